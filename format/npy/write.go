@@ -43,6 +43,9 @@ func Float32Header(shape ...int) []byte { return headerOf("<f4", shape) }
 // Uint8Header is the same for bytes.
 func Uint8Header(shape ...int) []byte { return headerOf("|u1", shape) }
 
+// Int64Header is what precedes so many little-endian 64-bit integers.
+func Int64Header(n int) []byte { return headerOf("<i8", []int{n}) }
+
 func headerOf(descr string, shape []int) []byte {
 	b := append(make([]byte, 0, headerBytes), Magic+"\x01\x00"...)
 	b = binary.LittleEndian.AppendUint16(b, headerBytes-uint16(len(b))-2)

@@ -1,0 +1,146 @@
+package multiclass
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"nmn/eval"
+	"nmn/labels/neighbours"
+	"nmn/labels/rows"
+)
+
+// Suspect is a row whose label may be wrong.
+type Suspect struct {
+	Row, Given, Suggested int32
+	Wrong                 float64 // probability that the label is wrong, 1 - ρ_z
+	P                     float64 // ρ of the class suggested: that of a corrected label to be right
+}
+
+// Report is what an audit has found.
+type Report struct {
+	*Input
+	*Model
+	// Suspects are the rows whose label is wrong with at least the least probability, the surest first; equal ones in
+	// the order of rows.
+	Suspects  []Suspect
+	MinError  float64
+	Classes   []Class
+	Table     *rows.Table
+	Agreement float64    // share of rows whose highest score is that of the label
+	Confident Confident  // what confident learning says
+	Judgement *Judgement // nil where true classes are not known
+	Outcome   *Outcome   // of Correct; nil where nothing was corrected
+}
+
+// Class sums up a class.
+type Class struct {
+	Labels   int     // rows that are labelled so
+	Suspects int     // of them
+	True     float64 // rows that are expected to be of the class
+	Right    float64 // T_yy, the share of them that are labelled so
+	// Confused is the class that they are labelled most often otherwise, and ConfusedRate how often.
+	Confused     int
+	ConfusedRate float64
+}
+
+// Files audits the labels of files. Where features are given, near is what package neighbours found of them.
+func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
+	in, err := ReadFiles(f)
+	if err != nil {
+		return nil, err
+	}
+	return Audit(ctx, in, o)
+}
+
+// Audit estimates the noise and ranks the labels.
+func Audit(ctx context.Context, in *Input, o Options) (*Report, error) {
+	m, err := Estimate(ctx, *in, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Input: in, Model: m, MinError: o.MinError}
+	r.rank()
+	r.classes()
+	r.Confident = confidentOf(in)
+	if in.Truth != nil {
+		r.Judgement, err = r.judge()
+	}
+	return r, err
+}
+
+// SetNeighbours adds what features tell of the rows, and ranks them anew.
+func (r *Report) SetNeighbours(n *neighbours.Result) {
+	r.Table.Neighbours = n
+	r.Table.Rank(r.sameLabel)
+}
+
+func (r *Report) sameLabel(i, j int) bool { return r.Labels[i] == r.Labels[j] }
+
+func (r *Report) rank() {
+	k := r.Input.Classes
+	r.Table = &rows.Table{Scores: make([]rows.Score, r.Rows), IDs: r.IDs, Kind: func(int) string { return "class" }}
+	for c := range k {
+		r.Table.Words = append(r.Table.Words, r.Word(c))
+	}
+	agree, own := 0, r.newRow()
+	for i := range r.Rows {
+		z := int(r.Labels[i])
+		scores := r.Scores[i*k : (i+1)*k]
+		if argmax(scores) == z {
+			agree++
+		}
+		own.set(scores)
+		own.find(z)
+		best := argmax(own.posterior)
+		// The sum over the others keeps digits where the label is almost surely right.
+		wrong := 0.0
+		for y, p := range own.posterior {
+			if y != z {
+				wrong += p
+			}
+		}
+		s := &r.Table.Scores[i]
+		*s = rows.Score{Quality: own.posterior[z], Worst: int32(z), Wrong: wrong, Suggested: -1}
+		if best != z {
+			s.Suggested = int32(best)
+		}
+		if wrong >= r.MinError && best != z {
+			s.Suspects = 1
+			r.Suspects = append(r.Suspects, Suspect{int32(i), int32(z), int32(best), wrong, own.posterior[best]})
+		}
+	}
+	r.Agreement = float64(agree) / float64(r.Rows)
+	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(b.Wrong, a.Wrong) })
+	r.Table.Rank(r.sameLabel)
+}
+
+func argmax[T float32 | float64](values []T) int {
+	best := 0
+	for i, v := range values {
+		if v > values[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+func (r *Report) classes() {
+	k := r.Input.Classes
+	r.Classes = make([]Class, k)
+	for _, z := range r.Labels {
+		r.Classes[z].Labels++
+	}
+	for _, s := range r.Suspects {
+		r.Classes[s.Given].Suspects++
+	}
+	for y := range r.Classes {
+		c := &r.Classes[y]
+		c.True, c.Right, c.Confused = r.True[y], r.T[y*k+y], -1
+		for z, t := range r.T[y*k : (y+1)*k] {
+			if z != y && (c.Confused < 0 || t > c.ConfusedRate) {
+				c.Confused, c.ConfusedRate = z, t
+			}
+		}
+	}
+}

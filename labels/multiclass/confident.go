@@ -1,0 +1,74 @@
+package multiclass
+
+// Confident is what confident learning says of the labels.
+type Confident struct {
+	// Joint is K×K: rows with label z (row) that are confidently of class y (column), at least 1 on the diagonal.
+	Joint []int
+	// Thresholds are K: the mean score of a class on the rows with its label, from which a row is confidently of it; 1
+	// where there are none.
+	Thresholds []float64
+	// Flagged are the rows whose label is wrong by the joint's off-diagonal, less those where the label has the highest
+	// score; ascending.
+	Flagged []int
+}
+
+// confidenceSlack forgives rounding in comparisons.
+const confidenceSlack = 1e-6
+
+// SelfConfidence is the score of the label given; of two labels of a row the less self-confident is more likely wrong.
+func (in *Input) SelfConfidence(row int) float64 {
+	return float64(in.Scores[row*in.Classes+int(in.Labels[row])])
+}
+
+// NormalisedMargin is (p_z - max over y≠z of p_y + 1)/2.
+func (in *Input) NormalisedMargin(row int) float64 {
+	own, other := in.SelfConfidence(row), 0.0
+	for y, p := range in.Scores[row*in.Classes:][:in.Classes] {
+		if y != int(in.Labels[row]) {
+			other = max(other, float64(p))
+		}
+	}
+	return (own - other + 1) / 2
+}
+
+// confidentOf counts the confident joint: a row is confidently of the class whose score reaches its threshold, of
+// several of the one with the highest score, of none where there is none.
+func confidentOf(in *Input) Confident {
+	k := in.Classes
+	c := Confident{Joint: make([]int, k*k), Thresholds: make([]float64, k)}
+	sizes := make([]int, k)
+	for i, z := range in.Labels {
+		c.Thresholds[z] += in.SelfConfidence(i)
+		sizes[z]++
+	}
+	for z, n := range sizes {
+		if c.Thresholds[z] /= float64(max(n, 1)); n == 0 {
+			c.Thresholds[z] = 1
+		}
+		c.Thresholds[z] = max(c.Thresholds[z], 2*confidenceSlack)
+	}
+	for i, z := range in.Labels {
+		scores, found, only := in.Scores[i*k:(i+1)*k], 0, -1
+		for y, p := range scores {
+			if float64(p) >= c.Thresholds[y]-confidenceSlack {
+				if found++; only < 0 {
+					only = y
+				}
+			}
+		}
+		if found > 1 {
+			only = argmax(scores)
+		}
+		if found == 0 {
+			continue
+		}
+		c.Joint[int(z)*k+only]++
+		if only != int(z) && float64(scores[z])+confidenceSlack < float64(scores[argmax(scores)]) {
+			c.Flagged = append(c.Flagged, i)
+		}
+	}
+	for z := range k {
+		c.Joint[z*k+z] = max(c.Joint[z*k+z], 1)
+	}
+	return c
+}

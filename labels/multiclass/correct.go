@@ -1,0 +1,190 @@
+package multiclass
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nmn/eval"
+	"nmn/format/npy"
+	"nmn/internal/durable"
+	"nmn/internal/input"
+	"nmn/internal/setting"
+)
+
+// Correction says which labels to correct, and where to write them.
+type Correction struct {
+	// Precision is the least share of the corrected labels that is expected to be right afterwards.
+	Precision float64
+	// Labels is the file for the corrected labels: .npy, integers of shape [N], or .csv, in the form that they came in.
+	Labels string
+	// Version is that of the program, for the record.
+	Version string
+}
+
+// Outcome is what was corrected.
+type Outcome struct {
+	Changed           int         `json:"changed"`
+	ExpectedPrecision eval.Number `json:"expected_precision"`
+	Labels            string      `json:"labels"`
+	Changes           string      `json:"changes"`
+}
+
+// AtPrecision is how many of the first suspects can be given the class suggested so that the mean probability that it is
+// right is at least the one asked for.
+func AtPrecision(suspects []Suspect, precision float64) int {
+	sum := 0.0
+	for n, s := range suspects {
+		if sum += s.P; sum < precision*float64(n+1) {
+			return n
+		}
+	}
+	return len(suspects)
+}
+
+var changesHeader = []string{"id", "original", "corrected", "p_wrong", "p_corrected", "rule", "version"}
+
+// Correct gives the surest suspects the classes suggested, as many as the precision allows, writes all labels and the
+// record of changes beside them, and notes the outcome.
+func (r *Report) Correct(c Correction) error {
+	// Those whose new label is surest to be right come first.
+	order := slices.Clone(r.Suspects)
+	slices.SortStableFunc(order, func(a, b Suspect) int {
+		if a.P != b.P {
+			if a.P > b.P {
+				return -1
+			}
+			return 1
+		}
+		return int(a.Row) - int(b.Row)
+	})
+	changed := order[:AtPrecision(order, c.Precision)]
+	labels, sum := slices.Clone(r.Labels), 0.0
+	for _, s := range changed {
+		labels[s.Row] = s.Suggested
+		sum += s.P
+	}
+	r.Outcome = &Outcome{Changed: len(changed), ExpectedPrecision: eval.Undefined(), Labels: c.Labels,
+		Changes: strings.TrimSuffix(c.Labels, filepath.Ext(c.Labels)) + ".changes.csv"}
+	if len(changed) > 0 {
+		r.Outcome.ExpectedPrecision = eval.Number(sum / float64(len(changed)))
+	}
+	if err := refuseForeign(r.Outcome.Changes); err != nil {
+		return err
+	}
+	// The record first: labels without one would hide where they came from.
+	if err := r.writeChanges(changed, c); err != nil {
+		return err
+	}
+	if strings.EqualFold(filepath.Ext(c.Labels), ".npy") {
+		return writeNPY(c.Labels, labels)
+	}
+	return r.writeCSV(c.Labels, labels)
+}
+
+// refuseForeign refuses a file that is there and is no record of changes: its name was made, not given.
+func refuseForeign(path string) error {
+	file, err := input.OpenFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	header := strings.Join(changesHeader, ",") + "\n"
+	start := make([]byte, len(header))
+	if _, err := io.ReadFull(file, start); err != nil || string(start) != header {
+		return setting.Errorf("audit.output", "%s would be overwritten, and is no record of changes: give another "+
+			"`audit.output`, or move it away", path)
+	}
+	return nil
+}
+
+func (r *Report) writeChanges(changed []Suspect, c Correction) error {
+	return writeTable(r.Outcome.Changes, func(w *csv.Writer) error {
+		if err := w.Write(changesHeader); err != nil {
+			return err
+		}
+		rule := "expected precision at least " + digits(c.Precision)
+		for _, s := range changed {
+			err := w.Write([]string{r.ID(int(s.Row)), r.label(s.Given), r.label(s.Suggested), digits(s.Wrong), digits(s.P),
+				rule, c.Version})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// label is a class as the file of labels writes it.
+func (r *Report) label(class int32) string {
+	if r.Named {
+		return r.Word(int(class))
+	}
+	return strconv.Itoa(int(class))
+}
+
+func (r *Report) writeCSV(path string, labels []int32) error {
+	column := r.Column
+	if column == "" {
+		column = "label"
+	}
+	return writeTable(path, func(w *csv.Writer) error {
+		record := []string{column}
+		if r.IDs != nil {
+			record = []string{"id", column}
+		}
+		if err := w.Write(record); err != nil {
+			return err
+		}
+		for i, z := range labels {
+			if record[len(record)-1] = r.label(z); r.IDs != nil {
+				record[0] = r.IDs[i]
+			}
+			if err := w.Write(record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeNPY writes an array of 64-bit integers.
+func writeNPY(path string, labels []int32) error {
+	return durable.Stream(path, 0o644, func(out io.Writer) error {
+		b := bufio.NewWriter(out)
+		if _, err := b.Write(npy.Int64Header(len(labels))); err != nil {
+			return err
+		}
+		var element [8]byte
+		for _, z := range labels {
+			binary.LittleEndian.PutUint64(element[:], uint64(z))
+			if _, err := b.Write(element[:]); err != nil {
+				return err
+			}
+		}
+		return b.Flush()
+	})
+}
+
+func writeTable(path string, write func(*csv.Writer) error) error {
+	return durable.Stream(path, 0o644, func(out io.Writer) error {
+		w := csv.NewWriter(out)
+		if err := write(w); err != nil {
+			return err
+		}
+		w.Flush()
+		return w.Error()
+	})
+}
+
+func digits(p float64) string { return strconv.FormatFloat(p, 'g', 6, 64) }

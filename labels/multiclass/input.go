@@ -1,0 +1,142 @@
+package multiclass
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"nmn/eval"
+	"nmn/format/table"
+)
+
+// Input is what is known of N rows and K classes. It is not changed.
+type Input struct {
+	Rows, Classes int
+	Scores        []float32 // N×K probabilities of a classifier that has not learned the label, out-of-fold
+	Labels        []int32   // N, the class that each row is labelled with, from 0
+	Truth         []int32   // N, true classes; nil where they are not known
+	Words, IDs    []string  // names of classes and rows; nil for their numbers
+	// Column and Named are the form of the file of labels, for corrected ones.
+	Column string
+	Named  bool
+}
+
+// Word is the name of a class, or its number as the labels have it.
+func (in *Input) Word(class int) string {
+	if in.Words == nil {
+		return strconv.Itoa(class)
+	}
+	return in.Words[class]
+}
+
+// ID is the name of a row, or its number, counted from 1.
+func (in *Input) ID(row int) string {
+	if in.IDs == nil {
+		return strconv.Itoa(row + 1)
+	}
+	return in.IDs[row]
+}
+
+// HasForm reports whether the labels are one class for each row, and the scores a column for each class.
+func HasForm(f eval.Files) (bool, error) {
+	labels, err := table.Columns(f.Labels)
+	if err != nil || labels != 1 {
+		return false, err
+	}
+	scores, err := table.Columns(f.Scores)
+	return scores > 1, err
+}
+
+// sumSlack is how far from 1 the probabilities of a row may sum up, for they may have been rounded.
+const sumSlack = .02
+
+// ReadFiles reads scores, labels and, where they are named, true labels. Where scores are log-odds they become
+// probabilities by softmax. Errors about content wrap those of package table.
+func ReadFiles(f eval.Files) (*Input, error) {
+	scores, err := table.ReadScores(f.Scores, f.Logits)
+	if err != nil {
+		return nil, err
+	}
+	in := &Input{Rows: scores.Rows, Classes: scores.Cols, Scores: scores.Values, Words: scores.Words, IDs: scores.IDs}
+	for _, file := range []struct {
+		path string
+		to   *[]int32
+	}{{f.Labels, &in.Labels}, {f.Truth, &in.Truth}} {
+		if file.path == "" {
+			continue
+		}
+		labels, err := table.ReadClasses(file.path, scores.Words, scores.Cols)
+		if err != nil {
+			return nil, err
+		}
+		if *file.to, err = labels.For(scores); err != nil {
+			return nil, err
+		}
+		if in.IDs == nil {
+			in.IDs = labels.IDs
+			scores.IDs = labels.IDs
+		}
+		if file.to == &in.Labels {
+			in.Column, in.Named = labels.Column, labels.Named
+		}
+	}
+	return in, in.normalise(f.Scores, f.Logits)
+}
+
+// normalise makes probabilities of the scores of each row.
+func (in *Input) normalise(file string, logits bool) error {
+	for i := range in.Rows {
+		row, sum := in.Scores[i*in.Classes:(i+1)*in.Classes], 0.0
+		if logits {
+			softmax(row)
+		}
+		for c, p := range row {
+			if !(p >= 0 && p <= 1) {
+				return fmt.Errorf("%s: row %d, column %d: score %v, want a probability from 0 to 1 (give `scores.logits` "+
+					"where scores are logits): %w", file, i+1, c+1, p, table.ErrValue)
+			}
+			sum += float64(p)
+		}
+		if math.Abs(sum-1) > sumSlack {
+			return fmt.Errorf("%s: row %d: the scores sum up to %.4g, want 1: with one label for each bag the classes exclude "+
+				"each other; give one column of 0 and 1 for each class where they do not: %w", file, i+1, sum, table.ErrValue)
+		}
+	}
+	return nil
+}
+
+func softmax(row []float32) {
+	top := math.Inf(-1)
+	for _, o := range row {
+		top = max(top, float64(o))
+	}
+	sum := 0.0
+	for _, o := range row {
+		sum += math.Exp(float64(o) - top)
+	}
+	for c, o := range row {
+		row[c] = float32(math.Exp(float64(o)-top) / sum)
+	}
+}
+
+// check names what is wrong with the input; errors wrap eval.ErrShape or eval.ErrValue.
+func (in *Input) check() error {
+	if in.Rows < 1 || in.Classes < 2 || len(in.Scores)/in.Classes != in.Rows || len(in.Scores)%in.Classes != 0 ||
+		len(in.Labels) != in.Rows || in.Truth != nil && len(in.Truth) != in.Rows {
+		return fmt.Errorf("audit of classes: %d scores, %d labels and %d true labels for %d rows × %d classes: %w",
+			len(in.Scores), len(in.Labels), len(in.Truth), in.Rows, in.Classes, eval.ErrShape)
+	}
+	for i, p := range in.Scores {
+		if !(p >= 0 && p <= 1) {
+			return fmt.Errorf("audit of classes: row %s: score %v: %w", in.ID(i/in.Classes), p, eval.ErrValue)
+		}
+	}
+	for _, labels := range [][]int32{in.Labels, in.Truth} {
+		for i, z := range labels {
+			if z < 0 || int(z) >= in.Classes {
+				return fmt.Errorf("audit of classes: row %s: class %d of %d: %w", in.ID(i), z, in.Classes, eval.ErrValue)
+			}
+		}
+	}
+	return nil
+}

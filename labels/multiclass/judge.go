@@ -1,0 +1,89 @@
+package multiclass
+
+import "nmn/eval"
+
+// Judgement compares orders of the labels with the truth.
+type Judgement struct {
+	Wrong     int     `json:"wrong"` // labels that differ from the truth
+	Posterior Ranking `json:"posterior"`
+	Self      Ranking `json:"self_confidence"`
+	Margin    Ranking `json:"normalized_margin"`
+	Confident Flagged `json:"confident"`
+	// Suggested is the share of the suspects with a wrong label whose suggested class is the true one.
+	Suggested eval.Number `json:"suggested_right"`
+}
+
+// Ranking tells how well an order finds the wrong labels.
+type Ranking struct {
+	AP          eval.Number         `json:"ap"`
+	PrecisionAt map[int]eval.Number `json:"precision_at"`
+}
+
+// Flagged is what confident learning flags, with the precision of as many rows by posterior beside it.
+type Flagged struct {
+	Labels             int         `json:"labels"`
+	Precision          eval.Number `json:"precision"`
+	Recall             eval.Number `json:"recall"`
+	PosteriorPrecision eval.Number `json:"posterior_precision"`
+}
+
+var judgedAt = []int{10, 100, 1000}
+
+func (r *Report) judge() (*Judgement, error) {
+	j, wrong := &Judgement{}, make([]uint8, r.Rows)
+	for i, z := range r.Labels {
+		if z != r.Truth[i] {
+			wrong[i] = 1
+			j.Wrong++
+		}
+	}
+	flags := len(r.Confident.Flagged)
+	for _, o := range []struct {
+		to    *Ranking
+		score func(i int) float64
+	}{
+		{&j.Posterior, func(i int) float64 { return r.Table.Scores[i].Wrong }},
+		{&j.Self, func(i int) float64 { return -r.SelfConfidence(i) }},
+		{&j.Margin, func(i int) float64 { return -r.NormalisedMargin(i) }},
+	} {
+		scores := make([]float32, r.Rows)
+		for i := range scores {
+			scores[i] = float32(o.score(i))
+		}
+		at := append(judgedAt[:len(judgedAt):len(judgedAt)], flags)
+		var err error
+		if o.to.AP, _, err = eval.AveragePrecision(scores, wrong); err != nil {
+			return nil, err
+		}
+		if o.to.PrecisionAt, err = eval.PrecisionAt(scores, wrong, at); err != nil {
+			return nil, err
+		}
+	}
+	hits := 0
+	for _, i := range r.Confident.Flagged {
+		hits += int(wrong[i])
+	}
+	j.Confident = Flagged{flags, share(hits, flags), share(hits, j.Wrong), j.Posterior.PrecisionAt[flags]}
+	for _, ranking := range []*Ranking{&j.Posterior, &j.Self, &j.Margin} {
+		if flags != 10 && flags != 100 && flags != 1000 {
+			delete(ranking.PrecisionAt, flags)
+		}
+	}
+	found, right := 0, 0
+	for _, s := range r.Suspects {
+		if wrong[s.Row] == 1 {
+			if found++; s.Suggested == r.Truth[s.Row] {
+				right++
+			}
+		}
+	}
+	j.Suggested = share(right, found)
+	return j, nil
+}
+
+func share(part, whole int) eval.Number {
+	if whole == 0 {
+		return eval.Undefined()
+	}
+	return eval.Number(float64(part) / float64(whole))
+}
