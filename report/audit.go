@@ -20,6 +20,7 @@ func AuditTables(r *audit.Report, top, classes int) []*Table {
 	if r.Judgement != nil {
 		tables = append(tables, JudgementTable(r.Judgement))
 	}
+	tables = append(tables, rowTables(r.Table(), top, r.Audited())...)
 	if r.Outcome != nil {
 		last := tables[len(tables)-1]
 		last.Notes = append(last.Notes, correctionNote(r.Outcome))

@@ -10,6 +10,8 @@ import (
 
 	"nmn/eval"
 	"nmn/labels/audit"
+	"nmn/labels/multiclass"
+	"nmn/labels/neighbours"
 	"nmn/labels/rates"
 	"nmn/report"
 	"nmn/run"
@@ -23,6 +25,7 @@ type auditCommand struct {
 	classes    int
 	suspects   string
 	page       auditPage
+	rows       auditRows
 	decisions  string
 	correction audit.Correction
 	ofRun      auditRun
@@ -33,7 +36,7 @@ type auditCommand struct {
 func newAudit(p *program) *cobra.Command {
 	a := auditCommand{options: audit.Options{Estimation: rates.DefaultOptions(), MinError: .5}, top: 20, classes: 20,
 		page: auditPage{command: "audit", items: 500, thumbnails: 200}, correction: audit.Correction{Precision: .9},
-		format: report.Text}
+		format: report.Text, rows: auditRows{options: neighbours.DefaultOptions()}}
 	cmd := &cobra.Command{
 		Use:   "audit [RUN]",
 		Short: "Find labels that are probably wrong, and correct them",
@@ -41,7 +44,11 @@ func newAudit(p *program) *cobra.Command {
 should not be, and labels that are missing. The probability comes from out-of-fold scores
 and from the noise rates of each word, estimated from the same files or given. Write a
 page to look through suspects in a browser, apply what was decided there, or let all
-suspects be corrected up to a wanted precision. See docs/audit.md.
+suspects be corrected up to a wanted precision. Where the labels are one class for each
+bag, integers or names, the classes exclude each other: noise is then a matrix of classes
+against classes, and every suspect has a class suggested. Every bag gets a score of how
+well its labels fit; with --features, outliers and near-duplicates are found too. See
+docs/audit.md.
 
 With the folder of a finished run of nmn train everything else is found there: data, labels,
 pictures and out-of-fold scores. Where these are not of all training bags, the command says
@@ -53,7 +60,8 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
   nmn audit --scores oof.csv --labels labels.csv --page audit.html --images pictures/
   nmn audit --scores oof.csv --labels labels.csv --decisions decisions.csv --output fixed.csv
   nmn audit --scores oof.csv --labels labels.csv --apply --precision 0.95 --output fixed.csv
-  nmn audit --scores oof.csv --labels labels.csv --truth truth.csv --suspects suspects.parquet`,
+  nmn audit --scores oof.csv --labels labels.csv --truth truth.csv --suspects suspects.parquet
+  nmn audit --scores softmax.npy --labels classes.npy --features x.npy --rows rows.csv`,
 		Args: arguments(p, cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -68,7 +76,7 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 			if err := checkScores("audit", &a.files, a.options.Estimation); err != nil {
 				return err
 			}
-			return a.run(cmd.Context(), p)
+			return a.run(cmd.Context(), p, cmd.Flags().Changed)
 		},
 		ValidArgsFunction: completeFolders,
 	}
@@ -88,6 +96,7 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 		"0 for all")
 	s.file(&a.suspects, "suspects", "`file` to write all suspects to, ranked: .csv, .jsonl or "+
 		".parquet", "csv", "jsonl", "parquet")
+	a.rows.flags(under(cmd, "Bags"))
 	a.page.flags(under(cmd, "Page"))
 	a.correctionFlags(under(cmd, "Correction"))
 	out := under(cmd, "Output")
@@ -116,6 +125,9 @@ func (a *auditCommand) check(given func(string) bool) error {
 	if err := a.page.check(given); err != nil {
 		return err
 	}
+	if err := a.rows.check(given); err != nil {
+		return err
+	}
 	return a.checkCorrection(given)
 }
 
@@ -126,8 +138,9 @@ func (a *auditCommand) correctionFlags(r group) {
 		"--precision allows")
 	r.float(&a.correction.Precision, "precision", "expected `share` of the labels that --apply corrects that were "+
 		"wrong indeed")
-	r.file(&a.correction.Labels, "output", "`file` for the corrected labels, .csv, of a RUN in the form of its data; "+
-		"FILE.changes.csv beside it tells the origin of every change", "csv", "jsonl", "json", "npy")
+	r.file(&a.correction.Labels, "output", "`file` for the corrected labels: .csv, .npy for one class for each bag, of a "+
+		"RUN in the form of its data; FILE.changes.csv beside it tells the origin of every change", "csv", "jsonl", "json",
+		"npy")
 }
 
 func (a *auditCommand) checkCorrection(given func(string) bool) error {
@@ -142,8 +155,9 @@ func (a *auditCommand) checkCorrection(given func(string) bool) error {
 	case c.Labels != "" && !c.Apply && a.decisions == "":
 		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s "+
 			"writes the ranked list", c.Labels)
-	case c.Labels != "" && !a.ofRun.on && !strings.EqualFold(filepath.Ext(c.Labels), a.labelEnding()):
-		return usagef("audit: --output is %q, want a name that ends in %s", c.Labels, a.labelEnding())
+	case c.Labels != "" && !a.ofRun.on && !isCorrectedForm(c.Labels):
+		return usagef("audit: --output is %q, want a name that ends in .csv, in .jsonl for a manifest of that form, or in "+
+			".npy where the labels are one class for each bag", c.Labels)
 	}
 	return nil
 }
@@ -156,8 +170,14 @@ func (a *auditCommand) labelEnding() string {
 	return ".csv"
 }
 
-func (a *auditCommand) run(ctx context.Context, p *program) error {
+func (a *auditCommand) run(ctx context.Context, p *program, given func(string) bool) error {
 	listed := manifestLabels(ctx, &a.files)
+	if listed == nil && multiclass.HasForm(a.files) {
+		return a.runClasses(ctx, p, given)
+	}
+	if c := a.correction.Labels; c != "" && !strings.EqualFold(filepath.Ext(c), a.labelEnding()) {
+		return usagef("audit: --output is %q, want a name that ends in %s", c, a.labelEnding())
+	}
 	estimation, done := watchedEstimation(p, a.options.Estimation)
 	a.options.Estimation = estimation
 	r, err := audit.Files(ctx, a.files, a.options)
@@ -173,14 +193,20 @@ func (a *auditCommand) run(ctx context.Context, p *program) error {
 
 // finish corrects, writes and shows what was found.
 func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) (err error) {
+	found, err := a.rows.neighbours(ctx, p, r.IDs, r.Bags)
+	if err != nil {
+		return err
+	}
+	if found != nil {
+		r.SetNeighbours(found)
+	}
 	if a.decisions != "" {
 		if r.Decisions, err = audit.ReadDecisionsFile(a.decisions, &r.Input); err != nil {
 			return err
 		}
 	}
 	if a.correction.Labels != "" {
-		b := run.ThisBuild()
-		a.correction.Version = strings.TrimSpace("nmn " + b.Version + " " + b.Revision)
+		a.correction.Version = programVersion()
 		if err := r.Correct(a.correction); err != nil {
 			return err
 		}
@@ -190,6 +216,9 @@ func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) 
 			return err
 		}
 	}
+	if err := a.rows.write(r.Table()); err != nil {
+		return err
+	}
 	if err := a.page.write(ctx, p, r); err != nil {
 		return err
 	}
@@ -197,4 +226,10 @@ func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) 
 		return writeJSON(p.out, r.Summary(a.top))
 	}
 	return report.Write(p.out, a.format, report.AuditTables(r, a.top, a.classes)...)
+}
+
+// programVersion is the version for records of changes.
+func programVersion() string {
+	b := run.ThisBuild()
+	return strings.TrimSpace("nmn " + b.Version + " " + b.Revision)
 }

@@ -1,12 +1,15 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
 	"nmn/eval"
 	"nmn/labels"
+	"nmn/labels/neighbours"
 	"nmn/labels/rates"
+	"nmn/labels/rows"
 )
 
 // Options say what an audit of score files starts from.
@@ -36,6 +39,8 @@ type Report struct {
 	Judgement *Judgement    // nil where the true labels are not known
 	Decisions Decisions     // of people; nil for none
 	Outcome   *Outcome      // of Correct; nil where nothing was corrected
+
+	table *rows.Table
 }
 
 // judgedAt are the numbers of suspects whose precision is reported where the truth is known.
@@ -50,7 +55,7 @@ func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
 	return Scores(ctx, &scores, o)
 }
 
-// Scores audits scores, which are logits, with the labels that are beside them.
+// Scores audits what rates.ReadFiles has read, or scores and labels that never were in files: the scores are logits.
 func Scores(ctx context.Context, scores *eval.Input, o Options) (r *Report, err error) {
 	r = &Report{MinError: o.MinError, Input: Input{
 		Bags: scores.Bags, Classes: scores.Classes, Logits: scores.Scores, Labels: scores.Labels,
@@ -66,6 +71,41 @@ func Scores(ctx context.Context, scores *eval.Input, o Options) (r *Report, err 
 		r.Judgement, err = Judge(r.Input, judgedAt)
 	}
 	return r, err
+}
+
+// Table ranks the bags, the one whose labels fit least first.
+func (r *Report) Table() *rows.Table {
+	if r.table == nil {
+		r.table = &rows.Table{Scores: r.Rows, IDs: r.IDs, Words: r.Words, Kind: r.worstKind}
+		r.table.Rank(r.sameLabels)
+	}
+	return r.table
+}
+
+// SetNeighbours adds what features tell of the bags.
+func (r *Report) SetNeighbours(n *neighbours.Result) {
+	r.Table().Neighbours = n
+	r.table.Rank(r.sameLabels)
+}
+
+// worstKind is how the label of a bag that is most probably wrong would be.
+func (r *Report) worstKind(bag int) string {
+	return string(KindOf(r.Labels[bag*r.Input.Classes+int(r.Rows[bag].Worst)]))
+}
+
+func (r *Report) sameLabels(i, j int) bool {
+	k := r.Input.Classes
+	return bytes.Equal(r.Labels[i*k:(i+1)*k], r.Labels[j*k:(j+1)*k])
+}
+
+// Audited is the number of labels whose noise rates are known.
+func (r *Report) Audited() (n int) {
+	for _, c := range r.Result.Classes {
+		if c.Audited {
+			n += r.Bags
+		}
+	}
+	return n
 }
 
 // findRates sets the rates to those of a file, or to an estimate.

@@ -3,6 +3,7 @@ package audit
 import (
 	"nmn/eval"
 	"nmn/labels/rates"
+	"nmn/labels/rows"
 )
 
 // Summary is a report as JSON has it.
@@ -11,6 +12,9 @@ type Summary struct {
 	Classes  []ClassSummary `json:"classes"`
 	Total    int            `json:"suspects_total"`
 	Suspects []Finding      `json:"suspects"` // the first of them
+	Rows     []rows.Row     `json:"rows"`     // the first of the ranking
+	Groups   []rows.Group   `json:"near_duplicates,omitempty"`
+	Found    rows.Summary   `json:"found"`
 	Truth    *Judgement     `json:"truth,omitempty"`
 	Applied  *Outcome       `json:"correction,omitempty"`
 }
@@ -34,7 +38,8 @@ type ClassSummary struct {
 
 // Summary has at most so many of the suspects, the first ones.
 func (r *Report) Summary(top int) Summary {
-	out := Summary{Bags: r.Bags, Total: len(r.Suspects), Suspects: []Finding{}, Truth: r.Judgement, Applied: r.Outcome}
+	out := Summary{Bags: r.Bags, Total: len(r.Suspects), Suspects: []Finding{}, Truth: r.Judgement, Applied: r.Outcome,
+		Rows: r.Table().Top(top), Groups: r.Table().Groups(top), Found: r.Table().Summary(r.Audited())}
 	for c, class := range r.Result.Classes {
 		s := ClassSummary{
 			Word: r.Word(c), Labels: class.Positives, Audited: class.Audited, Pooled: class.Pooled,

@@ -37,14 +37,15 @@ func (in *Input) ID(row int) string {
 	return in.IDs[row]
 }
 
-// HasForm reports whether the labels are one class for each row, and the scores a column for each class.
-func HasForm(f eval.Files) (bool, error) {
+// HasForm reports whether the labels are one class for each row, and the scores a column for each class. Of files that
+// cannot be read it says no: whoever reads them whole finds the place of the error.
+func HasForm(f eval.Files) bool {
 	labels, err := table.Columns(f.Labels)
 	if err != nil || labels != 1 {
-		return false, err
+		return false
 	}
 	scores, err := table.Columns(f.Scores)
-	return scores > 1, err
+	return err == nil && scores > 1
 }
 
 // sumSlack is how far from 1 the probabilities of a row may sum up, for they may have been rounded.

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/labels/multiclass"
+	"nmn/report"
+)
+
+// classesRefuse are the flags that an audit of one label for each bag does not read.
+var classesRefuse = []string{"rates", "calibrate", "page", "decisions", "suspects", "iterations", "min-slope",
+	"prior-missing", "prior-incorrect", "min-labels", "confidence", "threads"}
+
+// runClasses audits labels of classes that exclude each other: one for each bag.
+func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(string) bool) error {
+	for _, name := range classesRefuse {
+		if given(name) {
+			return usagef("audit: --%s is for bags with several labels, and %s has one class for each bag", name,
+				a.files.Labels)
+		}
+	}
+	o := multiclass.DefaultOptions()
+	o.MinError = a.options.MinError
+	r, err := multiclass.Files(ctx, a.files, o)
+	if err != nil {
+		return err
+	}
+	found, err := a.rows.neighbours(ctx, p, r.IDs, r.Input.Rows)
+	if err != nil {
+		return err
+	}
+	if found != nil {
+		r.SetNeighbours(found)
+	}
+	if c := a.correction; c.Labels != "" {
+		err := r.Correct(multiclass.Correction{Precision: c.Precision, Labels: c.Labels, Version: programVersion()})
+		if err != nil {
+			return err
+		}
+	}
+	if err := a.rows.write(r.Table); err != nil {
+		return err
+	}
+	if a.asJSON {
+		return writeJSON(p.out, r.Summary(a.top))
+	}
+	return report.Write(p.out, a.format, report.ClassAuditTables(r, a.top, a.classes)...)
+}
+
+// correctedForms are the endings of files of corrected labels.
+var correctedForms = []string{".csv", ".jsonl", ".npy"}
+
+// isCorrectedForm reports whether a name ends in one of them.
+func isCorrectedForm(name string) bool {
+	return slices.Contains(correctedForms, strings.ToLower(filepath.Ext(name)))
+}

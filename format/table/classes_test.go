@@ -1,0 +1,122 @@
+package table
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/format/npy"
+)
+
+func classesFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func integers(values ...byte) string {
+	b := npy.Int64Header(len(values))
+	for _, v := range values {
+		b = append(b, v, 0, 0, 0, 0, 0, 0, 0)
+	}
+	return string(b)
+}
+
+func TestReadClasses_EveryForm(t *testing.T) {
+	words := []string{"cat", "dog", "cow"}
+	for _, c := range []struct {
+		name, text, column string
+		ids                []string
+		named              bool
+	}{
+		{"z.npy", integers(2, 0, 1), "", nil, false},
+		{"z.csv", "label\n2\n0\n1\n", "label", nil, false},
+		{"z.csv", "\xef\xbb\xbfid,animal\na,cow\nb,cat\nc, dog\n", "animal", []string{"a", "b", "c"}, true},
+	} {
+		got, err := ReadClasses(classesFile(t, c.name, c.text), words, 3)
+		if err != nil || !slices.Equal(got.Values, []int32{2, 0, 1}) || got.Column != c.column || got.Named != c.named ||
+			!slices.Equal(got.IDs, c.ids) {
+			t.Errorf("%q: %v, %+v", c.text, err, got)
+		}
+	}
+}
+
+func TestReadClasses_Refuses(t *testing.T) {
+	words := []string{"cat", "dog"}
+	for _, c := range []struct {
+		name, text, says string
+		want             error
+	}{
+		{"z.npy", integers(0, 2), "label 2 is 2, want the number of a class, 0 to 1", ErrValue},
+		{"z.npy", integers(0, 1)[:140], "cut short", ErrShape},
+		{"z.npy", "no array", "z.npy", ErrFormat},
+		{"z.csv", "", "z.csv", ErrFormat},
+		{"z.csv", "label\n", "no rows", ErrFormat},
+		{"z.csv", "1\n0\n", "want a heading", ErrFormat},
+		{"z.csv", "id,a,b\nx,0,1\n", "3 columns", ErrFormat},
+		{"z.csv", "label\n0\n-1\n", ":3: label \"-1\"", ErrValue},
+		{"z.csv", "label\ncat\n1\n", ":3: label \"1\": some labels are words", ErrValue},
+		{"z.csv", "label\n1\ncat\n", ":3: label \"cat\": some labels are words", ErrValue},
+		{"z.csv", "label\nfox\n", ":2: label \"fox\"", ErrValue},
+		{"z.csv", "id,label\na\n", ":2: 1 fields", ErrShape},
+		{"z.parquet", "", ".parquet", ErrFormat},
+	} {
+		_, err := ReadClasses(classesFile(t, c.name, c.text), words, 2)
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v, want %q", c.text, err, c.says)
+		}
+	}
+}
+
+// Labels are brought into the order of the scores by their names.
+func TestClasses_ForScores(t *testing.T) {
+	c := &Classes{Name: "z", IDs: []string{"b", "a"}, Values: []int32{1, 0}}
+	got, err := c.For(&Matrix{Name: "p", IDs: []string{"a", "b"}, Rows: 2})
+	if err != nil || !slices.Equal(got, []int32{0, 1}) {
+		t.Errorf("%v, %v", err, got)
+	}
+	if got, err := c.For(&Matrix{Name: "p", Rows: 2}); err != nil || !slices.Equal(got, []int32{1, 0}) {
+		t.Errorf("scores without names: %v, %v", err, got)
+	}
+	if _, err := c.For(&Matrix{Name: "p", IDs: []string{"a", "x"}, Rows: 2}); !errors.Is(err, ErrNames) {
+		t.Errorf("another name: %v", err)
+	}
+	if _, err := c.For(&Matrix{Name: "p", Rows: 3}); !errors.Is(err, ErrShape) {
+		t.Errorf("another number: %v", err)
+	}
+}
+
+func FuzzReadClasses(f *testing.F) {
+	for _, text := range []string{"label\n0\n1\n", "id,label\na,cat\n", integers(0, 1), "id,label\n\"a\n", "\xef\xbb\xbflabel\r\n1\r\n"} {
+		f.Add([]byte(text), true)
+		f.Add([]byte(text), false)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, array bool) {
+		name := filepath.Join(t.TempDir(), "z.csv")
+		if array {
+			name = strings.TrimSuffix(name, "csv") + "npy"
+		}
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		Columns(name)
+		c, err := ReadClasses(name, []string{"cat", "dog"}, 2)
+		if err != nil {
+			return
+		}
+		for _, v := range c.Values {
+			if v < 0 || v > 1 {
+				t.Fatalf("class %d", v)
+			}
+		}
+		if c.IDs != nil && len(c.IDs) != len(c.Values) {
+			t.Fatalf("%d names of %d rows", len(c.IDs), len(c.Values))
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"nmn/labels/multiclass"
+)
+
+// ClassAuditTables show what an audit of labels of classes that exclude each other has found: the first suspects, none
+// of them for 0, the classes with the most suspects, all of them for 0, and where the truth is known what became of the
+// ranking.
+func ClassAuditTables(r *multiclass.Report, top, classes int) []*Table {
+	var tables []*Table
+	if top > 0 {
+		tables = append(tables, classSuspects(r, min(top, len(r.Suspects))))
+	}
+	tables = append(tables, classNoise(r, classes))
+	if r.Judgement != nil {
+		tables = append(tables, classJudgement(r.Judgement))
+	}
+	tables = append(tables, rowTables(r.Table, top, r.Input.Rows)...)
+	if o := r.Outcome; o != nil {
+		s := fmt.Sprintf("%d labels are corrected in %s", o.Changed, o.Labels)
+		if o.ExpectedPrecision.Defined() {
+			s += fmt.Sprintf(" with an expected precision of %.1f %%", 100*o.ExpectedPrecision)
+		}
+		last := tables[len(tables)-1]
+		last.Notes = append(last.Notes, s+"; "+o.Changes+" tells why.")
+	}
+	return tables
+}
+
+func classSuspects(r *multiclass.Report, top int) *Table {
+	t := &Table{
+		Title: "Labels that are probably wrong",
+		Columns: []Column{{Name: "bag", Text: true}, {Name: "label", Text: true}, {Name: "suggested", Text: true},
+			{Name: "p(wrong)", Decimals: 4}, {Name: "p(suggested)", Decimals: 4}},
+		Notes: []string{fmt.Sprintf("%d of %d labels are wrong with a probability of at least %g. Confident learning flags %d.",
+			len(r.Suspects), len(r.Labels), r.MinError, len(r.Confident.Flagged))},
+	}
+	for at := range top {
+		f := r.Finding(at)
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(f.ID), words(f.Given), words(f.Suggested), figure(f.Wrong),
+			figure(f.P)}})
+	}
+	return t
+}
+
+func classNoise(r *multiclass.Report, most int) *Table {
+	t := &Table{
+		Title: "By class",
+		Columns: []Column{{Name: "class", Text: true}, {Name: "labels"}, {Name: "suspects"}, {Name: "bags, expected", Decimals: 1},
+			{Name: "labelled right", Decimals: 3}, {Name: "else mostly", Text: true}, {Name: "at rate", Decimals: 3}},
+		Notes: []string{fmt.Sprintf("Labels are wrong at a rate of %.3f over all classes where the scores are surest; the "+
+			"highest score is that of the label on %.1f %% of the bags.", r.Pooled, 100*r.Agreement)},
+	}
+	order := make([]int, len(r.Classes))
+	for c := range order {
+		order[c] = c
+	}
+	if most > 0 && most < len(order) {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Classes[b].Suspects, r.Classes[a].Suspects) })
+		order = order[:most]
+		slices.Sort(order)
+		t.Notes = append(t.Notes, fmt.Sprintf("The %d of %d classes with the most suspects.", most, len(r.Classes)))
+	}
+	for _, y := range order {
+		c := r.Classes[y]
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.Word(y)), count(c.Labels), count(c.Suspects), figure(c.True),
+			figure(c.Right), words(r.Word(c.Confused)), figure(c.ConfusedRate)}})
+	}
+	return t
+}
+
+func classJudgement(j *multiclass.Judgement) *Table {
+	t := &Table{Title: fmt.Sprintf("Finding the %d wrong labels (%%)", j.Wrong),
+		Columns: []Column{{Name: "ranked by", Text: true}, {Name: "AP", Decimals: 2}}}
+	at := slices.Sorted(maps.Keys(j.Posterior.PrecisionAt))
+	for _, k := range at {
+		t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("P@%d", k), Decimals: 2})
+	}
+	for _, r := range []struct {
+		name string
+		multiclass.Ranking
+	}{{"posterior", j.Posterior}, {"self-confidence", j.Self}, {"normalised margin", j.Margin}} {
+		cells := []Cell{words(r.name), number(100 * r.AP)}
+		for _, k := range at {
+			cells = append(cells, number(100*r.PrecisionAt[k]))
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	t.dropEmptyColumns()
+	c := j.Confident
+	note := fmt.Sprintf("Confident learning flags %d labels", c.Labels)
+	if c.Precision.Defined() {
+		note += fmt.Sprintf(": precision %.2f %%, recall %.2f %%; the posterior's first %d have precision %.2f %%",
+			100*c.Precision, 100*c.Recall, c.Labels, 100*c.PosteriorPrecision)
+	}
+	note += "."
+	if j.Suggested.Defined() {
+		note += fmt.Sprintf(" Of suspects that are wrong, %.1f %% get the true class suggested.", 100*j.Suggested)
+	}
+	t.Notes = append(t.Notes, note)
+	return t
+}

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"nmn/eval"
+	"nmn/labels/rows"
+)
+
+// rowsShown is how many rows and groups the tables show at most.
+const rowsShown = 10
+
+// rowTables show the rows whose labels fit least, where features are known near-duplicates, and how much was found.
+func rowTables(t *rows.Table, top, labels int) []*Table {
+	var tables []*Table
+	if n := min(top, rowsShown, t.Len()); n > 0 {
+		tables = append(tables, RowTable(t.Top(n)))
+		if groups := t.Groups(n); len(groups) > 0 {
+			tables = append(tables, DuplicateTable(groups))
+		}
+	}
+	return append(tables, FoundTable(t.Summary(labels)))
+}
+
+// RowTable lists rows, the one whose labels fit least first.
+func RowTable(top []rows.Row) *Table {
+	t := &Table{
+		Title: "Bags whose labels fit least",
+		Columns: []Column{
+			{Name: "bag", Text: true}, {Name: "quality", Decimals: 4}, {Name: "suspects"},
+			{Name: "most probably wrong", Text: true}, {Name: "p(wrong)", Decimals: 4},
+		},
+		Notes: []string{"Quality is an average of the probabilities of a bag's labels to be right that the worst dominate."},
+	}
+	suggested, outliers := false, false
+	for _, r := range top {
+		suggested = suggested || r.Suggest != ""
+		outliers = outliers || r.Score != nil
+	}
+	if suggested {
+		t.Columns = append(t.Columns, Column{Name: "suggested", Text: true})
+	}
+	if outliers {
+		t.Columns = append(t.Columns, Column{Name: "outlier score", Decimals: 3})
+	}
+	for _, r := range top {
+		worst := r.Word
+		if r.Kind != "class" && r.Kind != "" {
+			worst += " (" + r.Kind + ")"
+		}
+		cells := []Cell{words(r.ID), known(r.Quality), count(int(r.Suspects)), words(worst), known(r.Wrong)}
+		if suggested {
+			cells = append(cells, words(r.Suggest))
+		}
+		if outliers {
+			cells = append(cells, known(r.Score))
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	return t
+}
+
+func known(v *float64) Cell {
+	if v == nil {
+		return number(eval.Undefined())
+	}
+	return figure(*v)
+}
+
+// DuplicateTable lists groups of near-duplicates.
+func DuplicateTable(groups []rows.Group) *Table {
+	t := &Table{Title: "Near-duplicates", Columns: []Column{{Name: "bags", Text: true}, {Name: "copies"},
+		{Name: "features", Text: true}, {Name: "labels", Text: true}}}
+	for _, g := range groups {
+		const most = 4
+		names := strings.Join(g.Rows[:min(most, len(g.Rows))], ", ")
+		if len(g.Rows) > most {
+			names += ", ..."
+		}
+		features, labels := "close", "same"
+		if g.Exact {
+			features = "equal"
+		}
+		if g.Conflict {
+			labels = "DIFFER"
+		}
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(names), count(len(g.Rows)), words(features), words(labels)}})
+	}
+	return t
+}
+
+// FoundTable sums up what was found, of every kind.
+func FoundTable(s rows.Summary) *Table {
+	t := &Table{Title: "In all", Columns: []Column{{Name: "found", Text: true}, {Name: "number"}, {Name: "of"},
+		{Name: "share (%)", Decimals: 2}}}
+	add := func(what string, n, of int) {
+		share := eval.Undefined()
+		if of > 0 {
+			share = eval.Number(100 * float64(n) / float64(of))
+		}
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(what), count(n), count(of), number(share)}})
+	}
+	add("labels that are probably wrong", s.Suspects, s.Labels)
+	add("bags with such labels", s.SuspectRows, s.Rows)
+	if s.Outliers == nil {
+		return t
+	}
+	add("outliers", *s.Outliers, s.Rows)
+	add("near-duplicates", *s.Duplicates, s.Rows)
+	add("of them exact duplicates", *s.Exact, s.Rows)
+	add("groups of near-duplicates with different labels", *s.Conflicts, *s.Groups)
+	t.Notes = []string{fmt.Sprintf("By %s distance: outliers are farther than %.4g from their neighbours on average, "+
+		"near-duplicates are closer than %.4g to another bag.", s.Metric, *s.OutlierAbove, *s.NearBelow)}
+	return t
+}
