@@ -119,6 +119,8 @@ var scenarios = []scenario{
 			" 0.3 --output o.csv",
 		needs: []string{"head", "x.npy", "y.csv"}, outputs: []string{"o.csv"}, data: []string{"y.csv"},
 	},
+		" s.parquet --rows w.parquet --apply --precision 0.5 --output o.csv", []string{"head"}, "p.html", "s.parquet",
+		"w.parquet", "o.csv"),
 	writing("audit-annotators", "audit annotators --labels crowd.csv --annotators a.csv --output l.jsonl --consensus c.csv"+
 		" --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
 	writing("audit-captions", "audit captions --captions pictures/captions_train2014.json --images pictures/images --page"+

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/internal/rng"
+)
+
+// classFolder is a folder with softmax.csv, labels.csv and truth.csv of 600 bags of three classes, a fifth of them with
+// a wrong label, and features.csv, in which bag 7 is a copy of bag 3 and bag 11 lies far away.
+func classFolder(t *testing.T) string {
+	t.Helper()
+	const bags = 600
+	dir, s := t.TempDir(), rng.New(4)
+	classes := []string{"cat", "dog", "cow"}
+	var scores, labels, truth, features strings.Builder
+	scores.WriteString("id,cat,dog,cow\n")
+	labels.WriteString("id,animal\n")
+	truth.WriteString("id,animal\n")
+	features.WriteString("id,a,b,c,d,e,f,g,h,i,j,k,l\n")
+	var third string
+	for i := range bags {
+		var p [3]float64
+		sum := 0.0
+		y := i % 3
+		for c := range p {
+			p[c] = math.Exp(s.Normal(0, 1))
+			if c == y {
+				p[c] *= 40
+			}
+			sum += p[c]
+		}
+		z := y
+		if s.Float64() < .2 {
+			z = (y + 1) % 3
+		}
+		fmt.Fprintf(&scores, "b%d,%.6f,%.6f,%.6f\n", i, p[0]/sum, p[1]/sum, p[2]/sum)
+		fmt.Fprintf(&labels, "b%d,%s\n", i, classes[z])
+		fmt.Fprintf(&truth, "b%d,%s\n", i, classes[y])
+		values := make([]string, 12)
+		for c := range values {
+			values[c] = fmt.Sprintf("%.5f", s.Normal(3, 1))
+		}
+		row := strings.Join(values, ",")
+		switch i {
+		case 3:
+			third = row
+		case 7:
+			row = third
+		case 11:
+			row = "-4,-2,-3,-5,-1,-2,-9,-8,-3,-3,-1,-4"
+		}
+		fmt.Fprintf(&features, "b%d,%s\n", i, row)
+	}
+	for name, b := range map[string]*strings.Builder{"scores": &scores, "labels": &labels, "truth": &truth, "features": &features} {
+		write(t, filepath.Join(dir, name+".csv"), b.String())
+	}
+	return dir
+}
+
+// One label for each bag: the noise is found, suspects have the right class suggested, and the corrected labels come in
+// the form of the labels and can be audited again.
+func TestAudit_OneClassForEachBag(t *testing.T) {
+	dir := classFolder(t)
+	fixed, truth := filepath.Join(dir, "fixed.csv"), filepath.Join(dir, "truth.csv")
+	v := readJSON(t, must(t, onScores("audit", dir, "--truth", truth, "--apply", "--precision", "0.9", "--output", fixed,
+		"--json")...))
+	if r := v["pooled_rate"].(float64); math.Abs(r-.2) > .08 || v["form"] != "classes" {
+		t.Errorf("rate %g of form %v", r, v["form"])
+	}
+	judged := v["truth"].(map[string]any)
+	if ap := judged["posterior"].(map[string]any)["ap"].(float64); ap < .9 || judged["suggested_right"].(float64) < .95 {
+		t.Errorf("judged %v", judged)
+	}
+	if n := v["correction"].(map[string]any)["changed"].(float64); n < 80 || n > 160 {
+		t.Errorf("%g labels are corrected", n)
+	}
+	records, err := csv.NewReader(strings.NewReader(read(t, fixed))).ReadAll()
+	if err != nil || len(records) != 601 || strings.Join(records[0], ",") != "id,animal" {
+		t.Fatalf("%v, %d records", err, len(records))
+	}
+	wrong, left := 0, 0
+	given := strings.Split(read(t, filepath.Join(dir, "labels.csv")), "\n")
+	for i, line := range strings.Split(strings.TrimSpace(read(t, truth)), "\n") {
+		if given[i] != line {
+			wrong++
+		}
+		if strings.Join(records[i], ",") != line {
+			left++
+		}
+	}
+	if left > wrong/4 {
+		t.Errorf("%d of %d wrong labels are left", left, wrong)
+	}
+	again := readJSON(t, must(t, "audit", "--scores", filepath.Join(dir, "scores.csv"), "--labels", fixed, "--json"))
+	if a, b := again["suspects_total"].(float64), v["suspects_total"].(float64); a > b/3 {
+		t.Errorf("%g suspects among the corrected labels, %g before", a, b)
+	}
+	table := must(t, onScores("audit", dir)...)
+	for _, want := range []string{"suggested", "else mostly", "In all", "bags with such labels"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the tables lack %q:\n%s", want, table)
+		}
+	}
+}
+
+// Rows are ranked, and features tell which are copies with other labels, and which stand apart.
+func TestAudit_RowsAndFeatures(t *testing.T) {
+	dir := classFolder(t)
+	file, features := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "features.csv")
+	v := readJSON(t, must(t, onScores("audit", dir, "--rows", file, "--features", features, "--top", "5", "--json")...))
+	found := v["found"].(map[string]any)
+	if found["near_duplicates"] != 2. || found["exact_duplicates"] != 2. || !(found["outliers"].(float64) >= 1) ||
+		found["suspects"] != v["suspects_total"] {
+		t.Errorf("found %v", found)
+	}
+	records, err := csv.NewReader(strings.NewReader(read(t, file))).ReadAll()
+	if err != nil || len(records) != 601 {
+		t.Fatalf("%v, %d records", err, len(records))
+	}
+	column := map[string]int{}
+	for c, name := range records[0] {
+		column[name] = c
+	}
+	for i, r := range records[1:] {
+		if r[column["rank"]] != fmt.Sprint(i+1) {
+			t.Fatalf("row %d has rank %s", i+1, r[column["rank"]])
+		}
+		if copied := r[0] == "b3" || r[0] == "b7"; copied != (r[column["duplicates"]] == "1") {
+			t.Errorf("%s is in group %q", r[0], r[column["duplicates"]])
+		}
+		if r[0] == "b11" && r[column["outlier"]] != "true" {
+			t.Error("the bag far away is no outlier")
+		}
+	}
+	if first := v["rows"].([]any)[0].(map[string]any); first["id"] != records[1][0] {
+		t.Errorf("the first row is %v, in the file %s", first, records[1][0])
+	}
+	binary := scoreFolder(t)
+	v = readJSON(t, must(t, onScores("audit", binary, "--rows", filepath.Join(binary, "rows.jsonl"), "--json")...))
+	rows := strings.Split(strings.TrimSpace(read(t, filepath.Join(binary, "rows.jsonl"))), "\n")
+	if len(rows) != 800 || !strings.Contains(rows[0], v["rows"].([]any)[0].(map[string]any)["id"].(string)) {
+		t.Errorf("%d rows, the first is %s", len(rows), rows[0])
+	}
+}
+
+func TestAudit_MistakesAboutRowsAndClasses(t *testing.T) {
+	dir := classFolder(t)
+	for _, test := range []struct {
+		args []string
+		says string
+	}{
+		{onScores("audit", dir, "--rows", "x.pdf"), ".csv, .jsonl, .parquet"},
+		{onScores("audit", dir, "--near", "0.5"), "--near belongs to --features"},
+		{onScores("audit", dir, "--features", "x.npy", "--neighbours", "0"), "--neighbours"},
+		{onScores("audit", dir, "--page", "x.html"), "--page is for bags with several labels"},
+		{onScores("audit", dir, "--apply", "--output", "x.txt"), ".npy where the labels are one class"},
+	} {
+		wantUsage(t, call(t, test.args...), test.says)
+	}
+	features := filepath.Join(dir, "features.csv")
+	cost := onScores("audit", dir, "--features", features, "--neighbours-limit", "1e-9")
+	if c := call(t, cost...); c.code != exitFailure || !strings.Contains(c.err, "--neighbours-limit") {
+		t.Errorf("a search that is too long: exit code %d, %s", c.code, c.err)
+	}
+	write(t, features, "id,a\nb0,1\nb1,2\n")
+	if c := call(t, onScores("audit", dir, "--features", features)...); c.code != exitFailure || !strings.Contains(c.err,
+		`no features of "b2"`) {
+		t.Errorf("features of other bags: exit code %d, %s", c.code, c.err)
+	}
+	write(t, filepath.Join(dir, "scores.csv"), "id,cat,dog,cow\nb0,.5,.9,.1\n")
+	write(t, filepath.Join(dir, "labels.csv"), "id,animal\nb0,cat\n")
+	if c := call(t, onScores("audit", dir)...); c.code != exitFailure || !strings.Contains(c.err, "sum up to 1.5") {
+		t.Errorf("scores that do not sum up to 1: exit code %d, %s", c.code, c.err)
+	}
+}
