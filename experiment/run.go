@@ -47,15 +47,19 @@ func (g *Grid) Train(ctx context.Context, s *run.Session) (runs []report.Run, er
 	return g.train(ctx, s)
 }
 
-func (g *Grid) train(ctx context.Context, s *run.Session) ([]report.Run, error) {
+func (g *Grid) train(ctx context.Context, s *run.Session) (runs []report.Run, err error) {
 	g.Config = s.Config
 	if err := s.PrepareFolder(ctx, g.Dir, append(TableFiles(), run.IndexFile)...); err != nil {
 		return nil, err
 	}
+	end, err := s.TrackGroup(g.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { end(err) }()
 	clean := s.Data
 	defer func() { s.Data = clean }()
 	g.reused = 0
-	var runs []report.Run
 	levels := g.levels()
 	groups := len(levels) * len(g.Seeds)
 	for i, level := range levels {
@@ -63,7 +67,6 @@ func (g *Grid) train(ctx context.Context, s *run.Session) ([]report.Run, error) 
 			g.heading = fmt.Sprintf("noise %v, seed %d (%d of %d)", level, seed, i*len(g.Seeds)+j+1, groups)
 			c := g.Config
 			c.Data.Noise, c.Data.Flips, c.Data.NoiseSeed, c.Train.Seed = level.rate, level.flips, seed, seed
-			var err error
 			if s.Data, err = clean.WithNoise(ctx, &c.Data); err != nil {
 				return nil, err
 			}

@@ -12,6 +12,7 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run/internal/folder"
+	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -55,6 +56,7 @@ type armRun struct {
 	recipe    *recipe.Recipe   // nil for the paper's plain form
 	name      string           // in messages; empty for that of the arm
 	observers []train.Observer // beside those that keep records and watch
+	tracked   *mlflow.Run      // nil for none
 }
 
 // run trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the run. A run that is
@@ -73,6 +75,10 @@ func (r *armRun) run(ctx context.Context) (o *Outcome, reused bool, err error) {
 	if err := r.session.prepareFolder(ctx, r.dir, ofRun, &r.config, r.data); err != nil {
 		return nil, false, err
 	}
+	if err := r.track(ctx); err != nil {
+		return nil, false, err
+	}
+	defer func() { r.untrack(o, err) }()
 	err = r.session.Save(ctx, func() error {
 		if err := r.data.Train.Vocabulary.WriteFile(filepath.Join(r.dir, VocabularyFile)); err != nil {
 			return err
@@ -100,7 +106,10 @@ func (r *armRun) reuse(ctx context.Context, o *Outcome) (err error) {
 			return err
 		}
 	}
-	return r.session.Save(ctx, func() error { return folder.KeepData(r.dir, files) })
+	if err := r.session.Save(ctx, func() error { return folder.KeepData(r.dir, files) }); err != nil {
+		return err
+	}
+	return r.resend()
 }
 
 // reaches reports whether the last checkpoint of a folder is not of an earlier step than its result, as it is where

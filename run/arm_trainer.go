@@ -44,6 +44,7 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 	if err := folder.RemoveLeftovers(run.dir, isRunFile); err != nil {
 		return err
 	}
+	run.tracked = nil // a fold is no run of its own
 	var keeping error
 	run.observers = nil
 	if t.Evaluated != nil {

@@ -27,7 +27,8 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 	folder.HashText(h, recipe.JudgementForm)
 	values := flatten(c)
 	for _, k := range folder.SortedKeys(values) {
-		if !strings.HasPrefix(k, "run.") && !strings.HasPrefix(k, "build.") && k != "train.log_steps" &&
+		if !strings.HasPrefix(k, "run.") && !strings.HasPrefix(k, "build.") &&
+			!strings.HasPrefix(k, "tracking.") && k != "train.log_steps" &&
 			k != "train.checkpoint_minutes" {
 			folder.HashText(h, k)
 			folder.HashText(h, values[k])

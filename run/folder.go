@@ -14,6 +14,7 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run/internal/folder"
+	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -63,7 +64,7 @@ func (c Config) writeConfig(dir string) error {
 var (
 	runFiles = []string{ConfigFile, DataFile, VocabularyFile, ResultFile, EpochsFile, dataset.FlipsFile,
 		dataset.ValidationFlipsFile, LogFile, SummaryFile, report.PageFile, report.HTMLFile, report.CurvesFile,
-		report.RatesFile, ShownFile}
+		report.RatesFile, ShownFile, mlflow.StateFile, mlflow.SpoolFile}
 	recipeFiles = []string{ConfigFile, DataFile, recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile,
 		recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile, recipe.RatesFile, recipe.SuspectsFile,
 		recipe.PageFile, recipe.PlainRound, recipe.NoisyRound}

@@ -13,6 +13,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/recipe"
+	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -100,6 +101,13 @@ type Session struct {
 	Observe Observer
 
 	prepared bool
+	// Trackers are told of runs by names below root, the folder of all of them, and whole is what they are parts of; all
+	// may be empty.
+	mlflow mlflow.Access
+	group  string
+	root   string
+	whole  *mlflow.Run
+
 	// weightsShown says that people know what was taken from a file of weights, of which every net of an experiment
 	// takes the same: it is shared with the sessions that With returns. Nil shows it each time.
 	weightsShown *bool
@@ -112,6 +120,8 @@ type Options = OptionsOf[train.Observer]
 type OptionsOf[O any] struct {
 	Log      *slog.Logger // nil for nowhere
 	Observer ObserverOf[O]
+	// MLflow is what the server of the configuration asks for, of classifiers.
+	MLflow mlflow.Access
 }
 
 // Open opens the device and the data of a configuration. What this leaves open, such as the recipe, is filled in; what
@@ -150,7 +160,7 @@ func newSession(o Options) *Session {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{Log: o.Log, Observe: o.Observer, weightsShown: new(bool)}
+	return &Session{Log: o.Log, Observe: o.Observer, weightsShown: new(bool), mlflow: o.MLflow}
 }
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.

@@ -10,6 +10,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/report"
 	"nmn/run"
+	"nmn/telemetry/mlflow"
 	"nmn/text"
 )
 
@@ -150,7 +151,7 @@ func (e *evalCommand) score(ctx context.Context, p *program, file string) (resul
 	if e.options.Split == "train" {
 		e.config.Run.LabelMemory = dataset.HoldAll
 	}
-	s, err := openWatched(ctx, p, e.config, metricsOptions{})
+	s, err := openWatched(ctx, p, e.config, metricsOptions{}, mlflow.Access{})
 	if err != nil {
 		return nil, err
 	}

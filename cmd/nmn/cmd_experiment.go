@@ -64,6 +64,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	run := under(cmd, "Run")
 	run.directory(&e.Dir, "run-dir", "`folder` of all runs")
 	metricsFlags(run, &e.metrics)
+	trackingFlags(run, &e.Config.Tracking)
 	out := under(cmd, "Output")
 	enum(out, &e.Reference, "reference", "`arm` that all others are compared with, seed by seed, beside star",
 		recipe.Names()...)
@@ -83,8 +84,9 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if e.sources.print {
 		return printConfig(p, &e.Config)
 	}
-	e.metrics.resolve(cmd, p, e.Dir)
-	s, err := openWatched(ctx, p, e.Config, e.metrics)
+	e.metrics.resolve(cmd, p, e.Config.Tracking.Named(e.Dir))
+	access := p.trackingFromEnvironment(&e.Config.Tracking, cmd.Flags().Changed)
+	s, err := openWatched(ctx, p, e.Config, e.metrics, access)
 	if err != nil {
 		return err
 	}

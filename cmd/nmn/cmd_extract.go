@@ -14,6 +14,7 @@ import (
 	"nmn/loader"
 	"nmn/model"
 	"nmn/run"
+	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -200,7 +201,7 @@ func (c *extractCommand) pictures(ctx context.Context, p *program, file string, 
 
 // data extracts from a split of a configuration.
 func (c *extractCommand) data(ctx context.Context, p *program, file string) (err error) {
-	s, err := openWatched(ctx, p, c.config, metricsOptions{})
+	s, err := openWatched(ctx, p, c.config, metricsOptions{}, mlflow.Access{})
 	if err != nil {
 		return err
 	}

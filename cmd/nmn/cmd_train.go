@@ -10,6 +10,7 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
+	"nmn/telemetry/mlflow"
 )
 
 // trainCommand are the flags of nmn train beside the configuration.
@@ -71,6 +72,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
 	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
 	metricsFlags(r, &t.metrics)
+	trackingFlags(r, &t.config.Tracking)
 	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
 	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
 		"losses into --run-dir as "+run.RateSearchFile+" and "+run.RateSearchChart+", and stop: nothing is trained")
@@ -87,11 +89,14 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 		return printConfig(p, &t.config)
 	}
 	ctx := cmd.Context()
-	t.metrics.resolve(cmd, p, t.runDir)
-	if t.dryRun { // which writes nothing
+	t.metrics.resolve(cmd, p, t.config.Tracking.Named(t.runDir))
+	var access mlflow.Access
+	if t.dryRun { // which writes and tells nothing
 		t.metrics.textfile, t.metrics.push = "", ""
+	} else {
+		access = p.trackingFromEnvironment(&t.config.Tracking, cmd.Flags().Changed)
 	}
-	s, err := openWatched(ctx, p, t.config, t.metrics)
+	s, err := openWatched(ctx, p, t.config, t.metrics, access)
 	if err != nil {
 		return err
 	}

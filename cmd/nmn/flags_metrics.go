@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,22 +43,12 @@ func metricsFlags(r group, m *metricsOptions) {
 		"at the end; else to that of "+pushVariable)
 }
 
-// resolve completes the options of a command on a run folder.
-func (m *metricsOptions) resolve(cmd *cobra.Command, p *program, dir string) {
+// resolve completes the options of a command on a run of a name.
+func (m *metricsOptions) resolve(cmd *cobra.Command, p *program, run string) {
 	if !cmd.Flags().Changed("metrics-push") { // no default of the flag: help would show its password
 		m.push = p.getenv(pushVariable)
 	}
-	if m.run == "" {
-		m.run = nameOfRun(dir)
-	}
-}
-
-// nameOfRun is the name of a run folder without those above it.
-func nameOfRun(dir string) string {
-	if absolute, err := filepath.Abs(dir); err == nil {
-		dir = absolute
-	}
-	return filepath.Base(dir)
+	m.run = run
 }
 
 // wanted reports whether metrics go anywhere.

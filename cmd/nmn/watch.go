@@ -10,6 +10,7 @@ import (
 	"nmn/eval"
 	"nmn/run"
 	"nmn/telemetry"
+	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -145,12 +146,13 @@ type watchedSession struct {
 // openWatched opens a session whose messages and progress go to the terminal, and metrics where the options say.
 // The address comes first: reading data may take minutes, and who asks for metrics, or whether the program is
 // up, gets an answer.
-func openWatched(ctx context.Context, p *program, c run.Config, metrics metricsOptions) (*watchedSession, error) {
+func openWatched(ctx context.Context, p *program, c run.Config, metrics metricsOptions,
+	access mlflow.Access) (*watchedSession, error) {
 	w, err := openWatch(ctx, p, metrics)
 	if err != nil {
 		return nil, err
 	}
-	s, err := run.Open(ctx, c, run.Options{Log: p.log, Observer: w.observer()})
+	s, err := run.Open(ctx, c, run.Options{Log: p.log, Observer: w.observer(), MLflow: access})
 	if err != nil {
 		w.ended(ctx, err)
 		return nil, cmp.Or(err, w.close())
