@@ -15,6 +15,9 @@ type Comparison struct {
 // Dashed reports whether the curves of some arms are.
 func (c *Comparison) Dashed() bool { return bothMIL(c.Arms) }
 
+// SplitName is what people call the split.
+func (c *Comparison) SplitName() string { return splitName(c.Split) }
+
 // ComparedBag is a bag with what arms say of it.
 type ComparedBag struct {
 	ShownBag // without labels

@@ -73,8 +73,25 @@ func pageTables(tables []*Table) []pageTable {
 	var out []pageTable
 	for _, t := range tables {
 		shown := t.visible().page()
+		shown.sameNoise()
 		shown.spellOut()
 		out = append(out, shown)
 	}
 	return out
+}
+
+// sameNoise takes the column of noise out of a table of one level, and says it in a note: what is the same in all rows is
+// in the way on a telephone.
+func (t *pageTable) sameNoise() {
+	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == noiseColumn })
+	if at < 0 || len(t.Rows) < 2 || slices.ContainsFunc(t.Rows, func(r pageRow) bool {
+		return r.Cells[at].Text != t.Rows[0].Cells[at].Text && r.Cells[at].Text != ""
+	}) || t.Rows[0].Cells[at].Text == "" {
+		return
+	}
+	t.Notes = append(slices.Clone(t.Notes), "All at noise of "+t.Rows[0].Cells[at].Text+" %.")
+	t.Columns = slices.Delete(slices.Clone(t.Columns), at, at+1)
+	for i := range t.Rows {
+		t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, at, at+1)
+	}
 }

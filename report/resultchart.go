@@ -74,7 +74,7 @@ func resultCharts(runs []Run) ([]numbered, error) {
 
 // resultChart is the chart of the arms of a block, a row for each.
 func resultChart(m metric, cells []cellOf) *chart.Chart {
-	c := &chart.Chart{X: chart.Axis{Label: m.name + " (%)"}, Above: true}
+	c := &chart.Chart{X: chart.Axis{Label: m.name + ", %"}, Above: true}
 	spread := chart.Mark{Name: "mean ± standard deviation", Shape: chart.Thick, Color: chart.Blue, Faint: true}
 	mean := chart.Mark{Name: "mean", Shape: chart.Upright, Color: chart.Ink}
 	seeds := chart.Mark{Name: "a seed", Shape: chart.Dot, Color: chart.Blue}

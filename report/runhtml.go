@@ -128,7 +128,7 @@ func judgedOn(r *Run) string {
 	set := ""
 	switch r.Split {
 	case "":
-	case "train", "training":
+	case "train":
 		set = " of the training set, which it has seen,"
 	default:
 		set = " of the " + r.Split + " set"

@@ -142,7 +142,7 @@ func factsTable(r *Run) *Table {
 	}
 	if r.Flips != (Flips{}) {
 		add("flipped labels", r.Flips.String()+" (percent)")
-	} else {
+	} else if r.Noise > 0 { // which is 0 where there are no captions
 		add("replaced captions", noiseCell(r.Noise).Text+" %")
 	}
 	if r.Augment != "" {

@@ -151,8 +151,8 @@ func rateCharts(rates labels.Table) []numbered {
 		}
 		top = min(1, max(1.05*top, 1e-6))
 		out = append(out, numbered{Chart: &chart.Chart{Title: side.title,
-			Summary: "Estimated against true rate, a dot for each word; on the dashed line the two are the same.",
-			X:       chart.Axis{Label: "true rate", Max: top}, Y: chart.Axis{Label: "estimated rate", Max: top},
+			Summary: "The model's against the true rate, a dot for each word; on the dashed line the two are the same.",
+			X:       chart.Axis{Label: "true rate", Max: top}, Y: chart.Axis{Label: "rate in the model", Max: top},
 			Marks: []chart.Mark{{Color: chart.Grey, Dashed: true, Points: []chart.Point{{X: 0, Y: 0}, {X: top, Y: top}}},
 				dots}}})
 	}

@@ -20,6 +20,17 @@ type Scored struct {
 	Drawn []ShownBag `json:"drawn"`
 }
 
+// SplitName is what people call the split.
+func (s *Scored) SplitName() string { return splitName(s.Split) }
+
+// splitName is what people call a split: the training set, and not the train set.
+func splitName(split string) string {
+	if split == "train" {
+		return "training"
+	}
+	return split
+}
+
 // ShownBag is a bag with what is predicted of it.
 type ShownBag struct {
 	ID     string       `json:"id"`

@@ -18,10 +18,12 @@ type ranked struct {
 }
 
 // WordTables lists the n best and the n worst words by average precision: with human agreement
-// where there are captions, else against the true labels, else against the labels.
+// where there are captions, else against the true labels, else against the labels. So few words have one list.
 func WordTables(r *eval.Result, n int) []*Table {
 	list, by := rankedWords(r)
-	n = min(n, len(list))
+	if len(list) <= n {
+		return []*Table{wordTable(fmt.Sprintf("Words by %s, the best first", by), list)}
+	}
 	worst := slices.Clone(list[len(list)-n:])
 	slices.Reverse(worst)
 	tables := []*Table{

@@ -89,8 +89,8 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	}
 	curve, broken, err := ReadCurve(filepath.Join(r.dir, LogFile), arm.Name)
 	r.warnBroken(broken)
-	if arm.Stage == 2 && r.from != "" && plan.From == "" {
-		curve = afterStage1(filepath.Dir(r.from), curve)
+	if from := cmp.Or(plan.From, r.from); arm.Stage == 2 && from != "" && r.config.Arm != recipe.EM {
+		curve = afterStage1(filepath.Dir(from), curve) // the net of EM is that of its last round
 	}
 	return reached, curve, err
 }

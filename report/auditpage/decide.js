@@ -1,6 +1,7 @@
 "use strict";
 // What the pages of audits share: people decide about data.items, one after the other. A page has, after this script,
-// step (cards at first), matches(i), drawCards(), draw(), and csv() of the decisions.
+// step (cards at first), matches(i), card(i), draw(), picture(i) with its name, texts of what is empty, and csv() of the
+// decisions; it calls begin() with its verdicts at the end.
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = id => document.getElementById(id);
 const whole = n => Math.round(n).toLocaleString("en");
@@ -9,7 +10,11 @@ const whole = n => Math.round(n).toLocaleString("en");
 const store = "nmn-audit-" + data.key;
 const decisions = new Map(load());
 const history = [];
-let kind = "all", state = "open", current = -1, shown = 0;
+let kind = "all", state = "open", current = -1, shown = 0, columns = () => 1;
+
+const some = (n, one, many) => whole(n) + " " + (n === 1 ? one : many);
+// percent never shows a probability as certain.
+const percent = (p, digits = 1) => p == null ? "?" : p < .0005 ? "< 0.1 %" : p > .9995 ? "> 99.9 %" : (100 * p).toFixed(digits) + " %";
 
 function load() {
   try { return JSON.parse(localStorage.getItem(store) || "[]").filter(([i]) => i < data.items.length); } catch { return []; }
@@ -37,7 +42,7 @@ function mark(scroll) {
   for (const c of at("cards").children) {
     const is = +c.dataset.item === current;
     c.classList.toggle("current", is);
-    if (is && scroll) { c.scrollIntoView({ block: "nearest" }); c.focus({ preventScroll: true }); }
+    if (is && scroll) { c.scrollIntoView({ block: "nearest" }); if (!at("zoom").open) c.focus({ preventScroll: true }); }
   }
 }
 
@@ -67,6 +72,7 @@ function refresh(next) {
   if (visible.includes(next)) current = next;
   draw();
   mark(true);
+  drawZoom();
 }
 
 function move(by) {
@@ -76,14 +82,76 @@ function move(by) {
   if (to >= shown) { shown = Math.min(visible.length, to + step); drawCards(); }
   current = visible[to];
   mark(true);
+  drawZoom();
+}
+function more() { shown = Math.min(visible.length, shown + step); drawCards(); }
+
+function drawCards() {
+  at("cards").classList.toggle("bare", !data.images.length);
+  at("cards").replaceChildren(...visible.slice(0, shown).map(card));
+  at("more").hidden = shown >= visible.length;
+  const empty = at("empty");
+  empty.hidden = visible.length > 0;
+  if (!visible.length) {
+    const done = data.items.length && [...data.items.keys()].every(i => decisions.has(i));
+    const [title, text] = !data.items.length ? none : state === "open" && done ? ["All decided", apply] : ["Nothing here", "No suspect passes these filters."];
+    empty.replaceChildren(element("strong", "", title), text);
+  }
+  mark(false);
 }
 
-// drawProgress tells how many items are decided; yes and no are the tracks of the two verdicts, of which one is given.
-function drawProgress(verdict, yes, no) {
+// box is the card of an item, with its picture, on which one can click to enlarge it.
+function box(i, className) {
+  const e = element("li", className), [image, name] = picture(i);
+  e.tabIndex = -1; e.dataset.item = i;
+  e.onclick = c => { if (!c.target.closest("button")) { current = i; mark(false); } };
+  const frame = element(image == null ? "div" : "button", "picture");
+  if (image == null) frame.append(element("span", "blank", "no picture"));
+  else {
+    const img = element("img");
+    img.src = data.images[image]; img.alt = "picture " + name; img.loading = "lazy";
+    frame.title = "enlarge (Z)"; frame.tabIndex = -1;
+    frame.onclick = () => { current = i; mark(false); zoom(); };
+    frame.append(img);
+  }
+  e.append(frame);
+  return [e, frame];
+}
+
+// buttons are those of the verdicts of an item: [verdict, text, style, hint].
+function buttons(i, verdicts) {
+  const actions = element("div", "actions"), said = decisions.get(i);
+  for (const [verdict, text, style, hint] of verdicts) {
+    const b = element("button", style, text);
+    b.title = hint; b.setAttribute("aria-pressed", said === verdict);
+    b.onclick = () => { current = i; decide(said === verdict ? null : verdict); };
+    actions.append(b);
+  }
+  return actions;
+}
+
+// zoom shows the picture of the current item as large as the window; the keys go on as before.
+function zoom() {
+  if (at("zoom").open) return at("zoom").close();
+  if (current < 0 || picture(current)[0] == null) return toast("There is no picture to enlarge");
+  at("zoom").showModal();
+  drawZoom();
+}
+function drawZoom() {
+  if (!at("zoom").open) return;
+  if (current < 0) return at("zoom").close();
+  const [image, name] = picture(current), img = at("zoom-image");
+  img.hidden = image == null;
+  if (image != null) { img.src = data.images[image]; img.alt = "picture " + name; }
+  at("zoom-name").textContent = name + ": " + says(current);
+}
+
+// drawProgress tells how many items are decided, and how many with the verdict.
+function drawProgress(verdict) {
   const n = data.items.length, said = [...decisions.values()], first = said.filter(v => v === verdict).length;
   at("decided").textContent = whole(said.length) + " of " + whole(n) + " decided";
-  at(yes).style.width = n ? 100 * first / n + "%" : 0;
-  at(no).style.width = n ? 100 * (said.length - first) / n + "%" : 0;
+  at("track-yes").style.width = n ? 100 * first / n + "%" : 0;
+  at("track-no").style.width = n ? 100 * (said.length - first) / n + "%" : 0;
 }
 
 function field(s) { return /[",\r\n]/.test(s) || s !== s.trim() ? '"' + s.replaceAll('"', '""') + '"' : s; }
@@ -115,11 +183,34 @@ function segments(id, set) {
   return all;
 }
 
-// listen has keys do what a page says, unless they are typed into a field or meant for the browser.
-function listen(keys) {
+// begin has buttons and keys do what a page says, unless keys are typed into a field or meant for the browser. The focus
+// leaves the field of search with Enter, so that what is typed then decides.
+function begin(file, verdicts, found) {
+  const kinds = segments("kinds", v => kind = v);
+  segments("states", v => state = v);
+  const search = at("search"), leave = () => { search.blur(); mark(true); };
+  search.oninput = () => found(search.value.trim().toLowerCase());
+  search.onkeydown = e => {
+    if (e.key !== "Escape" && e.key !== "Enter") return;
+    e.preventDefault();
+    if (e.key === "Escape") { search.value = ""; found(""); } else found(search.value.trim().toLowerCase(), true);
+    leave();
+  };
+  at("more").firstElementChild.onclick = more;
+  at("save").onclick = () => save(file);
+  at("help-open").onclick = () => at("help").showModal();
+  at("zoom").onclose = () => mark(true);
+  at("zoom-image").onclick = () => at("zoom").close();
+  const keys = {
+    ...verdicts, u: undo, s: () => save(file), z: zoom, j: () => move(1), k: () => move(-1), ArrowRight: () => move(1),
+    ArrowLeft: () => move(-1), ArrowDown: () => move(columns()), ArrowUp: () => move(-columns()), "/": () => search.focus(),
+    "?": () => at("help").showModal(), 1: () => kinds[0].click(), 2: () => kinds[1].click(), 3: () => kinds[2].click(),
+  };
   document.addEventListener("keydown", e => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.target.tagName === "INPUT" || at("help").open) return;
-    const does = keys[e.key.length === 1 ? e.key.toLowerCase() : e.key];
-    if (does) { e.preventDefault(); does(); }
+    const key = e.key.length === 1 ? e.key.toLowerCase() : e.key;
+    if (at("zoom").open && "/?123".includes(key)) return;
+    if (keys[key]) { e.preventDefault(); keys[key](); }
   });
+  redraw();
 }

@@ -1,6 +1,4 @@
 // data.classes and data.items as Go wrote them (AuditPage); an item names its class and picture by number.
-const percent = (p, digits = 1) => p == null ? "?" : p > .9995 && p < 1 ? "> 99.9 %" : (100 * p).toFixed(digits) + " %";
-
 let chosen = -1;
 const step = 60;
 
@@ -11,17 +9,15 @@ function matches(i, anyClass) {
     (state === "all" || (state === "open" ? !said : said === state));
 }
 
+const picture = i => [data.items[i].image, data.items[i].id];
+const says = i => (data.items[i].kind === "incorrect" ? "labelled " : "not labelled ") + data.classes[data.items[i].class].word;
+const none = ["No label is under suspicion", "Nothing is wrong with the probability that was asked for. nmn audit --min-error lowers it."];
+const apply = "Save the decisions (S) and apply them with nmn audit --decisions.";
+
 function card(i) {
-  const item = data.items[i], c = data.classes[item.class], said = decisions.get(i);
-  const box = element("article", "card " + item.kind);
-  box.tabIndex = -1; box.dataset.item = i; box.setAttribute("role", "listitem");
-  const picture = element("div", "picture");
-  if (item.image != null) {
-    const img = element("img");
-    img.src = data.images[item.image]; img.alt = "picture " + item.id; img.loading = "lazy";
-    picture.append(img);
-  } else picture.append(element("span", "blank", "no picture"));
-  picture.append(element("span", "tag", item.kind));
+  const item = data.items[i], c = data.classes[item.class];
+  const [e, frame] = box(i, "card " + item.kind);
+  frame.append(element("span", "tag", item.kind));
   const body = element("div", "body"), claim = element("p", "claim"), name = element("b", "", c.word);
   if (item.kind === "incorrect") claim.append("Labelled ", name, ", probably not there");
   else claim.append("Not labelled ", name, ", probably there");
@@ -34,32 +30,9 @@ function card(i) {
   if (c.pooled) chance.title += ", by the rates of all words together: this one has too few labels, and nothing is claimed of it";
   if (c.pooled) claim.append(" (pooled rates)");
   body.append(claim, chance, score, element("p", "facts", item.id));
-  const actions = element("div", "actions");
-  for (const [verdict, text, style, hint] of [["accept", "Change it", "yes", "the label is wrong (A)"], ["reject", "Keep it", "no", "the label is right (R)"]]) {
-    const b = element("button", style, text);
-    b.title = hint; b.setAttribute("aria-pressed", said === verdict);
-    b.onclick = () => { current = i; decide(said === verdict ? null : verdict); };
-    actions.append(b);
-  }
-  box.append(picture, body, actions);
-  box.onclick = e => { if (!e.target.closest("button")) { current = i; mark(false); } };
-  return box;
-}
-
-function drawCards() {
-  at("cards").classList.toggle("bare", !data.images.length);
-  at("cards").replaceChildren(...visible.slice(0, shown).map(card));
-  at("more").hidden = shown >= visible.length;
-  const empty = at("empty");
-  empty.hidden = visible.length > 0;
-  if (!visible.length) {
-    const done = data.items.length && [...data.items.keys()].every(i => decisions.has(i));
-    const [title, text] = !data.items.length ? ["No label is under suspicion", "Nothing is wrong with the probability that was asked for. nmn audit --min-error lowers it."]
-      : state === "open" && done ? ["All decided", "Save the decisions (S) and apply them with nmn audit --decisions."]
-      : ["Nothing here", "No suspect passes these filters."];
-    empty.replaceChildren(element("strong", "", title), text);
-  }
-  mark(false);
+  e.append(body, buttons(i, [["accept", "Accept", "yes", "the label is wrong, and is changed (A)"],
+    ["reject", "Reject", "no", "the label is right, and stays (R)"]]));
+  return e;
 }
 
 function drawClasses() {
@@ -105,9 +78,9 @@ function drawSummary() {
   box.replaceChildren(...lines);
 }
 
-function draw() { drawClasses(); drawSummary(); drawCards(); drawProgress("accept", "track-accepted", "track-rejected"); }
+function draw() { drawClasses(); drawSummary(); drawCards(); drawProgress("accept"); }
 
-const columns = () => getComputedStyle(at("cards")).gridTemplateColumns.split(" ").length;
+columns = () => getComputedStyle(at("cards")).gridTemplateColumns.split(" ").length;
 
 function csv() {
   const rows = [...decisions].sort((a, b) => a[0] - b[0]).map(([i, verdict]) => {
@@ -117,24 +90,7 @@ function csv() {
   return ["id,word,given,decision", ...rows].join("\n") + "\n";
 }
 
-const saveAll = () => save("decisions.csv");
-const kinds = segments("kinds", v => kind = v);
-segments("states", v => state = v);
-at("search").oninput = drawClasses;
-at("search").onkeydown = e => {
-  if (e.key === "Escape") { e.target.value = ""; drawClasses(); e.target.blur(); }
-  if (e.key === "Enter") at("classes").querySelector("button")?.click();
-};
-at("more").firstElementChild.onclick = () => { shown = Math.min(visible.length, shown + step); drawCards(); };
-at("save").onclick = saveAll;
-at("help-open").onclick = () => at("help").showModal();
-
-const keys = {
-  a: () => decide("accept"), r: () => decide("reject"), u: undo, s: saveAll,
-  j: () => move(1), k: () => move(-1), ArrowRight: () => move(1), ArrowLeft: () => move(-1),
-  ArrowDown: () => move(columns()), ArrowUp: () => move(-columns()),
-  "/": () => at("search").focus(), "?": () => at("help").showModal(),
-  1: () => kinds[0].click(), 2: () => kinds[1].click(), 3: () => kinds[2].click(),
-};
-listen(keys);
-redraw();
+begin("decisions.csv", { a: () => decide("accept"), r: () => decide("reject") }, (wanted, first) => {
+  drawClasses();
+  if (first) at("classes").querySelector("button")?.click();
+});

@@ -1,7 +1,4 @@
 // data.items and data.bags as Go wrote them (CaptionPage); an item names its bag, and its caption in that bag, by number.
-const percent = p => p == null ? "?" : p > 0 && p < .0005 ? "< .1 %" : p > .9995 && p < 1 ? "> 99.9 %" : (100 * p).toFixed(1) + " %";
-const some = (n, one, many) => whole(n) + " " + (n === 1 ? one : many);
-
 let wanted = "";
 const step = 40, listed = 20; // cards, and captions of a bag beside the suspect, that are shown at first
 
@@ -26,16 +23,13 @@ function marked(box, text, words) {
   return box;
 }
 
+const picture = i => [data.bags[data.items[i].bag].image, data.bags[data.items[i].bag].id];
+const says = i => data.bags[data.items[i].bag].captions[data.items[i].at].text;
+const none = ["No caption is under suspicion", "None is of another picture with the probability that was asked for. nmn audit captions --min-error lowers it."];
+const apply = "Save the decisions (S) and apply them with nmn audit captions --decisions.";
+
 function card(i) {
-  const item = data.items[i], bag = data.bags[item.bag], said = decisions.get(i);
-  const box = element("article", "suspect");
-  box.tabIndex = -1; box.dataset.item = i; box.setAttribute("role", "listitem");
-  const picture = element("div", "picture");
-  if (bag.image != null) {
-    const img = element("img");
-    img.src = data.images[bag.image]; img.alt = "picture " + bag.id; img.loading = "lazy";
-    picture.append(img);
-  } else picture.append(element("span", "blank", "no picture"));
+  const item = data.items[i], bag = data.bags[item.bag], [e] = box(i, "suspect");
   const body = element("div", "body"), claim = element("div", "claim-bar");
   const chance = element("b", "", percent(1 - item.own) + " foreign");
   chance.title = "probability that the marked caption is of another picture";
@@ -45,7 +39,7 @@ function card(i) {
   let more = bag.more;
   bag.captions.forEach((c, n) => {
     if (n >= listed && n !== item.at) return void more++;
-    const li = element("li", n === item.at ? "suspected" : ""), own = element("span", "own", Math.round(100 * c.own) + " %");
+    const li = element("li", n === item.at ? "suspected" : ""), own = element("span", "own", c.own < .005 ? "< 1 %" : c.own > .995 ? "> 99 %" : Math.round(100 * c.own) + " %");
     own.title = "probability that this caption is of this picture";
     const text = marked(element("span"), c.text || "(nothing)", n === item.at ? item.against : []);
     if (c.cut) text.append(element("span", "cut", " … and " + some(c.cut, "more character", "more characters")));
@@ -63,46 +57,23 @@ function card(i) {
     why.append(element("span", "", item.lacks.join(", ")));
     body.append(why);
   }
-  const actions = element("div", "actions");
-  for (const [verdict, text, style, hint] of [["drop", "Drop it", "yes", "the caption is of another picture (A or D)"], ["keep", "Keep it", "no", "the caption is of this picture (R)"]]) {
-    const b = element("button", style, text);
-    b.title = hint; b.setAttribute("aria-pressed", said === verdict);
-    b.onclick = () => { current = i; decide(said === verdict ? null : verdict); };
-    actions.append(b);
-  }
-  body.append(actions);
-  box.append(picture, body);
-  box.onclick = e => { if (!e.target.closest("button")) { current = i; mark(false); } };
-  return box;
-}
-
-function drawCards() {
-  at("cards").classList.toggle("bare", !data.images.length);
-  at("cards").replaceChildren(...visible.slice(0, shown).map(card));
-  at("more").hidden = shown >= visible.length;
-  const empty = at("empty");
-  empty.hidden = visible.length > 0;
-  if (!visible.length) {
-    const done = data.items.length && [...data.items.keys()].every(i => decisions.has(i));
-    const [title, text] = !data.items.length ? ["No caption is under suspicion", "None is of another picture with the probability that was asked for. nmn audit captions --min-error lowers it."]
-      : state === "open" && done ? ["All decided", "Save the decisions (S) and apply them with nmn audit captions --decisions."]
-      : ["Nothing here", "No suspect passes these filters."];
-    empty.replaceChildren(element("strong", "", title), text);
-  }
-  mark(false);
+  body.append(buttons(i, [["drop", "Drop", "yes", "the caption is of another picture (A or D)"],
+    ["keep", "Keep", "no", "the caption is of this picture (R)"]]));
+  e.append(body);
+  return e;
 }
 
 function drawSummary() {
   const most = data.items.length < data.total ? "The surest " + whole(data.items.length) + " of " + some(data.total, "suspect", "suspects") + ". " : "";
   const range = data.interval ? " (" + percent(data.interval.low) + " to " + percent(data.interval.high) + ")" : "";
-  const share = data.foreign == null ? "nobody knows how many are of other bags." : percent(data.foreign) + range + " are of other bags.";
+  const share = data.foreign == null ? "nobody knows how many are of other bags." : "about " + percent(data.foreign) + range + " are estimated to be of other bags.";
   const lines = [element("h2", "", some(visible.length, "suspect", "suspects")),
     element("p", "", most + "Of " + some(data.captions, "caption", "captions") + " of " + some(data.all_bags, "bag", "bags") + ", " + share)];
   if (data.refused) lines.push(element("p", "remark", "Nothing is dropped on these grounds: " + data.refused + "."));
   at("summary").replaceChildren(...lines);
 }
 
-function draw() { drawSummary(); drawCards(); drawProgress("drop", "track-dropped", "track-kept"); }
+function draw() { drawSummary(); drawCards(); drawProgress("drop"); }
 
 function csv() {
   const rows = [...decisions].sort((a, b) => a[0] - b[0]).map(([i, verdict]) => {
@@ -112,25 +83,5 @@ function csv() {
   return ["annotation_id,decision,fingerprint", ...rows].join("\n") + "\n";
 }
 
-const saveAll = () => save("caption-decisions.csv");
-const kinds = segments("kinds", v => kind = v);
-segments("states", v => state = v);
-at("search").oninput = e => { wanted = e.target.value.trim().toLowerCase(); redraw(); };
-at("search").onkeydown = e => {
-  if (e.key === "Escape") { e.target.value = wanted = ""; redraw(); e.target.blur(); }
-  if (e.key === "Enter") e.target.blur();
-};
-at("more").firstElementChild.onclick = () => { shown = Math.min(visible.length, shown + step); drawCards(); };
-at("save").onclick = saveAll;
-at("help-open").onclick = () => at("help").showModal();
-
 const drop = () => decide("drop");
-const keys = {
-  a: drop, d: drop, r: () => decide("keep"), u: undo, s: saveAll,
-  j: () => move(1), k: () => move(-1), ArrowRight: () => move(1), ArrowLeft: () => move(-1),
-  ArrowDown: () => move(1), ArrowUp: () => move(-1),
-  "/": () => at("search").focus(), "?": () => at("help").showModal(),
-  1: () => kinds[0].click(), 2: () => kinds[1].click(), 3: () => kinds[2].click(),
-};
-listen(keys);
-redraw();
+begin("caption-decisions.csv", { a: drop, d: drop, r: () => decide("keep") }, text => { wanted = text; redraw(); });

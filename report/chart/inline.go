@@ -33,7 +33,11 @@ func (c *Chart) Inline(id string) template.HTML {
 
 func (c *Chart) niced() *Chart {
 	if c.Rows == nil {
+		same := c.X.Min == c.Y.Min && c.X.Max == c.Y.Max
 		c.Y = c.Y.nice()
+		if same { // what both axes measure alike has the same ends
+			c.X = c.X.nice()
+		}
 	}
 	return c
 }

@@ -1,0 +1,219 @@
+package browser
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+var screenshots = flag.String("screenshots", "", "folder to write a picture of each page to, in light, dark and narrow")
+
+// root is the folder of the module of nmn.
+const root = "../.."
+
+// chromium is the browser's path; the test is skipped without.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{os.Getenv("NMN_CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if name != "" {
+			if path, err := exec.LookPath(name); err == nil {
+				return path
+			}
+		}
+	}
+	t.Skip("no Chromium (NMN_CHROMIUM names one)")
+	return ""
+}
+
+// axe is the source of axe-core; the test is skipped without.
+func axe(t *testing.T) string {
+	t.Helper()
+	path := cmp.Or(os.Getenv("NMN_AXE"), filepath.Join(root, "build", "axe", "node_modules", "axe-core", "axe.min.js"))
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Skip("no axe-core (NMN_AXE names axe.min.js; .ci/install installs it)")
+	}
+	return string(source)
+}
+
+// look is how a page is looked at.
+type look struct {
+	name          string
+	width, height int64
+	dark          bool
+}
+
+var looks = []look{{"light", 1280, 900, false}, {"dark", 1280, 900, true}, {"narrow", 390, 844, false}}
+
+// tab is a page in the browser, with what it has done that it must not do.
+type tab struct {
+	context.Context
+	t         *testing.T
+	downloads string
+
+	mutex  sync.Mutex
+	faults []string
+}
+
+// start starts the browser, which ends with the test.
+func start(t *testing.T) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
+		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("disable-component-update", true),
+		chromedp.WSURLReadTimeout(time.Minute))
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("the browser does not start: %v", err)
+	}
+	return ctx
+}
+
+// open opens a page in a tab of its own. When the test ends it fails for requests that leave the page and errors of its
+// scripts.
+func open(t *testing.T, of context.Context, page string, l look) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(of)
+	ctx, timeout := context.WithTimeout(ctx, 2*time.Minute)
+	p := &tab{Context: ctx, t: t, downloads: t.TempDir()}
+	t.Cleanup(func() {
+		timeout()
+		cancel()
+		p.mutex.Lock()
+		defer p.mutex.Unlock()
+		for _, f := range p.faults {
+			t.Errorf("%s: %s", filepath.Base(page), f)
+		}
+	})
+	if err := chromedp.Do(ctx); err != nil { // which opens the tab
+		t.Fatal(err)
+	}
+	if err := chromedp.Listen(ctx, p.watch); err != nil {
+		t.Fatal(err)
+	}
+	scheme := "light"
+	if l.dark {
+		scheme = "dark"
+	}
+	p.do(call(network.Enable, network.EnableParams{}), call(log.Enable, cdp.Empty{}),
+		call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: l.height,
+			DeviceScaleFactor: 1, Mobile: l.width < 600}),
+		call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}),
+		chromedp.Navigate("file://"+page))
+	return p
+}
+
+// call is a command of the protocol as a step.
+func call[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, c, params)
+		return err
+	})
+}
+
+func (p *tab) watch(event any) {
+	fault := ""
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(e.Request.URL, "file:") && !strings.HasPrefix(e.Request.URL, "data:") &&
+			!strings.HasPrefix(e.Request.URL, "blob:") {
+			fault = "a request leaves the page: " + e.Request.URL
+		}
+	case *runtime.EventExceptionThrown:
+		fault = "exception: " + e.ExceptionDetails.Text
+	case *runtime.EventConsoleAPICalled:
+		fault = fmt.Sprintf("the console says %s", e.Type)
+	case *log.EventEntryAdded:
+		if e.Entry.Level == "error" || e.Entry.Level == "warning" {
+			fault = "the browser's log: " + e.Entry.Text
+		}
+	}
+	if fault != "" {
+		p.mutex.Lock()
+		p.faults = append(p.faults, fault)
+		p.mutex.Unlock()
+	}
+}
+
+func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	if err := chromedp.Do(p, steps...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// value is that of an expression in the page; a promise is awaited.
+func value[T any](p *tab, expression string) T {
+	p.t.Helper()
+	v, err := chromedp.Run(p, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return v
+}
+
+// press types keys as people do, to whatever has the focus: a key whose event a page takes for itself types nothing.
+func (p *tab) press(keys ...string) {
+	p.t.Helper()
+	for _, r := range strings.Join(keys, "") {
+		events := kb.Encode(r)
+		down, up := *events[0], *events[len(events)-1]
+		if len(events) == 3 {
+			down.Text = events[1].Text
+		}
+		down.Type = "keyDown"
+		p.do(call(input.DispatchKeyEvent, down), call(input.DispatchKeyEvent, up))
+	}
+}
+
+// want checks what an expression in the page gives.
+func want[T comparable](p *tab, what, expression string, is T) {
+	p.t.Helper()
+	if got := value[T](p, expression); got != is {
+		p.t.Errorf("%s: %v, want %v", what, got, is)
+	}
+}
+
+// nmn is the program, built once for all tests.
+var nmn = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "nmn-browser")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "nmn")
+	build := exec.Command("go", "build", "-o", path, "./cmd/nmn")
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if made != "" {
+		_ = os.RemoveAll(made)
+	}
+	os.Exit(code)
+}
