@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -59,6 +60,9 @@ func TestPages_TextOfChartsIsThatOfThePage(t *testing.T) {
 	of, all := start(t), pages(t)
 	for _, name := range names(all) {
 		for _, l := range looks {
+			if !strings.HasPrefix(name, "run") && !strings.HasPrefix(name, "rates") && !strings.HasPrefix(name, "experiment") {
+				continue
+			}
 			p := open(t, of, all[name], l)
 			for _, font := range value[[]string](p, `[...new Set([...document.querySelectorAll(".chart text")].map(e => {
 				const s = getComputedStyle(e), body = getComputedStyle(document.body);

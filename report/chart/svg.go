@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ func writeSVG(w io.Writer, width, height float64, panels []panel) error {
 	var titles, summaries []string
 	for _, p := range panels {
 		titles = append(titles, p.Title)
-		if p.Summary != "" {
+		if p.Summary != "" && !slices.Contains(summaries, p.Summary) {
 			summaries = append(summaries, p.Summary)
 		}
 	}

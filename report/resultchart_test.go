@@ -1,0 +1,152 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"nmn/eval"
+	"nmn/report/chart"
+)
+
+// The main result is the first figure: a chart for each level of noise, without and with MIL apart, a row for each arm
+// with a dot for each seed, on one axis.
+func TestResultCharts_ARowForEachArm(t *testing.T) {
+	charts, err := resultCharts(drawnRuns(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, c := range charts {
+		titles = append(titles, c.Title)
+		if len(c.Rows) != 4 || c.X.Min != charts[0].X.Min || c.X.Max != charts[0].X.Max || len(c.Marks) != 3 {
+			t.Errorf("%s: rows %q, axis %+v, %d marks", c.Title, c.Rows, c.X, len(c.Marks))
+		}
+		for _, m := range c.Marks {
+			if want := map[chart.Shape]int{chart.Thick: 8, chart.Upright: 4, chart.Dot: 12}[m.Shape]; len(m.Points) != want {
+				t.Errorf("%s: %q has %d points, want %d", c.Title, m.Name, len(m.Points), want)
+			}
+		}
+	}
+	if want := []string{"AP (truth) at noise of 40 %, without MIL", "AP (truth) at noise of 40 %, with MIL",
+		"AP (truth) at noise of 80 %, without MIL"}; fmt.Sprint(titles) != fmt.Sprint(want) {
+		t.Errorf("titles %q", titles)
+	}
+	if charts[0].Rows[0] != "stage 1" || charts[0].Values[0] != "59.0 ± 3.0" {
+		t.Errorf("first row %q %q", charts[0].Rows[0], charts[0].Values[0])
+	}
+	one, err := resultCharts(allTitled(Run{Arm: Star, Result: drawnResult(.5)}))
+	if err != nil || len(one) != 1 || len(one[0].Marks) != 1 || one[0].Title != "AP (truth)" || one[0].Values[0] != "50.0" {
+		t.Errorf("one seed: %+v, %v", one, err)
+	}
+}
+
+// Titles claim a deviation where there is one alone.
+func TestTables_OfOneSeedClaimNoDeviation(t *testing.T) {
+	runs := allTitled(Run{Arm: Star, Result: drawnResult(.5)}, Run{Arm: NMNFI, Result: drawnResult(.6)})
+	for name, f := range map[string]func([]Run) (*Table, error){"experiment": ExperimentTable, "paired": againstStar,
+		"epochs": EpochTable} {
+		table, err := f(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(table.Title, "±") {
+			t.Errorf("%s: %q", name, table.Title)
+		}
+	}
+}
+
+// Of figures that are printed as the same none is favoured.
+func TestMarkBest_EqualInPrintIsEqual(t *testing.T) {
+	table := &Table{Columns: []Column{{Name: "AP", Decimals: 1}}}
+	for _, v := range []eval.Number{.5, 61.71, 61.74, 61.6} {
+		table.Rows = append(table.Rows, Row{Cells: []Cell{number(v)}})
+	}
+	table.markBest(0, 0, false)
+	var bold []bool
+	for _, r := range table.Rows {
+		bold = append(bold, r.Cells[0].Bold)
+	}
+	if fmt.Sprint(bold) != "[false true true false]" {
+		t.Errorf("bold %v", bold)
+	}
+	same := &Table{Columns: table.Columns, Rows: []Row{{Cells: []Cell{number(1.01)}}, {Cells: []Cell{number(1.02)}}}}
+	same.markBest(0, 0, false)
+	if same.Rows[0].Cells[0].Bold || same.Rows[1].Cells[0].Bold {
+		t.Error("all are the same, and some are bold")
+	}
+}
+
+// What the page says of the rates is true of the run.
+func TestWriteHTML_SaysHowTheRatesCameAbout(t *testing.T) {
+	const learnt, held, estimate, none = "that the noise model has learnt", "none was learnt",
+		"The estimate that was held in training", "No word was given rates of its own"
+	for _, c := range []struct {
+		held      bool
+		remarks   []string
+		unknown   bool
+		says      string
+		saysOther string
+	}{
+		{false, nil, false, learnt, ""}, {true, nil, false, held, ""}, {true, []string{"q01 .1"}, false, estimate, ""},
+		{true, []string{"nothing is told"}, true, none, "nothing is told"}, {false, nil, true, "", ""},
+	} {
+		r := shownRun()
+		r.RatesHeld, r.RateRemarks = c.held, c.remarks
+		if c.unknown {
+			nan := eval.Undefined()
+			for i := range r.Rates {
+				r.Rates[i].Q01, r.Rates[i].Q10, r.Rates[i].Remarks = float64(nan), float64(nan), "not estimated"
+			}
+		}
+		page := htmlOf(t, r)
+		for _, sentence := range []string{learnt, held, estimate, none} {
+			if strings.Contains(page, sentence) != (sentence == c.says) {
+				t.Errorf("%+v: the page says %q: %v", c, sentence, sentence != c.says)
+			}
+		}
+		if !strings.Contains(page, c.saysOther) {
+			t.Errorf("the page does not say %q", c.saysOther)
+		}
+	}
+}
+
+func TestWriteHTML_SaysWhatWasJudgedOn(t *testing.T) {
+	for split, want := range map[string]string{"": "on 200 bags and 3 words", "test": "on 200 bags of the test set and 3 words",
+		"train": "on 200 bags of the training set, which it has seen, and 3 words"} {
+		r := shownRun()
+		r.Split = split
+		if !strings.Contains(htmlOf(t, r), want) {
+			t.Errorf("%q: the page does not say %q", split, want)
+		}
+	}
+	if r := (&Run{Dataset: "manifest", Arm: Star}); strings.Contains(htmlOf(t, r), "captions") {
+		t.Error("captions of a manifest")
+	}
+}
+
+// A table of one level of noise has no column of it; labels that are no words have no part of speech.
+func TestPageTables_WithoutColumnsThatSayNothing(t *testing.T) {
+	table := &Table{Title: "t", Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "AP"}},
+		Rows: []Row{{Cells: []Cell{words("40"), words("a"), number(1)}}, {Cells: []Cell{words("40"), words("b"), number(2)}}}}
+	shown := pageTables([]*Table{table})[0]
+	if len(shown.Columns) != 2 || len(shown.Rows[1].Cells) != 2 || !strings.Contains(fmt.Sprint(shown.Notes), "noise of 40 %") ||
+		len(table.Columns) != 3 {
+		t.Errorf("%+v", shown)
+	}
+	table.Rows[1].Cells[0] = words("80")
+	if shown := pageTables([]*Table{table})[0]; len(shown.Columns) != 3 {
+		t.Errorf("two levels: %+v", shown)
+	}
+	var b bytes.Buffer
+	list := []ranked{{eval.Word{Word: "x", POS: "Others"}, .5}}
+	if err := Write(&b, CSV, wordTable("words", list)); err != nil || strings.Contains(b.String(), "POS") {
+		t.Errorf("%v\n%s", err, &b)
+	}
+	list[0].word.POS = "NN"
+	if notes := pageTables([]*Table{wordTable("words", list)})[0].Notes; len(notes) != 1 ||
+		notes[0] != "Parts of speech: NN nouns." {
+		t.Errorf("notes %q", notes)
+	}
+}
