@@ -113,14 +113,13 @@ var scenarios = []scenario{
 	writing("rates", "rates --logits --scores head/recipe/oof.csv --labels head/recipe/labels.csv --output r.csv",
 		[]string{"head"}, "r.csv"),
 	writing("audit", "audit --logits --scores head/recipe/oof.csv --labels head/recipe/labels.csv --page p.html --suspects"+
-		" s.parquet --apply --precision 0.5 --output o.csv", []string{"head"}, "p.html", "s.parquet", "o.csv"),
+		" s.parquet --rows w.parquet --apply --precision 0.5 --output o.csv", []string{"head"}, "p.html", "s.parquet",
+		"w.parquet", "o.csv"),
 	{
 		name: "audit-run", args: "audit head --rates folds:2 --fold-epochs 3 --device cpu --threads 1 --apply --precision" +
 			" 0.3 --output o.csv",
 		needs: []string{"head", "x.npy", "y.csv"}, outputs: []string{"o.csv"}, data: []string{"y.csv"},
 	},
-		" s.parquet --rows w.parquet --apply --precision 0.5 --output o.csv", []string{"head"}, "p.html", "s.parquet",
-		"w.parquet", "o.csv"),
 	writing("audit-annotators", "audit annotators --labels crowd.csv --annotators a.csv --output l.jsonl --consensus c.csv"+
 		" --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
 	writing("audit-captions", "audit captions --captions pictures/captions_train2014.json --images pictures/images --page"+
