@@ -79,7 +79,11 @@ func floorPower(n int) int {
 func (b *batchChoice) text(rate float64) string {
 	speeds := make([]string, len(b.tried))
 	for i, t := range b.tried {
-		speeds[i] = fmt.Sprintf("%d: %.3g/s", t.bags, t.speed)
+		decimals := 0
+		if t.speed < 100 {
+			decimals = 1
+		}
+		speeds[i] = fmt.Sprintf("%d: %.*f/s", t.bags, decimals, t.speed)
 	}
 	why := "no larger one is faster"
 	if last := b.tried[len(b.tried)-1]; b.chosen == last.bags {
