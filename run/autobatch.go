@@ -96,8 +96,8 @@ func (b *batchChoice) text(rate float64) string {
 			why = "larger ones are not tried"
 		}
 	}
-	return fmt.Sprintf("%d, for %s (%s; memory holds %d); the learning rate stays %g: with other batches it is usually changed "+
-		"by the same factor (`train.learning_rate`)", b.chosen, why, strings.Join(speeds, ", "), b.fits, rate)
+	return fmt.Sprintf("%d, for %s (%s; memory holds %d); the learning rate stays %g: with other batches it is usually "+
+		"changed by the same factor (`train.learning_rate`)", b.chosen, why, strings.Join(speeds, ", "), b.fits, rate)
 }
 
 // KeepBatch takes a batch size that is automatic from the run in a folder, where there is one: the same command shows or

@@ -142,7 +142,8 @@ func (r *RateSearch) Text() string {
 		line("a tenth of divergence", 0, "the loss does not rise above that of the start")
 	}
 	if r.Suggested > 0 {
-		fmt.Fprintf(&b, "suggested: `train.learning_rate` %.2g, a third of that of the lowest loss (this run's is %g)\n", r.Suggested, r.Rate)
+		fmt.Fprintf(&b, "suggested: `train.learning_rate` %.2g, a third of that of the lowest loss (this run's is %g)\n",
+			r.Suggested, r.Rate)
 	} else {
 		b.WriteString("no suggestion: see the chart\n")
 	}

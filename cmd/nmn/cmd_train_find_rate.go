@@ -23,7 +23,8 @@ func (t *trainCommand) findRate(ctx context.Context, p *program, s *run.Session)
 // checkMode refuses flags that ask for different things.
 func (t *trainCommand) checkMode() error {
 	if t.findingRate && (t.dryRun || t.resume != "") {
-		return usagef("train: --find-learning-rate looks for a rate before a run begins: leave out --dry-run and --resume")
+		return usagef("train: --find-learning-rate looks for a rate before a run begins: " +
+			"leave out --dry-run and --resume")
 	}
 	return nil
 }

@@ -118,8 +118,8 @@ func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// The same command shows the run, whatever speed the machine has by now.
-	if c := call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--max-steps", "1", "--batch-size", "auto")...); c.code != exitOK ||
-		!strings.Contains(c.err, "is complete") {
+	c = call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--max-steps", "1", "--batch-size", "auto")...)
+	if c.code != exitOK || !strings.Contains(c.err, "is complete") {
 		t.Errorf("%d: %s", c.code, c.err)
 	}
 	for _, wrong := range []string{"0", "-1", "many"} {
