@@ -107,7 +107,8 @@ func partsOfSpeech(v *text.Vocabulary) []text.POS {
 
 const shownMistakes = 8
 
-// pictures writes those of the worst mistakes, with what is wrong in their names.
+// pictures writes those of the worst mistakes, by rank, so that a slider goes through the validations; a text of the same
+// name beside each says what is wrong with it.
 func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
 	v := b.validation.Vocabulary
 	var maker loader.Thumbnailer
@@ -122,8 +123,9 @@ func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
 			what = "missed"
 		}
 		p := s.Prob.Float32s()[m.Row*v.Len()+m.Class]
-		b.writer.Image(fmt.Sprintf("surest mistakes/%d %s %s, p %.3f, %s", n+1, what, v.Word(m.Class).Text, p,
-			b.validation.IDs[bag]), step, small.Width, small.Height, small.JPEG)
+		tag := fmt.Sprintf("surest mistakes/%d", n+1)
+		b.writer.Image(tag, step, small.Width, small.Height, small.JPEG)
+		b.writer.Text(tag, step, fmt.Sprintf("%s %s, p %.3f, %s", what, v.Word(m.Class).Text, p, b.validation.IDs[bag]))
 	}
 	return nil
 }

@@ -59,14 +59,17 @@ func TestBoard_NamesMistakesAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	content := boardFiles(t, dir)
-	for _, tag := range []string{"surest mistakes/1 made up red, p 0.950, a.png",
-		"surest mistakes/2 missed red, p 0.380, b.png", "against observed labels/JJ", "validation/map"} {
+	for _, tag := range []string{"made up red, p 0.950, a.png",
+		"missed red, p 0.380, b.png", "against observed labels/JJ", "validation/map"} {
 		if got := stepsOf(t, content, tag); !slices.Equal(got, []int{7, 9}) {
 			t.Errorf("%q is of the steps %d, want 7 and 9", tag, got)
 		}
 	}
-	if got := stepsOf(t, content, "surest mistakes/"); len(got) != 4 {
-		t.Errorf("%d pictures, want two mistakes twice", len(got))
+	if got := stepsOf(t, content, "surest mistakes/"); len(got) != 8 {
+		t.Errorf("%d events, want a picture and a text of two mistakes twice", len(got))
+	}
+	if got := stepsOf(t, content, "surest mistakes/2"); !slices.Equal(got, []int{7, 7, 9, 9}) {
+		t.Errorf("the second mistake is of the steps %d: a slider wants one tag for both", got)
 	}
 }
 

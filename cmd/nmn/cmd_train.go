@@ -20,6 +20,7 @@ type trainCommand struct {
 	runDir  string
 	resume  string
 	metrics metricsOptions
+	goOn    bool
 	dryRun  bool
 	// findingRate asks for a learning rate in the place of a run.
 	findingRate bool
@@ -38,8 +39,8 @@ model starts somewhere and learns with the net, as in the paper, or with --nmn-r
 estimate it is estimated before and held. Data are the built-in scenes, pictures with COCO
 captions or with labels in a manifest, clips in shards, or features. The run folder holds
 the configuration, log.jsonl, summary.csv, checkpoints, q.csv, report.md and report.html;
-the table of the evaluation goes to standard output. An interrupt saves first; --resume goes
-on as if nothing had happened.
+the table of the evaluation goes to standard output. An interrupt saves first; --resume
+FOLDER goes on as if nothing had happened, and so does the same command with --continue.
 Defaults are those of the data without --preset, in quick size where nothing else is said;
 --print-config shows all that would hold.`,
 		Example: `  nmn train --arm nmn-fd --noise 0.4 --run-dir runs/fd
@@ -71,6 +72,8 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	r := under(cmd, "Run")
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
 	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
+	r.bool(&t.goOn, "continue", "go on with the run in the folder where it was interrupted, and begin it where there is "+
+		"none: the same command for every start, as schedulers give it")
 	metricsFlags(r, &t.metrics)
 	trackingFlags(r, &t.config.Tracking)
 	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
@@ -115,7 +118,7 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	}
 	tellStart(p, &s.Config)
 	learn := s.Train
-	if t.resume != "" {
+	if t.resume != "" || t.goOn {
 		learn = s.Resume
 	}
 	o, err := learn(ctx, t.runDir)

@@ -20,23 +20,28 @@ func newVersion(p *program) *cobra.Command {
   nmn version --json`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := run.ThisBuild()
 			if asJSON {
-				return writeJSON(p.out, b)
+				return writeJSON(p.out, run.ThisBuild())
 			}
-			revision := ""
-			if b.Revision != "" {
-				revision = ", revision " + b.Revision
-				if b.Modified {
-					revision += " with changes"
-				}
-			}
-			_, err := fmt.Fprintf(p.out, "nmn %s%s, %s, %s, SIMD %s\n", b.Version, revision, b.Go, b.Platform, b.SIMD)
-			return err
+			return p.printVersion()
 		},
 	}
 	under(cmd, "Output").bool(&asJSON, "json", "write JSON")
 	return cmd
+}
+
+// printVersion prints a line.
+func (p *program) printVersion() error {
+	b := run.ThisBuild()
+	revision := ""
+	if b.Revision != "" {
+		revision = ", revision " + b.Revision
+		if b.Modified {
+			revision += " with changes"
+		}
+	}
+	_, err := fmt.Fprintf(p.out, "nmn %s%s, %s, %s, SIMD %s\n", b.Version, revision, b.Go, b.Platform, b.SIMD)
+	return err
 }
 
 // writeJSON writes v indented, with a newline behind it.

@@ -3,25 +3,28 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nmn/format/weights"
+	"nmn/internal/durable"
 	"nmn/internal/visible"
 	"nmn/kernels/tensor"
 	"nmn/model"
 	"nmn/run"
+	"nmn/train"
 )
 
 func newWeights(p *program) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use:   "weights FILE",
+		Use:   "weights FILE|RUN",
 		Short: "Tell what a file of weights holds, and what of it VGG16 takes",
 		Long: `Tell the format of a file of weights (.pth, .safetensors, .npz, .caffemodel), and which of its
 tensors are which layers of VGG16, as --init takes them; where they do not fit, why, and what
-there is. Names, types and shapes alone are read, and nothing in a .pth is run.`,
+there is. Of a run folder it is the last checkpoint. Names, types and shapes alone are read, and nothing in a .pth is run.`,
 		Example: `  nmn weights vgg16-397923af.pth
   nmn weights VGG_ILSVRC_16_layers.caffemodel --json`,
 		Args: arguments(p, cobra.ExactArgs(1)),
@@ -39,9 +42,14 @@ type weightsFile struct {
 	Tensors []weights.Tensor  `json:"tensors"`
 	VGG16   *model.LoadReport `json:"vgg16,omitempty"`
 	Misfit  string            `json:"misfit,omitempty"`
+	// Checkpoint says that it is one of nmn's own.
+	Checkpoint bool `json:"checkpoint,omitempty"`
 }
 
 func tellWeights(p *program, path string, asJSON bool) (err error) {
+	if last := filepath.Join(path, train.LastName); durable.Exists(last) { // a run folder
+		path = last
+	}
 	file, err := weights.Open(path)
 	if err != nil {
 		return fmt.Errorf("cannot open the weights: %w", err)
@@ -51,6 +59,8 @@ func tellWeights(p *program, path string, asJSON bool) (err error) {
 	if told.Tensors, err = file.Tensors(); err != nil {
 		return err
 	}
+	_, checkpoint := train.ReadCheckpoint(path)
+	told.Checkpoint = checkpoint == nil
 	report, misfit, err := model.MatchVGG16(file)
 	switch {
 	case err != nil:
@@ -74,8 +84,13 @@ func (w *weightsFile) text(file *weights.File) string {
 	}
 	const most = 100
 	var b strings.Builder
-	fmt.Fprintf(&b, "weights %s: %s, %d tensors; not those of VGG16: %s\n", visible.Line(w.File), w.Format,
-		len(w.Tensors), visible.Line(w.Misfit))
+	if w.Checkpoint {
+		fmt.Fprintf(&b, "weights %s: a checkpoint of nmn, %d tensors with those of the optimizer; nmn export "+
+			"writes the net's alone\n", visible.Line(w.File), len(w.Tensors))
+	} else {
+		fmt.Fprintf(&b, "weights %s: %s, %d tensors; not those of VGG16: %s\n", visible.Line(w.File), w.Format,
+			len(w.Tensors), visible.Line(w.Misfit))
+	}
 	for _, t := range w.Tensors[:min(most, len(w.Tensors))] {
 		fmt.Fprintf(&b, "  %-40s %-5s %s\n", visible.Line(t.Name), t.DType, tensor.Format(t.Shape))
 	}

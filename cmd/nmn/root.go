@@ -23,6 +23,8 @@ type program struct {
 	verbose bool
 	quiet   bool
 	level   string
+	// tellRest tells how many lines of the log were left out; nil where all are shown.
+	tellRest func()
 	// called is the command that the arguments name, for messages.
 	called *cobra.Command
 }
@@ -33,6 +35,9 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	root := newRoot(p)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if p.tellRest != nil {
+		p.tellRest()
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -75,7 +80,12 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		Args:                       refuseArguments,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asked, err := cmd.Flags().GetBool("version"); asked && err == nil {
+				return p.printVersion()
+			}
+			return cmd.Help()
+		},
 	}
 	root.SetIn(p.in)
 	root.SetOut(p.out)
@@ -94,6 +104,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 		return p.openLog()
 	}
 	p.globalFlags(root)
+	root.Flags().Bool("version", false, "print the version, as nmn version does")
 	for _, command := range []func(*program) *cobra.Command{
 		newDoctor, newExperiment, newTrain, newEval, newPredict, newExtract, newExport, newWeights, newRates, newAudit,
 		newFeatures, newFrames, newVocab, newCaption,
@@ -132,7 +143,12 @@ func (p *program) openLog() error {
 		}
 	}
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: attributesWithFlags}
-	p.log = slog.New(slog.NewTextHandler(p.status, options))
+	var handler slog.Handler = slog.NewTextHandler(p.status, options)
+	if level >= slog.LevelWarn {
+		few := newSparse(handler)
+		handler, p.tellRest = few, func() { few.tell(context.Background()) }
+	}
+	p.log = slog.New(handler)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package tensorboard
 
 import (
 	"math"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -36,6 +37,20 @@ func (w *Writer) Image(tag string, step, width, height int, encoded []byte) {
 	b := appendInt(appendInt(appendInt(nil, 1, height), 2, width), 3, rgb)
 	w.value(step, tag, appendMessage(nil, valueImage, appendMessage(b, 4, encoded)))
 }
+
+// Text is a text, for TensorBoard's plugin of that name, which reads it as Markdown: signs of that are escaped.
+func (w *Writer) Text(tag string, step int, text string) {
+	const str, oneValue = 7, 8 // DT_STRING, and the field of its values
+	value := appendInt(nil, 1, str)
+	value = appendMessage(value, 2, appendMessage(nil, 2, appendInt(nil, 1, 1))) // of one dimension, with one element
+	value = appendMessage(value, oneValue, []byte(strings.ToValidUTF8(plainMarkdown.Replace(text), "\ufffd")))
+	metadata := appendMessage(nil, 1, appendMessage(nil, 1, []byte("text")))
+	w.value(step, tag, appendMessage(appendMessage(nil, valueTensor, value), valueMetadata, metadata))
+}
+
+// plainMarkdown escapes the signs of Markdown and HTML.
+var plainMarkdown = strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "`", "\\`", "<", "&lt;", ">", "&gt;",
+	"[", "\\[", "]", "\\]", "#", "\\#", "|", "\\|")
 
 // Curve counts predictions at thresholds that divide [0, 1] evenly, ascending: those of at least the
 // threshold count as positive.
