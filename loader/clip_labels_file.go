@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 	"sync"
 
 	"nmn/text"
@@ -106,6 +108,28 @@ func (l *ClipLabels) Captioned() bool { return l.form.CaptionsPerBag > 0 }
 
 // Texts gives the captions of all clips, for a vocabulary. A line that cannot be used ends it with *failed.
 func (l *ClipLabels) Texts(ctx context.Context, failed *error) iter.Seq[string] {
+	return l.each(ctx, failed, func(label *ClipLabel) iter.Seq[string] { return slices.Values(label.Captions) })
+}
+
+// Words gives the words that all clips are labelled with, those of one clip once each. A line that cannot be used ends
+// it with *failed.
+func (l *ClipLabels) Words(ctx context.Context, failed *error) iter.Seq[string] {
+	return l.each(ctx, failed, func(label *ClipLabel) iter.Seq[string] {
+		once := map[string]bool{}
+		for _, word := range label.Labels {
+			once[word] = true
+		}
+		for word, n := range label.Counts {
+			once[word] = once[word] || n > 0
+		}
+		maps.DeleteFunc(once, func(_ string, is bool) bool { return !is })
+		return maps.Keys(once)
+	})
+}
+
+// each gives what a function finds in each line.
+func (l *ClipLabels) each(ctx context.Context, failed *error,
+	in func(*ClipLabel) iter.Seq[string]) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range l.Len() {
 			label, err := l.label(i)
@@ -116,8 +140,8 @@ func (l *ClipLabels) Texts(ctx context.Context, failed *error) iter.Seq[string] 
 				*failed = err
 				return
 			}
-			for _, caption := range label.Captions {
-				if !yield(caption) {
+			for text := range in(&label) {
+				if !yield(text) {
 					return
 				}
 			}

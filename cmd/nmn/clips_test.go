@@ -153,3 +153,27 @@ func TestClips_Refused(t *testing.T) {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 }
+
+// Labels that name classes are a vocabulary: the most frequent first.
+func TestClips_LabelsAloneMakeTheClasses(t *testing.T) {
+	_, data := clipFolders(t)
+	train := data[3]
+	lines := []string{`{"format":"nmn-labels","version":1}`}
+	for i, line := range strings.Split(strings.TrimSpace(string(readFile(t, train, loader.LabelsName))), "\n")[1:] {
+		clip, _, _ := strings.Cut(strings.SplitN(line, `"clip":"`, 2)[1], `"`)
+		labels := `"dog"`
+		if i%2 == 0 {
+			labels = `"zebra","dog","zebra"`
+		}
+		lines = append(lines, `{"clip":"`+clip+`","labels":[`+labels+`]}`)
+	}
+	if err := os.WriteFile(filepath.Join(train, loader.LabelsName), []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, "train", "--clips", train, "--preset", "moving-scenes", "--arm", "stage1", "--epochs", "1", "--min-count", "1",
+		"--validation-share", "0.2", "--width", "0.5", "--device", "cpu", "--threads", "1", "--run-dir", dir)
+	if words := string(readFile(t, dir, run.VocabularyFile)); words != "dog, other, 24\nzebra, other, 12\n" {
+		t.Errorf("the classes are %q", words)
+	}
+}

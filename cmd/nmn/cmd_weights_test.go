@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,4 +31,17 @@ func TestWeights_WhatIsInAFile(t *testing.T) {
 		t.Errorf("exit code %d, %s", c.code, c.err)
 	}
 	wantUsage(t, call(t, "weights"), "weights")
+}
+
+// A run folder stands for its last checkpoint, which is told apart from the weights of others.
+func TestWeights_OfARun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, tiny("train", "--arm", "stage1", "--max-steps", "1", "--run-dir", dir)...)
+	for _, path := range []string{dir, filepath.Join(dir, "last.safetensors")} {
+		out := must(t, "weights", path)
+		if !strings.Contains(out, "a checkpoint of nmn") || strings.Contains(out, "VGG16") ||
+			!strings.Contains(out, "classifier.6.weight") {
+			t.Errorf("weights %s: %s", path, out)
+		}
+	}
 }

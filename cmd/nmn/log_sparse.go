@@ -65,4 +65,6 @@ func (s sparse) WithAttrs(attributes []slog.Attr) slog.Handler {
 	return sparse{s.Handler.WithAttrs(attributes), s.counts}
 }
 
-func (s sparse) WithGroup(name string) slog.Handler { return sparse{s.Handler.WithGroup(name), s.counts} }
+func (s sparse) WithGroup(name string) slog.Handler {
+	return sparse{s.Handler.WithGroup(name), s.counts}
+}

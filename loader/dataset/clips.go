@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"nmn/internal/setting"
 	"nmn/loader"
@@ -112,13 +113,40 @@ func (f *clipData) set(v *text.Vocabulary) (*loader.Set, error) {
 	return loader.StreamClips("clips-"+filepath.Base(f.dir), f.clips, f.labels, v)
 }
 
-// vocabulary is the file of a configuration, else the most frequent words of the captions.
+// vocabulary is the file of a configuration, else the most frequent words of the captions, or of the labels where
+// there are no captions.
 func (f *clipData) vocabulary(ctx context.Context, c *Config) (*text.Vocabulary, error) {
 	if c.Vocabulary == "" && !f.labels.Captioned() {
-		return nil, setting.Errorf("data.vocabulary",
-			"%s: its clips have labels and no captions: name their words (`data.vocabulary` FILE)", f.dir)
+		return f.labelVocabulary(ctx, c)
 	}
 	var failed error
 	v, err := openVocabulary(c, f.labels.Texts(ctx, &failed))
 	return v, cmp.Or(failed, err)
+}
+
+// labelVocabulary makes classes of the labels: those of at least so many clips, the most frequent first and equal ones
+// by name.
+func (f *clipData) labelVocabulary(ctx context.Context, c *Config) (*text.Vocabulary, error) {
+	var failed error
+	clips := map[string]int{}
+	for word := range f.labels.Words(ctx, &failed) {
+		clips[word]++
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	var words []text.Word
+	for word, n := range clips {
+		if n >= c.MinCount {
+			words = append(words, text.Word{Text: word, POS: text.Others, Count: n})
+		}
+	}
+	if len(words) == 0 {
+		return nil, setting.Errorf("data.vocabulary", "%s: no clip has a label (of %d clips or more): label some, lower "+
+			"`data.min_count`, or name the words (`data.vocabulary` FILE)", f.dir, max(c.MinCount, 1))
+	}
+	slices.SortFunc(words, func(a, b text.Word) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+	})
+	return text.NewVocabulary(words[:min(c.VocabularySize, MaxClasses, len(words))])
 }
