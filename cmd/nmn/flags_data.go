@@ -64,11 +64,10 @@ func dataFlags(cmd *cobra.Command, c *run.Config) {
 	r.uint64(&d.NoiseSeed, "noise-seed", "`seed` of label noise, 0 for that of the data")
 	enum(r, &d.Fit, "fit", "how pictures get onto the canvas (default longest with MIL on vgg16, else "+
 		"square)", picture.FitLongest, picture.FitSquare, picture.FitNone)
-	enum(r, &d.Resize, "resize", "`filter` for resizing: antialias smooths what it shrinks, as Pillow and torchvision do, "+
-		"bilinear does not (default antialias; bilinear with --preset paper-*, and with a --config that does not say it)",
-		picture.Filters()...)
-	enum(r, &d.Orientation, "orientation", "what is done about the Exif `orientation` of a picture (default apply; "+
-		"ignore where --resize is bilinear by default)", picture.Orientations()...)
+	enum(r, &d.Resize, "resize", "`filter` for resizing: antialias smooths what it shrinks, as Pillow and torchvision do; "+
+		"bilinear, which goes with --preset paper-* and a --config that names none, does not", picture.Filters()...)
+	enum(r, &d.Orientation, "orientation", "what is done about the Exif `orientation` of a picture; ignore goes with "+
+		"--preset paper-* and a --config that names none", picture.Orientations()...)
 	r.int(&d.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`")
 }
 
