@@ -64,6 +64,10 @@ func TestDecode_OrientationsAreApplied(t *testing.T) {
 	const width, height = 70, 41
 	png, jpeg := encodePNG(t, smooth(width, height)), encodedJPEG(t, smooth(width, height))
 	for orientation := 1; orientation <= 8; orientation++ {
+		tiff := exifData(binary.LittleEndian, uint16(orientation)) // which has the form of Exif data
+		if got := StoredOrientation(tiff); got != orientation {
+			t.Errorf("TIFF: orientation %d, want %d", got, orientation)
+		}
 		for name, data := range map[string][]byte{
 			"PNG":  withExifPNG(png, exifData(binary.LittleEndian, uint16(orientation))),
 			"JPEG": withExifJPEG(jpeg, exifData(binary.BigEndian, uint16(orientation))),

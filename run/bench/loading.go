@@ -15,6 +15,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/run"
 	"nmn/text"
 )
@@ -35,6 +36,7 @@ type LoadFigures struct {
 	Size        int       `json:"size"`
 	Fit         string    `json:"fit"`
 	Augment     string    `json:"augment,omitempty"` // how pictures are changed at random
+	Resize      string    `json:"resize"`
 	Batch       int       `json:"batch"`
 	Workers     int       `json:"workers"`
 	Prefetch    int       `json:"prefetch"`
@@ -91,8 +93,8 @@ func Load(ctx context.Context, folder string, files []string, o Loading) (f *Loa
 	}
 	f = &LoadFigures{
 		Folder: folder, Decoder: string(c.Decoder), Images: set.Len(), Size: c.Size, Fit: string(c.Fit),
-		Augment: c.Augment.String(),
-		Batch:   c.BatchBags, Workers: c.Workers, Prefetch: c.Prefetch, StepMS: o.StepMS, Repeats: o.Repeats,
+		Resize: string(cmp.Or(c.Resize, picture.FilterBilinear)), Augment: c.Augment.String(),
+		Batch: c.BatchBags, Workers: c.Workers, Prefetch: c.Prefetch, StepMS: o.StepMS, Repeats: o.Repeats,
 		Processors: runtime.GOMAXPROCS(0), BadSamples: l.Stats().BadSamples, Build: run.ThisBuild(),
 	}
 	f.summarize(passes, l.Batches(), bytes)
