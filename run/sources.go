@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"context"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -115,7 +114,7 @@ func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.K
 	}
 	images := cmp.Or(s.Images, file.text("data.images"))
 	if set == "" && images != "" && !file.has("data.set") && !s.gives("data.set") &&
-		manifest.IsTree(context.Background(), images) {
+		manifest.IsTree(images) {
 		fallback, set = PaperCOCOPreset, dataset.Manifest
 	}
 	return cmp.Or(s.Preset, PresetName(file.text("preset")), fallback), cmp.Or(s.Size, Size(file.text("size"))), set

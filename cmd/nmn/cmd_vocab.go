@@ -27,14 +27,14 @@ func newVocab(p *program) *cobra.Command {
 MSR-VTT: the most frequent words, with part of speech and number of occurrences, one on
 each line, the most frequent first. Captions become Penn Treebank tokens; punctuation is
 dropped, and so are function words (determiners, prepositions, pronouns, conjunctions and
-auxiliary verbs, which no picture shows) unless --keep-function-words, as in the paper. Files may be compressed with gzip, and the annotations of MSR-VTT may stay in the
+auxiliary verbs, which no picture shows) unless --keep-function-words. Files may be compressed with gzip, and the annotations of MSR-VTT may stay in the
 zip archive in which they come.
 
 Unless flags say otherwise, the words of COCO are the 1,000 most frequent ones in the first
 5 captions of each picture, and those of MSR-VTT the 1,087 most frequent ones in the first 20
-of each clip, as in the paper.`,
+of each clip: as many as in the paper, whose words need --keep-function-words.`,
 		Example: `  nmn vocab captions_train2014.json --vocab-size 1000 --output vocabulary.txt
-  nmn vocab train_val_annotation.zip --output msrvtt.txt
+  nmn vocab train_val_annotation.zip --keep-function-words --output msrvtt.txt
   nmn vocab captions.json --exclude background,photo --min-count 5`,
 		Args:              arguments(p, cobra.MinimumNArgs(1)),
 		ValidArgsFunction: completeFiles("json", "gz", "zip"),

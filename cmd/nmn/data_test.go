@@ -41,6 +41,15 @@ func TestVocab_CountsWordsOfCaptions(t *testing.T) {
 	if len(words) != 5 || words[0].Count < words[4].Count || words[4].Count < 1 {
 		t.Errorf("words %v", words)
 	}
+	has := func(word string, args ...string) bool {
+		out := must(t, append([]string{"vocab", captions}, args...)...)
+		return strings.Contains("\n"+out, "\n"+word+", ")
+	}
+	for word, function := range map[string]bool{"in": true, "the": true, "and": true, "ball": false, "red": false} {
+		if has(word) == function || !has(word, "--keep-function-words") {
+			t.Errorf("%q is a function word (%t), and left out without --keep-function-words: %t", word, function, !has(word))
+		}
+	}
 	file := filepath.Join(t.TempDir(), "vocab.txt")
 	if out := must(t, "vocab", captions, "--output", file); !strings.Contains(out, "words in") {
 		t.Errorf("standard output %q", out)

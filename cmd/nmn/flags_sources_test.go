@@ -64,6 +64,14 @@ func TestConfig_PresetsAndSizes(t *testing.T) {
 		c.Train.Optimizer != "sgd" {
 		t.Errorf("captions without preset: %s, %s, %s, %s", c.Preset, c.Net.Arch, c.Data.Set, c.Train.Optimizer)
 	}
+	for args, keep := range map[string]bool{"": false, "--preset paper-coco": true, "--keep-function-words": true,
+		"--preset scenes --keep-function-words=false":                     false,
+		"--config " + writeConfigFile(t, "data:\n  vocabulary_size: 5\n"): true} {
+		c := printed(t, append([]string{"train", "--captions", "c.json", "--images", "d"}, strings.Fields(args)...)...)
+		if c.Data.KeepFunctionWords != keep {
+			t.Errorf("%s: function words are kept: %t", args, c.Data.KeepFunctionWords)
+		}
+	}
 	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d"); c.Data.Noise != 0 ||
 		c.Net.Arch != run.NetScenes {
 		t.Errorf("noise %v was put into data of others, or the net is %s", c.Data.Noise, c.Net.Arch)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,10 +16,19 @@ import (
 const Tree = "a folder for each label with its pictures in it, such as cat/1.jpg and dog/2.jpg, maybe below train, " +
 	"val and test"
 
-// IsTree reports whether a folder has pictures in folders of it.
-func IsTree(ctx context.Context, folder string) bool {
-	l, err := list(ctx, folder)
-	return err == nil && l.nested()
+// IsTree reports whether a folder has pictures in folders of it. It looks no further than to the first.
+func IsTree(folder string) bool {
+	found := false
+	err := fs.WalkDir(os.DirFS(folder), ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if found = strings.Contains(file, "/") && !entry.IsDir() && isPictureFile(file); found {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return err == nil && found
 }
 
 // nested reports whether any picture lies in a folder of the folder.
