@@ -27,8 +27,9 @@ func newVocab(p *program) *cobra.Command {
 MSR-VTT: the most frequent words, with part of speech and number of occurrences, one on
 each line, the most frequent first. Captions become Penn Treebank tokens; punctuation is
 dropped, and so are function words (determiners, prepositions, pronouns, conjunctions and
-auxiliary verbs, which no picture shows) unless --keep-function-words. Files may be compressed with gzip, and the annotations of MSR-VTT may stay in the
-zip archive in which they come.
+auxiliary verbs, which no picture shows) unless --keep-function-words. Files may be
+compressed with gzip, and the annotations of MSR-VTT may stay in the zip archive in which
+they come.
 
 Unless flags say otherwise, the words of COCO are the 1,000 most frequent ones in the first
 5 captions of each picture, and those of MSR-VTT the 1,087 most frequent ones in the first 20

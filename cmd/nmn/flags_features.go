@@ -41,8 +41,8 @@ func featureColumnFlags(cmd *cobra.Command, c *run.Config) {
 		"one)")
 	r.string(&f.LabelArray, "label-array", "`name` of the array of labels there")
 	r.strings(&f.LabelColumns, "label-columns", "columns that are labels, as `pattern,...`, for example label_*")
-	r.string(&f.ListColumn, "list-column", "`column` that states all labels of a row, as lists, names or numbers of classes "+
-		"(default labels, else label, tags, class, target, y and the like)")
+	r.string(&f.ListColumn, "list-column", "`column` that states all labels of a row, as lists, names or numbers of "+
+		"classes (default labels, else label, tags, class, target, y and the like)")
 	r.string(&f.IDColumn, "id-column", "`column` with identifiers (default id)")
 	r.string(&f.SplitColumn, "split-column", "`column` that says train, validation or test (default split)")
 	r.strings(&f.Ignore, "ignore-columns", "columns that are neither features nor labels, as `pattern,...`")

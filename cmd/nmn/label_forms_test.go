@@ -134,7 +134,8 @@ func labelForms() map[string]labelForm {
 					return strings.Join(cells, ",")
 				})
 			}},
-		"integers": {form: manifest.FormIntegers, source: "list.csv", says: "the number of one for each row in the column label",
+		"integers": {form: manifest.FormIntegers, source: "list.csv",
+			says:   "the number of one for each row in the column label",
 			single: true, write: func(w *formWriter) {
 				w.rows("path,label", func(i int) string { return fmt.Sprint(i % 3) })
 			}},

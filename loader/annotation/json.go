@@ -53,8 +53,8 @@ type fileReader struct {
 	json   *json.Decoder
 }
 
-// readFile reads a file of one of the formats, what in the words of messages: that of which the first array is met. All of
-// its arrays must be there, once; the rest of the object is skipped.
+// readFile reads a file of one of the formats, what in the words of messages: that of which the first array is met.
+// All of its arrays must be there, once; the rest of the object is skipped.
 func readFile(what, name string, r io.Reader, formats ...fileFormat) (*fileFormat, error) {
 	a := &fileReader{what: what, name: name, budget: budgetReader{r: r}}
 	a.json = json.NewDecoder(&a.budget)

@@ -115,7 +115,8 @@ func (f *msrvttFile) join() (*MSRVTT, error) {
 			return nil, fmt.Errorf("%s: %w", elementPlace(captionFile, f.name, "videos", i, e.offset), err)
 		}
 		if first, ok := position[*e.ID]; ok {
-			return nil, fmt.Errorf("%s: video_id %q repeats videos[%d]", elementPlace(captionFile, f.name, "videos", i, e.offset),
+			return nil, fmt.Errorf("%s: video_id %q repeats videos[%d]",
+				elementPlace(captionFile, f.name, "videos", i, e.offset),
 				loader.Excerpt(*e.ID), first)
 		}
 		position[*e.ID] = i

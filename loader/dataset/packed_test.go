@@ -80,8 +80,8 @@ func TestOpen_RefusesListsOfLabelsInOneString(t *testing.T) {
 			t.Errorf("%s: opened", kind)
 			continue
 		}
-		for _, part := range append(says[kind], map[Kind]string{Features: "15 of 20 labels", Manifest: "15 of 21 labels"}[kind]+
-			" hold a comma", "`data.vocabulary`") {
+		for _, part := range append(says[kind], map[Kind]string{Features: "15 of 20", Manifest: "15 of 21"}[kind]+
+			" labels hold a comma", "`data.vocabulary`") {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%s: the message %v does not say %q", kind, err, part)
 			}

@@ -46,7 +46,8 @@ func TestOpen_NumbersOfClasses(t *testing.T) {
 		"words that are numbers": {Options{Features: x, Labels: vector, Words: []string{"10", "0", "2"}}, "2 0 10 2"},
 		"in a file of their own": {Options{Features: x, Labels: file(t, "y.csv", []byte("label\n2\n0\n10\n2\n"))},
 			"2 0 10 2"},
-		"a column of CSV":      {Options{Features: file(t, "x.csv", []byte("a,label,b\n1,2,3\n1,0.0,5\n1,10,3\n1,2,9\n"))}, "2 0 10 2"},
+		"a column of CSV": {Options{Features: file(t, "x.csv",
+			[]byte("a,label,b\n1,2,3\n1,0.0,5\n1,10,3\n1,2,9\n"))}, "2 0 10 2"},
 		"names in such a file": {Options{Features: file(t, "x.csv", []byte("a,Class\n1,dog\n2,cat\n3,\n"))}, "dog cat "},
 		"a column of Parquet": {Options{Features: parquetOf(t, struct {
 			A     float32 `parquet:"a"`
@@ -144,7 +145,8 @@ func TestOpen_RefusesVectorsOfWhatIsNoClass(t *testing.T) {
 			t.Errorf("%v, want %s", err, says)
 		}
 	}
-	if _, err := Open(t.Context(), Options{Features: file(t, "x.npy", npyFile("<f4", "(2,)", []float32{1, 2}))}); err == nil ||
+	vector := file(t, "x.npy", npyFile("<f4", "(2,)", []float32{1, 2}))
+	if _, err := Open(t.Context(), Options{Features: vector}); err == nil ||
 		!strings.Contains(err.Error(), "shape [2], want rows × numbers") {
 		t.Errorf("features that are a vector: %v", err)
 	}

@@ -1,10 +1,11 @@
-// Package manifest reads lists of pictures, or of clips as lists of their frames, with labels by name: CSV tables and
-// JSON lines as people and other programs write them.
+// Package manifest reads pictures, or clips as lists of their frames, with labels by name, in the forms in which people
+// and other programs have them: CSV tables and JSON lines, a folder for each label, the instances of COCO, Pascal VOC
+// and YOLO. Form says which it was.
 //
 //	m, err := manifest.Read(ctx, "pets.csv", manifest.Options{})
-//	err = m.FindFiles(ctx, folder, nil)
+//	err = m.FindFiles(ctx, m.Folder, nil)
 //	vocabulary, err := m.Vocabulary(1000, 1)
-//	train, source, err := m.Set(loader.TrainSplit, vocabulary, 5, folder)
+//	train, source, err := m.Set(loader.TrainSplit, vocabulary, 5, m.Folder)
 //	defer source.Close()
 //
 // What a row needs (a path, labels) and may have (an identifier, a split, true labels, counts) is in the

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"bufio"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -208,110 +207,4 @@ func vocFault(line int, err error) error {
 		return fmt.Errorf("line %d: %w: entities of its own are not read; write the text itself", line, err)
 	}
 	return fmt.Errorf("line %d: %w", line, err)
-}
-
-// imageSets are the lists in ImageSets/Main, by the folder above ImageSets.
-type imageSets struct {
-	of    map[string]map[string]listed // by folder and name of a picture
-	notes []string
-}
-
-type listed struct {
-	split, list string
-	line        int
-	seen        *bool // there is an annotation
-}
-
-// imageSets reads the lists: train.txt, or trainval.txt without it, val.txt and test.txt.
-func (r *folderReader) imageSets(ctx context.Context) (*imageSets, error) {
-	s := &imageSets{of: map[string]map[string]listed{}}
-	lists := map[string]string{}
-	for _, file := range r.labels.withExtension(".txt") {
-		if strings.HasSuffix(strings.ToLower(slashed.Dir("/"+file)), "/imagesets/main") {
-			lists[strings.ToLower(file)] = file
-		}
-	}
-	for key, file := range lists {
-		split, ok := loader.SplitNamed(slashed.Base(stem(key)))
-		if slashed.Base(key) == "trainval.txt" && lists[slashed.Join(slashed.Dir(key), "train.txt")] == "" {
-			split, ok = loader.TrainSplit, true
-		}
-		if !ok {
-			continue // trainval beside train, and a list for each label
-		}
-		err := r.labels.read(r.root, file, func(text io.Reader) error { return s.add(file, split, text) })
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, err
-		}
-		r.source(file)
-	}
-	return s, nil
-}
-
-// add takes a list of names, each in a line of its own.
-func (s *imageSets) add(file, split string, text io.Reader) error {
-	folder := slashed.Dir(slashed.Dir(slashed.Dir(file)))
-	if s.of[folder] == nil {
-		s.of[folder] = map[string]listed{}
-	}
-	lines := bufio.NewScanner(text)
-	for n := 1; lines.Scan(); n++ {
-		fields := strings.Fields(lines.Text())
-		if len(fields) == 0 {
-			continue
-		}
-		if before, ok := s.of[folder][fields[0]]; ok {
-			return fmt.Errorf("line %d: %q is in line %d of %s too; a picture is of one split", n,
-				loader.Excerpt(fields[0]), before.line, before.list)
-		}
-		s.of[folder][fields[0]] = listed{split, file, n, new(bool)}
-	}
-	return lines.Err()
-}
-
-// split is that of an annotation, and whether it is to be read: not where there are lists, and none has it.
-func (s *imageSets) split(file string) (string, bool) {
-	if len(s.of) == 0 {
-		return splitOf(file), true
-	}
-	for dir := slashed.Dir(file); ; dir = slashed.Dir(dir) {
-		if of, ok := s.of[dir]; ok {
-			l, ok := of[slashed.Base(stem(file))]
-			if ok {
-				*l.seen = true
-			}
-			return l.split, ok
-		}
-		if dir == "." || dir == "/" {
-			return "", false
-		}
-	}
-}
-
-// complete refuses names in lists that have no annotation. A list of which none has any, such as that of a test whose
-// labels are not public, counts for nothing.
-func (s *imageSets) complete() error {
-	all, seen, first := map[string]int{}, map[string]int{}, map[string]listed{}
-	names := map[string]string{}
-	for _, of := range s.of {
-		for name, l := range of {
-			all[l.list]++
-			if *l.seen {
-				seen[l.list]++
-			} else if before, ok := first[l.list]; !ok || l.line < before.line {
-				first[l.list], names[l.list] = l, name
-			}
-		}
-	}
-	for list, l := range first {
-		if seen[list] > 0 {
-			return fmt.Errorf("%q, line %d: there is no annotation of %q (nor of %d others); add it, or take it out", list,
-				l.line, loader.Excerpt(names[list]), all[list]-seen[list]-1)
-		}
-		s.notes = append(s.notes, fmt.Sprintf("%s, none of whose %d pictures has an annotation", list, all[list]))
-	}
-	return nil
 }
