@@ -171,6 +171,8 @@ func TestRead_FolderErrorsNamePlaceAndCure(t *testing.T) {
 	}{
 		"nothing":            {nil, "", []string{"no pictures", "cat/1.jpg"}},
 		"loose pictures":     {map[string]string{"1.jpg": "", "2.jpg": ""}, "", []string{"2 pictures", "cat/1.jpg"}},
+		"forced, nothing":    {nil, FormFolders, []string{"no pictures", "cat/1.jpg"}},
+		"forced YOLO":        {nil, FormYOLO, []string{"none of its pictures"}},
 		"forced, loose":      {map[string]string{"1.jpg": ""}, FormFolders, []string{`first "1.jpg"`, "cat/1.jpg"}},
 		"splits of pictures": {map[string]string{"train/a/1.jpg": "", "x/2.jpg": ""}, "", []string{`"train"`, `"x" is no split`}},
 		"two forms": {map[string]string{"Annotations/1.xml": xmlOf("1.jpg"), "labels/1.txt": "", "images/1.jpg": ""}, "",

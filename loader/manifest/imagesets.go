@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	slashed "path"
+	"slices"
 	"strings"
 
 	"nmn/loader"
@@ -32,7 +34,8 @@ func (r *folderReader) imageSets(ctx context.Context) (*imageSets, error) {
 			lists[strings.ToLower(file)] = file
 		}
 	}
-	for key, file := range lists {
+	for _, key := range slices.Sorted(maps.Keys(lists)) {
+		file := lists[key]
 		split, ok := loader.SplitNamed(slashed.Base(stem(key)))
 		if slashed.Base(key) == "trainval.txt" && lists[slashed.Join(slashed.Dir(key), "train.txt")] == "" {
 			split, ok = loader.TrainSplit, true
@@ -107,7 +110,8 @@ func (s *imageSets) complete() error {
 			}
 		}
 	}
-	for list, l := range first {
+	for _, list := range slices.Sorted(maps.Keys(first)) {
+		l := first[list]
 		if seen[list] > 0 {
 			return fmt.Errorf("%q, line %d: there is no annotation of %q (nor of %d others); add it, or take it out", list,
 				l.line, loader.Excerpt(names[list]), all[list]-seen[list]-1)

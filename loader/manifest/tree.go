@@ -31,6 +31,9 @@ func (r *folderReader) tree() error {
 			return err
 		}
 	}
+	if len(r.pictures.pictures) == 0 {
+		return fmt.Errorf("there are no pictures in it; want %s", Tree)
+	}
 	if len(r.b.manifest.Rows) == 0 {
 		return fmt.Errorf("its pictures lie in no folder of a label, first %q; want %s",
 			loader.Excerpt(r.pictures.pictures[0]), Tree)
