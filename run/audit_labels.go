@@ -40,7 +40,7 @@ const newManifest = "a new manifest (CSV)"
 
 // CheckLabelFile refuses a file whose name does not end as one for the corrected labels of the run should.
 func (a *Audit) CheckLabelFile(ctx context.Context, path string) error {
-	form, err := a.labelForm(ctx)
+	form, err := a.formOf(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -51,6 +51,18 @@ func (a *Audit) CheckLabelFile(ctx context.Context, path string) error {
 	}
 	return a.refuseSource(path)
 }
+
+// formOf is the form of a file: that of the data, or for other manifests than tables a new one where the name asks for it.
+func (a *Audit) formOf(ctx context.Context, path string) (*labelForm, error) {
+	form, err := a.labelForm(ctx)
+	if err == nil && a.session.Config.Data.Set == dataset.Manifest && isCSV(path) &&
+		!slices.ContainsFunc(form.endings, isCSV) {
+		return a.listedForm(ctx)
+	}
+	return form, err
+}
+
+func isCSV(path string) bool { return ending(path) == ".csv" }
 
 // refuseSource refuses to write over the data of the run: decisions are of the labels as they are there.
 func (a *Audit) refuseSource(path string) error {
@@ -74,7 +86,7 @@ func sameFile(a, b string) bool {
 // and beside them a configuration that learns them as the run did, FILE.yaml. Where the run has injected noise, the
 // labels are the noisy ones with what was corrected, and the configuration injects none.
 func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []uint8, path string) (*Corrected, error) {
-	form, err := a.labelForm(ctx)
+	form, err := a.formOf(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +104,10 @@ func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []ui
 	out.Rows, err = form.write(ctx, l, path)
 	if errors.Is(err, relabel.ErrForm) && a.session.Config.Data.Set == dataset.Manifest {
 		why := err
+		if !isCSV(path) {
+			return nil, setting.Errorf("audit.output", "the labels cannot be written as %s (%v): give `audit.output` a name "+
+				"that ends in .csv, for %s", form.name, why, newManifest)
+		}
 		if form, err = a.listedForm(ctx); err != nil {
 			return nil, err
 		}

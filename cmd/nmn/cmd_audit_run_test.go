@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -309,4 +311,105 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 			t.Errorf("labels among the features would be learned as features:\n%s", config)
 		}
 	})
+}
+
+// Where a run learns frames of clips one by one, so do the nets of folds, and whole clips are scored.
+func TestAuditRun_OfClips(t *testing.T) {
+	for name, args := range map[string][]string{"frames": nil, "clips": {"--mil"}} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "run")
+			must(t, append(tinyVideo("train", "--arm", "star", "--run-dir", dir), args...)...)
+			c := call(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "2", "--min-error", "0.001")
+			if c.code != exitOK || !strings.Contains(c.err, "24 of 24 training bags") {
+				t.Fatalf("exit code %d: %s", c.code, c.err)
+			}
+			if ids := trainIDs(t, dir); len(ids) != 24 || strings.Contains(ids[0], "#") {
+				t.Errorf("scores are of %q", ids)
+			}
+			fixed := filepath.Join(t.TempDir(), "fixed.csv")
+			decided := call(t, "audit", dir, "--apply", "--output", fixed)
+			if decided.code != exitOK || !strings.Contains(decided.err, "a table of 0 and 1") ||
+				strings.Contains(decided.err, "nmn train --config") {
+				t.Errorf("exit code %d: %s", decided.code, decided.err)
+			}
+		})
+	}
+}
+
+// An audit that is interrupted goes on within its fold, to the scores of one that is not.
+func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
+	file := manifestOf(t, 60, "path,labels", func(i int) string {
+		return fmt.Sprintf("%d.png,%s", i, colours[(i+i%10/9)%3])
+	})
+	whole := audited(t, onPictures("--manifest", file, "--log-interval", "1")...)
+	broken := filepath.Join(t.TempDir(), "run")
+	if err := os.CopyFS(broken, os.DirFS(whole)); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--rates", "folds:2", "--fold-epochs", "4"}
+	must(t, append([]string{"audit", whole}, args...)...)
+	second := filepath.Join(broken, run.AuditFolder, "folds-2", "stage1", "fold-2")
+	c := interruptAfter(t, second, append([]string{"audit", broken}, args...)...)
+	if c.code != exitInterrupted || !strings.Contains(c.err, "go on with: nmn audit "+broken+" --rates folds:2") {
+		t.Errorf("standard error %q", c.err)
+	}
+	must(t, append([]string{"audit", broken}, args...)...)
+	scores := filepath.Join(run.AuditFolder, "folds-2", "oof.csv")
+	if got, want := read(t, filepath.Join(broken, scores)), read(t, filepath.Join(whole, scores)); got != want {
+		t.Error("the scores are not those of an audit that was not interrupted")
+	}
+}
+
+func TestAuditRun_OneAtATime(t *testing.T) {
+	file := manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
+	dir := audited(t, onPictures("--manifest", file)...)
+	release, err := run.LockFolder(filepath.Join(dir, run.AuditFolder), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := call(t, "audit", dir, "--rates", "folds:2"); c.code != exitFailure || !strings.Contains(c.err, "is being written") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "1")
+}
+
+func TestAuditCompare_CountsWhatIsWrong(t *testing.T) {
+	labels := func(wrong int) func(int) string {
+		return func(i int) string {
+			given := colours[i%3]
+			if i < wrong {
+				given = colours[(i+1)%3]
+			}
+			return fmt.Sprintf("%d.png,%s,%s", i, given, colours[i%3])
+		}
+	}
+	file := manifestOf(t, 30, "path,labels,truth", labels(6))
+	other := filepath.Join(filepath.Dir(file), "other.csv")
+	text := "path,labels,truth\n"
+	for i := range 30 {
+		text += labels(2)(i) + "\n"
+	}
+	write(t, other, text)
+	share := []string{"--test-share", "0"}
+	before := audited(t, onPictures(append(share, "--manifest", file)...)...)
+	after := audited(t, onPictures(append(share, "--manifest", other)...)...)
+	var runs []map[string]any
+	if err := json.Unmarshal([]byte(must(t, "audit", "compare", before, after, "--json")), &runs); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []map[string]float64{{"incorrect": 6, "missing": 6, "changed": 0, "bags": 30, "labels": 30},
+		{"incorrect": 2, "missing": 2, "changed": 8}} {
+		for key, v := range want {
+			if runs[i][key] != v {
+				t.Errorf("run %d: %s is %v, want %v", i, key, runs[i][key], v)
+			}
+		}
+	}
+	if table := must(t, "audit", "compare", before, after); !strings.Contains(table, "What the labels have gained") {
+		t.Error(table)
+	}
+	wantUsage(t, call(t, "audit", "compare", before), "at least 2")
 }
