@@ -109,4 +109,4 @@ func toRGB(h, s, v uint8) (r, g, b uint8) {
 }
 
 // nearest rounds a number of 0 to 255, halves up.
-func nearest(v float64) uint8 { return uint8(int32(v + .5)) }
+func nearest(v float64) uint8 { return uint8(int32(float64(v) + .5)) } // converted: not fused with a product

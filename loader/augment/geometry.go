@@ -10,25 +10,27 @@ type affine struct{ a, b, c, d, e, f float64 }
 func rotation(degrees float64, width, height int) affine {
 	sin, cos := math.Sincos(degrees * math.Pi / 180)
 	x, y := float64(width)/2, float64(height)/2
-	return affine{cos, -sin, x - cos*x + sin*y, sin, cos, y - sin*x - cos*y}
+	// Conversions keep processors from fusing products with sums: all take the same pixels.
+	return affine{a: cos, b: -sin, c: x - float64(cos*x) + float64(sin*y),
+		d: sin, e: cos, f: y - float64(sin*x) - float64(cos*y)}
 }
 
 // transform takes the nearest pixel for each, and the fill colour beyond the picture. Positions are summed up in 16
 // bits below the point, as Pillow does.
 func (w *Worker) transform(v *view, m affine) {
 	const bits = 16
-	fixed := func(x float64) int { return int(math.Floor(x*(1<<bits) + .5)) }
+	fixed := func(x float64) int64 { return int64(math.Floor(x*(1<<bits) + .5)) }
 	before := v.copyInto(&w.scratch)
 	alongX, alongY := fixed(m.a), fixed(m.d)
 	downX, downY := fixed(m.b), fixed(m.e)
 	startX, startY := fixed(m.c+m.a/2+m.b/2), fixed(m.f+m.d/2+m.e/2)
-	width, height := uint(v.width), uint(v.height)
+	width, height := uint64(v.width), uint64(v.height)
 	fill := w.mean
 	for y := range v.height {
 		row := v.row(y)
-		atX, atY := startX+y*downX, startY+y*downY
+		atX, atY := startX+int64(y)*downX, startY+int64(y)*downY
 		for i := 0; i+2 < len(row); i += 3 {
-			x, y := uint(atX>>bits), uint(atY>>bits) // huge where negative
+			x, y := uint64(atX>>bits), uint64(atY>>bits) // huge where negative
 			if x < width && y < height {
 				from := before.pix[3*(y*width+x):][:3]
 				row[i], row[i+1], row[i+2] = from[0], from[1], from[2]

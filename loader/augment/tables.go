@@ -113,7 +113,7 @@ func stretched(h *[256]int32) (t table) {
 	for i := range t {
 		t[i] = uint8(i)
 		if most > least {
-			t[i] = clip(int(float64(i)*scale - float64(least)*scale))
+			t[i] = clip(int(float64(float64(i)*scale) - float64(float64(least)*scale))) // converted: not fused
 		}
 	}
 	return t
