@@ -6,8 +6,8 @@
 
 For each size, by turns: nmn audit as a whole program that reads .npy files, without and with --truth and --rows, and
 cleanlab.multilabel_classification: filter.find_label_issues (a flag for each row) and get_label_quality_scores. Of cleanlab only
-the two calls are timed, neither its imports nor the reading and conversion of labels to lists. Prints medians of seconds and the
-peak of resident memory of each whole process.
+the two calls are timed, neither its imports nor the reading and conversion of labels to lists. Prints medians of seconds, of the clock
+and in parentheses of the processors, and the peak of resident memory of each whole process.
 """
 import argparse
 import json
@@ -20,17 +20,19 @@ import time
 from pathlib import Path
 
 CLEANLAB = """
-import json, sys, time
+import json, resource, sys, time
 import numpy as np
 from cleanlab.multilabel_classification import get_label_quality_scores
 from cleanlab.multilabel_classification.filter import find_label_issues
 p, z = np.load(sys.argv[1] + "/p.npy"), np.load(sys.argv[1] + "/z.npy")
 labels = [np.flatnonzero(row).tolist() for row in z]
-start = time.perf_counter()
+def processor():
+    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+start, before = time.perf_counter(), processor()
 issues = find_label_issues(labels, p)
-middle = time.perf_counter()
 scores = get_label_quality_scores(labels, p)
-print(json.dumps([middle - start, time.perf_counter() - middle, int(issues.sum())]))
+print(json.dumps([time.perf_counter() - start, processor() - before, int(issues.sum())]))
 """
 
 
@@ -53,7 +55,7 @@ def generate(folder, rows, classes, seed=1):
 
 
 def measured(command):
-    """Wall-clock seconds, peak memory in MB, and output of a process."""
+    """Wall-clock seconds, those of the processors, peak memory in MB, and output of a process."""
     start = time.perf_counter()
     with tempfile.TemporaryFile() as out:
         p = subprocess.Popen(command, stdout=out)
@@ -62,7 +64,7 @@ def measured(command):
         if status:
             sys.exit(f"{command[0]}: status {status}")
         out.seek(0)
-        return seconds, usage.ru_maxrss / 1024, out.read()
+        return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out.read()
 
 
 def main():
@@ -82,15 +84,16 @@ def main():
             plain = [o.nmn, "audit", "--scores", at / "p.npy", "--labels", at / "z.npy", "--json", "--top", "10"]
             runs = {"plain": plain, "truth": plain + ["--truth", at / "y.npy"], "rows": plain + ["--rows", at / "rows.csv"],
                     "cleanlab": [sys.executable, "-c", CLEANLAB, folder]}
-            seconds, memory = {k: [] for k in runs}, {k: [] for k in runs}
+            seconds, busy, memory = ({k: [] for k in runs} for _ in range(3))
             for _ in range(o.turns):
                 for name, command in runs.items():
-                    wall, peak, out = measured(list(map(str, command)))
+                    wall, cpu, peak, out = measured(list(map(str, command)))
                     if name == "cleanlab":
-                        wall = sum(json.loads(out)[:2])
+                        wall, cpu = json.loads(out)[:2]
                     seconds[name].append(wall)
+                    busy[name].append(cpu)
                     memory[name].append(peak)
-            s = " | ".join(f"{statistics.median(seconds[k]):.1f} s" for k in runs)
+            s = " | ".join(f"{statistics.median(seconds[k]):.1f} s ({statistics.median(busy[k]):.1f})" for k in runs)
             m = " | ".join(f"{max(memory[k]) / 1000:.1f} GB" for k in runs)
             print(f"| {rows:,} × {classes} | {s} | {m} |", flush=True)
 

@@ -206,3 +206,18 @@ func TestLoad_RefusesWhatItDoesNotKnow(t *testing.T) {
 		}
 	}
 }
+
+// Joints, flags, distances and scores of rows are those of cleanlab. NMN_PYTHON names a Python that has it.
+func TestAuditRows_AreThoseOfCleanlab(t *testing.T) {
+	python := os.Getenv("NMN_PYTHON")
+	if python == "" || exec.Command(python, "-c", "import cleanlab, sklearn").Run() != nil {
+		t.Skip("NMN_PYTHON names no Python with cleanlab and scikit-learn")
+	}
+	program := filepath.Join(t.TempDir(), "nmn")
+	if out, err := exec.Command("go", "build", "-o", program, "../cmd/nmn").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := exec.Command(python, "audit_rows.py", program).CombinedOutput(); err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}

@@ -38,8 +38,8 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 		Title: "Labels that are probably wrong",
 		Columns: []Column{{Name: "bag", Text: true}, {Name: "label", Text: true}, {Name: "suggested", Text: true},
 			{Name: "p(wrong)", Decimals: 4}, {Name: "p(suggested)", Decimals: 4}},
-		Notes: []string{fmt.Sprintf("%d of %d labels are wrong with a probability of at least %g. Confident learning flags %d.",
-			len(r.Suspects), len(r.Labels), r.MinError, len(r.Confident.Flagged))},
+		Notes: []string{fmt.Sprintf("%d of %d labels are wrong with a probability of at least %g. Confident learning "+
+			"flags %d.", len(r.Suspects), len(r.Labels), r.MinError, len(r.Confident.Flagged))},
 	}
 	for at := range top {
 		f := r.Finding(at)
@@ -52,7 +52,8 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 func classNoise(r *multiclass.Report, most int) *Table {
 	t := &Table{
 		Title: "By class",
-		Columns: []Column{{Name: "class", Text: true}, {Name: "labels"}, {Name: "suspects"}, {Name: "bags, expected", Decimals: 1},
+		Columns: []Column{{Name: "class", Text: true}, {Name: "labels"}, {Name: "suspects"},
+			{Name: "bags, expected", Decimals: 1},
 			{Name: "labelled right", Decimals: 3}, {Name: "else mostly", Text: true}, {Name: "at rate", Decimals: 3}},
 		Notes: []string{fmt.Sprintf("Labels are wrong at a rate of %.3f over all classes where the scores are surest; the "+
 			"highest score is that of the label on %.1f %% of the bags.", r.Pooled, 100*r.Agreement)},

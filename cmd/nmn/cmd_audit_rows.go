@@ -22,15 +22,15 @@ type auditRows struct {
 func (a *auditRows) flags(r group) {
 	r.file(&a.file, "rows", "`file` to write every bag to, the one whose labels fit least first: .csv, .jsonl or "+
 		".parquet", "csv", "jsonl", "parquet")
-	r.file(&a.features, "features", "`file` with features of the bags, to find outliers and near-duplicates by", "npy", "npz",
-		"safetensors", "csv", "tsv", "parquet", "arff", "gz")
+	r.file(&a.features, "features", "`file` with features of the bags, to find outliers and near-duplicates by",
+		"npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "gz")
 	r.int(&a.options.K, "neighbours", "nearest `bags` that tell of an outlier")
-	enum(r, &a.options.Metric, "distance", "`distance` of features, by default euclidean up to 3 of them and cosine for more",
-		neighbours.Cosine, neighbours.Euclidean)
+	enum(r, &a.options.Metric, "distance", "`distance` of features, by default euclidean up to 3 of them and cosine "+
+		"for more", neighbours.Cosine, neighbours.Euclidean)
 	r.float(&a.options.Duplicate, "near", "`share` of the median distance to the nearest bag below which two are "+
 		"near-duplicates")
-	r.float(&a.options.Limit, "neighbours-limit", "most floating-point `operations` of the search, in units of 10^12: twice "+
-		"the features times the square of the bags")
+	r.float(&a.options.Limit, "neighbours-limit", "most floating-point `operations` of the search, in units of 10^12: "+
+		"twice the features times the square of the bags")
 }
 
 func (a *auditRows) check(given func(string) bool) error {

@@ -57,7 +57,8 @@ func classFolder(t *testing.T) string {
 		}
 		fmt.Fprintf(&features, "b%d,%s\n", i, row)
 	}
-	for name, b := range map[string]*strings.Builder{"scores": &scores, "labels": &labels, "truth": &truth, "features": &features} {
+	for name, b := range map[string]*strings.Builder{"scores": &scores, "labels": &labels, "truth": &truth,
+		"features": &features} {
 		write(t, filepath.Join(dir, name+".csv"), b.String())
 	}
 	return dir

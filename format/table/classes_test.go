@@ -93,7 +93,8 @@ func TestClasses_ForScores(t *testing.T) {
 }
 
 func FuzzReadClasses(f *testing.F) {
-	for _, text := range []string{"label\n0\n1\n", "id,label\na,cat\n", integers(0, 1), "id,label\n\"a\n", "\xef\xbb\xbflabel\r\n1\r\n"} {
+	for _, text := range []string{"label\n0\n1\n", "id,label\na,cat\n", integers(0, 1), "id,label\n\"a\n",
+		"\xef\xbb\xbflabel\r\n1\r\n"} {
 		f.Add([]byte(text), true)
 		f.Add([]byte(text), false)
 	}

@@ -37,7 +37,8 @@ func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8
 		}
 		at := int(cell.Bag)*in.Classes + int(cell.Class)
 		changes = append(changes,
-			Change{Suspect{Bag: cell.Bag, Class: cell.Class, Given: in.Labels[at], Margin: margin(int(cell.Bag), int(cell.Class))}, "accepted"})
+			Change{Suspect{Bag: cell.Bag, Class: cell.Class, Given: in.Labels[at],
+				Margin: margin(int(cell.Bag), int(cell.Class))}, "accepted"})
 	}
 	for _, s := range d.Undecided(automatic) {
 		changes = append(changes, Change{s, rule})

@@ -27,8 +27,8 @@ type Input struct {
 	Truth  []uint8  // N×K, true labels, where they are known; for Judge
 }
 
-// FromEstimate sets rates and calibration to what rates.Estimate has estimated from the same scores. Classes with too few
-// labels get the rates of all classes together, and are marked as Pooled.
+// FromEstimate sets rates and calibration to what rates.Estimate has estimated from the same scores. Classes with too
+// few labels get the rates of all classes together, and are marked as Pooled.
 func (in *Input) FromEstimate(r *rates.Result) {
 	in.Rates = r.Rates()
 	in.A, in.B = make([]float64, len(r.Classes)), make([]float64, len(r.Classes))
@@ -42,8 +42,8 @@ func (in *Input) FromEstimate(r *rates.Result) {
 	}
 }
 
-// leastPooled is the least of the rates that stand in for those of a small class: that no class with enough labels has
-// noise does not make a small one certain.
+// leastPooled is the least of the rates that stand in for those of a small class: that no class with enough labels
+// has noise does not make a small one certain.
 const leastPooled = .01
 
 // IsPooled reports whether the rates of a class are those of all classes together.

@@ -44,7 +44,7 @@ type Class struct {
 	ConfusedRate float64
 }
 
-// Files audits the labels of files. Where features are given, near is what package neighbours found of them.
+// Files audits the labels of files.
 func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
 	in, err := ReadFiles(f)
 	if err != nil {

@@ -26,8 +26,8 @@ func transition(k int, rate float64) []float64 {
 	return t
 }
 
-// draw draws rows with true classes, labels through t, and the scores of a classifier that has learned from such labels,
-// p(z|x), where learned is true, or of one that knows the classes but is too sure of them.
+// draw draws rows with true classes, labels through t, and the scores of a classifier that has learned from such
+// labels, p(z|x), where learned is true, or of one that knows the classes but is too sure of them.
 func draw(seed uint64, n, k int, t []float64, learned bool) *Input {
 	s, in := rng.New(seed, 1), &Input{Rows: n, Classes: k}
 	p := make([]float64, k)
@@ -80,8 +80,9 @@ func audited(t *testing.T, in *Input) *Report {
 	return r
 }
 
-// The matrix that the labels were drawn through is found, from scores that are too sure and from those of a classifier
-// that has learned the noise; the posterior is as often right as it says, and finds more than confident learning.
+// The matrix that the labels were drawn through is found, from scores that are too sure and from those of a
+// classifier that has learned the noise; the posterior is as often right as it says, and finds more than confident
+// learning.
 func TestAudit_FindsTheTransitionMatrix(t *testing.T) {
 	const k = 5
 	want := transition(k, .3)
@@ -127,7 +128,8 @@ func TestAudit_SameForAnyNumberOfProcessors(t *testing.T) {
 	in := draw(7, 3000, 3, transition(3, .2), true)
 	want := audited(t, in)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if got := audited(t, in); !reflect.DeepEqual(got.Model, want.Model) || !reflect.DeepEqual(got.Suspects, want.Suspects) {
+	got := audited(t, in)
+	if !reflect.DeepEqual(got.Model, want.Model) || !reflect.DeepEqual(got.Suspects, want.Suspects) {
 		t.Error("another result on one processor")
 	}
 }
@@ -181,7 +183,8 @@ func TestAudit_Refuses(t *testing.T) {
 	} {
 		in := *good
 		change(&in)
-		if _, err := Audit(t.Context(), &in, DefaultOptions()); !errors.Is(err, eval.ErrShape) && !errors.Is(err, eval.ErrValue) {
+		_, err := Audit(t.Context(), &in, DefaultOptions())
+		if !errors.Is(err, eval.ErrShape) && !errors.Is(err, eval.ErrValue) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -15,7 +15,8 @@ type Confident struct {
 // confidenceSlack forgives rounding in comparisons.
 const confidenceSlack = 1e-6
 
-// SelfConfidence is the score of the label given; of two labels of a row the less self-confident is more likely wrong.
+// SelfConfidence is the score of the label given; of two labels of a row the less self-confident is more likely
+// wrong.
 func (in *Input) SelfConfidence(row int) float64 {
 	return float64(in.Scores[row*in.Classes+int(in.Labels[row])])
 }

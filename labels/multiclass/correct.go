@@ -37,8 +37,8 @@ type Outcome struct {
 	Changes           string      `json:"changes"`
 }
 
-// AtPrecision is how many of the first suspects can be given the class suggested so that the mean probability that it is
-// right is at least the one asked for.
+// AtPrecision is how many of the first suspects can be given the class suggested so that the mean probability that it
+// is right is at least the one asked for.
 func AtPrecision(suspects []Suspect, precision float64) int {
 	sum := 0.0
 	for n, s := range suspects {

@@ -1,11 +1,9 @@
 package multiclass
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"nmn/eval"
 )
@@ -61,35 +59,9 @@ const (
 	fitRows  = 20_000
 )
 
-// parts are what rows are cut into for sums, whatever the number of processors.
-const parts = 8
-
-// sums are what an iteration takes from rows.
-type sums struct {
-	counts     []float64 // K×K, sum of ρ_y over rows with label z
-	expected   []float64 // K, sum of p(y|x)
-	gradient   float64   // of the slope
-	curvature  float64
-	likelihood float64 // log p(z|x)
-}
-
-func newSums(k int) *sums { return &sums{counts: make([]float64, k*k), expected: make([]float64, k)} }
-
-func (s *sums) add(o *sums) {
-	for i, v := range o.counts {
-		s.counts[i] += v
-	}
-	for i, v := range o.expected {
-		s.expected[i] += v
-	}
-	s.gradient += o.gradient
-	s.curvature += o.curvature
-	s.likelihood += o.likelihood
-}
-
-// Estimate finds T from the anchors of each class, then fits the calibration to all labels, given T, by expectation and
-// maximisation. It ends with the error of ctx once that is done; others wrap eval.ErrShape or eval.ErrValue. Of many rows
-// the calibration sees every n-th.
+// Estimate finds T from the anchors of each class, then fits the calibration to all labels, given T, by expectation
+// and maximisation. It ends with the error of ctx once that is done; others wrap eval.ErrShape or eval.ErrValue. Of
+// many rows the calibration sees every n-th.
 func Estimate(ctx context.Context, in Input, o Options) (*Model, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -145,68 +117,6 @@ func (m *Model) fit(ctx context.Context, d *sample, iterations int) (*sums, erro
 		}
 	}
 	return m.pass(ctx, d)
-}
-
-// The anchors of a class are the rows that the scores are surest of: so large a share of the rows with its label, and no
-// fewer than anchorRows.
-const (
-	anchorShare = .1
-	anchorRows  = 25
-)
-
-// anchored counts the labels of the anchors of each class, K×K. The rates of errors must come from there: a classifier
-// that has learned the noise by heart explains all labels without any, whatever they are.
-func (in *Input) anchored() []float64 {
-	k := in.Classes
-	sizes := make([]int, k)
-	for _, z := range in.Labels {
-		sizes[z]++
-	}
-	counts, order := make([]float64, k*k), make([]int32, in.Rows)
-	for y := range k {
-		for i := range order {
-			order[i] = int32(i)
-		}
-		n := min(max(int(anchorShare*float64(sizes[y])), anchorRows), in.Rows)
-		first(order, n, func(i, j int32) int {
-			return cmp.Or(cmp.Compare(in.Scores[int(j)*k+y], in.Scores[int(i)*k+y]), cmp.Compare(i, j))
-		})
-		for _, i := range order[:n] {
-			if argmax(in.Scores[int(i)*k:][:k]) == y { // a class that is never the likeliest has no anchors
-				counts[y*k+int(in.Labels[i])]++
-			}
-		}
-	}
-	return counts
-}
-
-// first brings the n least values to the front, in no order.
-func first(values []int32, n int, compare func(a, b int32) int) {
-	lo, hi := 0, len(values)
-	for hi-lo > 1 && lo < n && n < hi {
-		pivot := values[lo+(hi-lo)/2]
-		i, j := lo, hi-1
-		for i <= j {
-			for compare(values[i], pivot) < 0 {
-				i++
-			}
-			for compare(values[j], pivot) > 0 {
-				j--
-			}
-			if i <= j {
-				values[i], values[j] = values[j], values[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case n <= j+1:
-			hi = j + 1
-		case n >= i:
-			lo = i
-		default:
-			return
-		}
-	}
 }
 
 // even is T with one rate of errors.
@@ -269,128 +179,4 @@ func (m *Model) calibrate(s *sums) (size float64) {
 		m.B[y] = min(max(m.B[y]-mean, -maxShift), maxShift)
 	}
 	return size
-}
-
-// sample holds every stride-th row.
-type sample struct {
-	stride int
-	scores []float32
-	logs   []float32 // that the model being fitted makes of them
-	labels []int32
-}
-
-func sampleOf(in *Input) *sample {
-	d := &sample{stride: max(1, in.Rows/max(fitCells/in.Classes, fitRows))}
-	for i := 0; i < in.Rows; i += d.stride {
-		d.labels = append(d.labels, in.Labels[i])
-		d.scores = append(d.scores, in.Scores[i*in.Classes:(i+1)*in.Classes]...)
-	}
-	return d
-}
-
-func logOf(p float64) float64 {
-	if p == 0 {
-		return leastLog
-	}
-	return max(math.Log(p), leastLog)
-}
-
-// pass makes an E-step.
-func (m *Model) pass(ctx context.Context, d *sample) (*sums, error) {
-	n := len(d.labels)
-	all := make([]*sums, parts)
-	var wait sync.WaitGroup
-	for part := range parts {
-		wait.Go(func() {
-			s, row := newSums(m.Classes), m.newRow()
-			all[part] = s
-			for i := part * n / parts; i < (part+1)*n/parts; i++ {
-				if i%1024 == 0 && ctx.Err() != nil {
-					return
-				}
-				z := int(d.labels[i])
-				for y, l := range d.logs[i*m.Classes:][:m.Classes] {
-					row.logs[y] = float64(l)
-				}
-				s.likelihood += math.Log(row.find(z))
-				s.count(row, z)
-			}
-		})
-	}
-	wait.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("audit of classes: %w", err)
-	}
-	for _, s := range all[1:] {
-		all[0].add(s)
-	}
-	return all[0], nil
-}
-
-// count takes a row in.
-func (s *sums) count(r *row, z int) {
-	k := len(r.p)
-	mean, squares := 0.0, 0.0
-	for y, p := range r.p {
-		s.counts[y*k+z] += r.posterior[y]
-		s.expected[y] += p
-		s.gradient += (r.posterior[y] - p) * r.logs[y]
-		mean += p * r.logs[y]
-		squares += p * r.logs[y] * r.logs[y]
-	}
-	s.curvature += squares - mean*mean
-}
-
-// row is the working memory for one row.
-type row struct {
-	m                  *Model
-	logs, p, posterior []float64
-}
-
-func (m *Model) newRow() *row {
-	return &row{m, make([]float64, m.Classes), make([]float64, m.Classes), make([]float64, m.Classes)}
-}
-
-// set takes the scores of a row.
-func (r *row) set(scores []float32) {
-	if r.m.Inverse == nil {
-		for y, p := range scores {
-			r.logs[y] = logOf(float64(p))
-		}
-		return
-	}
-	clear(r.p)
-	for z, p := range scores {
-		for y, v := range r.m.Inverse[z*r.m.Classes : (z+1)*r.m.Classes] {
-			r.p[y] += v * float64(p)
-		}
-	}
-	for y, p := range r.p {
-		r.logs[y] = math.Log(max(p, leastUnmixed))
-	}
-}
-
-// find computes p(y|x) and, given the label z, ρ_y; it returns p(z|x).
-func (r *row) find(z int) float64 {
-	m, top := r.m, math.Inf(-1)
-	for y, l := range r.logs {
-		r.p[y] = m.A*l + m.B[y]
-		top = max(top, r.p[y])
-	}
-	sum := 0.0
-	for y, o := range r.p {
-		r.p[y] = math.Exp(o - top)
-		sum += r.p[y]
-	}
-	of := 0.0
-	for y := range r.p {
-		r.p[y] /= sum
-		r.posterior[y] = r.p[y] * m.T[y*m.Classes+z]
-		of += r.posterior[y]
-	}
-	of = max(of, 1e-300)
-	for y := range r.posterior {
-		r.posterior[y] /= of
-	}
-	return of
 }

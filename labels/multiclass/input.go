@@ -37,8 +37,8 @@ func (in *Input) ID(row int) string {
 	return in.IDs[row]
 }
 
-// HasForm reports whether the labels are one class for each row, and the scores a column for each class. Of files that
-// cannot be read it says no: whoever reads them whole finds the place of the error.
+// HasForm reports whether the labels are one class for each row, and the scores a column for each class. Of files
+// that cannot be read it says no: whoever reads them whole finds the place of the error.
 func HasForm(f eval.Files) bool {
 	labels, err := table.Columns(f.Labels)
 	if err != nil || labels != 1 {

@@ -11,9 +11,9 @@ const leastUnmixed = 1e-3
 // unmixLimit is the most multiplications for taking the scores of all rows apart.
 const unmixLimit = 50e9
 
-// unmixed is the model for a classifier that has learned the noise by heart, whose scores are p(z|x): with p̂ the scores
-// of a row, p(y|x) is calibrated from u, the solution of sum over y of T_yz u_y = p̂_z. It is nil where T has no inverse
-// to speak of, or where there are too many classes.
+// unmixed is the model for a classifier that has learned the noise by heart, whose scores are p(z|x): with p̂ the
+// scores of a row, p(y|x) is calibrated from u, the solution of sum over y of T_yz u_y = p̂_z. It is nil where T has
+// no inverse to speak of, or where there are too many classes.
 func (m *Model) unmixed(rows int) *Model {
 	if float64(rows)*float64(m.Classes)*float64(m.Classes) > unmixLimit {
 		return nil

@@ -41,9 +41,9 @@ func compareNear(a, b near) int {
 	return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.row, b.row))
 }
 
-// Find finds the neighbours of N rows, at least 2, and what follows from them. It takes memory for the rows as float32.
-// Results do not depend on the number of processors. It ends with the error of ctx once that is done; others wrap
-// ErrValue or ErrCost, or come from rows.
+// Find finds the neighbours of N rows, at least 2, and what follows from them. It takes memory for the rows as
+// float32. Results do not depend on the number of processors. It ends with the error of ctx once that is done; others
+// wrap ErrValue or ErrCost, or come from rows.
 func Find(ctx context.Context, rows Rows, o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -174,8 +174,8 @@ func (s *search) distance(i, j int) float64 {
 	return math.Sqrt(squares)
 }
 
-// inParallel calls f for 0 to n-1 from as many goroutines as there are processors, each with working memory of its own
-// from start, until ctx is done.
+// inParallel calls f for 0 to n-1 from as many goroutines as there are processors, each with working memory of its
+// own from start, until ctx is done.
 func inParallel(ctx context.Context, n int, done func(), start func() func(i int)) error {
 	var next atomic.Int64
 	var wait sync.WaitGroup

@@ -130,7 +130,8 @@ func TestFind_OutliersAndDuplicates(t *testing.T) {
 	if !reflect.DeepEqual(r.Groups, want) || r.Duplicates() != 5 {
 		t.Fatalf("groups %+v", r.Groups)
 	}
-	if a := r.Rows[250]; !a.Exact || a.Distance != 0 || a.Nearest != 40 || a.Group != 0 || r.Rows[310].Exact || r.Rows[0].Group != -1 {
+	if a := r.Rows[250]; !a.Exact || a.Distance != 0 || a.Nearest != 40 || a.Group != 0 ||
+		r.Rows[310].Exact || r.Rows[0].Group != -1 {
 		t.Errorf("the copy %+v, a close one %+v, another %+v", a, r.Rows[310], r.Rows[0])
 	}
 	if got := r.Conflicts(func(i, j int) bool { return (i == 320) == (j == 320) }); !slices.Equal(got, []int{1}) {
@@ -187,7 +188,8 @@ func TestFind_Refuses(t *testing.T) {
 		}
 	}
 	for _, set := range []func(*Options){func(o *Options) { o.K = 0 }, func(o *Options) { o.Metric = "far" },
-		func(o *Options) { o.Duplicate = 1 }, func(o *Options) { o.Limit = math.NaN() }, func(o *Options) { o.Outlier = -1 }} {
+		func(o *Options) { o.Duplicate = 1 }, func(o *Options) { o.Limit = math.NaN() },
+		func(o *Options) { o.Outlier = -1 }} {
 		o := DefaultOptions()
 		set(&o)
 		if _, err := Find(t.Context(), m, o); err == nil {

@@ -8,14 +8,15 @@ import (
 	"nmn/kernels/simd"
 )
 
-// How rows are cut for products: rows of a block, which one goroutine compares, and rows of a chunk, which all of them
-// are compared with before the next chunk is packed. Results depend on neither.
+// How rows are cut for products: rows of a block, which one goroutine compares, and rows of a chunk, which all of
+// them are compared with before the next chunk is packed. Results depend on neither.
 const (
 	blockRows = 96
 	chunkRows = 4096
 )
 
-// spare is how many candidates are kept beyond k: products are float32, and the order of close ones is found in float64.
+// spare is how many candidates are kept beyond k: products are float32, and the order of close ones is found in
+// float64.
 const spare = 8
 
 // candidates are the rows with the largest products with one row so far, the largest first; of equal ones the first.

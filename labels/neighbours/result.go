@@ -38,7 +38,8 @@ type Group struct {
 	Exact bool
 }
 
-// result draws the conclusions: with d̄ the mean distance of a row to its k nearest, Q1 and Q3 the quartiles of all d̄,
+// result draws the conclusions: with d̄ the mean distance of a row to its k nearest, Q1 and Q3 the quartiles of all
+// d̄,
 //
 //	outlier         d̄ > Q3 + Outlier (Q3 - Q1)
 //	near-duplicate  d < Duplicate median(d of the nearest), to any of the k nearest

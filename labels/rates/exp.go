@@ -2,7 +2,8 @@ package rates
 
 import "math"
 
-// EM takes two exponentials of every node at every iteration, thousands of millions for 1,000 classes. This one is four times as fast as math.Exp, for it knows no special values.
+// EM takes two exponentials of every node at every iteration, thousands of millions for 1,000 classes. This one is
+// four times as fast as math.Exp, for it knows no special values.
 const (
 	expSteps = 128 // powers of 2^(1/128)
 	// stepHigh + stepLow = ln(2)/128; stepHigh ends in zeros, so that its small multiples are exact.

@@ -89,7 +89,8 @@ func TestTable_RanksAndSumsUp(t *testing.T) {
 		t.Errorf("suggested %q", third.Suggest)
 	}
 	s := table.Summary(12)
-	if s.Suspects != 4 || s.SuspectRows != 3 || *s.Duplicates != 2 || *s.Exact != 2 || *s.Conflicts != 1 || *s.Outliers != 1 {
+	if s.Suspects != 4 || s.SuspectRows != 3 || *s.Duplicates != 2 || *s.Exact != 2 ||
+		*s.Conflicts != 1 || *s.Outliers != 1 {
 		t.Errorf("summary %+v", s)
 	}
 	if g := table.Groups(5); len(g) != 1 || !reflect.DeepEqual(g[0], Group{[]string{"b", "e"}, true, true}) {

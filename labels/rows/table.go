@@ -31,8 +31,9 @@ type Table struct {
 	conflict []bool // for each group of near-duplicates
 }
 
-// Rank puts the rows in the order of their quality, the lowest first; equal ones stay in their order, and rows without
-// an audited label come last. same reports whether two rows have the same labels, to find near-duplicates that have not.
+// Rank puts the rows in the order of their quality, the lowest first; equal ones stay in their order, and rows
+// without an audited label come last. same reports whether two rows have the same labels, to find near-duplicates
+// that have not.
 func (t *Table) Rank(same func(i, j int) bool) {
 	t.order = make([]int32, len(t.Scores))
 	for i := range t.order {
@@ -61,24 +62,31 @@ func (t *Table) Rank(same func(i, j int) bool) {
 // Len is the number of rows.
 func (t *Table) Len() int { return len(t.Scores) }
 
-// Row is a row with names in place of numbers, as files have it.
+// Row is a row with names in place of numbers, as files have it. What is not known is absent.
 type Row struct {
-	ID       string   `json:"id" parquet:"id"`
-	Rank     int64    `json:"rank" parquet:"rank"`                                      // from 1
-	Quality  *float64 `json:"quality,omitempty" parquet:"quality,optional"`             // absent where no class is audited
-	Suspects int64    `json:"suspects" parquet:"suspects"`                              // labels that are probably wrong
-	Word     string   `json:"word,omitempty" parquet:"word,dict"`                       // of the label that is most probably wrong
-	Kind     string   `json:"kind,omitempty" parquet:"kind,dict"`                       // how it would be wrong
-	Wrong    *float64 `json:"p_wrong,omitempty" parquet:"p_wrong,optional"`             // the probability that it is
-	Suggest  string   `json:"suggested,omitempty" parquet:"suggested,dict"`             // the class that the row probably belongs to
-	Outlier  *bool    `json:"outlier,omitempty" parquet:"outlier,optional"`             // the rest is absent without features
-	Score    *float64 `json:"outlier_score,omitempty" parquet:"outlier_score,optional"` // 1 amid others, 0 far away
-	Mean     *float64 `json:"mean_distance,omitempty" parquet:"mean_distance,optional"` // to its neighbours
-	Nearest  *string  `json:"nearest,omitempty" parquet:"nearest,optional"`             // the row that is nearest
+	ID   string `json:"id" parquet:"id"`
+	Rank int64  `json:"rank" parquet:"rank"` // from 1
+	// Quality is absent where no class is audited.
+	Quality  *float64 `json:"quality,omitempty" parquet:"quality,optional"`
+	Suspects int64    `json:"suspects" parquet:"suspects"` // labels that are probably wrong
+	// Word is the class whose label is most probably wrong, Kind how it would be, and Wrong how probably it is.
+	Word  string   `json:"word,omitempty" parquet:"word,dict"`
+	Kind  string   `json:"kind,omitempty" parquet:"kind,dict"`
+	Wrong *float64 `json:"p_wrong,omitempty" parquet:"p_wrong,optional"`
+	// Suggest is the class that the row probably belongs to, where classes exclude each other and it is another one.
+	Suggest string `json:"suggested,omitempty" parquet:"suggested,dict"`
+	// Outlier and what follows comes from features; Score is 1 amid others and 0 far away, and Mean is the distance to
+	// the neighbours.
+	Outlier  *bool    `json:"outlier,omitempty" parquet:"outlier,optional"`
+	Score    *float64 `json:"outlier_score,omitempty" parquet:"outlier_score,optional"`
+	Mean     *float64 `json:"mean_distance,omitempty" parquet:"mean_distance,optional"`
+	Nearest  *string  `json:"nearest,omitempty" parquet:"nearest,optional"` // the row that is nearest
 	Distance *float64 `json:"nearest_distance,omitempty" parquet:"nearest_distance,optional"`
-	Group    *int64   `json:"duplicates,omitempty" parquet:"duplicates,optional"` // number of its group, from 1
-	Exact    *bool    `json:"exact,omitempty" parquet:"exact,optional"`           // another row has the same features
-	Conflict *bool    `json:"conflict,omitempty" parquet:"conflict,optional"`     // the group's labels differ
+	// Group is the number of its group of near-duplicates, from 1; Exact reports whether another row has the same
+	// features, and Conflict whether the labels of the group differ.
+	Group    *int64 `json:"duplicates,omitempty" parquet:"duplicates,optional"`
+	Exact    *bool  `json:"exact,omitempty" parquet:"exact,optional"`
+	Conflict *bool  `json:"conflict,omitempty" parquet:"conflict,optional"`
 }
 
 // Row is the row of a rank, counted from 0.

@@ -18,9 +18,9 @@ import (
 // Formats are the endings of files of rows.
 var Formats = []string{".csv", ".jsonl", ".parquet"}
 
-// WriteFile writes the rows in their rank, in the format that the ending of the name decides: one of Formats. Rows are
-// written as they are made, and the file appears when it is whole. The columns are those of [Row]; what is not known is
-// empty, or absent in JSON lines.
+// WriteFile writes the rows in their rank, in the format that the ending of the name decides: one of Formats. Rows
+// are written as they are made, and the file appears when it is whole. The columns are those of [Row]; what is not
+// known is empty, or absent in JSON lines.
 func (t *Table) WriteFile(path string) error {
 	var write func(io.Writer) error
 	switch strings.ToLower(filepath.Ext(path)) {
