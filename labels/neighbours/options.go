@@ -74,7 +74,7 @@ func Operations(rows, width int) float64 {
 func (o Options) checkCost(rows, width int) error {
 	if cost := Operations(rows, width); cost > o.Limit {
 		return fmt.Errorf("neighbours of %d rows × %d features take %.0f·10^12 operations, and `audit.neighbours_limit` is "+
-			"%.0f: raise it (two cores with AVX-512 do about .1 a second), bring the features to fewer columns, or "+
+			"%.0f: raise it (a core with AVX-512 does about .1 a second), bring the features to fewer columns, or "+
 			"audit the rows in parts: %w", rows, width, cost, o.Limit, ErrCost)
 	}
 	return nil
