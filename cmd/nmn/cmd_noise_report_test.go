@@ -89,7 +89,7 @@ func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for word := range writtenRates(t, dir) {
-		if !strings.Contains(string(content), ">"+word+"</td>") {
+		if !strings.Contains(string(content), ">"+word+"</th>") {
 			t.Errorf("the page lacks %q", word)
 		}
 	}

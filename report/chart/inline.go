@@ -20,8 +20,8 @@ func (c *Chart) Inline(id string) template.HTML {
 	if s.Rows == nil && s.Y.Label != "" {
 		fmt.Fprintf(&b, `<p class="chart-y">%s</p>`, escaped(s.Y.Label))
 	}
-	fmt.Fprintf(&b, `<div class="frame" style="--left:%d"><svg role="img" aria-labelledby="%[2]s-t %[2]s-d" style="height:%[3]gem">`+
-		`<title id="%[2]s-t">%[4]s</title><desc id="%[2]s-d">%[5]s</desc>`, s.leftRunes(), escaped(id), rounded(s.height()/textSize),
+	fmt.Fprintf(&b, `<div class="frame" style="padding-left:%grem"><svg role="img" aria-labelledby="%[2]s-t %[2]s-d" style="height:%[3]gem">`+
+		`<title id="%[2]s-t">%[4]s</title><desc id="%[2]s-d">%[5]s</desc>`, rounded(s.leftRoom()), escaped(id), rounded(s.height()/textSize),
 		escaped(s.Title), escaped(s.Summary))
 	s.draw(&inline{&b})
 	b.WriteString(`</svg></div>`)
@@ -29,6 +29,14 @@ func (c *Chart) Inline(id string) template.HTML {
 		fmt.Fprintf(&b, `<p class="chart-x">%s</p>`, escaped(s.X.Label))
 	}
 	return template.HTML(b.String())
+}
+
+// leftRoom is the room for labels at the left of the frame, in the page's unit of text.
+func (c *Chart) leftRoom() float64 {
+	if n := c.leftRunes(); n > 0 {
+		return .7 + .55*float64(n)
+	}
+	return .4
 }
 
 func (c *Chart) niced() *Chart {
