@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -30,7 +31,7 @@ func resultCharts(runs []Run) ([]numbered, error) {
 	}
 	m := mainMetric(runs)
 	var out []numbered
-	var low, high float64
+	low, high := math.Inf(1), math.Inf(-1)
 	noises, mils := map[string]bool{}, map[bool]bool{}
 	for _, c := range cells {
 		noises[c.noiseCell().Text], mils[c.mil] = true, true
@@ -57,9 +58,6 @@ func resultCharts(runs []Run) ([]numbered, error) {
 		}
 		for _, mark := range c.Marks {
 			for _, p := range mark.Points {
-				if len(out) == 0 && low == high {
-					low, high = p.X, p.X
-				}
 				low, high = min(low, p.X), max(high, p.X)
 			}
 		}

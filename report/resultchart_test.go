@@ -24,6 +24,11 @@ func TestResultCharts_ARowForEachArm(t *testing.T) {
 			t.Errorf("%s: rows %q, axis %+v, %d marks", c.Title, c.Rows, c.X, len(c.Marks))
 		}
 		for _, m := range c.Marks {
+			for _, p := range m.Points {
+				if p.X <= c.X.Min || p.X >= c.X.Max {
+					t.Errorf("%s: %g is not between %g and %g", c.Title, p.X, c.X.Min, c.X.Max)
+				}
+			}
 			if want := map[chart.Shape]int{chart.Thick: 8, chart.Upright: 4, chart.Dot: 12}[m.Shape]; len(m.Points) != want {
 				t.Errorf("%s: %q has %d points, want %d", c.Title, m.Name, len(m.Points), want)
 			}
@@ -32,6 +37,11 @@ func TestResultCharts_ARowForEachArm(t *testing.T) {
 	if want := []string{"AP (truth) at noise of 40 %, without MIL", "AP (truth) at noise of 40 %, with MIL",
 		"AP (truth) at noise of 80 %, without MIL"}; fmt.Sprint(titles) != fmt.Sprint(want) {
 		t.Errorf("titles %q", titles)
+	}
+	two, err := resultCharts(allTitled(Run{Arm: Stage1, Result: drawnResult(.41)}, Run{Arm: Star, Result: drawnResult(.42)},
+		Run{Arm: NMNFI, Result: drawnResult(.40)}))
+	if err != nil || two[0].X.Min >= 40 || two[0].X.Max <= 42 {
+		t.Errorf("an arm is outside of the axis: %+v, %v", two, err)
 	}
 	if charts[0].Rows[0] != "stage 1" || charts[0].Values[0] != "59.0 ± 3.0" {
 		t.Errorf("first row %q %q", charts[0].Rows[0], charts[0].Values[0])
