@@ -89,11 +89,11 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 	pictures = slices.DeleteFunc(pictures, func(p predicted) bool { return p.Skipped }) // captions beside the pictures
 	broken := filepath.Join(folder, "images", "broken.jpg")
 	if len(pictures) != 6 || !strings.Contains(c.err, "1 of 7 pictures") || !strings.Contains(c.err, broken) ||
-		!strings.Contains(c.err, "not a JPEG") {
+		!strings.Contains(c.err, "no picture of a known format") {
 		t.Fatalf("%d pictures, want 6; %q, want the one that is broken, and why", len(pictures), c.err)
 	}
 	if c := call(t, "predict", dir, broken); c.code != exitFailure || !strings.Contains(c.err, broken) ||
-		!strings.Contains(c.err, "not a JPEG") {
+		!strings.Contains(c.err, "no picture of a known format") {
 		t.Errorf("exit code %d, %q, want the picture and why", c.code, c.err)
 	}
 	for _, p := range pictures {
