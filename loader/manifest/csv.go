@@ -12,6 +12,7 @@ import (
 
 	"nmn/loader"
 	"nmn/loader/features"
+	"nmn/loader/picture"
 )
 
 // Cells of a CSV manifest that are no lists.
@@ -141,7 +142,7 @@ func (c *csvRows) check() error {
 	_, isCounts := c.at[countsColumn]
 	columns := strings.Join(c.sheet.Columns(), ", ")
 	switch {
-	case !isPath && !isFrames && slices.ContainsFunc(c.sheet.Columns(), isPictureFile):
+	case !isPath && !isFrames && slices.ContainsFunc(c.sheet.Columns(), picture.IsName):
 		return fmt.Errorf("line 1: it is a row (%s), want a header above the rows, such as path,labels",
 			loader.Excerpt(columns))
 	case !isPath && !isFrames:
@@ -165,11 +166,6 @@ func (c *csvRows) check() error {
 			loader.Excerpt(c.counts[0].name))
 	}
 	return nil
-}
-
-// isPictureFile reports whether a name ends like that of a picture.
-func isPictureFile(name string) bool {
-	return slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif"}, strings.ToLower(slashed.Ext(name)))
 }
 
 func (c *csvRows) columns() Columns { return c.layout }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nmn/loader"
+	"nmn/loader/picture"
 )
 
 // Tree says, for messages, what a folder of pictures looks like whose labels are its folders.
@@ -23,7 +24,7 @@ func IsTree(folder string) bool {
 		if err != nil {
 			return err
 		}
-		if found = strings.Contains(file, "/") && !entry.IsDir() && isPictureFile(file); found {
+		if found = strings.Contains(file, "/") && !entry.IsDir() && picture.IsName(file); found {
 			return fs.SkipAll
 		}
 		return nil

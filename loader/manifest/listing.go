@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"nmn/loader"
+	"nmn/loader/picture"
 )
 
 // listing are the files in a folder and in all folders in it, by their paths in it, with slashes, sorted. Names that
@@ -52,7 +53,7 @@ func list(ctx context.Context, folder string) (*listing, error) {
 		switch {
 		case err != nil:
 			return err
-		case regular && isPictureFile(file):
+		case regular && picture.IsName(file):
 			l.pictures = append(l.pictures, file)
 		default:
 			l.others = append(l.others, file)
