@@ -13,7 +13,7 @@ import (
 )
 
 // mostCOCO bounds the file in bytes: the instances of COCO's training pictures are a tenth of it.
-const mostCOCO = 4 << 30
+const mostCOCO int64 = 4 << 30
 
 // COCO writes the instances of COCO again with the labels as they should be: the annotations of labels that are taken
 // away are gone, and a label that is added is one annotation more, with the whole picture as its box and "nmn" saying
@@ -33,7 +33,7 @@ func COCO(ctx context.Context, m *manifest.Manifest, l Labels, path string) (row
 		if err != nil {
 			return 0, err
 		}
-		if len(data) == mostCOCO {
+		if int64(len(data)) == mostCOCO {
 			return 0, fmt.Errorf("larger than %d bytes: %w", mostCOCO, ErrForm)
 		}
 		c := coco{labels: &l, class: l.classes(), ids: ids, changed: map[json.Number]bool{}}
