@@ -80,8 +80,7 @@ func Skipped(files []string) string {
 	}
 	are += strings.Join(first, ", ")
 	if slices.ContainsFunc(files, picture.IsForeignName) {
-		are += fmt.Sprintf("; %s are not read: convert them to JPEG, as magick IN OUT.jpg of ImageMagick does",
-			strings.Join(picture.ForeignFormats(), ", "))
+		are += "; " + picture.ForeignCure()
 	}
 	return are
 }

@@ -60,8 +60,10 @@ func TestRead_Folders(t *testing.T) {
 		notes string
 	}{
 		"folders": {map[string]string{"cat/1.jpg": "", "cat/deep/2.PNG": "", "dog/3.jpeg": "", "dog/.hidden.jpg": "",
-			"readme.txt": "", "4.jpg": ""}, FormFolders, []string{"cat/1.jpg  cat", "cat/deep/2.PNG  cat", "dog/3.jpeg  dog"},
-			"1 pictures in no folder of a label: 4.jpg, 1 files that are no pictures: readme.txt"},
+			"readme.txt": "", "4.jpg": "", "cat/5.HEIC": ""}, FormFolders, []string{"cat/1.jpg  cat", "cat/deep/2.PNG  cat", "dog/3.jpeg  dog"},
+			"1 picture in no folder of a label: 4.jpg, 1 picture in a format that is not read: cat/5.HEIC (AVIF, HEIC, " +
+				"JPEG 2000, JPEG XL are not read: convert them to JPEG, as magick IN OUT.jpg of ImageMagick does), " +
+				"1 file that is no picture: readme.txt"},
 		"folders of splits": {map[string]string{"train/cat/1.jpg": "", "train/dog/2.jpg": "", "val/cat/3.jpg": "",
 			"test/dog/4.jpg": ""}, FormFolders, []string{"test/dog/4.jpg test dog", "train/cat/1.jpg train cat",
 			"train/dog/2.jpg train dog", "val/cat/3.jpg validate cat"}, ""},
@@ -70,7 +72,7 @@ func TestRead_Folders(t *testing.T) {
 		"VOC": {map[string]string{"Annotations/1.xml": xmlOf("1.jpg", "dog", "cat", "dog"), "JPEGImages/1.jpg": "",
 			"Annotations/2.xml": xmlOf("other.png"), "JPEGImages/2.jpg": "", "JPEGImages/3.jpg": "",
 			"SegmentationClass/1.png": ""}, FormVOC, []string{"JPEGImages/1.jpg  cat,dog", "JPEGImages/2.jpg"},
-			"1 pictures without an annotation: JPEGImages/3.jpg"},
+			"1 picture without an annotation: JPEGImages/3.jpg"},
 		"VOC with lists": {map[string]string{"VOC/Annotations/1.xml": xmlOf("1.jpg", "dog"), "VOC/JPEGImages/1.jpg": "",
 			"VOC/Annotations/2.xml": xmlOf("2.jpg", "cat"), "VOC/JPEGImages/2.jpg": "",
 			"VOC/Annotations/3.xml": xmlOf("3.jpg", "cat"), "VOC/JPEGImages/3.jpg": "", "VOC/JPEGImages/4.jpg": "",
@@ -78,7 +80,7 @@ func TestRead_Folders(t *testing.T) {
 			"VOC/ImageSets/Main/trainval.txt": "1\n2\n", "VOC/ImageSets/Main/dog_train.txt": "1  1\n",
 			"VOC/ImageSets/Main/test.txt": "4\n"}, FormVOC,
 			[]string{"VOC/JPEGImages/1.jpg train dog", "VOC/JPEGImages/2.jpg validate cat"},
-			"1 annotations in none of the lists: VOC/Annotations/3.xml, VOC/ImageSets/Main/test.txt, none of whose 1 " +
+			"1 annotation in none of the lists: VOC/Annotations/3.xml, VOC/ImageSets/Main/test.txt, none of whose 1 " +
 				"pictures has an annotation"},
 		"VOC beside the pictures": {map[string]string{"train/a.xml": xmlOf("a.jpg", "dog"), "train/a.jpg": "",
 			"valid/b.xml": xmlOf("b.jpg", "cat"), "valid/b.jpg": ""}, FormVOC,
@@ -87,7 +89,7 @@ func TestRead_Folders(t *testing.T) {
 			"images/val/2.jpg": "", "images/val/3.jpg": "", "labels/val/3.txt": "", "labels/val/4.txt": "0 1 1 1 1",
 			"data.yaml": "path: ../x\ntrain: images/train\nnames: [dog, cat]\n"}, FormYOLO,
 			[]string{"images/train/1.jpg train cat,dog", "images/val/2.jpg validate", "images/val/3.jpg validate"},
-			"1 label files without a picture: labels/val/4.txt"},
+			"1 label file without a picture: labels/val/4.txt"},
 		"YOLO of Roboflow": {map[string]string{"train/images/1.jpg": "", "train/labels/1.txt": "1 .5 .5 1 1",
 			"test/images/2.jpg": "", "test/labels/2.txt": "0 .5 .5 1 1", "data.yaml": "nc: 2\nnames:\n  1: cat\n  0: dog\n"},
 			FormYOLO, []string{"test/images/2.jpg test dog", "train/images/1.jpg train cat"}, ""},

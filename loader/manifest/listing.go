@@ -158,10 +158,25 @@ func swapped(path, name, other string) string {
 
 func stem(file string) string { return strings.TrimSuffix(file, slashed.Ext(file)) }
 
-// skipped says that files count for nothing, and names the first.
-func skipped(files []string, what string) string {
-	if len(files) == 1 {
-		return fmt.Sprintf("1 %s: %s", what, loader.Excerpt(files[0]))
+// foreign says which files hold pictures of formats that are not read; nothing where there are none.
+func (l *listing) foreign() []string {
+	var found []string
+	for _, file := range l.others {
+		if picture.IsForeignName(file) {
+			found = append(found, file)
+		}
 	}
-	return fmt.Sprintf("%d %s, first %s", len(files), what, loader.Excerpt(files[0]))
+	if len(found) == 0 {
+		return nil
+	}
+	return []string{skipped(found, "picture in a format that is not read", "pictures in formats that are not read") +
+		" (" + picture.ForeignCure() + ")"}
+}
+
+// skipped says that files count for nothing, what one of them or many are, and names the first.
+func skipped(files []string, one, many string) string {
+	if len(files) == 1 {
+		return fmt.Sprintf("1 %s: %s", one, loader.Excerpt(files[0]))
+	}
+	return fmt.Sprintf("%d %s, first %s", len(files), many, loader.Excerpt(files[0]))
 }

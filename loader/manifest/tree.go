@@ -2,9 +2,11 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nmn/loader"
+	"nmn/loader/picture"
 )
 
 // tree takes the folder that a picture is in for its label: the first below the folder, or below the split where all
@@ -39,10 +41,11 @@ func (r *folderReader) tree() error {
 			loader.Excerpt(r.pictures.pictures[0]), Tree)
 	}
 	if len(loose) > 0 {
-		r.notes = append(r.notes, skipped(loose, "pictures in no folder of a label"))
+		r.notes = append(r.notes, skipped(loose, "picture in no folder of a label", "pictures in no folder of a label"))
 	}
-	if others := r.pictures.others; len(others) > 0 {
-		r.notes = append(r.notes, skipped(others, "files that are no pictures"))
+	r.notes = append(r.notes, r.pictures.foreign()...)
+	if others := slices.DeleteFunc(slices.Clone(r.pictures.others), picture.IsForeignName); len(others) > 0 {
+		r.notes = append(r.notes, skipped(others, "file that is no picture", "files that are no pictures"))
 	}
 	return nil
 }

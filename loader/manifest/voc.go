@@ -66,12 +66,12 @@ func (r *folderReader) vocNotes(lists *imageSets, unlisted []string, used map[st
 		}
 	}
 	if len(unlisted) > 0 {
-		r.notes = append(r.notes, skipped(unlisted, "annotations in none of the lists"))
+		r.notes = append(r.notes, skipped(unlisted, "annotation in none of the lists", "annotations in none of the lists"))
 	}
 	if len(bare) > 0 && len(lists.of) == 0 {
-		r.notes = append(r.notes, skipped(bare, "pictures without an annotation"))
+		r.notes = append(r.notes, skipped(bare, "picture without an annotation", "pictures without an annotation"))
 	}
-	r.notes = append(r.notes, lists.notes...)
+	r.notes = append(append(r.notes, lists.notes...), r.pictures.foreign()...)
 	return nil
 }
 

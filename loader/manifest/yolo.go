@@ -108,8 +108,9 @@ func (r *folderReader) yoloNotes(texts map[string]bool, classes []string, found 
 			left = append(left, file)
 		}
 	}
+	r.notes = append(r.notes, r.pictures.foreign()...)
 	if slices.Sort(left); len(left) > 0 {
-		r.notes = append(r.notes, skipped(left, "label files without a picture"))
+		r.notes = append(r.notes, skipped(left, "label file without a picture", "label files without a picture"))
 	}
 }
 
