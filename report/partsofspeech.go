@@ -40,3 +40,14 @@ func (t *pageTable) spellOut() {
 }
 
 const posColumn = "POS"
+
+// dropPOS leaves the column of parts of speech out where no word of the table has one.
+func (t *Table) dropPOS() {
+	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == posColumn })
+	if at < 0 || slices.ContainsFunc(t.Rows, func(r Row) bool {
+		return r.Cells[at].Text != "" && r.Cells[at].Text != text.Others.String()
+	}) {
+		return
+	}
+	t.dropColumn(posColumn)
+}

@@ -30,11 +30,6 @@ func WordTables(r *eval.Result, n int) []*Table {
 		wordTable(fmt.Sprintf("Best %d words by %s", n, by), list[:n]),
 		wordTable(fmt.Sprintf("Worst %d words by %s", n, by), worst),
 	}
-	if onlyOthers(r.GroupSize) {
-		for _, t := range tables {
-			t.dropColumn(posColumn)
-		}
-	}
 	return tables
 }
 
@@ -75,6 +70,7 @@ func wordTable(title string, list []ranked) *Table {
 		}})
 	}
 	t.dropEmptyColumns()
+	t.dropPOS()
 	return t
 }
 
@@ -124,9 +120,7 @@ func RateTables(rates labels.Table, n int) []*Table {
 			}})
 		}
 		t.dropEmptyColumns()
-		if !rates.HasPOS() {
-			t.dropColumn(posColumn)
-		}
+		t.dropPOS()
 		t.Notes = unestimatedNotes(rates)
 		return t
 	}
