@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/eval"
 	"nmn/eval/caption"
 )
 
@@ -48,5 +49,14 @@ func TestWrite_WordsCannotActOnATerminal(t *testing.T) {
 	}
 	if got := table.Rows[0].Cells[0].Text; got != word {
 		t.Errorf("the table has %q now", got)
+	}
+}
+
+// What rounds to 0 is written without a sign; what does not keeps it.
+func TestCell_ZeroHasNoSign(t *testing.T) {
+	for v, want := range map[float64]string{-.04: "0.0", -.06: "-0.1", 0: "0.0", .04: "0.0"} {
+		if got := (Cell{Value: eval.Number(v), Spread: eval.Undefined()}).display(Column{Decimals: 1}); got != want {
+			t.Errorf("%v is written %q, want %q", v, got, want)
+		}
 	}
 }

@@ -75,6 +75,9 @@ func (c Cell) display(column Column) string {
 	}
 	decimals := cmp.Or(c.decimals, column.Decimals)
 	s := strconv.FormatFloat(float64(c.Value), 'f', decimals, 64)
+	if strings.Trim(s, "-0.") == "" { // a difference that rounds to 0 has no sign
+		s = strings.TrimPrefix(s, "-")
+	}
 	if c.Spread.Defined() {
 		s += " ± " + strconv.FormatFloat(float64(c.Spread), 'f', decimals, 64)
 	}
