@@ -130,32 +130,39 @@ func snippet(t *testing.T, function string) string {
 	return ""
 }
 
-// The block of docs/weights.md gives what nmn predict does, from the pictures' files on.
+// The blocks of docs/weights.md give what nmn predict does, from the pictures' files on.
 func TestPredict_PythonOfTheDocsGivesTheSame(t *testing.T) {
 	python := os.Getenv("NMN_PYTHON")
 	if python == "" {
-		t.Skip("4 checks left out: NMN_PYTHON names no Python with onnxruntime, pillow")
+		t.Skip("5 checks left out: NMN_PYTHON names no Python with onnxruntime, pillow")
 	}
 	if output, err := exec.CommandContext(t.Context(), python, "-c", "import onnxruntime, PIL").CombinedOutput(); err != nil {
-		t.Skipf("4 checks left out: %s: %v, %s", python, err, output)
+		t.Skipf("5 checks left out: %s: %v, %s", python, err, output)
 	}
 	pictures := t.TempDir()
 	names := photographs(t, pictures)
-	code := snippet(t, "probabilities") + "\nimport json, sys\n" +
-		"print(json.dumps({name: probabilities(sys.argv[1] + '/' + name).tolist() for name in sys.argv[2:]}))\n"
+	code := func(function string) string {
+		return snippet(t, function) + "\nimport json, sys\n" +
+			"print(json.dumps({name: " + function + "(sys.argv[1] + '/' + name).tolist() for name in sys.argv[2:]}))\n"
+	}
 	var before map[string][]float64
-	for _, p := range []train.Pictures{
+	for i, p := range []train.Pictures{
 		{Fit: picture.FitSquare, Resize: picture.FilterAntialias, Orientation: picture.OrientationApply},
 		{Fit: picture.FitLongest, Resize: picture.FilterAntialias, Orientation: picture.OrientationIgnore},
 		{Fit: picture.FitSquare, Resize: picture.FilterBilinear, Orientation: picture.OrientationApply},
 		{Fit: picture.FitLongest, Resize: picture.FilterBilinear, Orientation: picture.OrientationIgnore},
+		{Fit: picture.FitSquare, Resize: picture.FilterAntialias, Orientation: picture.OrientationApply},
 	} {
+		function := "probabilities"
+		if i == 4 {
+			function = "predict" // the short form, of the default alone
+		}
 		dir := t.TempDir()
 		file := filepath.Join(dir, "model.safetensors")
 		pictureModel(t, file, &p)
 		must(t, "export", file, "--output", filepath.Join(dir, "words.onnx"))
 		want := predictedHere(t, file, pictures)
-		cmd := exec.CommandContext(t.Context(), python, append([]string{"-c", code, pictures}, names...)...)
+		cmd := exec.CommandContext(t.Context(), python, append([]string{"-c", code(function), pictures}, names...)...)
 		cmd.Dir = dir
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -168,7 +175,7 @@ func TestPredict_PythonOfTheDocsGivesTheSame(t *testing.T) {
 			t.Fatalf("%v: %d and %d pictures, want %d", err, len(got), len(want), len(names))
 		}
 		worst := farthest(got, want)
-		t.Logf("%+v: largest difference %.2g", p, worst)
+		t.Logf("%s, %+v: largest difference %.2g", function, p, worst)
 		if !(worst < 1e-4) {
 			t.Errorf("%+v: probabilities differ by %g", p, worst)
 		}
