@@ -57,7 +57,7 @@ func TestTry_TellsCarelessFromCareful(t *testing.T) {
 		{"silent about a full disk", `echo '{"a": 1}' > out.json 2>/dev/null || exit 1`,
 			fault{Kind: failsOnce, At: 2, Errno: unix.ENOSPC}, "does not say"},
 		{"leaves its aside", `echo '{"a": 1}' > .out.json$$ && mv .out.json$$ out.json`, fault{Kind: killed, At: 2}, "left over"},
-		{"heeds no signal", careful, fault{Kind: signalled, At: 1, Signals: []unix.Signal{unix.SIGHUP}}, "without having saved"},
+		{"heeds no signal", careful, fault{Kind: signalled, At: 1, Signals: []unix.Signal{unix.SIGTERM}}, "without having saved"},
 		{"leaves a child", `sleep 30 & ` + careful, fault{Kind: delayed, At: 1}, "processes are left"},
 		{"panics", `echo 'panic: no' >&2; ` + careful, fault{Kind: delayed, At: 1}, "it panics"},
 		{"another result", `echo $$ > out.json`, fault{Kind: delayed, At: 1}, "out.json differs"},
