@@ -2,6 +2,7 @@ package durable
 
 import (
 	"bufio"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -34,5 +35,17 @@ func Stream(path string, perm fs.FileMode, write func(io.Writer) error) error {
 			return err
 		}
 		return buffered.Flush()
+	})
+}
+
+// CSV is Stream for a function that writes the records of a table.
+func CSV(path string, perm fs.FileMode, write func(*csv.Writer) error) error {
+	return Stream(path, perm, func(out io.Writer) error {
+		w := csv.NewWriter(out)
+		if err := write(w); err != nil {
+			return err
+		}
+		w.Flush()
+		return w.Error()
 	})
 }

@@ -30,7 +30,7 @@ type Report struct {
 // WriteAnnotatorsFile writes the table of annotators as CSV, a row for each in the order in which they are met. Rates
 // without an interval are those of all annotators together. Cells are empty where a figure does not exist.
 func (r *Report) WriteAnnotatorsFile(path string) error {
-	return writeCSV(path, func(w *csv.Writer) error {
+	return durable.CSV(path, 0o644, func(w *csv.Writer) error {
 		if err := w.Write([]string{"annotator", "bags", "shared", "asked", "given", "q01", "q01_low", "q01_high", "q10",
 			"q10_low", "q10_high", "informedness", "accuracy", "incorrect", "missing", "agreement", "remarks"}); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (r *Report) WriteLabelsFile(path string) error {
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
-		return writeCSV(path, func(w *csv.Writer) error {
+		return durable.CSV(path, 0o644, func(w *csv.Writer) error {
 			if err := w.Write([]string{"bag", "label", "posterior", "evidence", "given", "asked"}); err != nil {
 				return err
 			}
@@ -184,17 +184,6 @@ func digits(v float64) string {
 func significant(v float64) float64 {
 	v, _ = strconv.ParseFloat(digits(v), 64) // digits of a number always parse
 	return v
-}
-
-func writeCSV(path string, write func(*csv.Writer) error) error {
-	return durable.Stream(path, 0o644, func(out io.Writer) error {
-		w := csv.NewWriter(out)
-		if err := write(w); err != nil {
-			return err
-		}
-		w.Flush()
-		return w.Error()
-	})
 }
 
 func writeLines(path string, write func(*json.Encoder) error) error {

@@ -3,17 +3,12 @@ package audit
 import (
 	"cmp"
 	"encoding/csv"
-	"errors"
 	"io"
-	"io/fs"
 	"slices"
 	"strconv"
-	"strings"
 
 	"nmn/format/table"
 	"nmn/internal/durable"
-	"nmn/internal/input"
-	"nmn/internal/setting"
 )
 
 // Change is a label that was corrected, and why.
@@ -73,30 +68,11 @@ func WriteLabels(path string, in Input, labels []uint8) error {
 // changesHeader are the columns of a record of changes.
 var changesHeader = []string{"id", "word", "original", "corrected", "p_wrong", "rho", "rule", "version"}
 
-// refuseForeign refuses a file that is there and is no record of changes: its name was made, not given.
-func refuseForeign(path string) error {
-	file, err := input.OpenFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	header := strings.Join(changesHeader, ",") + "\n"
-	start := make([]byte, len(header))
-	if _, err := io.ReadFull(file, start); err != nil || string(start) != header {
-		return setting.Errorf("audit.output", "%s would be overwritten, and is no record of changes: give another "+
-			"`audit.output`, or move it away", path)
-	}
-	return nil
-}
-
 // WriteChanges writes where every changed label came from: bag and word, the label before and after,
 // the probability that it was wrong, rho = p(y=1|z,I), the rule, and the version of the program. The
 // probabilities are empty where the noise rates of the class are unknown.
 func WriteChanges(path string, in Input, changes []Change, version string) error {
-	return writeCSV(path, func(w *csv.Writer) error {
+	return durable.CSV(path, 0o644, func(w *csv.Writer) error {
 		if err := w.Write(changesHeader); err != nil {
 			return err
 		}
@@ -117,14 +93,3 @@ func WriteChanges(path string, in Input, changes []Change, version string) error
 
 // digits are more than a probability means, and keep apart what is close to 0.
 func digits(p float64) string { return strconv.FormatFloat(p, 'g', 6, 64) }
-
-func writeCSV(path string, write func(*csv.Writer) error) error {
-	return durable.Stream(path, 0o644, func(out io.Writer) error {
-		w := csv.NewWriter(out)
-		if err := write(w); err != nil {
-			return err
-		}
-		w.Flush()
-		return w.Error()
-	})
-}

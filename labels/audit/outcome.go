@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nmn/eval"
+	"nmn/labels"
 )
 
 // Correction says which labels to correct, and where to write them.
@@ -54,7 +55,7 @@ func (r *Report) Correct(c Correction) error {
 		Changes: strings.TrimSuffix(c.Labels, filepath.Ext(c.Labels)) + ".changes.csv",
 	}
 	r.Outcome.Rejected = len(r.Decisions) - r.Outcome.Accepted
-	if err := refuseForeign(r.Outcome.Changes); err != nil {
+	if err := labels.RefuseForeign(r.Outcome.Changes, changesHeader); err != nil {
 		return err
 	}
 	// The record first: labels without one would hide where they came from.

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/csv"
-	"errors"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,8 +13,7 @@ import (
 	"nmn/eval"
 	"nmn/format/npy"
 	"nmn/internal/durable"
-	"nmn/internal/input"
-	"nmn/internal/setting"
+	"nmn/labels"
 )
 
 // Correction says which labels to correct, and where to write them.
@@ -66,9 +63,9 @@ func (r *Report) Correct(c Correction) error {
 		return int(a.Row) - int(b.Row)
 	})
 	changed := order[:AtPrecision(order, c.Precision)]
-	labels, sum := slices.Clone(r.Labels), 0.0
+	corrected, sum := slices.Clone(r.Labels), 0.0
 	for _, s := range changed {
-		labels[s.Row] = s.Suggested
+		corrected[s.Row] = s.Suggested
 		sum += s.P
 	}
 	r.Outcome = &Outcome{Changed: len(changed), ExpectedPrecision: eval.Undefined(), Labels: c.Labels,
@@ -76,7 +73,7 @@ func (r *Report) Correct(c Correction) error {
 	if len(changed) > 0 {
 		r.Outcome.ExpectedPrecision = eval.Number(sum / float64(len(changed)))
 	}
-	if err := refuseForeign(r.Outcome.Changes); err != nil {
+	if err := labels.RefuseForeign(r.Outcome.Changes, changesHeader); err != nil {
 		return err
 	}
 	// The record first: labels without one would hide where they came from.
@@ -84,32 +81,13 @@ func (r *Report) Correct(c Correction) error {
 		return err
 	}
 	if strings.EqualFold(filepath.Ext(c.Labels), ".npy") {
-		return writeNPY(c.Labels, labels)
+		return writeNPY(c.Labels, corrected)
 	}
-	return r.writeCSV(c.Labels, labels)
-}
-
-// refuseForeign refuses a file that is there and is no record of changes: its name was made, not given.
-func refuseForeign(path string) error {
-	file, err := input.OpenFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	header := strings.Join(changesHeader, ",") + "\n"
-	start := make([]byte, len(header))
-	if _, err := io.ReadFull(file, start); err != nil || string(start) != header {
-		return setting.Errorf("audit.output", "%s would be overwritten, and is no record of changes: give another "+
-			"`audit.output`, or move it away", path)
-	}
-	return nil
+	return r.writeCSV(c.Labels, corrected)
 }
 
 func (r *Report) writeChanges(changed []Suspect, c Correction) error {
-	return writeTable(r.Outcome.Changes, func(w *csv.Writer) error {
+	return durable.CSV(r.Outcome.Changes, 0o644, func(w *csv.Writer) error {
 		if err := w.Write(changesHeader); err != nil {
 			return err
 		}
@@ -138,7 +116,7 @@ func (r *Report) writeCSV(path string, labels []int32) error {
 	if column == "" {
 		column = "label"
 	}
-	return writeTable(path, func(w *csv.Writer) error {
+	return durable.CSV(path, 0o644, func(w *csv.Writer) error {
 		record := []string{column}
 		if r.IDs != nil {
 			record = []string{"id", column}
@@ -173,17 +151,6 @@ func writeNPY(path string, labels []int32) error {
 			}
 		}
 		return b.Flush()
-	})
-}
-
-func writeTable(path string, write func(*csv.Writer) error) error {
-	return durable.Stream(path, 0o644, func(out io.Writer) error {
-		w := csv.NewWriter(out)
-		if err := write(w); err != nil {
-			return err
-		}
-		w.Flush()
-		return w.Error()
 	})
 }
 

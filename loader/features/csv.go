@@ -43,7 +43,7 @@ func openCSV(ctx context.Context, name string) (*csvRecords, error) {
 func newCSV(text *bufio.Reader, most int64) (*csvRecords, error) {
 	limit := &lineLimit{r: text, most: most, left: most}
 	c := &csvRecords{csv: csv.NewReader(limit), limit: limit}
-	c.csv.Comma = separator(text)
+	c.csv.Comma = Separator(text)
 	c.csv.FieldsPerRecord = -1 // counted here, to say which line is ragged
 	c.csv.ReuseRecord = true
 	c.csv.TrimLeadingSpace = true
@@ -71,8 +71,8 @@ func newCSV(text *bufio.Reader, most int64) (*csvRecords, error) {
 	return c, nil
 }
 
-// separator looks at the first line, as far as the buffer has it.
-func separator(text *bufio.Reader) rune {
+// Separator is the one of comma, semicolon and tab that the first line has most of, as far as the buffer has it.
+func Separator(text *bufio.Reader) rune {
 	start, _ := text.Peek(text.Size())
 	line, _, _ := strings.Cut(string(start), "\n")
 	best := ','

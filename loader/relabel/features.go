@@ -12,6 +12,7 @@ import (
 
 	"nmn/format/npy"
 	"nmn/loader"
+	"nmn/loader/features"
 )
 
 // Table says how labels stand in a file of them, or in one of features.
@@ -175,7 +176,7 @@ func Columns(ctx context.Context, file string) (columns []string, err error) {
 	if numbers(first) || strings.HasPrefix(strings.TrimSpace(first), "{") {
 		return nil, nil
 	}
-	r := newRecords(text, io.Discard, separatorOf(text))
+	r := newRecords(text, io.Discard, features.Separator(text))
 	if err := r.next(); err != nil {
 		return nil, fmt.Errorf("%q: %w", file, err)
 	}

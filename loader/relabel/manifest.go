@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nmn/loader"
+	"nmn/loader/features"
 	"nmn/loader/manifest"
 )
 
@@ -130,7 +131,7 @@ func (r manifestRows) statements(ctx context.Context) (map[string]string, error)
 			}
 		}
 	}
-	records := newRecords(text, io.Discard, separatorOf(text))
+	records := newRecords(text, io.Discard, features.Separator(text))
 	s := r.sheet()
 	columns, err := s.header(records)
 	at := slices.Index(columns, s.list)

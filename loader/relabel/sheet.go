@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"nmn/loader/features"
 )
 
 // sheet is what a CSV table says of labels.
@@ -26,7 +28,7 @@ type sheet struct {
 // edit copies a table with the labels as they should be.
 func (s *sheet) edit(in io.Reader, out io.Writer) (changed int, err error) {
 	text := bufio.NewReaderSize(in, 1<<16)
-	r := newRecords(text, out, separatorOf(text))
+	r := newRecords(text, out, features.Separator(text))
 	columns, err := s.header(r)
 	if err != nil {
 		return 0, err
@@ -135,17 +137,4 @@ func (s *sheet) names(r *records, at int, id string, style *list) (map[int]strin
 		return map[int]string{at: python(names)}, nil
 	}
 	return map[int]string{at: own.cell(names)}, nil
-}
-
-// separatorOf is the one of comma, semicolon and tab that the first line has most of.
-func separatorOf(text *bufio.Reader) rune {
-	start, _ := text.Peek(text.Size())
-	line, _, _ := strings.Cut(string(start), "\n")
-	best := ','
-	for _, s := range ";\t" {
-		if strings.Count(line, string(s)) > strings.Count(line, string(best)) {
-			best = s
-		}
-	}
-	return best
 }
