@@ -17,14 +17,15 @@ import (
 var onScenes = []string{"train", "doctor", "experiment", "noise"}
 
 func TestDataFlags_ThatTheScenesDoNotReadAreRefused(t *testing.T) {
+	mine := t.TempDir()
 	for _, command := range onScenes {
-		for _, flag := range [][]string{{"--images", "mine/"}, {"--labels", "y.csv"}, {"--vocab", "v.txt"},
+		for _, flag := range [][]string{{"--images", mine}, {"--labels", "y.csv"}, {"--vocab", "v.txt"},
 			{"--val-captions", "c.json"}, {"--frames-dir", "f/"}, {"--max-bad-samples", "0"}} {
 			wantUsage(t, call(t, append([]string{command, "--print-config"}, flag...)...),
 				flag[0]+" has no effect on the built-in scenes: give --", command)
 		}
 	}
-	wantUsage(t, call(t, "train", "--config", writeConfigFile(t, "data:\n  images: mine/\n"), "--print-config"),
+	wantUsage(t, call(t, "train", "--config", writeConfigFile(t, "data:\n  images: "+mine+"\n"), "--print-config"),
 		"--images has no effect on the built-in scenes")
 }
 
@@ -69,7 +70,7 @@ func TestDataFlags_FilesThatTheProgramHasWrittenPass(t *testing.T) {
 func TestDataFlags_OverARun(t *testing.T) {
 	dir := trained(t, "--arm", "stage1")
 	for _, command := range []string{"eval", "extract"} {
-		wantUsage(t, call(t, command, dir, "--images", "mine/", "--print-config"),
+		wantUsage(t, call(t, command, dir, "--images", t.TempDir(), "--print-config"),
 			"--images has no effect on the built-in scenes")
 	}
 	file := filepath.Join(dir, run.ConfigFile)

@@ -1,11 +1,15 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"reflect"
 	"slices"
 
 	"nmn/internal/setting"
+	"nmn/internal/visible"
 	"nmn/loader/manifest"
 )
 
@@ -131,6 +135,9 @@ func (d *Config) Unread(base *Config, given func(key string) bool) error {
 			continue
 		}
 		switch {
+		case r.key == "images" && d.Embedded() && missing(d.Images):
+			return setting.Errorf("data.images", "`data.images` is %q, and there is no such folder: mend the name",
+				visible.Line(d.Images))
 		case !slices.Contains(r.by, d.Set):
 			return &setting.Error{Field: "data." + r.key, Err: r.refusal(d.Set)}
 		case r.beside != "" && empty(r.beside) && !empty(r.key):
@@ -150,6 +157,12 @@ func Reads(kind Kind, key string) bool {
 		}
 	}
 	return true
+}
+
+// missing reports whether there is certainly nothing of a name.
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // same reports whether two values of a setting mean the same: an empty list is none.

@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -96,6 +98,10 @@ func TestUnread_RefusesWhatAKindOfDataDoesNotRead(t *testing.T) {
 
 func TestUnread_SaysWhatWouldReadASetting(t *testing.T) {
 	none := func(string) bool { return false }
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("given", 0o777); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		set  Kind
 		key  string
@@ -118,5 +124,16 @@ func TestUnread_SaysWhatWouldReadASetting(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s, data.%s: %v\nwant %s", test.set, test.key, err, test.want)
 		}
+	}
+}
+
+func TestUnread_SaysThatThePicturesAreNotThere(t *testing.T) {
+	base := DefaultConfig()
+	base.Set = Scenes
+	c := base
+	c.Images = filepath.Join(t.TempDir(), "picures")
+	err := c.Unread(&base, func(string) bool { return false })
+	if err == nil || !strings.Contains(err.Error(), "there is no such folder") {
+		t.Error(err)
 	}
 }
