@@ -32,6 +32,8 @@ func (a *Audit) labelForm(ctx context.Context) (*labelForm, error) {
 		return a.captionForm(), nil
 	case dataset.Features:
 		return a.featureForm(), nil
+	case dataset.Clips:
+		return a.clipForm()
 	default:
 		return a.tableForm("labels of " + string(d.Set) + " are no file that nmn train could take others from"), nil
 	}
@@ -143,14 +145,52 @@ func (a *Audit) captionForm() *labelForm {
 				folder = f
 			}
 			c.learnManifest(path, folder)
-			if c.Data.Vocabulary == "" {
-				c.Data.Vocabulary = filepath.Join(a.Dir, VocabularyFile)
-			}
-			c.Recipe.Captions = ""
-			if c.Arm == "nmn-c" {
-				c.Arm = c.recipeArm()
-			}
+			c.learnNames(a)
 		}}
+}
+
+// clipForm writes the file of labels of the training clips, with labels by name.
+func (a *Audit) clipForm() (*labelForm, error) {
+	d := &a.session.Config.Data
+	file := d.LabelFile()
+	labels, err := loader.OpenClipLabels(file)
+	if err != nil {
+		return nil, err
+	}
+	captioned := labels.Captioned()
+	if err := labels.Close(); err != nil {
+		return nil, err
+	}
+	form := &labelForm{name: "the same file of labels (JSON lines)", endings: []string{".jsonl"}}
+	if captioned {
+		form.name, form.note = "a file of labels by name (JSON lines)", "labels came from the words of captions"
+	}
+	form.write = func(ctx context.Context, l relabel.Labels, path string) (int, error) {
+		if captioned {
+			l.Rows = a.allRows(l)
+		}
+		rows, err := relabel.Clips(ctx, file, captioned, l, path)
+		if captioned {
+			rows = -1
+		}
+		return rows, err
+	}
+	form.learn = func(c *Config, path string) {
+		c.Data.ClipLabels = path
+		if captioned {
+			c.learnNames(a)
+		}
+	}
+	return form, nil
+}
+
+// learnNames has a configuration that learned words of captions learn the same classes from labels by name.
+func (c *Config) learnNames(a *Audit) {
+	c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, VocabularyFile))
+	c.Recipe.Captions = ""
+	if c.Arm == "nmn-c" {
+		c.Arm = c.recipeArm()
+	}
 }
 
 // featureForm writes the file that has the labels of features.

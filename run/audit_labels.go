@@ -67,7 +67,11 @@ func isCSV(path string) bool { return ending(path) == ".csv" }
 // refuseSource refuses to write over the data of the run: decisions are of the labels as they are there.
 func (a *Audit) refuseSource(path string) error {
 	d := &a.session.Config.Data
-	for _, source := range []string{d.Manifest, d.Captions, d.Features.Train.Features, d.Features.Train.Labels, d.MSRVTT} {
+	sources := []string{d.Manifest, d.Captions, d.Features.Train.Features, d.Features.Train.Labels, d.MSRVTT}
+	if d.Set == dataset.Clips {
+		sources = append(sources, d.LabelFile())
+	}
+	for _, source := range sources {
 		if source != "" && sameFile(source, path) {
 			return setting.Errorf("audit.output", "`audit.output` is %s, which the run has learned from: give another "+
 				"name", path)

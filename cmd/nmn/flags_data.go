@@ -35,6 +35,8 @@ func setFlags(cmd *cobra.Command, c *run.Config) {
 	r.directory(&d.FramesDir, "frames-dir", "MSR-VTT: `folder` of the clips' frames, as nmn frames writes it")
 	r.directory(&d.Clips, "clips", "`folder` of the frames of training clips, as nmn frames writes it, with "+
 		""+loader.LabelsName)
+	r.file(&d.ClipLabels, "clip-labels", "`file` of labels for the frames of --clips, such as the corrected ones of nmn "+
+		"audit, in place of "+loader.LabelsName+" beside them", "jsonl")
 	r.directory(&d.ValClips, "val-clips", "`folder` of those of validation clips, likewise (without it and "+
 		"--test-clips shares are held out)")
 	r.directory(&d.TestClips, "test-clips", "`folder` of those of test clips, likewise")

@@ -22,7 +22,7 @@ const HoldAll = math.MaxInt
 // memory, and those of training clips where they fit into what the configuration gives them; else they are
 // read from their file whenever a clip comes up. Without other folders shares of the training clips are held out.
 func (d *Splits) openClips(ctx context.Context, c *Config) error {
-	train, err := d.openFolder(c.Clips)
+	train, err := d.openFolder(c.Clips, c.LabelFile())
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (d *Splits) openClips(ctx context.Context, c *Config) error {
 
 // heldClips is the set of a folder with its labels in memory.
 func (d *Splits) heldClips(ctx context.Context, folder string, v *text.Vocabulary) (*loader.Set, error) {
-	f, err := d.openFolder(folder)
+	f, err := d.openFolder(folder, filepath.Join(folder, loader.LabelsName))
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +92,18 @@ type clipData struct {
 	labels *loader.ClipLabels
 }
 
-func (d *Splits) openFolder(dir string) (*clipData, error) {
+// LabelFile is the file with the labels of the clips in data.clips.
+func (d *Config) LabelFile() string {
+	return cmp.Or(d.ClipLabels, filepath.Join(d.Clips, loader.LabelsName))
+}
+
+func (d *Splits) openFolder(dir, file string) (*clipData, error) {
 	clips, err := loader.OpenClips(dir)
 	if err != nil {
 		return nil, whereItStarted(err, dir)
 	}
 	d.alsoClose(clips)
-	labels, err := loader.OpenClipLabels(filepath.Join(dir, loader.LabelsName))
+	labels, err := loader.OpenClipLabels(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: clips need a line of labels each, in the order of their index (docs/video.md)", err)
 	}

@@ -77,6 +77,8 @@ type Config struct {
 	Clips     string `yaml:"clips,omitempty"`
 	ValClips  string `yaml:"val_clips,omitempty"`
 	TestClips string `yaml:"test_clips,omitempty"`
+	// ClipLabels is another file of labels for the frames in Clips; empty for the one that lies beside them.
+	ClipLabels string `yaml:"clip_labels,omitempty"`
 	// ShuffleBlock neighbours in the files of Clips come together, and ShuffleWindow blocks are mixed with each
 	// other; 0 neighbours mix all with all.
 	ShuffleBlock  int `yaml:"shuffle_block,omitempty"`

@@ -105,11 +105,11 @@ func (d *Splits) readFrom(c *Config) {
 	}
 	switch c.Set {
 	case MSRVTT:
-		d.readClips("data.frames_dir", c.FramesDir)
+		d.readClips("data.frames_dir", c.FramesDir, "")
 	case Clips:
-		d.readClips("data.clips", c.Clips)
-		d.readClips("data.val_clips", c.ValClips)
-		d.readClips("data.test_clips", c.TestClips)
+		d.readClips("data.clips", c.Clips, c.ClipLabels)
+		d.readClips("data.val_clips", c.ValClips, "")
+		d.readClips("data.test_clips", c.TestClips, "")
 	}
 }
 
@@ -128,13 +128,18 @@ func (d *Splits) readFolder(key, folder string, files []string) {
 	}
 }
 
-// readClips takes in the index of a folder of frames and the labels beside it by content, and its shards or pictures.
-func (d *Splits) readClips(key, folder string) {
+// readClips takes in the index of a folder of frames and its labels by content, and its shards or pictures. The labels
+// lie beside the index where no other file of them is given.
+func (d *Splits) readClips(key, folder, labels string) {
 	if folder == "" {
 		return
 	}
 	d.readFile(key+"."+shard.IndexName, filepath.Join(folder, shard.IndexName))
-	d.readFile(key+"."+loader.LabelsName, filepath.Join(folder, loader.LabelsName))
+	if labels != "" {
+		d.readFile("data.clip_labels", labels)
+	} else {
+		d.readFile(key+"."+loader.LabelsName, filepath.Join(folder, loader.LabelsName))
+	}
 	for _, pattern := range []string{"*.tar", "*/*.jpg"} {
 		files, _ := fs.Glob(os.DirFS(folder), pattern) // fails for a bad pattern alone
 		frames := files[:0]

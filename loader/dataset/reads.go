@@ -60,6 +60,7 @@ var readings = []reading{
 	{key: "msrvtt", by: []Kind{MSRVTT}},
 	{key: "frames_dir", by: []Kind{MSRVTT}, because: "which says what the clips show"},
 	{key: "clips", by: []Kind{Clips}},
+	{key: "clip_labels", by: []Kind{Clips}},
 	{key: "val_clips", by: []Kind{Clips}},
 	{key: "test_clips", by: []Kind{Clips}},
 	{key: "shuffle_block", by: []Kind{Clips}},
