@@ -124,12 +124,19 @@ func TestClips_Refused(t *testing.T) {
 	if err := os.Remove(filepath.Join(bare, loader.LabelsName)); err != nil {
 		t.Fatal(err)
 	}
+	words := filepath.Join(t.TempDir(), "words")
+	must(t, "scenes", "--moving", "--frames", "3", "--number", "2", words)
+	lines := "{\"format\":\"nmn-labels\",\"version\":1}\n{\"clip\":\"moving-train-000000\",\"labels\":[\"box\"]}\n{\"clip\":\"moving-train-000001\"}\n"
+	if err := os.WriteFile(filepath.Join(words, loader.LabelsName), []byte(lines), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	with := func(args ...string) []string { return slices.Concat([]string{"train"}, data, args) }
 	for _, c := range []struct{ args, want []string }{
 		{with("--label-memory", "-1"), []string{"label_memory is -1"}},
 		{with("--val-clips", "", "--label-memory", "0"), []string{"not held in memory", "--val-clips"}},
 		{with("--label-memory", "0", "--rates", "folds:2", "--arm", "r-s"), []string{"folds", "--video-level video"}},
 		{with("--captions", "c.json", "--images", "d"), []string{"beside other data"}},
+		{[]string{"train", "--clips", words, "--min-count", "2"}, []string{"no clip has a label", "--vocab"}},
 		{[]string{"scenes", "--format", "folder", filepath.Join(t.TempDir(), "x")}, []string{"add --moving"}},
 		{[]string{"scenes", "--moving", "--frames", "2", filepath.Join(t.TempDir(), "x")}, []string{"Frames = 2"}},
 		{[]string{"extract", dir, "--layer", "fc7,pool5", "--output", "x.npy"}, []string{"names 1 files", "2 layers"}},
