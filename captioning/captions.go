@@ -1,10 +1,14 @@
 package captioning
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,6 +20,9 @@ import (
 // ReadCaptions reads the captions of clips in any form: the annotations of MSR-VTT, which may be compressed, or one
 // of those that caption.Read takes. split chooses among the clips of MSR-VTT; empty takes all.
 func ReadCaptions(ctx context.Context, path, split string) (_ *caption.Captions, err error) {
+	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		return readStream(ctx, path, split)
+	}
 	msrvtt, err := annotation.IsMSRVTT(ctx, path)
 	switch {
 	case err != nil:
@@ -38,6 +45,35 @@ func readMSRVTT(ctx context.Context, path, split string) (*caption.Captions, err
 	if err != nil {
 		return nil, err
 	}
+	return ofSplit(m, path, split)
+}
+
+// maxStream bounds what is read of a pipe, which is held in memory: the annotations of COCO are 65 MB.
+const maxStream = 1 << 30
+
+// readStream reads a pipe, which can be read once: its form is that of its content.
+func readStream(ctx context.Context, path, split string) (_ *caption.Captions, err error) {
+	f, err := input.OpenStream(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	content, err := io.ReadAll(io.LimitReader(f, maxStream+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("captions %q: %w", path, err)
+	case len(content) <= maxStream && annotation.HoldsMSRVTT(bytes.NewReader(content)):
+		m, err := annotation.ParseMSRVTT(path, bytes.NewReader(content))
+		if err != nil {
+			return nil, err
+		}
+		return ofSplit(m, path, split)
+	}
+	return caption.Read(filepath.Base(path), bytes.NewReader(content)) // refuses what is too large
+}
+
+// ofSplit are the captions of the clips of a split, of all where it is empty.
+func ofSplit(m *annotation.MSRVTT, path, split string) (*caption.Captions, error) {
 	c := &caption.Captions{Of: map[string][]string{}}
 	for i := range m.Clips {
 		clip := &m.Clips[i]

@@ -48,25 +48,30 @@ func IsMSRVTT(ctx context.Context, path string) (bool, error) {
 		return false, fmt.Errorf("captions: %w", err)
 	}
 	defer r.Close()
+	return HoldsMSRVTT(r), nil
+}
+
+// HoldsMSRVTT is IsMSRVTT for a stream of plain JSON, of which it reads no more than it needs.
+func HoldsMSRVTT(r io.Reader) bool {
 	d := json.NewDecoder(r)
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
-		return false, nil
+		return false
 	}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return false, nil
+			return false
 		}
 		switch key {
 		case "videos", "sentences":
-			return true, nil
+			return true
 		case "images", "annotations":
-			return false, nil
+			return false
 		}
 		var skipped json.RawMessage
 		if d.Decode(&skipped) != nil {
-			return false, nil
+			return false
 		}
 	}
-	return false, nil
+	return false
 }
