@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
+	"strings"
 
 	"nmn/loader/manifest"
 )
@@ -81,10 +83,11 @@ func (c *coco) edit(data []byte, out io.Writer) (int, error) {
 	}
 	c.names, c.rows, c.has = map[json.Number]string{}, map[json.Number][]uint8{}, map[json.Number][]bool{}
 	for _, category := range c.Categories {
-		c.names[category.ID] = category.Name
+		c.names[category.ID] = strings.TrimSpace(category.Name) // as annotation.ReadInstances takes it
 	}
 	for _, image := range c.Images {
-		if row, ok := c.labels.Rows[c.ids[image.File]]; ok {
+		file := filepath.ToSlash(filepath.Clean(filepath.FromSlash(image.File))) // likewise
+		if row, ok := c.labels.Rows[c.ids[file]]; ok {
 			c.rows[image.ID], c.has[image.ID] = row, make([]bool, len(row))
 		}
 	}
@@ -147,8 +150,8 @@ func (c *coco) kept(annotations []json.RawMessage) ([]json.RawMessage, error) {
 func (c *coco) added() (added []json.RawMessage, err error) {
 	category := make(map[string]json.Number, len(c.Categories))
 	for _, k := range c.Categories {
-		if _, ok := category[k.Name]; !ok {
-			category[k.Name] = k.ID
+		if name := c.names[k.ID]; category[name] == "" {
+			category[name] = k.ID
 		}
 	}
 	for _, image := range c.Images {

@@ -69,3 +69,30 @@ func TestCOCO_RefusesLabelsWithoutCategory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The reader takes names without the blanks around them, and paths without "./": the corrections are of such names.
+func TestCOCO_KnowsNamesAsTheyWereRead(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "instances.json"), filepath.Join(dir, "fixed.json")
+	content := `{"images": [{"id": 7, "file_name": "./x/../a.jpg", "width": 64, "height": 48}],
+ "annotations": [{"id": 1, "image_id": 7, "category_id": 2}],
+ "categories": [{"id": 1, "name": "cat "}, {"id": 2, "name": " dog"}]}`
+	if err := os.WriteFile(from, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m, err := manifest.Read(t.Context(), from, manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed := Labels{Words: []string{"cat", "dog"}, Rows: map[string][]uint8{m.Rows[0].ID: {1, 0}}}
+	if rows, err := COCO(t.Context(), m, fixed, to); err != nil || rows != 1 {
+		t.Fatalf("%d rows, %v", rows, err)
+	}
+	again, err := manifest.Read(t.Context(), to, manifest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := namesOf(again, &again.Rows[0]); len(got) != 1 || got[0] != "cat" {
+		t.Errorf("the labels are %q, want cat alone", got)
+	}
+}
