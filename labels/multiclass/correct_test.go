@@ -1,0 +1,96 @@
+package multiclass
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/internal/setting"
+)
+
+// corrected is a report of four rows with three suspects, which are in no order of P.
+func corrected() *Report {
+	return &Report{Input: &Input{Rows: 4, Classes: 3, Labels: []int32{0, 1, 2, 0}},
+		Suspects: []Suspect{{Row: 3, Given: 0, Suggested: 1, Wrong: .99, P: .5},
+			{Row: 2, Given: 2, Suggested: 1, Wrong: .98, P: .75}, {Row: 0, Given: 0, Suggested: 2, Wrong: .9, P: .75}}}
+}
+
+func contentOf(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// The surest come first, equal ones in the order of rows, and as many as keep the mean at the precision.
+func TestCorrect_AsManyAsThePrecisionAllows(t *testing.T) {
+	for _, test := range []struct {
+		precision, mean float64
+		changed         int
+		labels, changes string
+	}{
+		{.75, .75, 2, "2,1,1,0", "1,0,2,0.9,0.75,R,v1\n3,2,1,0.98,0.75,R,v1\n"},
+		{.6, 2. / 3, 3, "2,1,1,1", "1,0,2,0.9,0.75,R,v1\n3,2,1,0.98,0.75,R,v1\n4,0,1,0.99,0.5,R,v1\n"},
+		{.8, 0, 0, "0,1,2,0", ""},
+	} {
+		r, path := corrected(), filepath.Join(t.TempDir(), "fixed.csv")
+		for range 2 { // a second time over its own files
+			if err := r.Correct(Correction{Precision: test.precision, Labels: path, Version: "v1"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := "label\n" + strings.ReplaceAll(test.labels, ",", "\n") + "\n"; contentOf(t, path) != want {
+			t.Errorf("precision %g: the labels are %q, want %q", test.precision, contentOf(t, path), want)
+		}
+		rule := "expected precision at least " + digits(test.precision)
+		want := strings.Join(changesHeader, ",") + "\n" + strings.ReplaceAll(test.changes, ",R,", ","+rule+",")
+		if got := contentOf(t, r.Outcome.Changes); got != want {
+			t.Errorf("precision %g: the record is %q, want %q", test.precision, got, want)
+		}
+		if r.Outcome.Changed != test.changed || test.changed > 0 && float64(r.Outcome.ExpectedPrecision) != test.mean {
+			t.Errorf("precision %g: outcome %+v", test.precision, *r.Outcome)
+		}
+		if r.Labels[0] != 0 || r.Suspects[0].Row != 3 {
+			t.Error("the labels or the suspects of the report have changed")
+		}
+	}
+}
+
+func TestCorrect_WritesIntegersOf64Bits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fixed.NPY")
+	if err := corrected().Correct(Correction{Precision: .7, Labels: path}); err != nil {
+		t.Fatal(err)
+	}
+	content := contentOf(t, path)
+	if !strings.HasPrefix(content, "\x93NUMPY") || len(content) < 4*8 {
+		t.Fatalf("%q is no array", content)
+	}
+	for i, want := range []uint64{2, 1, 1, 0} {
+		if got := binary.LittleEndian.Uint64([]byte(content[len(content)-(4-i)*8:])); got != want {
+			t.Errorf("label %d is %d, want %d", i, got, want)
+		}
+	}
+}
+
+func TestCorrect_OverwritesNoFileOfOthers(t *testing.T) {
+	for _, foreign := range []string{"", "id,original\n", strings.Repeat("my own notes ", 20)} {
+		dir := t.TempDir()
+		changes, labels := filepath.Join(dir, "fixed.changes.csv"), filepath.Join(dir, "fixed.csv")
+		if err := os.WriteFile(changes, []byte(foreign), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := corrected().Correct(Correction{Precision: .7, Labels: labels})
+		var wrong *setting.Error
+		if !errors.As(err, &wrong) || contentOf(t, changes) != foreign {
+			t.Errorf("%v, and the file holds %q", err, contentOf(t, changes))
+		}
+		if _, err := os.Stat(labels); err == nil {
+			t.Error("labels were written without a record")
+		}
+	}
+}
