@@ -1,8 +1,10 @@
 package mlflow
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -50,17 +52,15 @@ func (e *entry) join(later entry) bool {
 	return true
 }
 
-// pairsOf lists a map in the order of its keys, within bounds. Characters that MLflow does not take become _.
+// pairsOf lists a map in the order of its keys, within bounds. Characters that MLflow does not take become _;
+// of keys that become the same one, the least value stays.
 func pairsOf(values map[string]string, longest int) []pair {
 	var all []pair
 	for k, v := range values {
 		all = append(all, pair{cut(key(k), longestKey), cut(v, longest)})
 	}
 	slices.SortFunc(all, func(a, b pair) int {
-		if a.Key < b.Key {
-			return -1
-		}
-		return 1
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value))
 	})
 	return slices.CompactFunc(all, func(a, b pair) bool { return a.Key == b.Key })
 }
