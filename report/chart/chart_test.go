@@ -159,3 +159,50 @@ func TestDrawable_LeavesOutWhatHasNoPlace(t *testing.T) {
 		t.Error("what is empty")
 	}
 }
+
+func TestSettled_AxesSpanThePointsOfTheirOwnCoordinate(t *testing.T) {
+	c := &Chart{Marks: []Mark{{Shape: Dot, Points: []Point{{1, 30}, {4, 10}, {2, math.Inf(1)}}},
+		{Shape: Dot, Points: []Point{{math.NaN(), 5}}}}}
+	s := c.settled()
+	if s.X.Min != 1 || s.X.Max != 4 || s.Y.Min != 10 || s.Y.Max != 30 || len(s.Marks) != 1 {
+		t.Errorf("x %+v, y %+v, %d marks", s.X, s.Y, len(s.Marks))
+	}
+	c.Y = Axis{Min: -1, Max: 100}
+	if s := c.settled(); s.Y.Min != -1 || s.Y.Max != 100 || s.X.Min != 1 {
+		t.Errorf("given bounds: x %+v, y %+v", s.X, s.Y)
+	}
+}
+
+// A long line is thinned, keeps both of its ends, and has its last point once.
+func TestDrawable_ThinsLongLines(t *testing.T) {
+	for _, n := range []int{mostPoints, mostPoints + 1, 2*mostPoints + 1, 10 * mostPoints} {
+		points := make([]Point, n)
+		for i := range points {
+			points[i].X = float64(i)
+		}
+		thin := drawable(points, Line)
+		if len(thin) > mostPoints+1 || thin[0].X != 0 || thin[len(thin)-1].X != float64(n-1) {
+			t.Errorf("%d points became %d, from %v to %v", n, len(thin), thin[0], thin[len(thin)-1])
+		}
+		for i := 1; i < len(thin); i++ {
+			if thin[i].X <= thin[i-1].X {
+				t.Fatalf("%d points: %v comes after %v", n, thin[i], thin[i-1])
+			}
+		}
+		if whole := drawable(points, Dot); len(whole) != n {
+			t.Errorf("of %d dots, %d are left", n, len(whole))
+		}
+	}
+}
+
+func TestNice_EndsAtTheTicksAround(t *testing.T) {
+	for _, test := range []struct{ low, high, wantLow, wantHigh float64 }{
+		{.3, 9.7, 0, 10}, {0, 10, 0, 10}, {-3, 4, -4, 4}, {12, 1180, 0, 1200},
+	} {
+		got := Axis{Min: test.low, Max: test.high}.nice()
+		if got.Min != test.wantLow || got.Max != test.wantHigh {
+			t.Errorf("%g to %g became %g to %g, want %g to %g", test.low, test.high, got.Min, got.Max,
+				test.wantLow, test.wantHigh)
+		}
+	}
+}
