@@ -216,3 +216,33 @@ func BenchmarkFind(b *testing.B) {
 		})
 	}
 }
+
+// The bounds follow from the quartiles of the means and the median of the nearest, by their definition.
+func TestFind_BoundsAreThoseOfTheDefinition(t *testing.T) {
+	o := DefaultOptions()
+	r := find(t, draw(3, 41, 6), nil) // quartiles of 41 values are values
+	var means, nearest []float64
+	for _, row := range r.Rows {
+		means, nearest = append(means, row.Mean), append(nearest, row.Distance)
+	}
+	slices.Sort(means)
+	slices.Sort(nearest)
+	if want := means[30] + o.Outlier*(means[30]-means[10]); math.Abs(r.OutlierAbove-want) > 1e-12 {
+		t.Errorf("outliers are above %v, want %v", r.OutlierAbove, want)
+	}
+	if want := o.Duplicate * nearest[20]; math.Abs(r.DuplicateBelow-want) > 1e-12 || r.MedianMean != means[20] {
+		t.Errorf("near-duplicates are below %v, want %v; median %v, want %v", r.DuplicateBelow, want, r.MedianMean, means[20])
+	}
+	outliers := 0
+	for i, row := range r.Rows {
+		if want := math.Exp(-row.Mean / means[20]); math.Abs(row.Score-want) > 1e-12 || row.Outlier != (row.Mean > r.OutlierAbove) {
+			t.Errorf("row %d: %+v, want the score %v", i, row, want)
+		}
+		if row.Outlier {
+			outliers++
+		}
+	}
+	if outliers != r.Outliers {
+		t.Errorf("%d outliers, want %d", r.Outliers, outliers)
+	}
+}

@@ -21,6 +21,7 @@ type fake struct {
 	params  map[string]string // of the last one
 	tags    map[string]string
 	metrics map[string][]float64 // by key, by arrival
+	steps   map[string][]int64   // of them
 	status  []Status
 	files   map[string]string
 	auth    string
@@ -31,7 +32,7 @@ type fake struct {
 }
 
 func newFake(t *testing.T) (*fake, *httptest.Server) {
-	f := &fake{params: map[string]string{}, tags: map[string]string{}, metrics: map[string][]float64{},
+	f := &fake{params: map[string]string{}, tags: map[string]string{}, metrics: map[string][]float64{}, steps: map[string][]int64{},
 		files: map[string]string{}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
@@ -134,6 +135,7 @@ func (f *fake) batch(w http.ResponseWriter, params, tags []pair, metrics []metri
 	}
 	for _, m := range metrics {
 		f.metrics[m.Key] = append(f.metrics[m.Key], m.Value)
+		f.steps[m.Key] = append(f.steps[m.Key], int64(m.Step))
 	}
 	if len(metrics) > 0 {
 		f.batches++

@@ -51,6 +51,9 @@ func TestRun_TellsAndGoesOnAsTheSame(t *testing.T) {
 	if !slices.Equal(f.metrics["train/loss"], []float64{2.5, 2}) || f.files["7/run1/artifacts/report.html"] != "<p>" {
 		t.Errorf("metrics: %v, files: %v", f.metrics, f.files)
 	}
+	if !slices.Equal(f.steps["train/loss"], []int64{1, 2}) {
+		t.Errorf("steps of the loss: %v", f.steps["train/loss"])
+	}
 	if f.auth != "Bearer t" || log.String() != "" {
 		t.Errorf("authorization %q, log: %s", f.auth, log)
 	}
