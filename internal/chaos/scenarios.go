@@ -128,7 +128,7 @@ var scenarios = []scenario{
 	writing("export-safetensors", "export model --output m.safetensors", []string{"model"}, "m.safetensors"),
 	writing("export-npz", "export model --output m.npz", []string{"model"}, "m.npz"),
 	writing("doctor", "doctor --features x.npy --labels y.csv --output d.json", features, "d.json"),
-	writing("doctor-augmentations", "doctor --preset scenes --train-size 40 --validation-size 0 --test-size 0 --arm star"+
+	writing("doctor-augmentations", "doctor --preset scenes --train-size 40 --validation-size 0 --test-size 1 --arm star"+
 		" --no-steps --augment light --augmentations a.html", nil, "a.html"),
 	writing("figure3", "figure3 f.svg f.png", nil, "f.svg", "f.png"),
 }
