@@ -31,8 +31,23 @@ func readLabelXML(ctx context.Context, name string) ([]string, error) {
 	return names, nil
 }
 
+// readErrors remembers the error of a reader, which is none of what it reads.
+type readErrors struct {
+	io.Reader
+	err error
+}
+
+func (r *readErrors) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
+}
+
 func parseLabelXML(r io.Reader) ([]string, error) {
-	limited := &io.LimitedReader{R: r, N: maxXML}
+	source := &readErrors{Reader: r}
+	limited := &io.LimitedReader{R: source, N: maxXML}
 	decoder := xml.NewDecoder(limited)
 	var names []string
 	first := map[string]int{}
@@ -49,8 +64,10 @@ func parseLabelXML(r io.Reader) ([]string, error) {
 			return names, nil
 		case errors.As(err, &syntax):
 			return nil, formatf("%v", err)
-		case err != nil:
-			return nil, err
+		case source.err != nil:
+			return nil, source.err
+		case err != nil: // of the text, such as a version or an encoding that is not known
+			return nil, formatf("%v", err)
 		}
 		start, ok := element.(xml.StartElement)
 		if !ok || start.Name.Local != "label" {
