@@ -53,10 +53,10 @@ type armRun struct {
 	from    string // checkpoint of stage 1, for arms of stage 2
 	heading string // for people, when training begins; empty for none
 
-	recipe    *recipe.Recipe   // nil for the paper's plain form
-	name      string           // in messages; empty for that of the arm
-	observers []train.Observer // beside those that keep records and watch
-	tracked   *mlflow.Run      // nil for none
+	recipe  *recipe.Recipe               // nil for the paper's plain form
+	name    string                       // in messages; empty for that of the arm
+	keep    func(*train.Evaluated) error // see train.Options
+	tracked *mlflow.Run                  // nil for none
 }
 
 // run trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the run. A run that is

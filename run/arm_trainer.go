@@ -45,16 +45,9 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 		return err
 	}
 	run.tracked = nil // a fold is no run of its own
-	var keeping error
-	run.observers = nil
-	if t.Evaluated != nil {
-		run.observers = []train.Observer{{Evaluated: func(e train.Evaluated) {
-			keeping = cmp.Or(keeping,
-				t.Evaluated(&e))
-		}}}
-	}
+	run.keep = t.Evaluated
 	_, _, err = run.learn(ctx, t.Arm, net, plan, nil)
-	return cmp.Or(keeping, err)
+	return err
 }
 
 // Score computes the logits of every bag of a set by the last checkpoint of a folder.

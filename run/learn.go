@@ -41,7 +41,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	var epochs *epochRecord
 	options := train.Options{
 		Config: plan.Config, Stage: arm.Stage, Net: net, Data: plan.Data.Train, Validation: plan.Data.Validation,
-		Loader: l, Directory: r.dir, Online: plan.Online,
+		Loader: l, Directory: r.dir, Online: plan.Online, Keep: r.keep,
 	}
 	if eachEpoch != nil {
 		options.AfterEpoch = func(ctx context.Context, at train.Position) error {
@@ -80,7 +80,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	}
 	r.warnBroken(records.log.Broken())
 	trainer.Observers = slices.Concat(records.observers(), []train.Observer{epochs.observer()}, r.watchers(),
-		[]train.Observer{r.tracked.Observer()}, r.observers)
+		[]train.Observer{r.tracked.Observer()})
 	reached, err = trainer.Run(ctx)
 	r.session.Observe.End()
 	missing := r.session.Save(context.WithoutCancel(ctx), func() error { return cmp.Or(records.flush(), epochs.flush()) })

@@ -127,10 +127,15 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("training: cannot validate after step %d: %w", t.at.Step, err)
 	}
-	t.reportUnscored(scores.Bad)
-	t.at.Evaluated, t.result.Validation = t.at.Step, result
 	value := Measure(t.Config.BestBy, result)
 	e := Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, Result: result, Scores: scores, Value: float64(value)}
+	if t.Keep != nil {
+		if err := t.Keep(&e); err != nil {
+			return err
+		}
+	}
+	t.reportUnscored(scores.Bad)
+	t.at.Evaluated, t.result.Validation = t.at.Step, result
 	if value.Defined() {
 		e.Best = t.keeper.Offer(Best{Step: t.at.Step, Epoch: t.at.Epoch, Value: float64(value)})
 	}

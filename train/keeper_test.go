@@ -117,6 +117,46 @@ func TestResume_KilledDuringValidationValidatesAgain(t *testing.T) {
 	}
 }
 
+// What Keep could not keep is there again after a resume, even where the process is asked to end at the same moment and
+// saves where it stands.
+func TestRun_ValidationThatIsNotKeptIsMadeAgain(t *testing.T) {
+	r := validating(t)
+	want := run(t, r.trainer(t))
+	for _, interrupted := range []bool{false, true} {
+		r.directory = t.TempDir()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		full, kept := errors.New("full"), []int{}
+		o := r.options(t)
+		o.Keep = func(e *Evaluated) error {
+			if len(kept) < 1 {
+				kept = append(kept, e.Step)
+				return nil
+			}
+			if interrupted {
+				cancel()
+			}
+			return full
+		}
+		trainer, err := New(o)
+		check(t, err)
+		if _, err := trainer.Run(ctx); !errors.Is(err, full) {
+			t.Fatalf("interrupted %v: %v", interrupted, err)
+		}
+		check(t, trainer.Close())
+		o = r.options(t)
+		o.Keep = func(e *Evaluated) error { kept = append(kept, e.Step); return nil }
+		trainer, err = New(o)
+		check(t, err)
+		check(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+		got := run(t, trainer)
+		check(t, trainer.Close())
+		if !slices.Equal(kept, []int{5, 10, 15, 20}) || !slices.Equal(got.Best, want.Best) {
+			t.Errorf("interrupted %v: kept %v, best %+v, unbroken %+v", interrupted, kept, got.Best, want.Best)
+		}
+	}
+}
+
 func TestRun_NewBestIsSavedBeforeTheNextStep(t *testing.T) {
 	r := validating(t)
 	r.config.EvaluateEpochs, r.config.EvaluateSteps, r.config.MaxSteps = 0, 3, 4

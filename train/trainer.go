@@ -44,6 +44,9 @@ type Options struct {
 	// checkpoint counts the epoch as done, and also where a limit of steps ends the stage within one. It may run
 	// the net, and must not change it. It may be called again for the same epoch after an interruption.
 	AfterEpoch func(context.Context, Position) error
+	// Keep, where set, is given each validation before it counts as done. Where it fails, the stage ends with its error,
+	// and a resumed one validates again.
+	Keep func(*Evaluated) error
 }
 
 // Position is where a stage stands.
