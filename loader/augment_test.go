@@ -25,6 +25,11 @@ func (s textured) Read(_ context.Context, bag, frame int, pic *picture.Picture) 
 	for i := range pic.Pix {
 		pic.Pix[i] = uint8(7*i*i + 31*i + 50*bag)
 	}
+	if pic.Orientation == picture.OrientationApply { // as of files that ask to be turned by a half
+		for i, j := 0, len(pic.Pix)-1; i < j; i, j = i+1, j-1 {
+			pic.Pix[i], pic.Pix[j] = pic.Pix[j], pic.Pix[i]
+		}
+	}
 	return nil
 }
 
@@ -242,6 +247,7 @@ func TestValidate_NamesTheAugmentation(t *testing.T) {
 func TestPreview_ShowsWhatTheEpochHas(t *testing.T) {
 	set, config := texturedSet(t, 1, 2, 3, 1, 5, 1, 2), augmentConfig()
 	config.Augment.Erasing.Value = augment.FillNoise
+	config.Resize, config.Orientation = picture.FilterAntialias, picture.OrientationApply
 	l := mustLoader(t, set, config)
 	previews, err := l.Previews(t.Context())
 	if err != nil {

@@ -39,6 +39,23 @@ type worker struct {
 	augment *augment.Worker // nil where pictures are not changed
 }
 
+// newWorker makes a worker that shows pictures as the configuration says. Close it.
+func (l *Loader) newWorker(ctx context.Context) *worker {
+	w := &worker{ctx: ctx, resizer: picture.NewResizer(l.level), augment: l.augmentWorker()}
+	w.resizer.Filter = l.config.Resize
+	if l.set.Vectors == nil {
+		w.reader = startReader(ctx, l.source, picture.Picture{Level: l.level, Decoder: l.config.Decoder,
+			Orientation: l.config.Orientation, Room: l.room})
+	}
+	return w
+}
+
+func (w *worker) close() {
+	if w.reader != nil {
+		w.reader.close()
+	}
+}
+
 // Epoch starts an epoch at a batch, 0 for its beginning; a start at Batches() is at its end. When
 // ctx ends, so do all goroutines of the epoch, those that are inside a picture once it is decoded: nobody waits for
 // them. Close it, or read it to its end.
@@ -93,13 +110,8 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 }
 
 func (l *Loader) readFrames(ctx context.Context, work <-chan frameRange) {
-	w := worker{ctx: ctx, resizer: picture.NewResizer(l.level), augment: l.augmentWorker()}
-	w.resizer.Filter = l.config.Resize
-	if l.set.Vectors == nil {
-		w.reader = startReader(ctx, l.source, picture.Picture{Level: l.level, Decoder: l.config.Decoder,
-			Orientation: l.config.Orientation, Room: l.room})
-		defer w.reader.close()
-	}
+	w := l.newWorker(ctx)
+	defer w.close()
 	for {
 		select {
 		case job, ok := <-work:
@@ -110,7 +122,7 @@ func (l *Loader) readFrames(ctx context.Context, work <-chan frameRange) {
 				if ctx.Err() != nil {
 					return
 				}
-				job.batch.read(&w, i)
+				job.batch.read(w, i)
 			}
 		case <-ctx.Done():
 			return

@@ -18,7 +18,7 @@ type Preview struct {
 // Previewer makes previews of a Loader's pictures. It is for one goroutine. Close it.
 type Previewer struct {
 	loader *Loader
-	worker worker
+	worker *worker
 }
 
 // Previews makes a Previewer; the set must have pictures.
@@ -26,12 +26,11 @@ func (l *Loader) Previews(ctx context.Context) (*Previewer, error) {
 	if l.set.Vectors != nil {
 		return nil, fmt.Errorf("loader: the set %q has features, which cannot be shown", l.set.Name)
 	}
-	return &Previewer{l, worker{ctx: ctx, resizer: picture.NewResizer(l.level), augment: l.augmentWorker(),
-		reader: startReader(ctx, l.source, picture.Picture{Level: l.level, Decoder: l.config.Decoder})}}, nil
+	return &Previewer{l, l.newWorker(ctx)}, nil
 }
 
 // Close ends it.
-func (p *Previewer) Close() { p.worker.reader.close() }
+func (p *Previewer) Close() { p.worker.close() }
 
 // Bag is the preview of a bag in an epoch. Where bags are mixed, its whole batch is read.
 func (p *Previewer) Bag(epoch, bag int) (*Preview, error) {
@@ -46,7 +45,7 @@ func (p *Previewer) Bag(epoch, bag int) (*Preview, error) {
 	b := newBatch(l)
 	b.begin(number, epoch, order)
 	for i := range b.job.frames {
-		b.read(&p.worker, i)
+		b.read(p.worker, i)
 	}
 	var broken error
 	err = b.finish(func(of int, why error) error {
@@ -125,7 +124,7 @@ func (p *Previewer) applied(b *Batch, n, frame int) (lines []string, err error) 
 	if l.augment == nil || epoch < l.config.AugmentFrom {
 		return nil, nil
 	}
-	if w := &p.worker; w.augment != nil {
+	if w := p.worker; w.augment != nil {
 		pic, err := w.reader.read(w.ctx, frameOf{bag, frame})
 		if err != nil {
 			return nil, err
