@@ -14,6 +14,7 @@ import (
 	"nmn/labels/audit"
 	"nmn/loader"
 	"nmn/loader/dataset"
+	"nmn/loader/manifest"
 )
 
 // AuditFolder is the folder of a run with what its audit has made: the scores of nets of folds, and the page.
@@ -40,6 +41,7 @@ type Audit struct {
 	session *Session
 	rows    map[string]int // of the training bags
 	small   loader.Thumbnailer
+	listed  *manifest.Manifest // that the data came from, once it was asked for
 }
 
 // AuditOptions are what an audit needs beside the folder of a run.
@@ -106,6 +108,16 @@ func (a *Audit) check(ctx context.Context) error {
 
 // Close closes the data.
 func (a *Audit) Close() error { return a.session.Close() }
+
+// sets are the splits that there are, by the names that a manifest gives them.
+func (a *Audit) sets(yield func(split string, set *loader.Set) bool) {
+	d := a.session.Data
+	for i, set := range []*loader.Set{d.Train, d.Validation, d.Test} {
+		if set != nil && !yield([]string{"train", "validation", "test"}[i], set) {
+			return
+		}
+	}
+}
 
 // Config is the configuration of the run.
 func (a *Audit) Config() *Config { return &a.session.Config }

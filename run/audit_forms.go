@@ -88,8 +88,17 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// manifest reads the manifest of the data, once.
 func (a *Audit) manifest(ctx context.Context) (*manifest.Manifest, error) {
-	return dataset.ReadManifest(ctx, &a.session.Config.Data, dataset.Options{Log: a.session.Log})
+	if a.listed != nil {
+		return a.listed, nil
+	}
+	m, err := dataset.ReadManifest(ctx, &a.session.Config.Data, dataset.Options{Log: a.session.Log})
+	if err != nil {
+		return nil, err
+	}
+	a.listed = m
+	return m, nil
 }
 
 // listedForm writes a new manifest of what lists pictures in another way, with the splits of the run.
@@ -117,13 +126,10 @@ func (c *Config) learnManifest(path, folder string) {
 
 // splits are those of all bags of the run, as a manifest names them.
 func (a *Audit) splits() map[string]string {
-	d, of := a.session.Data, map[string]string{}
-	for name, set := range map[string]*loader.Set{"train": d.Train, "validation": d.Validation, "test": d.Test} {
-		if set == nil {
-			continue
-		}
+	of := map[string]string{}
+	for split, set := range a.sets {
 		for _, id := range set.IDs {
-			of[id] = name
+			of[id] = split
 		}
 	}
 	return of
@@ -133,17 +139,14 @@ func (a *Audit) splits() map[string]string {
 func (a *Audit) captionForm() *labelForm {
 	return &labelForm{name: newManifest, endings: []string{".csv"}, note: "labels came from the words of captions",
 		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
-			rows, _, err := a.pictureRows(l)
+			rows, err := a.pictureRows(l)
 			if err != nil {
 				return 0, err
 			}
 			return -1, relabel.NewManifest(ctx, rows, path)
 		},
 		learn: func(c *Config, path string) {
-			folder := ""
-			if _, f, err := a.pictureRows(relabel.Labels{}); err == nil {
-				folder = f
-			}
+			folder, _ := a.pictureFolder() // without which the labels could not have been written
 			c.learnManifest(path, folder)
 			c.learnNames(a)
 		}}
@@ -295,16 +298,9 @@ func (a *Audit) tableForm(note string) *labelForm {
 
 // allRows are the labels of all bags, by identifier.
 func (a *Audit) allRows(l relabel.Labels) map[string][]uint8 {
-	d := a.session.Data
-	rows := make(map[string][]uint8, len(d.Whole()))
-	for _, set := range []*loader.Set{d.Train, d.Validation, d.Test} {
-		if set == nil || set.Labels == nil {
-			continue
-		}
-		k, z := set.Vocabulary.Len(), set.Labels.Uint8s()
-		for i, id := range set.IDs {
-			rows[id] = z[i*k : (i+1)*k]
-		}
+	rows := make(map[string][]uint8, len(a.session.Data.Whole()))
+	for _, set := range a.sets {
+		takeLabels(rows, set)
 	}
 	maps.Copy(rows, l.Rows)
 	return rows

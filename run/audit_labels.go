@@ -134,14 +134,21 @@ func (a *Audit) injected() bool {
 
 // allLabels takes in the labels of all bags as they are, with the noise that the run has injected.
 func (a *Audit) allLabels(l *relabel.Labels) {
-	for _, set := range []*loader.Set{a.session.Data.Train, a.session.Data.Validation} {
-		if set == nil || set.Labels == nil {
-			continue
+	for split, set := range a.sets {
+		if split != "test" { // which gets no noise
+			takeLabels(l.Rows, set)
 		}
-		k, z := set.Vocabulary.Len(), set.Labels.Uint8s()
-		for i, id := range set.IDs {
-			l.Rows[id] = z[i*k : (i+1)*k]
-		}
+	}
+}
+
+// takeLabels takes in the labels of a set, by the identifiers of its bags.
+func takeLabels(rows map[string][]uint8, set *loader.Set) {
+	if set.Labels == nil {
+		return
+	}
+	k, z := set.Vocabulary.Len(), set.Labels.Uint8s()
+	for i, id := range set.IDs {
+		rows[id] = z[i*k : (i+1)*k]
 	}
 }
 
@@ -173,47 +180,54 @@ func configMark(dir, labelled string) string {
 	return fmt.Sprintf("%s:\n# %q on %q.\n", configBegins, dir, labelled)
 }
 
-// pictureRows are the rows of a manifest of all bags of pictures with captions.
-func (a *Audit) pictureRows(l relabel.Labels) (rows []relabel.Row, folder string, err error) {
-	d := a.session.Data
-	type place struct {
-		set   *loader.Set
-		split string
+// pictureRows are the rows of a manifest of all bags of pictures with captions, and the folder that it names them from.
+func (a *Audit) pictureRows(l relabel.Labels) (rows []relabel.Row, err error) {
+	folder, err := a.pictureFolder()
+	if err != nil {
+		return nil, err
 	}
-	var files []dataset.PictureFile
-	for _, p := range []place{{d.Train, "train"}, {d.Validation, "validation"}, {d.Test, "test"}} {
-		if p.set == nil {
-			continue
-		}
-		words, z := p.set.Vocabulary.Texts(), p.set.Labels.Uint8s()
-		for i, id := range p.set.IDs {
-			file, ok := d.PictureFile(id)
-			if !ok {
-				return nil, "", fmt.Errorf("it is not known where the picture of %q lies", id)
-			}
+	for split, set := range a.sets {
+		words, z := set.Vocabulary.Texts(), set.Labels.Uint8s()
+		for i, id := range set.IDs {
 			row := z[i*len(words) : (i+1)*len(words)]
 			if other, ok := l.Rows[id]; ok {
 				row = other
 			}
-			var names []string
-			for c, word := range words {
-				if row[c] == 1 {
-					names = append(names, word)
-				}
+			file, _ := a.session.Data.PictureFile(id)
+			path, err := filepath.Rel(folder, filepath.Join(file.Folder, filepath.FromSlash(file.Name)))
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, relabel.Row{ID: id, Labels: namesOf(row, words), Split: split,
+				Files: []string{filepath.ToSlash(path)}})
+		}
+	}
+	return rows, nil
+}
+
+// namesOf are the words whose labels are 1.
+func namesOf(row []uint8, words []string) (names []string) {
+	for c, word := range words {
+		if row[c] == 1 {
+			names = append(names, word)
+		}
+	}
+	return names
+}
+
+// pictureFolder is the folder that all pictures of all bags lie in or below.
+func (a *Audit) pictureFolder() (string, error) {
+	var files []dataset.PictureFile
+	for _, set := range a.sets {
+		for _, id := range set.IDs {
+			file, ok := a.session.Data.PictureFile(id)
+			if !ok {
+				return "", fmt.Errorf("it is not known where the picture of %q lies", id)
 			}
 			files = append(files, file)
-			rows = append(rows, relabel.Row{ID: id, Labels: names, Split: p.split})
 		}
 	}
-	folder = commonFolder(files)
-	for i, file := range files {
-		path, err := filepath.Rel(folder, filepath.Join(file.Folder, filepath.FromSlash(file.Name)))
-		if err != nil {
-			return nil, "", err
-		}
-		rows[i].Files = []string{filepath.ToSlash(path)}
-	}
-	return rows, folder, nil
+	return commonFolder(files), nil
 }
 
 // commonFolder is the folder that all pictures lie in or below.
