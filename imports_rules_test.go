@@ -40,7 +40,7 @@ var outside = map[string][]string{
 	"github.com/blevesearch/snowballstem/...": {"eval/caption"},
 	"github.com/google/renameio/v2":           {"internal/durable"},
 	"github.com/jdkato/prose/v2":              {"text"},
-	"github.com/parquet-go/parquet-go":        {"loader/features", "labels/audit", "labels/captions", "labels/rows"},
+	"github.com/parquet-go/parquet-go":        {"format/records", "loader/features", "labels/audit", "labels/captions", "labels/rows"},
 	"github.com/prometheus/client_golang/...": {"telemetry"},
 	"github.com/prometheus/client_model/go":   {"telemetry"},
 	"github.com/prometheus/common/...":        {"telemetry"},

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"os"
@@ -132,9 +131,12 @@ func TestRun_CalibratesByClass(t *testing.T) {
 func TestWriteSuspectLines_KeepsNamesAsTheyAre(t *testing.T) {
 	in := small()
 	in.IDs[0] = "cats & <dogs>.jpg"
-	var b bytes.Buffer
-	if err := writeSuspectLines(&b, in, []Suspect{{Bag: 0, Class: 1, Given: 1}}); err != nil ||
-		!strings.HasPrefix(b.String(), `{"id":"cats & <dogs>.jpg",`) {
-		t.Errorf("%s, %v", &b, err)
+	path := filepath.Join(t.TempDir(), "suspects.jsonl")
+	if err := WriteSuspectsFile(path, in, []Suspect{{Bag: 0, Class: 1, Given: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	line, err := os.ReadFile(path)
+	if err != nil || !strings.HasPrefix(string(line), `{"id":"cats & <dogs>.jpg",`) {
+		t.Errorf("%s, %v", line, err)
 	}
 }

@@ -1,18 +1,10 @@
 package audit
 
 import (
-	"encoding/csv"
-	"encoding/json"
-	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
-	"github.com/parquet-go/parquet-go"
-
-	"nmn/internal/durable"
+	"nmn/format/records"
 )
 
 // Finding is a suspect with names in place of numbers. It is a row of the
@@ -54,94 +46,39 @@ func (in *Input) ratesOf(class int) string {
 }
 
 // SuspectFormats are the endings of files of suspects.
-var SuspectFormats = []string{".csv", ".jsonl", ".parquet"}
+var SuspectFormats = records.Formats()
 
 // WriteSuspectsFile writes the ranked list as a table, one row for each suspect, in the format that the
 // ending of the name decides: one of SuspectFormats. Rows are written as they are made, and the file
-// appears when it is whole.
+// appears when it is whole. A Parquet table has text as UTF-8, with words and kinds as dictionaries, given as an
+// unsigned byte, probabilities as doubles, and rank as a 64-bit integer; no column has nulls.
 func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
-	write := WriteSuspects
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".csv":
-	case ".jsonl":
-		write = writeSuspectLines
-	case ".parquet":
-		write = writeSuspectParquet
-	default:
-		return fmt.Errorf("cannot write suspects to %q: its name ends in none of %s",
-			path, strings.Join(SuspectFormats, ", "))
+	rows := func(yield func(Finding, error) bool) {
+		for at, s := range suspects {
+			f := in.Finding(at, s)
+			if !yield(f, records.CheckText("suspect", f.Rank, f.ID, f.Word)) {
+				return
+			}
+		}
 	}
-	return durable.Stream(path, 0o644, func(out io.Writer) error { return write(out, in, suspects) })
+	return records.Writer{
+		CSV:     func(out io.Writer) error { return WriteSuspects(out, in, suspects) },
+		Lines:   func(out io.Writer) error { return records.Lines(out, rows) },
+		Parquet: func(out io.Writer) error { return records.Parquet(out, rows) },
+	}.WriteFile(path, "suspects")
 }
 
 // WriteSuspects writes suspects as CSV, the surest first.
 func WriteSuspects(out io.Writer, in Input, suspects []Suspect) error {
-	w := csv.NewWriter(out)
-	if err := w.Write([]string{"id", "word", "kind", "given", "p_wrong", "p", "q01", "q10", "rank",
-		"rates"}); err != nil {
-		return err
-	}
-	for at, s := range suspects {
-		f := in.Finding(at, s)
-		record := []string{f.ID, f.Word, string(f.Kind), strconv.Itoa(int(f.Given)), digits(f.Wrong), digits(f.P),
-			digits(f.Q01), digits(f.Q10), strconv.FormatInt(f.Rank, 10), f.Rates}
-		if err := w.Write(record); err != nil {
-			return err
-		}
-	}
-	w.Flush()
-	return w.Error()
-}
-
-// writeSuspectLines writes a JSON object on each line.
-func writeSuspectLines(out io.Writer, in Input, suspects []Suspect) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	for at, s := range suspects {
-		f := in.Finding(at, s)
-		if err := f.checkText(); err != nil {
-			return err
-		}
-		if err := e.Encode(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// suspectGroup is how many rows of a Parquet file lie together, and in memory until they are written.
-const suspectGroup = 1 << 17
-
-// writeSuspectParquet writes a Parquet table: text as UTF-8, with words and kinds as dictionaries;
-// given as an unsigned byte, probabilities as doubles, rank as a 64-bit integer. No column has nulls.
-func writeSuspectParquet(out io.Writer, in Input, suspects []Suspect) error {
-	w := parquet.NewGenericWriter[Finding](out, parquet.Compression(&parquet.Snappy),
-		parquet.MaxRowsPerRowGroup(suspectGroup))
-	rows := make([]Finding, 0, 1024)
-	for at, s := range suspects {
-		f := in.Finding(at, s)
-		if err := f.checkText(); err != nil {
-			return err
-		}
-		rows = append(rows, f)
-		if len(rows) == cap(rows) || at == len(suspects)-1 {
-			if _, err := w.Write(rows); err != nil {
-				return err
+	columns := []string{"id", "word", "kind", "given", "p_wrong", "p", "q01", "q10", "rank", "rates"}
+	return records.CSV(out, columns, func(yield func([]string, error) bool) {
+		for at, s := range suspects {
+			f := in.Finding(at, s)
+			record := []string{f.ID, f.Word, string(f.Kind), strconv.Itoa(int(f.Given)), digits(f.Wrong), digits(f.P),
+				digits(f.Q01), digits(f.Q10), strconv.FormatInt(f.Rank, 10), f.Rates}
+			if !yield(record, nil) {
+				return
 			}
-			rows = rows[:0]
 		}
-	}
-	return w.Close()
-}
-
-// checkText refuses names that are not UTF-8, which text in JSON and Parquet must be.
-func (f *Finding) checkText() error {
-	for _, name := range []string{f.ID, f.Word} {
-		if !utf8.ValidString(name) {
-			return fmt.Errorf(
-				"suspect %d: the name %.60q is not UTF-8; rename it, or write a .csv, which takes any bytes",
-				f.Rank, name)
-		}
-	}
-	return nil
+	})
 }

@@ -1,22 +1,17 @@
 package captions
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"path/filepath"
+	"iter"
 	"strconv"
-	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
-	"nmn/internal/durable"
+	"nmn/format/records"
 )
 
 // Formats are the endings of files of judged captions.
-var Formats = []string{".csv", ".jsonl", ".parquet"}
+var Formats = records.Formats()
 
 // Columns are those of such a file: the caption, its bag, the probability that the caption is of its bag, and the text.
 var Columns = []string{"annotation_id", "image_id", "own", "caption"}
@@ -32,54 +27,32 @@ type row[C, B any] struct {
 // WriteFile writes a row for each caption, the least probable first, in the format that the ending of the name decides:
 // one of Formats. The file appears when it is whole.
 func (r *Report) WriteFile(path string) error {
-	write := r.WriteCSV
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".csv":
-	case ".jsonl":
-		write = r.writeLines
-	case ".parquet":
-		write = r.writeParquet
-	default:
-		return fmt.Errorf("cannot write captions to %q: its name ends in none of %s", path, strings.Join(Formats, ", "))
-	}
-	return durable.Stream(path, 0o644, write)
+	return records.Writer{CSV: r.WriteCSV, Lines: r.writeLines, Parquet: r.writeParquet}.WriteFile(path, "captions")
 }
 
 // WriteCSV writes the rows as CSV. Probabilities read back as the same float64.
 func (r *Report) WriteCSV(out io.Writer) error {
-	w := csv.NewWriter(out)
-	if err := w.Write(Columns); err != nil {
-		return err
-	}
-	for _, p := range r.Lowest(-1) {
-		caption := r.Captions[p[0]][p[1]]
-		own := strconv.FormatFloat(r.Own[p[0]][p[1]], 'g', -1, 64)
-		if err := w.Write([]string{caption.ID, r.IDs[p[0]], own, caption.Text}); err != nil {
-			return err
+	text := func(id string) (string, error) { return id, nil }
+	return records.CSV(out, Columns, func(yield func([]string, error) bool) {
+		for c, err := range rowsOf(r, text, text) {
+			if !yield([]string{c.Caption, c.Bag, strconv.FormatFloat(c.Own, 'g', -1, 64), c.Text}, err) {
+				return
+			}
 		}
-	}
-	w.Flush()
-	return w.Error()
+	})
 }
 
 // writeLines writes a JSON object on each line; identifiers that are numbers in the file of captions are numbers.
 func (r *Report) writeLines(out io.Writer) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	for _, p := range r.Lowest(-1) {
-		caption := r.Captions[p[0]][p[1]]
-		line := row[any, any]{caption.ID, r.IDs[p[0]], r.Own[p[0]][p[1]], caption.Text}
-		if r.NumberedCaptions() {
-			line.Caption = json.Number(caption.ID)
-		}
-		if r.NumberedBags() {
-			line.Bag = json.Number(r.IDs[p[0]])
-		}
-		if err := e.Encode(line); err != nil {
-			return err
+	identifier := func(numbered bool) func(string) (any, error) {
+		return func(id string) (any, error) {
+			if numbered {
+				return json.Number(id), nil
+			}
+			return id, nil
 		}
 	}
-	return nil
+	return records.Lines(out, rowsOf(r, identifier(r.NumberedCaptions()), identifier(r.NumberedBags())))
 }
 
 // writeParquet writes a Parquet table without nulls: text as UTF-8, probabilities as doubles, identifiers as 64-bit
@@ -89,36 +62,23 @@ func (r *Report) writeParquet(out io.Writer) error {
 	number := func(id string) (int64, error) { return strconv.ParseInt(id, 10, 64) }
 	switch {
 	case r.NumberedBags():
-		return writeParquetRows(out, r, number, number)
+		return records.Parquet(out, rowsOf(r, number, number))
 	case r.NumberedCaptions():
-		return writeParquetRows(out, r, number, text)
+		return records.Parquet(out, rowsOf(r, number, text))
 	}
-	return writeParquetRows(out, r, text, text)
+	return records.Parquet(out, rowsOf(r, text, text))
 }
 
-// rowGroup is how many rows of a Parquet file lie together, and in memory until they are written.
-const rowGroup = 1 << 17
-
-func writeParquetRows[C, B any](out io.Writer, r *Report, caption func(string) (C, error),
-	bag func(string) (B, error)) error {
-	w := parquet.NewGenericWriter[row[C, B]](out, parquet.Compression(&parquet.Snappy),
-		parquet.MaxRowsPerRowGroup(rowGroup))
-	rows := make([]row[C, B], 0, 1024)
-	places := r.Lowest(-1)
-	for i, p := range places {
-		of := r.Captions[p[0]][p[1]]
-		c, errC := caption(of.ID)
-		b, errB := bag(r.IDs[p[0]])
-		if err := errors.Join(errC, errB); err != nil {
-			return err
-		}
-		rows = append(rows, row[C, B]{c, b, r.Own[p[0]][p[1]], of.Text})
-		if len(rows) == cap(rows) || i == len(places)-1 {
-			if _, err := w.Write(rows); err != nil {
-				return err
+// rowsOf are the rows, the least probable first, with identifiers as these functions make them.
+func rowsOf[C, B any](r *Report, caption func(string) (C, error), bag func(string) (B, error)) iter.Seq2[row[C, B], error] {
+	return func(yield func(row[C, B], error) bool) {
+		for _, p := range r.Lowest(-1) {
+			of := r.Captions[p[0]][p[1]]
+			c, errC := caption(of.ID)
+			b, errB := bag(r.IDs[p[0]])
+			if !yield(row[C, B]{c, b, r.Own[p[0]][p[1]], of.Text}, errors.Join(errC, errB)) {
+				return
 			}
-			rows = rows[:0]
 		}
 	}
-	return w.Close()
 }

@@ -1,0 +1,112 @@
+// Package records writes lists of rows as CSV, as JSON lines or as Parquet tables, whichever the ending of a file's
+// name asks for. Rows are written as they are made, and the file appears when it is whole.
+package records
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
+
+	"nmn/internal/durable"
+)
+
+// Formats are the endings of the files.
+func Formats() []string { return []string{".csv", ".jsonl", ".parquet"} }
+
+// Writer writes a list of rows in each of the formats.
+type Writer struct{ CSV, Lines, Parquet func(io.Writer) error }
+
+// WriteFile writes the rows in the format that the ending of the name decides. what they are, in the plural, stands in
+// the error where no format has this ending.
+func (w Writer) WriteFile(path, what string) error {
+	var write func(io.Writer) error
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		write = w.CSV
+	case ".jsonl":
+		write = w.Lines
+	case ".parquet":
+		write = w.Parquet
+	default:
+		return fmt.Errorf("cannot write %s to %q: its name ends in none of %s", what, path,
+			strings.Join(Formats(), ", "))
+	}
+	return durable.Stream(path, 0o644, write)
+}
+
+// CSV writes the names of the columns and then each record. The first error among the records ends it.
+func CSV(out io.Writer, columns []string, records iter.Seq2[[]string, error]) error {
+	w := csv.NewWriter(out)
+	if err := w.Write(columns); err != nil {
+		return err
+	}
+	for record, err := range records {
+		if err == nil {
+			err = w.Write(record)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// Lines writes a JSON object for each row, on a line of its own. The first error among the rows ends it.
+func Lines[Row any](out io.Writer, rows iter.Seq2[Row, error]) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	for row, err := range rows {
+		if err == nil {
+			err = e.Encode(row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group is how many rows of a Parquet file lie together, and in memory until they are written.
+const group = 1 << 17
+
+// Parquet writes a Parquet table whose columns are the fields of a row, by their parquet tags. The first error among
+// the rows ends it.
+func Parquet[Row any](out io.Writer, rows iter.Seq2[Row, error]) error {
+	w := parquet.NewGenericWriter[Row](out, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(group))
+	some := make([]Row, 0, 1024)
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if some = append(some, row); len(some) == cap(some) {
+			if _, err := w.Write(some); err != nil {
+				return err
+			}
+			some = some[:0]
+		}
+	}
+	if _, err := w.Write(some); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// CheckText refuses names that are not UTF-8, which text in JSON and Parquet must be. what and number say which row
+// they are of.
+func CheckText(what string, number int64, names ...string) error {
+	for _, name := range names {
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("%s %d: the name %.60q is not UTF-8; rename it, or write a .csv, which takes any bytes",
+				what, number, name)
+		}
+	}
+	return nil
+}
