@@ -63,19 +63,25 @@ func (s list) cell(names []string) string {
 				b.WriteByte(' ')
 			}
 		}
-		b.Write(text(name))
+		b.Write(jsonName(name))
 	}
 	b.WriteByte(']')
 	return b.String()
 }
 
-// text is a name as JSON, with < and & as they are.
-func text(name string) []byte {
+// jsonOf is a value as JSON, with < and & as they are.
+func jsonOf(value any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(name) // a string has a form
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	err := e.Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// jsonName is a name as JSON.
+func jsonName(name string) []byte {
+	b, _ := jsonOf(name) // a string has a form
+	return b
 }
 
 // pythonic reports whether a cell is an array as Python and NumPy write it, which is no JSON.

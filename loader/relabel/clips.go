@@ -1,7 +1,6 @@
 package relabel
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -26,34 +25,17 @@ func Clips(ctx context.Context, from string, captioned bool, l Labels, to string
 }
 
 func (l *Labels) editClips(ctx context.Context, in io.Reader, out io.Writer, captioned bool) (changed int, err error) {
-	lines, w := bufio.NewReaderSize(in, 1<<16), bufio.NewWriter(out)
-	for number := 1; ; number++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return changed, err
+	return editLines(in, out, func(line []byte, number int) (edited []byte, other bool, err error) {
+		switch {
+		case number == 1 && captioned:
+			edited, err = withoutCaptions(line)
+		case number == 1:
+			edited = line
+		default:
+			edited, other, err = l.clip(line, captioned)
 		}
-		ended, other := err != nil, false
-		if len(bytes.TrimSpace(line)) > 0 {
-			switch {
-			case number == 1 && captioned:
-				line, err = withoutCaptions(line)
-			case number == 1:
-				err = nil
-			default:
-				line, other, err = l.clip(line, captioned)
-			}
-			if err = errors.Join(err, ctx.Err()); err != nil {
-				return changed, fmt.Errorf("line %d: %w", number, err)
-			}
-		}
-		if other {
-			changed++
-		}
-		_, _ = w.Write(line) // Flush says so
-		if ended {
-			return changed, w.Flush()
-		}
-	}
+		return edited, other, errors.Join(err, ctx.Err())
+	})
 }
 
 // withoutCaptions is the header of a file of labels by name.
@@ -66,7 +48,8 @@ func withoutCaptions(line []byte) ([]byte, error) {
 	if err := json.Unmarshal(line, &header); err != nil {
 		return nil, fmt.Errorf("not the header of a file of labels: %w: %w", err, ErrForm)
 	}
-	return encoded(header)
+	line, err := jsonOf(header)
+	return append(line, '\n'), err
 }
 
 // clip is the line of a clip with its labels.
@@ -79,19 +62,18 @@ func (l *Labels) clip(line []byte, captioned bool) (edited []byte, changed bool,
 	switch {
 	case captioned:
 		c.Captions, c.Counts, c.Labels = nil, nil, names
-		line, err := encoded(c)
-		return line, true, err
+		line, err := jsonOf(c)
+		return append(line, '\n'), true, err
 	case !changed:
 		return line, false, nil
 	}
 	if names == nil {
 		names = []string{}
 	}
-	value, err := encoded(names)
+	value, err := jsonOf(names)
 	if err != nil {
 		return nil, false, err
 	}
-	value = bytes.TrimSpace(value)
 	start, end, err := valueOf(line, "labels")
 	if errors.Is(err, ErrForm) { // a clip that had none
 		end = bytes.LastIndexByte(line, '}')
@@ -100,13 +82,4 @@ func (l *Labels) clip(line []byte, captioned bool) (edited []byte, changed bool,
 		return nil, false, err
 	}
 	return bytes.Join([][]byte{line[:start], value, line[end:]}, nil), true, nil
-}
-
-// encoded is a value in a line of JSON, with letters as they are.
-func encoded(value any) ([]byte, error) {
-	var line bytes.Buffer
-	e := json.NewEncoder(&line)
-	e.SetEscapeHTML(false)
-	err := e.Encode(value)
-	return line.Bytes(), err
 }

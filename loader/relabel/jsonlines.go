@@ -23,9 +23,18 @@ type jsonLines struct {
 
 // edit copies the lines with the labels as they should be.
 func (j *jsonLines) edit(in io.Reader, out io.Writer) (changed int, err error) {
-	lines := bufio.NewReaderSize(in, 1<<16)
-	w := bufio.NewWriter(out)
-	row := 0
+	row := -1
+	return editLines(in, out, func(line []byte, number int) ([]byte, bool, error) {
+		row++
+		return j.line(line, number, j.id(number, row, line))
+	})
+}
+
+// editLines copies lines as they are edited, and those that are blank as they are. Lines are numbered from 1; an error
+// names the one that it is about. changed counts those of which edit says that they are others than before.
+func editLines(in io.Reader, out io.Writer,
+	edit func(line []byte, number int) (edited []byte, other bool, err error)) (changed int, err error) {
+	lines, w := bufio.NewReaderSize(in, 1<<16), bufio.NewWriter(out)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -33,11 +42,10 @@ func (j *jsonLines) edit(in io.Reader, out io.Writer) (changed int, err error) {
 		}
 		ended := err != nil
 		if len(bytes.TrimSpace(line)) > 0 {
-			edited, other, err := j.line(line, number, j.id(number, row, line))
+			edited, other, err := edit(line, number)
 			if err != nil {
 				return changed, fmt.Errorf("line %d: %w", number, err)
 			}
-			row++
 			if line = edited; other {
 				changed++
 			}
@@ -79,7 +87,7 @@ func (j *jsonLines) line(line []byte, number int, id string) (edited []byte, cha
 	}
 	value := []byte(style.cell(names))
 	if line[start] == '"' {
-		value = text(string(value))
+		value = jsonName(string(value))
 	}
 	return bytes.Join([][]byte{line[:start], value, line[end:]}, nil), true, nil
 }

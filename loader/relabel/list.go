@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"io"
 	"strings"
 
 	"nmn/internal/durable"
@@ -29,8 +28,7 @@ func NewManifest(ctx context.Context, rows []Row, path string) error {
 		}
 		ids = ids || row.ID != "" && (len(row.Files) != 1 || row.ID != row.Files[0])
 	}
-	return durable.Stream(path, 0o644, func(out io.Writer) error {
-		w := csv.NewWriter(out)
+	return durable.CSV(path, 0o644, func(w *csv.Writer) error {
 		header := []string{column, "labels", "split"}
 		if ids {
 			header = append(header, "id")
@@ -52,8 +50,7 @@ func NewManifest(ctx context.Context, rows []Row, path string) error {
 				return err
 			}
 		}
-		w.Flush()
-		return w.Error()
+		return nil
 	})
 }
 
