@@ -17,7 +17,7 @@ func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
 	if !errors.Is(err, kernels.ErrOutOfMemory) && !errors.Is(err, host.ErrFull) {
 		return err
 	}
-	free, known := n.freeBytes()
+	free, known := FreeBytes(n.backend)
 	if !known {
 		return err
 	}
@@ -30,9 +30,9 @@ func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
 	return fmt.Errorf("%w; not one bag would fit: take smaller pictures or fewer frames", err)
 }
 
-// freeBytes is the memory that the device has left.
-func (n *Net) freeBytes() (bytes int, known bool) {
-	if card, ok := n.backend.(kernels.Accountant); ok {
+// FreeBytes is the memory that the device of a backend has left.
+func FreeBytes(backend kernels.Backend) (bytes int, known bool) {
+	if card, ok := backend.(kernels.Accountant); ok {
 		free, err := card.FreeBytes()
 		return free, err == nil
 	}

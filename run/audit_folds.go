@@ -1,10 +1,8 @@
 package run
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,19 +71,12 @@ func logSpeed(path string) float64 {
 	}
 	defer f.Close()
 	images, milliseconds := 0., 0.
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var line struct {
-			Message      string  `json:"msg"`
-			Images       float64 `json:"images"`
-			Milliseconds float64 `json:"epoch_ms"`
-		}
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Message == "epoch" {
+	_, err = readLog(f, func(line *logLine) {
+		if line.Message == "epoch" {
 			images, milliseconds = images+line.Images, milliseconds+line.Milliseconds
 		}
-	}
-	if milliseconds == 0 {
+	})
+	if err != nil || milliseconds == 0 {
 		return 0
 	}
 	return 1000 * images / milliseconds

@@ -186,7 +186,7 @@ func (s *Session) mostInMemory(arm train.Arm, longest int) (bags int, err error)
 		return 0, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	free, known := freeBytes(s.Backend)
+	free, known := model.FreeBytes(s.Backend)
 	if !known {
 		return mostBags, nil
 	}
@@ -231,13 +231,4 @@ func (s *Session) readAheadFits(net *model.Net, bags, longest, step int) bool {
 	batches := s.Config.Run.Prefetch + s.Config.Run.Workers + 1
 	pixels := float64(one) * float64(bags) * float64(max(longest, 1)) * float64(batches)
 	return float64(step)+pixels <= memoryShare*float64(free)
-}
-
-// freeBytes is the memory that a device has left.
-func freeBytes(backend kernels.Backend) (bytes int64, known bool) {
-	if card, ok := backend.(kernels.Accountant); ok {
-		free, err := card.FreeBytes()
-		return int64(free), err == nil
-	}
-	return memory.Free()
 }

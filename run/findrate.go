@@ -97,13 +97,9 @@ func (r *RateSearch) write(dir string) error {
 	if err := durable.Stream(r.Table, 0o644, r.writeTable); err != nil {
 		return err
 	}
-	start := 0.0
-	for _, p := range r.Points {
-		start += p.Start / float64(len(r.Points))
-	}
 	points := make([]report.SweepPoint, len(r.Points))
 	for i, p := range r.Points {
-		points[i] = report.SweepPoint{Rate: p.Rate, Loss: start + p.Loss - p.Start, Smoothed: p.Smoothed}
+		points[i] = report.SweepPoint{Rate: p.Rate, Loss: r.Start + p.Loss - p.Start, Smoothed: p.Smoothed}
 	}
 	var chart bytes.Buffer
 	if err := report.RateSweep(&chart, "svg", points, r.Suggested); err != nil {

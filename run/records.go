@@ -94,7 +94,7 @@ func (r *records) close() error {
 	return err
 }
 
-// logLine is what the curves need of a line of the log.
+// logLine is what is read of a line of the log.
 type logLine struct {
 	Message string   `json:"msg"`
 	Step    int      `json:"step"`
@@ -102,6 +102,9 @@ type logLine struct {
 	Truth   *float64 `json:"true_map"`
 	Human   *float64 `json:"human_ap"`
 	Labels  *float64 `json:"map"`
+	// Images and Milliseconds are of an epoch.
+	Images       float64 `json:"images"`
+	Milliseconds float64 `json:"epoch_ms"`
 }
 
 // ReadCurve reads loss and validation AP of a whole run from its log. A line that is broken, as one that a full disk or a
@@ -120,18 +123,7 @@ func ReadCurve(path, stage string) (points []report.Point, broken int, err error
 }
 
 func parseCurve(r io.Reader, stage string) (points []report.Point, broken int, err error) {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	number := 0
-	for lines.Scan() {
-		number++
-		var line logLine
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil && number == 1 {
-			return nil, 0, fmt.Errorf("line %d is not one of a log: move the file away: %w", number, err)
-		} else if err != nil {
-			broken++
-			continue
-		}
+	broken, err = readLog(r, func(line *logLine) {
 		point := report.Point{Step: line.Step, Stage: stage, Loss: eval.Undefined(), AP: eval.Undefined()}
 		switch {
 		case line.Message == "step" && line.Loss != nil:
@@ -139,16 +131,38 @@ func parseCurve(r io.Reader, stage string) (points []report.Point, broken int, e
 		case line.Message == "evaluation":
 			point.AP = firstDefined(line.Truth, line.Human, line.Labels)
 		default:
-			continue
+			return
 		}
 		points = append(points, point)
-	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, 0, fmt.Errorf("line %d is too long: it is no log", number+1)
-	} else if err != nil {
+	})
+	if err != nil {
 		return nil, 0, err
 	}
 	return points, broken, nil
+}
+
+// readLog shows each line of a log; broken ones are counted.
+func readLog(r io.Reader, show func(*logLine)) (broken int, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	number := 0
+	for lines.Scan() {
+		number++
+		var line logLine
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil && number == 1 {
+			return 0, fmt.Errorf("line %d is not one of a log: move the file away: %w", number, err)
+		} else if err != nil {
+			broken++
+			continue
+		}
+		show(&line)
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return 0, fmt.Errorf("line %d is too long: it is no log", number+1)
+	} else if err != nil {
+		return 0, err
+	}
+	return broken, nil
 }
 
 // firstDefined is the AP that people are shown: against the truth, else with human agreement, else

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"path/filepath"
+	"strings"
 
 	"nmn/internal/durable"
 	"nmn/internal/setting"
@@ -69,7 +70,7 @@ func (s *Session) tracking(c *Config, dir, name string) (o mlflow.Options, ok bo
 		o.Experiment = DefaultExperiment
 	}
 	for key := range o.Params { // of the program, which are tags
-		if len(key) > 6 && key[:6] == "build." {
+		if strings.HasPrefix(key, "build.") {
 			delete(o.Params, key)
 		}
 	}

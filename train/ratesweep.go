@@ -29,6 +29,8 @@ type RatePoint struct {
 // RateSearch is what a sweep has found.
 type RateSearch struct {
 	Points []RatePoint `json:"-"`
+	// Start is the mean loss of the batches of all points with the weights of the start.
+	Start float64 `json:"-"`
 	// Diverged reports whether the sweep ended before its last rate because the loss had grown out of bounds.
 	Diverged bool `json:"diverged"`
 	// Steepest is the rate at which the smoothed loss falls fastest against the logarithm of the rate; 0 where it
@@ -81,9 +83,8 @@ func (f *rateFinder) search(diverged bool) *RateSearch {
 	if len(s.Points) < 2 {
 		return s
 	}
-	start := 0.0
 	for _, p := range s.Points {
-		start += p.Start / float64(len(s.Points))
+		s.Start += p.Start / float64(len(s.Points))
 	}
 	for i := range s.Points {
 		around := min(smoothedAround, i, len(s.Points)-1-i)
@@ -91,16 +92,16 @@ func (f *rateFinder) search(diverged bool) *RateSearch {
 		for _, p := range s.Points[i-around : i+around+1] {
 			sum += p.Loss - p.Start
 		}
-		s.Points[i].Smoothed = start + sum/float64(2*around+1)
+		s.Points[i].Smoothed = s.Start + sum/float64(2*around+1)
 	}
 	lowest := s.lowest()
-	if start-s.Points[lowest].Smoothed < leastFall*math.Abs(start) {
+	if s.Start-s.Points[lowest].Smoothed < leastFall*math.Abs(s.Start) {
 		return s
 	}
 	s.Lowest, s.Steepest = s.Points[lowest].Rate, s.Points[s.steepest(lowest)].Rate
 	s.Suggested = s.Lowest / belowLowest
 	for _, p := range s.Points[lowest:] {
-		if p.Smoothed >= start {
+		if p.Smoothed >= s.Start {
 			s.Edge = p.Rate
 			break
 		}

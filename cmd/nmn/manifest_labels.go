@@ -25,8 +25,7 @@ func listsPictures(ctx context.Context, file string) bool {
 	}
 	columns, err := relabel.Columns(ctx, file)
 	if err != nil || !slices.ContainsFunc(columns, func(name string) bool {
-		return slices.Contains([]string{"path", "frames", "file", "filename", "file_name", "filepath", "image",
-			"image_path", "labels"}, name)
+		return name == "labels" || slices.Contains(manifest.PictureColumns(), name)
 	}) {
 		return false
 	}

@@ -30,6 +30,9 @@ func fieldNames() []string {
 	return []string{pathColumn, framesColumn, idColumn, splitColumn, labelsColumn, truthColumn, countsColumn}
 }
 
+// PictureColumns are the columns by which a table lists pictures: those of paths and of frames.
+func PictureColumns() []string { return append([]string{pathColumn, framesColumn}, pathNames...) }
+
 // pathNames are what other programs call the column path.
 var pathNames = []string{"file", "filename", "file_name", "filepath", "image", "image_path"}
 
