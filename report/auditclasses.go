@@ -3,9 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
+	"nmn/eval"
 	"nmn/labels/multiclass"
 )
 
@@ -77,30 +77,16 @@ func classNoise(r *multiclass.Report, most int) *Table {
 }
 
 func classJudgement(j *multiclass.Judgement) *Table {
-	t := &Table{Title: fmt.Sprintf("Finding the %d wrong labels (%%)", j.Wrong),
-		Columns: []Column{{Name: "ranked by", Text: true}, {Name: "AP", Decimals: 2}}}
-	at := slices.Sorted(maps.Keys(j.Posterior.PrecisionAt))
-	for _, k := range at {
-		t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("P@%d", k), Decimals: 2})
-	}
+	var rankings []ranking
 	for _, r := range []struct {
 		name string
 		multiclass.Ranking
 	}{{"posterior", j.Posterior}, {"self-confidence", j.Self}, {"normalised margin", j.Margin}} {
-		cells := []Cell{words(r.name), number(100 * r.AP)}
-		for _, k := range at {
-			cells = append(cells, number(100*r.PrecisionAt[k]))
-		}
-		t.Rows = append(t.Rows, Row{Cells: cells})
+		rankings = append(rankings, ranking{r.name, []eval.Number{r.AP}, r.PrecisionAt})
 	}
-	t.dropEmptyColumns()
+	t := judgementTable(j.Wrong, []string{"AP"}, rankings)
 	c := j.Confident
-	note := fmt.Sprintf("Confident learning flags %d labels", c.Labels)
-	if c.Precision.Defined() {
-		note += fmt.Sprintf(": precision %.2f %%, recall %.2f %%; the posterior's first %d have precision %.2f %%",
-			100*c.Precision, 100*c.Recall, c.Labels, 100*c.PosteriorPrecision)
-	}
-	note += "."
+	note := "Confident learning " + flagged(c.Labels, c.Precision, c.Recall, c.PosteriorPrecision)
 	if j.Suggested.Defined() {
 		note += fmt.Sprintf(" Of suspects that are wrong, %.1f %% get the true class suggested.", 100*j.Suggested)
 	}

@@ -141,37 +141,55 @@ func noisiest(classes []audit.Class, most int) []int {
 
 // JudgementTable holds the audit and its rivals against the truth.
 func JudgementTable(j *audit.Judgement) *Table {
-	t := &Table{
-		Title: fmt.Sprintf("Finding the %d wrong labels (%%)", j.Wrong),
-		Columns: []Column{
-			{Name: "ranked by", Text: true}, {Name: "AP", Decimals: 2}, {Name: "AP, incorrect", Decimals: 2},
-			{Name: "AP, missing", Decimals: 2},
-		},
+	t := judgementTable(j.Wrong, []string{"AP", "AP, incorrect", "AP, missing"}, []ranking{
+		{"posterior", []eval.Number{j.Posterior.AP, j.Posterior.IncorrectAP, j.Posterior.MissingAP}, j.Posterior.PrecisionAt},
+		{"|z - p|", []eval.Number{j.Difference.AP, j.Difference.IncorrectAP, j.Difference.MissingAP},
+			j.Difference.PrecisionAt}})
+	c := j.Confident
+	t.Notes = append(t.Notes, "Confident learning, class by class, "+flagged(c.Labels, c.Precision, c.Recall,
+		c.PosteriorPrecision)+" Self-confidence and normalised margin order labels as |z - p| does.")
+	return t
+}
+
+// ranking is how well an order of labels finds the wrong ones.
+type ranking struct {
+	name        string
+	ap          []eval.Number
+	precisionAt map[int]eval.Number
+}
+
+// judgementTable holds rankings against the truth, the average precisions of each in columns of these names and its
+// precision at the places of the first one.
+func judgementTable(wrong int, ap []string, rankings []ranking) *Table {
+	t := &Table{Title: fmt.Sprintf("Finding the %d wrong labels (%%)", wrong),
+		Columns: []Column{{Name: "ranked by", Text: true}}}
+	at := slices.Sorted(maps.Keys(rankings[0].precisionAt))
+	for _, name := range ap {
+		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
 	}
-	at := slices.Sorted(maps.Keys(j.Posterior.PrecisionAt))
 	for _, k := range at {
 		t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("P@%d", k), Decimals: 2})
 	}
-	for _, r := range []struct {
-		name string
-		audit.Ranking
-	}{{"posterior", j.Posterior}, {"|z - p|", j.Difference}} {
+	for _, r := range rankings {
 		cells := []Cell{words(r.name)}
-		for _, v := range []eval.Number{r.AP, r.IncorrectAP, r.MissingAP} {
+		for _, v := range r.ap {
 			cells = append(cells, number(100*v))
 		}
 		for _, k := range at {
-			cells = append(cells, number(100*r.PrecisionAt[k]))
+			cells = append(cells, number(100*r.precisionAt[k]))
 		}
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
 	t.dropEmptyColumns()
-	c := j.Confident
-	note := fmt.Sprintf("Confident learning, class by class, flags %d labels", c.Labels)
-	if c.Precision.Defined() {
-		note += fmt.Sprintf(": precision %.2f %%, recall %.2f %%; the posterior's first %d have precision %.2f %%",
-			100*c.Precision, 100*c.Recall, c.Labels, 100*c.PosteriorPrecision)
-	}
-	t.Notes = append(t.Notes, note+". Self-confidence and normalised margin order labels as |z - p| does.")
 	return t
+}
+
+// flagged says how well confident learning does beside as many labels by posterior.
+func flagged(labels int, precision, recall, posterior eval.Number) string {
+	s := fmt.Sprintf("flags %d labels", labels)
+	if precision.Defined() {
+		s += fmt.Sprintf(": precision %.2f %%, recall %.2f %%; the posterior's first %d have precision %.2f %%",
+			100*precision, 100*recall, labels, 100*posterior)
+	}
+	return s + "."
 }
