@@ -73,7 +73,7 @@ def main():
     a.add_argument("sizes", nargs="*", default=["50000x80"])
     a.add_argument("--turns", type=int, default=3)
     a.add_argument("--folder", help="keep the data here")
-    o = a.parse_args()
+    o = a.parse_intermixed_args()
     print("| bags × words | nmn audit | with --truth | with --rows | cleanlab: issues + quality | memory: nmn | --truth | --rows | cleanlab |")
     print("|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     for size in o.sizes:
