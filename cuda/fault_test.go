@@ -111,3 +111,61 @@ func TestOutOfMemoryOfOtherCalls_DoesNotLoseTheDevice(t *testing.T) {
 	}
 	must(t, d.Sync())
 }
+
+// unmarked launches a, then b and c without marks, then d; number fault of them faults.
+func unmarked(t *testing.T, d *Device, fault int) error {
+	t.Helper()
+	s := d.Compute()
+	launch := func(name string) {
+		t.Helper()
+		must(t, s.Launch(kernel(t, d, name), Dim3{X: 1}, Dim3{X: 32}, 0))
+	}
+	fake.Fault(fault, 700)
+	launch("a")
+	must(t, s.Unmarked(func() error {
+		launch("b")
+		return s.Unmarked(func() error { launch("c"); return nil }) // within another it changes nothing
+	}))
+	launch("d")
+	return s.Sync()
+}
+
+func TestUnmarked_FaultsAreThoseOfItsLaunches(t *testing.T) {
+	for number, want := range []struct{ launch, recent string }{
+		{"test.a", "test.a test.b test.c test.d"},
+		{"", "test.b test.c test.d"},
+		{"", "test.b test.c test.d"},
+		{"test.d", "test.d"},
+	} {
+		d := open(t, fakedriver.H200, Options{})
+		err := unmarked(t, d, number+1)
+		var fault *FaultError
+		if !errors.As(err, &fault) {
+			t.Fatalf("error %v, want a FaultError", err)
+		}
+		if got := strings.Join(fault.Recent, " "); fault.Launch != want.launch || got != want.recent {
+			t.Errorf("launch %d: %q of %s is named, want %q of %s", number+1, fault.Launch, got, want.launch, want.recent)
+		}
+		must(t, d.Close())
+	}
+}
+
+// A launch takes two calls of the driver with its mark, and the context each time.
+func TestUnmarked_MarksTheLastLaunchAlone(t *testing.T) {
+	d := open(t, fakedriver.H200, Options{})
+	f, s := kernel(t, d, "a"), d.Compute()
+	launch := func() error { return s.Launch(f, Dim3{X: 1}, Dim3{X: 32}, 0) }
+	count := func(work func() error) int {
+		before := fake.Calls()
+		must(t, work())
+		return fake.Calls() - before
+	}
+	three := func() error { return errors.Join(launch(), launch(), launch()) }
+	if got, want := count(func() error { return s.Unmarked(three) }), count(three)-4; got != want {
+		t.Errorf("%d calls of the driver for three launches without marks, want %d", got, want)
+	}
+	if got := count(func() error { return s.Unmarked(func() error { return nil }) }); got != 0 {
+		t.Errorf("%d calls of the driver for no launch, want none", got)
+	}
+	must(t, s.Sync())
+}

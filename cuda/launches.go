@@ -9,9 +9,11 @@ type launches struct {
 	mu      sync.Mutex
 	names   [16]string // launch n is in n % 16
 	count   uint32     // launches so far
+	own     [16]bool   // whether launch n, in n % 16, is followed by a mark of its own
 	settled uint32     // launches known to have ended
 	mark    *HostBuffer
 	marking bool
+	quiet   bool // marks are left out for now
 }
 
 // open gets the word that the device writes its progress to.
@@ -31,7 +33,21 @@ func (l *launches) add(name string) (number uint32, marking bool) {
 	defer l.mu.Unlock()
 	l.count++
 	l.names[l.count%uint32(len(l.names))] = name
-	return l.count, l.marking
+	marking = l.marking && !l.quiet
+	l.own[l.count%uint32(len(l.own))] = marking
+	return l.count, marking
+}
+
+// hush leaves marks out, or no longer. It returns whether they were left out before, and the mark that is missing
+// behind the latest launch, 0 for none.
+func (l *launches) hush(quiet bool) (before bool, missing uint32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, l.quiet = l.quiet, quiet
+	if last := l.count % uint32(len(l.own)); !quiet && l.marking && l.count > l.settled && !l.own[last] {
+		l.own[last], missing = true, l.count
+	}
+	return before, missing
 }
 
 // settle notes that all launches have ended.
@@ -66,7 +82,8 @@ func (l *launches) suspects() (failed string, recent []string) {
 	for n := first; n <= l.count; n++ {
 		recent = append(recent, l.names[n%size])
 	}
-	if marked && len(recent) > 0 {
+	// The next mark that did not come is that of the launch that failed, unless launches before it have none.
+	if marked && len(recent) > 0 && l.own[first%size] {
 		failed = recent[0]
 	}
 	return failed, recent
