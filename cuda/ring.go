@@ -31,15 +31,8 @@ func (d *Device) NewRing(slots, bytes int) (*Ring, error) {
 		return nil, err
 	}
 	r := &Ring{stream: stream}
-	for range slots {
-		var s slot
-		if s.buffer, err = d.AllocHost(bytes); err == nil {
-			s.done, err = d.NewEvent(false)
-		}
-		r.slots = append(r.slots, s)
-		if err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
+	if r.slots, err = d.newSlots(slots, bytes); err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
@@ -88,15 +81,4 @@ func (r *Ring) send(dst Address, bytes int) (done *Event, err error) {
 }
 
 // Close waits for the copies and frees the buffers.
-func (r *Ring) Close() error {
-	err := r.stream.Close()
-	for _, s := range r.slots {
-		if s.done != nil {
-			err = errors.Join(err, s.done.Close())
-		}
-		if s.buffer != nil {
-			err = errors.Join(err, s.buffer.Close())
-		}
-	}
-	return err
-}
+func (r *Ring) Close() error { return errors.Join(r.stream.Close(), closeSlots(r.slots)) }

@@ -5,6 +5,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"gorgonia.org/cu"
 )
@@ -15,6 +16,7 @@ type Stream struct {
 	name      string
 	stream    cu.Stream
 	launches  launches
+	aside     aside
 	capturing *Graph // what a capture in progress collects, else nil
 }
 
@@ -46,7 +48,7 @@ func (s *Stream) Capturing() bool { return s.capturing != nil }
 
 // Close waits for the stream's work and destroys it.
 func (s *Stream) Close() error {
-	err := s.device.discard("destroy the stream", s.name, s)
+	err := errors.Join(s.device.discard("destroy the stream", s.name, s), s.aside.close())
 	if s.launches.mark != nil {
 		err = errors.Join(err, s.launches.mark.Close())
 	}
@@ -67,6 +69,7 @@ func (s *Stream) Sync() error {
 		return err
 	}
 	s.launches.settle()
+	s.aside.filled = 0
 	return nil
 }
 
@@ -90,8 +93,9 @@ func (s *Stream) Copy(dst, src Address, bytes int) error {
 	})
 }
 
-// Upload enqueues copying host memory to the device. When it returns, src may be changed: the driver
-// has copied it aside. Not for captures, which would read src again at every replay.
+// Upload enqueues copying host memory to the device. When it returns, src may be changed: it was copied to pinned
+// memory of the stream, for the driver may read pageable memory after its call has returned. Not for captures,
+// which would read that memory again at every replay.
 func (s *Stream) Upload(dst Address, src []byte) error {
 	if len(src) == 0 {
 		return nil
@@ -99,8 +103,25 @@ func (s *Stream) Upload(dst Address, src []byte) error {
 	if s.capturing != nil {
 		return fmt.Errorf("cuda: upload %d bytes on the stream %s: it is capturing a graph", len(src), s.name)
 	}
+	for len(src) > 0 {
+		room, err := s.aside.room(s)
+		if err != nil {
+			return err
+		}
+		n := copy(room, src)
+		if err := s.upload(dst, room[:n]); err != nil {
+			return err
+		}
+		s.aside.filled += padded(n)
+		dst, src = dst+Address(n), src[n:]
+	}
+	return nil
+}
+
+// upload enqueues copying pinned memory.
+func (s *Stream) upload(dst Address, pinned []byte) error {
 	return s.device.call("upload", "", func() error {
-		return cu.MemcpyHtoDAsync(cu.DevicePtr(dst), bytesOf(src), int64(len(src)), s.stream)
+		return cu.MemcpyHtoDAsync(cu.DevicePtr(dst), bytesOf(pinned), int64(len(pinned)), s.stream)
 	})
 }
 
@@ -113,24 +134,39 @@ func (s *Stream) UploadPinned(dst Address, src *HostBuffer, bytes int) error {
 	if bytes == 0 {
 		return nil
 	}
-	return s.device.call("upload pinned memory", "", func() error {
-		return cu.MemcpyHtoDAsync(cu.DevicePtr(dst), bytesOf(src.bytes), int64(bytes), s.stream)
-	})
+	return s.upload(dst, src.bytes[:bytes])
 }
 
-// Download waits for the stream's work and copies device memory to dst.
+// Download waits for the stream's work and copies device memory to dst, whichever memory that is.
 func (s *Stream) Download(dst []byte, src Address) error {
 	if len(dst) == 0 {
 		return s.Sync()
 	}
+	if err := s.download(dst, src); err != nil {
+		return err
+	}
+	err := s.Sync() // the call may have returned before the copy was done, into pageable memory too
+	runtime.KeepAlive(dst)
+	return err
+}
+
+// DownloadPinned enqueues copying device memory to the first bytes of pinned memory. They are there when work that
+// was enqueued later, such as the recording of an event, has been waited for.
+func (s *Stream) DownloadPinned(dst *HostBuffer, src Address, bytes int) error {
+	if bytes > len(dst.bytes) {
+		return fmt.Errorf("cuda: download %d bytes to a buffer of %d", bytes, len(dst.bytes))
+	}
+	if bytes == 0 {
+		return nil
+	}
+	return s.download(dst.bytes[:bytes], src)
+}
+
+func (s *Stream) download(dst []byte, src Address) error {
 	if s.capturing != nil {
 		return fmt.Errorf("cuda: download %d bytes on the stream %s: it is capturing a graph", len(dst), s.name)
 	}
-	err := s.device.call("download", "", func() error {
+	return s.device.call("download", "", func() error {
 		return cu.MemcpyDtoHAsync(bytesOf(dst), cu.DevicePtr(src), int64(len(dst)), s.stream)
 	})
-	if err != nil {
-		return err
-	}
-	return s.Sync()
 }

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <memory>
 
 namespace {
 
@@ -30,7 +29,7 @@ size_t capacity() {
   return bytes && *bytes ? strtoull(bytes, nullptr, 10) : size_t(8) << 30;
 }
 
-// Pinned memory, its size by its address: copies from it read it when they are done.
+// Pinned memory, its size by its address.
 std::map<uintptr_t, size_t> pinned;
 
 bool damaged(uintptr_t at, size_t bytes) {
@@ -186,15 +185,12 @@ int cuMemFreeHost(void *at) {
   if (!pinned.erase(reinterpret_cast<uintptr_t>(at))) return invalidValue;
   return free(at), success;
 }
+// Copies read the host's memory when they are done, pinned or not, as on hosts where a card reads pageable memory
+// itself.
 int cuMemcpyHtoDAsync_v2(uintptr_t to, const void *from, size_t n, void *stream) {
   Call call("cuMemcpyHtoDAsync");
   if (call.code) return call.code;
-  if (!static_cast<Stream *>(stream)->late || inside(pinned, reinterpret_cast<uintptr_t>(from), n)) {
-    return copy(reinterpret_cast<void *>(to), from, n, stream, to, 0);
-  }
-  const char *bytes = static_cast<const char *>(from);
-  const auto aside = std::make_shared<std::vector<char>>(bytes, bytes + n);  // as the driver does
-  return enqueue(stream, [=] { return known(to, n) ? (memcpy(reinterpret_cast<void *>(to), aside->data(), n), int(success)) : int(invalidValue); });
+  return copy(reinterpret_cast<void *>(to), from, n, stream, to, 0);
 }
 int cuMemcpyDtoHAsync_v2(void *to, uintptr_t from, size_t n, void *stream) {
   Call call("cuMemcpyDtoHAsync");

@@ -1,9 +1,10 @@
 /* A driver without a device, for tests: libcuda.so.1 as package cuda calls it.
  *
  * Memory is the host's. Work on a stream is held back until something waits for it, and only what must
- * come before runs then: of all orders that a device may take, the one that shows a missing event. Every
- * call can be made to fail, kernels can be made to fault, and what was not freed is counted. A call on a
- * thread without a current context fails, as on a device. */
+ * come before runs then: of all orders that a device may take, the one that shows a missing event, and
+ * memory of the host that was used again too early. Every call can be made to fail, kernels can be made to
+ * fault, and what was not freed is counted. A call on a thread without a current context fails, as on a
+ * device. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -89,7 +90,7 @@ enum work { COPY, FILL, RECORD, WAIT, WORD, KERNEL };
 struct stream;
 typedef struct op {
   enum work work;
-  void *dst, *staged;
+  void *dst;
   const void *src;
   size_t bytes;
   int value;
@@ -156,7 +157,6 @@ static int step(stream *s) {
   if (!o) return 0;
   s->first = o->next;
   run(s, o);
-  free(o->staged);
   free(o);
   return 1;
 }
@@ -368,6 +368,8 @@ int cuMemsetD8Async(uint64_t p, unsigned char v, size_t n, void *s) {
   op o = {.work = FILL, .dst = (void *)p, .value = v, .bytes = n};
   return leave(put(s, &o));
 }
+/* Copies from and to the host read and write its memory when they run, pinned or not, as on hosts where the device
+ * reads pageable memory itself: nothing is copied aside. */
 int cuMemcpyHtoDAsync_v2(uint64_t d, const void *p, size_t n, void *s) {
   CALL("cuMemcpyHtoDAsync", 1);
   WANT(inside((void *)d, n), INVALID_VALUE);
@@ -375,17 +377,15 @@ int cuMemcpyHtoDAsync_v2(uint64_t d, const void *p, size_t n, void *s) {
   int pinned = 0;
   for (object *at = objects; at; at = at->next)
     pinned |= at->kind == HOST && p >= at->at && (const char *)p < (char *)at->at + at->bytes;
-  if (!pinned) o.src = o.staged = memcpy(malloc(n), p, n); /* copied aside at once */
   note("upload %zu%s", n, pinned ? " pinned" : "");
   return leave(put(s, &o));
 }
 int cuMemcpyDtoHAsync_v2(void *p, uint64_t d, size_t n, void *s) {
   CALL("cuMemcpyDtoHAsync", 1);
   WANT(inside((void *)d, n), INVALID_VALUE);
-  drain(s);
-  if (!sticky) memcpy(p, (void *)d, n);
+  op o = {.work = COPY, .dst = p, .src = (void *)d, .bytes = n};
   note("download %zu", n);
-  return leave(sticky);
+  return leave(put(s, &o));
 }
 int cuMemcpyDtoDAsync_v2(uint64_t d, uint64_t p, size_t n, void *s) {
   CALL("cuMemcpyDtoDAsync", 1);

@@ -1,0 +1,81 @@
+//go:build cuda
+
+package cuda
+
+import "errors"
+
+// aside is pinned memory that a stream copies to what it is to upload. Uploads fill one slot after the other from
+// its beginning, so that the host fills one while the device reads the other. A slot's event stands behind the last
+// upload from it; small uploads share a slot, and need none.
+type aside struct {
+	slots  []slot
+	at     int // of the slot that is being filled
+	filled int // bytes of it that may be on their way
+}
+
+// Two slots keep the copy busy, as those of a Staging.
+const (
+	asideSlots = stagingSlots
+	asideBytes = stagingSlotBytes
+)
+
+// room is what is left of a slot, at least one byte.
+func (a *aside) room(s *Stream) ([]byte, error) {
+	if len(a.slots) == 0 {
+		if err := a.open(s.device); err != nil {
+			return nil, err
+		}
+	}
+	if a.filled == asideBytes {
+		next := (a.at + 1) % len(a.slots)
+		if err := s.Record(a.slots[a.at].done); err != nil {
+			return nil, err
+		}
+		if err := a.slots[next].done.Sync(); err != nil {
+			return nil, err
+		}
+		a.at, a.filled = next, 0
+	}
+	return a.slots[a.at].buffer.Bytes()[a.filled:], nil
+}
+
+func (a *aside) open(d *Device) (err error) {
+	a.slots, err = d.newSlots(asideSlots, asideBytes)
+	return err
+}
+
+// close frees the slots. The stream has done its work.
+func (a *aside) close() error {
+	err := closeSlots(a.slots)
+	a.slots, a.filled = nil, 0
+	return err
+}
+
+// newSlots makes pinned buffers of bytes each, all or none.
+func (d *Device) newSlots(count, bytes int) (slots []slot, err error) {
+	for range count {
+		var s slot
+		if s.buffer, err = d.AllocHost(bytes); err == nil {
+			s.done, err = d.NewEvent(false)
+		}
+		slots = append(slots, s)
+		if err != nil {
+			return nil, errors.Join(err, closeSlots(slots))
+		}
+	}
+	return slots, nil
+}
+
+// closeSlots frees buffers whose copies have ended.
+func closeSlots(slots []slot) error {
+	var err error
+	for _, s := range slots {
+		if s.done != nil {
+			err = errors.Join(err, s.done.Close())
+		}
+		if s.buffer != nil {
+			err = errors.Join(err, s.buffer.Close())
+		}
+	}
+	return err
+}
