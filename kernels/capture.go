@@ -63,3 +63,19 @@ type Feed interface {
 	// Close waits for uploads and frees the feed's memory.
 	Close() error
 }
+
+// Drainer is a Backend that takes results off the device while it goes on computing. A graphics card is one; ask by a
+// type assertion.
+type Drainer interface {
+	NewDrain() (Drain, error)
+}
+
+// Drain brings results to the host, in the order in which they were begun, of which two may be on their way.
+type Drain interface {
+	// Begin enqueues copying a tensor of float32 behind the work so far. Work that follows may overwrite it.
+	Begin(src *tensor.Tensor) error
+	// Next waits for the oldest result, and for nothing behind it. The values hold until the next Begin.
+	Next() ([]float32, error)
+	// Close waits for results that are on their way, and frees the drain's memory.
+	Close() error
+}

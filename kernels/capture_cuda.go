@@ -10,6 +10,7 @@ import (
 var (
 	_ Capturer  = (*card)(nil)
 	_ Feeder    = (*card)(nil)
+	_ Drainer   = (*card)(nil)
 	_ Sectioned = (*card)(nil)
 )
 
@@ -35,6 +36,15 @@ func (b *card) NewFeed() (Feed, error) {
 		return nil, err
 	}
 	return feed, nil
+}
+
+// NewDrain implements Drainer.
+func (b *card) NewDrain() (Drain, error) {
+	drain, err := b.cardMemory.NewDrain()
+	if err != nil {
+		return nil, err
+	}
+	return drain, nil
 }
 
 // Capture implements Capturer.

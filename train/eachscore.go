@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
 )
@@ -15,12 +16,16 @@ import (
 func EachScore(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
 	visit func(bag int, logits, q01, q10 []float32)) ([]loader.BadSample, error) {
 	k := net.Config().Classes
-	var logits, q01, q10 []float32
-	return inOrder(ctx, net, set, config, func(batch *loader.Batch, plan *model.Plan) error {
-		logits = append(logits[:0], make([]float32, batch.N*k)...)
-		if err := net.Backend().Download(hostOver(logits), plan.BagLogit); err != nil {
-			return err
+	var q01, q10 []float32
+	var list []*tensor.Tensor
+	outputs := func(p *model.Plan) ([]*tensor.Tensor, error) {
+		if list = append(list[:0], p.BagLogit); p.Confidence != nil {
+			list = append(list, p.Confidence)
 		}
+		return list, nil
+	}
+	return inOrder(ctx, net, set, config, outputs, func(batch *loader.Batch, values [][]float32) error {
+		logits := values[0]
 		row := 0
 		next := func() error {
 			scores := logits[row*k : (row+1)*k]
@@ -37,14 +42,14 @@ func EachScore(ctx context.Context, net *model.Net, set *loader.Set, config load
 		var err error
 		switch {
 		case net.Config().Noise == model.FeatureDependent:
-			reading := bagRates(net, plan, func(miss, wrong []float32) {
+			reading := bagRates(values[1], k, func(miss, wrong []float32) {
 				if q01, q10 = miss, wrong; err == nil {
 					err = next()
 				}
 			})
 			return joined(err, reading)
 		case net.Config().Noise == model.FeatureIndependent && q01 == nil:
-			err = bagRates(net, plan, func(miss, wrong []float32) { q01, q10 = miss, wrong })
+			err = bagRates(values[1], k, func(miss, wrong []float32) { q01, q10 = miss, wrong })
 		}
 		for err == nil && row < batch.N {
 			err = next()

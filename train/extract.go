@@ -31,9 +31,9 @@ func Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader
 		if err != nil {
 			return nil, fmt.Errorf("training: cannot hold %s of %d bags: %w", layer, bags, err)
 		}
-		x.layers = append(x.layers, extractedLayer{layer, width, room, make([]float32, bags*width)})
+		x.layers = append(x.layers, extractedLayer{layer, width, room})
 	}
-	return inOrder(ctx, net, set, config, x.add)
+	return inOrder(ctx, net, set, config, x.outputs, x.add)
 }
 
 // extractor takes rows off the device.
@@ -41,27 +41,45 @@ type extractor struct {
 	net    *model.Net
 	arena  *tensor.Arena
 	layers []extractedLayer
+	list   []*tensor.Tensor
 	rows   [][]float32 // of one bag
 	write  func(bag int, rows [][]float32) error
 }
 
-// extractedLayer has room for what a layer says about the largest batch, on the device and on the host.
+// extractedLayer has room on the device for what a layer says about the largest batch.
 type extractedLayer struct {
 	name  model.Layer
 	width int
 	room  *tensor.Tensor
-	host  []float32
 }
 
-func (x *extractor) add(batch *loader.Batch, plan *model.Plan) error {
-	for i := range x.layers {
-		if err := x.layers[i].take(x.net, batch, plan); err != nil {
+// outputs lists the rows of the layers, which it computes behind the forward pass.
+func (x *extractor) outputs(plan *model.Plan) ([]*tensor.Tensor, error) {
+	x.list = x.list[:0]
+	for _, l := range x.layers {
+		room, err := l.room.Rows(0, plan.Bags)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := x.net.Extract(room, plan, l.name)
+		if err != nil {
+			return nil, err
+		}
+		x.list = append(x.list, rows)
+	}
+	return x.list, nil
+}
+
+// add writes the rows of a batch.
+func (x *extractor) add(batch *loader.Batch, values [][]float32) error {
+	for i, l := range x.layers {
+		if err := l.check(batch, values[i]); err != nil {
 			return err
 		}
 	}
 	for n, bag := range batch.Index {
 		for i, l := range x.layers {
-			x.rows[i] = l.host[n*l.width : (n+1)*l.width]
+			x.rows[i] = values[i][n*l.width : (n+1)*l.width]
 		}
 		if err := x.write(bag, x.rows); err != nil {
 			return err
@@ -70,21 +88,9 @@ func (x *extractor) add(batch *loader.Batch, plan *model.Plan) error {
 	return nil
 }
 
-// take brings the rows of a batch to the host.
-func (l *extractedLayer) take(net *model.Net, batch *loader.Batch, plan *model.Plan) error {
-	room, err := l.room.Rows(0, batch.N)
-	if err != nil {
-		return err
-	}
-	rows, err := net.Extract(room, plan, l.name)
-	if err != nil {
-		return err
-	}
-	host := l.host[:batch.N*l.width]
-	if err := net.Backend().Download(hostOver(host), rows); err != nil {
-		return err
-	}
-	for i, v := range host {
+// check refuses rows that are not finite.
+func (l *extractedLayer) check(batch *loader.Batch, rows []float32) error {
+	for i, v := range rows {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 			return fmt.Errorf("training: %s of bag %s is %v at %d: the weights are damaged",
 				l.name, batch.IDs[i/l.width], v, i%l.width)

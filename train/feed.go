@@ -13,6 +13,7 @@ import (
 // staged while the one before is worked on; elsewhere it is uploaded when it is taken.
 type feed struct {
 	backend kernels.Backend
+	scoring bool          // no labels or keys of dropout are needed
 	beside  kernels.Feed  // nil where uploads wait for their turn
 	staged  *loader.Batch // what beside holds
 	arrays  []*dense.Dense
@@ -38,9 +39,12 @@ func (f *feed) ahead() bool { return f.beside != nil }
 func (f *feed) stage(b *loader.Batch) error {
 	f.staged = nil
 	if b.Vectors != nil {
-		f.arrays = append(f.arrays[:0], b.Vectors, b.Offsets, b.Keys, learned(b))
+		f.arrays = append(f.arrays[:0], b.Vectors, b.Offsets)
 	} else {
-		f.arrays = append(f.arrays[:0], b.Pixels, b.Sizes, b.Flips, b.Offsets, b.Keys, learned(b))
+		f.arrays = append(f.arrays[:0], b.Pixels, b.Sizes, b.Flips, b.Offsets)
+	}
+	if !f.scoring {
+		f.arrays = append(f.arrays, b.Keys, learned(b))
 	}
 	if err := f.beside.Stage(f.arrays); err != nil {
 		return err
@@ -60,7 +64,7 @@ func learned(b *loader.Batch) *dense.Dense {
 // take makes a batch the input of a plan of its shape.
 func (f *feed) take(p *model.Plan, b *loader.Batch) error {
 	if f.beside == nil {
-		return upload(f.backend, p, b, true)
+		return upload(f.backend, p, b, !f.scoring)
 	}
 	if f.staged != b {
 		if err := f.stage(b); err != nil {
@@ -69,9 +73,12 @@ func (f *feed) take(p *model.Plan, b *loader.Batch) error {
 	}
 	f.staged = nil
 	if b.Vectors != nil {
-		f.tensors = append(f.tensors[:0], p.X, p.Offsets, p.Keys, p.Labels)
+		f.tensors = append(f.tensors[:0], p.X, p.Offsets)
 	} else {
-		f.tensors = append(f.tensors[:0], p.Pixels, p.Sizes, p.Flips, p.Offsets, p.Keys, p.Labels)
+		f.tensors = append(f.tensors[:0], p.Pixels, p.Sizes, p.Flips, p.Offsets)
+	}
+	if !f.scoring {
+		f.tensors = append(f.tensors, p.Keys, p.Labels)
 	}
 	return f.beside.Take(f.tensors)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
 )
@@ -23,7 +24,11 @@ func NoiseRates(net *model.Net) (q01, q10 []float32, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	err = bagRates(net, plan, func(miss, wrong []float32) { q01, q10 = miss, wrong })
+	values := make([]float32, plan.Confidence.Len())
+	if err := net.Backend().Download(hostOver(values), plan.Confidence); err != nil {
+		return nil, nil, err
+	}
+	err = bagRates(values, net.Config().Classes, func(miss, wrong []float32) { q01, q10 = miss, wrong })
 	return q01, q10, err
 }
 
@@ -35,25 +40,21 @@ func EachRates(ctx context.Context, net *model.Net, set *loader.Set, config load
 	if mode := net.Config().Noise; mode != model.FeatureDependent {
 		return nil, fmt.Errorf("training: rates of each bag, of the noise model %q: %w", mode, ErrNoNoiseModel)
 	}
-	return inOrder(ctx, net, set, config, func(batch *loader.Batch, plan *model.Plan) error {
+	confidence := func(p *model.Plan) ([]*tensor.Tensor, error) { return []*tensor.Tensor{p.Confidence}, nil }
+	return inOrder(ctx, net, set, config, confidence, func(batch *loader.Batch, values [][]float32) error {
 		row := 0
-		return bagRates(net, plan, func(q01, q10 []float32) {
+		return bagRates(values[0], net.Config().Classes, func(q01, q10 []float32) {
 			visit(batch.Index[row], q01, q10)
 			row++
 		})
 	})
 }
 
-// bagRates visits the rates of each row of the confidence map of a plan's last forward pass: of each bag,
-// or one for all of a feature-independent noise model.
-func bagRates(net *model.Net, plan *model.Plan, visit func(q01, q10 []float32)) error {
-	host := hostOver(make([]float32, plan.Confidence.Len()))
-	if err := net.Backend().Download(host, plan.Confidence); err != nil {
-		return err
-	}
-	k := net.Config().Classes
+// bagRates visits the rates of each row of a confidence map of k classes: of each bag, or one for all of a
+// feature-independent noise model.
+func bagRates(confidence []float32, k int, visit func(q01, q10 []float32)) error {
 	q01, q10 := make([]float32, k), make([]float32, k)
-	for values := host.Float32s(); len(values) > 0; values = values[4*k:] {
+	for values := confidence; len(values) > 0; values = values[4*k:] {
 		model.Rates(q01, q10, values[:4*k])
 		for c := range k {
 			if q01[c] != q01[c] || q10[c] != q10[c] {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nmn/format/safetensors"
+	"nmn/loader"
 )
 
 // Names of the tensors in which a checkpoint within the first epoch keeps online scores.
@@ -47,15 +48,32 @@ func (t *Trainer) scoreOnline() error {
 		if t.online == nil {
 			t.online = t.newOnline()
 		}
-		plan, err := forward(t.Net, batch)
-		if err == nil {
-			err = t.online.add(batch, plan)
-		}
-		if err != nil {
+		if err := t.scoreNow(batch); err != nil {
 			return fmt.Errorf("online scores of step %d: %w", t.at.Step+1, err)
 		}
 	}
 	return nil
+}
+
+// scoreNow scores a batch and waits for it.
+func (t *Trainer) scoreNow(batch *loader.Batch) error {
+	plan, err := forward(t.Net, batch)
+	if err != nil {
+		return err
+	}
+	list, err := t.online.outputs(plan)
+	if err != nil {
+		return err
+	}
+	var values [][]float32
+	for _, result := range list {
+		host := make([]float32, result.Len())
+		if err := t.Net.Backend().Download(hostOver(host), result); err != nil {
+			return err
+		}
+		values = append(values, host)
+	}
+	return t.online.add(batch, values)
 }
 
 // giveOnline hands the online scores over at the end of the first epoch.

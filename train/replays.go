@@ -16,6 +16,7 @@ type work struct {
 	plan       *model.Plan // of the batch; nil for the update. A plan's memory never moves
 	accumulate bool        // the gradients join those of the batches before
 	last       bool        // of the step's batches: the norm of the gradients is computed too
+	scores     bool        // no gradients: a pass forward alone
 }
 
 // String names the work in the errors of its graph.
@@ -23,7 +24,11 @@ func (w work) String() string {
 	if w.plan == nil {
 		return "update"
 	}
-	return fmt.Sprintf("gradients of %d frames in %d bags", w.plan.Frames, w.plan.Bags)
+	what := "gradients"
+	if w.scores {
+		what = "scores"
+	}
+	return fmt.Sprintf("%s of %d frames in %d bags", what, w.plan.Frames, w.plan.Bags)
 }
 
 // replays do work: at once or, on a device that records, as one graph when it comes again. The first time

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"nmn/kernels/tensor"
 	"nmn/labels"
@@ -47,8 +46,8 @@ func score(ctx context.Context, net *model.Net, set *loader.Set, config loader.C
 			return nil, err
 		}
 	}
-	bad, err := inOrder(ctx, net, set, config, func(batch *loader.Batch, plan *model.Plan) error {
-		err := s.add(batch, plan)
+	bad, err := inOrder(ctx, net, set, config, s.outputs, func(batch *loader.Batch, values [][]float32) error {
+		err := s.add(batch, values)
 		scored(batch.N)
 		return err
 	})
@@ -66,7 +65,7 @@ type scorer struct {
 	logits, prob, observed []float32
 	rates                  rateMean
 	videos                 *loader.FrameIndex // where bags are scored by their frames, else nil
-	room                   [3][]float32       // for the scores of frames
+	list                   []*tensor.Tensor   // what outputs lists
 }
 
 func newScorer(net *model.Net, bags int) *scorer {
@@ -82,63 +81,58 @@ func newLogitScorer(net *model.Net, bags int) *scorer {
 		rates: rateMean{miss: make([]float64, k), wrong: make([]float64, k)}}
 }
 
-// add takes the scores of one batch.
-func (s *scorer) add(batch *loader.Batch, plan *model.Plan) error {
-	if s.videos != nil {
-		return s.addFrames(batch, plan)
+// outputs lists the logits of a batch, its probabilities where they are collected, and its confidence map where
+// there is one.
+func (s *scorer) outputs(p *model.Plan) ([]*tensor.Tensor, error) {
+	s.list = append(s.list[:0], p.BagLogit)
+	if s.prob != nil {
+		s.list = append(s.list, p.Prob, p.Observed)
 	}
-	from, to := len(s.index)*s.classes, (len(s.index)+batch.N)*s.classes
-	if to > len(s.logits) {
-		return fmt.Errorf("training: the loader gave more than the %d bags of the set", s.capacity)
+	if p.Confidence != nil {
+		s.list = append(s.list, p.Confidence)
 	}
-	if err := s.download(batch, plan, s.logits[from:to], part(s.prob, from, to),
-		part(s.observed, from, to)); err != nil {
-		return err
-	}
-	s.index = append(s.index, batch.Index...)
-	return s.rates.add(s.net, plan)
+	return s.list, nil
 }
 
-// part is a piece of values, nil where there are none.
-func part(values []float32, from, to int) []float32 {
-	if values == nil {
-		return nil
-	}
-	return values[from:to]
-}
-
-// download takes the results of a batch off the device; those that have no room are left.
-func (s *scorer) download(batch *loader.Batch, plan *model.Plan, logits, prob, observed []float32) error {
-	for _, result := range []struct {
-		host   []float32
-		device *tensor.Tensor
-	}{{logits, plan.BagLogit}, {prob, plan.Prob}, {observed, plan.Observed}} {
-		if result.host == nil {
-			continue
-		}
-		if err := s.net.Backend().Download(hostOver(result.host), result.device); err != nil {
-			return err
-		}
-	}
-	for i, v := range logits {
+// add takes the scores of one batch, values of what outputs lists.
+func (s *scorer) add(batch *loader.Batch, values [][]float32) error {
+	for i, v := range values[0] {
 		if math.IsNaN(float64(v)) {
 			return fmt.Errorf("training: the logit of bag %s, class %d is NaN: the weights are damaged",
 				batch.IDs[i/s.classes], i%s.classes)
 		}
 	}
-	return nil
+	rows := s.collected()
+	if s.videos != nil {
+		s.addFrames(batch, values[:len(rows)])
+	} else {
+		from, to := len(s.index)*s.classes, (len(s.index)+batch.N)*s.classes
+		if to > len(s.logits) {
+			return fmt.Errorf("training: the loader gave more than the %d bags of the set", s.capacity)
+		}
+		for i, all := range rows {
+			copy(all[from:to], values[i])
+		}
+		s.index = append(s.index, batch.Index...)
+	}
+	if len(values) == len(rows) {
+		return nil // no noise model
+	}
+	return s.rates.add(s.net, values[len(rows)])
+}
+
+// collected are the rows of all bags, in the order of outputs.
+func (s *scorer) collected() [][]float32 {
+	if s.prob == nil {
+		return [][]float32{s.logits}
+	}
+	return [][]float32{s.logits, s.prob, s.observed}
 }
 
 // addFrames takes the scores of a batch of frames: a video gets the maximum of each over its frames, which
 // follow each other.
-func (s *scorer) addFrames(batch *loader.Batch, plan *model.Plan) error {
+func (s *scorer) addFrames(batch *loader.Batch, values [][]float32) {
 	k := s.classes
-	for i := range s.room {
-		s.room[i] = slices.Grow(s.room[i][:0], batch.N*k)[:batch.N*k]
-	}
-	if err := s.download(batch, plan, s.room[0], s.room[1], s.room[2]); err != nil {
-		return err
-	}
 	for n, frame := range batch.Index {
 		video, _ := s.videos.Of(frame)
 		first := len(s.index) == 0 || s.index[len(s.index)-1] != video
@@ -146,8 +140,8 @@ func (s *scorer) addFrames(batch *loader.Batch, plan *model.Plan) error {
 			s.index = append(s.index, video)
 		}
 		row := (len(s.index) - 1) * k
-		for i, all := range [...][]float32{s.logits, s.prob, s.observed} {
-			of, best := s.room[i][n*k:(n+1)*k], all[row:row+k]
+		for i, all := range s.collected() {
+			of, best := values[i][n*k:(n+1)*k], all[row:row+k]
 			for c, v := range of {
 				if first || v > best[c] {
 					best[c] = v
@@ -155,7 +149,6 @@ func (s *scorer) addFrames(batch *loader.Batch, plan *model.Plan) error {
 			}
 		}
 	}
-	return s.rates.add(s.net, plan)
 }
 
 func (s *scorer) scores(bad []loader.BadSample) (*Scores, error) {
@@ -183,13 +176,12 @@ type rateMean struct {
 	bags        int
 }
 
-// add takes the confidence map of the plan's last forward pass; one that is the same for all bags is
-// taken once.
-func (m *rateMean) add(net *model.Net, plan *model.Plan) error {
-	if plan.Confidence == nil || net.Config().Noise == model.FeatureIndependent && m.bags > 0 {
+// add takes the confidence map of a batch; one that is the same for all bags is taken once.
+func (m *rateMean) add(net *model.Net, confidence []float32) error {
+	if net.Config().Noise == model.FeatureIndependent && m.bags > 0 {
 		return nil
 	}
-	return bagRates(net, plan, func(q01, q10 []float32) {
+	return bagRates(confidence, net.Config().Classes, func(q01, q10 []float32) {
 		for c := range q01 {
 			m.miss[c] += float64(q01[c])
 			m.wrong[c] += float64(q10[c])

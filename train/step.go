@@ -91,7 +91,7 @@ func (t *Trainer) gradients(batch *loader.Batch, i int, last bool) error {
 	if err := t.feed.take(plan, batch); err != nil {
 		return err
 	}
-	return t.pass(work{plan, i > 0, last}, t.passes.whole)
+	return t.pass(work{plan: plan, accumulate: i > 0, last: last}, t.passes.whole)
 }
 
 // pass computes the gradients of a plan by enqueue, one of passes, and sets its losses aside.

@@ -1,0 +1,238 @@
+//go:build cuda
+
+package train
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"nmn/cuda"
+	"nmn/kernels"
+	"nmn/kernels/emulator"
+	"nmn/loader"
+)
+
+// Recorded passes equal those that are launched call by call bit for bit, and those of the host by rounding.
+func TestCUDA_ScoresAsTheHostDoes(t *testing.T) {
+	net, set, config := ragged(t, nil)
+	host := asUsers(t, net, set, config)
+	net, set, config = ragged(t, card(true))
+	want := asUsers(t, net, set, config)
+	for i, of := range want {
+		for j, v := range of {
+			if h := float64(host[i][j]); !(math.Abs(float64(v)-h) <= 1e-3*(1+math.Abs(h))) {
+				t.Fatalf("number %d of result %d is %v, on the host %v", j, i, v, h)
+			}
+		}
+	}
+	for _, streams := range []string{"all", "first", ""} {
+		late(t, streams)
+		net, set, config = ragged(t, card(false))
+		for i, got := range asUsers(t, net, set, config) {
+			if !slices.Equal(got, want[i]) {
+				t.Errorf("%q late: result %d of a recorded pass differs from that of one that is not", streams, i)
+			}
+		}
+	}
+}
+
+// A wait that is left out shows, or the test above shows nothing.
+func TestCUDA_AMissingEventOfAPassShows(t *testing.T) {
+	if !emulates() {
+		t.Skip("needs the emulator: on a card a missing event may go unnoticed")
+	}
+	net, set, config := ragged(t, card(false))
+	want, err := Score(t.Context(), net, set, config)
+	check(t, err)
+	for _, what := range []string{
+		"cuStreamWaitEvent 7",  // of an upload for the take before it
+		"cuStreamWaitEvent 8",  // of a take for its upload
+		"cuEventSynchronize 9", // of the host for results
+	} {
+		seen := false
+		for _, streams := range []string{"all", "first"} {
+			late(t, streams)
+			net, set, config := ragged(t, card(false))
+			t.Setenv(emulator.FailVariable, what+" -1")
+			got, err := Score(t.Context(), net, set, config)
+			t.Setenv(emulator.FailVariable, "")
+			seen = seen || err != nil || !slices.Equal(got.Logits.Float32s(), want.Logits.Float32s())
+		}
+		if !seen {
+			t.Errorf("%s left out goes unnoticed", what)
+		}
+	}
+}
+
+// begun makes a pass over a set and reads its first batch.
+func begun(t *testing.T) (*pass, *loader.Batch) {
+	t.Helper()
+	net, set, config := ragged(t, card(false))
+	s := newScorer(net, set.Len())
+	p, err := newPass(net, s.outputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Size, config.Memory = net.Config().Size, p.feed.memory()
+	l, err := loader.New(set, config)
+	check(t, err)
+	epoch, err := l.Epoch(t.Context(), 0, 0)
+	check(t, err)
+	batch, err := epoch.Next(t.Context())
+	check(t, err)
+	epoch.Close() // its workers allocate too
+	t.Cleanup(func() { check(t, p.close()) })
+	return p, batch
+}
+
+func TestCUDA_APassAllocatesNothing(t *testing.T) {
+	p, batch := begun(t)
+	once := func() {
+		if err := p.begin(batch); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.begun) == 2 {
+			if _, err := p.finish(batch); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 4 {
+		once()
+	}
+	if allocations := testing.AllocsPerRun(5, once); allocations != 0 {
+		t.Errorf("%v allocations for a batch", allocations)
+	}
+}
+
+func TestCUDA_ABatchIsOneGraphAndOneDownload(t *testing.T) {
+	if !emulates() {
+		t.Skip("needs the emulator, which counts calls")
+	}
+	path := filepath.Join(t.TempDir(), "calls")
+	t.Setenv(emulator.LogVariable, path)
+	p, batch := begun(t)
+	size := func() int {
+		info, err := os.Stat(path)
+		check(t, err)
+		return int(info.Size())
+	}
+	var from int
+	for n := range 6 {
+		if n == 5 {
+			from = size()
+		}
+		check(t, p.begin(batch))
+		if len(p.begun) == 2 {
+			_, err := p.finish(batch)
+			check(t, err)
+		}
+	}
+	got := calls(t, path, from)
+	delete(got, "kernel") // of the graph
+	total := 0
+	for _, n := range got {
+		total += n
+	}
+	t.Logf("%d calls of the driver for a batch: %v", total, got)
+	for name, want := range map[string]int{"cuGraphLaunch": 1, "cuMemcpyDtoHAsync": 1, "cuLaunchKernel": 0,
+		"cuMemcpyHtoDAsync":   2, // the pixels from where they are, and the rest
+		"cuStreamSynchronize": 0, "cuMemAlloc": 0, "cuMemHostAlloc": 0, "cuCtxSynchronize": 0, "cuMemFree": 0,
+		"cuStreamBeginCapture": 0} {
+		if got[name] != want {
+			t.Errorf("%d calls of %s for a batch, want %d", got[name], name, want)
+		}
+	}
+	if total > 20 {
+		t.Errorf("%d calls of the driver for a batch: %v", total, got)
+	}
+}
+
+// An interrupted pass shows what it has begun, and gives everything back.
+func TestCUDA_AnInterruptedPassLeavesNothing(t *testing.T) {
+	if !emulates() {
+		t.Skip("needs the emulator, which counts calls")
+	}
+	late(t, "all")
+	log := filepath.Join(t.TempDir(), "calls")
+	t.Setenv(emulator.LogVariable, log)
+	t.Run("run", func(t *testing.T) {
+		net, set, config := ragged(t, card(false))
+		shown, err := interrupt(t, net, set, config, 8)
+		if !errors.Is(err, context.Canceled) || shown < 8 || shown > 16 {
+			t.Errorf("%d bags were scored: %v", shown, err)
+		}
+		if _, err := Score(t.Context(), net, set, config); err != nil {
+			t.Errorf("the next pass: %v", err)
+		}
+	})
+	freed(t, log, nil)
+}
+
+func TestCUDA_AFaultOfAPassNamesItsBags(t *testing.T) {
+	if !emulates() {
+		t.Skip("needs the emulator")
+	}
+	late(t, "all")
+	log := filepath.Join(t.TempDir(), "calls")
+	t.Setenv(emulator.LogVariable, log)
+	t.Run("run", func(t *testing.T) {
+		net, set, config := ragged(t, card(false))
+		bags := 0
+		count := func(n int) { bags += n }
+		_, err := score(t.Context(), net, set, config, count)
+		check(t, err)
+		t.Setenv(emulator.FailVariable, "cuGraphLaunch 4 719")
+		bags = 0
+		_, err = score(t.Context(), net, set, config, count)
+		if !errors.Is(err, cuda.ErrFault) || !strings.Contains(err.Error(), "scores of bags scenes-") {
+			t.Errorf("after %d bags: %v", bags, err)
+		}
+	})
+	t.Setenv(emulator.FailVariable, "")
+	freed(t, log, nil)
+}
+
+// A card that training has filled still validates: there is no room for the next batch, which waits for its turn.
+func TestCUDA_AFullCardScoresWithoutStaging(t *testing.T) {
+	if !emulates() {
+		t.Skip("needs the emulator, whose memory can be limited")
+	}
+	late(t, "all")
+	net, set, config := ragged(t, card(false))
+	want, err := Score(t.Context(), net, set, config)
+	check(t, err)
+	t.Setenv(emulator.MemoryVariable, strconv.Itoa(net.Backend().(kernels.Accountant).MostBytes()-20_000))
+	got, err := Score(t.Context(), net, set, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Logits.Float32s(), want.Logits.Float32s()) {
+		t.Error("scores differ on a full card")
+	}
+}
+
+// Validation between recorded steps takes no memory of the card that is left behind: its buffers are the net's.
+func TestCUDA_ValidationSharesTheBuffersOfTraining(t *testing.T) {
+	late(t, "all")
+	r := newRig()
+	r.device, r.validation, r.config.EvaluateEpochs = card(false), true, 1
+	var bytes []int
+	var trainer *Trainer
+	r.observers = []Observer{{Step: func(StepDone) { bytes = append(bytes, trainer.Net.Bytes()) }}}
+	trainer = r.trainer(t)
+	run(t, trainer)
+	if bytes[0] != bytes[len(bytes)-1] {
+		t.Errorf("the net takes %d bytes in the first step and %d in the last", bytes[0], bytes[len(bytes)-1])
+	}
+	if graphs(trainer) != 2 {
+		t.Errorf("%d graphs of the steps are left after validation, want 2", graphs(trainer))
+	}
+}

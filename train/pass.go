@@ -1,0 +1,197 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+
+	"nmn/kernels"
+	"nmn/kernels/tensor"
+	"nmn/loader"
+	"nmn/model"
+
+	dense "gorgonia.org/tensor"
+)
+
+// outputs lists what the host is to have of a batch after its forward pass: tensors of float32, of its plan or
+// computed behind it. For a plan it always lists the same ones: where the work is recorded, it is asked no more.
+type outputs func(*model.Plan) ([]*tensor.Tensor, error)
+
+// pass brings batches forward through a net, without dropout or labels, and what outputs lists to the host. On a
+// device that uploads and downloads beside its computing two batches may be on their way, and work of a shape that
+// comes again is recorded and replayed, as in a training step. Buffers are those of the net, which training shares;
+// a pass adds room for the results of a batch and, for the next one, where it is uploaded to.
+type pass struct {
+	net     *model.Net
+	outputs outputs
+	feed    *feed
+	full    bool          // the device has no memory for a batch beside the buffers: batches wait for their turn
+	drain   kernels.Drain // nil where each batch is waited for
+	replays *replays
+	arena   *tensor.Arena
+	room    *tensor.Tensor // of the results of a batch
+	known   map[*model.Plan]*passResults
+	plan    *model.Plan  // at hand
+	enqueue func() error // made once: a closure for each batch would allocate
+
+	begun  []*passResults // of the batches that were begun and not finished, the oldest first
+	values [][]float32
+}
+
+// passResults is where the results of a shape of batch lie: one behind the other, so that one download brings all.
+type passResults struct {
+	all  *tensor.Tensor
+	each []*tensor.Tensor // views of all
+	host *dense.Dense     // where there is no drain
+}
+
+func newPass(net *model.Net, outputs outputs) (*pass, error) {
+	backend := net.Backend()
+	p := &pass{net: net, outputs: outputs, replays: newReplays(backend), arena: tensor.NewArena(backend),
+		known: map[*model.Plan]*passResults{}}
+	p.enqueue = p.enqueueScores
+	var err error
+	if p.feed, err = newFeed(backend); err != nil {
+		return nil, err
+	}
+	p.feed.scoring = true
+	if drainer, ok := backend.(kernels.Drainer); ok {
+		if p.drain, err = drainer.NewDrain(); err != nil {
+			return nil, joined(err, p.close())
+		}
+	}
+	return p, nil
+}
+
+// begin enqueues the work on a batch. Where there is a drain, its results may be waited for after the next begin.
+func (p *pass) begin(batch *loader.Batch) error {
+	err := p.start(batch)
+	if err != nil {
+		return fmt.Errorf("scores of bags %s: %w", listed(batch.IDs), err)
+	}
+	return nil
+}
+
+func (p *pass) start(batch *loader.Batch) (err error) {
+	if p.feed.ahead() && !p.full { // before the plan, which waits for the batch before where it must grow
+		err := p.feed.stage(batch)
+		if p.full = errors.Is(err, kernels.ErrOutOfMemory); err != nil && !p.full {
+			return err
+		}
+	}
+	if p.plan, err = p.net.Plan(batch.T, batch.N, false); err != nil {
+		return err
+	}
+	if p.full {
+		err = upload(p.net.Backend(), p.plan, batch, false)
+	} else {
+		err = p.feed.take(p.plan, batch)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.replays.do(work{plan: p.plan, scores: true}, p.enqueue); err != nil {
+		return err
+	}
+	r := p.known[p.plan]
+	if p.drain != nil {
+		err = p.drain.Begin(r.all)
+	}
+	if err == nil {
+		p.begun = append(p.begun, r)
+	}
+	return err
+}
+
+// enqueueScores goes from the input of the plan at hand to its results.
+func (p *pass) enqueueScores() error {
+	if err := p.net.Normalize(p.plan); err != nil {
+		return err
+	}
+	if err := p.net.Forward(p.plan, false); err != nil {
+		return err
+	}
+	list, err := p.outputs(p.plan)
+	if err != nil {
+		return err
+	}
+	r, ok := p.known[p.plan]
+	if !ok {
+		if r, err = p.place(list); err != nil {
+			return err
+		}
+		p.known[p.plan] = r
+	}
+	for i, t := range list {
+		if err := p.net.Backend().Copy(r.each[i], t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place makes room for the results of a shape of batch. Room that has become too small stays, for graphs name it.
+func (p *pass) place(list []*tensor.Tensor) (*passResults, error) {
+	total := 0
+	for _, t := range list {
+		total += t.Len()
+	}
+	if p.room == nil || p.room.Len() < total {
+		room, err := p.arena.Alloc(tensor.Float32, total)
+		if err != nil {
+			return nil, fmt.Errorf("training: cannot hold the results of a batch: %w", err)
+		}
+		p.room = room
+	}
+	r := &passResults{}
+	var err error
+	if r.all, err = p.room.Rows(0, total); err != nil {
+		return nil, err
+	}
+	at := 0
+	for _, t := range list {
+		view, err := p.room.Rows(at, at+t.Len())
+		if err != nil {
+			return nil, err
+		}
+		r.each, at = append(r.each, view), at+t.Len()
+	}
+	if p.drain == nil {
+		r.host = model.Host(total)
+	}
+	return r, nil
+}
+
+// finish waits for the results of the oldest batch that was begun. They hold until the next begin.
+func (p *pass) finish(batch *loader.Batch) ([][]float32, error) {
+	r := p.begun[0]
+	p.begun = append(p.begun[:0], p.begun[1:]...)
+	all, err := p.wait(r)
+	if err != nil {
+		return nil, fmt.Errorf("scores of bags %s: %w", listed(batch.IDs), err)
+	}
+	p.values = p.values[:0]
+	for _, view := range r.each {
+		p.values = append(p.values, all[:view.Len()])
+		all = all[view.Len():]
+	}
+	return p.values, nil
+}
+
+func (p *pass) wait(r *passResults) ([]float32, error) {
+	if p.drain != nil {
+		return p.drain.Next()
+	}
+	if err := p.net.Backend().Download(r.host, r.all); err != nil {
+		return nil, err
+	}
+	return r.host.Float32s(), nil
+}
+
+// close waits for what is under way and frees what the pass holds.
+func (p *pass) close() error {
+	errs := []error{p.replays.close()}
+	if p.drain != nil {
+		errs = append(errs, p.drain.Close())
+	}
+	return errors.Join(append(errs, p.feed.close(), p.arena.Close())...)
+}
