@@ -22,6 +22,16 @@ const char *nmn_driver_open(const char *path) {
   return NULL;
 }
 
+int nmn_driver_version(const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return 0;
+  CUresult (*ask)(int *) = (CUresult (*)(int *))dlsym(library, "cuDriverGetVersion");
+  int version = 0;
+  if (!ask || ask(&version) != CUDA_SUCCESS) version = 0;
+  dlclose(library);
+  return version;
+}
+
 CUresult nmn_driver_init(void) { return nmn_real_cuInit(0); }
 
 const char *nmn_error_name(CUresult code) {

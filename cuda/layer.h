@@ -7,6 +7,9 @@
 /* Opens libcuda and points the trampolines at it. Returns NULL, or why it cannot be opened. Must not be
  * called from two threads at once. */
 const char *nmn_driver_open(const char *path);
+/* The version of CUDA that the library at a path speaks, 0 where it cannot be opened or does not say. It is closed
+ * again, for libraries that are opened later look for libcuda among those that are open. */
+int nmn_driver_version(const char *path);
 /* The driver's cuInit; the one that gorgonia.org/cu calls when the program starts does nothing. */
 CUresult nmn_driver_init(void);
 

@@ -29,9 +29,11 @@ var driver = sync.OnceValue(openDriver)
 
 // openDriver finds libcuda and initializes it.
 func openDriver() error {
-	paths := []string{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"}
+	paths := []string{driverLibrary, "/usr/lib/wsl/lib/" + driverLibrary, "/usr/local/nvidia/lib64/" + driverLibrary}
 	if named := os.Getenv(DriverVariable); named != "" {
 		paths = []string{named}
+	} else if compat, version := newerThan(paths, compatLibraries()); compat != "" {
+		return openCompat(compat, version)
 	}
 	var reasons []error
 	for _, path := range paths {
@@ -58,7 +60,8 @@ func openAt(path string) error {
 func initialize() error {
 	version := cu.Version()
 	if version > 0 && version < MinimumDriver {
-		return fmt.Errorf("cuda: the driver speaks CUDA %s, this program needs %s (driver 580 or newer): %w",
+		return fmt.Errorf("cuda: the driver speaks CUDA %s, this program needs %s (driver 580 or newer, or cuda-compat for "+
+			"13.0 on a datacentre card): %w",
 			formatVersion(version), formatVersion(MinimumDriver), ErrOldDriver)
 	}
 	code := C.nmn_driver_init()

@@ -4,6 +4,9 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -88,6 +91,77 @@ func TestHandles(t *testing.T) {
 		typ := reflect.TypeOf(v)
 		if typ.NumField() != 1 || typ.Field(0).Type.Kind() != reflect.Pointer || typ.Size() != reflect.TypeFor[uintptr]().Size() {
 			t.Errorf("%v is not one pointer", typ)
+		}
+	}
+}
+
+// libraryOf compiles a libcuda that speaks a version and starts as it is told.
+func libraryOf(t *testing.T, folder string, version, init int) string {
+	t.Helper()
+	must(t, os.MkdirAll(folder, 0o777))
+	source, path := filepath.Join(folder, "libcuda.c"), filepath.Join(folder, "libcuda.so.1")
+	code := fmt.Sprintf("int cuDriverGetVersion(int *v) { return *v = %d, 0; }\nint cuInit(unsigned f) { (void)f; return %d; }\n",
+		version, init)
+	must(t, os.WriteFile(source, []byte(code), 0o666))
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", path, source).CombinedOutput(); err != nil {
+		t.Skipf("needs a C compiler: %v\n%s", err, out)
+	}
+	return path
+}
+
+func TestCompat_StandsInForADriverThatIsTooOld(t *testing.T) {
+	host := t.TempDir()
+	old, current := libraryOf(t, filepath.Join(host, "old"), 12040, 0), libraryOf(t, filepath.Join(host, "now"), 13010, 0)
+	compat12 := libraryOf(t, filepath.Join(host, "cuda-12", "compat"), 12080, 0)
+	compat13 := libraryOf(t, filepath.Join(host, "cuda-13", "compat"), 13000, 0)
+	missing := filepath.Join(host, "missing.so")
+	for name, c := range map[string]struct {
+		own, compat []string
+		want        string
+	}{
+		"the driver will do":          {[]string{current}, []string{compat13}, ""},
+		"the driver is old":           {[]string{missing, old}, []string{compat12, compat13}, compat13},
+		"the driver and compat":       {[]string{old}, []string{compat12}, ""},
+		"no driver":                   {[]string{missing}, []string{compat13}, ""},
+		"no compat":                   {[]string{old}, nil, ""},
+		"the first driver is current": {[]string{current, old}, []string{compat13}, ""},
+	} {
+		if got, _ := newerThan(c.own, c.compat); got != c.want {
+			t.Errorf("%s: %q is taken, want %q", name, got, c.want)
+		}
+	}
+	t.Setenv("CUDA_HOME", filepath.Join(host, "cuda-13"))
+	if found := compatLibraries(); len(found) == 0 || found[0] != compat13 {
+		t.Errorf("found %q in CUDA_HOME, want %q first", found, compat13)
+	}
+}
+
+// The process that runs a test has opened a driver; another one opens those of a host.
+func TestCompat_IsOpenedOrSaysWhyNot(t *testing.T) {
+	if os.Getenv("NMN_TEST_COMPAT") != "" {
+		fmt.Println("opened:", openDriver())
+		return
+	}
+	host := t.TempDir()
+	libraryOf(t, filepath.Join(host, "old"), 12040, 0)
+	for name, c := range map[string]struct {
+		init int
+		said []string
+	}{
+		"a datacentre card": {0, []string{"opened: <nil>"}},
+		"another card":      {804, []string{"speaks CUDA 12.4, this program needs 13.0", "compat/libcuda.so.1", "install driver 580", ErrOldDriver.Error()}},
+		"no card":           {100, []string{ErrNoDevice.Error()}},
+	} {
+		libraryOf(t, filepath.Join(host, "cuda", "compat"), 13000, c.init)
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestCompat_IsOpenedOrSaysWhyNot$", "-test.v")
+		cmd.Env = append(os.Environ(), "NMN_TEST_COMPAT=1", DriverVariable+"=", "CUDA_HOME="+filepath.Join(host, "cuda"),
+			"CUDA_PATH=", "LD_LIBRARY_PATH="+filepath.Join(host, "old"))
+		out, err := cmd.CombinedOutput()
+		must(t, err)
+		for _, said := range c.said {
+			if !strings.Contains(string(out), said) {
+				t.Errorf("%s: %s\nwant %q", name, out, said)
+			}
 		}
 	}
 }

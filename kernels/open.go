@@ -7,12 +7,19 @@ import (
 	"strconv"
 	"strings"
 
+	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
 // ErrUnsupported is wrapped by errors about what this build or machine cannot do though another one
 // can.
 var ErrUnsupported = errors.New("not supported by this build or machine")
+
+// Errors of Open that another driver would mend.
+var (
+	ErrNoDriver  = cuda.ErrNoDriver
+	ErrOldDriver = cuda.ErrOldDriver
+)
 
 // Config chooses a device.
 type Config struct {

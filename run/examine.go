@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"nmn/kernels"
 	"nmn/loader/dataset"
 	"nmn/loader/doctor"
 )
@@ -78,11 +80,14 @@ func Examine(ctx context.Context, c *Config, o ExamineOptions) (*Examination, er
 	return found, nil
 }
 
-// failure is the finding that an error stops a run. Its message says itself what to do.
+// failure is the finding that an error stops a run. Its message says itself what to do, but for a driver.
 func failure(kind, what string, err error) doctor.Finding {
 	line := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	return doctor.Finding{Weight: doctor.Error, Kind: kind, Text: what + ": " + line,
-		Cure: "as the message says; nmn train would stop with it"}
+	cure := "as the message says; nmn train would stop with it"
+	if errors.Is(err, kernels.ErrNoDriver) || errors.Is(err, kernels.ErrOldDriver) {
+		cure = "install NVIDIA's driver 580 or newer, see docs/cuda.md; or let `run.device` be cpu"
+	}
+	return doctor.Finding{Weight: doctor.Error, Kind: kind, Text: what + ": " + line, Cure: cure}
 }
 
 // openLeniently opens the data as a run does that refuses nothing, so that everything can be looked at: what a run
