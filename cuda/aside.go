@@ -56,7 +56,7 @@ func (d *Device) newSlots(count, bytes int) (slots []slot, err error) {
 	for range count {
 		var s slot
 		if s.buffer, err = d.AllocHost(bytes); err == nil {
-			s.done, err = d.NewEvent(false)
+			s.done, err = d.NewWaitedEvent()
 		}
 		slots = append(slots, s)
 		if err != nil {

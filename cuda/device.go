@@ -74,6 +74,9 @@ func Open(ordinal int, options Options) (*Device, error) {
 	if d.info, d.device, err = inspect(ordinal); err != nil {
 		return nil, err
 	}
+	if err := waitAsleep(d.device); err != nil {
+		return nil, newError(fmt.Sprintf("choose how to wait for device %d", ordinal), codeOf(err), nil)
+	}
 	if d.context, err = d.device.RetainPrimaryCtx(); err != nil {
 		return nil, newError(fmt.Sprintf("open device %d", ordinal), codeOf(err), nil)
 	}
@@ -81,6 +84,20 @@ func Open(ordinal int, options Options) (*Device, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// waitAsleep lets threads that wait for the device sleep until it wakes them. By default they would ask it over and
+// over: a whole core, which decoders of pictures can use, for the 10 to 20 microseconds that waking takes, once in a
+// step. A context that another library has opened before, or flags that it has set, stay as they are.
+func waitAsleep(device cu.Device) error {
+	flags, active, err := device.PrimaryCtxState()
+	if err == nil && active == 0 && flags&cu.SchedMask == cu.SchedAuto {
+		err = device.SetPrimaryCtxFlags(flags | cu.SchedBlockingSync)
+	}
+	if err == cu.NotSupported { // an old driver: its waits are busy
+		return nil
+	}
+	return err
 }
 
 // inspect reads what Info holds and checks the architecture.

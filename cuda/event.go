@@ -16,11 +16,20 @@ type Event struct {
 
 // NewEvent makes an event. Only one made with timing can be passed to Elapsed; without, it is cheaper.
 func (d *Device) NewEvent(timing bool) (*Event, error) {
-	e := &Event{device: d}
-	flags := cu.DisableTiming
 	if timing {
-		flags = cu.DefaultEvent
+		return d.newEvent(cu.DefaultEvent)
 	}
+	return d.newEvent(cu.DisableTiming)
+}
+
+// NewWaitedEvent makes an event for the host to wait for: its thread sleeps until then, where it would keep a core
+// busy with any other event.
+func (d *Device) NewWaitedEvent() (*Event, error) {
+	return d.newEvent(cu.DisableTiming | cu.BlockingSyncEvent)
+}
+
+func (d *Device) newEvent(flags cu.EventFlags) (*Event, error) {
+	e := &Event{device: d}
 	err := d.call("make an event", "", func() (err error) {
 		e.event, err = cu.MakeEvent(flags)
 		return err

@@ -56,7 +56,7 @@ func (d *Device) NewStaging() (*Staging, error) {
 	if s.taken, err = d.NewEvent(false); err != nil {
 		return nil, err
 	}
-	if s.arrived, err = d.NewEvent(false); err == nil {
+	if s.arrived, err = d.NewWaitedEvent(); err == nil {
 		s.ring, err = d.NewRing(stagingSlots, stagingSlotBytes)
 	}
 	if err != nil {

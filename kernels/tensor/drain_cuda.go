@@ -33,7 +33,7 @@ func (c *CUDA) NewDrain() (*Drain, error) {
 	d := &Drain{device: c}
 	for i := range d.slots {
 		var err error
-		if d.slots[i].done, err = c.Device.NewEvent(false); err != nil {
+		if d.slots[i].done, err = c.Device.NewWaitedEvent(); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
 	}

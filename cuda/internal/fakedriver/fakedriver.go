@@ -7,7 +7,7 @@ package fakedriver
 // #cgo LDFLAGS: -ldl
 // #include <dlfcn.h>
 // #include <stdlib.h>
-// typedef struct { int version, devices, capability, init, marks, eager; size_t memory; } fake_config;
+// typedef struct { int version, devices, capability, init, marks, eager; unsigned flags; size_t memory; } fake_config;
 // static void call_reset(void *f, fake_config c) { ((void (*)(fake_config))f)(c); }
 // static void call_set(void *f, int at, int code) { ((void (*)(int, int))f)(at, code); }
 // static void call_time(void *f, float ms) { ((void (*)(float))f)(ms); }
@@ -54,6 +54,7 @@ type Config struct {
 	Init       int  // what cuInit returns
 	NoMarks    bool // writing values to memory from a stream is not supported
 	Eager      bool // work runs when it is enqueued
+	Flags      int  // of the primary context before it is opened, as another library has set them
 	Memory     int  // bytes of a device
 }
 
@@ -90,7 +91,7 @@ func (d *Driver) Reset(c Config) {
 	}
 	C.call_reset(d.symbol("fake_reset"), C.fake_config{
 		version: C.int(c.Version), devices: C.int(c.Devices), capability: C.int(c.Capability), init: C.int(c.Init),
-		marks: number(!c.NoMarks), eager: number(c.Eager), memory: C.size_t(c.Memory),
+		marks: number(!c.NoMarks), eager: number(c.Eager), flags: C.uint(c.Flags), memory: C.size_t(c.Memory),
 	})
 }
 

@@ -17,6 +17,7 @@ enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALI
 
 typedef struct fake_config {
   int version, devices, capability, init, marks, eager;
+  unsigned flags; /* of the primary context before it is opened */
   size_t memory;
 } fake_config;
 
@@ -107,6 +108,7 @@ typedef struct stream {
 } stream;
 typedef struct event {
   int id;
+  unsigned flags;
   uint64_t recorded, happened; /* numbers of the latest record enqueued and run */
   stream *on;
 } event;
@@ -114,6 +116,7 @@ typedef struct graph {
   op *first, **last;
 } graph;
 static int next_id;
+static unsigned context_flags; /* of the primary context */
 
 static void enqueue(op **first, op ***last, const op *o) {
   op *copy = malloc(sizeof *copy);
@@ -195,6 +198,7 @@ void fake_reset(fake_config c) {
   config = c;
   calls = fail_at = launches = fault_at = sticky = time_count = next_time = 0;
   used = text_size = 0;
+  context_flags = c.flags;
   pthread_mutex_unlock(&lock);
 }
 void fake_fail(int at, int code) { fail_at = at, fail_code = code; }
@@ -252,6 +256,19 @@ int cuDeviceGetAttribute(int *v, int a, int d) {
   (void)d;
   CALL("cuDeviceGetAttribute", 0);
   *v = a == 75 ? config.capability / 10 : a == 76 ? config.capability % 10 : a == 16 ? 132 : 0;
+  DONE;
+}
+int cuDevicePrimaryCtxGetState(int d, unsigned *flags, int *active) {
+  (void)d;
+  CALL("cuDevicePrimaryCtxGetState", 0);
+  *flags = context_flags, *active = lookup(CONTEXT, &config) != NULL;
+  DONE;
+}
+int cuDevicePrimaryCtxSetFlags_v2(int d, unsigned flags) {
+  (void)d;
+  CALL("cuDevicePrimaryCtxSetFlags", 0);
+  context_flags = flags;
+  note("cuDevicePrimaryCtxSetFlags %u", flags);
   DONE;
 }
 int cuDevicePrimaryCtxRetain(void **c, int d) { (void)d; CALL("cuDevicePrimaryCtxRetain", 0); *c = keep(CONTEXT, &config, 0); DONE; }
@@ -318,10 +335,10 @@ int cuStreamSynchronize(void *s) {
   return leave(sticky);
 }
 int cuEventCreate(void **e, unsigned flags) {
-  (void)flags;
   CALL("cuEventCreate", 1);
   event *made = calloc(1, sizeof *made);
   made->id = ++next_id;
+  made->flags = flags;
   *e = keep(EVENT, made, 0);
   DONE;
 }
@@ -337,6 +354,7 @@ int cuEventRecord(void *e, void *s) {
 int cuEventSynchronize(void *e) {
   CALL("cuEventSynchronize", 1);
   event *at = e;
+  if (!(at->flags & 1)) note("busy wait for an event"); /* without CU_EVENT_BLOCKING_SYNC */
   if (at->on) run_until(at->on, at, at->recorded);
   return leave(sticky);
 }
