@@ -24,6 +24,7 @@ type Choice struct {
 	Engine
 	Workspace    int     `json:"workspace"`              // bytes
 	Microseconds float64 `json:"microseconds,omitempty"` // measured; 0 where it was not
+	From         int     `json:"from,omitempty"`         // the batch whose choice it is, where that is another; else 0
 }
 
 // String describes the choice in a few words, such as "cudnn engine 58 2=1,4=3": the settings follow the number.

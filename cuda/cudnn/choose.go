@@ -8,13 +8,14 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"time"
 
 	"nmn/cuda"
 )
 
-// choose finds the plan of a shape: the one that was kept, or else the fastest.
+// choose finds the plan of a shape: the one that was kept, that of the nearest batch, or else the fastest.
 func (h *Handle) choose(pass Pass, c Conv, o Operands) (*plan, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -23,57 +24,198 @@ func (h *Handle) choose(pass Pass, c Conv, o Operands) (*plan, error) {
 	if h.stream.Capturing() {
 		return nil, fmt.Errorf("cudnn: %s: its plan must be chosen before a capture: run the step once before", key)
 	}
-	if kept, known := h.kept.Choices[key]; known {
-		p, err := h.restore(pass, c, kept)
-		if err == nil {
-			return p, nil
-		}
-		h.options.Logger.Warn("a kept cuDNN plan does not work, choosing anew", "plan", key, "reason", err)
+	if p := h.restored(pass, c, key); p != nil {
+		return p, nil
 	}
-	p, err := h.fastest(pass, c, o)
+	p, err := h.borrowed(pass, c, o)
+	if p == nil && err == nil {
+		p, err = h.fastest(pass, c, o)
+	}
 	if err != nil {
 		return nil, err
 	}
 	h.options.Logger.Debug("chose a cuDNN plan", "plan", key, "engine", p.choice.Index, "direct", p.choice.Direct,
-		"workspace_bytes", p.choice.Workspace, "microseconds", p.choice.Microseconds)
-	h.kept.Choices[key] = p.choice
-	if h.file != "" {
-		if err := h.kept.write(h.file); err != nil {
-			h.options.Logger.Warn("cuDNN plans are kept for this run alone", "reason", err)
-			h.file = "" // once is enough: a net has dozens of plans
-		}
-	}
+		"workspace_bytes", p.choice.Workspace, "microseconds", p.choice.Microseconds, "from", p.choice.From)
+	h.keep(key, p)
 	return p, nil
 }
 
-// restore builds a plan that was chosen before.
-func (h *Handle) restore(pass Pass, c Conv, kept Choice) (p *plan, err error) {
-	if kept.Workspace > h.options.MaxWorkspace {
-		return nil, fmt.Errorf("it needs %d bytes of scratch memory, at most %d are wanted", kept.Workspace, h.options.MaxWorkspace)
+// keep writes a plan down for later runs.
+func (h *Handle) keep(key string, p *plan) {
+	if p.graph != nil && p.text == nil { // cuDNN may have no text of it
+		p.text, _ = p.graph.text(p.plan)
+	}
+	if h.kept.folder != "" {
+		if err := h.kept.write(key, p.choice, p.text); err != nil {
+			h.forgo(err)
+		}
+	}
+	p.text = nil
+}
+
+// forgo keeps no plans from now on. Saying so once is enough: a net has dozens.
+func (h *Handle) forgo(reason error) {
+	h.options.Logger.Warn("cuDNN plans are kept for this run alone", "reason", reason)
+	h.kept.folder = ""
+}
+
+// restored is the plan that was kept; nil where there is none, or none that works, which is logged.
+func (h *Handle) restored(pass Pass, c Conv, key string) *plan {
+	k, text, err := h.kept.read(key)
+	if k == nil && err == nil {
+		return nil
+	}
+	if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
+		h.forgo(err)
+		return nil
+	}
+	var p *plan
+	if err == nil {
+		p, err = h.restore(pass, c, k.Choice, text)
+	}
+	if err != nil {
+		h.options.Logger.Warn("a kept cuDNN plan does not work, choosing anew", "plan", key, "reason", err)
+		return nil
+	}
+	h.options.Logger.Debug("took a kept cuDNN plan", "plan", key, "engine", p.choice.Index, "direct", p.choice.Direct,
+		"workspace_bytes", p.choice.Workspace)
+	return p
+}
+
+// restore makes a plan that was chosen before: of its text, or where cuDNN does not take that, by building its engine
+// again.
+func (h *Handle) restore(pass Pass, c Conv, k Choice, text []byte) (p *plan, err error) {
+	if k.Workspace > h.options.MaxWorkspace {
+		return nil, fmt.Errorf("it needs %d bytes of scratch memory, at most %d are wanted", k.Workspace,
+			h.options.MaxWorkspace)
 	}
 	err = h.device.Do(func() (err error) {
-		if kept.Direct {
-			p, err = h.directPlan(pass, c, kept)
+		switch {
+		case k.Direct:
+			p, err = h.directPlan(pass, c, k)
 			return err
-		}
-		g, err := newGraph(pass, c, h.target())
-		if err == nil {
-			var chosen candidate
-			if chosen, err = g.restore(kept.Engine); err == nil {
-				if err = g.finish(&chosen); err == nil {
-					p = graphPlan(g, chosen)
-					p.choice.Microseconds = kept.Microseconds
-					return nil
-				}
+		case len(text) > 0:
+			if p, err = h.fromText(pass, c, offer{candidate: candidate{Engine: k.Engine}, text: text}); err == nil {
+				break
+			}
+			fallthrough
+		default:
+			if p, err = h.rebuilt(pass, c, k.Engine); err != nil {
+				return err
 			}
 		}
-		g.close()
-		return err
+		p.choice.Microseconds, p.choice.From = k.Microseconds, k.From
+		return nil
 	})
 	return p, err
 }
 
+// fromText makes a plan of what a forge offers, or of a text that was kept.
+func (h *Handle) fromText(pass Pass, c Conv, o offer) (*plan, error) {
+	g := &graph{pass: pass, conv: c, at: h.target()}
+	made, workspace, err := g.planOf(o.text)
+	if err == nil && workspace > h.options.MaxWorkspace {
+		err = fmt.Errorf("it needs %d bytes of scratch memory", workspace)
+	}
+	if err != nil {
+		g.close()
+		return nil, err
+	}
+	p := graphPlan(g, candidate{Engine: o.Engine, plan: made, workspace: workspace})
+	p.text = o.text
+	return p, nil
+}
+
+// rebuilt builds the plan of an engine.
+func (h *Handle) rebuilt(pass Pass, c Conv, e Engine) (*plan, error) {
+	g, err := newGraph(pass, c, h.target())
+	if err == nil {
+		var chosen candidate
+		if chosen, err = g.restore(e); err == nil {
+			if err = g.finish(&chosen); err == nil {
+				return graphPlan(g, chosen), nil
+			}
+		}
+	}
+	g.close()
+	return nil, err
+}
+
 func (h *Handle) target() target { return target{handle: C.cudnnHandle_t(rawOf(h.context))} }
+
+// Ahead begins to build what there will be to choose among for shapes that are to come, on all cores of the host, so
+// that their first runs find it ready. Shapes whose plans are kept are left out.
+func (h *Handle) Ahead(shapes []Shape) {
+	if h.forge == nil {
+		return
+	}
+	for _, s := range shapes {
+		if h.plans[shape{s.Pass, s.Conv}] != nil || h.refused[shape{s.Pass, s.Conv}] != nil || s.Conv.check() != nil {
+			continue
+		}
+		if k, _, err := h.kept.read(s.String()); k != nil && err == nil {
+			continue
+		}
+		if near := h.kept.nearest(s.Pass, s.Conv); near != nil {
+			h.forge.start(s, &near.Engine)
+		} else {
+			h.forge.start(s, nil)
+		}
+	}
+}
+
+// borrowed builds the plan of the nearest batch that one is kept of, and measures it alone; nil where there is none or
+// it does not run.
+func (h *Handle) borrowed(pass Pass, c Conv, o Operands) (*plan, error) {
+	near := h.kept.nearest(pass, c)
+	if near == nil {
+		return nil, nil
+	}
+	p, err := h.offered(pass, c, &near.Engine)
+	if err != nil || len(p) == 0 {
+		err = h.device.Do(func() error {
+			built, err := h.rebuilt(pass, c, near.Engine)
+			p = []*plan{built}
+			return err
+		})
+	}
+	if err != nil || p[0].choice.Workspace > h.options.MaxWorkspace {
+		return nil, h.closeAll(p, nil)
+	}
+	best, err := h.measured(p, o)
+	if best == nil {
+		return nil, fatal(err)
+	}
+	best.choice.From = near.From
+	return best, nil
+}
+
+// offered makes plans of what the forge has built for a shape; none where there is no forge.
+func (h *Handle) offered(pass Pass, c Conv, only *Engine) (list []*plan, err error) {
+	if h.forge == nil {
+		return nil, nil
+	}
+	offers, err := h.forge.take(Shape{pass, c}, only)
+	if err != nil {
+		return nil, err
+	}
+	err = h.device.Do(func() error {
+		var failures []error
+		for _, o := range offers {
+			p, err := h.fromText(pass, c, o)
+			if err != nil {
+				failures = append(failures, err)
+				continue
+			}
+			list = append(list, p)
+		}
+		return errors.Join(failures...)
+	})
+	if len(list) > 0 {
+		err = nil
+	}
+	return list, err
+}
 
 // fastest measures the plans of a shape and keeps the best.
 func (h *Handle) fastest(pass Pass, c Conv, o Operands) (*plan, error) {
@@ -81,16 +223,35 @@ func (h *Handle) fastest(pass Pass, c Conv, o Operands) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	var best *plan
+	best, err := h.measured(possible, o)
+	if best == nil && fatal(err) == nil {
+		err = fmt.Errorf("cudnn: %s: none of %d plans runs: %w: %w", plansKey(pass, c), len(possible), err, ErrUnsupported)
+	}
+	if best == nil {
+		return nil, err
+	}
+	return best, nil
+}
+
+// fatal is an error after which the device does nothing more; nil for another.
+func fatal(err error) error {
+	if errors.Is(err, cuda.ErrFault) || errors.Is(err, cuda.ErrDeviceLost) {
+		return err
+	}
+	return nil
+}
+
+// measured measures plans, keeps the fastest and closes the others; nil where none runs, with the reasons.
+func (h *Handle) measured(list []*plan, o Operands) (best *plan, err error) {
 	var failures []error
 	least := math.Inf(1)
-	for _, p := range possible {
+	for _, p := range list {
 		took, err := h.measure(p, o)
-		switch {
-		case errors.Is(err, cuda.ErrFault) || errors.Is(err, cuda.ErrDeviceLost):
-			return nil, err
-		case err != nil:
+		if err != nil {
 			failures = append(failures, err)
+			if fatal(err) != nil {
+				break
+			}
 			continue
 		}
 		p.choice.Microseconds = float64(took.Nanoseconds()) / 1e3
@@ -98,22 +259,36 @@ func (h *Handle) fastest(pass Pass, c Conv, o Operands) (*plan, error) {
 			best, least = p, p.choice.Microseconds
 		}
 	}
-	for _, p := range possible {
-		if p != best {
-			p.close()
-		}
+	if err = errors.Join(failures...); fatal(err) != nil {
+		best = nil
 	}
-	if best == nil {
-		return nil, fmt.Errorf("cudnn: %s: none of %d plans runs: %w: %w", plansKey(pass, c), len(possible), errors.Join(failures...), ErrUnsupported)
+	if closed := h.closeAll(list, best); best == nil || closed != nil {
+		return nil, errors.Join(err, closed)
 	}
 	return best, nil
+}
+
+// closeAll closes plans but one, with the context of their device current: they hold code there.
+func (h *Handle) closeAll(list []*plan, but *plan) error {
+	return h.device.Finish(func() error {
+		for _, p := range list {
+			if p != nil && p != but {
+				p.close()
+			}
+		}
+		return nil
+	})
 }
 
 // possible builds the plans to measure: those of the graph in the order of the heuristics and, in
 // float32, those of the interface without graphs. Each has what it needs for itself.
 func (h *Handle) possible(pass Pass, c Conv) (list []*plan, err error) {
+	list, err = h.offered(pass, c, nil)
+	offered := len(list) > 0
 	err = h.device.Do(func() error {
-		list, err = h.graphPlans(pass, c)
+		if !offered { // a cuDNN that builds nothing from a description, or takes no texts
+			list, err = h.graphPlans(pass, c)
+		}
 		if c.Precision == Float32 {
 			direct, directErr := h.directPlans(pass, c)
 			list, err = append(list, direct...), errors.Join(err, directErr)
@@ -144,19 +319,19 @@ func (h *Handle) graphPlans(pass Pass, c Conv) (list []*plan, err error) {
 		return nil, err
 	}
 	err = errors.New("no engine can be built")
-	for i := range candidates {
+	for _, o := range h.limits().choose(g, candidates) {
 		if len(list) == h.options.Measured {
 			break
 		}
-		if failed := g.finish(&candidates[i]); failed != nil {
+		if failed := g.finish(&o.candidate); failed != nil {
 			err = failed
 			continue
 		}
-		if candidates[i].workspace > h.options.MaxWorkspace {
-			g.abandon(candidates[i].plan)
+		if o.workspace > h.options.MaxWorkspace {
+			g.abandon(o.plan)
 			continue
 		}
-		list = append(list, graphPlan(g, candidates[i]))
+		list = append(list, graphPlan(g, o.candidate))
 	}
 	if len(list) > 0 {
 		err = nil
@@ -182,13 +357,15 @@ func (h *Handle) measure(p *plan, o Operands) (least time.Duration, err error) {
 		}
 		defer events[i].Close()
 	}
-	if err := h.enqueue(p, o); err != nil {
+	if err := h.warmUp(p, o); err != nil {
 		return 0, err
 	}
 	least = math.MaxInt64
 	for range 3 {
-		err := errors.Join(h.stream.Record(events[0]), h.enqueue(p, o), h.stream.Record(events[1]), h.stream.Sync())
-		if err != nil {
+		err := h.stream.Unmarked(func() error {
+			return errors.Join(h.stream.Record(events[0]), h.enqueue(p, o), h.stream.Record(events[1]))
+		})
+		if err = errors.Join(err, h.stream.Sync()); err != nil {
 			return 0, err
 		}
 		took, err := events[0].Elapsed(events[1])
@@ -198,4 +375,23 @@ func (h *Handle) measure(p *plan, o Operands) (least time.Duration, err error) {
 		least = min(least, took)
 	}
 	return least, nil
+}
+
+// warmUp runs a plan once; the first of a handle for as long as a card takes to raise its clocks.
+func (h *Handle) warmUp(p *plan, o Operands) error {
+	if err := h.enqueue(p, o); err != nil {
+		return err
+	}
+	for began := time.Now(); !h.warm; h.warm = time.Since(began) >= h.options.WarmUp {
+		const some = 8
+		for range some {
+			if err := h.enqueue(p, o); err != nil {
+				return err
+			}
+		}
+		if err := h.stream.Sync(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -42,16 +42,21 @@ func (h *Handle) Description() (description []byte, err error) {
 	err = h.device.Do(func() error {
 		var b builder
 		defer b.close()
-		properties := b.create("a device's description", C.CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR)
-		set(&b, properties, C.CUDNN_ATTR_DEVICEPROP_HANDLE, C.CUDNN_TYPE_HANDLE, h.target().handle)
-		b.finalize("a device's description", properties)
-		if b.err != nil {
-			return b.err
+		properties, err := describeHandle(&b, h.target().handle)
+		if err == nil {
+			description, err = writeDescription(properties)
 		}
-		description, err = writeDescription(properties)
 		return err
 	})
 	return description, err
+}
+
+// describeHandle has cuDNN describe the device of a handle.
+func describeHandle(b *builder, handle C.cudnnHandle_t) (descriptor, error) {
+	properties := b.create("a device's description", C.CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR)
+	set(b, properties, C.CUDNN_ATTR_DEVICEPROP_HANDLE, C.CUDNN_TYPE_HANDLE, handle)
+	b.finalize("a device's description", properties)
+	return properties, b.err
 }
 
 // writeDescription reads the JSON of a device's description.

@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
-	"strings"
+	"maps"
+	"runtime"
+	"slices"
+	"time"
 
 	dnn "gorgonia.org/cu/dnn"
 
@@ -25,6 +27,13 @@ type Options struct {
 	MaxWorkspace int
 	// Measured is how many plans of a shape are timed; 0 for 10.
 	Measured int
+	// Compiled is how many of them cuDNN may have to compile first, which takes it up to a second each; 0 for 3.
+	Compiled int
+	// Threads build plans; 0 for as many as the host has cores, less for none: then the handle builds them.
+	Threads int
+	// WarmUp is how long the card computes before the first plan is timed, so that its clocks are up; 0 for 20 ms, less
+	// for not at all.
+	WarmUp time.Duration
 	// Logger receives what was chosen and which files were unfit; nil for the default one.
 	Logger *slog.Logger
 }
@@ -35,6 +44,15 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Measured == 0 {
 		o.Measured = 10
+	}
+	if o.Compiled == 0 {
+		o.Compiled = 3
+	}
+	if o.Threads == 0 {
+		o.Threads = runtime.NumCPU()
+	}
+	if o.WarmUp == 0 {
+		o.WarmUp = 20 * time.Millisecond
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -51,10 +69,13 @@ type Handle struct {
 	plans   map[shape]*plan
 	refused map[shape]error // by what no plan fits
 	kept    *plans
-	file    string // of kept; empty for none
+	forge   *forge  // nil where the device cannot be described
+	drawn   builder // of the description
+	warm    bool    // the card has computed for a while
 
 	workspace cuda.Address
 	bytes     int            // of workspace
+	captured  bool           // a capture has named the workspace
 	outgrown  []cuda.Address // workspaces that captured graphs may still name
 	addresses [4]uint64      // of the tensors of a plan while it is enqueued
 }
@@ -71,6 +92,7 @@ func Open(stream *cuda.Stream, options Options) (*Handle, error) {
 		return nil, err
 	}
 	h := &Handle{device: stream.Device(), stream: stream, options: options.withDefaults(), plans: map[shape]*plan{}, refused: map[shape]error{}}
+	h.warm = h.options.WarmUp < 0
 	err := h.device.Do(func() (err error) {
 		defer recovered("open cuDNN on "+h.device.Info().Name, &err)
 		h.context = dnn.NewContext()
@@ -79,41 +101,53 @@ func Open(stream *cuda.Stream, options Options) (*Handle, error) {
 	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
-	h.readPlans()
+	h.openPlans()
+	h.openForge()
 	return h, nil
 }
 
-// readPlans takes what earlier runs have chosen. A file that is unfit is reported and replaced later.
-func (h *Handle) readPlans() {
+// openPlans finds the folder of what earlier runs have chosen.
+func (h *Handle) openPlans() {
 	info := h.device.Info()
 	device := fmt.Sprintf("%s sm_%d%d %d multiprocessors", info.Name, info.Major, info.Minor, info.Multiprocessors)
-	h.kept = newPlans(Version(), device)
-	if h.options.CacheFolder == "" {
-		return
-	}
-	h.file = filepath.Join(h.options.CacheFolder, fileName(device, Version()))
-	var err error
-	if h.kept, err = readPlans(h.file, Version(), device); err != nil {
-		h.options.Logger.Warn("cuDNN plans are chosen anew", "reason", err)
+	h.kept = openPlans(h.options.CacheFolder, Version(), device)
+	if err := h.kept.trim(); err != nil {
+		h.options.Logger.Warn("old cuDNN plans cannot be removed", "reason", err)
 	}
 }
 
-// fileName names the plans of a device and a version.
-func fileName(device string, version int) string {
-	plain := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
+// openForge describes the device for what builds plans on several threads. Without a description the handle builds them
+// itself, one after the other.
+func (h *Handle) openForge() {
+	if h.options.Threads < 0 {
+		return
+	}
+	err := h.device.Do(func() error {
+		properties, err := describeHandle(&h.drawn, h.target().handle)
+		if err == nil {
+			h.forge = newForge(target{properties: properties}, h.limits(), h.options.Threads, h.device.Do)
 		}
-		return '-'
-	}, strings.ToLower(device))
-	return fmt.Sprintf("cudnn-%d-%s.json", version, plain)
+		return err
+	})
+	if err != nil {
+		h.options.Logger.Debug("cuDNN's plans are built one after the other", "reason", err)
+	}
+}
+
+func (h *Handle) limits() limits {
+	return limits{plans: h.options.Measured, compiled: h.options.Compiled, workspace: h.options.MaxWorkspace}
 }
 
 // Close frees the plans, the scratch memory and the handle. Closing twice is harmless.
 func (h *Handle) Close() error {
 	var errs []error
-	for _, p := range h.plans {
-		p.close()
+	if h.forge != nil {
+		h.forge.close()
+		h.forge = nil
+	}
+	if h.plans != nil {
+		errs = append(errs, h.closeAll(slices.Collect(maps.Values(h.plans)), nil))
+		errs = append(errs, h.device.Finish(func() error { h.drawn.close(); return nil }))
 	}
 	h.plans = nil
 	for _, at := range append(h.outgrown, h.workspace) {
@@ -128,21 +162,43 @@ func (h *Handle) Close() error {
 	return errors.Join(errs...)
 }
 
-// scratch returns at least this much memory. What was outgrown stays: captured graphs name it.
+// scratch returns at least this much memory. What was outgrown stays, for captured graphs name it; since each is at
+// least twice as large as the one before, or the largest there may be, that is no more than the one in use.
 func (h *Handle) scratch(bytes int) (cuda.Address, error) {
 	if bytes <= h.bytes {
+		h.captured = h.captured || h.stream.Capturing()
 		return h.workspace, nil
 	}
 	if h.stream.Capturing() {
 		return 0, fmt.Errorf("cudnn: %d bytes of scratch memory are needed within a capture: run the step once before", bytes)
 	}
-	at, err := h.device.Alloc(bytes)
+	room := max(bytes, min(2*h.bytes, h.options.MaxWorkspace))
+	at, err := h.device.Alloc(room)
+	if err != nil && room > bytes {
+		room = bytes
+		at, err = h.device.Alloc(room)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("cudnn: scratch memory: %w", err)
 	}
-	if h.workspace != 0 {
-		h.outgrown = append(h.outgrown, h.workspace)
+	bytes = room
+	if err := h.giveUp(); err != nil {
+		return 0, errors.Join(err, h.device.Free(at))
 	}
 	h.workspace, h.bytes = at, bytes
 	return at, nil
+}
+
+// giveUp gives the scratch memory back that is too small now, unless a captured graph may name it.
+func (h *Handle) giveUp() error {
+	old := h.workspace
+	if old == 0 {
+		return nil
+	}
+	if h.captured {
+		h.outgrown, h.captured = append(h.outgrown, old), false
+		return nil
+	}
+	h.workspace, h.bytes = 0, 0
+	return errors.Join(h.stream.Sync(), h.device.Free(old))
 }

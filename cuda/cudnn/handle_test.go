@@ -90,6 +90,7 @@ func handle(t *testing.T, o Options) (*Handle, *cuda.Device) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.WarmUp = -1 // which would run more than what is counted
 	h, err := Open(d.Compute(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -181,11 +182,10 @@ func TestRun_KeepsChoicesInAFile(t *testing.T) {
 	if err := h.Run(DataGradient, bf16, Operands{}); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(folder, "cudnn-91300-fake-0-sm-90-132-multiprocessors.json")
-	kept, err := readPlans(path, 91300, "Fake 0 sm_90 132 multiprocessors")
+	kept, text, err := keptPlans(folder).read(plansKey(DataGradient, bf16))
 	want := Choice{Engine: Engine{Index: 7, Knobs: []Knob{{2, 5}}}, Workspace: 1000, Microseconds: 250}
-	if got := kept.Choices[plansKey(DataGradient, bf16)]; err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Fatalf("kept %+v, %v, want %+v", got, err, want)
+	if err != nil || kept == nil || fmt.Sprint(kept.Choice) != fmt.Sprint(want) || string(text) != "7" {
+		t.Fatalf("kept %+v with %q, %v, want %+v", kept, text, err, want)
 	}
 	again, err := Open(d.Compute(), Options{CacheFolder: folder})
 	if err != nil {
@@ -203,16 +203,24 @@ func TestRun_KeepsChoicesInAFile(t *testing.T) {
 	}
 }
 
+// keptPlans are those of the fake device.
+func keptPlans(folder string) *plans {
+	return openPlans(folder, 91300, "Fake 0 sm_90 132 multiprocessors")
+}
+
 func TestRun_RebuildsWhatIsCorruptAndSaysSo(t *testing.T) {
-	for name, text := range map[string]string{
-		"cut short":      `{"format":1,"cudnn":91300,"dev`,
-		"unknown engine": `{"format":1,"cudnn":91300,"device":"Fake 0 sm_90 132 multiprocessors","plans":{"data gradient of 1×8×8×8 by 8×3×3 pad 1 bf16":{"engine":5000}}}`,
+	key := plansKey(DataGradient, bf16)
+	for name, write := range map[string]func(p *plans) error{
+		"cut short": func(p *plans) error {
+			return errors.Join(os.MkdirAll(p.folder, 0o777), os.WriteFile(p.file(key), []byte(`{"format":2,"cudnn":91300,"dev`), 0o666))
+		},
+		"unknown engine": func(p *plans) error { return p.write(key, Choice{Engine: Engine{Index: 5000}}, nil) },
+		"unfit text":     func(p *plans) error { return p.write(key, Choice{Engine: Engine{Index: 5000}}, []byte("9")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			useFake(t)
 			folder := t.TempDir()
-			path := filepath.Join(folder, "cudnn-91300-fake-0-sm-90-132-multiprocessors.json")
-			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			if err := write(keptPlans(folder)); err != nil {
 				t.Fatal(err)
 			}
 			var log bytes.Buffer
@@ -223,11 +231,176 @@ func TestRun_RebuildsWhatIsCorruptAndSaysSo(t *testing.T) {
 			if !strings.Contains(log.String(), "anew") || !strings.Contains(log.String(), "level=WARN") {
 				t.Errorf("the log does not tell: %s", log.String())
 			}
-			kept, err := readPlans(path, 91300, "Fake 0 sm_90 132 multiprocessors")
-			if err != nil || kept.Choices[plansKey(DataGradient, bf16)].Index != 7 {
+			kept, _, err := keptPlans(folder).read(key)
+			if err != nil || kept.Index != 7 {
 				t.Errorf("the file was not replaced: %+v, %v", kept, err)
 			}
 		})
+	}
+}
+
+// A text that this cuDNN does not take costs building the engine, not choosing it.
+func TestRun_BuildsTheKeptEngineWhereItsTextIsNotTaken(t *testing.T) {
+	useFake(t)
+	folder := t.TempDir()
+	if err := keptPlans(folder).write(plansKey(Forward, bf16), Choice{Engine: Engine{Index: 21}}, []byte("9")); err != nil {
+		t.Fatal(err)
+	}
+	h, _ := handle(t, Options{CacheFolder: folder})
+	if err := h.Run(Forward, bf16, Operands{}); err != nil {
+		t.Fatal(err)
+	}
+	if log := fake.Log(); strings.Count(log, "graph") != 1 || !strings.Contains(log, "graph 21") || strings.Count(log, "compile") != 1 {
+		t.Errorf("ran\n%swant engine 21 built and run once", log)
+	}
+}
+
+// Of plans that are compiled three are, each once, whether or not they are begun ahead; what is kept is not compiled
+// again.
+func TestRun_CompilesFewPlansOnce(t *testing.T) {
+	for _, ahead := range []bool{false, true} {
+		compilesFewPlansOnce(t, ahead)
+	}
+}
+
+func compilesFewPlansOnce(t *testing.T, ahead bool) {
+	t.Run(fmt.Sprint("ahead ", ahead), func(t *testing.T) {
+		useFake(t)
+		fake.Compiled(12)
+		folder := t.TempDir()
+		h, d := handle(t, Options{CacheFolder: folder, Threads: 4})
+		if ahead {
+			h.Ahead([]Shape{{Forward, bf16}, {DataGradient, bf16}})
+		}
+		driver.Times(3, 3, 3, 2, 2, 2, 1, 1, 1, 2, 2, 2)
+		if err := h.Run(Forward, bf16, Operands{}); err != nil {
+			t.Fatal(err)
+		}
+		h.forge.group.Wait()
+		want := 3
+		if ahead {
+			want = 6
+		}
+		if n := strings.Count(fake.Log(), "compile"); n != want {
+			t.Errorf("ahead %v: %d plans were compiled, want %d:\n%s", ahead, n, want, fake.Log())
+		}
+		kept, text, err := keptPlans(folder).read(plansKey(Forward, bf16))
+		if err != nil || kept == nil || kept.Index != 21 || string(text) != "21" {
+			t.Fatalf("ahead %v: kept %+v with %q, %v, want engine 21, the fastest", ahead, kept, text, err)
+		}
+		again, err := Open(d.Compute(), Options{CacheFolder: folder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Ahead([]Shape{{Forward, bf16}})
+		if err := errors.Join(again.Run(Forward, bf16, Operands{}), again.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(fake.Log(), "compile"); n != want {
+			t.Errorf("ahead %v: %d plans were compiled by the second program", ahead, n-want)
+		}
+	})
+}
+
+// Another batch takes the engine of the nearest, and measures that alone.
+func TestRun_TakesTheEngineOfTheNearestBatch(t *testing.T) {
+	for _, ahead := range []bool{false, true} {
+		takesTheEngineOfTheNearestBatch(t, ahead)
+	}
+}
+
+func takesTheEngineOfTheNearestBatch(t *testing.T, ahead bool) {
+	t.Run(fmt.Sprint("ahead ", ahead), func(t *testing.T) {
+		useFake(t)
+		fake.Compiled(3)
+		folder := t.TempDir()
+		if err := keptPlans(folder).write(plansKey(Forward, bf16), Choice{Engine: Engine{Index: 22}}, []byte("22")); err != nil {
+			t.Fatal(err)
+		}
+		h, _ := handle(t, Options{CacheFolder: folder})
+		near, far := bf16, bf16
+		near.N, far.N = 2, 3
+		if ahead {
+			h.Ahead([]Shape{{Forward, near}})
+		}
+		driver.Times(1)
+		if err := h.Run(Forward, near, Operands{}); err != nil {
+			t.Fatal(err)
+		}
+		log := fake.Log()
+		if n := strings.Count(log, "compile 22"); n != 1 || strings.Count(log, "compile") != 1 || strings.Count(log, "graph 22") != 5 {
+			t.Errorf("ahead %v: ran\n%swant engine 22 compiled once, measured and run", ahead, log)
+		}
+		kept, _, err := keptPlans(folder).read(plansKey(Forward, near))
+		if err != nil || kept == nil || kept.From != 1 || kept.Microseconds != 1000 {
+			t.Errorf("ahead %v: kept %+v, %v, want one from a batch of 1", ahead, kept, err)
+		}
+		// A batch of 3 is too far from that of 1, from which the plan of 2 is.
+		if err := h.Run(Forward, far, Operands{}); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(fake.Log(), "compile"); n != 4 {
+			t.Errorf("ahead %v: %d plans were compiled, want one and then three", ahead, n)
+		}
+	})
+}
+
+// Where cuDNN has no texts of plans, the handle builds them itself, and keeps their engines.
+func TestRun_WithoutTexts(t *testing.T) {
+	useFake(t)
+	fake.NoTexts()
+	fake.Compiled(9)
+	folder := t.TempDir()
+	h, _ := handle(t, Options{CacheFolder: folder})
+	if err := h.Run(Forward, bf16, Operands{}); err != nil {
+		t.Fatal(err)
+	}
+	kept, text, err := keptPlans(folder).read(plansKey(Forward, bf16))
+	if err != nil || kept == nil || kept.Index != 7 || text != nil {
+		t.Errorf("kept %+v with %q, %v", kept, text, err)
+	}
+}
+
+// Closing waits for what is being built, and builds nothing more.
+func TestClose_EndsWhatIsBuiltAhead(t *testing.T) {
+	useFake(t)
+	fake.Compiled(20)
+	h, _ := handle(t, Options{Threads: 2})
+	var shapes []Shape
+	for n := 1; n < 60; n++ {
+		c := bf16
+		c.N = n
+		shapes = append(shapes, Shape{Forward, c})
+	}
+	h.Ahead(shapes)
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := fake.Calls()
+	if fake.Live() != 0 || fake.Calls() != before {
+		t.Errorf("%d descriptors live, %d calls since", fake.Live(), fake.Calls()-before)
+	}
+}
+
+// A card whose clocks are low is given work before the first plan is timed, and not before others.
+func TestRun_WarmsUpOnce(t *testing.T) {
+	useFake(t)
+	d, err := cuda.Open(0, cuda.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := Open(d.Compute(), Options{WarmUp: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := errors.Join(h.Run(Forward, bf16, Operands{}))
+	n := strings.Count(fake.Log(), "graph")
+	second := h.Run(DataGradient, bf16, Operands{})
+	if err := errors.Join(first, second, h.Close(), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if n != 13 || strings.Count(fake.Log(), "graph") != n+5 {
+		t.Errorf("%d runs of the first, then %d, want 13 and 5", n, strings.Count(fake.Log(), "graph")-n)
 	}
 }
 
@@ -300,6 +473,7 @@ func TestRun_NoEngineIsUnsupported(t *testing.T) {
 // Whichever call of the library fails, an error says so, nothing panics, and everything is destroyed.
 func TestEveryCall_MayFail(t *testing.T) {
 	useFake(t)
+	threads := -1 // the handle builds plans itself: where threads do, most failures leave it to the handle
 	attempt := func(at, status int) error {
 		fake.Reset()
 		driver.Reset(fakedriver.H200)
@@ -308,7 +482,7 @@ func TestEveryCall_MayFail(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		h, err := Open(d.Compute(), Options{})
+		h, err := Open(d.Compute(), Options{WarmUp: -1, Threads: threads})
 		if err == nil {
 			err = errors.Join(h.Run(ForwardBiasReLU, bf16, Operands{}), h.Run(FilterGradient, fp32, Operands{}), h.Close())
 		}
@@ -337,5 +511,15 @@ func TestEveryCall_MayFail(t *testing.T) {
 	t.Logf("each of %d calls failed in turn, in three ways; after %d of them another plan served", calls, silent)
 	if silent > calls*3*2/3 {
 		t.Errorf("%d of %d failures went without an error", silent, calls*3)
+	}
+	threads = 1
+	if err := attempt(0, 0); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= fake.Calls(); n++ {
+		err := attempt(n, 5000)
+		if live := fake.Live(); live != 0 && !strings.Contains(fake.Log(), "cudnnSetFilter4dDescriptor -1") {
+			t.Errorf("with a thread, call %d fails: %d handles and descriptors not destroyed; error %v", n, live, err)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package cudnn
 
 import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,78 +13,128 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"nmn/internal/durable"
 )
 
-// Bounds of a file of plans: far above what any network needs.
+// Bounds of kept plans: far above what any network needs.
 const (
-	plansFormat   = 1
-	maxPlansBytes = 16 << 20
+	planFormat    = 2
+	maxEntryBytes = 8 << 20
+	maxPlanBytes  = 4 << 20 // cuDNN writes about 2 kB of a plan, and 45 to 200 kB with code that it has compiled
 	maxKnobs      = 64
+	maxEntries    = 4096 // in the folder of a device
 )
 
-// plans are the choices for one device and one version of cuDNN, kept in a file.
-type plans struct {
-	Format  int               `json:"format"`
-	Library int               `json:"cudnn"` // version
-	Device  string            `json:"device"`
-	Choices map[string]Choice `json:"plans"` // by pass and shape, as plansKey writes them
+// kept is a plan of one pass of one shape, in a file of its own: programs that run at once do not overwrite each
+// other's, and one that is damaged costs that plan alone.
+type kept struct {
+	Format  int    `json:"format"`
+	Library int    `json:"cudnn"` // version
+	Device  string `json:"device"`
+	Plan    string `json:"plan"` // pass and shape, as plansKey writes them
+	Choice
+	// Sum is the SHA-256 of the text in Built, compressed by DEFLATE, from which cuDNN makes the plan without choosing
+	// or compiling anything. Both are empty where cuDNN has no such text.
+	Sum   string `json:"sha256,omitempty"`
+	Built []byte `json:"built,omitempty"`
 }
 
-func newPlans(library int, device string) *plans {
-	return &plans{Format: plansFormat, Library: library, Device: device, Choices: map[string]Choice{}}
+// plans are those of one device and one version of cuDNN, in a folder.
+type plans struct {
+	folder  string // empty for none
+	library int
+	device  string
 }
 
 func plansKey(pass Pass, c Conv) string { return pass.String() + " of " + c.String() }
 
-// readPlans reads a file of plans for a device and a version. A file that does not exist gives no
-// plans; one that is corrupt, or for something else, gives no plans and an error that says why.
-func readPlans(path string, library int, device string) (*plans, error) {
-	empty := newPlans(library, device)
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return empty, nil
-	}
-	if err != nil {
-		return empty, err
-	}
-	defer f.Close()
-	p, err := decodePlans(f)
-	switch {
-	case err != nil:
-		return empty, fmt.Errorf("%s: %w", path, err)
-	case p.Library != library || p.Device != device:
-		return empty, fmt.Errorf("%s: it is for cuDNN %d on %q, this is %d on %q", path, p.Library, p.Device, library, device)
-	}
-	return p, nil
+// plain writes text in letters and digits of ASCII, with - for what lies between.
+func plain(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < '0' || r > '9' && r < 'a' || r > 'z' })
+	return strings.Join(words, "-")
 }
 
-// decodePlans reads and checks plans.
-func decodePlans(r io.Reader) (*plans, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxPlansBytes+1))
+// openPlans opens the folder of a device and a version below another; an empty one keeps nothing.
+func openPlans(below string, library int, device string) *plans {
+	p := &plans{library: library, device: device}
+	if below != "" {
+		p.folder = filepath.Join(below, fmt.Sprintf("cudnn-%d-%s", library, plain(device)))
+	}
+	return p
+}
+
+func (p *plans) file(key string) string { return filepath.Join(p.folder, plain(key)+".json") }
+
+// read reads the plan of a pass and its text, nil where there is none. One that is damaged, or of something else, is an
+// error that names the file.
+func (p *plans) read(key string) (k *kept, text []byte, err error) {
+	if p.folder == "" {
+		return nil, nil, nil
+	}
+	path := p.file(key)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if len(text) > maxPlansBytes {
-		return nil, fmt.Errorf("more than %d bytes", maxPlansBytes)
+	defer f.Close()
+	k, text, err = decodePlan(f)
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	case k.Library != p.library || k.Device != p.device || k.Plan != key:
+		return nil, nil, fmt.Errorf("%s: it is the plan %q for cuDNN %d on %q, this is %q for %d on %q", path, k.Plan,
+			k.Library, k.Device, key, p.library, p.device)
 	}
-	p := &plans{}
-	if err := json.Unmarshal(text, p); err != nil {
-		return nil, err
+	return k, text, nil
+}
+
+// decodePlan reads and checks a plan.
+func decodePlan(r io.Reader) (*kept, []byte, error) {
+	content, err := io.ReadAll(io.LimitReader(r, maxEntryBytes+1))
+	if err != nil {
+		return nil, nil, err
 	}
-	if p.Format != plansFormat {
-		return nil, fmt.Errorf("format %d, want %d", p.Format, plansFormat)
+	if len(content) > maxEntryBytes {
+		return nil, nil, fmt.Errorf("more than %d bytes", maxEntryBytes)
 	}
-	if p.Choices == nil {
-		return nil, errors.New("plans are missing")
+	k := &kept{}
+	if err := json.Unmarshal(content, k); err != nil {
+		return nil, nil, err
 	}
-	for key, c := range p.Choices {
-		if err := c.check(); err != nil {
-			return nil, fmt.Errorf("plan %q: %w", key, err)
-		}
+	if k.Format != planFormat {
+		return nil, nil, fmt.Errorf("format %d, want %d", k.Format, planFormat)
 	}
-	return p, nil
+	if err := k.Choice.check(); err != nil {
+		return nil, nil, err
+	}
+	text, err := k.text()
+	return k, text, err
+}
+
+// text is what cuDNN has written of the plan; nil for nothing. What is not as it was written is an error: cuDNN is
+// given nothing that it has not made.
+func (k *kept) text() ([]byte, error) {
+	if len(k.Built) == 0 {
+		return nil, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(k.Built)), maxPlanBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("its built plan: %w", err)
+	}
+	if len(text) > maxPlanBytes {
+		return nil, fmt.Errorf("its built plan has more than %d bytes", maxPlanBytes)
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != k.Sum {
+		return nil, errors.New("its built plan is damaged: its SHA-256 is another")
+	}
+	return text, nil
 }
 
 // check refuses what cuDNN must not be given. What it does give may still be refused by cuDNN.
@@ -91,6 +145,8 @@ func (c Choice) check() error {
 		return fmt.Errorf("engine %d", c.Index)
 	case c.Workspace < 0:
 		return fmt.Errorf("workspace of %d bytes", c.Workspace)
+	case c.From < 0:
+		return fmt.Errorf("taken from a batch of %d", c.From)
 	case len(c.Knobs) > maxKnobs:
 		return fmt.Errorf("%d knobs, at most %d", len(c.Knobs), maxKnobs)
 	case math.IsNaN(c.Microseconds) || c.Microseconds < 0:
@@ -104,14 +160,112 @@ func (c Choice) check() error {
 	return nil
 }
 
-// write replaces the file by the plans.
-func (p *plans) write(path string) error {
-	text, err := json.MarshalIndent(p, "", " ")
+// write keeps a plan, with its text where there is one.
+func (p *plans) write(key string, c Choice, text []byte) error {
+	k := kept{Format: planFormat, Library: p.library, Device: p.device, Plan: key, Choice: c}
+	if len(text) > 0 {
+		sum := sha256.Sum256(text)
+		k.Sum = hex.EncodeToString(sum[:])
+		var built bytes.Buffer
+		w, err := flate.NewWriter(&built, flate.BestSpeed)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(text)
+		if err = errors.Join(err, w.Close()); err != nil {
+			return err
+		}
+		k.Built = built.Bytes()
+	}
+	content, err := json.Marshal(k)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := os.MkdirAll(p.folder, 0o777); err != nil {
 		return err
 	}
-	return durable.WriteFile(path, append(text, '\n'), 0o666)
+	return durable.WriteFile(p.file(key), append(content, '\n'), 0o666)
+}
+
+// batches lists the batches N of which plans are kept, of a pass and a shape that is c but for N, ascending.
+func (p *plans) batches(pass Pass, c Conv) []int {
+	if p.folder == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(p.folder)
+	if err != nil {
+		return nil
+	}
+	c.N = 0
+	begin, end, _ := strings.Cut(plain(plansKey(pass, c))+".json", "-of-0-")
+	begin, end = begin+"-of-", "-"+end
+	var list []int
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), begin)
+		middle, fits := strings.CutSuffix(rest, end)
+		if n, err := strconv.Atoi(middle); ok && fits && err == nil && n > 0 {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// nearest is the kept plan of the batch that is nearest to that of c, no further than by a factor of two: what is the
+// fastest for one is most often so for the other. Plans that were themselves taken over from another batch do not
+// count beyond that batch's own reach.
+func (p *plans) nearest(pass Pass, c Conv) *kept {
+	const reach = 2
+	ratio := func(n int) float64 { return math.Max(float64(n)/float64(c.N), float64(c.N)/float64(n)) }
+	list := p.batches(pass, c)
+	slices.SortStableFunc(list, func(a, b int) int {
+		switch x, y := ratio(a), ratio(b); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	for _, n := range list {
+		if n == c.N || ratio(n) > reach {
+			continue
+		}
+		other := c
+		other.N = n
+		k, _, err := p.read(plansKey(pass, other))
+		if err != nil || k == nil || k.Direct || k.From > 0 && ratio(k.From) > reach {
+			continue
+		}
+		if k.From == 0 {
+			k.From = n
+		}
+		return k
+	}
+	return nil
+}
+
+// trim removes the oldest plans where there are more than any use explains.
+func (p *plans) trim() error {
+	entries, err := os.ReadDir(p.folder)
+	if err != nil || len(entries) <= maxEntries {
+		return nil // no folder is no plans
+	}
+	type file struct {
+		name  string
+		nanos int64
+	}
+	var files []file
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			files = append(files, file{e.Name(), info.ModTime().UnixNano()})
+		}
+	}
+	slices.SortFunc(files, func(a, b file) int { return int(min(max(a.nanos-b.nanos, -1), 1)) })
+	for _, f := range files[:max(0, len(files)-maxEntries/2)] {
+		if err := os.Remove(filepath.Join(p.folder, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }

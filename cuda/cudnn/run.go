@@ -58,6 +58,7 @@ type plan struct {
 	graph  *graph // nil for a direct plan
 	plan   descriptor
 	bias   bool
+	text   []byte  // as cuDNN writes it, until it is kept; nil where that is not known
 	direct *direct // nil for a graph's
 }
 

@@ -45,7 +45,7 @@ func Build(folder string) (path string, err error) {
 		return "", err
 	}
 	command := append(strings.Fields(cc), strings.Fields(os.Getenv("CGO_CFLAGS"))...)
-	command = append(command, "-Wall", "-Werror", "-shared", "-fPIC", "-o", path, c)
+	command = append(command, "-Wall", "-Werror", "-shared", "-fPIC", "-pthread", "-o", path, c)
 	if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, out)
 	}
@@ -86,6 +86,14 @@ func (l *Library) NoEngines(none bool) {
 	}
 	C.call_set(l.symbol("fake_no_engines"), number, 0)
 }
+
+// Compiled makes the heuristics know so many more engines, whose plans are compiled: 20 and those after it.
+func (l *Library) Compiled(engines int) {
+	C.call_set(l.symbol("fake_compiled"), C.int(engines), 0)
+}
+
+// NoTexts makes plans have no text, and none be made of one.
+func (l *Library) NoTexts() { C.call_set(l.symbol("fake_no_texts"), 1, 0) }
 
 // Calls is the number of calls since Reset that could have failed.
 func (l *Library) Calls() int { return int(C.call_number(l.symbol("fake_calls"))) }

@@ -1,35 +1,52 @@
 /* A cuDNN that computes nothing, for tests of what calls it: every call can be made to fail, descriptors
  * that were not destroyed are counted, and what would run is noted. It knows three engines for every
- * graph: 7 with a knob, 8 that is not deterministic, and 9 that cannot be built, and two algorithms for
- * every convolution without a graph. */
+ * graph: 7 with a knob, 8 that is not deterministic, and 9 that cannot be built; and, where it is asked to, more from 20
+ * on that it compiles; and two algorithms for every convolution without a graph. The text of a plan is the number of
+ * its engine. Calls may come from several threads. */
 #include <cudnn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int calls, fail_at, fail_code, live, live_handles, no_engines;
+static int calls, fail_at, fail_code, live, live_handles, no_engines, compiled, no_texts;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards all of it */
 static char text[1 << 16];
 static size_t used;
 
-typedef struct { int type, engine; } object;
+typedef struct { int type, engine, restored; } object;
 
-static void note(const char *what, long a, long b) {
+static void note_locked(const char *what, long a, long b) {
   used += snprintf(text + used, sizeof text - used, "%s %ld %ld\n", what, a, b);
   if (used > sizeof text - 256) used = 0;
 }
+static void note(const char *what, long a, long b) {
+  pthread_mutex_lock(&mutex);
+  note_locked(what, a, b);
+  pthread_mutex_unlock(&mutex);
+}
+static void count_live(int by) {
+  pthread_mutex_lock(&mutex);
+  live += by;
+  pthread_mutex_unlock(&mutex);
+}
 static cudnnStatus_t enter(const char *name) {
-  if (++calls != fail_at) return CUDNN_STATUS_SUCCESS;
-  note(name, -1, fail_code);
-  return fail_code;
+  pthread_mutex_lock(&mutex);
+  int fails = ++calls == fail_at;
+  if (fails) note_locked(name, -1, fail_code);
+  pthread_mutex_unlock(&mutex);
+  return fails ? fail_code : CUDNN_STATUS_SUCCESS;
 }
 #define CALL(name) \
   cudnnStatus_t status = enter(name); \
   if (status != CUDNN_STATUS_SUCCESS) return status
 #define DONE return CUDNN_STATUS_SUCCESS
 
-void fake_reset(void) { calls = fail_at = fail_code = live = live_handles = no_engines = 0, used = 0, text[0] = 0; }
+void fake_reset(void) { calls = fail_at = fail_code = live = live_handles = no_engines = compiled = no_texts = 0, used = 0, text[0] = 0; }
 void fake_fail(int at, int code) { fail_at = at, fail_code = code; }
 void fake_no_engines(int yes) { no_engines = yes; }
+void fake_compiled(int n) { compiled = n; }
+void fake_no_texts(int yes) { no_texts = yes; }
 int fake_calls(void) { return calls; }
 int fake_live(void) { return live + live_handles; }
 const char *fake_log(void) { return text; }
@@ -46,12 +63,12 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t h, cudaStream_t s) { (void)h; CALL("c
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t *d) {
   CALL("cudnnBackendCreateDescriptor");
   object *o = malloc(sizeof *o);
-  *o = (object){type, 0};
+  *o = (object){type, 0, 0};
   *d = (cudnnBackendDescriptor_t)o;
-  live++;
+  count_live(1);
   DONE;
 }
-cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t d) { free(d); live--; DONE; }
+cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t d) { free(d); count_live(-1); DONE; }
 cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, int64_t n, const void *values) {
   (void)type;
@@ -59,6 +76,8 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t d, cudnnBackendA
   if (name == CUDNN_ATTR_ENGINE_GLOBAL_INDEX) ((object *)d)->engine = *(const int64_t *)values;
   if (name == CUDNN_ATTR_ENGINECFG_ENGINE || name == CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
     ((object *)d)->engine = (*(object *const *)values)->engine;
+  if (name == CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION)
+    ((object *)d)->engine = no_texts ? 9 : atoi(values), ((object *)d)->restored = 1;
   if (name == CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS) note("tensors", n, 0);
   DONE;
 }
@@ -66,19 +85,28 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t d) {
   CALL("cudnnBackendFinalize");
   object *o = (object *)d;
   if (o->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && o->engine == 9) return CUDNN_STATUS_NOT_SUPPORTED;
+  if (o->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && o->engine >= 20 && !o->restored) note("compile", o->engine, 0);
   if (o->type == CUDNN_BACKEND_ENGINE_DESCRIPTOR && o->engine > 100) return CUDNN_STATUS_BAD_PARAM;
   DONE;
 }
 cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, int64_t room, int64_t *count, void *values) {
-  (void)type, (void)room;
+  (void)type;
   CALL("cudnnBackendGetAttribute");
   object *o = (object *)d;
   *count = 1;
   switch (name) {
   case CUDNN_ATTR_ENGINEHEUR_RESULTS:
-    *count = no_engines ? 0 : 3;
-    for (int i = 0; i < *count; i++) ((object **)values)[i]->engine = 7 + i;
+    *count = no_engines ? 0 : 3 + compiled;
+    for (int i = 0; i < *count; i++) ((object **)values)[i]->engine = i < 3 ? 7 + i : 17 + i;
+    break;
+  case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
+    *count = o->engine >= 20;
+    *(cudnnBackendBehaviorNote_t *)values = CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION;
+    break;
+  case CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION:
+    if (no_texts) return CUDNN_STATUS_NOT_SUPPORTED;
+    *count = 1 + snprintf(values, room, "%d", o->engine);
     break;
   case CUDNN_ATTR_ENGINECFG_ENGINE: ((object **)values)[0]->engine = o->engine; break;
   case CUDNN_ATTR_ENGINE_GLOBAL_INDEX: *(int64_t *)values = o->engine; break;
@@ -108,8 +136,8 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t h, cudnnBackendDescriptor_t plan
 OBJECT(Tensor, cudnnTensorDescriptor_t)
 OBJECT(Convolution, cudnnConvolutionDescriptor_t)
 OBJECT(Activation, cudnnActivationDescriptor_t)
-cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t *d) { CALL("cudnnCreateFilterDescriptor"); *d = malloc(8); live++; DONE; }
-cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t d) { free(d); live--; DONE; }
+cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t *d) { CALL("cudnnCreateFilterDescriptor"); *d = malloc(8); count_live(1); DONE; }
+cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t d) { free(d); count_live(-1); DONE; }
 cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t d, cudnnTensorFormat_t f, cudnnDataType_t t, int n, int c, int h, int w) { (void)d, (void)f, (void)t, (void)n, (void)c, (void)h, (void)w; CALL("cudnnSetTensor4dDescriptor"); DONE; }
 cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t d, cudnnDataType_t t, cudnnTensorFormat_t f, int k, int c, int h, int w) { (void)d, (void)f, (void)t, (void)k, (void)c, (void)h, (void)w; CALL("cudnnSetFilter4dDescriptor"); DONE; }
 cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t d, cudnnMathType_t m) { (void)d; CALL("cudnnSetConvolutionMathType"); note("math", m, 0); DONE; }

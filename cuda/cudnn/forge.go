@@ -1,0 +1,222 @@
+//go:build cuda
+
+package cudnn
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Shape is a pass of a convolution of one shape, which has a plan of its own.
+type Shape struct {
+	Pass Pass
+	Conv Conv
+}
+
+// String is how plans are named in files and logs.
+func (s Shape) String() string { return plansKey(s.Pass, s.Conv) }
+
+// limits say which plans are offered for a shape.
+type limits struct {
+	plans     int // at most
+	compiled  int // at most of them, whose code cuDNN compiles first
+	workspace int // bytes of scratch memory, at most
+}
+
+// offer is a plan that could be taken, as text that a handle makes a plan of.
+type offer struct {
+	candidate
+	compiled bool
+	text     []byte
+}
+
+// forge builds plans for a device by its description, without a handle, on several threads: what cuDNN compiles for a
+// network takes half a minute on one. It gives them as texts.
+type forge struct {
+	at     target
+	limits limits
+	turns  chan struct{} // one for each thread that may build
+	do     func(func() error) error
+
+	mutex  sync.Mutex
+	jobs   map[Shape]*job
+	closed bool
+	group  sync.WaitGroup
+}
+
+// job is what is built for a shape. The rest is written before done is closed.
+type job struct {
+	done   chan struct{}
+	offers []offer
+	err    error
+}
+
+var errClosed = errors.New("cudnn: closed while plans were built")
+
+// newForge makes a forge of so many threads; do runs what calls cuDNN.
+func newForge(at target, l limits, threads int, do func(func() error) error) *forge {
+	return &forge{at: at, limits: l, turns: make(chan struct{}, threads), do: do, jobs: map[Shape]*job{}}
+}
+
+// start begins to build for a shape, one plan alone where an engine is named; a job that was started before goes on.
+func (f *forge) start(s Shape, only *Engine) *job {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if j := f.jobs[s]; j != nil {
+		return j
+	}
+	j := &job{done: make(chan struct{})}
+	f.jobs[s] = j
+	if f.closed {
+		j.err = errClosed
+		close(j.done)
+		return j
+	}
+	f.group.Go(func() {
+		defer close(j.done)
+		if only != nil {
+			j.offers, j.err = f.all(s, []offer{{candidate: candidate{Engine: *only}}})
+			return
+		}
+		var list []offer
+		if list, j.err = f.list(s); j.err == nil {
+			j.offers, j.err = f.all(s, list)
+		}
+	})
+	return j
+}
+
+// take waits for what is offered for a shape, and forgets it.
+func (f *forge) take(s Shape, only *Engine) ([]offer, error) {
+	j := f.start(s, only)
+	<-j.done
+	f.mutex.Lock()
+	delete(f.jobs, s)
+	f.mutex.Unlock()
+	return j.offers, j.err
+}
+
+// turn waits for a thread and works on it.
+func (f *forge) turn(work func() error) error {
+	f.turns <- struct{}{}
+	defer func() { <-f.turns }()
+	f.mutex.Lock()
+	closed := f.closed
+	f.mutex.Unlock()
+	if closed {
+		return errClosed
+	}
+	return f.do(work)
+}
+
+// list asks the heuristics for engines, and takes those to offer: of those that are compiled the first few alone.
+func (f *forge) list(s Shape) (list []offer, err error) {
+	err = f.turn(func() error {
+		g, err := newGraph(s.Pass, s.Conv, f.at)
+		defer g.close()
+		if err != nil {
+			return err
+		}
+		candidates, err := g.candidates()
+		if err != nil {
+			return err
+		}
+		list = f.limits.choose(g, candidates)
+		return nil
+	})
+	return list, err
+}
+
+// choose takes the candidates to build, in their order. More of those without code to compile are taken than are
+// offered at the end, since some cannot be built or need too much scratch memory.
+func (l limits) choose(g *graph, candidates []candidate) (list []offer) {
+	compiled := 0
+	for i := range candidates {
+		o := offer{candidate: candidates[i], compiled: g.compiles(&candidates[i])}
+		if o.compiled {
+			if compiled++; compiled > l.compiled {
+				continue
+			}
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// all builds what was listed, those that are compiled side by side.
+func (f *forge) all(s Shape, list []offer) (built []offer, err error) {
+	errs := make([]error, len(list)+1)
+	var group sync.WaitGroup
+	var others []*offer
+	for i := range list {
+		if o := &list[i]; o.compiled {
+			group.Go(func() { errs[i] = f.turn(func() error { return f.build(s, []*offer{o}) }) })
+		} else {
+			others = append(others, o)
+		}
+	}
+	if len(others) > 0 {
+		errs[len(list)] = f.turn(func() error { return f.build(s, others) })
+	}
+	group.Wait()
+	for _, o := range list {
+		if o.text != nil && len(built) < f.limits.plans {
+			built = append(built, o)
+		}
+	}
+	if len(built) == 0 {
+		return nil, fmt.Errorf("cudnn: %v: no engine can be built within %d bytes of scratch memory: %w: %w", s,
+			f.limits.workspace, errors.Join(errs...), ErrUnsupported)
+	}
+	return built, nil
+}
+
+// build builds engines and keeps the texts of those that fit, of as many as are offered.
+func (f *forge) build(s Shape, list []*offer) error {
+	g, err := newGraph(s.Pass, s.Conv, f.at)
+	defer g.close()
+	if err != nil {
+		return err
+	}
+	var failures []error
+	built := 0
+	for _, o := range list {
+		if built == f.limits.plans {
+			break
+		}
+		if err := f.one(g, o); err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		built++
+	}
+	return errors.Join(failures...)
+}
+
+// one builds an engine and keeps its text.
+func (f *forge) one(g *graph, o *offer) error {
+	c, err := g.restore(o.Engine)
+	if err != nil {
+		g.err = nil // the graph serves the others
+		return err
+	}
+	if err := g.finish(&c); err != nil {
+		return err
+	}
+	defer g.abandon(c.plan)
+	if c.workspace > f.limits.workspace {
+		return fmt.Errorf("engine %d needs %d bytes of scratch memory", c.Index, c.workspace)
+	}
+	text, err := g.text(c.plan)
+	o.workspace, o.text = c.workspace, text
+	return err
+}
+
+// close ends the forge and waits until nothing is built any more.
+func (f *forge) close() {
+	f.mutex.Lock()
+	f.closed = true
+	f.mutex.Unlock()
+	f.group.Wait()
+}
