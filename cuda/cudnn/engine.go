@@ -38,9 +38,14 @@ func (g *graph) candidates() ([]candidate, error) {
 				return nil, err
 			}
 			seen++
-			if g.conv.Precision.allows(c.notes) && !slices.ContainsFunc(fit, c.same) {
-				fit = append(fit, c)
+			if !g.conv.Precision.allows(c.notes) || slices.ContainsFunc(fit, c.same) {
+				continue
 			}
+			more, err := g.sliced(c)
+			if err != nil {
+				return nil, err
+			}
+			fit = append(append(fit, c), more...)
 		}
 	}
 	if len(fit) == 0 {

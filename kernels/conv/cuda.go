@@ -206,7 +206,7 @@ func (c *CUDA) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
 // multiple of 8: one that takes longer than slower times that which rounds to bfloat16 is left alone. Both
 // are tried in the memory of dw, which the gradient overwrites, unless it holds what is added to.
 func (c *CUDA) compareFilters(wide cudnn.Conv, o cudnn.Operands, dw *tensor.Tensor, held bool) error {
-	const slower = 1.5
+	const slower = 1.1
 	o.W = tensor.At(dw)
 	if held {
 		var err error

@@ -1,0 +1,139 @@
+//go:build cuda
+
+package cudnn
+
+// #include "layer.h"
+import "C"
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// knobRange is what a setting of an engine may be: from least to most in equal steps.
+type knobRange struct{ kind, least, most, step int64 }
+
+// holds reports whether a value is one of them.
+func (r knobRange) holds(value int64) bool {
+	return value >= r.least && value <= r.most && (r.step < 1 || (value-r.least)%r.step == 0)
+}
+
+// knobRanges reads which settings the engine of a configuration has.
+func (g *graph) knobRanges(config descriptor) ([]knobRange, error) {
+	engine := []descriptor{g.create("an engine", C.CUDNN_BACKEND_ENGINE_DESCRIPTOR)}
+	infos := make([]descriptor, 32)
+	for i := range infos {
+		infos[i] = g.create("the range of a setting", C.CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR)
+	}
+	if g.err != nil {
+		return nil, g.err
+	}
+	if _, err := get("an engine", config, C.CUDNN_ATTR_ENGINECFG_ENGINE, C.CUDNN_TYPE_BACKEND_DESCRIPTOR, engine); err != nil {
+		return nil, err
+	}
+	n, err := get("the settings of an engine", engine[0], C.CUDNN_ATTR_ENGINE_KNOB_INFO, C.CUDNN_TYPE_BACKEND_DESCRIPTOR, infos)
+	if err != nil {
+		return nil, err
+	}
+	ranges := make([]knobRange, n)
+	for i := range ranges {
+		if err := ranges[i].read(infos[i]); err != nil {
+			return nil, err
+		}
+	}
+	return ranges, nil
+}
+
+func (r *knobRange) read(info descriptor) error {
+	kind := []C.cudnnBackendKnobType_t{0}
+	if _, err := get("a setting", info, C.CUDNN_ATTR_KNOB_INFO_TYPE, C.CUDNN_TYPE_KNOB_TYPE, kind); err != nil {
+		return err
+	}
+	r.kind = int64(kind[0])
+	for _, field := range [...]struct {
+		name C.cudnnBackendAttributeName_t
+		to   *int64
+	}{
+		{C.CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE, &r.least},
+		{C.CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE, &r.most},
+		{C.CUDNN_ATTR_KNOB_INFO_STRIDE, &r.step},
+	} {
+		value := []int64{0}
+		if _, err := get("the range of a setting", info, field.name, C.CUDNN_TYPE_INT64, value); err != nil {
+			return err
+		}
+		*field.to = value[0]
+	}
+	return nil
+}
+
+// sliced makes candidates of an engine for filter gradients that the heuristics offer with one slice alone:
+// with more, and with the tile that fits the layer. There are none where the engine has no such settings.
+//
+// The notes of the engine hold for them too. In the code of cuDNN 9.13 a slice waits for the one before it, so
+// that partial sums, which are float32, are added in one order.
+func (g *graph) sliced(of candidate) ([]candidate, error) {
+	if g.pass != FilterGradient || !g.conv.Wide || len(of.Knobs) > 0 {
+		return nil, nil
+	}
+	ranges, err := g.knobRanges(of.config)
+	if err != nil {
+		return nil, err
+	}
+	at := func(kind C.cudnnBackendKnobType_t) int {
+		return slices.IndexFunc(ranges, func(r knobRange) bool { return r.kind == int64(kind) })
+	}
+	count, config := at(C.CUDNN_KNOB_TYPE_SPLIT_K_SLC), at(C.CUDNN_KNOB_TYPE_KERNEL_CFG)
+	t := tileOf(g.conv)
+	if count < 0 || config < 0 || !ranges[config].holds(int64(t.config)) {
+		return nil, nil
+	}
+	multiprocessors, err := g.at.multiprocessors()
+	if err != nil {
+		return nil, err
+	}
+	var list []candidate
+	for _, n := range t.slices(g.conv, multiprocessors, int(ranges[count].most)) {
+		if !ranges[count].holds(int64(n)) || n == 1 && t == (tile{128, 128, 2}) { // the engine's own
+			continue
+		}
+		made, err := g.restore(Engine{Index: of.Index, Knobs: []Knob{
+			{int64(C.CUDNN_KNOB_TYPE_SPLIT_K_SLC), int64(n)}, {int64(C.CUDNN_KNOB_TYPE_KERNEL_CFG), int64(t.config)},
+		}})
+		if err != nil {
+			g.err = nil // it does without this one
+			continue
+		}
+		made.notes = of.notes
+		list = append(list, made)
+	}
+	return list, nil
+}
+
+var multiProcessorCount = regexp.MustCompile(`"multiProcessorCount"\s*:\s*(\d+)`)
+
+// multiprocessors is how many the device has, by cuDNN's description of it; 1 where it does not say.
+func (t target) multiprocessors() (int, error) {
+	var b builder
+	defer b.close()
+	properties := t.properties
+	if properties == nil {
+		properties = b.create("a device's description", C.CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR)
+		set(&b, properties, C.CUDNN_ATTR_DEVICEPROP_HANDLE, C.CUDNN_TYPE_HANDLE, t.handle)
+		b.finalize("a device's description", properties)
+		if b.err != nil {
+			return 0, b.err
+		}
+	}
+	text, err := writeDescription(properties)
+	if err != nil {
+		return 0, err
+	}
+	found := multiProcessorCount.FindSubmatch(text)
+	if found == nil {
+		return 1, nil
+	}
+	count, err := strconv.Atoi(string(found[1]))
+	return max(count, 1), err
+}

@@ -1,0 +1,61 @@
+package cudnn
+
+// A filter gradient is a matrix product with few results and very long sums: for each place r, s of the filter
+// K×C numbers, each summed over all cells. A kernel that gives each multiprocessor a tile of results leaves most
+// of them idle where there are few tiles: a layer of 64 channels has 9. Such sums are cut into slices, which are
+// computed side by side and added in a fixed order at the end.
+
+// tile is how many filters and channels of the gradient a block computes, and the setting KERNEL_CFG of
+// cuDNN's compiled filter gradients that has it, by version 9.13.
+type tile struct{ filters, channels, config int }
+
+// tileOf is the smallest tile that wastes nothing on a gradient: blocks of 64 for layers that have no more.
+func tileOf(c Conv) tile {
+	switch narrow, thin := c.K <= 64, c.C <= 64; {
+	case narrow && thin:
+		return tile{64, 64, 55}
+	case narrow:
+		return tile{64, 128, 9}
+	case thin:
+		return tile{128, 64, 8}
+	}
+	return tile{128, 128, 2}
+}
+
+// Rates by which slices are weighed: of one multiprocessor of a Hopper card on bfloat16, and of memory. They
+// only say which plans are worth building; what is taken is measured.
+const (
+	flopPerMicrosecond  = 5e6
+	bytesPerMicrosecond = 3e6
+)
+
+// slices are the numbers of slices worth measuring, one or two of them and the one expected to be fastest first:
+// it fills the multiprocessors best after what writing and adding the slices costs, and another one that is at
+// most half of it has less to add. most is the largest number that the engine takes.
+func (t tile) slices(c Conv, multiprocessors, most int) []int {
+	first := t.fewest(c, multiprocessors, most)
+	if first < 4 {
+		return []int{first}
+	}
+	return []int{first, t.fewest(c, multiprocessors, first/2)}
+}
+
+// fewest is the least number of slices up to most that is expected to be fastest.
+func (t tile) fewest(c Conv, multiprocessors, most int) (best int) {
+	tiles := c.R * c.S * ceil(c.K, t.filters) * ceil(c.C, t.channels)
+	flop := 2 * float64(c.N) * float64(c.P()*c.Q()) * float64(t.filters*t.channels)
+	bytes := 2 * 4 * float64(tiles*t.filters*t.channels) // written and read again
+	least := 0.0
+	for n := 1; n <= most; n++ {
+		took := float64(ceil(tiles*n, multiprocessors)) * flop / float64(n) / flopPerMicrosecond
+		if n > 1 {
+			took += float64(n) * bytes / bytesPerMicrosecond
+		}
+		if best == 0 || took < least {
+			best, least = n, took
+		}
+	}
+	return best
+}
+
+func ceil(a, b int) int { return (a + b - 1) / b }
