@@ -38,7 +38,7 @@ func card(t *testing.T) *Handle {
 // problem is a convolution with numbers. Its tensors hold what the precision can hold.
 type problem struct {
 	Conv
-	x, w, y, bias []float64
+	x, w, y, bias, mask []float64
 }
 
 func newProblem(c Conv) *problem {
@@ -51,7 +51,7 @@ func newProblem(c Conv) *problem {
 		return v
 	}
 	return &problem{c, fill(c.N*c.H*c.W*c.C, 1), fill(c.K*c.R*c.S*c.C, 1/math.Sqrt(float64(c.R*c.S*c.C))),
-		fill(c.N*c.P()*c.Q()*c.K, 1), fill(c.K, 1)}
+		fill(c.N*c.P()*c.Q()*c.K, 1), fill(c.K, 1), fill(c.N*c.H*c.W*c.C, 1)}
 }
 
 // round rounds to the element type.
@@ -107,15 +107,23 @@ func (p *problem) written() Precision {
 	return p.Precision
 }
 
+// biasType is the precision whose element type the bias has.
+func (p *problem) biasType() Precision {
+	if p.NarrowBias {
+		return p.Precision
+	}
+	return Float32
+}
+
 // compute is a pass in float64, as it is defined.
 func (p *problem) compute(pass Pass) []float64 {
-	out := make([]float64, map[Pass]int{DataGradient: len(p.x), FilterGradient: len(p.w)}[pass])
+	out := make([]float64, map[Pass]int{DataGradient: len(p.x), MaskedDataGradient: len(p.x), FilterGradient: len(p.w)}[pass])
 	if pass <= ForwardBiasReLU {
 		out = make([]float64, len(p.y))
 	}
 	p.each(func(x, w, y int) {
 		switch pass {
-		case DataGradient:
+		case DataGradient, MaskedDataGradient:
 			out[x] += p.y[y] * p.w[w]
 		case FilterGradient:
 			out[w] += p.y[y] * p.x[x]
@@ -129,6 +137,9 @@ func (p *problem) compute(pass Pass) []float64 {
 		}
 		if pass == ForwardBiasReLU {
 			out[i] = max(out[i], 0)
+		}
+		if pass == MaskedDataGradient && p.mask[i] <= 0 {
+			out[i] = 0
 		}
 	}
 	return out
@@ -169,7 +180,7 @@ func (p *problem) run(t *testing.T, h *Handle, pass Pass) []byte {
 	x, w, y := p.x, p.w, p.y
 	var destination *[]float64
 	switch pass {
-	case DataGradient:
+	case DataGradient, MaskedDataGradient:
 		destination = &x
 	case FilterGradient:
 		destination = &w
@@ -178,12 +189,13 @@ func (p *problem) run(t *testing.T, h *Handle, pass Pass) []byte {
 	}
 	bytes := len(p.written().bytes(*destination))
 	*destination = make([]float64, 2*len(*destination)) // enough for a wide result
-	o := Operands{X: place(x, p.Precision), W: place(w, p.Precision), Y: place(y, p.Precision), Bias: place(p.bias, Float32)}
+	o := Operands{X: place(x, p.Precision), W: place(w, p.Precision), Y: place(y, p.Precision), Bias: place(p.bias, p.biasType()),
+		Mask: place(p.mask, p.Precision)}
 	if err := h.Run(pass, p.Conv, o); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, bytes)
-	at := map[Pass]cuda.Address{DataGradient: o.X, FilterGradient: o.W}[pass]
+	at := map[Pass]cuda.Address{DataGradient: o.X, MaskedDataGradient: o.X, FilterGradient: o.W}[pass]
 	if pass <= ForwardBiasReLU {
 		at = o.Y
 	}
@@ -203,12 +215,18 @@ func TestCard_ComputesConvolutions(t *testing.T) {
 	} {
 		for _, as := range []struct {
 			Precision
-			wide      bool
-			tolerance float64
-		}{{Float32, false, 2e-6}, {TF32, false, 2e-3}, {BFloat16, false, 5e-3}, {BFloat16, true, 2e-6}} {
-			c.Precision, c.Wide = as.Precision, as.wide
+			wide, narrowBias bool
+			tolerance        float64
+		}{
+			{Float32, false, false, 2e-6}, {TF32, false, false, 2e-3}, {BFloat16, false, false, 5e-3},
+			{BFloat16, true, false, 2e-6}, {BFloat16, false, true, 5e-3},
+		} {
+			c.Precision, c.Wide, c.NarrowBias = as.Precision, as.wide, as.narrowBias
 			problem := newProblem(c)
-			for pass := Forward; pass <= FilterGradient; pass++ {
+			for pass := Forward; pass <= MaskedDataGradient; pass++ {
+				if as.narrowBias && !pass.biased() || pass == MaskedDataGradient && (as.wide || c.Precision == Float32) {
+					continue
+				}
 				first, second := problem.run(t, h, pass), problem.run(t, h, pass)
 				if string(first) != string(second) {
 					t.Errorf("%v of %v: two runs differ", pass, c)

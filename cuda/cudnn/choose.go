@@ -343,7 +343,7 @@ func graphPlan(g *graph, chosen candidate) *plan {
 	g.users++
 	return &plan{
 		name: "cudnn " + plansKey(g.pass, g.conv), graph: g, plan: chosen.plan,
-		bias:   g.pass == ForwardBias || g.pass == ForwardBiasReLU,
+		beside: g.pass.besides(),
 		choice: Choice{Engine: chosen.Engine, Workspace: chosen.workspace},
 	}
 }

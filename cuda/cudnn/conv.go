@@ -25,27 +25,29 @@ func (p Precision) String() string {
 type Pass uint8
 
 // Forward computes y; ForwardBias adds a bias for each output channel, ForwardBiasReLU clamps that at
-// 0. DataGradient computes dx from dy and w, FilterGradient dw from x and dy.
+// 0. DataGradient computes dx from dy and w, FilterGradient dw from x and dy. MaskedDataGradient sets dx to 0
+// where a mask of its shape is at most 0.
 const (
 	Forward Pass = iota
 	ForwardBias
 	ForwardBiasReLU
 	DataGradient
 	FilterGradient
+	MaskedDataGradient
 )
 
 // String is the name as it is written in files and in the reports of faults.
 func (p Pass) String() string {
-	if p > FilterGradient {
+	if p > MaskedDataGradient {
 		return fmt.Sprintf("pass %d", uint8(p))
 	}
-	return [...]string{"forward", "forward+bias", "forward+bias+relu", "data gradient", "filter gradient"}[p]
+	return [...]string{"forward", "forward+bias", "forward+bias+relu", "data gradient", "filter gradient", "masked data gradient"}[p]
 }
 
 // writes is the place of what the pass writes among x, w and y.
 func (p Pass) writes() int {
 	switch p {
-	case DataGradient:
+	case DataGradient, MaskedDataGradient:
 		return 0
 	case FilterGradient:
 		return 1
@@ -53,14 +55,23 @@ func (p Pass) writes() int {
 	return 2
 }
 
+// biased reports whether the pass adds a bias, and besides whether it reads a tensor beside x, w and y: a bias
+// or a mask.
+func (p Pass) biased() bool  { return p == ForwardBias || p == ForwardBiasReLU }
+func (p Pass) besides() bool { return p.biased() || p == MaskedDataGradient }
+
 // Conv is the shape of a convolution of stride 1: x is N×H×W×C, w is K×R×S×C and y is N×P×Q×K with P =
-// H+2Pad-R+1 and Q = W+2Pad-S+1. All three have the precision's element type; the bias is float32.
+// H+2Pad-R+1 and Q = W+2Pad-S+1. All three have the precision's element type; the bias is float32 unless
+// NarrowBias is set.
 type Conv struct {
 	N, H, W, C   int
 	K, R, S, Pad int
 	Precision    Precision
 	// Wide has what a pass writes in float32, where its operands are bfloat16: the sums are not rounded.
 	Wide bool
+	// NarrowBias has the bias in the precision's element type too. It is for the passes with a bias alone. cuDNN
+	// has far more plans for a bias in bfloat16, and most of them need not be compiled.
+	NarrowBias bool
 }
 
 // P and Q are the rows and columns of the output.
@@ -82,9 +93,12 @@ func (c Conv) check() error {
 
 // String writes the shape for logs, files and reports of faults.
 func (c Conv) String() string {
-	wide := ""
+	types := ""
 	if c.Wide {
-		wide = " to fp32"
+		types = " to fp32"
 	}
-	return fmt.Sprintf("%d×%d×%d×%d by %d×%d×%d pad %d %v%s", c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.Pad, c.Precision, wide)
+	if c.NarrowBias {
+		types += " with a narrow bias"
+	}
+	return fmt.Sprintf("%d×%d×%d×%d by %d×%d×%d pad %d %v%s", c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.Pad, c.Precision, types)
 }

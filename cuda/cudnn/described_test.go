@@ -86,6 +86,8 @@ func (l layer) uses(c Conv) []use {
 	switch l.name {
 	case "conv1_1": // nothing below needs a gradient
 		return []use{{ForwardBiasReLU, c}, {FilterGradient, wide}}
+	case "conv2_2", "conv3_3": // within a block: the layer below has a ReLU and no pool
+		return []use{{ForwardBiasReLU, c}, {FilterGradient, wide}, {MaskedDataGradient, c}}
 	case "fc8":
 		return []use{{ForwardBias, wide}, {FilterGradient, wide}, {DataGradient, c}}
 	}
@@ -155,13 +157,33 @@ func fitting(d *Described, u use) (Choice, error) {
 func TestH200_HasPlansInEveryPrecision(t *testing.T) {
 	d := describe(t)
 	for _, p := range []Precision{Float32, TF32, BFloat16} {
-		for pass := Forward; pass <= FilterGradient; pass++ {
-			if p == BFloat16 && (pass == ForwardBias || pass == ForwardBiasReLU) && driver == nil {
-				continue // compiled
+		for pass := Forward; pass <= MaskedDataGradient; pass++ {
+			if pass.besides() && (p == Float32 && !pass.biased() || p != Float32 && driver == nil) {
+				continue // there is none in float32; the others are compiled
 			}
 			if _, err := d.Plans(pass, vgg16[5].at(2, 224, p), 1); err != nil {
 				t.Error(err)
 			}
+		}
+	}
+}
+
+// A bias in bfloat16 has plans that need not be compiled, and its own key among the kept ones.
+func TestH200_HasPlansForANarrowBias(t *testing.T) {
+	d := describe(t)
+	c := vgg16[5].at(26, 565, BFloat16)
+	narrow := c
+	narrow.NarrowBias = true
+	if plansKey(ForwardBiasReLU, c) == plansKey(ForwardBiasReLU, narrow) {
+		t.Error("both forms of the bias share a plan")
+	}
+	for _, pass := range []Pass{ForwardBias, ForwardBiasReLU} {
+		plans, err := d.Plans(pass, narrow, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range plans {
+			t.Logf("%v: %v, %d bytes of scratch memory", pass, p, p.Workspace)
 		}
 	}
 }

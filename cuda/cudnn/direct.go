@@ -74,8 +74,11 @@ func (d *direct) close() {
 }
 
 // directPlans lists the algorithms that are deterministic and fit, in the order that cuDNN expects
-// them to be fast.
+// them to be fast; none with a mask, which this interface does not know.
 func (h *Handle) directPlans(pass Pass, c Conv) (list []*plan, err error) {
+	if pass == MaskedDataGradient {
+		return nil, nil
+	}
 	d, err := newDirect(pass, c)
 	if err != nil {
 		return nil, err

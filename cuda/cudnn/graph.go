@@ -10,8 +10,8 @@ const (
 	numberX int64 = iota + 1
 	numberW
 	numberY
-	numberBias
-	numberConv   // the convolution before the bias, not in memory
+	numberBeside // the bias, or the mask of a data gradient
+	numberConv   // the convolution before the bias or the mask, not in memory
 	numberBiased // the sum before the ReLU, not in memory
 )
 
@@ -58,15 +58,23 @@ func (g *graph) operations() []descriptor {
 	of[g.pass.writes()] = out
 	x := g.tensor(numberX, of[0], c.N, c.H, c.W, c.C, false)
 	w := g.tensor(numberW, of[1], c.K, c.R, c.S, c.C, false)
-	if g.pass != ForwardBias && g.pass != ForwardBiasReLU {
-		y := g.tensor(numberY, of[2], c.N, c.P(), c.Q(), c.K, false)
+	y := g.tensor(numberY, of[2], c.N, c.P(), c.Q(), c.K, false)
+	// Sums stay in float32 until the last operation rounds them.
+	switch {
+	case g.pass == MaskedDataGradient:
+		sum := g.tensor(numberConv, C.CUDNN_DATA_FLOAT, c.N, c.H, c.W, c.C, true)
+		mask := g.tensor(numberBeside, in, c.N, c.H, c.W, c.C, false)
+		return []descriptor{g.convolution(sum, w, y), g.reluGradient(sum, mask, x)}
+	case !g.pass.biased():
 		return []descriptor{g.convolution(x, w, y)}
 	}
-	// Sums stay in float32 until the last operation rounds them.
 	sum := g.tensor(numberConv, C.CUDNN_DATA_FLOAT, c.N, c.P(), c.Q(), c.K, true)
 	operations := []descriptor{g.convolution(x, w, sum)}
-	bias := g.tensor(numberBias, C.CUDNN_DATA_FLOAT, 1, 1, 1, c.K, false)
-	y := g.tensor(numberY, out, c.N, c.P(), c.Q(), c.K, false)
+	biasType := C.cudnnDataType_t(C.CUDNN_DATA_FLOAT)
+	if c.NarrowBias {
+		biasType = in
+	}
+	bias := g.tensor(numberBeside, biasType, 1, 1, 1, c.K, false)
 	if g.pass == ForwardBias {
 		return append(operations, g.pointwise(C.CUDNN_POINTWISE_ADD, sum, bias, y))
 	}
@@ -124,18 +132,35 @@ func (g *graph) convolution(x, w, y descriptor) descriptor {
 
 // pointwise is an operation of each element; b is nil where it has one argument.
 func (g *graph) pointwise(mode C.cudnnPointwiseMode_t, a, b, to descriptor) descriptor {
-	function := g.create("a function", C.CUDNN_BACKEND_POINTWISE_DESCRIPTOR)
-	set(&g.builder, function, C.CUDNN_ATTR_POINTWISE_MODE, C.CUDNN_TYPE_POINTWISE_MODE, mode)
-	g.dataType(function, C.CUDNN_ATTR_POINTWISE_MATH_PREC, C.CUDNN_DATA_FLOAT)
-	g.finalize("a function", function)
-	op := g.create("an operation", C.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
-	g.descriptors(op, C.CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, function)
+	op := g.function(mode)
 	g.descriptors(op, C.CUDNN_ATTR_OPERATION_POINTWISE_XDESC, a)
 	if b != nil {
 		g.descriptors(op, C.CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b)
 	}
 	g.descriptors(op, C.CUDNN_ATTR_OPERATION_POINTWISE_YDESC, to)
 	g.finalize("an operation", op)
+	return op
+}
+
+// reluGradient is what arrives at the input of a ReLU, where what arrives at its output is d: 0 where y, its
+// output, is at most 0.
+func (g *graph) reluGradient(d, y, to descriptor) descriptor {
+	op := g.function(C.CUDNN_POINTWISE_RELU_BWD)
+	g.descriptors(op, C.CUDNN_ATTR_OPERATION_POINTWISE_XDESC, y)
+	g.descriptors(op, C.CUDNN_ATTR_OPERATION_POINTWISE_DYDESC, d)
+	g.descriptors(op, C.CUDNN_ATTR_OPERATION_POINTWISE_DXDESC, to)
+	g.finalize("an operation", op)
+	return op
+}
+
+// function is an operation of each element, to be given its tensors.
+func (g *graph) function(mode C.cudnnPointwiseMode_t) descriptor {
+	function := g.create("a function", C.CUDNN_BACKEND_POINTWISE_DESCRIPTOR)
+	set(&g.builder, function, C.CUDNN_ATTR_POINTWISE_MODE, C.CUDNN_TYPE_POINTWISE_MODE, mode)
+	g.dataType(function, C.CUDNN_ATTR_POINTWISE_MATH_PREC, C.CUDNN_DATA_FLOAT)
+	g.finalize("a function", function)
+	op := g.create("an operation", C.CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
+	g.descriptors(op, C.CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, function)
 	return op
 }
 
@@ -152,14 +177,16 @@ var forwardAttributes = passAttributes{
 	C.CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, C.CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA,
 }
 
+var dataAttributes = passAttributes{
+	C.CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+	C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+	C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+	C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA,
+}
+
 var convolutionAttributes = map[Pass]passAttributes{
 	Forward: forwardAttributes, ForwardBias: forwardAttributes, ForwardBiasReLU: forwardAttributes,
-	DataGradient: {
-		C.CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
-		C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
-		C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
-		C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA,
-	},
+	DataGradient: dataAttributes, MaskedDataGradient: dataAttributes,
 	FilterGradient: {
 		C.CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
 		C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, C.CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,

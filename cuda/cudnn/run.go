@@ -15,12 +15,12 @@ import (
 )
 
 // Operands are the tensors of a pass in device memory: the convolution's own or, in the gradients,
-// the gradients of those that stand there. Bias is read by ForwardBias and ForwardBiasReLU alone. All
-// must be aligned to 16 bytes.
-type Operands struct{ X, W, Y, Bias cuda.Address }
+// the gradients of those that stand there. Bias is read by ForwardBias and ForwardBiasReLU alone, Mask by
+// MaskedDataGradient alone. All must be aligned to 16 bytes.
+type Operands struct{ X, W, Y, Bias, Mask cuda.Address }
 
-// Run enqueues a pass: Forward, ForwardBias and ForwardBiasReLU overwrite Y, DataGradient X and
-// FilterGradient W. The first run of a shape, which must not be within a capture, chooses its plan: by
+// Run enqueues a pass: Forward, ForwardBias and ForwardBiasReLU overwrite Y, DataGradient and
+// MaskedDataGradient X and FilterGradient W. The first run of a shape, which must not be within a capture, chooses its plan: by
 // measuring, which overwrites the destination and waits, or from the file of plans. A shape that no
 // plan fits gives an error that wraps ErrUnsupported, which is remembered.
 func (h *Handle) Run(pass Pass, c Conv, o Operands) error {
@@ -57,7 +57,7 @@ type plan struct {
 	choice Choice
 	graph  *graph // nil for a direct plan
 	plan   descriptor
-	bias   bool
+	beside bool    // whether it reads a bias or a mask
 	text   []byte  // as cuDNN writes it, until it is kept; nil where that is not known
 	direct *direct // nil for a graph's
 }
@@ -75,9 +75,9 @@ func (p *plan) close() {
 	}
 }
 
-// numbersOfGraph are the tensors that a plan is given, in the order of addresses; a plan without a
-// bias is not given the last.
-var numbersOfGraph = [4]int64{numberX, numberW, numberY, numberBias}
+// numbersOfGraph are the tensors that a plan is given, in the order of addresses; a plan without
+// bias and mask is not given the last.
+var numbersOfGraph = [4]int64{numberX, numberW, numberY, numberBeside}
 
 // enqueue enqueues a plan.
 func (h *Handle) enqueue(p *plan, o Operands) error {
@@ -100,8 +100,11 @@ func (h *Handle) enqueue(p *plan, o Operands) error {
 // execute enqueues the plan of a graph.
 func (h *Handle) execute(p *plan, o Operands, workspace cuda.Address) error {
 	h.addresses = [4]uint64{uint64(o.X), uint64(o.W), uint64(o.Y), uint64(o.Bias)}
+	if p.graph.pass == MaskedDataGradient {
+		h.addresses[3] = uint64(o.Mask)
+	}
 	n := 3
-	if p.bias {
+	if p.beside {
 		n = 4
 	}
 	return check("run a plan", C.nmn_cudnn_execute(rawOf(h.context), unsafe.Pointer(p.plan), C.int(n),
