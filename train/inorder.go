@@ -100,18 +100,3 @@ func (p *pass) run(ctx context.Context, epoch *loader.Epoch, each func(*loader.B
 		}
 	}
 }
-
-// forward brings a batch through a net, without dropout.
-func forward(net *model.Net, batch *loader.Batch) (*model.Plan, error) {
-	plan, err := net.Plan(batch.T, batch.N, false)
-	if err != nil {
-		return nil, err
-	}
-	if err := upload(net.Backend(), plan, batch, false); err != nil {
-		return nil, err
-	}
-	if err := net.Normalize(plan); err != nil {
-		return nil, err
-	}
-	return plan, net.Forward(plan, false)
-}

@@ -75,6 +75,21 @@ func plainly(t *testing.T, net *model.Net, set *loader.Set, config loader.Config
 	}
 }
 
+// forward brings a batch through a net by itself, without dropout.
+func forward(net *model.Net, batch *loader.Batch) (*model.Plan, error) {
+	plan, err := net.Plan(batch.T, batch.N, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := upload(net.Backend(), plan, batch, false); err != nil {
+		return nil, err
+	}
+	if err := net.Normalize(plan); err != nil {
+		return nil, err
+	}
+	return plan, net.Forward(plan, false)
+}
+
 // asUsers is the same by what users of the package call.
 func asUsers(t *testing.T, net *model.Net, set *loader.Set, config loader.Config) (of [][]float32) {
 	t.Helper()

@@ -57,8 +57,17 @@ func (t *Trainer) scoreOnline() error {
 
 // scoreNow scores a batch and waits for it.
 func (t *Trainer) scoreNow(batch *loader.Batch) error {
-	plan, err := forward(t.Net, batch)
+	plan, err := t.Net.Plan(batch.T, batch.N, true)
 	if err != nil {
+		return err
+	}
+	if err := t.feed.take(plan, batch); err != nil { // it is taken once more when the net learns from it
+		return err
+	}
+	if err := t.Net.Normalize(plan); err != nil {
+		return err
+	}
+	if err := t.Net.Forward(plan, false); err != nil {
 		return err
 	}
 	list, err := t.online.outputs(plan)

@@ -1,0 +1,55 @@
+//go:build cuda
+
+package train
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"nmn/format/safetensors"
+	"nmn/kernels"
+	"nmn/kernels/tensor"
+	"nmn/model"
+)
+
+// All blocks of a parameter pass through one buffer of the host, which the card may read as late as it likes.
+func TestCUDA_LoadsWeightsOfManyBlocks(t *testing.T) {
+	late(t, "all")
+	const input, hidden, classes = 700, 900, 3 // three blocks
+	made := func(device kernels.Backend) *model.Net {
+		net, err := model.New(model.MLP(input, classes, []int{hidden}), device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { check(t, net.Close()) })
+		return net
+	}
+	host := made(openCPU(t, 1))
+	for n, p := range host.Params() {
+		values := make([]float32, p.W.Len())
+		for i := range values {
+			values[i] = float32(i+1) / float32(n+3)
+		}
+		check(t, host.SetValues(p, values))
+	}
+	path := filepath.Join(t.TempDir(), "weights.safetensors")
+	if _, err := safetensors.WriteFile(path, nil, host.Weights()); err != nil {
+		t.Fatal(err)
+	}
+	file, err := safetensors.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, precision := range []tensor.Precision{tensor.FP32, tensor.BF16} {
+		net := made(cardIn(precision, false)(t))
+		if _, err := net.Load(file, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !maps.EqualFunc(weights(t, net), weights(t, host), slices.Equal) {
+			t.Errorf("%s: weights differ from those of the file", precision)
+		}
+	}
+}
