@@ -273,6 +273,7 @@ func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
 	t.Setenv("FAKE_PROFILER_LOG", log)
 	r := newRig()
 	r.dropout, r.config.MaxSteps = .3, 3
+	r.validation, r.config.EvaluateSteps = true, 3 // three batches are scored
 	r.device = func(t testing.TB) kernels.Backend { return open(t, kernels.Config{NVTX: true}) }
 	run(t, r.trainer(t))
 	data, err := os.ReadFile(log)
@@ -282,9 +283,9 @@ func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
 		reported[line]++
 	}
 	// The second step records, so that its layers are enqueued too; the third replays.
-	for name, want := range map[string]int{"take the batch": 3, "gradients": 3, "wait": 3, "update": 3,
-		"stage the next batch": 3,
-		"forward conv1_1":      2, "forward fc8": 2, "forward noise": 2, "backward fc8": 2, "backward conv1_1": 2} {
+	for name, want := range map[string]int{"take the batch": 6, "gradients": 3, "wait": 6, "update": 3,
+		"stage the next batch": 3, "scores": 3,
+		"forward conv1_1": 4, "forward fc8": 4, "forward noise": 4, "backward fc8": 2, "backward conv1_1": 2} {
 		if reported[name] != want {
 			t.Errorf("%s was reported %d times, want %d", name, reported[name], want)
 		}

@@ -21,17 +21,18 @@ type outputs func(*model.Plan) ([]*tensor.Tensor, error)
 // comes again is recorded and replayed, as in a training step. Buffers are those of the net, which training shares;
 // a pass adds room for the results of a batch and, for the next one, where it is uploaded to.
 type pass struct {
-	net     *model.Net
-	outputs outputs
-	feed    *feed
-	full    bool          // the device has no memory for a batch beside the buffers: batches wait for their turn
-	drain   kernels.Drain // nil where each batch is waited for
-	replays *replays
-	arena   *tensor.Arena
-	room    *tensor.Tensor // of the results of a batch
-	known   map[*model.Plan]*passResults
-	plan    *model.Plan  // at hand
-	enqueue func() error // made once: a closure for each batch would allocate
+	net      *model.Net
+	outputs  outputs
+	feed     *feed
+	full     bool          // the device has no memory for a batch beside the buffers: batches wait for their turn
+	drain    kernels.Drain // nil where each batch is waited for
+	replays  *replays
+	profiler kernels.Sectioned // nil for none
+	arena    *tensor.Arena
+	room     *tensor.Tensor // of the results of a batch
+	known    map[*model.Plan]*passResults
+	plan     *model.Plan  // at hand
+	enqueue  func() error // made once: a closure for each batch would allocate
 
 	begun  []*passResults // of the batches that were begun and not finished, the oldest first
 	values [][]float32
@@ -49,6 +50,7 @@ func newPass(net *model.Net, outputs outputs) (*pass, error) {
 	p := &pass{net: net, outputs: outputs, replays: newReplays(backend), arena: tensor.NewArena(backend),
 		known: map[*model.Plan]*passResults{}}
 	p.enqueue = p.enqueueScores
+	p.profiler, _ = backend.(kernels.Sectioned)
 	var err error
 	if p.feed, err = newFeed(backend); err != nil {
 		return nil, err
@@ -71,7 +73,16 @@ func (p *pass) begin(batch *loader.Batch) error {
 	return nil
 }
 
+// section names what follows to a profiler.
+func (p *pass) section(name string) {
+	if p.profiler != nil {
+		p.profiler.Section(name)
+	}
+}
+
 func (p *pass) start(batch *loader.Batch) (err error) {
+	defer p.section("")
+	p.section("take the batch")
 	if p.feed.ahead() && !p.full { // before the plan, which waits for the batch before where it must grow
 		err := p.feed.stage(batch)
 		if p.full = errors.Is(err, kernels.ErrOutOfMemory); err != nil && !p.full {
@@ -89,6 +100,7 @@ func (p *pass) start(batch *loader.Batch) (err error) {
 	if err != nil {
 		return err
 	}
+	p.section("scores")
 	if err := p.replays.do(work{plan: p.plan, scores: true}, p.enqueue); err != nil {
 		return err
 	}
@@ -178,6 +190,8 @@ func (p *pass) finish(batch *loader.Batch) ([][]float32, error) {
 }
 
 func (p *pass) wait(r *passResults) ([]float32, error) {
+	defer p.section("")
+	p.section("wait")
 	if p.drain != nil {
 		return p.drain.Next()
 	}
