@@ -100,10 +100,11 @@ func libraryOf(t *testing.T, folder string, version, init int) string {
 	t.Helper()
 	must(t, os.MkdirAll(folder, 0o777))
 	source, path := filepath.Join(folder, "libcuda.c"), filepath.Join(folder, "libcuda.so.1")
-	code := fmt.Sprintf("int cuDriverGetVersion(int *v) { return *v = %d, 0; }\nint cuInit(unsigned f) { (void)f; return %d; }\n",
-		version, init)
+	code := fmt.Sprintf("int cuDriverGetVersion(int *v) { return *v = %d, 0; }\n"+
+		"int cuInit(unsigned f) { (void)f; return %d; }\n", version, init)
 	must(t, os.WriteFile(source, []byte(code), 0o666))
-	if out, err := exec.Command("cc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", path, source).CombinedOutput(); err != nil {
+	cc := exec.Command("cc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", path, source)
+	if out, err := cc.CombinedOutput(); err != nil {
 		t.Skipf("needs a C compiler: %v\n%s", err, out)
 	}
 	return path
@@ -111,7 +112,8 @@ func libraryOf(t *testing.T, folder string, version, init int) string {
 
 func TestCompat_StandsInForADriverThatIsTooOld(t *testing.T) {
 	host := t.TempDir()
-	old, current := libraryOf(t, filepath.Join(host, "old"), 12040, 0), libraryOf(t, filepath.Join(host, "now"), 13010, 0)
+	old := libraryOf(t, filepath.Join(host, "old"), 12040, 0)
+	current := libraryOf(t, filepath.Join(host, "now"), 13010, 0)
 	compat12 := libraryOf(t, filepath.Join(host, "cuda-12", "compat"), 12080, 0)
 	compat13 := libraryOf(t, filepath.Join(host, "cuda-13", "compat"), 13000, 0)
 	missing := filepath.Join(host, "missing.so")
@@ -149,8 +151,9 @@ func TestCompat_IsOpenedOrSaysWhyNot(t *testing.T) {
 		said []string
 	}{
 		"a datacentre card": {0, []string{"opened: <nil>"}},
-		"another card":      {804, []string{"speaks CUDA 12.4, this program needs 13.0", "compat/libcuda.so.1", "install driver 580", ErrOldDriver.Error()}},
-		"no card":           {100, []string{ErrNoDevice.Error()}},
+		"another card": {804, []string{"speaks CUDA 12.4, this program needs 13.0", "compat/libcuda.so.1",
+			"install driver 580", ErrOldDriver.Error()}},
+		"no card": {100, []string{ErrNoDevice.Error()}},
 	} {
 		libraryOf(t, filepath.Join(host, "cuda", "compat"), 13000, c.init)
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestCompat_IsOpenedOrSaysWhyNot$", "-test.v")

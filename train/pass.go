@@ -203,9 +203,9 @@ func (p *pass) wait(r *passResults) ([]float32, error) {
 
 // close waits for what is under way and frees what the pass holds.
 func (p *pass) close() error {
-	errs := []error{p.replays.close()}
+	var errs []error
 	if p.drain != nil {
 		errs = append(errs, p.drain.Close())
 	}
-	return errors.Join(append(errs, p.feed.close(), p.arena.Close())...)
+	return errors.Join(append(errs, p.feed.close(), p.replays.close(), p.arena.Close())...)
 }
