@@ -20,7 +20,7 @@ func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader
 	config.Standard = standardOf(net)
 	config.Size, config.Targets, config.Evidence = net.Config().Size, nil, nil
 	config.Flip, config.Shuffle, config.DropLast, config.Augment = false, false, false, augment.Config{}
-	p, err := newPass(net, outputs)
+	p, err := newPass(net, outputs, set.Len() > config.BatchBags)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func begun(t *testing.T) (*pass, *loader.Batch) {
 	t.Helper()
 	net, set, config := ragged(t, card(false))
 	s := newScorer(net, set.Len())
-	p, err := newPass(net, s.outputs)
+	p, err := newPass(net, s.outputs, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,6 +152,34 @@ func TestCUDA_ABatchIsOneGraphAndOneDownload(t *testing.T) {
 	}
 	if total > 20 {
 		t.Errorf("%d calls of the driver for a batch: %v", total, got)
+	}
+}
+
+// One batch has nothing beside it: no stream, pinned memory or graph is made for it.
+func TestCUDA_APassOverOneBatchTakesNothingMore(t *testing.T) {
+	if !emulates() {
+		t.Skip("needs the emulator, which counts calls")
+	}
+	path := filepath.Join(t.TempDir(), "calls")
+	t.Setenv(emulator.LogVariable, path)
+	net, set, config := ragged(t, card(false))
+	config.BatchBags = set.Len()
+	var of [2][]float32
+	var last map[string]int
+	for i := range of {
+		info, err := os.Stat(path)
+		check(t, err)
+		scores, err := Score(t.Context(), net, set, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of[i], last = scores.Logits.Float32s(), calls(t, path, int(info.Size()))
+	}
+	if last["cuStreamCreate"]+last["cuMemHostAlloc"]+last["cuEventCreate"]+last["cuStreamBeginCapture"] > 0 {
+		t.Errorf("calls of the driver for a batch alone: %v", last)
+	}
+	if !slices.Equal(of[0], of[1]) {
+		t.Error("the same batch has other scores")
 	}
 }
 

@@ -45,23 +45,35 @@ type passResults struct {
 	host *dense.Dense     // where there is no drain
 }
 
-func newPass(net *model.Net, outputs outputs) (*pass, error) {
+// newPass makes a pass over several batches, or over one, beside which there is nothing to do: then it takes nothing
+// of the device but room for results.
+func newPass(net *model.Net, outputs outputs, several bool) (*pass, error) {
 	backend := net.Backend()
-	p := &pass{net: net, outputs: outputs, replays: newReplays(backend), arena: tensor.NewArena(backend),
-		known: map[*model.Plan]*passResults{}}
+	p := &pass{net: net, outputs: outputs, feed: &feed{backend: backend}, replays: &replays{},
+		arena: tensor.NewArena(backend), known: map[*model.Plan]*passResults{}}
 	p.enqueue = p.enqueueScores
 	p.profiler, _ = backend.(kernels.Sectioned)
-	var err error
-	if p.feed, err = newFeed(backend); err != nil {
-		return nil, err
-	}
-	p.feed.scoring = true
-	if drainer, ok := backend.(kernels.Drainer); ok {
-		if p.drain, err = drainer.NewDrain(); err != nil {
+	if several {
+		if err := p.open(backend); err != nil {
 			return nil, joined(err, p.close())
 		}
 	}
+	p.feed.scoring = true
 	return p, nil
+}
+
+// open makes what batches go by beside each other.
+func (p *pass) open(backend kernels.Backend) (err error) {
+	p.replays = newReplays(backend)
+	fed, err := newFeed(backend)
+	if err != nil {
+		return err
+	}
+	p.feed = fed
+	if drainer, ok := backend.(kernels.Drainer); ok {
+		p.drain, err = drainer.NewDrain()
+	}
+	return err
 }
 
 // begin enqueues the work on a batch. Where there is a drain, its results may be waited for after the next begin.
