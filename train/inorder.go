@@ -78,7 +78,11 @@ func (p *pass) run(ctx context.Context, epoch *loader.Epoch, each func(*loader.B
 		return nil
 	}
 	for {
-		batch, err := epoch.Next(ctx)
+		var batch *loader.Batch
+		err := ctx.Err() // the loader may have another batch ready
+		if err == nil {
+			batch, err = epoch.Next(ctx)
+		}
 		if err == nil {
 			err = p.begin(batch)
 		}
