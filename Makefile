@@ -45,7 +45,7 @@ emulate: ## run the CUDA kernels' own sources on the host: the compliance suite,
 	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run CUDA ./kernels ./kernels/conv
 	library=$$($(GO) run ./kernels/emulator/library build/emulator) && \
 	export NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_TEST_DEVICE=cuda && \
-	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'TinyNet|CUDA' ./model ./train ./cmd/nmn && \
+	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'TinyNet|CUDA' ./model ./train ./run/bench ./cmd/nmn && \
 	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume' ./model/s2vt ./captioning
 
 test: ## run all tests

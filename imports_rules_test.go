@@ -58,8 +58,8 @@ var outside = map[string][]string{
 	"gorgonia.org/cu":                               {"cuda", "cuda/cudnn"},
 	"gorgonia.org/cu/dnn":                           {"cuda/cudnn"},
 	"gorgonia.org/tensor": append([]string{
-		"kernels/tensor", "kernels/conform", "kernels/profile", "kernels/optest", "kernels", "model", "model/param",
-		"model/s2vt", "loader", "loader/dataset", "loader/doctor", "loader/scenes", "eval", "train", "captioning",
+		"kernels/tensor", "kernels/conform", "kernels/profile", "kernels/ledger", "kernels/optest", "kernels", "model",
+		"model/param", "model/s2vt", "loader", "loader/dataset", "loader/doctor", "loader/scenes", "eval", "train", "captioning",
 	}, families...),
 }
 
@@ -92,7 +92,7 @@ var notInProduct = append([]string{"kernels/ref", "kernels/emulator/library"}, f
 
 // suiteUsers are the packages whose tests may use those for suites.
 var suiteUsers = append([]string{
-	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn",
+	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn", "run/bench",
 }, families...)
 
 // dataSets make, read and write data sets. Tests of every package that reaches the loader take their data from them.

@@ -30,6 +30,7 @@ type benchCommand struct {
 	mib        int
 	run        run.Resources
 	options    bench.Options
+	floor      floorFlags
 	asJSON     bool
 }
 
@@ -40,6 +41,8 @@ type benchmark struct {
 	flags             func(*benchCommand, *cobra.Command) // of its own
 	validate          func(*benchCommand) error           // of these
 	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error)
+	// unmeasured are figures without a device, where the flags ask for them; else, and where nil, it is measured.
+	unmeasured func(*benchCommand) (figures benchFigures, asked bool, err error)
 }
 
 // benchFigures are what a benchmark has measured.
@@ -64,9 +67,16 @@ measured, on random clips with captions as long as those of MSR-VTT.`,
 		long: `Measure each operation within training steps: milliseconds (the median of the repeats), share of
 the sum, GFLOP/s of convolutions (every product of the definition counts, those with padding too), GB/s of
 operands (each counted once for each time that it must be read or written), and the algorithm. A graphics
-card takes the time itself.`,
-		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 1 --no-mil --json"},
-		flags:    (*benchCommand).opsFlags, validate: (*benchCommand).validateNet, measure: (*benchCommand).ops,
+card takes the time itself; beside it stands the floor, how long a card of its kind takes at least.
+
+With --model-only nothing runs, and no card is needed: launches, bytes, arithmetic and floor of every operation
+follow from the training's own code. The floor of a launch is the time of its bytes or of its products at the
+rates of --card, whichever is longer.`,
+		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 1 --no-mil --json",
+			"--model vgg16 --batch 1 --frames 26 --size 565 --device cuda --model-only",
+			"--model vgg16 --size 224 --device cuda --model-only --card h100 --forward"},
+		flags: (*benchCommand).opsFlags, validate: (*benchCommand).validateOps, measure: (*benchCommand).ops,
+		unmeasured: (*benchCommand).floorOf,
 	},
 	{
 		name: "gemm", short: "Measure the product of two square matrices",
@@ -118,17 +128,12 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		Example: "  nmn bench " + m.name + " " + strings.Join(m.examples, "\n  nmn bench "+m.name+" "),
 		Args:    refuseArguments,
 	}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		b.floor.given = givenAmong(cmd, "repeats", "warmup", "card", "bandwidth", "tflops", "forward")
 		if err := cmp.Or(b.validate(cmd), m.validate(b)); err != nil {
 			return usageError{err}
 		}
-		backend, err := p.openDevice(&b.run)
-		if err != nil {
-			return err
-		}
-		defer func() { err = cmp.Or(err, backend.Close()) }()
-		b.options.Threads = b.run.Threads
-		measured, err := m.measure(b, cmd.Context(), backend)
+		measured, err := b.figures(cmd.Context(), p, m)
 		if err != nil {
 			return err
 		}
@@ -151,9 +156,26 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 	return cmd
 }
 
+// figures measures on the device that was asked for, unless no device is needed.
+func (b *benchCommand) figures(ctx context.Context, p *program, m benchmark) (told benchFigures, err error) {
+	if m.unmeasured != nil {
+		if told, asked, err := m.unmeasured(b); asked || err != nil {
+			return told, err
+		}
+	}
+	backend, err := p.openDevice(&b.run)
+	if err != nil {
+		return told, err
+	}
+	defer func() { err = cmp.Or(err, backend.Close()) }()
+	b.options.Threads = b.run.Threads
+	return m.measure(b, ctx, backend)
+}
+
 // opsFlags and stepFlags are those of benchmarks of a net.
 func (b *benchCommand) opsFlags(cmd *cobra.Command) {
 	b.netFlags(cmd, run.NetVGG16, run.NetScenes)
+	b.floorFlags(cmd)
 }
 
 func (b *benchCommand) stepFlags(cmd *cobra.Command) {

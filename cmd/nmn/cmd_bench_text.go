@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"nmn/kernels"
 	"nmn/run/bench"
@@ -38,7 +37,14 @@ func (b *benchCommand) captionStep(ctx context.Context, backend kernels.Backend)
 }
 
 func (b *benchCommand) ops(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
+	card, err := b.cardOf(backend.Name())
+	if err != nil {
+		return told, err
+	}
 	f, err := bench.Operations(ctx, backend, b.net, b.options)
+	if err == nil && card != nil {
+		err = f.Against(b.net, *card)
+	}
 	if err != nil {
 		return told, err
 	}
@@ -80,26 +86,38 @@ func benchedNet(f *bench.NetFigures) string {
 
 // operationsText is a table with a line for each operation.
 func operationsText(f *bench.OperationFigures) string {
-	passes, shapes := len("operation"), len("shape") // widths of their columns
-	for _, o := range f.Ops {
-		passes, shapes = max(passes, len(o.Pass)), max(shapes, utf8.RuneCountInString(o.Shape))
+	columns := []column{{title: "layer", left: true}, {title: "operation", left: true}, {title: "ms"}}
+	if f.Card != nil {
+		columns = append(columns, column{title: "floor ms"}, column{title: "times it"})
 	}
-	var b strings.Builder
-	line := func(layer, pass, ms, share, gflops, gb, shape, algorithm string) {
-		text := fmt.Sprintf("%-8s  %-*s  %9s  %7s  %8s  %7s  %-*s  %s", layer, passes, pass, ms, share, gflops, gb,
-			shapes, shape, algorithm)
-		b.WriteString(strings.TrimRight(text, " ") + "\n")
-	}
-	fmt.Fprintf(&b, "%s\n\n", benchedNet(&f.NetFigures))
-	line("layer", "operation", "ms", "share %", "GFLOP/s", "GB/s", "shape", "algorithm")
-	for _, o := range f.Ops {
-		gflops := ""
-		if o.GFLOP > 0 {
-			gflops = fmt.Sprintf("%.1f", o.GFLOPS)
+	columns = append(columns, column{title: "share %"}, column{title: "GFLOP/s"}, column{title: "GB/s"},
+		column{title: "shape", left: true}, column{title: "algorithm", left: true})
+	for i := range f.Ops {
+		for j, cell := range operationCells(f, &f.Ops[i]) {
+			columns[j].cells = append(columns[j].cells, cell)
 		}
-		line(o.Layer, o.Pass, fmt.Sprintf("%.3f", o.MS), fmt.Sprintf("%.1f", 100*o.Share), gflops,
-			fmt.Sprintf("%.1f", o.GBPerS), o.Shape, o.Algorithm)
 	}
-	fmt.Fprintf(&b, "\nall: %.2f ms, %.1f GFLOP/s\n", f.TotalMS, f.GFLOPS)
-	return b.String()
+	text := fmt.Sprintf("%s\n\n%s\nall: %.2f ms, %.1f GFLOP/s\n", benchedNet(&f.NetFigures), tabulated(columns...),
+		f.TotalMS, f.GFLOPS)
+	if f.Card != nil {
+		text += fmt.Sprintf("floor: %.2f ms on %s\n", f.FloorMS, f.Card)
+	}
+	return text
+}
+
+// operationCells is a line of the table.
+func operationCells(f *bench.OperationFigures, o *bench.Operation) []string {
+	cells := []string{o.Layer, o.Pass, fmt.Sprintf("%.3f", o.MS)}
+	if f.Card != nil {
+		floor, times := "", ""
+		if o.FloorMS > 0 {
+			floor, times = fmt.Sprintf("%.3f", o.FloorMS), fmt.Sprintf("%.2f", o.MS/o.FloorMS)
+		}
+		cells = append(cells, floor, times)
+	}
+	gflops := ""
+	if o.GFLOP > 0 {
+		gflops = fmt.Sprintf("%.1f", o.GFLOPS)
+	}
+	return append(cells, fmt.Sprintf("%.1f", 100*o.Share), gflops, fmt.Sprintf("%.1f", o.GBPerS), o.Shape, o.Algorithm)
 }

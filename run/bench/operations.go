@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"nmn/kernels"
@@ -23,6 +24,7 @@ type Operation struct {
 	Bytes     int     `json:"bytes"`            // of operands
 	GBPerS    float64 `json:"gb_per_s"`
 	Algorithm string  `json:"algorithm,omitempty"`
+	FloorMS   float64 `json:"floor_ms,omitempty"` // how long a card takes at least; 0 where that is not known
 }
 
 // OperationFigures are those of all operations of a step.
@@ -31,6 +33,8 @@ type OperationFigures struct {
 	TotalMS float64     `json:"total_ms"` // of the operations, one step
 	GFLOPS  float64     `json:"gflops"`   // convolutions, in the time of all operations
 	Ops     []Operation `json:"ops"`
+	Card    *Card       `json:"card,omitempty"`     // that the floor is of; nil for none
+	FloorMS float64     `json:"floor_ms,omitempty"` // of the operations that have one
 }
 
 // Operations measures each operation within training steps on random pictures.
@@ -93,4 +97,29 @@ func (f *OperationFigures) add(ops []profile.Op) {
 		f.Ops[i].Share = f.Ops[i].MS / f.TotalMS
 	}
 	f.GFLOPS = work / f.TotalMS * 1e3
+}
+
+// Against puts the floor of each operation on a card beside its time. Operations that the code's plan does not have, as
+// what moves between host and device, have none.
+func (f *OperationFigures) Against(n Net, card Card) error {
+	floor, err := Floor(n, FloorOptions{Card: card, Precision: tensor.Precision(f.Precision)})
+	if err != nil {
+		return err
+	}
+	f.Card, f.FloorMS = &card, 0
+	next := 0 // of the plan, which has the operations in the same order
+	for i := range f.Ops {
+		o := &f.Ops[i]
+		found := slices.IndexFunc(floor.Ops[next:], func(p FloorOperation) bool {
+			return p.Layer == o.Layer && p.Pass == o.Pass && p.Shape == o.Shape
+		})
+		if found < 0 {
+			continue
+		}
+		next += found
+		o.FloorMS = floor.Ops[next].FloorMS
+		f.FloorMS += o.FloorMS
+		next++
+	}
+	return nil
 }
