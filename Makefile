@@ -42,7 +42,7 @@ kernels: ## write the launches of the CUDA kernels and compile them (needs make 
 	$(GO) run ./cuda/toolkit exec $(GO) run ./kernels/gen -fatbin
 
 emulate: ## run the CUDA kernels' own sources on the host: the compliance suite, whole nets and recorded training (needs make cuda-toolkit and g++)
-	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run CUDA ./kernels ./kernels/conv
+	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run CUDA ./kernels ./kernels/conv ./kernels/ledger
 	library=$$($(GO) run ./kernels/emulator/library build/emulator) && \
 	export NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_TEST_DEVICE=cuda && \
 	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'TinyNet|CUDA' ./model ./train ./run/bench ./cmd/nmn && \

@@ -93,6 +93,7 @@ var notInProduct = append([]string{"kernels/ref", "kernels/emulator/library"}, f
 // suiteUsers are the packages whose tests may use those for suites.
 var suiteUsers = append([]string{
 	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn", "run/bench",
+	"kernels/ledger",
 }, families...)
 
 // dataSets make, read and write data sets. Tests of every package that reaches the loader take their data from them.

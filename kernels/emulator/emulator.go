@@ -37,6 +37,10 @@ const (
 	FailVariable = "NMN_EMULATOR_FAIL"
 	// LogVariable names a file that the names of calls are added to, and "kernel" for each kernel that runs.
 	LogVariable = "NMN_EMULATOR_LOG"
+	// TrafficVariable names a file that a line is added to for each kernel that runs: its name, and how many bytes of
+	// device memory it has read and how many it has written, each byte counted once. Only a library of BuildCounting
+	// counts.
+	TrafficVariable = "NMN_EMULATOR_TRAFFIC"
 	// MemoryVariable is the memory of the device in bytes, 8 GiB by default.
 	MemoryVariable = "NMN_EMULATOR_MEMORY"
 )
@@ -76,11 +80,24 @@ func Install(folder, families string, variables ...string) error {
 // sources, and at the same time a libcudnn.so.9 that computes convolutions plainly. CXX names the
 // compiler, otherwise g++ or c++ is used; without one the error wraps ErrCompiler.
 func Build(folder string, sources ...string) (library string, err error) {
+	return link(folder, own, nil, sources)
+}
+
+// BuildCounting is Build with kernels that count the bytes that they read and write, which takes them many times as
+// long.
+func BuildCounting(folder string, sources ...string) (library string, err error) {
+	return link(folder, append([]string{"traffic.cpp"}, own...), []string{"-fsanitize=thread"}, sources)
+}
+
+// own are the emulator's sources.
+var own = []string{"runtime.cpp", "streams.cpp", "driver.cpp", "cudnn.cpp", "graphs.cpp"}
+
+func link(folder string, own, more, sources []string) (library string, err error) {
 	compiler, err := findCompiler()
 	if err != nil {
 		return "", err
 	}
-	objects, err := build(compiler, folder, []string{"runtime.cpp", "streams.cpp", "driver.cpp", "cudnn.cpp", "graphs.cpp"}, sources)
+	objects, err := build(compiler, folder, own, more, sources)
 	if err != nil {
 		return "", err
 	}
@@ -104,8 +121,9 @@ func findCompiler() ([]string, error) {
 	return nil, fmt.Errorf("emulator: neither g++ nor c++ is found, and CXX names none: %w", ErrCompiler)
 }
 
-// build compiles the emulator's own sources of these names and the kernels, and lists the objects.
-func build(compiler []string, folder string, own, sources []string) (objects []string, err error) {
+// build compiles the emulator's own sources of these names and the kernels, the latter with more flags, and lists the
+// objects.
+func build(compiler []string, folder string, own, more, sources []string) (objects []string, err error) {
 	if err := unpack(folder); err != nil {
 		return nil, err
 	}
@@ -125,7 +143,7 @@ func build(compiler []string, folder string, own, sources []string) (objects []s
 			return nil, fmt.Errorf("emulator: %w", err)
 		}
 		objects = append(objects, wrapped+".o")
-		if err := compile(compiler, wrapped, objects[len(objects)-1]); err != nil {
+		if err := compile(compiler, wrapped, objects[len(objects)-1], more...); err != nil {
 			return nil, err
 		}
 	}
@@ -174,8 +192,9 @@ func wrap(source string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func compile(compiler []string, source, object string) error {
-	arguments := append(append([]string{}, flags...), "-I"+filepath.Dir(object), "-c", source, "-o", object)
+func compile(compiler []string, source, object string, more ...string) error {
+	arguments := append(append([]string{}, flags...), more...)
+	arguments = append(arguments, "-I"+filepath.Dir(object), "-c", source, "-o", object)
 	return run(compiler, arguments...)
 }
 

@@ -74,7 +74,8 @@ func (l *Ledger) BagPool(g, x, bags *tensor.Tensor, kind pool.Kind) error {
 	return nil
 }
 
-// BagPoolGrad implements pool.Ops.
+// BagPoolGrad implements pool.Ops. Maxima are looked for from the first cell on: what is read is that of those in the
+// last one.
 func (l *Ledger) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind pool.Kind, accumulate bool) error {
 	const operation = "gradient of bag pooling"
 	_, err := pool.FitBag(operation, dg, dx, bags)

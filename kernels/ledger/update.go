@@ -31,7 +31,10 @@ func (l *Ledger) each(kernel string, entries []update.Entry, use update.Use,
 
 // SGD implements update.Ops.
 func (l *Ledger) SGD(entries []update.Entry, _ float32) error {
-	return l.each("sgd", entries, update.UseG|update.UseW|update.UseM, learning)
+	const use = update.UseG | update.UseW | update.UseM
+	return l.each("sgd", entries, use, func(e *update.Entry) (read, written []*tensor.Tensor) {
+		return some(e.G, e.W, e.M), some(e.W, e.M, e.Copy)
+	})
 }
 
 // Adam implements update.Ops.
@@ -46,12 +49,10 @@ func (l *Ledger) AdamW(entries []update.Entry, p update.AdamParams) error {
 
 func (l *Ledger) adam(kernel string, entries []update.Entry, p update.AdamParams) error {
 	const use = update.UseG | update.UseW | update.UseM | update.UseV
-	return cmp.Or(update.FitAdam(p), l.each(kernel, entries, use, learning))
-}
-
-// learning reads the gradient, changes weight and state, and writes the copy.
-func learning(e *update.Entry) (read, written []*tensor.Tensor) {
-	return some(e.G, e.W, e.M, e.V), some(e.W, e.M, e.V, e.Copy)
+	err := update.FitAdam(p)
+	return cmp.Or(err, l.each(kernel, entries, use, func(e *update.Entry) (read, written []*tensor.Tensor) {
+		return some(e.G, e.W, e.M, e.V), some(e.W, e.M, e.V, e.Copy)
+	}))
 }
 
 const averaging = update.UseG | update.UseW | update.UseAverage
