@@ -82,7 +82,8 @@ var operations = map[string]func(b operands) error{
 		return b.Conv(b.floats(2, 16, 16, 8), b.of(2, 16, 16, 5), b.of(8, 1, 1, 5), b.floats(8), conv.Params{})
 	},
 	"data gradient, masked": func(b operands) error {
-		return b.ConvGradData(b.of(2, 8, 8, 16), b.of(2, 8, 8, 16), b.of(16, 3, 3, 16), b.of(2, 8, 8, 16), conv.Params{Pad: 1})
+		return b.ConvGradData(b.of(2, 8, 8, 16), b.of(2, 8, 8, 16), b.of(16, 3, 3, 16), b.of(2, 8, 8, 16),
+			conv.Params{Pad: 1})
 	},
 	"data gradient, its own mask": func(b operands) error {
 		x := b.of(2, 8, 8, 16)
@@ -93,7 +94,8 @@ var operations = map[string]func(b operands) error{
 			conv.Params{Pad: 1, Accumulate: true})
 	},
 	"data gradient of float32": func(b operands) error {
-		return b.ConvGradData(b.of(2, 8, 8, 16), b.floats(2, 8, 8, 8), b.of(8, 1, 1, 16), b.of(2, 8, 8, 16), conv.Params{})
+		return b.ConvGradData(b.of(2, 8, 8, 16), b.floats(2, 8, 8, 8), b.of(8, 1, 1, 16), b.of(2, 8, 8, 16),
+			conv.Params{})
 	},
 	"filter gradient, added": func(b operands) error {
 		return b.ConvGradFilter(b.floats(16, 3, 3, 16), b.of(2, 8, 8, 16), b.of(2, 8, 8, 16),

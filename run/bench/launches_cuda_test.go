@@ -133,3 +133,24 @@ func compareLaunches(t *testing.T, card *traced, n Net, want *FloorFigures) {
 		t.Errorf("the ledger has %s of %s, the card does nothing more", want.Ops[next].Pass, want.Ops[next].Layer)
 	}
 }
+
+// What a card holds at most is what the ledger counts, and some small memory of operations: sums of parts, and the list
+// of parameters.
+func TestCUDA_MemoryIsThatOfTheLedger(t *testing.T) {
+	const small = 1 << 20
+	n := Net{Arch: run.NetScenes, Batch: 4, Size: 48, Width: 1, MIL: true, Noise: true}
+	card := openTraced(t, tensor.BF16)
+	recorder := profile.New(card)
+	net, err := model.New(n.Model(), recorder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = stepped(recorder, net, n)
+	if err := errors.Join(err, net.Close()); err != nil {
+		t.Fatal(err)
+	}
+	held, want := card.Backend.(kernels.Accountant).MostBytes(), floorOf(t, n, tensor.BF16, false).held
+	if held < want || held > want+small {
+		t.Errorf("the card holds %d bytes, the ledger %d", held, want)
+	}
+}
