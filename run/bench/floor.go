@@ -73,7 +73,7 @@ func Floor(n Net, o FloorOptions) (f *FloorFigures, err error) {
 		return nil, err
 	}
 	recorder := profile.New(book)
-	net, err := model.New(n.Model(), recorder)
+	net, err := model.New(n.Model(), accounted(recorder, book))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func stepped(r *profile.Recorder, net *model.Net, n Net) (state int, err error) 
 		return 0, err
 	}
 	c := train.Paper()
-	optimizer, err := train.NewOptimizer(r, net.Params(), nil, train.OptimizerConfig{UpdateConfig: c.UpdateConfig,
+	optimizer, err := train.NewOptimizer(net.Backend(), net.Params(), nil, train.OptimizerConfig{UpdateConfig: c.UpdateConfig,
 		WeightDecay: c.WeightDecay, DecayBiases: c.DecayBiases, ClipNorm: c.ClipNorm, Accumulate: 1})
 	if err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -147,6 +148,19 @@ func TestFloor_MemoryIsWhatTheNetCounts(t *testing.T) {
 					f.PlannedMiB, f.ScratchMiB)
 			}
 		}
+	}
+}
+
+// Nothing is held: what no host has room for has a floor all the same, and what no card can index has an error.
+func TestFloor_OfBatchesBeyondTheHost(t *testing.T) {
+	n := vggNets[0]
+	n.Batch = 40
+	if f := floorOf(t, n, tensor.FP32, false); f.MemoryMiB < 500_000 || f.Total.Launches < 90 {
+		t.Errorf("%v MiB, %d launches", f.MemoryMiB, f.Total.Launches)
+	}
+	n.Batch = 1_000_000
+	if _, err := Floor(n, FloorOptions{Card: h200(t)}); !errors.Is(err, tensor.ErrShape) {
+		t.Errorf("a million bags: %v", err)
 	}
 }
 

@@ -43,7 +43,7 @@ func Operations(ctx context.Context, backend kernels.Backend, n Net, o Options) 
 		return nil, err
 	}
 	recorder := profile.New(backend)
-	err := o.train(ctx, recorder, n, watcher{
+	err := o.train(ctx, accounted(recorder, backend), n, watcher{
 		begin: func(net *model.Net) error {
 			label(recorder, net)
 			if o.Warmup == 0 {
@@ -69,6 +69,19 @@ func Operations(ctx context.Context, backend kernels.Backend, n Net, o Options) 
 	f := &OperationFigures{NetFigures: n.figures(backend, o)}
 	f.add(recorder.Ops())
 	return f, nil
+}
+
+// accounted is a recorder that knows the memory of its backend where that does, so that a net on a card is not held
+// against the memory of the host.
+func accounted(r *profile.Recorder, backend kernels.Backend) kernels.Backend {
+	accountant, ok := backend.(kernels.Accountant)
+	if !ok {
+		return r
+	}
+	return struct {
+		*profile.Recorder
+		kernels.Accountant
+	}{r, accountant}
 }
 
 // label names the layers by their parameters: conv1_1 has backbone.conv1_1.weight.
