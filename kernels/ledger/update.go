@@ -8,10 +8,11 @@ import (
 	"nmn/kernels/update"
 )
 
-// each writes one launch over all entries that are not at rest down, with what one of them reads and writes.
-func (l *Ledger) each(kernel string, entries []update.Entry, use update.Use,
+// each writes one launch over all entries that are not at rest down, with what one of them reads and writes, unless
+// they do not fit or the parameters are wrong, which err says.
+func (l *Ledger) each(err error, kernel string, entries []update.Entry, use update.Use,
 	moved func(e *update.Entry) (read, written []*tensor.Tensor)) error {
-	if err := update.Fit(kernel, entries, use); err != nil {
+	if err := cmp.Or(err, update.Fit(kernel, entries, use)); err != nil {
 		return err
 	}
 	launch := Launch{Kernel: kernel, Part: Update}
@@ -32,7 +33,7 @@ func (l *Ledger) each(kernel string, entries []update.Entry, use update.Use,
 // SGD implements update.Ops.
 func (l *Ledger) SGD(entries []update.Entry, _ float32) error {
 	const use = update.UseG | update.UseW | update.UseM
-	return l.each("sgd", entries, use, func(e *update.Entry) (read, written []*tensor.Tensor) {
+	return l.each(nil, "sgd", entries, use, func(e *update.Entry) (read, written []*tensor.Tensor) {
 		return some(e.G, e.W, e.M), some(e.W, e.M, e.Copy)
 	})
 }
@@ -49,10 +50,9 @@ func (l *Ledger) AdamW(entries []update.Entry, p update.AdamParams) error {
 
 func (l *Ledger) adam(kernel string, entries []update.Entry, p update.AdamParams) error {
 	const use = update.UseG | update.UseW | update.UseM | update.UseV
-	err := update.FitAdam(p)
-	return cmp.Or(err, l.each(kernel, entries, use, func(e *update.Entry) (read, written []*tensor.Tensor) {
+	return l.each(update.FitAdam(p), kernel, entries, use, func(e *update.Entry) (read, written []*tensor.Tensor) {
 		return some(e.G, e.W, e.M, e.V), some(e.W, e.M, e.V, e.Copy)
-	}))
+	})
 }
 
 const averaging = update.UseG | update.UseW | update.UseAverage
@@ -60,22 +60,25 @@ const averaging = update.UseG | update.UseW | update.UseAverage
 // Average implements update.Ops.
 func (l *Ledger) Average(entries []update.Entry, share float32) error {
 	err := update.FitShare(share)
-	return cmp.Or(err, l.each("average", entries, averaging, func(e *update.Entry) (read, written []*tensor.Tensor) {
+	return l.each(err, "average", entries, averaging, func(e *update.Entry) (read, written []*tensor.Tensor) {
 		return some(e.W, e.Average), some(e.Average)
-	}))
+	})
 }
 
 // Exchange implements update.Ops.
 func (l *Ledger) Exchange(entries []update.Entry) error {
-	return l.each("exchange", entries, averaging, func(e *update.Entry) (read, written []*tensor.Tensor) {
+	return l.each(nil, "exchange", entries, averaging, func(e *update.Entry) (read, written []*tensor.Tensor) {
 		return some(e.W, e.Average), some(e.W, e.Average, e.Copy)
 	})
 }
 
 // GradNorm implements update.Ops. It is launched for no gradients too: their norm is 0.
 func (l *Ledger) GradNorm(norm *tensor.Tensor, entries []update.Entry) error {
+	if norm == nil || norm.Len() != 1 {
+		return fmt.Errorf("gradient norm: %s, want one number: %w", norm, tensor.ErrShape)
+	}
 	before := len(l.launches)
-	err := l.each("gradient_norm", entries, update.UseG, func(e *update.Entry) (read, written []*tensor.Tensor) {
+	err := l.each(nil, "gradient_norm", entries, update.UseG, func(e *update.Entry) (read, written []*tensor.Tensor) {
 		return some(e.G), nil
 	})
 	if err != nil {
@@ -91,9 +94,9 @@ func (l *Ledger) GradNorm(norm *tensor.Tensor, entries []update.Entry) error {
 // Clip implements update.Ops. What it moves is that of a norm above the limit.
 func (l *Ledger) Clip(entries []update.Entry, norm *tensor.Tensor, limit float32) error {
 	err := update.FitClip(norm, limit)
-	return cmp.Or(err, l.each("clip", entries, update.UseG, func(e *update.Entry) (read, written []*tensor.Tensor) {
+	return l.each(err, "clip", entries, update.UseG, func(e *update.Entry) (read, written []*tensor.Tensor) {
 		return some(e.G), some(e.G)
-	}))
+	})
 }
 
 // Zero implements update.Ops.
