@@ -164,6 +164,10 @@ var operations = map[string]func(b operands) error{
 		const t, n, h = 3, 16, 64
 		return b.LSTM(b.floats(t, n, h), b.floats(t, n, h), b.floats(t, n, 4*h), b.floats(4*h, h), nil, nil)
 	},
+	"lstm of few units": func(b operands) error {
+		const t, n, h = 6, 1, 6
+		return b.LSTM(b.floats(t, n, h), b.floats(t, n, h), b.floats(t, n, 4*h), b.floats(4*h, h), nil, nil)
+	},
 	"lstm from a state": func(b operands) error {
 		const t, n, h = 3, 16, 64
 		return b.LSTM(b.floats(t, n, h), b.floats(t, n, h), b.floats(t, n, 4*h), b.floats(4*h, h), b.floats(n, h),
@@ -207,11 +211,11 @@ var operations = map[string]func(b operands) error{
 
 var adam = update.AdamParams{Beta1: .9, Beta2: .999, Epsilon: 1e-8, Step: 1}
 
-// entries are two parameters that learn and one that rests.
+// entries are two parameters that learn, whichever way, and one between them that rests.
 func (b operands) entries() (all []update.Entry) {
-	for i, length := range []int{20_001, 3000, 5000} {
+	for i, length := range []int{20_001, 5000, 3000} {
 		e := update.Entry{W: b.floats(length), G: b.floats(length), M: b.floats(length), V: b.floats(length),
-			Average: b.floats(length), LR: float32(2 - i)}
+			Average: b.floats(length), LR: float32(1 - i)}
 		if b.maps == tensor.BFloat16 {
 			e.Copy = b.make(tensor.BFloat16, length)
 		}

@@ -44,7 +44,7 @@ func (l *Ledger) LSTM(h, c, gates, wh, h0, c0 *tensor.Tensor) error {
 	for t := range s.T {
 		read := 4 * units
 		if t > 0 || h0 != nil {
-			if units%4 != 0 && t > 0 && (t*units)%4 != 0 { // a state that does not begin at a multiple of 16 bytes
+			if t > 0 && (t-1)*units%4 != 0 { // the state before does not begin at a multiple of 16 bytes: it is copied
 				l.reserve("recurrent state", float*units)
 				l.own(Memcpy, units, units)
 			}
