@@ -133,6 +133,7 @@ func (n *Net) Plan(frames, bags int, training bool) (*Plan, error) {
 		return nil, err
 	}
 	n.plans[key] = p
+	n.planAhead(p, training)
 	return p, nil
 }
 

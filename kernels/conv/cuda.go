@@ -101,13 +101,7 @@ func (c *CUDA) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 		return err
 	}
 	shape.Wide = x.DType() != y.DType()
-	pass := cudnn.Forward
-	switch {
-	case b != nil && p.ReLU:
-		pass = cudnn.ForwardBiasReLU
-	case b != nil:
-		pass = cudnn.ForwardBias
-	}
+	pass := forwardPass(b != nil, p.ReLU)
 	o := cudnn.Operands{X: tensor.At(x), W: tensor.At(w), Y: tensor.At(y), Bias: tensor.At(b)}
 	switch err := c.cudnn.Run(pass, shape, o); {
 	case shape.Precision == cudnn.BFloat16 && errors.Is(err, cudnn.ErrUnsupported):
@@ -116,6 +110,18 @@ func (c *CUDA) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 		return err
 	}
 	return c.addBias(y, nil, true)
+}
+
+// forwardPass is the pass that adds a bias, and clamps at 0, where that is asked for; without a bias another kernel
+// clamps.
+func forwardPass(bias, relu bool) cudnn.Pass {
+	switch {
+	case bias && relu:
+		return cudnn.ForwardBiasReLU
+	case bias:
+		return cudnn.ForwardBias
+	}
+	return cudnn.Forward
 }
 
 // apart computes y in bfloat16 by passes of their own where cuDNN has no plan for all at once: the
