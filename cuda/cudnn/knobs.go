@@ -78,8 +78,8 @@ func (g *graph) sliced(of candidate) ([]candidate, error) {
 		return nil, nil
 	}
 	ranges, err := g.knobRanges(of.config)
-	if err != nil {
-		return nil, err
+	if err != nil { // an engine that does not tell its settings keeps them
+		return nil, nil
 	}
 	at := func(kind C.cudnnBackendKnobType_t) int {
 		return slices.IndexFunc(ranges, func(r knobRange) bool { return r.kind == int64(kind) })
