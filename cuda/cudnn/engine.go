@@ -180,21 +180,13 @@ func (g *graph) finish(c *candidate) error {
 	var b builder
 	plan := b.create("a plan", C.CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)
 	b.descriptors(plan, C.CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, c.config)
-	if g.at.handle != nil {
-		set(&b, plan, C.CUDNN_ATTR_EXECUTION_PLAN_HANDLE, C.CUDNN_TYPE_HANDLE, g.at.handle)
-	} else {
-		b.descriptors(plan, C.CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, g.at.properties)
-	}
+	g.at.bind(&b, plan)
 	b.finalize("a plan", plan)
-	workspace := []int64{0}
-	if b.err == nil {
-		_, b.err = get("the workspace of a plan", plan, C.CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, C.CUDNN_TYPE_INT64, workspace)
-	}
-	if b.err != nil {
+	if c.workspace = b.workspaceOf(plan); b.err != nil {
 		b.close()
 		return b.err
 	}
 	g.made = append(g.made, b.made...)
-	c.plan, c.workspace = plan, int(workspace[0])
+	c.plan = plan
 	return nil
 }

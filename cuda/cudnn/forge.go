@@ -131,11 +131,14 @@ func (f *forge) list(s Shape) (list []offer, err error) {
 // choose takes the candidates to build, in their order. More of those without code to compile are taken than are
 // offered at the end, since some cannot be built or need too much scratch memory.
 func (l limits) choose(g *graph, candidates []candidate) (list []offer) {
-	compiled := 0
+	compiled, most := 0, l.compiled
+	if g.pass.biased() && g.conv.Precision == BFloat16 && !g.conv.NarrowBias {
+		most = min(most, 2) // all of them are compiled, and a bias in bfloat16 has many that are not
+	}
 	for i := range candidates {
 		o := offer{candidate: candidates[i], compiled: g.compiles(&candidates[i])}
 		if o.compiled {
-			if compiled++; compiled > l.compiled {
+			if compiled++; compiled > most {
 				continue
 			}
 		}
