@@ -3,17 +3,13 @@
 package train
 
 import (
-	"context"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
-	"nmn/cuda"
 	"nmn/kernels"
 	"nmn/kernels/emulator"
 	"nmn/loader"
@@ -181,51 +177,6 @@ func TestCUDA_APassOverOneBatchTakesNothingMore(t *testing.T) {
 	if !slices.Equal(of[0], of[1]) {
 		t.Error("the same batch has other scores")
 	}
-}
-
-// An interrupted pass shows what it has begun, and gives everything back.
-func TestCUDA_AnInterruptedPassLeavesNothing(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator, which counts calls")
-	}
-	late(t, "all")
-	log := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, log)
-	t.Run("run", func(t *testing.T) {
-		net, set, config := ragged(t, card(false))
-		shown, err := interrupt(t, net, set, config, 8)
-		if !errors.Is(err, context.Canceled) || shown < 8 || shown > 16 {
-			t.Errorf("%d bags were scored: %v", shown, err)
-		}
-		if _, err := Score(t.Context(), net, set, config); err != nil {
-			t.Errorf("the next pass: %v", err)
-		}
-	})
-	freed(t, log, nil)
-}
-
-func TestCUDA_AFaultOfAPassNamesItsBags(t *testing.T) {
-	if !emulates() {
-		t.Skip("needs the emulator")
-	}
-	late(t, "all")
-	log := filepath.Join(t.TempDir(), "calls")
-	t.Setenv(emulator.LogVariable, log)
-	t.Run("run", func(t *testing.T) {
-		net, set, config := ragged(t, card(false))
-		bags := 0
-		count := func(n int) { bags += n }
-		_, err := score(t.Context(), net, set, config, count)
-		check(t, err)
-		t.Setenv(emulator.FailVariable, "cuGraphLaunch 4 719")
-		bags = 0
-		_, err = score(t.Context(), net, set, config, count)
-		if !errors.Is(err, cuda.ErrFault) || !strings.Contains(err.Error(), "scores of bags scenes-") {
-			t.Errorf("after %d bags: %v", bags, err)
-		}
-	})
-	t.Setenv(emulator.FailVariable, "")
-	freed(t, log, nil)
 }
 
 // A card that training has filled still validates: there is no room for the next batch, which waits for its turn.
