@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -206,7 +207,15 @@ func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
 	net := []string{"--batch", "1", "--frames", "2", "--width", "0.1", "--size", "32"}
 	step := benchmark("step", net...)
 	positive(t, step, []string{"step_ms", "forward_ms", "update_ms", "device_memory_mib"})
-	for _, o := range benchmark("ops", net...)["ops"].([]any) {
+	ops := slices.Clone(net)
+	if strings.HasPrefix(device, "cuda") {
+		ops = append(ops, "--card", "h200")
+	}
+	measured := benchmark("ops", ops...)
+	if ms, told := measured["floor_ms"].(float64); told != strings.HasPrefix(device, "cuda") || told && ms <= 0 {
+		t.Errorf("the floor on %s is %v", device, measured["floor_ms"])
+	}
+	for _, o := range measured["ops"].([]any) {
 		op := o.(map[string]any)
 		if _, convolution := op["gflop"]; convolution && op["algorithm"] == nil {
 			t.Errorf("%s of %s has no algorithm", op["pass"], op["layer"])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"nmn/internal/setting"
 	"nmn/kernels/ledger"
@@ -60,10 +61,14 @@ func CardOf(name string, bandwidth, tflops float64) (Card, error) {
 	return c, nil
 }
 
-// CardNamed is the known card that the name of a device speaks of; ok is false for any other.
+// CardNamed is the known card that the name of a device speaks of; ok is false for any other, among them the slower
+// forms of a known one.
 func CardNamed(device string) (card Card, ok bool) {
+	words := strings.FieldsFunc(strings.ToLower(device), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 	for _, c := range cards {
-		if strings.Contains(strings.ToLower(device), c.Name) {
+		if slices.Contains(words, c.Name) && !slices.Contains(words, "pcie") && !slices.Contains(words, "nvl") {
 			return c, true
 		}
 	}

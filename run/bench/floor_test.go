@@ -204,7 +204,7 @@ func TestFloor_FollowsTheRates(t *testing.T) {
 		t.Errorf("an unknown card: %v", err)
 	}
 	for device, want := range map[string]string{"cuda:0 NVIDIA H100 80GB HBM3, bf16": "h100", "cuda:1 NVIDIA H200": "h200",
-		"cpu avx2": ""} {
+		"cpu avx2": "", "cuda:0 NVIDIA H100 PCIe, bf16": "", "cuda:0 NVIDIA GH200 480GB": "", "cuda:0 NVIDIA H100 NVL": ""} {
 		if c, ok := CardNamed(device); c.Name != want || ok != (want != "") {
 			t.Errorf("%s is %q", device, c.Name)
 		}
