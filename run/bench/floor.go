@@ -103,8 +103,9 @@ func stepped(r *profile.Recorder, net *model.Net, n Net) (state int, err error) 
 		return 0, err
 	}
 	c := train.Paper()
-	optimizer, err := train.NewOptimizer(net.Backend(), net.Params(), nil, train.OptimizerConfig{UpdateConfig: c.UpdateConfig,
-		WeightDecay: c.WeightDecay, DecayBiases: c.DecayBiases, ClipNorm: c.ClipNorm, Accumulate: 1})
+	config := train.OptimizerConfig{UpdateConfig: c.UpdateConfig, WeightDecay: c.WeightDecay, DecayBiases: c.DecayBiases,
+		ClipNorm: c.ClipNorm, Accumulate: 1}
+	optimizer, err := train.NewOptimizer(net.Backend(), net.Params(), nil, config)
 	if err != nil {
 		return 0, err
 	}
