@@ -2,7 +2,8 @@
 // typed launches STEM_launch.go beside it, and kernels/kernels.cu, which joins the sources to one module.
 //
 //	go run ./kernels/gen                                       writes them
-//	go run ./cuda/toolkit exec go run ./kernels/gen -fatbin    also compiles the module, by nvcc
+//	go run ./cuda/toolkit exec go run ./kernels/gen -fatbin    also compiles the module, by nvcc, and lists by
+//	                                                           cuobjdump what the kernels take of a multiprocessor
 package main
 
 import (
@@ -27,6 +28,9 @@ func main() {
 	err := write(*folder)
 	if err == nil && *fatbin {
 		err = writeFatbin(*folder)
+	}
+	if err == nil && *fatbin {
+		err = writeResources(*folder)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
