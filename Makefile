@@ -46,7 +46,7 @@ emulate: ## run the CUDA kernels' own sources on the host: the compliance suite,
 	library=$$($(GO) run ./kernels/emulator/library build/emulator) && \
 	export NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_TEST_DEVICE=cuda && \
 	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'TinyNet|CUDA' ./model ./train ./run/bench ./cmd/nmn && \
-	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume' ./model/s2vt ./captioning
+	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume' ./model/s2vt ./captioning 'Golden|Reference|WideEnough|Resume|CUDA'
 
 test: ## run all tests
 	$(GO) test ./...

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"nmn/kernels/tensor"
 	"nmn/model/s2vt"
 	"nmn/train"
 )
@@ -54,23 +55,75 @@ func (t *Trainer) fetch(samples []int) error {
 	return nil
 }
 
-// learn changes the parameters by the gradients of the batch, unless loss or gradient is not finite.
+// maxGraphs is how many recorded pieces of work are kept: captions of a set have about so many lengths.
+const maxGraphs = 32
+
+// work is a piece of work of a step that comes again: the gradients of a shape of batch with their norm or, where
+// there is no batch, the update by gradients of that norm.
+type work struct {
+	batch s2vt.Work
+	norm  *tensor.Tensor
+}
+
+// String implements fmt.Stringer.
+func (w work) String() string {
+	if w.norm != nil {
+		return "update"
+	}
+	return w.batch.String()
+}
+
+// learn changes the parameters by the gradients of the batch, unless loss or gradient is not finite. It waits once,
+// for the losses and the norm of the gradients.
 func (t *Trainer) learn(e *StepDone) (err error) {
-	if e.Loss, err = t.Net.Step(&t.batch, s2vt.StepOptions{DropoutSeed: t.dropoutSeed()}); err != nil {
+	usual, err := t.optimizer.Begin(e.LearningRate)
+	if err != nil {
 		return t.failed(e, err)
 	}
-	if e.GradNorm, err = t.optimizer.Measure(e.LearningRate); err != nil {
+	if t.passes.batch, err = t.Net.Place(&t.batch, s2vt.StepOptions{DropoutSeed: t.dropoutSeed()}); err != nil {
+		return t.failed(e, err)
+	}
+	if err := t.do(usual, work{batch: t.passes.batch}, t.passes.gradients); err != nil {
+		return t.failed(e, err)
+	}
+	if e.Loss, e.GradNorm, err = t.Net.Wait(t.passes.batch); err != nil {
 		return t.failed(e, err)
 	}
 	if broken := t.optimizer.NonFinite(&e.Progress); broken != nil {
 		broken.IDs = t.clips()
 		return broken
 	}
-	if err := t.optimizer.Update(); err != nil {
+	if err := t.do(usual, work{norm: t.passes.batch.Norm()}, t.passes.update); err != nil {
+		return t.failed(e, err)
+	}
+	if err := t.optimizer.End(); err != nil {
 		return t.failed(e, err)
 	}
 	return nil
 }
+
+// passes are the pieces of work of a step as values, made once: a closure for each call would allocate.
+type passes struct {
+	batch             s2vt.Work // at hand
+	gradients, update func() error
+}
+
+// do does work, recorded where that is possible.
+func (t *Trainer) do(usual bool, w work, run func() error) error {
+	if !usual {
+		return run()
+	}
+	return t.replays.Do(w, run)
+}
+
+func (t *Trainer) enqueueGradients() error {
+	if err := t.Net.Enqueue(t.passes.batch); err != nil {
+		return err
+	}
+	return t.optimizer.Measure(t.passes.batch.Norm())
+}
+
+func (t *Trainer) enqueueUpdate() error { return t.optimizer.Update(t.passes.batch.Norm()) }
 
 // failed adds to an error the step and the clips that it came from, of many clips the first ones.
 func (t *Trainer) failed(e *StepDone, err error) error {

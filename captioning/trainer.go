@@ -2,11 +2,14 @@ package captioning
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"nmn/internal/rng"
+	"nmn/kernels"
 	"nmn/model/s2vt"
 	"nmn/train"
 )
@@ -26,6 +29,9 @@ type Trainer struct {
 	replace train.ReplaceFunc[Checkpoint] // writes checkpoints
 	order   order                         // of the epoch
 	ordered int                           // which epoch that is, 0 for none
+
+	replays *kernels.Replays[work]
+	passes  passes
 
 	batch   s2vt.Batch
 	buffers [][]float32 // features of each place of a batch
@@ -52,13 +58,34 @@ func New(o Options) (*Trainer, error) {
 	}
 	err := o.Net.Learn()
 	if err == nil {
+		err = o.Net.Reserve(t.largest())
+	}
+	if err == nil {
 		t.optimizer, err = train.NewOptimizer(o.Net.Backend(), o.Net.Params(), nil, o.Config.optimizer())
 	}
 	if err != nil {
 		return nil, err
 	}
+	t.replays = kernels.NewReplays[work](o.Net.Backend(), maxGraphs)
+	t.passes.gradients, t.passes.update = t.enqueueGradients, t.enqueueUpdate
 	t.makeBatch()
 	return t, nil
+}
+
+// largest is as large as no batch exceeds.
+func (t *Trainer) largest() s2vt.Size {
+	said := make([]int, len(t.pairs))
+	size := s2vt.Size{Clips: min(t.Config.Batch, len(t.pairs))}
+	for i, p := range t.pairs {
+		said[i] = len(p.words) + 1
+		size.Words = max(size.Words, len(p.words))
+		size.Frames = max(size.Frames, frameCount(t.Data, p.clip))
+	}
+	slices.Sort(said)
+	for _, words := range said[len(said)-size.Clips:] {
+		size.Said += words
+	}
+	return size
 }
 
 // makeBatch makes room for the features of a batch.
@@ -87,8 +114,8 @@ func (t *Trainer) Position() Position { return t.at }
 // DeviceBytes is the device memory of net and optimizer.
 func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.Bytes() }
 
-// Close gives the memory of the optimizer back; the net stays.
-func (t *Trainer) Close() error { return t.optimizer.Close() }
+// Close gives graphs and the memory of the optimizer back; the net stays.
+func (t *Trainer) Close() error { return errors.Join(t.replays.Close(), t.optimizer.Close()) }
 
 // Result is how training ended.
 type Result struct {

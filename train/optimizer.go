@@ -29,7 +29,8 @@ type OptimizerConfig struct {
 }
 
 // Optimizer holds the state of SGD, Adam or AdamW beside parameters that learn, of a classifier or a captioner. It
-// serves one goroutine. A step without recorded work is [Optimizer.Measure] and then [Optimizer.Update].
+// serves one goroutine. A step of one batch is [Optimizer.Begin], [Optimizer.Measure], [Optimizer.Update] and
+// [Optimizer.End]: the second and the third enqueue work that can be recorded.
 type Optimizer struct {
 	config  OptimizerConfig
 	backend kernels.Backend
@@ -60,6 +61,8 @@ func NewOptimizer(backend kernels.Backend, params []*param.Param, multipliers []
 		params:  params,
 		factors: multipliers,
 		host:    model.Host(1),
+
+		recorder: recorderOf(backend),
 	}
 	if err := o.allocate(); err != nil {
 		return nil, fmt.Errorf("training: cannot hold the state of %s: %w", c.Optimizer, joined(err, o.Close()))
@@ -83,11 +86,7 @@ func optimizerOf(net *model.Net, c Config) (*Optimizer, error) {
 			params, rates = append(params, p), append(rates, factors[p])
 		}
 	}
-	o, err := NewOptimizer(net.Backend(), params, rates, c.optimizer())
-	if err == nil {
-		o.recorder = recorderOf(net.Backend())
-	}
-	return o, err
+	return NewOptimizer(net.Backend(), params, rates, c.optimizer())
 }
 
 func (o *Optimizer) allocate() error {
@@ -122,29 +121,6 @@ func (o *Optimizer) allocate() error {
 		o.averaged[i].LR = 1
 	}
 	return o.startAverages()
-}
-
-// Measure sets the learning rate of a step of one batch and returns the Euclidean norm of the gradient of all
-// parameters, which is not finite when any number of it is not. It waits for the device.
-func (o *Optimizer) Measure(rate float64) (norm float64, err error) {
-	if err := o.begin(rate, 1); err != nil {
-		return 0, err
-	}
-	if err := o.measure(o.scalar); err != nil {
-		return 0, err
-	}
-	if err := o.backend.Download(o.host, o.scalar); err != nil {
-		return 0, err
-	}
-	return float64(o.host.Float32s()[0]), nil
-}
-
-// Update clips the gradients that Measure has seen, and changes the parameters.
-func (o *Optimizer) Update() error {
-	if err := o.update(o.scalar); err != nil {
-		return err
-	}
-	return o.advance()
 }
 
 // scale is what the gradients of a batch are multiplied with: 1/bags for their mean, and 1 where they are

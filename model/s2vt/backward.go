@@ -16,50 +16,63 @@ type StepOptions struct {
 // of a caption, EOS among them, and averaged over the captions of the batch, in nats. No parameter changes.
 // It allocates nothing once it has seen the shape of a batch.
 func (n *Net) Step(b *Batch, o StepOptions) (loss float64, err error) {
-	p, err := n.place(b, o.DropoutSeed)
+	w, err := n.Place(b, o)
 	if err != nil {
 		return 0, err
 	}
-	if err := n.forward(p); err != nil {
+	if err := n.Enqueue(w); err != nil {
 		return 0, err
 	}
-	if err := n.say(p); err != nil {
-		return 0, err
-	}
-	if err := n.backward(p); err != nil {
-		return 0, err
-	}
-	if err := n.backend.Download(p.lossesOut, p.losses); err != nil {
-		return 0, err
-	}
-	for _, l := range p.host.losses {
-		loss += float64(l)
-	}
-	return loss / float64(p.clips), nil
+	loss, _, err = n.Wait(w)
+	return loss, err
 }
 
-// place lays out a batch and uploads it.
-func (n *Net) place(b *Batch, seed uint64) (*plan, error) {
+// Place lays out a batch and uploads it: the work that follows is that of this batch alone, until the next is placed.
+func (n *Net) Place(b *Batch, o StepOptions) (Work, error) {
 	if n.all[0].G == nil {
-		return nil, fmt.Errorf("s2vt: a step without gradients: call Learn first")
+		return Work{}, fmt.Errorf("s2vt: a step without gradients: call Learn first")
 	}
 	if err := n.check(b); err != nil {
-		return nil, err
+		return Work{}, err
 	}
 	p, err := n.planFor(b)
 	if err != nil {
-		return nil, err
+		return Work{}, err
 	}
 	p.learns = true
 	p.ragged = n.layFrames(p.host.features, p.host.missing, b.Features)
 	p.layWords(b)
 	if n.config.Dropout > 0 {
 		p.layKeys(b, n.config.Features)
-		if err := n.seeds.Upload(n.backend, seed); err != nil {
-			return nil, wrapped(err)
+		if err := n.seeds.Upload(n.backend, o.DropoutSeed); err != nil {
+			return Work{}, wrapped(err)
 		}
 	}
-	return p, p.upload(n.backend)
+	return Work{p, n.memory.norm, p.ragged}, p.upload(n.backend)
+}
+
+// Enqueue computes the losses of the words of the batch that has been placed, and the gradients of all parameters.
+// It neither uploads nor waits: a device may record it, once for all batches whose Work is equal.
+func (n *Net) Enqueue(w Work) error {
+	if err := n.forward(w.plan); err != nil {
+		return err
+	}
+	if err := n.say(w.plan); err != nil {
+		return err
+	}
+	return n.backward(w.plan)
+}
+
+// Wait waits for the losses and returns the loss, as Step does, and what has been written to the Norm of the work.
+func (n *Net) Wait(w Work) (loss, norm float64, err error) {
+	p := w.plan
+	if err := n.backend.Download(p.resultsOut, p.results); err != nil {
+		return 0, 0, err
+	}
+	for _, l := range p.host.results[ahead:] {
+		loss += float64(l)
+	}
+	return loss / float64(p.clips), float64(p.host.results[0]), nil
 }
 
 // say computes the losses of all words, and the gradients of the states that say them and of the last layer.

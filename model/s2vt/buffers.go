@@ -13,13 +13,18 @@ type capacity struct{ frames, words, outputs int }
 type memory struct {
 	features, embedded, dembedded, seen, dseen, scratch *tensor.Tensor
 	lower, upper                                        [3]*tensor.Tensor // gates, h, c
-	dh, outputs, doutputs, losses                       *tensor.Tensor
+	dh, outputs, doutputs, results                      *tensor.Tensor
+	norm                                                *tensor.Tensor // the first of results
 	ints, still                                         *tensor.Tensor
 
-	hostFloats []float32
-	hostInts   []int32
-	hostLosses []float32
+	hostFloats  []float32
+	hostInts    []int32
+	hostResults []float32
 }
+
+// ahead is how many results stand before the losses: the norm of the gradients, and what brings the losses to a
+// multiple of 16 bytes.
+const ahead = 4
 
 func (n *Net) grow(to capacity) error {
 	if err := n.buffers.Close(); err != nil {
@@ -44,7 +49,7 @@ func (n *Net) grow(to capacity) error {
 		{&m.upper[0], tensor.Float32, steps * gates}, {&m.upper[1], tensor.Float32, steps * c.Hidden},
 		{&m.upper[2], tensor.Float32, steps * c.Hidden},
 		{&m.outputs, tensor.Float32, to.outputs * c.Hidden}, {&m.doutputs, tensor.Float32, to.outputs * c.Hidden},
-		{&m.losses, tensor.Float32, to.outputs},
+		{&m.results, tensor.Float32, ahead + to.outputs},
 		{&m.ints, tensor.Int32, ints}, {&m.still, tensor.Int32, to.words},
 	} {
 		var err error
@@ -52,8 +57,12 @@ func (n *Net) grow(to capacity) error {
 			return errors.Join(err, n.buffers.Close())
 		}
 	}
-	m.hostFloats, m.hostInts, m.hostLosses = make([]float32, to.frames*c.Features), make([]int32, ints),
-		make([]float32, to.outputs)
+	m.hostFloats, m.hostInts, m.hostResults = make([]float32, to.frames*c.Features), make([]int32, ints),
+		make([]float32, ahead+to.outputs)
+	var err error
+	if m.norm, err = m.results.Rows(0, 1); err != nil {
+		return errors.Join(err, n.buffers.Close())
+	}
 	n.capacity, n.memory = to, m
 	return nil
 }

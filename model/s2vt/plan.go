@@ -32,7 +32,7 @@ type plan struct {
 	dhRows       *tensor.Tensor // all of it as (T+L)·N×1×1×H
 
 	outputs, doutputs *tensor.Tensor // M×H: states that say a word
-	losses            *tensor.Tensor // M
+	results, losses   *tensor.Tensor // 4+M: norm of the gradients, and behind a gap the losses; M, these
 
 	ints                    *tensor.Tensor // all of the following
 	missing, frameKeys      *tensor.Tensor // T·N
@@ -43,7 +43,7 @@ type plan struct {
 	host       host
 	featuresIn *dense.Dense
 	intsIn     *dense.Dense
-	lossesOut  *dense.Dense
+	resultsOut *dense.Dense
 }
 
 // planKey is a shape of batch: T frames, L words at most, N clips, M words in all, rounded up.
@@ -66,12 +66,21 @@ type host struct {
 	missing, frameKeys      []int32
 	previous, row, wordKeys []int32
 	target, at, rowKeys     []int32
-	losses                  []float32
+	results                 []float32
 }
 
-// rounded is what the number of words is rounded up to, so that few shapes of batches occur: a graphics card
-// looks for the best way to compute each of them.
+// roundedWords is the number of words of a batch, rounded up to a sixteenth multiple of an eighth of its places for
+// words, so that few shapes of batches occur: a graphics card looks for the best way to compute each of them, and
+// records each. What is added says nothing: it changes neither losses nor gradients.
+func roundedWords(words, steps, clips int) int {
+	part := ceilTo((steps*clips+7)/8, rounded)
+	return ceilTo(words, part)
+}
+
+// rounded is a multiple of rows that all devices like.
 const rounded = 16
+
+func ceilTo(a, b int) int { return (a + b - 1) / b * b }
 
 // maxPlans bounds the shapes whose views are kept.
 const maxPlans = 4096
@@ -79,14 +88,11 @@ const maxPlans = 4096
 // planFor returns the buffers for a batch. A batch larger than any before moves them; asking again for a
 // known shape allocates nothing.
 func (n *Net) planFor(b *Batch) (*plan, error) {
-	key := planKey{
-		frames: n.longest(b.Features),
-		clips:  len(b.Captions),
-		words:  (b.Words() + rounded - 1) / rounded * rounded,
-	}
+	key := planKey{frames: n.longest(b.Features), clips: len(b.Captions)}
 	for _, words := range b.Captions {
 		key.steps = max(key.steps, len(words)+1)
 	}
+	key.words = roundedWords(b.Words(), key.steps, key.clips)
 	return n.planOf(key)
 }
 
@@ -95,14 +101,8 @@ func (n *Net) planOf(key planKey) (*plan, error) {
 	if p, ok := n.plans[key]; ok {
 		return p, nil
 	}
-	has, need := n.capacity, capacity{key.frames * key.clips, key.steps * key.clips, key.words}
-	if need.frames > has.frames || need.words > has.words || need.outputs > has.outputs {
-		if err := n.grow(capacity{max(need.frames, has.frames), max(need.words, has.words),
-			max(need.outputs, has.outputs)}); err != nil {
-			return nil, fmt.Errorf("s2vt: cannot hold a batch of %d clips of %d frames with captions of %d words: "+
-				"lower the batch size: %w",
-				key.clips, key.frames, key.steps, err)
-		}
+	if err := n.hold(key); err != nil {
+		return nil, err
 	}
 	if len(n.plans) >= maxPlans {
 		clear(n.plans)
@@ -113,6 +113,21 @@ func (n *Net) planOf(key planKey) (*plan, error) {
 	}
 	n.plans[key] = p
 	return p, nil
+}
+
+// hold makes room for a shape of batch.
+func (n *Net) hold(key planKey) error {
+	has, need := n.capacity, capacity{key.frames * key.clips, key.steps * key.clips, key.words}
+	if need.frames <= has.frames && need.words <= has.words && need.outputs <= has.outputs {
+		return nil
+	}
+	if err := n.grow(capacity{max(need.frames, has.frames), max(need.words, has.words),
+		max(need.outputs, has.outputs)}); err != nil {
+		return fmt.Errorf("s2vt: cannot hold a batch of %d clips of %d frames with captions of %d words: "+
+			"lower the batch size: %w",
+			key.clips, key.frames, key.steps, err)
+	}
+	return nil
 }
 
 // upload sends what a batch was laid out in.

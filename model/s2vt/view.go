@@ -27,20 +27,21 @@ func (n *Net) view(k planKey) (*plan, error) {
 		dseenRows: v.Start(m.dseen, w, c.Words),
 		outputs:   v.Start(m.outputs, k.words, c.Hidden),
 		doutputs:  v.Start(m.doutputs, k.words, c.Hidden),
-		losses:    v.Start(m.losses, k.words),
+		results:   v.Start(m.results, ahead+k.words),
 		still:     v.Start(m.still, w),
 		dh:        v.Start(m.dh, k.frames+k.steps, k.clips, c.Hidden),
 		dhRows:    v.Start(m.dh, f+w, 1, 1, c.Hidden),
 	}
 	p.lower, p.upper = v.layer(m.lower, k, c.Hidden), v.layer(m.upper, k, c.Hidden)
 	p.dhFrames, p.dhWords = v.Rows(p.dh, 0, k.frames), v.Shaped(v.Rows(p.dhRows, f, f+w), w, c.Hidden)
+	p.losses = v.Rows(p.results, ahead, ahead+k.words)
 	p.viewInts(m, v)
 	if v.Err != nil {
 		return nil, v.Err
 	}
-	p.host.features, p.host.losses = m.hostFloats[:f*c.Features], m.hostLosses[:k.words]
-	p.featuresIn, p.lossesOut = tensor.HostArray(tensor.Float32, p.host.features),
-		tensor.HostArray(tensor.Float32, p.host.losses)
+	p.host.features, p.host.results = m.hostFloats[:f*c.Features], m.hostResults[:ahead+k.words]
+	p.featuresIn, p.resultsOut = tensor.HostArray(tensor.Float32, p.host.features),
+		tensor.HostArray(tensor.Float32, p.host.results)
 	return p, nil
 }
 

@@ -1,0 +1,108 @@
+package kernels
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Replays do work that comes again: at once or, on a device that records, as one graph. The first time a piece of
+// work comes it is done call by call, in which plans are chosen and workspaces grow; the second time it is recorded;
+// from then on it is one launch. K names a piece of work: equal keys are the same calls on the same memory.
+type Replays[K interface {
+	comparable
+	fmt.Stringer
+}] struct {
+	recorder Capturer // nil where nothing is recorded
+	most     int
+	known    map[K]*replay
+	clock    uint64 // counts what was done
+}
+
+// replay is work that was done before. graph is nil until it comes the second time.
+type replay struct {
+	graph Graph
+	used  uint64
+}
+
+// NewReplays keeps at most so many pieces of work of a backend; that which was not used for longest goes first.
+func NewReplays[K interface {
+	comparable
+	fmt.Stringer
+}](backend Backend, most int) *Replays[K] {
+	r := &Replays[K]{most: most, known: map[K]*replay{}}
+	if recorder, ok := backend.(Capturer); ok && recorder.Captures() {
+		r.recorder = recorder
+	}
+	return r
+}
+
+// Records reports whether work is recorded.
+func (r *Replays[K]) Records() bool { return r.recorder != nil }
+
+// Graphs is the number of graphs that are held.
+func (r *Replays[K]) Graphs() (count int) {
+	for _, p := range r.known {
+		if p.graph != nil {
+			count++
+		}
+	}
+	return count
+}
+
+// Do enqueues work, which run enqueues call by call.
+func (r *Replays[K]) Do(work K, run func() error) error {
+	if r.recorder == nil {
+		return run()
+	}
+	r.clock++
+	p, ok := r.known[work]
+	if !ok {
+		if err := run(); err != nil {
+			return err
+		}
+		r.known[work] = &replay{used: r.clock}
+		return r.bound()
+	}
+	p.used = r.clock
+	if p.graph == nil {
+		var err error
+		if p.graph, err = r.recorder.Capture(work.String(), run); err != nil {
+			return fmt.Errorf("%w (`run.no_graphs` records nothing)", err)
+		}
+	}
+	return p.graph.Launch()
+}
+
+// bound closes what was not used for longest where there is too much.
+func (r *Replays[K]) bound() error {
+	if len(r.known) <= r.most {
+		return nil
+	}
+	var oldest K
+	used := r.clock + 1
+	for work, p := range r.known {
+		if p.used < used {
+			oldest, used = work, p.used
+		}
+	}
+	p := r.known[oldest]
+	delete(r.known, oldest)
+	return p.close()
+}
+
+func (p *replay) close() error {
+	if p.graph == nil {
+		return nil
+	}
+	return p.graph.Close()
+}
+
+// Close frees all graphs.
+func (r *Replays[K]) Close() error {
+	var errs []error
+	for _, p := range r.known {
+		errs = append(errs, p.close())
+	}
+	clear(r.known)
+	return errors.Join(errs...)
+}
