@@ -114,10 +114,14 @@ func stepped(r *profile.Recorder, net *model.Net, n Net) (state int, err error) 
 	if err := cmp.Or(net.Prepare(step), r.Begin(), net.Normalize(plan), net.Step(plan, step)); err != nil {
 		return 0, err
 	}
-	if _, err := optimizer.Measure(c.LearningRate); err != nil {
+	norm, err := net.Backend().Alloc(tensor.Float32, 1)
+	if err != nil {
 		return 0, err
 	}
-	return optimizer.Bytes(), cmp.Or(optimizer.Update(), r.End())
+	if _, err := optimizer.Begin(c.LearningRate); err != nil {
+		return 0, err
+	}
+	return optimizer.Bytes() + norm.Bytes(), cmp.Or(optimizer.Measure(norm), optimizer.Update(norm), optimizer.End(), r.End())
 }
 
 // evaluated records what an evaluation does with a batch.
