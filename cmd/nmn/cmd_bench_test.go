@@ -160,8 +160,10 @@ func TestBenchOps_MeasuredBesideTheFloor(t *testing.T) {
 	f := readJSON(t, must(t, quickBench("ops", "--batch", "1", "--width", "0.2", "--card", "h100")...))
 	positive(t, f, []string{"floor_ms"})
 	out := must(t, "bench", "ops", "--batch", "1", "--width", "0.2", "--repeats", "1", "--card", "h100")
-	if !strings.Contains(out, "floor ms  times it") || !strings.Contains(out, "ms on h100: memory at") {
-		t.Errorf("told as:\n%s", out)
+	for _, want := range []string{" floor ms ", " times it ", "ms on h100: memory at"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
 	}
 	if out := must(t, "bench", "ops", "--batch", "1", "--width", "0.2", "--repeats", "1"); strings.Contains(out, "floor") {
 		t.Errorf("no card was named, and yet:\n%s", out)
