@@ -117,6 +117,31 @@ func (l *Ledger) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) err
 	return nil
 }
 
+// ConvGradDataBias is ConvGradData with the sum of dx over all cells in db: one kernel masks, writes and adds, so that
+// the gradient is not read again for its sum. Accumulate is for db alone.
+func (l *Ledger) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	const operation = "conv data and bias gradient"
+	g, err := fits(operation, dx, w, dy, p, mask)
+	if err != nil {
+		return err
+	}
+	if db == nil || db.Rank() != 1 || db.Len() != dx.Dim(3) {
+		return fmt.Errorf("%s: bias %s for gradient %s: %w", operation, db, dx, tensor.ErrShape)
+	}
+	read := w.Bytes() + l.upstream(dx, dy)
+	if mask != nil && mask.Address() == dx.Address() {
+		l.reserve("conv scratch", dx.Bytes())
+	}
+	l.product(DataGradient, dataGradient, flop(g), dx, read, dx.Bytes())
+	before := when(p.Accumulate, db)
+	if mask == nil {
+		l.launch(BiasGradient, typed("bias_gradient", dx), some(dx, before), some(db))
+		return nil
+	}
+	l.launch(Masks, typed("masked_bias", dx), some(dx, mask, before), some(dx, db))
+	return nil
+}
+
 // ConvGradFilter implements conv.Ops: in float32 from bfloat16 operands where cuDNN has a plan. Where a card measures
 // that plan as too slow, it takes the other way, which a ledger cannot know.
 func (l *Ledger) ConvGradFilter(dw, x, dy *tensor.Tensor, p conv.Params) error {

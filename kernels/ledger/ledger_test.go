@@ -54,7 +54,7 @@ func TestLedger_DataGradients(t *testing.T) {
 	b, seen := newBook(t, tensor.BF16), 0
 	dx, mask := b.tensor(tensor.BFloat16, 2, 4, 4, 8), b.tensor(tensor.BFloat16, 2, 4, 4, 8)
 	w, dy := b.tensor(tensor.BFloat16, 16, 3, 3, 8), b.tensor(tensor.BFloat16, 2, 4, 4, 16)
-	wide := b.tensor(tensor.Float32, 2, 4, 4, 16)
+	wide, bias := b.tensor(tensor.Float32, 2, 4, 4, 16), b.tensor(tensor.Float32, 16)
 	const map8, map16, filter, flop = 2 * 2 * 16 * 8, 2 * 2 * 16 * 16, 2 * 16 * 9 * 8, 2 * 32 * 9 * 8 * 16
 	product := ledger.Launch{Kernel: "cudnn data gradient", Part: ledger.DataGradient, Read: filter + map16,
 		Written: map8, FLOP: flop, Math: tensor.BF16}
@@ -77,6 +77,16 @@ func TestLedger_DataGradients(t *testing.T) {
 	b.has(&seen, product, end)
 	must(t, b.ConvGradData(dx, wide, w, nil, conv.Params{Pad: 1}))
 	b.has(&seen, ledger.Launch{Kernel: "to_bf16", Part: ledger.Rest, Read: 2 * map16, Written: map16}, product)
+	db := b.tensor(tensor.Float32, 8)
+	must(t, b.ConvGradDataBias(dx, db, dy, w, mask, conv.Params{Pad: 1}))
+	b.has(&seen, product, ledger.Launch{Kernel: "masked_bias_bf16", Part: ledger.Masks, Read: 2 * map8,
+		Written: map8 + 32})
+	must(t, b.ConvGradDataBias(dx, db, dy, w, nil, conv.Params{Pad: 1, Accumulate: true}))
+	b.has(&seen, product, ledger.Launch{Kernel: "bias_gradient_bf16", Part: ledger.BiasGradient, Read: map8 + 32,
+		Written: 32})
+	if err := b.ConvGradDataBias(dx, bias, dy, w, nil, conv.Params{Pad: 1}); !errors.Is(err, tensor.ErrShape) {
+		t.Errorf("a bias of another length: %v", err)
+	}
 	if err := b.ConvGradData(dx, dy, w, dy, conv.Params{Pad: 1}); !errors.Is(err, tensor.ErrShape) {
 		t.Errorf("a mask of another shape: %v", err)
 	}
