@@ -187,14 +187,15 @@ func (n *Net) backwardBlocks(c *chunk, o StepOptions, lowest int) error {
 				return err
 			}
 		}
+		biased := n.pools(i) // the pass above has taken the bias gradient along
 		for j := len(convs) - 1; j >= 0; j-- {
 			flat--
 			l, dy := n.blocks[i][j], convs[j].dy
 			n.sections.begin(backwardPass, l.name)
 			x, mask := n.below(c, i, j)
 			learn := n.backwardParams
-			if n.pools(i) && j == len(convs)-1 {
-				learn = n.backwardFilter // the pool has taken the bias gradient along
+			if biased {
+				learn = n.backwardFilter
 			}
 			if err := learn(l, x.y, dy, o); err != nil {
 				return err
@@ -204,6 +205,14 @@ func (n *Net) backwardBlocks(c *chunk, o StepOptions, lowest int) error {
 					return n.backend.ConvGradData(c.dx, dy, l.w.Filter(), nil, conv.Params{Pad: l.pad})
 				}
 				return nil
+			}
+			if biased = j > 0 && n.blocks[i][j-1].b.G != nil; biased {
+				err := n.backend.ConvGradDataBias(x.dy, n.blocks[i][j-1].b.G, dy, l.w.Filter(), mask,
+					conv.Params{Pad: l.pad, Accumulate: o.Accumulate})
+				if err != nil {
+					return err
+				}
+				continue
 			}
 			if err := n.backend.ConvGradData(x.dy, dy, l.w.Filter(), mask, conv.Params{Pad: l.pad}); err != nil {
 				return err

@@ -41,11 +41,7 @@ func (g *graph) candidates() ([]candidate, error) {
 			if !g.conv.Precision.allows(c.notes) || slices.ContainsFunc(fit, c.same) {
 				continue
 			}
-			more, err := g.sliced(c)
-			if err != nil {
-				return nil, err
-			}
-			fit = append(append(fit, c), more...)
+			fit = append(append(fit, c), g.sliced(c)...)
 		}
 	}
 	if len(fit) == 0 {

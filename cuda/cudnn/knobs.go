@@ -8,7 +8,6 @@ import "C"
 import (
 	"regexp"
 	"slices"
-	"strconv"
 )
 
 // knobRange is what a setting of an engine may be: from least to most in equal steps.
@@ -69,17 +68,19 @@ func (r *knobRange) read(info descriptor) error {
 }
 
 // sliced makes candidates of an engine for filter gradients that the heuristics offer with one slice alone:
-// with more, and with the tile that fits the layer. There are none where the engine has no such settings.
+// with more, and with the tile that fits the layer. There are none where the engine has no such settings, or does
+// not say so.
 //
 // The notes of the engine hold for them too. In the code of cuDNN 9.13 a slice waits for the one before it, so
 // that partial sums, which are float32, are added in one order.
-func (g *graph) sliced(of candidate) ([]candidate, error) {
+func (g *graph) sliced(of candidate) (list []candidate) {
 	if g.pass != FilterGradient || !g.conv.Wide || len(of.Knobs) > 0 {
-		return nil, nil
+		return nil
 	}
 	ranges, err := g.knobRanges(of.config)
 	if err != nil { // an engine that does not tell its settings keeps them
-		return nil, nil
+		g.err = nil // the graph is sound
+		return nil
 	}
 	at := func(kind C.cudnnBackendKnobType_t) int {
 		return slices.IndexFunc(ranges, func(r knobRange) bool { return r.kind == int64(kind) })
@@ -87,13 +88,12 @@ func (g *graph) sliced(of candidate) ([]candidate, error) {
 	count, config := at(C.CUDNN_KNOB_TYPE_SPLIT_K_SLC), at(C.CUDNN_KNOB_TYPE_KERNEL_CFG)
 	t := tileOf(g.conv)
 	if count < 0 || config < 0 || !ranges[config].holds(int64(t.config)) {
-		return nil, nil
+		return nil
 	}
 	multiprocessors, err := g.at.multiprocessors()
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	var list []candidate
 	for _, n := range t.slices(g.conv, multiprocessors, int(ranges[count].most)) {
 		if !ranges[count].holds(int64(n)) || n == 1 && t == (tile{128, 128, 2}) { // the engine's own
 			continue
@@ -108,7 +108,7 @@ func (g *graph) sliced(of candidate) ([]candidate, error) {
 		made.notes = of.notes
 		list = append(list, made)
 	}
-	return list, nil
+	return list
 }
 
 var multiProcessorCount = regexp.MustCompile(`"multiProcessorCount"\s*:\s*(\d+)`)
@@ -130,10 +130,5 @@ func (t target) multiprocessors() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	found := multiProcessorCount.FindSubmatch(text)
-	if found == nil {
-		return 1, nil
-	}
-	count, err := strconv.Atoi(string(found[1]))
-	return max(count, 1), err
+	return max(int(number(multiProcessorCount, text)), 1), nil
 }

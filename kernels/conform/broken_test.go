@@ -14,6 +14,7 @@ type broken struct {
 	*referenceBackend
 	conv        func(b *referenceBackend, y, x, w, bias *tensor.Tensor, p conv.Params) error
 	gradData    func(b *referenceBackend, dx, dy, w, mask *tensor.Tensor, p conv.Params) error
+	dataBias    func(b *referenceBackend, dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error
 	gradFilter  func(b *referenceBackend, dw, x, dy *tensor.Tensor, p conv.Params) error
 	reluGrad    func(b *referenceBackend, dx, dy, y *tensor.Tensor) error
 	dropout     func(b *referenceBackend, y, x, keys, seed *tensor.Tensor, rate float32) error
@@ -50,6 +51,13 @@ func (b *broken) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) err
 		return b.gradData(b.referenceBackend, dx, dy, w, mask, p)
 	}
 	return b.referenceBackend.ConvGradData(dx, dy, w, mask, p)
+}
+
+func (b *broken) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	if b.dataBias != nil {
+		return b.dataBias(b.referenceBackend, dx, db, dy, w, mask, p)
+	}
+	return b.referenceBackend.ConvGradDataBias(dx, db, dy, w, mask, p)
 }
 
 func (b *broken) ConvGradFilter(dw, x, dy *tensor.Tensor, p conv.Params) error {

@@ -70,6 +70,7 @@ func convCases() []Case {
 	list = append(list, eachConv("ConvGradData", gradDataCall)...)
 	list = append(list, eachConv("ConvGradFilter", gradFilterCall)...)
 	list = append(list, eachConv("ConvGradBias", gradBiasCall)...)
+	list = append(list, eachConv("ConvGradDataBias", gradDataBiasCall)...)
 	return append(list, gradRefusals()...)
 }
 
@@ -88,6 +89,10 @@ func convVariants(op string) []convVariant {
 	case "ConvGradData":
 		return []convVariant{{}, {name: ",mask=true", mask: true}, {name: ",accumulate=true", accumulate: true},
 			{name: ",mask=true,accumulate=true", mask: true, accumulate: true}, {name: ",mask=inplace", mask: true, inPlace: true}}
+	}
+	if op == "ConvGradDataBias" {
+		return []convVariant{{name: ",mask=true", mask: true}, {name: ",mask=true,accumulate=true", mask: true, accumulate: true},
+			{name: ",mask=inplace", mask: true, inPlace: true}, {name: ",accumulate=true", accumulate: true}}
 	}
 	return []convVariant{{}, {name: ",accumulate=true", accumulate: true}}
 }
@@ -264,6 +269,64 @@ func gradBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	return &call{operands: []*operand{db, dy}, run: func(k kernels.Backend) error { return k.ConvGradBias(db.t, dy.t, p) }}
 }
 
+func gradDataBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
+	d := drawConv(g, r)
+	dy, w := d.upstream(g), d.filter(g)
+	mask := input("mask", r.coarse(len(d.x)), g.N, g.H, g.W, g.C).computed()
+	wideX, wideDY, wideW, wideMask := wide(d.x), wide(d.dy), wide(d.w), wide(mask.float32s)
+	if !v.mask {
+		wideMask = nil
+	}
+	dx := output("dx", nil, sums(g.R*g.S*g.K), g.N, g.H, g.W, g.C).computed()
+	db := output("db", nil, sums(g.R*g.S*g.K+g.N*g.H*g.W), g.C)
+	if s.large { // the sums are tested on small shapes
+		dx.at, dx.want = s.expect(g.N, g.H, g.W, g.C, func(n, h, column, c int) float64 {
+			if i := ((n*g.H+h)*g.W+column)*g.C + c; wideMask != nil && wideMask[i] <= 0 {
+				return 0
+			}
+			return g.GradDataAt(wideDY, wideW, n, h, column, c)
+		})
+		db.at, db.want = []int{}, []float64{}
+	} else {
+		dx.want, db.want = g.GradDataBias(wideDY, wideW, wideMask)
+	}
+	db.rounded = true // the gradient that is added up may have been
+	if v.accumulate {
+		db.float32s = r.normal(g.C)
+		if !s.large {
+			db.want = sum(db.want, wide(db.float32s))
+		}
+	} else if smallEnough(g) {
+		shift := make([]float64, g.C) // db is the slope along a shift of all elements of a channel that are not masked
+		db.numeric = differences(shift, wideDY, func() []float64 { return g.Forward(shifted(wideX, shift, wideMask), wideW, nil) })
+	}
+	operands := []*operand{dx, db, dy, w}
+	switch {
+	case v.inPlace:
+		dx.float32s, mask = mask.float32s, dx
+	case v.mask:
+		operands = append(operands, mask)
+	default:
+		mask = &operand{}
+	}
+	p := conv.Params{Pad: g.Pad, Accumulate: v.accumulate}
+	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error {
+		return k.ConvGradDataBias(dx.t, db.t, dy.t, w.t, mask.t, p)
+	}}
+}
+
+// shifted is x with the shift of its channel added where the mask, which may be nil, is above 0.
+func shifted(x, shift, mask []float64) []float64 {
+	out := make([]float64, len(x))
+	for i := range x {
+		out[i] = x[i]
+		if mask == nil || mask[i] > 0 {
+			out[i] += shift[i%len(shift)]
+		}
+	}
+	return out
+}
+
 // convRefusals are calls of Conv whose shapes do not fit.
 func convRefusals() []Case {
 	cases := []struct {
@@ -312,12 +375,24 @@ func gradRefusals() []Case {
 		list = append(list,
 			of("ConvGradData", fmt.Sprintf("dx_%d", i), [][]int{wrong, {1, 4, 4, 2}, {2, 3, 3, 3}},
 				func(k kernels.Backend, o []*operand) error { return k.ConvGradData(o[0].t, o[1].t, o[2].t, nil, p) }),
+			of("ConvGradDataBias", fmt.Sprintf("dx_%d", i), [][]int{wrong, {wrong[3]}, {1, 4, 4, 2}, {2, 3, 3, 3}},
+				func(k kernels.Backend, o []*operand) error {
+					return k.ConvGradDataBias(o[0].t, o[1].t, o[2].t, o[3].t, nil, p)
+				}),
 			of("ConvGradFilter", fmt.Sprintf("x_%d", i), [][]int{{2, 3, 3, 3}, wrong, {1, 4, 4, 2}},
 				func(k kernels.Backend, o []*operand) error { return k.ConvGradFilter(o[0].t, o[1].t, o[2].t, p) }))
 	}
 	return append(list,
 		of("ConvGradData", "mask", [][]int{{1, 4, 4, 3}, {1, 4, 4, 2}, {2, 3, 3, 3}, {1, 4, 3, 3}},
 			func(k kernels.Backend, o []*operand) error { return k.ConvGradData(o[0].t, o[1].t, o[2].t, o[3].t, p) }),
+		of("ConvGradDataBias", "mask", [][]int{{1, 4, 4, 3}, {3}, {1, 4, 4, 2}, {2, 3, 3, 3}, {1, 4, 3, 3}},
+			func(k kernels.Backend, o []*operand) error {
+				return k.ConvGradDataBias(o[0].t, o[1].t, o[2].t, o[3].t, o[4].t, p)
+			}),
+		of("ConvGradDataBias", "bias", [][]int{{1, 4, 4, 3}, {2}, {1, 4, 4, 2}, {2, 3, 3, 3}, {1, 4, 4, 3}},
+			func(k kernels.Backend, o []*operand) error {
+				return k.ConvGradDataBias(o[0].t, o[1].t, o[2].t, o[3].t, o[4].t, p)
+			}),
 		of("ConvGradBias", "filters", [][]int{{3}, {1, 4, 4, 2}},
 			func(k kernels.Backend, o []*operand) error { return k.ConvGradBias(o[0].t, o[1].t, p) }))
 }

@@ -93,6 +93,26 @@ var faults = []fault{
 		put(dx, sum(get(dx), held))
 		return err
 	}}},
+	{"sums what the mask stops", "ConvGradDataBias", "db", broken{dataBias: func(b *referenceBackend, dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
+		keep := append([]float64(nil), get(mask)...)
+		if err := b.ConvGradDataBias(dx, db, dy, w, nil, p); err != nil || mask == nil {
+			return err
+		}
+		out := get(dx)
+		for i := range keep {
+			if keep[i] <= 0 {
+				out[i] = 0
+			}
+		}
+		put(dx, out)
+		return nil
+	}}},
+	{"overwrites the bias gradient below", "ConvGradDataBias", "db", broken{dataBias: func(b *referenceBackend, dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
+		return b.ConvGradDataBias(dx, db, dy, w, mask, conv.Params{Pad: p.Pad})
+	}}},
+	{"ignores the mask of both gradients", "ConvGradDataBias", "element", broken{dataBias: func(b *referenceBackend, dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
+		return b.ConvGradDataBias(dx, db, dy, w, nil, p)
+	}}},
 	{"passes the gradient at zero", "ReLUGrad", "element", broken{reluGrad: func(b *referenceBackend, dx, dy, y *tensor.Tensor) error {
 		if err := b.ReLUGrad(dx, dy, y); err != nil {
 			return err

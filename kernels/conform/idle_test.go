@@ -19,6 +19,7 @@ type idle struct{ *tensor.CPU }
 
 func (idle) Conv(_, _, _, _ array, _ conv.Params) error                      { return nil }
 func (idle) ConvGradData(_, _, _, _ array, _ conv.Params) error              { return nil }
+func (idle) ConvGradDataBias(_, _, _, _, _ array, _ conv.Params) error       { return nil }
 func (idle) ConvGradFilter(_, _, _ array, _ conv.Params) error               { return nil }
 func (idle) ConvGradBias(_, _ array, _ conv.Params) error                    { return nil }
 func (idle) ReLU(_, _ array) error                                           { return nil }

@@ -92,6 +92,23 @@ func (b *referenceBackend) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.P
 	return nil
 }
 
+func (b *referenceBackend) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	const operation = "conv gradient of data and bias"
+	if _, err := conv.Fit(operation, dx, w, dy, p); err != nil {
+		return err
+	}
+	if err := need(operation, may(mask, dx.Shape()...), is(db, dx.Dim(3))); err != nil {
+		return err
+	}
+	out, sums := shapeOf(dx, w, p).GradDataBias(get(dy), get(w), get(mask))
+	if p.Accumulate {
+		sums = sum(sums, get(db))
+	}
+	put(dx, out)
+	put(db, sums)
+	return nil
+}
+
 func (b *referenceBackend) ConvGradFilter(dw, x, dy *tensor.Tensor, p conv.Params) error {
 	if _, err := conv.Fit("conv gradient of filter", x, dw, dy, p); err != nil {
 		return err

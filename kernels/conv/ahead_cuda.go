@@ -2,7 +2,10 @@
 
 package conv
 
-import "nmn/cuda/cudnn"
+import (
+	"nmn/cuda/cudnn"
+	"nmn/kernels/tensor"
+)
 
 var _ Planner = (*CUDA)(nil)
 
@@ -16,21 +19,46 @@ func (c *CUDA) Ahead(calls []Call) {
 }
 
 // shapesOf are the plans that a call is computed by or chosen among; none for what the call itself will refuse.
-func (c *CUDA) shapesOf(call Call) []cudnn.Shape {
-	shape, err := c.fit("ahead", call.X, call.W, call.Y, call.Params, call.Mask)
+func (c *CUDA) shapesOf(call Call) (list []cudnn.Shape) {
+	whole, err := c.fit("ahead", call.X, call.W, call.Y, call.Params, call.Mask)
 	if err != nil {
 		return nil
 	}
-	wide := shape
+	frames, err := c.frames(whole)
+	if err != nil {
+		return nil
+	}
+	for _, n := range []int{frames, whole.N % frames} {
+		if part := whole; n > 0 {
+			part.N = n
+			list = append(list, shapesOfPart(call, part)...)
+		}
+	}
+	return list
+}
+
+// shapesOfPart are those of as many frames as cuDNN takes at once.
+func shapesOfPart(call Call, plain cudnn.Conv) []cudnn.Shape {
+	wide, narrow := plain, plain
+	half := plain.Precision == cudnn.BFloat16
 	switch call.Pass {
 	case Forward:
-		shape.Wide = call.X.DType() != call.Y.DType()
-		return []cudnn.Shape{{Pass: forwardPass(call.Bias != nil, call.Params.ReLU), Conv: shape}}
-	case FilterGradient:
-		if wide.Wide = call.X.DType() != call.W.DType(); wide.Wide {
-			return []cudnn.Shape{{Pass: cudnn.FilterGradient, Conv: wide}, {Pass: cudnn.FilterGradient, Conv: shape}}
+		pass := forwardPass(call.Bias != nil, call.Params.ReLU)
+		wide.Wide = half && call.Y.DType() == tensor.Float32
+		if !half || wide.Wide || call.Bias == nil {
+			return []cudnn.Shape{{Pass: pass, Conv: wide}}
 		}
-		return []cudnn.Shape{{Pass: cudnn.FilterGradient, Conv: shape}}
+		narrow.NarrowBias = true
+		return []cudnn.Shape{{Pass: pass, Conv: plain}, {Pass: pass, Conv: narrow}, {Pass: cudnn.Forward, Conv: plain}}
+	case FilterGradient:
+		wide.Wide = half && call.W.DType() == tensor.Float32
+		if wide.Wide {
+			return []cudnn.Shape{{Pass: cudnn.FilterGradient, Conv: wide}, {Pass: cudnn.FilterGradient, Conv: plain}}
+		}
+		return []cudnn.Shape{{Pass: cudnn.FilterGradient, Conv: plain}}
 	}
-	return []cudnn.Shape{{Pass: cudnn.DataGradient, Conv: shape}}
+	if call.Mask != nil && plain.Precision != cudnn.Float32 {
+		return []cudnn.Shape{{Pass: cudnn.MaskedDataGradient, Conv: plain}, {Pass: cudnn.DataGradient, Conv: plain}}
+	}
+	return []cudnn.Shape{{Pass: cudnn.DataGradient, Conv: plain}}
 }

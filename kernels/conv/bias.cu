@@ -1,30 +1,63 @@
 // What surrounds a convolution: its bias, fused with its ReLU, the end of a data or filter gradient, the
-// bias gradient, and copies between float and bfloat16.
+// bias gradient, that with the mask of the layer below, and copies between float and bfloat16.
 //
 // Mapping of add_bias, end_gradient, from_bf16 and to_bf16: thread i takes groups of 16 bytes, i and on in
-// steps of the grid; the array is one run of cells * channels elements.
+// steps of the grid; the array is one run of cells * channels elements. A thread loads four groups, or
+// two of each array, before it uses the first: it has 64 bytes on their way.
 //
-// Mapping of bias_gradient: block (tile, part) sums the cells of its part for 32 neighbouring channels, the
-// columns of reduce.cuh; thread (x, y) takes channel x, or those of 16 bytes, and cells y, y + blockDim.y,
-// ..., 32 of them in float before they join a double.
+// Mapping of bias_gradient and mask_bias_gradient: block (tile, part) sums the cells of its part for 32
+// neighbouring channels, the columns of reduce.cuh; thread (x, y) takes channel x, or those of 16 bytes, and cells
+// y, y + blockDim.y, ..., 32 of them in float before they join a double, loaded four at a time (two with a mask).
+// There are at most 512 parts, by the number of cells alone: sums are the same on every card. With at most 64
+// registers a thread, four blocks share a multiprocessor; the 1,024 blocks of 64 channels, two tiles of 512 parts,
+// then take 1.94 rounds of the 132 of an H200. Finer parts would fill the last round no better and add partial sums.
 #include "../reduce.cuh"
 #include "../vector.cuh"
 
 namespace conv {
 
+const int inFlight = 4;  // groups of a thread that are loaded before the first is used
+
+// fetch loads elements as they are, which takes half the registers where they are bfloat16; widened makes them float.
+template <int V, class T>
+static __device__ __forceinline__ Raw<T, V> fetch(const T *from) {
+  return *reinterpret_cast<const Raw<T, V> *>(from);
+}
+
+template <int V, class T>
+static __device__ __forceinline__ Vec<V> widened(const Raw<T, V> &raw) {
+  Vec<V> x;
+#pragma unroll
+  for (int k = 0; k < V; k++) x.v[k] = widen(raw.e[k]);
+  return x;
+}
+
 template <int V, class T>
 static __device__ __forceinline__ void addBias(T *y, const float *bias, long long length, int channels, bool relu) {
   const long long step = (long long)gridDim.x * blockDim.x * V;
-  for (long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * V; i < length; i += step) {
-    Vec<V> v = load<V>(y + i);
-    if (bias) {
-      const int channel = (int)(i % channels);
+  const long long begin = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * V;
+  const int stride = (int)(step % channels);
+  int channel = (int)(begin % channels);
+  for (long long first = begin; first < length; first += inFlight * step) {
+    Raw<T, V> raw[inFlight];
 #pragma unroll
-      for (int k = 0; k < V; k++) v.v[k] += bias[channel + k];
+    for (int u = 0; u < inFlight; u++) {
+      if (first + u * step < length) raw[u] = fetch<V>(y + first + u * step);
     }
 #pragma unroll
-    for (int k = 0; k < V; k++) v.v[k] = relu && v.v[k] <= 0 ? 0.0f : v.v[k];  // NaN stays
-    store<V>(y + i, v);
+    for (int u = 0; u < inFlight; u++) {
+      if (first + u * step >= length) break;
+      Vec<V> v = widened<V>(raw[u]);
+      if (bias) {
+#pragma unroll
+        for (int k = 0; k < V; k++) v.v[k] += bias[channel + k];
+      }
+#pragma unroll
+      for (int k = 0; k < V; k++) v.v[k] = relu && v.v[k] <= 0 ? 0.0f : v.v[k];  // NaN stays
+      store<V>(y + first + u * step, v);
+      channel += stride;
+      if (channel >= channels) channel -= channels;
+    }
   }
 }
 
@@ -39,19 +72,31 @@ template <int V, class T, class S>
 static __device__ __forceinline__ void endGradient(T *dx, const S *added, const T *mask, long long first,
                                                    long long length, bool accumulate) {
   const long long step = (long long)gridDim.x * blockDim.x * V;
-  for (long long i = first + ((long long)blockIdx.x * blockDim.x + threadIdx.x) * V; i < length; i += step) {
-    Vec<V> d = load<V>(added + i);
-    if (accumulate) {
-      const Vec<V> held = load<V>(dx + i);
+  const int pairs = inFlight / 2;  // of two arrays
+  first += ((long long)blockIdx.x * blockDim.x + threadIdx.x) * V;
+  for (; first < length; first += pairs * step) {
+    Raw<S, V> fresh[pairs];
+    Raw<T, V> held[pairs], masks[pairs];
 #pragma unroll
-      for (int k = 0; k < V; k++) d.v[k] += held.v[k];
+    for (int u = 0; u < pairs; u++) {
+      const long long i = first + u * step;
+      if (i >= length) break;
+      fresh[u] = fetch<V>(added + i);
+      if (accumulate) held[u] = fetch<V>(dx + i);
+      if (mask) masks[u] = fetch<V>(mask + i);
     }
-    if (mask) {
-      const Vec<V> m = load<V>(mask + i);
 #pragma unroll
-      for (int k = 0; k < V; k++) d.v[k] = m.v[k] > 0 ? d.v[k] : 0.0f;
+    for (int u = 0; u < pairs; u++) {
+      const long long i = first + u * step;
+      if (i >= length) break;
+      Vec<V> d = widened<V>(fresh[u]);
+#pragma unroll
+      for (int k = 0; k < V; k++) {
+        if (accumulate) d.v[k] += widen(held[u].e[k]);
+        if (mask) d.v[k] = widen(masks[u].e[k]) > 0 ? d.v[k] : 0.0f;
+      }
+      store<V>(dx + i, d);
     }
-    store<V>(dx + i, d);
   }
 }
 
@@ -64,22 +109,39 @@ static __device__ __forceinline__ void endGradientOf(T *dx, const S *added, cons
   endGradient<1>(dx, added, mask, whole, length, accumulate);
 }
 
-template <int V, class T>
-static __device__ __forceinline__ void gradient(float *db, const T *dy, double *partial, unsigned *tickets,
-                                                long long cells, int channels, bool accumulate,
+// Sums the rows of dy; with a mask, dy is set to 0 where mask <= 0 and written to dx, which may be dy or mask.
+template <int V, bool masked, class T>
+static __device__ __forceinline__ void gradient(float *db, T *dx, const T *dy, const T *mask, double *partial,
+                                                unsigned *tickets, long long cells, int channels, bool accumulate,
                                                 columns::Scratch &shared) {
+  const int rows = masked ? 2 : 4;  // loaded before the first is used; a divisor of foldAfter
   const int first = blockIdx.x * columns::tile + threadIdx.x * V;
   const long long part = (cells + gridDim.y - 1) / gridDim.y, begin = blockIdx.y * part;
-  const long long end = min(begin + part, cells);
+  const long long end = min(begin + part, cells) * channels, strip = (long long)blockDim.y * channels;
   double total[V] = {};
   if (first < channels) {
-    const T *from = dy + first;
-    for (long long cell = begin + threadIdx.y; cell < end;) {
+    for (long long at = (begin + threadIdx.y) * channels + first; at < end;) {
       float some[V] = {};
-      for (int i = 0; i < columns::foldAfter && cell < end; i++, cell += blockDim.y) {
-        const Vec<V> d = load<V>(from + cell * channels);
+      for (int i = 0; i < columns::foldAfter && at < end; i += rows) {
+        Raw<T, V> raw[rows], masks[rows];
 #pragma unroll
-        for (int k = 0; k < V; k++) some[k] += d.v[k];
+        for (int row = 0; row < rows; row++) {
+          if (at + row * strip >= end) break;
+          raw[row] = fetch<V>(dy + at + row * strip);
+          if (masked) masks[row] = fetch<V>(mask + at + row * strip);
+        }
+#pragma unroll
+        for (int row = 0; row < rows; row++, at += strip) {
+          if (at >= end) break;
+          Vec<V> d = widened<V>(raw[row]);
+          if (masked) {
+#pragma unroll
+            for (int k = 0; k < V; k++) d.v[k] = widen(masks[row].e[k]) > 0 ? d.v[k] : 0.0f;
+            store<V>(dx + at, d);
+          }
+#pragma unroll
+          for (int k = 0; k < V; k++) some[k] += d.v[k];
+        }
       }
 #pragma unroll
       for (int k = 0; k < V; k++) total[k] += (double)some[k];
@@ -88,12 +150,12 @@ static __device__ __forceinline__ void gradient(float *db, const T *dy, double *
   columns::add<V>(db, total, partial, tickets, channels, accumulate, shared);
 }
 
-template <class T>
-static __device__ __forceinline__ void gradientOf(float *db, const T *dy, double *partial, unsigned *tickets,
-                                                  long long cells, int channels, bool accumulate, int lanes,
-                                                  columns::Scratch &shared) {
-  if (lanes == 1) return gradient<1>(db, dy, partial, tickets, cells, channels, accumulate, shared);
-  gradient<Wide<T>::lanes>(db, dy, partial, tickets, cells, channels, accumulate, shared);
+template <bool masked, class T>
+static __device__ __forceinline__ void gradientOf(float *db, T *dx, const T *dy, const T *mask, double *partial,
+                                                  unsigned *tickets, long long cells, int channels, bool accumulate,
+                                                  int lanes, columns::Scratch &shared) {
+  if (lanes == 1) return gradient<1, masked>(db, dx, dy, mask, partial, tickets, cells, channels, accumulate, shared);
+  gradient<Wide<T>::lanes, masked>(db, dx, dy, mask, partial, tickets, cells, channels, accumulate, shared);
 }
 
 }  // namespace conv
@@ -133,16 +195,33 @@ extern "C" __global__ void __launch_bounds__(256) to_bf16(bfloat16 *to, const fl
 
 // lanes is the channels of a thread: 1, or those of 16 bytes where rows of dy are at multiples of them;
 // blockDim.x is 32 / lanes. partial has gridDim.y * channels doubles, tickets one counter for each tile.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 bias_gradient(float *db, const float *dy, double *partial, unsigned *tickets, long long cells, int channels,
               int accumulate, int lanes) {
   __shared__ columns::Scratch shared;
-  conv::gradientOf(db, dy, partial, tickets, cells, channels, accumulate != 0, lanes, shared);
+  conv::gradientOf<false>(db, (float *)0, dy, (const float *)0, partial, tickets, cells, channels, accumulate != 0,
+                          lanes, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 bias_gradient_bf16(float *db, const bfloat16 *dy, double *partial, unsigned *tickets, long long cells, int channels,
                    int accumulate, int lanes) {
   __shared__ columns::Scratch shared;
-  conv::gradientOf(db, dy, partial, tickets, cells, channels, accumulate != 0, lanes, shared);
+  conv::gradientOf<false>(db, (bfloat16 *)0, dy, (const bfloat16 *)0, partial, tickets, cells, channels,
+                          accumulate != 0, lanes, shared);
+}
+
+// dx = dy where mask > 0, else 0, and the sums of that as bias_gradient has them. dx may be dy or mask.
+extern "C" __global__ void __launch_bounds__(256, 4)
+mask_bias_gradient(float *db, float *dx, const float *dy, const float *mask, double *partial, unsigned *tickets,
+                   long long cells, int channels, int accumulate, int lanes) {
+  __shared__ columns::Scratch shared;
+  conv::gradientOf<true>(db, dx, dy, mask, partial, tickets, cells, channels, accumulate != 0, lanes, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+mask_bias_gradient_bf16(float *db, bfloat16 *dx, const bfloat16 *dy, const bfloat16 *mask, double *partial,
+                        unsigned *tickets, long long cells, int channels, int accumulate, int lanes) {
+  __shared__ columns::Scratch shared;
+  conv::gradientOf<true>(db, dx, dy, mask, partial, tickets, cells, channels, accumulate != 0, lanes, shared);
 }

@@ -1,10 +1,6 @@
 package conv
 
-import (
-	"fmt"
-
-	"nmn/kernels/tensor"
-)
+import "nmn/kernels/tensor"
 
 // biasSum is a bias gradient in progress. Blocks of cells are summed in float32, then the blocks in
 // float64: a sum over a million cells keeps its digits.
@@ -17,8 +13,8 @@ const biasCells = 512 // cells in a block
 
 // ConvGradBias implements Ops.
 func (c *CPU) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
-	if db == nil || dy == nil || db.Rank() != 1 || dy.Rank() != 4 || dy.Dim(3) != db.Len() {
-		return fmt.Errorf("conv bias gradient: bias %s, output %s: %w", db, dy, tensor.ErrShape)
+	if err := fitBias("conv bias gradient", db, dy); err != nil {
+		return err
 	}
 	if err := onHost("conv bias gradient", db, dy); err != nil {
 		return err
@@ -45,6 +41,20 @@ func (c *CPU) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 	}
 	c.bias = biasSum{}
 	return nil
+}
+
+// ConvGradDataBias implements Ops by two passes.
+func (c *CPU) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p Params) error {
+	if err := fitBias("conv data and bias gradient", db, dx); err != nil {
+		return err
+	}
+	if err := onHost("conv data and bias gradient", db); err != nil {
+		return err
+	}
+	if err := c.ConvGradData(dx, dy, w, mask, Params{Pad: p.Pad}); err != nil {
+		return err
+	}
+	return c.ConvGradBias(db, dx, Params{Accumulate: p.Accumulate})
 }
 
 func (c *CPU) biasBlock(_, index int) {

@@ -3,8 +3,6 @@
 package conv
 
 import (
-	"fmt"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
@@ -15,8 +13,8 @@ const biasThreads = 256 // of a block
 // and the groups in float64.
 func (c *CUDA) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 	const operation = "conv bias gradient"
-	if db == nil || dy == nil || db.Rank() != 1 || dy.Rank() != 4 || dy.Dim(3) != db.Len() {
-		return fmt.Errorf("%s: bias %s, output %s: %w", operation, db, dy, tensor.ErrShape)
+	if err := fitBias(operation, db, dy); err != nil {
+		return err
 	}
 	if err := tensor.OnDevice(operation, tensor.Float32, db); err != nil {
 		return err
@@ -29,15 +27,32 @@ func (c *CUDA) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 	if err != nil {
 		return err
 	}
-	grid, block := sum.Grid, sum.Block
 	a := biasGradientArguments{
 		db: tensor.At(db), dy: tensor.At(dy), partial: sum.Partial, tickets: sum.Tickets,
 		cells: int64(cells), channels: int32(channels), accumulate: number(p.Accumulate), lanes: sum.Lanes,
 	}
 	if dy.DType() == tensor.BFloat16 {
-		return c.bias.launchBiasGradientBf16(c.device.Stream, grid, block, biasGradientBf16Arguments(a))
+		return c.bias.launchBiasGradientBf16(c.device.Stream, sum.Grid, sum.Block, biasGradientBf16Arguments(a))
 	}
-	return c.bias.launchBiasGradient(c.device.Stream, grid, block, a)
+	return c.bias.launchBiasGradient(c.device.Stream, sum.Grid, sum.Block, a)
+}
+
+// maskBias masks a gradient that stands in added, which may be dx itself, and adds up what it writes to dx as
+// ConvGradBias does. added and mask are of the type of dx.
+func (c *CUDA) maskBias(db, dx *tensor.Tensor, added cuda.Address, mask *tensor.Tensor, accumulate bool) error {
+	channels, cells := db.Len(), dx.Len()/db.Len()
+	sum, err := c.columns.Sum(c.device, "conv data and bias gradient", cells, channels, dx, mask)
+	if err != nil {
+		return err
+	}
+	a := maskBiasGradientArguments{
+		db: tensor.At(db), dx: tensor.At(dx), dy: added, mask: tensor.At(mask), partial: sum.Partial, tickets: sum.Tickets,
+		cells: int64(cells), channels: int32(channels), accumulate: number(accumulate), lanes: sum.Lanes,
+	}
+	if dx.DType() == tensor.BFloat16 {
+		return c.bias.launchMaskBiasGradientBf16(c.device.Stream, sum.Grid, sum.Block, maskBiasGradientBf16Arguments(a))
+	}
+	return c.bias.launchMaskBiasGradient(c.device.Stream, sum.Grid, sum.Block, a)
 }
 
 // addBias is the end of Conv where the convolution itself has neither bias nor ReLU; b is float32 or nil.

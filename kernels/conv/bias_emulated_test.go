@@ -11,6 +11,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/cuda"
+	"nmn/cuda/cudnn"
 	"nmn/kernels/emulator"
 	"nmn/kernels/tensor"
 )
@@ -26,6 +27,7 @@ func emulate(t *testing.T) *CUDA {
 		t.Fatal(err)
 	}
 	t.Setenv(cuda.DriverVariable, library)
+	t.Setenv(cudnn.LibraryVariable, library)
 	device, err := tensor.NewCUDA(0, cuda.Options{SyncLaunches: true}, tensor.FP32)
 	if err != nil {
 		t.Fatal(err)

@@ -8,14 +8,16 @@ import "nmn/cuda"
 
 // biasKernels are the kernels of bias.cu.
 type biasKernels struct {
-	addBias          *cuda.Function
-	addBiasBf16      *cuda.Function
-	endGradient      *cuda.Function
-	endGradientBf16  *cuda.Function
-	fromBf16         *cuda.Function
-	toBf16           *cuda.Function
-	biasGradient     *cuda.Function
-	biasGradientBf16 *cuda.Function
+	addBias              *cuda.Function
+	addBiasBf16          *cuda.Function
+	endGradient          *cuda.Function
+	endGradientBf16      *cuda.Function
+	fromBf16             *cuda.Function
+	toBf16               *cuda.Function
+	biasGradient         *cuda.Function
+	biasGradientBf16     *cuda.Function
+	maskBiasGradient     *cuda.Function
+	maskBiasGradientBf16 *cuda.Function
 }
 
 // load finds the kernels in a module.
@@ -42,6 +44,12 @@ func (k *biasKernels) load(m *cuda.Module) (err error) {
 		return err
 	}
 	if k.biasGradientBf16, err = m.Function("bias_gradient_bf16"); err != nil {
+		return err
+	}
+	if k.maskBiasGradient, err = m.Function("mask_bias_gradient"); err != nil {
+		return err
+	}
+	if k.maskBiasGradientBf16, err = m.Function("mask_bias_gradient_bf16"); err != nil {
 		return err
 	}
 	return nil
@@ -154,4 +162,34 @@ func (k *biasKernels) launchBiasGradientBf16(s *cuda.Stream, grid, block cuda.Di
 	return s.Launch(k.biasGradientBf16, grid, block, 0,
 		cuda.Pointer(a.db), cuda.Pointer(a.dy), cuda.Pointer(a.partial), cuda.Pointer(a.tickets),
 		cuda.Int64(a.cells), cuda.Int32(a.channels), cuda.Int32(a.accumulate), cuda.Int32(a.lanes))
+}
+
+// maskBiasGradientArguments are the arguments of mask_bias_gradient; pointers are 0 for none.
+type maskBiasGradientArguments struct {
+	db, dx, dy, mask, partial, tickets cuda.Address
+	cells                              int64
+	channels, accumulate, lanes        int32
+}
+
+// launchMaskBiasGradient enqueues mask_bias_gradient.
+func (k *biasKernels) launchMaskBiasGradient(s *cuda.Stream, grid, block cuda.Dim3, a maskBiasGradientArguments) error {
+	return s.Launch(k.maskBiasGradient, grid, block, 0,
+		cuda.Pointer(a.db), cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Pointer(a.mask),
+		cuda.Pointer(a.partial), cuda.Pointer(a.tickets), cuda.Int64(a.cells), cuda.Int32(a.channels),
+		cuda.Int32(a.accumulate), cuda.Int32(a.lanes))
+}
+
+// maskBiasGradientBf16Arguments are the arguments of mask_bias_gradient_bf16; pointers are 0 for none.
+type maskBiasGradientBf16Arguments struct {
+	db, dx, dy, mask, partial, tickets cuda.Address
+	cells                              int64
+	channels, accumulate, lanes        int32
+}
+
+// launchMaskBiasGradientBf16 enqueues mask_bias_gradient_bf16.
+func (k *biasKernels) launchMaskBiasGradientBf16(s *cuda.Stream, grid, block cuda.Dim3, a maskBiasGradientBf16Arguments) error {
+	return s.Launch(k.maskBiasGradientBf16, grid, block, 0,
+		cuda.Pointer(a.db), cuda.Pointer(a.dx), cuda.Pointer(a.dy), cuda.Pointer(a.mask),
+		cuda.Pointer(a.partial), cuda.Pointer(a.tickets), cuda.Int64(a.cells), cuda.Int32(a.channels),
+		cuda.Int32(a.accumulate), cuda.Int32(a.lanes))
 }

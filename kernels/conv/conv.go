@@ -34,10 +34,22 @@ type Ops interface {
 	// 0 wherever mask <= 0 (after accumulation): with the layer's input x as mask this is the ReLU
 	// of the layer below. dx must not overlap dy; dx may be the same memory as mask.
 	ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error
+	// ConvGradDataBias computes dx as ConvGradData does and the bias gradient of the layer below,
+	// db[c] = sum over n,h,w of dx[n,h,w,c], in one pass over memory where the device can. Accumulate adds
+	// to db; dx is overwritten. Sums are of dx as it is stored, those of ConvGradBias in every bit.
+	ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p Params) error
 	// ConvGradFilter computes dw, K×R×S×C, from x and dy, summed over bags and cells.
 	ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error
 	// ConvGradBias computes db[k] = sum over n,p,q of dy[n,p,q,k].
 	ConvGradBias(db, dy *tensor.Tensor, p Params) error
+}
+
+// fitBias checks a bias gradient of K numbers against the tensor dy whose last dimension it belongs to.
+func fitBias(operation string, db, dy *tensor.Tensor) error {
+	if db == nil || dy == nil || db.Rank() != 1 || dy.Rank() != 4 || dy.Dim(3) != db.Len() {
+		return fmt.Errorf("%s: bias %s, output %s: %w", operation, db, dy, tensor.ErrShape)
+	}
+	return nil
 }
 
 // Geometry is the checked shape of a convolution; the letters are those of package tensor, P and Q

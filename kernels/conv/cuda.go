@@ -21,6 +21,10 @@ type CUDA struct {
 	cudnn  *cudnn.Handle
 	bias   biasKernels
 	narrow map[cudnn.Conv]bool // filter gradients that are rounded to bfloat16 before they are float32
+	forms  map[question]form
+	most   int // elements that a tensor of cuDNN may have
+
+	bandwidth float64 // bytes in a microsecond; 0 until it is asked for
 
 	columns tensor.Columns   // of a bias gradient
 	scratch tensor.Workspace // a result before it is masked, added or widened
@@ -32,7 +36,7 @@ var _ Ops = (*CUDA)(nil)
 // NewCUDA makes the family on a graphics card with the kernels of a module and cuDNN on the same
 // device's stream.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*CUDA, error) {
-	c := &CUDA{device: device, cudnn: library, narrow: map[cudnn.Conv]bool{}}
+	c := &CUDA{device: device, cudnn: library, narrow: map[cudnn.Conv]bool{}, forms: map[question]form{}, most: mostElements}
 	if err := c.bias.load(module); err != nil {
 		return nil, fmt.Errorf("conv: %w", err)
 	}
@@ -101,12 +105,29 @@ func (c *CUDA) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 		return err
 	}
 	shape.Wide = x.DType() != y.DType()
-	pass := forwardPass(b != nil, p.ReLU)
+	frames, err := c.frames(shape)
+	switch {
+	case err != nil:
+		return err
+	case frames == shape.N:
+		return c.forward(shape, y, x, w, b, p.ReLU)
+	}
+	return c.eachPart(shape, frames, func(part cudnn.Conv, _ bool, v []*tensor.Tensor) error {
+		return c.forward(part, v[0], v[1], w, b, p.ReLU)
+	}, y, x)
+}
+
+// forward computes y from as many frames as cuDNN takes at once.
+func (c *CUDA) forward(shape cudnn.Conv, y, x, w, b *tensor.Tensor, relu bool) error {
+	pass := forwardPass(b != nil, relu)
 	o := cudnn.Operands{X: tensor.At(x), W: tensor.At(w), Y: tensor.At(y), Bias: tensor.At(b)}
+	if shape.Precision == cudnn.BFloat16 && b != nil && !shape.Wide {
+		return c.biased(pass, shape, o, y, b, relu)
+	}
 	switch err := c.cudnn.Run(pass, shape, o); {
 	case shape.Precision == cudnn.BFloat16 && errors.Is(err, cudnn.ErrUnsupported):
-		return c.apart(y, b, shape, o, p.ReLU)
-	case err != nil || b != nil || !p.ReLU:
+		return c.apart(y, b, shape, o, relu)
+	case err != nil || b != nil || !relu:
 		return err
 	}
 	return c.addBias(y, nil, true)
@@ -122,6 +143,41 @@ func forwardPass(bias, relu bool) cudnn.Pass {
 		return cudnn.ForwardBias
 	}
 	return cudnn.Forward
+}
+
+// biased computes y in bfloat16 with a bias in the form that takes least: cuDNN adds the float32 bias, or one that
+// is rounded to bfloat16, for which it has more and other plans, or a kernel of ours adds it to what cuDNN wrote.
+func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, b *tensor.Tensor, relu bool) error {
+	narrow := shape
+	narrow.NarrowBias = true
+	withRounded := func() (err error) {
+		n := o
+		if n.Bias, err = c.narrowed(b); err != nil {
+			return err
+		}
+		return c.cudnn.Run(pass, narrow, n)
+	}
+	q := question{pass: pass, conv: shape}
+	f, known := c.forms[q]
+	if !known {
+		var err error
+		f, err = c.fastest(
+			option{together, pass, shape, 0, func() error { return c.cudnn.Run(pass, shape, o) }},
+			option{rounded, pass, narrow, 6 * b.Len(), withRounded},
+			option{apart, cudnn.Forward, shape, 2 * y.Bytes(), func() error { return c.cudnn.Run(cudnn.Forward, shape, o) }},
+		)
+		if err != nil {
+			return err
+		}
+		c.forms[q] = f
+	}
+	switch f {
+	case rounded:
+		return withRounded()
+	case apart:
+		return c.apart(y, b, shape, o, relu)
+	}
+	return c.cudnn.Run(pass, shape, o)
 }
 
 // apart computes y in bfloat16 by passes of their own where cuDNN has no plan for all at once: the
@@ -147,112 +203,4 @@ func (c *CUDA) apart(y, b *tensor.Tensor, shape cudnn.Conv, o cudnn.Operands, re
 		return nil
 	}
 	return c.addBias(y, b, relu)
-}
-
-// ConvGradData implements Ops.
-func (c *CUDA) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
-	const operation = "conv data gradient"
-	shape, err := c.fit(operation, dx, w, dy, p, mask)
-	if err != nil {
-		return err
-	}
-	if mask != nil && !tensor.SameShape(mask, dx) {
-		return fmt.Errorf("%s: mask %s for gradient %s: %w", operation, mask, dx, tensor.ErrShape)
-	}
-	if err := sameType(operation, dx, w); err != nil {
-		return err
-	}
-	o := cudnn.Operands{W: tensor.At(w)}
-	if o.Y, err = c.upstream(shape, dy); err != nil {
-		return err
-	}
-	inPlace := mask != nil && mask.Address() == dx.Address()
-	return c.gradient(cudnn.DataGradient, shape, o, dx, mask, p.Accumulate, inPlace)
-}
-
-// upstream is where the gradient of the output stands in the type of the other operands.
-func (c *CUDA) upstream(shape cudnn.Conv, dy *tensor.Tensor) (cuda.Address, error) {
-	if shape.Precision == cudnn.BFloat16 {
-		return c.narrowed(dy)
-	}
-	return tensor.At(dy), nil
-}
-
-// ConvGradFilter implements Ops.
-func (c *CUDA) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
-	shape, err := c.fit("conv filter gradient", x, dw, dy, p, nil)
-	if err != nil {
-		return err
-	}
-	o := cudnn.Operands{X: tensor.At(x)}
-	if o.Y, err = c.upstream(shape, dy); err != nil {
-		return err
-	}
-	shape.Wide = x.DType() != dw.DType()
-	if _, known := c.narrow[shape]; shape.Wide && !known {
-		if err := c.compareFilters(shape, o, dw, p.Accumulate); err != nil {
-			return err
-		}
-	}
-	if !c.narrow[shape] {
-		return c.gradient(cudnn.FilterGradient, shape, o, dw, nil, p.Accumulate, false)
-	}
-	shape.Wide = false
-	if o.W, err = c.scratch.Reserve(c.device, dw.Len()*tensor.BFloat16.Size()); err != nil {
-		return err
-	}
-	if err := c.cudnn.Run(cudnn.FilterGradient, shape, o); err != nil {
-		return err
-	}
-	return c.widen(dw, o.W, p.Accumulate)
-}
-
-// compareFilters decides for a shape whether its filter gradient is written in float32 from bfloat16
-// operands. That saves a rounding, but cuDNN has few engines for it, and none where channels are no
-// multiple of 8: one that takes longer than slower times that which rounds to bfloat16 is left alone. Both
-// are tried in the memory of dw, which the gradient overwrites, unless it holds what is added to.
-func (c *CUDA) compareFilters(wide cudnn.Conv, o cudnn.Operands, dw *tensor.Tensor, held bool) error {
-	const slower = 1.1
-	o.W = tensor.At(dw)
-	if held {
-		var err error
-		if o.W, err = c.scratch.Reserve(c.device, dw.Bytes()); err != nil {
-			return err
-		}
-	}
-	rounded := wide
-	rounded.Wide = false
-	err := c.cudnn.Run(cudnn.FilterGradient, wide, o)
-	if err != nil && !errors.Is(err, cudnn.ErrUnsupported) {
-		return err
-	}
-	otherErr := c.cudnn.Run(cudnn.FilterGradient, rounded, o)
-	if otherErr != nil && (err != nil || !errors.Is(otherErr, cudnn.ErrUnsupported)) {
-		return otherErr
-	}
-	first, possible := c.cudnn.Chosen(cudnn.FilterGradient, wide)
-	second, otherwise := c.cudnn.Chosen(cudnn.FilterGradient, rounded)
-	c.narrow[wide] = !possible || otherwise && first.Microseconds > slower*second.Microseconds
-	return nil
-}
-
-// gradient computes a gradient into d. It takes the way over scratch memory where d holds what is still
-// needed: what is added to, or the mask.
-func (c *CUDA) gradient(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, d, mask *tensor.Tensor, accumulate, inPlace bool) error {
-	to := tensor.At(d)
-	if accumulate || inPlace {
-		var err error
-		if to, err = c.scratch.Reserve(c.device, d.Bytes()); err != nil {
-			return err
-		}
-	}
-	if pass == cudnn.DataGradient {
-		o.X = to
-	} else {
-		o.W = to
-	}
-	if err := c.cudnn.Run(pass, shape, o); err != nil || mask == nil && !accumulate {
-		return err
-	}
-	return c.endGradient(d, to, mask, accumulate)
 }

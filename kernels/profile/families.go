@@ -53,6 +53,13 @@ func (r *Recorder) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) e
 	return r.do(o, func() error { return r.backend.ConvGradData(dx, dy, w, mask, p) })
 }
 
+// ConvGradDataBias implements conv.Ops. The name is that of the pass, of the layer whose filter it reads.
+func (r *Recorder) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	o := r.convolution(r.layer(w), conv.DataGradient, dx, w, dy, p, mask, db, again(db, p.Accumulate))
+	o.Name = "data and bias gradient"
+	return r.do(o, func() error { return r.backend.ConvGradDataBias(dx, db, dy, w, mask, p) })
+}
+
 // ConvGradFilter implements conv.Ops.
 func (r *Recorder) ConvGradFilter(dw, x, dy *tensor.Tensor, p conv.Params) error {
 	o := r.convolution(r.layer(dw), conv.FilterGradient, x, dw, dy, p, again(dw, p.Accumulate))

@@ -98,6 +98,18 @@ func (g Conv) GradBias(dy []float64) []float64 {
 	return all(1, 1, 1, g.K, func(_, _, _, k int) float64 { return g.GradBiasAt(dy, k) })
 }
 
+// GradDataBias is GradData, 0 where mask, which may be nil, is at most 0, and the sums of that over n, h and w.
+func (g Conv) GradDataBias(dy, w, mask []float64) (dx, db []float64) {
+	dx, db = g.GradData(dy, w), make([]float64, g.C)
+	for i := range dx {
+		if mask != nil && mask[i] <= 0 {
+			dx[i] = 0
+		}
+		db[i%g.C] += dx[i]
+	}
+	return dx, db
+}
+
 // all evaluates f at every index of an a×b×c×d array.
 func all(a, b, c, d int, f func(i, j, k, l int) float64) []float64 {
 	out := make([]float64, 0, a*b*c*d)

@@ -272,8 +272,7 @@ int cuEventSynchronize(void *event) {
   return call.code ? call.code : emulator::finish(static_cast<const Event *>(event));
 }
 int cuEventElapsedTime_v2(float *milliseconds, void *from, void *to) {
-  const std::chrono::duration<float, std::milli> took = static_cast<Event *>(to)->at - static_cast<Event *>(from)->at;
-  return *milliseconds = took.count(), success;
+  return *milliseconds = float(static_cast<Event *>(to)->at - static_cast<Event *>(from)->at) / 1000, success;
 }
 
 int cuStreamBeginCapture_v2(void *stream, int) {

@@ -1,7 +1,7 @@
 // Work on the streams of the emulated driver: done at once or, under NMN_EMULATOR_LATE, as late as events
 // and waits allow, so that a missing one shows as wrong data; or kept for a graph that is being captured.
+// Time is counted in pieces of work, a microsecond each: what is chosen for its speed is the same in every run.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -23,7 +23,7 @@ struct Stream {
 struct Event {
   Stream *on = nullptr;
   uint64_t recorded = 0, happened = 0;  // numbers of the latest record that was enqueued and that was done
-  std::chrono::steady_clock::time_point at;  // when it happened
+  uint64_t at = 0;                      // how many pieces of work had been done when it happened
 };
 
 // What a kernel or work that was put off has failed with: every later call returns it.

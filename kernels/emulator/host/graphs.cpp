@@ -1,9 +1,9 @@
 // The backend graphs of cuDNN, as far as package cudnn builds them: one convolution or gradient, with a bias
-// and a ReLU behind it. There is one engine, number 1, which takes tensor cores as it says: it multiplies
+// and a ReLU, or the gradient of a ReLU, behind it. There is one engine, number 1, which takes tensor cores as it says: it multiplies
 // float after cutting the factors to 10 bits of mantissa, the worst that TF32 may do, and bfloat16 as it is.
 // Results are rounded to their type. Like cuDNN's own it writes float from bfloat16 only where channels are
-// multiples of 8; filter gradients it writes in one type alone, float where it can, so that no time decides
-// what is computed. Float without tensor cores is left to the interface without graphs.
+// multiples of 8; filter gradients it writes in one type alone, float where it can, and it adds a bias to bfloat16
+// in one type alone, bfloat16 where channels are multiples of 16, so that no time decides what is computed. Float without tensor cores is left to the interface without graphs.
 #include "convolve.h"
 #include "enqueue.h"
 
@@ -20,10 +20,10 @@ enum Attribute {
   configurationEngine = 300, configurationKnobs = 302, planConfiguration = 401, planWorkspace = 402,
   forwardConstants = 702, forwardW = 703, forwardX = 704, forwardY = 705, dataConstants = 708, dataW = 709, dataX = 710,
   dataY = 711, filterConstants = 714, filterW = 715, filterX = 716, filterY = 717, pointwiseFunction = 750,
-  pointwiseB = 752, pointwiseY = 753, graphOperations = 801, tensorType = 901, tensorSizes = 902, tensorNumber = 906,
+  pointwiseX = 751, pointwiseB = 752, pointwiseY = 753, pointwiseDX = 756, graphOperations = 801, tensorType = 901, tensorSizes = 902, tensorNumber = 906,
   packNumbers = 1000, packAddresses = 1001, engineGraph = 1300, engineNumber = 1301, engineNotes = 1303,
 };
-enum { typeFloat = 0, typeBFloat16 = 9, modeA = 3, relu = 100, tensorCore = 0 };
+enum { typeFloat = 0, typeBFloat16 = 9, modeA = 3, relu = 100, reluGradient = 200, tensorCore = 0 };
 
 // Descriptor is any object of the interface: its attributes as they were set.
 struct Descriptor {
@@ -75,13 +75,18 @@ struct Tensor {
 // Job is a graph, understood.
 struct Job {
   int kind = 0, pad = 0;
-  Tensor x{nullptr}, w{nullptr}, y{nullptr}, bias{nullptr};
+  Tensor x{nullptr}, w{nullptr}, y{nullptr}, bias{nullptr}, mask{nullptr};
   bool clamp = false;
 
   explicit Job(const Descriptor *graph) {
     for (const Descriptor *operation : graph->all<const Descriptor *>(graphOperations)) {
       if (operation->kind == pointwise) {
-        clamp |= operation->at(pointwiseFunction)->one<int>(pointwiseMode) == relu;
+        const int mode = operation->at(pointwiseFunction)->one<int>(pointwiseMode);
+        if (mode == reluGradient) {
+          mask = Tensor(operation->at(pointwiseX)), x = Tensor(operation->at(pointwiseDX));
+          continue;
+        }
+        clamp |= mode == relu;
         if (operation->at(pointwiseB)) bias = Tensor(operation->at(pointwiseB));
         y = Tensor(operation->at(pointwiseY));
         continue;
@@ -102,7 +107,8 @@ struct Job {
     const int in = operand().type, out = result().type;
     if (in != typeFloat && in != typeBFloat16) return false;
     if ((kind == filterGradient ? x : w).type != in) return false;
-    if (bias.number && bias.type != typeFloat) return false;
+    if (bias.number && bias.type != (in == typeBFloat16 && out == in && y.shape.c % 16 == 0 ? typeBFloat16 : typeFloat)) return false;
+    if (mask.number && (mask.type != in || out != in || x.shape.c % 8)) return false;
     const bool wide = in == typeBFloat16 && x.shape.c % 8 == 0 && (kind == forward || y.shape.c % 8 == 0);
     if (kind == filterGradient && wide) return out == typeFloat;
     return out == in || (out == typeFloat && wide);
@@ -131,11 +137,20 @@ float widen(uint16_t bits) {
   return v;
 }
 
-// factors are the elements of an operand as they are multiplied.
-std::vector<float> factors(const Tensor &t, const void *at) {
+// numbers are the elements of a tensor.
+std::vector<float> numbers(const Tensor &t, const void *at) {
   std::vector<float> values(size_t(t.shape.n) * t.shape.c * t.shape.h * t.shape.w);
   for (size_t i = 0; i < values.size(); i++) {
-    values[i] = t.type == typeBFloat16 ? widen(static_cast<const uint16_t *>(at)[i]) : cut(static_cast<const float *>(at)[i]);
+    values[i] = t.type == typeBFloat16 ? widen(static_cast<const uint16_t *>(at)[i]) : static_cast<const float *>(at)[i];
+  }
+  return values;
+}
+
+// factors are the elements of an operand as they are multiplied.
+std::vector<float> factors(const Tensor &t, const void *at) {
+  std::vector<float> values = numbers(t, at);
+  if (t.type == typeFloat) {
+    for (float &v : values) v = cut(v);
   }
   return values;
 }
@@ -151,11 +166,20 @@ int write(const emulator::Sums &sums, int type, void *to) {
   return success;
 }
 
-int run(const Job &j, void *x, void *w, void *y, const float *bias) {
+// beside is the bias or the mask, if there is one. A bias is not a factor: it is not cut.
+int run(const Job &j, void *x, void *w, void *y, const void *beside) {
   const emulator::Conv c = j.conv();
-  if (j.kind == dataGradient) return write(emulator::dataGradient(c, factors(j.y, y).data(), factors(j.w, w).data()), j.x.type, x);
+  if (j.kind == dataGradient) {
+    emulator::Sums sums = emulator::dataGradient(c, factors(j.y, y).data(), factors(j.w, w).data());
+    const std::vector<float> mask = j.mask.number ? numbers(j.mask, beside) : std::vector<float>();
+    for (size_t i = 0; i < mask.size(); i++) {
+      if (!(mask[i] > 0)) sums[i] = 0;
+    }
+    return write(sums, j.x.type, x);
+  }
   if (j.kind == filterGradient) return write(emulator::filterGradient(c, factors(j.x, x).data(), factors(j.y, y).data()), j.w.type, w);
-  return write(emulator::forward(c, factors(j.x, x).data(), factors(j.w, w).data(), bias, j.clamp), j.y.type, y);
+  const std::vector<float> bias = j.bias.number ? numbers(j.bias, beside) : std::vector<float>();
+  return write(emulator::forward(c, factors(j.x, x).data(), factors(j.w, w).data(), j.bias.number ? bias.data() : nullptr, j.clamp), j.y.type, y);
 }
 
 const int64_t onlyEngine = 1;
@@ -211,10 +235,11 @@ int cudnnBackendExecute(void *handle, void *d, void *pack) {
   std::map<int64_t, void *> at;
   for (size_t i = 0; i < numbers.size() && i < addresses.size(); i++) at[numbers[i]] = addresses[i];
   void *x = at[job.x.number], *w = at[job.w.number], *y = at[job.y.number];
-  const float *bias = job.bias.number ? static_cast<const float *>(at[job.bias.number]) : nullptr;
-  if (!x || !w || !y || (job.bias.number && !bias)) return badParameter;
+  const int64_t extra = job.bias.number ? job.bias.number : job.mask.number;
+  const void *beside = extra ? at[extra] : nullptr;
+  if (!x || !w || !y || (extra && !beside)) return badParameter;
   void *stream = *static_cast<void **>(handle);  // the handle of cudnn.cpp begins with it
-  return emulator::enqueue(stream, [=] { return run(job, x, w, y, bias); });
+  return emulator::enqueue(stream, [=] { return run(job, x, w, y, beside); });
 }
 
 }  // extern "C"

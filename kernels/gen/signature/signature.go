@@ -1,6 +1,6 @@
 // Package signature reads what kernels a CUDA source offers: the declarations
 //
-//	extern "C" __global__ void [__launch_bounds__(N)] name(type argument, ...)
+//	extern "C" __global__ void [__launch_bounds__(N[, BLOCKS])] name(type argument, ...)
 //
 // Types are pointers, int, unsigned, long long and float.
 package signature
@@ -44,7 +44,8 @@ func Parse(source string) ([]Kernel, error) {
 	}
 	var kernels []Kernel
 	for _, m := range found {
-		k := Kernel{Name: m[2], Bound: strings.TrimSpace(m[1])}
+		bound, _, _ := strings.Cut(m[1], ",") // what follows is how many blocks a multiprocessor should hold
+		k := Kernel{Name: m[2], Bound: strings.TrimSpace(bound)}
 		if k.Bound == "" {
 			k.Bound = "1024"
 		}

@@ -13,10 +13,12 @@ extern "C" __global__ void __launch_bounds__(bag::maxThreads)
 first(float *y, const unsigned char *x,
       long long length, unsigned seed) {}
 /* extern "C" __global__ void other(int a) */
-extern "C" __global__ void second(const Entry *entries, float rate) {}`)
+extern "C" __global__ void second(const Entry *entries, float rate) {}
+extern "C" __global__ void __launch_bounds__(2 * 64, 4) third(int a) {}`)
 	want := []Kernel{
 		{"first", "bag::maxThreads", []Param{{"y", "float", true}, {"x", "unsigned char", true}, {"length", "long long", false}, {"seed", "unsigned", false}}},
 		{"second", "1024", []Param{{"entries", "Entry", true}, {"rate", "float", false}}},
+		{"third", "2 * 64", []Param{{"a", "int", false}}},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v\nwant %+v", got, err, want)

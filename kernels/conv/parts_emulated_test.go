@@ -1,0 +1,160 @@
+//go:build cuda && emulate
+
+package conv
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/cuda/cudnn"
+	"nmn/kernels/tensor"
+)
+
+// results are what the operations of a convolution give, as float32.
+type results map[string][]float32
+
+// compute runs all operations over the same numbers in a type, gradients added to what is there already.
+func compute(t *testing.T, c *CUDA, s shape, dtype tensor.DType) results {
+	t.Helper()
+	r := rand.New(rand.NewPCG(5, uint64(s.n)))
+	out := results{}
+	tensors := map[string]*tensor.Tensor{}
+	make := func(name string, of tensor.DType, dims ...int) *tensor.Tensor {
+		x, err := c.device.Alloc(of, dims...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, c, x, func() float32 { return float32(r.NormFloat64()) })
+		tensors[name] = x
+		return x
+	}
+	p, q := s.out()
+	x, w := make("x", dtype, s.n, s.h, s.w, s.c), make("w", dtype, s.k, s.r, s.s, s.c)
+	b, y := make("b", tensor.Float32, s.k), make("y", dtype, s.n, p, q, s.k)
+	dx, masked := make("dx", dtype, s.n, s.h, s.w, s.c), make("masked dx", dtype, s.n, s.h, s.w, s.c)
+	below, inPlace := make("bias below", tensor.Float32, s.c), make("masked in place", dtype, s.n, s.h, s.w, s.c)
+	dw, db := make("dw", tensor.Float32, s.k, s.r, s.s, s.c), make("db", tensor.Float32, s.k)
+	dy := make("dy", dtype, s.n, p, q, s.k)
+	add := Params{Pad: s.pad, Accumulate: true}
+	for _, err := range []error{
+		c.Conv(y, x, w, b, Params{Pad: s.pad, ReLU: true}),
+		c.ConvGradData(dx, dy, w, x, add),
+		c.ConvGradDataBias(masked, below, dy, w, x, add),
+		c.ConvGradData(inPlace, dy, w, inPlace, Params{Pad: s.pad}),
+		c.ConvGradFilter(dw, x, dy, add),
+		c.ConvGradBias(db, dy, add),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, x := range tensors {
+		out[name] = values(t, c, x)
+	}
+	return out
+}
+
+// fill uploads numbers to a tensor of either type; values reads them.
+func fill(t *testing.T, c *CUDA, x *tensor.Tensor, next func() float32) {
+	t.Helper()
+	wide, half := make([]float32, x.Len()), make([]uint16, x.Len())
+	for i := range wide {
+		half[i] = uint16(math.Float32bits(next()) >> 16)
+		wide[i] = math.Float32frombits(uint32(half[i]) << 16)
+	}
+	var data any = wide
+	if x.DType() == tensor.BFloat16 {
+		data = half
+	}
+	if err := c.device.Upload(x, dense.New(dense.WithShape(len(wide)), dense.WithBacking(data))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func values(t *testing.T, c *CUDA, x *tensor.Tensor) []float32 {
+	t.Helper()
+	wide, half := make([]float32, x.Len()), make([]uint16, x.Len())
+	var data any = wide
+	if x.DType() == tensor.BFloat16 {
+		data = half
+	}
+	if err := c.device.Download(dense.New(dense.WithShape(len(wide)), dense.WithBacking(data)), x); err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range half {
+		if x.DType() == tensor.BFloat16 {
+			wide[i] = math.Float32frombits(uint32(b) << 16)
+		}
+	}
+	return wide
+}
+
+// Convolutions of too many elements are computed in parts: frames are equal in every bit, sums over frames up to
+// their order.
+func TestCUDA_ComputesManyFramesInParts(t *testing.T) {
+	c := convolving(t)
+	for _, dtype := range []tensor.DType{tensor.Float32, tensor.BFloat16} {
+		for _, s := range []shape{{n: 5, h: 6, w: 6, c: 8, k: 16, r: 3, s: 3, pad: 1}, {n: 19, h: 3, w: 3, c: 16, k: 8, r: 1, s: 1}} {
+			c.most = mostElements
+			whole := compute(t, c, s, dtype)
+			p, q := s.out()
+			c.most = 2*max(s.h*s.w*s.c, p*q*s.k) + 1
+			if s.n > 16 {
+				c.most *= 4 // eight frames, so that there is a last part of fewer
+			}
+			for name, got := range compute(t, c, s, dtype) {
+				tolerance := map[string]float64{"dw": 1e-5, "bias below": 1e-5}[name]
+				if e := apartBy(got, whole[name]); !(e <= tolerance) {
+					t.Errorf("%v %v: %s is apart by %.2g, at most %.2g", dtype, s, name, e, tolerance)
+				}
+			}
+		}
+	}
+}
+
+// apartBy is the norm of the difference over that of what is wanted.
+func apartBy(got, want []float32) float64 {
+	var off, norm float64
+	for i := range want {
+		off += float64(got[i]-want[i]) * float64(got[i]-want[i])
+		norm += float64(want[i]) * float64(want[i])
+	}
+	return math.Sqrt(off / norm)
+}
+
+// convolving opens the host emulator with its stand-in for cuDNN.
+func convolving(t *testing.T) *CUDA {
+	t.Helper()
+	c := emulate(t)
+	library, err := cudnn.Open(c.device.Stream, cudnn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := library.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c.cudnn = library
+	return c
+}
+
+func TestFrames(t *testing.T) {
+	shape := cudnn.Conv{N: 106, H: 565, W: 565, C: 64, K: 64, R: 3, S: 3, Pad: 1}
+	for _, test := range []struct{ n, most, want int }{
+		{105, mostElements, 105}, {106, mostElements, 56}, {1000, mostElements, 104}, {4, 3 * 565 * 565 * 64, 2},
+		{1, 565 * 565 * 64, 1}, {17, 9 * 565 * 565 * 64, 8},
+	} {
+		shape.N = test.n
+		if got, err := (&CUDA{most: test.most}).frames(shape); err != nil || got != test.want {
+			t.Errorf("%d frames of at most %d elements in parts of %d, %v, want %d", test.n, test.most, got, err, test.want)
+		}
+	}
+	if got, err := (&CUDA{most: 565*565*64 - 1}).frames(shape); !errors.Is(err, tensor.ErrShape) {
+		t.Errorf("a frame that is too large became parts of %d: %v", got, err)
+	}
+}
