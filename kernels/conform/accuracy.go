@@ -76,6 +76,21 @@ func sums(terms int) verdict {
 	}
 }
 
+// summed accepts sums of numbers that are sums of so many products themselves and may cancel: size holds the sums of
+// the products' magnitudes, of which each sum may be off by as much as a product of two factors is.
+func summed(terms int, size []float64) verdict {
+	return func(a Accuracy, got, want []float64) error {
+		most := 2 * a.Norm * (1 + math.Sqrt(float64(terms))/16)
+		for i := range want {
+			if off := math.Abs(got[i] - want[i]); !(off <= most*size[i]+1e-6*math.Abs(want[i])) {
+				return fmt.Errorf("element %d is %v, want %v: off by %.3g of the sum of magnitudes, want %.3g", i,
+					got[i], want[i], off/size[i], most)
+			}
+		}
+		return nil
+	}
+}
+
 // pointwise accepts |got - want| <= atol + rtol·|want| for each element. The device's mode adds what a
 // number loses when it is stored: nothing for losses, noise model and weights, which are float32 in all
 // modes.

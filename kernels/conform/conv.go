@@ -2,6 +2,7 @@ package conform
 
 import (
 	"fmt"
+	"math"
 
 	"nmn/kernels"
 	"nmn/kernels/conv"
@@ -277,8 +278,9 @@ func gradDataBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	if !v.mask {
 		wideMask = nil
 	}
-	dx := output("dx", nil, sums(g.R*g.S*g.K), g.N, g.H, g.W, g.C).computed()
-	db := output("db", nil, sums(g.R*g.S*g.K+g.N*g.H*g.W), g.C)
+	dx := output("dx", nil, sums(max(g.R*g.S*g.K, 256)), g.N, g.H, g.W, g.C).computed() // one product may be off by both factors
+	size := make([]float64, g.C)
+	db := output("db", nil, summed(g.R*g.S*g.K, size), g.C)
 	if s.large { // the sums are tested on small shapes
 		dx.at, dx.want = s.expect(g.N, g.H, g.W, g.C, func(n, h, column, c int) float64 {
 			if i := ((n*g.H+h)*g.W+column)*g.C + c; wideMask != nil && wideMask[i] <= 0 {
@@ -289,6 +291,8 @@ func gradDataBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 		db.at, db.want = []int{}, []float64{}
 	} else {
 		dx.want, db.want = g.GradDataBias(wideDY, wideW, wideMask)
+		_, total := g.GradDataBias(magnitudes(wideDY), magnitudes(wideW), wideMask)
+		copy(size, total)
 	}
 	db.rounded = true // the gradient that is added up may have been
 	if v.accumulate {
@@ -313,6 +317,14 @@ func gradDataBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error {
 		return k.ConvGradDataBias(dx.t, db.t, dy.t, w.t, mask.t, p)
 	}}
+}
+
+func magnitudes(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = math.Abs(x)
+	}
+	return out
 }
 
 // shifted is x with the shift of its channel added where the mask, which may be nil, is above 0.
