@@ -181,3 +181,20 @@ func TestLedger_MarksStandBetweenLaunches(t *testing.T) {
 		t.Error("a precision fp7 was accepted")
 	}
 }
+
+func TestInstead_ListsTheWaysOfAConvolution(t *testing.T) {
+	for _, test := range []struct {
+		kernels []string
+		want    [][]string
+	}{
+		{[]string{"sgd"}, nil},
+		{[]string{"to_bf16", "cudnn data gradient", "end_gradient_bf16"}, [][]string{{"to_bf16", "cudnn data gradient+relu"}}},
+		{[]string{"cudnn data gradient"}, nil},
+		{[]string{"cudnn forward+bias"}, [][]string{{"to_bf16", "cudnn forward+bias"}, {"cudnn forward", "add_bias_bf16"}}},
+		{[]string{"cudnn filter gradient"}, [][]string{{"cudnn filter gradient", "from_bf16"}}},
+	} {
+		if got := ledger.Instead(test.kernels); !slices.EqualFunc(got, test.want, slices.Equal) {
+			t.Errorf("%q: %q, want %q", test.kernels, got, test.want)
+		}
+	}
+}

@@ -125,13 +125,19 @@ func compareLaunches(t *testing.T, card *traced, n Net, want *FloorFigures) {
 		}
 		kernels := slices.DeleteFunc(slices.Clone(planned.Kernels),
 			func(k string) bool { return k == ledger.Memcpy || k == ledger.Memset })
-		if !slices.Equal(names, kernels) {
+		if !slices.Equal(names, kernels) && !chosen(card, names, kernels) {
 			t.Errorf("%v: the card launches %q, the ledger has %q", &o, names, kernels)
 		}
 	}
 	if next < len(want.Ops) {
 		t.Errorf("the ledger has %s of %s, the card does nothing more", want.Ops[next].Pass, want.Ops[next].Layer)
 	}
+}
+
+// chosen reports whether a card has launched another way of the same convolution, which it measured to be faster.
+func chosen(card *traced, names, kernels []string) bool {
+	return card.Precision() == tensor.BF16 && slices.ContainsFunc(ledger.Instead(kernels),
+		func(way []string) bool { return slices.Equal(names, way) })
 }
 
 // What a card holds at most is what the ledger counts, and some small memory of operations: sums of parts, and the list
