@@ -44,7 +44,7 @@ kernels: ## write the launches of the CUDA kernels and compile them (needs make 
 emulate: ## run the CUDA kernels' own sources on the host: the compliance suite, whole nets and recorded training (needs make cuda-toolkit and g++)
 	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run CUDA ./kernels ./kernels/conv ./kernels/ledger
 	library=$$($(GO) run ./kernels/emulator/library build/emulator) && \
-	export NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_TEST_DEVICE=cuda && \
+	export NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_TEST_DEVICE=cuda && \ NMN_LIBCUBLASLT=$$library
 	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'TinyNet|CUDA' ./model ./train ./run/bench ./cmd/nmn && \
 	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume' ./model/s2vt ./captioning 'Golden|Reference|WideEnough|Resume|CUDA'
 

@@ -31,7 +31,7 @@ var withoutRow = []string{".", "bench"}
 
 // withCgo are the only packages that may use cgo.
 var withCgo = []string{
-	"cuda", "cuda/cudnn", "cuda/internal/fakedriver", "cuda/internal/fakecudnn", "loader/picture/jpeg/turbo",
+	"cuda", "cuda/cublas", "cuda/cudnn", "cuda/internal/fakedriver", "cuda/internal/fakecudnn", "loader/picture/jpeg/turbo",
 }
 
 // outside names the packages that may import what is neither of this module nor of the standard library; "/..." stands

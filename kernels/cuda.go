@@ -13,6 +13,7 @@ import (
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
 	"nmn/kernels/pool"
+	"nmn/kernels/product"
 	"nmn/kernels/recurrent"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
@@ -46,6 +47,8 @@ type card struct {
 	*cardNormalizations
 	*cardSequences
 
+	products *product.Products // of 1×1 convolutions; not an operation by itself
+
 	library    *cudnn.Handle
 	marks      []*cuda.Event // of Clock, by number; the device frees them
 	unrecorded bool          // as CUDAConfig.NoGraphs
@@ -58,6 +61,8 @@ type CUDAConfig struct {
 	Precision tensor.Precision
 	Device    cuda.Options
 	Plans     cudnn.Options
+	// Products names the library that computes all products; empty for whichever is faster.
+	Products product.Library
 	// NoGraphs launches the kernels of a step one by one instead of recording them.
 	NoGraphs bool
 	// NVTX names layers and phases to the profiler that has started this program, if any.
@@ -77,7 +82,7 @@ func OpenCUDA(c CUDAConfig) (Backend, error) {
 		b.sections, err = cuda.OpenSections()
 	}
 	if err == nil {
-		err = b.join(c.Plans)
+		err = b.join(c.Plans, c.Products)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -86,9 +91,15 @@ func OpenCUDA(c CUDAConfig) (Backend, error) {
 }
 
 // join opens the libraries and makes all families on the device.
-func (b *card) join(plans cudnn.Options) (err error) {
+func (b *card) join(plans cudnn.Options, only product.Library) (err error) {
 	device := b.cardMemory
 	if b.library, err = cudnn.Open(device.Stream, plans); err != nil {
+		return err
+	}
+	b.products, err = product.New(device, b.library, product.Options{
+		CacheFolder: plans.CacheFolder, Logger: plans.Logger, Only: only,
+	})
+	if err != nil {
 		return err
 	}
 	module, err := device.Device.LoadModule("kernels", fatbin)
@@ -102,15 +113,18 @@ func (b *card) join(plans cudnn.Options) (err error) {
 	b.cardNoiseModel, errs[3] = noise.NewCUDA(device, module)
 	b.cardUpdates, errs[4] = update.NewCUDA(device, module)
 	b.cardNormalizations, errs[5] = pixels.NewCUDA(device, module)
-	b.cardSequences, errs[6] = recurrent.NewCUDA(device, module, b.library)
+	b.cardSequences, errs[6] = recurrent.NewCUDA(device, module, b.products)
 	return errors.Join(errs[:]...)
 }
 
 // Close implements tensor.Device: it also frees what cuDNN holds.
 func (b *card) Close() error {
 	var err error
+	if b.products != nil {
+		err = b.products.Close()
+	}
 	if b.library != nil {
-		err = b.library.Close()
+		err = errors.Join(err, b.library.Close())
 	}
 	return errors.Join(err, b.cardMemory.Close())
 }

@@ -3,25 +3,24 @@
 package recurrent
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"nmn/cuda"
-	"nmn/cuda/cudnn"
+	"nmn/kernels/product"
 	"nmn/kernels/tensor"
 )
 
-// CUDA implements Ops on a graphics card in float32: the products by cuDNN as 1×1 convolutions, in TF32 where the
+// CUDA implements Ops on a graphics card in float32: the products by package product, in TF32 where the
 // device multiplies so, what surrounds them by kernels of its own. Words are not read on the host: one
 // beyond the vocabulary gives NaN. Tensors must be at multiples of 16 bytes, as Alloc gives them. The plan of a shape
 // is chosen by its first call.
 type CUDA struct {
-	device  *tensor.CUDA
-	cudnn   *cudnn.Handle
-	lstm    lstmKernels
-	table   embedKernels
-	softmax softmaxKernels
+	device   *tensor.CUDA
+	multiply *product.Products
+	lstm     lstmKernels
+	table    embedKernels
+	softmax  softmaxKernels
 
 	products tensor.Workspace // of a step, or the logits of a block of words
 	state    tensor.Workspace // a state at a multiple of 16 bytes
@@ -35,30 +34,16 @@ var _ Ops = (*CUDA)(nil)
 
 const threads = 256 // of a block
 
-// NewCUDA makes the family on a graphics card with the kernels of a module and cuDNN on the same device's
+// NewCUDA makes the family on a graphics card with the kernels of a module and products on the same device's
 // stream.
-func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*CUDA, error) {
-	c := &CUDA{device: device, cudnn: library}
+func NewCUDA(device *tensor.CUDA, module *cuda.Module, products *product.Products) (*CUDA, error) {
+	c := &CUDA{device: device, multiply: products}
 	for _, load := range []func(*cuda.Module) error{c.lstm.load, c.table.load, c.softmax.load} {
 		if err := load(module); err != nil {
 			return nil, fmt.Errorf("recurrent: %w", err)
 		}
 	}
 	return c, nil
-}
-
-// multiply runs a pass of the convolution of so many rows with a filter outputs × inputs. A shape that has no
-// plan in TF32 is computed in float32.
-func (c *CUDA) multiply(pass cudnn.Pass, rows, inputs, outputs int, o cudnn.Operands) error {
-	shape := cudnn.Conv{N: rows, H: 1, W: 1, C: inputs, K: outputs, R: 1, S: 1}
-	if c.device.Precision() == tensor.TF32 {
-		shape.Precision = cudnn.TF32
-		if err := c.cudnn.Run(pass, shape, o); !errors.Is(err, cudnn.ErrUnsupported) {
-			return err
-		}
-		shape.Precision = cudnn.Float32
-	}
-	return c.cudnn.Run(pass, shape, o)
 }
 
 // aligned is where so many bytes stand at a multiple of 16 bytes: in place or copied.

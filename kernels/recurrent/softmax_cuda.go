@@ -99,7 +99,7 @@ func (c *CUDA) reserveSoftmax(s *softmaxCall) (err error) {
 // blockLogits computes the logits of a block of words, without their biases, and returns how many words it has.
 func (c *CUDA) blockLogits(s *softmaxCall, first int) (words int, err error) {
 	words = min(wordBlock, s.V-first)
-	return words, c.multiply(cudnn.Forward, s.M, s.D, words, cudnn.Operands{X: s.kept, W: offset(s.w, first*s.D), Y: s.logits})
+	return words, c.multiply.Run(cudnn.Forward, s.M, s.D, words, cudnn.Operands{X: s.kept, W: offset(s.w, first*s.D), Y: s.logits})
 }
 
 // findSums is a block of words of the first pass.
@@ -131,14 +131,14 @@ func (c *CUDA) giveGradients(s *softmaxCall, first int) error {
 		return err
 	}
 	dw := cudnn.Operands{X: s.kept, W: offset(s.dw, first*s.D), Y: s.logits}
-	if err := c.multiply(cudnn.FilterGradient, s.M, s.D, words, dw); err != nil {
+	if err := c.multiply.Run(cudnn.FilterGradient, s.M, s.D, words, dw); err != nil {
 		return err
 	}
 	to := s.dh // the first block begins the sum
 	if first > 0 {
 		to = s.part
 	}
-	if err := c.multiply(cudnn.DataGradient, s.M, s.D, words, cudnn.Operands{X: to, W: offset(s.w, first*s.D), Y: s.logits}); err != nil || first == 0 {
+	if err := c.multiply.Run(cudnn.DataGradient, s.M, s.D, words, cudnn.Operands{X: to, W: offset(s.w, first*s.D), Y: s.logits}); err != nil || first == 0 {
 		return err
 	}
 	return c.add(s.dh, s.part, s.M*s.D)

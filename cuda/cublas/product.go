@@ -1,0 +1,83 @@
+package cublas
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Precision is how factors are multiplied. Sums are kept in float32.
+type Precision uint8
+
+// Float32 multiplies float32 exactly; TF32 rounds the factors, float32, to 10 bits of mantissa; BFloat16 has factors in
+// bfloat16.
+const (
+	Float32 Precision = iota
+	TF32
+	BFloat16
+)
+
+// String is the name as it is written in settings and files.
+func (p Precision) String() string {
+	if p > BFloat16 {
+		return fmt.Sprintf("precision %d", uint8(p))
+	}
+	return [...]string{"fp32", "tf32", "bf16"}[p]
+}
+
+// Product is the shape of d = op(a) op(b), all row-major: d is Rows×Columns, a is Rows×Inner or, where TransposeA is
+// set, Inner×Rows, and b is Inner×Columns or, where TransposeB is set, Columns×Inner.
+type Product struct {
+	Rows, Inner, Columns   int
+	TransposeA, TransposeB bool
+	// Bias adds one float32 for each column to all rows.
+	Bias      bool
+	Precision Precision
+	// Wide has d in float32 where the factors are bfloat16.
+	Wide bool
+}
+
+// String writes the shape for logs, files and reports of faults.
+func (p Product) String() string {
+	mark := func(is bool, text string) string {
+		if is {
+			return text
+		}
+		return ""
+	}
+	return fmt.Sprintf("%d×%d%s by %d×%d%s%s %v%s", p.Rows, p.Inner, mark(p.TransposeA, "ᵀ"), p.Inner, p.Columns,
+		mark(p.TransposeB, "ᵀ"), mark(p.Bias, " + bias"), p.Precision, mark(p.Wide, " to fp32"))
+}
+
+// check refuses what is no product.
+func (p Product) check() error {
+	for _, n := range [...]int{p.Rows, p.Inner, p.Columns} {
+		if n < 1 || n > 1<<30 {
+			return fmt.Errorf("cublas: product %v: every size must be from 1 to 2^30", p)
+		}
+	}
+	if p.Precision > BFloat16 {
+		return fmt.Errorf("cublas: product %v: the precision must be fp32, tf32 or bf16", p)
+	}
+	return nil
+}
+
+// Way is how a product is computed: an algorithm of the library with its settings, which the library alone can read
+// and no other version of it.
+type Way struct {
+	Algorithm [8]uint64 `json:"algorithm"`
+	Workspace int       `json:"workspace"` // bytes of scratch memory
+}
+
+// Check refuses a way that was read from a file and cannot be one. What passes may still be refused by the library.
+func (w Way) Check() error {
+	if w.Workspace < 0 || w.Workspace > MaxWorkspace {
+		return fmt.Errorf("scratch memory of %d bytes, want 0 to %d", w.Workspace, MaxWorkspace)
+	}
+	if w.Algorithm == [8]uint64{} {
+		return errors.New("no algorithm")
+	}
+	return nil
+}
+
+// MaxWorkspace is the most scratch memory in bytes of a way.
+const MaxWorkspace = 64 << 20

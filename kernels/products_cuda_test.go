@@ -1,0 +1,148 @@
+//go:build cuda
+
+package kernels_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	dense "gorgonia.org/tensor"
+
+	"nmn/cuda/cublas"
+	"nmn/cuda/cudnn"
+	"nmn/internal/rng"
+	"nmn/kernels"
+	"nmn/kernels/conform"
+	"nmn/kernels/conv"
+	"nmn/kernels/emulator"
+	"nmn/kernels/product"
+	"nmn/kernels/tensor"
+)
+
+// openProducts opens the card with all products by one library, or by the faster one. Where the host has no cuBLASLt
+// the test is skipped.
+func openProducts(t testing.TB, p tensor.Precision, only product.Library, cache string) kernels.Backend {
+	t.Helper()
+	openCard(t) // skips where there is none
+	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Precision: p, Products: only, Plans: cudnn.Options{CacheFolder: cache}})
+	if errors.Is(err, cublas.ErrNoLibrary) {
+		conform.Skip(t, "cublaslt", err.Error())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// Products by each library keep what the reference says. In bf16 these operations are as in fp32, or no products.
+func TestCUDA_ProductsOfEachLibraryConform(t *testing.T) {
+	for _, only := range []product.Library{product.CuBLASLt, product.CuDNN} {
+		for _, p := range []tensor.Precision{tensor.FP32, tensor.TF32} {
+			for _, operation := range []string{"Conv", "LSTM", "CrossEntropy"} {
+				t.Run(strings.Join([]string{string(only), string(p), operation}, "/"), func(t *testing.T) {
+					o := cardOptions
+					o.Only, o.Large = operation, conform.Never
+					conform.Run(t, func(t testing.TB) kernels.Backend { return openProducts(t, p, only, "") }, o)
+				})
+			}
+		}
+	}
+}
+
+// products computes a product forward, with bias, and back, and returns all results.
+func products(t *testing.T, b kernels.Backend) (all []float32) {
+	t.Helper()
+	random := func(shape ...int) *tensor.Tensor {
+		x, err := b.Alloc(tensor.Float32, shape...)
+		stream, data := rng.New(uint64(shape[0])), make([]float32, x.Len())
+		for i := range data {
+			data[i] = float32(stream.Normal(0, 1))
+		}
+		if err := errors.Join(err, b.Upload(x, dense.New(dense.WithShape(len(data)), dense.WithBacking(data)))); err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	const rows, in, out = 10, 12, 20
+	x, w, bias, y := random(rows, 1, 1, in), random(out, 1, 1, in), random(out), random(rows, 1, 1, out)
+	dx, dw := random(rows, 1, 1, in), random(out, 1, 1, in)
+	for range 2 { // chosen, then known
+		if err := errors.Join(b.Conv(y, x, w, bias, conv.Params{}), b.ConvGradData(dx, y, w, nil, conv.Params{}),
+			b.ConvGradFilter(dw, x, y, conv.Params{})); err != nil {
+			t.Fatal(err)
+		}
+		all = slices.Concat(all, downloaded(t, b, y), downloaded(t, b, dx), downloaded(t, b, dw))
+	}
+	return all
+}
+
+// What is measured is kept: another run takes the same ways, and makes the same bits. A file that is corrupt, or a way
+// that does not work, is chosen anew.
+func TestCUDA_WaysToComputeProductsAreKept(t *testing.T) {
+	folder := t.TempDir()
+	want := products(t, openProducts(t, tensor.FP32, "", folder))
+	files, _ := filepath.Glob(filepath.Join(folder, "products-*.json"))
+	if len(files) != 1 {
+		t.Fatalf("%v, want one file of products", files)
+	}
+	first, err := os.ReadFile(files[0])
+	if err != nil || strings.Count(string(first), "_microseconds") != 2*3 {
+		t.Fatalf("%v\n%s", err, first)
+	}
+	if got := products(t, openProducts(t, tensor.FP32, "", folder)); !slices.Equal(got, want) {
+		t.Error("results differ from those of the run before")
+	}
+	if again, err := os.ReadFile(files[0]); err != nil || string(again) != string(first) {
+		t.Errorf("chosen again: %v\n%s", err, again)
+	}
+	for _, text := range []string{"{", strings.ReplaceAll(string(first), `"library": "cudnn"`, `"library": "cublaslt",
+		"way": {"algorithm": [77, 0, 0, 0, 0, 0, 0, 0], "workspace": 0}`)} {
+		if err := os.WriteFile(files[0], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := products(t, openProducts(t, tensor.FP32, "", folder)); emulatedNow() && !slices.Equal(got, want) {
+			t.Errorf("other results after %.40s", text)
+		}
+	}
+}
+
+func emulatedNow() bool { return strings.Contains(os.Getenv("NMN_LIBCUDA"), "emulator") }
+
+// Both libraries sum on the emulator in one order, so that they must agree bit for bit there: a factor that is
+// transposed wrongly would show.
+func TestCUDA_LibrariesAgreeOnTheEmulator(t *testing.T) {
+	if !emulatedNow() {
+		t.Skip("needs the emulator: a card adds in other orders")
+	}
+	for _, p := range []tensor.Precision{tensor.FP32, tensor.TF32} {
+		if got, want := products(t, openProducts(t, p, product.CuBLASLt, "")),
+			products(t, openProducts(t, p, product.CuDNN, "")); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", p, got[:8], want[:8])
+		}
+	}
+}
+
+// Where cuBLASLt cannot be used cuDNN computes all products, unless cuBLASLt is asked for.
+func TestCUDA_WithoutCuBLASLtTheProductsAreConvolutions(t *testing.T) {
+	if !emulatedNow() {
+		t.Skip("needs the emulator, which can fail a call")
+	}
+	want := products(t, openProducts(t, tensor.FP32, product.CuDNN, ""))
+	t.Setenv(emulator.FailVariable, "cublasLtCreate 1 1")
+	if got := products(t, openProducts(t, tensor.FP32, "", "")); !slices.Equal(got, want) {
+		t.Error("other results")
+	}
+	t.Setenv(emulator.FailVariable, "cublasLtCreate 1 2")
+	if _, err := kernels.OpenCUDA(kernels.CUDAConfig{Products: product.CuBLASLt}); !errors.Is(err, cublas.ErrNoLibrary) {
+		t.Errorf("%v, want ErrNoLibrary", err)
+	}
+}
