@@ -27,3 +27,10 @@ type Accountant interface {
 	// FreeBytes is the device memory that no program holds.
 	FreeBytes() (int, error)
 }
+
+// Multiplier is a Backend that computes matrix products by one of several libraries, whichever is faster. A graphics
+// card is one; ask by a type assertion.
+type Multiplier interface {
+	// ProductsBy counts the shapes of products that each library computes, by its name.
+	ProductsBy() map[string]int
+}

@@ -6,7 +6,6 @@ package cublas
 import "C"
 
 import (
-	"errors"
 	"fmt"
 	"time"
 	"unsafe"
@@ -123,48 +122,55 @@ func (p Product) wanted(bias cuda.Address) (w C.nmn_wanted, flags uint64) {
 	return w, flagFMA | flagSumFloat | flagFloat
 }
 
-// describe makes the descriptors of a product, whose bias stands at an address for now.
-func (h *Handle) describe(p Product, bias cuda.Address) (*Plan, uint64, error) {
+// describe makes the descriptors of a product, whose bias stands at an address for now. It needs no device.
+func describe(p Product, bias cuda.Address) (*Plan, uint64, error) {
 	if err := p.check(); err != nil {
 		return nil, 0, err
 	}
-	plan := &Plan{name: "cublas " + p.String(), handle: h, biased: p.Bias, bias: bias}
+	plan := &Plan{name: "cublas " + p.String(), biased: p.Bias, bias: bias}
 	wanted, flags := p.wanted(bias)
-	err := h.device.Do(func() error {
-		return check("describe "+p.String(), C.nmn_cublas_describe(&plan.product, &wanted))
-	})
-	if err != nil {
+	if err := check("describe "+p.String(), C.nmn_cublas_describe(&plan.product, &wanted)); err != nil {
 		return nil, 0, err
 	}
 	return plan, flags, nil
 }
 
-// Plans are at most so many plans of a product in the order in which the library expects them to be fast, all of which
-// give the same bits in every run. Where there is none the error wraps ErrUnsupported. Close frees each.
-func (h *Handle) Plans(p Product, bias cuda.Address, most int) (list []*Plan, err error) {
-	var ways [32]C.nmn_way
+// ways asks the library for ways with a handle.
+func (p *Plan) ways(handle unsafe.Pointer, flags uint64, most int) ([]C.nmn_way, error) {
+	list := make([]C.nmn_way, most)
 	var count C.int
-	plan, flags, err := h.describe(p, bias)
+	err := check("choose a way for "+p.name, C.nmn_cublas_ways(handle, &p.product, MaxWorkspace, C.uint64_t(flags),
+		&list[0], C.int(most), &count))
+	return list[:count], err
+}
+
+// Plans are at most so many plans of a product, at least one, in the order in which the library expects them to be
+// fast, all of which give the same bits in every run. Where there is none the error wraps ErrUnsupported. Close frees
+// each.
+func (h *Handle) Plans(p Product, bias cuda.Address, most int) (list []*Plan, err error) {
+	plan, flags, err := describe(p, bias)
 	if err != nil {
 		return nil, err
 	}
-	err = h.device.Do(func() error {
-		return check("choose a way for "+p.String(), C.nmn_cublas_ways(h.handle, &plan.product, MaxWorkspace, C.uint64_t(flags),
-			&ways[0], C.int(min(most, len(ways))), &count))
+	defer plan.Close()
+	var ways []C.nmn_way
+	err = h.device.Do(func() (err error) {
+		ways, err = plan.ways(h.handle, flags, most)
+		return err
 	})
-	if err := errors.Join(err, plan.Close()); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	for _, way := range ways[:count] {
+	for _, way := range ways {
 		if way.state != 0 || way.workspace > MaxWorkspace {
 			continue
 		}
-		plan, _, err := h.describe(p, bias)
+		own, _, err := describe(p, bias)
 		if err != nil {
 			return list, err
 		}
-		plan.take(way)
-		list = append(list, plan)
+		own.take(h, way)
+		list = append(list, own)
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("cublas: %v: %w", p, ErrUnsupported)
@@ -174,7 +180,7 @@ func (h *Handle) Plans(p Product, bias cuda.Address, most int) (list []*Plan, er
 
 // Restore is the plan of a product by a way that was found before.
 func (h *Handle) Restore(p Product, bias cuda.Address, way Way) (*Plan, error) {
-	plan, _, err := h.describe(p, bias)
+	plan, _, err := describe(p, bias)
 	if err != nil {
 		return nil, err
 	}
@@ -189,14 +195,15 @@ func (h *Handle) Restore(p Product, bias cuda.Address, way Way) (*Plan, error) {
 		err = fmt.Errorf("cublas: %v: a way with %d bytes of scratch memory", p, kept.workspace)
 	}
 	if err != nil {
-		return nil, errors.Join(err, plan.Close())
+		plan.Close()
+		return nil, err
 	}
-	plan.take(kept)
+	plan.take(h, kept)
 	return plan, nil
 }
 
-func (p *Plan) take(way C.nmn_way) {
-	p.way, p.Way.Workspace = way, int(way.workspace)
+func (p *Plan) take(h *Handle, way C.nmn_way) {
+	p.handle, p.way, p.Way.Workspace = h, way, int(way.workspace)
 	for i, word := range way.algorithm {
 		p.Way.Algorithm[i] = uint64(word)
 	}
@@ -222,10 +229,7 @@ func (p *Plan) Run(o Operands, workspace cuda.Address) error {
 }
 
 // Close frees the descriptors. Closing twice is harmless.
-func (p *Plan) Close() error {
-	C.nmn_cublas_forget(&p.product)
-	return nil
-}
+func (p *Plan) Close() { C.nmn_cublas_forget(&p.product) }
 
 // toPointer turns a handle of the driver into the pointer that C takes it as.
 func toPointer(handle uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&handle)) }

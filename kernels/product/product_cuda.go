@@ -74,6 +74,20 @@ func (p *Products) Has(l Library) bool {
 	return l == CuDNN && p.options.Only != CuBLASLt || l == CuBLASLt && p.cublas != nil
 }
 
+// Count is the number of shapes that each library computes, by its name. Without cuBLASLt it is empty: cuDNN's plans
+// are known to cuDNN.
+func (p *Products) Count() map[string]int {
+	count := map[string]int{}
+	for _, plan := range p.plans {
+		if plan == nil {
+			count[string(CuDNN)]++
+		} else {
+			count[string(CuBLASLt)]++
+		}
+	}
+	return count
+}
+
 // readChoices takes what earlier runs have chosen. A file that is unfit is reported and replaced later.
 func (p *Products) readChoices() {
 	info := p.device.Device.Info()
@@ -99,7 +113,7 @@ func (p *Products) Close() error {
 	var errs []error
 	for _, plan := range p.plans {
 		if plan != nil {
-			errs = append(errs, plan.Close())
+			plan.Close()
 		}
 	}
 	clear(p.plans)
@@ -261,7 +275,7 @@ func (p *Products) fastest(s shape, o cudnn.Operands) (best *cublas.Plan, c Choi
 	}
 	for _, plan := range plans {
 		if plan != best {
-			err = errors.Join(err, plan.Close())
+			plan.Close()
 		}
 	}
 	if c.Library == "" {

@@ -56,6 +56,8 @@ type CaptionFigures struct {
 	GFLOP         float64 `json:"gflop"`
 	PeakMemoryMiB float64 `json:"peak_memory_mib"`   // of the process, while training
 	DeviceMiB     float64 `json:"device_memory_mib"` // likewise, of the device
+
+	Products map[string]int `json:"products,omitempty"` // shapes that each library of a graphics card computes
 }
 
 // CaptionStep measures whole training steps of a fresh captioner, on random clips with captions as long as those of
@@ -104,6 +106,9 @@ func CaptionStep(ctx context.Context, backend kernels.Backend, n Captioner, o Op
 	f = n.figures(backend, clips, o)
 	f.PeakMemoryMiB, f.DeviceMiB = mebibytes(peakMemory()), mebibytes(uint64(trainer.DeviceBytes()))
 	f.StepCPUMS = milliseconds(cpu) / float64(o.Repeats)
+	if m, ok := backend.(kernels.Multiplier); ok {
+		f.Products = m.ProductsBy()
+	}
 	f.summarize(durations)
 	return f, nil
 }
