@@ -69,13 +69,13 @@ type host struct {
 	results                 []float32
 }
 
-// roundedWords is the number of words of a batch, rounded up to a sixteenth multiple of an eighth of its places for
-// words, so that few shapes of batches occur: a graphics card looks for the best way to compute each of them, and
-// records each. What is added says nothing: it changes neither losses nor gradients.
-func roundedWords(words, steps, clips int) int {
-	part := ceilTo((steps*clips+7)/8, rounded)
-	return ceilTo(words, part)
-}
+// roundedWords is the number of words of a batch, rounded up to so many parts of its places for words that few shapes
+// of batches occur: a graphics card looks for the best way to compute each of them, and records each. What is added
+// says nothing: it changes neither losses nor gradients.
+func roundedWords(words, steps, clips int) int { return ceilTo(words, part(steps, clips)) }
+
+// part is an eighth of the places for words, as a multiple of rounded.
+func part(steps, clips int) int { return ceilTo((steps*clips+7)/8, rounded) }
 
 // rounded is a multiple of rows that all devices like.
 const rounded = 16

@@ -36,6 +36,7 @@ type Size struct {
 
 // Reserve makes room for all batches up to a size, so that memory does not move while a net is trained.
 func (n *Net) Reserve(s Size) error {
-	steps := s.Words + 1
-	return n.hold(planKey{frames: s.Frames, steps: steps, clips: s.Clips, words: roundedWords(s.Said, steps, s.Clips)})
+	steps := s.Words + 1 // a batch of shorter captions may be rounded up further than the largest, but by less than a part
+	return n.hold(planKey{frames: s.Frames, steps: steps, clips: s.Clips,
+		words: roundedWords(s.Said, steps, s.Clips) + part(steps, s.Clips)})
 }
