@@ -49,15 +49,18 @@ struct Scratch {
   bool last;
 };
 
-// add writes the sums of the block's tile to out, or adds them to what it holds. total is the thread's own.
-// partial has gridDim.y * count doubles, tickets one counter for each tile. All threads of the block call.
+// own is where the thread's V sums stand in shared memory. A kernel that is short of registers adds to them there.
 template <int V>
-static __device__ __forceinline__ void add(float *out, const double *total, double *partial, unsigned *tickets,
-                                           int count, bool accumulate, Scratch &shared) {
+static __device__ __forceinline__ double *own(Scratch &shared) {
+  return shared.sums + threadIdx.y * tile + threadIdx.x * V;
+}
+
+// join writes the sums of the block's tile to out, or adds them to what it holds, where own() has those of each
+// thread. partial has gridDim.y * count doubles, tickets one counter for each tile. All threads of the block call.
+static __device__ __forceinline__ void join(float *out, double *partial, unsigned *tickets, int count,
+                                            bool accumulate, Scratch &shared) {
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, column = thread % tile, run = thread / tile;
   const int at = blockIdx.x * tile + column;
-#pragma unroll
-  for (int k = 0; k < V; k++) shared.sums[threadIdx.y * tile + threadIdx.x * V + k] = total[k];
   __syncthreads();
   if (run == 0 && at < count) {
     double sum = 0;
@@ -68,6 +71,7 @@ static __device__ __forceinline__ void add(float *out, const double *total, doub
   const int length = (gridDim.y + runs - 1) / runs, end = min((run + 1) * length, (int)gridDim.y);
   double sum = 0;
   if (at < count) {
+#pragma unroll 8
     for (int part = run * length; part < end; part++) sum += partial[(long long)part * count + at];
   }
   shared.sums[run * tile + column] = sum;
@@ -77,6 +81,15 @@ static __device__ __forceinline__ void add(float *out, const double *total, doub
     for (int i = 0; i < runs; i++) sum += shared.sums[i * tile + column];
     out[at] = (float)sum;
   }
+}
+
+// add is join for sums that are in registers: total is the thread's own.
+template <int V>
+static __device__ __forceinline__ void add(float *out, const double *total, double *partial, unsigned *tickets,
+                                           int count, bool accumulate, Scratch &shared) {
+#pragma unroll
+  for (int k = 0; k < V; k++) own<V>(shared)[k] = total[k];
+  join(out, partial, tickets, count, accumulate, shared);
 }
 
 }  // namespace columns

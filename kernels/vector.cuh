@@ -34,6 +34,17 @@ struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Raw {
   T e[V];
 };
 
+// Numbers as they are in memory, for what only chooses among them: nothing is rounded.
+template <int V, class T>
+static __device__ __forceinline__ Raw<T, V> loadRaw(const T *from) {
+  return *reinterpret_cast<const Raw<T, V> *>(from);
+}
+
+template <class T, int V>
+static __device__ __forceinline__ void storeRaw(T *to, const Raw<T, V> &raw) {
+  *reinterpret_cast<Raw<T, V> *>(to) = raw;
+}
+
 template <int V, class T>
 static __device__ __forceinline__ Vec<V> load(const T *from) {
   const Raw<T, V> raw = *reinterpret_cast<const Raw<T, V> *>(from);

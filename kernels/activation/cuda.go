@@ -19,7 +19,15 @@ type CUDA struct {
 
 var _ Ops = (*CUDA)(nil)
 
-const threads = 256
+const (
+	threads = 256
+	batch   = 2 // groups of 16 bytes that a thread loads at once
+)
+
+// grid covers count elements of a tensor, or of each of its rows.
+func grid(t *tensor.Tensor, count int) cuda.Dim3 {
+	return tensor.Cover(tensor.Ceil(count*t.DType().Size(), 16), threads, batch)
+}
 
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
@@ -41,7 +49,7 @@ func (c *CUDA) ReLU(y, x *tensor.Tensor) error {
 	if err != nil || x.Len() == 0 {
 		return err
 	}
-	grid, block := tensor.Spread(tensor.Ceil(x.Len(), 4), threads), cuda.Dim3{X: threads}
+	grid, block := grid(x, x.Len()), cuda.Dim3{X: threads}
 	a := reluArguments{y: tensor.At(y), x: tensor.At(x), length: int64(x.Len())}
 	if dtype == tensor.BFloat16 {
 		return c.relu.launchReluBf16(c.device.Stream, grid, block, reluBf16Arguments(a))
@@ -59,7 +67,7 @@ func (c *CUDA) ReLUGrad(dx, dy, y *tensor.Tensor) error {
 	if err != nil || y.Len() == 0 {
 		return err
 	}
-	grid, block := tensor.Spread(tensor.Ceil(y.Len(), 4), threads), cuda.Dim3{X: threads}
+	grid, block := grid(y, y.Len()), cuda.Dim3{X: threads}
 	a := reluGradientArguments{dx: tensor.At(dx), dy: tensor.At(dy), y: tensor.At(y), length: int64(y.Len())}
 	if dtype == tensor.BFloat16 {
 		return c.relu.launchReluGradientBf16(c.device.Stream, grid, block, reluGradientBf16Arguments(a))
@@ -93,7 +101,7 @@ func (c *CUDA) drop(operation string, out, in, keys, seed *tensor.Tensor, rate f
 	if row > math.MaxInt32-3 || keys.Len() > math.MaxInt32 {
 		return fmt.Errorf("%s: %d rows of %d elements are more than a launch can have: %w", operation, keys.Len(), row, tensor.ErrShape)
 	}
-	grid := tensor.Spread(tensor.Ceil(row, 4), threads)
+	grid := grid(in, row)
 	grid.Y = min(keys.Len(), 65535)
 	a := dropoutArguments{
 		y: tensor.At(out), x: tensor.At(in), keys: tensor.At(keys), seed: tensor.At(seed), rows: int32(keys.Len()), row: int32(row),

@@ -1,7 +1,8 @@
 // Dropout, values and gradients alike: y = x m / (1-rate) with the mask of Philox4x32-10.
 //
-// Mapping: blockIdx.y is a row of the batch, and on in steps of gridDim.y; a thread takes groups of four
-// elements of the row, the words of one counter. Word i mod 4 of counter (i/4, keys[row], 0, 0) under the
+// Mapping: blockIdx.y is a row of the batch, and on in steps of gridDim.y; a thread takes groups of 16 bytes of the
+// row, the words of one counter or two, and loads two groups before it uses the first; where rows are not at
+// multiples of 16 bytes it takes four elements one by one. Bytes an element of T bytes: 2 T. Word i mod 4 of counter (i/4, keys[row], 0, 0) under the
 // key seed[0], seed[1] decides on element i, so that a mask depends on nothing else. y may be x. The seed
 // lies in device memory: it changes from epoch to epoch, while a captured launch does not.
 #include "../vector.cuh"
@@ -25,31 +26,58 @@ static __device__ __forceinline__ Words philox(unsigned counter, unsigned row, u
   return {{c0, c1, c2, c3}};
 }
 
+// Drop is what decides on the elements of a row.
+struct Drop {
+  unsigned key, seed0, seed1, threshold;
+  float scale;
+
+  // to are the numbers from, of which the first one is element i of the row, a multiple of four.
+  template <int V, class T>
+  __device__ __forceinline__ void group(T *to, Vec<V> v, unsigned i) const {
+#pragma unroll
+    for (int k = 0; k < V; k += 4) {
+      const Words words = philox((i + k) / 4, key, seed0, seed1);
+#pragma unroll
+      for (int n = 0; n < 4; n++) v.v[k + n] = words.w[n] < threshold ? 0.0f : v.v[k + n] * scale;
+    }
+    store<V>(to + i, v);
+  }
+
+  // The same for up to four elements, one by one.
+  template <class T>
+  __device__ __forceinline__ void single(T *to, const T *from, unsigned i, unsigned end) const {
+    const Words words = philox(i / 4, key, seed0, seed1);
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+      if (i + n < end) narrow(to[i + n], words.w[n] < threshold ? 0.0f : widen(from[i + n]) * scale);
+    }
+  }
+};
+
 template <class T>
 static __device__ __forceinline__ void dropout(T *y, const T *x, const int *keys, const int *seed, int rows,
                                                int row, unsigned threshold, float scale) {
-  const unsigned seed0 = (unsigned)seed[0], seed1 = (unsigned)seed[1];
-  const bool wide = aligned(x) && aligned(y) && row % 4 == 0;
+  const int lanes = Wide<T>::lanes;
+  const unsigned end = (unsigned)row, run = blockDim.x;
+  const bool wide = aligned(x) && aligned(y) && end % lanes == 0;
   for (int r = blockIdx.y; r < rows; r += gridDim.y) {
     const T *from = x + (long long)r * row;
     T *to = y + (long long)r * row;
-    const unsigned key = (unsigned)keys[r];
-    for (unsigned group = blockIdx.x * blockDim.x + threadIdx.x; group < ((unsigned)row + 3) / 4;
-         group += gridDim.x * blockDim.x) {
-      const Words words = philox(group, key, seed0, seed1);
-      const long long i = (long long)group * 4;
-      if (wide) {
-        Vec<4> v = load<4>(from + i);
-#pragma unroll
-        for (int k = 0; k < 4; k++) v.v[k] = words.w[k] < threshold ? 0.0f : v.v[k] * scale;
-        store<4>(to + i, v);
-        continue;
+    const Drop drop = {(unsigned)keys[r], (unsigned)seed[0], (unsigned)seed[1], threshold, scale};
+    if (!wide) {
+      for (unsigned q = blockIdx.x * run + threadIdx.x; q < (end + 3) / 4; q += gridDim.x * run) {
+        drop.single(to, from, 4 * q, end);
       }
-#pragma unroll
-      for (int k = 0; k < 4; k++) {
-        if (i + k >= row) continue;
-        narrow(to[i + k], words.w[k] < threshold ? 0.0f : widen(from[i + k]) * scale);
-      }
+      continue;
+    }
+    const unsigned groups = end / lanes;
+    for (unsigned g = 2 * blockIdx.x * run + threadIdx.x; g < groups; g += 2 * gridDim.x * run) {
+      const bool second = g + run < groups;
+      const Vec<lanes> a = load<lanes>(from + (long long)g * lanes);
+      Vec<lanes> b = {};
+      if (second) b = load<lanes>(from + (long long)(g + run) * lanes);
+      drop.group(to, a, g * lanes);
+      if (second) drop.group(to, b, (g + run) * lanes);
     }
   }
 }

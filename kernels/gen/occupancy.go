@@ -4,9 +4,10 @@ package main
 // compute capabilities in the CUDA C++ programming guide.
 type multiprocessor struct {
 	warps, blocks int
-	shared        int // bytes of shared memory
-	reserved      int // bytes of it that the system takes for each block
-	sharedUnit    int // bytes in which it is given out
+	shared        int  // bytes of shared memory
+	reserved      int  // bytes of it that the system takes for each block
+	sharedUnit    int  // bytes in which it is given out
+	counted       bool // whether a kernel's shared memory, where it has any, is listed with what the system takes
 }
 
 // multiprocessors are those of the architectures that the fatbin has machine code for.
@@ -15,7 +16,7 @@ var multiprocessors = map[string]multiprocessor{
 	"80": {warps: 64, blocks: 32, shared: 164 << 10, reserved: 1 << 10, sharedUnit: 128},
 	"86": {warps: 48, blocks: 16, shared: 100 << 10, reserved: 1 << 10, sharedUnit: 128},
 	"89": {warps: 48, blocks: 24, shared: 100 << 10, reserved: 1 << 10, sharedUnit: 128},
-	"90": {warps: 64, blocks: 32, shared: 228 << 10, reserved: 1 << 10, sharedUnit: 128},
+	"90": {warps: 64, blocks: 32, shared: 228 << 10, reserved: 1 << 10, sharedUnit: 128, counted: true},
 }
 
 const (
@@ -35,7 +36,10 @@ func (m multiprocessor) resident(threads, registers, shared int) int {
 		inPart := partRegisters / up(registers*warpThreads, registerUnit)
 		blocks = min(blocks, parts*inPart/warps)
 	}
-	if each := up(shared+m.reserved, m.sharedUnit); each > 0 {
+	if shared == 0 || !m.counted {
+		shared += m.reserved
+	}
+	if each := up(shared, m.sharedUnit); each > 0 {
 		blocks = min(blocks, m.shared/each)
 	}
 	return blocks

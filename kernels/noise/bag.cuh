@@ -19,9 +19,6 @@ const int maxThreads = 512;
 const int maxTile = 128;
 const int maxSums = 2048;
 
-// Instances that a thread keeps in registers between the two passes over a bag.
-const int kept = 16;
-
 const int foldAfter = 32;
 
 // Tile is what a block works on, and the part of it that its thread sees.
@@ -59,6 +56,10 @@ static __device__ __forceinline__ Tile tileOf(const int *offsets, int bags, int 
 // Instances visits the thread's instances: the first ones are loaded together and stay in registers.
 template <int V>
 struct Instances {
+  // Instances that a thread keeps in registers between the two passes over a bag: of four classes fewer, for
+  // which all registers suffice beside the sums in double.
+  static const int kept = V == 1 ? 16 : 8;
+
   const float *data;
   long long step;  // elements between the thread's instances
   Vec<V> held[kept];

@@ -35,7 +35,7 @@ static __device__ __forceinline__ void noisyOR(float *p, float *gradient, const 
 
 // p and gradient may each be null; dp is read for the gradient. Four classes a thread: classes is a
 // multiple of 4, o and gradient are at multiples of 16 bytes.
-extern "C" __global__ void __launch_bounds__(bag::maxThreads)
+extern "C" __global__ void __launch_bounds__(bag::maxThreads, 1)
 noisy_or_wide(float *p, float *gradient, const float *dp, const float *o, const int *offsets, int bags, int frames,
               int cells, int classes) {
   __shared__ double sums[bag::maxSums];
@@ -44,7 +44,7 @@ noisy_or_wide(float *p, float *gradient, const float *dp, const float *o, const 
 }
 
 // One class a thread, for any number and place.
-extern "C" __global__ void __launch_bounds__(bag::maxThreads)
+extern "C" __global__ void __launch_bounds__(bag::maxThreads, 1)
 noisy_or(float *p, float *gradient, const float *dp, const float *o, const int *offsets, int bags, int frames,
          int cells, int classes) {
   __shared__ double sums[bag::maxSums];

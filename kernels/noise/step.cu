@@ -2,7 +2,7 @@
 // transformation to p(z), loss, posterior, and the gradients of all logits and of O, in one launch.
 //
 // Mapping, layout and the order of sums over instances: bag.cuh. Logits are read once where a thread
-// has at most bag::kept instances; the rest is read again for the gradient. Each class is decided in
+// has at most bag::Instances::kept instances; the rest is read again for the gradient. Each class is decided in
 // double by one thread (decide.cuh). The loss of a bag is the sum over the classes of each tile as a
 // tree, then over the tiles in ascending order, by the last block of the bag.
 #include "../reduce.cuh"
@@ -196,7 +196,7 @@ static __device__ __forceinline__ void step(const Step &s, Scratch &shared) {
 }  // namespace noise
 
 // Four classes a thread: classes is a multiple of 4, logits and dLogits are at multiples of 16 bytes.
-extern "C" __global__ void __launch_bounds__(bag::maxThreads)
+extern "C" __global__ void __launch_bounds__(bag::maxThreads, 1)
 noise_step_wide(const float *logits, const float *confidence, const float *labels, const int *offsets, float *loss,
                 float *dLogits, float *dO, float *prob, float *observed, float *posterior, float *bagLogit,
                 double *partial, unsigned *tickets, int bags, int frames, int cells, int classes, int perBag, int mil,

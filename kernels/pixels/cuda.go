@@ -62,7 +62,7 @@ func (c *CUDA) Normalize(x, pixels, sizes, flips *tensor.Tensor, p Params) error
 
 // launch normalises some frames.
 func (c *CUDA) launch(g Geometry, first, frames int, x, pixels, sizes, flips *tensor.Tensor, p Params) error {
-	const threads = 256
+	const threads, batch = 256, 2 // a thread reads the pixels of two groups of 16 bytes at once
 	length := frames * g.H * g.W * g.C
 	a := normalizeArguments{
 		x: tensor.At(x) + cuda.Address(x.DType().Size()*first*g.H*g.W*g.C), pixels: tensor.At(pixels) + cuda.Address(3*first*g.H*g.W),
@@ -75,7 +75,7 @@ func (c *CUDA) launch(g Geometry, first, frames int, x, pixels, sizes, flips *te
 	if flips != nil {
 		a.flips = tensor.At(flips) + cuda.Address(first)
 	}
-	grid, block := tensor.Spread(tensor.Ceil(length, 4), threads), cuda.Dim3{X: threads}
+	grid, block := tensor.Cover(tensor.Ceil(length*x.DType().Size(), 16), threads, batch), cuda.Dim3{X: threads}
 	if x.DType() == tensor.BFloat16 {
 		return c.normalize.launchNormalizeBf16(c.device.Stream, grid, block, normalizeBf16Arguments(a))
 	}

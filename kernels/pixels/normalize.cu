@@ -3,7 +3,8 @@
 //
 // Mapping: the output is one run of frames * height * width * channels elements; a thread writes groups of
 // 16 bytes of it, in steps of the grid, whatever rows they lie in, and finds the pixel of the first one by
-// division. The host splits batches so that an index fits 32 bits. Each element depends on one byte.
+// division. It reads the pixels of two groups before it writes the first. The host splits batches so that an index
+// fits 32 bits. Each element depends on one byte. Bytes a pixel of C channels of T bytes: 3 + C T.
 #include "../vector.cuh"
 
 namespace pixels {
@@ -58,20 +59,32 @@ struct Cursor {
   }
 };
 
+// The values of V elements from i on.
+template <unsigned V>
+static __device__ __forceinline__ Vec<V> group(const Picture &p, unsigned i) {
+  Cursor at(p, i);
+  Vec<V> v;
+#pragma unroll
+  for (unsigned k = 0; k < V; k++) {
+    v.v[k] = at.value(p);
+    if (k + 1 < V) at.next(p);
+  }
+  return v;
+}
+
 template <class T>
 static __device__ __forceinline__ void normalize(T *x, const Picture &p, unsigned length) {
   const unsigned lanes = Wide<T>::lanes;
   const unsigned first = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;
   const unsigned groups = aligned(x) ? length / lanes : 0;
-  for (unsigned g = first; g < groups; g += step) {
-    Cursor at(p, g * lanes);
-    Vec<lanes> v;
-#pragma unroll
-    for (unsigned k = 0; k < lanes; k++) {
-      v.v[k] = at.value(p);
-      if (k + 1 < lanes) at.next(p);
+  for (unsigned g = 2 * blockIdx.x * blockDim.x + threadIdx.x; g < groups; g += 2 * step) {
+    const unsigned other = g + blockDim.x;
+    const Vec<lanes> a = group<lanes>(p, g * lanes);
+    if (other < groups) {
+      const Vec<lanes> b = group<lanes>(p, other * lanes);
+      store<lanes>(x + (long long)other * lanes, b);
     }
-    store<lanes>(x + (long long)g * lanes, v);
+    store<lanes>(x + (long long)g * lanes, a);
   }
   for (unsigned i = groups * lanes + first; i < length; i += step) narrow(x[i], Cursor(p, i).value(p));
 }

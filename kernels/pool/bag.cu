@@ -11,6 +11,9 @@
 // double; then the threads of a channel in ascending order; then, by the last block of the bag's tile, the
 // parts in ascending order. Maxima do not depend on an order; of equal ones the first cell gets the
 // gradient.
+//
+// Bytes, for each element of x of T bytes: pooling reads T; the gradient of the mean writes T, and reads as much
+// where it accumulates; that of the maximum writes T and reads x up to each maximum.
 #include "../reduce.cuh"
 #include "../vector.cuh"
 
@@ -19,6 +22,7 @@ namespace pool {
 const int strips = 64;    // largest blockDim.y
 const int tileWide = 32;  // channels of a block
 const int foldAfter = 32;
+const int batch = 4;  // cells that a thread loads before it uses the first
 
 // Cells of one bag, and the first channel of this block.
 struct Bag {
@@ -60,21 +64,36 @@ struct Top {
 template <class Op, int V, class T>
 static __device__ __forceinline__ void joinBag(float *g, const T *x, const Bag &b, int channels, double *partial,
                                                unsigned *tickets, double *values, bool *last) {
+  static_assert(foldAfter % batch == 0, "whole batches join a double");
   const int own = threadIdx.x * V;
+  const long long step = blockDim.y;
   const long long part = (b.count + gridDim.y - 1) / gridDim.y, begin = blockIdx.y * part;
   const long long end = min(begin + part, b.count);
   double total[V];
 #pragma unroll
   for (int k = 0; k < V; k++) total[k] = (double)Op::start();
   if (b.tile + own < channels) {
-    const T *from = x + b.first * channels + b.tile + own;
+    const T *at = x + (b.first + begin + threadIdx.y) * channels + b.tile + own;
+    const long long stride = step * channels;
     for (long long cell = begin + threadIdx.y; cell < end;) {
       float some[V];
 #pragma unroll
       for (int k = 0; k < V; k++) some[k] = Op::start();
-#pragma unroll 4
-      for (int i = 0; i < foldAfter && cell < end; i++, cell += blockDim.y) {
-        const Vec<V> v = load<V>(from + cell * channels);
+      int i = 0;
+      for (; i < foldAfter && cell + (batch - 1) * step < end; i += batch, cell += batch * step) {
+        Raw<T, V> held[batch];
+#pragma unroll
+        for (int n = 0; n < batch; n++) held[n] = loadRaw<V>(at + n * stride);
+        at += batch * stride;
+#pragma unroll
+        for (int n = 0; n < batch; n++) {
+#pragma unroll
+          for (int k = 0; k < V; k++) some[k] = Op::cell(some[k], widen(held[n].e[k]));
+        }
+      }
+#pragma unroll 1
+      for (; i < foldAfter && cell < end; i++, cell += step, at += stride) {
+        const Vec<V> v = load<V>(at);
 #pragma unroll
         for (int k = 0; k < V; k++) some[k] = Op::cell(some[k], v.v[k]);
       }
@@ -150,8 +169,12 @@ template <int V, class T>
 static __device__ __forceinline__ void meanGradient(T *dx, const float *dg, long long elements, int channels,
                                                     float inverse, bool accumulate) {
   const long long step = (long long)gridDim.y * blockDim.x * V;
-  for (long long i = ((long long)blockIdx.y * blockDim.x + threadIdx.x) * V; i < elements; i += step) {
-    Vec<V> d = load<V>(dg + i % channels);
+  long long i = ((long long)blockIdx.y * blockDim.x + threadIdx.x) * V;
+  int channel = (int)(i % channels);
+  const int advance = (int)(step % channels);
+  for (; i < elements; i += step) {
+    Vec<V> d = load<V>(dg + channel);
+    channel += advance - (channel >= channels - advance ? channels : 0);
 #pragma unroll
     for (int k = 0; k < V; k++) d.v[k] *= inverse;
     if (accumulate) {
@@ -193,7 +216,7 @@ static __device__ __forceinline__ void meanGradientOf(T *dx, const float *dg, co
 // top chooses the maximum, else the mean. lanes is the channels of a thread: 1, or those of 16 bytes where
 // rows of x are at multiples of them; blockDim.x is 32 / lanes. partial has gridDim.x * 32 * gridDim.y
 // doubles, tickets gridDim.x counters.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 bag_pool(float *g, const float *x, const int *offsets, double *partial, unsigned *tickets, int bags, int frames,
          int cells, int channels, int top, int lanes) {
   __shared__ double values[pool::strips * pool::tileWide];
@@ -202,7 +225,7 @@ bag_pool(float *g, const float *x, const int *offsets, double *partial, unsigned
                   lanes);
 }
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 bag_pool_bf16(float *g, const bfloat16 *x, const int *offsets, double *partial, unsigned *tickets, int bags,
               int frames, int cells, int channels, int top, int lanes) {
   __shared__ double values[pool::strips * pool::tileWide];

@@ -5,7 +5,11 @@
 // Mapping: a block takes rows of windows, blockIdx.x and on in steps of gridDim.x; its threads take
 // (window, channels) in order, so that neighbouring threads touch neighbouring channels, 16 bytes each
 // where rows allow. Every element of a gradient is written by the one thread of its window; nothing is
-// summed across threads.
+// summed across threads. A thread has all loads of a window under way at once, 4 of them for maxima and means
+// and 5 for a gradient.
+//
+// Bytes, for each element of x of T bytes: maxima and means 1.25 T (x once, a quarter as many results), gradients of
+// maxima 2.5 T (x and dx, a quarter each of y and dy), those of means 1.25 T. Nothing is read twice.
 //
 // Mapping with the gradient of the bias: block (tile, part) takes the windows of its part, in the order of y,
 // for 32 neighbouring channels, the columns of reduce.cuh; thread (x, y) takes channel x, or those of 16
@@ -23,18 +27,19 @@ struct Shape {
 // Window is where the elements of one window and its output stand.
 struct Window {
   long long corner, output;  // its upper left element
-  long long right, down;     // steps to the neighbours; 0 where the border cuts
+  int right, down;           // steps to the neighbours; 0 where the border cuts
 };
 
 // The window at a place of its row of windows, line, which counts the rows of all frames; channels from
-// channel on.
-static __device__ __forceinline__ Window windowAt(const Shape &s, long long line, int column, int channel) {
-  const int frame = (int)(line / s.rows), row = (int)(line - (long long)frame * s.rows);
+// channel on. Lines of 32 bits are divided faster.
+template <class N>
+static __device__ __forceinline__ Window windowAt(const Shape &s, N line, int column, int channel) {
+  const int frame = (int)(line / s.rows), row = (int)(line - (N)frame * s.rows);
   Window w;
   w.corner = (((long long)frame * s.height + 2 * row) * s.width + 2 * column) * s.channels + channel;
-  w.output = (line * s.columns + column) * s.channels + channel;
+  w.output = ((long long)line * s.columns + column) * s.channels + channel;
   w.right = 2 * column + 1 < s.width ? s.channels : 0;
-  w.down = 2 * row + 1 < s.height ? (long long)s.width * s.channels : 0;
+  w.down = 2 * row + 1 < s.height ? s.width * s.channels : 0;
   return w;
 }
 
@@ -51,40 +56,49 @@ static __device__ __forceinline__ void each(const Shape &s, F visit) {
   }
 }
 
+// larger of numbers as they are in memory.
+template <class T>
+static __device__ __forceinline__ T largerRaw(T a, T b) {
+  return widen(a) > widen(b) || widen(a) != widen(a) ? a : b;
+}
+
 template <int V, class T>
 static __device__ __forceinline__ void maxima(T *y, const T *x, const Shape &s) {
   each<V>(s, [&](const Window &w) {
-    const Vec<V> a = load<V>(x + w.corner), b = load<V>(x + w.corner + w.right);
-    const Vec<V> c = load<V>(x + w.corner + w.down), d = load<V>(x + w.corner + w.down + w.right);
-    Vec<V> top;
+    const Raw<T, V> a = loadRaw<V>(x + w.corner), b = loadRaw<V>(x + w.corner + w.right);
+    const Raw<T, V> c = loadRaw<V>(x + w.corner + w.down), d = loadRaw<V>(x + w.corner + w.down + w.right);
+    Raw<T, V> top;
 #pragma unroll
-    for (int i = 0; i < V; i++) top.v[i] = larger(larger(a.v[i], b.v[i]), larger(c.v[i], d.v[i]));
-    store<V>(y + w.output, top);
+    for (int i = 0; i < V; i++) top.e[i] = largerRaw(largerRaw(a.e[i], b.e[i]), largerRaw(c.e[i], d.e[i]));
+    storeRaw(y + w.output, top);
   });
 }
 
 // The first element, row by row, that equals the maximum gets the gradient, which is returned, 0 where none
-// flows. Stores go from last to first: of an element that a cut window names twice the first name's value
+// flows. Gradients are only moved, and stay as they are in memory. Stores go from last to first: of an element that a cut window names twice the first name's value
 // stays, and the second name never is the first to equal the maximum.
 template <int V, class T>
-static __device__ __forceinline__ Vec<V> scatter(T *dx, const T *dy, const T *x, const T *y, const Window &w,
-                                                 bool relu) {
-  const Vec<V> a = load<V>(x + w.corner), b = load<V>(x + w.corner + w.right), c = load<V>(x + w.corner + w.down);
-  const Vec<V> top = load<V>(y + w.output);
-  Vec<V> g = load<V>(dy + w.output), da, db, dc, dd;
+static __device__ __forceinline__ Raw<T, V> scatter(T *dx, const T *dy, const T *x, const T *y, const Window &w,
+                                                    bool relu) {
+  const Raw<T, V> a = loadRaw<V>(x + w.corner), b = loadRaw<V>(x + w.corner + w.right);
+  const Raw<T, V> c = loadRaw<V>(x + w.corner + w.down), y0 = loadRaw<V>(y + w.output);
+  Raw<T, V> g = loadRaw<V>(dy + w.output), da, db, dc, dd;
+  const T zero = {};
 #pragma unroll
   for (int i = 0; i < V; i++) {
-    const bool isA = a.v[i] == top.v[i], isB = !isA && b.v[i] == top.v[i], isC = !isA && !isB && c.v[i] == top.v[i];
-    if (relu && !(top.v[i] > 0)) g.v[i] = 0;
-    da.v[i] = isA ? g.v[i] : 0.0f;
-    db.v[i] = isB ? g.v[i] : 0.0f;
-    dc.v[i] = isC ? g.v[i] : 0.0f;
-    dd.v[i] = !isA && !isB && !isC ? g.v[i] : 0.0f;
+    const float top = widen(y0.e[i]);
+    const bool isA = widen(a.e[i]) == top, isB = !isA && widen(b.e[i]) == top;
+    const bool isC = !isA && !isB && widen(c.e[i]) == top;
+    if (relu && !(top > 0)) g.e[i] = zero;
+    da.e[i] = isA ? g.e[i] : zero;
+    db.e[i] = isB ? g.e[i] : zero;
+    dc.e[i] = isC ? g.e[i] : zero;
+    dd.e[i] = !isA && !isB && !isC ? g.e[i] : zero;
   }
-  store<V>(dx + w.corner + w.down + w.right, dd);
-  store<V>(dx + w.corner + w.down, dc);
-  store<V>(dx + w.corner + w.right, db);
-  store<V>(dx + w.corner, da);
+  storeRaw(dx + w.corner + w.down + w.right, dd);
+  storeRaw(dx + w.corner + w.down, dc);
+  storeRaw(dx + w.corner + w.right, db);
+  storeRaw(dx + w.corner, da);
   return g;
 }
 
@@ -102,21 +116,23 @@ static __device__ __forceinline__ void maximaGradientBias(T *dx, float *db, cons
   const int channel = blockIdx.x * columns::tile + threadIdx.x * V;
   const unsigned windows = (unsigned)s.frames * s.rows * s.columns, part = (windows + gridDim.y - 1) / gridDim.y;
   const unsigned begin = min(blockIdx.y * part, windows), end = min(begin + part, windows);
-  double total[V] = {};
+  volatile double *total = columns::own<V>(shared);  // volatile, lest it be kept in registers, of which there are few
+#pragma unroll
+  for (int k = 0; k < V; k++) total[k] = 0;
   if (channel < s.channels) {
     for (unsigned i = begin + threadIdx.y; i < end;) {
       float some[V] = {};
       for (int n = 0; n < columns::foldAfter && i < end; n++, i += blockDim.y) {
         const unsigned line = i / s.columns;
-        const Vec<V> g = scatter<V>(dx, dy, x, y, windowAt(s, line, (int)(i - line * s.columns), channel), relu);
+        const Raw<T, V> g = scatter<V>(dx, dy, x, y, windowAt(s, line, (int)(i - line * s.columns), channel), relu);
 #pragma unroll
-        for (int k = 0; k < V; k++) some[k] += g.v[k];
+        for (int k = 0; k < V; k++) some[k] += widen(g.e[k]);
       }
 #pragma unroll
-      for (int k = 0; k < V; k++) total[k] += (double)some[k];
+      for (int k = 0; k < V; k++) total[k] = total[k] + (double)some[k];
     }
   }
-  columns::add<V>(db, total, partial, tickets, s.channels, accumulate, shared);
+  columns::join(db, partial, tickets, s.channels, accumulate, shared);
 }
 
 // Windows that the border cuts have no mean and give no gradient.
@@ -210,7 +226,7 @@ max_pool_gradient_bf16(bfloat16 *dx, const bfloat16 *dy, const bfloat16 *x, cons
 // The gradient of the maxima, and db[c], the sum of dx over all cells, or that added to what db holds. lanes
 // is the channels of a thread: 1, or those of 16 bytes where rows of all maps are at multiples of them;
 // blockDim.x is 32 / lanes. partial has gridDim.y * channels doubles, tickets one counter for each tile.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 max_pool_gradient_bias(float *dx, float *db, const float *dy, const float *x, const float *y, double *partial,
                        unsigned *tickets, int frames, int height, int width, int channels, int relu, int accumulate,
                        int lanes) {
@@ -220,7 +236,7 @@ max_pool_gradient_bias(float *dx, float *db, const float *dy, const float *x, co
                             accumulate != 0, lanes, shared);
 }
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 max_pool_gradient_bias_bf16(bfloat16 *dx, float *db, const bfloat16 *dy, const bfloat16 *x, const bfloat16 *y,
                             double *partial, unsigned *tickets, int frames, int height, int width, int channels,
                             int relu, int accumulate, int lanes) {

@@ -16,15 +16,20 @@ extern "C" __global__ void __launch_bounds__(256)
 lstm_gates(float *gates, const float *products, const float *before, float *c, float *h, int units, int hidden) {
   for (long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x; at < units; at += (long long)gridDim.x * blockDim.x) {
     const long long row = at / hidden, first = row * 4 * hidden + at % hidden;
+    // All is loaded before the first store, behind which the compiler could move no load.
+    const float old = before ? before[at] : 0.0f;
     float a[4];
 #pragma unroll
     for (int k = 0; k < 4; k++) {
       const long long gate = first + (long long)k * hidden;
       a[k] = gates[gate] + (products ? products[gate] : 0.0f);
-      a[k] = k == 2 ? tanhf(a[k]) : lstm::sigmoid(a[k]);
-      gates[gate] = a[k];
     }
-    const float cell = a[1] * (before ? before[at] : 0.0f) + a[0] * a[2];
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      a[k] = k == 2 ? tanhf(a[k]) : lstm::sigmoid(a[k]);
+      gates[first + (long long)k * hidden] = a[k];
+    }
+    const float cell = a[1] * old + a[0] * a[2];
     c[at] = cell;
     h[at] = a[3] * tanhf(cell);
   }

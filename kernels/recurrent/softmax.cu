@@ -10,6 +10,7 @@
 namespace softmax {
 
 const int threads = 256;
+const int batch = 4;  // words that a thread loads before it uses the first
 
 // The largest over the threads of a block, NaN where one is; scratch is 33 floats of shared memory. All
 // threads get it.
@@ -37,11 +38,13 @@ softmax_block(const float *logits, const float *bias, const int *targets, float 
   const int m = blockIdx.x;
   const float *row = logits + (long long)m * words;
   float high = __uint_as_float(0xff800000u);
+#pragma unroll 4
   for (int v = threadIdx.x; v < words; v += blockDim.x) high = larger(high, row[v] + bias[first + v]);
   high = softmax::blockLargest(high, largest);
   const float before = first > 0 ? top[m] : high;
   high = larger(high, before);
   double total = 0;
+#pragma unroll 4
   for (int v = threadIdx.x; v < words; v += blockDim.x) total += (double)expf(row[v] + bias[first + v] - high);
   total = blockSum(total, scratch);
   if (threadIdx.x != 0) return;
@@ -72,13 +75,24 @@ softmax_gradient(float *logits, const float *bias, const float *top, const doubl
   const int m = blockIdx.x, target = targets[m];
   float *row = logits + (long long)m * words;
   const float high = top[m], factor = (float)((double)scale / sum[m]);
-  for (int v = threadIdx.x; v < words; v += blockDim.x) {
-    const float shifted = row[v] + bias[first + v] - high;
-    float d = expf(shifted) * factor;
-    if (first + v == target) d = scale * (float)expm1((double)shifted - log(sum[m]));
-    if (target < 0) d = 0.0f;
-    if (target >= vocabulary) d = nanf("");
-    row[v] = d;
+  // Several logits are loaded before the first is written, behind which the compiler could move no load.
+  for (int v = threadIdx.x; v < words; v += softmax::batch * blockDim.x) {
+    float shifted[softmax::batch];
+#pragma unroll
+    for (int k = 0; k < softmax::batch; k++) {
+      const int at = v + k * blockDim.x;
+      shifted[k] = at < words ? row[at] + bias[first + at] - high : 0.0f;
+    }
+#pragma unroll
+    for (int k = 0; k < softmax::batch; k++) {
+      const int at = v + k * blockDim.x;
+      if (at >= words) break;
+      float d = expf(shifted[k]) * factor;
+      if (first + at == target) d = scale * (float)expm1((double)shifted[k] - log(sum[m]));
+      if (target < 0) d = 0.0f;
+      if (target >= vocabulary) d = nanf("");
+      row[at] = d;
+    }
   }
 }
 

@@ -23,16 +23,6 @@ type ColumnSum struct {
 	Partial, Tickets cuda.Address
 }
 
-// The constants of reduce.cuh.
-const (
-	columnTile    = 32
-	columnThreads = 256
-	// columnRows is the number of rows that a thread should have; rows are cut into parts accordingly, by
-	// the shape alone, so that results are equal on all cards.
-	columnRows     = 16
-	columnMaxParts = 512
-)
-
 // Sum plans a launch over so many rows. Threads take 16 bytes of a row of the matrices, tensors of one
 // type, where all rows begin at multiples of that, else one element.
 func (c *Columns) Sum(device *CUDA, operation string, rows, columns int, matrices ...*Tensor) (s ColumnSum, err error) {
@@ -49,7 +39,7 @@ func (c *Columns) Sum(device *CUDA, operation string, rows, columns int, matrice
 		}
 	}
 	s.Lanes, s.Block = int32(lanes), cuda.Dim3{X: columnTile / lanes, Y: columnThreads * lanes / columnTile}
-	s.Grid = cuda.Dim3{X: Ceil(columns, columnTile), Y: min(max(1, Ceil(rows, s.Block.Y*columnRows)), columnMaxParts)}
+	s.Grid.X, s.Grid.Y = columnGrid(rows, columns, lanes)
 	if s.Partial, err = c.partial.Reserve(device, 8*s.Grid.Y*columns); err != nil {
 		return s, err
 	}

@@ -63,7 +63,7 @@ func At(t *Tensor) cuda.Address {
 }
 
 // Ceil is a/b, rounded up.
-func Ceil(a, b int) int { return (a + b - 1) / b }
+func Ceil(a, b int) int { return ceil(a, b) }
 
 // PowerOfTwo is the smallest power of two that is at least n, within lo and hi, themselves such powers.
 func PowerOfTwo(n, lo, hi int) int {
@@ -72,6 +72,12 @@ func PowerOfTwo(n, lo, hi int) int {
 		p *= 2
 	}
 	return p
+}
+
+// Cover is a grid for count independent groups of elements in blocks of so many threads, each thread taking
+// batch of them. It never changes a result.
+func Cover(count, threads, batch int) cuda.Dim3 {
+	return cuda.Dim3{X: coverBlocks(count, threads, batch)}
 }
 
 // Spread is a grid for count independent groups of elements in blocks of so many threads, each thread
