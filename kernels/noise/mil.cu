@@ -44,7 +44,7 @@ noisy_or_wide(float *p, float *gradient, const float *dp, const float *o, const 
 }
 
 // One class a thread, for any number and place.
-extern "C" __global__ void __launch_bounds__(bag::maxThreads, 1)
+extern "C" __global__ void __launch_bounds__(bag::maxThreads)
 noisy_or(float *p, float *gradient, const float *dp, const float *o, const int *offsets, int bags, int frames,
          int cells, int classes) {
   __shared__ double sums[bag::maxSums];

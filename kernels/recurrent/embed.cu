@@ -2,6 +2,7 @@
 // table cannot be refused here and gives NaN, and no gradient.
 
 // Mapping: block m, and those gridDim.x further, take row m; thread i takes its numbers i, i + blockDim.x, ...
+// Bytes a number: 8.
 extern "C" __global__ void __launch_bounds__(256)
 embed(float *y, const float *table, const int *words, int rows, int width, int vocabulary) {
   for (long long m = blockIdx.x; m < rows; m += gridDim.x) {

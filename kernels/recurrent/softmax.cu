@@ -4,6 +4,9 @@
 //
 // Mapping: block m is row m of the logits; thread i takes words i, i + blockDim.x, ... Sums are in double:
 // those of a thread in ascending order, then as blockSum has it, then block of words after block of words.
+//
+// Bytes a logit: 4 for its part in top and sum, for the second time that it is read its row of 8 kB is in the
+// first-level cache; 8 for its gradient; 4 for the gradient of its bias. The biases of a block of words stay in caches.
 #include "../reduce.cuh"
 #include "../vector.cuh"
 
@@ -38,13 +41,11 @@ softmax_block(const float *logits, const float *bias, const int *targets, float 
   const int m = blockIdx.x;
   const float *row = logits + (long long)m * words;
   float high = __uint_as_float(0xff800000u);
-#pragma unroll 4
   for (int v = threadIdx.x; v < words; v += blockDim.x) high = larger(high, row[v] + bias[first + v]);
   high = softmax::blockLargest(high, largest);
   const float before = first > 0 ? top[m] : high;
   high = larger(high, before);
   double total = 0;
-#pragma unroll 4
   for (int v = threadIdx.x; v < words; v += blockDim.x) total += (double)expf(row[v] + bias[first + v] - high);
   total = blockSum(total, scratch);
   if (threadIdx.x != 0) return;
