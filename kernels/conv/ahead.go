@@ -10,8 +10,8 @@ type Planner interface {
 	Ahead(calls []Call)
 }
 
-// Call is a call that is to come: of Conv, ConvGradData or ConvGradFilter, as its pass says. In the place of the tensor
-// that it writes stands that tensor, a gradient for instance; contents are not read.
+// Call is a call that is to come: of Conv, of ConvGradData with or without a bias, or of ConvGradFilter, as its pass
+// says. In the place of the tensor that it writes stands that tensor, a gradient for instance; contents are not read.
 type Call struct {
 	Pass       Pass
 	X, W, Y    *tensor.Tensor

@@ -10,11 +10,9 @@ var _ Explainer = (*CUDA)(nil)
 // the lowest one where it was run in several.
 func (c *CUDA) Algorithm(pass Pass, g Geometry) string {
 	shape := cudnn.Conv{N: g.N, H: g.H, W: g.W, C: g.C, K: g.K, R: g.R, S: g.S, Pad: g.Pad}
-	passes := map[Pass][]cudnn.Pass{
-		Forward:        {cudnn.ForwardBiasReLU, cudnn.ForwardBias, cudnn.Forward},
-		DataGradient:   {cudnn.DataGradient},
-		FilterGradient: {cudnn.FilterGradient},
-	}[pass]
+	if frames, err := c.frames(shape); err == nil {
+		shape.N = frames
+	}
 	for _, as := range [...]struct {
 		cudnn.Precision
 		wide bool
@@ -23,11 +21,36 @@ func (c *CUDA) Algorithm(pass Pass, g Geometry) string {
 		if pass == FilterGradient && c.narrow[shape] { // it was only tried
 			continue
 		}
-		for _, p := range passes {
-			if choice, known := c.cudnn.Chosen(p, shape); known {
-				return choice.String() + " " + shape.Precision.String()
+		for _, p := range passesOf[pass] {
+			of := shape
+			if c.tried(p, &of) {
+				continue
+			}
+			if choice, known := c.cudnn.Chosen(p, of); known {
+				return choice.String() + " " + of.Precision.String()
 			}
 		}
 	}
 	return ""
+}
+
+// passesOf are the passes of cuDNN that an operation may be computed by, what they fuse first.
+var passesOf = map[Pass][]cudnn.Pass{
+	Forward:        {cudnn.ForwardBiasReLU, cudnn.ForwardBias, cudnn.Forward},
+	DataGradient:   {cudnn.MaskedDataGradient, cudnn.DataGradient},
+	FilterGradient: {cudnn.FilterGradient},
+}
+
+// tried reports whether a pass was only measured, for another form was faster. The shape becomes that of the form.
+func (c *CUDA) tried(pass cudnn.Pass, shape *cudnn.Conv) bool {
+	for _, bias := range []bool{true, false} {
+		switch f, known := c.forms[question{pass, *shape, bias}]; {
+		case known && f == apart:
+			return true
+		case known && f == rounded:
+			shape.NarrowBias = true
+			return false
+		}
+	}
+	return false
 }

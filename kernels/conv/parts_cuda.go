@@ -35,8 +35,8 @@ func (c *CUDA) frames(shape cudnn.Conv) (int, error) {
 
 // eachPart calls do with the parts of a convolution in ascending order, and for each with those frames of some
 // tensors, which may be nil.
-func (c *CUDA) eachPart(shape cudnn.Conv, frames int, do func(part cudnn.Conv, first bool, views []*tensor.Tensor) error,
-	tensors ...*tensor.Tensor) error {
+func (c *CUDA) eachPart(shape cudnn.Conv, frames int,
+	do func(part cudnn.Conv, first bool, views []*tensor.Tensor) error, tensors ...*tensor.Tensor) error {
 	views := make([]*tensor.Tensor, len(tensors))
 	for first := 0; first < shape.N; first += frames {
 		part := shape

@@ -12,8 +12,10 @@ const (
 	forward         = "cudnn forward"
 	forwardBias     = "cudnn forward+bias"
 	forwardBiasReLU = "cudnn forward+bias+relu"
-	dataGradient    = "cudnn data gradient"
-	filterGradient  = "cudnn filter gradient"
+
+	maskedDataGradient = "cudnn masked data gradient"
+	dataGradient       = "cudnn data gradient"
+	filterGradient     = "cudnn filter gradient"
 )
 
 // product writes a plan of cuDNN down. like is an operand, whose type says how it multiplies.
@@ -67,6 +69,14 @@ func (l *Ledger) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
 		return nil
 	}
 	switch {
+	case b != nil && x.DType() == tensor.BFloat16 && y.DType() == x.DType() && g.K%16 == 0: // with a bias in bfloat16
+		l.reserve("conv operand", half(b))
+		l.launches = append(l.launches, Launch{Kernel: "to_bf16", Part: Rest, Read: b.Bytes(), Written: half(b)})
+		pass := forwardBias
+		if p.ReLU {
+			pass = forwardBiasReLU
+		}
+		l.product(Forward, pass, flop(g), x, read+half(b), y.Bytes())
 	case b != nil && p.ReLU:
 		l.product(Forward, forwardBiasReLU, flop(g), x, read+b.Bytes(), y.Bytes())
 	case b != nil:
@@ -107,6 +117,10 @@ func (l *Ledger) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) err
 		return err
 	}
 	read := w.Bytes() + l.upstream(dx, dy)
+	if l.fused(g, dx, mask) && !p.Accumulate {
+		l.product(DataGradient, maskedDataGradient, flop(g), dx, read+mask.Bytes(), dx.Bytes())
+		return nil
+	}
 	if p.Accumulate || mask != nil && mask.Address() == dx.Address() {
 		l.reserve("conv scratch", dx.Bytes())
 	}
@@ -115,6 +129,13 @@ func (l *Ledger) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) err
 		l.launch(Masks, typed("end_gradient", dx), some(dx, mask, when(p.Accumulate, dx)), some(dx))
 	}
 	return nil
+}
+
+// fused reports whether cuDNN masks a data gradient: where it has a plan for that, on tensor cores, and the mask is not
+// overwritten. Where a card measures it as slower, a kernel of its own masks, which a ledger cannot know.
+func (l *Ledger) fused(g conv.Geometry, dx, mask *tensor.Tensor) bool {
+	return mask != nil && mask.Address() != dx.Address() && wide(g.C) &&
+		(dx.DType() == tensor.BFloat16 || l.precision == tensor.TF32)
 }
 
 // ConvGradDataBias is ConvGradData with the sum of dx over all cells in db: one kernel masks, writes and adds, so that
@@ -128,17 +149,21 @@ func (l *Ledger) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p conv.Par
 	if db == nil || db.Rank() != 1 || db.Len() != dx.Dim(3) {
 		return fmt.Errorf("%s: bias %s for gradient %s: %w", operation, db, dx, tensor.ErrShape)
 	}
-	read := w.Bytes() + l.upstream(dx, dy)
+	read, before := w.Bytes()+l.upstream(dx, dy), when(p.Accumulate, db)
+	if l.fused(g, dx, mask) {
+		l.product(DataGradient, maskedDataGradient, flop(g), dx, read+mask.Bytes(), dx.Bytes())
+		l.launch(BiasGradient, typed("bias_gradient", dx), some(dx, before), some(db))
+		return nil
+	}
 	if mask != nil && mask.Address() == dx.Address() {
 		l.reserve("conv scratch", dx.Bytes())
 	}
 	l.product(DataGradient, dataGradient, flop(g), dx, read, dx.Bytes())
-	before := when(p.Accumulate, db)
 	if mask == nil {
 		l.launch(BiasGradient, typed("bias_gradient", dx), some(dx, before), some(db))
 		return nil
 	}
-	l.launch(Masks, typed("masked_bias", dx), some(dx, mask, before), some(dx, db))
+	l.launch(Masks, typed("mask_bias_gradient", dx), some(dx, mask, before), some(dx, db))
 	return nil
 }
 
