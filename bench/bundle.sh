@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Packs what a GPU host without Go and without network needs: bench/bundle.sh [ARCHIVE]
+# Packs what a GPU host without Go and without network needs: bench/bundle.sh [ARCHIVE | --folder]
 #
 # The archive, by default build/nmn-gpu-bundle.tar.gz, unpacks to nmn-gpu/: nmn with CUDA, the test binaries
 # of all packages with tests for a card, each in its folder with its testdata, and bench/. On that host:
 #
 #   tar xzf nmn-gpu-bundle.tar.gz && nmn-gpu/bench/gpu.sh
+#
+# An archive whose name ends in .tar.xz is packed by xz, which takes a minute or two and gives less than half the
+# bytes. --folder leaves the archive out and makes build/bundle/nmn-gpu alone.
 #
 # The same sources and tools give the same archive. Needs what make cuda needs.
 set -euo pipefail
@@ -15,7 +18,7 @@ folder=build/bundle/nmn-gpu
 packages="cuda cuda/cudnn kernels model train"
 
 rm -rf "$folder"
-mkdir -p "$folder" "$(dirname "$archive")"
+mkdir -p "$folder"
 flags=(-tags cuda -trimpath -ldflags "-s -w")
 go run ./cuda/toolkit exec go build "${flags[@]}" -o "$folder/nmn" ./cmd/nmn
 for package in $packages; do
@@ -24,7 +27,7 @@ for package in $packages; do
   if [ -d "$package/testdata" ]; then cp -R "$package/testdata" "$folder/$package/"; fi
 done
 mkdir "$folder/bench"
-cp bench/gpu.sh bench/*.py "$folder/bench/"
+cp bench/gpu.sh bench/gpu_parts.sh bench/*.py "$folder/bench/"
 # The names of our own kernels, for profilers.
 sed -n 's/.*__global__ void .*/&/p; /__launch_bounds__([^)]*)$/{n;p;}' kernels/*/*.cu |
   grep -o '[a-z0-9_]* *(' | tr -d ' (' | grep -v '^__' | sort -u >"$folder/kernels.txt"
@@ -33,8 +36,12 @@ if [ "$(wc -l <"$folder/kernels.txt")" != "$(cat kernels/*/*.cu | grep -c '__glo
   exit 1
 fi
 git describe --always --dirty >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"
+if [ "$archive" = --folder ]; then exit 0; fi
 
-tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$(dirname "$folder")" -cf - nmn-gpu | gzip -9n >"$archive"
+pack=(gzip -9n)
+case $archive in *.tar.xz) pack=(xz -9 --threads=1) ;; esac # threads would share out the bytes, and find less
+mkdir -p "$(dirname "$archive")"
+tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$(dirname "$folder")" -cf - nmn-gpu | "${pack[@]}" >"$archive"
 bytes=$(stat -c %s "$archive")
 echo "$archive: $((bytes >> 20)) MiB, unpacked $(du -sm "$folder" | cut -f1) MiB"
 if [ "$bytes" -gt "$most" ]; then

@@ -1,277 +1,171 @@
 #!/usr/bin/env bash
-# Tests and measures the CUDA engine on the first card, beside PyTorch: bench/gpu.sh [PART...]
+# Tests and measures the CUDA engine on a card, beside PyTorch: bench/gpu.sh [--resume] [PART...]
 #
 # Runs from an unpacked bundle (bench/bundle.sh), or from a checkout, where it makes the bundle's folder
-# first. Needs a driver, and for PyTorch's side PYTHON (default python3) with torch; libcudnn may be
-# torch's. Parts, in this order: facts tests machine steps peer curves idle profile sanitizer large. Each has a
-# limit of time, all together TOTAL seconds (default 540); one that fails or is left out does not keep the
-# next from running. Results go to OUT (default build/gpu): table.md, figures.jsonl, parts.txt, device.json
-# (for cuda/cudnn/testdata), plans.json, logs.tar.gz. No setting of the card is changed.
+# first. Needs a driver, Python 3.8 (PYTHON names one) and, for PyTorch's side, torch in it; libcudnn may be
+# torch's. Parts, what matters most first:
 #
-# Exit code 0: all parts ran; 1: one failed; 3: none failed, but some were left out, with the reason in
-# parts.txt. REHEARSAL=1 runs the script itself in miniature, on the CPU of PyTorch and on what NMN_LIBCUDA and
-# NMN_LIBCUDNN name: the host emulator. Its figures mean nothing.
+#   facts warmup headline tests ops machine shapes curves idle profile sanitizer large
+#
+# Each has a limit of time (LIMITS="headline=300 tests=200" sets others), all together have TOTAL seconds
+# (default 540). One that fails, hangs or cannot run does not keep the next from running. Results are written
+# as they come, to OUT (default build/gpu): table.md, figures.jsonl, parts.txt, log.txt, ops.json, ncu.csv,
+# device.json (for cuda/cudnn/testdata), plans.tar.gz. They are whole whenever the script is stopped or killed.
+#
+# --resume goes on with the results in OUT: parts that ran, and measurements that are there, are not repeated;
+# the commit and the card must be the same. Without it everything begins anew, and what OUT held goes to
+# before.tar.gz there. CACHE is a folder for plans and compiled code that later calls find again (default: cache
+# beside bench in the bundle). No setting of the card is changed.
+#
+# Exit code 0: all parts ran; 1: one failed; 2: it could not begin; 3: none failed, but some were left out or not
+# finished, with the reason in parts.txt; 143: stopped. REHEARSAL=1 runs the script itself in miniature, on the CPU
+# of PyTorch and on what NMN_LIBCUDA and NMN_LIBCUDNN name: the host emulator. Its figures mean nothing.
 set -uo pipefail
-script=$(readlink -f "$0")
+script=$(readlink -f "${BASH_SOURCE[0]}")
 root=$(dirname "$(dirname "$script")")
-parts=(facts tests machine steps peer curves idle profile sanitizer large)
-declare -A limit=([facts]=40 [tests]=150 [machine]=40 [steps]=90 [peer]=170 [curves]=40 [idle]=60 [profile]=60 [sanitizer]=90 [large]=120)
+order=(facts warmup headline tests ops machine shapes curves idle profile sanitizer large)
+declare -A limit=([facts]=40 [warmup]=50 [headline]=230 [tests]=130 [ops]=30 [machine]=50 [shapes]=240 [curves]=60
+  [idle]=60 [profile]=60 [sanitizer]=170 [large]=150)
 python=${PYTHON:-python3}
-left_out=75 # exit code of a part that cannot run here; its last line says why
+left_out=75   # exit code of a part that cannot run here; its last line says why
+unfinished=76 # of one that ran out of time
 
-leave_out() { echo "left out: $*"; exit "$left_out"; }
-need_card() {
-  [ -z "${REHEARSAL:-}" ] || return 0
-  command -v nvidia-smi >/dev/null || leave_out "no nvidia-smi: no driver on this host"
-  local cards
-  cards=$(nvidia-smi -L 2>&1) || true
-  grep -q '^GPU' <<<"$cards" || leave_out "nvidia-smi sees no card: $(head -1 <<<"$cards")"
-}
-need_torch() {
-  local sees='torch.cuda.is_available()'
-  [ -z "${REHEARSAL:-}" ] || sees=True
-  "$python" -c "import torch; assert $sees" 2>/dev/null || leave_out "$python has no torch that sees the card"
-}
-
-# The two shapes of the paper: a video of 26 frames with instances, 32 pictures without. Training for the loss
-# curves and for the share of time that the card waits. What else is measured.
-video=(--model vgg16 --batch 1 --frames 26 --size 565)
-pictures=(--model vgg16 --batch 32 --size 224 --no-mil)
-profiled=(--model vgg16 --batch 1 --frames 4 --size 565)
-often=(--warmup 5 --repeats 20)
-curve=(--preset scenes --mil --train-size 1600 --max-steps 50)
-idle=(--preset scenes --net vgg16 --input-size 565 --mil --batch-size-mil 4 --max-steps 60)
-mib=2048 sizes=4096,8192 peer_device=cuda compile=(--compile) noise=(--frames 26 --cells 144)
-if [ -n "${REHEARSAL:-}" ]; then
-  video=(--model vgg16 --width 0.01 --batch 1 --frames 2 --size 200 --classes 5)
-  pictures=(--model scenes --width 0.1 --batch 2 --no-mil)
-  profiled=("${pictures[@]}")
-  often=(--warmup 1 --repeats 2)
-  curve=(--preset scenes --mil --width 0.1 --train-size 128 --max-steps 4)
-  idle=(--preset scenes --width 0.1 --input-size 32 --mil --batch-size-mil 2 --max-steps 14)
-  mib=4 sizes=64,96 peer_device=cpu compile=() noise=(--frames 2 --cells 9)
-fi
-
-# keep CASE WHO COMMAND... runs a measurement for at most a minute, or $each seconds, and keeps its JSON. One that
-# fails is told; the part goes on, and fails at its end.
-failed=0
-keep() {
-  local case=$1 who=$2
-  shift 2
-  if ! timeout --foreground "${each:-60}" "$@" >"$work/keep.json" ||
-    ! "$python" "$root/bench/table.py" add "$OUT/figures.jsonl" "$case" "$who" 1 <"$work/keep.json"; then
-    echo "failed: $case of $who: $*"
-    failed=1
-  fi
-}
-nmn() { "$root/nmn" "$@"; }
-
-part_facts() {
-  need_card
-  nmn version
-  cat "$root/commit"
-  "$python" -c 'import torch; print("torch", torch.__version__, "cuDNN", torch.backends.cudnn.version())' || echo "no torch"
-  [ -z "${REHEARSAL:-}" ] || return 0
-  nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit --format=csv
-  cd "$root/cuda/cudnn" && NMN_REQUIRE=cuda NMN_DESCRIPTION=$OUT/device.json ./cudnn.test -test.run 'TestCard_DescribesItself' -test.v
-}
-
-part_tests() {
-  need_card
-  local name
-  export NMN_REQUIRE=cuda NMN_TEST_DEVICE=cuda
-  for name in cuda cuda/cudnn kernels model train; do
-    local select=.
-    case $name in kernels) select=CUDA ;; model | train) select='TinyNet|CUDA' ;; esac
-    if [ -n "${REHEARSAL:-}" ]; then
-      case $name in cuda | cuda/cudnn) continue ;; kernels) select='TestCUDA_Conforms/^(Zero|SGD)$' ;; train) select=TinyNet ;; esac
-    fi
-    echo "== $name"
-    if ! (cd "$root/$name" && timeout --foreground 100 "./$(basename "$name").test" -test.short -test.v -test.run "$select"); then
-      echo "failed: $name"
-      failed=1
-    fi
-  done
-  return "$failed"
-}
-
-part_machine() {
-  need_card
-  local precision
-  keep copy nmn "$root/nmn" bench memory --device cuda --mib "$mib" --json
-  for precision in $(precisions); do
-    keep "gemm $precision" nmn "$root/nmn" bench gemm --device cuda --precision "$precision" --sizes "$sizes" --json
-  done
-  return "$failed"
-}
-
-# precisions lists those that nmn has on a card, the fastest first.
-precisions() {
-  local all="tf32 fp32"
-  [ -z "${REHEARSAL:-}" ] || all=fp32 # the emulator has no TF32
-  if grep -q bf16 <<<"$(nmn bench step --help)"; then all="bf16 $all"; fi
-  echo "$all"
-}
-fastest() { precisions | cut -d' ' -f1; }
-
-part_steps() {
-  need_card
-  local precision how each=40
-  for precision in $(precisions); do
-    how=(--device cuda --precision "$precision" "${often[@]}" --json)
-    if [ "$precision" != fp32 ] || [ -n "${REHEARSAL:-}" ]; then # choosing plans for it would take a minute
-      keep "1x26x565 $precision" nmn "$root/nmn" bench step "${video[@]}" "${how[@]}"
-    fi
-    keep "32x224 $precision" nmn "$root/nmn" bench step "${pictures[@]}" "${how[@]}"
-  done
-  how=(--device cuda --precision "$(fastest)" "${often[@]}" --json)
-  timeout --foreground 40 "$root/nmn" bench ops "${video[@]}" "${how[@]}" >"$OUT/ops.json" || failed=1
-  return "$failed"
-}
-
-part_peer() {
-  need_card
-  need_torch
-  local each=70
-  peer() { keep "$1" "$2" "$python" "$root/bench/torch_step.py" --device "$peer_device" --layout nhwc "${often[@]}" "${@:3}"; }
-  machine() { keep "$1" "$2" "$python" "$root/bench/torch_machine.py" "${@:3}" --device "$peer_device"; }
-  machine "noise step" compiled noise "${noise[@]}" ${compile[@]+"${compile[@]}"} "${often[@]}"
-  machine copy torch copy --mib "$mib"
-  machine "gemm bf16" torch.mm gemm --precision bf16 --sizes "$sizes"
-  peer "1x26x565 bf16" compiled "${video[@]}" --precision bf16 ${compile[@]+"${compile[@]}"}
-  peer "32x224 bf16" compiled "${pictures[@]}" --precision bf16 ${compile[@]+"${compile[@]}"}
-  peer "1x26x565 bf16" eager "${video[@]}" --precision bf16
-  peer "32x224 bf16" eager "${pictures[@]}" --precision bf16
-  peer "32x224 tf32" compiled "${pictures[@]}" --precision tf32 ${compile[@]+"${compile[@]}"}
-  peer "1x26x565 tf32" eager "${video[@]}" --precision tf32
-  return "$failed"
-}
-
-part_curves() {
-  need_card
-  local settings=("${curve[@]}" --arm stage1 --epochs 1 --validation-size 32 --test-size 32 --log-interval 1 --quiet)
-  nmn train "${settings[@]}" --device cpu --run-dir "$work/curve-cpu" || return 1
-  local precision
-  for precision in $(precisions); do
-    nmn train "${settings[@]}" --device cuda --precision "$precision" --run-dir "$work/curve-$precision" &&
-      "$python" "$root/bench/gpu_table.py" curve "$OUT/figures.jsonl" "$precision" "$work"/curve-{cpu,"$precision"}/log.jsonl || failed=1
-  done
-  return "$failed"
-}
-
-part_idle() {
-  need_card
-  nmn scenes --number 400 "$work/pictures" --quiet >/dev/null || return 1
-  nvidia-smi dmon -s u -d 1 >"$work/dmon.txt" &
-  local monitor=$!
-  nmn train "${idle[@]}" --arm stage1 --epochs 1 --log-interval 1 --quiet \
-    --captions "$work/pictures/captions_train2014.json" --images "$work/pictures/images" --vocab "$work/pictures/vocabulary.txt" --noise 0 \
-    --workers "$(nproc)" --device cuda --precision "$(fastest)" --run-dir "$work/idle"
-  local code=$?
-  kill "$monitor" 2>/dev/null
-  [ "$code" = 0 ] || return "$code"
-  "$python" "$root/bench/gpu_table.py" idle "$OUT/figures.jsonl" "$work/idle/log.jsonl" "$work/dmon.txt"
-}
-
-part_profile() {
-  need_card
-  command -v ncu >/dev/null || leave_out "no ncu (Nsight Compute) on the PATH"
-  local names metrics=gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum
-  metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__throughput.avg.pct_of_peak_sustained_elapsed
-  names=$(paste -sd'|' "$root/kernels.txt")
-  # The settings of the card stay as they are: no clock control.
-  ncu --clock-control none --csv --page raw --kernel-name "regex:^($names)\$" --launch-count 60 \
-    --metrics "$metrics" \
-    "$root/nmn" bench ops "${profiled[@]}" --device cuda --precision "$(fastest)" --warmup 0 --repeats 1 --json >"$work/ncu.csv"
-  local code=$?
-  if [ "$code" != 0 ]; then
-    local refused
-    refused=$(grep -m1 -E 'ERR_NVGPUCTRPERM|LibraryNotLoaded' "$work/ncu.csv") && leave_out "no hardware counters here: $refused"
-    tail -5 "$work/ncu.csv"
-    return 1
-  fi
-  "$python" "$root/bench/gpu_table.py" ncu "$OUT/figures.jsonl" "$work/ncu.csv"
-}
-
-part_sanitizer() {
-  need_card
-  command -v compute-sanitizer >/dev/null || leave_out "no compute-sanitizer on the PATH"
-  cd "$root/kernels" || return 1
-  local tool
-  # Our own kernels: the convolutions of cuDNN are left out.
-  for tool in memcheck racecheck; do
-    echo "== $tool"
-    NMN_REQUIRE=cuda timeout --foreground 42 compute-sanitizer --tool "$tool" --error-exitcode 9 ./kernels.test -test.short -test.run TestCUDA_Conforms \
-      -test.skip 'TestCUDA_Conforms/^(Conv|ConvGradData|ConvGradFilter)$'
-    local code=$?
-    if [ "$code" != 0 ]; then
-      echo "failed: $tool, exit code $code (124: out of time)"
-      failed=1
-    fi
-  done
-  return "$failed"
-}
-
-# The sizes of the real network, which take long to compute in float64 beside.
-part_large() {
-  need_card
-  [ -z "${REHEARSAL:-}" ] || leave_out "too large for a rehearsal"
-  cd "$root/kernels" && NMN_REQUIRE=cuda ./kernels.test -test.v -test.run TestCUDA_Conforms
-}
+now() { printf '%(%s)T' -1; }
+die() { echo "gpu.sh: $*" >&2; exit 2; }
+# tabulate makes the table anew; whoever reads it finds the old one or the new one.
+tabulate() { "$python" "$root/bench/gpu_table.py" table "$OUT" >"$OUT/table.new" && mv -f "$OUT/table.new" "$OUT/table.md"; }
 
 if [ "${1:-}" = --one ]; then # one part, in a process of its own that can be stopped
-  "part_$2"
-  exit
+  # shellcheck source=bench/gpu_parts.sh
+  . "$root/bench/gpu_parts.sh"
+  one_part "$2"
 fi
 
-case ${1:-} in -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$script"; exit 0 ;; esac
+resume=
+case ${1:-} in
+  -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$script"; exit 0 ;;
+  --resume) resume=1; shift ;;
+esac
 for name in "$@"; do
-  [ -n "${limit[$name]:-}" ] || { echo "gpu.sh: there is no part $name: want ${parts[*]}" >&2; exit 2; }
+  [ -n "${limit[$name]:-}" ] || die "there is no part $name: want ${order[*]}"
 done
+parts=("${order[@]}")
 [ $# = 0 ] || parts=("$@")
+for pair in ${LIMITS:-}; do
+  [[ $pair =~ ^([a-z]+)=([1-9][0-9]*)$ ]] && [ -n "${limit[${BASH_REMATCH[1]}]:-}" ] || die "LIMITS has $pair, want PART=SECONDS"
+  limit[${BASH_REMATCH[1]}]=${BASH_REMATCH[2]}
+done
+total=${TOTAL:-540}
+[[ $total =~ ^[1-9][0-9]*$ ]] || die "TOTAL is $total, want seconds"
+"$python" -c 'import sys; assert sys.version_info >= (3, 8)' 2>/dev/null || die "$python is no Python from 3.8 on; PYTHON names another"
+
+cache=${CACHE:-$root/cache}
 if [ -f "$root/go.mod" ]; then # a checkout
   OUT=${OUT:-$root/build/gpu}
-  "$root/bench/bundle.sh" || exit 1
+  cache=${CACHE:-$root/build/gpu-cache}
+  "$root/bench/bundle.sh" --folder || exit 1
   root=$root/build/bundle/nmn-gpu
   script=$root/bench/gpu.sh
 fi
-mkdir -p "${OUT:=$PWD/build/gpu}"
+SECONDS=0
+mkdir -p "${OUT:=$PWD/build/gpu}" || die "cannot make the folder $OUT"
 OUT=$(readlink -f "$OUT")
+# Only one at a time writes there. What a killed one has left behind holds the lock until it ends.
+exec 9<"$OUT"
+if command -v flock >/dev/null && ! flock -w 20 9; then die "another gpu.sh is at work in $OUT"; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/logs"
-export OUT work XDG_CACHE_HOME=$work/cache # plans are chosen anew, and then kept for all parts
-: >"$OUT/parts.txt"
-rm -f "$OUT/figures.jsonl" "$OUT/ops.json"
-touch "$OUT/figures.jsonl"
-result=0
-for name in "${parts[@]}"; do
-  began=$SECONDS
-  rest=$((${TOTAL:-540} - SECONDS))
-  seconds=$((limit[$name] < rest ? limit[$name] : rest))
-  if [ "$seconds" -lt 5 ]; then
-    told="left out: no time left of ${TOTAL:-540} s"
-    code="$left_out"
-  else
-    timeout -k 5 "$seconds" "$script" --one "$name" >"$work/logs/$name.log" 2>&1
-    code=$?
-    told=$(tail -1 "$work/logs/$name.log")
+mkdir -p "$cache" 2>/dev/null && [ -w "$cache" ] || cache=$work/cache
+cache=$(readlink -m "$cache")
+export OUT work MAIN=$$ XDG_CACHE_HOME=$cache TORCHINDUCTOR_CACHE_DIR=$cache/inductor TRITON_CACHE_DIR=$cache/triton
+
+# What the results are of: commit and card.
+subject() {
+  local cards="a rehearsal"
+  [ -n "${REHEARSAL:-}" ] || cards=$(timeout 20 nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null) || cards=
+  cards=${cards%%$'\n'*}
+  echo "# $(cat "$root/commit" 2>/dev/null || echo unknown), ${cards:-no card}"
+}
+results=(table.md figures.jsonl parts.txt log.txt ops.json ncu.csv device.json plans.tar.gz)
+subject=$(subject)
+if [ -n "$resume" ] && [ -s "$OUT/parts.txt" ]; then
+  read -r before <"$OUT/parts.txt"
+  [ "$before" = "$subject" ] || die "$OUT has results of ${before#\# }; this is ${subject#\# }: begin anew, without --resume, or name another OUT"
+else
+  resume=
+  if [ -s "$OUT/figures.jsonl" ]; then
+    old=()
+    for name in "${results[@]}"; do [ ! -e "$OUT/$name" ] || old+=("$name"); done
+    tar czf "$OUT/before.tar.gz" -C "$OUT" "${old[@]}" || die "the results in $OUT could not be put aside"
   fi
-  case "$code" in
-    0) told="ran" ;;
-    "$left_out") [ $result != 0 ] || result=3 ;;
-    *)
-      reasons=$(grep -hE '^failed: |^--- FAIL|^nmn: ' "$work/logs/$name.log" | cut -c1-160 | head -4 | paste -sd';')
-      [ "$code" != 124 ] || reasons="out of time after $seconds s; $reasons"
-      told="failed with exit code $code: ${reasons:-$told}"
-      result=1
-      ;;
-  esac
-  echo "$name: $told ($((SECONDS - began)) s)" | tee -a "$OUT/parts.txt"
+  for name in "${results[@]}"; do rm -f "${OUT:?}/$name"; done
+  rm -rf "${cache:?}/nmn" # plans are chosen anew, and then kept for all parts and for later calls
+  echo "$subject" >"$OUT/parts.txt"
+fi
+touch "$OUT/figures.jsonl" "$OUT/log.txt"
+if [ ! -d "$cache/nmn" ] && [ -s "$OUT/plans.tar.gz" ]; then tar xzf "$OUT/plans.tar.gz" -C "$cache"; fi
+
+# state PART TEXT keeps what is known of a part, a line each.
+state() {
+  { grep -v "^$1: " "$OUT/parts.txt"; echo "$1: $2"; } >"$OUT/parts.new"
+  mv -f "$OUT/parts.new" "$OUT/parts.txt"
+}
+
+stopped='' child=''
+stop() { stopped=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null; }
+trap stop TERM INT HUP
+
+# part NAME runs one part within its limit and what is left of all; $result is the exit code of the script so far.
+result=0
+part() {
+  local name=$1 began=$SECONDS left=$((total - SECONDS - 2)) seconds told code offset reasons
+  seconds=$((limit[$name] < left ? limit[$name] : left))
+  if [ "$seconds" -lt 5 ]; then
+    state "$name" "left out: no time left of $total s"
+    echo "$name: left out: no time left of $total s"
+    [ $result != 0 ] || result=3
+    return
+  fi
+  state "$name" "not finished: it had begun when all was killed"
+  offset=$(($(wc -c <"$OUT/log.txt") + 1))
+  ENDS=$(($(now) + seconds - 2)) timeout -k 4 "$seconds" bash "$script" --one "$name" >>"$OUT/log.txt" 2>&1 &
+  child=$!
+  wait "$child"
+  code=$?
+  while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done # a signal ends a wait early
+  child=
+  tail -c "+$offset" "$OUT/log.txt" >"$work/part.log"
+  reasons=$(grep -hE '^(failed|cut|left out): |^--- FAIL|^nmn: ' "$work/part.log" | cut -c1-160 | sed -n 1,4p | paste -sd';')
+  if [ -n "$stopped" ]; then
+    told="not finished: stopped" result=143
+  else
+    case "$code" in
+      0) told="ran" ;;
+      "$left_out") told=$(tail -n 1 "$work/part.log") ;;
+      "$unfinished") told="not finished: $reasons" ;;
+      124 | 137) told="not finished: out of time after $seconds s; $reasons" ;;
+      *) told="failed with exit code $code: ${reasons:-$(tail -n 1 "$work/part.log")}" ;;
+    esac
+    case "$told" in
+      ran) ;;
+      failed*) result=1 ;;
+      *) [ $result != 0 ] || result=3 ;;
+    esac
+  fi
+  state "$name" "$told ($((SECONDS - began)) s of ${limit[$name]})"
+  echo "$name: $told ($((SECONDS - began)) s of ${limit[$name]})"
+  if [ -d "$cache/nmn" ]; then
+    tar czf "$work/plans.tar.gz" -C "$cache" nmn && cp "$work/plans.tar.gz" "$OUT/plans.new" && mv -f "$OUT/plans.new" "$OUT/plans.tar.gz"
+  fi
+  tabulate || { echo "failed: no table could be made"; [ $result = 143 ] || result=1; }
+}
+
+for name in "${parts[@]}"; do
+  [ -z "$stopped" ] || break
+  if [ -n "$resume" ] && grep -q "^$name: ran" "$OUT/parts.txt"; then continue; fi
+  part "$name"
 done
-cp "$work"/cache/nmn/*.json "$OUT/plans.json" 2>/dev/null
-cp "$work"/ncu.csv "$work"/dmon.txt "$work"/logs/ 2>/dev/null
-tar czf "$OUT/logs.tar.gz" -C "$work" logs
-"$python" "$root/bench/gpu_table.py" table "$OUT" >"$OUT/table.md" || result=1
+if [ -n "$stopped" ]; then result=143; fi
+rm -f "$OUT"/*.new
 cat "$OUT/table.md"
 exit $result

@@ -58,8 +58,8 @@ theirs() {
   local canvases=(float uint8)
   [ "$resize" = bilinear ] || canvases+=(pil)
   for canvas in "${canvases[@]}"; do
-    line=$("$python" bench/torch_load.py "$1" "${setting[@]}" --canvas $canvas)
-    for name in "${names[@]}"; do keep "$name" $canvas <<<"$line"; done
+    line=$("$python" bench/torch_load.py "$1" "${setting[@]}" --canvas "$canvas")
+    for name in "${names[@]}"; do keep "$name" "$canvas" <<<"$line"; done
   done
 }
 

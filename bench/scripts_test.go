@@ -3,11 +3,13 @@ package bench
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -21,18 +23,7 @@ func script(t *testing.T, interpreter, text string, args ...string) (out string,
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Stdin = strings.NewReader(text)
-	// No card and no other tools: what the host has must not decide.
-	tools := t.TempDir()
-	for _, tool := range []string{"bash", "basename", "cat", "cut", "dirname", "grep", "head", "mkdir", "mktemp",
-		"paste", "readlink", "rm", "sed",
-		"tail", "tar", "tee", "gzip", "timeout", "touch", "python3", "cp", "env"} {
-		if path, err := exec.LookPath(tool); err == nil {
-			if err := os.Symlink(path, filepath.Join(tools, tool)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	cmd.Env = append(os.Environ(), "PATH="+tools, "PYTHON="+pythonPath(), "OUT="+os.Getenv("OUT"),
+	cmd.Env = append(os.Environ(), "PATH="+tools(t), "PYTHON="+pythonPath(), "OUT="+os.Getenv("OUT"),
 		"PYTHONDONTWRITEBYTECODE=1")
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
@@ -42,13 +33,34 @@ func script(t *testing.T, interpreter, text string, args ...string) (out string,
 	return both.String(), cmd.ProcessState.ExitCode()
 }
 
-func pythonPath() string {
-	path, err := exec.LookPath("python3")
+// tools is a folder with the tools that scripts call, and no others, nor a card: what the host has must not decide.
+func tools(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	for _, tool := range []string{"bash", "basename", "cat", "cp", "cut", "date", "dirname", "env", "flock", "grep", "gzip",
+		"head", "mkdir", "mktemp", "mv", "nproc", "paste", "python3", "readlink", "rm", "sed", "sleep", "tail", "tar", "tee",
+		"timeout", "touch", "wc"} {
+		path, err := exec.LookPath(tool)
+		if tool == "python3" {
+			path = pythonPath()
+		}
+		if err == nil {
+			if err := os.Symlink(path, filepath.Join(folder, tool)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return folder
+}
+
+// pythonPath is the interpreter itself: what stands on the PATH may be a script that looks for one.
+var pythonPath = sync.OnceValue(func() string {
+	path, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
 	if err != nil {
 		return "python3"
 	}
-	return path
-}
+	return strings.TrimSpace(string(path))
+})
 
 // python runs a script that must succeed.
 func python(t *testing.T, text string, args ...string) string {
@@ -102,87 +114,6 @@ func TestTable_PicturesBesideTheBetterCanvas(t *testing.T) {
 	wantLines(t, python(t, "", "table.py", "ratios", figures), "| nmn, avx2 | a picture, ms | 3 | 6, uint8 | 0.50 |")
 }
 
-// steps is a run's log whose step i has the loss and the time of one.
-func steps(n int, loss func(i int) float64) string {
-	var b strings.Builder
-	b.WriteString(`{"msg":"begin"}` + "\n")
-	for i := range n {
-		fmt.Fprintf(&b, `{"msg":"step","loss":%v,"step_ms":20,"data_wait_ms":1,"images_per_s":200}`+"\n", loss(i))
-	}
-	return b.String()
-}
-
-func TestGPUTable_TellsWhatWasMeasured(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	write(t, at("cpu.log"), steps(20, func(i int) float64 { return float64(100 - i) }))
-	write(t, at("gpu.log"), steps(20, func(i int) float64 { return float64(100-i) * (1 + .001*float64(i)) }))
-	write(t, at("dmon"),
-		"# gpu sm\n    0      0      0\n    0     90     10\n    0     70     10\n    0      0      0\n")
-	write(t, at("ncu.csv"),
-		"==PROF==\n"+`"Kernel Name","gpu__time_duration.sum","dram__bytes_read.sum","dram__bytes_write.sum",`+
-			`"dram__throughput.avg.pct_of_peak_sustained_elapsed","sm__throughput.avg.pct_of_peak_sustained_elapsed"`+
-			"\n"+
-			`"","us","Mbyte","Kbyte","%","%"`+"\n"+`"sgd","1,000","2,000","500000","80","10"`+"\n"+
-			`"sgd","1,000","2,000","500000","60","30"`+"\n")
-	write(t, at("ops.json"), `{"frames": 26, "size": 565, "precision": "bf16", "total_ms": 30, "ops": [
-		{"layer": "conv1_1", "pass": "forward", "ms": 20, "gflop": 1, "bytes": 1},
-		{"layer": "host", "pass": "upload", "ms": 5, "bytes": 1},
-		{"layer": "noise", "pass": "noise step", "ms": 2, "bytes": 1000000000},
-		{"layer": "all", "pass": "sgd", "ms": 3, "bytes": 3000000000}]}`)
-	write(t, at("parts.txt"), "facts: ran (1 s)\n")
-	figures := at("figures.jsonl")
-	write(t, figures, `{"case": "copy", "who": "nmn", "gb_per_s": 2000, "device": "a card"}
-{"case": "1x26x565 bf16", "who": "nmn", "step_ms": 40, "images_per_s": 650, "device_memory_mib": 9000}
-{"case": "1x26x565 bf16", "who": "eager", "step_ms": 60, "peak_memory_mib": 12000, "peer": "pytorch 2"}
-{"case": "1x26x565 bf16", "who": "compiled", "step_ms": 50, "peak_memory_mib": 11000}
-{"case": "noise step", "who": "compiled", "ms": 4}
-`)
-	python(t, "", "gpu_table.py", "curve", figures, "bf16", at("cpu.log"), at("gpu.log"))
-	python(t, "", "gpu_table.py", "idle", figures, at("gpu.log"), at("dmon"))
-	python(t, "", "gpu_table.py", "ncu", figures, at("ncu.csv"))
-	wantLines(t, python(t, "", "gpu_table.py", "table", dir),
-		"On a card; pytorch 2.",
-		"| 1x26x565 bf16 | 40 | 650 | 9000 | 50, compiled | 11000 | 0.80 |",
-		"| 32x224 bf16 | not measured |  |  | not measured |  |  |",
-		"| noise step | 1 | 2 | 500 | 25% |",
-		"| sgd | 1 | 3 | 1000 | 50% |",
-		"Noise step: 2 ms, 4.00 times copying its bytes; PyTorch, compiled: 4 ms.",
-		"Loss, bf16: 20 steps from 100 to 82.539 (CPU 81); the first 0.0e+00 apart, at most 1.9e-02.",
-		"Training at 565 pixels: 200 pictures/s, 5.0% of the time waiting for pictures; "+
-			"nvidia-smi saw the card idle for 20%.",
-		"| sgd | 2 | 2000 | 2500 | 70 | 20 |",
-		"- facts: ran (1 s)")
-	if out, code := script(t, "python3", "", "gpu_table.py", "curve", figures, "bf16", at("cpu.log"),
-		at("parts.txt")); code == 0 {
-		t.Errorf("logs of different lengths were compared: %s", out)
-	}
-}
-
-// A host without a card: every part says why it is left out, and so does the exit code.
-func TestGPU_WithoutACardLeavesEveryPartOut(t *testing.T) {
-	root := t.TempDir()
-	if err := os.CopyFS(filepath.Join(root, "bench"), os.DirFS(".")); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(root, "out")
-	t.Setenv("OUT", out)
-	gpu := filepath.Join(root, "bench", "gpu.sh")
-	if text, code := script(t, "bash", "", gpu); code != 3 ||
-		strings.Count(text, ": left out: no nvidia-smi: no driver on this host") != 2*10 {
-		t.Errorf("exit code %d: %s", code, text)
-	}
-	for _, name := range []string{"parts.txt", "table.md", "logs.tar.gz"} {
-		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if text, code := script(t, "bash", "", gpu, "nonsense"); code != 2 ||
-		!strings.Contains(text, "there is no part nonsense") {
-		t.Errorf("an unknown part: exit code %d: %s", code, text)
-	}
-}
-
 func TestStep_RefusesWhatItDoesNotKnow(t *testing.T) {
 	for _, args := range [][]string{{"5x5"}, {"-r", "0", "gemm"}, {"-x"}} {
 		if text, code := script(t, "bash", "", append([]string{"step.sh"}, args...)...); code != 2 {
@@ -219,5 +150,37 @@ func TestAuditRows_AreThoseOfCleanlab(t *testing.T) {
 	}
 	if out, err := exec.Command(python, "audit_rows.py", program).CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// The networks that nmn is measured beside compute what it computes: the golden numbers of loss and gradients are theirs
+// too, and a step runs, as it is and with its norm. NMN_PYTHON names a Python that has torch.
+func TestPyTorch_ComputesTheSameLossAndGradients(t *testing.T) {
+	python := os.Getenv("NMN_PYTHON")
+	if python == "" || exec.Command(python, "-c", "import torch").Run() != nil {
+		t.Skip("NMN_PYTHON names no Python with torch")
+	}
+	run := func(args ...string) string {
+		cmd := exec.Command(python, args...)
+		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v:\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	t.Log(run("torch_check.py", "../kernels/conform/testdata/oracle"))
+	step := run("torch_step.py", "--model", "scenes", "--width", "0.1", "--batch", "2", "--frames", "2", "--precision", "bf16",
+		"--norm", "--warmup", "0", "--repeats", "1")
+	var figures struct {
+		StepMS float64 `json:"step_ms"`
+		Loss   float64
+		Norm   float64 `json:"gradient_norm"`
+	}
+	if err := json.Unmarshal([]byte(step[strings.LastIndex(strings.TrimSpace(step), "\n")+1:]), &figures); err != nil {
+		t.Fatalf("%v: %s", err, step)
+	}
+	if figures.StepMS <= 0 || figures.Loss <= 0 || figures.Norm <= 0 {
+		t.Errorf("figures %+v", figures)
 	}
 }

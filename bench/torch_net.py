@@ -5,7 +5,7 @@ from torch import nn
 from torch.nn import functional as F
 
 # Convolutions and channels of each block, whether the last block ends in a pool although there are
-# instances, fc6 with its kernel, fc7, dropout, size of the input.
+# instances, fc6 with its kernel, fc7, dropout, size of the input; fc6 is padded by fc6_pad, 0 if it is missing.
 VGG16 = dict(blocks=[(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)], last_pool=True, fc=(4096, 7, 4096), dropout=0.5)
 SCENES = dict(blocks=[(1, 16), (1, 32), (1, 64), (1, 128)], last_pool=False, fc=(256, 3, 256), dropout=0.0)
 NETS = {"vgg16": (VGG16, 1000, 224), "scenes": (SCENES, 36, 48)}
@@ -24,7 +24,7 @@ class Net(nn.Module):
                 layers.append(nn.MaxPool2d(2, 2, ceil_mode=True))
         self.blocks = nn.Sequential(*layers)
         fc6, kernel, fc7 = shape["fc"]
-        self.fc6, self.fc7 = nn.Conv2d(channels, wide(fc6), kernel), nn.Conv2d(wide(fc6), wide(fc7), 1)
+        self.fc6, self.fc7 = nn.Conv2d(channels, wide(fc6), kernel, padding=shape.get("fc6_pad", 0)), nn.Conv2d(wide(fc6), wide(fc7), 1)
         self.fc8 = nn.Conv2d(wide(fc7), classes, 1)
         self.confidence = nn.Linear(channels, 4 * classes) if nmn else None
         self.mil, self.dropout = mil, shape["dropout"]

@@ -3,9 +3,17 @@
 momentum, on pictures that are on the device already.
 
     bench/torch_step.py --model vgg16 --batch 4 --size 224 --layout nchw
-    bench/torch_step.py --device cuda --batch 1 --frames 26 --size 565 --precision bf16 --compile
+    bench/torch_step.py --device cuda --batch 1 --frames 26 --size 565 --precision bf16 --norm --compile
+    bench/torch_step.py --device cuda --batch 1 --frames 26 --size 565 --precision bf16 --norm --graph
 
-Prints one JSON line. forward_ms is without gradients and without dropout.
+On a card PyTorch has what makes it fastest: channels last, autocast to bf16 or TF32, cuDNN's measured choice of
+algorithms, SGD in one fused pass, and no wait before the step's end. --compile takes the network and its loss through
+torch.compile, with reduce-overhead in CUDA graphs; --graph records the whole step, as it is, in one CUDA graph. With
+--norm the norm of all gradients is computed, and the loss and the norm are read, as nmn does in every step. Weights and
+what SGD keeps are float32, as nmn's.
+
+Prints one JSON line. forward_ms is without gradients and without dropout; it is left out where that would be compiled
+or recorded anew.
 """
 import argparse
 import json
@@ -16,6 +24,8 @@ import time
 import torch
 
 from torch_net import NETS, Net, cross_entropy
+
+MODES = ["default", "reduce-overhead", "max-autotune"]
 
 
 def arguments():
@@ -31,11 +41,16 @@ def arguments():
     p.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     p.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
     p.add_argument("--layout", choices=["nchw", "nhwc"], default="nhwc")
-    p.add_argument("--compile", action="store_true", help="by torch.compile")
+    p.add_argument("--compile", nargs="?", const="default", choices=MODES, help="by torch.compile, in this mode")
+    p.add_argument("--graph", action="store_true", help="the whole step as one CUDA graph")
+    p.add_argument("--norm", action="store_true", help="compute the norm of all gradients, read it and the loss")
     p.add_argument("--threads", type=int, default=0)
     p.add_argument("--warmup", type=int, default=1)
     p.add_argument("--repeats", type=int, default=3)
-    return p.parse_args()
+    a = p.parse_args()
+    if a.graph and (a.compile or a.device != "cuda"):
+        p.error("--graph records steps on a card, without --compile")
+    return a
 
 
 class Bench:
@@ -48,21 +63,51 @@ class Bench:
         self.x = pictures.contiguous(memory_format=layout)
         self.z = (torch.rand(a.batch, a.classes, device=a.device) < 0.02).float()
         self.optimizer = torch.optim.SGD(self.net.parameters(), 1e-12, momentum=0.9, weight_decay=5e-4, fused=True)
-        self.run = torch.compile(self.net) if a.compile else self.net
+        self.loss = torch.compile(self.eager_loss, fullgraph=True, mode=a.compile) if a.compile else self.eager_loss
+        self.seen = None  # loss and norm of the last step, on the device
 
-    def loss(self):
+    def eager_loss(self):
         with torch.autocast(self.a.device, torch.bfloat16, enabled=self.a.precision == "bf16"):
-            p = self.run(self.x, self.a.batch)
+            p = self.net(self.x, self.a.batch)
         return cross_entropy(p, self.z)
 
-    def step(self):
+    def work(self):
+        """A step as the device sees it."""
         self.optimizer.zero_grad(set_to_none=True)
-        self.loss().backward()
+        loss = self.loss()
+        loss.backward()
+        if self.a.norm:
+            norms = torch._foreach_norm([p.grad for p in self.net.parameters()])
+            self.seen = torch.stack([loss.detach(), torch.linalg.vector_norm(torch.stack(norms))])
         self.optimizer.step()
+
+    def record(self):
+        """Makes of the work one graph, after steps on a stream beside, in which memory and algorithms are found."""
+        beside = torch.cuda.Stream()
+        beside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(beside):
+            for _ in range(3):
+                self.work()
+        torch.cuda.current_stream().wait_stream(beside)
+        self.optimizer.zero_grad(set_to_none=True)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.work()
+        self.replay = graph.replay
+
+    def step(self):
+        if self.a.graph:
+            self.replay()
+        else:
+            if self.a.compile == "reduce-overhead":
+                torch.compiler.cudagraph_mark_step_begin()
+            self.work()
+        if self.a.norm:
+            self.read = self.seen.tolist()  # waits for it
 
     def forward(self):
         with torch.no_grad():
-            self.loss()
+            self.eager_loss()
 
     def times(self, f):
         """Milliseconds of the measured runs."""
@@ -85,19 +130,30 @@ def main():
     torch.backends.cudnn.benchmark = True
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = a.precision != "fp32"
     bench = Bench(a)
+    if a.graph:
+        bench.record()
     steps = bench.times(bench.step)
     if a.device == "cuda":
         memory = {"peak_memory_mib": torch.cuda.max_memory_allocated() >> 20, "reserved_mib": torch.cuda.max_memory_reserved() >> 20}
     else:
         memory = {"peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10}
     bench.net.eval()
-    forward = bench.times(bench.forward)
+    forward = {} if a.compile or a.graph else {"forward_ms": statistics.median(bench.times(bench.forward))}
+    if a.norm:
+        memory["loss"], memory["gradient_norm"] = bench.read
     middle = statistics.median(steps)
     print(json.dumps({
-        "peer": "pytorch " + torch.__version__, **vars(a), "threads": torch.get_num_threads(),
-        "step_ms": middle, "step_min_ms": min(steps), "step_max_ms": max(steps), "forward_ms": statistics.median(forward),
+        "peer": "pytorch " + torch.__version__, **vars(a), "threads": torch.get_num_threads(), "on": switches(a),
+        "step_ms": middle, "step_min_ms": min(steps), "step_max_ms": max(steps), **forward,
         "images_per_s": a.batch * a.frames / middle * 1e3, **memory,
     }))
+
+
+def switches(a):
+    """What was on, to be read in the figures."""
+    on = {"cudnn": torch.backends.cudnn.version(), "cudnn_benchmark": torch.backends.cudnn.benchmark, "fused_sgd": True,
+          "autocast": a.precision == "bf16", "tf32": a.precision != "fp32", "channels_last": a.layout == "nhwc"}
+    return {**on, "card": torch.cuda.get_device_name()} if a.device == "cuda" else on
 
 
 if __name__ == "__main__":

@@ -1,0 +1,327 @@
+# shellcheck shell=bash
+# The parts of bench/gpu.sh, which reads this file. Each runs in a process of its own, until $ENDS at most.
+# shellcheck disable=SC2154 # root, python, left_out, unfinished and now are gpu.sh's; OUT, work, MAIN, ENDS it exports
+
+leave_out() { echo "left out: $*"; exit "$left_out"; }
+need_card() {
+  [ -z "${REHEARSAL:-}" ] || return 0
+  command -v nvidia-smi >/dev/null || leave_out "no nvidia-smi: no driver on this host"
+  within 20 nvidia-smi -L >"$work/cards.txt" 2>&1
+  grep -q '^GPU' "$work/cards.txt" || leave_out "nvidia-smi sees no card: $(sed -n 1p "$work/cards.txt")"
+}
+
+# torch_sees reports whether PyTorch sees the card. Importing it takes seconds, so that the answer is kept.
+torch_sees() {
+  local sees='torch.cuda.is_available()' # that of a rehearsal computes on the CPU
+  [ -z "${REHEARSAL:-}" ] || sees=True
+  if [ ! -e "$work/torch.txt" ] && within 90 "$python" -c "import torch; assert $sees" 2>"$work/torch.err"; then
+    : >"$work/torch.txt"
+  fi
+  [ -e "$work/torch.txt" ]
+}
+no_torch() { echo "$python has no torch that sees the card ($(sed -n '$p' "$work/torch.err" 2>/dev/null))"; }
+
+# The two shapes of the paper: a video of 26 frames with instances, 32 pictures without. Training for the loss
+# curves and for the share of time that the card waits. What else is measured.
+video=(--model vgg16 --batch 1 --frames 26 --size 565)
+pictures=(--model vgg16 --batch 32 --size 224 --no-mil)
+profiled=(--model vgg16 --batch 1 --frames 4 --size 565)
+captioner=(--model s2vt --batch 32)
+often=(--warmup 5 --repeats 20)
+once=(--warmup 1 --repeats 1)
+curve=(--preset scenes --mil --train-size 1600 --max-steps 50)
+idle=(--preset scenes --net vgg16 --input-size 565 --mil --batch-size-mil 4 --max-steps 60)
+forms=(eager compiled "compiled, graphs" "eager, one graph") # of PyTorch
+mib=2048 sizes=4096,8192 peer_device=cuda noise=(--frames 26 --cells 144)
+if [ -n "${REHEARSAL:-}" ]; then
+  video=(--model vgg16 --width 0.01 --batch 1 --frames 2 --size 200 --classes 5)
+  pictures=(--model scenes --width 0.1 --batch 2 --no-mil)
+  profiled=("${pictures[@]}")
+  captioner=(--model s2vt --batch 2 --width 0.02 --vocab-size 50)
+  often=(--warmup 1 --repeats 2)
+  curve=(--preset scenes --mil --width 0.1 --train-size 128 --max-steps 4)
+  idle=(--preset scenes --width 0.1 --input-size 32 --mil --batch-size-mil 2 --max-steps 14)
+  forms=(eager)
+  mib=4 sizes=64,96 peer_device=cpu noise=(--frames 2 --cells 9)
+fi
+
+# within SECONDS COMMAND... runs a command for so long at most, and no longer than the part may last. Its exit code
+# is 124 where the time was too short.
+child=
+within() {
+  local seconds=$1 left=$((ENDS - $(now))) code
+  shift
+  kill -0 "$MAIN" 2>/dev/null || { echo "cut: gpu.sh was killed"; exit "$unfinished"; }
+  [ "$seconds" -lt "$left" ] || seconds=$left
+  [ "$seconds" -ge 2 ] || return 124
+  timeout -k 3 "$seconds" "$@" &
+  child=$!
+  wait "$child"
+  code=$?
+  child=
+  [ "$code" != 137 ] || code=124
+  return "$code"
+}
+# What runs has a process group of its own, which the end of this process does not end.
+trap '[ -z "$child" ] || { kill -TERM "$child"; wait "$child"; }; exit 143' TERM INT
+
+failed=0 cut=0 absent='' round=1
+# judge CODE WHAT tells of a command that has not succeeded; the part goes on, and says so at its end.
+judge() {
+  case "$1" in
+    0) return 0 ;;
+    124) echo "cut: $2"; cut=1 ;;
+    *) echo "failed: $2, exit code $1"; failed=1 ;;
+  esac
+  return 1
+}
+measured() { "$python" "$root/bench/table.py" has "$OUT/figures.jsonl" "$1" "$2" "$round"; } # CASE WHO
+
+# since BEGAN is the time from there, in seconds with three decimals; clock gives such a BEGAN.
+clock() { date +%s%N; }
+since() { local ms=$((($(clock) - $1) / 1000000)); printf '%d.%03d' $((ms / 1000)) $((ms % 1000)); }
+
+# keep CASE WHO COMMAND... runs a measurement for at most a minute, or $each seconds, and keeps its JSON at once.
+keep() {
+  local case=$1 who=$2 began took code
+  shift 2
+  if measured "$case" "$who"; then return 0; fi
+  began=$(clock)
+  within "${each:-60}" "$@" >"$work/keep.json"
+  code=$?
+  took=$(since "$began")
+  judge "$code" "$case of $who after $took s: $*" || return 1
+  "$python" "$root/bench/table.py" add "$OUT/figures.jsonl" "$case" "$who" "$round" "$took" <"$work/keep.json" ||
+    judge 1 "$case of $who has no figures: $*" || return 1
+  tabulate
+}
+
+# precisions lists those that nmn has on a card, the fastest first.
+precisions() {
+  local all="bf16 tf32 fp32"
+  [ -z "${REHEARSAL:-}" ] || all="bf16 fp32" # the emulator has no TF32
+  echo "$all"
+}
+ours() { keep "$1" nmn "$root/nmn" bench step --device cuda --precision "${1#* }" --json "${@:2}"; } # CASE FLAGS...
+# theirs CASE FORM FLAGS... is PyTorch's side of the same.
+theirs() {
+  local how=()
+  case $2 in
+    compiled) how=(--compile) ;;
+    "compiled, graphs") how=(--compile reduce-overhead) ;;
+    "eager, one graph") how=(--graph) ;;
+  esac
+  keep "$1" "$2" "$python" "$root/bench/torch_step.py" --device "$peer_device" --layout nhwc --norm --precision "${1#* }" "${@:3}" ${how[@]+"${how[@]}"}
+}
+# by_turns CASE ROUNDS FLAGS... measures nmn and PyTorch by turns: all forms of PyTorch in the first round, the best
+# of them in the others.
+by_turns() {
+  local case=$1 rounds=$2 form best
+  shift 2
+  for ((round = 1; round <= rounds; round++)); do
+    each=60 ours "$case" "$@"
+    clocks
+    if ! torch_sees; then absent="PyTorch's side: $(no_torch)"; continue; fi
+    if [ "$round" = 1 ]; then
+      for form in "${forms[@]}"; do each=120 theirs "$case" "$form" "$@"; done
+    elif best=$("$python" "$root/bench/table.py" best "$OUT/figures.jsonl" "$case" step_ms); then
+      each=120 theirs "$case" "$best" "$@"
+    fi
+    clocks
+  done
+  round=1
+}
+# clocks logs the state of the card, to explain figures that do not fit.
+clocks() {
+  [ -n "${REHEARSAL:-}" ] ||
+    within 10 nvidia-smi --query-gpu=clocks.sm,clocks.mem,temperature.gpu,power.draw --format=csv,noheader
+}
+
+part_facts() {
+  "$root/nmn" version
+  cat "$root/commit"
+  within 60 "$python" -c 'import torch; print("torch", torch.__version__, "cuDNN", torch.backends.cudnn.version())' || echo "no torch"
+  [ -z "${REHEARSAL:-}" ] || return 0
+  within 10 nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit --format=csv
+  cd "$root/cuda/cudnn" || return 1
+  NMN_REQUIRE=cuda NMN_DESCRIPTION=$OUT/device.json within 20 ./cudnn.test -test.run 'TestCard_DescribesItself' -test.v
+  judge $? "the card's description"
+}
+
+# How long it takes from the start of the program to the end of its first steps: without plans, and with them.
+part_warmup() {
+  each=90 keep "first start" nmn "$root/nmn" bench step --device cuda --precision bf16 --json "${video[@]}" "${once[@]}"
+  keep "later start" nmn "$root/nmn" bench step --device cuda --precision bf16 --json "${video[@]}" "${once[@]}"
+}
+
+part_headline() { by_turns "1x26x565 bf16" 3 "${video[@]}" "${often[@]}"; }
+
+# suite NAME PACKAGE SECONDS FLAGS... runs tests of a package and counts them.
+suite() {
+  local name=$1 package=$2 seconds=$3 began code
+  shift 3
+  if measured "tests $name" nmn; then return 0; fi
+  echo "== tests: $name"
+  began=$(clock)
+  cd "$root/$package" || return 1
+  NMN_REQUIRE=cuda NMN_TEST_DEVICE=cuda within "$seconds" "./$(basename "$package").test" -test.v "$@" >"$work/suite.txt" 2>&1
+  code=$?
+  cat "$work/suite.txt"
+  "$python" "$root/bench/gpu_table.py" suite "$OUT/figures.jsonl" "$name" "$code" "$(since "$began")" <"$work/suite.txt"
+  judge "$code" "tests $name after $(since "$began") s"
+  tabulate
+}
+convolutions='^(Conv|ConvGradData|ConvGradFilter)$' # cuDNN's; each case chooses plans first
+
+part_tests() {
+  if [ -n "${REHEARSAL:-}" ]; then
+    suite "kernels" kernels 60 -test.short -test.run '^TestCUDA_Conforms$/^(fp32|bf16)$/^(Zero|SGD)$'
+    suite "nets" model 60 -test.short -test.run TinyNet
+    return
+  fi
+  suite "engine" cuda 30 -test.short
+  suite "kernels bf16" kernels 60 -test.short -test.run '^TestCUDA_Conforms$/^bf16$' -test.skip "^TestCUDA_Conforms\$/./$convolutions"
+  suite "nets" model 60 -test.short -test.run 'TinyNet|CUDA'
+  suite "training" train 60 -test.short -test.run 'TinyNet|CUDA'
+  suite "cuDNN" cuda/cudnn 60 -test.short -test.run 'TestCard_'
+  suite "convolutions bf16" kernels 60 -test.short -test.run "^TestCUDA_Conforms\$/^bf16\$/$convolutions"
+  suite "kernels, the rest" kernels 100 -test.short -test.run CUDA -test.skip '^TestCUDA_Conforms$/^bf16$'
+}
+
+part_ops() {
+  if [ -s "$OUT/ops.json" ]; then return 0; fi
+  within 60 "$root/nmn" bench ops "${video[@]}" --device cuda --precision bf16 "${often[@]}" --json >"$work/ops.json"
+  judge $? "nmn bench ops" && cp "$work/ops.json" "$OUT/ops.new" && mv -f "$OUT/ops.new" "$OUT/ops.json"
+}
+
+part_machine() {
+  local precision
+  keep copy nmn "$root/nmn" bench memory --device cuda --mib "$mib" --json
+  keep "gemm bf16" nmn "$root/nmn" bench gemm --device cuda --precision bf16 --sizes "$sizes" --json
+  if torch_sees; then
+    machine() { keep "$1" "$2" "$python" "$root/bench/torch_machine.py" "${@:3}" --device "$peer_device"; }
+    machine copy torch copy --mib "$mib"
+    machine "gemm bf16" torch.mm gemm --precision bf16 --sizes "$sizes"
+    local compile=(--compile)
+    [ -z "${REHEARSAL:-}" ] || compile=()
+    machine "noise step" compiled noise "${noise[@]}" ${compile[@]+"${compile[@]}"} "${often[@]}"
+  else
+    absent="PyTorch's side: $(no_torch)"
+  fi
+  for precision in $(precisions); do
+    keep "gemm $precision" nmn "$root/nmn" bench gemm --device cuda --precision "$precision" --sizes "$sizes" --json
+  done
+}
+
+part_shapes() {
+  local all=("${forms[@]}")
+  by_turns "32x224 bf16" 2 "${pictures[@]}" "${often[@]}"
+  keep "captioner" nmn "$root/nmn" bench step "${captioner[@]}" --device cuda "${often[@]}" --json
+  [ -n "${REHEARSAL:-}" ] || forms=(eager compiled)
+  if [ -z "${REHEARSAL:-}" ]; then
+    by_turns "1x26x565 tf32" 1 "${video[@]}" "${often[@]}"
+    by_turns "32x224 tf32" 1 "${pictures[@]}" "${often[@]}"
+  fi
+  forms=(eager)
+  by_turns "32x224 fp32" 1 "${pictures[@]}" "${often[@]}"
+  forms=("${all[@]}")
+}
+
+part_curves() {
+  local settings=("${curve[@]}" --arm stage1 --epochs 1 --validation-size 32 --test-size 32 --log-interval 1 --quiet) precision
+  within 60 "$root/nmn" train "${settings[@]}" --device cpu --run-dir "$work/curve-cpu"
+  judge $? "training on the CPU" || return
+  for precision in $(precisions); do
+    if measured "curve $precision" nmn; then continue; fi
+    within 60 "$root/nmn" train "${settings[@]}" --device cuda --precision "$precision" --run-dir "$work/curve-$precision"
+    judge $? "training in $precision" || continue
+    "$python" "$root/bench/gpu_table.py" curve "$OUT/figures.jsonl" "$precision" "$work"/curve-{cpu,"$precision"}/log.jsonl ||
+      judge 1 "the losses in $precision"
+    tabulate
+  done
+}
+
+part_idle() {
+  local monitor=
+  within 60 "$root/nmn" scenes --number 400 "$work/pictures" --quiet >/dev/null
+  judge $? "making pictures" || return
+  : >"$work/dmon.txt"
+  if command -v nvidia-smi >/dev/null; then
+    timeout "${limit[idle]}" nvidia-smi dmon -s u -d 1 >"$work/dmon.txt" &
+    monitor=$!
+  fi
+  within 60 "$root/nmn" train "${idle[@]}" --arm stage1 --epochs 1 --log-interval 1 --quiet --noise 0 \
+    --captions "$work/pictures/captions_train2014.json" --images "$work/pictures/images" --vocab "$work/pictures/vocabulary.txt" \
+    --workers "$(nproc)" --device cuda --precision bf16 --run-dir "$work/idle"
+  local code=$?
+  [ -z "$monitor" ] || kill "$monitor" 2>/dev/null
+  judge "$code" "training at 565 pixels" || return
+  "$python" "$root/bench/gpu_table.py" idle "$OUT/figures.jsonl" "$work/idle/log.jsonl" "$work/dmon.txt" || judge 1 "the waits of a run"
+}
+
+part_profile() {
+  command -v ncu >/dev/null || leave_out "no ncu (Nsight Compute) on the PATH"
+  local names code metrics=gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum
+  metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__throughput.avg.pct_of_peak_sustained_elapsed
+  metrics+=,sm__warps_active.avg.pct_of_peak_sustained_active
+  names=$(paste -sd'|' "$root/kernels.txt")
+  # The settings of the card stay as they are: no clock control.
+  within 55 ncu --clock-control none --csv --page raw --kernel-name "regex:^($names)\$" --launch-count 60 \
+    --metrics "$metrics" \
+    "$root/nmn" bench ops "${profiled[@]}" --device cuda --precision bf16 --warmup 0 --repeats 1 --json >"$work/ncu.csv"
+  code=$?
+  local refused
+  refused=$(grep -m1 -E 'ERR_NVGPUCTRPERM|LibraryNotLoaded' "$work/ncu.csv") && leave_out "no hardware counters here: $refused"
+  [ "$code" = 0 ] || tail -n 5 "$work/ncu.csv"
+  judge "$code" "ncu" || return
+  cp "$work/ncu.csv" "$OUT/ncu.new" && mv -f "$OUT/ncu.new" "$OUT/ncu.csv"
+  "$python" "$root/bench/gpu_table.py" ncu "$OUT/figures.jsonl" "$OUT/ncu.csv" || judge 1 "the profile's figures"
+}
+
+# Our own kernels under each tool: the convolutions of cuDNN are left out, and so are the sizes of the real network.
+# Operations whose products are cuDNN's come last, for its plans take long to choose there.
+part_sanitizer() {
+  command -v compute-sanitizer >/dev/null || leave_out "no compute-sanitizer on the PATH"
+  local tool recurrent='^(LSTM|LSTMGrad|CrossEntropy)$'
+  cd "$root/kernels" || return 1
+  for tool in memcheck racecheck initcheck synccheck; do
+    sanitize "$tool" "$tool" -test.run '^TestCUDA_Conforms$/^(bf16|fp32)$' \
+      -test.skip "^TestCUDA_Conforms\$/./$convolutions|^TestCUDA_Conforms\$/./$recurrent"
+  done
+  for tool in memcheck racecheck initcheck synccheck; do
+    sanitize "$tool, recurrent" "$tool" -test.run "^TestCUDA_Conforms\$/^fp32\$/$recurrent"
+  done
+}
+sanitize() { # NAME TOOL FLAGS...
+  local name=$1 tool=$2 code began
+  shift 2
+  if measured "sanitizer $name" nmn; then return 0; fi
+  echo "== $name"
+  began=$(clock)
+  NMN_REQUIRE=cuda within 45 compute-sanitizer --tool "$tool" --error-exitcode 9 ./kernels.test -test.short -test.v "$@" \
+    >"$work/sanitizer.txt" 2>&1
+  code=$?
+  cat "$work/sanitizer.txt"
+  "$python" "$root/bench/gpu_table.py" sanitizer "$OUT/figures.jsonl" "$name" "$code" "$(since "$began")" <"$work/sanitizer.txt"
+  judge "$code" "$name"
+  tabulate
+}
+
+# The sizes of the real network, which take long to compute in float64 beside.
+part_large() {
+  [ -z "${REHEARSAL:-}" ] || leave_out "too large for a rehearsal"
+  local precision
+  for precision in $(precisions); do
+    suite "large $precision" kernels 150 -test.run "^TestCUDA_Conforms\$/^$precision\$"
+  done
+}
+
+one_part() {
+  printf '\n==== %s\n' "$1"
+  need_card
+  "part_$1" || [ "$failed$cut" != 00 ] || failed=1
+  [ "$failed" = 0 ] || exit 1
+  [ "$cut" = 0 ] || exit "$unfinished"
+  [ -z "$absent" ] || leave_out "$absent"
+  exit 0
+}

@@ -1,0 +1,364 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// cardHost is a host with a card for bench/gpu.sh: programs that take the place of all that it calls answer at once.
+type cardHost struct {
+	t               *testing.T
+	root, out, path string
+	env             []string
+}
+
+const fakeNmn = `case "$1 ${2:-}" in
+"$FAKE_HANG") sleep 60 ;;
+"$FAKE_FAIL") echo "nmn: no" >&2; exit 1 ;;
+esac
+case "$1 ${2:-}" in
+"bench step") echo '{"device": "a card", "step_ms": 40, "images_per_s": 650, "device_memory_mib": 9000}' ;;
+"bench memory") echo '{"gb_per_s": 3000}' ;;
+"bench gemm") echo '{"products": [{"size": 8, "ms": 1, "gflops": 5}]}' ;;
+"bench ops") echo '{"frames": 26, "size": 565, "precision": "bf16", "total_ms": 1, "ops": []}' ;;
+"train "*) while [ $# -gt 1 ]; do [ "$1" != --run-dir ] || folder=$2; shift; done
+  mkdir -p "$folder"
+  for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    echo '{"msg": "step", "loss": 3, "step_ms": 20, "data_wait_ms": 1, "images_per_s": 200}'
+  done >"$folder/log.jsonl" ;;
+esac
+`
+
+const fakePython = `case "$*" in
+*torch_step.py*--compile) echo '{"step_ms": 50, "peer": "pytorch"}' ;;
+*torch_step.py*|*torch_machine.py*) echo '{"step_ms": 60, "ms": 5, "gb_per_s": 9, "gflops": 9, "peer": "pytorch"}' ;;
+*"import torch"*) [ -z "$FAKE_NO_TORCH" ] || { echo "No module named torch" >&2; exit 1; } ;;
+*) exec python3 "$@" ;;
+esac
+`
+
+func newCardHost(t *testing.T, env ...string) *cardHost {
+	t.Helper()
+	path, root := tools(t), t.TempDir()
+	for _, tool := range []string{"bash", "python3", "timeout", "flock", "setsid"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the script was not run: %v", err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(root, "bench"), os.DirFS(".")); err != nil {
+		t.Fatal(err)
+	}
+	h := &cardHost{t, root, filepath.Join(root, "out"), path, append(os.Environ(), "PATH="+path, "OUT="+filepath.Join(root, "out"),
+		"PYTHON="+filepath.Join(root, "python"), "PYTHONDONTWRITEBYTECODE=1", "FAKE_HANG=none", "FAKE_FAIL=none",
+		"FAKE_NO_TORCH=", "REHEARSAL=", "TOTAL=", "LIMITS=", "CACHE=")}
+	h.env = append(h.env, env...)
+	h.program("nmn", fakeNmn)
+	h.program("python", fakePython)
+	for _, name := range []string{"cuda/cuda", "cuda/cudnn/cudnn", "kernels/kernels", "model/model", "train/train"} {
+		h.program(name+".test", "echo '--- PASS: TestIt (0.00s)'\n")
+	}
+	write(t, filepath.Join(root, "commit"), "v1\n")
+	write(t, filepath.Join(root, "kernels.txt"), "sgd\n")
+	if err := os.Symlink(filepath.Join(root, "nvidia-smi"), filepath.Join(path, "nvidia-smi")); err != nil {
+		t.Fatal(err)
+	}
+	h.program("nvidia-smi", `if [ "$1" = -L ]; then echo "GPU 0: a card"; else echo "a card"; fi`+"\n")
+	return h
+}
+
+func (h *cardHost) program(name, text string) {
+	h.t.Helper()
+	path := filepath.Join(h.root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		h.t.Fatal(err)
+	}
+	write(h.t, path, "#!/usr/bin/env bash\n"+text)
+	if err := os.Chmod(path, 0o755); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// start starts the script; ended waits for it and returns its exit code, or its signal below 0.
+func (h *cardHost) start(args ...string) (cmd *exec.Cmd, ended func() (string, int)) {
+	h.t.Helper()
+	cmd = exec.Command("bash", append([]string{filepath.Join(h.root, "bench", "gpu.sh")}, args...)...)
+	cmd.Env, cmd.WaitDelay = h.env, time.Second
+	var both bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &both, &both
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	return cmd, func() (string, int) {
+		if err := cmd.Wait(); err != nil && !errors.As(err, new(*exec.ExitError)) && !errors.Is(err, exec.ErrWaitDelay) {
+			h.t.Fatal(err)
+		}
+		if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+			return both.String(), -int(status.Signal())
+		}
+		return both.String(), cmd.ProcessState.ExitCode()
+	}
+}
+
+func (h *cardHost) run(want int, args ...string) string {
+	h.t.Helper()
+	_, ended := h.start(args...)
+	out, code := ended()
+	if code != want {
+		h.t.Fatalf("%v: exit code %d, want %d: %s\n%s", args, code, want, out, h.read("log.txt"))
+	}
+	return out
+}
+
+func (h *cardHost) read(name string) string {
+	h.t.Helper()
+	text, err := os.ReadFile(filepath.Join(h.out, name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		h.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// measured counts measurements by case, who and round. All lines must be whole.
+func (h *cardHost) measured() map[string]int {
+	h.t.Helper()
+	count := map[string]int{}
+	for line := range strings.Lines(h.read("figures.jsonl")) {
+		var m struct {
+			Case, Who string
+			Round     int
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			h.t.Errorf("figures.jsonl has the line %q: %v", line, err)
+		}
+		count[fmt.Sprint(m.Case, ", ", m.Who, " ", m.Round)]++
+	}
+	return count
+}
+
+// await waits until so many measurements are there.
+func (h *cardHost) await(count int) {
+	h.t.Helper()
+	for end := time.Now().Add(time.Minute); strings.Count(h.read("figures.jsonl"), "\n") < count; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			h.t.Fatalf("no %d measurements within a minute:\n%s", count, h.read("log.txt"))
+		}
+	}
+}
+
+// A host without a card: every part says why it is left out, and so does the exit code.
+func TestGPU_WithoutACardLeavesEveryPartOut(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	h.program("nvidia-smi", "echo 'No devices were found' >&2; exit 6\n")
+	out := h.run(3)
+	if strings.Count(out, ": left out: nvidia-smi sees no card: No devices were found") != 2*12 {
+		t.Error(out)
+	}
+	for _, name := range []string{"parts.txt", "table.md", "log.txt"} {
+		if h.read(name) == "" {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	for _, args := range [][]string{{"nonsense"}, {"--resume", "nonsense"}, {"--nonsense"}} {
+		if out := h.run(2, args...); !strings.Contains(out, "there is no part") {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
+}
+
+func TestGPU_MeasuresTheHeadlineFirstAndByTurns(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	out := h.run(3, "facts", "warmup", "headline", "tests", "ops", "curves", "idle", "profile", "sanitizer")
+	var order []string
+	for line := range strings.Lines(h.read("figures.jsonl")) {
+		if strings.Contains(line, `"case": "1x26x565 bf16"`) {
+			_, who, _ := strings.Cut(line, `"who": `)
+			order = append(order, strings.TrimRight(who, "}\n"))
+		}
+	}
+	want := `"nmn", "round": 1 "eager", "round": 1 "compiled", "round": 1 "compiled, graphs", "round": 1 "eager, one graph", ` +
+		`"round": 1 "nmn", "round": 2 "compiled", "round": 2 "nmn", "round": 3 "compiled", "round": 3`
+	if got := strings.Join(order, " "); got != want {
+		t.Errorf("the headline was measured in the order %s, want %s", got, want)
+	}
+	wantLines(t, out, "profile: left out: no ncu (Nsight Compute) on the PATH (0 s of 60)",
+		"sanitizer: left out: no compute-sanitizer on the PATH (0 s of 170)")
+	if got := strings.Count(out, ": ran ("); got != 2*7 {
+		t.Errorf("%d parts ran: %s", got/2, out)
+	}
+	if !strings.Contains(out, "| 1x26x565 bf16 | 40 (40 to 40) | 650 |") || strings.Contains(out, " has failed: ") {
+		t.Error(out)
+	}
+}
+
+func TestGPU_WithoutPyTorchKeepsItsOwnFigures(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t, "FAKE_NO_TORCH=1")
+	out := h.run(3, "headline")
+	if !strings.Contains(out, "headline: left out: PyTorch's side: ") || !strings.Contains(out, "No module named torch") ||
+		h.measured()["1x26x565 bf16, nmn 3"] != 1 {
+		t.Error(out)
+	}
+}
+
+func TestGPU_CutsWhatHangsAndTellsWhatFails(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t, "FAKE_HANG=bench ops", "FAKE_FAIL=bench gemm", "LIMITS=ops=5")
+	began := time.Now()
+	out := h.run(1, "ops", "machine", "facts")
+	if took := time.Since(began); took > 40*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	for _, want := range []string{"ops: not finished: cut: nmn bench ops (", "machine: failed with exit code 1: ",
+		"failed: gemm bf16 of nmn after ", "facts: ran ("} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in %s", want, out)
+		}
+	}
+	if h.measured()["copy, nmn 1"] != 1 {
+		t.Error("the copy was not kept")
+	}
+	h.env = append(h.env, "FAKE_HANG=none", "FAKE_FAIL=none")
+	h.run(0, "--resume", "ops", "machine", "facts")
+	for m, count := range h.measured() {
+		if count != 1 {
+			t.Errorf("%s was measured %d times", m, count)
+		}
+	}
+}
+
+// Killed at any moment the results are whole, and the next call measures what is missing, and nothing twice.
+func TestGPU_IsWholeWheneverItIsKilled(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	parts := []string{"headline", "machine"}
+	for i, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM} {
+		args := parts
+		if i > 0 {
+			args = append([]string{"--resume"}, parts...)
+		}
+		cmd, ended := h.start(args...)
+		h.await(2*i + 2)
+		time.Sleep(time.Duration(37*i) * time.Millisecond)
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		out, code := ended()
+		if want := map[syscall.Signal]int{syscall.SIGKILL: -9, syscall.SIGTERM: 143}[signal]; code != want {
+			t.Fatalf("%v: exit code %d, want %d: %s", signal, code, want, out)
+		}
+		if len(h.measured()) < 2*i+2 {
+			t.Errorf("%v: %d measurements", signal, len(h.measured()))
+		}
+		table := h.read("table.md")
+		if !strings.Contains(table, "| 1x26x565 bf16 | 40") || !strings.Contains(table, "\n- headline: not finished: ") {
+			t.Errorf("%v: the table is %s", signal, table)
+		}
+	}
+	// What a kill within a write would leave.
+	figures, err := os.OpenFile(filepath.Join(h.out, "figures.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := figures.WriteString(`{"step_ms": 39, "case": "1x26x565 bf16", "who": "nmn", "ro`); err != nil {
+		t.Fatal(err)
+	}
+	if err := figures.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out := h.run(0, append([]string{"--resume"}, parts...)...)
+	text := strings.Replace(h.read("figures.jsonl"), `{"step_ms": 39, "case": "1x26x565 bf16", "who": "nmn", "ro`+"\n", "", 1)
+	write(t, filepath.Join(h.out, "figures.jsonl"), text)
+	measured := h.measured()
+	for m, count := range measured {
+		if count != 1 {
+			t.Errorf("%s was measured %d times", m, count)
+		}
+	}
+	if measured["1x26x565 bf16, compiled 3"] != 1 || measured["gemm fp32 8, nmn 1"] != 1 {
+		t.Errorf("measured was %v: %s", measured, out)
+	}
+	if again := h.run(0, append([]string{"--resume"}, parts...)...); strings.Contains(again, "(0 s of") &&
+		len(h.measured()) != len(measured) {
+		t.Errorf("a finished one goes on: %s", again)
+	}
+	h.program("nvidia-smi", "echo another card\n")
+	if out := h.run(2, "--resume"); !strings.Contains(out, "has results of v1, a card; this is v1, another card") {
+		t.Error(out)
+	}
+}
+
+// The profiler and the sanitizer get our own kernels, and what they find is told.
+func TestGPU_TellsWhatToolsFind(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	h.program("ncu", `printf '%s\n' "$@" >"$OUT/ncu.args"
+echo '"Kernel Name","gpu__time_duration.sum","dram__bytes_read.sum","dram__bytes_write.sum","dram__throughput.avg.pct_of_peak_sustained_elapsed","sm__throughput.avg.pct_of_peak_sustained_elapsed"'
+echo '"","us","Mbyte","Mbyte","%","%"'
+echo '"sgd","1,000","2,000","500","80","10"'
+`)
+	h.program("compute-sanitizer", `shift; echo "$1: ${*:4}" >>"$OUT/sanitizer.args"
+case "$1 $*" in
+initcheck*"fp32$/^(LSTM"*) echo "========= ERROR SUMMARY: 0 errors" ;;
+initcheck*) echo "========= Uninitialized __global__ memory read of size 4 bytes"; echo "========= ERROR SUMMARY: 3 errors"; exit 9 ;;
+racecheck*) echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)" ;;
+*) echo "========= ERROR SUMMARY: 0 errors" ;;
+esac
+`)
+	h.env = append(h.env, "PATH="+h.root+":"+h.path)
+	out := h.run(1, "profile", "sanitizer")
+	wantLines(t, out, "| sgd | 1 | 1000 | 2500 | 80 | 10 |",
+		"compute-sanitizer, memcheck: 0 found.",
+		"compute-sanitizer, racecheck: 0 found.",
+		"compute-sanitizer, initcheck: 3 found, exit code 9: Uninitialized __global__ memory read of size 4 bytes.",
+		"compute-sanitizer, synccheck, recurrent: 0 found.")
+	if !strings.Contains(out, "sanitizer: failed with exit code 1: failed: initcheck, exit code 9") {
+		t.Error(out)
+	}
+	if args := h.read("ncu.args"); !strings.Contains(args, "\nregex:^(sgd)$\n") || !strings.HasPrefix(args, "--clock-control\nnone\n") {
+		t.Errorf("ncu was called with %s", args)
+	}
+	if args := h.read("sanitizer.args"); strings.Count(args, "-test.skip ^TestCUDA_Conforms$/./^(Conv|") != 4 ||
+		strings.Count(args, "\n") != 8 {
+		t.Errorf("compute-sanitizer was called with %s", args)
+	}
+	h.run(1, "--resume", "profile", "sanitizer")
+	if args := h.read("sanitizer.args"); strings.Count(args, "\n") != 9 {
+		t.Errorf("what had found nothing was called again: %s", args)
+	}
+}
+
+func TestGPU_BeginsAnewAndPutsAsideWhatWasThere(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	h.run(0, "ops", "machine")
+	cmd, ended := h.start("headline")
+	for end := time.Now().Add(time.Minute); !strings.Contains(h.read("figures.jsonl"), "1x26x565"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nothing was measured within a minute")
+		}
+	}
+	// A second one does not write into the results of the first.
+	second := exec.Command("bash", "-c", `exec 9<"$1"; flock -n 9`, "bash", h.out)
+	second.Env = h.env
+	if second.Run() == nil {
+		t.Error("the folder of results is free while it is written")
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	ended()
+	if m := h.measured(); m["copy, nmn 1"] != 0 || h.read("ops.json") != "" || h.read("before.tar.gz") == "" {
+		t.Errorf("measured is %v", m)
+	}
+}
