@@ -21,6 +21,7 @@ func (s Shape) String() string { return plansKey(s.Pass, s.Conv) }
 type limits struct {
 	plans     int // at most
 	compiled  int // at most of them, whose code cuDNN compiles first
+	beside    int // likewise, of passes that plans without compiled code can take the place of
 	workspace int // bytes of scratch memory, at most
 }
 
@@ -132,13 +133,14 @@ func (f *forge) list(s Shape) (list []offer, err error) {
 // offered at the end, since some cannot be built or need too much scratch memory.
 func (l limits) choose(g *graph, candidates []candidate) (list []offer) {
 	compiled, most := 0, l.compiled
-	if g.pass.biased() && g.conv.Precision == BFloat16 && !g.conv.NarrowBias {
-		most = min(most, 2) // all of them are compiled, and a bias in bfloat16 has many that are not
+	if g.pass == MaskedDataGradient || g.pass.biased() && g.conv.Precision == BFloat16 && !g.conv.NarrowBias {
+		most = min(most, l.beside)
 	}
 	for i := range candidates {
 		o := offer{candidate: candidates[i], compiled: g.compiles(&candidates[i])}
 		if o.compiled {
-			if compiled++; compiled > most {
+			// What comes behind enough others would be compiled for nothing.
+			if compiled++; compiled > most || len(list) >= l.plans {
 				continue
 			}
 		}

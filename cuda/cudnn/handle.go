@@ -134,8 +134,17 @@ func (h *Handle) openForge() {
 	}
 }
 
-func (h *Handle) limits() limits {
-	return limits{plans: h.options.Measured, compiled: h.options.Compiled, workspace: h.options.MaxWorkspace}
+func (h *Handle) limits() limits { return h.options.limits() }
+
+// limits follow from the options. Biases in bfloat16 and kernels of our own for biases and masks need nothing compiled;
+// hosts of few cores try one compiled plan beside them.
+func (o Options) limits() limits {
+	const many = 8 // cores that compile all there is within a few seconds
+	l := limits{plans: o.Measured, compiled: o.Compiled, beside: 1, workspace: o.MaxWorkspace}
+	if o.Threads >= many {
+		l.beside = 2
+	}
+	return l
 }
 
 // Close frees the plans, the scratch memory and the handle. Closing twice is harmless.

@@ -302,6 +302,19 @@ func compilesFewPlansOnce(t *testing.T, ahead bool) {
 	})
 }
 
+// What comes behind as many plans as are timed is not compiled.
+func TestRun_CompilesNothingThatIsNotTimed(t *testing.T) {
+	useFake(t)
+	fake.Compiled(5)
+	h, _ := handle(t, Options{Measured: 1})
+	if err := h.Run(Forward, bf16, Operands{}); err != nil {
+		t.Fatal(err)
+	}
+	if log := fake.Log(); strings.Contains(log, "compile") || strings.Count(log, "graph 7") != 5 {
+		t.Errorf("ran\n%swant engine 7 alone", log)
+	}
+}
+
 // Another batch takes the engine of the nearest, and measures that alone.
 func TestRun_TakesTheEngineOfTheNearestBatch(t *testing.T) {
 	for _, ahead := range []bool{false, true} {
