@@ -8,9 +8,9 @@
 // Mapping of bias_gradient and mask_bias_gradient: block (tile, part) sums the cells of its part for 32
 // neighbouring channels, the columns of reduce.cuh; thread (x, y) takes channel x, or those of 16 bytes, and cells
 // y, y + blockDim.y, ..., 32 of them in float before they join a double, loaded four at a time (two with a mask).
-// There are at most 512 parts, by the number of cells alone: sums are the same on every card. With at most 64
-// registers a thread, four blocks share a multiprocessor; the 1,024 blocks of 64 channels, two tiles of 512 parts,
-// then take 1.94 rounds of the 132 of an H200. Finer parts would fill the last round no better and add partial sums.
+// How many parts there are follows from the shape alone (kernels/tensor/grid.go): sums are the same on every card. With
+// at most 64 registers a thread, four blocks share a multiprocessor, and parts make whole rounds of the 132 of an
+// H200, five for the maps of the first layers.
 #include "../reduce.cuh"
 #include "../vector.cuh"
 
