@@ -1,6 +1,9 @@
 package tensor
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestColumnGrid_IsWholeWaves(t *testing.T) {
 	for _, test := range []struct {
@@ -39,7 +42,7 @@ func TestCoverBlocks_LeavesNoGroupOut(t *testing.T) {
 			t.Errorf("%d groups: %d blocks", count, blocks)
 		}
 	}
-	if got := coverBlocks(1<<40, 256, 2); got != 1<<16 {
+	if got := coverBlocks(math.MaxInt32, 256, 2); got != 1<<16 {
 		t.Errorf("%d blocks", got)
 	}
 }
