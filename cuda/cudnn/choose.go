@@ -186,7 +186,9 @@ func (h *Handle) borrowed(pass Pass, c Conv, o Operands) (*plan, error) {
 	if best == nil {
 		return nil, fatal(err)
 	}
-	best.choice.From = near.From
+	if len(p) == 1 { // else all were begun ahead, before there was a batch to borrow from
+		best.choice.From = near.From
+	}
 	return best, nil
 }
 
