@@ -1,7 +1,6 @@
 package train
 
 import (
-	"errors"
 	"fmt"
 
 	"nmn/kernels"
@@ -31,25 +30,14 @@ func (w work) String() string {
 	return fmt.Sprintf("%s of %d frames in %d bags", what, w.plan.Frames, w.plan.Bags)
 }
 
-// replays do work: at once or, on a device that records, as one graph when it comes again. The first time
-// it is done call by call, in which convolutions are chosen and workspaces grow; the second time it is
-// recorded; from then on it is one call of the driver.
+// replays do work that comes again (kernels.Replays), unless it differs from what was recorded.
 type replays struct {
-	recorder kernels.Capturer // nil where nothing is recorded
-	// direct leaves recorded work aside: set while the work differs from what was recorded.
-	direct bool
-	known  map[work]*replay
-	clock  uint64 // counts what was done
-}
-
-// replay is work that was done before. graph is nil until it comes the second time.
-type replay struct {
-	graph kernels.Graph
-	used  uint64
+	*kernels.Replays[work]      // nil where nothing comes again
+	direct                 bool // recorded work is left aside for now
 }
 
 func newReplays(backend kernels.Backend) *replays {
-	return &replays{recorder: recorderOf(backend), known: map[work]*replay{}}
+	return &replays{Replays: kernels.NewReplays[work](backend, maxGraphs)}
 }
 
 // recorderOf is a backend that records, nil for one that does not.
@@ -62,58 +50,16 @@ func recorderOf(backend kernels.Backend) kernels.Capturer {
 
 // do enqueues work, which run enqueues call by call.
 func (r *replays) do(w work, run func() error) error {
-	if r.recorder == nil || r.direct {
+	if r.Replays == nil || r.direct {
 		return run()
 	}
-	r.clock++
-	p, ok := r.known[w]
-	if !ok {
-		if err := run(); err != nil {
-			return err
-		}
-		r.known[w] = &replay{used: r.clock}
-		return r.bound()
-	}
-	p.used = r.clock
-	if p.graph == nil {
-		var err error
-		if p.graph, err = r.recorder.Capture(w.String(), run); err != nil {
-			return fmt.Errorf("%w (`run.no_graphs` records nothing)", err)
-		}
-	}
-	return p.graph.Launch()
-}
-
-// bound closes what was not used for longest where there is too much.
-func (r *replays) bound() error {
-	if len(r.known) <= maxGraphs {
-		return nil
-	}
-	var oldest work
-	used := r.clock + 1
-	for w, p := range r.known {
-		if p.used < used {
-			oldest, used = w, p.used
-		}
-	}
-	p := r.known[oldest]
-	delete(r.known, oldest)
-	return p.close()
-}
-
-func (p *replay) close() error {
-	if p.graph == nil {
-		return nil
-	}
-	return p.graph.Close()
+	return r.Do(w, run)
 }
 
 // close frees all graphs.
 func (r *replays) close() error {
-	var errs []error
-	for _, p := range r.known {
-		errs = append(errs, p.close())
+	if r.Replays == nil {
+		return nil
 	}
-	clear(r.known)
-	return errors.Join(errs...)
+	return r.Close()
 }

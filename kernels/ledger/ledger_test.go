@@ -192,8 +192,10 @@ func TestInstead_ListsTheWaysOfAConvolution(t *testing.T) {
 		want    [][]string
 	}{
 		{[]string{"sgd"}, nil},
-		{[]string{"to_bf16", "cudnn data gradient", "end_gradient_bf16"}, [][]string{{"to_bf16", "cudnn data gradient+relu"}}},
+		{[]string{"to_bf16", "cudnn data gradient", "end_gradient_bf16"}, [][]string{{"to_bf16", "cudnn masked data gradient"}}},
+		{[]string{"cudnn masked data gradient", "bias_gradient_bf16"}, [][]string{{"cudnn data gradient", "mask_bias_gradient_bf16"}}},
 		{[]string{"cudnn data gradient"}, nil},
+		{[]string{"to_bf16", "cudnn forward+bias"}, [][]string{{"cudnn forward", "add_bias_bf16"}, {"cudnn forward+bias"}}},
 		{[]string{"cudnn forward+bias"}, [][]string{{"to_bf16", "cudnn forward+bias"}, {"cudnn forward", "add_bias_bf16"}}},
 		{[]string{"cudnn filter gradient"}, [][]string{{"cudnn filter gradient", "from_bf16"}}},
 	} {

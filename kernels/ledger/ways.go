@@ -5,29 +5,39 @@ import (
 	"strings"
 )
 
-// way is one of several ways to compute a convolution in bfloat16, from which a card chooses by their times.
-type way struct{ written, instead []string }
-
-// ways are those that a ledger writes down, and what a card may launch instead of them.
-var ways = []way{
-	{[]string{forwardBiasReLU}, []string{"to_bf16", forwardBiasReLU}}, // the bias is rounded: cuDNN has more plans
-	{[]string{forwardBias}, []string{"to_bf16", forwardBias}},
-	{[]string{forwardBiasReLU}, []string{forward, "add_bias_bf16"}},
-	{[]string{forwardBias}, []string{forward, "add_bias_bf16"}},
-	{[]string{dataGradient, "end_gradient_bf16"}, []string{dataGradient + "+relu"}}, // cuDNN masks
-	{[]string{dataGradient, "masked_bias_bf16"}, []string{dataGradient + "+relu", "bias_gradient_bf16"}},
-	{[]string{filterGradient}, []string{filterGradient, "from_bf16"}}, // rounded once
+// ways are the ways to compute a convolution in bfloat16 from which a card chooses by their times: of each group it
+// launches one. A way that begins another stands behind it.
+var ways = [][][]string{
+	{{"to_bf16", forwardBiasReLU}, {forward, "add_bias_bf16"}, {forwardBiasReLU}}, // the bias is rounded, added apart, or neither
+	{{"to_bf16", forwardBias}, {forward, "add_bias_bf16"}, {forwardBias}},
+	{{maskedDataGradient, "bias_gradient_bf16"}, {dataGradient, "mask_bias_gradient_bf16"}},
+	{{maskedDataGradient}, {dataGradient, "end_gradient_bf16"}},
+	{{filterGradient, "from_bf16"}, {filterGradient}}, // rounded once, or not
 }
 
 // Instead lists what a card that computes in bfloat16 may launch for an operation instead of the kernels that a
 // ledger has: the ways of its convolution, which a card chooses by their times.
 func Instead(kernels []string) (all [][]string) {
-	for _, w := range ways {
-		at := slices.IndexFunc(kernels, func(k string) bool { return strings.HasPrefix(k, "cudnn ") })
-		if at < 0 || len(kernels)-at < len(w.written) || !slices.Equal(kernels[at:at+len(w.written)], w.written) {
-			continue
-		}
-		all = append(all, slices.Concat(kernels[:at], w.instead, kernels[at+len(w.written):]))
+	at := slices.IndexFunc(kernels, func(k string) bool { return strings.HasPrefix(k, "cudnn ") })
+	if at < 0 {
+		return nil
 	}
-	return all
+	for _, group := range ways {
+		for _, written := range group {
+			from := at
+			if written[0] == "to_bf16" {
+				from--
+			}
+			if from < 0 || len(kernels)-from < len(written) || !slices.Equal(kernels[from:from+len(written)], written) {
+				continue
+			}
+			for _, way := range group {
+				if !slices.Equal(way, written) {
+					all = append(all, slices.Concat(kernels[:from], way, kernels[from+len(written):]))
+				}
+			}
+			return all
+		}
+	}
+	return nil
 }
