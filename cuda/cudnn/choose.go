@@ -150,10 +150,7 @@ func (h *Handle) Ahead(shapes []Shape) {
 		return
 	}
 	for _, s := range shapes {
-		if h.plans[shape{s.Pass, s.Conv}] != nil || h.refused[shape{s.Pass, s.Conv}] != nil || s.Conv.check() != nil {
-			continue
-		}
-		if k, _, err := h.kept.read(s.String()); k != nil && err == nil {
+		if h.plans[s] != nil || h.refused[s] != nil || s.Conv.check() != nil || h.kept.has(s.String()) {
 			continue
 		}
 		if near := h.kept.nearest(s.Pass, s.Conv); near != nil {

@@ -66,8 +66,8 @@ type Handle struct {
 	stream  *cuda.Stream
 	context *dnn.Context
 	options Options
-	plans   map[shape]*plan
-	refused map[shape]error // by what no plan fits
+	plans   map[Shape]*plan
+	refused map[Shape]error // by what no plan fits
 	kept    *plans
 	forge   *forge  // nil where the device cannot be described
 	drawn   builder // of the description
@@ -80,18 +80,12 @@ type Handle struct {
 	addresses [4]uint64      // of the tensors of a plan while it is enqueued
 }
 
-// shape is what a plan is for.
-type shape struct {
-	pass Pass
-	conv Conv
-}
-
 // Open opens cuDNN on a stream. Where libcudnn is missing the error wraps ErrNoLibrary.
 func Open(stream *cuda.Stream, options Options) (*Handle, error) {
 	if err := library(); err != nil {
 		return nil, err
 	}
-	h := &Handle{device: stream.Device(), stream: stream, options: options.withDefaults(), plans: map[shape]*plan{}, refused: map[shape]error{}}
+	h := &Handle{device: stream.Device(), stream: stream, options: options.withDefaults(), plans: map[Shape]*plan{}, refused: map[Shape]error{}}
 	h.warm = h.options.WarmUp < 0
 	err := h.device.Do(func() (err error) {
 		defer recovered("open cuDNN on "+h.device.Info().Name, &err)

@@ -119,11 +119,9 @@ func (t target) multiprocessors() (int, error) {
 	defer b.close()
 	properties := t.properties
 	if properties == nil {
-		properties = b.create("a device's description", C.CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR)
-		set(&b, properties, C.CUDNN_ATTR_DEVICEPROP_HANDLE, C.CUDNN_TYPE_HANDLE, t.handle)
-		b.finalize("a device's description", properties)
-		if b.err != nil {
-			return 0, b.err
+		var err error
+		if properties, err = describeHandle(&b, t.handle); err != nil {
+			return 0, err
 		}
 	}
 	text, err := writeDescription(properties)

@@ -69,6 +69,9 @@ func openPlans(below string, library int, device string) *plans {
 
 func (p *plans) file(key string) string { return filepath.Join(p.folder, plain(key)+".json") }
 
+// has reports whether there is a file of a plan, which may be unfit.
+func (p *plans) has(key string) bool { return p.folder != "" && durable.Exists(p.file(key)) }
+
 // read reads the plan of a pass and its text, nil where there is none. One that is damaged, or of something else, is an
 // error that names the file.
 func (p *plans) read(key string) (k *kept, text []byte, err error) {

@@ -24,7 +24,7 @@ type Operands struct{ X, W, Y, Bias, Mask cuda.Address }
 // measuring, which overwrites the destination and waits, or from the file of plans. A shape that no
 // plan fits gives an error that wraps ErrUnsupported, which is remembered.
 func (h *Handle) Run(pass Pass, c Conv, o Operands) error {
-	s := shape{pass, c}
+	s := Shape{pass, c}
 	p, known := h.plans[s]
 	if !known {
 		err := h.refused[s]
@@ -44,7 +44,7 @@ func (h *Handle) Run(pass Pass, c Conv, o Operands) error {
 
 // Chosen is how a pass that has been run is computed.
 func (h *Handle) Chosen(pass Pass, c Conv) (Choice, bool) {
-	p, known := h.plans[shape{pass, c}]
+	p, known := h.plans[Shape{pass, c}]
 	if !known {
 		return Choice{}, false
 	}
