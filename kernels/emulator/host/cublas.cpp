@@ -3,11 +3,16 @@
 // to compute a product, one of which needs scratch memory. What a card would not promise to be the same in every run
 // is refused: preferences that allow it, and operands that are not where they may be.
 #include "enqueue.h"
+#include "formats.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+using emulator::cut;
+using emulator::narrow;
+using emulator::widen;
 
 namespace {
 
@@ -42,28 +47,6 @@ struct Way {
   float waves;
   int reserved[4];
 };
-
-float cut(float v) {
-  uint32_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  bits &= 0xffffe000;
-  memcpy(&v, &bits, sizeof v);
-  return v;
-}
-
-float widen(uint16_t bits) {
-  const uint32_t wide = uint32_t(bits) << 16;
-  float v;
-  memcpy(&v, &wide, sizeof v);
-  return v;
-}
-
-uint16_t narrow(float v) {
-  uint32_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  if (v != v) return uint16_t(bits >> 16 | 0x40);
-  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 // Job is a product, understood: d, m×n column by column.
 struct Job {

@@ -6,10 +6,15 @@
 // in one type alone, bfloat16 where channels are multiples of 16, so that no time decides what is computed. Float without tensor cores is left to the interface without graphs.
 #include "convolve.h"
 #include "enqueue.h"
+#include "formats.h"
 
 #include <cstdint>
 #include <cstring>
 #include <map>
+
+using emulator::cut;
+using emulator::narrow;
+using emulator::widen;
 
 namespace {
 
@@ -114,28 +119,6 @@ struct Job {
     return out == in || (out == typeFloat && wide);
   }
 };
-
-float cut(float v) {
-  uint32_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  bits &= 0xffffe000;
-  memcpy(&v, &bits, sizeof v);
-  return v;
-}
-
-uint16_t narrow(float v) {
-  uint32_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  if (v != v) return uint16_t(bits >> 16 | 0x40);
-  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-float widen(uint16_t bits) {
-  const uint32_t wide = uint32_t(bits) << 16;
-  float v;
-  memcpy(&v, &wide, sizeof v);
-  return v;
-}
 
 // numbers are the elements of a tensor.
 std::vector<float> numbers(const Tensor &t, const void *at) {
