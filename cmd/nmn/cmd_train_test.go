@@ -90,21 +90,18 @@ func lastWeights(t *testing.T, dir string) []byte {
 }
 
 // interruptAfter runs a command line until the log of a folder tells of a step, then ends the context
-// as a signal does.
+// as a signal does. The log is looked at while the program writes its messages, one for each step, so that however
+// short a stage is, it has not ended by then.
 func interruptAfter(t *testing.T, dir string, args ...string) called {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() {
-		for ctx.Err() == nil {
-			if log, err := os.ReadFile(filepath.Join(dir, run.LogFile)); err == nil &&
-				bytes.Contains(log, []byte(`"msg":"step"`)) {
-				cancel()
-			}
-			time.Sleep(time.Millisecond)
+	return callTo(ctx, func([]byte) {
+		log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
+		if err == nil && bytes.Contains(log, []byte(`"msg":"step"`)) {
+			cancel()
 		}
-	}()
-	return callIn(t, ctx, args...)
+	}, append(args, "--log-level", "info")...)
 }
 
 func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {

@@ -30,10 +30,27 @@ func call(t *testing.T, args ...string) called {
 
 func callIn(t *testing.T, ctx context.Context, args ...string) called {
 	t.Helper()
-	var out, err bytes.Buffer
+	return callTo(ctx, func([]byte) {}, args...)
+}
+
+// callTo shows watch what the program writes to standard error, before the program goes on.
+func callTo(ctx context.Context, watch func([]byte), args ...string) called {
+	var out bytes.Buffer
+	err := watched{watch: watch}
 	code := execute(ctx, args, &terminal{in: strings.NewReader(""), out: &out, err: &err,
 		getenv: func(string) string { return "" }})
 	return called{code, out.String(), err.String()}
+}
+
+// watched is a buffer that shows each write.
+type watched struct {
+	bytes.Buffer
+	watch func([]byte)
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.watch(p)
+	return w.Buffer.Write(p)
 }
 
 // must runs a command line that succeeds, and returns its standard output.
