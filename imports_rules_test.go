@@ -10,7 +10,7 @@ import (
 // own layer and of the layers before it; of which of them, the tables of docs/design.md say. What stands in the last
 // layer are programs, which nothing imports.
 var layers = [][]string{
-	{"internal", "format", "text"},
+	{"internal", "format", "text", "group"},
 	{"cuda"},
 	{"kernels"},
 	{"model", "loader", "eval", "labels"},

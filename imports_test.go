@@ -158,7 +158,7 @@ func TestImports_UpdateKeepsSentences(t *testing.T) {
 		"| `train` | Trains. | `text` |\n| `gone` | Is gone. | - |\n| `cmd/nmn` | Runs. | - |\n\n" +
 		"## Next\n\n| `no` | row | - |\n"
 	const want = "# Design\n\n## The packages\n\n| train |\n\n" +
-		"### internal, format, text\n\n" + head + "| `internal/rng` |  | - |\n| `text` |  | - |\n\n" +
+		"### internal, format, text, group\n\n" + head + "| `internal/rng` |  | - |\n| `text` |  | - |\n\n" +
 		"### train\n\n" + head + "| `train` | Trains. | `internal/rng`, `text` |\n\n" +
 		"### cmd, examples, bench\n\n" + head + "| `cmd/nmn` | Runs. | anything |\n\n" +
 		"## Next\n\n| `no` | row | - |\n"

@@ -14,7 +14,7 @@ import (
 
 // Config says how a Loader makes batches of a Set.
 type Config struct {
-	BatchBags int         // bags per batch
+	BatchBags int         // bags per batch; with a Share of bags, of the batch of all ranks
 	Size      int         // width and height of the canvas, pixels; feature vectors have none
 	Fit       picture.Fit // how pictures get onto the canvas
 	// Resize is the filter for that, and Orientation whether pictures are turned upright before; the zero values are
@@ -50,8 +50,18 @@ type Config struct {
 	// Where it mixes bags, batches hold what becomes of their labels as Targets.
 	Augment     augment.Config
 	AugmentFrom int
+	// Share is what this process reads of each epoch; its zero value is everything.
+	Share Share
 	// Mean is the colour that the network sees as 0: what comes from beyond a picture, or is erased, has it.
 	Mean [3]uint8
+}
+
+// Share is the part of an epoch that one of several ranks reads.
+type Share struct {
+	Rank, Ranks int // Ranks 0 is 1
+	// Whole gives each rank whole batches: each Ranks-th one, from number Rank. Else every rank has a part of the bags
+	// of each batch, so that the parts have about as many frames; it may be empty.
+	Whole bool
 }
 
 // learned is what batches hold beside the labels; nil for nothing.

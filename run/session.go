@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"nmn/group"
 	"nmn/internal/setting"
 	"nmn/kernels"
 	"nmn/loader/dataset"
@@ -122,6 +123,8 @@ type OptionsOf[O any] struct {
 	Observer ObserverOf[O]
 	// MLflow is what the server of the configuration asks for, of classifiers.
 	MLflow mlflow.Access
+	// Group are the ranks that do the work together; nil for this process alone.
+	Group group.Group
 }
 
 // Open opens the device and the data of a configuration. What this leaves open, such as the recipe, is filled in; what

@@ -9,6 +9,7 @@ import (
 
 	"nmn/eval"
 	"nmn/format/safetensors"
+	"nmn/group"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/model"
@@ -47,6 +48,8 @@ type Options struct {
 	// Keep, where set, is given each validation before it counts as done. Where it fails, the stage ends with its error,
 	// and a resumed one validates again.
 	Keep func(*Evaluated) error
+	// Group are the ranks that train this net together; nil for this process alone.
+	Group group.Group
 }
 
 // Position is where a stage stands.

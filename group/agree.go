@@ -1,0 +1,93 @@
+package group
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// LostError says which rank ended a group.
+type LostError struct {
+	Rank  int
+	Name  string // of Group.Names
+	Cause error
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("rank %d (%s): %v", e.Rank, e.Name, e.Cause)
+}
+
+func (e *LostError) Unwrap() error { return e.Cause }
+
+// What a rank tells the others in Agree, in front of a text.
+const (
+	agreed      byte = '.'
+	interrupted byte = 'i'
+	failed      byte = 'e'
+)
+
+// maxTold bounds the text of an error that is told to the other ranks.
+const maxTold = 4096
+
+// Agree returns nil on every rank where err is nil on every rank. Otherwise it returns an error on every rank: its own
+// where it has one, else a *LostError of the first rank that has one, which wraps context.Canceled where that rank was
+// interrupted. The group goes on.
+func Agree(g Group, err error) error {
+	if g.Size() == 1 {
+		return err
+	}
+	told := []byte{agreed}
+	switch {
+	case errors.Is(err, context.Canceled):
+		told[0] = interrupted
+	case err != nil:
+		text := err.Error()
+		told = append([]byte{failed}, text[:min(len(text), maxTold)]...)
+	}
+	all, gathering := g.Gather(told)
+	if gathering != nil {
+		return errors.Join(err, gathering)
+	}
+	if err != nil {
+		return err
+	}
+	for rank, told := range all {
+		if len(told) == 0 || told[0] == agreed {
+			continue
+		}
+		lost := &LostError{Rank: rank, Name: g.Names()[rank], Cause: context.Canceled}
+		if told[0] == failed {
+			lost.Cause = errors.New(string(told[1:]))
+		}
+		return lost
+	}
+	return nil
+}
+
+// SumOf adds the values of all ranks, in the order of the ranks: every rank gets the same bits. It is for a few
+// numbers.
+func SumOf(g Group, values []float64) error {
+	if g.Size() == 1 {
+		return nil
+	}
+	own := make([]byte, 0, 8*len(values))
+	for _, v := range values {
+		own = binary.LittleEndian.AppendUint64(own, math.Float64bits(v))
+	}
+	all, err := g.Gather(own)
+	if err != nil {
+		return err
+	}
+	clear(values)
+	for rank, theirs := range all {
+		if len(theirs) != 8*len(values) {
+			return fmt.Errorf("group: rank %d adds %d bytes to %d numbers", rank, len(theirs), len(values))
+		}
+		for i := range values {
+			values[i] += math.Float64frombits(binary.LittleEndian.Uint64(theirs[8*i:]))
+		}
+	}
+	return nil
+}
