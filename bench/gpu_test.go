@@ -191,8 +191,11 @@ func TestGPU_MeasuresTheHeadlineFirstAndByTurns(t *testing.T) {
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("the headline was measured in the order %s, want %s", got, want)
 	}
-	wantLines(t, out, "profile: left out: no ncu (Nsight Compute) on the PATH (0 s of 60)",
-		"sanitizer: left out: no compute-sanitizer on the PATH (0 s of 170)")
+	for _, tool := range []string{"profile: left out: no ncu (Nsight Compute)", "sanitizer: left out: no compute-sanitizer"} {
+		if !strings.Contains(out, "\n"+tool+" on the PATH (") { // behind it stand the seconds that asking took
+			t.Errorf("no line %q in %s", tool, out)
+		}
+	}
 	if got := strings.Count(out, ": ran ("); got != 2*7 {
 		t.Errorf("%d parts ran: %s", got/2, out)
 	}
