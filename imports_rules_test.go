@@ -31,12 +31,14 @@ var withoutRow = []string{".", "bench"}
 
 // withCgo are the only packages that may use cgo.
 var withCgo = []string{
-	"cuda", "cuda/cublas", "cuda/cudnn", "cuda/internal/fakedriver", "cuda/internal/fakecudnn", "loader/picture/jpeg/turbo",
+	"cuda", "cuda/cublas", "cuda/cudnn", "cuda/internal/fakedriver", "cuda/internal/fakecudnn", "group/mpi",
+	"loader/picture/jpeg/turbo",
 }
 
 // outside names the packages that may import what is neither of this module nor of the standard library; "/..." stands
 // for all packages below a path. From the layer of recipe upward there is no restriction.
 var outside = map[string][]string{
+	"cogentcore.org/lab/base/mpi":             {"group/mpi"},
 	"github.com/blevesearch/snowballstem/...": {"eval/caption"},
 	"github.com/google/renameio/v2":           {"internal/durable"},
 	"github.com/jdkato/prose/v2":              {"text"},
@@ -84,6 +86,7 @@ var families = []string{
 // tensors, and what stands in for a graphics card.
 var forSuites = []string{
 	"kernels/conform", "kernels/optest", "kernels/emulator", "cuda/internal/fakedriver", "cuda/internal/fakecudnn",
+	"group/suite",
 }
 
 // notInProduct are the packages that only tests import, and each other: those for suites, the float64 versions that
@@ -93,7 +96,7 @@ var notInProduct = append([]string{"kernels/ref", "kernels/emulator/library"}, f
 // suiteUsers are the packages whose tests may use those for suites.
 var suiteUsers = append([]string{
 	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn", "run/bench",
-	"kernels/ledger",
+	"kernels/ledger", "group/mpi",
 }, families...)
 
 // dataSets make, read and write data sets. Tests of every package that reaches the loader take their data from them.
@@ -102,7 +105,7 @@ var dataSets = []string{"loader/annotation", "loader/noise", "loader/scenes"}
 // forTests may be imported by the tests of every package.
 var forTests = []string{
 	"internal/rng", "internal/parallel", "internal/durable", "format/safetensors", "format/npy", "loader/shard",
-	"golang.org/x/sys/unix",
+	"group/local", "golang.org/x/sys/unix",
 }
 
 // objection says why a file must not import something; it is empty when the file may.

@@ -8,6 +8,9 @@ import (
 	"math"
 )
 
+// ErrTimeout is wrapped where a rank did not come in time.
+var ErrTimeout = errors.New("it has not come in time")
+
 // LostError says which rank ended a group.
 type LostError struct {
 	Rank  int

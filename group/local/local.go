@@ -2,7 +2,6 @@
 package local
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,13 +11,10 @@ import (
 	"nmn/group"
 )
 
-// ErrTimeout is wrapped where a rank did not come in time.
-var ErrTimeout = errors.New("it has not come in time")
-
 // New makes a group of n ranks, one for each goroutine. A call that waits for another rank longer than timeout fails
 // with the name of that rank; 0 waits for ever.
 func New(n int, timeout time.Duration) []group.Group {
-	h := &hub{given: make([]any, n), here: make([]bool, n), timeout: timeout}
+	h := &hub{given: make([]call, n), here: make([]bool, n), timeout: timeout}
 	h.turned = sync.NewCond(&h.mu)
 	ranks := make([]group.Group, n)
 	for i := range ranks {
@@ -37,20 +33,50 @@ type hub struct {
 	turned *sync.Cond // a meeting has ended, or the group has
 	turn   int        // meetings that have ended
 	here   []bool     // ranks at the present meeting
-	given  []any      // what they brought
-	shown  []any      // what was brought to the last one
-	lost   *group.LostError
+	given  []call     // what they brought
+	shown  []call     // what was brought to the last one
+	over   error      // what ended the group
 }
 
-// meet waits until every rank has brought something, and returns what they brought.
-func (h *hub) meet(rank int, own any) ([]any, error) {
+// call is what a rank brings to a meeting.
+type call struct {
+	name string
+	wire group.Wire
+	x    []float32 // of a sum
+	data []byte    // of the others
+}
+
+// misfit returns an error where the calls of two ranks do not belong together.
+func misfit(all []call) error {
+	first := all[0]
+	for rank, c := range all {
+		switch {
+		case c.name != first.name:
+			return fmt.Errorf("group: rank 0 is at a %s, rank %d at a %s", first.name, rank, c.name)
+		case c.wire != first.wire:
+			return fmt.Errorf("group: rank 0 sums on wire %d, rank %d on wire %d", first.wire, rank, c.wire)
+		case len(c.x) != len(first.x):
+			return fmt.Errorf("group: rank 0 adds %d numbers, rank %d %d", len(first.x), rank, len(c.x))
+		case c.name == "broadcast" && len(c.data) != len(first.data):
+			return fmt.Errorf("group: rank 0 sends %d bytes, rank %d takes %d", len(first.data), rank, len(c.data))
+		}
+	}
+	return nil
+}
+
+// meet waits until every rank has brought a call, and returns their calls.
+func (h *hub) meet(rank int, own call) ([]call, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.lost != nil {
-		return nil, h.lost
+	if h.over != nil {
+		return nil, h.over
 	}
 	h.here[rank], h.given[rank] = true, own
 	if !slices.Contains(h.here, false) {
+		if h.over = misfit(h.given); h.over != nil {
+			h.turned.Broadcast()
+			return nil, h.over
+		}
 		h.shown = slices.Clone(h.given)
 		clear(h.here)
 		h.turn++
@@ -61,11 +87,11 @@ func (h *hub) meet(rank int, own any) ([]any, error) {
 		turn := h.turn
 		defer time.AfterFunc(h.timeout, func() { h.late(turn) }).Stop()
 	}
-	for turn := h.turn; h.turn == turn && h.lost == nil; {
+	for turn := h.turn; h.turn == turn && h.over == nil; {
 		h.turned.Wait()
 	}
 	if h.here[rank] { // the meeting did not take place
-		return nil, h.lost
+		return nil, h.over
 	}
 	return h.shown, nil
 }
@@ -77,15 +103,15 @@ func (h *hub) late(turn int) {
 	over := h.turn != turn
 	h.mu.Unlock()
 	if !over {
-		h.end(missing, fmt.Errorf("%w (%v)", ErrTimeout, h.timeout))
+		h.end(missing, fmt.Errorf("%w (%v)", group.ErrTimeout, h.timeout))
 	}
 }
 
 func (h *hub) end(rank int, cause error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.lost == nil {
-		h.lost = &group.LostError{Rank: rank, Name: h.names[rank], Cause: cause}
+	if h.over == nil {
+		h.over = &group.LostError{Rank: rank, Name: h.names[rank], Cause: cause}
 		h.turned.Broadcast()
 	}
 }
@@ -128,19 +154,13 @@ func (r *rank) Wait() error {
 
 // add sums one array: each rank shows its own, makes the whole sum aside, and takes it when all have done so.
 func (r *rank) add(s sum) error {
-	all, err := r.hub.meet(r.rank, s)
+	all, err := r.hub.meet(r.rank, call{name: "sum", wire: s.wire, x: s.x})
 	if err != nil {
 		return err
 	}
 	total := make([]float32, len(s.x))
-	for i, theirs := range all {
-		other := theirs.(sum)
-		if len(other.x) != len(s.x) || other.wire != s.wire {
-			err := fmt.Errorf("group: rank %d adds %d numbers, rank %d %d", i, len(other.x), r.rank, len(s.x))
-			r.Abort(err)
-			return err
-		}
-		for j, v := range other.x {
+	for _, theirs := range all {
+		for j, v := range theirs.x {
 			if s.wire == group.BFloat16 {
 				v = rounded(v)
 			}
@@ -152,7 +172,7 @@ func (r *rank) add(s sum) error {
 			total[j] = rounded(v)
 		}
 	}
-	if _, err := r.hub.meet(r.rank, nil); err != nil {
+	if _, err := r.hub.meet(r.rank, call{name: "sum"}); err != nil {
 		return err
 	}
 	copy(s.x, total)
@@ -169,29 +189,23 @@ func rounded(v float32) float32 {
 }
 
 func (r *rank) Gather(own []byte) ([][]byte, error) {
-	all, err := r.hub.meet(r.rank, slices.Clone(own))
+	all, err := r.hub.meet(r.rank, call{name: "gather", data: slices.Clone(own)})
 	if err != nil {
 		return nil, err
 	}
 	gathered := make([][]byte, len(all))
 	for i, theirs := range all {
-		gathered[i] = slices.Clone(theirs.([]byte))
+		gathered[i] = slices.Clone(theirs.data)
 	}
 	return gathered, nil
 }
 
 func (r *rank) Broadcast(data []byte) error {
-	all, err := r.hub.meet(r.rank, slices.Clone(data))
+	all, err := r.hub.meet(r.rank, call{name: "broadcast", data: slices.Clone(data)})
 	if err != nil {
 		return err
 	}
-	first := all[0].([]byte)
-	if len(first) != len(data) {
-		err := fmt.Errorf("group: rank 0 sends %d bytes, rank %d takes %d", len(first), r.rank, len(data))
-		r.Abort(err)
-		return err
-	}
-	copy(data, first)
+	copy(data, all[0].data)
 	return nil
 }
 

@@ -30,7 +30,7 @@ func TestLocal_TellsWhoHasNotCome(t *testing.T) {
 		return err
 	}) {
 		var lost *group.LostError
-		if rank != 1 && (!errors.As(err, &lost) || lost.Rank != 1 || !errors.Is(err, local.ErrTimeout)) {
+		if rank != 1 && (!errors.As(err, &lost) || lost.Rank != 1 || !errors.Is(err, group.ErrTimeout)) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
