@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// builds are those whose modules are passed on: the static program on each system, and the one with CUDA.
+// builds are those whose modules are passed on: the static program on each system, and the one with CUDA and MPI.
 var builds = []struct{ system, cgo, tags string }{
-	{"linux", "0", ""}, {"darwin", "0", ""}, {"windows", "0", ""}, {"linux", "1", "-tags=cuda"},
+	{"linux", "0", ""}, {"darwin", "0", ""}, {"windows", "0", ""}, {"linux", "1", "-tags=cuda,mpi"},
 }
 
 func TestCollect_FindsTheTermsOfEveryModule(t *testing.T) {
