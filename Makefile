@@ -3,7 +3,7 @@ GO ?= go
 RUNS ?= runs
 export CGO_ENABLED ?= 0
 
-.PHONY: help build train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test race chaos lint fuzz mutate sbom vulnerabilities module clean
+.PHONY: help build train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test race ranks chaos lint fuzz mutate sbom vulnerabilities module clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,12 @@ test: ## run all tests
 race: ## run the tests of everything with goroutines under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short ./cuda/cudnn ./eval/... ./examples/serve ./group/... ./internal/chaos/... ./internal/mutate ./internal/parallel ./kernels/... ./loader ./loader/dataset ./loader/doctor ./loader/frames ./loader/noise ./loader/picture/... ./loader/scenes ./loader/shard ./model/... ./train/... ./telemetry/... ./labels/rates/... ./labels/audit ./labels/multiclass ./labels/neighbours ./labels/witness ./labels/annotators ./labels/captions ./captioning/... ./recipe/... ./run/... ./experiment/...
 	CGO_ENABLED=1 $(GO) test -race -short -run 'Hangups|NobodyReads|Interrupt|Progress' ./cmd/nmn
+
+MPI ?= mpi
+
+ranks: ## vet a build with MPI and test it under mpirun (needs a C compiler and Open MPI with its headers; MPICH with MPI=mpich)
+	CGO_ENABLED=1 $(GO) vet -tags $(MPI) ./...
+	CGO_ENABLED=1 $(GO) test -count 1 -tags $(MPI) ./group/...
 
 chaos: ## kills, faults, signals and full disks over all commands that write, for CHAOS_MINUTES (default 10; Linux; docs/reliability.md)
 	$(GO) run ./internal/chaos --minutes $${CHAOS_MINUTES:-10} $(CHAOS)
