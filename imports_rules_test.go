@@ -106,6 +106,7 @@ var dataSets = []string{"loader/annotation", "loader/noise", "loader/scenes"}
 var forTests = []string{
 	"internal/rng", "internal/parallel", "internal/durable", "format/safetensors", "format/npy", "loader/shard",
 	"group/local", "golang.org/x/sys/unix",
+	"golang.org/x/sys/unix", "group/local",
 }
 
 // objection says why a file must not import something; it is empty when the file may.

@@ -41,22 +41,31 @@ func Agree(g Group, err error) error {
 	if g.Size() == 1 {
 		return err
 	}
-	told := []byte{agreed}
-	switch {
-	case errors.Is(err, context.Canceled):
-		told[0] = interrupted
-	case err != nil:
-		text := err.Error()
-		told = append([]byte{failed}, text[:min(len(text), maxTold)]...)
-	}
-	all, gathering := g.Gather(told)
+	all, gathering := g.Gather(Status(err))
 	if gathering != nil {
 		return errors.Join(err, gathering)
 	}
 	if err != nil {
 		return err
 	}
-	for rank, told := range all {
+	return Heard(g, all)
+}
+
+// Status is what a rank tells the others of err, which may be nil, as a part of a message of its own.
+func Status(err error) []byte {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return []byte{interrupted}
+	case err != nil:
+		text := err.Error()
+		return append([]byte{failed}, text[:min(len(text), maxTold)]...)
+	}
+	return []byte{agreed}
+}
+
+// Heard is the error that the first rank with one has told by its Status, as Agree returns it; nil where none has.
+func Heard(g Group, status [][]byte) error {
+	for rank, told := range status {
 		if len(told) == 0 || told[0] == agreed {
 			continue
 		}

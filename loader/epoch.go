@@ -83,6 +83,9 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 	l := e.loader
 	order := newOrder(l.set, l.config, epoch)
 	for number := startBatch; number < l.Batches(); number++ {
+		if share := l.config.Share; share.Whole && number%max(1, share.Ranks) != share.Rank {
+			continue
+		}
 		from := number * l.config.BatchBags
 		batch := l.batch()
 		batch.begin(number, epoch, order.bags(batch.job.order, from, min(from+l.config.BatchBags, l.set.Len())))

@@ -189,18 +189,24 @@ func (l *Loader) leaveOut(bag int, err error) error {
 	if len(l.bad) <= l.config.MaxBadSamples {
 		return nil
 	}
+	return TooManyBad(l.set, l.bad, l.config.MaxBadSamples)
+}
+
+// TooManyBad is the error of an epoch that has left out more bags of a set than Config.MaxBadSamples allows. It names
+// the first, and wraps ErrCorrupt.
+func TooManyBad(set *Set, bad []BadSample, allowed int) error {
 	const named = 3
 	var first []string
-	for _, b := range l.bad[:min(named, len(l.bad))] {
+	for _, b := range bad[:min(named, len(bad))] {
 		first = append(first, fmt.Sprintf("bag %d (%s): %v", b.Bag, b.ID, b.Err))
 	}
 	what := "pictures"
-	if l.set.Vectors != nil {
+	if set.Vectors != nil {
 		what = "rows"
 	}
 	return tooManyBad(fmt.Sprintf("loader: %d %s of %q that cannot be used, more than the %d that `data.max_bad_samples` "+
 		"(MaxBadSamples) allows; repair or remove them, or allow more: %s",
-		len(l.bad), what, l.set.Name, l.config.MaxBadSamples, strings.Join(first, "; ")))
+		len(bad), what, set.Name, allowed, strings.Join(first, "; ")))
 }
 
 // tooManyBad wraps ErrCorrupt without repeating its text, which the samples' own errors have.

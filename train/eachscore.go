@@ -15,6 +15,12 @@ import (
 // without a noise model. The slices hold until visit returns. It returns the bags that could not be read.
 func EachScore(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
 	visit func(bag int, logits, q01, q10 []float32)) ([]loader.BadSample, error) {
+	return Passes{}.EachScore(ctx, net, set, config, visit)
+}
+
+// EachScore is the function EachScore on the ranks of a group: every rank visits all bags.
+func (on Passes) EachScore(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
+	visit func(bag int, logits, q01, q10 []float32)) ([]loader.BadSample, error) {
 	k := net.Config().Classes
 	var q01, q10 []float32
 	var list []*tensor.Tensor
@@ -24,7 +30,7 @@ func EachScore(ctx context.Context, net *model.Net, set *loader.Set, config load
 		}
 		return list, nil
 	}
-	return inOrder(ctx, net, set, config, outputs, func(batch *loader.Batch, values [][]float32) error {
+	return on.inOrder(ctx, net, set, config, outputs, func(batch *loader.Batch, values [][]float32) error {
 		logits := values[0]
 		row := 0
 		next := func() error {

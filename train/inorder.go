@@ -1,57 +1,99 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 
+	"nmn/group"
 	"nmn/loader"
 	"nmn/loader/augment"
 	"nmn/model"
 )
 
+// Passes bring the bags of sets forward through nets, on all ranks of a group together. With R of them, rank r scores
+// each R-th batch from batch r on, and every rank is shown what all of them have found, in the order of the set: the
+// same bits as one process alone would see. Every rank of the group makes the same calls. An error of one rank ends the
+// pass on all: the others get a *group.LostError that names it. The zero value is this process alone.
+type Passes struct {
+	Group group.Group
+}
+
 // inOrder runs a net over a set in order, without labels, and shows each batch with what outputs lists for it, which
 // holds until each returns. It returns the bags that could not be read; with none left that is an error.
-func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
+func (on Passes) inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
 	each func(*loader.Batch, [][]float32) error) (bad []loader.BadSample, err error) {
+	bags := 0
+	if g := group.Of(on.Group); g.Size() > 1 {
+		bags, bad, err = newRounds(g, set, config, each).score(ctx, net, config, outputs)
+	} else {
+		config.Share = loader.Share{}
+		bags, bad, err = alone(ctx, net, set, config, outputs, each)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if bags == 0 && len(bad) > 0 {
+		return nil, fmt.Errorf("none of %d pictures could be read, the first for: %w", set.Len(), bad[0].Err)
+	}
+	return bad, nil
+}
+
+func alone(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
+	each func(*loader.Batch, [][]float32) error) (bags int, bad []loader.BadSample, err error) {
+	s, err := openScoring(ctx, net, set, config, outputs)
+	if err != nil {
+		return 0, nil, err
+	}
+	bags, err = s.pass.run(ctx, s.epoch, each)
+	bad = s.loader.Bad(0)
+	return bags, bad, cmp.Or(err, s.close())
+}
+
+// scoring is a pass over the batches of a set that this process reads.
+type scoring struct {
+	pass   *pass
+	loader *loader.Loader
+	epoch  *loader.Epoch
+}
+
+// openScoring begins to read the batches of config.Share.
+func openScoring(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
+	outputs outputs) (s *scoring, err error) {
 	if err := fits(net, set); err != nil {
 		return nil, err
 	}
 	config.Standard = standardOf(net)
 	config.Size, config.Targets, config.Evidence = net.Config().Size, nil, nil
 	config.Flip, config.Shuffle, config.DropLast, config.Augment = false, false, false, augment.Config{}
-	p, err := newPass(net, outputs, set.Len() > config.BatchBags)
-	if err != nil {
+	s = &scoring{}
+	if s.pass, err = newPass(net, outputs, set.Len() > config.BatchBags*max(1, config.Share.Ranks)); err != nil {
 		return nil, err
 	}
-	defer func() { // behind the loader's workers, which write into memory of the feed
-		if closing := p.close(); err == nil {
-			err = closing
+	defer func() {
+		if err != nil {
+			_ = s.close() // what comes of the error
 		}
 	}()
-	config.Memory = p.feed.memory()
-	l, err := loader.New(set, config)
-	if err != nil {
+	config.Memory = s.pass.feed.memory()
+	if s.loader, err = loader.New(set, config); err != nil {
 		return nil, err
 	}
-	if classes := l.Classes(); classes != net.Config().Classes {
+	if classes := s.loader.Classes(); classes != net.Config().Classes {
 		return nil, fmt.Errorf("training: the labels of %q are of %d classes, the net has %d: %w",
 			set.Name, classes, net.Config().Classes, ErrOtherModel)
 	}
-	epoch, err := l.Epoch(ctx, 0, 0)
-	if err != nil {
-		return nil, err
+	s.epoch, err = s.loader.Epoch(ctx, 0, 0)
+	return s, err
+}
+
+// close ends the loader's workers, which write into memory of the feed, and then the pass.
+func (s *scoring) close() error {
+	if s.epoch != nil {
+		s.epoch.Close()
 	}
-	defer epoch.Close()
-	bags, err := p.run(ctx, epoch, each)
-	if err != nil {
-		return nil, err
-	}
-	bad = l.Bad(0)
-	if bags == 0 && len(bad) > 0 {
-		return nil, fmt.Errorf("none of %d pictures could be read, the first for: %w", set.Len(), bad[0].Err)
-	}
-	return bad, nil
+	return s.pass.close()
 }
 
 // run scores the batches of an epoch. Where the device can, batch n+1 is uploaded while batch n is computed, and its

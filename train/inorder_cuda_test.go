@@ -18,9 +18,9 @@ import (
 // Recorded passes equal those that are launched call by call bit for bit, and those of the host by rounding.
 func TestCUDA_ScoresAsTheHostDoes(t *testing.T) {
 	net, set, config := ragged(t, nil)
-	host := asUsers(t, net, set, config)
+	host := asUsers(t, Passes{}, net, set, config)
 	net, set, config = ragged(t, card(true))
-	want := asUsers(t, net, set, config)
+	want := asUsers(t, Passes{}, net, set, config)
 	for i, of := range want {
 		for j, v := range of {
 			if h := float64(host[i][j]); !(math.Abs(float64(v)-h) <= 1e-3*(1+math.Abs(h))) {
@@ -31,7 +31,7 @@ func TestCUDA_ScoresAsTheHostDoes(t *testing.T) {
 	for _, streams := range []string{"all", "first", ""} {
 		late(t, streams)
 		net, set, config = ragged(t, card(false))
-		for i, got := range asUsers(t, net, set, config) {
+		for i, got := range asUsers(t, Passes{}, net, set, config) {
 			if !slices.Equal(got, want[i]) {
 				t.Errorf("%q late: result %d of a recorded pass differs from that of one that is not", streams, i)
 			}

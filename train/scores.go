@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"nmn/group"
 	"nmn/kernels/tensor"
 	"nmn/labels"
 	"nmn/loader"
@@ -33,20 +34,26 @@ type Scores struct {
 // Workers, Prefetch, MaxBadSamples and MaxPixels count. No labels are read. Where the set is ByFrame, bags
 // of a batch are frames, and so are those that could not be read.
 func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {
-	return score(ctx, net, set, config, func(int) {})
+	return Passes{}.Score(ctx, net, set, config)
+}
+
+// Score is the function Score on the ranks of a group: every rank has all scores.
+func (on Passes) Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {
+	return on.score(ctx, net, set, config, func(int) {})
 }
 
 // score is Score, which says how many bags each batch had.
-func score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
+func (on Passes) score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
 	scored func(bags int)) (*Scores, error) {
 	s := newScorer(net, set.Len())
 	if set.ByFrame {
-		var err error
-		if set, s.videos, err = loader.Frames(ctx, set); err != nil {
+		frames, videos, err := loader.Frames(ctx, set)
+		if err := group.Agree(group.Of(on.Group), err); err != nil {
 			return nil, err
 		}
+		set, s.videos = frames, videos
 	}
-	bad, err := inOrder(ctx, net, set, config, s.outputs, func(batch *loader.Batch, values [][]float32) error {
+	bad, err := on.inOrder(ctx, net, set, config, s.outputs, func(batch *loader.Batch, values [][]float32) error {
 		err := s.add(batch, values)
 		scored(batch.N)
 		return err

@@ -1,0 +1,59 @@
+package group
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// LongPrefix is how many bytes at the begin of a message GatherLong writes into.
+const LongPrefix = 8
+
+// longestMessage is beyond what any rank has to say.
+const longestMessage = 1 << 40
+
+// GatherLong is Gather of messages of any length, of which no more than piece bytes of a rank travel at once. The first
+// LongPrefix bytes of own are room for its length, and are no part of what it returns. piece is the same on all ranks,
+// and more than LongPrefix.
+func GatherLong(g Group, own []byte, piece int) ([][]byte, error) {
+	binary.LittleEndian.PutUint64(own, uint64(len(own)))
+	first, err := g.Gather(own[:min(piece, len(own))])
+	if err != nil {
+		return nil, err
+	}
+	longest := 0
+	lengths := make([]int, len(first))
+	for rank, part := range first {
+		if len(part) < LongPrefix {
+			return nil, fmt.Errorf("group: rank %d gives %d bytes, of which %d were to be the length", rank, len(part),
+				LongPrefix)
+		}
+		length := binary.LittleEndian.Uint64(part)
+		if length < LongPrefix || length > longestMessage {
+			return nil, fmt.Errorf("group: rank %d speaks of a message of %d bytes", rank, length)
+		}
+		lengths[rank] = int(length)
+		longest = max(longest, lengths[rank])
+	}
+	all := make([][]byte, len(first))
+	for rank, part := range first {
+		if all[rank] = part[LongPrefix:]; longest > piece { // part does not outlast the next Gather
+			all[rank] = append(make([]byte, 0, lengths[rank]-LongPrefix), part[LongPrefix:]...)
+		}
+	}
+	for at := piece; at < longest; at += piece {
+		parts, err := g.Gather(own[min(at, len(own)):min(at+piece, len(own))])
+		if err != nil {
+			return nil, err
+		}
+		for rank, part := range parts {
+			all[rank] = append(all[rank], part...)
+		}
+	}
+	for rank, message := range all {
+		if len(message) != lengths[rank]-LongPrefix {
+			return nil, fmt.Errorf("group: rank %d gives %d bytes of a message of %d", rank, len(message),
+				lengths[rank]-LongPrefix)
+		}
+	}
+	return all, nil
+}
