@@ -53,6 +53,7 @@ type Judge struct {
 	Loader loader.Config
 	Batch  int // bags that are scored at once
 	Log    *slog.Logger
+	Passes train.Passes // the ranks that score together
 }
 
 // Judge evaluates a net. No label has a part in the threshold: it is that of out-of-fold
@@ -67,7 +68,7 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	audit := j.Data.Train.Truth != nil && plan.audit == nil && j.Arm != Clean // which has learned the truth
 	if audit || plan.Threshold == nil && j.Data.Validation == nil {
 		var err error
-		if own, err = scoreLabels(ctx, net, j.Data.Train, l); err != nil {
+		if own, err = scoreLabels(ctx, j.Passes, net, j.Data.Train, l); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -87,7 +88,7 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	if plan.Captions != nil { // its rates are those of the captions that were kept
 		learned = plan.Data.Train
 	}
-	result, scores, err := EvaluateNet(ctx, j.Log, net, set, learned, l, plan.Unestimated,
+	result, scores, err := EvaluateNet(ctx, j.Passes, j.Log, net, set, learned, l, plan.Unestimated,
 		eval.Options{PlugIn: theta})
 	out.Evaluation = result
 	return out, scores, err
@@ -101,7 +102,7 @@ func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *
 	}
 	logits, from := []float32(nil), "training"
 	if v := j.Data.Validation; v != nil {
-		scores, err := train.Score(ctx, net, v, l)
+		scores, err := j.Passes.Score(ctx, net, v, l)
 		if err != nil {
 			return 0, "", err
 		}
@@ -113,12 +114,12 @@ func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *
 	return theta, from, err
 }
 
-// EvaluateNet scores a set, in batches of l.BatchBags, and holds the scores against what the set knows. noisy, where
+// EvaluateNet scores a set by on, in batches of l.BatchBags, and holds the scores against what the set knows. noisy, where
 // not nil, is the training set, whose labels and truth give the true noise rates. The rates of unestimated words are what
 // the noise model began with: they count for nothing, and the words get the remark instead.
-func EvaluateNet(ctx context.Context, log *slog.Logger, net *model.Net, set, noisy *loader.Set, l loader.Config,
-	unestimated map[string]string, o eval.Options) (*eval.Result, *train.Scores, error) {
-	scores, err := train.Score(ctx, net, set, l)
+func EvaluateNet(ctx context.Context, on train.Passes, log *slog.Logger, net *model.Net, set, noisy *loader.Set,
+	l loader.Config, unestimated map[string]string, o eval.Options) (*eval.Result, *train.Scores, error) {
+	scores, err := on.Score(ctx, net, set, l)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,10 +150,11 @@ type labelScores struct {
 	doubts []float32 // log-odds that a label is wrong, through the noise model where there is one
 }
 
-func scoreLabels(ctx context.Context, net *model.Net, set *loader.Set, l loader.Config) (*labelScores, error) {
+func scoreLabels(ctx context.Context, on train.Passes, net *model.Net, set *loader.Set,
+	l loader.Config) (*labelScores, error) {
 	s := &labelScores{}
 	labels, k := set.Labels.Uint8s(), set.Vocabulary.Len()
-	_, err := train.EachScore(ctx, net, set, l, func(bag int, logits, q01, q10 []float32) {
+	_, err := on.EachScore(ctx, net, set, l, func(bag int, logits, q01, q10 []float32) {
 		s.add(bag, labels[bag*k:(bag+1)*k], logits, q01, q10)
 	})
 	return s, err

@@ -16,7 +16,7 @@ import (
 // judge judges the nets of the run.
 func (r *armRun) judge() *recipe.Judge {
 	return &recipe.Judge{Arm: r.config.Arm, Data: r.data, Loader: r.config.Loader(),
-		Batch: r.config.Train.Batch(r.config.Net.MIL), Log: r.session.Log}
+		Batch: r.config.Train.Batch(r.config.Net.MIL), Log: r.session.Log, Passes: r.session.passes()}
 }
 
 // Prepare makes the folder of a recipe, or takes the one of the same run. The recipe is that of all arms of a group,
@@ -59,7 +59,7 @@ func (r *armRun) Score(ctx context.Context, dir string, set *loader.Set) (logits
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	l := r.config.Loader()
 	l.BatchBags = r.config.Train.Batch(r.config.Net.MIL)
-	scores, err := train.Score(ctx, net, set, l)
+	scores, err := r.session.passes().Score(ctx, net, set, l)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,10 @@ func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, 
 		return nil, &ConfigError{Err: err}
 	}
 	set, s, c, err := m.split(ctx, o.Split)
-	if err != nil {
+	if err := m.agree(err); err != nil {
+		return nil, err
+	}
+	if err := m.sameBags(set); err != nil {
 		return nil, err
 	}
 	run, err := ReadOutcome(m.folder)
@@ -40,6 +43,7 @@ func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, 
 	}
 	l := c.Loader()
 	l.BatchBags = m.checkpoint.Config.Batch(m.checkpoint.Model.MIL)
-	result, _, err := recipe.EvaluateNet(ctx, s.Log, m.net, c.Scored(set), s.Data.Train, l, run.unestimated(), o.Options)
+	result, _, err := recipe.EvaluateNet(ctx, s.passes(), s.Log, m.net, c.Scored(set), s.Data.Train, l,
+		run.unestimated(), o.Options)
 	return result, err
 }

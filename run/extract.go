@@ -10,7 +10,6 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/model"
-	"nmn/train"
 )
 
 // ExtractOptions say what is extracted and where it goes.
@@ -51,15 +50,30 @@ type Extracted struct {
 }
 
 // Extract runs the model over pictures, or without paths over a split of its data, and gives what layers say of each.
-// Files of features appear when all is there; memory is that of a batch.
+// Files of features appear when all is there; memory is that of a batch. Of several ranks, each with a part of the
+// bags, rank 0 writes the files and calls the functions of o.
 func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) ([]Extracted, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if len(paths) > 0 {
-		return m.extractPictures(ctx, paths, &o)
+	if m.follows() {
+		o.Row, o.Labels, o.Truth, o.IDs, o.Clips, o.Progress = nil, "", "", "", "", nil
+		o.LeftOut, o.Skipped = nil, nil
 	}
-	return m.extractSplit(ctx, &o)
+	find := m.splitExtraction
+	if len(paths) > 0 {
+		find = func(ctx context.Context, o *ExtractOptions) (*extraction, error) {
+			return m.pictureExtraction(paths, o)
+		}
+	}
+	x, err := find(ctx, &o)
+	if err := m.agree(err); err != nil {
+		return nil, err
+	}
+	if err := m.sameBags(x.set); err != nil {
+		return nil, err
+	}
+	return x.run(ctx)
 }
 
 func (o *ExtractOptions) validate() error {
@@ -72,7 +86,7 @@ func (o *ExtractOptions) validate() error {
 	return o.Reading.validate()
 }
 
-func (m *Model) extractPictures(ctx context.Context, paths []string, o *ExtractOptions) ([]Extracted, error) {
+func (m *Model) pictureExtraction(paths []string, o *ExtractOptions) (*extraction, error) {
 	files, skipped, err := dataset.FindPictures(paths)
 	if err != nil {
 		return nil, err
@@ -80,11 +94,10 @@ func (m *Model) extractPictures(ctx context.Context, paths []string, o *ExtractO
 	set := dataset.Pictures(files, m.vocabulary, o.MaxPixels)
 	o.skipped(skipped)
 	set.IDs = pictureNames(paths, files)
-	x := extraction{m, o, set, m.loader(&o.Reading), nil}
-	return x.run(ctx)
+	return &extraction{m, o, set, m.loader(&o.Reading), nil}, nil
 }
 
-func (m *Model) extractSplit(ctx context.Context, o *ExtractOptions) ([]Extracted, error) {
+func (m *Model) splitExtraction(ctx context.Context, o *ExtractOptions) (*extraction, error) {
 	set, _, c, err := m.split(ctx, o.Split)
 	if err != nil {
 		return nil, err
@@ -96,11 +109,8 @@ func (m *Model) extractSplit(ctx context.Context, o *ExtractOptions) ([]Extracte
 	}
 	l := c.Loader()
 	l.BatchBags = o.Batch
-	x := extraction{m, o, set, l, nil}
-	if err := x.ofVideos(ctx, c); err != nil {
-		return nil, err
-	}
-	return x.run(ctx)
+	x := &extraction{m, o, set, l, nil}
+	return x, x.ofVideos(ctx, c)
 }
 
 // extraction is the pass of a model over a set.
@@ -138,23 +148,17 @@ func (x *extraction) ofVideos(ctx context.Context, c *Config) error {
 // run streams the rows to where they go. Labels and identifiers of the rows come first, and the features appear when
 // all is there.
 func (x *extraction) run(ctx context.Context) (done []Extracted, err error) {
-	net := x.model.net
-	if !x.set.Videos() { // the size of the batch is the limit on what goes through the net together
-		if err := net.ChunkFrames(0); err != nil {
-			return nil, err
-		}
-	}
 	files, err := x.create()
 	defer func() {
 		for _, f := range files {
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	if err != nil {
+	if err := x.model.agree(err); err != nil {
 		return nil, err
 	}
 	index := make([]int, 0, x.set.Len())
-	bad, err := train.Extract(ctx, net, x.set, x.loader, x.o.Layers, func(bag int, rows [][]float32) error {
+	bad, err := x.model.session.passes().Extract(ctx, x.model.net, x.set, x.loader, x.o.Layers, func(bag int, rows [][]float32) error {
 		index = append(index, bag)
 		return x.take(files, len(index), bag, rows)
 	})
@@ -162,17 +166,26 @@ func (x *extraction) run(ctx context.Context) (done []Extracted, err error) {
 		return nil, err
 	}
 	x.o.leftOut(bad, x.set)
+	done, err = x.finish(ctx, files, index, len(bad))
+	return done, x.model.agree(err)
+}
+
+// finish writes what the rows are and has the files of features appear. index are the bags that have a row.
+func (x *extraction) finish(ctx context.Context, files []*features.Writer, index []int,
+	leftOut int) (done []Extracted, err error) {
 	if err := x.writeNames(ctx, index); err != nil {
 		return nil, err
 	}
 	for i, layer := range x.o.Layers {
-		width, err := net.Config().LayerWidth(layer)
+		width, err := x.model.net.Config().LayerWidth(layer)
 		if err != nil {
 			return nil, err
 		}
-		one := Extracted{Layer: layer, Rows: len(index), Features: width, LeftOut: len(bad)}
-		if len(files) > 0 {
+		one := Extracted{Layer: layer, Rows: len(index), Features: width, LeftOut: leftOut}
+		if len(x.o.Outputs) > 0 {
 			one.File = x.o.Outputs[i]
+		}
+		if len(files) > 0 {
 			if err := files[i].Commit(); err != nil {
 				return nil, err
 			}
@@ -182,8 +195,16 @@ func (x *extraction) run(ctx context.Context) (done []Extracted, err error) {
 	return done, nil
 }
 
-// create starts the outputs. After an error those that it has started must be closed too.
+// create starts the outputs, where this rank writes any. After an error those that it has started must be closed too.
 func (x *extraction) create() (files []*features.Writer, err error) {
+	if !x.set.Videos() { // the size of the batch is the limit on what goes through the net together
+		if err := x.model.net.ChunkFrames(0); err != nil {
+			return nil, err
+		}
+	}
+	if x.model.follows() {
+		return nil, nil
+	}
 	for i, output := range x.o.Outputs {
 		width, err := x.model.net.Config().LayerWidth(x.o.Layers[i])
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/internal/setting"
-	"nmn/kernels"
 	"nmn/labels"
 	"nmn/labels/rates"
 	"nmn/loader"
@@ -139,12 +138,12 @@ func (q NoiseQuery) ask(ctx context.Context, o Options, l *learntRates) (err err
 	}
 	l.ids = set.IDs
 	q.Config.Net.MIL = l.Model.MIL
-	return q.visit(ctx, s.Backend, set, l)
+	return q.visit(ctx, s, set, l)
 }
 
 // visit takes in the rates of each bag of a set.
-func (q NoiseQuery) visit(ctx context.Context, backend kernels.Backend, set *loader.Set, l *learntRates) (err error) {
-	net, _, err := train.OpenNet(q.File, backend)
+func (q NoiseQuery) visit(ctx context.Context, s *Session, set *loader.Set, l *learntRates) (err error) {
+	net, _, err := train.OpenNet(q.File, s.Backend)
 	if err != nil {
 		return err
 	}
@@ -154,7 +153,7 @@ func (q NoiseQuery) visit(ctx context.Context, backend kernels.Backend, set *loa
 	q.Config.readAsTrained(l.Checkpoint, filepath.Dir(q.File))
 	config := q.Config.Loader()
 	config.BatchBags = l.Config.Batch(l.Model.MIL)
-	bad, err := train.EachRates(ctx, net, set, config, func(bag int, q01, q10 []float32) {
+	bad, err := s.passes().EachRates(ctx, net, set, config, func(bag int, q01, q10 []float32) {
 		l.q01.Add(bag, q01)
 		l.q10.Add(bag, q10)
 	})

@@ -77,10 +77,14 @@ func DefaultPredictOptions() PredictOptions {
 }
 
 // Predict predicts the words of pictures, each path a file or a folder that is searched (dataset.FindPictures), or of
-// the rows of one file of features, for a model that takes those. Labels in that file are not read.
+// the rows of one file of features, for a model that takes those. Labels in that file are not read. Of several ranks,
+// each with a part of the bags, all have the predictions, and rank 0 calls the functions of o.
 func (m *Model) Predict(ctx context.Context, paths []string, o PredictOptions) (*Predictions, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
+	}
+	if m.follows() {
+		o.LeftOut, o.Skipped = nil, nil
 	}
 	scorePaths := m.scorePictures
 	if m.TakesFeatures() {
@@ -112,7 +116,7 @@ func (o *PredictOptions) validate() error {
 func (m *Model) scorePictures(ctx context.Context, paths []string,
 	o *PredictOptions) (*Predictions, *train.Scores, error) {
 	files, skipped, err := dataset.FindPictures(paths)
-	if err != nil {
+	if err := m.agree(err); err != nil {
 		return nil, nil, err
 	}
 	o.skipped(skipped)
@@ -151,7 +155,7 @@ func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	of := f.Options(f.HeldOut(dataset.FeatureFiles{Features: paths[0]}), nil)
 	of.Unlabelled = true
 	table, err := m.openFeatures(ctx, of)
-	if err != nil {
+	if err := m.agree(err); err != nil {
 		return nil, nil, err
 	}
 	p, scores, err := m.scoreTable(ctx, table, o)
@@ -179,14 +183,17 @@ func (m *Model) openFeatures(ctx context.Context, of features.Options) (*feature
 func (m *Model) scoreTable(ctx context.Context, table *features.Table,
 	o *PredictOptions) (*Predictions, *train.Scores, error) {
 	set, err := loader.FeatureSet("features", table, m.vocabulary)
-	if err != nil {
+	if err := m.agree(err); err != nil {
 		return nil, nil, err
 	}
 	return m.score(ctx, set, o)
 }
 
 func (m *Model) score(ctx context.Context, set *loader.Set, o *PredictOptions) (*Predictions, *train.Scores, error) {
-	scores, err := train.Score(ctx, m.net, set, m.loader(&o.Reading))
+	if err := m.sameBags(set); err != nil {
+		return nil, nil, err
+	}
+	scores, err := m.session.passes().Score(ctx, m.net, set, m.loader(&o.Reading))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -101,6 +101,7 @@ type Session struct {
 	Log     *slog.Logger
 	Observe Observer
 
+	ranks    group.Group // never nil
 	prepared bool
 	// Trackers are told of runs by names below root, the folder of all of them, and whole is what they are parts of; all
 	// may be empty.
@@ -163,7 +164,7 @@ func newSession(o Options) *Session {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{Log: o.Log, Observe: o.Observer, weightsShown: new(bool), mlflow: o.MLflow}
+	return &Session{Log: o.Log, Observe: o.Observer, ranks: group.Of(o.Group), weightsShown: new(bool), mlflow: o.MLflow}
 }
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.
@@ -176,6 +177,9 @@ func (s *Session) openDevice() error {
 	s.Tell(DeviceMessage(backend, note))
 	return nil
 }
+
+// passes are over sets, by all ranks of the session.
+func (s *Session) passes() train.Passes { return train.Passes{Group: s.ranks} }
 
 // Tell passes a message to the observer of the session.
 func (s *Session) Tell(m Message) { s.Observe.Tell(m) }
