@@ -17,6 +17,27 @@ func newOrder(set *Set, config Config, epoch int) epochOrder {
 	return listedOrder(config.Seed, epoch, set.Len(), config.Shuffle)
 }
 
+// Order says in which order the bags of an epoch come.
+type Order struct {
+	order  epochOrder
+	config Config
+	n      int
+	bags   []int
+}
+
+// Order is that of an epoch of all ranks.
+func (l *Loader) Order(epoch int) *Order {
+	return &Order{order: newOrder(l.set, l.config, epoch), config: l.config, n: l.set.Len()}
+}
+
+// Batch lists the bags of a batch, those that cannot be used included. The list holds until the next call, and must not
+// be changed.
+func (o *Order) Batch(number int) []int {
+	from := number * o.config.BatchBags
+	o.bags = o.order.bags(o.bags, from, min(from+o.config.BatchBags, o.n))
+	return o.bags
+}
+
 // listed is an order in memory.
 type listed []int
 

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"nmn/format/safetensors"
+	"nmn/group"
 	"nmn/loader"
+	"nmn/model"
 )
 
 // Names of the tensors in which a checkpoint within the first epoch keeps online scores.
@@ -48,41 +50,60 @@ func (t *Trainer) scoreOnline() error {
 		if t.online == nil {
 			t.online = t.newOnline()
 		}
-		if err := t.scoreNow(batch); err != nil {
+		if err := t.addOnline(batch); err != nil {
 			return fmt.Errorf("online scores of step %d: %w", t.at.Step+1, err)
 		}
 	}
 	return nil
 }
 
+// addOnline scores a batch, of which several ranks have a part each, and takes the scores of all its bags.
+func (t *Trainer) addOnline(batch *loader.Batch) error {
+	var values [][]float32
+	var err error
+	if batch.N > 0 {
+		values, err = t.scoreNow(batch)
+	}
+	if g := group.Of(t.Group); g.Size() > 1 {
+		if t.gathered == nil {
+			t.gathered = &onlineParts{exchange: exchange{group: g}, order: t.loader.Order(t.at.Epoch),
+				batches: t.loader.Batches(), eachRates: t.Net.Config().Noise == model.FeatureDependent}
+		}
+		batch, values, err = t.gathered.join(batch, values, err)
+	}
+	if err != nil || batch.N == 0 {
+		return err
+	}
+	return t.online.add(batch, values)
+}
+
 // scoreNow scores a batch and waits for it.
-func (t *Trainer) scoreNow(batch *loader.Batch) error {
+func (t *Trainer) scoreNow(batch *loader.Batch) (values [][]float32, err error) {
 	plan, err := t.Net.Plan(batch.T, batch.N, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := t.feed.take(plan, batch); err != nil { // it is taken once more when the net learns from it
-		return err
+		return nil, err
 	}
 	if err := t.Net.Normalize(plan); err != nil {
-		return err
+		return nil, err
 	}
 	if err := t.Net.Forward(plan, false); err != nil {
-		return err
+		return nil, err
 	}
 	list, err := t.online.outputs(plan)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var values [][]float32
 	for _, result := range list {
 		host := make([]float32, result.Len())
 		if err := t.Net.Backend().Download(hostOver(host), result); err != nil {
-			return err
+			return nil, err
 		}
 		values = append(values, host)
 	}
-	return t.online.add(batch, values)
+	return values, nil
 }
 
 // giveOnline hands the online scores over at the end of the first epoch.
@@ -95,11 +116,15 @@ func (t *Trainer) giveOnline(ctx context.Context) error {
 			"scored before it is learned from",
 			t.Data.Name, t.loader.Batches())
 	}
-	scores, err := t.online.scores(t.loader.Bad(0))
+	bad, err := t.gathered.leftOut(t.loader.Bad(0))
+	if err != nil {
+		return err
+	}
+	scores, err := t.online.scores(bad)
 	if err == nil {
 		err = t.Online(ctx, scores)
 	}
-	return err
+	return group.Agree(group.Of(t.Group), err)
 }
 
 // onlineTensors are what a checkpoint must keep of scores that were not handed out yet.

@@ -3,7 +3,6 @@ package train
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 
 	"nmn/group"
@@ -11,15 +10,12 @@ import (
 	"nmn/model"
 )
 
-// gatheredPiece is how much of what a batch has given travels from each rank at once.
-const gatheredPiece = 8 << 20
-
 // rounds show the batches of a set on every rank of a group, in their order. In each round every rank has scored one
 // batch or has none left, and tells the others of it, of the bags that it has left out, and of an error: an error ends
 // the rounds on all ranks, so that nobody waits for a rank that has left. After the last batch comes a round without
 // any, which brings the errors that somebody met in the one before.
 type rounds struct {
-	group   group.Group
+	exchange
 	set     *loader.Set
 	each    func(*loader.Batch, [][]float32) error
 	config  loader.Config
@@ -34,14 +30,12 @@ type rounds struct {
 	waiting []loader.BadSample // of batches whose turn has not come
 	bad     []loader.BadSample // of those whose turn was
 
-	sent   []byte
-	heard  []message // of all ranks; their memory is used again
 	theirs shared
 }
 
 func newRounds(g group.Group, set *loader.Set, config loader.Config,
 	each func(*loader.Batch, [][]float32) error) *rounds {
-	return &rounds{group: g, set: set, config: config, each: each}
+	return &rounds{exchange: exchange{group: g}, set: set, config: config, each: each}
 }
 
 // score scores the batches of this rank, and shows those of all.
@@ -80,7 +74,7 @@ func (r *rounds) show(batch *loader.Batch, values [][]float32) error {
 
 // meet is the next round, in which this rank has a batch, nothing, or an error.
 func (r *rounds) meet(batch *loader.Batch, values [][]float32, failure error) error {
-	own := message{status: group.Status(failure), round: r.round, batches: r.batches}
+	own := message{round: r.round, batches: r.batches}
 	if failure == nil {
 		own.bad = r.loader.Bad(r.told)
 		r.told += len(own.bad)
@@ -88,41 +82,11 @@ func (r *rounds) meet(batch *loader.Batch, values [][]float32, failure error) er
 	if batch != nil {
 		own.bags, own.ids = batch.Index, batch.IDs
 	}
-	r.sent = own.append(r.sent[:0], values)
-	all, err := group.GatherLong(r.group, r.sent, gatheredPiece)
-	if err == nil {
-		err = r.hear(all)
-	}
-	if failure != nil || err != nil {
+	if err := r.exchange.tell(&own, values, failure); err != nil {
 		r.over = true
-		return cmp.Or(failure, err)
-	}
-	r.heard[r.group.Rank()].bad = own.bad // with errors, and not their texts
-	return r.showAll(batch, values)
-}
-
-// hear is the error that another rank tells, or is: one that has come to another round, or has other data.
-func (r *rounds) hear(all [][]byte) error {
-	if r.heard == nil {
-		r.heard = make([]message, len(all))
-	}
-	status := make([][]byte, len(all))
-	for rank := range all {
-		if err := r.heard[rank].read(all[rank]); err != nil {
-			return fmt.Errorf("training: what rank %d tells of its scores: %w", rank, err)
-		}
-		status[rank] = r.heard[rank].status
-	}
-	if err := group.Heard(r.group, status); err != nil {
 		return err
 	}
-	for rank := range all {
-		if m := &r.heard[rank]; m.batches != r.batches || m.round != r.round {
-			return fmt.Errorf("training: rank %d is at round %d of a pass over %d batches of %q, rank %d at round %d of %d: "+
-				"they have other data", rank, m.round, m.batches, r.set.Name, r.group.Rank(), r.round, r.batches)
-		}
-	}
-	return nil
+	return r.showAll(batch, values)
 }
 
 // showAll shows the batches of a round, in their order.

@@ -97,7 +97,8 @@ type Trainer struct {
 	epoch    *loader.Epoch
 	held     []*loader.Batch // of the step; with Overfit, of all steps
 	next     ahead
-	online   *scorer   // of the first epoch; nil for none yet
+	online   *scorer // of the first epoch; nil for none yet
+	gathered *onlineParts
 	over     bool      // the net has the averages of its weights
 	started  time.Time // of this process's part of the epoch
 	dataWait time.Duration
