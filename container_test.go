@@ -1,7 +1,6 @@
 package nmn_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -103,6 +102,11 @@ func TestDockerfile_BuildsWithTheVersionsOfTheSources(t *testing.T) {
 	if got := tagged(t, versions["GO_IMAGE"], "golang"); minor(got) != minor(language) || patch(t, got) < patch(t, language) {
 		t.Errorf("GO_IMAGE is of %q, go.mod wants %s", got, language)
 	}
+	// The C library and Open MPI of the build are those of the image.
+	if tagged(t, versions["DEBIAN_IMAGE"], "debian"); !strings.Contains(versions["DEBIAN_IMAGE"], ":12.") ||
+		!strings.Contains(versions["GO_IMAGE"], "-bookworm@") {
+		t.Errorf("DEBIAN_IMAGE is %q, GO_IMAGE %q: want one release", versions["DEBIAN_IMAGE"], versions["GO_IMAGE"])
+	}
 	want := pinned(t, "cuda/toolkit/requirements.txt", `^nvidia-cuda-nvcc==(\S+)`)
 	if got := tagged(t, versions["CUDA_IMAGE"], "nvidia/cuda"); minor(got) != minor(want) {
 		t.Errorf("CUDA_IMAGE is of %q, the compiler that is pinned is of %s", got, want)
@@ -130,7 +134,8 @@ func patch(t *testing.T, version string) int {
 
 func TestDockerfile_ImagesRunWithoutRoot(t *testing.T) {
 	_, stages := readDockerfile(t)
-	for name, base := range map[string]string{"cpu": "scratch", "cuda": "${CUDA_IMAGE}"} {
+	for name, base := range map[string]string{"cpu": "scratch", "cuda": "${CUDA_IMAGE}", "mpi": "${DEBIAN_IMAGE}",
+		"cuda-mpi": "${CUDA_IMAGE}"} {
 		s := find(t, stages, name)
 		if s.base != base {
 			t.Errorf("%s is built on %s, want %s", name, s.base, base)
@@ -263,67 +268,5 @@ func TestCompose_TrainsInEitherImageWherePrometheusLooks(t *testing.T) {
 	}
 	if env := readFile(t, "docker/.env"); env != "COMPOSE_PROFILES=cpu\n" {
 		t.Errorf("docker/.env chooses %q", env)
-	}
-}
-
-// The manifests for Kubernetes start the images as they are made: by their user, port and volumes, and no more.
-func TestKubernetes_AgreesWithTheImages(t *testing.T) {
-	_, stages := readDockerfile(t)
-	for file, target := range map[string]string{"job.yaml": "cpu", "job-cuda.yaml": "cuda"} {
-		var job struct {
-			Spec struct {
-				Template struct {
-					Spec struct {
-						Grace      int            `yaml:"terminationGracePeriodSeconds"`
-						Security   map[string]any `yaml:"securityContext"`
-						Volumes    []struct{ Name string }
-						Containers []struct {
-							Image string
-							Ports []struct {
-								ContainerPort string `yaml:"containerPort"`
-							}
-							Security map[string]any `yaml:"securityContext"`
-							Env      []struct{ Name, Value string }
-							Mounts   []struct {
-								Name string
-								Path string `yaml:"mountPath"`
-							} `yaml:"volumeMounts"`
-						}
-					}
-				}
-			}
-		}
-		if err := yaml.Unmarshal([]byte(readFile(t, "docker/kubernetes/"+file)), &job); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		pod, image := job.Spec.Template.Spec, find(t, stages, target)
-		c := pod.Containers[0]
-		user, group, _ := strings.Cut(image.all("USER")[0], ":")
-		if s := pod.Security; fmt.Sprint(s["runAsUser"], s["runAsGroup"], s["runAsNonRoot"]) != user+" "+group+" true" {
-			t.Errorf("%s runs as %v, the image as %s:%s", file, s, user, group)
-		}
-		if c.Security["readOnlyRootFilesystem"] != true || c.Security["allowPrivilegeEscalation"] != false {
-			t.Errorf("%s allows its container %v", file, c.Security)
-		}
-		if port := image.all("EXPOSE")[0]; c.Ports[0].ContainerPort != port || c.Env[0].Value != "0.0.0.0:"+port {
-			t.Errorf("%s serves on %v, %v; the image on %s", file, c.Ports, c.Env[0], port)
-		}
-		if c.Image != "nmn:"+target || pod.Grace < 60 {
-			t.Errorf("%s starts %s, with %d s to save", file, c.Image, pod.Grace)
-		}
-		mounted := map[string]bool{}
-		for _, m := range c.Mounts {
-			mounted[m.Path] = true
-			if !slices.ContainsFunc(pod.Volumes, func(v struct{ Name string }) bool { return v.Name == m.Name }) {
-				t.Errorf("%s mounts %s, which is no volume", file, m.Name)
-			}
-		}
-		for _, volume := range image.all("VOLUME") {
-			for _, folder := range strings.Split(strings.Trim(volume, "[]"), ", ") {
-				if !mounted[strings.Trim(folder, `"`)] {
-					t.Errorf("%s: nothing is mounted at %s, and the root file system is read-only", file, folder)
-				}
-			}
-		}
 	}
 }

@@ -88,11 +88,67 @@ without_card() {
   [ ! -e "$1/runs/cuda" ] || fail "a run that could not begin left a folder"
 }
 
-[ $# -gt 0 ] || set -- cpu cuda
+mpi() {
+  image mpi
+  root=$folder/mpi
+  echo "== mpi: Open MPI is linked, and nothing has a host key of its own"
+  chroot "$root" ldd /usr/local/bin/nmn | grep -q libmpi || fail "nmn is not linked with Open MPI"
+  ! compgen -G "$root/etc/ssh/ssh_host_*" >/dev/null || fail "the image has host keys"
+  said 0 "revision $revision" inside "$root" nmn version
+  echo "== mpi: ranks through the ssh server, with the keys of a job"
+  ranks "$root"
+}
+
+# ranks ROOT: the ssh server runs as the user of the image, whose root file system it cannot write to; mpirun starts ranks
+# by it; a host without the job's key is refused.
+ranks() {
+  local root=$1 server
+  job "$root"
+  mount --bind /dev "$root/dev"
+  mount -t proc proc "$root/proc"
+  # One network of their own for all three, with nothing but the loopback.
+  # shellcheck disable=SC2016 # expanded inside
+  unshare --net env --ignore-environment PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin ROOT="$root" STEPS="${quick[*]}" bash -c '
+    set -eu
+    ip link set lo up
+    user() { chroot --userspec=65532:65532 "$ROOT" "$@"; }
+    user /usr/sbin/sshd -De -f /etc/ssh/nmn/sshd_config &
+    server=$!
+    trap "kill $server" EXIT
+    for try in $(seq 50); do user ssh 127.0.0.1 true 2>/dev/null && break; sleep .1; done
+    echo "a session: $(user ssh 127.0.0.1 env)"
+    user env HOME=/home/nmn mpirun --host 127.0.0.1:2,localhost:2 --mca plm_rsh_no_tree_spawn 1 -n 4 --bind-to none --oversubscribe \
+      -x NMN_METRICS_ADDR=127.0.0.1:9090 hostname
+    # shellcheck disable=SC2086
+    user env HOME=/home/nmn mpirun --host 127.0.0.1:2 -n 2 --bind-to none --oversubscribe \
+      nmn train --arm stage1 $STEPS --device cpu --threads 1 --run-dir /runs/ranks
+    mv "$ROOT/home/nmn/.ssh/id_rsa.pub" "$ROOT/home/nmn/.ssh/kept"
+    cp "$ROOT/home/nmn/.ssh/other.pub" "$ROOT/home/nmn/.ssh/id_rsa.pub"
+    ! user ssh 127.0.0.1 true || { echo "a host with another key was trusted"; exit 1; }
+  ' >"$folder/said" 2>&1 && server=ok || server=failed
+  umount "$root/dev" "$root/proc"
+  sed 's/^/  | /' "$folder/said"
+  [ $server = ok ] || fail "no ranks by ssh"
+  grep -q 'a session: .*' "$folder/said" && grep -q 'CUDA_CACHE_PATH=/cache/driver' "$folder/said" || fail "a session lacks its environment"
+  grep -q 'Host key verification failed' "$folder/said" || fail "nothing says that a host with another key is refused"
+  [ "$(stat -c %u "$root/runs/ranks/result.json")" = 65532 ] || fail "two ranks left no result"
+}
+
+# job ROOT lays the keys of a job where the operator has a Secret mounted: root's, for all to read.
+job() {
+  local keys=$1/home/nmn/.ssh
+  mkdir -p "$keys"
+  ssh-keygen -q -t rsa -b 3072 -N '' -C '' -f "$keys/id_rsa"
+  ssh-keygen -q -t rsa -b 3072 -N '' -C '' -f "$keys/other"
+  cp "$keys/id_rsa.pub" "$keys/authorized_keys"
+  chmod 644 "$keys"/*
+}
+
+[ $# -gt 0 ] || set -- cpu cuda mpi
 for target; do
   case $target in
-  cpu | cuda) "$target" ;;
-  *) fail "there is no image $target: want cpu or cuda" ;;
+  cpu | cuda | mpi) "$target" ;;
+  *) fail "there is no image $target: want cpu, cuda or mpi" ;;
   esac
 done
 echo "all is well"
