@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 builder=${BUILDER:-docker build}
 revision=$(git describe --always --abbrev=40 --dirty --exclude '*')
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap 'rm -rf --one-file-system "$folder"' EXIT
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
@@ -99,38 +99,37 @@ mpi() {
   ranks "$root"
 }
 
-# ranks ROOT: the ssh server runs as the user of the image, whose root file system it cannot write to; mpirun starts ranks
-# by it; a host without the job's key is refused.
+# ranks ROOT: the ssh server runs as the user of the image; mpirun starts ranks by it; a host without the job's key is
+# refused. All of it has a network, mounts and processes of its own: they end with it, and nothing of this host's is
+# mounted where files are removed.
 ranks() {
-  local root=$1 server
+  local root=$1
   job "$root"
-  mount --bind /dev "$root/dev"
-  mount -t proc proc "$root/proc"
-  # One network of their own for all three, with nothing but the loopback.
   # shellcheck disable=SC2016 # expanded inside
-  unshare --net env --ignore-environment PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin ROOT="$root" STEPS="${quick[*]}" bash -c '
+  unshare --net --mount --pid --fork --kill-child env --ignore-environment PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    ROOT="$root" STEPS="${quick[*]}" bash -c '
     set -eu
     ip link set lo up
+    mount -t tmpfs none "$ROOT/dev"
+    mkdir -m 1777 "$ROOT/dev/shm"
+    for node in null:3 zero:5 full:7 random:8 urandom:9; do mknod -m 666 "$ROOT/dev/${node%:*}" c 1 "${node#*:}"; done
+    mount -t proc proc "$ROOT/proc"
     user() { chroot --userspec=65532:65532 "$ROOT" "$@"; }
     user /usr/sbin/sshd -De -f /etc/ssh/nmn/sshd_config &
-    server=$!
-    trap "kill $server" EXIT
-    for try in $(seq 50); do user ssh 127.0.0.1 true 2>/dev/null && break; sleep .1; done
-    echo "a session: $(user ssh 127.0.0.1 env)"
-    user env HOME=/home/nmn mpirun --host 127.0.0.1:2,localhost:2 --mca plm_rsh_no_tree_spawn 1 -n 4 --bind-to none --oversubscribe \
-      -x NMN_METRICS_ADDR=127.0.0.1:9090 hostname
+    for try in $(seq 50); do user ssh 127.0.0.1 true && break; sleep .1; done
+    echo "a session: $(user ssh 127.0.0.1 env | tr "\n" " ")"
+    # Two names of one host are two hosts to mpirun, which starts the second by the ssh server.
+    ranks() { user env HOME=/home/nmn timeout 300 mpirun --host 127.0.0.1:1,127.0.0.2:1 -n 2 --bind-to none "$@"; }
+    ranks sh -c "echo rank \$OMPI_COMM_WORLD_RANK of \$OMPI_COMM_WORLD_SIZE"
     # shellcheck disable=SC2086
-    user env HOME=/home/nmn mpirun --host 127.0.0.1:2 -n 2 --bind-to none --oversubscribe \
-      nmn train --arm stage1 $STEPS --device cpu --threads 1 --run-dir /runs/ranks
-    mv "$ROOT/home/nmn/.ssh/id_rsa.pub" "$ROOT/home/nmn/.ssh/kept"
+    ranks nmn train --arm stage1 $STEPS --device cpu --threads 1 --run-dir /runs/ranks
     cp "$ROOT/home/nmn/.ssh/other.pub" "$ROOT/home/nmn/.ssh/id_rsa.pub"
     ! user ssh 127.0.0.1 true || { echo "a host with another key was trusted"; exit 1; }
-  ' >"$folder/said" 2>&1 && server=ok || server=failed
-  umount "$root/dev" "$root/proc"
+    echo "a host with another key was refused"
+  ' >"$folder/said" 2>&1 || { sed 's/^/  | /' "$folder/said"; fail "no ranks by ssh"; }
   sed 's/^/  | /' "$folder/said"
-  [ $server = ok ] || fail "no ranks by ssh"
-  grep -q 'a session: .*' "$folder/said" && grep -q 'CUDA_CACHE_PATH=/cache/driver' "$folder/said" || fail "a session lacks its environment"
-  grep -q 'Host key verification failed' "$folder/said" || fail "nothing says that a host with another key is refused"
+  grep -q 'a session: .*CUDA_CACHE_PATH=/cache/driver' "$folder/said" || fail "a session lacks its environment"
+  grep -q 'rank 1 of 2' "$folder/said" || fail "there were no two ranks"
   [ "$(stat -c %u "$root/runs/ranks/result.json")" = 65532 ] || fail "two ranks left no result"
 }
 

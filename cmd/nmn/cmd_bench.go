@@ -31,6 +31,7 @@ type benchCommand struct {
 	run        run.Resources
 	options    bench.Options
 	floor      floorFlags
+	scaling    scalingFlags
 	asJSON     bool
 }
 
@@ -38,9 +39,9 @@ type benchCommand struct {
 type benchmark struct {
 	name, short, long string
 	examples          []string
-	flags             func(*benchCommand, *cobra.Command) // of its own
-	validate          func(*benchCommand) error           // of these
-	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error)
+	flags             func(*benchCommand, *cobra.Command)                                         // of its own
+	validate          func(*benchCommand) error                                                   // of these
+	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error) // nil: nothing runs
 	// unmeasured are figures without a device, where the flags ask for them; else, and where nil, it is measured.
 	unmeasured func(*benchCommand) (figures benchFigures, asked bool, err error)
 }
@@ -77,6 +78,19 @@ rates of --card, whichever is longer.`,
 			"--model vgg16 --size 224 --device cuda --model-only --card h100 --forward"},
 		flags: (*benchCommand).opsFlags, validate: (*benchCommand).validateOps, measure: (*benchCommand).ops,
 		unmeasured: (*benchCommand).floorOf,
+	},
+	{
+		name: "scaling", short: "Model a training step on many graphics cards",
+		long: `Model a training step on many graphics cards, each with a batch of its own: nothing runs, and no card is needed.
+The operations of the floor (nmn bench ops --model-only) stand one after the other, stretched to the step of one
+card, --step-ms. The gradients of a layer are summed over all cards once they are there, in buckets, at the rates of
+--network: beside the rest of the backward pass, or behind it. What sums and operations take from each other, and
+waiting for the slowest card, are left out.`,
+		examples: []string{"--model vgg16 --batch 1 --frames 26 --size 565 --step-ms 37",
+			"--model vgg16 --batch 32 --size 224 --network ethernet-100 --wire bf16 --cards 8,64,512 --json",
+			"--model vgg16 --batch 4 --size 224 --host-cards 4 --network ethernet-25 --net-gbits 200"},
+		flags: (*benchCommand).scalingFlags, validate: (*benchCommand).validateScaling,
+		unmeasured: (*benchCommand).scaled,
 	},
 	{
 		name: "gemm", short: "Measure the product of two square matrices",
@@ -145,10 +159,16 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 	}
 	m.flags(b, cmd)
 	r := under(cmd, "Measurement")
-	r.int(&b.options.Repeats, "repeats", "measured `runs`")
-	r.int(&b.options.Warmup, "warmup", "`runs` before them")
+	if m.measure != nil {
+		r.int(&b.options.Repeats, "repeats", "measured `runs`")
+		r.int(&b.options.Warmup, "warmup", "`runs` before them")
+	}
 	r.bool(&b.asJSON, "json", "write JSON")
 	run := under(cmd, "Run")
+	if m.measure == nil {
+		precisionFlag(run, &b.run)
+		return cmd
+	}
 	run.string(&b.run.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
 	precisionFlag(run, &b.run)
 	convExactFlag(run, &b.run)

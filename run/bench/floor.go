@@ -62,7 +62,8 @@ type FloorFigures struct {
 	PlannedMiB float64 `json:"planned_mib"`
 	ScratchMiB float64 `json:"scratch_mib"`
 
-	held int // MemoryMiB in bytes
+	held   int          // MemoryMiB in bytes
+	layers []layerBytes // of their gradients
 }
 
 // Floor writes down what a graphics card does in a step, by the code that trains, and how long that takes at least.
@@ -79,7 +80,7 @@ func Floor(n Net, o FloorOptions) (f *FloorFigures, err error) {
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	label(recorder, net)
-	f = &FloorFigures{NetFigures: n.figures(book, Options{}), Card: o.Card, Forward: o.Forward}
+	f = &FloorFigures{NetFigures: n.figures(book, Options{}), Card: o.Card, Forward: o.Forward, layers: gradientsOf(net)}
 	state := 0
 	if o.Forward {
 		err = evaluated(recorder, net, n)

@@ -2,8 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,26 +15,7 @@ const (
 )
 
 func TestFloor_ThePageHasIt(t *testing.T) {
-	path := filepath.Join("..", "..", "docs", "benchmarks.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, begun := strings.Cut(string(text), floorBegin)
-	was, after, ended := strings.Cut(rest, floorEnd)
-	if !begun || !ended {
-		t.Fatalf("%s has no marks for the floor", path)
-	}
-	want := floorPage(t)
-	switch {
-	case was == want:
-	case *rewrite:
-		if err := os.WriteFile(path, []byte(before+floorBegin+want+floorEnd+after), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	default:
-		t.Errorf("%s does not have the floor as it is: go test ./run/bench -run Floor -update", path)
-	}
+	page(t, floorBegin, floorEnd, floorPage(t), "go test ./run/bench -run Floor -update")
 }
 
 // floorPage has a table of parts for each batch in bf16, and one of whole steps in all precisions.

@@ -87,12 +87,15 @@ func accounted(r *profile.Recorder, backend kernels.Backend) kernels.Backend {
 // label names the layers by their parameters: conv1_1 has backbone.conv1_1.weight.
 func label(r *profile.Recorder, net *model.Net) {
 	for _, p := range net.Params() {
-		layer := strings.TrimSuffix(strings.TrimSuffix(p.Name, ".weight"), ".bias")
-		layer = layer[strings.LastIndexByte(layer, '.')+1:]
 		for _, t := range []*tensor.Tensor{p.W, p.G, p.Copy} {
-			r.Label(t, layer)
+			r.Label(t, layerName(p))
 		}
 	}
+}
+
+func layerName(p *model.Param) string {
+	layer := strings.TrimSuffix(strings.TrimSuffix(p.Name, ".weight"), ".bias")
+	return layer[strings.LastIndexByte(layer, '.')+1:]
 }
 
 func (f *OperationFigures) add(ops []profile.Op) {
