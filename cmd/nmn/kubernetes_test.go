@@ -1,13 +1,15 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
-	"os"
 )
 
 // What the jobs start is what the program takes, and what they set is what it reads.
@@ -48,6 +50,74 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 			if !slices.Contains(read, e.Name) {
 				t.Errorf("%s sets %s, which nothing reads", file, e.Name)
 			}
+		}
+	}
+}
+
+// The launchers of MPIJobs have mpirun start this program, with what it reads of the environment, and leave it the time to
+// save.
+func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
+	files, err := filepath.Glob("../../docker/kubernetes/mpijob*.yaml")
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var job struct {
+			Spec struct {
+				Slots    int `yaml:"slotsPerWorker"`
+				Replicas map[string]struct {
+					Replicas int
+					Template struct {
+						Spec struct {
+							Grace      int `yaml:"terminationGracePeriodSeconds"`
+							Containers []struct {
+								Command, Args []string
+								Resources     struct{ Limits map[string]string }
+							}
+						}
+					}
+				} `yaml:"mpiReplicaSpecs"`
+			}
+		}
+		if err := yaml.Unmarshal(content, &job); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		launcher, worker := job.Spec.Replicas["Launcher"].Template.Spec, job.Spec.Replicas["Worker"].Template.Spec
+		c := launcher.Containers[0]
+		at := slices.Index(c.Args, "nmn")
+		if !slices.Equal(c.Command, []string{"mpirun"}) || at < 0 {
+			t.Fatalf("%s starts %q %q", file, c.Command, c.Args)
+		}
+		starter, args := c.Args[:at], c.Args[at+1:]
+		if !slices.Contains(args, "--continue") {
+			t.Errorf("%s: a second launcher would not go on: %q", file, args)
+		}
+		if out := must(t, append(args, "--print-config")...); !strings.Contains(out, "preset: ") {
+			t.Errorf("%s: %s", file, out)
+		}
+		after := func(flag string) string {
+			i := slices.Index(starter, flag)
+			if i < 0 || i+1 >= len(starter) {
+				t.Fatalf("%s: mpirun has no %s: %q", file, flag, starter)
+			}
+			return starter[i+1]
+		}
+		if ranks := job.Spec.Slots * job.Spec.Replicas["Worker"].Replicas; after("-n") != fmt.Sprint(ranks) {
+			t.Errorf("%s starts %s ranks where %d have a place", file, after("-n"), ranks)
+		}
+		if cards, ok := worker.Containers[0].Resources.Limits["nvidia.com/gpu"]; ok && cards != fmt.Sprint(job.Spec.Slots) {
+			t.Errorf("%s: %d ranks have %s cards", file, job.Spec.Slots, cards)
+		}
+		if after("-x") != metricsVariable {
+			t.Errorf("%s hands on %s", file, after("-x"))
+		}
+		// mpirun waits as long before SIGTERM as behind it.
+		if wait, err := strconv.Atoi(after("odls_base_sigkill_timeout")); err != nil || wait < 30 || 2*wait >= launcher.Grace {
+			t.Errorf("%s: mpirun takes twice %d s to end its ranks, the pod has %d", file, wait, launcher.Grace)
 		}
 	}
 }

@@ -1,0 +1,25 @@
+#!/bin/bash
+# A training on the cards of several nodes: eight nodes of eight cards here, one rank a card. The run folder is rank 0's and
+# must outlive the node; data and weights must be there on every node under the same path.
+#
+#   sbatch examples/slurm/many-nodes.sh --arm nmn-fd ...            # flags of nmn train
+#   sbatch --nodes=2 examples/slurm/many-nodes.sh --arm nmn-fd ...  # goes on by another number of ranks with --resume
+#
+#SBATCH --job-name=nmn
+#SBATCH --nodes=8
+#SBATCH --ntasks-per-node=8
+#SBATCH --gpus-per-node=8
+#SBATCH --cpus-per-task=8
+#SBATCH --exclusive
+#SBATCH --time=24:00:00
+#SBATCH --signal=TERM@300
+#SBATCH --requeue
+#SBATCH --open-mode=append
+set -euo pipefail
+runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
+
+# NCCL says once by which network it goes; a line with NET/Socket on a cluster with InfiniBand is a mistake to mend first.
+export NCCL_DEBUG=${NCCL_DEBUG:-WARN}
+
+srun --mpi=pmix --kill-on-bad-exit=1 --cpu-bind=cores \
+  nmn train --continue --device cuda --run-dir "$runs" "$@"
