@@ -52,33 +52,51 @@ func (w *worker) crop(pic *picture.Picture, fit picture.Fit, size, epoch, bag in
 
 // mixing is what mixup needs of a batch. It keeps its memory from one batch to the next.
 type mixing struct {
-	bags            []mixedBag // that can be used, in order; none where nothing is mixed
-	partners, order []int
-	pixels, line    []uint8   // copies of the frames of a bag, and of a row
-	sizes           []int32   // of the copies
-	vectors         []float32 // likewise
+	bags         []mixedBag // that can be used, in order; none where nothing is mixed
+	places       []int      // among bags of all that were to be read; -1 where one cannot be used
+	partners     []int      // of bags
+	pixels, line []uint8    // copies of the frames of a bag, and of a row
+	sizes        []int32    // of the copies
+	vectors      []float32  // likewise
 }
 
 // mixedBag has its frames at [from, to) of the batch, and keeps so many parts of itself.
 type mixedBag struct{ from, to, weight int }
 
+// mixes reports whether bags are mixed in an epoch.
+func (l *Loader) mixes(epoch int) bool {
+	return l.augment != nil && l.config.Augment.Mixup > 0 && epoch >= l.config.AugmentFrom
+}
+
 // mix mixes the frames of a batch, once all are read: bags by pairs, with a weight that is drawn for the one that comes
-// first in the set. A bag that cannot be used has no partner.
+// first in the set. A bag whose partner cannot be used stays as it is.
 func (b *Batch) mix() {
 	l, job, m := b.home, &b.job, &b.job.mixing
-	if l.augment == nil || l.config.Augment.Mixup == 0 || job.epoch < l.config.AugmentFrom {
+	if !l.mixes(job.epoch) {
 		return
 	}
+	m.places = m.places[:0]
 	for from, next := 0, 0; from < len(job.frames); from = next {
 		bag := job.frames[from].bag
 		for next = from + 1; next < len(job.frames) && job.frames[next].bag == bag; next++ {
 		}
-		if firstError(job.failures[from:next]) == nil {
-			m.bags = append(m.bags, mixedBag{from, next, augment.Wholes})
+		if firstError(job.failures[from:next]) != nil {
+			m.places = append(m.places, -1)
+			continue
+		}
+		m.places = append(m.places, len(m.bags))
+		m.bags = append(m.bags, mixedBag{from, next, augment.Wholes})
+	}
+	m.partners = resized(m.partners, len(m.bags))
+	for at, place := range m.places {
+		if place < 0 {
+			continue
+		}
+		m.partners[place] = place
+		if other := m.places[job.dealing.partners[at]]; other >= 0 {
+			m.partners[place] = other
 		}
 	}
-	m.partners, m.order = resized(m.partners, len(m.bags)), resized(m.order, len(m.bags))
-	l.augment.Pairs(m.partners, m.order, job.epoch, b.Number)
 	for i, j := range m.partners {
 		if i < j {
 			p, q := &m.bags[i], &m.bags[j]

@@ -39,8 +39,8 @@ type Batch struct {
 type assembly struct {
 	epoch   int
 	order   []int         // the bags of the batch, broken ones included
-	frames  []frameJob    // one per frame of order
-	rows    []Row         // one per bag of order, where the set has Rows
+	frames  []frameJob    // one per frame of those that are read here
+	rows    []Row         // one per bag that is read here, where the set has Rows
 	refused error         // why the batch cannot be made; it has no frames then
 	pending atomic.Int32  // frames that are not read yet
 	done    chan struct{} // gets one value when pending reaches 0
@@ -50,10 +50,11 @@ type assembly struct {
 	labels, targets      hostArray[float32]
 	vectors              hostArray[float32]
 	failures             []error // per frame
+	dealing              dealing
 	mixing               mixing
 }
 
-// frameJob names a frame: of which bag of the set, and where in the order of the batch that bag stands.
+// frameJob names a frame: of which bag of the set, and where among those that are read here that bag stands.
 type frameJob struct{ bag, frame, at int }
 
 // Release gives the memory of the batch back. The batch and its tensors must not be used afterwards;
@@ -75,7 +76,8 @@ func (b *Batch) begin(number, epoch int, order []int) {
 	job.frames = job.frames[:0]
 	job.refused = nil
 	job.mixing.bags = job.mixing.bags[:0]
-	for at, bag := range order {
+	bags := b.deal(order)
+	for at, bag := range bags {
 		// Reading a frame of a bag that has none says why, and costs that bag.
 		frames := max(1, l.set.frames(bag))
 		if job.refused = l.tooLarge(bag, len(job.frames)+frames); job.refused != nil {
@@ -91,7 +93,7 @@ func (b *Batch) begin(number, epoch int, order []int) {
 	default:
 	}
 	if l.set.Rows != nil {
-		job.rows = slices.Grow(job.rows[:0], len(order))[:len(order)]
+		job.rows = slices.Grow(job.rows[:0], len(bags))[:len(bags)]
 	}
 	if err := b.reserve(len(job.frames)); err != nil {
 		job.refused, job.frames = err, job.frames[:0]
@@ -100,7 +102,7 @@ func (b *Batch) begin(number, epoch int, order []int) {
 	job.sizes.grow(2 * t)
 	job.flips.grow(t)
 	job.keys.grow(t)
-	job.offsets.grow(len(order) + 1)
+	job.offsets.grow(len(bags) + 1)
 	if cap(job.failures) < t {
 		job.failures = make([]error, t)
 	}
@@ -222,11 +224,13 @@ func (b *Batch) finish(bad func(bag int, err error) error) error {
 		job.offsets.data[len(b.Index)] = int32(kept)
 	}
 	b.N, b.T = len(b.Index), kept
-	if b.N > 0 {
-		b.fillLabels()
-		b.mixLabels()
-		b.wrap()
+	if b.N == 0 {
+		b.unwrap()
+		return nil
 	}
+	b.fillLabels()
+	b.mixLabels()
+	b.wrap()
 	return nil
 }
 
@@ -305,4 +309,10 @@ func (b *Batch) wrap() {
 	if b.home.config.learned() != nil || b.mixed() {
 		b.Targets = job.targets.wrap(b.N, k)
 	}
+}
+
+// unwrap takes away the tensors of the batch before.
+func (b *Batch) unwrap() {
+	b.Pixels, b.Vectors, b.Sizes, b.Flips, b.Keys = nil, nil, nil, nil, nil
+	b.Offsets, b.Labels, b.Targets = nil, nil, nil
 }

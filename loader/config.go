@@ -56,14 +56,6 @@ type Config struct {
 	Mean [3]uint8
 }
 
-// Share is the part of an epoch that one of several ranks reads.
-type Share struct {
-	Rank, Ranks int // Ranks 0 is 1
-	// Whole gives each rank whole batches: each Ranks-th one, from number Rank. Else every rank has a part of the bags
-	// of each batch, so that the parts have about as many frames; it may be empty.
-	Whole bool
-}
-
 // learned is what batches hold beside the labels; nil for nothing.
 func (c *Config) learned() *dense.Dense {
 	if c.Evidence != nil {
@@ -115,6 +107,9 @@ func (c Config) Validate() error {
 	}
 	if err := errors.Join(c.Fit.Validate(), c.Resize.Validate(), c.Orientation.Validate(), c.Decoder.Validate()); err != nil {
 		return fmt.Errorf("loader: %w", err)
+	}
+	if err := c.Share.validate(); err != nil {
+		return err
 	}
 	return c.Augment.Validate("train.augment")
 }
@@ -211,7 +206,8 @@ func checkFrames(set *Set, config Config) error {
 		}
 		longest = max(longest, frames)
 	}
-	if all := bytes * float64(longest) * float64(min(config.BatchBags, set.Len())); all > maxBatchBytes {
+	bags := config.Share.most(min(config.BatchBags, set.Len()))
+	if all := bytes * float64(longest) * float64(bags); all > maxBatchBytes {
 		return fmt.Errorf("loader: a batch of %d bags of up to %d frames of %.0f bytes each takes up to %.3g bytes, "+
 			"the limit is %d; lower BatchBags or Size",
 			config.BatchBags, longest, bytes, all, int64(maxBatchBytes))

@@ -83,7 +83,7 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 	l := e.loader
 	order := newOrder(l.set, l.config, epoch)
 	for number := startBatch; number < l.Batches(); number++ {
-		if share := l.config.Share; share.Whole && number%max(1, share.Ranks) != share.Rank {
+		if !l.config.Share.reads(number) {
 			continue
 		}
 		from := number * l.config.BatchBags
@@ -133,7 +133,8 @@ func (l *Loader) readFrames(ctx context.Context, work <-chan frameRange) {
 	}
 }
 
-// Next waits for the next batch and returns it; io.EOF after the last. After any error the epoch is
+// Next waits for the next batch and returns it; io.EOF after the last. With a Share of bags a batch of which this rank
+// has none comes too. After any error the epoch is
 // over and its goroutines have ended, less those that are inside a picture: the error of ctx or of the epoch's own context, too many bad
 // samples, or a failure that is not about one picture.
 func (e *Epoch) Next(ctx context.Context) (*Batch, error) {
@@ -147,7 +148,7 @@ func (e *Epoch) Next(ctx context.Context) (*Batch, error) {
 			e.stop(err)
 			break
 		}
-		if batch.N > 0 {
+		if batch.N > 0 || e.loader.config.Share.parts() {
 			return batch, nil
 		}
 		batch.Release()

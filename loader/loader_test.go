@@ -107,6 +107,9 @@ type batchCopy struct {
 }
 
 func copyBatch(b *Batch) batchCopy {
+	if b.N == 0 && b.Pixels == nil {
+		return batchCopy{Number: b.Number, T: b.T}
+	}
 	c := batchCopy{
 		Number: b.Number, N: b.N, T: b.T,
 		Pixels: append([]uint8(nil), b.Pixels.Uint8s()...), Flips: append([]uint8(nil), b.Flips.Uint8s()...),
