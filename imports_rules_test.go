@@ -60,8 +60,8 @@ var outside = map[string][]string{
 	"gorgonia.org/cu":                               {"cuda", "cuda/cudnn"},
 	"gorgonia.org/cu/dnn":                           {"cuda/cudnn"},
 	"gorgonia.org/tensor": append([]string{
-		"kernels/tensor", "kernels/conform", "kernels/profile", "kernels/ledger", "kernels/optest", "kernels", "model",
-		"model/param", "model/s2vt", "loader", "loader/dataset", "loader/doctor", "loader/scenes", "eval", "train", "captioning",
+		"kernels/tensor", "kernels/conform", "kernels/profile", "kernels/ledger", "kernels/optest", "kernels/reduce", "kernels",
+		"model", "model/param", "model/s2vt", "loader", "loader/dataset", "loader/doctor", "loader/scenes", "eval", "train", "captioning",
 	}, families...),
 }
 

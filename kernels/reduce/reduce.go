@@ -1,6 +1,13 @@
 // Package reduce sums the gradients of several ranks, in buckets, beside the computing that follows them.
 package reduce
 
+import (
+	"fmt"
+
+	"nmn/group"
+	"nmn/kernels/tensor"
+)
+
 // Reducer sums over ranks the float32 tensors that it was made for, in buckets: lists of tensors. It serves one
 // goroutine, and every rank makes the same calls. No call allocates.
 type Reducer interface {
@@ -12,4 +19,43 @@ type Reducer interface {
 	Wait() error
 	// Close frees what the reducer holds, not the tensors.
 	Close() error
+}
+
+// Summer is a device that sums over ranks by itself, as cards do over NCCL; ask by a type assertion.
+type Summer interface {
+	// NewReducer makes the device's own Reducer; nil where it has none after all, and its tensors are then summed by
+	// way of the host.
+	NewReducer(g group.Group, buckets [][]*tensor.Tensor, wire group.Wire) (Reducer, error)
+}
+
+// New makes a Reducer of the tensors of a device: by the device itself where it is a Summer, else by the group, from
+// the host's memory. Every rank gives buckets of the same shapes.
+func New(g group.Group, device tensor.Device, buckets [][]*tensor.Tensor, wire group.Wire) (Reducer, error) {
+	for i, bucket := range buckets {
+		for _, t := range bucket {
+			if t.DType() != tensor.Float32 {
+				return nil, fmt.Errorf("reduce: bucket %d holds %s, want float32: %w", i, t, tensor.ErrShape)
+			}
+		}
+	}
+	if summer, ok := device.(Summer); ok {
+		if own, err := summer.NewReducer(g, buckets, wire); own != nil || err != nil {
+			return own, err
+		}
+	}
+	return newHost(g, device, buckets, wire), nil
+}
+
+// Fold cuts tensors, given in an order, into buckets of consecutive groups: each closes where it holds at least so many
+// bytes. sizes are the bytes of each group; it returns the first group behind each bucket. Buckets, sizes and order are
+// functions of the list alone, so that all ranks have the same.
+func Fold(sizes []int, bytes int) (ends []int) {
+	held := 0
+	for i, size := range sizes {
+		held += size
+		if held >= bytes || i == len(sizes)-1 {
+			ends, held = append(ends, i+1), 0
+		}
+	}
+	return ends
 }
