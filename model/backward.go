@@ -31,7 +31,23 @@ type StepOptions struct {
 	Evidence bool
 	// InputGradient computes the gradient with respect to X too, into DX.
 	InputGradient bool
+	// Done, where set, is called for each of the Gradients, in their order, behind the calls that complete them.
+	Done func(layer int) error
+	// Part leaves a part of the step out; the zero value does it all.
+	Part StepPart
 }
+
+// StepPart is a part of a step that is enqueued, or recorded, by itself.
+type StepPart int
+
+const (
+	WholeStep StepPart = iota
+	// UpperPart is the way forward and, backward, all but the blocks of convolutions, for the frames that go backward
+	// last where they go in chunks.
+	UpperPart
+	// LowerPart is the rest, behind UpperPart of the same plan. Nothing may come between them that uses the plan.
+	LowerPart
+)
 
 // Step computes the loss of the batch in X and Labels, and the gradients of all parameters that are
 // not frozen. It changes no parameter.
@@ -40,6 +56,9 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 		return err
 	}
 	defer n.sections.end()
+	if o.Part == LowerPart {
+		return n.backwardLower(p, o)
+	}
 	if err := n.forward(p, true); err != nil {
 		return err
 	}
@@ -67,6 +86,9 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 		if err := n.backwardNoise(p, o); err != nil {
 			return err
 		}
+	}
+	if err := o.done(0); err != nil {
+		return err
 	}
 	if o.InputGradient {
 		if err := n.holdInputGradient(p); err != nil {
@@ -127,6 +149,9 @@ func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 		if err := n.backwardParams(l, x.y, dy, o); err != nil {
 			return err
 		}
+		if err := o.done(len(n.fc) - i); err != nil {
+			return err
+		}
 		if flat+i <= lowest && !(o.InputGradient && flat+i == 0) {
 			return nil
 		}
@@ -135,7 +160,20 @@ func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 		}
 		dy = x.dy
 	}
+	if o.Part == UpperPart {
+		return nil
+	}
 	return n.backwardBlocks(c, o, lowest)
+}
+
+// backwardLower is what backward leaves out of an UpperPart.
+func (n *Net) backwardLower(p *Plan, o StepOptions) error {
+	lowest := n.lowest(o.InputGradient)
+	if lowest >= n.depth() {
+		return nil
+	}
+	o.Accumulate = o.Accumulate || len(p.chunks) > 1
+	return n.backwardBlocks(&p.chunks[0], o, lowest)
 }
 
 // backwardHead computes the gradient of the input of layer i of the head from that of its output. Where
@@ -198,6 +236,9 @@ func (n *Net) backwardBlocks(c *chunk, o StepOptions, lowest int) error {
 				learn = n.backwardFilter
 			}
 			if err := learn(l, x.y, dy, o); err != nil {
+				return err
+			}
+			if err := o.done(len(n.fc) + n.depth() - flat); err != nil {
 				return err
 			}
 			if flat <= lowest {

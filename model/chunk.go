@@ -122,8 +122,12 @@ func (n *Net) viewLayers(c *chunk, v *viewer, frames int) {
 // backwardChunks goes backward through the chunks of a plan, the last one first: what the layers made of it
 // is still there, what they made of the others is computed again.
 func (n *Net) backwardChunks(p *Plan, o StepOptions, noisy bool) error {
+	done, part := o.Done, o.Part
 	for i := len(p.chunks) - 1; i >= 0; i-- {
 		c := &p.chunks[i]
+		if o.Done, o.Part = nil, WholeStep; i == 0 { // the last one completes the gradients
+			o.Done, o.Part = done, part
+		}
 		if i < len(p.chunks)-1 {
 			if err := n.forwardLayers(p, c, true); err != nil {
 				return err
