@@ -1,5 +1,11 @@
 package model
 
+import (
+	"fmt"
+
+	"nmn/kernels/tensor"
+)
+
 // Gradients lists the parameters that learn in the order in which a step completes their gradients: first those of the
 // noise model, then layer by layer from the classifier down. There is an entry for every layer, empty where nothing of
 // it learns. Which parameters learn, Freeze says.
@@ -35,4 +41,33 @@ func (o *StepOptions) done(layer int) error {
 		return nil
 	}
 	return o.Done(layer)
+}
+
+// zeroBlock is how many zeros go to a device at once.
+const zeroBlock = 1 << 18
+
+// ClearGradients sets the gradients of all parameters that learn to 0.
+func (n *Net) ClearGradients() error {
+	zeros := make([]float32, zeroBlock)
+	for _, p := range n.all {
+		if p.G == nil {
+			continue
+		}
+		rows := p.G.Dim(0)
+		width := p.G.Len() / max(1, rows)
+		if width > len(zeros) {
+			zeros = make([]float32, width)
+		}
+		step := max(1, len(zeros)/max(1, width))
+		for from := 0; from < rows; from += step {
+			part, err := p.G.Rows(from, min(from+step, rows))
+			if err == nil {
+				err = n.backend.Upload(part, tensor.HostArray(tensor.Float32, zeros[:part.Len()]))
+			}
+			if err != nil {
+				return fmt.Errorf("model: cannot clear the gradient of %s: %w", p.Name, err)
+			}
+		}
+	}
+	return nil
 }

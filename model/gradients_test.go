@@ -100,3 +100,16 @@ func TestStep_UpperPartCompletesTheHead(t *testing.T) {
 		t.Error("nothing is left to the lower part")
 	}
 }
+
+func TestClearGradients(t *testing.T) {
+	n := newNet(t, openCPU(t, 2), small(FeatureDependent))
+	step(t, n, inChunks(t, n, 0), StepOptions{Scale: .5})
+	if err := n.ClearGradients(); err != nil {
+		t.Fatal(err)
+	}
+	for name, g := range gradients(t, n) {
+		if slices.ContainsFunc(g, func(v float32) bool { return v != 0 }) {
+			t.Errorf("%s keeps its gradient", name)
+		}
+	}
+}

@@ -65,7 +65,7 @@ func (t *Trainer) stageNext(ctx context.Context, i int, e *StepDone) error {
 	}
 	t.section("stage the next batch")
 	if i < len(t.held) {
-		return t.feed.stage(t.held[i])
+		return t.stage(t.held[i])
 	}
 	if e.Step >= e.Steps || t.Config.Overfit || t.held[i-1].Number+1 >= t.loader.Batches() {
 		return nil // no step follows, or none in this epoch, or one of the same batches
@@ -77,7 +77,15 @@ func (t *Trainer) stageNext(ctx context.Context, i int, e *StepDone) error {
 	if t.next.err != nil || len(t.next.batches) == 0 {
 		return nil
 	}
-	return t.feed.stage(t.next.batches[0])
+	return t.stage(t.next.batches[0])
+}
+
+// stage begins to upload a batch, unless all of it is of other ranks.
+func (t *Trainer) stage(batch *loader.Batch) error {
+	if batch.N == 0 {
+		return nil
+	}
+	return t.feed.stage(batch)
 }
 
 // advance moves the position past a step and gives its batches back.
@@ -105,6 +113,9 @@ func release(list []*loader.Batch) []*loader.Batch {
 
 // reportBad reports bags that were left out since it was last asked.
 func (t *Trainer) reportBad() {
+	if t.ranks.many { // then those of all ranks are reported, when they meet
+		return
+	}
 	count := t.loader.Stats().BadSamples
 	if count > t.bad {
 		observers(t.Observers).Bad(BadSamples{New: t.loader.Bad(t.bad), Count: count + t.unscored})

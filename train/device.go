@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 
+	"nmn/group"
 	"nmn/kernels"
 )
 
@@ -13,6 +14,7 @@ type device struct {
 	feed      *feed
 	replays   *replays
 	passes    passes
+	ranks     ranks
 	profiler  kernels.Sectioned // nil for none
 }
 
@@ -28,13 +30,19 @@ func (t *Trainer) open(bags int) error {
 	d, backend := &t.device, t.Net.Backend()
 	d.replays = newReplays(backend)
 	d.profiler, _ = backend.(kernels.Sectioned)
-	d.passes = passes{whole: t.enqueueWhole, update: t.enqueueUpdate}
+	d.ranks.group = group.Of(t.Group)
+	d.ranks.many = d.ranks.group.Size() > 1
+	d.passes = passes{whole: t.enqueueWhole, lower: t.enqueueLower, measure: t.enqueueMeasure, update: t.enqueueUpdate,
+		done: d.ranks.layerDone}
 	var err error
 	if d.optimizer, err = optimizerOf(t.Net, t.Config); err != nil {
 		return err
 	}
 	if d.results, err = newResults(backend, t.Config.Accumulate, bags); err == nil {
 		d.feed, err = newFeed(backend)
+	}
+	if err == nil {
+		err = d.ranks.open(t.Net)
 	}
 	if err != nil {
 		return joined(err, d.close())
@@ -43,7 +51,7 @@ func (t *Trainer) open(bags int) error {
 }
 
 func (d *device) close() error {
-	errs := []error{d.replays.close()}
+	errs := []error{d.replays.close(), d.ranks.close()}
 	if d.feed != nil {
 		errs = append(errs, d.feed.close())
 	}

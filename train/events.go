@@ -70,7 +70,17 @@ func (p *Progress) broken() *NonFiniteError {
 // StepDone is one update of the parameters. Its loss is summed over classes.
 type StepDone struct {
 	Progress
-	Bags, Images int // of this step; an image is a frame
+	Bags, Images int // of this step, of all ranks; an image is a frame
+	RankTimes
+}
+
+// RankTimes say how the ranks of a step went along; all are 0 where there is one.
+type RankTimes struct {
+	Ranks int
+	// Wait is how long this rank waited for others, and MostWait the longest that any rank did; DataWait is of this
+	// rank, MostDataWait the longest of any.
+	Wait, MostWait, MostDataWait time.Duration
+	Slowest                      int // the rank that waited least: the others waited for it
 }
 
 // ImagesPerSecond is the speed of the step.

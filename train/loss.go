@@ -111,6 +111,9 @@ func (l LossConfig) focus() noise.Focus {
 	}
 }
 
+// Large reports whether the loss treats large losses, which are told from all others of a batch.
+func (l LossConfig) Large() bool { return l.Kind == RejectLarge || l.Kind == CorrectLarge }
+
 // largeLosses says what becomes of large losses among so many labels of a batch.
 func (l LossConfig) largeLosses(epoch, labels int) model.LargeLosses {
 	var treatment model.Treatment

@@ -16,14 +16,22 @@ type work struct {
 	accumulate bool        // the gradients join those of the batches before
 	last       bool        // of the step's batches: the norm of the gradients is computed too
 	scores     bool        // no gradients: a pass forward alone
+
+	// With several ranks a step is cut where their sums come in between.
+	all  int            // bags of the step, of all ranks; 0 on one
+	part model.StepPart // of the gradients
+	norm bool           // no gradients: their norm, once they are those of all ranks
 }
 
 // String names the work in the errors of its graph.
 func (w work) String() string {
+	if w.norm {
+		return "norm of the gradients"
+	}
 	if w.plan == nil {
 		return "update"
 	}
-	what := "gradients"
+	what := [...]string{"gradients", "upper gradients", "lower gradients"}[w.part]
 	if w.scores {
 		what = "scores"
 	}
@@ -55,6 +63,9 @@ func (r *replays) do(w work, run func() error) error {
 	}
 	return r.Do(w, run)
 }
+
+// records reports whether work is recorded.
+func (r *replays) records() bool { return r.Replays != nil && r.Records() }
 
 // close frees all graphs.
 func (r *replays) close() error {

@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 
+	"nmn/group"
 	"nmn/kernels"
 	"nmn/loader"
 	"nmn/model"
@@ -42,6 +43,12 @@ func (a Arm) Model(base model.Config) (model.Config, error) {
 // that of its checkpoint. The caller must Close the net.
 func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set,
 	from string) (*model.Net, error) {
+	return a.NewNetShared(nil, base, backend, c, data, from)
+}
+
+// NewNetShared is NewNet on the ranks of a group, which call it together: the checkpoint is that of rank 0.
+func (a Arm) NewNetShared(g group.Group, base model.Config, backend kernels.Backend, c Config, data *loader.Set,
+	from string) (*model.Net, error) {
 	config, err := a.Model(base)
 	if err != nil {
 		return nil, err
@@ -59,7 +66,7 @@ func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *
 		return nil, joined(err, net.Close())
 	}
 	if from != "" {
-		if err := loadClassifier(net, from, data); err != nil {
+		if err := loadClassifier(g, net, from, data); err != nil {
 			return nil, joined(err, net.Close())
 		}
 	}

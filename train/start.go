@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nmn/format/safetensors"
+	"nmn/group"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/model"
@@ -63,8 +64,8 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 }
 
 // loadClassifier takes the classifier of a checkpoint; the noise model stays as it is.
-func loadClassifier(net *model.Net, path string, data *loader.Set) error {
-	return frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
+func loadClassifier(g group.Group, net *model.Net, path string, data *loader.Set) error {
+	return frame.WithShared(g, path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := c.sameWords(data.Vocabulary); err != nil {
 			return err
 		}

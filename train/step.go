@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 // step makes one update. An epoch whose last bags are all broken may end without one.
 func (t *Trainer) step(ctx context.Context) error {
 	began := time.Now()
-	if err := t.fetch(ctx); err != nil {
+	t.ranks.wait = 0
+	if err := t.fetchBatches(ctx); err != nil {
 		return err
 	}
 	if len(t.held) == 0 {
@@ -23,9 +25,16 @@ func (t *Trainer) step(ctx context.Context) error {
 		Epoch:       t.at.Epoch,
 		Step:        t.at.Step + 1,
 		Steps:       t.steps,
-		DataWait:    time.Since(began),
+		DataWait:    time.Since(began) - t.ranks.wait,
 		DeviceBytes: t.DeviceBytes(),
 	}}
+	if t.ranks.save {
+		saving := time.Now()
+		if err := t.trySave(); err != nil {
+			return err
+		}
+		began = began.Add(time.Since(saving)) // which is no part of the step
+	}
 	if err := t.scoreOnline(); err != nil {
 		return err
 	}
@@ -40,6 +49,14 @@ func (t *Trainer) step(ctx context.Context) error {
 	return nil
 }
 
+// fetchBatches waits for the batches of a step: none at the end of the epoch.
+func (t *Trainer) fetchBatches(ctx context.Context) error {
+	if t.ranks.many {
+		return t.fetchTogether(ctx)
+	}
+	return t.fetch(ctx)
+}
+
 // learn is the numeric part of a step. It allocates nothing once it has seen the shapes of its
 // batches, and waits once, for the losses and the norm of the gradients: a graphics card works on
 // gradients while the next batch is uploaded, and on the update while the next step begins (the order of
@@ -49,26 +66,70 @@ func (t *Trainer) learn(ctx context.Context, batches []*loader.Batch, e *StepDon
 	if err := t.begin(batches, e); err != nil {
 		return err
 	}
+	last := lastRead(batches)
 	for i, batch := range batches {
-		if err := t.gradients(batch, i, i == len(batches)-1); err != nil {
-			return err
+		if batch.N > 0 { // else it is of other ranks
+			if err := t.gradients(batch, i == last); err != nil {
+				return err
+			}
 		}
 		if err := t.stageNext(ctx, i+1, e); err != nil {
 			return err
 		}
 	}
+	if err := t.reduce(last < 0); err != nil {
+		return err
+	}
 	err := t.finish(e)
-	if broken, ok := err.(*NonFiniteError); ok { // errors.As would allocate
+	if broken, ok := err.(*NonFiniteError); ok && !t.ranks.many { // errors.As would allocate
 		broken.IDs = idsOf(batches)
 	}
 	return err
 }
 
+// lastRead is the last batch of which this rank has bags; -1 for none.
+func lastRead(batches []*loader.Batch) int {
+	last := len(batches) - 1
+	for last >= 0 && batches[last].N == 0 {
+		last--
+	}
+	return last
+}
+
+// reduce sums the gradients of all ranks and computes their norm. Without any bags this rank adds nothing.
+func (t *Trainer) reduce(nothing bool) error {
+	r := &t.ranks
+	if !r.many {
+		return nil
+	}
+	t.section("wait for other ranks")
+	began := time.Now()
+	if nothing {
+		if err := t.Net.ClearGradients(); err != nil {
+			return err
+		}
+	}
+	err := r.beginTo(r.buckets)
+	if err == nil {
+		err = r.reducer.Wait()
+	}
+	r.waited(began)
+	if err != nil {
+		return err
+	}
+	return t.replays.do(work{norm: true}, t.passes.measure)
+}
+
 // begin sets what does not change within a step.
 func (t *Trainer) begin(batches []*loader.Batch, e *StepDone) error {
-	for _, batch := range batches {
-		e.Bags, e.Images = e.Bags+batch.N, e.Images+batch.T
+	for i, batch := range batches {
+		of := rankBatch{batch.N, batch.T}
+		if t.ranks.many {
+			of = t.ranks.counts[i]
+		}
+		e.Bags, e.Images = e.Bags+of.bags, e.Images+of.frames
 	}
+	t.ranks.begun, t.bags = 0, e.Bags
 	t.results.begin()
 	return t.setRate(e)
 }
@@ -81,8 +142,8 @@ func (t *Trainer) setRate(e *StepDone) error {
 	return err
 }
 
-// gradients feeds batch i of a step to the net and adds its gradients to those of the batches before.
-func (t *Trainer) gradients(batch *loader.Batch, i int, last bool) error {
+// gradients feeds a batch of a step to the net and adds its gradients to those of the batches before.
+func (t *Trainer) gradients(batch *loader.Batch, last bool) error {
 	plan, err := t.Net.Plan(batch.T, batch.N, true)
 	if err != nil {
 		return err
@@ -91,14 +152,18 @@ func (t *Trainer) gradients(batch *loader.Batch, i int, last bool) error {
 	if err := t.feed.take(plan, batch); err != nil {
 		return err
 	}
-	return t.pass(work{plan: plan, accumulate: i > 0, last: last}, t.passes.whole)
+	w := work{plan: plan, accumulate: len(t.results.bags) > 0, last: last}
+	if t.ranks.many {
+		w.all = t.bags
+	}
+	return t.pass(w, t.passes.whole)
 }
 
 // pass computes the gradients of a plan by enqueue, one of passes, and sets its losses aside.
 func (t *Trainer) pass(w work, enqueue func() error) error {
 	t.passes.work = w
 	t.passes.options = model.StepOptions{
-		Scale:        t.optimizer.scale(w.plan.Bags),
+		Scale:        t.optimizer.scale(cmp.Or(w.all, w.plan.Bags)),
 		DropoutSeed:  t.dropoutSeed(),
 		Accumulate:   w.accumulate,
 		WithoutNoise: t.Loader.Targets != nil || t.Loader.Evidence != nil,
@@ -110,10 +175,33 @@ func (t *Trainer) pass(w work, enqueue func() error) error {
 		return err
 	}
 	t.section("gradients")
-	if err := t.replays.do(w, enqueue); err != nil {
+	if err := t.enqueue(w, enqueue); err != nil {
 		return err
 	}
 	return t.results.keep(w.plan)
+}
+
+// enqueue computes the gradients of a plan. Those of all ranks are summed beside it: each bucket is begun where the
+// pass completes it, or, on a device that records, after each of two parts that are recorded, for a sum of several
+// ranks is no work that can be.
+func (t *Trainer) enqueue(w work, whole func() error) error {
+	p := &t.passes
+	if !t.ranks.many || !w.last {
+		return t.replays.do(w, whole)
+	}
+	if !t.replays.records() {
+		p.options.Done = p.done
+		return whole()
+	}
+	w.part, p.options.Part = model.UpperPart, model.UpperPart
+	if err := t.replays.do(w, whole); err != nil {
+		return err
+	}
+	if err := t.ranks.beginTo(t.ranks.upper); err != nil || t.ranks.upper == t.ranks.buckets {
+		return err
+	}
+	w.part, p.options.Part = model.LowerPart, model.LowerPart
+	return t.replays.do(w, p.lower)
 }
 
 // passes are the pieces of work of a step as values, made once: a closure for each call would allocate.
@@ -121,7 +209,8 @@ type passes struct {
 	work    work // at hand
 	options model.StepOptions
 
-	whole, update func() error
+	whole, lower, measure, update func() error
+	done                          func(layer int) error // begins the sums of what a layer completes
 }
 
 // enqueueWhole goes from the pixels of a batch to its gradients, and after the last batch to their norm.
@@ -136,11 +225,16 @@ func (t *Trainer) enqueueWhole() error {
 // enqueueStep goes forward and backward through the net from a plan's normalised input.
 func (t *Trainer) enqueueStep() error {
 	p := &t.passes
-	if err := t.Net.Step(p.work.plan, p.options); err != nil || !p.work.last {
+	if err := t.Net.Step(p.work.plan, p.options); err != nil || !p.work.last || t.ranks.many {
 		return err
 	}
-	return t.optimizer.measure(t.results.norm)
+	return t.enqueueMeasure()
 }
+
+// enqueueLower is the part of enqueueStep that goes backward through the blocks of convolutions.
+func (t *Trainer) enqueueLower() error { return t.Net.Step(t.passes.work.plan, t.passes.options) }
+
+func (t *Trainer) enqueueMeasure() error { return t.optimizer.measure(t.results.norm) }
 
 func (t *Trainer) enqueueUpdate() error { return t.optimizer.update(t.results.norm) }
 
@@ -148,13 +242,20 @@ func (t *Trainer) enqueueUpdate() error { return t.optimizer.update(t.results.no
 // finite.
 func (t *Trainer) finish(e *StepDone) error {
 	t.section("wait")
-	sum, norm, err := t.results.wait()
+	own, norm, err := t.results.wait()
+	if err != nil {
+		return err
+	}
+	sum, err := t.sumUp(own, e)
 	if err != nil {
 		return err
 	}
 	e.Loss, e.GradNorm = sum/float64(e.Bags), norm
 	if broken := t.optimizer.NonFinite(&e.Progress); broken != nil {
-		return broken
+		if t.ranks.many {
+			broken.IDs, err = t.idsTogether(!finite(own))
+		}
+		return joined(broken, err)
 	}
 	t.section("update")
 	if err := t.replays.do(work{}, t.passes.update); err != nil {

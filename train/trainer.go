@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"time"
 
@@ -96,6 +97,7 @@ type Trainer struct {
 	unscored int // likewise of the validation set
 	epoch    *loader.Epoch
 	held     []*loader.Batch // of the step; with Overfit, of all steps
+	bags     int             // of the step, of all ranks
 	next     ahead
 	online   *scorer // of the first epoch; nil for none yet
 	gathered *onlineParts
@@ -126,6 +128,9 @@ func New(o Options) (*Trainer, error) {
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
 	}
+	if !t.ranks.writes() {
+		t.replace = frame.ReplaceStub
+	}
 	if err := t.prepare(); err != nil {
 		return nil, joined(err, t.device.close())
 	}
@@ -136,6 +141,9 @@ func New(o Options) (*Trainer, error) {
 func (t *Trainer) prepare() (err error) {
 	config := t.Options.loaderConfig()
 	config.Memory = t.feed.memory()
+	if config.Share = t.ranks.share(); t.ranks.many {
+		config.MaxBadSamples = math.MaxInt32 // those of all ranks are counted when they meet
+	}
 	if t.loader, err = loader.New(t.Data, config); err != nil {
 		return err
 	}
@@ -168,6 +176,10 @@ func (o *Options) check() error {
 	}
 	if err := o.Config.Loss.check(o.Net.Config().Noise); err != nil {
 		return err
+	}
+	if ranks := group.Of(o.Group).Size(); ranks > 1 && o.Config.Loss.Large() {
+		return fmt.Errorf("training: loss %s looks for the largest losses of a whole batch, and %d ranks have parts of it: "+
+			"take another `train.loss`, or one rank", o.Config.Loss.Name(), ranks)
 	}
 	sets := []*loader.Set{o.Data}
 	if o.Validation != nil {
@@ -281,10 +293,13 @@ func (t *Trainer) Close() error {
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	err := t.takeBack()
 	if err == nil {
+		err = t.align()
+	}
+	if err == nil {
 		err = t.run(ctx)
 	}
 	t.leaveEpoch()
-	err = Interrupted(ctx, err, t.at.Epoch, t.at.Step, t.steps, t.save)
+	err = t.interrupted(ctx, err)
 	if err == nil {
 		err = t.handOver()
 	}
@@ -318,7 +333,7 @@ func (t *Trainer) run(ctx context.Context) error {
 		if err := t.betweenSteps(ctx); err != nil {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil && !t.ranks.many { // several ranks end together, within the step
 			return err
 		}
 		if err := t.step(ctx); err != nil {
@@ -328,15 +343,25 @@ func (t *Trainer) run(ctx context.Context) error {
 	return t.endStage(ctx)
 }
 
+// interrupted is Interrupted, on all ranks where one of them was.
+func (t *Trainer) interrupted(ctx context.Context, err error) error {
+	if t.ranks.many && ctx.Err() == nil && errors.Is(err, context.Canceled) {
+		ended, end := context.WithCancelCause(ctx)
+		end(err)
+		ctx = ended
+	}
+	return Interrupted(ctx, err, t.at.Epoch, t.at.Step, t.steps, t.save)
+}
+
 // betweenSteps does what falls on the number of steps.
 func (t *Trainer) betweenSteps(ctx context.Context) error {
 	if due(t.at.Step, t.Config.EvaluateSteps) {
-		if err := t.evaluate(ctx); err != nil {
+		if err := t.ranks.agree(t.evaluate(ctx)); err != nil {
 			return err
 		}
 	}
-	if due(t.at.Step, t.Config.CheckpointSteps) || t.at.Step > 0 && t.keeper.Due() {
-		return t.trySave()
+	if due(t.at.Step, t.Config.CheckpointSteps) || t.at.Step > 0 && !t.ranks.many && t.keeper.Due() {
+		return t.trySave() // several ranks agree on what is due by rank 0's clock within the step
 	}
 	return nil
 }
@@ -351,11 +376,11 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 	}
 	done := t.at.Epoch
 	if due(done, t.Config.EvaluateEpochs) || due(t.at.Step, t.Config.EvaluateSteps) {
-		if err := t.evaluate(ctx); err != nil {
+		if err := t.ranks.agree(t.evaluate(ctx)); err != nil {
 			return err
 		}
 	}
-	if err := t.giveOnline(ctx); err != nil {
+	if err := t.ranks.agree(t.giveOnline(ctx)); err != nil {
 		return err
 	}
 	if err := t.afterEpoch(ctx); err != nil {
@@ -364,10 +389,11 @@ func (t *Trainer) endEpoch(ctx context.Context) error {
 	t.reportEpoch()
 	t.at = Position{Epoch: done + 1, Step: t.at.Step, Loss: t.at.Loss, Evaluated: t.at.Evaluated, Stale: t.at.Stale}
 	t.started, t.dataWait = time.Now(), 0
-	if due(done, t.Config.CheckpointEpochs) || t.keeper.Due() {
-		return t.trySave()
+	save, err := t.ranks.first(due(done, t.Config.CheckpointEpochs) || t.keeper.Due())
+	if err != nil || !save {
+		return err
 	}
-	return nil
+	return t.trySave()
 }
 
 func (t *Trainer) afterEpoch(ctx context.Context) error {
@@ -375,13 +401,13 @@ func (t *Trainer) afterEpoch(ctx context.Context) error {
 		return nil
 	}
 	t.leaveEpoch() // its workers would compete with those of the callback
-	return t.optimizer.onAverages(func() error { return t.AfterEpoch(ctx, t.at) })
+	return t.ranks.agree(t.optimizer.onAverages(func() error { return t.AfterEpoch(ctx, t.at) }))
 }
 
 // endStage validates what has changed since the last validation, and saves.
 func (t *Trainer) endStage(ctx context.Context) error {
 	if t.Config.EvaluateEpochs > 0 || t.Config.EvaluateSteps > 0 {
-		if err := t.evaluate(ctx); err != nil {
+		if err := t.ranks.agree(t.evaluate(ctx)); err != nil {
 			return err
 		}
 	}
@@ -405,12 +431,12 @@ func (t *Trainer) backToBest() error {
 	if t.Config.Patience == 0 || len(t.keeper.best) == 0 || t.keeper.best[0].Step == t.at.Step {
 		return nil
 	}
-	if t.keeper.Waits() { // the last ones are among the best, though not the best, or there was no room for the best
+	if t.ranks.many || t.keeper.Waits() { // the last ones are among the best, though not the best, or there was no room for the best
 		if err := t.save(); err != nil {
 			return err
 		}
 	}
-	return frame.With(filepath.Join(t.Directory, BestName), func(_ *Checkpoint, file *safetensors.File) error {
+	return frame.WithShared(t.Group, filepath.Join(t.Directory, BestName), func(_ *Checkpoint, file *safetensors.File) error {
 		t.saved = Position{} // the same position with other parameters is another checkpoint
 		if _, err := t.Net.Load(file, nil); err != nil {
 			return err

@@ -1,0 +1,302 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"nmn/group"
+	"nmn/loader"
+)
+
+// Before each step the ranks meet: each tells how many bags it has of each batch, which bags it could not read, whether
+// it was interrupted or cannot go on; rank 0 also whether a checkpoint is due. So all end at the same step, save at
+// the same step, and divide by the same number of bags.
+
+// rankBatch is how many bags and frames the ranks have of a batch together.
+type rankBatch struct{ bags, frames int }
+
+// What a rank says of itself at a meeting.
+const (
+	goesOn byte = iota
+	wantsToSave
+	interruptedHere
+	failedHere
+)
+
+// longestTold bounds the text of an error that is told to other ranks.
+const longestTold = 4096
+
+// fetchTogether waits for the batches of a step, on all ranks: none at the end of the epoch. As one process does, it
+// passes over a batch of which no rank could read a bag.
+func (t *Trainer) fetchTogether(ctx context.Context) error {
+	for {
+		err := t.fetch(ctx)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err := t.meet(ctx, err); err != nil {
+			return err
+		}
+		if t.keepReadable() {
+			return nil
+		}
+	}
+}
+
+// keepReadable gives back the batches of which nobody could read a bag, and reports whether there was none.
+func (t *Trainer) keepReadable() bool {
+	r, kept := &t.ranks, 0
+	for i, batch := range t.held {
+		if r.counts[i].bags == 0 {
+			batch.Release()
+			continue
+		}
+		t.held[kept], r.counts[kept] = batch, r.counts[i]
+		kept++
+	}
+	all := kept == len(t.held)
+	clear(t.held[kept:])
+	t.held, r.counts = t.held[:kept], r.counts[:kept]
+	return all
+}
+
+// meet tells the other ranks what this one has read, or that it failed, and hears the same from them. An error of any
+// rank is one of all.
+func (t *Trainer) meet(ctx context.Context, failure error) error {
+	r := &t.ranks
+	r.tell(t, ctx, failure)
+	began := time.Now()
+	all, err := r.group.Gather(r.told)
+	r.waited(began)
+	if err != nil {
+		return errors.Join(failure, err)
+	}
+	return r.hear(t, all, failure)
+}
+
+// tell writes what this rank has to tell.
+func (r *ranks) tell(t *Trainer, ctx context.Context, failure error) {
+	status := goesOn
+	switch {
+	case failure != nil && ctx.Err() != nil && errors.Is(failure, ctx.Err()):
+		status = interruptedHere
+	case failure != nil:
+		status = failedHere
+	case r.writes() && t.at.Step > 0 && t.keeper.Due():
+		status = wantsToSave
+	}
+	number := func(n int) { r.told = binary.LittleEndian.AppendUint64(r.told, uint64(n)) }
+	text := func(s string) {
+		s = s[:min(len(s), longestTold)]
+		number(len(s))
+		r.told = append(r.told, s...)
+	}
+	r.told = append(r.told[:0], status)
+	if status == failedHere {
+		text(failure.Error())
+		return
+	}
+	number(t.at.Step)
+	number(len(t.held))
+	for _, batch := range t.held {
+		number(batch.Number)
+		number(batch.N)
+		number(batch.T)
+	}
+	bad := t.loader.Bad(r.badTold)
+	r.badTold += len(bad)
+	number(len(bad))
+	for _, b := range bad {
+		number(b.Bag)
+		text(b.ID)
+		text(b.Err.Error())
+	}
+}
+
+// heardRank reads what a rank has told.
+type heardRank struct {
+	rest []byte
+	cut  bool
+}
+
+func (h *heardRank) number() int {
+	if len(h.rest) < 8 {
+		h.cut = true
+		return 0
+	}
+	n := binary.LittleEndian.Uint64(h.rest)
+	h.rest = h.rest[8:]
+	return int(n)
+}
+
+func (h *heardRank) text() string {
+	n := h.number()
+	if n < 0 || n > len(h.rest) {
+		h.cut = true
+		return ""
+	}
+	s := string(h.rest[:n])
+	h.rest = h.rest[n:]
+	return s
+}
+
+// hear takes in what all ranks have told. failure is this rank's own.
+func (r *ranks) hear(t *Trainer, all [][]byte, failure error) error {
+	r.counts, r.save = r.counts[:0], false
+	for range t.held {
+		r.counts = append(r.counts, rankBatch{})
+	}
+	var err error
+	news := len(r.bad)
+	for rank, told := range all {
+		if len(told) == 0 {
+			return r.confused(rank)
+		}
+		h := heardRank{rest: told[1:]}
+		switch {
+		case told[0] == failedHere:
+			err = cmp.Or(err, r.lost(rank, errors.New(h.text())))
+			continue
+		case told[0] == interruptedHere:
+			err = cmp.Or(err, r.lost(rank, context.Canceled))
+		case told[0] == wantsToSave:
+			r.save = true
+		}
+		if failure == nil && !r.take(t, &h) {
+			err = cmp.Or(err, r.confused(rank))
+		}
+	}
+	if len(r.bad) > news {
+		t.bad = len(r.bad)
+		observers(t.Observers).Bad(BadSamples{New: r.bad[news:], Count: t.bad + t.unscored})
+	}
+	if failure != nil || err != nil {
+		return cmp.Or(failure, err)
+	}
+	if len(r.bad) > t.Loader.MaxBadSamples {
+		return loader.TooManyBad(t.Data, r.bad, t.Loader.MaxBadSamples)
+	}
+	return nil
+}
+
+// take adds what one rank tells of its batches to that of the others, and reports whether it is at the same step with
+// the same batches.
+func (r *ranks) take(t *Trainer, h *heardRank) bool {
+	if h.number() != t.at.Step || h.number() != len(t.held) {
+		return false
+	}
+	for i, batch := range t.held {
+		if h.number() != batch.Number {
+			return false
+		}
+		r.counts[i].bags += h.number()
+		r.counts[i].frames += h.number()
+	}
+	for left := h.number(); left > 0 && !h.cut; left-- {
+		bag, id, text := h.number(), h.text(), h.text()
+		if h.cut || r.isBad[bag] {
+			continue
+		}
+		if r.isBad == nil {
+			r.isBad = map[int]bool{}
+		}
+		r.isBad[bag] = true
+		r.bad = append(r.bad, loader.BadSample{Bag: bag, ID: id, Err: badThere(text)})
+	}
+	return !h.cut
+}
+
+// badThere is what is wrong with a picture that another rank has read, in its words.
+type badThere string
+
+func (e badThere) Error() string { return string(e) }
+func (e badThere) Unwrap() error { return loader.ErrCorrupt }
+
+func (r *ranks) lost(rank int, cause error) error {
+	return &group.LostError{Rank: rank, Name: r.group.Names()[rank], Cause: cause}
+}
+
+func (r *ranks) confused(rank int) error {
+	return fmt.Errorf("training: rank %d (%s) is at another step, or has other batches than rank %d: all ranks need "+
+		"the same data and settings", rank, r.group.Names()[rank], r.group.Rank())
+}
+
+// part is what the ranks tell each other at the end of a step, in this order.
+const (
+	partLoss = iota
+	partDataWait
+	partWait
+	parts
+)
+
+// sumUp makes of the losses of this rank's bags those of all, and finds who waited for whom.
+func (t *Trainer) sumUp(loss float64, e *StepDone) (float64, error) {
+	r := &t.ranks
+	if !r.many {
+		return loss, nil
+	}
+	r.told = r.told[:0]
+	for _, v := range [parts]float64{loss, e.DataWait.Seconds(), r.wait.Seconds()} {
+		r.told = binary.LittleEndian.AppendUint64(r.told, math.Float64bits(v))
+	}
+	all, err := r.group.Gather(r.told)
+	if err != nil {
+		return 0, err
+	}
+	e.Ranks, e.Wait, loss = len(all), r.wait, 0
+	least := math.Inf(1)
+	for rank, told := range all {
+		if len(told) != 8*parts {
+			return 0, r.confused(rank)
+		}
+		value := func(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(told[8*i:])) }
+		loss += value(partLoss)
+		e.MostDataWait = max(e.MostDataWait, seconds(value(partDataWait)))
+		e.MostWait = max(e.MostWait, seconds(value(partWait)))
+		if value(partWait) < least {
+			least, e.Slowest = value(partWait), rank
+		}
+	}
+	return loss, nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// idsTogether are the bags of a step of all ranks; where the loss of some ranks is not finite, of those alone.
+func (t *Trainer) idsTogether(broken bool) ([]string, error) {
+	r := &t.ranks
+	number := func(n int) { r.told = binary.LittleEndian.AppendUint64(r.told, uint64(n)) }
+	ids := idsOf(t.held)
+	r.told = r.told[:0]
+	number(map[bool]int{true: 1}[broken])
+	number(len(ids))
+	for _, id := range ids {
+		number(len(id))
+		r.told = append(r.told, id...)
+	}
+	all, err := r.group.Gather(r.told)
+	if err != nil {
+		return ids, err
+	}
+	var every, blamed []string
+	for _, told := range all {
+		h := heardRank{rest: told}
+		blame := h.number() == 1
+		for left := h.number(); left > 0 && !h.cut; left-- {
+			id := h.text()
+			every = append(every, id)
+			if blame {
+				blamed = append(blamed, id)
+			}
+		}
+	}
+	if len(blamed) > 0 {
+		return blamed, nil
+	}
+	return every, nil
+}
