@@ -2,9 +2,12 @@ package witness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"nmn/group"
 )
 
 const (
@@ -23,13 +26,16 @@ const (
 )
 
 // Find judges every caption by the others of its bag, and by the scores where there are some. The result depends on the
-// input and the seed alone. Errors are those of Check, or of the context.
+// input and the seed alone. Errors are those of Check, of the context, or of the group: where one rank fails, all do.
 func Find(ctx context.Context, in Input, o Options) (*Result, error) {
-	if err := in.Check(); err != nil {
+	g := group.Of(o.Group)
+	if err := group.Agree(g, errors.Join(in.Check(), in.checkShare(g))); err != nil {
 		return nil, err
 	}
-	f := newFinder(in, o.Seed)
-	f.threads = o.Threads
+	f, err := newFinder(ctx, in, o)
+	if err != nil {
+		return nil, err
+	}
 	r := &Result{finder: f, Frequency: f.words.pi, Interval: Interval{math.NaN(), math.NaN()}}
 	if r.Refusal = f.unjudged(); r.Refusal != "" {
 		for i := range f.votes {
@@ -42,9 +48,10 @@ func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 		}
 	}
 	r.A, r.E = f.words.a, f.words.e
-	r.fill()
+	if err := r.fill(); err != nil {
+		return nil, err
+	}
 	if r.Refusal == "" {
-		var err error
 		if r.Interval, err = f.interval(ctx, o); err != nil {
 			return nil, err
 		}
@@ -59,21 +66,22 @@ func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 // unjudged says why nothing can be judged at all; empty where something can.
 func (f *finder) unjudged() Refusal {
 	bags, several := 0, 0
-	for _, captions := range f.in.Captions {
-		if len(captions) > 0 {
+	for n := range f.shapes {
+		captions := f.shapes.captions(n)
+		if captions > 0 {
 			bags++
 		}
-		if len(captions) > 1 {
+		if captions > 1 {
 			several++
 		}
 	}
 	switch {
-	case len(f.own) < leastCaptions:
+	case f.captions < leastCaptions:
 		return Refusal(fmt.Sprintf("%d captions are too few: %d are needed to compare those of a bag with those of others",
-			len(f.own), leastCaptions))
+			f.captions, leastCaptions))
 	case bags < 2:
 		return "all captions are of one bag: there is no other whose captions they could be compared with"
-	case several == 0 && f.rows == nil:
+	case several == 0 && f.in.Scores == nil:
 		return "every bag has one caption, which no other caption speaks for or against: scores of a classifier are needed"
 	}
 	return ""
@@ -94,19 +102,31 @@ func (f *finder) find(ctx context.Context, r *Result, o Options) error {
 	if err := f.rounds(ctx, consensusRounds); err != nil {
 		return err
 	}
-	best := f.state()
-	if f.eps >= mostForeign && f.rows != nil {
+	best, err := f.state(ctx)
+	if err != nil {
+		return err
+	}
+	if f.eps >= mostForeign && f.in.Scores != nil {
 		progress(2)
+		f.fork()
 		if err := f.byClassifier(ctx); err != nil {
 			return err
 		}
-		scores := f.state()
+		scores, err := f.state(ctx)
+		if err != nil {
+			return err
+		}
+		f.fork()
 		f.byScore, f.scoresAlone = nil, false
 		f.words.restart()
 		if err := f.rounds(ctx, consensusRounds); err != nil {
 			return err
 		}
-		for _, s := range []*state{scores, f.state()} {
+		again, err := f.state(ctx)
+		if err != nil {
+			return err
+		}
+		for _, s := range []*state{scores, again} {
 			if s.likelihood > best.likelihood {
 				best = s
 			}
@@ -128,19 +148,19 @@ func (f *finder) find(ctx context.Context, r *Result, o Options) error {
 // unidentified says why captions do not identify themselves; empty where they do.
 func (f *finder) unidentified(s *state, gain float64) Refusal {
 	captions, bags := 0, 0
-	for n, of := range f.in.Captions {
-		if len(of) > 0 && (len(of) > 1 || f.scoresOf(n) != nil) {
-			captions, bags = captions+len(of), bags+1
+	for n := range f.shapes {
+		if of := f.shapes.captions(n); of > 0 && (of > 1 || f.shapes.scored(n)) {
+			captions, bags = captions+of, bags+1
 		}
 	}
-	tells := s.likelihood - leastNats/float64(len(f.own))
+	tells := s.likelihood - leastNats/float64(f.captions)
 	switch own := (1 - s.eps) * float64(captions) / float64(max(bags, 1)); {
-	case tells < leastLikelihood && f.rows != nil:
+	case tells < leastLikelihood && f.in.Scores != nil:
 		return "neither the scores nor the other captions of a bag foretell a caption better than those of random other bags do"
 	case tells < leastLikelihood:
 		return "the captions of a bag foretell each other no better than those of random other bags do: most are foreign, or " +
 			"captions say too little; scores of a classifier may tell them apart"
-	case own < leastOwn && f.rows == nil:
+	case own < leastOwn && f.in.Scores == nil:
 		return Refusal(fmt.Sprintf("%.0f %% of the captions seem foreign, and of those of a bag too few are its own to agree: "+
 			"scores of a classifier are needed", 100*s.eps))
 	case gain <= 0:
@@ -159,9 +179,26 @@ type state struct {
 	eps, likelihood  float64
 }
 
-func (f *finder) state() *state {
-	return &state{votes: slices.Clone(f.votes), own: slices.Clone(f.own), null: slices.Clone(f.null), words: f.words.clone(),
-		compared: f.compared, byScore: f.byScore, scoresAlone: f.scoresAlone, eps: f.eps, likelihood: f.likelihood()}
+// state is what the present way to judge has come to.
+func (f *finder) state(ctx context.Context) (*state, error) {
+	likelihood, err := f.likelihood(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := f.now()
+	s.likelihood = likelihood
+	return s, nil
+}
+
+// fork goes on with copies, so that a state stays as it is.
+func (f *finder) fork() {
+	f.votes, f.own, f.null, f.words = slices.Clone(f.votes), slices.Clone(f.own), slices.Clone(f.null), f.words.clone()
+}
+
+// now is the state, up to a fork.
+func (f *finder) now() *state {
+	return &state{votes: f.votes, own: f.own, null: f.null, words: f.words, compared: f.compared, byScore: f.byScore,
+		scoresAlone: f.scoresAlone, eps: f.eps}
 }
 
 func (f *finder) restore(s *state) {
@@ -171,25 +208,34 @@ func (f *finder) restore(s *state) {
 
 // likelihood is how much better the captions are foretold than captions of random other bags, in nats a caption, when a
 // share of them is foreign: the best share.
-func (f *finder) likelihood() float64 {
+func (f *finder) likelihood(ctx context.Context) (float64, error) {
 	const rounds = 50
 	odds := make([]float64, len(f.own))
 	for i, t := range f.own {
 		odds[i] = math.Exp(min(t, mostT))
 	}
-	share, n := .5, float64(len(f.own))
+	share, n := .5, float64(f.captions)
 	for range rounds - 1 {
-		foreign := 0.0
-		for _, o := range odds {
-			foreign += share / (share + (1-share)*o)
+		foreign, err := f.sumCaptions(ctx, func(from, to int) float64 {
+			sum := 0.0
+			for _, o := range odds[from:to] {
+				sum += share / (share + (1-share)*o)
+			}
+			return sum
+		})
+		if err != nil {
+			return 0, err
 		}
 		share = foreign / n
 	}
-	sum := 0.0
-	for _, o := range odds {
-		sum += math.Log(share + (1-share)*o)
-	}
-	return sum / n
+	sum, err := f.sumCaptions(ctx, func(from, to int) float64 {
+		sum := 0.0
+		for _, o := range odds[from:to] {
+			sum += math.Log(share + (1-share)*o)
+		}
+		return sum
+	})
+	return sum / n, err
 }
 
 // mostT bounds what is taken to the power of e.
@@ -198,41 +244,55 @@ const mostT = 500
 // noneForeign is the likelihood of the captions when every one is of its bag. The votes and rates of f stay.
 func (f *finder) noneForeign(ctx context.Context) (float64, error) {
 	const passes = 5
-	before := f.state()
+	before := f.now()
 	defer f.restore(before)
-	f.byScore, f.scoresAlone, f.words = nil, false, before.words.clone()
+	f.fork()
+	f.byScore, f.scoresAlone = nil, false
 	f.words.restart()
-	f.votes = slices.Repeat([]float64{1}, len(before.votes))
-	f.own, f.null = slices.Clone(before.own), slices.Clone(before.null)
+	for i := range f.votes {
+		f.votes[i] = 1
+	}
 	for range passes {
 		if err := f.pass(ctx); err != nil {
 			return 0, err
 		}
 	}
-	mean := 0.0
-	for _, t := range f.own {
-		mean += t
-	}
-	return mean / float64(len(f.own)), nil
+	sum, err := f.sumCaptions(ctx, func(from, to int) float64 {
+		sum := 0.0
+		for _, t := range f.own[from:to] {
+			sum += t
+		}
+		return sum
+	})
+	return sum / float64(f.captions), err
 }
 
 // fill lays the votes out by bags.
-func (r *Result) fill() {
+func (r *Result) fill() error {
 	f := r.finder
-	r.alone = make([]bool, len(f.votes))
 	r.Foreign = f.eps
-	r.Own = make([][]float64, len(f.in.Captions))
 	lone := 0
-	for n, captions := range f.in.Captions {
-		from, to := f.first[n], f.first[n+1]
-		unjudged := f.scoresOf(n) == nil && (len(captions) == 1 || r.ByScores)
-		for at := from; at < to; at++ {
-			if unjudged {
-				r.alone[at], f.votes[at] = true, 1-f.eps
-				lone++
+	for n := range f.shapes {
+		if r.alone(n) {
+			lone += f.shapes.captions(n)
+		}
+	}
+	for n := range f.in.Captions {
+		if r.alone(f.start + n) {
+			for at := f.first[n]; at < f.first[n+1]; at++ {
+				f.votes[at] = 1 - f.eps
 			}
 		}
-		r.Own[n] = f.votes[from:to:to]
+	}
+	votes, err := f.votesOfAll()
+	if err != nil {
+		return err
+	}
+	r.Own = make([][]float64, f.bags)
+	at := 0
+	for n := range r.Own {
+		to := at + f.shapes.captions(n)
+		r.Own[n], at = votes[at:to:to], to
 	}
 	if lone > 0 && r.Refusal == "" {
 		r.Remarks = append(r.Remarks, fmt.Sprintf("%d captions have no witness, and are kept", lone))
@@ -241,4 +301,11 @@ func (r *Result) fill() {
 		r.Remarks = append(r.Remarks,
 			"most captions are foreign: they are judged by the scores alone, since those that are left have nobody to agree with")
 	}
+	return nil
+}
+
+// alone reports whether the captions of a bag have no witness.
+func (r *Result) alone(bag int) bool {
+	s := r.finder.shapes
+	return !s.scored(bag) && (s.captions(bag) == 1 || r.ByScores)
 }

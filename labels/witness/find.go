@@ -2,54 +2,73 @@ package witness
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
+	"nmn/group"
 	"nmn/internal/rng"
 )
 
-// blocks of bags that goroutines share: sums are added block by block, so that results do not depend on how many
-// goroutines there are.
-const blocks = 16
-
-// finder holds the inference of one input. Captions are numbered through all bags.
+// finder holds the inference of one input, of a rank's share of its bags. Captions are numbered through these.
 type finder struct {
-	in        Input
-	threads   int // goroutines, 0 for one for each processor
-	words     *words
-	first     []int   // number of each bag's first caption, and that of all captions
-	rows      []int32 // of each bag's scores; -1 for none, nil where no bag has any
-	partner   []int   // bag whose captions each bag's are compared with
-	index     *index
+	g       group.Group
+	in      Input
+	threads int // goroutines, 0 for one for each processor
+	words   *words
+
+	bags, captions        int    // of all ranks
+	shapes                shapes // of all bags
+	blocks                int    // of all bags
+	firstBlock, lastBlock int    // those of this rank, up to the last
+	start                 int    // number of this rank's first bag
+
+	first     []int     // number of each bag's first caption, and that of all captions
+	rows      []int32   // of each bag's scores; -1 for none, nil where no bag has any
+	index     *index    // of words
 	table     *table    // of bags without scores
 	votes     []float64 // r of each caption
 	own, null []float64 // t of each caption, and of a foreign one in its place
 	nodes     int       // of the grid, that bags with scores need
 	decay     []float64 // exp(-x absent) of each class and node
 	silent    []silent  // of each class
-	groups    []group
-	compared  []*densities // of the groups; nil for one without witnesses
+	peers     []peers
+	compared  []*densities // of the peers; nil for those without witnesses
 	eps       float64
 	byScore   *classifier // that judged last, instead of the other captions; nil for none
 
 	scoresAlone bool // judge, not the other captions
 }
 
-func newFinder(in Input, seed uint64) *finder {
-	f := &finder{in: in, first: make([]int, len(in.Captions)+1)}
+func newFinder(ctx context.Context, in Input, o Options) (*finder, error) {
+	f := &finder{g: group.Of(o.Group), in: in, threads: o.Threads, first: make([]int, len(in.Captions)+1), bags: in.Bags}
+	if f.bags == 0 {
+		f.bags = len(in.Captions)
+	}
+	f.blocks = blocksOf(f.bags)
+	f.firstBlock, f.lastBlock = group.Share(f.g, f.blocks)
+	f.start = f.firstBlock * f.bags / f.blocks
 	for n, captions := range in.Captions {
 		f.first[n+1] = f.first[n] + len(captions)
 	}
 	total := f.first[len(in.Captions)]
 	f.votes, f.own, f.null = make([]float64, total), make([]float64, total), make([]float64, total)
 	f.findRows()
-	f.pair(seed)
-	f.index = newIndex(&f.in, f.partner)
-	f.words = newWords(f.frequencies())
+	if err := f.gatherShapes(); err != nil {
+		return nil, err
+	}
+	if err := f.makeIndex(ctx, f.pair(o.Seed)); err != nil {
+		return nil, err
+	}
+	pi, err := f.frequencies()
+	if err != nil {
+		return nil, err
+	}
+	f.words = newWords(pi)
 	f.makeGrids()
-	f.makeGroups()
-	return f
+	f.makePeers()
+	return f, nil
 }
 
 // findRows finds each bag's row of scores.
@@ -78,47 +97,51 @@ func (f *finder) scoresOf(n int) []float32 {
 	return f.in.Scores[int(f.rows[n])*k : (int(f.rows[n])+1)*k]
 }
 
-// pair gives each bag with captions another one, at random.
-func (f *finder) pair(seed uint64) {
-	var bags []int
-	for n, captions := range f.in.Captions {
-		if len(captions) > 0 {
-			bags = append(bags, n)
+// pair gives each bag with captions another one, at random: bags in the order in which each is compared with the next,
+// and the last with the first.
+func (f *finder) pair(seed uint64) []int32 {
+	var bags []int32
+	for n := range f.shapes {
+		if f.shapes.captions(n) > 0 {
+			bags = append(bags, int32(n))
 		}
 	}
 	stream := rng.New(rng.Derive(seed, "witness"))
-	stream.Shuffle(bags)
-	f.partner = make([]int, len(f.in.Captions))
-	for i, n := range bags {
-		f.partner[n] = bags[(i+1)%len(bags)]
+	for i := len(bags) - 1; i > 0; i-- {
+		j := stream.Intn(i + 1)
+		bags[i], bags[j] = bags[j], bags[i]
 	}
+	return bags
 }
 
 // frequencies are how often captions mention each word, away from 0 and 1.
-func (f *finder) frequencies() []float64 {
-	pi := make([]float64, f.in.Classes)
+func (f *finder) frequencies() ([]float64, error) {
+	counts := make([]int, f.in.Classes)
 	for _, captions := range f.in.Captions {
 		for _, caption := range captions {
 			for _, class := range caption {
-				pi[class]++
+				counts[class]++
 			}
 		}
 	}
-	total := float64(len(f.own))
-	for c := range pi {
-		pi[c] = (pi[c] + .5) / (total + 1)
+	if err := group.SumCounts(f.g, counts, nil); err != nil {
+		return nil, err
 	}
-	return pi
+	pi := make([]float64, f.in.Classes)
+	for c, n := range counts {
+		pi[c] = (float64(n) + .5) / (float64(f.captions) + 1)
+	}
+	return pi, nil
 }
 
 // makeGrids makes room for what bags without scores have in common, and for what those with scores need.
 func (f *finder) makeGrids() {
 	most, scored := 0, 0
-	for n, captions := range f.in.Captions {
-		if f.scoresOf(n) != nil {
-			scored = max(scored, len(captions))
+	for n := range f.shapes {
+		if f.shapes.scored(n) {
+			scored = max(scored, f.shapes.captions(n))
 		} else {
-			most = max(most, len(captions))
+			most = max(most, f.shapes.captions(n))
 		}
 	}
 	f.table = &table{}
@@ -137,7 +160,9 @@ func (f *finder) rounds(ctx context.Context, n int) error {
 		if err := f.pass(ctx); err != nil {
 			return err
 		}
-		f.vote()
+		if err := f.vote(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -147,23 +172,19 @@ func (f *finder) pass(ctx context.Context) error {
 	f.words.update()
 	f.prepare()
 	f.table.prior = f.words.priors()
-	if err := f.each(ctx, len(f.table.unsaid), func() func(int) {
+	tabled := f.each(ctx, len(f.table.unsaid), func() func(int) {
 		return func(node int) { f.table.node(f.words, node) }
-	}); err != nil {
+	})
+	own := make([]*sums, f.lastBlock-f.firstBlock)
+	err := f.eachBlock(ctx, func(block int) func(bag int) {
+		own[block] = f.newSums()
+		return newJudge(f, own[block]).bag
+	})
+	all, err := f.addSums(own, errors.Join(tabled, err))
+	if err != nil {
 		return err
 	}
-	all := make([]*sums, blocks)
-	if err := f.eachBlock(ctx, func(block int) func(bag int) {
-		all[block] = f.newSums()
-		j := newJudge(f, all[block])
-		return j.bag
-	}); err != nil {
-		return err
-	}
-	for _, s := range all[1:] {
-		all[0].add(s)
-	}
-	f.learn(all[0])
+	f.learn(all)
 	return nil
 }
 
@@ -180,22 +201,6 @@ func (f *finder) prepare() {
 			f.decay[c*f.nodes+j] = against(nodeVotes(j)*w.absent[c], mostBase)
 		}
 	}
-}
-
-// eachBlock hands out blocks of bags to goroutines; start makes what handles the bags of a block, in order.
-func (f *finder) eachBlock(ctx context.Context, start func(block int) func(bag int)) error {
-	bags := len(f.in.Captions)
-	return f.each(ctx, blocks, func() func(int) {
-		return func(b int) {
-			handle := start(b)
-			for n := b * bags / blocks; n < (b+1)*bags/blocks; n++ {
-				if n%64 == 0 && ctx.Err() != nil {
-					return // each has the error
-				}
-				handle(n)
-			}
-		}
-	})
 }
 
 // each is the function of that name on the goroutines of an input's options.

@@ -92,7 +92,7 @@ func (j *judge) bag(n int) {
 	for _, r := range votes {
 		j.trusted += r
 	}
-	union := f.index.union[f.index.unions[n]:f.index.unions[n+1]]
+	union := f.index.unionOf(n)
 	j.makeRoom(len(union), votes)
 	if j.scores != nil {
 		j.scored(union)
@@ -102,12 +102,12 @@ func (j *judge) bag(n int) {
 	own, other := f.index.own[f.index.owns[n]:], f.index.other[f.index.others[n]:]
 	j.weigh(union, captions, votes, own)
 	j.count(captions, votes, own)
-	partner := f.in.Captions[f.partner[n]]
+	var replaced []int32
 	for c, caption := range captions {
-		replaced := partner[c%len(partner)]
 		at := f.first[n] + c
-		f.own[at], f.null[at] = j.caption(own[:len(caption)], replaced, other[:len(replaced)], votes[c])
-		own, other = own[len(caption):], other[len(replaced):]
+		replaced, other = nextOther(other)
+		f.own[at], f.null[at] = j.caption(own[:len(caption)], replaced, votes[c])
+		own = own[len(caption):]
 	}
 }
 
@@ -257,8 +257,9 @@ func (j *judge) count(captions [][]int32, votes []float64, own []int32) {
 }
 
 // caption is how much more likely a caption is of this bag than of another, in nats, from the votes of the other
-// captions and the scores; and the same of a caption of another bag in its place. Words of both have places in the union.
-func (j *judge) caption(own, replaced, other []int32, vote float64) (t, null float64) {
+// captions and the scores; and the same of a caption of another bag in its place. Words of both are given as their places
+// in the union.
+func (j *judge) caption(own, other []int32, vote float64) (t, null float64) {
 	j.leaveOut(own, vote)
 	others := j.others(vote)
 	l := interpolation(others)
@@ -276,11 +277,11 @@ func (j *judge) caption(own, replaced, other []int32, vote float64) (t, null flo
 	}
 	t += said.log()
 	said = newQuotients()
-	for i, place := range other {
+	for _, place := range other {
 		if place >= 0 {
 			said.times(j.union[place].mention())
 		} else {
-			said.times(j.mention(replaced[i], others))
+			said.times(j.mention(^place, others))
 		}
 	}
 	return t, null + said.log()

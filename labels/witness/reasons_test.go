@@ -18,7 +18,7 @@ func TestChances_AreTheEquation(t *testing.T) {
 		in.Scored = append(in.Scored, n)
 		in.Scores = append(in.Scores, all[n*k:(n+1)*k]...)
 	}
-	f := newFinder(in, 1)
+	f := finderOf(t, in)
 	s := rng.New(3)
 	for i := range f.votes {
 		f.votes[i] = s.Float64()
@@ -30,7 +30,7 @@ func TestChances_AreTheEquation(t *testing.T) {
 		f.byScore = byScore
 		for n, of := range p.captions[:20] {
 			for place := range of {
-				chances := f.chances(n, place)
+				chances := f.chances(of, f.scoresOf(n), f.votes[f.first[n]:f.first[n+1]], place)
 				for class := range k {
 					mentioned := func(words []int32) bool { return slices.Contains(words, int32(class)) }
 					got, known := chances[int32(class)]

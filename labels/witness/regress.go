@@ -3,6 +3,8 @@ package witness
 import (
 	"context"
 	"math"
+
+	"nmn/group"
 )
 
 // classifier is what scores say of captions without the others of their bag: an own caption mentions a word with
@@ -28,7 +30,9 @@ func (f *finder) byClassifier(ctx context.Context) error {
 	if err := f.judgeByScores(ctx, m); err != nil {
 		return err
 	}
-	f.vote()
+	if err := f.vote(ctx); err != nil {
+		return err
+	}
 	f.byScore = m
 	for range classifierRounds {
 		for range 2 {
@@ -39,7 +43,9 @@ func (f *finder) byClassifier(ctx context.Context) error {
 		if err := f.judgeByScores(ctx, m); err != nil {
 			return err
 		}
-		f.vote()
+		if err := f.vote(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -48,29 +54,26 @@ func (f *finder) byClassifier(ctx context.Context) error {
 // whatever the scores are of, mentions or truth.
 func (f *finder) startClassifier(ctx context.Context) (*classifier, error) {
 	k := f.in.Classes
-	type moments struct{ n, sum, squares float64 }
-	all := make([][]moments, blocks)
-	if err := f.eachBlock(ctx, func(block int) func(bag int) {
-		sums := make([]moments, k)
-		all[block] = sums
+	own := f.newBlocks() // of each class the number of scores, their sum and that of their squares
+	err := f.eachBlock(ctx, func(block int) func(bag int) {
+		sums := make([]float64, 3*k)
+		own[block] = sums
 		return func(n int) {
 			for c, o := range f.scoresOf(n) {
-				m := &sums[c]
-				m.n, m.sum, m.squares = m.n+1, m.sum+float64(o), m.squares+float64(o)*float64(o)
+				m := sums[3*c : 3*c+3]
+				m[0], m[1], m[2] = m[0]+1, m[1]+float64(o), m[2]+float64(o)*float64(o)
 			}
 		}
-	}); err != nil {
+	})
+	all, err := group.SumBlocks(f.g, own, err)
+	if err != nil {
 		return nil, err
 	}
 	m := &classifier{alpha: make([]float64, k), beta: make([]float64, k)}
 	for c, pi := range f.words.pi {
-		var total moments
-		for _, sums := range all {
-			total.n, total.sum, total.squares = total.n+sums[c].n, total.sum+sums[c].sum, total.squares+sums[c].squares
-		}
-		total.n = max(total.n, 1)
-		mean := total.sum / total.n
-		deviation := math.Sqrt(max(total.squares/total.n-mean*mean, 1e-6))
+		scores := max(all[3*c], 1)
+		mean := all[3*c+1] / scores
+		deviation := math.Sqrt(max(all[3*c+2]/scores-mean*mean, 1e-6))
 		m.alpha[c] = classifierStart / deviation
 		m.beta[c] = math.Log(pi/(1-pi)) - m.alpha[c]*mean
 	}
@@ -96,16 +99,19 @@ func (f *finder) judgeByScores(ctx context.Context, m *classifier) error {
 				s[c] = m.rate(c, o)
 				silent.times((1 - s[c]) * f.words.unsaid[c])
 			}
-			base, partner := silent.log(), f.in.Captions[f.partner[n]]
-			t := func(caption []int32) float64 {
-				sum := base
-				for _, class := range caption {
-					sum += f.words.mention(class, s[class])
-				}
-				return sum
-			}
+			base, union, others := silent.log(), f.index.unionOf(n), f.index.other[f.index.others[n]:]
 			for c, caption := range captions {
-				f.own[f.first[n]+c], f.null[f.first[n]+c] = t(caption), t(partner[c%len(partner)])
+				t, null := base, base
+				for _, class := range caption {
+					t += f.words.mention(class, s[class])
+				}
+				var replaced []int32
+				replaced, others = nextOther(others)
+				for _, place := range replaced {
+					class := classAt(union, place)
+					null += f.words.mention(class, s[class])
+				}
+				f.own[f.first[n]+c], f.null[f.first[n]+c] = t, null
 			}
 		}
 	})
@@ -116,7 +122,7 @@ func (f *finder) judgeByScores(ctx context.Context, m *classifier) error {
 func (f *finder) learnClassifier(ctx context.Context, m *classifier) error {
 	const ridgeA, ridgeB, toward = 5, 1, .5
 	k := f.in.Classes
-	all := make([][]newton, blocks)
+	all := make([][]newton, f.lastBlock-f.firstBlock)
 	err := f.eachBlock(ctx, func(block int) func(bag int) {
 		sums, said := make([]newton, k), make([]float64, k)
 		all[block] = sums
@@ -140,14 +146,18 @@ func (f *finder) learnClassifier(ctx context.Context, m *classifier) error {
 			}
 		}
 	})
+	own := f.newBlocks()
+	for b, sums := range all {
+		own[b] = appendNewtons(nil, sums)
+	}
+	total, err := group.SumBlocks(f.g, own, err)
 	if err != nil {
 		return err
 	}
+	sums := make([]newton, k)
+	readNewtons(sums, total)
 	for c := range k {
-		var n newton
-		for _, sums := range all {
-			n.plus(&sums[c])
-		}
+		n := &sums[c]
 		n.a -= ridgeA * (m.alpha[c] - toward)
 		n.aa += ridgeA
 		n.bb += ridgeB

@@ -17,7 +17,7 @@ func voted(t *testing.T) (f *finder, p *pictures, scores []float32) {
 	t.Helper()
 	p = replaced(300, 2)
 	scores = p.scored(1)
-	f = newFinder(Input{Classes: p.classes, Captions: p.captions, Scores: scores}, 1)
+	f = finderOf(t, Input{Classes: p.classes, Captions: p.captions, Scores: scores})
 	s := rng.New(3)
 	for i := range f.votes {
 		f.votes[i] = s.Float64()
@@ -40,12 +40,13 @@ func TestJudgeByScores_IsTheEquation(t *testing.T) {
 	f, p, scores := voted(t)
 	m, k := someClassifier(p.classes), p.classes
 	check(t, f.judgeByScores(t.Context(), m))
+	partners := partners(f, 1)
 	for n, of := range p.captions {
 		for c, caption := range of {
 			for _, each := range []struct {
 				words []int32
 				got   float64
-			}{{caption, f.own[f.first[n]+c]}, {p.captions[f.partner[n]][c], f.null[f.first[n]+c]}} {
+			}{{caption, f.own[f.first[n]+c]}, {p.captions[partners[n]][c], f.null[f.first[n]+c]}} {
 				want := 0.0
 				for class := range k {
 					s, pi := sigmoid(m.alpha[class]*float64(scores[n*k+class])+m.beta[class]), f.words.pi[class]
@@ -123,7 +124,7 @@ func TestFind_EndsInEveryPart(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	f := newFinder(in, 1)
+	f := finderOf(t, in)
 	if err := f.byClassifier(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("judging by scores after a signal: %v", err)
 	}
@@ -134,8 +135,8 @@ func TestFind_EndsInEveryPart(t *testing.T) {
 
 // A block is not gone through to its end after a signal: of many bags, one takes minutes.
 func TestEachBlock_EndsWithinABlock(t *testing.T) {
-	const bags = blocks * 2000
-	f := newFinder(Input{Classes: 3, Captions: make([][][]int32, bags)}, 1)
+	const bags = fewBlocks * 2000
+	f := finderOf(t, Input{Classes: 3, Captions: make([][][]int32, bags)})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var handled atomic.Int64
@@ -150,7 +151,7 @@ func TestEachBlock_EndsWithinABlock(t *testing.T) {
 		}
 	})
 	// Each of the goroutines, of which there are at most as many as blocks, ends at a multiple of 64.
-	if n := handled.Load(); !errors.Is(err, context.Canceled) || n > 64*blocks {
+	if n := handled.Load(); !errors.Is(err, context.Canceled) || n > 64*fewBlocks {
 		t.Errorf("%d of %d bags are handled after a signal at the first, with the error %v", n, bags, err)
 	}
 }

@@ -29,7 +29,7 @@ type Result struct {
 
 	finder *finder
 	judged bool
-	alone  []bool // captions that have no witness, numbered through all bags
+	whole  *Input // what Reasons speak of on a rank that has more than its share; nil for the share
 }
 
 // Interval is a range of 95 %; both are NaN where none was asked for or nothing was judged.
@@ -42,12 +42,10 @@ type Refusal string
 // refusal all are kept, and those that have no witness always are.
 func (r *Result) Kept(threshold float64) [][]bool {
 	kept := make([][]bool, len(r.Own))
-	at := 0
 	for n, own := range r.Own {
 		kept[n] = make([]bool, len(own))
 		for c, p := range own {
-			kept[n][c] = r.Refusal != "" || p >= threshold || r.alone[at]
-			at++
+			kept[n][c] = r.Refusal != "" || p >= threshold || r.alone(n)
 		}
 	}
 	return kept
@@ -60,13 +58,9 @@ func (r *Result) Precision(precision float64) (threshold float64, dropped int) {
 		return 0, 0
 	}
 	var all []float64
-	at := 0
-	for _, own := range r.Own {
-		for _, p := range own {
-			if !r.alone[at] {
-				all = append(all, p)
-			}
-			at++
+	for n, own := range r.Own {
+		if !r.alone(n) {
+			all = append(all, own...)
 		}
 	}
 	slices.Sort(all)
@@ -93,16 +87,17 @@ type Reason struct {
 }
 
 // Reasons are the words of a caption, and those of other captions of its bag that it leaves out, which speak most against
-// it: at most n, the strongest first.
+// it: at most n, the strongest first. On several ranks the bag must be of this rank's share, but see Know.
 func (r *Result) Reasons(bag, caption, n int) []Reason {
 	f := r.finder
 	if !r.judged {
 		return nil
 	}
+	captions, scores := r.known(bag)
 	var reasons []Reason
-	for class, s := range f.chances(bag, caption) {
+	for class, s := range f.chances(captions, scores, r.Own[bag], caption) {
 		reason := Reason{Class: int(class), Weight: math.Log((1 - s) * f.words.unsaid[class])}
-		if slices.Contains(f.in.Captions[bag][caption], class) {
+		if slices.Contains(captions[caption], class) {
 			reason.Mentioned, reason.Weight = true, math.Log(s)-f.words.logPi[class]
 		}
 		if reason.Weight < 0 {
@@ -115,17 +110,37 @@ func (r *Result) Reasons(bag, caption, n int) []Reason {
 	return reasons[:min(n, len(reasons))]
 }
 
+// Know gives this rank an input of all bags, of which Reasons then speaks.
+func (r *Result) Know(whole Input) { r.whole = &whole }
+
+// known are the captions and scores of a bag; scores are nil for none.
+func (r *Result) known(bag int) ([][]int32, []float32) {
+	f := r.finder
+	if r.whole == nil {
+		return f.in.Captions[bag-f.start], f.scoresOf(bag - f.start)
+	}
+	in, row := r.whole, bag
+	if in.Scores == nil {
+		return in.Captions[bag], nil
+	}
+	if in.Scored != nil {
+		if row = slices.Index(in.Scored, bag); row < 0 {
+			return in.Captions[bag], nil
+		}
+	}
+	return in.Captions[bag], in.Scores[row*in.Classes : (row+1)*in.Classes]
+}
+
 // chances are the probabilities that an own caption in a place mentions the words of its bag, from the other captions and
 // the scores.
-func (f *finder) chances(bag, caption int) map[int32]float64 {
-	w, scores, byScore := f.words, f.scoresOf(bag), f.byScore
+func (f *finder) chances(captions [][]int32, scores []float32, votes []float64, caption int) map[int32]float64 {
+	w, byScore := f.words, f.byScore
 	if scores == nil { // the other captions alone speak of this bag
 		byScore = nil
 	}
-	votes := f.votes[f.first[bag]:f.first[bag+1]]
 	logits := map[int32]float64{}
 	others := 0.0
-	for c, words := range f.in.Captions[bag] {
+	for c, words := range captions {
 		if c != caption {
 			others += votes[c]
 		}
@@ -149,7 +164,7 @@ func (f *finder) chances(bag, caption int) map[int32]float64 {
 	if byScore != nil {
 		return logits // they are probabilities already
 	}
-	for c, words := range f.in.Captions[bag] {
+	for c, words := range captions {
 		for _, class := range words {
 			if c != caption {
 				logits[class] += votes[c] * (w.present[class] - w.absent[class])

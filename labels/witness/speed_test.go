@@ -5,26 +5,49 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/group"
 	"nmn/internal/rng"
 )
 
-func TestSorted_IsTheOrderOfNumbers(t *testing.T) {
+// Places in the order of many values, and of few, with equal, infinite and very different ones, are those of sorting.
+func TestOrdered_IsTheOrderOfNumbers(t *testing.T) {
 	s := rng.New(1)
-	for _, n := range []int{0, 1, 100, 70000, 200000} {
-		values := make([]float64, n)
-		for i := range values {
-			values[i] = s.Normal(0, 1) * math.Exp(s.Normal(0, 5))
-			if i%7 == 0 && i > 0 {
-				values[i] = values[i-1]
+	for _, n := range []int{1, 100, 70000, 200000} {
+		for _, kind := range []string{"normal", "wide", "equal", "close"} {
+			f := &finder{g: group.Alone{}, bags: n, blocks: fewBlocks, lastBlock: fewBlocks}
+			p := &peers{all: n}
+			for i := range n {
+				own, null := s.Normal(0, 1), s.Normal(0, 1)
+				switch kind {
+				case "wide":
+					own, null = own*math.Exp(s.Normal(0, 50)), null*math.Exp(s.Normal(0, 5))
+				case "equal":
+					own, null = math.Round(own)/4, -7
+				case "close":
+					own, null = 1+own*1e-13, 1
+				}
+				f.first, p.captions = append(f.first, i), append(p.captions, int32(i))
+				f.own, f.null = append(f.own, own), append(f.null, null)
 			}
-		}
-		if n > 10 {
-			values[3], values[5], values[9] = math.Inf(1), math.Inf(-1), math.MaxFloat64
-		}
-		want := slices.Clone(values)
-		slices.Sort(want)
-		if got := sorted(values); !slices.Equal(got, want) {
-			t.Errorf("%d values are not in order", n)
+			f.first = append(f.first, n)
+			if kind == "wide" && n > 10 {
+				f.own[3], f.own[5], f.null[9] = math.Inf(1), math.Inf(-1), math.MaxFloat64
+			}
+			want := slices.Concat(f.own, f.null)
+			slices.Sort(want)
+			var places []int
+			for b := 1; b < mostBins; b++ {
+				if at := b * 2 * n / mostBins; n > 1 || at == 1 {
+					places = append(places, at)
+				}
+			}
+			got, err := f.ordered(t.Context(), p, places)
+			check(t, err)
+			for i, at := range places {
+				if got[i] != want[at] {
+					t.Fatalf("%d %s values: at %d is %g, want %g", n, kind, at, got[i], want[at])
+				}
+			}
 		}
 	}
 }

@@ -1,5 +1,11 @@
 package witness
 
+import (
+	"slices"
+
+	"nmn/group"
+)
+
 // sums are what a block of bags adds to the next rates, for each class.
 type sums struct {
 	holds      []float64 // of rho, weighted by votes
@@ -20,19 +26,33 @@ func (f *finder) newSums() *sums {
 	return s
 }
 
-func (s *sums) add(o *sums) {
-	for c := range s.holds {
-		s.holds[c] += o.holds[c]
-		s.mentions[c] += o.mentions[c]
-		s.mistakes[c] += o.mistakes[c]
+// numbers are all sums, one after the other.
+func (s *sums) numbers() []float64 {
+	all := slices.Concat(s.holds, s.mentions, s.mistakes, []float64{s.votes}, s.nodes)
+	return appendNewtons(all, s.regression)
+}
+
+// addSums adds those of the blocks of all ranks.
+func (f *finder) addSums(own []*sums, err error) (*sums, error) {
+	vectors := f.newBlocks()
+	if err == nil {
+		for b, s := range own {
+			vectors[b] = s.numbers()
+			own[b] = nil
+		}
 	}
-	s.votes += o.votes
-	for j, v := range o.nodes {
-		s.nodes[j] += v
+	all, err := group.SumBlocks(f.g, vectors, err)
+	if err != nil {
+		return nil, err
 	}
-	for c := range o.regression {
-		s.regression[c].plus(&o.regression[c])
+	s := f.newSums()
+	for _, column := range [][]float64{s.holds, s.mentions, s.mistakes} {
+		all = all[copy(column, all):]
 	}
+	s.votes, all = all[0], all[1:]
+	all = all[copy(s.nodes, all):]
+	readNewtons(s.regression, all)
+	return s, nil
 }
 
 // learn finds the rates from the sums.

@@ -74,6 +74,22 @@ func find(t *testing.T, in Input) *Result {
 	return r
 }
 
+func finderOf(t *testing.T, in Input) *finder {
+	t.Helper()
+	f, err := newFinder(context.Background(), in, Options{Seed: 1})
+	check(t, err)
+	return f
+}
+
+// partners are the bags whose captions each bag's are compared with.
+func partners(f *finder, seed uint64) map[int]int32 {
+	order, of := f.pair(seed), map[int]int32{}
+	for i, n := range order {
+		of[int(n)] = order[(i+1)%len(order)]
+	}
+	return of
+}
+
 // auc is the probability that a foreign caption has less than an own one.
 func auc(r *Result, foreign [][]bool) float64 {
 	var own, others []float64
@@ -275,7 +291,7 @@ func TestJudge_IsTheEquation(t *testing.T) {
 	p := replaced(300, 2)
 	k, captions, scores := p.classes, p.captions, p.scored(1)
 	for _, in := range []Input{{Classes: k, Captions: captions}, {Classes: k, Captions: captions, Scores: scores}} {
-		f := newFinder(in, 1)
+		f := finderOf(t, in)
 		s := rng.New(3)
 		for i := range f.votes {
 			f.votes[i] = s.Float64()
@@ -285,13 +301,13 @@ func TestJudge_IsTheEquation(t *testing.T) {
 		check(t, f.pass(context.Background()))
 		w.update()
 		prior := w.priors()
-		worst := 0.0
+		worst, partners := 0.0, partners(f, 1)
 		for n, of := range captions {
 			for c, caption := range of {
 				for _, each := range []struct {
 					words []int32
 					got   float64
-				}{{caption, f.own[f.first[n]+c]}, {captions[f.partner[n]][c], f.null[f.first[n]+c]}} {
+				}{{caption, f.own[f.first[n]+c]}, {captions[partners[n]][c], f.null[f.first[n]+c]}} {
 					want := 0.0
 					for class := range k {
 						logit := prior[class]
@@ -330,7 +346,7 @@ func TestLearn_IsTheEquation(t *testing.T) {
 	p := replaced(300, 2)
 	k, captions, scores := p.classes, p.captions, p.scored(1)
 	for _, in := range []Input{{Classes: k, Captions: captions}, {Classes: k, Captions: captions, Scores: scores}} {
-		f := newFinder(in, 1)
+		f := finderOf(t, in)
 		s := rng.New(3)
 		for i := range f.votes {
 			f.votes[i] = s.Float64()
