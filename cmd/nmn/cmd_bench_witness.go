@@ -98,6 +98,9 @@ func (c *witnessCommand) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if !leads(c.options.Group) {
+		return nil
+	}
 	if c.asJSON {
 		return writeJSON(p.out, f)
 	}
@@ -107,7 +110,7 @@ func (c *witnessCommand) run(ctx context.Context, p *program) error {
 
 func (c *witnessCommand) captions(ctx context.Context) (*bench.Captions, error) {
 	if c.ofAFile {
-		return c.captionFile().Read(ctx)
+		return c.captionFile().Read(ctx, c.options.Group)
 	}
-	return c.generated().Make(), nil
+	return c.generated().Make(c.options.Group), nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"nmn/group"
 )
@@ -31,19 +32,19 @@ func Share(g group.Group, bags int) (from, to int) {
 	return from * bags / blocks, to * bags / blocks
 }
 
-// Share cuts a rank's share out of an input of all bags. Captions and scores are not copied, and so not let go of.
+// Share cuts a rank's share out of an input of all bags, which it does not hold on to.
 func (in Input) Share(g group.Group) Input {
 	if group.Of(g).Size() == 1 {
 		return in
 	}
 	in.Bags = len(in.Captions)
 	from, to := Share(g, in.Bags)
-	in.Captions = in.Captions[from:to:to]
+	in.Captions = slices.Clone(in.Captions[from:to])
 	if in.Scores == nil {
 		return in
 	}
 	if in.Scored == nil {
-		in.Scores = in.Scores[from*in.Classes : to*in.Classes : to*in.Classes]
+		in.Scores = append([]float32{}, in.Scores[from*in.Classes:to*in.Classes]...) // not nil, even if empty
 		return in
 	}
 	all := in

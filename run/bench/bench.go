@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"nmn/group"
 	"nmn/kernels"
 	"nmn/run"
 )
@@ -22,6 +23,8 @@ type Options struct {
 	// Threads are those of the CPU's backend, 0 for one for each processor. They are noted in the figures; the backend
 	// that is measured has them already.
 	Threads int
+	// Group are the ranks that Witness measures together; nil for this process alone.
+	Group group.Group
 }
 
 // ErrRepeats is returned where nothing would be measured.

@@ -1,0 +1,6 @@
+package main
+
+import ranks "nmn/group"
+
+// leads reports whether this process is the one that writes what the ranks of a job have found: rank 0, or the only one.
+func leads(g ranks.Group) bool { return ranks.Of(g).Rank() == 0 }
