@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 
 	"nmn/group"
 	"nmn/loader"
@@ -40,13 +41,19 @@ func (m *message) append(dst []byte, results [][]float32) []byte {
 		dst = appendText(dst, m.ids[i])
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(results)))
+	total := 0
 	for _, values := range results {
 		dst = binary.AppendUvarint(dst, uint64(len(values)))
+		total += 4 * len(values)
 	}
+	at := len(dst)
+	dst = slices.Grow(dst, total)[:at+total]
 	for _, values := range results {
-		for _, v := range values {
-			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+		to := dst[at : at+4*len(values)]
+		for i, v := range values {
+			binary.LittleEndian.PutUint32(to[4*i:], math.Float32bits(v))
 		}
+		at += len(to)
 	}
 	return dst
 }
@@ -134,9 +141,9 @@ func (s *shared) batch(number int, m *message) *loader.Batch {
 }
 
 func (s *shared) values(m *message) [][]float32 {
-	s.all, s.lists = s.all[:0], s.lists[:0]
-	for at := 0; at < len(m.results); at += 4 {
-		s.all = append(s.all, math.Float32frombits(binary.LittleEndian.Uint32(m.results[at:])))
+	s.all, s.lists = slices.Grow(s.all[:0], len(m.results)/4)[:len(m.results)/4], s.lists[:0]
+	for i := range s.all {
+		s.all[i] = math.Float32frombits(binary.LittleEndian.Uint32(m.results[4*i:]))
 	}
 	at := 0
 	for _, n := range m.lengths {

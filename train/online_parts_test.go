@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -108,4 +109,80 @@ func TestOnlineParts_AnErrorOfOneRankEndsAll(t *testing.T) {
 		_, _, err := p.join(&loader.Batch{Number: 1}, nil, failure)
 		return err
 	}), broken)
+}
+
+// The parts are those that the loader deals, some of which are empty.
+func TestOnlineParts_OfTheSharesOfALoader(t *testing.T) {
+	r := newRig()
+	r.source = func(s loader.Source) loader.Source { return spoilt{films{s}} }
+	r.mil, r.noise, r.bags = true, model.FeatureDependent, 21
+	r.config.BatchBagsMIL = 5
+	trainers := make([]*Trainer, 4)
+	for i := range trainers {
+		o := r.options(t)
+		o.Loader.MaxBadSamples = 21
+		trainers[i] = newTrainer(t, o)
+		trainers[i].online = trainers[i].newOnline()
+	}
+	want, err := scoredEpoch(trainers[0], group.Alone{})
+	check(t, err)
+	for n := 2; n <= 4; n++ {
+		for rank, err := range onRanks(t, n, func(g group.Group) error {
+			got, err := scoredEpoch(trainers[g.Rank()], g)
+			if err == nil && !reflect.DeepEqual(got, want) {
+				err = errors.New("other scores than one process")
+			}
+			return err
+		}) {
+			if err != nil {
+				t.Errorf("rank %d of %d: %v", rank, n, err)
+			}
+		}
+	}
+}
+
+// scoredEpoch are the online scores of an epoch in which nothing is learned, with the bags that were left out.
+func scoredEpoch(trainer *Trainer, g group.Group) (all []any, err error) {
+	config := trainer.loaderConfig()
+	config.Share = loader.Share{Rank: g.Rank(), Ranks: g.Size()}
+	l, err := loader.New(trainer.Data, config)
+	if err != nil {
+		return nil, err
+	}
+	epoch, err := l.Epoch(context.Background(), 1, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer epoch.Close()
+	p := &onlineParts{exchange: exchange{group: g}, order: l.Order(1), batches: l.Batches(), eachRates: true}
+	for {
+		batch, err := epoch.Next(context.Background())
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		var values [][]float32
+		if batch.N > 0 {
+			if values, err = trainer.scoreNow(batch); err != nil {
+				return nil, err
+			}
+		}
+		if g.Size() > 1 {
+			if batch, values, err = p.join(batch, values, nil); err != nil {
+				return nil, err
+			}
+		}
+		if batch.N > 0 {
+			all = append(all, batch.Number, slices.Clone(batch.Index), slices.Clone(batch.IDs),
+				slices.Clone(values[0]), slices.Clone(values[1]))
+		}
+	}
+	bad, err := p.leftOut(l.Bad(0))
+	slices.SortFunc(bad, func(a, b loader.BadSample) int { return a.Bag - b.Bag })
+	for _, b := range bad {
+		all = append(all, b.Bag, b.ID, b.Err.Error())
+	}
+	return all, err
 }
