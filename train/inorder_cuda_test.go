@@ -3,6 +3,8 @@
 package train
 
 import (
+	"bytes"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"strconv"
 	"testing"
 
+	"nmn/group"
 	"nmn/kernels"
 	"nmn/kernels/emulator"
 	"nmn/loader"
@@ -34,6 +37,33 @@ func TestCUDA_ScoresAsTheHostDoes(t *testing.T) {
 		for i, got := range asUsers(t, Passes{}, net, set, config) {
 			if !slices.Equal(got, want[i]) {
 				t.Errorf("%q late: result %d of a recorded pass differs from that of one that is not", streams, i)
+			}
+		}
+	}
+}
+
+// Ranks have the batches of a card that computes one while the host gathers another, in the order of the set.
+func TestCUDA_RanksScoreAsOneCardDoes(t *testing.T) {
+	net, set, config := ragged(t, card(false))
+	set.Source, config.MaxBadSamples = spoilt{set.Source}, 38
+	want, err := judged(Passes{}, net, set, config)
+	check(t, err)
+	for _, n := range []int{2, 3} {
+		of := netsOf{config: config}
+		for range n {
+			net, set, _ := ragged(t, card(false))
+			set.Source = spoilt{set.Source}
+			of.nets, of.sets = append(of.nets, net), append(of.sets, set)
+		}
+		for rank, err := range onRanks(t, n, func(g group.Group) error {
+			got, err := judged(Passes{g}, of.nets[g.Rank()], of.sets[g.Rank()], of.config)
+			if err == nil && !bytes.Equal(got, want) {
+				err = errors.New("other scores than one card")
+			}
+			return err
+		}) {
+			if err != nil {
+				t.Errorf("rank %d of %d: %v", rank, n, err)
 			}
 		}
 	}
