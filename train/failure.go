@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"nmn/group"
 	"nmn/loader"
 )
 
@@ -18,17 +19,32 @@ var (
 	ErrNonFinite = errors.New("loss or gradient is not finite")
 )
 
-// Interrupted is the error of a training that ended with err at a step. Where that is the end of ctx, what has
-// been done is saved, and the error wraps ErrInterrupted and what ended the context.
+// Interrupted is the error of a training that ended with err at a step. Where that is the end of ctx, or of the context
+// of another rank, what has been done is saved, and the error wraps ErrInterrupted and what ended the context.
 func Interrupted(ctx context.Context, err error, epoch, step, steps int, save func() error) error {
-	if err == nil || ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+	cause := interruption(ctx, err)
+	if cause == nil {
 		return err
 	}
-	err = fmt.Errorf("%w after step %d of %d (epoch %d): %w", ErrInterrupted, step, steps, epoch, context.Cause(ctx))
+	err = fmt.Errorf("%w after step %d of %d (epoch %d): %w", ErrInterrupted, step, steps, epoch, cause)
 	if saving := save(); saving != nil {
 		return errors.Join(err, saving)
 	}
 	return err
+}
+
+// interruption is what has ended the context of a training, or of another rank's, where err comes of it; else nil.
+func interruption(ctx context.Context, err error) error {
+	var lost *group.LostError
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return context.Cause(ctx)
+	case errors.As(err, &lost) && errors.Is(lost, context.Canceled):
+		return lost
+	}
+	return nil
 }
 
 // NonFiniteError is the end of a stage that diverged, or met broken input. It wraps ErrNonFinite.

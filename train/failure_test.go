@@ -1,0 +1,28 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"nmn/group"
+)
+
+// The interrupt of another rank ends a training as one of its own does: with a checkpoint.
+func TestInterrupted_ByAnotherRank(t *testing.T) {
+	for _, c := range []struct {
+		cause error
+		saves bool
+	}{{context.Canceled, true}, {errors.New("the disk is full"), false}} {
+		saved := false
+		lost := &group.LostError{Rank: 2, Name: "host 7", Cause: c.cause}
+		err := Interrupted(t.Context(), fmt.Errorf("cannot validate: %w", lost), 1, 3, 9, func() error {
+			saved = true
+			return nil
+		})
+		if saved != c.saves || errors.Is(err, ErrInterrupted) != c.saves || !errors.Is(err, c.cause) {
+			t.Errorf("rank 2 ends by %v: saved is %t, the error %v", c.cause, saved, err)
+		}
+	}
+}
