@@ -29,7 +29,7 @@ $(AUDIT)/pictures/pictures.csv: | build
 cuda: ## build ./nmn with CUDA (needs a C compiler, CUDA 13 and cuDNN 9: docs/cuda.md)
 	$(GO) run ./cuda/toolkit exec $(GO) build -tags cuda -o nmn ./cmd/nmn
 
-cuda-toolkit: ## install the pinned CUDA 13 and cuDNN 9 into build/cuda-toolkit (1.5 GB, needs pip)
+cuda-toolkit: ## install the pinned CUDA 13, cuDNN 9 and NCCL into build/cuda-toolkit (1.7 GB, needs pip)
 	$(GO) run ./cuda/toolkit install
 
 train-gpu: cuda ## train on noisy scenes on the first GPU and print the table
@@ -53,7 +53,7 @@ test: ## run all tests
 	$(GO) test ./...
 
 race: ## run the tests of everything with goroutines under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -short ./cuda/cudnn ./eval/... ./examples/serve ./group/... ./internal/chaos/... ./internal/mutate ./internal/parallel ./kernels/... ./loader ./loader/dataset ./loader/doctor ./loader/frames ./loader/noise ./loader/picture/... ./loader/scenes ./loader/shard ./model/... ./train/... ./telemetry/... ./labels/rates/... ./labels/audit ./labels/multiclass ./labels/neighbours ./labels/witness ./labels/annotators ./labels/captions ./captioning/... ./recipe/... ./run/... ./experiment/...
+	CGO_ENABLED=1 $(GO) test -race -short ./cuda/cudnn ./cuda/nccl ./eval/... ./examples/serve ./group/... ./internal/chaos/... ./internal/mutate ./internal/parallel ./kernels/... ./loader ./loader/dataset ./loader/doctor ./loader/frames ./loader/noise ./loader/picture/... ./loader/scenes ./loader/shard ./model/... ./train/... ./telemetry/... ./labels/rates/... ./labels/audit ./labels/multiclass ./labels/neighbours ./labels/witness ./labels/annotators ./labels/captions ./captioning/... ./recipe/... ./run/... ./experiment/...
 	CGO_ENABLED=1 $(GO) test -race -short -run 'Hangups|NobodyReads|Interrupt|Progress' ./cmd/nmn
 
 MPI ?= mpi

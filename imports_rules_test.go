@@ -33,6 +33,7 @@ var withoutRow = []string{".", "bench"}
 var withCgo = []string{
 	"cuda", "cuda/cublas", "cuda/cudnn", "cuda/internal/fakedriver", "cuda/internal/fakecudnn", "group/mpi",
 	"loader/picture/jpeg/turbo",
+	"cuda", "cuda/cublas", "cuda/cudnn", "cuda/nccl", "cuda/internal/fakedriver", "cuda/internal/fakecudnn", "loader/picture/jpeg/turbo",
 }
 
 // outside names the packages that may import what is neither of this module nor of the standard library; "/..." stands
@@ -97,6 +98,9 @@ var notInProduct = append([]string{"kernels/ref", "kernels/emulator/library"}, f
 var suiteUsers = append([]string{
 	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn", "run/bench",
 	"kernels/ledger", "group/mpi",
+	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn", "cuda/nccl",
+	"run/bench",
+	"kernels/ledger",
 }, families...)
 
 // dataSets make, read and write data sets. Tests of every package that reaches the loader take their data from them.

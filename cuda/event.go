@@ -60,6 +60,20 @@ func (s *Stream) Wait(e *Event) error {
 // Sync makes the host wait for the event.
 func (e *Event) Sync() error { return e.device.call("wait for an event", "", e.event.Synchronize) }
 
+// Happened reports whether the event has happened. It does not wait, and does not make work go on.
+func (e *Event) Happened() (bool, error) {
+	happened := true
+	err := e.device.call("ask for an event", "", func() error {
+		err := e.event.Query()
+		if err == cu.NotReady {
+			happened = false
+			return nil
+		}
+		return err
+	})
+	return happened && err == nil, err
+}
+
 // Elapsed is the time from an event to a later one, both with timing and both happened, to about
 // half a microsecond.
 func (e *Event) Elapsed(later *Event) (time.Duration, error) {

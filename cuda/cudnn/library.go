@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"nmn/cuda"
 )
 
 // LibraryVariable is the environment variable that names libcudnn.so.9, or the folder that holds it.
@@ -84,30 +86,10 @@ func patterns(getenv func(string) string, program string) (list []string) {
 	}
 	list = append(list, program, filepath.Join(program, "lib"),
 		filepath.Join(program, "build/cuda-toolkit/nvidia/cudnn/lib"))
-	for _, site := range sitePackages(getenv) {
+	for _, site := range cuda.PythonPackages(getenv) {
 		list = append(list, filepath.Join(site, "nvidia/cudnn/lib"), filepath.Join(site, "torch/lib"))
 	}
 	return append(list, "/usr/local/cuda/lib64", "/usr/local/cudnn/lib")
-}
-
-// sitePackages are the folders, as globs, into which Pythons install packages: those of the
-// environment in use first.
-func sitePackages(getenv func(string) string) (list []string) {
-	prefixes := []string{getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX")}
-	for _, folder := range filepath.SplitList(getenv("PATH")) {
-		if _, err := os.Stat(filepath.Join(folder, "python3")); err == nil {
-			prefixes = append(prefixes, filepath.Dir(folder))
-		}
-	}
-	if home := getenv("HOME"); home != "" {
-		prefixes = append(prefixes, filepath.Join(home, ".local"), filepath.Join(home, ".pyenv/versions/*"))
-	}
-	for _, prefix := range append(prefixes, "/opt/conda", "/usr/local", "/usr") {
-		if prefix != "" {
-			list = append(list, filepath.Join(prefix, "lib/python3*/site-packages"), filepath.Join(prefix, "lib/python3*/dist-packages"))
-		}
-	}
-	return list
 }
 
 // openAt opens a libcudnn after the libraries that it looks up by name when it needs them: in Python's

@@ -39,7 +39,7 @@ func install(folder string) error {
 	if err := os.WriteFile(list, requirements, 0o666); err != nil {
 		return err
 	}
-	fmt.Println("installing 1.5 GB into", folder)
+	fmt.Println("installing 1.7 GB into", folder)
 	pip := exec.Command(python, "-m", "pip", "install", "--quiet", "--root-user-action=ignore", "--disable-pip-version-check", "--no-deps",
 		"--no-compile", "--only-binary=:all:", "--require-hashes", "--target", folder, "--requirement", list)
 	pip.Stdout, pip.Stderr = os.Stdout, os.Stderr

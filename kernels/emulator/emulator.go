@@ -1,6 +1,6 @@
 // Package emulator runs the kernels' own sources on a host without a graphics card. A C++ compiler
 // builds them, with a header that gives the language of CUDA its meaning on a CPU, into a library that
-// takes the place of libcuda.so.1, libcudnn.so.9 and libcublasLt.so.13; the program above it stays as it is. Only the
+// takes the place of libcuda.so.1, libcudnn.so.9, libcublasLt.so.13 and libnccl.so.2; the program above it stays as it is. Only the
 // convolutions and products are not NVIDIA's nor the kernels': they are plain loops.
 //
 // It judges what a kernel computes: values, barriers, races between the threads of a block (threads and
@@ -77,7 +77,7 @@ func Install(folder, families string, variables ...string) error {
 }
 
 // Build makes a library in a folder and returns its path: a libcuda.so.1 that holds the kernels of the
-// sources, and at the same time a libcudnn.so.9 and a libcublasLt.so.13 that compute plainly. CXX names the
+// sources, and at the same time a libcudnn.so.9, a libcublasLt.so.13 and a libnccl.so.2 that compute plainly. CXX names the
 // compiler, otherwise g++ or c++ is used; without one the error wraps ErrCompiler.
 func Build(folder string, sources ...string) (library string, err error) {
 	return link(folder, own, nil, sources)
@@ -90,7 +90,7 @@ func BuildCounting(folder string, sources ...string) (library string, err error)
 }
 
 // own are the emulator's sources.
-var own = []string{"runtime.cpp", "streams.cpp", "driver.cpp", "cudnn.cpp", "graphs.cpp", "cublas.cpp"}
+var own = []string{"runtime.cpp", "streams.cpp", "driver.cpp", "cudnn.cpp", "graphs.cpp", "cublas.cpp", "nccl.cpp"}
 
 func link(folder string, own, more, sources []string) (library string, err error) {
 	compiler, err := findCompiler()

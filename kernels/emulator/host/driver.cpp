@@ -11,7 +11,7 @@
 
 namespace {
 
-enum Code { success = 0, invalidValue = 1, outOfMemory = 2, invalidDevice = 101, invalidImage = 200, invalidHandle = 400, notFound = 500, illegalAddress = 700, launchFailed = 719, captureUnsupported = 900 };
+enum Code { success = 0, invalidValue = 1, outOfMemory = 2, invalidDevice = 101, invalidImage = 200, invalidHandle = 400, notFound = 500, notReady = 600, illegalAddress = 700, launchFailed = 719, captureUnsupported = 900 };
 
 // The code of a planned failure that leaves a call without effect, though it reports success.
 const int ignored = -1;
@@ -28,6 +28,12 @@ size_t held;
 size_t capacity() {
   const char *bytes = getenv("NMN_EMULATOR_MEMORY");
   return bytes && *bytes ? strtoull(bytes, nullptr, 10) : size_t(8) << 30;
+}
+
+// devices is how many cards there are: 1, or what NMN_EMULATOR_DEVICES says. All share one memory.
+int devices() {
+  const char *number = getenv("NMN_EMULATOR_DEVICES");
+  return number && *number ? atoi(number) : 1;
 }
 
 // Pinned memory, its size by its address.
@@ -113,8 +119,10 @@ extern "C" {
 
 int cuInit(unsigned) { return success; }
 int cuDriverGetVersion(int *v) { return *v = 13000, success; }
-int cuDeviceGetCount(int *n) { return *n = 1, success; }
-int cuDeviceGet(int *device, int ordinal) { return *device = 0, ordinal ? invalidDevice : success; }
+int cuDeviceGetCount(int *n) { return *n = devices(), success; }
+int cuDeviceGet(int *device, int ordinal) {
+  return *device = ordinal, ordinal < 0 || ordinal >= devices() ? invalidDevice : success;
+}
 int cuDeviceGetName(char *name, int n, int) { return snprintf(name, n, "host emulator"), success; }
 int cuDeviceTotalMem_v2(size_t *bytes, int) { return *bytes = capacity(), success; }
 int cuDeviceGetAttribute(int *v, int attribute, int) {
@@ -128,16 +136,16 @@ int cuDeviceGetAttribute(int *v, int attribute, int) {
   }
   return success;
 }
-int cuDevicePrimaryCtxRetain(void **context, int) { return emulator::openDevice(), *context = &memory, success; }
+int cuDevicePrimaryCtxRetain(void **context, int) { return *context = emulator::openDevice(), success; }
 int cuDevicePrimaryCtxRelease_v2(int) {
   Call call("cuDevicePrimaryCtxRelease");
-  return emulator::broken = success;  // what is opened next works again
+  return emulator::closeDevice(), success;
 }
-int cuCtxSetCurrent(void *) { return success; }
-int cuCtxGetCurrent(void **context) { return *context = &memory, success; }
+int cuCtxSetCurrent(void *context) { return emulator::enterContext(context), success; }
+int cuCtxGetCurrent(void **context) { return *context = emulator::currentContext(), success; }
 int cuCtxSynchronize(void) {
   Call call("cuCtxSynchronize");
-  return call.code ? call.code : emulator::finishAll();
+  return call.code ? call.code : emulator::finishContext();
 }
 
 int cuGetErrorName(int code, const char **name) {
@@ -178,7 +186,7 @@ int cuMemAlloc_v2(uintptr_t *at, size_t bytes) {
 }
 int cuMemFree_v2(uintptr_t at) {
   Call call("cuMemFree");
-  emulator::finishAll();
+  emulator::settle();
   auto m = memory.find(at);
   if (m == memory.end()) return invalidValue;
   held -= m->second;
@@ -258,8 +266,8 @@ int cuEventCreate(void **event, unsigned) {
 }
 int cuEventDestroy_v2(void *event) {
   Call call("cuEventDestroy");
-  emulator::finishAll();  // work that was put off may name it
-  return delete static_cast<Event *>(event), call.code;
+  if (emulator::settle()) delete static_cast<Event *>(event);  // work that waits for other ranks may name it
+  return call.code;
 }
 int cuEventRecord(void *event, void *stream) {
   Call call("cuEventRecord");
@@ -270,6 +278,11 @@ int cuEventSynchronize(void *event) {
   Call call("cuEventSynchronize");
   if (call.code == ignored) return success;
   return call.code ? call.code : emulator::finish(static_cast<const Event *>(event));
+}
+int cuEventQuery(void *event) {
+  Call call("cuEventQuery");
+  if (call.code) return call.code;
+  return emulator::happened(static_cast<Event *>(event)) ? success : notReady;
 }
 int cuEventElapsedTime_v2(float *milliseconds, void *from, void *to) {
   return *milliseconds = float(static_cast<Event *>(to)->at - static_cast<Event *>(from)->at) / 1000, success;

@@ -11,11 +11,17 @@
 
 namespace emulator {
 
-typedef std::function<int()> Work;  // returns a CUresult
+typedef std::function<int()> Work;  // returns a CUresult, or pending
+
+// pending is what work returns that has to wait for other ranks of the program: it is tried again.
+const int pending = -2;
+
 typedef std::vector<Work> Graph;
 
 struct Stream {
   bool late = false;
+  bool busy = false;         // its first work is being done
+  void *context = nullptr;   // that it was made in
   std::deque<Work> queue;    // what has been put off
   Graph *capture = nullptr;  // where work goes instead of being done
 };
@@ -29,17 +35,34 @@ struct Event {
 // What a kernel or work that was put off has failed with: every later call returns it.
 extern int broken;
 
-void openDevice();
+// openDevice makes a context; closeDevice gives one back.
+void *openDevice();
+void closeDevice();
+void enterContext(void *context);
+void *currentContext();
+
 Stream *makeStream();
 void closeStream(Stream *stream);
 int enqueue(void *stream, Work work);
 int record(Event *event, Stream *stream);
 int wait(Stream *stream, Event *event);
+bool happened(const Event *event);
 
-// These do what was put off: of one stream, up to an event, and of all. They return broken.
+// These do what was put off: of one stream, up to an event, and of all streams of the current context. They return
+// broken. Work that waits for other ranks is waited for, in a Call.
 int finish(Stream *stream);
 int finish(const Event *event);
-int finishAll();
+int finishContext();
+
+// settle does all that does not wait for other ranks, of all streams, and tells whether nothing is left.
+bool settle();
+
+// drive does work of a stream until something is reached, or until it is stuck.
+void drive(Stream *stream, const std::function<bool()> &reached);
+
+// await waits until something has come, in a Call; wake has those look again who wait.
+void await(const std::function<bool()> &come);
+void wake();
 
 // Call is one entry into the driver: one at a time. code is what it must return at once unless it is 0:
 // broken, or what is planned.

@@ -1,6 +1,8 @@
 // The order of work: streams, events, and failures that are planned by the environment.
 #include "enqueue.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,20 +15,70 @@ int broken;
 namespace {
 
 std::recursive_mutex guard;
-bool opened;    // and no stream made yet
-uint64_t done;  // pieces of work
+std::condition_variable_any moved;  // what stuck work waits for may have come
+uint64_t done;                      // pieces of work
 std::set<Stream *> streams;
+bool advancing;
 
-int perform(const Work &work) { return done++, work(); }
+// A context is the device as it was opened once; unlike a driver's, each opening has its own, so that ranks that are
+// goroutines of one process do not wait for each other's streams.
+struct Context {
+  bool fresh = true;  // no stream was made yet
+};
+thread_local Context *current;
+int opened;  // contexts that were not given back
 
-// step does the first work of a queue.
-bool step(Stream *s) {
-  if (s->queue.empty()) return false;
-  const Work work = std::move(s->queue.front());
+int perform(const Work &work) {
+  const int code = work();
+  if (code != pending) done++;
+  return code;
+}
+
+enum class Step { none, done, stuck };
+
+// step does the first work of a queue, unless it has to wait for what other ranks do.
+Step step(Stream *s) {
+  if (s->queue.empty()) return Step::none;
+  if (s->busy) return Step::stuck;
+  if (!broken) {
+    s->busy = true;
+    const int code = perform(s->queue.front());
+    s->busy = false;
+    if (code == pending) return Step::stuck;
+    if (code) broken = code, moved.notify_all();
+  }
   s->queue.pop_front();
-  if (broken) return true;
-  if (const int code = perform(work)) broken = code;
-  return true;
+  return Step::done;
+}
+
+// advance does what can be done of streams that are not late, whose work was stuck.
+bool advance() {
+  if (advancing) return false;
+  advancing = true;
+  bool any = false;
+  for (bool again = true; again;) {
+    again = false;
+    for (Stream *s : streams) {
+      while (!s->late && step(s) == Step::done) again = any = true;
+    }
+  }
+  advancing = false;
+  if (any) moved.notify_all();
+  return any;
+}
+
+// until does work of a stream up to something, for which it waits where it depends on other ranks. The caller holds
+// guard once.
+template <class Reached>
+int until(Stream *s, Reached reached) {
+  while (!reached()) {
+    const Step now = step(s);
+    if (now == Step::none) break;
+    if (now == Step::done || advance()) continue;
+    moved.wait_for(guard, std::chrono::milliseconds(20));
+  }
+  advance();
+  return broken;
 }
 
 const char *variable(const char *name) {
@@ -36,13 +88,25 @@ const char *variable(const char *name) {
 
 }  // namespace
 
-void openDevice() { opened = true; }
+void *openDevice() {
+  std::lock_guard<std::recursive_mutex> lock(guard);
+  opened++;
+  return new Context;
+}
+
+void closeDevice() {
+  if (--opened == 0) broken = 0;  // what is opened next works again
+}
+
+void enterContext(void *context) { current = static_cast<Context *>(context); }
+void *currentContext() { return current; }
 
 Stream *makeStream() {
   Stream *s = new Stream;
   const std::string late = variable("NMN_EMULATOR_LATE");
-  s->late = late == "all" || (late == "first" && opened);
-  opened = false;
+  s->context = current;
+  s->late = late == "all" || (late == "first" && current && current->fresh);
+  if (current) current->fresh = false;
   streams.insert(s);
   return s;
 }
@@ -60,8 +124,13 @@ int enqueue(void *stream, Work work) {
     s->capture->push_back(std::move(work));
     return 0;
   }
-  if (!s || !s->late) return perform(work);
+  if (!s) return perform(work);
+  if (!s->late && s->queue.empty()) {
+    const int code = perform(work);
+    if (code != pending) return advance(), code;
+  }
   s->queue.push_back(std::move(work));
+  advance();
   return 0;
 }
 
@@ -77,24 +146,51 @@ int record(Event *event, Stream *stream) {
 int wait(Stream *stream, Event *event) {
   const Event until = *event;  // a later record does not move what was waited for
   return enqueue(stream, [=] {
-    while (until.on && event->happened < until.recorded && step(until.on)) {}
+    while (until.on && event->happened < until.recorded) {
+      const Step now = step(until.on);
+      if (now == Step::stuck) return pending;
+      if (now == Step::none) break;
+    }
     return broken;
   });
 }
 
+bool happened(const Event *event) { return event->happened >= event->recorded; }
+
+void drive(Stream *s, const std::function<bool()> &reached) {
+  while (!reached() && step(s) == Step::done) {}
+}
+
+void wake() { moved.notify_all(); }
+
+void await(const std::function<bool()> &come) {
+  while (!come()) moved.wait_for(guard, std::chrono::milliseconds(20));
+}
+
 int finish(Stream *stream) {
-  while (step(stream)) {}
-  return broken;
+  return until(stream, [] { return false; });
 }
 
 int finish(const Event *event) {
-  while (event->on && event->happened < event->recorded && step(event->on)) {}
+  if (!event->on) return broken;
+  return until(event->on, [=] { return happened(event); });
+}
+
+int finishContext() {
+  const std::set<Stream *> all = streams;
+  for (Stream *s : all) {
+    if (s->context == current && streams.count(s)) finish(s);
+  }
   return broken;
 }
 
-int finishAll() {
-  for (Stream *s : streams) finish(s);
-  return broken;
+bool settle() {
+  bool idle = true;
+  for (Stream *s : streams) {
+    while (step(s) == Step::done) {}
+    idle = idle && s->queue.empty();
+  }
+  return idle;
 }
 
 Call::Call(const char *name) : lock(guard), code(broken) {

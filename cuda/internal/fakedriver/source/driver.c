@@ -358,6 +358,10 @@ int cuEventSynchronize(void *e) {
   if (at->on) run_until(at->on, at, at->recorded);
   return leave(sticky);
 }
+int cuEventQuery(void *e) {
+  CALL("cuEventQuery", 1);
+  return leave(((event *)e)->happened < ((event *)e)->recorded ? NOT_READY : OK);
+}
 int cuEventElapsedTime_v2(float *ms, void *a, void *b) { (void)a, (void)b; CALL("cuEventElapsedTime", 1); *ms = next_time < time_count ? times[next_time++] : 1.5f; DONE; }
 int cuEventElapsedTime(float *ms, void *a, void *b) { return cuEventElapsedTime_v2(ms, a, b); }
 int cuStreamWaitEvent(void *s, void *e, unsigned flags) {

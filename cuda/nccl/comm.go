@@ -1,0 +1,253 @@
+//go:build cuda
+
+package nccl
+
+// #cgo noescape nmn_nccl_all_reduce
+// #cgo nocallback nmn_nccl_all_reduce
+// #include "layer.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unsafe"
+
+	"nmn/cuda"
+)
+
+// Type is what numbers are: those of ncclDataType_t.
+type Type int
+
+// The types that are summed.
+const (
+	Float32  Type = 7
+	BFloat16 Type = 9
+)
+
+// Span is numbers that lie one behind the other in device memory.
+type Span struct {
+	At    cuda.Address
+	Count int
+}
+
+// Options choose how long ranks wait for each other.
+type Options struct {
+	// Timeout ends a collective, or the joining of the ranks, that has not ended so long after it could begin;
+	// DefaultTimeout if it is 0.
+	Timeout time.Duration
+	// Name says, for errors, who this rank is.
+	Name string
+}
+
+// DefaultTimeout outlasts what a rank may do while others wait for it, such as writing a large checkpoint.
+const DefaultTimeout = 10 * time.Minute
+
+// Comm is a rank's place among the ranks, with a stream of its own. Collectives are enqueued on that stream by one
+// goroutine, in the same order by all ranks, and the host does not wait for them. A goroutine of the Comm looks for
+// errors that come later, and for collectives that do not end: it gives the Comm up then, the collectives end, and
+// every later call returns what has happened.
+type Comm struct {
+	device      *cuda.Device
+	stream      *cuda.Stream
+	rank, ranks int
+	options     Options
+	watch       watch
+
+	mu     sync.Mutex // guards what follows
+	handle unsafe.Pointer
+	failed error // why the Comm was given up
+	closed bool
+}
+
+// Join joins the ranks of an id, each with a device, on all of which it must be called: it waits for the others. Where
+// the library is missing, the error wraps ErrNoLibrary.
+func Join(device *cuda.Device, id ID, rank, ranks int, o Options) (*Comm, error) {
+	if err := Open(); err != nil {
+		return nil, err
+	}
+	if ranks < 1 || rank < 0 || rank >= ranks {
+		return nil, fmt.Errorf("nccl: rank %d of %d", rank, ranks)
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	c := &Comm{device: device, rank: rank, ranks: ranks, options: o}
+	var err error
+	if c.handle, err = join(device, id, rank, ranks, o.Timeout); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.who(), err)
+	}
+	if c.stream, err = device.NewStream("nccl"); err == nil {
+		err = c.watch.open(c)
+	}
+	if err != nil {
+		c.giveUp(err)
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// join waits for the other ranks on a thread of its own, which is left behind where they do not come in time: NCCL has
+// no way to call it back.
+func join(device *cuda.Device, id ID, rank, ranks int, timeout time.Duration) (unsafe.Pointer, error) {
+	type joined struct {
+		handle unsafe.Pointer
+		err    error
+	}
+	done := make(chan joined, 1)
+	go func() {
+		var j joined
+		number := C.nmn_id{}
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&number)), len(id)), id[:])
+		j.err = device.Do(func() error {
+			return check("join the ranks", C.nmn_nccl_join(&j.handle, C.int(ranks), &number, C.int(rank)), nil)
+		})
+		done <- j
+	}()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case j := <-done:
+		return j.handle, j.err
+	case <-timer.C:
+		return nil, fmt.Errorf("nccl: join the ranks: not all %d have come within %v: one has not started, has ended, or "+
+			"cannot reach rank 0 (NCCL_SOCKET_IFNAME names the network to take): %w", ranks, timeout, ErrTimeout)
+	}
+}
+
+// who says which rank this is.
+func (c *Comm) who() string {
+	if c.options.Name == "" {
+		return fmt.Sprintf("rank %d of %d", c.rank, c.ranks)
+	}
+	return fmt.Sprintf("rank %d of %d (%s)", c.rank, c.ranks, c.options.Name)
+}
+
+// Rank is this rank's number, Ranks that of all.
+func (c *Comm) Rank() int  { return c.rank }
+func (c *Comm) Ranks() int { return c.ranks }
+
+// Stream is that on which collectives are enqueued.
+func (c *Comm) Stream() *cuda.Stream { return c.stream }
+
+// AllReduce enqueues replacing the numbers of each span by their sums over the ranks, whose spans have the same
+// lengths. All of them are one launch.
+func (c *Comm) AllReduce(spans []Span, t Type) error {
+	if len(spans) == 0 {
+		return nil
+	}
+	return c.enqueue("all-reduce", func(handle unsafe.Pointer) C.int {
+		first := (*C.nmn_span)(unsafe.Pointer(unsafe.SliceData(spans)))
+		return C.nmn_nccl_all_reduce(handle, first, C.int(len(spans)), C.int(t), c.queue())
+	})
+}
+
+// Broadcast enqueues replacing bytes by those of rank 0.
+func (c *Comm) Broadcast(at cuda.Address, bytes int) error {
+	return c.enqueue("broadcast", func(handle unsafe.Pointer) C.int {
+		return C.nmn_nccl_broadcast(handle, C.uint64_t(at), C.size_t(bytes), c.queue())
+	})
+}
+
+// AllGather enqueues copying the bytes of all ranks one behind the other to a place.
+func (c *Comm) AllGather(to, from cuda.Address, bytes int) error {
+	return c.enqueue("all-gather", func(handle unsafe.Pointer) C.int {
+		return C.nmn_nccl_all_gather(handle, C.uint64_t(to), C.uint64_t(from), C.size_t(bytes), c.queue())
+	})
+}
+
+func (c *Comm) queue() C.uintptr_t { return C.uintptr_t(c.stream.Handle()) }
+
+// enqueue runs a call of the library with the device's context current, and marks the end of what it has enqueued.
+func (c *Comm) enqueue(operation string, call func(handle unsafe.Pointer) C.int) error {
+	c.mu.Lock()
+	handle, err := c.handle, c.failed
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if handle == nil {
+		return fmt.Errorf("nccl: %s: after the communicator was closed: %w", operation, ErrAborted)
+	}
+	err = c.device.Do(func() error { return check(operation, call(handle), handle) })
+	if err == nil {
+		err = c.watch.mark(operation)
+	}
+	if err != nil {
+		return c.giveUp(err)
+	}
+	return nil
+}
+
+// Err is why the Comm was given up, nil while it works. It asks NCCL: once the host has waited for collectives, it says
+// whether their results are true.
+func (c *Comm) Err() error {
+	if err := c.given(); err != nil {
+		return err
+	}
+	if err := c.asyncError(); err != nil {
+		return c.giveUp(err)
+	}
+	return nil
+}
+
+// given is why the Comm was given up, as far as it is known.
+func (c *Comm) given() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed
+}
+
+// Abort gives the Comm up: collectives under way end, with whatever in their results, and every later call returns the
+// cause. It may be called from any goroutine, and more than once. Other ranks notice as far as NCCL does.
+func (c *Comm) Abort(cause error) { c.giveUp(fmt.Errorf("%w: %w", ErrAborted, cause)) }
+
+// giveUp returns why the Comm was given up first.
+func (c *Comm) giveUp(cause error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed != nil {
+		return c.failed
+	}
+	c.failed = fmt.Errorf("%s: %w", c.who(), cause)
+	if c.handle != nil {
+		handle := c.handle
+		c.handle = nil
+		// Its error says nothing that the first one does not.
+		_ = c.device.Finish(func() error { return check("abort", C.nmn_nccl_abort(handle), nil) })
+	}
+	return c.failed
+}
+
+// Close waits for the stream's work and leaves the ranks. Closing twice is harmless. After a failure, which was
+// reported before, it returns nil.
+func (c *Comm) Close() error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil
+	}
+	c.closed = true
+	c.mu.Unlock()
+	var err error
+	if c.stream != nil && c.given() == nil {
+		err = c.stream.Sync() // what does not end is given up by the goroutine that watches
+	}
+	err = errors.Join(err, c.watch.close())
+	c.mu.Lock()
+	handle, failed := c.handle, c.failed
+	c.handle = nil
+	c.mu.Unlock()
+	if handle != nil {
+		left := c.device.Finish(func() error { return check("leave the ranks", C.nmn_nccl_destroy(handle), nil) })
+		err = errors.Join(err, left)
+	}
+	if c.stream != nil {
+		err = errors.Join(err, c.stream.Close())
+	}
+	if failed != nil {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,47 @@
+//go:build cuda
+
+package nccl
+
+// #include "layer.h"
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Results of the library that have a meaning of their own here.
+const (
+	codeRemote = 6 // another rank has left
+)
+
+// Error is a call that NCCL has refused, or what it has noticed since.
+type Error struct {
+	Operation string // what was being done
+	Code      int    // ncclResult_t
+	Text      string // what NCCL calls the code
+	Detail    string // NCCL's words about this case, if any
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("nccl: %s: %s (%d)", e.Operation, e.Text, e.Code)
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	return text + " (NCCL_DEBUG=INFO has NCCL say more)"
+}
+
+// Is makes the loss of another rank equal to ErrAborted.
+func (e *Error) Is(target error) bool { return target == ErrAborted && e.Code == codeRemote }
+
+// check makes the error of a code. comm may be nil.
+func check(operation string, code C.int, comm unsafe.Pointer) error {
+	if code == 0 {
+		return nil
+	}
+	return &Error{
+		Operation: operation, Code: int(code), Text: C.GoString(C.nmn_nccl_error(code)),
+		Detail: C.GoString(C.nmn_nccl_last_error(comm)),
+	}
+}

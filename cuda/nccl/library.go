@@ -1,0 +1,112 @@
+//go:build cuda
+
+package nccl
+
+// #cgo LDFLAGS: -ldl
+// #include <stdlib.h>
+// #include "layer.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"unsafe"
+
+	"nmn/cuda"
+)
+
+// LibraryVariable is the environment variable that names libnccl.so.2, or the folder that holds it.
+const LibraryVariable = "NMN_LIBNCCL"
+
+const libraryName = "libnccl.so.2"
+
+// MinimumVersion is the oldest NCCL that is taken, 2.18, as major·10000 + minor·100 + patch: the first that runs on
+// the oldest cuDNN's companions and says of an error what it was.
+const MinimumVersion = 21800
+
+// library opens libnccl once for the process.
+var library = sync.OnceValue(openLibrary)
+
+// Open opens libnccl. Where it is missing or too old, the error wraps ErrNoLibrary.
+func Open() error { return library() }
+
+// Version is that of the open library, major·10000 + minor·100 + patch; 0 before Open.
+func Version() int { return int(C.nmn_nccl_version()) }
+
+// openLibrary takes the first libnccl that can be opened.
+func openLibrary() error {
+	var reasons []error
+	for _, path := range candidates(os.Getenv, programFolder()) {
+		err := openAt(path)
+		if err == nil {
+			return checkVersion(path)
+		}
+		reasons = append(reasons, err)
+	}
+	if len(reasons) == 0 {
+		return fmt.Errorf("nccl: %s names another driver, and %s no NCCL for it: %w", cuda.DriverVariable, LibraryVariable,
+			ErrNoLibrary)
+	}
+	return fmt.Errorf("nccl: cannot open %s, also not in an installed torch or nvidia-nccl of Python: install it (pip install "+
+		"nvidia-nccl-cu13), or name it by %s: %w: %w", libraryName, LibraryVariable, reasons[0], ErrNoLibrary)
+}
+
+func checkVersion(path string) error {
+	if v := Version(); v < MinimumVersion {
+		return fmt.Errorf("nccl: %s is version %s, want %s or newer: %w", path, FormatVersion(v), FormatVersion(MinimumVersion),
+			ErrNoLibrary)
+	}
+	return nil
+}
+
+// FormatVersion writes a version as people do, such as 2.30.7.
+func FormatVersion(v int) string { return fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100) }
+
+// candidates are the places of libnccl, the first the most wanted: the one that is named, what the linker finds,
+// CUDA_HOME, the toolkit of this project's checkout, and Python's packages. The library opens the host's driver by
+// itself: where another one is named, none is looked for.
+func candidates(getenv func(string) string, program string) (list []string) {
+	if named := getenv(LibraryVariable); named != "" {
+		if info, err := os.Stat(named); err == nil && info.IsDir() {
+			named = filepath.Join(named, libraryName)
+		}
+		return []string{named}
+	}
+	if getenv(cuda.DriverVariable) != "" {
+		return nil
+	}
+	folders := []string{program, filepath.Join(program, "lib"), filepath.Join(program, "build/cuda-toolkit/nvidia/nccl/lib")}
+	if home := getenv("CUDA_HOME"); home != "" {
+		folders = append([]string{filepath.Join(home, "lib"), filepath.Join(home, "lib64"),
+			filepath.Join(home, "../nccl/lib")}, folders...)
+	}
+	for _, site := range cuda.PythonPackages(getenv) {
+		folders = append(folders, filepath.Join(site, "nvidia/nccl/lib"))
+	}
+	list = []string{libraryName}
+	for _, folder := range append(folders, "/usr/local/cuda/lib64") {
+		found, _ := filepath.Glob(filepath.Join(folder, libraryName)) // a bad pattern finds nothing
+		list = append(list, found...)
+	}
+	return list
+}
+
+func programFolder() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "."
+	}
+	return filepath.Dir(path)
+}
+
+func openAt(path string) error {
+	cpath := C.CString(path)
+	defer C.free(unsafe.Pointer(cpath))
+	if why := C.nmn_nccl_open(cpath); why != nil {
+		return errors.New(C.GoString(why))
+	}
+	return nil
+}
