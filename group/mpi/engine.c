@@ -20,7 +20,7 @@
    whoever computes; while data moves, polls are what moves it. */
 #define SPIN 20e-6
 #define MOVING 5e-3
-#define LONGEST_NAP 200e-6
+#define NAP(waited) ((waited) / 16 < 500e-6 ? (waited) / 16 : 500e-6)
 
 enum { ROLL_TAG = 1 };
 
@@ -125,7 +125,7 @@ static int await(engine *e, int n, MPI_Request *requests, int moving) {
     if (moving && waited < MOVING)
       sched_yield();
     else
-      nap(waited / 8 < LONGEST_NAP ? waited / 8 : LONGEST_NAP);
+      nap(NAP(waited));
   }
   if (!moving) e->waited += waited;
   return 1;

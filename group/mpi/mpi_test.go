@@ -71,7 +71,7 @@ type ran struct {
 }
 
 // start runs a case on n ranks, and skips the test where mpirun is missing.
-func start(t *testing.T, n int, name string) ran {
+func start(t testing.TB, n int, name string) ran {
 	t.Helper()
 	mpirun, err := exec.LookPath("mpirun")
 	if err != nil {
@@ -144,4 +144,87 @@ func TestMPI_EndsAsTheContractSays(t *testing.T) {
 	}
 }
 
-var cases = []suite.Case{}
+// cases are programs of ranks that only processes can run.
+var cases = []suite.Case{
+	{Name: "Killed", Run: func(g group.Group) error { return strike(g, syscall.SIGKILL) }, Ends: true},
+	{Name: "Stopped", Run: func(g group.Group) error { return strike(g, syscall.SIGSTOP) }, Ends: true},
+	{Name: "Leaves", Run: leaves, Ends: true},
+	{Name: "Panics", Run: panics},
+	{Name: "Twice", Run: twice},
+}
+
+// strike has a signal strike rank 1 while the others sum.
+func strike(g group.Group, s syscall.Signal) error {
+	x := make([]float32, 3<<20)
+	for i := range 100 {
+		if g.Rank() == 1 && i == 50 {
+			if err := syscall.Kill(os.Getpid(), s); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(g.Sum(x, group.Float32), g.Wait()); err != nil {
+			return err
+		}
+	}
+	return errors.New("the others go on")
+}
+
+func TestMPI_ARankThatIsKilledEndsTheJob(t *testing.T) {
+	r := start(t, 3, "Killed")
+	if r.code == 0 || r.took > 20*time.Second || !strings.Contains(r.output, "rank 1") ||
+		strings.Contains(r.output, "WRONG") {
+		t.Errorf("exit code %d after %v\n%s", r.code, r.took, r.output)
+	}
+}
+
+func TestMPI_ARankThatHangsIsNamed(t *testing.T) {
+	r := start(t, 3, "Stopped")
+	if r.code == 0 || !strings.Contains(r.output, "nmn: rank 1 (") || strings.Contains(r.output, "WRONG") ||
+		!strings.Contains(r.output, group.ErrTimeout.Error()) {
+		t.Errorf("exit code %d after %v\n%s", r.code, r.took, r.output)
+	}
+}
+
+// leaves has rank 1 exit without a word, as a program does that forgets Abort and Close.
+func leaves(g group.Group) error {
+	if g.Rank() == 1 {
+		os.Exit(0)
+	}
+	_, err := g.Gather(nil)
+	return errors.Join(errors.New("the others go on"), err)
+}
+
+func TestMPI_ARankThatLeavesEndsTheJob(t *testing.T) {
+	r := start(t, 3, "Leaves")
+	if r.code == 0 || r.took > 20*time.Second || strings.Contains(r.output, "WRONG") {
+		t.Errorf("exit code %d after %v\n%s", r.code, r.took, r.output)
+	}
+}
+
+// panics wants Go to have its signals still: MPI installs handlers of its own.
+func panics(group.Group) (err error) {
+	defer func() {
+		if recover() == nil {
+			err = errors.New("no panic")
+		}
+	}()
+	var nothing *rank
+	nothing.timeout = 1
+	return nil
+}
+
+// twice wants a second group to be refused.
+func twice(group.Group) error {
+	if _, err := Open(Options{}); err == nil || !strings.Contains(err.Error(), "before") {
+		return fmt.Errorf("opened twice: %v", err)
+	}
+	return nil
+}
+
+func TestMPI_LeavesSignalsToGo(t *testing.T) {
+	for _, name := range []string{"Panics", "Twice"} {
+		if r := start(t, 2, name); r.code != 0 {
+			t.Errorf("%s: exit code %d\n%s", name, r.code, r.output)
+		}
+	}
+}

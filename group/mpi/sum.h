@@ -39,12 +39,15 @@ static inline void add_float32(float *own, const float *theirs, int64_t n, int r
   float total[BLOCK];
   for (int64_t at = 0; at < n; at += BLOCK) {
     int m = (int)(n - at < BLOCK ? n - at : BLOCK);
-    memset(total, 0, sizeof total);
     for (int k = 0; k < size; k++) {
       const float *x = (k == rank ? own : theirs + (k < rank ? k : k - 1) * n) + at;
-      for (int i = 0; i < m; i++) total[i] += x[i];
+      if (k == 0)
+        for (int i = 0; i < m; i++) total[i] = 0 + x[i];
+      else if (k < size - 1)
+        for (int i = 0; i < m; i++) total[i] += x[i];
+      else
+        for (int i = 0; i < m; i++) own[at + i] = total[i] + x[i];
     }
-    memcpy(own + at, total, 4 * m);
   }
 }
 
@@ -53,10 +56,12 @@ static inline void add_bfloat16(uint16_t *own, const uint16_t *theirs, int64_t n
   float total[BLOCK];
   for (int64_t at = 0; at < n; at += BLOCK) {
     int m = (int)(n - at < BLOCK ? n - at : BLOCK);
-    memset(total, 0, sizeof total);
     for (int k = 0; k < size; k++) {
       const uint16_t *x = (k == rank ? own : theirs + (k < rank ? k : k - 1) * n) + at;
-      for (int i = 0; i < m; i++) total[i] += widened(x[i]);
+      if (k == 0)
+        for (int i = 0; i < m; i++) total[i] = 0 + widened(x[i]);
+      else
+        for (int i = 0; i < m; i++) total[i] += widened(x[i]);
     }
     narrow(own + at, total, m);
   }
