@@ -6,6 +6,7 @@ package mpi
 #cgo mpi pkg-config: ompi
 #cgo mpich pkg-config: mpich
 #cgo CFLAGS: -std=gnu11 -O3
+#cgo mpich CFLAGS: -Wno-stringop-overflow
 #include <stdlib.h>
 #include "engine.h"
 */
