@@ -23,7 +23,8 @@ type Options struct {
 	// Threads are those of the CPU's backend, 0 for one for each processor. They are noted in the figures; the backend
 	// that is measured has them already.
 	Threads int
-	// Group are the ranks that Witness measures together; nil for this process alone.
+	// Group are the ranks that are measured together, with batches of all of them in steps, and the captions of all in
+	// Witness; nil for this process alone. Other measurements leave it out.
 	Group group.Group
 }
 

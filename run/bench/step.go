@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"nmn/group"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
@@ -29,17 +30,23 @@ type StepFigures struct {
 	PeakMemoryMiB float64 `json:"peak_memory_mib"`   // of the process, while training
 	DeviceMiB     float64 `json:"device_memory_mib"` // likewise, of the device
 	AllocsPerStep float64 `json:"allocs_per_step"`
+	RankFigures
 }
 
-// Step measures whole training steps on random pictures in memory: upload, forward, backward and update.
+// Step measures whole training steps on random pictures in memory: upload, forward, backward and update. Of several
+// ranks every one calls it; a step takes as long as on the slowest, and forward and update are those of its own share.
 func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*StepFigures, error) {
 	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	own, err := o.shared(n)
+	if err != nil {
 		return nil, err
 	}
 	f := &StepFigures{NetFigures: n.figures(backend, o)}
 	durations, waits := make([]time.Duration, 0, o.Repeats), make([]time.Duration, 0, o.Repeats)
 	var before, after uint64 // allocations
-	err := o.train(ctx, backend, n, watcher{
+	err = o.train(ctx, backend, n, watcher{
 		step: func(e train.StepDone) error {
 			if e.Step > o.Warmup {
 				durations, waits = append(durations, e.Duration), append(waits, e.DataWait)
@@ -54,9 +61,13 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 			if accountant, ok := backend.(kernels.Accountant); ok {
 				f.DeviceMiB = mebibytes(uint64(accountant.MostBytes()))
 			}
-			forward, update, err := o.parts(net, n)
+			forward, update, err := o.parts(net, own)
+			if err != nil {
+				return err
+			}
 			f.ForwardMS, f.UpdateMS = milliseconds(forward), milliseconds(update)
-			return err
+			f.RankFigures, err = o.together(net)
+			return cmp.Or(err, slowest(group.Of(o.Group), durations))
 		},
 	})
 	if err != nil {

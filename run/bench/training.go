@@ -44,7 +44,7 @@ func (o Options) train(ctx context.Context, backend kernels.Backend, n Net, w wa
 	loading.Fit = picture.FitNone
 	var failed error
 	trainer, err := train.New(train.Options{
-		Config: config, Stage: 2, Net: net, Data: set, Loader: loading,
+		Config: config, Stage: 2, Net: net, Data: set, Loader: loading, Group: o.Group,
 		Observers: []train.Observer{{Step: func(e train.StepDone) {
 			if failed = w.step(e); failed != nil {
 				stop()
