@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Compares steps on ranks with those of one process, from the figures of bench/ranks.sh. Needs nothing but Python.
+
+    bench/ranks_table.py FIGURES
+
+FIGURES has a JSON line for each measurement (bench/table.py), of nmn, nmn-RANKS, torch-LAYOUT and ddp-RANKS-LAYOUT. Of
+PyTorch's layouts the one with the lesser median counts. Prints a table in Markdown: medians over the rounds with the least
+and the largest, the speed beside one process of the same program, and nmn's step over PyTorch's on as many ranks; ratios are
+medians over the rounds, each of measurements of one round.
+"""
+import collections
+import statistics
+import sys
+
+from table import lines_of, number, spread
+
+
+def read(path):
+    """Figures by who, without the layout, and round."""
+    layouts = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for m in lines_of(path):
+        who, _, layout = m["who"].partition("-n") if m["who"].endswith(("nchw", "nhwc")) else (m["who"], "", "")
+        layouts[who][layout][m["round"]] = m
+    best = {}
+    for who, by in layouts.items():
+        layout = min(by, key=lambda name: statistics.median(m["step_ms"] for m in by[name].values()))
+        best[who] = (by[layout], "n" + layout if layout else "")
+    return best
+
+
+def paired(ours, theirs, key="step_ms"):
+    """The median over the rounds that both have of ours over theirs."""
+    rounds = sorted(ours.keys() & theirs.keys())
+    return statistics.median(ours[r][key] / theirs[r][key] for r in rounds) if rounds else float("nan")
+
+
+def row(who, best):
+    figures, layout = best[who]
+    program, _, ranks = who.partition("-")
+    one = best.get("nmn" if program == "nmn" else "torch")
+    peer = best.get({"nmn": "torch"}.get(who, f"ddp-{ranks}")) if program == "nmn" else None
+    name = f"nmn, {ranks} ranks × 1 thread" if program == "nmn" and ranks else "nmn, one process × 2 threads"
+    if program == "torch":
+        name = f"PyTorch, one process × 2 threads, {layout}"
+    elif program == "ddp":
+        name = f"PyTorch DDP, {ranks} ranks × 1 thread, {layout}"
+    of = lambda key: [m[key] for m in figures.values() if key in m]
+    speed = f"{1 / paired(figures, one[0]):.2f}" if one else ""
+    sums = spread(of("sums_ms")) if of("sums_ms") else ""
+    return [name, spread(of("step_ms")), speed, sums, number(statistics.median(of("peak_memory_mib"))),
+            f"{paired(figures, peer[0]):.2f}" if peer else ""]
+
+
+def table(path):
+    best = read(path)
+    print("| | step, ms | speed beside one process | sums alone, ms | memory of a process, MiB | nmn / PyTorch |\n|:--|--:|--:|--:|--:|--:|")
+    for who in sorted(best, key=lambda w: (not w.startswith("nmn"), not w.startswith("torch"), w)):
+        print("| " + " | ".join(row(who, best)) + " |")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    table(sys.argv[1])
