@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"nmn/kernels/reduce"
 	"nmn/kernels/tensor"
 	"nmn/model"
 )
@@ -14,6 +15,8 @@ type layerBytes struct {
 	layer   string
 	numbers int
 }
+
+func (l layerBytes) ofHead() bool { return strings.HasPrefix(l.layer, "fc") || l.layer == noiseLayer }
 
 // gradientsOf lists the layers of a net with the numbers of their gradients.
 func gradientsOf(net *model.Net) (layers []layerBytes) {
@@ -65,7 +68,7 @@ type ScalingFigures struct {
 	Fabric        Fabric   `json:"fabric"`
 	Wire          string   `json:"wire"`
 	GradientBytes int      `json:"gradient_bytes"` // as they travel
-	HeadShare     float64  `json:"head_share"`     // of them, which the first bucket has
+	HeadShare     float64  `json:"head_share"`     // of them, that of the head's buckets
 	FloorMS       float64  `json:"floor_ms"`
 	StepMS        float64  `json:"step_ms"`
 	BackwardMS    float64  `json:"backward_end_ms"` // since the step began
@@ -79,8 +82,8 @@ const (
 	updated    = "all"
 )
 
-// bucketNumbers is how many numbers a bucket has at least, but for the last.
-const bucketNumbers = 8 << 20
+// bucketBytes is how many bytes of gradients in float32 a bucket has at least, as train cuts them.
+const bucketBytes = 25 << 20
 
 // Scaling models the step of a net on many cards: the operations of the floor one after the other, stretched to the step
 // of one card, and the sums of gradients beside them or behind them, at the rates of a fabric. What the two take from each
@@ -119,21 +122,30 @@ func (f *ScalingFigures) timeline(floor *FloorFigures, width int) {
 	f.BackwardMS = at
 	layers := slices.Clone(floor.layers)
 	slices.SortStableFunc(layers, func(a, b layerBytes) int { return cmp.Compare(ready[a.layer], ready[b.layer]) })
-	open, numbers := false, 0
-	for _, l := range layers {
-		if !open {
-			f.Buckets, open, numbers = append(f.Buckets, Bucket{}), true, 0
-		}
-		b := &f.Buckets[len(f.Buckets)-1]
-		b.Layers, b.Bytes, b.ReadyMS = append(b.Layers, l.layer), b.Bytes+width*l.numbers, ready[l.layer]
-		numbers += l.numbers
-		open = numbers < bucketNumbers
-		f.GradientBytes += width * l.numbers
-		if strings.HasPrefix(l.layer, "fc") || l.layer == noiseLayer {
-			f.HeadShare += float64(width * l.numbers)
-		}
+	head := slices.IndexFunc(layers, func(l layerBytes) bool { return !l.ofHead() })
+	f.cut(layers[:head], ready[layers[head-1].layer], width)
+	for _, b := range f.Buckets {
+		f.HeadShare += float64(b.Bytes)
 	}
+	f.cut(layers[head:], f.BackwardMS, width)
 	f.HeadShare /= float64(f.GradientBytes)
+}
+
+// cut adds the buckets of layers. A card computes the head and the backbone each by one call: the buckets of a part are
+// ready together, when it is through.
+func (f *ScalingFigures) cut(layers []layerBytes, readyMS float64, width int) {
+	sizes := make([]int, len(layers))
+	for i, l := range layers {
+		sizes[i] = l.numbers * tensor.Float32.Size()
+	}
+	first := 0
+	for _, end := range reduce.Fold(sizes, bucketBytes) {
+		b := Bucket{ReadyMS: readyMS}
+		for _, l := range layers[first:end] {
+			b.Layers, b.Bytes = append(b.Layers, l.layer), b.Bytes+width*l.numbers
+		}
+		f.Buckets, f.GradientBytes, first = append(f.Buckets, b), f.GradientBytes+b.Bytes, end
+	}
 }
 
 // on is the step on so many cards.

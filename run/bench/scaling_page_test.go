@@ -52,14 +52,14 @@ func scalingPage(t *testing.T) string {
 	}{{vggNets[0], 37}, {vggNets[1], 0}, {few, 0}}
 	cards := []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
 	var b strings.Builder
-	b.WriteString("Of each card, in bf16 on an H200:\n\n| batch of a card | step, ms | GFLOP | GB | gradients, MB | of the head " +
-		"| head ready after, ms | all ready after, ms |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("Of each card, in bf16 on an H200:\n\n| batch of a card | step | GFLOP | GB | gradients, MB | of the head " +
+		"| head ready after, ms | all ready after, ms |\n|---|:--|--:|--:|--:|--:|--:|--:|\n")
 	for _, n := range nets {
 		f := scalingOf(t, n.net, ScalingOptions{StepMS: n.stepMS, Fabric: fabrics[0], Cards: cards})
 		floor := floorOf(t, n.net, "", false)
 		fmt.Fprintf(&b, "| %s | %s | %.0f | %.2f | %.0f | %.0f %% | %.2f | %.2f |\n", batchText(n.net), stepText(f),
 			floor.Total.GFLOP, float64(floor.Total.Bytes)/1e9, float64(f.GradientBytes)/1e6, 100*f.HeadShare,
-			f.Buckets[1].ReadyMS, f.BackwardMS)
+			f.Buckets[0].ReadyMS, f.BackwardMS)
 	}
 	for _, n := range nets {
 		for _, half := range []bool{false, true} {
@@ -71,9 +71,9 @@ func scalingPage(t *testing.T) string {
 
 func stepText(f *ScalingFigures) string {
 	if f.StepMS == f.FloorMS {
-		return fmt.Sprintf("%.2f, the floor", f.FloorMS)
+		return fmt.Sprintf("%.2f ms (the floor)", f.FloorMS)
 	}
-	return fmt.Sprintf("%.2f, the goal", f.StepMS)
+	return fmt.Sprintf("%.2f ms (the goal)", f.StepMS)
 }
 
 // scalingTable has a line for each number of cards, and three columns for each network.
@@ -83,7 +83,7 @@ func scalingTable(t *testing.T, b *strings.Builder, n Net, o ScalingOptions) {
 		o.Fabric = fabric
 		all = append(all, scalingOf(t, n, o))
 	}
-	fmt.Fprintf(b, "\n%s a card, a step of %s ms, gradients in %s; ms of the sums, and a card's speed as a share of one "+
+	fmt.Fprintf(b, "\n%s a card, a step of %s, gradients in %s; ms of the sums, and a card's speed as a share of one "+
 		"alone, behind > beside:\n\n| cards |", batchText(n), stepText(all[0]), all[0].Wire)
 	for _, f := range fabrics {
 		fmt.Fprintf(b, " %s: sums | speed |", f.Name)

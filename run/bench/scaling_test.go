@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -64,8 +65,11 @@ func TestScaling_BucketsHoldAllGradientsInTheirOrder(t *testing.T) {
 	if bytes != f.GradientBytes || bytes != 4*140_409_544 {
 		t.Errorf("buckets have %d bytes of %d", bytes, f.GradientBytes)
 	}
-	if got := f.Buckets[0].Layers; got[0] != noiseLayer || got[1] != "fc8" {
-		t.Errorf("the first bucket has %q", got)
+	if got := fmt.Sprint(f.Buckets[0].Layers, f.Buckets[1].Layers); got != "[nmn fc8 fc7] [fc6]" {
+		t.Errorf("the first buckets have %s", got)
+	}
+	if head := f.Buckets[1].ReadyMS; head < .3*37 || head > .4*37 {
+		t.Errorf("the head is ready after %g ms", head)
 	}
 	if f.HeadShare < .87 || f.HeadShare > .91 || math.Abs(ready-f.BackwardMS) > 1e-9 {
 		t.Errorf("the head has %g of the gradients; the last are ready after %g of %g ms", f.HeadShare, ready, f.BackwardMS)
