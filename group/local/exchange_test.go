@@ -137,8 +137,8 @@ func TestSumBlocks_HasTheSameBitsForAllNumbersOfRanks(t *testing.T) {
 
 func TestSumCounts_AddsThoseOfAllRanks(t *testing.T) {
 	ranks(3, func(g group.Group) error {
-		counts := []int{g.Rank(), 0, -5, 1 << 40}
-		if err := group.SumCounts(g, counts, nil); err != nil || !slices.Equal(counts, []int{3, 0, -15, 3 << 40}) {
+		counts := []int{g.Rank(), 0, -5, math.MaxInt / 4}
+		if err := group.SumCounts(g, counts, nil); err != nil || !slices.Equal(counts, []int{3, 0, -15, math.MaxInt / 4 * 3}) {
 			t.Errorf("%v, %v", counts, err)
 		}
 		return nil
