@@ -22,7 +22,7 @@
 #define MOVING 5e-3
 #define NAP(waited) ((waited) / 16 < 500e-6 ? (waited) / 16 : 500e-6)
 
-enum { ROLL_TAG = 1 };
+enum { ROLL_TAG = 1, ASK_TAG, HERE_TAG };
 
 static double now(void) {
   struct timespec t;
@@ -97,15 +97,48 @@ int engine_open(engine *e) {
   return 1;
 }
 
+/* answer tells those that ask that this rank's process runs. */
+static void answer(engine *e) {
+  int asked = 0;
+  MPI_Status s;
+  while (MPI_Iprobe(MPI_ANY_SOURCE, ASK_TAG, e->comm, &asked, &s) == MPI_SUCCESS && asked) {
+    MPI_Recv(NULL, 0, MPI_BYTE, s.MPI_SOURCE, ASK_TAG, e->comm, MPI_STATUS_IGNORE);
+    MPI_Send(NULL, 0, MPI_BYTE, s.MPI_SOURCE, HERE_TAG, e->comm);
+  }
+}
+
+/* ask finds out which of the ranks that are missing have a process that runs. */
+static void ask(engine *e) {
+  double patience = e->timeout < 1 ? 1 : e->timeout < 5 ? e->timeout : 5;
+  int silent = 0;
+  for (int k = 0; k < e->size; k++) {
+    MPI_Request request;
+    if (e->came[k] == CAME || MPI_Isend(NULL, 0, MPI_BYTE, k, ASK_TAG, e->comm, &request) != MPI_SUCCESS) continue;
+    MPI_Request_free(&request);
+    silent++;
+  }
+  for (double begun = now(); silent > 0 && now() - begun < patience; nap(1e-3)) {
+    int here = 0;
+    MPI_Status s;
+    answer(e);
+    while (MPI_Iprobe(MPI_ANY_SOURCE, HERE_TAG, e->comm, &here, &s) == MPI_SUCCESS && here) {
+      MPI_Recv(NULL, 0, MPI_BYTE, s.MPI_SOURCE, HERE_TAG, e->comm, MPI_STATUS_IGNORE);
+      e->came[s.MPI_SOURCE] = RUNS;
+      silent--;
+    }
+  }
+}
+
 /* late ends the group because a rank has not come, or because what all have begun does not end. */
 static int late(engine *e, int moving) {
-  e->end = LATE;
-  e->moving = moving;
   for (int k = 0, i = 0; k < e->size; k++) {
-    int came = 1;
-    if (k != e->rank && !moving) MPI_Request_get_status(e->roll[i++], &came, MPI_STATUS_IGNORE);
-    e->came[k] = came;
+    int came = k == e->rank;
+    if (!came && !moving) MPI_Request_get_status(e->roll[i++], &came, MPI_STATUS_IGNORE);
+    e->came[k] = came ? CAME : SILENT;
   }
+  ask(e);
+  e->moving = moving;
+  e->end = LATE;
   return 0;
 }
 
@@ -124,8 +157,10 @@ static int await(engine *e, int n, MPI_Request *requests, int moving) {
     if (waited < SPIN) continue;
     if (moving && waited < MOVING)
       sched_yield();
-    else
+    else {
       nap(NAP(waited));
+      answer(e);
+    }
   }
   if (!moving) e->waited += waited;
   return 1;
@@ -294,11 +329,24 @@ static void run(engine *e, const job *j) {
   }
 }
 
+/* idle waits for a job, for a while: others may ask whether this rank runs. */
+static void idle(engine *e) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  t.tv_nsec += 100000000;
+  t.tv_sec += t.tv_nsec / 1000000000;
+  t.tv_nsec %= 1000000000;
+  if (pthread_cond_timedwait(&e->posted, &e->mutex, &t) == 0) return;
+  pthread_mutex_unlock(&e->mutex);
+  answer(e);
+  pthread_mutex_lock(&e->mutex);
+}
+
 /* engine_serve does what is posted, until the group is closed. */
 void engine_serve(engine *e) {
   for (job j = {.kind = FLUSH}; j.kind != CLOSE;) {
     pthread_mutex_lock(&e->mutex);
-    while (e->waiting == 0) pthread_cond_wait(&e->posted, &e->mutex);
+    while (e->waiting == 0) idle(e);
     j = e->jobs[e->first];
     pthread_mutex_unlock(&e->mutex);
     run(e, &j);

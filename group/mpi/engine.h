@@ -15,6 +15,9 @@ enum wire { FLOAT32, BFLOAT16 };
 /* Why a group is over. */
 enum end { GOES_ON, MISFIT, LATE, BROKEN };
 
+/* What is known of a rank where one was late: it waits here too, its process runs, or it does not answer. */
+enum state { CAME, RUNS, SILENT };
+
 /* Bytes that travel with a roll call, so that a small gathering or sum needs no message more. */
 #define CARRIED 224
 
@@ -48,14 +51,14 @@ typedef struct {
   uint64_t call;
   head own, *heads;
   MPI_Request *roll;  /* persistent: size-1 receives, size-1 sends */
-  unsigned char *came; /* by rank; set where a rank was late */
+  unsigned char *came; /* a state of each rank, where one was late */
   int *counts, *starts, *from_counts, *from_starts;
   int64_t piece; /* numbers, or half as many bytes again: what is summed or sent at once */
   void *scratch, *wired;
   unsigned char *gathered;
   int64_t gathered_room;
   double waited; /* seconds in which this rank waited for others to come */
-  int end, to_blame, moving;
+  int end, moving;
   char why[512];
 } engine;
 

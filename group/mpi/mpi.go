@@ -123,21 +123,30 @@ func (r *rank) failure() error {
 	return fmt.Errorf("group: %s", C.GoString(&r.engine.why[0]))
 }
 
-// late ends the job because ranks have not come in time, and blames the first of them.
+// late is about ranks that have not come in time: those whose processes do not answer, else those that compute still.
 func (r *rank) late() error {
-	limit := r.timeout.Round(time.Millisecond)
-	var missing []error
-	for i, came := range unsafe.Slice((*byte)(unsafe.Pointer(r.engine.came)), r.Size()) {
-		if came == 0 {
-			missing = append(missing, &group.LostError{Rank: i, Name: r.name(i),
-				Cause: fmt.Errorf("%w (call %d, %v)", group.ErrTimeout, uint64(r.engine.call), limit)})
+	call, limit := uint64(r.engine.call), r.timeout.Round(time.Millisecond)
+	states := unsafe.Slice((*byte)(unsafe.Pointer(r.engine.came)), r.Size())
+	var lost []error
+	blame := func(i int, what string) {
+		lost = append(lost, &group.LostError{Rank: i, Name: r.name(i),
+			Cause: fmt.Errorf("%w (call %d, %v); its process %s", group.ErrTimeout, call, limit, what)})
+	}
+	for i, state := range states {
+		if state == C.SILENT {
+			blame(i, "does not answer")
 		}
 	}
-	if len(missing) == 0 {
-		return fmt.Errorf("group: %w: what all ranks have begun (call %d) has not ended in %v: one of them hangs, "+
-			"or the network", group.ErrTimeout, uint64(r.engine.call), limit)
+	for i, state := range states {
+		if state == C.RUNS && len(lost) == 0 && r.engine.moving == 0 {
+			blame(i, "runs")
+		}
 	}
-	return errors.Join(missing...)
+	if len(lost) == 0 {
+		return fmt.Errorf("group: %w: what all ranks have begun has not ended (call %d, %v), though their processes "+
+			"answer: the network may hang", group.ErrTimeout, call, limit)
+	}
+	return errors.Join(lost...)
 }
 
 func (r *rank) name(i int) string {

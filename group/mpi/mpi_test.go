@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 // runCase is what a rank does.
 func runCase(name string) error {
 	timeout := time.Minute
-	if name == "Late" || name == "Stopped" {
+	if name == "Late" || strings.HasPrefix(name, "Stopped") {
 		timeout = shortly
 	}
 	g, err := Open(Options{Timeout: timeout})
@@ -136,7 +136,7 @@ func TestMPI_EndsAsTheContractSays(t *testing.T) {
 			}
 		case "Late":
 			if r.code == 0 || !strings.Contains(r.output, "nmn: rank 2 (") ||
-				!strings.Contains(r.output, group.ErrTimeout.Error()) {
+				!strings.Contains(r.output, group.ErrTimeout.Error()) || !strings.Contains(r.output, "its process runs") {
 				t.Errorf("exit code %d\n%s", r.code, r.output)
 			}
 		}
@@ -148,6 +148,7 @@ func TestMPI_EndsAsTheContractSays(t *testing.T) {
 var cases = []suite.Case{
 	{Name: "Killed", Run: func(g group.Group) error { return strike(g, syscall.SIGKILL) }, Ends: true},
 	{Name: "Stopped", Run: func(g group.Group) error { return strike(g, syscall.SIGSTOP) }, Ends: true},
+	{Name: "StoppedInASum", Run: stoppedInASum, Ends: true},
 	{Name: "Leaves", Run: leaves, Ends: true},
 	{Name: "Panics", Run: panics},
 	{Name: "Twice", Run: twice},
@@ -156,7 +157,7 @@ var cases = []suite.Case{
 
 // strike has a signal strike rank 1 while the others sum.
 func strike(g group.Group, s syscall.Signal) error {
-	x := make([]float32, 3<<20)
+	x := make([]float32, 1<<18)
 	for i := range 100 {
 		if g.Rank() == 1 && i == 50 {
 			if err := syscall.Kill(os.Getpid(), s); err != nil {
@@ -180,11 +181,28 @@ func TestMPI_ARankThatIsKilledEndsTheJob(t *testing.T) {
 }
 
 func TestMPI_ARankThatHangsIsNamed(t *testing.T) {
-	r := start(t, 3, "Stopped")
-	if r.code == 0 || !strings.Contains(r.output, "nmn: rank 1 (") || strings.Contains(r.output, "WRONG") ||
-		!strings.Contains(r.output, group.ErrTimeout.Error()) {
-		t.Errorf("exit code %d after %v\n%s", r.code, r.took, r.output)
+	for _, name := range []string{"Stopped", "StoppedInASum"} {
+		r := start(t, 3, name)
+		if r.code == 0 || !strings.Contains(r.output, "nmn: rank 1 (") || strings.Contains(r.output, "nmn: rank 0 (") ||
+			strings.Contains(r.output, "nmn: rank 2 (") || strings.Contains(r.output, "WRONG") ||
+			!strings.Contains(r.output, group.ErrTimeout.Error()) || !strings.Contains(r.output, "does not answer") {
+			t.Errorf("%s: exit code %d after %v\n%s", name, r.code, r.took, r.output)
+		}
 	}
+}
+
+// stoppedInASum stops rank 1 while numbers move.
+func stoppedInASum(g group.Group) error {
+	if g.Rank() == 1 {
+		time.AfterFunc(50*time.Millisecond, func() { syscall.Kill(os.Getpid(), syscall.SIGSTOP) })
+	}
+	x := make([]float32, 30<<20)
+	for range 1000 {
+		if err := errors.Join(g.Sum(x, group.Float32), g.Wait()); err != nil {
+			return err
+		}
+	}
+	return errors.New("the others go on")
 }
 
 // leaves has rank 1 exit without a word, as a program does that forgets Abort and Close.

@@ -76,7 +76,7 @@ func abort(g group.Group) error {
 func late(g group.Group) error {
 	last := g.Size() - 1
 	if g.Rank() == last {
-		time.Sleep(time.Second)
+		time.Sleep(2 * time.Second)
 		return nil
 	}
 	x := make([]float32, 10)
