@@ -55,15 +55,15 @@ func measure(g group.Group) error {
 	for i := range x {
 		x[i] = float32(i & 1023)
 	}
-	step := func(wire group.Wire) func() error {
-		return func() error {
-			for k := range buckets {
-				if err := g.Sum(x[k*len(x)/buckets:(k+1)*len(x)/buckets], wire); err != nil {
-					return err
-				}
-			}
-			return g.Wait()
+	begin := func(wire group.Wire) error {
+		var err error
+		for k := range buckets {
+			err = errors.Join(err, g.Sum(x[k*len(x)/buckets:(k+1)*len(x)/buckets], wire))
 		}
+		return err
+	}
+	step := func(wire group.Wire) func() error {
+		return func() error { return errors.Join(begin(wire), g.Wait()) }
 	}
 	sum := func(n int) func() error {
 		return func() error {
@@ -101,7 +101,56 @@ func measure(g group.Group) error {
 			fmt.Printf("figure %s %.3g\n", m.name, v)
 		}
 	}
-	return processor(g, step(group.Float32))
+	if err := processor(g, step(group.Float32)); err != nil {
+		return err
+	}
+	return overlap(g, times, begin, step(group.Float32))
+}
+
+// overlap measures computing with the sums of a step behind it and beside it, by turns: clocks and processor's time.
+func overlap(g group.Group, times int, begin func(group.Wire) error, step func() error) error {
+	var clock, cpu [2][]float64
+	for i := range 2 * times {
+		if _, err := g.Gather(nil); err != nil {
+			return err
+		}
+		var before, after syscall.Rusage
+		begun, err := time.Now(), syscall.Getrusage(syscall.RUSAGE_SELF, &before)
+		if i%2 == 0 {
+			compute()
+			err = errors.Join(err, step())
+		} else {
+			err = errors.Join(err, begin(group.Float32))
+			compute()
+			err = errors.Join(err, g.Wait())
+		}
+		if err := errors.Join(err, syscall.Getrusage(syscall.RUSAGE_SELF, &after)); err != nil {
+			return err
+		}
+		clock[i%2] = append(clock[i%2], time.Since(begun).Seconds()*1e3)
+		cpu[i%2] = append(cpu[i%2], spent(after)-spent(before))
+	}
+	for i, name := range []string{"behind", "beside"} {
+		slices.Sort(clock[i])
+		slices.Sort(cpu[i])
+		if g.Rank() == 0 {
+			fmt.Printf("figure %s-ms %.4g\nfigure %s-cpu-ms %.4g\n", name, clock[i][times/2], name, cpu[i][times/2])
+		}
+	}
+	return nil
+}
+
+// compute keeps one processor busy for a second or so, in its first cache.
+func compute() {
+	var a [1024]float32
+	for range 1000000 {
+		for i := range a {
+			a[i] = a[i]*0.99 + 1
+		}
+	}
+	if a[7] == 0 {
+		fmt.Println("the sums of a series are zero")
+	}
 }
 
 // median has all ranks run something together several times.
