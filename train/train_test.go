@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/group"
 	"nmn/kernels"
 	"nmn/loader"
 	"nmn/loader/picture"
@@ -30,6 +31,8 @@ type rig struct {
 	unknown          bool                               // of the targets some are
 	certainty        float32                            // how large evidence in place of labels is; 0 for none
 	clock            func() time.Time                   // nil for that of the machine
+	badAllowed       int                                // bags that cannot be read
+	group            group.Group                        // nil for this process alone
 }
 
 func newRig() rig {
@@ -93,8 +96,9 @@ func (r rig) options(t testing.TB) Options {
 	t.Cleanup(func() { check(t, net.Close()) })
 	check(t, start(net, r.config, data))
 	o := Options{Config: r.config, Stage: max(r.stage, 1), Net: net, Data: data, Loader: loader.DefaultConfig(),
-		Directory: r.directory, Observers: r.observers, Clock: r.clock}
-	o.Loader.Workers, o.Loader.Prefetch = r.workers, 2*r.workers
+		Directory: r.directory, Observers: r.observers, Clock: r.clock,
+		Group: r.group}
+	o.Loader.Workers, o.Loader.Prefetch, o.Loader.MaxBadSamples = r.workers, 2*r.workers, r.badAllowed
 	if r.soft > 0 {
 		o.Loader.Targets = softLabels(data.Labels, r.soft)
 		if r.unknown {

@@ -1,0 +1,187 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nmn/group"
+	"nmn/group/local"
+	"nmn/kernels/tensor"
+	"nmn/loader"
+	"nmn/loader/picture"
+	"nmn/model"
+)
+
+// asRanks runs f on each of n ranks. A rank that leaves early ends the group.
+func asRanks(t *testing.T, n int, f func(g group.Group)) {
+	t.Helper()
+	var all sync.WaitGroup
+	for _, g := range local.New(n, time.Minute) {
+		all.Go(func() {
+			left := errors.New("it has left")
+			defer func() { g.Abort(left) }()
+			f(g)
+		})
+	}
+	all.Wait()
+}
+
+// outcome is what a rank has after a run.
+type outcome struct {
+	weights  map[string][]float32
+	moments  [][]float32
+	losses   []float64
+	position Position
+	err      error
+}
+
+// learnOn runs a rig on n ranks; change, where set, changes it for one of them.
+func learnOn(t *testing.T, r rig, n int, change func(rank int, r *rig)) []outcome {
+	t.Helper()
+	all := make([]outcome, n)
+	asRanks(t, n, func(g group.Group) {
+		own, out := r, &all[g.Rank()]
+		own.group = g
+		own.observers = append(slices.Clone(r.observers), record(&out.losses))
+		if change != nil {
+			change(g.Rank(), &own)
+		}
+		trainer := own.trainer(t)
+		result, err := trainer.Run(context.Background())
+		out.position, out.err = result.Position, err
+		out.weights, out.moments = weights(t, trainer.Net), momentsOf(t, trainer)
+		if _, err := g.Gather(nil); err != nil { // nobody leaves before all are done
+			t.Errorf("rank %d at the end: %v", g.Rank(), err)
+		}
+	})
+	return all
+}
+
+// momentsOf are all numbers that the optimizer holds.
+func momentsOf(t *testing.T, trainer *Trainer) (all [][]float32) {
+	t.Helper()
+	for _, e := range trainer.optimizer.entries {
+		for _, state := range []*tensor.Tensor{e.M, e.V, e.Average} {
+			if state != nil {
+				all = append(all, slices.Clone(state.Float32s()))
+			}
+		}
+	}
+	return all
+}
+
+// distance is the largest distance between the values of a parameter in two nets, relative to their norms.
+func distance(a, b map[string][]float32) (most float64, of string) {
+	for name, values := range a {
+		apart, norm := 0.0, 0.0
+		for i, v := range values {
+			d := float64(v - b[name][i])
+			apart += d * d
+			norm += float64(v) * float64(v)
+		}
+		if d := math.Sqrt(apart / max(norm, 1e-12)); d > most || d != d {
+			most, of = d, name
+		}
+	}
+	return most, of
+}
+
+// rankSettings are settings that each divide a step in another way.
+func rankSettings() map[string]func(*rig) {
+	settings := map[string]func(*rig){
+		"plain sgd, last batch of one bag": func(r *rig) { r.config, r.bags = sgd(r.config), 41 },
+		"adam, no clipping": func(r *rig) {
+			r.config.ClipNorm, r.bags = 0, 42
+		},
+		"accumulation, last step of a bag": func(r *rig) { r.config.Accumulate, r.bags = 2, 33 },
+		"nmn-fi, mil, ragged": func(r *rig) {
+			r.source = func(s loader.Source) loader.Source { return films{s} }
+			r.mil, r.noise, r.bags = true, model.FeatureIndependent, 35
+		},
+		"frozen backbone":      func(r *rig) { r.config.Freeze = []string{"backbone.*"} },
+		"more ranks than bags": func(r *rig) { r.config.BatchBags, r.bags = 2, 9 },
+		"bad samples": func(r *rig) {
+			r.source = func(s loader.Source) loader.Source { return broken{s} }
+			r.bags, r.config.BatchBags, r.badAllowed = 37, 3, 9
+		},
+	}
+	for name, change := range resumable() {
+		if !strings.HasPrefix(name, "large losses") {
+			settings[name] = change
+		}
+	}
+	return settings
+}
+
+// broken are scenes of which some cannot be read, a whole batch of one bag among them.
+type broken struct{ loader.Source }
+
+func (s broken) Read(ctx context.Context, bag, frame int, p *picture.Picture) error {
+	if bag%7 == 3 {
+		return fmt.Errorf("bag %d: %w", bag, loader.ErrCorrupt)
+	}
+	return s.Source.Read(ctx, bag, frame, p)
+}
+
+func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
+	for name, change := range rankSettings() {
+		t.Run(name, func(t *testing.T) {
+			r := newRig()
+			change(&r)
+			r.config.Stage1Epochs, r.config.MaxSteps = 10, 20
+			alone, worst := learnOn(t, r, 1, nil)[0], 0.0
+			check(t, alone.err)
+			for _, ranks := range []int{2, 3, 4} {
+				all := learnOn(t, r, ranks, nil)
+				for rank, got := range all {
+					check(t, got.err)
+					most, of := distance(alone.weights, got.weights)
+					if worst = max(worst, most); !(most <= 1e-5) {
+						t.Errorf("%d ranks, rank %d: %s is apart by %.3g of its norm", ranks, rank, of, most)
+					}
+					sameOnAll(t, all[0], got, fmt.Sprintf("rank 0 and rank %d of %d", rank, ranks))
+					samePosition(t, alone, got)
+				}
+				if ranks == 3 {
+					sameOnAll(t, all[0], learnOn(t, r, ranks, nil)[0], "two runs of 3 ranks")
+				}
+			}
+			t.Logf("weights are apart by %.2g of their norm at most", worst)
+		})
+	}
+}
+
+func sameOnAll(t *testing.T, a, b outcome, who string) {
+	t.Helper()
+	if !maps.EqualFunc(a.weights, b.weights, slices.Equal) {
+		t.Errorf("%s have other weights", who)
+	}
+	if !slices.EqualFunc(a.moments, b.moments, slices.Equal) {
+		t.Errorf("%s have other moments", who)
+	}
+	if !slices.Equal(a.losses, b.losses) || a.position != b.position {
+		t.Errorf("%s have other losses or positions", who)
+	}
+}
+
+// samePosition checks that counts are equal, and losses but for the order of sums.
+func samePosition(t *testing.T, a, b outcome) {
+	t.Helper()
+	p, q := a.position, b.position
+	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-5*math.Max(1, math.Abs(x)) }
+	if !near(p.LossSum, q.LossSum) || !near(p.Loss, q.Loss) {
+		t.Errorf("losses %+v, alone %+v", q, p)
+	}
+	p.LossSum, p.Loss, q.LossSum, q.Loss = 0, 0, 0, 0
+	if p != q || len(a.losses) != len(b.losses) {
+		t.Errorf("position %+v, alone %+v", q, p)
+	}
+}
