@@ -55,7 +55,7 @@ func TestCUDA_RanksScoreAsOneCardDoes(t *testing.T) {
 			set.Source = spoilt{set.Source}
 			of.nets, of.sets = append(of.nets, net), append(of.sets, set)
 		}
-		for rank, err := range onRanks(t, n, func(g group.Group) error {
+		for rank, err := range scoreOnRanks(t, n, func(g group.Group) error {
 			got, err := judged(Passes{g}, of.nets[g.Rank()], of.sets[g.Rank()], of.config)
 			if err == nil && !bytes.Equal(got, want) {
 				err = errors.New("other scores than one card")

@@ -67,7 +67,7 @@ func checkJoined(t *testing.T, trainer *Trainer, batch *loader.Batch, values [][
 	t.Helper()
 	each := trainer.Net.Config().Noise == model.FeatureDependent
 	for n := 2; n <= 4; n++ {
-		for rank, err := range onRanks(t, n, func(g group.Group) error {
+		for rank, err := range scoreOnRanks(t, n, func(g group.Group) error {
 			p := &onlineParts{exchange: exchange{group: g}, order: trainer.loader.Order(1),
 				batches: trainer.loader.Batches(), eachRates: each}
 			for _, mine := range []func(i, bag int) bool{
@@ -100,7 +100,7 @@ func checkJoined(t *testing.T, trainer *Trainer, batch *loader.Batch, values [][
 func TestOnlineParts_AnErrorOfOneRankEndsAll(t *testing.T) {
 	trainer := newRig().trainer(t)
 	broken := errors.New("the card is lost")
-	ended(t, "scores", 1, onRanks(t, 3, func(g group.Group) error {
+	ended(t, "scores", 1, scoreOnRanks(t, 3, func(g group.Group) error {
 		p := &onlineParts{exchange: exchange{group: g}, order: trainer.loader.Order(1), batches: trainer.loader.Batches()}
 		var failure error
 		if g.Rank() == 1 {
@@ -127,7 +127,7 @@ func TestOnlineParts_OfTheSharesOfALoader(t *testing.T) {
 	want, err := scoredEpoch(trainers[0], group.Alone{})
 	check(t, err)
 	for n := 2; n <= 4; n++ {
-		for rank, err := range onRanks(t, n, func(g group.Group) error {
+		for rank, err := range scoreOnRanks(t, n, func(g group.Group) error {
 			got, err := scoredEpoch(trainers[g.Rank()], g)
 			if err == nil && !reflect.DeepEqual(got, want) {
 				err = errors.New("other scores than one process")

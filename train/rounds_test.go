@@ -26,8 +26,8 @@ import (
 // patience is how long a rank waits for another one in the tests.
 const patience = time.Minute
 
-// onRanks runs f on each of n ranks and returns its errors. No goroutine may be left afterwards.
-func onRanks(t *testing.T, n int, f func(g group.Group) error) []error {
+// scoreOnRanks runs f on each of n ranks and returns its errors. No goroutine may be left afterwards.
+func scoreOnRanks(t *testing.T, n int, f func(g group.Group) error) []error {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	errs := make([]error, n)
@@ -98,7 +98,7 @@ func TestPasses_EveryRankHasWhatOneProcessHas(t *testing.T) {
 	of := raggedNets(t, 4)
 	want := asUsers(t, Passes{}, of.nets[0], of.sets[0], of.config)
 	for n := 1; n <= 4; n++ {
-		for rank, err := range onRanks(t, n, func(g group.Group) error {
+		for rank, err := range scoreOnRanks(t, n, func(g group.Group) error {
 			i := g.Rank()
 			for result, got := range asUsers(t, Passes{g}, of.nets[i], of.sets[i], of.config) {
 				if !slices.Equal(got, want[result]) {
@@ -137,7 +137,7 @@ func TestPasses_EqualInEveryBitWhateverIsLeftOut(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for n := 2; n <= 4; n++ {
-			for rank, err := range onRanks(t, n, func(g group.Group) error {
+			for rank, err := range scoreOnRanks(t, n, func(g group.Group) error {
 				got, err := judged(Passes{g}, of.nets[g.Rank()], of.sets[g.Rank()], of.config)
 				if err == nil && !bytes.Equal(got, want) {
 					err = fmt.Errorf("it has\n%.600s\nand one process\n%.600s", got, want)
@@ -164,7 +164,7 @@ func TestPasses_TooManyBadSamplesAreCountedOverAllRanks(t *testing.T) {
 		if want == nil {
 			t.Fatalf("%d bad samples are enough", allowed)
 		}
-		for rank, err := range onRanks(t, 3, func(g group.Group) error {
+		for rank, err := range scoreOnRanks(t, 3, func(g group.Group) error {
 			_, err := judged(Passes{g}, of.nets[g.Rank()], of.sets[g.Rank()], of.config)
 			return err
 		}) {
@@ -212,7 +212,7 @@ func TestPasses_AnErrorOfOneRankEndsAll(t *testing.T) {
 	for bag := 1; bag < 38; bag += 5 { // 10 batches of 4
 		culprit := bag / 4 % 3
 		of.sets[culprit].Source = unread{source, bag}
-		ended(t, fmt.Sprintf("bag %d", bag), culprit, onRanks(t, 3, func(g group.Group) error {
+		ended(t, fmt.Sprintf("bag %d", bag), culprit, scoreOnRanks(t, 3, func(g group.Group) error {
 			_, err := judged(Passes{g}, of.nets[g.Rank()], of.sets[g.Rank()], of.config)
 			return err
 		}), errCable)
@@ -224,7 +224,7 @@ func TestPasses_AnInterruptOfOneRankEndsAll(t *testing.T) {
 	of := raggedNets(t, 4)
 	for stop := range 11 { // batches are shown before it
 		culprit := (stop * 7) % 4
-		ended(t, fmt.Sprintf("after %d batches", stop), culprit, onRanks(t, 4, func(g group.Group) error {
+		ended(t, fmt.Sprintf("after %d batches", stop), culprit, scoreOnRanks(t, 4, func(g group.Group) error {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			shown := 0
@@ -251,7 +251,7 @@ func TestPasses_AFailedWriteOfOneRankEndsAll(t *testing.T) {
 	full := errors.New("no space left")
 	for _, at := range []int{0, 17, 37} {
 		var written atomic.Int32
-		ended(t, fmt.Sprintf("row %d", at), 0, onRanks(t, 3, func(g group.Group) error {
+		ended(t, fmt.Sprintf("row %d", at), 0, scoreOnRanks(t, 3, func(g group.Group) error {
 			_, err := Passes{g}.Extract(t.Context(), of.nets[g.Rank()], of.sets[g.Rank()], of.config,
 				[]model.Layer{model.Pool5}, func(bag int, _ [][]float32) error {
 					if g.Rank() > 0 {
@@ -276,11 +276,11 @@ func TestPasses_ARankThatCannotBeginEndsAll(t *testing.T) {
 	of := raggedNets(t, 3)
 	other := noisy(t, model.NoNoise, 2, 3)
 	of.nets[1] = other
-	ended(t, "another net", 1, onRanks(t, 3, func(g group.Group) error {
+	ended(t, "another net", 1, scoreOnRanks(t, 3, func(g group.Group) error {
 		_, err := Passes{g}.Score(t.Context(), of.nets[g.Rank()], of.sets[g.Rank()], of.config)
 		return err
 	}), ErrOtherModel)
-	for rank, err := range onRanks(t, 3, func(g group.Group) error {
+	for rank, err := range scoreOnRanks(t, 3, func(g group.Group) error {
 		_, err := Passes{g}.Extract(t.Context(), of.nets[g.Rank()], of.sets[g.Rank()], of.config,
 			[]model.Layer{model.FC7}, func(int, [][]float32) error { return nil })
 		return err
@@ -296,7 +296,7 @@ func TestPasses_RanksWithOtherDataSayWhich(t *testing.T) {
 	of := raggedNets(t, 2)
 	of.sets[1] = sceneSet(t, "train", 30)
 	of.sets[1].Source = films{of.sets[1].Source}
-	for rank, err := range onRanks(t, 2, func(g group.Group) error {
+	for rank, err := range scoreOnRanks(t, 2, func(g group.Group) error {
 		_, err := Passes{g}.Score(t.Context(), of.nets[g.Rank()], of.sets[g.Rank()], of.config)
 		return err
 	}) {
