@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"nmn/eval"
-	"nmn/group"
 	"nmn/labels"
 	"nmn/loader"
 
@@ -131,7 +130,7 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	value := Measure(t.Config.BestBy, result)
 	e := Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, Result: result, Scores: scores, Value: float64(value)}
 	if t.Keep != nil {
-		if err := group.Agree(group.Of(t.Group), t.Keep(&e)); err != nil {
+		if err := t.ranks.agree(t.Keep(&e)); err != nil {
 			return err
 		}
 	}

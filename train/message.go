@@ -73,7 +73,7 @@ func (m *message) read(data []byte) error {
 	m.round, m.batches = r.number(), r.number()
 	m.bad, m.bags, m.ids, m.lengths = m.bad[:0], m.bags[:0], m.ids[:0], m.lengths[:0]
 	for range r.count() {
-		m.bad = append(m.bad, loader.BadSample{Bag: r.number(), ID: string(r.bytes()), Err: leftOut(r.bytes())})
+		m.bad = append(m.bad, loader.BadSample{Bag: r.number(), ID: string(r.bytes()), Err: badThere(r.bytes())})
 	}
 	for range r.count() {
 		m.bags, m.ids = append(m.bags, r.number()), append(m.ids, string(r.bytes()))
@@ -88,12 +88,6 @@ func (m *message) read(data []byte) error {
 	}
 	return nil
 }
-
-// leftOut is the text of another rank's error about a bag that cannot be used.
-type leftOut string
-
-func (e leftOut) Error() string { return string(e) }
-func (e leftOut) Unwrap() error { return loader.ErrCorrupt }
 
 // reader takes a message apart. Behind its end there are zeros.
 type reader struct {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"nmn/format/safetensors"
-	"nmn/group"
 	"nmn/loader"
 	"nmn/model"
 )
@@ -64,9 +63,9 @@ func (t *Trainer) addOnline(batch *loader.Batch) error {
 	if batch.N > 0 {
 		values, err = t.scoreNow(batch)
 	}
-	if g := group.Of(t.Group); g.Size() > 1 {
+	if t.ranks.many {
 		if t.gathered == nil {
-			t.gathered = &onlineParts{exchange: exchange{group: g}, order: t.loader.Order(t.at.Epoch),
+			t.gathered = &onlineParts{exchange: exchange{group: t.ranks.group}, order: t.loader.Order(t.at.Epoch),
 				batches: t.loader.Batches(), eachRates: t.Net.Config().Noise == model.FeatureDependent}
 		}
 		batch, values, err = t.gathered.join(batch, values, err)
@@ -116,15 +115,15 @@ func (t *Trainer) giveOnline(ctx context.Context) error {
 			"scored before it is learned from",
 			t.Data.Name, t.loader.Batches())
 	}
-	bad, err := t.gathered.leftOut(t.loader.Bad(0))
-	if err != nil {
-		return err
+	bad := t.loader.Bad(0)
+	if t.ranks.many {
+		bad = t.ranks.bad
 	}
 	scores, err := t.online.scores(bad)
 	if err == nil {
 		err = t.Online(ctx, scores)
 	}
-	return group.Agree(group.Of(t.Group), err)
+	return t.ranks.agree(err)
 }
 
 // onlineTensors are what a checkpoint must keep of scores that were not handed out yet.

@@ -1,11 +1,6 @@
 package train
 
-import (
-	"cmp"
-	"slices"
-
-	"nmn/loader"
-)
+import "nmn/loader"
 
 // onlineParts join the scores of a batch of which every rank has scored a part.
 type onlineParts struct {
@@ -72,21 +67,4 @@ func (p *onlineParts) take(bag, row int, of *message, results [][]float32) {
 	}
 	p.all.N++
 	p.all.Index, p.all.IDs = append(p.all.Index, bag), append(p.all.IDs, of.ids[row])
-}
-
-// leftOut are the bags that any rank has left out, in the order of the set; own are those of this rank. Without p they
-// are all.
-func (p *onlineParts) leftOut(own []loader.BadSample) ([]loader.BadSample, error) {
-	if p == nil {
-		return own, nil
-	}
-	if err := p.tell(&message{batches: p.batches, bad: own}, nil, nil); err != nil {
-		return nil, err
-	}
-	var all []loader.BadSample
-	for rank := range p.heard {
-		all = append(all, p.heard[rank].bad...)
-	}
-	slices.SortFunc(all, func(a, b loader.BadSample) int { return cmp.Compare(a.Bag, b.Bag) })
-	return all, nil
 }

@@ -141,7 +141,7 @@ func TestOnlineParts_OfTheSharesOfALoader(t *testing.T) {
 	}
 }
 
-// scoredEpoch are the online scores of an epoch in which nothing is learned, with the bags that were left out.
+// scoredEpoch are the online scores of an epoch in which nothing is learned.
 func scoredEpoch(trainer *Trainer, g group.Group) (all []any, err error) {
 	config := trainer.loaderConfig()
 	config.Share = loader.Share{Rank: g.Rank(), Ranks: g.Size()}
@@ -179,10 +179,5 @@ func scoredEpoch(trainer *Trainer, g group.Group) (all []any, err error) {
 				slices.Clone(values[0]), slices.Clone(values[1]))
 		}
 	}
-	bad, err := p.leftOut(l.Bad(0))
-	slices.SortFunc(bad, func(a, b loader.BadSample) int { return a.Bag - b.Bag })
-	for _, b := range bad {
-		all = append(all, b.Bag, b.ID, b.Err.Error())
-	}
-	return all, err
+	return all, nil
 }

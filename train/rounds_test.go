@@ -308,7 +308,7 @@ func TestPasses_RanksWithOtherDataSayWhich(t *testing.T) {
 
 func TestMessage_IsReadAsItWasWritten(t *testing.T) {
 	want := message{status: []byte("."), round: 3, batches: 1 << 20,
-		bad:  []loader.BadSample{{Bag: 7, ID: "a\xff", Err: leftOut("no picture")}},
+		bad:  []loader.BadSample{{Bag: 7, ID: "a\xff", Err: badThere("no picture")}},
 		bags: []int{1, 300, 70000}, ids: []string{"", "b", "cc"}}
 	results := [][]float32{{1, -2.5, 3}, {}, {0.25}}
 	data := want.append(nil, results)[group.LongPrefix:]
@@ -330,7 +330,7 @@ func TestMessage_IsReadAsItWasWritten(t *testing.T) {
 }
 
 func FuzzMessage(f *testing.F) {
-	m := message{status: []byte("."), bad: []loader.BadSample{{Bag: 1, ID: "b", Err: leftOut("c")}}, bags: []int{1},
+	m := message{status: []byte("."), bad: []loader.BadSample{{Bag: 1, ID: "b", Err: badThere("c")}}, bags: []int{1},
 		ids: []string{"d"}}
 	f.Add(m.append(nil, [][]float32{{1}, {2, 3}})[group.LongPrefix:])
 	f.Add([]byte{})

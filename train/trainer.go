@@ -99,10 +99,10 @@ type Trainer struct {
 	held     []*loader.Batch // of the step; with Overfit, of all steps
 	bags     int             // of the step, of all ranks
 	next     ahead
-	online   *scorer // of the first epoch; nil for none yet
-	gathered *onlineParts
-	over     bool      // the net has the averages of its weights
-	started  time.Time // of this process's part of the epoch
+	online   *scorer      // of the first epoch; nil for none yet
+	gathered *onlineParts // of the ranks; nil until there are scores
+	over     bool         // the net has the averages of its weights
+	started  time.Time    // of this process's part of the epoch
 	dataWait time.Duration
 }
 
