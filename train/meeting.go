@@ -222,8 +222,8 @@ func (r *ranks) lost(rank int, cause error) error {
 }
 
 func (r *ranks) confused(rank int) error {
-	return fmt.Errorf("training: rank %d (%s) is at another step, or has other batches than rank %d: all ranks need "+
-		"the same data and settings", rank, r.group.Names()[rank], r.group.Rank())
+	return fmt.Errorf("training: rank %d (%s) is at another step or has other batches than the ranks before it: all "+
+		"ranks need the same data and settings", rank, r.group.Names()[rank])
 }
 
 // part is what the ranks tell each other at the end of a step, in this order.

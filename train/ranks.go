@@ -194,6 +194,22 @@ func (t *Trainer) together() error {
 	return err
 }
 
+// alike refuses ranks that would make other steps: their calls would not fit together.
+func (r *ranks) alike(t *Trainer) error {
+	r.told = fmt.Appendf(r.told[:0], "%d bags, %d batches, %d steps, position %+v", t.Data.Len(), t.loader.Batches(), t.steps,
+		t.at)
+	all, err := r.group.Gather(r.told)
+	if err != nil {
+		return err
+	}
+	for rank := range all {
+		if string(all[rank]) != string(all[0]) {
+			return r.confused(rank)
+		}
+	}
+	return nil
+}
+
 // align gives all ranks the weights of rank 0, before the first step. Those of a later one come from a checkpoint, and
 // are the same.
 func (t *Trainer) align() error {
@@ -202,6 +218,9 @@ func (t *Trainer) align() error {
 		return nil
 	}
 	r.aligned = true
+	if err := r.alike(t); err != nil {
+		return err
+	}
 	if t.at.Step > 0 {
 		return t.together()
 	}

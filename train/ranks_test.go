@@ -139,7 +139,11 @@ func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
 			r.config.Stage1Epochs, r.config.MaxSteps = 10, 20
 			alone, worst := learnOn(t, r, 1, nil)[0], 0.0
 			check(t, alone.err)
-			for _, ranks := range []int{2, 3, 4} {
+			counts := []int{2, 3, 4}
+			if testing.Short() {
+				counts = counts[1:2]
+			}
+			for _, ranks := range counts {
 				all := learnOn(t, r, ranks, nil)
 				for rank, got := range all {
 					check(t, got.err)

@@ -1,0 +1,199 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"nmn/group"
+	"nmn/internal/rng"
+	"nmn/loader"
+	"nmn/model"
+)
+
+// rankRun is a run of a rig on several ranks, of which the first keeps its folder; each process has a private one.
+type rankRun struct {
+	rig
+	resume bool
+	stop   int // after this step one rank is interrupted; 0 for none
+	// stopped is that rank.
+	stopped int
+}
+
+func (r rankRun) on(t *testing.T, n int) []outcome {
+	t.Helper()
+	all := make([]outcome, n)
+	asRanks(t, n, func(g group.Group) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		own, out := r.rig, &all[g.Rank()]
+		own.group = g
+		own.observers = append(slices.Clone(r.observers), record(&out.losses))
+		if g.Rank() > 0 {
+			own.directory = t.TempDir()
+		}
+		if r.stop > 0 && g.Rank() == r.stopped {
+			own.observers = append(own.observers, interruptAt(r.stop, cancel))
+		}
+		trainer := own.trainer(t)
+		if r.resume {
+			if out.err = trainer.Resume(filepath.Join(own.directory, LastName)); out.err != nil {
+				return
+			}
+		}
+		result, err := trainer.Run(ctx)
+		out.position, out.err = result.Position, err
+		out.weights, out.moments = weights(t, trainer.Net), momentsOf(t, trainer)
+		if _, err := g.Gather(nil); err != nil {
+			t.Errorf("rank %d at the end: %v", g.Rank(), err)
+		}
+	})
+	return all
+}
+
+// Interrupted on one of so many ranks, at any step, the stage goes on with as many or with others: within an epoch, too,
+// and with the same numbers.
+func TestRanks_ResumeWithAnyNumberOfRanks(t *testing.T) {
+	settings := map[string]func(*rig){
+		"clips, nmn-fd, dropout, flips, accumulation": func(r *rig) {
+			r.source = func(s loader.Source) loader.Source { return films{s} }
+			r.mil, r.noise, r.dropout, r.config.Flip, r.config.Accumulate = true, model.FeatureDependent, .3, true, 2
+		},
+		"averages, validation, the best": func(r *rig) {
+			r.config.Optimizer, r.config.EMA, r.validation = AdamW, .9, true
+			r.config.EvaluateSteps, r.config.KeepBest, r.config.CheckpointSteps = 3, 2, 4
+		},
+		"all augmentations": func(r *rig) { r.config.Augment, r.config.Flip = allAugmentations(), true },
+	}
+	for name, change := range settings {
+		for _, ranks := range [][2]int{{4, 2}, {3, 3}, {2, 1}, {1, 4}} {
+			t.Run(fmt.Sprintf("%s, %d ranks, then %d", name, ranks[0], ranks[1]), func(t *testing.T) {
+				r := newRig()
+				r.bags = 37
+				change(&r)
+				r.directory = t.TempDir()
+				unbroken := rankRun{rig: r}.on(t, ranks[0])[0]
+				check(t, unbroken.err)
+				stream := rng.New(11, ranks[0], len(name))
+				at := 1 + stream.Intn(unbroken.position.Step-1)
+				r.directory = t.TempDir()
+				broken := rankRun{rig: r, stop: at, stopped: ranks[0] - 1}.on(t, ranks[0])
+				for rank, out := range broken {
+					if !errors.Is(out.err, ErrInterrupted) || out.position.Step != at {
+						t.Fatalf("rank %d stopped at step %d, want %d: %v", rank, out.position.Step, at, out.err)
+					}
+				}
+				for rank, got := range (rankRun{rig: r, resume: true}).on(t, ranks[1]) {
+					check(t, got.err)
+					got.losses = append(slices.Clone(broken[0].losses), got.losses...)
+					if ranks[0] == ranks[1] {
+						sameOnAll(t, unbroken, got, fmt.Sprintf("the unbroken run and rank %d of the resumed one", rank))
+					}
+					if most, of := distance(unbroken.weights, got.weights); !(most <= 1e-5) {
+						t.Errorf("rank %d: %s is apart by %.3g of its norm after step %d", rank, of, most, at)
+					}
+					samePosition(t, unbroken, got)
+				}
+			})
+		}
+	}
+}
+
+// Whichever ranks are interrupted, and by whatever, all stop at the same step and say so.
+func TestRanks_AnInterruptionOfOneIsOneOfAll(t *testing.T) {
+	for stopped := range 3 {
+		r := newRig()
+		r.directory = t.TempDir()
+		for rank, out := range (rankRun{rig: r, stop: 3, stopped: stopped}).on(t, 3) {
+			var lost *group.LostError
+			if !errors.Is(out.err, ErrInterrupted) || !errors.Is(out.err, context.Canceled) {
+				t.Errorf("rank %d: %v", rank, out.err)
+			}
+			if errors.As(out.err, &lost) != (rank != stopped) || lost != nil && lost.Rank != stopped {
+				t.Errorf("rank %d of which %d was interrupted: %v", rank, stopped, out.err)
+			}
+		}
+		if c, err := ReadCheckpoint(filepath.Join(r.directory, LastName)); err != nil || c.Position.Step != 3 {
+			t.Errorf("checkpoint: %v", err)
+		}
+	}
+}
+
+// Where a checkpoint is due by the clock, that is rank 0's: the others have stubs of it, at the same steps.
+func TestRanks_SaveByTheClockOfTheFirst(t *testing.T) {
+	r := newRig()
+	r.config.CheckpointMinutes, r.config.MaxSteps = 2.5, 9
+	saved := make([][]int, 3)
+	folders := []string{t.TempDir(), t.TempDir(), t.TempDir()}
+	all := learnOn(t, r, 3, func(rank int, own *rig) {
+		own.directory = folders[rank]
+		if rank == 0 {
+			own.clock = minuteClock()
+		}
+		own.observers = append(own.observers, Observer{Saved: func(e Saved) { saved[rank] = append(saved[rank], e.Step) }})
+	})
+	for rank, out := range all {
+		check(t, out.err)
+		if len(saved[rank]) < 4 || !slices.Equal(saved[rank], saved[0]) {
+			t.Errorf("rank %d saved at the steps %v, rank 0 at %v", rank, saved[rank], saved[0])
+		}
+		path := filepath.Join(folders[rank], LastName)
+		if c, err := ReadCheckpoint(path); err != nil || c.Position != out.position {
+			t.Errorf("rank %d: its checkpoint is of %+v: %v", rank, c, err)
+		}
+		if step, err := frame.StepOf(path); err != nil || step != 9 {
+			t.Errorf("rank %d: step %d, %v", rank, step, err)
+		}
+		net, _, err := OpenNet(path, openCPU(t, 1))
+		if rank == 0 {
+			check(t, err)
+			check(t, net.Close())
+		} else if !errors.Is(err, errStub) {
+			t.Errorf("rank %d gets a net from a stub: %v", rank, err)
+		}
+	}
+}
+
+// With patience all ranks end at the same step and go back to the best weights, which are in the folder of rank 0.
+func TestRanks_PatienceGoesBackToTheBestOfTheFirst(t *testing.T) {
+	r := overfitting(t)
+	alone := learnOn(t, r, 1, nil)[0]
+	check(t, alone.err)
+	r.directory = t.TempDir()
+	for rank, got := range (rankRun{rig: r}).on(t, 3) {
+		check(t, got.err)
+		if got.position.Step != alone.position.Step {
+			t.Errorf("rank %d ends at step %d, one process at %d", rank, got.position.Step, alone.position.Step)
+		}
+		if most, of := distance(alone.weights, got.weights); !(most <= 1e-4) {
+			t.Errorf("rank %d: %s is apart by %.3g of its norm", rank, of, most)
+		}
+	}
+}
+
+// A checkpoint that one process wrote and one that several wrote are of one form: none says how many there were.
+func TestRanks_CheckpointsDoNotSayHowManyThereWere(t *testing.T) {
+	var folders []string
+	for _, ranks := range []int{1, 3} {
+		r := newRig()
+		r.directory, r.config.MaxSteps = t.TempDir(), 4
+		folders = append(folders, r.directory)
+		for _, out := range (rankRun{rig: r}).on(t, ranks) {
+			check(t, out.err)
+		}
+	}
+	var about [2]*Checkpoint
+	for i, folder := range folders {
+		var err error
+		about[i], err = ReadCheckpoint(filepath.Join(folder, LastName))
+		check(t, err)
+		about[i].Position.Loss, about[i].Position.LossSum = 0, 0
+	}
+	if !reflect.DeepEqual(about[0], about[1]) {
+		t.Errorf("%+v\nwant\n%+v", about[1], about[0])
+	}
+}
