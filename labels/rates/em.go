@@ -1,19 +1,16 @@
 package rates
 
-import "context"
+import (
+	"context"
+
+	"nmn/group"
+)
 
 // counts are the expected numbers that rates are made of: true labels and those of them that are
 // missing, untrue ones and those of them that are observed.
 type counts struct {
 	true1, missing   float64
 	true0, incorrect float64
-}
-
-func (c *counts) add(o counts) {
-	c.true1 += o.true1
-	c.missing += o.missing
-	c.true0 += o.true0
-	c.incorrect += o.incorrect
 }
 
 // prior draws rates towards q01 and q10 with the weight of so many labels.
@@ -58,17 +55,19 @@ func (m *model) iterate(c *class, minSlope float64, posteriors []float64) counts
 type estimator struct {
 	options  Options
 	in       *Input
-	classes  []class
+	own      share   // classes of this rank, which alone have an element below that means something
+	classes  []class // of all ranks, as the following
 	models   []model
 	say      []bool // the classes that the pooled rates are made of
 	progress progress
 }
 
-// eachClass runs a task on every class, with working memory for the posteriors of its nodes.
+// eachClass runs a task on every class of the share, with working memory for the posteriors of its nodes.
 func (e *estimator) eachClass(ctx context.Context, task func(class int, posteriors []float64)) error {
-	return each(ctx, len(e.classes), e.options.Workers, func() func(int) {
+	return each(ctx, e.own.to-e.own.from, e.options.Workers, func() func(int) {
 		var posteriors []float64
-		return func(c int) {
+		return func(i int) {
+			c := e.own.from + i
 			n := e.classes[c].nodes()
 			if len(posteriors) < n {
 				posteriors = make([]float64, n)
@@ -82,25 +81,24 @@ func (e *estimator) eachClass(ctx context.Context, task func(class int, posterio
 // with too few labels have no say in the rates, unless there are no others: one that all bags carry
 // would turn every label into noise.
 func (e *estimator) pooled(ctx context.Context) error {
-	perClass := make([]counts, len(e.classes))
+	perClass := make([][]float64, e.own.to-e.own.from)
 	for i := range e.options.Iterations {
 		err := e.eachClass(ctx, func(c int, posteriors []float64) {
-			perClass[c] = e.models[c].iterate(&e.classes[c], e.options.MinSlope, posteriors)
+			n := e.models[c].iterate(&e.classes[c], e.options.MinSlope, posteriors)
+			if !e.say[c] {
+				n = counts{}
+			}
+			perClass[c-e.own.from] = append(perClass[c-e.own.from][:0], n.true1, n.missing, n.true0, n.incorrect)
 		})
+		e.progress.add(e.own.to - e.own.from)
+		all, err := group.SumBlocks(e.own.g, perClass, err)
 		if err != nil {
 			return err
 		}
-		e.progress.add(len(e.classes))
 		if i < warmUp {
 			continue
 		}
-		var all counts
-		for c, n := range perClass {
-			if e.say[c] {
-				all.add(n)
-			}
-		}
-		q01, q10 := all.rates(pooledPrior)
+		q01, q10 := counts{all[0], all[1], all[2], all[3]}.rates(pooledPrior)
 		for c := range e.models {
 			e.models[c].q01, e.models[c].q10 = q01, q10
 		}

@@ -1,0 +1,111 @@
+package rates
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"nmn/eval"
+	"nmn/group"
+)
+
+// share are the classes from one up to another that fall to a rank.
+type share struct {
+	g        group.Group
+	from, to int
+}
+
+// shareOf gives each rank whole tiles.
+func shareOf(g group.Group, classes int) share {
+	g = group.Of(g)
+	from, to := group.Share(g, (classes+tile-1)/tile)
+	return share{g, min(from*tile, classes), min(to*tile, classes)}
+}
+
+// checkOnAll reports what is wrong with the input or the options of any rank, and ranks with other sizes.
+func checkOnAll(in *Input, o Options) error {
+	g := group.Of(o.Group)
+	if err := group.Agree(g, firstOf(o.Validate(), in.check)); err != nil || g.Size() == 1 {
+		return err
+	}
+	size := fmt.Appendf(nil, "%d bags × %d classes", in.Bags, in.Classes)
+	all, err := g.Gather(size)
+	if err != nil {
+		return err
+	}
+	for rank, other := range all {
+		if !slices.Equal(other, all[0]) {
+			return fmt.Errorf("noise rates: rank %d has %s, rank 0 %s: all must read the same files: %w", rank, other, all[0],
+				eval.ErrShape)
+		}
+	}
+	return nil
+}
+
+// firstOf is err, or else that of what comes next.
+func firstOf(err error, next func() error) error {
+	if err != nil {
+		return err
+	}
+	return next()
+}
+
+// diagnoses are all there are, in the order in which those of a class are told.
+var diagnoses = [...]Diagnosis{TooFew, NotPredicted, AtLimit, WeaklyPredicted, MostlyPooled, MaybeNoMissing,
+	MaybeNoIncorrect}
+
+// classNumbers is how many numbers say all of a class.
+const classNumbers = 12
+
+// numbers say all of a class but its word, exactly.
+func (c *Class) numbers() []float64 {
+	said := 0
+	for i, d := range diagnoses {
+		if slices.Contains(c.Diagnoses, d) {
+			said |= 1 << i
+		}
+	}
+	return []float64{float64(c.Positives), c.TruePositives, c.Q01, c.Q10, c.Q01Interval.Low, c.Q01Interval.High,
+		c.Q10Interval.Low, c.Q10Interval.High, c.A, c.B, float64(c.AUC), float64(said)}
+}
+
+func (c *Class) setNumbers(n []float64) {
+	*c = Class{Word: c.Word, Positives: int(n[0]), TruePositives: n[1], Q01: n[2], Q10: n[3],
+		Q01Interval: Interval{n[4], n[5]}, Q10Interval: Interval{n[6], n[7]}, A: n[8], B: n[9], AUC: eval.Number(n[10]),
+		Diagnoses: []Diagnosis{}}
+	for i, d := range diagnoses {
+		if int(n[11])>>i&1 == 1 {
+			c.Diagnoses = append(c.Diagnoses, d)
+		}
+	}
+}
+
+// gather gives every rank the classes of all; err is this rank's failure, if any.
+func (s share) gather(classes []Class, err error) error {
+	if s.g.Size() == 1 {
+		return err
+	}
+	var data []byte
+	for c := s.from; c < s.to && err == nil; c++ {
+		data = group.AppendFloat64s(data, classes[c].numbers()...)
+	}
+	all, err := group.Exchange(s.g, data, err)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for _, data := range all {
+		numbers, err := group.Float64s(data)
+		if err != nil {
+			return err
+		}
+		for ; len(numbers) >= classNumbers && at < len(classes); at++ {
+			classes[at].setNumbers(numbers)
+			numbers = numbers[classNumbers:]
+		}
+	}
+	if at != len(classes) {
+		return errors.New("noise rates: the ranks together have fewer classes than each")
+	}
+	return nil
+}
