@@ -143,7 +143,7 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	}
 	r, err := captions.Audit(ctx, bags, a.options)
 	p.status.clear()
-	if err != nil {
+	if err != nil || !leads(a.options.Witness.Group) {
 		return err
 	}
 	outcome, err := a.write(ctx, p, r, decisions)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"nmn/eval"
+	"nmn/group"
 	"nmn/internal/parallel"
 	"nmn/labels/witness"
 	"nmn/loader"
@@ -54,13 +55,15 @@ type Report struct {
 	// Judgement holds what was found against the truth; nil where that is not known.
 	Judgement *Judgement
 
-	input  witness.Input
-	others int // rows of scores that are of no bag
+	input  witness.Input // captions are those of this rank's share of the bags, nil for the others
+	empty  int           // captions of other ranks that mention nothing
+	others int           // rows of scores that are of no bag
 	truth  [][]bool
 	ranked [][2]int // places of all captions, the least probable first
 }
 
-// Audit judges all captions of the bags. Errors about files name file and place.
+// Audit judges all captions of the bags. Errors about files name file and place. On several ranks (Options.Witness.Group),
+// each with all bags, rank 0 alone gets a report of them; the others share the work, and get what the inference has found.
 func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, error) {
 	if !(o.Precision > 0 && o.Precision <= 1) {
 		return nil, fmt.Errorf("captions: `audit.precision` is %g, want above 0 to 1", o.Precision)
@@ -68,14 +71,29 @@ func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, erro
 	if bags.Len() == 0 {
 		return nil, fmt.Errorf("captions %q: there are no captions: %w", bags.Name, loader.ErrAnnotations)
 	}
-	r := &Report{Bags: bags, Vocabulary: o.Vocabulary, Options: o}
-	if err := r.readInput(ctx); err != nil {
+	r, ranks := &Report{Bags: bags, Vocabulary: o.Vocabulary, Options: o}, group.Of(o.Witness.Group)
+	if err := group.Agree(ranks, r.readInput(ctx)); err != nil {
+		return nil, err
+	}
+	if err := r.countMentions(ranks); err != nil {
 		return nil, err
 	}
 	var err error
-	if r.Result, err = witness.Find(ctx, r.input, o.Witness); err != nil {
+	if r.Result, err = witness.Find(ctx, r.input.Share(ranks), o.Witness); err != nil {
 		return nil, fmt.Errorf("captions %q: %w", bags.Name, err)
 	}
+	r.Know(r.known)
+	if ranks.Rank() == 0 {
+		err = r.conclude()
+	}
+	if err = group.Agree(ranks, err); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// conclude draws the conclusions from what the inference has found.
+func (r *Report) conclude() error {
 	if !r.judged() {
 		for _, own := range r.Own {
 			for c := range own {
@@ -84,7 +102,7 @@ func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, erro
 		}
 	}
 	if err := r.check(); err != nil {
-		return nil, err
+		return err
 	}
 	r.Remarks = slices.Concat(r.Result.Remarks, r.remarks())
 	r.choose()
@@ -92,7 +110,53 @@ func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, erro
 	if r.truth != nil {
 		r.Judgement = r.judge()
 	}
-	return r, nil
+	return nil
+}
+
+// countMentions counts the captions that mention nothing, of all ranks.
+func (r *Report) countMentions(ranks group.Group) error {
+	counts := []int{0, 0} // with words, and without any
+	for _, captions := range r.input.Captions {
+		for _, c := range captions {
+			if len(c) > 0 {
+				counts[0]++
+			} else {
+				counts[1]++
+			}
+		}
+	}
+	own := counts[1]
+	if err := group.SumCounts(ranks, counts, nil); err != nil {
+		return err
+	}
+	if r.empty = counts[1] - own; counts[0] == 0 {
+		return fmt.Errorf("captions %q: no caption has a word of the vocabulary; the vocabulary is of other captions, "+
+			"or of another language: %w", r.Name, loader.ErrAnnotations)
+	}
+	return nil
+}
+
+// known are the mentions and scores of a bag, also of another rank's share.
+func (r *Report) known(bag int) (captions [][]int32, scores []float32) {
+	row, k := bag, r.input.Classes
+	if r.input.Scored != nil {
+		var ok bool
+		if row, ok = slices.BinarySearch(r.input.Scored, bag); !ok {
+			return r.mentions(bag), nil
+		}
+	}
+	if r.input.Scores == nil {
+		return r.mentions(bag), nil
+	}
+	return r.mentions(bag), r.input.Scores[row*k : (row+1)*k]
+}
+
+// mentions are those of the captions of a bag.
+func (r *Report) mentions(bag int) [][]int32 {
+	if own := r.input.Captions[bag]; own != nil {
+		return own
+	}
+	return mentionsOf(r.Bags, r.Vocabulary, bag, bag+1)[bag]
 }
 
 // readInput reads what the captions are judged by, and turns texts into words.
@@ -123,13 +187,8 @@ func (r *Report) readInput(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r.input = witness.Input{Classes: r.Vocabulary.Len(), Captions: Mentions(r.Bags, r.Vocabulary)}
-	if !slices.ContainsFunc(r.input.Captions, func(bag [][]int32) bool {
-		return slices.ContainsFunc(bag, func(c []int32) bool { return len(c) > 0 })
-	}) {
-		return fmt.Errorf("captions %q: no caption has a word of the vocabulary; the vocabulary is of other captions, "+
-			"or of another language: %w", r.Name, loader.ErrAnnotations)
-	}
+	from, to := witness.Share(r.Options.Witness.Group, len(r.IDs))
+	r.input = witness.Input{Classes: r.Vocabulary.Len(), Captions: mentionsOf(r.Bags, r.Vocabulary, from, to)}
 	if scores != nil {
 		return r.join(scores)
 	}
@@ -152,10 +211,16 @@ func frequentWords(bags *annotation.Bags, most int) (*text.Vocabulary, error) {
 // Mentions are, for each bag and caption, the words of the vocabulary that the caption has as tokens (text.Tokenizer,
 // exact match): their classes, ascending and without repeats.
 func Mentions(bags *annotation.Bags, v *text.Vocabulary) [][][]int32 {
+	return mentionsOf(bags, v, 0, len(bags.IDs))
+}
+
+// mentionsOf are those of the bags from one up to another; nil for the others.
+func mentionsOf(bags *annotation.Bags, v *text.Vocabulary, from, to int) [][][]int32 {
 	type place struct{ bag, caption int }
 	out := make([][][]int32, len(bags.IDs))
 	var places []place
-	for b, captions := range bags.Captions {
+	for b := from; b < to; b++ {
+		captions := bags.Captions[b]
 		out[b] = make([][]int32, len(captions))
 		for c := range captions {
 			places = append(places, place{b, c})
@@ -235,7 +300,7 @@ func (r *Report) Drops() (n int, precision eval.Number) {
 // remarks tell what is unusual about the captions.
 func (r *Report) remarks() []string {
 	var out []string
-	without, empty := 0, 0
+	without, empty := 0, r.empty
 	seen := map[string]int{}    // the first bag with a text
 	shared := map[string]bool{} // texts of more bags than one
 	for b, captions := range r.Captions {
@@ -243,7 +308,7 @@ func (r *Report) remarks() []string {
 			without++
 		}
 		for c, caption := range captions {
-			if len(r.input.Captions[b][c]) == 0 {
+			if own := r.input.Captions[b]; own != nil && len(own[c]) == 0 {
 				empty++
 			}
 			if first, ok := seen[caption.Text]; !ok {
@@ -304,7 +369,7 @@ func (r *Report) rank() {
 			suspects = suspects[:i]
 			break
 		}
-		if words := len(r.input.Captions[p[0]][p[1]]); words > 0 && len(r.Captions[p[0]]) <= mostOfBag {
+		if words := len(r.mentions(p[0])[p[1]]); words > 0 && len(r.Captions[p[0]]) <= mostOfBag {
 			for _, reason := range r.Reasons(p[0], p[1], math.MaxInt) {
 				against[p] += reason.Weight / float64(words) // long captions have more of everything
 			}

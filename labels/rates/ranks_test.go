@@ -46,8 +46,8 @@ func bitsOf(r *Report) string {
 }
 
 func TestNewReport_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
-	for _, classes := range []int{1, 5, 16, 17, 70} { // fewer tiles than ranks, too
-		drawn := draw(4, 800, classes, -1, 2, func(c int) float64 { return .3 * float64(c%4) / 3 }, always(.02))
+	for _, classes := range []int{1, 17, 70} { // fewer tiles than ranks, too
+		drawn := draw(4, 300, classes, -1, 2, func(c int) float64 { return .3 * float64(c%4) / 3 }, always(.02))
 		for i := range drawn.Bags { // a class with few labels, and one that all bags carry
 			if drawn.Labels[i*classes] = 0; i < 3 {
 				drawn.Labels[i*classes] = 1
@@ -58,15 +58,17 @@ func TestNewReport_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 		for c := range classes {
 			in.Words = append(in.Words, fmt.Sprint("word ", c))
 		}
-		for _, raise := range []bool{false, true} {
-			alone, err := NewReport(t.Context(), in, raise, DefaultOptions())
+		for _, raise := range []bool{false, true}[:1+classes%70/17] {
+			settings := DefaultOptions()
+			settings.Iterations = 12
+			alone, err := NewReport(t.Context(), in, raise, settings)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := bitsOf(alone)
 			for n := 1; n <= 4; n++ {
 				for rank, err := range onRanks(n, func(g group.Group) error {
-					o := DefaultOptions()
+					o := settings
 					o.Group, o.Workers = g, 1+n%2
 					r, err := NewReport(t.Context(), in, raise, o)
 					if err != nil {
@@ -111,7 +113,7 @@ func TestEstimate_TellsEveryRankWhatIsWrongOnOne(t *testing.T) {
 // A signal to one rank ends all, whatever they are at.
 func TestEstimate_EndsOnAllRanksAfterASignalToOne(t *testing.T) {
 	in := draw(4, 300, 40, -1, 2, always(.2), always(.02))
-	for _, share := range []float64{0, .1, .5, .9, 1} {
+	for _, share := range []float64{0, .3, .7, 1} {
 		for rank, err := range onRanks(3, func(g group.Group) error {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

@@ -29,7 +29,7 @@ type Result struct {
 
 	finder *finder
 	judged bool
-	whole  *Input // what Reasons speak of on a rank that has more than its share; nil for the share
+	whole  func(bag int) ([][]int32, []float32) // of Know; nil for the share
 }
 
 // Interval is a range of 95 %; both are NaN where none was asked for or nothing was judged.
@@ -110,25 +110,16 @@ func (r *Result) Reasons(bag, caption, n int) []Reason {
 	return reasons[:min(n, len(reasons))]
 }
 
-// Know gives this rank an input of all bags, of which Reasons then speaks.
-func (r *Result) Know(whole Input) { r.whole = &whole }
+// Know lets Reasons speak of bags of other ranks' shares: it returns the captions of a bag and its scores, nil for none.
+func (r *Result) Know(bag func(bag int) (captions [][]int32, scores []float32)) { r.whole = bag }
 
-// known are the captions and scores of a bag; scores are nil for none.
+// known are the captions and scores of a bag.
 func (r *Result) known(bag int) ([][]int32, []float32) {
 	f := r.finder
-	if r.whole == nil {
-		return f.in.Captions[bag-f.start], f.scoresOf(bag - f.start)
+	if own := bag - f.start; r.whole == nil || own >= 0 && own < len(f.in.Captions) {
+		return f.in.Captions[own], f.scoresOf(own)
 	}
-	in, row := r.whole, bag
-	if in.Scores == nil {
-		return in.Captions[bag], nil
-	}
-	if in.Scored != nil {
-		if row = slices.Index(in.Scored, bag); row < 0 {
-			return in.Captions[bag], nil
-		}
-	}
-	return in.Captions[bag], in.Scores[row*in.Classes : (row+1)*in.Classes]
+	return r.whole(bag)
 }
 
 // chances are the probabilities that an own caption in a place mentions the words of its bag, from the other captions and
