@@ -73,6 +73,22 @@ func Stream(g Group, next func() ([]byte, error), take func(rank int, piece []by
 	}
 }
 
+// Alike returns an error on every rank where ranks say different things of what must be the same for all of them, as the
+// sizes of their inputs. err is as in Exchange.
+func Alike(g Group, what string, err error) error {
+	all, err := Exchange(g, []byte(what), err)
+	if err != nil {
+		return err
+	}
+	for rank, other := range all {
+		if string(other) != string(all[0]) {
+			return fmt.Errorf("rank %d (%s) has %s, rank 0 %s: all ranks must read the same files", rank, g.Names()[rank],
+				other, all[0])
+		}
+	}
+	return nil
+}
+
 // Share are those of n things, from one up to another, that fall to the rank: neighbouring ones, as many for each rank
 // as can be.
 func Share(g Group, n int) (from, to int) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"nmn/group"
 )
 
 // Rows are N feature vectors of D numbers, as package features reads them.
@@ -28,6 +30,7 @@ type search struct {
 	exact   []int32   // for each row the first one that is equal to it
 	bias    []float32 // -|x|²/2 for Euclidean, nil for Cosine
 	nearest []near    // N×k, ascending
+	ranks   group.Group
 }
 
 // near is a neighbour.
@@ -43,11 +46,30 @@ func compareNear(a, b near) int {
 
 // Find finds the neighbours of N rows, at least 2, and what follows from them. It takes memory for the rows as
 // float32. Results do not depend on the number of processors. It ends with the error of ctx once that is done; others
-// wrap ErrValue or ErrCost, or come from rows.
+// wrap ErrValue or ErrCost, or come from rows or the group: where one rank fails, all do.
 func Find(ctx context.Context, rows Rows, o Options) (*Result, error) {
-	if err := o.Validate(); err != nil {
+	s, ranks := (*search)(nil), group.Of(o.Group)
+	err := o.Validate()
+	if err == nil {
+		s, err = newSearch(ctx, rows, o)
+	}
+	if err := group.Alike(ranks, fmt.Sprintf("%d rows × %d features", rows.Len(), rows.Width()), err); err != nil {
 		return nil, err
 	}
+	s.ranks = ranks
+	find, together := s.byProducts, blockRows
+	if s.d <= direct {
+		find, together = s.oneByOne, directRows
+	}
+	first, last := group.Share(ranks, (s.n+together-1)/together)
+	err = find(ctx, first, last, o.Progress)
+	if err := s.gather(first*together, min(last*together, s.n), err); err != nil {
+		return nil, fmt.Errorf("neighbours: %w", err)
+	}
+	return s.result(o), nil
+}
+
+func newSearch(ctx context.Context, rows Rows, o Options) (*search, error) {
 	n, d := rows.Len(), rows.Width()
 	if n < 2 || d < 1 || n > math.MaxInt32 {
 		return nil, fmt.Errorf("neighbours: %d rows × %d features, want at least 2 rows: %w", n, d, ErrValue)
@@ -60,14 +82,7 @@ func Find(ctx context.Context, rows Rows, o Options) (*Result, error) {
 		return nil, err
 	}
 	s.nearest = make([]near, n*s.k)
-	find := s.byProducts
-	if d <= direct {
-		find = s.oneByOne
-	}
-	if err := find(ctx, o.Progress); err != nil {
-		return nil, fmt.Errorf("neighbours: %w", err)
-	}
-	return s.result(o), nil
+	return s, nil
 }
 
 // read reads the rows, finds equal ones, and brings them into the form that they are compared in.
@@ -197,17 +212,20 @@ func inParallel(ctx context.Context, n int, done func(), start func() func(i int
 	return ctx.Err()
 }
 
-// oneByOne holds all pairs of rows against each other.
-func (s *search) oneByOne(ctx context.Context, progress func(done, total int)) error {
-	const together = 64
-	blocks, count := (s.n+together-1)/together, 0
+// directRows are rows that a goroutine compares one by one.
+const directRows = 64
+
+// oneByOne holds the rows of blocks against all others.
+func (s *search) oneByOne(ctx context.Context, firstBlock, lastBlock int, progress func(done, total int)) error {
+	blocks, count := lastBlock-firstBlock, 0
 	return inParallel(ctx, blocks, func() {
 		if count++; progress != nil {
 			progress(count, blocks)
 		}
 	}, func() func(int) {
 		return func(block int) {
-			for i := block * together; i < min((block+1)*together, s.n); i++ {
+			block += firstBlock
+			for i := block * directRows; i < min((block+1)*directRows, s.n); i++ {
 				own := s.nearest[i*s.k : i*s.k : (i+1)*s.k]
 				for j := range s.n {
 					if j != i {

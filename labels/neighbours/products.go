@@ -39,20 +39,22 @@ func (c *candidates) put(product float32, row int32) {
 	c.products[n], c.rows[n] = product, row
 }
 
-// byProducts finds neighbours by x·y, or x·y - |y|²/2 for Euclidean, which are the larger the nearer y is to x.
-func (s *search) byProducts(ctx context.Context, progress func(done, total int)) error {
+// byProducts finds the neighbours of the rows of blocks by x·y, or x·y - |y|²/2 for Euclidean, which are the larger the nearer y is to x.
+func (s *search) byProducts(ctx context.Context, firstBlock, lastBlock int, progress func(done, total int)) error {
 	level, err := simd.Detect()
 	if err != nil {
 		return err
 	}
 	tile, wide, _ := level.TileShape()
 	most := min(s.k+spare, s.n-1)
-	found := make([]candidates, s.n)
-	products, rows := make([]float32, s.n*most), make([]int32, s.n*most)
+	start := firstBlock * blockRows
+	n := max(min(lastBlock*blockRows, s.n)-start, 0)
+	found := make([]candidates, n)
+	products, rows := make([]float32, n*most), make([]int32, n*most)
 	for i := range found {
 		found[i] = candidates{products[i*most : i*most : (i+1)*most], rows[i*most : i*most : (i+1)*most]}
 	}
-	blocks, chunks := (s.n+blockRows-1)/blockRows, (s.n+chunkRows-1)/chunkRows
+	blocks, chunks := lastBlock-firstBlock, (s.n+chunkRows-1)/chunkRows
 	panels := make([]float32, (min(chunkRows, s.n)+wide-1)/wide*wide*s.d)
 	count := 0
 	said := func() {
@@ -65,7 +67,7 @@ func (s *search) byProducts(ctx context.Context, progress func(done, total int))
 		s.pack(level, wide, panels, lo, hi)
 		err := inParallel(ctx, blocks, said, func() func(int) {
 			b := newBlock(level, tile, wide, s.d)
-			return func(block int) { s.compare(b, panels, lo, hi, block*blockRows, found) }
+			return func(block int) { s.compare(b, panels, lo, hi, start+block*blockRows, found[block*blockRows:]) }
 		})
 		if err != nil {
 			return err
@@ -74,9 +76,10 @@ func (s *search) byProducts(ctx context.Context, progress func(done, total int))
 	return inParallel(ctx, blocks, nil, func() func(int) {
 		exact := make([]near, 0, most)
 		return func(block int) {
-			for i := block * blockRows; i < min((block+1)*blockRows, s.n); i++ {
+			for at := block * blockRows; at < min((block+1)*blockRows, n); at++ {
 				exact = exact[:0]
-				for _, j := range found[i].rows {
+				i := start + at
+				for _, j := range found[at].rows {
 					exact = append(exact, near{j, s.distance(i, int(j))})
 				}
 				slices.SortFunc(exact, compareNear)
@@ -113,7 +116,7 @@ func newBlock(level simd.Level, tile, wide, d int) *block {
 		t: simd.Tile{Taps: 1, Depth: d, DstStride: wide}}
 }
 
-// compare holds the rows of a block, from first on, against a chunk.
+// compare holds the rows of a block, from first on, against a chunk; found are those of the block.
 func (s *search) compare(b *block, panels []float32, lo, hi, first int, found []candidates) {
 	n := min(blockRows, s.n-first)
 	for i := range b.offsets {
@@ -133,7 +136,7 @@ func (s *search) compare(b *block, panels []float32, lo, hi, first int, found []
 			b.level.Multiply(t, b.wide)
 		}
 		for i := range n {
-			own, least := &found[first+i], float32(math.Inf(-1))
+			own, least := &found[i], float32(math.Inf(-1))
 			if len(own.products) == cap(own.products) {
 				least = own.products[len(own.products)-1]
 			}

@@ -24,22 +24,8 @@ func shareOf(g group.Group, classes int) share {
 
 // checkOnAll reports what is wrong with the input or the options of any rank, and ranks with other sizes.
 func checkOnAll(in *Input, o Options) error {
-	g := group.Of(o.Group)
-	if err := group.Agree(g, firstOf(o.Validate(), in.check)); err != nil || g.Size() == 1 {
-		return err
-	}
-	size := fmt.Appendf(nil, "%d bags × %d classes", in.Bags, in.Classes)
-	all, err := g.Gather(size)
-	if err != nil {
-		return err
-	}
-	for rank, other := range all {
-		if !slices.Equal(other, all[0]) {
-			return fmt.Errorf("noise rates: rank %d has %s, rank 0 %s: all must read the same files: %w", rank, other, all[0],
-				eval.ErrShape)
-		}
-	}
-	return nil
+	return group.Alike(group.Of(o.Group), fmt.Sprintf("%d bags × %d classes", in.Bags, in.Classes),
+		firstOf(o.Validate(), in.check))
 }
 
 // firstOf is err, or else that of what comes next.
