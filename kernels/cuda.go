@@ -15,6 +15,7 @@ import (
 	"nmn/kernels/pool"
 	"nmn/kernels/product"
 	"nmn/kernels/recurrent"
+	"nmn/kernels/reduce"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
 )
@@ -34,6 +35,7 @@ type (
 	cardUpdates        = update.CUDA
 	cardNormalizations = pixels.CUDA
 	cardSequences      = recurrent.CUDA
+	cardSums           = reduce.CUDA
 )
 
 // card is the Backend of a graphics card.
@@ -46,6 +48,7 @@ type card struct {
 	*cardUpdates
 	*cardNormalizations
 	*cardSequences
+	*cardSums // over ranks
 
 	products *product.Products // of 1×1 convolutions; not an operation by itself
 
@@ -106,7 +109,7 @@ func (b *card) join(plans cudnn.Options, only product.Library) (err error) {
 	if err != nil {
 		return err
 	}
-	var errs [7]error
+	var errs [8]error
 	b.cardConvolutions, errs[0] = conv.NewCUDA(device, module, b.library)
 	b.cardActivations, errs[1] = activation.NewCUDA(device, module)
 	b.cardPools, errs[2] = pool.NewCUDA(device, module)
@@ -114,14 +117,18 @@ func (b *card) join(plans cudnn.Options, only product.Library) (err error) {
 	b.cardUpdates, errs[4] = update.NewCUDA(device, module)
 	b.cardNormalizations, errs[5] = pixels.NewCUDA(device, module)
 	b.cardSequences, errs[6] = recurrent.NewCUDA(device, module, b.products)
+	b.cardSums, errs[7] = reduce.NewCUDA(device, module, 0, plans.Logger)
 	return errors.Join(errs[:]...)
 }
 
 // Close implements tensor.Device: it also frees what cuDNN holds.
 func (b *card) Close() error {
 	var err error
+	if b.cardSums != nil {
+		err = b.cardSums.Close()
+	}
 	if b.products != nil {
-		err = b.products.Close()
+		err = errors.Join(err, b.products.Close())
 	}
 	if b.library != nil {
 		err = errors.Join(err, b.library.Close())

@@ -11,6 +11,7 @@ import (
 	"nmn/cuda"
 	"nmn/cuda/cublas"
 	"nmn/cuda/cudnn"
+	"nmn/cuda/nccl"
 	"nmn/kernels"
 	"nmn/kernels/conform"
 	"nmn/kernels/emulator"
@@ -20,12 +21,13 @@ import (
 // emulated is why there is no emulator, nil where there is one.
 var emulated error
 
-// TestMain puts the host emulator, with the kernels' own sources, in the place of the driver, of cuDNN and of
-// cuBLASLt: all tests of graphics cards then run on it.
+// TestMain puts the host emulator, with the kernels' own sources, in the place of the driver, of cuDNN, of
+// cuBLASLt and of NCCL: all tests of graphics cards then run on it.
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "emulator")
 	if err == nil {
-		emulated = emulator.Install(folder, ".", cuda.DriverVariable, cudnn.LibraryVariable, cublas.LibraryVariable)
+		emulated = emulator.Install(folder, ".", cuda.DriverVariable, cudnn.LibraryVariable, cublas.LibraryVariable,
+			nccl.LibraryVariable)
 	}
 	code := m.Run()
 	if err := errors.Join(err, os.RemoveAll(folder)); err != nil {

@@ -12,6 +12,7 @@
 #include "recurrent/embed.cu"
 #include "recurrent/lstm.cu"
 #include "recurrent/softmax.cu"
+#include "reduce/pack.cu"
 #include "update/adam.cu"
 #include "update/average.cu"
 #include "update/norm.cu"

@@ -39,6 +39,9 @@ type Options struct {
 	Timeout time.Duration
 	// Name says, for errors, who this rank is.
 	Name string
+	// Failed, where set, is called once when the Comm is given up, before collectives under way end with whatever in
+	// their results: whoever agrees with other ranks behind them is then told, and uses none of it.
+	Failed func(cause error)
 }
 
 // DefaultTimeout outlasts what a rank may do while others wait for it, such as writing a large checkpoint.
@@ -206,18 +209,22 @@ func (c *Comm) Abort(cause error) { c.giveUp(fmt.Errorf("%w: %w", ErrAborted, ca
 // giveUp returns why the Comm was given up first.
 func (c *Comm) giveUp(cause error) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.failed != nil {
+		defer c.mu.Unlock()
 		return c.failed
 	}
-	c.failed = fmt.Errorf("%s: %w", c.who(), cause)
-	if c.handle != nil {
-		handle := c.handle
-		c.handle = nil
+	failed := fmt.Errorf("%s: %w", c.who(), cause)
+	handle := c.handle
+	c.failed, c.handle = failed, nil
+	c.mu.Unlock()
+	if c.options.Failed != nil {
+		c.options.Failed(failed)
+	}
+	if handle != nil {
 		// Its error says nothing that the first one does not.
 		_ = c.device.Finish(func() error { return check("abort", C.nmn_nccl_abort(handle), nil) })
 	}
-	return c.failed
+	return failed
 }
 
 // Close waits for the stream's work and leaves the ranks. Closing twice is harmless. After a failure, which was

@@ -2,6 +2,8 @@
 
 package nccl
 
+// #cgo noescape nmn_nccl_async_error
+// #cgo nocallback nmn_nccl_async_error
 // #include "layer.h"
 import "C"
 

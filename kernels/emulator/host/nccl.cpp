@@ -79,7 +79,7 @@ struct Collective {
 // Clique is what the ranks of one id share.
 struct Clique {
   int ranks = 0, joined = 0;
-  std::vector<bool> here;
+  std::vector<bool> here, aborted;  // by rank
   int failed = success;  // what all ranks are told when they ask for errors
   std::string why;
   std::map<uint64_t, std::shared_ptr<Collective>> open;  // by their numbers
@@ -112,7 +112,8 @@ thread_local std::vector<Pending> group;
 thread_local int depth;
 
 int attempt(const std::shared_ptr<Clique> &clique, const std::shared_ptr<Collective> &c, int rank) {
-  if (c->done || clique->failed) return 0;  // a kernel that was aborted ends
+  if (c->done || clique->aborted[rank]) return 0;  // until its own rank aborts it, a kernel waits
+  if (clique->failed) return emulator::pending;
   if (!c->complete()) return emulator::pending;
   c->parts[rank].reached = true;
   for (Part &p : c->parts) {
@@ -176,7 +177,7 @@ int ncclCommInitRank(Comm **comm, int ranks, ID id, int rank) {
   if (call.code) return last = "planned", call.code;
   if (ranks < 1 || rank < 0 || rank >= ranks) return last = "no such rank", invalidArgument;
   std::shared_ptr<Clique> &known = cliques[id.internal];
-  if (!known) known = std::make_shared<Clique>(), known->ranks = ranks, known->here.resize(ranks);
+  if (!known) known = std::make_shared<Clique>(), known->ranks = ranks, known->here.resize(ranks), known->aborted.resize(ranks);
   const std::shared_ptr<Clique> clique = known;
   if (clique->ranks != ranks || clique->here[rank]) return last = "a rank comes twice, or with another number of ranks", invalidUsage;
   clique->here[rank] = true;
@@ -184,7 +185,7 @@ int ncclCommInitRank(Comm **comm, int ranks, ID id, int rank) {
     cliques.erase(id.internal);  // the same address may be used again
     emulator::wake();
   } else {
-    emulator::await([&] { return clique->joined == ranks || clique->failed; });
+    emulator::await([&] { return clique->joined == ranks; });
   }
   *comm = new Comm{clique, rank};
   return success;
@@ -199,8 +200,9 @@ int ncclCommDestroy(Comm *comm) {
 int ncclCommAbort(Comm *comm) {
   Call call("ncclCommAbort");
   if (!comm) return invalidArgument;
+  comm->clique->aborted[comm->rank] = true;
   comm->clique->fail(remoteError, "rank " + std::to_string(comm->rank) + " has aborted");
-  return delete comm, success;
+  return success;  // comm stays: another thread may be about to name it
 }
 
 int ncclCommGetAsyncError(Comm *comm, int *code) {

@@ -1,0 +1,115 @@
+//go:build cuda
+
+package reduce
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"nmn/cuda"
+	"nmn/cuda/nccl"
+	"nmn/group"
+	"nmn/kernels/tensor"
+)
+
+// packedTensor is Packed of pack.cu.
+type packedTensor struct {
+	x          cuda.Address
+	at, length int64
+	firstChunk uint32
+	_          uint32
+}
+
+// The constants of pack.cu.
+const (
+	packChunk   = 16384
+	packThreads = 256
+	packLanes   = 8
+)
+
+// packed is a bucket as it is summed: where its tensors lie, or in a buffer where they are many and small, or rounded.
+type packed struct {
+	spans   []nccl.Span // what is summed
+	kind    nccl.Type
+	chunks  int // of the launches that fill the buffer and read it; 0 for none
+	count   int // of tensors in it
+	table   cuda.Address
+	buffer  cuda.Address
+	rounded bool
+}
+
+// pack plans a bucket. In float32, tensors of fewer than smallest elements are packed together; in bfloat16 all are.
+func (c *CUDA) pack(tensors []*tensor.Tensor, wire group.Wire) (p packed, err error) {
+	if err := tensor.OnDevice("reduce", tensor.Float32, tensors...); err != nil {
+		return p, err
+	}
+	p.kind, p.rounded = nccl.Float32, wire == group.BFloat16
+	bytes := tensor.Float32.Size()
+	if p.rounded {
+		p.kind, bytes = nccl.BFloat16, tensor.BFloat16.Size()
+	}
+	var table []packedTensor
+	var room int64
+	for _, t := range tensors {
+		switch n := t.Len(); {
+		case n == 0:
+		case p.rounded || n < smallest:
+			table = append(table, packedTensor{x: tensor.At(t), at: room, length: int64(n), firstChunk: uint32(p.chunks)})
+			p.chunks += tensor.Ceil(n, packChunk)
+			room += int64(tensor.Ceil(n, packLanes) * packLanes)
+		default:
+			p.spans = append(p.spans, nccl.Span{At: tensor.At(t), Count: n})
+		}
+	}
+	if p.count = len(table); p.count == 0 {
+		return p, nil
+	}
+	if p.chunks > math.MaxInt32 {
+		return p, fmt.Errorf("reduce: a bucket of %d elements is more than a launch can have: %w", room, tensor.ErrShape)
+	}
+	device := c.device.Device
+	list := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(table))), len(table)*int(unsafe.Sizeof(table[0])))
+	if p.table, err = device.Alloc(len(list)); err != nil {
+		return p, err
+	}
+	if p.buffer, err = device.Alloc(int(room) * bytes); err != nil {
+		return p, err
+	}
+	p.spans = append(p.spans, nccl.Span{At: p.buffer, Count: int(room)})
+	return p, c.device.Stream.Upload(p.table, list)
+}
+
+// unpack frees what a bucket has in device memory.
+func (c *CUDA) unpack(p *packed) error {
+	err := c.device.Device.Free(p.buffer)
+	if freed := c.device.Device.Free(p.table); err == nil {
+		err = freed
+	}
+	return err
+}
+
+// Directions of move.
+type direction bool
+
+const (
+	into  direction = true
+	outOf direction = false
+)
+
+// move enqueues copying the tensors of a bucket into its buffer, or out of it.
+func (c *CUDA) move(s *cuda.Stream, p *packed, to direction) error {
+	if p.chunks == 0 {
+		return nil
+	}
+	grid, block, count := cuda.Dim3{X: p.chunks}, cuda.Dim3{X: packThreads}, int32(p.count)
+	switch {
+	case to == into && p.rounded:
+		return c.kernels.launchPackBf16(s, grid, block, packBf16Arguments{tensors: p.table, count: count, buffer: p.buffer})
+	case to == into:
+		return c.kernels.launchPack(s, grid, block, packArguments{tensors: p.table, count: count, buffer: p.buffer})
+	case p.rounded:
+		return c.kernels.launchUnpackBf16(s, grid, block, unpackBf16Arguments{tensors: p.table, count: count, buffer: p.buffer})
+	}
+	return c.kernels.launchUnpack(s, grid, block, unpackArguments{tensors: p.table, count: count, buffer: p.buffer})
+}

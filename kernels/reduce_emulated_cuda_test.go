@@ -1,0 +1,208 @@
+//go:build cuda && emulate
+
+package kernels_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/cuda/nccl"
+	"nmn/group"
+	"nmn/kernels"
+	"nmn/kernels/conform"
+	"nmn/kernels/emulator"
+	"nmn/kernels/reduce"
+	"nmn/kernels/tensor"
+)
+
+// The ranks are goroutines, each with the emulated card opened for itself. Streams that put their work off as long as
+// they may show a missing event, between what computes and the sums or behind them.
+func TestCUDA_SumsOverRanks(t *testing.T) {
+	for _, late := range []string{"", "first", "all"} {
+		t.Run("late "+late, func(t *testing.T) {
+			t.Setenv(emulator.LateVariable, late)
+			conform.RunReduce(t, openCard)
+		})
+	}
+}
+
+// A wait between streams that does nothing gives wrong sums: the test above would notice one that is missing.
+func TestCUDA_SumsShowAMissingEvent(t *testing.T) {
+	t.Setenv(emulator.LateVariable, "first")
+	for wait := 1; wait <= 2; wait++ { // before the sum, and behind it
+		errs := sumOnce(t, "cuStreamWaitEvent "+fmt.Sprint(wait)+" -1")
+		if errs == nil {
+			t.Errorf("without wait %d the sums are right", wait)
+		}
+	}
+	if err := sumOnce(t, ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// sumOnce sums one tensor over two ranks, of which the first is served by a driver that fails as planned.
+func sumOnce(t *testing.T, plan string) error {
+	t.Helper()
+	var wrong error
+	conform.EachRank(t, 2, openCard, func(g group.Group, b kernels.Backend) error {
+		x, y, err := twoTensors(b)
+		if err != nil {
+			return err
+		}
+		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, group.Float32)
+		if err != nil {
+			return err
+		}
+		if g.Rank() == 0 { // plans are counted over all ranks: one at a time
+			os.Setenv(emulator.FailVariable, plan)
+		}
+		err = errors.Join(b.Copy(x, y), inTurn(g, func() error { return r.Begin(0) }), r.Wait(), b.Copy(y, x), b.Sync())
+		if g.Rank() == 0 {
+			os.Setenv(emulator.FailVariable, "")
+		}
+		got := make([]float32, x.Len())
+		err = errors.Join(err, b.Download(tensor.HostArray(tensor.Float32, got), y), r.Close())
+		if _, e := g.Gather(nil); e != nil {
+			return e
+		}
+		if g.Rank() == 0 && got[0] != 2 {
+			wrong = fmt.Errorf("a sum of %v", got[0])
+		}
+		return err
+	})
+	return wrong
+}
+
+// inTurn runs f on rank 0 before it does on the others.
+func inTurn(g group.Group, f func() error) error {
+	var err error
+	if g.Rank() == 0 {
+		err = f()
+	}
+	if _, gathering := g.Gather(nil); gathering != nil || g.Rank() == 0 {
+		return errors.Join(err, gathering)
+	}
+	return f()
+}
+
+// twoTensors are one of zeroes and one of ones.
+func twoTensors(b kernels.Backend) (x, y *tensor.Tensor, err error) {
+	const n = 1 << 15
+	ones := make([]float32, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	if x, err = b.Alloc(tensor.Float32, n); err != nil {
+		return nil, nil, err
+	}
+	if y, err = b.Alloc(tensor.Float32, n); err != nil {
+		return nil, nil, err
+	}
+	return x, y, b.Upload(y, tensor.HostArray(tensor.Float32, ones))
+}
+
+// Behind the first steps a sum allocates nothing on the host, and makes nothing on the card.
+func TestCUDA_SumsOverRanksAllocateNothing(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	const steps = 100
+	var mallocs uint64
+	conform.EachRank(t, 2, openCard, func(g group.Group, b kernels.Backend) error {
+		x, y, err := twoTensors(b)
+		if err != nil {
+			return err
+		}
+		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}, {y}}, group.BFloat16)
+		if err != nil {
+			return err
+		}
+		var before, after runtime.MemStats
+		if _, err := g.Gather(nil); err != nil {
+			return err
+		}
+		if g.Rank() == 0 {
+			os.Setenv(emulator.LogVariable, log)
+		}
+		runtime.ReadMemStats(&before)
+		for range steps {
+			if err := errors.Join(r.Begin(1), r.Begin(0), r.Wait()); err != nil {
+				return err
+			}
+		}
+		if g.Rank() == 0 {
+			runtime.ReadMemStats(&after)
+			mallocs = after.Mallocs - before.Mallocs
+		}
+		if _, err := g.Gather(nil); err != nil {
+			return err
+		}
+		os.Unsetenv(emulator.LogVariable)
+		return errors.Join(b.Sync(), r.Close())
+	})
+	if mallocs > steps/2 { // those of the goroutines beside
+		t.Errorf("%d allocations in %d steps", mallocs, steps)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range []string{"cuMemAlloc", "cuEventCreate", "cuStreamSynchronize", "cuEventSynchronize"} {
+		if strings.Contains(string(text), call+"\n") {
+			t.Errorf("a step calls %s", call)
+		}
+	}
+}
+
+// What goes wrong on one rank's card ends all ranks, in the group too: nobody takes what the sums left behind.
+func TestCUDA_AFailedSumEndsAllRanks(t *testing.T) {
+	ended := make([]error, 3)
+	conform.EachRank(t, 3, openCard, func(g group.Group, b kernels.Backend) error {
+		x, _, err := twoTensors(b)
+		if err != nil {
+			return err
+		}
+		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, group.Float32)
+		if err != nil {
+			return err
+		}
+		if _, err := g.Gather(nil); err != nil {
+			return err
+		}
+		if g.Rank() == 1 {
+			os.Setenv(emulator.FailVariable, "ncclCommGetAsyncError 1 3")
+			defer os.Unsetenv(emulator.FailVariable)
+		} else if err := r.Begin(0); err != nil {
+			return err
+		}
+		began := time.Now()
+		for err == nil && time.Since(began) < 20*time.Second {
+			if g.Rank() != 1 {
+				_ = b.Sync() // ends, though rank 1 never comes
+			}
+			_, err = g.Gather(nil)
+		}
+		ended[g.Rank()] = err
+		_ = r.Close()
+		return nil
+	})
+	for rank, err := range ended {
+		var lost *group.LostError
+		if !errors.As(err, &lost) || !strings.Contains(err.Error(), "nccl: ") {
+			t.Errorf("rank %d: %v, want the rank that failed and why", rank, err)
+		}
+	}
+}
+
+// Without NCCL the same sums are made by way of the host, and a warning says so.
+func TestCUDA_SumsOverRanksWithoutNCCL(t *testing.T) {
+	if nccl.Version() != 0 {
+		t.Skip("NCCL was opened before in this process: make emulate runs the test by itself")
+	}
+	t.Setenv(nccl.LibraryVariable, filepath.Join(t.TempDir(), "nothing"))
+	conform.RunReduce(t, openCard)
+}
