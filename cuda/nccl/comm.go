@@ -44,9 +44,6 @@ type Options struct {
 	Failed func(cause error)
 }
 
-// DefaultTimeout outlasts what a rank may do while others wait for it, such as writing a large checkpoint.
-const DefaultTimeout = 10 * time.Minute
-
 // Comm is a rank's place among the ranks, with a stream of its own. Collectives are enqueued on that stream by one
 // goroutine, in the same order by all ranks, and the host does not wait for them. A goroutine of the Comm looks for
 // errors that come later, and for collectives that do not end: it gives the Comm up then, the collectives end, and

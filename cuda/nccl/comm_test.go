@@ -130,7 +130,7 @@ func TestComm_MissingEventsShow(t *testing.T) {
 			}
 			return nil
 		})
-		if wrong := errs[0] != nil && errs[1] != nil; wrong != (missing != "") {
+		if wrong := errs[0] != nil || errs[1] != nil; wrong != (missing != "") {
 			t.Errorf("the event %s the sum is missing: %v", missing, errs)
 		}
 	}

@@ -6,7 +6,11 @@
 // of its own, work as well.
 package nccl
 
-import "errors"
+import (
+	"errors"
+
+	"nmn/group"
+)
 
 // Causes for which a caller can do something else.
 var (
@@ -14,4 +18,6 @@ var (
 	ErrNoLibrary = errors.New("no NCCL")
 	// ErrAborted: the communicator was given up, here or, as far as NCCL notices, by another rank.
 	ErrAborted = errors.New("the ranks no longer work together")
+	// ErrTimeout is wrapped by the errors of collectives that have not ended in time.
+	ErrTimeout = group.ErrTimeout
 )

@@ -11,14 +11,6 @@ import (
 	"unsafe"
 )
 
-// ID is what the ranks that join have in common: rank 0 makes it and the others get it from there. It is made for one
-// joining.
-type ID [128]byte
-
-// AddressVariable is NCCL's own variable: with HOST:PORT in it, an address of rank 0's host, every rank makes the same
-// id by itself, and rank 0 waits there for the others.
-const AddressVariable = "NCCL_COMM_ID"
-
 // NewID makes an id. It needs no card.
 func NewID() (ID, error) {
 	if err := Open(); err != nil {

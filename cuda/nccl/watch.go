@@ -16,9 +16,6 @@ import (
 	"nmn/cuda"
 )
 
-// ErrTimeout is wrapped by the errors of collectives that have not ended in time.
-var ErrTimeout = errors.New("timeout")
-
 // watched is how many of the latest collectives have an event behind them. Of more than that under way, the oldest are
 // taken to end with the next ones.
 const watched = 16

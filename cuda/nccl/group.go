@@ -1,0 +1,367 @@
+//go:build cuda
+
+package nccl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"nmn/cuda"
+	"nmn/group"
+)
+
+// pieceBytes is how much travels at once between the host's memory and the card.
+const pieceBytes = 4 << 20
+
+// lastWordsTime is how long a rank that aborts waits for the others to hear why.
+const lastWordsTime = 5 * time.Second
+
+// ranks is a group of ranks that have nothing in common but NCCL. What they exchange goes through a buffer on each
+// card. Each call begins with a roll call, an all-gather of fixed size, which says what the call is and so finds ranks
+// that do not fit together, and in which a rank that ends tells the others why.
+//
+// Which rank it is that does not come NCCL does not say: the error of a call that has timed out names none.
+type ranks struct {
+	comm   *Comm
+	device *cuda.Device
+	names  []string
+	local  int
+	locals int
+
+	call     sync.Mutex // held during a call
+	mu       sync.Mutex // guards over
+	over     error      // what ended the group
+	calls    uint64
+	host     *cuda.HostBuffer // of pieceBytes
+	card     cuda.Address     // of pieceBytes, for what is summed, broadcast or given
+	all      cuda.Address     // for what is gathered
+	roll     *cuda.HostBuffer // an entry for each rank
+	done     *cuda.Event
+	gathered [][]byte
+}
+
+var _ group.Group = (*ranks)(nil)
+
+// OpenGroup opens the rank's card and joins the ranks, for which it waits. Errors as of cuda.Open and Join.
+func OpenGroup(o GroupOptions) (group.Group, error) {
+	device, err := cuda.Open(o.Card, cuda.Options{})
+	if err != nil {
+		return nil, err
+	}
+	g := &ranks{device: device}
+	if err := errors.Join(g.join(o), g.open(), g.meet()); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+// whoami names this process.
+func whoami() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a host without a name"
+	}
+	return fmt.Sprintf("%s, process %d", host, os.Getpid())
+}
+
+func (g *ranks) join(o GroupOptions) (err error) {
+	id := o.ID
+	if id == nil {
+		made, err := At(o.Address)
+		if err != nil {
+			return err
+		}
+		id = &made
+		// Later communicators get ids of their own.
+		defer os.Unsetenv(AddressVariable)
+	}
+	g.comm, err = Join(g.device, *id, o.Rank, o.Ranks, Options{Timeout: o.Timeout, Name: whoami()})
+	return err
+}
+
+// open makes the buffers.
+func (g *ranks) open() (err error) {
+	if g.comm == nil {
+		return nil // joining has failed
+	}
+	if g.host, err = g.device.AllocHost(pieceBytes); err != nil {
+		return err
+	}
+	if g.roll, err = g.device.AllocHost((g.comm.ranks + 1) * entryBytes); err != nil {
+		return err
+	}
+	if g.card, err = g.device.Alloc(pieceBytes); err != nil {
+		return err
+	}
+	if g.all, err = g.device.Alloc(max(pieceBytes, (g.comm.ranks+1)*entryBytes)); err != nil {
+		return err
+	}
+	g.gathered = make([][]byte, g.comm.ranks)
+	if g.done, err = g.device.NewWaitedEvent(); err != nil {
+		return err
+	}
+	// Memory is zeroed on another stream.
+	return g.device.Sync()
+}
+
+// meet learns who the ranks are.
+func (g *ranks) meet() error {
+	if g.done == nil {
+		return nil
+	}
+	all, err := g.Gather([]byte(whoami()))
+	if err != nil {
+		return err
+	}
+	own, _, _ := strings.Cut(whoami(), ",")
+	for rank, theirs := range all {
+		name := string(theirs)
+		if host, _, _ := strings.Cut(name, ","); host == own {
+			if rank < g.comm.rank {
+				g.local++
+			}
+			g.locals++
+		}
+		g.names = append(g.names, name)
+	}
+	return nil
+}
+
+func (g *ranks) Rank() int       { return g.comm.rank }
+func (g *ranks) Size() int       { return g.comm.ranks }
+func (g *ranks) Local() int      { return g.local }
+func (g *ranks) LocalSize() int  { return g.locals }
+func (g *ranks) Names() []string { return g.names }
+
+// ended is what ended the group, nil while it goes on.
+func (g *ranks) ended() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.over
+}
+
+// end ends the group, unless it was ended before, and returns why.
+func (g *ranks) end(err error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over == nil {
+		g.over = err
+	}
+	return g.over
+}
+
+// begin enters a call. f ends the group where it fails.
+func (g *ranks) begin(f func() error) error {
+	g.call.Lock()
+	defer g.call.Unlock()
+	if err := g.ended(); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return g.end(err)
+	}
+	return nil
+}
+
+// wait waits for the stream's work, and says whether its results are true.
+func (g *ranks) wait() error {
+	if err := g.comm.stream.Record(g.done); err != nil {
+		return err
+	}
+	if err := g.done.Sync(); err != nil {
+		return err
+	}
+	return g.comm.Err()
+}
+
+// Sum implements group.Group. It waits for the sum: nothing goes on beside it. Sums over bfloat16 are rounded here and
+// travel as float32.
+func (g *ranks) Sum(x []float32, wire group.Wire) error {
+	return g.begin(func() error {
+		if err := g.rollCall(entry{kind: "sum", wire: wire, length: len(x)}, nil); err != nil {
+			return err
+		}
+		if g.Size() == 1 {
+			return nil
+		}
+		if wire == group.BFloat16 {
+			roundAll(x)
+		}
+		for rest := x; len(rest) > 0; {
+			piece := rest[:min(len(rest), pieceBytes/4)]
+			if err := g.sumPiece(piece); err != nil {
+				return err
+			}
+			rest = rest[len(piece):]
+		}
+		if wire == group.BFloat16 {
+			roundAll(x)
+		}
+		return nil
+	})
+}
+
+func (g *ranks) sumPiece(piece []float32) error {
+	bytes, stream := bytesOf(piece), g.comm.stream
+	copy(g.host.Bytes(), bytes)
+	if err := stream.UploadPinned(g.card, g.host, len(bytes)); err != nil {
+		return err
+	}
+	if err := g.comm.AllReduce([]Span{{At: g.card, Count: len(piece)}}, Float32); err != nil {
+		return err
+	}
+	if err := stream.DownloadPinned(g.host, g.card, len(bytes)); err != nil {
+		return err
+	}
+	if err := g.wait(); err != nil {
+		return err
+	}
+	copy(bytes, g.host.Bytes())
+	return nil
+}
+
+func bytesOf(x []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+}
+
+// roundAll rounds numbers to the nearest bfloat16, ties to even. NaN stays NaN.
+func roundAll(x []float32) {
+	for i, v := range x {
+		b := math.Float32bits(v)
+		if v == v {
+			x[i] = math.Float32frombits((b + 0x7fff + b>>16&1) &^ 0xffff)
+		} else {
+			x[i] = math.Float32frombits((b | 1<<22) &^ 0xffff)
+		}
+	}
+}
+
+// Wait implements group.Group.
+func (g *ranks) Wait() error { return g.ended() }
+
+// Gather implements group.Group. What fits into the roll call travels with it.
+func (g *ranks) Gather(own []byte) ([][]byte, error) {
+	err := g.begin(func() error {
+		for i := range g.gathered {
+			g.gathered[i] = g.gathered[i][:0]
+		}
+		if err := g.rollCall(entry{kind: "gather", length: len(own)}, own); err != nil {
+			return err
+		}
+		most := 0
+		for rank := range g.gathered {
+			e, inline := g.entry(rank)
+			g.gathered[rank] = append(g.gathered[rank], inline[:min(e.length, len(inline))]...)
+			most = max(most, e.length)
+		}
+		lengths := make([]int, 0, 16)
+		for rank := range g.gathered {
+			e, _ := g.entry(rank)
+			lengths = append(lengths, e.length)
+		}
+		for at := inlineBytes; at < most; {
+			piece := min(most-at, pieceBytes/g.Size()/256*256)
+			if err := g.gatherPiece(own, at, piece, lengths); err != nil {
+				return err
+			}
+			at += piece
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return g.gathered, nil
+}
+
+// gatherPiece gathers piece bytes of each rank from a place on; ranks that have fewer give whatever lies there.
+func (g *ranks) gatherPiece(own []byte, at, piece int, lengths []int) error {
+	stream := g.comm.stream
+	copy(g.host.Bytes(), own[min(at, len(own)):min(at+piece, len(own))])
+	if err := stream.UploadPinned(g.card, g.host, piece); err != nil {
+		return err
+	}
+	if err := g.comm.AllGather(g.all, g.card, piece); err != nil {
+		return err
+	}
+	if err := stream.DownloadPinned(g.host, g.all, piece*g.Size()); err != nil {
+		return err
+	}
+	if err := g.wait(); err != nil {
+		return err
+	}
+	for rank, length := range lengths {
+		theirs := g.host.Bytes()[rank*piece:]
+		g.gathered[rank] = append(g.gathered[rank], theirs[:max(0, min(length-at, piece))]...)
+	}
+	return nil
+}
+
+// Broadcast implements group.Group.
+func (g *ranks) Broadcast(data []byte) error {
+	return g.begin(func() error {
+		if err := g.rollCall(entry{kind: "broadcast", length: len(data)}, nil); err != nil {
+			return err
+		}
+		for len(data) > 0 {
+			piece := data[:min(len(data), pieceBytes)]
+			copy(g.host.Bytes(), piece)
+			stream := g.comm.stream
+			if err := stream.UploadPinned(g.card, g.host, len(piece)); err != nil {
+				return err
+			}
+			if err := g.comm.Broadcast(g.card, len(piece)); err != nil {
+				return err
+			}
+			if err := stream.DownloadPinned(g.host, g.card, len(piece)); err != nil {
+				return err
+			}
+			if err := g.wait(); err != nil {
+				return err
+			}
+			copy(piece, g.host.Bytes())
+			data = data[len(piece):]
+		}
+		return nil
+	})
+}
+
+// Abort implements group.Group. Where this rank is in no call, the others hear the cause in their next roll call.
+func (g *ranks) Abort(cause error) {
+	lost := &group.LostError{Rank: g.Rank(), Name: g.names[g.Rank()], Cause: cause}
+	if g.ended() != nil {
+		return
+	}
+	if g.call.TryLock() {
+		told := make(chan struct{})
+		go func() {
+			defer close(told)
+			defer g.call.Unlock()
+			if g.ended() == nil {
+				_ = g.rollCall(entry{kind: "abort"}, []byte(cause.Error())) // the others may have gone
+			}
+		}()
+		select {
+		case <-told:
+		case <-time.After(min(lastWordsTime, g.comm.options.Timeout)):
+		}
+	}
+	_ = g.end(lost)
+	g.comm.Abort(lost)
+}
+
+// Close implements group.Group.
+func (g *ranks) Close() error {
+	_ = g.end(errors.New("nccl: the group was closed"))
+	var err error
+	if g.comm != nil {
+		err = g.comm.Close()
+	}
+	return errors.Join(err, g.device.Close())
+}

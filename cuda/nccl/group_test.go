@@ -1,0 +1,116 @@
+//go:build cuda
+
+package nccl_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nmn/cuda/nccl"
+	"nmn/group"
+	"nmn/group/suite"
+	"nmn/kernels/emulator"
+)
+
+// grouped runs f for each rank of a group that has NCCL alone.
+func grouped(t *testing.T, ranks int, timeout time.Duration, f func(g group.Group) error) []error {
+	t.Helper()
+	needEmulator(t)
+	id, err := nccl.NewID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := make([]error, ranks)
+	var all sync.WaitGroup
+	for rank := range ranks {
+		all.Go(func() {
+			g, err := nccl.OpenGroup(nccl.GroupOptions{Rank: rank, Ranks: ranks, ID: &id, Timeout: timeout})
+			if err == nil {
+				err = errors.Join(f(g), g.Close())
+			}
+			errs[rank] = err
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("the ranks hang")
+	}
+	return errs
+}
+
+func TestGroup_Conforms(t *testing.T) {
+	for late, sizes := range map[string][]int{"": {1, 3}, "all": {2, 4}} {
+		t.Setenv(emulator.LateVariable, late)
+		for _, ranks := range sizes {
+			t.Run(fmt.Sprintf("%d ranks, late %q", ranks, late), func(t *testing.T) {
+				want(t, grouped(t, ranks, 0, func(g group.Group) error {
+					var wrong error
+					for name, err := range suite.Run(g) {
+						wrong = errors.Join(wrong, fmt.Errorf("%s: %w", name, err))
+					}
+					return wrong
+				}))
+			})
+		}
+	}
+}
+
+func TestGroup_Endings(t *testing.T) {
+	for _, c := range suite.Endings() {
+		t.Run(c.Name, func(t *testing.T) {
+			errs := grouped(t, 3, 300*time.Millisecond, c.Run)
+			if c.Name != "Late" {
+				want(t, errs)
+				return
+			}
+			// NCCL does not say which rank it is that does not come.
+			for rank, err := range errs[:2] {
+				if err == nil || !strings.Contains(err.Error(), "not rank 2 is blamed") {
+					t.Errorf("rank %d: %v", rank, err)
+				}
+			}
+		})
+	}
+}
+
+func TestGroup_NothingIsLeft(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	t.Setenv(emulator.LogVariable, log)
+	want(t, grouped(t, 2, 0, func(g group.Group) error { return g.Sum([]float32{1}, group.Float32) }))
+	count := calls(t, log)
+	for made, freed := range map[string]string{
+		"ncclCommInitRank": "ncclCommDestroy", "cuStreamCreate": "cuStreamDestroy", "cuEventCreate": "cuEventDestroy",
+		"cuMemAlloc": "cuMemFree", "cuMemHostAlloc": "cuMemFreeHost",
+	} {
+		if count[made] == 0 || count[made] != count[freed] {
+			t.Errorf("%s %d times, %s %d times", made, count[made], freed, count[freed])
+		}
+	}
+}
+
+// Ranks that share an address meet there, as those that torchrun has started.
+func TestGroup_MeetsAtAnAddress(t *testing.T) {
+	needEmulator(t)
+	g, err := nccl.OpenGroup(nccl.GroupOptions{Ranks: 1, Address: "127.0.0.1:29500"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	if g, err := nccl.OpenGroup(nccl.GroupOptions{Ranks: 2, Rank: 1, Address: "127.0.0.1:29500", Timeout: time.Millisecond}); err == nil {
+		g.Close()
+		t.Error("one rank of two goes on")
+	}
+	if _, err := nccl.OpenGroup(nccl.GroupOptions{Ranks: 1, Card: 7, Address: "127.0.0.1:29500"}); err == nil {
+		t.Error("a card that is not there is opened")
+	}
+}

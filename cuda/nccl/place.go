@@ -1,0 +1,53 @@
+package nccl
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+)
+
+// GroupOptions say which rank a process is, and where the ranks meet.
+type GroupOptions struct {
+	Rank, Ranks int
+	// Card is the number of the rank's card.
+	Card int
+	// Address is HOST:PORT of rank 0, as Address makes it; not used where ID is set.
+	Address string
+	// ID is one that NewID has made, for all ranks.
+	ID *ID
+	// Timeout is how long a call waits for the other ranks; DefaultTimeout if it is 0.
+	Timeout time.Duration
+}
+
+// ID is what the ranks that join have in common: rank 0 makes it and the others get it from there. It is made for one
+// joining.
+type ID [128]byte
+
+// DefaultTimeout outlasts what a rank may do while others wait for it, such as writing a large checkpoint.
+const DefaultTimeout = 10 * time.Minute
+
+// AddressVariable is NCCL's own variable: with HOST:PORT in it, an address of rank 0's host, every rank makes the same
+// id by itself, and rank 0 waits there for the others.
+const AddressVariable = "NCCL_COMM_ID"
+
+// Address is where rank 0 waits for the others: AddressVariable if it is set, else what PyTorch's launchers tell every
+// process, MASTER_ADDR and MASTER_PORT. Where torchrun itself serves that port, the next one is taken.
+func Address(getenv func(string) string) (string, error) {
+	if named := getenv(AddressVariable); named != "" {
+		return named, nil
+	}
+	host, text := getenv("MASTER_ADDR"), getenv("MASTER_PORT")
+	if host == "" || text == "" {
+		return "", fmt.Errorf("nccl: MASTER_ADDR is %q and MASTER_PORT %q: torchrun sets both, and they must say where rank 0 "+
+			"runs (or name its HOST:PORT by %s)", host, text, AddressVariable)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil || port < 1 || port > 65534 {
+		return "", fmt.Errorf("nccl: MASTER_PORT is %q, want a port from 1 to 65534", text)
+	}
+	if getenv("TORCHELASTIC_USE_AGENT_STORE") == "True" || getenv("TORCHELASTIC_RUN_ID") != "" {
+		port++
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port)), nil
+}

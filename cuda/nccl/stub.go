@@ -1,0 +1,14 @@
+//go:build !cuda
+
+package nccl
+
+import (
+	"fmt"
+
+	"nmn/group"
+)
+
+// OpenGroup fails: this build has no CUDA.
+func OpenGroup(GroupOptions) (group.Group, error) {
+	return nil, fmt.Errorf("nccl: this program was built without the tag cuda: %w", ErrNoLibrary)
+}
