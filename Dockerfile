@@ -110,6 +110,8 @@ CMD ["--help"]
 # Ranks on many hosts: Open MPI, and an ssh server that runs without root, by which mpirun reaches the workers of an
 # MPIJob. The keys are the job's; docs/kubernetes.md tells how they get here.
 FROM ${CUDA_IMAGE} AS cuda-mpi
+# NCCL comes with the base image.
+RUN ldconfig -p | grep -q libnccl.so.2
 ARG REVISION=
 LABEL org.opencontainers.image.title="nmn with CUDA and Open MPI" \
       org.opencontainers.image.description="Trains image classifiers from wrong and missing labels, on the graphics cards of many hosts" \

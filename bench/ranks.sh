@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Ranks on one host's processors, by turns: a training step of nmn in one process of two threads, and on ranks of one thread
-# each by Open MPI; of PyTorch in one process of two threads, and on as many ranks by DistributedDataParallel over Gloo.
+# each by Open MPI, and as many processes that have nothing to do with each other, each with its share: what a step of ranks
+# takes more than theirs is communication. Of PyTorch in one process of two threads, and on as many ranks by DistributedDataParallel over Gloo.
 #
 #   bench/ranks.sh [-r ROUNDS] [-n RANKS] [-o FIGURES] [-m MODEL] [-b BATCH] [-s SIZE]
 #
@@ -40,6 +41,8 @@ nmn=${NMN:-build/nmn-mpi}
 [ -n "${NMN:-}" ] || CGO_ENABLED=1 go build -tags mpi -o "$nmn" ./cmd/nmn
 mkdir -p "$(dirname "$figures")"
 : >"$figures"
+scratch=$(mktemp -d)
+trap 'rm -r "$scratch"' EXIT
 # Every process may use every processor: what holds a rank to one core holds its threads to it.
 launch=(mpirun --oversubscribe --bind-to none)
 [ "$(id -u)" != 0 ] || launch+=(--allow-run-as-root)
@@ -50,6 +53,7 @@ measure() {
   local who=$1 layout=${1##*-} n
   case $who in
     nmn) "$nmn" bench step "${shape[@]}" --device cpu --threads 2 --json ;;
+    apart-*) apart "${who#apart-}" ;;
     nmn-*) "${launch[@]}" -n "${who#nmn-}" "$nmn" bench step "${shape[@]}" --device cpu --threads 1 --json ;;
     torch-*) "$python" bench/torch_step.py "${shape[@]}" --layout "$layout" --threads 2 ;;
     ddp-*)
@@ -59,8 +63,20 @@ measure() {
   esac | "$python" bench/table.py add "$figures" "${batch}x$size" "$who" "$round"
 }
 
+# apart N runs N processes at once, each with the share of a rank, and gives the figures of the slowest.
+apart() {
+  local n=$1 i running=()
+  for ((i = 0; i < n; i++)); do
+    "$nmn" bench step "${shape[@]}" --batch $(((batch + n - 1 - i) / n)) --device cpu --threads 1 --json >"$scratch/$i.json" &
+    running+=($!)
+  done
+  for i in "${running[@]}"; do wait "$i"; done
+  "$python" -c 'import json, sys; print(json.dumps(max((json.load(open(f)) for f in sys.argv[1:]), key=lambda m: m["step_ms"])))' "$scratch"/*.json
+  rm "$scratch"/*.json
+}
+
 turns=(nmn)
-for n in $ranks; do turns+=("nmn-$n"); done
+for n in $ranks; do turns+=("nmn-$n" "apart-$n"); done
 if [ -n "$torch" ]; then
   turns+=(torch-nchw torch-nhwc)
   for n in $ranks; do turns+=("ddp-$n-nchw" "ddp-$n-nhwc"); done

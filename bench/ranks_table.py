@@ -3,7 +3,7 @@
 
     bench/ranks_table.py FIGURES
 
-FIGURES has a JSON line for each measurement (bench/table.py), of nmn, nmn-RANKS, torch-LAYOUT and ddp-RANKS-LAYOUT. Of
+FIGURES has a JSON line for each measurement (bench/table.py), of nmn, nmn-RANKS, apart-RANKS, torch-LAYOUT and ddp-RANKS-LAYOUT. Of
 PyTorch's layouts the one with the lesser median counts. Prints a table in Markdown: medians over the rounds with the least
 and the largest, the speed beside one process of the same program, and nmn's step over PyTorch's on as many ranks; ratios are
 medians over the rounds, each of measurements of one round.
@@ -37,11 +37,13 @@ def paired(ours, theirs, key="step_ms"):
 def row(who, best):
     figures, layout = best[who]
     program, _, ranks = who.partition("-")
-    one = best.get("nmn" if program == "nmn" else "torch")
+    one = best.get("nmn" if program in ("nmn", "apart") else "torch")
     peer = best.get({"nmn": "torch"}.get(who, f"ddp-{ranks}")) if program == "nmn" else None
     name = f"nmn, {ranks} ranks × 1 thread" if program == "nmn" and ranks else "nmn, one process × 2 threads"
     if program == "torch":
         name = f"PyTorch, one process × 2 threads, {layout}"
+    elif program == "apart":
+        name = f"nmn, {ranks} processes apart × 1 thread"
     elif program == "ddp":
         name = f"PyTorch DDP, {ranks} ranks × 1 thread, {layout}"
     of = lambda key: [m[key] for m in figures.values() if key in m]
@@ -54,7 +56,7 @@ def row(who, best):
 def table(path):
     best = read(path)
     print("| | step, ms | speed beside one process | sums alone, ms | memory of a process, MiB | nmn / PyTorch |\n|:--|--:|--:|--:|--:|--:|")
-    for who in sorted(best, key=lambda w: (not w.startswith("nmn"), not w.startswith("torch"), w)):
+    for who in sorted(best, key=lambda w: (w.startswith(("torch", "ddp")), w.startswith("ddp"), w.rpartition("-")[2] if w.rpartition("-")[2].isdigit() else "", w)):
         print("| " + " | ".join(row(who, best)) + " |")
 
 
