@@ -1,12 +1,14 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"time"
 
 	"nmn/group"
+	"nmn/kernels/reduce"
 	"nmn/kernels/tensor"
 	"nmn/model"
 )
@@ -36,32 +38,30 @@ func (o Options) together(net *model.Net) (f RankFigures, err error) {
 		return f, nil
 	}
 	f.Ranks = g.Size()
-	var gradients [][]float32
-	for _, p := range net.Params() {
-		if p.G == nil {
-			continue
-		}
-		numbers := p.G.Float32s()
-		if numbers == nil { // on a card, whose sums its own profile shows
-			numbers = make([]float32, p.G.Len())
-		}
-		gradients = append(gradients, numbers)
-		f.GradientBytes += tensor.Float32.Size() * len(numbers)
+	if f.RankMemoryMiB, err = gathered(g, mebibytes(peakMemory())); err != nil {
+		return f, err
 	}
-	sums, err := o.medianOf(net.Backend(), func() error {
-		for _, numbers := range gradients {
-			if err := g.Sum(numbers, group.Float32); err != nil {
-				return err
-			}
+	var buckets [][]*tensor.Tensor
+	for _, p := range net.Params() {
+		if p.G != nil {
+			buckets = append(buckets, []*tensor.Tensor{p.G})
+			f.GradientBytes += p.G.Bytes()
 		}
-		return g.Wait()
-	})
+	}
+	reducer, err := reduce.New(g, net.Backend(), buckets, group.Float32)
 	if err != nil {
 		return f, err
 	}
+	sums, err := o.medianOf(net.Backend(), func() error {
+		for bucket := range buckets {
+			if err := reducer.Begin(bucket); err != nil {
+				return err
+			}
+		}
+		return reducer.Wait()
+	})
 	f.SumsMS = milliseconds(sums)
-	f.RankMemoryMiB, err = gathered(g, mebibytes(peakMemory()))
-	return f, err
+	return f, cmp.Or(err, reducer.Close())
 }
 
 // gathered is the number of each rank.
