@@ -22,4 +22,4 @@ runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
 export NCCL_DEBUG=${NCCL_DEBUG:-WARN}
 
 srun --mpi=pmix --kill-on-bad-exit=1 --cpu-bind=cores \
-  nmn train --continue --device cuda --run-dir "$runs" "$@"
+  nmn train --continue --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@"

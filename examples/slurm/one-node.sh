@@ -19,4 +19,4 @@ runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
 # job, queued again, goes on from there.
 # Every rank sees the four cards and takes the one of its local rank.
 srun --mpi=pmix --kill-on-bad-exit=1 --cpu-bind=cores \
-  nmn train --continue --device cuda --run-dir "$runs" "$@"
+  nmn train --continue --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@"
