@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "engine.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,10 +217,9 @@ static int roll(engine *e, const job *j) {
 /* share gives each rank its part of n numbers: counts and starts of all, and where what the others send of this
    rank's part lies in scratch. */
 static int share(engine *e, int64_t n) {
-  for (int k = 0, at = 0; k < e->size; k++) {
+  for (int k = 0; k < e->size; k++) {
     e->starts[k] = (int)(n * k / e->size);
     e->counts[k] = (int)(n * (k + 1) / e->size) - e->starts[k];
-    at += e->counts[k];
   }
   int own = e->counts[e->rank];
   for (int k = 0, at = 0; k < e->size; k++) {
@@ -248,7 +248,8 @@ static int sum_piece(engine *e, float *x, int64_t n, int wire) {
     add_float32(x + start, e->scratch, own, e->rank, e->size);
   else
     add_bfloat16((uint16_t *)e->wired + start, e->scratch, own, e->rank, e->size);
-  if (!ok(e, MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, e->counts, e->starts, type, e->comm, &request)) ||
+  if (!ok(e, MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, e->counts, e->starts, type, e->comm,
+                             &request)) ||
       !await(e, 1, &request, 1))
     return 0;
   if (wire == BFLOAT16) widen(x, e->wired, n);
@@ -359,7 +360,8 @@ void engine_serve(engine *e) {
     e->waiting--;
     pthread_mutex_unlock(&e->mutex);
     /* A pipe takes one byte always: at most one answer is waited for. */
-    if (j.kind != SUM && j.kind != CLOSE && write(e->told, "", 1) != 1) abort();
+    while (j.kind != SUM && j.kind != CLOSE && write(e->told, "", 1) != 1)
+      if (errno != EINTR) abort();
   }
 }
 

@@ -270,5 +270,5 @@ func (r *rank) Close() error {
 	if C.engine_post(r.engine, C.CLOSE, 0, nil, 0) == 0 {
 		return errors.New("group: no memory")
 	}
-	return <-r.served
+	return errors.Join(<-r.served, r.told.Close(), r.tells.Close())
 }

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 // runCase is what a rank does.
 func runCase(name string) error {
 	timeout := time.Minute
-	if name == "Late" || strings.HasPrefix(name, "Stopped") {
+	if strings.HasSuffix(name, "Late") || strings.HasPrefix(name, "Stopped") {
 		timeout = shortly
 	}
 	g, err := Open(Options{Timeout: timeout})
@@ -150,6 +150,7 @@ var cases = []suite.Case{
 	{Name: "Stopped", Run: func(g group.Group) error { return strike(g, syscall.SIGSTOP) }, Ends: true},
 	{Name: "StoppedInASum", Run: stoppedInASum, Ends: true},
 	{Name: "Leaves", Run: leaves, Ends: true},
+	{Name: "ClosesLate", Run: closesLate, Ends: true},
 	{Name: "Panics", Run: panics},
 	{Name: "Twice", Run: twice},
 	{Name: "Steady", Run: steady},
@@ -214,10 +215,25 @@ func leaves(g group.Group) error {
 	return errors.Join(errors.New("the others go on"), err)
 }
 
+// closesLate wants the ranks that close the group not to wait for ever for one that does not.
+func closesLate(g group.Group) error {
+	if g.Rank() == 1 {
+		time.Sleep(time.Minute)
+	}
+	var lost *group.LostError
+	if err := g.Close(); !errors.As(err, &lost) || lost.Rank != 1 {
+		return fmt.Errorf("closed: %w", err)
+	}
+	os.Exit(6)
+	return nil
+}
+
 func TestMPI_ARankThatLeavesEndsTheJob(t *testing.T) {
-	r := start(t, 3, "Leaves")
-	if r.code == 0 || r.took > 20*time.Second || strings.Contains(r.output, "WRONG") {
-		t.Errorf("exit code %d after %v\n%s", r.code, r.took, r.output)
+	for _, name := range []string{"Leaves", "ClosesLate"} {
+		r := start(t, 3, name)
+		if r.code == 0 || r.took > 20*time.Second || strings.Contains(r.output, "WRONG") {
+			t.Errorf("%s: exit code %d after %v\n%s", name, r.code, r.took, r.output)
+		}
 	}
 }
 
