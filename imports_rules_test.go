@@ -50,11 +50,13 @@ var outside = map[string][]string{
 	"golang.org/x/sync/errgroup": {
 		"labels/rates", "loader/dataset", "loader/doctor", "loader/scenes", "eval/caption",
 	},
-	"go.yaml.in/yaml/v3":                            {"loader/manifest"},
-	"golang.org/x/image/...":                        {"loader/picture"},
-	"golang.org/x/sync/semaphore":                   {"loader/picture"},
-	"golang.org/x/sys/cpu":                          {"kernels/simd"},
-	"golang.org/x/sys/unix":                         {"internal/lock", "loader/frames", "internal/chaos", "internal/chaos/inject"},
+	"go.yaml.in/yaml/v3":          {"loader/manifest"},
+	"golang.org/x/image/...":      {"loader/picture"},
+	"golang.org/x/sync/semaphore": {"loader/picture"},
+	"golang.org/x/sys/cpu":        {"kernels/simd"},
+	"golang.org/x/sys/unix": {
+		"group/launch", "internal/lock", "loader/frames", "internal/chaos", "internal/chaos/inject",
+	},
 	"golang.org/x/sys/windows":                      {"internal/lock"},
 	"gonum.org/v1/plot/...":                         {"report/chart"},
 	"google.golang.org/protobuf/encoding/protowire": {"format/onnx", "format/weights", "telemetry/tensorboard"},

@@ -86,3 +86,16 @@ func TestDetect_NamesTheVariableThatMakesNoSense(t *testing.T) {
 		}
 	}
 }
+
+func FuzzDetect(f *testing.F) {
+	for _, c := range places {
+		f.Add(c.environment)
+	}
+	f.Add("PMI_RANK=1 PMI_SIZE=99999999999")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, found, err := Detect(environment(text))
+		if found && (err != nil || p.Rank < 0 || p.Rank >= p.Size || p.Local < -1 || p.Local >= p.Size || p.By == "") {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
+}
