@@ -19,13 +19,13 @@ import (
 	"nmn/model"
 )
 
-// failing are scenes of which one gives an error that is not about its picture.
-type failing struct {
+// unreadable are scenes of which one gives an error that is not about its picture.
+type unreadable struct {
 	loader.Source
 	err error
 }
 
-func (s failing) Read(ctx context.Context, bag, frame int, p *picture.Picture) error {
+func (s unreadable) Read(ctx context.Context, bag, frame int, p *picture.Picture) error {
 	if bag == 17 {
 		return s.err
 	}
@@ -35,7 +35,7 @@ func (s failing) Read(ctx context.Context, bag, frame int, p *picture.Picture) e
 func TestRanks_AnErrorOfReadingIsOneOfAll(t *testing.T) {
 	broken := errors.New("the file system is gone")
 	r := newRig()
-	r.source = func(s loader.Source) loader.Source { return failing{s, broken} }
+	r.source = func(s loader.Source) loader.Source { return unreadable{s, broken} }
 	own, told := 0, 0
 	for rank, out := range learnOn(t, r, 3, nil) {
 		var lost *group.LostError

@@ -40,6 +40,7 @@ type outcome struct {
 	moments  [][]float32
 	losses   []float64
 	position Position
+	graphs   int // of recorded work
 	err      error
 }
 
@@ -56,7 +57,7 @@ func learnOn(t *testing.T, r rig, n int, change func(rank int, r *rig)) []outcom
 		}
 		trainer := own.trainer(t)
 		result, err := trainer.Run(context.Background())
-		out.position, out.err = result.Position, err
+		out.position, out.err, out.graphs = result.Position, err, trainer.replays.Graphs()
 		out.weights, out.moments = weights(t, trainer.Net), momentsOf(t, trainer)
 		if _, err := g.Gather(nil); err != nil { // nobody leaves before all are done
 			t.Errorf("rank %d at the end: %v", g.Rank(), err)
@@ -70,9 +71,12 @@ func momentsOf(t *testing.T, trainer *Trainer) (all [][]float32) {
 	t.Helper()
 	for _, e := range trainer.optimizer.entries {
 		for _, state := range []*tensor.Tensor{e.M, e.V, e.Average} {
-			if state != nil {
-				all = append(all, slices.Clone(state.Float32s()))
+			if state == nil {
+				continue
 			}
+			values := make([]float32, state.Len())
+			check(t, trainer.Net.Backend().Download(hostOver(values), state))
+			all = append(all, values)
 		}
 	}
 	return all

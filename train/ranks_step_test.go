@@ -1,0 +1,87 @@
+package train
+
+import (
+	"testing"
+
+	"nmn/group"
+	"nmn/model"
+)
+
+// echo is the group of a rank whose only peer says and adds what it does itself, and allocates nothing.
+type echo struct {
+	group.Alone
+	heard [2][]byte
+	names [2]string
+}
+
+func (*echo) Size() int         { return 2 }
+func (e *echo) Names() []string { return e.names[:] }
+
+func (e *echo) Gather(own []byte) ([][]byte, error) {
+	e.heard = [2][]byte{own, own}
+	return e.heard[:], nil
+}
+
+func (*echo) Sum(x []float32, _ group.Wire) error {
+	for i := range x {
+		x[i] *= 2
+	}
+	return nil
+}
+
+// Meeting, summing and telling allocate nothing once shapes are known, apart from what a group does.
+func TestRanks_AStepAllocatesNothingOnceShapesAreKnown(t *testing.T) {
+	for name, change := range map[string]func(*rig){
+		"mil, fd, adam": func(r *rig) { r.mil, r.noise, r.dropout = true, model.FeatureDependent, .3 },
+		"accumulation, clipping, sgd": func(r *rig) {
+			r.config = sgd(r.config)
+			r.config.Accumulate = 2
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig()
+			change(&r)
+			r.group = &echo{}
+			trainer := r.trainer(t)
+			check(t, trainer.fetchTogether(t.Context()))
+			trainer.epoch.Close() // its workers allocate too
+			step := func() {
+				check(t, trainer.meet(t.Context(), nil))
+				e := StepDone{Progress: Progress{Step: 1}}
+				if err := trainer.learn(t.Context(), trainer.held, &e); err != nil {
+					t.Fatal(err)
+				}
+				if e.Ranks != 2 || e.Bags < 8 {
+					t.Fatalf("%+v", e)
+				}
+			}
+			step()
+			if allocations := testing.AllocsPerRun(5, step); allocations != 0 {
+				t.Errorf("%v allocations in a step", allocations)
+			}
+		})
+	}
+}
+
+// Buckets and their order are functions of the parameters that learn, and the head's are apart from the blocks'.
+func TestRanks_BucketsFollowTheParameters(t *testing.T) {
+	r := newRig()
+	r.noise, r.mil, r.group = model.FeatureDependent, true, &echo{}
+	trainer := r.trainer(t)
+	ranks, layers := &trainer.ranks, trainer.Net.Gradients()
+	if ranks.buckets != 2 || ranks.upper != 1 || len(ranks.after) != len(layers) {
+		t.Fatalf("%d buckets, %d of the upper part", ranks.buckets, ranks.upper)
+	}
+	for layer, bucket := range ranks.after {
+		want := -1
+		switch layer {
+		case trainer.Net.UpperGradients() - 1:
+			want = 0
+		case len(layers) - 1:
+			want = 1
+		}
+		if bucket != want {
+			t.Errorf("layer %d completes bucket %d, want %d", layer, bucket, want)
+		}
+	}
+}
