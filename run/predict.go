@@ -156,6 +156,9 @@ func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	of.Unlabelled = true
 	table, err := m.openFeatures(ctx, of)
 	if err := m.agree(err); err != nil {
+		if table != nil { // another rank could not open it
+			err = errors.Join(err, table.Close())
+		}
 		return nil, nil, err
 	}
 	p, scores, err := m.scoreTable(ctx, table, o)
