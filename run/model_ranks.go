@@ -3,6 +3,7 @@ package run
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"io"
 
 	"nmn/group"
@@ -16,11 +17,14 @@ func (m *Model) follows() bool { return m.session.ranks.Rank() > 0 }
 // agree makes what is wrong on one rank an error on all.
 func (m *Model) agree(err error) error { return group.Agree(m.session.ranks, err) }
 
-// sameBags refuses, on all ranks, ranks that have not found the same bags as rank 0.
+// sameBags refuses, on all ranks, ranks that have not opened the same model as rank 0, or not found the same bags.
 func (m *Model) sameBags(set *loader.Set) error {
 	ranks := m.session.ranks
 	if ranks.Size() == 1 {
 		return nil
+	}
+	if err := m.session.passes().SameNet(m.net); err != nil {
+		return fmt.Errorf("%s: %w", m.file, err)
 	}
 	h := sha256.New()
 	for _, id := range set.IDs {

@@ -20,6 +20,20 @@ type Passes struct {
 	Group group.Group
 }
 
+// SameNet refuses, on all ranks, ranks whose net has not the weights of rank 0.
+func (on Passes) SameNet(net *model.Net) error {
+	r := ranks{group: group.Of(on.Group), many: true}
+	if r.group.Size() == 1 {
+		return nil
+	}
+	rank, err := r.other(net)
+	if err == nil && rank > 0 {
+		err = fmt.Errorf("training: rank %d (%s) has other weights than rank 0 (%s): all ranks need the same model: %w", rank,
+			r.group.Names()[rank], r.group.Names()[0], ErrOtherModel)
+	}
+	return err
+}
+
 // inOrder runs a net over a set in order, without labels, and shows each batch with what outputs lists for it, which
 // holds until each returns. It returns the bags that could not be read; with none left that is an error.
 func (on Passes) inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,

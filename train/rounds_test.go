@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"runtime"
 	"slices"
@@ -287,6 +288,24 @@ func TestPasses_ARankThatCannotBeginEndsAll(t *testing.T) {
 	}) {
 		if err == nil || rank != 1 && !strings.HasPrefix(err.Error(), "rank 1 (goroutine 1): ") {
 			t.Errorf("no layer to extract: rank %d: %v", rank, err)
+		}
+	}
+}
+
+func TestPasses_RanksWithOtherWeightsSayWhich(t *testing.T) {
+	of := raggedNets(t, 3)
+	for _, wrong := range []bool{false, true} {
+		if wrong {
+			p := of.nets[2].Params()[0]
+			values, err := of.nets[2].Values(p)
+			check(t, err)
+			values[0] = math.Nextafter32(values[0], 9)
+			check(t, of.nets[2].SetValues(p, values))
+		}
+		for rank, err := range scoreOnRanks(t, 3, func(g group.Group) error { return Passes{g}.SameNet(of.nets[g.Rank()]) }) {
+			if wrong != errors.Is(err, ErrOtherModel) || wrong && !strings.Contains(err.Error(), "rank 2 (goroutine 2) has") {
+				t.Errorf("wrong: %t, rank %d: %v", wrong, rank, err)
+			}
 		}
 	}
 }
