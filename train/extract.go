@@ -19,7 +19,7 @@ func Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader
 	return Passes{}.Extract(ctx, net, set, config, layers, write)
 }
 
-// Extract is the function Extract on the ranks of a group: every rank has all rows written, in memory of a batch of each
+// Extract is the function Extract on the ranks of a group: every rank writes all rows, in memory of a batch of each
 // rank, and where one rank's write fails, the pass ends on all.
 func (on Passes) Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
 	layers []model.Layer, write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {

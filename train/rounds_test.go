@@ -119,7 +119,9 @@ func TestPasses_EveryRankHasWhatOneProcessHas(t *testing.T) {
 // rows of clips that are scored by their frames.
 func TestPasses_EqualInEveryBitWhateverIsLeftOut(t *testing.T) {
 	for name, change := range map[string]func(*loader.Set, *loader.Config){
-		"broken pictures":          func(s *loader.Set, c *loader.Config) { s.Source, c.MaxBadSamples = spoilt{s.Source}, 38 },
+		"broken pictures": func(s *loader.Set, c *loader.Config) {
+			s.Source, c.MaxBadSamples = spoilt{s.Source}, 38
+		},
 		"fewer batches than ranks": func(_ *loader.Set, c *loader.Config) { c.BatchBags = 20 },
 		"one batch":                func(_ *loader.Set, c *loader.Config) { c.BatchBags = 38 },
 		"by their frames": func(s *loader.Set, c *loader.Config) {
