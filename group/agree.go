@@ -42,11 +42,11 @@ func Agree(g Group, err error) error {
 		return err
 	}
 	all, gathering := g.Gather(Status(err))
-	if gathering != nil {
-		return errors.Join(err, gathering)
-	}
-	if err != nil {
+	switch {
+	case err != nil && (gathering == nil || errors.Is(err, gathering)):
 		return err
+	case gathering != nil:
+		return errors.Join(err, gathering)
 	}
 	return Heard(g, all)
 }

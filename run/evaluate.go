@@ -27,6 +27,11 @@ func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, 
 	if err := o.Validate(); err != nil {
 		return nil, &ConfigError{Err: err}
 	}
+	result, err := m.evaluate(ctx, o)
+	return result, m.agree(err)
+}
+
+func (m *Model) evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, error) {
 	set, s, c, err := m.split(ctx, o.Split)
 	if err := m.agree(err); err != nil {
 		return nil, err

@@ -70,10 +70,8 @@ func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) (
 	if err := m.agree(err); err != nil {
 		return nil, err
 	}
-	if err := m.sameBags(x.set); err != nil {
-		return nil, err
-	}
-	return x.run(ctx)
+	done, err := x.run(ctx)
+	return done, m.agree(err)
 }
 
 func (o *ExtractOptions) validate() error {
@@ -148,6 +146,9 @@ func (x *extraction) ofVideos(ctx context.Context, c *Config) error {
 // run streams the rows to where they go. Labels and identifiers of the rows come first, and the features appear when
 // all is there.
 func (x *extraction) run(ctx context.Context) (done []Extracted, err error) {
+	if err := x.model.sameBags(x.set); err != nil {
+		return nil, err
+	}
 	files, err := x.create()
 	defer func() {
 		for _, f := range files {
@@ -158,16 +159,16 @@ func (x *extraction) run(ctx context.Context) (done []Extracted, err error) {
 		return nil, err
 	}
 	index := make([]int, 0, x.set.Len())
-	bad, err := x.model.session.passes().Extract(ctx, x.model.net, x.set, x.loader, x.o.Layers, func(bag int, rows [][]float32) error {
-		index = append(index, bag)
-		return x.take(files, len(index), bag, rows)
-	})
+	bad, err := x.model.session.passes().Extract(ctx, x.model.net, x.set, x.loader, x.o.Layers,
+		func(bag int, rows [][]float32) error {
+			index = append(index, bag)
+			return x.take(files, len(index), bag, rows)
+		})
 	if err != nil {
 		return nil, err
 	}
 	x.o.leftOut(bad, x.set)
-	done, err = x.finish(ctx, files, index, len(bad))
-	return done, x.model.agree(err)
+	return x.finish(ctx, files, index, len(bad))
 }
 
 // finish writes what the rows are and has the files of features appear. index are the bags that have a row.

@@ -91,7 +91,7 @@ func (m *Model) Predict(ctx context.Context, paths []string, o PredictOptions) (
 		scorePaths = m.scoreFeatures
 	}
 	p, scores, err := scorePaths(ctx, paths, &o)
-	if err != nil {
+	if err := m.agree(err); err != nil {
 		return nil, err
 	}
 	o.leftOut(p.Bad, p.set)
