@@ -116,6 +116,7 @@ type user struct {
 	model    *run.Model
 	dir      string
 	pictures string
+	progress func(done, of int)
 	leftOut  bytes.Buffer
 }
 
@@ -138,7 +139,7 @@ func (u *user) extract(ctx context.Context) error {
 	o.Reading = u.reading()
 	o.Layers = []model.Layer{model.Pool5, model.FC7, model.Probabilities}
 	o.Outputs = []string{u.path("pool5.npy"), u.path("fc7.safetensors"), u.path("p.npy")}
-	o.IDs = u.path("ids.txt")
+	o.IDs, o.Progress = u.path("ids.txt"), u.progress
 	_, err := u.model.Extract(ctx, []string{u.pictures}, o)
 	return err
 }
@@ -274,20 +275,27 @@ func TestExtract_WrongOnOneRank(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		of   func(rank int, u *user) // what is wrong
-		want string                  // on the other ranks
+		of   func(rank int, u *user, cancel func()) // what is wrong
+		want string                                 // on the other ranks
 	}{
-		"other pictures": {func(rank int, u *user) {
+		"other pictures": {func(rank int, u *user, _ func()) {
 			if rank == 1 {
 				u.pictures = others
 			}
 		}, "rank 1 (goroutine 1) has found 22 bags"},
-		"no pictures": {func(rank int, u *user) {
+		"no pictures": {func(rank int, u *user, _ func()) {
 			if rank == 1 {
 				u.pictures += "-elsewhere"
 			}
 		}, "rank 1 (goroutine 1): "},
-		"no room": {func(_ int, u *user) { u.dir += "/nowhere" }, "rank 0 (goroutine 0): "},
+		"no room": {func(_ int, u *user, _ func()) { u.dir += "/nowhere" }, "rank 0 (goroutine 0): "},
+		"an interrupt": {func(_ int, u *user, cancel func()) {
+			u.progress = func(done, _ int) {
+				if done == 6 {
+					cancel()
+				}
+			}
+		}, "rank 0 (goroutine 0): context canceled"},
 	} {
 		dirs, errs := onRanks(t, 3, func(g group.Group, out string) (err error) {
 			m, err := run.OpenModel(t.Context(), dir, run.ModelOptions{Group: g,
@@ -297,8 +305,10 @@ func TestExtract_WrongOnOneRank(t *testing.T) {
 			}
 			defer func() { err = errors.Join(err, m.Close()) }()
 			u := user{model: m, dir: out, pictures: pictures}
-			c.of(g.Rank(), &u)
-			return u.extract(t.Context())
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c.of(g.Rank(), &u, cancel)
+			return u.extract(ctx)
 		})
 		if err := errs[2]; err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: rank 2: %v, want %q", name, err, c.want)
