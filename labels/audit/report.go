@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nmn/eval"
+	"nmn/group"
 	"nmn/labels"
 	"nmn/labels/neighbours"
 	"nmn/labels/rates"
@@ -49,28 +50,33 @@ var judgedAt = []int{10, 100, 1000}
 // Files audits score files. Errors about their content name file and place.
 func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
 	scores, err := rates.ReadFiles(f)
-	if err != nil {
+	if err := group.Agree(group.Of(o.Estimation.Group), err); err != nil {
 		return nil, err
 	}
 	return Scores(ctx, &scores, o)
 }
 
-// Scores audits what rates.ReadFiles has read, or scores and labels that never were in files: the scores are logits.
+// Scores audits what rates.ReadFiles has read, or scores and labels that never were in files: the scores are logits. On
+// several ranks (Options.Estimation.Group), each with the whole input, all get the report, but rank 0 alone its Judgement.
 func Scores(ctx context.Context, scores *eval.Input, o Options) (r *Report, err error) {
 	r = &Report{MinError: o.MinError, Input: Input{
 		Bags: scores.Bags, Classes: scores.Classes, Logits: scores.Scores, Labels: scores.Labels,
 		Words: scores.Words, IDs: scores.IDs, Truth: scores.Truth,
 	}}
+	ranks := group.Of(o.Estimation.Group)
 	if err := r.findRates(ctx, scores, o); err != nil {
 		return nil, err
 	}
-	if r.Result, err = Run(r.Input, o.MinError); err != nil {
+	if r.Result, err = RunOn(ranks, r.Input, o.MinError); err != nil {
 		return nil, err
 	}
-	if r.Truth != nil {
+	if r.Truth != nil && ranks.Rank() == 0 {
 		r.Judgement, err = Judge(r.Input, judgedAt)
 	}
-	return r, err
+	if err = group.Agree(ranks, err); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // Table ranks the bags, the one whose labels fit least first.
@@ -113,6 +119,11 @@ func (r *Report) findRates(ctx context.Context, scores *eval.Input, o Options) e
 	if o.Rates == "" {
 		return r.estimateRates(ctx, scores, o)
 	}
+	return group.Agree(group.Of(o.Estimation.Group), r.readRates(scores, o))
+}
+
+// readRates reads them from a file.
+func (r *Report) readRates(scores *eval.Input, o Options) error {
 	given, err := labels.ReadWordsFile(o.Rates, scores.Words, labels.Given)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/eval"
+	"nmn/group"
 	"nmn/labels/rates"
 	"nmn/labels/rows"
 )
@@ -73,12 +74,17 @@ type Class struct {
 // Run computes the probability of every label to be wrong and ranks those where it is at least
 // minError, from 0 to 1. With log-odds all along, labels that are wrong with near certainty keep their
 // order.
-func Run(in Input, minError float64) (*Result, error) {
-	if err := in.check(); err != nil {
-		return nil, err
+func Run(in Input, minError float64) (*Result, error) { return RunOn(group.Alone{}, in, minError) }
+
+// RunOn is Run on several ranks, each with the whole input, which share the bags: every rank gets the whole result, which
+// does not depend on how many there are.
+func RunOn(ranks group.Group, in Input, minError float64) (*Result, error) {
+	err := in.check()
+	if err == nil && !(minError >= 0 && minError <= 1) {
+		err = fmt.Errorf("audit: least probability %g, want 0 to 1: %w", minError, eval.ErrValue)
 	}
-	if !(minError >= 0 && minError <= 1) {
-		return nil, fmt.Errorf("audit: least probability %g, want 0 to 1: %w", minError, eval.ErrValue)
+	if err := group.Alike(ranks, fmt.Sprintf("%d bags × %d classes", in.Bags, in.Classes), err); err != nil {
+		return nil, err
 	}
 	r := &Result{Classes: make([]Class, in.Classes), Rows: make([]rows.Score, in.Bags)}
 	for c := range r.Classes {
@@ -88,9 +94,13 @@ func Run(in Input, minError float64) (*Result, error) {
 		classes  []Class
 		suspects []Suspect
 	}
-	parts := make([]part, (in.Bags+blockRows-1)/blockRows)
+	first, last := group.Share(ranks, (in.Bags+blockRows-1)/blockRows)
+	start := first * blockRows
+	parts := make([]part, last-first)
 	margin := in.margins()
-	inBlocks(in.Bags, blockRows, func(block, lo, hi int) {
+	end := max(min(last*blockRows, in.Bags), start)
+	inBlocks(end-start, blockRows, func(block, lo, hi int) {
+		lo, hi = start+lo, start+hi
 		p := &parts[block]
 		p.classes = make([]Class, in.Classes)
 		var labels rows.Aggregate
@@ -118,11 +128,20 @@ func Run(in Input, minError float64) (*Result, error) {
 			row.Quality, _ = labels.Quality()
 		}
 	})
-	for _, p := range parts {
-		for c := range r.Classes {
-			r.Classes[c].add(&p.classes[c])
-		}
+	sums := make([][]float64, len(parts))
+	for i, p := range parts {
+		sums[i] = classSums(p.classes)
 		r.Suspects = append(r.Suspects, p.suspects...)
+	}
+	total, err := group.SumBlocks(ranks, sums, nil)
+	if err != nil {
+		return nil, err
+	}
+	for c := range r.Classes {
+		r.Classes[c].setSums(total[c*sumsOfClass:])
+	}
+	if err := r.gather(ranks, start, end); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(r.Suspects, compareSuspects)
 	return r, nil
@@ -131,15 +150,6 @@ func Run(in Input, minError float64) (*Result, error) {
 // compareSuspects has the surest first, and equal ones in the order of bags and classes.
 func compareSuspects(a, b Suspect) int {
 	return cmp.Or(cmp.Compare(b.Margin, a.Margin), cmp.Compare(a.Bag, b.Bag), cmp.Compare(a.Class, b.Class))
-}
-
-// add counts in what was counted of other bags.
-func (c *Class) add(o *Class) {
-	c.Positives += o.Positives
-	c.ExpectedIncorrect += o.ExpectedIncorrect
-	c.ExpectedMissing += o.ExpectedMissing
-	c.Incorrect += o.Incorrect
-	c.Missing += o.Missing
 }
 
 func (c *Class) count(z uint8, wrong float64, suspect bool) {

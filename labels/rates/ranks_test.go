@@ -94,7 +94,7 @@ func TestEstimate_TellsEveryRankWhatIsWrongOnOne(t *testing.T) {
 	broken.Scores = append([]float32(nil), in.Scores...)
 	broken.Scores[70] = float32(math.NaN())
 	shorter := Input{Bags: 299, Classes: 40, Scores: in.Scores[40:], Labels: in.Labels[40:]}
-	for text, other := range map[string]Input{"want a finite number": broken, "all must read the same files": shorter} {
+	for text, other := range map[string]Input{"want a finite number": broken, "must read the same files": shorter} {
 		for rank, err := range onRanks(3, func(g group.Group) error {
 			o, own := DefaultOptions(), in
 			if o.Group = g; g.Rank() == 1 {
