@@ -194,7 +194,7 @@ func (a *auditCommand) run(ctx context.Context, p *program, given func(string) b
 // finish corrects, writes and shows what was found.
 func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) (err error) {
 	found, err := a.rows.neighbours(ctx, p, r.IDs, r.Bags)
-	if err != nil {
+	if err != nil || !leads(a.rows.options.Group) {
 		return err
 	}
 	if found != nil {

@@ -116,25 +116,9 @@ func (a *auditCaptions) check(given func(string) bool) error {
 }
 
 func (a *auditCaptions) run(ctx context.Context, p *program) error {
-	bags, err := annotation.ReadBags(ctx, a.captions)
-	if err != nil {
+	bags, decisions, err := a.read(ctx)
+	if err := agree(a.options.Witness.Group, err); err != nil {
 		return err
-	}
-	if a.apply != "" { // before the work, which a wrong name would waste
-		if err := bags.CheckWithout(a.apply); err != nil {
-			return err
-		}
-	}
-	if a.vocabulary != "" {
-		if a.options.Vocabulary, err = text.ReadVocabulary(a.vocabulary); err != nil {
-			return err
-		}
-	}
-	var decisions captions.Decisions
-	if a.decisions != "" {
-		if decisions, err = captions.ReadDecisionsFile(a.decisions, bags); err != nil {
-			return err
-		}
 	}
 	if !p.quiet && p.interactive(p.err) {
 		a.options.Witness.Progress = func(round, rounds int) {
@@ -154,6 +138,29 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 		return writeJSON(p.out, r.Summary(a.top, outcome))
 	}
 	return report.Write(p.out, a.format, report.CaptionAuditTables(r, a.top, outcome)...)
+}
+
+// read reads what the audit needs.
+func (a *auditCaptions) read(ctx context.Context) (*annotation.Bags, captions.Decisions, error) {
+	bags, err := annotation.ReadBags(ctx, a.captions)
+	if err != nil {
+		return nil, nil, err
+	}
+	if a.apply != "" { // before the work, which a wrong name would waste
+		if err := bags.CheckWithout(a.apply); err != nil {
+			return nil, nil, err
+		}
+	}
+	if a.vocabulary != "" {
+		if a.options.Vocabulary, err = text.ReadVocabulary(a.vocabulary); err != nil {
+			return nil, nil, err
+		}
+	}
+	var decisions captions.Decisions
+	if a.decisions != "" {
+		decisions, err = captions.ReadDecisionsFile(a.decisions, bags)
+	}
+	return bags, decisions, err
 }
 
 // write writes the files that are asked for.

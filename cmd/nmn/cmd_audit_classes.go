@@ -27,13 +27,13 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 			"bag", c, a.files.Labels)
 	}
 	o := multiclass.DefaultOptions()
-	o.MinError = a.options.MinError
+	o.MinError, o.Group = a.options.MinError, a.rows.options.Group
 	r, err := multiclass.Files(ctx, a.files, o)
 	if err != nil {
 		return err
 	}
 	found, err := a.rows.neighbours(ctx, p, r.IDs, r.Input.Rows)
-	if err != nil {
+	if err != nil || !leads(a.rows.options.Group) {
 		return err
 	}
 	if found != nil {

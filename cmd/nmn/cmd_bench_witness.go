@@ -91,7 +91,7 @@ func (c *witnessCommand) generated() *bench.GeneratedCaptions {
 
 func (c *witnessCommand) run(ctx context.Context, p *program) error {
 	captions, err := c.captions(ctx)
-	if err != nil {
+	if err := agree(c.options.Group, err); err != nil {
 		return err
 	}
 	f, err := bench.Witness(ctx, captions, c.options)

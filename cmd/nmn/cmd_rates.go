@@ -54,13 +54,13 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 func (r *ratesCommand) run(ctx context.Context, p *program) error {
 	manifestLabels(ctx, &r.files)
 	in, err := rates.ReadFiles(r.files)
-	if err != nil {
+	if err := agree(r.estimation.Group, err); err != nil {
 		return err
 	}
 	o, done := watchedEstimation(p, r.estimation)
 	estimate, err := rates.NewReport(ctx, &in, r.floor, o)
 	done()
-	if err != nil {
+	if err != nil || !leads(r.estimation.Group) {
 		return err
 	}
 	if r.output != "" {

@@ -1,6 +1,10 @@
 package multiclass
 
-import "cmp"
+import (
+	"cmp"
+
+	"nmn/group"
+)
 
 // The anchors of a class are the rows that the scores are surest of: so large a share of the rows with its label, and
 // no fewer than anchorRows.
@@ -11,14 +15,17 @@ const (
 
 // anchored counts the labels of the anchors of each class, K×K. The rates of errors must come from there: a
 // classifier that has learned the noise by heart explains all labels without any, whatever they are.
-func (in *Input) anchored() []float64 {
+//
+// Of several ranks, each looks at some of the classes.
+func (in *Input) anchored(ranks group.Group) ([]float64, error) {
 	k := in.Classes
 	sizes := make([]int, k)
 	for _, z := range in.Labels {
 		sizes[z]++
 	}
-	counts, order := make([]float64, k*k), make([]int32, in.Rows)
-	for y := range k {
+	counts, order := make([]int, k*k), make([]int32, in.Rows)
+	from, to := group.Share(ranks, k)
+	for y := from; y < to; y++ {
 		for i := range order {
 			order[i] = int32(i)
 		}
@@ -32,7 +39,14 @@ func (in *Input) anchored() []float64 {
 			}
 		}
 	}
-	return counts
+	if err := group.SumCounts(ranks, counts, nil); err != nil {
+		return nil, err
+	}
+	out := make([]float64, k*k)
+	for i, n := range counts {
+		out[i] = float64(n)
+	}
+	return out, nil
 }
 
 // first brings the n least values to the front, in no order.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/eval"
+	"nmn/group"
 	"nmn/labels/neighbours"
 	"nmn/labels/rows"
 )
@@ -47,7 +48,7 @@ type Class struct {
 // Files audits the labels of files.
 func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
 	in, err := ReadFiles(f)
-	if err != nil {
+	if err := group.Agree(group.Of(o.Group), err); err != nil {
 		return nil, err
 	}
 	return Audit(ctx, in, o)
@@ -60,13 +61,18 @@ func Audit(ctx context.Context, in *Input, o Options) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Input: in, Model: m, MinError: o.MinError}
-	r.rank()
-	r.classes()
-	r.Confident = confidentOf(in)
-	if in.Truth != nil {
-		r.Judgement, err = r.judge()
+	if m.ranks.Rank() == 0 {
+		r.rank()
+		r.classes()
+		r.Confident = confidentOf(in)
+		if in.Truth != nil {
+			r.Judgement, err = r.judge()
+		}
 	}
-	return r, err
+	if err = group.Agree(m.ranks, err); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // SetNeighbours adds what features tell of the rows, and ranks them anew.

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"nmn/eval"
+	"nmn/group"
 )
 
 // Options are the settings of an audit; DefaultOptions has those that were tried.
@@ -13,6 +14,9 @@ type Options struct {
 	Iterations int     // of the calibration
 	Strength   float64 // weight of the pooled rate on a row of T, in true labels
 	MinError   float64 // least probability of being wrong of a suspect
+	// Group is of the ranks that share classes and rows, nil for one. It does not change results. Every rank has the whole
+	// input; rank 0 alone gets what an audit finds of single rows.
+	Group group.Group
 }
 
 // DefaultOptions are 100 iterations, a prior worth 20 labels, and suspects from .5.
@@ -40,6 +44,8 @@ type Model struct {
 	B       []float64 // K, their shift, of mean 0
 	Pooled  float64   // p(z≠y), of all classes together
 	True    []float64 // K, expected number of rows of each class, among all rows
+
+	ranks group.Group
 }
 
 // Limits of the parameters, as those of package rates.
@@ -63,18 +69,22 @@ const (
 // and maximisation. It ends with the error of ctx once that is done; others wrap eval.ErrShape or eval.ErrValue. Of
 // many rows the calibration sees every n-th.
 func Estimate(ctx context.Context, in Input, o Options) (*Model, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
+	ranks, err := group.Of(o.Group), o.Validate()
+	if err == nil {
+		err = in.check()
 	}
-	if err := in.check(); err != nil {
+	if err := group.Alike(ranks, fmt.Sprintf("%d rows × %d classes", in.Rows, in.Classes), err); err != nil {
 		return nil, err
 	}
 	k := in.Classes
-	m := &Model{Classes: k, A: 1, B: make([]float64, k)}
-	counts := in.anchored()
+	m := &Model{Classes: k, A: 1, B: make([]float64, k), ranks: ranks}
+	counts, err := in.anchored(ranks)
+	if err != nil {
+		return nil, err
+	}
 	m.Pooled = offDiagonal(counts, k)
 	m.T = m.drawn(counts, o.Strength)
-	d := sampleOf(&in)
+	d := sampleOf(&in, ranks)
 	s, err := m.fit(ctx, d, o.Iterations)
 	if err != nil {
 		return nil, err

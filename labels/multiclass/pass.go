@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
+
+	"nmn/group"
 )
 
 // parts are what rows are cut into for sums, whatever the number of processors.
@@ -21,31 +24,38 @@ type sums struct {
 
 func newSums(k int) *sums { return &sums{counts: make([]float64, k*k), expected: make([]float64, k)} }
 
-func (s *sums) add(o *sums) {
-	for i, v := range o.counts {
-		s.counts[i] += v
-	}
-	for i, v := range o.expected {
-		s.expected[i] += v
-	}
-	s.gradient += o.gradient
-	s.curvature += o.curvature
-	s.likelihood += o.likelihood
+// numbers are all sums, one after the other.
+func (s *sums) numbers() []float64 {
+	return append(slices.Concat(s.counts, s.expected), s.gradient, s.curvature, s.likelihood)
 }
 
-// sample holds every stride-th row.
+// sumsOf are the sums of numbers.
+func sumsOf(all []float64, k int) *sums {
+	rest := all[k*k+k:]
+	return &sums{all[:k*k], all[k*k : k*k+k], rest[0], rest[1], rest[2]}
+}
+
+// sample holds every stride-th row, of the parts that are this rank's.
 type sample struct {
 	stride int
+	parts  [][2]int // of this rank: the first of labels and the one behind the last
 	scores []float32
 	logs   []float32 // that the model being fitted makes of them
 	labels []int32
 }
 
-func sampleOf(in *Input) *sample {
+func sampleOf(in *Input, ranks group.Group) *sample {
 	d := &sample{stride: max(1, in.Rows/max(fitCells/in.Classes, fitRows))}
-	for i := 0; i < in.Rows; i += d.stride {
-		d.labels = append(d.labels, in.Labels[i])
-		d.scores = append(d.scores, in.Scores[i*in.Classes:(i+1)*in.Classes]...)
+	n := (in.Rows + d.stride - 1) / d.stride // of all ranks
+	first, last := group.Share(ranks, parts)
+	start := first * n / parts
+	for part := first; part < last; part++ {
+		d.parts = append(d.parts, [2]int{part*n/parts - start, (part+1)*n/parts - start})
+	}
+	for i := start; i < last*n/parts; i++ {
+		row := i * d.stride
+		d.labels = append(d.labels, in.Labels[row])
+		d.scores = append(d.scores, in.Scores[row*in.Classes:(row+1)*in.Classes]...)
 	}
 	return d
 }
@@ -59,14 +69,13 @@ func logOf(p float64) float64 {
 
 // pass makes an E-step.
 func (m *Model) pass(ctx context.Context, d *sample) (*sums, error) {
-	n := len(d.labels)
-	all := make([]*sums, parts)
+	own := make([][]float64, len(d.parts))
 	var wait sync.WaitGroup
-	for part := range parts {
+	for part, of := range d.parts {
 		wait.Go(func() {
 			s, row := newSums(m.Classes), m.newRow()
-			all[part] = s
-			for i := part * n / parts; i < (part+1)*n/parts; i++ {
+			defer func() { own[part] = s.numbers() }()
+			for i := of[0]; i < of[1]; i++ {
 				if i%1024 == 0 && ctx.Err() != nil {
 					return
 				}
@@ -80,13 +89,11 @@ func (m *Model) pass(ctx context.Context, d *sample) (*sums, error) {
 		})
 	}
 	wait.Wait()
-	if err := ctx.Err(); err != nil {
+	all, err := group.SumBlocks(m.ranks, own, ctx.Err())
+	if err != nil {
 		return nil, fmt.Errorf("audit of classes: %w", err)
 	}
-	for _, s := range all[1:] {
-		all[0].add(s)
-	}
-	return all[0], nil
+	return sumsOf(all, m.Classes), nil
 }
 
 // count takes a row in.
