@@ -58,7 +58,8 @@ var benchmarks = []benchmark{
 		long: `Measure whole training steps as nmn train makes them, on random pictures in memory: upload, forward,
 backward and update. The median of the repeats counts. Forward (without dropout) and update are measured
 again on their own; backward is what they leave of the step. Of the captioner, --model s2vt, whole steps are
-measured, on random clips with captions as long as those of MSR-VTT.`,
+measured, on random clips with captions as long as those of MSR-VTT. Of several ranks (mpirun) the batch is that of all,
+and a step takes as long as on the slowest; how long their gradients take to sum alone is told besides.`,
 		examples: []string{"--model scenes --batch 32", "--model s2vt --json",
 			"--model vgg16 --batch 4 --size 224 --json", "--model vgg16 --batch 1 --frames 26 --device cuda"},
 		flags: (*benchCommand).stepFlags, validate: (*benchCommand).validateStep, measure: (*benchCommand).step,
@@ -148,7 +149,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 			return usageError{err}
 		}
 		measured, err := b.figures(cmd.Context(), p, m)
-		if err != nil {
+		if err != nil || !leads(b.options.Group) {
 			return err
 		}
 		if b.asJSON {
