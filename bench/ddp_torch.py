@@ -8,7 +8,8 @@ over Gloo, the same net, batch and optimizer as bench/torch_step.py.
 --batch is that of all ranks together: each has its share, and the gradients of all are averaged so that a step learns what
 one process would. DDP reduces in buckets of --bucket-mib while the backward pass goes on, and each rank updates.
 
-Prints one JSON line: the time of a step is that of the slowest rank, the median over steps; memory is that of every rank.
+Prints one JSON line: the time of a step is that of the slowest rank, the median over steps; memory is that of every rank, and the time of
+all processors the mean of a step, over all ranks.
 sums_ms is one all-reduce of all gradients, in DDP's buckets, with nothing beside it.
 """
 import argparse
@@ -83,6 +84,8 @@ class Bench:
         """Milliseconds of the measured steps, each that of the slowest rank."""
         all = []
         for i in range(warmup + repeats):
+            if i == warmup:
+                cpu = time.process_time()
             dist.barrier()
             began = time.perf_counter()
             self.step()
@@ -90,7 +93,9 @@ class Bench:
             dist.all_reduce(took, dist.ReduceOp.MAX)
             if i >= warmup:
                 all.append(took.item())
-        return all
+        spent = torch.tensor((time.process_time() - cpu) / repeats * 1e3)
+        dist.all_reduce(spent)
+        return all, spent.item()
 
 
 def work(rank, a, port):
@@ -99,7 +104,7 @@ def work(rank, a, port):
                           MASTER_PORT=str(port))
     dist.init_process_group("gloo")
     bench = Bench(a)
-    steps = bench.times(a.warmup, a.repeats)
+    steps, cpu = bench.times(a.warmup, a.repeats)
     peak = [None] * bench.ranks
     dist.all_gather_object(peak, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
     sums = statistics.median(bench.sums() for _ in range(3))
@@ -107,7 +112,7 @@ def work(rank, a, port):
         middle = statistics.median(steps)
         print(json.dumps({
             "peer": "pytorch " + torch.__version__ + ", DDP, Gloo", **vars(a), "ranks": bench.ranks,
-            "step_ms": middle, "step_min_ms": min(steps), "step_max_ms": max(steps), "sums_ms": sums,
+            "step_ms": middle, "step_min_ms": min(steps), "step_max_ms": max(steps), "step_cpu_ms": cpu, "sums_ms": sums,
             "images_per_s": a.batch / middle * 1e3, "peak_memory_mib": max(peak), "rank_memory_mib": peak,
         }), flush=True)
     dist.barrier()

@@ -49,13 +49,17 @@ def row(who, best):
     of = lambda key: [m[key] for m in figures.values() if key in m]
     speed = f"{1 / paired(figures, one[0]):.2f}" if one else ""
     sums = spread(of("sums_ms")) if of("sums_ms") else ""
-    return [name, spread(of("step_ms")), speed, sums, number(statistics.median(of("peak_memory_mib"))),
-            f"{paired(figures, peer[0]):.2f}" if peer else ""]
+    cpu = spread(of("step_cpu_ms")) if of("step_cpu_ms") else ""
+    work = f"{1 / paired(figures, one[0], 'step_cpu_ms'):.2f}" if one and cpu else ""
+    both = f"{paired(figures, peer[0]):.2f}" if peer else ""
+    if both and cpu:
+        both += f", {paired(figures, peer[0], 'step_cpu_ms'):.2f}"
+    return [name, spread(of("step_ms")), speed, cpu, work, sums, number(statistics.median(of("peak_memory_mib"))), both]
 
 
 def table(path):
     best = read(path)
-    print("| | step, ms | speed beside one process | sums alone, ms | memory of a process, MiB | nmn / PyTorch |\n|:--|--:|--:|--:|--:|--:|")
+    print("| | step, ms | speed beside one process | of all processors, ms | likewise | sums alone, ms | memory of a process, MiB | nmn / PyTorch |\n|:--|--:|--:|--:|--:|--:|--:|--:|")
     for who in sorted(best, key=lambda w: (w.startswith(("torch", "ddp")), w.startswith("ddp"), w.rpartition("-")[2] if w.rpartition("-")[2].isdigit() else "", w)):
         print("| " + " | ".join(row(who, best)) + " |")
 

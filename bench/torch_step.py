@@ -113,12 +113,15 @@ class Bench:
         """Milliseconds of the measured runs."""
         all = []
         for i in range(self.a.warmup + self.a.repeats):
+            if i == self.a.warmup:
+                cpu = time.process_time()
             began = time.perf_counter()
             f()
             if self.a.device == "cuda":
                 torch.cuda.synchronize()
             if i >= self.a.warmup:
                 all.append((time.perf_counter() - began) * 1e3)
+        self.cpu_ms = (time.process_time() - cpu) / self.a.repeats * 1e3
         return all
 
 
@@ -133,6 +136,7 @@ def main():
     if a.graph:
         bench.record()
     steps = bench.times(bench.step)
+    cpu = {"step_cpu_ms": bench.cpu_ms} if a.device == "cpu" else {}
     if a.device == "cuda":
         memory = {"peak_memory_mib": torch.cuda.max_memory_allocated() >> 20, "reserved_mib": torch.cuda.max_memory_reserved() >> 20}
     else:
@@ -144,7 +148,7 @@ def main():
     middle = statistics.median(steps)
     print(json.dumps({
         "peer": "pytorch " + torch.__version__, **vars(a), "threads": torch.get_num_threads(), "on": switches(a),
-        "step_ms": middle, "step_min_ms": min(steps), "step_max_ms": max(steps), **forward,
+        "step_ms": middle, "step_min_ms": min(steps), "step_max_ms": max(steps), **cpu, **forward,
         "images_per_s": a.batch * a.frames / middle * 1e3, **memory,
     }))
 

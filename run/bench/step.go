@@ -20,10 +20,11 @@ type StepFigures struct {
 	StepMS        float64 `json:"step_ms"` // median
 	StepMinMS     float64 `json:"step_min_ms"`
 	StepMaxMS     float64 `json:"step_max_ms"`
-	DataWaitMS    float64 `json:"data_wait_ms"` // of the step, median: the part that waits for pictures
-	ForwardMS     float64 `json:"forward_ms"`   // without dropout, pixels to loss
-	BackwardMS    float64 `json:"backward_ms"`  // what forward and update leave of the step
-	UpdateMS      float64 `json:"update_ms"`    // with the norm of the gradient
+	StepCPUMS     float64 `json:"step_cpu_ms,omitempty"` // mean, of all ranks; 0 where the system does not tell
+	DataWaitMS    float64 `json:"data_wait_ms"`          // of the step, median: the part that waits for pictures
+	ForwardMS     float64 `json:"forward_ms"`            // without dropout, pixels to loss
+	BackwardMS    float64 `json:"backward_ms"`           // what forward and update leave of the step
+	UpdateMS      float64 `json:"update_ms"`             // with the norm of the gradient
 	ImagesPerS    float64 `json:"images_per_s"`
 	GFLOPS        float64 `json:"gflops"` // convolutions of the whole step, for each second
 	GFLOP         float64 `json:"gflop"`
@@ -46,6 +47,7 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 	f := &StepFigures{NetFigures: n.figures(backend, o)}
 	durations, waits := make([]time.Duration, 0, o.Repeats), make([]time.Duration, 0, o.Repeats)
 	var before, after uint64 // allocations
+	var cpu time.Duration
 	err = o.train(ctx, backend, n, watcher{
 		step: func(e train.StepDone) error {
 			if e.Step > o.Warmup {
@@ -53,6 +55,12 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 			}
 			if after = allocations(); e.Step <= o.Warmup+1 {
 				before = after
+			}
+			if e.Step == o.Warmup {
+				cpu = processorTime()
+			}
+			if e.Step == o.Warmup+o.Repeats {
+				cpu = processorTime() - cpu
 			}
 			return nil
 		},
@@ -66,8 +74,13 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 				return err
 			}
 			f.ForwardMS, f.UpdateMS = milliseconds(forward), milliseconds(update)
-			f.RankFigures, err = o.together(net)
-			return cmp.Or(err, slowest(group.Of(o.Group), durations))
+			if f.RankFigures, err = o.together(net); err != nil {
+				return err
+			}
+			spent := []float64{milliseconds(cpu) / float64(o.Repeats)}
+			err = cmp.Or(group.SumOf(group.Of(o.Group), spent), slowest(group.Of(o.Group), durations))
+			f.StepCPUMS = spent[0]
+			return err
 		},
 	})
 	if err != nil {
