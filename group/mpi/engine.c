@@ -53,11 +53,12 @@ static int ok(engine *e, int code) {
   return over(e, BROKEN, why);
 }
 
-engine *engine_new(double timeout, int told) {
+engine *engine_new(double timeout, int told, int64_t piece) {
   engine *e = calloc(1, sizeof *e);
   if (!e) return NULL;
   e->timeout = timeout;
   e->told = told;
+  e->piece = piece;
   e->room = 64;
   e->jobs = calloc(e->room, sizeof *e->jobs);
   pthread_mutex_init(&e->mutex, NULL);
@@ -79,8 +80,6 @@ int engine_open(engine *e) {
       !ok(e, MPI_Comm_free(&host)))
     return 0;
   int n = e->size;
-  e->piece = 1 << 20;
-  if (e->piece < (int64_t)n << 14) e->piece = (int64_t)n << 14;
   e->heads = calloc(n, sizeof *e->heads);
   e->roll = calloc(2 * n, sizeof *e->roll);
   e->came = calloc(n, 1);

@@ -53,7 +53,7 @@ typedef struct {
   MPI_Request *roll;  /* persistent: size-1 receives, size-1 sends */
   unsigned char *came; /* a state of each rank, where one was late */
   int *counts, *starts, *from_counts, *from_starts;
-  int64_t piece; /* numbers, or half as many bytes again: what is summed or sent at once */
+  int64_t piece; /* numbers that are summed at once; four times as many bytes are sent at once */
   void *scratch, *wired;
   unsigned char *gathered;
   int64_t gathered_room;
@@ -62,7 +62,7 @@ typedef struct {
   char why[512];
 } engine;
 
-engine *engine_new(double timeout, int told);
+engine *engine_new(double timeout, int told, int64_t piece);
 int engine_open(engine *e);
 void engine_serve(engine *e);
 int engine_post(engine *e, int kind, int wire, void *data, int64_t n);

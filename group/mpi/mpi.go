@@ -13,6 +13,7 @@ package mpi
 import "C"
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -29,10 +30,16 @@ import (
 // Built reports whether this build has MPI.
 const Built = true
 
+// piece is how many numbers are summed at once. Buffers of as many bytes are touched as the largest sum needs. Where
+// processors are shared, each piece more costs each rank waits for another that does not run at the time: 553 MB in
+// pieces of 2^20 took 260 to 300 ms of a busy processor, in pieces of 2^24 140 to 170.
+const piece = 1 << 24
+
 // rank is this process's end of the group.
 type rank struct {
 	engine  *C.engine
 	timeout time.Duration
+	piece   int
 	names   []string
 
 	told     *os.File // a byte for each job that is answered
@@ -58,7 +65,7 @@ func Open(o Options) (group.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rank{timeout: o.Timeout, told: told, tells: tells, served: make(chan error, 1)}
+	r := &rank{timeout: o.Timeout, piece: cmp.Or(o.piece, piece), told: told, tells: tells, served: make(chan error, 1)}
 	opened := make(chan error)
 	go r.serve(opened)
 	if err := <-opened; err != nil {
@@ -86,7 +93,7 @@ func (r *rank) serve(opened chan<- error) {
 		opened <- err
 		return
 	}
-	r.engine = C.engine_new(C.double(r.timeout.Seconds()), C.int(r.tells.Fd()))
+	r.engine = C.engine_new(C.double(r.timeout.Seconds()), C.int(r.tells.Fd()), C.int64_t(r.piece))
 	if r.engine == nil || C.engine_open(r.engine) == 0 {
 		opened <- r.failure()
 		return

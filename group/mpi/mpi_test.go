@@ -43,7 +43,11 @@ func runCase(name string) error {
 	if strings.HasSuffix(name, "Late") || strings.HasPrefix(name, "Stopped") {
 		timeout = shortly
 	}
-	g, err := Open(Options{Timeout: timeout})
+	o := Options{Timeout: timeout, piece: 100003}
+	if name == "Measure" {
+		o.piece = 0
+	}
+	g, err := Open(o)
 	if err != nil {
 		return err
 	}
