@@ -42,7 +42,7 @@ func (t *Trainer) open(bags int) error {
 		d.feed, err = newFeed(backend)
 	}
 	if err == nil {
-		err = d.ranks.open(t.Net)
+		err = d.ranks.open(t.Net, t.Wire)
 	}
 	if err != nil {
 		return joined(err, d.close())

@@ -50,7 +50,7 @@ func (r *ranks) share() loader.Share {
 func (r *ranks) writes() bool { return r.group.Rank() == 0 }
 
 // open makes the buckets of a net's gradients, and what sums them.
-func (r *ranks) open(net *model.Net) (err error) {
+func (r *ranks) open(net *model.Net, wire group.Wire) (err error) {
 	if !r.many {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (r *ranks) open(net *model.Net) (err error) {
 		}
 	}
 	r.buckets = len(buckets)
-	r.reducer, err = reduce.New(r.group, net.Backend(), buckets, group.Float32)
+	r.reducer, err = reduce.New(r.group, net.Backend(), buckets, wire)
 	return err
 }
 

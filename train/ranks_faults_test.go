@@ -294,3 +294,50 @@ func TestRanks_StepsTellOfAllRanks(t *testing.T) {
 		check(t, out.err)
 	}
 }
+
+// A rank that dies ends the others with its name.
+func TestRanks_EndWithOneThatIsLost(t *testing.T) {
+	killed := errors.New("it was killed")
+	all := make([]error, 3)
+	asRanks(t, 3, func(g group.Group) {
+		r := newRig()
+		r.group = g
+		r.observers = []Observer{{Step: func(e StepDone) {
+			if g.Rank() == 1 && e.Step == 3 {
+				g.Abort(killed)
+			}
+		}}}
+		_, all[g.Rank()] = r.trainer(t).Run(t.Context())
+	})
+	for rank, err := range all {
+		var lost *group.LostError
+		if !errors.As(err, &lost) || lost.Rank != 1 || !errors.Is(err, killed) || errors.Is(err, ErrInterrupted) {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+	}
+}
+
+// All ranks find the same rates, which are those of one but for the order of sums.
+func TestRanks_FindTheSameLearningRate(t *testing.T) {
+	sweep := RateSweep{First: 1e-5, Last: 100, Steps: 30}
+	var alone *RateSearch
+	for _, ranks := range []int{1, 2} {
+		all := make([]*RateSearch, ranks)
+		asRanks(t, ranks, func(g group.Group) {
+			r := newRig()
+			r.group = g
+			var err error
+			all[g.Rank()], err = FindLearningRate(t.Context(), r.options(t), sweep)
+			check(t, err)
+		})
+		if alone == nil {
+			alone = all[0]
+		}
+		for rank, got := range all {
+			if !reflect.DeepEqual(got, all[0]) || len(got.Points) != len(alone.Points) ||
+				math.Abs(got.Start-alone.Start) > 1e-4 {
+				t.Errorf("rank %d of %d finds %+v, one process %+v", rank, ranks, got, alone)
+			}
+		}
+	}
+}

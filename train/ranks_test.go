@@ -193,3 +193,17 @@ func samePosition(t *testing.T, a, b outcome) {
 		t.Errorf("position %+v, alone %+v", q, p)
 	}
 }
+
+// Gradients that travel in bfloat16 are equal on all ranks, and near those in float32.
+func TestRanks_GradientsInBFloat16(t *testing.T) {
+	r := newRig()
+	r.config = sgd(r.config)
+	r.config.Stage1Epochs, r.config.MaxSteps = 10, 10
+	exact := learnOn(t, r, 2, nil)[0]
+	r.wire = group.BFloat16
+	all := learnOn(t, r, 2, nil)
+	sameOnAll(t, all[0], all[1], "the ranks")
+	if most, of := distance(exact.weights, all[0].weights); most == 0 || most > 1e-2 {
+		t.Errorf("%s is apart by %.3g of its norm from float32", of, most)
+	}
+}

@@ -33,6 +33,7 @@ type rig struct {
 	clock            func() time.Time                   // nil for that of the machine
 	badAllowed       int                                // bags that cannot be read
 	group            group.Group                        // nil for this process alone
+	wire             group.Wire
 }
 
 func newRig() rig {
@@ -97,7 +98,7 @@ func (r rig) options(t testing.TB) Options {
 	check(t, start(net, r.config, data))
 	o := Options{Config: r.config, Stage: max(r.stage, 1), Net: net, Data: data, Loader: loader.DefaultConfig(),
 		Directory: r.directory, Observers: r.observers, Clock: r.clock,
-		Group: r.group}
+		Group: r.group, Wire: r.wire}
 	o.Loader.Workers, o.Loader.Prefetch, o.Loader.MaxBadSamples = r.workers, 2*r.workers, r.badAllowed
 	if r.soft > 0 {
 		o.Loader.Targets = softLabels(data.Labels, r.soft)

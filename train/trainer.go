@@ -51,6 +51,8 @@ type Options struct {
 	Keep func(*Evaluated) error
 	// Group are the ranks that train this net together; nil for this process alone.
 	Group group.Group
+	// Wire is how gradients travel between them. Runs of one training must agree on it.
+	Wire group.Wire
 }
 
 // Position is where a stage stands.
