@@ -272,7 +272,10 @@ func TestRanks_AFullDiskOfTheFirst(t *testing.T) {
 // Ranks with other data notice before they learn from it.
 func TestRanks_WithOtherBatchesAreRefused(t *testing.T) {
 	r := newRig()
-	for rank, out := range learnOn(t, r, 2, func(rank int, own *rig) { own.bags -= 8 * rank; own.config.MaxSteps = 12 }) {
+	for rank, out := range learnOn(t, r, 2, func(rank int, own *rig) {
+		own.bags -= 8 * rank
+		own.config.MaxSteps = 12
+	}) {
 		if out.err == nil || !strings.Contains(out.err.Error(), "the same data and settings") {
 			t.Errorf("rank %d: %v", rank, out.err)
 		}

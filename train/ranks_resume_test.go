@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"nmn/group"
@@ -55,8 +57,8 @@ func (r rankRun) on(t *testing.T, n int) []outcome {
 	return all
 }
 
-// Interrupted on one of so many ranks, at any step, the stage goes on with as many or with others: within an epoch, too,
-// and with the same numbers.
+// Interrupted on one of so many ranks, at any step, the stage goes on with as many or with others: within an epoch,
+// too, and with the same numbers.
 func TestRanks_ResumeWithAnyNumberOfRanks(t *testing.T) {
 	settings := map[string]func(*rig){
 		"clips, nmn-fd, dropout, flips, accumulation": func(r *rig) {
@@ -195,5 +197,32 @@ func TestRanks_CheckpointsDoNotSayHowManyThereWere(t *testing.T) {
 	}
 	if !reflect.DeepEqual(about[0], about[1]) {
 		t.Errorf("%+v\nwant\n%+v", about[1], about[0])
+	}
+}
+
+// The stub of a checkpoint says what the checkpoint says.
+func TestStub_SaysWhatTheCheckpointSays(t *testing.T) {
+	r := newRig()
+	r.directory, r.config.MaxSteps = t.TempDir(), 2
+	run(t, r.trainer(t))
+	path := filepath.Join(r.directory, LastName)
+	stub, err := Stub(path)
+	check(t, err)
+	want, err := ReadCheckpoint(path)
+	check(t, err)
+	short := filepath.Join(t.TempDir(), LastName)
+	check(t, os.WriteFile(short, stub, 0o600))
+	got, err := ReadCheckpoint(short)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, _, err := OpenNet(short, openCPU(t, 1)); !errors.Is(err, errStub) || !strings.Contains(err.Error(), short) {
+		t.Errorf("a net from a stub: %v", err)
+	}
+	if err := r.trainer(t).Resume(short); !errors.Is(err, errStub) {
+		t.Errorf("resumed from a stub: %v", err)
+	}
+	if _, err := Stub(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a stub of nothing")
 	}
 }

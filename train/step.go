@@ -87,39 +87,6 @@ func (t *Trainer) learn(ctx context.Context, batches []*loader.Batch, e *StepDon
 	return err
 }
 
-// lastRead is the last batch of which this rank has bags; -1 for none.
-func lastRead(batches []*loader.Batch) int {
-	last := len(batches) - 1
-	for last >= 0 && batches[last].N == 0 {
-		last--
-	}
-	return last
-}
-
-// reduce sums the gradients of all ranks and computes their norm. Without any bags this rank adds nothing.
-func (t *Trainer) reduce(nothing bool) error {
-	r := &t.ranks
-	if !r.many {
-		return nil
-	}
-	t.section("wait for other ranks")
-	began := time.Now()
-	if nothing {
-		if err := t.Net.ClearGradients(); err != nil {
-			return err
-		}
-	}
-	err := r.beginTo(r.buckets)
-	if err == nil {
-		err = r.reducer.Wait()
-	}
-	r.waited(began)
-	if err != nil {
-		return err
-	}
-	return t.replays.do(work{norm: true}, t.passes.measure)
-}
-
 // begin sets what does not change within a step.
 func (t *Trainer) begin(batches []*loader.Batch, e *StepDone) error {
 	for i, batch := range batches {
@@ -179,29 +146,6 @@ func (t *Trainer) pass(w work, enqueue func() error) error {
 		return err
 	}
 	return t.results.keep(w.plan)
-}
-
-// enqueue computes the gradients of a plan. Those of all ranks are summed beside it: each bucket is begun where the
-// pass completes it, or, on a device that records, after each of two parts that are recorded, for a sum of several
-// ranks is no work that can be.
-func (t *Trainer) enqueue(w work, whole func() error) error {
-	p := &t.passes
-	if !t.ranks.many || !w.last {
-		return t.replays.do(w, whole)
-	}
-	if !t.replays.records() {
-		p.options.Done = p.done
-		return whole()
-	}
-	w.part, p.options.Part = model.UpperPart, model.UpperPart
-	if err := t.replays.do(w, whole); err != nil {
-		return err
-	}
-	if err := t.ranks.beginTo(t.ranks.upper); err != nil || t.ranks.upper == t.ranks.buckets {
-		return err
-	}
-	w.part, p.options.Part = model.LowerPart, model.LowerPart
-	return t.replays.do(w, p.lower)
 }
 
 // passes are the pieces of work of a step as values, made once: a closure for each call would allocate.

@@ -1,0 +1,123 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"nmn/group"
+	"nmn/model"
+)
+
+// errDrifted is the error of ranks whose weights are no longer the same.
+var errDrifted = errors.New("the ranks have drifted apart")
+
+// digest is a checksum of the weights of a net.
+func digest(net *model.Net) ([]byte, error) {
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	for _, p := range net.Params() {
+		if err := net.WriteParam(sum, p); err != nil {
+			return nil, err
+		}
+	}
+	return sum.Sum(nil), nil
+}
+
+// other compares the weights of all ranks, and returns the first rank whose weights are not those of rank 0; 0 for
+// none.
+func (r *ranks) other(net *model.Net) (rank int, err error) {
+	own, err := digest(net)
+	if err = group.Agree(r.group, err); err != nil {
+		return 0, err
+	}
+	all, err := r.group.Gather(own)
+	if err != nil {
+		return 0, err
+	}
+	for rank := range all {
+		if string(all[rank]) != string(all[0]) {
+			return rank, nil
+		}
+	}
+	return 0, nil
+}
+
+// together checks that all ranks have the same weights.
+func (t *Trainer) together() error {
+	if !t.ranks.many {
+		return nil
+	}
+	rank, err := t.ranks.other(t.Net)
+	if err == nil && rank > 0 {
+		err = fmt.Errorf("training: after step %d the weights of rank %d (%s) are not those of rank 0: %w: their "+
+			"machines compute differently, or one of them is faulty", t.at.Step, rank, t.ranks.group.Names()[rank],
+			errDrifted)
+	}
+	return err
+}
+
+// alike refuses ranks that would make other steps: their calls would not fit together.
+func (r *ranks) alike(t *Trainer) error {
+	r.told = fmt.Appendf(r.told[:0], "%d bags, %d batches, %d steps, position %+v", t.Data.Len(), t.loader.Batches(),
+		t.steps, t.at)
+	all, err := r.group.Gather(r.told)
+	if err != nil {
+		return err
+	}
+	for rank := range all {
+		if string(all[rank]) != string(all[0]) {
+			return r.confused(rank)
+		}
+	}
+	return nil
+}
+
+// align gives all ranks the weights of rank 0, before the first step. Those of a later one come from a checkpoint, and
+// are the same.
+func (t *Trainer) align() error {
+	r := &t.ranks
+	if !r.many || r.aligned {
+		return nil
+	}
+	r.aligned = true
+	if err := r.alike(t); err != nil {
+		return err
+	}
+	if t.at.Step > 0 {
+		return t.together()
+	}
+	rank, err := r.other(t.Net)
+	if err != nil || rank == 0 {
+		return err
+	}
+	for _, p := range t.Net.Params() {
+		if err := r.send(t.Net, p); err != nil {
+			return err
+		}
+	}
+	return t.optimizer.startAverages()
+}
+
+// sentAtOnce is how many weights travel at once.
+const sentAtOnce = 4 << 20
+
+// send gives a parameter the values of rank 0.
+func (r *ranks) send(net *model.Net, p *model.Param) error {
+	values, err := net.Values(p)
+	if err := group.Agree(r.group, err); err != nil {
+		return err
+	}
+	for from := 0; from < len(values); from += sentAtOnce {
+		part := values[from:min(from+sentAtOnce, len(values))]
+		if r.group.Rank() > 0 {
+			clear(part) // what is added to those of rank 0
+		}
+		if err := r.group.Sum(part, group.Float32); err != nil {
+			return err
+		}
+		if err := r.group.Wait(); err != nil {
+			return err
+		}
+	}
+	return group.Agree(r.group, net.SetValues(p, values))
+}

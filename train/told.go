@@ -1,0 +1,109 @@
+package train
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+)
+
+// heardRank reads what a rank has told.
+type heardRank struct {
+	rest []byte
+	cut  bool
+}
+
+func (h *heardRank) number() int {
+	if len(h.rest) < 8 {
+		h.cut = true
+		return 0
+	}
+	n := binary.LittleEndian.Uint64(h.rest)
+	h.rest = h.rest[8:]
+	return int(n)
+}
+
+func (h *heardRank) text() string {
+	n := h.number()
+	if n < 0 || n > len(h.rest) {
+		h.cut = true
+		return ""
+	}
+	s := string(h.rest[:n])
+	h.rest = h.rest[n:]
+	return s
+}
+
+// part is what the ranks tell each other at the end of a step, in this order.
+const (
+	partLoss = iota
+	partDataWait
+	partWait
+	parts
+)
+
+// sumUp makes of the losses of this rank's bags those of all, and finds who waited for whom.
+func (t *Trainer) sumUp(loss float64, e *StepDone) (float64, error) {
+	r := &t.ranks
+	if !r.many {
+		return loss, nil
+	}
+	r.told = r.told[:0]
+	for _, v := range [parts]float64{loss, e.DataWait.Seconds(), r.wait.Seconds()} {
+		r.told = binary.LittleEndian.AppendUint64(r.told, math.Float64bits(v))
+	}
+	all, err := r.group.Gather(r.told)
+	if err != nil {
+		return 0, err
+	}
+	e.Ranks, e.Wait, loss = len(all), r.wait, 0
+	least := math.Inf(1)
+	for rank, told := range all {
+		if len(told) != 8*parts {
+			return 0, r.confused(rank)
+		}
+		value := func(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(told[8*i:])) }
+		loss += value(partLoss)
+		e.MostDataWait = max(e.MostDataWait, seconds(value(partDataWait)))
+		e.MostWait = max(e.MostWait, seconds(value(partWait)))
+		if value(partWait) < least {
+			least, e.Slowest = value(partWait), rank
+		}
+	}
+	return loss, nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// idsTogether are the bags of a step of all ranks; where the loss of some ranks is not finite, of those alone.
+func (t *Trainer) idsTogether(broken bool) ([]string, error) {
+	r := &t.ranks
+	number := func(n int) { r.told = binary.LittleEndian.AppendUint64(r.told, uint64(n)) }
+	ids := idsOf(t.held)
+	r.told = r.told[:0]
+	number(map[bool]int{true: 1}[broken])
+	number(len(ids))
+	for _, id := range ids {
+		number(len(id))
+		r.told = append(r.told, id...)
+	}
+	all, err := r.group.Gather(r.told)
+	if err != nil {
+		return ids, err
+	}
+	var every, blamed []string
+	for _, told := range all {
+		h := heardRank{rest: told}
+		blame := h.number() == 1
+		for left := h.number(); left > 0 && !h.cut; left-- {
+			id := h.text()
+			every = append(every, id)
+			if blame {
+				blamed = append(blamed, id)
+			}
+		}
+	}
+	if len(blamed) > 0 {
+		return blamed, nil
+	}
+	return every, nil
+}
