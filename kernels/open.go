@@ -26,6 +26,9 @@ type Config struct {
 	// Device is auto, cpu, cuda, or cuda:n for the graphics card of number n. Empty means auto: the
 	// fastest device that can be used.
 	Device string
+	// Local is this process's number among those of its host that work together: auto, and cuda without a number, take
+	// the graphics card of that number, and the first ones again where there are fewer.
+	Local int
 	// Threads and SIMD are as in CPUConfig; they also hold for the host where auto falls back to it.
 	Threads int
 	SIMD    string

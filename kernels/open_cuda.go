@@ -5,6 +5,7 @@ package kernels
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
@@ -15,6 +16,11 @@ const HasCUDA = true
 
 // openCard opens a graphics card, with plans of convolutions kept in the user's cache.
 func openCard(c Config, ordinal int) (Backend, error) {
+	if c.Local > 0 && !strings.Contains(c.Device, ":") {
+		if cards, err := cuda.Available(); err == nil { // else OpenCUDA says what is missing
+			ordinal = c.Local % cards
+		}
+	}
 	folder := c.PlanFolder
 	if cache, err := os.UserCacheDir(); folder == "" && err == nil { // without a home no plans are kept
 		folder = filepath.Join(cache, "nmn")

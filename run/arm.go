@@ -30,7 +30,7 @@ type ArmOptions struct {
 // with an error that wraps ErrLocked.
 func (s *Session) TrainArm(ctx context.Context, o ArmOptions) (outcome *Outcome, reused bool, err error) {
 	release, err := s.Lock(o.Dir)
-	if err != nil {
+	if err := s.agree(err); err != nil {
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
@@ -168,6 +168,9 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 		if o.epochs, err = ReadEpochs(r.dir); err != nil {
 			return nil, err
 		}
+	}
+	if !r.session.leads() {
+		return o, nil
 	}
 	page, err := o.Report(&r.config, filepath.Base(r.dir))
 	if err != nil {

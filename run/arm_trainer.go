@@ -52,7 +52,7 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 
 // Score computes the logits of every bag of a set by the last checkpoint of a folder.
 func (r *armRun) Score(ctx context.Context, dir string, set *loader.Set) (logits []float32, err error) {
-	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), r.session.Backend)
+	net, _, err := train.OpenNetShared(r.session.ranks, filepath.Join(dir, train.LastName), r.session.Backend)
 	if err != nil {
 		return nil, err
 	}

@@ -156,7 +156,10 @@ func (s *Session) chooseBatch(ctx context.Context) (*batchChoice, error) {
 		return nil, err
 	}
 	b := &batchChoice{allows: max(1, s.Data.Train.Len()/enoughSteps/s.Config.Train.Accumulate)}
-	if b.fits, err = s.mostInMemory(arm, census.Longest); err != nil {
+	if b.fits, err = s.mostInMemory(arm, census.Longest); err == nil {
+		err = s.first(&b.fits)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return b, b.choose(func(bags int) (float64, error) { return s.speed(ctx, arm, bags) })

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash"
+	"maps"
 	"strings"
 
 	"nmn/kernels/tensor"
@@ -25,14 +26,10 @@ import (
 func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string) (string, error) {
 	h := sha256.New()
 	folder.HashText(h, recipe.JudgementForm)
-	values := flatten(c)
+	values := c.learned()
 	for _, k := range folder.SortedKeys(values) {
-		if !strings.HasPrefix(k, "run.") && !strings.HasPrefix(k, "build.") &&
-			!strings.HasPrefix(k, "tracking.") && k != "train.log_steps" &&
-			k != "train.checkpoint_minutes" {
-			folder.HashText(h, k)
-			folder.HashText(h, values[k])
-		}
+		folder.HashText(h, k)
+		folder.HashText(h, values[k])
 	}
 	if c.Run.ConvExact {
 		folder.HashText(h, convExact)
@@ -63,6 +60,16 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 		folder.HashText(h, string(data))
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// learned are the settings that say what is learned, and how, but for those of the device.
+func (c *Config) learned() map[string]string {
+	values := flatten(c)
+	maps.DeleteFunc(values, func(k, _ string) bool {
+		return strings.HasPrefix(k, "run.") || strings.HasPrefix(k, "build.") || strings.HasPrefix(k, "tracking.") ||
+			k == "train.log_steps" || k == "train.checkpoint_minutes"
+	})
+	return values
 }
 
 // hashSet takes in what a set is to a run: its census, and its truth where that is in memory.

@@ -20,7 +20,7 @@ func (r *armRun) newNet(arm train.Arm, p *recipe.Plan) (*model.Net, error) {
 	if p.From != "" {
 		from = p.From
 	}
-	net, err := arm.NewNet(r.config.Net.Model(classes, r.data.Width(), model.NoNoise), r.session.Backend, p.Config,
+	net, err := arm.NewNetShared(r.session.ranks, r.config.Net.Model(classes, r.data.Width(), model.NoNoise), r.session.Backend, p.Config,
 		p.Data.Train, from)
 	resumed := durable.Exists(filepath.Join(r.dir, train.LastName)) // and has all weights then
 	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 || resumed {
@@ -41,7 +41,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	var epochs *epochRecord
 	options := train.Options{
 		Config: plan.Config, Stage: arm.Stage, Net: net, Data: plan.Data.Train, Validation: plan.Data.Validation,
-		Loader: l, Directory: r.dir, Online: plan.Online, Keep: r.keep,
+		Loader: l, Directory: r.dir, Online: plan.Online, Keep: r.keep, Group: r.session.ranks,
 	}
 	if eachEpoch != nil {
 		options.AfterEpoch = func(ctx context.Context, at train.Position) error {
@@ -72,13 +72,15 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 				return err
 			}
 		}
-		records, err = openRecords(r.dir, step, &r.config, r.data.Validation)
+		if r.session.leads() {
+			records, err = openRecords(r.dir, step, &r.config, r.data.Validation)
+		}
 		return err
 	})
 	if err != nil {
 		return reached, nil, err
 	}
-	r.warnBroken(records.log.Broken())
+	r.warnBroken(records.broken())
 	trainer.Observers = slices.Concat(records.observers(), []train.Observer{epochs.observer()}, r.watchers(),
 		[]train.Observer{r.tracked.Observer()})
 	reached, err = trainer.Run(ctx)
@@ -86,6 +88,9 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	missing := r.session.Save(context.WithoutCancel(ctx), func() error { return cmp.Or(records.flush(), epochs.flush()) })
 	if err = cmp.Or(err, records.close(), missing); err != nil {
 		return reached, nil, Interrupted(err)
+	}
+	if !r.session.leads() { // which has no page to draw it on
+		return reached, nil, nil
 	}
 	curve, broken, err := ReadCurve(filepath.Join(r.dir, LogFile), arm.Name)
 	r.warnBroken(broken)

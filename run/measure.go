@@ -133,6 +133,7 @@ func (s *Session) measureNet(ctx context.Context, arm train.Arm, net *model.Net,
 				enough()
 			}
 		}}},
+		Group: s.ranks,
 	})
 	if err != nil {
 		return m, err
@@ -146,6 +147,9 @@ func (s *Session) measureNet(ctx context.Context, arm train.Arm, net *model.Net,
 		stage = recipe.BothStages(stage)
 	}
 	m.Step, m.Bags, m.Images = watch.best.Duration, watch.best.Bags, watch.best.Images
+	if err := s.first(&m); err != nil { // every rank has a clock of its own
+		return m, err
+	}
 	m.Batch = c.Train.Batch(arm.MIL) * c.Train.Accumulate
 	if free, known := memory.Free(); known && strings.HasPrefix(s.Backend.Name(), "cpu") {
 		m.Free = free + int64(trainer.DeviceBytes()) // which are taken at this moment

@@ -34,6 +34,9 @@ func (c *Config) files(ctx context.Context, d *dataset.Splits) (origin.List, err
 
 // sameData refuses a folder whose run began with other files than there are now, and returns the list to keep there.
 func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *dataset.Splits) (origin.List, error) {
+	if !s.leads() { // rank 0 knows what the run began with, and the ranks have been compared
+		return nil, nil
+	}
 	now, err := c.files(ctx, d)
 	if err != nil {
 		return nil, err
@@ -53,14 +56,8 @@ func (s *Session) PrepareFolder(ctx context.Context, dir string, written ...stri
 
 func (s *Session) prepareFolder(ctx context.Context, dir string, kind folder.Kind, c *Config,
 	d *dataset.Splits) error {
-	if err := checkFolder(dir, kind, c); err != nil {
-		return err
-	}
-	files, err := s.sameData(ctx, dir, c, d)
-	if err != nil {
-		return err
-	}
-	if err := folder.Claim(dir, isRunFile); err != nil {
+	files, err := s.claim(ctx, dir, kind, c, d)
+	if err := s.agree(err); err != nil {
 		return err
 	}
 	return s.Save(ctx, func() error {
@@ -70,4 +67,16 @@ func (s *Session) prepareFolder(ctx context.Context, dir string, kind folder.Kin
 		}
 		return folder.KeepData(dir, files)
 	})
+}
+
+// claim makes a folder for a run, or takes the one of the same run, and returns the list of files to keep there.
+func (s *Session) claim(ctx context.Context, dir string, kind folder.Kind, c *Config,
+	d *dataset.Splits) (files origin.List, err error) {
+	if err := checkFolder(dir, kind, c); err != nil {
+		return nil, err
+	}
+	if files, err = s.sameData(ctx, dir, c, d); err != nil {
+		return nil, err
+	}
+	return files, folder.Claim(dir, isRunFile)
 }

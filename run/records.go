@@ -25,7 +25,7 @@ const (
 	TensorBoardFolder = "tensorboard" // a folder
 )
 
-// records are the files of a run folder that grow with training.
+// records are the files of a run folder that grow with training; nil on ranks that have none.
 type records struct {
 	log     *telemetry.Log
 	summary *telemetry.Summary
@@ -69,7 +69,18 @@ func openRecords(dir string, step int, c *Config, validation *loader.Set) (*reco
 	return r, nil
 }
 
+// broken is the number of lines of the log that were no lines of one.
+func (r *records) broken() int {
+	if r == nil {
+		return 0
+	}
+	return r.log.Broken()
+}
+
 func (r *records) observers() []train.Observer {
+	if r == nil {
+		return nil
+	}
 	all := []train.Observer{r.log.Observer(), r.summary.Observer()}
 	if r.board != nil {
 		all = append(all, r.board.Observer())
@@ -79,6 +90,9 @@ func (r *records) observers() []train.Observer {
 
 // flush writes what found no room before.
 func (r *records) flush() error {
+	if r == nil {
+		return nil
+	}
 	err := cmp.Or(r.summary.Flush(), r.log.Flush())
 	if r.board != nil {
 		err = cmp.Or(err, r.board.Flush())
@@ -87,6 +101,9 @@ func (r *records) flush() error {
 }
 
 func (r *records) close() error {
+	if r == nil {
+		return nil
+	}
 	err := cmp.Or(r.summary.Flush(), r.log.Close())
 	if r.board != nil {
 		err = cmp.Or(err, r.board.Close())

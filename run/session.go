@@ -124,7 +124,8 @@ type OptionsOf[O any] struct {
 	Observer ObserverOf[O]
 	// MLflow is what the server of the configuration asks for, of classifiers.
 	MLflow mlflow.Access
-	// Group are the ranks that do the work together; nil for this process alone.
+	// Group are the ranks that do the work together; nil for this process alone. All ranks make the same calls, and those
+	// but rank 0 with folders that FollowRun has given them.
 	Group group.Group
 }
 
@@ -136,14 +137,13 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	}
 	s := newSession(o)
 	s.Config = c
-	if err := s.openDevice(); err != nil {
-		return nil, err
+	err := s.openDevice()
+	if err == nil {
+		if s.Data, err = s.Config.OpenData(ctx, s.Log); err == nil {
+			err = s.Config.StartRates(s.Data)
+		}
 	}
-	var err error
-	if s.Data, err = s.Config.OpenData(ctx, s.Log); err == nil {
-		err = s.Config.StartRates(s.Data)
-	}
-	if err != nil {
+	if err = s.compareRanks(ctx, err); err != nil {
 		return nil, cmp.Or(err, s.Close())
 	}
 	s.Tell(Message{Text: s.Data.Describe(), Detail: true})
@@ -169,7 +169,7 @@ func newSession(o Options) *Session {
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.
 func (s *Session) openDevice() error {
-	backend, note, err := OpenDevice(&s.Config.Run, s.Log)
+	backend, note, err := openDevice(&s.Config.Run, s.ranks.Local(), s.Log)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,12 @@ func (s *Session) Tell(m Message) { s.Observe.Tell(m) }
 // OpenDevice opens the device of a configuration and sets the precision there to that of the device. note says why
 // it is not another one, or is empty.
 func OpenDevice(r *Resources, log *slog.Logger) (backend kernels.Backend, note string, err error) {
-	backend, note, err = kernels.Open(kernels.Config{Device: r.Device, Threads: r.Threads, Precision: r.Precision,
+	return openDevice(r, 0, log)
+}
+
+// openDevice is OpenDevice for the process of a number among those of its host.
+func openDevice(r *Resources, local int, log *slog.Logger) (backend kernels.Backend, note string, err error) {
+	backend, note, err = kernels.Open(kernels.Config{Device: r.Device, Local: local, Threads: r.Threads, Precision: r.Precision,
 		ConvExact: r.ConvExact, SyncLaunches: r.SyncLaunches, NoGraphs: r.NoGraphs, NVTX: r.NVTX, Logger: log})
 	switch {
 	case errors.Is(err, kernels.ErrUnsupported):
@@ -215,7 +220,10 @@ func (s *Session) Close() error {
 	if s.Data != nil {
 		err = s.Data.Close()
 	}
-	return cmp.Or(err, s.Backend.Close())
+	if s.Backend != nil {
+		err = cmp.Or(err, s.Backend.Close())
+	}
+	return err
 }
 
 // With is the session for another configuration of the same data and device: where it learns frames of videos one by

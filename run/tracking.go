@@ -57,7 +57,7 @@ func (t *Tracking) Named(dir string) string {
 
 // tracking are the options of a tracker for a run in a folder; ok is false where nobody asked for one.
 func (s *Session) tracking(c *Config, dir, name string) (o mlflow.Options, ok bool, err error) {
-	if c.Tracking.MLflow == "" {
+	if c.Tracking.MLflow == "" || !s.leads() {
 		return o, false, nil
 	}
 	server, _, err := mlflow.ParseURL(c.Tracking.MLflow)

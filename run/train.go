@@ -44,7 +44,7 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (o *Outcom
 		return nil, err
 	}
 	release, err := s.Lock(dir)
-	if err != nil {
+	if err := s.agree(err); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
@@ -64,7 +64,7 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (o *Outcom
 		}
 	}
 	if !resume {
-		if err := RefuseInterrupted(dir); err != nil {
+		if err := s.agree(RefuseInterrupted(dir)); err != nil {
 			return nil, err
 		}
 	}

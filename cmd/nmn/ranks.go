@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	ranks "nmn/group"
+	"nmn/group/launch"
+	"nmn/run"
+)
+
+// onRanks marks commands that several ranks run together.
+const onRanks = "ranks"
+
+// together marks a command as one that several ranks run together, where a launcher has started them.
+func together(cmd *cobra.Command) {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[onRanks] = "yes"
+	cmd.Flags().Duration(rankTimeout, launch.DefaultTimeout, "how long the ranks that mpirun or srun has started "+
+		"wait for one of them before they give it up by name; 0 waits for ever")
+}
+
+const rankTimeout = "rank-timeout"
+
+// joinRanks joins the ranks of a job, where a launcher has started several. What all ranks but the first would print is
+// left to the first; their warnings and errors say whose they are.
+func (p *program) joinRanks(cmd *cobra.Command) error {
+	if p.ranks = p.joined; p.ranks == nil {
+		g, err := p.openRanks(cmd)
+		if err != nil {
+			return err
+		}
+		p.ranks = g
+	}
+	if p.ranks.Rank() > 0 {
+		p.follow(p.ranks.Rank())
+	}
+	if p.ranks.Size() > 1 && cmd.Annotations[onRanks] == "" {
+		return usagef("%s runs in one process, and this is one of %d: start it without mpirun or srun",
+			cmd.CommandPath(), p.ranks.Size())
+	}
+	return nil
+}
+
+func (p *program) openRanks(cmd *cobra.Command) (ranks.Group, error) {
+	place, found, err := launch.Detect(p.getenv)
+	switch {
+	case err != nil && cmd.Annotations[onRanks] != "":
+		return nil, usageError{err}
+	case err != nil || !found || place.Size == 1:
+		return ranks.Alone{}, nil
+	case cmd.Annotations[onRanks] == "": // there is no need to join them to say so
+		if place.Rank > 0 {
+			p.follow(place.Rank)
+			p.err = io.Discard
+		}
+		return nil, usagef("%s runs in one process, and this is one of %d that %s has started: start it alone",
+			cmd.CommandPath(), place.Size, place.By)
+	}
+	limit, err := cmd.Flags().GetDuration(rankTimeout)
+	if err != nil {
+		return nil, err
+	}
+	g, err := launch.Open(cmd.Context(), p.getenv, launch.Options{Timeout: limit, NCCL: p.ncclRanks(limit)})
+	if err != nil && place.Rank > 0 && isLaunchMistake(err) {
+		p.follow(place.Rank)
+		p.err = io.Discard // rank 0 says it
+	}
+	return g, err
+}
+
+func isLaunchMistake(err error) bool {
+	var mistake *launch.UsageError
+	return errors.As(err, &mistake)
+}
+
+// follow makes this the terminal of a rank that leaves results and progress to rank 0.
+func (p *program) follow(rank int) {
+	err := &prefixed{out: p.err, prefix: fmt.Sprintf("rank %d: ", rank)}
+	p.terminal = &terminal{in: p.in, out: io.Discard, err: err, getenv: p.getenv}
+	p.status.out = err
+	p.quiet, p.verbose, p.level = true, false, slog.LevelWarn.String()
+}
+
+// follows reports whether another rank shows what this one does.
+func (p *program) follows() bool { return p.ranks != nil && p.ranks.Rank() > 0 }
+
+// runFolder is where this rank keeps a run, or an experiment, that people find in dir. release is to be called at the end.
+func (p *program) runFolder(dir string) (own string, release func(), err error) {
+	own, remove, err := run.FollowRun(p.ranks, dir)
+	return own, func() {
+		if err := remove(); err != nil {
+			p.log.Warn("a temporary folder stays", "cause", err)
+		}
+	}, err
+}
+
+// patience is how long a rank that was interrupted waits for others, one of which may be saving a checkpoint.
+const patience = 2 * time.Minute
+
+// leaveRanks leaves the group at the end of a command, in an order in which no rank waits for one that has gone: with an
+// error of which the others know nothing this rank ends the job.
+func (p *program) leaveRanks(err error) {
+	if p.ranks == nil || p.ranks.Size() == 1 {
+		return
+	}
+	var lost *ranks.LostError
+	interrupted := exitCode(err) == exitInterrupted
+	if err != nil && !interrupted && !run.Told(err) && !errors.As(err, &lost) {
+		p.ranks.Abort(err)
+		return
+	}
+	limit := patience
+	if err == nil {
+		limit = launch.DefaultTimeout
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = p.ranks.Close() // whatever it says, this process ends
+	}()
+	select {
+	case <-closed:
+	case <-time.After(limit):
+		p.ranks.Abort(errors.Join(err, fmt.Errorf("the other ranks go on after %v", limit)))
+	}
+}
+
+// saysError reports whether this rank has to print an error: rank 0 says what all know.
+func (p *program) saysError(err error) bool {
+	if !p.follows() {
+		return true
+	}
+	var lost *ranks.LostError
+	return !errors.As(err, &lost) && !run.Told(err) && exitCode(err) != exitInterrupted
+}
+
+// prefixed writes lines that begin with a prefix, each of them at once.
+type prefixed struct {
+	out    io.Writer
+	prefix string
+
+	mu   sync.Mutex
+	line []byte
+}
+
+func (w *prefixed) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for rest := string(b); rest != ""; {
+		line, more, whole := strings.Cut(rest, "\n")
+		w.line = append(w.line, line...)
+		if rest = more; !whole {
+			break
+		}
+		text := append([]byte(w.prefix), append(w.line, '\n')...)
+		w.line = w.line[:0]
+		if _, err := w.out.Write(text); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
+}
+
+// ncclRanks joins ranks that have nothing in common but graphics cards.
+func (p *program) ncclRanks(time.Duration) func(launch.Place) (ranks.Group, error) { return nil }
+
+// agreed has a command end on all ranks where it cannot begin on one of them.
+func (p *program) agreed(_ context.Context, err error) error { return run.AgreeOn(p.ranks, err) }

@@ -1,0 +1,164 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"nmn/group"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run/internal/folder"
+	"nmn/run/ranks"
+	"nmn/telemetry/mlflow"
+	"nmn/train"
+)
+
+// Ranks are those that do the work of the session together; a single one where there are no others.
+func (s *Session) Ranks() group.Group { return s.ranks }
+
+// Leads reports whether this rank has the run folder that people see: whether it writes pages and prints.
+func (s *Session) Leads() bool { return s.leads() }
+
+// leads reports whether this rank has the run folder that people see.
+func (s *Session) leads() bool { return s.ranks.Rank() == 0 }
+
+// agree makes what is wrong on one rank an error on all.
+func (s *Session) agree(err error) error { return ranks.Agree(s.ranks, err) }
+
+// first gives every rank what rank 0 has in v, a pointer: what depends on its clock or on its memory.
+func (s *Session) first(v any) error {
+	if s.ranks.Size() == 1 {
+		return nil
+	}
+	own, err := json.Marshal(v)
+	if err := s.agree(err); err != nil {
+		return err
+	}
+	if s.ranks.Rank() > 0 {
+		own = nil
+	}
+	all, err := s.ranks.Gather(own)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(all[0], v)
+}
+
+// compareRanks makes sure that all ranks have opened device and data, the same ones. err is what was wrong on this rank.
+func (s *Session) compareRanks(ctx context.Context, err error) error {
+	if s.ranks.Size() == 1 {
+		return err
+	}
+	var own map[string]string
+	if err == nil {
+		own, err = s.identity(ctx)
+	}
+	if err := s.agree(err); err != nil {
+		return err
+	}
+	return ranks.Compare(s.ranks, own)
+}
+
+// identity is what must be the same on all ranks, by what it is called in messages.
+func (s *Session) identity(ctx context.Context) (map[string]string, error) {
+	b := ThisBuild()
+	own := map[string]string{"program's version": b.Version, "program's revision": b.Revision, "platform": b.Platform,
+		"program's modification": strconv.FormatBool(b.Modified), "instruction set": b.SIMD,
+		"kind of device": deviceKind(s.Backend.Name()), "precision": string(s.Config.Run.Precision)}
+	for key, value := range s.Config.learned() {
+		own["setting `"+key+"`"] = value
+	}
+	if s.Config.Data.VocabularyOfModel { // the words themselves are compared
+		delete(own, "setting `data.vocabulary`")
+	}
+	judged, _ := s.Data.Judged()
+	for name, set := range map[string]*loader.Set{"training labels": s.Data.Train, "validation labels": s.Data.Validation,
+		"labels of the evaluated split": judged} {
+		if set == nil {
+			continue
+		}
+		h := sha256.New()
+		if err := hashSet(ctx, h, set); err != nil {
+			return nil, err
+		}
+		own[name] = hex.EncodeToString(h.Sum(nil))
+	}
+	files, err := s.Config.files(ctx, s.Data)
+	if err != nil {
+		return nil, err
+	}
+	pictures := sha256.New() // and frames: too many to name each
+	for _, f := range files {
+		if f.Digest != "" {
+			own["file of "+f.Name] = f.Digest
+			continue
+		}
+		folder.HashText(pictures, f.Name)
+		folder.HashText(pictures, strconv.FormatInt(f.Size, 10))
+	}
+	own["list of pictures with their sizes"] = hex.EncodeToString(pictures.Sum(nil))
+	h := sha256.New()
+	for _, w := range s.Data.Train.Vocabulary.Words() {
+		folder.HashText(h, w.Text+"\x00"+w.POS.String())
+	}
+	own["vocabulary"] = hex.EncodeToString(h.Sum(nil))
+	return own, nil
+}
+
+// deviceKind is what a device of a name is.
+func deviceKind(name string) string {
+	if strings.HasPrefix(name, "cpu") {
+		return "cpu"
+	}
+	return "graphics card"
+}
+
+// Told reports whether all ranks know of an error, because they have agreed on it. A rank that ends with another error
+// must abort the group, for the others may wait for it.
+func Told(err error) bool { return ranks.Told(err) }
+
+// FollowRun gives every rank of a group a folder that stands for the run folder, or that of an experiment, of rank 0: on
+// rank 0 that folder, on the others a temporary one with the small files of it and stubs of its checkpoints. release
+// removes it. What is wrong on one rank is an error on all.
+func FollowRun(g group.Group, dir string) (own string, release func() error, err error) {
+	return ranks.Follow(g, dir, ranks.Kind{File: neededOfRun, Folder: foldersOfRuns.MatchString,
+		Stub: func(w io.Writer, path string) error {
+			stub, err := train.Stub(path)
+			if err == nil {
+				_, err = w.Write(stub)
+			}
+			return err
+		}})
+}
+
+// neededOfRun reports whether ranks other than rank 0 need a file, and whether it is a checkpoint: not what grows with
+// training or is for people, nor where the data of rank 0 lie.
+func neededOfRun(name string) (needed, checkpoint bool) {
+	switch name {
+	case LogFile, SummaryFile, DataFile, IndexFile, report.PageFile, report.HTMLFile, report.CurvesFile, recipe.PageFile,
+		recipe.SuspectsFile, mlflow.StateFile, mlflow.SpoolFile, dataset.FlipsFile, dataset.ValidationFlipsFile:
+		return false, false
+	}
+	checkpoint = train.IsCheckpoint(name)
+	return checkpoint || isRunFile(name), checkpoint
+}
+
+// foldersOfRuns are the names of folders below that of a run or of an experiment.
+var foldersOfRuns = regexp.MustCompile(`^(` + strings.Join([]string{Stage1Folder, RecipeFolder, recipe.CaptionsFolder,
+	recipe.EMFolder, "net", "noise", "flips", "seed", "fold", "round", `[a-z0-9-]+-mil`, armNames()}, "|") + `)(-.*)?$`)
+
+func armNames() string {
+	names := make([]string, 0, len(recipe.Names()))
+	for _, n := range recipe.Names() {
+		names = append(names, regexp.QuoteMeta(string(n)))
+	}
+	return strings.Join(names, "|")
+}

@@ -1,0 +1,182 @@
+package ranks
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nmn/group"
+	"nmn/group/local"
+	"nmn/internal/setting"
+)
+
+// onRanks calls work for each of n ranks, and waits for all.
+func onRanks(n int, work func(g group.Group)) {
+	var all sync.WaitGroup
+	for _, g := range local.New(n, time.Minute) {
+		all.Go(func() { work(g) })
+	}
+	all.Wait()
+}
+
+func TestAgree_TellsAllRanksWhatKindOfErrorItIs(t *testing.T) {
+	broken := errors.New("the disk is broken")
+	for name, cause := range map[string]error{"a mistake": setting.Errorf("run_dir", "wrong folder"), "a failure": broken} {
+		onRanks(3, func(g group.Group) {
+			var own error
+			if g.Rank() == 1 {
+				own = cause
+			}
+			err := Agree(g, own)
+			var mistake *setting.Error
+			if !Told(err) || errors.As(err, &mistake) != (cause != broken) || !strings.Contains(err.Error(), cause.Error()) {
+				t.Errorf("%s, rank %d: %v", name, g.Rank(), err)
+			}
+			var lost *group.LostError
+			if errors.As(err, &lost) != (g.Rank() != 1) {
+				t.Errorf("%s, rank %d: %v names another rank: %t", name, g.Rank(), err, lost != nil)
+			}
+			if err := Agree(g, nil); err != nil {
+				t.Errorf("rank %d, afterwards: %v", g.Rank(), err)
+			}
+		})
+	}
+	if err := Agree(group.Alone{}, broken); err != broken || Told(err) {
+		t.Errorf("alone: %v", err)
+	}
+}
+
+func TestCompare_NamesTheRankAndWhatDiffers(t *testing.T) {
+	onRanks(3, func(g group.Group) {
+		own := map[string]string{"version": "1", "training data": "abc"}
+		if err := Compare(g, own); err != nil {
+			t.Errorf("rank %d, all the same: %v", g.Rank(), err)
+		}
+		if g.Rank() == 2 {
+			own["training data"] = "xyz"
+		}
+		err := Compare(g, own)
+		var mistake *setting.Error
+		want := "rank 2 (goroutine 2) differs from rank 0 (goroutine 0): its training data is xyz, that of rank 0 is abc"
+		if !errors.As(err, &mistake) || !Told(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("rank %d: %v, want %s", g.Rank(), err, want)
+		}
+	})
+}
+
+// run is the kind of the folders of tests.
+var run = Kind{
+	File: func(name string) (bool, bool) {
+		return name != "log.jsonl", strings.HasSuffix(name, ".safetensors")
+	},
+	Folder: func(name string) bool { return name != "tensorboard" },
+	Stub: func(w io.Writer, path string) error {
+		_, err := fmt.Fprintf(w, "stub of %s", filepath.Base(path))
+		return err
+	},
+}
+
+func TestFollow_GivesTheOtherRanksTheSmallFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "fd")
+	large := strings.Repeat("0123456789", pieceBytes/4)
+	for name, content := range map[string]string{
+		"config.yaml": "a: 1\n", "large.csv": large, "log.jsonl": "{}", "last.safetensors": large,
+		"stage1/last.safetensors": large, "stage1/empty": "", "tensorboard/events": "x",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]string{"config.yaml": "a: 1\n", "large.csv": large, "last.safetensors": "stub of last.safetensors",
+		"stage1/last.safetensors": "stub of last.safetensors", "stage1/empty": ""}
+	onRanks(3, func(g group.Group) {
+		own, release, err := Follow(g, dir, run)
+		if err != nil {
+			t.Errorf("rank %d: %v", g.Rank(), err)
+			return
+		}
+		if g.Rank() == 0 {
+			if own != dir {
+				t.Errorf("rank 0 works in %s, want %s", own, dir)
+			}
+			return
+		}
+		got := contents(t, own)
+		if filepath.Base(own) != "fd" || len(got) != len(want) {
+			t.Errorf("rank %d: %d files in %s", g.Rank(), len(got), own)
+		}
+		for name, content := range want {
+			if got[name] != content {
+				t.Errorf("rank %d: %s has %d bytes, want %d", g.Rank(), name, len(got[name]), len(content))
+			}
+		}
+		if err := release(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(filepath.Dir(own)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("rank %d: its folder is left: %v", g.Rank(), err)
+		}
+	})
+}
+
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		all[filepath.ToSlash(name)] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return all
+}
+
+func TestFollow_OfANewRunIsAnEmptyFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	onRanks(2, func(g group.Group) {
+		own, release, err := Follow(g, dir, run)
+		if err != nil {
+			t.Errorf("rank %d: %v", g.Rank(), err)
+			return
+		}
+		if g.Rank() > 0 && len(contents(t, own)) > 0 {
+			t.Errorf("rank %d: %v", g.Rank(), contents(t, own))
+		}
+		if err := release(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder of rank 0 was made: %v", err)
+	}
+}
+
+func TestFollow_FailsOnAllRanksWhereOneHasNoRoom(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing")) // which rank 0 does not need
+	onRanks(2, func(g group.Group) {
+		_, _, err := Follow(g, dir, run)
+		if !errors.Is(err, os.ErrNotExist) && g.Rank() > 0 || !Told(err) || !strings.Contains(err.Error(), "missing") {
+			t.Errorf("rank %d: %v", g.Rank(), err)
+		}
+	})
+}
