@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"io"
 
-	"nmn/group"
 	"nmn/internal/setting"
 	"nmn/loader"
 )
 
 // follows reports whether another rank writes what this one helps to compute, and tells people of it.
-func (m *Model) follows() bool { return m.session.ranks.Rank() > 0 }
+func (m *Model) follows() bool { return !m.session.leads() }
 
 // agree makes what is wrong on one rank an error on all.
-func (m *Model) agree(err error) error { return group.Agree(m.session.ranks, err) }
+func (m *Model) agree(err error) error { return m.session.agree(err) }
 
 // sameBags refuses, on all ranks, ranks that have not opened the same model as rank 0, or not found the same bags.
 func (m *Model) sameBags(set *loader.Set) error {
