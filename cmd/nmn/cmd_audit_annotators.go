@@ -109,7 +109,7 @@ func (a *auditAnnotators) check(given func(string) bool) error {
 
 func (a *auditAnnotators) run(ctx context.Context, p *program) error {
 	r, err := annotators.AuditFiles(ctx, a.files, a.options)
-	if err != nil {
+	if err != nil || !leads(a.options.Group) {
 		return err
 	}
 	for _, out := range []struct {

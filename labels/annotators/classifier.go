@@ -1,5 +1,7 @@
 package annotators
 
+import "context"
+
 // Ridge of the calibration of logits: slopes are drawn to 1 and offsets to 0, as with captions as witnesses.
 const (
 	slopeRidge  = 50.
@@ -38,7 +40,7 @@ func (e *estimator) calibrate() {
 
 // retreat halves the last step of the calibration until the objective is no lower than before: far from the maximum a
 // Newton step may lead beyond it. The rates keep theirs, which never lowers the objective.
-func (e *estimator) retreat(last float64) {
+func (e *estimator) retreat(ctx context.Context, last float64) error {
 	for range 30 {
 		for k := range e.a {
 			e.stepA[k] /= 2
@@ -46,10 +48,11 @@ func (e *estimator) retreat(last float64) {
 			e.a[k] -= e.stepA[k]
 			e.b[k] -= e.stepB[k]
 		}
-		if e.expect(); e.objective >= last {
-			return
+		if err := e.expect(ctx); err != nil || e.objective >= last {
+			return err
 		}
 	}
+	return nil
 }
 
 // scored is the background of bags with logits.

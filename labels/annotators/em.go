@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"nmn/group"
 )
 
 // Bounds of rates, so that no label of one annotator decides alone, whatever the others say.
@@ -25,6 +27,7 @@ func (q pair) weights() (w1, w0 float64) {
 // estimator is expectation and maximisation on one input.
 type estimator struct {
 	in           *Input
+	ranks        group.Group
 	overlap      overlap
 	cells        *cells
 	options      Options
@@ -72,7 +75,7 @@ type sums struct {
 const blockBudget = 1 << 24
 
 func newEstimator(in *Input, o Options) *estimator {
-	e := &estimator{in: in, cells: compile(in), options: o, pairs: make([]pair, in.Annotators),
+	e := &estimator{in: in, ranks: group.Of(o.Group), cells: compile(in), options: o, pairs: make([]pair, in.Annotators),
 		free: make([]bool, in.Annotators), markWeight: make([][markKinds]float64, in.Annotators),
 		wholeWeight: make([]float64, in.Annotators), asked: make([]counts, in.Annotators), whole: make([]float64, in.Bags)}
 	if in.Logits == nil {
@@ -115,10 +118,14 @@ func (e *estimator) count() {
 	}
 }
 
-// inBlocks calls f for runs of bags, each block once, from as many goroutines as there are processors.
+// inBlocks calls f for runs of bags, each of this rank's blocks once, from as many goroutines as there are processors.
 func (e *estimator) inBlocks(f func(s *sums, from, to int)) {
 	n := len(e.blocks)
-	inParts(n, func(b int) { f(&e.blocks[b], b*e.in.Bags/n, (b+1)*e.in.Bags/n) })
+	first, last := group.Share(e.ranks, n)
+	inParts(last-first, func(i int) {
+		b := first + i
+		f(&e.blocks[b], b*e.in.Bags/n, (b+1)*e.in.Bags/n)
+	})
 }
 
 // inParts calls f for 0 to n-1, each once and one at a time, from as many goroutines as there are processors.
@@ -188,8 +195,8 @@ func (s *sums) answered(marks []mark, rho float64) {
 	}
 }
 
-// expect computes the posterior of every cell, the sums, and the objective.
-func (e *estimator) expect() {
+// expect computes the posterior of every cell of this rank's blocks, the sums, and the objective.
+func (e *estimator) expect(ctx context.Context) error {
 	e.weigh()
 	for i := range e.in.Bags {
 		e.whole[i] = 0
@@ -204,12 +211,16 @@ func (e *estimator) expect() {
 			e.expectBag(s, back, i)
 		}
 	})
+	if err := e.gatherBlocks(ctx.Err()); err != nil {
+		return err
+	}
 	e.total.clear()
 	for b := range e.blocks {
 		e.total.add(&e.blocks[b])
 	}
 	back.finish(&e.total)
 	e.objective = e.total.likelihood + e.untrue() + e.penalty()
+	return nil
 }
 
 // weigh computes what every kind of answer of every annotator weighs.
@@ -290,25 +301,28 @@ func (e *estimator) untrue() float64 {
 }
 
 // climb alternates expectation and maximisation until the objective gains less than the tolerance. It ends after an
-// expectation.
+// expectation, with the posteriors of all ranks.
 func (e *estimator) climb(ctx context.Context, phase int, tolerance float64) error {
 	last := math.Inf(-1)
 	for range e.options.Iterations {
-		if err := ctx.Err(); err != nil {
+		if err := e.expect(ctx); err != nil {
 			return err
 		}
-		e.expect()
 		if e.a != nil && e.objective < last {
-			e.retreat(last)
+			if err := e.retreat(ctx, last); err != nil {
+				return err
+			}
 		}
 		e.trace = append(e.trace, step{phase, e.objective})
 		if e.objective-last <= tolerance*(1+math.Abs(e.objective)) {
-			return nil
+			return e.gatherPosteriors()
 		}
 		last = e.objective
 		e.maximise()
 	}
-	e.expect()
+	if err := e.expect(ctx); err != nil {
+		return err
+	}
 	e.trace = append(e.trace, step{phase, e.objective})
-	return nil
+	return e.gatherPosteriors()
 }

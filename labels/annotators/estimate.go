@@ -10,7 +10,8 @@ const phases = 4
 
 // Estimate finds the reliability of each annotator and the probability of each label. It begins with the share of
 // votes, goes on with one pair of rates for all annotators, and then gives each its own. Errors wrap ErrInput or
-// ErrUnidentified, or are those of the options or of ctx.
+// ErrUnidentified, or are those of the options, of ctx, or of
+// the group: where one rank fails, all do.
 func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	if o.ByLabel {
 		return byLabel(ctx, &in, o)
@@ -23,10 +24,7 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 }
 
 func estimate(ctx context.Context, in *Input, o Options) (*estimator, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	if err := in.check(); err != nil {
+	if err := in.checkOnAll(o); err != nil {
 		return nil, err
 	}
 	seen := in.overlap()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nmn/eval"
+	"nmn/group"
 )
 
 // AuditFiles reads files and estimates.
@@ -14,7 +15,7 @@ func AuditFiles(ctx context.Context, f Files, o Options) (*Report, error) {
 		return nil, err
 	}
 	t, err := f.Read(ctx)
-	if err != nil {
+	if err := group.Agree(group.Of(o.Group), err); err != nil {
 		return nil, err
 	}
 	r, err := Estimate(ctx, t.Input, o)
