@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 archive=${1:-build/nmn-gpu-bundle.tar.gz}
 most=$((60 << 20)) # bytes that the archive may have
 folder=build/bundle/nmn-gpu
-packages="cuda cuda/cudnn kernels model train"
+packages="cuda cuda/cudnn cuda/nccl kernels model train"
 
 rm -rf "$folder"
 mkdir -p "$folder"

@@ -5,7 +5,7 @@
 # first. Needs a driver, Python 3.8 (PYTHON names one) and, for PyTorch's side, torch in it; libcudnn may be
 # torch's. Parts, what matters most first:
 #
-#   facts warmup headline tests ops machine shapes curves idle profile sanitizer large
+#   facts warmup headline tests ops machine shapes curves idle ranks profile sanitizer large
 #
 # Each has a limit of time (LIMITS="headline=300 tests=200" sets others), all together have TOTAL seconds
 # (default 540). One that fails, hangs or cannot run does not keep the next from running. Results are written
@@ -23,9 +23,9 @@
 set -uo pipefail
 script=$(readlink -f "${BASH_SOURCE[0]}")
 root=$(dirname "$(dirname "$script")")
-order=(facts warmup headline tests ops machine shapes curves idle profile sanitizer large)
+order=(facts warmup headline tests ops machine shapes curves idle ranks profile sanitizer large)
 declare -A limit=([facts]=40 [warmup]=50 [headline]=230 [tests]=130 [ops]=30 [machine]=50 [shapes]=240 [curves]=60
-  [idle]=60 [profile]=60 [sanitizer]=170 [large]=150)
+  [idle]=60 [ranks]=50 [profile]=60 [sanitizer]=170 [large]=150)
 python=${PYTHON:-python3}
 left_out=75   # exit code of a part that cannot run here; its last line says why
 unfinished=76 # of one that ran out of time

@@ -259,6 +259,24 @@ part_idle() {
   "$python" "$root/bench/gpu_table.py" idle "$OUT/figures.jsonl" "$work/idle/log.jsonl" "$work/dmon.txt" || judge 1 "the waits of a run"
 }
 
+# NCCL on one card: with one rank, and with two where it lets them. Sums between cards one card cannot show.
+part_ranks() {
+  local ranks test refused
+  if [ -n "${REHEARSAL:-}" ]; then export NMN_LIBNCCL=${NMN_LIBNCCL:-${NMN_LIBCUDA:-}}; fi
+  cd "$root/cuda/nccl" || return 1
+  for ranks in 1 2; do
+    test=TestCard_OneRank
+    [ "$ranks" = 1 ] || test=TestCard_TwoRanksOnOneCard
+    if measured "ranks $ranks" nmn; then continue; fi
+    rm -f "$work/ranks.json"
+    NMN_REQUIRE=cuda NMN_RANKS_FIGURES=$work/ranks.json within 40 ./nccl.test -test.v -test.run "^$test\$" >"$work/ranks.txt" 2>&1
+    judge $? "NCCL with ranks: $ranks" || { cat "$work/ranks.txt"; continue; }
+    cat "$work/ranks.txt"
+    refused=$(grep -m1 -o 'NCCL refuses .*' "$work/ranks.txt") && absent=$refused
+    if [ -s "$work/ranks.json" ]; then keep "ranks $ranks" nmn cat "$work/ranks.json"; fi
+  done
+}
+
 part_profile() {
   command -v ncu >/dev/null || leave_out "no ncu (Nsight Compute) on the PATH"
   local names code metrics=gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum

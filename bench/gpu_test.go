@@ -38,6 +38,13 @@ case "$1 ${2:-}" in
 esac
 `
 
+// Two ranks on one card are refused.
+const fakeRanks = `case "$*" in
+*TwoRanks*) echo '    card_test.go:1: NCCL refuses 2 ranks on one card: it says so' ;;
+*) echo '{"device": "a card", "nccl": "2.30.7", "ranks": 1, "mib": 256, "ms": 0.5, "us_small": 9, "gb_per_s": 500}' >"$NMN_RANKS_FIGURES" ;;
+esac
+`
+
 const fakePython = `case "$*" in
 *torch_step.py*--compile) echo '{"step_ms": 50, "peer": "pytorch"}' ;;
 *torch_step.py*|*torch_machine.py*) echo '{"step_ms": 60, "ms": 5, "gb_per_s": 9, "gflops": 9, "peer": "pytorch"}' ;;
@@ -66,6 +73,7 @@ func newCardHost(t *testing.T, env ...string) *cardHost {
 	for _, name := range []string{"cuda/cuda", "cuda/cudnn/cudnn", "kernels/kernels", "model/model", "train/train"} {
 		h.program(name+".test", "echo '--- PASS: TestIt (0.00s)'\n")
 	}
+	h.program("cuda/nccl/nccl.test", fakeRanks)
 	write(t, filepath.Join(root, "commit"), "v1\n")
 	write(t, filepath.Join(root, "kernels.txt"), "sgd\n")
 	if err := os.Symlink(filepath.Join(root, "nvidia-smi"), filepath.Join(path, "nvidia-smi")); err != nil {
@@ -160,7 +168,7 @@ func TestGPU_WithoutACardLeavesEveryPartOut(t *testing.T) {
 	h := newCardHost(t)
 	h.program("nvidia-smi", "echo 'No devices were found' >&2; exit 6\n")
 	out := h.run(3)
-	if strings.Count(out, ": left out: nvidia-smi sees no card: No devices were found") != 2*12 {
+	if strings.Count(out, ": left out: nvidia-smi sees no card: No devices were found") != 2*13 {
 		t.Error(out)
 	}
 	for _, name := range []string{"parts.txt", "table.md", "log.txt"} {
@@ -363,5 +371,20 @@ func TestGPU_BeginsAnewAndPutsAsideWhatWasThere(t *testing.T) {
 	ended()
 	if m := h.measured(); m["copy, nmn 1"] != 0 || h.read("ops.json") != "" || h.read("before.tar.gz") == "" {
 		t.Errorf("measured is %v", m)
+	}
+}
+
+// One card shows NCCL with one rank; that it refuses a second one is told, and is no failure.
+func TestGPU_RanksOnOneCard(t *testing.T) {
+	t.Parallel()
+	h := newCardHost(t)
+	out := h.run(3, "ranks")
+	if !strings.Contains(out, "ranks: left out: NCCL refuses 2 ranks on one card: it says so") ||
+		!strings.Contains(h.read("table.md"), "NCCL 2.30.7, ranks on this card: 1. Summing 256 MiB takes 0.5 ms, 500 GB/s") {
+		t.Errorf("%s\n%s", out, h.read("table.md"))
+	}
+	h.program("cuda/nccl/nccl.test", "echo '--- FAIL: TestCard_OneRank (0.00s)'; exit 1\n")
+	if out := h.run(1, "ranks"); !strings.Contains(out, "failed: NCCL with ranks: 1, exit code 1") {
+		t.Error(out)
 	}
 }

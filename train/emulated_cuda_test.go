@@ -10,15 +10,17 @@ import (
 
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
+	"nmn/cuda/nccl"
 	"nmn/kernels/emulator"
 )
 
-// TestMain puts the host emulator in the place of the driver and of cuDNN, unless the environment names
+// TestMain puts the host emulator in the place of the driver, of cuDNN and of NCCL, unless the environment names
 // one: without a C++ compiler the tests of graphics cards are skipped.
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "emulator")
 	if err == nil && os.Getenv(cuda.DriverVariable) == "" {
-		err = emulator.Install(folder, "../kernels", cuda.DriverVariable, cudnn.LibraryVariable)
+		err = emulator.Install(folder, "../kernels", cuda.DriverVariable, cudnn.LibraryVariable,
+			nccl.LibraryVariable)
 	}
 	code := 1
 	if err == nil || errors.Is(err, emulator.ErrCompiler) {

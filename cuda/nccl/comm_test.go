@@ -26,7 +26,7 @@ func floats(v ...float32) (b []byte) {
 }
 
 // place uploads bytes on a stream.
-func place(r rank, on *cuda.Stream, b []byte) (cuda.Address, error) {
+func place(r rankOf, on *cuda.Stream, b []byte) (cuda.Address, error) {
 	at, err := r.device.Alloc(len(b))
 	if err != nil {
 		return 0, err
@@ -40,7 +40,7 @@ func fetch(on *cuda.Stream, at cuda.Address, bytes int) ([]byte, error) {
 }
 
 // follow has a stream wait for what another one has now.
-func follow(r rank, later, earlier *cuda.Stream) error {
+func follow(r rankOf, later, earlier *cuda.Stream) error {
 	e, err := r.device.NewEvent(false)
 	if err != nil {
 		return err
@@ -53,14 +53,14 @@ func TestComm_SumsGathersAndBroadcasts(t *testing.T) {
 		t.Setenv(emulator.LateVariable, late)
 		for ranks := 1; ranks <= 4; ranks++ {
 			t.Run(fmt.Sprintf("%d ranks, late %q", ranks, late), func(t *testing.T) {
-				want(t, eachRank(t, ranks, nccl.Options{}, func(r rank) error { return collectives(r, ranks) }))
+				want(t, eachRank(t, ranks, nccl.Options{}, func(r rankOf) error { return collectives(r, ranks) }))
 			})
 		}
 	}
 }
 
 // collectives is one of each kind, behind uploads on the stream that computes.
-func collectives(r rank, ranks int) error {
+func collectives(r rankOf, ranks int) error {
 	compute, own := r.device.Compute(), float32(r.Rank()+1)
 	a, err1 := place(r, compute, floats(own, 10*own, 0.5))
 	b, err2 := place(r, compute, floats(100*own))
@@ -106,7 +106,7 @@ func collectives(r rank, ranks int) error {
 func TestComm_MissingEventsShow(t *testing.T) {
 	t.Setenv(emulator.LateVariable, "all")
 	for _, missing := range []string{"before", "behind", ""} {
-		errs := eachRank(t, 2, nccl.Options{}, func(r rank) error {
+		errs := eachRank(t, 2, nccl.Options{}, func(r rankOf) error {
 			compute := r.device.Compute()
 			a, err := place(r, compute, floats(float32(r.Rank()+1)))
 			if err == nil && missing != "before" {
@@ -139,7 +139,7 @@ func TestComm_MissingEventsShow(t *testing.T) {
 func TestComm_NothingIsLeft(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	t.Setenv(emulator.LogVariable, log)
-	want(t, eachRank(t, 3, nccl.Options{}, func(r rank) error { return collectives(r, 3) }))
+	want(t, eachRank(t, 3, nccl.Options{}, func(r rankOf) error { return collectives(r, 3) }))
 	count := calls(t, log)
 	for made, freed := range map[string]string{
 		"ncclCommInitRank": "ncclCommDestroy", "cuStreamCreate": "cuStreamDestroy", "cuEventCreate": "cuEventDestroy",
@@ -152,7 +152,7 @@ func TestComm_NothingIsLeft(t *testing.T) {
 }
 
 func TestComm_ALateRankEndsTheOthers(t *testing.T) {
-	errs := eachRank(t, 3, nccl.Options{Timeout: 100 * time.Millisecond}, func(r rank) error {
+	errs := eachRank(t, 3, nccl.Options{Timeout: 100 * time.Millisecond}, func(r rankOf) error {
 		if r.Rank() == 2 {
 			time.Sleep(400 * time.Millisecond)
 			return nil
@@ -178,7 +178,7 @@ func TestComm_ALateRankEndsTheOthers(t *testing.T) {
 
 func TestComm_AnAbortEndsTheOthers(t *testing.T) {
 	full := errors.New("its disk is full")
-	errs := eachRank(t, 3, nccl.Options{}, func(r rank) error {
+	errs := eachRank(t, 3, nccl.Options{}, func(r rankOf) error {
 		if r.Rank() == 1 {
 			r.Abort(full)
 			r.Abort(errors.New("once more"))
@@ -212,7 +212,7 @@ func TestComm_ARefusedCallIsAnError(t *testing.T) {
 		"ncclBroadcast": "broadcast", "ncclAllGather": "all-gather", "ncclCommGetAsyncError": "a collective under way",
 	} {
 		t.Setenv(emulator.FailVariable, call+" 1 3")
-		errs := eachRank(t, 1, nccl.Options{Timeout: time.Second}, func(r rank) error {
+		errs := eachRank(t, 1, nccl.Options{Timeout: time.Second}, func(r rankOf) error {
 			a, err := place(r, r.Stream(), floats(1))
 			for err == nil {
 				span := []nccl.Span{{At: a, Count: 1}}
@@ -243,7 +243,7 @@ func TestJoin_WaitsForTheOthersForSoLong(t *testing.T) {
 }
 
 func TestComm_AllocatesNothing(t *testing.T) {
-	want(t, eachRank(t, 1, nccl.Options{}, func(r rank) error {
+	want(t, eachRank(t, 1, nccl.Options{}, func(r rankOf) error {
 		a, err := place(r, r.Stream(), floats(1, 2))
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ const realVariable = "NMN_TEST_REAL_NCCL"
 // TestMain puts the host emulator in the place of the driver and of NCCL: ranks are goroutines, each with a device.
 func TestMain(m *testing.M) {
 	folder, err := os.MkdirTemp("", "emulator")
-	if err == nil && os.Getenv(realVariable) == "" {
+	if err == nil && os.Getenv(realVariable) == "" && !onCard() {
 		emulated = emulator.Install(folder, folder, cuda.DriverVariable, nccl.LibraryVariable)
 	}
 	code := m.Run()
@@ -44,19 +44,19 @@ func needEmulator(t *testing.T) {
 	if emulated != nil {
 		t.Fatal(emulated)
 	}
-	if os.Getenv(realVariable) != "" {
+	if os.Getenv(realVariable) != "" || onCard() {
 		t.Skip("the real library is tested")
 	}
 }
 
-// rank is what a rank's goroutine has.
-type rank struct {
+// rankOf is what a rank's goroutine has.
+type rankOf struct {
 	*nccl.Comm
 	device *cuda.Device
 }
 
 // eachRank runs f for each of the ranks of a clique, on a device of its own, and returns their errors.
-func eachRank(t *testing.T, ranks int, o nccl.Options, f func(r rank) error) []error {
+func eachRank(t *testing.T, ranks int, o nccl.Options, f func(r rankOf) error) []error {
 	t.Helper()
 	needEmulator(t)
 	id, err := nccl.NewID()
@@ -82,14 +82,14 @@ func eachRank(t *testing.T, ranks int, o nccl.Options, f func(r rank) error) []e
 	return errs
 }
 
-func onDevice(id nccl.ID, number, ranks int, o nccl.Options, f func(r rank) error) error {
+func onDevice(id nccl.ID, number, ranks int, o nccl.Options, f func(r rankOf) error) error {
 	device, err := cuda.Open(0, cuda.Options{})
 	if err != nil {
 		return err
 	}
 	comm, err := nccl.Join(device, id, number, ranks, o)
 	if err == nil {
-		err = f(rank{comm, device})
+		err = f(rankOf{comm, device})
 		err = errors.Join(err, comm.Close())
 	}
 	return errors.Join(err, device.Close())
