@@ -3,15 +3,19 @@
 package kernels_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"nmn/cuda/cudnn"
 	"nmn/cuda/nccl"
 	"nmn/group"
 	"nmn/kernels"
@@ -198,11 +202,31 @@ func TestCUDA_AFailedSumEndsAllRanks(t *testing.T) {
 	}
 }
 
-// Without NCCL the same sums are made by way of the host, and a warning says so.
+// Without NCCL the same sums are made by way of the host. The library is opened once in a process, so that this is one
+// of its own.
 func TestCUDA_SumsOverRanksWithoutNCCL(t *testing.T) {
-	if nccl.Version() != 0 {
-		t.Skip("NCCL was opened before in this process: make emulate runs the test by itself")
+	const variable = "NMN_TEST_WITHOUT_NCCL"
+	if os.Getenv(variable) == "" {
+		command := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$")
+		command.Env = append(os.Environ(), variable+"=1")
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
 	}
 	t.Setenv(nccl.LibraryVariable, filepath.Join(t.TempDir(), "nothing"))
-	conform.RunReduce(t, openCard)
+	var log bytes.Buffer
+	conform.RunReduce(t, func(t testing.TB) kernels.Backend {
+		b, err := kernels.OpenCUDA(kernels.CUDAConfig{Plans: cudnn.Options{
+			Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { b.Close() })
+		return b
+	})
+	if nccl.Version() != 0 || !strings.Contains(log.String(), "there is no NCCL") {
+		t.Errorf("NCCL is %d; the log: %s", nccl.Version(), log.String())
+	}
 }

@@ -50,7 +50,11 @@ var _ group.Group = (*ranks)(nil)
 
 // OpenGroup opens the rank's card and joins the ranks, for which it waits. Errors as of cuda.Open and Join.
 func OpenGroup(o GroupOptions) (group.Group, error) {
-	device, err := cuda.Open(o.Card, cuda.Options{})
+	cards, err := cuda.Available()
+	if err != nil {
+		return nil, err
+	}
+	device, err := cuda.Open(o.Card%cards, cuda.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,8 @@ import (
 // GroupOptions say which rank a process is, and where the ranks meet.
 type GroupOptions struct {
 	Rank, Ranks int
-	// Card is the number of the rank's card.
+	// Card is the number of the rank's card: its number among the ranks of its host. Where there are fewer cards, as
+	// where each rank sees its own alone, the first ones are taken again.
 	Card int
 	// Address is HOST:PORT of rank 0, as Address makes it; not used where ID is set.
 	Address string
