@@ -4,24 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 
-	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
-	"nmn/train"
 )
 
 // Run trains everything that is not complete yet, and writes the tables and the page of the experiment. The session
 // is of the experiment's configuration.
 func (g *Grid) Run(ctx context.Context, s *run.Session) (o *Outcome, err error) {
-	plain, err := s.Prepare(ctx)
-	if err != nil {
+	if err := g.Settle(ctx, s); err != nil {
 		return nil, err
-	}
-	if plain {
-		g.Arms = recipe.PaperArms()
 	}
 	s.TellCost(g.Arms...)
 	release, err := s.Lock(g.Dir)
@@ -65,14 +57,16 @@ func (g *Grid) train(ctx context.Context, s *run.Session) (runs []report.Run, er
 	for i, level := range levels {
 		for j, seed := range g.Seeds {
 			g.heading = fmt.Sprintf("noise %v, seed %d (%d of %d)", level, seed, i*len(g.Seeds)+j+1, groups)
-			c := g.Config
-			c.Data.Noise, c.Data.Flips, c.Data.NoiseSeed, c.Train.Seed = level.rate, level.flips, seed, seed
-			if s.Data, err = clean.WithNoise(ctx, &c.Data); err != nil {
+			if err := g.withNoise(ctx, s, clean, level, seed); err != nil {
 				return nil, err
 			}
 			for _, mil := range g.mils() {
-				c.Net.MIL = mil
-				some, err := g.arm(ctx, s, c, level)
+				m, err := g.members(ctx, s, level, seed, mil)
+				if err != nil {
+					return nil, err
+				}
+				m.planning = alone(s, m, mostWait)
+				some, err := g.trainMembers(ctx, m)
 				if err != nil {
 					return nil, err
 				}
@@ -84,60 +78,6 @@ func (g *Grid) train(ctx context.Context, s *run.Session) (runs []report.Run, er
 		of := groups * len(g.mils()) * len(g.needed())
 		s.Tell(run.Message{Text: fmt.Sprintf("%s: %d of %d runs are complete; their results are shown, and they were not trained again",
 			g.Dir, g.reused, of), Always: true})
-	}
-	return runs, nil
-}
-
-// arm trains the arms at one noise level, seed and setting of MIL.
-func (g *Grid) arm(ctx context.Context, s *run.Session, c run.Config, level noiseLevel) ([]report.Run, error) {
-	s, err := s.With(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	group := filepath.Join(g.Dir, level.folder(), fmt.Sprintf("seed-%d", c.Train.Seed))
-	var runs []report.Run
-	first := ""
-	for _, name := range g.Arms {
-		c.Arm = name
-		settings := c.Settings()
-		if err := settings.Fits(s.Data); err != nil {
-			return nil, err
-		}
-	}
-	found := s.Recipe(filepath.Join(group, run.RecipeFolder+recipe.Suffix(c.Net.MIL)))
-	for _, name := range g.needed() {
-		c.Arm = name
-		arm, err := name.TrainArm(c.Net.MIL)
-		if err != nil {
-			return nil, err
-		}
-		dir, from := filepath.Join(group, arm.Name), ""
-		switch {
-		case arm.Stage == 2:
-			from = filepath.Join(first, train.LastName)
-		case name == recipe.Stage1:
-			first = dir
-		}
-		o, reused, err := s.TrainArm(ctx, run.ArmOptions{Arm: name, Dir: dir, From: from, Recipe: found,
-			Heading: g.heading})
-		if err != nil {
-			return nil, err
-		}
-		if !reused {
-			g.heading = ""
-		}
-		s.Log.Info("arm done", "dir", dir, "reused", reused, "seconds", o.Seconds)
-		if reused {
-			g.reused++
-			s.Tell(run.Message{Text: dir + " is complete: not run again", Detail: true})
-		}
-		if slices.Contains(g.Arms, name) {
-			page, err := o.Report(&c, dir)
-			if err != nil {
-				return nil, err
-			}
-			runs = append(runs, *page)
-		}
 	}
 	return runs, nil
 }

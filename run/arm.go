@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"nmn/internal/durable"
 	"nmn/loader/dataset"
 	"nmn/model"
 	"nmn/recipe"
@@ -23,6 +24,9 @@ type ArmOptions struct {
 	From    string         // checkpoint of stage 1, for arms of stage 2
 	Recipe  *recipe.Recipe // of the group of arms; nil for the paper's plain form
 	Heading string         // for people, when training begins; empty for none
+	// Planning keeps other processes away from the recipe of the group while the arm is planned, which may train and
+	// write there, until the function that it returns is called; nil where nobody else works on the group.
+	Planning func(context.Context) (release func() error, err error)
 }
 
 // TrainArm trains one arm alone, or goes on where it was interrupted, evaluates it and writes the page of the run. A
@@ -39,7 +43,7 @@ func (s *Session) TrainArm(ctx context.Context, o ArmOptions) (outcome *Outcome,
 
 func (s *Session) arm(o ArmOptions) *armRun {
 	r := &armRun{session: s, config: s.Config, data: s.Data, dir: o.Dir, from: o.From, heading: o.Heading,
-		recipe: o.Recipe}
+		recipe: o.Recipe, planning: o.Planning}
 	r.config.Arm = cmp.Or(o.Arm, s.Config.Arm)
 	return r
 }
@@ -53,23 +57,21 @@ type armRun struct {
 	from    string // checkpoint of stage 1, for arms of stage 2
 	heading string // for people, when training begins; empty for none
 
-	recipe  *recipe.Recipe               // nil for the paper's plain form
-	name    string                       // in messages; empty for that of the arm
-	keep    func(*train.Evaluated) error // see train.Options
-	tracked *mlflow.Run                  // nil for none
+	recipe   *recipe.Recipe               // nil for the paper's plain form
+	name     string                       // in messages; empty for that of the arm
+	keep     func(*train.Evaluated) error // see train.Options
+	tracked  *mlflow.Run                  // nil for none
+	planning func(context.Context) (release func() error, err error)
 }
 
 // run trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the run. A run that is
 // complete already is not run again; reused says so.
 func (r *armRun) run(ctx context.Context) (o *Outcome, reused bool, err error) {
-	identity, err := fingerprint(ctx, &r.config, r.data, r.from)
+	o, identity, err := r.finished(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	if o, err = ReadOutcome(r.dir); err != nil {
-		return nil, false, err
-	}
-	if o != nil && o.Fingerprint == identity && reaches(r.dir, o.Steps) {
+	if o != nil {
 		return o, true, r.reuse(ctx, o)
 	}
 	if err := r.session.prepareFolder(ctx, r.dir, ofRun, &r.config, r.data); err != nil {
@@ -93,6 +95,37 @@ func (r *armRun) run(ctx context.Context) (o *Outcome, reused bool, err error) {
 	}
 	o.Fingerprint = identity
 	return o, false, r.session.Save(ctx, func() error { return o.write(r.dir) })
+}
+
+// finished reads the outcome of the run, where it is complete, with what identifies it.
+func (r *armRun) finished(ctx context.Context) (o *Outcome, identity string, err error) {
+	if identity, err = fingerprint(ctx, &r.config, r.data, r.from); err != nil {
+		return nil, "", err
+	}
+	o, err = ReadOutcome(r.dir)
+	if err != nil || o == nil || o.Fingerprint != identity || !reaches(r.dir, o.Steps) {
+		return nil, identity, err
+	}
+	return o, identity, nil
+}
+
+// FinishedArm reads the outcome of an arm without training it and without writing anything; nil where it is not complete.
+func (s *Session) FinishedArm(ctx context.Context, a ArmOptions) (*Outcome, error) {
+	r := s.arm(a)
+	if a.From != "" && !durable.Exists(a.From) {
+		return nil, nil
+	}
+	o, _, err := r.finished(ctx)
+	if err != nil || o == nil {
+		return nil, err
+	}
+	if _, err := s.sameData(ctx, r.dir, &r.config, r.data); err != nil {
+		return nil, err
+	}
+	if r.config.EachEpoch {
+		o.epochs, err = ReadEpochs(r.dir)
+	}
+	return o, err
 }
 
 // reuse takes the outcome of a run that is complete, unless that began with other files than there are now.
@@ -130,7 +163,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 		r.session.Tell(Message{Text: r.heading})
 	}
 	settings := r.config.Settings()
-	plan, err := recipe.MakePlan(ctx, &settings, r.recipe, r, r.data, r.dir, r.from)
+	plan, err := r.plan(ctx, &settings)
 	if err != nil {
 		return nil, err
 	}
@@ -189,4 +222,16 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 		}
 		return report.WriteRun(r.dir, page)
 	})
+}
+
+// plan finds what the arm is trained with, alone in its group.
+func (r *armRun) plan(ctx context.Context, settings *recipe.Settings) (_ *recipe.Plan, err error) {
+	if r.planning != nil && r.recipe != nil {
+		release, err2 := r.planning(ctx)
+		if err2 != nil {
+			return nil, err2
+		}
+		defer func() { err = errors.Join(err, release()) }()
+	}
+	return recipe.MakePlan(ctx, settings, r.recipe, r, r.data, r.dir, r.from)
 }

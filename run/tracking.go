@@ -82,10 +82,13 @@ func (s *Session) tracking(c *Config, dir, name string) (o mlflow.Options, ok bo
 	return o, true, nil
 }
 
+// NameGroup has trackers know runs below a folder by names that begin with that of the folder, and as runs of their own.
+func (s *Session) NameGroup(dir string) { s.root, s.group = dir, s.Config.Tracking.Named(dir) }
+
 // TrackGroup tells trackers of runs below a folder as parts of a whole, until the function that it returns is called
 // with how they ended.
 func (s *Session) TrackGroup(dir string) (end func(error), err error) {
-	s.root, s.group = dir, s.Config.Tracking.Named(dir)
+	s.NameGroup(dir)
 	o, ok, err := s.tracking(&s.Config, dir, s.group)
 	if err != nil || !ok {
 		return func(error) {}, err

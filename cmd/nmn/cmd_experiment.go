@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -22,11 +23,13 @@ type experimentCommand struct {
 	metrics metricsOptions
 	format  report.Format
 	asJSON  bool
+	jobs    jobFlags
 }
 
 func newExperiment(p *program) *cobra.Command {
 	e := experimentCommand{Grid: experiment.New(run.DefaultConfig(), filepath.Join("runs", "experiment")),
-		budget: 5 * time.Minute, metrics: newMetricsOptions(p), format: report.Text}
+		budget: 5 * time.Minute, metrics: newMetricsOptions(p), format: report.Text,
+		jobs: jobFlags{wait: 24 * time.Hour}}
 	e.Rename = withFlags
 	cmd := &cobra.Command{
 		Use:   "experiment",
@@ -36,11 +39,17 @@ own, and print one table. Stage 1 is trained once for each noise level and seed,
 arms of stage 2 start from it. What is complete is not run again; what was interrupted
 goes on. The table also lies in the folder as table.md, table.csv and table.json, and
 index.html has it beside links to a page for each run.
+A job array does the runs at once: --tasks prints them with their numbers, --task does one,
+on one host or many that share the folder, and --collect makes tables and page of what they
+have left. All get the same other flags.
 Defaults are those of the data without --preset, in quick size where nothing else is said;
 --print-config shows all that would hold.`,
 		Example: `  nmn experiment --preset scenes
   nmn experiment --size full --mil both --seeds 1,2,3 --run-dir runs/scenes-full
-  nmn experiment --noise-rates 0.2,0.4,0.6,0.8 --arms stage1,star,nmn-fd --format markdown`,
+  nmn experiment --noise-rates 0.2,0.4,0.6,0.8 --arms stage1,star,nmn-fd --format markdown
+  sbatch --array=0-$(($(nmn experiment --size full --seeds 1,2,3 --tasks --count) - 1)) \
+    --wrap "nmn experiment --size full --seeds 1,2,3 --task auto"
+  nmn experiment --size full --seeds 1,2,3 --collect`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.run(cmd, p) },
 	}
@@ -55,6 +64,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
 		"flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each (default none)")
 	r.seeds(&e.Seeds, "seeds", "`seeds` of noise, start and order, as n,...")
 	r.duration(&e.budget, "budget", "size auto: take the full size where it fits into this `time`")
+	e.jobs.declare(cmd)
 	setFlags(cmd, &e.Config)
 	flipFlags(cmd, &e.Config.Data)
 	featureDataFlags(cmd, &e.Config, true)
@@ -78,24 +88,44 @@ Defaults are those of the data without --preset, in quick size where nothing els
 
 func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
 	ctx := cmd.Context()
+	if err := e.jobs.resolve(cmd, p); err != nil {
+		return err
+	}
 	if err := e.resolve(cmd, p); err != nil {
 		return err
 	}
 	if e.sources.print {
 		return printConfig(p, &e.Config)
 	}
-	e.metrics.resolve(cmd, p, e.Config.Tracking.Named(e.Dir))
+	e.metrics.resolve(cmd, p, e.jobs.named(e.Config.Tracking.Named(e.Dir)))
+	if e.jobs.list {
+		e.metrics = metricsOptions{} // there is nothing to watch
+	}
 	access := p.trackingFromEnvironment(&e.Config.Tracking, cmd.Flags().Changed)
 	s, err := openWatched(ctx, p, e.Config, e.metrics, access)
 	if err != nil {
 		return err
 	}
 	defer func() { err = s.end(ctx, err) }()
-	outcome, err := e.Grid.Run(ctx, s.Session)
-	switch {
-	case errors.Is(err, run.ErrInterrupted):
+	err = e.work(ctx, p, s.Session)
+	if errors.Is(err, run.ErrInterrupted) {
 		return fmt.Errorf("%w; the same command goes on", err)
-	case err != nil:
+	}
+	return err
+}
+
+// work does the experiment, or what is asked for of its tasks.
+func (e *experimentCommand) work(ctx context.Context, p *program, s *run.Session) error {
+	switch {
+	case e.jobs.list:
+		return e.printTasks(ctx, p, s)
+	case e.jobs.task != "":
+		return e.doTask(ctx, p, s)
+	case e.jobs.collect:
+		return e.collectTasks(ctx, p, s)
+	}
+	outcome, err := e.Grid.Run(ctx, s)
+	if err != nil {
 		return err
 	}
 	return e.show(p, outcome)

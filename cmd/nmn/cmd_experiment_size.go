@@ -28,6 +28,10 @@ func (e *experimentCommand) chooseSize(cmd *cobra.Command, p *program) (run.Size
 	if err := e.from(cmd, run.Full).Resolve(&e.Config); err != nil {
 		return "", err
 	}
+	if e.Config.Data.Embedded() && e.jobs.wanted() {
+		return "", usagef("experiment: tasks on several hosts need the same size, which --size auto would find by the " +
+			"speed of each: give --size quick or --size full")
+	}
 	if !e.Config.Data.Embedded() || e.sources.print {
 		return run.Quick, nil
 	}

@@ -72,6 +72,11 @@ var scenarios = []scenario{
 		needs: features,
 	},
 	{
+		name: "experiment-task", args: "experiment --features x.npy --labels y.csv --arms star --nmn-recipe paper --flips" +
+			" 0.2:0.1 --epochs 1 --task 1 --run-dir grid" + tinyNet,
+		needs: features,
+	},
+	{
 		name: "experiment-table4", args: "experiment table4 --train-size 24 --validation-size 6 --test-size 8 --frames 3" +
 			" --stage1-epochs 1 --stage2-epochs 1 --captions-per-clip 5 --epochs 1 --hidden 12 --seeds 1 --device cpu" +
 			" --threads 1 --run-dir grid",

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nmn/internal/durable"
+	"nmn/run"
+	"nmn/train"
+)
+
+// smallGrid is an experiment of a recipe with folds: two seeds of stage 1, star, R-N and R-S, so that arms share stage 1,
+// folds, and folds through the noise model. Its folder comes last.
+func smallGrid(file, dir string, more ...string) []string {
+	return byRecipe("experiment", file, append(more, "--arms", "star,r-n,r-s", "--seeds", "1,2", "--fold-epochs", "2",
+		"--rates", "folds:2", "--stage1-epochs", "2", "--stage2-epochs", "1", "--device", "cpu", "--threads", "1",
+		"--run-dir", dir)...)
+}
+
+// plainGrid is an experiment of the paper's form.
+func plainGrid(file, dir string, more ...string) []string {
+	return append([]string{"experiment", "--features", file, "--label-columns", "label_*", "--hidden", "16", "--batch-size",
+		"32", "--flips", "0.3:0.1", "--nmn-recipe", "paper", "--stage1-epochs", "2", "--stage2-epochs", "1", "--device",
+		"cpu", "--threads", "1", "--run-dir", dir}, more...)
+}
+
+// sameExperiments holds what two experiments have left to each other: tables and page, and of all runs and recipes
+// everything that has no times.
+func sameExperiments(t *testing.T, got, want string) {
+	t.Helper()
+	list := func(dir string) (all []string) {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			path, err = filepath.Rel(dir, path)
+			all = append(all, path)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	there := list(want)
+	if files := list(got); !slices.Equal(files, there) {
+		t.Errorf("files %v, want %v", files, there)
+		return
+	}
+	for _, name := range there {
+		switch filepath.Base(name) {
+		case run.LogFile, "report.md", "report.html", "curves.svg", run.ResultFile, run.SummaryFile:
+			continue // hold times
+		}
+		if string(readFile(t, got, name)) != string(readFile(t, want, name)) {
+			t.Errorf("%s differs", name)
+		}
+	}
+}
+
+// TestTasks_AtOnceEqualOneExperiment has processes do the tasks of an experiment at once, in random order, each task
+// twice.
+func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
+	file, whole := weather(t, false), filepath.Join(t.TempDir(), "grid")
+	want := must(t, smallGrid(file, whole, "-q", "--json")...)
+	for _, processes := range []int{2, 3} {
+		dir := filepath.Join(t.TempDir(), "grid")
+		var list struct {
+			Count int
+			Tasks []struct {
+				Task, After int
+				Folder      string
+				Complete    bool
+			}
+		}
+		if err := json.Unmarshal([]byte(must(t, smallGrid(file, dir, "--tasks", "--json")...)), &list); err != nil {
+			t.Fatal(err)
+		}
+		if list.Count != 8 || len(list.Tasks) != 8 || list.Tasks[0].After >= 0 || list.Tasks[7].After != 4 ||
+			list.Tasks[7].Complete || durable.Exists(dir) {
+			t.Fatalf("tasks %+v", list)
+		}
+		seed := uint64(time.Now().UnixNano())
+		t.Logf("seed %d", seed)
+		numbers := rand.New(rand.NewPCG(seed, 0)).Perm(2 * list.Count)
+		queue := make(chan int, len(numbers))
+		for _, n := range numbers {
+			queue <- n / 2
+		}
+		close(queue)
+		var workers sync.WaitGroup
+		for range processes {
+			workers.Go(func() {
+				for n := range queue {
+					cmd, out, stderr := asCommand(smallGrid(file, dir, "--task", strconv.Itoa(n))...)
+					if err := cmd.Run(); err != nil || !strings.Contains(out.String(), list.Tasks[n].Folder) {
+						t.Errorf("task %d: %v: %s %s", n, err, out, stderr)
+					}
+				}
+			})
+		}
+		workers.Wait()
+		if got := must(t, smallGrid(file, dir, "-q", "--json", "--collect")...); got != want {
+			t.Errorf("%d processes: collected\n%s\nwant\n%s", processes, got, want)
+		}
+		sameExperiments(t, dir, whole)
+	}
+}
+
+// TestTasks_TakeOverFromTheDead kills a task while it trains the stage 1 that another task waits for.
+func TestTasks_TakeOverFromTheDead(t *testing.T) {
+	file, whole, dir := weather(t, false), filepath.Join(t.TempDir(), "grid"), filepath.Join(t.TempDir(), "grid")
+	args := func(dir string, more ...string) []string {
+		return plainGrid(file, dir, append(more, "--checkpoint-steps", "4", "--log-interval", "1", "--arms", "star,nmn-fi",
+			"--seeds", "1,2", "--stage1-epochs", "60")...)
+	}
+	must(t, args(whole, "-q")...)
+	first, _, _ := asCommand(args(dir, "--task", "1")...) // star, which comes to stage 1 first
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stage1 := filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1")
+	await(t, filepath.Join(stage1, train.LastName))
+	second, _, _ := asCommand(args(dir, "--task", "2")...)
+	log, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	second.Stderr = log
+	if err := second.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitText(t, log.Name(), "is being worked on by process "+strconv.Itoa(first.Process.Pid))
+	if durable.Exists(filepath.Join(stage1, run.ResultFile)) {
+		t.Fatal("stage 1 has ended before its process was killed")
+	}
+	_ = first.Process.Kill()
+	_ = first.Wait()
+	if err := second.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, readFile(t, filepath.Dir(log.Name()), "stderr"))
+	}
+	if text := string(readFile(t, stage1, run.LogFile)); strings.Count(text, `"step":1,`) != 1 {
+		t.Error("stage 1 was begun anew, and not gone on with")
+	}
+	for _, n := range []string{"1", "3", "4", "5"} {
+		must(t, args(dir, "--task", n, "-q")...)
+	}
+	must(t, args(dir, "--collect", "-q")...)
+	sameExperiments(t, dir, whole)
+}
+
+// await waits for a file.
+func await(t *testing.T, path string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !durable.Exists(path); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no %s within a minute", path)
+		}
+	}
+}
+
+// awaitText waits for a text in a file.
+func awaitText(t *testing.T, path, text string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		content, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(content), text) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s is %q and does not say %q", path, content, text)
+		}
+	}
+}
+
+// taskCall runs a command line with variables of the environment.
+func taskCall(t *testing.T, environment map[string]string, args ...string) called {
+	t.Helper()
+	var out, stderr strings.Builder
+	code := execute(context.Background(), args, &terminal{in: strings.NewReader(""), out: &out, err: &stderr,
+		getenv: func(name string) string { return environment[name] }})
+	return called{code, out.String(), stderr.String()}
+}
+
+func TestTasks_NumberFromTheEnvironment(t *testing.T) {
+	file, dir := weather(t, false), filepath.Join(t.TempDir(), "grid")
+	quick := func(more ...string) []string {
+		return plainGrid(file, dir, append(more, "--arms", "star", "--seeds", "1,2,3")...)
+	}
+	for _, c := range []struct {
+		environment map[string]string
+		does        string
+	}{
+		{map[string]string{"SLURM_ARRAY_TASK_ID": "0"}, filepath.Join("seed-1", "stage1")},
+		{map[string]string{"JOB_COMPLETION_INDEX": "2"}, filepath.Join("seed-2", "stage1")},
+		{map[string]string{"SLURM_ARRAY_TASK_ID": "1", "JOB_COMPLETION_INDEX": "2"}, filepath.Join("seed-1", "star")},
+	} {
+		if got := taskCall(t, c.environment, quick("--task", "auto")...); got.code != exitOK ||
+			!strings.Contains(got.out, c.does) {
+			t.Errorf("%v: exit code %d, %q %q; want %s", c.environment, got.code, got.out, got.err, c.does)
+		}
+	}
+	wantUsage(t, taskCall(t, map[string]string{"SLURM_ARRAY_TASK_ID": "x"}, quick("--task", "auto")...),
+		`SLURM_ARRAY_TASK_ID is "x"`)
+	wantUsage(t, taskCall(t, nil, quick("--task", "auto")...), "SLURM_ARRAY_TASK_ID and JOB_COMPLETION_INDEX")
+	wantUsage(t, call(t, quick("--task", "6", "-q")...), "--task is 6, and the tasks are 0 to 5")
+	missing := call(t, quick("--collect", "-q")...)
+	if missing.code != exitFailure || missing.out != "" || !strings.Contains(missing.err, "tasks 3-5 ") {
+		t.Errorf("exit code %d, %q; want the tasks 3-5 that are missing", missing.code, missing.err)
+	}
+	some := call(t, quick("--collect", "--partial", "--format", "csv", "-q")...)
+	if some.code != exitOK || strings.Count(some.out, "\n") != 2 || !strings.Contains(some.err, "tasks 3-5 ") {
+		t.Errorf("exit code %d, %q, %q; want a table of one arm", some.code, some.out, some.err)
+	}
+	if n := must(t, quick("--tasks", "--count")...); n != "6\n" {
+		t.Errorf("the count is %q", n)
+	}
+	// An array that is about something else changes nothing.
+	got := taskCall(t, map[string]string{"SLURM_ARRAY_TASK_ID": "0"}, quick("-q")...)
+	if got.code != exitOK || !durable.Exists(filepath.Join(dir, "flips-0.3-0.1", "seed-3", "star", run.ResultFile)) {
+		t.Errorf("exit code %d, %q; want the whole experiment", got.code, got.err)
+	}
+}
+
+func TestTasks_RefusesWhatDoesNotFit(t *testing.T) {
+	for says, args := range map[string][]string{
+		"one of --tasks, --task and --collect": {"--tasks", "--collect"},
+		"--partial has no effect":              {"--partial"},
+		"--count has no effect":                {"--count"},
+		"--wait has no effect":                 {"--wait", "1h"},
+		`--task is "-1"`:                       {"--task", "-1"},
+		`--task is ""`:                         {"--task", ""},
+		"--wait is -1s":                        {"--task", "0", "--wait", "-1s"},
+		"give --size quick":                    {"--tasks", "--preset", "scenes", "--run-dir", t.TempDir()},
+	} {
+		wantUsage(t, call(t, append([]string{"experiment"}, args...)...), says)
+	}
+}

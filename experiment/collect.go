@@ -1,0 +1,83 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"nmn/report"
+	"nmn/run"
+)
+
+// Collect writes the tables and the page of runs that are complete, as Run does when it has trained them all, and trains
+// nothing. Where some are missing it writes nothing, and the error is a *MissingError; with partial, missing holds their
+// tasks instead.
+func (g *Grid) Collect(ctx context.Context, s *run.Session, partial bool) (o *Outcome, missing []Task, err error) {
+	if err := g.Settle(ctx, s); err != nil {
+		return nil, nil, err
+	}
+	tasks, err := g.Tasks()
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, missing, err := g.finished(ctx, s, tasks)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(missing) > 0 && (!partial || len(runs) == 0):
+		return nil, nil, &MissingError{missing}
+	}
+	release, err := s.Lock(g.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if err := s.PrepareFolder(ctx, g.Dir, append(TableFiles(), run.IndexFile)...); err != nil {
+		return nil, nil, err
+	}
+	o, err = g.write(ctx, s, runs)
+	return o, missing, err
+}
+
+// finished reads the runs of tasks that are complete and were asked for, in order, and says which tasks are not.
+func (g *Grid) finished(ctx context.Context, s *run.Session, tasks []Task) (runs []report.Run, missing []Task,
+	err error) {
+	clean := s.Data
+	defer func() { s.Data = clean }()
+	var m *members
+	for i := range tasks {
+		t := &tasks[i]
+		if i == 0 || t.level != tasks[i-1].level || t.Seed != tasks[i-1].Seed {
+			if err := g.withNoise(ctx, s, clean, t.level, t.Seed); err != nil {
+				return nil, nil, err
+			}
+		}
+		if t.After < 0 { // the first of its group
+			if m, err = g.members(ctx, s, t.level, t.Seed, t.MIL); err != nil {
+				return nil, nil, err
+			}
+		}
+		options, err := m.options(t.Arm)
+		if err != nil {
+			return nil, nil, err
+		}
+		outcome, err := m.session.FinishedArm(ctx, options)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%v: %w", t, err)
+		}
+		if outcome == nil {
+			missing = append(missing, *t)
+			continue
+		}
+		if !slices.Contains(g.Arms, t.Arm) {
+			continue
+		}
+		page, err := m.report(t.Arm, t.Dir, outcome)
+		if err != nil {
+			return nil, nil, err
+		}
+		runs = append(runs, *page)
+	}
+	return runs, missing, nil
+}

@@ -1,0 +1,194 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"nmn/internal/claim"
+	"nmn/internal/lock"
+	"nmn/internal/setting"
+	"nmn/recipe"
+	"nmn/run"
+)
+
+// mostWait is how long an experiment waits for what tasks of it do beside.
+const mostWait = 24 * time.Hour
+
+// Settle brings session and experiment to what is trained. It is part of Run and RunTask.
+func (g *Grid) Settle(ctx context.Context, s *run.Session) error {
+	plain, err := s.Prepare(ctx)
+	if err != nil {
+		return err
+	}
+	if plain {
+		g.Arms = recipe.PaperArms()
+	}
+	g.Config = s.Config
+	return nil
+}
+
+// RunTask does one task: it trains the run, or goes on where it was interrupted. Processes that do tasks of one
+// experiment may work at once, on one folder that hosts share. Who comes to a task that another process is doing waits
+// for its end, and takes it over where that process dies; so does who needs the stage 1 of other arms. No wait is longer
+// than the time given. The task is complete when RunTask returns no error; reused says that it was before.
+func (g *Grid) RunTask(ctx context.Context, s *run.Session, number int, wait time.Duration) (t *Task, reused bool,
+	err error) {
+	if err := g.Settle(ctx, s); err != nil {
+		return nil, false, err
+	}
+	tasks, err := g.Tasks()
+	if err != nil {
+		return nil, false, err
+	}
+	if number < 0 || number >= len(tasks) {
+		return nil, false, setting.Errorf("experiment.task", "experiment: `experiment.task` is %d, and the tasks are 0 to %d",
+			number, len(tasks)-1)
+	}
+	t = &tasks[number]
+	if err := g.enter(ctx, s, wait); err != nil {
+		return t, false, err
+	}
+	s.NameGroup(g.Dir)
+	clean := s.Data
+	defer func() { s.Data = clean }()
+	if err := g.withNoise(ctx, s, clean, t.level, t.Seed); err != nil {
+		return t, false, err
+	}
+	m, err := g.members(ctx, s, t.level, t.Seed, t.MIL)
+	if err != nil {
+		return t, false, err
+	}
+	m.planning = alone(s, m, wait)
+	if t.After >= 0 {
+		if _, err := g.do(ctx, m, &tasks[t.After], len(tasks), wait); err != nil {
+			return t, false, fmt.Errorf("%v, which %v needs: %w", &tasks[t.After], t, err)
+		}
+	}
+	reused, err = g.do(ctx, m, t, len(tasks), wait)
+	return t, reused, err
+}
+
+// enter makes the folder of the experiment, or takes it, alone.
+func (g *Grid) enter(ctx context.Context, s *run.Session, wait time.Duration) error {
+	if err := os.MkdirAll(g.Dir, 0o777); err != nil {
+		return err
+	}
+	return exclusively(ctx, s, filepath.Join(g.Dir, folderClaim), wait, func(ctx context.Context) error {
+		return whenFree(ctx, s, wait, func() (err error) {
+			release, err := s.Lock(g.Dir)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, release()) }()
+			return s.PrepareFolder(ctx, g.Dir, append(TableFiles(), run.IndexFile)...)
+		})
+	})
+}
+
+// do does a task of members that has nothing to wait for.
+func (g *Grid) do(ctx context.Context, m *members, t *Task, of int, wait time.Duration) (reused bool, err error) {
+	s := m.session
+	options, err := m.options(t.Arm)
+	if err != nil {
+		return false, err
+	}
+	options.Heading = fmt.Sprintf("noise %s, seed %d (task %d, %d in all)", t.Noise, t.Seed, t.Number, of)
+	path := filepath.Join(t.Dir, taskClaim)
+	if o, err := s.FinishedArm(ctx, options); err != nil || o != nil {
+		_ = claim.Tidy(ctx, path) // a run that is complete needs nothing of its folder
+		return o != nil, err
+	}
+	if err := os.MkdirAll(t.Dir, 0o777); err != nil {
+		return false, err
+	}
+	err = exclusively(ctx, s, path, wait, func(ctx context.Context) error {
+		return whenFree(ctx, s, wait, func() (err error) {
+			_, reused, err = s.TrainArm(ctx, options)
+			return err
+		})
+	})
+	return reused, err
+}
+
+// Files of claims; see package claim.
+const (
+	folderClaim = "folder.claim" // of the folder of the experiment, while it is made
+	taskClaim   = "task.claim"   // of the folder of a run
+	recipeClaim = ".claim"       // after the name of the folder of a recipe
+)
+
+// alone keeps other processes away from the recipe of members.
+func alone(s *run.Session, m *members, wait time.Duration) func(context.Context) (func() error, error) {
+	return func(ctx context.Context) (func() error, error) {
+		c, _, err := take(ctx, s, m.recipeDir()+recipeClaim, wait)
+		if err != nil {
+			return nil, err
+		}
+		return c.Release, nil
+	}
+}
+
+// exclusively calls f while no other process works under the same claim. The context of f ends where another process
+// takes the claim over.
+func exclusively(ctx context.Context, s *run.Session, path string, wait time.Duration,
+	f func(context.Context) error) (err error) {
+	c, held, err := take(ctx, s, path, wait)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cause := context.Cause(held); err != nil && errors.Is(cause, claim.ErrLost) {
+			err = cause // in place of an interruption by a person
+		}
+		err = errors.Join(err, c.Release())
+	}()
+	return f(held)
+}
+
+// take makes a claim, and says for whom it waits.
+func take(ctx context.Context, s *run.Session, path string, wait time.Duration) (c *claim.Claim, held context.Context,
+	err error) {
+	err = s.Save(ctx, func() (err error) {
+		c, held, err = claim.Take(ctx, path, claim.Options{Wait: wait, Waiting: func(h lock.Holder) {
+			tellWait(s, fmt.Sprintf("%s is being worked on by %v", filepath.Dir(path), h), wait)
+		}})
+		return err
+	})
+	var busy *claim.HeldError
+	if errors.As(err, &busy) {
+		err = fmt.Errorf("%s is still being worked on by %v after %v: wait longer with `experiment.wait`",
+			filepath.Dir(path), busy.Holder, wait)
+	}
+	return c, held, err
+}
+
+// tellWait says for what the process waits.
+func tellWait(s *run.Session, what string, wait time.Duration) {
+	s.Tell(run.Message{Text: fmt.Sprintf("%s: waiting for its end, for up to %v", what, wait), Always: true})
+}
+
+// whenFree calls f again for as long as a folder that it writes is locked by a process that does no task, such as one of
+// the whole experiment.
+func whenFree(ctx context.Context, s *run.Session, wait time.Duration, f func() error) error {
+	const pause = time.Second
+	began, told := time.Now(), false
+	for {
+		err := f()
+		if !errors.Is(err, run.ErrLocked) || time.Since(began) >= wait {
+			return err
+		}
+		if !told {
+			told = true
+			tellWait(s, err.Error(), wait)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
