@@ -13,7 +13,7 @@ folder=$1
 shift
 mkdir -p "$folder"
 
-tasks=$(nmn experiment --tasks --run-dir "$folder" "$@" | wc -l)
+tasks=$(nmn experiment --tasks --count --run-dir "$folder" "$@")
 [ "$tasks" -gt 0 ] || { echo "array.sh: there are no tasks" >&2; exit 1; }
 
 # words COMMAND... quotes a command for --wrap, which is a script.

@@ -9,6 +9,8 @@ import (
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/model/param"
+
+	dense "gorgonia.org/tensor"
 )
 
 // Net is a captioner on a device: parameters, and buffers for the batches that went through it. Everything
@@ -29,6 +31,9 @@ type Net struct {
 	capacity capacity
 	memory   memory
 	plans    map[planKey]*plan
+
+	done    func(layer int) error // of the batch that has been placed
+	normOut *dense.Dense          // one number of the host
 }
 
 // New makes a captioner with zero weights: call Init or Load before use.
@@ -37,7 +42,7 @@ func New(c Config, backend kernels.Backend) (*Net, error) {
 		return nil, err
 	}
 	n := &Net{config: c, backend: backend, plans: map[planKey]*plan{},
-		weights: tensor.NewArena(backend), grads: tensor.NewArena(backend), buffers: tensor.NewArena(backend)}
+		normOut: tensor.HostArray(tensor.Float32, make([]float32, 1)), weights: tensor.NewArena(backend), grads: tensor.NewArena(backend), buffers: tensor.NewArena(backend)}
 	err := n.build()
 	if err == nil {
 		err = n.buildConstants()

@@ -9,9 +9,10 @@ import (
 // Work is what Enqueue does with a batch: batches of one shape are the same calls on the same memory, and their
 // Work is equal, until a batch that is larger than what Reserve has made room for moves the memory.
 type Work struct {
-	plan   *plan
+	plan   *plan // nil for a rank without captions
 	norm   *tensor.Tensor
 	ragged bool
+	all    int // captions of the step: of the batch, or of all ranks together
 }
 
 // String names the work in messages.
