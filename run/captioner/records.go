@@ -10,7 +10,7 @@ import (
 	"nmn/telemetry"
 )
 
-// records are the files of a run folder that grow with training.
+// records are the files of a run folder that grow with training; nil on ranks that have none.
 type records struct {
 	log     *telemetry.Log
 	summary *telemetry.Summary
@@ -31,10 +31,39 @@ func (s *Session) openRecords(dir string, step int) (*records, error) {
 }
 
 func (r *records) observers() []captioning.Observer {
+	if r == nil {
+		return nil
+	}
 	return []captioning.Observer{telemetry.LogCaptionsTo(r.log.Logger()), r.summary.CaptionObserver(r.scores)}
 }
 
 // flush writes what found no room before.
-func (r *records) flush() error { return cmp.Or(r.summary.Flush(), r.log.Flush()) }
+func (r *records) flush() error {
+	if r == nil {
+		return nil
+	}
+	return cmp.Or(r.summary.Flush(), r.log.Flush())
+}
 
-func (r *records) close() error { return cmp.Or(r.summary.Flush(), r.log.Close()) }
+func (r *records) close() error {
+	if r == nil {
+		return nil
+	}
+	return cmp.Or(r.summary.Flush(), r.log.Close())
+}
+
+// broken is the number of lines of the log that could not be read.
+func (r *records) broken() int {
+	if r == nil {
+		return 0
+	}
+	return r.log.Broken()
+}
+
+// loss is that of the last epoch.
+func (r *records) loss() float64 {
+	if r == nil {
+		return 0
+	}
+	return r.summary.Last("epoch", "loss")
+}

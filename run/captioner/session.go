@@ -8,6 +8,7 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/group"
 	"nmn/internal/setting"
 	"nmn/kernels"
 	"nmn/model/s2vt"
@@ -29,6 +30,8 @@ type Session struct {
 	Log     *slog.Logger
 	Observe Observer
 	Title   string // for people, while it is trained
+	// Group are the ranks that train together; nil for this process alone.
+	Group group.Group
 
 	last caption.Scores // of the last validation
 }
@@ -52,20 +55,29 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	g := group.Of(o.Group)
 	data, err := c.Data.OpenData(ctx, c.Words, o.Observer.Message)
-	if err != nil {
-		return nil, err
+	if agreed := group.Agree(g, err); agreed != nil {
+		if err == nil {
+			agreed = errors.Join(agreed, data.Close())
+		}
+		return nil, agreed
 	}
 	resources := c.Resources()
+	resources.Threads = shareThreads(g, resources.Threads)
 	backend, note, err := run.OpenDevice(&resources, log)
-	if err != nil {
-		if mistake := new(setting.Error); errors.As(err, &mistake) {
-			err = &setting.Error{Field: "device", Err: mistake.Err} // its key in this configuration
+	if mistake := new(setting.Error); errors.As(err, &mistake) {
+		err = &setting.Error{Field: "device", Err: mistake.Err} // its key in this configuration
+	}
+	if agreed := group.Agree(g, err); agreed != nil {
+		if err == nil {
+			agreed = errors.Join(agreed, backend.Close())
 		}
-		return nil, errors.Join(err, data.Close())
+		return nil, errors.Join(agreed, data.Close())
 	}
 	o.Observer.Tell(run.DeviceMessage(backend, note))
-	return &Session{Config: c, Backend: backend, Data: data, Log: log, Observe: o.Observer, Title: "captioner"}, nil
+	return &Session{Config: c, Backend: backend, Data: data, Log: log, Observe: o.Observer, Title: "captioner",
+		Group: o.Group}, nil
 }
 
 // Reopen opens the device and the data of the run in a folder, with which Session.Resume goes on.
@@ -98,7 +110,8 @@ func (s *Session) newNet() (*s2vt.Net, error) {
 
 // trainerOptions are those of a trainer, without observers; dir is empty for one that saves nothing.
 func (s *Session) trainerOptions(net *s2vt.Net, dir string) captioning.Options {
-	o := captioning.Options{Config: s.Config.Train, Net: net, Words: s.Data.Words, Data: s.Data.Train, Directory: dir}
+	o := captioning.Options{Config: s.Config.Train, Net: net, Words: s.Data.Words, Data: s.Data.Train, Directory: dir,
+		Group: s.Group}
 	if s.Data.Validation == nil {
 		o.Config.ValidateEpochs, o.Config.Patience = 0, 0
 		return o
@@ -115,5 +128,6 @@ func (s *Session) trainerOptions(net *s2vt.Net, dir string) captioning.Options {
 }
 
 func (s *Session) judge() *captioning.Judge {
-	return &captioning.Judge{Words: s.Data.Words, Data: s.Data.Validation, Generation: s.Config.Validation.Generation()}
+	return &captioning.Judge{Words: s.Data.Words, Data: s.Data.Validation, Generation: s.Config.Validation.Generation(),
+		Group: s.Group}
 }

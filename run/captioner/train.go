@@ -47,13 +47,13 @@ func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool,
 // locked runs in a folder that other processes are kept out of, unless refuse, which may be nil, refuses it.
 func (s *Session) locked(ctx context.Context, dir string, refuse func(dir string) error) (o *Outcome, reused bool,
 	err error) {
-	release, err := run.LockFolder(dir, s.Log)
+	dir, release, err := s.takeFolder(dir)
 	if err != nil {
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	if refuse != nil {
-		if err := refuse(dir); err != nil {
+		if err := s.lead(func() error { return refuse(dir) }); err != nil {
 			return nil, false, err
 		}
 	}
@@ -62,21 +62,20 @@ func (s *Session) locked(ctx context.Context, dir string, refuse func(dir string
 
 func (s *Session) run(ctx context.Context, dir string) (o *Outcome, reused bool, err error) {
 	identity, err := s.fingerprint()
-	if err != nil {
+	if err := s.compare(identity, err); err != nil {
 		return nil, false, err
 	}
-	if o, err = ReadOutcome(dir); err != nil {
-		return nil, false, err
-	}
-	if o != nil && o.Fingerprint == identity && reaches(dir, o.Steps) {
-		files, err := s.sameData(ctx, dir)
-		if err != nil {
-			return nil, false, err
+	err = s.lead(func() (err error) {
+		if o, err = s.finished(ctx, dir, identity); err != nil || o != nil {
+			return err
 		}
-		return o, true, run.SaveFiles(ctx, s.Log, func() error { return folder.KeepData(dir, files) })
+		return s.prepare(ctx, dir)
+	})
+	if err == nil {
+		err = hear(s, &o)
 	}
-	if err := s.prepare(ctx, dir); err != nil {
-		return nil, false, err
+	if err != nil || o != nil {
+		return o, o != nil, err
 	}
 	net, err := s.newNet()
 	if err != nil {
@@ -88,6 +87,20 @@ func (s *Session) run(ctx context.Context, dir string) (o *Outcome, reused bool,
 	}
 	o.Fingerprint, o.Build = identity, run.ThisBuild()
 	return o, false, s.finish(ctx, o, dir)
+}
+
+// finished is the outcome of a run that is complete, unless it began with other files than there are now; nil for one that
+// is not.
+func (s *Session) finished(ctx context.Context, dir, identity string) (*Outcome, error) {
+	o, err := ReadOutcome(dir)
+	if err != nil || o == nil || o.Fingerprint != identity || !reaches(dir, o.Steps) {
+		return nil, err
+	}
+	files, err := s.sameData(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return o, run.SaveFiles(ctx, s.Log, func() error { return folder.KeepData(dir, files) })
 }
 
 // reaches reports whether the last checkpoint of a folder is not of an earlier step than its result, as it is where
@@ -105,8 +118,12 @@ func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outc
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, trainer.Close()) }()
-	step := -1
-	if last := filepath.Join(dir, train.LastName); durable.Exists(last) {
+	step, last := -1, filepath.Join(dir, train.LastName)
+	begun := durable.Exists(last)
+	if err := hear(s, &begun); err != nil {
+		return nil, err
+	}
+	if begun {
 		if err := trainer.Resume(last); err != nil {
 			return nil, err
 		}
@@ -114,14 +131,16 @@ func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outc
 		s.Log.Info("resumed", "dir", dir, "step", step)
 	}
 	var records *records
-	err = run.SaveFiles(ctx, s.Log, func() (err error) {
-		records, err = s.openRecords(dir, step)
-		return err
+	err = s.lead(func() error {
+		return run.SaveFiles(ctx, s.Log, func() (err error) {
+			records, err = s.openRecords(dir, step)
+			return err
+		})
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, records.close())
 	}
-	if n := records.log.Broken(); n > 0 {
+	if n := records.broken(); n > 0 {
 		s.Log.Warn("broken lines of the log were left out", "dir", dir, "count", n)
 	}
 	watching := s.Observe.Begin(run.Training{Title: s.Title, Seed: s.Config.Train.Seed, Device: s.Backend.Name()})
@@ -134,29 +153,34 @@ func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outc
 		return nil, run.Interrupted(err)
 	}
 	return &Outcome{Epochs: reached.Position.Epoch - 1, Steps: reached.Position.Step,
-		Loss: records.summary.Last("epoch", "loss"), Seconds: time.Since(began).Seconds(),
+		Loss: records.loss(), Seconds: time.Since(began).Seconds(),
 		Words: s.Data.Words.AtLeast(0), Clips: s.Data.Train.Clips(), Captions: s.Data.Train.Pairs()}, nil
 }
 
 // finish scores the best checkpoint and writes the result, which comes last.
 func (s *Session) finish(ctx context.Context, o *Outcome, dir string) error {
 	o.Checkpoint = train.LastName
+	if s.Data.Validation != nil && durable.Exists(filepath.Join(dir, train.BestName)) {
+		o.Checkpoint = train.BestName
+	}
+	if err := hear(s, o); err != nil {
+		return err
+	}
 	if s.Data.Validation != nil {
-		if durable.Exists(filepath.Join(dir, train.BestName)) {
-			o.Checkpoint = train.BestName
-		}
 		scores, err := s.score(ctx, filepath.Join(dir, o.Checkpoint))
 		if err != nil {
 			return err
 		}
 		o.Validation = scores
 	}
-	return run.SaveFiles(ctx, s.Log, func() error { return durable.SaveJSON(filepath.Join(dir, run.ResultFile), o) })
+	return s.lead(func() error {
+		return run.SaveFiles(ctx, s.Log, func() error { return durable.SaveJSON(filepath.Join(dir, run.ResultFile), o) })
+	})
 }
 
 // score judges a checkpoint by the validation clips.
 func (s *Session) score(ctx context.Context, checkpoint string) (_ *caption.Scores, err error) {
-	net, _, err := captioning.OpenNet(checkpoint, s.Backend)
+	net, _, err := captioning.OpenNetOf(s.Group, checkpoint, s.Backend)
 	if err != nil {
 		return nil, err
 	}
