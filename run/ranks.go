@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"nmn/group"
+	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/recipe"
@@ -50,6 +51,19 @@ func (s *Session) first(v any) error {
 		return err
 	}
 	return json.Unmarshal(all[0], v)
+}
+
+// fitsRanks refuses a loss that looks at a batch as a whole where several ranks have parts of it.
+func (s *Session) fitsRanks() error {
+	loss := s.Config.Train.Loss
+	if e, ok := s.Config.Arm.Arm(); ok && e.Loss != "" && loss.Kind != e.Loss {
+		loss = train.PaperLoss(e.Loss)
+	}
+	if n := s.ranks.Size(); n > 1 && loss.Large() {
+		return setting.Errorf("train.loss", "loss %s looks for the largest losses of a whole batch, and %d ranks have parts "+
+			"of it: train it on one rank", loss.Name(), n)
+	}
+	return nil
 }
 
 // compareRanks makes sure that all ranks have opened device and data, the same ones. err is what was wrong on this rank.
@@ -125,11 +139,14 @@ func deviceKind(name string) string {
 // must abort the group, for the others may wait for it.
 func Told(err error) bool { return ranks.Told(err) }
 
+// AgreeOn makes what is wrong on one rank an error of all that ends with the same exit code.
+func AgreeOn(g group.Group, err error) error { return ranks.Agree(group.Of(g), err) }
+
 // FollowRun gives every rank of a group a folder that stands for the run folder, or that of an experiment, of rank 0: on
 // rank 0 that folder, on the others a temporary one with the small files of it and stubs of its checkpoints. release
 // removes it. What is wrong on one rank is an error on all.
 func FollowRun(g group.Group, dir string) (own string, release func() error, err error) {
-	return ranks.Follow(g, dir, ranks.Kind{File: neededOfRun, Folder: foldersOfRuns.MatchString,
+	return ranks.Follow(group.Of(g), dir, ranks.Kind{File: neededOfRun, Folder: foldersOfRuns.MatchString,
 		Stub: func(w io.Writer, path string) error {
 			stub, err := train.Stub(path)
 			if err == nil {

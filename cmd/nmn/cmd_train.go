@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -80,12 +81,18 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
 		"losses into --run-dir as "+run.RateSearchFile+" and "+run.RateSearchChart+", and stop: nothing is trained")
 	r.bool(&t.asJSON, "json", "write the result as JSON")
+	together(cmd)
 	tellDefaults(cmd, &t.config)
 	return cmd
 }
 
 func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
-	if err := t.resolve(cmd); err != nil {
+	folder, release, err := p.runFolder(cmp.Or(t.resume, t.runDir))
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := p.agree(t.resolve(cmd, folder)); err != nil {
 		return err
 	}
 	if t.sources.print {
@@ -132,8 +139,8 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	return t.show(p, o)
 }
 
-// resolve makes the configuration, that of the run folder where a run is resumed.
-func (t *trainCommand) resolve(cmd *cobra.Command) error {
+// resolve makes the configuration, that of the run folder where a run is resumed. folder is where this rank has it.
+func (t *trainCommand) resolve(cmd *cobra.Command, folder string) error {
 	file := t.sources.file
 	if err := t.checkMode(); err != nil {
 		return err
@@ -143,12 +150,13 @@ func (t *trainCommand) resolve(cmd *cobra.Command) error {
 			return usagef(
 				"train: --resume takes folder and configuration from the run: leave out --run-dir and --config")
 		}
-		t.runDir, file = t.resume, filepath.Join(t.resume, run.ConfigFile)
+		file = filepath.Join(folder, run.ConfigFile)
 	}
 	t.sources.file = file
 	if err := t.sources.resolve(cmd.Flags(), &t.config); err != nil {
 		return err
 	}
+	t.runDir = folder // after the flags, which have been set once more
 	if err := t.config.ValidateLoss(); err != nil {
 		return usageError{err}
 	}

@@ -97,11 +97,16 @@ func interruptAfter(t *testing.T, dir string, args ...string) called {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	return callTo(ctx, func([]byte) {
-		log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
-		if err == nil && bytes.Contains(log, []byte(`"msg":"step"`)) {
+		if hasStep(dir) {
 			cancel()
 		}
 	}, append(args, "--log-level", "info")...)
+}
+
+// hasStep reports whether the log of a folder tells of a step.
+func hasStep(dir string) bool {
+	log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
+	return err == nil && bytes.Contains(log, []byte(`"msg":"step"`))
 }
 
 func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"nmn/group/launch"
 	"nmn/internal/setting"
 	"nmn/internal/visible"
 	"nmn/run"
@@ -31,10 +32,11 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 func exitCode(err error) int {
 	var usage usageError
 	var config *setting.Error
+	var start *launch.UsageError
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &usage), errors.As(err, &config):
+	case errors.As(err, &usage), errors.As(err, &config), errors.As(err, &start):
 		return exitUsage
 	case errors.Is(err, run.ErrInterrupted):
 		return exitInterrupted

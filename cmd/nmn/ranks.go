@@ -1,11 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -26,8 +26,9 @@ func together(cmd *cobra.Command) {
 		cmd.Annotations = map[string]string{}
 	}
 	cmd.Annotations[onRanks] = "yes"
-	cmd.Flags().Duration(rankTimeout, launch.DefaultTimeout, "how long the ranks that mpirun or srun has started "+
-		"wait for one of them before they give it up by name; 0 waits for ever")
+	limit := launch.DefaultTimeout
+	under(cmd, "Ranks").duration(&limit, rankTimeout, "how long the ranks that mpirun or srun has started wait for one "+
+		"of them before they give it up by name; 0 waits for ever")
 }
 
 const rankTimeout = "rank-timeout"
@@ -44,8 +45,13 @@ func (p *program) joinRanks(cmd *cobra.Command) error {
 	}
 	if p.ranks.Rank() > 0 {
 		p.follow(p.ranks.Rank())
+		cmd.Root().SetOut(p.out)
+		cmd.Root().SetErr(p.err)
 	}
 	if p.ranks.Size() > 1 && cmd.Annotations[onRanks] == "" {
+		if p.follows() {
+			p.err = io.Discard // rank 0 says it
+		}
 		return usagef("%s runs in one process, and this is one of %d: start it without mpirun or srun",
 			cmd.CommandPath(), p.ranks.Size())
 	}
@@ -76,6 +82,12 @@ func (p *program) openRanks(cmd *cobra.Command) (ranks.Group, error) {
 		p.follow(place.Rank)
 		p.err = io.Discard // rank 0 says it
 	}
+	if err == nil && p.getenv("GOMAXPROCS") == "" {
+		var processors int
+		if processors, err = launch.Processors(g); err == nil {
+			runtime.GOMAXPROCS(processors)
+		}
+	}
 	return g, err
 }
 
@@ -105,8 +117,12 @@ func (p *program) runFolder(dir string) (own string, release func(), err error) 
 	}, err
 }
 
-// patience is how long a rank that was interrupted waits for others, one of which may be saving a checkpoint.
-const patience = 2 * time.Minute
+// How long a rank that ends with an error waits for the others to end too, before it ends the job: they may have failed
+// likewise, or one of them may be saving a checkpoint after an interrupt.
+const (
+	patience            = 5 * time.Second
+	patienceInterrupted = 2 * time.Minute
+)
 
 // leaveRanks leaves the group at the end of a command, in an order in which no rank waits for one that has gone: with an
 // error of which the others know nothing this rank ends the job.
@@ -115,14 +131,12 @@ func (p *program) leaveRanks(err error) {
 		return
 	}
 	var lost *ranks.LostError
-	interrupted := exitCode(err) == exitInterrupted
-	if err != nil && !interrupted && !run.Told(err) && !errors.As(err, &lost) {
-		p.ranks.Abort(err)
-		return
-	}
 	limit := patience
-	if err == nil {
+	switch {
+	case err == nil || run.Told(err) || errors.As(err, &lost):
 		limit = launch.DefaultTimeout
+	case exitCode(err) == exitInterrupted:
+		limit = patienceInterrupted
 	}
 	closed := make(chan struct{})
 	go func() {
@@ -132,7 +146,10 @@ func (p *program) leaveRanks(err error) {
 	select {
 	case <-closed:
 	case <-time.After(limit):
-		p.ranks.Abort(errors.Join(err, fmt.Errorf("the other ranks go on after %v", limit)))
+		if err == nil {
+			err = fmt.Errorf("its work is done, and that of other ranks is not after %v", limit)
+		}
+		p.ranks.Abort(err)
 	}
 }
 
@@ -142,7 +159,11 @@ func (p *program) saysError(err error) bool {
 		return true
 	}
 	var lost *ranks.LostError
-	return !errors.As(err, &lost) && !run.Told(err) && exitCode(err) != exitInterrupted
+	switch exitCode(err) {
+	case exitInterrupted, exitUsage:
+		return false
+	}
+	return !errors.As(err, &lost) && !run.Told(err)
 }
 
 // prefixed writes lines that begin with a prefix, each of them at once.
@@ -175,5 +196,5 @@ func (w *prefixed) Write(b []byte) (int, error) {
 // ncclRanks joins ranks that have nothing in common but graphics cards.
 func (p *program) ncclRanks(time.Duration) func(launch.Place) (ranks.Group, error) { return nil }
 
-// agreed has a command end on all ranks where it cannot begin on one of them.
-func (p *program) agreed(_ context.Context, err error) error { return run.AgreeOn(p.ranks, err) }
+// agree makes what is wrong on one rank an error of all, with the same exit code.
+func (p *program) agree(err error) error { return run.AgreeOn(p.ranks, err) }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	ranks "nmn/group"
 	"nmn/internal/visible"
 	"nmn/run"
 )
@@ -27,6 +28,8 @@ type program struct {
 	tellRest func()
 	// called is the command that the arguments name, for messages.
 	called *cobra.Command
+	// ranks are those that run the command together, once it is known which command it is.
+	ranks ranks.Group
 }
 
 // execute runs one command line and returns the exit code of the process.
@@ -35,6 +38,7 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	root := newRoot(p)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	p.leaveRanks(err)
 	if p.tellRest != nil {
 		p.tellRest()
 	}
@@ -44,6 +48,8 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	code := exitCode(err)
 	line := oneLine(err)
 	switch {
+	case !p.saysError(err):
+		return code
 	case code == exitUnread:
 		return code // as every program that prints into a pipe: without a word
 	case code == exitInterrupted && !errors.Is(err, run.ErrInterrupted):
@@ -51,7 +57,7 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	case code == exitUsage:
 		line += fmt.Sprintf(" (see '%s --help')", p.path(root))
 	}
-	fmt.Fprintln(t.err, t.paint(t.err, red, "nmn:")+" "+line)
+	fmt.Fprintln(p.err, p.paint(p.err, red, "nmn:")+" "+line)
 	return code
 }
 
@@ -101,7 +107,10 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(p, cmd) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		p.called = cmd
-		return p.openLog()
+		if err := p.openLog(); err != nil {
+			return err
+		}
+		return p.joinRanks(cmd)
 	}
 	p.globalFlags(root)
 	root.Flags().Bool("version", false, "print the version, as nmn version does")

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/term"
+
+	ranks "nmn/group"
 )
 
 // terminal is what a command may talk to. Results go to out and nothing else does; progress,
@@ -14,6 +16,8 @@ type terminal struct {
 	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
+	// joined are the ranks of a test; nil where the environment says whether there are any.
+	joined ranks.Group
 }
 
 // systemTerminal is that of the process. end is called when the reader of standard output or standard error has gone.

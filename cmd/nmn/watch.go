@@ -26,7 +26,7 @@ type watch struct {
 // openWatch serves and exports metrics where the options say.
 func openWatch(ctx context.Context, p *program, o metricsOptions) (_ *watch, err error) {
 	w := &watch{program: p, options: o}
-	if !o.wanted() {
+	if !o.wanted() || p.follows() {
 		return w, nil
 	}
 	registry := prometheus.NewRegistry()
@@ -152,7 +152,7 @@ func openWatched(ctx context.Context, p *program, c run.Config, metrics metricsO
 	if err != nil {
 		return nil, err
 	}
-	s, err := run.Open(ctx, c, run.Options{Log: p.log, Observer: w.observer(), MLflow: access})
+	s, err := run.Open(ctx, c, run.Options{Log: p.log, Observer: w.observer(), MLflow: access, Group: p.ranks})
 	if err != nil {
 		w.ended(ctx, err)
 		return nil, cmp.Or(err, w.close())

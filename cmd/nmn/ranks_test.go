@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nmn/format/safetensors"
+	ranks "nmn/group"
+	"nmn/group/local"
+	"nmn/recipe"
+	"nmn/run"
+	"nmn/train"
+)
+
+// callOnRanks runs a command line on n ranks, in goroutines that stand for processes.
+func callOnRanks(t *testing.T, n int, args ...string) []called {
+	t.Helper()
+	return callRanks(t.Context(), local.New(n, time.Minute), func(int) []string { return args })
+}
+
+// callRanks runs a command line on each rank of a group.
+func callRanks(ctx context.Context, group []ranks.Group, args func(rank int) []string) []called {
+	results := make([]called, len(group))
+	var all sync.WaitGroup
+	for rank, g := range group {
+		all.Go(func() {
+			var out, err bytes.Buffer
+			code := execute(ctx, args(rank), &terminal{in: strings.NewReader(""), out: &out, err: &err,
+				getenv: func(string) string { return "" }, joined: g})
+			results[rank] = called{code, out.String(), err.String()}
+		})
+	}
+	all.Wait()
+	return results
+}
+
+// mustOnRanks runs a command line that succeeds on all ranks, of which only the first prints.
+func mustOnRanks(t *testing.T, n int, args ...string) string {
+	t.Helper()
+	results := callOnRanks(t, n, args...)
+	for rank, c := range results {
+		if c.code != exitOK || rank > 0 && c.out != "" {
+			t.Fatalf("nmn %s: rank %d: exit code %d: %s", strings.Join(args, " "), rank, c.code, c.err)
+		}
+	}
+	return results[0].out
+}
+
+// filesOf lists the files of a folder, and of those in it.
+func filesOf(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// closeWeights compares what runs have learned whose sums were made in another order. Measures of so few pictures jump
+// where two scores change places.
+func closeWeights(t *testing.T, what, got, want string) {
+	t.Helper()
+	a, b := openWeights(t, got), openWeights(t, want)
+	if names := b.Names(); !slices.Equal(a.Names(), names) {
+		t.Errorf("%s: tensors %v, want %v", what, a.Names(), names)
+	}
+	for _, name := range b.Names() {
+		if strings.HasPrefix(name, "optimizer.") {
+			continue
+		}
+		x, _, err := a.Float32(name)
+		y, _, err2 := b.Float32(name)
+		if err != nil || err2 != nil || len(x) != len(y) {
+			t.Fatalf("%s: %s: %v, %v", what, name, err, err2)
+		}
+		largest, off := 0.0, 0.0
+		for i := range y {
+			largest = max(largest, math.Abs(float64(y[i])))
+			off = max(off, math.Abs(float64(x[i]-y[i])))
+		}
+		if !(off <= 1e-3*largest) {
+			t.Errorf("%s: %s is off by %.2g, its largest number is %.2g", what, name, off, largest)
+		}
+	}
+}
+
+func openWeights(t *testing.T, dir string) *safetensors.File {
+	t.Helper()
+	f, err := safetensors.Open(filepath.Join(dir, train.LastName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
+	arms := recipe.Names()
+	if testing.Short() {
+		arms = []recipe.Name{recipe.FD}
+	}
+	for _, arm := range arms {
+		args := func(dir string) []string {
+			return tiny("train", "--arm", string(arm), "--run-dir", dir, "--batch-size", "7", "--optimizer", "sgd", "-q")
+		}
+		one := filepath.Join(t.TempDir(), "run")
+		c := call(t, args(one)...)
+		for _, n := range []int{2, 3} {
+			dir := filepath.Join(t.TempDir(), "run")
+			if c.code != exitOK { // an arm that this data set is too small for
+				for rank, r := range callOnRanks(t, n, args(dir)...) {
+					if r.code != c.code || (r.err != "") != (rank == 0) || rank == 0 && r.err != c.err {
+						t.Errorf("%s, rank %d of %d: exit code %d, %s, want %d, %s", arm, rank, n, r.code, r.err, c.code, c.err)
+					}
+				}
+				continue
+			}
+			if arm == recipe.LLR || arm == recipe.LLCt {
+				for rank, c := range callOnRanks(t, n, args(dir)...) {
+					if c.code != exitUsage || rank == 0 && !strings.Contains(c.err, "the largest losses of a whole batch") {
+						t.Errorf("%s, rank %d: exit code %d, %q", arm, rank, c.code, c.err)
+					}
+				}
+				continue
+			}
+			mustOnRanks(t, n, args(dir)...)
+			if got, want := filesOf(t, dir), filesOf(t, one); !slices.Equal(got, want) {
+				t.Errorf("%s: %d ranks leave %v, one process %v", arm, n, got, want)
+			}
+			closeWeights(t, string(arm), dir, one)
+		}
+	}
+}
+
+func TestRanks_GoOnWithAnyNumber(t *testing.T) {
+	args := func(dir string) []string {
+		return tiny("train", "--arm", "nmn-fd", "--run-dir", dir, "--batch-size", "7", "--optimizer", "sgd", "-q", "--epochs", "2",
+			"--log-interval", "1")
+	}
+	one := filepath.Join(t.TempDir(), "run")
+	must(t, args(one)...)
+	dir := filepath.Join(t.TempDir(), "run")
+	interrupt := func(n int, stage string, args ...string) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		for rank, c := range interruptedOnRanks(ctx, cancel, n, filepath.Join(dir, stage), args...) {
+			if c.code != exitInterrupted || (rank == 0) != strings.Contains(c.err, "--resume") {
+				t.Fatalf("rank %d of %d: exit code %d, %s", rank, n, c.code, c.err)
+			}
+		}
+	}
+	interrupt(3, run.Stage1Folder, args(dir)...)
+	interrupt(2, "", "train", "--resume", dir, "-q")
+	must(t, "train", "--resume", dir, "-q")
+	closeWeights(t, "interrupted", dir, one)
+}
+
+// interruptedOnRanks ends the context of the last rank alone once a folder's log tells of a step.
+func interruptedOnRanks(ctx context.Context, cancel func(), n int, dir string, args ...string) []called {
+	results := make([]called, n)
+	var all sync.WaitGroup
+	for rank, g := range local.New(n, time.Minute) {
+		all.Go(func() {
+			ctx := ctx
+			if rank < n-1 {
+				ctx = context.WithoutCancel(ctx)
+			}
+			var out bytes.Buffer
+			err := watched{watch: func([]byte) {
+				if hasStep(dir) {
+					cancel()
+				}
+			}}
+			own := args
+			if rank == 0 {
+				own = append(slices.Clone(args), "--log-level", "info")
+			}
+			code := execute(ctx, own, &terminal{in: strings.NewReader(""), out: &out, err: &err,
+				getenv: func(string) string { return "" }, joined: g})
+			results[rank] = called{code, out.String(), err.String()}
+		})
+	}
+	all.Wait()
+	return results
+}
+
+func TestRanks_RefuseToWorkOnDifferentThings(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	group := local.New(3, time.Minute)
+	for rank, c := range callRanks(t.Context(), group, func(rank int) []string {
+		args := tiny("train", "--arm", "star", "--run-dir", dir, "-q")
+		if rank == 2 {
+			args = append(args, "--learning-rate", "0.5")
+		}
+		return args
+	}) {
+		if c.code != exitUsage || (c.err != "") != (rank == 0) ||
+			rank == 0 && !strings.Contains(c.err, "rank 2 (goroutine 2) differs from rank 0 (goroutine 0)") {
+			t.Errorf("rank %d: exit code %d, %q", rank, c.code, c.err)
+		}
+	}
+}
+
+func TestRanks_OneAloneMayRunWhatNeedsNoOthers(t *testing.T) {
+	for rank, c := range callOnRanks(t, 2, "doctor", "--preset", "scenes") {
+		if c.code != exitUsage || (c.err != "") != (rank == 0) || rank == 0 && !strings.Contains(c.err, "in one process") {
+			t.Errorf("rank %d: exit code %d, %q", rank, c.code, c.err)
+		}
+	}
+}
