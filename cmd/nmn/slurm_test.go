@@ -18,9 +18,15 @@ while [ $# -gt 0 ]; do
   case $1 in --wrap) SLURM_ARRAY_TASK_ID=0 bash -c "$2" ;; esac
   shift
 done
-echo "$$;cluster"`,
+echo "17;cluster"`,
 	"nmn": `{ printf nmn; printf '\t%s' "$@"; echo; } >>"$LOG"
-case " $* " in *" --tasks "*) printf 'a task\n%.0s' 1 2 3 ;; esac`,
+case " $* " in *" --tasks "*)
+  echo task,arm,noise,MIL,seed,after,complete,folder
+  echo 0,stage1,40 %,no,1,,no,a/stage1
+  echo 1,star,40 %,no,1,0,no,a/star
+  echo 2,nmn-fd,40 %,no,1,0,no,a/nmn-fd
+  echo 3,r-n,40 %,no,1,0,yes,a/r-n ;;
+esac`,
 }
 
 // slurm runs a script of examples/slurm among the fakes, and returns what they wrote down.
@@ -95,6 +101,39 @@ func TestSLURM_HeadsAskForACardARank(t *testing.T) {
 		}
 		if asked["ntasks-per-node"] != asked["gpus-per-node"] || !strings.HasPrefix(asked["signal"], "TERM@") {
 			t.Errorf("%s asks for %q", script, asked)
+		}
+	}
+}
+
+// An experiment becomes an array of the runs that need no other, one of those behind them, and a job behind both. What
+// is complete is not queued again.
+func TestSLURM_ArraysWaitForWhatTheyNeed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "an experiment")
+	lines := slurm(t, "array.sh", dir, "--size", "quick", "--seeds", "1,2")
+	var queued []string
+	for _, line := range lines {
+		if strings.HasPrefix(line, "sbatch ") {
+			var flags []string
+			for _, word := range strings.Fields(line) {
+				if name, _, _ := strings.Cut(word, "="); slices.Contains([]string{"--job-name", "--array", "--dependency"}, name) {
+					flags = append(flags, word)
+				}
+			}
+			queued = append(queued, strings.Join(flags, " "))
+		}
+	}
+	want := []string{"--job-name=nmn-stage1 --array=0%16", "--job-name=nmn-arms --array=1,2%16 --dependency=afterok:17",
+		"--job-name=nmn-collect --dependency=afterok:17:17"}
+	if !slices.Equal(queued, want) {
+		t.Errorf("queued are %q, want %q", queued, want)
+	}
+	commands := commandsOf(lines)
+	if len(commands) != 4 {
+		t.Fatalf("started are %q", commands)
+	}
+	for _, args := range commands {
+		if !slices.Contains(args, dir) {
+			t.Errorf("nmn %q is not of the folder", args)
 		}
 	}
 }

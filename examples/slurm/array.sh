@@ -1,26 +1,41 @@
 #!/bin/bash
-# An experiment whose runs are the tasks of a job array, each on a card of its own, and a job behind them that makes tables
-# and page. To be run, not queued:
+# An experiment whose runs are the tasks of job arrays, each on a card of its own: first the runs of stage 1, behind them
+# those that start from it, and a job behind all that makes tables and page. To be run, not queued:
 #
-#   examples/slurm/array.sh runs/experiment --seeds 1,2,3 ...   # the folder, on a file system that all nodes see; then flags
-#                                                               # of nmn experiment
-#   MOST=8 examples/slurm/array.sh ...                          # no more than 8 tasks at once
+#   examples/slurm/array.sh runs/experiment --size full --seeds 1,2,3   # the folder, which all nodes see; then flags of
+#                                                                       # nmn experiment
+#   MOST=8 examples/slurm/array.sh ...                                  # no more than 8 tasks at once
 #
-# A task that was interrupted is queued again with --requeue and goes on; one that is complete does nothing.
+# A task that was interrupted is queued again and goes on. The same command queues what is not complete yet.
 set -euo pipefail
 [ $# -gt 0 ] || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
 folder=$1
 shift
 mkdir -p "$folder"
 
-tasks=$(nmn experiment --tasks --count --run-dir "$folder" "$@")
-[ "$tasks" -gt 0 ] || { echo "array.sh: there are no tasks" >&2; exit 1; }
-
 # words COMMAND... quotes a command for --wrap, which is a script.
 words() { printf '%q ' "$@"; }
 
-array=$(sbatch --parsable --job-name=nmn-array --array="0-$((tasks - 1))%${MOST:-16}" \
-  --ntasks=1 --gpus=1 --cpus-per-task=8 --time=24:00:00 --signal=TERM@180 --requeue --output="$folder/task-%a.log" \
-  --open-mode=append --wrap "exec srun $(words nmn experiment --task auto --device cuda --run-dir "$folder" "$@")")
-sbatch --parsable --job-name=nmn-collect --dependency="afterok:${array%%;*}" --ntasks=1 --cpus-per-task=4 --time=1:00:00 \
-  --output="$folder/collect.log" --wrap "exec $(words nmn experiment --collect --run-dir "$folder" "$@")"
+# queue NAME TASKS [DEPENDENCY] queues tasks, given as 0,6,12, and prints the number of the array.
+queue() {
+  local flags=()
+  [ -z "${3:-}" ] || flags=(--dependency="afterok:$3")
+  sbatch --parsable --job-name="$1" --array="$2%${MOST:-16}" "${flags[@]}" --ntasks=1 --gpus=1 --cpus-per-task=8 \
+    --time=24:00:00 --signal=TERM@180 --requeue --open-mode=append --output="$folder/task-%a.log" \
+    --wrap "exec srun $(words nmn experiment --task auto --device cuda --run-dir "$folder" "${experiment[@]}")" | cut -d ';' -f 1
+}
+
+experiment=("$@")
+first='' rest=''
+while IFS=, read -r task arm noise mil seed after complete _; do
+  [[ $task =~ ^[0-9]+$ && $complete = no ]] || continue
+  if [ -z "$after" ]; then first+=,$task; else rest+=,$task; fi
+  echo "task $task: $arm, noise $noise, MIL $mil, seed $seed"
+done < <(nmn experiment --tasks --format csv --run-dir "$folder" "${experiment[@]}")
+
+jobs='' collect=()
+[ -z "$first" ] || jobs=$(queue nmn-stage1 "${first#,}")
+[ -z "$rest" ] || jobs+=${jobs:+:}$(queue nmn-arms "${rest#,}" "$jobs")
+[ -z "$jobs" ] || collect=(--dependency="afterok:$jobs")
+sbatch --parsable --job-name=nmn-collect "${collect[@]}" --ntasks=1 --cpus-per-task=4 --time=1:00:00 \
+  --output="$folder/collect.log" --wrap "exec $(words nmn experiment --collect --run-dir "$folder" "${experiment[@]}")"

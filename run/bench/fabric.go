@@ -86,8 +86,8 @@ func (f Fabric) allReduceMS(bytes, cards int) float64 {
 	return ms + exchangeMS(bytes, (cards+f.HostCards-1)/f.HostCards, f.NetGBs, f.NetLatencyUS)
 }
 
-// exchangeMS is how long n parties take who each send gb GB/s: around a ring, whose messages are as many as the parties,
-// or along a tree, whose messages are few and carry a little more, whichever is faster.
+// exchangeMS is how long n parties take who each send gb GB/s: around a ring, whose messages are as many as the
+// parties, or along a tree, whose messages are few and carry a little more, whichever is faster.
 func exchangeMS(bytes, n int, gb, latencyUS float64) float64 {
 	if n < 2 {
 		return 0

@@ -34,7 +34,8 @@ func TestStep_OnRanks(t *testing.T) {
 		if f.Ranks != ranks || len(f.RankMemoryMiB) != ranks || f.SumsMS <= 0 || f.Batch != 4 {
 			t.Errorf("rank %d: %+v", rank, f)
 		}
-		if f.StepMS != figures[0].StepMS || f.StepMaxMS != figures[0].StepMaxMS || f.GradientBytes != figures[0].GradientBytes {
+		first := figures[0]
+		if f.StepMS != first.StepMS || f.StepMaxMS != first.StepMaxMS || f.GradientBytes != first.GradientBytes {
 			t.Errorf("rank %d measured %g ms, rank 0 %g", rank, f.StepMS, figures[0].StepMS)
 		}
 	}

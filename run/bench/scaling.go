@@ -85,9 +85,9 @@ const (
 // bucketBytes is how many bytes of gradients in float32 a bucket has at least, as train cuts them.
 const bucketBytes = 25 << 20
 
-// Scaling models the step of a net on many cards: the operations of the floor one after the other, stretched to the step
-// of one card, and the sums of gradients beside them or behind them, at the rates of a fabric. What the two take from each
-// other, and waiting for the slowest card, are left out.
+// Scaling models the step of a net on many cards: the operations of the floor one after the other, stretched to the
+// step of one card, and the sums of gradients beside them or behind them, at the rates of a fabric. What the two take
+// from each other, and waiting for the slowest card, are left out.
 func Scaling(n Net, o ScalingOptions) (*ScalingFigures, error) {
 	floor, err := Floor(n, FloorOptions{Card: o.Card, Precision: o.Precision})
 	if err != nil {
