@@ -71,7 +71,7 @@ apart() {
     running+=($!)
   done
   for i in "${running[@]}"; do wait "$i"; done
-  "$python" -c 'import json, sys; print(json.dumps(max((json.load(open(f)) for f in sys.argv[1:]), key=lambda m: m["step_ms"])))' "$scratch"/*.json
+  "$python" bench/ranks_table.py slowest "$scratch"/*.json
   rm "$scratch"/*.json
 }
 
@@ -85,4 +85,4 @@ for ((round = 1; round <= rounds; round++)); do
   for who in "${turns[@]}"; do measure "$who"; done
   turns=("${turns[@]:1}" "${turns[0]}") # another begins, so that a slow drift of the machine favours nobody
 done
-"$python" bench/ranks_table.py "$figures"
+"$python" bench/ranks_table.py table "$figures"

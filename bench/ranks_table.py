@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Compares steps on ranks with those of one process, from the figures of bench/ranks.sh. Needs nothing but Python.
 
-    bench/ranks_table.py FIGURES
+    bench/ranks_table.py table FIGURES
+    bench/ranks_table.py slowest FIGURES...     of processes that ran at once: those of the slowest, the processors' time of all
 
 FIGURES has a JSON line for each measurement (bench/table.py), of nmn, nmn-RANKS, apart-RANKS, torch-LAYOUT and ddp-RANKS-LAYOUT. Of
 PyTorch's layouts the one with the lesser median counts. Prints a table in Markdown: medians over the rounds with the least
 and the largest, the speed beside one process of the same program, and nmn's step over PyTorch's on as many ranks; ratios are
-medians over the rounds, each of measurements of one round.
+medians over the rounds, each of measurements of one round; the last column's second figure is by the processors' time, which a
+busy machine changes less.
 """
 import collections
+import json
 import statistics
 import sys
 
@@ -50,21 +53,32 @@ def row(who, best):
     speed = f"{1 / paired(figures, one[0]):.2f}" if one else ""
     sums = spread(of("sums_ms")) if of("sums_ms") else ""
     cpu = spread(of("step_cpu_ms")) if of("step_cpu_ms") else ""
-    work = f"{1 / paired(figures, one[0], 'step_cpu_ms'):.2f}" if one and cpu else ""
+    work = f"{paired(figures, one[0], 'step_cpu_ms'):.2f}" if one and cpu else ""
     both = f"{paired(figures, peer[0]):.2f}" if peer else ""
     if both and cpu:
         both += f", {paired(figures, peer[0], 'step_cpu_ms'):.2f}"
     return [name, spread(of("step_ms")), speed, cpu, work, sums, number(statistics.median(of("peak_memory_mib"))), both]
 
 
+def slowest(paths):
+    all = []
+    for path in paths:
+        with open(path) as f:
+            all.append(json.load(f))
+    print(json.dumps({**max(all, key=lambda m: m["step_ms"]), "step_cpu_ms": sum(m["step_cpu_ms"] for m in all)}))
+
+
 def table(path):
     best = read(path)
-    print("| | step, ms | speed beside one process | of all processors, ms | likewise | sums alone, ms | memory of a process, MiB | nmn / PyTorch |\n|:--|--:|--:|--:|--:|--:|--:|--:|")
+    print("| | step, ms | speed beside one process | processors' time, ms | work beside one process | sums alone, ms | memory of a process, MiB | nmn / PyTorch |\n|:--|--:|--:|--:|--:|--:|--:|--:|")
     for who in sorted(best, key=lambda w: (w.startswith(("torch", "ddp")), w.startswith("ddp"), w.rpartition("-")[2] if w.rpartition("-")[2].isdigit() else "", w)):
         print("| " + " | ".join(row(who, best)) + " |")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) == 3 and sys.argv[1] == "table":
+        table(sys.argv[2])
+    elif len(sys.argv) > 2 and sys.argv[1] == "slowest":
+        slowest(sys.argv[2:])
+    else:
         sys.exit(__doc__)
-    table(sys.argv[1])

@@ -29,12 +29,12 @@ func TestRanksTable_RatiosArePaired(t *testing.T) {
 		}
 	}
 	write(t, figures, lines.String())
-	wantLines(t, python(t, "", "ranks_table.py", figures),
+	wantLines(t, python(t, "", "ranks_table.py", "table", figures),
 		"| nmn, one process × 2 threads | 200 (100 to 500) | 1.00 | 200 (200 to 200) | 1.00 | 7 (7 to 7) | 10 | 0.33, 0.33 |",
-		"| nmn, 2 ranks × 1 thread | 250 (125 to 625) | 0.80 | 250 (250 to 250) | 0.80 | 7 (7 to 7) | 10 | 0.25, 0.25 |",
-		"| nmn, 2 processes apart × 1 thread | 220 (110 to 550) | 0.91 | 220 (220 to 220) | 0.91 | 7 (7 to 7) | 10 |  |",
+		"| nmn, 2 ranks × 1 thread | 250 (125 to 625) | 0.80 | 250 (250 to 250) | 1.25 | 7 (7 to 7) | 10 | 0.25, 0.25 |",
+		"| nmn, 2 processes apart × 1 thread | 220 (110 to 550) | 0.91 | 220 (220 to 220) | 1.10 | 7 (7 to 7) | 10 |  |",
 		"| PyTorch, one process × 2 threads, nhwc | 600 (300 to 1500) | 1.00 | 600 (600 to 600) | 1.00 | 7 (7 to 7) | 10 |  |",
-		"| PyTorch DDP, 2 ranks × 1 thread, nchw | 1000 (500 to 2500) | 0.60 | 1000 (1000 to 1000) | 0.60 | 7 (7 to 7) | 10 |  |")
+		"| PyTorch DDP, 2 ranks × 1 thread, nchw | 1000 (500 to 2500) | 0.60 | 1000 (1000 to 1000) | 1.67 | 7 (7 to 7) | 10 |  |")
 }
 
 // The peer's ranks make steps over Gloo, also where bags do not divide evenly. NMN_PYTHON names a Python that has torch.
