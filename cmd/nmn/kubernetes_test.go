@@ -54,6 +54,46 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 	}
 }
 
+// An Indexed Job has a pod for each task of its experiment, and the job behind it reads the same experiment.
+func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
+	read := func(file string) (completions int, args []string) {
+		content, err := os.ReadFile(filepath.Join("../../docker/kubernetes", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var job struct {
+			Spec struct {
+				Completions int
+				Template    struct {
+					Spec struct{ Containers []struct{ Args []string } }
+				}
+			}
+		}
+		if err := yaml.Unmarshal(content, &job); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		return job.Spec.Completions, job.Spec.Template.Spec.Containers[0].Args
+	}
+	without := func(args []string, flags ...string) []string {
+		return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return slices.Contains(flags, arg) })
+	}
+	completions, task := read("array.yaml")
+	_, collect := read("array-collect.yaml")
+	same := without(task, "--task=auto", "--device=cuda")
+	if len(same) != len(task)-2 || !slices.Equal(same, without(collect, "--collect")) {
+		t.Errorf("tasks are %q, collected is %q", task, collect)
+	}
+	if out := must(t, append(same, "--tasks", "--count")...); strings.TrimSpace(out) != fmt.Sprint(completions) {
+		t.Errorf("%d pods for %s tasks", completions, strings.TrimSpace(out))
+	}
+	t.Setenv("JOB_COMPLETION_INDEX", "3")
+	for _, args := range [][]string{task, collect} {
+		if err := taken(args); err != nil {
+			t.Errorf("nmn %q: %v", args, err)
+		}
+	}
+}
+
 // The launchers of MPIJobs have mpirun start this program, with what it reads of the environment, and leave it the time to
 // save.
 func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {

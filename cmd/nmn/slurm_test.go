@@ -131,9 +131,13 @@ func TestSLURM_ArraysWaitForWhatTheyNeed(t *testing.T) {
 	if len(commands) != 4 {
 		t.Fatalf("started are %q", commands)
 	}
+	t.Setenv("SLURM_ARRAY_TASK_ID", "0")
 	for _, args := range commands {
 		if !slices.Contains(args, dir) {
 			t.Errorf("nmn %q is not of the folder", args)
+		}
+		if err := taken(args); err != nil {
+			t.Errorf("nmn %q: %v", args, err)
 		}
 	}
 }
