@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"nmn/group"
 	"nmn/loader/features"
 )
 
@@ -13,23 +14,30 @@ import (
 // otherwise both must have the same rows in the same order. Errors about content name the file.
 func File(ctx context.Context, path string, ids []string, n int, o Options) (r *Result, err error) {
 	t, err := features.Open(ctx, features.Options{Features: path, Unlabelled: true})
-	if err != nil {
-		return nil, err
+	var rows Rows
+	if err == nil {
+		defer func() { err = errors.Join(err, t.Close()) }()
+		rows, err = rowsOf(t, ids, n)
 	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	rows := Rows(t.Rows)
-	if ids != nil && t.IDs != nil {
-		if rows, err = matched(t, ids); err != nil {
-			return nil, err
-		}
-	} else if rows.Len() != n {
-		return nil, fmt.Errorf("%s has %d rows, the scores have %d: both need the same bags in the same order, or a column "+
-			"id: %w", path, rows.Len(), n, ErrValue)
+	if err := group.Agree(group.Of(o.Group), err); err != nil {
+		return nil, err
 	}
 	if r, err = Find(ctx, rows, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
+}
+
+// rowsOf are those of n bags, found by their ids where both have some.
+func rowsOf(t *features.Table, ids []string, n int) (Rows, error) {
+	if ids != nil && t.IDs != nil {
+		return matched(t, ids)
+	}
+	if t.Rows.Len() != n {
+		return nil, fmt.Errorf("%s has %d rows, the scores have %d: both need the same bags in the same order, or a column "+
+			"id: %w", t.Name, t.Rows.Len(), n, ErrValue)
+	}
+	return t.Rows, nil
 }
 
 // chosen are some rows of a table.
