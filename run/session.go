@@ -190,6 +190,12 @@ func OpenDevice(r *Resources, log *slog.Logger) (backend kernels.Backend, note s
 	return openDevice(r, 0, log)
 }
 
+// OpenDeviceOf is OpenDevice for this rank of a group: of several graphics cards of a host it takes the one of its
+// number there.
+func OpenDeviceOf(g group.Group, r *Resources, log *slog.Logger) (backend kernels.Backend, note string, err error) {
+	return openDevice(r, group.Of(g).Local(), log)
+}
+
 // openDevice is OpenDevice for the process of a number among those of its host.
 func openDevice(r *Resources, local int, log *slog.Logger) (backend kernels.Backend, note string, err error) {
 	backend, note, err = kernels.Open(kernels.Config{Device: r.Device, Local: local, Threads: r.Threads, Precision: r.Precision,

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
+	ranks "nmn/group"
 	"nmn/labels/audit"
 	"nmn/labels/multiclass"
 	"nmn/labels/neighbours"
@@ -64,7 +65,12 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
   nmn audit --scores softmax.npy --labels classes.npy --features x.npy --rows rows.csv`,
 		Args: arguments(p, cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			a.rows.options.Group, a.options.Estimation.Group = p.ranks, p.ranks
 			if len(args) == 1 {
+				if n := ranks.Of(p.ranks).Size(); n > 1 {
+					return usagef("audit: a run is audited in one process, and there are %d ranks: start it without mpirun "+
+						"or srun, or audit files of scores", n)
+				}
 				return a.auditRun(cmd.Context(), p, args[0], cmd.Flags().Changed)
 			}
 			if err := a.ofRun.check(cmd.Flags().Changed); err != nil {
@@ -102,6 +108,7 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 	out := under(cmd, "Output")
 	enum(out, &a.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&a.asJSON, "json", "write everything as one JSON object")
+	together(cmd)
 	cmd.AddCommand(newAuditAnnotators(p))
 	cmd.AddCommand(newAuditCaptions(p))
 	cmd.AddCommand(newAuditCompare(p))

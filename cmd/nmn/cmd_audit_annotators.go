@@ -46,9 +46,11 @@ docs/annotators.md.`,
 			if err := a.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
+			a.options.Group = p.ranks
 			return a.run(cmd.Context(), p)
 		},
 	}
+	together(cmd)
 	in := under(cmd, "Labels")
 	in.file(&a.files.Labels, "labels", "`file` with a row for each annotator of each bag", "csv", "jsonl", "gz")
 	in.file(&a.files.Vocabulary, "vocab", "vocabulary `file`, word, POS, count on each line; other labels are left out "+

@@ -148,6 +148,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		if err := cmp.Or(b.validate(cmd), m.validate(b)); err != nil {
 			return usageError{err}
 		}
+		b.options.Group = p.ranks
 		measured, err := b.figures(cmd.Context(), p, m)
 		if err != nil || !leads(b.options.Group) {
 			return err

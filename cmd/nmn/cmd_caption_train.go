@@ -46,6 +46,7 @@ An interrupt saves first; --resume goes on as if nothing had happened. Defaults 
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
+	together(cmd)
 	c := under(cmd, "Configuration")
 	enum(c, &t.config.Preset, "preset", "`settings` to start from; paper has the sizes of section 4.4",
 		captioner.Presets()...)
@@ -75,7 +76,8 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 			return err
 		}
 	}
-	s, err := captioner.Open(cmd.Context(), t.config, captioner.Options{Log: p.log, Observer: p.captionObserver()})
+	s, err := captioner.Open(cmd.Context(), t.config, captioner.Options{Log: p.log, Observer: p.captionObserver(),
+		Group: p.ranks})
 	if err != nil {
 		return err
 	}

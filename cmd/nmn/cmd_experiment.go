@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/experiment"
+	ranks "nmn/group"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
@@ -81,6 +82,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV,
 		report.JSON)
 	out.bool(&e.asJSON, "json", "same as --format json")
+	together(cmd)
 	tellDefaults(cmd, &e.Config)
 	cmd.AddCommand(newTable4(p))
 	return cmd
@@ -91,9 +93,19 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if err := e.jobs.resolve(cmd, p); err != nil {
 		return err
 	}
-	if err := e.resolve(cmd, p); err != nil {
+	if n := ranks.Of(p.ranks).Size(); n > 1 && e.jobs.wanted() {
+		return usagef("experiment: tasks of an array are processes of their own, and there are %d ranks: start them without "+
+			"mpirun or srun", n)
+	}
+	folder, release, err := p.runFolder(e.Dir)
+	if err != nil {
 		return err
 	}
+	defer release()
+	if err := p.agree(e.resolve(cmd, p)); err != nil {
+		return err
+	}
+	e.Dir = folder // after the flags, which have been set once more
 	if e.sources.print {
 		return printConfig(p, &e.Config)
 	}
@@ -125,7 +137,7 @@ func (e *experimentCommand) work(ctx context.Context, p *program, s *run.Session
 		return e.collectTasks(ctx, p, s)
 	}
 	outcome, err := e.Grid.Run(ctx, s)
-	if err != nil {
+	if err != nil || outcome == nil {
 		return err
 	}
 	return e.show(p, outcome)

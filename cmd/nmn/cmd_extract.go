@@ -57,6 +57,7 @@ nmn features extract is another name of this command.`,
 				args[1:])
 		},
 	}
+	together(cmd)
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
 	chosen(m, &c.options.Layers, "layer", "layers to take, as `layer,...`", model.Pool5, model.FC7, model.Probabilities)

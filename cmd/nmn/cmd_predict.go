@@ -57,6 +57,7 @@ such an escape; in text also what would not show, such as \x1b.`,
 		Args: arguments(p, cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.predict(cmd.Context(), p, args[0], args[1:]) },
 	}
+	together(cmd)
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
 	m.bool(&c.options.Observed, "observed",

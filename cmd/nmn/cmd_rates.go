@@ -36,10 +36,12 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 			if err := checkScores("rates", &r.files, r.estimation); err != nil {
 				return err
 			}
+			r.estimation.Group = p.ranks
 			return r.run(cmd.Context(), p)
 		},
 	}
 	scoreFlags(under(cmd, "Scores"), &r.files)
+	together(cmd)
 	e := under(cmd, "Estimate")
 	estimationFlags(e, &r.estimation)
 	e.bool(&r.floor, "rates-floor", "raise the rates as far as the labels let them, for noise that is suspected to "+

@@ -10,7 +10,8 @@ import (
 // openModel opens a model on a device, and says which.
 func (p *program) openModel(ctx context.Context, path string, which run.Checkpoint,
 	r run.Resources) (*run.Model, error) {
-	return run.OpenModel(ctx, path, run.ModelOptions{Checkpoint: which, Run: r, Log: p.log, Message: p.tell})
+	return run.OpenModel(ctx, path, run.ModelOptions{Checkpoint: which, Run: r, Log: p.log, Message: p.tell,
+		Group: p.ranks})
 }
 
 // openDevice opens a device and says which.

@@ -17,15 +17,15 @@ import (
 	"nmn/run"
 )
 
-// onRanks marks commands that several ranks run together.
-const onRanks = "ranks"
+// ranksAnnotation marks commands that several ranks run together.
+const ranksAnnotation = "nmn_ranks"
 
 // together marks a command as one that several ranks run together, where a launcher has started them.
 func together(cmd *cobra.Command) {
 	if cmd.Annotations == nil {
 		cmd.Annotations = map[string]string{}
 	}
-	cmd.Annotations[onRanks] = "yes"
+	cmd.Annotations[ranksAnnotation] = "yes"
 	limit := launch.DefaultTimeout
 	under(cmd, "Ranks").duration(&limit, rankTimeout, "how long the ranks that mpirun or srun has started wait for one "+
 		"of them before they give it up by name; 0 waits for ever")
@@ -48,7 +48,7 @@ func (p *program) joinRanks(cmd *cobra.Command) error {
 		cmd.Root().SetOut(p.out)
 		cmd.Root().SetErr(p.err)
 	}
-	if p.ranks.Size() > 1 && cmd.Annotations[onRanks] == "" {
+	if p.ranks.Size() > 1 && cmd.Annotations[ranksAnnotation] == "" {
 		if p.follows() {
 			p.err = io.Discard // rank 0 says it
 		}
@@ -61,11 +61,11 @@ func (p *program) joinRanks(cmd *cobra.Command) error {
 func (p *program) openRanks(cmd *cobra.Command) (ranks.Group, error) {
 	place, found, err := launch.Detect(p.getenv)
 	switch {
-	case err != nil && cmd.Annotations[onRanks] != "":
+	case err != nil && cmd.Annotations[ranksAnnotation] != "":
 		return nil, usageError{err}
 	case err != nil || !found || place.Size == 1:
 		return ranks.Alone{}, nil
-	case cmd.Annotations[onRanks] == "": // there is no need to join them to say so
+	case cmd.Annotations[ranksAnnotation] == "": // there is no need to join them to say so
 		if place.Rank > 0 {
 			p.follow(place.Rank)
 			p.err = io.Discard

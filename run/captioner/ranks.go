@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 
 	"nmn/group"
 	"nmn/run"
@@ -73,12 +72,4 @@ func (s *Session) takeFolder(dir string) (own string, release func() error, err 
 		return "", nil, agreed
 	}
 	return own, release, nil
-}
-
-// shareThreads has the ranks of a host compute with a share of its processors each, where nobody says with how many.
-func shareThreads(g group.Group, threads int) int {
-	if n := group.Of(g).LocalSize(); n > 1 && threads == 0 {
-		return max(1, runtime.GOMAXPROCS(0)/n)
-	}
-	return threads
 }

@@ -64,8 +64,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		return nil, agreed
 	}
 	resources := c.Resources()
-	resources.Threads = shareThreads(g, resources.Threads)
-	backend, note, err := run.OpenDevice(&resources, log)
+	backend, note, err := run.OpenDeviceOf(g, &resources, log)
 	if mistake := new(setting.Error); errors.As(err, &mistake) {
 		err = &setting.Error{Field: "device", Err: mistake.Err} // its key in this configuration
 	}
