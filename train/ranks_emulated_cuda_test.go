@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/group"
 	"nmn/kernels/emulator"
 	"nmn/loader"
 	"nmn/model"
@@ -62,5 +63,21 @@ func TestCUDA_RanksLearnWhatOneRankLearns(t *testing.T) {
 	check(t, err)
 	if strings.Count(string(text), "ncclAllReduce\n") < 8*5*len(cardSettings()) {
 		t.Error("the gradients were not summed by NCCL")
+	}
+}
+
+// Gradients that travel between cards in bfloat16 are equal on all ranks, and near those in float32.
+func TestCUDA_RanksSumInBFloat16(t *testing.T) {
+	r := newRig()
+	r.config = sgd(r.config)
+	r.config.Stage1Epochs, r.config.MaxSteps, r.device = 10, 6, card(false)
+	late(t, "first")
+	exact := learnOn(t, r, 2, nil)[0]
+	r.wire = group.BFloat16
+	all := learnOn(t, r, 2, nil)
+	check(t, all[0].err)
+	sameOnAll(t, all[0], all[1], "the ranks")
+	if most, of := distance(exact.weights, all[0].weights); most == 0 || !(most <= 1e-2) {
+		t.Errorf("%s is apart by %.3g of its norm from float32", of, most)
 	}
 }

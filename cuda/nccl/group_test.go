@@ -110,6 +110,15 @@ func TestGroup_MeetsAtAnAddress(t *testing.T) {
 		g.Close()
 		t.Error("one rank of two goes on")
 	}
+	started := map[string]string{"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29502"}
+	if g, err := nccl.OpenStarted(func(name string) string { return started[name] }, 0, 1, -1, time.Minute); err != nil {
+		t.Error(err)
+	} else if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := nccl.OpenStarted(func(string) string { return "" }, 0, 1, -1, time.Minute); err == nil {
+		t.Error("ranks without an address meet")
+	}
 	// A rank that sees one card alone takes it, whatever its number.
 	if g, err := nccl.OpenGroup(nccl.GroupOptions{Ranks: 1, Card: 7, Address: "127.0.0.1:29501"}); err != nil {
 		t.Error(err)

@@ -5,7 +5,19 @@ import (
 	"net"
 	"strconv"
 	"time"
+
+	"nmn/group"
 )
+
+// OpenStarted joins ranks that PyTorch's launcher has started, without MPI, at the Address of its environment. local
+// is the rank's number among those of its host, below 0 where the launcher does not say.
+func OpenStarted(getenv func(string) string, rank, ranks, local int, timeout time.Duration) (group.Group, error) {
+	address, err := Address(getenv)
+	if err != nil {
+		return nil, err
+	}
+	return OpenGroup(GroupOptions{Rank: rank, Ranks: ranks, Card: max(local, 0), Address: address, Timeout: timeout})
+}
 
 // GroupOptions say which rank a process is, and where the ranks meet.
 type GroupOptions struct {
