@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -133,6 +134,28 @@ func TestComm_MissingEventsShow(t *testing.T) {
 		if wrong := errs[0] != nil || errs[1] != nil; wrong != (missing != "") {
 			t.Errorf("the event %s the sum is missing: %v", missing, errs)
 		}
+	}
+}
+
+// Ranks on cards of their own meet as those on one card do.
+func TestComm_SumsOverCards(t *testing.T) {
+	needEmulator(t)
+	t.Setenv(emulator.DevicesVariable, "2")
+	id, err := nccl.NewID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := make([]error, 2)
+	var all sync.WaitGroup
+	for card := range errs {
+		all.Go(func() {
+			errs[card] = onCardOf(card, id, card, 2, nccl.Options{}, func(r rankOf) error { return collectives(r, 2) })
+		})
+	}
+	all.Wait()
+	want(t, errs)
+	if err := onCardOf(2, id, 0, 1, nccl.Options{}, nil); !errors.Is(err, cuda.ErrNoDevice) {
+		t.Errorf("a third card: %v", err)
 	}
 }
 

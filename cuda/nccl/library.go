@@ -23,8 +23,8 @@ const LibraryVariable = "NMN_LIBNCCL"
 
 const libraryName = "libnccl.so.2"
 
-// MinimumVersion is the oldest NCCL that is taken, 2.18, as major·10000 + minor·100 + patch: the first that runs on
-// the oldest cuDNN's companions and says of an error what it was.
+// MinimumVersion is the oldest NCCL that is taken, 2.18, that of PyTorch 2.1, as major·10000 + minor·100 + patch. Older
+// ones may have all that is called here, and have not been looked at.
 const MinimumVersion = 21800
 
 // library opens libnccl once for the process.

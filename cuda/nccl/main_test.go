@@ -83,7 +83,11 @@ func eachRank(t *testing.T, ranks int, o nccl.Options, f func(r rankOf) error) [
 }
 
 func onDevice(id nccl.ID, number, ranks int, o nccl.Options, f func(r rankOf) error) error {
-	device, err := cuda.Open(0, cuda.Options{})
+	return onCardOf(0, id, number, ranks, o, f)
+}
+
+func onCardOf(card int, id nccl.ID, number, ranks int, o nccl.Options, f func(r rankOf) error) error {
+	device, err := cuda.Open(card, cuda.Options{})
 	if err != nil {
 		return err
 	}

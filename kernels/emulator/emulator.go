@@ -43,6 +43,9 @@ const (
 	TrafficVariable = "NMN_EMULATOR_TRAFFIC"
 	// MemoryVariable is the memory of the device in bytes, 8 GiB by default.
 	MemoryVariable = "NMN_EMULATOR_MEMORY"
+	// DevicesVariable is the number of cards, 1 by default. All have one memory. Ranks that are goroutines may open
+	// one card several times as well: each opening has streams of its own, which others do not wait for.
+	DevicesVariable = "NMN_EMULATOR_DEVICES"
 )
 
 // Orders are the values of OrderVariable.

@@ -2,7 +2,8 @@
 //
 //	go run ./kernels/emulator/library build/emulator
 //
-// prints the path of the library, which NMN_LIBCUDA and NMN_LIBCUDNN name to a build with CUDA.
+// prints the path of the library, which NMN_LIBCUDA, NMN_LIBCUDNN, NMN_LIBCUBLASLT and
+// NMN_LIBNCCL name to a build with CUDA.
 package main
 
 import (
