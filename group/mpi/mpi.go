@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -263,7 +264,7 @@ func (r *rank) Abort(cause error) {
 	if !errors.As(cause, &lost) {
 		cause = &group.LostError{Rank: r.Rank(), Name: r.name(r.Rank()), Cause: cause}
 	}
-	fmt.Fprintf(os.Stderr, "nmn: %v\n", cause)
+	fmt.Fprintf(os.Stderr, "nmn: %s\n", strings.ReplaceAll(cause.Error(), "\n", "\nnmn: "))
 	C.engine_abort(r.engine)
 }
 
