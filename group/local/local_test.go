@@ -2,12 +2,14 @@ package local_test
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	"nmn/group"
 	"nmn/group/local"
+	"nmn/group/suite"
 )
 
 // onEach runs f on each rank of a group of n, and returns its errors.
@@ -36,20 +38,42 @@ func TestLocal_TellsWhoHasNotCome(t *testing.T) {
 	}
 }
 
-func TestAgree_EveryRankHearsOfAnError(t *testing.T) {
-	broken := errors.New("its disk is full")
-	for rank, err := range onEach(4, time.Minute, func(g group.Group) error {
-		if g.Rank() == 2 {
-			return group.Agree(g, broken)
-		}
-		return group.Agree(g, nil)
-	}) {
-		if rank == 2 {
-			if err != broken {
-				t.Errorf("rank 2 gets %v", err)
+func TestLocal_KeepsTheContract(t *testing.T) {
+	for n := 1; n <= 4; n++ {
+		for _, err := range onEach(n, time.Minute, func(g group.Group) error {
+			var wrong []error
+			for name, err := range suite.Run(g) {
+				wrong = append(wrong, fmt.Errorf("%s, rank %d of %d: %w", name, g.Rank(), n, err))
 			}
-		} else if err == nil || err.Error() != "rank 2 (goroutine 2): its disk is full" {
-			t.Errorf("rank %d gets %v", rank, err)
+			return errors.Join(append(wrong, g.Close())...)
+		}) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestLocal_EndsAsTheContractSays(t *testing.T) {
+	for _, c := range suite.Endings() {
+		for n := 2; n <= 3; n++ {
+			for rank, err := range onEach(n, 100*time.Millisecond, c.Run) {
+				if err != nil {
+					t.Errorf("%s, rank %d of %d: %v", c.Name, rank, n, err)
+				}
+			}
+		}
+	}
+}
+
+func TestLocal_WaitsWithoutTimeout(t *testing.T) {
+	for rank, err := range onEach(2, 0, func(g group.Group) error {
+		time.Sleep(time.Duration(g.Rank()) * 50 * time.Millisecond)
+		_, err := g.Gather(nil)
+		return err
+	}) {
+		if err != nil {
+			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
 }

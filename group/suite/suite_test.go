@@ -1,6 +1,9 @@
 package suite_test
 
 import (
+	"maps"
+	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -10,41 +13,116 @@ import (
 	"nmn/group/suite"
 )
 
-func TestAlone_KeepsTheContract(t *testing.T) {
-	for name, err := range suite.Run(group.Alone{}) {
-		t.Errorf("%s: %v", name, err)
-	}
+// liar breaks the contract in one way.
+type liar struct {
+	group.Group
+	breaks string
+	begun  []sum
 }
 
-func TestLocal_KeepsTheContract(t *testing.T) {
-	for n := 1; n <= 4; n++ {
+type sum struct {
+	x    []float32
+	wire group.Wire
+}
+
+func (l *liar) Sum(x []float32, wire group.Wire) error {
+	if l.breaks == "wire" {
+		wire = group.Float32
+	}
+	l.begun = append(l.begun, sum{x, wire})
+	return l.Group.Sum(x, wire)
+}
+
+func (l *liar) Wait() error {
+	err := l.Group.Wait()
+	for i, s := range l.begun {
+		x := s.x
+		switch {
+		case len(x) == 0:
+		case l.breaks == "last" && i > 0:
+			x[len(x)-1]++
+		case l.breaks == "noise" && l.Rank() == 1:
+			x[len(x)-1] = math.Float32frombits(math.Float32bits(x[len(x)-1]) ^ 1)
+		case l.breaks == "NaN" && x[0] != x[0]:
+			x[0] = 0
+		case l.breaks == "scale":
+			x[len(x)/2] *= 1.01
+		}
+	}
+	l.begun = l.begun[:0]
+	return err
+}
+
+func (l *liar) Gather(own []byte) ([][]byte, error) {
+	all, err := l.Group.Gather(own)
+	if l.breaks == "gather" && err == nil {
+		slices.Reverse(all)
+	}
+	return all, err
+}
+
+func (l *liar) Broadcast(data []byte) error {
+	kept := slices.Clone(data)
+	err := l.Group.Broadcast(data)
+	if l.breaks == "broadcast" && l.Rank() > 0 {
+		copy(data, kept)
+	}
+	return err
+}
+
+func (l *liar) Rank() int {
+	if l.breaks == "rank" {
+		return l.Group.Rank() / 2
+	}
+	return l.Group.Rank()
+}
+
+func (l *liar) Local() int {
+	if l.breaks == "local" {
+		return l.Size()
+	}
+	return l.Group.Local()
+}
+
+func (l *liar) Names() []string {
+	if l.breaks == "names" {
+		return make([]string, l.Size())
+	}
+	return l.Group.Names()
+}
+
+func TestRun_FindsWhatBreaksTheContract(t *testing.T) {
+	for breaks, want := range map[string]string{
+		"":          "",
+		"wire":      "SumInBFloat16",
+		"last":      "SumsBegunTogether",
+		"noise":     "Sum",
+		"NaN":       "SumOfNaNAndInfinity",
+		"scale":     "Sum",
+		"gather":    "Gather",
+		"broadcast": "Broadcast",
+		"rank":      "Identity",
+		"local":     "Identity",
+		"names":     "Identity",
+	} {
+		timeout := time.Second // a rank that lies may leave the others waiting
+		if breaks == "" {
+			timeout = time.Minute
+		}
+		var mu sync.Mutex
+		found := map[string]error{}
 		var ranks sync.WaitGroup
-		for _, g := range local.New(n, time.Minute) {
+		for _, g := range local.New(2, timeout) {
 			ranks.Go(func() {
-				for name, err := range suite.Run(g) {
-					t.Errorf("%s, rank %d of %d: %v", name, g.Rank(), n, err)
-				}
-				if err := g.Close(); err != nil {
-					t.Errorf("Close, rank %d of %d: %v", g.Rank(), n, err)
-				}
+				wrong := suite.Run(&liar{Group: g, breaks: breaks})
+				mu.Lock()
+				defer mu.Unlock()
+				maps.Copy(found, wrong)
 			})
 		}
 		ranks.Wait()
-	}
-}
-
-func TestLocal_EndsAsTheContractSays(t *testing.T) {
-	for _, c := range suite.Endings() {
-		for n := 2; n <= 4; n++ {
-			var ranks sync.WaitGroup
-			for _, g := range local.New(n, 100*time.Millisecond) {
-				ranks.Go(func() {
-					if err := c.Run(g); err != nil {
-						t.Errorf("%s, rank %d of %d: %v", c.Name, g.Rank(), n, err)
-					}
-				})
-			}
-			ranks.Wait()
+		if _, is := found[want]; breaks != "" && !is || breaks == "" && len(found) > 0 {
+			t.Errorf("%q: %v", breaks, found)
 		}
 	}
 }

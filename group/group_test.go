@@ -1,0 +1,82 @@
+package group_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nmn/group"
+	"nmn/group/local"
+	"nmn/group/suite"
+)
+
+func TestAlone_KeepsTheContract(t *testing.T) {
+	for name, err := range suite.Run(group.Alone{}) {
+		t.Errorf("%s: %v", name, err)
+	}
+	if group.Of(nil) != (group.Alone{}) {
+		t.Error("no group is not a group of one")
+	}
+}
+
+// onEach runs f on each rank of a group of n.
+func onEach(n int, f func(group.Group)) {
+	var ranks sync.WaitGroup
+	for _, g := range local.New(n, time.Minute) {
+		ranks.Go(func() { f(g) })
+	}
+	ranks.Wait()
+}
+
+func TestAgree_AndSumOf(t *testing.T) {
+	for n := 1; n <= 4; n++ {
+		onEach(n, func(g group.Group) {
+			for name, err := range suite.Run(g) {
+				if strings.HasPrefix(name, "Agree") || name == "SumOf" {
+					t.Errorf("%s, rank %d of %d: %v", name, g.Rank(), n, err)
+				}
+			}
+			if got := group.Of(g); got != g {
+				t.Errorf("%v is not the group", got)
+			}
+		})
+	}
+}
+
+func TestAgree_BoundsWhatIsTold(t *testing.T) {
+	long := errors.New("begin " + strings.Repeat("x", 1<<20))
+	onEach(2, func(g group.Group) {
+		own := error(nil)
+		if g.Rank() == 1 {
+			own = long
+		}
+		err := group.Agree(g, own)
+		if g.Rank() == 0 && (err == nil || len(err.Error()) > 5000 || !strings.Contains(err.Error(), "begin x")) {
+			t.Errorf("rank 0 gets %d bytes", len(err.Error()))
+		}
+	})
+}
+
+func TestSumOf_RefusesOtherLengths(t *testing.T) {
+	onEach(2, func(g group.Group) {
+		if err := group.SumOf(g, make([]float64, 2+g.Rank())); err == nil {
+			t.Errorf("rank %d adds up numbers that do not belong together", g.Rank())
+		}
+	})
+}
+
+func TestAgree_JoinsItsOwnErrorToTheGroups(t *testing.T) {
+	broken := errors.New("its own")
+	onEach(2, func(g group.Group) {
+		g.Abort(errors.New("the group's"))
+		err := group.Agree(g, broken)
+		if !errors.Is(err, broken) || !strings.Contains(err.Error(), "the group's") {
+			t.Errorf("%v", err)
+		}
+		if err := group.SumOf(g, []float64{1}); err == nil {
+			t.Error("a sum behind the end")
+		}
+	})
+}

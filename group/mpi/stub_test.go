@@ -1,0 +1,14 @@
+//go:build !(cgo && (mpi || mpich))
+
+package mpi
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestOpen_SaysThatThisBuildHasNoMPI(t *testing.T) {
+	if g, err := Open(Options{}); g != nil || !errors.Is(err, ErrMissing) || Built {
+		t.Errorf("%v, %v", g, err)
+	}
+}
