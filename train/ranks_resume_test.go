@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -24,6 +25,7 @@ type rankRun struct {
 	stop   int // after this step one rank is interrupted; 0 for none
 	// stopped is that rank.
 	stopped int
+	killed  bool // it does not end, it is gone
 }
 
 func (r rankRun) on(t *testing.T, n int) []outcome {
@@ -39,7 +41,11 @@ func (r rankRun) on(t *testing.T, n int) []outcome {
 			own.directory = t.TempDir()
 		}
 		if r.stop > 0 && g.Rank() == r.stopped {
-			own.observers = append(own.observers, interruptAt(r.stop, cancel))
+			end := cancel
+			if r.killed {
+				end = func() { g.Abort(errKilled) }
+			}
+			own.observers = append(own.observers, interruptAt(r.stop, end))
 		}
 		trainer := own.trainer(t)
 		if r.resume {
@@ -50,11 +56,46 @@ func (r rankRun) on(t *testing.T, n int) []outcome {
 		result, err := trainer.Run(ctx)
 		out.position, out.err = result.Position, err
 		out.weights, out.moments = weights(t, trainer.Net), momentsOf(t, trainer)
-		if _, err := g.Gather(nil); err != nil {
+		if _, err := g.Gather(nil); err != nil && !errors.Is(err, errKilled) {
 			t.Errorf("rank %d at the end: %v", g.Rank(), err)
 		}
 	})
 	return all
+}
+
+// errKilled is what others learn of a rank that is gone.
+var errKilled = errors.New("it was killed")
+
+// One rank after the other is killed at a step, twenty times; each time the job goes on from the last checkpoint. It
+// ends as one that nobody touched, in every bit.
+func TestRanks_KilledTwentyTimesEqualUnbroken(t *testing.T) {
+	r := newRig()
+	r.bags, r.dropout, r.config.Flip, r.config.Accumulate = 37, .3, true, 2
+	r.config.Stage1Epochs, r.config.MaxSteps, r.config.CheckpointSteps = 20, 40, 2
+	r.directory = t.TempDir()
+	want := rankRun{rig: r}.on(t, 3)[0]
+	check(t, want.err)
+	r.directory = t.TempDir()
+	stream, at := rng.New(3, 20), 0
+	for kill := range 20 {
+		job := rankRun{rig: r, resume: at > 0, stop: at + 1 + stream.Intn(4), stopped: stream.Intn(3), killed: true}
+		for rank, out := range job.on(t, 3) {
+			var lost *group.LostError
+			if !errors.As(out.err, &lost) || lost.Rank != job.stopped || errors.Is(out.err, ErrInterrupted) {
+				t.Fatalf("kill %d of rank %d at step %d: rank %d ends with %v", kill, job.stopped, job.stop, rank, out.err)
+			}
+		}
+		if c, err := ReadCheckpoint(filepath.Join(r.directory, LastName)); err == nil {
+			at = c.Position.Step
+		}
+		at = min(at, 34) // so that there is something left to be killed
+	}
+	got := rankRun{rig: r, resume: true}.on(t, 3)[0]
+	check(t, got.err)
+	if !maps.EqualFunc(got.weights, want.weights, slices.Equal) || !reflect.DeepEqual(got.moments, want.moments) ||
+		got.position != want.position {
+		t.Errorf("weights, moments or position %+v differ from the unbroken run's, %+v", got.position, want.position)
+	}
 }
 
 // Interrupted on one of so many ranks, at any step, the stage goes on with as many or with others: within an epoch,
