@@ -74,11 +74,11 @@ func differs(a, b string) string {
 // inputs are of all kinds: text alone, scores of all bags and of some, bags of very different sizes and empty ones,
 // mostly foreign captions.
 func inputs() map[string]Input {
-	p, most := replaced(900, 2), replaced(900, 4)
+	p, most := replaced(500, 2), replaced(500, 4)
 	k, all := p.classes, p.scored(1)
 	some := Input{Classes: k, Captions: slices.Clone(p.captions)}
 	s := rng.New(5)
-	for _, n := range []int{11, 3, 700, 701, 899, 410} { // in no order
+	for _, n := range []int{11, 3, 300, 301, 499, 410} { // in no order
 		some.Scored = append(some.Scored, n)
 		some.Scores = append(some.Scores, all[n*k:(n+1)*k]...)
 	}
@@ -89,7 +89,7 @@ func inputs() map[string]Input {
 		case 1:
 			some.Captions[n] = some.Captions[n][:1]
 		case 2:
-			some.Captions[n] = slices.Concat(some.Captions[n], p.captions[(n+1)%900], p.captions[(n+2)%900])
+			some.Captions[n] = slices.Concat(some.Captions[n], p.captions[(n+1)%500], p.captions[(n+2)%500])
 		case 3:
 			some.Captions[n] = slices.Concat(some.Captions[n], [][]int32{nil})
 		}
