@@ -158,6 +158,9 @@ func take(ctx context.Context, s *run.Session, path string, wait time.Duration) 
 		}})
 		return err
 	})
+	if err != nil && ctx.Err() != nil {
+		return nil, nil, fmt.Errorf("%w while waiting for %s: %w", run.ErrInterrupted, filepath.Dir(path), err)
+	}
 	var busy *claim.HeldError
 	if errors.As(err, &busy) {
 		err = fmt.Errorf("%s is still being worked on by %v after %v: wait longer with `experiment.wait`",
@@ -187,7 +190,7 @@ func whenFree(ctx context.Context, s *run.Session, wait time.Duration, f func() 
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return fmt.Errorf("%w: %w", run.ErrInterrupted, ctx.Err())
 		case <-time.After(pause):
 		}
 	}

@@ -1,0 +1,105 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/internal/claim"
+	"nmn/internal/setting"
+	"nmn/recipe"
+	"nmn/run"
+)
+
+// open opens the session of a grid, which notes its messages.
+func open(t *testing.T, g *Grid) (s *run.Session, messages *[]string) {
+	t.Helper()
+	messages = new([]string)
+	s, err := run.Open(t.Context(), g.Config, run.Options{Observer: run.Observer{
+		Message: func(m run.Message) { *messages = append(*messages, m.Text) }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, messages
+}
+
+func TestRunTask_WaitsForWhoWorksOnIt(t *testing.T) {
+	g := tinyGrid(t)
+	s, messages := open(t, g)
+	tasks, err := g.Tasks()
+	if err != nil || len(tasks) != 1 {
+		t.Fatalf("%v (%v)", tasks, err)
+	}
+	if err := os.MkdirAll(tasks[0].Dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	other, _, err := claim.Take(t.Context(), filepath.Join(tasks[0].Dir, taskClaim), claim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := g.RunTask(t.Context(), s, 0, 50*time.Millisecond); err == nil ||
+		!strings.Contains(err.Error(), "`experiment.wait`") {
+		t.Errorf("after the time to wait: %v", err)
+	}
+	if last := (*messages)[len(*messages)-1]; !strings.Contains(last, "waiting for its end, for up to 50ms") {
+		t.Errorf("message %q", last)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := g.RunTask(ctx, s, 0, time.Hour); !errors.Is(err, run.ErrInterrupted) {
+		t.Errorf("interrupted while it waits: %v", err)
+	}
+	released := make(chan error, 1)
+	time.AfterFunc(100*time.Millisecond, func() { released <- other.Release() })
+	if _, reused, err := g.RunTask(t.Context(), s, 0, time.Minute); err != nil || reused {
+		t.Errorf("reused %t (%v)", reused, err)
+	}
+	if err := <-released; err != nil {
+		t.Error(err)
+	}
+	if _, reused, err := g.RunTask(t.Context(), s, 0, 0); err != nil || !reused {
+		t.Errorf("again: reused %t (%v)", reused, err)
+	}
+	var mistake *setting.Error
+	if _, _, err := g.RunTask(t.Context(), s, 1, 0); !errors.As(err, &mistake) || mistake.Field != "experiment.task" {
+		t.Errorf("a task that there is not: %v", err)
+	}
+}
+
+// Task numbers are those of the configuration, whatever is complete.
+func TestTasks_AreNumberedByTheConfiguration(t *testing.T) {
+	g := New(run.DefaultConfig(), "runs")
+	g.Arms, g.Chosen = []recipe.Name{recipe.FD, recipe.Star}, true
+	g.NoiseRates, g.Seeds, g.MIL = []float64{.2, .4}, []uint64{7, 3}, BothMIL
+	tasks, err := g.Tasks()
+	if err != nil || len(tasks) != 2*2*2*3 {
+		t.Fatalf("%d tasks (%v)", len(tasks), err)
+	}
+	for i, task := range tasks {
+		first := i - i%3
+		if task.Number != i || task.Complete || (task.After != first) != (i == first) ||
+			(task.Arm == recipe.Stage1) != (i == first) {
+			t.Errorf("task %d is %+v", i, task)
+		}
+	}
+	if d := tasks[23].Dir; d != filepath.Join("runs", "noise-40", "seed-3", "nmn-fd-mil") {
+		t.Errorf("the last one is in %s", d)
+	}
+}
+
+func TestRanges_AsJobArraysTakeThem(t *testing.T) {
+	for want, numbers := range map[string][]int{"": nil, "4": {4}, "0-1": {0, 1}, "1,4-6,9": {1, 4, 5, 6, 9}} {
+		if got := Ranges(numbers); got != want {
+			t.Errorf("Ranges(%v) = %q, want %q", numbers, got, want)
+		}
+	}
+}
