@@ -40,6 +40,18 @@ func (g *Grid) Collect(ctx context.Context, s *run.Session, partial bool) (o *Ou
 	return o, missing, err
 }
 
+// as is a session that computes as the run in a folder did, whatever the device at hand: results are identified by the
+// precision, too, and those of cards are collected where there is none.
+func as(s *run.Session, dir string) *run.Session {
+	there, err := run.ReadConfig(dir)
+	if err != nil {
+		return s // of a run that has not begun
+	}
+	other := *s
+	other.Config.Run.Precision, other.Config.Run.ConvExact = there.Run.Precision, there.Run.ConvExact
+	return &other
+}
+
 // finished reads the runs of tasks that are complete and were asked for, in order, and says which tasks are not.
 func (g *Grid) finished(ctx context.Context, s *run.Session, tasks []Task) (runs []report.Run, missing []Task,
 	err error) {
@@ -62,7 +74,7 @@ func (g *Grid) finished(ctx context.Context, s *run.Session, tasks []Task) (runs
 		if err != nil {
 			return nil, nil, err
 		}
-		outcome, err := m.session.FinishedArm(ctx, options)
+		outcome, err := as(m.session, t.Dir).FinishedArm(ctx, options)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%v: %w", t, err)
 		}

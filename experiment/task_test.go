@@ -11,6 +11,7 @@ import (
 
 	"nmn/internal/claim"
 	"nmn/internal/setting"
+	"nmn/kernels/tensor"
 	"nmn/recipe"
 	"nmn/run"
 )
@@ -101,5 +102,27 @@ func TestRanges_AsJobArraysTakeThem(t *testing.T) {
 		if got := Ranges(numbers); got != want {
 			t.Errorf("Ranges(%v) = %q, want %q", numbers, got, want)
 		}
+	}
+}
+
+// Runs of cards, which compute in another precision, are collected where there is no card.
+func TestCollect_TakesRunsOfOtherDevices(t *testing.T) {
+	g := tinyGrid(t)
+	s, _ := open(t, g)
+	var missing *MissingError
+	if _, _, err := g.Collect(t.Context(), s, true); !errors.As(err, &missing) || len(missing.Tasks) != 1 {
+		t.Errorf("nothing is there, and the error is %v", err)
+	}
+	card, _ := open(t, g)
+	card.Config.Run.Precision = tensor.TF32
+	if _, _, err := g.RunTask(t.Context(), card, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	o, left, err := g.Collect(t.Context(), s, false)
+	if err != nil || len(left) > 0 || len(o.Runs) != 1 {
+		t.Errorf("%+v, %v are left (%v)", o, left, err)
+	}
+	if _, err := os.Stat(filepath.Join(g.Dir, run.IndexFile)); err != nil {
+		t.Error(err)
 	}
 }
