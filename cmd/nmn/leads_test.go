@@ -23,8 +23,8 @@ import (
 	"nmn/run/bench"
 )
 
-// onRanks runs a command as each of n ranks, and returns what each has printed.
-func onRanks(t *testing.T, n int, command func(g ranks.Group, p *program) error) []string {
+// asRanks runs a command as each of n ranks, and returns what each has printed.
+func asRanks(t *testing.T, n int, command func(g ranks.Group, p *program) error) []string {
 	t.Helper()
 	printed := make([]bytes.Buffer, n)
 	var wait sync.WaitGroup
@@ -90,8 +90,8 @@ func TestRanks_WriteWhatOneProcessWrites(t *testing.T) {
 				}
 				return filepath.Join(dir, kind+".csv")
 			}
-			want := onRanks(t, 1, func(g ranks.Group, p *program) error { return command(nil, p, at(g, "alone")) })
-			got := onRanks(t, 3, func(g ranks.Group, p *program) error { return command(g, p, at(g, "ranks")) })
+			want := asRanks(t, 1, func(g ranks.Group, p *program) error { return command(nil, p, at(g, "alone")) })
+			got := asRanks(t, 3, func(g ranks.Group, p *program) error { return command(g, p, at(g, "ranks")) })
 			if got[0] != want[0] || len(want[0]) == 0 {
 				t.Errorf("three ranks print\n%.1000s\nwant\n%.1000s", got[0], want[0])
 			}
@@ -113,7 +113,7 @@ func TestRanks_WriteWhatOneProcessWrites(t *testing.T) {
 }
 
 func TestRanks_OnePrintsWhatIsMeasuredOfCaptions(t *testing.T) {
-	printed := onRanks(t, 2, func(g ranks.Group, p *program) error {
+	printed := asRanks(t, 2, func(g ranks.Group, p *program) error {
 		c := witnessCommand{bags: 60, perBag: 4, words: 50, replaced: .5, options: bench.Options{Repeats: 1, Group: g},
 			asJSON: true}
 		return c.run(context.Background(), p)
