@@ -227,9 +227,12 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 // plan finds what the arm is trained with, alone in its group.
 func (r *armRun) plan(ctx context.Context, settings *recipe.Settings) (_ *recipe.Plan, err error) {
 	if r.planning != nil && r.recipe != nil {
-		release, err2 := r.planning(ctx)
-		if err2 != nil {
-			return nil, err2
+		release, taking := r.planning(ctx)
+		if err := r.session.agree(taking); err != nil {
+			if taking == nil {
+				err = errors.Join(err, release())
+			}
+			return nil, err
 		}
 		defer func() { err = errors.Join(err, release()) }()
 	}
