@@ -42,6 +42,7 @@ type benchmark struct {
 	flags             func(*benchCommand, *cobra.Command)                                         // of its own
 	validate          func(*benchCommand) error                                                   // of these
 	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error) // nil: nothing runs
+	ranks             bool                                                                        // several ranks measure it together, where there are some
 	// unmeasured are figures without a device, where the flags ask for them; else, and where nil, it is measured.
 	unmeasured func(*benchCommand) (figures benchFigures, asked bool, err error)
 }
@@ -62,7 +63,7 @@ measured, on random clips with captions as long as those of MSR-VTT. Of several 
 and a step takes as long as on the slowest; how long their gradients take to sum alone is told besides.`,
 		examples: []string{"--model scenes --batch 32", "--model s2vt --json",
 			"--model vgg16 --batch 4 --size 224 --json", "--model vgg16 --batch 1 --frames 26 --device cuda"},
-		flags: (*benchCommand).stepFlags, validate: (*benchCommand).validateStep, measure: (*benchCommand).step,
+		flags: (*benchCommand).stepFlags, validate: (*benchCommand).validateStep, measure: (*benchCommand).step, ranks: true,
 	},
 	{
 		name: "ops", short: "Measure each operation of a training step",
@@ -148,7 +149,9 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		if err := cmp.Or(b.validate(cmd), m.validate(b)); err != nil {
 			return usageError{err}
 		}
-		b.options.Group = p.ranks
+		if m.ranks {
+			b.options.Group = p.ranks
+		}
 		measured, err := b.figures(cmd.Context(), p, m)
 		if err != nil || !leads(b.options.Group) {
 			return err
@@ -160,6 +163,9 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		return err
 	}
 	m.flags(b, cmd)
+	if m.ranks {
+		together(cmd)
+	}
 	r := under(cmd, "Measurement")
 	if m.measure != nil {
 		r.int(&b.options.Repeats, "repeats", "measured `runs`")
