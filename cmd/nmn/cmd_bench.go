@@ -63,7 +63,8 @@ measured, on random clips with captions as long as those of MSR-VTT. Of several 
 and a step takes as long as on the slowest; how long their gradients take to sum alone is told besides.`,
 		examples: []string{"--model scenes --batch 32", "--model s2vt --json",
 			"--model vgg16 --batch 4 --size 224 --json", "--model vgg16 --batch 1 --frames 26 --device cuda"},
-		flags: (*benchCommand).stepFlags, validate: (*benchCommand).validateStep, measure: (*benchCommand).step, ranks: true,
+		flags: (*benchCommand).stepFlags, validate: (*benchCommand).validateStep, measure: (*benchCommand).step,
+		ranks: true,
 	},
 	{
 		name: "ops", short: "Measure each operation of a training step",
@@ -149,9 +150,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		if err := cmp.Or(b.validate(cmd), m.validate(b)); err != nil {
 			return usageError{err}
 		}
-		if m.ranks {
-			b.options.Group = p.ranks
-		}
+		b.options.Group = p.ranks
 		measured, err := b.figures(cmd.Context(), p, m)
 		if err != nil || !leads(b.options.Group) {
 			return err
