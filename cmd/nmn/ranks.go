@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/cuda/nccl"
 	ranks "nmn/group"
 	"nmn/group/launch"
+	"nmn/kernels"
 	"nmn/run"
 )
 
@@ -193,8 +195,15 @@ func (w *prefixed) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// ncclRanks joins ranks that have nothing in common but graphics cards.
-func (p *program) ncclRanks(time.Duration) func(launch.Place) (ranks.Group, error) { return nil }
+// ncclRanks joins ranks that have nothing in common but graphics cards, as torchrun starts them; nil in a build without.
+func (p *program) ncclRanks(limit time.Duration) func(launch.Place) (ranks.Group, error) {
+	if !kernels.HasCUDA {
+		return nil
+	}
+	return func(place launch.Place) (ranks.Group, error) {
+		return nccl.OpenStarted(p.getenv, place.Rank, place.Size, max(place.Local, 0), limit)
+	}
+}
 
 // agree makes what is wrong on one rank an error of all, with the same exit code.
 func (p *program) agree(err error) error { return run.AgreeOn(p.ranks, err) }

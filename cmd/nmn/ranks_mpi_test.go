@@ -1,0 +1,183 @@
+//go:build linux && cgo && (mpi || mpich)
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"nmn/internal/durable"
+	"nmn/run"
+)
+
+// underMPI is mpirun with n processes of nmn.
+func underMPI(t *testing.T, n int, args ...string) (cmd *exec.Cmd, out, stderr *bytes.Buffer) {
+	t.Helper()
+	mpirun, err := exec.LookPath("mpirun")
+	if err != nil {
+		t.Skip("no mpirun: ", err)
+	}
+	cmd = exec.Command(mpirun, append([]string{"--oversubscribe", "-n", strconv.Itoa(n), os.Args[0]}, args...)...)
+	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	out, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = out, stderr
+	return cmd, out, stderr
+}
+
+// ranksOf are the processes that mpirun has started, in the order of their ranks.
+func ranksOf(mpirun int) (pids []int) {
+	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", mpirun))
+	if err != nil {
+		return nil
+	}
+	for field := range strings.FieldsSeq(string(list)) {
+		if pid, err := strconv.Atoi(field); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// onFour is a training that four ranks do in about a second.
+func onFour(dir string) []string {
+	return tiny("train", "--arm", "nmn-fd", "--stage1-epochs", "4", "--stage2-epochs", "4", "--batch-size", "12", "-q",
+		"--checkpoint-steps", "2", "--log-interval", "1", "--continue", "--run-dir", dir)
+}
+
+// A rank that dies ends the job, and the same command goes on to the very numbers of a job that nobody disturbed.
+func TestMPI_KilledTwentyTimes(t *testing.T) {
+	kills := 20
+	if testing.Short() {
+		kills = 4
+	}
+	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	cmd, want, stderr := underMPI(t, 4, onFour(whole)...)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	k := killer{dir: broken, random: random}
+	slowest := time.Duration(0)
+	for i := range kills {
+		rank := i % 4
+		took := k.killRank(t, rank, min(60, 3*i), onFour(broken)...)
+		slowest = max(slowest, took)
+	}
+	cmd, got, stderr := underMPI(t, 4, onFour(broken)...)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("after %d kills: %v: %s", kills, err, stderr)
+	}
+	if got.String() != want.String() {
+		t.Errorf("the evaluation differs:\n%s\nundisturbed:\n%s", got, want)
+	}
+	sameRuns(t, broken, whole)
+	t.Logf("killed %d times; the longest that a job went on behind it was %v", kills, slowest)
+}
+
+// killRank starts a job and kills one of its ranks once so many steps have been logged. It returns how long the job went
+// on.
+func (k *killer) killRank(t *testing.T, rank, target int, args ...string) time.Duration {
+	t.Helper()
+	cmd, _, stderr := underMPI(t, 4, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	deadline := time.After(time.Minute)
+	for pids := []int(nil); len(pids) < 4 || k.steps() < target; pids = ranksOf(cmd.Process.Pid) {
+		select {
+		case err := <-ended:
+			t.Fatalf("the job has ended after %d steps: %v: %s", k.steps(), err, stderr)
+		case <-deadline:
+			_ = cmd.Process.Kill()
+			t.Fatalf("no step %d within a minute: %s", target, stderr)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	time.Sleep(time.Duration(k.random.IntN(20_000)) * time.Microsecond)
+	pids := ranksOf(cmd.Process.Pid)
+	if len(pids) <= rank { // it has just ended by itself
+		<-ended
+		return 0
+	}
+	_ = syscall.Kill(pids[rank], syscall.SIGKILL)
+	began := time.Now()
+	select {
+	case err := <-ended:
+		if err != nil && !strings.Contains(stderr.String(), fmt.Sprintf("rank %d", rank)) {
+			t.Errorf("rank %d is not named: %s", rank, stderr)
+		}
+	case <-time.After(30 * time.Second):
+		_ = cmd.Process.Kill()
+		t.Fatalf("the job goes on without rank %d: %s", rank, stderr)
+	}
+	return time.Since(began)
+}
+
+// Each rank may be asked to end: all save and end with it, and any number of ranks goes on.
+func TestMPI_SignalOnAnyRankSavesAndEndsAll(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	k := killer{dir: dir}
+	for _, rank := range []int{0, 3} {
+		before := k.steps()
+		cmd, out, stderr := underMPI(t, 4, slices.Concat(onFour(dir), []string{"--stage1-epochs", "400"})...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(time.Minute); k.steps() < before+3; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				_ = cmd.Process.Kill()
+				t.Fatalf("no step within a minute: %s", stderr)
+			}
+		}
+		_ = syscall.Kill(ranksOf(cmd.Process.Pid)[rank], syscall.SIGTERM)
+		_ = cmd.Wait()
+		if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+dir) ||
+			out.Len() > 0 {
+			t.Errorf("signal to rank %d: exit code %d, %s", rank, cmd.ProcessState.ExitCode(), stderr)
+		}
+		if !durable.Exists(filepath.Join(dir, run.Stage1Folder, "last.safetensors")) {
+			t.Errorf("signal to rank %d: nothing was saved", rank)
+		}
+	}
+}
+
+func TestMPI_HangingRankIsNamed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	k := killer{dir: dir}
+	cmd, _, stderr := underMPI(t, 3, slices.Concat(onFour(dir), []string{"--stage1-epochs", "400", "--rank-timeout", "3s"})...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); k.steps() < 3; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			_ = cmd.Process.Kill()
+			t.Fatalf("no step within a minute: %s", stderr)
+		}
+	}
+	_ = syscall.Kill(ranksOf(cmd.Process.Pid)[1], syscall.SIGSTOP)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(stderr.String(), "rank 1 (") || !strings.Contains(stderr.String(), "in time") {
+			t.Errorf("%v: %s", err, stderr)
+		}
+	case <-time.After(40 * time.Second):
+		_ = cmd.Process.Kill()
+		t.Fatalf("the job hangs: %s", stderr)
+	}
+}
