@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -19,15 +20,15 @@ import (
 	"nmn/run"
 )
 
-// ranksAnnotation marks commands that several ranks run together.
-const ranksAnnotation = "nmn_ranks"
+// onRanks marks commands that several ranks run together.
+const onRanks = "ranks"
 
 // together marks a command as one that several ranks run together, where a launcher has started them.
 func together(cmd *cobra.Command) {
 	if cmd.Annotations == nil {
 		cmd.Annotations = map[string]string{}
 	}
-	cmd.Annotations[ranksAnnotation] = "yes"
+	cmd.Annotations[onRanks] = "yes"
 	limit := launch.DefaultTimeout
 	under(cmd, "Ranks").duration(&limit, rankTimeout, "how long the ranks that mpirun or srun has started wait for one "+
 		"of them before they give it up by name; 0 waits for ever")
@@ -50,7 +51,7 @@ func (p *program) joinRanks(cmd *cobra.Command) error {
 		cmd.Root().SetOut(p.out)
 		cmd.Root().SetErr(p.err)
 	}
-	if p.ranks.Size() > 1 && cmd.Annotations[ranksAnnotation] == "" {
+	if p.ranks.Size() > 1 && cmd.Annotations[onRanks] == "" {
 		if p.follows() {
 			p.err = io.Discard // rank 0 says it
 		}
@@ -63,11 +64,11 @@ func (p *program) joinRanks(cmd *cobra.Command) error {
 func (p *program) openRanks(cmd *cobra.Command) (ranks.Group, error) {
 	place, found, err := launch.Detect(p.getenv)
 	switch {
-	case err != nil && cmd.Annotations[ranksAnnotation] != "":
+	case err != nil && cmd.Annotations[onRanks] != "":
 		return nil, usageError{err}
 	case err != nil || !found || place.Size == 1:
 		return ranks.Alone{}, nil
-	case cmd.Annotations[ranksAnnotation] == "": // there is no need to join them to say so
+	case cmd.Annotations[onRanks] == "": // there is no need to join them to say so
 		if place.Rank > 0 {
 			p.follow(place.Rank)
 			p.err = io.Discard
@@ -195,13 +196,16 @@ func (w *prefixed) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// ncclRanks joins ranks that have nothing in common but graphics cards, as torchrun starts them; nil in a build without.
+// ncclRanks joins ranks that have nothing in common but graphics cards; nil in a build that knows none.
 func (p *program) ncclRanks(limit time.Duration) func(launch.Place) (ranks.Group, error) {
 	if !kernels.HasCUDA {
 		return nil
 	}
+	if limit == 0 { // for ever
+		limit = math.MaxInt64
+	}
 	return func(place launch.Place) (ranks.Group, error) {
-		return nccl.OpenStarted(p.getenv, place.Rank, place.Size, max(place.Local, 0), limit)
+		return nccl.OpenStarted(p.getenv, place.Rank, place.Size, place.Local, limit)
 	}
 }
 
