@@ -119,7 +119,8 @@ ranks() {
     for try in $(seq 50); do user ssh 127.0.0.1 true && break; sleep .1; done
     echo "a session: $(user ssh 127.0.0.1 env | tr "\n" " ")"
     # Two names of one host are two hosts to mpirun, which starts the second by the ssh server.
-    ranks() { user env HOME=/home/nmn timeout 300 mpirun --host 127.0.0.1:1,127.0.0.2:1 -n 2 --bind-to none "$@"; }
+    ranks() { user env HOME=/home/nmn timeout 300 mpirun --host 127.0.0.1:1,127.0.0.2:1 -n 2 --bind-to none \
+      --mca btl_tcp_if_include lo --mca oob_tcp_if_include lo "$@"; }
     ranks sh -c "echo rank \$OMPI_COMM_WORLD_RANK of \$OMPI_COMM_WORLD_SIZE"
     # shellcheck disable=SC2086
     ranks nmn train --arm stage1 $STEPS --device cpu --threads 1 --run-dir /runs/ranks
