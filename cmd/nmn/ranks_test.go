@@ -92,7 +92,7 @@ func closeWeights(t *testing.T, what, got, want string) {
 			largest = max(largest, math.Abs(float64(y[i])))
 			off = max(off, math.Abs(float64(x[i]-y[i])))
 		}
-		if !(off <= 1e-3*largest) {
+		if !(off <= 1e-2*largest) {
 			t.Errorf("%s: %s is off by %.2g, its largest number is %.2g", what, name, off, largest)
 		}
 	}
