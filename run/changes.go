@@ -16,9 +16,12 @@ var mayChange = []string{
 // machine.
 const convExact = "run.conv_exact"
 
+// gradients is another: it changes what several ranks learn.
+const gradients = "run.gradients"
+
 // FirstChange finds the first setting that makes two configurations different runs.
 func FirstChange(a, b *Config) (key, was, is string) {
-	return folder.ChangedKey(flatten(a), flatten(b), mayChange, convExact)
+	return folder.ChangedKey(flatten(a), flatten(b), mayChange, convExact, gradients)
 }
 
 // formKey is the key of the form of the recipe.
@@ -34,7 +37,7 @@ func flatten(c *Config) map[string]string {
 		values[formKey] = string(recipe.CrossFit)
 	}
 	for key, before := range map[string]string{"data.resize": string(picture.FilterBilinear),
-		"data.orientation": string(picture.OrientationIgnore)} {
+		"data.orientation": string(picture.OrientationIgnore), gradients: GradientsFP32} {
 		if values[key] == before { // there was nothing else when runs did not say so
 			delete(values, key)
 		}

@@ -140,6 +140,8 @@ type Resources struct {
 	Prefetch     int              `yaml:"prefetch"` // batches that are read ahead
 	TensorBoard  bool             `yaml:"tensorboard,omitempty"`
 	LabelMemory  int              `yaml:"label_memory"` // MiB of labels of clips that are held in memory
+	// Gradients is the precision in which gradients travel between ranks: fp32, also where it is empty, or bf16.
+	Gradients string `yaml:"gradients,omitempty"`
 	// VerifyData compares pictures and frames by their content when a run goes on, not by size and time alone.
 	VerifyData bool `yaml:"verify_data,omitempty"`
 }

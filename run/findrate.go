@@ -70,7 +70,7 @@ func (s *Session) FindLearningRate(ctx context.Context, dir string) (found *Rate
 	search, err := train.FindLearningRate(ctx, train.Options{Config: settings, Stage: arm.Stage, Net: net,
 		Data: s.Data.Train, Loader: l, Observers: s.Observe.Begin(Training{Title: "learning rates of " + arm.Name,
 			Arm: recipe.Name(arm.Name), MIL: c.Net.MIL, Noise: s.Data.Noise, Seed: c.Train.Seed, Device: s.Backend.Name()}),
-		Group: s.ranks,
+		Group: s.ranks, Wire: c.Run.wire(),
 	}, train.DefaultSweep())
 	s.Observe.End()
 	if err != nil {

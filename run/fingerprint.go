@@ -34,6 +34,9 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 	if c.Run.ConvExact {
 		folder.HashText(h, convExact)
 	}
+	if g := c.Run.Gradients; g != "" && g != GradientsFP32 {
+		folder.HashText(h, gradients+" "+g)
+	}
 	if p := c.Run.Precision; p != tensor.Auto && p != tensor.FP32 {
 		folder.HashText(h, string(p))
 	}

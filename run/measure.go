@@ -133,7 +133,7 @@ func (s *Session) measureNet(ctx context.Context, arm train.Arm, net *model.Net,
 				enough()
 			}
 		}}},
-		Group: s.ranks,
+		Group: s.ranks, Wire: c.Run.wire(),
 	})
 	if err != nil {
 		return m, err

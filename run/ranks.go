@@ -86,7 +86,8 @@ func (s *Session) identity(ctx context.Context) (map[string]string, error) {
 	b := ThisBuild()
 	own := map[string]string{"program's version": b.Version, "program's revision": b.Revision, "platform": b.Platform,
 		"program's modification": strconv.FormatBool(b.Modified), "instruction set": b.SIMD,
-		"kind of device": deviceKind(s.Backend.Name()), "precision": string(s.Config.Run.Precision)}
+		"kind of device": deviceKind(s.Backend.Name()), "precision": string(s.Config.Run.Precision),
+		"precision of gradients between ranks": s.Config.Run.Gradients}
 	for key, value := range s.Config.learned() {
 		own["setting `"+key+"`"] = value
 	}
@@ -138,6 +139,20 @@ func deviceKind(name string) string {
 // Told reports whether all ranks know of an error, because they have agreed on it. A rank that ends with another error
 // must abort the group, for the others may wait for it.
 func Told(err error) bool { return ranks.Told(err) }
+
+// Precisions in which gradients travel between ranks.
+const (
+	GradientsFP32 = "fp32"
+	GradientsBF16 = "bf16"
+)
+
+// wire is how gradients travel.
+func (r *Resources) wire() group.Wire {
+	if r.Gradients == GradientsBF16 {
+		return group.BFloat16
+	}
+	return group.Float32
+}
 
 // AgreeOn makes what is wrong on one rank an error of all that ends with the same exit code.
 func AgreeOn(g group.Group, err error) error { return ranks.Agree(group.Of(g), err) }

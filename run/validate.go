@@ -82,7 +82,11 @@ func (r *Resources) Validate() error {
 	if err := r.Precision.Validate(); err != nil {
 		return fmt.Errorf("run.%w", err)
 	}
-	return nil
+	switch r.Gradients {
+	case "", GradientsFP32, GradientsBF16:
+		return nil
+	}
+	return fmt.Errorf("run.gradients is %q, want %s or %s", r.Gradients, GradientsFP32, GradientsBF16)
 }
 
 // ValidateRecipe refuses settings of the recipe that do not go with each other or with the arm.

@@ -19,7 +19,7 @@ import (
 
 // Log is log.jsonl of a run folder: one JSON object a line, with time, level, a constant msg and typed
 // keys. Steps have step, epoch, loss, lr, grad_norm, images_per_s, data_wait_ms, step_ms and
-// device_bytes. Lines that cannot be written wait until they can.
+// device_bytes; those of several ranks also ranks, rank_wait_ms, most_rank_wait_ms and slowest_rank. Lines that cannot be written wait until they can.
 type Log struct {
 	file   *durable.Journal
 	logger *slog.Logger
@@ -81,11 +81,17 @@ func LogTo(logger *slog.Logger) train.Observer {
 	return train.Observer{
 		Step: func(e train.StepDone) {
 			if e.Log {
-				logger.Info("step", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
+				attributes := []any{slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
 					slog.Float64("lr", e.LearningRate), slog.Float64("grad_norm", e.GradNorm),
 					slog.Float64("images_per_s", e.ImagesPerSecond()),
 					slog.Float64("data_wait_ms", milliseconds(e.DataWait)),
-					slog.Float64("step_ms", milliseconds(e.Duration)), slog.Int("device_bytes", e.DeviceBytes))
+					slog.Float64("step_ms", milliseconds(e.Duration)), slog.Int("device_bytes", e.DeviceBytes)}
+				if e.Ranks > 1 {
+					attributes = append(attributes, slog.Int("ranks", e.Ranks),
+						slog.Float64("rank_wait_ms", milliseconds(e.Wait)),
+						slog.Float64("most_rank_wait_ms", milliseconds(e.MostWait)), slog.Int("slowest_rank", e.Slowest))
+				}
+				logger.Info("step", attributes...)
 			}
 		},
 		Epoch: func(e train.EpochDone) {

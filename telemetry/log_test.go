@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"nmn/loader"
 	"nmn/train"
@@ -43,7 +44,9 @@ func lines(t *testing.T, path string) (all []map[string]any) {
 func TestLog_StepHasTypedKeysWithUnits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	l := openLog(t, path, -1)
-	l.Observer().Step(stepDone(7))
+	done := stepDone(7)
+	done.RankTimes = train.RankTimes{Ranks: 4, Wait: time.Second, MostWait: 2 * time.Second, Slowest: 3}
+	l.Observer().Step(done)
 	quiet := stepDone(8)
 	quiet.Log = false
 	l.Observer().Step(quiet)
@@ -55,7 +58,8 @@ func TestLog_StepHasTypedKeysWithUnits(t *testing.T) {
 		t.Fatalf("%d lines, want the one on the log interval", len(got))
 	}
 	for key, want := range map[string]any{"msg": "step", "step": 7., "epoch": 2., "loss": 1.5, "lr": 1e-3,
-		"grad_norm":    7.,
+		"grad_norm": 7.,
+		"ranks":     4., "rank_wait_ms": 1000., "most_rank_wait_ms": 2000., "slowest_rank": 3.,
 		"images_per_s": 32., "data_wait_ms": 250., "step_ms": 500., "device_bytes": 4096.} {
 		if got[0][key] != want {
 			t.Errorf("%s is %v, want %v", key, got[0][key], want)

@@ -24,6 +24,10 @@ type Metrics struct {
 	Images       prometheus.Counter // frames trained on by this process
 	Steps        prometheus.Counter // updates made by this process
 	DataWait     prometheus.Counter // seconds that steps waited for the loader
+	Ranks        prometheus.Gauge   // that train together; 1 for a process alone
+	RankWait     prometheus.Counter // seconds that this rank waited in steps for others
+	MostRankWait prometheus.Counter // likewise the rank of each step that waited longest
+	SlowestRank  prometheus.Gauge   // the rank for which the others waited in the last step
 	BadSamples   prometheus.Counter // bags left out because they could not be read
 	StepDuration prometheus.Histogram
 	Validation   *prometheus.GaugeVec // figures of the last validation, by measure (train.Measures)
@@ -69,6 +73,10 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		Images:       counter("images_total", "Images (frames) trained on."),
 		Steps:        counter("steps_total", "Updates of the parameters."),
 		DataWait:     counter("data_wait_seconds_total", "Time that steps waited for the loader."),
+		Ranks:        gauge("ranks", "Processes that train together."),
+		RankWait:     counter("rank_wait_seconds_total", "Time that steps of this process waited for other ranks."),
+		MostRankWait: counter("rank_wait_most_seconds_total", "Time that the longest waiting rank of each step waited."),
+		SlowestRank:  gauge("slowest_rank", "Rank that waited least in the last step: the others waited for it."),
 		BadSamples:   counter("bad_samples_total", "Bags left out because they could not be read."),
 		Checkpoints:  counter("checkpoints_total", "Checkpoints written."),
 		StepDuration: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "nmn", Name: "step_duration_seconds",
@@ -85,7 +93,8 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	m.states = newStates(m.State)
 	for _, c := range []prometheus.Collector{m.Loss, m.LearningRate, m.GradientNorm, m.Epoch, m.Step, m.PlannedSteps,
 		m.DeviceBytes,
-		m.Images, m.Steps, m.DataWait, m.BadSamples, m.Checkpoints, m.StepDuration, m.Validation, m.Info, m.State,
+		m.Images, m.Steps, m.DataWait, m.BadSamples, m.Checkpoints, m.Ranks, m.RankWait,
+		m.MostRankWait, m.SlowestRank, m.StepDuration, m.Validation, m.Info, m.State,
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
@@ -156,4 +165,8 @@ func (m *Metrics) step(e train.StepDone) {
 	m.Steps.Inc()
 	m.DataWait.Add(e.DataWait.Seconds())
 	m.StepDuration.Observe(e.Duration.Seconds())
+	m.Ranks.Set(float64(max(1, e.Ranks)))
+	m.RankWait.Add(e.Wait.Seconds())
+	m.MostRankWait.Add(e.MostWait.Seconds())
+	m.SlowestRank.Set(float64(e.Slowest))
 }

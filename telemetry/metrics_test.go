@@ -81,7 +81,9 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 		t.Errorf("a new run shows the validation of another:\n%s", text)
 	}
 	observer.Step(stepDone(1))
-	observer.Step(stepDone(2))
+	second := stepDone(2)
+	second.RankTimes = train.RankTimes{Ranks: 4, Wait: time.Second, MostWait: 2 * time.Second, Slowest: 3}
+	observer.Step(second)
 	observer.Bad(train.BadSamples{New: make([]loader.BadSample, 3), Count: 3})
 	observer.Evaluated(evaluated(t, 2))
 	observer.Saved(train.Saved{})
@@ -92,6 +94,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	text := get(t, "http://"+server.Address()+"/metrics")
 	for _, line := range []string{
 		"nmn_loss 1.5", "nmn_learning_rate 0.001", "nmn_gradient_norm 7", "nmn_epoch 2", "nmn_device_memory_bytes 4096",
+		"nmn_ranks 4", "nmn_rank_wait_seconds_total 1", "nmn_rank_wait_most_seconds_total 2", "nmn_slowest_rank 3",
 		"nmn_images_total 32", "nmn_steps_total 2", "nmn_data_wait_seconds_total 0.5", "nmn_bad_samples_total 3",
 		"nmn_checkpoints_total 1",
 		"nmn_step 2", "nmn_planned_steps 100",

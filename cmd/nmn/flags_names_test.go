@@ -31,7 +31,7 @@ func TestMessages_NameKeysThatHaveFlags(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if flag.MatchString(text) {
+			if flag.MatchString(strings.ReplaceAll(text, "--mpi", "")) { // which is srun's
 				t.Errorf("%s names a flag, want the key of the setting between backquotes: %q", path, text)
 			}
 			for _, m := range key.FindAllStringSubmatch(text, -1) {

@@ -137,7 +137,13 @@ static void ask(engine *e) {
 static int late(engine *e, int moving) {
   for (int k = 0, i = 0; k < e->size; k++) {
     int came = k == e->rank;
-    if (!came && !moving) MPI_Request_get_status(e->roll[i++], &came, MPI_STATUS_IGNORE);
+    if (!came && !moving) { /* a rank that stopped behind its own message does not take ours */
+      int taken = 0;
+      MPI_Request_get_status(e->roll[i], &came, MPI_STATUS_IGNORE);
+      MPI_Request_get_status(e->roll[e->size - 1 + i], &taken, MPI_STATUS_IGNORE);
+      came = came && taken;
+      i++;
+    }
     e->came[k] = came ? CAME : SILENT;
   }
   ask(e);
