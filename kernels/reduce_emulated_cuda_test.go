@@ -40,8 +40,14 @@ func TestCUDA_SumsOverRanks(t *testing.T) {
 func TestCUDA_SumsShowAMissingEvent(t *testing.T) {
 	t.Setenv(emulator.LateVariable, "first")
 	for wait := 1; wait <= 2; wait++ { // before the sum, and behind it
-		errs := sumOnce(t, "cuStreamWaitEvent "+fmt.Sprint(wait)+" -1")
-		if errs == nil {
+		// What another rank does at that moment may have the late stream catch up: it shows in some of the attempts.
+		shown := false
+		for range 100 {
+			if shown = sumOnce(t, "cuStreamWaitEvent "+fmt.Sprint(wait)+" -1") != nil; shown {
+				break
+			}
+		}
+		if !shown {
 			t.Errorf("without wait %d the sums are right", wait)
 		}
 	}
@@ -66,7 +72,9 @@ func sumOnce(t *testing.T, plan string) error {
 		if g.Rank() == 0 { // plans are counted over all ranks: one at a time
 			os.Setenv(emulator.FailVariable, plan)
 		}
-		err = errors.Join(b.Copy(x, y), inTurn(g, func() error { return r.Begin(0) }), r.Wait(), b.Copy(y, x), b.Sync())
+		err = errors.Join(b.Copy(x, y), inTurn(g, func() error {
+			return errors.Join(r.Begin(0), r.Wait()) // the waits of rank 0 are the first and the second
+		}), b.Copy(y, x), b.Sync())
 		if g.Rank() == 0 {
 			os.Setenv(emulator.FailVariable, "")
 		}
