@@ -28,7 +28,8 @@ func underMPI(t *testing.T, n int, args ...string) (cmd *exec.Cmd, out, stderr *
 		t.Skip("no mpirun: ", err)
 	}
 	cmd = exec.Command(mpirun, append([]string{"--oversubscribe", "-n", strconv.Itoa(n), os.Args[0]}, args...)...)
-	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+		"TMPDIR="+t.TempDir())
 	out, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = out, stderr
 	return cmd, out, stderr

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 
 	"nmn/group"
 	"nmn/run"
+	"nmn/run/ranks"
 )
 
 // Several ranks train a captioner together: they make the same calls of the session with the same arguments. Rank 0 owns
@@ -62,8 +62,7 @@ func (s *Session) takeFolder(dir string) (own string, release func() error, err 
 		own = dir
 		release, err = run.LockFolder(dir, s.Log)
 	} else {
-		own, err = os.MkdirTemp("", fmt.Sprintf("nmn-rank%d-", s.ranks().Rank()))
-		release = func() error { return os.RemoveAll(own) }
+		own, release, err = ranks.Room(s.ranks().Rank())
 	}
 	if agreed := group.Agree(s.ranks(), err); agreed != nil {
 		if err == nil {

@@ -39,8 +39,7 @@ func Follow(g group.Group, dir string, kind Kind) (own string, release func() er
 	if absolute, err := filepath.Abs(dir); err == nil {
 		name = filepath.Base(absolute)
 	}
-	root, making := os.MkdirTemp("", fmt.Sprintf("nmn-rank%d-", g.Rank()))
-	release = func() error { return os.RemoveAll(root) }
+	root, release, making := Room(g.Rank())
 	own = filepath.Join(root, name)
 	if err := receive(g, own, making); err != nil {
 		if making == nil {
