@@ -38,7 +38,7 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	root := newRoot(p)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	p.leaveRanks(err)
+	defer p.leaveRanks(err) // at the very end: mpirun ends what is left once a rank has ended with an error
 	if p.tellRest != nil {
 		p.tellRest()
 	}
