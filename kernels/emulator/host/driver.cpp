@@ -92,7 +92,7 @@ void tell(const std::string &kernel, const char *path) {
 int launch(const Function &f, dim3 grid, dim3 block, void **arguments) {
   if (const int code = emulator::planned("kernel")) {
     fault = "planned fault of " + f.name;
-    emulator::broken = code;  // noticed later, by another call
+    emulator::breakDevice(code);  // noticed later, by another call
     return success;
   }
   const char *traffic = getenv("NMN_EMULATOR_TRAFFIC");

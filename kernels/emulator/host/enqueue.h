@@ -38,6 +38,7 @@ extern int broken;
 // openDevice makes a context; closeDevice gives one back.
 void *openDevice();
 void closeDevice();
+void breakDevice(int code);  // noticed by another call, until its context is given back
 void enterContext(void *context);
 void *currentContext();
 

@@ -26,7 +26,8 @@ struct Context {
   bool fresh = true;  // no stream was made yet
 };
 thread_local Context *current;
-int opened;  // contexts that were not given back
+int opened;       // contexts that were not given back
+Context *origin;  // in which the device was broken
 
 int perform(const Work &work) {
   const int code = work();
@@ -45,7 +46,7 @@ Step step(Stream *s) {
     const int code = perform(s->queue.front());
     s->busy = false;
     if (code == pending) return Step::stuck;
-    if (code) broken = code, moved.notify_all();
+    if (code) broken = code, origin = static_cast<Context *>(s->context), moved.notify_all();
   }
   s->queue.pop_front();
   return Step::done;
@@ -94,9 +95,12 @@ void *openDevice() {
   return new Context;
 }
 
+// What is opened next works again, behind the context that was broken: others may have been open all the time.
 void closeDevice() {
-  if (--opened == 0) broken = 0;  // what is opened next works again
+  if (--opened == 0 || current == origin) broken = 0, origin = nullptr;
 }
+
+void breakDevice(int code) { broken = code, origin = current; }
 
 void enterContext(void *context) { current = static_cast<Context *>(context); }
 void *currentContext() { return current; }
