@@ -139,8 +139,15 @@ func (s *Session) measureNet(ctx context.Context, arm train.Arm, net *model.Net,
 		return m, err
 	}
 	defer func() { err = cmp.Or(err, trainer.Close()) }()
-	if _, err := trainer.Run(inner); err != nil && (ctx.Err() != nil || !errors.Is(err, train.ErrInterrupted)) {
-		return m, Interrupted(err)
+	_, err = trainer.Run(inner)
+	switch {
+	case err != nil && !errors.Is(err, train.ErrInterrupted):
+		return m, err
+	case ctx.Err() == nil: // what has ended the steps is that this rank has seen enough, or another one has
+		err = nil
+	}
+	if err := s.agree(Interrupted(err)); err != nil { // of which rank the context has ended
+		return m, err
 	}
 	stage := c.Train
 	if c.Arm.Rival() {

@@ -1,9 +1,13 @@
 package run
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"testing"
 	"time"
 
+	"nmn/group/local"
 	"nmn/recipe"
 	"nmn/train"
 )
@@ -62,4 +66,46 @@ func TestMeasure_OfDataWithoutAFullBatch(t *testing.T) {
 	if m.Full() || m.Bags != c.Data.TrainSize || m.Images != m.Bags || m.Mean != float64(m.Bags) {
 		t.Errorf("%+v, want steps of %d pictures", m, c.Data.TrainSize)
 	}
+}
+
+// An interrupt of one rank while steps are timed, which others end likewise once they have seen enough, ends all ranks.
+func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
+	c := DefaultConfig()
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 64, 0, 1
+	c.Net.Width, c.Run.Device, c.Run.Threads, c.Recipe.Form = .5, "cpu", 1, recipe.Paper
+	c.Train.Stage1Epochs = 10_000
+	arm, err := recipe.Stage1.TrainArm(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for _, g := range local.New(3, time.Minute) {
+		all.Go(func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s, err := Open(ctx, c, Options{Group: g})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			net, err := s.FreshNet(arm)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer net.Close()
+			if g.Rank() == 1 {
+				time.AfterFunc(200*time.Millisecond, cancel)
+			}
+			_, err = s.measureNet(ctx, arm, net, 1<<30, time.Hour)
+			if !errors.Is(err, context.Canceled) || !Told(err) {
+				t.Errorf("rank %d: %v", g.Rank(), err)
+			}
+			if err := s.agree(nil); err != nil { // the group goes on
+				t.Errorf("rank %d, afterwards: %v", g.Rank(), err)
+			}
+		})
+	}
+	all.Wait()
 }

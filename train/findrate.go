@@ -58,10 +58,11 @@ func (o Options) sweep(ctx context.Context, rates RateSweep, see func(StepDone) 
 	_, err = t.Run(inner)
 	var broken *NonFiniteError
 	switch {
-	case err == nil || ctx.Err() == nil && over && errors.Is(err, ErrInterrupted):
-		return over, nil
-	case ctx.Err() == nil && rates.First != noRate && errors.As(err, &broken):
-		return true, nil
+	case err == nil || over && errors.Is(err, ErrInterrupted):
+	case rates.First != noRate && errors.As(err, &broken):
+		over = true
+	default:
+		return false, err
 	}
-	return false, err
+	return over, t.ranks.agree(context.Cause(ctx)) // that of one rank may have ended at the last step
 }

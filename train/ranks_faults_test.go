@@ -344,3 +344,41 @@ func TestRanks_FindTheSameLearningRate(t *testing.T) {
 		}
 	}
 }
+
+// An interrupt of one rank at the very step with which a sweep is over ends all of them, as at any other step.
+func TestRanks_InterruptedAtTheLastStepOfASweep(t *testing.T) {
+	sweep := RateSweep{First: 1e-5, Last: 1e6, Steps: 40}
+	find := func(at int) (steps int, errs []error) {
+		errs = make([]error, 3)
+		asRanks(t, 3, func(g group.Group) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			r := newRig()
+			r.group = g
+			made := 0
+			r.observers = []Observer{{Step: func(StepDone) {
+				if made++; g.Rank() == 1 && made == at {
+					cancel()
+				}
+			}}}
+			_, errs[g.Rank()] = FindLearningRate(ctx, r.options(t), sweep)
+			if err := group.Agree(g, nil); err != nil { // the group goes on
+				t.Errorf("rank %d, afterwards: %v", g.Rank(), err)
+			}
+			if g.Rank() == 1 {
+				steps = made
+			}
+		})
+		return steps, errs
+	}
+	last, errs := find(0)
+	check(t, errors.Join(errs...))
+	for _, at := range []int{sweep.Steps, last - 1, last} {
+		_, errs := find(at)
+		for rank, err := range errs {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("interrupted at step %d of %d, rank %d: %v", at, last, rank, err)
+			}
+		}
+	}
+}
