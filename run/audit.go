@@ -54,13 +54,15 @@ type AuditOptions struct {
 }
 
 // OpenAudit opens the data of a finished run, all labels in memory. A folder without a run, one that was interrupted,
-// and data that have changed since are refused with a *ConfigError.
+// and data that have changed since are refused with a *ConfigError. Of several ranks each gives the folder that
+// FollowAudit has given it.
 func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) {
-	if err := checkAudited(dir); err != nil {
-		return nil, err
-	}
 	var c Config
-	if err := (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c); err != nil {
+	err := checkAudited(dir)
+	if err == nil {
+		err = (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c)
+	}
+	if err := AgreeOn(o.Group, err); err != nil {
 		return nil, err
 	}
 	c.Run.Precision = tensor.Auto // that of the run may be one that this device lacks
@@ -71,7 +73,7 @@ func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) 
 		return nil, err
 	}
 	a := &Audit{Dir: dir, session: s, rows: make(map[string]int, s.Data.Train.Len())}
-	if err := a.check(ctx); err != nil {
+	if err := s.agree(a.check(ctx)); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	for row, id := range s.Data.Train.IDs {
@@ -129,10 +131,11 @@ func (a *Audit) Data() *dataset.Splits { return a.session.Data }
 func (a *Audit) Folder() string { return filepath.Join(a.Dir, AuditFolder) }
 
 // Lock keeps other audits of the run out until release is called; see Session.Lock.
-func (a *Audit) Lock() (release func() error, err error) { return a.session.Lock(a.Folder()) }
+func (a *Audit) Lock() (release func() error, err error) { return a.session.lock(a.Folder()) }
 
 // Rank ranks the labels of the bags that have scores. Rates are estimated from the same scores unless the options name
-// a file, which is read without calibration, as of nets that were trained through the noise model.
+// a file, which is read without calibration, as of nets that were trained through the noise model. Ranks share the work
+// and all get the report, of which rank 0 alone has the judgement.
 func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit.Report, error) {
 	train := a.session.Data.Train
 	k := train.Vocabulary.Len()
@@ -144,6 +147,7 @@ func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit
 	if train.Truth != nil {
 		in.Truth = chosen(train.Truth.Uint8s(), s.Bags, k)
 	}
+	o.Estimation.Group = a.session.ranks
 	if o.Rates == "" {
 		o.Plain, o.Raise = s.Plain, s.Raised
 	}

@@ -86,14 +86,17 @@ func logSpeed(path string) float64 {
 // of the audit, where Scores finds it. Nets that are there already are not trained again. When ctx ends, what was done
 // is saved, and the error wraps ErrInterrupted.
 func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
-	if s, err := a.foldsOfRun(); err != nil || s != nil && o.Folds == a.folds() {
-		return s, err
+	there, err := a.foldsOfRun()
+	if there == nil || o.Folds != a.folds() {
+		if err == nil {
+			there, err = a.trained(o.Folds)
+		}
 	}
-	if s, err := a.trained(o.Folds); err != nil || s != nil {
-		return s, err
+	if err := a.session.agree(err); err != nil || there != nil {
+		return there, err
 	}
 	settings, err := a.foldSettings(o)
-	if err != nil {
+	if err := a.session.agree(err); err != nil {
 		return nil, err
 	}
 	s := *a.session
@@ -113,7 +116,7 @@ func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
 	if err == nil && scores == nil {
 		err = fmt.Errorf("%s: its scores are not of all training bags: remove the folder to train its nets again", dir)
 	}
-	return scores, err
+	return scores, a.session.agree(err)
 }
 
 // folds are those of the run itself.

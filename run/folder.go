@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
@@ -99,6 +100,18 @@ var ErrLocked = lock.ErrHeld
 // Lock keeps other processes out of a folder until release is called, as Train and TrainArm do with theirs; it is not
 // for the folders below. A folder that another process is writing is an error that names it and wraps ErrLocked.
 func (s *Session) Lock(dir string) (release func() error, err error) { return LockFolder(dir, s.Log) }
+
+// lock is Lock on all ranks, each of its own folder, or on none.
+func (s *Session) lock(dir string) (release func() error, err error) {
+	release, taking := s.Lock(dir)
+	if err := s.agree(taking); err != nil {
+		if taking == nil {
+			err = errors.Join(err, release())
+		}
+		return nil, err
+	}
+	return release, nil
+}
 
 // LockFolder is Session.Lock without a session.
 func LockFolder(dir string, log *slog.Logger) (release func() error, err error) {

@@ -161,14 +161,25 @@ func AgreeOn(g group.Group, err error) error { return ranks.Agree(group.Of(g), e
 // rank 0 that folder, on the others a temporary one with the small files of it and stubs of its checkpoints. release
 // removes it. What is wrong on one rank is an error on all.
 func FollowRun(g group.Group, dir string) (own string, release func() error, err error) {
-	return ranks.Follow(group.Of(g), dir, ranks.Kind{File: neededOfRun, Folder: foldersOfRuns.MatchString,
-		Stub: func(w io.Writer, path string) error {
-			stub, err := train.Stub(path)
-			if err == nil {
-				_, err = w.Write(stub)
-			}
-			return err
-		}})
+	return ranks.Follow(group.Of(g), dir, followed(foldersOfRuns.MatchString))
+}
+
+// FollowAudit is FollowRun of a run with what audits of it have left.
+func FollowAudit(g group.Group, dir string) (own string, release func() error, err error) {
+	return ranks.Follow(group.Of(g), dir, followed(func(name string) bool {
+		return foldersOfRuns.MatchString(name) || name == AuditFolder || strings.HasPrefix(name, foldsOf)
+	}))
+}
+
+// followed is what ranks need of the folder of a run with some folders in it.
+func followed(folders func(name string) bool) ranks.Kind {
+	return ranks.Kind{File: neededOfRun, Folder: folders, Stub: func(w io.Writer, path string) error {
+		stub, err := train.Stub(path)
+		if err == nil {
+			_, err = w.Write(stub)
+		}
+		return err
+	}}
 }
 
 // neededOfRun reports whether ranks other than rank 0 need a file, and whether it is a checkpoint: not what grows with

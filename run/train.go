@@ -43,8 +43,8 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (o *Outcom
 	if s, err = s.With(ctx, *c); err != nil {
 		return nil, err
 	}
-	release, err := s.Lock(dir)
-	if err := s.agree(err); err != nil {
+	release, err := s.lock(dir)
+	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()

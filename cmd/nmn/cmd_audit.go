@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
-	ranks "nmn/group"
 	"nmn/labels/audit"
 	"nmn/labels/multiclass"
 	"nmn/labels/neighbours"
@@ -67,10 +66,6 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.rows.options.Group, a.options.Estimation.Group = p.ranks, p.ranks
 			if len(args) == 1 {
-				if n := ranks.Of(p.ranks).Size(); n > 1 {
-					return usagef("audit: a run is audited in one process, and there are %d ranks: start it without mpirun "+
-						"or srun, or audit files of scores", n)
-				}
 				return a.auditRun(cmd.Context(), p, args[0], cmd.Flags().Changed)
 			}
 			if err := a.ofRun.check(cmd.Flags().Changed); err != nil {

@@ -122,11 +122,22 @@ func (p *program) follows() bool { return p.ranks != nil && p.ranks.Rank() > 0 }
 // runFolder is where this rank keeps a run, or an experiment, that people find in dir. release is to be called at the end.
 func (p *program) runFolder(dir string) (own string, release func(), err error) {
 	own, remove, err := run.FollowRun(p.ranks, dir)
-	return own, func() {
+	return own, p.warned(remove), err
+}
+
+// auditedFolder is runFolder of a run that is audited.
+func (p *program) auditedFolder(dir string) (own string, release func(), err error) {
+	own, remove, err := run.FollowAudit(p.ranks, dir)
+	return own, p.warned(remove), err
+}
+
+// warned calls remove, whose failure does no harm.
+func (p *program) warned(remove func() error) func() {
+	return func() {
 		if err := remove(); err != nil {
 			p.log.Warn("a temporary folder stays", "cause", err)
 		}
-	}, err
+	}
 }
 
 // How long a rank that ends with an error waits for the others to end too, before it ends the job: they may have failed
