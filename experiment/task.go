@@ -98,9 +98,8 @@ func (g *Grid) do(ctx context.Context, m *members, t *Task, of int, wait time.Du
 	}
 	options.Heading = fmt.Sprintf("noise %s, seed %d (task %d, %d in all)", t.Noise, t.Seed, t.Number, of)
 	path := filepath.Join(t.Dir, taskClaim)
-	if o, err := s.FinishedArm(ctx, options); err != nil || o != nil {
-		_ = claim.Tidy(ctx, path) // a run that is complete needs nothing of its folder
-		return o != nil, err
+	if done, err := complete(ctx, s, options, path); err != nil || done {
+		return done, errors.Join(err, s.Refresh(t.Dir))
 	}
 	if err := os.MkdirAll(t.Dir, 0o777); err != nil {
 		return false, err
@@ -114,6 +113,22 @@ func (g *Grid) do(ctx context.Context, m *members, t *Task, of int, wait time.Du
 	return reused, err
 }
 
+// complete reports whether a run is, which rank 0 looks up for all: others may end it at any moment.
+func complete(ctx context.Context, s *run.Session, o run.ArmOptions, path string) (done bool, err error) {
+	err = s.Lead(ctx, func(ctx context.Context) error {
+		outcome, err := s.FinishedArm(ctx, o)
+		if err != nil || outcome != nil {
+			_ = claim.Tidy(ctx, path) // a run that is complete needs nothing of its folder
+		}
+		done = outcome != nil
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	return done, s.Share(&done)
+}
+
 // Files of claims; see package claim.
 const (
 	folderClaim = "folder.claim" // of the folder of the experiment, while it is made
@@ -124,19 +139,22 @@ const (
 // alone keeps other processes away from the recipe of members.
 func alone(s *run.Session, m *members, wait time.Duration) func(context.Context) (func() error, error) {
 	return func(ctx context.Context) (func() error, error) {
-		c, _, err := take(ctx, s, m.recipeDir()+recipeClaim, wait)
+		release, _, err := take(ctx, s, m.recipeDir()+recipeClaim, wait)
 		if err != nil {
 			return nil, err
 		}
-		return c.Release, nil
+		if err := s.Refresh(m.recipeDir()); err != nil {
+			return nil, errors.Join(err, release())
+		}
+		return release, nil
 	}
 }
 
 // exclusively calls f while no other process works under the same claim. The context of f ends where another process
-// takes the claim over.
+// takes the claim over. Of several ranks rank 0 has the claim, for all.
 func exclusively(ctx context.Context, s *run.Session, path string, wait time.Duration,
 	f func(context.Context) error) (err error) {
-	c, held, err := take(ctx, s, path, wait)
+	release, held, err := take(ctx, s, path, wait)
 	if err != nil {
 		return err
 	}
@@ -144,14 +162,36 @@ func exclusively(ctx context.Context, s *run.Session, path string, wait time.Dur
 		if cause := context.Cause(held); err != nil && errors.Is(cause, claim.ErrLost) {
 			err = cause // in place of an interruption by a person
 		}
-		err = errors.Join(err, c.Release())
+		err = errors.Join(err, release())
 	}()
 	return f(held)
 }
 
-// take makes a claim, and says for whom it waits.
-func take(ctx context.Context, s *run.Session, path string, wait time.Duration) (c *claim.Claim, held context.Context,
-	err error) {
+// take has rank 0 make a claim, and say for whom all ranks wait. held ends on rank 0 where the claim is lost.
+func take(ctx context.Context, s *run.Session, path string, wait time.Duration) (release func() error,
+	held context.Context, err error) {
+	release, held = func() error { return nil }, ctx
+	err = s.Lead(ctx, func(waiting context.Context) error {
+		all, end := context.WithCancel(ctx)
+		stop := context.AfterFunc(waiting, end) // which ends when the wait does, and all when the work is done
+		c, of, err := claimed(all, s, path, wait)
+		stop()
+		if err != nil {
+			end()
+			return err
+		}
+		release, held = func() error { defer end(); return c.Release() }, of
+		return nil
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, release())
+	}
+	return release, held, nil
+}
+
+// claimed makes a claim on this rank.
+func claimed(ctx context.Context, s *run.Session, path string, wait time.Duration) (c *claim.Claim,
+	held context.Context, err error) {
 	err = s.Save(ctx, func() (err error) {
 		c, held, err = claim.Take(ctx, path, claim.Options{Wait: wait, Waiting: func(h lock.Holder) {
 			tellWait(s, fmt.Sprintf("%s is being worked on by %v", filepath.Dir(path), h), wait)
@@ -175,23 +215,35 @@ func tellWait(s *run.Session, what string, wait time.Duration) {
 }
 
 // whenFree calls f again for as long as a folder that it writes is locked by a process that does no task, such as one of
-// the whole experiment.
+// the whole experiment. Of several ranks rank 0 decides, after an error of which all know.
 func whenFree(ctx context.Context, s *run.Session, wait time.Duration, f func() error) error {
 	const pause = time.Second
 	began, told := time.Now(), false
 	for {
 		err := f()
-		if !errors.Is(err, run.ErrLocked) || time.Since(began) >= wait {
+		if err == nil || s.Ranks().Size() > 1 && !run.Told(err) {
 			return err
+		}
+		again := errors.Is(err, run.ErrLocked) && time.Since(began) < wait
+		if sharing := s.Share(&again); sharing != nil || !again {
+			return errors.Join(err, sharing)
 		}
 		if !told {
 			told = true
-			tellWait(s, err.Error(), wait)
+			if s.Leads() {
+				tellWait(s, err.Error(), wait)
+			}
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", run.ErrInterrupted, ctx.Err())
-		case <-time.After(pause):
+		err = s.Lead(ctx, func(ctx context.Context) error {
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("%w: %w", run.ErrInterrupted, ctx.Err())
+			case <-time.After(pause):
+				return nil
+			}
+		})
+		if err != nil {
+			return err
 		}
 	}
 }

@@ -33,11 +33,14 @@ type ArmOptions struct {
 // run that is complete already is not run again; reused says so. A folder that another process is writing is refused
 // with an error that wraps ErrLocked.
 func (s *Session) TrainArm(ctx context.Context, o ArmOptions) (outcome *Outcome, reused bool, err error) {
-	release, err := s.lock(o.Dir)
+	release, err := s.Lock(o.Dir)
 	if err != nil {
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	if err := s.Refresh(o.Dir); err != nil { // another process may have written there until now
+		return nil, false, err
+	}
 	return s.arm(o).run(ctx)
 }
 

@@ -98,12 +98,10 @@ func checkFolder(dir string, kind folder.Kind, c *Config) error {
 var ErrLocked = lock.ErrHeld
 
 // Lock keeps other processes out of a folder until release is called, as Train and TrainArm do with theirs; it is not
-// for the folders below. A folder that another process is writing is an error that names it and wraps ErrLocked.
-func (s *Session) Lock(dir string) (release func() error, err error) { return LockFolder(dir, s.Log) }
-
-// lock is Lock on all ranks, each of its own folder, or on none.
-func (s *Session) lock(dir string) (release func() error, err error) {
-	release, taking := s.Lock(dir)
+// for the folders below. A folder that another process is writing is an error that names it and wraps ErrLocked. Of
+// several ranks each locks its own, and all of them or none.
+func (s *Session) Lock(dir string) (release func() error, err error) {
+	release, taking := LockFolder(dir, s.Log)
 	if err := s.agree(taking); err != nil {
 		if taking == nil {
 			err = errors.Join(err, release())

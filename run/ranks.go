@@ -53,6 +53,9 @@ func (s *Session) first(v any) error {
 	return json.Unmarshal(all[0], v)
 }
 
+// Share gives every rank what rank 0 has in v, a pointer to what JSON can hold.
+func (s *Session) Share(v any) error { return s.first(v) }
+
 // fitsRanks refuses a loss that looks at a batch as a whole where several ranks have parts of it.
 func (s *Session) fitsRanks() error {
 	loss := s.Config.Train.Loss
@@ -162,6 +165,12 @@ func AgreeOn(g group.Group, err error) error { return ranks.Agree(group.Of(g), e
 // removes it. What is wrong on one rank is an error on all.
 func FollowRun(g group.Group, dir string) (own string, release func() error, err error) {
 	return ranks.Follow(group.Of(g), dir, followed(foldersOfRuns.MatchString))
+}
+
+// Refresh has the folder of this rank that stands for one of rank 0, in a folder that FollowRun has given, hold what that
+// of rank 0 holds by now, where other processes write too.
+func (s *Session) Refresh(dir string) error {
+	return ranks.Refresh(s.ranks, dir, folder.LockFile, followed(foldersOfRuns.MatchString))
 }
 
 // FollowAudit is FollowRun of a run with what audits of it have left.

@@ -94,9 +94,9 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if err := e.jobs.resolve(cmd, p); err != nil {
 		return err
 	}
-	if n := ranks.Of(p.ranks).Size(); n > 1 && e.jobs.wanted() {
-		return usagef("experiment: tasks of an array are processes of their own, and there are %d ranks: start them without "+
-			"mpirun or srun", n)
+	if n := ranks.Of(p.ranks).Size(); n > 1 && (e.jobs.list || e.jobs.collect) {
+		return usagef("experiment: --tasks and --collect train nothing and run in one process, and there are %d ranks: start "+
+			"them without mpirun or srun", n)
 	}
 	folder, release, err := p.runFolder(e.Dir)
 	if err != nil {

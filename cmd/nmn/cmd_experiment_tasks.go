@@ -12,6 +12,7 @@ import (
 
 	"nmn/eval"
 	"nmn/experiment"
+	ranks "nmn/group"
 	"nmn/internal/visible"
 	"nmn/report"
 	"nmn/run"
@@ -86,14 +87,30 @@ func (j *jobFlags) resolve(cmd *cobra.Command, p *program) error {
 	}
 	from, value := "--task", j.task
 	if value == taskFromEnvironment {
-		if from, value = p.taskVariable(); value == "" {
-			return usagef("experiment: --task auto, and none of %s is set: give a number",
-				strings.Join(taskVariables[:], " and "))
-		}
+		from, value = p.taskVariable()
+	}
+	if err := p.fromRank0(&from, &value); err != nil { // which may have the variable alone
+		return err
+	}
+	if value == "" && j.task == taskFromEnvironment {
+		return usagef("experiment: --task auto, and none of %s is set: give a number",
+			strings.Join(taskVariables[:], " and "))
 	}
 	var err error
 	if j.number, err = strconv.Atoi(value); err != nil || j.number < 0 {
 		return usagef("experiment: %s is %q, want a number of --tasks", from, value)
+	}
+	return nil
+}
+
+// fromRank0 gives every rank texts that rank 0 has.
+func (p *program) fromRank0(texts ...*string) error {
+	for _, text := range texts {
+		all, err := ranks.Exchange(ranks.Of(p.ranks), []byte(*text), nil)
+		if err != nil {
+			return err
+		}
+		*text = string(all[0])
 	}
 	return nil
 }

@@ -50,6 +50,38 @@ func Follow(g group.Group, dir string, kind Kind) (own string, release func() er
 	return own, release, nil
 }
 
+// Refresh has the folders of the ranks that follow one of rank 0 hold what that holds by now; dir is where this rank has
+// it. A file of the name kept, in the folder itself, stays as it is.
+func Refresh(g group.Group, dir, kept string, kind Kind) error {
+	if g.Size() == 1 {
+		return nil
+	}
+	if g.Rank() == 0 {
+		return send(g, dir, kind)
+	}
+	return receive(g, dir, empty(dir, kept))
+}
+
+// empty removes what is in a folder, but for a file, or makes the folder.
+func empty(dir, kept string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == kept {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // send has the other ranks receive the files of a folder.
 func send(g group.Group, dir string, kind Kind) error {
 	s := &sender{group: g}
@@ -93,9 +125,10 @@ func receive(g group.Group, dir string, failed error) error {
 	r := &receiver{group: g}
 	err := failed
 	if err == nil {
-		if err = os.Mkdir(dir, 0o777); err == nil {
-			err = unpack(tar.NewReader(r), dir)
-		}
+		err = os.MkdirAll(dir, 0o777)
+	}
+	if err == nil {
+		err = unpack(tar.NewReader(r), dir)
 	}
 	return Agree(g, cmp.Or(r.drain(), err))
 }
