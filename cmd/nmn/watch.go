@@ -175,6 +175,9 @@ func (s *watchedSession) Close() error { return cmp.Or(s.watch.close(), s.Sessio
 
 // tell shows a message to people.
 func (p *program) tell(m run.Message) {
+	if p.follows() { // rank 0 says it
+		return
+	}
 	text := withFlags(m.Text)
 	if m.Topic != "" {
 		text = fmt.Sprintf("%-7s %s", m.Topic, text)

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"nmn/eval/caption"
 	"nmn/experiment"
+	"nmn/group"
 	"nmn/internal/setting"
 	"nmn/loader/annotation"
 	"nmn/loader/scenes"
@@ -40,6 +40,11 @@ type Experiment struct {
 	Captioning captioner.Observer
 	// Extracted is called with how many of the frames of a split have their concept probabilities; nil for nobody.
 	Extracted func(done, of int)
+	// Group are the ranks that do the work together; nil for this process alone. All make the same calls, and rank 0 has
+	// the folder.
+	Group group.Group
+
+	dir string // where this rank has what lies in Dir
 }
 
 // Features is a folder of concept probabilities with a name for the table. The folder has train.npy, train.csv,
@@ -113,21 +118,15 @@ func (e *Experiment) Run(ctx context.Context) (tables []*report.Table, err error
 	if e.Log == nil {
 		e.Log = slog.New(slog.DiscardHandler)
 	}
-	release, err := run.LockFolder(e.Dir, e.Log)
+	release, err := e.takeFolder()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if err := run.RefuseForeign(e.Dir, captionersFolder,
-		append(experiment.TableFiles(), featuresFolder, conceptsFolder)...); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Join(e.Dir, captionersFolder), 0o777); err != nil {
-		return nil, err
-	}
 	var c *clips
 	if len(e.Features) > 0 {
 		c, err = e.ownClips(ctx)
+		err = e.agree(err)
 	} else {
 		c, err = e.scenes(ctx)
 	}
@@ -139,7 +138,10 @@ func (e *Experiment) Run(ctx context.Context) (tables []*report.Table, err error
 		return nil, err
 	}
 	tables = e.tables(c, rows)
-	return tables, run.SaveFiles(ctx, e.Log, func() error { return experiment.WriteTables(e.Dir, tables) })
+	if e.leads() {
+		err = run.SaveFiles(ctx, e.Log, func() error { return experiment.WriteTables(e.dir, tables) })
+	}
+	return tables, e.agree(err)
 }
 
 // tables are those of the experiment and of the paper. Figures of moving scenes, or of features of the caller, and
@@ -167,5 +169,5 @@ const (
 
 // features is the folder of the concept probabilities of a net.
 func (e *Experiment) features(seed uint64, arm string) string {
-	return filepath.Join(e.Dir, featuresFolder, fmt.Sprintf("seed-%d", seed), arm)
+	return filepath.Join(e.dir, featuresFolder, fmt.Sprintf("seed-%d", seed), arm)
 }

@@ -23,19 +23,9 @@ import (
 // scenes trains the nets on moving scenes and writes their concept probabilities and the true concepts.
 func (e *Experiment) scenes(ctx context.Context) (*clips, error) {
 	c := &clips{title: fmt.Sprintf("%d moving scenes", e.Nets.Data.TestSize), captions: map[string]*caption.Captions{}}
-	truth := filepath.Join(e.Dir, featuresFolder, "truth")
-	for split, config := range e.sceneSplits() {
-		captions, err := captioning.SceneCaptions(config, e.PerClip)
-		if err != nil {
-			return nil, &setting.Error{Field: "data", Err: err}
-		}
-		c.captions[split] = captions
-		err = run.SaveFiles(ctx, e.Log, func() error {
-			return captioning.WriteSceneTruth(filepath.Join(truth, split), config, captions.IDs)
-		})
-		if err != nil {
-			return nil, err
-		}
+	truth := filepath.Join(e.dir, featuresFolder, "truth")
+	if err := e.agree(e.writeTruth(ctx, c, truth)); err != nil {
+		return nil, err
 	}
 	if err := e.trainNets(ctx, c); err != nil {
 		return nil, err
@@ -47,6 +37,24 @@ func (e *Experiment) scenes(ctx context.Context) (*clips, error) {
 	c.rows = append(c.rows, row{name: "truth", title: "true concepts", folder: func(uint64) string { return truth },
 		aside: true})
 	return c, nil
+}
+
+// writeTruth makes the captions of the clips, and writes their true concepts.
+func (e *Experiment) writeTruth(ctx context.Context, c *clips, folder string) error {
+	for split, config := range e.sceneSplits() {
+		captions, err := captioning.SceneCaptions(config, e.PerClip)
+		if err != nil {
+			return &setting.Error{Field: "data", Err: err}
+		}
+		c.captions[split] = captions
+		err = run.SaveFiles(ctx, e.Log, func() error {
+			return captioning.WriteSceneTruth(filepath.Join(folder, split), config, captions.IDs)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sceneSplits are the clips of each split, those that the nets learn from and are judged by.
@@ -61,12 +69,12 @@ func (e *Experiment) sceneSplits() map[string]scenes.MovingConfig {
 
 // trainNets trains the nets for each seed, and writes their features.
 func (e *Experiment) trainNets(ctx context.Context, c *clips) (err error) {
-	grid := experiment.New(e.nets(), filepath.Join(e.Dir, conceptsFolder))
+	grid := experiment.New(e.nets(), filepath.Join(e.dir, conceptsFolder))
 	grid.Arms, grid.MIL, grid.Seeds = Arms(), experiment.WithMIL, e.Seeds
 	if err := grid.ResolveNoise(); err != nil {
 		return err
 	}
-	s, err := run.Open(ctx, grid.Config, run.Options{Log: e.Log, Observer: e.Observe})
+	s, err := run.Open(ctx, grid.Config, run.Options{Log: e.Log, Observer: e.Observe, Group: e.Group})
 	if err != nil {
 		return err
 	}
@@ -85,33 +93,32 @@ func (e *Experiment) trainNets(ctx context.Context, c *clips) (err error) {
 
 // writeConcepts writes the concept probabilities of every frame by the net of a run.
 func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips, dir, folder string) (err error) {
-	net, checkpoint, err := train.OpenNet(filepath.Join(dir, train.LastName), s.Backend)
+	net, checkpoint, err := train.OpenNetShared(e.Group, filepath.Join(dir, train.LastName), s.Backend)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
-	}
 	// The size of the batch is the limit on what goes through the net together.
-	if err := net.ChunkFrames(0); err != nil {
+	if err := e.agree(cmp.Or(os.MkdirAll(folder, 0o777), net.ChunkFrames(0))); err != nil {
 		return err
 	}
 	config := e.nets()
 	config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
 	l := config.Loader()
 	l.BatchBags = 64
-	sets := map[string]*loader.Set{splitTrain: s.Data.Train, splitValidation: s.Data.Validation, splitTest: s.Data.Test}
-	for split, set := range sets {
-		frames, _, err := loader.Frames(ctx, set)
-		if err != nil {
+	for _, of := range []struct {
+		split string
+		set   *loader.Set
+	}{{splitTrain, s.Data.Train}, {splitValidation, s.Data.Validation}, {splitTest, s.Data.Test}} {
+		frames, _, err := loader.Frames(ctx, of.set)
+		if err := e.agree(err); err != nil {
 			return err
 		}
-		if err := e.writeProbabilities(ctx, net, frames, l, filepath.Join(folder, split+".npy")); err != nil {
-			return err
+		err = e.writeProbabilities(ctx, net, frames, l, filepath.Join(folder, of.split+".npy"))
+		if err == nil {
+			err = captioning.WriteClips(filepath.Join(folder, of.split+".csv"), c.captions[of.split].IDs, config.Data.Frames)
 		}
-		ids, table := c.captions[split].IDs, filepath.Join(folder, split+".csv")
-		if err := captioning.WriteClips(table, ids, config.Data.Frames); err != nil {
+		if err := e.agree(err); err != nil {
 			return err
 		}
 	}
@@ -122,16 +129,19 @@ func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips
 func (e *Experiment) writeProbabilities(ctx context.Context, net *model.Net, set *loader.Set, l loader.Config,
 	path string) (err error) {
 	width, err := net.Config().LayerWidth(model.Probabilities)
-	if err != nil {
-		return err
+	var w *features.Writer
+	if err == nil {
+		w, err = features.Create(path, width)
 	}
-	w, err := features.Create(path, width)
-	if err != nil {
-		return err
+	if agreed := e.agree(err); agreed != nil {
+		if err == nil {
+			agreed = errors.Join(agreed, w.Close())
+		}
+		return agreed
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	done := 0
-	bad, err := train.Extract(ctx, net, set, l, []model.Layer{model.Probabilities},
+	bad, err := train.Passes{Group: e.Group}.Extract(ctx, net, set, l, []model.Layer{model.Probabilities},
 		func(_ int, rows [][]float32) error {
 			if done++; e.Extracted != nil {
 				e.Extracted(done, set.Len())

@@ -1,0 +1,59 @@
+package table4
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"nmn/experiment"
+	"nmn/group"
+	"nmn/run"
+)
+
+func (e *Experiment) ranks() group.Group { return group.Of(e.Group) }
+
+// leads reports whether this rank has the folder.
+func (e *Experiment) leads() bool { return e.ranks().Rank() == 0 }
+
+// agree makes what is wrong on one rank an error of all.
+func (e *Experiment) agree(err error) error { return run.AgreeOn(e.Group, err) }
+
+// takeFolder makes the folder of everything, or takes it, alone until release is called. The ranks that do not lead have
+// a temporary one for their copies of what is small in it: the nets without their weights, and the features.
+func (e *Experiment) takeFolder() (release func() error, err error) {
+	unlock := func() error { return nil }
+	if e.leads() {
+		unlock, err = e.lockFolder()
+	}
+	if agreed := e.agree(err); agreed != nil {
+		if err == nil {
+			agreed = errors.Join(agreed, unlock())
+		}
+		return nil, agreed
+	}
+	concepts, leave, err := run.FollowRun(e.Group, filepath.Join(e.Dir, conceptsFolder))
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	if e.dir = e.Dir; !e.leads() {
+		e.dir = filepath.Dir(concepts)
+	}
+	return func() error { return cmp.Or(leave(), unlock()) }, nil
+}
+
+// lockFolder is takeFolder for who sees the folder.
+func (e *Experiment) lockFolder() (release func() error, err error) {
+	release, err = run.LockFolder(e.Dir, e.Log)
+	if err != nil {
+		return nil, err
+	}
+	err = run.RefuseForeign(e.Dir, captionersFolder, append(experiment.TableFiles(), featuresFolder, conceptsFolder)...)
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(e.Dir, captionersFolder), 0o777)
+	}
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return release, nil
+}
