@@ -69,6 +69,22 @@ func TestTrain_HangupsSaveAndExit130(t *testing.T) {
 	}
 }
 
+// Schedulers warn by SIGUSR1, and two of them may.
+func TestTrain_WarningsSaveAndExit130(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd, _, stderr := asCommand(endless(dir, "--quiet")...)
+	check(t, cmd.Start())
+	waitForSteps(t, dir, 1, cmd.Process)
+	for range 2 {
+		_ = cmd.Process.Signal(syscall.SIGUSR1) // fails where the process has ended by now
+	}
+	_ = cmd.Wait()
+	wantSaved(t, cmd, dir, exitInterrupted)
+	if !strings.Contains(stderr.String(), "user defined signal 1") || !strings.Contains(stderr.String(), "--resume") {
+		t.Errorf("message %q names no signal or no way to go on", stderr)
+	}
+}
+
 func TestTrain_GoesOnWhereHangupsAreIgnoredAsNohupDoes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	nmn, _, _ := asCommand(endless(dir, "--quiet")...)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,11 +17,19 @@ var fakes = map[string]string{
 	"srun": `while [ "${1#-}" != "$1" ]; do echo "srun $1" >>"$LOG"; shift; done; exec "$@"`,
 	"sbatch": `echo "sbatch $*" >>"$LOG"
 while [ $# -gt 0 ]; do
-  case $1 in --wrap) SLURM_ARRAY_TASK_ID=0 bash -c "$2" ;; esac
+  case $1 in --wrap) SLURM_ARRAY_TASK_ID=0 sh -c "$2" || true ;; esac
   shift
 done
 echo "17;cluster"`,
+	"scontrol": `echo "scontrol $*" >>"$LOG"`,
 	"nmn": `{ printf nmn; printf '\t%s' "$@"; echo; } >>"$LOG"
+case " ${WARN:-} $* " in " yes train "* | " yes experiment --task "*) # as SLURM does before the time is over
+  trap 'echo saved >>"$LOG"; exit 130' USR1
+  sleep .3 # by now the script heeds it
+  kill -USR1 $PPID
+  for wait in $(seq 100); do sleep .05; done ;;
+esac
+[ -z "${FAIL:-}" ] || exit 1
 case " $* " in *" --tasks "*)
   echo task,arm,noise,MIL,seed,after,complete,folder
   echo 0,stage1,40 %,no,1,,no,a/stage1
@@ -31,6 +41,16 @@ esac`,
 
 // slurm runs a script of examples/slurm among the fakes, and returns what they wrote down.
 func slurm(t *testing.T, script string, args ...string) (lines []string) {
+	t.Helper()
+	lines, err := slurmEnds(t, script, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", script, err)
+	}
+	return lines
+}
+
+// slurmEnds is slurm with how the script ended.
+func slurmEnds(t *testing.T, script string, args ...string) (lines []string, err error) {
 	t.Helper()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -50,14 +70,15 @@ func slurm(t *testing.T, script string, args ...string) (lines []string) {
 	log := filepath.Join(dir, "log")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "LOG="+log, "SLURM_JOB_ID=17")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v: %s", script, err, out)
+	out, ended := cmd.CombinedOutput()
+	if ended != nil {
+		ended = fmt.Errorf("%w: %s", ended, out)
 	}
 	text, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Split(strings.TrimSpace(string(text)), "\n"), ended
 }
 
 // commandsOf are the command lines of nmn among what the fakes wrote down.
@@ -85,7 +106,41 @@ func TestSLURM_TrainingsAreOfThisProgram(t *testing.T) {
 	}
 }
 
-// What SLURM reads at the head of a script asks for as many cards as ranks, and for SIGTERM in time.
+// A training that SLURM warns of the end of its time is told, saves, and is queued again; one that fails is not.
+func TestSLURM_WarnedJobsAreQueuedAgain(t *testing.T) {
+	t.Setenv("WARN", "yes")
+	for _, script := range []string{"one-node.sh", "many-nodes.sh"} {
+		lines, err := slurmEnds(t, script, "--arm", "nmn-fd")
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+			t.Errorf("%s: %v, want exit code %d", script, err, exitInterrupted)
+		}
+		if got := lines[max(0, len(lines)-2):]; !slices.Equal(got, []string{"saved", "scontrol requeue 17"}) {
+			t.Errorf("%s ends with %q", script, got)
+		}
+	}
+	lines := slurm(t, "array.sh", filepath.Join(t.TempDir(), "grid"), "--size", "quick")
+	saved, again := 0, 0
+	for _, line := range lines {
+		switch line {
+		case "saved":
+			saved++
+		case "scontrol requeue 17":
+			again++
+		}
+	}
+	if saved != 2 || again != 2 { // one task of each of the two arrays
+		t.Errorf("%d tasks saved and %d were queued again, want 2 and 2: %q", saved, again, lines)
+	}
+	t.Setenv("WARN", "")
+	t.Setenv("FAIL", "yes")
+	if lines, err := slurmEnds(t, "one-node.sh"); err == nil || slices.Contains(lines, "scontrol requeue 17") {
+		t.Errorf("a training that fails: %v, %q", err, lines)
+	}
+}
+
+// What SLURM reads at the head of a script asks for as many cards as ranks, and for a warning in time, of the script
+// alone: it passes it on, and knows then that the job is to be queued again.
 func TestSLURM_HeadsAskForACardARank(t *testing.T) {
 	for _, script := range []string{"one-node.sh", "many-nodes.sh"} {
 		text, err := os.ReadFile(filepath.Join("../../examples/slurm", script))
@@ -99,7 +154,7 @@ func TestSLURM_HeadsAskForACardARank(t *testing.T) {
 				asked[name] = value
 			}
 		}
-		if asked["ntasks-per-node"] != asked["gpus-per-node"] || !strings.HasPrefix(asked["signal"], "TERM@") {
+		if asked["ntasks-per-node"] != asked["gpus-per-node"] || !strings.HasPrefix(asked["signal"], "B:USR1@") {
 			t.Errorf("%s asks for %q", script, asked)
 		}
 	}

@@ -16,13 +16,26 @@ mkdir -p "$folder"
 # words COMMAND... quotes a command for --wrap, which is a script.
 words() { printf '%q ' "$@"; }
 
+# task COMMAND... is a script that runs a command as a step of the job. SLURM warns the script by SIGUSR1, which it passes
+# on; a step that was not done by then is queued again, as in one-node.sh.
+task() {
+  echo "srun $(words "$@") & step=\$! warned='' code=0"
+  cat <<'END'
+trap 'warned=yes; kill -USR1 "$step" || true' USR1
+wait "$step" || code=$?
+[ "$code" != 138 ] || { code=0; wait "$step" || code=$?; }
+[ -z "$warned" ] || [ "$code" = 0 ] || scontrol requeue "$SLURM_JOB_ID"
+exit "$code"
+END
+}
+
 # queue NAME TASKS [DEPENDENCY] queues tasks, given as 0,6,12, and prints the number of the array.
 queue() {
   local flags=()
   [ -z "${3:-}" ] || flags=(--dependency="afterok:$3")
   sbatch --parsable --job-name="$1" --array="$2%${MOST:-16}" "${flags[@]}" --ntasks=1 --gpus=1 --cpus-per-task=8 \
-    --time=24:00:00 --signal=TERM@180 --requeue --open-mode=append --output="$folder/task-%a.log" \
-    --wrap "exec srun $(words nmn experiment --task auto --device cuda --run-dir "$folder" "${experiment[@]}")" | cut -d ';' -f 1
+    --time=24:00:00 --signal=B:USR1@180 --requeue --open-mode=append --output="$folder/task-%a.log" \
+    --wrap "$(task nmn experiment --task auto --device cuda --run-dir "$folder" "${experiment[@]}")" | cut -d ';' -f 1
 }
 
 experiment=("$@")

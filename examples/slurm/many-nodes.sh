@@ -12,7 +12,7 @@
 #SBATCH --cpus-per-task=8
 #SBATCH --exclusive
 #SBATCH --time=24:00:00
-#SBATCH --signal=TERM@300
+#SBATCH --signal=B:USR1@300
 #SBATCH --requeue
 #SBATCH --open-mode=append
 set -euo pipefail
@@ -21,5 +21,12 @@ runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
 # NCCL says once by which network it goes; a line with NET/Socket on a cluster with InfiniBand is a mistake to mend first.
 export NCCL_DEBUG=${NCCL_DEBUG:-WARN}
 
+# As in one-node.sh: five minutes before the end of the job's time all ranks save and end, and the job is queued again.
 srun --mpi=pmix --kill-on-bad-exit=1 --cpu-bind=cores \
-  nmn train --continue --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@"
+  nmn train --continue --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@" &
+step=$! warned='' code=0
+trap 'warned=yes; kill -USR1 "$step" || true' USR1
+wait "$step" || code=$?
+[ "$code" != 138 ] || { code=0; wait "$step" || code=$?; } # 138 is SIGUSR1: it has ended the wait, not the step
+[ -z "$warned" ] || [ "$code" = 0 ] || scontrol requeue "$SLURM_JOB_ID"
+exit "$code"

@@ -9,14 +9,20 @@
 #SBATCH --gpus-per-node=4
 #SBATCH --cpus-per-task=8
 #SBATCH --time=24:00:00
-#SBATCH --signal=TERM@180
+#SBATCH --signal=B:USR1@180
 #SBATCH --requeue
 #SBATCH --open-mode=append
 set -euo pipefail
 runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
 
-# SIGTERM comes three minutes before the end of the job's time, to every rank: all save at the same step and end. The same
-# job, queued again, goes on from there.
+# Three minutes before the end of the job's time SLURM sends this script SIGUSR1, and srun passes it on to every rank:
+# all save at the same step and end. The job is then queued again, and goes on from there. One that is cancelled is not.
 # Every rank sees the four cards and takes the one of its local rank.
 srun --mpi=pmix --kill-on-bad-exit=1 --cpu-bind=cores \
-  nmn train --continue --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@"
+  nmn train --continue --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@" &
+step=$! warned='' code=0
+trap 'warned=yes; kill -USR1 "$step" || true' USR1
+wait "$step" || code=$?
+[ "$code" != 138 ] || { code=0; wait "$step" || code=$?; } # 138 is SIGUSR1: it has ended the wait, not the step
+[ -z "$warned" ] || [ "$code" = 0 ] || scontrol requeue "$SLURM_JOB_ID"
+exit "$code"

@@ -16,7 +16,7 @@ import (
 const (
 	killed     = "kill"      // SIGKILL at a call, a write half made or not at all
 	killedLate = "kill-time" // SIGKILL at a random time
-	signalled  = "signal"    // SIGINT, SIGTERM or SIGHUP
+	signalled  = "signal"    // SIGINT, SIGTERM, SIGHUP or SIGUSR1
 	twice      = "signals"   // two of them
 	unheard    = "pipe"      // nobody reads standard output or standard error
 	failsOnce  = "once"      // one call fails
@@ -102,8 +102,8 @@ func drawKind(r *rand.Rand, kind string, calls int) fault {
 	f := fault{Kind: kind, At: 1 + r.IntN(max(1, calls)), Over: 1 + r.IntN(20), Share: r.Float64(), Other: r.IntN(2) == 0,
 		For: time.Duration(10+r.IntN(400)) * time.Millisecond}
 	f.Errno = []unix.Errno{unix.ENOSPC, unix.ENOSPC, unix.EIO, unix.EDQUOT, unix.EROFS, unix.EMFILE}[r.IntN(6)]
-	signals := []unix.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP}
-	f.Signals = []unix.Signal{signals[r.IntN(3)]}
+	signals := []unix.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1}
+	f.Signals = []unix.Signal{signals[r.IntN(len(signals))]}
 	half := r.IntN(2) == 0
 	jumps := []time.Duration{-time.Hour, time.Hour, -30 * 365 * 24 * time.Hour, 75 * 365 * 24 * time.Hour, -time.Second}
 	f.Jump = jumps[r.IntN(len(jumps))]
@@ -137,7 +137,7 @@ func canFail(errno unix.Errno, name string, takesSpace, syncs bool) bool {
 var meaning = map[string]string{
 	killed:     "killed at one system call, with half of a write made or none",
 	killedLate: "killed at a random time",
-	signalled:  "interrupt, hangup or termination",
+	signalled:  "interrupt, hangup, termination or a scheduler's warning",
 	twice:      "two signals, one soon after the other",
 	unheard:    "nobody reads standard output or standard error",
 	failsOnce:  "one call fails (disk full, input/output error, quota, read-only, too many files)",
