@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"regexp"
 	"strconv"
@@ -75,19 +76,24 @@ func (s *Session) compareRanks(ctx context.Context, err error) error {
 		return err
 	}
 	var own map[string]string
+	var pictures []string
 	if err == nil {
-		own, err = s.identity(ctx)
+		own, pictures, err = s.identity(ctx)
 	}
 	if err := s.agree(err); err != nil {
 		return err
 	}
-	return ranks.Compare(s.ranks, own)
+	if err := ranks.Compare(s.ranks, own); err != nil {
+		return err
+	}
+	return ranks.CompareList(s.ranks, "picture or shard", pictures)
 }
 
-// identity is what must be the same on all ranks, by what it is called in messages.
-func (s *Session) identity(ctx context.Context) (map[string]string, error) {
+// identity is what must be the same on all ranks, by what it is called in messages, and the pictures or shards with their
+// sizes, and with digests where the configuration asks for them.
+func (s *Session) identity(ctx context.Context) (own map[string]string, pictures []string, err error) {
 	b := ThisBuild()
-	own := map[string]string{"program's version": b.Version, "program's revision": b.Revision, "platform": b.Platform,
+	own = map[string]string{"program's version": b.Version, "program's revision": b.Revision, "platform": b.Platform,
 		"program's modification": strconv.FormatBool(b.Modified), "instruction set": b.SIMD,
 		"kind of device": deviceKind(s.Backend.Name()), "precision": string(s.Config.Run.Precision),
 		"precision of gradients between ranks": s.Config.Run.Gradients}
@@ -105,30 +111,30 @@ func (s *Session) identity(ctx context.Context) (map[string]string, error) {
 		}
 		h := sha256.New()
 		if err := hashSet(ctx, h, set); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		own[name] = hex.EncodeToString(h.Sum(nil))
 	}
 	files, err := s.Config.files(ctx, s.Data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	pictures := sha256.New() // and frames: too many to name each
 	for _, f := range files {
-		if f.Digest != "" {
+		switch inFolder := strings.Contains(f.Name, "/"); {
+		case f.Digest != "" && !inFolder:
 			own["file of "+f.Name] = f.Digest
-			continue
+		case f.Digest != "":
+			pictures = append(pictures, fmt.Sprintf("%s of %d bytes with SHA-256 %s", f.Name, f.Size, f.Digest))
+		default:
+			pictures = append(pictures, fmt.Sprintf("%s of %d bytes", f.Name, f.Size))
 		}
-		folder.HashText(pictures, f.Name)
-		folder.HashText(pictures, strconv.FormatInt(f.Size, 10))
 	}
-	own["list of pictures with their sizes"] = hex.EncodeToString(pictures.Sum(nil))
 	h := sha256.New()
 	for _, w := range s.Data.Train.Vocabulary.Words() {
 		folder.HashText(h, w.Text+"\x00"+w.POS.String())
 	}
 	own["vocabulary"] = hex.EncodeToString(h.Sum(nil))
-	return own, nil
+	return own, pictures, nil
 }
 
 // deviceKind is what a device of a name is.

@@ -35,12 +35,17 @@ func Compare(g group.Group, own map[string]string) error {
 	}
 	for rank := 1; rank < len(theirs); rank++ {
 		if key := difference(theirs[0], theirs[rank]); key != "" {
-			return toldError{setting.Errorf("", "rank %d (%s) differs from rank 0 (%s): its %s is %s, that of rank 0 is %s: "+
-				"all ranks need the same program, configuration and data", rank, g.Names()[rank], g.Names()[0], key,
-				shown(theirs[rank][key]), shown(theirs[0][key]))}
+			return differs(g, rank, key, theirs[rank][key], theirs[0][key])
 		}
 	}
 	return nil
+}
+
+// differs is the error of all ranks where one of them has another thing than rank 0.
+func differs(g group.Group, rank int, what, its, first string) error {
+	return toldError{setting.Errorf("", "rank %d (%s) differs from rank 0 (%s): its %s is %s, that of rank 0 is %s: all "+
+		"ranks need the same program, configuration and data", rank, g.Names()[rank], g.Names()[0], what, shown(its),
+		shown(first))}
 }
 
 // difference is the first key whose values differ; empty for none.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -68,6 +69,46 @@ func TestCompare_NamesTheRankAndWhatDiffers(t *testing.T) {
 			t.Errorf("rank %d: %v, want %s", g.Rank(), err, want)
 		}
 	})
+}
+
+func TestCompareList_NamesTheFirstEntryThatDiffers(t *testing.T) {
+	list := make([]string, 2*partLength+100)
+	for i := range list {
+		list[i] = fmt.Sprintf("%04d.jpg of %d bytes", i, 100+i)
+	}
+	other, last := slices.Clone(list), len(list)-1
+	other[partLength+6] = "a.jpg of 1 bytes"
+	for name, c := range map[string]struct {
+		theirs []string
+		want   string
+	}{
+		"the same":         {slices.Clone(list), ""},
+		"another":          {other, "its picture 1031 is a.jpg of 1 bytes, that of rank 0 is 1030.jpg of 1130 bytes"},
+		"one less":         {list[:last], "its picture 2148 is not there, that of rank 0 is 2147.jpg of 2247 bytes"},
+		"a part less":      {list[:partLength], "its picture 1025 is not there, that of rank 0 is 1024.jpg of 1124 bytes"},
+		"one more":         {append(slices.Clone(list), "b.jpg"), "its picture 2149 is b.jpg, that of rank 0 is not there"},
+		"none":             {nil, "its picture 1 is not there, that of rank 0 is 0000.jpg of 100 bytes"},
+		"the first is new": {list[1:], "its picture 1 is 0001.jpg of 101 bytes, that of rank 0 is 0000.jpg of 100 bytes"},
+	} {
+		onRanks(3, func(g group.Group) {
+			own := list
+			if g.Rank() == 2 {
+				own = c.theirs
+			}
+			err := CompareList(g, "picture", own)
+			if c.want == "" {
+				if err != nil {
+					t.Errorf("%s, rank %d: %v", name, g.Rank(), err)
+				}
+				return
+			}
+			var mistake *setting.Error
+			if !errors.As(err, &mistake) || !Told(err) || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), "rank 2 (goroutine 2) differs") {
+				t.Errorf("%s, rank %d: %v, want %s", name, g.Rank(), err, c.want)
+			}
+		})
+	}
 }
 
 // run is the kind of the folders of tests.
