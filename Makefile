@@ -61,7 +61,7 @@ MPI ?= mpi
 ranks: ## vet a build with MPI and test it under mpirun (needs a C compiler and Open MPI with its headers; MPICH with MPI=mpich)
 	CGO_ENABLED=1 $(GO) vet -tags $(MPI) ./...
 	CGO_ENABLED=1 $(GO) test -count 1 -tags $(MPI) ./group/...
-	CGO_ENABLED=1 $(GO) test -count 1 -tags $(MPI) -short -run MPI ./cmd/nmn
+	CGO_ENABLED=1 .ci/test -count 1 -tags $(MPI) -short -run MPI ./cmd/nmn
 
 chaos: ## kills, faults, signals and full disks over all commands that write, for CHAOS_MINUTES (default 10; Linux; docs/reliability.md)
 	$(GO) run ./internal/chaos --minutes $${CHAOS_MINUTES:-10} $(CHAOS)

@@ -189,6 +189,16 @@ func (p *program) saysError(err error) bool {
 	return !errors.As(err, &lost) && !run.Told(err)
 }
 
+// whose says in front of a failure which of several ranks it is of, and so of which host: the errors of other ranks say
+// so themselves, and the lines of other ranks have a prefix.
+func (p *program) whose(err error, line string) string {
+	var lost *ranks.LostError
+	if p.ranks == nil || p.ranks.Size() == 1 || p.follows() || exitCode(err) != exitFailure || errors.As(err, &lost) {
+		return line
+	}
+	return fmt.Sprintf("rank 0 (%s): %s", p.ranks.Names()[0], line)
+}
+
 // prefixed writes lines that begin with a prefix, each of them at once.
 type prefixed struct {
 	out    io.Writer

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -20,14 +21,43 @@ import (
 	"nmn/run"
 )
 
+// share is some ranks of a job that are started alike.
+type share struct {
+	n       int
+	dir     string // where they work; empty for where the test does
+	program string // empty for this one
+	env     string // NAME=VALUE that they have besides; empty for none
+	args    []string
+}
+
 // underMPI is mpirun with n processes of nmn.
 func underMPI(t *testing.T, n int, args ...string) (cmd *exec.Cmd, out, stderr *bytes.Buffer) {
+	t.Helper()
+	return jobOf(t, share{n: n, args: args})
+}
+
+// jobOf is mpirun with ranks that are started in different ways.
+func jobOf(t *testing.T, shares ...share) (cmd *exec.Cmd, out, stderr *bytes.Buffer) {
 	t.Helper()
 	mpirun, err := exec.LookPath("mpirun")
 	if err != nil {
 		t.Skip("no mpirun: ", err)
 	}
-	cmd = exec.Command(mpirun, append([]string{"--oversubscribe", "-n", strconv.Itoa(n), os.Args[0]}, args...)...)
+	args := []string{"--oversubscribe"}
+	for i, s := range shares {
+		if i > 0 {
+			args = append(args, ":")
+		}
+		args = append(args, "-n", strconv.Itoa(s.n))
+		if s.dir != "" {
+			args = append(args, "-wdir", s.dir)
+		}
+		if s.env != "" {
+			args = append(args, "-x", s.env)
+		}
+		args = append(append(args, cmp.Or(s.program, os.Args[0])), s.args...)
+	}
+	cmd = exec.Command(mpirun, args...)
 	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
 		"TMPDIR="+t.TempDir())
 	out, stderr = &bytes.Buffer{}, &bytes.Buffer{}
@@ -131,6 +161,17 @@ func (k *killer) killRank(t *testing.T, rank, target int, args ...string) time.D
 	return time.Since(began)
 }
 
+// wait waits until so many steps have been logged, and kills a job that makes none.
+func (k *killer) wait(t *testing.T, steps int, job *os.Process, stderr fmt.Stringer) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); k.steps() < steps; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			_ = job.Kill()
+			t.Fatalf("no step %d within a minute: %s", steps, stderr)
+		}
+	}
+}
+
 // Each rank may be asked to end: all save and end with it, and any number of ranks goes on.
 func TestMPI_SignalOnAnyRankSavesAndEndsAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
@@ -141,12 +182,7 @@ func TestMPI_SignalOnAnyRankSavesAndEndsAll(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(time.Minute); k.steps() < before+3; time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				_ = cmd.Process.Kill()
-				t.Fatalf("no step within a minute: %s", stderr)
-			}
-		}
+		k.wait(t, before+3, cmd.Process, stderr)
 		_ = syscall.Kill(ranksOf(cmd.Process.Pid)[rank], syscall.SIGTERM)
 		_ = cmd.Wait()
 		if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+dir) ||
@@ -159,6 +195,36 @@ func TestMPI_SignalOnAnyRankSavesAndEndsAll(t *testing.T) {
 	}
 }
 
+// What schedulers send before a job's time is over: mpirun passes it on to all ranks, which have the time that they need.
+func TestMPI_WarningOfTheJobSavesAndEndsAll(t *testing.T) {
+	args := func(dir string) []string { return append(onFour(dir), "--stage1-epochs", "12") }
+	whole, dir := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	cmd, want, stderr := underMPI(t, 4, args(whole)...)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	k := killer{dir: dir}
+	cmd, out, stderr := underMPI(t, 4, args(dir)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	k.wait(t, 3, cmd.Process, stderr)
+	_ = cmd.Process.Signal(syscall.SIGUSR1)
+	_ = cmd.Wait()
+	if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+dir) ||
+		out.Len() > 0 {
+		t.Errorf("exit code %d, %s", cmd.ProcessState.ExitCode(), stderr)
+	}
+	if !durable.Exists(filepath.Join(dir, run.Stage1Folder, "last.safetensors")) {
+		t.Error("nothing was saved")
+	}
+	cmd, out, stderr = underMPI(t, 4, "train", "--resume", dir, "-q")
+	if err := cmd.Run(); err != nil || out.String() != want.String() {
+		t.Errorf("%v: %s, the evaluation is\n%s\nundisturbed:\n%s", err, stderr, out, want)
+	}
+	sameRuns(t, dir, whole)
+}
+
 func TestMPI_HangingRankIsNamed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	k := killer{dir: dir}
@@ -166,12 +232,7 @@ func TestMPI_HangingRankIsNamed(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); k.steps() < 3; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			_ = cmd.Process.Kill()
-			t.Fatalf("no step within a minute: %s", stderr)
-		}
-	}
+	k.wait(t, 3, cmd.Process, stderr)
 	_ = syscall.Kill(ranksOf(cmd.Process.Pid)[1], syscall.SIGSTOP)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()

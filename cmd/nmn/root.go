@@ -46,7 +46,7 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 		return exitOK
 	}
 	code := exitCode(err)
-	line := oneLine(err)
+	line := p.whose(err, oneLine(err))
 	switch {
 	case !p.saysError(err):
 		return code
