@@ -1,0 +1,173 @@
+//go:build linux && cgo && (mpi || mpich)
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/internal/durable"
+	"nmn/run"
+)
+
+// Files and arguments of trainings of about a second, in the folder where the ranks work.
+var (
+	ofPictures = []string{"train", "--preset", "scenes", "--captions", "pictures/captions_train2014.json", "--images",
+		"pictures/images", "--vocab", "pictures/vocabulary.txt", "--arm", "stage1", "--epochs", "1", "--batch-size", "8",
+		"--width", "0.5", "--device", "cpu", "--threads", "1", "-q", "--run-dir", "run", "--continue"}
+	ofFeatures = []string{"train", "--features", "x.csv", "--labels", "y.csv", "--arm", "star", "--epochs", "2", "--hidden", "4",
+		"--device", "cpu", "--threads", "1", "-q", "--run-dir", "run", "--continue"}
+)
+
+// layData makes what these trainings learn from.
+func layData(t *testing.T, dir string) {
+	t.Helper()
+	must(t, "scenes", filepath.Join(dir, "pictures"), "--number", "24")
+	features, labels := featureRows(60)
+	write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2", features...))
+	write(t, filepath.Join(dir, "y.csv"), csvText("id,cat,dog", labels...))
+}
+
+// anotherProgram builds nmn of another revision, with the tags of this test.
+func anotherProgram(t *testing.T) string {
+	t.Helper()
+	tags := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "-tags" {
+				tags = s.Value
+			}
+		}
+	}
+	program := filepath.Join(t.TempDir(), "nmn")
+	build := exec.Command("go", "build", "-o", program, "-buildvcs=false", "-tags", tags, "-ldflags",
+		"-X "+reflect.TypeFor[run.Build]().PkgPath()+".revision=another", ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Skipf("another program cannot be built: %v: %s", err, out)
+	}
+	return program
+}
+
+// edit changes a file in the folder of a rank.
+func edit(name string, change func(content []byte) []byte) func(t *testing.T, dir string) {
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		write(t, path, string(change([]byte(read(t, path)))))
+	}
+}
+
+// A rank that works on something else than the others is refused on all ranks, by name and with what differs, before the
+// run folder is touched: be it a new one, or that of a run.
+func TestMPI_RanksThatDifferAreRefused(t *testing.T) {
+	const picture = "pictures/images/COCO_train2014_000000000003.jpg"
+	longer := func(b []byte) []byte { return append(b, 0) }
+	cases := []struct {
+		name   string
+		args   []string
+		change func(t *testing.T, dir string) // what rank 2 finds
+		other  share                          // how it is started, where that differs
+		again  bool                           // try it in the folder of a run too
+		want   []string
+	}{
+		{name: "a picture", args: ofPictures, again: true, change: edit(picture, longer),
+			want: []string{"its picture or shard 3 is data.images", "COCO_train2014_000000000003.jpg of"}},
+		{name: "the content of a picture", args: append(slices.Clone(ofPictures), "--verify-data"),
+			change: edit(picture, func(b []byte) []byte { b[len(b)/2] ^= 1; return b }),
+			want:   []string{"its picture or shard 3 is data.images", "COCO_train2014_000000000003.jpg of", "SHA-256"}},
+		{name: "a caption", args: ofPictures, change: edit("pictures/captions_train2014.json",
+			func(b []byte) []byte { return bytes.Replace(b, []byte("red"), []byte("blue"), 1) }),
+			want: []string{"its file of data.captions is"}},
+		{name: "the vocabulary", args: ofPictures, change: edit("pictures/vocabulary.txt",
+			func(b []byte) []byte { return b[:bytes.LastIndexByte(b[:len(b)-1], '\n')+1] }),
+			want: []string{"its file of data.vocabulary is"}},
+		{name: "a feature", args: ofFeatures, again: true, change: edit("x.csv",
+			func(b []byte) []byte { return append(b[:len(b)-2], (b[len(b)-2]-'0'+1)%10+'0', '\n') }),
+			want: []string{"its file of data.features.train.features is"}},
+		{name: "a label", args: ofFeatures, change: edit("y.csv",
+			func(b []byte) []byte { return append(b[:len(b)-2], b[len(b)-2]^1, '\n') }),
+			want: []string{"its file of data.features.train.labels is"}},
+		{name: "a setting", args: ofFeatures, other: share{args: append(slices.Clone(ofFeatures), "--batch-size", "9")},
+			want: []string{"its setting --batch-size is 9, that of rank 0 is"}},
+		{name: "the instruction set", args: ofFeatures, other: share{env: "NMN_SIMD=generic"},
+			want: []string{"its instruction set is generic"}},
+		{name: "the program", args: ofFeatures, other: share{program: anotherProgram(t)}, again: true,
+			want: []string{"its program's revision is another"}},
+	}
+	mine := t.TempDir()
+	layData(t, mine)
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if c.other.env != "" && run.ThisBuild().SIMD == "generic" {
+				t.Skip("there is but one instruction set")
+			}
+			theirs := filepath.Join(t.TempDir(), "theirs")
+			if err := os.CopyFS(theirs, os.DirFS(mine)); err != nil {
+				t.Fatal(err)
+			}
+			c.other.n, c.other.dir = 1, theirs
+			if c.change != nil {
+				c.change(t, theirs)
+			}
+			if c.other.args == nil {
+				c.other.args = c.args
+			}
+			folder := filepath.Join(mine, "run")
+			refuse := func() {
+				t.Helper()
+				cmd, out, stderr := jobOf(t, share{n: 2, dir: mine, args: c.args}, c.other)
+				_ = cmd.Run()
+				if code := cmd.ProcessState.ExitCode(); code != exitUsage || out.Len() > 0 {
+					t.Errorf("exit code %d, prints %q: %s", code, out, stderr)
+				}
+				for _, want := range append([]string{"rank 2 (", "differs from rank 0"}, c.want...) {
+					if !strings.Contains(stderr.String(), want) {
+						t.Errorf("%q is not in %s", want, stderr)
+					}
+				}
+				if durable.Exists(filepath.Join(theirs, "run")) {
+					t.Error("rank 2 has made a run folder")
+				}
+			}
+			refuse()
+			if durable.Exists(folder) {
+				t.Fatal("a run folder was made")
+			}
+			if !c.again {
+				return
+			}
+			t.Cleanup(func() { _ = os.RemoveAll(folder) })
+			cmd, _, stderr := jobOf(t, share{n: 3, dir: mine, args: c.args})
+			if err := cmd.Run(); err != nil {
+				t.Fatalf("alike: %v: %s", err, stderr)
+			}
+			before := contents(t, folder)
+			refuse()
+			if after := contents(t, folder); !reflect.DeepEqual(after, before) {
+				t.Errorf("the run folder was touched: it holds %d files, and held %d", len(after), len(before))
+			}
+		})
+	}
+}
+
+// contents are the files of a folder, with time and content.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, name := range filesOf(t, dir) {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = info.ModTime().String() + string(readFile(t, dir, name))
+	}
+	return all
+}
