@@ -120,7 +120,9 @@ func (r *ranks) close() error {
 	if r.reducer == nil {
 		return nil
 	}
-	return r.reducer.Close()
+	reducer := r.reducer
+	r.reducer = nil
+	return reducer.Close()
 }
 
 // agree returns an error on all ranks where one of them has one.

@@ -193,7 +193,7 @@ func TestRanks_ThatDriftApartAreFound(t *testing.T) {
 	all := make([]error, 3)
 	asRanks(t, 3, func(g group.Group) {
 		own := r
-		own.group, own.directory = g, t.TempDir()
+		own.group, own.directory = byMessages{g}, t.TempDir()
 		if g.Rank() == 0 {
 			own.directory = folder
 		}

@@ -34,6 +34,9 @@ func asRanks(t *testing.T, n int, f func(g group.Group)) {
 	all.Wait()
 }
 
+// byMessages is a group whose ranks hold no memory together, as those of several hosts.
+type byMessages struct{ group.Group }
+
 // outcome is what a rank has after a run.
 type outcome struct {
 	weights  map[string][]float32
@@ -160,6 +163,11 @@ func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
 				}
 				if ranks == 3 {
 					sameOnAll(t, all[0], learnOn(t, r, ranks, nil)[0], "two runs of 3 ranks")
+					sent := learnOn(t, r, ranks, func(_ int, r *rig) { r.group = byMessages{r.group} })
+					for rank := range sent {
+						check(t, sent[rank].err)
+						sameOnAll(t, all[0], sent[rank], "3 ranks that share memory and 3 that do not")
+					}
 				}
 			}
 			t.Logf("weights are apart by %.2g of their norm at most", worst)

@@ -205,7 +205,10 @@ func (t *Trainer) finish(e *StepDone) error {
 	if err := t.replays.do(work{}, t.passes.update); err != nil {
 		return err
 	}
-	return t.optimizer.advance()
+	if err := t.optimizer.advance(); err != nil {
+		return err
+	}
+	return t.updated()
 }
 
 // dropoutPurpose keeps the masks of the stages apart.

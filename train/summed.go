@@ -29,6 +29,9 @@ func (t *Trainer) reduce(nothing bool) error {
 			return err
 		}
 	}
+	if t.optimizer.divided.shared != nil {
+		return t.sumDivided(began)
+	}
 	err := r.beginTo(r.buckets)
 	if err == nil {
 		err = r.reducer.Wait()
@@ -42,10 +45,11 @@ func (t *Trainer) reduce(nothing bool) error {
 
 // enqueue computes the gradients of a plan. Those of all ranks are summed beside it: each bucket is begun where the
 // pass completes it, or, on a device that records, after each of two parts that are recorded, for a sum of several
-// ranks is no work that can be.
+// ranks is no work that can be. Ranks that hold gradients together sum them behind it: it would take their processors
+// from the pass.
 func (t *Trainer) enqueue(w work, whole func() error) error {
 	p := &t.passes
-	if !t.ranks.many || !w.last {
+	if !t.ranks.many || !w.last || t.optimizer.divided.shared != nil {
 		return t.replays.do(w, whole)
 	}
 	if !t.replays.records() {

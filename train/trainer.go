@@ -301,6 +301,7 @@ func (t *Trainer) Run(ctx context.Context) (Result, error) {
 		err = t.run(ctx)
 	}
 	t.leaveEpoch()
+	err = joined(err, t.leaveTogether())
 	err = t.interrupted(ctx, err)
 	if err == nil {
 		err = t.handOver()
@@ -324,6 +325,9 @@ func (t *Trainer) takeBack() error {
 }
 
 func (t *Trainer) run(ctx context.Context) error {
+	if err := t.holdTogether(); err != nil {
+		return err
+	}
 	t.started = time.Now()
 	for !t.limits().Reached(t.at.Epoch, t.at.Step, t.at.Stale) {
 		if t.at.Batch >= t.loader.Batches() {
@@ -341,6 +345,9 @@ func (t *Trainer) run(ctx context.Context) error {
 		if err := t.step(ctx); err != nil {
 			return err
 		}
+	}
+	if err := t.leaveTogether(); err != nil {
+		return err
 	}
 	return t.endStage(ctx)
 }

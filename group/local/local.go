@@ -42,7 +42,7 @@ type hub struct {
 type call struct {
 	name string
 	wire group.Wire
-	x    []float32 // of a sum
+	x    []float32 // of a sum, or of memory that is shared
 	data []byte    // of the others
 }
 
@@ -55,7 +55,7 @@ func misfit(all []call) error {
 			return fmt.Errorf("group: rank 0 is at a %s, rank %d at a %s", first.name, rank, c.name)
 		case c.wire != first.wire:
 			return fmt.Errorf("group: rank 0 sums on wire %d, rank %d on wire %d", first.wire, rank, c.wire)
-		case len(c.x) != len(first.x):
+		case c.name == "sum" && len(c.x) != len(first.x):
 			return fmt.Errorf("group: rank 0 adds %d numbers, rank %d %d", len(first.x), rank, len(c.x))
 		case c.name == "broadcast" && len(c.data) != len(first.data):
 			return fmt.Errorf("group: rank 0 sends %d bytes, rank %d takes %d", len(first.data), rank, len(c.data))
@@ -207,6 +207,19 @@ func (r *rank) Broadcast(data []byte) error {
 	}
 	copy(data, all[0].data)
 	return nil
+}
+
+// Share implements group.Sharer: goroutines see all memory.
+func (r *rank) Share(n int) (*group.Memory, error) {
+	all, err := r.hub.meet(r.rank, call{name: "share", x: make([]float32, n)})
+	if err != nil {
+		return nil, err
+	}
+	m := &group.Memory{}
+	for _, theirs := range all {
+		m.Ranks = append(m.Ranks, theirs.x)
+	}
+	return m, nil
 }
 
 // Close waits for nobody: goroutines end by themselves.

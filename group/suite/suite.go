@@ -36,6 +36,7 @@ func Cases() []Case {
 		{Name: "Agree", Run: agree},
 		{Name: "AgreeOnInterrupt", Run: agreeOnInterrupt},
 		{Name: "SumOf", Run: sumOf},
+		{Name: "Share", Run: share},
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CPU implements Ops on the host in float32. The parameters are cut into runs of blockLength
-// elements, whatever the number of threads.
+// CPU implements Ops on the host in float32. The parameters are cut into runs of Block elements, whatever the number of
+// threads.
 type CPU struct {
 	workers *tensor.Workers
 	level   simd.Level
@@ -17,11 +17,13 @@ type CPU struct {
 
 	// The blocks as values, made once: converting a method for each call would allocate.
 	sgdBlock, adamBlock, adamWBlock, squaresBlock, scaleBlock, averageBlock, exchangeBlock func(worker, block int)
+
+	parts partSums
 }
 
-// blockLength is large enough that a block outweighs its start, and small enough that the blocks of
-// a small net still fill several threads.
-const blockLength = 16384
+// Block is how many elements are updated at once, and whose squares are summed apart. It is large enough that a block
+// outweighs its start, and small enough that the blocks of a small net still fill several threads.
+const Block = 16384
 
 // job is what the blocks read.
 type job struct {
@@ -43,6 +45,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c.sgdBlock, c.adamBlock, c.adamWBlock = c.runSGDBlock, c.runAdamBlock, c.runAdamWBlock
 	c.averageBlock, c.exchangeBlock = c.runAverageBlock, c.runExchangeBlock
 	c.squaresBlock, c.scaleBlock = c.runSquaresBlock, c.runScaleBlock
+	c.parts.sumBlock = c.runPartBlock
 	return c
 }
 
@@ -76,8 +79,8 @@ func (c *CPU) cut(operation string, entries []Entry, use Use) error {
 		if err := whole.check(operation, i, use); err != nil {
 			return err
 		}
-		for lo := 0; lo < len(whole.g); lo += blockLength {
-			c.job.runs = append(c.job.runs, whole.part(lo, min(lo+blockLength, len(whole.g))))
+		for lo := 0; lo < len(whole.g); lo += Block {
+			c.job.runs = append(c.job.runs, whole.part(lo, min(lo+Block, len(whole.g))))
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ func newCPUAt(t testing.TB, threads int, level simd.Level) *CPU {
 func drawEntries(t testing.TB, seed uint64) []Entry {
 	stream := rng.New(seed)
 	var entries []Entry
-	for i, length := range []int{1, 7, blockLength, 33, 2*blockLength + 5} {
+	for i, length := range []int{1, 7, Block, 33, 2*Block + 5} {
 		e := Entry{W: optest.Normal(t, &stream, 1, length), G: optest.Normal(t, &stream, 1, length), M: optest.Normal(t, &stream, 1, length), V: optest.Normal(t, &stream, 1, length),
 			LR: 0.01 * float32(i+1), Decay: 0.1 * float32(i%2)}
 		for k, v := range e.V.Float32s() {
@@ -159,7 +159,7 @@ func TestGradNorm_OfHugeAndTinyGradients(t *testing.T) {
 func TestGradNorm_NotFiniteShows(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		entries := drawEntries(t, 4)
-		entries[4].G.Float32s()[2*blockLength+3] = float32(bad)
+		entries[4].G.Float32s()[2*Block+3] = float32(bad)
 		norm := optest.Vector(t, 0)
 		optest.Must(t, newTestCPU(t, 2).GradNorm(norm, entries))
 		if v := float64(norm.Float32s()[0]); !math.IsNaN(v) && !math.IsInf(v, 0) {

@@ -18,6 +18,7 @@ type RankFigures struct {
 	Ranks         int       `json:"ranks,omitempty"`
 	SumsMS        float64   `json:"sums_ms,omitempty"` // all gradients summed over the ranks, with nothing beside it
 	GradientBytes int       `json:"gradient_bytes,omitempty"`
+	Shared        bool      `json:"shared_memory,omitempty"`   // gradients and weights are held together
 	RankMemoryMiB []float64 `json:"rank_memory_mib,omitempty"` // the most that each process held
 }
 
@@ -31,26 +32,43 @@ func (o Options) shared(n Net) (Net, error) {
 	return n, nil
 }
 
-// together measures what ranks have beside their steps. Every rank calls it.
-func (o Options) together(net *model.Net) (f RankFigures, err error) {
+// together measures what ranks have beside their steps, of which each held so much memory. Every rank calls it.
+func (o Options) together(net *model.Net, memory float64) (f RankFigures, err error) {
 	g := group.Of(o.Group)
 	if g.Size() == 1 {
 		return f, nil
 	}
 	f.Ranks = g.Size()
-	if f.RankMemoryMiB, err = gathered(g, mebibytes(peakMemory())); err != nil {
+	if f.RankMemoryMiB, err = gathered(g, memory); err != nil {
 		return f, err
 	}
+	var learned []reduce.Learned
 	var buckets [][]*tensor.Tensor
 	for _, p := range net.Params() {
 		if p.G != nil {
+			learned = append(learned, reduce.Learned{G: p.G})
 			buckets = append(buckets, []*tensor.Tensor{p.G})
 			f.GradientBytes += p.G.Bytes()
 		}
 	}
-	reducer, err := reduce.New(g, net.Backend(), buckets, group.Float32)
+	var sums time.Duration
+	shared, err := reduce.Share(g, net.Backend(), learned)
+	if shared != nil {
+		f.Shared = true
+		sums, err = o.medianOf(net.Backend(), func() error { return cmp.Or(shared.Ready(), shared.Sum(1)) })
+		err = cmp.Or(err, shared.Close())
+	} else if err == nil {
+		sums, err = o.reduced(net, buckets)
+	}
+	f.SumsMS = milliseconds(sums)
+	return f, err
+}
+
+// reduced times the sums of gradients that travel between the ranks.
+func (o Options) reduced(net *model.Net, buckets [][]*tensor.Tensor) (time.Duration, error) {
+	reducer, err := reduce.New(o.Group, net.Backend(), buckets, group.Float32)
 	if err != nil {
-		return f, err
+		return 0, err
 	}
 	sums, err := o.medianOf(net.Backend(), func() error {
 		for bucket := range buckets {
@@ -60,8 +78,7 @@ func (o Options) together(net *model.Net) (f RankFigures, err error) {
 		}
 		return reducer.Wait()
 	})
-	f.SumsMS = milliseconds(sums)
-	return f, cmp.Or(err, reducer.Close())
+	return sums, cmp.Or(err, reducer.Close())
 }
 
 // gathered is the number of each rank.

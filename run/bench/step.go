@@ -61,11 +61,12 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 			}
 			if e.Step == o.Warmup+o.Repeats {
 				cpu = processorTime() - cpu
+				f.PeakMemoryMiB = mebibytes(peakMemory()) // ranks that held weights together are about to copy them
 			}
 			return nil
 		},
 		end: func(net *model.Net, trainer *train.Trainer) error {
-			f.PeakMemoryMiB, f.DeviceMiB = mebibytes(peakMemory()), mebibytes(uint64(trainer.DeviceBytes()))
+			f.DeviceMiB = mebibytes(uint64(trainer.DeviceBytes()))
 			if accountant, ok := backend.(kernels.Accountant); ok {
 				f.DeviceMiB = mebibytes(uint64(accountant.MostBytes()))
 			}
@@ -74,7 +75,7 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 				return err
 			}
 			f.ForwardMS, f.UpdateMS = milliseconds(forward), milliseconds(update)
-			if f.RankFigures, err = o.together(net); err != nil {
+			if f.RankFigures, err = o.together(net, f.PeakMemoryMiB); err != nil {
 				return err
 			}
 			spent := []float64{milliseconds(cpu) / float64(o.Repeats)}
