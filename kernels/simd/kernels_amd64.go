@@ -101,6 +101,33 @@ func addExpAVX2(sum *float32, x *float32, top *float32, bias float32, count int)
 func scaledExpAVX2(x *float32, top *float32, factor *float32, bias float32, count int)
 
 //go:noescape
+func sumAVX2(dst *float32, a *float32, b *float32, count int)
+
+//go:noescape
+func addProductAVX2(dst *float32, r *float32, x *float32, factor *float32, count int)
+
+//go:noescape
+func scaleToAVX2(dst *float32, src *float32, a float32, count int)
+
+//go:noescape
+func standardizeAVX2(dst *float32, x *float32, gain *float32, bias *float32, high float32, low float32, inverse float32, count int)
+
+//go:noescape
+func geluAVX2(dst *float32, x *float32, count int)
+
+//go:noescape
+func geluTanhAVX2(dst *float32, x *float32, count int)
+
+//go:noescape
+func geluQuickAVX2(dst *float32, x *float32, count int)
+
+//go:noescape
+func momentsAVX2(x *float32, first float64, sums *float64, groups int)
+
+//go:noescape
+func softmaxAVX2(block *float32, stride int, rows int, top *float32, sum *float32, factor *float32, lanes int)
+
+//go:noescape
 func maxWindowsAVX2(upper *float32, lower *float32, dst *float32, channels int, count int)
 
 //go:noescape
@@ -243,6 +270,33 @@ func addExpAVX512(sum *float32, x *float32, top *float32, bias float32, count in
 
 //go:noescape
 func scaledExpAVX512(x *float32, top *float32, factor *float32, bias float32, count int)
+
+//go:noescape
+func sumAVX512(dst *float32, a *float32, b *float32, count int)
+
+//go:noescape
+func addProductAVX512(dst *float32, r *float32, x *float32, factor *float32, count int)
+
+//go:noescape
+func scaleToAVX512(dst *float32, src *float32, a float32, count int)
+
+//go:noescape
+func standardizeAVX512(dst *float32, x *float32, gain *float32, bias *float32, high float32, low float32, inverse float32, count int)
+
+//go:noescape
+func geluAVX512(dst *float32, x *float32, count int)
+
+//go:noescape
+func geluTanhAVX512(dst *float32, x *float32, count int)
+
+//go:noescape
+func geluQuickAVX512(dst *float32, x *float32, count int)
+
+//go:noescape
+func momentsAVX512(x *float32, first float64, sums *float64, groups int)
+
+//go:noescape
+func softmaxAVX512(block *float32, stride int, rows int, top *float32, sum *float32, factor *float32, lanes int)
 
 //go:noescape
 func maxWindowsAVX512(upper *float32, lower *float32, dst *float32, channels int, count int)

@@ -5891,6 +5891,966 @@ end:
 	VZEROUPPER
 	RET
 
+// func sumAVX2(dst *float32, a *float32, b *float32, count int)
+// Requires: AVX
+TEXT ·sumAVX2(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    BX, DI
+	ANDQ    $0x07, DI
+	LEAQ    lanes<>+0(SB), SI
+	NEGQ    DI
+	VMOVUPS 32(SI)(DI*4), Y0
+	XORQ    SI, SI
+	SUBQ    $0x08, BX
+	JL      rest
+
+vector:
+	VMOVUPS (CX)(SI*1), Y1
+	VMOVUPS (DX)(SI*1), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(SI*1)
+	ADDQ    $0x20, SI
+	SUBQ    $0x08, BX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, BX
+	JE         end
+	VMASKMOVPS (CX)(SI*1), Y0, Y1
+	VMASKMOVPS (DX)(SI*1), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func addProductAVX2(dst *float32, r *float32, x *float32, factor *float32, count int)
+// Requires: AVX
+TEXT ·addProductAVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    r+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    factor+24(FP), BX
+	MOVQ    count+32(FP), SI
+	MOVQ    SI, R8
+	ANDQ    $0x07, R8
+	LEAQ    lanes<>+0(SB), DI
+	NEGQ    R8
+	VMOVUPS 32(DI)(R8*4), Y0
+	XORQ    DI, DI
+	SUBQ    $0x08, SI
+	JL      rest
+
+vector:
+	VMOVUPS (DX)(DI*1), Y1
+	VMOVUPS (BX)(DI*1), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS (CX)(DI*1), Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, (AX)(DI*1)
+	ADDQ    $0x20, DI
+	SUBQ    $0x08, SI
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, SI
+	JE         end
+	VMASKMOVPS (DX)(DI*1), Y0, Y1
+	VMASKMOVPS (BX)(DI*1), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS (CX)(DI*1), Y0, Y2
+	VADDPS     Y1, Y2, Y1
+	VMASKMOVPS Y1, Y0, (AX)(DI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func scaleToAVX2(dst *float32, src *float32, a float32, count int)
+// Requires: AVX
+TEXT ·scaleToAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	VBROADCASTSS a+16(FP), Y0
+	MOVQ         count+24(FP), DX
+	MOVQ         DX, SI
+	ANDQ         $0x07, SI
+	LEAQ         lanes<>+0(SB), BX
+	NEGQ         SI
+	VMOVUPS      32(BX)(SI*4), Y1
+	XORQ         BX, BX
+	SUBQ         $0x08, DX
+	JL           rest
+
+vector:
+	VMOVUPS (CX)(BX*1), Y2
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, (AX)(BX*1)
+	ADDQ    $0x20, BX
+	SUBQ    $0x08, DX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, DX
+	JE         end
+	VMASKMOVPS (CX)(BX*1), Y1, Y2
+	VMULPS     Y0, Y2, Y0
+	VMASKMOVPS Y0, Y1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func standardizeAVX2(dst *float32, x *float32, gain *float32, bias *float32, high float32, low float32, inverse float32, count int)
+// Requires: AVX
+TEXT ·standardizeAVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         gain+16(FP), DX
+	MOVQ         bias+24(FP), BX
+	VBROADCASTSS high+32(FP), Y0
+	VBROADCASTSS low+36(FP), Y1
+	VBROADCASTSS inverse+40(FP), Y2
+	MOVQ         count+48(FP), SI
+	MOVQ         SI, R8
+	ANDQ         $0x07, R8
+	LEAQ         lanes<>+0(SB), DI
+	NEGQ         R8
+	VMOVUPS      32(DI)(R8*4), Y3
+	XORQ         DI, DI
+	SUBQ         $0x08, SI
+	JL           rest
+
+vector:
+	VMOVUPS (CX)(DI*1), Y4
+	VSUBPS  Y0, Y4, Y4
+	VSUBPS  Y1, Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VMOVUPS (DX)(DI*1), Y5
+	VMULPS  Y5, Y4, Y4
+	VMOVUPS (BX)(DI*1), Y5
+	VADDPS  Y5, Y4, Y4
+	VMOVUPS Y4, (AX)(DI*1)
+	ADDQ    $0x20, DI
+	SUBQ    $0x08, SI
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, SI
+	JE         end
+	VMASKMOVPS (CX)(DI*1), Y3, Y4
+	VSUBPS     Y0, Y4, Y4
+	VSUBPS     Y1, Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VMASKMOVPS (DX)(DI*1), Y3, Y0
+	VMULPS     Y0, Y4, Y4
+	VMASKMOVPS (BX)(DI*1), Y3, Y0
+	VADDPS     Y0, Y4, Y4
+	VMASKMOVPS Y4, Y3, (AX)(DI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func geluAVX2(dst *float32, x *float32, count int)
+// Requires: AVX
+TEXT ·geluAVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    count+16(FP), DX
+	MOVQ    DX, SI
+	ANDQ    $0x07, SI
+	LEAQ    lanes<>+0(SB), BX
+	NEGQ    SI
+	VMOVUPS 32(BX)(SI*4), Y0
+	XORQ    BX, BX
+	SUBQ    $0x08, DX
+	JL      rest
+
+vector:
+	VMOVUPS (CX)(BX*1), Y1
+	VANDPS  sizes<>+0(SB), Y1, Y2
+	VMOVUPS geluEnd<>+0(SB), Y3
+	VMINPS  Y2, Y3, Y3
+	VMULPS  Y3, Y3, Y2
+	VMULPS  geluAbove0<>+0(SB), Y2, Y4
+	VADDPS  geluAbove1<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  geluAbove2<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  geluAbove3<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  geluAbove4<>+0(SB), Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  geluAbove5<>+0(SB), Y4, Y4
+	VMULPS  geluBelow0<>+0(SB), Y2, Y5
+	VADDPS  geluBelow1<>+0(SB), Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VADDPS  geluBelow2<>+0(SB), Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VADDPS  geluBelow3<>+0(SB), Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VADDPS  geluBelow4<>+0(SB), Y5, Y5
+	VMULPS  Y2, Y5, Y5
+	VADDPS  geluBelow5<>+0(SB), Y5, Y5
+	VMULPS  Y3, Y4, Y4
+	VDIVPS  Y5, Y4, Y4
+	VMOVUPS halves<>+0(SB), Y2
+	VSUBPS  Y4, Y2, Y2
+	VXORPS  Y4, Y4, Y4
+	VMAXPS  Y2, Y4, Y2
+	VMULPS  Y3, Y2, Y2
+	VMAXPS  Y1, Y4, Y1
+	VSUBPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $0x20, BX
+	SUBQ    $0x08, DX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, DX
+	JE         end
+	VMASKMOVPS (CX)(BX*1), Y0, Y1
+	VANDPS     sizes<>+0(SB), Y1, Y2
+	VMOVUPS    geluEnd<>+0(SB), Y3
+	VMINPS     Y2, Y3, Y3
+	VMULPS     Y3, Y3, Y2
+	VMULPS     geluAbove0<>+0(SB), Y2, Y4
+	VADDPS     geluAbove1<>+0(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     geluAbove2<>+0(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     geluAbove3<>+0(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     geluAbove4<>+0(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     geluAbove5<>+0(SB), Y4, Y4
+	VMULPS     geluBelow0<>+0(SB), Y2, Y5
+	VADDPS     geluBelow1<>+0(SB), Y5, Y5
+	VMULPS     Y2, Y5, Y5
+	VADDPS     geluBelow2<>+0(SB), Y5, Y5
+	VMULPS     Y2, Y5, Y5
+	VADDPS     geluBelow3<>+0(SB), Y5, Y5
+	VMULPS     Y2, Y5, Y5
+	VADDPS     geluBelow4<>+0(SB), Y5, Y5
+	VMULPS     Y2, Y5, Y5
+	VADDPS     geluBelow5<>+0(SB), Y5, Y5
+	VMULPS     Y3, Y4, Y4
+	VDIVPS     Y5, Y4, Y4
+	VMOVUPS    halves<>+0(SB), Y2
+	VSUBPS     Y4, Y2, Y2
+	VXORPS     Y4, Y4, Y4
+	VMAXPS     Y2, Y4, Y2
+	VMULPS     Y3, Y2, Y2
+	VMAXPS     Y1, Y4, Y1
+	VSUBPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+DATA sizes<>+0(SB)/4, $0x7fffffff
+DATA sizes<>+4(SB)/4, $0x7fffffff
+DATA sizes<>+8(SB)/4, $0x7fffffff
+DATA sizes<>+12(SB)/4, $0x7fffffff
+DATA sizes<>+16(SB)/4, $0x7fffffff
+DATA sizes<>+20(SB)/4, $0x7fffffff
+DATA sizes<>+24(SB)/4, $0x7fffffff
+DATA sizes<>+28(SB)/4, $0x7fffffff
+DATA sizes<>+32(SB)/4, $0x7fffffff
+DATA sizes<>+36(SB)/4, $0x7fffffff
+DATA sizes<>+40(SB)/4, $0x7fffffff
+DATA sizes<>+44(SB)/4, $0x7fffffff
+DATA sizes<>+48(SB)/4, $0x7fffffff
+DATA sizes<>+52(SB)/4, $0x7fffffff
+DATA sizes<>+56(SB)/4, $0x7fffffff
+DATA sizes<>+60(SB)/4, $0x7fffffff
+GLOBL sizes<>(SB), RODATA|NOPTR, $64
+
+DATA geluEnd<>+0(SB)/4, $0x40b33333
+DATA geluEnd<>+4(SB)/4, $0x40b33333
+DATA geluEnd<>+8(SB)/4, $0x40b33333
+DATA geluEnd<>+12(SB)/4, $0x40b33333
+DATA geluEnd<>+16(SB)/4, $0x40b33333
+DATA geluEnd<>+20(SB)/4, $0x40b33333
+DATA geluEnd<>+24(SB)/4, $0x40b33333
+DATA geluEnd<>+28(SB)/4, $0x40b33333
+DATA geluEnd<>+32(SB)/4, $0x40b33333
+DATA geluEnd<>+36(SB)/4, $0x40b33333
+DATA geluEnd<>+40(SB)/4, $0x40b33333
+DATA geluEnd<>+44(SB)/4, $0x40b33333
+DATA geluEnd<>+48(SB)/4, $0x40b33333
+DATA geluEnd<>+52(SB)/4, $0x40b33333
+DATA geluEnd<>+56(SB)/4, $0x40b33333
+DATA geluEnd<>+60(SB)/4, $0x40b33333
+GLOBL geluEnd<>(SB), RODATA|NOPTR, $64
+
+DATA geluAbove0<>+0(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+4(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+8(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+12(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+16(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+20(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+24(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+28(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+32(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+36(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+40(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+44(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+48(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+52(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+56(SB)/4, $0x32ba73e6
+DATA geluAbove0<>+60(SB)/4, $0x32ba73e6
+GLOBL geluAbove0<>(SB), RODATA|NOPTR, $64
+
+DATA geluAbove1<>+0(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+4(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+8(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+12(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+16(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+20(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+24(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+28(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+32(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+36(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+40(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+44(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+48(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+52(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+56(SB)/4, $0x36dbd3a1
+DATA geluAbove1<>+60(SB)/4, $0x36dbd3a1
+GLOBL geluAbove1<>(SB), RODATA|NOPTR, $64
+
+DATA geluAbove2<>+0(SB)/4, $0x394546c4
+DATA geluAbove2<>+4(SB)/4, $0x394546c4
+DATA geluAbove2<>+8(SB)/4, $0x394546c4
+DATA geluAbove2<>+12(SB)/4, $0x394546c4
+DATA geluAbove2<>+16(SB)/4, $0x394546c4
+DATA geluAbove2<>+20(SB)/4, $0x394546c4
+DATA geluAbove2<>+24(SB)/4, $0x394546c4
+DATA geluAbove2<>+28(SB)/4, $0x394546c4
+DATA geluAbove2<>+32(SB)/4, $0x394546c4
+DATA geluAbove2<>+36(SB)/4, $0x394546c4
+DATA geluAbove2<>+40(SB)/4, $0x394546c4
+DATA geluAbove2<>+44(SB)/4, $0x394546c4
+DATA geluAbove2<>+48(SB)/4, $0x394546c4
+DATA geluAbove2<>+52(SB)/4, $0x394546c4
+DATA geluAbove2<>+56(SB)/4, $0x394546c4
+DATA geluAbove2<>+60(SB)/4, $0x394546c4
+GLOBL geluAbove2<>(SB), RODATA|NOPTR, $64
+
+DATA geluAbove3<>+0(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+4(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+8(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+12(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+16(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+20(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+24(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+28(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+32(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+36(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+40(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+44(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+48(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+52(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+56(SB)/4, $0x3b9d157c
+DATA geluAbove3<>+60(SB)/4, $0x3b9d157c
+GLOBL geluAbove3<>(SB), RODATA|NOPTR, $64
+
+DATA geluAbove4<>+0(SB)/4, $0x3d121eee
+DATA geluAbove4<>+4(SB)/4, $0x3d121eee
+DATA geluAbove4<>+8(SB)/4, $0x3d121eee
+DATA geluAbove4<>+12(SB)/4, $0x3d121eee
+DATA geluAbove4<>+16(SB)/4, $0x3d121eee
+DATA geluAbove4<>+20(SB)/4, $0x3d121eee
+DATA geluAbove4<>+24(SB)/4, $0x3d121eee
+DATA geluAbove4<>+28(SB)/4, $0x3d121eee
+DATA geluAbove4<>+32(SB)/4, $0x3d121eee
+DATA geluAbove4<>+36(SB)/4, $0x3d121eee
+DATA geluAbove4<>+40(SB)/4, $0x3d121eee
+DATA geluAbove4<>+44(SB)/4, $0x3d121eee
+DATA geluAbove4<>+48(SB)/4, $0x3d121eee
+DATA geluAbove4<>+52(SB)/4, $0x3d121eee
+DATA geluAbove4<>+56(SB)/4, $0x3d121eee
+DATA geluAbove4<>+60(SB)/4, $0x3d121eee
+GLOBL geluAbove4<>(SB), RODATA|NOPTR, $64
+
+DATA geluAbove5<>+0(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+4(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+8(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+12(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+16(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+20(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+24(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+28(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+32(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+36(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+40(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+44(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+48(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+52(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+56(SB)/4, $0x3ecc4222
+DATA geluAbove5<>+60(SB)/4, $0x3ecc4222
+GLOBL geluAbove5<>(SB), RODATA|NOPTR, $64
+
+DATA geluBelow0<>+0(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+4(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+8(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+12(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+16(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+20(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+24(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+28(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+32(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+36(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+40(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+44(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+48(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+52(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+56(SB)/4, $0x359ea4d7
+DATA geluBelow0<>+60(SB)/4, $0x359ea4d7
+GLOBL geluBelow0<>(SB), RODATA|NOPTR, $64
+
+DATA geluBelow1<>+0(SB)/4, $0x38a838b7
+DATA geluBelow1<>+4(SB)/4, $0x38a838b7
+DATA geluBelow1<>+8(SB)/4, $0x38a838b7
+DATA geluBelow1<>+12(SB)/4, $0x38a838b7
+DATA geluBelow1<>+16(SB)/4, $0x38a838b7
+DATA geluBelow1<>+20(SB)/4, $0x38a838b7
+DATA geluBelow1<>+24(SB)/4, $0x38a838b7
+DATA geluBelow1<>+28(SB)/4, $0x38a838b7
+DATA geluBelow1<>+32(SB)/4, $0x38a838b7
+DATA geluBelow1<>+36(SB)/4, $0x38a838b7
+DATA geluBelow1<>+40(SB)/4, $0x38a838b7
+DATA geluBelow1<>+44(SB)/4, $0x38a838b7
+DATA geluBelow1<>+48(SB)/4, $0x38a838b7
+DATA geluBelow1<>+52(SB)/4, $0x38a838b7
+DATA geluBelow1<>+56(SB)/4, $0x38a838b7
+DATA geluBelow1<>+60(SB)/4, $0x38a838b7
+GLOBL geluBelow1<>(SB), RODATA|NOPTR, $64
+
+DATA geluBelow2<>+0(SB)/4, $0x3b029665
+DATA geluBelow2<>+4(SB)/4, $0x3b029665
+DATA geluBelow2<>+8(SB)/4, $0x3b029665
+DATA geluBelow2<>+12(SB)/4, $0x3b029665
+DATA geluBelow2<>+16(SB)/4, $0x3b029665
+DATA geluBelow2<>+20(SB)/4, $0x3b029665
+DATA geluBelow2<>+24(SB)/4, $0x3b029665
+DATA geluBelow2<>+28(SB)/4, $0x3b029665
+DATA geluBelow2<>+32(SB)/4, $0x3b029665
+DATA geluBelow2<>+36(SB)/4, $0x3b029665
+DATA geluBelow2<>+40(SB)/4, $0x3b029665
+DATA geluBelow2<>+44(SB)/4, $0x3b029665
+DATA geluBelow2<>+48(SB)/4, $0x3b029665
+DATA geluBelow2<>+52(SB)/4, $0x3b029665
+DATA geluBelow2<>+56(SB)/4, $0x3b029665
+DATA geluBelow2<>+60(SB)/4, $0x3b029665
+GLOBL geluBelow2<>(SB), RODATA|NOPTR, $64
+
+DATA geluBelow3<>+0(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+4(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+8(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+12(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+16(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+20(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+24(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+28(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+32(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+36(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+40(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+44(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+48(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+52(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+56(SB)/4, $0x3cf3510c
+DATA geluBelow3<>+60(SB)/4, $0x3cf3510c
+GLOBL geluBelow3<>(SB), RODATA|NOPTR, $64
+
+DATA geluBelow4<>+0(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+4(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+8(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+12(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+16(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+20(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+24(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+28(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+32(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+36(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+40(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+44(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+48(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+52(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+56(SB)/4, $0x3e831d9b
+DATA geluBelow4<>+60(SB)/4, $0x3e831d9b
+GLOBL geluBelow4<>(SB), RODATA|NOPTR, $64
+
+DATA geluBelow5<>+0(SB)/4, $0x3f800000
+DATA geluBelow5<>+4(SB)/4, $0x3f800000
+DATA geluBelow5<>+8(SB)/4, $0x3f800000
+DATA geluBelow5<>+12(SB)/4, $0x3f800000
+DATA geluBelow5<>+16(SB)/4, $0x3f800000
+DATA geluBelow5<>+20(SB)/4, $0x3f800000
+DATA geluBelow5<>+24(SB)/4, $0x3f800000
+DATA geluBelow5<>+28(SB)/4, $0x3f800000
+DATA geluBelow5<>+32(SB)/4, $0x3f800000
+DATA geluBelow5<>+36(SB)/4, $0x3f800000
+DATA geluBelow5<>+40(SB)/4, $0x3f800000
+DATA geluBelow5<>+44(SB)/4, $0x3f800000
+DATA geluBelow5<>+48(SB)/4, $0x3f800000
+DATA geluBelow5<>+52(SB)/4, $0x3f800000
+DATA geluBelow5<>+56(SB)/4, $0x3f800000
+DATA geluBelow5<>+60(SB)/4, $0x3f800000
+GLOBL geluBelow5<>(SB), RODATA|NOPTR, $64
+
+// func geluTanhAVX2(dst *float32, x *float32, count int)
+// Requires: AVX, AVX2
+TEXT ·geluTanhAVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    count+16(FP), DX
+	MOVQ    DX, SI
+	ANDQ    $0x07, SI
+	LEAQ    lanes<>+0(SB), BX
+	NEGQ    SI
+	VMOVUPS 32(BX)(SI*4), Y0
+	XORQ    BX, BX
+	SUBQ    $0x08, DX
+	JL      rest
+
+vector:
+	VMOVUPS (CX)(BX*1), Y1
+	VMULPS  Y1, Y1, Y2
+	VMULPS  geluCubic<>+0(SB), Y2, Y2
+	VADDPS  geluLinear<>+0(SB), Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS geluLowest<>+0(SB), Y3
+	VMAXPS  Y1, Y3, Y3
+	VMOVUPS zeros<>+0(SB), Y1
+	VSUBPS  Y2, Y1, Y1
+	VMOVUPS exponentLowest<>+0(SB), Y2
+	VMAXPS  Y1, Y2, Y1
+	VMOVUPS exponentHighest<>+0(SB), Y2
+	VMINPS  Y1, Y2, Y1
+	VMULPS  log2e<>+0(SB), Y1, Y2
+	VADDPS  roundingShift<>+0(SB), Y2, Y2
+	VSUBPS  roundingShift<>+0(SB), Y2, Y4
+	VPSLLD  $0x17, Y2, Y2
+	VPADDD  ones<>+0(SB), Y2, Y2
+	VMULPS  ln2High<>+0(SB), Y4, Y5
+	VSUBPS  Y5, Y1, Y1
+	VMULPS  ln2Low<>+0(SB), Y4, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  series7<>+0(SB), Y1, Y4
+	VADDPS  series6<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  series5<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  series4<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  series3<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  series2<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  Y1, Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  ones<>+0(SB), Y2, Y2
+	VADDPS  Y2, Y4, Y1
+	VSUBPS  Y2, Y1, Y2
+	VSUBPS  Y2, Y4, Y2
+	VMOVUPS ones<>+0(SB), Y4
+	VDIVPS  Y1, Y4, Y4
+	VMULPS  Y4, Y2, Y2
+	VMULPS  Y4, Y2, Y2
+	VSUBPS  Y2, Y4, Y4
+	VMULPS  Y4, Y3, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $0x20, BX
+	SUBQ    $0x08, DX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, DX
+	JE         end
+	VMASKMOVPS (CX)(BX*1), Y0, Y1
+	VMULPS     Y1, Y1, Y2
+	VMULPS     geluCubic<>+0(SB), Y2, Y2
+	VADDPS     geluLinear<>+0(SB), Y2, Y2
+	VMULPS     Y1, Y2, Y2
+	VMOVUPS    geluLowest<>+0(SB), Y3
+	VMAXPS     Y1, Y3, Y3
+	VMOVUPS    zeros<>+0(SB), Y1
+	VSUBPS     Y2, Y1, Y1
+	VMOVUPS    exponentLowest<>+0(SB), Y2
+	VMAXPS     Y1, Y2, Y1
+	VMOVUPS    exponentHighest<>+0(SB), Y2
+	VMINPS     Y1, Y2, Y1
+	VMULPS     log2e<>+0(SB), Y1, Y2
+	VADDPS     roundingShift<>+0(SB), Y2, Y2
+	VSUBPS     roundingShift<>+0(SB), Y2, Y4
+	VPSLLD     $0x17, Y2, Y2
+	VPADDD     ones<>+0(SB), Y2, Y2
+	VMULPS     ln2High<>+0(SB), Y4, Y5
+	VSUBPS     Y5, Y1, Y1
+	VMULPS     ln2Low<>+0(SB), Y4, Y4
+	VSUBPS     Y4, Y1, Y1
+	VMULPS     series7<>+0(SB), Y1, Y4
+	VADDPS     series6<>+0(SB), Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     series5<>+0(SB), Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     series4<>+0(SB), Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     series3<>+0(SB), Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     series2<>+0(SB), Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     Y1, Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     ones<>+0(SB), Y2, Y2
+	VADDPS     Y2, Y4, Y1
+	VSUBPS     Y2, Y1, Y2
+	VSUBPS     Y2, Y4, Y2
+	VMOVUPS    ones<>+0(SB), Y4
+	VDIVPS     Y1, Y4, Y4
+	VMULPS     Y4, Y2, Y2
+	VMULPS     Y4, Y2, Y2
+	VSUBPS     Y2, Y4, Y4
+	VMULPS     Y4, Y3, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+DATA geluCubic<>+0(SB)/4, $0x3d922279
+DATA geluCubic<>+4(SB)/4, $0x3d922279
+DATA geluCubic<>+8(SB)/4, $0x3d922279
+DATA geluCubic<>+12(SB)/4, $0x3d922279
+DATA geluCubic<>+16(SB)/4, $0x3d922279
+DATA geluCubic<>+20(SB)/4, $0x3d922279
+DATA geluCubic<>+24(SB)/4, $0x3d922279
+DATA geluCubic<>+28(SB)/4, $0x3d922279
+DATA geluCubic<>+32(SB)/4, $0x3d922279
+DATA geluCubic<>+36(SB)/4, $0x3d922279
+DATA geluCubic<>+40(SB)/4, $0x3d922279
+DATA geluCubic<>+44(SB)/4, $0x3d922279
+DATA geluCubic<>+48(SB)/4, $0x3d922279
+DATA geluCubic<>+52(SB)/4, $0x3d922279
+DATA geluCubic<>+56(SB)/4, $0x3d922279
+DATA geluCubic<>+60(SB)/4, $0x3d922279
+GLOBL geluCubic<>(SB), RODATA|NOPTR, $64
+
+DATA geluLinear<>+0(SB)/4, $0x3fcc422a
+DATA geluLinear<>+4(SB)/4, $0x3fcc422a
+DATA geluLinear<>+8(SB)/4, $0x3fcc422a
+DATA geluLinear<>+12(SB)/4, $0x3fcc422a
+DATA geluLinear<>+16(SB)/4, $0x3fcc422a
+DATA geluLinear<>+20(SB)/4, $0x3fcc422a
+DATA geluLinear<>+24(SB)/4, $0x3fcc422a
+DATA geluLinear<>+28(SB)/4, $0x3fcc422a
+DATA geluLinear<>+32(SB)/4, $0x3fcc422a
+DATA geluLinear<>+36(SB)/4, $0x3fcc422a
+DATA geluLinear<>+40(SB)/4, $0x3fcc422a
+DATA geluLinear<>+44(SB)/4, $0x3fcc422a
+DATA geluLinear<>+48(SB)/4, $0x3fcc422a
+DATA geluLinear<>+52(SB)/4, $0x3fcc422a
+DATA geluLinear<>+56(SB)/4, $0x3fcc422a
+DATA geluLinear<>+60(SB)/4, $0x3fcc422a
+GLOBL geluLinear<>(SB), RODATA|NOPTR, $64
+
+DATA geluLowest<>+0(SB)/4, $0xc3000000
+DATA geluLowest<>+4(SB)/4, $0xc3000000
+DATA geluLowest<>+8(SB)/4, $0xc3000000
+DATA geluLowest<>+12(SB)/4, $0xc3000000
+DATA geluLowest<>+16(SB)/4, $0xc3000000
+DATA geluLowest<>+20(SB)/4, $0xc3000000
+DATA geluLowest<>+24(SB)/4, $0xc3000000
+DATA geluLowest<>+28(SB)/4, $0xc3000000
+DATA geluLowest<>+32(SB)/4, $0xc3000000
+DATA geluLowest<>+36(SB)/4, $0xc3000000
+DATA geluLowest<>+40(SB)/4, $0xc3000000
+DATA geluLowest<>+44(SB)/4, $0xc3000000
+DATA geluLowest<>+48(SB)/4, $0xc3000000
+DATA geluLowest<>+52(SB)/4, $0xc3000000
+DATA geluLowest<>+56(SB)/4, $0xc3000000
+DATA geluLowest<>+60(SB)/4, $0xc3000000
+GLOBL geluLowest<>(SB), RODATA|NOPTR, $64
+
+// func geluQuickAVX2(dst *float32, x *float32, count int)
+// Requires: AVX, AVX2
+TEXT ·geluQuickAVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    count+16(FP), DX
+	MOVQ    DX, SI
+	ANDQ    $0x07, SI
+	LEAQ    lanes<>+0(SB), BX
+	NEGQ    SI
+	VMOVUPS 32(BX)(SI*4), Y0
+	XORQ    BX, BX
+	SUBQ    $0x08, DX
+	JL      rest
+
+vector:
+	VMOVUPS (CX)(BX*1), Y1
+	VMULPS  geluSlope<>+0(SB), Y1, Y2
+	VMOVUPS geluLowest<>+0(SB), Y3
+	VMAXPS  Y1, Y3, Y3
+	VMOVUPS zeros<>+0(SB), Y1
+	VSUBPS  Y2, Y1, Y1
+	VMOVUPS exponentLowest<>+0(SB), Y2
+	VMAXPS  Y1, Y2, Y1
+	VMOVUPS exponentHighest<>+0(SB), Y2
+	VMINPS  Y1, Y2, Y1
+	VMULPS  log2e<>+0(SB), Y1, Y2
+	VADDPS  roundingShift<>+0(SB), Y2, Y2
+	VSUBPS  roundingShift<>+0(SB), Y2, Y4
+	VPSLLD  $0x17, Y2, Y2
+	VPADDD  ones<>+0(SB), Y2, Y2
+	VMULPS  ln2High<>+0(SB), Y4, Y5
+	VSUBPS  Y5, Y1, Y1
+	VMULPS  ln2Low<>+0(SB), Y4, Y4
+	VSUBPS  Y4, Y1, Y1
+	VMULPS  series7<>+0(SB), Y1, Y4
+	VADDPS  series6<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  series5<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  series4<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  series3<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  series2<>+0(SB), Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VADDPS  Y1, Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  ones<>+0(SB), Y2, Y2
+	VADDPS  Y2, Y4, Y1
+	VSUBPS  Y2, Y1, Y2
+	VSUBPS  Y2, Y4, Y2
+	VMOVUPS ones<>+0(SB), Y4
+	VDIVPS  Y1, Y4, Y4
+	VMULPS  Y4, Y2, Y2
+	VMULPS  Y4, Y2, Y2
+	VSUBPS  Y2, Y4, Y4
+	VMULPS  Y4, Y3, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $0x20, BX
+	SUBQ    $0x08, DX
+	JGE     vector
+
+rest:
+	ADDQ       $0x08, DX
+	JE         end
+	VMASKMOVPS (CX)(BX*1), Y0, Y1
+	VMULPS     geluSlope<>+0(SB), Y1, Y2
+	VMOVUPS    geluLowest<>+0(SB), Y3
+	VMAXPS     Y1, Y3, Y3
+	VMOVUPS    zeros<>+0(SB), Y1
+	VSUBPS     Y2, Y1, Y1
+	VMOVUPS    exponentLowest<>+0(SB), Y2
+	VMAXPS     Y1, Y2, Y1
+	VMOVUPS    exponentHighest<>+0(SB), Y2
+	VMINPS     Y1, Y2, Y1
+	VMULPS     log2e<>+0(SB), Y1, Y2
+	VADDPS     roundingShift<>+0(SB), Y2, Y2
+	VSUBPS     roundingShift<>+0(SB), Y2, Y4
+	VPSLLD     $0x17, Y2, Y2
+	VPADDD     ones<>+0(SB), Y2, Y2
+	VMULPS     ln2High<>+0(SB), Y4, Y5
+	VSUBPS     Y5, Y1, Y1
+	VMULPS     ln2Low<>+0(SB), Y4, Y4
+	VSUBPS     Y4, Y1, Y1
+	VMULPS     series7<>+0(SB), Y1, Y4
+	VADDPS     series6<>+0(SB), Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     series5<>+0(SB), Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     series4<>+0(SB), Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     series3<>+0(SB), Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     series2<>+0(SB), Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     Y1, Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     ones<>+0(SB), Y2, Y2
+	VADDPS     Y2, Y4, Y1
+	VSUBPS     Y2, Y1, Y2
+	VSUBPS     Y2, Y4, Y2
+	VMOVUPS    ones<>+0(SB), Y4
+	VDIVPS     Y1, Y4, Y4
+	VMULPS     Y4, Y2, Y2
+	VMULPS     Y4, Y2, Y2
+	VSUBPS     Y2, Y4, Y4
+	VMULPS     Y4, Y3, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+DATA geluSlope<>+0(SB)/4, $0x3fd9db23
+DATA geluSlope<>+4(SB)/4, $0x3fd9db23
+DATA geluSlope<>+8(SB)/4, $0x3fd9db23
+DATA geluSlope<>+12(SB)/4, $0x3fd9db23
+DATA geluSlope<>+16(SB)/4, $0x3fd9db23
+DATA geluSlope<>+20(SB)/4, $0x3fd9db23
+DATA geluSlope<>+24(SB)/4, $0x3fd9db23
+DATA geluSlope<>+28(SB)/4, $0x3fd9db23
+DATA geluSlope<>+32(SB)/4, $0x3fd9db23
+DATA geluSlope<>+36(SB)/4, $0x3fd9db23
+DATA geluSlope<>+40(SB)/4, $0x3fd9db23
+DATA geluSlope<>+44(SB)/4, $0x3fd9db23
+DATA geluSlope<>+48(SB)/4, $0x3fd9db23
+DATA geluSlope<>+52(SB)/4, $0x3fd9db23
+DATA geluSlope<>+56(SB)/4, $0x3fd9db23
+DATA geluSlope<>+60(SB)/4, $0x3fd9db23
+GLOBL geluSlope<>(SB), RODATA|NOPTR, $64
+
+// func momentsAVX2(x *float32, first float64, sums *float64, groups int)
+// Requires: AVX
+TEXT ·momentsAVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         sums+16(FP), CX
+	MOVQ         groups+24(FP), DX
+	VBROADCASTSD first+8(FP), Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y4, Y4, Y4
+
+group:
+	VCVTPS2PD (AX), Y5
+	VSUBPD    Y0, Y5, Y5
+	VADDPD    Y5, Y1, Y1
+	VMULPD    Y5, Y5, Y5
+	VADDPD    Y5, Y3, Y3
+	VCVTPS2PD 16(AX), Y5
+	VSUBPD    Y0, Y5, Y5
+	VADDPD    Y5, Y2, Y2
+	VMULPD    Y5, Y5, Y5
+	VADDPD    Y5, Y4, Y4
+	ADDQ      $0x20, AX
+	DECQ      DX
+	JNE       group
+	VMOVUPD   Y1, (CX)
+	VMOVUPD   Y3, 64(CX)
+	VMOVUPD   Y2, 32(CX)
+	VMOVUPD   Y4, 96(CX)
+	VZEROUPPER
+	RET
+
+// func softmaxAVX2(block *float32, stride int, rows int, top *float32, sum *float32, factor *float32, lanes int)
+// Requires: AVX, AVX2
+TEXT ·softmaxAVX2(SB), NOSPLIT, $0-56
+	MOVQ block+0(FP), AX
+	MOVQ stride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ rows+16(FP), DX
+	MOVQ lanes+48(FP), BX
+	MOVQ top+24(FP), SI
+	MOVQ sum+32(FP), DI
+	MOVQ factor+40(FP), R8
+
+vector:
+	VMOVUPS (SI), Y0
+	VMOVAPS Y0, Y1
+	MOVQ    AX, R9
+	MOVQ    DX, R10
+
+largest:
+	VMAXPS (R9), Y1, Y1
+	ADDQ   CX, R9
+	DECQ   R10
+	JNE    largest
+	VXORPS Y2, Y2, Y2
+	MOVQ   AX, R9
+	MOVQ   DX, R10
+
+exponential:
+	VMOVUPS (R9), Y3
+	VSUBPS  Y1, Y3, Y3
+	VMOVUPS exponentLowest<>+0(SB), Y4
+	VMAXPS  Y3, Y4, Y3
+	VMULPS  log2e<>+0(SB), Y3, Y4
+	VADDPS  roundingShift<>+0(SB), Y4, Y4
+	VSUBPS  roundingShift<>+0(SB), Y4, Y5
+	VPSLLD  $0x17, Y4, Y4
+	VPADDD  ones<>+0(SB), Y4, Y4
+	VMULPS  ln2High<>+0(SB), Y5, Y6
+	VSUBPS  Y6, Y3, Y3
+	VMULPS  ln2Low<>+0(SB), Y5, Y5
+	VSUBPS  Y5, Y3, Y3
+	VMULPS  series7<>+0(SB), Y3, Y5
+	VADDPS  series6<>+0(SB), Y5, Y5
+	VMULPS  Y3, Y5, Y5
+	VADDPS  series5<>+0(SB), Y5, Y5
+	VMULPS  Y3, Y5, Y5
+	VADDPS  series4<>+0(SB), Y5, Y5
+	VMULPS  Y3, Y5, Y5
+	VADDPS  series3<>+0(SB), Y5, Y5
+	VMULPS  Y3, Y5, Y5
+	VADDPS  series2<>+0(SB), Y5, Y5
+	VMULPS  Y3, Y5, Y5
+	VMULPS  Y3, Y5, Y5
+	VADDPS  Y3, Y5, Y5
+	VMULPS  Y4, Y5, Y5
+	VADDPS  Y4, Y5, Y5
+	VMOVUPS Y5, (R9)
+	VADDPS  Y5, Y2, Y2
+	ADDQ    CX, R9
+	DECQ    R10
+	JNE     exponential
+	VMOVUPS Y1, (SI)
+	VSUBPS  Y1, Y0, Y0
+	VMOVUPS exponentLowest<>+0(SB), Y1
+	VMAXPS  Y0, Y1, Y0
+	VMULPS  log2e<>+0(SB), Y0, Y1
+	VADDPS  roundingShift<>+0(SB), Y1, Y1
+	VSUBPS  roundingShift<>+0(SB), Y1, Y3
+	VPSLLD  $0x17, Y1, Y1
+	VPADDD  ones<>+0(SB), Y1, Y1
+	VMULPS  ln2High<>+0(SB), Y3, Y4
+	VSUBPS  Y4, Y0, Y0
+	VMULPS  ln2Low<>+0(SB), Y3, Y3
+	VSUBPS  Y3, Y0, Y0
+	VMULPS  series7<>+0(SB), Y0, Y3
+	VADDPS  series6<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  series5<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  series4<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  series3<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  series2<>+0(SB), Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VMULPS  Y0, Y3, Y3
+	VADDPS  Y0, Y3, Y3
+	VMULPS  Y1, Y3, Y3
+	VADDPS  Y1, Y3, Y3
+	VMOVUPS Y3, (R8)
+	VMULPS  (DI), Y3, Y3
+	VADDPS  Y2, Y3, Y3
+	VMOVUPS Y3, (DI)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, SI
+	ADDQ    $0x20, DI
+	ADDQ    $0x20, R8
+	SUBQ    $0x08, BX
+	JNE     vector
+	VZEROUPPER
+	RET
+
 // func maxWindowsAVX2(upper *float32, lower *float32, dst *float32, channels int, count int)
 // Requires: AVX
 TEXT ·maxWindowsAVX2(SB), NOSPLIT, $0-40
@@ -13543,6 +14503,640 @@ rest:
 	VMOVUPS   Z0, K1, (AX)(CX*1)
 
 end:
+	VZEROUPPER
+	RET
+
+// func sumAVX512(dst *float32, a *float32, b *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·sumAVX512(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  a+8(FP), DX
+	MOVQ  b+16(FP), BX
+	MOVQ  count+24(FP), SI
+	MOVL  SI, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, DI
+	SHLL  CL, DI
+	DECL  DI
+	KMOVW DI, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, SI
+	JL    rest
+
+vector:
+	VMOVUPS (DX)(CX*1), Z0
+	VMOVUPS (BX)(CX*1), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, SI
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, SI
+	JE        end
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VMOVUPS.Z (BX)(CX*1), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func addProductAVX512(dst *float32, r *float32, x *float32, factor *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·addProductAVX512(SB), NOSPLIT, $0-40
+	MOVQ  dst+0(FP), AX
+	MOVQ  r+8(FP), DX
+	MOVQ  x+16(FP), BX
+	MOVQ  factor+24(FP), SI
+	MOVQ  count+32(FP), DI
+	MOVL  DI, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R8
+	SHLL  CL, R8
+	DECL  R8
+	KMOVW R8, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, DI
+	JL    rest
+
+vector:
+	VMOVUPS (BX)(CX*1), Z0
+	VMOVUPS (SI)(CX*1), Z1
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS (DX)(CX*1), Z1
+	VADDPS  Z0, Z1, Z0
+	VMOVUPS Z0, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, DI
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, DI
+	JE        end
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMOVUPS.Z (SI)(CX*1), K1, Z1
+	VMULPS    Z1, Z0, Z0
+	VMOVUPS.Z (DX)(CX*1), K1, Z1
+	VADDPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func scaleToAVX512(dst *float32, src *float32, a float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·scaleToAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), DX
+	VBROADCASTSS a+16(FP), Z0
+	MOVQ         count+24(FP), BX
+	MOVL         BX, CX
+	ANDL         $0x0f, CX
+	MOVL         $0x00000001, SI
+	SHLL         CL, SI
+	DECL         SI
+	KMOVW        SI, K1
+	XORQ         CX, CX
+	SUBQ         $0x10, BX
+	JL           rest
+
+vector:
+	VMOVUPS (DX)(CX*1), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, BX
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, BX
+	JE        end
+	VMOVUPS.Z (DX)(CX*1), K1, Z1
+	VMULPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func standardizeAVX512(dst *float32, x *float32, gain *float32, bias *float32, high float32, low float32, inverse float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·standardizeAVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), DX
+	MOVQ         gain+16(FP), BX
+	MOVQ         bias+24(FP), SI
+	VBROADCASTSS high+32(FP), Z0
+	VBROADCASTSS low+36(FP), Z1
+	VBROADCASTSS inverse+40(FP), Z2
+	MOVQ         count+48(FP), DI
+	MOVL         DI, CX
+	ANDL         $0x0f, CX
+	MOVL         $0x00000001, R8
+	SHLL         CL, R8
+	DECL         R8
+	KMOVW        R8, K1
+	XORQ         CX, CX
+	SUBQ         $0x10, DI
+	JL           rest
+
+vector:
+	VMOVUPS (DX)(CX*1), Z3
+	VSUBPS  Z0, Z3, Z3
+	VSUBPS  Z1, Z3, Z3
+	VMULPS  Z2, Z3, Z3
+	VMOVUPS (BX)(CX*1), Z4
+	VMULPS  Z4, Z3, Z3
+	VMOVUPS (SI)(CX*1), Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, DI
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, DI
+	JE        end
+	VMOVUPS.Z (DX)(CX*1), K1, Z3
+	VSUBPS    Z0, Z3, Z3
+	VSUBPS    Z1, Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMULPS    Z0, Z3, Z3
+	VMOVUPS.Z (SI)(CX*1), K1, Z0
+	VADDPS    Z0, Z3, Z3
+	VMOVUPS   Z3, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func geluAVX512(dst *float32, x *float32, count int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·geluAVX512(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), DX
+	MOVQ  count+16(FP), BX
+	MOVL  BX, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, SI
+	SHLL  CL, SI
+	DECL  SI
+	KMOVW SI, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, BX
+	JL    rest
+
+vector:
+	VMOVUPS (DX)(CX*1), Z0
+	VANDPS  sizes<>+0(SB), Z0, Z1
+	VMOVUPS geluEnd<>+0(SB), Z2
+	VMINPS  Z1, Z2, Z2
+	VMULPS  Z2, Z2, Z1
+	VMULPS  geluAbove0<>+0(SB), Z1, Z3
+	VADDPS  geluAbove1<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  geluAbove2<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  geluAbove3<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  geluAbove4<>+0(SB), Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  geluAbove5<>+0(SB), Z3, Z3
+	VMULPS  geluBelow0<>+0(SB), Z1, Z4
+	VADDPS  geluBelow1<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  geluBelow2<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  geluBelow3<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  geluBelow4<>+0(SB), Z4, Z4
+	VMULPS  Z1, Z4, Z4
+	VADDPS  geluBelow5<>+0(SB), Z4, Z4
+	VMULPS  Z2, Z3, Z3
+	VDIVPS  Z4, Z3, Z3
+	VMOVUPS halves<>+0(SB), Z1
+	VSUBPS  Z3, Z1, Z1
+	VXORPS  Z3, Z3, Z3
+	VMAXPS  Z1, Z3, Z1
+	VMULPS  Z2, Z1, Z1
+	VMAXPS  Z0, Z3, Z0
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, BX
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, BX
+	JE        end
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VANDPS    sizes<>+0(SB), Z0, Z1
+	VMOVUPS   geluEnd<>+0(SB), Z2
+	VMINPS    Z1, Z2, Z2
+	VMULPS    Z2, Z2, Z1
+	VMULPS    geluAbove0<>+0(SB), Z1, Z3
+	VADDPS    geluAbove1<>+0(SB), Z3, Z3
+	VMULPS    Z1, Z3, Z3
+	VADDPS    geluAbove2<>+0(SB), Z3, Z3
+	VMULPS    Z1, Z3, Z3
+	VADDPS    geluAbove3<>+0(SB), Z3, Z3
+	VMULPS    Z1, Z3, Z3
+	VADDPS    geluAbove4<>+0(SB), Z3, Z3
+	VMULPS    Z1, Z3, Z3
+	VADDPS    geluAbove5<>+0(SB), Z3, Z3
+	VMULPS    geluBelow0<>+0(SB), Z1, Z4
+	VADDPS    geluBelow1<>+0(SB), Z4, Z4
+	VMULPS    Z1, Z4, Z4
+	VADDPS    geluBelow2<>+0(SB), Z4, Z4
+	VMULPS    Z1, Z4, Z4
+	VADDPS    geluBelow3<>+0(SB), Z4, Z4
+	VMULPS    Z1, Z4, Z4
+	VADDPS    geluBelow4<>+0(SB), Z4, Z4
+	VMULPS    Z1, Z4, Z4
+	VADDPS    geluBelow5<>+0(SB), Z4, Z4
+	VMULPS    Z2, Z3, Z3
+	VDIVPS    Z4, Z3, Z3
+	VMOVUPS   halves<>+0(SB), Z1
+	VSUBPS    Z3, Z1, Z1
+	VXORPS    Z3, Z3, Z3
+	VMAXPS    Z1, Z3, Z1
+	VMULPS    Z2, Z1, Z1
+	VMAXPS    Z0, Z3, Z0
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func geluTanhAVX512(dst *float32, x *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·geluTanhAVX512(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), DX
+	MOVQ  count+16(FP), BX
+	MOVL  BX, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, SI
+	SHLL  CL, SI
+	DECL  SI
+	KMOVW SI, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, BX
+	JL    rest
+
+vector:
+	VMOVUPS (DX)(CX*1), Z0
+	VMULPS  Z0, Z0, Z1
+	VMULPS  geluCubic<>+0(SB), Z1, Z1
+	VADDPS  geluLinear<>+0(SB), Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS geluLowest<>+0(SB), Z2
+	VMAXPS  Z0, Z2, Z2
+	VMOVUPS zeros<>+0(SB), Z0
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS exponentLowest<>+0(SB), Z1
+	VMAXPS  Z0, Z1, Z0
+	VMOVUPS exponentHighest<>+0(SB), Z1
+	VMINPS  Z0, Z1, Z0
+	VMULPS  log2e<>+0(SB), Z0, Z1
+	VADDPS  roundingShift<>+0(SB), Z1, Z1
+	VSUBPS  roundingShift<>+0(SB), Z1, Z3
+	VPSLLD  $0x17, Z1, Z1
+	VPADDD  ones<>+0(SB), Z1, Z1
+	VMULPS  ln2High<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z0, Z0
+	VMULPS  ln2Low<>+0(SB), Z3, Z3
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  series7<>+0(SB), Z0, Z3
+	VADDPS  series6<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series5<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series4<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series3<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series2<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  Z0, Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  ones<>+0(SB), Z1, Z1
+	VADDPS  Z1, Z3, Z0
+	VSUBPS  Z1, Z0, Z1
+	VSUBPS  Z1, Z3, Z1
+	VMOVUPS ones<>+0(SB), Z3
+	VDIVPS  Z0, Z3, Z3
+	VMULPS  Z3, Z1, Z1
+	VMULPS  Z3, Z1, Z1
+	VSUBPS  Z1, Z3, Z3
+	VMULPS  Z3, Z2, Z0
+	VMOVUPS Z0, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, BX
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, BX
+	JE        end
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VMULPS    Z0, Z0, Z1
+	VMULPS    geluCubic<>+0(SB), Z1, Z1
+	VADDPS    geluLinear<>+0(SB), Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS   geluLowest<>+0(SB), Z2
+	VMAXPS    Z0, Z2, Z2
+	VMOVUPS   zeros<>+0(SB), Z0
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   exponentLowest<>+0(SB), Z1
+	VMAXPS    Z0, Z1, Z0
+	VMOVUPS   exponentHighest<>+0(SB), Z1
+	VMINPS    Z0, Z1, Z0
+	VMULPS    log2e<>+0(SB), Z0, Z1
+	VADDPS    roundingShift<>+0(SB), Z1, Z1
+	VSUBPS    roundingShift<>+0(SB), Z1, Z3
+	VPSLLD    $0x17, Z1, Z1
+	VPADDD    ones<>+0(SB), Z1, Z1
+	VMULPS    ln2High<>+0(SB), Z3, Z4
+	VSUBPS    Z4, Z0, Z0
+	VMULPS    ln2Low<>+0(SB), Z3, Z3
+	VSUBPS    Z3, Z0, Z0
+	VMULPS    series7<>+0(SB), Z0, Z3
+	VADDPS    series6<>+0(SB), Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    series5<>+0(SB), Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    series4<>+0(SB), Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    series3<>+0(SB), Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    series2<>+0(SB), Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    Z0, Z3, Z3
+	VMULPS    Z1, Z3, Z3
+	VADDPS    ones<>+0(SB), Z1, Z1
+	VADDPS    Z1, Z3, Z0
+	VSUBPS    Z1, Z0, Z1
+	VSUBPS    Z1, Z3, Z1
+	VMOVUPS   ones<>+0(SB), Z3
+	VDIVPS    Z0, Z3, Z3
+	VMULPS    Z3, Z1, Z1
+	VMULPS    Z3, Z1, Z1
+	VSUBPS    Z1, Z3, Z3
+	VMULPS    Z3, Z2, Z0
+	VMOVUPS   Z0, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func geluQuickAVX512(dst *float32, x *float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·geluQuickAVX512(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), DX
+	MOVQ  count+16(FP), BX
+	MOVL  BX, CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, SI
+	SHLL  CL, SI
+	DECL  SI
+	KMOVW SI, K1
+	XORQ  CX, CX
+	SUBQ  $0x10, BX
+	JL    rest
+
+vector:
+	VMOVUPS (DX)(CX*1), Z0
+	VMULPS  geluSlope<>+0(SB), Z0, Z1
+	VMOVUPS geluLowest<>+0(SB), Z2
+	VMAXPS  Z0, Z2, Z2
+	VMOVUPS zeros<>+0(SB), Z0
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS exponentLowest<>+0(SB), Z1
+	VMAXPS  Z0, Z1, Z0
+	VMOVUPS exponentHighest<>+0(SB), Z1
+	VMINPS  Z0, Z1, Z0
+	VMULPS  log2e<>+0(SB), Z0, Z1
+	VADDPS  roundingShift<>+0(SB), Z1, Z1
+	VSUBPS  roundingShift<>+0(SB), Z1, Z3
+	VPSLLD  $0x17, Z1, Z1
+	VPADDD  ones<>+0(SB), Z1, Z1
+	VMULPS  ln2High<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z0, Z0
+	VMULPS  ln2Low<>+0(SB), Z3, Z3
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  series7<>+0(SB), Z0, Z3
+	VADDPS  series6<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series5<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series4<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series3<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series2<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  Z0, Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  ones<>+0(SB), Z1, Z1
+	VADDPS  Z1, Z3, Z0
+	VSUBPS  Z1, Z0, Z1
+	VSUBPS  Z1, Z3, Z1
+	VMOVUPS ones<>+0(SB), Z3
+	VDIVPS  Z0, Z3, Z3
+	VMULPS  Z3, Z1, Z1
+	VMULPS  Z3, Z1, Z1
+	VSUBPS  Z1, Z3, Z3
+	VMULPS  Z3, Z2, Z0
+	VMOVUPS Z0, (AX)(CX*1)
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, BX
+	JGE     vector
+
+rest:
+	ADDQ      $0x10, BX
+	JE        end
+	VMOVUPS.Z (DX)(CX*1), K1, Z0
+	VMULPS    geluSlope<>+0(SB), Z0, Z1
+	VMOVUPS   geluLowest<>+0(SB), Z2
+	VMAXPS    Z0, Z2, Z2
+	VMOVUPS   zeros<>+0(SB), Z0
+	VSUBPS    Z1, Z0, Z0
+	VMOVUPS   exponentLowest<>+0(SB), Z1
+	VMAXPS    Z0, Z1, Z0
+	VMOVUPS   exponentHighest<>+0(SB), Z1
+	VMINPS    Z0, Z1, Z0
+	VMULPS    log2e<>+0(SB), Z0, Z1
+	VADDPS    roundingShift<>+0(SB), Z1, Z1
+	VSUBPS    roundingShift<>+0(SB), Z1, Z3
+	VPSLLD    $0x17, Z1, Z1
+	VPADDD    ones<>+0(SB), Z1, Z1
+	VMULPS    ln2High<>+0(SB), Z3, Z4
+	VSUBPS    Z4, Z0, Z0
+	VMULPS    ln2Low<>+0(SB), Z3, Z3
+	VSUBPS    Z3, Z0, Z0
+	VMULPS    series7<>+0(SB), Z0, Z3
+	VADDPS    series6<>+0(SB), Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    series5<>+0(SB), Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    series4<>+0(SB), Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    series3<>+0(SB), Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    series2<>+0(SB), Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VADDPS    Z0, Z3, Z3
+	VMULPS    Z1, Z3, Z3
+	VADDPS    ones<>+0(SB), Z1, Z1
+	VADDPS    Z1, Z3, Z0
+	VSUBPS    Z1, Z0, Z1
+	VSUBPS    Z1, Z3, Z1
+	VMOVUPS   ones<>+0(SB), Z3
+	VDIVPS    Z0, Z3, Z3
+	VMULPS    Z3, Z1, Z1
+	VMULPS    Z3, Z1, Z1
+	VSUBPS    Z1, Z3, Z3
+	VMULPS    Z3, Z2, Z0
+	VMOVUPS   Z0, K1, (AX)(CX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func momentsAVX512(x *float32, first float64, sums *float64, groups int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·momentsAVX512(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         sums+16(FP), CX
+	MOVQ         groups+24(FP), DX
+	VBROADCASTSD first+8(FP), Z0
+	VXORPS       Z1, Z1, Z1
+	VXORPS       Z2, Z2, Z2
+
+group:
+	VCVTPS2PD (AX), Z3
+	VSUBPD    Z0, Z3, Z3
+	VADDPD    Z3, Z1, Z1
+	VMULPD    Z3, Z3, Z3
+	VADDPD    Z3, Z2, Z2
+	ADDQ      $0x20, AX
+	DECQ      DX
+	JNE       group
+	VMOVUPD   Z1, (CX)
+	VMOVUPD   Z2, 64(CX)
+	VZEROUPPER
+	RET
+
+// func softmaxAVX512(block *float32, stride int, rows int, top *float32, sum *float32, factor *float32, lanes int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·softmaxAVX512(SB), NOSPLIT, $0-56
+	MOVQ block+0(FP), AX
+	MOVQ stride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ rows+16(FP), DX
+	MOVQ lanes+48(FP), BX
+	MOVQ top+24(FP), SI
+	MOVQ sum+32(FP), DI
+	MOVQ factor+40(FP), R8
+
+vector:
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	MOVQ    AX, R9
+	MOVQ    DX, R10
+
+largest:
+	VMAXPS (R9), Z1, Z1
+	ADDQ   CX, R9
+	DECQ   R10
+	JNE    largest
+	VXORPS Z2, Z2, Z2
+	MOVQ   AX, R9
+	MOVQ   DX, R10
+
+exponential:
+	VMOVUPS (R9), Z3
+	VSUBPS  Z1, Z3, Z3
+	VMOVUPS exponentLowest<>+0(SB), Z4
+	VMAXPS  Z3, Z4, Z3
+	VMULPS  log2e<>+0(SB), Z3, Z4
+	VADDPS  roundingShift<>+0(SB), Z4, Z4
+	VSUBPS  roundingShift<>+0(SB), Z4, Z5
+	VPSLLD  $0x17, Z4, Z4
+	VPADDD  ones<>+0(SB), Z4, Z4
+	VMULPS  ln2High<>+0(SB), Z5, Z6
+	VSUBPS  Z6, Z3, Z3
+	VMULPS  ln2Low<>+0(SB), Z5, Z5
+	VSUBPS  Z5, Z3, Z3
+	VMULPS  series7<>+0(SB), Z3, Z5
+	VADDPS  series6<>+0(SB), Z5, Z5
+	VMULPS  Z3, Z5, Z5
+	VADDPS  series5<>+0(SB), Z5, Z5
+	VMULPS  Z3, Z5, Z5
+	VADDPS  series4<>+0(SB), Z5, Z5
+	VMULPS  Z3, Z5, Z5
+	VADDPS  series3<>+0(SB), Z5, Z5
+	VMULPS  Z3, Z5, Z5
+	VADDPS  series2<>+0(SB), Z5, Z5
+	VMULPS  Z3, Z5, Z5
+	VMULPS  Z3, Z5, Z5
+	VADDPS  Z3, Z5, Z5
+	VMULPS  Z4, Z5, Z5
+	VADDPS  Z4, Z5, Z5
+	VMOVUPS Z5, (R9)
+	VADDPS  Z5, Z2, Z2
+	ADDQ    CX, R9
+	DECQ    R10
+	JNE     exponential
+	VMOVUPS Z1, (SI)
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS exponentLowest<>+0(SB), Z1
+	VMAXPS  Z0, Z1, Z0
+	VMULPS  log2e<>+0(SB), Z0, Z1
+	VADDPS  roundingShift<>+0(SB), Z1, Z1
+	VSUBPS  roundingShift<>+0(SB), Z1, Z3
+	VPSLLD  $0x17, Z1, Z1
+	VPADDD  ones<>+0(SB), Z1, Z1
+	VMULPS  ln2High<>+0(SB), Z3, Z4
+	VSUBPS  Z4, Z0, Z0
+	VMULPS  ln2Low<>+0(SB), Z3, Z3
+	VSUBPS  Z3, Z0, Z0
+	VMULPS  series7<>+0(SB), Z0, Z3
+	VADDPS  series6<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series5<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series4<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series3<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  series2<>+0(SB), Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VMULPS  Z0, Z3, Z3
+	VADDPS  Z0, Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VADDPS  Z1, Z3, Z3
+	VMOVUPS Z3, (R8)
+	VMULPS  (DI), Z3, Z3
+	VADDPS  Z2, Z3, Z3
+	VMOVUPS Z3, (DI)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, SI
+	ADDQ    $0x40, DI
+	ADDQ    $0x40, R8
+	SUBQ    $0x10, BX
+	JNE     vector
 	VZEROUPPER
 	RET
 

@@ -36,6 +36,7 @@ func main() {
 		add(set)
 		elementwiseKernels(set)
 		gateKernels(set)
+		transformerKernels(set)
 		windowKernels(set)
 		blendRows(set)
 		reduceColumns(set)
