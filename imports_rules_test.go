@@ -82,7 +82,7 @@ var alone = map[string]string{"kernels/ref": "math"}
 // The operations of the kernels; each family holds contract and implementations.
 var families = []string{
 	"kernels/activation", "kernels/conv", "kernels/noise", "kernels/pixels", "kernels/pool", "kernels/recurrent",
-	"kernels/update",
+	"kernels/transformer", "kernels/update",
 }
 
 // forSuites are packages for tests alone: the compliance suite with its fixtures, what makes their devices and

@@ -10,6 +10,7 @@ import (
 	"nmn/kernels/pool"
 	"nmn/kernels/recurrent"
 	"nmn/kernels/tensor"
+	"nmn/kernels/transformer"
 	"nmn/kernels/update"
 )
 
@@ -25,4 +26,5 @@ type Backend interface {
 	update.Ops
 	pixels.Ops
 	recurrent.Ops
+	transformer.Ops
 }

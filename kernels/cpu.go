@@ -11,6 +11,7 @@ import (
 	"nmn/kernels/recurrent"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
+	"nmn/kernels/transformer"
 	"nmn/kernels/update"
 )
 
@@ -38,6 +39,7 @@ type (
 	updates        = update.CPU
 	normalizations = pixels.CPU
 	sequences      = recurrent.CPU
+	transformers   = transformer.CPU
 )
 
 // cpu is the Backend of the host.
@@ -50,6 +52,7 @@ type cpu struct {
 	*updates
 	*normalizations
 	*sequences
+	*transformers
 }
 
 // OpenCPU opens the host as a backend. A negative number of threads and instructions that are
@@ -72,6 +75,7 @@ func OpenCPU(c CPUConfig) (Backend, error) {
 		updates:        update.NewCPU(device, level),
 		normalizations: pixels.NewCPU(device, level),
 		sequences:      recurrent.NewCPU(device, level),
+		transformers:   transformer.NewCPU(device, level),
 	}, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"nmn/kernels/recurrent"
 	"nmn/kernels/reduce"
 	"nmn/kernels/tensor"
+	"nmn/kernels/transformer"
 	"nmn/kernels/update"
 )
 
@@ -35,6 +36,7 @@ type (
 	cardUpdates        = update.CUDA
 	cardNormalizations = pixels.CUDA
 	cardSequences      = recurrent.CUDA
+	cardTransformers   = transformer.CUDA
 	cardSums           = reduce.CUDA
 )
 
@@ -48,6 +50,7 @@ type card struct {
 	*cardUpdates
 	*cardNormalizations
 	*cardSequences
+	*cardTransformers
 	*cardSums // over ranks
 
 	products *product.Products // of 1×1 convolutions; not an operation by itself

@@ -37,6 +37,7 @@ type broken struct {
 	sync        func(b *referenceBackend) error
 
 	brokenSequences
+	brokenTransformers
 }
 
 func (b *broken) Conv(y, x, w, bias *tensor.Tensor, p conv.Params) error {

@@ -9,6 +9,7 @@ func Cases() []Case {
 	for _, family := range []func() []Case{
 		convCases, activationCases, poolCases, bagCases, noiseCases, likelihoodCases, largeLossCases, updateCases, pixelCases,
 		lstmCases, embedCases, entropyCases,
+		transformerCases,
 	} {
 		list = append(list, family()...)
 	}

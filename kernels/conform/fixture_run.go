@@ -24,6 +24,8 @@ func RunFixtures(t *testing.T, open func(t testing.TB) kernels.Backend) {
 		{"mil_bce_*", checkMILStep}, {"mil_nmn_*", checkMILStep}, {"mil_extreme", checkMILExtreme},
 		{"pool_g_*", checkPoolG}, {"conv_*", checkConv}, {"relu", checkReLU}, {"maxpool_ceil", checkMaxPool},
 		{"pool_other", checkPoolOther}, {"dropout", checkDropout}, {"lstm_cell", checkLSTM},
+		{"vit_layer_norm", checkLayerNorm}, {"vit_gelu", checkGELU}, {"vit_attention_*", checkAttention}, {"vit_linear", checkLinear},
+		{"vit_tokens", checkTokens},
 	} {
 		for _, name := range FixtureNames(t, family.pattern) {
 			t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"nmn/kernels/pixels"
 	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
+	"nmn/kernels/transformer"
 	"nmn/kernels/update"
 )
 
@@ -53,6 +54,13 @@ func (idle) EmbedGrad(_, _, _ array) error                                   { r
 func (idle) CrossEntropy(_, _, _, _, _, _, _, _ array, _ float32) error      { return nil }
 func (idle) LogSoftmax(array) error                                          { return nil }
 func (idle) Add(_, _ array) error                                            { return nil }
+func (idle) LayerNorm(_, _, _, _ array, _ float32) error                     { return nil }
+func (idle) GELU(_, _ array, _ transformer.GELUKind) error                   { return nil }
+func (idle) Attention(_, _ array, _ int) error                               { return nil }
+func (idle) Linear(_, _, _, _ array, _ transformer.LinearParams) error       { return nil }
+func (idle) AddScaled(_, _, _, _ array) error                                { return nil }
+func (idle) Tokens(_, _, _, _ array) error                                   { return nil }
+func (idle) PatchEmbed(_, _, _, _ array) error                               { return nil }
 func (idle) NoiseStep(_ noise.StepOutput, _, _, _, _ array, _ noise.StepParams) error {
 	return nil
 }

@@ -1,0 +1,83 @@
+package transformer
+
+import (
+	"fmt"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+// CPU implements Ops on the host in float32. Scratch memory grows to what the largest call needs and stays: calls with
+// shapes seen before allocate nothing.
+type CPU struct {
+	workers *tensor.Workers
+	level   simd.Level
+
+	scratch []scratch // one for each worker
+	packed  []float32 // weights in panels, shared by the workers
+
+	// The operation in progress, and its tasks: stored once, so that starting them allocates nothing.
+	product   product
+	attention attention
+	rows      rowJob
+	tasks     struct {
+		pack, multiply, attend                    func(worker, block int)
+		normalize, gelu, sum, addProduct, arrange func(worker, block int)
+	}
+}
+
+// scratch is the memory of one worker.
+type scratch struct {
+	offsets []int
+	tile    simd.Tile
+	cross   simd.Cross
+	softmax simd.Softmax
+	sums    []float32 // products before what follows them
+	keys    []float32 // of a head, row after row
+	values  []float32
+	queries []float32 // of a block, in panels
+	logits  []float32 // of a block of keys and queries
+	lanes   []float32 // what is known of each query of a block: largest logit, sum, factor
+}
+
+var _ Ops = (*CPU)(nil)
+
+// NewCPU makes the family on the host's device; level comes from simd.Detect or simd.Select.
+func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
+	c := &CPU{workers: dev.Workers, level: level, scratch: make([]scratch, dev.Workers.Threads())}
+	c.tasks.pack, c.tasks.multiply, c.tasks.attend = c.packBlock, c.multiplyBlock, c.attendBlock
+	c.tasks.normalize, c.tasks.gelu, c.tasks.sum = c.normalizeBlock, c.geluBlock, c.sumBlock
+	c.tasks.addProduct, c.tasks.arrange = c.addProductBlock, c.arrangeBlock
+	return c
+}
+
+// grow returns a slice of length n, the old memory where it suffices. Its contents are undefined.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+// ceilTo is a rounded up to a multiple of b.
+func ceilTo(a, b int) int { return ceilDiv(a, b) * b }
+
+// onHost checks that tensors are float32 in host memory; nil tensors are skipped.
+func onHost(operation string, tensors ...*tensor.Tensor) error {
+	for _, t := range tensors {
+		if t != nil && (t.DType() != tensor.Float32 || len(t.Float32s()) != t.Len()) {
+			return fmt.Errorf("%s: %s is not float32 in host memory: %w", operation, t, tensor.ErrShape)
+		}
+	}
+	return nil
+}
+
+// list is the memory of a tensor, nil for none.
+func list(t *tensor.Tensor) []float32 {
+	if t == nil {
+		return nil
+	}
+	return t.Float32s()
+}

@@ -1,0 +1,227 @@
+package transformer
+
+import (
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+// product is rows of sums of products, and what follows each sum: those of a linear layer, whose rows lie side by
+// side, or of patches, whose rows are taps runs of depth numbers a distance of tapStride apart.
+type product struct {
+	in                     []float32
+	rows                   int
+	taps, depth, tapStride int
+	shape                  Patches // where rows begin; the zero value for one behind the other
+	weights, out, bias     []float32
+	width                  int // numbers of a row of the output
+	gelu                   GELUKind
+	scale, residual        []float32
+
+	plan plan
+}
+
+// plan is how a product is cut. It depends on shapes alone.
+type plan struct {
+	level              simd.Level // whose tiles are used
+	rows, wide, narrow int        // tile shape
+	panels             int        // panels of columns
+	perBlock           int        // rows in a block
+	groups, perGroup   int        // groups of panels, and panels in each: a block is rows × group
+	chunk              int        // reduction steps in one call of the tile kernel at most
+	direct             bool       // sums go straight to the output
+}
+
+// Sizes in floats of what is meant to stay in the second-level cache.
+const (
+	inputFloats  = 64 << 10 // rows of a block
+	chunkSteps   = 768      // of the reduction
+	mostRows     = 192      // in a block
+	outputFloats = 64 << 10 // sums of a block that something follows
+	blockTarget  = 32       // blocks of an operation at least, for the pool to share
+)
+
+// Linear implements Ops.
+func (c *CPU) Linear(y, x, w, b *tensor.Tensor, p LinearParams) error {
+	l, err := FitLinear(y, x, w, b, p)
+	if err != nil {
+		return err
+	}
+	if err := onHost("linear", y, x, w, b, p.Scale, p.Residual); err != nil {
+		return err
+	}
+	c.multiply(product{in: list(x), rows: l.Rows, taps: 1, depth: l.C, weights: list(w), out: list(y), bias: list(b), width: l.K,
+		gelu: p.GELU, scale: list(p.Scale), residual: list(p.Residual)})
+	return nil
+}
+
+// PatchEmbed implements Ops.
+func (c *CPU) PatchEmbed(y, x, w, b *tensor.Tensor) error {
+	s, err := FitPatchEmbed(y, x, w, b)
+	if err != nil {
+		return err
+	}
+	if err := onHost("patch embedding", y, x, w, b); err != nil {
+		return err
+	}
+	k := product{in: list(x), rows: s.N * s.Count(), taps: s.P, depth: s.P * s.C, tapStride: s.W * s.C, shape: s, weights: list(w),
+		out: list(y), bias: list(b), width: s.K}
+	c.multiply(k)
+	return nil
+}
+
+// reduction is the number of products in one output.
+func (k *product) reduction() int { return k.taps * k.depth }
+
+// offset is where a row begins in the input.
+func (k *product) offset(row int) int {
+	if k.shape.P == 0 {
+		return row * k.depth
+	}
+	s := &k.shape
+	across, count := s.W/s.P, s.Count()
+	picture, patch := row/count, row%count
+	return ((picture*s.H+patch/across*s.P)*s.W + patch%across*s.P) * s.C
+}
+
+func (c *CPU) multiply(k product) {
+	if k.rows*k.width == 0 {
+		return
+	}
+	k.cut(c.level)
+	c.product = k
+	c.packed = grow(c.packed, k.plan.panels*k.plan.wide*k.reduction())
+	c.workers.Run(k.plan.panels, c.tasks.pack)
+	for i := range c.scratch {
+		s := &c.scratch[i]
+		s.offsets = grow(s.offsets, k.plan.perBlock)
+		if !k.plan.direct {
+			s.sums = grow(s.sums, k.plan.perBlock*k.plan.perGroup*k.plan.wide)
+		}
+	}
+	c.workers.Run(ceilDiv(k.rows, k.plan.perBlock)*k.plan.groups, c.tasks.multiply)
+	c.product = product{} // do not keep the caller's memory alive
+}
+
+// cut makes the plan.
+func (k *product) cut(level simd.Level) {
+	pl := &k.plan
+	pl.level = level.TileLevel(k.width)
+	pl.rows, pl.wide, pl.narrow = pl.level.TileShape()
+	pl.panels = ceilDiv(k.width, pl.wide)
+	pl.chunk = k.reduction()
+	if k.taps == 1 {
+		pl.chunk = ceilDiv(k.depth, ceilDiv(k.depth, chunkSteps))
+	}
+	pl.perBlock = min(mostRows, max(pl.rows, inputFloats/pl.chunk), ceilTo(k.rows, pl.rows)) / pl.rows * pl.rows
+	blocks := ceilDiv(k.rows, pl.perBlock)
+	pl.perGroup = max(1, pl.panels/ceilDiv(blockTarget, blocks))
+	pl.direct = k.scale == nil && k.residual == nil && k.width%pl.narrow == 0
+	if !pl.direct || k.gelu != None {
+		pl.perGroup = max(1, min(pl.perGroup, outputFloats/(pl.perBlock*pl.wide)))
+	}
+	pl.groups = ceilDiv(pl.panels, pl.perGroup)
+}
+
+// panelWidth is the width of a panel's tiles: narrow where that covers what is left of the columns.
+func (k *product) panelWidth(panel int) int {
+	if k.width-panel*k.plan.wide <= k.plan.narrow {
+		return k.plan.narrow
+	}
+	return k.plan.wide
+}
+
+// packBlock packs a panel of weights: panel[e·width + j] = w[column + j, e], 0 beyond the last column.
+func (c *CPU) packBlock(_, panel int) {
+	k := &c.product
+	reduction, width, column := k.reduction(), k.panelWidth(panel), panel*k.plan.wide
+	dst := c.packed[column*reduction:][:width*reduction]
+	valid := min(width, k.width-column)
+	if valid < width {
+		clear(dst)
+	}
+	c.level.Transpose(dst, width, k.weights[column*reduction:], reduction, valid, reduction)
+}
+
+// multiplyBlock computes a block of rows × a group of panels.
+func (c *CPU) multiplyBlock(worker, block int) {
+	k, s := &c.product, &c.scratch[worker]
+	pl := &k.plan
+	lo := block / pl.groups * pl.perBlock
+	rows := min(pl.perBlock, k.rows-lo)
+	first := block % pl.groups * pl.perGroup
+	last := min(first+pl.perGroup, pl.panels)
+	base := k.offset(lo)
+	for i := range s.offsets[:ceilTo(rows, pl.rows)] { // a last tile repeats the last row
+		s.offsets[i] = k.offset(lo+min(i, rows-1)) - base
+	}
+	dst, stride := s.sums, (last-first)*pl.wide
+	if pl.direct {
+		dst, stride = k.out[lo*k.width+first*pl.wide:], k.width
+	}
+	for from := 0; from < k.reduction(); from += pl.chunk {
+		steps := min(pl.chunk, k.reduction()-from)
+		for panel := first; panel < last; panel++ {
+			c.multiplyPanel(k, s, panel, base, from, steps, rows, dst[(panel-first)*pl.wide:], stride)
+		}
+	}
+	c.finish(k, s, lo, rows, first*pl.wide, min(last*pl.wide, k.width), stride)
+	s.tile = simd.Tile{}
+}
+
+// multiplyPanel adds steps of the reduction to the sums of the rows of a block and the columns of a panel.
+func (c *CPU) multiplyPanel(k *product, s *scratch, panel, base, from, steps, rows int, dst []float32, stride int) {
+	width, column := k.panelWidth(panel), panel*k.plan.wide
+	t := &s.tile
+	*t = simd.Tile{
+		A: k.in[base+from:], Taps: k.taps, Depth: k.depth, TapStride: k.tapStride, DstStride: stride, Load: from > 0,
+		Panel: c.packed[column*k.reduction()+from*width:][:steps*width],
+	}
+	if k.taps == 1 {
+		t.Depth = steps
+	}
+	if from+steps == k.reduction() && k.bias != nil && column+width <= k.width {
+		t.Bias = k.bias[column:]
+	}
+	for row := 0; row < rows; row += k.plan.rows {
+		t.Rows, t.Offsets, t.Dst = min(k.plan.rows, rows-row), s.offsets[row:], dst[row*stride:]
+		k.plan.level.Multiply(t, width)
+	}
+}
+
+// finish does what follows the sums of a block, columns lo to hi of rows from first on.
+func (c *CPU) finish(k *product, s *scratch, first, rows, lo, hi, stride int) {
+	if k.plan.direct {
+		if k.gelu != None {
+			for row := first; row < first+rows; row++ {
+				y := k.out[row*k.width+lo : row*k.width+hi]
+				c.activate(y, y, k.gelu)
+			}
+		}
+		return
+	}
+	cut := hi // columns from here on have not got their biases
+	if panel := (hi - 1) / k.plan.wide; k.bias != nil && panel*k.plan.wide+k.panelWidth(panel) > k.width {
+		cut = panel * k.plan.wide
+	}
+	for row := range rows {
+		sums := s.sums[row*stride:][:hi-lo]
+		y := k.out[(first+row)*k.width+lo:][:hi-lo]
+		if cut < hi {
+			c.level.Add(sums[cut-lo:], k.bias[cut:hi])
+		}
+		if k.gelu != None {
+			c.activate(sums, sums, k.gelu)
+		}
+		switch residual := k.residual; {
+		case residual == nil && k.scale == nil:
+			copy(y, sums)
+		case residual == nil:
+			copy(y, sums)
+			c.level.ScaleRows(y, len(y), 1, k.scale[lo:hi])
+		case k.scale == nil:
+			c.level.Sum(y, residual[(first+row)*k.width+lo:], sums)
+		default:
+			c.level.AddProduct(y, residual[(first+row)*k.width+lo:], sums, k.scale[lo:])
+		}
+	}
+}
