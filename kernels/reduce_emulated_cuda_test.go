@@ -12,12 +12,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"nmn/cuda/cudnn"
 	"nmn/cuda/nccl"
 	"nmn/group"
+	"nmn/group/local"
 	"nmn/kernels"
 	"nmn/kernels/conform"
 	"nmn/kernels/emulator"
@@ -207,6 +209,49 @@ func TestCUDA_AFailedSumEndsAllRanks(t *testing.T) {
 		if !errors.As(err, &lost) || !strings.Contains(err.Error(), "nccl: ") {
 			t.Errorf("rank %d: %v, want the rank that failed and why", rank, err)
 		}
+	}
+}
+
+// Sums on cards wait for a rank as long as its group does, and no ten minutes.
+func TestCUDA_SumsWaitAsLongAsTheGroup(t *testing.T) {
+	const limit = 2 * time.Second
+	errs := make([]error, 2)
+	came := make(chan struct{})
+	var all sync.WaitGroup
+	for rank, g := range local.New(2, limit) {
+		b := openCard(t)
+		all.Go(func() {
+			errs[rank] = func() error {
+				x, _, err := twoTensors(b)
+				if err != nil {
+					return err
+				}
+				r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, group.Float32)
+				if err != nil {
+					return err
+				}
+				defer func() { _ = r.Close() }()
+				if rank == 1 { // which never begins
+					<-came
+					return nil
+				}
+				defer close(came)
+				began := time.Now()
+				err = errors.Join(r.Begin(0), r.Wait())
+				for err == nil && time.Since(began) < 20*time.Second {
+					_ = b.Sync()
+					err = r.Wait()
+				}
+				return err
+			}()
+		})
+	}
+	all.Wait()
+	if !errors.Is(errs[0], nccl.ErrTimeout) || !strings.Contains(errs[0].Error(), limit.String()) {
+		t.Errorf("rank 0: %v, want the %v of the group", errs[0], limit)
+	}
+	if errs[1] != nil {
+		t.Errorf("rank 1: %v", errs[1])
 	}
 }
 

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -231,9 +231,7 @@ func (p *program) ncclRanks(limit time.Duration) func(launch.Place) (ranks.Group
 	if !kernels.HasCUDA {
 		return nil
 	}
-	if limit == 0 { // for ever
-		limit = math.MaxInt64
-	}
+	limit = cmp.Or(limit, nccl.Forever)
 	return func(place launch.Place) (ranks.Group, error) {
 		return nccl.OpenStarted(p.getenv, place.Rank, place.Size, place.Local, limit)
 	}

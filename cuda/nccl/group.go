@@ -143,6 +143,14 @@ func (g *ranks) Local() int      { return g.local }
 func (g *ranks) LocalSize() int  { return g.locals }
 func (g *ranks) Names() []string { return g.names }
 
+// Timeout implements group.Timed.
+func (g *ranks) Timeout() time.Duration {
+	if limit := g.comm.options.Timeout; limit != Forever {
+		return limit
+	}
+	return 0
+}
+
 // ended is what ended the group, nil while it goes on.
 func (g *ranks) ended() error {
 	g.mu.Lock()

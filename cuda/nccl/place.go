@@ -2,6 +2,7 @@ package nccl
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"strconv"
 	"time"
@@ -39,6 +40,9 @@ type ID [128]byte
 
 // DefaultTimeout outlasts what a rank may do while others wait for it, such as writing a large checkpoint.
 const DefaultTimeout = 10 * time.Minute
+
+// Forever as a timeout has ranks wait for each other for ever.
+const Forever time.Duration = math.MaxInt64
 
 // AddressVariable is NCCL's own variable: with HOST:PORT in it, an address of rank 0's host, every rank makes the same
 // id by itself, and rank 0 waits there for the others.

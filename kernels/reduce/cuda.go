@@ -3,6 +3,7 @@
 package reduce
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,8 +30,8 @@ type CUDA struct {
 
 var _ Summer = (*CUDA)(nil)
 
-// NewCUDA makes the family on a graphics card with the kernels of a module. A timeout of 0 is NCCL's default; the
-// logger may be nil.
+// NewCUDA makes the family on a graphics card with the kernels of a module. Sums of a group that does not say how long it
+// waits for a rank (group.Timed) end after timeout, 0 for NCCL's default; the logger may be nil.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, timeout time.Duration, logger *slog.Logger) (*CUDA, error) {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -79,10 +80,16 @@ func (c *CUDA) join(g group.Group) error {
 		return err
 	}
 	c.comm, err = nccl.Join(c.device.Device, id, g.Rank(), g.Size(), nccl.Options{
-		Timeout: c.timeout, Name: g.Names()[g.Rank()], Failed: g.Abort,
+		Timeout: c.patience(g), Name: g.Names()[g.Rank()], Failed: g.Abort,
 	})
 	c.group = g
 	return group.Agree(g, err)
+}
+
+// patience is how long a sum waits for the other ranks: as long as the group does.
+func (c *CUDA) patience(g group.Group) time.Duration {
+	limit := group.TimeoutOf(g, cmp.Or(c.timeout, nccl.DefaultTimeout))
+	return cmp.Or(limit, nccl.Forever)
 }
 
 // everywhere reports whether NCCL can be opened on all ranks.
