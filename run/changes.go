@@ -21,7 +21,15 @@ const gradients = "run.gradients"
 
 // FirstChange finds the first setting that makes two configurations different runs.
 func FirstChange(a, b *Config) (key, was, is string) {
-	return folder.ChangedKey(flatten(a), flatten(b), mayChange, convExact, gradients)
+	x, y := flatten(a), flatten(b)
+	for _, values := range []map[string]string{x, y} {
+		for key, before := range unsaid() {
+			if values[key] == "" { // for people, who are to read what it is
+				values[key] = before
+			}
+		}
+	}
+	return folder.ChangedKey(x, y, mayChange, convExact, gradients)
 }
 
 // formKey is the key of the form of the recipe.
@@ -36,11 +44,16 @@ func flatten(c *Config) map[string]string {
 	case string(recipe.Estimate): // under its old name, by which runs are known
 		values[formKey] = string(recipe.CrossFit)
 	}
-	for key, before := range map[string]string{"data.resize": string(picture.FilterBilinear),
-		"data.orientation": string(picture.OrientationIgnore), gradients: GradientsFP32} {
-		if values[key] == before { // there was nothing else when runs did not say so
+	for key, before := range unsaid() {
+		if values[key] == before {
 			delete(values, key)
 		}
 	}
 	return values
+}
+
+// unsaid are the values of settings that runs do not tell, since there was nothing else when they did not say so.
+func unsaid() map[string]string {
+	return map[string]string{"data.resize": string(picture.FilterBilinear),
+		"data.orientation": string(picture.OrientationIgnore), gradients: GradientsFP32}
 }

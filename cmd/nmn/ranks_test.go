@@ -223,3 +223,22 @@ func TestRanks_OneAloneMayRunWhatNeedsNoOthers(t *testing.T) {
 		}
 	}
 }
+
+// The precision of gradients is a setting of the run like others: --resume takes it from there, --continue compares it.
+func TestRanks_GoOnWithThePrecisionOfTheRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	args := func(more ...string) []string {
+		return tiny("train", append(more, "--arm", "stage1", "--run-dir", dir, "-q")...)
+	}
+	mustOnRanks(t, 2, args("--gradients", "bf16")...)
+	mustOnRanks(t, 2, "train", "--resume", dir, "-q", "--epochs", "2")
+	if c, err := run.ReadConfig(dir); err != nil || c.Run.Gradients != run.GradientsBF16 {
+		t.Errorf("went on with gradients in %q (%v)", c.Run.Gradients, err)
+	}
+	mustOnRanks(t, 2, args("--gradients", "bf16", "--continue")...)
+	for rank, c := range callOnRanks(t, 2, args("--continue")...) {
+		if c.code != exitUsage || rank == 0 && !strings.Contains(c.err, "its run.gradients is bf16, this one's fp32") {
+			t.Errorf("rank %d: exit code %d, %s", rank, c.code, c.err)
+		}
+	}
+}
