@@ -29,6 +29,7 @@ const (
 	changed    = "changed"   // killed, then an input is another one
 	touched    = "touched"   // killed, then files claim another age
 	damaged    = "damaged"   // killed, then a checkpoint is cut, or a bit of it flips
+	killedRank = "rank"      // one of several ranks is killed, or mpirun, once or more; other numbers of ranks go on
 )
 
 // fault is what happens to a command, and when.
@@ -47,6 +48,8 @@ type fault struct {
 	Share float64
 	// Jump of the clock.
 	Jump time.Duration
+	// Times is how often something is killed.
+	Times int
 	// Other means the other one of two ways: standard error for unheard, a bit for damaged, a file that is older for
 	// touched, the same command instead of the one that resumes.
 	Other bool
@@ -59,6 +62,8 @@ func (f fault) String() string {
 		s = fmt.Sprintf("%s after %.0f %% of the time", f.Kind, 100*f.Share)
 	case signalled, twice:
 		s += fmt.Sprintf(", %v", f.Signals)
+	case killedRank:
+		s = fmt.Sprintf("%s or mpirun killed, %d times", f.Kind, f.Times)
 	case unheard:
 		s = fmt.Sprintf("%s: nobody reads %s", f.Kind, map[bool]string{false: "stdout", true: "stderr"}[f.Other])
 	case failsOnce, failsOn:
@@ -87,6 +92,9 @@ func source(seed uint64, scenario string, n int) *rand.Rand {
 
 // draw chooses a fault for a command that makes so many calls.
 func (s scenario) draw(r *rand.Rand, calls int) fault {
+	if s.ranks > 0 {
+		return drawKind(r, killedRank, calls)
+	}
 	kinds := []string{killed, killed, killed, killedLate, signalled, signalled, twice, unheard, failsOnce, failsOnce,
 		failsShort, failsShort, failsOn, failsOn, halved, delayed, clocked, raced}
 	if len(s.data) > 0 {
@@ -112,6 +120,8 @@ func drawKind(r *rand.Rand, kind string, calls int) fault {
 		f.Half = half
 	case twice:
 		f.Signals = append(f.Signals, f.Signals[0])
+	case killedRank:
+		f.Times = 1 + r.IntN(3)
 	case changed, touched, damaged:
 		f.At = calls/2 + r.IntN(max(1, calls/2+calls/10)) // late, so that there is something to be wrong; or after the end
 	}
@@ -149,5 +159,6 @@ var meaning = map[string]string{
 	raced:      "two processes do the same at once",
 	changed:    "killed, and data changed before it goes on",
 	touched:    "killed, and the times of data files changed",
+	killedRank: "a rank of MPI or mpirun killed, and another number of ranks goes on",
 	damaged:    "killed, and the last checkpoint cut or a bit of it flipped",
 }

@@ -23,6 +23,7 @@ import (
 // lab runs commands of scenarios, each in a folder of its own.
 type lab struct {
 	program, dir string
+	mpi          mpi
 	keep         bool
 	leave        time.Duration // as in inject.Options
 	mutex        sync.Mutex
@@ -58,12 +59,14 @@ func (l *lab) reference(s scenario) (*reference, error) {
 
 func (l *lab) refer(s scenario, r *reference) error {
 	folder := filepath.Join(l.dir, "reference-"+s.name)
-	defer os.RemoveAll(folder)
+	if s.ranks == 0 { // what other numbers of ranks leave is held to its weights
+		defer os.RemoveAll(folder)
+	}
 	if err := s.lay(filepath.Join(l.dir, "inputs"), filepath.Join(folder, "work")); err != nil {
 		return err
 	}
 	begun := time.Now()
-	end, err := l.run(folder, s.command(), disturbance{}, 10*time.Minute)
+	end, err := l.run(folder, s.command(), disturbance{ranks: s.ranks}, 10*time.Minute)
 	if err != nil {
 		return err
 	}
@@ -81,8 +84,11 @@ func (l *lab) refer(s scenario, r *reference) error {
 // disturbance is what happens to one command.
 type disturbance struct {
 	judge *judge // nil for none
-	// kill after so long; 0 for not.
-	kill time.Duration
+	// kill after so long; 0 for not. Of several ranks victim is the one that is killed, or -1 for mpirun.
+	kill   time.Duration
+	victim int
+	// ranks is how many ranks of MPI run the command; 0 for a single process.
+	ranks int
 	// deaf names the stream that nobody reads: 1 or 2.
 	deaf int
 	// lines of it are read before.
@@ -131,9 +137,9 @@ func (l *lab) start(folder string, args []string, d disturbance) (*running, erro
 	if err := errors.Join(os.MkdirAll(filepath.Join(folder, "tmp"), 0o777), os.Mkdir(r.folder, 0o777)); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(l.program, args...)
+	cmd := l.command(args, d.ranks)
 	cmd.Dir = filepath.Join(folder, "work")
-	cmd.Env = append(os.Environ(), r.mark, "TMPDIR="+filepath.Join(folder, "tmp"), "GOTRACEBACK=all")
+	cmd.Env = append(cmd.Environ(), r.mark, "TMPDIR="+filepath.Join(folder, "tmp"), "GOTRACEBACK=all")
 	for i, stream := range []string{"stdout", "stderr"} {
 		file, err := r.stream(stream, d.deaf == i+1, d.lines)
 		if err != nil {
@@ -193,7 +199,9 @@ func (r *running) wait(d disturbance, limit time.Duration) (ending, error) {
 		case err = <-ended:
 			waiting = false
 		case <-killing:
-			_ = r.process.Signal(unix.SIGKILL)
+			if d.ranks == 0 || d.victim < 0 || !killRank(r.process.Cmd.Process.Pid, d.victim) {
+				_ = r.process.Signal(unix.SIGKILL)
+			}
 		case <-late:
 			e.hung = true
 			_ = r.process.Signal(unix.SIGQUIT) // it tells where its goroutines are

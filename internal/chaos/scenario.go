@@ -24,6 +24,8 @@ type scenario struct {
 	runs []string
 	// data are inputs that a run has learned from: when they change, it is not to go on.
 	data []string
+	// ranks is how many ranks of MPI do the command together; 0 for a single process.
+	ranks int
 	// appended are files that grow by lines: the last line of one that was interrupted may be cut.
 	appended []string
 }

@@ -33,6 +33,13 @@ func training(name, args string, needs, data []string) scenario {
 		resume: "train --resume run", resumeAt: "run/config.yaml", runs: []string{"run", "run/stage1"}}
 }
 
+// trainingOnRanks is training on so many ranks of MPI.
+func trainingOnRanks(ranks int, name, args string) scenario {
+	s := training(name, args, nil, nil)
+	s.ranks = ranks
+	return s
+}
+
 // writing is a scenario of a command that writes single files.
 func writing(name, args string, needs []string, outputs ...string) scenario {
 	return scenario{name: name, args: args, needs: needs, outputs: outputs}
@@ -60,6 +67,7 @@ var scenarios = []scenario{
 	training("video-clips", "--preset moving-scenes --clips moving --vocab moving/vocabulary.txt --mil --arm star"+
 		" --epochs 2 --batch-size-mil 4 --width 0.5 --device cpu --threads 1", []string{"moving"},
 		[]string{"moving/labels.jsonl"}),
+	trainingOnRanks(2, "ranks", "--arm nmn-fd --nmn-recipe paper --epochs 3 --batch-size 8 --optimizer sgd"+tinyPictures),
 	{
 		name: "caption-train", args: "caption train --features spoken/truth.npy --clips spoken/truth.csv --captions" +
 			" spoken/captions.json --run-dir run --epochs 4" + tinyCaptioner + often,

@@ -129,7 +129,7 @@ func tensors(content []byte) []byte {
 // timed reports whether a value of that name depends on time, speed or free memory.
 func timed(name string) bool {
 	return name == "time" || name == "seconds" || strings.HasSuffix(name, "_s") || strings.HasSuffix(name, "_ms") ||
-		name == "device_bytes" || name == "free_bytes" || name == "modified"
+		slices.Contains([]string{"device_bytes", "free_bytes", "modified", "slowest_rank"}, name)
 }
 
 func withoutTimes(v any) any {

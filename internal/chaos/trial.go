@@ -24,6 +24,8 @@ type trial struct {
 	Lost     []string `json:"lost,omitempty"`   // what was promised and did not hold
 
 	lab    *lab
+	ranks  int  // of the command that runs next
+	mixed  bool // it was run by another number of ranks than the reference
 	s      scenario
 	f      fault
 	ref    *reference
@@ -39,7 +41,7 @@ func (l *lab) try(s scenario, number int, f fault, random *rand.Rand) (*trial, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	t := &trial{Scenario: s.name, Number: number, Kind: f.Kind, What: f.String(), lab: l, s: s, f: f, ref: ref, random: random,
+	t := &trial{Scenario: s.name, Number: number, Kind: f.Kind, What: f.String(), lab: l, ranks: s.ranks, s: s, f: f, ref: ref, random: random,
 		folder: filepath.Join(l.dir, fmt.Sprintf("%s-%d", s.name, number))}
 	defer func() {
 		if !l.keep || len(t.Lost) == 0 {
@@ -80,16 +82,19 @@ func (t *trial) happen() error {
 	if err != nil {
 		return err
 	}
-	if t.random.IntN(4) == 0 {
+	if t.random.IntN(4) == 0 && t.s.ranks == 0 {
 		before := fault{Kind: killed, At: 1 + t.random.IntN(max(1, t.ref.calls))}
 		t.judge = &judge{fault: before}
 		if err := t.run(t.next(), disturbance{judge: t.judge}); err != nil {
 			return err
 		}
 	}
-	if t.f.Kind == raced {
+	switch t.f.Kind {
+	case raced:
 		err = t.race()
-	} else {
+	case killedRank:
+		err = t.killRanks()
+	default:
 		err = t.disturb()
 	}
 	if err != nil {
@@ -114,7 +119,8 @@ func (t *trial) run(args []string, d disturbance) (err error) {
 	if err := t.empty(); err != nil {
 		return err
 	}
-	t.Commands = append(t.Commands, "nmn "+strings.Join(args, " "))
+	t.Commands = append(t.Commands, started(t.ranks)+strings.Join(args, " "))
+	d.ranks = t.ranks
 	t.end, err = t.lab.run(t.folder, args, d, t.ref.limit())
 	switch {
 	case err != nil:
@@ -219,6 +225,9 @@ func (t *trial) finish() error {
 	if t.end.code != 0 {
 		t.lose("it cannot go on: %v: %s", t.end, t.end.stderr)
 		return nil
+	}
+	if t.mixed {
+		return t.compareMixed()
 	}
 	if len(t.s.runs) > 0 && string(timeless(".md", []byte(t.end.stdout))) != string(timeless(".md", []byte(t.ref.stdout))) {
 		t.lose("standard output differs from that of an undisturbed run:\n%s", t.end.stdout)

@@ -1,0 +1,84 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/format/safetensors"
+)
+
+func TestWithRanks_LeavesThemOutWhereThereIsNoMPI(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	chosen, _ := withRanks([]scenario{{name: "alone"}, {name: "together", ranks: 2}}, t.TempDir())
+	if len(chosen) != 1 || chosen[0].name != "alone" {
+		t.Errorf("chosen are %v, want the one that needs no ranks", chosen)
+	}
+}
+
+// layRun writes what compareMixed looks at.
+func layRun(t *testing.T, dir string, steps int, weights ...float32) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	for step := range steps {
+		fmt.Fprintf(&log, `{"msg":"step","step":%d,"loss":%v}`+"\n", step+1, weights[0])
+	}
+	if err := os.WriteFile(filepath.Join(dir, "log.jsonl"), []byte(log.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := safetensors.WriteFile(filepath.Join(dir, "last.safetensors"), nil, []safetensors.Tensor{
+		{Name: "w", Shape: []int{len(weights)}, Data: weights}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Sums in another order are no loss; a step more or less is, and a file, and what is no number.
+func TestCompareMixed(t *testing.T) {
+	nan := float32(0)
+	nan /= nan
+	for name, c := range map[string]struct {
+		steps   int
+		weights []float32
+		more    string // a file
+		lost    string // part of what it says
+	}{
+		"the same":        {3, []float32{1, -2, 3}, "", ""},
+		"another order":   {3, []float32{1.001, -2, 3}, "", ""},
+		"another step":    {3, []float32{1, -1, 3}, "", "run: w is off by 0.27 of its norm"},
+		"no number":       {3, []float32{1, nan, 3}, "", "w is off by NaN"},
+		"another length":  {3, []float32{1, -2}, "", "w is off by NaN"},
+		"a step less":     {2, []float32{1, -2, 3}, "", "steps [1 2], want [1 2 3]"},
+		"a file too many": {3, []float32{1, -2, 3}, "left.csv", "left.csv is left over"},
+	} {
+		dir := t.TempDir()
+		l := &lab{dir: dir}
+		want := filepath.Join(dir, "reference-a", "work")
+		layRun(t, filepath.Join(want, "run"), 3, 1, -2, 3)
+		ref, err := readTree(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &trial{lab: l, s: scenario{name: "a", runs: []string{"run"}}, ref: &reference{tree: ref}, folder: filepath.Join(dir, "a-1")}
+		layRun(t, filepath.Join(r.work(), "run"), c.steps, c.weights...)
+		if c.more != "" {
+			if err := os.WriteFile(filepath.Join(r.work(), c.more), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.compareMixed(); err != nil {
+			t.Fatal(err)
+		}
+		found := strings.Join(r.Lost, "; ")
+		if (c.lost == "") != (found == "") || !strings.Contains(found, c.lost) {
+			t.Errorf("%s: lost %q, want %q", name, found, c.lost)
+		}
+	}
+}
