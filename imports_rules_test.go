@@ -64,7 +64,7 @@ var outside = map[string][]string{
 	"gorgonia.org/cu/dnn":                           {"cuda/cudnn"},
 	"gorgonia.org/tensor": append([]string{
 		"kernels/tensor", "kernels/conform", "kernels/profile", "kernels/ledger", "kernels/optest", "kernels/reduce", "kernels",
-		"model", "model/param", "model/s2vt", "loader", "loader/dataset", "loader/doctor", "loader/scenes", "eval", "train", "captioning",
+		"model", "model/param", "model/s2vt", "model/vit", "loader", "loader/dataset", "loader/doctor", "loader/scenes", "eval", "train", "captioning",
 	}, families...),
 }
 
@@ -111,7 +111,7 @@ var dataSets = []string{"loader/annotation", "loader/noise", "loader/scenes"}
 
 // forTests may be imported by the tests of every package.
 var forTests = []string{
-	"internal/rng", "internal/parallel", "internal/durable", "format/safetensors", "format/npy", "loader/shard",
+	"internal/rng", "internal/parallel", "internal/durable", "format/safetensors", "format/weights", "format/npy", "loader/shard",
 	"group/local", "golang.org/x/sys/unix",
 	"golang.org/x/sys/unix", "group/local",
 }

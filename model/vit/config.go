@@ -14,7 +14,7 @@ type Config struct {
 	Patch int `json:"patch"` // height and width of a patch in pixels
 	Width int `json:"width"` // D, numbers of a token
 	Depth int `json:"depth"` // blocks
-	// Heads of the attention; tensors do not say how many there are.
+	// Heads of the attention. Tensors do not say how many there are: 0 where no published net is as wide.
 	Heads  int `json:"heads"`
 	Hidden int `json:"hidden"` // width of the layer inside the MLP of a block
 	// Registers are tokens beside the class token that stand for no patch (Darcet et al., 2024).
@@ -106,6 +106,9 @@ func (c Config) WithSize(size int) Config {
 // Validate names the first field that is out of range.
 func (c Config) Validate() error {
 	const most = 1 << 16
+	if c.Heads == 0 {
+		return fmt.Errorf("vit: how many heads there are is known for widths of multiples of 64, and not for %d: set it", c.Width)
+	}
 	for _, f := range []struct {
 		name         string
 		value, least int

@@ -46,4 +46,6 @@ type Match struct {
 	Tensors []string          `json:"tensors"`
 	DType   safetensors.DType `json:"dtype"`
 	Shape   []int             `json:"shape"` // of each in the file
+
+	transposed bool // in the file
 }

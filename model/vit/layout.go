@@ -1,0 +1,181 @@
+package vit
+
+import "strings"
+
+// names are what a layout calls its tensors. Of several words each is looked for in turn; an empty list means that the
+// layout has no such part. Names of a block stand behind block, which holds the number of the block as #.
+type names struct {
+	class, registers, position []string
+	patch                      []string // with .weight, and perhaps .bias
+	pre, norm                  []string // layer norms: .weight and .bias
+	block                      string
+	norm1, norm2, out          []string
+	joined                     []string // queries, keys and values in one: in full but for weight or bias
+	apart                      [][3]string
+	fc1, fc2                   []string
+	scale1, scale2             []string
+	projection                 []string // in full
+	// transposed says that the projection is D×E, and not E×D.
+	transposed bool
+	// idle are beginnings of names of tensors that features need nothing of.
+	idle []string
+}
+
+// layout is a way in which weights of vision transformers are kept.
+type layout struct {
+	name Layout
+	// mark is a tensor that this layout has, and those behind it in the list lack; prefixes may stand before all names.
+	mark     string
+	prefixes []string
+	names    names
+	known    known
+}
+
+// layouts are looked for in this order.
+var layouts = [...]layout{
+	{
+		name: Torchvision, mark: "conv_proj.weight", prefixes: []string{""},
+		names: names{
+			class: []string{"class_token"}, position: []string{"encoder.pos_embedding"}, patch: []string{"conv_proj"},
+			norm: []string{"encoder.ln"}, block: "encoder.layers.encoder_layer_#.", norm1: []string{"ln_1"},
+			norm2: []string{"ln_2"}, joined: []string{"self_attention.in_proj_"}, out: []string{"self_attention.out_proj"},
+			fc1: []string{"mlp.0", "mlp.linear_1"}, fc2: []string{"mlp.3", "mlp.linear_2"}, idle: []string{"heads."},
+		},
+		known: known{epsilon: 1e-6, gelu: Exact, resampling: Aligned, pictures: imageNet256},
+	},
+	{
+		name: OpenAI, mark: "visual.class_embedding", prefixes: []string{""},
+		names: names{
+			class: []string{"visual.class_embedding"}, position: []string{"visual.positional_embedding"},
+			patch: []string{"visual.conv1"}, pre: []string{"visual.ln_pre"}, norm: []string{"visual.ln_post"},
+			block: "visual.transformer.resblocks.#.", norm1: []string{"ln_1"}, norm2: []string{"ln_2"},
+			joined: []string{"attn.in_proj_"}, out: []string{"attn.out_proj"}, fc1: []string{"mlp.c_fc"},
+			fc2: []string{"mlp.c_proj"}, projection: []string{"visual.proj"}, transposed: true,
+			idle: []string{"transformer.", "token_embedding.", "positional_embedding", "ln_final.", "text_projection",
+				"logit_scale", "logit_bias", "input_resolution", "context_length", "vocab_size"},
+		},
+		known: known{epsilon: 1e-5, gelu: Quick, resampling: Antialiased, pictures: clip224},
+	},
+	{
+		name: HFCLIP, mark: "embeddings.class_embedding", prefixes: []string{"vision_model.", ""},
+		names: names{
+			class: []string{"embeddings.class_embedding"}, position: []string{"embeddings.position_embedding.weight"},
+			patch: []string{"embeddings.patch_embedding"}, pre: []string{"pre_layrnorm"}, norm: []string{"post_layernorm"},
+			block: "encoder.layers.#.", norm1: []string{"layer_norm1"}, norm2: []string{"layer_norm2"},
+			apart: [][3]string{{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}},
+			out:   []string{"self_attn.out_proj"}, fc1: []string{"mlp.fc1"}, fc2: []string{"mlp.fc2"},
+			projection: []string{"visual_projection.weight"},
+			idle:       []string{"text_model.", "text_projection.", "logit_scale", "embeddings.position_ids", "classifier."},
+		},
+		known: known{epsilon: 1e-5, gelu: Quick, resampling: Plain, pictures: clip224},
+	},
+	{
+		name: HFDINOv2, mark: "embeddings.patch_embeddings.projection.weight",
+		prefixes: []string{"", "dinov2.", "dinov2_with_registers."},
+		names: names{
+			class: []string{"embeddings.cls_token"}, registers: []string{"embeddings.register_tokens"},
+			position: []string{"embeddings.position_embeddings"}, patch: []string{"embeddings.patch_embeddings.projection"},
+			norm: []string{"layernorm"}, block: "encoder.layer.#.", norm1: []string{"norm1"}, norm2: []string{"norm2"},
+			apart: [][3]string{
+				{"attention.attention.query", "attention.attention.key", "attention.attention.value"},
+				{"attention.q_proj", "attention.k_proj", "attention.v_proj"},
+			},
+			out: []string{"attention.output.dense", "attention.o_proj"}, fc1: []string{"mlp.fc1"}, fc2: []string{"mlp.fc2"},
+			scale1: []string{"layer_scale1.lambda1"}, scale2: []string{"layer_scale2.lambda1"},
+			idle: []string{"embeddings.mask_token", "classifier."},
+		},
+		known: known{epsilon: 1e-6, gelu: Exact, resampling: Plain, withRegisters: Antialiased, pictures: dino224},
+	},
+	{
+		name: DINOv2, mark: "mask_token", prefixes: []string{""}, names: dinoNames(),
+		known: known{epsilon: 1e-6, gelu: Exact, resampling: Offset, withRegisters: Antialiased, pictures: dino224},
+	},
+	{
+		name: TimmDINOv2, mark: "blocks.0.ls1.gamma", prefixes: []string{""}, names: dinoNames(),
+		known: known{epsilon: 1e-6, gelu: Exact, resampling: Antialiased, pictures: dino224},
+	},
+	{
+		name: TimmCLIP, mark: "norm_pre.weight", prefixes: []string{""}, names: dinoNames(),
+		known: known{epsilon: 1e-5, gelu: Exact, resampling: Antialiased, pictures: clip224},
+	},
+	{
+		name: Timm, mark: "patch_embed.proj.weight", prefixes: []string{""}, names: dinoNames(),
+		known: known{epsilon: 1e-6, gelu: Exact, resampling: Antialiased, pictures: half248},
+	},
+}
+
+// dinoNames are those of timm, which Meta's DINOv2 has too.
+func dinoNames() names {
+	return names{
+		class: []string{"cls_token"}, registers: []string{"reg_token", "register_tokens"}, position: []string{"pos_embed"},
+		patch: []string{"patch_embed.proj"}, pre: []string{"norm_pre"}, norm: []string{"norm"}, block: "blocks.#.",
+		norm1: []string{"norm1"}, norm2: []string{"norm2"}, joined: []string{"attn.qkv."}, out: []string{"attn.proj"},
+		fc1: []string{"mlp.fc1"}, fc2: []string{"mlp.fc2"}, scale1: []string{"ls1.gamma"}, scale2: []string{"ls2.gamma"},
+		idle: []string{"head.", "pre_logits.", "mask_token"},
+	}
+}
+
+// known is what tensors do not say.
+type known struct {
+	epsilon    float32
+	gelu       GELU
+	resampling Interpolation
+	// withRegisters is the interpolation of nets with registers, where it is another.
+	withRegisters Interpolation
+	pictures      pictures
+}
+
+// pictures is what a layout wants of pictures. resize is how long the shorter side is, as a multiple of the input's.
+type pictures struct {
+	size            int // 0 for what the position embeddings are for
+	resize          float64
+	filter          string
+	mean, deviation [3]float32
+}
+
+var (
+	imageNetMean      = [3]float32{.485, .456, .406}
+	imageNetDeviation = [3]float32{.229, .224, .225}
+	clipMean          = [3]float32{.48145466, .4578275, .40821073}
+	clipDeviation     = [3]float32{.26862954, .26130258, .27577711}
+	half              = [3]float32{.5, .5, .5}
+
+	imageNet256 = pictures{0, 256. / 224, "bilinear", imageNetMean, imageNetDeviation}
+	dino224     = pictures{224, 256. / 224, "bicubic", imageNetMean, imageNetDeviation}
+	clip224     = pictures{0, 1, "bicubic", clipMean, clipDeviation}
+	half248     = pictures{0, 1 / .9, "bicubic", half, half}
+)
+
+// heads is how many the published nets of a width have: 64 numbers each, but for the largest. 0 is not known.
+func heads(width int) int {
+	switch {
+	case width == 1280, width == 1408, width == 1664: // ViT-H, g and G
+		return 16
+	case width%64 != 0:
+		return 0
+	}
+	return width / 64
+}
+
+// find looks for the layout of names, and for what stands before them.
+func find(has func(name string) bool) (*layout, string) {
+	for i := range layouts {
+		l := &layouts[i]
+		for _, prefix := range l.prefixes {
+			if has(prefix+l.mark) && has(prefix+l.names.patch[0]+".weight") {
+				return l, prefix
+			}
+		}
+	}
+	return nil, ""
+}
+
+// isIdle reports whether features need nothing of a tensor.
+func (n *names) isIdle(name string) bool {
+	for _, start := range n.idle {
+		if strings.HasPrefix(name, start) {
+			return true
+		}
+	}
+	return false
+}

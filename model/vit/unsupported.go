@@ -1,0 +1,50 @@
+package vit
+
+import (
+	"strings"
+)
+
+// unsupported are parts of vision transformers that are not computed here, by what names of their tensors hold.
+var unsupported = [...]struct{ part, what string }{
+	{".mlp.w12.", "SwiGLU (as DINOv2's largest net, giant, has it)"},
+	{".mlp.weights_in.", "SwiGLU (as DINOv2's largest net, giant, has it)"},
+	{".mlp.fc1_g.", "SwiGLU"},
+	{".q_norm.", "norms of queries and keys"},
+	{"attn_pool.", "pooling by attention (as SigLIP has it)"},
+	{"dist_token", "a token of distillation (as DeiT's has it)"},
+	{"relative_position_bias", "relative positions (as BEiT has them)"},
+	{".rel_pos_", "relative positions (as SAM has them)"},
+	{"rope", "rotary positions"},
+	{"fc_norm.", "a norm behind the mean of patches"},
+	{"patch_embed.backbone.", "convolutions before its patches"},
+	{".layernorm_before.", "the names of Hugging Face's ViT: timm has the same nets"},
+	{"decoder_blocks.", "a decoder (of masked autoencoding)"},
+}
+
+// refuseUnsupported names the first part that is not computed here.
+func (r *reader) refuseUnsupported() error {
+	for _, name := range r.file.Names() {
+		if r.names.isIdle(name) {
+			continue
+		}
+		for _, u := range unsupported {
+			if strings.Contains(name, u.part) {
+				r.fail("%q: it has %s, which is not computed here", name, u.what)
+				return r.err
+			}
+		}
+	}
+	return nil
+}
+
+// refusePacked names SwiGLU where gate and values are packed into one layer, as timm does it: its first layer is then
+// twice as wide as the second one takes.
+func (r *reader) refusePacked(fc2 string, hidden int) {
+	if fc2 == "" {
+		return
+	}
+	if shape := r.shape(fc2); len(shape) == 2 && shape[1] > 0 && hidden == 2*shape[1] {
+		r.fail("%q takes %d of %d numbers: it has SwiGLU (as DINOv2's largest net, giant, has it), which is not computed here",
+			fc2, shape[1], hidden)
+	}
+}
