@@ -46,13 +46,6 @@ func WeightsTable(name string, file *weights.File, report *model.LoadReport) str
 		}
 		row(m, note)
 	}
-	if len(report.Unused) > 0 {
-		const most = 6
-		shown := strings.Join(report.Unused[:min(most, len(report.Unused))], ", ")
-		if len(report.Unused) > most {
-			shown += ", ..."
-		}
-		fmt.Fprintf(&b, "  %d tensors of no use here: %s\n", len(report.Unused), visible.Line(shown))
-	}
+	b.WriteString(unusedTensors(report.Unused))
 	return b.String()
 }

@@ -24,7 +24,8 @@ func newWeights(p *program) *cobra.Command {
 		Short: "Tell what a file of weights holds, and what of it VGG16 takes",
 		Long: `Tell the format of a file of weights (.pth, .safetensors, .npz, .caffemodel), and which of its
 tensors are which layers of VGG16, as --init takes them; where they do not fit, why, and what
-there is. Of a run folder it is the last checkpoint. Names, types and shapes alone are read, and nothing in a .pth is run.`,
+there is. Of a vision transformer it is told which one, and what pictures it wants.
+Of a run folder it is the last checkpoint. Names, types and shapes alone are read, and nothing in a .pth is run.`,
 		Example: `  nmn weights vgg16-397923af.pth
   nmn weights VGG_ILSVRC_16_layers.caffemodel --json`,
 		Args: arguments(p, cobra.ExactArgs(1)),
@@ -42,6 +43,8 @@ type weightsFile struct {
 	Tensors []weights.Tensor  `json:"tensors"`
 	VGG16   *model.LoadReport `json:"vgg16,omitempty"`
 	Misfit  string            `json:"misfit,omitempty"`
+	// Transformer is the vision transformer that it holds, if it does.
+	Transformer *transformerFile `json:"transformer,omitempty"`
 	// Checkpoint says that it is one of nmn's own.
 	Checkpoint bool `json:"checkpoint,omitempty"`
 }
@@ -70,6 +73,7 @@ func tellWeights(p *program, path string, asJSON bool) (err error) {
 	default:
 		told.VGG16 = &report
 	}
+	told.matchTransformer(file)
 	if asJSON {
 		return writeJSON(p.out, told)
 	}
@@ -81,6 +85,9 @@ func tellWeights(p *program, path string, asJSON bool) (err error) {
 func (w *weightsFile) text(file *weights.File) string {
 	if w.VGG16 != nil {
 		return withFlags(run.WeightsTable(w.File, file, w.VGG16))
+	}
+	if w.Transformer != nil {
+		return run.TransformerTable(w.File, file, w.Transformer.Config, &w.Transformer.Mapping)
 	}
 	const most = 100
 	var b strings.Builder

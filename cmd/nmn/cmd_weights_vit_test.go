@@ -1,0 +1,40 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/format/safetensors"
+)
+
+// transformers is where the nets of package vit's tests lie.
+const transformers = "../../model/vit/testdata"
+
+// Of a vision transformer it is told which one it is, what it wants of pictures and what is not taken.
+func TestWeights_OfAVisionTransformer(t *testing.T) {
+	text := must(t, "weights", filepath.Join(transformers, "hf_clip.safetensors"))
+	for _, want := range []string{"ViT-24/4, layout Hugging Face, CLIP: 2 blocks of width 24", "GELU quick",
+		"shorter side to 16 pixels (bicubic), of which the middle 16×16; mean 0.4815 0.4578 0.4082",
+		"cls 24, mean 24, cls+mean 48, embedding 12", "3 tensors of no use here: ", "text_model.final_layer_norm.weight"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	told := readJSON(t, must(t, "weights", filepath.Join(transformers, "dinov2_reg4.safetensors"), "--json"))
+	net := told["transformer"].(map[string]any)
+	if net["layout"] != "DINOv2" || net["registers"] != 4. || net["layer_scale"] != true || told["misfit"] != nil ||
+		len(net["taken"].([]any)) != 35 || net["unused"].([]any)[0] != "mask_token" {
+		t.Errorf("%v", net)
+	}
+}
+
+// One that is not computed here is refused by what it has, and its tensors are listed.
+func TestWeights_OfAnotherVisionTransformer(t *testing.T) {
+	file := tensorFile(t,
+		safetensors.Tensor{Name: "patch_embed.proj.weight", Shape: []int{2, 3, 2, 2}, Data: make([]float32, 24)},
+		safetensors.Tensor{Name: "blocks.0.mlp.w12.weight", Shape: []int{4, 2}, Data: make([]float32, 8)})
+	if text := must(t, "weights", file); !strings.Contains(text, "SwiGLU") || !strings.Contains(text, "blocks.0.mlp.w12.weight") {
+		t.Errorf("%s", text)
+	}
+}

@@ -1,0 +1,20 @@
+package vit
+
+import "fmt"
+
+// Name is what publications call a net of this size: ViT-S/14; by its width where it is none of those.
+func (c Config) Name() string {
+	size, known := map[int]string{192: "Ti", 384: "S", 768: "B", 1024: "L", 1280: "H", 1408: "g", 1664: "G"}[c.Width]
+	if !known {
+		size = fmt.Sprintf("%d", c.Width)
+	}
+	return fmt.Sprintf("ViT-%s/%d", size, c.Patch)
+}
+
+// Layers lists what features can be taken of the net.
+func (c Config) Layers() []Layer {
+	if c.Projection == 0 {
+		return layers[:3]
+	}
+	return layers[:]
+}

@@ -1,0 +1,65 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"nmn/format/weights"
+	"nmn/internal/visible"
+	"nmn/model/vit"
+)
+
+// TransformerTable tells people which vision transformer a file holds, what it wants of pictures, and what of the file it
+// does not take.
+func TransformerTable(name string, file *weights.File, c vit.Config, m *vit.Mapping) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "weights %s: %s, %d tensors\n", visible.Line(name), file.Format, len(file.Names()))
+	heads := fmt.Sprintf("%d heads", c.Heads)
+	if c.Heads == 0 {
+		heads = "an unknown number of heads"
+	}
+	fmt.Fprintf(&b, "  %s, layout %s: %d blocks of width %d, %s, MLP of %d, GELU %s", c.Name(), c.Layout, c.Depth, c.Width,
+		heads, c.Hidden, c.GELU)
+	for _, part := range []struct {
+		has  bool
+		name string
+	}{{c.LayerScale, "LayerScale"}, {c.PreNorm, "a norm before the blocks"},
+		{c.Registers > 0, fmt.Sprintf("%d registers", c.Registers)}, {c.Projection > 0, "a projection"}} {
+		if part.has {
+			b.WriteString(", " + part.name)
+		}
+	}
+	fmt.Fprintf(&b, "\n  positions  %d×%d patches of %d pixels, made to fit others: %s\n", c.Grid, c.Grid, c.Patch, c.Resampling)
+	fmt.Fprintf(&b, "  pictures   shorter side to %d pixels (%s), of which the middle %d×%d; mean %s, deviation %s\n", c.Resize,
+		c.Filter, c.Size[0], c.Size[1], colours(c.Mean), colours(c.Deviation))
+	b.WriteString("  features  ")
+	for i, l := range c.Layers() {
+		width, err := c.LayerWidth(l)
+		if err != nil {
+			continue // of a layer that this net has there is none
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, " %s %d", l, width)
+	}
+	b.WriteByte('\n')
+	b.WriteString(unusedTensors(m.Unused))
+	return b.String()
+}
+
+// colours shows three numbers.
+func colours(v [3]float32) string { return fmt.Sprintf("%.4g %.4g %.4g", v[0], v[1], v[2]) }
+
+// unusedTensors says how many tensors of a file are not taken, and names the first of them.
+func unusedTensors(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	const most = 6
+	shown := strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		shown += ", ..."
+	}
+	return fmt.Sprintf("  %d tensors of no use here: %s\n", len(names), visible.Line(shown))
+}
