@@ -7337,19 +7337,19 @@ pair:
 	VPSLLD       $0x0b, Y1, Y1
 	VPADDD       Y2, Y1, Y1
 	VPADDD       Y0, Y1, Y1
-	VPSRLD       $0x16, Y1, Y1
+	VPSRAD       $0x16, Y1, Y1
 	VPSLLD       $0x0b, Y3, Y3
 	VPADDD       Y4, Y3, Y3
 	VPADDD       Y0, Y3, Y3
-	VPSRLD       $0x16, Y3, Y3
+	VPSRAD       $0x16, Y3, Y3
 	VPSLLD       $0x0b, Y5, Y5
 	VPADDD       Y6, Y5, Y5
 	VPADDD       Y0, Y5, Y5
-	VPSRLD       $0x16, Y5, Y5
+	VPSRAD       $0x16, Y5, Y5
 	VPSLLD       $0x0b, Y7, Y7
 	VPADDD       Y8, Y7, Y7
 	VPADDD       Y0, Y7, Y7
-	VPSRLD       $0x16, Y7, Y7
+	VPSRAD       $0x16, Y7, Y7
 	VPACKUSDW    Y3, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKUSWB    X2, X1, X2
@@ -15625,23 +15625,23 @@ pair:
 	VPSLLD       $0x0b, Z1, Z1
 	VPADDD       Z2, Z1, Z1
 	VPADDD       Z0, Z1, Z1
-	VPSRLD       $0x16, Z1, Z1
+	VPSRAD       $0x16, Z1, Z1
 	VPSLLD       $0x0b, Z3, Z3
 	VPADDD       Z4, Z3, Z3
 	VPADDD       Z0, Z3, Z3
-	VPSRLD       $0x16, Z3, Z3
+	VPSRAD       $0x16, Z3, Z3
 	VPSLLD       $0x0b, Z5, Z5
 	VPADDD       Z6, Z5, Z5
 	VPADDD       Z0, Z5, Z5
-	VPSRLD       $0x16, Z5, Z5
+	VPSRAD       $0x16, Z5, Z5
 	VPSLLD       $0x0b, Z7, Z7
 	VPADDD       Z8, Z7, Z7
 	VPADDD       Z0, Z7, Z7
-	VPSRLD       $0x16, Z7, Z7
+	VPSRAD       $0x16, Z7, Z7
 	VPACKUSDW    Z3, Z1, Z1
-	VPMOVWB      Z1, (AX)
+	VPMOVUSWB    Z1, (AX)
 	VPACKUSDW    Z7, Z5, Z5
-	VPMOVWB      Z5, 32(AX)
+	VPMOVUSWB    Z5, 32(AX)
 	ADDQ         $0x40, CX
 	ADDQ         $0x40, AX
 	DECQ         BX
@@ -16433,25 +16433,25 @@ group:
 	VEXTRACTI128   $0x01, Y4, X5
 	VPADDD         X5, X4, X5
 	VPADDD         X3, X5, X5
-	VPSRLD         $0x16, X5, X5
+	VPSRAD         $0x16, X5, X5
 	VPSLLD         $0x0b, Y6, Y6
 	VPADDD         Y7, Y6, Y6
 	VEXTRACTI128   $0x01, Y6, X4
 	VPADDD         X4, X6, X4
 	VPADDD         X3, X4, X4
-	VPSRLD         $0x16, X4, X7
+	VPSRAD         $0x16, X4, X7
 	VPSLLD         $0x0b, Y8, Y8
 	VPADDD         Y9, Y8, Y8
 	VEXTRACTI128   $0x01, Y8, X4
 	VPADDD         X4, X8, X4
 	VPADDD         X3, X4, X4
-	VPSRLD         $0x16, X4, X9
+	VPSRAD         $0x16, X4, X9
 	VPSLLD         $0x0b, Y10, Y10
 	VPADDD         Y11, Y10, Y10
 	VEXTRACTI128   $0x01, Y10, X4
 	VPADDD         X4, X10, X4
 	VPADDD         X3, X4, X4
-	VPSRLD         $0x16, X4, X11
+	VPSRAD         $0x16, X4, X11
 	VPACKUSDW      X7, X5, X4
 	VPACKUSDW      X11, X9, X5
 	VPACKUSWB      X5, X4, X4

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Fixed point of Reduction: its weights are in units of 2^-22. In memory the upper bits of a weight and its lower 11
-// are words of their own.
+// Fixed point of Reduction: its weights are in units of 2^-22. In memory the upper bits of a weight, with its sign, and
+// its lower 11 are words of their own.
 const (
 	reduceBits = 22
 	reduceLow  = 11
@@ -18,9 +18,13 @@ const MaxReduction = 1 << 20
 // Reduction says, for every position along an axis of a resized picture, which positions of the source it is a weighted
 // mean of. Weights are those of a triangle around the position whose half width is one pixel of the source or, where
 // the picture shrinks, one of the result: the filter BILINEAR of the Python library Pillow, whose numbers these are.
+// With Cubic they are those of its filter BICUBIC: Keys' curve with a = -1/2, of twice that half width, which is
+// negative beyond the first half.
 //
 // The zero value has no positions. Plan keeps its memory.
 type Reduction struct {
+	Cubic  bool     // takes effect at the next Plan
+	cubic  bool     // of the positions that are there
 	from   int      // length of the source
 	first  []int32  // in pixels
 	bytes  []int32  // 3·first
@@ -36,11 +40,15 @@ func (r *Reduction) Plan(from, to int) {
 	if from < 1 || to < 1 || from > MaxReduction {
 		panic(fmt.Sprintf("simd: a reduction from %d to %d", from, to))
 	}
-	if r.from == from && len(r.first) == to {
+	if r.from == from && len(r.first) == to && r.cubic == r.Cubic {
 		return
 	}
+	r.cubic = r.Cubic
 	scale := float64(from) / float64(to)
 	support := max(scale, 1)
+	if r.cubic {
+		support *= 2
+	}
 	// A window of 2·support can touch one position more than it is long.
 	r.groups = (min(from, int(math.Ceil(2*support))+1) + 3) / 4
 	if cap(r.first) < to {
@@ -63,9 +71,12 @@ func (r *Reduction) place(i int, centre, support float64) {
 	first := max(int(centre-support+.5), 0)
 	end := min(int(centre+support+.5), r.from)
 	r.exact = r.exact[:0]
-	sum := 0.0
+	sum, unit := 0.0, 1/support
+	if r.cubic {
+		unit = 1 / (support / 2)
+	}
 	for x := first; x < end; x++ {
-		w := max(0, 1-math.Abs((float64(x)-centre+.5)*(1/support)))
+		w := r.curve((float64(x) - centre + .5) * unit)
 		r.exact = append(r.exact, w)
 		sum += w
 	}
@@ -73,7 +84,7 @@ func (r *Reduction) place(i int, centre, support float64) {
 	clear(row)
 	taps := 0
 	for x, w := range r.exact {
-		k := uint32(.5 + float64(w/sum*(1<<reduceBits)))
+		k := int32(math.Copysign(.5, w) + float64(w/sum*(1<<reduceBits)))
 		if k == 0 && taps == 0 && x+1 < len(r.exact) {
 			first++
 			continue
@@ -90,6 +101,22 @@ func (r *Reduction) place(i int, centre, support float64) {
 	r.reach = max(r.reach, 3*first+12*r.groups+4)
 }
 
+// curve is the weight of a pixel at a distance, in units in which the triangle ends at 1 and the cubic curve at 2. The
+// conversions keep a compiler from fusing multiplication and addition, which rounds otherwise.
+func (r *Reduction) curve(x float64) float64 {
+	const a = -.5
+	x = math.Abs(x)
+	switch {
+	case !r.cubic:
+		return max(0, 1-x)
+	case x < 1:
+		return float64((float64((a+2)*x)-(a+3))*x*x) + 1
+	case x < 2:
+		return (float64((float64((x-5)*x)+8)*x) - 4) * a
+	}
+	return 0
+}
+
 // Len is the number of positions.
 func (r *Reduction) Len() int { return len(r.first) }
 
@@ -104,14 +131,14 @@ func (r *Reduction) At(i int) (first, count int) { return int(r.first[i]), int(r
 func (r *Reduction) Rows(i int) int { return int(r.taps[i]+1) &^ 1 }
 
 // weight is that of source position j, counted from the first, in units of 2^-22.
-func (r *Reduction) weight(i, j int) uint32 {
+func (r *Reduction) weight(i, j int) int32 {
 	pair := r.pairs[8*r.groups*i+j/2*4:][:4]
-	return uint32(pair[j%2])<<reduceLow + uint32(pair[2+j%2])
+	return int32(int16(pair[j%2]))<<reduceLow + int32(pair[2+j%2])
 }
 
-// ReduceRows resizes four rows of RGB along x, and rounds to 8 bits, halves up. Rows begin a stride apart; those of src
-// have Reach bytes, whose values beyond the row do not matter, and those of dst room for a byte behind their pixels.
-// Results are equal at all levels.
+// ReduceRows resizes four rows of RGB along x, and rounds to 8 bits, halves up, between 0 and 255. Rows begin a stride
+// apart; those of src have Reach bytes, whose values beyond the row do not matter, and those of dst room for a byte
+// behind their pixels. Results are equal at all levels.
 func (l Level) ReduceRows(dst []uint8, dstStride int, src []uint8, srcStride int, r *Reduction) {
 	if n := 3 * r.Len(); len(src) < 3*srcStride+r.reach || len(dst) < 3*dstStride+n+1 || dstStride <= n ||
 		srcStride < 3*r.from || n == 0 {
@@ -139,25 +166,28 @@ func (l Level) ReduceColumns(dst, src []uint8, stride int, r *Reduction, i int) 
 
 func reduceRowGeneric(dst, src []uint8, r *Reduction) {
 	for i, at := range r.bytes {
-		var red, green, blue uint32 = 1 << (reduceBits - 1), 1 << (reduceBits - 1), 1 << (reduceBits - 1)
+		var red, green, blue int32 = 1 << (reduceBits - 1), 1 << (reduceBits - 1), 1 << (reduceBits - 1)
 		for j := range int(r.taps[i]) {
 			w, pixel := r.weight(i, j), src[int(at)+3*j:][:3]
-			red += uint32(pixel[0]) * w
-			green += uint32(pixel[1]) * w
-			blue += uint32(pixel[2]) * w
+			red += int32(pixel[0]) * w
+			green += int32(pixel[1]) * w
+			blue += int32(pixel[2]) * w
 		}
 		out := dst[3*i:][:3]
-		out[0], out[1], out[2] = uint8(red>>reduceBits), uint8(green>>reduceBits), uint8(blue>>reduceBits)
+		out[0], out[1], out[2] = reduced(red), reduced(green), reduced(blue)
 	}
 }
 
 func reduceColumnsGeneric(dst, src []uint8, stride int, r *Reduction, i int) {
 	taps := int(r.taps[i])
 	for x := range dst {
-		sum := uint32(1 << (reduceBits - 1))
+		sum := int32(1 << (reduceBits - 1))
 		for j := range taps {
-			sum += uint32(src[j*stride+x]) * r.weight(i, j)
+			sum += int32(src[j*stride+x]) * r.weight(i, j)
 		}
-		dst[x] = uint8(sum >> reduceBits)
+		dst[x] = reduced(sum)
 	}
 }
+
+// reduced is the byte of a sum to which a half was added; cubic curves overshoot at edges.
+func reduced(sum int32) uint8 { return uint8(min(max(sum>>reduceBits, 0), math.MaxUint8)) }

@@ -4,16 +4,25 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
-// triangle is the weights of the definition, in floating point: of all source positions, for position i.
-func triangle(from, to, i int) []float64 {
+// definition is the weights in floating point: of all source positions, for position i. The cubic curve is Keys' for
+// a = -1/2, as a sum of powers.
+func definition(cubic bool, from, to, i int) []float64 {
 	scale := float64(from) / float64(to)
 	width := max(scale, 1)
 	weights, sum := make([]float64, from), 0.0
 	for x := range weights {
-		weights[x] = max(0, 1-math.Abs(float64(x)+.5-(float64(i)+.5)*scale)/width)
+		off := math.Abs(float64(x)+.5-(float64(i)+.5)*scale) / width
+		weights[x] = max(0, 1-off)
+		if cubic && off < 1 {
+			weights[x] = 1.5*math.Pow(off, 3) - 2.5*off*off + 1
+		} else if cubic {
+			off = min(off, 2)
+			weights[x] = -.5*math.Pow(off, 3) + 2.5*off*off - 4*off + 2
+		}
 		sum += weights[x]
 	}
 	for x := range weights {
@@ -26,7 +35,8 @@ var reductions = append([][2]int{{33, 4}, {57, 8}, {640, 224}, {500, 1}, {7, 7}}
 
 func TestReduction_WeightsAreThoseOfTheDefinition(t *testing.T) {
 	var r Reduction // one for all: those of another size must not show
-	for _, size := range reductions {
+	for n, size := range slices.Concat(reductions, reductions) {
+		r.Cubic = n%2 > 0
 		r.Plan(size[0], size[1])
 		if r.Len() != size[1] {
 			t.Fatalf("%v: %d positions", size, r.Len())
@@ -34,8 +44,8 @@ func TestReduction_WeightsAreThoseOfTheDefinition(t *testing.T) {
 		for i := range size[1] {
 			first, taps := r.At(i)
 			sum := 0
-			for x, want := range triangle(size[0], size[1], i) {
-				got := uint32(0)
+			for x, want := range definition(r.Cubic, size[0], size[1], i) {
+				got := int32(0)
 				if x >= first && x < first+taps {
 					got = r.weight(i, x-first)
 				}
@@ -51,25 +61,30 @@ func TestReduction_WeightsAreThoseOfTheDefinition(t *testing.T) {
 	}
 }
 
-// mean is what a weighted mean of bytes is, rounded with halves up.
+// mean is what a weighted mean of bytes is, rounded with halves up, between 0 and 255.
 func (r *Reduction) mean(i int, value func(x int) uint8) uint8 {
 	first, taps := r.At(i)
-	sum := uint64(1 << (reduceBits - 1))
+	sum := int64(1 << (reduceBits - 1))
 	for j := range taps {
-		sum += uint64(value(first+j)) * uint64(r.weight(i, j))
+		sum += int64(value(first+j)) * int64(r.weight(i, j))
 	}
-	return uint8(sum >> reduceBits)
+	return uint8(min(max(sum>>reduceBits, 0), 255))
 }
 
 func TestReduceRows_EqualsItsDefinition(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, rand *rand.Rand) {
-		for _, size := range reductions {
-			var r Reduction
+		for n, size := range slices.Concat(reductions, reductions) {
+			r := Reduction{Cubic: n < len(reductions)}
 			r.Plan(size[0], size[1])
 			srcStride, dstStride := 3*size[0]+rand.IntN(3), 3*size[1]+1+rand.IntN(3)
 			src, dst := randomBytes(t, rand, 3*srcStride+r.Reach()), fencedBytes(t, 3*dstStride+3*size[1]+1)
 			for i := range src[:len(src)/2] { // white all the same
 				src[i] |= uint8(-int(src[len(src)-1] & 1))
+			}
+			if n%3 == 0 { // edges, at which cubic curves leave the range
+				for i := range src {
+					src[i] = uint8(-int(src[i] & 1))
+				}
 			}
 			l.ReduceRows(dst, dstStride, src, srcStride, &r)
 			for row := range 4 {
@@ -86,14 +101,20 @@ func TestReduceRows_EqualsItsDefinition(t *testing.T) {
 
 func TestReduceColumns_EqualsItsDefinition(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, rand *rand.Rand) {
-		for _, size := range [][2]int{{1, 1}, {1, 3}, {4, 3}, {9, 2}, {57, 3}, {3, 8}} {
-			var r Reduction
+		columns := [][2]int{{1, 1}, {1, 3}, {4, 3}, {9, 2}, {57, 3}, {3, 8}}
+		for n, size := range slices.Concat(columns, columns) {
+			r := Reduction{Cubic: n < len(columns)}
 			r.Plan(size[0], size[1])
 			for _, n := range []int{1, 3, 31, 32, 33, 63, 64, 65, 96, 127, 128, 672, 1695} {
 				stride := n + rand.IntN(5)
 				for i := range size[1] {
 					first, _ := r.At(i)
 					src := randomBytes(t, rand, (r.Rows(i)-1)*stride+n)
+					if r.Cubic && n%2 > 0 { // edges
+						for i := range src {
+							src[i] = uint8(-int(src[i] & 1))
+						}
+					}
 					dst := fencedBytes(t, n)
 					l.ReduceColumns(dst, src, stride, &r, i)
 					for x, got := range dst {
@@ -109,8 +130,8 @@ func TestReduceColumns_EqualsItsDefinition(t *testing.T) {
 
 func TestReduce_WhiteStaysWhite(t *testing.T) {
 	for from := 1; from < 80; from++ {
-		for to := 1; to < 40; to++ {
-			var r Reduction
+		for n := 2; n < 80; n++ {
+			to, r := n/2, Reduction{Cubic: n%2 > 0}
 			r.Plan(from, to)
 			for i := range to {
 				if got := r.mean(i, func(int) uint8 { return 255 }); got != 255 {
@@ -146,9 +167,10 @@ func TestReduce_RefusesWhatDoesNotFit(t *testing.T) {
 func FuzzReduce(f *testing.F) {
 	f.Add(uint16(2), uint16(9), []byte{1, 2, 3, 255})
 	f.Add(uint16(640), uint16(224), []byte{255})
+	f.Add(uint16(640), uint16(224+300*200), []byte{255, 255, 255, 0, 0, 0, 0})
 	f.Add(uint16(399), uint16(0), []byte{255, 0})
 	f.Fuzz(func(t *testing.T, from, to uint16, pixels []byte) {
-		var r Reduction
+		r := Reduction{Cubic: to >= 1<<15}
 		r.Plan(int(from%700)+1, int(to%300)+1)
 		width, out := 3*r.from, 3*r.Len()+1
 		src := fencedBytes(t, 3*width+r.Reach())

@@ -2,7 +2,7 @@ package picture
 
 import "nmn/kernels/simd"
 
-// antialias is the memory of FilterAntialias. Rows of the picture are resized along x when they are first needed, four
+// antialias is the memory of FilterAntialias and FilterBicubic. Rows of the picture are resized along x when they are first needed, four
 // at a time and rounded to 8 bits, as Pillow does; those that the next rows of the result need are kept.
 type antialias struct {
 	columns, rows simd.Reduction
@@ -12,7 +12,13 @@ type antialias struct {
 	last          []uint8 // the last rows of the picture, with room behind them
 }
 
-// takesAntialias reports whether a picture is of a size that the tables of FilterAntialias are made for.
+// smooths reports whether a pixel of a smaller picture is a mean of all that it covers.
+func (f Filter) smooths() bool { return f == FilterAntialias || f == FilterBicubic }
+
+// cubic chooses between cubic curves and triangles.
+func (a *antialias) cubic(yes bool) { a.columns.Cubic, a.rows.Cubic = yes, yes }
+
+// takesAntialias reports whether a picture is of a size that its tables are made for.
 func takesAntialias(pic *Picture) bool { return max(pic.Width, pic.Height) <= simd.MaxReduction }
 
 // scale writes pic with width×height pixels into the top left corner of the canvas, whose rows have stride pixels.

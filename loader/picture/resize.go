@@ -65,7 +65,7 @@ func NewResizer(level simd.Level) *Resizer { return &Resizer{level: level} }
 // Place resizes pic as fit says onto canvas, RGB of size×size pixels, clears the rest of it to
 // zero, and returns the valid extent in pixels.
 //
-// Interpolation is bilinear between pixel centres at half-integer positions. With FilterAntialias pixels equal those
+// Interpolation is bilinear between pixel centres at half-integer positions. With FilterAntialias and FilterBicubic pixels equal those
 // of Pillow that resizes along x first, but a picture with a side of more than 2^20 pixels gets the other
 // filter. FilterBilinear does not smooth when it shrinks: torch.nn.functional.interpolate(mode="bilinear",
 // align_corners=False). Its result is rounded to the nearest integer, halves up; weights have 14 bits, so that a value
@@ -86,7 +86,8 @@ func (r *Resizer) Place(canvas []uint8, size int, pic *Picture, fit Fit) (width,
 		for y := range height {
 			copy(canvas[3*size*y:], pic.Pix[3*width*y:3*width*(y+1)])
 		}
-	} else if r.Filter == FilterAntialias && takesAntialias(pic) {
+	} else if r.Filter.smooths() && takesAntialias(pic) {
+		r.antialias.cubic(r.Filter == FilterBicubic)
 		r.antialias.scale(r.level, canvas, size, pic, width, height)
 	} else {
 		r.scale(canvas, size, pic, width, height)

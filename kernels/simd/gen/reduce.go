@@ -6,8 +6,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Fixed point of simd.Reduction: a weight has reduceBits+1 bits, of which the lower reduceLow and the others stand in
-// words of their own, for VPMADDWD. Of pairs of weights there are first the upper halves of both, then the lower.
+// Fixed point of simd.Reduction: a weight has a sign and reduceBits+1 bits, of which the lower reduceLow and the
+// others stand in words of their own, for VPMADDWD. Sums may leave the range of a byte a little, as cubic curves do, and
+// are held to it. Of pairs of weights there are first the upper halves of both, then the lower.
 const (
 	reduceBits = 22
 	reduceLow  = 11
@@ -79,7 +80,7 @@ func reduceRows() {
 		VEXTRACTI128(Imm(1), s[0], other)
 		VPADDD(other, s[0].AsX(), other)
 		VPADDD(half, other, other)
-		VPSRLD(Imm(reduceBits), other, s[1].AsX())
+		VPSRAD(Imm(reduceBits), other, s[1].AsX())
 	}
 	bytes, others := XMM(), XMM()
 	VPACKUSDW(sums[1][1].AsX(), sums[0][1].AsX(), bytes)
@@ -144,13 +145,13 @@ func reduceColumns(v vectors) {
 		VPSLLD(Imm(reduceLow), s[0], s[0])
 		VPADDD(s[1], s[0], s[0])
 		VPADDD(half, s[0], s[0])
-		VPSRLD(Imm(reduceBits), s[0], s[0])
+		VPSRAD(Imm(reduceBits), s[0], s[0])
 	}
 	for i := range 2 {
 		packed := sums[2*i][0]
 		VPACKUSDW(sums[2*i+1][0], packed, packed)
 		if v.wide {
-			VPMOVWB(packed, Mem{Base: dst, Disp: i * words})
+			VPMOVUSWB(packed, Mem{Base: dst, Disp: i * words})
 			continue
 		}
 		other := XMM()

@@ -1,0 +1,94 @@
+package picture
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Preprocessing is what a pretrained network wants of a picture: it is resized, the middle of it is cut out, and its
+// 8-bit values v become (v/255 - Mean) / Deviation in each of the channels red, green and blue.
+type Preprocessing struct {
+	// Resize is how many pixels the shorter side gets, and the longer one in proportion; with Square, both sides.
+	Resize int
+	Square bool
+	// Filter is how pixels are interpolated: FilterAntialias and FilterBicubic are Pillow's BILINEAR and BICUBIC.
+	Filter Filter
+	// Crop is the side of the square that is cut out of the middle, at most Resize: the size of the network's input.
+	Crop int
+	// Mean and Deviation are of values from 0 to 1.
+	Mean, Deviation [3]float32
+}
+
+// ImageNetMean and ImageNetDeviation are those of ImageNet's pixels, which torchvision, timm and DINOv2 use.
+func ImageNetMean() [3]float32 { return [3]float32{.485, .456, .406} }
+
+// ImageNetDeviation is the deviation that goes with ImageNetMean.
+func ImageNetDeviation() [3]float32 { return [3]float32{.229, .224, .225} }
+
+// TorchvisionPreprocessing is that of torchvision's classifiers: ResNets (IMAGENET1K_V1), VGG and vit_b_16.
+func TorchvisionPreprocessing() Preprocessing {
+	return Preprocessing{Resize: 256, Filter: FilterAntialias, Crop: 224, Mean: ImageNetMean(),
+		Deviation: ImageNetDeviation()}
+}
+
+// DINOv2Preprocessing is that of Meta's evaluation of DINOv2 and of its models on Hugging Face.
+func DINOv2Preprocessing() Preprocessing {
+	return Preprocessing{Resize: 256, Filter: FilterBicubic, Crop: 224, Mean: ImageNetMean(),
+		Deviation: ImageNetDeviation()}
+}
+
+// TimmDINOv2Preprocessing is that of timm's DINOv2, such as vit_small_patch14_dinov2: the whole of the shorter side of
+// 518 pixels, the size of its position embeddings.
+func TimmDINOv2Preprocessing() Preprocessing {
+	return Preprocessing{Resize: 518, Filter: FilterBicubic, Crop: 518, Mean: ImageNetMean(),
+		Deviation: ImageNetDeviation()}
+}
+
+// CLIPPreprocessing is that of OpenAI's CLIP for pictures of 224 pixels.
+func CLIPPreprocessing() Preprocessing {
+	return Preprocessing{Resize: 224, Filter: FilterBicubic, Crop: 224,
+		Mean:      [3]float32{.48145466, .4578275, .40821073},
+		Deviation: [3]float32{.26862954, .26130258, .27577711}}
+}
+
+// At is the same for an input of another size: the share of the picture that is cut out stays, as timm has it.
+func (p Preprocessing) At(size int) Preprocessing {
+	if p.Crop > 0 {
+		p.Resize = size * p.Resize / p.Crop
+	}
+	p.Crop = size
+	return p
+}
+
+// Validate says what is out of range.
+func (p Preprocessing) Validate() error {
+	if p.Crop < 1 || p.Resize < p.Crop || p.Resize > 1<<14 {
+		return fmt.Errorf("preprocessing: a square of %d pixels cannot be cut out of a picture whose shorter side has %d; "+
+			"want 1 to %d", p.Crop, p.Resize, 1<<14)
+	}
+	for c := range 3 {
+		if mean, dev := float64(p.Mean[c]), float64(p.Deviation[c]); math.IsNaN(mean) || math.IsInf(mean, 0) ||
+			!(dev > 0) || math.IsInf(dev, 0) {
+			return errors.New("preprocessing: mean and deviation of each channel are finite, and the deviation above 0")
+		}
+	}
+	return p.Filter.Validate()
+}
+
+// String describes it in a few words.
+func (p Preprocessing) String() string {
+	resize := fmt.Sprintf("shorter side to %d", p.Resize)
+	if p.Square {
+		resize = fmt.Sprintf("to %d×%d", p.Resize, p.Resize)
+	}
+	filter := map[Filter]string{FilterAntialias: "bilinear", FilterBicubic: "bicubic"}[p.Filter]
+	if filter == "" {
+		filter = "bilinear without smoothing"
+	}
+	text := fmt.Sprintf("%s, %s", resize, filter)
+	if p.Crop != p.Resize || !p.Square {
+		text += fmt.Sprintf(", middle %d×%d", p.Crop, p.Crop)
+	}
+	return fmt.Sprintf("%s, mean %v, deviation %v", text, p.Mean, p.Deviation)
+}
