@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/kernels/activation"
@@ -77,6 +78,19 @@ func OpenCPU(c CPUConfig) (Backend, error) {
 		sequences:      recurrent.NewCPU(device, level),
 		transformers:   transformer.NewCPU(device, level),
 	}, nil
+}
+
+// MaxPool3GradBias implements pool.Ops as MaxPoolGradBias does.
+func (c *cpu) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	const operation = "gradient of 3×3 max pooling and bias"
+	g, err := pool.FitMax3Grad(operation, dx, dy, x, y)
+	if err := cmp.Or(err, g.FitChannels(operation, db)); err != nil { // before anything is written
+		return err
+	}
+	if err := c.MaxPool3Grad(dx, dy, x, y, p.ReLU); err != nil {
+		return err
+	}
+	return c.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})
 }
 
 // MaxPoolGradBias implements pool.Ops by two passes: the sums are those of ConvGradBias in every bit.

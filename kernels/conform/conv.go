@@ -26,7 +26,7 @@ func convSmall() []ref.Conv {
 		{N: 1, H: 1, W: 40, C: 3, K: 8, R: 1, S: 3},
 		{N: 1, H: 40, W: 1, C: 3, K: 8, R: 3, S: 1},
 	}
-	list = append(list, convWinograd()...)
+	list = append(append(list, convWinograd()...), convStrided()...)
 	for _, n := range []int{5, 6, 7, 11, 12, 13, 14, 15, 16, 17, 31, 32, 33} {
 		list = append(list,
 			ref.Conv{N: 1, H: 4, W: n, C: 3, K: 5, R: 3, S: 3, Pad: 1},   // columns of the output
@@ -48,7 +48,28 @@ func convWinograd() []ref.Conv {
 	}
 }
 
-// convLarge are layers of VGG16-FCN at 224 pixels, or a part of their filters.
+// convStrided are the strides of ResNets, over maps whose last row or column no window may reach, and others: windows
+// that leave cells between them, filters of an even size, and padding that some rests of a division do without.
+func convStrided() []ref.Conv {
+	return []ref.Conv{
+		{N: 2, H: 9, W: 12, C: 3, K: 8, R: 7, S: 7, Pad: 3, Stride: 2},
+		{N: 1, H: 16, W: 15, C: 16, K: 17, R: 3, S: 3, Pad: 1, Stride: 2},
+		{N: 2, H: 7, W: 8, C: 32, K: 16, R: 3, S: 3, Pad: 1, Stride: 2},
+		{N: 3, H: 7, W: 7, C: 16, K: 33, R: 1, S: 1, Stride: 2},
+		{N: 2, H: 6, W: 8, C: 5, K: 6, R: 1, S: 1, Stride: 2},
+		{N: 1, H: 10, W: 11, C: 2, K: 3, R: 1, S: 1, Stride: 3},
+		{N: 1, H: 11, W: 13, C: 4, K: 5, R: 3, S: 2, Pad: 1, Stride: 3},
+		{N: 2, H: 8, W: 6, C: 3, K: 4, R: 2, S: 2, Stride: 2},
+		{N: 1, H: 8, W: 7, C: 3, K: 4, R: 2, S: 2, Pad: 1, Stride: 2},
+		{N: 1, H: 9, W: 9, C: 3, K: 4, R: 5, S: 5, Pad: 4, Stride: 4},
+		{N: 2, H: 4, W: 5, C: 7, K: 9, R: 4, S: 4, Stride: 4},
+		{N: 14, H: 5, W: 5, C: 16, K: 16, R: 3, S: 3, Pad: 1, Stride: 2},
+		{N: 1, H: 1, W: 1, C: 2, K: 3, R: 3, S: 3, Pad: 1, Stride: 2},
+		{N: 1, H: 30, W: 28, C: 3, K: 6, R: 14, S: 14, Stride: 14},
+	}
+}
+
+// convLarge are layers of VGG16-FCN and ResNets at 224 pixels, or a part of their filters.
 func convLarge() []ref.Conv {
 	return []ref.Conv{
 		{N: 1, H: 224, W: 224, C: 3, K: 64, R: 3, S: 3, Pad: 1},
@@ -59,15 +80,23 @@ func convLarge() []ref.Conv {
 		{N: 2, H: 7, W: 7, C: 512, K: 64, R: 7, S: 7},
 		{N: 1, H: 18, W: 18, C: 32, K: 256, R: 7, S: 7}, // fc6 over a map that is larger than its filter
 		{N: 32, H: 1, W: 1, C: 4096, K: 250, R: 1, S: 1},
+		{N: 1, H: 224, W: 224, C: 3, K: 64, R: 7, S: 7, Pad: 3, Stride: 2}, // of ResNets
+		{N: 1, H: 56, W: 56, C: 256, K: 128, R: 1, S: 1, Stride: 2},
+		{N: 2, H: 28, W: 28, C: 128, K: 128, R: 3, S: 3, Pad: 1, Stride: 2},
 	}
 }
 
 func convName(g ref.Conv, extra string) string {
-	return named("n=%d,h=%d,w=%d,c=%d,k=%d,r=%d,s=%d,pad=%d%s", g.N, g.H, g.W, g.C, g.K, g.R, g.S, g.Pad, extra)
+	stride := ""
+	if g.Stride > 1 {
+		stride = named(",stride=%d", g.Stride)
+	}
+	return named("n=%d,h=%d,w=%d,c=%d,k=%d,r=%d,s=%d,pad=%d%s%s", g.N, g.H, g.W, g.C, g.K, g.R, g.S, g.Pad, stride, extra)
 }
 
 func convCases() []Case {
 	list := append(eachConv("Conv", forwardCall), convRefusals()...)
+	list = append(list, eachConv("ConvAdd", forwardCall)...)
 	list = append(list, eachConv("ConvGradData", gradDataCall)...)
 	list = append(list, eachConv("ConvGradFilter", gradFilterCall)...)
 	list = append(list, eachConv("ConvGradBias", gradBiasCall)...)
@@ -79,7 +108,8 @@ func convCases() []Case {
 type convVariant struct {
 	name                         string
 	bias, relu, accumulate, mask bool
-	inPlace                      bool // dx is the memory of mask
+	inPlace                      bool // dx is the memory of mask, or y that of the shortcut
+	add                          bool // there is a shortcut
 }
 
 func convVariants(op string) []convVariant {
@@ -87,6 +117,9 @@ func convVariants(op string) []convVariant {
 	case "Conv":
 		return []convVariant{{name: "", bias: true}, {name: ",bias=none"}, {name: ",relu=true", bias: true, relu: true},
 			{name: ",bias=none,relu=true", relu: true}}
+	case "ConvAdd":
+		return []convVariant{{name: ",relu=true", bias: true, relu: true, add: true}, {name: "", bias: true, add: true},
+			{name: ",bias=none,relu=true", relu: true, add: true}, {name: ",relu=true,inplace", bias: true, relu: true, add: true, inPlace: true}}
 	case "ConvGradData":
 		return []convVariant{{}, {name: ",mask=true", mask: true}, {name: ",accumulate=true", accumulate: true},
 			{name: ",mask=true,accumulate=true", mask: true, accumulate: true}, {name: ",mask=inplace", mask: true, inPlace: true}}
@@ -175,8 +208,15 @@ func forwardCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	if !v.bias {
 		wideB = nil
 	}
+	shortcut := &operand{}
+	if v.add {
+		shortcut = input("shortcut", r.normal(len(d.dy)), g.N, g.P(), g.Q(), g.K).computed()
+	}
 	at, want := s.expect(g.N, g.P(), g.Q(), g.K, func(n, p, q, k int) float64 {
 		y := g.ForwardAt(wideX, wideW, wideB, n, p, q, k)
+		if v.add {
+			y += float64(shortcut.float32s[((n*g.P()+p)*g.Q()+q)*g.K+k])
+		}
 		if v.relu && y < 0 {
 			return 0
 		}
@@ -188,8 +228,19 @@ func forwardCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	if v.bias {
 		operands = append(operands, b)
 	}
-	p := conv.Params{Pad: g.Pad, ReLU: v.relu}
-	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error { return k.Conv(y.t, x.t, w.t, b.t, p) }}
+	switch {
+	case v.inPlace:
+		y.float32s, shortcut = shortcut.float32s, y
+	case v.add:
+		operands = append(operands, shortcut)
+	}
+	p := conv.Params{Pad: g.Pad, Stride: g.Stride, ReLU: v.relu}
+	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error {
+		if v.add {
+			return k.ConvAdd(y.t, x.t, w.t, b.t, shortcut.t, p)
+		}
+		return k.Conv(y.t, x.t, w.t, b.t, p)
+	}}
 }
 
 func gradDataCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
@@ -226,7 +277,7 @@ func gradDataCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	if v.accumulate {
 		dx.float32s = held
 	}
-	p := conv.Params{Pad: g.Pad, Accumulate: v.accumulate}
+	p := conv.Params{Pad: g.Pad, Stride: g.Stride, Accumulate: v.accumulate}
 	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error { return k.ConvGradData(dx.t, dy.t, w.t, mask.t, p) }}
 }
 
@@ -248,7 +299,7 @@ func gradFilterCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	} else if wideW := wide(d.w); smallEnough(g) {
 		dw.numeric = differences(wideW, wideDY, func() []float64 { return g.Forward(wideX, wideW, nil) })
 	}
-	p := conv.Params{Pad: g.Pad, Accumulate: v.accumulate}
+	p := conv.Params{Pad: g.Pad, Stride: g.Stride, Accumulate: v.accumulate}
 	return &call{operands: []*operand{dw, x, dy}, flops: convFLOPs(g),
 		run: func(k kernels.Backend) error { return k.ConvGradFilter(dw.t, x.t, dy.t, p) }}
 }
@@ -266,7 +317,7 @@ func gradBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 		wideX, wideW, wideB := wide(d.x), wide(d.w), wide(d.b)
 		db.numeric = differences(wideB, wideDY, func() []float64 { return g.Forward(wideX, wideW, wideB) })
 	}
-	p := conv.Params{Pad: g.Pad, Accumulate: v.accumulate}
+	p := conv.Params{Pad: g.Pad, Stride: g.Stride, Accumulate: v.accumulate}
 	return &call{operands: []*operand{db, dy}, run: func(k kernels.Backend) error { return k.ConvGradBias(db.t, dy.t, p) }}
 }
 
@@ -313,7 +364,7 @@ func gradDataBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	default:
 		mask = &operand{}
 	}
-	p := conv.Params{Pad: g.Pad, Accumulate: v.accumulate}
+	p := conv.Params{Pad: g.Pad, Stride: g.Stride, Accumulate: v.accumulate}
 	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error {
 		return k.ConvGradDataBias(dx.t, db.t, dy.t, w.t, mask.t, p)
 	}}
@@ -354,7 +405,21 @@ func convRefusals() []Case {
 		{"negative_padding", []int{1, 4, 4, 2}, []int{1, 8, 8, 3}, []int{2, 3, 3, 3}, -1},
 		{"rank", []int{1, 4, 4, 2}, []int{1, 4, 12}, []int{2, 3, 3, 3}, 1},
 	}
-	var list []Case
+	strided := func(name string, stride int) Case {
+		return refuse("Conv", name, func(*values) *call {
+			y, x, w := blank(1, 4, 4, 2), blank(1, 8, 8, 3), blank(2, 3, 3, 3)
+			return &call{operands: []*operand{y, x, w}, run: func(k kernels.Backend) error {
+				return k.Conv(y.t, x.t, w.t, nil, conv.Params{Pad: 1, Stride: stride})
+			}}
+		})
+	}
+	list := []Case{strided("stride_1", 1), strided("stride_3", 3), strided("stride_negative", -2),
+		refuse("ConvAdd", "shortcut", func(*values) *call {
+			y, x, w, add := blank(1, 4, 4, 2), blank(1, 4, 4, 3), blank(2, 3, 3, 3), blank(1, 4, 2, 4)
+			return &call{operands: []*operand{y, x, w, add}, run: func(k kernels.Backend) error {
+				return k.ConvAdd(y.t, x.t, w.t, nil, add.t, conv.Params{Pad: 1})
+			}}
+		})}
 	for _, c := range cases {
 		list = append(list, refuse("Conv", c.name, func(*values) *call {
 			y, x, w := blank(c.y...), blank(c.x...), blank(c.w...)

@@ -10,6 +10,7 @@ var _ Explainer = (*CPU)(nil)
 
 // Algorithm implements Explainer: the way, the shape of its tiles, and whose instructions they are.
 func (c *CPU) Algorithm(pass Pass, g Geometry) string {
+	g.Stride = max(g.Stride, 1)
 	if pass == FilterGradient {
 		if c.suitsWinogradSum(&g) {
 			return fmt.Sprintf("Winograd F(3×3, 4×4) %v", c.planWinogradSum(&g).level)
@@ -17,9 +18,13 @@ func (c *CPU) Algorithm(pass Pass, g Geometry) string {
 		rows, width := c.level.OuterShape()
 		return tiles("outer products", rows, width, c.level)
 	}
-	k := g.flat().forward()
+	g = g.flat()
+	k := g.forward()
 	if pass == DataGradient {
-		k = g.flat().dataGradient()
+		if g.Stride > 1 {
+			return fmt.Sprintf("%d gradients of stride 1, each of some of the taps", g.Stride*g.Stride)
+		}
+		k = g.dataGradient()
 	}
 	if k.n*k.p*k.q*k.width == 0 {
 		return "nothing to compute"

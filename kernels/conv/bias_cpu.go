@@ -51,7 +51,7 @@ func (c *CPU) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p Params) err
 	if err := onHost("conv data and bias gradient", db); err != nil {
 		return err
 	}
-	if err := c.ConvGradData(dx, dy, w, mask, Params{Pad: p.Pad}); err != nil {
+	if err := c.ConvGradData(dx, dy, w, mask, Params{Pad: p.Pad, Stride: p.Stride}); err != nil {
 		return err
 	}
 	return c.ConvGradBias(db, dx, Params{Accumulate: p.Accumulate})

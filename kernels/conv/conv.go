@@ -8,9 +8,11 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Params are the constants of a convolution. The stride is 1.
+// Params are the constants of a convolution.
 type Params struct {
 	Pad int // zeros added on all four sides
+	// Stride is the distance of neighbouring windows, in rows and in columns; 0 means 1.
+	Stride int
 	// ReLU clamps the result of Forward at 0. The other operations ignore it.
 	ReLU bool
 	// Accumulate adds a gradient to what its destination holds instead of overwriting it.
@@ -19,9 +21,10 @@ type Params struct {
 
 // Ops is the family. Cross-correlation, as every framework calls convolution:
 //
-//	y[n,p,q,k] = b[k] + sum over r,s,c of x[n, p+r-Pad, q+s-Pad, c] · w[k,r,s,c]
+//	y[n,p,q,k] = b[k] + sum over r,s,c of x[n, p·Stride+r-Pad, q·Stride+s-Pad, c] · w[k,r,s,c]
 //
-// x is N×H×W×C, w is K×R×S×C, b is K, y is N×(H+2Pad-R+1)×(W+2Pad-S+1)×K; pixels outside of x are 0.
+// x is N×H×W×C, w is K×R×S×C, b is K, y is N×P×Q×K with P = floor((H+2Pad-R)/Stride) + 1 and Q likewise; pixels outside
+// of x are 0.
 // Every destination is overwritten unless Accumulate is set. Shapes that do not fit give an error
 // that wraps tensor.ErrShape. Results do not depend on the number of threads.
 //
@@ -30,6 +33,10 @@ type Params struct {
 type Ops interface {
 	// Conv computes y; b may be nil for no bias.
 	Conv(y, x, w, b *tensor.Tensor, p Params) error
+	// ConvAdd computes Conv with another map of y's shape added before the ReLU, as residual nets add the input of a block
+	// to its output: y = act(conv(x) + b + shortcut). shortcut may be the same memory as y, and must not overlap it
+	// otherwise. It needs no gradient of its own: with dy masked by y > 0, that of the shortcut is dy.
+	ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error
 	// ConvGradData computes dx from dy. Where mask is not nil it has the shape of x and dx is set to
 	// 0 wherever mask <= 0 (after accumulation): with the layer's input x as mask this is the ReLU
 	// of the layer below. dx must not overlap dy; dx may be the same memory as mask.
@@ -44,6 +51,14 @@ type Ops interface {
 	ConvGradBias(db, dy *tensor.Tensor, p Params) error
 }
 
+// FitShortcut checks the map that ConvAdd adds against its output. It is the shape rule of every device.
+func FitShortcut(operation string, y, shortcut *tensor.Tensor) error {
+	if y == nil || shortcut == nil || !tensor.SameShape(y, shortcut) || y.DType() != shortcut.DType() {
+		return fmt.Errorf("%s: shortcut %s for output %s: %w", operation, shortcut, y, tensor.ErrShape)
+	}
+	return nil
+}
+
 // fitBias checks a bias gradient of K numbers against the tensor dy whose last dimension it belongs to.
 func fitBias(operation string, db, dy *tensor.Tensor) error {
 	if db == nil || dy == nil || db.Rank() != 1 || dy.Rank() != 4 || dy.Dim(3) != db.Len() {
@@ -53,8 +68,8 @@ func fitBias(operation string, db, dy *tensor.Tensor) error {
 }
 
 // Geometry is the checked shape of a convolution; the letters are those of package tensor, P and Q
-// are the rows and columns of the output.
-type Geometry struct{ N, H, W, C, K, R, S, P, Q, Pad int }
+// are the rows and columns of the output. Stride is at least 1.
+type Geometry struct{ N, H, W, C, K, R, S, P, Q, Pad, Stride int }
 
 // Fit checks x N×H×W×C, w K×R×S×C and y N×P×Q×K against each other. It is the shape rule of every
 // device.
@@ -65,17 +80,21 @@ func Fit(operation string, x, w, y *tensor.Tensor, p Params) (Geometry, error) {
 				operation, x, w, y, tensor.ErrShape)
 		}
 	}
-	g := Geometry{N: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3), K: w.Dim(0), R: w.Dim(1), S: w.Dim(2), Pad: p.Pad}
-	g.P, g.Q = g.H+2*p.Pad-g.R+1, g.W+2*p.Pad-g.S+1
+	g := Geometry{N: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3), K: w.Dim(0), R: w.Dim(1), S: w.Dim(2), Pad: p.Pad,
+		Stride: max(p.Stride, 1)}
+	rows, columns := g.H+2*p.Pad-g.R, g.W+2*p.Pad-g.S // that the first window leaves
+	g.P, g.Q = rows/g.Stride+1, columns/g.Stride+1
 	switch {
+	case p.Stride < 0:
+		return g, fmt.Errorf("%s: stride %d: it must be at least 1: %w", operation, p.Stride, tensor.ErrShape)
 	case w.Dim(3) != g.C:
 		return g, fmt.Errorf("%s: input %s, filter %s: channels %d and %d differ: %w", operation, x, w, g.C, w.Dim(3), tensor.ErrShape)
 	case p.Pad < 0 || g.R < 1 || g.S < 1 || p.Pad >= g.R || p.Pad >= g.S:
 		return g, fmt.Errorf("%s: filter %s with padding %d: the padding must be at least 0 and smaller than the filter: %w", operation, w, p.Pad, tensor.ErrShape)
-	case g.P < 1 || g.Q < 1:
+	case rows < 0 || columns < 0:
 		return g, fmt.Errorf("%s: input %s is smaller than filter %s with padding %d: %w", operation, x, w, p.Pad, tensor.ErrShape)
 	case y.Dim(0) != g.N || y.Dim(1) != g.P || y.Dim(2) != g.Q || y.Dim(3) != g.K:
-		return g, fmt.Errorf("%s: input %s, filter %s, padding %d give output %s, not %s: %w", operation, x, w, p.Pad,
+		return g, fmt.Errorf("%s: input %s, filter %s, padding %d, stride %d give output %s, not %s: %w", operation, x, w, p.Pad, g.Stride,
 			tensor.Format([]int{g.N, g.P, g.Q, g.K}), y, tensor.ErrShape)
 	}
 	return g, nil

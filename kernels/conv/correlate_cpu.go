@@ -4,21 +4,25 @@ import "nmn/kernels/simd"
 
 // correlation is what forward and data gradient have in common:
 //
-//	out[n,p,q,j] (+)= sum over r,s,c of in[n, p+r-padH, q+s-padW, c] · F[r,s,c,j]
+//	out[n,p,q,j] (+)= sum over r,s,c of in[n, p·step+r-padH, q·step+s-padW, c] · F[r,s,c,j]
 //
 // in is n×h×w×depth, out n×p×q×width. F is the filter w, stored width×r×s×depth: F[r,s,c,j] =
-// w[j,r,s,c]; or turned, stored depth×r×s×width: F[r,s,c,j] = w[c, R-1-r, S-1-s, j].
+// w[j,r,s,c]; or turned, stored depth×r×s×width: F[r,s,c,j] = w[c, R-1-r, S-1-s, j]. taps may choose some of a larger
+// turned filter. A padding below 0 leaves out so many rows or columns of in.
 type correlation struct {
 	in             []float32
 	n, h, w, depth int
 	r, s           int
 	padH, padW     int
+	step           int
+	taps           taps
 	out            []float32
 	p, q, width    int
 	filter         []float32
 	turned         bool
 	bias, mask     []float32
 	relu, load     bool
+	add            []float32 // stands in out before the sums are added, with load; nil where out has it
 
 	plan plan
 }
@@ -65,7 +69,14 @@ func (k *correlation) reduction() int { return k.r * k.s * k.depth }
 // span is the length of a filter row: its taps and channels lie side by side in a padded input.
 func (k *correlation) span() int { return k.s * k.depth }
 
-func (k *correlation) padded() bool { return k.padH > 0 || k.padW > 0 }
+// padded reports whether windows reach beyond the input.
+func (k *correlation) padded() bool {
+	return k.padH != 0 || k.padW != 0 || (k.p-1)*k.step+k.r > k.h || (k.q-1)*k.step+k.s > k.w
+}
+
+// columns and rows are how much of the input, padded, so many outputs along a side see.
+func (k *correlation) columns() int       { return (k.q-1)*k.step + k.s }
+func (k *correlation) rows(lines int) int { return (lines-1)*k.step + k.r }
 
 func (c *CPU) correlate() {
 	k := &c.corr
@@ -73,6 +84,7 @@ func (c *CPU) correlate() {
 		return
 	}
 	if c.suitsWinograd(k) {
+		k.addWhole()
 		c.correlateWinograd(k)
 		c.corr = correlation{}
 		return
@@ -83,6 +95,7 @@ func (c *CPU) correlate() {
 	case scattered:
 		blocks, task, needed = k.n*k.plan.groups, c.tasks.scatter, k.scatterNeed()
 	case overImages:
+		k.addWhole()
 		blocks, task = ceilDiv(k.n, k.plan.rows)*k.plan.panels, c.tasks.images
 	}
 	if !k.plan.private {
@@ -129,8 +142,8 @@ func (c *CPU) planCorrelation(k *correlation) plan {
 
 // cutRows chooses blocks of output rows: as many cells as keep the input block in the cache.
 func (pl *plan) cutRows(k *correlation, large bool) {
-	line := (k.q + k.s - 1) * k.depth
-	image := (k.p + k.r - 1) * line
+	line := k.columns() * k.depth
+	image := k.rows(k.p) * line
 	cells := k.p * k.q
 	pl.imageBlocks, pl.lines = 1, k.p
 	switch {
@@ -141,7 +154,7 @@ func (pl *plan) cutRows(k *correlation, large bool) {
 		pl.images = max(1, min(pl.images, ceilDiv(k.n, ceilDiv(k.n, pl.images))))
 	default:
 		pl.images = 1
-		lines := max(1, min(k.p, cellTarget/k.q, slabFloats/max(1, line)-k.r+1))
+		lines := max(1, min(k.p, cellTarget/k.q, (slabFloats/max(1, line)-k.r)/k.step+1))
 		pl.imageBlocks = ceilDiv(k.p, lines)
 		pl.lines = ceilDiv(k.p, pl.imageBlocks)
 		pl.imageBlocks = ceilDiv(k.p, pl.lines)
@@ -155,7 +168,7 @@ func (k *correlation) need() need {
 	cells := pl.images * pl.lines * k.q
 	n := need{offsets: ceilDiv(cells, pl.rows) * pl.rows, edge: pl.rows * pl.wide}
 	if k.padded() {
-		n.slab = pl.images * (pl.lines + k.r - 1) * (k.q + k.s - 1) * k.depth
+		n.slab = pl.images * k.rows(pl.lines) * k.columns() * k.depth
 	}
 	if pl.private {
 		n.panel = pl.perGroup * pl.wide * min(pl.chunk, k.reduction())
@@ -203,6 +216,7 @@ func (c *CPU) correlateBlock(worker, index int) {
 	group := index % k.plan.groups
 	lo := group * k.plan.perGroup
 	hi := min(lo+k.plan.perGroup, k.plan.panels)
+	k.addBlock(&b, lo, hi)
 	span := k.span()
 	switch {
 	case k.plan.chunk >= k.reduction() || span == 0:

@@ -19,19 +19,21 @@ type CPU struct {
 
 	scratch []scratch // one for each worker
 	packed  []float32 // the filter in panels, shared by the workers
+	parts   []float32 // a data gradient by phases of the stride
 	windows []float32 // transformed for Winograd's algorithm, a block of them at a time
 	partial []float32 // gradients of filter or bias, one for each part of the sum
 
 	// The operation in progress, and its tasks: stored once, so that starting them allocates nothing.
 	corr    correlation
+	phases  phases
 	filter  filterSum
 	bias    biasSum
 	wino    winograd
 	winoSum winogradSum
 	tasks   struct {
-		pack, correlate, images, scatter, filter, filterJoin, bias func(worker, block int)
-		winogradFilter, winogradInput, winogradRun, winogradGroup  func(worker, block int)
-		sumInput, sumProduct, sumOutput                            func(worker, block int)
+		pack, correlate, images, scatter, filter, filterJoin, bias, join func(worker, block int)
+		winogradFilter, winogradInput, winogradRun, winogradGroup        func(worker, block int)
+		sumInput, sumProduct, sumOutput                                  func(worker, block int)
 	}
 }
 
@@ -65,6 +67,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level, exact bool) *CPU {
 	c.tasks.filter = c.filterBlock
 	c.tasks.filterJoin = c.joinFilterBlock
 	c.tasks.bias = c.biasBlock
+	c.tasks.join = c.joinPhasesBlock
 	c.tasks.winogradFilter = c.winogradFilterBlock
 	c.tasks.winogradInput = c.winogradInputBlock
 	c.tasks.winogradRun = c.winogradRunBlock
@@ -109,15 +112,29 @@ func onHost(operation string, tensors ...*tensor.Tensor) error {
 
 // Conv implements Ops.
 func (c *CPU) Conv(y, x, w, b *tensor.Tensor, p Params) error {
-	g, err := Fit("conv", x, w, y, p)
+	return c.forward("conv", y, x, w, b, nil, p)
+}
+
+// ConvAdd implements Ops.
+func (c *CPU) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error {
+	const operation = "conv with shortcut"
+	if err := FitShortcut(operation, y, shortcut); err != nil {
+		return err
+	}
+	return c.forward(operation, y, x, w, b, shortcut, p)
+}
+
+// forward is ConvAdd; a nil shortcut is 0.
+func (c *CPU) forward(operation string, y, x, w, b, shortcut *tensor.Tensor, p Params) error {
+	g, err := Fit(operation, x, w, y, p)
 	if err != nil {
 		return err
 	}
-	if err := onHost("conv", y, x, w, b); err != nil {
+	if err := onHost(operation, y, x, w, b, shortcut); err != nil {
 		return err
 	}
 	if b != nil && (b.Rank() != 1 || b.Len() != g.K) {
-		return fmt.Errorf("conv: bias %s for %d output channels: %w", b, g.K, tensor.ErrShape)
+		return fmt.Errorf("%s: bias %s for %d output channels: %w", operation, b, g.K, tensor.ErrShape)
 	}
 	var bias []float32
 	if b != nil {
@@ -126,6 +143,9 @@ func (c *CPU) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 	c.corr = g.flat().forward()
 	c.corr.in, c.corr.out, c.corr.filter = x.Float32s(), y.Float32s(), w.Float32s()
 	c.corr.bias, c.corr.relu = bias, p.ReLU
+	if shortcut != nil {
+		c.corr.add, c.corr.load = shortcut.Float32s(), true
+	}
 	c.correlate()
 	return nil
 }
@@ -133,8 +153,8 @@ func (c *CPU) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 // forward is the shape of the correlation that Conv computes.
 func (g Geometry) forward() correlation {
 	return correlation{
-		n: g.N, h: g.H, w: g.W, depth: g.C, r: g.R, s: g.S, padH: g.Pad, padW: g.Pad,
-		p: g.P, q: g.Q, width: g.K,
+		n: g.N, h: g.H, w: g.W, depth: g.C, r: g.R, s: g.S, padH: g.Pad, padW: g.Pad, step: g.Stride,
+		p: g.P, q: g.Q, width: g.K, taps: allTaps(g),
 	}
 }
 
@@ -155,18 +175,22 @@ func (c *CPU) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
 	if mask != nil {
 		keep = mask.Float32s()
 	}
-	c.corr = g.flat().dataGradient()
+	if g = g.flat(); g.Stride > 1 {
+		c.gradDataByPhases(&g, dx.Float32s(), dy.Float32s(), w.Float32s(), keep, p.Accumulate)
+		return nil
+	}
+	c.corr = g.dataGradient()
 	c.corr.in, c.corr.out, c.corr.filter = dy.Float32s(), dx.Float32s(), w.Float32s()
 	c.corr.mask, c.corr.load = keep, p.Accumulate
 	c.correlate()
 	return nil
 }
 
-// dataGradient is the shape of the correlation that ConvGradData computes.
+// dataGradient is the shape of the correlation that ConvGradData computes where the stride is 1.
 func (g Geometry) dataGradient() correlation {
 	return correlation{
-		n: g.N, h: g.P, w: g.Q, depth: g.K, r: g.R, s: g.S, padH: g.R - 1 - g.Pad, padW: g.S - 1 - g.Pad,
-		p: g.H, q: g.W, width: g.C, turned: true,
+		n: g.N, h: g.P, w: g.Q, depth: g.K, r: g.R, s: g.S, padH: g.R - 1 - g.Pad, padW: g.S - 1 - g.Pad, step: 1,
+		p: g.H, q: g.W, width: g.C, turned: true, taps: allTaps(g),
 	}
 }
 
@@ -174,13 +198,13 @@ func (g Geometry) dataGradient() correlation {
 // that covers the input makes each picture a cell, a 1×1 filter makes each cell a picture.
 func (g Geometry) flat() Geometry {
 	switch {
-	case g.R == 1 && g.S == 1:
+	case g.R == 1 && g.S == 1 && g.Stride == 1:
 		g.N *= g.H * g.W
-	case g.P == 1 && g.Q == 1 && g.Pad == 0:
+	case g.R == g.H && g.S == g.W && g.Pad == 0:
 		g.C *= g.H * g.W
 	default:
 		return g
 	}
-	g.H, g.W, g.R, g.S, g.P, g.Q = 1, 1, 1, 1, 1, 1
+	g.H, g.W, g.R, g.S, g.P, g.Q, g.Stride = 1, 1, 1, 1, 1, 1, 1
 	return g
 }

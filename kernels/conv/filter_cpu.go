@@ -190,15 +190,15 @@ func (c *CPU) packSpan(f *filterSum, s *scratch, panel []float32, line, end, row
 		clear(s.slab)
 	}
 	for ; line < end; line++ {
-		image, h := line/g.P, line%g.P+row-g.Pad
+		image, h := line/g.P, line%g.P*g.Stride+row-g.Pad
 		switch {
 		case h < 0 || h >= g.H:
 			zeroRows(panel, f.width, g.Q, width)
 		case g.Pad > 0:
 			copy(s.slab[g.Pad*g.C:], f.x[(image*g.H+h)*g.W*g.C:][:g.W*g.C])
-			c.level.CopyRows(panel, f.width, s.slab[at:], g.C, g.Q, width)
+			c.level.CopyRows(panel, f.width, s.slab[at:], g.Stride*g.C, g.Q, width)
 		default:
-			c.level.CopyRows(panel, f.width, f.x[(image*g.H+h)*g.W*g.C+at:], g.C, g.Q, width)
+			c.level.CopyRows(panel, f.width, f.x[(image*g.H+h)*g.W*g.C+at:], g.Stride*g.C, g.Q, width)
 		}
 		panel = panel[min(g.Q*f.width, len(panel)):]
 	}
@@ -208,16 +208,16 @@ func (c *CPU) packSpan(f *filterSum, s *scratch, panel []float32, line, end, row
 func (c *CPU) packTap(f *filterSum, panel []float32, line, end, row, tap, channel, width int) {
 	g := f.g
 	shift := tap - g.Pad
-	lo := min(max(0, -shift), g.Q)     // first cell whose pixel is inside
-	hi := max(lo, min(g.Q, g.W-shift)) // end of those
+	lo := min(ceilDiv(max(0, -shift), g.Stride), g.Q)             // first cell whose pixel is inside
+	hi := max(lo, min(g.Q, ceilDiv(max(0, g.W-shift), g.Stride))) // end of those
 	for ; line < end; line++ {
-		image, h := line/g.P, line%g.P+row-g.Pad
+		image, h := line/g.P, line%g.P*g.Stride+row-g.Pad
 		if h < 0 || h >= g.H || lo == hi {
 			zeroRows(panel, f.width, g.Q, width)
 		} else {
 			zeroRows(panel, f.width, lo, width)
-			src := ((image*g.H+h)*g.W+lo+shift)*g.C + channel
-			c.level.CopyRows(panel[lo*f.width:], f.width, f.x[src:], g.C, hi-lo, width)
+			src := ((image*g.H+h)*g.W+lo*g.Stride+shift)*g.C + channel
+			c.level.CopyRows(panel[lo*f.width:], f.width, f.x[src:], g.Stride*g.C, hi-lo, width)
 			if hi < g.Q {
 				zeroRows(panel[hi*f.width:], f.width, g.Q-hi, width)
 			}

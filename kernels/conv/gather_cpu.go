@@ -5,27 +5,27 @@ package conv
 func (c *CPU) gather(k *correlation, s *scratch, b *block) {
 	if !k.padded() {
 		b.lineStride, b.imageStride = k.w*k.depth, k.h*k.w*k.depth
-		b.base = k.in[b.image*b.imageStride+b.line*b.lineStride:]
+		b.base = k.in[b.image*b.imageStride+b.line*k.step*b.lineStride:]
 		return
 	}
-	columns := k.q + k.s - 1
+	columns := k.columns()
 	b.lineStride = columns * k.depth
-	height := b.lines + k.r - 1
+	height := k.rows(b.lines)
 	b.imageStride = height * b.lineStride
 	s.slab = grow(s.slab, b.images*b.imageStride)
 	b.base = s.slab
-	left := min(k.padW, columns)
-	inside := min(k.w, columns-left)
+	left, first := min(max(k.padW, 0), columns), max(-k.padW, 0) // a padding below 0 leaves columns out
+	inside := max(0, min(k.w-first, columns-left))
 	for i := range b.images {
 		for y := range height {
 			row := s.slab[i*b.imageStride+y*b.lineStride:][:b.lineStride]
-			from := b.line + y - k.padH
+			from := b.line*k.step + y - k.padH
 			if from < 0 || from >= k.h {
 				clear(row)
 				continue
 			}
 			clear(row[:left*k.depth])
-			copy(row[left*k.depth:(left+inside)*k.depth], k.in[((b.image+i)*k.h+from)*k.w*k.depth:])
+			copy(row[left*k.depth:(left+inside)*k.depth], k.in[(((b.image+i)*k.h+from)*k.w+first)*k.depth:])
 			clear(row[(left+inside)*k.depth:])
 		}
 	}
@@ -38,10 +38,10 @@ func (k *correlation) windows(s *scratch, b *block) {
 	at := 0
 	for i := range b.images {
 		for p := range b.lines {
-			offset := i*b.imageStride + p*b.lineStride
+			offset := i*b.imageStride + p*k.step*b.lineStride
 			for range k.q {
 				s.offsets[at] = offset
-				offset += k.depth
+				offset += k.step * k.depth
 				at++
 			}
 		}

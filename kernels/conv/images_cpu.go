@@ -10,20 +10,20 @@ import "nmn/kernels/simd"
 const imageShare = 0.9
 
 // inside counts the pairs of output and filter positions, along one side, that meet an input position.
-func inside(out, filter, pad, size int) int {
+func inside(out, filter, pad, size, step int) int {
 	n := 0
 	for p := range out {
-		n += min(filter, size+pad-p) - max(0, pad-p)
+		n += min(filter, size+pad-p*step) - max(0, pad-p*step)
 	}
 	return n
 }
 
 // suitsImages reports whether a correlation is computed with tiles over images.
 func (k *correlation) suitsImages(pl *plan) bool {
-	if !k.padded() || k.n < pl.rows || k.reduction()*pl.wide > 4*panelFloats {
+	if !k.padded() || k.taps.step > 1 || k.n < pl.rows || k.reduction()*pl.wide > 4*panelFloats {
 		return false
 	}
-	met := inside(k.p, k.r, k.padH, k.h) * inside(k.q, k.s, k.padW, k.w)
+	met := inside(k.p, k.r, k.padH, k.h, k.step) * inside(k.q, k.s, k.padW, k.w, k.step)
 	return float64(met) < imageShare*float64(k.p*k.q*k.r*k.s)
 }
 
@@ -51,9 +51,10 @@ func (c *CPU) imagesBlock(worker, index int) {
 
 // cutWindow sets a tile to the part of the window of cell p, q that lies inside the input.
 func (k *correlation) cutWindow(t *simd.Tile, image, p, q, width int, packed []float32) {
-	top, left := max(0, k.padH-p), max(0, k.padW-q)
-	bottom, right := min(k.r, k.h+k.padH-p), min(k.s, k.w+k.padW-q)
-	t.A = k.in[((image*k.h+p+top-k.padH)*k.w+q+left-k.padW)*k.depth:]
+	row, column := p*k.step-k.padH, q*k.step-k.padW // where the window begins
+	top, left := max(0, -row), max(0, -column)
+	bottom, right := min(k.r, k.h-row), min(k.s, k.w-column)
+	t.A = k.in[((image*k.h+row+top)*k.w+column+left)*k.depth:]
 	t.Taps, t.TapStride = bottom-top, k.w*k.depth
 	t.Depth = (right - left) * k.depth
 	t.Panel = packed[(top*k.s+left)*k.depth*width:]

@@ -23,12 +23,12 @@ func (c *CPU) packPanel(k *correlation, dst []float32, panel, from, length int) 
 		}
 		return
 	}
-	taps := k.r * k.s
+	stored := k.taps.rows * k.taps.columns
 	for length > 0 {
 		tap, channel := from/k.depth, from%k.depth
 		rows := min(length, k.depth-channel)
-		src := (channel*taps+taps-1-tap)*k.width + column
-		c.level.CopyRows(dst, width, k.filter[src:], taps*k.width, rows, valid)
+		src := (channel*stored+k.turnedTap(tap))*k.width + column
+		c.level.CopyRows(dst, width, k.filter[src:], stored*k.width, rows, valid)
 		dst = dst[rows*width:]
 		from, length = from+rows, length-rows
 	}

@@ -36,7 +36,7 @@ const (
 // suitsWinogradSum reports whether a filter gradient is computed by Winograd's algorithm. That depends on
 // its shape alone.
 func (c *CPU) suitsWinogradSum(g *Geometry) bool {
-	if g.R != 3 || g.S != 3 || g.C*g.K == 0 || g.C%simd.WinogradLanes != 0 || g.K%simd.WinogradLanes != 0 {
+	if g.R != 3 || g.S != 3 || g.Stride > 1 || g.C*g.K == 0 || g.C%simd.WinogradLanes != 0 || g.K%simd.WinogradLanes != 0 {
 		return false
 	}
 	pair := filterCost

@@ -136,9 +136,29 @@ func (c *CPU) winogradOutput(k *correlation, w *winograd, s *scratch, tile int, 
 	if k.mask != nil {
 		o.Mask = k.mask[at:]
 	}
-	if k.turned {
+	switch {
+	case k.turned:
 		c.level.WinogradDataGradient(o)
-	} else {
+	case k.load:
+		o.Mask = nil
+		c.level.WinogradDataGradient(o)
+		c.finishAdded(k, o)
+	default:
 		c.level.WinogradOutput(o)
+	}
+}
+
+// finishAdded adds the bias to a tile of outputs that began with another map, and clamps.
+func (c *CPU) finishAdded(k *correlation, o *simd.WinogradOutput) {
+	for p := range o.Rows {
+		for q := range o.Columns {
+			y := o.Dst.Data[p*o.Dst.Row+q*o.Dst.Column:][:o.Channels]
+			if o.Bias != nil {
+				c.level.Add(y, o.Bias[:o.Channels])
+			}
+			if k.relu {
+				c.level.ReLU(y, y)
+			}
+		}
 	}
 }

@@ -90,6 +90,19 @@ func (l *Ledger) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
 	return nil
 }
 
+// ConvAdd implements conv.Ops: a plan, and a kernel that adds behind it.
+func (l *Ledger) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p conv.Params) error {
+	if err := conv.FitShortcut("conv with shortcut", y, shortcut); err != nil {
+		return err
+	}
+	p.ReLU = false
+	if err := l.Conv(y, x, w, b, p); err != nil {
+		return err
+	}
+	l.launch(Forward, typed("add_shortcut", y), some(y, shortcut), some(y))
+	return nil
+}
+
 // wide reports whether cuDNN writes float32 results from bfloat16 operands with so many channels.
 func wide(channels ...int) bool {
 	for _, c := range channels {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 
+	"nmn/kernels/conv"
 	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
 )
@@ -43,6 +44,34 @@ func (l *Ledger) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGrad
 	}
 	l.scattered("max_pool_gradient_bias", g, x, some(dy, y, when(p.Accumulate, db)), some(dx, db))
 	return nil
+}
+
+// MaxPool3 implements pool.Ops.
+func (l *Ledger) MaxPool3(y, x *tensor.Tensor) error {
+	if _, err := pool.FitMax3("3×3 max pooling", y, x); err != nil || x.Len() == 0 {
+		return err
+	}
+	l.launch(Pool, typed("max_pool3", x), some(x), some(y))
+	return nil
+}
+
+// MaxPool3Grad implements pool.Ops.
+func (l *Ledger) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, _ bool) error {
+	if _, err := pool.FitMax3Grad("gradient of 3×3 max pooling", dx, dy, x, y); err != nil || x.Len() == 0 {
+		return err
+	}
+	l.launch(Pool, typed("max_pool3_gradient", x), some(dy, y, x), some(dx))
+	return nil
+}
+
+// MaxPool3GradBias implements pool.Ops.
+func (l *Ledger) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	const operation = "gradient of 3×3 max pooling and bias"
+	g, err := pool.FitMax3Grad(operation, dx, dy, x, y)
+	if err := cmp.Or(err, g.FitChannels(operation, db), l.MaxPool3Grad(dx, dy, x, y, p.ReLU)); err != nil || g.C == 0 {
+		return err
+	}
+	return l.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})
 }
 
 // AvgPool implements pool.Ops.

@@ -7,8 +7,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CPU implements Ops on the host in float32, except for MaxPoolGradBias, which takes another family
-// too: package kernels joins them. Each block writes rows of its own, so that results are bit-equal
+// CPU implements Ops on the host in float32, except for MaxPoolGradBias and MaxPool3GradBias, which take
+// another family too: package kernels joins them. Each block writes rows of its own, so that results are bit-equal
 // for any number of threads. Beyond the contract it checks the offsets of bags.
 //
 // A NaN in a window or bag makes its maximum NaN; where the gradient of such a maximum goes within the
@@ -17,11 +17,13 @@ type CPU struct {
 	workers *tensor.Workers
 	level   simd.Level
 	window  windowJob
+	overlap overlapJob
 	bag     bagJob
 	scratch []bagScratch // one for each worker
 
 	// The blocks as values, made once: converting a method for each call would allocate.
 	maxBlock, maxGradBlock, avgBlock, avgGradBlock               func(worker, block int)
+	max3Block, max3GradBlock                                     func(worker, block int)
 	bagMeanBlock, bagMaxBlock, bagMeanGradBlock, bagMaxGradBlock func(worker, block int)
 }
 
@@ -29,6 +31,7 @@ type CPU struct {
 func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c := &CPU{workers: dev.Workers, level: level, scratch: make([]bagScratch, dev.Workers.Threads())}
 	c.maxBlock, c.maxGradBlock = c.runMaxBlock, c.runMaxGradBlock
+	c.max3Block, c.max3GradBlock = c.runMax3Block, c.runMax3GradBlock
 	c.avgBlock, c.avgGradBlock = c.runAvgBlock, c.runAvgGradBlock
 	c.bagMeanBlock, c.bagMaxBlock = c.runBagMeanBlock, c.runBagMaxBlock
 	c.bagMeanGradBlock, c.bagMaxGradBlock = c.runBagMeanGradBlock, c.runBagMaxGradBlock

@@ -16,7 +16,7 @@ const (
 // String returns the name as flags have it.
 func (k Kind) String() string { return [...]string{"mean", "max"}[k] }
 
-// MaxGradParams are the constants of MaxPoolGradBias.
+// MaxGradParams are the constants of MaxPoolGradBias and MaxPool3GradBias.
 type MaxGradParams struct {
 	ReLU       bool // as for MaxPoolGrad
 	Accumulate bool // adds the bias gradient to what its destination holds; the data gradient never
@@ -42,6 +42,13 @@ type Ops interface {
 	// the gradient of the bias of the convolution that x comes from. db, float32 of C elements, is
 	// overwritten, or added to with Accumulate.
 	MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams) error
+	// MaxPool3 computes 3×3 maxima with stride 2 and a border of one cell that never is the maximum, as ResNets pool: y is
+	// T×(floor((H-1)/2)+1)×(floor((W-1)/2)+1)×C.
+	MaxPool3(y, x *tensor.Tensor) error
+	// MaxPool3Grad is MaxPoolGrad for MaxPool3. Windows overlap: what several send to one element is added up.
+	MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error
+	// MaxPool3GradBias is MaxPoolGradBias for MaxPool3.
+	MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams) error
 	// AvgPool computes 2×2 means with stride 2; a last odd row or column is left out.
 	AvgPool(y, x *tensor.Tensor) error
 	// AvgPoolGrad spreads dy/4 over each window; dx is overwritten, cells outside all windows get 0.

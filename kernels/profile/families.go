@@ -47,6 +47,14 @@ func (r *Recorder) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
 	return r.do(r.convolution(layer, conv.Forward, x, w, y, p, b), func() error { return r.backend.Conv(y, x, w, b, p) })
 }
 
+// ConvAdd implements conv.Ops.
+func (r *Recorder) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p conv.Params) error {
+	layer := r.layer(w)
+	r.names[y] = layer
+	return r.do(r.convolution(layer, conv.Forward, x, w, y, p, b, shortcut),
+		func() error { return r.backend.ConvAdd(y, x, w, b, shortcut, p) })
+}
+
 // ConvGradData implements conv.Ops.
 func (r *Recorder) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) error {
 	o := r.convolution(r.layer(w), conv.DataGradient, dx, w, dy, p, mask, again(dx, p.Accumulate))
@@ -123,6 +131,26 @@ func (r *Recorder) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 func (r *Recorder) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
 	o := Op{Layer: r.layer(y), Name: "max pool and bias gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, db, dy, x, y, again(db, p.Accumulate))}
 	return r.do(o, func() error { return r.backend.MaxPoolGradBias(dx, db, dy, x, y, p) })
+}
+
+// MaxPool3 implements pool.Ops.
+func (r *Recorder) MaxPool3(y, x *tensor.Tensor) error {
+	r.pools++
+	r.names[y] = fmt.Sprintf("pool%d", r.pools)
+	o := Op{Layer: r.names[y], Name: "max pool", Shape: shapeOf(x), Bytes: bytesOf(y, x)}
+	return r.do(o, func() error { return r.backend.MaxPool3(y, x) })
+}
+
+// MaxPool3Grad implements pool.Ops.
+func (r *Recorder) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
+	o := Op{Layer: r.layer(y), Name: "max pool gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, dy, x, y)}
+	return r.do(o, func() error { return r.backend.MaxPool3Grad(dx, dy, x, y, relu) })
+}
+
+// MaxPool3GradBias implements pool.Ops.
+func (r *Recorder) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	o := Op{Layer: r.layer(y), Name: "max pool and bias gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, db, dy, x, y, again(db, p.Accumulate))}
+	return r.do(o, func() error { return r.backend.MaxPool3GradBias(dx, db, dy, x, y, p) })
 }
 
 // AvgPool implements pool.Ops.

@@ -1,18 +1,21 @@
 package ref
 
-// Conv is the shape of a cross-correlation with stride 1: x is N×H×W×C, w is K×R×S×C, b is K, y is
-// N×P×Q×K, Pad zeros stand around x.
-type Conv struct{ N, H, W, C, K, R, S, Pad int }
+// Conv is the shape of a cross-correlation: x is N×H×W×C, w is K×R×S×C, b is K, y is N×P×Q×K, Pad zeros stand around x,
+// windows are Stride apart (0 means 1).
+type Conv struct{ N, H, W, C, K, R, S, Pad, Stride int }
+
+// Step is the stride, at least 1.
+func (g Conv) Step() int { return max(g.Stride, 1) }
 
 // P is the number of rows of the output.
-func (g Conv) P() int { return g.H + 2*g.Pad - g.R + 1 }
+func (g Conv) P() int { return (g.H+2*g.Pad-g.R)/g.Step() + 1 }
 
 // Q is the number of columns of the output.
-func (g Conv) Q() int { return g.W + 2*g.Pad - g.S + 1 }
+func (g Conv) Q() int { return (g.W+2*g.Pad-g.S)/g.Step() + 1 }
 
 func (g Conv) inside(h, w int) bool { return h >= 0 && h < g.H && w >= 0 && w < g.W }
 
-// ForwardAt is y[n,p,q,k] = b[k] + sum over r,s,c of x[n, p+r-Pad, q+s-Pad, c] · w[k,r,s,c]; a nil b
+// ForwardAt is y[n,p,q,k] = b[k] + sum over r,s,c of x[n, p·Stride+r-Pad, q·Stride+s-Pad, c] · w[k,r,s,c]; a nil b
 // is 0.
 func (g Conv) ForwardAt(x, w, b []float64, n, p, q, k int) float64 {
 	sum := 0.0
@@ -21,7 +24,7 @@ func (g Conv) ForwardAt(x, w, b []float64, n, p, q, k int) float64 {
 	}
 	for r := range g.R {
 		for s := range g.S {
-			row, column := p+r-g.Pad, q+s-g.Pad
+			row, column := p*g.Step()+r-g.Pad, q*g.Step()+s-g.Pad
 			if !g.inside(row, column) {
 				continue
 			}
@@ -33,12 +36,17 @@ func (g Conv) ForwardAt(x, w, b []float64, n, p, q, k int) float64 {
 	return sum
 }
 
-// GradDataAt is dx[n,h,w,c] = sum over r,s,k of dy[n, h-r+Pad, w-s+Pad, k] · w[k,r,s,c].
+// GradDataAt is dx[n,h,w,c] = sum over r,s,k of dy[n, (h-r+Pad)/Stride, (w-s+Pad)/Stride, k] · w[k,r,s,c], of those r and
+// s that leave no rest.
 func (g Conv) GradDataAt(dy, w []float64, n, row, column, c int) float64 {
 	sum := 0.0
 	for r := range g.R {
 		for s := range g.S {
 			p, q := row-r+g.Pad, column-s+g.Pad
+			if p%g.Step() != 0 || q%g.Step() != 0 {
+				continue
+			}
+			p, q = p/g.Step(), q/g.Step()
 			if p < 0 || p >= g.P() || q < 0 || q >= g.Q() {
 				continue
 			}
@@ -50,13 +58,13 @@ func (g Conv) GradDataAt(dy, w []float64, n, row, column, c int) float64 {
 	return sum
 }
 
-// GradFilterAt is dw[k,r,s,c] = sum over n,p,q of dy[n,p,q,k] · x[n, p+r-Pad, q+s-Pad, c].
+// GradFilterAt is dw[k,r,s,c] = sum over n,p,q of dy[n,p,q,k] · x[n, p·Stride+r-Pad, q·Stride+s-Pad, c].
 func (g Conv) GradFilterAt(x, dy []float64, k, r, s, c int) float64 {
 	sum := 0.0
 	for n := range g.N {
 		for p := range g.P() {
 			for q := range g.Q() {
-				if row, column := p+r-g.Pad, q+s-g.Pad; g.inside(row, column) {
+				if row, column := p*g.Step()+r-g.Pad, q*g.Step()+s-g.Pad; g.inside(row, column) {
 					sum += dy[index4(g.P(), g.Q(), g.K, n, p, q, k)] * x[index4(g.H, g.W, g.C, n, row, column, c)]
 				}
 			}

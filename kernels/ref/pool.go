@@ -70,6 +70,52 @@ func MaxPoolGradBias(m Map, dy, x []float64, relu bool) (dx, db []float64) {
 	return dx, db
 }
 
+// MaxPool3Arg is MaxPoolArg for 3×3 windows with stride 2 around every other cell, cut off at the border. The output is
+// of the shape of CeilHalf.
+func MaxPool3Arg(m Map, x []float64) []int {
+	out := m.CeilHalf()
+	places := make([]int, 0, out.Len())
+	for t := range out.T {
+		for p := range out.H {
+			for q := range out.W {
+				for c := range out.C {
+					best := -1
+					for h := max(2*p-1, 0); h <= 2*p+1 && h < m.H; h++ {
+						for w := max(2*q-1, 0); w <= 2*q+1 && w < m.W; w++ {
+							if place := m.At(t, h, w, c); best < 0 || x[place] > x[best] {
+								best = place
+							}
+						}
+					}
+					places = append(places, best)
+				}
+			}
+		}
+	}
+	return places
+}
+
+// MaxPool3 is the maximum of each 3×3 window.
+func MaxPool3(m Map, x []float64) []float64 {
+	places := MaxPool3Arg(m, x)
+	y := make([]float64, len(places))
+	for i, place := range places {
+		y[i] = x[place]
+	}
+	return y
+}
+
+// MaxPool3Grad sends dy to the first largest element; with relu, only where that element is above 0.
+func MaxPool3Grad(m Map, dy, x []float64, relu bool) []float64 {
+	dx := make([]float64, m.Len())
+	for i, place := range MaxPool3Arg(m, x) {
+		if !relu || x[place] > 0 {
+			dx[place] += dy[i]
+		}
+	}
+	return dx
+}
+
 // AvgPool is the mean of each whole 2×2 window.
 func AvgPool(m Map, x []float64) []float64 {
 	out := m.FloorHalf()
