@@ -1,4 +1,5 @@
-// Package reduce sums the gradients of several ranks, in buckets, beside the computing that follows them.
+// Package reduce sums the gradients of several ranks: in buckets, beside the computing that follows them (Reducer), or
+// where they lie, in memory that all ranks see, each rank a part that it alone updates then (Shared).
 package reduce
 
 import (

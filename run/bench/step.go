@@ -78,6 +78,9 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 			if f.RankFigures, err = o.together(net, f.PeakMemoryMiB); err != nil {
 				return err
 			}
+			if f.Shared { // each rank updates its part of what was timed as a whole
+				f.UpdateMS /= float64(f.Ranks)
+			}
 			spent := []float64{milliseconds(cpu) / float64(o.Repeats)}
 			err = cmp.Or(group.SumOf(group.Of(o.Group), spent), slowest(group.Of(o.Group), durations))
 			f.StepCPUMS = spent[0]
