@@ -25,6 +25,8 @@ type Options struct {
 	// have the same options, but for Directory, where the others than rank 0 keep stubs of checkpoints. Validate, which
 	// all call, gives the same on all of them.
 	Group group.Group
+	// Wire is how gradients travel between them. Checkpoints do not tell it.
+	Wire group.Wire
 	// Directory holds the checkpoints last.safetensors, previous.safetensors and best.safetensors; empty for none.
 	Directory string
 	// Clock tells the time for Config.CheckpointMinutes; nil for time.Now.

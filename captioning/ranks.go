@@ -37,7 +37,7 @@ func newRanks(g group.Group) ranks {
 }
 
 // open makes the buckets of a net's gradients, and what sums them.
-func (r *ranks) open(net *s2vt.Net) (err error) {
+func (r *ranks) open(net *s2vt.Net, wire group.Wire) (err error) {
 	if !r.many {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (r *ranks) open(net *s2vt.Net) (err error) {
 		buckets = append(buckets, bucket)
 	}
 	r.layers = len(buckets)
-	r.reducer, err = reduce.New(r.group, net.Backend(), buckets, group.Float32)
+	r.reducer, err = reduce.New(r.group, net.Backend(), buckets, wire)
 	return err
 }
 

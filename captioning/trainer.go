@@ -69,7 +69,7 @@ func New(o Options) (*Trainer, error) {
 		t.optimizer, err = train.NewOptimizer(o.Net.Backend(), o.Net.Params(), nil, o.Config.optimizer())
 	}
 	if err == nil {
-		err = t.ranks.open(o.Net)
+		err = t.ranks.open(o.Net, o.Wire)
 	}
 	if err != nil {
 		return nil, err

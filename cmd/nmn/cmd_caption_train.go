@@ -47,6 +47,7 @@ An interrupt saves first; --resume goes on as if nothing had happened. Defaults 
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
 	together(cmd)
+	gradientsFlag(cmd, &t.config.Gradients)
 	c := under(cmd, "Configuration")
 	enum(c, &t.config.Preset, "preset", "`settings` to start from; paper has the sizes of section 4.4",
 		captioner.Presets()...)
@@ -61,7 +62,7 @@ An interrupt saves first; --resume goes on as if nothing had happened. Defaults 
 }
 
 func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
-	if err := t.resolve(cmd); err != nil {
+	if err := t.resolve(cmd, p); err != nil {
 		return err
 	}
 	if t.print {
@@ -137,13 +138,13 @@ func planCaptioner(ctx context.Context, p *program, s *captioner.Session) error 
 
 // resolve makes the configuration: that of the preset, or of the folder that is resumed, with the flags that
 // were given over it.
-func (t *captionTrain) resolve(cmd *cobra.Command) (err error) {
+func (t *captionTrain) resolve(cmd *cobra.Command, p *program) (err error) {
 	given := givenFlags(cmd.Flags())
 	if t.resume != "" {
 		if cmd.Flags().Changed("run-dir") || cmd.Flags().Changed("preset") {
 			return usagef("caption train: --resume takes folder and configuration from the run: leave out --run-dir and --preset")
 		}
-		there, err := captioner.ReadConfig(t.resume)
+		there, err := captioner.ReadConfigOf(p.ranks, t.resume)
 		if err != nil {
 			return err
 		}

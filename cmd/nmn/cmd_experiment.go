@@ -83,7 +83,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
 		report.JSON)
 	out.bool(&e.asJSON, "json", "same as --format json")
 	together(cmd)
-	gradientsFlag(cmd, &e.Config.Run)
+	gradientsFlag(cmd, &e.Config.Run.Gradients)
 	tellDefaults(cmd, &e.Config)
 	cmd.AddCommand(newTable4(p))
 	return cmd

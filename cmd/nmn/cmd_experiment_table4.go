@@ -44,6 +44,7 @@ extract --per-frame --output and --output-clips write them. What is complete is 
 	}
 	t.flags(cmd)
 	together(cmd)
+	gradientsFlag(cmd, &t.Captioner.Gradients)
 	return cmd
 }
 

@@ -82,7 +82,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
 		"losses into --run-dir as "+run.RateSearchFile+" and "+run.RateSearchChart+", and stop: nothing is trained")
 	r.bool(&t.asJSON, "json", "write the result as JSON")
 	together(cmd)
-	gradientsFlag(cmd, &t.config.Run)
+	gradientsFlag(cmd, &t.config.Run.Gradients)
 	tellDefaults(cmd, &t.config)
 	return cmd
 }

@@ -21,6 +21,7 @@ var otherNames = map[string]string{
 	"captions.captions":         "--captions",
 	"captions.features":         "--features",
 	"captions.generate_batch":   "--generate-batch",
+	"captions.gradients":        "--gradients",
 	"captions.max_words":        "--max-words",
 	"captions.min_count":        "--min-count",
 	"captions.threads":          "--threads",

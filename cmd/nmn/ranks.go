@@ -35,11 +35,11 @@ func together(cmd *cobra.Command) {
 }
 
 // gradientsFlag declares how gradients travel between ranks.
-func gradientsFlag(cmd *cobra.Command, c *run.Resources) {
-	if c.Gradients == "" {
-		c.Gradients = run.GradientsFP32
+func gradientsFlag(cmd *cobra.Command, precision *string) {
+	if *precision == "" {
+		*precision = run.GradientsFP32
 	}
-	enum(under(cmd, "Ranks"), &c.Gradients, "gradients", "`precision` in which gradients travel between ranks; bf16 halves "+
+	enum(under(cmd, "Ranks"), precision, "gradients", "`precision` in which gradients travel between ranks; bf16 halves "+
 		"the bytes, and changes what is learned within its rounding", run.GradientsFP32, run.GradientsBF16)
 }
 

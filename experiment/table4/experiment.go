@@ -26,7 +26,7 @@ import (
 // Experiment is the table with all that it is made from: nets on moving scenes, the concept probabilities of every
 // frame by each of them, and a captioner on each of these. What is complete in its folder is not run again.
 type Experiment struct {
-	Nets      run.Config       // of the nets, on moving scenes; its device is that of the captioners
+	Nets      run.Config       // of the nets, on moving scenes; device and gradients are those of the captioners
 	Captioner captioner.Config // of the captioners; its data are those of the experiment
 	PerClip   int              // captions of a clip of the moving scenes
 	Features  []Features       // concept probabilities of the caller instead of those of moving scenes
@@ -101,7 +101,7 @@ func (e *Experiment) Validate() error {
 // nets is the configuration of the nets, on the device of the captioners.
 func (e *Experiment) nets() run.Config {
 	c := e.Nets
-	c.Run.Device, c.Run.Threads = e.Captioner.Device, e.Captioner.Threads
+	c.Run.Device, c.Run.Threads, c.Run.Gradients = e.Captioner.Device, e.Captioner.Threads, e.Captioner.Gradients
 	return c
 }
 

@@ -1,9 +1,11 @@
 package captioner
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
+	"nmn/group"
 	"nmn/internal/durable"
 	"nmn/internal/origin"
 	"nmn/run"
@@ -49,9 +52,27 @@ func ReadConfig(dir string) (*Config, error) {
 	return &c, nil
 }
 
+// ReadConfigOf is ReadConfig on the ranks of a group, nil for this process alone, which call it together: the folder is
+// that of rank 0.
+func ReadConfigOf(g group.Group, dir string) (*Config, error) {
+	own, release, err := run.FollowRun(g, dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := ReadConfig(own)
+	return c, run.AgreeOn(g, errors.Join(err, release()))
+}
+
 // mayChange are the settings that a run may be continued with, for they change no step.
 var mayChange = []string{"device", "threads", "build.", "train.epochs", "train.max_steps", "train.log_steps",
 	"train.checkpoint_"}
+
+// flatten maps the keys of a configuration to their values. Runs of before there was a choice say nothing of gradients.
+func flatten(c *Config) map[string]string {
+	values := folder.Flatten(c)
+	values["gradients"] = cmp.Or(c.Gradients, run.GradientsFP32)
+	return values
+}
 
 // ofCaptioner is the folder of a captioner.
 var ofCaptioner = folder.Kind{Config: run.ConfigFile, Writes: func(name string) bool {
@@ -65,7 +86,7 @@ func (s *Session) prepare(ctx context.Context, dir string) error {
 	err = folder.Check(dir, ofCaptioner, err, folder.Found{
 		Written: func() bool { return there.Build != nil },
 		Changed: func() (key, was, is string) {
-			return folder.ChangedKey(folder.Flatten(there), folder.Flatten(&s.Config), mayChange)
+			return folder.ChangedKey(flatten(there), flatten(&s.Config), mayChange)
 		},
 	})
 	if err != nil {
@@ -134,6 +155,9 @@ func (s *Session) fingerprint() (string, error) {
 	c := s.Config
 	c.Device, c.Threads, c.Build, c.Train.LogSteps = "", 0, nil, 0
 	c.Train.CheckpointMinutes = 0
+	if c.Gradients == run.GradientsFP32 {
+		c.Gradients = ""
+	}
 	settings, err := c.YAML()
 	if err != nil {
 		return "", err

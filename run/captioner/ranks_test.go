@@ -3,6 +3,7 @@ package captioner
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -134,5 +135,75 @@ func TestSession_RanksMustWorkOnTheSame(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, run.ConfigFile)); err == nil {
 		t.Error("a run was begun")
+	}
+}
+
+// The others have no sight of the run folder: they hear its configuration from rank 0.
+func TestReopen_OnRanksReadsTheFolderOfRank0(t *testing.T) {
+	c, dir := sceneConfig(t), filepath.Join(t.TempDir(), "run")
+	c.Gradients = run.GradientsBF16
+	_, errs := onRanks(t, c, 2, nil, func(s *Session, _ group.Group) (*Outcome, error) { return s.Train(t.Context(), dir) })
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	reopen := func(dirs [2]string) (errs [2]error) {
+		var all sync.WaitGroup
+		for rank, g := range local.New(2, time.Minute) {
+			all.Go(func() {
+				s, err := Reopen(t.Context(), dirs[rank], Options{Group: g})
+				if errs[rank] = err; err != nil {
+					return
+				}
+				if s.Config.Train.Seed != c.Train.Seed || s.Config.Gradients != run.GradientsBF16 {
+					t.Errorf("rank %d: configuration %+v", rank, s.Config)
+				}
+				_, err = s.Resume(t.Context(), dirs[rank])
+				errs[rank] = errors.Join(err, s.Close())
+			})
+		}
+		all.Wait()
+		return errs
+	}
+	if errs := reopen([2]string{dir, filepath.Join(t.TempDir(), "nowhere")}); errors.Join(errs[:]...) != nil {
+		t.Error(errs)
+	}
+	for rank, err := range reopen([2]string{filepath.Join(t.TempDir(), "nowhere"), dir}) {
+		if !errors.Is(err, fs.ErrNotExist) && (rank == 0 || err == nil || !strings.Contains(err.Error(), "rank 0")) {
+			t.Errorf("rank %d, without the folder of rank 0: %v", rank, err)
+		}
+	}
+}
+
+// Gradients that travel in bfloat16 are rounded, which is another run; a single process has nothing to send.
+func TestSession_GradientsInBFloat16(t *testing.T) {
+	c := sceneConfig(t)
+	c.Train.Optimizer, c.Train.LearningRate = train.SGD, .05
+	losses := map[string]float64{}
+	folders := map[string]string{}
+	for _, precision := range []string{"", run.GradientsFP32, run.GradientsBF16} {
+		dir := filepath.Join(t.TempDir(), "run")
+		outcomes, errs := onRanks(t, c, 2, func(_ int, c *Config) { c.Gradients = precision },
+			func(s *Session, _ group.Group) (*Outcome, error) { return s.Train(t.Context(), dir) })
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		losses[precision], folders[precision] = outcomes[0].Loss, dir
+	}
+	full, half := losses[run.GradientsFP32], losses[run.GradientsBF16]
+	if full != losses[""] || half == full || math.Abs(half-full) > .02*full {
+		t.Errorf("losses %v", losses)
+	}
+	c.Gradients = run.GradientsFP32 // what runs say nothing of
+	s, _ := openSession(t, c)
+	if _, reused, err := s.Run(t.Context(), folders[""]); err != nil || !reused {
+		t.Errorf("with fp32 said: reused %t (%v)", reused, err)
+	}
+	if _, _, err := s.Run(t.Context(), folders[run.GradientsBF16]); err == nil ||
+		!strings.Contains(err.Error(), "its gradients is bf16, this one's fp32") {
+		t.Errorf("another precision: %v", err)
+	}
+	c.Gradients = "fp8"
+	if err := c.Validate(); err == nil {
+		t.Error("gradients in fp8 are accepted")
 	}
 }

@@ -79,9 +79,10 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		Group: o.Group}, nil
 }
 
-// Reopen opens the device and the data of the run in a folder, with which Session.Resume goes on.
+// Reopen opens the device and the data of the run in a folder, of several ranks that of rank 0, with which
+// Session.Resume goes on.
 func Reopen(ctx context.Context, dir string, o Options) (*Session, error) {
-	c, err := ReadConfig(dir)
+	c, err := ReadConfigOf(o.Group, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (s *Session) newNet() (*s2vt.Net, error) {
 // trainerOptions are those of a trainer, without observers; dir is empty for one that saves nothing.
 func (s *Session) trainerOptions(net *s2vt.Net, dir string) captioning.Options {
 	o := captioning.Options{Config: s.Config.Train, Net: net, Words: s.Data.Words, Data: s.Data.Train, Directory: dir,
-		Group: s.Group}
+		Group: s.Group, Wire: s.Config.wire()}
 	if s.Data.Validation == nil {
 		o.Config.ValidateEpochs, o.Config.Patience = 0, 0
 		return o
