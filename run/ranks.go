@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"nmn/group"
-	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/recipe"
@@ -56,19 +55,6 @@ func (s *Session) first(v any) error {
 
 // Share gives every rank what rank 0 has in v, a pointer to what JSON can hold.
 func (s *Session) Share(v any) error { return s.first(v) }
-
-// fitsRanks refuses a loss that looks at a batch as a whole where several ranks have parts of it.
-func (s *Session) fitsRanks() error {
-	loss := s.Config.Train.Loss
-	if e, ok := s.Config.Arm.Arm(); ok && e.Loss != "" && loss.Kind != e.Loss {
-		loss = train.PaperLoss(e.Loss)
-	}
-	if n := s.ranks.Size(); n > 1 && loss.Large() {
-		return setting.Errorf("train.loss", "loss %s looks for the largest losses of a whole batch, and %d ranks have parts "+
-			"of it: train it on one rank", loss.Name(), n)
-	}
-	return nil
-}
 
 // compareRanks makes sure that all ranks have opened device and data, the same ones. err is what was wrong on this rank.
 func (s *Session) compareRanks(ctx context.Context, err error) error {

@@ -78,9 +78,6 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (o *Outcom
 // Fits refuses data that lack what the arm needs, before anything is trained.
 func (s *Session) Fits() error {
 	settings := s.Config.Settings()
-	if err := s.fitsRanks(); err != nil {
-		return err
-	}
 	return settings.Fits(s.Data)
 }
 

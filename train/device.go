@@ -32,7 +32,8 @@ func (t *Trainer) open(bags int) error {
 	d.profiler, _ = backend.(kernels.Sectioned)
 	d.ranks.group = group.Of(t.Group)
 	d.ranks.many = d.ranks.group.Size() > 1
-	d.passes = passes{whole: t.enqueueWhole, lower: t.enqueueLower, measure: t.enqueueMeasure, update: t.enqueueUpdate,
+	d.passes = passes{whole: t.enqueueWhole, step: t.enqueueStep, begin: t.enqueueBegin, lower: t.enqueueLower,
+		measure: t.enqueueMeasure, update: t.enqueueUpdate,
 		done: d.ranks.layerDone}
 	var err error
 	if d.optimizer, err = optimizerOf(t.Net, t.Config); err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"nmn/format/safetensors"
 	"nmn/group"
-	"nmn/group/local"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
@@ -101,15 +100,6 @@ func TestRanks_BadSamplesAreNamedOnAll(t *testing.T) {
 	}
 	if len(found[0]) != 6 || !reflect.DeepEqual(found[0], found[1]) || !reflect.DeepEqual(found[0], found[2]) {
 		t.Errorf("%q", found)
-	}
-}
-
-func TestRanks_LargeLossesAreRefused(t *testing.T) {
-	r := newRig()
-	r.config.Loss = LossConfig{Kind: CorrectLarge, Delta: 3}
-	r.group = local.New(2, patience)[0]
-	if _, err := New(r.options(t)); err == nil || !strings.Contains(err.Error(), "`train.loss`") {
-		t.Errorf("%v", err)
 	}
 }
 

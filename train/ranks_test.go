@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -120,11 +119,16 @@ func rankSettings() map[string]func(*rig) {
 			r.bags, r.config.BatchBags, r.badAllowed = 37, 3, 9
 		},
 	}
-	for name, change := range resumable() {
-		if !strings.HasPrefix(name, "large losses") {
-			settings[name] = change
-		}
+	settings["large losses, accumulation, more ranks than bags"] = func(r *rig) {
+		r.config.Loss, r.config.Accumulate = LossConfig{Kind: RejectLarge, Delta: 20}, 2
+		r.config.BatchBags, r.bags, r.config.Stage1Epochs = 2, 11, 3
 	}
+	settings["large losses, bad samples, mil"] = func(r *rig) {
+		r.source = func(s loader.Source) loader.Source { return broken{films{s}} }
+		r.config.Loss = LossConfig{Kind: CorrectLarge, Delta: 20}
+		r.mil, r.bags, r.config.BatchBags, r.badAllowed, r.config.Stage1Epochs = true, 37, 3, 9, 3
+	}
+	maps.Copy(settings, resumable())
 	return settings
 }
 

@@ -68,10 +68,13 @@ func (t *Trainer) learn(ctx context.Context, batches []*loader.Batch, e *StepDon
 	}
 	last := lastRead(batches)
 	for i, batch := range batches {
-		if batch.N > 0 { // else it is of other ranks
+		t.largest.begin(t, i)
+		if batch.N > 0 {
 			if err := t.gradients(batch, i == last); err != nil {
 				return err
 			}
+		} else if err := t.choose(batch, nil, nil); err != nil { // it is of other ranks
+			return err
 		}
 		if err := t.stageNext(ctx, i+1, e); err != nil {
 			return err
@@ -123,7 +126,14 @@ func (t *Trainer) gradients(batch *loader.Batch, last bool) error {
 	if t.ranks.many {
 		w.all = t.bags
 	}
-	return t.pass(w, t.passes.whole)
+	enqueue := t.passes.whole
+	if t.largest.count > 0 {
+		w.begun, enqueue = true, t.passes.step
+		if err := t.choose(batch, plan, t.beginTogether(plan)); err != nil {
+			return err
+		}
+	}
+	return t.pass(w, enqueue)
 }
 
 // pass computes the gradients of a plan by enqueue, one of passes, and sets its losses aside.
@@ -137,6 +147,10 @@ func (t *Trainer) pass(w work, enqueue func() error) error {
 		Evidence:     t.Loader.Evidence != nil,
 		Focus:        t.Config.Loss.focus(),
 		LargeLosses:  t.Config.Loss.largeLosses(t.at.Epoch, w.plan.Labels.Len()),
+		Begun:        w.begun,
+	}
+	if w.begun {
+		t.passes.options.LargeLosses.Count = t.largest.own
 	}
 	if err := t.Net.Prepare(t.passes.options); err != nil {
 		return err
@@ -153,8 +167,9 @@ type passes struct {
 	work    work // at hand
 	options model.StepOptions
 
-	whole, lower, measure, update func() error
-	done                          func(layer int) error // begins the sums of what a layer completes
+	whole, step, lower, measure, update func() error
+	begin                               func() error          // the first part of a step, see choose
+	done                                func(layer int) error // begins the sums of what a layer completes
 }
 
 // enqueueWhole goes from the pixels of a batch to its gradients, and after the last batch to their norm.

@@ -103,8 +103,9 @@ type Trainer struct {
 	next     ahead
 	online   *scorer      // of the first epoch; nil for none yet
 	gathered *onlineParts // of the ranks; nil until there are scores
-	over     bool         // the net has the averages of its weights
-	started  time.Time    // of this process's part of the epoch
+	largest  largest
+	over     bool      // the net has the averages of its weights
+	started  time.Time // of this process's part of the epoch
 	dataWait time.Duration
 }
 
@@ -178,10 +179,6 @@ func (o *Options) check() error {
 	}
 	if err := o.Config.Loss.check(o.Net.Config().Noise); err != nil {
 		return err
-	}
-	if ranks := group.Of(o.Group).Size(); ranks > 1 && o.Config.Loss.Large() {
-		return fmt.Errorf("training: loss %s looks for the largest losses of a whole batch, and %d ranks have parts of it: "+
-			"take another `train.loss`, or one rank", o.Config.Loss.Name(), ranks)
 	}
 	sets := []*loader.Set{o.Data}
 	if o.Validation != nil {

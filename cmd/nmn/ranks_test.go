@@ -129,14 +129,6 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 				}
 				continue
 			}
-			if arm == recipe.LLR || arm == recipe.LLCt {
-				for rank, c := range callOnRanks(t, n, args(dir)...) {
-					if c.code != exitUsage || rank == 0 && !strings.Contains(c.err, "the largest losses of a whole batch") {
-						t.Errorf("%s, rank %d: exit code %d, %q", arm, rank, c.code, c.err)
-					}
-				}
-				continue
-			}
 			mustOnRanks(t, n, args(dir)...)
 			if got, want := filesOf(t, dir), filesOf(t, one); !slices.Equal(got, want) {
 				t.Errorf("%s: %d ranks leave %v, one process %v", arm, n, got, want)

@@ -22,11 +22,9 @@ func (c *CPU) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) 
 	}
 	c.ranks = grow(c.ranks, len(labels))
 	for i, label := range labels {
-		if c.ranks[i] = 0; label == 0 {
-			c.ranks[i] = rank(logits[i])
-		}
+		c.ranks[i] = Rank(logits[i], label)
 	}
-	limit, equal := limitOf(c.ranks, int(count.Int32s()[0]))
+	limit, equal := LimitOf(c.ranks, int(count.Int32s()[0]))
 	for i, label := range labels {
 		switch r := c.ranks[i]; {
 		case r > limit:
@@ -39,19 +37,19 @@ func (c *CPU) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) 
 	return nil
 }
 
-// rank maps floats to integers of the same order, above 0; both zeros to the same one, and NaN, which is
-// never taken, to 0.
-func rank(x float32) uint32 {
-	if x != x {
+// Rank maps the logits of labels 0 to integers of the same order, above 0; both zeros to the same one. What LargeLosses
+// never takes, labels but 0 and NaN, is 0.
+func Rank(logit, label float32) uint32 {
+	if label != 0 || logit != logit {
 		return 0
 	}
-	bits := math.Float32bits(x + 0) // of 0 and -0, 0
+	bits := math.Float32bits(logit + 0) // of 0 and -0, 0
 	return bits ^ (uint32(int32(bits)>>31) | 1<<31)
 }
 
-// limitOf finds the count-th largest rank, and how many equal to it are among the first count. Where there
+// LimitOf finds the count-th largest rank, and how many equal to it are among the first count. Where there
 // are fewer ranks above 0, it is 0 and none.
-func limitOf(ranks []uint32, count int) (limit uint32, equal int) {
+func LimitOf(ranks []uint32, count int) (limit uint32, equal int) {
 	if count < 1 {
 		return math.MaxUint32, 0 // above all ranks
 	}
