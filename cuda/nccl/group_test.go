@@ -126,3 +126,17 @@ func TestGroup_MeetsAtAnAddress(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What waits for the ranks of a group in another way is to wait as long.
+func TestGroup_SaysHowLongItWaits(t *testing.T) {
+	for given, says := range map[time.Duration]time.Duration{
+		0: nccl.DefaultTimeout, 7 * time.Second: 7 * time.Second, nccl.Forever: 0,
+	} {
+		want(t, grouped(t, 2, given, func(g group.Group) error {
+			if got := group.TimeoutOf(g, time.Hour); got != says {
+				return fmt.Errorf("%v, want %v", got, says)
+			}
+			return nil
+		}))
+	}
+}
