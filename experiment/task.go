@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"nmn/internal/claim"
@@ -136,18 +138,42 @@ const (
 	recipeClaim = ".claim"       // after the name of the folder of a recipe
 )
 
-// alone keeps other processes away from the recipe of members.
+// alone keeps other processes away from the recipe of members. Of several ranks those that follow get its folder anew
+// where another process has written there since: it may hold scores of gigabytes.
 func alone(s *run.Session, m *members, wait time.Duration) func(context.Context) (func() error, error) {
+	dir, left := m.recipeDir(), ""
 	return func(ctx context.Context) (func() error, error) {
-		release, _, err := take(ctx, s, m.recipeDir()+recipeClaim, wait)
+		release, _, err := take(ctx, s, dir+recipeClaim, wait)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.Refresh(m.recipeDir()); err != nil {
+		changed := listing(dir) != left
+		if err = s.Share(&changed); err == nil && changed {
+			err = s.Refresh(dir)
+		}
+		if err != nil {
 			return nil, errors.Join(err, release())
 		}
-		return release, nil
+		return func() error {
+			left = listing(dir)
+			return release()
+		}, nil
 	}
+}
+
+// listing tells the files of a folder from those of another time: names, sizes and times.
+func listing(dir string) string {
+	var all strings.Builder
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil //nolint:nilerr // what is not there, or is removed at this moment, is no file
+		}
+		if info, err := e.Info(); err == nil {
+			fmt.Fprintln(&all, path, info.Size(), info.ModTime().UnixNano())
+		}
+		return nil
+	})
+	return all.String()
 }
 
 // exclusively calls f while no other process works under the same claim. The context of f ends where another process
