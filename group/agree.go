@@ -2,10 +2,8 @@ package group
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 )
 
 // ErrTimeout is wrapped where a rank did not come in time.
@@ -38,17 +36,8 @@ const maxTold = 4096
 // where it has one, else a *LostError of the first rank that has one, which wraps context.Canceled where that rank was
 // interrupted. The group goes on.
 func Agree(g Group, err error) error {
-	if g.Size() == 1 {
-		return err
-	}
-	all, gathering := g.Gather(Status(err))
-	switch {
-	case err != nil && (gathering == nil || errors.Is(err, gathering)):
-		return err
-	case gathering != nil:
-		return errors.Join(err, gathering)
-	}
-	return Heard(g, all)
+	_, err = Exchange(g, nil, err)
+	return err
 }
 
 // Status is what a rank tells the others of err, which may be nil, as a part of a message of its own.
@@ -84,21 +73,18 @@ func SumOf(g Group, values []float64) error {
 	if g.Size() == 1 {
 		return nil
 	}
-	own := make([]byte, 0, 8*len(values))
-	for _, v := range values {
-		own = binary.LittleEndian.AppendUint64(own, math.Float64bits(v))
-	}
-	all, err := g.Gather(own)
+	all, err := g.Gather(AppendFloat64s(nil, values...))
 	if err != nil {
 		return err
 	}
 	clear(values)
 	for rank, theirs := range all {
-		if len(theirs) != 8*len(values) {
+		added, err := Float64s(theirs)
+		if err != nil || len(added) != len(values) {
 			return fmt.Errorf("group: rank %d adds %d bytes to %d numbers", rank, len(theirs), len(values))
 		}
-		for i := range values {
-			values[i] += math.Float64frombits(binary.LittleEndian.Uint64(theirs[8*i:]))
+		for i, v := range added {
+			values[i] += v
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package group
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,35 +14,25 @@ func Exchange(g Group, own []byte, err error) ([][]byte, error) {
 	if g.Size() == 1 {
 		return [][]byte{own}, err
 	}
-	told := append(make([]byte, 0, len(own)+1), agreed)
-	switch {
-	case errors.Is(err, context.Canceled):
-		told[0] = interrupted
-	case err != nil:
-		text := err.Error()
-		told = append([]byte{failed}, text[:min(len(text), maxTold)]...)
-	default:
+	told := Status(err)
+	if err == nil {
 		told = append(told, own...)
 	}
 	all, gathering := g.Gather(told)
-	if gathering != nil {
+	switch {
+	case err != nil && (gathering == nil || errors.Is(err, gathering)):
+		return nil, err
+	case gathering != nil:
 		return nil, errors.Join(err, gathering)
 	}
-	if err != nil {
+	if err := Heard(g, all); err != nil {
 		return nil, err
 	}
 	for rank, told := range all {
 		if len(told) == 0 {
 			return nil, fmt.Errorf("group: rank %d (%s) exchanges nothing", rank, g.Names()[rank])
 		}
-		switch told[0] {
-		case agreed:
-			all[rank] = told[1:]
-		case failed:
-			return nil, &LostError{Rank: rank, Name: g.Names()[rank], Cause: errors.New(string(told[1:]))}
-		default:
-			return nil, &LostError{Rank: rank, Name: g.Names()[rank], Cause: context.Canceled}
-		}
+		all[rank] = told[1:]
 	}
 	return all, nil
 }
