@@ -3,6 +3,7 @@ package run
 import (
 	"runtime"
 	"runtime/debug"
+	"strconv"
 
 	"nmn/kernels/simd"
 )
@@ -19,6 +20,12 @@ type Build struct {
 	Go       string `yaml:"go" json:"go"`
 	Platform string `yaml:"platform" json:"platform"`
 	SIMD     string `yaml:"simd" json:"simd"`
+}
+
+// Identity is what must be the same of a program on all ranks of a job, by what it is called in messages.
+func (b Build) Identity() map[string]string {
+	return map[string]string{"program's version": b.Version, "program's revision": b.Revision, "platform": b.Platform,
+		"program's modification": strconv.FormatBool(b.Modified), "instruction set": b.SIMD}
 }
 
 // ThisBuild describes the program that is running.

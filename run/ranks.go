@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"nmn/group"
@@ -35,23 +33,7 @@ func (s *Session) leads() bool { return s.ranks.Rank() == 0 }
 func (s *Session) agree(err error) error { return ranks.Agree(s.ranks, err) }
 
 // first gives every rank what rank 0 has in v, a pointer: what depends on its clock or on its memory.
-func (s *Session) first(v any) error {
-	if s.ranks.Size() == 1 {
-		return nil
-	}
-	own, err := json.Marshal(v)
-	if err := s.agree(err); err != nil {
-		return err
-	}
-	if s.ranks.Rank() > 0 {
-		own = nil
-	}
-	all, err := s.ranks.Gather(own)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(all[0], v)
-}
+func (s *Session) first(v any) error { return ranks.First(s.ranks, v) }
 
 // Share gives every rank what rank 0 has in v, a pointer to what JSON can hold.
 func (s *Session) Share(v any) error { return s.first(v) }
@@ -78,11 +60,9 @@ func (s *Session) compareRanks(ctx context.Context, err error) error {
 // identity is what must be the same on all ranks, by what it is called in messages, and the pictures or shards with their
 // sizes, and with digests where the configuration asks for them.
 func (s *Session) identity(ctx context.Context) (own map[string]string, pictures []string, err error) {
-	b := ThisBuild()
-	own = map[string]string{"program's version": b.Version, "program's revision": b.Revision, "platform": b.Platform,
-		"program's modification": strconv.FormatBool(b.Modified), "instruction set": b.SIMD,
-		"kind of device": deviceKind(s.Backend.Name()), "precision": string(s.Config.Run.Precision),
-		"precision of gradients between ranks": s.Config.Run.Gradients}
+	own = ThisBuild().Identity()
+	own["kind of device"], own["precision"] = deviceKind(s.Backend.Name()), string(s.Config.Run.Precision)
+	own["precision of gradients between ranks"] = s.Config.Run.Gradients
 	for key, value := range s.Config.learned() {
 		own["setting `"+key+"`"] = value
 	}

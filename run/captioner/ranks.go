@@ -1,11 +1,13 @@
 package captioner
 
 import (
-	"encoding/json"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
 	"nmn/group"
+	"nmn/internal/origin"
 	"nmn/run"
 	"nmn/run/ranks"
 )
@@ -28,31 +30,28 @@ func (s *Session) lead(f func() error) error {
 	return group.Agree(s.ranks(), err)
 }
 
-// hear gives all ranks what rank 0 says, which travels as JSON.
-func hear[T any](s *Session, value *T) error {
-	if s.ranks().Size() == 1 {
-		return nil
-	}
-	var own []byte
-	var err error
-	if s.leads() {
-		own, err = json.Marshal(value)
-	}
-	all, err := group.Exchange(s.ranks(), own, err)
-	if err != nil || s.leads() {
-		return err
-	}
-	return json.Unmarshal(all[0], value)
-}
+// hear gives all ranks what rank 0 has in value, a pointer.
+func (s *Session) hear(value any) error { return ranks.First(s.ranks(), value) }
 
-// compare refuses ranks of another program, or with other settings, words or data.
-func (s *Session) compare(identity string, err error) error {
+// compare refuses ranks of another program, or with other settings, words or data. identity is that of this rank, unless
+// there is an error.
+func (s *Session) compare(ctx context.Context, identity string, err error) error {
 	if s.ranks().Size() == 1 {
 		return err
 	}
-	b := run.ThisBuild()
-	return group.Alike(s.ranks(), fmt.Sprintf("version %s (%s, %s, %s), settings and data %.16s", b.Version, b.Revision,
-		b.Platform, b.SIMD, identity), err)
+	var files origin.List
+	if err == nil {
+		files, err = origin.Find(ctx, s.Data.Places, false)
+	}
+	if err := ranks.Agree(s.ranks(), err); err != nil {
+		return err
+	}
+	own := run.ThisBuild().Identity()
+	own["settings and data"] = identity
+	for _, f := range files {
+		own["file of "+f.Name] = cmp.Or(f.Digest, fmt.Sprintf("of %d bytes", f.Size))
+	}
+	return ranks.Compare(s.ranks(), own)
 }
 
 // takeFolder keeps other processes out of the run folder. The ranks that do not lead are given one that is theirs, until

@@ -112,14 +112,28 @@ func TestSession_OnRanksTrainsResumesAndIsReused(t *testing.T) {
 func TestSession_RanksMustWorkOnTheSame(t *testing.T) {
 	c, dir := sceneConfig(t), filepath.Join(t.TempDir(), "run")
 	work := func(s *Session, _ group.Group) (*Outcome, error) { return s.Train(t.Context(), dir) }
+	features, err := os.ReadFile(c.Data.Train.Features)
+	if err != nil {
+		t.Fatal(err)
+	}
+	features[len(features)/3] ^= 1 // of a clip that is neither the first, the one in the middle, nor the last
+	other := filepath.Join(t.TempDir(), filepath.Base(c.Data.Train.Features))
+	if err := os.WriteFile(other, features, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for name, change := range map[string]func(rank int, c *Config){
 		"settings": func(rank int, c *Config) { c.Train.Seed += uint64(rank / 2) },
 		"data":     func(rank int, c *Config) { c.Data.ValidationShare += .1 * float64(rank/2) },
+		"file of data.train.features": func(rank int, c *Config) {
+			if rank == 2 {
+				c.Data.Train.Features = other
+			}
+		},
 	} {
 		_, errs := onRanks(t, c, 3, change, work)
 		for rank, err := range errs {
-			if err == nil || !strings.Contains(err.Error(), "rank 2") {
-				t.Errorf("%s: rank %d: %v, want an error that names rank 2", name, rank, err)
+			if err == nil || !strings.Contains(err.Error(), "rank 2") || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: rank %d: %v, want an error that names it, and rank 2", name, rank, err)
 			}
 		}
 	}
@@ -133,8 +147,8 @@ func TestSession_RanksMustWorkOnTheSame(t *testing.T) {
 			t.Errorf("rank %d: %v, want to hear of the file that rank 1 lacks", rank, err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, run.ConfigFile)); err == nil {
-		t.Error("a run was begun")
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a run folder was made")
 	}
 }
 

@@ -47,6 +47,10 @@ func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool,
 // locked runs in a folder that other processes are kept out of, unless refuse, which may be nil, refuses it.
 func (s *Session) locked(ctx context.Context, dir string, refuse func(dir string) error) (o *Outcome, reused bool,
 	err error) {
+	identity, err := s.fingerprint()
+	if err := s.compare(ctx, identity, err); err != nil {
+		return nil, false, err
+	}
 	dir, release, err := s.takeFolder(dir)
 	if err != nil {
 		return nil, false, err
@@ -57,14 +61,10 @@ func (s *Session) locked(ctx context.Context, dir string, refuse func(dir string
 			return nil, false, err
 		}
 	}
-	return s.run(ctx, dir)
+	return s.run(ctx, dir, identity)
 }
 
-func (s *Session) run(ctx context.Context, dir string) (o *Outcome, reused bool, err error) {
-	identity, err := s.fingerprint()
-	if err := s.compare(identity, err); err != nil {
-		return nil, false, err
-	}
+func (s *Session) run(ctx context.Context, dir, identity string) (o *Outcome, reused bool, err error) {
 	err = s.lead(func() (err error) {
 		if o, err = s.finished(ctx, dir, identity); err != nil || o != nil {
 			return err
@@ -72,7 +72,7 @@ func (s *Session) run(ctx context.Context, dir string) (o *Outcome, reused bool,
 		return s.prepare(ctx, dir)
 	})
 	if err == nil {
-		err = hear(s, &o)
+		err = s.hear(&o)
 	}
 	if err != nil || o != nil {
 		return o, o != nil, err
@@ -120,7 +120,7 @@ func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outc
 	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	step, last := -1, filepath.Join(dir, train.LastName)
 	begun := durable.Exists(last)
-	if err := hear(s, &begun); err != nil {
+	if err := s.hear(&begun); err != nil {
 		return nil, err
 	}
 	if begun {
@@ -163,7 +163,7 @@ func (s *Session) finish(ctx context.Context, o *Outcome, dir string) error {
 	if s.Data.Validation != nil && durable.Exists(filepath.Join(dir, train.BestName)) {
 		o.Checkpoint = train.BestName
 	}
-	if err := hear(s, o); err != nil {
+	if err := s.hear(o); err != nil {
 		return err
 	}
 	if s.Data.Validation != nil {

@@ -1,6 +1,7 @@
 package ranks
 
 import (
+	"encoding/json"
 	"errors"
 
 	"nmn/group"
@@ -17,6 +18,27 @@ func (e toldError) Unwrap() error { return e.error }
 func Told(err error) bool {
 	var told toldError
 	return errors.As(err, &told)
+}
+
+// First gives every rank what rank 0 has in v, a pointer, which travels as JSON. What is wrong on one rank is an error on
+// all.
+func First(g group.Group, v any) error {
+	if g.Size() == 1 {
+		return nil
+	}
+	var own []byte
+	var err error
+	if g.Rank() == 0 {
+		own, err = json.Marshal(v)
+	}
+	if err := Agree(g, err); err != nil {
+		return err
+	}
+	all, err := g.Gather(own)
+	if err == nil && g.Rank() > 0 {
+		err = json.Unmarshal(all[0], v)
+	}
+	return err
 }
 
 // Agree is group.Agree for errors with which a command ends: where the error of a rank is a *setting.Error, those of the
