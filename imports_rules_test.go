@@ -89,7 +89,7 @@ var families = []string{
 // tensors, and what stands in for a graphics card.
 var forSuites = []string{
 	"kernels/conform", "kernels/optest", "kernels/emulator", "cuda/internal/fakedriver", "cuda/internal/fakecudnn",
-	"group/suite",
+	"group/suite", "group/local/localtest",
 }
 
 // notInProduct are the packages that only tests import, and each other: those for suites, the float64 versions that
@@ -98,12 +98,8 @@ var notInProduct = append([]string{"kernels/ref", "kernels/emulator/library"}, f
 
 // suiteUsers are the packages whose tests may use those for suites.
 var suiteUsers = append([]string{
-	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn", "run/bench",
-	"kernels/ledger", "group/mpi",
 	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn", "cuda/nccl",
-	"run/bench",
-	"kernels/ledger",
-	"kernels/ledger", "group", "group/local", "group/mpi",
+	"run/bench", "kernels/ledger", "group", "group/local", "group/mpi",
 }, families...)
 
 // dataSets make, read and write data sets. Tests of every package that reaches the loader take their data from them.
@@ -112,8 +108,7 @@ var dataSets = []string{"loader/annotation", "loader/noise", "loader/scenes"}
 // forTests may be imported by the tests of every package.
 var forTests = []string{
 	"internal/rng", "internal/parallel", "internal/durable", "format/safetensors", "format/weights", "format/npy", "loader/shard",
-	"group/local", "golang.org/x/sys/unix",
-	"golang.org/x/sys/unix", "group/local",
+	"group/local", "group/local/localtest", "golang.org/x/sys/unix",
 }
 
 // objection says why a file must not import something; it is empty when the file may.

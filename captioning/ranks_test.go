@@ -8,28 +8,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"nmn/eval/caption"
 	"nmn/group"
 	"nmn/group/local"
+	"nmn/group/local/localtest"
 	"nmn/model/s2vt"
 	"nmn/train"
 )
-
-// asRanks runs f on each of n ranks. A rank that leaves early ends the group.
-func asRanks(n int, f func(g group.Group)) {
-	var all sync.WaitGroup
-	for _, g := range local.New(n, time.Minute) {
-		all.Go(func() {
-			defer func() { g.Abort(errors.New("it has left")) }()
-			f(g)
-		})
-	}
-	all.Wait()
-}
 
 // outcome is what a rank has after a training.
 type outcome struct {
@@ -45,7 +33,7 @@ type outcome struct {
 func learnOn(t *testing.T, r rig, n int, change func(g group.Group, o *Options) context.Context) []outcome {
 	t.Helper()
 	all := make([]outcome, n)
-	asRanks(n, func(g group.Group) {
+	localtest.Each(n, func(g group.Group) {
 		out, o, ctx := &all[g.Rank()], r.options(t), t.Context()
 		o.Group = g
 		o.Observers = append(slices.Clone(o.Observers), Observer{
@@ -198,7 +186,7 @@ func TestRanks_JudgeAsOneRankDoes(t *testing.T) {
 		var want []Generated
 		for ranks := 1; ranks <= 4; ranks++ {
 			results := make([]string, ranks)
-			asRanks(ranks, func(g group.Group) {
+			localtest.Each(ranks, func(g group.Group) {
 				o := newRig().options(t)
 				j := Judge{Words: o.Words, Data: set, Generation: DefaultGeneration(), Group: g}
 				j.Generation.Batch, j.Search.Width = 2, width

@@ -3,12 +3,10 @@ package group_test
 import (
 	"errors"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 	"nmn/group/suite"
 )
 
@@ -21,18 +19,9 @@ func TestAlone_KeepsTheContract(t *testing.T) {
 	}
 }
 
-// onEach runs f on each rank of a group of n.
-func onEach(n int, f func(group.Group)) {
-	var ranks sync.WaitGroup
-	for _, g := range local.New(n, time.Minute) {
-		ranks.Go(func() { f(g) })
-	}
-	ranks.Wait()
-}
-
 func TestAgree_AndSumOf(t *testing.T) {
 	for n := 1; n <= 4; n++ {
-		onEach(n, func(g group.Group) {
+		localtest.Each(n, func(g group.Group) {
 			for name, err := range suite.Run(g) {
 				if strings.HasPrefix(name, "Agree") || name == "SumOf" {
 					t.Errorf("%s, rank %d of %d: %v", name, g.Rank(), n, err)
@@ -47,7 +36,7 @@ func TestAgree_AndSumOf(t *testing.T) {
 
 func TestAgree_BoundsWhatIsTold(t *testing.T) {
 	long := errors.New("begin " + strings.Repeat("x", 1<<20))
-	onEach(2, func(g group.Group) {
+	localtest.Each(2, func(g group.Group) {
 		own := error(nil)
 		if g.Rank() == 1 {
 			own = long
@@ -60,7 +49,7 @@ func TestAgree_BoundsWhatIsTold(t *testing.T) {
 }
 
 func TestSumOf_RefusesOtherLengths(t *testing.T) {
-	onEach(2, func(g group.Group) {
+	localtest.Each(2, func(g group.Group) {
 		if err := group.SumOf(g, make([]float64, 2+g.Rank())); err == nil {
 			t.Errorf("rank %d adds up numbers that do not belong together", g.Rank())
 		}
@@ -69,7 +58,7 @@ func TestSumOf_RefusesOtherLengths(t *testing.T) {
 
 func TestAgree_JoinsItsOwnErrorToTheGroups(t *testing.T) {
 	broken := errors.New("its own")
-	onEach(2, func(g group.Group) {
+	localtest.Each(2, func(g group.Group) {
 		g.Abort(errors.New("the group's"))
 		err := group.Agree(g, broken)
 		if !errors.Is(err, broken) || !strings.Contains(err.Error(), "the group's") {

@@ -12,12 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 	"nmn/loader"
 	"nmn/model"
 	"nmn/run"
@@ -26,15 +24,10 @@ import (
 // onRanks calls work for each of n ranks with a folder of its own, and returns the folders and the errors.
 func onRanks(t *testing.T, n int, work func(g group.Group, dir string) error) (dirs []string, errs []error) {
 	t.Helper()
-	errs = make([]error, n)
-	var all sync.WaitGroup
-	for i, g := range local.New(n, time.Minute) {
-		dir := t.TempDir()
-		dirs = append(dirs, dir)
-		all.Go(func() { errs[i] = work(g, dir) })
+	for range n {
+		dirs = append(dirs, t.TempDir())
 	}
-	all.Wait()
-	return dirs, errs
+	return dirs, localtest.Run(n, func(g group.Group) error { return work(g, dirs[g.Rank()]) })
 }
 
 // contents are the files of a folder.

@@ -7,13 +7,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/eval"
 	ranks "nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 	"nmn/labels/annotators"
 	"nmn/labels/audit"
 	"nmn/labels/captions"
@@ -27,18 +25,13 @@ import (
 func asRanks(t *testing.T, n int, command func(g ranks.Group, p *program) error) []string {
 	t.Helper()
 	printed := make([]bytes.Buffer, n)
-	var wait sync.WaitGroup
-	for i, g := range local.New(n, time.Minute) {
-		wait.Go(func() {
-			own := &terminal{out: &printed[i], err: io.Discard, getenv: func(string) string { return "" }}
-			p := &program{terminal: own, status: &statusLine{out: own.err}, log: slog.New(slog.DiscardHandler)}
-			if err := command(g, p); err != nil {
-				t.Errorf("rank %d of %d: %v", i, n, err)
-				g.Abort(err)
-			}
-		})
-	}
-	wait.Wait()
+	localtest.Each(n, func(g ranks.Group) {
+		own := &terminal{out: &printed[g.Rank()], err: io.Discard, getenv: func(string) string { return "" }}
+		p := &program{terminal: own, status: &statusLine{out: own.err}, log: slog.New(slog.DiscardHandler)}
+		if err := command(g, p); err != nil {
+			t.Errorf("rank %d of %d: %v", g.Rank(), n, err)
+		}
+	})
 	out := make([]string, n)
 	for i := range out {
 		out[i] = printed[i].String()

@@ -7,24 +7,11 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 )
-
-// ranks runs a function as each rank of a group.
-func ranks(n int, run func(g group.Group) error) []error {
-	errs := make([]error, n)
-	var wait sync.WaitGroup
-	for i, g := range local.New(n, 30*time.Second) {
-		wait.Go(func() { errs[i] = run(g) })
-	}
-	wait.Wait()
-	return errs
-}
 
 func TestExchange_TellsEveryRankOfOnesFailure(t *testing.T) {
 	broken := errors.New("a broken file")
@@ -32,7 +19,7 @@ func TestExchange_TellsEveryRankOfOnesFailure(t *testing.T) {
 		err  error
 		text string
 	}{{broken, broken.Error()}, {fmt.Errorf("at once: %w", context.Canceled), "canceled"}} {
-		errs := ranks(3, func(g group.Group) error {
+		errs := localtest.Run(3, func(g group.Group) error {
 			var own error
 			if g.Rank() == 1 {
 				own = c.err
@@ -60,7 +47,7 @@ func TestExchange_TellsEveryRankOfOnesFailure(t *testing.T) {
 
 func TestStream_PassesPiecesInOrderUntilNobodyHasAny(t *testing.T) {
 	for n := 1; n <= 4; n++ {
-		for rank, err := range ranks(n, func(g group.Group) error {
+		for rank, err := range localtest.Run(n, func(g group.Group) error {
 			sent, got := 0, make([]string, n)
 			err := group.Stream(g, func() ([]byte, error) {
 				if sent++; sent > g.Rank()*2 { // rank 0 has none
@@ -90,7 +77,7 @@ func TestStream_PassesPiecesInOrderUntilNobodyHasAny(t *testing.T) {
 }
 
 func TestStream_EndsOnEveryRankWhereOneCannotTakeAPiece(t *testing.T) {
-	for rank, err := range ranks(3, func(g group.Group) error {
+	for rank, err := range localtest.Run(3, func(g group.Group) error {
 		return group.Stream(g, func() ([]byte, error) { return []byte("more"), nil }, func(int, []byte) error {
 			if g.Rank() == 2 {
 				return errors.New("no room")
@@ -118,7 +105,7 @@ func TestSumBlocks_HasTheSameBitsForAllNumbersOfRanks(t *testing.T) {
 		}
 	}
 	for n := 1; n <= 9; n++ { // of nine, two have no block
-		ranks(n, func(g group.Group) error {
+		localtest.Run(n, func(g group.Group) error {
 			from, to := group.Share(g, blocks)
 			got, err := group.SumBlocks(g, vectors[from:to], nil)
 			if err != nil || len(got) != len(want) {
@@ -136,7 +123,7 @@ func TestSumBlocks_HasTheSameBitsForAllNumbersOfRanks(t *testing.T) {
 }
 
 func TestSumCounts_AddsThoseOfAllRanks(t *testing.T) {
-	ranks(3, func(g group.Group) error {
+	localtest.Run(3, func(g group.Group) error {
 		counts := []int{g.Rank(), 0, -5, math.MaxInt / 4}
 		if err := group.SumCounts(g, counts, nil); err != nil || !slices.Equal(counts, []int{3, 0, -15, math.MaxInt / 4 * 3}) {
 			t.Errorf("%v, %v", counts, err)

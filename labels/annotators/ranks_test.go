@@ -5,24 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 )
-
-// onRanks runs a function as each of n ranks.
-func onRanks(n int, run func(g group.Group) error) []error {
-	errs := make([]error, n)
-	var wait sync.WaitGroup
-	for i, g := range local.New(n, time.Minute) {
-		wait.Go(func() { errs[i] = run(g) })
-	}
-	wait.Wait()
-	return errs
-}
 
 // told is all that a result tells, to the last digit.
 func told(r *Result) string {
@@ -57,7 +44,7 @@ func TestEstimate_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 			}
 			want := told(alone)
 			for n := 1; n <= 4; n++ {
-				for rank, err := range onRanks(n, func(g group.Group) error {
+				for rank, err := range localtest.Run(n, func(g group.Group) error {
 					o := o
 					o.Group = g
 					r, err := Estimate(t.Context(), in, o)
@@ -86,7 +73,7 @@ func TestEstimate_TellsEveryRankWhatIsWrongOnOne(t *testing.T) {
 		"the same files": func(in *Input) context.Context { in.Rows = in.Rows[1:]; return t.Context() },
 		"canceled":       func(*Input) context.Context { return signalled },
 	} {
-		for rank, err := range onRanks(3, func(g group.Group) error {
+		for rank, err := range localtest.Run(3, func(g group.Group) error {
 			ctx, in, o := t.Context(), good, DefaultOptions()
 			in.Rows = append([]Row(nil), in.Rows...)
 			if o.Group = g; g.Rank() == 1 {

@@ -3,27 +3,14 @@ package audit
 import (
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/eval"
 	"nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 	"nmn/internal/rng"
 	"nmn/labels/rates"
 )
-
-// onRanks runs a function as each of n ranks.
-func onRanks(n int, run func(g group.Group) error) []error {
-	errs := make([]error, n)
-	var wait sync.WaitGroup
-	for i, g := range local.New(n, time.Minute) {
-		wait.Go(func() { errs[i] = run(g) })
-	}
-	wait.Wait()
-	return errs
-}
 
 // drawn are scores of three blocks of bags, or of fewer bags.
 func drawn(bags, classes int) *eval.Input {
@@ -53,7 +40,7 @@ func TestScores_AreTheSameOnAnyNumberOfRanks(t *testing.T) {
 			t.Fatalf("%d suspects, %v", len(want.Suspects), err)
 		}
 		for n := 1; n <= 4; n++ {
-			for rank, err := range onRanks(n, func(g group.Group) error {
+			for rank, err := range localtest.Run(n, func(g group.Group) error {
 				o := o
 				o.Estimation.Group = g
 				r, err := Scores(t.Context(), in, o)
@@ -86,7 +73,7 @@ func TestScores_TellEveryRankWhatIsWrongOnOne(t *testing.T) {
 		"probability":  {func(_ *eval.Input, o *Options) { o.MinError = 2 }, "want 0 to 1"},
 		"not a number": {func(in *eval.Input, _ *Options) { in.Labels[3] = 2 }, "label"},
 	} {
-		for rank, err := range onRanks(3, func(g group.Group) error {
+		for rank, err := range localtest.Run(3, func(g group.Group) error {
 			in, o := drawn(300, 5), Options{Estimation: rates.DefaultOptions(), MinError: .5}
 			if o.Estimation.Group = g; g.Rank() == 2 {
 				c.spoil(in, &o)
@@ -105,7 +92,7 @@ func TestScores_TellEveryRankWhatIsWrongOnOne(t *testing.T) {
 }
 
 func TestFiles_TellEveryRankOfOnesMissingFile(t *testing.T) {
-	for rank, err := range onRanks(2, func(g group.Group) error {
+	for rank, err := range localtest.Run(2, func(g group.Group) error {
 		o := Options{Estimation: rates.DefaultOptions(), MinError: .5}
 		o.Estimation.Group = g
 		_, err := Files(t.Context(), eval.Files{Scores: "none.csv", Labels: "none.csv"}, o)

@@ -8,27 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/text"
 )
-
-// onRanks runs a function as each of n ranks.
-func onRanks(n int, run func(g group.Group) error) []error {
-	errs := make([]error, n)
-	var wait sync.WaitGroup
-	for i, g := range local.New(n, time.Minute) {
-		wait.Go(func() { errs[i] = run(g) })
-	}
-	wait.Wait()
-	return errs
-}
 
 // written is all that people get of a report.
 func written(t *testing.T, r *Report) string {
@@ -76,7 +63,7 @@ func TestAudit_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 		}
 		want := written(t, alone)
 		for n := 2; n <= 4; n++ {
-			for rank, err := range onRanks(n, func(g group.Group) error {
+			for rank, err := range localtest.Run(n, func(g group.Group) error {
 				o := o
 				o.Witness.Group = g
 				r, err := Audit(t.Context(), b, o)
@@ -97,7 +84,7 @@ func TestAudit_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 
 func TestAudit_TellsEveryRankOfOnesBrokenFile(t *testing.T) {
 	b, _ := generated(t)
-	for rank, err := range onRanks(3, func(g group.Group) error {
+	for rank, err := range localtest.Run(3, func(g group.Group) error {
 		o := DefaultOptions()
 		if o.Witness.Group = g; g.Rank() == 1 {
 			o.Truth = filepath.Join(t.TempDir(), "missing.txt")
@@ -109,7 +96,7 @@ func TestAudit_TellsEveryRankOfOnesBrokenFile(t *testing.T) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
-	for rank, err := range onRanks(3, func(g group.Group) error {
+	for rank, err := range localtest.Run(3, func(g group.Group) error {
 		o := DefaultOptions()
 		o.Witness.Group = g
 		o.Vocabulary, _ = text.NewVocabulary([]text.Word{{Text: "zebra"}})

@@ -6,24 +6,11 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 )
-
-// onRanks runs a function as each of n ranks.
-func onRanks(n int, run func(g group.Group) error) []error {
-	errs := make([]error, n)
-	var wait sync.WaitGroup
-	for i, g := range local.New(n, time.Minute) {
-		wait.Go(func() { errs[i] = run(g) })
-	}
-	wait.Wait()
-	return errs
-}
 
 func TestAudit_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 	for _, c := range []struct {
@@ -36,7 +23,7 @@ func TestAudit_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := 1; n <= 4; n++ {
-			for rank, err := range onRanks(n, func(g group.Group) error {
+			for rank, err := range localtest.Run(n, func(g group.Group) error {
 				o := DefaultOptions()
 				o.Group = g
 				r, err := Audit(t.Context(), in, o)
@@ -73,7 +60,7 @@ func TestAudit_TellsEveryRankWhatIsWrongOnOne(t *testing.T) {
 		"the same files": func() (context.Context, *Input) { return t.Context(), draw(3, 299, 3, transition(3, .2), false) },
 		"canceled":       func() (context.Context, *Input) { return signalled, good },
 	} {
-		for rank, err := range onRanks(3, func(g group.Group) error {
+		for rank, err := range localtest.Run(3, func(g group.Group) error {
 			ctx, in, o := t.Context(), good, DefaultOptions()
 			if o.Group = g; g.Rank() == 1 {
 				ctx, in = own()

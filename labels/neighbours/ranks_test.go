@@ -5,24 +5,11 @@ import (
 	"errors"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 )
-
-// onRanks runs a function as each of n ranks.
-func onRanks(n int, run func(g group.Group) error) []error {
-	errs := make([]error, n)
-	var wait sync.WaitGroup
-	for i, g := range local.New(n, time.Minute) {
-		wait.Go(func() { errs[i] = run(g) })
-	}
-	wait.Wait()
-	return errs
-}
 
 func TestFind_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -35,7 +22,7 @@ func TestFind_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 		set := func(o *Options) { o.Metric = c.metric }
 		want := find(t, m, set)
 		for n := 1; n <= 4; n++ {
-			for rank, err := range onRanks(n, func(g group.Group) error {
+			for rank, err := range localtest.Run(n, func(g group.Group) error {
 				o := DefaultOptions()
 				set(&o)
 				o.Group = g
@@ -55,7 +42,7 @@ func TestFind_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 
 func TestFind_TellsEveryRankWhatIsWrongOnOne(t *testing.T) {
 	for text, other := range map[string]memory{"want at least 2 rows": draw(5, 1, 9), "the same files": draw(5, 299, 9)} {
-		for rank, err := range onRanks(3, func(g group.Group) error {
+		for rank, err := range localtest.Run(3, func(g group.Group) error {
 			o, m := DefaultOptions(), draw(5, 300, 9)
 			if o.Group = g; g.Rank() == 1 {
 				m = other
@@ -72,7 +59,7 @@ func TestFind_TellsEveryRankWhatIsWrongOnOne(t *testing.T) {
 
 func TestFind_EndsOnAllRanksAfterASignalToOne(t *testing.T) {
 	for _, width := range []int{2, 9} {
-		for rank, err := range onRanks(3, func(g group.Group) error {
+		for rank, err := range localtest.Run(3, func(g group.Group) error {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			o := DefaultOptions()

@@ -6,25 +6,12 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/eval"
 	"nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 )
-
-// onRanks runs a function as each of n ranks.
-func onRanks(n int, run func(g group.Group) error) []error {
-	errs := make([]error, n)
-	var wait sync.WaitGroup
-	for i, g := range local.New(n, time.Minute) {
-		wait.Go(func() { errs[i] = run(g) })
-	}
-	wait.Wait()
-	return errs
-}
 
 // bitsOf has every bit of a report.
 func bitsOf(r *Report) string {
@@ -67,7 +54,7 @@ func TestNewReport_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 			}
 			want := bitsOf(alone)
 			for n := 1; n <= 4; n++ {
-				for rank, err := range onRanks(n, func(g group.Group) error {
+				for rank, err := range localtest.Run(n, func(g group.Group) error {
 					o := settings
 					o.Group, o.Workers = g, 1+n%2
 					r, err := NewReport(t.Context(), in, raise, o)
@@ -95,7 +82,7 @@ func TestEstimate_TellsEveryRankWhatIsWrongOnOne(t *testing.T) {
 	broken.Scores[70] = float32(math.NaN())
 	shorter := Input{Bags: 299, Classes: 40, Scores: in.Scores[40:], Labels: in.Labels[40:]}
 	for text, other := range map[string]Input{"want a finite number": broken, "must read the same files": shorter} {
-		for rank, err := range onRanks(3, func(g group.Group) error {
+		for rank, err := range localtest.Run(3, func(g group.Group) error {
 			o, own := DefaultOptions(), in
 			if o.Group = g; g.Rank() == 1 {
 				own = other
@@ -114,7 +101,7 @@ func TestEstimate_TellsEveryRankWhatIsWrongOnOne(t *testing.T) {
 func TestEstimate_EndsOnAllRanksAfterASignalToOne(t *testing.T) {
 	in := draw(4, 300, 40, -1, 2, always(.2), always(.02))
 	for _, share := range []float64{0, .3, .7, 1} {
-		for rank, err := range onRanks(3, func(g group.Group) error {
+		for rank, err := range localtest.Run(3, func(g group.Group) error {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			o := DefaultOptions()

@@ -13,6 +13,7 @@ import (
 
 	"nmn/group"
 	"nmn/group/local"
+	"nmn/group/local/localtest"
 	"nmn/internal/rng"
 )
 
@@ -20,20 +21,15 @@ import (
 func onRanks(t *testing.T, n int, in Input, o Options) []*Result {
 	t.Helper()
 	results := make([]*Result, n)
-	var wait sync.WaitGroup
-	for i, g := range local.New(n, time.Minute) {
-		wait.Go(func() {
-			o := o
-			o.Group = g
-			r, err := Find(t.Context(), in.Share(g), o)
-			if err != nil {
-				t.Errorf("rank %d of %d: %v", i, n, err)
-				g.Abort(err)
-			}
-			results[i] = r
-		})
-	}
-	wait.Wait()
+	localtest.Each(n, func(g group.Group) {
+		o := o
+		o.Group = g
+		r, err := Find(t.Context(), in.Share(g), o)
+		if err != nil {
+			t.Errorf("rank %d of %d: %v", g.Rank(), n, err)
+		}
+		results[g.Rank()] = r
+	})
 	if t.Failed() {
 		t.FailNow()
 	}

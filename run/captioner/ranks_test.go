@@ -9,13 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/captioning"
 	"nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 	"nmn/run"
 	"nmn/train"
 )
@@ -24,28 +22,23 @@ import (
 func onRanks(t *testing.T, c *Config, n int, change func(rank int, c *Config),
 	work func(s *Session, g group.Group) (*Outcome, error)) (outcomes []*Outcome, errs []error) {
 	t.Helper()
-	outcomes, errs = make([]*Outcome, n), make([]error, n)
-	var all sync.WaitGroup
-	for _, g := range local.New(n, time.Minute) {
-		all.Go(func() {
-			defer func() { g.Abort(errors.New("it has left")) }()
-			own := *c
-			if change != nil {
-				change(g.Rank(), &own)
-			}
-			s, err := Open(t.Context(), own, Options{Group: g})
-			if err != nil {
-				errs[g.Rank()] = err
-				return
-			}
-			outcomes[g.Rank()], errs[g.Rank()] = work(s, g)
-			_, _ = g.Gather(nil) // nobody leaves before all are done
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
+	outcomes = make([]*Outcome, n)
+	errs = localtest.Run(n, func(g group.Group) error {
+		own := *c
+		if change != nil {
+			change(g.Rank(), &own)
+		}
+		s, err := Open(t.Context(), own, Options{Group: g})
+		if err != nil {
+			return err
+		}
+		outcomes[g.Rank()], err = work(s, g)
+		_, _ = g.Gather(nil) // nobody leaves before all are done
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		return err
+	})
 	return outcomes, errs
 }
 

@@ -8,28 +8,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"nmn/group"
-	"nmn/group/local"
+	"nmn/group/local/localtest"
 	"nmn/internal/setting"
 )
-
-// onRanks calls work for each of n ranks, and waits for all.
-func onRanks(n int, work func(g group.Group)) {
-	var all sync.WaitGroup
-	for _, g := range local.New(n, time.Minute) {
-		all.Go(func() { work(g) })
-	}
-	all.Wait()
-}
 
 func TestAgree_TellsAllRanksWhatKindOfErrorItIs(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	for name, cause := range map[string]error{"a mistake": setting.Errorf("run_dir", "wrong folder"), "a failure": broken} {
-		onRanks(3, func(g group.Group) {
+		localtest.Each(3, func(g group.Group) {
 			var own error
 			if g.Rank() == 1 {
 				own = cause
@@ -54,7 +43,7 @@ func TestAgree_TellsAllRanksWhatKindOfErrorItIs(t *testing.T) {
 }
 
 func TestCompare_NamesTheRankAndWhatDiffers(t *testing.T) {
-	onRanks(3, func(g group.Group) {
+	localtest.Each(3, func(g group.Group) {
 		own := map[string]string{"version": "1", "training data": "abc"}
 		if err := Compare(g, own); err != nil {
 			t.Errorf("rank %d, all the same: %v", g.Rank(), err)
@@ -90,7 +79,7 @@ func TestCompareList_NamesTheFirstEntryThatDiffers(t *testing.T) {
 		"none":             {nil, "its picture 1 is not there, that of rank 0 is 0000.jpg of 100 bytes"},
 		"the first is new": {list[1:], "its picture 1 is 0001.jpg of 101 bytes, that of rank 0 is 0000.jpg of 100 bytes"},
 	} {
-		onRanks(3, func(g group.Group) {
+		localtest.Each(3, func(g group.Group) {
 			own := list
 			if g.Rank() == 2 {
 				own = c.theirs
@@ -140,7 +129,7 @@ func TestFollow_GivesTheOtherRanksTheSmallFiles(t *testing.T) {
 	}
 	want := map[string]string{"config.yaml": "a: 1\n", "large.csv": large, "last.safetensors": "stub of last.safetensors",
 		"stage1/last.safetensors": "stub of last.safetensors", "stage1/empty": ""}
-	onRanks(3, func(g group.Group) {
+	localtest.Each(3, func(g group.Group) {
 		own, release, err := Follow(g, dir, run)
 		if err != nil {
 			t.Errorf("rank %d: %v", g.Rank(), err)
@@ -190,7 +179,7 @@ func contents(t *testing.T, dir string) map[string]string {
 
 func TestFollow_OfANewRunIsAnEmptyFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	onRanks(2, func(g group.Group) {
+	localtest.Each(2, func(g group.Group) {
 		own, release, err := Follow(g, dir, run)
 		if err != nil {
 			t.Errorf("rank %d: %v", g.Rank(), err)
@@ -214,7 +203,7 @@ func TestFollow_FailsOnAllRanksWhereOneHasNoRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing")) // which rank 0 does not need
-	onRanks(2, func(g group.Group) {
+	localtest.Each(2, func(g group.Group) {
 		_, _, err := Follow(g, dir, run)
 		if !errors.Is(err, os.ErrNotExist) && g.Rank() > 0 || !Told(err) || !strings.Contains(err.Error(), "missing") {
 			t.Errorf("rank %d: %v", g.Rank(), err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/group"
+	"nmn/group/local/localtest"
 )
 
 // What another process has written into the folder of rank 0 since, and what it has removed, the others see too.
@@ -24,7 +25,7 @@ func TestRefresh_ShowsTheOtherRanksWhatIsThereNow(t *testing.T) {
 	}
 	put("config.yaml", "a: 1\n")
 	put("stage1/old", "x")
-	onRanks(3, func(g group.Group) {
+	localtest.Each(3, func(g group.Group) {
 		own, release, err := Follow(g, dir, run)
 		if err != nil {
 			t.Errorf("rank %d: %v", g.Rank(), err)
