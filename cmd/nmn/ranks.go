@@ -117,7 +117,7 @@ func (p *program) follow(rank int) {
 }
 
 // follows reports whether another rank shows what this one does.
-func (p *program) follows() bool { return p.ranks != nil && p.ranks.Rank() > 0 }
+func (p *program) follows() bool { return !leads(p.ranks) }
 
 // runFolder is where this rank keeps a run, or an experiment, that people find in dir. release is to be called at the end.
 func (p *program) runFolder(dir string) (own string, release func(), err error) {
@@ -237,5 +237,5 @@ func (p *program) ncclRanks(limit time.Duration) func(launch.Place) (ranks.Group
 	}
 }
 
-// agree makes what is wrong on one rank an error of all, with the same exit code.
-func (p *program) agree(err error) error { return run.AgreeOn(p.ranks, err) }
+// agree is agree among the ranks of the program.
+func (p *program) agree(err error) error { return agree(p.ranks, err) }
