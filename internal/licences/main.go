@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-// program is what is linked, with what joins its ranks where it is built for that.
-var program = []string{"./cmd/nmn", "./group/mpi"}
+// program is what is linked.
+const program = "./cmd/nmn"
 
 // terms are the names of files that state under which terms something may be used, and of folders of such files.
 var (
@@ -49,7 +49,7 @@ type module struct{ path, dir string }
 // linked lists the modules, Go itself among them as "go", in the order of their paths.
 func linked(flags []string) ([]module, error) {
 	args := append([]string{"list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Dir}}{{end}}"}, flags...)
-	list := exec.Command("go", append(args, program...)...)
+	list := exec.Command("go", append(args, program)...)
 	var diagnosis bytes.Buffer
 	list.Stderr = &diagnosis
 	out, err := list.Output()
