@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"unsafe"
 
@@ -30,7 +29,7 @@ var library = sync.OnceValue(openLibrary)
 // openLibrary takes the first libcublasLt that can be opened.
 func openLibrary() error {
 	var reasons []error
-	for _, path := range candidates(os.Getenv, executableFolder()) {
+	for _, path := range candidates(os.Getenv) {
 		err := openAt(path)
 		if err == nil {
 			return nil
@@ -48,49 +47,17 @@ func openLibrary() error {
 // Version is that of the open library, major·10000 + minor·100 + patch; 0 before Open.
 func Version() int { return int(C.nmn_cublas_version()) }
 
-// candidates are the places of libcublasLt, the first the most wanted: the one that is named, what the linker finds,
-// which is also what was opened beside cuDNN in Python's packages, CUDA_HOME, and the toolkit of this project's
-// checkout. The library opens the host's driver by itself: where another one is named, none is looked for.
-func candidates(getenv func(string) string, program string) (list []string) {
-	if named := getenv(LibraryVariable); named != "" {
-		if info, err := os.Stat(named); err == nil && info.IsDir() {
-			for _, name := range libraryNames {
-				list = append(list, filepath.Join(named, name))
-			}
-			return list
-		}
-		return []string{named}
-	}
-	if getenv(cuda.DriverVariable) != "" {
+// places are where libcublasLt may lie. What the linker finds is also what was opened beside cuDNN in Python's packages.
+var places = cuda.Library{Variable: LibraryVariable, Names: libraryNames, Homes: []string{"CUDA_HOME"},
+	Toolkit: "cu13/lib", System: []string{"/usr/local/cuda/lib64"}}
+
+// candidates are the places to try. The library opens the host's driver by itself: where another one is named, none but
+// one that is named too is looked for.
+func candidates(getenv func(string) string) []string {
+	if getenv(LibraryVariable) == "" && getenv(cuda.DriverVariable) != "" {
 		return nil
 	}
-	list = append(list, libraryNames...)
-	folders := []string{program, filepath.Join(program, "lib"), filepath.Join(program, "build/cuda-toolkit/nvidia/cu13/lib"),
-		"/usr/local/cuda/lib64"}
-	if home := getenv("CUDA_HOME"); home != "" {
-		folders = append([]string{filepath.Join(home, "lib"), filepath.Join(home, "lib64")}, folders...)
-	}
-	for _, folder := range folders {
-		for _, name := range libraryNames {
-			if path := filepath.Join(folder, name); exists(path) {
-				list = append(list, path)
-			}
-		}
-	}
-	return list
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-func executableFolder() string {
-	path, err := os.Executable()
-	if err != nil {
-		return "."
-	}
-	return filepath.Dir(path)
+	return places.Candidates(getenv)
 }
 
 func openAt(path string) error {

@@ -30,7 +30,7 @@ var library = sync.OnceValue(openLibrary)
 // openLibrary takes the first libcudnn that can be opened.
 func openLibrary() error {
 	var reasons []error
-	for _, path := range candidates() {
+	for _, path := range places.Candidates(os.Getenv) {
 		err := openAt(path)
 		if err == nil {
 			return checkVersion(path)
@@ -51,46 +51,10 @@ func checkVersion(path string) error {
 // Version is that of the open library, major·10000 + minor·100 + patch; 0 before Open.
 func Version() int { return int(C.cudnnGetVersion()) }
 
-// candidates are the places of libcudnn, the first the most wanted: the one that is named, what the
-// linker finds, CUDNN_HOME and CUDA_HOME, the toolkit of this project's checkout, and the libraries
-// of Python's packages.
-func candidates() []string {
-	if named := os.Getenv(LibraryVariable); named != "" {
-		if info, err := os.Stat(named); err == nil && info.IsDir() {
-			named = filepath.Join(named, libraryName)
-		}
-		return []string{named}
-	}
-	list := []string{libraryName}
-	for _, pattern := range patterns(os.Getenv, executableFolder()) {
-		found, _ := filepath.Glob(filepath.Join(pattern, libraryName)) // a bad pattern finds nothing
-		list = append(list, found...)
-	}
-	return list
-}
-
-func executableFolder() string {
-	path, err := os.Executable()
-	if err != nil {
-		return "."
-	}
-	return filepath.Dir(path)
-}
-
-// patterns are folders, as globs, where libcudnn may be besides where the linker looks.
-func patterns(getenv func(string) string, program string) (list []string) {
-	for _, home := range []string{getenv("CUDNN_HOME"), getenv("CUDA_HOME")} {
-		if home != "" {
-			list = append(list, filepath.Join(home, "lib"), filepath.Join(home, "lib64"))
-		}
-	}
-	list = append(list, program, filepath.Join(program, "lib"),
-		filepath.Join(program, "build/cuda-toolkit/nvidia/cudnn/lib"))
-	for _, site := range cuda.PythonPackages(getenv) {
-		list = append(list, filepath.Join(site, "nvidia/cudnn/lib"), filepath.Join(site, "torch/lib"))
-	}
-	return append(list, "/usr/local/cuda/lib64", "/usr/local/cudnn/lib")
-}
+// places are where libcudnn may lie.
+var places = cuda.Library{Variable: LibraryVariable, Names: []string{libraryName}, Homes: []string{"CUDNN_HOME", "CUDA_HOME"},
+	Toolkit: "cudnn/lib", Packages: []string{"nvidia/cudnn/lib", "torch/lib"},
+	System: []string{"/usr/local/cuda/lib64", "/usr/local/cudnn/lib"}}
 
 // openAt opens a libcudnn after the libraries that it looks up by name when it needs them: in Python's
 // packages they lie where the linker does not look. The compiler, libnvrtc, looks up its built-ins in turn.

@@ -18,7 +18,7 @@ func TestOpenLibrary_NamedPlaceIsTheOnlyOne(t *testing.T) {
 		t.Errorf("error %v, want ErrNoLibrary with the path", err)
 	}
 	t.Setenv(LibraryVariable, filepath.Dir(missing))
-	if got := candidates(); len(got) != 1 || got[0] != missing {
+	if got := places.Candidates(os.Getenv); len(got) != 1 || got[0] != missing {
 		t.Errorf("a folder gives %v, want the library in it", got)
 	}
 	if err := os.WriteFile(missing, []byte("no library"), 0o666); err != nil {
@@ -48,7 +48,7 @@ func TestCandidates_IncludePythonsPackages(t *testing.T) {
 	t.Setenv("VIRTUAL_ENV", environment)
 	t.Setenv("HOME", home)
 	t.Setenv(LibraryVariable, "")
-	list := candidates()
+	list := places.Candidates(os.Getenv)
 	last := 0
 	for _, path := range want {
 		i := slices.Index(list, path)

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"unsafe"
 
@@ -39,7 +38,7 @@ func Version() int { return int(C.nmn_nccl_version()) }
 // openLibrary takes the first libnccl that can be opened.
 func openLibrary() error {
 	var reasons []error
-	for _, path := range candidates(os.Getenv, programFolder()) {
+	for _, path := range candidates(os.Getenv) {
 		err := openAt(path)
 		if err == nil {
 			return checkVersion(path)
@@ -65,41 +64,18 @@ func checkVersion(path string) error {
 // FormatVersion writes a version as people do, such as 2.30.7.
 func FormatVersion(v int) string { return fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100) }
 
-// candidates are the places of libnccl, the first the most wanted: the one that is named, what the linker finds,
-// CUDA_HOME, the toolkit of this project's checkout, and Python's packages. The library opens the host's driver by
-// itself: where another one is named, none is looked for.
-func candidates(getenv func(string) string, program string) (list []string) {
-	if named := getenv(LibraryVariable); named != "" {
-		if info, err := os.Stat(named); err == nil && info.IsDir() {
-			named = filepath.Join(named, libraryName)
-		}
-		return []string{named}
-	}
-	if getenv(cuda.DriverVariable) != "" {
+// places are where libnccl may lie.
+var places = cuda.Library{Variable: LibraryVariable, Names: []string{libraryName}, Homes: []string{"CUDA_HOME"},
+	Beside: []string{"nccl/lib"}, Toolkit: "nccl/lib", Packages: []string{"nvidia/nccl/lib"},
+	System: []string{"/usr/local/cuda/lib64"}}
+
+// candidates are the places to try. The library opens the host's driver by itself: where another one is named, none but
+// one that is named too is looked for.
+func candidates(getenv func(string) string) []string {
+	if getenv(LibraryVariable) == "" && getenv(cuda.DriverVariable) != "" {
 		return nil
 	}
-	folders := []string{program, filepath.Join(program, "lib"), filepath.Join(program, "build/cuda-toolkit/nvidia/nccl/lib")}
-	if home := getenv("CUDA_HOME"); home != "" {
-		folders = append([]string{filepath.Join(home, "lib"), filepath.Join(home, "lib64"),
-			filepath.Join(home, "../nccl/lib")}, folders...)
-	}
-	for _, site := range cuda.PythonPackages(getenv) {
-		folders = append(folders, filepath.Join(site, "nvidia/nccl/lib"))
-	}
-	list = []string{libraryName}
-	for _, folder := range append(folders, "/usr/local/cuda/lib64") {
-		found, _ := filepath.Glob(filepath.Join(folder, libraryName)) // a bad pattern finds nothing
-		list = append(list, found...)
-	}
-	return list
-}
-
-func programFolder() string {
-	path, err := os.Executable()
-	if err != nil {
-		return "."
-	}
-	return filepath.Dir(path)
+	return places.Candidates(getenv)
 }
 
 func openAt(path string) error {

@@ -1,0 +1,72 @@
+package cuda
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Library says where a library may lie that is opened when it is needed.
+type Library struct {
+	Variable string   // the environment variable that names it, or the folder that holds it
+	Names    []string // of its file, the most wanted first
+	Homes    []string // environment variables that name folders with lib and lib64 in them
+	Beside   []string // folders beside those of Homes
+	Toolkit  string   // its folder below nvidia in the toolkit of this project's checkout
+	Packages []string // its folders in Python's packages
+	System   []string // where systems have it besides
+}
+
+// Candidates are the paths to try, the most wanted first: what is named, and nothing else; otherwise what the linker
+// finds, and what is there at Homes, beside the program, in the toolkit of this project's checkout, in Python's packages
+// and on the system.
+func (l Library) Candidates(getenv func(string) string) (list []string) {
+	if named := getenv(l.Variable); named != "" {
+		if info, err := os.Stat(named); err != nil || !info.IsDir() {
+			return []string{named}
+		}
+		for _, name := range l.Names {
+			list = append(list, filepath.Join(named, name))
+		}
+		return list
+	}
+	list = append(list, l.Names...)
+	for _, folder := range l.folders(getenv, programFolder()) {
+		for _, name := range l.Names {
+			found, _ := filepath.Glob(filepath.Join(folder, name)) // a bad pattern finds nothing
+			list = append(list, found...)
+		}
+	}
+	return list
+}
+
+// folders are where the library may be besides where the linker looks, as globs.
+func (l Library) folders(getenv func(string) string, program string) (list []string) {
+	for _, variable := range l.Homes {
+		home := getenv(variable)
+		if home == "" {
+			continue
+		}
+		list = append(list, filepath.Join(home, "lib"), filepath.Join(home, "lib64"))
+		for _, folder := range l.Beside {
+			list = append(list, filepath.Join(home, "..", folder))
+		}
+	}
+	list = append(list, program, filepath.Join(program, "lib"), filepath.Join(program, "build/cuda-toolkit/nvidia", l.Toolkit))
+	if len(l.Packages) > 0 {
+		for _, site := range PythonPackages(getenv) {
+			for _, folder := range l.Packages {
+				list = append(list, filepath.Join(site, folder))
+			}
+		}
+	}
+	return append(list, l.System...)
+}
+
+// programFolder is that of the program that runs.
+func programFolder() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "."
+	}
+	return filepath.Dir(path)
+}
