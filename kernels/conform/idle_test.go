@@ -62,6 +62,7 @@ func (idle) LayerNorm(_, _, _, _ array, _ float32) error                      { 
 func (idle) GELU(_, _ array, _ transformer.GELUKind) error                    { return nil }
 func (idle) Attention(_, _ array, _ int) error                                { return nil }
 func (idle) Linear(_, _, _, _ array, _ transformer.LinearParams) error        { return nil }
+func (idle) PrepareLinear(array) error                                        { return nil }
 func (idle) AddScaled(_, _, _, _ array) error                                 { return nil }
 func (idle) Tokens(_, _, _, _ array) error                                    { return nil }
 func (idle) PatchEmbed(_, _, _, _ array) error                                { return nil }

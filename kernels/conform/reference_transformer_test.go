@@ -43,6 +43,11 @@ func (b *referenceBackend) Linear(y, x, w, bias *tensor.Tensor, p transformer.Li
 	return nil
 }
 
+func (b *referenceBackend) PrepareLinear(w *tensor.Tensor) error {
+	_, err := transformer.FitPrepare(w)
+	return err
+}
+
 func (b *referenceBackend) AddScaled(y, x, r, scale *tensor.Tensor) error {
 	rows, err := transformer.FitAddScaled(y, x, r, scale)
 	if err == nil {

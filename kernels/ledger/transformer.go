@@ -68,6 +68,12 @@ func (l *Ledger) rows(y, x, w, b *tensor.Tensor, s transformer.Layer) error {
 	return l.Conv(y, x, w, b, conv.Params{})
 }
 
+// PrepareLinear implements transformer.Ops: a card reads weights as they are.
+func (l *Ledger) PrepareLinear(w *tensor.Tensor) error {
+	_, err := transformer.FitPrepare(w)
+	return err
+}
+
 // AddScaled implements transformer.Ops.
 func (l *Ledger) AddScaled(y, x, r, scale *tensor.Tensor) error {
 	if _, err := transformer.FitAddScaled(y, x, r, scale); err != nil || y.Len() == 0 {

@@ -41,6 +41,12 @@ func (r *Recorder) Linear(y, x, w, b *tensor.Tensor, p transformer.LinearParams)
 	return r.do(o, func() error { return r.backend.Linear(y, x, w, b, p) })
 }
 
+// PrepareLinear implements transformer.Ops.
+func (r *Recorder) PrepareLinear(w *tensor.Tensor) error {
+	o := Op{Layer: r.layer(w), Name: "prepare", Shape: shapeOf(w), Bytes: bytesOf(w, w)}
+	return r.do(o, func() error { return r.backend.PrepareLinear(w) })
+}
+
 // AddScaled implements transformer.Ops.
 func (r *Recorder) AddScaled(y, x, residual, scale *tensor.Tensor) error {
 	o := Op{Layer: r.layer(x), Name: "scaled sum", Shape: shapeOf(x), Bytes: bytesOf(y, x, residual, scale)}

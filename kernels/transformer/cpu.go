@@ -21,7 +21,7 @@ type CPU struct {
 	attention attention
 	rows      rowJob
 	tasks     struct {
-		pack, multiply, attend                    func(worker, block int)
+		pack, prepare, multiply, attend           func(worker, block int)
 		normalize, gelu, sum, addProduct, arrange func(worker, block int)
 	}
 }
@@ -45,7 +45,8 @@ var _ Ops = (*CPU)(nil)
 // NewCPU makes the family on the host's device; level comes from simd.Detect or simd.Select.
 func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c := &CPU{workers: dev.Workers, level: level, scratch: make([]scratch, dev.Workers.Threads())}
-	c.tasks.pack, c.tasks.multiply, c.tasks.attend = c.packBlock, c.multiplyBlock, c.attendBlock
+	c.tasks.pack, c.tasks.prepare = c.packBlock, c.prepareBlock
+	c.tasks.multiply, c.tasks.attend = c.multiplyBlock, c.attendBlock
 	c.tasks.normalize, c.tasks.gelu, c.tasks.sum = c.normalizeBlock, c.geluBlock, c.sumBlock
 	c.tasks.addProduct, c.tasks.arrange = c.addProductBlock, c.arrangeBlock
 	return c

@@ -35,3 +35,6 @@ func (*CUDA) Tokens(_, _, _, _ *tensor.Tensor) error { return errCard }
 
 // PatchEmbed implements Ops.
 func (*CUDA) PatchEmbed(_, _, _, _ *tensor.Tensor) error { return errCard }
+
+// PrepareLinear implements Ops.
+func (*CUDA) PrepareLinear(_ *tensor.Tensor) error { return errCard }

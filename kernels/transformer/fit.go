@@ -104,7 +104,7 @@ type Layer struct{ Rows, C, K int }
 // FitLinear is the shape rule of Linear for every device.
 func FitLinear(y, x, w, b *tensor.Tensor, p LinearParams) (Layer, error) {
 	const operation = "linear"
-	if !floats(y) || !floats(x) || !floats(w) || w.Rank() != 2 && (w.Rank() != 4 || w.Dim(1) != 1 || w.Dim(2) != 1) {
+	if !floats(y) || !floats(x) || !weights(w) {
 		return Layer{}, fmt.Errorf("%s: %s of %s and weights %s: …×K of …×C and K×C are needed: %w", operation, y, x, w, tensor.ErrShape)
 	}
 	l := Layer{C: w.Dim(-1), K: w.Dim(0)}
@@ -121,6 +121,19 @@ func FitLinear(y, x, w, b *tensor.Tensor, p LinearParams) (Layer, error) {
 		}
 	}
 	return l, errors.Join(vector(operation, "bias", b, l.K), vector(operation, "scale", p.Scale, l.K))
+}
+
+// FitPrepare is the shape rule of PrepareLinear for every device.
+func FitPrepare(w *tensor.Tensor) (Layer, error) {
+	if !weights(w) || w.Len() == 0 {
+		return Layer{}, fmt.Errorf("weights %s to prepare: K×C or K×1×1×C are needed: %w", w, tensor.ErrShape)
+	}
+	return Layer{C: w.Dim(-1), K: w.Dim(0)}, nil
+}
+
+// weights reports whether a tensor has the shape of a linear layer's weights.
+func weights(w *tensor.Tensor) bool {
+	return floats(w) && (w.Rank() == 2 || w.Rank() == 4 && w.Dim(1) == 1 && w.Dim(2) == 1)
 }
 
 // FitAddScaled is the shape rule of AddScaled for every device.

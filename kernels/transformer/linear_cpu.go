@@ -13,9 +13,11 @@ type product struct {
 	taps, depth, tapStride int
 	shape                  Patches // where rows begin; the zero value for one behind the other
 	weights, out, bias     []float32
-	width                  int // numbers of a row of the output
+	prepared               bool // the weights are packed where their shape allows it
+	width                  int  // numbers of a row of the output
 	gelu                   GELUKind
 	scale, residual        []float32
+	packed                 []float32 // the weights in panels
 
 	plan plan
 }
@@ -49,10 +51,45 @@ func (c *CPU) Linear(y, x, w, b *tensor.Tensor, p LinearParams) error {
 	if err := onHost("linear", y, x, w, b, p.Scale, p.Residual); err != nil {
 		return err
 	}
-	c.multiply(product{in: list(x), rows: l.Rows, taps: 1, depth: l.C, weights: list(w), out: list(y), bias: list(b), width: l.K,
-		gelu: p.GELU, scale: list(p.Scale), residual: list(p.Residual)})
+	c.multiply(product{in: list(x), rows: l.Rows, taps: 1, depth: l.C, weights: list(w), prepared: p.Prepared, out: list(y),
+		bias: list(b), width: l.K, gelu: p.GELU, scale: list(p.Scale), residual: list(p.Residual)})
 	return nil
 }
+
+// PrepareLinear implements Ops: panels of weights take the places of their rows, where that is room enough.
+func (c *CPU) PrepareLinear(w *tensor.Tensor) error {
+	l, err := FitPrepare(w)
+	if err != nil {
+		return err
+	}
+	if err := onHost("weights to prepare", w); err != nil {
+		return err
+	}
+	k := product{taps: 1, depth: l.C, weights: list(w), width: l.K}
+	k.cut(c.level)
+	if k.fillsPanels() {
+		for i := range c.scratch {
+			c.scratch[i].sums = grow(c.scratch[i].sums, k.plan.wide*l.C)
+		}
+		c.product = k
+		c.workers.Run(k.plan.panels, c.tasks.prepare)
+		c.product = product{}
+	}
+	return nil
+}
+
+// prepareBlock packs a panel in place.
+func (c *CPU) prepareBlock(worker, panel int) {
+	k := &c.product
+	width, column := k.panelWidth(panel), panel*k.plan.wide
+	rows := c.scratch[worker].sums[:width*k.depth]
+	place := k.weights[column*k.depth:][:len(rows)]
+	copy(rows, place)
+	c.level.Transpose(place, width, rows, k.depth, width, k.depth)
+}
+
+// fillsPanels reports whether there are as many columns as the panels have.
+func (k *product) fillsPanels() bool { return k.width%k.plan.narrow == 0 }
 
 // PatchEmbed implements Ops.
 func (c *CPU) PatchEmbed(y, x, w, b *tensor.Tensor) error {
@@ -88,9 +125,13 @@ func (c *CPU) multiply(k product) {
 		return
 	}
 	k.cut(c.level)
+	if k.packed = k.weights; !k.prepared || !k.fillsPanels() {
+		c.packed = grow(c.packed, k.plan.panels*k.plan.wide*k.reduction())
+		k.packed = c.packed
+		c.product = k
+		c.workers.Run(k.plan.panels, c.tasks.pack)
+	}
 	c.product = k
-	c.packed = grow(c.packed, k.plan.panels*k.plan.wide*k.reduction())
-	c.workers.Run(k.plan.panels, c.tasks.pack)
 	for i := range c.scratch {
 		s := &c.scratch[i]
 		s.offsets = grow(s.offsets, k.plan.perBlock)
@@ -112,10 +153,10 @@ func (k *product) cut(level simd.Level) {
 	if k.taps == 1 {
 		pl.chunk = ceilDiv(k.depth, ceilDiv(k.depth, chunkSteps))
 	}
-	pl.perBlock = min(mostRows, max(pl.rows, inputFloats/pl.chunk), ceilTo(k.rows, pl.rows)) / pl.rows * pl.rows
-	blocks := ceilDiv(k.rows, pl.perBlock)
+	pl.perBlock = max(pl.rows, min(mostRows, inputFloats/max(1, pl.chunk), ceilTo(k.rows, pl.rows))/pl.rows*pl.rows)
+	blocks := max(1, ceilDiv(k.rows, pl.perBlock))
 	pl.perGroup = max(1, pl.panels/ceilDiv(blockTarget, blocks))
-	pl.direct = k.scale == nil && k.residual == nil && k.width%pl.narrow == 0
+	pl.direct = k.scale == nil && k.residual == nil && k.fillsPanels()
 	if !pl.direct || k.gelu != None {
 		pl.perGroup = max(1, min(pl.perGroup, outputFloats/(pl.perBlock*pl.wide)))
 	}
@@ -134,7 +175,7 @@ func (k *product) panelWidth(panel int) int {
 func (c *CPU) packBlock(_, panel int) {
 	k := &c.product
 	reduction, width, column := k.reduction(), k.panelWidth(panel), panel*k.plan.wide
-	dst := c.packed[column*reduction:][:width*reduction]
+	dst := k.packed[column*reduction:][:width*reduction]
 	valid := min(width, k.width-column)
 	if valid < width {
 		clear(dst)
@@ -174,7 +215,7 @@ func (c *CPU) multiplyPanel(k *product, s *scratch, panel, base, from, steps, ro
 	t := &s.tile
 	*t = simd.Tile{
 		A: k.in[base+from:], Taps: k.taps, Depth: k.depth, TapStride: k.tapStride, DstStride: stride, Load: from > 0,
-		Panel: c.packed[column*k.reduction()+from*width:][:steps*width],
+		Panel: k.packed[column*k.reduction()+from*width:][:steps*width],
 	}
 	if k.taps == 1 {
 		t.Depth = steps

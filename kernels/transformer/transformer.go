@@ -29,6 +29,7 @@ type LinearParams struct {
 	GELU     GELUKind       // applied to the product with its bias
 	Scale    *tensor.Tensor // K factors, those of LayerScale; nil for 1
 	Residual *tensor.Tensor // of y's shape, added at last; nil for none. It may be y itself.
+	Prepared bool           // w has been through PrepareLinear
 }
 
 // Ops is the family. Destinations are overwritten. D is the width of a token, N the number of pictures, T that of
@@ -62,6 +63,11 @@ type Ops interface {
 	// Linear computes y = residual + scale ⊙ GELU(x·wᵀ + b), where all but the product may be left out. x is …×C, w K×C or
 	// K×1×1×C, b K or nil, and y …×K with as many rows as x. y must not overlap x or w.
 	Linear(y, x, w, b *tensor.Tensor, p LinearParams) error
+
+	// PrepareLinear brings the weights of a linear layer into the form that Linear reads fastest, in place: those of a net that
+	// does not learn, once, after they were loaded. Only Linear can read them from then on, on the same device and with
+	// Prepared set. w is K×C or K×1×1×C.
+	PrepareLinear(w *tensor.Tensor) error
 
 	// AddScaled computes y = r + scale ⊙ x, the residual sum of a block; x, r and y are of equal shape …×D, scale is D,
 	// the factors of LayerScale (Touvron et al., 2021), or nil for 1. y may be x or r.
