@@ -112,7 +112,7 @@ func (b *card) join(plans cudnn.Options, only product.Library) (err error) {
 	if err != nil {
 		return err
 	}
-	var errs [8]error
+	var errs [9]error
 	b.cardConvolutions, errs[0] = conv.NewCUDA(device, module, b.library)
 	b.cardActivations, errs[1] = activation.NewCUDA(device, module)
 	b.cardPools, errs[2] = pool.NewCUDA(device, module)
@@ -121,6 +121,7 @@ func (b *card) join(plans cudnn.Options, only product.Library) (err error) {
 	b.cardNormalizations, errs[5] = pixels.NewCUDA(device, module)
 	b.cardSequences, errs[6] = recurrent.NewCUDA(device, module, b.products)
 	b.cardSums, errs[7] = reduce.NewCUDA(device, module, 0, plans.Logger)
+	b.cardTransformers, errs[8] = transformer.NewCUDA(device, module, b.cardConvolutions)
 	return errors.Join(errs[:]...)
 }
 

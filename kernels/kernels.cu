@@ -13,6 +13,8 @@
 #include "recurrent/lstm.cu"
 #include "recurrent/softmax.cu"
 #include "reduce/pack.cu"
+#include "transformer/attention.cu"
+#include "transformer/rows.cu"
 #include "update/adam.cu"
 #include "update/average.cu"
 #include "update/norm.cu"

@@ -44,7 +44,7 @@ func (b *referenceBackend) Linear(y, x, w, bias *tensor.Tensor, p transformer.Li
 }
 
 func (b *referenceBackend) PrepareLinear(w *tensor.Tensor) error {
-	_, err := transformer.FitPrepare(w)
+	_, err := transformer.FitPrepareLinear(w)
 	return err
 }
 

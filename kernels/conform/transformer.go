@@ -201,7 +201,7 @@ type linear struct {
 func linearCases() []Case {
 	var list []Case
 	for _, l := range []linear{
-		{x: []int{1, 1}, w: []int{1, 1}},
+		{x: []int{1, 3}, w: []int{1, 3}},
 		{x: []int{5, 16}, w: []int{8, 16}, bias: true},
 		{x: []int{2, 3, 33}, w: []int{7, 33}, bias: true, kind: transformer.Exact},
 		{x: []int{13, 5}, w: []int{33, 5}, bias: true, scale: true, residual: true},

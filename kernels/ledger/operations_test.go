@@ -19,6 +19,7 @@ import (
 	"nmn/kernels/pixels"
 	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
+	"nmn/kernels/transformer"
 	"nmn/kernels/update"
 )
 
@@ -182,6 +183,34 @@ var operations = map[string]func(b operands) error{
 		return b.LSTMGrad(b.floats(t, n, 4*h), b.floats(t, n, h), b.floats(t, n, h), b.floats(4*h, h), b.floats(n, h),
 			b.floats(n, h), b.floats(n, h), b.floats(n, h))
 	},
+	"layer norm": func(b operands) error {
+		return b.LayerNorm(b.of(2, 50, 96), b.of(2, 50, 96), b.floats(96), b.floats(96), 1e-6)
+	},
+	"gelu":      func(b operands) error { return b.GELU(b.of(100, 64), b.of(100, 64), transformer.Exact) },
+	"attention": func(b operands) error { return b.Attention(b.of(2, 50, 64), b.of(2, 50, 192), 2) },
+	"attention of wide heads": func(b operands) error {
+		return b.Attention(b.of(2, 20, 160), b.of(2, 20, 480), 2)
+	},
+	"linear": func(b operands) error {
+		return b.Linear(b.of(2, 50, 48), b.of(2, 50, 32), b.of(48, 32), b.floats(48), transformer.LinearParams{})
+	},
+	"linear with gelu": func(b operands) error {
+		return b.Linear(b.of(2, 50, 48), b.of(2, 50, 32), b.of(48, 32), b.floats(48), transformer.LinearParams{GELU: transformer.Exact})
+	},
+	"linear, added in place": func(b operands) error {
+		y := b.of(2, 50, 48)
+		return b.Linear(y, b.of(2, 50, 32), b.of(48, 1, 1, 32), b.floats(48), transformer.LinearParams{Scale: b.floats(48), Residual: y})
+	},
+	"prepared weights": func(b operands) error { return b.PrepareLinear(b.of(48, 32)) },
+	"scaled sum": func(b operands) error {
+		return b.AddScaled(b.of(2, 50, 48), b.of(2, 50, 48), b.of(2, 50, 48), b.floats(48))
+	},
+	"tokens": func(b operands) error {
+		return b.Tokens(b.of(2, 52, 48), b.of(2, 50, 48), b.floats(2, 48), b.floats(50, 48))
+	},
+	"patch embedding": func(b operands) error {
+		return b.PatchEmbed(b.of(2, 16, 48), b.of(2, 32, 32, 8), b.of(48, 8, 8, 8), b.floats(48))
+	},
 	"embedding": func(b operands) error {
 		words, each := b.make(tensor.Int32, 30), make([]int32, 30) // each word once, so that as many rows are read
 		for i := range each {
@@ -284,6 +313,9 @@ func TestLedger_RefusesWhatDoesNotFit(t *testing.T) {
 		b.GradNorm(vector, wrong), b.Clip(wrong, vector, 1), b.Zero(nil), b.Normalize(x, x, nil, nil, pixels.Params{}),
 		b.Copy(x, vector), b.LSTM(x, x, x, x, nil, nil), b.LSTMGrad(x, x, x, x, nil, nil, nil, nil), b.Embed(x, x, words),
 		b.EmbedGrad(x, x, words), b.CrossEntropy(x, nil, nil, nil, x, x, x, words, 1), b.LogSoftmax(x), b.Add(x, vector),
+		b.LayerNorm(x, x, vector, vector, 1), b.GELU(x, vector, transformer.Exact), b.Attention(x, x, 1),
+		b.Linear(x, x, x, nil, transformer.LinearParams{}), b.PrepareLinear(x), b.AddScaled(x, x, vector, nil),
+		b.Tokens(x, x, nil, nil), b.PatchEmbed(x, x, x, nil),
 	} {
 		if !errors.Is(err, tensor.ErrShape) {
 			t.Errorf("call %d: %v, want a refusal", i, err)

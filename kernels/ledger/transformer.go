@@ -31,7 +31,11 @@ func (l *Ledger) Attention(y, qkv *tensor.Tensor, heads int) error {
 	if err != nil || y.Len() == 0 {
 		return err
 	}
-	l.launch(Forward, typed("attention", y), some(qkv), some(y))
+	kernel := "attention_64"
+	if s.Width > 64 {
+		kernel = "attention_160"
+	}
+	l.launch(Forward, typed(kernel, y), some(qkv), some(y))
 	own := &l.launches[len(l.launches)-1]
 	own.FLOP, own.Math = 4*float64(s.N*s.T)*float64(s.T*s.D()), tensor.FP32
 	return nil
@@ -70,7 +74,7 @@ func (l *Ledger) rows(y, x, w, b *tensor.Tensor, s transformer.Layer) error {
 
 // PrepareLinear implements transformer.Ops: a card reads weights as they are.
 func (l *Ledger) PrepareLinear(w *tensor.Tensor) error {
-	_, err := transformer.FitPrepare(w)
+	_, err := transformer.FitPrepareLinear(w)
 	return err
 }
 

@@ -3,38 +3,172 @@
 package transformer
 
 import (
-	"errors"
+	"fmt"
+	"math"
 
+	"nmn/cuda"
+	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
 )
 
-// CUDA is the family on a graphics card, which does not have it yet.
-type CUDA struct{}
+// CUDA implements Ops on a graphics card in float32, or in bfloat16 where all maps and the weights of products are.
+// Products are 1×1 convolutions, and what follows them is one more pass; heads have up to 160 numbers. Tensors of
+// products must be at multiples of 16 bytes, as Alloc gives them.
+type CUDA struct {
+	device    *tensor.CUDA
+	conv      *conv.CUDA
+	rows      rowsKernels
+	attention attentionKernels
+
+	products tensor.Workspace // where a residual stands in their place
+	patches  tensor.Workspace // as rows
+}
 
 var _ Ops = (*CUDA)(nil)
 
-var errCard = errors.New("transformers are not computed on graphics cards yet (choose the CPU)")
+const (
+	threads   = 256 // of a block
+	queryTile = 32  // queries of a block
+	widest    = 160 // numbers of a head
+	mostGrid  = 65535
+)
+
+// NewCUDA makes the family on a graphics card with the kernels of a module and the convolutions of the same device.
+func NewCUDA(device *tensor.CUDA, module *cuda.Module, convolutions *conv.CUDA) (*CUDA, error) {
+	c := &CUDA{device: device, conv: convolutions}
+	for _, load := range []func(*cuda.Module) error{c.rows.load, c.attention.load} {
+		if err := load(module); err != nil {
+			return nil, fmt.Errorf("transformer: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// small refuses what kernels count in 32 bits.
+func small(operation string, counts ...int) error {
+	for _, n := range counts {
+		if n > math.MaxInt32/4 {
+			return fmt.Errorf("%s: %d is more than a kernel counts to: %w", operation, n, tensor.ErrShape)
+		}
+	}
+	return nil
+}
+
+// ready checks the type of maps, that vectors are float32 in device memory, and what kernels count.
+func ready(operation string, maps, vectors []*tensor.Tensor, counts ...int) (tensor.DType, error) {
+	dtype, err := tensor.Computing(operation, maps...)
+	if err == nil {
+		err = tensor.OnDevice(operation, tensor.Float32, vectors...)
+	}
+	if err == nil {
+		err = small(operation, counts...)
+	}
+	return dtype, err
+}
 
 // LayerNorm implements Ops.
-func (*CUDA) LayerNorm(_, _, _, _ *tensor.Tensor, _ float32) error { return errCard }
+func (c *CUDA) LayerNorm(y, x, gain, bias *tensor.Tensor, eps float32) error {
+	rows, err := FitLayerNorm(y, x, gain, bias, eps)
+	if err != nil {
+		return err
+	}
+	dtype, err := ready("layer norm", []*tensor.Tensor{y, x}, []*tensor.Tensor{gain, bias}, rows.Width)
+	if err != nil || rows.Count == 0 {
+		return err
+	}
+	grid, block := cuda.Dim3{X: min(rows.Count, mostGrid)}, cuda.Dim3{X: threads}
+	a := layerNormArguments{y: tensor.At(y), x: tensor.At(x), gain: tensor.At(gain), bias: tensor.At(bias),
+		rows: int64(rows.Count), width: int32(rows.Width), epsilon: eps}
+	if dtype == tensor.BFloat16 {
+		return c.rows.launchLayerNormBf16(c.device.Stream, grid, block, layerNormBf16Arguments(a))
+	}
+	return c.rows.launchLayerNorm(c.device.Stream, grid, block, a)
+}
 
 // GELU implements Ops.
-func (*CUDA) GELU(_, _ *tensor.Tensor, _ GELUKind) error { return errCard }
-
-// Attention implements Ops.
-func (*CUDA) Attention(_, _ *tensor.Tensor, _ int) error { return errCard }
-
-// Linear implements Ops.
-func (*CUDA) Linear(_, _, _, _ *tensor.Tensor, _ LinearParams) error { return errCard }
+func (c *CUDA) GELU(y, x *tensor.Tensor, kind GELUKind) error {
+	if err := FitGELU(y, x, kind); err != nil {
+		return err
+	}
+	return c.follow("gelu", y, x, nil, nil, kind)
+}
 
 // AddScaled implements Ops.
-func (*CUDA) AddScaled(_, _, _, _ *tensor.Tensor) error { return errCard }
+func (c *CUDA) AddScaled(y, x, r, scale *tensor.Tensor) error {
+	if _, err := FitAddScaled(y, x, r, scale); err != nil {
+		return err
+	}
+	return c.follow("scaled sum", y, x, r, scale, None)
+}
+
+// follow computes y = r + scale ⊙ GELU(x), of which all may be left out.
+func (c *CUDA) follow(operation string, y, x, r, scale *tensor.Tensor, kind GELUKind) error {
+	dtype, err := ready(operation, []*tensor.Tensor{y, x, r}, []*tensor.Tensor{scale}, y.Dim(-1))
+	if err != nil || y.Len() == 0 {
+		return err
+	}
+	grid, block := tensor.Cover(tensor.Ceil(y.Len()*dtype.Size(), 16), threads, 1), cuda.Dim3{X: threads}
+	a := followArguments{y: tensor.At(y), x: tensor.At(x), r: tensor.At(r), scale: tensor.At(scale), length: int64(y.Len()),
+		width: int32(y.Dim(-1)), kind: int32(kind)}
+	if dtype == tensor.BFloat16 {
+		return c.rows.launchFollowBf16(c.device.Stream, grid, block, followBf16Arguments(a))
+	}
+	return c.rows.launchFollow(c.device.Stream, grid, block, a)
+}
+
+// Attention implements Ops.
+func (c *CUDA) Attention(y, qkv *tensor.Tensor, heads int) error {
+	const operation = "attention"
+	s, err := FitAttention(y, qkv, heads)
+	if err != nil {
+		return err
+	}
+	dtype, err := ready(operation, []*tensor.Tensor{y, qkv}, nil, s.T, s.D())
+	if err != nil || y.Len() == 0 {
+		return err
+	}
+	if s.Width > widest || heads > mostGrid {
+		return fmt.Errorf("%s: %d heads of %d numbers: a card computes heads of %d at most: %w", operation, heads, s.Width, widest,
+			tensor.ErrShape)
+	}
+	for first := 0; first < s.N; first += mostGrid { // a grid has so many pictures at most
+		count := min(mostGrid, s.N-first)
+		grid, block := cuda.Dim3{X: tensor.Ceil(s.T, queryTile), Y: heads, Z: count}, cuda.Dim3{X: threads}
+		skip := cuda.Address(first * s.T * s.D() * dtype.Size())
+		a := attention64Arguments{y: tensor.At(y) + skip, qkv: tensor.At(qkv) + 3*skip, tokens: int32(s.T), heads: int32(heads),
+			width: int32(s.Width), scale: float32(1 / math.Sqrt(float64(s.Width)))}
+		switch {
+		case s.Width <= 64 && dtype == tensor.BFloat16:
+			err = c.attention.launchAttention64Bf16(c.device.Stream, grid, block, attention64Bf16Arguments(a))
+		case s.Width <= 64:
+			err = c.attention.launchAttention64(c.device.Stream, grid, block, a)
+		case dtype == tensor.BFloat16:
+			err = c.attention.launchAttention160Bf16(c.device.Stream, grid, block, attention160Bf16Arguments(a))
+		default:
+			err = c.attention.launchAttention160(c.device.Stream, grid, block, attention160Arguments(a))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Tokens implements Ops.
-func (*CUDA) Tokens(_, _, _, _ *tensor.Tensor) error { return errCard }
-
-// PatchEmbed implements Ops.
-func (*CUDA) PatchEmbed(_, _, _, _ *tensor.Tensor) error { return errCard }
-
-// PrepareLinear implements Ops.
-func (*CUDA) PrepareLinear(_ *tensor.Tensor) error { return errCard }
+func (c *CUDA) Tokens(y, patches, prefix, position *tensor.Tensor) error {
+	s, err := FitTokens(y, patches, prefix, position)
+	if err != nil {
+		return err
+	}
+	dtype, err := ready("tokens", []*tensor.Tensor{y, patches}, []*tensor.Tensor{prefix, position}, s.Prefix, s.Patches, s.D)
+	if err != nil || y.Len() == 0 {
+		return err
+	}
+	grid, block := tensor.Spread(y.Len(), threads), cuda.Dim3{X: threads}
+	a := tokensArguments{y: tensor.At(y), patches: tensor.At(patches), before: tensor.At(prefix), position: tensor.At(position),
+		pictures: int64(s.N), prefix: int32(s.Prefix), count: int32(s.Patches), width: int32(s.D)}
+	if dtype == tensor.BFloat16 {
+		return c.rows.launchTokensBf16(c.device.Stream, grid, block, tokensBf16Arguments(a))
+	}
+	return c.rows.launchTokens(c.device.Stream, grid, block, a)
+}

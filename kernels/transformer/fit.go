@@ -123,8 +123,8 @@ func FitLinear(y, x, w, b *tensor.Tensor, p LinearParams) (Layer, error) {
 	return l, errors.Join(vector(operation, "bias", b, l.K), vector(operation, "scale", p.Scale, l.K))
 }
 
-// FitPrepare is the shape rule of PrepareLinear for every device.
-func FitPrepare(w *tensor.Tensor) (Layer, error) {
+// FitPrepareLinear is the shape rule of PrepareLinear for every device.
+func FitPrepareLinear(w *tensor.Tensor) (Layer, error) {
 	if !weights(w) || w.Len() == 0 {
 		return Layer{}, fmt.Errorf("weights %s to prepare: K×C or K×1×1×C are needed: %w", w, tensor.ErrShape)
 	}

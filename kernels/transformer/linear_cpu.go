@@ -58,7 +58,7 @@ func (c *CPU) Linear(y, x, w, b *tensor.Tensor, p LinearParams) error {
 
 // PrepareLinear implements Ops: panels of weights take the places of their rows, where that is room enough.
 func (c *CPU) PrepareLinear(w *tensor.Tensor) error {
-	l, err := FitPrepare(w)
+	l, err := FitPrepareLinear(w)
 	if err != nil {
 		return err
 	}
