@@ -125,7 +125,7 @@ func (r *rig) features() error {
 // BenchmarkViT measures each operation of a net, and all of it, on one thread and on two.
 func BenchmarkViT(b *testing.B) {
 	for _, n := range nets {
-		for _, batch := range []int{1, 16} {
+		for _, batch := range []int{1, 4, 16} {
 			for _, threads := range []int{1, 2} {
 				for _, level := range simd.Levels()[1:] {
 					r := newRig(b, n, batch, threads, level)
