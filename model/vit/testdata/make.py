@@ -1,7 +1,7 @@
 """Writes random vision transformers, as the programs that they come from keep them, and what PyTorch computes with them.
 
-    make.py FOLDER tiny          the fixtures of this folder: nets of a few thousand numbers
-    make.py FOLDER full [NAME]   nets of full size, for tests that run this by NMN_PYTHON
+    make.py FOLDER tiny              the fixtures of this folder: nets of a few thousand numbers
+    make.py FOLDER full [NAME ...]   nets of full size, for tests that run this by NMN_PYTHON
 
 For each net there is NAME.safetensors (or .pth) with its weights, and NAME_out.safetensors with 8-bit pictures and what
 comes out of them, for the size that the net is for and, where its program can, for others. Nothing is downloaded. A net
@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from torch.nn.functional import interpolate
 
 folder, size = sys.argv[1], sys.argv[2]
-only = sys.argv[3] if len(sys.argv) > 3 else ""
+only = sys.argv[3:]
 tiny = size == "tiny"
 # Tiny nets have 2 blocks, 24 numbers and 3 heads, patches of 4 or 7 pixels, and 4×4 of them.
 depth, width, heads, hidden = 2, 24, 3, 40
@@ -275,10 +275,10 @@ def openai():
     write("openai", net, clip, sizes, run, rename=rename)
 
 
-all = [torchvision, timm, timm_dinov2, timm_dinov2_reg4, timm_clip, dinov2, dinov2_reg4, hf_dinov2, hf_dinov2_reg4,
-       hf_clip, openai]
-for make in all:
-    if only in ("", make.__name__):
+every = [torchvision, timm, timm_dinov2, timm_dinov2_reg4, timm_clip, dinov2, dinov2_reg4, hf_dinov2, hf_dinov2_reg4,
+         hf_clip, openai]
+for make in every:
+    if not only or make.__name__ in only:
         try:
             make()
         except ImportError as missing:

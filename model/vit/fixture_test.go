@@ -1,0 +1,186 @@
+package vit
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/format/safetensors"
+	"nmn/kernels"
+	"nmn/kernels/tensor"
+
+	dense "gorgonia.org/tensor"
+)
+
+func openCPU(t testing.TB, threads int) kernels.Backend {
+	t.Helper()
+	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := backend.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return backend
+}
+
+// loaded is a net of a configuration with the weights of a file.
+func loaded(t testing.TB, backend kernels.Backend, c Config, f Source, m *Mapping) *Net {
+	t.Helper()
+	n, err := New(c, backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := n.Load(f, m); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// upload puts pixels into a plan for as many pictures as they are.
+func upload(t testing.TB, n *Net, pixels []uint8) *Plan {
+	t.Helper()
+	c := n.Config()
+	p, err := n.Plan(len(pixels) / (c.Size[0] * c.Size[1] * 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.backend.Upload(p.Pixels, dense.New(dense.WithShape(len(pixels)), dense.WithBacking(pixels))); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// features are those of a layer after Forward.
+func features(t testing.TB, n *Net, p *Plan, l Layer) []float32 {
+	t.Helper()
+	width, err := n.Config().LayerWidth(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Forward(p); err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]float32, p.N*width)
+	if err := n.Extract(rows, p, l); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// outcome is what a program computed with a net: pixels and features for some sizes of the input.
+type outcome struct {
+	size   [2]int
+	pixels []uint8
+	layers map[Layer][]float32
+}
+
+func outcomes(t testing.TB, path string) (all []outcome) {
+	t.Helper()
+	f, err := safetensors.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, name := range f.Names() {
+		size, ok := strings.CutSuffix(name, ".pixels")
+		if !ok {
+			continue
+		}
+		o := outcome{layers: map[Layer][]float32{}}
+		if _, err := fmt.Sscanf(size, "%dx%d", &o.size[0], &o.size[1]); err != nil {
+			t.Fatal(err)
+		}
+		_, shape, err := f.Info(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count, _ := tensor.Elements(shape)
+		o.pixels = make([]uint8, count)
+		if err := f.ReadInto(name, o.pixels); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range []Layer{Class, Mean, Embedding} {
+			if name := size + "." + string(l); f.Has(name) {
+				if o.layers[l], _, err = f.Float32(name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		all = append(all, o)
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s has no pictures", path)
+	}
+	slices.SortFunc(all, func(a, b outcome) int { return a.size[0]*a.size[1] - b.size[0]*b.size[1] })
+	return all
+}
+
+// outPath is where the outcome of a file of weights lies.
+func outPath(path string) string {
+	return strings.TrimSuffix(path, filepath.Ext(path)) + "_out.safetensors"
+}
+
+// farthest is the largest difference.
+func farthest(got, want []float32) float64 {
+	if len(got) != len(want) {
+		return math.Inf(1)
+	}
+	most := 0.
+	for i, v := range got {
+		if d := math.Abs(float64(v) - float64(want[i])); !(d <= most) {
+			most = d
+		}
+	}
+	return most
+}
+
+// compare holds features of a file of weights against what its program computed; heads 0 leaves them as recognised.
+func compare(t *testing.T, backend kernels.Backend, path string, heads int, most float64) {
+	t.Helper()
+	f := openWeights(t, path)
+	c, m, err := Recognise(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if heads > 0 {
+		c.Heads = heads
+	}
+	for _, o := range outcomes(t, outPath(path)) {
+		c.Size = o.size
+		n := loaded(t, backend, c, f, m)
+		p := upload(t, n, o.pixels)
+		for l, want := range o.layers {
+			if off := farthest(features(t, n, p, l), want); !(off <= most) {
+				t.Errorf("%s of %v: off by %.2g, at most %.2g", l, o.size, off, most)
+			} else {
+				t.Logf("%s of %v: off by %.2g", l, o.size, off)
+			}
+		}
+	}
+}
+
+// Features are those that torchvision, timm, transformers and the original programs compute, at the size of the training
+// and at others.
+func TestFeatures_AreThoseOfPyTorch(t *testing.T) {
+	backend := openCPU(t, 2)
+	for _, fixture := range fixtures {
+		t.Run(fixture.name, func(t *testing.T) {
+			compare(t, backend, filepath.Join("testdata", fixture.name), tinyHeads, 1e-5)
+		})
+	}
+}

@@ -1,0 +1,128 @@
+package vit
+
+import (
+	"fmt"
+
+	"nmn/kernels/pixels"
+	"nmn/kernels/pool"
+	"nmn/kernels/tensor"
+	"nmn/kernels/transformer"
+)
+
+type activationKind = transformer.GELUKind
+
+// kind is the form of package transformer.
+func (g GELU) kind() activationKind {
+	switch g {
+	case Tanh:
+		return transformer.Tanh
+	case Quick:
+		return transformer.Quick
+	}
+	return transformer.Exact
+}
+
+// normalization is what Normalize takes for pixels from 0 to 255.
+func (c Config) normalization() (p pixels.Params) {
+	for i := range 3 {
+		p.Mean[i], p.Scale[i] = 255*c.Mean[i], float32(1/(255*float64(c.Deviation[i])))
+	}
+	return p
+}
+
+// Forward takes the pixels of a plan through the net (Dosovitskiy et al., 2021, equations 1 to 4).
+func (n *Net) Forward(p *Plan) error {
+	if err := n.embed(p); err != nil {
+		return err
+	}
+	for i := range n.blocks {
+		if err := n.forwardBlock(p, &n.blocks[i]); err != nil {
+			return err
+		}
+	}
+	if err := n.normalize(p.normed, p.tokens, n.norm); err != nil {
+		return err
+	}
+	if err := n.backend.BagPool(p.parts, p.cells, p.bags, pool.Mean); err != nil {
+		return err
+	}
+	if n.projection == nil {
+		return nil
+	}
+	return n.backend.Linear(p.embedded, p.parts, n.projection, nil, transformer.LinearParams{})
+}
+
+// embed makes tokens of pixels.
+func (n *Net) embed(p *Plan) error {
+	if err := n.backend.Normalize(p.x, p.Pixels, nil, nil, n.config.normalization()); err != nil {
+		return err
+	}
+	if err := n.backend.PatchEmbed(p.patches, p.x, n.patch.w, n.patch.b); err != nil {
+		return err
+	}
+	if err := n.backend.Tokens(p.tokens, p.patches, n.prefix, n.position); err != nil || !n.config.PreNorm {
+		return err
+	}
+	return n.normalize(p.tokens, p.tokens, n.pre)
+}
+
+func (n *Net) forwardBlock(p *Plan, b *block) error {
+	if err := n.normalize(p.normed, p.tokens, b.norm1); err != nil {
+		return err
+	}
+	if err := n.backend.Linear(p.qkv, p.normed, b.qkv.w, b.qkv.b, transformer.LinearParams{}); err != nil {
+		return err
+	}
+	if err := n.backend.Attention(p.normed, p.qkv, n.config.Heads); err != nil {
+		return err
+	}
+	added := transformer.LinearParams{Scale: b.scale1, Residual: p.tokens}
+	if err := n.backend.Linear(p.tokens, p.normed, b.out.w, b.out.b, added); err != nil {
+		return err
+	}
+	if err := n.normalize(p.normed, p.tokens, b.norm2); err != nil {
+		return err
+	}
+	activated := transformer.LinearParams{GELU: n.kind}
+	if err := n.backend.Linear(p.hidden, p.normed, b.fc1.w, b.fc1.b, activated); err != nil {
+		return err
+	}
+	added.Scale = b.scale2
+	return n.backend.Linear(p.tokens, p.hidden, b.fc2.w, b.fc2.b, added)
+}
+
+func (n *Net) normalize(y, x *tensor.Tensor, by norm) error {
+	return n.backend.LayerNorm(y, x, by.gain, by.bias, n.config.Epsilon)
+}
+
+// Extract copies what a layer says about the pictures of a plan after Forward to the host: rows has N×LayerWidth numbers.
+func (n *Net) Extract(rows []float32, p *Plan, l Layer) error {
+	width, err := n.config.LayerWidth(l)
+	if err != nil {
+		return err
+	}
+	if len(rows) != p.N*width {
+		return fmt.Errorf("vit: room for %d numbers, %s of %d pictures are %d×%d", len(rows), l, p.N, p.N, width)
+	}
+	from, on, held := p.hostParts, p.parts, n.config.Width
+	if l == Embedding {
+		from, on, held = p.hostEmbedded, p.embedded, n.config.Projection
+	}
+	if err := n.backend.Download(from, on); err != nil {
+		return err
+	}
+	values, parts := from.Float32s(), len(n.config.parts())
+	for i := range p.N {
+		row, out := values[i*parts*held:][:parts*held], rows[i*width:][:width]
+		switch l {
+		case Mean:
+			copy(out, row[(parts-1)*held:])
+		case ClassMean:
+			copy(out, row[:held])
+			copy(out[held:], row[(parts-1)*held:])
+		default:
+			copy(out, row)
+		}
+	}
+	return nil
+}
