@@ -30,8 +30,7 @@ func TransformerTable(name string, file *weights.File, c vit.Config, m *vit.Mapp
 		}
 	}
 	fmt.Fprintf(&b, "\n  positions  %d×%d patches of %d pixels, made to fit others: %s\n", c.Grid, c.Grid, c.Patch, c.Resampling)
-	fmt.Fprintf(&b, "  pictures   shorter side to %d pixels (%s), of which the middle %d×%d; mean %s, deviation %s\n", c.Resize,
-		c.Filter, c.Size[0], c.Size[1], colours(c.Mean), colours(c.Deviation))
+	fmt.Fprintf(&b, "  pictures   %s\n", c.Pictures)
 	b.WriteString("  features  ")
 	for i, l := range c.Layers() {
 		width, err := c.LayerWidth(l)
@@ -47,9 +46,6 @@ func TransformerTable(name string, file *weights.File, c vit.Config, m *vit.Mapp
 	b.WriteString(unusedTensors(m.Unused))
 	return b.String()
 }
-
-// colours shows three numbers.
-func colours(v [3]float32) string { return fmt.Sprintf("%.4g %.4g %.4g", v[0], v[1], v[2]) }
 
 // unusedTensors says how many tensors of a file are not taken, and names the first of them.
 func unusedTensors(names []string) string {

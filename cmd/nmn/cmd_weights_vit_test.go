@@ -15,7 +15,7 @@ const transformers = "../../model/vit/testdata"
 func TestWeights_OfAVisionTransformer(t *testing.T) {
 	text := must(t, "weights", filepath.Join(transformers, "hf_clip.safetensors"))
 	for _, want := range []string{"ViT-24/4, layout Hugging Face, CLIP: 2 blocks of width 24", "GELU quick",
-		"shorter side to 16 pixels (bicubic), of which the middle 16×16; mean 0.4815 0.4578 0.4082",
+		"shorter side to 16, bicubic, middle 16×16, mean [0.48145467 0.4578275 0.40821072]",
 		"cls 24, mean 24, cls+mean 48, embedding 12", "3 tensors of no use here: ", "text_model.final_layer_norm.weight"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

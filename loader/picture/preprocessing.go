@@ -10,14 +10,15 @@ import (
 // 8-bit values v become (v/255 - Mean) / Deviation in each of the channels red, green and blue.
 type Preprocessing struct {
 	// Resize is how many pixels the shorter side gets, and the longer one in proportion; with Square, both sides.
-	Resize int
-	Square bool
+	Resize int  `json:"resize"`
+	Square bool `json:"square"`
 	// Filter is how pixels are interpolated: FilterAntialias and FilterBicubic are Pillow's BILINEAR and BICUBIC.
-	Filter Filter
+	Filter Filter `json:"filter"`
 	// Crop is the side of the square that is cut out of the middle, at most Resize: the size of the network's input.
-	Crop int
+	Crop int `json:"crop"`
 	// Mean and Deviation are of values from 0 to 1.
-	Mean, Deviation [3]float32
+	Mean      [3]float32 `json:"mean"`
+	Deviation [3]float32 `json:"deviation"`
 }
 
 // ImageNetMean and ImageNetDeviation are those of ImageNet's pixels, which torchvision, timm and DINOv2 use.

@@ -3,7 +3,8 @@ package vit
 import (
 	"errors"
 	"fmt"
-	"math"
+
+	"nmn/loader/picture"
 )
 
 // Config describes a vision transformer and what it wants of a picture. Recognise makes one; of its fields Size, Heads,
@@ -36,12 +37,8 @@ type Config struct {
 
 	// Size is the height and width of the input in pixels, multiples of Patch.
 	Size [2]int `json:"size"`
-	// Pictures are resized so that their shorter side has Resize pixels, by a Filter that antialiases as Pillow's do,
-	// and Size is cut from their middle. Mean and Deviation are those of pixels from 0 to 1.
-	Resize    int        `json:"resize"`
-	Filter    string     `json:"filter"` // bicubic or bilinear
-	Mean      [3]float32 `json:"mean"`
-	Deviation [3]float32 `json:"deviation"`
+	// Pictures is what becomes of a picture before that. Its Crop is the Size of a square input.
+	Pictures picture.Preprocessing `json:"pictures"`
 }
 
 // GELU names a form of the activation.
@@ -96,10 +93,7 @@ func (c Config) LayerWidth(l Layer) (int, error) {
 
 // WithSize is the configuration for square inputs of another size in pixels. Pictures are resized in proportion.
 func (c Config) WithSize(size int) Config {
-	if c.Size[0] > 0 {
-		c.Resize = int(math.Round(float64(c.Resize) * float64(size) / float64(c.Size[0])))
-	}
-	c.Size = [2]int{size, size}
+	c.Pictures, c.Size = c.Pictures.At(size), [2]int{size, size}
 	return c
 }
 
@@ -134,10 +128,8 @@ func (c Config) Validate() error {
 	if err := c.Resampling.validate(); err != nil {
 		return err
 	}
-	for i := range 3 {
-		if m, d := c.Mean[i], c.Deviation[i]; m-m != 0 || !(d > 0) || d-d != 0 {
-			return fmt.Errorf("vit: mean %v and deviation %v: want numbers, and deviations above 0", c.Mean, c.Deviation)
-		}
+	if err := c.Pictures.Validate(); err != nil {
+		return fmt.Errorf("vit: %w", err)
 	}
 	return c.validateSize()
 }

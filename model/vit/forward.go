@@ -25,7 +25,7 @@ func (g GELU) kind() activationKind {
 // normalization is what Normalize takes for pixels from 0 to 255.
 func (c Config) normalization() (p pixels.Params) {
 	for i := range 3 {
-		p.Mean[i], p.Scale[i] = 255*c.Mean[i], float32(1/(255*float64(c.Deviation[i])))
+		p.Mean[i], p.Scale[i] = 255*c.Pictures.Mean[i], float32(1/(255*float64(c.Pictures.Deviation[i])))
 	}
 	return p
 }

@@ -1,6 +1,10 @@
 package vit
 
-import "strings"
+import (
+	"strings"
+
+	"nmn/loader/picture"
+)
 
 // names are what a layout calls its tensors. Of several words each is looked for in turn; an empty list means that the
 // layout has no such part. Names of a block stand behind block, which holds the number of the block as #.
@@ -41,7 +45,7 @@ var layouts = [...]layout{
 			norm2: []string{"ln_2"}, joined: []string{"self_attention.in_proj_"}, out: []string{"self_attention.out_proj"},
 			fc1: []string{"mlp.0", "mlp.linear_1"}, fc2: []string{"mlp.3", "mlp.linear_2"}, idle: []string{"heads."},
 		},
-		known: known{epsilon: 1e-6, gelu: Exact, resampling: Aligned, pictures: imageNet256},
+		known: known{epsilon: 1e-6, gelu: Exact, resampling: Aligned, pictures: picture.TorchvisionPreprocessing()},
 	},
 	{
 		name: OpenAI, mark: "visual.class_embedding", prefixes: []string{""},
@@ -54,7 +58,7 @@ var layouts = [...]layout{
 			idle: []string{"transformer.", "token_embedding.", "positional_embedding", "ln_final.", "text_projection",
 				"logit_scale", "logit_bias", "input_resolution", "context_length", "vocab_size"},
 		},
-		known: known{epsilon: 1e-5, gelu: Quick, resampling: Antialiased, pictures: clip224},
+		known: known{epsilon: 1e-5, gelu: Quick, resampling: Antialiased, pictures: picture.CLIPPreprocessing()},
 	},
 	{
 		name: HFCLIP, mark: "embeddings.class_embedding", prefixes: []string{"vision_model.", ""},
@@ -67,7 +71,7 @@ var layouts = [...]layout{
 			projection: []string{"visual_projection.weight"},
 			idle:       []string{"text_model.", "text_projection.", "logit_scale", "embeddings.position_ids", "classifier."},
 		},
-		known: known{epsilon: 1e-5, gelu: Quick, resampling: Plain, pictures: clip224},
+		known: known{epsilon: 1e-5, gelu: Quick, resampling: Plain, pictures: picture.CLIPPreprocessing()},
 	},
 	{
 		name: HFDINOv2, mark: "embeddings.patch_embeddings.projection.weight",
@@ -84,23 +88,26 @@ var layouts = [...]layout{
 			scale1: []string{"layer_scale1.lambda1"}, scale2: []string{"layer_scale2.lambda1"},
 			idle: []string{"embeddings.mask_token", "classifier."},
 		},
-		known: known{epsilon: 1e-6, gelu: Exact, resampling: Plain, withRegisters: Antialiased, pictures: dino224},
+		known: known{epsilon: 1e-6, gelu: Exact, resampling: Plain, withRegisters: Antialiased,
+			pictures: picture.DINOv2Preprocessing(), fixed: true},
 	},
 	{
 		name: DINOv2, mark: "mask_token", prefixes: []string{""}, names: dinoNames(),
-		known: known{epsilon: 1e-6, gelu: Exact, resampling: Offset, withRegisters: Antialiased, pictures: dino224},
+		known: known{epsilon: 1e-6, gelu: Exact, resampling: Offset, withRegisters: Antialiased,
+			pictures: picture.DINOv2Preprocessing(), fixed: true},
 	},
 	{
 		name: TimmDINOv2, mark: "blocks.0.ls1.gamma", prefixes: []string{""}, names: dinoNames(),
-		known: known{epsilon: 1e-6, gelu: Exact, resampling: Antialiased, pictures: dino224},
+		known: known{epsilon: 1e-6, gelu: Exact, resampling: Antialiased, pictures: picture.DINOv2Preprocessing(),
+			fixed: true},
 	},
 	{
 		name: TimmCLIP, mark: "norm_pre.weight", prefixes: []string{""}, names: dinoNames(),
-		known: known{epsilon: 1e-5, gelu: Exact, resampling: Antialiased, pictures: clip224},
+		known: known{epsilon: 1e-5, gelu: Exact, resampling: Antialiased, pictures: picture.CLIPPreprocessing()},
 	},
 	{
 		name: Timm, mark: "patch_embed.proj.weight", prefixes: []string{""}, names: dinoNames(),
-		known: known{epsilon: 1e-6, gelu: Exact, resampling: Antialiased, pictures: half248},
+		known: known{epsilon: 1e-6, gelu: Exact, resampling: Antialiased, pictures: timmPreprocessing()},
 	},
 }
 
@@ -122,29 +129,17 @@ type known struct {
 	resampling Interpolation
 	// withRegisters is the interpolation of nets with registers, where it is another.
 	withRegisters Interpolation
-	pictures      pictures
+	// pictures is what the layout wants of pictures: for the size that there are position embeddings for, or, where that
+	// is fixed, for its own.
+	pictures picture.Preprocessing
+	fixed    bool
 }
 
-// pictures is what a layout wants of pictures. resize is how long the shorter side is, as a multiple of the input's.
-type pictures struct {
-	size            int // 0 for what the position embeddings are for
-	resize          float64
-	filter          string
-	mean, deviation [3]float32
+// timmPreprocessing is that of timm's nets that were trained on ImageNet-21k, as vit_base_patch16_224.
+func timmPreprocessing() picture.Preprocessing {
+	half := [3]float32{.5, .5, .5}
+	return picture.Preprocessing{Resize: 248, Filter: picture.FilterBicubic, Crop: 224, Mean: half, Deviation: half}
 }
-
-var (
-	imageNetMean      = [3]float32{.485, .456, .406}
-	imageNetDeviation = [3]float32{.229, .224, .225}
-	clipMean          = [3]float32{.48145466, .4578275, .40821073}
-	clipDeviation     = [3]float32{.26862954, .26130258, .27577711}
-	half              = [3]float32{.5, .5, .5}
-
-	imageNet256 = pictures{0, 256. / 224, "bilinear", imageNetMean, imageNetDeviation}
-	dino224     = pictures{224, 256. / 224, "bicubic", imageNetMean, imageNetDeviation}
-	clip224     = pictures{0, 1, "bicubic", clipMean, clipDeviation}
-	half248     = pictures{0, 1 / .9, "bicubic", half, half}
-)
 
 // heads is how many the published nets of a width have: 64 numbers each, but for the largest. 0 is not known.
 func heads(width int) int {

@@ -160,7 +160,7 @@ func TestNew_RefusesSizesAndForms(t *testing.T) {
 		{func(c *Config) { c.Heads = 5 }, "5 heads do not divide a width of 24"},
 		{func(c *Config) { c.GELU = "swish" }, `gelu is "swish"`},
 		{func(c *Config) { c.Epsilon = float32(math.NaN()) }, "epsilon"},
-		{func(c *Config) { c.Deviation[1] = 0 }, "deviation"},
+		{func(c *Config) { c.Pictures.Deviation[1] = 0 }, "deviation"},
 		{func(c *Config) { c.Resampling = "linear" }, `"linear"`},
 		{func(c *Config) { c.Depth = -1 }, "depth is -1"},
 		{func(c *Config) { c.Positioned = 3 }, "3 of 1 tokens"},
@@ -175,8 +175,8 @@ func TestNew_RefusesSizesAndForms(t *testing.T) {
 			t.Errorf("%q: %v", test.want, err)
 		}
 	}
-	if c := base.WithSize(448); c.Size != [2]int{448, 448} || c.Resize != 512 {
-		t.Errorf("%v of %d pixels", c.Size, c.Resize)
+	if c := base.WithSize(448); c.Size != [2]int{448, 448} || c.Pictures.Resize != 512 {
+		t.Errorf("%v of %d pixels", c.Size, c.Pictures.Resize)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"nmn/format/safetensors"
 	"nmn/kernels/tensor"
+	"nmn/loader/picture"
 )
 
 // Recognise tells by names and shapes which vision transformer a file holds, what it wants of pictures, and which
@@ -142,8 +143,7 @@ func (r *reader) linear(param string, all []string, out, in int) {
 func (r *reader) config() Config {
 	k := &r.layout.known
 	c := Config{
-		Layout: r.layout.name, GELU: k.gelu, Epsilon: k.epsilon, Resampling: k.resampling,
-		Filter: k.pictures.filter, Mean: k.pictures.mean, Deviation: k.pictures.deviation,
+		Layout: r.layout.name, GELU: k.gelu, Epsilon: k.epsilon, Resampling: k.resampling, Pictures: k.pictures,
 	}
 	r.patches(&c)
 	r.need("class", []int{c.Width}, r.names.class, "")
@@ -161,15 +161,12 @@ func (r *reader) config() Config {
 		r.norm("pre", r.names.pre, c.Width)
 	}
 	c.Heads, c.Depth = heads(c.Width), r.depth()
-	size := k.pictures.size
-	if size == 0 {
-		size = c.Grid * c.Patch
+	if k.fixed {
+		return c.WithSize(k.pictures.Crop)
 	}
-	c.Size = [2]int{size, size}
-	const rounding = 1e-6 // of quotients that are whole
-	c.Resize = int(float64(size)*k.pictures.resize + rounding)
-	if c.Layout == Torchvision && size != 224 { // torchvision's nets for more pixels
-		c.Resize, c.Filter = size, "bicubic"
+	size := c.Grid * c.Patch
+	if c = c.WithSize(size); c.Layout == Torchvision && size != 224 { // torchvision's nets for more pixels
+		c.Pictures.Resize, c.Pictures.Filter = size, picture.FilterBicubic
 	}
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"nmn/format/safetensors"
 	"nmn/format/weights"
 	"nmn/kernels/tensor"
+	"nmn/loader/picture"
 )
 
 // fixtures are the nets of testdata, as testdata/make.py has written them.
@@ -152,18 +153,17 @@ func recognised(t *testing.T, f Source) (Config, *Mapping) {
 // What the nets of testdata are, what they want of pictures, and what of their files is passed over.
 func TestRecognise_EveryLayout(t *testing.T) {
 	dino := Config{Patch: 7, Width: 24, Depth: 2, Hidden: 40, PatchBias: true, LayerScale: true, GELU: Exact, Epsilon: 1e-6,
-		Grid: 4, Positioned: 1, Size: [2]int{224, 224}, Resize: 256, Filter: "bicubic", Mean: imageNetMean,
-		Deviation: imageNetDeviation}
+		Grid: 4, Positioned: 1, Size: [2]int{224, 224}, Pictures: picture.DINOv2Preprocessing()}
 	small := Config{Patch: 4, Width: 24, Depth: 2, Hidden: 40, PatchBias: true, GELU: Exact, Epsilon: 1e-6, Grid: 4,
-		Positioned: 1, Size: [2]int{16, 16}, Resampling: Antialiased, Resize: 17, Filter: "bicubic", Mean: half,
-		Deviation: half}
+		Positioned: 1, Size: [2]int{16, 16}, Resampling: Antialiased, Pictures: picture.Preprocessing{Resize: 17, Crop: 16,
+			Filter: picture.FilterBicubic, Mean: [3]float32{.5, .5, .5}, Deviation: [3]float32{.5, .5, .5}}}
 	clip := small
-	clip.PatchBias, clip.PreNorm, clip.Epsilon, clip.Resize = false, true, 1e-5, 16
-	clip.Mean, clip.Deviation = clipMean, clipDeviation
+	clip.PatchBias, clip.PreNorm, clip.Epsilon, clip.Pictures = false, true, 1e-5, picture.CLIPPreprocessing().At(16)
 	as := func(c Config, change func(*Config)) Config { change(&c); return c }
 	want := map[string]Config{
 		"torchvision.pth": as(small, func(c *Config) {
-			c.Resampling, c.Resize, c.Mean, c.Deviation = Aligned, 16, imageNetMean, imageNetDeviation
+			c.Resampling, c.Pictures = Aligned, picture.DINOv2Preprocessing()
+			c.Pictures.Resize, c.Pictures.Crop = 16, 16
 		}),
 		"timm.safetensors":      small,
 		"timm_clip.safetensors": clip,
@@ -231,8 +231,8 @@ func TestRecognise_PublishedNets(t *testing.T) {
 			with("norm_pre.bias", 1024).without("patch_embed.proj.bias"), TimmCLIP, 16, 336, 336},
 	} {
 		c, _ := recognised(t, test.file)
-		if c.Layout != test.layout || c.Heads != test.heads || c.Size[0] != test.size || c.Resize != test.resize {
-			t.Errorf("%s: %s, %d heads, %v of %d pixels", test.name, c.Layout, c.Heads, c.Size, c.Resize)
+		if c.Layout != test.layout || c.Heads != test.heads || c.Size[0] != test.size || c.Pictures.Resize != test.resize {
+			t.Errorf("%s: %s, %d heads, %v of %d pixels", test.name, c.Layout, c.Heads, c.Size, c.Pictures.Resize)
 		}
 		if err := c.Validate(); err != nil {
 			t.Errorf("%s: %v", test.name, err)
