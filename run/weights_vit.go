@@ -9,8 +9,8 @@ import (
 	"nmn/model/vit"
 )
 
-// TransformerTable tells people which vision transformer a file holds, what it wants of pictures, and what of the file it
-// does not take.
+// TransformerTable tells people which vision transformer a file holds, what it wants of pictures, and what of the file
+// it does not take.
 func TransformerTable(name string, file *weights.File, c vit.Config, m *vit.Mapping) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "weights %s: %s, %d tensors\n", visible.Line(name), file.Format, len(file.Names()))
@@ -29,7 +29,8 @@ func TransformerTable(name string, file *weights.File, c vit.Config, m *vit.Mapp
 			b.WriteString(", " + part.name)
 		}
 	}
-	fmt.Fprintf(&b, "\n  positions  %d×%d patches of %d pixels, made to fit others: %s\n", c.Grid, c.Grid, c.Patch, c.Resampling)
+	fmt.Fprintf(&b, "\n  positions  %d×%d patches of %d pixels, made to fit others: %s\n", c.Grid, c.Grid, c.Patch,
+		c.Resampling)
 	fmt.Fprintf(&b, "  pictures   %s\n", c.Pictures)
 	b.WriteString("  features  ")
 	for i, l := range c.Layers() {

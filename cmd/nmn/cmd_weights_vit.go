@@ -13,8 +13,8 @@ type transformerFile struct {
 	vit.Mapping
 }
 
-// matchTransformer tells which vision transformer a file holds, or why it is taken for none, where it has the tensors that
-// such nets are known by.
+// matchTransformer tells which vision transformer a file holds, or why it is taken for none, where it has the tensors
+// that such nets are known by.
 func (w *weightsFile) matchTransformer(file *weights.File) {
 	config, mapping, err := vit.Recognise(file)
 	switch {

@@ -34,7 +34,8 @@ func TestWeights_OfAnotherVisionTransformer(t *testing.T) {
 	file := tensorFile(t,
 		safetensors.Tensor{Name: "patch_embed.proj.weight", Shape: []int{2, 3, 2, 2}, Data: make([]float32, 24)},
 		safetensors.Tensor{Name: "blocks.0.mlp.w12.weight", Shape: []int{4, 2}, Data: make([]float32, 8)})
-	if text := must(t, "weights", file); !strings.Contains(text, "SwiGLU") || !strings.Contains(text, "blocks.0.mlp.w12.weight") {
+	text := must(t, "weights", file)
+	if !strings.Contains(text, "SwiGLU") || !strings.Contains(text, "blocks.0.mlp.w12.weight") {
 		t.Errorf("%s", text)
 	}
 }

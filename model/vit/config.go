@@ -101,7 +101,8 @@ func (c Config) WithSize(size int) Config {
 func (c Config) Validate() error {
 	const most = 1 << 16
 	if c.Heads == 0 {
-		return fmt.Errorf("vit: how many heads there are is known for widths of multiples of 64, and not for %d: set it", c.Width)
+		return fmt.Errorf("vit: how many heads there are is known for widths that are multiples of 64, and not for %d: "+
+			"set it", c.Width)
 	}
 	for _, f := range []struct {
 		name         string
@@ -140,7 +141,8 @@ func (c Config) validateSize() error {
 	for i, side := range [...]string{"height", "width"} {
 		switch v := c.Size[i]; {
 		case v < c.Patch:
-			return fmt.Errorf("vit: a picture with a %s of %d pixels is smaller than a patch of %d: %w", side, v, c.Patch, ErrSize)
+			return fmt.Errorf("vit: a picture with a %s of %d pixels is smaller than a patch of %d: %w", side, v, c.Patch,
+				ErrSize)
 		case v%c.Patch != 0:
 			return fmt.Errorf("vit: patches of %d pixels do not divide a %s of %d (%d or %d would do): %w", c.Patch, side, v,
 				v/c.Patch*c.Patch, (v/c.Patch+1)*c.Patch, ErrSize)

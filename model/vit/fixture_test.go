@@ -174,8 +174,8 @@ func compare(t *testing.T, backend kernels.Backend, path string, heads int, most
 	}
 }
 
-// Features are those that torchvision, timm, transformers and the original programs compute, at the size of the training
-// and at others.
+// Features are those that torchvision, timm, transformers and the original programs compute, at the size of the
+// training and at others.
 func TestFeatures_AreThoseOfPyTorch(t *testing.T) {
 	backend := openCPU(t, 2)
 	for _, fixture := range fixtures {

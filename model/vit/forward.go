@@ -95,7 +95,8 @@ func (n *Net) normalize(y, x *tensor.Tensor, by norm) error {
 	return n.backend.LayerNorm(y, x, by.gain, by.bias, n.config.Epsilon)
 }
 
-// Extract copies what a layer says about the pictures of a plan after Forward to the host: rows has N×LayerWidth numbers.
+// Extract copies what a layer says about the pictures of a plan after Forward to the host: rows has N×LayerWidth
+// numbers.
 func (n *Net) Extract(rows []float32, p *Plan, l Layer) error {
 	width, err := n.config.LayerWidth(l)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Nets of full size with random weights give what PyTorch gives, from the files that their programs write. NMN_PYTHON names
-// a Python that has some of torchvision, timm and transformers; what it lacks is left out.
+// Nets of full size with random weights give what PyTorch gives, from the files that their programs write. NMN_PYTHON
+// names a Python that has some of torchvision, timm and transformers; what it lacks is left out.
 func TestFull_FeaturesAreThoseOfPyTorch(t *testing.T) {
 	names := []string{"torchvision", "timm_dinov2", "timm_clip", "hf_dinov2", "hf_clip"}
 	if testing.Short() {

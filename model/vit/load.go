@@ -7,8 +7,8 @@ import (
 	"nmn/model/param"
 )
 
-// Load sets all parameters from a file, by the mapping that Recognise made of it. Numbers that are not finite are an error
-// that names the tensor and wraps param.ErrNumber; some parameters have been set then.
+// Load sets all parameters from a file, by the mapping that Recognise made of it. Numbers that are not finite are an
+// error that names the tensor and wraps param.ErrNumber; some parameters have been set then.
 func (n *Net) Load(f Source, m *Mapping) error {
 	set, outside := 0, map[string][]float32{}
 	for _, match := range m.Taken {

@@ -8,8 +8,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Net is a vision transformer on a device. It serves one goroutine at a time. Where the device computes in bfloat16, what
-// the layers hand on and the weights of their products are of that type; features are float32.
+// Net is a vision transformer on a device. It serves one goroutine at a time. Where the device computes in bfloat16,
+// what the layers hand on and the weights of their products are of that type; features are float32.
 type Net struct {
 	config  Config
 	backend kernels.Backend

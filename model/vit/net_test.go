@@ -88,7 +88,8 @@ func TestExtract_RefusesWhatIsNotThere(t *testing.T) {
 		layer Layer
 		want  string
 	}{{48, Embedding, "no projection"}, {48, "pool5", `layer "pool5"`}, {47, Class, "2×24"}} {
-		if err := n.Extract(make([]float32, test.rows), p, test.layer); err == nil || !strings.Contains(err.Error(), test.want) {
+		err := n.Extract(make([]float32, test.rows), p, test.layer)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.layer, err)
 		}
 	}

@@ -44,9 +44,9 @@ func (c Config) parts() []int {
 	return []int{1, h * w}
 }
 
-// Plan returns the buffers for a batch of so many pictures. More than ever before move the buffers: plans made earlier are
-// then invalid. Asking again for a known number allocates nothing. What the host has no memory for is refused before any
-// is taken.
+// Plan returns the buffers for a batch of so many pictures. More than ever before move the buffers: plans made earlier
+// are then invalid. Asking again for a known number allocates nothing. What the host has no memory for is refused
+// before any is taken.
 func (n *Net) Plan(pictures int) (*Plan, error) {
 	if pictures < 1 {
 		return nil, fmt.Errorf("vit: a batch of %d pictures, want 1 at least", pictures)

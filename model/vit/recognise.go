@@ -22,8 +22,8 @@ func Recognise(f Source) (Config, *Mapping, error) {
 	}
 	l, prefix := find(func(name string) bool { return r.there[name] })
 	if l == nil {
-		return Config{}, nil, fmt.Errorf("vit: it has none of the tensors that vision transformers are known by, as %q or %q: %w",
-			layouts[0].mark, layouts[len(layouts)-1].mark, ErrOther)
+		return Config{}, nil, fmt.Errorf("vit: it has none of the tensors that vision transformers are known by, as %q or "+
+			"%q: %w", layouts[0].mark, layouts[len(layouts)-1].mark, ErrOther)
 	}
 	r.layout, r.names, r.prefix = l, &l.names, prefix
 	if err := r.refuseUnsupported(); err != nil {

@@ -128,13 +128,14 @@ func timmNames(width, depth, hidden, patch, positions int) *listed {
 			add(norm+".weight", width)
 			add(norm+".bias", width)
 		}
-		for _, l := range []struct {
-			name    string
-			out, in int
-		}{{"attn.qkv", 3 * width, width}, {"attn.proj", width, width}, {"mlp.fc1", hidden, width}, {"mlp.fc2", width, hidden}} {
-			add(b+l.name+".weight", l.out, l.in)
-			add(b+l.name+".bias", l.out)
+		linear := func(name string, out, in int) {
+			add(b+name+".weight", out, in)
+			add(b+name+".bias", out)
 		}
+		linear("attn.qkv", 3*width, width)
+		linear("attn.proj", width, width)
+		linear("mlp.fc1", hidden, width)
+		linear("mlp.fc2", width, hidden)
 	}
 	add("norm.weight", width)
 	add("norm.bias", width)
@@ -152,8 +153,8 @@ func recognised(t *testing.T, f Source) (Config, *Mapping) {
 
 // What the nets of testdata are, what they want of pictures, and what of their files is passed over.
 func TestRecognise_EveryLayout(t *testing.T) {
-	dino := Config{Patch: 7, Width: 24, Depth: 2, Hidden: 40, PatchBias: true, LayerScale: true, GELU: Exact, Epsilon: 1e-6,
-		Grid: 4, Positioned: 1, Size: [2]int{224, 224}, Pictures: picture.DINOv2Preprocessing()}
+	dino := Config{Patch: 7, Width: 24, Depth: 2, Hidden: 40, PatchBias: true, LayerScale: true, GELU: Exact,
+		Epsilon: 1e-6, Grid: 4, Positioned: 1, Size: [2]int{224, 224}, Pictures: picture.DINOv2Preprocessing()}
 	small := Config{Patch: 4, Width: 24, Depth: 2, Hidden: 40, PatchBias: true, GELU: Exact, Epsilon: 1e-6, Grid: 4,
 		Positioned: 1, Size: [2]int{16, 16}, Resampling: Antialiased, Pictures: picture.Preprocessing{Resize: 17, Crop: 16,
 			Filter: picture.FilterBicubic, Mean: [3]float32{.5, .5, .5}, Deviation: [3]float32{.5, .5, .5}}}
@@ -338,8 +339,8 @@ func parsed(text string) *listed {
 	return l
 }
 
-// Whatever names and shapes a file has, it is refused or all of it is accounted for, and the configuration is one that a
-// net can be made of.
+// Whatever names and shapes a file has, it is refused or all of it is accounted for, and the configuration is one that
+// a net can be made of.
 func FuzzRecognise(f *testing.F) {
 	for _, fixture := range fixtures {
 		f.Add(listing(f, fixture.name).lines())

@@ -1,14 +1,14 @@
 package vit
 
-import (
-	"strings"
-)
+import "strings"
+
+const swiGLU = "SwiGLU (as DINOv2's largest net, giant, has it)"
 
 // unsupported are parts of vision transformers that are not computed here, by what names of their tensors hold.
 var unsupported = [...]struct{ part, what string }{
-	{".mlp.w12.", "SwiGLU (as DINOv2's largest net, giant, has it)"},
-	{".mlp.weights_in.", "SwiGLU (as DINOv2's largest net, giant, has it)"},
-	{".mlp.fc1_g.", "SwiGLU"},
+	{".mlp.w12.", swiGLU},
+	{".mlp.weights_in.", swiGLU},
+	{".mlp.fc1_g.", swiGLU},
 	{".q_norm.", "norms of queries and keys"},
 	{"attn_pool.", "pooling by attention (as SigLIP has it)"},
 	{"dist_token", "a token of distillation (as DeiT's has it)"},
@@ -44,7 +44,6 @@ func (r *reader) refusePacked(fc2 string, hidden int) {
 		return
 	}
 	if shape := r.shape(fc2); len(shape) == 2 && shape[1] > 0 && hidden == 2*shape[1] {
-		r.fail("%q takes %d of %d numbers: it has SwiGLU (as DINOv2's largest net, giant, has it), which is not computed here",
-			fc2, shape[1], hidden)
+		r.fail("%q takes %d of %d numbers: it has %s, which is not computed here", fc2, shape[1], hidden, swiGLU)
 	}
 }
