@@ -49,7 +49,7 @@ func (n *Net) Forward(p *Plan) error {
 	if n.projection == nil {
 		return nil
 	}
-	return n.backend.Linear(p.embedded, p.parts, n.projection, nil, transformer.LinearParams{})
+	return n.backend.Linear(p.embedded, p.parts, n.projection, nil, transformer.LinearParams{Prepared: true})
 }
 
 // embed makes tokens of pixels.
@@ -70,20 +70,20 @@ func (n *Net) forwardBlock(p *Plan, b *block) error {
 	if err := n.normalize(p.normed, p.tokens, b.norm1); err != nil {
 		return err
 	}
-	if err := n.backend.Linear(p.qkv, p.normed, b.qkv.w, b.qkv.b, transformer.LinearParams{}); err != nil {
+	if err := n.backend.Linear(p.qkv, p.normed, b.qkv.w, b.qkv.b, transformer.LinearParams{Prepared: true}); err != nil {
 		return err
 	}
 	if err := n.backend.Attention(p.normed, p.qkv, n.config.Heads); err != nil {
 		return err
 	}
-	added := transformer.LinearParams{Scale: b.scale1, Residual: p.tokens}
+	added := transformer.LinearParams{Scale: b.scale1, Residual: p.tokens, Prepared: true}
 	if err := n.backend.Linear(p.tokens, p.normed, b.out.w, b.out.b, added); err != nil {
 		return err
 	}
 	if err := n.normalize(p.normed, p.tokens, b.norm2); err != nil {
 		return err
 	}
-	activated := transformer.LinearParams{GELU: n.kind}
+	activated := transformer.LinearParams{GELU: n.kind, Prepared: true}
 	if err := n.backend.Linear(p.hidden, p.normed, b.fc1.w, b.fc1.b, activated); err != nil {
 		return err
 	}

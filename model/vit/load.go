@@ -63,13 +63,16 @@ func readAll(f Source, m *Match) ([]float32, error) {
 
 // set uploads a parameter in the order of the device.
 func (n *Net) set(to slot, values []float32) error {
-	if to.patches {
+	if to.form == patches {
 		values = reordered(values, n.config.Patch*n.config.Patch, n.channels())
 	}
 	if len(values) != to.t.Len() {
 		return fmt.Errorf("%d numbers for %s: %w", len(values), to.t, ErrWeights)
 	}
-	return n.backend.Upload(to.t, tensor.HostArray(to.t.DType(), values))
+	if err := n.backend.Upload(to.t, tensor.HostArray(to.t.DType(), values)); err != nil || to.form != product {
+		return err
+	}
+	return n.backend.PrepareLinear(to.t)
 }
 
 // reordered turns filters of 3 colours × cells into cells × channels, of which those beyond the colours are 0.

@@ -44,11 +44,20 @@ type block struct {
 	scale1, scale2     *tensor.Tensor // of LayerScale; nil for none
 }
 
-// slot is the memory of a parameter that is as files have it, but for the order of a patch's numbers.
+// slot is the memory of a parameter, and in what order it has the numbers of files.
 type slot struct {
-	t       *tensor.Tensor
-	patches bool // D×P×P×C in memory, D×3×P×P in files
+	t    *tensor.Tensor
+	form form
 }
+
+// form is how a parameter lies in memory.
+type form uint8
+
+const (
+	asFiled form = iota
+	patches      // D×P×P×C where files have D×3×P×P
+	product      // as PrepareLinear leaves it
+)
 
 // New makes a net with zero weights: call Load before use.
 func New(c Config, backend kernels.Backend) (*Net, error) {
@@ -71,9 +80,9 @@ func (n *Net) build() error {
 	c := n.config
 	b := builder{net: n}
 	h, w := c.patches()
-	n.patch.w = b.slot("patch.weight", n.maps, true, c.Width, c.Patch, c.Patch, n.channels())
+	n.patch.w = b.slot("patch.weight", n.maps, patches, c.Width, c.Patch, c.Patch, n.channels())
 	if c.PatchBias {
-		n.patch.b = b.slot("patch.bias", tensor.Float32, false, c.Width)
+		n.patch.b = b.slot("patch.bias", tensor.Float32, asFiled, c.Width)
 	}
 	n.prefix = b.alloc(tensor.Float32, c.prefix(), c.Width)
 	n.position = b.alloc(tensor.Float32, h*w, c.Width)
@@ -85,7 +94,7 @@ func (n *Net) build() error {
 	}
 	n.norm = b.norm("norm", c.Width)
 	if c.Projection > 0 {
-		n.projection = b.slot("projection", tensor.Float32, false, c.Projection, c.Width)
+		n.projection = b.slot("projection", tensor.Float32, product, c.Projection, c.Width)
 	}
 	return b.err
 }
@@ -103,23 +112,23 @@ func (b *builder) alloc(dtype tensor.DType, shape ...int) (t *tensor.Tensor) {
 	return t
 }
 
-func (b *builder) slot(name string, dtype tensor.DType, patches bool, shape ...int) *tensor.Tensor {
+func (b *builder) slot(name string, dtype tensor.DType, as form, shape ...int) *tensor.Tensor {
 	t := b.alloc(dtype, shape...)
-	b.net.slots[name] = slot{t, patches}
+	b.net.slots[name] = slot{t, as}
 	return t
 }
 
 func (b *builder) norm(name string, width int) norm {
 	return norm{
-		gain: b.slot(name+".weight", tensor.Float32, false, width),
-		bias: b.slot(name+".bias", tensor.Float32, false, width),
+		gain: b.slot(name+".weight", tensor.Float32, asFiled, width),
+		bias: b.slot(name+".bias", tensor.Float32, asFiled, width),
 	}
 }
 
 func (b *builder) linear(name string, out, in int) linear {
 	return linear{
-		w: b.slot(name+".weight", b.net.maps, false, out, in),
-		b: b.slot(name+".bias", tensor.Float32, false, out),
+		w: b.slot(name+".weight", b.net.maps, product, out, in),
+		b: b.slot(name+".bias", tensor.Float32, asFiled, out),
 	}
 }
 
@@ -132,8 +141,8 @@ func (b *builder) block(name string) block {
 		fc1: b.linear(name+"fc1", c.Hidden, d), fc2: b.linear(name+"fc2", d, c.Hidden),
 	}
 	if c.LayerScale {
-		made.scale1 = b.slot(name+"scale1", tensor.Float32, false, d)
-		made.scale2 = b.slot(name+"scale2", tensor.Float32, false, d)
+		made.scale1 = b.slot(name+"scale1", tensor.Float32, asFiled, d)
+		made.scale2 = b.slot(name+"scale2", tensor.Float32, asFiled, d)
 	}
 	return made
 }
