@@ -100,6 +100,12 @@ var notInProduct = append([]string{"kernels/ref", "kernels/emulator/library"}, f
 var suiteUsers = append([]string{
 	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn", "cuda/nccl",
 	"run/bench", "kernels/ledger", "group", "group/local", "group/mpi",
+	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn", "run/bench",
+	"kernels/ledger", "group/mpi",
+	"kernels", "kernels/tensor", "model", "model/s2vt", "model/vit", "train", "captioning", "cuda", "cuda/cudnn", "cuda/nccl",
+	"run/bench",
+	"kernels/ledger",
+	"kernels/ledger", "group", "group/local", "group/mpi",
 }, families...)
 
 // dataSets make, read and write data sets. Tests of every package that reaches the loader take their data from them.

@@ -10,6 +10,7 @@ import (
 
 	"nmn/format/safetensors"
 	"nmn/kernels"
+	"nmn/kernels/conform"
 	"nmn/kernels/tensor"
 
 	dense "gorgonia.org/tensor"
@@ -178,8 +179,8 @@ func compare(t *testing.T, backend kernels.Backend, path string, heads int, most
 
 // Features are those that torchvision, timm, transformers and the original programs compute, at the size of the
 // training and at others.
-func TestFeatures_AreThoseOfPyTorch(t *testing.T) {
-	backend := openCPU(t, 2)
+func TestTinyNet_FeaturesAreThoseOfPyTorch(t *testing.T) {
+	backend := conform.OpenDevice(t, 2)
 	for _, fixture := range fixtures {
 		t.Run(fixture.name, func(t *testing.T) {
 			compare(t, backend, filepath.Join("testdata", fixture.name), tinyHeads, 1e-5)
