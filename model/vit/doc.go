@@ -4,8 +4,6 @@
 //	config, mapping, err := vit.Recognise(file)       // by names and shapes of its tensors
 //	net, err := vit.New(config, backend)
 //	err = net.Load(file, mapping)
-//	plan, err := net.Plan(32)                         // as many pictures at once
-//	... upload 8-bit pixels into plan.Pixels ...
-//	err = net.Forward(plan)
-//	err = net.Extract(rows, plan, vit.Class)          // 32×384 numbers of a ViT-S
+//	class := make([]float32, 32*384)                  // of 32 pictures by a ViT-S
+//	err = net.Features(pixels, []vit.Layer{vit.Class}, [][]float32{class})
 package vit

@@ -7,6 +7,8 @@ import (
 	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
 	"nmn/kernels/transformer"
+
+	dense "gorgonia.org/tensor"
 )
 
 type activationKind = transformer.GELUKind
@@ -50,6 +52,30 @@ func (n *Net) Forward(p *Plan) error {
 		return nil
 	}
 	return n.backend.Linear(p.embedded, p.parts, n.projection, nil, transformer.LinearParams{Prepared: true})
+}
+
+// Features takes pixels, uint8 N×H×W×3, through the net, and writes what layers say of the N pictures: rows[i] holds
+// N×LayerWidth numbers of layers[i].
+func (n *Net) Features(pixels *dense.Dense, layers []Layer, rows [][]float32) error {
+	if len(layers) != len(rows) {
+		return fmt.Errorf("vit: %d layers, and room for %d", len(layers), len(rows))
+	}
+	p, err := n.Plan(pixels.Shape()[0])
+	if err != nil {
+		return err
+	}
+	if err := n.backend.Upload(p.Pixels, pixels); err != nil {
+		return err
+	}
+	if err := n.Forward(p); err != nil {
+		return err
+	}
+	for i, l := range layers {
+		if err := n.Extract(rows[i], p, l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // embed makes tokens of pixels.

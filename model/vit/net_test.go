@@ -13,6 +13,8 @@ import (
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/model/param"
+
+	dense "gorgonia.org/tensor"
 )
 
 // tiny is a net of testdata for inputs of a size, on a backend.
@@ -64,6 +66,26 @@ func TestFeatures_OfAPictureAreItsOwn(t *testing.T) {
 		if got := features(t, other, upload(t, other, pixels), l); !slices.Equal(got, all) {
 			t.Errorf("%s: another number of threads is off by %.2g", l, farthest(got, all))
 		}
+	}
+}
+
+// Features does the same in one call.
+func TestFeatures_InOneCall(t *testing.T) {
+	n := tiny(t, openCPU(t, 1), "hf_clip.safetensors", nil)
+	pixels := noise(n.Config(), 2)
+	p := upload(t, n, pixels)
+	class, embedding := features(t, n, p, Class), features(t, n, p, Embedding)
+	rows := [][]float32{make([]float32, len(embedding)), make([]float32, len(class))}
+	host := dense.New(dense.WithShape(2, 16, 16, 3), dense.WithBacking(pixels))
+	if err := n.Features(host, []Layer{Embedding, Class}, rows); err != nil || !slices.Equal(rows[0], embedding) ||
+		!slices.Equal(rows[1], class) {
+		t.Errorf("other numbers, %v", err)
+	}
+	if err := n.Features(host, []Layer{Class}, rows); err == nil {
+		t.Error("layers without room")
+	}
+	if err := n.Features(dense.New(dense.WithShape(2, 8, 8, 3), dense.WithBacking(pixels[:2*8*8*3])), nil, nil); err == nil {
+		t.Error("pictures of another size")
 	}
 }
 
