@@ -64,9 +64,9 @@ func (p Preprocessing) At(size int) Preprocessing {
 
 // Validate says what is out of range.
 func (p Preprocessing) Validate() error {
-	if p.Crop < 1 || p.Resize < p.Crop || p.Resize > 1<<14 {
+	if p.Crop < 1 || p.Resize < p.Crop || p.Resize > 1<<12 {
 		return fmt.Errorf("preprocessing: a square of %d pixels cannot be cut out of a picture whose shorter side has %d; "+
-			"want 1 to %d", p.Crop, p.Resize, 1<<14)
+			"want 1 to %d", p.Crop, p.Resize, 1<<12)
 	}
 	for c := range 3 {
 		if mean, dev := float64(p.Mean[c]), float64(p.Deviation[c]); math.IsNaN(mean) || math.IsInf(mean, 0) ||

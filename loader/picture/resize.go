@@ -55,6 +55,7 @@ type Resizer struct {
 	level         simd.Level
 	antialias     antialias
 	columns, rows simd.Taps
+	whole         []uint8     // a picture of which Prepare takes the middle
 	cache         [2][]uint32 // the two source rows resized along x that were used last
 	cached        [2]int      // which rows they are, -1 for none
 }
@@ -86,17 +87,25 @@ func (r *Resizer) Place(canvas []uint8, size int, pic *Picture, fit Fit) (width,
 		for y := range height {
 			copy(canvas[3*size*y:], pic.Pix[3*width*y:3*width*(y+1)])
 		}
-	} else if r.Filter.smooths() && takesAntialias(pic) {
-		r.antialias.cubic(r.Filter == FilterBicubic)
-		r.antialias.scale(r.level, canvas, size, pic, width, height)
 	} else {
-		r.scale(canvas, size, pic, width, height)
+		r.resize(canvas, size, pic, r.Filter, width, height)
 	}
 	for y := range height {
 		clear(canvas[3*(size*y+width) : 3*size*(y+1)])
 	}
 	clear(canvas[3*size*height:])
 	return width, height, nil
+}
+
+// resize writes pic with width×height pixels by a filter into the top left corner of the canvas, whose rows have stride
+// pixels.
+func (r *Resizer) resize(canvas []uint8, stride int, pic *Picture, filter Filter, width, height int) {
+	if filter.smooths() && takesAntialias(pic) {
+		r.antialias.cubic(filter == FilterBicubic)
+		r.antialias.scale(r.level, canvas, stride, pic, width, height)
+		return
+	}
+	r.scale(canvas, stride, pic, width, height)
 }
 
 // scale writes pic with width×height pixels into the top left corner of the canvas.
