@@ -159,6 +159,13 @@ func (b *Batch) readPicture(w *worker, i int) error {
 		return err
 	}
 	defer pic.Release()
+	if p := l.config.Preprocessing; p != nil {
+		job.sizes.data[2*i], job.sizes.data[2*i+1] = int32(p.Crop), int32(p.Crop)
+		if err := w.resizer.Prepare(job.pixels.data[i*size:(i+1)*size], pic, p); err != nil {
+			return l.named(f.bag, f.frame, err)
+		}
+		return nil
+	}
 	fit, canvas := l.config.Fit, job.pixels.data[i*size:(i+1)*size]
 	changed := w.augment != nil && job.epoch >= l.config.AugmentFrom
 	if changed {

@@ -21,8 +21,11 @@ type Config struct {
 	// FilterBilinear and OrientationIgnore.
 	Resize      picture.Filter
 	Orientation picture.Orientation
-	Flip        bool // mirror half of the bags, drawn anew each epoch
-	Shuffle     bool // a new order each epoch
+	// Preprocessing takes the place of Fit and Resize where pictures are for a pretrained net; its Crop is Size. Nil for
+	// none. Nothing is mirrored or augmented then.
+	Preprocessing *picture.Preprocessing
+	Flip          bool // mirror half of the bags, drawn anew each epoch
+	Shuffle       bool // a new order each epoch
 	// Block and Window are for sets that are ByBlocks: how many neighbours in the files come as a block, and how
 	// many blocks, in random order, are mixed with each other. Block 0 mixes all bags with all.
 	Block, Window int
@@ -75,6 +78,20 @@ func DefaultConfig() Config {
 	}
 }
 
+// validatePreprocessing refuses one that does not go with the canvas, or with changes of what it gives.
+func (c *Config) validatePreprocessing() error {
+	p := c.Preprocessing
+	switch {
+	case p == nil:
+		return nil
+	case p.Crop != c.Size:
+		return fmt.Errorf("a canvas of %d pixels for pictures of which %d are cut out", c.Size, p.Crop)
+	case c.Flip || !c.Augment.IsZero():
+		return errors.New("pictures for a pretrained net are neither mirrored nor augmented")
+	}
+	return p.Validate()
+}
+
 // maxBatchBytes bounds the pixels of one batch: beyond it a setting is taken for a mistake.
 const maxBatchBytes = 8 << 30
 
@@ -106,6 +123,9 @@ func (c Config) Validate() error {
 		}
 	}
 	if err := errors.Join(c.Fit.Validate(), c.Resize.Validate(), c.Orientation.Validate(), c.Decoder.Validate()); err != nil {
+		return fmt.Errorf("loader: %w", err)
+	}
+	if err := c.validatePreprocessing(); err != nil {
 		return fmt.Errorf("loader: %w", err)
 	}
 	if err := c.Share.validate(); err != nil {

@@ -82,6 +82,8 @@ type Set struct {
 	// Source has the pictures of the bags, or Vectors their features; the other is nil.
 	Source  Source
 	Vectors Vectors
+	// Pictures are those that Vectors were computed from, for people to look at; nil for none.
+	Pictures Source
 	// ByFrame says that nets look at each frame alone, and that the scores of a bag are the maxima over its
 	// frames: how videos are scored by a net that was trained on Frames.
 	ByFrame bool
@@ -98,6 +100,15 @@ func (s *Set) frames(bag int) int {
 		return s.Vectors.Frames(bag)
 	}
 	return s.Source.Frames(bag)
+}
+
+// Shown are the pictures of the bags, for people: those of the Source, or those that features were computed from; nil
+// for none.
+func (s *Set) Shown() Source {
+	if s.Source != nil {
+		return s.Source
+	}
+	return s.Pictures
 }
 
 // Videos reports whether any bag has more than one frame.

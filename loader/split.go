@@ -60,6 +60,9 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 	if s.Source != nil {
 		part.Source = chosenSource{s.Source, slices.Clone(indices)}
 	}
+	if s.Pictures != nil {
+		part.Pictures = chosenSource{s.Pictures, slices.Clone(indices)}
+	}
 	if s.Vectors != nil {
 		part.Vectors = chosenVectors{s.Vectors, slices.Clone(indices)}
 		part.Standard = s.Standard

@@ -108,8 +108,8 @@ func (r *Recipe) addWorst(ctx context.Context, out *report.FoundCaptions, w *wit
 				shown.Lacks = append(shown.Lacks, word)
 			}
 		}
-		if set.Source != nil {
-			small, _ := t.Middle(ctx, set.Source, at.bag) // a page is worth having without
+		if set.Shown() != nil {
+			small, _ := t.Middle(ctx, set.Shown(), at.bag) // a page is worth having without
 			shown.JPEG = small.JPEG
 		}
 		out.Worst = append(out.Worst, shown)

@@ -85,7 +85,7 @@ func (b *Board) scored(step int, s *train.Scores) {
 		}
 		b.writer.PRCurve("against "+kind+"/"+pos.String(), step, tensorboard.NewCurve(thresholds, ps, ys))
 	}
-	if b.validation.Source != nil && b.err == nil {
+	if b.validation.Shown() != nil && b.err == nil {
 		b.err = b.pictures(step, s, y)
 	}
 }
@@ -114,7 +114,7 @@ func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
 	var maker loader.Thumbnailer
 	for n, m := range train.Surest(s.Logits.Float32s(), answers, v.Len(), train.Mistake, shownMistakes, 0) {
 		bag := s.Index[m.Row]
-		small, err := maker.Middle(context.Background(), b.validation.Source, bag)
+		small, err := maker.Middle(context.Background(), b.validation.Shown(), bag)
 		if err != nil {
 			return fmt.Errorf("TensorBoard picture of %s: %w", b.validation.IDs[bag], err)
 		}
