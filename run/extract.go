@@ -57,8 +57,7 @@ func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) (
 		return nil, err
 	}
 	if m.follows() {
-		o.Row, o.Labels, o.Truth, o.IDs, o.Clips, o.Progress = nil, "", "", "", "", nil
-		o.LeftOut, o.Skipped = nil, nil
+		o.silence()
 	}
 	find := m.splitExtraction
 	if len(paths) > 0 {
@@ -72,6 +71,39 @@ func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) (
 	}
 	done, err := x.run(ctx)
 	return done, m.agree(err)
+}
+
+// layered is a net whose layers say something of bags.
+type layered interface {
+	// sameBags refuses ranks with another net or other bags than rank 0.
+	sameBags(set *loader.Set) error
+	width(layer model.Layer) (int, error)
+	// begin prepares the net for a set.
+	begin(set *loader.Set) error
+	// rows shows what layers say of each bag, in order.
+	rows(ctx context.Context, set *loader.Set, l loader.Config, layers []model.Layer,
+		write func(bag int, rows [][]float32) error) ([]loader.BadSample, error)
+}
+
+func (m *Model) width(layer model.Layer) (int, error) { return m.net.Config().LayerWidth(layer) }
+
+// begin has the size of the batch be the limit on what goes through the net together, where bags are no videos.
+func (m *Model) begin(set *loader.Set) error {
+	if set.Videos() {
+		return nil
+	}
+	return m.net.ChunkFrames(0)
+}
+
+func (m *Model) rows(ctx context.Context, set *loader.Set, l loader.Config, layers []model.Layer,
+	write func(bag int, rows [][]float32) error) ([]loader.BadSample, error) {
+	return m.session.passes().Extract(ctx, m.net, set, l, layers, write)
+}
+
+// silence leaves what people see, and files, to rank 0.
+func (o *ExtractOptions) silence() {
+	o.Row, o.Labels, o.Truth, o.IDs, o.Clips, o.Progress = nil, "", "", "", "", nil
+	o.LeftOut, o.Skipped = nil, nil
 }
 
 func (o *ExtractOptions) validate() error {
@@ -92,7 +124,7 @@ func (m *Model) pictureExtraction(paths []string, o *ExtractOptions) (*extractio
 	set := dataset.Pictures(files, m.vocabulary, o.MaxPixels)
 	o.skipped(skipped)
 	set.IDs = pictureNames(paths, files)
-	return &extraction{m, o, set, m.loader(&o.Reading), nil}, nil
+	return &extraction{m.session, m, o, set, m.loader(&o.Reading), nil}, nil
 }
 
 func (m *Model) splitExtraction(ctx context.Context, o *ExtractOptions) (*extraction, error) {
@@ -101,41 +133,59 @@ func (m *Model) splitExtraction(ctx context.Context, o *ExtractOptions) (*extrac
 		return nil, err
 	}
 	if o.Truth != "" && !set.KnowsTruth() {
-		return nil, setting.Errorf("",
-			"extract: the true labels of the %s split are not known: leave out `extract.output_truth`, or give data that tell them (scenes)",
-			o.Split)
+		return nil, noTruth(o.Split)
 	}
 	l := c.Loader()
 	l.BatchBags = o.Batch
-	x := &extraction{m, o, set, l, nil}
-	return x, x.ofVideos(ctx, c)
+	x := &extraction{m.session, m, o, set, l, nil}
+	if err := m.refuseVideos(set, o, c); err != nil {
+		return nil, err
+	}
+	return x, x.ofVideos(ctx)
 }
 
-// extraction is the pass of a model over a set.
+func noTruth(split string) error {
+	return setting.Errorf("", "extract: the true labels of the %s split are not known: leave out `extract.output_truth`, "+
+		"or give data that tell them (scenes)", split)
+}
+
+// extraction is the pass of a net over a set.
 type extraction struct {
-	model  *Model
-	o      *ExtractOptions
-	set    *loader.Set
-	loader loader.Config
-	clips  *clipRows // those that the rows are frames of; nil for none
+	session *Session
+	net     layered
+	o       *ExtractOptions
+	set     *loader.Set
+	loader  loader.Config
+	clips   *clipRows // those that the rows are frames of; nil for none
 }
 
-// ofVideos makes frames of videos where each has a row, and refuses layers that say nothing of a video as a whole.
-func (x *extraction) ofVideos(ctx context.Context, c *Config) error {
-	chunk := x.model.checkpoint.Config.ChunkFrames
+// ofVideos makes frames of videos where each has a row.
+func (x *extraction) ofVideos(ctx context.Context) error {
 	switch {
-	case !x.set.Videos() && x.o.PerFrame:
-		return setting.Errorf("", "extract: the %s split has no videos: leave out `extract.per_frame`", x.o.Split)
-	case !x.set.Videos():
+	case !x.o.PerFrame:
 		return nil
-	case x.o.PerFrame:
-		frames, index, err := loader.Frames(ctx, x.set)
-		x.set, x.clips = frames, &clipRows{videos: x.set, index: index}
+	case !x.set.Videos():
+		return setting.Errorf("", "extract: the %s split has no videos: leave out `extract.per_frame`", x.o.Split)
+	}
+	frames, index, err := loader.Frames(ctx, x.set)
+	if err != nil {
 		return err
-	case slices.Contains(x.o.Layers, model.Probabilities) && c.ByFrame():
+	}
+	x.clips = &clipRows{videos: x.set, index: index}
+	x.set = frames
+	return nil
+}
+
+// refuseVideos refuses layers that say nothing of a video as a whole.
+func (m *Model) refuseVideos(set *loader.Set, o *ExtractOptions, c *Config) error {
+	chunk := m.checkpoint.Config.ChunkFrames
+	switch {
+	case !set.Videos() || o.PerFrame:
+		return nil
+	case slices.Contains(o.Layers, model.Probabilities) && c.ByFrame():
 		return setting.Errorf("",
 			"extract: this run has learned frames one by one, and says nothing of a video as a whole: add `extract.per_frame`")
-	case chunk > 0 && slices.ContainsFunc(x.o.Layers, func(l model.Layer) bool { return l != model.Probabilities }):
+	case chunk > 0 && slices.ContainsFunc(o.Layers, func(l model.Layer) bool { return l != model.Probabilities }):
 		return setting.Errorf("",
 			"extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a whole one: add `extract.per_frame`",
 			chunk)
@@ -146,7 +196,7 @@ func (x *extraction) ofVideos(ctx context.Context, c *Config) error {
 // run streams the rows to where they go. Labels and identifiers of the rows come first, and the features appear when
 // all is there.
 func (x *extraction) run(ctx context.Context) (done []Extracted, err error) {
-	if err := x.model.sameBags(x.set); err != nil {
+	if err := x.net.sameBags(x.set); err != nil {
 		return nil, err
 	}
 	files, err := x.create()
@@ -155,11 +205,11 @@ func (x *extraction) run(ctx context.Context) (done []Extracted, err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	if err := x.model.agree(err); err != nil {
+	if err := x.session.agree(err); err != nil {
 		return nil, err
 	}
 	index := make([]int, 0, x.set.Len())
-	bad, err := x.model.session.passes().Extract(ctx, x.model.net, x.set, x.loader, x.o.Layers,
+	bad, err := x.net.rows(ctx, x.set, x.loader, x.o.Layers,
 		func(bag int, rows [][]float32) error {
 			index = append(index, bag)
 			return x.take(files, len(index), bag, rows)
@@ -178,7 +228,7 @@ func (x *extraction) finish(ctx context.Context, files []*features.Writer, index
 		return nil, err
 	}
 	for i, layer := range x.o.Layers {
-		width, err := x.model.net.Config().LayerWidth(layer)
+		width, err := x.net.width(layer)
 		if err != nil {
 			return nil, err
 		}
@@ -198,16 +248,14 @@ func (x *extraction) finish(ctx context.Context, files []*features.Writer, index
 
 // create starts the outputs, where this rank writes any. After an error those that it has started must be closed too.
 func (x *extraction) create() (files []*features.Writer, err error) {
-	if !x.set.Videos() { // the size of the batch is the limit on what goes through the net together
-		if err := x.model.net.ChunkFrames(0); err != nil {
-			return nil, err
-		}
+	if err := x.net.begin(x.set); err != nil {
+		return nil, err
 	}
-	if x.model.follows() {
+	if !x.session.leads() {
 		return nil, nil
 	}
 	for i, output := range x.o.Outputs {
-		width, err := x.model.net.Config().LayerWidth(x.o.Layers[i])
+		width, err := x.net.width(x.o.Layers[i])
 		if err != nil {
 			return files, err
 		}

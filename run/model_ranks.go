@@ -18,12 +18,17 @@ func (m *Model) agree(err error) error { return m.session.agree(err) }
 
 // sameBags refuses, on all ranks, ranks that have not opened the same model as rank 0, or not found the same bags.
 func (m *Model) sameBags(set *loader.Set) error {
-	ranks := m.session.ranks
-	if ranks.Size() == 1 {
-		return nil
-	}
 	if err := m.session.passes().SameNet(m.net); err != nil {
 		return fmt.Errorf("%s: %w", m.file, err)
+	}
+	return m.session.sameBags(set)
+}
+
+// sameBags refuses, on all ranks, ranks that have not found the same bags as rank 0.
+func (s *Session) sameBags(set *loader.Set) error {
+	ranks := s.ranks
+	if ranks.Size() == 1 {
+		return nil
 	}
 	h := sha256.New()
 	for _, id := range set.IDs {

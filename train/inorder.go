@@ -38,25 +38,15 @@ func (on Passes) SameNet(net *model.Net) error {
 // holds until each returns. It returns the bags that could not be read; with none left that is an error.
 func (on Passes) inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
 	each func(*loader.Batch, [][]float32) error) (bad []loader.BadSample, err error) {
-	bags := 0
-	if g := group.Of(on.Group); g.Size() > 1 {
-		bags, bad, err = newRounds(g, set, config, each).score(ctx, net, config, outputs)
-	} else {
-		config.Share = loader.Share{}
-		bags, bad, err = alone(ctx, net, set, config, outputs, each)
+	open := func(ctx context.Context, config loader.Config) (*scoring, error) {
+		return openScoring(ctx, net, set, config, outputs)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if bags == 0 && len(bad) > 0 {
-		return nil, fmt.Errorf("none of %d pictures could be read, the first for: %w", set.Len(), bad[0].Err)
-	}
-	return bad, nil
+	return on.through(ctx, set, config, open, each)
 }
 
-func alone(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
+func alone(ctx context.Context, config loader.Config, open opener,
 	each func(*loader.Batch, [][]float32) error) (bags int, bad []loader.BadSample, err error) {
-	s, err := openScoring(ctx, net, set, config, outputs)
+	s, err := open(ctx, config)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -65,11 +55,20 @@ func alone(ctx context.Context, net *model.Net, set *loader.Set, config loader.C
 	return bags, bad, cmp.Or(err, s.close())
 }
 
+// opener begins to read the batches of config.Share of a set, and to take them through a net.
+type opener func(ctx context.Context, config loader.Config) (*scoring, error)
+
 // scoring is a pass over the batches of a set that this process reads.
 type scoring struct {
-	pass   *pass
+	pass   runner
 	loader *loader.Loader
 	epoch  *loader.Epoch
+}
+
+// runner takes batches through a net and shows what the host is to have of each, which holds until each returns.
+type runner interface {
+	run(ctx context.Context, epoch *loader.Epoch, each func(*loader.Batch, [][]float32) error) (bags int, err error)
+	close() error
 }
 
 // openScoring begins to read the batches of config.Share.
@@ -82,15 +81,17 @@ func openScoring(ctx context.Context, net *model.Net, set *loader.Set, config lo
 	config.Size, config.Targets, config.Evidence = net.Config().Size, nil, nil
 	config.Flip, config.Shuffle, config.DropLast, config.Augment = false, false, false, augment.Config{}
 	s = &scoring{}
-	if s.pass, err = newPass(net, outputs, set.Len() > config.BatchBags*max(1, config.Share.Ranks)); err != nil {
+	p, err := newPass(net, outputs, set.Len() > config.BatchBags*max(1, config.Share.Ranks))
+	if err != nil {
 		return nil, err
 	}
+	s.pass = p
 	defer func() {
 		if err != nil {
 			_ = s.close() // what comes of the error
 		}
 	}()
-	config.Memory = s.pass.feed.memory()
+	config.Memory = p.feed.memory()
 	if s.loader, err = loader.New(set, config); err != nil {
 		return nil, err
 	}

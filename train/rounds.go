@@ -7,7 +7,6 @@ import (
 
 	"nmn/group"
 	"nmn/loader"
-	"nmn/model"
 )
 
 // rounds show the batches of a set on every rank of a group, in their order. In each round every rank has scored one
@@ -39,9 +38,9 @@ func newRounds(g group.Group, set *loader.Set, config loader.Config,
 }
 
 // score scores the batches of this rank, and shows those of all.
-func (r *rounds) score(ctx context.Context, net *model.Net, config loader.Config,
-	outputs outputs) (bags int, bad []loader.BadSample, err error) {
-	err = r.own(ctx, net, config, outputs)
+func (r *rounds) score(ctx context.Context, config loader.Config,
+	open opener) (bags int, bad []loader.BadSample, err error) {
+	err = r.own(ctx, config, open)
 	for !r.over {
 		err = cmp.Or(err, ctx.Err())
 		err = cmp.Or(err, r.meet(nil, nil, err))
@@ -50,10 +49,10 @@ func (r *rounds) score(ctx context.Context, net *model.Net, config loader.Config
 }
 
 // own runs the pass over the batches of this rank.
-func (r *rounds) own(ctx context.Context, net *model.Net, config loader.Config, outputs outputs) error {
+func (r *rounds) own(ctx context.Context, config loader.Config, open opener) error {
 	config.Share = loader.Share{Rank: r.group.Rank(), Ranks: r.group.Size(), Whole: true}
 	config.MaxBadSamples = math.MaxInt32 // of all ranks together they are counted here
-	s, err := openScoring(ctx, net, r.set, config, outputs)
+	s, err := open(ctx, config)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,12 +26,15 @@ type extractCommand struct {
 	checkpoint run.Checkpoint
 	options    run.ExtractOptions
 	asJSON     bool
+	// weights is a file of a pretrained net that takes the place of MODEL, with an input of size pixels.
+	weights string
+	size    int
 }
 
 func newExtract(p *program) *cobra.Command {
 	c := extractCommand{config: run.DefaultConfig(), checkpoint: run.Last, options: run.DefaultExtractOptions()}
 	cmd := &cobra.Command{
-		Use:   "extract MODEL [PATH...]",
+		Use:   "extract {MODEL | --weights FILE} [PATH...]",
 		Short: "Write what a layer says of pictures as features to train on",
 		Long: `Write what a layer of MODEL, a run folder or a checkpoint of a net on pictures, says of each
 picture: a row of a .npy or .safetensors file, which nmn train --features takes. Each PATH
@@ -42,25 +46,35 @@ pool5 is the mean of the last feature map over the cells of a picture, fc7 that 
 below the logits, and probabilities are p(y=1). Several layers come from one pass over the
 pictures, into a file each. A picture that cannot be read has no row; --output-ids and
 --output-labels name the rows that are there.
+With --weights a pretrained net takes the place of MODEL: a vision transformer (torchvision,
+timm, DINOv2 and CLIP of Hugging Face), a ResNet or a VGG16, recognised by its tensors.
+Pictures are resized and cropped as that net wants it; --print-config shows how. Its layers
+are cls, mean and cls+mean of a transformer's tokens and embedding of CLIP, or pool5 and fc7.
+Without a PATH, flags say which data: --manifest, --captions and so on.
 Videos have one row each, means over all frames; with --per-frame every frame has a row,
 named CLIP#FRAME, and --output-clips tells which rows are those of which clip.
 nmn features extract is another name of this command.`,
 		Example: `  nmn extract runs/fd --output x.npy --output-labels y.csv
   nmn extract runs/fd --split test --layer fc7 --output test.npy --output-labels test.csv
+  nmn extract --weights dinov2.safetensors pictures/ --input-size 224 --output x.npy --output-ids ids.txt
   nmn extract runs/fd holiday/ --output x.safetensors --output-ids ids.txt
   nmn extract runs/video --per-frame --layer probabilities,pool5 --output p.npy,x.npy --output-clips clips.csv
   nmn train --features x.npy --labels y.csv --run-dir runs/head`,
-		Args:              arguments(p, cobra.MinimumNArgs(1)),
+		Args:              arguments(p, c.args),
 		ValidArgsFunction: completeModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.extract(cmd, p, args[0],
-				args[1:])
+			if c.weights != "" {
+				return c.pretrained(cmd, p, args)
+			}
+			return c.extract(cmd, p, args[0], args[1:])
 		},
 	}
 	together(cmd)
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
-	chosen(m, &c.options.Layers, "layer", "layers to take, as `layer,...`", model.Pool5, model.FC7, model.Probabilities)
+	c.weightsFlags(m)
+	chosen(m, &c.options.Layers, "layer", "layers to take, as `layer,...` (with --weights the first that the net has)",
+		slices.Concat([]model.Layer{model.Pool5, model.FC7, model.Probabilities}, transformerLayers())...)
 	m.int(&c.options.Batch, "batch-size", "`pictures` computed at once. Results do not depend on it")
 	m.bool(&c.options.PerFrame, "per-frame", "videos: a row for each frame, not for each video")
 	enum(m, &c.options.Split, "split", "`split` of the data", "train", "validation", "test")
@@ -197,7 +211,7 @@ func (c *extractCommand) pictures(ctx context.Context, p *program, file string, 
 	defer func() { err = cmp.Or(err, m.Close()) }()
 	d := &c.config.Data
 	c.options.Fit, c.options.MaxPixels, c.options.MaxBadSamples = d.Fit, d.MaxPixels, d.MaxBadSamples
-	return c.write(ctx, p, m, paths)
+	return c.write(p, func(o run.ExtractOptions) ([]run.Extracted, error) { return m.Extract(ctx, paths, o) })
 }
 
 // data extracts from a split of a configuration.
@@ -212,11 +226,11 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 		return err
 	}
 	defer func() { err = cmp.Or(err, m.Close()) }()
-	return c.write(ctx, p, m, nil)
+	return c.write(p, func(o run.ExtractOptions) ([]run.Extracted, error) { return m.Extract(ctx, nil, o) })
 }
 
 // write extracts, and says what was written: in JSON an object, or a list of them where several layers were asked for.
-func (c *extractCommand) write(ctx context.Context, p *program, m *run.Model, paths []string) error {
+func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]run.Extracted, error)) error {
 	o := c.options
 	o.Progress = p.extracted()
 	o.Skipped = p.tellSkipped
@@ -224,7 +238,7 @@ func (c *extractCommand) write(ctx context.Context, p *program, m *run.Model, pa
 		p.status.clear()
 		p.tellLeftOut(bad, set)
 	}
-	done, err := m.Extract(ctx, paths, o)
+	done, err := extract(o)
 	p.status.clear()
 	switch {
 	case err != nil:
@@ -243,16 +257,29 @@ func (c *extractCommand) write(ctx context.Context, p *program, m *run.Model, pa
 	return nil
 }
 
-// extracted shows a person at a terminal how far an extraction is; nil for nobody.
+// extracted shows how far an extraction is, and how long the rest will take; nil for nobody.
 func (p *program) extracted() func(done, of int) {
-	if p.quiet || !p.interactive(p.err) {
+	audience := p.audience()
+	if audience == nobody {
 		return nil
 	}
-	shown := -1
+	began, drawn := time.Now(), time.Now()
+	every := redraw
+	if audience == record {
+		every = time.Minute
+	}
 	return func(done, of int) {
-		if percent := 100 * done / of; percent != shown {
-			shown = percent
-			p.status.show(fmt.Sprintf("extracted: %d %%, %d of %d pictures", percent, done, of))
+		now := time.Now()
+		if now.Sub(drawn) < every && (done < of || audience == record) {
+			return
+		}
+		drawn = now
+		left := time.Duration(float64(now.Sub(began)) / float64(done) * float64(of-done))
+		line := fmt.Sprintf("extracted: %d %%, %d of %d pictures, %v left", 100*done/of, done, of, left.Round(time.Second))
+		if audience == person {
+			p.status.show(line)
+		} else {
+			fmt.Fprintln(p.status, line)
 		}
 	}
 }

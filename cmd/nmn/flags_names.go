@@ -65,6 +65,7 @@ var otherNames = map[string]string{
 	"metrics.push":              "--metrics-push",
 	"metrics.textfile":          "--metrics-textfile",
 	"extract.output_truth":      "--output-truth",
+	"extract.layer":             "--layer",
 	"extract.per_frame":         "--per-frame",
 	"extract.output_clips":      "nmn extract --output-clips",
 	"features.output":           "nmn features FILE --output",

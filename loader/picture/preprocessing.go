@@ -53,6 +53,9 @@ func CLIPPreprocessing() Preprocessing {
 		Deviation: [3]float32{.26862954, .26130258, .27577711}}
 }
 
+// MaxCrop is the most that Resize and Crop may be.
+const MaxCrop = 1 << 12
+
 // At is the same for an input of another size: the share of the picture that is cut out stays, as timm has it.
 func (p Preprocessing) At(size int) Preprocessing {
 	if p.Crop > 0 {
@@ -64,9 +67,9 @@ func (p Preprocessing) At(size int) Preprocessing {
 
 // Validate says what is out of range.
 func (p Preprocessing) Validate() error {
-	if p.Crop < 1 || p.Resize < p.Crop || p.Resize > 1<<12 {
+	if p.Crop < 1 || p.Resize < p.Crop || p.Resize > MaxCrop {
 		return fmt.Errorf("preprocessing: a square of %d pixels cannot be cut out of a picture whose shorter side has %d; "+
-			"want 1 to %d", p.Crop, p.Resize, 1<<12)
+			"want 1 to %d", p.Crop, p.Resize, MaxCrop)
 	}
 	for c := range 3 {
 		if mean, dev := float64(p.Mean[c]), float64(p.Deviation[c]); math.IsNaN(mean) || math.IsInf(mean, 0) ||

@@ -1,0 +1,139 @@
+package backbone
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nmn/format/weights"
+	"nmn/kernels"
+	"nmn/loader/picture"
+	"nmn/model"
+
+	dense "gorgonia.org/tensor"
+)
+
+// ErrOther is wrapped by errors about files with weights of none of the networks that are known here.
+var ErrOther = errors.New("weights of no network that features are taken from")
+
+// Net takes features of pictures. It serves one goroutine at a time, and must be closed.
+type Net interface {
+	// Info describes it.
+	Info() *Info
+	// Features writes what layers say of N pictures: row i holds N×width numbers of layers[i]. pixels are N×S×S×3 of
+	// uint8, prepared as Info says.
+	Features(pixels *dense.Dense, layers []model.Layer, rows [][]float32) error
+	// Close gives the memory on the device back.
+	Close() error
+}
+
+// Info describes a net and what it wants of pictures.
+type Info struct {
+	Name     string                // for people, such as ViT-S/14 or VGG16
+	Pictures picture.Preprocessing // what is fed to it
+	Layers   []Layer               // that features can be taken of; the first is the usual one
+}
+
+// Layer is a layer that features can be taken of.
+type Layer struct {
+	Name  model.Layer
+	Width int // numbers for each picture
+}
+
+// Width is how many numbers a layer has for each picture.
+func (i *Info) Width(name model.Layer) (int, error) {
+	var known []string
+	for _, l := range i.Layers {
+		if l.Name == name {
+			return l.Width, nil
+		}
+		known = append(known, string(l.Name))
+	}
+	return 0, fmt.Errorf("%s has no layer %q to take features of; it has %s", i.Name, name, strings.Join(known, ", "))
+}
+
+// Default is the layer that is taken where none is named.
+func (i *Info) Default() model.Layer { return i.Layers[0].Name }
+
+// String is a line for people.
+func (i *Info) String() string {
+	var layers []string
+	for _, l := range i.Layers {
+		layers = append(layers, fmt.Sprintf("%s (%d)", l.Name, l.Width))
+	}
+	return fmt.Sprintf("%s at %d pixels; layers %s; pictures: %s", i.Name, i.Pictures.Crop, strings.Join(layers, ", "),
+		i.Pictures)
+}
+
+// kind is a net that a file was recognised as.
+type kind struct {
+	info Info
+	open func(file *weights.File, backend kernels.Backend) (Net, error)
+}
+
+// recognise finds out which net a file is of; size is that of the input in pixels, 0 for the usual one. Where it is
+// another kind of net, the error wraps ErrOther, and the others are tried.
+type recognise func(file *weights.File, size int, backend kernels.Backend) (*kind, error)
+
+// Recognise says which network a file of weights is of, by its tensors alone: no element is read. size is the height
+// and width of the input in pixels, 0 for that which the net was trained with.
+func Recognise(path string, size int, backend kernels.Backend) (info *Info, err error) {
+	file, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, file.Close()) }()
+	k, err := find(file, path, size, backend)
+	if err != nil {
+		return nil, err
+	}
+	return &k.info, nil
+}
+
+// Open makes the network of a file on a device.
+func Open(path string, size int, backend kernels.Backend) (net Net, err error) {
+	file, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, file.Close()) }()
+	k, err := find(file, path, size, backend)
+	if err != nil {
+		return nil, err
+	}
+	net, err = k.open(file, backend)
+	if err != nil {
+		return nil, fmt.Errorf("weights %s, of %s: %w", path, k.info.Name, err)
+	}
+	return net, nil
+}
+
+func openFile(path string) (*weights.File, error) {
+	file, err := weights.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the weights of the backbone: %w", err)
+	}
+	return file, nil
+}
+
+func find(file *weights.File, path string, size int, backend kernels.Backend) (*kind, error) {
+	if size < 0 || size > picture.MaxCrop {
+		return nil, fmt.Errorf("an input of %d pixels: want 1 to %d", size, picture.MaxCrop)
+	}
+	for _, try := range []recognise{transformer, convolutional} {
+		k, err := try(file, size, backend)
+		if err == nil {
+			return k, k.info.Pictures.Validate()
+		}
+		if !errors.Is(err, ErrOther) {
+			return nil, fmt.Errorf("weights %s: %w", path, err)
+		}
+	}
+	names := file.Names()
+	slices.Sort(names)
+	return nil, fmt.Errorf("weights %s: %d tensors, as %s: want those of a vision transformer (torchvision, timm, DINOv2 "+
+		"or CLIP of Hugging Face), a ResNet or a VGG16: %w", path, len(names),
+		strings.Join(names[:min(3, len(names))], ", "), ErrOther)
+}

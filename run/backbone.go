@@ -1,0 +1,168 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"nmn/internal/origin"
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/loader/picture"
+	"nmn/model"
+	"nmn/model/backbone"
+	"nmn/text"
+)
+
+// Backbone is a pretrained net on the device of a session, which takes features of pictures. It must be closed, and is
+// for one goroutine at a time.
+type Backbone struct {
+	net     backbone.Net
+	file    string
+	digest  string // SHA-256 of the file
+	session *Session
+	owned   bool // the session is of this net alone
+}
+
+// OpenBackbone opens the pretrained net of a file of weights. size is the height and width of its input in pixels, 0 for
+// that which it was trained with.
+func OpenBackbone(ctx context.Context, path string, size int, o ModelOptions) (*Backbone, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	base := BaseConfig().Run
+	o.Run.Workers, o.Run.Prefetch = cmp.Or(o.Run.Workers, base.Workers), cmp.Or(o.Run.Prefetch, base.Prefetch)
+	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}, Group: o.Group})
+	s.Config.Run = o.Run
+	if err := s.openDevice(); err != nil {
+		return nil, err
+	}
+	b, err := s.OpenBackbone(ctx, path, size)
+	if err != nil {
+		return nil, cmp.Or(err, s.Close())
+	}
+	b.owned = true
+	return b, nil
+}
+
+// OpenBackbone opens the pretrained net of a file of weights on the device of the session, and says which it is.
+func (s *Session) OpenBackbone(ctx context.Context, path string, size int) (*Backbone, error) {
+	net, err := backbone.Open(path, size, s.Backend)
+	if err != nil {
+		return nil, &setting.Error{Field: "net.backbone", Err: err}
+	}
+	b := &Backbone{net: net, file: path, session: s}
+	if b.digest, err = origin.Digest(ctx, path); err != nil {
+		return nil, cmp.Or(err, net.Close())
+	}
+	s.Log.Info("backbone", "file", path, "net", net.Info().Name, "sha256", b.digest)
+	s.Tell(Message{Topic: "net", Text: net.Info().String()})
+	return b, nil
+}
+
+// Close gives back the memory of the net, and the device that was opened for it.
+func (b *Backbone) Close() error {
+	err := b.net.Close()
+	if b.owned {
+		err = cmp.Or(err, b.session.Close())
+	}
+	return err
+}
+
+// Info describes the net: its name, its layers, and what it wants of pictures.
+func (b *Backbone) Info() *backbone.Info { return b.net.Info() }
+
+// Extract takes features of pictures, or without paths of a split of the data of the session, as Model.Extract does. No
+// layer is the usual one of the net.
+func (b *Backbone) Extract(ctx context.Context, paths []string, o ExtractOptions) ([]Extracted, error) {
+	if len(o.Layers) == 0 {
+		o.Layers = []model.Layer{b.Info().Default()}
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	for _, layer := range o.Layers {
+		if _, err := b.width(layer); err != nil {
+			return nil, &setting.Error{Field: "extract.layer", Err: err}
+		}
+	}
+	if !b.session.leads() {
+		o.silence()
+	}
+	x, err := b.extraction(ctx, paths, &o)
+	if err := b.session.agree(err); err != nil {
+		return nil, err
+	}
+	done, err := x.run(ctx)
+	return done, b.session.agree(err)
+}
+
+func (b *Backbone) extraction(ctx context.Context, paths []string, o *ExtractOptions) (*extraction, error) {
+	if len(paths) == 0 {
+		return b.splitExtraction(ctx, o)
+	}
+	files, skipped, err := dataset.FindPictures(paths)
+	if err != nil {
+		return nil, err
+	}
+	words, err := text.NewVocabulary([]text.Word{{Text: "picture", POS: text.Others}}) // a set has labels, and nobody reads these
+	if err != nil {
+		return nil, err
+	}
+	set := dataset.Pictures(files, words, o.MaxPixels)
+	o.skipped(skipped)
+	set.IDs = pictureNames(paths, files)
+	return &extraction{b.session, b, o, set, b.loader(&o.Reading), nil}, nil
+}
+
+func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*extraction, error) {
+	if b.session.Data == nil {
+		return nil, setting.Errorf("", "extract: name pictures, a folder of them, or data")
+	}
+	set, err := b.session.Data.Split(o.Split)
+	if err != nil {
+		return nil, err
+	}
+	if o.Truth != "" && !set.KnowsTruth() {
+		return nil, noTruth(o.Split)
+	}
+	reading := o.Reading
+	reading.MaxBadSamples, reading.MaxPixels = b.session.Config.Data.MaxBadSamples, b.session.Config.Data.MaxPixels
+	x := &extraction{b.session, b, o, set, b.loader(&reading), nil}
+	return x, x.ofVideos(ctx)
+}
+
+// loader reads pictures upright: what is prepared for the net is what people see.
+func (b *Backbone) loader(o *Reading) loader.Config {
+	l, r := loader.DefaultConfig(), &b.session.Config.Run
+	l.BatchBags, l.MaxBadSamples, l.MaxPixels, l.Orientation = o.Batch, o.MaxBadSamples, o.MaxPixels, picture.OrientationApply
+	l.Workers, l.Prefetch = r.Workers, r.Prefetch
+	l.Flip, l.Shuffle = false, false
+	return l
+}
+
+func (b *Backbone) width(layer model.Layer) (int, error) { return b.Info().Width(layer) }
+
+func (b *Backbone) begin(*loader.Set) error { return nil }
+
+func (b *Backbone) rows(ctx context.Context, set *loader.Set, l loader.Config, layers []model.Layer,
+	write func(bag int, rows [][]float32) error) ([]loader.BadSample, error) {
+	return b.session.passes().Features(ctx, b.net, set, l, layers, write)
+}
+
+// sameBags refuses, on all ranks, ranks with another file of weights or other bags than rank 0.
+func (b *Backbone) sameBags(set *loader.Set) error {
+	g := b.session.ranks
+	all, err := g.Gather([]byte(b.digest))
+	if err != nil {
+		return err
+	}
+	for rank, theirs := range all {
+		if string(theirs) != string(all[0]) {
+			return fmt.Errorf("%s: rank %d (%s) has other weights than rank 0 (%s): all ranks need the same file", b.file,
+				rank, g.Names()[rank], g.Names()[0])
+		}
+	}
+	return b.session.sameBags(set)
+}

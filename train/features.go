@@ -1,0 +1,179 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"nmn/group"
+	"nmn/loader"
+	"nmn/loader/augment"
+	"nmn/model"
+	"nmn/model/backbone"
+
+	dense "gorgonia.org/tensor"
+)
+
+// Features takes what layers of a pretrained net say of the bags of a set, in order: a row for each layer, good until
+// write returns. That of a bag of several frames is the mean of theirs. It returns the bags that could not be read and
+// have no rows. At most config.BatchBags frames go through the net at once, on which no row depends. On several ranks
+// every one writes all rows, as with Extract.
+func (on Passes) Features(ctx context.Context, net backbone.Net, set *loader.Set, config loader.Config,
+	layers []model.Layer, write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
+	p := &featurePass{net: net, layers: layers, most: config.BatchBags}
+	for _, layer := range layers {
+		width, err := net.Info().Width(layer)
+		if err != nil {
+			return nil, err
+		}
+		p.widths, p.frames = append(p.widths, width), append(p.frames, nil)
+	}
+	p.bags, p.row = make([][]float32, len(layers)), make([][]float32, len(layers))
+	open := func(ctx context.Context, config loader.Config) (*scoring, error) { return p.open(ctx, set, config) }
+	return on.through(ctx, set, config, open, func(batch *loader.Batch, values [][]float32) error {
+		return p.write(batch, values, write)
+	})
+}
+
+// featurePass brings batches through a pretrained net. The next batches are read meanwhile, by the loader's workers.
+type featurePass struct {
+	net    backbone.Net
+	layers []model.Layer
+	widths []int
+	most   int         // frames that go through the net at once
+	frames [][]float32 // what layers say of the frames of a batch
+	bags   [][]float32 // of its bags
+	row    [][]float32 // of one bag
+}
+
+// open begins to read the batches of config.Share.
+func (p *featurePass) open(ctx context.Context, set *loader.Set, config loader.Config) (*scoring, error) {
+	if set.Source == nil {
+		return nil, fmt.Errorf("the set %q has no pictures to take features of", set.Name)
+	}
+	pictures := p.net.Info().Pictures
+	config.Preprocessing, config.Size, config.Mean = &pictures, pictures.Crop, [3]uint8{}
+	config.Targets, config.Evidence, config.Standard, config.Memory = nil, nil, nil, nil
+	config.Flip, config.Shuffle, config.DropLast, config.Augment = false, false, false, augment.Config{}
+	l, err := loader.New(set, config)
+	if err != nil {
+		return nil, err
+	}
+	epoch, err := l.Epoch(ctx, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &scoring{pass: p, loader: l, epoch: epoch}, nil
+}
+
+func (p *featurePass) close() error { return nil }
+
+func (p *featurePass) run(ctx context.Context, epoch *loader.Epoch,
+	each func(*loader.Batch, [][]float32) error) (bags int, err error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return bags, err
+		}
+		batch, err := epoch.Next(ctx)
+		if err == io.EOF {
+			return bags, nil
+		}
+		if err == nil {
+			err = p.compute(batch)
+		}
+		if err == nil {
+			err = each(batch, p.bags)
+		}
+		if err != nil {
+			return bags, err
+		}
+		bags += batch.N
+		batch.Release()
+	}
+}
+
+// compute takes the frames of a batch through the net, and the means of those of a bag.
+func (p *featurePass) compute(batch *loader.Batch) error {
+	size, pixels := p.net.Info().Pictures.Crop, batch.Pixels.Uint8s()
+	for i, width := range p.widths {
+		p.frames[i], p.bags[i] = room(p.frames[i], batch.T*width), room(p.bags[i], batch.N*width)
+	}
+	for from := 0; from < batch.T; from += p.most {
+		to := min(from+p.most, batch.T)
+		for i, width := range p.widths {
+			p.row[i] = p.frames[i][from*width : to*width]
+		}
+		part := dense.New(dense.WithShape(to-from, size, size, 3), dense.WithBacking(pixels[from*size*size*3:to*size*size*3]))
+		if err := p.net.Features(part, p.layers, p.row); err != nil {
+			return fmt.Errorf("features of bags %s: %w", listed(batch.IDs), err)
+		}
+	}
+	offsets := batch.Offsets.Int32s()
+	for n := range batch.N {
+		for i, width := range p.widths {
+			row := p.bags[i][n*width : (n+1)*width]
+			meanRow(row, p.frames[i][int(offsets[n])*width:int(offsets[n+1])*width])
+			for _, v := range row {
+				if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+					return fmt.Errorf("%s of bag %s is %v: the weights are damaged", p.layers[i], batch.IDs[n], v)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func room(values []float32, n int) []float32 {
+	if cap(values) < n {
+		return make([]float32, n)
+	}
+	return values[:n]
+}
+
+// meanRow is the mean of rows, in float64.
+func meanRow(mean, rows []float32) {
+	if len(rows) == len(mean) {
+		copy(mean, rows)
+		return
+	}
+	for i := range mean {
+		sum := 0.0
+		for at := i; at < len(rows); at += len(mean) {
+			sum += float64(rows[at])
+		}
+		mean[i] = float32(sum / float64(len(rows)/len(mean)))
+	}
+}
+
+// write shows the rows of a batch, which may be another rank's.
+func (p *featurePass) write(batch *loader.Batch, values [][]float32, write func(int, [][]float32) error) error {
+	for n, bag := range batch.Index {
+		for i, width := range p.widths {
+			p.row[i] = values[i][n*width : (n+1)*width]
+		}
+		if err := write(bag, p.row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// through shows the batches of a set, which open begins to read, in their order, as inOrder does.
+func (on Passes) through(ctx context.Context, set *loader.Set, config loader.Config, open opener,
+	each func(*loader.Batch, [][]float32) error) (bad []loader.BadSample, err error) {
+	bags := 0
+	if g := group.Of(on.Group); g.Size() > 1 {
+		bags, bad, err = newRounds(g, set, config, each).score(ctx, config, open)
+	} else {
+		config.Share = loader.Share{}
+		bags, bad, err = alone(ctx, config, open, each)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if bags == 0 && len(bad) > 0 {
+		return nil, fmt.Errorf("none of %d pictures could be read, the first for: %w", set.Len(), bad[0].Err)
+	}
+	return bad, nil
+}
