@@ -64,7 +64,7 @@ var outside = map[string][]string{
 	"gorgonia.org/cu/dnn":                           {"cuda/cudnn"},
 	"gorgonia.org/tensor": append([]string{
 		"kernels/tensor", "kernels/conform", "kernels/profile", "kernels/ledger", "kernels/optest", "kernels/reduce", "kernels",
-		"model", "model/param", "model/s2vt", "model/vit", "loader", "loader/dataset", "loader/doctor", "loader/scenes", "eval", "train", "captioning",
+		"model", "model/backbone", "model/param", "model/s2vt", "model/vit", "loader", "loader/dataset", "loader/doctor", "loader/scenes", "eval", "train", "captioning",
 	}, families...),
 }
 

@@ -68,6 +68,9 @@ func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) 
 	c.Run.Precision = tensor.Auto // that of the run may be one that this device lacks
 	c.Run.Device, c.Run.Threads = cmp.Or(o.Device, c.Run.Device), cmp.Or(o.Threads, c.Run.Threads)
 	c.Run.LabelMemory = dataset.HoldAll
+	if o.Features == "" {
+		o.Features = featuresOf(dir)
+	}
 	s, err := Open(ctx, c, o.Options)
 	if err != nil {
 		return nil, err

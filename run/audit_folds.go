@@ -10,7 +10,6 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/internal/setting"
-	"nmn/loader/dataset"
 	"nmn/recipe"
 )
 
@@ -30,7 +29,7 @@ func (a *Audit) Offer(folds, epochs int) Offer {
 	c := &a.session.Config
 	if epochs == 0 {
 		epochs = min(max(c.Train.Stage1Epochs, 1), mostFoldEpochs)
-		if c.Data.Set == dataset.Features {
+		if c.onFeatures() {
 			epochs = mostFoldEpochs
 		}
 		epochs = cmp.Or(c.Recipe.FoldEpochs, epochs)
@@ -48,7 +47,7 @@ func (a *Audit) Offer(folds, epochs int) Offer {
 
 // DefaultFolds are those to offer first: features cost little, and two folds are enough for rates.
 func (a *Audit) DefaultFolds() int {
-	if a.HasPictures() {
+	if !a.session.Config.onFeatures() {
 		return 2
 	}
 	return recipe.DefaultFolds

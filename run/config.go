@@ -102,6 +102,10 @@ type NetConfig struct {
 	Weights           string       `yaml:"weights"`
 	WeightsChannels   ChannelOrder `yaml:"weights_channels,omitempty"`
 	WeightsClassifier bool         `yaml:"weights_classifier,omitempty"`
+	// Backbone is a file of a pretrained net (package backbone) that features of the pictures are taken from, for the
+	// net mlp to learn; InputSize is that of its input then. BackboneLayer is empty for its usual layer.
+	Backbone      string      `yaml:"backbone,omitempty"`
+	BackboneLayer model.Layer `yaml:"backbone_layer,omitempty"`
 }
 
 // ChannelOrder is the order of the channels of a picture in a file of weights.

@@ -56,7 +56,7 @@ func (c *Config) resolveRecipe(chosen choices) {
 	}
 	if c.Rates == "" {
 		c.Rates = recipe.Online
-		if c.Data.Set == dataset.Features {
+		if c.onFeatures() {
 			c.Rates = recipe.FoldsOf + strconv.Itoa(recipe.DefaultFolds)
 		}
 	}

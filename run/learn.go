@@ -42,7 +42,8 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	options := train.Options{
 		Config: plan.Config, Stage: arm.Stage, Net: net, Data: plan.Data.Train, Validation: plan.Data.Validation,
 		Loader: l, Directory: r.dir, Online: plan.Online, Keep: r.keep, Group: r.session.ranks,
-		Wire: r.config.Run.wire(),
+		Backbone: r.session.backbone,
+		Wire:     r.config.Run.wire(),
 	}
 	if eachEpoch != nil {
 		options.AfterEpoch = func(ctx context.Context, at train.Position) error {

@@ -26,6 +26,8 @@ type Model struct {
 	file       string // the checkpoint
 	folder     string // that it lies in, often that of a run
 
+	backbone *Backbone // once it was needed; nil for none
+
 	session *Session // with the device, and the data of the run once somebody needs them
 	owned   bool     // the session is of this model alone
 }
@@ -95,6 +97,9 @@ func (s *Session) openModel(file, folder string) (*Model, error) {
 // Close gives back the memory of the net, and the device and data that were opened for it.
 func (m *Model) Close() error {
 	err := m.net.Close()
+	if m.backbone != nil {
+		err = cmp.Or(err, m.backbone.Close())
+	}
 	if m.owned {
 		err = cmp.Or(err, m.session.Close())
 	}
@@ -113,8 +118,9 @@ func (m *Model) Net() *model.Net { return m.net }
 // File is the path of the checkpoint.
 func (m *Model) File() string { return m.file }
 
-// TakesFeatures reports whether the model takes vectors of features instead of pictures.
-func (m *Model) TakesFeatures() bool { return m.net.Config().Input > 0 }
+// TakesFeatures reports whether the model takes vectors of features instead of pictures. One with a backbone takes
+// pictures.
+func (m *Model) TakesFeatures() bool { return m.net.Config().Input > 0 && m.checkpoint.Backbone == nil }
 
 // openData opens the data of the run that the model is from, unless its session has data already. labelMemory is how
 // many MiB of their labels are held, 0 for as many as the run says.
@@ -142,7 +148,7 @@ func (m *Model) openData(ctx context.Context, labelMemory int) (*Session, error)
 		return nil, err
 	}
 	s.Config, s.Data = c, data
-	return s, nil
+	return s, s.takeFeatures(ctx, featuresOf(m.folder), false, nil)
 }
 
 // compareData warns where the files of the data are others than those that the run has learned from: what is measured

@@ -120,7 +120,11 @@ func (m *Model) scorePictures(ctx context.Context, paths []string,
 		return nil, nil, err
 	}
 	o.skipped(skipped)
-	p, scores, err := m.score(ctx, dataset.Pictures(files, m.vocabulary, o.MaxPixels), o)
+	set, err := m.throughBackbone(ctx, dataset.Pictures(files, m.vocabulary, o.MaxPixels), &o.Reading)
+	if err := m.agree(err); err != nil {
+		return nil, nil, err
+	}
+	p, scores, err := m.score(ctx, set, o)
 	if err == nil {
 		p.names, p.Skipped = pictureNames(paths, files), skipped
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"nmn/group"
 	"nmn/internal/setting"
@@ -101,6 +102,9 @@ type Session struct {
 	Log     *slog.Logger
 	Observe Observer
 
+	backbone *train.Backbone // that the features are of; nil where they are of none
+	features time.Duration   // that taking all of them would last; 0 where they were taken
+
 	ranks    group.Group // never nil
 	prepared bool
 	// Trackers are told of runs by names below root, the folder of all of them, and whole is what they are parts of; all
@@ -127,6 +131,13 @@ type OptionsOf[O any] struct {
 	// Group are the ranks that do the work together; nil for this process alone. All ranks make the same calls, and those
 	// but rank 0 with folders that FollowRun has given them.
 	Group group.Group
+	// Features is a folder that keeps the features that a backbone takes of pictures; empty for none. Those that it has
+	// are not computed again.
+	Features string
+	// SampleFeatures times a backbone on a few pictures, and goes on with features that mean nothing.
+	SampleFeatures bool
+	// FeaturesTaken is called with how many of all pictures a backbone has seen; nil for nobody.
+	FeaturesTaken func(done, of int)
 }
 
 // Open opens the device and the data of a configuration. What this leaves open, such as the recipe, is filled in; what
@@ -147,6 +158,9 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		return nil, cmp.Or(err, s.Close())
 	}
 	s.Tell(Message{Text: s.Data.Describe(), Detail: true})
+	if err := s.takeFeatures(ctx, o.Features, o.SampleFeatures, o.FeaturesTaken); err != nil {
+		return nil, cmp.Or(err, s.Close())
+	}
 	return s, nil
 }
 

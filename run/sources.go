@@ -112,10 +112,14 @@ func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.K
 			break
 		}
 	}
+	pretrained := file.has("net.backbone") || s.gives("net.backbone")
 	images := cmp.Or(s.Images, file.text("data.images"))
 	if set == "" && images != "" && !file.has("data.set") && !s.gives("data.set") &&
 		manifest.IsTree(images) {
 		fallback, set = PaperCOCOPreset, dataset.Manifest
+	}
+	if pretrained { // what is learned is features
+		fallback = FeaturesPreset
 	}
 	return cmp.Or(s.Preset, PresetName(file.text("preset")), fallback), cmp.Or(s.Size, Size(file.text("size"))), set
 }

@@ -34,6 +34,8 @@ func (c *Config) validateNames() error {
 		return fmt.Errorf("size is %q, want quick or full", c.Size)
 	case c.Net.Arch != NetVGG16 && c.Net.Arch != NetScenes && c.Net.Arch != NetMLP:
 		return fmt.Errorf("net.arch is %q, want vgg16, scenes or mlp", c.Net.Arch)
+	case c.Net.Backbone != "" || c.Net.BackboneLayer != "":
+		return c.validateBackbone()
 	case (c.Net.Arch == NetMLP) != (c.Data.Set == dataset.Features):
 		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (`data.features.train.features` FILE), the others are for pictures",
 			c.Net.Arch, c.Data.Set)
@@ -101,6 +103,9 @@ func (c *Config) ValidateRecipe() error {
 // validateAugment refuses augmentations that the data cannot have.
 func (c *Config) validateAugment() error {
 	switch a := c.Train.Augment; {
+	case c.Net.Backbone != "" && a.Pictures():
+		return setting.Errorf("train.augment", "`net.backbone` computes features once, of pictures as they are: of augmentations "+
+			"`train.augment.mixup` alone has an effect on them, leave out the others (%s)", a)
 	case c.Data.Set == dataset.Features && a.Pictures():
 		return setting.Errorf("train.augment",
 			"features are no pictures: of augmentations `train.augment.mixup` alone has an effect on them, leave out the others (%s)", a)

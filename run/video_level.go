@@ -24,7 +24,7 @@ func (c *Config) level() string {
 
 // ByFrame reports whether frames of videos are learned one by one.
 func (c *Config) ByFrame() bool {
-	return c.Data.VideoLevel == dataset.LevelFrame || c.Data.VideoLevel != dataset.LevelVideo && !c.Net.MIL
+	return c.Net.Backbone == "" && (c.Data.VideoLevel == dataset.LevelFrame || c.Data.VideoLevel != dataset.LevelVideo && !c.Net.MIL)
 }
 
 func (c *Config) validateVideo() error {

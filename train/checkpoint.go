@@ -51,6 +51,17 @@ type Checkpoint struct {
 	Best     []Best       `json:"best"`    // at this time, the best first
 	// Pictures says how pictures were read; nil for a net on features, and where an older program has written it.
 	Pictures *Pictures `json:"pictures,omitempty"`
+	// Backbone is the pretrained net that makes features of pictures for this one; nil for none.
+	Backbone *Backbone `json:"backbone,omitempty"`
+}
+
+// Backbone says which pretrained net makes the features that a net learns from.
+type Backbone struct {
+	File     string                `json:"file"` // as it was named
+	SHA256   string                `json:"sha256"`
+	Net      string                `json:"net"` // for people
+	Layer    model.Layer           `json:"layer"`
+	Pictures picture.Preprocessing `json:"pictures"`
 }
 
 // Pictures says how pictures become the input of a net, beside its size, mean and scale.

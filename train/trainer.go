@@ -49,6 +49,8 @@ type Options struct {
 	// Keep, where set, is given each validation before it counts as done. Where it fails, the stage ends with its error,
 	// and a resumed one validates again.
 	Keep func(*Evaluated) error
+	// Backbone is the pretrained net that Data has the features of, which checkpoints tell; nil for none.
+	Backbone *Backbone
 	// Group are the ranks that train this net together; nil for this process alone.
 	Group group.Group
 	// Wire is how gradients travel between them. Runs of one training must agree on it.

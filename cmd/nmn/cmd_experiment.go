@@ -115,7 +115,8 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
 		e.metrics = metricsOptions{} // there is nothing to watch
 	}
 	access := p.trackingFromEnvironment(&e.Config.Tracking, cmd.Flags().Changed)
-	s, err := openWatched(ctx, p, e.Config, e.metrics, access)
+	s, err := openWatched(ctx, p, e.Config, e.metrics, access, keepsFeatures(p, e.Dir),
+		func(o *run.Options) { o.SampleFeatures = e.jobs.list })
 	if err != nil {
 		return err
 	}

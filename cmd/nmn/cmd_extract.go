@@ -232,7 +232,7 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 // write extracts, and says what was written: in JSON an object, or a list of them where several layers were asked for.
 func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]run.Extracted, error)) error {
 	o := c.options
-	o.Progress = p.extracted()
+	o.Progress = p.counted("extracted", "pictures")
 	o.Skipped = p.tellSkipped
 	o.LeftOut = func(bad []loader.BadSample, set *loader.Set) {
 		p.status.clear()
@@ -257,8 +257,9 @@ func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]r
 	return nil
 }
 
-// extracted shows how far an extraction is, and how long the rest will take; nil for nobody.
-func (p *program) extracted() func(done, of int) {
+// counted shows how much of something is done, and how long the rest will take; nil for nobody.
+func (p *program) counted(what, of string) func(done, of int) {
+	noun := of
 	audience := p.audience()
 	if audience == nobody {
 		return nil
@@ -275,7 +276,7 @@ func (p *program) extracted() func(done, of int) {
 		}
 		drawn = now
 		left := time.Duration(float64(now.Sub(began)) / float64(done) * float64(of-done))
-		line := fmt.Sprintf("extracted: %d %%, %d of %d pictures, %v left", 100*done/of, done, of, left.Round(time.Second))
+		line := fmt.Sprintf("%s: %d %%, %d of %d %s, %v left", what, 100*done/of, done, of, noun, left.Round(time.Second))
 		if audience == person {
 			p.status.show(line)
 		} else {

@@ -49,6 +49,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
   nmn train --captions captions_train2014.json --images train2014 --vocab vocab.txt \
     --val-captions captions_val2014.json --val-images val2014 --init vgg16.pth
   nmn train --manifest pictures.csv --init vgg16.pth --run-dir runs/mine
+  nmn train --manifest pictures.csv --backbone dinov2.safetensors --input-size 224 --run-dir runs/mine
   nmn train --clips train/ --val-clips val/ --mil --run-dir runs/clips
   nmn train --arm star --optimizer adamw --weight-decay 0.01 --ema 0.999 --find-learning-rate
   nmn train --resume runs/fd`,
@@ -107,7 +108,8 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	} else {
 		access = p.trackingFromEnvironment(&t.config.Tracking, cmd.Flags().Changed)
 	}
-	s, err := openWatched(ctx, p, t.config, t.metrics, access)
+	s, err := openWatched(ctx, p, t.config, t.metrics, access, keepsFeatures(p, t.runDir),
+		func(o *run.Options) { o.SampleFeatures = t.dryRun })
 	if err != nil {
 		return err
 	}

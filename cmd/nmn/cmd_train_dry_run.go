@@ -27,7 +27,13 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 	if s, err = s.With(ctx, *c); err != nil {
 		return err
 	}
-	total := time.Duration(0)
+	total := s.FeatureTime()
+	if total > 0 {
+		if _, err := fmt.Fprintf(p.out, "features    about %v to take those of all pictures, once\n",
+			total.Round(time.Second)); err != nil {
+			return err
+		}
+	}
 	for _, a := range arms {
 		duration, err := planArm(ctx, p, s, a)
 		if err != nil {

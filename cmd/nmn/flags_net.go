@@ -1,9 +1,12 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nmn/model"
 	"nmn/run"
 )
 
@@ -42,4 +45,9 @@ func netFlags(cmd *cobra.Command, c *run.Config) {
 	enum(r, &n.Pixels, "pixels", "`scale` of pixels that vgg16 sees, that of torchvision's weights and random "+
 		"starts, or that of Caffe's weights", run.PixelsUnit, run.PixelsRaw)
 	initFlags(r, n)
+	r.file(&n.Backbone, "backbone", "`file` of a pretrained net, recognised by its tensors, that features of the pictures "+
+		"are taken from once, for the net mlp to learn: a vision transformer, a ResNet or a VGG16. --input-size is that "+
+		"of its input", "pth", "pt", "bin", "safetensors", "npz", "caffemodel")
+	enum(r, &n.BackboneLayer, "backbone-layer", "`layer` of it (default the first that it has)",
+		slices.Concat(transformerLayers(), []model.Layer{model.Pool5, model.FC7})...)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -147,17 +148,29 @@ type watchedSession struct {
 // The address comes first: reading data may take minutes, and who asks for metrics, or whether the program is
 // up, gets an answer.
 func openWatched(ctx context.Context, p *program, c run.Config, metrics metricsOptions,
-	access mlflow.Access) (*watchedSession, error) {
+	access mlflow.Access, more ...func(*run.Options)) (*watchedSession, error) {
 	w, err := openWatch(ctx, p, metrics)
 	if err != nil {
 		return nil, err
 	}
-	s, err := run.Open(ctx, c, run.Options{Log: p.log, Observer: w.observer(), MLflow: access, Group: p.ranks})
+	o := run.Options{Log: p.log, Observer: w.observer(), MLflow: access, Group: p.ranks}
+	for _, add := range more {
+		add(&o)
+	}
+	s, err := run.Open(ctx, c, o)
+	p.status.clear()
 	if err != nil {
 		w.ended(ctx, err)
 		return nil, cmp.Or(err, w.close())
 	}
 	return &watchedSession{s, w}, nil
+}
+
+// keepsFeatures has the features that a backbone takes of pictures kept in the folder of a run or of an experiment.
+func keepsFeatures(p *program, dir string) func(*run.Options) {
+	return func(o *run.Options) {
+		o.Features, o.FeaturesTaken = filepath.Join(dir, run.FeaturesFolder), p.counted("features", "pictures")
+	}
 }
 
 // observer shows people what a session does.

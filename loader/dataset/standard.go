@@ -8,7 +8,7 @@ import (
 
 // Standardise measures the features of the training split, where the configuration asks for it.
 func (d *Splits) Standardise(ctx context.Context, c *Config) (constant int, err error) {
-	if c.Set != Features || !c.Features.Standardise {
+	if d.Train.Vectors == nil || !c.Features.Standardise {
 		return 0, nil
 	}
 	standard, moments, err := loader.Measure(ctx, d.Train)

@@ -142,6 +142,18 @@ func (s *Source) place(bag, frame int) (file int, err error) {
 	return s.offsets[bag] + frame, nil
 }
 
+// Identity names the files of a row; see loader.Identity.
+func (s *Source) Identity(bag int) (string, error) {
+	if _, err := s.place(bag, 0); err != nil {
+		return "", err
+	}
+	frames := make([]int, s.Frames(bag))
+	for i := range frames {
+		frames[i] = s.offsets[bag] + i
+	}
+	return loader.Identities(s.files, frames)
+}
+
 // WithMaxPixels is a source of the same files that refuses pictures of more than n pixels.
 func (s *Source) WithMaxPixels(n int) (loader.Source, error) {
 	limits := s.files.Limits()
