@@ -69,7 +69,7 @@ func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) 
 	c.Run.Device, c.Run.Threads = cmp.Or(o.Device, c.Run.Device), cmp.Or(o.Threads, c.Run.Threads)
 	c.Run.LabelMemory = dataset.HoldAll
 	if o.Features == "" {
-		o.Features = featuresOf(dir)
+		o.Features = FeaturesOf(dir)
 	}
 	s, err := Open(ctx, c, o.Options)
 	if err != nil {

@@ -64,9 +64,9 @@ func (c *Config) validateBackbone() error {
 	return nil
 }
 
-// featuresOf is the folder of features of the run that a folder belongs to: its own, or that of a folder above, for a
-// stage or a run of an experiment.
-func featuresOf(folder string) string {
+// FeaturesOf is the folder of features of the run that a folder belongs to: its own, or that of a folder above, for a
+// stage or a run of an experiment; empty where there is none.
+func FeaturesOf(folder string) string {
 	at := folder
 	for range 4 {
 		if own := filepath.Join(at, FeaturesFolder); durable.Exists(own) {
@@ -84,9 +84,6 @@ func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, 
 	n := &s.Config.Net
 	if n.Backbone == "" || s.Data == nil || s.Data.Train.Vectors != nil {
 		return nil
-	}
-	if err := s.agree(s.checkBeforeFeatures(folder)); err != nil {
-		return err
 	}
 	b, err := s.OpenBackbone(ctx, n.Backbone, n.InputSize)
 	if err := s.agree(err); err != nil {
@@ -110,12 +107,11 @@ func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, 
 }
 
 // checkBeforeFeatures refuses a folder with another run before features are taken for minutes.
-func (s *Session) checkBeforeFeatures(folder string) error {
-	run := filepath.Dir(folder)
-	if folder == "" || !durable.Exists(filepath.Join(run, ConfigFile)) {
+func (s *Session) checkBeforeFeatures(dir string) error {
+	if !durable.Exists(filepath.Join(dir, ConfigFile)) {
 		return nil
 	}
-	return checkFolder(run, ofRun, &s.Config)
+	return checkFolder(dir, ofRun, &s.Config)
 }
 
 // about describes the backbone for checkpoints.
@@ -176,7 +172,11 @@ func (t *taking) all(ctx context.Context, folder string) error {
 	if err := s.agree(err); err != nil {
 		return err
 	}
-	s.Tell(Message{Topic: "pictures", Text: fmt.Sprintf("%d, of which %d have features from before", bags, have)})
+	text := fmt.Sprintf("the features of %d pictures are taken", bags-have)
+	if have > 0 {
+		text = fmt.Sprintf("those of %d pictures were taken before; %d are left", have, bags-have)
+	}
+	s.Tell(Message{Topic: "features", Text: text, Detail: have == bags})
 	why, err := t.compute(ctx, missing, bags-have)
 	if err != nil {
 		return err

@@ -148,7 +148,7 @@ func (m *Model) openData(ctx context.Context, labelMemory int) (*Session, error)
 		return nil, err
 	}
 	s.Config, s.Data = c, data
-	return s, s.takeFeatures(ctx, featuresOf(m.folder), false, nil)
+	return s, s.takeFeatures(ctx, FeaturesOf(m.folder), false, nil)
 }
 
 // compareData warns where the files of the data are others than those that the run has learned from: what is measured

@@ -132,8 +132,9 @@ type OptionsOf[O any] struct {
 	// but rank 0 with folders that FollowRun has given them.
 	Group group.Group
 	// Features is a folder that keeps the features that a backbone takes of pictures; empty for none. Those that it has
-	// are not computed again.
-	Features string
+	// are not computed again. RunDir is the folder of the run or of the experiment that is to be written: it keeps them in
+	// its FeaturesFolder, and one with another run is refused before any are taken.
+	Features, RunDir string
 	// SampleFeatures times a backbone on a few pictures, and goes on with features that mean nothing.
 	SampleFeatures bool
 	// FeaturesTaken is called with how many of all pictures a backbone has seen; nil for nobody.
@@ -158,7 +159,14 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		return nil, cmp.Or(err, s.Close())
 	}
 	s.Tell(Message{Text: s.Data.Describe(), Detail: true})
-	if err := s.takeFeatures(ctx, o.Features, o.SampleFeatures, o.FeaturesTaken); err != nil {
+	folder := o.Features
+	if o.RunDir != "" && s.Config.Net.Backbone != "" {
+		if err := s.agree(s.checkBeforeFeatures(o.RunDir)); err != nil {
+			return nil, cmp.Or(err, s.Close())
+		}
+		folder = filepath.Join(o.RunDir, FeaturesFolder)
+	}
+	if err := s.takeFeatures(ctx, folder, o.SampleFeatures, o.FeaturesTaken); err != nil {
 		return nil, cmp.Or(err, s.Close())
 	}
 	return s, nil

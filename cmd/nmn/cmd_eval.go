@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -152,7 +153,9 @@ func (e *evalCommand) score(ctx context.Context, p *program, file string) (resul
 	if e.options.Split == "train" {
 		e.config.Run.LabelMemory = dataset.HoldAll
 	}
-	s, err := openWatched(ctx, p, e.config, metricsOptions{}, mlflow.Access{})
+	s, err := openWatched(ctx, p, e.config, metricsOptions{}, mlflow.Access{}, func(o *run.Options) {
+		o.Features, o.FeaturesTaken = run.FeaturesOf(filepath.Dir(file)), p.counted("features", "pictures")
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -169,7 +168,7 @@ func openWatched(ctx context.Context, p *program, c run.Config, metrics metricsO
 // keepsFeatures has the features that a backbone takes of pictures kept in the folder of a run or of an experiment.
 func keepsFeatures(p *program, dir string) func(*run.Options) {
 	return func(o *run.Options) {
-		o.Features, o.FeaturesTaken = filepath.Join(dir, run.FeaturesFolder), p.counted("features", "pictures")
+		o.RunDir, o.FeaturesTaken = dir, p.counted("features", "pictures")
 	}
 }
 
