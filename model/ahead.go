@@ -14,32 +14,37 @@ func (n *Net) planAhead(p *Plan, training bool) {
 	}
 	c := &p.chunks[0]
 	var down, up []conv.Call
-	flat, lowest := 0, n.lowest(false)
-	add := func(l layer, x, y output, mask *tensor.Tensor, relu bool) {
-		params := conv.Params{Pad: l.pad}
+	add := func(l *layer, x, y output, mask *tensor.Tensor, params conv.Params, above bool) {
 		if training && l.w.G != nil {
-			down = append(down, conv.Call{Pass: conv.FilterGradient, X: x.y, W: l.w.G, Y: y.dy, Params: params})
+			down = append(down, conv.Call{Pass: conv.FilterGradient, X: x.y, W: l.w.G, Y: y.dy, Params: l.params()})
 		}
-		if training && flat > lowest {
-			down = append(down, conv.Call{Pass: conv.DataGradient, X: x.dy, W: l.w.Filter(), Y: y.dy, Mask: mask, Params: params})
+		if training && above {
+			down = append(down, conv.Call{Pass: conv.DataGradient, X: x.dy, W: l.w.Filter(), Y: y.dy, Mask: mask,
+				Params: l.params()})
 		}
-		params.ReLU = relu
 		up = append(up, conv.Call{Pass: conv.Forward, X: x.y, W: l.w.Filter(), Y: y.y, Bias: l.b.W, Params: params})
-		flat++
 	}
-	for i, block := range n.blocks {
-		for j, l := range block {
-			x, mask := n.below(c, i, j)
-			add(l, x, c.convs[i][j], mask, true)
+	for i, u := range n.units {
+		if u.Kind != Convolution {
+			continue
 		}
+		x, params := c.at(u.X), u.params()
+		var mask *tensor.Tensor
+		if u.final {
+			mask = u.below.mask(x)
+		}
+		params.ReLU = u.ReLU
+		add(&u.layer, x, c.maps[i], mask, params, n.needed[u.X])
 	}
-	for i, l := range n.fc {
+	lowest := n.lowest(false)
+	for i := range n.fc {
+		l := &n.fc[i]
 		x, mask := n.belowHead(c, i)
-		y := output{c.logits, c.dLogits}
+		y, params := output{c.logits, c.dLogits}, l.params()
 		if i < len(c.hidden) {
-			y = c.hidden[i]
+			y, params.ReLU = c.hidden[i], true
 		}
-		add(l, x, y, mask, i < len(c.hidden))
+		add(l, x, y, mask, params, len(n.units)+i > lowest)
 	}
 	for i := len(down) - 1; i >= 0; i-- {
 		up = append(up, down[i])

@@ -6,7 +6,6 @@ import (
 	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
-	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
 )
 
@@ -144,13 +143,13 @@ func (n *Net) backwardNoise(p *Plan, o StepOptions) error {
 // gradient of the pooled features.
 func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 	lowest := n.lowest(o.InputGradient)
-	flat := n.depth() // position of the head's first layer, counted over all convolutions
+	flat := len(n.units) // position of the head's first layer, counted over all units
 	dy := c.dLogits
 	for i := len(n.fc) - 1; i >= 0; i-- {
-		l := n.fc[i]
+		l := &n.fc[i]
 		n.sections.begin(backwardPass, l.name)
 		x, _ := n.belowHead(c, i)
-		if err := n.backwardParams(l, x.y, dy, o); err != nil {
+		if err := n.learn(l, x.y, dy, o); err != nil {
 			return err
 		}
 		if err := o.done(len(n.fc) - i); err != nil {
@@ -167,17 +166,17 @@ func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 	if o.Part == UpperPart {
 		return nil
 	}
-	return n.backwardBlocks(c, o, lowest)
+	return n.backwardUnits(c, o, lowest)
 }
 
 // backwardLower is what backward leaves out of an UpperPart.
 func (n *Net) backwardLower(p *Plan, o StepOptions) error {
 	lowest := n.lowest(o.InputGradient)
-	if lowest >= n.depth() {
+	if lowest >= len(n.units) {
 		return nil
 	}
 	o.Accumulate = o.Accumulate || len(p.chunks) > 1
-	return n.backwardBlocks(&p.chunks[0], o, lowest)
+	return n.backwardUnits(&p.chunks[0], o, lowest)
 }
 
 // backwardHead computes the gradient of the input of layer i of the head from that of its output. Where
@@ -206,134 +205,31 @@ func (n *Net) backwardHead(c *chunk, i int, dy *tensor.Tensor, noisy bool) error
 // input is 0 where either the ReLU or the dropout of that layer is, so that one mask serves both, and
 // DropoutGrad then scales what was kept; a pool masks by itself, and the input of the net has no mask.
 func (n *Net) belowHead(c *chunk, i int) (x output, mask *tensor.Tensor) {
-	last := len(n.blocks) - 1
-	switch {
-	case i > 0:
+	if i > 0 {
 		return c.hidden[i-1], c.hidden[i-1].y
-	case last < 0:
-		return output{c.x, c.dx}, nil
-	case n.pools(last):
-		return c.pools[last], nil
 	}
-	top := c.convs[last][len(c.convs[last])-1]
-	return top, top.y
+	x = c.at(len(n.units))
+	if len(n.units) > 0 {
+		mask = n.units[len(n.units)-1].mask(x)
+	}
+	return x, mask
 }
 
-func (n *Net) backwardBlocks(c *chunk, o StepOptions, lowest int) error {
-	flat := n.depth()
-	for i := len(n.blocks) - 1; i >= 0; i-- {
-		convs := c.convs[i]
-		if n.pools(i) {
-			n.sections.begin(backwardPass, n.blocks[i][len(convs)-1].name) // with its pool
-			if err := n.backwardPool(c, i, o); err != nil {
-				return err
-			}
-		}
-		biased := n.pools(i) // the pass above has taken the bias gradient along
-		for j := len(convs) - 1; j >= 0; j-- {
-			flat--
-			l, dy := n.blocks[i][j], convs[j].dy
-			n.sections.begin(backwardPass, l.name)
-			x, mask := n.below(c, i, j)
-			learn := n.backwardParams
-			if biased {
-				learn = n.backwardFilter
-			}
-			if err := learn(l, x.y, dy, o); err != nil {
-				return err
-			}
-			if err := o.done(len(n.fc) + n.depth() - flat); err != nil {
-				return err
-			}
-			if flat <= lowest {
-				if o.InputGradient {
-					return n.backend.ConvGradData(c.dx, dy, l.w.Filter(), nil, conv.Params{Pad: l.pad})
-				}
-				return nil
-			}
-			if biased = j > 0 && n.blocks[i][j-1].b.G != nil; biased {
-				err := n.backend.ConvGradDataBias(x.dy, n.blocks[i][j-1].b.G, dy, l.w.Filter(), mask,
-					conv.Params{Pad: l.pad, Accumulate: o.Accumulate})
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			if err := n.backend.ConvGradData(x.dy, dy, l.w.Filter(), mask, conv.Params{Pad: l.pad}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// backwardPool goes through the pool of a block and the ReLU below it, and takes the bias gradient of the
-// convolution below that along, whose output gradient it writes.
-func (n *Net) backwardPool(c *chunk, block int, o StepOptions) error {
-	convs, pooled, b := c.convs[block], c.pools[block], n.blocks[block][len(n.blocks[block])-1].b
-	top := convs[len(convs)-1]
-	if b.G == nil {
-		return n.backend.MaxPoolGrad(top.dy, pooled.dy, top.y, pooled.y, true)
-	}
-	return n.backend.MaxPoolGradBias(top.dy, b.G, pooled.dy, top.y, pooled.y,
-		pool.MaxGradParams{ReLU: true, Accumulate: o.Accumulate})
-}
-
-// below is the input of convolution j of block i, and the mask of its gradient: the output of a ReLU,
-// or nil below a pool, whose own gradient holds the mask.
-func (n *Net) below(c *chunk, i, j int) (x output, mask *tensor.Tensor) {
-	switch {
-	case j > 0:
-		return c.convs[i][j-1], c.convs[i][j-1].y
-	case i > 0:
-		return c.pools[i-1], nil
-	}
-	return output{y: c.x}, nil
-}
-
-func (n *Net) backwardParams(l layer, x, dy *tensor.Tensor, o StepOptions) error {
-	if err := n.backwardFilter(l, x, dy, o); err != nil || l.b.G == nil {
+// learn computes the gradients of a layer's parameters.
+func (n *Net) learn(l *layer, x, dy *tensor.Tensor, o StepOptions) error {
+	if err := n.learnFilter(l, x, dy, o); err != nil || l.b.G == nil {
 		return err
 	}
-	return n.backend.ConvGradBias(l.b.G, dy, conv.Params{Pad: l.pad, Accumulate: o.Accumulate})
+	params := l.params()
+	params.Accumulate = o.Accumulate
+	return n.backend.ConvGradBias(l.b.G, dy, params)
 }
 
-func (n *Net) backwardFilter(l layer, x, dy *tensor.Tensor, o StepOptions) error {
+func (n *Net) learnFilter(l *layer, x, dy *tensor.Tensor, o StepOptions) error {
 	if l.w.G == nil {
 		return nil
 	}
-	return n.backend.ConvGradFilter(l.w.G, x, dy, conv.Params{Pad: l.pad, Accumulate: o.Accumulate})
-}
-
-// depth is the number of convolutions in the blocks.
-func (n *Net) depth() int {
-	depth := 0
-	for _, block := range n.blocks {
-		depth += len(block)
-	}
-	return depth
-}
-
-// lowest is the position of the first layer that learns, counted over all convolutions from the
-// input; the gradient of the input wants all of them.
-func (n *Net) lowest(input bool) int {
-	if input {
-		return 0
-	}
-	position := 0
-	for _, block := range n.blocks {
-		for _, l := range block {
-			if l.w.G != nil || l.b.G != nil {
-				return position
-			}
-			position++
-		}
-	}
-	for _, l := range n.fc {
-		if l.w.G != nil || l.b.G != nil {
-			return position
-		}
-		position++
-	}
-	return position
+	params := l.params()
+	params.Accumulate = o.Accumulate
+	return n.backend.ConvGradFilter(l.w.G, x, dy, params)
 }

@@ -12,8 +12,7 @@ import (
 type chunk struct {
 	pixels, sizes, flips, keys *tensor.Tensor // of its frames
 	x, dx                      *tensor.Tensor // input; dx is nil without InputGradient
-	convs                      [][]output     // output of each convolution of each block
-	pools                      []output       // output of each block's pool; the last is empty without one
+	maps                       []output       // outputs of the backbone's units
 	hidden                     []output       // outputs of the head except for the last layer's, after ReLU and dropout
 	features                   *tensor.Tensor // the map that the noise model sees
 	logits, dLogits            *tensor.Tensor
@@ -21,6 +20,14 @@ type chunk struct {
 	// The features pooled: over the bags where the chunk is the whole plan, else over each frame, and bags
 	// is nil.
 	pooled, dPooled, bags *tensor.Tensor
+}
+
+// at is a map of the backbone: 0 is the input.
+func (c *chunk) at(m int) output {
+	if m == 0 {
+		return output{c.x, c.dx}
+	}
+	return c.maps[m-1]
 }
 
 // ChunkFrames limits how many frames go through the layers together, 0 for no limit. A batch of more is cut
@@ -88,32 +95,21 @@ func (n *Net) viewChunks(p *Plan, v *viewer) {
 	}
 }
 
-// viewLayers cuts outputs and gradients of so many frames. The gradient of every layer's output lies in the
-// buffer that the gradient of the layer above does not use.
+// viewLayers cuts outputs and gradients of so many frames.
 func (n *Net) viewLayers(c *chunk, v *viewer, frames int) {
-	shapes, turn, next := n.shapes(), 0, 0
-	take := func() output {
-		s := shapes[next]
-		a := output{
-			y:  v.rows(n.memory.outputs[next], frames),
-			dy: v.Start(n.memory.gradients[turn], frames, s.h, s.w, s.c),
+	shapes := n.shapes()
+	take := func(i, buffer int) output {
+		o, s := output{y: v.rows(n.memory.outputs[i], frames)}, shapes[i]
+		if n.capacity.training {
+			o.dy = v.Start(n.memory.gradients[buffer], frames, s.h, s.w, s.c)
 		}
-		next, turn = next+1, 1-turn
-		return a
+		return o
 	}
-	for i, block := range n.blocks {
-		var outputs []output
-		for range block {
-			outputs = append(outputs, take())
-		}
-		c.convs = append(c.convs, outputs)
-		c.pools = append(c.pools, output{})
-		if n.pools(i) {
-			c.pools[i] = take()
-		}
+	for i, u := range n.units {
+		c.maps = append(c.maps, take(i, u.buffer))
 	}
-	for range len(n.fc) - 1 {
-		c.hidden = append(c.hidden, take())
+	for i, buffer := range n.turns {
+		c.hidden = append(c.hidden, take(len(n.units)+i, buffer))
 	}
 	features, _ := n.belowHead(c, n.config.tap())
 	c.features = features.y

@@ -23,10 +23,14 @@ type Config struct {
 	// Size is the height of the input in pixels, and its width unless Width is set.
 	Size  int `yaml:"size" json:"size"`
 	Width int `yaml:"width,omitempty" json:"width,omitempty"`
-	// Depths and Widths give, for each block, the number of 3×3 convolutions and their channels.
+	// Residual makes the net a residual one of such blocks; empty is VGG.
+	Residual Residual `yaml:"residual,omitempty" json:"residual,omitempty"`
+	// Depths and Widths give, for each block, the number of 3×3 convolutions and their channels; of a residual net, for
+	// each stage, the number of blocks and the channels of their inner convolutions. Its stem has those of the first.
 	Depths []int `yaml:"depths" json:"depths"`
 	Widths []int `yaml:"widths" json:"widths"`
-	// LastPool ends the last block with a max pool as all others end.
+	// LastPool ends the last block with a max pool as all others end. It is VGG's, as FC6 to Dropout are: a residual net
+	// has one layer behind its stages.
 	LastPool bool `yaml:"last_pool" json:"last_pool"`
 	// FC6 and FC7 are the channels of the convolutions that stand for the fully connected layers;
 	// fc6 has FC6Kernel×FC6Kernel cells and padding FC6Pad, fc7 and fc8 are 1×1.
@@ -112,7 +116,10 @@ func (c Config) Narrow(factor float64) Config {
 		c.Hidden = scaled(c.Hidden)
 		return c
 	}
-	c.Widths, c.FC6, c.FC7 = scaled(c.Widths), scale(c.FC6), scale(c.FC7)
+	c.Widths = scaled(c.Widths)
+	if c.Residual == Plain {
+		c.FC6, c.FC7 = scale(c.FC6), scale(c.FC7)
+	}
 	return c
 }
 
@@ -145,7 +152,7 @@ func (c Config) Validate() error {
 	if c.Width < 0 {
 		return fmt.Errorf("model: width is %d, want 0 (the same as size) or more", c.Width)
 	}
-	if h, w := c.featureGrid(); c.Input == 0 && min(h, w)+2*c.FC6Pad < c.FC6Kernel {
+	if h, w := c.featureGrid(); c.Input == 0 && c.Residual == Plain && min(h, w)+2*c.FC6Pad < c.FC6Kernel {
 		return fmt.Errorf("model: an input of %d×%d pixels leaves %d×%d cells before fc6, which needs %d: raise size "+
 			"or lower fc6-kernel",
 			c.Size, c.width(), h, w, c.FC6Kernel-2*c.FC6Pad)
@@ -153,9 +160,17 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// validateInput checks the fields that only nets on pictures, or only nets on features, have.
+// validateInput checks the fields that only nets on pictures, only nets on features, or only VGG has.
 func (c Config) validateInput() error {
 	switch {
+	case c.Residual != Plain && c.Residual != Basic && c.Residual != Bottleneck:
+		return fmt.Errorf("model: residual is %q, want basic or bottleneck, or nothing for VGG", c.Residual)
+	case c.Residual != Plain && c.Input != 0:
+		return fmt.Errorf("model: a net on features has no residual blocks, and residual is %q", c.Residual)
+	case c.Residual != Plain && (c.LastPool || c.FC6 != 0 || c.FC7 != 0 || c.FC6Kernel != 0 || c.FC6Pad != 0 ||
+		c.Dropout != 0):
+		return fmt.Errorf("model: a residual net has one layer behind its stages: last_pool %t, fc6 %d, fc7 %d, fc6_kernel "+
+			"%d, fc6_pad %d and dropout %g are for VGG", c.LastPool, c.FC6, c.FC7, c.FC6Kernel, c.FC6Pad, c.Dropout)
 	case c.Input == 0 && (len(c.Depths) == 0 || len(c.Depths) != len(c.Widths)):
 		return fmt.Errorf("model: depths %v and widths %v need one entry for each block", c.Depths, c.Widths)
 	case c.Input == 0 && (len(c.Hidden) > 0 || c.Standardised):
@@ -185,7 +200,9 @@ func (c Config) sizes() []size {
 		}
 		return all
 	}
-	all = append(all, size{"fc6", c.FC6}, size{"fc7", c.FC7}, size{"fc6-kernel", c.FC6Kernel})
+	if c.Residual == Plain {
+		all = append(all, size{"fc6", c.FC6}, size{"fc7", c.FC7}, size{"fc6-kernel", c.FC6Kernel})
+	}
 	for i := range c.Depths {
 		all = append(all, size{fmt.Sprintf("depths[%d]", i), c.Depths[i]},
 			size{fmt.Sprintf("widths[%d]", i), c.Widths[i]})
@@ -198,17 +215,6 @@ func (c Config) width() int {
 		return c.Width
 	}
 	return c.Size
-}
-
-// featureGrid is the height and width of the last feature map.
-func (c Config) featureGrid() (h, w int) {
-	h, w = c.Size, c.width()
-	for i := range c.Depths {
-		if i < len(c.Depths)-1 || c.LastPool {
-			h, w = (h+1)/2, (w+1)/2
-		}
-	}
-	return h, w
 }
 
 // channels is the number of channels of the input.
@@ -226,9 +232,12 @@ type headLayer struct {
 	kernel, pad int
 }
 
-// head lists the layers after the blocks: fc6, fc7 and fc8 of VGG, or the hidden layers of a net on
-// features and the one that gives the logits, fc1, fc2, ...
+// head lists the layers after the blocks: fc6, fc7 and fc8 of VGG, fc of a residual net, or the hidden layers of a
+// net on features and the one that gives the logits, fc1, fc2, ...
 func (c Config) head() []headLayer {
+	if c.Residual != Plain {
+		return []headLayer{{"fc", "fc", c.Classes, 1, 0}}
+	}
 	if c.Input == 0 {
 		return []headLayer{
 			{"fc6", "classifier.0", c.FC6, c.FC6Kernel, c.FC6Pad},
@@ -271,7 +280,7 @@ func (c Config) Instances() int {
 func (c Config) FeatureWidth() int {
 	switch {
 	case c.Input == 0:
-		return c.Widths[len(c.Widths)-1]
+		return c.Widths[len(c.Widths)-1] * c.Residual.expansion()
 	case len(c.Hidden) > 0:
 		return c.Hidden[len(c.Hidden)-1]
 	}

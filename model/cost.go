@@ -4,6 +4,7 @@ package model
 type LayerShape struct {
 	Name                   string
 	H, W, C, K, R, S, Pad  int
+	Stride                 int
 	OutH, OutW             int
 	Parameters             int
 	NeedsDataGradient      bool
@@ -16,8 +17,7 @@ func (n *Net) Layers() []LayerShape { return n.config.Layers() }
 // Layers lists the convolutions of a network of this configuration, without making it.
 func (c Config) Layers() []LayerShape {
 	var all []LayerShape
-	add := func(name string, h, w, channels, out, kernel, pad int) {
-		shrink := kernel - 1 - 2*pad
+	add := func(name string, h, w, channels, out, kernel, pad, stride int) {
 		l := LayerShape{
 			Name:              name,
 			H:                 h,
@@ -27,8 +27,9 @@ func (c Config) Layers() []LayerShape {
 			R:                 kernel,
 			S:                 kernel,
 			Pad:               pad,
-			OutH:              h - shrink,
-			OutW:              w - shrink,
+			Stride:            stride,
+			OutH:              (h+2*pad-kernel)/stride + 1,
+			OutW:              (w+2*pad-kernel)/stride + 1,
 			Parameters:        out * (kernel*kernel*channels + 1),
 			NeedsDataGradient: len(all) > 0,
 		}
@@ -40,17 +41,22 @@ func (c Config) Layers() []LayerShape {
 		all = append(all, l)
 	}
 	h, w, channels := c.Size, c.width(), c.channels()
-	for i, depth := range c.Depths {
-		for j := range depth {
-			add(blockName(i, j), h, w, channels, c.Widths[i], 3, 1)
-			channels = c.Widths[i]
+	nodes := c.Backbone()
+	for _, node := range nodes {
+		if node.X > 0 {
+			x := nodes[node.X-1]
+			h, w, channels = x.H, x.W, x.C
 		}
-		if i < len(c.Depths)-1 || c.LastPool {
-			h, w = (h+1)/2, (w+1)/2
+		if node.Kind == Convolution {
+			add(node.Name, h, w, channels, node.C, node.Kernel, node.Pad, node.Stride)
 		}
 	}
+	if len(nodes) > 0 {
+		last := nodes[len(nodes)-1]
+		h, w, channels = last.H, last.W, last.C
+	}
 	for _, fc := range c.head() {
-		add(fc.name, h, w, channels, fc.out, fc.kernel, fc.pad)
+		add(fc.name, h, w, channels, fc.out, fc.kernel, fc.pad, 1)
 		h, w = c.Grid()
 		channels = fc.out
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
@@ -66,23 +67,12 @@ func (n *Net) forwardLayers(p *Plan, c *chunk, training bool) error {
 			return err
 		}
 	}
-	x := c.x
-	for i, block := range n.blocks {
-		for j, l := range block {
-			n.sections.begin(forwardPass, l.name)
-			y := c.convs[i][j].y
-			if err := n.backend.Conv(y, x, l.w.Filter(), l.b.W, conv.Params{Pad: l.pad, ReLU: true}); err != nil {
-				return err
-			}
-			x = y
-		}
-		if n.pools(i) {
-			if err := n.backend.MaxPool(c.pools[i].y, x); err != nil {
-				return err
-			}
-			x = c.pools[i].y
+	for i, u := range n.units {
+		if err := n.forwardUnit(c, u, c.maps[i].y); err != nil {
+			return err
 		}
 	}
+	x := c.at(len(n.units)).y
 	for i, o := range c.hidden {
 		l, y := n.fc[i], o.y
 		n.sections.begin(forwardPass, l.name)
@@ -97,6 +87,24 @@ func (n *Net) forwardLayers(p *Plan, c *chunk, training bool) error {
 		x = y
 	}
 	return nil
+}
+
+// forwardUnit computes the output of a unit of the backbone.
+func (n *Net) forwardUnit(c *chunk, u *unit, y *tensor.Tensor) error {
+	x := c.at(u.X).y
+	switch u.Kind {
+	case MaxPool2:
+		return n.backend.MaxPool(y, x)
+	case MaxPool3:
+		return kernels.ErrUnsupported
+	}
+	n.sections.begin(forwardPass, u.name)
+	params := u.params()
+	params.ReLU = u.ReLU
+	if u.Shortcut > 0 {
+		return kernels.ErrUnsupported
+	}
+	return n.backend.Conv(y, x, u.w.Filter(), u.b.W, params)
 }
 
 // pool computes g(X) of the bags of a plan, or of the frames of one of several chunks.

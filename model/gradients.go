@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"nmn/kernels/tensor"
 )
@@ -14,9 +15,9 @@ func (n *Net) Gradients() [][]*Param {
 	for i := len(n.fc) - 1; i >= 0; i-- {
 		all = append(all, learning(n.fc[i]))
 	}
-	for i := len(n.blocks) - 1; i >= 0; i-- {
-		for j := len(n.blocks[i]) - 1; j >= 0; j-- {
-			all = append(all, learning(n.blocks[i][j]))
+	for _, u := range slices.Backward(n.units) {
+		if u.Kind == Convolution {
+			all = append(all, learning(u.layer))
 		}
 	}
 	return all

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nmn/kernels"
+	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
 	"nmn/model/param"
 )
@@ -20,11 +21,14 @@ type Net struct {
 	grads  *tensor.Arena
 	all    []*Param
 
-	blocks [][]layer   // convolutions of each block
-	fc     []layer     // the head: fc6, fc7, fc8, or those of a net on features
-	noise  layer       // U and b; w is nil for a feature-independent model
-	masks  param.Seeds // of dropout, behind the layers of the head but the last
-	large  large       // how many large losses a step treats
+	units           []*unit // of the backbone
+	fc              []layer // the head: fc6, fc7, fc8, one layer of a residual net, or those of a net on features
+	turns           []int   // which buffers the gradients of the hidden maps of the head lie in
+	gradientBuffers int
+	needed          []bool      // of each map, whether something learns below it
+	noise           layer       // U and b; w is nil for a feature-independent model
+	masks           param.Seeds // of dropout, behind the layers of the head but the last
+	large           large       // how many large losses a step treats
 
 	sections sections
 
@@ -40,10 +44,13 @@ type Net struct {
 
 // layer is one convolution.
 type layer struct {
-	name string
-	w, b *Param
-	pad  int
+	name        string
+	w, b        *Param
+	pad, stride int
 }
+
+// params are what the convolution of a layer needs.
+func (l *layer) params() conv.Params { return conv.Params{Pad: l.pad} }
 
 // New makes a network with zero weights: call Init, or Load, or both, before use.
 func New(config Config, backend kernels.Backend) (*Net, error) {
@@ -72,27 +79,25 @@ func New(config Config, backend kernels.Backend) (*Net, error) {
 func (n *Net) build() error {
 	c := n.config
 	channels, held := c.channels(), c.held(n.backend)
-	index := 0 // counts torchvision's features: convolution, ReLU, ..., pool
-	for i, depth := range c.Depths {
-		var block []layer
-		for j := range depth {
-			name := blockName(i, j)
-			w, b, err := n.filter("backbone."+name, fmt.Sprintf("features.%d", index), c.Widths[i], 3, 3, channels,
-				held, false)
+	head := c.head()
+	n.units, n.turns, n.gradientBuffers = newUnits(c.Backbone(), len(head)-1)
+	for _, u := range n.units {
+		if u.Kind == Convolution {
+			if u.below != nil {
+				channels, held = u.below.C, u.below.C
+			}
+			w, b, err := n.filter("backbone."+u.Name, u.File, u.C, u.Kernel, u.Kernel, channels, held, false)
 			if err == nil {
 				err = n.copyFilter(w)
 			}
 			if err != nil {
 				return err
 			}
-			block = append(block, layer{name, w, b, 1})
-			channels, held = c.Widths[i], c.Widths[i]
-			index += 2
+			u.layer = layer{u.Name, w, b, u.Pad, u.Stride}
 		}
-		n.blocks = append(n.blocks, block)
-		index++
+		channels = u.C
 	}
-	for _, fc := range c.head() {
+	for _, fc := range head {
 		w, b, err := n.filter("head."+fc.name, fc.file, fc.out, fc.kernel, fc.kernel, channels, channels, true)
 		if err == nil {
 			err = n.copyFilter(w)
@@ -100,7 +105,7 @@ func (n *Net) build() error {
 		if err != nil {
 			return err
 		}
-		n.fc = append(n.fc, layer{fc.name, w, b, fc.pad})
+		n.fc = append(n.fc, layer{fc.name, w, b, fc.pad, 1})
 		channels = fc.out
 	}
 	if err := n.buildMasks(); err != nil {
@@ -134,7 +139,7 @@ func (n *Net) buildNoise() error {
 			return err
 		}
 		w.Shape, b.Shape = []int{2, 2, c.Classes, c.FeatureWidth()}, []int{2, 2, c.Classes}
-		n.noise = layer{"nmn", w, b, 0}
+		n.noise = layer{"nmn", w, b, 0, 1}
 		return nil
 	}
 	b := &Param{Name: "nmn.bias", File: "nmn.bias", Bias: true, Shape: []int{2, 2, c.Classes}}
@@ -143,7 +148,7 @@ func (n *Net) buildNoise() error {
 		return fmt.Errorf("model: cannot hold %s: %w", b.Name, err)
 	}
 	n.all = append(n.all, b)
-	n.noise = layer{"nmn", nil, b, 0}
+	n.noise = layer{"nmn", nil, b, 0, 1}
 	return nil
 }
 
@@ -196,6 +201,7 @@ func (n *Net) Freeze(frozen func(*Param) bool) error {
 		}
 		p.G = g
 	}
+	n.findNeeded()
 	return nil
 }
 
@@ -220,6 +226,3 @@ func joinClose(err error, n *Net) error {
 	}
 	return err
 }
-
-// blockName is the name that VGG's authors gave to convolution j of block i.
-func blockName(i, j int) string { return fmt.Sprintf("conv%d_%d", i+1, j+1) }

@@ -427,7 +427,7 @@ func TestWeights_RoundTripThroughAFile(t *testing.T) {
 		}
 	}
 	// The file has filters as K, C, R, S.
-	w := n.blocks[0][1].w
+	w := n.units[1].w
 	inFile, shape, err := f.Float32("features.2.weight")
 	if err != nil || !slices.Equal(shape, []int{4, 4, 3, 3}) {
 		t.Fatalf("features.2.weight: %v, %v", shape, err)

@@ -54,8 +54,8 @@ type Plan struct {
 	bags     *tensor.Tensor // Offsets, or nil where every frame is a bag
 }
 
-// output is the output of a layer and a place for its gradient. Gradients lie in two buffers by
-// turns, for each is needed only until the layer below has taken it.
+// output is the output of a layer and a place for its gradient. Gradients lie in a few buffers by
+// turns, for each is needed only until the layers below have taken it.
 type output struct{ y, dy *tensor.Tensor }
 
 type planKey struct{ frames, bags int }
@@ -71,8 +71,8 @@ type memory struct {
 	pixels, sizes, flips, keys, offsets, labels *tensor.Tensor
 	x                                           *tensor.Tensor
 	outputs                                     []*tensor.Tensor // of layers, in the order of shapes()
-	gradients                                   [2]*tensor.Tensor
-	means, dMeans                               *tensor.Tensor // of frames; nil where no batch goes in chunks
+	gradients                                   []*tensor.Tensor // of feature maps, by turns
+	means, dMeans                               *tensor.Tensor   // of frames; nil where no batch goes in chunks
 	dLogits, dO, pooled, dPooled, confidence    *tensor.Tensor
 	targets                                     *tensor.Tensor
 	prob, observed, bagLogit, posterior, loss   *tensor.Tensor
@@ -81,29 +81,18 @@ type memory struct {
 // shape is the output of one layer for one frame.
 type shape struct{ h, w, c int }
 
-// shapes lists the outputs of all layers for one frame: convolutions and pool of each block, then the
-// head.
+// shapes lists the outputs of all layers for one frame: those of the backbone, then the head.
 func (n *Net) shapes() []shape {
 	var all []shape
-	h, w := n.config.Size, n.config.width()
-	for i, block := range n.blocks {
-		for range block {
-			all = append(all, shape{h, w, n.config.Widths[i]})
-		}
-		if n.pools(i) {
-			h, w = (h+1)/2, (w+1)/2
-			all = append(all, shape{h, w, n.config.Widths[i]})
-		}
+	for _, u := range n.units {
+		all = append(all, shape{u.H, u.W, u.C})
 	}
-	h, w = n.config.Grid()
+	h, w := n.config.Grid()
 	for _, fc := range n.config.head() {
 		all = append(all, shape{h, w, fc.out})
 	}
 	return all
 }
-
-// pools reports whether block i ends in a pool.
-func (n *Net) pools(i int) bool { return i < len(n.blocks)-1 || n.config.LastPool }
 
 // Plan returns the buffers for a batch of T frames in N bags (N = T for images). A batch larger than
 // any before moves the buffers: plans made earlier are then invalid. Asking again for a known shape
@@ -177,7 +166,16 @@ func (n *Net) grow(to capacity) error {
 		} else {
 			largest = max(largest, o.h*o.w*o.c)
 		}
+		if i < len(n.units) && n.units[i].shares > 0 {
+			m.outputs = append(m.outputs, nil) // below, once it is there
+			continue
+		}
 		m.outputs = append(m.outputs, alloc(dtype, held, o.h, o.w, o.c))
+	}
+	for i, u := range n.units {
+		if u.shares > 0 {
+			m.outputs[i] = m.outputs[u.shares-1]
+		}
 	}
 	if n.config.Noise == FeatureDependent {
 		m.pooled, m.confidence = alloc(tensor.Float32, b, d), alloc(tensor.Float32, b, 2, 2, k)
@@ -185,10 +183,10 @@ func (n *Net) grow(to capacity) error {
 			m.means = alloc(tensor.Float32, t, 1, 1, d)
 		}
 	}
-	if to.training && largest > 0 {
-		m.gradients[0], m.gradients[1] = alloc(n.maps, to.chunk, largest), alloc(n.maps, to.chunk, largest)
-	}
 	if to.training {
+		for range n.gradientBuffers {
+			m.gradients = append(m.gradients, alloc(n.maps, to.chunk, largest))
+		}
 		grid := shapes[len(shapes)-1]
 		m.dLogits = alloc(tensor.Float32, t, grid.h, grid.w, grid.c)
 		m.targets = alloc(tensor.Float32, b, k)
