@@ -3,7 +3,6 @@ package model
 import (
 	"slices"
 
-	"nmn/kernels"
 	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
 )
@@ -104,13 +103,13 @@ func (n *Net) backwardPool(c *chunk, u *unit, out output, o StepOptions) error {
 	x := c.at(u.X)
 	if !u.below.biasAbove() {
 		if u.Kind == MaxPool3 {
-			return kernels.ErrUnsupported
+			return n.backend.MaxPool3Grad(x.dy, out.dy, x.y, out.y, true)
 		}
 		return n.backend.MaxPoolGrad(x.dy, out.dy, x.y, out.y, true)
 	}
 	params := pool.MaxGradParams{ReLU: true, Accumulate: o.Accumulate}
 	if u.Kind == MaxPool3 {
-		return kernels.ErrUnsupported
+		return n.backend.MaxPool3GradBias(x.dy, u.below.b.G, out.dy, x.y, out.y, params)
 	}
 	return n.backend.MaxPoolGradBias(x.dy, u.below.b.G, out.dy, x.y, out.y, params)
 }

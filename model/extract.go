@@ -12,7 +12,7 @@ import (
 type Layer string
 
 const (
-	Pool5         Layer = "pool5"         // the last feature map, which a noise model sees
+	Pool5         Layer = "pool5"         // the last feature map, which a noise model sees; of a residual net, that of its last stage
 	FC7           Layer = "fc7"           // the layer below the logits, after ReLU
 	Probabilities Layer = "probabilities" // p(y=1|I)
 )
@@ -30,6 +30,9 @@ func (c Config) LayerWidth(l Layer) (int, error) {
 	case Pool5:
 		return c.FeatureWidth(), nil
 	case FC7:
+		if c.Residual != Plain {
+			return 0, fmt.Errorf("model: no %s to extract: a residual net has the layers %s and %s", l, Pool5, Probabilities)
+		}
 		return c.FC7, nil
 	case Probabilities:
 		return c.Classes, nil

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/noise"
 	"nmn/kernels/pixels"
@@ -96,13 +95,13 @@ func (n *Net) forwardUnit(c *chunk, u *unit, y *tensor.Tensor) error {
 	case MaxPool2:
 		return n.backend.MaxPool(y, x)
 	case MaxPool3:
-		return kernels.ErrUnsupported
+		return n.backend.MaxPool3(y, x)
 	}
 	n.sections.begin(forwardPass, u.name)
 	params := u.params()
 	params.ReLU = u.ReLU
 	if u.Shortcut > 0 {
-		return kernels.ErrUnsupported
+		return n.backend.ConvAdd(y, x, u.w.Filter(), u.b.W, c.at(u.Shortcut).y, params)
 	}
 	return n.backend.Conv(y, x, u.w.Filter(), u.b.W, params)
 }

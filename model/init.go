@@ -3,6 +3,8 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"nmn/internal/rng"
 )
@@ -32,6 +34,11 @@ func PaperInit(seed uint64) InitConfig {
 // Init draws all weights from normal distributions: with He et al.'s deviation for layers with a ReLU (less for
 // nets on features), with the configured ones for the last layer and the noise model. Biases start at 0
 // elsewhere. Each parameter has a stream of its own, so that it does not depend on the others.
+//
+// A residual net, which has no batch normalisation to hold its scale, starts as Zhang et al., "Fixup Initialization:
+// Residual Learning Without Normalization" (2019) have it: the last convolution of each block is 0, so that at first
+// every block passes on its shortcut, and the others of the block are drawn with He et al.'s deviation times
+// L^(-1/(2m-2)), with L blocks in the net and m convolutions in a block. Stem and shortcuts have He et al.'s.
 func (n *Net) Init(c InitConfig) error {
 	classifier, err := spread("classifier bias", c.ClassifierBias, n.config.Classes)
 	if err != nil {
@@ -52,7 +59,7 @@ func (n *Net) Init(c InitConfig) error {
 		case p == n.classifier().b:
 			copy(values, classifier)
 		case !p.Bias:
-			draw(values, &stream, n.hiddenDeviation(len(values)/p.W.Dim(0)))
+			draw(values, &stream, n.hiddenDeviation(len(values)/p.W.Dim(0))*n.branchFactor(p))
 		}
 		if err := p.SetValues(n.backend, values); err != nil {
 			return fmt.Errorf("model: cannot set %s: %w", p.Name, err)
@@ -86,6 +93,28 @@ func (n *Net) hiddenDeviation(fanIn int) float64 {
 		return math.Sqrt(1 / (3 * float64(fanIn)))
 	}
 	return math.Sqrt(2 / float64(fanIn))
+}
+
+// branchFactor is what the deviation of a convolution in a residual block is multiplied by; 1 elsewhere.
+func (n *Net) branchFactor(p *Param) float64 {
+	if n.config.Residual == Plain {
+		return 1
+	}
+	i := slices.IndexFunc(n.units, func(u *unit) bool { return u.w == p })
+	switch {
+	case i < 0 || !strings.HasPrefix(n.units[i].Name, "layer") || !n.units[i].ReLU: // head, stem or shortcut
+		return 1
+	case n.units[i].Shortcut > 0:
+		return 0
+	}
+	blocks := 0
+	for _, depth := range n.config.Depths {
+		blocks += depth
+	}
+	if n.config.Residual == Bottleneck {
+		return math.Pow(float64(blocks), -1./4)
+	}
+	return math.Pow(float64(blocks), -1./2)
 }
 
 func draw(values []float32, stream *rng.Stream, deviation float64) {

@@ -29,6 +29,10 @@ const (
 
 // LoadReport lists which tensors of a file set which parameters.
 type LoadReport struct {
+	// Arch names a residual net of ResNets; empty for other nets. Folded says that batch normalisation was folded into its
+	// convolutions as it was read.
+	Arch    string   `json:"arch,omitempty"`
+	Folded  bool     `json:"folded,omitempty"`
 	Taken   []Match  `json:"taken"`
 	Missing []Match  `json:"missing"` // not required and left as they were
 	Unused  []string `json:"unused"`  // tensors of the file that are no parameter
@@ -58,6 +62,10 @@ func (n *Net) Load(f Source, optional func(*Param) bool) (LoadReport, error) {
 // LoadAs is Load with a choice for each parameter. Names and shapes of all are checked before anything is
 // set; then one parameter after the other is read, in blocks.
 func (n *Net) LoadAs(f Source, need func(*Param) Need) (LoadReport, error) {
+	f, err := n.source(f)
+	if err != nil {
+		return LoadReport{}, err
+	}
 	report, err := n.match(f, need)
 	if err != nil {
 		return report, err
@@ -76,7 +84,7 @@ func (n *Net) LoadAs(f Source, need func(*Param) Need) (LoadReport, error) {
 
 // MatchFile reports what LoadAs would take into a network of a configuration, by names and shapes alone. Nothing
 // is read, and the parameters of the network have no memory.
-func MatchFile(config Config, backend kernels.Backend, f Source, need func(*Param) Need) (LoadReport, error) {
+func MatchFile(config Config, backend kernels.Backend, f Source, need func(*Param) Need) (_ LoadReport, err error) {
 	if err := config.Validate(); err != nil {
 		return LoadReport{}, err
 	}
@@ -84,11 +92,27 @@ func MatchFile(config Config, backend kernels.Backend, f Source, need func(*Para
 	if err := n.build(); err != nil {
 		return LoadReport{}, err
 	}
+	if f, err = n.source(f); err != nil {
+		return LoadReport{}, err
+	}
 	return n.match(f, need)
+}
+
+// source is a file as this network reads it: that of a residual net with its batch normalisations folded.
+func (n *Net) source(f Source) (Source, error) {
+	if n.config.Residual == Plain {
+		return f, nil
+	}
+	if err := n.checkVariant(f); err != nil {
+		return nil, err
+	}
+	return n.fold(f)
 }
 
 // match finds the tensor for each parameter, and checks the shape.
 func (n *Net) match(f Source, need func(*Param) Need) (report LoadReport, err error) {
+	report.Arch = n.config.ResNetName()
+	_, report.Folded = f.(*folded)
 	unused := map[string]bool{}
 	for _, name := range f.Names() {
 		unused[name] = !n.config.Standardised || name != meanName && name != scaleName
@@ -132,7 +156,9 @@ func refuse(p *Param, m Match, there []string) error {
 			m.Tensor, m.Shape, p.Shape, ErrOtherModel)
 	}
 	hint := ""
-	if slices.ContainsFunc(there, func(name string) bool { return strings.HasSuffix(name, "running_mean") }) {
+	if ofResNet(m.Param) && p.Bias {
+		hint = "; it has no batch normalisation that would give one: save the whole state_dict() of the net"
+	} else if slices.ContainsFunc(there, func(name string) bool { return strings.HasSuffix(name, "running_mean") }) {
 		hint = "; it is of a network with batch normalisation, which this one has none of"
 	}
 	return fmt.Errorf("model: the file has no %s (%s here)%s: %w", p.File, p.Name, hint, ErrOtherModel)

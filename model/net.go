@@ -50,7 +50,13 @@ type layer struct {
 }
 
 // params are what the convolution of a layer needs.
-func (l *layer) params() conv.Params { return conv.Params{Pad: l.pad} }
+func (l *layer) params() conv.Params {
+	p := conv.Params{Pad: l.pad}
+	if l.stride > 1 {
+		p.Stride = l.stride
+	}
+	return p
+}
 
 // New makes a network with zero weights: call Init, or Load, or both, before use.
 func New(config Config, backend kernels.Backend) (*Net, error) {

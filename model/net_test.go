@@ -72,7 +72,7 @@ func fill(t testing.TB, n *Net, p *Plan, first int) {
 			pixels[f*frame+i] = uint8(s.Intn(256))
 		}
 		keys[f], flips[f] = int32(first+f), uint8(s.Intn(2))
-		sizes[2*f], sizes[2*f+1] = int32(n.config.Size), int32(n.config.Size-s.Intn(3))
+		sizes[2*f], sizes[2*f+1] = int32(n.config.Size), int32(n.config.width()-s.Intn(3))
 		if p.Bags == p.Frames {
 			for k := range n.config.Classes {
 				labels[f*n.config.Classes+k] = float32(s.Intn(2))

@@ -76,7 +76,26 @@ const (
 	NetVGG16  NetName = "vgg16"
 	NetScenes NetName = "scenes"
 	NetMLP    NetName = "mlp" // on features: hidden layers and one logit for each class
+	// The residual nets are those of model.ResNets.
+	NetResNet18  NetName = "resnet18"
+	NetResNet34  NetName = "resnet34"
+	NetResNet50  NetName = "resnet50"
+	NetResNet101 NetName = "resnet101"
 )
+
+// NetNames lists all nets.
+func NetNames() []NetName { return append([]NetName{NetVGG16, NetScenes, NetMLP}, ResNetNames()...) }
+
+// ResNetNames lists the residual nets.
+func ResNetNames() (names []NetName) {
+	for _, name := range model.ResNets() {
+		names = append(names, NetName(name))
+	}
+	return names
+}
+
+// IsResNet reports whether a net is a residual one.
+func (n NetName) IsResNet() bool { return slices.Contains(model.ResNets(), string(n)) }
 
 // NetConfig describes the net as changes to a known one; 0 and empty keep what that one has.
 type NetConfig struct {
@@ -92,7 +111,7 @@ type NetConfig struct {
 	FC6Pad    int     `yaml:"fc6_pad"`
 	Hidden    []int   `yaml:"hidden,flow"` // widths of the hidden layers of mlp; none makes it linear
 	Dropout   float64 `yaml:"dropout"`     // -1 keeps the net's own
-	// Pixels says how wide the numbers are that VGG16 sees.
+	// Pixels says how wide the numbers are that VGG16 sees; residual nets see unit.
 	Pixels      PixelRange `yaml:"pixels"`
 	NoisePool   string     `yaml:"noise_pool"`
 	NoiseDetach bool       `yaml:"noise_detach"`
@@ -165,8 +184,11 @@ func (n *NetConfig) Model(classes, width int, noise model.NoiseMode) model.Confi
 		return m
 	}
 	m := model.VGG16(classes, n.MIL)
-	if n.Arch == NetScenes {
+	switch {
+	case n.Arch == NetScenes:
 		m = model.Scenes(classes, n.MIL)
+	case n.Arch.IsResNet():
+		m, _ = model.ResNet(string(n.Arch), classes, n.MIL) // it is one of them
 	}
 	if n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
 		for i, deviation := range [3]float32{.229, .224, .225} { // of R, G, B, from 0 to 1
@@ -200,7 +222,7 @@ func (c *Config) Fit() picture.Fit {
 	switch {
 	case c.Data.Fit != "":
 		return c.Data.Fit
-	case c.Net.MIL && c.Net.Arch == NetVGG16:
+	case c.Net.MIL && (c.Net.Arch == NetVGG16 || c.Net.Arch.IsResNet()):
 		return picture.FitLongest
 	}
 	return picture.FitSquare

@@ -12,6 +12,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/manifest"
 	"nmn/recipe"
+	"nmn/train"
 )
 
 // Sources are what a configuration is made of, the weakest first: a preset, a file, and settings from
@@ -69,6 +70,9 @@ func (s Sources) Resolve(c *Config) error {
 		if err := s.Apply(); err != nil {
 			return err
 		}
+	}
+	if !file.has("net.arch") && !s.gives("net.arch") && s.Preset == "" {
+		c.archOfWeights()
 	}
 	c.normalize()
 	c.resolvePictures(s.File != "" || s.Preset == name && isPaper(name))
@@ -167,6 +171,9 @@ func (c *Config) normalize() {
 	f.LabelColumns, f.Ignore = noneIfEmpty(f.LabelColumns), noneIfEmpty(f.Ignore)
 	f.FeatureColumns = noneIfEmpty(f.FeatureColumns)
 	c.Train.LearningRates, c.Train.Freeze = noneIfEmpty(c.Train.LearningRates), noneIfEmpty(c.Train.Freeze)
+	if c.Net.Arch.IsResNet() && slices.Equal(c.Train.LearningRates, train.Paper().LearningRates) {
+		c.Train.LearningRates = train.ClassifierRates("head.fc") // the last layer has another name
+	}
 	if c.Data.Set == dataset.MovingScenes && c.Data.Frames == 0 {
 		c.Data.Frames = MovingFrames
 	}

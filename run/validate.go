@@ -32,10 +32,16 @@ func (c *Config) validateNames() error {
 		return fmt.Errorf("arm is %q, want %s", c.Arm, setting.Alternatives(recipe.Names()))
 	case c.Size != Quick && c.Size != Full:
 		return fmt.Errorf("size is %q, want quick or full", c.Size)
-	case c.Net.Arch != NetVGG16 && c.Net.Arch != NetScenes && c.Net.Arch != NetMLP:
-		return fmt.Errorf("net.arch is %q, want vgg16, scenes or mlp", c.Net.Arch)
+	case !slices.Contains(NetNames(), c.Net.Arch):
+		return fmt.Errorf("net.arch is %q, want %s", c.Net.Arch, setting.Alternatives(NetNames()))
 	case c.Net.Backbone != "" || c.Net.BackboneLayer != "":
 		return c.validateBackbone()
+	case c.Net.Arch.IsResNet() && (c.Net.FC6 != 0 || c.Net.FC7 != 0 || c.Net.FC6Kernel != 0 || c.Net.FC6Pad != 0 ||
+		c.Net.Dropout > 0):
+		return fmt.Errorf("net.fc6, fc7, fc6_kernel, fc6_pad and dropout are for nets with layers fc6 and fc7; net.arch %s has one "+
+			"layer behind its stages, fc: leave them out", c.Net.Arch)
+	case c.Net.Arch.IsResNet() && c.Net.Pixels == PixelsRaw:
+		return fmt.Errorf("net.pixels is raw, as Caffe's weights of vgg16 want it; those of %s want unit", c.Net.Arch)
 	case (c.Net.Arch == NetMLP) != (c.Data.Set == dataset.Features):
 		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (`data.features.train.features` FILE), the others are for pictures",
 			c.Net.Arch, c.Data.Set)

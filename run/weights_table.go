@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nmn/format/weights"
@@ -17,18 +18,26 @@ func WeightsTable(name string, file *weights.File, report *model.LoadReport) str
 	if file.BGR {
 		b.WriteString(", BGR turned into RGB")
 	}
+	if report.Arch != "" {
+		b.WriteString(", " + report.Arch)
+	}
+	if report.Folded {
+		b.WriteString(", batch normalisation folded into the convolutions")
+	}
 	b.WriteByte('\n')
+	width := 8
+	for _, m := range slices.Concat(report.Taken, report.Missing) {
+		width = max(width, len(layerOf(m)))
+	}
 	row := func(m model.Match, note string) {
-		layer, isWeight := strings.CutSuffix(m.Param, ".weight")
-		if !isWeight {
+		if !strings.HasSuffix(m.Param, ".weight") {
 			return
 		}
-		_, layer, _ = strings.Cut(layer, ".")
 		shape := "-"
 		if m.Tensor != "" {
 			shape = tensor.Format(m.Shape)
 		}
-		line := fmt.Sprintf("  %-8s %-24s %-14s %-5s%s", layer, visible.Line(strings.TrimSuffix(m.Tensor, ".weight")), shape, m.DType,
+		line := fmt.Sprintf("  %-*s %-24s %-14s %-5s%s", width, layerOf(m), visible.Line(strings.TrimSuffix(m.Tensor, ".weight")), shape, m.DType,
 			note)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
@@ -48,4 +57,10 @@ func WeightsTable(name string, file *weights.File, report *model.LoadReport) str
 	}
 	b.WriteString(unusedTensors(report.Unused))
 	return b.String()
+}
+
+// layerOf is the layer of a parameter, without the part of the net that it is in.
+func layerOf(m model.Match) string {
+	_, layer, _ := strings.Cut(m.Param, ".")
+	return strings.TrimSuffix(strings.TrimSuffix(layer, ".weight"), ".bias")
 }

@@ -180,6 +180,9 @@ func parameters(c model.Config) float64 {
 		}
 		return total + width*float64(c.Classes)
 	}
+	if c.Residual != model.Plain {
+		return residualParameters(c)
+	}
 	total, channels := 0.0, 3.0
 	for i, depth := range c.Depths {
 		for range depth {
@@ -190,4 +193,25 @@ func parameters(c model.Config) float64 {
 	kernel := float64(c.FC6Kernel)
 	total += kernel * kernel * channels * float64(c.FC6)
 	return total + float64(c.FC6)*float64(c.FC7) + float64(c.FC7)*float64(c.Classes)
+}
+
+// residualParameters counts the weights of a residual net likewise, block by block.
+func residualParameters(c model.Config) float64 {
+	block := func(channels, width float64) (weights, out float64) {
+		if c.Residual == model.Bottleneck {
+			return channels*width + 9*width*width + 4*width*width, 4 * width
+		}
+		return 9*channels*width + 9*width*width, width
+	}
+	channels := float64(c.Widths[0])
+	total := 7 * 7 * 3 * channels
+	for i, depth := range c.Depths {
+		first, out := block(channels, float64(c.Widths[i]))
+		if i > 0 || out != channels {
+			first += channels * out // of the shortcut
+		}
+		others, _ := block(out, float64(c.Widths[i]))
+		total, channels = total+first+float64(depth-1)*others, out
+	}
+	return total + channels*float64(c.Classes)
 }

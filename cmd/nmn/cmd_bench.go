@@ -201,13 +201,18 @@ func (b *benchCommand) figures(ctx context.Context, p *program, m benchmark) (to
 
 // opsFlags and stepFlags are those of benchmarks of a net.
 func (b *benchCommand) opsFlags(cmd *cobra.Command) {
-	b.netFlags(cmd, run.NetVGG16, run.NetScenes)
+	b.netFlags(cmd, benchNets()...)
 	b.floorFlags(cmd)
 }
 
 func (b *benchCommand) stepFlags(cmd *cobra.Command) {
-	r := b.netFlags(cmd, run.NetVGG16, run.NetScenes, netS2VT)
+	r := b.netFlags(cmd, append(benchNets(), netS2VT)...)
 	r.int(&b.vocabulary, "vocab-size", "`words` that s2vt can say (default 23647)")
+}
+
+// benchNets are the classifiers that are measured.
+func benchNets() []run.NetName {
+	return append([]run.NetName{run.NetVGG16, run.NetScenes}, run.ResNetNames()...)
 }
 
 func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
@@ -218,7 +223,7 @@ func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
 	r.int(&b.net.Size, "size", "height and width of the input in `pixels` (default that of the network)")
 	r.float(&b.net.Width, "width", "`factor` on the channels of all hidden layers")
 	r.int(&b.net.Classes, "classes",
-		"`classes` (default 36 for scenes, 1000 for vgg16; for s2vt features of a frame, 1087)")
+		"`classes` (default 36 for scenes, 1000 for others on pictures; for s2vt features of a frame, 1087)")
 	r.bool(&b.noMIL, "no-mil", "without instances")
 	r.bool(&b.noNMN, "no-nmn", "without noise model")
 	return r

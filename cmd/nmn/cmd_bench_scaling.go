@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/run"
 	"nmn/run/bench"
 )
 
@@ -30,7 +29,7 @@ const (
 )
 
 func (b *benchCommand) scalingFlags(cmd *cobra.Command) {
-	b.netFlags(cmd, run.NetVGG16, run.NetScenes)
+	b.netFlags(cmd, benchNets()...)
 	f := &b.scaling
 	f.network, f.wire, f.cards = bench.FabricNames()[0], wireFP32, []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
 	r := under(cmd, "Cards")

@@ -24,6 +24,12 @@ import (
 // lacks a module the test is skipped, and says how many checks are left out by that.
 func python(t *testing.T, checks int, modules []string, plan [][]string) {
 	t.Helper()
+	pythonOf(t, "testdata/exported.py", checks, modules, plan)
+}
+
+// pythonOf is python with another program.
+func pythonOf(t *testing.T, script string, checks int, modules []string, plan [][]string) {
+	t.Helper()
 	name := os.Getenv("NMN_PYTHON")
 	if name == "" {
 		t.Skipf("%d checks left out: NMN_PYTHON names no Python with %s", checks, strings.Join(modules, ", "))
@@ -33,7 +39,7 @@ func python(t *testing.T, checks int, modules []string, plan [][]string) {
 		for _, line := range plan {
 			lines.WriteString(strings.Join(line, "\t") + "\n")
 		}
-		return exec.CommandContext(t.Context(), name, "testdata/exported.py",
+		return exec.CommandContext(t.Context(), name, script,
 			written(t, "plan", []byte(lines.String()))).CombinedOutput()
 	}
 	if output, err := run([][]string{append([]string{"has"}, modules...)}); err != nil {

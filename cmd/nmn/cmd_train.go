@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
@@ -171,8 +172,9 @@ func (t *trainCommand) resolve(cmd *cobra.Command, folder string) error {
 
 // tellStart says where a large network starts from nothing: it needs far more pictures and time then.
 func tellStart(p *program, c *run.Config) {
-	if c.Net.Arch == run.NetVGG16 && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
-		fmt.Fprintln(p.status, "vgg16 starts from random weights; --init FILE starts from those of ImageNet")
+	large := c.Net.Arch == run.NetVGG16 || c.Net.Arch.IsResNet() && c.Data.Set != dataset.Scenes && c.Data.Set != dataset.MovingScenes
+	if large && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
+		fmt.Fprintf(p.status, "%s starts from random weights; --init FILE starts from those of ImageNet\n", c.Net.Arch)
 	}
 }
 

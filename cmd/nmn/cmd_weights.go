@@ -21,10 +21,10 @@ func newWeights(p *program) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "weights FILE|RUN",
-		Short: "Tell what a file of weights holds, and what of it VGG16 takes",
+		Short: "Tell what a file of weights holds, and which network takes it",
 		Long: `Tell the format of a file of weights (.pth, .safetensors, .npz, .caffemodel), and which of its
-tensors are which layers of VGG16, as --init takes them; where they do not fit, why, and what
-there is. Of a vision transformer it is told which one, and what pictures it wants.
+tensors are which layers of VGG16 or of a ResNet, as --init takes them; where they do not fit, why,
+and what there is. Of a vision transformer it is told which one, and what pictures it wants.
 Of a run folder it is the last checkpoint. Names, types and shapes alone are read, and nothing in a .pth is run.`,
 		Example: `  nmn weights vgg16-397923af.pth
   nmn weights VGG_ILSVRC_16_layers.caffemodel --json`,
@@ -45,8 +45,12 @@ type weightsFile struct {
 	Misfit  string            `json:"misfit,omitempty"`
 	// Transformer is the vision transformer that it holds, if it does.
 	Transformer *transformerFile `json:"transformer,omitempty"`
+	// ResNet is what a residual net takes of it, where it is of one.
+	ResNet *model.LoadReport `json:"resnet,omitempty"`
 	// Checkpoint says that it is one of nmn's own.
 	Checkpoint bool `json:"checkpoint,omitempty"`
+
+	resNet string // the residual net that it has the blocks of
 }
 
 func tellWeights(p *program, path string, asJSON bool) (err error) {
@@ -74,6 +78,9 @@ func tellWeights(p *program, path string, asJSON bool) (err error) {
 		told.VGG16 = &report
 	}
 	told.matchTransformer(file)
+	if err := told.matchResNet(file); err != nil {
+		return err
+	}
 	if asJSON {
 		return writeJSON(p.out, told)
 	}
@@ -89,14 +96,17 @@ func (w *weightsFile) text(file *weights.File) string {
 	if w.Transformer != nil {
 		return run.TransformerTable(w.File, file, w.Transformer.Config, &w.Transformer.Mapping)
 	}
+	if w.ResNet != nil {
+		return withFlags(run.WeightsTable(w.File, file, w.ResNet))
+	}
 	const most = 100
 	var b strings.Builder
 	if w.Checkpoint {
 		fmt.Fprintf(&b, "weights %s: a checkpoint of nmn, %d tensors with those of the optimizer; nmn export "+
 			"writes the net's alone\n", visible.Line(w.File), len(w.Tensors))
 	} else {
-		fmt.Fprintf(&b, "weights %s: %s, %d tensors; not those of VGG16: %s\n", visible.Line(w.File), w.Format,
-			len(w.Tensors), visible.Line(w.Misfit))
+		fmt.Fprintf(&b, "weights %s: %s, %d tensors; not those of %s: %s\n", visible.Line(w.File), w.Format,
+			len(w.Tensors), cmp.Or(w.resNet, "VGG16"), visible.Line(w.Misfit))
 	}
 	for _, t := range w.Tensors[:min(most, len(w.Tensors))] {
 		fmt.Fprintf(&b, "  %-40s %-5s %s\n", visible.Line(t.Name), t.DType, tensor.Format(t.Shape))

@@ -13,15 +13,18 @@ import (
 // initFlags declare what a classifier starts from.
 func initFlags(r group, n *run.NetConfig) {
 	r.file(&n.Weights, "init", "`file` that the classifier starts from: .pth, .safetensors, .npz or .caffemodel of "+
-		"VGG16, such as torchvision's; also as --weights",
+		"VGG16 or of a ResNet, such as torchvision's; also as --weights",
 		"pth", "pt", "safetensors", "npz", "caffemodel")
 	enum(r, &n.WeightsChannels, "init-channels", "`order` of a picture's channels in that file (default bgr of a "+
 		".caffemodel, else rgb)", run.ChannelsRGB, run.ChannelsBGR)
 	r.bool(&n.WeightsClassifier, "init-classifier", "take the last layer from that file too; without, it is taken "+
 		"from a model of nmn with the same words alone")
 	r.set.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "weights" {
+		switch name {
+		case "weights":
 			name = "init"
+		case "arch":
+			name = "net"
 		}
 		return pflag.NormalizedName(name)
 	})
@@ -30,7 +33,8 @@ func initFlags(r group, n *run.NetConfig) {
 func netFlags(cmd *cobra.Command, c *run.Config) {
 	n := &c.Net
 	r := under(cmd, "Network")
-	enum(r, &n.Arch, "net", "`network` to start from", run.NetVGG16, run.NetScenes, run.NetMLP)
+	enum(r, &n.Arch, "net", "`network` to start from (default that of the data, or of the file that --init names); also as --arch",
+		run.NetNames()...)
 	r.ints(&n.Hidden, "hidden", "mlp: widths of the hidden layers, as `n,n,...`; none for a linear classifier")
 	r.float(&n.Width, "width", "`factor` on the channels of all hidden layers")
 	r.int(&n.InputSize, "input-size", "height and width of the input in `pixels` (default that of the network)")

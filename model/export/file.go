@@ -33,6 +33,8 @@ type Written struct {
 	Bytes   int64    `json:"bytes"`
 	Classes int      `json:"classes"`
 	Outputs []string `json:"outputs,omitempty"` // of an .onnx
+	// Folded says that the convolutions hold what batch normalisation did elsewhere: each has a bias.
+	Folded bool `json:"folded,omitempty"`
 }
 
 // String describes it for people.
@@ -41,13 +43,16 @@ func (w Written) String() string {
 	if len(w.Outputs) > 0 {
 		text += ", outputs " + strings.Join(w.Outputs, " and ")
 	}
+	if w.Folded {
+		text += "; " + FoldedText
+	}
 	return text
 }
 
 // File writes a net in the format that the ending of the name says. The file is streamed aside and gets its name when
 // it is whole.
 func File(path string, net *model.Net, o FileOptions) (done Written, err error) {
-	done = Written{File: path, Classes: net.Config().Classes}
+	done = Written{File: path, Classes: net.Config().Classes, Folded: net.Config().Residual != model.Plain}
 	f, err := durable.Create(path, 0o666)
 	if err != nil {
 		return done, err

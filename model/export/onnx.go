@@ -105,29 +105,52 @@ func (b *builder) pictures(pixels bool) reading {
 			b.graph.Floats("pixels.scale", c.Scale[:], 1, 3, 1, 1)
 		x = b.graph.Op("Mul", []string{b.graph.Op("Sub", []string{x, mean}), scale})
 	}
-	for i, depth := range c.Depths {
-		for j := range depth {
-			x = b.conv(x, fmt.Sprintf("backbone.conv%d_%d", i+1, j+1), 1, true)
-		}
-		if i < len(c.Depths)-1 || c.LastPool {
-			two := []int{2, 2}
-			x = b.graph.Op("MaxPool", []string{x}, onnx.Attribute{Name: "kernel_shape", Ints: two},
-				onnx.Attribute{Name: "strides", Ints: two},
-				onnx.Attribute{Name: "ceil_mode", Int: 1})
-		}
+	features := b.backbone(x)
+	x = features
+	if c.Residual != model.Plain {
+		return reading{b.conv(x, "head.fc", 1, 0, false), features, true}
 	}
-	features := x
-	x = b.conv(x, "head.fc6", c.FC6Pad, true)
-	x = b.conv(x, "head.fc7", 0, true)
-	return reading{b.conv(x, "head.fc8", 0, false), features, true}
+	x = b.conv(x, "head.fc6", 1, c.FC6Pad, true)
+	x = b.conv(x, "head.fc7", 1, 0, true)
+	return reading{b.conv(x, "head.fc8", 1, 0, false), features, true}
+}
+
+// backbone goes from the input to the last feature map.
+func (b *builder) backbone(input string) string {
+	maps := []string{input}
+	for _, node := range b.config.Backbone() {
+		x := maps[node.X]
+		switch {
+		case node.Kind == model.MaxPool2:
+			x = b.maxPool(x, 2, onnx.Attribute{Name: "ceil_mode", Int: 1})
+		case node.Kind == model.MaxPool3:
+			x = b.maxPool(x, 3, onnx.Attribute{Name: "pads", Ints: []int{1, 1, 1, 1}})
+		case node.Shortcut > 0:
+			sum := b.graph.Op("Add", []string{b.conv(x, "backbone."+node.Name, node.Stride, node.Pad, false),
+				maps[node.Shortcut]})
+			x = b.graph.Op("Relu", []string{sum})
+		default:
+			x = b.conv(x, "backbone."+node.Name, node.Stride, node.Pad, node.ReLU)
+		}
+		maps = append(maps, x)
+	}
+	return maps[len(maps)-1]
+}
+
+// maxPool adds a pool with stride 2.
+func (b *builder) maxPool(x string, side int, more onnx.Attribute) string {
+	return b.graph.Op("MaxPool", []string{x}, onnx.Attribute{Name: "kernel_shape", Ints: []int{side, side}},
+		onnx.Attribute{Name: "strides", Ints: []int{2, 2}}, more)
 }
 
 // conv adds a convolution, and a ReLU where asked for.
-func (b *builder) conv(x, layer string, pad int, relu bool) string {
+func (b *builder) conv(x, layer string, stride, pad int, relu bool) string {
 	shape := b.params[layer+".weight"].FilterShape()
-	y := b.graph.Op("Conv", []string{x, b.param(layer + ".weight"), b.param(layer + ".bias")},
-		onnx.Attribute{Name: "kernel_shape", Ints: shape[2:]},
-		onnx.Attribute{Name: "pads", Ints: []int{pad, pad, pad, pad}})
+	attributes := []onnx.Attribute{{Name: "kernel_shape", Ints: shape[2:]}, {Name: "pads", Ints: []int{pad, pad, pad, pad}}}
+	if stride > 1 {
+		attributes = append(attributes, onnx.Attribute{Name: "strides", Ints: []int{stride, stride}})
+	}
+	y := b.graph.Op("Conv", []string{x, b.param(layer + ".weight"), b.param(layer + ".bias")}, attributes...)
 	if !relu {
 		return y
 	}
@@ -187,6 +210,9 @@ func (b *builder) describe(o GraphOptions) []onnx.Entry {
 		{Key: "input", Text: input}, {Key: "mean", Text: list(c.Mean)}, {Key: "scale", Text: list(c.Scale)},
 		{Key: "deviation", Text: list(deviation)},
 		{Key: "trained_height", Text: fmt.Sprint(c.Size)}, {Key: "trained_width", Text: fmt.Sprint(width)},
+	}
+	if c.Residual != model.Plain {
+		entries = append(entries, onnx.Entry{Key: FoldedKey, Text: FoldedText})
 	}
 	for _, e := range []onnx.Entry{{Key: "fit", Text: o.Fit}, {Key: "resize", Text: o.Resize},
 		{Key: "orientation", Text: o.Orientation}} {

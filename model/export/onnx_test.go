@@ -24,6 +24,12 @@ func oddScenes(change func(*model.Config)) model.Config {
 	return c
 }
 
+// oddResNet is a residual net with both kinds of shortcut on pictures of odd sizes.
+func oddResNet(kind model.Residual, noise model.NoiseMode, mil bool) model.Config {
+	return model.Config{Classes: 4, Size: 45, Width: 37, Residual: kind, Depths: []int{1, 2, 1}, Widths: []int{4, 6, 5},
+		MIL: mil, Noise: noise, NoisePool: "mean", Mean: [3]float32{120, 110, 100}, Scale: [3]float32{.02, .015, .01}}
+}
+
 // The exported graph gives the p(y=1) and the p(z=1) that the net gives.
 func TestONNX_GivesWhatTheNetGives(t *testing.T) {
 	hidden := model.MLP(6, 4, []int{8, 5})
@@ -45,6 +51,9 @@ func TestONNX_GivesWhatTheNetGives(t *testing.T) {
 			func(c *model.Config) { c.Noise, c.NoisePool, c.LastPool = model.FeatureDependent, "max", true })},
 		"noisy-or of probabilities that float32 cannot subtract from 1": {bias: -19, config: oddScenes(
 			func(c *model.Config) { c.Noise = model.FeatureIndependent })},
+		"residual, noisy-or, mean features": {bias: -2, config: oddResNet(model.Basic, model.FeatureDependent, true)},
+		"bottlenecks, mean of cells, from pixels": {pixels: true, config: oddResNet(model.Bottleneck,
+			model.FeatureIndependent, false)},
 		"features, hidden layers":           {config: hidden},
 		"features on a scale, some missing": {config: linear},
 	} {
@@ -80,13 +89,17 @@ func unsettle(t *testing.T, net *model.Net, bias float32) {
 	stream := rng.New(7)
 	for _, p := range net.Params() {
 		noise := strings.HasPrefix(p.Name, noisePrefix)
-		if !noise && !net.IsClassifier(p) {
+		zero := strings.HasPrefix(p.Name, "backbone.layer") // some layers of residual blocks start at 0
+		if !noise && !zero && !net.IsClassifier(p) {
 			continue
 		}
 		values := make([]float32, p.FileLen())
 		for i := range values {
 			values[i] = float32(stream.Normal(0, .5))
-			if p.Bias && !noise {
+			if zero {
+				values[i] /= 4
+			}
+			if p.Bias && !noise && !zero {
 				values[i] += bias
 			}
 		}

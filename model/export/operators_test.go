@@ -152,13 +152,17 @@ func convolve(n *node, operands []array) []array {
 	if pads := n.attributes["pads"]; pads != nil {
 		top, left, bottom, right = pads[0], pads[1], pads[2], pads[3]
 	}
-	y := zeros(x.shape[0], filters, height+top+bottom-rows+1, width+left+right-columns+1)
+	down, across2 := 1, 1
+	if strides := n.attributes["strides"]; strides != nil {
+		down, across2 = strides[0], strides[1]
+	}
+	y := zeros(x.shape[0], filters, (height+top+bottom-rows)/down+1, (width+left+right-columns)/across2+1)
 	at := 0
 	for b := range y.shape[0] {
 		for k := range filters {
-			for p := range y.shape[2] {
-				for q := range y.shape[3] {
-					total := bias.data[k]
+			for i := range y.shape[2] {
+				for j := range y.shape[3] {
+					p, q, total := i*down, j*across2, bias.data[k]
 					for c := range channels {
 						for r := max(0, top-p); r < min(rows, height+top-p); r++ {
 							for s := max(0, left-q); s < min(columns, width+left-q); s++ {
@@ -180,8 +184,12 @@ func convolve(n *node, operands []array) []array {
 func maxPool(n *node, operands []array) []array {
 	x, kernel, strides := operands[0], n.attributes["kernel_shape"], n.attributes["strides"]
 	height, width := x.shape[2], x.shape[3]
+	pads := []int{0, 0, 0, 0}
+	if p := n.attributes["pads"]; p != nil {
+		pads = p
+	}
 	size := func(length, axis int) int {
-		steps := length - kernel[axis]
+		steps := length + pads[axis] + pads[axis+2] - kernel[axis]
 		if n.attribute("ceil_mode", 0) == 1 {
 			steps += strides[axis] - 1
 		}
@@ -193,8 +201,9 @@ func maxPool(n *node, operands []array) []array {
 		for p := range y.shape[2] {
 			for q := range y.shape[3] {
 				y.data[at] = math.Inf(-1)
-				for h := p * strides[0]; h < min(p*strides[0]+kernel[0], height); h++ {
-					for w := q * strides[1]; w < min(q*strides[1]+kernel[1], width); w++ {
+				top, left := p*strides[0]-pads[0], q*strides[1]-pads[1]
+				for h := max(0, top); h < min(top+kernel[0], height); h++ {
+					for w := max(0, left); w < min(left+kernel[1], width); w++ {
 						y.data[at] = max(y.data[at], x.data[(plane*height+h)*width+w])
 					}
 				}

@@ -4,10 +4,17 @@ import (
 	"archive/zip"
 	"fmt"
 	"io"
+	"maps"
 
 	"nmn/format/npy"
 	"nmn/format/safetensors"
 	"nmn/model"
+)
+
+// FoldedKey is what metadata say of a residual net's weights under, and FoldedText what they say.
+const (
+	FoldedKey  = "batch_norm"
+	FoldedText = "batch normalisation is folded into weights and biases of the convolutions"
 )
 
 // Safetensors writes the weights with metadata and checksums; noise takes those of the noise model along. It
@@ -16,6 +23,13 @@ func Safetensors(w io.WriteSeeker, net *model.Net, noise bool, meta map[string]s
 	all, err := tensors(net, noise)
 	if err != nil {
 		return 0, err
+	}
+	if net.Config().Residual != model.Plain {
+		meta = maps.Clone(meta)
+		if meta == nil {
+			meta = map[string]string{}
+		}
+		meta[FoldedKey] = FoldedText
 	}
 	return len(all), safetensors.WriteSummed(w, meta, all)
 }

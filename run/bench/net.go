@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"cmp"
+
 	"nmn/kernels"
 	"nmn/model"
 	"nmn/run"
@@ -13,16 +15,16 @@ type Net struct {
 	Frames  int     // pictures of a bag; 0 for 1
 	Size    int     // height and width of the input in pixels; 0 for that of the network
 	Width   float64 // factor on the channels of all hidden layers
-	Classes int     // 0 for 36 of scenes, 1000 of vgg16
+	Classes int     // 0 for 36 of scenes, 1000 of the others
 	MIL     bool    // with instances
 	Noise   bool    // with a noise model, a feature-dependent one
 }
 
 // Model is the configuration of the network.
 func (n Net) Model() model.Config {
-	classes := n.Classes
-	if classes == 0 {
-		classes = map[run.NetName]int{run.NetScenes: 36, run.NetVGG16: 1000}[n.Arch]
+	classes := cmp.Or(n.Classes, 1000)
+	if n.Classes == 0 && n.Arch == run.NetScenes {
+		classes = 36
 	}
 	noise := model.NoNoise
 	if n.Noise {
