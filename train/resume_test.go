@@ -45,6 +45,15 @@ func resumable() map[string]func(*rig) {
 			r.mil, r.noise, r.config.Freeze = true, model.FeatureDependent, []string{"backbone.conv1_1.*"}
 			r.validation, r.config.EvaluateSteps = true, 3
 		},
+		"residual net, chunks of clips, averages, layer decay": func(r *rig) {
+			r.source = func(s loader.Source) loader.Source { return films{s} }
+			r.mil, r.noise, r.residual, r.config.ChunkFrames = true, model.FeatureDependent, model.Basic, 3
+			r.config.EMA, r.config.LayerDecay, r.config.Flip = .9, .8, true
+		},
+		"bottlenecks, sgd, a stage rests": func(r *rig) {
+			r.mil, r.noise, r.residual, r.config = true, model.FeatureIndependent, model.Bottleneck, sgd(r.config)
+			r.config.Freeze = []string{"backbone.conv1.*", "backbone.layer1.*"}
+		},
 		"asymmetric loss": func(r *rig) { r.mil, r.config.Loss = true, PaperLoss(Asymmetric) },
 		"large losses, mil, ragged batches": func(r *rig) {
 			r.mil, r.bags, r.config.Loss = true, 38, LossConfig{Kind: CorrectLarge, Delta: 3}

@@ -23,7 +23,7 @@ func multipliers(c Config, params []*model.Param) (map[*model.Param]float64, err
 	for _, p := range params {
 		all[p] = c.multiplier(p.Name)
 		if c.LayerDecay > 0 {
-			all[p] *= math.Pow(c.LayerDecay, float64(below[layerOf(p.Name)]))
+			all[p] *= math.Pow(c.LayerDecay, float64(below[blockOf(p.Name)]))
 		}
 	}
 	return all, nil
@@ -34,12 +34,22 @@ func layerOf(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".weight"), ".bias")
 }
 
+// blockOf is the name of what counts as one layer where rates decay with depth: a residual block, such as
+// backbone.layer3.0, else the layer itself.
+func blockOf(name string) string {
+	parts := strings.SplitN(name, ".", 4)
+	if len(parts) == 4 && parts[0] == "backbone" && strings.HasPrefix(parts[1], "layer") {
+		return strings.Join(parts[:3], ".")
+	}
+	return layerOf(name)
+}
+
 // layersBelow says how many layers each layer is below the last one of the classifier. The noise model is beside it.
 // Parameters come in their order from the input on.
 func layersBelow(params []*model.Param) map[string]int {
 	var layers []string
 	for _, p := range params {
-		layer := layerOf(p.Name)
+		layer := blockOf(p.Name)
 		if layer != "nmn" && (len(layers) == 0 || layers[len(layers)-1] != layer) {
 			layers = append(layers, layer)
 		}

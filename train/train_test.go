@@ -34,6 +34,7 @@ type rig struct {
 	badAllowed       int                                // bags that cannot be read
 	group            group.Group                        // nil for this process alone
 	wire             group.Wire
+	residual         model.Residual // of a residual net in the place of that for scenes
 }
 
 func newRig() rig {
@@ -44,6 +45,11 @@ func newRig() rig {
 }
 
 func (r rig) net() model.Config {
+	if r.residual != model.Plain {
+		c, _ := model.ResNet("resnet18", 36, r.mil)
+		c.Residual, c.Depths, c.Widths, c.Size, c.Noise = r.residual, []int{1, 2, 1}, []int{4, 4, 4}, 48, r.noise
+		return c
+	}
 	c := model.Scenes(36, r.mil)
 	c.Widths, c.FC6, c.FC7, c.Dropout, c.Noise = []int{4, 4, 8, 8}, 16, 16, r.dropout, r.noise
 	return c
