@@ -1,0 +1,79 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/recipe"
+)
+
+// tinyResNet is tiny with a narrow ResNet-18.
+func tinyResNet(command string, args ...string) []string {
+	return append([]string{command, "--arch", "resnet18", "--width", "0.125", "--input-size", "48", "--train-size", "48",
+		"--validation-size", "16", "--test-size", "16", "--epochs", "1", "--device", "cpu", "--threads", "1"}, args...)
+}
+
+// A residual net learns by every arm, with instances and without.
+func TestTrain_ResNetByEveryArm(t *testing.T) {
+	for i, arm := range recipe.Names() {
+		dir := filepath.Join(t.TempDir(), "run")
+		args := tinyResNet("train", "--arm", string(arm), "--run-dir", dir, "--json")
+		if i%2 == 0 {
+			args = append(args, "--mil")
+		}
+		if arm == recipe.RS || arm == recipe.Pruned {
+			args = append(args, "--rates", "folds:2")
+		}
+		ran := readJSON(t, must(t, args...))
+		if ran["evaluation"] == nil {
+			t.Errorf("%s: %v", arm, ran)
+		}
+	}
+}
+
+func TestTrain_ResNetFromItsRunFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	trained := readJSON(t, must(t, tinyResNet("train", "--arm", "nmn-fd", "--mil", "--freeze", "backbone.conv1.*,backbone.layer1.*",
+		"--multipliers", "head.fc.*=10", "--run-dir", dir, "--json")...))
+	evaluated := readJSON(t, must(t, "eval", dir, "--device", "cpu", "--json"))
+	if a, b := figures(t, trained["evaluation"]), figures(t, evaluated); a != b {
+		t.Errorf("the run says\n%s\nthe evaluation\n%s", a, b)
+	}
+	for _, ending := range []string{".onnx", ".safetensors", ".npz"} {
+		file := filepath.Join(t.TempDir(), "net"+ending)
+		if told := must(t, "export", dir, "--observed", "--output", file); !strings.Contains(told, "folded") {
+			t.Errorf("nmn export %s says %s", ending, told)
+		}
+		if ending == ".safetensors" {
+			again := must(t, "train", "--arm", "stage1", "--init", file, "--width", "0.125", "--input-size", "48", "--train-size", "48",
+				"--validation-size", "16", "--test-size", "16", "--epochs", "1", "--device", "cpu", "--run-dir",
+				filepath.Join(t.TempDir(), "again"), "--print-config")
+			if !strings.Contains(again, "arch: resnet18") {
+				t.Errorf("the architecture is not taken from the file:\n%s", again)
+			}
+		}
+	}
+	features := filepath.Join(t.TempDir(), "f.npy")
+	must(t, "extract", dir, "--layer", "pool5", "--split", "test", "--output", features, "--device", "cpu")
+	if shape, _ := readArray(t, features); len(shape) != 2 || shape[0] != 16 || shape[1] != 64 {
+		t.Errorf("features of shape %v", shape)
+	}
+	wantUsage(t, call(t, "extract", dir, "--layer", "fc7", "--split", "test", "--output", features, "--device", "cpu"),
+		"pool5 and probabilities")
+}
+
+func TestTrain_ResNetTellsWhatItLacks(t *testing.T) {
+	for want, args := range map[string][]string{
+		"dropout":        {"--dropout", "0.5"},
+		"leave them out": {"--fc6", "8"},
+		"want unit":      {"--pixels", "raw"},
+		"matches no parameter; names run from backbone.conv1.weight to head.fc.bias": {"--freeze", "head.fc8.*"},
+		"resnet34, resnet50 or resnet101":                                            {"--net", "resnet19"},
+	} {
+		c := call(t, tinyResNet("train", append([]string{"--run-dir", filepath.Join(t.TempDir(), "run")}, args...)...)...)
+		if c.code == exitOK || !strings.Contains(c.err, want) {
+			t.Errorf("%v: exit code %d, %s", args, c.code, c.err)
+		}
+	}
+}
