@@ -64,7 +64,7 @@ func dataFlags(cmd *cobra.Command, c *run.Config) {
 		"shares are held out, or with a column id, that are learned in place of labels (docs/evidence.md)", "npy", "csv")
 	r.file(&d.FlipRates, "flip-rates", "`file` with the rates of each class instead (word, q01, q10)", "csv")
 	r.uint64(&d.NoiseSeed, "noise-seed", "`seed` of label noise, 0 for that of the data")
-	enum(r, &d.Fit, "fit", "how pictures get onto the canvas (default longest with MIL on vgg16, else "+
+	enum(r, &d.Fit, "fit", "how pictures get onto the canvas (default longest with MIL on vgg16 and ResNets, else "+
 		"square)", picture.FitLongest, picture.FitSquare, picture.FitNone)
 	enum(r, &d.Resize, "resize", "`filter` for resizing: antialias smooths what it shrinks, as Pillow and torchvision do; "+
 		"bilinear, which goes with --preset paper-* and a --config that names none, does not", picture.Filters()...)
