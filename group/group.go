@@ -59,11 +59,13 @@ type Sharer interface {
 // ErrNotShared is wrapped by the error of ranks that cannot hold memory together.
 var ErrNotShared = errors.New("the ranks hold no memory together")
 
-// Memory is held by several ranks together. What a rank has written to it before it makes a call of its Group that waits
-// for all others, a Gather, they read behind that call. Nobody may read what another writes between two such calls.
+// Memory is held by several ranks together. What a rank has written to it before it makes a call of its Group that
+// waits for all others, a Gather, they read behind that call. Nobody may read what another writes between two such
 type Memory struct {
 	// Ranks are the rooms of all ranks, in their order.
 	Ranks [][]float32
+	// Forget, where set, gives back the memory of the first n numbers of this rank's room, which nobody needs any more.
+	Forget func(n int) error
 	// Release, where set, gives the memory back. This rank must not touch it any more; others go on with theirs.
 	Release func() error
 }
@@ -71,7 +73,7 @@ type Memory struct {
 // Close gives the memory back, once.
 func (m *Memory) Close() error {
 	release := m.Release
-	m.Ranks, m.Release = nil, nil
+	m.Ranks, m.Forget, m.Release = nil, nil, nil
 	if release == nil {
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // Ranks of one host hold what learns together while they make steps: of the weights and the optimizer's state there is
-// one copy, and each rank sees the gradients of all. Each sums and updates a part of every parameter (reduce.Shared says
-// how they keep out of one another's way). Other ranks send their gradients, and update all of them.
+// one copy, and each rank sees the gradients of all. Each sums and updates a part of every parameter (reduce.Shared
+// says how they keep out of one another's way). Other ranks send their gradients, and update all of them.
 //
 // Outside of a step's update nobody writes to weights or state that are held together, so that whatever reads them
 // between steps, a validation or a checkpoint, needs to know nothing of it. Whatever else writes them comes before the

@@ -43,6 +43,39 @@ func TestOpenFile_RefusesAnotherFile(t *testing.T) {
 	}
 }
 
+// The whole pages of what a rank forgets are empty, and what is behind them and of other ranks is as it was.
+func TestShare_ForgetsPages(t *testing.T) {
+	onRanks(t, 2, func(g group.Group) error {
+		m, err := Share(g, 5000)
+		if err != nil {
+			return err
+		}
+		own := m.Ranks[g.Rank()]
+		for i := range own {
+			own[i] = 1
+		}
+		if _, err := g.Gather(nil); err != nil {
+			return err
+		}
+		page := pageSize / 4
+		if g.Rank() == 1 {
+			if err := m.Forget(2*page + 1); err != nil {
+				return err
+			}
+		}
+		if _, err := g.Gather(nil); err != nil {
+			return err
+		}
+		if m.Ranks[1][0] != 0 || m.Ranks[1][2*page-1] != 0 || m.Ranks[1][2*page] != 1 || m.Ranks[0][0] != 1 {
+			return fmt.Errorf("%v %v %v %v", m.Ranks[1][0], m.Ranks[1][2*page-1], m.Ranks[1][2*page], m.Ranks[0][0])
+		}
+		if _, err := g.Gather(nil); err != nil { // all have looked
+			return err
+		}
+		return m.Close()
+	})
+}
+
 // Nothing is left open or mapped.
 func TestShare_LeavesNothingBehind(t *testing.T) {
 	count := func() (files, maps int) {

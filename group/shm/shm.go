@@ -1,7 +1,7 @@
 // Package shm gives ranks that are processes of one host memory that all of them see. It needs Linux.
 //
-// The memory is that of a file without a name (memfd_create), which rank 0 makes and the others open by way of /proc. It
-// is no part of /dev/shm, whose size containers limit, and the kernel takes it back when the last process has ended,
+// The memory is that of a file without a name (memfd_create), which rank 0 makes and the others open by way of /proc.
+// It is no part of /dev/shm, whose size containers limit, and the kernel takes it back when the last process has ended,
 // however it has ended.
 package shm
 
@@ -83,6 +83,9 @@ func share(g group.Group, n int, open opener) (*group.Memory, error) {
 		return nil, err
 	}
 	m := &group.Memory{Release: func() error { return unsee(memory) }}
+	m.Forget = func(n int) error {
+		return forget(memory[starts[g.Rank()]:][:4*int64(n)/int64(pageSize)*int64(pageSize)])
+	}
 	for rank := range g.Size() {
 		room := memory[starts[rank]:starts[rank+1]]
 		m.Ranks = append(m.Ranks, unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(room))), len(room)/4))

@@ -95,3 +95,11 @@ func unsee(memory []byte) error {
 	}
 	return os.NewSyscallError("munmap", unix.Munmap(memory))
 }
+
+// forget gives back the pages of a part of the memory, for all who see it: it holds zeros again.
+func forget(part []byte) error {
+	if len(part) == 0 {
+		return nil
+	}
+	return os.NewSyscallError("madvise", unix.Madvise(part, unix.MADV_REMOVE))
+}

@@ -60,8 +60,8 @@ const (
 func aligned(n int) int { return (n + 15) &^ 15 }
 
 // Share moves the tensors of a device into memory that all ranks see, until Close. It is called on all ranks, with
-// parameters of the same lengths and the same values in Same. It returns nil where the ranks can hold no memory together
-// or the device is not a host's: gradients are then to be summed by a Reducer.
+// parameters of the same lengths and the same values in Same. It returns nil where the ranks can hold no memory
+// together or the device is not a host's: gradients are then to be summed by a Reducer.
 func Share(g group.Group, device tensor.Device, learned []Learned) (*Shared, error) {
 	sharer, ok := g.(group.Sharer)
 	divider, divides := device.(update.Divider)
@@ -166,8 +166,8 @@ func (s *Shared) Own(i int, t *tensor.Tensor) (*tensor.Tensor, error) {
 // Ready waits until all ranks have their gradients.
 func (s *Shared) Ready() error { return s.wait(atReady) }
 
-// Sum replaces this rank's part of its gradients by scale times the sum of those of all ranks, and waits until all ranks
-// have done so: they no longer read the gradients of one another.
+// Sum replaces this rank's part of its gradients by scale times the sum of those of all ranks, and waits until all
+// ranks have done so: they no longer read the gradients of one another.
 func (s *Shared) Sum(scale float32) error {
 	if err := s.device.SumParts(s.own, s.parts, scale); err != nil {
 		return err
@@ -232,9 +232,18 @@ func (s *Shared) elsewhere(rank int) error {
 		s.group.Rank())
 }
 
-// Close moves the tensors back into memory of this rank's own. Gradients lose their values. All parts must be whole, or
-// this rank must be about to fail; it waits for nobody.
+// Close moves the tensors back into memory of this rank's own. Gradients lose their values, and give their memory back
+// before the rest needs as much. All parts must be whole, or this rank must be about to fail; it waits for nobody.
 func (s *Shared) Close() error {
+	gradients := 0
+	for _, l := range s.learned {
+		gradients += aligned(l.G.Len())
+	}
+	if s.memory.Forget != nil {
+		if err := s.memory.Forget(gradients); err != nil {
+			return err
+		}
+	}
 	for _, l := range s.learned {
 		if err := l.G.Adopt(make([]float32, l.G.Len())); err != nil {
 			return err

@@ -55,8 +55,8 @@ func parameters(t *testing.T, device tensor.Device, rank int) (learned []Learned
 	return learned, entries
 }
 
-// Ranks that hold parameters together learn, by two steps, what one learns from the sum of their gradients, bit for bit;
-// the first parameter rests. What they learned is theirs behind Close.
+// Ranks that hold parameters together learn, by two steps, what one learns from the sum of their gradients, bit for
+// bit; the first parameter rests. What they learned is theirs behind Close.
 func TestShared_LearnsWhatOneRankLearnsFromTheSum(t *testing.T) {
 	for _, ranks := range []int{2, 3, 4, 9} {
 		alone := newUpdater(t)

@@ -14,8 +14,8 @@ type Part struct {
 	Own int
 }
 
-// Divider is a device whose memory other ranks can hold too, so that each rank updates a part of every parameter; ask by
-// a type assertion. A part that begins at a multiple of Block is updated as the whole would be, bit for bit.
+// Divider is a device whose memory other ranks can hold too, so that each rank updates a part of every parameter; ask
+// by a type assertion. A part that begins at a multiple of Block is updated as the whole would be, bit for bit.
 type Divider interface {
 	// SumParts replaces each part, in the memory of Own, by scale times its sum over the ranks, added in their order. It
 	// writes the sum of squares of each Block of each part, one part after the other, to squares: of as many as

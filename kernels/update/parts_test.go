@@ -25,8 +25,8 @@ func drawRanks(t testing.TB, ranks int) [][][]float32 {
 	return all
 }
 
-// Parts of any rank are the sums of all in their order, scaled, with the squares of each block; nothing else changes, at
-// any level and number of threads.
+// Parts of any rank are the sums of all in their order, scaled, with the squares of each block; nothing else changes,
+// at any level and number of threads.
 func TestSumParts_IsTheFormula(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 4} {
 		drawn := drawRanks(t, ranks)
