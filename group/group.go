@@ -61,6 +61,7 @@ var ErrNotShared = errors.New("the ranks hold no memory together")
 
 // Memory is held by several ranks together. What a rank has written to it before it makes a call of its Group that
 // waits for all others, a Gather, they read behind that call. Nobody may read what another writes between two such
+// calls.
 type Memory struct {
 	// Ranks are the rooms of all ranks, in their order.
 	Ranks [][]float32
