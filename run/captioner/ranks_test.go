@@ -153,28 +153,23 @@ func TestReopen_OnRanksReadsTheFolderOfRank0(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	reopen := func(dirs [2]string) (errs [2]error) {
-		var all sync.WaitGroup
-		for rank, g := range local.New(2, time.Minute) {
-			all.Go(func() {
-				s, err := Reopen(t.Context(), dirs[rank], Options{Group: g})
-				if errs[rank] = err; err != nil {
-					return
-				}
-				if s.Config.Train.Seed != c.Train.Seed || s.Config.Gradients != run.GradientsBF16 {
-					t.Errorf("rank %d: configuration %+v", rank, s.Config)
-				}
-				_, err = s.Resume(t.Context(), dirs[rank])
-				errs[rank] = errors.Join(err, s.Close())
-			})
-		}
-		all.Wait()
-		return errs
+	reopen := func(dirs ...string) []error {
+		return localtest.Run(len(dirs), func(g group.Group) error {
+			s, err := Reopen(t.Context(), dirs[g.Rank()], Options{Group: g})
+			if err != nil {
+				return err
+			}
+			if s.Config.Train.Seed != c.Train.Seed || s.Config.Gradients != run.GradientsBF16 {
+				t.Errorf("rank %d: configuration %+v", g.Rank(), s.Config)
+			}
+			_, err = s.Resume(t.Context(), dirs[g.Rank()])
+			return errors.Join(err, s.Close())
+		})
 	}
-	if errs := reopen([2]string{dir, filepath.Join(t.TempDir(), "nowhere")}); errors.Join(errs[:]...) != nil {
-		t.Error(errs)
+	if err := errors.Join(reopen(dir, filepath.Join(t.TempDir(), "nowhere"))...); err != nil {
+		t.Error(err)
 	}
-	for rank, err := range reopen([2]string{filepath.Join(t.TempDir(), "nowhere"), dir}) {
+	for rank, err := range reopen(filepath.Join(t.TempDir(), "nowhere"), dir) {
 		if !errors.Is(err, fs.ErrNotExist) && (rank == 0 || err == nil || !strings.Contains(err.Error(), "rank 0")) {
 			t.Errorf("rank %d, without the folder of rank 0: %v", rank, err)
 		}
