@@ -253,6 +253,12 @@ func (c Config) head() []headLayer {
 	return all
 }
 
+// Classifier is the name of the layer that gives the logits, as its parameters have it: head.fc8, head.fc, ...
+func (c Config) Classifier() string {
+	head := c.head()
+	return "head." + head[len(head)-1].name
+}
+
 // tap is the layer of the head whose input the noise model sees as g(X): the first one after blocks, and
 // the last one of a net on features.
 func (c Config) tap() int {

@@ -84,7 +84,8 @@ func accounted(r *profile.Recorder, backend kernels.Backend) kernels.Backend {
 	}{r, accountant}
 }
 
-// label names the layers by their parameters: conv1_1 has backbone.conv1_1.weight.
+// label names the layers by their parameters: conv1_1 has backbone.conv1_1.weight, layer1.0.conv1
+// backbone.layer1.0.conv1.weight.
 func label(r *profile.Recorder, net *model.Net) {
 	for _, p := range net.Params() {
 		for _, t := range []*tensor.Tensor{p.W, p.G, p.Copy} {
@@ -95,7 +96,10 @@ func label(r *profile.Recorder, net *model.Net) {
 
 func layerName(p *model.Param) string {
 	layer := strings.TrimSuffix(strings.TrimSuffix(p.Name, ".weight"), ".bias")
-	return layer[strings.LastIndexByte(layer, '.')+1:]
+	if _, within, ok := strings.Cut(layer, "."); ok {
+		return within
+	}
+	return layer
 }
 
 func (f *OperationFigures) add(ops []profile.Op) {

@@ -36,6 +36,7 @@ func (o Options) train(ctx context.Context, backend kernels.Backend, n Net, w wa
 	config.Stage2Epochs, config.MaxSteps = 0, o.Warmup+o.Repeats
 	config.EvaluateEpochs, config.CheckpointEpochs = 0, 0
 	config.LearningRate = 1e-12 // so small that the weights stay what they are
+	config.LearningRates = train.ClassifierRates(net.Config().Classifier())
 	set, err := randomSet(net.Config(), n.Batch*min(o.Warmup+o.Repeats, epochSteps), n.bagFrames())
 	if err != nil {
 		return err
