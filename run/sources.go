@@ -171,6 +171,10 @@ func (c *Config) normalize() {
 	f.LabelColumns, f.Ignore = noneIfEmpty(f.LabelColumns), noneIfEmpty(f.Ignore)
 	f.FeatureColumns = noneIfEmpty(f.FeatureColumns)
 	c.Train.LearningRates, c.Train.Freeze = noneIfEmpty(c.Train.LearningRates), noneIfEmpty(c.Train.Freeze)
+	painted := c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
+	if c.Net.Arch.IsResNet() && painted && c.Net.InputSize == 0 {
+		c.Net.InputSize = resNetScenes
+	}
 	if c.Net.Arch.IsResNet() && slices.Equal(c.Train.LearningRates, train.Paper().LearningRates) {
 		c.Train.LearningRates = train.ClassifierRates("head.fc") // the last layer has another name
 	}
@@ -178,6 +182,10 @@ func (c *Config) normalize() {
 		c.Data.Frames = MovingFrames
 	}
 }
+
+// resNetScenes is the input of a residual net on painted scenes, whose pictures have 48 pixels: at twice the size 3×3 cells
+// are left of them.
+const resNetScenes = 96
 
 func noneIfEmpty[T any](list []T) []T {
 	if len(list) == 0 {

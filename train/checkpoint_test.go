@@ -264,6 +264,9 @@ func FuzzParseCheckpoint(f *testing.F) {
 	f.Add(
 		`{"format":1,"model":{"classes":1,"size":4,"depths":[1],"widths":[1],"fc6":1,"fc7":1,"fc6_kernel":1},` +
 			`"words":[{"text":"a","pos":"NN"}],"stage":1,"position":{"epoch":1}}`)
+	f.Add(
+		`{"format":1,"model":{"classes":1,"size":4,"residual":"basic","depths":[1048576],"widths":[1]},` +
+			`"words":[{"text":"a","pos":"NN"}],"stage":1,"position":{"epoch":1}}`)
 	f.Add(`{"format":1,"stage":1,"position":{"epoch":1,"step":-3}}`)
 	f.Add(`[`)
 	f.Fuzz(func(t *testing.T, metadata string) {
@@ -275,6 +278,24 @@ func FuzzParseCheckpoint(f *testing.F) {
 			t.Errorf("accepted %q: %v", metadata, err)
 		}
 	})
+}
+
+// The weights of a residual net are counted without its layers being listed: biases alone are left out.
+func TestParameters_OfResidualNets(t *testing.T) {
+	for _, name := range model.ResNets() {
+		c, err := model.ResNet(name, 10, false)
+		check(t, err)
+		all, _ := c.Parameters()
+		biases := 10
+		for _, node := range c.Backbone() {
+			if node.Kind == model.Convolution {
+				biases += node.C
+			}
+		}
+		if got := parameters(c); got != float64(all-biases) {
+			t.Errorf("%s: %g weights, want %d", name, got, all-biases)
+		}
+	}
 }
 
 func TestResume_ShapeOfAMomentIsChecked(t *testing.T) {
