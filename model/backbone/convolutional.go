@@ -17,22 +17,52 @@ import (
 
 // convolutional recognises the nets of package model.
 func convolutional(file *weights.File, size int, backend kernels.Backend) (*kind, error) {
+	if name := model.RecogniseResNet(file); name != "" {
+		return resnet(name, file, size, backend)
+	}
 	return vgg16(file, size, backend)
+}
+
+// widthsOf are the channels of layers with a weight in the file, by their names, as far as a net of a configuration has
+// such layers, of whatever width.
+func widthsOf(c model.Config, file *weights.File, backend kernels.Backend) (map[string]int, error) {
+	shapes, err := model.MatchFile(c, backend, file, func(*model.Param) model.Need { return model.Optional })
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	for _, m := range append(shapes.Taken, shapes.Missing...) {
+		if name, ok := strings.CutSuffix(m.Param, ".weight"); ok && len(m.Shape) > 0 {
+			out[name] = m.Shape[0]
+		}
+	}
+	return out, nil
+}
+
+// resnet is a residual net of a name that package model knows, with channels of any number.
+func resnet(name string, file *weights.File, size int, backend kernels.Backend) (*kind, error) {
+	c, err := model.ResNet(name, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	out, err := widthsOf(c, file, backend)
+	if err != nil {
+		return nil, err
+	}
+	for i, usual := range c.Widths {
+		c.Widths[i] = cmp.Or(out[fmt.Sprintf("backbone.layer%d.0.conv1", i+1)], usual)
+	}
+	return ofModel("ResNet-"+strings.TrimPrefix(name, "resnet"), c, picture.TorchvisionPreprocessing(), size, false, file,
+		backend)
 }
 
 // vgg16 recognises VGG16 under the names that package model knows, with channels of any number. Files without the fully
 // connected layers have the last feature map alone.
 func vgg16(file *weights.File, size int, backend kernels.Backend) (*kind, error) {
 	c := model.VGG16(1, false)
-	shapes, err := model.MatchFile(c, backend, file, func(*model.Param) model.Need { return model.Optional })
+	out, err := widthsOf(c, file, backend)
 	if err != nil {
 		return nil, err
-	}
-	out := map[string]int{} // channels of layers, by name
-	for _, m := range append(shapes.Taken, shapes.Missing...) {
-		if name, ok := strings.CutSuffix(m.Param, ".weight"); ok && len(m.Shape) > 0 {
-			out[name] = m.Shape[0]
-		}
 	}
 	for i := range c.Widths {
 		if c.Widths[i] = out[fmt.Sprintf("backbone.conv%d_1", i+1)]; c.Widths[i] < 1 {

@@ -1,8 +1,79 @@
 package backbone
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+
 	"nmn/format/weights"
 	"nmn/kernels"
+	"nmn/model"
+	"nmn/model/vit"
+
+	dense "gorgonia.org/tensor"
 )
 
-func transformer(*weights.File, int, kernels.Backend) (*kind, error) { return nil, ErrOther }
+// transformer recognises vision transformers.
+func transformer(file *weights.File, size int, _ kernels.Backend) (*kind, error) {
+	c, mapping, err := vit.Recognise(file)
+	if errors.Is(err, vit.ErrOther) {
+		return nil, fmt.Errorf("%w: %w", ErrOther, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if size > 0 {
+		c = c.WithSize(size)
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	info := Info{Name: fmt.Sprintf("%s (%s)", c.Name(), c.Layout), Pictures: c.Pictures}
+	for _, l := range c.Layers() {
+		width, err := c.LayerWidth(l)
+		if err != nil {
+			return nil, err
+		}
+		info.Layers = append(info.Layers, Layer{model.Layer(l), width})
+	}
+	return &kind{info, func(file *weights.File, backend kernels.Backend) (Net, error) {
+		net, err := vit.New(c, backend)
+		if err != nil {
+			return nil, err
+		}
+		if err := net.Load(file, mapping); err != nil {
+			return nil, cmp.Or(err, net.Close())
+		}
+		return &tokenNet{info, net, backend}, nil
+	}}, nil
+}
+
+// tokenNet is a vision transformer.
+type tokenNet struct {
+	info    Info
+	net     *vit.Net
+	backend kernels.Backend
+}
+
+func (n *tokenNet) Info() *Info { return &n.info }
+
+func (n *tokenNet) Close() error { return n.net.Close() }
+
+func (n *tokenNet) Features(pixels *dense.Dense, layers []model.Layer, rows [][]float32) error {
+	plan, err := n.net.Plan(pixels.Shape()[0])
+	if err != nil {
+		return err
+	}
+	if err := n.backend.Upload(plan.Pixels, pixels); err != nil {
+		return err
+	}
+	if err := n.net.Forward(plan); err != nil {
+		return err
+	}
+	for i, layer := range layers {
+		if err := n.net.Extract(rows[i], plan, vit.Layer(layer)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
