@@ -120,15 +120,15 @@ func attentionCases() []Case {
 	var list []Case
 	for _, s := range []attentionShape{
 		{1, 1, 1, 1}, {2, 1, 3, 64}, {1, 2, 1, 5}, {2, 5, 2, 16}, {1, 13, 1, 32}, {1, 16, 2, 80}, {1, 17, 1, 128}, {2, 63, 1, 33},
-		{1, 64, 2, 32}, {1, 65, 1, 64}, {3, 50, 2, 64}, {1, 257, 1, 64}, {1, 320, 1, 8}, {1, 321, 1, 24}, {1, 515, 1, 8}, {1, 700, 1, 5},
+		{1, 64, 2, 32}, {1, 65, 1, 64}, {3, 50, 2, 64}, {1, 257, 1, 64}, {1, 320, 1, 8}, {1, 321, 1, 24}, {1, 645, 1, 3},
 	} {
 		list = append(list, attentionCase(s, "plain", false))
 	}
 	for _, s := range []attentionShape{{1, 7, 2, 64}, {2, 66, 1, 64}, {1, 400, 1, 16}} {
 		list = append(list, attentionCase(s, "extreme", false))
 	}
-	list = append(list, attentionCase(attentionShape{1, 30, 2, 32}, "equal", false), attentionCase(attentionShape{2, 257, 6, 64}, "plain", true),
-		attentionCase(attentionShape{1, 197, 12, 64}, "plain", true))
+	list = append(list, attentionCase(attentionShape{1, 30, 2, 32}, "equal", false), attentionCase(attentionShape{1, 257, 6, 64}, "plain", true),
+		attentionCase(attentionShape{2, 197, 3, 64}, "plain", true))
 	good := map[string][]int{"y": {2, 3, 8}, "qkv": {2, 3, 24}}
 	for _, wrong := range []wrongShape{
 		{"", nil}, {"y", []int{2, 3, 9}}, {"y", []int{3, 3, 8}}, {"y", []int{2, 2, 8}}, {"y", []int{6, 8}}, {"qkv", []int{2, 3, 8}}, {"qkv", []int{2, 1, 3, 24}},
@@ -213,8 +213,8 @@ func linearCases() []Case {
 		{x: []int{400, 200}, w: []int{71, 200}, bias: true, scale: true, residual: true},
 		{x: []int{400, 200}, w: []int{96, 200}, bias: true},
 		{x: []int{257, 1024}, w: []int{32, 1024}, bias: true, residual: true},
-		{x: []int{4, 257, 384}, w: []int{1536, 384}, bias: true, kind: transformer.Exact, large: true},
-		{x: []int{4, 257, 1536}, w: []int{384, 1536}, bias: true, scale: true, residual: true, alias: true, large: true},
+		{x: []int{1, 257, 384}, w: []int{1536, 384}, bias: true, kind: transformer.Exact, large: true},
+		{x: []int{1, 257, 1536}, w: []int{384, 1536}, bias: true, scale: true, residual: true, alias: true, large: true},
 	} {
 		list = append(list, l.withCase())
 	}
