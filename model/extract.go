@@ -12,7 +12,7 @@ import (
 type Layer string
 
 const (
-	Pool5         Layer = "pool5"         // the last feature map, which a noise model sees; of a residual net, that of its last stage
+	Pool5         Layer = "pool5"         // the last feature map, which a noise model sees
 	FC7           Layer = "fc7"           // the layer below the logits, after ReLU
 	Probabilities Layer = "probabilities" // p(y=1|I)
 )

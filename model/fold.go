@@ -68,8 +68,8 @@ func (n *Net) fold(f Source) (Source, error) {
 			return nil, err
 		}
 		of.norms[weight], of.norms[bias] = norm, norm
-		for _, name := range [...]string{weight, bias, norm + normGain, norm + normShift, norm + normMean, norm + normVariance,
-			norm + normCount} {
+		for _, name := range [...]string{weight, bias, norm + normGain, norm + normShift, norm + normMean,
+			norm + normVariance, norm + normCount} {
 			consumed[name] = true
 		}
 		of.names = append(of.names, weight, bias)
@@ -90,8 +90,8 @@ func checkNorm(f Source, there map[string]bool, u *unit, norm string) error {
 	}
 	for _, name := range names {
 		if !there[name] {
-			return fmt.Errorf("model: the file has no %s, which batch normalisation behind %s needs: save the whole state_dict() "+
-				"of the net: %w", name, u.File, ErrOtherModel)
+			return fmt.Errorf("model: the file has no %s, which batch normalisation behind %s needs: save the whole "+
+				"state_dict() of the net: %w", name, u.File, ErrOtherModel)
 		}
 		_, shape, err := f.Info(name)
 		if err != nil {
@@ -215,7 +215,8 @@ func (f *folded) vector(name string) ([]float32, error) {
 	}
 	for k, v := range values {
 		if v-v != 0 { // infinite or NaN
-			return nil, fmt.Errorf("element %d of %s is %v: the file is damaged or its training diverged; take another", k, name, v)
+			return nil, fmt.Errorf("element %d of %s is %v: the file is damaged or its training diverged; take another", k,
+				name, v)
 		}
 	}
 	return values, nil

@@ -131,8 +131,9 @@ func TestFold_NamesTheTensorAtFault(t *testing.T) {
 		}, true, []string{"layer2.0.conv1.weight is [6 4 1 1]", "[6 4 3 3]"}},
 		"a variance below 0": {func(f tensors) { f["bn1.running_var"] = vector(1, 2, -1, 4) }, false,
 			[]string{"element 2 of bn1.running_var is -1", "damaged"}},
-		"a variance that is no number": {func(f tensors) { f["bn1.running_var"] = vector(1, float32(math.NaN()), 1, 4) }, false,
-			[]string{"element 1 of bn1.running_var is NaN", "damaged"}},
+		"a variance that is no number": {func(f tensors) {
+			f["bn1.running_var"] = vector(1, float32(math.NaN()), 1, 4)
+		}, false, []string{"element 1 of bn1.running_var is NaN", "damaged"}},
 		"an infinite mean": {func(f tensors) { f["bn1.running_mean"] = vector(1, 1, 1, float32(math.Inf(1))) }, false,
 			[]string{"element 3 of bn1.running_mean is +Inf"}},
 		"squeeze and excitation": {func(f tensors) { f["layer1.0.se.fc1.weight"] = vector(1) }, true,

@@ -71,8 +71,8 @@ func ofResNet(name string) bool {
 // tensors that this network has no layer for.
 func (n *Net) checkVariant(f Source) error {
 	if of := RecogniseResNet(f); of != "" && of != n.config.ResNetName() {
-		return fmt.Errorf("model: the file is of %[1]s, and this network is %[2]s: give `net.arch` %[1]s, or another file: %[3]w", of,
-			n.config.describe(), ErrOtherModel)
+		return fmt.Errorf("model: the file is of %[1]s, and this network is %[2]s: give `net.arch` %[1]s, or another file: %[3]w",
+			of, n.config.describe(), ErrOtherModel)
 	}
 	known := map[string]bool{}
 	for _, u := range n.units {
@@ -91,7 +91,8 @@ func (n *Net) checkVariant(f Source) error {
 	if len(strange) == 0 {
 		return nil
 	}
-	name, hint := strange[max(0, slices.IndexFunc(strange, func(name string) bool { return strings.HasSuffix(name, ".weight") }))], ""
+	weight := slices.IndexFunc(strange, func(name string) bool { return strings.HasSuffix(name, ".weight") })
+	name, hint := strange[max(0, weight)], ""
 	switch {
 	case strings.HasPrefix(name, "conv1."):
 		hint = " (a stem of several convolutions, as resnet50d has)"
@@ -100,8 +101,8 @@ func (n *Net) checkVariant(f Source) error {
 	case strings.Contains(name, ".se."):
 		hint = " (squeeze and excitation, as seresnet50 has)"
 	}
-	return fmt.Errorf("model: %s belongs to no layer of %s as torchvision has it%s: the file is of a variant; take torchvision's "+
-		"weights, or those of timm's net of the plain name (resnet50): %w", name, n.config.describe(), hint, ErrOtherModel)
+	return fmt.Errorf("model: %s belongs to no layer of %s as torchvision has it%s: the file is of a variant; take "+
+		"torchvision's weights, or those of timm's net of the plain name (resnet50): %w", name, n.config.describe(), hint, ErrOtherModel)
 }
 
 // describe names a residual net for people.

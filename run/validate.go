@@ -38,8 +38,8 @@ func (c *Config) validateNames() error {
 		return c.validateBackbone()
 	case c.Net.Arch.IsResNet() && (c.Net.FC6 != 0 || c.Net.FC7 != 0 || c.Net.FC6Kernel != 0 || c.Net.FC6Pad != 0 ||
 		c.Net.Dropout > 0):
-		return fmt.Errorf("net.fc6, fc7, fc6_kernel, fc6_pad and dropout are for nets with layers fc6 and fc7; net.arch %s has one "+
-			"layer behind its stages, fc: leave them out", c.Net.Arch)
+		return fmt.Errorf("net.fc6, fc7, fc6_kernel, fc6_pad and dropout are for nets with layers fc6 and fc7; net.arch %s has "+
+			"one layer behind its stages, fc: leave them out", c.Net.Arch)
 	case c.Net.Arch.IsResNet() && c.Net.Pixels == PixelsRaw:
 		return fmt.Errorf("net.pixels is raw, as Caffe's weights of vgg16 want it; those of %s want unit", c.Net.Arch)
 	case (c.Net.Arch == NetMLP) != (c.Data.Set == dataset.Features):

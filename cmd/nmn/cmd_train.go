@@ -172,7 +172,8 @@ func (t *trainCommand) resolve(cmd *cobra.Command, folder string) error {
 
 // tellStart says where a large network starts from nothing: it needs far more pictures and time then.
 func tellStart(p *program, c *run.Config) {
-	large := c.Net.Arch == run.NetVGG16 || c.Net.Arch.IsResNet() && c.Data.Set != dataset.Scenes && c.Data.Set != dataset.MovingScenes
+	painted := c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
+	large := c.Net.Arch == run.NetVGG16 || c.Net.Arch.IsResNet() && !painted
 	if large && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
 		fmt.Fprintf(p.status, "%s starts from random weights; --init FILE starts from those of ImageNet\n", c.Net.Arch)
 	}

@@ -33,8 +33,8 @@ func initFlags(r group, n *run.NetConfig) {
 func netFlags(cmd *cobra.Command, c *run.Config) {
 	n := &c.Net
 	r := under(cmd, "Network")
-	enum(r, &n.Arch, "net", "`network` to start from (default that of the data, or of the file that --init names); also as --arch",
-		run.NetNames()...)
+	enum(r, &n.Arch, "net", "`network` to start from (default that of the data, or of the file that --init "+
+		"names); also as --arch", run.NetNames()...)
 	r.ints(&n.Hidden, "hidden", "mlp: widths of the hidden layers, as `n,n,...`; none for a linear classifier")
 	r.float(&n.Width, "width", "`factor` on the channels of all hidden layers")
 	r.int(&n.InputSize, "input-size", "height and width of the input in `pixels` (default that of the network)")

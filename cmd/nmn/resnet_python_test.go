@@ -129,7 +129,8 @@ func checkResNet(t *testing.T, c resNetCase, folder string) {
 		t.Fatal(err)
 	}
 	told := must(t, "weights", filepath.Join(folder, "net.pth"))
-	if !strings.Contains(told, c.name) || !strings.Contains(told, "folded") || !strings.Contains(told, "layer4.0.downsample.0") {
+	if !strings.Contains(told, c.name) || !strings.Contains(told, "folded") ||
+		!strings.Contains(told, "layer4.0.downsample.0") {
 		t.Errorf("nmn weights says\n%s", told)
 	}
 }

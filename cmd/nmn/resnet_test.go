@@ -16,7 +16,11 @@ func tinyResNet(command string, args ...string) []string {
 
 // A residual net learns by every arm, with instances and without.
 func TestTrain_ResNetByEveryArm(t *testing.T) {
-	for i, arm := range recipe.Names() {
+	arms := recipe.Names()
+	if testing.Short() {
+		arms = []recipe.Name{recipe.FI, recipe.FD, recipe.EM}
+	}
+	for i, arm := range arms {
 		dir := filepath.Join(t.TempDir(), "run")
 		args := tinyResNet("train", "--arm", string(arm), "--run-dir", dir, "--json")
 		if i%2 == 0 {
@@ -34,8 +38,8 @@ func TestTrain_ResNetByEveryArm(t *testing.T) {
 
 func TestTrain_ResNetFromItsRunFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	trained := readJSON(t, must(t, tinyResNet("train", "--arm", "nmn-fd", "--mil", "--freeze", "backbone.conv1.*,backbone.layer1.*",
-		"--multipliers", "head.fc.*=10", "--run-dir", dir, "--json")...))
+	trained := readJSON(t, must(t, tinyResNet("train", "--arm", "nmn-fd", "--mil", "--freeze",
+		"backbone.conv1.*,backbone.layer1.*", "--multipliers", "head.fc.*=10", "--run-dir", dir, "--json")...))
 	evaluated := readJSON(t, must(t, "eval", dir, "--device", "cpu", "--json"))
 	if a, b := figures(t, trained["evaluation"]), figures(t, evaluated); a != b {
 		t.Errorf("the run says\n%s\nthe evaluation\n%s", a, b)
@@ -46,8 +50,8 @@ func TestTrain_ResNetFromItsRunFolder(t *testing.T) {
 			t.Errorf("nmn export %s says %s", ending, told)
 		}
 		if ending == ".safetensors" {
-			again := must(t, "train", "--arm", "stage1", "--init", file, "--width", "0.125", "--input-size", "48", "--train-size", "48",
-				"--validation-size", "16", "--test-size", "16", "--epochs", "1", "--device", "cpu", "--run-dir",
+			again := must(t, "train", "--arm", "stage1", "--init", file, "--width", "0.125", "--input-size", "48",
+				"--train-size", "48", "--validation-size", "16", "--test-size", "16", "--epochs", "1", "--device", "cpu", "--run-dir",
 				filepath.Join(t.TempDir(), "again"), "--print-config")
 			if !strings.Contains(again, "arch: resnet18") {
 				t.Errorf("the architecture is not taken from the file:\n%s", again)
