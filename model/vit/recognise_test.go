@@ -241,6 +241,58 @@ func TestRecognise_PublishedNets(t *testing.T) {
 	}
 }
 
+// Registers may have positions as the class token has, or the class token alone, or none of them.
+func TestRecognise_PositionsBeforeThePatches(t *testing.T) {
+	for _, before := range []int{0, 1, 5} {
+		c, _ := recognised(t, timmNames(384, 1, 1536, 14, 37*37+before).with("reg_token", 1, 4, 384))
+		c.Size = [2]int{28, 28}
+		if err := c.Validate(); err != nil || c.Positioned != before || c.Grid != 37 || c.Registers != 4 {
+			t.Errorf("%d before the patches: %+v, %v", before, c, err)
+		}
+	}
+}
+
+// What is passed over may hold anything.
+func TestRecognise_TextTowersMayBeOfAnyKind(t *testing.T) {
+	_, m := recognised(t, listing(t, "hf_clip.safetensors").with("text_model.encoder.rope.weight", 3))
+	if !slices.Contains(m.Unused, "text_model.encoder.rope.weight") {
+		t.Errorf("passed over are %q", m.Unused)
+	}
+}
+
+func TestName_IsThatOfPublications(t *testing.T) {
+	for width, want := range map[int]string{384: "ViT-S/14", 1024: "ViT-L/14", 1408: "ViT-g/14", 640: "ViT-640/14"} {
+		if got := (Config{Width: width, Patch: 14}).Name(); got != want {
+			t.Errorf("width %d is %s, want %s", width, got, want)
+		}
+	}
+}
+
+// An error of the file itself is handed on as it is.
+func TestRecognise_ErrorsOfTheFile(t *testing.T) {
+	l := timmNames(384, 1, 1536, 14, 1370)
+	for _, name := range l.names {
+		if _, _, err := Recognise(&unreadable{l, name}); !errors.Is(err, errUnreadable) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+var errUnreadable = errors.New("cannot be read")
+
+// unreadable is a file of which a tensor cannot be read.
+type unreadable struct {
+	*listed
+	name string
+}
+
+func (u *unreadable) Info(name string) (safetensors.DType, []int, error) {
+	if name == u.name {
+		return "", nil, errUnreadable
+	}
+	return u.listed.Info(name)
+}
+
 // A tensor that is missing, of another shape or one too many is an error that names it.
 func TestRecognise_NamesTheTensorAtFault(t *testing.T) {
 	for _, fixture := range fixtures {
