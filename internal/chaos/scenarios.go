@@ -63,6 +63,10 @@ var scenarios = []scenario{
 	training("pictures", "--preset scenes --captions pictures/captions_train2014.json --images pictures/images --vocab"+
 		" pictures/vocabulary.txt --arm nmn-fd --nmn-recipe paper --epochs 2 --batch-size 8 --width 0.5 --device cpu"+
 		" --threads 1", []string{"pictures"}, []string{"pictures/images/*.*g", "pictures/captions_train2014.json"}),
+	training("backbone", "--captions pictures/captions_train2014.json --images pictures/images --vocab"+
+		" pictures/vocabulary.txt --backbone vgg.safetensors --input-size 64 --arm nmn-fd --nmn-recipe paper --epochs 2"+
+		tinyNet, []string{"pictures", "vgg.safetensors"},
+		[]string{"pictures/images/*.*g", "pictures/captions_train2014.json", "vgg.safetensors"}),
 	training("video-mil", "--arm nmn-fd --nmn-recipe paper --mil --epochs 2 --batch-size-mil 8"+tinyClips, nil, nil),
 	training("video-clips", "--preset moving-scenes --clips moving --vocab moving/vocabulary.txt --mil --arm star"+
 		" --epochs 2 --batch-size-mil 4 --width 0.5 --device cpu --threads 1", []string{"moving"},
@@ -110,6 +114,8 @@ var scenarios = []scenario{
 		"a.npy", "b.safetensors", "l.csv", "t.csv", "i.txt"),
 	writing("extract-frames", "extract video --split test --per-frame --layer probabilities --output p.npy --output-clips"+
 		" c.csv --device cpu", []string{"video"}, "p.npy", "c.csv"),
+	writing("extract-weights", "extract --weights vgg.safetensors pictures/images --input-size 64 --output p.npy --output-ids"+
+		" i.txt --device cpu --threads 1", []string{"vgg.safetensors", "pictures"}, "p.npy", "i.txt"),
 	writing("features", "features x.npy --labels y.csv --output f.safetensors --output-labels l.csv", features,
 		"f.safetensors", "l.csv"),
 	writing("find-learning-rate", "train --features x.npy --labels y.csv --arm star --find-learning-rate --run-dir ."+

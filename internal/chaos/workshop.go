@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"nmn/format/safetensors"
 )
 
 // prepare builds nmn, unless a program is named, and makes the inputs of all scenarios in dir/inputs.
@@ -29,7 +32,8 @@ func prepare(dir, program string) (string, error) {
 	}
 	inputs := filepath.Join(dir, "inputs")
 	if err := errors.Join(os.Mkdir(inputs, 0o777), makeClips(filepath.Join(inputs, "clips"), 6),
-		placeFFmpeg(filepath.Join(inputs, "ffmpeg")), makeCrowd(filepath.Join(inputs, "crowd.csv"))); err != nil {
+		placeFFmpeg(filepath.Join(inputs, "ffmpeg")), makeCrowd(filepath.Join(inputs, "crowd.csv")),
+		makeBackbone(filepath.Join(inputs, "vgg.safetensors"))); err != nil {
 		return "", err
 	}
 	for _, line := range workshop {
@@ -52,6 +56,26 @@ func makeCrowd(path string) error {
 		}
 	}
 	return os.WriteFile(path, []byte(b.String()), 0o666)
+}
+
+// makeBackbone writes random weights of VGG16 with few channels, under torchvision's names.
+func makeBackbone(path string) error {
+	random := rand.New(rand.NewPCG(1, 2))
+	var tensors []safetensors.Tensor
+	in := 3
+	for i, at := range []int{0, 2, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28} {
+		out := []int{4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8}[i]
+		weights := make([]float32, out*in*9)
+		for k := range weights {
+			weights[k] = float32(random.NormFloat64() / 4)
+		}
+		name := fmt.Sprintf("features.%d", at)
+		tensors = append(tensors, safetensors.Tensor{Name: name + ".weight", Shape: []int{out, in, 3, 3}, Data: weights},
+			safetensors.Tensor{Name: name + ".bias", Shape: []int{out}, Data: make([]float32, out)})
+		in = out
+	}
+	_, err := safetensors.WriteFile(path, nil, tensors)
+	return err
 }
 
 // lay copies the inputs of a scenario into a folder that it makes.
