@@ -248,6 +248,9 @@ func (t *taking) compute(ctx context.Context, missing map[*loader.Set][]int,
 			})
 		err = s.agree(errors.Join(err, t.store.flush(context.WithoutCancel(ctx), s)))
 		if err != nil {
+			if ctx.Err() != nil && t.store.dir != "" {
+				s.Tell(Message{Topic: "features", Text: fmt.Sprintf("%d of %d are kept; the same command goes on", done, all)})
+			}
 			return nil, Interrupted(err)
 		}
 		for _, b := range bad {

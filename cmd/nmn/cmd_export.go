@@ -95,6 +95,10 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", c.output, err)
 	}
+	if b := m.Checkpoint().Backbone; b != nil && !p.quiet {
+		fmt.Fprintf(p.status, "%s is the head alone: it takes %d features, %s of %s (%s); take those of pictures by nmn extract --weights %s\n",
+			c.output, m.Net().Config().Input, b.Layer, b.File, b.Net, b.File)
+	}
 	if c.asJSON {
 		return writeJSON(p.out, done)
 	}
@@ -105,7 +109,7 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 func (c *exportCommand) write(file, ending string, m *run.Model) (done export.Written, err error) {
 	o := export.FileOptions{GraphOptions: export.GraphOptions{Observed: c.observed, Pixels: c.input == inputPixels,
 		Words: m.Vocabulary().Texts(), Version: run.ThisBuild().Version}}
-	if !m.TakesFeatures() {
+	if m.Net().Config().Input == 0 {
 		p := m.Pictures()
 		o.Fit, o.Resize, o.Orientation = string(p.Fit), string(p.Resize), string(p.Orientation)
 	}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/format/safetensors"
+	"nmn/internal/rng"
+	"nmn/run"
+)
+
+// tinyVGG writes random weights of VGG16 with few channels, under torchvision's names.
+func tinyVGG(t *testing.T, file string, seed uint64) {
+	t.Helper()
+	stream := rng.New(seed)
+	var tensors []safetensors.Tensor
+	layer := func(name string, deviation float64, shape ...int) {
+		n := 1
+		for _, side := range shape {
+			n *= side
+		}
+		weights := make([]float32, n)
+		for i := range weights {
+			weights[i] = float32(stream.Normal(0, deviation))
+		}
+		tensors = append(tensors, safetensors.Tensor{Name: name + ".weight", Shape: shape, Data: weights},
+			safetensors.Tensor{Name: name + ".bias", Shape: shape[:1], Data: make([]float32, shape[0])})
+	}
+	in := 3
+	for i, at := range []int{0, 2, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28} {
+		out := []int{4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8}[i]
+		layer(fmt.Sprintf("features.%d", at), .5, out, in, 3, 3)
+		in = out
+	}
+	layer("classifier.0", .1, 16, in*7*7)
+	layer("classifier.3", .5, 16, 16)
+	layer("classifier.6", .5, 10, 16)
+	if _, err := safetensors.WriteFile(file, nil, tensors); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// colouredPictures writes pictures that are mostly of one of three colours, and a manifest that names it; of each sixth
+// one it names another.
+func colouredPictures(t *testing.T, folder string, n int) (manifest string) {
+	t.Helper()
+	var list bytes.Buffer
+	table := csv.NewWriter(&list)
+	_ = table.Write([]string{"path", "labels"})
+	stream, names := rng.New(7), []string{"red", "green", "blue"}
+	for i := range n {
+		img := image.NewNRGBA(image.Rect(0, 0, 40+i%5, 36+i%3))
+		for at := range img.Pix {
+			img.Pix[at] = uint8(stream.Intn(60))
+			if at%4 == i%3 {
+				img.Pix[at] += 180
+			} else if at%4 == 3 {
+				img.Pix[at] = 255
+			}
+		}
+		img.Set(0, 0, color.White)
+		var data bytes.Buffer
+		if err := png.Encode(&data, img); err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("p%03d.png", i)
+		writeFiles(t, folder, data.Bytes(), name)
+		label := i
+		if i%6 == 5 {
+			label++
+		}
+		_ = table.Write([]string{name, names[label%3]})
+	}
+	table.Flush()
+	writeFiles(t, folder, list.Bytes(), "list.csv")
+	return filepath.Join(folder, "list.csv")
+}
+
+// backboneRun are the arguments of a short training behind a backbone.
+func backboneRun(manifest, weights, dir string, more ...string) []string {
+	return append([]string{"train", "--manifest", manifest, "--backbone", weights, "--input-size", "32", "--run-dir", dir,
+		"--backbone-layer", "pool5", "--hidden", "", "--stage1-epochs", "20", "--learning-rate", "0.05", "--threads", "1", "-q"}, more...)
+}
+
+func TestExtract_ByPretrainedWeights(t *testing.T) {
+	dir, folder := t.TempDir(), t.TempDir()
+	weights := filepath.Join(dir, "vgg.safetensors")
+	tinyVGG(t, weights, 1)
+	manifest := colouredPictures(t, folder, 21)
+	writeFiles(t, folder, []byte("no picture"), "p100.png")
+	x, y, ids := filepath.Join(dir, "x.npy"), filepath.Join(dir, "y.safetensors"), filepath.Join(dir, "ids.txt")
+	c := call(t, "extract", "--weights", weights, folder, "--layer", "pool5,fc7", "--output", x+","+y,
+		"--output-ids", ids)
+	if c.code != exitOK || !strings.Contains(c.out, "21 rows of 8 features, pool5") ||
+		!strings.Contains(c.out, "21 rows of 16 features, fc7") {
+		t.Fatalf("%d: %s%s", c.code, c.out, c.err)
+	}
+	for _, want := range []string{"VGG16 at 224 pixels", "shorter side to 256, bilinear, middle 224×224", "p100.png"} {
+		if !strings.Contains(c.err, want) {
+			t.Errorf("standard error has no %q: %s", want, c.err)
+		}
+	}
+	if names := strings.Fields(string(readBytes(t, ids))); len(names) != 21 || !strings.HasSuffix(names[20], "p020.png") {
+		t.Errorf("identifiers %q", names)
+	}
+	other, labels := filepath.Join(dir, "other.npy"), filepath.Join(dir, "labels.csv")
+	must(t, "extract", "--weights", weights, "--manifest", manifest, "--validation-share", "0", "--test-share", "0",
+		"--output", other, "--output-labels", labels, "--batch-size", "5", "--threads", "2",
+		"--workers", "3")
+	if !bytes.Equal(readBytes(t, x), readBytes(t, other)) {
+		t.Error("features depend on the size of batches, or on how pictures are named")
+	}
+	if rows, table := readRows(t, other, labels); len(rows) != 21 || len(table.Labels.Words) != 3 {
+		t.Errorf("%d rows, labels %v", len(rows), table.Labels.Words)
+	}
+	config := must(t, "extract", "--weights", weights, folder, "--print-config")
+	for _, want := range []string{"net: VGG16", "input_size: 224", "resize: 256", "filter: antialias", "pool5: 8", "fc7: 16"} {
+		if !strings.Contains(config, want) {
+			t.Errorf("--print-config has no %q:\n%s", want, config)
+		}
+	}
+}
+
+func TestExtract_RefusesWeightsWithAWord(t *testing.T) {
+	dir, folder := t.TempDir(), t.TempDir()
+	weights, others := filepath.Join(dir, "vgg.safetensors"), filepath.Join(dir, "others.safetensors")
+	tinyVGG(t, weights, 1)
+	if _, err := safetensors.WriteFile(others, nil, []safetensors.Tensor{{Name: "a.b", Shape: []int{1}, Data: []float32{1}}}); err != nil {
+		t.Fatal(err)
+	}
+	colouredPictures(t, folder, 2)
+	x := filepath.Join(dir, "x.npy")
+	for want, args := range map[string][]string{
+		"a.b":              {"--weights", others, folder, "--output", x},
+		"it has pool5":     {"--weights", weights, folder, "--output", x, "--layer", "cls"},
+		"--input-size is":  {"--weights", weights, folder, "--output", x, "--input-size", "-3"},
+		"leave it out":     {"--weights", weights, folder, "--output", x, "--fit", "square"},
+		"no such file":     {"--weights", filepath.Join(dir, "none.pth"), folder, "--output", x},
+		"file for each":    {"--weights", weights, folder, "--output", x, "--layer", "pool5,fc7"},
+		"no layer \"fc7\"": {"--weights", weights, folder, "--output", x, "--input-size", "64", "--layer", "fc7"},
+		"requires at leas": {"--output", x},
+	} {
+		c := call(t, append([]string{"extract"}, args...)...)
+		if c.code == exitOK || !strings.Contains(c.err, want) {
+			t.Errorf("%q: exit code %d: %s, want %q", args, c.code, c.err, want)
+		}
+		if _, err := os.Stat(x); err == nil {
+			t.Fatalf("%q left a file", args)
+		}
+	}
+}
+
+func TestTrain_BehindABackbone(t *testing.T) {
+	work := t.TempDir()
+	weights, dir := filepath.Join(work, "vgg.safetensors"), filepath.Join(work, "run")
+	tinyVGG(t, weights, 1)
+	manifest := colouredPictures(t, work, 90)
+	must(t, backboneRun(manifest, weights, dir)...)
+	parts := func() (names []string) {
+		names, _ = filepath.Glob(filepath.Join(dir, run.FeaturesFolder, "*", "*.safetensors"))
+		return names
+	}
+	before := parts()
+	if len(before) == 0 {
+		t.Fatal("the run folder keeps no features")
+	}
+	page := string(readBytes(t, filepath.Join(dir, "report.html")))
+	if !strings.Contains(page, "data:image/jpeg") {
+		t.Error("the page of the run shows no pictures")
+	}
+	must(t, "audit", dir, "-q")
+	audit, err := run.OpenAudit(t.Context(), dir, run.AuditOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := audit.Picture(t.Context(), audit.Data().Train.IDs[0])
+	if err := errors.Join(err, audit.Close()); err != nil || !audit.HasPictures() || !bytes.HasPrefix(small, []byte("\xff\xd8")) {
+		t.Errorf("the audit has no pictures: %v", err)
+	}
+
+	predicted := must(t, "predict", dir, filepath.Join(work, "p000.png"), filepath.Join(work, "p001.png"), "--top", "1", "-q")
+	if !strings.Contains(predicted, "p000.png: red") || !strings.Contains(predicted, "p001.png: green") {
+		t.Errorf("predicted %q", predicted)
+	}
+	must(t, "eval", dir)
+	if c := call(t, "export", dir, "--output", filepath.Join(work, "head.onnx")); c.code != exitOK ||
+		!strings.Contains(c.err, "the head alone: it takes 8 features, pool5 of "+weights) {
+		t.Errorf("export: %d: %s", c.code, c.err)
+	}
+	// The features of the run are there: weights that are gone are not asked for, but by their digest.
+	first := readBytes(t, filepath.Join(dir, "result.json"))
+	must(t, "train", "--resume", dir, "-q")
+	if !bytes.Equal(first, readBytes(t, filepath.Join(dir, "result.json"))) || !slices.Equal(before, parts()) {
+		t.Error("a complete run was run again")
+	}
+	wantUsage(t, call(t, backboneRun(manifest, weights, dir, "--arm", "star")...), "holds another run")
+
+	// Another seed in the same folder, once the run is gone, has the features.
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != run.FeaturesFolder {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c := call(t, slices.DeleteFunc(backboneRun(manifest, weights, dir, "--seed", "2", "-v"), func(s string) bool { return s == "-q" })...)
+	if c.code != exitOK || !strings.Contains(c.err, "those of 90 pictures were taken before; 0 are left") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+
+	tinyVGG(t, weights, 2)
+	wantUsage(t, call(t, "predict", dir, filepath.Join(work, "p000.png"), "-q"), "has changed")
+	if err := os.Remove(weights); err != nil {
+		t.Fatal(err)
+	}
+	wantUsage(t, call(t, "predict", dir, filepath.Join(work, "p000.png"), "-q"), "vgg.safetensors", "no such file")
+}
+
+func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
+	work := t.TempDir()
+	weights := filepath.Join(work, "vgg.safetensors")
+	tinyVGG(t, weights, 1)
+	manifest := colouredPictures(t, work, 40)
+	writeFiles(t, work, []byte("no picture"), "p007.png")
+	c := call(t, backboneRun(manifest, weights, filepath.Join(work, "none"))...)
+	if c.code != exitFailure || !strings.Contains(c.err, "p007.png") || !strings.Contains(c.err, "--max-bad-samples") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	must(t, backboneRun(manifest, weights, filepath.Join(work, "one"), "--max-bad-samples", "1", "--nmn-recipe",
+		"paper", "--arm", "stage1")...)
+}
+
+func TestTrain_BackboneDryRunTakesFewFeatures(t *testing.T) {
+	work := t.TempDir()
+	weights, dir := filepath.Join(work, "vgg.safetensors"), filepath.Join(work, "run")
+	tinyVGG(t, weights, 1)
+	out := must(t, backboneRun(colouredPictures(t, work, 60), weights, dir, "--dry-run")...)
+	if !strings.Contains(out, "to take those of all pictures, once") {
+		t.Errorf("the plan does not tell how long features take: %s", out)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a dry run has written")
+	}
+}
+
+func TestExperiment_TakesFeaturesOnce(t *testing.T) {
+	work := t.TempDir()
+	weights, dir := filepath.Join(work, "vgg.safetensors"), filepath.Join(work, "grid")
+	tinyVGG(t, weights, 1)
+	args := []string{"experiment", "--manifest", colouredPictures(t, work, 60), "--backbone", weights, "--input-size", "32",
+		"--run-dir", dir, "--arms", "stage1,nmn-fi", "--flips", "0.2:0.1", "--seeds", "1,2", "--hidden", "", "--stage1-epochs", "2",
+		"--stage2-epochs", "1", "--threads", "1", "-q"}
+	must(t, args...)
+	found, _ := filepath.Glob(filepath.Join(dir, run.FeaturesFolder, "*"))
+	all := 0
+	_ = filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && e.IsDir() && e.Name() == run.FeaturesFolder {
+			all++
+		}
+		return err
+	})
+	if len(found) != 1 || all != 1 {
+		t.Errorf("%d kinds of features in %d folders, want one", len(found), all)
+	}
+}
+
+func TestTrain_BackboneRefusals(t *testing.T) {
+	work := t.TempDir()
+	weights := filepath.Join(work, "vgg.safetensors")
+	tinyVGG(t, weights, 1)
+	manifest, dir := colouredPictures(t, work, 12), filepath.Join(work, "run")
+	for want, more := range map[string][]string{
+		"of pictures as they are": {"--augment", "light"},
+		"leave out --flip":        {"--flip"},
+		"--mil joins the cells":   {"--mil"},
+		"it has pool5":            {"--backbone-layer", "embedding"},
+		"--init":                  {"--init", weights},
+		"--net":                   {"--net", "vgg16"},
+		"--fit":                   {"--fit", "square"},
+	} {
+		wantUsage(t, call(t, backboneRun(manifest, weights, dir, more...)...), want)
+	}
+	wantUsage(t, call(t, "train", "--manifest", manifest, "--backbone-layer", "cls", "--run-dir", dir), "--backbone FILE")
+	wantUsage(t, call(t, "train", "--data", "scenes", "--backbone", weights, "--run-dir", dir), "nmn extract")
+}
