@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"nmn/format/safetensors"
+	"nmn/run/internal/folder"
 )
 
 // featureKey tells a picture, or a kind of features, apart from others.
@@ -58,15 +58,49 @@ func newFeatureStore(dir string, width int, leads bool) *featureStore {
 	return &featureStore{dir: dir, width: width, leads: leads, rows: map[featureKey][]float32{}, written: time.Now()}
 }
 
+// patience is how long a process waits before it looks again whether another one has taken the features.
+const patience = time.Second
+
+// open reads the folder, which no other process writes until release is called: one that finds it taken waits, and has
+// the features then without computing them.
+func (f *featureStore) open(ctx context.Context, s *Session) (release func() error, err error) {
+	release = func() error { return nil }
+	if f.dir == "" || !f.leads {
+		return release, nil
+	}
+	if err := os.MkdirAll(f.dir, 0o777); err != nil {
+		return release, err
+	}
+	for told := false; ; told = true {
+		unlock, err := LockFolder(f.dir, s.Log)
+		if err == nil {
+			release = unlock
+			break
+		}
+		if !errors.Is(err, ErrLocked) {
+			return release, err
+		}
+		if !told {
+			s.Tell(Message{Topic: "features", Text: "another process is taking them; this one waits for it"})
+		}
+		select {
+		case <-ctx.Done():
+			return release, ctx.Err()
+		case <-time.After(patience):
+		}
+	}
+	if err := folder.RemoveLeftovers(f.dir, func(name string) bool { return strings.HasSuffix(name, partEnding) }); err != nil {
+		return func() error { return nil }, errors.Join(err, release())
+	}
+	if err := f.read(); err != nil {
+		return func() error { return nil }, errors.Join(err, release())
+	}
+	return release, nil
+}
+
 // read takes all parts of the folder.
 func (f *featureStore) read() error {
-	if f.dir == "" || !f.leads {
-		return nil
-	}
 	entries, err := os.ReadDir(f.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
 		return fmt.Errorf("features that were taken before: %w", err)
 	}
@@ -129,9 +163,6 @@ func (f *featureStore) flush(ctx context.Context, s *Session) error {
 		keys, values = append(keys, key[:]...), append(values, f.rows[key]...)
 	}
 	return s.Save(ctx, func() error {
-		if err := os.MkdirAll(f.dir, 0o777); err != nil {
-			return err
-		}
 		_, err := safetensors.WriteFile(filepath.Join(f.dir, keyOf(string(keys)).String()+partEnding),
 			map[string]string{partKeys: hex.EncodeToString(keys)},
 			[]safetensors.Tensor{{Name: partName, Shape: []int{len(fresh), f.width}, Data: values}})

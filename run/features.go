@@ -145,7 +145,7 @@ func (t *taking) loader() loader.Config {
 }
 
 // all takes the features of all splits.
-func (t *taking) all(ctx context.Context, folder string) error {
+func (t *taking) all(ctx context.Context, folder string) (err error) {
 	s := t.session
 	bags := 0
 	for _, set := range s.Data.Distinct() {
@@ -162,9 +162,11 @@ func (t *taking) all(ctx context.Context, folder string) error {
 		folder = filepath.Join(folder, name)
 	}
 	t.store, t.keys = newFeatureStore(folder, t.width, s.leads()), map[*loader.Set][]featureKey{}
-	if err := s.agree(t.store.read()); err != nil {
+	release, err := t.store.open(ctx, s)
+	if err := s.agree(err); err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, release()) }()
 	if err := t.store.share(s); err != nil {
 		return err
 	}
