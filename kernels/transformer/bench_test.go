@@ -22,6 +22,7 @@ type net struct {
 var nets = []net{
 	{"ViT-S_14", 14, 257, 384, 6, 1, 12, 1536, 224},
 	{"ViT-B_16", 16, 197, 768, 12, 1, 12, 3072, 224},
+	{"ViT-L_14", 14, 257, 1024, 16, 1, 24, 4096, 224},
 }
 
 // rig is the memory of a net for a batch.

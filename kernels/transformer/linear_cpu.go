@@ -31,6 +31,7 @@ type plan struct {
 	groups, perGroup   int        // groups of panels, and panels in each: a block is rows × group
 	chunk              int        // reduction steps in one call of the tile kernel at most
 	direct             bool       // sums go straight to the output
+	apart              int        // numbers between the rows of other sums, so that these do not share sets of a cache
 }
 
 // Sizes in floats of what is meant to stay in the second-level cache.
@@ -136,7 +137,7 @@ func (c *CPU) multiply(k product) {
 		s := &c.scratch[i]
 		s.offsets = grow(s.offsets, k.plan.perBlock)
 		if !k.plan.direct {
-			s.sums = grow(s.sums, k.plan.perBlock*k.plan.perGroup*k.plan.wide)
+			s.sums = grow(s.sums, k.plan.perBlock*(k.plan.perGroup*k.plan.wide+k.plan.apart))
 		}
 	}
 	c.workers.Run(ceilDiv(k.rows, k.plan.perBlock)*k.plan.groups, c.tasks.multiply)
@@ -156,8 +157,9 @@ func (k *product) cut(level simd.Level) {
 	pl.perBlock = max(pl.rows, min(mostRows, inputFloats/max(1, pl.chunk), ceilTo(k.rows, pl.rows))/pl.rows*pl.rows)
 	blocks := max(1, ceilDiv(k.rows, pl.perBlock))
 	pl.perGroup = max(1, pl.panels/ceilDiv(blockTarget, blocks))
-	pl.direct = k.scale == nil && k.residual == nil && k.fillsPanels()
-	if !pl.direct || k.gelu != None {
+	pl.apart = 16
+	pl.direct = k.gelu == None && k.scale == nil && k.residual == nil && k.fillsPanels() && pl.chunk == k.reduction()
+	if !pl.direct {
 		pl.perGroup = max(1, min(pl.perGroup, outputFloats/(pl.perBlock*pl.wide)))
 	}
 	pl.groups = ceilDiv(pl.panels, pl.perGroup)
@@ -195,7 +197,7 @@ func (c *CPU) multiplyBlock(worker, block int) {
 	for i := range s.offsets[:ceilTo(rows, pl.rows)] { // a last tile repeats the last row
 		s.offsets[i] = k.offset(lo+min(i, rows-1)) - base
 	}
-	dst, stride := s.sums, (last-first)*pl.wide
+	dst, stride := s.sums, (last-first)*pl.wide+pl.apart
 	if pl.direct {
 		dst, stride = k.out[lo*k.width+first*pl.wide:], k.width
 	}
@@ -232,12 +234,6 @@ func (c *CPU) multiplyPanel(k *product, s *scratch, panel, base, from, steps, ro
 // finish does what follows the sums of a block, columns lo to hi of rows from first on.
 func (c *CPU) finish(k *product, s *scratch, first, rows, lo, hi, stride int) {
 	if k.plan.direct {
-		if k.gelu != None {
-			for row := first; row < first+rows; row++ {
-				y := k.out[row*k.width+lo : row*k.width+hi]
-				c.activate(y, y, k.gelu)
-			}
-		}
 		return
 	}
 	cut := hi // columns from here on have not got their biases
