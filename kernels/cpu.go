@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"cmp"
 	"fmt"
 
 	"nmn/kernels/activation"
@@ -80,19 +79,6 @@ func OpenCPU(c CPUConfig) (Backend, error) {
 	}, nil
 }
 
-// MaxPool3GradBias implements pool.Ops as MaxPoolGradBias does.
-func (c *cpu) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
-	const operation = "gradient of 3×3 max pooling and bias"
-	g, err := pool.FitMax3Grad(operation, dx, dy, x, y)
-	if err := cmp.Or(err, g.FitChannels(operation, db)); err != nil { // before anything is written
-		return err
-	}
-	if err := c.MaxPool3Grad(dx, dy, x, y, p.ReLU); err != nil {
-		return err
-	}
-	return c.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})
-}
-
 // MaxPoolGradBias implements pool.Ops by two passes: the sums are those of ConvGradBias in every bit.
 func (c *cpu) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
 	const operation = "gradient of max pooling and bias"
@@ -104,6 +90,22 @@ func (c *cpu) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradPar
 		return err
 	}
 	if err := c.MaxPoolGrad(dx, dy, x, y, p.ReLU); err != nil {
+		return err
+	}
+	return c.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})
+}
+
+// MaxPool3GradBias implements pool.Ops by two passes too.
+func (c *cpu) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	const operation = "gradient of 3×3 max pooling and bias"
+	g, err := pool.FitMaxGrad(operation, dx, dy, x, y)
+	if err != nil {
+		return err
+	}
+	if err := g.FitChannels(operation, db); err != nil { // before anything is written
+		return err
+	}
+	if err := c.MaxPool3Grad(dx, dy, x, y, p.ReLU); err != nil {
 		return err
 	}
 	return c.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})

@@ -43,57 +43,43 @@ func poolCases() []Case {
 		}
 		list = append(list, Case{Op: op, Name: mapName(poolLarge, extra), Large: true, build: func(r *values) *call { return build(poolLarge, r) }})
 	}
-	for _, w := range []maxima{of2x2, of3x3} {
-		each(w.name, "", w.call)
-		each(w.name+"Grad", ",relu=false", func(m ref.Map, r *values) *call { return w.gradCall(m, r, false) })
-		each(w.name+"Grad", ",relu=true", func(m ref.Map, r *values) *call { return w.gradCall(m, r, true) })
-		each(w.name+"Grad", ",ties=none", w.slopeCall)
-		for _, p := range []pool.MaxGradParams{{}, {ReLU: true}, {ReLU: true, Accumulate: true}} {
-			extra := named(",relu=%v,accumulate=%v", p.ReLU, p.Accumulate)
-			each(w.name+"GradBias", extra, func(m ref.Map, r *values) *call { return w.gradBiasCall(m, r, p) })
+	each("MaxPool", "", maxPoolCall)
+	each("MaxPool3", "", maxPool3Call)
+	each("MaxPoolGrad", ",relu=false", func(m ref.Map, r *values) *call { return maxPoolGradCall(two, m, r, false) })
+	each("MaxPoolGrad", ",relu=true", func(m ref.Map, r *values) *call { return maxPoolGradCall(two, m, r, true) })
+	each("MaxPoolGrad", ",ties=none", func(m ref.Map, r *values) *call { return maxPoolSlopeCall(two, m, r) })
+	each("MaxPool3Grad", ",relu=false", func(m ref.Map, r *values) *call { return maxPoolGradCall(three, m, r, false) })
+	each("MaxPool3Grad", ",relu=true", func(m ref.Map, r *values) *call { return maxPoolGradCall(three, m, r, true) })
+	each("MaxPool3Grad", ",ties=none", func(m ref.Map, r *values) *call { return maxPoolSlopeCall(three, m, r) })
+	for _, p := range []pool.MaxGradParams{{}, {ReLU: true}, {ReLU: true, Accumulate: true}} {
+		for _, wd := range []windows{two, three} {
+			name, build := wd.op+"GradBias", func(m ref.Map, r *values) *call { return maxPoolGradBiasCall(wd, m, r, p) }
+			each(name, named(",relu=%v,accumulate=%v", p.ReLU, p.Accumulate), build)
 			for _, m := range severalParts() {
-				list = append(list, Case{Op: w.name + "GradBias", Name: mapName(m, extra),
-					build: func(r *values) *call { return w.gradBiasCall(m, r, p) }})
+				list = append(list, Case{Op: name, Name: mapName(m, named(",relu=%v,accumulate=%v", p.ReLU, p.Accumulate)),
+					build: func(r *values) *call { return build(m, r) }})
 			}
 		}
 	}
 	each("AvgPool", "", avgPoolCall)
 	each("AvgPoolGrad", "", avgPoolGradCall)
-	return append(list, poolRefusals()...)
+	return append(append(list, poolRefusals()...), pool3Refusals()...)
 }
 
-// maxima are a size of windows: its references, and its operations.
-type maxima struct {
-	name     string
-	of       func(m ref.Map, x []float64) []float64
-	gradient func(m ref.Map, dy, x []float64, relu bool) []float64
-	run      func(k kernels.Backend, y, x *tensor.Tensor) error
-	runGrad  func(k kernels.Backend, dx, dy, x, y *tensor.Tensor, relu bool) error
-	runBias  func(k kernels.Backend, dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error
-	sent     int // windows that may send to one element
-}
-
-var (
-	of2x2 = maxima{"MaxPool", ref.MaxPool, ref.MaxPoolGrad, kernels.Backend.MaxPool, kernels.Backend.MaxPoolGrad,
-		kernels.Backend.MaxPoolGradBias, 1}
-	of3x3 = maxima{"MaxPool3", ref.MaxPool3, ref.MaxPool3Grad, kernels.Backend.MaxPool3, kernels.Backend.MaxPool3Grad,
-		kernels.Backend.MaxPool3GradBias, 4}
-)
-
-func (w maxima) call(m ref.Map, r *values) *call {
+func maxPoolCall(m ref.Map, r *values) *call {
 	x := onMap("x", m, r.coarse(m.Len())).computed()
-	y := toMap("y", m.CeilHalf(), w.of(m, wide(x.float32s)), exact).computed()
-	return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return w.run(k, y.t, x.t) }}
+	y := toMap("y", m.CeilHalf(), ref.MaxPool(m, wide(x.float32s)), exact).computed()
+	return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.MaxPool(y.t, x.t) }}
 }
 
-func (w maxima) gradCall(m ref.Map, r *values, relu bool) *call {
+func maxPoolGradCall(wd windows, m ref.Map, r *values, relu bool) *call {
 	x := onMap("x", m, r.coarse(m.Len())).computed() // ties in most windows
-	return w.gradOf(m, x, r, relu)
+	return maxPoolGradOf(wd, m, x, r, relu)
 }
 
-// slopeCall has no ties: there the gradient is that of the central differences too. bfloat16 has
+// maxPoolSlopeCall has no ties: there the gradient is that of the central differences too. bfloat16 has
 // not so many numbers.
-func (w maxima) slopeCall(m ref.Map, r *values) *call {
+func maxPoolSlopeCall(wd windows, m ref.Map, r *values) *call {
 	order := make([]int, m.Len())
 	for i := range order {
 		order[i] = i
@@ -103,24 +89,20 @@ func (w maxima) slopeCall(m ref.Map, r *values) *call {
 	for i, place := range order {
 		data[i] = float32(place-m.Len()/2) / 8 // apart by much more than the step of the differences
 	}
-	k := w.gradOf(m, onMap("x", m, r.held(data)).computed(), r, false)
+	k := maxPoolGradOf(wd, m, onMap("x", m, r.held(data)).computed(), r, false)
 	if x, dy := wide(data), wide(k.operands[1].float32s); m.Len() < 2000 && r.precision != tensor.BF16 {
-		k.operands[0].numeric = differences(x, dy, func() []float64 { return w.of(m, x) })
+		k.operands[0].numeric = differences(x, dy, func() []float64 { return wd.maxima(m, x) })
 	}
 	return k
 }
 
-func (w maxima) gradOf(m ref.Map, x *operand, r *values, relu bool) *call {
+func maxPoolGradOf(wd windows, m ref.Map, x *operand, r *values, relu bool) *call {
 	out := m.CeilHalf()
 	wideX := wide(x.float32s)
-	y, dy := onMap("y", out, wideToFloat(w.of(m, wideX))).computed(), onMap("dy", out, r.normal(out.Len())).computed()
-	judged := exact
-	if w.sent > 1 {
-		judged = sums(w.sent)
-	}
-	dx := toMap("dx", m, w.gradient(m, wide(dy.float32s), wideX, relu), judged).computed()
+	y, dy := onMap("y", out, wideToFloat(wd.maxima(m, wideX))).computed(), onMap("dy", out, r.normal(out.Len())).computed()
+	dx := toMap("dx", m, wd.gradient(m, wide(dy.float32s), wideX, relu), wd.verdict).computed()
 	return &call{operands: []*operand{dx, dy, x, y}, run: func(k kernels.Backend) error {
-		return w.runGrad(k, dx.t, dy.t, x.t, y.t, relu)
+		return wd.run(k, dx.t, dy.t, x.t, y.t, relu)
 	}}
 }
 
@@ -129,20 +111,17 @@ func severalParts() []ref.Map {
 	return []ref.Map{{T: 2, H: 47, W: 45, C: 36}, {T: 1, H: 40, W: 41, C: 3}, {T: 3, H: 33, W: 50, C: 8}}
 }
 
-func (w maxima) gradBiasCall(m ref.Map, r *values, p pool.MaxGradParams) *call {
-	k := w.gradOf(m, onMap("x", m, r.coarse(m.Len())).computed(), r, p.ReLU)
+func maxPoolGradBiasCall(wd windows, m ref.Map, r *values, p pool.MaxGradParams) *call {
+	k := maxPoolGradOf(wd, m, onMap("x", m, r.coarse(m.Len())).computed(), r, p.ReLU)
 	dx, dy, x, y := k.operands[0], k.operands[1], k.operands[2], k.operands[3]
-	want := make([]float64, m.C)
-	for i, d := range w.gradient(m, wide(dy.float32s), wide(x.float32s), p.ReLU) {
-		want[i%m.C] += d
-	}
+	_, want := wd.withBias(m, wide(dy.float32s), wide(x.float32s), p.ReLU)
 	db := output("db", want, sums(m.CeilHalf().Len()/m.C), m.C)
 	if p.Accumulate {
 		db.float32s = r.normal(m.C)
 		db.want = sum(want, wide(db.float32s))
 	}
 	return &call{operands: []*operand{dx, db, dy, x, y}, run: func(k kernels.Backend) error {
-		return w.runBias(k, dx.t, db.t, dy.t, x.t, y.t, p)
+		return wd.runBias(k, dx.t, db.t, dy.t, x.t, y.t, p)
 	}}
 }
 
@@ -163,35 +142,31 @@ func avgPoolGradCall(m ref.Map, r *values) *call {
 	return &call{operands: []*operand{dx, dy}, run: func(k kernels.Backend) error { return k.AvgPoolGrad(dx.t, dy.t) }}
 }
 
-func (w maxima) refusals() (list []Case) {
+func poolRefusals() []Case {
+	var list []Case
 	for _, wrong := range []wrongShape{{"floor_mode", []int{1, 2, 2, 3}}, {"channels", []int{1, 3, 3, 4}}, {"frames", []int{2, 3, 3, 3}}, {"rank", []int{3, 9}}} {
 		list = append(list,
-			refuse(w.name, wrong.name, func(*values) *call {
+			refuse("MaxPool", wrong.name, func(*values) *call {
 				y, x := blank(wrong.shape...), blank(1, 5, 5, 3)
-				return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return w.run(k, y.t, x.t) }}
+				return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.MaxPool(y.t, x.t) }}
 			}),
-			refuse(w.name+"Grad", wrong.name, func(*values) *call {
+			refuse("MaxPoolGrad", wrong.name, func(*values) *call {
 				dy, x, y := blank(wrong.shape...), blank(1, 5, 5, 3), blank(1, 3, 3, 3)
-				return &call{operands: []*operand{dy, x, y}, run: func(k kernels.Backend) error { return w.runGrad(k, x.t, dy.t, x.t, y.t, false) }}
+				return &call{operands: []*operand{dy, x, y}, run: func(k kernels.Backend) error { return k.MaxPoolGrad(x.t, dy.t, x.t, y.t, false) }}
 			}),
-			refuse(w.name+"GradBias", wrong.name, func(*values) *call {
+			refuse("MaxPoolGradBias", wrong.name, func(*values) *call {
 				dy, x, y, db := blank(wrong.shape...), blank(1, 5, 5, 3), blank(1, 3, 3, 3), blank(3)
 				return &call{operands: []*operand{dy, x, y, db}, run: func(k kernels.Backend) error {
-					return w.runBias(k, x.t, db.t, dy.t, x.t, y.t, pool.MaxGradParams{})
+					return k.MaxPoolGradBias(x.t, db.t, dy.t, x.t, y.t, pool.MaxGradParams{})
 				}}
 			}))
 	}
-	list = append(list, refuse(w.name+"GradBias", "bias", func(*values) *call {
+	list = append(list, refuse("MaxPoolGradBias", "bias", func(*values) *call {
 		dx, db, dy, x, y := blank(1, 5, 5, 3), blank(4), blank(1, 3, 3, 3), blank(1, 5, 5, 3), blank(1, 3, 3, 3)
 		return &call{operands: []*operand{dx, db, dy, x, y}, run: func(k kernels.Backend) error {
-			return w.runBias(k, dx.t, db.t, dy.t, x.t, y.t, pool.MaxGradParams{})
+			return k.MaxPoolGradBias(dx.t, db.t, dy.t, x.t, y.t, pool.MaxGradParams{})
 		}}
 	}))
-	return list
-}
-
-func poolRefusals() []Case {
-	list := append(of2x2.refusals(), of3x3.refusals()...)
 	for _, wrong := range []wrongShape{{"ceil_mode", []int{1, 3, 3, 3}}, {"channels", []int{1, 2, 2, 4}}, {"rank", []int{3, 4}}} {
 		list = append(list,
 			refuse("AvgPool", wrong.name, func(*values) *call {

@@ -53,8 +53,7 @@ func put(t *tensor.Tensor, list []float64) {
 }
 
 func shapeOf(x, w *tensor.Tensor, p conv.Params) ref.Conv {
-	return ref.Conv{N: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3), K: w.Dim(0), R: w.Dim(1), S: w.Dim(2), Pad: p.Pad,
-		Stride: p.Stride}
+	return ref.Conv{N: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3), K: w.Dim(0), R: w.Dim(1), S: w.Dim(2), Pad: p.Pad, Stride: p.Stride}
 }
 
 func (b *referenceBackend) Conv(y, x, w, bias *tensor.Tensor, p conv.Params) error {
@@ -73,16 +72,20 @@ func (b *referenceBackend) Conv(y, x, w, bias *tensor.Tensor, p conv.Params) err
 }
 
 func (b *referenceBackend) ConvAdd(y, x, w, bias, shortcut *tensor.Tensor, p conv.Params) error {
-	if err := conv.FitShortcut("conv with shortcut", y, shortcut); err != nil {
+	if _, err := conv.Fit("conv and shortcut", x, w, y, p); err != nil {
 		return err
 	}
-	held, relu := get(shortcut), p.ReLU
-	p.ReLU = false
-	if err := b.Conv(y, x, w, bias, p); err != nil {
+	if err := need("conv and shortcut", may(bias, w.Dim(0))); err != nil {
 		return err
 	}
-	out := sum(get(y), held)
-	if relu {
+	if !tensor.SameShape(shortcut, y) {
+		return tensor.ErrShape
+	}
+	out := shapeOf(x, w, p).Forward(get(x), get(w), get(bias))
+	for i, v := range get(shortcut) {
+		out[i] += v
+	}
+	if p.ReLU {
 		out = ref.ReLU(out)
 	}
 	put(y, out)
@@ -200,12 +203,30 @@ func (b *referenceBackend) MaxPool(y, x *tensor.Tensor) error {
 	return nil
 }
 
+func (b *referenceBackend) MaxPool3(y, x *tensor.Tensor) error {
+	m, ok := mapOf(x)
+	if err := need("3×3 max pool", ok, isMap(y, m.CeilHalf())); err != nil {
+		return err
+	}
+	put(y, ref.MaxPool3(m, get(x)))
+	return nil
+}
+
 func (b *referenceBackend) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	m, ok := mapOf(x)
 	if err := need("max pool gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf())); err != nil {
 		return err
 	}
 	put(dx, ref.MaxPoolGrad(m, get(dy), get(x), relu))
+	return nil
+}
+
+func (b *referenceBackend) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
+	m, ok := mapOf(x)
+	if err := need("3×3 max pool gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf())); err != nil {
+		return err
+	}
+	put(dx, ref.MaxPool3Grad(m, get(dy), get(x), relu))
 	return nil
 }
 
@@ -224,33 +245,19 @@ func (b *referenceBackend) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p po
 	return nil
 }
 
-func (b *referenceBackend) MaxPool3(y, x *tensor.Tensor) error {
-	m, ok := mapOf(x)
-	if err := need("3×3 max pool", ok, isMap(y, m.CeilHalf())); err != nil {
-		return err
-	}
-	put(y, ref.MaxPool3(m, get(x)))
-	return nil
-}
-
-func (b *referenceBackend) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
-	m, ok := mapOf(x)
-	if err := need("3×3 max pool gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf())); err != nil {
-		return err
-	}
-	put(dx, ref.MaxPool3Grad(m, get(dy), get(x), relu))
-	return nil
-}
-
 func (b *referenceBackend) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
-	m, _ := mapOf(x)
-	if err := need("3×3 max pool and bias gradient", is(db, m.C)); err != nil {
+	m, ok := mapOf(x)
+	if err := need("3×3 max pool and bias gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf()), is(db, m.C)); err != nil {
 		return err
 	}
-	if err := b.MaxPool3Grad(dx, dy, x, y, p.ReLU); err != nil {
-		return err
+	held := get(db)
+	gradient, sums := ref.MaxPool3GradBias(m, get(dy), get(x), p.ReLU)
+	if p.Accumulate {
+		sums = sum(sums, held)
 	}
-	return b.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})
+	put(dx, gradient)
+	put(db, sums)
+	return nil
 }
 
 func (b *referenceBackend) AvgPool(y, x *tensor.Tensor) error {

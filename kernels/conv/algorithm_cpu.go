@@ -10,7 +10,6 @@ var _ Explainer = (*CPU)(nil)
 
 // Algorithm implements Explainer: the way, the shape of its tiles, and whose instructions they are.
 func (c *CPU) Algorithm(pass Pass, g Geometry) string {
-	g.Stride = max(g.Stride, 1)
 	if pass == FilterGradient {
 		if c.suitsWinogradSum(&g) {
 			return fmt.Sprintf("Winograd F(3×3, 4×4) %v", c.planWinogradSum(&g).level)
@@ -20,10 +19,10 @@ func (c *CPU) Algorithm(pass Pass, g Geometry) string {
 	}
 	g = g.flat()
 	k := g.forward()
-	if pass == DataGradient {
-		if g.Stride > 1 {
-			return fmt.Sprintf("%d gradients of stride 1, each of some of the taps", g.Stride*g.Stride)
-		}
+	switch {
+	case pass == DataGradient && g.Stride > 1: // of its phases, that with most taps
+		k = g.phase((g.Stride-g.Pad%g.Stride)%g.Stride%g.H, (g.Stride-g.Pad%g.Stride)%g.Stride%g.W)
+	case pass == DataGradient:
 		k = g.dataGradient()
 	}
 	if k.n*k.p*k.q*k.width == 0 {

@@ -17,25 +17,25 @@ type layer struct {
 
 // layers are those of VGG16 at 224×224 and of the small net for 48×48 scenes.
 var layers = []layer{
-	{"conv1_1", 4, shape{0, 224, 224, 3, 64, 3, 3, 1}},
-	{"conv1_2", 4, shape{0, 224, 224, 64, 64, 3, 3, 1}},
-	{"conv2_1", 4, shape{0, 112, 112, 64, 128, 3, 3, 1}},
-	{"conv2_2", 4, shape{0, 112, 112, 128, 128, 3, 3, 1}},
-	{"conv3_1", 4, shape{0, 56, 56, 128, 256, 3, 3, 1}},
-	{"conv3_2", 4, shape{0, 56, 56, 256, 256, 3, 3, 1}},
-	{"conv4_1", 4, shape{0, 28, 28, 256, 512, 3, 3, 1}},
-	{"conv4_2", 4, shape{0, 28, 28, 512, 512, 3, 3, 1}},
-	{"conv5_1", 4, shape{0, 14, 14, 512, 512, 3, 3, 1}},
-	{"fc6", 4, shape{0, 7, 7, 512, 4096, 7, 7, 0}},
-	{"fc7", 4, shape{0, 1, 1, 4096, 4096, 1, 1, 0}},
-	{"scenes1", 32, shape{0, 48, 48, 3, 16, 3, 3, 1}},
-	{"scenes2", 32, shape{0, 24, 24, 16, 32, 3, 3, 1}},
-	{"scenes3", 32, shape{0, 12, 12, 32, 64, 3, 3, 1}},
-	{"scenes4", 32, shape{0, 6, 6, 64, 128, 3, 3, 1}},
-	{"scenes5", 32, shape{0, 6, 6, 128, 256, 3, 3, 0}},
-	{"scenes5small", 32, shape{0, 3, 3, 128, 256, 3, 3, 0}},
-	{"scenes6", 32, shape{0, 4, 4, 256, 256, 1, 1, 0}},
-	{"scenes7", 32, shape{0, 4, 4, 256, 36, 1, 1, 0}},
+	{"conv1_1", 4, shape{0, 224, 224, 3, 64, 3, 3, 1, 1}},
+	{"conv1_2", 4, shape{0, 224, 224, 64, 64, 3, 3, 1, 1}},
+	{"conv2_1", 4, shape{0, 112, 112, 64, 128, 3, 3, 1, 1}},
+	{"conv2_2", 4, shape{0, 112, 112, 128, 128, 3, 3, 1, 1}},
+	{"conv3_1", 4, shape{0, 56, 56, 128, 256, 3, 3, 1, 1}},
+	{"conv3_2", 4, shape{0, 56, 56, 256, 256, 3, 3, 1, 1}},
+	{"conv4_1", 4, shape{0, 28, 28, 256, 512, 3, 3, 1, 1}},
+	{"conv4_2", 4, shape{0, 28, 28, 512, 512, 3, 3, 1, 1}},
+	{"conv5_1", 4, shape{0, 14, 14, 512, 512, 3, 3, 1, 1}},
+	{"fc6", 4, shape{0, 7, 7, 512, 4096, 7, 7, 0, 1}},
+	{"fc7", 4, shape{0, 1, 1, 4096, 4096, 1, 1, 0, 1}},
+	{"scenes1", 32, shape{0, 48, 48, 3, 16, 3, 3, 1, 1}},
+	{"scenes2", 32, shape{0, 24, 24, 16, 32, 3, 3, 1, 1}},
+	{"scenes3", 32, shape{0, 12, 12, 32, 64, 3, 3, 1, 1}},
+	{"scenes4", 32, shape{0, 6, 6, 64, 128, 3, 3, 1, 1}},
+	{"scenes5", 32, shape{0, 6, 6, 128, 256, 3, 3, 0, 1}},
+	{"scenes5small", 32, shape{0, 3, 3, 128, 256, 3, 3, 0, 1}},
+	{"scenes6", 32, shape{0, 4, 4, 256, 256, 1, 1, 0, 1}},
+	{"scenes7", 32, shape{0, 4, 4, 256, 36, 1, 1, 0, 1}},
 }
 
 // flop counts the operations of one pass over l.batch pictures, those of padding left out.
@@ -75,9 +75,9 @@ func benchmark(b *testing.B, l layer, pass string, level simd.Level) {
 	x, w, bias, y := newProblem(s).tensors(b)
 	dx, dw := of(b, make([]float32, x.Len()), x.Shape()...), of(b, make([]float32, w.Len()), w.Shape()...)
 	ops := map[string]func() error{
-		"forward": func() error { return c.Conv(y, x, w, bias, Params{Pad: s.pad, ReLU: true}) },
-		"data":    func() error { return c.ConvGradData(dx, y, w, x, Params{Pad: s.pad}) },
-		"filter":  func() error { return c.ConvGradFilter(dw, x, y, Params{Pad: s.pad}) },
+		"forward": func() error { return c.Conv(y, x, w, bias, Params{Pad: s.pad, Stride: s.stride, ReLU: true}) },
+		"data":    func() error { return c.ConvGradData(dx, y, w, x, Params{Pad: s.pad, Stride: s.stride}) },
+		"filter":  func() error { return c.ConvGradFilter(dw, x, y, Params{Pad: s.pad, Stride: s.stride}) },
 		"bias":    func() error { return c.ConvGradBias(bias, y, Params{}) },
 	}
 	op := ops[pass]

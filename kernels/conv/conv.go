@@ -11,9 +11,9 @@ import (
 // Params are the constants of a convolution.
 type Params struct {
 	Pad int // zeros added on all four sides
-	// Stride is the distance of neighbouring windows, in rows and in columns; 0 means 1.
+	// Stride is the distance of neighbouring windows, equal in both directions; 0 means 1.
 	Stride int
-	// ReLU clamps the result of Forward at 0. The other operations ignore it.
+	// ReLU clamps the results of Conv and ConvAdd at 0. The other operations ignore it.
 	ReLU bool
 	// Accumulate adds a gradient to what its destination holds instead of overwriting it.
 	Accumulate bool
@@ -23,8 +23,8 @@ type Params struct {
 //
 //	y[n,p,q,k] = b[k] + sum over r,s,c of x[n, p·Stride+r-Pad, q·Stride+s-Pad, c] · w[k,r,s,c]
 //
-// x is N×H×W×C, w is K×R×S×C, b is K, y is N×P×Q×K with P = floor((H+2Pad-R)/Stride) + 1 and Q likewise; pixels outside
-// of x are 0.
+// x is N×H×W×C, w is K×R×S×C, b is K, y is N×P×Q×K with P = (H+2Pad-R)/Stride + 1 and
+// Q = (W+2Pad-S)/Stride + 1, rounded down; pixels outside of x are 0.
 // Every destination is overwritten unless Accumulate is set. Shapes that do not fit give an error
 // that wraps tensor.ErrShape. Results do not depend on the number of threads.
 //
@@ -33,9 +33,9 @@ type Params struct {
 type Ops interface {
 	// Conv computes y; b may be nil for no bias.
 	Conv(y, x, w, b *tensor.Tensor, p Params) error
-	// ConvAdd computes Conv with another map of y's shape added before the ReLU, as residual nets add the input of a block
-	// to its output: y = act(conv(x) + b + shortcut). shortcut may be the same memory as y, and must not overlap it
-	// otherwise. It needs no gradient of its own: with dy masked by y > 0, that of the shortcut is dy.
+	// ConvAdd computes y = act(conv(x) + b + shortcut), the end of a residual block (He et al. 2016,
+	// equation 1). shortcut has the shape and type of y, and may be its memory; b may be nil; act is
+	// ReLU where p says so, else nothing. Where dy is masked by y > 0, it is the gradient of the shortcut.
 	ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error
 	// ConvGradData computes dx from dy. Where mask is not nil it has the shape of x and dx is set to
 	// 0 wherever mask <= 0 (after accumulation): with the layer's input x as mask this is the ReLU
@@ -51,14 +51,6 @@ type Ops interface {
 	ConvGradBias(db, dy *tensor.Tensor, p Params) error
 }
 
-// FitShortcut checks the map that ConvAdd adds against its output. It is the shape rule of every device.
-func FitShortcut(operation string, y, shortcut *tensor.Tensor) error {
-	if y == nil || shortcut == nil || !tensor.SameShape(y, shortcut) || y.DType() != shortcut.DType() {
-		return fmt.Errorf("%s: shortcut %s for output %s: %w", operation, shortcut, y, tensor.ErrShape)
-	}
-	return nil
-}
-
 // fitBias checks a bias gradient of K numbers against the tensor dy whose last dimension it belongs to.
 func fitBias(operation string, db, dy *tensor.Tensor) error {
 	if db == nil || dy == nil || db.Rank() != 1 || dy.Rank() != 4 || dy.Dim(3) != db.Len() {
@@ -67,8 +59,16 @@ func fitBias(operation string, db, dy *tensor.Tensor) error {
 	return nil
 }
 
+// fitShortcut checks the shortcut of ConvAdd against the output that it is added to.
+func fitShortcut(operation string, shortcut, y *tensor.Tensor) error {
+	if shortcut == nil || y == nil || shortcut.DType() != y.DType() || !tensor.SameShape(shortcut, y) {
+		return fmt.Errorf("%s: shortcut %s for output %s: %w", operation, shortcut, y, tensor.ErrShape)
+	}
+	return nil
+}
+
 // Geometry is the checked shape of a convolution; the letters are those of package tensor, P and Q
-// are the rows and columns of the output. Stride is at least 1.
+// are the rows and columns of the output.
 type Geometry struct{ N, H, W, C, K, R, S, P, Q, Pad, Stride int }
 
 // Fit checks x N×H×W×C, w K×R×S×C and y N×P×Q×K against each other. It is the shape rule of every
@@ -80,18 +80,18 @@ func Fit(operation string, x, w, y *tensor.Tensor, p Params) (Geometry, error) {
 				operation, x, w, y, tensor.ErrShape)
 		}
 	}
-	g := Geometry{N: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3), K: w.Dim(0), R: w.Dim(1), S: w.Dim(2), Pad: p.Pad,
-		Stride: max(p.Stride, 1)}
-	rows, columns := g.H+2*p.Pad-g.R, g.W+2*p.Pad-g.S // that the first window leaves
-	g.P, g.Q = rows/g.Stride+1, columns/g.Stride+1
+	g := Geometry{N: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3), K: w.Dim(0), R: w.Dim(1), S: w.Dim(2), Pad: p.Pad}
+	g.Stride = max(1, p.Stride)
+	down, across := g.H+2*p.Pad-g.R, g.W+2*p.Pad-g.S
+	g.P, g.Q = down/g.Stride+1, across/g.Stride+1
 	switch {
 	case p.Stride < 0:
-		return g, fmt.Errorf("%s: stride %d: it must be at least 1: %w", operation, p.Stride, tensor.ErrShape)
+		return g, fmt.Errorf("%s: stride %d: want 1 or more: %w", operation, p.Stride, tensor.ErrShape)
 	case w.Dim(3) != g.C:
 		return g, fmt.Errorf("%s: input %s, filter %s: channels %d and %d differ: %w", operation, x, w, g.C, w.Dim(3), tensor.ErrShape)
 	case p.Pad < 0 || g.R < 1 || g.S < 1 || p.Pad >= g.R || p.Pad >= g.S:
 		return g, fmt.Errorf("%s: filter %s with padding %d: the padding must be at least 0 and smaller than the filter: %w", operation, w, p.Pad, tensor.ErrShape)
-	case rows < 0 || columns < 0:
+	case down < 0 || across < 0:
 		return g, fmt.Errorf("%s: input %s is smaller than filter %s with padding %d: %w", operation, x, w, p.Pad, tensor.ErrShape)
 	case y.Dim(0) != g.N || y.Dim(1) != g.P || y.Dim(2) != g.Q || y.Dim(3) != g.K:
 		return g, fmt.Errorf("%s: input %s, filter %s, padding %d, stride %d give output %s, not %s: %w", operation, x, w, p.Pad, g.Stride,

@@ -7,22 +7,22 @@ import "nmn/kernels/simd"
 //	out[n,p,q,j] (+)= sum over r,s,c of in[n, p·step+r-padH, q·step+s-padW, c] · F[r,s,c,j]
 //
 // in is n×h×w×depth, out n×p×q×width. F is the filter w, stored width×r×s×depth: F[r,s,c,j] =
-// w[j,r,s,c]; or turned, stored depth×r×s×width: F[r,s,c,j] = w[c, R-1-r, S-1-s, j]. taps may choose some of a larger
-// turned filter. A padding below 0 leaves out so many rows or columns of in.
+// w[j,r,s,c]; or turned, stored depth×R×S×width: F[r,s,c,j] = w[c, R-1-r, S-1-s, j], or, where a data gradient
+// takes some of the taps alone, what taps says.
 type correlation struct {
 	in             []float32
 	n, h, w, depth int
 	r, s           int
-	padH, padW     int
-	step           int
-	taps           taps
+	step           int // the stride
+	padH, padW     int // negative where the first window begins inside of the input
 	out            []float32
 	p, q, width    int
 	filter         []float32
 	turned         bool
+	taps           tapGrid
 	bias, mask     []float32
+	shortcut       []float32 // added to out, in its shape
 	relu, load     bool
-	add            []float32 // stands in out before the sums are added, with load; nil where out has it
 
 	plan plan
 }
@@ -69,14 +69,16 @@ func (k *correlation) reduction() int { return k.r * k.s * k.depth }
 // span is the length of a filter row: its taps and channels lie side by side in a padded input.
 func (k *correlation) span() int { return k.s * k.depth }
 
-// padded reports whether windows reach beyond the input.
+// padded reports whether a window leaves the input, or the first does not begin where the input does.
 func (k *correlation) padded() bool {
-	return k.padH != 0 || k.padW != 0 || (k.p-1)*k.step+k.r > k.h || (k.q-1)*k.step+k.s > k.w
+	return k.padH != 0 || k.padW != 0 || k.height(k.p) > k.h || k.columns() > k.w
 }
 
-// columns and rows are how much of the input, padded, so many outputs along a side see.
-func (k *correlation) columns() int       { return (k.q-1)*k.step + k.s }
-func (k *correlation) rows(lines int) int { return (lines-1)*k.step + k.r }
+// height is the number of input rows that the windows of some output rows cover.
+func (k *correlation) height(lines int) int { return (lines-1)*k.step + k.r }
+
+// columns is the number of input columns that the windows of an output row cover.
+func (k *correlation) columns() int { return (k.q-1)*k.step + k.s }
 
 func (c *CPU) correlate() {
 	k := &c.corr
@@ -84,7 +86,6 @@ func (c *CPU) correlate() {
 		return
 	}
 	if c.suitsWinograd(k) {
-		k.addWhole()
 		c.correlateWinograd(k)
 		c.corr = correlation{}
 		return
@@ -95,7 +96,6 @@ func (c *CPU) correlate() {
 	case scattered:
 		blocks, task, needed = k.n*k.plan.groups, c.tasks.scatter, k.scatterNeed()
 	case overImages:
-		k.addWhole()
 		blocks, task = ceilDiv(k.n, k.plan.rows)*k.plan.panels, c.tasks.images
 	}
 	if !k.plan.private {
@@ -143,7 +143,7 @@ func (c *CPU) planCorrelation(k *correlation) plan {
 // cutRows chooses blocks of output rows: as many cells as keep the input block in the cache.
 func (pl *plan) cutRows(k *correlation, large bool) {
 	line := k.columns() * k.depth
-	image := k.rows(k.p) * line
+	image := k.height(k.p) * line
 	cells := k.p * k.q
 	pl.imageBlocks, pl.lines = 1, k.p
 	switch {
@@ -168,7 +168,7 @@ func (k *correlation) need() need {
 	cells := pl.images * pl.lines * k.q
 	n := need{offsets: ceilDiv(cells, pl.rows) * pl.rows, edge: pl.rows * pl.wide}
 	if k.padded() {
-		n.slab = pl.images * k.rows(pl.lines) * k.columns() * k.depth
+		n.slab = pl.images * k.height(pl.lines) * k.columns() * k.depth
 	}
 	if pl.private {
 		n.panel = pl.perGroup * pl.wide * min(pl.chunk, k.reduction())
@@ -216,7 +216,6 @@ func (c *CPU) correlateBlock(worker, index int) {
 	group := index % k.plan.groups
 	lo := group * k.plan.perGroup
 	hi := min(lo+k.plan.perGroup, k.plan.panels)
-	k.addBlock(&b, lo, hi)
 	span := k.span()
 	switch {
 	case k.plan.chunk >= k.reduction() || span == 0:
@@ -265,19 +264,23 @@ func (c *CPU) correlateChunk(k *correlation, s *scratch, b *block, lo, hi, tap, 
 			s.tile = simd.Tile{
 				A:    b.base[min(tap*b.lineStride+at, len(b.base)):],
 				Taps: taps, Depth: depth, TapStride: b.lineStride,
-				Panel: packed, Load: from > 0 || k.load,
+				Panel: packed, Load: from > 0 || k.load || k.shortcut != nil,
 			}
-			c.correlateCells(k, s, b, panel, cell, min(cell+sweep, b.cells), last)
+			c.correlateCells(k, s, b, panel, cell, min(cell+sweep, b.cells), from == 0, last)
 		}
 	}
 }
 
 // correlateCells runs the tile of a worker for cells lo to hi of a block and the channels of a panel.
-func (c *CPU) correlateCells(k *correlation, s *scratch, b *block, panel, lo, hi int, last bool) {
+func (c *CPU) correlateCells(k *correlation, s *scratch, b *block, panel, lo, hi int, first, last bool) {
 	width, column := k.plan.panelWidth(panel, k.width), panel*k.plan.wide
 	for cell := lo; cell < hi; cell += k.plan.rows {
 		s.tile.Rows = min(k.plan.rows, hi-cell)
 		s.tile.Offsets = s.offsets[cell:]
-		c.multiply(k, s, (b.first+cell)*k.width+column, k.width, column, width, last)
+		at := (b.first+cell)*k.width + column
+		if first {
+			c.begin(k, at, k.width, s.tile.Rows, min(width, k.width-column))
+		}
+		c.multiply(k, s, at, k.width, column, width, last)
 	}
 }

@@ -19,21 +19,21 @@ type CPU struct {
 
 	scratch []scratch // one for each worker
 	packed  []float32 // the filter in panels, shared by the workers
-	parts   []float32 // a data gradient by phases of the stride
+	phases  []float32 // data gradients of strided convolutions, a phase after the other
 	windows []float32 // transformed for Winograd's algorithm, a block of them at a time
 	partial []float32 // gradients of filter or bias, one for each part of the sum
 
 	// The operation in progress, and its tasks: stored once, so that starting them allocates nothing.
 	corr    correlation
-	phases  phases
 	filter  filterSum
 	bias    biasSum
+	strided stridedGradient
 	wino    winograd
 	winoSum winogradSum
 	tasks   struct {
-		pack, correlate, images, scatter, filter, filterJoin, bias, join func(worker, block int)
-		winogradFilter, winogradInput, winogradRun, winogradGroup        func(worker, block int)
-		sumInput, sumProduct, sumOutput                                  func(worker, block int)
+		pack, correlate, images, scatter, filter, filterJoin, bias, interleave func(worker, block int)
+		winogradFilter, winogradInput, winogradRun, winogradGroup              func(worker, block int)
+		sumInput, sumProduct, sumOutput                                        func(worker, block int)
 	}
 }
 
@@ -67,7 +67,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level, exact bool) *CPU {
 	c.tasks.filter = c.filterBlock
 	c.tasks.filterJoin = c.joinFilterBlock
 	c.tasks.bias = c.biasBlock
-	c.tasks.join = c.joinPhasesBlock
+	c.tasks.interleave = c.interleaveBlock
 	c.tasks.winogradFilter = c.winogradFilterBlock
 	c.tasks.winogradInput = c.winogradInputBlock
 	c.tasks.winogradRun = c.winogradRunBlock
@@ -112,25 +112,27 @@ func onHost(operation string, tensors ...*tensor.Tensor) error {
 
 // Conv implements Ops.
 func (c *CPU) Conv(y, x, w, b *tensor.Tensor, p Params) error {
-	return c.forward("conv", y, x, w, b, nil, p)
+	return c.convolve("conv", y, x, w, b, nil, p)
 }
 
-// ConvAdd implements Ops.
+// ConvAdd implements Ops: sums begin with the shortcut.
 func (c *CPU) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error {
-	const operation = "conv with shortcut"
-	if err := FitShortcut(operation, y, shortcut); err != nil {
+	const operation = "conv and shortcut"
+	if err := fitShortcut(operation, shortcut, y); err != nil {
 		return err
 	}
-	return c.forward(operation, y, x, w, b, shortcut, p)
+	if err := onHost(operation, shortcut); err != nil {
+		return err
+	}
+	return c.convolve(operation, y, x, w, b, shortcut.Float32s(), p)
 }
 
-// forward is ConvAdd; a nil shortcut is 0.
-func (c *CPU) forward(operation string, y, x, w, b, shortcut *tensor.Tensor, p Params) error {
+func (c *CPU) convolve(operation string, y, x, w, b *tensor.Tensor, shortcut []float32, p Params) error {
 	g, err := Fit(operation, x, w, y, p)
 	if err != nil {
 		return err
 	}
-	if err := onHost(operation, y, x, w, b, shortcut); err != nil {
+	if err := onHost(operation, y, x, w, b); err != nil {
 		return err
 	}
 	if b != nil && (b.Rank() != 1 || b.Len() != g.K) {
@@ -142,10 +144,7 @@ func (c *CPU) forward(operation string, y, x, w, b, shortcut *tensor.Tensor, p P
 	}
 	c.corr = g.flat().forward()
 	c.corr.in, c.corr.out, c.corr.filter = x.Float32s(), y.Float32s(), w.Float32s()
-	c.corr.bias, c.corr.relu = bias, p.ReLU
-	if shortcut != nil {
-		c.corr.add, c.corr.load = shortcut.Float32s(), true
-	}
+	c.corr.bias, c.corr.relu, c.corr.shortcut = bias, p.ReLU, shortcut
 	c.correlate()
 	return nil
 }
@@ -153,8 +152,8 @@ func (c *CPU) forward(operation string, y, x, w, b, shortcut *tensor.Tensor, p P
 // forward is the shape of the correlation that Conv computes.
 func (g Geometry) forward() correlation {
 	return correlation{
-		n: g.N, h: g.H, w: g.W, depth: g.C, r: g.R, s: g.S, padH: g.Pad, padW: g.Pad, step: g.Stride,
-		p: g.P, q: g.Q, width: g.K, taps: allTaps(g),
+		n: g.N, h: g.H, w: g.W, depth: g.C, r: g.R, s: g.S, padH: g.Pad, padW: g.Pad,
+		p: g.P, q: g.Q, width: g.K, step: max(1, g.Stride),
 	}
 }
 
@@ -175,8 +174,9 @@ func (c *CPU) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
 	if mask != nil {
 		keep = mask.Float32s()
 	}
-	if g = g.flat(); g.Stride > 1 {
-		c.gradDataByPhases(&g, dx.Float32s(), dy.Float32s(), w.Float32s(), keep, p.Accumulate)
+	g = g.flat()
+	if g.Stride > 1 {
+		c.gradDataStrided(g, dx.Float32s(), dy.Float32s(), w.Float32s(), keep, p.Accumulate)
 		return nil
 	}
 	c.corr = g.dataGradient()
@@ -186,17 +186,18 @@ func (c *CPU) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
 	return nil
 }
 
-// dataGradient is the shape of the correlation that ConvGradData computes where the stride is 1.
+// dataGradient is the shape of the correlation that ConvGradData computes.
 func (g Geometry) dataGradient() correlation {
 	return correlation{
-		n: g.N, h: g.P, w: g.Q, depth: g.K, r: g.R, s: g.S, padH: g.R - 1 - g.Pad, padW: g.S - 1 - g.Pad, step: 1,
-		p: g.H, q: g.W, width: g.C, turned: true, taps: allTaps(g),
+		n: g.N, h: g.P, w: g.Q, depth: g.K, r: g.R, s: g.S, padH: g.R - 1 - g.Pad, padW: g.S - 1 - g.Pad,
+		p: g.H, q: g.W, width: g.C, step: 1, turned: true,
 	}
 }
 
 // flat gives a convolution whose windows do not overlap in anything as one over 1×1 maps: a filter
 // that covers the input makes each picture a cell, a 1×1 filter makes each cell a picture.
 func (g Geometry) flat() Geometry {
+	g.Stride = max(1, g.Stride)
 	switch {
 	case g.R == 1 && g.S == 1 && g.Stride == 1:
 		g.N *= g.H * g.W

@@ -44,10 +44,10 @@ func TestConv_EqualsDirectSum(t *testing.T) {
 		eachLevel(t, func(t *testing.T, c *CPU) {
 			x, w, b, y := p.tensors(t)
 			out := newGuarded(nil, y.Shape()...)
-			must(t, c.Conv(out.t, x, w, nil, Params{Pad: p.pad, Accumulate: true}))
+			must(t, c.Conv(out.t, x, w, nil, Params{Pad: p.pad, Stride: p.stride, Accumulate: true}))
 			out.check(t)
 			plain.compare(t, out.t.Float32s())
-			must(t, c.Conv(out.t, x, w, b, Params{Pad: p.pad, ReLU: true}))
+			must(t, c.Conv(out.t, x, w, b, Params{Pad: p.pad, Stride: p.stride, ReLU: true}))
 			out.check(t)
 			clamped.compare(t, out.t.Float32s())
 		})
@@ -61,11 +61,11 @@ func TestConvGradData_EqualsDirectSum(t *testing.T) {
 		eachLevel(t, func(t *testing.T, c *CPU) {
 			x, w, _, dy := p.tensors(t)
 			out := newGuarded(nil, x.Shape()...)
-			must(t, c.ConvGradData(out.t, dy, w, nil, Params{Pad: p.pad, ReLU: true}))
+			must(t, c.ConvGradData(out.t, dy, w, nil, Params{Pad: p.pad, Stride: p.stride, ReLU: true}))
 			out.check(t)
 			plain.compare(t, out.t.Float32s())
 			out = newGuarded(start, x.Shape()...)
-			must(t, c.ConvGradData(out.t, dy, w, x, Params{Pad: p.pad, Accumulate: true}))
+			must(t, c.ConvGradData(out.t, dy, w, x, Params{Pad: p.pad, Stride: p.stride, Accumulate: true}))
 			out.check(t)
 			full.compare(t, out.t.Float32s())
 		})
@@ -77,9 +77,9 @@ func TestConvGradData_InMaskMemoryChangesNoBit(t *testing.T) {
 		eachLevel(t, func(t *testing.T, c *CPU) {
 			x, w, _, dy := p.tensors(t)
 			apart := newGuarded(nil, x.Shape()...)
-			must(t, c.ConvGradData(apart.t, dy, w, x, Params{Pad: p.pad}))
+			must(t, c.ConvGradData(apart.t, dy, w, x, Params{Pad: p.pad, Stride: p.stride}))
 			same := newGuarded(p.x, x.Shape()...)
-			must(t, c.ConvGradData(same.t, dy, w, same.t, Params{Pad: p.pad}))
+			must(t, c.ConvGradData(same.t, dy, w, same.t, Params{Pad: p.pad, Stride: p.stride}))
 			same.check(t)
 			equalBits(t, same.t.Float32s(), apart.t.Float32s())
 		})
@@ -93,11 +93,11 @@ func TestConvGradFilter_EqualsDirectSum(t *testing.T) {
 		eachLevel(t, func(t *testing.T, c *CPU) {
 			x, w, _, dy := p.tensors(t)
 			out := newGuarded(nil, w.Shape()...)
-			must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad}))
+			must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride}))
 			out.check(t)
 			plain.compare(t, out.t.Float32s())
 			out = newGuarded(start, w.Shape()...)
-			must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Accumulate: true}))
+			must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride, Accumulate: true}))
 			out.check(t)
 			added.compare(t, out.t.Float32s())
 		})
@@ -124,6 +124,28 @@ func TestConvGradBias_EqualsDirectSum(t *testing.T) {
 	})
 }
 
+// A shortcut is added before ReLU, whether it is the memory of the output or not.
+func TestConvAdd_IsConvAndShortcut(t *testing.T) {
+	eachProblem(t, func(t *testing.T, p problem) {
+		want := p.forward(true, false)
+		for i, v := range p.y {
+			want.add(i, float64(v))
+			want.value[i] = max(0, want.value[i])
+		}
+		eachLevel(t, func(t *testing.T, c *CPU) {
+			x, w, b, shortcut := p.tensors(t)
+			params := Params{Pad: p.pad, Stride: p.stride, ReLU: true}
+			apart := newGuarded(nil, shortcut.Shape()...)
+			must(t, c.ConvAdd(apart.t, x, w, b, shortcut, params))
+			apart.check(t)
+			want.compare(t, apart.t.Float32s())
+			same := newGuarded(p.y, shortcut.Shape()...)
+			must(t, c.ConvAdd(same.t, x, w, b, same.t, params))
+			equalBits(t, same.t.Float32s(), apart.t.Float32s())
+		})
+	})
+}
+
 func equalBits(t *testing.T, got, want []float32) {
 	t.Helper()
 	for i := range want {
@@ -133,7 +155,7 @@ func equalBits(t *testing.T, got, want []float32) {
 	}
 }
 
-// results runs all four operations.
+// results runs all operations.
 func (p problem) results(t testing.TB, threads int, level simd.Level) [][]float32 {
 	dev := tensor.NewCPU(threads, level.String())
 	defer dev.Close()
@@ -142,16 +164,17 @@ func (p problem) results(t testing.TB, threads int, level simd.Level) [][]float3
 
 func (p problem) resultsOf(t testing.TB, c *CPU) [][]float32 {
 	x, w, b, y := p.tensors(t)
-	out := [][]float32{make([]float32, y.Len()), make([]float32, x.Len()), make([]float32, w.Len()), make([]float32, b.Len())}
-	must(t, c.Conv(of(t, out[0], y.Shape()...), x, w, b, Params{Pad: p.pad, ReLU: true}))
-	must(t, c.ConvGradData(of(t, out[1], x.Shape()...), y, w, x, Params{Pad: p.pad}))
-	must(t, c.ConvGradFilter(of(t, out[2], w.Shape()...), x, y, Params{Pad: p.pad}))
+	out := [][]float32{make([]float32, y.Len()), make([]float32, x.Len()), make([]float32, w.Len()), make([]float32, b.Len()), make([]float32, y.Len())}
+	must(t, c.Conv(of(t, out[0], y.Shape()...), x, w, b, Params{Pad: p.pad, Stride: p.stride, ReLU: true}))
+	must(t, c.ConvGradData(of(t, out[1], x.Shape()...), y, w, x, Params{Pad: p.pad, Stride: p.stride}))
+	must(t, c.ConvGradFilter(of(t, out[2], w.Shape()...), x, y, Params{Pad: p.pad, Stride: p.stride}))
 	must(t, c.ConvGradBias(of(t, out[3], b.Shape()...), y, Params{}))
+	must(t, c.ConvAdd(of(t, out[4], y.Shape()...), x, w, b, y, Params{Pad: p.pad, Stride: p.stride, ReLU: true}))
 	return out
 }
 
 func TestResults_SameBitsForAnyNumberOfThreads(t *testing.T) {
-	more := []shape{{9, 24, 24, 16, 32, 3, 3, 1}, {4, 40, 40, 3, 16, 3, 3, 1}, {9, 6, 6, 64, 72, 3, 3, 0}}
+	more := []shape{{9, 24, 24, 16, 32, 3, 3, 1, 1}, {4, 40, 40, 3, 16, 3, 3, 1, 1}, {9, 6, 6, 64, 72, 3, 3, 0, 1}}
 	for _, s := range append(more, shapes...) {
 		t.Run(s.String(), func(t *testing.T) {
 			p := newProblem(s)
@@ -173,15 +196,17 @@ func TestSteadyState_AllocatesNothing(t *testing.T) {
 		dev := tensor.NewCPU(3, level.String())
 		defer dev.Close()
 		c := NewCPU(dev, level, false)
-		for _, s := range []shape{{2, 12, 12, 19, 37, 3, 3, 1}, {13, 4, 4, 5, 37, 3, 3, 1}, {2, 3, 3, 64, 33, 3, 3, 0}, {1, 30, 40, 3, 5, 3, 3, 1}, {1, 5, 5, 300, 12, 7, 7, 3}} {
+		for _, s := range []shape{{2, 12, 12, 19, 37, 3, 3, 1, 1}, {13, 4, 4, 5, 37, 3, 3, 1, 1}, {2, 3, 3, 64, 33, 3, 3, 0, 1}, {1, 30, 40, 3, 5, 3, 3, 1, 1}, {1, 5, 5, 300, 12, 7, 7, 3, 1},
+			{2, 9, 8, 19, 37, 3, 3, 1, 2}, {2, 9, 8, 16, 32, 1, 1, 0, 2}, {1, 30, 33, 3, 16, 7, 7, 3, 2}, {2, 20, 20, 32, 32, 3, 3, 1, 1}} {
 			p := newProblem(s)
 			x, w, b, y := p.tensors(t)
 			dx, dw := of(t, make([]float32, x.Len()), x.Shape()...), of(t, make([]float32, w.Len()), w.Shape()...)
 			step := func() {
-				must(t, c.Conv(y, x, w, b, Params{Pad: s.pad, ReLU: true}))
-				must(t, c.ConvGradFilter(dw, x, y, Params{Pad: s.pad}))
-				must(t, c.ConvGradData(dx, y, w, x, Params{Pad: s.pad}))
+				must(t, c.Conv(y, x, w, b, Params{Pad: s.pad, Stride: s.stride, ReLU: true}))
+				must(t, c.ConvGradFilter(dw, x, y, Params{Pad: s.pad, Stride: s.stride}))
+				must(t, c.ConvGradData(dx, y, w, x, Params{Pad: s.pad, Stride: s.stride}))
 				must(t, c.ConvGradBias(b, y, Params{}))
+				must(t, c.ConvAdd(y, x, w, b, y, Params{Pad: s.pad, Stride: s.stride, ReLU: true}))
 			}
 			// Rounded down: now and then Go itself allocates when a worker waits.
 			if n := testing.AllocsPerRun(10, step); n != 0 {
@@ -194,7 +219,7 @@ func TestSteadyState_AllocatesNothing(t *testing.T) {
 func TestConv_KeepsNaN(t *testing.T) {
 	eachLevel(t, func(t *testing.T, c *CPU) {
 		for _, k := range []int{36, 64} {
-			p := newProblem(shape{1, 5, 5, 16, k, 3, 3, 1})
+			p := newProblem(shape{1, 5, 5, 16, k, 3, 3, 1, 1})
 			p.x[(2*5+2)*16] = float32(math.NaN())
 			x, w, b, y := p.tensors(t)
 			must(t, c.Conv(y, x, w, b, Params{Pad: 1, ReLU: true}))
@@ -218,7 +243,7 @@ func TestConv_KeepsNaN(t *testing.T) {
 func TestConvGradData_MaskOfNaNKeepsGradient(t *testing.T) {
 	eachLevel(t, func(t *testing.T, c *CPU) {
 		for _, channels := range []int{20, 32} {
-			p := newProblem(shape{1, 4, 4, channels, 16, 3, 3, 1})
+			p := newProblem(shape{1, 4, 4, channels, 16, 3, 3, 1, 1})
 			x, w, _, y := p.tensors(t)
 			want := p.gradData(nil, nil)
 			for i := range p.x {

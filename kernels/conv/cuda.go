@@ -47,9 +47,6 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*
 // which may be nil, is of the type of x.
 func (c *CUDA) fit(operation string, x, w, y *tensor.Tensor, p Params, mask *tensor.Tensor) (shape cudnn.Conv, err error) {
 	g, err := Fit(operation, x, w, y, p)
-	if err == nil && g.Stride > 1 {
-		err = fmt.Errorf("%s: stride %d: graphics cards have stride 1 alone: %w", operation, g.Stride, tensor.ErrShape)
-	}
 	if err != nil {
 		return shape, err
 	}

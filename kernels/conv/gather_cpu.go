@@ -10,22 +10,22 @@ func (c *CPU) gather(k *correlation, s *scratch, b *block) {
 	}
 	columns := k.columns()
 	b.lineStride = columns * k.depth
-	height := k.rows(b.lines)
+	height := k.height(b.lines)
 	b.imageStride = height * b.lineStride
 	s.slab = grow(s.slab, b.images*b.imageStride)
 	b.base = s.slab
-	left, first := min(max(k.padW, 0), columns), max(-k.padW, 0) // a padding below 0 leaves columns out
-	inside := max(0, min(k.w-first, columns-left))
+	left, skip := min(max(0, k.padW), columns), max(0, -k.padW)
+	inside := max(0, min(k.w-skip, columns-left))
 	for i := range b.images {
 		for y := range height {
 			row := s.slab[i*b.imageStride+y*b.lineStride:][:b.lineStride]
 			from := b.line*k.step + y - k.padH
-			if from < 0 || from >= k.h {
+			if from < 0 || from >= k.h || inside == 0 {
 				clear(row)
 				continue
 			}
 			clear(row[:left*k.depth])
-			copy(row[left*k.depth:(left+inside)*k.depth], k.in[(((b.image+i)*k.h+from)*k.w+first)*k.depth:])
+			copy(row[left*k.depth:(left+inside)*k.depth], k.in[(((b.image+i)*k.h+from)*k.w+skip)*k.depth:])
 			clear(row[(left+inside)*k.depth:])
 		}
 	}

@@ -20,7 +20,7 @@ func inside(out, filter, pad, size, step int) int {
 
 // suitsImages reports whether a correlation is computed with tiles over images.
 func (k *correlation) suitsImages(pl *plan) bool {
-	if !k.padded() || k.taps.step > 1 || k.n < pl.rows || k.reduction()*pl.wide > 4*panelFloats {
+	if !k.padded() || k.taps.some() || k.n < pl.rows || k.reduction()*pl.wide > 4*panelFloats {
 		return false
 	}
 	met := inside(k.p, k.r, k.padH, k.h, k.step) * inside(k.q, k.s, k.padW, k.w, k.step)
@@ -40,9 +40,10 @@ func (c *CPU) imagesBlock(worker, index int) {
 	packed := c.packed[column*k.reduction():][:width*k.reduction()]
 	for p := range k.p {
 		for q := range k.q {
-			s.tile = simd.Tile{Offsets: s.offsets, Rows: rows, Load: k.load}
+			s.tile = simd.Tile{Offsets: s.offsets, Rows: rows, Load: k.load || k.shortcut != nil}
 			k.cutWindow(&s.tile, image, p, q, width, packed)
 			at := ((image*k.p+p)*k.q+q)*k.width + column
+			c.begin(k, at, k.p*k.q*k.width, rows, min(width, k.width-column))
 			c.multiply(k, s, at, k.p*k.q*k.width, column, width, true)
 		}
 	}
@@ -51,10 +52,10 @@ func (c *CPU) imagesBlock(worker, index int) {
 
 // cutWindow sets a tile to the part of the window of cell p, q that lies inside the input.
 func (k *correlation) cutWindow(t *simd.Tile, image, p, q, width int, packed []float32) {
-	row, column := p*k.step-k.padH, q*k.step-k.padW // where the window begins
-	top, left := max(0, -row), max(0, -column)
-	bottom, right := min(k.r, k.h-row), min(k.s, k.w-column)
-	t.A = k.in[((image*k.h+row+top)*k.w+column+left)*k.depth:]
+	p, q = p*k.step, q*k.step
+	top, left := max(0, k.padH-p), max(0, k.padW-q)
+	bottom, right := min(k.r, k.h+k.padH-p), min(k.s, k.w+k.padW-q)
+	t.A = k.in[((image*k.h+p+top-k.padH)*k.w+q+left-k.padW)*k.depth:]
 	t.Taps, t.TapStride = bottom-top, k.w*k.depth
 	t.Depth = (right - left) * k.depth
 	t.Panel = packed[(top*k.s+left)*k.depth*width:]

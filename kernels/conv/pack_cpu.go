@@ -23,12 +23,12 @@ func (c *CPU) packPanel(k *correlation, dst []float32, panel, from, length int) 
 		}
 		return
 	}
-	stored := k.taps.rows * k.taps.columns
+	taps := k.taps.of(k)
 	for length > 0 {
 		tap, channel := from/k.depth, from%k.depth
 		rows := min(length, k.depth-channel)
-		src := (channel*stored+k.turnedTap(tap))*k.width + column
-		c.level.CopyRows(dst, width, k.filter[src:], stored*k.width, rows, valid)
+		src := (channel*taps.rows*taps.columns+taps.at(tap/k.s, tap%k.s))*k.width + column
+		c.level.CopyRows(dst, width, k.filter[src:], taps.rows*taps.columns*k.width, rows, valid)
 		dst = dst[rows*width:]
 		from, length = from+rows, length-rows
 	}

@@ -10,44 +10,57 @@ import (
 )
 
 // shape is a convolution of N×H×W×C with K×R×S×C.
-type shape struct{ n, h, w, c, k, r, s, pad int }
+type shape struct{ n, h, w, c, k, r, s, pad, stride int }
 
 func (s shape) String() string {
-	return fmt.Sprintf("%d×%d×%d×%d,%d×%d×%d,pad=%d", s.n, s.h, s.w, s.c, s.k, s.r, s.s, s.pad)
+	return fmt.Sprintf("%d×%d×%d×%d,%d×%d×%d,pad=%d,stride=%d", s.n, s.h, s.w, s.c, s.k, s.r, s.s, s.pad, s.stride)
 }
 
-func (s shape) out() (p, q int) { return s.h + 2*s.pad - s.r + 1, s.w + 2*s.pad - s.s + 1 }
+func (s shape) out() (p, q int) {
+	return (s.h+2*s.pad-s.r)/s.stride + 1, (s.w+2*s.pad-s.s)/s.stride + 1
+}
 
 // shapes hit the borders of tiles, panels, blocks and chunks: one below, at and one above.
 var shapes = []shape{
-	{1, 1, 1, 1, 1, 1, 1, 0},
-	{1, 1, 1, 3, 5, 3, 3, 1},
-	{2, 5, 7, 3, 4, 3, 3, 1},
-	{1, 3, 4, 16, 16, 3, 3, 1},
-	{2, 4, 3, 17, 31, 3, 3, 1},
-	{1, 4, 3, 31, 33, 3, 3, 1},
-	{3, 2, 2, 32, 32, 1, 1, 0},
-	{1, 13, 1, 47, 15, 1, 1, 0},
-	{5, 1, 1, 49, 48, 1, 1, 0},
-	{2, 3, 3, 12, 65, 3, 3, 0}, // the filter covers the input
-	{1, 6, 5, 8, 20, 3, 3, 0},
-	{2, 6, 6, 4, 7, 5, 3, 2}, // a filter of unequal sides
-	{1, 7, 9, 2, 3, 1, 4, 0},
-	{1, 9, 7, 2, 3, 4, 1, 0},
-	{3, 21, 23, 5, 9, 3, 3, 1},  // several blocks in an image
-	{70, 3, 3, 6, 10, 3, 3, 1},  // several images in a block
-	{1, 5, 5, 300, 12, 7, 7, 3}, // several chunks of the reduction
-	{2, 2, 2, 3, 3, 5, 5, 4},
-	{0, 4, 4, 3, 2, 3, 3, 1},
-	{1, 3, 3, 0, 2, 3, 3, 1},
-	{1, 3, 3, 2, 0, 3, 3, 1},
+	{1, 1, 1, 1, 1, 1, 1, 0, 1},
+	{1, 1, 1, 3, 5, 3, 3, 1, 1},
+	{2, 5, 7, 3, 4, 3, 3, 1, 1},
+	{1, 3, 4, 16, 16, 3, 3, 1, 1},
+	{2, 4, 3, 17, 31, 3, 3, 1, 1},
+	{1, 4, 3, 31, 33, 3, 3, 1, 1},
+	{3, 2, 2, 32, 32, 1, 1, 0, 1},
+	{1, 13, 1, 47, 15, 1, 1, 0, 1},
+	{5, 1, 1, 49, 48, 1, 1, 0, 1},
+	{2, 3, 3, 12, 65, 3, 3, 0, 1}, // the filter covers the input
+	{1, 6, 5, 8, 20, 3, 3, 0, 1},
+	{2, 6, 6, 4, 7, 5, 3, 2, 1}, // a filter of unequal sides
+	{1, 7, 9, 2, 3, 1, 4, 0, 1},
+	{1, 9, 7, 2, 3, 4, 1, 0, 1},
+	{3, 21, 23, 5, 9, 3, 3, 1, 1},  // several blocks in an image
+	{70, 3, 3, 6, 10, 3, 3, 1, 1},  // several images in a block
+	{1, 5, 5, 300, 12, 7, 7, 3, 1}, // several chunks of the reduction
+	{2, 2, 2, 3, 3, 5, 5, 4, 1},
+	{0, 4, 4, 3, 2, 3, 3, 1, 1},
+	{1, 3, 3, 0, 2, 3, 3, 1, 1},
+	{1, 3, 3, 2, 0, 3, 3, 1, 1},
+	{2, 7, 6, 5, 33, 1, 1, 0, 2},
+	{1, 1, 2, 3, 4, 1, 1, 0, 2},
+	{2, 8, 9, 16, 32, 3, 3, 1, 2},
+	{13, 5, 6, 3, 20, 3, 3, 1, 2},  // tiles over pictures
+	{1, 51, 37, 3, 17, 7, 7, 3, 2}, // several blocks in an image
+	{1, 9, 8, 300, 12, 5, 5, 2, 2}, // several chunks of the reduction
+	{1, 6, 11, 2, 3, 2, 3, 0, 3},   // windows that skip no pixel, and a map whose end meets none
+	{2, 10, 9, 4, 5, 2, 2, 0, 4},   // and that skip some
+	{1, 6, 7, 2, 3, 3, 3, 2, 2},    // more padding than the taps of a phase need
+	{1, 4, 4, 2, 0, 3, 3, 1, 2},
+	{0, 4, 4, 2, 3, 3, 3, 1, 2},
 }
 
 // large shapes take the path of filters that are too large to be packed as a whole.
 var largeShapes = []shape{
-	{1, 7, 7, 128, 680, 7, 7, 0},
-	{1, 8, 7, 96, 900, 7, 7, 0},
-	{1, 2, 2, 40, 2150, 7, 7, 3},
+	{1, 7, 7, 128, 680, 7, 7, 0, 1},
+	{1, 8, 7, 96, 900, 7, 7, 0, 1},
+	{1, 2, 2, 40, 2150, 7, 7, 3, 1},
 }
 
 type problem struct {
@@ -82,7 +95,7 @@ func (s shape) each(f func(x, w, y int)) {
 				for k := range s.k {
 					for r := range s.r {
 						for t := range s.s {
-							h, w := i+r-s.pad, j+t-s.pad
+							h, w := i*s.stride+r-s.pad, j*s.stride+t-s.pad
 							if h < 0 || h >= s.h || w < 0 || w >= s.w {
 								continue
 							}

@@ -23,8 +23,7 @@ const (
 
 // suitsScatter reports whether scattering pays. It knows no padding of the convolution, and no mask.
 func (k *correlation) suitsScatter(pl *plan) bool {
-	if !k.turned || k.mask != nil || k.r*k.s == 1 || k.padH != k.r-1 || k.padW != k.s-1 ||
-		k.p != k.h+k.r-1 || k.q != k.w+k.s-1 {
+	if !k.turned || k.taps.some() || k.mask != nil || k.r*k.s == 1 || k.padH != k.r-1 || k.padW != k.s-1 {
 		return false
 	}
 	cells := k.h * ceilDiv(k.w, pl.rows) * pl.rows // with what the tiles leave empty

@@ -11,8 +11,8 @@ import (
 // scatterShapes are those whose data gradient is scattered at every level: several images, panels that are
 // cut off, several chunks of the channels, a filter of unequal sides.
 var scatterShapes = []shape{
-	{2, 4, 14, 37, 300, 3, 3, 0},
-	{1, 3, 14, 70, 1600, 2, 3, 0},
+	{2, 4, 14, 37, 300, 3, 3, 0, 1},
+	{1, 3, 14, 70, 1600, 2, 3, 0, 1},
 }
 
 func TestConvGradData_Scattered(t *testing.T) {

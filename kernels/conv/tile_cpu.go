@@ -1,5 +1,13 @@
 package conv
 
+// begin copies the shortcut of some rows of a tile to the output, where the tile's sums begin with it: what is
+// read from memory once stays in the first-level cache for the tile.
+func (c *CPU) begin(k *correlation, at, stride, rows, width int) {
+	if k.shortcut != nil && &k.shortcut[0] != &k.out[0] {
+		c.level.CopyRows(k.out[at:], stride, k.shortcut[at:], stride, rows, width)
+	}
+}
+
 // multiply runs the tile of a worker, whose operands are set, for the channels from column on. Row i goes
 // to out[at + i·stride]. The last call for an output adds the bias, clamps and masks.
 func (c *CPU) multiply(k *correlation, s *scratch, at, stride, column, width int, last bool) {

@@ -136,28 +136,33 @@ func (c *CPU) winogradOutput(k *correlation, w *winograd, s *scratch, tile int, 
 	if k.mask != nil {
 		o.Mask = k.mask[at:]
 	}
-	switch {
-	case k.turned:
+	if k.shortcut != nil {
+		c.winogradAdd(k, o, at)
+		return
+	}
+	if k.turned {
 		c.level.WinogradDataGradient(o)
-	case k.load:
-		o.Mask = nil
-		c.level.WinogradDataGradient(o)
-		c.finishAdded(k, o)
-	default:
+	} else {
 		c.level.WinogradOutput(o)
 	}
 }
 
-// finishAdded adds the bias to a tile of outputs that began with another map, and clamps.
-func (c *CPU) finishAdded(k *correlation, o *simd.WinogradOutput) {
-	for p := range o.Rows {
-		for q := range o.Columns {
-			y := o.Dst.Data[p*o.Dst.Row+q*o.Dst.Column:][:o.Channels]
-			if o.Bias != nil {
-				c.level.Add(y, o.Bias[:o.Channels])
+// winogradAdd is the output of a tile that is added to a shortcut, with bias and ReLU behind it.
+func (c *CPU) winogradAdd(k *correlation, o *simd.WinogradOutput, at int) {
+	bias, relu := o.Bias, o.ReLU
+	o.Bias, o.ReLU, o.Load = nil, false, true
+	for row := range o.Rows {
+		c.begin(k, at+row*o.Dst.Row, k.width, o.Columns, o.Channels)
+	}
+	c.level.WinogradDataGradient(o)
+	for row := range o.Rows {
+		for column := range o.Columns {
+			pixel := o.Dst.Data[row*o.Dst.Row+column*o.Dst.Column:][:o.Channels]
+			if bias != nil {
+				c.level.Add(pixel, bias[:o.Channels])
 			}
-			if k.relu {
-				c.level.ReLU(y, y)
+			if relu {
+				c.level.ReLU(pixel, pixel)
 			}
 		}
 	}

@@ -16,14 +16,14 @@ func always(int, int, int, int, int) bool { return true }
 // winogradShapes have tiles cut off on each side, one tile, several runs and blocks, panels of every width,
 // and all paddings.
 var winogradShapes = []shape{
-	{1, 1, 1, 16, 16, 3, 3, 1},
-	{1, 4, 4, 16, 32, 3, 3, 1},
-	{2, 5, 7, 32, 16, 3, 3, 1},
-	{3, 8, 6, 16, 48, 3, 3, 0},
-	{1, 3, 9, 48, 64, 3, 3, 2},
-	{1, 22, 30, 16, 16, 3, 3, 1},
-	{2, 22, 30, 32, 48, 3, 3, 1},
-	{1, 6, 7, 176, 176, 3, 3, 1}, // filters that each task transforms for itself, many sums
+	{1, 1, 1, 16, 16, 3, 3, 1, 1},
+	{1, 4, 4, 16, 32, 3, 3, 1, 1},
+	{2, 5, 7, 32, 16, 3, 3, 1, 1},
+	{3, 8, 6, 16, 48, 3, 3, 0, 1},
+	{1, 3, 9, 48, 64, 3, 3, 2, 1},
+	{1, 22, 30, 16, 16, 3, 3, 1, 1},
+	{2, 22, 30, 32, 48, 3, 3, 1, 1},
+	{1, 6, 7, 176, 176, 3, 3, 1, 1}, // filters that each task transforms for itself, many sums
 }
 
 // winogradCPU computes by Winograd's algorithm whatever it can.

@@ -90,16 +90,21 @@ func (l *Ledger) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
 	return nil
 }
 
-// ConvAdd implements conv.Ops: a plan, and a kernel that adds behind it.
+// ConvAdd implements conv.Ops: the products by cuDNN, bias, shortcut and ReLU by a kernel behind them.
 func (l *Ledger) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p conv.Params) error {
-	if err := conv.FitShortcut("conv with shortcut", y, shortcut); err != nil {
+	const operation = "conv and shortcut"
+	g, err := fits(operation, x, w, y, p, nil)
+	if err != nil {
 		return err
 	}
-	p.ReLU = false
-	if err := l.Conv(y, x, w, b, p); err != nil {
-		return err
+	if shortcut == nil || shortcut.DType() != y.DType() || !tensor.SameShape(shortcut, y) {
+		return fmt.Errorf("%s: shortcut %s for output %s: %w", operation, shortcut, y, tensor.ErrShape)
 	}
-	l.launch(Forward, typed("add_shortcut", y), some(y, shortcut), some(y))
+	if shortcut.Address() == y.Address() {
+		l.reserve("conv scratch", y.Bytes())
+	}
+	l.product(Forward, forward, flop(g), x, bytesOf(some(x, w)), y.Bytes())
+	l.launch(Forward, typed("add_shortcut", y), some(y, shortcut, b), some(y))
 	return nil
 }
 

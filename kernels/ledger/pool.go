@@ -3,7 +3,6 @@ package ledger
 import (
 	"cmp"
 
-	"nmn/kernels/conv"
 	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
 )
@@ -48,30 +47,35 @@ func (l *Ledger) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGrad
 
 // MaxPool3 implements pool.Ops.
 func (l *Ledger) MaxPool3(y, x *tensor.Tensor) error {
-	if _, err := pool.FitMax3("3×3 max pooling", y, x); err != nil || x.Len() == 0 {
+	if _, err := pool.FitMax("3×3 max pooling", y, x); err != nil || x.Len() == 0 {
 		return err
 	}
 	l.launch(Pool, typed("max_pool3", x), some(x), some(y))
 	return nil
 }
 
-// MaxPool3Grad implements pool.Ops.
+// MaxPool3Grad implements pool.Ops: the windows of each element are gone through, their elements come from a cache.
 func (l *Ledger) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, _ bool) error {
-	if _, err := pool.FitMax3Grad("gradient of 3×3 max pooling", dx, dy, x, y); err != nil || x.Len() == 0 {
+	_, err := pool.FitMaxGrad("gradient of 3×3 max pooling", dx, dy, x, y)
+	if err != nil || x.Len() == 0 {
 		return err
 	}
-	l.launch(Pool, typed("max_pool3_gradient", x), some(dy, y, x), some(dx))
+	l.launch(Pool, typed("max_pool3_gradient", x), some(dy, x, y), some(dx))
 	return nil
 }
 
-// MaxPool3GradBias implements pool.Ops.
+// MaxPool3GradBias implements pool.Ops by two passes.
 func (l *Ledger) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
 	const operation = "gradient of 3×3 max pooling and bias"
-	g, err := pool.FitMax3Grad(operation, dx, dy, x, y)
-	if err := cmp.Or(err, g.FitChannels(operation, db), l.MaxPool3Grad(dx, dy, x, y, p.ReLU)); err != nil || g.C == 0 {
+	g, err := pool.FitMaxGrad(operation, dx, dy, x, y)
+	if err := cmp.Or(err, g.FitChannels(operation, db)); err != nil || g.C == 0 {
 		return err
 	}
-	return l.ConvGradBias(db, dx, conv.Params{Accumulate: p.Accumulate})
+	if err := l.MaxPool3Grad(dx, dy, x, y, p.ReLU); err != nil {
+		return err
+	}
+	l.launch(BiasGradient, typed("bias_gradient", dx), some(dx, when(p.Accumulate, db)), some(db))
+	return nil
 }
 
 // AvgPool implements pool.Ops.

@@ -7,8 +7,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CPU implements Ops on the host in float32, except for MaxPoolGradBias and MaxPool3GradBias, which take
-// another family too: package kernels joins them. Each block writes rows of its own, so that results are bit-equal
+// CPU implements Ops on the host in float32, except for MaxPoolGradBias and MaxPool3GradBias, which take another
+// family too: package kernels joins them. Each block writes rows of its own, so that results are bit-equal
 // for any number of threads. Beyond the contract it checks the offsets of bags.
 //
 // A NaN in a window or bag makes its maximum NaN; where the gradient of such a maximum goes within the
@@ -18,6 +18,7 @@ type CPU struct {
 	level   simd.Level
 	window  windowJob
 	overlap overlapJob
+	lines   [][]float32 // a row of maxima for each worker
 	bag     bagJob
 	scratch []bagScratch // one for each worker
 
@@ -30,8 +31,9 @@ type CPU struct {
 // NewCPU makes the family on the host's device. Results are equal in every bit at all levels.
 func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c := &CPU{workers: dev.Workers, level: level, scratch: make([]bagScratch, dev.Workers.Threads())}
-	c.maxBlock, c.maxGradBlock = c.runMaxBlock, c.runMaxGradBlock
+	c.lines = make([][]float32, dev.Workers.Threads())
 	c.max3Block, c.max3GradBlock = c.runMax3Block, c.runMax3GradBlock
+	c.maxBlock, c.maxGradBlock = c.runMaxBlock, c.runMaxGradBlock
 	c.avgBlock, c.avgGradBlock = c.runAvgBlock, c.runAvgGradBlock
 	c.bagMeanBlock, c.bagMaxBlock = c.runBagMeanBlock, c.runBagMaxBlock
 	c.bagMeanGradBlock, c.bagMaxGradBlock = c.runBagMeanGradBlock, c.runBagMaxGradBlock

@@ -6,7 +6,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Geometry is the checked shape of a pooling of windows: maps T×H×W×C become T×P×Q×C.
+// Geometry is the checked shape of a 2×2 pooling: maps T×H×W×C become T×P×Q×C.
 type Geometry struct{ T, H, W, C, P, Q int }
 
 // FitMax checks x T×H×W×C and y T×ceil(H/2)×ceil(W/2)×C against each other. It is the shape rule of
@@ -19,15 +19,6 @@ func FitMax(operation string, y, x *tensor.Tensor) (Geometry, error) {
 func FitMaxGrad(operation string, dx, dy, x, y *tensor.Tensor) (Geometry, error) {
 	g, err := FitMax(operation, y, x)
 	return g, firstError(err, FitLike(operation, dx, x), FitLike(operation, dy, y))
-}
-
-// FitMax3 checks x T×H×W×C and y T×(floor((H-1)/2)+1)×(floor((W-1)/2)+1)×C against each other, which are the sizes of
-// FitMax. It is the shape rule of every device for MaxPool3.
-func FitMax3(operation string, y, x *tensor.Tensor) (Geometry, error) { return FitMax(operation, y, x) }
-
-// FitMax3Grad checks the maps of MaxPool3Grad against each other. It is the shape rule of every device.
-func FitMax3Grad(operation string, dx, dy, x, y *tensor.Tensor) (Geometry, error) {
-	return FitMaxGrad(operation, dx, dy, x, y)
 }
 
 // FitChannels checks that db is float32 with an element for each channel.

@@ -2,57 +2,70 @@ package pool
 
 import "nmn/kernels/tensor"
 
-// overlapJob is what the blocks of 3×3 pooling read. A block is some rows of windows of a map.
+// overlapJob is what the blocks of 3×3 pooling read. A block is some rows of windows of one map.
 type overlapJob struct {
-	Geometry
-	x, y, dx, dy []float32
-	relu         bool
+	windowJob
+	perBlock int // rows of windows
+	perMap   int // blocks
 }
 
-// blockRows is the number of rows of windows in a block, and blocks how many blocks a map has.
-func (j *overlapJob) blockRows() int { return max(1, blockFloats/max(1, 2*j.W*j.C)) }
-func (j *overlapJob) blocks() int    { return (j.P + j.blockRows() - 1) / j.blockRows() }
+// runOverlap shares the rows of windows, map by map.
+func (c *CPU) runOverlap(j windowJob, block func(worker, block int)) {
+	if j.C == 0 {
+		return
+	}
+	rows := min(j.P, j.blockRows())
+	c.overlap = overlapJob{windowJob: j, perBlock: rows, perMap: (j.P + rows - 1) / rows}
+	c.workers.Run(j.T*c.overlap.perMap, block)
+	c.overlap = overlapJob{}
+}
 
 // rows are the map and the rows of windows of a block.
 func (j *overlapJob) rows(block int) (t, lo, hi int) {
-	t, lo = block/j.blocks(), block%j.blocks()*j.blockRows()
-	return t, lo, min(lo+j.blockRows(), j.P)
-}
-
-func (c *CPU) runOverlap(j overlapJob, block func(worker, block int)) {
-	if j.C == 0 || j.T == 0 {
-		return
-	}
-	c.overlap = j
-	c.workers.Run(j.T*j.blocks(), block)
-	c.overlap = overlapJob{}
+	lo = block % j.perMap * j.perBlock
+	return block / j.perMap, lo, min(lo+j.perBlock, j.P)
 }
 
 // MaxPool3 implements Ops.
 func (c *CPU) MaxPool3(y, x *tensor.Tensor) error {
 	const operation = "3×3 max pooling"
-	g, err := FitMax3(operation, y, x)
-	if err := firstError(err, onHost(operation, y, x)); err != nil {
+	g, err := FitMax(operation, y, x)
+	if err != nil {
 		return err
 	}
-	c.runOverlap(overlapJob{Geometry: g, x: x.Float32s(), y: y.Float32s()}, c.max3Block)
+	if err := onHost(operation, y, x); err != nil {
+		return err
+	}
+	for i := range c.lines {
+		if cap(c.lines[i]) < g.W*g.C {
+			c.lines[i] = make([]float32, g.W*g.C)
+		}
+	}
+	c.runOverlap(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s()}, c.max3Block)
 	return nil
 }
 
-// runMax3Block gives a window that the border cuts the cells it has more than once, which changes no maximum.
-func (c *CPU) runMax3Block(_, block int) {
+// runMax3Block takes the maxima of three rows, then of three columns of those. What the border cuts off is
+// replaced by a row or column that the window has, which changes no maximum.
+func (c *CPU) runMax3Block(worker, block int) {
 	j := &c.overlap
 	t, lo, hi := j.rows(block)
+	width := j.W * j.C
+	line := c.lines[worker][:width]
 	for p := lo; p < hi; p++ {
-		top, bottom := max(2*p-1, 0), min(2*p+1, j.H-1)
-		rows := [3]int{(t*j.H + top) * j.W, (t*j.H + 2*p) * j.W, (t*j.H + bottom) * j.W}
+		middle := j.x[(t*j.H+2*p)*width:][:width]
+		above, below := middle, middle
+		if p > 0 {
+			above = j.x[(t*j.H+2*p-1)*width:][:width]
+		}
+		if 2*p+1 < j.H {
+			below = j.x[(t*j.H+2*p+1)*width:][:width]
+		}
+		c.level.MaxOfFour(line, above, middle, below, below)
+		out := j.y[(t*j.P+p)*j.Q*j.C:][:j.Q*j.C]
 		for q := range j.Q {
-			columns := [3]int{max(2*q-1, 0), 2 * q, min(2*q+1, j.W-1)}
-			y := j.y[((t*j.P+p)*j.Q+q)*j.C:][:j.C]
-			cell := func(row, column int) []float32 { return j.x[(rows[row]+columns[column])*j.C:][:j.C] }
-			c.level.MaxOfFour(y, cell(0, 0), cell(0, 1), cell(0, 2), cell(1, 0))
-			c.level.MaxOfFour(y, y, cell(1, 1), cell(1, 2), cell(2, 0))
-			c.level.MaxOfFour(y, y, y, cell(2, 1), cell(2, 2))
+			left, right := max(0, 2*q-1)*j.C, min(2*q+1, j.W-1)*j.C
+			c.level.MaxOfFour(out[q*j.C:][:j.C], line[left:], line[2*q*j.C:], line[right:], line[right:])
 		}
 	}
 }
@@ -60,53 +73,61 @@ func (c *CPU) runMax3Block(_, block int) {
 // MaxPool3Grad implements Ops.
 func (c *CPU) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	const operation = "gradient of 3×3 max pooling"
-	g, err := FitMax3Grad(operation, dx, dy, x, y)
-	if err := firstError(err, onHost(operation, dx, dy, x, y)); err != nil {
+	g, err := FitMaxGrad(operation, dx, dy, x, y)
+	if err != nil {
 		return err
 	}
-	c.runOverlap(overlapJob{g, x.Float32s(), y.Float32s(), dx.Float32s(), dy.Float32s(), relu}, c.max3GradBlock)
+	if err := onHost(operation, dx, dy, x, y); err != nil {
+		return err
+	}
+	c.runOverlap(windowJob{g, x.Float32s(), y.Float32s(), dx.Float32s(), dy.Float32s(), relu}, c.max3GradBlock)
 	return nil
 }
 
-// runMax3GradBlock writes two rows of dx for each row of windows, and no other. The last of them belongs to the windows
-// below too, whose maxima are found again for it. Gradients are added in the order of the windows.
+// runMax3GradBlock writes the rows 2p and 2p+1 of dx for each row p of windows. The last of them is also the
+// first that the windows of row p+1 see, so these come once more; each element gets the gradients of its windows
+// in their order, whatever the blocks are.
 func (c *CPU) runMax3GradBlock(_, block int) {
 	j := &c.overlap
 	t, lo, hi := j.rows(block)
-	line := j.W * j.C
-	first, last := 2*lo, min(2*hi, j.H) // rows of dx
-	clear(j.dx[(t*j.H+first)*line : (t*j.H+last)*line])
+	width := j.W * j.C
+	first, end := 2*lo, min(2*hi, j.H)
+	clear(j.dx[(t*j.H+first)*width : (t*j.H+end)*width])
 	for p := lo; p < min(hi+1, j.P); p++ {
 		for q := range j.Q {
-			j.scatter(t, p, q, first, last)
+			j.scatter(t, p, q, first, end)
 		}
 	}
 }
 
-// scatter sends the gradients of a window to rows first to last of dx.
-func (j *overlapJob) scatter(t, p, q, first, last int) {
-	at := ((t*j.P+p)*j.Q + q) * j.C
-	top, grad := j.y[at:at+j.C], j.dy[at:at+j.C]
-	var cells [9]int // of the window that the map has, in their order
-	var mine [9]bool // whether their rows are among those that are written
-	n := 0
-	for h := max(2*p-1, 0); h <= min(2*p+1, j.H-1); h++ {
-		for w := max(2*q-1, 0); w <= min(2*q+1, j.W-1); w++ {
-			cells[n], mine[n] = ((t*j.H+h)*j.W+w)*j.C, h >= first && h < last
+// scatter sends the gradient of a window to its first largest elements, of those in rows first to end.
+func (j *overlapJob) scatter(t, p, q, first, end int) {
+	var at [9]int // offsets of the elements that the border has left, of their first channel
+	n, lo, hi := 0, 0, 0
+	for h := max(0, 2*p-1); h < min(2*p+2, j.H); h++ {
+		if h < first {
+			lo = n + min(2*q+2, j.W) - max(0, 2*q-1)
+		}
+		for w := max(0, 2*q-1); w < min(2*q+2, j.W); w++ {
+			at[n] = ((t*j.H+h)*j.W + w) * j.C
 			n++
 		}
+		if h < end {
+			hi = n
+		}
 	}
-	for c, most := range top {
-		if j.relu && !(most > 0) {
+	base := ((t*j.P+p)*j.Q + q) * j.C
+	tops, grads := j.y[base:][:j.C], j.dy[base:][:j.C]
+	for c, top := range tops {
+		if j.relu && !(top > 0) {
 			continue
 		}
-		for i, cell := range cells[:n] {
-			if j.x[cell+c] == most {
-				if mine[i] {
-					j.dx[cell+c] += grad[c]
-				}
-				break
-			}
+		i := 0
+		for i < n-1 && j.x[at[i]+c] != top {
+			i++
+		}
+		if i >= lo && i < hi {
+			j.dx[at[i]+c] += grads[c]
 		}
 	}
 }

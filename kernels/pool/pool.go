@@ -42,12 +42,18 @@ type Ops interface {
 	// the gradient of the bias of the convolution that x comes from. db, float32 of C elements, is
 	// overwritten, or added to with Accumulate.
 	MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams) error
-	// MaxPool3 computes 3×3 maxima with stride 2 and a border of one cell that never is the maximum, as ResNets pool: y is
-	// T×(floor((H-1)/2)+1)×(floor((W-1)/2)+1)×C.
+	// MaxPool3 computes 3×3 maxima with stride 2 and padding 1 in floor mode, the pooling behind the first layer of
+	// residual nets: x is T×H×W×C, y is T×((H-1)/2+1)×((W-1)/2+1)×C, with
+	//
+	//	y[t,p,q,c] = max over r, s < 3 of x[t, 2p+r-1, 2q+s-1, c]
+	//
+	// over the pixels inside of x.
 	MaxPool3(y, x *tensor.Tensor) error
-	// MaxPool3Grad is MaxPoolGrad for MaxPool3. Windows overlap: what several send to one element is added up.
+	// MaxPool3Grad sends dy to the first largest element (row-major) of each window of MaxPool3. Windows overlap:
+	// an element gets the sum over its windows, added in their order, row by row. dx is overwritten; relu is as
+	// for MaxPoolGrad.
 	MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error
-	// MaxPool3GradBias is MaxPoolGradBias for MaxPool3.
+	// MaxPool3GradBias is MaxPool3Grad with its sum over all cells in db, as MaxPoolGradBias has it.
 	MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams) error
 	// AvgPool computes 2×2 means with stride 2; a last odd row or column is left out.
 	AvgPool(y, x *tensor.Tensor) error

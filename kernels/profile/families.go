@@ -51,8 +51,8 @@ func (r *Recorder) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
 func (r *Recorder) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p conv.Params) error {
 	layer := r.layer(w)
 	r.names[y] = layer
-	return r.do(r.convolution(layer, conv.Forward, x, w, y, p, b, shortcut),
-		func() error { return r.backend.ConvAdd(y, x, w, b, shortcut, p) })
+	o := r.convolution(layer, conv.Forward, x, w, y, p, b, shortcut)
+	return r.do(o, func() error { return r.backend.ConvAdd(y, x, w, b, shortcut, p) })
 }
 
 // ConvGradData implements conv.Ops.
@@ -133,24 +133,24 @@ func (r *Recorder) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGr
 	return r.do(o, func() error { return r.backend.MaxPoolGradBias(dx, db, dy, x, y, p) })
 }
 
-// MaxPool3 implements pool.Ops.
-func (r *Recorder) MaxPool3(y, x *tensor.Tensor) error {
-	r.pools++
-	r.names[y] = fmt.Sprintf("pool%d", r.pools)
-	o := Op{Layer: r.names[y], Name: "max pool", Shape: shapeOf(x), Bytes: bytesOf(y, x)}
-	return r.do(o, func() error { return r.backend.MaxPool3(y, x) })
+// MaxPool3GradBias implements pool.Ops.
+func (r *Recorder) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	o := Op{Layer: r.layer(y), Name: "3×3 max pool and bias gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, db, dy, x, y, again(db, p.Accumulate))}
+	return r.do(o, func() error { return r.backend.MaxPool3GradBias(dx, db, dy, x, y, p) })
 }
 
 // MaxPool3Grad implements pool.Ops.
 func (r *Recorder) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
-	o := Op{Layer: r.layer(y), Name: "max pool gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, dy, x, y)}
+	o := Op{Layer: r.layer(y), Name: "3×3 max pool gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, dy, x, y)}
 	return r.do(o, func() error { return r.backend.MaxPool3Grad(dx, dy, x, y, relu) })
 }
 
-// MaxPool3GradBias implements pool.Ops.
-func (r *Recorder) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
-	o := Op{Layer: r.layer(y), Name: "max pool and bias gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, db, dy, x, y, again(db, p.Accumulate))}
-	return r.do(o, func() error { return r.backend.MaxPool3GradBias(dx, db, dy, x, y, p) })
+// MaxPool3 implements pool.Ops.
+func (r *Recorder) MaxPool3(y, x *tensor.Tensor) error {
+	r.pools++
+	r.names[y] = fmt.Sprintf("pool%d", r.pools)
+	o := Op{Layer: r.names[y], Name: "3×3 max pool", Shape: shapeOf(x), Bytes: bytesOf(y, x)}
+	return r.do(o, func() error { return r.backend.MaxPool3(y, x) })
 }
 
 // AvgPool implements pool.Ops.

@@ -1,22 +1,21 @@
 package ref
 
-// Conv is the shape of a cross-correlation: x is N×H×W×C, w is K×R×S×C, b is K, y is N×P×Q×K, Pad zeros stand around x,
-// windows are Stride apart (0 means 1).
+// Conv is the shape of a cross-correlation: x is N×H×W×C, w is K×R×S×C, b is K, y is N×P×Q×K, Pad zeros
+// stand around x. A Stride of 0 means 1.
 type Conv struct{ N, H, W, C, K, R, S, Pad, Stride int }
 
-// Step is the stride, at least 1.
-func (g Conv) Step() int { return max(g.Stride, 1) }
+func (g Conv) step() int { return max(1, g.Stride) }
 
 // P is the number of rows of the output.
-func (g Conv) P() int { return (g.H+2*g.Pad-g.R)/g.Step() + 1 }
+func (g Conv) P() int { return (g.H+2*g.Pad-g.R)/g.step() + 1 }
 
 // Q is the number of columns of the output.
-func (g Conv) Q() int { return (g.W+2*g.Pad-g.S)/g.Step() + 1 }
+func (g Conv) Q() int { return (g.W+2*g.Pad-g.S)/g.step() + 1 }
 
 func (g Conv) inside(h, w int) bool { return h >= 0 && h < g.H && w >= 0 && w < g.W }
 
-// ForwardAt is y[n,p,q,k] = b[k] + sum over r,s,c of x[n, p·Stride+r-Pad, q·Stride+s-Pad, c] · w[k,r,s,c]; a nil b
-// is 0.
+// ForwardAt is y[n,p,q,k] = b[k] + sum over r,s,c of x[n, p·Stride+r-Pad, q·Stride+s-Pad, c] · w[k,r,s,c];
+// a nil b is 0.
 func (g Conv) ForwardAt(x, w, b []float64, n, p, q, k int) float64 {
 	sum := 0.0
 	if b != nil {
@@ -24,7 +23,7 @@ func (g Conv) ForwardAt(x, w, b []float64, n, p, q, k int) float64 {
 	}
 	for r := range g.R {
 		for s := range g.S {
-			row, column := p*g.Step()+r-g.Pad, q*g.Step()+s-g.Pad
+			row, column := p*g.step()+r-g.Pad, q*g.step()+s-g.Pad
 			if !g.inside(row, column) {
 				continue
 			}
@@ -36,17 +35,17 @@ func (g Conv) ForwardAt(x, w, b []float64, n, p, q, k int) float64 {
 	return sum
 }
 
-// GradDataAt is dx[n,h,w,c] = sum over r,s,k of dy[n, (h-r+Pad)/Stride, (w-s+Pad)/Stride, k] · w[k,r,s,c], of those r and
-// s that leave no rest.
+// GradDataAt is dx[n,h,w,c] = sum over r,s,k of dy[n, (h-r+Pad)/Stride, (w-s+Pad)/Stride, k] · w[k,r,s,c],
+// over the r and s for which Stride divides.
 func (g Conv) GradDataAt(dy, w []float64, n, row, column, c int) float64 {
 	sum := 0.0
 	for r := range g.R {
 		for s := range g.S {
 			p, q := row-r+g.Pad, column-s+g.Pad
-			if p%g.Step() != 0 || q%g.Step() != 0 {
+			if p%g.step() != 0 || q%g.step() != 0 {
 				continue
 			}
-			p, q = p/g.Step(), q/g.Step()
+			p, q = p/g.step(), q/g.step()
 			if p < 0 || p >= g.P() || q < 0 || q >= g.Q() {
 				continue
 			}
@@ -64,7 +63,7 @@ func (g Conv) GradFilterAt(x, dy []float64, k, r, s, c int) float64 {
 	for n := range g.N {
 		for p := range g.P() {
 			for q := range g.Q() {
-				if row, column := p*g.Step()+r-g.Pad, q*g.Step()+s-g.Pad; g.inside(row, column) {
+				if row, column := p*g.step()+r-g.Pad, q*g.step()+s-g.Pad; g.inside(row, column) {
 					sum += dy[index4(g.P(), g.Q(), g.K, n, p, q, k)] * x[index4(g.H, g.W, g.C, n, row, column, c)]
 				}
 			}

@@ -40,38 +40,8 @@ func MaxPoolArg(m Map, x []float64) []int {
 	return places
 }
 
-// MaxPool is the maximum of each 2×2 window.
-func MaxPool(m Map, x []float64) []float64 {
-	places := MaxPoolArg(m, x)
-	y := make([]float64, len(places))
-	for i, place := range places {
-		y[i] = x[place]
-	}
-	return y
-}
-
-// MaxPoolGrad sends dy to the first largest element; with relu, only where that element is above 0.
-func MaxPoolGrad(m Map, dy, x []float64, relu bool) []float64 {
-	dx := make([]float64, m.Len())
-	for i, place := range MaxPoolArg(m, x) {
-		if !relu || x[place] > 0 {
-			dx[place] += dy[i]
-		}
-	}
-	return dx
-}
-
-// MaxPoolGradBias is MaxPoolGrad and its sum over all cells, for each channel.
-func MaxPoolGradBias(m Map, dy, x []float64, relu bool) (dx, db []float64) {
-	dx, db = MaxPoolGrad(m, dy, x, relu), make([]float64, m.C)
-	for i, d := range dx {
-		db[i%m.C] += d
-	}
-	return dx, db
-}
-
-// MaxPool3Arg is MaxPoolArg for 3×3 windows with stride 2 around every other cell, cut off at the border. The output is
-// of the shape of CeilHalf.
+// MaxPool3Arg is MaxPoolArg for 3×3 windows with stride 2 and padding 1: T×((H-1)/2+1)×((W-1)/2+1)×C of them,
+// which is CeilHalf.
 func MaxPool3Arg(m Map, x []float64) []int {
 	out := m.CeilHalf()
 	places := make([]int, 0, out.Len())
@@ -79,10 +49,10 @@ func MaxPool3Arg(m Map, x []float64) []int {
 		for p := range out.H {
 			for q := range out.W {
 				for c := range out.C {
-					best := -1
-					for h := max(2*p-1, 0); h <= 2*p+1 && h < m.H; h++ {
-						for w := max(2*q-1, 0); w <= 2*q+1 && w < m.W; w++ {
-							if place := m.At(t, h, w, c); best < 0 || x[place] > x[best] {
+					best := m.At(t, max(0, 2*p-1), max(0, 2*q-1), c)
+					for h := max(0, 2*p-1); h < 2*p+2 && h < m.H; h++ {
+						for w := max(0, 2*q-1); w < 2*q+2 && w < m.W; w++ {
+							if place := m.At(t, h, w, c); x[place] > x[best] {
 								best = place
 							}
 						}
@@ -96,8 +66,26 @@ func MaxPool3Arg(m Map, x []float64) []int {
 }
 
 // MaxPool3 is the maximum of each 3×3 window.
-func MaxPool3(m Map, x []float64) []float64 {
-	places := MaxPool3Arg(m, x)
+func MaxPool3(m Map, x []float64) []float64 { return at(x, MaxPool3Arg(m, x)) }
+
+// MaxPool3Grad is MaxPoolGrad for the windows of MaxPool3.
+func MaxPool3Grad(m Map, dy, x []float64, relu bool) []float64 {
+	return sendTo(m, MaxPool3Arg(m, x), dy, x, relu)
+}
+
+// MaxPool3GradBias is MaxPool3Grad and its sum over all cells, for each channel.
+func MaxPool3GradBias(m Map, dy, x []float64, relu bool) (dx, db []float64) {
+	dx = MaxPool3Grad(m, dy, x, relu)
+	return dx, ofChannels(m, dx)
+}
+
+// MaxPool is the maximum of each 2×2 window.
+func MaxPool(m Map, x []float64) []float64 {
+	return at(x, MaxPoolArg(m, x))
+}
+
+// at are the elements of x at some places.
+func at(x []float64, places []int) []float64 {
 	y := make([]float64, len(places))
 	for i, place := range places {
 		y[i] = x[place]
@@ -105,15 +93,35 @@ func MaxPool3(m Map, x []float64) []float64 {
 	return y
 }
 
-// MaxPool3Grad sends dy to the first largest element; with relu, only where that element is above 0.
-func MaxPool3Grad(m Map, dy, x []float64, relu bool) []float64 {
+// MaxPoolGrad sends dy to the first largest element; with relu, only where that element is above 0.
+func MaxPoolGrad(m Map, dy, x []float64, relu bool) []float64 {
+	return sendTo(m, MaxPoolArg(m, x), dy, x, relu)
+}
+
+// sendTo adds dy at the places of maxima.
+func sendTo(m Map, places []int, dy, x []float64, relu bool) []float64 {
 	dx := make([]float64, m.Len())
-	for i, place := range MaxPool3Arg(m, x) {
+	for i, place := range places {
 		if !relu || x[place] > 0 {
 			dx[place] += dy[i]
 		}
 	}
 	return dx
+}
+
+// MaxPoolGradBias is MaxPoolGrad and its sum over all cells, for each channel.
+func MaxPoolGradBias(m Map, dy, x []float64, relu bool) (dx, db []float64) {
+	dx = MaxPoolGrad(m, dy, x, relu)
+	return dx, ofChannels(m, dx)
+}
+
+// ofChannels are the sums over all cells.
+func ofChannels(m Map, dx []float64) []float64 {
+	db := make([]float64, m.C)
+	for i, d := range dx {
+		db[i%m.C] += d
+	}
+	return db
 }
 
 // AvgPool is the mean of each whole 2×2 window.
