@@ -99,13 +99,17 @@ func groupsText(groups []train.Group) string {
 		fmt.Fprintf(&b, "            learning rate %.3g in all %d layers\n", groups[0].Rate, layers(groups))
 		return b.String()
 	}
-	fmt.Fprintf(&b, "            %-20s %-12s %10s %11s %9s\n", "layer", "parameters", "multiplier", "rate", "decay")
+	width := 20
+	for _, g := range groups {
+		width = max(width, len(g.Layer))
+	}
+	fmt.Fprintf(&b, "            %-*s %-12s %10s %11s %9s\n", width, "layer", "parameters", "multiplier", "rate", "decay")
 	for _, g := range slices.Backward(groups) {
 		rate := fmt.Sprintf("%.3g", g.Rate)
 		if g.Multiplier == 0 {
 			rate = "frozen"
 		}
-		fmt.Fprintf(&b, "            %-20s %-12s %10.3g %11s %9.3g\n", g.Layer, strings.Join(g.Parameters, ", "),
+		fmt.Fprintf(&b, "            %-*s %-12s %10.3g %11s %9.3g\n", width, g.Layer, strings.Join(g.Parameters, ", "),
 			g.Multiplier, rate, g.Decay)
 	}
 	return b.String()
