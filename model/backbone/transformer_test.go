@@ -1,0 +1,115 @@
+package backbone
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/format/safetensors"
+	"nmn/internal/rng"
+	"nmn/kernels"
+	"nmn/model"
+
+	dense "gorgonia.org/tensor"
+)
+
+// smallTransformer writes the weights of one block with the names of timm: 64 numbers, and 2×2 patches of 16 pixels.
+func smallTransformer(t *testing.T, extra ...safetensors.Tensor) string {
+	t.Helper()
+	stream, all := rng.New(5), extra
+	add := func(name string, shape ...int) {
+		count := 1
+		for _, d := range shape {
+			count *= d
+		}
+		values := make([]float32, count)
+		for i := range values {
+			values[i] = float32(stream.Normal(0, .2))
+		}
+		all = append(all, safetensors.Tensor{Name: name, Shape: shape, Data: values})
+	}
+	add("cls_token", 1, 1, 64)
+	add("pos_embed", 1, 5, 64)
+	add("patch_embed.proj.weight", 64, 3, 16, 16)
+	for _, name := range []string{"patch_embed.proj.bias", "norm.weight", "norm.bias", "blocks.0.norm1.weight",
+		"blocks.0.norm1.bias", "blocks.0.attn.proj.bias", "blocks.0.norm2.weight", "blocks.0.norm2.bias",
+		"blocks.0.mlp.fc1.bias", "blocks.0.mlp.fc2.bias"} {
+		add(name, 64)
+	}
+	add("blocks.0.attn.qkv.weight", 192, 64)
+	add("blocks.0.attn.qkv.bias", 192)
+	for _, name := range []string{"attn.proj", "mlp.fc1", "mlp.fc2"} {
+		add("blocks.0."+name+".weight", 64, 64)
+	}
+	path := filepath.Join(t.TempDir(), "vit.safetensors")
+	if _, err := safetensors.WriteFile(path, nil, all); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func openCPU(t *testing.T) kernels.Backend {
+	t.Helper()
+	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := backend.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return backend
+}
+
+// A vision transformer is told with its layers, takes pictures of other sizes, and gives several layers at once.
+func TestOpen_VisionTransformer(t *testing.T) {
+	backend, path := openCPU(t), smallTransformer(t)
+	for _, size := range []int{0, 48} {
+		net, err := Open(path, size, backend)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := net.Info()
+		crop := max(size, 32)
+		if info.Default() != "cls" || info.Pictures.Crop != crop || !strings.Contains(info.Name, "timm") {
+			t.Errorf("%s", info)
+		}
+		pixels, stream := make([]uint8, 2*crop*crop*3), rng.New(1)
+		for i := range pixels {
+			pixels[i] = uint8(stream.Uint64())
+		}
+		class, both := make([]float32, 2*64), make([]float32, 2*128)
+		host := dense.New(dense.WithShape(2, crop, crop, 3), dense.WithBacking(pixels))
+		if err := net.Features(host, []model.Layer{"cls+mean", "cls"}, [][]float32{both, class}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(both[:64], class[:64]) || !slices.Equal(both[128:192], class[64:]) || class[0] == class[64] {
+			t.Errorf("class tokens %v and %v", both[:4], class[:4])
+		}
+		if err := net.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What does not fit is said with the name of the tensor, and not that the file is of no known network.
+func TestOpen_RefusesVisionTransformers(t *testing.T) {
+	backend := openCPU(t)
+	one := safetensors.Tensor{Name: "blocks.0.attn.q_norm.weight", Shape: []int{1}, Data: make([]float32, 1)}
+	for path, want := range map[string]string{
+		smallTransformer(t, one): `"blocks.0.attn.q_norm.weight": it has norms of queries and keys`,
+	} {
+		if _, err := Recognise(path, 0, backend); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	for size, want := range map[int]string{40: "patches of 16 pixels do not divide a height of 40 (32 or 48 would do)",
+		9: "smaller than a patch of 16"} {
+		if _, err := Open(smallTransformer(t), size, backend); err == nil || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("at %d pixels: %v", size, err)
+		}
+	}
+}
