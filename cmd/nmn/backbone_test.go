@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,6 +128,108 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 	for _, want := range []string{"net: VGG16", "input_size: 224", "resize: 256", "filter: antialias", "pool5: 8", "fc7: 16"} {
 		if !strings.Contains(config, want) {
 			t.Errorf("--print-config has no %q:\n%s", want, config)
+		}
+	}
+}
+
+// randomTensors makes tensors of normal numbers, and of positive ones where a variance is.
+func randomTensors(shapes map[string][]int) (tensors []safetensors.Tensor) {
+	stream := rng.New(3)
+	for _, name := range slices.Sorted(maps.Keys(shapes)) {
+		n := 1
+		for _, side := range shapes[name] {
+			n *= side
+		}
+		values := make([]float32, n)
+		for i := range values {
+			values[i] = float32(stream.Normal(0, .2))
+			if strings.HasSuffix(name, "_var") || strings.Contains(name, "norm") && strings.HasSuffix(name, ".weight") {
+				values[i] = 1 + values[i]*values[i]
+			}
+		}
+		tensors = append(tensors, safetensors.Tensor{Name: name, Shape: shapes[name], Data: values})
+	}
+	return tensors
+}
+
+// tinyTransformer is DINOv2 in timm's layout with one block of width 64.
+func tinyTransformer() map[string][]int {
+	const d = 64
+	return map[string][]int{
+		"cls_token": {1, 1, d}, "pos_embed": {1, 1 + 5*5, d}, "patch_embed.proj.weight": {d, 3, 14, 14},
+		"patch_embed.proj.bias": {d}, "norm.weight": {d}, "norm.bias": {d},
+		"blocks.0.norm1.weight": {d}, "blocks.0.norm1.bias": {d}, "blocks.0.norm2.weight": {d}, "blocks.0.norm2.bias": {d},
+		"blocks.0.attn.qkv.weight": {3 * d, d}, "blocks.0.attn.qkv.bias": {3 * d}, "blocks.0.attn.proj.weight": {d, d},
+		"blocks.0.attn.proj.bias": {d}, "blocks.0.mlp.fc1.weight": {4 * d, d}, "blocks.0.mlp.fc1.bias": {4 * d},
+		"blocks.0.mlp.fc2.weight": {d, 4 * d}, "blocks.0.mlp.fc2.bias": {d}, "blocks.0.ls1.gamma": {d}, "blocks.0.ls2.gamma": {d},
+	}
+}
+
+// narrowResNet is ResNet-18 in torchvision's layout with few channels.
+func narrowResNet() map[string][]int {
+	shapes := map[string][]int{}
+	conv := func(name, norm string, out, in, side int) {
+		shapes[name+".weight"] = []int{out, in, side, side}
+		for _, of := range []string{"weight", "bias", "running_mean", "running_var"} {
+			shapes[norm+"."+of] = []int{out}
+		}
+	}
+	conv("conv1", "bn1", 4, 3, 7)
+	in := 4
+	for stage, out := range []int{4, 8, 8, 16} {
+		for block := range 2 {
+			at := fmt.Sprintf("layer%d.%d.", stage+1, block)
+			conv(at+"conv1", at+"bn1", out, in, 3)
+			conv(at+"conv2", at+"bn2", out, out, 3)
+			if block == 0 && stage > 0 {
+				conv(at+"downsample.0", at+"downsample.1", out, in, 1)
+			}
+			in = out
+		}
+	}
+	return shapes
+}
+
+func TestExtract_ByATransformerAndAResNet(t *testing.T) {
+	dir, folder := t.TempDir(), t.TempDir()
+	colouredPictures(t, folder, 9)
+	for _, c := range []struct {
+		name, says string
+		shapes     map[string][]int
+		size       string
+		missing    string // a tensor without which the file is refused
+		layers     map[string]int
+	}{
+		{"vit", "/14", tinyTransformer(), "56", "blocks.0.attn.proj.bias", map[string]int{"cls": 64, "mean": 64, "cls+mean": 128}},
+		{"resnet", "ResNet-18", narrowResNet(), "64", "layer2.0.bn1.running_var", map[string]int{"pool5": 16}},
+	} {
+		file, broken := filepath.Join(dir, c.name+".safetensors"), filepath.Join(dir, c.name+"-broken.safetensors")
+		if _, err := safetensors.WriteFile(file, nil, randomTensors(c.shapes)); err != nil {
+			t.Fatal(err)
+		}
+		for layer, width := range c.layers {
+			x, y := filepath.Join(dir, "x.npy"), filepath.Join(dir, "y.npy")
+			said := call(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", x)
+			if said.code != exitOK || !strings.Contains(said.out, fmt.Sprintf("9 rows of %d features, %s", width, layer)) ||
+				!strings.Contains(said.err, c.says) {
+				t.Fatalf("%s: %d: %s%s", c.name, said.code, said.out, said.err)
+			}
+			must(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", y, "--batch-size", "4",
+				"--threads", "2", "--workers", "1")
+			if !bytes.Equal(readBytes(t, x), readBytes(t, y)) {
+				t.Errorf("%s: %s depends on batches or threads", c.name, layer)
+			}
+			if rows, _ := readRows(t, x, ""); slices.Equal(rows[0], rows[1]) {
+				t.Errorf("%s: %s is the same for two pictures", c.name, layer)
+			}
+		}
+		delete(c.shapes, c.missing)
+		if _, err := safetensors.WriteFile(broken, nil, randomTensors(c.shapes)); err != nil {
+			t.Fatal(err)
+		}
+		said := call(t, "extract", "--weights", broken, folder, "--input-size", c.size, "--output", filepath.Join(dir, "none.npy"))
+		if said.code == exitOK || !strings.Contains(said.err, c.missing) {
+			t.Errorf("%s without %s: %d: %s", c.name, c.missing, said.code, said.err)
 		}
 	}
 }

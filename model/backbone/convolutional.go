@@ -45,12 +45,20 @@ func resnet(name string, file *weights.File, size int, backend kernels.Backend) 
 	if err != nil {
 		return nil, err
 	}
-	out, err := widthsOf(c, file, backend)
-	if err != nil {
-		return nil, err
-	}
-	for i, usual := range c.Widths {
-		c.Widths[i] = cmp.Or(out[fmt.Sprintf("backbone.layer%d.0.conv1", i+1)], usual)
+	for i := range c.Widths {
+		own := fmt.Sprintf("layer%d.0.conv1.weight", i+1)
+		for _, tensor := range file.Names() {
+			if tensor != own && !strings.HasSuffix(tensor, "."+own) {
+				continue
+			}
+			_, shape, err := file.Info(tensor)
+			if err != nil {
+				return nil, err
+			}
+			if len(shape) > 0 && shape[0] > 0 {
+				c.Widths[i] = shape[0]
+			}
+		}
 	}
 	return ofModel("ResNet-"+strings.TrimPrefix(name, "resnet"), c, picture.TorchvisionPreprocessing(), size, false, file,
 		backend)
