@@ -1,0 +1,121 @@
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"nmn/format/safetensors"
+	"nmn/group"
+	"nmn/internal/rng"
+	"nmn/run"
+)
+
+// withBackbone is a manifest of pictures behind VGG16 of few channels, without its fully connected layers.
+func withBackbone(t *testing.T, pictures int) run.Config {
+	t.Helper()
+	dir, stream := t.TempDir(), rng.New(9)
+	var tensors []safetensors.Tensor
+	in := 3
+	for i, at := range []int{0, 2, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28} {
+		out := []int{4, 4, 4, 4, 4, 4, 4, 6, 6, 6, 6, 6, 6}[i]
+		weights := make([]float32, out*in*9)
+		for k := range weights {
+			weights[k] = float32(stream.Normal(0, .4))
+		}
+		name := fmt.Sprintf("features.%d", at)
+		tensors = append(tensors, safetensors.Tensor{Name: name + ".weight", Shape: []int{out, in, 3, 3}, Data: weights},
+			safetensors.Tensor{Name: name + ".bias", Shape: []int{out}, Data: make([]float32, out)})
+		in = out
+	}
+	weights := filepath.Join(dir, "vgg.safetensors")
+	if _, err := safetensors.WriteFile(weights, nil, tensors); err != nil {
+		t.Fatal(err)
+	}
+	list := "path,labels\n"
+	for i := range pictures {
+		img := image.NewNRGBA(image.Rect(0, 0, 36, 34))
+		for at := range 36 * 34 {
+			img.SetNRGBA(at%36, at/36, color.NRGBA{uint8(stream.Intn(256)), uint8(11 * i), uint8(at), 255})
+		}
+		var data bytes.Buffer
+		if err := png.Encode(&data, img); err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("%02d.png", i)
+		if err := os.WriteFile(filepath.Join(dir, name), data.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		list += fmt.Sprintf("%s,word%d\n", name, i%2)
+	}
+	manifest := filepath.Join(dir, "list.csv")
+	if err := os.WriteFile(manifest, []byte(list), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var c run.Config
+	err := run.Sources{Given: []string{"data.manifest", "net.backbone", "net.input_size", "run.device", "run.threads"},
+		Apply: func() error {
+			c.Data.Manifest, c.Net.Backbone, c.Net.InputSize = manifest, weights, 32
+			c.Run.Device, c.Run.Threads = "cpu", 1
+			return nil
+		}}.Resolve(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// featuresOf opens a session, and copies the features of the training split. taken counts those that were computed.
+func featuresOf(ctx context.Context, c run.Config, g group.Group, dir string) (rows []float32, taken int, err error) {
+	s, err := run.Open(ctx, c, run.Options{Group: g, RunDir: dir, FeaturesTaken: func(int, int) { taken++ }})
+	if err != nil {
+		return nil, 0, err
+	}
+	v := s.Data.Train.Vectors
+	for bag := range s.Data.Train.Len() {
+		row := make([]float32, v.Width())
+		if err := v.Read(ctx, bag, 0, row); err != nil {
+			return nil, 0, err
+		}
+		rows = append(rows, row...)
+	}
+	return rows, taken, s.Close()
+}
+
+func TestOpen_TakesTheSameFeaturesOnRanks(t *testing.T) {
+	c, own := withBackbone(t, 40), t.TempDir()
+	want, taken, err := featuresOf(t.Context(), c, nil, own)
+	if err != nil || taken != 40 || slices.Max(want) == slices.Min(want) {
+		t.Fatalf("%d features were taken: %v", taken, err)
+	}
+	if again, taken, err := featuresOf(t.Context(), c, nil, own); err != nil || taken != 0 || !slices.Equal(again, want) {
+		t.Errorf("%d features were taken once more: %v", taken, err)
+	}
+	folders := []string{t.TempDir(), t.TempDir(), t.TempDir()}
+	for round, taken := range []int{40, 0} { // rank 0 keeps them, and tells the others
+		_, errs := onRanks(t, 3, func(g group.Group, _ string) error {
+			got, n, err := featuresOf(t.Context(), c, g, folders[g.Rank()])
+			if err == nil && (!slices.Equal(got, want) || g.Rank() == 0 && n != taken) {
+				err = fmt.Errorf("round %d: other features, or %d were taken", round, n)
+			}
+			return err
+		})
+		for rank, err := range errs {
+			if err != nil {
+				t.Errorf("rank %d: %v", rank, err)
+			}
+		}
+	}
+	for rank, dir := range folders[1:] {
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+			t.Errorf("rank %d has written: %v, %v", rank+1, entries, err)
+		}
+	}
+}
