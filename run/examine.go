@@ -125,7 +125,7 @@ func (c *Config) lookAt(data *dataset.Splits, o *ExamineOptions) doctor.Options 
 		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise,
 		Named: c.Data.Vocabulary != "" || data.LabelsAreNames(), Progress: o.Progress,
 	}
-	if data.Train.Vectors == nil {
+	if data.Train.Vectors == nil && c.Net.Backbone == "" {
 		look.InputSize = c.Net.Model(1, 0, "").Size
 	}
 	return look

@@ -75,6 +75,9 @@ func (c Config) plan(ctx context.Context, data *dataset.Splits, o *ExamineOption
 	}
 	backend := s.Backend
 	defer func() { err = cmp.Or(err, backend.Close()) }()
+	if err := s.takeFeatures(ctx, "", true, nil); err != nil { // of a few pictures: the others have no effect on speed
+		return nil, err
+	}
 	if err := s.Config.StartRates(data); err != nil {
 		return nil, err
 	}

@@ -358,6 +358,10 @@ func TestTrain_BackboneDryRunTakesFewFeatures(t *testing.T) {
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("a dry run has written")
 	}
+	if c := call(t, "doctor", "--manifest", filepath.Join(work, "list.csv"), "--backbone", weights, "--input-size", "32", "--threads",
+		"1"); strings.Contains(c.out, "does not begin") || c.code != exitOK {
+		t.Errorf("the doctor says %d: %s%s", c.code, c.out, c.err)
+	}
 }
 
 func TestExperiment_TakesFeaturesOnce(t *testing.T) {
