@@ -2,6 +2,7 @@ package loader
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -37,7 +38,11 @@ func Measure(ctx context.Context, set *Set) (*Standard, *features.Moments, error
 		row := make([]float32, set.Vectors.Width())
 		for bag := range set.Len() {
 			for frame := range set.Vectors.Frames(bag) {
-				if err := set.Vectors.Read(ctx, bag, frame, row); !yield(row, err) {
+				err := set.Vectors.Read(ctx, bag, frame, row)
+				if errors.Is(err, ErrCorrupt) {
+					continue
+				}
+				if !yield(row, err) {
 					return
 				}
 			}

@@ -65,7 +65,7 @@ func resnet(name string, file *weights.File, size int, backend kernels.Backend) 
 }
 
 // vgg16 recognises VGG16 under the names that package model knows, with channels of any number. Files without the fully
-// connected layers have the last feature map alone.
+// connected layers have the last feature map alone, and so have inputs that are too small for those.
 func vgg16(file *weights.File, size int, backend kernels.Backend) (*kind, error) {
 	c := model.VGG16(1, false)
 	out, err := widthsOf(c, file, backend)
@@ -77,11 +77,13 @@ func vgg16(file *weights.File, size int, backend kernels.Backend) (*kind, error)
 			return nil, ErrOther
 		}
 	}
-	whole := out["head.fc6"] > 0 && out["head.fc7"] > 0
+	const reduction = 32 // pixels along a side of a cell of the last feature map
+	cells := (cmp.Or(size, c.Size) + reduction - 1) / reduction
+	whole := out["head.fc6"] > 0 && out["head.fc7"] > 0 && cells >= c.FC6Kernel
 	if whole {
 		c.FC6, c.FC7 = out["head.fc6"], out["head.fc7"]
 	} else {
-		c.FC6, c.FC7 = 1, 1 // of which nothing is read
+		c.FC6, c.FC7, c.FC6Kernel = 1, 1, 1 // of which nothing is read
 	}
 	pre := picture.TorchvisionPreprocessing()
 	if file.BGR { // Caffe's, from whose pixels the mean alone was subtracted
