@@ -60,12 +60,13 @@ func (p Pass) writes() int {
 func (p Pass) biased() bool  { return p == ForwardBias || p == ForwardBiasReLU }
 func (p Pass) besides() bool { return p.biased() || p == MaskedDataGradient }
 
-// Conv is the shape of a convolution of stride 1: x is N×H×W×C, w is K×R×S×C and y is N×P×Q×K with P =
-// H+2Pad-R+1 and Q = W+2Pad-S+1. All three have the precision's element type; the bias is float32 unless
+// Conv is the shape of a convolution: x is N×H×W×C, w is K×R×S×C and y is N×P×Q×K with P = (H+2Pad-R)/Stride + 1
+// and Q = (W+2Pad-S)/Stride + 1, rounded down. All three have the precision's element type; the bias is float32 unless
 // NarrowBias is set.
 type Conv struct {
 	N, H, W, C   int
 	K, R, S, Pad int
+	Stride       int // 0 for 1: one shape has one value
 	Precision    Precision
 	// Wide has what a pass writes in float32, where its operands are bfloat16: the sums are not rounded.
 	Wide bool
@@ -75,8 +76,11 @@ type Conv struct {
 }
 
 // P and Q are the rows and columns of the output.
-func (c Conv) P() int { return c.H + 2*c.Pad - c.R + 1 }
-func (c Conv) Q() int { return c.W + 2*c.Pad - c.S + 1 }
+func (c Conv) P() int { return (c.H + 2*c.Pad - c.R + c.step()) / c.step() }
+func (c Conv) Q() int { return (c.W + 2*c.Pad - c.S + c.step()) / c.step() }
+
+// step is the stride as cuDNN takes it.
+func (c Conv) step() int { return max(1, c.Stride) }
 
 // check refuses what is no convolution.
 func (c Conv) check() error {
@@ -85,20 +89,23 @@ func (c Conv) check() error {
 			return fmt.Errorf("cudnn: convolution %v: every size must be from 1 to 2^30, also the output's %d×%d", c, c.P(), c.Q())
 		}
 	}
-	if c.Pad < 0 || c.Precision > BFloat16 {
-		return fmt.Errorf("cudnn: convolution %v: the padding must be at least 0, the precision fp32, tf32 or bf16", c)
+	if c.Pad < 0 || c.Stride < 0 || c.Precision > BFloat16 {
+		return fmt.Errorf("cudnn: convolution %v: the padding and the stride must be at least 0, the precision fp32, tf32 or bf16", c)
 	}
 	return nil
 }
 
 // String writes the shape for logs, files and reports of faults.
 func (c Conv) String() string {
-	types := ""
+	types, stride := "", ""
+	if c.Stride > 1 {
+		stride = fmt.Sprintf(" stride %d", c.Stride)
+	}
 	if c.Wide {
 		types = " to fp32"
 	}
 	if c.NarrowBias {
 		types += " with a narrow bias"
 	}
-	return fmt.Sprintf("%d×%d×%d×%d by %d×%d×%d pad %d %v%s", c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.Pad, c.Precision, types)
+	return fmt.Sprintf("%d×%d×%d×%d by %d×%d×%d pad %d%s %v%s", c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.Pad, stride, c.Precision, types)
 }

@@ -139,6 +139,31 @@ func TestH200_HasPlansForAllOfVGG16(t *testing.T) {
 	}
 }
 
+// The convolutions of residual nets that have a stride, whose pictures are padded as those of VGG16.
+func TestH200_HasPlansForStrides(t *testing.T) {
+	d := describe(t)
+	for _, p := range []Precision{Float32, TF32, BFloat16} {
+		stem := Conv{N: 8, H: 224, W: 224, C: vgg16[0].at(8, 224, p).C, K: 64, R: 7, S: 7, Pad: 3, Stride: 2, Precision: p}
+		for _, c := range []Conv{
+			stem,
+			{N: 8, H: 56, W: 56, C: 128, K: 128, R: 3, S: 3, Pad: 1, Stride: 2, Precision: p},
+			{N: 8, H: 55, W: 57, C: 256, K: 512, R: 1, S: 1, Stride: 2, Precision: p},
+		} {
+			if c.P() != (c.H+1)/2 || c.Q() != (c.W+1)/2 {
+				t.Fatalf("%v gives %d×%d", c, c.P(), c.Q())
+			}
+			for _, pass := range []Pass{Forward, DataGradient, FilterGradient} {
+				if c == stem && pass == DataGradient {
+					continue // nothing below needs it
+				}
+				if _, err := fitting(d, use{pass, c}); err != nil {
+					t.Errorf("%v of %v: %v", pass, c, err)
+				}
+			}
+		}
+	}
+}
+
 // fitting finds the first plan within the default scratch memory.
 func fitting(d *Described, u use) (Choice, error) {
 	most := Options{}.withDefaults().MaxWorkspace

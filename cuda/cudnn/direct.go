@@ -48,8 +48,8 @@ func newDirect(pass Pass, c Conv) (d *direct, err error) {
 		d.w, err = dnn.NewFilter(dnn.Float, dnn.NHWC, []int{c.K, c.C, c.R, c.S})
 	}
 	if err == nil {
-		pad, one := []int{c.Pad, c.Pad}, []int{1, 1}
-		d.conv, err = dnn.NewConvolution(dnn.FmaMath, 1, pad, one, one, dnn.CrossCorrelation, dnn.Float)
+		pad, step, one := []int{c.Pad, c.Pad}, []int{c.step(), c.step()}, []int{1, 1}
+		d.conv, err = dnn.NewConvolution(dnn.FmaMath, 1, pad, step, one, dnn.CrossCorrelation, dnn.Float)
 	}
 	if err == nil {
 		mode := dnn.Identity

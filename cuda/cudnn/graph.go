@@ -107,14 +107,14 @@ func (g *graph) tensor(number int64, t C.cudnnDataType_t, n, h, w, c int, virtua
 // convolution is the pass without bias: for the gradients x, w and y are those of which they are.
 func (g *graph) convolution(x, w, y descriptor) descriptor {
 	constants := g.create("the constants of a convolution", C.CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR)
-	pad := int64(g.conv.Pad)
+	pad, step := int64(g.conv.Pad), int64(g.conv.step())
 	g.dataType(constants, C.CUDNN_ATTR_CONVOLUTION_COMP_TYPE, C.CUDNN_DATA_FLOAT)
 	set(&g.builder, constants, C.CUDNN_ATTR_CONVOLUTION_CONV_MODE, C.CUDNN_TYPE_CONVOLUTION_MODE,
 		C.cudnnConvolutionMode_t(C.CUDNN_CROSS_CORRELATION))
 	g.integers(constants, C.CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, 2)
 	g.integers(constants, C.CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, pad, pad)
 	g.integers(constants, C.CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, pad, pad)
-	g.integers(constants, C.CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, 1, 1)
+	g.integers(constants, C.CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, step, step)
 	g.integers(constants, C.CUDNN_ATTR_CONVOLUTION_DILATIONS, 1, 1)
 	g.finalize("the constants of a convolution", constants)
 

@@ -22,7 +22,7 @@ func RunFixtures(t *testing.T, open func(t testing.TB) kernels.Backend) {
 		{"bce_logits", checkBCE}, {"nmn_fi_*", checkFI}, {"nmn_fd_*", checkFD}, {"nmn_extreme", checkExtreme},
 		{"posterior_table", checkPosterior}, {"mil_image", checkMIL}, {"mil_video", checkMIL},
 		{"mil_bce_*", checkMILStep}, {"mil_nmn_*", checkMILStep}, {"mil_extreme", checkMILExtreme},
-		{"pool_g_*", checkPoolG}, {"conv_*", checkConv}, {"relu", checkReLU}, {"maxpool_ceil", checkMaxPool},
+		{"pool_g_*", checkPoolG}, {"conv_*", checkConv}, {"relu", checkReLU}, {"maxpool_ceil", checkMaxPool}, {"maxpool3", checkMaxPool3},
 		{"pool_other", checkPoolOther}, {"dropout", checkDropout}, {"lstm_cell", checkLSTM},
 		{"vit_layer_norm", checkLayerNorm}, {"vit_gelu", checkGELU}, {"vit_attention_*", checkAttention}, {"vit_linear", checkLinear},
 		{"vit_tokens", checkTokens},
@@ -68,7 +68,8 @@ func (d *bench) want(a Array, x *tensor.Tensor) {
 
 func checkConv(d *bench, f *Fixture) {
 	padding, _ := f.Meta["padding"].(float64)
-	p := conv.Params{Pad: int(padding)}
+	stride, strided := f.Meta["stride"].(float64)
+	p := conv.Params{Pad: int(padding), Stride: int(stride)}
 	x, w, b, dy := d.up(f.Input("x").NHWC()), d.up(f.Input("w").NHWC()), d.up(f.Input("b")), d.up(f.Input("d_y").NHWC())
 	y, dx, dw, db := d.zeros(dy.Shape()...), d.zeros(x.Shape()...), d.zeros(w.Shape()...), d.zeros(b.Shape()...)
 	d.ok(d.b.Conv(y, x, w, b, p))
@@ -79,6 +80,22 @@ func checkConv(d *bench, f *Fixture) {
 	d.want(f.Expected("d_x").NHWC(), dx)
 	d.want(f.Expected("d_w").NHWC(), dw)
 	d.want(f.Expected("d_b"), db)
+	if strided { // these have a shortcut too
+		p.ReLU = true
+		d.ok(d.b.ConvAdd(y, x, w, b, d.up(f.Input("shortcut").NHWC()), p))
+		d.want(f.Expected("y_add").NHWC(), y)
+	}
+}
+
+func checkMaxPool3(d *bench, f *Fixture) {
+	for _, group := range f.Subgroups("inputs") {
+		x, dy := d.up(f.Input(group+".x").NHWC()), d.up(f.Input(group+".d_y").NHWC())
+		y, dx := d.zeros(dy.Shape()...), d.zeros(x.Shape()...)
+		d.ok(d.b.MaxPool3(y, x))
+		d.ok(d.b.MaxPool3Grad(dx, dy, x, y, false))
+		d.want(f.Expected(group+".y").NHWC(), y)
+		d.want(f.Expected(group+".d_x").NHWC(), dx)
+	}
 }
 
 func checkReLU(d *bench, f *Fixture) {

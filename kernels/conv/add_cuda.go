@@ -5,10 +5,63 @@ package conv
 import (
 	"fmt"
 
+	"nmn/cuda"
+	"nmn/cuda/cudnn"
 	"nmn/kernels/tensor"
 )
 
-// ConvAdd implements Ops.
-func (c *CUDA) ConvAdd(y, _, _, _, _ *tensor.Tensor, _ Params) error {
-	return fmt.Errorf("conv and shortcut: %s: not on a card: %w", y, tensor.ErrShape)
+// ConvAdd implements Ops: cuDNN computes the products, and a kernel of ours adds bias and shortcut to what it wrote.
+// All maps must be of one type.
+func (c *CUDA) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error {
+	const operation = "conv and shortcut"
+	shape, err := c.fit(operation, x, w, y, p, nil)
+	switch {
+	case err != nil:
+		return err
+	case y.DType() != x.DType():
+		return fmt.Errorf("%s: input %s, output %s: one type is needed: %w", operation, x, y, tensor.ErrShape)
+	case b != nil && (b.Rank() != 1 || b.Len() != shape.K || b.DType() != tensor.Float32):
+		return fmt.Errorf("%s: bias %s for output %s: %w", operation, b, y, tensor.ErrShape)
+	}
+	if err := fitShortcut(operation, shortcut, y); err != nil {
+		return err
+	}
+	if err := sameType(operation, x, w); err != nil {
+		return err
+	}
+	if err := placed(operation, b, shortcut); err != nil {
+		return err
+	}
+	frames, err := c.frames(shape)
+	switch {
+	case err != nil:
+		return err
+	case frames == shape.N:
+		return c.forwardAdd(shape, y, x, w, b, shortcut, p.ReLU)
+	}
+	return c.eachPart(shape, frames, func(part cudnn.Conv, _ bool, v []*tensor.Tensor) error {
+		return c.forwardAdd(part, v[0], v[1], w, b, v[2], p.ReLU)
+	}, y, x, shortcut)
+}
+
+// forwardAdd computes y from as many frames as cuDNN takes at once.
+func (c *CUDA) forwardAdd(shape cudnn.Conv, y, x, w, b, shortcut *tensor.Tensor, relu bool) (err error) {
+	o := cudnn.Operands{X: tensor.At(x), W: tensor.At(w), Y: tensor.At(y)}
+	if shortcut.Address() == y.Address() {
+		if o.Y, err = c.scratch.Reserve(c.device, y.Bytes()); err != nil {
+			return err
+		}
+	}
+	if err := c.cudnn.Run(cudnn.Forward, shape, o); err != nil {
+		return err
+	}
+	grid, block := tensor.Spread(tensor.Ceil(y.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
+	a := addShortcutArguments{
+		y: tensor.At(y), sums: o.Y, bias: tensor.At(b), other: tensor.At(shortcut),
+		length: int64(y.Len()), channels: int32(y.Dim(3)), relu: number(relu),
+	}
+	if y.DType() == tensor.BFloat16 {
+		return c.shortcut.launchAddShortcutBf16(c.device.Stream, grid, block, addShortcutBf16Arguments(a))
+	}
+	return c.shortcut.launchAddShortcut(c.device.Stream, grid, block, a)
 }

@@ -9,7 +9,7 @@ var _ Explainer = (*CUDA)(nil)
 // Algorithm implements Explainer: the engine of cuDNN that was chosen for the shape and the precision,
 // the lowest one where it was run in several.
 func (c *CUDA) Algorithm(pass Pass, g Geometry) string {
-	shape := cudnn.Conv{N: g.N, H: g.H, W: g.W, C: g.C, K: g.K, R: g.R, S: g.S, Pad: g.Pad}
+	shape := shapeOf(g)
 	if frames, err := c.frames(shape); err == nil {
 		shape.N = frames
 	}

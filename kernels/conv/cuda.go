@@ -17,12 +17,13 @@ import (
 // gradient of the filter may. Biases are float32. The plan of a shape is chosen by its first call. Tensors
 // must be at multiples of 16 bytes, as Alloc gives them.
 type CUDA struct {
-	device *tensor.CUDA
-	cudnn  *cudnn.Handle
-	bias   biasKernels
-	narrow map[cudnn.Conv]bool // filter gradients that are rounded to bfloat16 before they are float32
-	forms  map[question]form
-	most   int // elements that a tensor of cuDNN may have
+	device   *tensor.CUDA
+	cudnn    *cudnn.Handle
+	bias     biasKernels
+	shortcut shortcutKernels
+	narrow   map[cudnn.Conv]bool // filter gradients that are rounded to bfloat16 before they are float32
+	forms    map[question]form
+	most     int // elements that a tensor of cuDNN may have
 
 	bandwidth float64 // bytes in a microsecond; 0 until it is asked for
 
@@ -37,7 +38,7 @@ var _ Ops = (*CUDA)(nil)
 // device's stream.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*CUDA, error) {
 	c := &CUDA{device: device, cudnn: library, narrow: map[cudnn.Conv]bool{}, forms: map[question]form{}, most: mostElements}
-	if err := c.bias.load(module); err != nil {
+	if err := errors.Join(c.bias.load(module), c.shortcut.load(module)); err != nil {
 		return nil, fmt.Errorf("conv: %w", err)
 	}
 	return c, nil
@@ -50,7 +51,7 @@ func (c *CUDA) fit(operation string, x, w, y *tensor.Tensor, p Params, mask *ten
 	if err != nil {
 		return shape, err
 	}
-	shape = cudnn.Conv{N: g.N, H: g.H, W: g.W, C: g.C, K: g.K, R: g.R, S: g.S, Pad: g.Pad}
+	shape = shapeOf(g)
 	dtype, err := tensor.Computing(operation, x, mask)
 	switch {
 	case dtype == tensor.BFloat16:
@@ -68,6 +69,15 @@ func (c *CUDA) fit(operation string, x, w, y *tensor.Tensor, p Params, mask *ten
 		return shape, fmt.Errorf("%s: input %s, filter %s: nothing to compute: %w", operation, x, w, tensor.ErrShape)
 	}
 	return shape, placed(operation, x, w, y, mask)
+}
+
+// shapeOf is a geometry as cuDNN has it.
+func shapeOf(g Geometry) cudnn.Conv {
+	shape := cudnn.Conv{N: g.N, H: g.H, W: g.W, C: g.C, K: g.K, R: g.R, S: g.S, Pad: g.Pad}
+	if g.Stride > 1 {
+		shape.Stride = g.Stride
+	}
+	return shape
 }
 
 // placed checks that tensors are in device memory as cuDNN needs them.

@@ -121,6 +121,19 @@ var operations = map[string]func(b operands) error{
 		return b.MaxPoolGradBias(b.of(4, 31, 30, 32), b.floats(32), b.of(4, 16, 15, 32), b.of(4, 31, 30, 32),
 			b.of(4, 16, 15, 32), pool.MaxGradParams{ReLU: true})
 	},
+	"3×3 max pool": func(b operands) error { return b.MaxPool3(b.of(2, 8, 7, 32), b.of(2, 15, 14, 32)) },
+	"3×3 max pool gradient and bias": func(b operands) error {
+		return b.MaxPool3GradBias(b.of(2, 15, 14, 32), b.floats(32), b.of(2, 8, 7, 32), b.of(2, 15, 14, 32), b.of(2, 8, 7, 32),
+			pool.MaxGradParams{ReLU: true, Accumulate: true})
+	},
+	"strided conv and shortcut": func(b operands) error {
+		return b.ConvAdd(b.of(2, 4, 4, 16), b.of(2, 8, 8, 8), b.of(16, 3, 3, 8), b.floats(16), b.of(2, 4, 4, 16),
+			conv.Params{Pad: 1, Stride: 2, ReLU: true})
+	},
+	"conv and its own shortcut": func(b operands) error {
+		y := b.of(2, 8, 8, 16)
+		return b.ConvAdd(y, b.of(2, 8, 8, 8), b.of(16, 1, 1, 8), b.floats(16), y, conv.Params{ReLU: true})
+	},
 	"average pool": func(b operands) error { return b.AvgPool(b.floats(2, 7, 7, 32), b.floats(2, 14, 14, 32)) },
 	"average pool gradient": func(b operands) error {
 		return b.AvgPoolGrad(b.floats(2, 14, 14, 32), b.floats(2, 7, 7, 32))

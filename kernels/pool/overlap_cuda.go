@@ -3,22 +3,54 @@
 package pool
 
 import (
-	"fmt"
-
+	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
 // MaxPool3 implements Ops.
-func (c *CUDA) MaxPool3(y, _ *tensor.Tensor) error {
-	return fmt.Errorf("3×3 max pooling: %s: not on a card: %w", y, tensor.ErrShape)
+func (c *CUDA) MaxPool3(y, x *tensor.Tensor) error {
+	const operation = "3×3 max pooling"
+	g, err := FitMax(operation, y, x)
+	if err != nil {
+		return err
+	}
+	dtype, err := tensor.Computing(operation, y, x)
+	if err := firstError(err, g.indexed(operation)); err != nil || x.Len() == 0 {
+		return err
+	}
+	grid, block := g.shape()
+	a := maxPool3Arguments{
+		y: tensor.At(y), x: tensor.At(x), frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
+	}
+	if dtype == tensor.BFloat16 {
+		return c.overlap.launchMaxPool3Bf16(c.device.Stream, grid, block, maxPool3Bf16Arguments(a))
+	}
+	return c.overlap.launchMaxPool3(c.device.Stream, grid, block, a)
+}
+
+// elements is a block for each row of elements, as shape has it for rows of windows.
+func (g Geometry) elements() (grid, block cuda.Dim3) {
+	return Geometry{T: g.T, H: 2 * g.H, W: 2 * g.W, C: g.C}.shape()
 }
 
 // MaxPool3Grad implements Ops.
-func (c *CUDA) MaxPool3Grad(dx, _, _, _ *tensor.Tensor, _ bool) error {
-	return fmt.Errorf("gradient of 3×3 max pooling: %s: not on a card: %w", dx, tensor.ErrShape)
-}
-
-// MaxPool3GradBias implements Ops.
-func (c *CUDA) MaxPool3GradBias(dx, _, _, _, _ *tensor.Tensor, _ MaxGradParams) error {
-	return fmt.Errorf("gradient of 3×3 max pooling and bias: %s: not on a card: %w", dx, tensor.ErrShape)
+func (c *CUDA) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
+	const operation = "gradient of 3×3 max pooling"
+	g, err := FitMaxGrad(operation, dx, dy, x, y)
+	if err != nil {
+		return err
+	}
+	dtype, err := tensor.Computing(operation, dx, dy, x, y)
+	if err := firstError(err, g.indexed(operation)); err != nil || x.Len() == 0 {
+		return err
+	}
+	grid, block := g.elements()
+	a := maxPool3GradientArguments{
+		dx: tensor.At(dx), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y),
+		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C), relu: number(relu),
+	}
+	if dtype == tensor.BFloat16 {
+		return c.overlap.launchMaxPool3GradientBf16(c.device.Stream, grid, block, maxPool3GradientBf16Arguments(a))
+	}
+	return c.overlap.launchMaxPool3Gradient(c.device.Stream, grid, block, a)
 }

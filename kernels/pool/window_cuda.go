@@ -9,25 +9,25 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// CUDA implements Ops on a graphics card in float32; maxima and their gradients in bfloat16 too, where all
+// CUDA implements Ops on a graphics card in float32, except for MaxPool3GradBias, which takes another family
+// too: package kernels joins them; maxima and their gradients in bfloat16 too, where all
 // tensors are, and the pooling of bags with maps in bfloat16 and vectors in float32. Frame offsets are not
 // checked: those beyond the batch are cut to it, and an empty bag gives NaN or negative infinity.
 type CUDA struct {
-	device *tensor.CUDA
-	window windowKernels
-	bag    bagKernels
+	device  *tensor.CUDA
+	window  windowKernels
+	overlap overlapKernels
+	bag     bagKernels
 
 	columns tensor.Columns   // of a bias gradient
 	partial tensor.Workspace // float64 for each part of a bag and channel
 	tickets tensor.Workspace // uint32 for each tile of channels of a bag, 0 between launches
 }
 
-var _ Ops = (*CUDA)(nil)
-
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	for _, load := range []func(*cuda.Module) error{c.window.load, c.bag.load} {
+	for _, load := range []func(*cuda.Module) error{c.window.load, c.overlap.load, c.bag.load} {
 		if err := load(module); err != nil {
 			return nil, fmt.Errorf("pool: %w", err)
 		}

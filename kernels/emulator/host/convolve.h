@@ -1,4 +1,4 @@
-// Convolutions as plain loops. Tensors are NHWC, filters KRSC, the stride is 1. Products are summed in
+// Convolutions as plain loops. Tensors are NHWC, filters KRSC. Products are summed in
 // double and rounded once: closer to the true sum than a card's float32.
 #pragma once
 #include <cstddef>
@@ -14,9 +14,10 @@ struct Shape {
 // What a pass computes with: the sizes of x, w and y = x * w.
 struct Conv {
   Shape x, w, y;
-  int pad;
+  int pad, stride;
   bool fits() const {
-    return x.c == w.c && y.c == w.n && x.n == y.n && y.h == x.h + 2 * pad - w.h + 1 && y.w == x.w + 2 * pad - w.w + 1;
+    return x.c == w.c && y.c == w.n && x.n == y.n && y.h == (x.h + 2 * pad - w.h) / stride + 1 &&
+           y.w == (x.w + 2 * pad - w.w) / stride + 1;
   }
   size_t atX(int n, int h, int w_) const { return ((size_t(n) * x.h + h) * x.w + w_) * x.c; }
   size_t atY(int n, int p, int q) const { return ((size_t(n) * y.h + p) * y.w + q) * y.c; }
@@ -29,7 +30,7 @@ struct Conv {
         for (int q = 0; q < y.w; q++)
           for (int r = 0; r < w.h; r++)
             for (int s = 0; s < w.w; s++) {
-              const int h = p + r - pad, column = q + s - pad;
+              const int h = p * stride + r - pad, column = q * stride + s - pad;
               if (h < 0 || column < 0 || h >= x.h || column >= x.w) continue;
               for (int k = 0; k < y.c; k++) visit(n, p, q, k, r, s, h, column);
             }

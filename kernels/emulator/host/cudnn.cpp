@@ -21,12 +21,12 @@ struct Handle {
 };
 
 struct Constants {
-  int pad;
+  int pad, stride;
 };
 
 Conv joined(const void *x, const void *w, const void *y, const void *constants) {
   return {*static_cast<const Shape *>(x), *static_cast<const Shape *>(w), *static_cast<const Shape *>(y),
-          static_cast<const Constants *>(constants)->pad};
+          static_cast<const Constants *>(constants)->pad, static_cast<const Constants *>(constants)->stride};
 }
 
 int round(const emulator::Sums &sums, float *to) { return std::copy(sums.begin(), sums.end(), to), success; }
@@ -86,8 +86,8 @@ int cudnnSetConvolutionMathType(void *, int math) { return math == fmaMath ? suc
 int cudnnSetConvolutionGroupCount(void *, int groups) { return groups == 1 ? success : notSupported; }
 int cudnnSetConvolution2dDescriptor(void *d, int padH, int padW, int u, int v, int dilationH, int dilationW, int mode, int type) {
   const int crossCorrelation = 1;
-  if (padH != padW || u != 1 || v != 1 || dilationH != 1 || dilationW != 1 || mode != crossCorrelation || type != typeFloat) return notSupported;
-  return static_cast<Constants *>(d)->pad = padH, success;
+  if (padH != padW || u != v || u < 1 || dilationH != 1 || dilationW != 1 || mode != crossCorrelation || type != typeFloat) return notSupported;
+  return *static_cast<Constants *>(d) = {padH, u}, success;
 }
 int cudnnCreateActivationDescriptor(void **d) { return create(d, new int); }
 int cudnnDestroyActivationDescriptor(void *d) { return delete static_cast<int *>(d), success; }

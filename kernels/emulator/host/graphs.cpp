@@ -21,7 +21,7 @@ namespace {
 enum Status { success = 0, badParameter = 2000, notSupported = 3000 };
 enum Kind { engine = 2, configuration = 3, heuristic = 4, plan = 5, forward = 10, filterGradient = 11, dataGradient = 12, pointwise = 13 };
 enum Attribute {
-  pointwiseMode = 0, convolutionPadding = 105, heuristicMode = 200, heuristicGraph = 201, heuristicResults = 202,
+  pointwiseMode = 0, convolutionStride = 103, convolutionPadding = 105, heuristicMode = 200, heuristicGraph = 201, heuristicResults = 202,
   configurationEngine = 300, configurationKnobs = 302, planConfiguration = 401, planWorkspace = 402,
   forwardConstants = 702, forwardW = 703, forwardX = 704, forwardY = 705, dataConstants = 708, dataW = 709, dataX = 710,
   dataY = 711, filterConstants = 714, filterW = 715, filterX = 716, filterY = 717, pointwiseFunction = 750,
@@ -79,7 +79,7 @@ struct Tensor {
 
 // Job is a graph, understood.
 struct Job {
-  int kind = 0, pad = 0;
+  int kind = 0, pad = 0, stride = 1;
   Tensor x{nullptr}, w{nullptr}, y{nullptr}, bias{nullptr}, mask{nullptr};
   bool clamp = false;
 
@@ -99,11 +99,12 @@ struct Job {
       const int first = operation->kind == forward ? forwardConstants : operation->kind == dataGradient ? dataConstants : filterConstants;
       kind = operation->kind;
       pad = int(operation->at(first)->one<int64_t>(convolutionPadding));
+      stride = int(operation->at(first)->one<int64_t>(convolutionStride));
       w = Tensor(operation->at(first + 1)), x = Tensor(operation->at(first + 2)), y = Tensor(operation->at(first + 3));
     }
   }
 
-  emulator::Conv conv() const { return {x.shape, w.shape, y.shape, pad}; }
+  emulator::Conv conv() const { return {x.shape, w.shape, y.shape, pad, stride}; }
   const Tensor &result() const { return kind == forward ? y : kind == dataGradient ? x : w; }
   const Tensor &operand() const { return kind == forward ? x : y; }
 
