@@ -17,7 +17,8 @@ func (s shape) String() string {
 }
 
 func (s shape) out() (p, q int) {
-	return (s.h+2*s.pad-s.r)/s.stride + 1, (s.w+2*s.pad-s.s)/s.stride + 1
+	step := max(1, s.stride)
+	return (s.h+2*s.pad-s.r)/step + 1, (s.w+2*s.pad-s.s)/step + 1
 }
 
 // shapes hit the borders of tiles, panels, blocks and chunks: one below, at and one above.
@@ -95,7 +96,7 @@ func (s shape) each(f func(x, w, y int)) {
 				for k := range s.k {
 					for r := range s.r {
 						for t := range s.s {
-							h, w := i*s.stride+r-s.pad, j*s.stride+t-s.pad
+							h, w := i*max(1, s.stride)+r-s.pad, j*max(1, s.stride)+t-s.pad
 							if h < 0 || h >= s.h || w < 0 || w >= s.w {
 								continue
 							}
