@@ -1,0 +1,68 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"nmn/internal/durable"
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/model"
+	"nmn/train"
+)
+
+// throughBackbone puts features in the place of pictures, where the model has a backbone.
+func (m *Model) throughBackbone(ctx context.Context, set *loader.Set, o *Reading) (*loader.Set, error) {
+	about := m.checkpoint.Backbone
+	if about == nil {
+		return set, nil
+	}
+	if err := m.openBackbone(ctx, about); err != nil {
+		return nil, err
+	}
+	width := m.net.Config().Input
+	v := &loader.HeldVectors{Dim: width, Rows: make([]float32, set.Len()*width), Why: make([]error, set.Len())}
+	reading := *o
+	reading.MaxBadSamples = math.MaxInt32
+	bad, err := m.session.passes().Features(ctx, m.backbone.net, set, m.backbone.loader(&reading), []model.Layer{about.Layer},
+		func(bag int, rows [][]float32) error {
+			if len(rows[0]) != width {
+				return fmt.Errorf("%s of %s has %d features, and the model takes %d", about.Layer, about.File, len(rows[0]), width)
+			}
+			copy(v.Rows[bag*width:], rows[0])
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range bad {
+		v.Why[b.Bag] = b.Err
+	}
+	featured := *set
+	featured.Source, featured.Vectors, featured.Pictures = nil, v, set.Source
+	return &featured, nil
+}
+
+// openBackbone opens the backbone of the model, if it is not open: the file that it was trained with, with the same
+// content.
+func (m *Model) openBackbone(ctx context.Context, about *train.Backbone) error {
+	if m.backbone != nil {
+		return nil
+	}
+	if !durable.Exists(about.File) {
+		return setting.Errorf("", "%s was trained on features of %s (%s, sha256 %.12s…), and there is no such file now: put it "+
+			"back, or run the command from the folder where the run was started", m.file, about.File, about.Net, about.SHA256)
+	}
+	b, err := m.session.OpenBackbone(ctx, about.File, about.Pictures.Crop)
+	if err != nil {
+		return err
+	}
+	if b.digest != about.SHA256 {
+		return errors.Join(setting.Errorf("", "%s was trained on features of %s as it was then (sha256 %.12s…), and the file has "+
+			"changed (%.12s…): put the old one back", m.file, about.File, about.SHA256, b.digest), b.Close())
+	}
+	m.backbone = b
+	return nil
+}
