@@ -38,6 +38,7 @@ type broken struct {
 
 	brokenSequences
 	brokenTransformers
+	brokenResidual
 }
 
 func (b *broken) Conv(y, x, w, bias *tensor.Tensor, p conv.Params) error {

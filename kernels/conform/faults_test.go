@@ -427,7 +427,7 @@ func TestJudge_FindsEveryFault(t *testing.T) {
 			groups[c.Op] = append(groups[c.Op], c)
 		}
 	}
-	for _, f := range slices.Concat(faults, sequenceFaults, transformerFaults) {
+	for _, f := range slices.Concat(faults, sequenceFaults, transformerFaults, residualFaults) {
 		t.Run(strings.ReplaceAll(f.op+" "+f.name, " ", "_"), func(t *testing.T) {
 			b := f.backend
 			b.referenceBackend = newReference()
