@@ -116,6 +116,10 @@ func maxPoolGradBiasCall(wd windows, m ref.Map, r *values, p pool.MaxGradParams)
 	dx, dy, x, y := k.operands[0], k.operands[1], k.operands[2], k.operands[3]
 	_, want := wd.withBias(m, wide(dy.float32s), wide(x.float32s), p.ReLU)
 	db := output("db", want, sums(m.CeilHalf().Len()/m.C), m.C)
+	if wd.overlap {
+		_, size := wd.withBias(m, magnitudes(wide(dy.float32s)), wide(x.float32s), p.ReLU)
+		db.verdict, db.rounded = summed(4, size), true // sums are of dx as it is stored, where up to four gradients were added
+	}
 	if p.Accumulate {
 		db.float32s = r.normal(m.C)
 		db.want = sum(want, wide(db.float32s))

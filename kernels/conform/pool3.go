@@ -14,15 +14,16 @@ type windows struct {
 	gradient func(m ref.Map, dy, x []float64, relu bool) []float64
 	withBias func(m ref.Map, dy, x []float64, relu bool) (dx, db []float64)
 	verdict  verdict // of the gradient
+	overlap  bool    // an element may be in several windows
 	run      func(k kernels.Backend, dx, dy, x, y *tensor.Tensor, relu bool) error
 	runBias  func(k kernels.Backend, dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error
 }
 
 var (
-	two = windows{"MaxPool", ref.MaxPool, ref.MaxPoolGrad, ref.MaxPoolGradBias, exact,
+	two = windows{"MaxPool", ref.MaxPool, ref.MaxPoolGrad, ref.MaxPoolGradBias, exact, false,
 		kernels.Backend.MaxPoolGrad, kernels.Backend.MaxPoolGradBias}
 	// three adds up to four gradients in one element.
-	three = windows{"MaxPool3", ref.MaxPool3, ref.MaxPool3Grad, ref.MaxPool3GradBias, sums(4),
+	three = windows{"MaxPool3", ref.MaxPool3, ref.MaxPool3Grad, ref.MaxPool3GradBias, sums(4), true,
 		kernels.Backend.MaxPool3Grad, kernels.Backend.MaxPool3GradBias}
 )
 

@@ -53,7 +53,8 @@ type Ops interface {
 	// an element gets the sum over its windows, added in their order, row by row. dx is overwritten; relu is as
 	// for MaxPoolGrad.
 	MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error
-	// MaxPool3GradBias is MaxPool3Grad with its sum over all cells in db, as MaxPoolGradBias has it.
+	// MaxPool3GradBias is MaxPool3Grad with its sum over all cells in db, as MaxPoolGradBias has it. Sums are of dx
+	// as it is stored.
 	MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams) error
 	// AvgPool computes 2×2 means with stride 2; a last odd row or column is left out.
 	AvgPool(y, x *tensor.Tensor) error
