@@ -113,13 +113,17 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 	if testing.Short() {
 		arms = []recipe.Name{recipe.FD}
 	}
-	for _, arm := range arms {
+	for i, arm := range arms {
+		ranks := []int{2 + i%2}
+		if arm == recipe.FD {
+			ranks = []int{2, 3}
+		}
 		args := func(dir string) []string {
 			return tiny("train", "--arm", string(arm), "--run-dir", dir, "--batch-size", "7", "--optimizer", "sgd", "-q")
 		}
 		one := filepath.Join(t.TempDir(), "run")
 		c := call(t, args(one)...)
-		for _, n := range []int{2, 3} {
+		for _, n := range ranks {
 			dir := filepath.Join(t.TempDir(), "run")
 			if c.code != exitOK { // an arm that this data set is too small for
 				for rank, r := range callOnRanks(t, n, args(dir)...) {
