@@ -2,6 +2,7 @@ package shm
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // What the machine has no memory for is refused before any is taken.
 func TestShare_RefusesWhatDoesNotFit(t *testing.T) {
 	onRanks(t, 2, func(g group.Group) error {
-		_, err := Share(g, 1<<45)
+		_, err := Share(g, min(1<<45, math.MaxInt))
 		return notShared(err, "memory")
 	})
 }

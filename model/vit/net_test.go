@@ -306,7 +306,7 @@ func TestPlan_TakesMemoryOnce(t *testing.T) {
 	if allocations := testing.AllocsPerRun(5, step); allocations > 0 {
 		t.Errorf("%v allocations for two batches", allocations)
 	}
-	if _, err := n.Plan(1 << 40); err == nil {
+	if _, err := n.Plan(min(1<<40, math.MaxInt)); err == nil {
 		t.Error("a batch that no memory holds")
 	}
 }
