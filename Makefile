@@ -46,7 +46,7 @@ emulate: ## run the CUDA kernels' own sources on the host: the compliance suite,
 	library=$$($(GO) run ./kernels/emulator/library build/emulator) && rm -rf build/emulator/cache && \
 	export GOCACHE=$$($(GO) env GOCACHE) XDG_CACHE_HOME=$$PWD/build/emulator/cache && \
 	export NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_LIBCUBLASLT=$$library NMN_LIBNCCL=$$library NMN_TEST_DEVICE=cuda && \
-	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'TinyNet|CUDA' ./model ./model/vit ./train ./run/bench ./cmd/nmn && \
+	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'TinyNet|ResNet_IsThat|CUDA' ./model ./model/vit ./train ./run/bench ./cmd/nmn && \
 	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume|CUDA' ./model/s2vt ./captioning
 
 test: ## run all tests
