@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -82,5 +83,34 @@ func copySources(t *testing.T, folder string) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// nvcc names the shared memory of a static function by a number of its own for each run, so that the module would
+// differ from build to build: such functions are inline without being static.
+func TestSources_StaticFunctionsHaveNoSharedMemory(t *testing.T) {
+	function := regexp.MustCompile(`(?ms)^static __device__ [^;{]*\{\n.*?^\}`)
+	functions := 0
+	for _, pattern := range []string{"*.cuh", "*/*.cu", "*/*.cuh"} {
+		paths, err := filepath.Glob(filepath.Join("..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range function.FindAllString(string(text), -1) {
+				functions++
+				if strings.Contains(found, "__shared__") {
+					head, _, _ := strings.Cut(found, "{")
+					t.Errorf("%s: %s is static and has shared memory", path, head)
+				}
+			}
+		}
+	}
+	if functions < 20 {
+		t.Errorf("found %d static functions in the sources of the kernels, which have dozens", functions)
 	}
 }

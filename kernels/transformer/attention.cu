@@ -45,8 +45,9 @@ static __device__ __forceinline__ void fill(float (*to)[S], const T *from, long 
 }
 
 // W is a multiple of 32 that the width of a head does not exceed.
+// Not static: nvcc would name its shared memory by a random number, and the module would differ from build to build.
 template <class T, int W>
-static __device__ __forceinline__ void run(T *y, const T *qkv, int tokens, int heads, int width, float scale) {
+__device__ __forceinline__ void run(T *y, const T *qkv, int tokens, int heads, int width, float scale) {
   __shared__ Shared<W> shared;
   const int lane = threadIdx.x & 31, row = (threadIdx.x >> 5) * own, first = blockIdx.x * tile;
   const long long d = (long long)heads * width, stride = 3 * d;

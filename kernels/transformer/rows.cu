@@ -12,9 +12,10 @@ const int threads = 256;
 // it. A mean that is large against the deviation costs no digits, and equal numbers have a variance of 0.
 //
 // Bytes a number of T bytes: 2 T; the second time that it is read it is in the first-level cache.
+// Not static, as attention::run.
 template <class T>
-static __device__ __forceinline__ void layerNorm(T *y, const T *x, const float *gain, const float *bias, long long rows,
-                                                 int width, float epsilon) {
+__device__ __forceinline__ void layerNorm(T *y, const T *x, const float *gain, const float *bias, long long rows,
+                                          int width, float epsilon) {
   __shared__ double scratch[2][32];
   __shared__ float high, low, inverse;
   for (long long m = blockIdx.x; m < rows; m += gridDim.x) {
