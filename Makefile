@@ -41,13 +41,13 @@ offline-bundle: ## pack build/nmn-gpu-bundle.tar.gz, tests and benchmarks for a 
 kernels: ## write the launches of the CUDA kernels and compile them (needs make cuda-toolkit)
 	$(GO) run ./cuda/toolkit exec $(GO) run ./kernels/gen -fatbin
 
-emulate: ## run the CUDA kernels' own sources on the host: the compliance suite, whole nets and recorded training (needs make cuda-toolkit and g++)
-	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run CUDA ./kernels ./kernels/conv ./kernels/ledger
+emulate: ## run the CUDA kernels' own sources on the host: the compliance suite, whole nets and recorded training (needs make cuda-toolkit and g++; half as long with EMULATE=-short)
+	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run CUDA ./kernels ./kernels/conv ./kernels/ledger
 	library=$$($(GO) run ./kernels/emulator/library build/emulator) && rm -rf build/emulator/cache && \
 	export GOCACHE=$$($(GO) env GOCACHE) XDG_CACHE_HOME=$$PWD/build/emulator/cache && \
 	export NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_LIBCUBLASLT=$$library NMN_LIBNCCL=$$library NMN_TEST_DEVICE=cuda && \
-	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'TinyNet|ResNet_IsThat|CUDA' ./model ./model/vit ./train ./run/bench ./cmd/nmn && \
-	$(GO) run ./cuda/toolkit exec $(GO) test -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume|CUDA' ./model/s2vt ./captioning
+	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'TinyNet|ResNet_IsThat|CUDA' ./model ./model/vit ./train ./run/bench ./cmd/nmn && \
+	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume|CUDA' ./model/s2vt ./captioning
 
 test: ## run all tests
 	$(GO) test -timeout 20m ./...
