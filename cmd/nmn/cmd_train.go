@@ -63,8 +63,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model",
 		"the same by the noise `model` of stage 2: none (star), fi or fd")
 	arm.keepAlias("noise-model", &t.config.Arm)
-	_ = cmd.RegisterFlagCompletionFunc("noise-model",
-		cobra.FixedCompletions([]string{"none", "fi", "fd"}, cobra.ShellCompDirectiveNoFileComp))
+	arm.completes("noise-model", "none", "fi", "fd")
 	arm.bool(&t.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
 	arm.file(&t.config.Stage1, "stage1", "`checkpoint` of stage 1 to start from, instead of training it", "safetensors")
 	dataFlags(cmd, &t.config)

@@ -66,8 +66,15 @@ func (r group) value(v pflag.Value, target any, name, usage string) {
 
 // completes lists the values of a flag for completion.
 func (r group) completes(name string, values ...string) {
-	// It fails only for a flag that was not declared.
-	_ = r.cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	r.annotate(name, valuesAnnotation, values)
+}
+
+func (r group) annotate(name, annotation string, values []string) {
+	f := r.set.Lookup(name)
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[annotation] = values
 }
 
 func (r group) bool(v *bool, name, usage string) { r.boolP(v, name, "", usage) }

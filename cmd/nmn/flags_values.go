@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
 )
@@ -123,15 +121,11 @@ func chosen[T ~string](r group, v *[]T, name, usage string, allowed ...T) {
 		return T(s), nil
 	}
 	r.value(list[T]{v, parse, func(t T) string { return string(t) }}, v, name, usage+": "+setting.Alternatives(allowed))
-	complete := func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		done := typed[:strings.LastIndexByte(typed, ',')+1]
-		values := make([]string, len(allowed))
-		for i, a := range allowed {
-			values[i] = done + string(a)
-		}
-		return values, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	values := make([]string, len(allowed))
+	for i, a := range allowed {
+		values[i] = string(a)
 	}
-	_ = r.cmd.RegisterFlagCompletionFunc(name, complete)
+	r.annotate(name, listAnnotation, values)
 }
 
 func (r group) strings(v *[]string, name, usage string) {

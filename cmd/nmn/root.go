@@ -36,6 +36,9 @@ type program struct {
 func execute(ctx context.Context, args []string, t *terminal) int {
 	p := &program{terminal: t, status: &statusLine{out: t.err}, log: slog.New(slog.DiscardHandler)}
 	root := newRoot(p)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		registerCompletions(root)
+	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	defer p.leaveRanks(err) // at the very end: mpirun ends what is left once a rank has ended with an error
