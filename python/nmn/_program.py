@@ -1,0 +1,168 @@
+"""The program ``nmn`` as a process: where it is, how it is called, and what becomes of what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from nmn._errors import NmnError, UsageError
+from nmn._messages import Messages
+from nmn._process import Process
+
+_CURE = (
+    "install the wheel again (pip install --force-reinstall nmn), or let the environment variable "
+    "NMN_PROGRAM name the program"
+)
+
+
+def program() -> str:
+    """Find the program.
+
+    Returns
+    -------
+    str
+        The path that the environment variable ``NMN_PROGRAM`` names; else the program that lies in
+        the package, that which the wheel has installed beside Python's scripts, or that on the
+        ``PATH``.
+
+    Raises
+    ------
+    NmnError
+        If there is none.
+    """
+    named = os.environ.get("NMN_PROGRAM")
+    if named:
+        if not os.path.isfile(named):
+            raise NmnError(f"NMN_PROGRAM names {named}, which is no file: let it name the program nmn, or unset it")
+        return named
+    file = "nmn.exe" if os.name == "nt" else "nmn"
+    for folder in _folders():
+        path = os.path.join(folder, file)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    found = shutil.which("nmn")
+    if found is None:
+        raise NmnError(f"the program nmn is neither where the wheel installs it nor on the PATH: {_CURE}")
+    return found
+
+
+def _folders() -> Iterator[str]:
+    """Yield the folders that may hold what the wheel has installed, the likeliest first."""
+    package = Path(__file__).resolve().parent
+    yield str(package / "bin")
+    yield sysconfig.get_path("scripts")
+    yield str(package.parent / "bin")  # pip install --target
+    with contextlib.suppress(KeyError):  # a scheme that this system lacks
+        yield sysconfig.get_path("scripts", "nt_user" if os.name == "nt" else "posix_user")
+
+
+def call(
+    arguments: Sequence[str],
+    *,
+    capture: bool = True,
+    progress: str | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> str:
+    """Run the program and wait for it.
+
+    An interrupt is passed on: the program saves and ends, and then ``KeyboardInterrupt`` is raised
+    with what it said; a second one ends it at once. What the program logs goes to
+    ``logging.getLogger("nmn")``, and it logs as much as that logger takes.
+
+    Parameters
+    ----------
+    arguments
+        The command with its flags, without the program's name.
+    capture
+        Whether what is written to standard output is returned; without, it goes where that of this
+        process goes.
+    progress
+        Title of a bar that shows how far the program is; None for no bar.
+    cwd
+        Folder in which the program runs.
+    names
+        What messages call things, by what the program calls them: the argument ``X`` in the place
+        of a file in a temporary folder.
+
+    Returns
+    -------
+    str
+        Standard output of the program; empty without `capture`.
+
+    Raises
+    ------
+    UsageError
+        If the arguments are wrong (exit code 2), with the program's message.
+    NmnError
+        If the program fails, or cannot be started.
+    """
+    path = program()
+    with Messages(progress, names or {}) as messages:
+        command = [path, *messages.flags(), *arguments]
+        try:
+            process = Process(command, capture=capture, cwd=cwd)
+        except OSError as error:
+            raise _not_started(path, cwd, error) from error
+        with process:
+            for line in process.messages():
+                messages.take(line)
+    if process.code == 0 and not process.interrupted:
+        return process.output
+    text = messages.error()
+    if process.interrupted:
+        raise KeyboardInterrupt(text or "interrupted")
+    if text and process.code == 2:
+        raise UsageError(text)
+    if text:
+        raise NmnError(text)
+    raise _unsaid(path, process.code, messages.rest())
+
+
+def _not_started(path: str, cwd: str | os.PathLike[str] | None, error: OSError) -> NmnError:
+    if cwd is not None and not os.path.isdir(cwd):
+        return UsageError(f"{os.fspath(cwd)} is no folder, so nothing can run there")
+    return NmnError(f"{path} cannot be started ({error.strerror}), as if it were made for another machine: {_CURE}")
+
+
+def _unsaid(path: str, code: int, said: str) -> NmnError:
+    """Make the error of a program that ended without saying why as nmn does."""
+    if code < 0 or code == 137:  # by a signal
+        number = -code if code < 0 else 9
+        more = ", as the system does when memory runs out" if number == 9 else ""
+        return NmnError(f"nmn was ended by signal {number}{more}{said and ': ' + said}")
+    if not _is_ours(path):
+        return NmnError(f"{path} is another program of the same name (exit code {code}): {_CURE}")
+    return NmnError(f"nmn ended with exit code {code}{said and ': ' + said}")
+
+
+def _is_ours(path: str) -> bool:
+    try:
+        version = subprocess.run([path, "version"], capture_output=True, timeout=30, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return version.stdout.startswith(b"nmn ")
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """Give a temporary folder, and remove it with all that is in it whatever happens.
+
+    Yields
+    ------
+    Path
+        The folder.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="nmn-"))
+    try:
+        yield folder
+    finally:
+        # Windows keeps files that are mapped into memory.
+        shutil.rmtree(folder, ignore_errors=sys.platform == "win32")
