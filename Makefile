@@ -3,13 +3,16 @@ GO ?= go
 RUNS ?= runs
 export CGO_ENABLED ?= 0
 
-.PHONY: help build train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test race ranks chaos lint fuzz mutate sbom vulnerabilities module clean
+.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test race ranks chaos lint fuzz mutate sbom vulnerabilities module clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build ./nmn
 	$(GO) build -o nmn ./cmd/nmn
+
+wheel: ## write the wheels of the Python package into dist/, of all platforms or of those in WHEELS (WHEELS=linux-amd64)
+	$(GO) run ./python/wheel $(WHEELS)
 
 train: build ## train on noisy scenes and print the table (up to 8 minutes on two cores)
 	./nmn experiment --preset scenes --run-dir $(RUNS)/scenes
@@ -93,4 +96,4 @@ module: ## rename the module, so that others can require it: make module MODULE=
 	$(GO) run ./internal/module '$(MODULE)'
 
 clean: ## remove what was built
-	rm -rf nmn build
+	rm -rf nmn build dist

@@ -67,7 +67,7 @@ func leaveOut(name, base string) error {
 		return nil
 	}
 	_, err := os.Stat(filepath.Join(name, "go.mod"))
-	if err == nil || base == "testdata" || name == "build" || name == "runs" ||
+	if err == nil || base == "testdata" || name == "build" || name == "dist" || name == "runs" ||
 		strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
 		return filepath.SkipDir
 	}

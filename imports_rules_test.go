@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"recipe"},
 	{"run"},
 	{"experiment"},
-	{"cmd", "examples", "bench"},
+	{"cmd", "examples", "bench", "python"},
 }
 
 // free are the folders whose packages may import anything; their rows say so instead of listing it.

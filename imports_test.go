@@ -160,7 +160,7 @@ func TestImports_UpdateKeepsSentences(t *testing.T) {
 	const want = "# Design\n\n## The packages\n\n| train |\n\n" +
 		"### internal, format, text, group\n\n" + head + "| `internal/rng` |  | - |\n| `text` |  | - |\n\n" +
 		"### train\n\n" + head + "| `train` | Trains. | `internal/rng`, `text` |\n\n" +
-		"### cmd, examples, bench\n\n" + head + "| `cmd/nmn` | Runs. | anything |\n\n" +
+		"### cmd, examples, bench, python\n\n" + head + "| `cmd/nmn` | Runs. | anything |\n\n" +
 		"## Next\n\n| `no` | row | - |\n"
 	files := []file{
 		{"train/loop.go", "train", []string{"fmt", "m/text", "m/internal/rng"}},
@@ -186,7 +186,7 @@ func TestImports_UpdateKeepsSentences(t *testing.T) {
 
 // Whoever opens the repository sees few folders.
 func TestTopLevel_HasFewFolders(t *testing.T) {
-	const most = 22
+	const most = 24
 	entries, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestTopLevel_HasFewFolders(t *testing.T) {
 	var folders []string
 	for _, entry := range entries {
 		name := entry.Name()
-		if entry.IsDir() && !strings.HasPrefix(name, ".") && name != "build" && name != "runs" {
+		if entry.IsDir() && !strings.HasPrefix(name, ".") && !slices.Contains([]string{"build", "dist", "runs"}, name) {
 			folders = append(folders, name)
 		}
 	}

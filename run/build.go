@@ -9,8 +9,8 @@ import (
 )
 
 // revision is set by the linker where the program is built away from its checkout, as in an image:
-// -ldflags="-X nmn/run.revision=...".
-var revision string
+// -ldflags="-X nmn/run.revision=...". A wheel's program has the version of the wheel as well.
+var revision, version string
 
 // Build says which program made a result.
 type Build struct {
@@ -36,11 +36,14 @@ func ThisBuild() Build {
 		b.SIMD = level.String()
 	}
 	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Version != "" {
+		b.Version = info.Main.Version
+	}
+	if version != "" {
+		b.Version = version
+	}
 	if !ok {
 		return b
-	}
-	if info.Main.Version != "" {
-		b.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {
 		switch s.Key {

@@ -51,7 +51,7 @@ func TestMessages_NameKeysThatHaveFlags(t *testing.T) {
 func librarySources(t *testing.T) (files []string) {
 	t.Helper()
 	root := filepath.Join("..", "..")
-	apart := []string{"cmd", "bench", "build", "runs", "examples", "docker", "cuda/toolkit", "internal/chaos",
+	apart := []string{"cmd", "bench", "build", "runs", "examples", "docker", "python", "cuda/toolkit", "internal/chaos",
 		"internal/licences", "internal/module", "internal/mutate", "kernels/gen",
 		"kernels/emulator"}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -1,0 +1,62 @@
+"""The wheels in dist/, where there are any: what pip of each platform takes, and that nothing is missing."""
+
+from __future__ import annotations
+
+import csv
+import email
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+packaging_tags = pytest.importorskip("packaging.tags")
+utils = pytest.importorskip("packaging.utils")
+
+DIST = Path(os.environ.get("NMN_DIST", Path(__file__).parents[2] / "dist"))
+WHEELS = sorted(DIST.glob("nmn-*.whl"))
+
+pytestmark = pytest.mark.skipif(not WHEELS, reason=f"no wheels in {DIST}")
+
+
+@pytest.fixture(params=WHEELS, ids=lambda path: path.name.split("py3-none-")[1])
+def wheel(request):
+    return request.param
+
+
+def test_the_name_has_tags_that_pip_knows(wheel):
+    name, version, _, tags = utils.parse_wheel_filename(wheel.name)
+    assert name == "nmn"
+    with zipfile.ZipFile(wheel) as archive:
+        base = f"nmn-{version}.dist-info"
+        said = email.message_from_bytes(archive.read(f"{base}/WHEEL"))
+        metadata = email.message_from_bytes(archive.read(f"{base}/METADATA"))
+        assert archive.testzip() is None
+        names = archive.namelist()
+        record = list(csv.reader(io.TextIOWrapper(archive.open(f"{base}/RECORD"))))
+    assert {str(tag) for tag in tags} == set(said.get_all("Tag"))
+    assert sorted(row[0] for row in record) == sorted(names)
+    assert metadata["Version"] == str(version)
+    for term in metadata.get_all("License-File"):
+        assert f"{base}/licenses/{term}" in names
+
+
+def test_each_platform_finds_its_wheel(wheel):
+    _, _, _, tags = utils.parse_wheel_filename(wheel.name)
+    kind = next(iter(tags)).platform
+    if kind.startswith("macosx"):
+        arch = kind.split("_", 3)[3]
+        known = set(packaging_tags.compatible_tags((3, 9), platforms=packaging_tags.mac_platforms((12, 0), arch)))
+    elif kind.startswith("win"):
+        known = set(packaging_tags.compatible_tags((3, 9), platforms=["win_amd64"]))
+    else:
+        known = None
+        for platform in ("manylinux_2_17", "musllinux_1_2"):
+            assert any(tag.platform.startswith(platform) for tag in tags)
+    assert known is None or tags <= known
+
+
+def test_that_of_this_machine_is_among_them():
+    here = set(packaging_tags.sys_tags())
+    assert any(here & utils.parse_wheel_filename(path.name)[3] for path in WHEELS)

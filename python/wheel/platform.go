@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// platform is one that wheels are made for.
+type platform struct {
+	name         string // as WHEELS has it
+	system, arch string // as Go calls them
+	tags         []string
+}
+
+// platforms are those of the wheels. A program without C needs no C library, so one file serves all of Linux; the tags
+// name the oldest C libraries that pip of today installs for. Of macOS, Go asks for 12.
+var platforms = []platform{
+	{"linux-amd64", "linux", "amd64", []string{"manylinux_2_17_x86_64", "manylinux2014_x86_64", "musllinux_1_2_x86_64"}},
+	{"linux-arm64", "linux", "arm64", []string{"manylinux_2_17_aarch64", "manylinux2014_aarch64", "musllinux_1_2_aarch64"}},
+	{"darwin-amd64", "darwin", "amd64", []string{"macosx_12_0_x86_64"}},
+	{"darwin-arm64", "darwin", "arm64", []string{"macosx_12_0_arm64"}},
+	{"windows-amd64", "windows", "amd64", []string{"win_amd64"}},
+}
+
+// choose finds platforms by their names; all of them where there are none.
+func choose(names []string) ([]platform, error) {
+	if len(names) == 0 {
+		return platforms, nil
+	}
+	var chosen []platform
+next:
+	for _, name := range names {
+		var known []string
+		for _, p := range platforms {
+			if p.name == name {
+				chosen = append(chosen, p)
+				continue next
+			}
+			known = append(known, p.name)
+		}
+		return nil, fmt.Errorf("no wheel is made for %q, but for %s", name, strings.Join(known, ", "))
+	}
+	return chosen, nil
+}
+
+// program is the name of the program's file.
+func (p platform) program() string {
+	if p.system == "windows" {
+		return "nmn.exe"
+	}
+	return "nmn"
+}
+
+// fileName is that of the wheel, with all tags in one set (PEP 425).
+func (p platform) fileName(version string) string {
+	return "nmn-" + version + "-py3-none-" + strings.Join(p.tags, ".") + ".whl"
+}
+
+// wheelFile is the file WHEEL, which has each tag by itself.
+func (p platform) wheelFile() string {
+	text := "Wheel-Version: 1.0\nGenerator: nmn/python/wheel\nRoot-Is-Purelib: false\n"
+	for _, tag := range p.tags {
+		text += "Tag: py3-none-" + tag + "\n"
+	}
+	return text
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A version of PEP 440, as far as releases, what comes before and after them, and builds of commits use it.
+var ofPEP440 = regexp.MustCompile(`^\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9]+(\.[a-z0-9]+)*)?$`)
+
+func isPEP440(version string) bool { return ofPEP440.MatchString(version) }
+
+// What git describe --long --dirty says of a commit behind the tag of a semantic version.
+var described = regexp.MustCompile(`^v(\d+)\.(\d+)\.(\d+)(?:-?(alpha|beta|a|b|rc)[.-]?(\d+)?)?-(\d+)-(g[0-9a-f]+)(-dirty)?$`)
+
+// And where there is no tag.
+var untagged = regexp.MustCompile(`^([0-9a-f]+)(-dirty)?$`)
+
+// pep440 is the version of Python for what git says: 1.2.3 at the tag v1.2.3, and the fourth commit behind it is the
+// development of what comes next, 1.2.4.dev4+g0123abc. Without a tag, count commits lead to 0.0.0.
+func pep440(says string, count int) (string, error) {
+	if m := untagged.FindStringSubmatch(says); m != nil {
+		return fmt.Sprintf("0.0.0.dev%d+g%s", count, m[1]) + strings.Replace(m[2], "-", ".", 1), nil
+	}
+	m := described.FindStringSubmatch(says)
+	if m == nil {
+		return "", fmt.Errorf("the tag in %q is none of a version, such as v1.2.3 or v1.2.3-rc.1", says)
+	}
+	release, distance, dirty := m[1]+"."+m[2]+".", m[6], strings.Replace(m[8], "-", ".", 1)
+	patch, err := strconv.Atoi(m[3])
+	if err != nil {
+		return "", fmt.Errorf("the tag in %q: %w", says, err)
+	}
+	before := ""
+	if m[4] != "" {
+		number, _ := strconv.Atoi(m[5]) // none is 0
+		if distance != "0" || dirty != "" {
+			number++
+		}
+		before = strings.NewReplacer("alpha", "a", "beta", "b").Replace(m[4]) + strconv.Itoa(number)
+	} else if distance != "0" || dirty != "" {
+		patch++
+	}
+	version := release + strconv.Itoa(patch) + before
+	if distance == "0" && dirty == "" {
+		return version, nil
+	}
+	return version + ".dev" + distance + "+" + m[7] + dirty, nil
+}
+
+// fromGit returns the description of the commit that is checked out, and how many commits lead to it.
+func fromGit() (says string, count int, err error) {
+	if says, err = git("describe", "--tags", "--match=v[0-9]*", "--long", "--always", "--dirty", "--abbrev=9"); err != nil {
+		return "", 0, err
+	}
+	commits, err := git("rev-list", "--count", "HEAD")
+	if err != nil {
+		return "", 0, err
+	}
+	count, err = strconv.Atoi(commits)
+	return says, count, err
+}
+
+func git(args ...string) (string, error) {
+	command := exec.Command("git", args...)
+	var diagnosis bytes.Buffer
+	command.Stderr = &diagnosis
+	out, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(diagnosis.Bytes()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
