@@ -122,9 +122,10 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	if err := agree(a.options.Witness.Group, err); err != nil {
 		return err
 	}
-	if !p.quiet && p.interactive(p.err) {
+	if p.watched() {
 		a.options.Witness.Progress = func(round, rounds int) {
-			p.status.show(fmt.Sprintf("captions: round %d of %d", round, rounds))
+			p.draw(stage{Title: "captions", Done: round, Total: rounds, Unit: "rounds"},
+				fmt.Sprintf("captions: round %d of %d", round, rounds))
 		}
 	}
 	r, err := captions.Audit(ctx, bags, a.options)

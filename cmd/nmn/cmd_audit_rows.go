@@ -52,12 +52,13 @@ func (a *auditRows) neighbours(ctx context.Context, p *program, ids []string, ba
 		return nil, nil
 	}
 	o := a.options
-	if !p.quiet && p.interactive(p.err) {
+	if p.watched() {
 		shown := -1
 		o.Progress = func(done, total int) {
 			if percent := 100 * done / total; percent != shown {
 				shown = percent
-				p.status.show(fmt.Sprintf("neighbours: %d %%", percent))
+				p.draw(stage{Title: "neighbours", Done: done, Total: total, Unit: "bags"},
+					fmt.Sprintf("neighbours: %d %%", percent))
 			}
 		}
 		defer p.status.clear()

@@ -98,7 +98,7 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	draw := p.lines()
 	generated, err := model.Caption(cmd.Context(), clips, g.search, func(done int) {
 		if draw != nil {
-			draw(done == clips.Clips(), func(since time.Duration) string {
+			draw(stage{Title: "captions", Done: done, Total: clips.Clips(), Unit: "clips"}, func(since time.Duration) string {
 				return fmt.Sprintf("captions: %d of %d clips, %s left", done, clips.Clips(),
 					timeLeft(since, done, clips.Clips()-done))
 			})

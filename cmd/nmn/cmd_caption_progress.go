@@ -14,13 +14,13 @@ func (p *program) captionObserver() captioner.Observer {
 	return captioner.Observer{Message: p.tell, Training: p.watchCaptioner, Trained: p.status.clear}
 }
 
-// watchCaptioner keeps a line up to date on a terminal, or else writes one for each epoch.
+// watchCaptioner shows each step to who looks, or else writes a line for each epoch.
 func (p *program) watchCaptioner(t run.Training) []captioning.Observer {
 	logged := telemetry.LogCaptionsTo(p.log)
-	switch {
-	case p.quiet:
+	switch p.audience() {
+	case nobody:
 		return []captioning.Observer{logged}
-	case !p.interactive(p.err):
+	case record:
 		return []captioning.Observer{logged, p.tellCaptionEpochs(t.Title)}
 	}
 	show := p.showProgress(t.Title, "captions")

@@ -109,14 +109,15 @@ func (d *doctorCommand) showAugmentations(cmd *cobra.Command, p *program) error 
 	return nil
 }
 
-// progress shows a person at a terminal how far the look is.
+// progress shows how far the look is.
 func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
 	show := p.lines()
 	if show == nil {
 		return nil
 	}
 	return func(now doctor.Progress) {
-		show(now.Done >= now.Total, func(since time.Duration) string { return doctorLine(now, since) })
+		show(stage{Title: now.Pass, Done: now.Done, Total: now.Total, Unit: "samples"},
+			func(since time.Duration) string { return doctorLine(now, since) })
 	}
 }
 

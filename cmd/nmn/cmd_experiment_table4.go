@@ -151,16 +151,17 @@ func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
 	return t.Validate()
 }
 
-// showExtracted shows a person at a terminal how far the concept probabilities of a split are; nil where nobody looks.
+// showExtracted shows how far the concept probabilities of a split are; nil where nobody looks.
 func showExtracted(p *program) func(done, of int) {
-	if p.quiet || !p.interactive(p.err) {
+	if !p.watched() {
 		return nil
 	}
 	shown := -1
 	return func(done, of int) {
 		if percent := 100 * done / of; percent != shown {
 			shown = percent
-			p.status.show(fmt.Sprintf("extracted: %d %%, %d of %d pictures", percent, done, of))
+			p.draw(stage{Title: "extracted", Done: done, Total: of, Unit: "pictures"},
+				fmt.Sprintf("extracted: %d %%, %d of %d pictures", percent, done, of))
 		}
 		if done == of {
 			p.status.clear()

@@ -277,10 +277,10 @@ func (p *program) counted(what, of string) func(done, of int) {
 		drawn = now
 		left := time.Duration(float64(now.Sub(began)) / float64(done) * float64(of-done))
 		line := fmt.Sprintf("%s: %d %%, %d of %d %s, %v left", what, 100*done/of, done, of, noun, left.Round(time.Second))
-		if audience == person {
-			p.status.show(line)
-		} else {
+		if audience == record {
 			fmt.Fprintln(p.status, line)
+		} else {
+			p.draw(stage{Title: what, Done: done, Total: of, Unit: noun}, line)
 		}
 	}
 }

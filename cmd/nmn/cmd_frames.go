@@ -156,14 +156,15 @@ func (c *framesCommand) sources(paths []string) ([]frames.Source, error) {
 	return frames.Search(paths)
 }
 
-// progress shows a person at a terminal how far it is.
+// progress shows how far it is.
 func (c *framesCommand) progress(p *program) func(frames.Progress) {
 	show := p.lines()
 	if show == nil {
 		return nil
 	}
 	return func(f frames.Progress) {
-		show(f.Done >= f.Clips, func(since time.Duration) string { return framesLine(f, since) })
+		show(stage{Title: "frames", Done: f.Done, Total: f.Clips, Unit: "clips"},
+			func(since time.Duration) string { return framesLine(f, since) })
 	}
 }
 

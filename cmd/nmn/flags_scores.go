@@ -40,16 +40,17 @@ func checkScores(command string, f *eval.Files, o rates.Options) error {
 	return nil
 }
 
-// watchedEstimation shows the progress of an estimate to a person at a terminal; the second result takes it away.
+// watchedEstimation shows the progress of an estimate to who looks; the second result takes it away.
 func watchedEstimation(p *program, o rates.Options) (rates.Options, func()) {
-	if p.quiet || !p.interactive(p.err) {
+	if !p.watched() {
 		return o, func() {}
 	}
 	shown := -1
 	o.Progress = func(done, total int) {
 		if percent := 100 * done / total; percent != shown {
 			shown = percent
-			p.status.show(fmt.Sprintf("noise rates: %d %%", percent))
+			p.draw(stage{Title: "noise rates", Done: done, Total: total, Unit: "iterations"},
+				fmt.Sprintf("noise rates: %d %%", percent))
 		}
 	}
 	return o, p.status.clear

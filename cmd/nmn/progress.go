@@ -55,6 +55,7 @@ const (
 	nobody audience = iota // --quiet
 	person                 // at a terminal, whose last line is kept up to date
 	record                 // a file or a program, which gets whole lines and few of them
+	caller                 // a program that draws progress itself: --progress json
 )
 
 // audience is whom progress is for.
@@ -62,6 +63,8 @@ func (p *program) audience() audience {
 	switch {
 	case p.quiet:
 		return nobody
+	case p.progress == progressJSON:
+		return caller
 	case p.interactive(p.err):
 		return person
 	}
@@ -105,7 +108,8 @@ func (p *program) showProgress(title, unit string) func(e train.Progress, items 
 	bar.unit = unit
 	return func(e train.Progress, items int) {
 		if now := time.Now(); bar.step(e, items, now) {
-			p.status.show(bar.line(e, now))
+			done := stage{Title: title, Done: e.Step, Total: e.Steps, Unit: "steps", Epoch: e.Epoch}
+			p.draw(done.withLoss(e.Loss), bar.line(e, now))
 		}
 	}
 }
@@ -159,17 +163,17 @@ func (p *progress) line(e train.Progress, now time.Time) string {
 	return p.title + " |" + strings.Repeat("█", full) + strings.Repeat(" ", width-full) + "| " + text
 }
 
-// lines draws how far something is for a person at a terminal, as often as is of use and at the end; nil
-// where nobody looks. A line is made, of the time since the first, when it is drawn.
-func (p *program) lines() func(last bool, line func(since time.Duration) string) {
-	if p.audience() != person {
+// lines draws how far something is, as often as is of use and at the end; nil where nobody looks. A line is made, of
+// the time since the first, when it is drawn.
+func (p *program) lines() func(s stage, line func(since time.Duration) string) {
+	if !p.watched() {
 		return nil
 	}
 	began := time.Now()
 	var pace pace
-	return func(last bool, line func(since time.Duration) string) {
-		if now := time.Now(); pace.due(now, last) {
-			p.status.show(line(now.Sub(began)))
+	return func(s stage, line func(since time.Duration) string) {
+		if now := time.Now(); pace.due(now, s.Done >= s.Total) {
+			p.draw(s, line(now.Sub(began)))
 		}
 	}
 }

@@ -24,6 +24,8 @@ type program struct {
 	verbose bool
 	quiet   bool
 	level   string
+	// progress is its form: progressJSON, or else progressAuto.
+	progress string
 	// tellRest tells how many lines of the log were left out; nil where all are shown.
 	tellRest func()
 	// called is the command that the arguments name, for messages.
@@ -132,6 +134,7 @@ func (p *program) globalFlags(root *cobra.Command) {
 	flags := group{root, "Messages", root.PersistentFlags()}
 	flags.boolP(&p.verbose, "verbose", "v", "log what happens to standard error (same as --log-level info)")
 	flags.boolP(&p.quiet, "quiet", "q", "show no progress")
+	enum(flags, &p.progress, "progress", "`form` of progress on standard error", progressAuto, progressJSON)
 	enum(flags, &p.level, "log-level", "least `level` of log lines on standard error", "debug", "info", "warn", "error")
 	root.InitDefaultHelpFlag()
 }

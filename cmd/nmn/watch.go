@@ -86,7 +86,7 @@ func (w *watch) observers(t run.Training) []train.Observer {
 		all = append(all, w.metrics.Observer())
 	}
 	switch w.program.audience() {
-	case person:
+	case person, caller:
 		all = append(all, w.showProgress(t.Title))
 	case record:
 		all = append(all, w.tellEpochs(t.Title))
@@ -94,7 +94,7 @@ func (w *watch) observers(t run.Training) []train.Observer {
 	return all
 }
 
-// showProgress keeps the last line of the terminal up to date.
+// showProgress shows each step.
 func (w *watch) showProgress(title string) train.Observer {
 	show := w.program.showProgress(title, "images")
 	return train.Observer{

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// Forms of progress, of --progress.
+const (
+	progressAuto = "auto" // a line on terminals, else few lines
+	progressJSON = "json"
+)
+
+// stage is how far something is. As JSON it is for the program that called this one; see docs/cli.md.
+type stage struct {
+	Title string `json:"title"` // what is being done
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
+	Unit  string `json:"unit"` // of what Done counts, in the plural
+	Epoch int    `json:"epoch,omitempty"`
+	// Loss is that of the last step, in nats; nil where nothing learns or it is not finite.
+	Loss *float64 `json:"loss,omitempty"`
+}
+
+// withLoss is the stage with the loss of a step.
+func (s stage) withLoss(loss float64) stage {
+	if !math.IsNaN(loss) && !math.IsInf(loss, 0) {
+		s.Loss = &loss
+	}
+	return s
+}
+
+// watched reports whether somebody wants to know again and again how far something is.
+func (p *program) watched() bool {
+	to := p.audience()
+	return to == person || to == caller
+}
+
+// draw shows how far something is: a person the line, the program that called this one the stage. What cannot be shown
+// must not stop what it tells of.
+func (p *program) draw(s stage, line string) {
+	if p.audience() != caller {
+		p.status.show(line)
+		return
+	}
+	text, err := json.Marshal(struct {
+		Progress stage `json:"progress"`
+	}{s})
+	if err == nil {
+		_, _ = p.status.Write(append(text, '\n'))
+	}
+}
