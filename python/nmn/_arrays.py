@@ -1,0 +1,303 @@
+"""Arrays as files that the program reads: what is on disk already is passed on, anything else is written once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["as_npy", "blocks", "shape_of", "whole_file"]
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+#: Types of features that the program reads as they are.
+FEATURES: tuple[str, ...] = ("f4", "f8", "f2", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
+
+_BLOCK_BYTES = 8 << 20
+
+
+def is_path(value: object) -> bool:
+    """Report whether a value names a file rather than holding numbers."""
+    return isinstance(value, (str, os.PathLike))
+
+
+def checked_path(path: PathLike, name: str) -> str:
+    """Return the absolute path of a file, which must be there.
+
+    Raises
+    ------
+    FileNotFoundError
+        Where there is no such file.
+    IsADirectoryError
+        Where the path names a folder.
+
+    """
+    text = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    if os.path.isdir(text):
+        raise IsADirectoryError(f"{name}: {text!r} is a folder: name a file in it")
+    if not os.path.exists(text):
+        raise FileNotFoundError(f"{name}: there is no file {text!r}: name one, or pass an array")
+    return text
+
+
+def whole_file(array: object) -> str | None:
+    """Return the `.npy` file that an array maps from its first byte to its last, and ``None`` where there is none.
+
+    A view of a part, a map that is private to the process (``mmap_mode="c"``) and a map of raw bytes have no such
+    file. Writes to a shared map are flushed, so that another process sees them.
+    """
+    if not isinstance(array, np.ndarray) or array.size == 0:
+        return None
+    owner: Any = array
+    while isinstance(owner, np.ndarray) and isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    if not isinstance(owner, np.memmap) or owner.mode == "c" or owner.filename is None:
+        return None
+    path = os.fspath(owner.filename)
+    if not (isinstance(path, str) and path.endswith(".npy") and os.path.isfile(path)):
+        return None
+    if not _same_memory(array, owner) or not array.flags.c_contiguous:
+        return None
+    try:
+        with open(path, "rb") as file:
+            shape, fortran, dtype = _read_header(file)
+            start, end = file.tell(), os.fstat(file.fileno()).st_size
+    except (OSError, ValueError):
+        return None
+    stated = (tuple(shape), dtype, start, end)
+    if fortran or stated != (array.shape, array.dtype, owner.offset, owner.offset + array.nbytes):
+        return None
+    if owner.mode != "r":
+        owner.flush()
+    return os.path.abspath(path)
+
+
+def _same_memory(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+    return (a.ctypes.data, a.shape, a.strides, a.dtype) == (b.ctypes.data, b.shape, b.strides, b.dtype)
+
+
+def _read_header(file: IO[bytes]) -> tuple[Sequence[int], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(file)
+    if version == (2, 0):
+        return np.lib.format.read_array_header_2_0(file)
+    raise ValueError("a version of .npy that is passed on by none")
+
+
+def shape_of(value: Any, name: str) -> tuple[int, ...]:
+    """Return the shape of an array, a table or nested lists, without a copy of the first two.
+
+    Raises
+    ------
+    ValueError
+        Where rows differ in length.
+    TypeError
+        Where the value is no array at all.
+
+    """
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return tuple(int(n) for n in shape)
+    return np.shape(as_array(value, name))
+
+
+def as_array(value: Any, name: str) -> npt.NDArray[Any]:
+    """Return lists, Series and tables as one array; arrays themselves as they are.
+
+    Raises
+    ------
+    TypeError
+        Where the value is sparse, or no array at all.
+    ValueError
+        Where rows differ in length.
+
+    """
+    if isinstance(value, np.ndarray):
+        return value
+    if is_sparse(value):
+        raise TypeError(f"{name} is a sparse matrix, and features are dense: pass {name}.toarray()")
+    if hasattr(value, "to_numpy"):
+        return np.asarray(value.to_numpy())
+    if isinstance(value, (str, bytes, dict, set, frozenset)) or value is None:
+        raise TypeError(f"{name} is {_kind(value)}: pass an array, a table or the path of a .npy file")
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is no array, {error}: rows need the same length") from error
+    return array
+
+
+def is_sparse(value: object) -> bool:
+    """Report whether a value is a sparse matrix of SciPy, by what it can do."""
+    return hasattr(value, "tocsr") and hasattr(value, "nnz")
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def blocks(value: Any, name: str) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+    """Yield the first row and the rows of an array or a table, some megabytes at a time.
+
+    A table of several types is brought to one array block by block, never as a whole.
+    """
+    table = value if hasattr(value, "iloc") and hasattr(value, "to_numpy") else None
+    array = value if table is not None else as_array(value, name)
+    rows = int(array.shape[0])
+    per_row = max(1, int(np.prod(array.shape[1:], dtype=np.int64))) * 8
+    step = max(1, _BLOCK_BYTES // per_row)
+    for start in range(0, rows, step):
+        part = array[start : start + step] if table is None else table.iloc[start : start + step].to_numpy()
+        yield start, np.asarray(part)
+
+
+def as_npy(
+    array_or_path: Any,
+    folder: PathLike,
+    name: str,
+    *,
+    dtypes: Sequence[str] = FEATURES,
+    finite: bool = True,
+) -> str:
+    """Return the path of a file with an array, which is written only where it is not on disk.
+
+    Parameters
+    ----------
+    array_or_path : array, memory map, Series, DataFrame, nested lists, str or path
+        A path is passed on, and so is the file of a memory map that covers the whole of a `.npy` in one of `dtypes`.
+        Anything else is written, some megabytes at a time.
+    folder : path
+        Where to write, as ``name + ".npy"``.
+    name : str
+        The argument, as messages call it.
+    dtypes : sequence of str
+        Types that stay as they are; others are brought to the first.
+    finite : bool
+        Refuse NaN and infinite values of what is written.
+
+    Returns
+    -------
+    str
+        The absolute path.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        Where a path names no file.
+    TypeError
+        Where values are no numbers.
+    ValueError
+        Where there are no rows, rows differ in length, or a value is NaN or infinite, with its row.
+
+    """
+    if is_path(array_or_path):
+        return checked_path(array_or_path, name)
+    allowed = [np.dtype(t) for t in dtypes]
+    mapped = whole_file(array_or_path)
+    if mapped is not None and array_or_path.dtype in allowed:
+        return mapped
+    value = array_or_path if hasattr(array_or_path, "iloc") else as_array(array_or_path, name)
+    shape = tuple(int(n) for n in value.shape)
+    if not shape or 0 in shape:
+        raise ValueError(f"{name} has shape {shape}, and there is nothing in it: pass at least one row")
+    dtype = _stored(value, allowed, name)
+    path = os.path.join(os.path.abspath(os.fspath(folder)), name + ".npy")
+    with open(path, "wb") as file:
+        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        for start, part in blocks(value, name):
+            numbers = as_numbers(part, name, start)
+            if finite:
+                check_finite(numbers, name, start)
+            np.ascontiguousarray(_narrowed(numbers, dtype, name, start)).tofile(file)
+    return path
+
+
+def _stored(value: Any, allowed: Sequence[np.dtype[Any]], name: str) -> np.dtype[Any]:
+    dtype = getattr(value, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        if dtype.kind == "c":
+            raise ValueError(f"{name}: Complex data not supported: pass real numbers, such as {name}.real")
+        if dtype in allowed:
+            return dtype
+    return allowed[0]
+
+
+def _narrowed(
+    numbers: npt.NDArray[Any], dtype: np.dtype[Any], name: str, start: int
+) -> npt.NDArray[Any]:
+    if numbers.dtype == dtype:
+        return numbers
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = numbers.astype(dtype)
+    if dtype.kind == "f" and numbers.dtype.kind == "f":
+        lost = np.isinf(out) & ~np.isinf(numbers)
+        if lost.any():
+            row, column = first_place(lost, start)
+            raise ValueError(f"{name} holds a value too large for {dtype} at row {row}{column}: scale the column")
+    return out
+
+
+def as_numbers(part: npt.NDArray[Any], name: str, start: int) -> npt.NDArray[Any]:
+    """Return rows as numbers; objects are converted where each is one.
+
+    Raises
+    ------
+    TypeError
+        Where a value is no number, with its row and column.
+
+    """
+    if part.dtype.kind == "c":
+        raise ValueError(f"{name}: Complex data not supported: pass real numbers, such as {name}.real")
+    if part.dtype.kind in "biuf":
+        return part.astype(np.uint8) if part.dtype.kind == "b" else part
+    try:
+        return part.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        row, column, value = _culprit(part, start)
+        kind = ValueError if isinstance(value, str) and isinstance(error, ValueError) else TypeError
+        raise kind(
+            f"{name} is of type {part.dtype} with {value!r} at row {row}{column}; each value as argument must be a "
+            f"string that reads as a number or a real number: convert the column, or leave it out"
+        ) from error
+
+
+def _culprit(part: npt.NDArray[Any], start: int) -> tuple[int, str, object]:
+    for index in np.ndindex(part.shape):
+        try:
+            float(part[index])
+        except (TypeError, ValueError):
+            column = f", column {', '.join(map(str, index[1:]))}" if len(index) > 1 else ""
+            return start + index[0], column, part[index]
+    return start, "", part.dtype
+
+
+def first_place(mask: npt.NDArray[Any], start: int = 0) -> tuple[int, str]:
+    """Return row and column, as text, of the first entry of a mask that holds."""
+    index = np.unravel_index(int(np.argmax(mask)), mask.shape)
+    column = f", column {', '.join(str(int(i)) for i in index[1:])}" if len(index) > 1 else ""
+    return start + int(index[0]), column
+
+
+def check_finite(numbers: npt.NDArray[Any], name: str, start: int = 0) -> None:
+    """Refuse NaN and infinity, with the first row that has some.
+
+    Raises
+    ------
+    ValueError
+        Where there is one.
+
+    """
+    if numbers.dtype.kind != "f" or np.isfinite(numbers).all():
+        return
+    row, column = first_place(~np.isfinite(numbers), start)
+    nan = bool(np.isnan(numbers).any())
+    what = "NaN" if nan else "infinity"
+    raise ValueError(
+        f"{name} contains {what} at row {row}{column}: leave such rows out, or fill them in, for example by "
+        f"numpy.nan_to_num({name}) or sklearn.impute.SimpleImputer"
+    )
