@@ -162,6 +162,7 @@ def as_npy(
     *,
     dtypes: Sequence[str] = FEATURES,
     finite: bool = True,
+    keep: npt.NDArray[np.bool_] | None = None,
 ) -> str:
     """Return the path of a file with an array, which is written only where it is not on disk.
 
@@ -178,6 +179,8 @@ def as_npy(
         Types that stay as they are; others are brought to the first.
     finite : bool
         Refuse NaN and infinite values of what is written.
+    keep : ndarray of bool, optional
+        The rows that are written, of an array.
 
     Returns
     -------
@@ -198,7 +201,7 @@ def as_npy(
         return checked_path(array_or_path, name)
     allowed = [np.dtype(t) for t in dtypes]
     mapped = whole_file(array_or_path)
-    if mapped is not None and array_or_path.dtype in allowed:
+    if mapped is not None and array_or_path.dtype in allowed and keep is None:
         return mapped
     value = array_or_path if hasattr(array_or_path, "iloc") else as_array(array_or_path, name)
     shape = tuple(int(n) for n in value.shape)
@@ -206,6 +209,8 @@ def as_npy(
         raise ValueError(f"{name} has shape {shape}, and there is nothing in it: pass at least one row")
     dtype = _stored(value, allowed, name)
     path = os.path.join(os.path.abspath(os.fspath(folder)), name + ".npy")
+    if keep is not None:
+        shape = (int(keep.sum()), *shape[1:])
     with open(path, "wb") as file:
         header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(file, header)
@@ -213,6 +218,8 @@ def as_npy(
             numbers = as_numbers(part, name, start)
             if finite:
                 check_finite(numbers, name, start)
+            if keep is not None:
+                numbers = numbers[keep[start : start + len(part)]]
             np.ascontiguousarray(_narrowed(numbers, dtype, name, start)).tofile(file)
     return path
 

@@ -127,10 +127,12 @@ def labels_of(Y: Any, *, classes: Sequence[Any] | None = None, name: str = "Y", 
         return _table(Y, classes, name, one)
     if hasattr(Y, "to_numpy"):
         Y = Y.to_numpy()
+    if hasattr(Y, "__array__") and not isinstance(Y, np.ndarray):
+        Y = np.asarray(Y)
     if isinstance(Y, (str, bytes, dict)) or not isinstance(Y, (np.ndarray, Iterable)):
         raise TypeError(f"{name} is of type {type(Y).__name__}: pass an array of labels, or a list for each row")
     if not isinstance(Y, np.ndarray):
-        Y = _listed(list(Y), name)
+        Y = _listed(list(Y))
     return _array(Y, classes, name, one)
 
 
@@ -173,7 +175,7 @@ def _is_text(table: Any) -> bool:
     return bool(known) and not all(isinstance(v, (bool, int, float, np.generic)) for v in known)
 
 
-def _listed(rows: list[Any], name: str) -> npt.NDArray[Any]:
+def _listed(rows: list[Any]) -> npt.NDArray[Any]:
     """Return lists as an array of numbers where they are one, and of objects else."""
     if not rows:
         return np.empty(0, object)
@@ -399,7 +401,7 @@ def _check_whole(Y: npt.NDArray[Any], unknown: npt.NDArray[np.bool_], name: str)
     if np.isinf(Y).any():
         row, _ = _arrays.first_place(np.isinf(Y))
         raise ValueError(f"{name} contains infinity at row {row}: pass strings or integers")
-    broken = ~unknown & (Y != np.floor(Y))
+    broken = ~unknown & (np.floor(Y) != Y)
     if broken.any():
         row, _ = _arrays.first_place(broken)
         raise ValueError(

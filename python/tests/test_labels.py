@@ -15,7 +15,8 @@ WANT = [[1, 0, 1], [0, 1, 0]]
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int64, np.float32, np.float64, object])
 def test_matrices(dtype: type) -> None:
     got = labels_of(np.array(WANT, dtype))
-    assert got.form == "indicator" and not got.exclusive
+    assert got.form == "indicator"
+    assert not got.exclusive
     np.testing.assert_array_equal(got.indicator(), WANT)
     np.testing.assert_array_equal(got.classes, [0, 1, 2])
 

@@ -1,0 +1,670 @@
+"""A classifier that learns from noisy labels, as an estimator of scikit-learn."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nmn import _arrays, _estimator, _labels, _training
+
+__all__ = ["NoisyLabelClassifier"]
+
+_MODEL, _STATE = "model.safetensors", "estimator.json"
+
+
+class NoisyLabelClassifier(_estimator.Parameters):
+    """Classifier that learns from labels of which some are missing and some are wrong.
+
+    A linear classifier, or a net of a few hidden layers, on feature vectors. It estimates how often each label goes
+    missing and is made up, from scores of nets that have not seen the rows, trains through that noise, and ranks the
+    labels that are probably wrong. Everything is done by ``nmn train --features``, with the same numbers bit for bit.
+
+    Rows may have several labels (an indicator matrix, or a list of names for each row) or one of two or more classes
+    (strings or integers), which becomes one column for each class inside.
+
+    Parameters
+    ----------
+    hidden_layers : sequence of int, default=(256, 256)
+        Widths of the hidden layers; none, ``()``, makes a linear classifier.
+    arm : str, optional
+        What is trained: ``"r-s"`` (the default of the program: rates are estimated, and each label is learned as it is
+        believed), ``"r-n"`` (rates are estimated, and the noise model is held), ``"star"`` (no noise model),
+        ``"stage1"``, ``"nmn-fi"``, ``"nmn-fd"`` and others of ``nmn train --arm``.
+    noise_model : {"none", "fi", "fd"}, optional
+        The same by the noise model of the paper: none, independent of the features, or dependent on them.
+    recipe : {"estimate", "paper"}, optional
+        Whether noise rates are estimated before and held, or learned with the net.
+    rates : str, path, DataFrame or array, optional
+        Where the noise rates come from: ``"folds:N"``, nets of N folds (5 by default), or known ones, as a table with
+        the columns q01 and q10, an array of shape (K, 2), one pair for all classes, or the path of a file.
+    miss_rate, false_rate : float or sequence of float, optional
+        Where the noise model starts that learns with the net: p(label missing | it holds) and p(label there | it does
+        not hold), for all classes or for each.
+    epochs : int, optional
+        Most epochs of each stage; folds or held-out labels usually end them sooner. 100 by default.
+    fold_epochs : int, optional
+        Epochs of the nets of folds, 15 by default.
+    recipe_epochs : int, optional
+        Epochs of stage 2 where rates are estimated, 3 by default.
+    batch_size : int, default=64
+        Rows of a step.
+    learning_rate : float, default=0.001
+        Size of the steps.
+    optimizer : {"adam", "adamw", "sgd"}, default="adam"
+        How steps are made.
+    weight_decay : float, default=0.0
+        Factor of the penalty on weights.
+    dropout : float, optional
+        Share of hidden cells set to 0 in training, .5 by default.
+    standardise : bool, default=True
+        Bring each feature to mean 0 and deviation 1 over the training rows.
+    validation_share : float, default=0.0
+        Share of the rows whose labels are held out to end a stage; folds do without.
+    patience : int, optional
+        End a stage after so many validations without a new best, where there are held-out rows.
+    threshold : "auto" or float, default="auto"
+        Least probability of a label that is predicted. "auto" is `threshold_` for rows with several labels, and the
+        most probable class for rows with one. A number holds for two classes too.
+    min_error : float or None, default=0.5
+        Least probability of being wrong of a label in `label_issues_`; 0 ranks all, None leaves the list out.
+    empty_classes : {"error", "keep"}, default="error"
+        Whether a class that holds on no row is refused, or kept as one that is never learned.
+    classes : sequence, optional
+        Names or numbers of the classes and their order. Without it they are the columns of y, or what occurs in it.
+    random_state : int, RandomState or None, default=None
+        Seed of weights, order, dropout and folds. None is the seed 1: results are always the same.
+    threads : int, optional
+        Threads that compute; None is one for each processor. Results do not depend on it.
+    device : str, optional
+        ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
+    run_folder : path, optional
+        Folder that keeps the whole run: page, log, checkpoints, figures. Without it nothing is left on disk.
+    options : mapping, optional
+        Any other flag of ``nmn train``, such as ``{"ema": 0.999, "schedule": "cosine"}``.
+    verbose : bool, default=False
+        Show a progress bar, where tqdm is installed.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes: names or numbers as they came, in the order of columns.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X was a table whose columns are all text.
+    noise_rates_ : DataFrame, or structured array without pandas
+        For each class q01, p(label missing | it holds), and q10, p(label there | it does not hold), with intervals of
+        95 %, the number of labels, and remarks.
+    label_issues_ : DataFrame, or structured array without pandas
+        Labels that are probably wrong, the surest first: the row, the label, what was given, and the probability.
+    threshold_ : float
+        The threshold θ* of the best expected F1, told from out-of-fold scores.
+
+    Notes
+    -----
+    The same numbers come from ``nmn train --features X.npy --labels Y.npy --validation-share 0 --test-share 0`` and
+    ``nmn predict``. A label of which nothing is known counts as one that does not hold where other labels of its row
+    are known, as missing annotations do in data of this kind, and is left out of `label_issues_`; a row without any
+    known label is left out of training.
+
+    Examples
+    --------
+    >>> import numpy as np, nmn
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> Y = (X[:, :3] > 0).astype(int)
+    >>> model = nmn.NoisyLabelClassifier(hidden_layers=()).fit(X, Y)
+    >>> model.predict(X).shape
+    (200, 3)
+    """
+
+    def __init__(
+        self,
+        *,
+        hidden_layers: Sequence[int] = (256, 256),
+        arm: str | None = None,
+        noise_model: str | None = None,
+        recipe: str | None = None,
+        rates: Any = None,
+        miss_rate: float | Sequence[float] | None = None,
+        false_rate: float | Sequence[float] | None = None,
+        epochs: int | None = None,
+        fold_epochs: int | None = None,
+        recipe_epochs: int | None = None,
+        batch_size: int = 64,
+        learning_rate: float = 1e-3,
+        optimizer: str = "adam",
+        weight_decay: float = 0.0,
+        dropout: float | None = None,
+        standardise: bool = True,
+        validation_share: float = 0.0,
+        patience: int | None = None,
+        threshold: str | float = "auto",
+        min_error: float | None = 0.5,
+        empty_classes: str = "error",
+        classes: Sequence[Any] | None = None,
+        random_state: Any = None,
+        threads: int | None = None,
+        device: str | None = None,
+        run_folder: str | os.PathLike[str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.hidden_layers = hidden_layers
+        self.arm = arm
+        self.noise_model = noise_model
+        self.recipe = recipe
+        self.rates = rates
+        self.miss_rate = miss_rate
+        self.false_rate = false_rate
+        self.epochs = epochs
+        self.fold_epochs = fold_epochs
+        self.recipe_epochs = recipe_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.optimizer = optimizer
+        self.weight_decay = weight_decay
+        self.dropout = dropout
+        self.standardise = standardise
+        self.validation_share = validation_share
+        self.patience = patience
+        self.threshold = threshold
+        self.min_error = min_error
+        self.empty_classes = empty_classes
+        self.classes = classes
+        self.random_state = random_state
+        self.threads = threads
+        self.device = device
+        self.run_folder = run_folder
+        self.options = options
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, **refused: Any) -> NoisyLabelClassifier:
+        """Train on features and noisy labels.
+
+        Parameters
+        ----------
+        X : array, memory map or DataFrame of shape (n_samples, n_features), or path of a .npy
+            Features. What is a whole ``.npy`` on disk is read from there.
+        y : array, Series, DataFrame, sparse matrix, lists or path of a .npy
+            Labels: an indicator matrix (1, 0, and -1, NaN or None for unknown), a list of names for each row, or one
+            label for each row.
+        **refused
+            ``sample_weight`` and the like are refused with a word.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError
+            For weights of rows, and values that are no numbers or labels.
+        ValueError
+            For shapes that disagree, NaN and infinite features, labels of one class alone, a class without a row, and
+            settings that the program refuses.
+        NmnError
+            Where training fails.
+        """
+        self._refuse(refused)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: pass labels too"
+            )
+        X = _open(X)
+        shape = _arrays.shape_of(X, "X")
+        _estimator.check_matrix(shape)
+        labels = self._checked(y, shape[0])
+        names = _estimator.feature_names(X)
+        known = ~labels.unknown_rows()
+        trained, rows = self._train(X, labels, known, shape)
+        self._trained = trained
+        self._form = labels.form
+        self._hide_unknown(labels, rows)
+        self.classes_ = labels.classes
+        self.n_features_in_ = shape[1]
+        self.threshold_ = trained.threshold
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def _refuse(self, given: Mapping[str, Any]) -> None:
+        given = {k: v for k, v in given.items() if v is not None}
+        if "sample_weight" in given:
+            raise TypeError(
+                "sample_weight is not supported: rows count alike. Leave out rows that do not count, and unsure labels "
+                "go into y as they are: their noise is what is estimated"
+            )
+        if given:
+            raise TypeError(f"fit() got an unexpected keyword argument {next(iter(given))!r}")
+
+    def _checked(self, y: Any, rows: int) -> _labels.Labels:
+        column: tuple[int, ...] = getattr(y, "shape", ())
+        one = None
+        if len(column) == 2 and column[1] == 1 and not hasattr(y, "columns") and not _arrays.is_sparse(y):
+            _estimator.warn_column(int(column[0]))
+            one = True
+        labels = _labels.labels_of(y, classes=self.classes, name="y", one=one)
+        _estimator.check_same_rows(rows, len(labels))
+        known = ~labels.unknown_rows()
+        if not known.any():
+            raise ValueError("y holds no known label at all: pass 1 and 0, or names, for some rows at least")
+        if labels.exclusive and len(labels.classes) < 2:
+            raise ValueError(
+                f"y holds only one class, {labels.classes[0]!r}, in {len(labels)} samples: a classifier needs rows "
+                f"of at least two; several labels for each row go into a matrix or lists"
+            )
+        if self.empty_classes not in ("error", "keep"):
+            raise ValueError(f"empty_classes is {self.empty_classes!r}, want 'error' or 'keep'")
+        if self.empty_classes == "error":
+            self._check_empty(labels)
+        return labels
+
+    def _check_empty(self, labels: _labels.Labels) -> None:
+        if labels.numbers is not None:
+            held = np.bincount(labels.numbers[labels.numbers >= 0], minlength=len(labels.classes))
+        else:
+            held = np.zeros(len(labels.classes), np.int64)
+            assert labels.matrix is not None
+            for _, part in _arrays.blocks(labels.matrix, "y"):
+                held += (part > 0).sum(axis=0)
+        empty = labels.classes[held == 0]
+        if len(empty):
+            more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
+            raise ValueError(
+                f"y has no row with the class {empty[0]!r}{more}, and nothing can be learned of it: leave out its "
+                f"column, or pass empty_classes='keep'"
+            )
+
+    def _train(
+        self, X: Any, labels: _labels.Labels, known: npt.NDArray[np.bool_], shape: tuple[int, ...]
+    ) -> tuple[_training.Trained, npt.NDArray[np.int64]]:
+        rows = np.flatnonzero(known)
+        numbers = labels.numbers
+        if labels.binary:
+            assert numbers is not None
+            matrix = (numbers == 1).astype(np.uint8)[:, None]
+            names = [labels.names[1]]
+        else:
+            matrix, names = labels.indicator(), labels.names
+        if len(rows) < len(known):
+            matrix = matrix[rows]
+            numbers = numbers[rows] if numbers is not None else None
+        if matrix.dtype.kind not in "bu":
+            matrix = (matrix > 0).view(np.uint8)
+        hidden = np.prod([max(int(h), 1) for h in self.hidden_layers] or [1], dtype=np.float64)
+        with _training.quick_scratch(int(shape[0] * shape[1] * 8 + hidden * 160)) as folder:
+            path = _arrays.as_npy(X, folder, "X", keep=None if len(rows) == len(known) else known)
+            job = _training.Job(
+                features=path,
+                labels=matrix.view(np.uint8) if matrix.dtype.kind == "b" else matrix,
+                names=_training.safe_names(names),
+                settings=self._settings(),
+                rates=self.rates,
+                run_folder=None if self.run_folder is None else os.fspath(self.run_folder),
+                min_error=self.min_error,
+                exclusive=numbers,
+                progress=type(self).__name__ if self.verbose else None,
+            )
+            return job.run(folder), rows
+
+    def _settings(self) -> dict[str, Any]:
+        settings = {
+            "arm": self.arm,
+            "noise_model": self.noise_model,
+            "nmn_recipe": self.recipe,
+            "miss_rate": self.miss_rate,
+            "false_rate": self.false_rate,
+            "epochs": self.epochs,
+            "fold_epochs": self.fold_epochs,
+            "recipe_epochs": self.recipe_epochs,
+            "hidden": tuple(self.hidden_layers),
+            "batch_size": self.batch_size,
+            "learning_rate": self.learning_rate,
+            "optimizer": self.optimizer,
+            "weight_decay": self.weight_decay,
+            "dropout": self.dropout,
+            "standardise": self.standardise,
+            "validation_share": self.validation_share,
+            "test_share": 0,
+            "patience": self.patience,
+            "seed": _seed(self.random_state),
+            "threads": self.threads,
+            "device": self.device,
+        }
+        return settings | {str(k).replace("-", "_"): v for k, v in (self.options or {}).items()}
+
+    def _hide_unknown(self, labels: _labels.Labels, rows: npt.NDArray[np.int64]) -> None:
+        """Give issues the numbers of rows of y, and leave out labels that nobody has given."""
+        issues = self._trained.issues
+        if issues is None:
+            return
+        issues["row"] = rows[issues["row"]]
+        if labels.matrix is not None and labels.some_unknown():
+            given = labels.matrix[issues["row"], issues["class"]] != _labels.UNKNOWN
+            self._trained.issues = {k: v[given] for k, v in issues.items()}
+
+    @property
+    def noise_rates_(self) -> Any:
+        """Noise rates of the classes."""
+        rates = self._fitted().rates
+        if rates is None:
+            raise AttributeError(
+                "noise_rates_ are of trainings that estimate or learn them, and this had no noise model: leave out arm"
+            )
+        classes = self.classes_[1:] if self._is_binary() else self.classes_
+        return _table({"class": classes, **rates})
+
+    @property
+    def label_issues_(self) -> Any:
+        """Labels that are probably wrong, the surest first."""
+        issues = self._fitted().issues
+        if issues is None:
+            raise AttributeError(
+                "label_issues_ needs scores of rows by nets that have not seen them: leave out arm, recipe and rates, "
+                "or pass recipe='estimate', and min_error other than None"
+            )
+        out = {"row": issues["row"]}
+        if self._form != "one":
+            out |= {"label": self.classes_[issues["class"]], "given": issues["given"]}
+        elif "suggested" in issues:
+            out |= {"given": self.classes_[issues["given"]], "suggested": self.classes_[issues["suggested"]]}
+        else:
+            out |= {"given": self.classes_[issues["given"]], "suggested": self.classes_[1 - issues["given"]]}
+        return _table(out | {"p_wrong": issues["p_wrong"]})
+
+    def _fitted(self) -> _training.Trained:
+        trained: _training.Trained | None = self.__dict__.get("_trained")
+        if trained is None:
+            raise _estimator.not_fitted(self)
+        return trained
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Report whether `fit` was called."""
+        return "_trained" in self.__dict__
+
+    def _is_binary(self) -> bool:
+        return self._form == "one" and len(self.classes_) == 2
+
+    def _probabilities(self, X: Any) -> npt.NDArray[np.float32]:
+        """Return p(y=1) of each column of the net."""
+        trained = self._fitted()
+        X = _open(X)
+        shape = _arrays.shape_of(X, "X")
+        _estimator.check_matrix(shape)
+        _estimator.check_feature_names(self, X)
+        if shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
+                f"input: pass the columns that it was fitted on"
+            )
+        columns = 1 if self._is_binary() else len(self.classes_)
+        return _training.probabilities(trained.model, X, self.threads, columns)
+
+    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
+        """Return the probability that each class holds.
+
+        Parameters
+        ----------
+        X : array, memory map or DataFrame of shape (n_samples, n_features), or path of a .npy
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Of the true labels, not of the noisy ones. Rows sum up to 1 where each row has one class.
+        """
+        return self._as_probabilities(self._probabilities(X))
+
+    def _as_probabilities(self, p: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
+        if self._is_binary():
+            wide = p.astype(np.float64)
+            return np.hstack([1 - wide, wide])
+        return _training.shares(p) if self._form == "one" else p
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return how far each class is from being predicted, in log-odds.
+
+        Parameters
+        ----------
+        X : array, memory map or DataFrame of shape (n_samples, n_features), or path of a .npy
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Above 0 where `predict` says so; of several classes that exclude each other the largest is predicted.
+        """
+        p = self._probabilities(X).astype(np.float64)
+        if self._form == "one" and not self._is_binary():
+            return _logit(p)
+        out = _logit(p) - _logit(np.asarray(self._cut()))
+        return np.asarray(out[:, 0] if self._is_binary() else out)
+
+    def _cut(self) -> float:
+        if self.threshold == "auto":
+            return 0.5 if self._form == "one" else self.threshold_
+        cut = _number(self.threshold)
+        if not 0 < cut < 1:
+            raise ValueError(f"threshold is {self.threshold!r}, want 'auto' or a probability between 0 and 1")
+        return cut
+
+    def predict(self, X: Any) -> Any:
+        """Return the labels of each row.
+
+        Parameters
+        ----------
+        X : array, memory map or DataFrame of shape (n_samples, n_features), or path of a .npy
+            Features.
+
+        Returns
+        -------
+        ndarray or list of lists
+            In the form that `fit` was given: an indicator matrix of 0 and 1, a list of names for each row, or one
+            class for each row.
+        """
+        p = self._probabilities(X)
+        if self._form == "one" and not self._is_binary():
+            return self.classes_[p.argmax(axis=1)]
+        cut = self._cut()
+        if self._is_binary():
+            return self.classes_[(p[:, 0] > cut).astype(np.int64)]
+        holds = p.astype(np.float64) > cut
+        if self._form == "names":
+            return [[c.item() if isinstance(c, np.generic) else c for c in self.classes_[row]] for row in holds]
+        return holds.astype(np.int64)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the share of rows whose labels are all predicted as they are in y.
+
+        Parameters
+        ----------
+        X : array, memory map or DataFrame of shape (n_samples, n_features), or path of a .npy
+            Features.
+        y : array, Series, DataFrame, sparse matrix, lists or path of a .npy
+            Labels, as for `fit`; unknown ones are not asked about.
+
+        Returns
+        -------
+        float
+        """
+        self._fitted()
+        predicted = self.predict(X)
+        if self._form == "one":
+            given = _labels.labels_of(y, classes=_all_classes(y, self.classes_), name="y", one=True)
+            assert given.numbers is not None
+            known = given.numbers >= 0
+            return float(np.mean(given.classes[given.numbers[known]] == np.asarray(predicted)[known]))
+        names = list(self.classes_)
+        want = _labels.labels_of(y, classes=names, name="y").indicator()
+        got = _labels.labels_of(predicted, classes=names).indicator() if self._form == "names" else predicted
+        _estimator.check_same_rows(len(got), len(want))
+        return float(np.mean(((got == want) | (want == _labels.UNKNOWN)).all(axis=1)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the estimator, with its net and tables, to one file.
+
+        Parameters
+        ----------
+        path : path
+            The file, which appears when it is whole.
+        """
+        trained = self._fitted()
+        state = {
+            "format": 1,
+            "params": {k: _plain(v) for k, v in self.get_params().items()},
+            "form": self._form,
+            "classes": _plain(self.classes_),
+            "features": self.n_features_in_,
+            "names": _plain(getattr(self, "feature_names_in_", None)),
+            "threshold": trained.threshold,
+            "rates": _columns(trained.rates),
+            "issues": _columns(trained.issues),
+        }
+        text = json.dumps(state)
+        aside = f"{os.fspath(path)}.{os.getpid()}.part"
+        try:
+            with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as file:
+                file.writestr(_STATE, text)
+                file.writestr(_MODEL, trained.model)
+            os.replace(aside, path)
+        finally:
+            if os.path.exists(aside):
+                os.remove(aside)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> NoisyLabelClassifier:
+        """Read an estimator that `save` has written. Nothing in the file is executed.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        NoisyLabelClassifier
+
+        Raises
+        ------
+        FileNotFoundError
+            Where there is no such file.
+        ValueError
+            Where it is not one that `save` has written.
+        """
+        name = _arrays.checked_path(path, "path")
+        try:
+            with zipfile.ZipFile(name) as file:
+                state = json.loads(file.read(_STATE))
+                model = file.read(_MODEL)
+            if state["format"] != 1:
+                raise ValueError(f"of format {state['format']}, which a later version writes")
+            out = cls(**state["params"])
+            out._form = str(state["form"])
+            out.classes_ = _labels._vector(state["classes"])
+            out.n_features_in_ = int(state["features"])
+            out.threshold_ = float(state["threshold"])
+            if state["names"] is not None:
+                out.feature_names_in_ = np.asarray(state["names"], dtype=object)
+            tables = (_arrays_of(state["rates"]), _arrays_of(state["issues"]))
+            out._trained = _training.Trained(model, out.threshold_, *tables)
+        except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
+            raise ValueError(
+                f"path: {name!r} is no file of {cls.__name__}.save ({error}): name one, or fit again"
+            ) from error
+        return out
+
+
+def _open(X: Any) -> Any:
+    """Map a `.npy` that is named into memory."""
+    if not _arrays.is_path(X):
+        return X
+    path = _arrays.checked_path(X, "X")
+    if not path.endswith(".npy"):
+        raise ValueError(
+            f"X: {os.path.basename(path)!r} is no .npy: convert it by `nmn features FILE --output x.npy`"
+        )
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise ValueError(f"X: {path!r} cannot be read, {error}: write it by numpy.save") from error
+
+
+def _seed(random_state: Any) -> int | None:
+    if random_state is None or isinstance(random_state, (int, np.integer)):
+        return None if random_state is None else int(random_state)
+    if hasattr(random_state, "randint"):
+        return int(random_state.randint(1, 2**31 - 1))
+    if hasattr(random_state, "integers"):
+        return int(random_state.integers(1, 2**31 - 1))
+    raise ValueError(f"random_state is {random_state!r}: pass an integer, a RandomState, or None for the seed 1")
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _logit(p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return log-odds, finite also where a probability has been rounded to 0 or 1."""
+    p = np.clip(p, 1e-38, None)
+    return np.asarray(np.log(p) - np.log(np.maximum(1 - p, 2.0**-25)))
+
+
+def _all_classes(y: Any, classes: npt.NDArray[Any]) -> list[Any]:
+    """Return the classes with those that occur in y alone behind them: predictions of these are wrong."""
+    known = [c.item() if isinstance(c, np.generic) else c for c in classes]
+    found = _labels.labels_of(y, name="y", one=True).classes
+    plain = [c.item() if isinstance(c, np.generic) else c for c in found]
+    return known + [c for c in plain if c not in set(known) and c != _labels.UNKNOWN]
+
+
+def _table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """Return columns as a DataFrame where pandas is there, else as a structured array."""
+    try:
+        import pandas
+    except ImportError:
+        kinds = [(name, values.dtype if values.dtype.kind != "U" else "O") for name, values in columns.items()]
+        out = np.empty(len(next(iter(columns.values()))), dtype=kinds)
+        for name, values in columns.items():
+            out[name] = values
+        return out
+    return pandas.DataFrame(dict(columns))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON holds it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if hasattr(value, "to_numpy"):
+        return np.column_stack([value["q01"], value["q10"]]).tolist()
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, Sequence):
+        return [_plain(v) for v in value]
+    return None
+
+
+def _columns(table: Mapping[str, npt.NDArray[Any]] | None) -> dict[str, Any] | None:
+    return None if table is None else {k: [v.dtype.str, v.tolist()] for k, v in table.items()}
+
+
+def _arrays_of(table: Mapping[str, Any] | None) -> dict[str, npt.NDArray[Any]] | None:
+    if table is None:
+        return None
+    return {str(k): np.asarray(v, dtype="O" if "O" in d else d) for k, (d, v) in table.items()}

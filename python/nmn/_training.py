@@ -1,0 +1,282 @@
+"""A training of the program on arrays, and what it leaves behind that an estimator keeps."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import dataclasses
+import io
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nmn import _arrays, _program
+from nmn._errors import NmnError
+
+#: Least free memory for which scratch folders lie in it.
+_ROOM = 512 << 20
+
+_SAFE = re.compile(r"[^\W_][\w .:+()/-]{0,200}")
+
+
+@contextlib.contextmanager
+def quick_scratch(size: int) -> Iterator[Path]:
+    """Give a temporary folder that is removed whatever happens, in memory where `size` bytes leave much of that.
+
+    Files that a training writes are synced one by one, which a disk makes much slower than the training of some
+    hundred rows. ``TMPDIR`` names another place.
+    """
+    memory = "/dev/shm"
+    fits = False
+    if sys.platform.startswith("linux") and not os.environ.get("TMPDIR"):
+        with contextlib.suppress(OSError):
+            fits = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM + 4 * size
+    if not fits:
+        with _program.scratch() as folder:
+            yield folder
+        return
+    folder = Path(tempfile.mkdtemp(prefix="nmn-", dir=memory))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@dataclasses.dataclass
+class Trained:
+    """What is left of a training."""
+
+    model: bytes
+    threshold: float
+    rates: dict[str, npt.NDArray[Any]] | None
+    issues: dict[str, npt.NDArray[Any]] | None
+
+
+def safe_names(names: Sequence[str]) -> list[str]:
+    """Return names of classes as the program takes them: as they are, or numbers where one would be misread."""
+    if len(set(names)) == len(names) and all(_SAFE.fullmatch(n) and n == n.strip() for n in names):
+        return list(names)
+    return [f"class {k + 1}" for k in range(len(names))]
+
+
+def flags(settings: Mapping[str, Any]) -> list[str]:
+    """Return settings as flags: ``learning_rate=0.1`` is ``--learning-rate=0.1``.
+
+    Raises
+    ------
+    TypeError
+        For a value that no flag can hold.
+    """
+    out = []
+    for name, value in settings.items():
+        if value is None:
+            continue
+        out.append(f"--{str(name).lstrip('-').replace('_', '-')}={_flag(name, value)}")
+    return out
+
+
+def _flag(name: str, value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    if isinstance(value, Mapping):
+        return ",".join(f"{k}={_flag(name, v)}" for k, v in value.items())
+    if isinstance(value, (Sequence, np.ndarray)):
+        return ",".join(_flag(name, v) for v in value)
+    raise TypeError(f"{name} is {value!r}: pass a number, a text, or several of them")
+
+
+@dataclasses.dataclass
+class Job:
+    """A training: files of features and labels, names of classes, settings, and where it is done."""
+
+    features: str
+    labels: npt.NDArray[Any]
+    names: list[str]
+    settings: dict[str, Any]
+    rates: Any = None
+    run_folder: str | None = None
+    min_error: float | None = 0.5
+    exclusive: npt.NDArray[np.int64] | None = None
+    progress: str | None = None
+
+    def run(self, folder: Path) -> Trained:
+        """Train in a scratch folder, or in the run folder where there is one."""
+        run = Path(self.run_folder) if self.run_folder else folder / "run"
+        vocabulary = folder / "classes.txt"
+        vocabulary.write_text("".join(f"{n}\n" for n in self.names), encoding="utf-8")
+        labels = _arrays.as_npy(self.labels, folder, "Y", dtypes=("u1",))
+        settings = dict(self.settings)
+        if self.run_folder is None:
+            settings.setdefault("checkpoint_epochs", 0)
+        if self.rates is not None:
+            settings["rates"] = self._rates_file(folder)
+        arguments = ["train", f"--features={self.features}", f"--labels={labels}", f"--vocab={vocabulary}"]
+        arguments += [f"--run-dir={run}", "--json", *flags(settings)]
+        names = {self.features: "X", labels: "y", str(vocabulary): "the classes"}
+        result = json.loads(_program.call(arguments, progress=self.progress, names=names))
+        return self._kept(run, folder, result)
+
+    def _rates_file(self, folder: Path) -> str:
+        if isinstance(self.rates, str) and re.fullmatch(r"folds:\d+|online", self.rates):
+            return self.rates
+        if _arrays.is_path(self.rates):
+            return _arrays.checked_path(self.rates, "rates")
+        q01, q10 = rates_of(self.rates, len(self.names))
+        path = folder / "rates.csv"
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["word", "q01", "q10"])
+            writer.writerows(zip(self.names, map(repr, q01), map(repr, q10)))
+        return str(path)
+
+    def _kept(self, run: Path, folder: Path, result: Mapping[str, Any]) -> Trained:
+        best = run / "last.safetensors"
+        threshold = result.get("threshold")
+        if threshold is None:
+            threshold = result.get("evaluation", {}).get("plug_in_threshold", 0.5)
+        return Trained(
+            model=best.read_bytes(),
+            threshold=float(threshold),
+            rates=self._rates(run),
+            issues=self._issues(run, folder),
+        )
+
+    def _rates(self, run: Path) -> dict[str, npt.NDArray[Any]] | None:
+        for path in (run / "recipe" / "rates.csv", run / "q.csv"):
+            if path.exists():
+                table = read_table(path)
+                if len(table["q01"]) == len(self.names):
+                    return {k: _numbers(table[k]) for k in _RATES if k in table} | {
+                        "remarks": np.asarray(table.get("remarks", [""] * len(self.names)), object)
+                    }
+        return None
+
+    def _issues(self, run: Path, folder: Path) -> dict[str, npt.NDArray[Any]] | None:
+        recipe = run / "recipe"
+        scores = recipe / "oof-noise.csv"
+        logits = ["--logits", f"--rates={recipe / 'rates.csv'}"]
+        if not scores.exists():
+            scores, logits = recipe / "oof.csv", ["--logits", f"--rates={recipe / 'rates.csv'}", "--calibrate"]
+        if self.min_error is None or not scores.exists():
+            return None
+        if self.exclusive is not None and len(self.names) > 1:
+            return self._exclusive_issues(scores, folder)
+        suspects = recipe / "audit.csv"
+        if self.min_error != 0.5:
+            suspects = folder / "suspects.csv"
+            arguments = ["audit", f"--scores={scores}", f"--labels={recipe / 'labels.csv'}", *logits]
+            arguments += [f"--suspects={suspects}", f"--min-error={max(float(self.min_error), 1e-12)!r}", "--page="]
+            _program.call([*arguments, "--top=1", "--json"])
+        table = read_table(suspects)
+        place = {n: k for k, n in enumerate(self.names)}
+        return {
+            "row": np.asarray(table["id"], np.int64) - 1,
+            "class": np.asarray([place[w] for w in table["word"]], np.int64),
+            "given": np.asarray(table["given"], np.int64),
+            "p_wrong": np.asarray(table["p_wrong"], np.float64),
+        }
+
+    def _exclusive_issues(self, scores: Path, folder: Path) -> dict[str, npt.NDArray[Any]] | None:
+        """Rank rows of which each has one class, by the matrix of noise between classes."""
+        assert self.exclusive is not None
+        p = sigmoid(np.loadtxt(scores, delimiter=",", skiprows=1, ndmin=2)[:, 1:])
+        files = [_arrays.as_npy(shares(p), folder, "scores"), _arrays.as_npy(self.exclusive, folder, "numbers")]
+        rows = folder / "rows.csv"
+        arguments = ["audit", f"--scores={files[0]}", f"--labels={files[1]}", f"--rows={rows}", "--json", "--top=1"]
+        try:
+            _program.call(arguments)
+        except NmnError:  # too few rows to tell of noise between classes
+            return None
+        table = read_table(rows)
+        found = [i for i, k in enumerate(table["kind"]) if k == "class"]
+        p_wrong = np.asarray([table["p_wrong"][i] for i in found], np.float64)
+        out = {
+            "row": np.asarray([table["id"][i] for i in found], np.int64) - 1,
+            "given": np.asarray([table["word"][i] for i in found], np.int64),
+            "suggested": np.asarray([table["suggested"][i] or table["word"][i] for i in found], np.int64),
+            "p_wrong": p_wrong,
+        }
+        order = np.argsort(-p_wrong, kind="stable")
+        order = order[p_wrong[order] >= float(self.min_error or 0)]
+        return {k: v[order] for k, v in out.items()}
+
+
+_RATES = ("q01", "q10", "q01_low", "q01_high", "q10_low", "q10_high", "labels")
+
+
+def _numbers(column: Sequence[str]) -> npt.NDArray[np.float64]:
+    return np.asarray([float(v) if v else np.nan for v in column])
+
+
+def read_table(path: Path) -> dict[str, list[str]]:
+    """Return the columns of a CSV file by name."""
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    return {name: [r[i] for r in rows[1:]] for i, name in enumerate(rows[0])}
+
+
+def rates_of(rates: Any, classes: int) -> tuple[list[float], list[float]]:
+    """Return q01 and q10 of each class, from a table, a matrix with two columns, or two numbers for all.
+
+    Raises
+    ------
+    ValueError
+        Where they are not that many probabilities.
+    """
+    if hasattr(rates, "columns") and {"q01", "q10"} <= set(rates.columns):
+        rates = np.column_stack([rates["q01"], rates["q10"]])
+    try:
+        q = np.asarray(rates, np.float64)
+    except (TypeError, ValueError):
+        q = np.empty(0)
+    if q.shape == (2,):
+        q = np.tile(q, (classes, 1))
+    if q.shape != (classes, 2) or not ((q >= 0) & (q < 1)).all():
+        raise ValueError(
+            f"rates is {rates!r}: pass a table with the columns q01 and q10, a matrix of {classes} rows of both, two "
+            f"probabilities below 1 for all classes, the path of a file, or 'folds:5'"
+        )
+    return q[:, 0].tolist(), q[:, 1].tolist()
+
+
+def sigmoid(logits: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return 1 / (1 + exp(-x)) without overflow."""
+    positive = np.exp(-np.logaddexp(0, -logits.astype(np.float64)))
+    return np.asarray(positive, np.float64)
+
+
+def shares(p: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return probabilities of single classes as shares of their sum, which are even where all are 0."""
+    p = p.astype(np.float64)
+    total = p.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(p, total, out=np.full_like(p, 1 / p.shape[1]), where=total > 0))
+
+
+def probabilities(model: bytes, X: Any, threads: int | None, classes: int) -> npt.NDArray[np.float32]:
+    """Return p(y=1) of each class for each row, as ``nmn predict`` computes it."""
+    size = len(model) + int(np.prod(getattr(X, "shape", (0,)))) * 8
+    with quick_scratch(size) as folder:
+        features = _arrays.as_npy(X, folder, "X")
+        path = folder / "model.safetensors"
+        path.write_bytes(model)
+        arguments = ["predict", str(path), features, "--format=csv", "--quiet", *flags({"threads": threads})]
+        text = _program.call([*arguments, "--max-bad-samples=0"], names={features: "X", str(path): "the model"})
+        table = np.loadtxt(
+            io.StringIO(text), np.float64, delimiter=",", skiprows=1, usecols=range(1, classes + 1), ndmin=2
+        )
+    return table.astype(np.float32)
