@@ -258,8 +258,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
             raise ValueError("y holds no known label at all: pass 1 and 0, or names, for some rows at least")
         if labels.exclusive and len(labels.classes) < 2:
             raise ValueError(
-                f"y holds only one class, {labels.classes[0]!r}, in {len(labels)} samples: a classifier needs rows "
-                f"of at least two; several labels for each row go into a matrix or lists"
+                f"y holds only one class, {_plain(labels.classes[0])!r}, in {len(labels)} samples: a classifier needs "
+                f"rows of at least two; several labels for each row go into a matrix or lists"
             )
         if self.empty_classes not in ("error", "keep"):
             raise ValueError(f"empty_classes is {self.empty_classes!r}, want 'error' or 'keep'")
@@ -279,8 +279,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
         if len(empty):
             more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
             raise ValueError(
-                f"y has no row with the class {empty[0]!r}{more}, and nothing can be learned of it: leave out its "
-                f"column, or pass empty_classes='keep'"
+                f"y has no row with the class {_plain(empty[0])!r}{more}, and nothing can be learned of it: leave "
+                f"out its column, or pass empty_classes='keep'"
             )
 
     def _train(

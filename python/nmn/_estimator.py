@@ -77,14 +77,14 @@ class Parameters:
 
         return Tags(
             estimator_type="classifier",
-            target_tags=TargetTags(required=True, multi_output=True),
+            target_tags=TargetTags(required=True),
             classifier_tags=ClassifierTags(multi_label=True),
             input_tags=InputTags(),
         )
 
     def _more_tags(self) -> dict[str, Any]:
         """Return the same for releases before 1.6."""
-        return {"requires_y": True, "multilabel": True, "multioutput": True}
+        return {"requires_y": True, "multilabel": True}
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -63,9 +63,19 @@ class Trained:
 
 def safe_names(names: Sequence[str]) -> list[str]:
     """Return names of classes as the program takes them: as they are, or numbers where one would be misread."""
-    if len(set(names)) == len(names) and all(_SAFE.fullmatch(n) and n == n.strip() for n in names):
-        return list(names)
+    named = [f"class {n}" if _is_number(n) else n for n in names]
+    if len(set(named)) == len(named) and all(_SAFE.fullmatch(n) and n == n.strip() for n in named):
+        return named
     return [f"class {k + 1}" for k in range(len(names))]
+
+
+def _is_number(text: str) -> bool:
+    """Report whether a name in the header of a table would be taken for a value."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def flags(settings: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,421 @@
+"""The estimator has the numbers of the command line, and behaves as scikit-learn's estimators do."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import nmn
+from nmn import _training
+from nmn._program import program
+
+#: Settings under which a fit lasts some tenths of a second.
+QUICK: dict[str, Any] = {
+    "hidden_layers": (16,),
+    "rates": "folds:2",
+    "fold_epochs": 3,
+    "epochs": 3,
+    "learning_rate": 0.02,
+}
+
+#: Settings under which a fit learns what there is to learn.
+LONGER: dict[str, Any] = {**QUICK, "fold_epochs": 12, "epochs": 12}
+
+
+def data(rows: int = 240, classes: int = 3, seed: int = 0) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return features and a matrix of labels that they tell."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, 6)).astype(np.float32)
+    return X, (X[:, :classes] + 0.3 * random.normal(size=(rows, classes)) > 0.4).astype(np.uint8)
+
+
+def blobs(rows: int = 240, seed: int = 0) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return features of four classes, the classes, and these with a fifth of them redrawn."""
+    random = np.random.default_rng(seed)
+    classes = random.integers(4, size=rows)
+    X = 3 * np.eye(4)[classes] + random.normal(size=(rows, 4))
+    noisy = classes.copy()
+    redrawn = random.random(rows) < 0.2
+    noisy[redrawn] = random.integers(4, size=redrawn.sum())
+    return X, classes, noisy
+
+
+@pytest.fixture
+def quick_path() -> Iterator[pathlib.Path]:
+    """Give a folder where the many files of a run are written fast."""
+    with _training.quick_scratch(0) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def fitted() -> nmn.NoisyLabelClassifier:
+    return nmn.NoisyLabelClassifier(**QUICK).fit(*data())
+
+
+def left_behind() -> set[str]:
+    """Return the scratch folders of this user."""
+    places = {tempfile.gettempdir(), "/dev/shm"}
+    return {
+        str(p)
+        for place in places
+        if os.path.isdir(place)
+        for p in pathlib.Path(place).glob("nmn-*")
+        if p.is_dir() and (p / "X.npy").exists()
+    }
+
+
+def on_the_command_line(folder: pathlib.Path, X: Any, Y: Any, *flags: str) -> npt.NDArray[Any]:
+    """Train and predict as a user of the command line does."""
+    np.save(folder / "x.npy", X)
+    np.save(folder / "y.npy", Y)
+    run = [program(), "train", "--features", "x.npy", "--labels", "y.npy", "--run-dir", "run", "--quiet", *flags]
+    subprocess.run(run, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    predict = [program(), "predict", "run", "x.npy", "--format", "csv", "--quiet"]
+    text = subprocess.run(predict, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return np.loadtxt(text.splitlines(), delimiter=",", skiprows=1, ndmin=2)[:, 1:].astype(np.float32)
+
+
+def test_numbers_are_those_of_the_command_line(quick_path: pathlib.Path) -> None:
+    X, Y = data(150)
+    want = on_the_command_line(quick_path, X, Y, "--validation-share=0", "--test-share=0", "--checkpoint-epochs=0")
+    model = nmn.NoisyLabelClassifier().fit(X, Y)
+    assert model.predict_proba(X).tobytes() == want.tobytes()
+    rates = _training.read_table(quick_path / "run" / "recipe" / "rates.csv")
+    np.testing.assert_array_equal(np.asarray(model.noise_rates_["q01"]), np.asarray(rates["q01"], float))
+    issues = _training.read_table(quick_path / "run" / "recipe" / "audit.csv")
+    np.testing.assert_array_equal(model.label_issues_["row"], np.asarray(issues["id"], int) - 1)
+    np.testing.assert_array_equal(model.label_issues_["p_wrong"], np.asarray(issues["p_wrong"], float))
+
+
+def test_settings_are_those_of_the_command_line(quick_path: pathlib.Path) -> None:
+    X, Y = data()
+    flags = ["--test-share=0", "--validation-share=0.25", "--arm=nmn-fd", "--hidden=8,4", "--epochs=4", "--seed=7"]
+    flags += ["--batch-size=32", "--learning-rate=0.01", "--optimizer=adamw", "--weight-decay=0.02", "--dropout=0.1"]
+    flags += ["--standardise=false", "--patience=2", "--miss-rate=0.2,0.1,0.3", "--false-rate=0.05", "--ema=0.9"]
+    want = on_the_command_line(quick_path, X, Y, *flags)
+    model = nmn.NoisyLabelClassifier(
+        arm="nmn-fd",
+        hidden_layers=(8, 4),
+        epochs=4,
+        random_state=7,
+        batch_size=32,
+        learning_rate=0.01,
+        optimizer="adamw",
+        weight_decay=0.02,
+        dropout=0.1,
+        standardise=False,
+        validation_share=0.25,
+        patience=2,
+        miss_rate=[0.2, 0.1, 0.3],
+        false_rate=0.05,
+        threads=1,
+        device="cpu",
+        options={"ema": 0.9},
+    ).fit(X, Y)
+    assert model.predict_proba(X).tobytes() == want.tobytes()
+    assert not hasattr(model, "label_issues_")
+
+
+def test_known_rates_are_held() -> None:
+    X, Y = data()
+    rates = [(0.3, 0.05), (0.1, 0.02), (0.2, 0.01)]
+    model = nmn.NoisyLabelClassifier(recipe="estimate", rates=rates, hidden_layers=(), epochs=2).fit(X, Y)
+    np.testing.assert_allclose(np.asarray(model.noise_rates_["q01"]), [0.3, 0.1, 0.2], rtol=1e-6)
+    with pytest.raises(ValueError, match="matrix of 3 rows"):
+        nmn.NoisyLabelClassifier(rates=[(0.1, 0.2)] * 2).fit(X, Y)
+
+
+def test_forms_of_features_do_not_matter(fitted: nmn.NoisyLabelClassifier, tmp_path: pathlib.Path) -> None:
+    X, Y = data()
+    want = fitted.predict_proba(X)
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    for given in (str(tmp_path / "x.npy"), tmp_path / "x.npy", np.load(tmp_path / "x.npy", mmap_mode="r"), X.tolist()):
+        np.testing.assert_array_equal(fitted.predict_proba(given), want)
+    again = nmn.NoisyLabelClassifier(**QUICK).fit(tmp_path / "x.npy", tmp_path / "y.npy")
+    np.testing.assert_array_equal(again.predict_proba(np.asfortranarray(X)), want)
+
+
+def test_threshold_and_decision(fitted: nmn.NoisyLabelClassifier) -> None:
+    X, Y = data()
+    p, holds = fitted.predict_proba(X), fitted.predict(X)
+    np.testing.assert_array_equal(holds, p > fitted.threshold_)
+    np.testing.assert_array_equal(fitted.decision_function(X) > 0, holds == 1)
+    assert fitted.score(X, Y) == np.mean((holds == Y).all(axis=1)) > 0.5
+    fitted_at = nmn.NoisyLabelClassifier(**QUICK, threshold=0.9).fit(X, Y)
+    np.testing.assert_array_equal(fitted_at.predict(X), p > 0.9)
+
+
+def test_one_class_each() -> None:
+    X, classes, noisy = blobs()
+    names = np.array(["ant", "bee", "cat", "dog"])
+    model = nmn.NoisyLabelClassifier(**LONGER).fit(X, names[noisy])
+    assert list(model.classes_) == list(names)
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    np.testing.assert_array_equal(names[p.argmax(axis=1)], model.predict(X))
+    np.testing.assert_array_equal(p.argmax(axis=1), model.decision_function(X).argmax(axis=1))
+    assert model.score(X, names[classes]) > 0.9
+    issues = model.label_issues_
+    rows = np.asarray(issues["row"])
+    assert np.mean(classes[rows] != noisy[rows]) > 0.9
+    np.testing.assert_array_equal(np.asarray(issues["given"]), names[noisy[rows]])
+    assert np.mean(np.asarray(issues["suggested"]) == names[classes[rows]]) > 0.8
+    assert (np.diff(np.asarray(issues["p_wrong"])) <= 0).all()
+
+
+def test_two_classes() -> None:
+    X, _, noisy = blobs()
+    y = np.where(noisy > 1, "yes", "no")
+    model = nmn.NoisyLabelClassifier(**LONGER).fit(X, y)
+    p = model.predict_proba(X)
+    assert p.shape == (len(X), 2)
+    assert model.decision_function(X).shape == (len(X),)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[p.argmax(axis=1)])
+    np.testing.assert_array_equal(model.predict(X) == "yes", model.decision_function(X) > 0)
+    assert len(model.noise_rates_) == 1
+    issues = model.label_issues_
+    np.testing.assert_array_equal(np.asarray(issues["given"]), y[np.asarray(issues["row"])])
+    assert (np.asarray(issues["given"]) != np.asarray(issues["suggested"])).all()
+    strict = nmn.NoisyLabelClassifier(**LONGER, threshold=0.9).fit(X, y)
+    np.testing.assert_array_equal(strict.predict(X) == "yes", p[:, 1] > np.float32(0.9))
+
+
+def test_lists_of_names(fitted: nmn.NoisyLabelClassifier) -> None:
+    X, Y = data()
+    names = np.array(["sky", "sea, rough", "sun"])  # columns are sorted
+    order = np.argsort(names)
+    lists = [list(names[row == 1]) for row in Y]
+    model = nmn.NoisyLabelClassifier(**QUICK).fit(X, lists)
+    assert list(model.classes_) == sorted(names)
+    plain = nmn.NoisyLabelClassifier(**QUICK).fit(X, Y[:, order])
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    got = model.predict(X)
+    assert got == [list(names[order][row == 1]) for row in plain.predict(X)]
+    assert set(np.asarray(model.label_issues_["label"])) <= set(names)
+    assert model.score(X, got) == 1
+    ordered = nmn.NoisyLabelClassifier(**QUICK, classes=list(names)).fit(X, lists)
+    np.testing.assert_array_equal(ordered.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_unknown_labels() -> None:
+    X, Y = data()
+    holes = Y.astype(float)
+    holes[::3] = np.nan
+    holes[1, 1] = np.nan
+    model = nmn.NoisyLabelClassifier(**QUICK, min_error=0).fit(X, holes)
+    known = ~np.isnan(holes).all(axis=1)
+    plain = nmn.NoisyLabelClassifier(**QUICK).fit(X[known], np.nan_to_num(holes[known]))
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    issues = model.label_issues_
+    asked = set(zip(np.asarray(issues["row"]).tolist(), np.asarray(issues["label"]).tolist()))
+    assert len(asked) > 100
+    assert not any(np.isnan(holes[row, label]) for row, label in asked)
+    assert all(Y[r, k] == g for r, k, g in zip(issues["row"], issues["label"], issues["given"]))
+
+
+def test_wrong_labels_come_first() -> None:
+    X, Y = data(600)
+    random = np.random.default_rng(3)
+    wrong = (Y == 1) & (random.random(Y.shape) < 0.3)
+    model = nmn.NoisyLabelClassifier(**LONGER, min_error=0).fit(X, np.where(wrong, 0, Y))
+    first = model.label_issues_[: int(wrong.sum() / 2)]
+    assert np.mean(wrong[np.asarray(first["row"]), np.asarray(first["label"])]) > 0.8
+    rates = model.noise_rates_
+    assert np.abs(np.asarray(rates["q01"]) - 0.3).mean() < 0.15
+    assert (np.asarray(rates["q01_low"]) <= np.asarray(rates["q01_high"])).all()
+
+
+def test_saved_and_pickled(fitted: nmn.NoisyLabelClassifier, tmp_path: pathlib.Path) -> None:
+    X, _ = data()
+    want = fitted.predict_proba(X)
+    fitted.save(tmp_path / "model.nmn")
+    assert [p.name for p in tmp_path.iterdir()] == ["model.nmn"]
+    for again in (nmn.NoisyLabelClassifier.load(tmp_path / "model.nmn"), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(again.predict_proba(X), want)
+        np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+        np.testing.assert_array_equal(np.asarray(again.label_issues_), np.asarray(fitted.label_issues_))
+        np.testing.assert_array_equal(np.asarray(again.noise_rates_["q10"]), np.asarray(fitted.noise_rates_["q10"]))
+        assert again.get_params()["fold_epochs"] == 3
+    for broken in (b"", b"PK", (tmp_path / "model.nmn").read_bytes()[:-50]):
+        (tmp_path / "broken.nmn").write_bytes(broken)
+        with pytest.raises(ValueError, match=r"is no file of NoisyLabelClassifier\.save"):
+            nmn.NoisyLabelClassifier.load(tmp_path / "broken.nmn")
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        nmn.NoisyLabelClassifier.load(tmp_path / "none.nmn")
+    with pytest.raises(ValueError, match="not fitted yet"):
+        nmn.NoisyLabelClassifier().save(tmp_path / "none.nmn")
+
+
+def test_a_run_folder_is_kept(quick_path: pathlib.Path) -> None:
+    X, Y = data()
+    before = left_behind()
+    model = nmn.NoisyLabelClassifier(**QUICK, run_folder=quick_path / "run").fit(X, Y)
+    for name in ("config.yaml", "report.html", "last.safetensors", "q.csv"):
+        assert (quick_path / "run" / name).exists()
+    assert (quick_path / "run" / "vocabulary.txt").read_text().startswith("class 0")
+    np.testing.assert_array_equal(model.predict_proba(X), nmn.NoisyLabelClassifier(**QUICK).fit(X, Y).predict_proba(X))
+    with pytest.raises(nmn.UsageError):  # of another run
+        nmn.NoisyLabelClassifier(**(QUICK | {"learning_rate": 0.1}), run_folder=quick_path / "run").fit(X, Y)
+    assert left_behind() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        (lambda X, Y: (X, Y[1:]), ValueError, "inconsistent numbers of samples: X has 240 rows and y 239"),
+        (lambda X, Y: (X, Y * 0), ValueError, r"y has no row with the class 0 and 2 more.*empty_classes='keep'"),
+        (lambda X, Y: (X, Y * [1, 0, 1]), ValueError, r"y has no row with the class 1,.*leave out its column"),
+        (lambda X, Y: (X, Y.astype(int) * 0 - 1), ValueError, "y holds no known label at all"),
+        (lambda X, Y: (X, np.ones(len(Y))), ValueError, "y holds only one class, 1.0"),
+        (lambda X, Y: (np.where(X > 2, np.inf, X), Y), ValueError, r"X contains infinity at row \d+, column \d: leave"),
+        (lambda X, Y: (np.where(X > 2, np.nan, X), Y), ValueError, r"X contains NaN at row \d+, column \d: leave"),
+        (lambda X, Y: (np.where(X > 2, {}, X), Y), TypeError, r"X .* with \{\} at row \d+, column \d; .*convert"),
+        (lambda X, Y: (X[:, 0], Y), ValueError, "Expected 2D array, got 1D array instead.*Reshape"),
+        (lambda X, Y: (X, Y * 2), ValueError, r"y holds 2 at row \d+, column \d, want 1, 0"),
+        (lambda _, Y: ("x.csv", Y), FileNotFoundError, "X: there is no file"),
+        (lambda X, _: (X, None), ValueError, "requires y to be passed"),
+    ],
+)
+def test_refused(change: Any, error: type[Exception], words: str) -> None:
+    before = left_behind()
+    X, Y = change(*data())
+    with pytest.raises(error, match=words):
+        nmn.NoisyLabelClassifier(**QUICK).fit(X, Y)
+    assert left_behind() == before
+
+
+def test_wrong_settings_are_refused() -> None:
+    X, Y = data()
+    for settings, words in (
+        ({"learning_rate": "fast"}, "learning-rate"),
+        ({"arm": "leg"}, "arm"),
+        ({"options": {"no_such_flag": 1}}, "no-such-flag"),
+        ({"random_state": "x"}, "random_state is 'x'"),
+        ({"empty_classes": "x"}, "empty_classes is 'x', want"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            nmn.NoisyLabelClassifier(**(QUICK | settings)).fit(X, Y)
+    with pytest.raises(ValueError, match="threshold is 3, want"):
+        nmn.NoisyLabelClassifier(**QUICK, threshold=3).fit(X, Y).predict(X)
+    with pytest.raises(TypeError, match=r"sample_weight is not supported: .*Leave out rows"):
+        nmn.NoisyLabelClassifier().fit(X, Y, sample_weight=np.ones(len(X)))
+    with pytest.raises(ValueError, match=r"Invalid parameter 'speed'.*options"):
+        nmn.NoisyLabelClassifier().set_params(speed=1)
+
+
+def test_empty_classes_are_kept() -> None:
+    X, Y = data()
+    Y[:, 1] = 0
+    model = nmn.NoisyLabelClassifier(**QUICK, empty_classes="keep").fit(X, Y)
+    assert model.predict_proba(X).shape == Y.shape
+    assert len(model.noise_rates_) == 3
+
+
+def test_an_interrupted_fit_leaves_nothing_behind() -> None:
+    if os.name == "nt":
+        pytest.skip("signals are sent otherwise there")
+    script = textwrap.dedent(
+        """
+        import numpy as np, nmn
+        X = np.random.default_rng(0).normal(size=(4000, 50))
+        print("fits", flush=True)
+        try:
+            nmn.NoisyLabelClassifier(fold_epochs=1000).fit(X, X[:, :5] > 0)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """
+    )
+    before = left_behind()
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    until = time.monotonic() + 20
+    while left_behind() == before and time.monotonic() < until:
+        time.sleep(0.02)
+    assert left_behind() != before, "the fit never began"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[0] == "interrupted\n"
+    assert left_behind() == before
+
+
+def test_works_without_scikit_learn_and_pandas() -> None:
+    script = textwrap.dedent(
+        f"""
+        import sys
+        for name in ("sklearn", "pandas", "scipy", "tqdm"):
+            sys.modules[name] = None
+        import numpy as np, nmn
+        X = np.random.default_rng(0).normal(size=(60, 4))
+        model = nmn.NoisyLabelClassifier(**{QUICK!r}).fit(X, X[:, :2] > 0)
+        assert model.noise_rates_.dtype.names[:3] == ("class", "q01", "q10"), model.noise_rates_
+        assert model.label_issues_.dtype.names == ("row", "label", "given", "p_wrong")
+        assert model.predict(X).shape == (60, 2)
+        assert repr(model.set_params(epochs=4)).count("epochs=4") == 1
+        try:
+            nmn.NoisyLabelClassifier().predict(X)
+        except AttributeError as error:
+            assert "not fitted yet" in str(error)
+        """
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_scikit_learn_is_not_imported_before_it_is_needed() -> None:
+    script = "import sys, nmn; nmn.NoisyLabelClassifier(); assert not {'sklearn', 'pandas', 'scipy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_tools_of_scikit_learn() -> None:
+    pytest.importorskip("sklearn")
+    from sklearn.base import clone
+    from sklearn.model_selection import GridSearchCV, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, Y = data(120)
+    y = np.where(Y[:, 0], "yes", "no")
+    model = nmn.NoisyLabelClassifier(**QUICK)
+    copy = clone(model)
+    assert copy is not model
+    assert repr(copy) == repr(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search = GridSearchCV(model, {"learning_rate": [1e-4, 1e-2]}, cv=2).fit(X, y)
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+        assert set(search.predict(X)) <= {"yes", "no"}
+        pipeline = make_pipeline(StandardScaler(), model).fit(X, Y)
+        assert pipeline.predict_proba(X).shape == Y.shape
+        assert pipeline.score(X, Y) >= 0
+        assert cross_val_predict(model, X, Y, cv=2, method="predict_proba").shape == Y.shape
+        assert set(cross_val_predict(model, X, y, cv=2)) <= {"yes", "no"}
+
+
+def test_checks_of_scikit_learn() -> None:
+    checks = pytest.importorskip("sklearn.utils.estimator_checks")
+    if not hasattr(checks, "estimator_checks_generator"):
+        pytest.skip("scikit-learn before 1.6 checks otherwise")
+    settings = {**QUICK, "hidden_layers": (32,), "fold_epochs": 6, "epochs": 6}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it does not inherit from BaseEstimator
+        # No check is expected to fail; one is skipped, which needs SCIPY_ARRAY_API.
+        results = checks.check_estimator(nmn.NoisyLabelClassifier(**settings), on_skip=None, expected_failed_checks={})
+    statuses = [r["status"] for r in results]
+    assert set(statuses) <= {"passed", "skipped"}
+    assert statuses.count("skipped") <= 1
+    assert len(statuses) >= 50
