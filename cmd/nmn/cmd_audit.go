@@ -95,8 +95,8 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 	s.int(&a.top, "top", "`suspects` listed on standard output, 0 for none")
 	s.int(&a.classes, "classes", "`words` summed up by the tables, those with the most labels expected to be wrong, "+
 		"0 for all")
-	s.file(&a.suspects, "suspects", "`file` to write all suspects to, ranked: .csv, .jsonl or "+
-		".parquet", "csv", "jsonl", "parquet")
+	s.file(&a.suspects, "suspects", "`file` to write all suspects to, ranked: .csv, .jsonl, "+
+		".parquet or .npy", "csv", "jsonl", "parquet", "npy")
 	a.rows.flags(under(cmd, "Bags"))
 	a.page.flags(under(cmd, "Page"))
 	a.correctionFlags(under(cmd, "Correction"))

@@ -21,7 +21,7 @@ type auditRows struct {
 
 func (a *auditRows) flags(r group) {
 	r.file(&a.file, "rows", "`file` to write every bag to, the one whose labels fit least first: .csv, .jsonl or "+
-		".parquet", "csv", "jsonl", "parquet")
+		".parquet, or .npy in the order of the scores", "csv", "jsonl", "parquet", "npy")
 	r.file(&a.features, "features", "`file` with features of the bags, to find outliers and near-duplicates by",
 		"npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "gz")
 	r.int(&a.options.K, "neighbours", "nearest `bags` that tell of an outlier")

@@ -1,5 +1,5 @@
-// Package records writes lists of rows as CSV, as JSON lines or as Parquet tables, whichever the ending of a file's
-// name asks for. Rows are written as they are made, and the file appears when it is whole.
+// Package records writes lists of rows as CSV, as JSON lines, as Parquet tables or as arrays, whichever the ending of a
+// file's name asks for. Rows are written as they are made, and the file appears when it is whole.
 package records
 
 import (
@@ -20,8 +20,9 @@ import (
 // Formats are the endings of the files.
 func Formats() []string { return []string{".csv", ".jsonl", ".parquet"} }
 
-// Writer writes a list of rows in each of the formats.
-type Writer struct{ CSV, Lines, Parquet func(io.Writer) error }
+// Writer writes a list of rows in each of the formats. Array, for lists of numbers, writes a structured array of NumPy
+// (.npy); it may be nil.
+type Writer struct{ CSV, Lines, Parquet, Array func(io.Writer) error }
 
 // WriteFile writes the rows in the format that the ending of the name decides. what they are, in the plural, stands in
 // the error where no format has this ending.
@@ -34,9 +35,15 @@ func (w Writer) WriteFile(path, what string) error {
 		write = w.Lines
 	case ".parquet":
 		write = w.Parquet
-	default:
-		return fmt.Errorf("cannot write %s to %q: its name ends in none of %s", what, path,
-			strings.Join(Formats(), ", "))
+	case ".npy":
+		write = w.Array
+	}
+	if write == nil {
+		formats := Formats()
+		if w.Array != nil {
+			formats = append(formats, ".npy")
+		}
+		return fmt.Errorf("cannot write %s to %q: its name ends in none of %s", what, path, strings.Join(formats, ", "))
 	}
 	return durable.Stream(path, 0o644, write)
 }

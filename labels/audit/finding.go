@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"encoding/binary"
 	"io"
+	"math"
 	"strconv"
 
+	"nmn/format/npy"
 	"nmn/format/records"
 )
 
@@ -46,12 +49,13 @@ func (in *Input) ratesOf(class int) string {
 }
 
 // SuspectFormats are the endings of files of suspects.
-var SuspectFormats = records.Formats()
+var SuspectFormats = append(records.Formats(), ".npy")
 
 // WriteSuspectsFile writes the ranked list as a table, one row for each suspect, in the format that the
 // ending of the name decides: one of SuspectFormats. Rows are written as they are made, and the file
 // appears when it is whole. A Parquet table has text as UTF-8, with words and kinds as dictionaries, given as an
-// unsigned byte, probabilities as doubles, and rank as a 64-bit integer; no column has nulls.
+// unsigned byte, probabilities as doubles, and rank as a 64-bit integer; no column has nulls. An array has
+// SuspectFields, numbers alone.
 func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
 	rows := func(yield func(Finding, error) bool) {
 		for at, s := range suspects {
@@ -65,7 +69,31 @@ func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
 		CSV:     func(out io.Writer) error { return WriteSuspects(out, in, suspects) },
 		Lines:   func(out io.Writer) error { return records.Lines(out, rows) },
 		Parquet: func(out io.Writer) error { return records.Parquet(out, rows) },
+		Array:   func(out io.Writer) error { return writeSuspectArray(out, &in, suspects) },
 	}.WriteFile(path, "suspects")
+}
+
+// SuspectFields are those of an array of suspects: the bag and the class, counted from 0 in the order of the scores,
+// the probability that the label is wrong, p(y=1|I) without the label, the label, and whether the rates are pooled.
+func SuspectFields() []npy.Field {
+	return []npy.Field{{Name: "row", Type: "<i4"}, {Name: "class", Type: "<i4"}, {Name: "p_wrong", Type: "<f8"},
+		{Name: "p", Type: "<f8"}, {Name: "given", Type: "|u1"}, {Name: "pooled", Type: "|b1"}}
+}
+
+// writeSuspectArray writes suspects as a structured array, the surest first.
+func writeSuspectArray(out io.Writer, in *Input, suspects []Suspect) error {
+	return npy.WriteTable(out, SuspectFields(), len(suspects), func(data []byte, i int) []byte {
+		s := &suspects[i]
+		data = binary.LittleEndian.AppendUint32(data, uint32(s.Bag))
+		data = binary.LittleEndian.AppendUint32(data, uint32(s.Class))
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(s.Error()))
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(s.P))
+		pooled := byte(0)
+		if in.IsPooled(int(s.Class)) {
+			pooled = 1
+		}
+		return append(data, s.Given, pooled)
+	})
 }
 
 // WriteSuspects writes suspects as CSV, the surest first.

@@ -2,6 +2,8 @@ package audit
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"os"
@@ -135,5 +137,40 @@ func TestWriteSuspectsFile_LeavesNothingBehindWhereItFails(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// An array holds what the table does, in its order, with the places of bags and classes in the scores.
+func TestWriteSuspectsFile_AsAnArray(t *testing.T) {
+	_, in := fixture(t)
+	r, err := Run(in, .3)
+	if err != nil || len(r.Suspects) < 3 {
+		t.Fatal(len(r.Suspects), err)
+	}
+	in.Pooled = make([]bool, in.Classes)
+	in.Pooled[r.Suspects[1].Class] = true
+	path := filepath.Join(t.TempDir(), "suspects.npy")
+	if err := WriteSuspectsFile(path, in, r.Suspects); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = data[bytes.IndexByte(data, '\n')+1:]
+	const width = 26
+	if len(data) != width*len(r.Suspects) {
+		t.Fatalf("%d bytes of %d suspects", len(data), len(r.Suspects))
+	}
+	for i, s := range r.Suspects {
+		row := data[i*width:]
+		pooled := byte(0)
+		if in.IsPooled(int(s.Class)) {
+			pooled = 1
+		}
+		if binary.LittleEndian.Uint32(row) != uint32(s.Bag) || binary.LittleEndian.Uint32(row[4:]) != uint32(s.Class) ||
+			float64At(row[8:]) != s.Error() || float64At(row[16:]) != s.P || row[24] != s.Given || row[25] != pooled {
+			t.Fatalf("suspect %d is % x, want %+v", i, row[:width], s)
+		}
 	}
 }

@@ -8,11 +8,12 @@ import (
 )
 
 // Formats are the endings of files of rows.
-var Formats = records.Formats()
+var Formats = append(records.Formats(), ".npy")
 
 // WriteFile writes the rows in their rank, in the format that the ending of the name decides: one of Formats. Rows
 // are written as they are made, and the file appears when it is whole. The columns are those of [Row]; what is not
-// known is empty, or absent in JSON lines.
+// known is empty, or absent in JSON lines. An array has the rows in their order of the scores instead, with numbers in
+// place of names: see Fields.
 func (t *Table) WriteFile(path string) error {
 	rows := func(yield func(Row, error) bool) {
 		for rank := range t.Len() {
@@ -26,6 +27,7 @@ func (t *Table) WriteFile(path string) error {
 		CSV:     func(out io.Writer) error { return records.CSV(out, header, t.records) },
 		Lines:   func(out io.Writer) error { return records.Lines(out, rows) },
 		Parquet: func(out io.Writer) error { return records.Parquet(out, rows) },
+		Array:   t.writeArray,
 	}.WriteFile(path, "rows")
 }
 
