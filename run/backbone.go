@@ -102,7 +102,7 @@ func (b *Backbone) extraction(ctx context.Context, paths []string, o *ExtractOpt
 	if len(paths) == 0 {
 		return b.splitExtraction(ctx, o)
 	}
-	files, skipped, err := dataset.FindPictures(paths)
+	files, skipped, err := o.find(paths)
 	if err != nil {
 		return nil, err
 	}

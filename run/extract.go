@@ -25,6 +25,8 @@ type ExtractOptions struct {
 
 	// Split of the data is extracted where no path is given.
 	Split string
+	// Listed takes paths as files of pictures, whose rows come in this order; else they are searched and sorted.
+	Listed bool
 	// PerFrame gives each frame of a video a row, named CLIP#FRAME, and not each video.
 	PerFrame bool
 	// Labels, Truth, IDs and Clips are files that say what the rows are, empty for none: labels as training saw them
@@ -116,8 +118,16 @@ func (o *ExtractOptions) validate() error {
 	return o.Reading.validate()
 }
 
+// find lists the pictures that paths name, and files of folders that were skipped.
+func (o *ExtractOptions) find(paths []string) (files, skipped []string, err error) {
+	if o.Listed {
+		return paths, nil, dataset.CheckPictures(paths)
+	}
+	return dataset.FindPictures(paths)
+}
+
 func (m *Model) pictureExtraction(paths []string, o *ExtractOptions) (*extraction, error) {
-	files, skipped, err := dataset.FindPictures(paths)
+	files, skipped, err := o.find(paths)
 	if err != nil {
 		return nil, err
 	}

@@ -124,11 +124,41 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 	if rows, table := readRows(t, other, labels); len(rows) != 21 || len(table.Labels.Words) != 3 {
 		t.Errorf("%d rows, labels %v", len(rows), table.Labels.Words)
 	}
+	extractsAList(t, weights, folder, x)
 	config := must(t, "extract", "--weights", weights, folder, "--print-config")
 	for _, want := range []string{"net: VGG16", "input_size: 224", "resize: 256", "filter: antialias", "pool5: 8", "fc7: 16"} {
 		if !strings.Contains(config, want) {
 			t.Errorf("--print-config has no %q:\n%s", want, config)
 		}
+	}
+}
+
+// extractsAList takes pictures of a folder in the order of a list, given the rows of all.
+func extractsAList(t *testing.T, weights, folder, all string) {
+	t.Helper()
+	dir := t.TempDir()
+	list, x, ids := filepath.Join(dir, "list.txt"), filepath.Join(dir, "x.npy"), filepath.Join(dir, "ids.txt")
+	order := []int{7, 2, 20, 3}
+	var lines string
+	for _, i := range order {
+		lines += filepath.Join(folder, fmt.Sprintf("p%03d.png", i)) + "\n"
+	}
+	write(t, list, lines)
+	must(t, "extract", "--weights", weights, "--layer", "pool5", "--paths", list, "--output", x, "--output-ids", ids)
+	want, _ := readRows(t, all, "")
+	got, _ := readRows(t, x, "")
+	if string(readBytes(t, ids)) != lines || len(got) != len(order) {
+		t.Fatalf("%d rows of %q, want %q", len(got), readBytes(t, ids), lines)
+	}
+	for row, i := range order {
+		if !slices.Equal(got[row], want[i]) {
+			t.Errorf("row %d is not that of picture %d", row, i)
+		}
+	}
+	write(t, list, lines+folder+"\n")
+	if c := call(t, "extract", "--weights", weights, "--paths", list, "--output", x); c.code != exitFailure ||
+		!strings.Contains(c.err, "picture 5 of the list: "+folder+" is a folder") {
+		t.Errorf("a folder in the list: exit code %d, %s", c.code, c.err)
 	}
 }
 

@@ -26,6 +26,7 @@ type extractCommand struct {
 	checkpoint run.Checkpoint
 	options    run.ExtractOptions
 	asJSON     bool
+	list       string // file of the paths of pictures
 	// weights is a file of a pretrained net that takes the place of MODEL, with an input of size pixels.
 	weights string
 	size    int
@@ -39,7 +40,7 @@ func newExtract(p *program) *cobra.Command {
 		Long: `Write what a layer of MODEL, a run folder or a checkpoint of a net on pictures, says of each
 picture: a row of a .npy or .safetensors file, which nmn train --features takes. Each PATH
 is a picture or a folder, which is searched for pictures; they are taken in
-the order of their names. Without a PATH it is a split of the run's data, with flags over
+the order of their names, or in that of --paths. Without a PATH it is a split of the run's data, with flags over
 its configuration; --output-labels writes the labels that training saw, and --output-truth
 the true ones where the data tell them (scenes).
 pool5 is the mean of the last feature map over the cells of a picture, fc7 that of the layer
@@ -58,15 +59,20 @@ nmn features extract is another name of this command.`,
   nmn extract runs/fd --split test --layer fc7 --output test.npy --output-labels test.csv
   nmn extract --weights dinov2.safetensors pictures/ --input-size 224 --output x.npy --output-ids ids.txt
   nmn extract runs/fd holiday/ --output x.safetensors --output-ids ids.txt
+  nmn extract --weights resnet50.pth --paths pictures.txt --output x.npy
   nmn extract runs/video --per-frame --layer probabilities,pool5 --output p.npy,x.npy --output-clips clips.csv
   nmn train --features x.npy --labels y.csv --run-dir runs/head`,
 		Args:              arguments(p, c.args),
 		ValidArgsFunction: completeModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if c.weights != "" {
-				return c.pretrained(cmd, p, args)
+			paths, err := c.listed(cmd, args)
+			switch {
+			case err != nil:
+				return err
+			case c.weights != "":
+				return c.pretrained(cmd, p, paths)
 			}
-			return c.extract(cmd, p, args[0], args[1:])
+			return c.extract(cmd, p, args[0], paths)
 		},
 	}
 	together(cmd)
@@ -78,6 +84,8 @@ nmn features extract is another name of this command.`,
 	m.int(&c.options.Batch, "batch-size", "`pictures` computed at once. Results do not depend on it")
 	m.bool(&c.options.PerFrame, "per-frame", "videos: a row for each frame, not for each video")
 	enum(m, &c.options.Split, "split", "`split` of the data", "train", "validation", "test")
+	m.file(&c.list, "paths", "`file` with the path of a picture on each line, in place of PATH; rows are in its order, and "+
+		"each path is there once", "txt", "gz")
 	out := under(cmd, "Output")
 	out.strings(&c.options.Outputs, "output",
 		"files to write the features to, one for each layer, as `file,...`, .npy or .safetensors")
@@ -95,6 +103,21 @@ nmn features extract is another name of this command.`,
 	runFlags(cmd, &c.config.Run)
 	tellDefaultsOfRun(cmd, &c.config)
 	return cmd
+}
+
+// listed are the pictures that arguments or the file of a list name.
+func (c *extractCommand) listed(cmd *cobra.Command, args []string) ([]string, error) {
+	if c.weights == "" {
+		args = args[1:]
+	}
+	if c.list == "" {
+		return args, nil
+	}
+	if len(args) > 0 {
+		return nil, usagef("extract: --paths %s lists the pictures: leave out %s", c.list, strings.Join(args, ", "))
+	}
+	c.options.Listed = true
+	return loader.ReadIDs(cmd.Context(), c.list)
 }
 
 func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, paths []string) error {
@@ -151,8 +174,11 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		group := cmd.Flags().Lookup(flag.name).Annotations[groupAnnotation]
 		ofData := len(group) > 0 && (group[0] == "Data" || group[0] == "Configuration") && !forPictures[flag.name]
 		if ofData || ofSplit[flag.name] {
-			return usagef("extract: --%s belongs to the data of a run: leave it out, or %s", flag.name,
-				strings.Join(paths, ", "))
+			given := strings.Join(paths, ", ")
+			if c.list != "" {
+				given = "--paths"
+			}
+			return usagef("extract: --%s belongs to the data of a run: leave it out, or %s", flag.name, given)
 		}
 	}
 	if !cmd.Flags().Changed("max-bad-samples") {

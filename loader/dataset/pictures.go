@@ -63,6 +63,21 @@ func FindPictures(paths []string) (files, skipped []string, err error) {
 		strings.Join(paths, ", "), also)
 }
 
+// CheckPictures refuses files that are not there, and folders, before any work is done. The error names the first of them
+// and its place in the list, from 1.
+func CheckPictures(files []string) error {
+	for i, file := range files {
+		info, err := os.Stat(file)
+		if err == nil && info.IsDir() {
+			err = fmt.Errorf("%s is a folder: list the pictures in it", file)
+		}
+		if err != nil {
+			return fmt.Errorf("picture %d of the list: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
 // Skipped says of files, at least one, that FindPictures has skipped them: how many of each ending, the names of the
 // first, and what to do about those that hold pictures of a format that is not read.
 func Skipped(files []string) string {
