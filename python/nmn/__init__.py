@@ -5,8 +5,11 @@ The work is done by the program ``nmn``, which the wheel brings along.
 
 from __future__ import annotations
 
+from nmn._audit import estimate_rates, evaluate, find_label_issues
+from nmn._captions import caption_issues, caption_metrics
 from nmn._classifier import NoisyLabelClassifier
 from nmn._errors import NmnError, UsageError
+from nmn._pictures import extract
 from nmn._version import __version__
 
 __all__ = [
@@ -14,4 +17,10 @@ __all__ = [
     "NoisyLabelClassifier",
     "UsageError",
     "__version__",
+    "caption_issues",
+    "caption_metrics",
+    "estimate_rates",
+    "evaluate",
+    "extract",
+    "find_label_issues",
 ]

@@ -1,0 +1,301 @@
+"""Scores and labels of the functions on them, as the files that the program reads."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nmn import _arrays, _labels
+from nmn._tables import is_table
+
+__all__ = ["Inputs", "diagnosed", "inputs_of"]
+
+_LABEL_TYPES = ("u1", "?", "i1", "i2", "i4", "i8", "u2", "u4", "u8", "f4", "f8", "f2")
+
+
+@dataclasses.dataclass(frozen=True)
+class Inputs:
+    """Files of scores and labels.
+
+    Attributes
+    ----------
+    scores, labels : str
+        The files.
+    multi_label : bool or None
+        Whether a row may have several classes; ``None`` where only the program can tell, from a file.
+    rows, width : int or None
+        Shape of the scores, where it is known without reading a file of text.
+    classes : sequence or None
+        Names of the classes in the order of the columns; ``None`` for their numbers.
+    index : array or None
+        The index of the table or Series that the rows came from.
+    """
+
+    scores: str
+    labels: str
+    multi_label: bool | None
+    rows: int | None
+    width: int | None
+    classes: Sequence[Any] | None
+    index: Any
+
+    def names(self, width: int) -> Sequence[Any]:
+        """Return what the classes are called: their names, or their numbers from 0."""
+        return list(range(width)) if self.classes is None else self.classes
+
+
+def inputs_of(
+    labels: Any,
+    scores: Any,
+    folder: str,
+    *,
+    names: tuple[str, str] = ("labels", "pred_probs"),
+    classes: Sequence[Any] | None = None,
+    multi_label: bool | None = None,
+) -> Inputs:
+    """Bring labels and scores to files; what is a file already stays where it is.
+
+    Raises
+    ------
+    ValueError
+        Where shapes, indices or names of classes disagree, or labels are unknown.
+    TypeError
+        Where an argument is of a type that holds no labels or scores.
+    """
+    called, scored = names
+    index = _one_index(labels, scores, names)
+    if classes is not None:
+        classes = list(classes)
+    elif is_table(scores):
+        columns = list(scores.columns)
+        classes = None if columns == list(range(len(columns))) else columns
+    elif is_table(labels) and len(labels.columns) > 1:
+        classes = list(labels.columns)
+    shape = _shape(scores, scored)
+    if shape is not None and len(shape) == 1:
+        shape = (shape[0], 1)
+        scores = np.asarray(scores).reshape(-1, 1)
+        if not _arrays.is_path(labels) and np.ndim(labels) == 1:
+            labels, multi_label = np.asarray(labels).reshape(-1, 1), True
+    if shape is not None and len(shape) != 2:
+        raise ValueError(f"{scored} has shape {shape}: want a row for each bag and a column for each class")
+    if shape is not None and classes is not None and len(classes) != shape[1]:
+        raise ValueError(f"classes: {len(classes)} names for the {shape[1]} columns of {scored}: name each column once")
+    file, several, rows, classes = _label_file(labels, shape, folder, called, scored, classes, multi_label)
+    if shape is not None and rows is not None and rows != shape[0]:
+        raise ValueError(
+            f"{called} has {rows} rows and {scored} has {shape[0]}: both need one for each bag, in the same order"
+        )
+    path = _arrays.as_npy(scores, folder, scored, dtypes=("f4", "f8", "f2"), finite=False)
+    height, width = shape or (None, None)
+    return Inputs(path, file, several, height, width, classes, index)
+
+
+def _one_index(labels: Any, scores: Any, names: tuple[str, str]) -> Any:
+    """Return the index of the rows, which two tables must share."""
+    found = [v.index for v in (labels, scores) if hasattr(v, "iloc") and hasattr(v, "index")]
+    if len(found) == 2 and len(found[0]) == len(found[1]) and not found[0].equals(found[1]):
+        raise ValueError(
+            f"{names[0]} and {names[1]} have rows of different names: bring them to one order, for example by "
+            f"{names[0]}.reindex({names[1]}.index), or pass {names[0]}.to_numpy()"
+        )
+    return found[0] if found else None
+
+
+def _shape(scores: Any, name: str) -> tuple[int, ...] | None:
+    """Return the shape of scores; ``None`` for a file of text."""
+    if _arrays.is_path(scores):
+        path = _arrays.checked_path(scores, name)
+        if not path.lower().endswith(".npy"):
+            return None
+        return _file_shape(path, name)
+    shape = _arrays.shape_of(scores, name)
+    if 0 in shape:
+        raise ValueError(f"{name} has shape {shape}, and there is nothing in it: pass at least one row")
+    return shape
+
+
+def _file_shape(path: str, name: str) -> tuple[int, ...]:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{name}: {path!r} cannot be read as .npy, {error}: write it by numpy.save") from error
+    return tuple(int(n) for n in array.shape)
+
+
+def _label_file(
+    labels: Any,
+    shape: tuple[int, ...] | None,
+    folder: str,
+    name: str,
+    scored: str,
+    classes: Sequence[Any] | None,
+    multi_label: bool | None,
+) -> tuple[str, bool | None, int | None, Sequence[Any] | None]:
+    """Return the file of labels, whether a row may have several, the number of rows and the names of classes."""
+    if _arrays.is_path(labels):
+        path = _arrays.checked_path(labels, name)
+        if not path.lower().endswith(".npy"):
+            return path, multi_label, None, classes
+        labels = np.load(path, mmap_mode="r", allow_pickle=False) if _file_shape(path, name) else labels
+    width = None if shape is None else shape[1]
+    if width is not None and multi_label is not False and _are_lists(labels):
+        matrix = _from_lists(labels, width, folder, name)
+        if matrix is not None:
+            return matrix, True, len(labels), classes
+    plain = _plain(labels)
+    if plain is None:
+        known = _labels.labels_of(labels, classes=_offered(labels, classes, width), name=name, one=multi_label is False)
+        _refuse_unknown(known, name)
+        plain = known.numbers if known.exclusive else known.matrix
+        assert plain is not None
+        _check_width(known, width, name, scored)
+        if classes is None and known.classes.dtype.kind not in "iu":
+            classes = known.classes.tolist()  # names that labels alone have
+    if multi_label is not None and multi_label != (plain.ndim == 2):
+        raise ValueError(
+            f"multi_label is {multi_label}, and {name} is of shape {plain.shape}: pass "
+            + ("a matrix of 0 and 1, or a list for each row" if multi_label else "one label for each row")
+        )
+    if plain.ndim == 2 and width is not None and plain.shape[1] != width:
+        raise ValueError(
+            f"{name} has {plain.shape[1]} classes and {scored} has {width}: both need a column for each class"
+        )
+    if plain.ndim == 1 and width is not None and plain.dtype.kind in "iu" and plain.size:
+        low, high = int(plain.min()), int(plain.max())
+        if low < 0 or high >= width:
+            row = int(np.argmax((plain < 0) | (plain >= width)))
+            raise ValueError(
+                f"{name} holds the class {int(plain[row])} at row {row}, and {scored} has {width} columns: classes are "
+                f"numbered 0 to {width - 1}"
+            )
+    return _arrays.as_npy(plain, folder, name, dtypes=_LABEL_TYPES), plain.ndim == 2, int(plain.shape[0]), classes
+
+
+def _plain(labels: Any) -> npt.NDArray[Any] | None:
+    """Return arrays that the program can read as they are: matrices, and vectors of numbers of classes."""
+    if not isinstance(labels, np.ndarray):
+        return None
+    if labels.ndim == 2 and labels.dtype.kind in "bu" and labels.size:
+        return labels
+    if labels.ndim == 1 and labels.dtype.kind in "iu" and labels.size and labels.min() >= 0:
+        return labels
+    return None
+
+
+def _offered(labels: Any, classes: Sequence[Any] | None, width: int | None) -> Sequence[Any] | None:
+    """Return the classes that labels are found among: those that are named, or numbers of columns."""
+    if classes is not None or width is None:
+        return classes
+    if is_table(labels) or isinstance(labels, (str, dict)) or not hasattr(labels, "__iter__"):
+        return None
+    if getattr(labels, "ndim", 1) != 1:
+        return None
+    first = next((v for v in _flat(labels) if v is not None), None)
+    return list(range(width)) if isinstance(first, (int, float, np.integer, np.floating)) else None
+
+
+def _flat(labels: Any) -> Any:
+    values = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
+    for v in values:
+        if isinstance(v, (list, tuple, set, frozenset, np.ndarray)):
+            yield from v
+        else:
+            yield v
+
+
+def _check_width(known: _labels.Labels, width: int | None, name: str, scored: str) -> None:
+    """Refuse another number of classes than of columns; names without those of columns are theirs, sorted."""
+    if width is not None and len(known.classes) != width:
+        raise ValueError(
+            f"{name} has {len(known.classes)} classes and {scored} has {width} columns: name the columns by "
+            f"`classes`, in their order"
+        )
+
+
+def _refuse_unknown(known: _labels.Labels, name: str) -> None:
+    values = known.numbers if known.matrix is None else known.matrix
+    assert values is not None
+    if values.dtype.kind not in "bu" and bool((values < 0).any()):
+        row = int(np.argwhere(values < 0)[0][0])
+        raise ValueError(
+            f"{name} has an unknown label at row {row}: only labels that were given can be judged; leave such rows "
+            f"out, or put 0 where nobody gave the label"
+        )
+
+
+def _are_lists(labels: Any) -> bool:
+    """Report whether labels are lists of numbers of classes, as cleanlab takes them: no row has a number twice."""
+    values = labels.to_numpy() if hasattr(labels, "to_numpy") and not is_table(labels) else labels
+    if isinstance(values, np.ndarray) and (values.ndim != 1 or values.dtype.kind != "O"):
+        return False
+    if not isinstance(values, (list, tuple, np.ndarray)) or len(values) == 0:
+        return False
+    return all(isinstance(row, (list, tuple, set, frozenset, np.ndarray)) for row in values)
+
+
+def _from_lists(labels: Any, width: int, folder: str, name: str) -> str | None:
+    """Write lists of numbers of classes as a matrix; ``None`` where they are names, or rows of a matrix."""
+    rows = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    flat = list(itertools.chain.from_iterable(rows))
+    if not all(map(_is_number, set(map(type, flat)))):
+        return None
+    numbers = np.asarray(flat, np.int64) if flat else np.empty(0, np.int64)
+    del flat
+    at = np.repeat(np.arange(len(rows)), lengths)
+    wrong = (numbers < 0) | (numbers >= width)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} holds the class {int(numbers[i])} at row {int(at[i])}, and there are {width} columns of scores: "
+            f"classes are numbered 0 to {width - 1}"
+        )
+    path = os.path.join(folder, name + ".npy")
+    matrix = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(len(rows), width))
+    matrix[at, numbers] = 1
+    if int(np.count_nonzero(matrix)) != len(numbers):  # numbers that are repeated: rows of 0 and 1
+        if not (lengths == width).all() or numbers.max(initial=0) > 1:
+            row = int(np.argmax(np.count_nonzero(matrix, axis=1) != lengths))
+            raise ValueError(f"{name} names a class twice at row {row}: name each once")
+        matrix[:] = numbers.reshape(len(rows), width)
+    matrix.flush()
+    return path
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, (int, np.integer)) and not issubclass(kind, (bool, np.bool_))
+
+
+def diagnosed(inputs: Inputs, name: str, logits: bool, labels: str = "labels") -> ValueError | None:
+    """Return what is wrong with values that the program refused, with the place and the cure.
+
+    Looking for it only where the program has found something costs nothing in the good case.
+    """
+    for path, called in ((inputs.scores, name), (inputs.labels, labels)):
+        if not path.lower().endswith(".npy"):
+            continue
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        for start, part in _arrays.blocks(array, called):
+            if called == name:
+                bad = np.isnan(part) | np.isinf(part)
+                what, cure = "want finite numbers", "score these rows again, or leave them out"
+                if not logits and not bad.any():
+                    bad = (part < 0) | (part > 1)
+                    what, cure = "want probabilities from 0 to 1", "pass logits=True where they are log-odds"
+            elif part.ndim == 2:
+                bad = (part != 0) & (part != 1)
+                what, cure = "want 0 or 1", "pass one label for each row as a vector, or lists of classes"
+            else:
+                continue
+            if bad.any():
+                row, column = _arrays.first_place(bad, start)
+                value = part[row - start] if part.ndim == 1 else part[tuple(np.argwhere(bad)[0])]
+                return ValueError(f"{called} holds {value} at row {row}{column}, {what}: {cure}")
+    return None

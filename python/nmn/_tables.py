@@ -1,0 +1,51 @@
+"""Tables: of pandas where it is installed, else dictionaries of arrays."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Mapping
+from typing import Any, Union
+
+import numpy as np
+
+__all__ = ["Table", "frame", "is_table"]
+
+#: A ``pandas.DataFrame``, or without pandas a dictionary of arrays of one length.
+Table = Union[Any, "dict[str, np.ndarray[Any, Any]]"]
+
+
+def is_table(value: object) -> bool:
+    """Report whether a value is a DataFrame, by what it can do."""
+    return hasattr(value, "columns") and hasattr(value, "iloc")
+
+
+def frame(columns: Mapping[str, Any], *, index: Any = None, index_name: str | None = None, **attributes: Any) -> Table:
+    """Return columns as a table.
+
+    Parameters
+    ----------
+    columns : mapping of str to array
+        In their order.
+    index : sequence or pandas.Index, optional
+        What names the rows. In a dictionary it is a column of its own, called `index_name` or ``"index"``.
+    index_name : str, optional
+        Its name.
+    **attributes
+        What is known of the whole: the ``attrs`` of a DataFrame; a dictionary leaves them out.
+
+    Returns
+    -------
+    Table
+    """
+    if importlib.util.find_spec("pandas") is None:
+        arrays = {name: np.asarray(values) for name, values in columns.items()}
+        if index is None:
+            return arrays
+        return {index_name or "index": np.asarray(index), **arrays}
+    pandas = importlib.import_module("pandas")
+    table = pandas.DataFrame(dict(columns), index=index)
+    if index_name is not None:
+        table.index.name = index_name
+    table.attrs.update(attributes)
+    return table
