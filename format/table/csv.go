@@ -125,7 +125,7 @@ func (m *Matrix) addRow(c *csv.Reader, record []string, hasIDs bool, rule cellRu
 			return fmt.Errorf("%s:%d: column %d (%s): %.40q is not a number that float32 holds: %w",
 				m.Name, line, i+first+1, m.Words[i], field, ErrFormat)
 		}
-		if err := rule(v); err != nil {
+		if err := rule.fault(v); err != nil {
 			return fmt.Errorf("%s:%d: column %d (%s): %w", m.Name, line, i+first+1, m.Words[i], err)
 		}
 		m.Values = append(m.Values, float32(v))

@@ -8,13 +8,13 @@ import (
 // ReadEvidence reads log-likelihood ratios from a .csv or .npy file: any number that float32 holds, and neither NaN
 // nor infinite.
 func ReadEvidence(path string) (*Matrix, error) {
-	return readMatrix(path, func(v float64) error {
+	return readMatrix(path, cellRule{clean: finite, fault: func(v float64) error {
 		if s := float64(float32(v)); math.IsNaN(s) || math.IsInf(s, 0) {
 			return fmt.Errorf("evidence %v, want a finite log-likelihood ratio, 0 where nothing is known: %w", v,
 				ErrValue)
 		}
 		return nil
-	})
+	}})
 }
 
 // Select returns the rows of some bags with the columns of the words, row-major, both in the order given.

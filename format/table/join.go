@@ -11,7 +11,7 @@ import (
 type Joined struct {
 	Bags, Classes int
 	Scores        []float32 // N×K, row-major; those of the file where its columns stand in order
-	Counts        []uint8   // N×K, row-major
+	Counts        []uint8   // N×K, row-major; likewise where that is an .npy of bytes
 	Words         []string  // in class order; nil where nobody names them
 	IDs           []string  // names of the bags; nil where no file has them
 }
@@ -49,9 +49,16 @@ func Join(scores, counts *Matrix, v *text.Vocabulary) (*Joined, error) {
 		j.IDs = counts.IDs
 	}
 	if j.Scores = scores.Values; scoreColumns != nil {
-		j.Scores = arranged(scores, nil, scoreColumns, func(v float32) float32 { return v })
+		j.Scores = arranged(scores, scores.Values, nil, scoreColumns, func(v float32) float32 { return v })
 	}
-	j.Counts = arranged(counts, rows, countColumns, func(v float32) uint8 { return uint8(v) })
+	switch {
+	case counts.Counts == nil:
+		j.Counts = arranged(counts, counts.Values, rows, countColumns, func(v float32) uint8 { return uint8(v) })
+	case rows == nil && countColumns == nil:
+		j.Counts = counts.Counts
+	default:
+		j.Counts = arranged(counts, counts.Counts, rows, countColumns, func(v uint8) uint8 { return v })
+	}
 	return j, nil
 }
 
@@ -142,15 +149,15 @@ func positions(file, what string, have, want []string, from string) ([]int, erro
 	return out, nil
 }
 
-// arranged copies a matrix with its rows and columns permuted; nil leaves them in order.
-func arranged[T any](m *Matrix, rows, columns []int, convert func(float32) T) []T {
-	out := make([]T, len(m.Values))
+// arranged copies the values of a matrix with its rows and columns permuted; nil leaves them in order.
+func arranged[S, T any](m *Matrix, values []S, rows, columns []int, convert func(S) T) []T {
+	out := make([]T, len(values))
 	for i := range m.Rows {
 		from := i
 		if rows != nil {
 			from = rows[i]
 		}
-		row := m.Values[from*m.Cols : (from+1)*m.Cols]
+		row := values[from*m.Cols : (from+1)*m.Cols]
 		for c := range m.Cols {
 			at := c
 			if columns != nil {

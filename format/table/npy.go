@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"nmn/format/npy"
 )
@@ -32,49 +33,89 @@ func readNPY(r io.Reader, file string, size int64, rule cellRule) (*Matrix, erro
 			return nil, fmt.Errorf("%s: %d bytes, want %d for %d×%d of %q (cut short, or another file appended): %w",
 				file, size, want, rows, cols, h.Descr, ErrShape)
 		}
-		m.Values = make([]float32, 0, rows*cols)
 	}
-	if err := m.readValues(b, h, rule); err != nil {
+	held := 0 // elements there is room for from the start
+	if size >= 0 {
+		held = rows * cols
+	}
+	if rule.limit > 0 && h.Width == 1 && h.Descr != "|i1" {
+		m.Counts = make([]uint8, 0, held)
+		err = m.readCounts(b, h, rule)
+	} else {
+		m.Values = make([]float32, 0, held)
+		err = m.readValues(b, h, rule)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if _, err := b.ReadByte(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: more bytes than %d×%d of %q: %w", file, rows, cols, h.Descr, ErrShape)
 	}
 	if h.Fortran {
-		m.Values = transposed(m.Values, rows, cols)
+		m.Values, m.Counts = transposed(m.Values, rows, cols), transposed(m.Counts, rows, cols)
 	}
 	return m, nil
 }
 
 // readTogether is how many elements are read at a time.
-const readTogether = 8192
+const readTogether = 1 << 16
 
 // readValues appends the elements in the order of the file.
 func (m *Matrix) readValues(r io.Reader, h *npy.Header, rule cellRule) error {
 	buffer := make([]byte, readTogether*h.Width)
+	return m.inPieces(r, h, func(first, n int) (int, error) {
+		read, err := io.ReadFull(r, buffer[:n*h.Width])
+		n = read / h.Width
+		m.Values = slices.Grow(m.Values, n)[:first+n]
+		h.Float32s(m.Values[first:], buffer[:n*h.Width])
+		if rule.clean != nil && rule.clean(m.Values[first:]) {
+			return n, err
+		}
+		for i := range n {
+			if fault := rule.fault(h.Float64(buffer[i*h.Width : (i+1)*h.Width])); fault != nil {
+				return n, m.at(first+i, h, fault)
+			}
+		}
+		return n, err
+	})
+}
+
+// readCounts appends elements that are bytes, in the order of the file.
+func (m *Matrix) readCounts(r io.Reader, h *npy.Header, rule cellRule) error {
+	return m.inPieces(r, h, func(first, n int) (int, error) {
+		m.Counts = slices.Grow(m.Counts, n)[:first+n]
+		n, err := io.ReadFull(r, m.Counts[first:])
+		m.Counts = m.Counts[:first+n]
+		for i, v := range m.Counts[first:] {
+			if int(v) > rule.limit {
+				return n, m.at(first+i, h, rule.fault(float64(v)))
+			}
+		}
+		return n, err
+	})
+}
+
+// inPieces calls read for the elements of a file from the first one on, some at a time: it returns how many were there.
+func (m *Matrix) inPieces(r io.Reader, h *npy.Header, read func(first, n int) (int, error)) error {
 	total := m.Rows * m.Cols
 	for first := 0; first < total; first += readTogether {
-		wanted := min(readTogether, total-first)
-		read, err := io.ReadFull(r, buffer[:wanted*h.Width])
-		whole := read / h.Width
-		for i := range whole {
-			v := h.Float64(buffer[i*h.Width : (i+1)*h.Width])
-			if err := rule(v); err != nil {
-				row, column := m.place(first+i, h.Fortran)
-				return fmt.Errorf("%s: row %d, column %d: %w", m.Name, row, column, err)
-			}
-			m.Values = append(m.Values, float32(v))
+		n, err := read(first, min(readTogether, total-first))
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			row, column := m.place(first+n, h.Fortran)
+			return fmt.Errorf("%s: file ends at row %d, column %d of %d×%d: %w",
+				m.Name, row, column, m.Rows, m.Cols, ErrShape)
 		}
 		if err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				err = ErrShape
-			}
-			row, column := m.place(first+whole, h.Fortran)
-			return fmt.Errorf("%s: file ends at row %d, column %d of %d×%d: %w",
-				m.Name, row, column, m.Rows, m.Cols, err)
+			return err
 		}
 	}
 	return nil
+}
+
+// at says where an element is that something is wrong with.
+func (m *Matrix) at(i int, h *npy.Header, fault error) error {
+	row, column := m.place(i, h.Fortran)
+	return fmt.Errorf("%s: row %d, column %d: %w", m.Name, row, column, fault)
 }
 
 // place is row and column, counted from 1, of an element of the file.
@@ -85,8 +126,12 @@ func (m *Matrix) place(i int, fortran bool) (row, column int) {
 	return i/m.Cols + 1, i%m.Cols + 1
 }
 
-func transposed(values []float32, rows, cols int) []float32 {
-	out := make([]float32, len(values))
+// transposed has rows after each other of what has columns so; nil stays nil.
+func transposed[T any](values []T, rows, cols int) []T {
+	if values == nil {
+		return nil
+	}
+	out := make([]T, len(values))
 	for c := range cols {
 		for i, v := range values[c*rows : (c+1)*rows] {
 			out[i*cols+c] = v

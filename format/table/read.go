@@ -16,13 +16,15 @@ type Matrix struct {
 	IDs        []string // of the rows; nil where the file has no "id" column
 	Rows, Cols int
 	Values     []float32 // row-major; float64 files are rounded
+	// Counts are what ReadCounts and ReadLabels have read from an .npy of bytes or bools, in place of Values.
+	Counts []uint8
 }
 
 // ReadScores reads the scores of any program from a .csv or .npy file. Scores are probabilities, or
 // log-odds with logits set; NaN is an error that names row and column. Errors wrap ErrFormat,
 // ErrShape, ErrValue or ErrNames, or come from the file system.
 func ReadScores(path string, logits bool) (*Matrix, error) {
-	return readMatrix(path, func(v float64) error {
+	return readMatrix(path, cellRule{clean: finite, fault: func(v float64) error {
 		fault := ""
 		switch s := float64(float32(v)); {
 		case math.IsNaN(s):
@@ -33,7 +35,17 @@ func ReadScores(path string, logits bool) (*Matrix, error) {
 			return nil
 		}
 		return fmt.Errorf("%s; score the bag again, or take it out of all files: %w", fault, ErrValue)
-	})
+	}})
+}
+
+// finite reports whether no value is NaN or infinite.
+func finite(values []float32) bool {
+	for _, v := range values {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // ReadCounts reads caption counts, whole numbers from 0 to captionsPerBag, from a .csv or .npy file.
@@ -43,30 +55,37 @@ func ReadCounts(path string, captionsPerBag int) (*Matrix, error) {
 			"captions of a bag to compare: %w",
 			captionsPerBag, ErrValue)
 	}
-	return readMatrix(path, func(v float64) error {
+	return readMatrix(path, cellRule{limit: captionsPerBag, fault: func(v float64) error {
 		if !wholeUpTo(v, captionsPerBag) {
 			return fmt.Errorf("count %v, want a whole number from 0 to %d captions: %w", v, captionsPerBag, ErrValue)
 		}
 		return nil
-	})
+	}})
 }
 
 // ReadLabels reads labels, 0 or 1, from a .csv or .npy file. Join matches them to scores as it does
 // counts: they come back as Joined.Counts.
 func ReadLabels(path string) (*Matrix, error) {
-	return readMatrix(path, func(v float64) error {
+	return readMatrix(path, cellRule{limit: 1, fault: func(v float64) error {
 		if !wholeUpTo(v, 1) {
 			return fmt.Errorf("label %v, want 0 or 1: %w", v, ErrValue)
 		}
 		return nil
-	})
+	}})
 }
 
 // wholeUpTo is false for NaN too.
 func wholeUpTo(v float64, limit int) bool { return v >= 0 && v <= float64(limit) && v == math.Trunc(v) }
 
-// cellRule returns what is wrong with a value.
-type cellRule func(v float64) error
+// cellRule says which values are allowed.
+type cellRule struct {
+	fault func(v float64) error // what is wrong with a value
+	// clean reports whether nothing is wrong with any of some values, sooner than asking for each; nil for rules that
+	// have no such way. It may say no where nothing is wrong.
+	clean func(values []float32) bool
+	// limit is not 0 where values are whole numbers from 0 up to it, which bytes hold.
+	limit int
+}
 
 func readMatrix(path string, rule cellRule) (*Matrix, error) {
 	f, err := input.OpenFile(path)

@@ -63,7 +63,7 @@ func TestReadCSV_RowWithoutEndIsRefused(t *testing.T) {
 		t.Skip("reads 64 MiB")
 	}
 	for _, start := range []string{"", "dog\n", "dog\n\""} {
-		_, err := readCSV(io.MultiReader(strings.NewReader(start), endless('1')), "long.csv", anyNumber)
+		_, err := readCSV(io.MultiReader(strings.NewReader(start), endless('1')), "long.csv", cellRule{fault: anyNumber})
 		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "a row of more than") {
 			t.Errorf("after %q: %v, want an error about the row", start, err)
 		}
@@ -82,7 +82,7 @@ func TestReadNPY_TypesOrdersAndLayouts(t *testing.T) {
 		"Fortran":     npyBytes("<f4", "(2, 3)", true, []float32{0, 3, 1, 4, 2, 5}),
 	} {
 		for _, size := range []int64{-1, int64(len(b))} {
-			m, err := readNPY(bytes.NewReader(b), name, size, anyNumber)
+			m, err := readNPY(bytes.NewReader(b), name, size, cellRule{fault: anyNumber})
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -92,7 +92,7 @@ func TestReadNPY_TypesOrdersAndLayouts(t *testing.T) {
 			}
 		}
 	}
-	m, err := readNPY(bytes.NewReader(npyBytes("<i2", "(1, 2)", false, []int16{-3, 300})), "int16", -1, anyNumber)
+	m, err := readNPY(bytes.NewReader(npyBytes("<i2", "(1, 2)", false, []int16{-3, 300})), "int16", -1, cellRule{fault: anyNumber})
 	if err != nil || m.Values[0] != -3 || m.Values[1] != 300 {
 		t.Errorf("negative integers: %v %v", m, err)
 	}
@@ -134,21 +134,21 @@ func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 			"row 1, column 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := readNPY(bytes.NewReader(c.file), "s.npy", -1, anyNumber)
+			_, err := readNPY(bytes.NewReader(c.file), "s.npy", -1, cellRule{fault: anyNumber})
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) ||
 				!strings.HasPrefix(err.Error(), "s.npy") {
 				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
 			}
 		})
 	}
-	if _, err := readNPY(bytes.NewReader(good), "s.npy", int64(len(good))+1, anyNumber); !errors.Is(err, ErrShape) {
+	if _, err := readNPY(bytes.NewReader(good), "s.npy", int64(len(good))+1, cellRule{fault: anyNumber}); !errors.Is(err, ErrShape) {
 		t.Errorf("file longer than its shape: %v", err)
 	}
 }
 
 func TestReadCSV_WordsAndIdentifiers(t *testing.T) {
 	m, err := readCSV(strings.NewReader("\xef\xbb\xbfid,cat,\"hot,dog\"\r\nb1, .25,1\r\n\r\nb2,0,5e-1\r\n"),
-		"s.csv", anyNumber)
+		"s.csv", cellRule{fault: anyNumber})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestReadCSV_WordsAndIdentifiers(t *testing.T) {
 		!slices.Equal(m.IDs, []string{"b1", "b2"}) || !slices.Equal(m.Values, []float32{.25, 1, 0, .5}) {
 		t.Errorf("%+v", m)
 	}
-	m, err = readCSV(strings.NewReader("cat,dog\n1,2\n"), "s.csv", anyNumber)
+	m, err = readCSV(strings.NewReader("cat,dog\n1,2\n"), "s.csv", cellRule{fault: anyNumber})
 	if err != nil || m.IDs != nil || m.Cols != 2 {
 		t.Errorf("without identifiers: %+v, %v", m, err)
 	}
@@ -183,7 +183,7 @@ func TestReadCSV_NamesFileRowAndColumn(t *testing.T) {
 		{"open quote", "cat,dog\n\"1,2\n3,4\n", ErrFormat, "s.csv"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := readCSV(strings.NewReader(c.file), "s.csv", anyNumber)
+			_, err := readCSV(strings.NewReader(c.file), "s.csv", cellRule{fault: anyNumber})
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want %v naming %q", err, c.want, c.says)
 			}
@@ -218,7 +218,7 @@ func TestReadScoresAndCounts_CheckTheirValues(t *testing.T) {
 		t.Errorf("count written as 5.0: %v", err)
 	}
 	npy := writeFile(t, "c.NPY", string(npyBytes("|u1", "(1, 2)", false, []uint8{0, 20})))
-	if m, err := ReadCounts(npy, 20); err != nil || m.Values[1] != 20 {
+	if m, err := ReadCounts(npy, 20); err != nil || m.Counts[1] != 20 || m.Values != nil {
 		t.Errorf("counts of 20 captions as uint8: %v", err)
 	}
 	if _, err := ReadCounts(npy, 1); !errors.Is(err, ErrValue) {
@@ -333,7 +333,7 @@ func FuzzReadCSV(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if m, err := readCSV(bytes.NewReader(b), "fuzz.csv", anyNumber); err == nil {
+		if m, err := readCSV(bytes.NewReader(b), "fuzz.csv", cellRule{fault: anyNumber}); err == nil {
 			checkMatrix(t, m)
 		}
 	})
@@ -346,11 +346,16 @@ func FuzzReadNPY(f *testing.F) {
 	f.Add(npyBytes("<f8", "(99999999, 99999999)", false, []float64{1}))
 	f.Add([]byte(npy.Magic + "\x02\x00\xff\xff\xff\xff{"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if m, err := readNPY(bytes.NewReader(b), "fuzz.npy", -1, anyNumber); err == nil {
+		if m, err := readNPY(bytes.NewReader(b), "fuzz.npy", -1, cellRule{fault: anyNumber}); err == nil {
 			checkMatrix(t, m)
 		}
-		if m, err := readNPY(bytes.NewReader(b), "fuzz.npy", int64(len(b)), anyNumber); err == nil {
+		if m, err := readNPY(bytes.NewReader(b), "fuzz.npy", int64(len(b)), cellRule{fault: anyNumber}); err == nil {
 			checkMatrix(t, m)
+		}
+		labels := cellRule{limit: 1, fault: func(float64) error { return ErrValue }}
+		if m, err := readNPY(bytes.NewReader(b), "fuzz.npy", -1, labels); err == nil && m.Counts != nil &&
+			(len(m.Counts) != m.Rows*m.Cols || slices.Max(m.Counts) > 1) {
+			t.Fatalf("labels %v of %d×%d", m.Counts, m.Rows, m.Cols)
 		}
 	})
 }

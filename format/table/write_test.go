@@ -24,7 +24,7 @@ func TestWriter_ReadsBackEqual(t *testing.T) {
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		m, err := readCSV(strings.NewReader(b.String()), "s.csv", anyNumber)
+		m, err := readCSV(strings.NewReader(b.String()), "s.csv", cellRule{fault: anyNumber})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,6 +114,9 @@ func (in *Input) checkValues() error {
 			}
 		}
 	}
+	if rates.Finite(in.Logits) && rates.Binary(in.Labels) && rates.Binary(in.Truth) {
+		return nil
+	}
 	for i, o := range in.Logits {
 		place := func() string {
 			return fmt.Sprintf("audit: bag %s, class %s", in.ID(i/in.Classes), in.Word(i%in.Classes))

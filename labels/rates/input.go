@@ -3,6 +3,8 @@ package rates
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync/atomic"
 
 	"nmn/eval"
 	"nmn/internal/parallel"
@@ -39,6 +41,9 @@ func (in *Input) check() error {
 	if in.IDs != nil && len(in.IDs) != in.Bags {
 		return fmt.Errorf("noise rates: %d identifiers for %d bags: %w", len(in.IDs), in.Bags, eval.ErrShape)
 	}
+	if Finite(in.Scores) && Binary(in.Labels) {
+		return nil
+	}
 	for i, o := range in.Scores {
 		if f := float64(o); math.IsNaN(f) || math.IsInf(f, 0) {
 			return fmt.Errorf("noise rates: %s: logit %v, want a finite number: %w", in.place(i), o, eval.ErrValue)
@@ -49,6 +54,31 @@ func (in *Input) check() error {
 	}
 	return nil
 }
+
+// Finite reports whether no value is NaN or infinite.
+func Finite(values []float32) bool {
+	return allOf(values, func(v float32) bool { return v-v == 0 })
+}
+
+// Binary reports whether all values are 0 or 1.
+func Binary(values []uint8) bool { return allOf(values, func(v uint8) bool { return v <= 1 }) }
+
+// allOf reports whether something holds of all values, in blocks that all processors share.
+func allOf[T any](values []T, holds func(T) bool) bool {
+	var broken atomic.Bool
+	parallel.Each((len(values)+blockOf-1)/blockOf, func(block int) {
+		for _, v := range values[block*blockOf : min((block+1)*blockOf, len(values))] {
+			if !holds(v) {
+				broken.Store(true)
+				return
+			}
+		}
+	})
+	return !broken.Load()
+}
+
+// blockOf is how many values are looked at together.
+const blockOf = 1 << 13
 
 // place names a cell by row and column, and by their names where they have some.
 func (in *Input) place(i int) string {
@@ -68,14 +98,12 @@ func Logits(probabilities []float32) ([]float32, error) {
 
 // logitsInto writes the logits of probabilities to out, which may be the same.
 func logitsInto(out, probabilities []float32) error {
-	for i, v := range probabilities {
-		if !(v >= 0 && v <= 1) {
-			return fmt.Errorf("score %d is %v, want a probability from 0 to 1: %w", i+1, v, eval.ErrValue)
-		}
+	if !allOf(probabilities, func(v float32) bool { return v >= 0 && v <= 1 }) {
+		i := slices.IndexFunc(probabilities, func(v float32) bool { return !(v >= 0 && v <= 1) })
+		return fmt.Errorf("score %d is %v, want a probability from 0 to 1: %w", i+1, probabilities[i], eval.ErrValue)
 	}
-	const together = 1 << 13
-	parallel.Each((len(out)+together-1)/together, func(block int) {
-		for i := block * together; i < min((block+1)*together, len(out)); i++ {
+	parallel.Each((len(out)+blockOf-1)/blockOf, func(block int) {
+		for i := block * blockOf; i < min((block+1)*blockOf, len(out)); i++ {
 			const least = 0x1p-25
 			p := min(max(float64(probabilities[i]), least), 1-least)
 			out[i] = float32(math.Log(p) - math.Log1p(-p))

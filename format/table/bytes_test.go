@@ -1,0 +1,70 @@
+package table
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Labels that are bytes or bools are held as they are, in any layout, and joined as those of other types.
+func TestReadLabels_OfBytes(t *testing.T) {
+	for name, file := range map[string][]byte{
+		"bytes":   npyBytes("|u1", "(3, 2)", false, []uint8{0, 1, 1, 0, 1, 1}),
+		"bools":   npyBytes("|b1", "(3, 2)", false, []uint8{0, 1, 1, 0, 1, 1}),
+		"columns": npyBytes("|u1", "(3, 2)", true, []uint8{0, 1, 1, 1, 0, 1}),
+		"numbers": npyBytes("<i8", "(3, 2)", false, []int64{0, 1, 1, 0, 1, 1}),
+		"signed":  npyBytes("|i1", "(3, 2)", false, []int8{0, 1, 1, 0, 1, 1}),
+	} {
+		m, err := ReadLabels(writeFile(t, "z.npy", string(file)))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		scores := matrix("s", []string{"b", "a"}, nil, 2, .1, .2, .3, .4, .5, .6)
+		joined, err := Join(scores, m, nil)
+		if want := []uint8{0, 1, 1, 0, 1, 1}; err != nil || !slices.Equal(joined.Counts, want) {
+			t.Errorf("%s: joined as %v, %v", name, joined, err)
+		}
+		m.Words = []string{"a", "b"} // as if it had a header
+		joined, err = Join(scores, m, nil)
+		if want := []uint8{1, 0, 0, 1, 1, 1}; err != nil || !slices.Equal(joined.Counts, want) {
+			t.Errorf("%s, columns in another order: joined as %v, %v", name, joined, err)
+		}
+	}
+}
+
+func TestReadLabels_OfBytesThatAreNone(t *testing.T) {
+	many := make([]uint8, 3*readTogether)
+	many[2*readTogether+7] = 2
+	_, err := ReadLabels(writeFile(t, "z.npy", string(npyBytes("|u1", "(65536, 3)", false, many))))
+	if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "z.npy: row 43694, column 1: label 2, want 0 or 1") {
+		t.Error(err)
+	}
+	_, err = ReadLabels(writeFile(t, "z.npy", string(npyBytes("|u1", "(3, 65536)", true, many))))
+	if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "row 1, column 43694") {
+		t.Error(err)
+	}
+	short := npyBytes("|u1", "(65536, 3)", false, many[:2*readTogether])
+	rule := cellRule{limit: 1, fault: func(float64) error { return ErrValue }}
+	if _, err := readNPY(io.MultiReader(bytes.NewReader(short)), "z.npy", -1, rule); !errors.Is(err, ErrShape) ||
+		!strings.Contains(err.Error(), "file ends at row 43691, column 3 of 65536×3") {
+		t.Error(err)
+	}
+}
+
+// A score that is wrong is found wherever it stands among those that are read together.
+func TestReadScores_FindsTheFirstThatIsWrong(t *testing.T) {
+	nan := float32(0)
+	nan /= nan
+	for _, at := range []int{0, readTogether - 1, readTogether, 2*readTogether + 5} {
+		values := make([]float32, 3*readTogether)
+		values[at] = nan
+		_, err := ReadScores(writeFile(t, "s.npy", string(npyBytes("<f4", "(196608, 1)", false, values))), false)
+		if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "NaN") {
+			t.Errorf("NaN at %d: %v", at, err)
+		}
+	}
+}
