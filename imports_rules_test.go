@@ -21,6 +21,8 @@ var layers = [][]string{
 	{"run"},
 	{"experiment"},
 	{"cmd", "examples", "bench", "python"},
+	{"reproduce"},
+	{"cmd", "examples", "bench"},
 }
 
 // free are the folders whose packages may import anything; their rows say so instead of listing it.

@@ -1,0 +1,120 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Result is one figure of one trained net: a measure over some words, for one seed.
+type Result struct {
+	// Part is what the figure was made for, such as "table1"; it does not matter to the claims.
+	Part string
+	// Data are Scenes, MovingScenes, COCO or MSRVTT.
+	Data string
+	// Arm is the name of the arm; with MIL the suffix MIL stands behind it, as in "nmn-fd-mil". On videos an arm
+	// without MIL is the classifier of frames, and one with MIL that of videos.
+	Arm string
+	// Missing is the share of captions that were replaced, 0 to 1: what takes right labels away and adds wrong ones.
+	Missing float64
+	Seed    uint64
+	// Words are All, a part of speech ("NN", "VB", "JJ", ...), or one word by Word. One clip or picture is named by
+	// Bag in the same place.
+	Words string
+	// Metric is what was measured, one of those below.
+	Metric string
+	// Value is in points of percent where the paper prints percent: AP of 29.13, CIDEr of 34.8.
+	Value float64
+}
+
+// Data that claims are checked on.
+const (
+	Scenes       = "scenes"
+	MovingScenes = "moving-scenes"
+	COCO         = "coco"
+	MSRVTT       = "msrvtt"
+)
+
+// MIL stands behind the name of an arm with multiple-instance learning.
+const MIL = "-mil"
+
+// Metrics of results.
+const (
+	AP         = "AP"          // average precision with human agreement, as the paper's Tables 1 to 3 have it
+	APObserved = "AP observed" // the same of the prediction p(z=1|I) of the observed labels
+	APTruth    = "AP truth"    // against true labels, where they are known
+	OF1        = "OF1"         // F1 over all labels at probability 0.5, against true labels where they are known
+	Brier      = "Brier"       // mean squared error of the probabilities; less is better
+	NLL        = "NLL"         // negative log-likelihood of the noisy training labels, per bag; less is better
+
+	CIDEr  = "CIDEr" // the four of Table 4
+	Bleu4  = "Bleu-4"
+	ROUGEL = "ROUGE-L"
+	METEOR = "METEOR"
+)
+
+// All stands for the mean over all words of the vocabulary, or the score over all captions.
+const All = "all"
+
+const (
+	wordPrefix = "word:"
+	bagPrefix  = "bag:"
+)
+
+// Word names the results of a single word.
+func Word(word string) string { return wordPrefix + word }
+
+// Bag names the results of a single picture or clip.
+func Bag(id string) string { return bagPrefix + id }
+
+// single reports whether words names one word or one bag, the units of the second paired test.
+func single(words string) bool {
+	return strings.HasPrefix(words, wordPrefix) || strings.HasPrefix(words, bagPrefix)
+}
+
+// String names the result in messages.
+func (r Result) String() string {
+	return fmt.Sprintf("%s of %s on %s at %.4g %%, seed %d, words %s", r.Metric, r.Arm, r.Data, 100*r.Missing, r.Seed,
+		r.Words)
+}
+
+// Validate reports the first result that no claim can be checked with: a value that is not finite, a level outside of
+// 0 to 1, unknown data, or two different values of the same figure.
+func Validate(results []Result) error {
+	known := []string{Scenes, MovingScenes, COCO, MSRVTT}
+	seen := map[Result]float64{}
+	for _, r := range slices.SortedFunc(slices.Values(results), order) {
+		switch {
+		case !finite(r.Value):
+			return fmt.Errorf("claims: %v is %v: a run that diverged has no figure; leave it out, or run it again", r, r.Value)
+		case !(r.Missing >= 0 && r.Missing <= 1):
+			return fmt.Errorf("claims: %v: the level is %v, want 0 to 1", r, r.Missing)
+		case !slices.Contains(known, r.Data):
+			return fmt.Errorf("claims: %v: the data are %q, want one of %q", r, r.Data, known)
+		}
+		if v, ok := seen[r.key()]; ok && v != r.Value {
+			return fmt.Errorf("claims: %v is given twice, as %v and %v", r, v, r.Value)
+		}
+		seen[r.key()] = r.Value
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// key is the result without its value and the part that it was made for. Levels are compared in steps of 1e-6, for
+// 0.6 may be 1 - 0.4.
+func (r Result) key() Result {
+	r.Part, r.Value = "", 0
+	r.Missing = math.Round(1e6*r.Missing) / 1e6
+	return r
+}
+
+// order sorts results by what they are of, so that nothing depends on the order in which they came.
+func order(a, b Result) int {
+	return cmp.Or(cmp.Compare(a.Data, b.Data), cmp.Compare(a.Arm, b.Arm), cmp.Compare(a.Missing, b.Missing),
+		cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.Words, b.Words), cmp.Compare(a.Metric, b.Metric),
+		cmp.Compare(a.Part, b.Part), cmp.Compare(a.Value, b.Value))
+}

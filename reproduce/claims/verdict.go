@@ -1,0 +1,71 @@
+package claims
+
+import "nmn/eval"
+
+// Outcome is what became of a claim or of one comparison of it.
+type Outcome string
+
+// The outcomes. They stand in words wherever they are shown.
+const (
+	Confirmed    Outcome = "confirmed"
+	NotConfirmed Outcome = "not confirmed"
+	NotTested    Outcome = "not tested"
+)
+
+// Verdict is what the results say of a claim on one kind of data.
+type Verdict struct {
+	ID    string
+	Claim string // the claim in a sentence
+	Where string // where the paper makes it; empty for what goes beyond the paper
+	// Beyond says that the paper does not claim it.
+	Beyond bool
+	// Data are those of the results; empty where there are none for this claim.
+	Data string
+	// Outcome is Confirmed where all comparisons are, NotConfirmed where one of them is the other way beyond chance,
+	// and else NotTested. Reason says why in the last two cases.
+	Outcome     Outcome
+	Reason      string
+	Comparisons []Comparison
+}
+
+// Comparison is one arm and measure against another. Differences are left minus right; better is more, or less where
+// the measure is an error.
+type Comparison struct {
+	Left, Right Side
+	Missing     float64
+	Words       string // All or a part of speech
+	// Published is the paper's difference, from two figures of one table; undefined where it prints none.
+	Published eval.Number
+	// Seeds are those that both sides have, in order, and Differences those of each.
+	Seeds       []uint64
+	Differences []float64
+	// Mean and Spread (sample standard deviation) are over seeds, and P is the two-sided probability of the paired
+	// t test; undefined where there are too few seeds.
+	Mean, Spread, P eval.Number
+	// Units is the paired test over single words or bags, whose differences are means over seeds. It does not decide:
+	// its probability is about other words or pictures for the same nets.
+	Units   Units
+	Outcome Outcome
+	Reason  string
+}
+
+// Side is one side of a comparison.
+type Side struct {
+	Arm, Metric string
+	Published   eval.Number // undefined where the paper prints none
+	Mean        eval.Number // ours over the seeds of the comparison
+}
+
+// Units is a paired test over words or bags.
+type Units struct {
+	Count int // 0 where there are no single results
+	Ahead int // of which left is better
+	P     eval.Number
+}
+
+// Check holds the results against every claim, and gives a verdict for each claim and kind of data that there are
+// results of; a claim without any has one verdict, not tested. The order of results does not matter. Claims whose
+// results Validate refuses are not tested.
+func Check(results []Result) []Verdict {
+	return nil
+}
