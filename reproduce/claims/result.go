@@ -49,6 +49,9 @@ const (
 	Brier      = "Brier"       // mean squared error of the probabilities; less is better
 	NLL        = "NLL"         // negative log-likelihood of the noisy training labels, per bag; less is better
 
+	GradientGap   = "gradient gap"    // largest difference between the gradients of EM and of joint training
+	FixedPointGap = "fixed-point gap" // mean difference of the rates that EM and joint training end at
+
 	CIDEr  = "CIDEr" // the four of Table 4
 	Bleu4  = "Bleu-4"
 	ROUGEL = "ROUGE-L"

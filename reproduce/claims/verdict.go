@@ -34,6 +34,8 @@ type Comparison struct {
 	Left, Right Side
 	Missing     float64
 	Words       string // All or a part of speech
+	// Bound is what the left side is to be below, where the right has no arm.
+	Bound float64
 	// Published is the paper's difference, from two figures of one table; undefined where it prints none.
 	Published eval.Number
 	// Seeds are those that both sides have, in order, and Differences those of each.
@@ -61,11 +63,4 @@ type Units struct {
 	Count int // 0 where there are no single results
 	Ahead int // of which left is better
 	P     eval.Number
-}
-
-// Check holds the results against every claim, and gives a verdict for each claim and kind of data that there are
-// results of; a claim without any has one verdict, not tested. The order of results does not matter. Claims whose
-// results Validate refuses are not tested.
-func Check(results []Result) []Verdict {
-	return nil
 }

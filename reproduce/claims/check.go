@@ -1,0 +1,100 @@
+package claims
+
+import (
+	"fmt"
+	"strings"
+)
+
+// FewestSeeds is the least number of seeds that can confirm or refute anything.
+const FewestSeeds = 3
+
+// Significance is the probability below which a difference is more than chance. Every comparison of a claim has to be
+// below it to confirm the claim; to refute it one has to be below its share, Significance divided by the comparisons.
+const Significance = .05
+
+// Check holds the results against every claim, and gives a verdict for each claim and kind of data that there are
+// results of; a claim without any has one verdict, not tested. The order of results does not matter. Comparisons with
+// a result that Validate refuses are not tested.
+func Check(results []Result) []Verdict {
+	f := gather(results)
+	var verdicts []Verdict
+	for _, c := range all() {
+		found := false
+		for _, data := range c.data {
+			if levels := f.levels(&c, data); len(levels) > 0 {
+				verdicts, found = append(verdicts, f.verdict(&c, data, levels)), true
+			}
+		}
+		if !found {
+			v := c.blank("")
+			v.Outcome = NotTested
+			v.Reason = fmt.Sprintf("there are no results for it on %s", strings.Join(c.data, " or "))
+			verdicts = append(verdicts, v)
+		}
+	}
+	return verdicts
+}
+
+func (c *claim) blank(data string) Verdict {
+	return Verdict{ID: c.id, Claim: c.text, Where: c.where, Beyond: c.beyond, Data: data}
+}
+
+// verdict makes all comparisons of a claim, and sums them up.
+func (f *figures) verdict(c *claim, data string, levels []float64) Verdict {
+	v := c.blank(data)
+	for _, missing := range levels {
+		for i := range c.pairs {
+			v.Comparisons = append(v.Comparisons, f.compare(&c.pairs[i], data, missing))
+		}
+	}
+	var open, against []string
+	for i := range v.Comparisons {
+		d := &v.Comparisons[i]
+		d.decide(len(v.Comparisons))
+		switch d.Outcome {
+		case NotTested:
+			open = append(open, fmt.Sprintf("%s: %s", d.name(), d.Reason))
+		case NotConfirmed:
+			against = append(against, fmt.Sprintf("%s: %s", d.name(), d.Reason))
+		}
+	}
+	switch {
+	case len(against) > 0:
+		v.Outcome, v.Reason = NotConfirmed, first(against)
+	case len(open) > 0:
+		v.Outcome, v.Reason = NotTested, first(open)
+	default:
+		v.Outcome = Confirmed
+	}
+	return v
+}
+
+// first is the first reason, and how many more there are.
+func first(reasons []string) string {
+	if n := len(reasons) - 1; n > 0 {
+		return fmt.Sprintf("%s; and %d more", reasons[0], n)
+	}
+	return reasons[0]
+}
+
+// decide says what the differences of a comparison show, one of so many.
+func (d *Comparison) decide(of int) {
+	if d.Reason != "" {
+		d.Outcome = NotTested
+		return
+	}
+	better := float64(d.Mean) > 0
+	if lessIsBetter(d.Left.Metric) {
+		better = float64(d.Mean) < 0
+	}
+	switch p := float64(d.P); {
+	case better && p < Significance:
+		d.Outcome = Confirmed
+	case !better && d.Mean != 0 && p < Significance/float64(of):
+		d.Outcome = NotConfirmed
+		d.Reason = fmt.Sprintf("the difference is the other way, by more than chance (p = %.2g)", p)
+	default:
+		d.Outcome = NotTested
+		d.Reason = fmt.Sprintf("the difference is within the spread of the seeds (p = %.2g)", p)
+	}
+}

@@ -1,0 +1,238 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"nmn/eval"
+	"nmn/recipe"
+)
+
+// cell is what the figures of several seeds are of.
+type cell struct {
+	data    string
+	side    side
+	missing float64
+	words   string
+}
+
+// figures are results by what they are of.
+type figures struct {
+	seeds  map[cell]map[uint64]float64
+	faults map[cell]string                        // why the figures of a cell cannot be used
+	units  map[cell]map[string]map[uint64]float64 // of single words and bags, by name and seed; the cell has words All
+}
+
+func gather(results []Result) *figures {
+	f := &figures{
+		seeds: map[cell]map[uint64]float64{}, faults: map[cell]string{},
+		units: map[cell]map[string]map[uint64]float64{},
+	}
+	for _, r := range slices.SortedFunc(slices.Values(results), order) {
+		at := cell{r.Data, side{r.Arm, r.Metric}, r.key().Missing, r.Words}
+		if single(r.Words) {
+			at.words = All
+			if finite(r.Value) { // a word that no picture of the split has is without a figure
+				put(put(f.units, at), r.Words)[r.Seed] = r.Value
+			}
+			continue
+		}
+		values := put(f.seeds, at)
+		old, twice := values[r.Seed]
+		switch {
+		case f.faults[at] != "":
+		case !finite(r.Value):
+			f.faults[at] = fmt.Sprintf("%s of %s with seed %d is %v", r.Metric, title(r.Arm), r.Seed, r.Value)
+		case twice && old != r.Value:
+			f.faults[at] = fmt.Sprintf("%s of %s with seed %d is given twice, as %v and %v", r.Metric, title(r.Arm), r.Seed,
+				old, r.Value)
+		}
+		values[r.Seed] = r.Value
+	}
+	return f
+}
+
+// put returns the map below a key, made where there is none.
+func put[K, L comparable, V any](m map[K]map[L]V, key K) map[L]V {
+	if m[key] == nil {
+		m[key] = map[L]V{}
+	}
+	return m[key]
+}
+
+// levels are those at which a claim is looked at: all where it needs every one, else those with results of it; none
+// where there are no results at all.
+func (f *figures) levels(c *claim, data string) []float64 {
+	var found []float64
+	for _, missing := range c.levels {
+		if slices.ContainsFunc(c.pairs, func(p pair) bool {
+			_, left := f.seeds[p.cell(p.left, data, missing)]
+			_, right := f.seeds[p.cell(p.right, data, missing)]
+			return left || right && !p.bounded()
+		}) {
+			found = append(found, missing)
+		}
+	}
+	if c.every && len(found) > 0 {
+		return c.levels
+	}
+	return found
+}
+
+func (p *pair) bounded() bool { return p.right.arm == "" }
+
+func (p *pair) cell(s side, data string, missing float64) cell {
+	return cell{data, s, missing, p.words}
+}
+
+// compare takes the differences of equal seeds. Reason says what is missing, and is empty where all is there.
+func (f *figures) compare(p *pair, data string, missing float64) Comparison {
+	video := slices.Contains(videos, data)
+	d := Comparison{
+		Left:    Side{p.left.arm, p.left.metric, published(video, p.left, missing, p.words), eval.Undefined()},
+		Right:   Side{p.right.arm, p.right.metric, published(video, p.right, missing, p.words), eval.Undefined()},
+		Missing: missing, Words: p.words, Bound: p.bound,
+		Mean: eval.Undefined(), Spread: eval.Undefined(), P: eval.Undefined(), Units: Units{P: eval.Undefined()},
+	}
+	d.Published = d.Left.Published - d.Right.Published
+	left, right := p.cell(p.left, data, missing), p.cell(p.right, data, missing)
+	if d.Reason = cmp.Or(f.faults[left], f.faults[right]); d.Reason != "" {
+		return d
+	}
+	other := f.seeds[right]
+	if p.bounded() {
+		other = map[uint64]float64{}
+		for seed := range f.seeds[left] {
+			other[seed] = p.bound
+		}
+	}
+	d.Reason = d.pair(f.seeds[left], other)
+	if !p.bounded() {
+		d.Units = f.compareUnits(left, right)
+	}
+	return d
+}
+
+// pair takes the differences of the seeds that both sides have, and says what is missing.
+func (d *Comparison) pair(left, right map[uint64]float64) string {
+	var a, b []float64
+	var missing []string
+	for _, seed := range union(left, right) {
+		x, inLeft := left[seed]
+		y, inRight := right[seed]
+		switch {
+		case !inLeft:
+			missing = append(missing, fmt.Sprintf("seed %d of %s", seed, title(d.Left.Arm)))
+		case !inRight:
+			missing = append(missing, fmt.Sprintf("seed %d of %s", seed, title(d.Right.Arm)))
+		default:
+			d.Seeds, a, b = append(d.Seeds, seed), append(a, x), append(b, y)
+			d.Differences = append(d.Differences, x-y)
+		}
+	}
+	if n := len(d.Seeds); n > 0 {
+		d.Left.Mean, d.Right.Mean = eval.Number(stat.Mean(a, nil)), eval.Number(stat.Mean(b, nil))
+		d.Mean = eval.Number(stat.Mean(d.Differences, nil))
+		if n > 1 {
+			d.Spread, d.P = eval.Number(stat.StdDev(d.Differences, nil)), tTest(d.Differences)
+		}
+	}
+	switch n := len(d.Seeds); {
+	case len(left) == 0 && len(right) == 0:
+		return "there are no results"
+	case len(left) == 0:
+		return "there are no results of " + title(d.Left.Arm)
+	case len(right) == 0:
+		return "there are no results of " + title(d.Right.Arm)
+	case len(missing) > 0: // seeds that are left out may be those that failed
+		return strings.Join(missing, ", ") + " is missing"
+	case n < FewestSeeds:
+		return fmt.Sprintf("too few seeds: %d, and %d are needed", n, FewestSeeds)
+	case d.Right.Arm != "" && same(a) && same(b):
+		return "the figures of all seeds are the same, as those of one run are"
+	}
+	return ""
+}
+
+func same(values []float64) bool { return slices.Min(values) == slices.Max(values) }
+
+func union(a, b map[uint64]float64) []uint64 {
+	var all []uint64
+	for seed := range a {
+		all = append(all, seed)
+	}
+	for seed := range b {
+		if _, ok := a[seed]; !ok {
+			all = append(all, seed)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// compareUnits is the test over single words or bags: of each the mean difference over the seeds of both sides.
+func (f *figures) compareUnits(left, right cell) Units {
+	u := Units{P: eval.Undefined()}
+	if left.words != All {
+		return u
+	}
+	var differences []float64
+	for name, a := range f.units[left] {
+		b := f.units[right][name]
+		var sum, n float64
+		for _, seed := range union(a, b) {
+			x, inLeft := a[seed]
+			if y, inRight := b[seed]; inLeft && inRight {
+				sum, n = sum+x-y, n+1
+			}
+		}
+		if n > 0 {
+			differences = append(differences, sum/n)
+		}
+	}
+	slices.Sort(differences)
+	u.Count = len(differences)
+	for _, d := range differences {
+		if d > 0 != lessIsBetter(left.side.metric) && d != 0 {
+			u.Ahead++
+		}
+	}
+	u.P = signedRank(differences)
+	return u
+}
+
+// title is what tables call an arm.
+func title(arm string) string {
+	name, mil := strings.CutSuffix(arm, MIL)
+	return recipe.Name(name).Title(mil)
+}
+
+// name is what the comparison is called.
+func (d *Comparison) name() string {
+	left, right := title(d.Left.Arm), title(d.Right.Arm)
+	measure := ""
+	switch {
+	case d.Right.Arm == "":
+		left += ", " + d.Left.Metric
+		right = "at most " + strconv.FormatFloat(d.Bound, 'g', -1, 64)
+	case d.Left.Metric != d.Right.Metric:
+		left, right = left+", p(y=1|I)", "p(z=1|I)"
+	case d.Left.Metric != AP:
+		measure = ", " + d.Left.Metric
+	}
+	joined := " against "
+	if d.Right.Arm == "" {
+		joined = " "
+	}
+	words := ""
+	if d.Words != All {
+		words = ", " + d.Words
+	}
+	return fmt.Sprintf("%s%s%s%s, %.4g %%%s", left, joined, right, measure, math.Round(100*d.Missing), words)
+}
