@@ -3,6 +3,7 @@ package report
 import (
 	"embed"
 	"html/template"
+	"io"
 	"slices"
 	"unicode/utf8"
 )
@@ -40,6 +41,7 @@ type pageTable struct {
 	Columns []Column
 	Rows    []pageRow
 	Notes   []string
+	Stacked bool
 }
 
 type pageRow struct {
@@ -50,19 +52,24 @@ type pageRow struct {
 type pageCell struct {
 	Text       string
 	Left, Bold bool
-	Heads      bool // it says what the row is of
+	Heads      bool   // it says what the row is of
+	Name       string // of the column, where rows are stacked
 }
 
 // Short tells that the text stays on one line: names do, sentences do not.
 func (c pageCell) Short() bool { return utf8.RuneCountInString(c.Text) <= 32 }
 
 func (t *Table) page() pageTable {
-	out := pageTable{Title: t.Title, Columns: t.Columns, Notes: t.Notes}
+	out := pageTable{Title: t.Title, Columns: t.Columns, Notes: t.Notes, Stacked: t.Stacked}
 	heads := max(0, slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == "arm" || c.Name == "word" }))
 	for n, row := range t.Rows {
 		shown := pageRow{Cells: make([]pageCell, len(row.Cells)), Rule: row.Rule && n > 0}
 		for i, c := range row.Cells {
-			shown.Cells[i] = pageCell{c.display(t.Columns[i]), t.Columns[i].Text, c.Bold, i == heads && t.Columns[i].Text}
+			shown.Cells[i] = pageCell{Text: c.display(t.Columns[i]), Left: t.Columns[i].Text, Bold: c.Bold,
+				Heads: i == heads && t.Columns[i].Text}
+			if t.Stacked {
+				shown.Cells[i].Name = t.Columns[i].Name
+			}
 		}
 		out.Rows = append(out.Rows, shown)
 	}
@@ -79,6 +86,20 @@ func pageTables(tables []*Table) []pageTable {
 	}
 	return out
 }
+
+// WriteHTML writes tables as the sections of a page: a heading, the table and its notes. The styles are those of
+// PageStyle.
+func WriteHTML(w io.Writer, tables ...*Table) error {
+	return tablesTemplate.Execute(w, pageTables(tables))
+}
+
+var tablesTemplate = htmlTemplate("sections", `{{range .}}<section>
+<h2>{{.Title}}</h2>
+{{template "table" .}}</section>
+{{end}}`)
+
+// PageStyle are the styles that all pages share.
+func PageStyle() template.CSS { return template.CSS(pageStyle) }
 
 // sameNoise takes the column of noise out of a table of one level, and says it in a note: what is the same in all rows is
 // in the way on a telephone.

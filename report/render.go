@@ -20,7 +20,7 @@ var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", 
 // visible is the table for people: names and words of files cannot move a cursor or begin a line.
 func (t *Table) visible() *Table {
 	line := func(s string) string { return visible.Line(strings.ReplaceAll(s, "\n", " ")) }
-	shown := &Table{Title: line(t.Title)}
+	shown := &Table{Title: line(t.Title), Stacked: t.Stacked}
 	for _, c := range t.Columns {
 		c.Name = line(c.Name)
 		shown.Columns = append(shown.Columns, c)

@@ -17,6 +17,9 @@ type Table struct {
 	Columns []Column
 	Rows    []Row
 	Notes   []string
+	// Stacked says that rows hold sentences: on the narrow screen of a telephone a page shows each row as a block with
+	// the names of the columns beside what they hold.
+	Stacked bool
 }
 
 // Column describes the cells below a heading. Decimals is for people; CSV and JSON have ten
@@ -193,7 +196,7 @@ func (t *Table) only(title string, wanted func(measure string) bool) *Table {
 			slices.ContainsFunc(metrics(true), func(m metric) bool { return m.name == measure })
 		keep[i] = !isMeasure || wanted(measure)
 	}
-	out := &Table{Title: title, Columns: kept(t.Columns, keep), Notes: t.Notes}
+	out := &Table{Title: title, Columns: kept(t.Columns, keep), Notes: t.Notes, Stacked: t.Stacked}
 	for _, row := range t.Rows {
 		row.Cells = kept(row.Cells, keep)
 		out.Rows = append(out.Rows, row)

@@ -66,23 +66,33 @@ func put[K, L comparable, V any](m map[K]map[L]V, key K) map[L]V {
 	return m[key]
 }
 
-// levels are those at which a claim is looked at: all where it needs every one, else those with results of it; none
-// where there are no results at all.
+// levels are those at which a claim is looked at: all where it needs every one, else those with both sides of a
+// comparison, or with one where no level has both; none where there are no results at all.
 func (f *figures) levels(c *claim, data string) []float64 {
-	var found []float64
+	var whole, partly []float64
 	for _, missing := range c.levels {
-		if slices.ContainsFunc(c.pairs, func(p pair) bool {
+		both, one := false, false
+		for i := range c.pairs {
+			p := &c.pairs[i]
 			_, left := f.seeds[p.cell(p.left, data, missing)]
 			_, right := f.seeds[p.cell(p.right, data, missing)]
-			return left || right && !p.bounded()
-		}) {
-			found = append(found, missing)
+			right = right || p.bounded()
+			both, one = both || left && right, one || left || right && !p.bounded()
+		}
+		if both {
+			whole = append(whole, missing)
+		}
+		if one {
+			partly = append(partly, missing)
 		}
 	}
-	if c.every && len(found) > 0 {
+	switch {
+	case c.every && len(partly) > 0:
 		return c.levels
+	case len(whole) > 0:
+		return whole
 	}
-	return found
+	return partly
 }
 
 func (p *pair) bounded() bool { return p.right.arm == "" }

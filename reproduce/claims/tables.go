@@ -1,0 +1,261 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nmn/eval"
+	"nmn/report"
+)
+
+// Tables are what verdicts look like in reports: the claims of the paper, those beyond it, and every comparison with
+// its figures. They are stacked on narrow screens, and outcomes are words.
+func Tables(verdicts []Verdict) []*report.Table {
+	var tables []*report.Table
+	for _, t := range []*report.Table{
+		summary("What the paper claims", verdicts, false), summary("What goes beyond the paper", verdicts, true),
+		comparisons(verdicts),
+	} {
+		if len(t.Rows) > 0 {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+func words(s string) report.Cell {
+	return report.Cell{Text: s, Value: eval.Undefined(), Spread: eval.Undefined()}
+}
+
+func textColumns(names ...string) []report.Column {
+	var all []report.Column
+	for _, name := range names {
+		all = append(all, report.Column{Name: name, Text: true})
+	}
+	return all
+}
+
+// summary has a row for each verdict.
+func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
+	t := &report.Table{Title: heading, Stacked: true,
+		Columns: textColumns("claim", "data", "published", "ours", "spread", "test", "verdict")}
+	if beyond {
+		t.Columns = slices.Delete(t.Columns, 2, 3)
+	}
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Beyond != beyond {
+			continue
+		}
+		said := v.Claim
+		if v.Where != "" {
+			said += " (" + v.Where + ")"
+		}
+		row := report.Row{Cells: []report.Cell{words(said), words(cmp.Or(v.Data, dash)), words(v.published()),
+			words(v.ours()), words(v.spread()), words(v.test()), words(v.outcome())}}
+		if beyond {
+			row.Cells = slices.Delete(row.Cells, 2, 3)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Notes = []string{fmt.Sprintf("Figures are differences, the first arm less the second, in the measure of the claim; of several "+
+		"comparisons the least and the greatest mean over seeds, and the greatest standard deviation. A claim is confirmed where "+
+		"every comparison is, by Student's t test of the differences of equal seeds (two-sided, p below %g, at least %d seeds); "+
+		"it is not confirmed where one comparison is the other way with p below %g divided by their number. Everything "+
+		"else has not been tested well enough, and the reason stands there.", Significance, FewestSeeds, Significance)}
+	if !beyond {
+		t.Notes = append(t.Notes, "Published figures are the paper's, of one run each, without spread. On data that are not the "+
+			"paper's they tell what the paper found, and not what ours should be.")
+	}
+	return t
+}
+
+const dash = "–"
+
+// outcome is the verdict in words, with its reason.
+func (v *Verdict) outcome() string {
+	if v.Reason == "" {
+		return string(v.Outcome)
+	}
+	return string(v.Outcome) + ": " + v.Reason
+}
+
+// between is the range of some figures of the comparisons.
+func (v *Verdict) between(of func(*Comparison) eval.Number) string {
+	var all []float64
+	for i := range v.Comparisons {
+		if n := of(&v.Comparisons[i]); n.Defined() {
+			all = append(all, float64(n))
+		}
+	}
+	if len(all) == 0 {
+		return dash
+	}
+	least, greatest := signed(slices.Min(all)), signed(slices.Max(all))
+	if least == greatest {
+		return least
+	}
+	return least + " to " + greatest
+}
+
+func (v *Verdict) published() string {
+	return v.between(func(d *Comparison) eval.Number { return d.Published })
+}
+
+func (v *Verdict) ours() string {
+	if slices.ContainsFunc(v.Comparisons, func(d Comparison) bool { return d.Right.Arm == "" }) {
+		return v.bounds()
+	}
+	return v.between(func(d *Comparison) eval.Number { return d.Mean })
+}
+
+// bounds are figures that are to be below a bound: the greatest of each measure.
+func (v *Verdict) bounds() string {
+	greatest := map[string]*Comparison{}
+	var order []string
+	for i := range v.Comparisons {
+		d := &v.Comparisons[i]
+		old := greatest[d.Left.Metric]
+		if old == nil {
+			order = append(order, d.Left.Metric)
+		}
+		if old == nil || !old.Left.Mean.Defined() || d.Left.Mean > old.Left.Mean {
+			greatest[d.Left.Metric] = d
+		}
+	}
+	var all []string
+	for _, metric := range order {
+		if d := greatest[metric]; d.Left.Mean.Defined() {
+			all = append(all, fmt.Sprintf("%s %.2g (bound %g)", metric, float64(d.Left.Mean), d.Bound))
+		}
+	}
+	return cmp.Or(strings.Join(all, ", "), dash)
+}
+
+func (v *Verdict) spread() string {
+	greatest := math.Inf(-1)
+	for _, d := range v.Comparisons {
+		if d.Spread.Defined() {
+			greatest = max(greatest, float64(d.Spread))
+		}
+	}
+	if math.IsInf(greatest, 0) {
+		return dash
+	}
+	return "± " + strings.TrimPrefix(signed(greatest), "+")
+}
+
+// test tells how many comparisons there are, by how many seeds, and how many are confirmed.
+func (v *Verdict) test() string {
+	if len(v.Comparisons) == 0 {
+		return dash
+	}
+	seeds, confirmed, worst := math.MaxInt, 0, 0.0
+	for _, d := range v.Comparisons {
+		seeds = min(seeds, len(d.Seeds))
+		if d.Outcome == Confirmed {
+			confirmed++
+		}
+		if d.P.Defined() {
+			worst = max(worst, float64(d.P))
+		}
+	}
+	s := fmt.Sprintf("%d of %d comparisons, %d seeds", confirmed, len(v.Comparisons), seeds)
+	if worst > 0 {
+		s += fmt.Sprintf(", p up to %.2g", worst)
+	}
+	return s
+}
+
+// comparisons has a row for each comparison of every verdict.
+func comparisons(verdicts []Verdict) *report.Table {
+	t := &report.Table{Title: "Every comparison", Stacked: true,
+		Columns: textColumns("comparison", "data", "published", "ours", "difference", "seeds", "p", "words ahead", "outcome")}
+	last := ""
+	for i := range verdicts {
+		v := &verdicts[i]
+		for j := range v.Comparisons {
+			d := &v.Comparisons[j]
+			t.Rows = append(t.Rows, report.Row{Rule: last != v.ID+v.Data, Cells: []report.Cell{
+				words(d.name()), words(v.Data), words(sides(d.Left.Published, d.Right.Published)),
+				words(d.ours()), words(d.difference()), words(strconv.Itoa(len(d.Seeds))), words(probability(d.P)),
+				words(d.Units.String()), words(d.outcome())}})
+			last = v.ID + v.Data
+		}
+	}
+	t.Notes = []string{"Both sides as means over the seeds that both have, in percent where the paper prints percent; differences with " +
+		"their standard deviation over seeds, and p of the paired t test. Words ahead, of single words or clips, with p of Wilcoxon's " +
+		"signed-rank test, are about these nets and other words; they decide nothing."}
+	return t
+}
+
+func (d *Comparison) outcome() string {
+	if d.Reason == "" {
+		return string(d.Outcome)
+	}
+	return string(d.Outcome) + ": " + d.Reason
+}
+
+func (d *Comparison) ours() string {
+	if d.Right.Arm == "" && d.Left.Mean.Defined() {
+		return fmt.Sprintf("%.2g", float64(d.Left.Mean))
+	}
+	return sides(d.Left.Mean, d.Right.Mean)
+}
+
+func (d *Comparison) difference() string {
+	switch {
+	case !d.Mean.Defined():
+		return dash
+	case !d.Spread.Defined():
+		return signed(float64(d.Mean))
+	}
+	return signed(float64(d.Mean)) + " ± " + strings.TrimPrefix(signed(float64(d.Spread)), "+")
+}
+
+func probability(p eval.Number) string {
+	if !p.Defined() {
+		return dash
+	}
+	return fmt.Sprintf("%.2g", float64(p))
+}
+
+// String tells the units that are ahead, and the probability.
+func (u Units) String() string {
+	if u.Count == 0 {
+		return dash
+	}
+	s := fmt.Sprintf("%d of %d", u.Ahead, u.Count)
+	if u.P.Defined() {
+		s += fmt.Sprintf(", p = %.2g", float64(u.P))
+	}
+	return s
+}
+
+// sides are the figures of both sides.
+func sides(left, right eval.Number) string {
+	if !left.Defined() || !right.Defined() {
+		return dash
+	}
+	return unsigned(float64(left)) + " – " + unsigned(float64(right))
+}
+
+// signed writes a difference: two decimals, and more where that is nothing.
+func signed(v float64) string {
+	s := unsigned(v)
+	if v > 0 {
+		s = "+" + s
+	}
+	return strings.Replace(s, "-", "−", 1)
+}
+
+func unsigned(v float64) string {
+	if v != 0 && math.Abs(v) < .095 {
+		return strconv.FormatFloat(v, 'g', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}

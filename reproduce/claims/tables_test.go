@@ -1,0 +1,81 @@
+package claims
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/report"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// someResults confirm one claim, refute a second, and leave the others open.
+func someResults() []Result {
+	var results []Result
+	for _, c := range all() {
+		switch c.id {
+		case "nmn-star":
+			results = append(results, made(c, Scenes, 3, .8, .02)...)
+		case "fd-fi":
+			for _, r := range made(c, Scenes, 3, -.5, .01) {
+				if r.Arm != fd {
+					results = append(results, r)
+				}
+			}
+		case "captions":
+			results = append(results, made(c, MovingScenes, 3, .1, .4)...)
+		case "em-function":
+			results = append(results, made(c, Scenes, 3, .9, .02)...)
+		case "witness-star":
+			results = append(results, made(c, Scenes, 3, 3, .2)...)
+		}
+	}
+	results = slices.DeleteFunc(results, func(r Result) bool {
+		return r.Missing != .4 && (r.Data == MovingScenes || r.Arm == em || r.Arm == nmnC)
+	})
+	slices.SortFunc(results, order)
+	return slices.CompactFunc(results, func(a, b Result) bool { return a.key() == b.key() })
+}
+
+func TestTables_AreTheGoldenOnes(t *testing.T) {
+	var b bytes.Buffer
+	if err := report.Write(&b, report.Markdown, Tables(Check(someResults()))...); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", "claims.md")
+	if *update {
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("the tables differ from %s (-update writes it):\n%s", path, b.String())
+	}
+}
+
+func TestTables_SayEveryVerdictInWordsOnAPageForNarrowScreens(t *testing.T) {
+	verdicts := Check(someResults())
+	var b bytes.Buffer
+	if err := report.WriteHTML(&b, Tables(verdicts)...); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, part := range []string{`class="stacked"`, `data-name="verdict">confirmed<`, `data-name="verdict">not confirmed: `,
+		`data-name="verdict">not tested: `, "What goes beyond the paper", "Table 1"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page lacks %q", part)
+		}
+	}
+	if n := strings.Count(page, `data-name="verdict"`); n != len(verdicts) {
+		t.Errorf("%d verdicts on the page, want %d", n, len(verdicts))
+	}
+}
