@@ -1,0 +1,268 @@
+package published
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"nmn/loader/annotation"
+	"nmn/loader/doctor"
+)
+
+// COCOSize is how much of COCO 2014 there should be.
+type COCOSize struct {
+	Train, Val  int // pictures
+	ValCaptions int // 0 where they are not counted
+	PerPicture  int // captions of every picture at least
+}
+
+// COCOCounts are those of the publication: the paper's 82,783 and 40,504 pictures. Captions of the training half are
+// held to five for each picture and not to a total.
+func COCOCounts() COCOSize {
+	return COCOSize{Train: 82783, Val: 40504, ValCaptions: 202654, PerPicture: 5}
+}
+
+// cocoPage is where COCO is to be had.
+const cocoPage = "cocodataset.org, page Download"
+
+// cocoArchive is the archive of the annotations, with the SHA-256 that others who fetch it hold it to. Of the files in
+// it no published digest is known.
+const (
+	cocoArchive       = "annotations_trainval2014.zip"
+	cocoArchiveSHA256 = "031296bbc80c45a1d1f76bf9a90ead27e94e99ec629208449507a4917a3bf009"
+)
+
+// half is the training or the validation half of COCO 2014.
+type half struct {
+	name  string // "train2014" or "val2014"
+	other string
+}
+
+var (
+	trainHalf = half{"train2014", "val2014"}
+	valHalf   = half{"val2014", "train2014"}
+)
+
+func (h half) captions() string { return "captions_" + h.name + ".json" }
+func (h half) prefix() string   { return "COCO_" + h.name + "_" }
+
+// COCO looks at a folder of COCO 2014: annotations/captions_train2014.json and captions_val2014.json (plain or .gz, or
+// beside the pictures' folders), train2014 and val2014. What is wrong is a finding; an error is for what has nothing to
+// do with the data, such as an interruption.
+func COCO(ctx context.Context, dir string, want COCOSize) (*Folder, error) {
+	f, ok := open("coco", dir, "annotations, train2014 and val2014")
+	if !ok || f.wrongCOCO() {
+		return f, nil
+	}
+	ids := map[int64]bool{}
+	for _, h := range []half{trainHalf, valHalf} {
+		captions, err := f.cocoCaptions(ctx, h, want)
+		if err != nil {
+			return nil, err
+		}
+		images, err := f.cocoPictures(ctx, h, captions)
+		if err != nil {
+			return nil, err
+		}
+		if h == trainHalf {
+			f.TrainImages = images
+		} else {
+			f.ValImages = images
+		}
+		if captions != nil {
+			f.sharedPictures(captions, ids)
+		}
+	}
+	if archive := f.first(false, cocoArchive, "annotations/"+cocoArchive); archive != "" {
+		if err := f.digest(ctx, archive, cocoArchiveSHA256); err != nil {
+			return nil, err
+		}
+	}
+	doctor.Sort(f.Findings)
+	return f, nil
+}
+
+// holdsCOCO reports whether a folder looks like that of COCO.
+func holdsCOCO(dir string) bool {
+	f := Folder{Dir: dir}
+	return f.first(true, trainHalf.name, valHalf.name) != "" ||
+		f.first(false, captionFiles(trainHalf)...) != "" || f.first(false, captionFiles(valHalf)...) != ""
+}
+
+func captionFiles(h half) []string {
+	var all []string
+	for _, folder := range []string{"annotations/", ""} {
+		all = append(all, folder+h.captions(), folder+h.captions()+".gz")
+	}
+	return all
+}
+
+// wrongCOCO finds out whether another folder was meant: one above, below or beside.
+func (f *Folder) wrongCOCO() bool {
+	parent := f.partOf(holdsCOCO, "annotations", trainHalf.name, valHalf.name)
+	if parent == "" && holdsCOCO(f.Dir) {
+		return false
+	}
+	inner := nested(f.Dir, holdsCOCO)
+	switch {
+	case parent != "":
+		f.wrong("is only a part of COCO", fmt.Sprintf("give its parent, %q", parent))
+	case inner != "":
+		f.wrong("does not hold COCO itself", fmt.Sprintf("give %q", inner))
+	default:
+		f.wrong(fmt.Sprintf("holds none of annotations/%s, annotations/%s, train2014 and val2014", trainHalf.captions(),
+			valHalf.captions()), "give the folder that COCO 2014 was unpacked into; it is to be had at "+cocoPage)
+	}
+	return true
+}
+
+// cocoCaptions reads the captions of a half; nil where they are no use.
+func (f *Folder) cocoCaptions(ctx context.Context, h half, want COCOSize) (*annotation.COCO, error) {
+	file := f.first(false, captionFiles(h)...)
+	if file == "" {
+		cure := fmt.Sprintf("unpack it from %s, which is to be had at %s", cocoArchive, cocoPage)
+		if f.first(false, cocoArchive, "annotations/"+cocoArchive) != "" {
+			cure = "unpack " + cocoArchive + ", which lies there"
+		}
+		f.add(doctor.Error, "missing-annotations", "annotations/"+h.captions()+" is missing", cure)
+		return nil, nil
+	}
+	if err := f.digest(ctx, file, ""); err != nil {
+		return nil, f.unreadable(ctx, file, err)
+	}
+	captions, err := annotation.ReadCOCO(ctx, file)
+	if err != nil {
+		return nil, f.unreadable(ctx, file, err)
+	}
+	pictures, total := want.Train, 0
+	if h == trainHalf {
+		f.TrainCaptions = file
+	} else {
+		f.ValCaptions = file
+		pictures, total = want.Val, want.ValCaptions
+	}
+	f.cocoCounts(h, captions, pictures, total, want.PerPicture)
+	return captions, nil
+}
+
+// unreadable makes a finding of an error of a file, unless the look was interrupted.
+func (f *Folder) unreadable(ctx context.Context, file string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	line := strings.ReplaceAll(err.Error(), "\n", " ")
+	f.add(doctor.Error, "unreadable-annotations", f.below(file)+" cannot be used: "+line,
+		"fetch and unpack it again: a copy that was cut short ends in the middle of the file")
+	return nil
+}
+
+// cocoCounts holds a file of captions to what it should have.
+func (f *Folder) cocoCounts(h half, c *annotation.COCO, pictures, total, perPicture int) {
+	other, captions := 0, 0
+	var few []string
+	for i := range c.Images {
+		p := &c.Images[i]
+		captions += len(p.Captions)
+		if strings.HasPrefix(path.Base(p.FileName), half{name: h.other}.prefix()) {
+			other++
+		}
+		if len(p.Captions) < perPicture {
+			few = append(few, p.FileName)
+		}
+	}
+	rightPictures := f.count("pictures in the captions of "+h.name, len(c.Images), pictures)
+	rightCaptions := f.count("captions of "+h.name, captions, total)
+	switch {
+	case other > 0:
+		f.add(doctor.Error, "wrong-half",
+			fmt.Sprintf("%s tells of %s of %s", h.captions(), plural(other, "picture"), h.other),
+			"put the file of that name from "+cocoArchive+" there")
+	case !rightPictures:
+		f.add(doctor.Error, "annotation-counts", fmt.Sprintf("%s tells of %d pictures, and %d were published", h.captions(),
+			len(c.Images), pictures),
+			"put the file of that name from "+cocoArchive+" there: this one is of another year, a part, or cut")
+	case !rightCaptions:
+		f.add(doctor.Warning, "annotation-counts", fmt.Sprintf("%s has %d captions, and %d were published", h.captions(),
+			captions, total), "compare it with the file of that name in "+cocoArchive)
+	}
+	if len(few) > 0 && other == 0 {
+		f.add(doctor.Error, "few-captions",
+			fmt.Sprintf("pictures of %s with fewer than %d captions: %s", h.captions(), perPicture, onlyThese(few)),
+			"put the file of that name from "+cocoArchive+" there", some(few)...)
+	}
+}
+
+// sharedPictures finds pictures that both halves tell of.
+func (f *Folder) sharedPictures(c *annotation.COCO, seen map[int64]bool) {
+	var shared []string
+	for i := range c.Images {
+		if seen[c.Images[i].ID] {
+			shared = append(shared, fmt.Sprint(c.Images[i].ID))
+		}
+		seen[c.Images[i].ID] = true
+	}
+	if len(shared) > 0 {
+		f.add(doctor.Error, "shared-pictures", "pictures that both files of captions tell of: "+onlyThese(shared),
+			"put both files from "+cocoArchive+" there: no test picture may be learned", some(shared)...)
+	}
+}
+
+// cocoPictures looks for the pictures of a half, and returns their folder.
+func (f *Folder) cocoPictures(ctx context.Context, h half, captions *annotation.COCO) (string, error) {
+	from := fmt.Sprintf("unpack %s.zip, which is to be had at %s", h.name, cocoPage)
+	dir := f.first(true, h.name, "images/"+h.name)
+	if dir == "" {
+		f.add(doctor.Error, "missing-pictures", "the folder "+h.name+" is missing", from)
+		return "", nil
+	}
+	names, err := list(ctx, dir)
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", err
+		}
+		f.add(doctor.Error, "missing-pictures", fmt.Sprintf("%s cannot be read: %v", f.below(dir), cause(err)),
+			"see to its permissions")
+		return "", nil
+	}
+	ours, others := hasPrefix(names, h.prefix()), hasPrefix(names, half{name: h.other}.prefix())
+	f.count("files in "+h.name, ours, 0)
+	switch _, inner := names[h.name]; {
+	case ours == 0 && others > 0:
+		f.add(doctor.Error, "wrong-half", fmt.Sprintf("%s holds %s of %s", f.below(dir), plural(others, "picture"), h.other),
+			"put the pictures of "+h.name+" there: "+from)
+		return dir, nil
+	case ours == 0 && inner:
+		f.add(doctor.Error, "wrong-folder",
+			fmt.Sprintf("the pictures lie in %s/%s, one folder too deep", f.below(dir), h.name), "move them one folder up")
+		return dir, nil
+	}
+	if captions != nil {
+		f.cocoMissing(h, captions, names, from)
+	}
+	return dir, nil
+}
+
+// cocoMissing counts pictures that captions tell of and that are not there, or empty.
+func (f *Folder) cocoMissing(h half, captions *annotation.COCO, names map[string]int64, from string) {
+	var missing, empty []string
+	for i := range captions.Images {
+		name := captions.Images[i].FileName
+		switch size, ok := names[name]; {
+		case !ok || size < 0:
+			missing = append(missing, name)
+		case size == 0:
+			empty = append(empty, name)
+		}
+	}
+	f.count("pictures of "+h.name+" that the captions tell of and are there", len(captions.Images)-len(missing)-len(empty),
+		len(captions.Images))
+	if len(missing) > 0 {
+		f.add(doctor.Error, "missing-pictures", "pictures of "+h.name+" that are missing: "+onlyThese(missing), from,
+			some(missing)...)
+	}
+	if len(empty) > 0 {
+		f.add(doctor.Error, "empty-pictures", "pictures of "+h.name+" that are empty files: "+onlyThese(empty), from+
+			" again", some(empty)...)
+	}
+}

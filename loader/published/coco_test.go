@@ -1,0 +1,185 @@
+package published
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/loader/doctor"
+)
+
+// smallCOCO is a folder of the shape of COCO with fewer pictures, and what should be in it.
+func smallCOCO(t *testing.T) (string, COCOSize) {
+	t.Helper()
+	size := COCOSize{Train: 12, Val: 6, ValCaptions: 30, PerPicture: 5}
+	dir := filepath.Join(t.TempDir(), "coco")
+	writeHalf(t, dir, trainHalf, 1, size.Train)
+	writeHalf(t, dir, valHalf, 1001, size.Val)
+	return dir, size
+}
+
+func writeHalf(t *testing.T, dir string, h half, first, pictures int) {
+	t.Helper()
+	var images, captions []map[string]any
+	for i := range pictures {
+		name := fmt.Sprintf("%s%012d.jpg", h.prefix(), first+i)
+		images = append(images, map[string]any{"id": first + i, "file_name": name, "width": 4, "height": 3})
+		for c := range 5 {
+			captions = append(captions, map[string]any{"id": 10*(first+i) + c, "image_id": first + i, "caption": "a red ball"})
+		}
+		put(t, filepath.Join(dir, h.name, name), []byte("x"))
+	}
+	content, err := json.Marshal(map[string]any{"images": images, "annotations": captions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "annotations", h.captions()), content)
+}
+
+func put(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(t *testing.T, path ...string) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(path...)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expect wants exactly these errors and warnings, each with a part of its text and of its cure.
+func expect(t *testing.T, f *Folder, kind, text, cure string) {
+	t.Helper()
+	var all []string
+	found := false
+	for _, g := range f.Findings {
+		if g.Weight == doctor.Note {
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s %s: %s (%s)", g.Weight, g.Kind, g.Text, g.Cure))
+		found = found || g.Kind == kind && strings.Contains(g.Text, text) && strings.Contains(g.Cure, cure)
+	}
+	if !found {
+		t.Errorf("no finding %s with %q and %q among\n%s", kind, text, cure, strings.Join(all, "\n"))
+	}
+}
+
+func coco(t *testing.T, dir string, size COCOSize) *Folder {
+	t.Helper()
+	f, err := COCO(t.Context(), dir, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestCOCO_AWholeFolderHasNoFindings(t *testing.T) {
+	dir, size := smallCOCO(t)
+	f := coco(t, dir, size)
+	if len(f.Findings) != 0 || f.Errors() != 0 {
+		t.Errorf("findings %+v", f.Findings)
+	}
+	if f.TrainCaptions != filepath.Join(dir, "annotations", "captions_train2014.json") ||
+		f.ValImages != filepath.Join(dir, "val2014") || len(f.Files) != 2 || len(f.Files[0].SHA256) != 64 {
+		t.Errorf("found %+v", f)
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil || !strings.Contains(b.String(), "12 of 12") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
+func TestCOCO_WhatIsWrongIsNamedWithItsCure(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		spoil            func(t *testing.T, dir string)
+		kind, text, cure string
+	}{
+		{"no captions", func(t *testing.T, dir string) { remove(t, dir, "annotations", "captions_val2014.json") },
+			"missing-annotations", "annotations/captions_val2014.json is missing", "cocodataset.org"},
+		{"archive not unpacked", func(t *testing.T, dir string) {
+			remove(t, dir, "annotations", "captions_val2014.json")
+			put(t, filepath.Join(dir, cocoArchive), []byte("PK"))
+		}, "missing-annotations", "captions_val2014.json is missing", "which lies there"},
+		{"archive of other content", func(t *testing.T, dir string) { put(t, filepath.Join(dir, cocoArchive), []byte("PK")) },
+			"digest", "was published with " + cocoArchiveSHA256, "compare"},
+		{"captions cut short", func(t *testing.T, dir string) {
+			path := filepath.Join(dir, "annotations", "captions_train2014.json")
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, path, content[:len(content)/2])
+		}, "unreadable-annotations", "annotations/captions_train2014.json cannot be used", "again"},
+		{"captions of the other half", func(t *testing.T, dir string) {
+			content, err := os.ReadFile(filepath.Join(dir, "annotations", "captions_val2014.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, filepath.Join(dir, "annotations", "captions_train2014.json"), content)
+		}, "wrong-half", "captions_train2014.json tells of 6 pictures of val2014", cocoArchive},
+		{"both halves the same pictures", func(t *testing.T, dir string) {
+			writeHalf(t, dir, valHalf, 7, 6)
+		}, "shared-pictures", "6, first 7", "no test picture"},
+		{"a part of the captions", func(t *testing.T, dir string) { writeHalf(t, dir, trainHalf, 1, 11) },
+			"annotation-counts", "tells of 11 pictures, and 12 were published", "another year"},
+		{"pictures missing", func(t *testing.T, dir string) {
+			remove(t, dir, "train2014", "COCO_train2014_000000000003.jpg")
+			remove(t, dir, "train2014", "COCO_train2014_000000000009.jpg")
+		}, "missing-pictures", "2, first COCO_train2014_000000000003.jpg", "train2014.zip"},
+		{"empty picture", func(t *testing.T, dir string) {
+			put(t, filepath.Join(dir, "val2014", "COCO_val2014_000000001002.jpg"), nil)
+		}, "empty-pictures", "1, first COCO_val2014_000000001002.jpg", "val2014.zip"},
+		{"no pictures", func(t *testing.T, dir string) { remove(t, dir, "val2014") },
+			"missing-pictures", "the folder val2014 is missing", "val2014.zip"},
+		{"pictures of the other half", func(t *testing.T, dir string) {
+			remove(t, dir, "train2014")
+			if err := os.CopyFS(filepath.Join(dir, "train2014"), os.DirFS(filepath.Join(dir, "val2014"))); err != nil {
+				t.Fatal(err)
+			}
+		}, "wrong-half", "train2014 holds 6 pictures of val2014", "train2014.zip"},
+		{"pictures one folder too deep", func(t *testing.T, dir string) {
+			if err := os.CopyFS(filepath.Join(dir, "deep", "train2014"), os.DirFS(filepath.Join(dir, "train2014"))); err != nil {
+				t.Fatal(err)
+			}
+			remove(t, dir, "train2014")
+			if err := os.Rename(filepath.Join(dir, "deep"), filepath.Join(dir, "train2014")); err != nil {
+				t.Fatal(err)
+			}
+		}, "wrong-folder", "one folder too deep", "one folder up"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, size := smallCOCO(t)
+			c.spoil(t, dir)
+			expect(t, coco(t, dir, size), c.kind, c.text, c.cure)
+		})
+	}
+}
+
+func TestCOCO_AnotherFolderWasMeant(t *testing.T) {
+	dir, size := smallCOCO(t)
+	for _, c := range []struct{ dir, kind, text, cure string }{
+		{filepath.Join(dir, "train2014"), "wrong-folder", "only a part of COCO", fmt.Sprintf("%q", dir)},
+		{filepath.Join(dir, "annotations"), "wrong-folder", "only a part of COCO", fmt.Sprintf("%q", dir)},
+		{filepath.Dir(dir), "wrong-folder", "does not hold COCO itself", fmt.Sprintf("give %q", dir)},
+		{t.TempDir(), "wrong-folder", "holds none of", "cocodataset.org"},
+		{filepath.Join(dir, "nothing"), "no-folder", "there is no folder", "annotations, train2014"},
+		{filepath.Join(dir, "annotations", "captions_val2014.json"), "no-folder", "is a file", "give the folder"},
+	} {
+		f := coco(t, c.dir, size)
+		expect(t, f, c.kind, c.text, c.cure)
+		if f.Errors() != 1 {
+			t.Errorf("%s: %d errors, want one", c.dir, f.Errors())
+		}
+	}
+}

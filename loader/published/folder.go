@@ -1,0 +1,208 @@
+package published
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/internal/origin"
+	"nmn/loader/doctor"
+)
+
+// Folder is what was found of a data set. Paths are empty where nothing was found.
+type Folder struct {
+	Set string `json:"set"` // "coco" or "msrvtt"
+	Dir string `json:"dir"`
+
+	// Of COCO: captions and pictures of both halves.
+	TrainCaptions string `json:"train_captions,omitempty"`
+	ValCaptions   string `json:"val_captions,omitempty"`
+	TrainImages   string `json:"train_images,omitempty"`
+	ValImages     string `json:"val_images,omitempty"`
+
+	// Of MSR-VTT: annotations of the clips of train and validate, those of test, and the folders of clips or of frames.
+	Annotations     string `json:"annotations,omitempty"`
+	TestAnnotations string `json:"test_annotations,omitempty"`
+	Clips           string `json:"clips,omitempty"`
+	Frames          string `json:"frames,omitempty"` // as nmn frames writes them
+
+	Files    []File           `json:"files"`
+	Counts   []Count          `json:"counts"`
+	Findings []doctor.Finding `json:"findings"`
+}
+
+// File is a file of annotations with its digest, which tells later on what exactly was used.
+type File struct {
+	Path   string `json:"path"` // from the folder, with slashes
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	// Published is the digest of the file as it was published; empty where none is known.
+	Published string `json:"published,omitempty"`
+}
+
+// Count is a number of things, and how many there should be; 0 where that is not known.
+type Count struct {
+	What  string `json:"what"`
+	Found int    `json:"found"`
+	Want  int    `json:"want,omitempty"`
+}
+
+// Errors is how many findings would stop the protocol of the paper.
+func (f *Folder) Errors() int { return doctor.Count(f.Findings, doctor.Error) }
+
+func (f *Folder) add(w doctor.Weight, kind, text, cure string, examples ...string) {
+	f.Findings = append(f.Findings, doctor.Finding{Weight: w, Kind: kind, Text: text, Cure: cure, Examples: examples})
+}
+
+// count keeps a number, and reports whether it is the one that should be.
+func (f *Folder) count(what string, found, want int) bool {
+	f.Counts = append(f.Counts, Count{what, found, want})
+	return want == 0 || found == want
+}
+
+// open begins a look at a folder; ok is false where there is none, which is a finding.
+func open(set, dir, wants string) (f *Folder, ok bool) {
+	f = &Folder{Set: set, Dir: dir, Files: []File{}, Counts: []Count{}, Findings: []doctor.Finding{}}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.add(doctor.Error, "no-folder", fmt.Sprintf("there is no folder %q", dir), "give the folder that holds "+wants)
+	case err != nil:
+		f.add(doctor.Error, "no-folder", fmt.Sprintf("%q cannot be read: %v", dir, cause(err)),
+			"see to its permissions, or give another folder")
+	case !info.IsDir():
+		f.add(doctor.Error, "no-folder", fmt.Sprintf("%q is a file", dir), "give the folder that holds "+wants)
+	default:
+		return f, true
+	}
+	return f, false
+}
+
+// cause is an error without the path, which the message around it has.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// first is the first of some paths below the folder that is there as asked for; empty where none is.
+func (f *Folder) first(directory bool, names ...string) string {
+	for _, name := range names {
+		path := filepath.Join(f.Dir, filepath.FromSlash(name))
+		if info, err := os.Stat(path); err == nil && info.IsDir() == directory && (directory || info.Mode().IsRegular()) {
+			return path
+		}
+	}
+	return ""
+}
+
+// below is a path from the folder, for people.
+func (f *Folder) below(path string) string {
+	if inner, err := filepath.Rel(f.Dir, path); err == nil {
+		return filepath.ToSlash(inner)
+	}
+	return path
+}
+
+// digest adds a file with its digest, and holds it to the one that it was published with where that is known.
+func (f *Folder) digest(ctx context.Context, path, known string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	sum, err := origin.Digest(ctx, path)
+	if err != nil {
+		return err
+	}
+	f.Files = append(f.Files, File{f.below(path), info.Size(), sum, known})
+	if known != "" && sum != known {
+		f.add(doctor.Warning, "digest", fmt.Sprintf("%s has the SHA-256 %s, and was published with %s", f.below(path), sum,
+			known), "compare it with the published file; counts and names below say what else is different")
+	}
+	return nil
+}
+
+// partOf is the parent of the folder where the folder has one of the names of parts and the parent holds them; else
+// empty.
+func (f *Folder) partOf(holds func(dir string) bool, parts ...string) string {
+	dir, err := filepath.Abs(f.Dir)
+	if err != nil || !slices.Contains(parts, filepath.Base(dir)) || !holds(filepath.Dir(dir)) {
+		return ""
+	}
+	return filepath.Dir(dir)
+}
+
+// wrong is the finding that another folder was meant.
+func (f *Folder) wrong(text, cure string) {
+	f.add(doctor.Error, "wrong-folder", fmt.Sprintf("%q ", f.Dir)+text, cure)
+}
+
+// nested is a folder one level below that has what was looked for, for a folder that is the parent of the right one.
+func nested(dir string, holds func(dir string) bool) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if inner := filepath.Join(dir, e.Name()); e.IsDir() && holds(inner) {
+			return inner
+		}
+	}
+	return ""
+}
+
+// list are the names of a folder, each with its size; sizes of folders are -1.
+func list(ctx context.Context, dir string) (map[string]int64, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]int64, len(entries))
+	for i, e := range entries {
+		if i%1000 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		size := int64(-1)
+		if !e.IsDir() {
+			info, err := os.Stat(filepath.Join(dir, e.Name())) // of what a link leads to
+			if err != nil {
+				continue // a link to nowhere is a file that is missing
+			}
+			if size = info.Size(); info.IsDir() {
+				size = -1
+			}
+		}
+		all[e.Name()] = size
+	}
+	return all, nil
+}
+
+// some are the first of many names, for examples.
+func some(names []string) []string { return names[:min(len(names), 5)] }
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// onlyThese says of names that are missing how many and which is the first.
+func onlyThese(missing []string) string { return fmt.Sprintf("%d, first %s", len(missing), missing[0]) }
+
+func hasPrefix(names map[string]int64, prefix string) int {
+	n := 0
+	for name := range names {
+		if strings.HasPrefix(name, prefix) {
+			n++
+		}
+	}
+	return n
+}

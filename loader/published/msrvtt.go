@@ -1,0 +1,266 @@
+package published
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/loader"
+	"nmn/loader/annotation"
+	"nmn/loader/doctor"
+)
+
+// MSRVTTSize is how much of MSR-VTT there should be.
+type MSRVTTSize struct {
+	Train, Validate, Test int // clips
+	PerClip               int // sentences of every clip
+}
+
+// MSRVTTCounts are those of the publication: 10,000 clips with 20 sentences each. The paper uses the clips of train and
+// validate.
+func MSRVTTCounts() MSRVTTSize {
+	return MSRVTTSize{Train: 6513, Validate: 497, Test: 2990, PerClip: annotation.MSRVTTCaptions}
+}
+
+// Where MSR-VTT is to be had.
+const msrvttPage = "the pages of MSR-VTT at Microsoft Research, or of the MSR Video to Language Challenge 2016"
+
+// Files of the annotations, with the SHA-256 of the archive and of the file in it as they were published.
+const (
+	msrvttJSON          = "train_val_videodatainfo.json"
+	msrvttArchive       = "train_val_annotation.zip"
+	msrvttTest          = "test_videodatainfo.json"
+	msrvttJSONSHA256    = "542997a95196eb7983c16860ad416c7b32c6c07236bcf189cbfae904ea2e8335"
+	msrvttArchiveSHA256 = "ce2d97dd82d03e018c6f9ee69c96eb784397d1c83f734fdb8c17aafa5e27da31"
+)
+
+// inFolders are names in the folders where the archives of MSR-VTT put them.
+func inFolders(names ...string) []string {
+	var all []string
+	for _, folder := range []string{"", "annotations/", "annotation/", "train_val_annotation/"} {
+		for _, name := range names {
+			all = append(all, folder+name)
+		}
+	}
+	return all
+}
+
+var (
+	msrvttAnnotations = inFolders(msrvttJSON, msrvttJSON+".gz", msrvttArchive)
+	msrvttTests       = inFolders(msrvttTest, msrvttTest+".gz", "test_videodatainfo.json.zip")
+	msrvttClips       = []string{"TrainValVideo", "train_val_videos/TrainValVideo", "videos/all", "videos", "clips"}
+	msrvttFrames      = []string{"frames"}
+)
+
+// clipEndings are those under which clips are looked for.
+var clipEndings = []string{".mp4", ".avi", ".mkv", ".webm", ".mov"}
+
+// MSRVTT looks at a folder of MSR-VTT: train_val_videodatainfo.json (plain, .gz, or in the archive in which it came),
+// and the clips in TrainValVideo, videos or clips, or their frames in frames as nmn frames writes them. Annotations and
+// clips of the test split are not needed; they are looked at where they are. Findings and errors are as of COCO.
+func MSRVTT(ctx context.Context, dir string, want MSRVTTSize) (*Folder, error) {
+	f, ok := open("msrvtt", dir, msrvttJSON+" and the folder TrainValVideo")
+	if !ok || f.wrongMSRVTT() {
+		return f, nil
+	}
+	clips, err := f.msrvttSentences(ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.msrvttTestSentences(ctx, want, clips); err != nil {
+		return nil, err
+	}
+	if err := f.msrvttPresent(ctx, clips); err != nil {
+		return nil, err
+	}
+	doctor.Sort(f.Findings)
+	return f, nil
+}
+
+func holdsMSRVTT(dir string) bool {
+	f := Folder{Dir: dir}
+	return f.first(false, msrvttAnnotations...) != "" || f.first(true, msrvttClips[:2]...) != ""
+}
+
+// wrongMSRVTT finds out whether another folder was meant.
+func (f *Folder) wrongMSRVTT() bool {
+	parts := append([]string{"TestVideo", "annotation", "annotations", "train_val_annotation"}, msrvttClips...)
+	parent := f.partOf(holdsMSRVTT, parts...)
+	if parent == "" && holdsMSRVTT(f.Dir) {
+		return false
+	}
+	inner := nested(f.Dir, holdsMSRVTT)
+	switch {
+	case parent != "":
+		f.wrong("is only a part of MSR-VTT", fmt.Sprintf("give its parent, %q", parent))
+	case inner != "":
+		f.wrong("does not hold MSR-VTT itself", fmt.Sprintf("give %q", inner))
+	default:
+		f.wrong(fmt.Sprintf("holds neither %s nor %s nor TrainValVideo", msrvttJSON, msrvttArchive),
+			"give the folder that MSR-VTT was unpacked into; it is to be had at "+msrvttPage)
+	}
+	return true
+}
+
+// msrvttSentences reads the annotations of the clips of train and validate; nil where they are no use.
+func (f *Folder) msrvttSentences(ctx context.Context, want MSRVTTSize) (*annotation.MSRVTT, error) {
+	file := f.first(false, msrvttAnnotations...)
+	if file == "" {
+		f.add(doctor.Error, "missing-annotations", msrvttJSON+" is missing, and so is "+msrvttArchive,
+			"put one of them there; they are to be had at "+msrvttPage)
+		return nil, nil
+	}
+	known := map[string]string{".json": msrvttJSONSHA256, ".zip": msrvttArchiveSHA256}[filepath.Ext(file)]
+	if want != MSRVTTCounts() {
+		known = "" // a part of the data has a digest of its own
+	}
+	if err := f.digest(ctx, file, known); err != nil {
+		return nil, f.unreadable(ctx, file, err)
+	}
+	clips, err := annotation.ReadMSRVTT(ctx, file)
+	if err != nil {
+		return nil, f.unreadable(ctx, file, err)
+	}
+	f.Annotations = file
+	splits := map[string]int{}
+	for i := range clips.Clips {
+		splits[clips.Clips[i].Split]++
+	}
+	train := f.count("clips of train", splits[loader.TrainSplit], want.Train)
+	validate := f.count("clips of validate", splits[loader.ValidationSplit], want.Validate)
+	if !train || !validate {
+		text := fmt.Sprintf("%s tells of %d clips of train and %d of validate, and %d and %d were published", f.below(file),
+			splits[loader.TrainSplit], splits[loader.ValidationSplit], want.Train, want.Validate)
+		if splits[loader.TrainSplit] == 0 && splits[loader.TestSplit] > 0 {
+			text = f.below(file) + " tells of the clips of test alone"
+		}
+		f.add(doctor.Error, "annotation-counts", text, "put the "+msrvttJSON+" of "+msrvttArchive+" there")
+	}
+	f.msrvttPerClip(file, clips, want)
+	return clips, nil
+}
+
+// msrvttPerClip counts sentences, and finds clips with another number than published.
+func (f *Folder) msrvttPerClip(file string, m *annotation.MSRVTT, want MSRVTTSize) {
+	sentences := 0
+	var odd []string
+	for i := range m.Clips {
+		sentences += len(m.Clips[i].Sentences)
+		if len(m.Clips[i].Sentences) != want.PerClip {
+			odd = append(odd, m.Clips[i].ID)
+		}
+	}
+	f.count("sentences of "+filepath.Base(file), sentences, len(m.Clips)*want.PerClip)
+	if len(odd) > 0 {
+		f.add(doctor.Error, "few-captions", fmt.Sprintf("clips of %s with another number of sentences than %d: %s",
+			f.below(file), want.PerClip, onlyThese(odd)), "put the file as it was published there", some(odd)...)
+	}
+}
+
+// msrvttTestSentences looks at the annotations of the test clips, which the protocol does not need.
+func (f *Folder) msrvttTestSentences(ctx context.Context, want MSRVTTSize, known *annotation.MSRVTT) error {
+	inside := known != nil && slices.ContainsFunc(known.Clips, func(c annotation.MSRVTTClip) bool {
+		return c.Split == loader.TestSplit
+	})
+	file := f.first(false, msrvttTests...)
+	if file == "" {
+		if !inside {
+			f.add(doctor.Note, "no-test", "there are no annotations of the clips of test; the paper does not use them",
+				"nothing, or put "+msrvttTest+" there for tests of your own")
+		}
+		return nil
+	}
+	if err := f.digest(ctx, file, ""); err != nil {
+		return f.unreadable(ctx, file, err)
+	}
+	clips, err := annotation.ReadMSRVTT(ctx, file)
+	if err != nil {
+		return f.unreadable(ctx, file, err)
+	}
+	f.TestAnnotations = file
+	test := 0
+	for i := range clips.Clips {
+		if clips.Clips[i].Split == loader.TestSplit {
+			test++
+		}
+	}
+	if !f.count("clips of test", test, want.Test) {
+		f.add(doctor.Warning, "annotation-counts", fmt.Sprintf("%s tells of %d clips of test, and %d were published",
+			f.below(file), test, want.Test), "put the "+msrvttTest+" of the publication there")
+	}
+	f.msrvttPerClip(file, clips, want)
+	return nil
+}
+
+// msrvttPresent looks for the clips of train and validate, or for their frames.
+func (f *Folder) msrvttPresent(ctx context.Context, m *annotation.MSRVTT) error {
+	if frames := f.first(true, msrvttFrames...); frames != "" {
+		inside := Folder{Dir: frames}
+		if inside.first(false, "index.jsonl") != "" {
+			f.Frames = frames
+		}
+	}
+	f.Clips = f.first(true, msrvttClips...)
+	from := "unpack train_val_videos.zip there; it is to be had at " + msrvttPage
+	switch {
+	case f.Clips == "" && f.Frames != "":
+		return nil // its index is read when it is used
+	case f.Clips == "":
+		f.add(doctor.Error, "missing-clips", "there is no folder TrainValVideo, videos or clips, nor one with frames", from)
+		return nil
+	}
+	names, err := list(ctx, f.Clips)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		f.add(doctor.Error, "missing-clips", fmt.Sprintf("%s cannot be read: %v", f.below(f.Clips), cause(err)),
+			"see to its permissions")
+		return nil
+	}
+	if m != nil {
+		f.msrvttMissing(m, names, from)
+	}
+	return nil
+}
+
+// msrvttMissing counts clips of train and validate that are not there, or empty.
+func (f *Folder) msrvttMissing(m *annotation.MSRVTT, names map[string]int64, from string) {
+	sizes := map[string]int64{} // by identifier
+	for name, size := range names {
+		ending := filepath.Ext(name)
+		if slices.Contains(clipEndings, strings.ToLower(ending)) && size >= 0 {
+			id := strings.TrimSuffix(name, ending)
+			sizes[id] = max(sizes[id], size)
+		}
+	}
+	var missing, empty []string
+	needed := 0
+	for i := range m.Clips {
+		if m.Clips[i].Split == loader.TestSplit {
+			continue
+		}
+		needed++
+		switch size, ok := sizes[m.Clips[i].ID]; {
+		case !ok:
+			missing = append(missing, m.Clips[i].ID)
+		case size == 0:
+			empty = append(empty, m.Clips[i].ID)
+		}
+	}
+	f.count("clips of train and validate that are there", needed-len(missing)-len(empty), needed)
+	weight := doctor.Error
+	if f.Frames != "" {
+		weight = doctor.Note // the frames were made of them once
+	}
+	if len(missing) > 0 {
+		f.add(weight, "missing-clips", fmt.Sprintf("clips that are missing in %s: %s", f.below(f.Clips), onlyThese(missing)),
+			from, some(missing)...)
+	}
+	if len(empty) > 0 {
+		f.add(weight, "empty-clips", fmt.Sprintf("clips in %s that are empty files: %s", f.below(f.Clips), onlyThese(empty)),
+			from+" again", some(empty)...)
+	}
+}

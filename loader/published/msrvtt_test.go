@@ -1,0 +1,191 @@
+package published
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// smallMSRVTT is a folder of the shape of MSR-VTT with fewer clips, and what should be in it.
+func smallMSRVTT(t *testing.T) (string, MSRVTTSize) {
+	t.Helper()
+	size := MSRVTTSize{Train: 7, Validate: 3, Test: 4, PerClip: 20}
+	dir := filepath.Join(t.TempDir(), "msrvtt")
+	put(t, filepath.Join(dir, msrvttJSON), sentences(t, 0, map[string]int{"train": 7, "validate": 3}, 20))
+	put(t, filepath.Join(dir, msrvttTest), sentences(t, 10, map[string]int{"test": 4}, 20))
+	for i := range 10 {
+		put(t, filepath.Join(dir, "TrainValVideo", fmt.Sprintf("video%d.mp4", i)), []byte("x"))
+	}
+	return dir, size
+}
+
+// sentences is a file of annotations of clips, so many of each split, from a number on.
+func sentences(t *testing.T, first int, splits map[string]int, perClip int) []byte {
+	t.Helper()
+	var videos, all []map[string]any
+	for _, split := range []string{"train", "validate", "test"} {
+		for range splits[split] {
+			id := fmt.Sprintf("video%d", first+len(videos))
+			videos = append(videos, map[string]any{"video_id": id, "split": split})
+			for range perClip {
+				all = append(all, map[string]any{"sen_id": 1000*first + len(all), "video_id": id, "caption": "a man sings"})
+			}
+		}
+	}
+	content, err := json.Marshal(map[string]any{"videos": videos, "sentences": all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func msrvtt(t *testing.T, dir string, size MSRVTTSize) *Folder {
+	t.Helper()
+	f, err := MSRVTT(t.Context(), dir, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestMSRVTT_AWholeFolderHasNoFindings(t *testing.T) {
+	dir, size := smallMSRVTT(t)
+	f := msrvtt(t, dir, size)
+	if len(f.Findings) != 0 || f.Annotations != filepath.Join(dir, msrvttJSON) ||
+		f.Clips != filepath.Join(dir, "TrainValVideo") || f.TestAnnotations == "" || len(f.Files) != 2 {
+		t.Errorf("found %+v", f)
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil || !strings.Contains(b.String(), "clips of test: 4 of 4") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+	remove(t, dir, msrvttTest)
+	if f = msrvtt(t, dir, size); len(f.Findings) != 1 || f.Findings[0].Kind != "no-test" || f.Errors() != 0 {
+		t.Errorf("without test: %+v", f.Findings)
+	}
+}
+
+func TestMSRVTT_WhatIsWrongIsNamedWithItsCure(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		spoil            func(t *testing.T, dir string)
+		kind, text, cure string
+	}{
+		{"no annotations", func(t *testing.T, dir string) { remove(t, dir, msrvttJSON) },
+			"missing-annotations", msrvttJSON + " is missing", "MSR-VTT at Microsoft Research"},
+		{"annotations cut short", func(t *testing.T, dir string) {
+			content := sentences(t, 0, map[string]int{"train": 7, "validate": 3}, 20)
+			put(t, filepath.Join(dir, msrvttJSON), content[:len(content)-100])
+		}, "unreadable-annotations", msrvttJSON + " cannot be used", "again"},
+		{"annotations of test", func(t *testing.T, dir string) {
+			put(t, filepath.Join(dir, msrvttJSON), sentences(t, 0, map[string]int{"test": 10}, 20))
+		}, "annotation-counts", "of the clips of test alone", msrvttArchive},
+		{"fewer clips", func(t *testing.T, dir string) {
+			put(t, filepath.Join(dir, msrvttJSON), sentences(t, 0, map[string]int{"train": 5, "validate": 3}, 20))
+		}, "annotation-counts", "5 clips of train and 3 of validate, and 7 and 3", msrvttArchive},
+		{"fewer sentences", func(t *testing.T, dir string) {
+			put(t, filepath.Join(dir, msrvttJSON), sentences(t, 0, map[string]int{"train": 7, "validate": 3}, 19))
+		}, "few-captions", "than 20: 10, first video0", "as it was published"},
+		{"test of fewer clips", func(t *testing.T, dir string) {
+			put(t, filepath.Join(dir, msrvttTest), sentences(t, 10, map[string]int{"test": 2}, 20))
+		}, "annotation-counts", "2 clips of test, and 4", msrvttTest},
+		{"no clips", func(t *testing.T, dir string) { remove(t, dir, "TrainValVideo") },
+			"missing-clips", "no folder TrainValVideo", "train_val_videos.zip"},
+		{"clips missing", func(t *testing.T, dir string) {
+			remove(t, dir, "TrainValVideo", "video2.mp4")
+			remove(t, dir, "TrainValVideo", "video8.mp4")
+		}, "missing-clips", "2, first video2", "train_val_videos.zip"},
+		{"empty clip", func(t *testing.T, dir string) { put(t, filepath.Join(dir, "TrainValVideo", "video4.mp4"), nil) },
+			"empty-clips", "1, first video4", "again"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, size := smallMSRVTT(t)
+			c.spoil(t, dir)
+			expect(t, msrvtt(t, dir, size), c.kind, c.text, c.cure)
+		})
+	}
+}
+
+func TestMSRVTT_FramesStandInForClips(t *testing.T) {
+	dir, size := smallMSRVTT(t)
+	remove(t, dir, "TrainValVideo")
+	put(t, filepath.Join(dir, "frames", "index.jsonl"), []byte("{}\n"))
+	if f := msrvtt(t, dir, size); f.Errors() != 0 || f.Frames != filepath.Join(dir, "frames") || f.Clips != "" {
+		t.Errorf("found %+v", f)
+	}
+}
+
+func TestMSRVTT_AnotherFolderWasMeant(t *testing.T) {
+	dir, size := smallMSRVTT(t)
+	for _, c := range []struct{ dir, kind, text, cure string }{
+		{filepath.Join(dir, "TrainValVideo"), "wrong-folder", "only a part of MSR-VTT", fmt.Sprintf("%q", dir)},
+		{filepath.Dir(dir), "wrong-folder", "does not hold MSR-VTT itself", fmt.Sprintf("give %q", dir)},
+		{t.TempDir(), "wrong-folder", "holds neither", "Microsoft Research"},
+		{filepath.Join(dir, "nothing"), "no-folder", "there is no folder", "TrainValVideo"},
+	} {
+		expect(t, msrvtt(t, c.dir, size), c.kind, c.text, c.cure)
+	}
+}
+
+func TestLooks_EndWithTheirContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	dir, size := smallMSRVTT(t)
+	if _, err := MSRVTT(ctx, dir, size); !errors.Is(err, context.Canceled) {
+		t.Errorf("MSR-VTT: %v", err)
+	}
+	other, pictures := smallCOCO(t)
+	if _, err := COCO(ctx, other, pictures); !errors.Is(err, context.Canceled) {
+		t.Errorf("COCO: %v", err)
+	}
+}
+
+// NMN_DATA has the annotations of MSR-VTT as they were published, and rebuilt captions of COCO.
+func realData(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("NMN_DATA")
+	if dir == "" {
+		t.Skip("NMN_DATA is not set")
+	}
+	return dir
+}
+
+func TestMSRVTT_RealAnnotations(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(realData(t), "msrvtt", msrvttArchive))
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, msrvttArchive), content)
+	f := msrvtt(t, dir, MSRVTTCounts())
+	if len(f.Files) != 1 || f.Files[0].SHA256 != msrvttArchiveSHA256 {
+		t.Errorf("files %+v, want the digest of the publication", f.Files)
+	}
+	want := []Count{{"clips of train", 6513, 6513}, {"clips of validate", 497, 497},
+		{"sentences of " + msrvttArchive, 140200, 140200}}
+	if len(f.Counts) < 3 || fmt.Sprint(f.Counts[:3]) != fmt.Sprint(want) {
+		t.Errorf("counts %v, want %v", f.Counts, want)
+	}
+	if f.Errors() != 1 { // the clips alone
+		t.Errorf("findings %+v", f.Findings)
+	}
+	expect(t, f, "missing-clips", "no folder TrainValVideo", "")
+}
+
+func TestCOCO_RealCaptionsOfAPartAreNotTheWholeHalf(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(realData(t), "coco-captions", "captions_restval2014_rebuilt.json.gz"))
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "annotations", "captions_val2014.json.gz"), content)
+	f := coco(t, dir, COCOCounts())
+	expect(t, f, "annotation-counts", "tells of 30504 pictures, and 40504 were published", "another year")
+	expect(t, f, "missing-annotations", "captions_train2014.json is missing", cocoPage)
+}
