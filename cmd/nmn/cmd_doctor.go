@@ -24,6 +24,7 @@ type doctorCommand struct {
 	noSteps bool
 	output  string
 	sheet   string
+	coco    string
 	asJSON  bool
 }
 
@@ -39,11 +40,16 @@ features that are missing, constant or on different scales. Every finding has a 
 (error: a run would fail; warning; note) and says what to do. A few steps of training then
 tell the time and memory of a run. The exit code is 1 where a run would fail. Nothing is
 written but --output, and --augmentations, a page that shows some pictures as they are
-and as training would change them at random. See docs/doctor.md and docs/augmentation.md.`,
+and as training would change them at random. See docs/doctor.md and docs/augmentation.md.
+
+With --coco FOLDER, and --msrvtt where it is a folder, look at COCO 2014 and MSR-VTT as
+they were published instead: names and counts of pictures, clips and captions, digests of
+annotation files, what is missing, and where it is to be had.`,
 		Example: `  nmn doctor --captions captions_train2014.json --images train2014 --sample 2000
   nmn doctor --features x.npy --labels y.npy --json
   nmn doctor --config runs/mine/config.yaml --output doctor.json
-  nmn doctor --images photos --manifest tags.csv --augment strong --augmentations sheet.html`,
+  nmn doctor --images photos --manifest tags.csv --augment strong --augmentations sheet.html
+  nmn doctor --coco data/coco --msrvtt data/msrvtt`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return d.run(cmd, p) },
 	}
@@ -56,6 +62,7 @@ and as training would change them at random. See docs/doctor.md and docs/augment
 	look.file(&d.sheet, "augmentations", "`file` to write a page of pictures to, as they are and as the first epochs "+
 		"change them", "html")
 	look.bool(&d.asJSON, "json", "write the report as JSON")
+	look.directory(&d.coco, "coco", "`folder` of COCO 2014 to look at: annotations, train2014, val2014")
 	arm := under(cmd, "Arm")
 	enum(arm, &d.config.Arm, "arm", "what would be `trained`", recipe.Names()...)
 	arm.bool(&d.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
@@ -71,6 +78,9 @@ and as training would change them at random. See docs/doctor.md and docs/augment
 func (d *doctorCommand) run(cmd *cobra.Command, p *program) error {
 	if d.sample < 0 {
 		return usagef("doctor: --sample is %d, want at least 0", d.sample)
+	}
+	if d.folders() {
+		return d.lookAtFolders(cmd, p)
 	}
 	if err := d.sources.resolve(cmd.Flags(), &d.config); err != nil {
 		return err

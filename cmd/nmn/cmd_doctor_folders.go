@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"nmn/internal/durable"
+	"nmn/loader/doctor"
+	"nmn/loader/published"
+)
+
+// withFolders are the flags that the look at published folders takes.
+var withFolders = []string{"coco", "msrvtt", "json", "output"}
+
+// folders are the published folders to look at: that of --coco, and that of --msrvtt where it is a folder.
+func (d *doctorCommand) folders() bool {
+	if d.coco != "" {
+		return true
+	}
+	info, err := os.Stat(d.config.Data.MSRVTT)
+	return d.config.Data.MSRVTT != "" && err == nil && info.IsDir()
+}
+
+// lookAtFolders looks at published folders, which needs no settings of training.
+func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
+	var other string
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && !slices.Contains(withFolders, f.Name) {
+			other = f.Name
+		}
+	})
+	if other != "" {
+		return usagef("doctor: --%s does not go with the folder of a published data set, which is looked at as it is: "+
+			"leave it out, or give its files with the flags of nmn train", other)
+	}
+	looks := []func(context.Context) (*published.Folder, error){}
+	if d.coco != "" {
+		looks = append(looks, func(ctx context.Context) (*published.Folder, error) {
+			return published.COCO(ctx, d.coco, published.COCOCounts())
+		})
+	}
+	if d.config.Data.MSRVTT != "" {
+		looks = append(looks, func(ctx context.Context) (*published.Folder, error) {
+			return published.MSRVTT(ctx, d.config.Data.MSRVTT, published.MSRVTTCounts())
+		})
+	}
+	var found []*published.Folder
+	wrong := 0
+	for _, look := range looks {
+		f, err := look(cmd.Context())
+		if err != nil {
+			return fmt.Errorf("doctor: %w", err)
+		}
+		found, wrong = append(found, f), wrong+f.Errors()
+	}
+	if err := d.tellFolders(p, found); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return fmt.Errorf("doctor: the paper's protocol cannot be run on them, for %d of the findings: see their cures", wrong)
+	}
+	return nil
+}
+
+// tellFolders writes what was found to where it was asked for.
+func (d *doctorCommand) tellFolders(p *program, found []*published.Folder) error {
+	if d.output != "" {
+		content, err := json.MarshalIndent(found, "", "  ")
+		if err == nil {
+			err = durable.WriteFile(d.output, append(content, '\n'), 0o666)
+		}
+		if err != nil {
+			return fmt.Errorf("doctor: cannot write the report: %w", err)
+		}
+	}
+	if d.asJSON {
+		return writeJSON(p.out, found)
+	}
+	var b bytes.Buffer // it appears whole
+	for i, f := range found {
+		if i > 0 {
+			fmt.Fprintln(&b)
+		}
+		if err := f.Write(&b); err != nil {
+			return err
+		}
+		err := doctor.WriteFindings(&b, f.Findings, func(weight string) string { return p.paint(p.out, red, weight) })
+		if err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(p.out, b.String())
+	return err
+}
