@@ -244,5 +244,8 @@ func (d *Comparison) name() string {
 	if d.Words != All {
 		words = ", " + d.Words
 	}
+	if d.Right.Arm == "" {
+		return left + joined + right + words
+	}
 	return fmt.Sprintf("%s%s%s%s, %.4g %%%s", left, joined, right, measure, math.Round(100*d.Missing), words)
 }

@@ -146,7 +146,7 @@ func ofEM() []claim {
 		{id: "em-function",
 			text: "EM and joint training optimise the same function: the classifier gets the same gradient, " +
 				"p(y=1|I) - p(y=1|z,I), and one stationary point is one of the other.",
-			where: "appendix, equations of both derivatives", data: pictures, levels: anyLevel,
+			where: "appendix, equations of both derivatives", data: []string{SmallProblem}, levels: []float64{0},
 			pairs: []pair{
 				{left: side{em, GradientGap}, bound: gradientBound, words: All},
 				{left: side{em, FixedPointGap}, bound: fixedPointBound, words: All}}},

@@ -12,7 +12,7 @@ import (
 type Result struct {
 	// Part is what the figure was made for, such as "table1"; it does not matter to the claims.
 	Part string
-	// Data are Scenes, MovingScenes, COCO or MSRVTT.
+	// Data are Scenes, MovingScenes, COCO, MSRVTT or SmallProblem.
 	Data string
 	// Arm is the name of the arm; with MIL the suffix MIL stands behind it, as in "nmn-fd-mil". On videos an arm
 	// without MIL is the classifier of frames, and one with MIL that of videos.
@@ -35,6 +35,7 @@ const (
 	MovingScenes = "moving-scenes"
 	COCO         = "coco"
 	MSRVTT       = "msrvtt"
+	SmallProblem = "small problem" // of the appendix: see package appendix
 )
 
 // MIL stands behind the name of an arm with multiple-instance learning.
@@ -86,7 +87,7 @@ func (r Result) String() string {
 // Validate reports the first result that no claim can be checked with: a value that is not finite, a level outside of
 // 0 to 1, unknown data, or two different values of the same figure.
 func Validate(results []Result) error {
-	known := []string{Scenes, MovingScenes, COCO, MSRVTT}
+	known := []string{Scenes, MovingScenes, COCO, MSRVTT, SmallProblem}
 	seen := map[Result]float64{}
 	for _, r := range slices.SortedFunc(slices.Values(results), order) {
 		switch {
