@@ -124,7 +124,7 @@ func (f *Folder) digest(ctx context.Context, path, known string) error {
 	f.Files = append(f.Files, File{f.below(path), info.Size(), sum, known})
 	if known != "" && sum != known {
 		f.add(doctor.Warning, "digest", fmt.Sprintf("%s has the SHA-256 %s, and was published with %s", f.below(path), sum,
-			known), "compare it with the published file; counts and names below say what else is different")
+			known), "compare it with the published file; the counts say whether something else is different")
 	}
 	return nil
 }

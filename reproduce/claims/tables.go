@@ -62,14 +62,15 @@ func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Notes = []string{fmt.Sprintf("Figures are differences, the first arm less the second, in the measure of the claim; of several "+
-		"comparisons the least and the greatest mean over seeds, and the greatest standard deviation. A claim is confirmed where "+
-		"every comparison is, by Student's t test of the differences of equal seeds (two-sided, p below %g, at least %d seeds); "+
-		"it is not confirmed where one comparison is the other way with p below %g divided by their number. Everything "+
-		"else has not been tested well enough, and the reason stands there.", Significance, FewestSeeds, Significance)}
 	if !beyond {
-		t.Notes = append(t.Notes, "Published figures are the paper's, of one run each, without spread. On data that are not the "+
-			"paper's they tell what the paper found, and not what ours should be.")
+		t.Notes = []string{fmt.Sprintf("Figures are differences, the first arm less the second, in the measure of the claim; of "+
+			"several comparisons the least and the greatest mean over seeds, and the greatest standard deviation. A claim is "+
+			"confirmed where every comparison is, by Student's t test of the differences of equal seeds (two-sided, p below %g, "+
+			"at least %d seeds); it is not confirmed where one comparison is the other way with p below %g divided by their "+
+			"number. Everything else has not been tested well enough, and the reason stands there.", Significance, FewestSeeds,
+			Significance),
+			"Published figures are the paper's, which prints no spread. On data that are not the paper's they tell what the " +
+				"paper found, and not what ours should be."}
 	}
 	return t
 }
@@ -164,7 +165,7 @@ func (v *Verdict) test() string {
 			worst = max(worst, float64(d.P))
 		}
 	}
-	s := fmt.Sprintf("%d of %d comparisons, %d seeds", confirmed, len(v.Comparisons), seeds)
+	s := fmt.Sprintf("%d of %d comparisons confirmed, %d seeds", confirmed, len(v.Comparisons), seeds)
 	if worst > 0 {
 		s += fmt.Sprintf(", p up to %.2g", worst)
 	}
@@ -187,9 +188,9 @@ func comparisons(verdicts []Verdict) *report.Table {
 			last = v.ID + v.Data
 		}
 	}
-	t.Notes = []string{"Both sides as means over the seeds that both have, in percent where the paper prints percent; differences with " +
-		"their standard deviation over seeds, and p of the paired t test. Words ahead, of single words or clips, with p of Wilcoxon's " +
-		"signed-rank test, are about these nets and other words; they decide nothing."}
+	t.Notes = []string{"Both sides as means over the seeds that both have, in percent where the paper prints percent; " +
+		"differences with their standard deviation over seeds, and p of the paired t test. Words ahead, of single words or " +
+		"clips, with p of Wilcoxon's signed-rank test, are about these nets and other words; they decide nothing."}
 	return t
 }
 

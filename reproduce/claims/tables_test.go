@@ -69,8 +69,8 @@ func TestTables_SayEveryVerdictInWordsOnAPageForNarrowScreens(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, part := range []string{`class="stacked"`, `data-name="verdict">confirmed<`, `data-name="verdict">not confirmed: `,
-		`data-name="verdict">not tested: `, "What goes beyond the paper", "Table 1"} {
+	for _, part := range []string{`class="stacked"`, `data-name="verdict">confirmed<`,
+		`data-name="verdict">not confirmed: `, `data-name="verdict">not tested: `, "What goes beyond the paper", "Table 1"} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page lacks %q", part)
 		}
