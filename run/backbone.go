@@ -25,9 +25,9 @@ type Backbone struct {
 	owned   bool // the session is of this net alone
 }
 
-// OpenBackbone opens the pretrained net of a file of weights. size is the height and width of its input in pixels, 0 for
-// that which it was trained with.
-func OpenBackbone(ctx context.Context, path string, size int, o ModelOptions) (*Backbone, error) {
+// OpenBackbone opens the pretrained net of a file of weights. about says what its
+// tensors do not.
+func OpenBackbone(ctx context.Context, path string, about backbone.Options, o ModelOptions) (*Backbone, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func OpenBackbone(ctx context.Context, path string, size int, o ModelOptions) (*
 	if err := s.openDevice(); err != nil {
 		return nil, err
 	}
-	b, err := s.OpenBackbone(ctx, path, size)
+	b, err := s.OpenBackbone(ctx, path, about)
 	if err != nil {
 		return nil, cmp.Or(err, s.Close())
 	}
@@ -47,8 +47,8 @@ func OpenBackbone(ctx context.Context, path string, size int, o ModelOptions) (*
 }
 
 // OpenBackbone opens the pretrained net of a file of weights on the device of the session, and says which it is.
-func (s *Session) OpenBackbone(ctx context.Context, path string, size int) (*Backbone, error) {
-	net, err := backbone.Open(path, size, s.Backend)
+func (s *Session) OpenBackbone(ctx context.Context, path string, about backbone.Options) (*Backbone, error) {
+	net, err := backbone.Open(path, about, s.Backend)
 	if err != nil {
 		return nil, &setting.Error{Field: "net.backbone", Err: err}
 	}

@@ -10,6 +10,8 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/model/backbone"
+	"nmn/model/vit"
 	"nmn/recipe"
 	"nmn/train"
 )
@@ -125,6 +127,25 @@ type NetConfig struct {
 	// net mlp to learn; InputSize is that of its input then. BackboneLayer is empty for its usual layer.
 	Backbone      string      `yaml:"backbone,omitempty"`
 	BackboneLayer model.Layer `yaml:"backbone_layer,omitempty"`
+	// These say what tensors do not (package backbone); 0 and empty are as in the published nets of a layout.
+	// BackboneMean and BackboneDeviation are of red, green and blue, from 0 to 1.
+	BackboneGELU      vit.GELU  `yaml:"backbone_gelu,omitempty"`
+	BackboneHeads     int       `yaml:"backbone_heads,omitempty"`
+	BackboneResize    int       `yaml:"backbone_resize,omitempty"`
+	BackboneMean      []float32 `yaml:"backbone_mean,flow,omitempty"`
+	BackboneDeviation []float32 `yaml:"backbone_deviation,flow,omitempty"`
+}
+
+// BackboneOptions are what the configuration says of a pretrained net beside its file.
+func (n *NetConfig) BackboneOptions() backbone.Options {
+	return backbone.Options{Size: n.InputSize, Resize: n.BackboneResize, Mean: n.BackboneMean,
+		Deviation: n.BackboneDeviation, GELU: n.BackboneGELU, Heads: n.BackboneHeads}
+}
+
+// hasBackboneOptions reports whether anything is said that is of a pretrained net alone.
+func (n *NetConfig) hasBackboneOptions() bool {
+	return n.BackboneLayer != "" || n.BackboneResize != 0 || n.BackboneGELU != "" || n.BackboneHeads != 0 ||
+		len(n.BackboneMean)+len(n.BackboneDeviation) > 0
 }
 
 // ChannelOrder is the order of the channels of a picture in a file of weights.

@@ -10,6 +10,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/model"
+	"nmn/model/backbone"
 	"nmn/train"
 )
 
@@ -55,7 +56,9 @@ func (m *Model) openBackbone(ctx context.Context, about *train.Backbone) error {
 		return setting.Errorf("", "%s was trained on features of %s (%s, sha256 %.12s…), and there is no such file now: put it "+
 			"back, or run the command from the folder where the run was started", m.file, about.File, about.Net, about.SHA256)
 	}
-	b, err := m.session.OpenBackbone(ctx, about.File, about.Pictures.Crop)
+	pre := &about.Pictures
+	b, err := m.session.OpenBackbone(ctx, about.File, backbone.Options{Size: pre.Crop, Resize: pre.Resize,
+		Mean: pre.Mean[:], Deviation: pre.Deviation[:], GELU: about.GELU, Heads: about.Heads})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/model/vit"
 )
 
 // taking is a pass of a backbone over the splits of a session.
@@ -84,13 +85,16 @@ func (t *taking) all(ctx context.Context, folder string) (err error) {
 // name is that of the folder of features of this kind: another one for other weights, pictures prepared otherwise,
 // another layer or precision.
 func (t *taking) name() (string, error) {
+	info := t.backbone.Info()
 	text, err := json.Marshal(struct {
 		Form      int
 		Weights   string
 		Pictures  picture.Preprocessing
 		Layer     model.Layer
 		Precision string
-	}{1, t.backbone.digest, t.backbone.Info().Pictures, t.layer, string(t.session.Config.Run.Precision)})
+		GELU      vit.GELU
+		Heads     int
+	}{1, t.backbone.digest, info.Pictures, t.layer, string(t.session.Config.Run.Precision), info.GELU, info.Heads})
 	return keyOf(string(text)).String(), err
 }
 

@@ -10,7 +10,6 @@ import (
 	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
-	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/train"
 )
@@ -27,7 +26,8 @@ func (c *Config) validateBackbone() error {
 	wrong := func(key, format string, args ...any) error { return setting.Errorf(key, format, args...) }
 	switch {
 	case n.Backbone == "":
-		return wrong("net.backbone_layer", "`net.backbone_layer` is of a pretrained net: name its weights (`net.backbone` FILE)")
+		return wrong("net.backbone", "`net.backbone_layer`, `net.backbone_gelu`, `net.backbone_heads`, `net.backbone_resize`, "+
+			"`net.backbone_mean` and `net.backbone_deviation` are of a pretrained net: name its weights (`net.backbone` FILE)")
 	case d.Set == dataset.Features && d.Features.Train.Features != "":
 		return wrong("net.backbone", "`net.backbone` takes features of pictures, and `data.features.train.features` are "+
 			"features already: leave out one")
@@ -47,13 +47,15 @@ func (c *Config) validateBackbone() error {
 			"behind `net.backbone` there are hidden layers (`net.hidden`)")
 	case c.Train.Flip:
 		return wrong("train.flip", "`net.backbone` computes features once, of pictures as they are: leave out `train.flip`")
-	case n.InputSize < 0 || n.InputSize > picture.MaxCrop:
-		return wrong("net.input_size", "net.input_size is %d, want 1 to %d", n.InputSize, picture.MaxCrop)
 	case d.VideoLevel == dataset.LevelFrame:
 		return wrong("data.video_level", "`net.backbone` gives each clip the mean over its frames: `data.video_level` frame "+
 			"has nothing to learn")
 	case d.Fit != "":
 		return wrong("data.fit", "`net.backbone` knows how pictures are to be cropped: leave out `data.fit`")
+	}
+	options := n.BackboneOptions()
+	if err := options.Validate(); err != nil {
+		return &setting.Error{Field: "net.backbone", Err: err}
 	}
 	return nil
 }
@@ -79,7 +81,7 @@ func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, 
 	if n.Backbone == "" || s.Data == nil || s.Data.Train.Vectors != nil {
 		return nil
 	}
-	b, err := s.OpenBackbone(ctx, n.Backbone, n.InputSize)
+	b, err := s.OpenBackbone(ctx, n.Backbone, n.BackboneOptions())
 	if err := s.agree(err); err != nil {
 		if b != nil {
 			err = errors.Join(err, b.Close())
@@ -111,7 +113,8 @@ func (s *Session) checkBeforeFeatures(dir string) error {
 // about describes the backbone for checkpoints.
 func (b *Backbone) about(layer model.Layer) *train.Backbone {
 	info := b.Info()
-	return &train.Backbone{File: b.file, SHA256: b.digest, Net: info.Name, Layer: layer, Pictures: info.Pictures}
+	return &train.Backbone{File: b.file, SHA256: b.digest, Net: info.Name, Layer: layer, Pictures: info.Pictures,
+		GELU: info.GELU, Heads: info.Heads}
 }
 
 // FeatureTime is how long it lasts to take the features of all pictures, where the session was to tell; else 0.

@@ -34,7 +34,7 @@ func (c *Config) validateNames() error {
 		return fmt.Errorf("size is %q, want quick or full", c.Size)
 	case !slices.Contains(NetNames(), c.Net.Arch):
 		return fmt.Errorf("net.arch is %q, want %s", c.Net.Arch, setting.Alternatives(NetNames()))
-	case c.Net.Backbone != "" || c.Net.BackboneLayer != "":
+	case c.Net.Backbone != "" || c.Net.hasBackboneOptions():
 		return c.validateBackbone()
 	case c.Net.Arch.IsResNet() && (c.Net.FC6 != 0 || c.Net.FC7 != 0 || c.Net.FC6Kernel != 0 || c.Net.FC6Pad != 0 ||
 		c.Net.Dropout > 0):

@@ -16,7 +16,7 @@ func TransformerTable(name string, file *weights.File, c vit.Config, m *vit.Mapp
 	fmt.Fprintf(&b, "weights %s: %s, %d tensors\n", visible.Line(name), file.Format, len(file.Names()))
 	heads := fmt.Sprintf("%d heads", c.Heads)
 	if c.Heads == 0 {
-		heads = "an unknown number of heads"
+		heads = "a number of heads that tensors do not say (`net.backbone_heads`)"
 	}
 	fmt.Fprintf(&b, "  %s, layout %s: %d blocks of width %d, %s, MLP of %d, GELU %s", c.Name(), c.Layout, c.Depth, c.Width,
 		heads, c.Hidden, c.GELU)

@@ -10,6 +10,7 @@ import (
 	"nmn/kernels"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/model/vit"
 	"nmn/text"
 )
 
@@ -62,6 +63,9 @@ type Backbone struct {
 	Net      string                `json:"net"` // for people
 	Layer    model.Layer           `json:"layer"`
 	Pictures picture.Preprocessing `json:"pictures"`
+	// GELU and Heads are those of a transformer.
+	GELU  vit.GELU `json:"gelu,omitempty"`
+	Heads int      `json:"heads,omitempty"`
 }
 
 // Pictures says how pictures become the input of a net, beside its size, mean and scale.

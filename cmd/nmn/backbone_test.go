@@ -18,6 +18,7 @@ import (
 	"nmn/format/safetensors"
 	"nmn/internal/rng"
 	"nmn/run"
+	"nmn/train"
 )
 
 // tinyVGG writes random weights of VGG16 with few channels, under torchvision's names.
@@ -433,4 +434,52 @@ func TestTrain_BackboneRefusals(t *testing.T) {
 	}
 	wantUsage(t, call(t, "train", "--manifest", manifest, "--backbone-layer", "cls", "--run-dir", dir), "--backbone FILE")
 	wantUsage(t, call(t, "train", "--data", "scenes", "--backbone", weights, "--run-dir", dir), "nmn extract")
+}
+
+// What is said of a transformer is known to the model, and features of one form are not those of another.
+func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
+	work := t.TempDir()
+	weights, dir := filepath.Join(work, "vit.safetensors"), filepath.Join(work, "run")
+	if _, err := safetensors.WriteFile(weights, nil, randomTensors(tinyTransformer())); err != nil {
+		t.Fatal(err)
+	}
+	manifest := colouredPictures(t, work, 24)
+	args := []string{"train", "--manifest", manifest, "--backbone", weights, "--input-size", "28", "--run-dir", dir, "--hidden", "",
+		"--nmn-recipe", "paper", "--arm", "stage1", "--stage1-epochs", "1", "--threads", "1", "-q"}
+	extract := func(file string, more ...string) []byte {
+		must(t, append([]string{"extract", "--weights", weights, filepath.Join(work, "p000.png"), "--input-size", "28", "--output", file,
+			"-q"}, more...)...)
+		return readBytes(t, file)
+	}
+	said := []string{"--gelu", "quick", "--heads", "4", "--input-mean", "0.5,0.5,0.5", "--input-resize", "28"}
+	if bytes.Equal(extract(filepath.Join(work, "a.npy")), extract(filepath.Join(work, "b.npy"), said...)) {
+		t.Error("what is said of the net changes no feature")
+	}
+	must(t, append(args, said...)...)
+	must(t, "predict", dir, filepath.Join(work, "p000.png"), "-q")
+	must(t, "eval", dir)
+	checkpoint, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := checkpoint.Backbone; b.GELU != "quick" || b.Heads != 4 || b.Pictures.Resize != 28 || b.Pictures.Mean[0] != .5 {
+		t.Errorf("the model knows %+v", b)
+	}
+	kinds := func() int {
+		found, _ := filepath.Glob(filepath.Join(dir, run.FeaturesFolder, "*"))
+		return len(found)
+	}
+	if err := os.Remove(filepath.Join(dir, run.ConfigFile)); err != nil {
+		t.Fatal(err)
+	}
+	if n := kinds(); n != 1 {
+		t.Errorf("%d kinds of features", n)
+	}
+	if err := os.Remove(filepath.Join(dir, train.LastName)); err != nil {
+		t.Fatal(err)
+	}
+	call(t, args...)
+	if n := kinds(); n != 2 {
+		t.Errorf("%d kinds of features, want another for another net", n)
+	}
 }

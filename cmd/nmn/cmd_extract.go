@@ -14,6 +14,7 @@ import (
 
 	"nmn/loader"
 	"nmn/model"
+	"nmn/model/backbone"
 	"nmn/run"
 	"nmn/telemetry/mlflow"
 	"nmn/train"
@@ -27,9 +28,9 @@ type extractCommand struct {
 	options    run.ExtractOptions
 	asJSON     bool
 	list       string // file of the paths of pictures
-	// weights is a file of a pretrained net that takes the place of MODEL, with an input of size pixels.
+	// weights is a file of a pretrained net that takes the place of MODEL; about says what its tensors do not.
 	weights string
-	size    int
+	about   backbone.Options
 }
 
 func newExtract(p *program) *cobra.Command {

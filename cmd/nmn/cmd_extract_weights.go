@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"nmn/internal/setting"
 	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/model/backbone"
+	"nmn/model/vit"
 	"nmn/run"
 	"nmn/telemetry/mlflow"
 )
@@ -22,7 +24,8 @@ func transformerLayers() []model.Layer { return []model.Layer{"cls", "mean", "cl
 func (c *extractCommand) weightsFlags(r group) {
 	r.file(&c.weights, "weights", "`file` of a pretrained net that takes the place of MODEL: .safetensors, .pth, .npz "+
 		"or .caffemodel", "pth", "pt", "bin", "safetensors", "npz", "caffemodel")
-	r.int(&c.size, "input-size", "--weights: height and width of the input in `pixels` (default that of the net)")
+	r.int(&c.about.Size, "input-size", "--weights: height and width of the input in `pixels` (default that of the net)")
+	pretrainedFlags(r, &c.about)
 }
 
 // args wants a model, unless there are weights.
@@ -41,8 +44,8 @@ func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []stri
 				name)
 		}
 	}
-	if c.size < 0 || c.size > picture.MaxCrop {
-		return usagef("extract: --input-size is %d, want 1 to %d pixels", c.size, picture.MaxCrop)
+	if err := c.about.Validate(); err != nil {
+		return &setting.Error{Err: err}
 	}
 	if !c.sources.print {
 		if err := c.check(cmd, paths); err != nil {
@@ -73,7 +76,7 @@ func (c *extractCommand) pretrainedPictures(ctx context.Context, p *program, pat
 	if c.sources.print {
 		return c.printBackbone(p)
 	}
-	b, err := run.OpenBackbone(ctx, c.weights, c.size, run.ModelOptions{Run: c.config.Run, Log: p.log, Message: p.tell,
+	b, err := run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log, Message: p.tell,
 		Group: p.ranks})
 	if err := p.agree(err); err != nil {
 		if b != nil { // another rank has none
@@ -94,7 +97,7 @@ func (c *extractCommand) pretrainedData(ctx context.Context, p *program) (err er
 		return err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
-	b, err := s.OpenBackbone(ctx, c.weights, c.size)
+	b, err := s.OpenBackbone(ctx, c.weights, c.about)
 	if err := p.agree(err); err != nil {
 		if b != nil {
 			err = errors.Join(err, b.Close())
@@ -107,7 +110,7 @@ func (c *extractCommand) pretrainedData(ctx context.Context, p *program) (err er
 
 // printBackbone shows which net the weights are of, and how pictures are prepared for it.
 func (c *extractCommand) printBackbone(p *program) (err error) {
-	info, err := recogniseBackbone(p, c.weights, c.size)
+	info, err := recogniseBackbone(p, c.weights, c.about)
 	if err != nil {
 		return err
 	}
@@ -115,13 +118,13 @@ func (c *extractCommand) printBackbone(p *program) (err error) {
 }
 
 // recogniseBackbone finds out which net a file of weights is of, on the CPU.
-func recogniseBackbone(p *program, file string, size int) (info *backbone.Info, err error) {
+func recogniseBackbone(p *program, file string, about backbone.Options) (info *backbone.Info, err error) {
 	device, _, err := run.OpenDevice(&run.Resources{Device: "cpu"}, p.log)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, device.Close()) }()
-	return backbone.Recognise(file, size, device)
+	return backbone.Recognise(file, about, device)
 }
 
 // writeBackbone prints a net as YAML.
@@ -140,10 +143,12 @@ func writeBackbone(p *program, file string, info *backbone.Info) error {
 		Square    bool `yaml:"square,omitempty"`
 		Filter    picture.Filter
 		Crop      int
+		GELU      vit.GELU   `yaml:"gelu,omitempty"`
+		Heads     int        `yaml:"heads,omitempty"`
 		Mean      [3]float32 `yaml:"mean,flow"`
 		Deviation [3]float32 `yaml:"deviation,flow"`
 		Layers    yaml.Node
-	}{file, info.Name, pre.Crop, pre.Resize, pre.Square, pre.Filter, pre.Crop, pre.Mean, pre.Deviation, layers}
+	}{file, info.Name, pre.Crop, pre.Resize, pre.Square, pre.Filter, pre.Crop, info.GELU, info.Heads, pre.Mean, pre.Deviation, layers}
 	data, err := yaml.Marshal(map[string]any{"backbone": shown})
 	if err != nil {
 		return err

@@ -10,15 +10,18 @@ import (
 
 	"nmn/format/weights"
 	"nmn/internal/durable"
+	"nmn/internal/setting"
 	"nmn/internal/visible"
 	"nmn/kernels/tensor"
 	"nmn/model"
+	"nmn/model/backbone"
 	"nmn/run"
 	"nmn/train"
 )
 
 func newWeights(p *program) *cobra.Command {
 	asJSON := false
+	var about backbone.Options
 	cmd := &cobra.Command{
 		Use:   "weights FILE|RUN",
 		Short: "Tell what a file of weights holds, and which network takes it",
@@ -29,8 +32,11 @@ Of a run folder it is the last checkpoint. Names, types and shapes alone are rea
 		Example: `  nmn weights vgg16-397923af.pth
   nmn weights VGG_ILSVRC_16_layers.caffemodel --json`,
 		Args: arguments(p, cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error { return tellWeights(p, args[0], asJSON) },
+		RunE: func(_ *cobra.Command, args []string) error { return tellWeights(p, args[0], about, asJSON) },
 	}
+	r := under(cmd, "Pretrained net")
+	r.int(&about.Size, "input-size", "height and width of a transformer's input in `pixels` (default that of the net)")
+	pretrainedFlags(r, &about)
 	under(cmd, "Output").bool(&asJSON, "json", "tell it as JSON, with every tensor")
 	return cmd
 }
@@ -50,10 +56,14 @@ type weightsFile struct {
 	// Checkpoint says that it is one of nmn's own.
 	Checkpoint bool `json:"checkpoint,omitempty"`
 
-	resNet string // the residual net that it has the blocks of
+	resNet           string // the residual net that it has the blocks of
+	otherTransformer bool   // it has tensors of a vision transformer, and Misfit says why none is made of them
 }
 
-func tellWeights(p *program, path string, asJSON bool) (err error) {
+func tellWeights(p *program, path string, about backbone.Options, asJSON bool) (err error) {
+	if err := about.Validate(); err != nil {
+		return &setting.Error{Err: err}
+	}
 	if last := filepath.Join(path, train.LastName); durable.Exists(last) { // a run folder
 		path = last
 	}
@@ -77,7 +87,9 @@ func tellWeights(p *program, path string, asJSON bool) (err error) {
 	default:
 		told.VGG16 = &report
 	}
-	told.matchTransformer(file)
+	if err := told.matchTransformer(file, about); err != nil {
+		return err
+	}
 	if err := told.matchResNet(file); err != nil {
 		return err
 	}
@@ -94,7 +106,7 @@ func (w *weightsFile) text(file *weights.File) string {
 		return withFlags(run.WeightsTable(w.File, file, w.VGG16))
 	}
 	if w.Transformer != nil {
-		return run.TransformerTable(w.File, file, w.Transformer.Config, &w.Transformer.Mapping)
+		return withFlags(run.TransformerTable(w.File, file, w.Transformer.Config, &w.Transformer.Mapping))
 	}
 	if w.ResNet != nil {
 		return withFlags(run.WeightsTable(w.File, file, w.ResNet))
@@ -105,8 +117,12 @@ func (w *weightsFile) text(file *weights.File) string {
 		fmt.Fprintf(&b, "weights %s: a checkpoint of nmn, %d tensors with those of the optimizer; nmn export "+
 			"writes the net's alone\n", visible.Line(w.File), len(w.Tensors))
 	} else {
-		fmt.Fprintf(&b, "weights %s: %s, %d tensors; not those of %s: %s\n", visible.Line(w.File), w.Format,
-			len(w.Tensors), cmp.Or(w.resNet, "VGG16"), visible.Line(w.Misfit))
+		not := "not those of " + cmp.Or(w.resNet, "VGG16")
+		if w.otherTransformer {
+			not = "a vision transformer that is not computed here"
+		}
+		fmt.Fprintf(&b, "weights %s: %s, %d tensors; %s: %s\n", visible.Line(w.File), w.Format, len(w.Tensors), not,
+			visible.Line(w.Misfit))
 	}
 	for _, t := range w.Tensors[:min(most, len(w.Tensors))] {
 		fmt.Fprintf(&b, "  %-40s %-5s %s\n", visible.Line(t.Name), t.DType, tensor.Format(t.Shape))

@@ -29,13 +29,27 @@ func TestWeights_OfAVisionTransformer(t *testing.T) {
 	}
 }
 
+// What tensors do not say can be said, and is refused where the net cannot have it.
+func TestWeights_OfAVisionTransformerWithWords(t *testing.T) {
+	file := filepath.Join(transformers, "hf_clip.safetensors")
+	text := must(t, "weights", file, "--gelu", "exact", "--heads", "3", "--input-mean", "0.5,0.5,0.5")
+	for _, want := range []string{"3 heads", "GELU exact", "mean [0.5 0.5 0.5]"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	wantUsage(t, call(t, "weights", file, "--heads", "7"), "7 heads do not divide a width of 24")
+	wantUsage(t, call(t, "weights", file, "--input-deviation", "58"), "--input-deviation has 1 numbers")
+}
+
 // One that is not computed here is refused by what it has, and its tensors are listed.
 func TestWeights_OfAnotherVisionTransformer(t *testing.T) {
 	file := tensorFile(t,
 		safetensors.Tensor{Name: "patch_embed.proj.weight", Shape: []int{2, 3, 2, 2}, Data: make([]float32, 24)},
 		safetensors.Tensor{Name: "blocks.0.mlp.w12.weight", Shape: []int{4, 2}, Data: make([]float32, 8)})
 	text := must(t, "weights", file)
-	if !strings.Contains(text, "SwiGLU") || !strings.Contains(text, "blocks.0.mlp.w12.weight") {
+	if !strings.Contains(text, "a vision transformer that is not computed here: \"blocks.0.mlp.w12.weight\": it has SwiGLU") ||
+		strings.Contains(text, "VGG16") || !strings.Contains(text, "blocks.0.mlp.w12.weight") {
 		t.Errorf("%s", text)
 	}
 }

@@ -54,4 +54,5 @@ func netFlags(cmd *cobra.Command, c *run.Config) {
 		"of its input", "pth", "pt", "bin", "safetensors", "npz", "caffemodel")
 	enum(r, &n.BackboneLayer, "backbone-layer", "`layer` of it (default the first that it has)",
 		slices.Concat(transformerLayers(), []model.Layer{model.Pool5, model.FC7})...)
+	sayOfPretrained(r, &n.BackboneGELU, &n.BackboneHeads, &n.BackboneResize, &n.BackboneMean, &n.BackboneDeviation)
 }

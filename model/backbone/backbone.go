@@ -11,6 +11,7 @@ import (
 	"nmn/kernels"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/model/vit"
 
 	dense "gorgonia.org/tensor"
 )
@@ -34,6 +35,9 @@ type Info struct {
 	Name     string                // for people, such as ViT-S/14 or VGG16
 	Pictures picture.Preprocessing // what is fed to it
 	Layers   []Layer               // that features can be taken of; the first is the usual one
+	// GELU and Heads are those of a transformer, empty and 0 of another net.
+	GELU  vit.GELU
+	Heads int
 }
 
 // Layer is a layer that features can be taken of.
@@ -63,8 +67,12 @@ func (i *Info) String() string {
 	for _, l := range i.Layers {
 		layers = append(layers, fmt.Sprintf("%s (%d)", l.Name, l.Width))
 	}
-	return fmt.Sprintf("%s at %d pixels; layers %s; pictures: %s", i.Name, i.Pictures.Crop, strings.Join(layers, ", "),
-		i.Pictures)
+	attention := ""
+	if i.Heads > 0 {
+		attention = fmt.Sprintf(", %d heads, GELU %s", i.Heads, i.GELU)
+	}
+	return fmt.Sprintf("%s at %d pixels%s; layers %s; pictures: %s", i.Name, i.Pictures.Crop, attention,
+		strings.Join(layers, ", "), i.Pictures)
 }
 
 // kind is a net that a file was recognised as.
@@ -73,19 +81,18 @@ type kind struct {
 	open func(file *weights.File, backend kernels.Backend) (Net, error)
 }
 
-// recognise finds out which net a file is of; size is that of the input in pixels, 0 for the usual one. Where it is
-// another kind of net, the error wraps ErrOther, and the others are tried.
-type recognise func(file *weights.File, size int, backend kernels.Backend) (*kind, error)
+// recognise finds out which net a file is of. Where it is another kind of net, the error wraps ErrOther, and the others
+// are tried.
+type recognise func(file *weights.File, o *Options, backend kernels.Backend) (*kind, error)
 
-// Recognise says which network a file of weights is of, by its tensors alone: no element is read. size is the height
-// and width of the input in pixels, 0 for that which the net was trained with.
-func Recognise(path string, size int, backend kernels.Backend) (info *Info, err error) {
+// Recognise says which network a file of weights is of, by its tensors alone: no element is read.
+func Recognise(path string, o Options, backend kernels.Backend) (info *Info, err error) {
 	file, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, file.Close()) }()
-	k, err := find(file, path, size, backend)
+	k, err := find(file, path, &o, backend)
 	if err != nil {
 		return nil, err
 	}
@@ -93,13 +100,13 @@ func Recognise(path string, size int, backend kernels.Backend) (info *Info, err 
 }
 
 // Open makes the network of a file on a device.
-func Open(path string, size int, backend kernels.Backend) (net Net, err error) {
+func Open(path string, o Options, backend kernels.Backend) (net Net, err error) {
 	file, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, file.Close()) }()
-	k, err := find(file, path, size, backend)
+	k, err := find(file, path, &o, backend)
 	if err != nil {
 		return nil, err
 	}
@@ -118,14 +125,17 @@ func openFile(path string) (*weights.File, error) {
 	return file, nil
 }
 
-func find(file *weights.File, path string, size int, backend kernels.Backend) (*kind, error) {
-	if size < 0 || size > picture.MaxCrop {
-		return nil, fmt.Errorf("an input of %d pixels: want 1 to %d", size, picture.MaxCrop)
+func find(file *weights.File, path string, o *Options, backend kernels.Backend) (*kind, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
 	}
 	for _, try := range []recognise{transformer, convolutional} {
-		k, err := try(file, size, backend)
+		k, err := try(file, o, backend)
 		if err == nil {
-			return k, k.info.Pictures.Validate()
+			if err := k.info.Pictures.Validate(); err != nil {
+				return nil, fmt.Errorf("weights %s: %w", path, err)
+			}
+			return k, nil
 		}
 		if !errors.Is(err, ErrOther) {
 			return nil, fmt.Errorf("weights %s: %w", path, err)

@@ -16,11 +16,11 @@ import (
 )
 
 // convolutional recognises the nets of package model.
-func convolutional(file *weights.File, size int, backend kernels.Backend) (*kind, error) {
+func convolutional(file *weights.File, o *Options, backend kernels.Backend) (*kind, error) {
 	if name := model.RecogniseResNet(file); name != "" {
-		return resnet(name, file, size, backend)
+		return resnet(name, file, o, backend)
 	}
-	return vgg16(file, size, backend)
+	return vgg16(file, o, backend)
 }
 
 // widthsOf are the channels of layers with a weight in the file, by their names, as far as a net of a configuration has
@@ -40,7 +40,7 @@ func widthsOf(c model.Config, file *weights.File, backend kernels.Backend) (map[
 }
 
 // resnet is a residual net of a name that package model knows, with channels of any number.
-func resnet(name string, file *weights.File, size int, backend kernels.Backend) (*kind, error) {
+func resnet(name string, file *weights.File, o *Options, backend kernels.Backend) (*kind, error) {
 	c, err := model.ResNet(name, 1, false)
 	if err != nil {
 		return nil, err
@@ -60,13 +60,13 @@ func resnet(name string, file *weights.File, size int, backend kernels.Backend) 
 			}
 		}
 	}
-	return ofModel("ResNet-"+strings.TrimPrefix(name, "resnet"), c, picture.TorchvisionPreprocessing(), size, false, file,
+	return ofModel("ResNet-"+strings.TrimPrefix(name, "resnet"), c, picture.TorchvisionPreprocessing(), o, false, file,
 		backend)
 }
 
 // vgg16 recognises VGG16 under the names that package model knows, with channels of any number. Files without the fully
 // connected layers have the last feature map alone, and so have inputs that are too small for those.
-func vgg16(file *weights.File, size int, backend kernels.Backend) (*kind, error) {
+func vgg16(file *weights.File, o *Options, backend kernels.Backend) (*kind, error) {
 	c := model.VGG16(1, false)
 	out, err := widthsOf(c, file, backend)
 	if err != nil {
@@ -78,7 +78,7 @@ func vgg16(file *weights.File, size int, backend kernels.Backend) (*kind, error)
 		}
 	}
 	const reduction = 32 // pixels along a side of a cell of the last feature map
-	cells := (cmp.Or(size, c.Size) + reduction - 1) / reduction
+	cells := (cmp.Or(o.Size, c.Size) + reduction - 1) / reduction
 	whole := out["head.fc6"] > 0 && out["head.fc7"] > 0 && cells >= c.FC6Kernel
 	if whole {
 		c.FC6, c.FC7 = out["head.fc6"], out["head.fc7"]
@@ -91,15 +91,16 @@ func vgg16(file *weights.File, size int, backend kernels.Backend) (*kind, error)
 			pre.Mean[i], pre.Deviation[i] = mean/255, 1./255
 		}
 	}
-	return ofModel("VGG16", c, pre, size, whole, file, backend)
+	return ofModel("VGG16", c, pre, o, whole, file, backend)
 }
 
 // ofModel is a net of package model. Its classifier is not needed.
-func ofModel(name string, c model.Config, pre picture.Preprocessing, size int, fc7 bool, file *weights.File,
+func ofModel(name string, c model.Config, pre picture.Preprocessing, o *Options, fc7 bool, file *weights.File,
 	backend kernels.Backend) (*kind, error) {
-	if size > 0 {
-		pre = pre.At(size)
+	if err := o.convolutions(name); err != nil {
+		return nil, err
 	}
+	pre = o.pictures(pre)
 	c.Size = pre.Crop
 	for i := range 3 {
 		c.Mean[i], c.Scale[i] = 255*pre.Mean[i], 1/(255*pre.Deviation[i])

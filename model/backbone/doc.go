@@ -1,7 +1,7 @@
 // Package backbone takes features of pictures from pretrained networks: it recognises which one a file of weights is of,
 // knows what that one wants of a picture, and says what its layers make of it. Such a net is only run forward.
 //
-//	net, err := backbone.Open("dinov2.safetensors", 0, backend) // at the size that it was trained with
+//	net, err := backbone.Open("dinov2.safetensors", backbone.Options{}, backend) // as it was trained
 //	if err != nil {
 //		return err
 //	}

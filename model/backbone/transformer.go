@@ -14,7 +14,7 @@ import (
 )
 
 // transformer recognises vision transformers.
-func transformer(file *weights.File, size int, _ kernels.Backend) (*kind, error) {
+func transformer(file *weights.File, o *Options, _ kernels.Backend) (*kind, error) {
 	c, mapping, err := vit.Recognise(file)
 	if errors.Is(err, vit.ErrOther) {
 		return nil, fmt.Errorf("%w: %w", ErrOther, err)
@@ -22,13 +22,12 @@ func transformer(file *weights.File, size int, _ kernels.Backend) (*kind, error)
 	if err != nil {
 		return nil, err
 	}
-	if size > 0 {
-		c = c.WithSize(size)
-	}
+	c = o.Transformer(c)
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	info := Info{Name: fmt.Sprintf("%s (%s)", c.Name(), c.Layout), Pictures: c.Pictures}
+	info := Info{Name: fmt.Sprintf("%s (%s)", c.Name(), c.Layout), Pictures: c.Pictures, GELU: c.GELU,
+		Heads: c.Heads}
 	for _, l := range c.Layers() {
 		width, err := c.LayerWidth(l)
 		if err != nil {

@@ -68,7 +68,7 @@ func openCPU(t *testing.T) kernels.Backend {
 func TestOpen_VisionTransformer(t *testing.T) {
 	backend, path := openCPU(t), smallTransformer(t)
 	for _, size := range []int{0, 48} {
-		net, err := Open(path, size, backend)
+		net, err := Open(path, Options{Size: size}, backend)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,13 +102,13 @@ func TestOpen_RefusesVisionTransformers(t *testing.T) {
 	for path, want := range map[string]string{
 		smallTransformer(t, one): `"blocks.0.attn.q_norm.weight": it has norms of queries and keys`,
 	} {
-		if _, err := Recognise(path, 0, backend); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Recognise(path, Options{}, backend); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	for size, want := range map[int]string{40: "patches of 16 pixels do not divide a height of 40 (32 or 48 would do)",
 		9: "smaller than a patch of 16"} {
-		if _, err := Open(smallTransformer(t), size, backend); err == nil || !strings.Contains(fmt.Sprint(err), want) {
+		if _, err := Open(smallTransformer(t), Options{Size: size}, backend); err == nil || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("at %d pixels: %v", size, err)
 		}
 	}

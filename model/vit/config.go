@@ -51,7 +51,8 @@ const (
 	Quick GELU = "quick" // x·sigmoid(1.702 x), with which OpenAI trained CLIP
 )
 
-func (g GELU) validate() error {
+// Validate refuses other forms.
+func (g GELU) Validate() error {
 	if g != Exact && g != Tanh && g != Quick {
 		return fmt.Errorf("vit: gelu is %q, want %s, %s or %s", g, Exact, Tanh, Quick)
 	}
@@ -101,8 +102,8 @@ func (c Config) WithSize(size int) Config {
 func (c Config) Validate() error {
 	const most = 1 << 16
 	if c.Heads == 0 {
-		return fmt.Errorf("vit: how many heads there are is known for widths that are multiples of 64, and not for %d: "+
-			"set it", c.Width)
+		return fmt.Errorf("vit: how many heads there are is known for widths that are multiples of 64, and not for %d: say "+
+			"it (`net.backbone_heads`)", c.Width)
 	}
 	for _, f := range []struct {
 		name         string
@@ -123,7 +124,7 @@ func (c Config) Validate() error {
 	case !(c.Epsilon > 0 && c.Epsilon < 1):
 		return fmt.Errorf("vit: epsilon is %v, want more than 0 and less than 1", c.Epsilon)
 	}
-	if err := c.GELU.validate(); err != nil {
+	if err := c.GELU.Validate(); err != nil {
 		return err
 	}
 	if err := c.Resampling.validate(); err != nil {

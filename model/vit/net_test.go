@@ -179,7 +179,7 @@ func TestNew_RefusesSizesAndForms(t *testing.T) {
 		{at(28, 6), "a width of 6 pixels is smaller than a patch of 7"},
 		{at(0, 28), "smaller than a patch"},
 		{at(28, 7<<20), "at most 16384"},
-		{func(c *Config) { c.Heads = 0 }, "set it"},
+		{func(c *Config) { c.Heads = 0 }, "net.backbone_heads"},
 		{func(c *Config) { c.Heads = 5 }, "5 heads do not divide a width of 24"},
 		{func(c *Config) { c.GELU = "swish" }, `gelu is "swish"`},
 		{func(c *Config) { c.Epsilon = float32(math.NaN()) }, "epsilon"},

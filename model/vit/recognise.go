@@ -161,12 +161,17 @@ func (r *reader) config() Config {
 		r.norm("pre", r.names.pre, c.Width)
 	}
 	c.Heads, c.Depth = heads(c.Width), r.depth()
-	if k.fixed {
-		return c.WithSize(k.pictures.Crop)
+	if c.GELU == Quick && c.Width >= 1280 { // of which OpenAI has published none
+		c.GELU = Exact
 	}
 	size := c.Grid * c.Patch
-	if c = c.WithSize(size); c.Layout == Torchvision && size != 224 { // torchvision's nets for more pixels
-		c.Pictures.Resize, c.Pictures.Filter = size, picture.FilterBicubic
+	deit3 := c.Layout == TimmDINOv2 && (size == 224 || size == 384) // which has LayerScale too; DINOv2 has positions for 518
+	if k.fixed && !deit3 {
+		return c.WithSize(k.pictures.Crop)
+	}
+	c = c.WithSize(size)
+	if tuned := c.Layout == Torchvision && size != 224 || c.Layout == Timm && size == 384; tuned || deit3 {
+		c.Pictures.Resize, c.Pictures.Filter = size, picture.FilterBicubic // the whole
 	}
 	return c
 }

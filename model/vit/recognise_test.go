@@ -226,6 +226,10 @@ func TestRecognise_PublishedNets(t *testing.T) {
 	}{
 		{"vit_tiny_patch16_224", timmNames(192, 12, 768, 16, 197), Timm, 3, 224, 248},
 		{"vit_base_patch16_224", timmNames(768, 12, 3072, 16, 197), Timm, 12, 224, 248},
+		{"vit_base_patch16_384", timmNames(768, 1, 3072, 16, 577), Timm, 12, 384, 384},
+		{"vit_large_patch32_384", timmNames(1024, 1, 4096, 32, 145), Timm, 16, 384, 384},
+		{"deit3_base_patch16_224", timmNames(768, 1, 3072, 16, 196).with("blocks.0.ls1.gamma", 768).
+			with("blocks.0.ls2.gamma", 768), TimmDINOv2, 12, 224, 224},
 		{"vit_huge_patch14_224", timmNames(1280, 2, 5120, 14, 257), Timm, 16, 224, 248},
 		{"vit_small_patch14_dinov2", timmNames(384, 12, 1536, 14, 1370).with("mask_token", 1, 384), DINOv2, 6, 224, 256},
 		{"vit_large_patch14_clip_336", timmNames(1024, 1, 4096, 14, 577).with("norm_pre.weight", 1024).
@@ -237,6 +241,23 @@ func TestRecognise_PublishedNets(t *testing.T) {
 		}
 		if err := c.Validate(); err != nil {
 			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+// OpenAI's CLIP, with the quick GELU, ends at ViT-L; wider ones are others', with the exact form.
+func TestRecognise_GELUOfWideCLIP(t *testing.T) {
+	for width, want := range map[int]GELU{1024: Quick, 1280: Exact, 1664: Exact} {
+		l := list()
+		for name, shape := range map[string][]int{
+			"embeddings.class_embedding": {width}, "embeddings.position_embedding.weight": {257, width},
+			"embeddings.patch_embedding.weight": {width, 3, 14, 14}, "pre_layrnorm.weight": {width}, "pre_layrnorm.bias": {width},
+			"post_layernorm.weight": {width}, "post_layernorm.bias": {width},
+		} {
+			l.add(safetensors.F32, name, shape...)
+		}
+		if c, _ := recognised(t, l); c.GELU != want || c.Layout != HFCLIP {
+			t.Errorf("width %d: %s, GELU %s, want %s", width, c.Layout, c.GELU, want)
 		}
 	}
 }
