@@ -43,6 +43,22 @@ func (s *ClipSource) ReadEncoded(ctx context.Context, bag, frame int, buffer []b
 	return s.clips.load(ctx, s.bags[bag], frame, buffer, s.limits)
 }
 
+func (s *clipStream) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+	record, err := s.clips.records.get(bag)
+	if err != nil {
+		return buffer, unusable(fmt.Errorf("frames: %w", err))
+	}
+	return s.clips.load(ctx, record, frame, buffer, s.limits)
+}
+
+func (s singleFrames) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
+	video, position, err := s.index.place(bag, frame)
+	if err != nil {
+		return buffer, err
+	}
+	return ReadEncoded(ctx, s.from, video, position, buffer)
+}
+
 func (c chosenSource) ReadEncoded(ctx context.Context, bag, frame int, buffer []byte) ([]byte, error) {
 	if bag < 0 || bag >= len(c.indices) {
 		return buffer, fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))

@@ -126,6 +126,10 @@ type FrameIndex struct {
 // Frames is the number of frames of all videos.
 func (x *FrameIndex) Frames() int { return x.offsets[len(x.offsets)-1] }
 
+// Offsets are where the frames of each video begin, and behind them the number of all: video i has the frames
+// Offsets[i] to Offsets[i+1]-1. They must not be changed.
+func (x *FrameIndex) Offsets() []int { return x.offsets }
+
 // of is the number of frames of a video.
 func (x *FrameIndex) of(video int) int { return x.offsets[video+1] - x.offsets[video] }
 

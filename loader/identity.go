@@ -2,32 +2,44 @@ package loader
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
+
+	"nmn/loader/picture"
 )
 
 // identified is a Source whose pictures can be told apart without reading them.
 type identified interface {
-	// Identity names the files of the frames of a bag, with size and time of modification of each.
-	Identity(bag int) (string, error)
+	// Identity names the file of a frame, with its size and time of modification.
+	Identity(ctx context.Context, bag, frame int) (string, error)
 }
 
-// Identity names the pictures of a bag such that it is another one where a file has changed: by path, size in bytes and
-// time of modification of each. A file that is not there gives an error that wraps ErrCorrupt, and a Source without files
-// one that wraps errors.ErrUnsupported.
-func Identity(s Source, bag int) (string, error) {
-	files, ok := s.(identified)
-	if !ok {
-		return "", fmt.Errorf("pictures: a source of the kind %T has no files: %w", s, errors.ErrUnsupported)
+// Identity names a frame such that it is another one where the picture has changed: by path, size in bytes and time of
+// modification of its file; of frames in shards by a digest of what is stored, and of painted ones by that of their
+// pixels. A picture that cannot be read gives an error that wraps ErrCorrupt.
+func Identity(ctx context.Context, s Source, bag, frame int) (string, error) {
+	if files, ok := s.(identified); ok {
+		return files.Identity(ctx, bag, frame)
 	}
-	return files.Identity(bag)
+	stored, err := ReadEncoded(ctx, s, bag, frame, nil)
+	if err == nil {
+		return fmt.Sprintf("stored\x00%x", sha256.Sum256(stored)), nil
+	}
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return "", err
+	}
+	var pic picture.Picture
+	if err := s.Read(ctx, bag, frame, &pic); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("pixels\x00%d\x00%d\x00%x", pic.Width, pic.Height, sha256.Sum256(pic.Pix)), nil
 }
 
 // Identity names file bag.
-func (s *FileSource) Identity(bag int) (string, error) {
-	if err := s.has(bag, 0); err != nil {
+func (s *FileSource) Identity(_ context.Context, bag, frame int) (string, error) {
+	if err := s.has(bag, frame); err != nil {
 		return "", err
 	}
 	info, err := s.root.Stat(filepath.FromSlash(s.files[bag]))
@@ -41,49 +53,64 @@ func (s *FileSource) Identity(bag int) (string, error) {
 	return fmt.Sprintf("%s\x00%d\x00%d", path, info.Size(), info.ModTime().UnixNano()), nil
 }
 
-func (c chosenSource) Identity(bag int) (string, error) {
+func (c chosenSource) Identity(ctx context.Context, bag, frame int) (string, error) {
 	if bag < 0 || bag >= len(c.indices) {
 		return "", fmt.Errorf("there is no bag %d among %d", bag, len(c.indices))
 	}
-	return Identity(c.from, c.indices[bag])
+	return Identity(ctx, c.from, c.indices[bag], frame)
 }
 
-// Identities joins those of frames.
-func Identities(s Source, frames []int) (string, error) {
-	all := make([]string, len(frames))
-	for i, frame := range frames {
-		var err error
-		if all[i], err = Identity(s, frame); err != nil {
-			return "", err
-		}
+func (s singleFrames) Identity(ctx context.Context, bag, frame int) (string, error) {
+	video, position, err := s.index.place(bag, frame)
+	if err != nil {
+		return "", err
 	}
-	return strings.Join(all, "\x00\x00"), nil
+	return Identity(ctx, s.from, video, position)
 }
 
-// HeldVectors are vectors in memory, one for each bag.
+// HeldVectors are vectors in memory.
 type HeldVectors struct {
 	Dim  int       // of a vector
-	Rows []float32 // of all bags, one behind the other
+	Rows []float32 // of all frames of all bags, one behind the other
 	Why  []error   // of each bag, why it has none; nil where it has one, and nil for all
+	// Offsets says that bag i has the vectors Offsets[i] to Offsets[i+1]-1; nil where each has one.
+	Offsets []int
 }
 
-// Frames is 1.
-func (v *HeldVectors) Frames(int) int { return 1 }
+// Frames is the number of vectors of a bag.
+func (v *HeldVectors) Frames(bag int) int {
+	if v.Offsets == nil {
+		return 1
+	}
+	return v.Offsets[bag+1] - v.Offsets[bag]
+}
+
+// bags is the number of bags.
+func (v *HeldVectors) bags() int {
+	if v.Offsets == nil {
+		return len(v.Rows) / v.Dim
+	}
+	return len(v.Offsets) - 1
+}
 
 // Width is the length of all vectors.
 func (v *HeldVectors) Width() int { return v.Dim }
 
-// Read copies the vector of a bag.
+// Read copies a vector of a bag.
 func (v *HeldVectors) Read(ctx context.Context, bag, frame int, dst []float32) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if bag < 0 || bag >= len(v.Rows)/v.Dim || frame != 0 {
-		return fmt.Errorf("there is no frame %d of bag %d among %d vectors", frame, bag, len(v.Rows)/v.Dim)
+	if bag < 0 || bag >= v.bags() || frame < 0 || frame >= v.Frames(bag) {
+		return fmt.Errorf("there is no frame %d of bag %d among the vectors of %d bags", frame, bag, v.bags())
 	}
 	if v.Why != nil && v.Why[bag] != nil {
 		return v.Why[bag]
 	}
-	copy(dst, v.Rows[bag*v.Dim:(bag+1)*v.Dim])
+	row := bag
+	if v.Offsets != nil {
+		row = v.Offsets[bag] + frame
+	}
+	copy(dst, v.Rows[row*v.Dim:(row+1)*v.Dim])
 	return nil
 }

@@ -46,8 +46,8 @@ type Config struct {
 	Hidden []int `yaml:"hidden,flow,omitempty" json:"hidden,omitempty"`
 	// Standardised says that features come on the scale of the training data, which weight files keep.
 	Standardised bool `yaml:"standardised,omitempty" json:"standardised,omitempty"`
-	// MIL makes every cell of the score map an instance and joins them by noisy-or; without it the
-	// map is averaged to one logit.
+	// MIL makes every cell of the score map, or of a net on features every vector of a bag, an instance and joins them by
+	// noisy-or; without it they are averaged to one logit.
 	MIL bool `yaml:"mil" json:"mil"`
 	// Noise, NoisePool and NoiseDetach describe the noise model: its kind, how g(X) pools the last
 	// feature map over the cells of a bag, and whether the gradient of g stops there.
@@ -177,10 +177,10 @@ func (c Config) validateInput() error {
 		return fmt.Errorf(
 			"model: hidden %v and standardised %t are for a net on features (input), this one takes pictures",
 			c.Hidden, c.Standardised)
-	case c.Input != 0 && (len(c.Depths)+len(c.Widths) > 0 || c.MIL || c.Size != 1 || c.width() != 1):
+	case c.Input != 0 && (len(c.Depths)+len(c.Widths) > 0 || c.Size != 1 || c.width() != 1):
 		return fmt.Errorf(
-			"model: a net on features has no blocks and no cells: depths %v, widths %v, mil %t, size %d×%d",
-			c.Depths, c.Widths, c.MIL, c.Size, c.width())
+			"model: a net on features has no blocks and no cells: depths %v, widths %v, size %d×%d",
+			c.Depths, c.Widths, c.Size, c.width())
 	}
 	return nil
 }

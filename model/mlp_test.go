@@ -15,7 +15,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// feedFeatures uploads random features and labels, one bag of one frame each, and returns the features.
+// feedFeatures uploads random features and labels, of bags of as many frames each, and returns the features.
 func feedFeatures(t testing.TB, n *Net, p *Plan) (x, z []float32) {
 	t.Helper()
 	s := rng.New(5)
@@ -30,10 +30,14 @@ func feedFeatures(t testing.TB, n *Net, p *Plan) (x, z []float32) {
 	for i := range keys {
 		keys[i] = int32(i + 7)
 	}
+	offsets := make([]int32, p.Bags+1)
+	for i := range offsets {
+		offsets[i] = int32(i * p.Frames / p.Bags)
+	}
 	for _, u := range []struct {
 		to   *tensor.Tensor
 		from any
-	}{{p.X, x}, {p.Labels, z}, {p.Keys, keys}} {
+	}{{p.X, x}, {p.Labels, z}, {p.Keys, keys}, {p.Offsets, offsets}} {
 		if err := n.backend.Upload(u.to,
 			dense.New(dense.WithShape(u.to.Len()), dense.WithBacking(u.from))); err != nil {
 			t.Fatal(err)
@@ -45,30 +49,34 @@ func feedFeatures(t testing.TB, n *Net, p *Plan) (x, z []float32) {
 	return x, z
 }
 
-// plainLoss is the loss of a net on features without dropout, summed over rows, written in float64 as the
-// equations stand.
+// plainLoss is the loss of a net on features without dropout, summed over bags of as many rows each, written in float64
+// as the equations stand.
 func plainLoss(c Config, params map[string][]float64, x []float64, z []float32) float64 {
-	loss := 0.0
-	for row := range len(z) / c.Classes {
-		a := x[row*c.Input : (row+1)*c.Input]
-		g := a
-		for i, fc := range c.head() {
-			if i == len(c.head())-1 {
-				g = a
+	loss, bags := 0.0, len(z)/c.Classes
+	for bag := range bags {
+		var g, a []float64 // features that the noise model sees, and p(y=1)
+		rows := len(x) / c.Input / bags
+		for row := bag * rows; row < (bag+1)*rows; row++ {
+			pooled, logits := plainRow(c, params, x[row*c.Input:(row+1)*c.Input])
+			if row == bag*rows {
+				g, a = make([]float64, len(pooled)), make([]float64, c.Classes)
 			}
-			w, out := params["head."+fc.name+".weight"], slices.Clone(params["head."+fc.name+".bias"])
-			for k := range out {
-				for j, v := range a {
-					out[k] += w[k*len(a)+j] * v
-				}
-				if i < len(c.head())-1 {
-					out[k] = max(out[k], 0)
+			for i, v := range pooled {
+				g[i] += v / float64(rows)
+			}
+			for k, o := range logits {
+				if c.MIL {
+					a[k] += math.Log1p(-1 / (1 + math.Exp(-o)))
+				} else {
+					a[k] += o / float64(rows)
 				}
 			}
-			a = out
 		}
 		for k, o := range a {
 			p1 := 1 / (1 + math.Exp(-o))
+			if c.MIL { // p(y=1) = 1 - Π (1 - p)
+				p1 = -math.Expm1(o)
+			}
 			flip := func(observed, true int) float64 { // O = U g(X) + b
 				at := (observed*2+true)*c.Classes + k
 				sum := params["nmn.bias"][at]
@@ -86,7 +94,7 @@ func plainLoss(c Config, params map[string][]float64, x []float64, z []float32) 
 			if c.Noise != NoNoise {
 				seen = q(1, 1)*p1 + q(1, 0)*(1-p1)
 			}
-			if z[row*c.Classes+k] == 1 {
+			if z[bag*c.Classes+k] == 1 {
 				loss -= math.Log(seen)
 			} else {
 				loss -= math.Log1p(-seen)
@@ -94,6 +102,26 @@ func plainLoss(c Config, params map[string][]float64, x []float64, z []float32) 
 		}
 	}
 	return loss
+}
+
+// plainRow is what the noise model sees of a row, and its logits.
+func plainRow(c Config, params map[string][]float64, a []float64) (pooled, logits []float64) {
+	for i, fc := range c.head() {
+		if i == len(c.head())-1 {
+			pooled = a
+		}
+		w, out := params["head."+fc.name+".weight"], slices.Clone(params["head."+fc.name+".bias"])
+		for k := range out {
+			for j, v := range a {
+				out[k] += w[k*len(a)+j] * v
+			}
+			if i < len(c.head())-1 {
+				out[k] = max(out[k], 0)
+			}
+		}
+		a = out
+	}
+	return pooled, a
 }
 
 func widen(values []float32) []float64 {
@@ -107,12 +135,17 @@ func widen(values []float32) []float64 {
 // All gradients of linear and deep nets on features, and that of the features, are the central
 // differences of the plain equations.
 func TestMLP_GradientsAreThoseOfTheEquations(t *testing.T) {
+	type bags struct {
+		frames int // of each of 4 bags
+		mil    bool
+	}
 	for _, hidden := range [][]int{nil, {4}, {6, 3}, {4, 4, 4}} {
-		for _, noise := range []NoiseMode{NoNoise, FeatureIndependent, FeatureDependent} {
+		for i, noise := range []NoiseMode{NoNoise, FeatureIndependent, FeatureDependent, NoNoise, FeatureDependent, FeatureDependent} {
+			of := []bags{{1, false}, {1, false}, {1, false}, {3, true}, {3, true}, {2, false}}[i]
 			c := MLP(5, 3, hidden)
-			c.Dropout, c.Noise = 0, noise
+			c.Dropout, c.Noise, c.MIL = 0, noise, of.mil
 			n := newNet(t, openCPU(t, 2), c)
-			p := plan(t, n, 4, 4)
+			p := plan(t, n, 4*of.frames, 4)
 			x, z := feedFeatures(t, n, p)
 			step(t, n, p, StepOptions{Scale: 1, InputGradient: true})
 			params, inputs := map[string][]float64{}, widen(x)
@@ -146,7 +179,7 @@ func TestMLP_GradientsAreThoseOfTheEquations(t *testing.T) {
 					want[i] = float32((up - down) / (2 * h))
 				}
 				if err := close32(got[name], want, 1e-4); err != nil {
-					t.Errorf("hidden %v, noise %s, gradient of %s: %v", hidden, noise, name, err)
+					t.Errorf("hidden %v, noise %s, %+v, gradient of %s: %v", hidden, noise, of, name, err)
 				}
 			}
 			sum := lossOf(t, n, p)
@@ -250,7 +283,6 @@ func TestMLP_ValidateNamesTheField(t *testing.T) {
 	for field, change := range map[string]func(*Config){
 		"input":     func(c *Config) { c.Input = -1 },
 		"hidden[1]": func(c *Config) { c.Hidden[1] = 0 },
-		"mil":       func(c *Config) { c.MIL = true },
 		"size":      func(c *Config) { c.Size = 2 },
 		"depths":    func(c *Config) { c.Depths, c.Widths = []int{1}, []int{4} },
 		"pictures":  func(c *Config) { *c = small(NoNoise); c.Hidden = []int{3} },

@@ -55,10 +55,12 @@ type Run struct {
 	Epochs        []Epoch // evaluations after each epoch, in their order; nil where none were asked for
 
 	// What follows is for the page of one run alone.
-	Weights string       // what they are, where they are not those of the last step
-	Config  string       // resolved configuration, as YAML
-	Curve   []Point      // in the order of the steps
-	Rates   labels.Table // per word; nil without a noise model
+	// Features says of which pretrained net the features are; empty where they are of none.
+	Features string
+	Weights  string       // what they are, where they are not those of the last step
+	Config   string       // resolved configuration, as YAML
+	Curve    []Point      // in the order of the steps
+	Rates    labels.Table // per word; nil without a noise model
 	// RateRemarks sum up the estimate that the noise model holds; nil where it has learnt its rates.
 	RateRemarks []string
 	// RatesHeld says that the rates were held in training: then the noise model has learnt none.

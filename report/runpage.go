@@ -131,6 +131,17 @@ func fenceFor(s string) string {
 	return fence
 }
 
+// roundedDuration is a duration as people want it: in seconds, and a short one more finely.
+func roundedDuration(d time.Duration) time.Duration {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond)
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
 func factsTable(r *Run) *Table {
 	t := &Table{Columns: []Column{{Name: "run", Text: true}, {Name: cmp.Or(r.Name, dash), Text: true}}}
 	add := func(name, value string) {
@@ -150,7 +161,10 @@ func factsTable(r *Run) *Table {
 	}
 	add("seed", fmt.Sprint(r.Seed))
 	if r.Duration > 0 {
-		add("duration", r.Duration.Round(time.Second).String())
+		add("duration", roundedDuration(r.Duration).String())
+	}
+	if r.Features != "" {
+		add("features", r.Features)
 	}
 	if r.Weights != "" {
 		add("weights", r.Weights)

@@ -198,7 +198,7 @@ func (n *NetConfig) Model(classes, width int, noise model.NoiseMode) model.Confi
 		if n.Width != 1 {
 			m = m.Narrow(n.Width)
 		}
-		m.Noise, m.NoiseDetach = noise, n.NoiseDetach
+		m.Noise, m.NoiseDetach, m.MIL = noise, n.NoiseDetach, n.MIL
 		if n.Dropout != -1 {
 			m.Dropout = n.Dropout
 		}

@@ -27,7 +27,15 @@ type taking struct {
 	progress func(done, of int)
 
 	store *featureStore
-	keys  map[*loader.Set][]featureKey
+	views map[*loader.Set]*frameView
+}
+
+// frameView is a split picture by picture.
+type frameView struct {
+	set     *loader.Set // each frame is a bag
+	offsets []int       // where the frames of a bag of the split begin; nil where each has one
+	keys    []featureKey
+	missing []int // of frames, those without features yet
 }
 
 // featureBatch is how many pictures go through the net at once.
@@ -42,11 +50,8 @@ func (t *taking) loader() loader.Config {
 // all takes the features of all splits.
 func (t *taking) all(ctx context.Context, folder string) (err error) {
 	s := t.session
-	bags := 0
-	for _, set := range s.Data.Distinct() {
-		bags += set.Len()
-	}
-	if err := s.agree(memory.Check(fmt.Sprintf("features of %d pictures", bags), int64(bags)*int64(t.width)*8)); err != nil {
+	pictures := s.framesIn()
+	if err := s.agree(memory.Check(fmt.Sprintf("features of %d pictures", pictures), int64(pictures)*int64(t.width)*8)); err != nil {
 		return fmt.Errorf("%w: nmn extract writes features of any number of pictures to a file, which can be trained on "+
 			"(`data.features.train.features`)", err)
 	}
@@ -57,7 +62,7 @@ func (t *taking) all(ctx context.Context, folder string) (err error) {
 		}
 		folder = filepath.Join(folder, name)
 	}
-	t.store, t.keys = newFeatureStore(folder, t.width, s.leads()), map[*loader.Set][]featureKey{}
+	t.store, t.views = newFeatureStore(folder, t.width, s.leads()), map[*loader.Set]*frameView{}
 	release, err := t.store.open(ctx, s)
 	if err := s.agree(err); err != nil {
 		return err
@@ -66,16 +71,16 @@ func (t *taking) all(ctx context.Context, folder string) (err error) {
 	if err := t.store.share(s); err != nil {
 		return err
 	}
-	missing, have, err := t.missing()
+	have, err := t.find(ctx)
 	if err := s.agree(err); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("the features of %d pictures are taken", bags-have)
+	text := fmt.Sprintf("the features of %d pictures are taken", pictures-have)
 	if have > 0 {
-		text = fmt.Sprintf("those of %d pictures were taken before; %d are left", have, bags-have)
+		text = fmt.Sprintf("those of %d pictures were taken before; %d are left", have, pictures-have)
 	}
-	s.Tell(Message{Topic: "features", Text: text, Detail: have == bags})
-	why, err := t.compute(ctx, missing, bags-have)
+	s.Tell(Message{Topic: "features", Text: text, Detail: have == pictures})
+	why, err := t.compute(ctx, pictures-have)
 	if err != nil {
 		return err
 	}
@@ -98,42 +103,44 @@ func (t *taking) name() (string, error) {
 	return keyOf(string(text)).String(), err
 }
 
-// missing finds the bags of each split that have no features yet, and how many have.
-func (t *taking) missing() (missing map[*loader.Set][]int, have int, err error) {
-	missing = map[*loader.Set][]int{}
+// find looks at the frames of each split: which have no features yet, and how many have.
+func (t *taking) find(ctx context.Context) (have int, err error) {
 	for _, set := range t.session.Data.Distinct() {
-		keys := make([]featureKey, set.Len())
-		for bag := range keys {
-			identity, err := loader.Identity(set.Source, bag)
+		v := new(frameView)
+		if v.set, v.offsets, err = framesOf(ctx, set); err != nil {
+			return 0, err
+		}
+		v.keys = make([]featureKey, v.set.Len())
+		for frame := range v.keys {
+			identity, err := loader.Identity(ctx, v.set.Source, frame, 0)
 			switch {
 			case errors.Is(err, loader.ErrCorrupt): // reading says what is wrong with it
-				identity = fmt.Sprintf("%s\x00%d", set.Name, bag)
+				identity = fmt.Sprintf("%s\x00%d", v.set.Name, frame)
 			case err != nil:
-				return nil, 0, err
+				return 0, err
 			}
-			keys[bag] = keyOf(identity)
-			if _, known := t.store.rows[keys[bag]]; known {
+			v.keys[frame] = keyOf(identity)
+			if _, known := t.store.rows[v.keys[frame]]; known {
 				have++
 			} else {
-				missing[set] = append(missing[set], bag)
+				v.missing = append(v.missing, frame)
 			}
 		}
-		t.keys[set] = keys
+		t.views[set] = v
 	}
-	return missing, have, nil
+	return have, nil
 }
 
-// compute takes the features that are missing, of all in all of them, and returns why bags have none.
-func (t *taking) compute(ctx context.Context, missing map[*loader.Set][]int,
-	all int) (why map[featureKey]error, err error) {
+// compute takes the features that are missing, of all in all of them, and returns why pictures have none.
+func (t *taking) compute(ctx context.Context, all int) (why map[featureKey]error, err error) {
 	s, done := t.session, 0
 	why = map[featureKey]error{}
 	for _, set := range s.Data.Distinct() {
-		bags := missing[set]
-		if len(bags) == 0 {
+		v := t.views[set]
+		if len(v.missing) == 0 {
 			continue
 		}
-		part, err := loader.Subset(set, set.Name, bags)
+		part, err := loader.Subset(v.set, set.Name, v.missing)
 		if err == nil {
 			err = t.backbone.sameBags(part)
 		}
@@ -145,7 +152,7 @@ func (t *taking) compute(ctx context.Context, missing map[*loader.Set][]int,
 				if done++; t.progress != nil && s.leads() {
 					t.progress(done, all)
 				}
-				return t.store.put(ctx, s, t.keys[set][bags[bag]], rows[0])
+				return t.store.put(ctx, s, v.keys[v.missing[bag]], rows[0])
 			})
 		err = s.agree(errors.Join(err, t.store.flush(context.WithoutCancel(ctx), s)))
 		if err != nil {
@@ -154,12 +161,18 @@ func (t *taking) compute(ctx context.Context, missing map[*loader.Set][]int,
 			}
 			return nil, Interrupted(err)
 		}
+		var first []loader.BadSample // the first frame of each bag
 		for _, b := range bad {
-			why[t.keys[set][bags[b.Bag]]] = b.Err
+			frame := v.missing[b.Bag]
+			why[v.keys[frame]] = b.Err
+			bag := bagOf(v.offsets, frame)
+			if len(first) == 0 || first[len(first)-1].Bag != bag {
+				first = append(first, loader.BadSample{Bag: bag, Err: b.Err})
+			}
 		}
 		done += len(bad)
-		if allowed := s.Config.Data.MaxBadSamples; len(bad) > allowed {
-			return nil, loader.TooManyBad(part, bad, allowed)
+		if allowed := s.Config.Data.MaxBadSamples; len(first) > allowed {
+			return nil, loader.TooManyBad(set, first, allowed)
 		}
 	}
 	return why, nil
@@ -167,15 +180,17 @@ func (t *taking) compute(ctx context.Context, missing map[*loader.Set][]int,
 
 // vectors are the features of a split.
 func (t *taking) vectors(set *loader.Set, why map[featureKey]error) (loader.Vectors, error) {
-	keys := t.keys[set]
-	v := &loader.HeldVectors{Dim: t.width, Rows: make([]float32, len(keys)*t.width), Why: make([]error, len(keys))}
-	for bag, key := range keys {
+	of := t.views[set]
+	v := &loader.HeldVectors{Dim: t.width, Rows: make([]float32, len(of.keys)*t.width), Why: make([]error, set.Len()),
+		Offsets: of.offsets}
+	for frame, key := range of.keys {
 		row, ok := t.store.rows[key]
 		if !ok {
-			v.Why[bag] = cmp.Or(why[key], fmt.Errorf("%w: its features are missing", loader.ErrCorrupt))
+			bag := bagOf(of.offsets, frame)
+			v.Why[bag] = cmp.Or(v.Why[bag], why[key], fmt.Errorf("%w: its features are missing", loader.ErrCorrupt))
 			continue
 		}
-		copy(v.Rows[bag*t.width:], row)
+		copy(v.Rows[frame*t.width:], row)
 	}
 	return v, nil
 }
@@ -185,7 +200,11 @@ const sampled = 2 * featureBatch
 
 // sample times a few pictures.
 func (t *taking) sample(ctx context.Context) error {
-	s, train := t.session, t.session.Data.Train
+	s := t.session
+	train, _, err := framesOf(ctx, s.Data.Train)
+	if err != nil {
+		return err
+	}
 	first := make([]int, min(train.Len(), featureBatch+sampled))
 	for i := range first {
 		first[i] = i * (train.Len() / len(first))
@@ -209,15 +228,15 @@ func (t *taking) sample(ctx context.Context) error {
 	if err := s.agree(Interrupted(err)); err != nil {
 		return err
 	}
-	bags := 0
-	for _, set := range s.Data.Distinct() {
-		bags += set.Len()
-	}
 	if !began.IsZero() && timed > 0 {
-		s.features = time.Duration(float64(time.Since(began)) / float64(timed) * float64(bags))
+		s.features = time.Duration(float64(time.Since(began)) / float64(timed) * float64(s.framesIn()))
 	}
 	return s.Data.Replace(func(set *loader.Set) (loader.Vectors, error) {
-		v := &loader.HeldVectors{Dim: t.width, Rows: make([]float32, set.Len()*t.width)}
+		frames, offsets, err := framesOf(ctx, set)
+		if err != nil {
+			return nil, err
+		}
+		v := &loader.HeldVectors{Dim: t.width, Rows: make([]float32, frames.Len()*t.width), Offsets: offsets}
 		random := rng.New(1)
 		for i := range v.Rows {
 			v.Rows[i] = float32(random.Uint32()) / (1 << 32)

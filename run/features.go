@@ -20,6 +20,9 @@ const FeaturesFolder = "features"
 // onFeatures reports whether a net learns features: those of files, or those of a backbone.
 func (c *Config) onFeatures() bool { return c.Data.Set == dataset.Features || c.Net.Backbone != "" }
 
+const noCells = "`net.mil` joins the frames of clips behind `net.backbone`, which gives each picture one vector, and these " +
+	"are no clips: leave out one"
+
 // validateBackbone refuses what does not go with features that are taken of pictures once.
 func (c *Config) validateBackbone() error {
 	n, d := &c.Net, &c.Data
@@ -31,14 +34,14 @@ func (c *Config) validateBackbone() error {
 	case d.Set == dataset.Features && d.Features.Train.Features != "":
 		return wrong("net.backbone", "`net.backbone` takes features of pictures, and `data.features.train.features` are "+
 			"features already: leave out one")
-	case d.Set != dataset.Manifest && d.Set != dataset.Captions:
-		return wrong("net.backbone", "`net.backbone` takes features of pictures in files: name them by `data.manifest`, or by "+
-			"`data.captions` and `data.images`; of other data (data.set is %s) take features by nmn extract, and train on those", d.Set)
+	case d.Set == dataset.Features:
+		return wrong("net.backbone", "`net.backbone` takes features of pictures: name them by `data.manifest`, by "+
+			"`data.captions` and `data.images`, or by data of clips or scenes")
 	case n.Arch != NetMLP:
-		return wrong("net.arch", "`net.backbone` is followed by the net mlp, and `net.arch` is %s: leave it out", n.Arch)
-	case n.MIL:
-		return wrong("net.mil", "`net.mil` joins the cells of pictures, and `net.backbone` gives each picture one vector: leave "+
-			"out one")
+		return wrong("net.arch", "`net.backbone` is followed by the net mlp, and `net.arch` is %s: leave it out, and with it a preset of "+
+			"another net", n.Arch)
+	case n.MIL && !d.Videos() && d.Set != dataset.Manifest:
+		return wrong("net.mil", noCells)
 	case n.Weights != "":
 		return wrong("net.weights", "`net.weights` are what the net starts from that learns, behind that of `net.backbone`: "+
 			"leave out one")
@@ -47,9 +50,6 @@ func (c *Config) validateBackbone() error {
 			"behind `net.backbone` there are hidden layers (`net.hidden`)")
 	case c.Train.Flip:
 		return wrong("train.flip", "`net.backbone` computes features once, of pictures as they are: leave out `train.flip`")
-	case d.VideoLevel == dataset.LevelFrame:
-		return wrong("data.video_level", "`net.backbone` gives each clip the mean over its frames: `data.video_level` frame "+
-			"has nothing to learn")
 	case d.Fit != "":
 		return wrong("data.fit", "`net.backbone` knows how pictures are to be cropped: leave out `data.fit`")
 	}
@@ -116,6 +116,9 @@ func (b *Backbone) about(layer model.Layer) *train.Backbone {
 	return &train.Backbone{File: b.file, SHA256: b.digest, Net: info.Name, Layer: layer, Pictures: info.Pictures,
 		GELU: info.GELU, Heads: info.Heads}
 }
+
+// BackboneText describes the pretrained net that the features of the session are of; empty where they are of none.
+func (s *Session) BackboneText() string { return s.backbone.String() }
 
 // FeatureTime is how long it lasts to take the features of all pictures, where the session was to tell; else 0.
 func (s *Session) FeatureTime() time.Duration { return s.features }

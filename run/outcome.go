@@ -25,7 +25,7 @@ func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
 		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit,
 		Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: o.Evaluation.NoiseRates(),
 		Split: o.Split, RateRemarks: o.RateRemarks, RatesHeld: o.RatesHeld, Captions: o.Captions,
-		Weights: c.weightsText(),
+		Weights: c.weightsText(), Features: o.Backbone.String(),
 	}, nil
 }
 
@@ -85,6 +85,8 @@ type Outcome struct {
 	// Before is the length of stage 1, where the epochs of this run include it and it is fixed.
 	Before int   `json:"stage1_epochs,omitempty"`
 	Build  Build `json:"build"`
+	// Backbone is the pretrained net that the features are of; nil where they are of none.
+	Backbone *train.Backbone `json:"backbone,omitempty"`
 
 	epochs []EpochFigures // from a file of their own; nil where none were asked for
 }

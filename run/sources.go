@@ -181,6 +181,14 @@ func (c *Config) normalize() {
 	if c.Data.Set == dataset.MovingScenes && c.Data.Frames == 0 {
 		c.Data.Frames = MovingFrames
 	}
+	if painted && c.Net.Backbone != "" && c.Data.TrainSize+c.Data.ValidationSize+c.Data.TestSize == 0 {
+		quick := DefaultConfig() // the preset of features says nothing of scenes
+		if c.Data.Set == dataset.MovingScenes {
+			quick.MovingScenes(Quick)
+		}
+		d := &quick.Data
+		c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = d.TrainSize, d.ValidationSize, d.TestSize
+	}
 }
 
 // resNetScenes is the input of a residual net on painted scenes, whose pictures have 48 pixels: at twice the size 3×3 cells

@@ -24,7 +24,8 @@ func (c *Config) level() string {
 
 // ByFrame reports whether frames of videos are learned one by one.
 func (c *Config) ByFrame() bool {
-	return c.Net.Backbone == "" && (c.Data.VideoLevel == dataset.LevelFrame || c.Data.VideoLevel != dataset.LevelVideo && !c.Net.MIL)
+	return c.Data.VideoLevel == dataset.LevelFrame || c.Data.VideoLevel != dataset.LevelVideo && !c.Net.MIL &&
+		c.Net.Backbone == "" // a head learns whole clips unless it is told otherwise
 }
 
 func (c *Config) validateVideo() error {

@@ -68,6 +68,14 @@ type Backbone struct {
 	Heads int      `json:"heads,omitempty"`
 }
 
+// String describes it for people; empty where there is none.
+func (b *Backbone) String() string {
+	if b == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s (%s, sha256 %.12s…); pictures: %s", b.Layer, b.Net, b.File, b.SHA256, b.Pictures)
+}
+
 // Pictures says how pictures become the input of a net, beside its size, mean and scale.
 type Pictures struct {
 	Fit         picture.Fit         `json:"fit"`

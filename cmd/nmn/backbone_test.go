@@ -424,7 +424,7 @@ func TestTrain_BackboneRefusals(t *testing.T) {
 	for want, more := range map[string][]string{
 		"of pictures as they are": {"--augment", "light"},
 		"leave out --flip":        {"--flip"},
-		"--mil joins the cells":   {"--mil"},
+		"these are no clips":      {"--mil"},
 		"it has pool5":            {"--backbone-layer", "embedding"},
 		"--init":                  {"--init", weights},
 		"--net":                   {"--net", "vgg16"},
@@ -433,7 +433,7 @@ func TestTrain_BackboneRefusals(t *testing.T) {
 		wantUsage(t, call(t, backboneRun(manifest, weights, dir, more...)...), want)
 	}
 	wantUsage(t, call(t, "train", "--manifest", manifest, "--backbone-layer", "cls", "--run-dir", dir), "--backbone FILE")
-	wantUsage(t, call(t, "train", "--data", "scenes", "--backbone", weights, "--run-dir", dir), "nmn extract")
+	wantUsage(t, call(t, "train", "--preset", "scenes", "--backbone", weights, "--run-dir", dir), "a preset of another net")
 }
 
 // What is said of a transformer is known to the model, and features of one form are not those of another.

@@ -64,7 +64,8 @@ Defaults are those of the data without --preset, in quick size where nothing els
 		"the same by the noise `model` of stage 2: none (star), fi or fd")
 	arm.keepAlias("noise-model", &t.config.Arm)
 	arm.completes("noise-model", "none", "fi", "fd")
-	arm.bool(&t.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
+	arm.bool(&t.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or; with "+
+		"--backbone every frame of a clip")
 	arm.file(&t.config.Stage1, "stage1", "`checkpoint` of stage 1 to start from, instead of training it", "safetensors")
 	dataFlags(cmd, &t.config)
 	featureDataFlags(cmd, &t.config, true)

@@ -24,6 +24,11 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.Backend.Name(), s.Data.Describe()); err != nil {
 		return err
 	}
+	if text := s.BackboneText(); text != "" {
+		if _, err := fmt.Fprintf(p.out, "backbone    %s\n", text); err != nil {
+			return err
+		}
+	}
 	if s, err = s.With(ctx, *c); err != nil {
 		return err
 	}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"nmn/internal/setting"
+	"nmn/internal/visible"
 	"nmn/run"
 )
 
@@ -67,11 +70,21 @@ func flagKey(f *pflag.Flag, keys setting.Keys) string {
 	return keys.At(r.target)
 }
 
-// printConfig writes the resolved configuration to standard output.
+// printConfig writes the resolved configuration to standard output, and behind it, as a comment, which net a backbone is.
 func printConfig(p *program, c *run.Config) error {
 	data, err := c.YAML()
 	if err != nil {
 		return err
+	}
+	if c.Net.Backbone != "" {
+		text := ""
+		info, err := recogniseBackbone(p, c.Net.Backbone, c.Net.BackboneOptions())
+		if err != nil {
+			text = oneLine(err)
+		} else {
+			text = info.String()
+		}
+		data = fmt.Appendf(data, "# backbone: %s\n", visible.Line(text))
 	}
 	_, err = p.out.Write(data)
 	return err

@@ -142,16 +142,13 @@ func (s *Source) place(bag, frame int) (file int, err error) {
 	return s.offsets[bag] + frame, nil
 }
 
-// Identity names the files of a row; see loader.Identity.
-func (s *Source) Identity(bag int) (string, error) {
-	if _, err := s.place(bag, 0); err != nil {
+// Identity names the file of a frame; see loader.Identity.
+func (s *Source) Identity(ctx context.Context, bag, frame int) (string, error) {
+	file, err := s.place(bag, frame)
+	if err != nil {
 		return "", err
 	}
-	frames := make([]int, s.Frames(bag))
-	for i := range frames {
-		frames[i] = s.offsets[bag] + i
-	}
-	return loader.Identities(s.files, frames)
+	return s.files.Identity(ctx, file, 0)
 }
 
 // WithMaxPixels is a source of the same files that refuses pictures of more than n pixels.

@@ -1,0 +1,55 @@
+package run
+
+import (
+	"context"
+
+	"nmn/loader"
+	"nmn/text"
+
+	dense "gorgonia.org/tensor"
+)
+
+// framesOf are the pictures of a set, each a bag of its own, and where those of each bag begin; offsets are nil where a bag
+// is a picture. Labels are left out: nobody reads them there.
+func framesOf(ctx context.Context, set *loader.Set) (frames *loader.Set, offsets []int, err error) {
+	if !set.Videos() {
+		return set, nil, nil
+	}
+	lean := *set
+	lean.Truth, lean.Counts, lean.Captions, lean.Said, lean.Standard = nil, nil, nil, nil, nil
+	if set.Rows == nil {
+		if lean.Vocabulary, err = text.NewVocabulary([]text.Word{{Text: "frame", POS: text.Others}}); err != nil {
+			return nil, nil, err
+		}
+		lean.Labels = dense.New(dense.WithShape(set.Len(), 1), dense.WithBacking(make([]uint8, set.Len())))
+	}
+	frames, index, err := loader.Frames(ctx, &lean)
+	if err != nil {
+		return nil, nil, err
+	}
+	return frames, index.Offsets(), nil
+}
+
+// bagOf is the bag that a frame is of.
+func bagOf(offsets []int, frame int) int {
+	if offsets == nil {
+		return frame
+	}
+	low, high := 0, len(offsets)-1
+	for high-low > 1 {
+		if middle := (low + high) / 2; offsets[middle] <= frame {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// framesIn is the number of frames of all splits.
+func (s *Session) framesIn() (frames int) {
+	for _, set := range s.Data.Distinct() {
+		frames += set.AllFrames()
+	}
+	return frames
+}

@@ -1,0 +1,157 @@
+package run_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/format/safetensors"
+	"nmn/loader/dataset"
+	"nmn/model/backbone"
+	"nmn/run"
+	"nmn/train"
+)
+
+// behind is a configuration of painted data behind the net of withBackbone.
+func behind(t *testing.T, set dataset.Kind, mil bool) run.Config {
+	t.Helper()
+	weights, c := withBackbone(t, 1).Net.Backbone, run.Config{}
+	err := run.Sources{Given: []string{"data.set", "net.backbone", "net.input_size", "run.device", "run.threads", "net.mil"},
+		Apply: func() error {
+			c.Data.Set, c.Net.Backbone, c.Net.InputSize, c.Net.MIL, c.Net.Hidden = set, weights, 32, mil, nil
+			c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 16, 4, 6
+			if set == dataset.MovingScenes {
+				c.Data.Frames = 3
+			}
+			c.Run.Device, c.Run.Threads = "cpu", 1
+			return nil
+		}}.Resolve(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Each frame of a clip has features of its own, those that extract gives it, which are kept and not computed again.
+func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
+	c, dir := behind(t, dataset.MovingScenes, true), t.TempDir()
+	open := func() (s *run.Session, taken int) {
+		t.Helper()
+		s, err := run.Open(t.Context(), c, run.Options{RunDir: dir, FeaturesTaken: func(int, int) { taken++ }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s, taken
+	}
+	s, taken := open()
+	if frames := 3 * (16 + 4 + 6); taken != frames {
+		t.Errorf("features of %d frames were taken, want %d", taken, frames)
+	}
+	v := s.Data.Train.Vectors
+	var got [][]float32
+	for bag := range s.Data.Train.Len() {
+		for frame := range v.Frames(bag) {
+			row := make([]float32, v.Width())
+			if err := v.Read(t.Context(), bag, frame, row); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, row)
+		}
+	}
+	plain := c
+	plain.Net = run.BaseConfig().Net
+	plain.Net.Arch, plain.Data.VideoLevel = run.NetScenes, dataset.LevelVideo
+	other, err := run.Open(t.Context(), plain, run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	b, err := other.OpenBackbone(t.Context(), c.Net.Backbone, backbone.Options{Size: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	o := run.DefaultExtractOptions()
+	o.Layers, o.PerFrame = nil, true
+	o.Row = func(frame int, rows [][]float32) error {
+		if !slices.Equal(rows[0], got[frame]) {
+			t.Errorf("frame %d has other features than extract gives", frame)
+		}
+		return nil
+	}
+	if done, err := b.Extract(t.Context(), nil, o); err != nil || done[0].Rows != len(got) {
+		t.Errorf("%+v: %v", done, err)
+	}
+	if _, taken := open(); taken != 0 {
+		t.Errorf("features of %d frames were taken once more", taken)
+	}
+	if text := s.BackboneText(); !strings.Contains(text, "pool5 of VGG16") || !strings.Contains(text, "middle 32×32") {
+		t.Errorf("the session says %q of its backbone", text)
+	}
+}
+
+// A head learns frames, clips as means, and clips by noisy-or, and says so in its page and its model.
+func TestTrain_BehindABackboneOnClips(t *testing.T) {
+	logits := map[string][]float32{}
+	for name, change := range map[string]func(*run.Config){
+		"frames": func(c *run.Config) { c.Data.VideoLevel = dataset.LevelFrame },
+		"means":  func(c *run.Config) {},
+		"mil":    func(c *run.Config) { c.Net.MIL = true },
+	} {
+		c := behind(t, dataset.MovingScenes, false)
+		change(&c)
+		c.Arm, c.Recipe.Form, c.Rates, c.Train.Stage1Epochs, c.Train.Patience = "stage1", "paper", "", 2, 0
+		s, err := run.Open(t.Context(), c, run.Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		dir := filepath.Join(t.TempDir(), "run")
+		o, err := s.Train(t.Context(), dir)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if o.Backbone == nil || o.Backbone.Layer != "pool5" || o.MIL != c.Net.MIL {
+			t.Errorf("%s: the result says %+v, MIL %t", name, o.Backbone, o.MIL)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		f, err := safetensors.Open(filepath.Join(dir, train.LastName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, _, err := f.Float32("head.fc1.weight")
+		if err != nil {
+			t.Fatal(name, err, f.Names())
+		}
+		f.Close()
+		logits[name] = values
+	}
+	for a, one := range logits {
+		for b, other := range logits {
+			if a < b && slices.Equal(one, other) {
+				t.Errorf("%s and %s have learned the same", a, b)
+			}
+		}
+	}
+}
+
+func TestConfig_BackboneJoinsFramesAlone(t *testing.T) {
+	c := withBackbone(t, 8)
+	c.Net.MIL = true
+	if _, err := run.Open(t.Context(), c, run.Options{}); err == nil || !strings.Contains(err.Error(), "these are no clips") {
+		t.Errorf("noisy-or over single pictures: %v", err)
+	}
+	c = behind(t, dataset.Scenes, false)
+	c.Net.MIL = true
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "these are no clips") {
+		t.Errorf("noisy-or over single scenes: %v", err)
+	}
+	c = behind(t, dataset.Scenes, false)
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 0, 0, 0
+	if err := c.Complete(); err != nil || c.Data.TrainSize != 4000 {
+		t.Errorf("scenes whose number nobody says are %d: %v", c.Data.TrainSize, err)
+	}
+}
