@@ -36,14 +36,17 @@ def convolution(name, seed, x, w, pad, stride):
     for cast in (torch.Tensor.double, torch.Tensor.float):
         a = [cast(t.detach()).requires_grad_() for t in (x, w, b)]
         y = conv2d(*a, stride, pad)
-        added = torch.relu(y + cast(shortcut.detach()))
         y.backward(cast(dy.detach()))
-        results.append(dict(y=y, y_add=added, d_x=a[0].grad, d_w=a[1].grad, d_b=a[2].grad))
+        c = [cast(t.detach()).requires_grad_() for t in (x, w, b, shortcut)]
+        added = torch.relu(conv2d(*c[:3], stride, pad) + c[3])
+        added.backward(cast(dy.detach()))
+        results.append(dict(y=y, y_add=added, d_x=a[0].grad, d_w=a[1].grad, d_b=a[2].grad,
+                            add_d_x=c[0].grad, add_d_w=c[1].grad, add_d_b=c[2].grad, add_d_shortcut=c[3].grad))
     wide, narrow = results
     return {
         "name": name,
         "doc": f"2-d cross-correlation (no kernel flip), stride {stride}, zero padding {pad}. d_y is the given upstream "
-               "gradient of y; y_add is max(y + shortcut, 0).",
+               "gradient of y, or of y_add = max(y + shortcut, 0), whose gradients are add_d_x and so on.",
         "meta": {"padding": pad, "stride": stride, "layout": "x [N,Cin,H,W]; w [Cout,Cin,kh,kw]; b [Cout]; y [N,Cout,Ho,Wo]"},
         "inputs": {k: array(v) for k, v in dict(x=x, w=w, b=b, d_y=dy, shortcut=shortcut).items()},
         "expected": {k: array(v) for k, v in wide.items()},

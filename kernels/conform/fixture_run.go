@@ -84,7 +84,26 @@ func checkConv(d *bench, f *Fixture) {
 		p.ReLU = true
 		d.ok(d.b.ConvAdd(y, x, w, b, d.up(f.Input("shortcut").NHWC()), p))
 		d.want(f.Expected("y_add").NHWC(), y)
+		checkShortcut(d, f, x, w, y, dy)
 	}
+}
+
+// checkShortcut holds the gradients of y = max(conv(x) + shortcut, 0) to those of the fixture: that of y, masked, is that of
+// the shortcut and of the convolution.
+func checkShortcut(d *bench, f *Fixture, x, w, y, dy *tensor.Tensor) {
+	stride, _ := f.Meta["stride"].(float64)
+	padding, _ := f.Meta["padding"].(float64)
+	p := conv.Params{Pad: int(padding), Stride: int(stride)}
+	masked, dx, dw := d.zeros(dy.Shape()...), d.zeros(x.Shape()...), d.zeros(w.Shape()...)
+	db := d.zeros(w.Shape()[0])
+	d.ok(d.b.ReLUGrad(masked, dy, y))
+	d.ok(d.b.ConvGradData(dx, masked, w, nil, p))
+	d.ok(d.b.ConvGradFilter(dw, x, masked, p))
+	d.ok(d.b.ConvGradBias(db, masked, p))
+	d.want(f.Expected("add_d_shortcut").NHWC(), masked)
+	d.want(f.Expected("add_d_x").NHWC(), dx)
+	d.want(f.Expected("add_d_w").NHWC(), dw)
+	d.want(f.Expected("add_d_b"), db)
 }
 
 func checkMaxPool3(d *bench, f *Fixture) {
