@@ -45,8 +45,12 @@ func (g *Grid) explanation() (rows []report.Explained, remarks []string) {
 			g.Config.Data.Bags(), g.Config.Data.TestSize, g.taught()))
 	}
 	if g.Config.Data.Videos() && (g.Config.Data.VideoLevel == "" || g.Config.Data.VideoLevel == dataset.LevelAuto) {
-		remarks = append(remarks, "Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. "+
-			"Rows with MIL learn a clip as one bag of the cells of all its frames.")
+		remark := "Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. " +
+			"Rows with MIL learn a clip as one bag of the cells of all its frames."
+		if g.Config.Net.Backbone != "" {
+			remark = "Rows without MIL learn the mean of the logits of a clip's frames. Rows with MIL join the frames by noisy-or."
+		}
+		remarks = append(remarks, remark)
 	}
 	if slices.ContainsFunc(g.Arms, func(a recipe.Name) bool { return a == recipe.FI || a == recipe.FD }) &&
 		settings.RatesFile() == "" && len(t.Noise.Q01) == 1 {

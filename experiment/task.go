@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,11 @@ func (g *Grid) Settle(ctx context.Context, s *run.Session) error {
 		g.Arms = recipe.PaperArms()
 	}
 	g.Config = s.Config
+	if slices.Contains(g.mils(), true) {
+		c := g.Config
+		c.Net.MIL = true
+		return c.CheckInstances(s.Data.Train.Videos())
+	}
 	return nil
 }
 

@@ -23,8 +23,8 @@ func (c *Config) OpenData(ctx context.Context, log *slog.Logger) (*dataset.Split
 	if err := c.validateVideo(); err != nil {
 		return nil, cmp.Or(error(&setting.Error{Err: err}), data.Close())
 	}
-	if c.Net.Backbone != "" && c.Net.MIL && !c.Data.ManifestOfClips {
-		return nil, cmp.Or(setting.Errorf("net.mil", noCells), data.Close())
+	if err := c.CheckInstances(c.Data.ManifestOfClips); err != nil {
+		return nil, cmp.Or(err, data.Close())
 	}
 	return data, nil
 }

@@ -60,6 +60,15 @@ func (c *Config) validateBackbone() error {
 	return nil
 }
 
+// CheckInstances refuses noisy-or over single pictures behind a backbone; videos says whether the data have bags of
+// several frames.
+func (c *Config) CheckInstances(videos bool) error {
+	if c.Net.Backbone == "" || !c.Net.MIL || videos {
+		return nil
+	}
+	return setting.Errorf("net.mil", noCells)
+}
+
 // FeaturesOf is the folder of features of the run that a folder belongs to: its own, or that of a folder above, for a
 // stage or a run of an experiment; empty where there is none.
 func FeaturesOf(folder string) string {

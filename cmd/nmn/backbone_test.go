@@ -414,6 +414,8 @@ func TestExperiment_TakesFeaturesOnce(t *testing.T) {
 	if len(found) != 1 || all != 1 {
 		t.Errorf("%d kinds of features in %d folders, want one", len(found), all)
 	}
+	args[slices.Index(args, dir)] = filepath.Join(work, "other")
+	wantUsage(t, call(t, append(args, "--mil", "both")...), "these are no clips")
 }
 
 func TestTrain_BackboneRefusals(t *testing.T) {
