@@ -1,6 +1,9 @@
 package pool
 
-import "nmn/kernels/tensor"
+import (
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
 
 // overlapJob is what the blocks of 3×3 pooling read. A block is some rows of windows of one map.
 type overlapJob struct {
@@ -94,40 +97,38 @@ func (c *CPU) runMax3GradBlock(_, block int) {
 	first, end := 2*lo, min(2*hi, j.H)
 	clear(j.dx[(t*j.H+first)*width : (t*j.H+end)*width])
 	for p := lo; p < min(hi+1, j.P); p++ {
-		for q := range j.Q {
-			j.scatter(t, p, q, first, end)
-		}
+		whole := max(1, j.W/2) // windows that no border cuts, from the second on, end here
+		c.scatter3(t, p, 0, 1, first, end)
+		c.scatter3(t, p, 1, whole-1, first, end)
+		c.scatter3(t, p, whole, j.Q-whole, first, end)
 	}
 }
 
-// scatter sends the gradient of a window to its first largest elements, of those in rows first to end.
-func (j *overlapJob) scatter(t, p, q, first, end int) {
-	var at [9]int // offsets of the elements that the border has left, of their first channel
+// scatter3 sends the gradients of count windows, which the border cuts alike, to their first largest elements, of
+// those in rows first to end.
+func (c *CPU) scatter3(t, p, q, count, first, end int) {
+	if count <= 0 {
+		return
+	}
+	j := &c.overlap
+	var offsets [9]int // of the elements that the border has left, from the first of them
 	n, lo, hi := 0, 0, 0
-	for h := max(0, 2*p-1); h < min(2*p+2, j.H); h++ {
-		if h < first {
-			lo = n + min(2*q+2, j.W) - max(0, 2*q-1)
+	top, left := max(0, 2*p-1), max(0, 2*q-1)
+	for h := top; h < min(2*p+2, j.H); h++ {
+		if h == first {
+			lo = n
 		}
-		for w := max(0, 2*q-1); w < min(2*q+2, j.W); w++ {
-			at[n] = ((t*j.H+h)*j.W + w) * j.C
+		for w := left; w < min(2*q+2, j.W); w++ {
+			offsets[n] = ((h-top)*j.W + w - left) * j.C
 			n++
 		}
 		if h < end {
 			hi = n
 		}
 	}
-	base := ((t*j.P+p)*j.Q + q) * j.C
-	tops, grads := j.y[base:][:j.C], j.dy[base:][:j.C]
-	for c, top := range tops {
-		if j.relu && !(top > 0) {
-			continue
-		}
-		i := 0
-		for i < n-1 && j.x[at[i]+c] != top {
-			i++
-		}
-		if i >= lo && i < hi {
-			j.dx[at[i]+c] += grads[c]
-		}
-	}
+	from, window := ((t*j.H+top)*j.W+left)*j.C, ((t*j.P+p)*j.Q+q)*j.C
+	c.level.ScatterFirst(&simd.FirstScatter{
+		D: j.dx[from:], X: j.x[from:], Offsets: offsets[:n], Lo: lo, Hi: hi,
+		Top: j.y[window:], Grad: j.dy[window:], ReLU: j.relu, Step: 2 * j.C, Count: count,
+	}, j.C)
 }

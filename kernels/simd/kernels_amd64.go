@@ -143,6 +143,12 @@ func meanWindowsAVX2(upper *float32, lower *float32, dst *float32, channels int,
 func spreadWindowsAVX2(dUpper *float32, dLower *float32, grad *float32, channels int, count int)
 
 //go:noescape
+func scatterFirstAVX2(d *float32, x *float32, top *float32, grad *float32, offsets *int, lo int, end int, last int, channels int, step int, count int)
+
+//go:noescape
+func scatterFirstReLUAVX2(d *float32, x *float32, top *float32, grad *float32, offsets *int, lo int, end int, last int, channels int, step int, count int)
+
+//go:noescape
 func blendRowsAVX2(dst *uint8, near *uint32, far *uint32, weights uint32, batches int)
 
 //go:noescape
@@ -312,6 +318,12 @@ func meanWindowsAVX512(upper *float32, lower *float32, dst *float32, channels in
 
 //go:noescape
 func spreadWindowsAVX512(dUpper *float32, dLower *float32, grad *float32, channels int, count int)
+
+//go:noescape
+func scatterFirstAVX512(d *float32, x *float32, top *float32, grad *float32, offsets *int, lo int, end int, last int, channels int, step int, count int)
+
+//go:noescape
+func scatterFirstReLUAVX512(d *float32, x *float32, top *float32, grad *float32, offsets *int, lo int, end int, last int, channels int, step int, count int)
 
 //go:noescape
 func blendRowsAVX512(dst *uint8, near *uint32, far *uint32, weights uint32, batches int)

@@ -7218,6 +7218,284 @@ next:
 	VZEROUPPER
 	RET
 
+// func scatterFirstAVX2(d *float32, x *float32, top *float32, grad *float32, offsets *int, lo int, end int, last int, channels int, step int, count int)
+// Requires: AVX
+TEXT ·scatterFirstAVX2(SB), NOSPLIT, $0-88
+	MOVQ    d+0(FP), BX
+	MOVQ    x+8(FP), SI
+	MOVQ    top+16(FP), DI
+	MOVQ    grad+24(FP), R8
+	MOVQ    offsets+32(FP), R9
+	MOVQ    channels+64(FP), AX
+	MOVQ    AX, CX
+	ANDQ    $0x07, CX
+	LEAQ    lanes<>+0(SB), AX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y0
+
+window:
+	XORQ AX, AX
+	MOVQ channels+64(FP), R10
+	SUBQ $0x08, R10
+	JL   rest
+
+vector:
+	VMOVUPS (DI)(AX*1), Y1
+	VMOVUPS (R8)(AX*1), Y2
+	XORQ    CX, CX
+
+vector_lo:
+	CMPQ    CX, lo+40(FP)
+	JGE     vector_lo_done
+	MOVQ    (R9)(CX*8), DX
+	LEAQ    (AX)(DX*4), DX
+	VMOVUPS (SI)(DX*1), Y3
+	VCMPPS  $0x00, Y1, Y3, Y4
+	VANDPS  Y4, Y2, Y3
+	VANDNPS Y2, Y4, Y2
+	VMOVAPS Y2, Y2
+	INCQ    CX
+	JMP     vector_lo
+
+vector_lo_done:
+vector_end:
+	CMPQ    CX, end+48(FP)
+	JGE     vector_end_done
+	MOVQ    (R9)(CX*8), DX
+	LEAQ    (AX)(DX*4), DX
+	VMOVUPS (SI)(DX*1), Y3
+	VCMPPS  $0x00, Y1, Y3, Y4
+	VANDPS  Y4, Y2, Y3
+	VANDNPS Y2, Y4, Y2
+	VMOVUPS (BX)(DX*1), Y4
+	VADDPS  Y3, Y4, Y4
+	VMOVUPS Y4, (BX)(DX*1)
+	VMOVAPS Y2, Y2
+	INCQ    CX
+	JMP     vector_end
+
+vector_end_done:
+	CMPQ    last+56(FP), $0x00
+	JE      vector_given
+	MOVQ    (R9)(CX*8), DX
+	LEAQ    (AX)(DX*4), DX
+	VMOVUPS (BX)(DX*1), Y1
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (BX)(DX*1)
+
+vector_given:
+	ADDQ $0x20, AX
+	SUBQ $0x08, R10
+	JGE  vector
+
+rest:
+	ADDQ       $0x08, R10
+	JE         next
+	VMASKMOVPS (DI)(AX*1), Y0, Y1
+	VMASKMOVPS (R8)(AX*1), Y0, Y2
+	XORQ       CX, CX
+
+rest_lo:
+	CMPQ       CX, lo+40(FP)
+	JGE        rest_lo_done
+	MOVQ       (R9)(CX*8), DX
+	LEAQ       (AX)(DX*4), DX
+	VMASKMOVPS (SI)(DX*1), Y0, Y3
+	VCMPPS     $0x00, Y1, Y3, Y4
+	VANDPS     Y4, Y2, Y3
+	VANDNPS    Y2, Y4, Y2
+	VMOVAPS    Y2, Y2
+	INCQ       CX
+	JMP        rest_lo
+
+rest_lo_done:
+rest_end:
+	CMPQ       CX, end+48(FP)
+	JGE        rest_end_done
+	MOVQ       (R9)(CX*8), DX
+	LEAQ       (AX)(DX*4), DX
+	VMASKMOVPS (SI)(DX*1), Y0, Y3
+	VCMPPS     $0x00, Y1, Y3, Y4
+	VANDPS     Y4, Y2, Y3
+	VANDNPS    Y2, Y4, Y2
+	VMASKMOVPS (BX)(DX*1), Y0, Y4
+	VADDPS     Y3, Y4, Y4
+	VMASKMOVPS Y4, Y0, (BX)(DX*1)
+	VMOVAPS    Y2, Y2
+	INCQ       CX
+	JMP        rest_end
+
+rest_end_done:
+	CMPQ       last+56(FP), $0x00
+	JE         rest_given
+	MOVQ       (R9)(CX*8), DX
+	LEAQ       (AX)(DX*4), DX
+	VMASKMOVPS (BX)(DX*1), Y0, Y1
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (BX)(DX*1)
+
+rest_given:
+next:
+	MOVQ step+72(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, BX
+	MOVQ step+72(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, SI
+	MOVQ channels+64(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, DI
+	MOVQ channels+64(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, R8
+	DECQ count+80(FP)
+	JNE  window
+	VZEROUPPER
+	RET
+
+// func scatterFirstReLUAVX2(d *float32, x *float32, top *float32, grad *float32, offsets *int, lo int, end int, last int, channels int, step int, count int)
+// Requires: AVX
+TEXT ·scatterFirstReLUAVX2(SB), NOSPLIT, $0-88
+	MOVQ    d+0(FP), BX
+	MOVQ    x+8(FP), SI
+	MOVQ    top+16(FP), DI
+	MOVQ    grad+24(FP), R8
+	MOVQ    offsets+32(FP), R9
+	MOVQ    channels+64(FP), AX
+	MOVQ    AX, CX
+	ANDQ    $0x07, CX
+	LEAQ    lanes<>+0(SB), AX
+	NEGQ    CX
+	VMOVUPS 32(AX)(CX*4), Y0
+
+window:
+	XORQ AX, AX
+	MOVQ channels+64(FP), R10
+	SUBQ $0x08, R10
+	JL   rest
+
+vector:
+	VMOVUPS (DI)(AX*1), Y1
+	VMOVUPS (R8)(AX*1), Y2
+	VXORPS  Y3, Y3, Y3
+	VCMPPS  $0x1e, Y3, Y1, Y4
+	VANDPS  Y4, Y2, Y3
+	VANDNPS Y2, Y4, Y2
+	XORQ    CX, CX
+
+vector_lo:
+	CMPQ    CX, lo+40(FP)
+	JGE     vector_lo_done
+	MOVQ    (R9)(CX*8), DX
+	LEAQ    (AX)(DX*4), DX
+	VMOVUPS (SI)(DX*1), Y2
+	VCMPPS  $0x00, Y1, Y2, Y4
+	VANDPS  Y4, Y3, Y2
+	VANDNPS Y3, Y4, Y2
+	VMOVAPS Y2, Y3
+	INCQ    CX
+	JMP     vector_lo
+
+vector_lo_done:
+vector_end:
+	CMPQ    CX, end+48(FP)
+	JGE     vector_end_done
+	MOVQ    (R9)(CX*8), DX
+	LEAQ    (AX)(DX*4), DX
+	VMOVUPS (SI)(DX*1), Y2
+	VCMPPS  $0x00, Y1, Y2, Y4
+	VANDPS  Y4, Y3, Y2
+	VANDNPS Y3, Y4, Y3
+	VMOVUPS (BX)(DX*1), Y4
+	VADDPS  Y2, Y4, Y4
+	VMOVUPS Y4, (BX)(DX*1)
+	VMOVAPS Y3, Y3
+	INCQ    CX
+	JMP     vector_end
+
+vector_end_done:
+	CMPQ    last+56(FP), $0x00
+	JE      vector_given
+	MOVQ    (R9)(CX*8), DX
+	LEAQ    (AX)(DX*4), DX
+	VMOVUPS (BX)(DX*1), Y1
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS Y1, (BX)(DX*1)
+
+vector_given:
+	ADDQ $0x20, AX
+	SUBQ $0x08, R10
+	JGE  vector
+
+rest:
+	ADDQ       $0x08, R10
+	JE         next
+	VMASKMOVPS (DI)(AX*1), Y0, Y1
+	VMASKMOVPS (R8)(AX*1), Y0, Y2
+	VXORPS     Y3, Y3, Y3
+	VCMPPS     $0x1e, Y3, Y1, Y4
+	VANDPS     Y4, Y2, Y3
+	VANDNPS    Y2, Y4, Y2
+	XORQ       CX, CX
+
+rest_lo:
+	CMPQ       CX, lo+40(FP)
+	JGE        rest_lo_done
+	MOVQ       (R9)(CX*8), DX
+	LEAQ       (AX)(DX*4), DX
+	VMASKMOVPS (SI)(DX*1), Y0, Y2
+	VCMPPS     $0x00, Y1, Y2, Y4
+	VANDPS     Y4, Y3, Y2
+	VANDNPS    Y3, Y4, Y2
+	VMOVAPS    Y2, Y3
+	INCQ       CX
+	JMP        rest_lo
+
+rest_lo_done:
+rest_end:
+	CMPQ       CX, end+48(FP)
+	JGE        rest_end_done
+	MOVQ       (R9)(CX*8), DX
+	LEAQ       (AX)(DX*4), DX
+	VMASKMOVPS (SI)(DX*1), Y0, Y2
+	VCMPPS     $0x00, Y1, Y2, Y4
+	VANDPS     Y4, Y3, Y2
+	VANDNPS    Y3, Y4, Y3
+	VMASKMOVPS (BX)(DX*1), Y0, Y4
+	VADDPS     Y2, Y4, Y4
+	VMASKMOVPS Y4, Y0, (BX)(DX*1)
+	VMOVAPS    Y3, Y3
+	INCQ       CX
+	JMP        rest_end
+
+rest_end_done:
+	CMPQ       last+56(FP), $0x00
+	JE         rest_given
+	MOVQ       (R9)(CX*8), DX
+	LEAQ       (AX)(DX*4), DX
+	VMASKMOVPS (BX)(DX*1), Y0, Y1
+	VADDPS     Y3, Y1, Y1
+	VMASKMOVPS Y1, Y0, (BX)(DX*1)
+
+rest_given:
+next:
+	MOVQ step+72(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, BX
+	MOVQ step+72(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, SI
+	MOVQ channels+64(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, DI
+	MOVQ channels+64(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, R8
+	DECQ count+80(FP)
+	JNE  window
+	VZEROUPPER
+	RET
+
 // func blendRowsAVX2(dst *uint8, near *uint32, far *uint32, weights uint32, batches int)
 // Requires: AVX, AVX2
 TEXT ·blendRowsAVX2(SB), NOSPLIT, $0-40
@@ -15522,6 +15800,294 @@ next:
 	LEAQ (DX)(R10*2), DX
 	ADDQ R10, BX
 	DECQ DI
+	JNE  window
+	VZEROUPPER
+	RET
+
+// func scatterFirstAVX512(d *float32, x *float32, top *float32, grad *float32, offsets *int, lo int, end int, last int, channels int, step int, count int)
+// Requires: AVX, AVX512F
+TEXT ·scatterFirstAVX512(SB), NOSPLIT, $0-88
+	MOVQ  d+0(FP), AX
+	MOVQ  x+8(FP), DX
+	MOVQ  top+16(FP), BX
+	MOVQ  grad+24(FP), SI
+	MOVQ  offsets+32(FP), DI
+	MOVQ  channels+64(FP), CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R8
+	SHLL  CL, R8
+	DECL  R8
+	KMOVW R8, K1
+
+window:
+	XORQ CX, CX
+	MOVQ channels+64(FP), R10
+	SUBQ $0x10, R10
+	JL   rest
+
+vector:
+	VMOVUPS (BX)(CX*1), Z0
+	VMOVUPS (SI)(CX*1), Z1
+	XORQ    R8, R8
+
+vector_lo:
+	CMPQ      R8, lo+40(FP)
+	JGE       vector_lo_done
+	MOVQ      (DI)(R8*8), R9
+	LEAQ      (CX)(R9*4), R9
+	VMOVUPS   (DX)(R9*1), Z2
+	VCMPPS    $0x00, Z0, Z2, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      R8
+	JMP       vector_lo
+
+vector_lo_done:
+vector_end:
+	CMPQ      R8, end+48(FP)
+	JGE       vector_end_done
+	MOVQ      (DI)(R8*8), R9
+	LEAQ      (CX)(R9*4), R9
+	VMOVUPS   (DX)(R9*1), Z2
+	VCMPPS    $0x00, Z0, Z2, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS   (AX)(R9*1), Z3
+	VADDPS    Z2, Z3, Z3
+	VMOVUPS   Z3, (AX)(R9*1)
+	VMOVAPS   Z1, Z1
+	INCQ      R8
+	JMP       vector_end
+
+vector_end_done:
+	CMPQ    last+56(FP), $0x00
+	JE      vector_given
+	MOVQ    (DI)(R8*8), R9
+	LEAQ    (CX)(R9*4), R9
+	VMOVUPS (AX)(R9*1), Z0
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(R9*1)
+
+vector_given:
+	ADDQ $0x40, CX
+	SUBQ $0x10, R10
+	JGE  vector
+
+rest:
+	ADDQ      $0x10, R10
+	JE        next
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMOVUPS.Z (SI)(CX*1), K1, Z1
+	XORQ      R8, R8
+
+rest_lo:
+	CMPQ      R8, lo+40(FP)
+	JGE       rest_lo_done
+	MOVQ      (DI)(R8*8), R9
+	LEAQ      (CX)(R9*4), R9
+	VMOVUPS.Z (DX)(R9*1), K1, Z2
+	VCMPPS    $0x00, Z0, Z2, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVAPS   Z1, Z1
+	INCQ      R8
+	JMP       rest_lo
+
+rest_lo_done:
+rest_end:
+	CMPQ      R8, end+48(FP)
+	JGE       rest_end_done
+	MOVQ      (DI)(R8*8), R9
+	LEAQ      (CX)(R9*4), R9
+	VMOVUPS.Z (DX)(R9*1), K1, Z2
+	VCMPPS    $0x00, Z0, Z2, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	VMOVUPS.Z (AX)(R9*1), K1, Z3
+	VADDPS    Z2, Z3, Z3
+	VMOVUPS   Z3, K1, (AX)(R9*1)
+	VMOVAPS   Z1, Z1
+	INCQ      R8
+	JMP       rest_end
+
+rest_end_done:
+	CMPQ      last+56(FP), $0x00
+	JE        rest_given
+	MOVQ      (DI)(R8*8), R9
+	LEAQ      (CX)(R9*4), R9
+	VMOVUPS.Z (AX)(R9*1), K1, Z0
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(R9*1)
+
+rest_given:
+next:
+	MOVQ step+72(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	MOVQ step+72(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, DX
+	MOVQ channels+64(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, BX
+	MOVQ channels+64(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, SI
+	DECQ count+80(FP)
+	JNE  window
+	VZEROUPPER
+	RET
+
+// func scatterFirstReLUAVX512(d *float32, x *float32, top *float32, grad *float32, offsets *int, lo int, end int, last int, channels int, step int, count int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·scatterFirstReLUAVX512(SB), NOSPLIT, $0-88
+	MOVQ  d+0(FP), AX
+	MOVQ  x+8(FP), DX
+	MOVQ  top+16(FP), BX
+	MOVQ  grad+24(FP), SI
+	MOVQ  offsets+32(FP), DI
+	MOVQ  channels+64(FP), CX
+	ANDL  $0x0f, CX
+	MOVL  $0x00000001, R8
+	SHLL  CL, R8
+	DECL  R8
+	KMOVW R8, K1
+
+window:
+	XORQ CX, CX
+	MOVQ channels+64(FP), R10
+	SUBQ $0x10, R10
+	JL   rest
+
+vector:
+	VMOVUPS   (BX)(CX*1), Z0
+	VMOVUPS   (SI)(CX*1), Z1
+	VXORPS    Z2, Z2, Z2
+	VCMPPS    $0x1e, Z2, Z0, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	XORQ      R8, R8
+
+vector_lo:
+	CMPQ      R8, lo+40(FP)
+	JGE       vector_lo_done
+	MOVQ      (DI)(R8*8), R9
+	LEAQ      (CX)(R9*4), R9
+	VMOVUPS   (DX)(R9*1), Z1
+	VCMPPS    $0x00, Z0, Z1, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z2, K2, Z1
+	VMOVAPS.Z Z2, K3, Z1
+	VMOVAPS   Z1, Z2
+	INCQ      R8
+	JMP       vector_lo
+
+vector_lo_done:
+vector_end:
+	CMPQ      R8, end+48(FP)
+	JGE       vector_end_done
+	MOVQ      (DI)(R8*8), R9
+	LEAQ      (CX)(R9*4), R9
+	VMOVUPS   (DX)(R9*1), Z1
+	VCMPPS    $0x00, Z0, Z1, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z2, K2, Z1
+	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS   (AX)(R9*1), Z3
+	VADDPS    Z1, Z3, Z3
+	VMOVUPS   Z3, (AX)(R9*1)
+	VMOVAPS   Z2, Z2
+	INCQ      R8
+	JMP       vector_end
+
+vector_end_done:
+	CMPQ    last+56(FP), $0x00
+	JE      vector_given
+	MOVQ    (DI)(R8*8), R9
+	LEAQ    (CX)(R9*4), R9
+	VMOVUPS (AX)(R9*1), Z0
+	VADDPS  Z2, Z0, Z0
+	VMOVUPS Z0, (AX)(R9*1)
+
+vector_given:
+	ADDQ $0x40, CX
+	SUBQ $0x10, R10
+	JGE  vector
+
+rest:
+	ADDQ      $0x10, R10
+	JE        next
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMOVUPS.Z (SI)(CX*1), K1, Z1
+	VXORPS    Z2, Z2, Z2
+	VCMPPS    $0x1e, Z2, Z0, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z1, K2, Z2
+	VMOVAPS.Z Z1, K3, Z1
+	XORQ      R8, R8
+
+rest_lo:
+	CMPQ      R8, lo+40(FP)
+	JGE       rest_lo_done
+	MOVQ      (DI)(R8*8), R9
+	LEAQ      (CX)(R9*4), R9
+	VMOVUPS.Z (DX)(R9*1), K1, Z1
+	VCMPPS    $0x00, Z0, Z1, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z2, K2, Z1
+	VMOVAPS.Z Z2, K3, Z1
+	VMOVAPS   Z1, Z2
+	INCQ      R8
+	JMP       rest_lo
+
+rest_lo_done:
+rest_end:
+	CMPQ      R8, end+48(FP)
+	JGE       rest_end_done
+	MOVQ      (DI)(R8*8), R9
+	LEAQ      (CX)(R9*4), R9
+	VMOVUPS.Z (DX)(R9*1), K1, Z1
+	VCMPPS    $0x00, Z0, Z1, K2
+	KNOTW     K2, K3
+	VMOVAPS.Z Z2, K2, Z1
+	VMOVAPS.Z Z2, K3, Z2
+	VMOVUPS.Z (AX)(R9*1), K1, Z3
+	VADDPS    Z1, Z3, Z3
+	VMOVUPS   Z3, K1, (AX)(R9*1)
+	VMOVAPS   Z2, Z2
+	INCQ      R8
+	JMP       rest_end
+
+rest_end_done:
+	CMPQ      last+56(FP), $0x00
+	JE        rest_given
+	MOVQ      (DI)(R8*8), R9
+	LEAQ      (CX)(R9*4), R9
+	VMOVUPS.Z (AX)(R9*1), K1, Z0
+	VADDPS    Z2, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(R9*1)
+
+rest_given:
+next:
+	MOVQ step+72(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, AX
+	MOVQ step+72(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, DX
+	MOVQ channels+64(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, BX
+	MOVQ channels+64(FP), CX
+	SHLQ $0x02, CX
+	ADDQ CX, SI
+	DECQ count+80(FP)
 	JNE  window
 	VZEROUPPER
 	RET

@@ -38,6 +38,8 @@ func main() {
 		gateKernels(set)
 		transformerKernels(set)
 		windowKernels(set)
+		scatterFirst(set, false)
+		scatterFirst(set, true)
 		blendRows(set)
 		reduceColumns(set)
 		normalize(set)
