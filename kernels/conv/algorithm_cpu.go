@@ -15,6 +15,9 @@ func (c *CPU) Algorithm(pass Pass, g Geometry) string {
 			return fmt.Sprintf("Winograd F(3×3, 4×4) %v", c.planWinogradSum(&g).level)
 		}
 		rows, width := c.level.OuterShape()
+		if flat := g.flat(); c.suitsCross(&flat) {
+			rows, width = c.level.CrossShape()
+		}
 		return tiles("outer products", rows, width, c.level)
 	}
 	g = g.flat()

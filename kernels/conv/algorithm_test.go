@@ -16,6 +16,7 @@ func TestAlgorithm_TellsWayAndTiles(t *testing.T) {
 	eachLevel(t, func(t *testing.T, c *CPU) {
 		rows, wide, _ := c.level.TileShape()
 		outerRows, outerWide := c.level.OuterShape()
+		crossRows, crossWide := c.level.CrossShape()
 		for _, test := range []struct {
 			pass Pass
 			g    Geometry
@@ -27,7 +28,8 @@ func TestAlgorithm_TellsWayAndTiles(t *testing.T) {
 			{Forward, small, fmt.Sprintf("GEMM over pictures %d×%d %v", rows, wide, c.level)},
 			{Forward, fc, fmt.Sprintf("GEMM %d×%d %v", rows, wide, c.level)},
 			{FilterGradient, vgg, fmt.Sprintf("Winograd F(3×3, 4×4) %v", c.level)},
-			{FilterGradient, odd, fmt.Sprintf("outer products %d×%d %v", outerRows, outerWide, c.level)},
+			{FilterGradient, odd, fmt.Sprintf("outer products %d×%d %v", crossRows, crossWide, c.level)},
+			{FilterGradient, fc, fmt.Sprintf("outer products %d×%d %v", outerRows, outerWide, c.level)},
 		} {
 			if got := c.Algorithm(test.pass, test.g); got != test.want {
 				t.Errorf("%v of %+v: %q, want %q", test.pass, test.g, got, test.want)

@@ -30,10 +30,12 @@ type CPU struct {
 	strided stridedGradient
 	wino    winograd
 	winoSum winogradSum
-	tasks   struct {
-		pack, correlate, images, scatter, filter, filterJoin, bias, interleave func(worker, block int)
-		winogradFilter, winogradInput, winogradRun, winogradGroup              func(worker, block int)
-		sumInput, sumProduct, sumOutput                                        func(worker, block int)
+
+	crossFilter crossFilter
+	tasks       struct {
+		pack, correlate, images, scatter, filter, filterJoin, cross, crossJoin, bias, interleave func(worker, block int)
+		winogradFilter, winogradInput, winogradRun, winogradGroup                                func(worker, block int)
+		sumInput, sumProduct, sumOutput                                                          func(worker, block int)
 	}
 }
 
@@ -66,6 +68,7 @@ func NewCPU(dev *tensor.CPU, level simd.Level, exact bool) *CPU {
 	c.tasks.scatter = c.scatterBlock
 	c.tasks.filter = c.filterBlock
 	c.tasks.filterJoin = c.joinFilterBlock
+	c.tasks.cross, c.tasks.crossJoin = c.crossBlock, c.crossJoinBlock
 	c.tasks.bias = c.biasBlock
 	c.tasks.interleave = c.interleaveBlock
 	c.tasks.winogradFilter = c.winogradFilterBlock

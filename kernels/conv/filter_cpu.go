@@ -53,6 +53,11 @@ func (c *CPU) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
 		c.filter = filterSum{}
 		return nil
 	}
+	if c.suitsCross(&f.g) {
+		c.sumCross(f)
+		c.filter = filterSum{}
+		return nil
+	}
 	c.planFilter(f)
 	if f.parts > 1 {
 		c.partial = grow(c.partial, f.parts*len(f.dw))

@@ -20,7 +20,15 @@ type Cross struct {
 	DstStride int
 	Rows      int
 	Load      bool // add what Dst holds
+
+	// Ahead is what is asked from memory meanwhile, for a call to come: of rows that begin AheadStride apart, as many
+	// as Depth, a line of AheadLine values for every CrossShape rows of this call. It changes no result; nil is nothing.
+	Ahead       []float32
+	AheadStride int
 }
+
+// AheadLine is the number of values that come from memory together.
+const AheadLine = 16
 
 func (c *Cross) check(rows, width int) {
 	last := c.Depth - 1

@@ -101,3 +101,16 @@ func TestCross_RefusesWhatDoesNotFit(t *testing.T) {
 		}
 	})
 }
+
+// What is asked from memory meanwhile changes nothing, wherever it ends.
+func TestCross_AheadChangesNoResult(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		unit, width := l.CrossShape()
+		c := crossOf(t, r, 2*unit, 9, width)
+		l.Cross(c)
+		want := append([]float32(nil), c.Dst...)
+		c.Ahead, c.AheadStride = fenced(t, 3), 1<<20
+		l.Cross(c)
+		same(t, "sums", c.Dst, want)
+	})
+}

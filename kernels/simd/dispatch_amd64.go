@@ -132,11 +132,15 @@ func (l Level) CrossShape() (rows, width int) {
 
 func (l Level) cross(c *Cross) {
 	flags := flagLoad * bit(c.Load)
+	ahead, aheadStride := at(c.Ahead), c.AheadStride
+	if len(c.Ahead) == 0 { // what is there already
+		ahead, aheadStride = at(c.A), 0
+	}
 	switch l {
 	case AVX512:
-		cross8x32AVX512(at(c.A), c.AStride, at(c.B), c.BStride, c.Depth, at(c.Dst), c.DstStride, c.Rows/8, flags)
+		cross8x32AVX512(at(c.A), c.AStride, at(c.B), c.BStride, c.Depth, at(c.Dst), c.DstStride, c.Rows/8, flags, ahead, aheadStride)
 	case AVX2:
-		cross4x16AVX2(at(c.A), c.AStride, at(c.B), c.BStride, c.Depth, at(c.Dst), c.DstStride, c.Rows/4, flags)
+		cross4x16AVX2(at(c.A), c.AStride, at(c.B), c.BStride, c.Depth, at(c.Dst), c.DstStride, c.Rows/4, flags, ahead, aheadStride)
 	default:
 		crossGeneric(c)
 	}

@@ -23,7 +23,7 @@ func outer4x24AVX2(a *float32, aStride int, panel *float32, depth int, dst *floa
 func batch6x16AVX2(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
 
 //go:noescape
-func cross4x16AVX2(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int)
+func cross4x16AVX2(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int, ahead *float32, aheadStride int)
 
 //go:noescape
 func winogradInputAVX2(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)
@@ -200,7 +200,7 @@ func outer8x48AVX512(a *float32, aStride int, panel *float32, depth int, dst *fl
 func batch12x32AVX512(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
 
 //go:noescape
-func cross8x32AVX512(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int)
+func cross8x32AVX512(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int, ahead *float32, aheadStride int)
 
 //go:noescape
 func winogradInputAVX512(dst *float32, dstRow int, dstColumn int, src *float32, srcRow int, srcColumn int, count int)

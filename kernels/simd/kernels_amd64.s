@@ -1048,9 +1048,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func cross4x16AVX2(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int)
-// Requires: AVX, FMA3
-TEXT ·cross4x16AVX2(SB), NOSPLIT, $0-72
+// func cross4x16AVX2(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int, ahead *float32, aheadStride int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·cross4x16AVX2(SB), NOSPLIT, $0-88
 band:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -1067,8 +1067,12 @@ band:
 	MOVQ   bStride+24(FP), BX
 	SHLQ   $0x02, BX
 	MOVQ   depth+32(FP), SI
+	MOVQ   ahead+72(FP), DI
+	MOVQ   aheadStride+80(FP), R8
+	SHLQ   $0x02, R8
 
 step:
+	PREFETCHT1   (DI)
 	VMOVUPS      (DX), Y8
 	VMOVUPS      32(DX), Y9
 	VBROADCASTSS (AX), Y10
@@ -1085,6 +1089,7 @@ step:
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         CX, AX
 	ADDQ         BX, DX
+	ADDQ         R8, DI
 	DECQ         SI
 	JNE          step
 	MOVQ         dst+40(FP), AX
@@ -1121,6 +1126,7 @@ added:
 	ADDQ    CX, AX
 	MOVQ    AX, dst+40(FP)
 	ADDQ    $0x10, a+0(FP)
+	ADDQ    $0x40, ahead+72(FP)
 	DECQ    bands+56(FP)
 	JNE     band
 	VZEROUPPER
@@ -10442,9 +10448,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func cross8x32AVX512(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·cross8x32AVX512(SB), NOSPLIT, $0-72
+// func cross8x32AVX512(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int, ahead *float32, aheadStride int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·cross8x32AVX512(SB), NOSPLIT, $0-88
 band:
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
@@ -10469,8 +10475,12 @@ band:
 	MOVQ   bStride+24(FP), BX
 	SHLQ   $0x02, BX
 	MOVQ   depth+32(FP), SI
+	MOVQ   ahead+72(FP), DI
+	MOVQ   aheadStride+80(FP), R8
+	SHLQ   $0x02, R8
 
 step:
+	PREFETCHT1   (DI)
 	VMOVUPS      (DX), Z16
 	VMOVUPS      64(DX), Z17
 	VBROADCASTSS (AX), Z18
@@ -10499,6 +10509,7 @@ step:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         CX, AX
 	ADDQ         BX, DX
+	ADDQ         R8, DI
 	DECQ         SI
 	JNE          step
 	MOVQ         dst+40(FP), AX
@@ -10559,6 +10570,7 @@ added:
 	ADDQ    CX, AX
 	MOVQ    AX, dst+40(FP)
 	ADDQ    $0x20, a+0(FP)
+	ADDQ    $0x40, ahead+72(FP)
 	DECQ    bands+56(FP)
 	JNE     band
 	VZEROUPPER

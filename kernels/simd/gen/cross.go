@@ -6,17 +6,22 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// cacheLine is what one prefetch brings.
+const cacheLine = 64
+
 // cross writes the kernel of simd.Cross: bands of rows, each summed in registers over all of depth. The
 // parameters count the bands.
 func cross(v vectors, rows, columns int) {
 	TEXT(label("cross%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
-		"func(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, dstStride, bands, flags int)")
+		"func(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, dstStride, bands, flags int, ahead *float32, aheadStride int)")
 	Pragma("noescape")
 	Label("band")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
 	a, aStride, b, bStride, depth := load("a"), loadBytes("aStride"), load("b"), loadBytes("bStride"), load("depth")
+	ahead, aheadStride := load("ahead"), loadBytes("aheadStride")
 	Label("step")
+	PREFETCHT1(Mem{Base: ahead})
 	row := v.grid(1, columns)[0]
 	for j := range row {
 		VMOVUPS(Mem{Base: b, Disp: j * v.bytes()}, row[j])
@@ -30,6 +35,7 @@ func cross(v vectors, rows, columns int) {
 	}
 	ADDQ(aStride, a)
 	ADDQ(bStride, b)
+	ADDQ(aheadStride, ahead)
 	DECQ(depth)
 	JNE(LabelRef("step"))
 	dst, dstStride := load("dst"), loadBytes("dstStride")
@@ -40,6 +46,7 @@ func cross(v vectors, rows, columns int) {
 	v.eachOf(acc, dst, dstStride, func(m Mem, r reg.VecVirtual) { VMOVUPS(r, m) })
 	MOVQ(dst, param("dst"))
 	ADDQ(Imm(uint64(4*rows)), param("a"))
+	ADDQ(Imm(cacheLine), param("ahead"))
 	DECQ(param("bands"))
 	JNE(LabelRef("band"))
 	VZEROUPPER()

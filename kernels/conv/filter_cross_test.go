@@ -1,0 +1,76 @@
+package conv
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"nmn/kernels/simd"
+	"nmn/kernels/tensor"
+)
+
+// crossShapes are filter gradients whose outer products read the core's own cache: in place and packed, with parts,
+// bands and strips that do and do not come out even, of one part alone.
+var crossShapes = []shape{
+	{1, 8, 8, 64, 8, 1, 1, 0, 1},
+	{5, 13, 13, 64, 16, 1, 1, 0, 1},
+	{1, 20, 20, 272, 16, 1, 1, 0, 1},
+	{1, 10, 10, 544, 136, 1, 1, 0, 1},
+	{2, 9, 9, 64, 520, 1, 1, 0, 1},
+	{1, 12, 13, 96, 1040, 1, 1, 0, 1}, // nothing but bands
+	{2, 21, 18, 72, 40, 1, 1, 0, 2},
+	{1, 18, 20, 16, 24, 3, 3, 1, 2},
+	{3, 11, 10, 40, 16, 3, 3, 1, 2},
+	{1, 40, 36, 3, 16, 7, 7, 3, 2},
+	{2, 12, 12, 20, 8, 3, 3, 1, 1},
+}
+
+func TestCrossFilter_EqualsDirectSum(t *testing.T) {
+	for _, s := range crossShapes {
+		t.Run(s.String(), func(t *testing.T) {
+			p := newProblem(s)
+			start := randomFloats(rand.New(rand.NewPCG(5, 6)), len(p.w))
+			plain, added := p.gradFilter(nil), p.gradFilter(start)
+			eachLevel(t, func(t *testing.T, c *CPU) {
+				x, w, _, dy := p.tensors(t)
+				if g, err := Fit("test", x, w, dy, Params{Pad: p.pad, Stride: p.stride}); err != nil {
+					t.Fatal(err)
+				} else if g = g.flat(); !c.suitsCross(&g) {
+					t.Fatalf("%v takes another way", s)
+				}
+				out := newGuarded(nil, w.Shape()...)
+				must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride}))
+				out.check(t)
+				plain.compare(t, out.t.Float32s())
+				out = newGuarded(start, w.Shape()...)
+				must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride, Accumulate: true}))
+				out.check(t)
+				added.compare(t, out.t.Float32s())
+			})
+		})
+	}
+}
+
+func TestCrossFilter_SameBitsForAnyNumberOfThreadsAndNoAllocation(t *testing.T) {
+	for _, s := range crossShapes {
+		p := newProblem(s)
+		x, w, _, dy := p.tensors(t)
+		for _, level := range simd.Levels() {
+			var want []float32
+			for _, threads := range []int{1, 2, 5} {
+				dev := tensor.NewCPU(threads, level.String())
+				c := NewCPU(dev, level, false)
+				got := make([]float32, w.Len())
+				dw := of(t, got, w.Shape()...)
+				step := func() { must(t, c.ConvGradFilter(dw, x, dy, Params{Pad: s.pad, Stride: s.stride})) }
+				if n := testing.AllocsPerRun(3, step); n != 0 {
+					t.Errorf("%v, %v: a call allocates %g times", level, s, n)
+				}
+				dev.Close()
+				if want == nil {
+					want = got
+				}
+				equalBits(t, got, want)
+			}
+		}
+	}
+}
