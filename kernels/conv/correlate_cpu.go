@@ -74,6 +74,9 @@ func (k *correlation) padded() bool {
 	return k.padH != 0 || k.padW != 0 || k.height(k.p) > k.h || k.columns() > k.w
 }
 
+// dense reports whether the windows are rows of the input, one behind the other.
+func (k *correlation) dense() bool { return k.r*k.s == 1 && k.h*k.w == 1 }
+
 // height is the number of input rows that the windows of some output rows cover.
 func (k *correlation) height(lines int) int { return (lines-1)*k.step + k.r }
 
@@ -266,21 +269,26 @@ func (c *CPU) correlateChunk(k *correlation, s *scratch, b *block, lo, hi, tap, 
 				Taps: taps, Depth: depth, TapStride: b.lineStride,
 				Panel: packed, Load: from > 0 || k.load || k.shortcut != nil,
 			}
-			c.correlateCells(k, s, b, panel, cell, min(cell+sweep, b.cells), from == 0, last)
+			c.correlateCells(k, s, b, panel, cell, min(cell+sweep, b.cells), panel == lo, from == 0, last)
 		}
 	}
 }
 
-// correlateCells runs the tile of a worker for cells lo to hi of a block and the channels of a panel.
-func (c *CPU) correlateCells(k *correlation, s *scratch, b *block, panel, lo, hi int, first, last bool) {
+// correlateCells runs the tile of a worker for cells lo to hi of a block and the channels of a panel. While one is
+// computed, the output of the next is asked from memory, and its input too where that is fresh: not yet read.
+func (c *CPU) correlateCells(k *correlation, s *scratch, b *block, panel, lo, hi int, fresh, first, last bool) {
 	width, column := k.plan.panelWidth(panel, k.width), panel*k.plan.wide
+	fresh = fresh && first && last && k.dense()
 	for cell := lo; cell < hi; cell += k.plan.rows {
 		s.tile.Rows = min(k.plan.rows, hi-cell)
 		s.tile.Offsets = s.offsets[cell:]
-		at := (b.first+cell)*k.width + column
-		if first {
-			c.begin(k, at, k.width, s.tile.Rows, min(width, k.width-column))
+		s.tile.Next, s.tile.Ahead = 0, nil
+		if next := cell + k.plan.rows; next < hi {
+			s.tile.Next = k.plan.rows * k.width
+			if fresh && next < b.cells {
+				s.tile.Ahead = b.base[next*k.depth:]
+			}
 		}
-		c.multiply(k, s, at, k.width, column, width, last)
+		c.multiply(k, s, (b.first+cell)*k.width+column, k.width, column, width, first, last)
 	}
 }

@@ -43,8 +43,7 @@ func (c *CPU) imagesBlock(worker, index int) {
 			s.tile = simd.Tile{Offsets: s.offsets, Rows: rows, Load: k.load || k.shortcut != nil}
 			k.cutWindow(&s.tile, image, p, q, width, packed)
 			at := ((image*k.p+p)*k.q+q)*k.width + column
-			c.begin(k, at, k.p*k.q*k.width, rows, min(width, k.width-column))
-			c.multiply(k, s, at, k.p*k.q*k.width, column, width, true)
+			c.multiply(k, s, at, k.p*k.q*k.width, column, width, true, true)
 		}
 	}
 	s.tile = simd.Tile{}

@@ -82,7 +82,7 @@ func (c *CPU) scatterChunk(k *correlation, s *scratch, image, tap, at, length, l
 					A: in, Offsets: s.offsets[w:], Rows: min(k.plan.rows, k.w-w), Taps: 1, Depth: length,
 					Panel: s.panel[(panel-lo)*k.plan.wide*length:][:width*length], Load: true,
 				}
-				c.multiply(k, s, line+w*k.width+column, k.width, column, width, false)
+				c.multiply(k, s, line+w*k.width+column, k.width, column, width, false, false)
 			}
 		}
 	}

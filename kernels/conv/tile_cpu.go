@@ -9,9 +9,13 @@ func (c *CPU) begin(k *correlation, at, stride, rows, width int) {
 }
 
 // multiply runs the tile of a worker, whose operands are set, for the channels from column on. Row i goes
-// to out[at + i·stride]. The last call for an output adds the bias, clamps and masks.
-func (c *CPU) multiply(k *correlation, s *scratch, at, stride, column, width int, last bool) {
+// to out[at + i·stride]. The first call for an output adds the shortcut, the last one the bias, clamps and masks.
+func (c *CPU) multiply(k *correlation, s *scratch, at, stride, column, width int, first, last bool) {
 	t := &s.tile
+	t.From = nil
+	if first && k.shortcut != nil {
+		t.From = k.shortcut[at:]
+	}
 	if column+width > k.width {
 		c.multiplyEdge(k, s, at, stride, column, width, last)
 		return
@@ -32,10 +36,15 @@ func (c *CPU) multiply(k *correlation, s *scratch, at, stride, column, width int
 func (c *CPU) multiplyEdge(k *correlation, s *scratch, at, stride, column, width int, last bool) {
 	t := &s.tile
 	s.edge = grow(s.edge, k.plan.rows*width)
-	t.Dst, t.DstStride = s.edge, width
+	t.Dst, t.DstStride, t.Next = s.edge, width, 0
 	if t.Load {
-		c.level.CopyRows(s.edge, width, k.out[at:], stride, t.Rows, k.width-column)
+		from := k.out[at:]
+		if t.From != nil {
+			from = t.From
+		}
+		c.level.CopyRows(s.edge, width, from, stride, t.Rows, k.width-column)
 	}
+	t.From = nil
 	k.plan.level.Multiply(t, width)
 	for i := range t.Rows {
 		k.finish(s.edge[i*width:], at+i*stride, column, last)

@@ -51,11 +51,11 @@ func multiplyAVX512(t *Tile, flags int) {
 	offsets := unsafe.SliceData(t.Offsets)
 	switch {
 	case t.Rows > 8:
-		tile12x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		tile12x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
 	case t.Rows > 4:
-		tile8x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		tile8x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
 	default:
-		tile4x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		tile4x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
 	}
 }
 
@@ -63,11 +63,11 @@ func multiplyNarrowAVX512(t *Tile, flags int) {
 	offsets := unsafe.SliceData(t.Offsets)
 	switch {
 	case t.Rows > 8:
-		tile12x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		tile12x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
 	case t.Rows > 4:
-		tile8x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		tile8x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
 	default:
-		tile4x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		tile4x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
 	}
 }
 
@@ -75,13 +75,13 @@ func multiplyAVX2(t *Tile, width, flags int) {
 	offsets := unsafe.SliceData(t.Offsets)
 	switch {
 	case t.Rows > 3 && width == 16:
-		tile6x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		tile6x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
 	case t.Rows > 3:
-		tile6x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		tile6x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
 	case width == 16:
-		tile3x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		tile3x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
 	default:
-		tile3x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags)
+		tile3x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
 	}
 }
 

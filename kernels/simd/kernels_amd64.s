@@ -22,9 +22,9 @@ DATA lanes<>+56(SB)/4, $0x00000000
 DATA lanes<>+60(SB)/4, $0x00000000
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
-// func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, FMA3
-TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-104
+// func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-128
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -38,11 +38,11 @@ TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-104
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-	// Begin with dst
+	// Begin with from
 	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+56(FP), AX
+	MOVQ    from+104(FP), AX
 	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
 	MOVQ    rows+72(FP), DX
@@ -75,6 +75,64 @@ TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-104
 	VMOVUPS 32(AX), Y11
 
 begun:
+	// Lines of the next tile
+	MOVQ       next+112(FP), AX
+	SHLQ       $0x02, AX
+	MOVQ       dstStride+64(FP), CX
+	SHLQ       $0x02, CX
+	TESTQ      AX, AX
+	JE         asked
+	MOVQ       dst+56(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	MOVQ       flags+96(FP), DX
+	TESTQ      $0x00000001, DX
+	JE         begins
+	MOVQ       from+104(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+begins:
+	CMPQ       mask+88(FP), $0x00
+	JE         asked
+	MOVQ       mask+88(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+asked:
 	// Row pointers: a + 4*(offset + depth)
 	CMPQ taps+24(FP), $0x00
 	JLE  finish
@@ -97,12 +155,15 @@ begun:
 	MOVQ 40(CX), CX
 	LEAQ (AX)(CX*4), CX
 	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), R10
 
 tap:
 	MOVQ depth+32(FP), R9
 	NEGQ R9
 
 step:
+	PREFETCHT0   (R10)
+	ADDQ         $0x18, R10
 	VMOVUPS      (AX), Y12
 	VMOVUPS      32(AX), Y13
 	VBROADCASTSS (DX)(R9*4), Y14
@@ -278,9 +339,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, FMA3
-TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-104
+// func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-128
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -288,11 +349,11 @@ TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-104
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 
-	// Begin with dst
+	// Begin with from
 	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+56(FP), AX
+	MOVQ    from+104(FP), AX
 	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
 	MOVQ    rows+72(FP), DX
@@ -319,6 +380,64 @@ TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-104
 	VMOVUPS (AX), Y5
 
 begun:
+	// Lines of the next tile
+	MOVQ       next+112(FP), AX
+	SHLQ       $0x02, AX
+	MOVQ       dstStride+64(FP), CX
+	SHLQ       $0x02, CX
+	TESTQ      AX, AX
+	JE         asked
+	MOVQ       dst+56(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	MOVQ       flags+96(FP), DX
+	TESTQ      $0x00000001, DX
+	JE         begins
+	MOVQ       from+104(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+begins:
+	CMPQ       mask+88(FP), $0x00
+	JE         asked
+	MOVQ       mask+88(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+asked:
 	// Row pointers: a + 4*(offset + depth)
 	CMPQ taps+24(FP), $0x00
 	JLE  finish
@@ -341,12 +460,15 @@ begun:
 	MOVQ 40(CX), CX
 	LEAQ (AX)(CX*4), CX
 	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), R10
 
 tap:
 	MOVQ depth+32(FP), R9
 	NEGQ R9
 
 step:
+	PREFETCHT0   (R10)
+	ADDQ         $0x18, R10
 	VMOVUPS      (AX), Y6
 	VBROADCASTSS (DX)(R9*4), Y7
 	VFMADD231PS  Y6, Y7, Y0
@@ -478,9 +600,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, FMA3
-TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-104
+// func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-128
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -488,11 +610,11 @@ TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-104
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 
-	// Begin with dst
+	// Begin with from
 	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+56(FP), AX
+	MOVQ    from+104(FP), AX
 	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
 	MOVQ    rows+72(FP), DX
@@ -510,6 +632,46 @@ TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-104
 	VMOVUPS 32(AX), Y5
 
 begun:
+	// Lines of the next tile
+	MOVQ       next+112(FP), AX
+	SHLQ       $0x02, AX
+	MOVQ       dstStride+64(FP), CX
+	SHLQ       $0x02, CX
+	TESTQ      AX, AX
+	JE         asked
+	MOVQ       dst+56(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	MOVQ       flags+96(FP), DX
+	TESTQ      $0x00000001, DX
+	JE         begins
+	MOVQ       from+104(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+begins:
+	CMPQ       mask+88(FP), $0x00
+	JE         asked
+	MOVQ       mask+88(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+asked:
 	// Row pointers: a + 4*(offset + depth)
 	CMPQ taps+24(FP), $0x00
 	JLE  finish
@@ -526,12 +688,15 @@ begun:
 	MOVQ 16(CX), CX
 	LEAQ (AX)(CX*4), CX
 	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), DI
 
 tap:
 	MOVQ depth+32(FP), SI
 	NEGQ SI
 
 step:
+	PREFETCHT0   (DI)
+	ADDQ         $0x0c, DI
 	VMOVUPS      (AX), Y6
 	VMOVUPS      32(AX), Y7
 	VBROADCASTSS (DX)(SI*4), Y8
@@ -641,18 +806,18 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, FMA3
-TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-104
+// func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-128
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 
-	// Begin with dst
+	// Begin with from
 	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+56(FP), AX
+	MOVQ    from+104(FP), AX
 	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
 	MOVQ    rows+72(FP), DX
@@ -667,6 +832,46 @@ TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-104
 	VMOVUPS (AX), Y2
 
 begun:
+	// Lines of the next tile
+	MOVQ       next+112(FP), AX
+	SHLQ       $0x02, AX
+	MOVQ       dstStride+64(FP), CX
+	SHLQ       $0x02, CX
+	TESTQ      AX, AX
+	JE         asked
+	MOVQ       dst+56(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	MOVQ       flags+96(FP), DX
+	TESTQ      $0x00000001, DX
+	JE         begins
+	MOVQ       from+104(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+begins:
+	CMPQ       mask+88(FP), $0x00
+	JE         asked
+	MOVQ       mask+88(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+asked:
 	// Row pointers: a + 4*(offset + depth)
 	CMPQ taps+24(FP), $0x00
 	JLE  finish
@@ -683,12 +888,15 @@ begun:
 	MOVQ 16(CX), CX
 	LEAQ (AX)(CX*4), CX
 	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), DI
 
 tap:
 	MOVQ depth+32(FP), SI
 	NEGQ SI
 
 step:
+	PREFETCHT0   (DI)
+	ADDQ         $0x0c, DI
 	VMOVUPS      (AX), Y3
 	VBROADCASTSS (DX)(SI*4), Y4
 	VFMADD231PS  Y3, Y4, Y0
@@ -8350,9 +8558,9 @@ group:
 	VZEROUPPER
 	RET
 
-// func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-104
+// func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·tile12x32AVX512(SB), NOSPLIT, $8-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -8378,11 +8586,11 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-104
 	VXORPS Z22, Z22, Z22
 	VXORPS Z23, Z23, Z23
 
-	// Begin with dst
+	// Begin with from
 	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+56(FP), AX
+	MOVQ    from+104(FP), AX
 	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
 	MOVQ    rows+72(FP), DX
@@ -8445,6 +8653,136 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-104
 	VMOVUPS 64(AX), Z23
 
 begun:
+	// Lines of the next tile
+	MOVQ       next+112(FP), AX
+	SHLQ       $0x02, AX
+	MOVQ       dstStride+64(FP), CX
+	SHLQ       $0x02, CX
+	TESTQ      AX, AX
+	JE         asked
+	MOVQ       dst+56(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	MOVQ       flags+96(FP), DX
+	TESTQ      $0x00000001, DX
+	JE         begins
+	MOVQ       from+104(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+
+begins:
+	CMPQ       mask+88(FP), $0x00
+	JE         asked
+	MOVQ       mask+88(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+
+asked:
 	// Row pointers: a + 4*(offset + depth)
 	CMPQ taps+24(FP), $0x00
 	JLE  finish
@@ -8479,12 +8817,15 @@ begun:
 	MOVQ 88(CX), CX
 	LEAQ (AX)(CX*4), CX
 	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), BP
 
 tap:
 	MOVQ depth+32(FP), R15
 	NEGQ R15
 
 step:
+	PREFETCHT0   (BP)
+	ADDQ         $0x30, BP
 	VMOVUPS      (AX), Z24
 	VMOVUPS      64(AX), Z25
 	VBROADCASTSS (DX)(R15*4), Z26
@@ -8792,9 +9133,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-104
+// func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·tile12x16AVX512(SB), NOSPLIT, $8-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -8808,11 +9149,11 @@ TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-104
 	VXORPS Z10, Z10, Z10
 	VXORPS Z11, Z11, Z11
 
-	// Begin with dst
+	// Begin with from
 	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+56(FP), AX
+	MOVQ    from+104(FP), AX
 	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
 	MOVQ    rows+72(FP), DX
@@ -8863,6 +9204,100 @@ TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-104
 	VMOVUPS (AX), Z11
 
 begun:
+	// Lines of the next tile
+	MOVQ       next+112(FP), AX
+	SHLQ       $0x02, AX
+	MOVQ       dstStride+64(FP), CX
+	SHLQ       $0x02, CX
+	TESTQ      AX, AX
+	JE         asked
+	MOVQ       dst+56(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	MOVQ       flags+96(FP), DX
+	TESTQ      $0x00000001, DX
+	JE         begins
+	MOVQ       from+104(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+begins:
+	CMPQ       mask+88(FP), $0x00
+	JE         asked
+	MOVQ       mask+88(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+asked:
 	// Row pointers: a + 4*(offset + depth)
 	CMPQ taps+24(FP), $0x00
 	JLE  finish
@@ -8897,12 +9332,15 @@ begun:
 	MOVQ 88(CX), CX
 	LEAQ (AX)(CX*4), CX
 	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), BP
 
 tap:
 	MOVQ depth+32(FP), R15
 	NEGQ R15
 
 step:
+	PREFETCHT0   (BP)
+	ADDQ         $0x30, BP
 	VMOVUPS      (AX), Z12
 	VBROADCASTSS (DX)(R15*4), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -9124,9 +9562,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-104
+// func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -9144,11 +9582,11 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-104
 	VXORPS Z14, Z14, Z14
 	VXORPS Z15, Z15, Z15
 
-	// Begin with dst
+	// Begin with from
 	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+56(FP), AX
+	MOVQ    from+104(FP), AX
 	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
 	MOVQ    rows+72(FP), DX
@@ -9191,6 +9629,100 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-104
 	VMOVUPS 64(AX), Z15
 
 begun:
+	// Lines of the next tile
+	MOVQ       next+112(FP), AX
+	SHLQ       $0x02, AX
+	MOVQ       dstStride+64(FP), CX
+	SHLQ       $0x02, CX
+	TESTQ      AX, AX
+	JE         asked
+	MOVQ       dst+56(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	MOVQ       flags+96(FP), DX
+	TESTQ      $0x00000001, DX
+	JE         begins
+	MOVQ       from+104(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+
+begins:
+	CMPQ       mask+88(FP), $0x00
+	JE         asked
+	MOVQ       mask+88(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+
+asked:
 	// Row pointers: a + 4*(offset + depth)
 	CMPQ taps+24(FP), $0x00
 	JLE  finish
@@ -9217,12 +9749,15 @@ begun:
 	MOVQ 56(CX), CX
 	LEAQ (AX)(CX*4), CX
 	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), R12
 
 tap:
 	MOVQ depth+32(FP), R11
 	NEGQ R11
 
 step:
+	PREFETCHT0   (R12)
+	ADDQ         $0x20, R12
 	VMOVUPS      (AX), Z16
 	VMOVUPS      64(AX), Z17
 	VBROADCASTSS (DX)(R11*4), Z18
@@ -9442,9 +9977,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-104
+// func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -9454,11 +9989,11 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-104
 	VXORPS Z6, Z6, Z6
 	VXORPS Z7, Z7, Z7
 
-	// Begin with dst
+	// Begin with from
 	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+56(FP), AX
+	MOVQ    from+104(FP), AX
 	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
 	MOVQ    rows+72(FP), DX
@@ -9493,6 +10028,76 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-104
 	VMOVUPS (AX), Z7
 
 begun:
+	// Lines of the next tile
+	MOVQ       next+112(FP), AX
+	SHLQ       $0x02, AX
+	MOVQ       dstStride+64(FP), CX
+	SHLQ       $0x02, CX
+	TESTQ      AX, AX
+	JE         asked
+	MOVQ       dst+56(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	MOVQ       flags+96(FP), DX
+	TESTQ      $0x00000001, DX
+	JE         begins
+	MOVQ       from+104(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+begins:
+	CMPQ       mask+88(FP), $0x00
+	JE         asked
+	MOVQ       mask+88(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+asked:
 	// Row pointers: a + 4*(offset + depth)
 	CMPQ taps+24(FP), $0x00
 	JLE  finish
@@ -9519,12 +10124,15 @@ begun:
 	MOVQ 56(CX), CX
 	LEAQ (AX)(CX*4), CX
 	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), R12
 
 tap:
 	MOVQ depth+32(FP), R11
 	NEGQ R11
 
 step:
+	PREFETCHT0   (R12)
+	ADDQ         $0x20, R12
 	VMOVUPS      (AX), Z8
 	VBROADCASTSS (DX)(R11*4), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -9686,9 +10294,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-104
+// func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -9698,11 +10306,11 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-104
 	VXORPS Z6, Z6, Z6
 	VXORPS Z7, Z7, Z7
 
-	// Begin with dst
+	// Begin with from
 	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+56(FP), AX
+	MOVQ    from+104(FP), AX
 	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
 	MOVQ    rows+72(FP), DX
@@ -9725,6 +10333,64 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-104
 	VMOVUPS 64(AX), Z7
 
 begun:
+	// Lines of the next tile
+	MOVQ       next+112(FP), AX
+	SHLQ       $0x02, AX
+	MOVQ       dstStride+64(FP), CX
+	SHLQ       $0x02, CX
+	TESTQ      AX, AX
+	JE         asked
+	MOVQ       dst+56(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	MOVQ       flags+96(FP), DX
+	TESTQ      $0x00000001, DX
+	JE         begins
+	MOVQ       from+104(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+
+begins:
+	CMPQ       mask+88(FP), $0x00
+	JE         asked
+	MOVQ       mask+88(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	PREFETCHT0 64(DX)
+	ADDQ       CX, DX
+
+asked:
 	// Row pointers: a + 4*(offset + depth)
 	CMPQ taps+24(FP), $0x00
 	JLE  finish
@@ -9743,12 +10409,15 @@ begun:
 	MOVQ 24(CX), CX
 	LEAQ (AX)(CX*4), CX
 	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), R8
 
 tap:
 	MOVQ depth+32(FP), DI
 	NEGQ DI
 
 step:
+	PREFETCHT0   (R8)
+	ADDQ         $0x10, R8
 	VMOVUPS      (AX), Z8
 	VMOVUPS      64(AX), Z9
 	VBROADCASTSS (DX)(DI*4), Z10
@@ -9880,19 +10549,19 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-104
+// func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
 	VXORPS Z3, Z3, Z3
 
-	// Begin with dst
+	// Begin with from
 	MOVQ    flags+96(FP), AX
 	TESTQ   $0x00000001, AX
 	JE      begun
-	MOVQ    dst+56(FP), AX
+	MOVQ    from+104(FP), AX
 	MOVQ    dstStride+64(FP), CX
 	SHLQ    $0x02, CX
 	MOVQ    rows+72(FP), DX
@@ -9911,6 +10580,52 @@ TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-104
 	VMOVUPS (AX), Z3
 
 begun:
+	// Lines of the next tile
+	MOVQ       next+112(FP), AX
+	SHLQ       $0x02, AX
+	MOVQ       dstStride+64(FP), CX
+	SHLQ       $0x02, CX
+	TESTQ      AX, AX
+	JE         asked
+	MOVQ       dst+56(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	MOVQ       flags+96(FP), DX
+	TESTQ      $0x00000001, DX
+	JE         begins
+	MOVQ       from+104(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+begins:
+	CMPQ       mask+88(FP), $0x00
+	JE         asked
+	MOVQ       mask+88(FP), DX
+	ADDQ       AX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+	PREFETCHT0 (DX)
+	ADDQ       CX, DX
+
+asked:
 	// Row pointers: a + 4*(offset + depth)
 	CMPQ taps+24(FP), $0x00
 	JLE  finish
@@ -9929,12 +10644,15 @@ begun:
 	MOVQ 24(CX), CX
 	LEAQ (AX)(CX*4), CX
 	MOVQ panel+16(FP), AX
+	MOVQ ahead+120(FP), R8
 
 tap:
 	MOVQ depth+32(FP), DI
 	NEGQ DI
 
 step:
+	PREFETCHT0   (R8)
+	ADDQ         $0x10, R8
 	VMOVUPS      (AX), Z4
 	VBROADCASTSS (DX)(DI*4), Z5
 	VFMADD231PS  Z4, Z5, Z0

@@ -7,14 +7,14 @@ const MaxTileRows = 12
 
 // Tile is one call of the innermost loop of a correlation: Rows × width outputs, all their taps.
 //
-//	v = (Dst[i][j] if Load, else 0) + sum over t < Taps, c < Depth of
+//	v = (From[i][j] if Load, else 0) + sum over t < Taps, c < Depth of
 //	    A[Offsets[i] + t·TapStride + c] · Panel[(t·Depth + c)·width + t·PanelSkip + j]
 //	v = v (+ Bias[j]), max(v, 0) if ReLU, 0 where Mask[i][j] <= 0
 //	Dst[i][j] = v
 //
-// The sum is taken in this order, beginning with Dst: cutting it into several calls changes no bit.
+// From is Dst where nothing else is given. The sum is taken in this order, beginning with From: cutting it into several calls changes no bit.
 // A is read in place: no copy of the windows of a convolution is ever made. Row i of Dst and Mask
-// begins at i·DstStride. A NaN sum stays NaN through ReLU; a NaN in Mask keeps the value.
+// begins at i·DstStride, as those of From do. A NaN sum stays NaN through ReLU; a NaN in Mask keeps the value.
 type Tile struct {
 	A         []float32
 	Offsets   []int // one for each row of the tile shape; those from Rows on are read, not stored
@@ -26,10 +26,33 @@ type Tile struct {
 	Dst       []float32
 	DstStride int
 	Rows      int       // rows to store, at least 1
-	Load      bool      // begin with what Dst holds
+	Load      bool      // begin with what From holds
+	From      []float32 // shaped as Dst, or nil for Dst
 	Bias      []float32 // width values, or nil
 	Mask      []float32 // shaped as Dst, or nil
 	ReLU      bool
+
+	// What is asked from memory meanwhile, for calls to come; it changes no result. Next is where the next call's Dst
+	// begins, counted from this one's, with its From and Mask; 0 is nowhere. Of Ahead as many values are asked for as
+	// the tile reads in A, one after the other; nil is nothing.
+	Next  int
+	Ahead []float32
+}
+
+// begin is what the sums begin with.
+func (t *Tile) begin() []float32 {
+	if t.From != nil {
+		return t.From
+	}
+	return t.Dst
+}
+
+// ahead is what is asked for: where there is nothing else, what is read anyway.
+func (t *Tile) ahead() []float32 {
+	if len(t.Ahead) > 0 {
+		return t.Ahead
+	}
+	return t.A
 }
 
 // check panics where the tile would leave its slices.
@@ -38,6 +61,8 @@ func (t *Tile) check(rows, width int) {
 	switch {
 	case t.Rows < 1 || t.Rows > rows || len(t.Offsets) < rows:
 		panic(fmt.Sprintf("simd: tile of %d rows and %d offsets, for %d", t.Rows, len(t.Offsets), rows))
+	case t.From != nil && last > len(t.From):
+		panic(fmt.Sprintf("simd: tile of %d×%d, stride %d, begins with %d", t.Rows, width, t.DstStride, len(t.From)))
 	case last > len(t.Dst) || t.Mask != nil && last > len(t.Mask) || t.Bias != nil && width > len(t.Bias):
 		panic(fmt.Sprintf("simd: tile of %d×%d, stride %d, in %d outputs, %d mask, %d bias", t.Rows, width, t.DstStride, len(t.Dst), len(t.Mask), len(t.Bias)))
 	case t.Taps > 0 && (t.PanelSkip < 0 || t.Taps*t.Depth*width+(t.Taps-1)*t.PanelSkip > len(t.Panel)):

@@ -11,9 +11,9 @@ func tileGeneric(t *Tile) {
 		var row0, row1 [genericWidth]float32
 		pair := t.Rows - i
 		if t.Load {
-			copy(row0[:], t.Dst[i*t.DstStride:])
+			copy(row0[:], t.begin()[i*t.DstStride:])
 			if pair > 1 {
-				copy(row1[:], t.Dst[(i+1)*t.DstStride:])
+				copy(row1[:], t.begin()[(i+1)*t.DstStride:])
 			}
 		}
 		tilePair(t, t.Offsets[i], t.Offsets[i+1], &row0, &row1)

@@ -20,11 +20,12 @@ const notLessEqual = 0x16
 // pointers stay in registers for the whole of a tap and share one index, which counts up to 0.
 func tile(v vectors, rows, columns int) {
 	TEXT(label("tile%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
-		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int)")
+		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)")
 	Pragma("noescape")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
-	loadDst(v, acc, flagLoad)
+	loadRows(v, acc, "from", flagLoad)
+	askNext(v, rows, columns)
 
 	Comment("Row pointers: a + 4*(offset + depth)")
 	CMPQ(param("taps"), Imm(0))
@@ -39,12 +40,14 @@ func tile(v vectors, rows, columns int) {
 		MOVQ(Mem{Base: offsets, Disp: 8 * i}, pointers[i])
 		LEAQ(Mem{Base: base, Index: pointers[i], Scale: 4}, pointers[i])
 	}
-	panel, index := load("panel"), GP64()
+	panel, index, ahead := load("panel"), GP64(), load("ahead")
 
 	Label("tap")
 	MOVQ(param("depth"), index)
 	NEGQ(index)
 	Label("step")
+	PREFETCHT0(Mem{Base: ahead})
+	ADDQ(Imm(uint64(4*rows)), ahead)
 	v.tileStep(acc, pointers, panel, index)
 	JNE(LabelRef("step"))
 	stride := loadBytes("tapStride")
@@ -80,12 +83,43 @@ func (v vectors) tileStep(acc [][]reg.VecVirtual, pointers []reg.GPVirtual, pane
 	INCQ(index)
 }
 
+// askNext asks for the lines that the next tile's sums begin with, are masked by and go to, where the parameter next
+// says how far from this tile's these are.
+func askNext(v vectors, rows, columns int) {
+	Comment("Lines of the next tile")
+	next, stride := loadBytes("next"), loadBytes("dstStride")
+	TESTQ(next, next)
+	JE(LabelRef("asked"))
+	ask := func(name string) {
+		at := load(name)
+		ADDQ(next, at)
+		for range rows {
+			for line := 0; line < columns*v.bytes(); line += cacheLine {
+				PREFETCHT0(Mem{Base: at, Disp: line})
+			}
+			ADDQ(stride, at)
+		}
+	}
+	ask("dst")
+	TESTQ(U32(flagLoad), load("flags"))
+	JE(LabelRef("begins"))
+	ask("from")
+	Label("begins")
+	CMPQ(param("mask"), Imm(0))
+	JE(LabelRef("asked"))
+	ask("mask")
+	Label("asked")
+}
+
 // loadDst begins the sums with the rows of dst where a bit of the parameter flags is set.
-func loadDst(v vectors, acc [][]reg.VecVirtual, bit uint32) {
-	Comment("Begin with dst")
+func loadDst(v vectors, acc [][]reg.VecVirtual, bit uint32) { loadRows(v, acc, "dst", bit) }
+
+// loadRows begins the sums with rows of a parameter, dstStride apart.
+func loadRows(v vectors, acc [][]reg.VecVirtual, name string, bit uint32) {
+	Comment("Begin with " + name)
 	TESTQ(U32(bit), load("flags"))
 	JE(LabelRef("begun"))
-	dst, stride, count := load("dst"), loadBytes("dstStride"), load("rows")
+	dst, stride, count := load(name), loadBytes("dstStride"), load("rows")
 	eachRow(len(acc), count, "begun", func(i int) {
 		for j := range acc[i] {
 			VMOVUPS(Mem{Base: dst, Disp: j * v.bytes()}, acc[i][j])
