@@ -282,7 +282,7 @@ func (c *CPU) correlateCells(k *correlation, s *scratch, b *block, panel, lo, hi
 	for cell := lo; cell < hi; cell += k.plan.rows {
 		s.tile.Rows = min(k.plan.rows, hi-cell)
 		s.tile.Offsets = s.offsets[cell:]
-		s.tile.Next, s.tile.Ahead = 0, nil
+		s.tile.Next, s.tile.Ahead = (lo-cell)*k.width+k.plan.wide, nil // of the next panel
 		if next := cell + k.plan.rows; next < hi {
 			s.tile.Next = k.plan.rows * k.width
 			if fresh && next < b.cells {

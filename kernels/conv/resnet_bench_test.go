@@ -4,6 +4,7 @@ package conv
 
 import (
 	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -72,6 +73,7 @@ func BenchmarkResNet50(b *testing.B) {
 				op := func() error { return c.Conv(y, x, w, bias, p) }
 				switch {
 				case pass == "data":
+					p.Accumulate = strings.Contains(l.name, "reduce") // to the gradient of the shortcut
 					op = func() error { return c.ConvGradData(dx, y, w, x, p) }
 				case pass == "filter":
 					op = func() error { return c.ConvGradFilter(dw, x, y, p) }
