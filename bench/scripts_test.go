@@ -115,7 +115,7 @@ func TestTable_PicturesBesideTheBetterCanvas(t *testing.T) {
 }
 
 func TestStep_RefusesWhatItDoesNotKnow(t *testing.T) {
-	for _, args := range [][]string{{"5x5"}, {"-r", "0", "gemm"}, {"-x"}} {
+	for _, args := range [][]string{{"5x5"}, {"vit-s14"}, {"-r", "0", "gemm"}, {"-x"}} {
 		if text, code := script(t, "bash", "", append([]string{"step.sh"}, args...)...); code != 2 {
 			t.Errorf("%v: exit code %d: %s", args, code, text)
 		}
@@ -172,6 +172,11 @@ func TestPyTorch_ComputesTheSameLossAndGradients(t *testing.T) {
 	t.Log(run("torch_check.py", "../kernels/conform/testdata/oracle"))
 	step := run("torch_step.py", "--model", "scenes", "--width", "0.1", "--batch", "2", "--frames", "2", "--precision", "bf16",
 		"--norm", "--warmup", "0", "--repeats", "1")
+	resnet := run("torch_step.py", "--model", "resnet50", "--width", "0.1", "--batch", "1", "--size", "64", "--norms", "frozen",
+		"--norm", "--warmup", "0", "--repeats", "1")
+	if !strings.Contains(resnet, `"norms": "frozen"`) {
+		t.Errorf("a residual net: %s", resnet)
+	}
 	var figures struct {
 		StepMS float64 `json:"step_ms"`
 		Loss   float64

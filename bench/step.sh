@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# nmn and PyTorch by turns on the CPU: training steps and matrix products.
+# nmn and PyTorch by turns on the CPU: training steps, features of pictures and matrix products.
 #
 #   bench/step.sh [-r ROUNDS] [-o FIGURES] [CASE...]
 #
-# Cases: 4x224 and 1x565 (VGG16, pictures × pixels), 32x48 (the scenes net), gemm, and with -avx2 behind
-# them the same without AVX-512; by default 4x224 1x565 32x48 gemm 4x224-avx2 gemm-avx2. Steps have MIL
-# and the feature-dependent noise model. PyTorch runs in both layouts; the better one counts.
-# PYTHON names a Python with torch. FIGURES, by default build/bench/figures.jsonl, gets a JSON line for each
+# Cases: 4x224 and 1x565 (VGG16, pictures × pixels), 32x48 (the scenes net), resnet50-8x224, gemm, the features
+# of vit-s14-16x224 and vit-b16-8x224, and with -avx2 behind them the same without AVX-512; by default 4x224
+# 1x565 32x48 resnet50-8x224 gemm 4x224-avx2 gemm-avx2. Steps have MIL and the feature-dependent noise model.
+# PyTorch runs in both layouts, ResNets with batch norm folded into the convolutions and frozen behind them,
+# transformers as they are and compiled; the best counts.
+# PYTHON names a Python with torch, and timm for transformers. FIGURES, by default build/bench/figures.jsonl, gets a JSON line for each
 # measurement; the table of ratios is printed at the end. The machine must
 # be quiet: PyTorch's threads wait for each other, and lose far more to a busy neighbour than nmn does.
 set -euo pipefail
@@ -22,9 +24,9 @@ while getopts r:o:h flag; do
   esac
 done
 shift $((OPTIND - 1))
-[ $# -gt 0 ] || set -- 4x224 1x565 32x48 gemm 4x224-avx2 gemm-avx2
+[ $# -gt 0 ] || set -- 4x224 1x565 32x48 resnet50-8x224 gemm 4x224-avx2 gemm-avx2
 for name in "$@"; do
-  case ${name%-avx2} in 4x224 | 1x565 | 32x48 | gemm) ;; *) echo "step.sh: there is no case $name" >&2; exit 2 ;; esac
+  case ${name%-avx2} in 4x224 | 1x565 | 32x48 | resnet50-8x224 | vit-s14-16x224 | vit-b16-8x224 | gemm) ;; *) echo "step.sh: there is no case $name" >&2; exit 2 ;; esac
 done
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || { echo "step.sh: -r is $rounds, want a number from 1" >&2; exit 2; }
 "$python" -c 'import torch' || { echo "step.sh: $python has no torch; PYTHON names another" >&2; exit 1; }
@@ -49,6 +51,9 @@ arguments() {
     4x224) echo --model vgg16 --batch 4 --size 224 --warmup 1 --repeats 3 ;;
     1x565) echo --model vgg16 --batch 1 --size 565 --warmup 1 --repeats 3 ;;
     32x48) echo --model scenes --batch 32 --warmup 5 --repeats 30 ;;
+    resnet50-8x224) echo --model resnet50 --batch 8 --size 224 --warmup 1 --repeats 5 ;;
+    vit-s14-16x224) echo --batch 16 --size 224 --warmup 1 ;;
+    vit-b16-8x224) echo --batch 8 --size 224 --warmup 1 ;;
     gemm) echo --sizes 1024,2048 --warmup 2 --repeats 10 ;;
   esac
 }
@@ -59,20 +64,35 @@ keep() { "$python" bench/table.py add "$figures" "$1" "$2" "$round"; }
 # ours CASE and theirs CASE measure once.
 ours() {
   local what=step
-  [ "${1%-avx2}" != gemm ] || what=gemm
-  # shellcheck disable=SC2046 # arguments are words
+  case ${1%-avx2} in
+    gemm) what=gemm ;;
+    vit-*) what="features --repeats 5 --model ${1:0:7}" ;;
+  esac
+  # shellcheck disable=SC2046,SC2086 # arguments are words
   on "$1" build/nmn-bench bench $what $(arguments "$1") --device cpu --json | keep "$1" nmn
 }
 theirs() {
-  local layout
+  local layout form net norms=folded
   # shellcheck disable=SC2046
-  if [ "${1%-avx2}" = gemm ]; then
-    on "$1" "$python" bench/torch_machine.py gemm $(arguments "$1") | keep "$1" torch.mm
-    return
-  fi
+  case ${1%-avx2} in
+    gemm)
+      on "$1" "$python" bench/torch_machine.py gemm $(arguments "$1") | keep "$1" torch.mm
+      return ;;
+    vit-*)
+      net=vit_small_patch14_dinov2
+      [ "${1:0:7}" = vit-s14 ] || net=vit_base_patch16_224
+      for form in eager compile; do
+        on "$1" "$python" bench/vit_torch.py --net $net $(arguments "$1") --rounds 5 --json $form | keep "$1" $form
+      done
+      return ;;
+    resnet*) norms="folded frozen" ;;
+  esac
   for layout in nchw nhwc; do
-    # shellcheck disable=SC2046
-    on "$1" "$python" bench/torch_step.py $(arguments "$1") --layout $layout | keep "$1" $layout
+    for form in $norms; do
+      # shellcheck disable=SC2046
+      on "$1" "$python" bench/torch_step.py $(arguments "$1") --layout $layout --norms "$form" |
+        keep "$1" "$layout$([ "$norms" = folded ] || echo "-$form")"
+    done
   done
 }
 

@@ -4,6 +4,7 @@ momentum, on pictures that are on the device already.
 
     bench/torch_step.py --model vgg16 --batch 4 --size 224 --layout nchw
     bench/torch_step.py --device cuda --batch 1 --frames 26 --size 565 --precision bf16 --norm --compile
+    bench/torch_step.py --model resnet50 --batch 8 --size 224 --layout nhwc --norms frozen
     bench/torch_step.py --device cuda --batch 1 --frames 26 --size 565 --precision bf16 --norm --graph
 
 On a card PyTorch has what makes it fastest: channels last, autocast to bf16 or TF32, cuDNN's measured choice of
@@ -23,7 +24,7 @@ import time
 
 import torch
 
-from torch_net import NETS, Net, cross_entropy
+from torch_net import NETS, cross_entropy, make
 
 MODES = ["default", "reduce-overhead", "max-autotune"]
 
@@ -42,6 +43,8 @@ def arguments():
     p.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
     p.add_argument("--layout", choices=["nchw", "nhwc"], default="nhwc")
     p.add_argument("--compile", nargs="?", const="default", choices=MODES, help="by torch.compile, in this mode")
+    p.add_argument("--norms", choices=["folded", "frozen"], default="folded",
+                   help="batch norm of a ResNet: in the convolutions, or behind them with frozen statistics")
     p.add_argument("--graph", action="store_true", help="the whole step as one CUDA graph")
     p.add_argument("--norm", action="store_true", help="compute the norm of all gradients, read it and the loss")
     p.add_argument("--threads", type=int, default=0)
@@ -55,10 +58,10 @@ def arguments():
 
 class Bench:
     def __init__(self, a):
-        shape, classes, size = NETS[a.model]
+        _, classes, size = NETS[a.model]
         a.classes, a.size = a.classes or classes, a.size or size
         self.a, layout = a, torch.channels_last if a.layout == "nhwc" else torch.contiguous_format
-        self.net = Net(shape, a.classes, a.width, not a.no_mil, not a.no_nmn).to(a.device, memory_format=layout)
+        self.net = make(a.model, a.classes, a.width, not a.no_mil, not a.no_nmn, a.norms).to(a.device, memory_format=layout)
         pictures = torch.randn(a.batch * a.frames, 3, a.size, a.size, device=a.device)
         self.x = pictures.contiguous(memory_format=layout)
         self.z = (torch.rand(a.batch, a.classes, device=a.device) < 0.02).float()

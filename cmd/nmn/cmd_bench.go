@@ -24,6 +24,7 @@ const netS2VT run.NetName = bench.CaptionerName
 type benchCommand struct {
 	net        bench.Net // of s2vt too, whose Classes are the features of a frame
 	vocabulary int
+	features   bench.Transformer
 	noMIL      bool
 	noNMN      bool
 	sizes      []int
@@ -96,6 +97,14 @@ waiting for the slowest card, are left out.`,
 		unmeasured: (*benchCommand).scaled,
 	},
 	{
+		name: "features", short: "Measure how fast features of pictures are extracted",
+		long: `Measure the features of a vision transformer with random weights, of random pictures in memory: upload,
+forward, and the class token back. The median of the repeats counts.`,
+		examples: []string{"--model vit-s14 --batch 16", "--model vit-b16 --batch 8 --json"},
+		flags:    (*benchCommand).featureFlags, validate: (*benchCommand).validateFeatures,
+		measure: (*benchCommand).extracted,
+	},
+	{
 		name: "gemm", short: "Measure the product of two square matrices",
 		long: `Measure the product of two square matrices, as a 1×1 convolution: the rate that the largest
 layers can reach.`,
@@ -139,7 +148,8 @@ func newBench(p *program) *cobra.Command {
 
 func newBenchOf(p *program, m benchmark) *cobra.Command {
 	b := &benchCommand{net: bench.Net{Arch: run.NetScenes, Batch: 32, Width: 1}, sizes: []int{1024, 2048}, mib: 256,
-		run: run.DefaultConfig().Run, options: bench.Options{Repeats: 10, Warmup: 2}}
+		features: bench.Transformer{Name: bench.ViTS14, Batch: 16},
+		run:      run.DefaultConfig().Run, options: bench.Options{Repeats: 10, Warmup: 2}}
 	cmd := &cobra.Command{
 		Use: m.name, Short: m.short, Long: m.long,
 		Example: "  nmn bench " + m.name + " " + strings.Join(m.examples, "\n  nmn bench "+m.name+" "),
@@ -227,6 +237,21 @@ func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
 	r.bool(&b.noMIL, "no-mil", "without instances")
 	r.bool(&b.noNMN, "no-nmn", "without noise model")
 	return r
+}
+
+func (b *benchCommand) featureFlags(cmd *cobra.Command) {
+	r := under(cmd, "Network")
+	enum(r, &b.features.Name, "model", "`network`", bench.TransformerNames()...)
+	r.int(&b.features.Batch, "batch", "`pictures` at a time")
+	r.int(&b.features.Size, "size", "height and width of the input in `pixels` (default 224)")
+}
+
+func (b *benchCommand) validateFeatures() error {
+	const most = 1 << 12
+	if f := &b.features; f.Batch < 1 || f.Batch > most || f.Size < 0 || f.Size > most {
+		return fmt.Errorf("bench: --batch is 1 to %d, --size 0 to %d", most, most)
+	}
+	return b.features.Validate()
 }
 
 func (b *benchCommand) gemmFlags(cmd *cobra.Command) {

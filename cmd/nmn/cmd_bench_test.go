@@ -232,6 +232,19 @@ func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
 	}
 }
 
+func TestBenchFeatures_FieldsForMachines(t *testing.T) {
+	f := readJSON(t, must(t, quickBench("features", "--model", "vit-s14", "--batch", "1", "--size", "14")...))
+	positive(t, f, []string{"image_ms", "images_per_s", "peak_memory_mib", "device_memory_mib"})
+	if f["model"] != "vit-s14" || f["size"] != 14. {
+		t.Errorf("measured was %v", f)
+	}
+	for _, args := range [][]string{{"--batch", "0"}, {"--size", "15"}, {"--size", "-14"}, {"--model", "vgg16"}} {
+		if c := call(t, append([]string{"bench", "features"}, args...)...); c.code != exitUsage || c.err == "" {
+			t.Errorf("%v: exit code %d, %q", args, c.code, c.err)
+		}
+	}
+}
+
 func TestBenchStep_OfTheCaptioner(t *testing.T) {
 	f := readJSON(t, must(t, quickBench("step", "--model", "s2vt", "--batch", "3", "--frames", "4", "--width", "0.01",
 		"--classes", "20", "--vocab-size", "50")...))

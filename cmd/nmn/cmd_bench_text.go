@@ -60,6 +60,16 @@ func (b *benchCommand) ops(ctx context.Context, backend kernels.Backend) (told b
 	return benchFigures{f, operationsText(f)}, nil
 }
 
+func (b *benchCommand) extracted(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
+	f, err := bench.Features(backend, b.features, b.options)
+	if err != nil {
+		return told, err
+	}
+	return benchFigures{f, fmt.Sprintf("%s, %d pixels, %d pictures at a time, on %s\n"+
+		"a picture %9.2f ms\n%.1f images/s, peak memory %.0f MiB, %.0f MiB of the device\n",
+		f.Model, f.Size, f.Batch, f.Device, f.ImageMS, f.ImagesPerS, f.PeakMemoryMiB, f.DeviceMiB)}, nil
+}
+
 func (b *benchCommand) gemm(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
 	f, err := bench.Products(backend, b.sizes, b.options)
 	if err != nil {
