@@ -155,6 +155,9 @@ func (pl *plan) cutRows(k *correlation, large bool) {
 	case cells <= cellTarget && image <= slabFloats:
 		pl.images = min(cellTarget/cells, max(1, slabFloats/max(1, image)))
 		pl.images = max(1, min(pl.images, ceilDiv(k.n, ceilDiv(k.n, pl.images))))
+		if cells == 1 {
+			pl.images = min(roundUp(pl.images, pl.rows), k.n) // whole tiles
+		}
 	default:
 		pl.images = 1
 		lines := max(1, min(k.p, cellTarget/k.q, (slabFloats/max(1, line)-k.r)/k.step+1))

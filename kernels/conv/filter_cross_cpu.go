@@ -113,7 +113,7 @@ func (c *CPU) crossLines(f *filterSum, w *crossFilter, s *scratch, dst []float32
 	for j := 0; j < width; j += w.wide {
 		t.B, t.Dst = b[j:], dst[j:]
 		t.Ahead, t.AheadStride = nil, 0
-		if w.dense && next < end {
+		if next < end {
 			w.ahead(f, t, next, k0, column, j/w.wide, width/w.wide)
 		}
 		c.level.Cross(t)
@@ -124,7 +124,10 @@ func (c *CPU) crossLines(f *filterSum, w *crossFilter, s *scratch, dst []float32
 // lines of dy.
 func (w *crossFilter) ahead(f *filterSum, t *simd.Cross, next, k0, column, call, calls int) {
 	each := t.Rows / w.rows // lines of a row for each call
-	ofX := ceilDiv(min(w.strip, f.g.C-column), each*simd.AheadLine)
+	ofX := 0
+	if w.dense {
+		ofX = ceilDiv(min(w.strip, f.g.C-column), each*simd.AheadLine)
+	}
 	ofY := ceilDiv(t.Rows, each*simd.AheadLine)
 	unit := call * (ofX + ofY) / calls
 	if call > 0 && unit == (call-1)*(ofX+ofY)/calls {
@@ -134,7 +137,7 @@ func (w *crossFilter) ahead(f *filterSum, t *simd.Cross, next, k0, column, call,
 		t.Ahead, t.AheadStride = f.x[next*f.g.C+column+unit*each*simd.AheadLine:], f.g.C
 		return
 	}
-	t.Ahead, t.AheadStride = f.dy[next*f.g.K+k0+(unit-ofX)*each*simd.AheadLine:], f.g.K
+	t.Ahead, t.AheadStride = f.dy[next*f.g.Q*f.g.K+k0+(unit-ofX)*each*simd.AheadLine:], f.g.K
 }
 
 // crossJoinBlock adds the parts of some output channels in their order.
