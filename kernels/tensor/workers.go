@@ -11,18 +11,34 @@ import (
 //
 // One operation runs at a time. Run allocates nothing when f is stored once by its caller. It waits for
 // blocks, never for a goroutine to wake up: one that the system is late to run finds the operation closed.
+//
+// To wake a goroutine that sleeps takes the system as long as a small operation. So goroutines that have nothing
+// to do look for a while whether there is more before they go to sleep.
 type Workers struct {
-	threads int
-	wake    []chan struct{}
-	state   atomic.Int64  // goroutines in the operation besides the caller's, and closed
-	done    chan struct{} // gets a value when the last of them leaves an operation that was closed before
-	task    func(worker, block int)
-	next    atomic.Int64
-	blocks  int
+	threads  int
+	helpers  []*helper
+	patience patience      // the caller's
+	state    atomic.Int64  // goroutines in the operation besides the caller's, closed and awaited
+	number   atomic.Int64  // of the operation, counted up
+	done     chan struct{} // gets a value when the last of them leaves an operation that is awaited
+	ended    atomic.Bool
+	task     func(worker, block int)
+	next     atomic.Int64
+	blocks   int
 }
 
-// closed is the bit of Workers.state that lets nobody in.
-const closed = 1 << 32
+// helper is a goroutine besides the caller's.
+type helper struct {
+	asleep   atomic.Bool // or about to be: it must be woken
+	wake     chan struct{}
+	patience patience
+}
+
+// Bits of Workers.state.
+const (
+	closed  = 1 << 32 // lets nobody in
+	awaited = 1 << 33 // the caller sleeps until the last has left
+)
 
 // NewWorkers starts a pool. threads counts the caller's goroutine, which works too; 0 means one
 // for each processor that Go may use.
@@ -31,11 +47,14 @@ func NewWorkers(threads int) *Workers {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	w := &Workers{threads: threads, done: make(chan struct{}, 1)}
+	if threads <= runtime.GOMAXPROCS(0) { // each may have a processor for itself, so that looking delays no other
+		w.patience.limit = mostPatience
+	}
 	w.state.Store(closed)
 	for worker := 1; worker < threads; worker++ {
-		wake := make(chan struct{}, 1)
-		w.wake = append(w.wake, wake)
-		go w.serve(worker, wake)
+		h := &helper{wake: make(chan struct{}, 1), patience: w.patience}
+		w.helpers = append(w.helpers, h)
+		go w.serve(worker, h)
 	}
 	return w
 }
@@ -47,7 +66,7 @@ func (w *Workers) Threads() int { return w.threads }
 // returned. worker is in [0, Threads()) and names scratch memory that no other block uses at the
 // same time. f must not call Run.
 func (w *Workers) Run(blocks int, f func(worker, block int)) {
-	helpers := min(len(w.wake), blocks-1)
+	helpers := min(len(w.helpers), blocks-1)
 	if helpers <= 0 {
 		for block := range blocks {
 			f(0, block)
@@ -57,22 +76,55 @@ func (w *Workers) Run(blocks int, f func(worker, block int)) {
 	w.task, w.blocks = f, blocks
 	w.next.Store(0)
 	w.state.Store(0)
-	for _, wake := range w.wake[:helpers] {
-		select {
-		case wake <- struct{}{}:
-		default: // the call of an earlier operation is still to be heard
-		}
+	w.number.Add(1) // when it is open: who sees the number may enter
+	for _, h := range w.helpers[:helpers] {
+		h.call()
 	}
 	w.work(0)
-	if w.state.Or(closed) > 0 {
-		<-w.done
-	}
+	w.await()
 	w.task = nil
 }
 
-func (w *Workers) serve(worker int, wake chan struct{}) {
-	for range wake {
+// call wakes a goroutine where it sleeps.
+func (h *helper) call() {
+	if h.asleep.Load() {
+		select {
+		case h.wake <- struct{}{}:
+		default: // the call of an earlier operation is still to be heard
+		}
+	}
+}
+
+// await closes the operation and returns when all have left it.
+func (w *Workers) await() {
+	if w.state.Or(closed) == 0 || w.patience.look(func() bool { return w.state.Load() == closed }) {
+		return
+	}
+	if w.state.Or(awaited) != closed {
+		<-w.done
+	}
+	w.patience.slept()
+}
+
+// serve takes part in operations until the pool is closed.
+func (w *Workers) serve(worker int, h *helper) {
+	last := int64(0) // the operation in which this goroutine was, or for which it came too late
+	happened := func() bool { return w.number.Load() != last }
+	for {
+		if !h.patience.look(happened) {
+			h.asleep.Store(true) // before another look: who calls later sees it
+			if !happened() {
+				<-h.wake
+			}
+			h.asleep.Store(false)
+			h.patience.slept()
+		}
+		if w.ended.Load() {
+			return
+		}
+		last = w.number.Load()
 		if w.enter() {
+			last = w.number.Load() // of the operation that waits for leave, perhaps a later one
 			w.work(worker)
 			w.leave()
 		}
@@ -93,7 +145,7 @@ func (w *Workers) enter() bool {
 }
 
 func (w *Workers) leave() {
-	if w.state.Add(-1) == closed {
+	if w.state.Add(-1) == closed|awaited {
 		w.done <- struct{}{}
 	}
 }
@@ -111,8 +163,9 @@ func (w *Workers) work(worker int) {
 // Close ends the goroutines. The pool must be idle; afterwards Run works on the caller's goroutine
 // alone. Closing twice is harmless.
 func (w *Workers) Close() {
-	for _, wake := range w.wake {
-		close(wake)
+	w.ended.Store(true)
+	for _, h := range w.helpers {
+		close(h.wake)
 	}
-	w.wake = nil
+	w.helpers = nil
 }

@@ -1,0 +1,47 @@
+package tensor
+
+import "time"
+
+// patience is how long a goroutine looks for work, or for its end, before it sleeps. What comes soon is looked for
+// next time too; where it is long in coming, as on a machine that is busy with other programs, a processor has
+// better things to do.
+type patience struct {
+	limit time.Duration // 0 for none at all
+	since time.Time     // when it began to look
+}
+
+// Limits of patience. The larger one is more than what a step does between two operations; soon is that and what
+// the system takes to wake a goroutine on an idle machine.
+const (
+	leastPatience = 2 * time.Microsecond
+	mostPatience  = 64 * time.Microsecond
+	soon          = 256 * time.Microsecond
+)
+
+// look waits for something to happen and reports whether it has.
+func (p *patience) look(happened func() bool) bool {
+	if happened() {
+		return true
+	}
+	if p.limit == 0 {
+		return false
+	}
+	p.since = time.Now()
+	for time.Since(p.since) < p.limit {
+		if happened() {
+			return true
+		}
+	}
+	return false
+}
+
+// slept learns from what has happened at last, after a look that was in vain.
+func (p *patience) slept() {
+	switch {
+	case p.limit == 0:
+	case time.Since(p.since) < soon:
+		p.limit = min(2*p.limit, mostPatience)
+	default:
+		p.limit = max(p.limit/2, leastPatience)
+	}
+}
