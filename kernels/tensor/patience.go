@@ -15,7 +15,7 @@ type patience struct {
 const (
 	leastPatience = 2 * time.Microsecond
 	mostPatience  = 64 * time.Microsecond
-	soon          = 256 * time.Microsecond
+	soon          = 100 * time.Microsecond
 )
 
 // look waits for something to happen and reports whether it has.
