@@ -17,6 +17,7 @@ type CPU struct {
 	scratch []scratch // one for each worker
 	packed  []float32 // recurrent weights in panels
 	offsets []int     // where the rows of a step begin
+	keep    int       // logits that are kept for the gradients at most
 
 	// The operation in progress, and its tasks: stored once, so that starting them allocates nothing.
 	layer   layer
@@ -48,7 +49,7 @@ var _ Ops = (*CPU)(nil)
 
 // NewCPU makes the family on the host's device; level comes from simd.Detect or simd.Select.
 func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
-	c := &CPU{workers: dev.Workers, level: level, scratch: make([]scratch, dev.Workers.Threads())}
+	c := &CPU{workers: dev.Workers, level: level, scratch: make([]scratch, dev.Workers.Threads()), keep: keptFloats}
 	c.rows, c.width, _ = level.TileShape()
 	c.tasks.packForward, c.tasks.forward = c.packForwardBlock, c.forwardBlock
 	c.tasks.packBackward, c.tasks.backward, c.tasks.carry = c.packBackwardBlock, c.backwardBlock, c.carryBlock

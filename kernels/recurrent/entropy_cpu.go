@@ -12,9 +12,9 @@ import (
 // Rows without a target are left out of everything.
 //
 // The vocabulary is cut into blocks. The first pass finds the largest logit of each row and the sum of exponentials
-// for each block; the second computes the logits again, turns them into their gradients and takes from these what
-// they give to w, b and h. It runs over groups of neighbouring blocks, each of which adds up a dh of its own; then
-// these are added in their order.
+// for each block; the second turns the logits into their gradients and takes from these what they give to w, b and
+// h. It has the logits of as many blocks as there is memory for from the first, and computes the others again. It
+// runs over groups of neighbouring blocks, each of which adds up a dh of its own; then these are added in their order.
 type entropy struct {
 	Lookup
 	loss, dh, dw, db, h, w, b []float32
@@ -37,6 +37,7 @@ type entropy struct {
 	logNorm []float64 // rows: log of that sum
 	target  []float32 // rows: the logit of the target
 	partial []float32 // groups × lanes × columns: dh of each group
+	kept    []float32 // blocks × words × lanes: logits of the first blocks
 
 	weightRows, lastRows  []int // where words begin in the weights of a block, and in those of the last
 	logitRows, turnedRows []int // where words begin in logits, and rows in turned logits
@@ -48,6 +49,9 @@ const (
 	weightFloats  = 128 << 10
 	entropyGroups = 24
 )
+
+// keptFloats is how many logits are kept for the gradients: 64 MiB of them.
+const keptFloats = 16 << 20
 
 // CrossEntropy implements Ops.
 func (c *CPU) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, scale float32) error {
@@ -123,6 +127,10 @@ func (c *CPU) planEntropy() {
 	e.logNorm, e.target = grow(e.logNorm, rows), grow(e.target, rows)
 	if e.dh != nil {
 		e.partial = grow(e.partial, e.groups*e.lanes*e.columns)
+		block := e.words * e.lanes
+		e.kept = grow(e.kept, min(e.blocks, c.keep/block)*block)
+	} else {
+		e.kept = e.kept[:0]
 	}
 	e.weightRows = c.rowOffsets(e.weightRows, e.words, e.D)
 	e.lastRows = c.rowOffsets(e.lastRows, e.V-(e.blocks-1)*e.words, e.D)
@@ -171,8 +179,17 @@ func (e *entropy) vocabularyBlock(block int) (lo, hi int) {
 	return block * e.words, min((block+1)*e.words, e.V)
 }
 
+// logitsOf is the memory for the logits of a block, and reports whether they are kept there.
+func (e *entropy) logitsOf(s *scratch, block int) (logits []float32, kept bool) {
+	length := e.words * e.lanes
+	if (block+1)*length <= len(e.kept) {
+		return e.kept[block*length:][:length], true
+	}
+	return s.logits[:length], false
+}
+
 // blockLogits computes the logits of words lo to hi, without their biases.
-func (c *CPU) blockLogits(s *scratch, lo, hi int) {
+func (c *CPU) blockLogits(s *scratch, logits []float32, lo, hi int) {
 	e := &c.entropy
 	offsets := e.weightRows
 	if hi-lo < e.words {
@@ -183,7 +200,7 @@ func (c *CPU) blockLogits(s *scratch, lo, hi int) {
 	for lane := 0; lane < e.lanes; lane += c.width {
 		t.Panel = e.byRow[lane*e.D:][:c.width*e.D]
 		for word := 0; word < hi-lo; word += c.rows {
-			t.Rows, t.Offsets, t.Dst = min(c.rows, hi-lo-word), offsets[word:], s.logits[word*e.lanes+lane:]
+			t.Rows, t.Offsets, t.Dst = min(c.rows, hi-lo-word), offsets[word:], logits[word*e.lanes+lane:]
 			c.level.Multiply(t, c.width)
 		}
 	}
@@ -193,21 +210,22 @@ func (c *CPU) blockLogits(s *scratch, lo, hi int) {
 func (c *CPU) lossesBlock(worker, block int) {
 	e, s := &c.entropy, &c.scratch[worker]
 	lo, hi := e.vocabularyBlock(block)
-	c.blockLogits(s, lo, hi)
+	logits, _ := e.logitsOf(s, block)
+	c.blockLogits(s, logits, lo, hi)
 	top, sum := e.tops[block*e.lanes:][:e.lanes], e.sums[block*e.lanes:][:e.lanes]
 	for lane := range top {
 		top[lane] = float32(math.Inf(-1))
 	}
 	clear(sum)
 	for word := lo; word < hi; word++ {
-		c.level.Raise(top, s.logits[(word-lo)*e.lanes:], e.b[word])
+		c.level.Raise(top, logits[(word-lo)*e.lanes:], e.b[word])
 	}
 	for word := lo; word < hi; word++ {
-		c.level.AddExp(sum, s.logits[(word-lo)*e.lanes:], top, e.b[word])
+		c.level.AddExp(sum, logits[(word-lo)*e.lanes:], top, e.b[word])
 	}
 	for r, m := range e.rows {
 		if word := int(e.targets[m]); word >= lo && word < hi {
-			e.target[r] = s.logits[(word-lo)*e.lanes+r] + e.b[word]
+			e.target[r] = logits[(word-lo)*e.lanes+r] + e.b[word]
 		}
 	}
 }
@@ -238,33 +256,36 @@ func (c *CPU) gradientsBlock(worker, group int) {
 	first, end := group*e.blocks/e.groups, (group+1)*e.blocks/e.groups
 	for block := first; block < end; block++ {
 		lo, hi := e.vocabularyBlock(block)
-		c.blockLogits(s, lo, hi)
-		c.logitGradients(s, lo, hi)
-		c.weightGradients(s, lo, hi)
-		c.rowGradients(s, partial, lo, hi, block > first)
+		logits, kept := e.logitsOf(s, block)
+		if !kept {
+			c.blockLogits(s, logits, lo, hi)
+		}
+		c.logitGradients(logits, lo, hi)
+		c.weightGradients(s, logits, lo, hi)
+		c.rowGradients(s, logits, partial, lo, hi, block > first)
 	}
 }
 
 // logitGradients turns the logits of words lo to hi into their gradients. That of a target is taken from its
 // own logit: where the probability is near 1, subtracting 1 from it would leave few digits.
-func (c *CPU) logitGradients(s *scratch, lo, hi int) {
+func (c *CPU) logitGradients(logits []float32, lo, hi int) {
 	e := &c.entropy
 	for word := lo; word < hi; word++ {
-		c.level.ScaledExp(s.logits[(word-lo)*e.lanes:][:e.lanes], e.top, e.factor, e.b[word])
+		c.level.ScaledExp(logits[(word-lo)*e.lanes:][:e.lanes], e.top, e.factor, e.b[word])
 	}
 	for r, m := range e.rows {
 		if word := int(e.targets[m]); word >= lo && word < hi {
-			s.logits[(word-lo)*e.lanes+r] = e.scale * float32(math.Expm1(float64(e.target[r]-e.top[r])-e.logNorm[r]))
+			logits[(word-lo)*e.lanes+r] = e.scale * float32(math.Expm1(float64(e.target[r]-e.top[r])-e.logNorm[r]))
 		}
 	}
 }
 
 // weightGradients computes dw and db of words lo to hi.
-func (c *CPU) weightGradients(s *scratch, lo, hi int) {
+func (c *CPU) weightGradients(s *scratch, logits []float32, lo, hi int) {
 	e := &c.entropy
 	rows := len(e.rows)
 	t := &s.tile
-	*t = simd.Tile{A: s.logits, Taps: 1, Depth: rows}
+	*t = simd.Tile{A: logits, Taps: 1, Depth: rows}
 	for column := 0; column < e.columns; column += c.width {
 		t.Panel = e.byWord[column*rows:][:c.width*rows]
 		for word := lo; word < hi; word += c.rows {
@@ -297,10 +318,10 @@ func (c *CPU) storeEdge(s *scratch, word, column, rows int) {
 
 // rowGradients adds what words lo to hi give to the dh of a group, or begins it. Tiles read rows along their
 // words: the block is turned first.
-func (c *CPU) rowGradients(s *scratch, partial []float32, lo, hi int, load bool) {
+func (c *CPU) rowGradients(s *scratch, logits, partial []float32, lo, hi int, load bool) {
 	e := &c.entropy
 	rows, words := len(e.rows), hi-lo
-	c.level.Transpose(s.turned, e.words, s.logits, e.lanes, words, rows)
+	c.level.Transpose(s.turned, e.words, logits, e.lanes, words, rows)
 	t := &s.tile
 	*t = simd.Tile{A: s.turned, Taps: 1, Depth: words, Panel: s.strip[:words*c.width], DstStride: e.columns, Load: load}
 	for column := 0; column < e.D; column += c.width {
