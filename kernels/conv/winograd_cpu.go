@@ -12,9 +12,9 @@ import "nmn/kernels/simd"
 // The transforms are those of package simd.
 //
 // What a task needs stays in the cache of its core. Where the input has few channels, a task is a run of
-// tiles: it transforms their windows for itself and takes the filters from all. Where it has many, a task
-// is a group of output channels: it transforms their filters for itself, and takes the windows of all
-// tiles of a block from the cache that the cores share; blocks follow each other.
+// tiles: it transforms their windows for itself and takes the filters from all. Where it has many, or the whole
+// output is a run, a task is a group of output channels: it transforms their filters for itself, and takes the
+// windows of all tiles of a block from the cache that the cores share; blocks follow each other.
 type winograd struct {
 	grid       tileGrid
 	level      simd.Level // whose matrix product is used
@@ -61,6 +61,7 @@ const (
 	ownFloats      = 96 << 10 // transformed windows of a run, where a task is one
 	windowFloats   = 2 << 20  // transformed windows of a block
 	tileRun        = 48       // tiles in a run at most
+	fewRuns        = 8        // runs below which they are made equal, for threads to have equal shares
 	channelGroup   = 64       // output channels in a group at most
 	inputRun       = 4        // tiles whose windows are transformed by a task of their own
 	filterChannels = 16       // input channels whose filters are transformed at a time
@@ -95,11 +96,12 @@ func worthWinograd(direct, tiles, depth, width, pair int) bool {
 func never(int, int, int, int, int) bool { return false }
 
 func (c *CPU) planWinograd(k *correlation) winograd {
-	w := winograd{grid: newTileGrid(k.n, k.p, k.q), level: c.winogradLevel(k.width), ownWindows: k.depth <= ownChannels}
+	w := winograd{grid: newTileGrid(k.n, k.p, k.q), level: c.winogradLevel(k.width)}
+	w.ownWindows = k.depth <= ownChannels && w.grid.tiles > tileRun
 	w.rows, w.wide = w.level.BatchShape()
 	run, group := tileRun, max(w.wide, simd.WinogradLanes)
 	if w.ownWindows {
-		run, group = min(run, ownFloats/(points*k.depth)), channelGroup
+		run, group = equalRuns(w.grid.tiles, roundUp(min(run, ownFloats/(points*k.depth)), w.rows)), channelGroup
 	}
 	w.run, w.group = roundUp(min(run, w.grid.tiles), w.rows), min(k.width, group)
 	w.block = w.run
@@ -112,6 +114,16 @@ func (c *CPU) planWinograd(k *correlation) winograd {
 	w.filterStride = k.depth*w.wide + pointPad
 	w.productStride = w.run*w.group + pointPad
 	return w
+}
+
+// equalRuns shortens runs where there are few of them, so that all have about the same number of tiles and their
+// number is a multiple of 4.
+func equalRuns(tiles, run int) int {
+	runs := ceilDiv(tiles, run)
+	if runs >= fewRuns {
+		return run
+	}
+	return ceilDiv(tiles, roundUp(runs, 4))
 }
 
 func roundUp(n, multiple int) int { return ceilDiv(n, multiple) * multiple }
