@@ -20,9 +20,8 @@ var layers = [][]string{
 	{"recipe"},
 	{"run"},
 	{"experiment"},
-	{"cmd", "examples", "bench", "python"},
 	{"reproduce"},
-	{"cmd", "examples", "bench"},
+	{"cmd", "examples", "bench", "python"},
 }
 
 // free are the folders whose packages may import anything; their rows say so instead of listing it.
