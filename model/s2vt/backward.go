@@ -43,6 +43,7 @@ func (n *Net) Place(b *Batch, o StepOptions) (Work, error) {
 	if err := n.check(b); err != nil {
 		return Work{}, err
 	}
+	b = n.arranged(b)
 	p, err := n.planFor(b)
 	if err != nil {
 		return Work{}, err
@@ -56,6 +57,7 @@ func (n *Net) Place(b *Batch, o StepOptions) (Work, error) {
 			return Work{}, wrapped(err)
 		}
 	}
+	n.forget()
 	n.done = o.Done
 	return Work{p, n.memory.norm, p.ragged, cmp.Or(o.Captions, p.clips)}, p.upload(n.backend)
 }
@@ -178,11 +180,20 @@ func (n *Net) backward(p *plan) error {
 // backwardLSTM turns the gates of a layer into their gradients, from dh of its states, and computes those of
 // its own parameters.
 func (n *Net) backwardLSTM(p *plan, l *layer, own lstm) error {
-	if err := n.backend.LSTMGrad(l.gates, p.dh, l.c, own.wh.W, nil, nil, nil, nil); err != nil {
+	dcLast, err := n.backwardTail(p, l, own)
+	if err != nil {
+		return err
+	}
+	if err := n.backend.LSTMGrad(l.gates, p.dh, l.c, own.wh.W, nil, dcLast, nil, nil); err != nil {
 		return err
 	}
 	if err := n.backend.ConvGradFilter(own.wh.filterG, l.hEarlier, l.gatesLater, conv.Params{}); err != nil {
 		return err
+	}
+	if t := l.tail; t != nil {
+		if err := n.backend.ConvGradFilter(own.wh.filterG, t.hEarlier, t.gatesLater, conv.Params{Accumulate: true}); err != nil {
+			return err
+		}
 	}
 	return n.backend.ConvGradBias(own.b.G, l.gatesRows, conv.Params{})
 }

@@ -98,10 +98,11 @@ func (n *Net) layFrames(dst []float32, missing []int32, clips [][]float32) (ragg
 // Of each word to be said: target is the word and at its step and caption; both are -1 in the rows that round
 // their number up.
 func (p *plan) layWords(b *Batch) {
-	count, m := len(b.Captions), 0
+	m := 0
 	for l := range p.steps {
-		for i, words := range b.Captions {
-			place := l*count + i
+		clips, first := p.living(l)
+		for i, words := range b.Captions[:clips] {
+			place := first + i
 			p.host.previous[place], p.host.row[place] = -1, -1
 			if l > len(words) {
 				continue
@@ -132,7 +133,11 @@ func (p *plan) layKeys(b *Batch, features int) {
 			p.host.frameKeys[t*count+i] = key(sample, t-late, 0)
 		}
 		for l := range p.steps {
-			place := l*count + i
+			clips, first := p.living(l)
+			if i >= clips {
+				break
+			}
+			place := first + i
 			p.host.wordKeys[place] = key(sample, l, 1)
 			if m := p.host.row[place]; m >= 0 {
 				p.host.rowKeys[m] = key(sample, l, 2)

@@ -23,7 +23,7 @@ func (n *Net) forward(p *plan) error {
 		return err
 	}
 	u := &p.upper
-	if err := n.backend.LSTM(u.h, u.c, u.gates, n.p.lstm2.wh.W, nil, nil); err != nil {
+	if err := n.runLSTM(u, n.p.lstm2); err != nil {
 		return err
 	}
 	if err := n.backend.Embed(p.outputs, u.hWords, p.at); err != nil { // leaves out what says no word
@@ -53,8 +53,7 @@ func (n *Net) runLower(p *plan) error {
 	if err := n.lowerGates(p); err != nil {
 		return err
 	}
-	l := &p.lower
-	return n.backend.LSTM(l.h, l.c, l.gates, n.p.lstm1.wh.W, nil, nil)
+	return n.runLSTM(&p.lower, n.p.lstm1)
 }
 
 // lowerGates computes what LSTM 1 gets from below: while words are said that is the bias alone.

@@ -32,6 +32,11 @@ type Net struct {
 	memory   memory
 	plans    map[planKey]*plan
 
+	// How a batch is arranged, where its rows are packed: see tail.
+	wide           bool // rows are never left out
+	lengths, order []int
+	arrangement    Batch
+
 	done    func(layer int) error // of the batch that has been placed
 	normOut *dense.Dense          // one number of the host
 }
@@ -43,6 +48,7 @@ func New(c Config, backend kernels.Backend) (*Net, error) {
 	}
 	n := &Net{config: c, backend: backend, plans: map[planKey]*plan{},
 		normOut: tensor.HostArray(tensor.Float32, make([]float32, 1)), weights: tensor.NewArena(backend), grads: tensor.NewArena(backend), buffers: tensor.NewArena(backend)}
+	_, n.wide = backend.(kernels.Capturer)
 	err := n.build()
 	if err == nil {
 		err = n.buildConstants()

@@ -12,7 +12,7 @@ import (
 // the next one is laid out.
 //
 // Rows of a step and a clip are in the order of steps, so that a phase is a run of rows: T·N rows of frames,
-// then L·N rows of words.
+// then L·N rows of words, or fewer where the batch has a tail.
 type plan struct {
 	planKey
 
@@ -30,6 +30,7 @@ type plan struct {
 	dhFrames     *tensor.Tensor // T of its steps
 	dhWords      *tensor.Tensor // L·N×H, its other rows
 	dhRows       *tensor.Tensor // all of it as (T+L)·N×1×1×H
+	tail         *planTail      // nil where the batch has none
 
 	outputs, doutputs *tensor.Tensor // M×H: states that say a word
 	results, losses   *tensor.Tensor // 4+M: norm of the gradients, and behind a gap the losses; M, these
@@ -47,7 +48,10 @@ type plan struct {
 }
 
 // planKey is a shape of batch: T frames, L words at most, N clips, M words in all, rounded up.
-type planKey struct{ frames, steps, clips, words int }
+type planKey struct {
+	frames, steps, clips, words int
+	tail                        tail
+}
 
 // layer are the buffers of an LSTM over all steps, and views of them.
 type layer struct {
@@ -58,6 +62,7 @@ type layer struct {
 	framesFlat, wordsFlat              *tensor.Tensor // T·N×4H, L·N×4H
 	hRows, hEarlier                    *tensor.Tensor // all rows of ×1×1×H, and all but those of the last step
 	hWords                             *tensor.Tensor // L·N×H
+	tail                               *layerTail     // nil where the batch has none; gates, h and c end before it
 }
 
 // host is what a batch is laid out in before it is uploaded: views of memory that all plans share.
@@ -92,7 +97,7 @@ func (n *Net) planFor(b *Batch) (*plan, error) {
 	for _, words := range b.Captions {
 		key.steps = max(key.steps, len(words)+1)
 	}
-	key.words = roundedWords(b.Words(), key.steps, key.clips)
+	key.words, key.tail = roundedWords(b.Words(), key.steps, key.clips), n.tailOf(b, key.frames)
 	return n.planOf(key)
 }
 
@@ -117,7 +122,7 @@ func (n *Net) planOf(key planKey) (*plan, error) {
 
 // hold makes room for a shape of batch.
 func (n *Net) hold(key planKey) error {
-	has, need := n.capacity, capacity{key.frames * key.clips, key.steps * key.clips, key.words}
+	has, need := n.capacity, capacity{key.frames * key.clips, key.places(), key.words}
 	if need.frames <= has.frames && need.words <= has.words && need.outputs <= has.outputs {
 		return nil
 	}

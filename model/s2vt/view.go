@@ -12,7 +12,7 @@ type viewer struct{ param.Views }
 
 func (n *Net) view(k planKey) (*plan, error) {
 	m, c, v := &n.memory, n.config, &viewer{}
-	f, w := k.frames*k.clips, k.steps*k.clips
+	f, w := k.frames*k.clips, k.places()
 	gates := 4 * c.Hidden
 	p := &plan{
 		planKey:   k,
@@ -29,12 +29,15 @@ func (n *Net) view(k planKey) (*plan, error) {
 		doutputs:  v.Start(m.doutputs, k.words, c.Hidden),
 		results:   v.Start(m.results, ahead+k.words),
 		still:     v.Start(m.still, w),
-		dh:        v.Start(m.dh, k.frames+k.steps, k.clips, c.Hidden),
+		dh:        v.Start(m.dh, k.frames+k.head(), k.clips, c.Hidden),
 		dhRows:    v.Start(m.dh, f+w, 1, 1, c.Hidden),
 	}
 	p.lower, p.upper = v.layer(m.lower, k, c.Hidden), v.layer(m.upper, k, c.Hidden)
 	p.dhFrames, p.dhWords = v.Rows(p.dh, 0, k.frames), v.Shaped(v.Rows(p.dhRows, f, f+w), w, c.Hidden)
 	p.losses = v.Rows(p.results, ahead, ahead+k.words)
+	if k.tail.steps > 0 {
+		p.viewTail(m, v, (k.frames+k.head())*k.clips, c.Hidden)
+	}
 	p.viewInts(m, v)
 	if v.Err != nil {
 		return nil, v.Err
@@ -47,7 +50,8 @@ func (n *Net) view(k planKey) (*plan, error) {
 
 // layer views the buffers of an LSTM.
 func (v *viewer) layer(m [3]*tensor.Tensor, k planKey, hidden int) layer {
-	steps, f, w := k.frames+k.steps, k.frames*k.clips, k.steps*k.clips
+	steps, f, w := k.frames+k.head(), k.frames*k.clips, k.places()
+	end := steps * k.clips
 	l := layer{
 		gates:     v.Start(m[0], steps, k.clips, 4*hidden),
 		h:         v.Start(m[1], steps, k.clips, hidden),
@@ -56,15 +60,18 @@ func (v *viewer) layer(m [3]*tensor.Tensor, k planKey, hidden int) layer {
 		hRows:     v.Start(m[1], f+w, 1, 1, hidden),
 	}
 	l.gatesFrames, l.gatesWords = v.Rows(l.gatesRows, 0, f), v.Rows(l.gatesRows, f, f+w)
-	l.gatesLater, l.hEarlier = v.Rows(l.gatesRows, k.clips, f+w), v.Rows(l.hRows, 0, f+w-k.clips)
+	l.gatesLater, l.hEarlier = v.Rows(l.gatesRows, k.clips, end+k.tail.clips), v.Rows(l.hRows, 0, end-k.clips+k.tail.clips)
 	l.framesFlat = v.Shaped(l.gatesFrames, f, 4*hidden)
+	if k.tail.steps > 0 {
+		v.viewTail(m[2], &l, k, end, hidden)
+	}
 	l.wordsFlat, l.hWords = v.Shaped(l.gatesWords, w, 4*hidden), v.Shaped(v.Rows(l.hRows, f, f+w), w, hidden)
 	return l
 }
 
 // viewInts cuts the integers of a batch out of one buffer, which is uploaded as a whole.
 func (p *plan) viewInts(m *memory, v *viewer) {
-	f, w, at := p.frames*p.clips, p.steps*p.clips, 0
+	f, w, at := p.frames*p.clips, p.places(), 0
 	h := &p.host
 	for _, x := range []struct {
 		device **tensor.Tensor

@@ -127,8 +127,9 @@ func (n Captioner) figures(backend kernels.Backend, clips *randomClips, o Option
 }
 
 // captionFLOP counts multiplications and additions of a step, the products with the weights alone: each is
-// made once forward and, but for the first layer's, twice back. Steps behind the end of a caption count, as
-// they are computed; logits are of the words that are said.
+// made once forward and, but for the first layer's, twice back. Steps behind the end of a caption count, though the
+// host leaves most of them out, so that rates compare with those of padded sequences; logits are of the words that are
+// said.
 func captionFLOP(c s2vt.Config, captions, longest, said int) float64 {
 	n, frames, spoken := float64(captions), float64(c.Frames), float64(longest)
 	e, d, h := float64(c.Embedding), float64(c.Words), float64(c.Hidden)
