@@ -58,6 +58,7 @@ const (
 	cellTarget    = 384      // output cells in a block
 	blockTarget   = 32       // blocks of an operation at least, for the pool to share
 	sweepTiles    = 4        // tiles of cells that go through all panels together, where these are private
+	askTaps       = 8        // taps that a long one counts as, for the rows that a tile asks for with each
 	privateFilter = 4 << 20  // filters from this size on are not packed as a whole
 )
 
@@ -271,6 +272,9 @@ func (c *CPU) correlateChunk(k *correlation, s *scratch, b *block, lo, hi, tap, 
 				A:    b.base[min(tap*b.lineStride+at, len(b.base)):],
 				Taps: taps, Depth: depth, TapStride: b.lineStride,
 				Panel: packed, Load: from > 0 || k.load || k.shortcut != nil,
+			}
+			if taps == 1 && depth%askTaps == 0 { // the same products in the same order, with more rows asked for
+				s.tile.Taps, s.tile.Depth, s.tile.TapStride = askTaps, depth/askTaps, depth/askTaps
 			}
 			c.correlateCells(k, s, b, panel, cell, min(cell+sweep, b.cells), panel == lo, from == 0, last)
 		}

@@ -51,11 +51,11 @@ func multiplyAVX512(t *Tile, flags int) {
 	offsets := unsafe.SliceData(t.Offsets)
 	switch {
 	case t.Rows > 8:
-		tile12x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
+		tile12x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()), 0, 0, 0)
 	case t.Rows > 4:
-		tile8x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
+		tile8x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()), 0, 0, 0)
 	default:
-		tile4x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
+		tile4x32AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()), 0, 0, 0)
 	}
 }
 
@@ -63,11 +63,11 @@ func multiplyNarrowAVX512(t *Tile, flags int) {
 	offsets := unsafe.SliceData(t.Offsets)
 	switch {
 	case t.Rows > 8:
-		tile12x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
+		tile12x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()), 0, 0, 0)
 	case t.Rows > 4:
-		tile8x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
+		tile8x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()), 0, 0, 0)
 	default:
-		tile4x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
+		tile4x16AVX512(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()), 0, 0, 0)
 	}
 }
 
@@ -75,13 +75,13 @@ func multiplyAVX2(t *Tile, width, flags int) {
 	offsets := unsafe.SliceData(t.Offsets)
 	switch {
 	case t.Rows > 3 && width == 16:
-		tile6x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
+		tile6x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()), 0, 0, 0)
 	case t.Rows > 3:
-		tile6x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
+		tile6x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()), 0, 0, 0)
 	case width == 16:
-		tile3x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
+		tile3x16AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()), 0, 0, 0)
 	default:
-		tile3x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()))
+		tile3x8AVX2(at(t.A), offsets, at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows, at(t.Bias), at(t.Mask), flags, at(t.begin()), t.Next, at(t.ahead()), 0, 0, 0)
 	}
 }
 

@@ -22,9 +22,9 @@ DATA lanes<>+56(SB)/4, $0x00000000
 DATA lanes<>+60(SB)/4, $0x00000000
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
-// func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-128
+TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-152
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -76,61 +76,34 @@ TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-128
 
 begun:
 	// Lines of the next tile
-	MOVQ       next+112(FP), AX
-	SHLQ       $0x02, AX
-	MOVQ       dstStride+64(FP), CX
-	SHLQ       $0x02, CX
-	TESTQ      AX, AX
-	JE         asked
-	MOVQ       dst+56(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	MOVQ       flags+96(FP), DX
-	TESTQ      $0x00000001, DX
-	JE         begins
-	MOVQ       from+104(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextDst+128(FP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextMask+144(FP)
 
 begins:
-	CMPQ       mask+88(FP), $0x00
-	JE         asked
-	MOVQ       mask+88(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextFrom+136(FP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
 
 asked:
 	// Row pointers: a + 4*(offset + depth)
@@ -158,6 +131,36 @@ asked:
 	MOVQ ahead+120(FP), R10
 
 tap:
+	MOVQ       nextDst+128(FP), R9
+	TESTQ      R9, R9
+	JE         nextDst_asked
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	MOVQ       R9, nextDst+128(FP)
+
+nextDst_asked:
+	MOVQ       nextFrom+136(FP), R9
+	TESTQ      R9, R9
+	JE         nextFrom_asked
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	MOVQ       R9, nextFrom+136(FP)
+
+nextFrom_asked:
+	MOVQ       nextMask+144(FP), R9
+	TESTQ      R9, R9
+	JE         nextMask_asked
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	MOVQ       R9, nextMask+144(FP)
+
+nextMask_asked:
 	MOVQ depth+32(FP), R9
 	NEGQ R9
 
@@ -339,9 +342,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-128
+TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-152
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -381,61 +384,34 @@ TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-128
 
 begun:
 	// Lines of the next tile
-	MOVQ       next+112(FP), AX
-	SHLQ       $0x02, AX
-	MOVQ       dstStride+64(FP), CX
-	SHLQ       $0x02, CX
-	TESTQ      AX, AX
-	JE         asked
-	MOVQ       dst+56(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	MOVQ       flags+96(FP), DX
-	TESTQ      $0x00000001, DX
-	JE         begins
-	MOVQ       from+104(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextDst+128(FP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextMask+144(FP)
 
 begins:
-	CMPQ       mask+88(FP), $0x00
-	JE         asked
-	MOVQ       mask+88(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextFrom+136(FP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
 
 asked:
 	// Row pointers: a + 4*(offset + depth)
@@ -463,6 +439,36 @@ asked:
 	MOVQ ahead+120(FP), R10
 
 tap:
+	MOVQ       nextDst+128(FP), R9
+	TESTQ      R9, R9
+	JE         nextDst_asked
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	MOVQ       R9, nextDst+128(FP)
+
+nextDst_asked:
+	MOVQ       nextFrom+136(FP), R9
+	TESTQ      R9, R9
+	JE         nextFrom_asked
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	MOVQ       R9, nextFrom+136(FP)
+
+nextFrom_asked:
+	MOVQ       nextMask+144(FP), R9
+	TESTQ      R9, R9
+	JE         nextMask_asked
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	PREFETCHT0 (R9)
+	ADDQ       next+112(FP), R9
+	MOVQ       R9, nextMask+144(FP)
+
+nextMask_asked:
 	MOVQ depth+32(FP), R9
 	NEGQ R9
 
@@ -600,9 +606,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-128
+TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-152
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -633,43 +639,34 @@ TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-128
 
 begun:
 	// Lines of the next tile
-	MOVQ       next+112(FP), AX
-	SHLQ       $0x02, AX
-	MOVQ       dstStride+64(FP), CX
-	SHLQ       $0x02, CX
-	TESTQ      AX, AX
-	JE         asked
-	MOVQ       dst+56(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	MOVQ       flags+96(FP), DX
-	TESTQ      $0x00000001, DX
-	JE         begins
-	MOVQ       from+104(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextDst+128(FP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextMask+144(FP)
 
 begins:
-	CMPQ       mask+88(FP), $0x00
-	JE         asked
-	MOVQ       mask+88(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextFrom+136(FP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
 
 asked:
 	// Row pointers: a + 4*(offset + depth)
@@ -691,6 +688,36 @@ asked:
 	MOVQ ahead+120(FP), DI
 
 tap:
+	MOVQ       nextDst+128(FP), SI
+	TESTQ      SI, SI
+	JE         nextDst_asked
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	MOVQ       SI, nextDst+128(FP)
+
+nextDst_asked:
+	MOVQ       nextFrom+136(FP), SI
+	TESTQ      SI, SI
+	JE         nextFrom_asked
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	MOVQ       SI, nextFrom+136(FP)
+
+nextFrom_asked:
+	MOVQ       nextMask+144(FP), SI
+	TESTQ      SI, SI
+	JE         nextMask_asked
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	MOVQ       SI, nextMask+144(FP)
+
+nextMask_asked:
 	MOVQ depth+32(FP), SI
 	NEGQ SI
 
@@ -806,9 +833,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-128
+TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-152
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -833,43 +860,34 @@ TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-128
 
 begun:
 	// Lines of the next tile
-	MOVQ       next+112(FP), AX
-	SHLQ       $0x02, AX
-	MOVQ       dstStride+64(FP), CX
-	SHLQ       $0x02, CX
-	TESTQ      AX, AX
-	JE         asked
-	MOVQ       dst+56(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	MOVQ       flags+96(FP), DX
-	TESTQ      $0x00000001, DX
-	JE         begins
-	MOVQ       from+104(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextDst+128(FP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextMask+144(FP)
 
 begins:
-	CMPQ       mask+88(FP), $0x00
-	JE         asked
-	MOVQ       mask+88(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextFrom+136(FP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
 
 asked:
 	// Row pointers: a + 4*(offset + depth)
@@ -891,6 +909,36 @@ asked:
 	MOVQ ahead+120(FP), DI
 
 tap:
+	MOVQ       nextDst+128(FP), SI
+	TESTQ      SI, SI
+	JE         nextDst_asked
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	MOVQ       SI, nextDst+128(FP)
+
+nextDst_asked:
+	MOVQ       nextFrom+136(FP), SI
+	TESTQ      SI, SI
+	JE         nextFrom_asked
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	MOVQ       SI, nextFrom+136(FP)
+
+nextFrom_asked:
+	MOVQ       nextMask+144(FP), SI
+	TESTQ      SI, SI
+	JE         nextMask_asked
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	PREFETCHT0 (SI)
+	ADDQ       next+112(FP), SI
+	MOVQ       SI, nextMask+144(FP)
+
+nextMask_asked:
 	MOVQ depth+32(FP), SI
 	NEGQ SI
 
@@ -8558,9 +8606,9 @@ group:
 	VZEROUPPER
 	RET
 
-// func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile12x32AVX512(SB), NOSPLIT, $8-128
+TEXT ·tile12x32AVX512(SB), NOSPLIT, $8-152
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -8654,133 +8702,34 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $8-128
 
 begun:
 	// Lines of the next tile
-	MOVQ       next+112(FP), AX
-	SHLQ       $0x02, AX
-	MOVQ       dstStride+64(FP), CX
-	SHLQ       $0x02, CX
-	TESTQ      AX, AX
-	JE         asked
-	MOVQ       dst+56(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	MOVQ       flags+96(FP), DX
-	TESTQ      $0x00000001, DX
-	JE         begins
-	MOVQ       from+104(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextDst+128(FP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextMask+144(FP)
 
 begins:
-	CMPQ       mask+88(FP), $0x00
-	JE         asked
-	MOVQ       mask+88(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextFrom+136(FP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
 
 asked:
 	// Row pointers: a + 4*(offset + depth)
@@ -8820,6 +8769,42 @@ asked:
 	MOVQ ahead+120(FP), BP
 
 tap:
+	MOVQ       nextDst+128(FP), R15
+	TESTQ      R15, R15
+	JE         nextDst_asked
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, nextDst+128(FP)
+
+nextDst_asked:
+	MOVQ       nextFrom+136(FP), R15
+	TESTQ      R15, R15
+	JE         nextFrom_asked
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, nextFrom+136(FP)
+
+nextFrom_asked:
+	MOVQ       nextMask+144(FP), R15
+	TESTQ      R15, R15
+	JE         nextMask_asked
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 64(R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, nextMask+144(FP)
+
+nextMask_asked:
 	MOVQ depth+32(FP), R15
 	NEGQ R15
 
@@ -9133,9 +9118,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile12x16AVX512(SB), NOSPLIT, $8-128
+TEXT ·tile12x16AVX512(SB), NOSPLIT, $8-152
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -9205,97 +9190,34 @@ TEXT ·tile12x16AVX512(SB), NOSPLIT, $8-128
 
 begun:
 	// Lines of the next tile
-	MOVQ       next+112(FP), AX
-	SHLQ       $0x02, AX
-	MOVQ       dstStride+64(FP), CX
-	SHLQ       $0x02, CX
-	TESTQ      AX, AX
-	JE         asked
-	MOVQ       dst+56(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	MOVQ       flags+96(FP), DX
-	TESTQ      $0x00000001, DX
-	JE         begins
-	MOVQ       from+104(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextDst+128(FP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextMask+144(FP)
 
 begins:
-	CMPQ       mask+88(FP), $0x00
-	JE         asked
-	MOVQ       mask+88(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextFrom+136(FP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
 
 asked:
 	// Row pointers: a + 4*(offset + depth)
@@ -9335,6 +9257,36 @@ asked:
 	MOVQ ahead+120(FP), BP
 
 tap:
+	MOVQ       nextDst+128(FP), R15
+	TESTQ      R15, R15
+	JE         nextDst_asked
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, nextDst+128(FP)
+
+nextDst_asked:
+	MOVQ       nextFrom+136(FP), R15
+	TESTQ      R15, R15
+	JE         nextFrom_asked
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, nextFrom+136(FP)
+
+nextFrom_asked:
+	MOVQ       nextMask+144(FP), R15
+	TESTQ      R15, R15
+	JE         nextMask_asked
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	PREFETCHT0 (R15)
+	ADDQ       next+112(FP), R15
+	MOVQ       R15, nextMask+144(FP)
+
+nextMask_asked:
 	MOVQ depth+32(FP), R15
 	NEGQ R15
 
@@ -9562,9 +9514,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-128
+TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-152
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -9630,97 +9582,34 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-128
 
 begun:
 	// Lines of the next tile
-	MOVQ       next+112(FP), AX
-	SHLQ       $0x02, AX
-	MOVQ       dstStride+64(FP), CX
-	SHLQ       $0x02, CX
-	TESTQ      AX, AX
-	JE         asked
-	MOVQ       dst+56(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	MOVQ       flags+96(FP), DX
-	TESTQ      $0x00000001, DX
-	JE         begins
-	MOVQ       from+104(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextDst+128(FP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextMask+144(FP)
 
 begins:
-	CMPQ       mask+88(FP), $0x00
-	JE         asked
-	MOVQ       mask+88(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextFrom+136(FP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
 
 asked:
 	// Row pointers: a + 4*(offset + depth)
@@ -9752,6 +9641,42 @@ asked:
 	MOVQ ahead+120(FP), R12
 
 tap:
+	MOVQ       nextDst+128(FP), R11
+	TESTQ      R11, R11
+	JE         nextDst_asked
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, nextDst+128(FP)
+
+nextDst_asked:
+	MOVQ       nextFrom+136(FP), R11
+	TESTQ      R11, R11
+	JE         nextFrom_asked
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, nextFrom+136(FP)
+
+nextFrom_asked:
+	MOVQ       nextMask+144(FP), R11
+	TESTQ      R11, R11
+	JE         nextMask_asked
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, nextMask+144(FP)
+
+nextMask_asked:
 	MOVQ depth+32(FP), R11
 	NEGQ R11
 
@@ -9977,9 +9902,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-128
+TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-152
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -10029,73 +9954,34 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-128
 
 begun:
 	// Lines of the next tile
-	MOVQ       next+112(FP), AX
-	SHLQ       $0x02, AX
-	MOVQ       dstStride+64(FP), CX
-	SHLQ       $0x02, CX
-	TESTQ      AX, AX
-	JE         asked
-	MOVQ       dst+56(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	MOVQ       flags+96(FP), DX
-	TESTQ      $0x00000001, DX
-	JE         begins
-	MOVQ       from+104(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextDst+128(FP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextMask+144(FP)
 
 begins:
-	CMPQ       mask+88(FP), $0x00
-	JE         asked
-	MOVQ       mask+88(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextFrom+136(FP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
 
 asked:
 	// Row pointers: a + 4*(offset + depth)
@@ -10127,6 +10013,36 @@ asked:
 	MOVQ ahead+120(FP), R12
 
 tap:
+	MOVQ       nextDst+128(FP), R11
+	TESTQ      R11, R11
+	JE         nextDst_asked
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, nextDst+128(FP)
+
+nextDst_asked:
+	MOVQ       nextFrom+136(FP), R11
+	TESTQ      R11, R11
+	JE         nextFrom_asked
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, nextFrom+136(FP)
+
+nextFrom_asked:
+	MOVQ       nextMask+144(FP), R11
+	TESTQ      R11, R11
+	JE         nextMask_asked
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	PREFETCHT0 (R11)
+	ADDQ       next+112(FP), R11
+	MOVQ       R11, nextMask+144(FP)
+
+nextMask_asked:
 	MOVQ depth+32(FP), R11
 	NEGQ R11
 
@@ -10294,9 +10210,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-128
+TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-152
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -10334,61 +10250,34 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-128
 
 begun:
 	// Lines of the next tile
-	MOVQ       next+112(FP), AX
-	SHLQ       $0x02, AX
-	MOVQ       dstStride+64(FP), CX
-	SHLQ       $0x02, CX
-	TESTQ      AX, AX
-	JE         asked
-	MOVQ       dst+56(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	MOVQ       flags+96(FP), DX
-	TESTQ      $0x00000001, DX
-	JE         begins
-	MOVQ       from+104(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextDst+128(FP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextMask+144(FP)
 
 begins:
-	CMPQ       mask+88(FP), $0x00
-	JE         asked
-	MOVQ       mask+88(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
-	ADDQ       CX, DX
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextFrom+136(FP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
 
 asked:
 	// Row pointers: a + 4*(offset + depth)
@@ -10412,6 +10301,42 @@ asked:
 	MOVQ ahead+120(FP), R8
 
 tap:
+	MOVQ       nextDst+128(FP), DI
+	TESTQ      DI, DI
+	JE         nextDst_asked
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, nextDst+128(FP)
+
+nextDst_asked:
+	MOVQ       nextFrom+136(FP), DI
+	TESTQ      DI, DI
+	JE         nextFrom_asked
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, nextFrom+136(FP)
+
+nextFrom_asked:
+	MOVQ       nextMask+144(FP), DI
+	TESTQ      DI, DI
+	JE         nextMask_asked
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, nextMask+144(FP)
+
+nextMask_asked:
 	MOVQ depth+32(FP), DI
 	NEGQ DI
 
@@ -10549,9 +10474,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
+// func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-128
+TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-152
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -10581,49 +10506,34 @@ TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-128
 
 begun:
 	// Lines of the next tile
-	MOVQ       next+112(FP), AX
-	SHLQ       $0x02, AX
-	MOVQ       dstStride+64(FP), CX
-	SHLQ       $0x02, CX
-	TESTQ      AX, AX
-	JE         asked
-	MOVQ       dst+56(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	MOVQ       flags+96(FP), DX
-	TESTQ      $0x00000001, DX
-	JE         begins
-	MOVQ       from+104(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  next+112(FP), AX
+	SHLQ  $0x02, AX
+	TESTQ AX, AX
+	JE    asked
+	MOVQ  dst+56(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextDst+128(FP)
+	CMPQ  mask+88(FP), $0x00
+	JE    begins
+	MOVQ  mask+88(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextMask+144(FP)
 
 begins:
-	CMPQ       mask+88(FP), $0x00
-	JE         asked
-	MOVQ       mask+88(FP), DX
-	ADDQ       AX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
-	PREFETCHT0 (DX)
-	ADDQ       CX, DX
+	MOVQ  from+104(FP), CX
+	CMPQ  CX, dst+56(FP)
+	JE    strides
+	MOVQ  flags+96(FP), CX
+	TESTQ $0x00000001, CX
+	JE    strides
+	MOVQ  from+104(FP), CX
+	ADDQ  AX, CX
+	MOVQ  CX, nextFrom+136(FP)
+
+strides:
+	MOVQ dstStride+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ AX, next+112(FP)
 
 asked:
 	// Row pointers: a + 4*(offset + depth)
@@ -10647,6 +10557,36 @@ asked:
 	MOVQ ahead+120(FP), R8
 
 tap:
+	MOVQ       nextDst+128(FP), DI
+	TESTQ      DI, DI
+	JE         nextDst_asked
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, nextDst+128(FP)
+
+nextDst_asked:
+	MOVQ       nextFrom+136(FP), DI
+	TESTQ      DI, DI
+	JE         nextFrom_asked
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, nextFrom+136(FP)
+
+nextFrom_asked:
+	MOVQ       nextMask+144(FP), DI
+	TESTQ      DI, DI
+	JE         nextMask_asked
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	PREFETCHT0 (DI)
+	ADDQ       next+112(FP), DI
+	MOVQ       DI, nextMask+144(FP)
+
+nextMask_asked:
 	MOVQ depth+32(FP), DI
 	NEGQ DI
 

@@ -33,7 +33,7 @@ type Tile struct {
 	ReLU      bool
 
 	// What is asked from memory meanwhile, for calls to come; it changes no result. Next is where the next call's Dst
-	// begins, counted from this one's, with its From and Mask; 0 is nowhere. Of Ahead as many values are asked for as
+	// begins, counted from this one's, with its From and Mask; 0 is nowhere. Two rows are asked for with each tap. Of Ahead as many values are asked for as
 	// the tile reads in A, one after the other; nil is nothing.
 	Next  int
 	Ahead []float32

@@ -143,6 +143,26 @@ func TestMultiply_CutReductionChangesNoBit(t *testing.T) {
 	})
 }
 
+// Sums begin with From, whose rows lie as those of Dst; what is asked for meanwhile changes nothing, wherever it ends.
+func TestMultiply_BeginsWithFromAndAsksAhead(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
+		rows, wide, narrow := l.TileShape()
+		for _, width := range []int{wide, narrow} {
+			for n := 1; n <= rows; n++ {
+				plain := tileCase{taps: 2, depth: 7, rows: n, load: true, masked: n%2 == 0, relu: true, slack: 3, tapStride: 5}.build(t, r, rows, width)
+				other := plain
+				other.From, other.Dst = copies(t, plain.Dst)[0], random(t, r, len(plain.Dst))
+				other.Next, other.Ahead = 1<<20, fenced(t, 1)
+				l.Multiply(&plain, width)
+				l.Multiply(&other, width)
+				for i := range n {
+					same(t, fmt.Sprintf("%d rows, row %d", n, i), other.Dst[i*plain.DstStride:][:width], plain.Dst[i*plain.DstStride:][:width])
+				}
+			}
+		}
+	})
+}
+
 func TestMultiply_NaNSurvivesReLU(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
 		rows, wide, narrow := l.TileShape()
@@ -168,6 +188,7 @@ func TestMultiply_RefusesSlicesThatAreTooShort(t *testing.T) {
 			"offsets": func(x *Tile) { x.Offsets = x.Offsets[1:] },
 			"panel":   func(x *Tile) { x.Panel = x.Panel[1:] },
 			"dst":     func(x *Tile) { x.Dst = x.Dst[1:] },
+			"from":    func(x *Tile) { x.From = x.Dst[1:] },
 			"bias":    func(x *Tile) { x.Bias = x.Bias[1:] },
 			"mask":    func(x *Tile) { x.Mask = x.Mask[1:] },
 			"no rows": func(x *Tile) { x.Rows = 0 },

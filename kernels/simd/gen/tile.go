@@ -20,12 +20,12 @@ const notLessEqual = 0x16
 // pointers stay in registers for the whole of a tap and share one index, which counts up to 0.
 func tile(v vectors, rows, columns int) {
 	TEXT(label("tile%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
-		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)")
+		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32"+tileRoom+")")
 	Pragma("noescape")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
 	loadRows(v, acc, "from", flagLoad)
-	askNext(v, rows, columns)
+	beginAsking()
 
 	Comment("Row pointers: a + 4*(offset + depth)")
 	CMPQ(param("taps"), Imm(0))
@@ -43,6 +43,7 @@ func tile(v vectors, rows, columns int) {
 	panel, index, ahead := load("panel"), GP64(), load("ahead")
 
 	Label("tap")
+	askRows(v, 2, columns)
 	MOVQ(param("depth"), index)
 	NEGQ(index)
 	Label("step")
@@ -83,32 +84,53 @@ func (v vectors) tileStep(acc [][]reg.VecVirtual, pointers []reg.GPVirtual, pane
 	INCQ(index)
 }
 
-// askNext asks for the lines that the next tile's sums begin with, are masked by and go to, where the parameter next
-// says how far from this tile's these are.
-func askNext(v vectors, rows, columns int) {
+// tileRoom is room in memory for what the registers cannot hold: where the next rows that are asked for begin, in dst,
+// from and mask, or 0 where there are none.
+const tileRoom = ", nextDst, nextFrom, nextMask int"
+
+// beginAsking finds the lines that the next tile's sums go to, begin with and are masked by, where the parameter next
+// says how far from this tile's these are; it counts bytes from then on, those between rows.
+func beginAsking() {
 	Comment("Lines of the next tile")
-	next, stride := loadBytes("next"), loadBytes("dstStride")
+	next := loadBytes("next")
 	TESTQ(next, next)
 	JE(LabelRef("asked"))
-	ask := func(name string) {
-		at := load(name)
+	find := func(array, room string) {
+		at := load(array)
 		ADDQ(next, at)
+		MOVQ(at, param(room))
+	}
+	find("dst", "nextDst")
+	CMPQ(param("mask"), Imm(0))
+	JE(LabelRef("begins"))
+	find("mask", "nextMask")
+	Label("begins")
+	from := load("from")
+	CMPQ(from, param("dst")) // the same lines
+	JE(LabelRef("strides"))
+	TESTQ(U32(flagLoad), load("flags"))
+	JE(LabelRef("strides"))
+	find("from", "nextFrom")
+	Label("strides")
+	MOVQ(loadBytes("dstStride"), param("next"))
+	Label("asked")
+}
+
+// askRows asks for the next rows. They are few, that what the tile reads need not wait behind them.
+func askRows(v vectors, rows, columns int) {
+	for _, room := range []string{"nextDst", "nextFrom", "nextMask"} {
+		at := load(room)
+		TESTQ(at, at)
+		JE(LabelRef(room + "_asked"))
 		for range rows {
 			for line := 0; line < columns*v.bytes(); line += cacheLine {
 				PREFETCHT0(Mem{Base: at, Disp: line})
 			}
-			ADDQ(stride, at)
+			ADDQ(param("next"), at)
 		}
+		MOVQ(at, param(room))
+		Label(room + "_asked")
 	}
-	ask("dst")
-	TESTQ(U32(flagLoad), load("flags"))
-	JE(LabelRef("begins"))
-	ask("from")
-	Label("begins")
-	CMPQ(param("mask"), Imm(0))
-	JE(LabelRef("asked"))
-	ask("mask")
-	Label("asked")
 }
 
 // loadDst begins the sums with the rows of dst where a bit of the parameter flags is set.
