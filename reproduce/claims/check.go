@@ -26,8 +26,8 @@ func Check(results []Result) []Verdict {
 			}
 		}
 		if !found {
-			v := c.blank("")
-			v.Outcome = NotTested
+			v := f.verdict(&c, c.data[len(c.data)-1], c.levels) // for the published figures
+			v.Data, v.Outcome = "", NotTested
 			v.Reason = fmt.Sprintf("there are no results for it on %s", strings.Join(c.data, " or "))
 			verdicts = append(verdicts, v)
 		}
@@ -35,13 +35,9 @@ func Check(results []Result) []Verdict {
 	return verdicts
 }
 
-func (c *claim) blank(data string) Verdict {
-	return Verdict{ID: c.id, Claim: c.text, Where: c.where, Beyond: c.beyond, Data: data}
-}
-
 // verdict makes all comparisons of a claim, and sums them up.
 func (f *figures) verdict(c *claim, data string, levels []float64) Verdict {
-	v := c.blank(data)
+	v := Verdict{ID: c.id, Claim: c.text, Where: c.where, Beyond: c.beyond, Data: data}
 	for _, missing := range levels {
 		for i := range c.pairs {
 			v.Comparisons = append(v.Comparisons, f.compare(&c.pairs[i], data, missing))

@@ -150,14 +150,13 @@ func (v *Verdict) spread() string {
 	return "± " + strings.TrimPrefix(signed(greatest), "+")
 }
 
-// test tells how many comparisons there are, by how many seeds, and how many are confirmed.
+// test tells how many comparisons there are, how many are confirmed, and by how many seeds.
 func (v *Verdict) test() string {
-	if len(v.Comparisons) == 0 {
-		return dash
-	}
-	seeds, confirmed, worst := math.MaxInt, 0, 0.0
+	fewest, most, confirmed, worst := math.MaxInt, 0, 0, 0.0
 	for _, d := range v.Comparisons {
-		seeds = min(seeds, len(d.Seeds))
+		if n := len(d.Seeds); n > 0 {
+			fewest, most = min(fewest, n), max(most, n)
+		}
 		if d.Outcome == Confirmed {
 			confirmed++
 		}
@@ -165,9 +164,16 @@ func (v *Verdict) test() string {
 			worst = max(worst, float64(d.P))
 		}
 	}
-	s := fmt.Sprintf("%d of %d comparisons confirmed, %d seeds", confirmed, len(v.Comparisons), seeds)
+	if most == 0 {
+		return dash
+	}
+	seeds := strconv.Itoa(most)
+	if fewest < most {
+		seeds = fmt.Sprintf("%d to %d", fewest, most)
+	}
+	s := fmt.Sprintf("%d of %d comparisons confirmed; seeds: %s", confirmed, len(v.Comparisons), seeds)
 	if worst > 0 {
-		s += fmt.Sprintf(", p up to %.2g", worst)
+		s += fmt.Sprintf("; p up to %.2g", worst)
 	}
 	return s
 }
@@ -180,6 +186,9 @@ func comparisons(verdicts []Verdict) *report.Table {
 	for i := range verdicts {
 		v := &verdicts[i]
 		for j := range v.Comparisons {
+			if v.Data == "" { // there are published figures alone, which the claim has in its row
+				break
+			}
 			d := &v.Comparisons[j]
 			t.Rows = append(t.Rows, report.Row{Rule: last != v.ID+v.Data, Cells: []report.Cell{
 				words(d.name()), words(v.Data), words(sides(d.Left.Published, d.Right.Published)),

@@ -19,7 +19,8 @@ type Verdict struct {
 	Where string // where the paper makes it; empty for what goes beyond the paper
 	// Beyond says that the paper does not claim it.
 	Beyond bool
-	// Data are those of the results; empty where there are none for this claim.
+	// Data are those of the results; empty where there are none for this claim, and comparisons hold published figures
+	// alone.
 	Data string
 	// Outcome is Confirmed where all comparisons are, NotConfirmed where one of them is the other way beyond chance,
 	// and else NotTested. Reason says why in the last two cases.
