@@ -65,7 +65,8 @@ func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
 		return err
 	}
 	if wrong > 0 {
-		return fmt.Errorf("doctor: the paper's protocol cannot be run on them, for %d of the findings: see their cures", wrong)
+		return fmt.Errorf("doctor: the paper's protocol cannot be run on them, for %d of the findings: see their cures",
+			wrong)
 	}
 	return nil
 }
@@ -97,6 +98,6 @@ func (d *doctorCommand) tellFolders(p *program, found []*published.Folder) error
 			return err
 		}
 	}
-	_, err := io.WriteString(p.out, b.String())
+	_, err := io.WriteString(p.out, withFlags(b.String()))
 	return err
 }

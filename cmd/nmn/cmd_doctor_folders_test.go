@@ -32,7 +32,8 @@ func TestDoctor_PublishedFoldersAreLookedAt(t *testing.T) {
 	if err := json.Unmarshal(content, &found); err != nil || len(found) != 2 || found[1].Set != "msrvtt" {
 		t.Errorf("%v: %s", err, content)
 	}
-	if c := call(t, "doctor", "--coco", coco, "--noise", "0.4"); c.code != exitUsage || !strings.Contains(c.err, "--noise") {
+	c = call(t, "doctor", "--coco", coco, "--noise", "0.4")
+	if c.code != exitUsage || !strings.Contains(c.err, "--noise") {
 		t.Errorf("with settings of training: exit code %d, %s", c.code, c.err)
 	}
 }

@@ -39,7 +39,8 @@ func gradientGap(seed uint64) (gap float64, err error) {
 		c, label := i%k, uint8(z[i])
 		want := rates.Sigmoid(float64(o)) - rates.Posterior(float64(o), label, q01[c], q10[c])
 		const h = 1e-5
-		difference := (surprise(float64(o)+h, label, q01[c], q10[c]) - surprise(float64(o)-h, label, q01[c], q10[c])) / (2 * h)
+		above := surprise(float64(o)+h, label, q01[c], q10[c])
+		difference := (above - surprise(float64(o)-h, label, q01[c], q10[c])) / (2 * h)
 		gap = max(gap, math.Abs(float64(got[i])-want), math.Abs(difference-want))
 	}
 	return gap, nil

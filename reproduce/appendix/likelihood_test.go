@@ -46,7 +46,8 @@ func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 			t.Errorf("%v is %v, want %v", r, r.Value, want)
 		}
 	}
-	_, err = Likelihood(t.Context(), filepath.Join(g.Dir, "noise-40", "seed-1", "star"), run.ModelOptions{Run: g.Config.Run})
+	star := filepath.Join(g.Dir, "noise-40", "seed-1", "star")
+	_, err = Likelihood(t.Context(), star, run.ModelOptions{Run: g.Config.Run})
 	if err == nil || !strings.Contains(err.Error(), "no noise model") {
 		t.Errorf("of a net without a noise model: %v", err)
 	}

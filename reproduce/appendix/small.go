@@ -50,7 +50,9 @@ func Solve(ctx context.Context, seed uint64) (*Solution, error) {
 	}
 	o := em.DefaultOptions()
 	o.NoiseStep, o.Rounds, o.Tolerance = em.ByLikelihood, 2000, 1e-11
-	start := labels.Rates{Q01: slices.Repeat([]float64{startQ01}, classes), Q10: slices.Repeat([]float64{startQ10}, classes)}
+	start := labels.Rates{
+		Q01: slices.Repeat([]float64{startQ01}, classes), Q10: slices.Repeat([]float64{startQ10}, classes),
+	}
 	found, err := em.Run(ctx, p, p.labels, bags, classes, start, o)
 	if err != nil {
 		return nil, fmt.Errorf("appendix: EM: %w", err)
