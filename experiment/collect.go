@@ -14,14 +14,7 @@ import (
 // nothing. Where some are missing it writes nothing, and the error is a *MissingError; with partial, missing holds their
 // tasks instead.
 func (g *Grid) Collect(ctx context.Context, s *run.Session, partial bool) (o *Outcome, missing []Task, err error) {
-	if err := g.Settle(ctx, s); err != nil {
-		return nil, nil, err
-	}
-	tasks, err := g.Tasks()
-	if err != nil {
-		return nil, nil, err
-	}
-	runs, missing, err := g.finished(ctx, s, tasks)
+	runs, missing, err := g.Finished(ctx, s)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -38,6 +31,19 @@ func (g *Grid) Collect(ctx context.Context, s *run.Session, partial bool) (o *Ou
 	}
 	o, err = g.write(ctx, s, runs)
 	return o, missing, err
+}
+
+// Finished reads the runs that are complete and were asked for, in order, and says which tasks are not. Nothing is
+// trained or written.
+func (g *Grid) Finished(ctx context.Context, s *run.Session) (runs []report.Run, missing []Task, err error) {
+	if err := g.Settle(ctx, s); err != nil {
+		return nil, nil, err
+	}
+	tasks, err := g.Tasks()
+	if err != nil {
+		return nil, nil, err
+	}
+	return g.finished(ctx, s, tasks)
 }
 
 // as is a session that computes as the run in a folder did, whatever the device at hand: results are identified by the

@@ -30,7 +30,7 @@ type experimentCommand struct {
 func newExperiment(p *program) *cobra.Command {
 	e := experimentCommand{Grid: experiment.New(run.DefaultConfig(), filepath.Join("runs", "experiment")),
 		budget: 5 * time.Minute, metrics: newMetricsOptions(p), format: report.Text,
-		jobs: jobFlags{wait: 24 * time.Hour}}
+		jobs: newJobFlags()}
 	e.Rename = withFlags
 	cmd := &cobra.Command{
 		Use:   "experiment",

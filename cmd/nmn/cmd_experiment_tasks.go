@@ -34,6 +34,9 @@ type jobFlags struct {
 	wait             time.Duration
 }
 
+// newJobFlags are those with their defaults.
+func newJobFlags() jobFlags { return jobFlags{wait: 24 * time.Hour} }
+
 func (j *jobFlags) declare(cmd *cobra.Command) {
 	r := under(cmd, "Job arrays")
 	r.bool(&j.list, "tasks", "print the runs with their numbers, train nothing, and write nothing")
@@ -67,7 +70,7 @@ func (j *jobFlags) resolve(cmd *cobra.Command, p *program) error {
 		}
 	}
 	if ways > 1 {
-		return usagef("experiment: give one of --tasks, --task and --collect")
+		return usagef("%s: give one of --tasks, --task and --collect", cmd.Name())
 	}
 	for _, of := range []struct {
 		given      bool
@@ -83,7 +86,7 @@ func (j *jobFlags) resolve(cmd *cobra.Command, p *program) error {
 		return nil
 	}
 	if j.wait < 0 {
-		return usagef("experiment: --wait is %v, want no less than 0", j.wait)
+		return usagef("%s: --wait is %v, want no less than 0", cmd.Name(), j.wait)
 	}
 	from, value := "--task", j.task
 	if value == taskFromEnvironment {
@@ -93,12 +96,12 @@ func (j *jobFlags) resolve(cmd *cobra.Command, p *program) error {
 		return err
 	}
 	if value == "" && j.task == taskFromEnvironment {
-		return usagef("experiment: --task auto, and none of %s is set: give a number",
+		return usagef("%s: --task auto, and none of %s is set: give a number", cmd.Name(),
 			strings.Join(taskVariables[:], " and "))
 	}
 	var err error
 	if j.number, err = strconv.Atoi(value); err != nil || j.number < 0 {
-		return usagef("experiment: %s is %q, want a number of --tasks", from, value)
+		return usagef("%s: %s is %q, want a number of --tasks", cmd.Name(), from, value)
 	}
 	return nil
 }

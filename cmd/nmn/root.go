@@ -120,7 +120,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	p.globalFlags(root)
 	root.Flags().Bool("version", false, "print the version, as nmn version does")
 	for _, command := range []func(*program) *cobra.Command{
-		newDoctor, newExperiment, newTrain, newEval, newPredict, newExtract, newExport, newWeights, newRates, newAudit,
+		newDoctor, newExperiment, newReproduce, newTrain, newEval, newPredict, newExtract, newExport, newWeights, newRates, newAudit,
 		newFeatures, newFrames, newVocab, newCaption,
 		newNoise, newScenes, newFigure3, newBench,
 		newHealthcheck, newVersion,

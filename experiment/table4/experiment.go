@@ -44,7 +44,8 @@ type Experiment struct {
 	// the folder.
 	Group group.Group
 
-	dir string // where this rank has what lies in Dir
+	dir  string // where this rank has what lies in Dir
+	rows []report.CaptionRow
 }
 
 // Features is a folder of concept probabilities with a name for the table. The folder has train.npy, train.csv,
@@ -137,12 +138,16 @@ func (e *Experiment) Run(ctx context.Context) (tables []*report.Table, err error
 	if err != nil {
 		return nil, err
 	}
-	tables = e.tables(c, rows)
+	e.rows, tables = rows, e.tables(c, rows)
 	if e.leads() {
 		err = run.SaveFiles(ctx, e.Log, func() error { return experiment.WriteTables(e.dir, tables) })
 	}
 	return tables, e.agree(err)
 }
+
+// Rows are what Run has found: those of the nets in the order of Arms or of Features, with the scores of each seed, and
+// behind them bounds to compare with. Nil before.
+func (e *Experiment) Rows() []report.CaptionRow { return e.rows }
 
 // tables are those of the experiment and of the paper. Figures of moving scenes, or of features of the caller, and
 // those of the paper are tables of their own.

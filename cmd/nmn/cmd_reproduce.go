@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"nmn/eval"
+	ranks "nmn/group"
+	"nmn/internal/visible"
+	"nmn/report"
+	"nmn/reproduce"
+	"nmn/run"
+)
+
+// reproduceCommand are the flags of nmn reproduce.
+type reproduceCommand struct {
+	reproduce.Settings
+	jobs   jobFlags
+	dryRun bool
+	asJSON bool
+}
+
+func newReproduce(p *program) *cobra.Command {
+	r := reproduceCommand{Settings: reproduce.Defaults("reproduction"), jobs: newJobFlags()}
+	cmd := &cobra.Command{
+		Use:   "reproduce",
+		Short: "Make the paper's tables and figures, and check what it claims",
+		Long: `Make Tables 1 to 4 and Figures 3 and 4 of the paper, its figures of the observed
+distribution and the appendix's comparison with EM, in the paper's layout, and check what
+the paper claims, claim by claim, with the spread over seeds and paired tests. The folder
+gets index.html, a page of its own; reproduction.md, to quote; and reproduction.json, with
+all settings, versions, seeds and digests of data.
+Without data all of it is made in miniature on scenes and moving scenes. With --coco,
+--msrvtt and --init it is the paper's protocol: all arms, 0 to 80 % of captions replaced; a
+part whose data are missing is skipped with a word. What is complete is not run again; what
+was interrupted goes on. --dry-run tells parts, hours and gigabytes. A job array does the
+runs at once, as of nmn experiment: --tasks, --task and --collect. See docs/reproduce.md.`,
+		Example: `  nmn reproduce --dry-run
+  nmn reproduce --only table1,figure3
+  nmn reproduce --size full --seeds 1,2,3,4,5 --run-dir runs/full
+  nmn reproduce --coco coco --msrvtt msrvtt --init vgg16.pth --device cuda --dry-run
+  nmn reproduce --task 4
+  nmn reproduce --collect`,
+		Args: refuseArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd, p) },
+	}
+	g := under(cmd, "Reproduction")
+	enum(g, &r.Size, "size", "`size` of what is made without data: quick is within half an hour on two cores, full a "+
+		"night, smoke seconds, with figures that mean nothing", reproduce.Sizes()...)
+	chosen(g, &r.Only, "only", "`parts` to make, as part,...", reproduce.Parts()...)
+	g.seeds(&r.Seeds, "seeds", "`seeds` of noise, start and order, as n,...; verdicts need three")
+	g.directory(&r.Dir, "run-dir", "`folder` of the page and of all runs")
+	g.bool(&r.dryRun, "dry-run", "print parts, what they read, hours and gigabytes, and write nothing")
+	d := under(cmd, "Data of the paper")
+	d.directory(&r.COCO, "coco", "`folder` of COCO 2014, with annotations, train2014, val2014 and vocab_words.txt")
+	d.directory(&r.MSRVTT, "msrvtt", "`folder` of MSR-VTT, with train_val_annotation.zip and frames")
+	d.file(&r.Init, "init", "`file` of VGG16's weights on ImageNet to start from", "pth", "safetensors", "caffemodel")
+	r.jobs.declare(cmd)
+	res := under(cmd, "Run")
+	deviceFlags(cmd, res, &r.Run.Device, &r.Run.Threads)
+	precisionFlag(res, &r.Run)
+	res.int(&r.Run.Workers, "workers", "`goroutines` that load pictures. Results do not depend on it")
+	under(cmd, "Output").bool(&r.asJSON, "json", "print as JSON: the plan, the tasks, or reproduction.json")
+	together(cmd)
+	gradientsFlag(cmd, &r.Run.Gradients)
+	return cmd
+}
+
+func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
+	ctx := cmd.Context()
+	if err := r.jobs.resolve(cmd, p); err != nil {
+		return err
+	}
+	if n := ranks.Of(p.ranks).Size(); n > 1 && (r.jobs.list || r.jobs.collect || r.dryRun) {
+		return usagef("reproduce: --tasks, --collect and --dry-run train nothing and run in one process, and there are %d "+
+			"ranks: start them without mpirun or srun", n)
+	}
+	if r.dryRun && r.jobs.wanted() {
+		return usagef("reproduce: give one of --dry-run, --tasks, --task and --collect")
+	}
+	plan, err := reproduce.New(r.Settings)
+	if err := p.agree(err); err != nil {
+		return err
+	}
+	plan.Rename = withFlags
+	err = r.work(ctx, p, plan)
+	p.status.clear()
+	if errors.Is(err, run.ErrInterrupted) {
+		return fmt.Errorf("%w; the same command goes on", err)
+	}
+	return err
+}
+
+// work does what is asked for.
+func (r *reproduceCommand) work(ctx context.Context, p *program, plan *reproduce.Plan) error {
+	w := &watch{program: p}
+	o := reproduce.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Tell: p.tell,
+		Extracted: showExtracted(p), Group: p.ranks}
+	switch {
+	case r.dryRun:
+		return r.tellPlan(ctx, p, plan, reproduce.Options{Log: p.log})
+	case r.jobs.list:
+		return r.printTasks(p, plan)
+	case r.jobs.task != "":
+		t, reused, err := plan.RunTask(ctx, o, r.jobs.number, r.jobs.wait)
+		if err != nil {
+			return err
+		}
+		how := "trained"
+		if reused {
+			how = "was complete, not run again"
+		}
+		_, err = fmt.Fprintf(p.out, "%v: %s: %s\n", t, visible.Line(t.Folder), how)
+		return err
+	case r.jobs.collect:
+		out, err := plan.Collect(ctx, o, r.jobs.partial)
+		if err != nil {
+			return err
+		}
+		return r.show(p, out)
+	}
+	out, err := plan.Run(ctx, o)
+	if err != nil || out == nil {
+		return err
+	}
+	return r.show(p, out)
+}
+
+// tellPlan prints parts, hours and gigabytes.
+func (r *reproduceCommand) tellPlan(ctx context.Context, p *program, plan *reproduce.Plan, o reproduce.Options) error {
+	e, err := plan.Estimate(ctx, o)
+	if err != nil {
+		return err
+	}
+	format := report.Text
+	if r.asJSON {
+		format = report.JSON
+	}
+	return report.Write(p.out, format, plan.Tables(e)...)
+}
+
+// show prints what was found: the claims, and where the rest lies.
+func (r *reproduceCommand) show(p *program, out *reproduce.Outcome) error {
+	if r.asJSON {
+		_, err := p.out.Write(out.Record)
+		return err
+	}
+	for _, part := range out.Page.Parts {
+		if part.Skip != "" {
+			fmt.Fprintf(p.out, "%s: skipped: %s\n", part.ID, visible.Line(part.Skip))
+		}
+	}
+	if err := report.Write(p.out, report.Text, report.Facts("Verdicts", out.Summary())); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.out, "\nTo look at: %s. To quote: %s. To run again: %s.\n",
+		filepath.Join(r.Dir, reproduce.PageFile), filepath.Join(r.Dir, reproduce.MarkdownFile),
+		filepath.Join(r.Dir, reproduce.RecordFile))
+	return err
+}
+
+// printTasks prints what there is to train.
+func (r *reproduceCommand) printTasks(p *program, plan *reproduce.Plan) error {
+	tasks, err := plan.Tasks()
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.jobs.count:
+		_, err := fmt.Fprintln(p.out, len(tasks))
+		return err
+	case r.asJSON:
+		e := json.NewEncoder(p.out)
+		e.SetIndent("", "  ")
+		return e.Encode(map[string]any{"count": len(tasks), "tasks": tasks})
+	}
+	t := &report.Table{Title: "Tasks of the reproduction", Columns: []report.Column{{Name: "task"},
+		{Name: "what", Text: true}, {Name: "data", Text: true}, {Name: "after"}, {Name: "complete", Text: true},
+		{Name: "folder", Text: true}}}
+	number := func(n int) report.Cell {
+		if n < 0 {
+			return report.TextCell("")
+		}
+		return report.NumberCell(eval.Number(n))
+	}
+	complete := 0
+	for _, task := range tasks {
+		done := "no"
+		if task.Complete {
+			done = "yes"
+			complete++
+		}
+		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{number(task.Number), report.TextCell(task.What),
+			report.TextCell(task.Data), number(task.After), report.TextCell(done), report.TextCell(task.Folder)}})
+	}
+	t.Notes = []string{fmt.Sprintf("%d tasks, 0-%d; %d are complete. A task waits for the one under \"after\", or does it.",
+		len(tasks), max(0, len(tasks)-1), complete)}
+	return report.Write(p.out, report.Text, t)
+}

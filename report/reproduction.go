@@ -1,0 +1,213 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"nmn/eval"
+	"nmn/report/chart"
+)
+
+var reproductionTemplate = htmlTemplate("reproduction", htmlFile("reproduction.html"))
+
+// Reproduction is what was made of the tables and figures of a paper: one page of HTML, without anything from elsewhere,
+// and the same as Markdown.
+type Reproduction struct {
+	Title  string
+	Lead   []string    // paragraphs
+	Facts  []Explained // what was run, by which program
+	Claims []*Table
+	Parts  []ReproducedPart
+	Rerun  []string // how to run it again, a paragraph each
+}
+
+// ReproducedPart is a table or a figure.
+type ReproducedPart struct {
+	ID, Title string
+	Skip      string   // why it was not made; empty where it was
+	Notes     []string // what one must know to read it, a paragraph each
+	Tables    []*Table
+	Apart     []*Table // published figures of other data, folded away
+	Levels    []Run    // drawn as AP against the share of replaced captions; nil for nothing
+	Figure3   string   // name of the file of the paper's Figure 3, which is drawn here; empty for none
+	Compared  []Comparison
+}
+
+// reproducedSection is a part as the page shows it.
+type reproducedSection struct {
+	*ReproducedPart
+	Charts        []pageChart
+	Shown, Others []pageTable
+	Sides         []comparisonSection
+}
+
+// WriteHTML writes the page.
+func (r *Reproduction) WriteHTML(w io.Writer) error {
+	var parts []reproducedSection
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		charts, err := p.charts()
+		if err != nil {
+			return err
+		}
+		parts = append(parts, reproducedSection{ReproducedPart: p, Charts: pageCharts(p.ID, charts),
+			Shown: pageTables(p.Tables), Others: pageTables(p.Apart), Sides: comparisonSections(p.ID+"-arms", p.Compared)})
+	}
+	return reproductionTemplate.Execute(w, struct {
+		Style  template.CSS
+		Page   *Reproduction
+		Claims []pageTable
+		Parts  []reproducedSection
+	}{template.CSS(pageStyle + htmlFile("bags.css")), r, pageTables(r.Claims), parts})
+}
+
+// charts are those of a part.
+func (p *ReproducedPart) charts() ([]numbered, error) {
+	if p.Figure3 != "" {
+		return []numbered{{Chart: derivativeChart(0, "(a) Missing label: z = 0, y = 1")},
+			{Chart: derivativeChart(1, "(b) Incorrect label: z = 1, y = 0")}}, nil
+	}
+	return levelCharts(p.Levels)
+}
+
+// levelCharts draw AP with human agreement against the share of replaced captions, a line for each arm, without and with
+// MIL apart, where there are several levels.
+func levelCharts(runs []Run) ([]numbered, error) {
+	cells, err := group(runs)
+	if err != nil {
+		return nil, err
+	}
+	var out []numbered
+	low, high := 100.0, 0.0
+	for _, mil := range []bool{false, true} {
+		c := &chart.Chart{Title: "AP by share of replaced captions", X: chart.Axis{Label: "replaced captions, %"},
+			Y: chart.Axis{Label: "AP with human agreement, %"}, Summary: "A line for each arm, the mean over its seeds at each level."}
+		if mil {
+			c.Title += ", with MIL"
+		} else {
+			c.Title += ", without MIL"
+		}
+		lines := map[string]int{}
+		levels := 0
+		for _, cell := range cells {
+			if cell.mil != mil {
+				continue
+			}
+			v := humanCells(cell.runs).All.Value
+			if !v.Defined() {
+				continue
+			}
+			at, ok := lines[cell.arm]
+			if !ok {
+				at = len(c.Marks)
+				lines[cell.arm] = at
+				c.Marks = append(c.Marks, chart.Mark{Name: cell.runs[0].armTitle(), Color: chart.Color(at % chart.Colors),
+					Dashed: everyOther(at)})
+			}
+			c.Marks[at].Points = append(c.Marks[at].Points, chart.Point{X: 100 * cell.noise, Y: float64(v)})
+			levels = max(levels, len(c.Marks[at].Points))
+			low, high = min(low, float64(v)), max(high, float64(v))
+		}
+		if levels > 1 {
+			out = append(out, numbered{Chart: c})
+		}
+	}
+	room := max(.5, .06*(high-low))
+	for _, c := range out {
+		c.Y.Min, c.Y.Max = max(0, low-room), min(100, high+room)
+	}
+	return out, nil
+}
+
+// WriteMarkdown writes the same without pictures.
+func (r *Reproduction) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	escaped := func(s string) string { return markdownEscapes.Replace(s) }
+	fmt.Fprintf(&b, "# %s\n\n", escaped(r.Title))
+	for _, p := range r.Lead {
+		fmt.Fprintf(&b, "%s\n\n", escaped(p))
+	}
+	for _, f := range r.Facts {
+		fmt.Fprintf(&b, "- **%s**: %s\n", escaped(f.Name), escaped(f.Meaning))
+	}
+	if len(r.Claims) > 0 {
+		b.WriteString("\n## Claims\n\n")
+		if err := Write(&b, Markdown, r.Claims...); err != nil {
+			return err
+		}
+	}
+	for i := range r.Parts {
+		if err := r.Parts[i].markdown(&b); err != nil {
+			return err
+		}
+	}
+	if len(r.Rerun) > 0 {
+		b.WriteString("\n## To run it again\n\n")
+		for _, p := range r.Rerun {
+			fmt.Fprintf(&b, "%s\n\n", escaped(p))
+		}
+	}
+	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
+	return err
+}
+
+func (p *ReproducedPart) markdown(b *strings.Builder) error {
+	fmt.Fprintf(b, "\n## %s\n\n", markdownEscapes.Replace(p.Title))
+	if p.Skip != "" {
+		fmt.Fprintf(b, "Skipped: %s.\n", markdownEscapes.Replace(p.Skip))
+		return nil
+	}
+	if p.Figure3 != "" {
+		fmt.Fprintf(b, "![Derivative of the loss against the prediction](%s)\n\n", p.Figure3)
+	}
+	tables := append(append([]*Table{}, p.Tables...), p.Apart...)
+	for i := range p.Compared {
+		tables = append(tables, p.Compared[i].table())
+	}
+	if err := Write(b, Markdown, tables...); err != nil {
+		return err
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(b, "\n%s\n", markdownEscapes.Replace(n))
+	}
+	return nil
+}
+
+// table says in words what arms say of bags.
+func (c *Comparison) table() *Table {
+	t := &Table{Title: c.Title, Columns: []Column{{Name: "bag", Text: true}}, Stacked: true,
+		Notes: []string{"✓ predicted and right, ✗ predicted and incorrect, + missing: against the " + c.Against + " of the " +
+			c.SplitName() + " set. " + c.Chosen + "."}}
+	for _, a := range c.Arms {
+		t.Columns = append(t.Columns, Column{Name: a.Name, Text: true})
+	}
+	for _, bag := range c.Bags {
+		row := Row{Cells: []Cell{words(bag.ID)}}
+		for _, says := range bag.Says {
+			var all []string
+			for _, l := range says.Labels {
+				all = append(all, l.Kind.Mark()+" "+l.Word)
+			}
+			row.Cells = append(row.Cells, words(strings.Join(all, ", ")))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// Facts is a table of what is called how, for a terminal.
+func Facts(title string, facts []Explained) *Table {
+	t := &Table{Title: title, Columns: []Column{{Name: "what", Text: true}, {Name: "value", Text: true}}}
+	for _, f := range facts {
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(f.Name), words(f.Meaning)}})
+	}
+	return t
+}
+
+// TextCell is a cell of words, and NumberCell one of a number without a spread.
+func TextCell(s string) Cell { return words(s) }
+
+// NumberCell is a cell of a number without a spread; an undefined one is a dash.
+func NumberCell(v eval.Number) Cell { return number(v) }
