@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"nmn/eval"
@@ -19,8 +20,10 @@ type Reproduction struct {
 	Lead   []string    // paragraphs
 	Facts  []Explained // what was run, by which program
 	Claims []*Table
-	Parts  []ReproducedPart
-	Rerun  []string // how to run it again, a paragraph each
+	// Details is what the claims follow from, folded away.
+	Details []*Table
+	Parts   []ReproducedPart
+	Rerun   []string // how to run it again, a paragraph each
 }
 
 // ReproducedPart is a table or a figure.
@@ -56,11 +59,11 @@ func (r *Reproduction) WriteHTML(w io.Writer) error {
 			Shown: pageTables(p.Tables), Others: pageTables(p.Apart), Sides: comparisonSections(p.ID+"-arms", p.Compared)})
 	}
 	return reproductionTemplate.Execute(w, struct {
-		Style  template.CSS
-		Page   *Reproduction
-		Claims []pageTable
-		Parts  []reproducedSection
-	}{template.CSS(pageStyle + htmlFile("bags.css")), r, pageTables(r.Claims), parts})
+		Style           template.CSS
+		Page            *Reproduction
+		Claims, Details []pageTable
+		Parts           []reproducedSection
+	}{template.CSS(pageStyle + htmlFile("bags.css")), r, pageTables(r.Claims), pageTables(r.Details), parts})
 }
 
 // charts are those of a part.
@@ -134,7 +137,7 @@ func (r *Reproduction) WriteMarkdown(w io.Writer) error {
 	}
 	if len(r.Claims) > 0 {
 		b.WriteString("\n## Claims\n\n")
-		if err := Write(&b, Markdown, r.Claims...); err != nil {
+		if err := Write(&b, Markdown, slices.Concat(r.Claims, r.Details)...); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,7 @@
 // by one call, and checks what the paper claims: in miniature on scenes and moving scenes, or by the paper's own protocol
 // where COCO and MSR-VTT are at hand.
 //
-//	plan, err := reproduce.New(reproduce.Settings{Size: reproduce.Quick, Dir: "reproduction"})
+//	plan, err := reproduce.New(ctx, reproduce.Settings{Size: reproduce.Quick, Dir: "reproduction"})
 //	if err != nil {
 //		return err // a *setting.Error names the setting that is at fault
 //	}

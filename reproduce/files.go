@@ -1,70 +1,84 @@
 package reproduce
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"nmn/internal/durable"
+	"nmn/loader/doctor"
+	"nmn/loader/published"
 )
 
 // cocoFiles are those of COCO that the paper's protocol reads.
-type cocoFiles struct{ train, val, trainImages, valImages, words string }
-
-// msrvttFiles are those of MSR-VTT.
-type msrvttFiles struct{ annotation, frames string }
-
-// place is a file or folder with the names that it may have in the folder of a data set, and where it is to be had.
-type place struct {
-	what  string
-	names []string
-	cure  string
-	into  *string
+type cocoFiles struct {
+	train, val, trainImages, valImages, words string
+	digests                                   []published.File
 }
 
-// findCOCO finds the files in a folder; missing says which are not there, and where they are to be had.
-func findCOCO(dir string) (f *cocoFiles, missing string) {
-	f = &cocoFiles{}
-	const site = "from cocodataset.org/#download: "
-	return f, find(dir, []place{
-		{"the training captions", []string{"annotations/captions_train2014.json", "captions_train2014.json"},
-			site + "annotations_trainval2014.zip", &f.train},
-		{"the validation captions", []string{"annotations/captions_val2014.json", "captions_val2014.json"},
-			site + "annotations_trainval2014.zip", &f.val},
-		{"the training pictures", []string{"train2014", "images/train2014"}, site + "train2014.zip", &f.trainImages},
-		{"the validation pictures", []string{"val2014", "images/val2014"}, site + "val2014.zip", &f.valImages},
-		{"the vocabulary of 1,000 words of Fang et al. (2015)",
-			[]string{"vocab_words.txt", "vocab-fang2015/vocab_words.txt"},
-			"from the authors' project \"visual-concepts\"", &f.words},
-	})
+// msrvttFiles are those of MSR-VTT.
+type msrvttFiles struct {
+	annotation, frames string
+	digests            []published.File
+}
+
+// counts are how much of the data sets there should be.
+type counts struct {
+	coco   published.COCOSize
+	msrvtt published.MSRVTTSize
+}
+
+func publishedCounts() counts { return counts{published.COCOCounts(), published.MSRVTTCounts()} }
+
+// wordsNames are the names under which the vocabulary of Fang et al. is looked for.
+var wordsNames = []string{"vocab_words.txt", "vocab-fang2015/vocab_words.txt", "annotations/vocab_words.txt"}
+
+// findCOCO looks at the folder of COCO; missing says why the paper's protocol cannot be run on it, and what to do.
+func findCOCO(ctx context.Context, dir string, want published.COCOSize) (f *cocoFiles, missing string, err error) {
+	found, err := published.COCO(ctx, dir, want)
+	if err != nil {
+		return nil, "", err
+	}
+	f = &cocoFiles{train: found.TrainCaptions, val: found.ValCaptions, trainImages: found.TrainImages,
+		valImages: found.ValImages, digests: found.Files}
+	if missing = whyNot(found); missing != "" {
+		return f, missing, nil
+	}
+	for _, name := range wordsNames {
+		if path := filepath.Join(dir, filepath.FromSlash(name)); f.words == "" && durable.Exists(path) {
+			f.words = path
+		}
+	}
+	if f.words == "" {
+		missing = fmt.Sprintf("%s lacks %s, the vocabulary of 1,000 words of Fang et al. (2015), which is to be had from "+
+			"their project visual-concepts", dir, wordsNames[0])
+	}
+	return f, missing, nil
 }
 
 // findMSRVTT is findCOCO for MSR-VTT.
-func findMSRVTT(dir string) (f *msrvttFiles, missing string) {
-	f = &msrvttFiles{}
-	return f, find(dir, []place{
-		{"the annotations", []string{"train_val_annotation.zip", "train_val_videodatainfo.json",
-			"train_val_annotation/train_val_videodatainfo.json"},
-			"from the challenge of 2016, train_val_annotation.zip", &f.annotation},
-		{"the frames of its clips", []string{"frames"}, "made of the videos by nmn frames", &f.frames},
-	})
+func findMSRVTT(ctx context.Context, dir string, want published.MSRVTTSize) (f *msrvttFiles, missing string, err error) {
+	found, err := published.MSRVTT(ctx, dir, want)
+	if err != nil {
+		return nil, "", err
+	}
+	f = &msrvttFiles{annotation: found.Annotations, frames: found.Frames, digests: found.Files}
+	if missing = whyNot(found); missing == "" && f.frames == "" {
+		missing = fmt.Sprintf("%s has clips and no folder frames: have nmn frames write it from %s", dir, found.Clips)
+	}
+	return f, missing, nil
 }
 
-// find looks for the first name of each place that is there.
-func find(dir string, places []place) (missing string) {
-	var lacks []string
-	for _, p := range places {
-		for _, name := range p.names {
-			if path := filepath.Join(dir, filepath.FromSlash(name)); *p.into == "" && durable.Exists(path) {
-				*p.into = path
-			}
-		}
-		if *p.into == "" {
-			lacks = append(lacks, fmt.Sprintf("%s, %s (%s)", p.what, p.names[0], p.cure))
+// whyNot is the first finding that would stop the paper's protocol, and how many more there are; empty for none.
+func whyNot(f *published.Folder) (text string) {
+	for _, finding := range f.Findings {
+		if finding.Weight == doctor.Error {
+			text = fmt.Sprintf("%s: %s; to mend it, %s", f.Dir, finding.Text, finding.Cure)
+			break
 		}
 	}
-	if len(lacks) == 0 {
-		return ""
+	if n := f.Errors() - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more, which nmn doctor tells)", n)
 	}
-	return fmt.Sprintf("%s lacks %s", dir, strings.Join(lacks, "; "))
+	return text
 }

@@ -79,7 +79,8 @@ func (p *Plan) check() error {
 		return &setting.Error{Field: "run_dir", Err: err}
 	}
 	if there == nil {
-		return run.RefuseForeign(dir, PlanFile, PageFile, MarkdownFile, RecordFile, FigureFile)
+		return run.RefuseForeign(dir, PlanFile, PageFile, MarkdownFile, RecordFile, FigureFile,
+			LikelihoodFile)
 	}
 	if there.Form != planForm {
 		return setting.Errorf("run_dir", "%s: it is of another version of nmn (form %d, and this one has %d): go on with "+

@@ -15,7 +15,9 @@ import (
 // page makes what is shown of all parts.
 func (p *Plan) page(ctx context.Context, o *Options, f *found, verdicts []claims.Verdict) (*report.Reproduction, error) {
 	page := &report.Reproduction{Title: "Reproduction of Learning from Noisy Labels with Noise Modeling Network",
-		Lead: p.lead(), Facts: p.facts(f, verdicts), Claims: claims.Tables(verdicts), Rerun: p.rerun()}
+		Lead: p.lead(), Facts: p.facts(f, verdicts), Rerun: p.rerun()}
+	tables := claims.Tables(verdicts)
+	page.Claims, page.Details = tables[:max(0, len(tables)-1)], tables[max(0, len(tables)-1):]
 	for i := range p.Parts {
 		part, err := p.show(ctx, o, f, &p.Parts[i])
 		if err != nil {
@@ -235,6 +237,7 @@ func (p *Plan) showArms(f *found, part *PlannedPart, out *report.ReproducedPart)
 		out.Tables = append(out.Tables, paired.Summary())
 	}
 	if part.Name == EM {
+		out.Tables = append(out.Tables, p.emTables(f)...)
 		out.Notes = append(out.Notes, "Each epoch of EM's second stage is a round: what is believed of every label (E-step) is what the "+
 			"classifier learns next (M-step), with rates of the expected counts. All arms learn for as many epochs. The paper "+
 			"proves that both optimise the same function, and gives no figures.")

@@ -1,12 +1,14 @@
 package reproduce
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"nmn/experiment"
 	"nmn/experiment/table4"
+	"nmn/loader/published"
 	"nmn/recipe"
 	"nmn/reproduce/claims"
 	"nmn/run"
@@ -17,6 +19,8 @@ type Plan struct {
 	Settings Settings
 	Parts    []PlannedPart // those that were asked for, in the order of the page
 	Units    []Unit        // what is trained for them, in order
+
+	files []published.File // annotations of the paper's data, with their digests
 
 	// Rename puts the names that a program has for settings into texts for people; nil for the keys.
 	Rename func(text string) string
@@ -113,13 +117,17 @@ func (p Part) needs() []need {
 	return nil
 }
 
-// New plans a reproduction. Nothing is trained or written. What is wrong in the settings is a *setting.Error.
-func New(s Settings) (*Plan, error) {
+// New plans a reproduction. Folders of the paper's data are looked at, and their annotations read. Nothing is trained or
+// written. What is wrong in the settings is a *setting.Error.
+func New(ctx context.Context, s Settings) (*Plan, error) { return plan(ctx, s, publishedCounts()) }
+
+// plan is New for data sets of other sizes.
+func plan(ctx context.Context, s Settings, want counts) (*Plan, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	p := &Plan{Settings: s}
-	data, err := s.data()
+	data, err := p.data(ctx, want)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +200,8 @@ type source struct {
 }
 
 // data are the sources of the kinds of parts.
-func (s *Settings) data() (map[kind]source, error) {
+func (p *Plan) data(ctx context.Context, want counts) (map[kind]source, error) {
+	s := &p.Settings
 	if !s.real() {
 		return map[kind]source{ofPictures: {name: claims.Scenes, config: s.pictures},
 			ofClips:    {name: claims.MovingScenes, config: s.clips},
@@ -202,16 +211,26 @@ func (s *Settings) data() (map[kind]source, error) {
 	pictures.missing = "its data are COCO: name their folder by `reproduce.coco`"
 	clips.missing = "its data are MSR-VTT: name their folder by `reproduce.msrvtt`"
 	if s.COCO != "" {
-		var files *cocoFiles
-		files, pictures.missing = findCOCO(s.COCO)
+		files, missing, err := findCOCO(ctx, s.COCO, want.coco)
+		if err != nil {
+			return nil, err
+		}
+		pictures.missing, p.files = missing, append(p.files, files.digests...)
 		pictures.config = func() (run.Config, error) { return s.coco(files) }
 	}
 	if s.MSRVTT != "" {
-		var files *msrvttFiles
-		files, clips.missing = findMSRVTT(s.MSRVTT)
+		files, missing, err := findMSRVTT(ctx, s.MSRVTT, want.msrvtt)
+		if err != nil {
+			return nil, err
+		}
+		clips.missing, p.files = missing, append(p.files, files.digests...)
 		clips.config = func() (run.Config, error) { return s.msrvtt(files) }
 	}
 	captions := clips
+	if captions.missing == "" {
+		captions.missing = "captioners on MSR-VTT learn from the concepts that the nets of table3 find in every frame: have " +
+			"nmn extract write those, and give them to nmn experiment table4"
+	}
 	return map[kind]source{ofPictures: pictures, ofClips: clips, ofCaptions: captions}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nmn/internal/origin"
+	"nmn/loader/published"
 	"nmn/report"
 	"nmn/reproduce/claims"
 	"nmn/run"
@@ -13,13 +14,14 @@ import (
 
 // record is what RecordFile holds: all that is needed to run the reproduction again, and what it has found.
 type record struct {
-	Form     int             `json:"form"`
-	Program  run.Build       `json:"program"`
-	Settings Settings        `json:"settings"`
-	Parts    []recordedPart  `json:"parts"`
-	Units    []recordedUnit  `json:"units"`
-	Verdicts []verdict       `json:"verdicts"`
-	Results  []claims.Result `json:"results"` // but for those of single words, which the folders of the runs have
+	Form     int              `json:"form"`
+	Program  run.Build        `json:"program"`
+	Settings Settings         `json:"settings"`
+	Files    []published.File `json:"annotations,omitempty"` // of the paper's data
+	Parts    []recordedPart   `json:"parts"`
+	Units    []recordedUnit   `json:"units"`
+	Verdicts []verdict        `json:"verdicts"`
+	Results  []claims.Result  `json:"results"` // but for those of single words, which the folders of the runs have
 }
 
 type recordedPart struct {
@@ -59,7 +61,7 @@ type verdict struct {
 
 // record makes the record.
 func (p *Plan) record(ctx context.Context, f *found, out *Outcome) (*record, error) {
-	r := &record{Form: planForm, Program: run.ThisBuild(), Settings: p.Settings}
+	r := &record{Form: planForm, Program: run.ThisBuild(), Settings: p.Settings, Files: p.files}
 	for _, part := range p.Parts {
 		r.Parts = append(r.Parts, recordedPart{part.Name, part.Data, part.Skip})
 	}

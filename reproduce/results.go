@@ -25,7 +25,7 @@ func (p *Plan) results(f *found) (all []claims.Result) {
 			all = append(all, p.captionResults(&p.Units[i], c)...)
 		}
 	}
-	return all
+	return append(all, f.em...)
 }
 
 // unitOf is the unit that a run is of.

@@ -14,6 +14,8 @@ import (
 	"nmn/group"
 	"nmn/internal/durable"
 	"nmn/report"
+	"nmn/reproduce/appendix"
+	"nmn/reproduce/claims"
 	"nmn/run"
 	"nmn/run/captioner"
 )
@@ -52,7 +54,9 @@ func (o *Options) leadSays(said bool) (bool, error) {
 
 // found is what the runs of a reproduction have left.
 type found struct {
-	units []foundUnit // as those of the plan
+	units []foundUnit         // as those of the plan
+	small []appendix.Solution // of the appendix, for each seed
+	em    []claims.Result     // of the appendix
 }
 
 // foundUnit is what a unit has left.
@@ -91,14 +95,24 @@ func (p *Plan) Run(ctx context.Context, o Options) (out *Outcome, err error) {
 		o.tell("%s (%d of %d): for %s", u.Title, i+1, len(p.Units), names(u.parts))
 		unit, err := p.train(ctx, &o, u)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", u.Title, err)
+			return nil, fmt.Errorf("%s: %w", u.Title, interrupted(ctx, err))
 		}
 		f.units = append(f.units, *unit)
 	}
 	if !o.leads() {
 		return nil, nil
 	}
-	return p.write(ctx, &o, f)
+	out, err = p.write(ctx, &o, f)
+	return out, interrupted(ctx, err)
+}
+
+// interrupted makes an error after the end of the context one that wraps run.ErrInterrupted: what was done is saved, also
+// where it was not a training that was interrupted.
+func interrupted(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || errors.Is(err, run.ErrInterrupted) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", run.ErrInterrupted, err)
 }
 
 // train trains what is not complete of a unit.

@@ -83,13 +83,13 @@ func (p *Plan) RunTask(ctx context.Context, o Options, number int, wait time.Dur
 	if u.Captions != nil {
 		reused = t.Complete
 		_, err = p.trainCaptions(ctx, &o, u)
-		return t, reused, err
+		return t, reused, interrupted(ctx, err)
 	}
 	_, err = p.withSession(ctx, &o, u, func(s *run.Session) ([]report.Run, int, error) {
 		_, reused, err = u.Grid.RunTask(ctx, s, t.inner, wait)
 		return nil, 0, err
 	})
-	return t, reused, err
+	return t, reused, interrupted(ctx, err)
 }
 
 // Collect writes what Run writes, of runs that are complete, and trains nothing. Where some are missing it writes

@@ -34,6 +34,9 @@ func (o *Outcome) Summary() (lines []report.Explained) {
 
 // write writes the page, the Markdown and the record.
 func (p *Plan) write(ctx context.Context, o *Options, f *found) (*Outcome, error) {
+	if err := p.compareEM(ctx, o, f); err != nil {
+		return nil, err
+	}
 	out := &Outcome{Results: p.results(f)}
 	if err := claims.Validate(out.Results); err != nil {
 		return nil, err
@@ -43,7 +46,7 @@ func (p *Plan) write(ctx context.Context, o *Options, f *found) (*Outcome, error
 	if out.Page, err = p.page(ctx, o, f, out.Verdicts); err != nil {
 		return nil, err
 	}
-	files, err := p.files(ctx, f, out)
+	files, err := p.contents(ctx, f, out)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +65,8 @@ type file struct {
 	content []byte
 }
 
-// files are those that are written, the page last: it is what people look for.
-func (p *Plan) files(ctx context.Context, f *found, out *Outcome) (all []file, err error) {
+// contents are the files that are written, the page last: it is what people look for.
+func (p *Plan) contents(ctx context.Context, f *found, out *Outcome) (all []file, err error) {
 	record, err := p.record(ctx, f, out)
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 	if r.dryRun && r.jobs.wanted() {
 		return usagef("reproduce: give one of --dry-run, --tasks, --task and --collect")
 	}
-	plan, err := reproduce.New(r.Settings)
+	plan, err := reproduce.New(ctx, r.Settings)
 	if err := p.agree(err); err != nil {
 		return err
 	}

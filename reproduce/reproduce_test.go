@@ -1,0 +1,318 @@
+package reproduce
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/internal/durable"
+	"nmn/internal/setting"
+	"nmn/run"
+	"nmn/train"
+)
+
+// tiny are the settings of a reproduction of seconds.
+func tiny(t *testing.T, only ...Part) Settings {
+	t.Helper()
+	s := Defaults(filepath.Join(t.TempDir(), "reproduction"))
+	s.Size, s.Seeds, s.Only = Smoke, []uint64{1}, only
+	s.Run.Device, s.Run.Threads = "cpu", 1
+	return s
+}
+
+func planOf(t *testing.T, s Settings) *Plan {
+	t.Helper()
+	p, err := New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestNew_SharesRunsAmongParts(t *testing.T) {
+	s := tiny(t)
+	s.Seeds = []uint64{1, 2, 3}
+	p := planOf(t, s)
+	var parts []Part
+	for _, part := range p.Parts {
+		parts = append(parts, part.Name)
+		if part.Skip != "" {
+			t.Errorf("%s is skipped: %s", part.Name, part.Skip)
+		}
+	}
+	if !slices.Equal(parts, Parts()) {
+		t.Errorf("parts %q, want %q", parts, Parts())
+	}
+	tasks, err := p.Tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := map[string]bool{}
+	for i, task := range tasks {
+		if folders[task.Folder] || task.Number != i || task.After >= i {
+			t.Errorf("%+v: its folder is another's, or its order wrong", task)
+		}
+		folders[task.Folder] = true
+	}
+	// 5 levels × 3 seeds × 8 arms; 3 × 8 on clips; captioners; EM; R-N and NMN-C with their stage 1 at 3 levels.
+	if want := 120 + 24 + 1 + 3 + 27; len(tasks) != want {
+		t.Errorf("%d tasks, want %d", len(tasks), want)
+	}
+	var used []Part
+	for _, u := range p.Units {
+		used = append(used, u.parts...)
+	}
+	for _, part := range Parts() {
+		if part != Figure3 && !slices.Contains(used, part) {
+			t.Errorf("nothing is trained for %s", part)
+		}
+	}
+}
+
+func TestValidate_NamesTheSetting(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for says, change := range map[string]func(*Settings){
+		"`reproduce.size` is \"huge\"":           func(s *Settings) { s.Size = "huge" },
+		"`reproduce.only` names \"table9\"":      func(s *Settings) { s.Only = []Part{"table9"} },
+		"at least one of `reproduce.seeds`":      func(s *Settings) { s.Seeds = nil },
+		"seed 0: seeds are different":            func(s *Settings) { s.Seeds = []uint64{0} },
+		"seed 2: seeds are different":            func(s *Settings) { s.Seeds = []uint64{2, 2} },
+		"`run_dir` is empty":                     func(s *Settings) { s.Dir = "" },
+		"give `reproduce.coco`":                  func(s *Settings) { s.Init = file },
+		"`reproduce.coco`: there is no folder":   func(s *Settings) { s.COCO = file + "s" },
+		"name the folder that the data set":      func(s *Settings) { s.MSRVTT = file },
+		"is no file of weights that can be read": func(s *Settings) { s.COCO, s.Init = filepath.Dir(file), filepath.Dir(file) },
+	} {
+		s := tiny(t)
+		change(&s)
+		_, err := New(t.Context(), s)
+		var mistake *setting.Error
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v; want a mistake that says %q", err, says)
+		}
+	}
+}
+
+func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
+	for says, prepare := range map[string]func(t *testing.T, dir string){
+		"its `reproduce.seeds` is [1 2], this one's [1]": func(t *testing.T, dir string) {
+			s := Defaults(dir)
+			s.Size, s.Seeds = Smoke, []uint64{1, 2}
+			save(t, dir, planRecord{planForm, s})
+		},
+		"its `reproduce.size` is quick": func(t *testing.T, dir string) {
+			s := Defaults(dir)
+			s.Seeds = []uint64{1}
+			save(t, dir, planRecord{planForm, s})
+		},
+		"of another version of nmn (form 7": func(t *testing.T, dir string) { save(t, dir, planRecord{Form: 7}) },
+		"index.html would be overwritten": func(t *testing.T, dir string) {
+			if err := os.WriteFile(filepath.Join(dir, PageFile), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"plan.json": func(t *testing.T, dir string) {
+			if err := os.WriteFile(filepath.Join(dir, PlanFile), []byte("{"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		s := tiny(t, Figure3)
+		if err := os.MkdirAll(s.Dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		prepare(t, s.Dir)
+		before := tree(t, s.Dir)
+		_, err := planOf(t, s).Run(t.Context(), Options{})
+		var mistake *setting.Error
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v; want a mistake that says %q", err, says)
+		}
+		if after := tree(t, s.Dir); !slices.Equal(after, before) {
+			t.Errorf("%s: files %q, want %q", says, after, before)
+		}
+	}
+	s := tiny(t, Figure3)
+	if err := os.WriteFile(s.Dir, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := planOf(t, s).Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), s.Dir) {
+		t.Errorf("in the place of a file: %v", err)
+	}
+}
+
+func save(t *testing.T, dir string, r planRecord) {
+	t.Helper()
+	if err := durable.SaveJSON(filepath.Join(dir, PlanFile), r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func tree(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// written are the files that a reproduction has written, without times.
+func written(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	seconds := regexp.MustCompile(`"seconds": [0-9.e+-]+`)
+	all := map[string]string{}
+	for _, name := range []string{PageFile, MarkdownFile, RecordFile, FigureFile} {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = seconds.ReplaceAllString(string(content), `"seconds": 0`)
+	}
+	return all
+}
+
+func sameBytes(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name := range want {
+		if got[name] != want[name] {
+			a, b := strings.Split(got[name], "\n"), strings.Split(want[name], "\n")
+			for i := range a {
+				if i >= len(b) || a[i] != b[i] {
+					t.Errorf("%s differs in line %d: %.200q", name, i+1, a[i])
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestRun_InterruptedTenTimes ends a reproduction ten times after a few steps, and holds what it writes in the end to
+// that of one that nobody disturbed.
+func TestRun_InterruptedTenTimes(t *testing.T) {
+	whole, broken := tiny(t, Table1, EM, Figure3, Figure4), tiny(t, Table1, EM, Figure3, Figure4)
+	if _, err := planOf(t, whole).Run(t.Context(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	interrupted := 0
+	for i := range 10 {
+		ctx, cancel := context.WithCancel(t.Context())
+		steps := 0
+		o := Options{Observe: run.Observer{Training: func(run.Training) []train.Observer {
+			return []train.Observer{{Step: func(train.StepDone) {
+				if steps++; steps > i%3 {
+					cancel()
+				}
+			}}}
+		}}}
+		_, err := planOf(t, broken).Run(ctx, o)
+		cancel()
+		if errors.Is(err, run.ErrInterrupted) {
+			interrupted++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if interrupted < 10 {
+		t.Errorf("interrupted %d times, want 10", interrupted)
+	}
+	if durable.Exists(filepath.Join(broken.Dir, PageFile)) {
+		t.Error("there is a page of a reproduction that is not complete")
+	}
+	out, err := planOf(t, broken).Run(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := written(t, whole.Dir)
+	sameBytes(t, written(t, broken.Dir), want)
+	if len(out.Results) == 0 || len(out.Verdicts) == 0 {
+		t.Error("there are no results, or no verdicts")
+	}
+	for _, says := range []string{"Table 1: average precision", "NMN-FD + MIL", "Published, on COCO", "36.43", "Words of the arms with MIL",
+		"data:image/jpeg", "A small problem", "not tested"} {
+		if !strings.Contains(want[PageFile], says) {
+			t.Errorf("the page does not say %q", says)
+		}
+	}
+	var r record
+	if err := json.Unmarshal([]byte(want[RecordFile]), &r); err != nil {
+		t.Fatal(err)
+	}
+	if u := r.Units[0]; r.Form != planForm || r.Program != run.ThisBuild() || len(u.Runs) != 8 ||
+		u.Data[0].Bags != 48 || len(u.Data[0].SHA256) != 64 || !strings.Contains(u.Config, "stage1_epochs: 1") ||
+		len(u.Runs[0].Fingerprint) != 64 {
+		t.Errorf("record of %+v", u)
+	}
+}
+
+func TestTasks_CollectedEqualOneRun(t *testing.T) {
+	whole, tasked := tiny(t, Observed, Figure3), tiny(t, Observed, Figure3)
+	if _, err := planOf(t, whole).Run(t.Context(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	p := planOf(t, tasked)
+	tasks, err := p.Tasks()
+	if err != nil || len(tasks) != 4 || tasks[0].After >= 0 || tasks[1].After != 0 {
+		t.Fatalf("tasks %+v (%v)", tasks, err)
+	}
+	for _, number := range []int{3, 1} { // each does the stage 1 that it needs
+		if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, number, time.Minute); err != nil || reused {
+			t.Fatalf("task %d: reused %t (%v)", number, reused, err)
+		}
+		var missing *MissingError
+		if _, err := planOf(t, tasked).Collect(t.Context(), Options{}, false); number == 3 &&
+			(!errors.As(err, &missing) || !strings.Contains(err.Error(), "2 of 4 tasks are not complete: 0-1")) {
+			t.Errorf("collected before all are complete: %v", err)
+		}
+	}
+	if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, 0, time.Minute); err != nil || !reused {
+		t.Errorf("task 0 again: reused %t (%v)", reused, err)
+	}
+	var mistake *setting.Error
+	if _, _, err := p.RunTask(t.Context(), Options{}, 4, 0); !errors.As(err, &mistake) {
+		t.Errorf("a task that there is not: %v", err)
+	}
+	if _, err := planOf(t, tasked).Collect(t.Context(), Options{}, false); err != nil {
+		t.Fatal(err)
+	}
+	sameBytes(t, written(t, tasked.Dir), written(t, whole.Dir))
+}
+
+func TestRun_Captions(t *testing.T) {
+	s := tiny(t, Table4)
+	first, err := planOf(t, s).Run(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first.Results) != 3*4 { // arms × measures
+		t.Errorf("%d results", len(first.Results))
+	}
+	again, err := planOf(t, s).Run(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := fmt.Sprint(first.Results), fmt.Sprint(again.Results); a != b {
+		t.Errorf("again: %s, want %s", b, a)
+	}
+	scores := filepath.Join(s.Dir, "moving-scenes-captions", ScoresFile)
+	if err := os.WriteFile(scores, []byte(`{"rows": []}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := planOf(t, s).Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "remove the file") {
+		t.Errorf("without scores: %v", err)
+	}
+}
