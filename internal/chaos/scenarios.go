@@ -94,6 +94,11 @@ var scenarios = []scenario{
 			" --threads 1 --run-dir grid",
 	},
 
+	{
+		name: "reproduce", args: "reproduce --size smoke --only table1,figure3 --seeds 1 --device cpu --threads 1 --run-dir" +
+			" reproduction",
+	},
+
 	{name: "scenes-pictures", args: "scenes out --number 30", fresh: "out"},
 	{name: "scenes-shards", args: "scenes out --moving --number 12 --frames 4", fresh: "out",
 		appended: []string{"out/index.jsonl"}},
