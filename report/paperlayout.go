@@ -15,7 +15,7 @@ var paperOrder = []text.POS{text.VB, text.NN, text.JJ, text.DT, text.PRP, text.I
 const allMIL = "All-MIL"
 
 // blankLayout is table 1, 2 or 3 of the paper without rows.
-func blankLayout(table int, title string) (*Table, error) {
+func blankLayout(table, decimals int, title string) (*Table, error) {
 	t := &Table{Title: title}
 	switch table {
 	case 1:
@@ -28,11 +28,11 @@ func blankLayout(table int, title string) (*Table, error) {
 	}
 	t.Columns = append(t.Columns, Column{Name: "arm", Text: true})
 	for _, p := range paperOrder {
-		t.Columns = append(t.Columns, Column{Name: p.String(), Decimals: 2, Spread: true})
+		t.Columns = append(t.Columns, Column{Name: p.String(), Decimals: decimals, Spread: true})
 	}
-	t.Columns = append(t.Columns, Column{Name: "All", Decimals: 2, Spread: true})
+	t.Columns = append(t.Columns, Column{Name: "All", Decimals: decimals, Spread: true})
 	if table == 2 {
-		t.Columns = append(t.Columns, Column{Name: allMIL, Decimals: 2, Spread: true})
+		t.Columns = append(t.Columns, Column{Name: allMIL, Decimals: decimals, Spread: true})
 	}
 	return t, nil
 }
@@ -60,7 +60,11 @@ func same(c Cell) Cell { return c }
 // for each arm and a column for each part of speech, mean and standard deviation over seeds. Where the data are the
 // paper's, the published figures stand in a row below each arm. The best of our arms is bold, of each block.
 func PaperLayout(table int, runs []Run) (*Table, error) {
-	t, err := blankLayout(table, fmt.Sprintf("Table %d: average precision with human agreement (%%)", table))
+	decimals := 1 // of a spread over seeds more would mean nothing
+	if slices.ContainsFunc(runs, func(r Run) bool { return r.PaperData }) {
+		decimals = 2 // as printed
+	}
+	t, err := blankLayout(table, decimals, fmt.Sprintf("Table %d: average precision with human agreement (%%)", table))
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +196,7 @@ func seedsNote(cells []cellOf) string {
 
 // PublishedLayout is Table 1, 2 or 3 of the paper with the published figures alone, to stand beside those of other data.
 func PublishedLayout(table int) (*Table, error) {
-	t, err := blankLayout(table, "")
+	t, err := blankLayout(table, 2, "")
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,8 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 		build.Platform, build.SIMD)})
 	for i := range p.Units {
 		if of := unitText(&p.Units[i], &f.units[i]); of != "" {
-			facts = append(facts, report.Explained{Name: p.Units[i].Folder, Meaning: of})
+			facts = append(facts, report.Explained{Name: names(p.Units[i].parts),
+				Meaning: p.Units[i].Data + ", " + of})
 		}
 	}
 	counts := map[claims.Outcome]int{}

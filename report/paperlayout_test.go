@@ -1,0 +1,126 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"nmn/eval"
+	"nmn/text"
+)
+
+// humanRun is a run of which only the average precision with human agreement is known: v of nouns, v + .01 of all words.
+func humanRun(arm string, mil bool, noise float64, seed uint64, v eval.Number) Run {
+	ap := eval.ByGroup[eval.Number]{All: v + .01}
+	for p := range ap.Group {
+		ap.Group[p] = eval.Undefined()
+	}
+	ap.Group[text.NN] = v
+	return Run{Arm: arm, ArmTitle: arm, MIL: mil, Noise: noise, Seed: seed,
+		Result: &eval.Result{Classes: 1000, Measures: eval.Measures{Human: &eval.Human{AP: ap}}}}
+}
+
+func laidOut(t *testing.T, table int, runs ...Run) string {
+	t.Helper()
+	of, err := PaperLayout(table, runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Write(&b, CSV, of); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPaperLayout_HasMILInAColumnOfTable2(t *testing.T) {
+	got := laidOut(t, 2, humanRun(Star, false, .2, 1, .3), humanRun(Star, false, .2, 2, .4), humanRun(Star, true, .2, 1, .5),
+		humanRun(Star, true, .2, 2, .5), humanRun(NMNFD, true, .4, 1, .6))
+	lines := strings.Split(strings.TrimSpace(got), "\n")
+	if len(lines) != 4 || !strings.HasSuffix(lines[0], "All,All sd,All-MIL,All-MIL sd") ||
+		!strings.HasPrefix(lines[2], "20,star,,,35,7.07") || !strings.HasSuffix(lines[2], "36,7.071067812,51,0") ||
+		!strings.HasPrefix(lines[3], "40,nmn-fd,,,,") || !strings.HasSuffix(lines[3], ",,61,") {
+		t.Errorf("table\n%s", got)
+	}
+}
+
+func TestPaperLayout_HasPublishedFiguresOnThePapersData(t *testing.T) {
+	ours := humanRun(NMNFD, false, 0, 1, .3)
+	ours.PaperData = true
+	got := laidOut(t, 1, ours)
+	if !strings.Contains(got, `"VGG16-NMN-FD, paper",18.78,,36.43,`) || !strings.Contains(got, "VGG16-NMN-FD,,,30,") {
+		t.Errorf("table\n%s", got)
+	}
+	ours.PaperData = false
+	if got := laidOut(t, 1, ours); strings.Contains(got, "36.43") {
+		t.Errorf("published figures beside other data:\n%s", got)
+	}
+	if _, err := PaperLayout(4, []Run{ours}); err == nil {
+		t.Error("Table 4 has this layout")
+	}
+}
+
+// TestPublishedLayout_HasAllPrintedFigures counts the rows of the paper's tables.
+func TestPublishedLayout_HasAllPrintedFigures(t *testing.T) {
+	for table, rows := range map[int]int{1: 1 + 9, 2: 1 + 16, 3: 1 + 8} {
+		of, err := PublishedLayout(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(of.Rows) != rows {
+			t.Errorf("table %d: %d rows, want %d", table, len(of.Rows), rows)
+		}
+		for _, row := range of.Rows {
+			if len(row.Cells) != len(of.Columns) || !row.Cells[len(row.Cells)-1].Value.Defined() {
+				t.Errorf("table %d: row %v", table, row.Cells)
+			}
+		}
+	}
+}
+
+func TestObservedTable(t *testing.T) {
+	ours := humanRun(NMNFD, true, .8, 1, .3)
+	ours.Result.Observed = &eval.Measures{Human: &eval.Human{AP: eval.ByGroup[eval.Number]{All: .25}}}
+	of, err := ObservedTable([]Run{ours, humanRun(Star, true, .8, 1, .3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(of.Rows) != 1 {
+		t.Fatalf("rows %v", of.Rows)
+	}
+	for i, want := range []eval.Number{31, 25, 6, 28.5, 28.22} {
+		if got := of.Rows[0].Cells[2+i].Value; got-want > 1e-9 || want-got > 1e-9 {
+			t.Errorf("column %d is %v, want %v", 2+i, got, want)
+		}
+	}
+}
+
+func TestReproduction_ShowsAllParts(t *testing.T) {
+	r := Reproduction{Title: "A <title>", Lead: []string{"Lead."}, Facts: []Explained{{"size", "quick"}},
+		Claims: []*Table{{Title: "Claims", Columns: []Column{{Name: "claim", Text: true}}}},
+		Parts: []ReproducedPart{{ID: "figure3", Title: "Figure 3", Figure3: "figure3.svg"},
+			{ID: "table1", Title: "Table 1", Skip: "no data"},
+			{ID: "table2", Title: "Table 2", Levels: []Run{humanRun(Star, false, .2, 1, .3), humanRun(Star, false, .4, 1, .2)}},
+			{ID: "figure4", Title: "Figure 4", Compared: []Comparison{{Title: "Beside", Arms: []ComparedArm{{Name: "star"}},
+				Bags: []ComparedBag{{ShownBag: ShownBag{ID: "b1"}, Says: []ArmWords{{"star", []ShownLabel{
+					{Word: "ball", P: .9, Kind: HitLabel}, {Word: "tent", Kind: MissingLabel}}}}}}}}}},
+		Rerun: []string{"again"}}
+	var page, markdown bytes.Buffer
+	if err := r.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteMarkdown(&markdown); err != nil {
+		t.Fatal(err)
+	}
+	for _, says := range []string{"A &lt;title", "Skipped: no data.", "(a) Missing label", "AP by share of replaced captions, without MIL",
+		`href="#table2"`, "<span>ball</span>"} {
+		if !strings.Contains(page.String(), says) {
+			t.Errorf("the page does not say %q", says)
+		}
+	}
+	for _, says := range []string{"# A &lt;title", "Skipped: no data.", "(figure3.svg)", "✓ ball, + tent", "again"} {
+		if !strings.Contains(markdown.String(), says) {
+			t.Errorf("the Markdown does not say %q", says)
+		}
+	}
+}
