@@ -10,8 +10,8 @@ type crossFilter struct {
 	rows, wide      int  // shape of the outer products
 	band, bands     int  // output channels of a task
 	strip, strips   int  // columns of a task, a multiple of wide
-	parts, perPart  int  // parts of the sum, and blocks in each
 	blockLines      int  // output rows in a block
+	parts, blocks   int  // parts of the sum, and blocks in all of them
 	columns         int  // of a row of sums: those of dw, filled up to a multiple of wide
 	dense           bool // windows are rows of x
 	packed, packedY bool // x and dy are packed
@@ -45,14 +45,15 @@ func (c *CPU) planCross(g *Geometry) crossFilter {
 	w.strip = roundUp(ceilDiv(w.columns, w.strips), w.wide)
 	w.strips = ceilDiv(w.columns, w.strip)
 	w.blockLines = max(1, crossCells/g.Q)
-	blocks := ceilDiv(g.N*g.P, w.blockLines)
-	w.parts = max(1, min(blocks, ceilDiv(crossTasks, w.bands*w.strips)))
-	w.perPart = ceilDiv(blocks, w.parts)
-	w.parts = ceilDiv(blocks, w.perPart)
+	w.blocks = ceilDiv(g.N*g.P, w.blockLines)
+	w.parts = max(1, min(w.blocks, ceilDiv(crossTasks, w.bands*w.strips)))
 	w.packed = !w.dense || g.C > crossInPlace || w.columns > reduction
 	w.packedY = g.K > crossInPlace
 	return w
 }
+
+// firstLine is where a part begins; none has more than a block more than another.
+func (w *crossFilter) firstLine(part int) int { return part * w.blocks / w.parts * w.blockLines }
 
 // inPlace reports whether the sums are those of dw itself.
 func (w *crossFilter) inPlace(f *filterSum) bool { return w.parts == 1 && w.columns == f.reduction }
@@ -83,8 +84,8 @@ func (c *CPU) crossBlock(worker, index int) {
 		dst, load = c.partial[part*f.g.K*w.columns:], false
 	}
 	s.cross = simd.Cross{Rows: min(w.band, f.g.K-k0), DstStride: w.columns, Load: load}
-	end := min((part+1)*w.perPart*w.blockLines, f.g.N*f.g.P)
-	for line := part * w.perPart * w.blockLines; line < end; line += w.blockLines {
+	end := min(w.firstLine(part+1), f.g.N*f.g.P)
+	for line := w.firstLine(part); line < end; line += w.blockLines {
 		c.crossLines(f, w, s, dst[k0*w.columns+column:], line, min(line+w.blockLines, end), end, k0, column)
 		s.cross.Load = true
 	}
