@@ -30,6 +30,10 @@ func Recognise(f Source) (Config, *Mapping, error) {
 		return Config{}, nil, err
 	}
 	c := r.config()
+	if c.Depth == 0 {
+		first := strings.Replace(r.names.block, "#", "0", 1) + r.names.norm1[0] + ".weight"
+		r.missing("blocks.0.norm1.weight", []int{c.Width}, first)
+	}
 	for i := range c.Depth {
 		if r.err != nil { // numbers of blocks may be as high as names can say
 			break

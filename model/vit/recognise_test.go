@@ -256,6 +256,13 @@ func TestRecognise_GELUOfWideCLIP(t *testing.T) {
 		} {
 			l.add(safetensors.F32, name, shape...)
 		}
+		for _, part := range []string{"layer_norm1", "layer_norm2", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
+			"self_attn.out_proj", "mlp.fc1", "mlp.fc2"} {
+			l.add(safetensors.F32, "encoder.layers.0."+part+".bias", width)
+			if l.add(safetensors.F32, "encoder.layers.0."+part+".weight", width, width); strings.HasPrefix(part, "layer") {
+				l.add(safetensors.F32, "encoder.layers.0."+part+".weight", width)
+			}
+		}
 		if c, _ := recognised(t, l); c.GELU != want || c.Layout != HFCLIP {
 			t.Errorf("width %d: %s, GELU %s, want %s", width, c.Layout, c.GELU, want)
 		}
@@ -363,15 +370,16 @@ func TestRecognise_NamesTheTensorAtFault(t *testing.T) {
 func TestRecognise_RefusesOtherArchitectures(t *testing.T) {
 	base := func() *listed { return timmNames(384, 1, 1536, 14, 1370) }
 	for what, f := range map[string]*listed{
-		"SwiGLU":                base().with("mask_token", 1, 384).with("blocks.0.mlp.w12.weight", 2048, 384),
-		"SwiGLU (as DINOv2's":   base().with("blocks.0.mlp.fc2.weight", 384, 768),
-		"pooling by attention":  base().with("attn_pool.latent", 1, 1, 384),
-		"queries and keys":      base().with("blocks.0.attn.q_norm.weight", 64),
-		"distillation":          base().with("dist_token", 1, 1, 384),
-		"square of patches":     base().with("pos_embed", 1, 1369+7, 384),
-		"square patches":        base().with("patch_embed.proj.weight", 384, 3, 14, 16),
-		"of pictures in colour": base().with("patch_embed.proj.weight", 384, 1, 14, 14),
-		"norm behind the mean":  base().without("norm.weight").with("fc_norm.weight", 384),
+		"SwiGLU":                 base().with("mask_token", 1, 384).with("blocks.0.mlp.w12.weight", 2048, 384),
+		"SwiGLU (as DINOv2's":    base().with("blocks.0.mlp.fc2.weight", 384, 768),
+		"pooling by attention":   base().with("attn_pool.latent", 1, 1, 384),
+		"queries and keys":       base().with("blocks.0.attn.q_norm.weight", 64),
+		"distillation":           base().with("dist_token", 1, 1, 384),
+		"square of patches":      base().with("pos_embed", 1, 1369+7, 384),
+		"square patches":         base().with("patch_embed.proj.weight", 384, 3, 14, 16),
+		"of pictures in colour":  base().with("patch_embed.proj.weight", 384, 1, 14, 14),
+		"norm1.weight\" (blocks": timmNames(384, 0, 1536, 14, 1370),
+		"norm behind the mean":   base().without("norm.weight").with("fc_norm.weight", 384),
 	} {
 		_, _, err := Recognise(f)
 		if !errors.Is(err, ErrWeights) || !strings.Contains(err.Error(), what) {
