@@ -74,6 +74,9 @@ func COCO(ctx context.Context, dir string, want COCOSize) (*Folder, error) {
 			f.sharedPictures(captions, ids)
 		}
 	}
+	if err := f.vocabulary(ctx); err != nil {
+		return nil, err
+	}
 	if archive := f.first(false, cocoArchive, "annotations/"+cocoArchive); archive != "" {
 		if err := f.digest(ctx, archive, cocoArchiveSHA256); err != nil {
 			return nil, err
@@ -81,6 +84,21 @@ func COCO(ctx context.Context, dir string, want COCOSize) (*Folder, error) {
 	}
 	doctor.Sort(f.Findings)
 	return f, nil
+}
+
+// Names of the vocabulary of Fang et al., and its SHA-256 as it was published.
+var wordFiles = []string{"vocab_words.txt", "vocab-fang2015/vocab_words.txt", "annotations/vocab_words.txt"}
+
+const wordsSHA256 = "ae48bbad732a6dd655b49fe94bb2555cc15819df0afd9b91e1646a68b0268cc5"
+
+// vocabulary looks for the words that the paper's nets learn.
+func (f *Folder) vocabulary(ctx context.Context) error {
+	if f.Words = f.first(false, wordFiles...); f.Words == "" {
+		f.add(doctor.Warning, "no-vocabulary", wordFiles[0]+" is missing: the 1,000 words of Fang et al. (2015), which the "+
+			"paper's nets learn", "put it there; it is to be had from the project visual-concepts of its authors")
+		return nil
+	}
+	return f.digest(ctx, f.Words, wordsSHA256)
 }
 
 // holdsCOCO reports whether a folder looks like that of COCO.

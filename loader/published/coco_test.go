@@ -86,7 +86,7 @@ func coco(t *testing.T, dir string, size COCOSize) *Folder {
 func TestCOCO_AWholeFolderHasNoFindings(t *testing.T) {
 	dir, size := smallCOCO(t)
 	f := coco(t, dir, size)
-	if len(f.Findings) != 0 || f.Errors() != 0 {
+	if len(f.Findings) != 1 || f.Findings[0].Kind != "no-vocabulary" || f.Errors() != 0 {
 		t.Errorf("findings %+v", f.Findings)
 	}
 	if f.TrainCaptions != filepath.Join(dir, "annotations", "captions_train2014.json") ||
@@ -105,6 +105,9 @@ func TestCOCO_WhatIsWrongIsNamedWithItsCure(t *testing.T) {
 		spoil            func(t *testing.T, dir string)
 		kind, text, cure string
 	}{
+		{"another vocabulary", func(t *testing.T, dir string) {
+			put(t, filepath.Join(dir, "vocab_words.txt"), []byte("a, DT, 1\n"))
+		}, "digest", "vocab_words.txt has the SHA-256", "compare"},
 		{"no captions", func(t *testing.T, dir string) { remove(t, dir, "annotations", "captions_val2014.json") },
 			"missing-annotations", "annotations/captions_val2014.json is missing", "cocodataset.org"},
 		{"archive not unpacked", func(t *testing.T, dir string) {

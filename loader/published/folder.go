@@ -24,6 +24,8 @@ type Folder struct {
 	ValCaptions   string `json:"val_captions,omitempty"`
 	TrainImages   string `json:"train_images,omitempty"`
 	ValImages     string `json:"val_images,omitempty"`
+	// Words is the vocabulary of 1,000 words of Fang et al. (2015), which is no part of COCO.
+	Words string `json:"words,omitempty"`
 
 	// Of MSR-VTT: annotations of the clips of train and validate, those of test, and the folders of clips or of frames.
 	Annotations     string `json:"annotations,omitempty"`

@@ -3,6 +3,7 @@ package published
 import (
 	"context"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/annotation"
 	"nmn/loader/doctor"
+	"nmn/loader/shard"
 )
 
 // MSRVTTSize is how much of MSR-VTT there should be.
@@ -204,9 +206,14 @@ func (f *Folder) msrvttPresent(ctx context.Context, m *annotation.MSRVTT) error 
 	}
 	f.Clips = f.first(true, msrvttClips...)
 	from := "unpack train_val_videos.zip there; it is to be had at " + msrvttPage
+	if f.Frames != "" && m != nil {
+		if err := f.msrvttInFrames(ctx, m); err != nil {
+			return err
+		}
+	}
 	switch {
 	case f.Clips == "" && f.Frames != "":
-		return nil // its index is read when it is used
+		return nil
 	case f.Clips == "":
 		f.add(doctor.Error, "missing-clips", "there is no folder TrainValVideo, videos or clips, nor one with frames", from)
 		return nil
@@ -222,6 +229,51 @@ func (f *Folder) msrvttPresent(ctx context.Context, m *annotation.MSRVTT) error 
 	}
 	if m != nil {
 		f.msrvttMissing(m, names, from)
+	}
+	return nil
+}
+
+// framesOfClip are those that the paper takes of every clip.
+const framesOfClip = 26
+
+// msrvttInFrames counts clips of train and validate that have no frames, by the index of the folder of frames.
+func (f *Folder) msrvttInFrames(ctx context.Context, m *annotation.MSRVTT) error {
+	const again = "have nmn frames write them again from the clips"
+	frames := map[string]int{}
+	for record, err := range shard.Records(f.Frames) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			f.add(doctor.Error, "unreadable-frames", f.below(f.Frames)+" cannot be used: "+strings.ReplaceAll(err.Error(), "\n", " "),
+				again)
+			return nil
+		}
+		base := path.Base(record.Clip)
+		frames[strings.TrimSuffix(base, path.Ext(base))] = len(record.Frames)
+	}
+	var missing, fewer []string
+	needed := 0
+	for i := range m.Clips {
+		if m.Clips[i].Split == loader.TestSplit {
+			continue
+		}
+		needed++
+		switch n, ok := frames[m.Clips[i].ID]; {
+		case !ok:
+			missing = append(missing, m.Clips[i].ID)
+		case n != framesOfClip:
+			fewer = append(fewer, m.Clips[i].ID)
+		}
+	}
+	f.count("clips of train and validate that have frames", needed-len(missing), needed)
+	if len(missing) > 0 {
+		f.add(doctor.Error, "missing-frames", fmt.Sprintf("clips without frames in %s: %s", f.below(f.Frames),
+			onlyThese(missing)), again+", and see problems.jsonl beside them", some(missing)...)
+	}
+	if len(fewer) > 0 {
+		f.add(doctor.Note, "frame-counts", fmt.Sprintf("clips in %s with another number of frames than the paper's %d: %s",
+			f.below(f.Frames), framesOfClip, onlyThese(fewer)), "nothing for short clips; else "+again, some(fewer)...)
 	}
 	return nil
 }

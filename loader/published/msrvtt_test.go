@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/loader/shard"
 )
 
 // smallMSRVTT is a folder of the shape of MSR-VTT with fewer clips, and what should be in it.
@@ -115,10 +117,43 @@ func TestMSRVTT_WhatIsWrongIsNamedWithItsCure(t *testing.T) {
 func TestMSRVTT_FramesStandInForClips(t *testing.T) {
 	dir, size := smallMSRVTT(t)
 	remove(t, dir, "TrainValVideo")
-	put(t, filepath.Join(dir, "frames", "index.jsonl"), []byte("{}\n"))
-	if f := msrvtt(t, dir, size); f.Errors() != 0 || f.Frames != filepath.Join(dir, "frames") || f.Clips != "" {
+	writeFrames(t, filepath.Join(dir, "frames"), 10)
+	f := msrvtt(t, dir, size)
+	if f.Errors() != 0 || f.Frames != filepath.Join(dir, "frames") || f.Clips != "" {
 		t.Errorf("found %+v", f)
 	}
+	if len(f.Findings) != 1 || f.Findings[0].Kind != "frame-counts" ||
+		!strings.Contains(f.Findings[0].Text, "10, first video0") {
+		t.Errorf("findings %+v", f.Findings)
+	}
+}
+
+// writeFrames is a folder of frames of the first clips, of one picture each.
+func writeFrames(t *testing.T, dir string, clips int) {
+	t.Helper()
+	w, err := shard.Create(dir, shard.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range clips {
+		r := shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i), Width: 2, Height: 2, PictureWidth: 2,
+			PictureHeight: 2, Decoded: 1, SourceBytes: 9, Frames: []shard.Frame{{}}}
+		if err := w.Add(&r, [][]byte{{1, 2, 3}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Finish(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMSRVTT_ClipsWithoutFramesAreCounted(t *testing.T) {
+	dir, size := smallMSRVTT(t)
+	remove(t, dir, "TrainValVideo")
+	writeFrames(t, filepath.Join(dir, "frames"), 7)
+	expect(t, msrvtt(t, dir, size), "missing-frames", "3, first video7", "nmn frames")
+	put(t, filepath.Join(dir, "frames", shard.IndexName), []byte("{\n"))
+	expect(t, msrvtt(t, dir, size), "unreadable-frames", "frames cannot be used", "nmn frames")
 }
 
 func TestMSRVTT_AnotherFolderWasMeant(t *testing.T) {
@@ -185,7 +220,13 @@ func TestCOCO_RealCaptionsOfAPartAreNotTheWholeHalf(t *testing.T) {
 	}
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "annotations", "captions_val2014.json.gz"), content)
+	if content, err = os.ReadFile(filepath.Join(realData(t), "vocab-fang2015", "vocab_words.txt")); err == nil {
+		put(t, filepath.Join(dir, "vocab_words.txt"), content)
+	}
 	f := coco(t, dir, COCOCounts())
 	expect(t, f, "annotation-counts", "tells of 30504 pictures, and 40504 were published", "another year")
 	expect(t, f, "missing-annotations", "captions_train2014.json is missing", cocoPage)
+	if last := f.Files[len(f.Files)-1]; last.Path != "vocab_words.txt" || last.SHA256 != last.Published {
+		t.Errorf("the vocabulary is %+v", last)
+	}
 }
