@@ -245,8 +245,8 @@ func (f *Folder) msrvttInFrames(ctx context.Context, m *annotation.MSRVTT) error
 			return ctx.Err()
 		}
 		if err != nil {
-			f.add(doctor.Error, "unreadable-frames", f.below(f.Frames)+" cannot be used: "+strings.ReplaceAll(err.Error(), "\n", " "),
-				again)
+			f.add(doctor.Error, "unreadable-frames",
+				f.below(f.Frames)+" cannot be used: "+strings.ReplaceAll(err.Error(), "\n", " "), again)
 			return nil
 		}
 		base := path.Base(record.Clip)

@@ -1,9 +1,54 @@
 package claims
 
 import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// What is asked must not change by accident: it stands in a file, which -update writes.
+func TestClaims_AreTheGoldenOnes(t *testing.T) {
+	var b bytes.Buffer
+	for _, c := range all() {
+		fmt.Fprintf(&b, "%s: on %s, every level %v\n", c.id, strings.Join(c.data, " and "), c.every)
+		for _, missing := range c.levels {
+			for i := range c.pairs {
+				d := (&figures{}).compare(&c.pairs[i], c.data[len(c.data)-1], missing)
+				fmt.Fprintf(&b, "  %s, published %s\n", d.name(), sides(d.Left.Published, d.Right.Published))
+			}
+		}
+	}
+	path := filepath.Join("testdata", "list.txt")
+	if *update {
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("the claims differ from %s (-update writes it)", path)
+	}
+}
+
+func TestClaims_OfEveryLevelNeedThemAll(t *testing.T) {
+	for _, c := range all() {
+		if len(c.levels) < 2 {
+			continue
+		}
+		results := slices.DeleteFunc(made(c, c.data[0], 3, .8, .02), func(r Result) bool { return r.Missing == c.levels[1] })
+		v := verdictOf(t, results, c.id, c.data[0])
+		if want := map[bool]Outcome{true: NotTested, false: Confirmed}[c.every]; v.Outcome != want {
+			t.Errorf("%s without %g: %s, want %s", c.id, c.levels[1], v.Outcome, want)
+		}
+	}
+}
 
 // The paper's own figures are a check of this list: those that it claims something of are the way it says, but for
 // the ones below.

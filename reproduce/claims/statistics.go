@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -38,15 +39,7 @@ func signedRank(differences []float64) eval.Number {
 	if len(d) < fewestUnits {
 		return eval.Undefined()
 	}
-	slices.SortFunc(d, func(a, b float64) int {
-		switch x, y := math.Abs(a), math.Abs(b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(d, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
 	n, positive, ties := float64(len(d)), 0.0, 0.0
 	for first := 0; first < len(d); {
 		end := first
