@@ -22,7 +22,7 @@ import (
 // made is the folder of the pages; empty where there is none yet.
 var made string
 
-// pages are those that nmn writes, by name: runs of several kinds, experiments, audits, rates.
+// pages are those that nmn writes, by name: runs of several kinds, experiments, a reproduction, audits, rates.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	if testing.Short() {
@@ -64,6 +64,8 @@ var makePages = sync.OnceValues(func() (map[string]string, error) {
 			"stage1,star,nmn-fi,r-n", "--run-dir", at("three seeds")),
 		with(scenes, "experiment", "--epochs", "1", "--noise-rates", "0.2,0.4", "--arms", "stage1,star,nmn-fi", "--run-dir",
 			at("one seed")),
+		{"reproduce", "-q", "--size", "smoke", "--only", "table1,table4,figure3,figure4,observed,em", "--device", "cpu",
+			"--threads", "1", "--seeds", "1", "--run-dir", at("reproduction")},
 		{"noise", "report", at("learnt"), "--output", at("rates-of-bags.html")},
 		{"noise", "report", at("three seeds", "noise-40", "seed-1", "nmn-fi"), "--output", at("rates.html")},
 		{"audit", "--scores", at("scores.csv"), "--labels", at("labels.csv"), "--images", at("pictures"), "--page",
@@ -83,6 +85,7 @@ var makePages = sync.OnceValues(func() (map[string]string, error) {
 	for _, name := range []string{"three seeds", "one seed"} {
 		all["experiment-"+strings.ReplaceAll(name, " ", "-")] = at(name, "index.html")
 	}
+	all["reproduction"] = at("reproduction", "index.html")
 	for _, name := range []string{"rates-of-bags", "rates", "audit", "audit-bare", "captions"} {
 		all[name] = at(name + ".html")
 	}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/internal/durable"
+	"nmn/reproduce"
+)
+
+func TestReproduce_WritesPageMarkdownAndRecord(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "reproduction")
+	args := []string{"reproduce", "--size", "smoke", "--only", "observed,figure3", "--seeds", "1", "--device", "cpu",
+		"--threads", "1", "--run-dir", dir}
+	plan := must(t, append(args, "--dry-run")...)
+	if !strings.Contains(plan, "nets on scenes") || !strings.Contains(plan, "Nothing was written") || durable.Exists(dir) {
+		t.Errorf("plan %s", plan)
+	}
+	if n := must(t, append(args, "--tasks", "--count")...); n != "4\n" {
+		t.Errorf("%q tasks", n)
+	}
+	out := must(t, append(args, "-q")...)
+	if !strings.Contains(out, "observed, scenes") || !strings.Contains(out, filepath.Join(dir, reproduce.PageFile)) {
+		t.Errorf("output %s", out)
+	}
+	page := string(readFile(t, dir, reproduce.PageFile))
+	if !strings.Contains(page, "nmn reproduce --size smoke --seeds 1 --only figure3,observed") {
+		t.Error("the page does not say how to run it again")
+	}
+	var record struct{ Units []struct{ Runs []any } }
+	if err := json.Unmarshal([]byte(must(t, append(args, "-q", "--json")...)), &record); err != nil {
+		t.Fatal(err)
+	}
+	if len(record.Units) != 1 || len(record.Units[0].Runs) != 2 {
+		t.Errorf("record %+v", record)
+	}
+	if collected := must(t, append(args, "-q", "--collect")...); collected != out {
+		t.Errorf("collected: %s, want %s", collected, out)
+	}
+}
+
+func TestReproduce_RefusesWhatDoesNotFit(t *testing.T) {
+	folder := t.TempDir()
+	for says, args := range map[string][]string{
+		"one of --tasks, --task and --collect":  {"--tasks", "--collect"},
+		"one of --dry-run, --tasks":             {"--dry-run", "--tasks"},
+		"--partial has no effect":               {"--partial"},
+		"want quick, full or smoke":             {"--size", "huge"},
+		"want table1, table2":                   {"--only", "table9"},
+		"seeds are different":                   {"--seeds", "1,1"},
+		"--coco: there is no folder":            {"--coco", filepath.Join(folder, "no")},
+		"give --coco or --msrvtt too":           {"--init", filepath.Join(folder, "no")},
+		"--task is 9, and the tasks are 0 to 3": {"--size", "smoke", "--only", "observed", "--seeds", "1", "--task", "9"},
+		"reproduce: --task is \"x\"":            {"--task", "x"},
+	} {
+		wantUsage(t, call(t, append([]string{"reproduce", "--run-dir", filepath.Join(folder, "r")}, args...)...), says)
+	}
+}
