@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from nmn import _arrays, _inputs, _program
+from nmn import _arrays, _inputs, _labels, _program
 from nmn._errors import NmnError
 from nmn._tables import Table, frame
 
@@ -498,11 +498,9 @@ def _columns_of(labels: Any, scores: Any, classes: Sequence[Any] | None, name: s
         return labels
     if not isinstance(array, np.ndarray) and (len(array) == 0 or not np.isscalar(array[0])):
         return labels
-    shape = _arrays.shape_of(scores, "scores") if not _arrays.is_path(scores) else np.load(scores, mmap_mode="r").shape
-    if len(shape) < 2 or shape[1] < 2:
+    shape = _inputs.shape_of(scores, "scores")
+    if shape is None or len(shape) < 2 or shape[1] < 2:
         return labels
-    from nmn import _labels
-
     given = classes
     if given is None and np.asarray(array).dtype.kind in "iu":
         given = list(range(shape[1]))

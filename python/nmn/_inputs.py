@@ -14,9 +14,12 @@ import numpy.typing as npt
 from nmn import _arrays, _labels
 from nmn._tables import is_table
 
-__all__ = ["Inputs", "diagnosed", "inputs_of"]
+__all__ = ["Inputs", "diagnosed", "inputs_of", "shape_of"]
 
 _LABEL_TYPES = ("u1", "?", "i1", "i2", "i4", "i8", "u2", "u4", "u8", "f4", "f8", "f2")
+
+#: Lists of labels that are made rows of a matrix together.
+_TOGETHER = 1 << 15
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +80,7 @@ def inputs_of(
         classes = None if columns == list(range(len(columns))) else columns
     elif is_table(labels) and len(labels.columns) > 1:
         classes = list(labels.columns)
-    shape = _shape(scores, scored)
+    shape = shape_of(scores, scored)
     if shape is not None and len(shape) == 1:
         shape = (shape[0], 1)
         scores = np.asarray(scores).reshape(-1, 1)
@@ -108,7 +111,7 @@ def _one_index(labels: Any, scores: Any, names: tuple[str, str]) -> Any:
     return found[0] if found else None
 
 
-def _shape(scores: Any, name: str) -> tuple[int, ...] | None:
+def shape_of(scores: Any, name: str) -> tuple[int, ...] | None:
     """Return the shape of scores; ``None`` for a file of text."""
     if _arrays.is_path(scores):
         path = _arrays.checked_path(scores, name)
@@ -241,32 +244,46 @@ def _are_lists(labels: Any) -> bool:
 
 
 def _from_lists(labels: Any, width: int, folder: str, name: str) -> str | None:
-    """Write lists of numbers of classes as a matrix; ``None`` where they are names, or rows of a matrix."""
+    """Write lists of numbers of classes as a matrix; ``None`` where they are names, or rows of a matrix.
+
+    Lists of as many numbers as there are classes, one of which comes twice in a row, are rows of 0 and 1.
+    """
     rows = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    if all(len(row) == width for row in rows) and any(len(set(row)) < width for row in rows):
+        return None
+    path = os.path.join(folder, name + ".npy")
+    with open(path, "wb") as file:
+        header = {"descr": "|u1", "fortran_order": False, "shape": (len(rows), width)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for start in range(0, len(rows), _TOGETHER):
+            block = _block(rows[start : start + _TOGETHER], width, name, start)
+            if block is None:
+                return None
+            file.write(block.data)
+    return path
+
+
+def _block(rows: Sequence[Any], width: int, name: str, start: int) -> npt.NDArray[np.uint8] | None:
+    """Return some lists as rows of 0 and 1; ``None`` where they hold names."""
     flat = list(itertools.chain.from_iterable(rows))
     if not all(map(_is_number, set(map(type, flat)))):
         return None
-    numbers = np.asarray(flat, np.int64) if flat else np.empty(0, np.int64)
-    del flat
+    numbers = np.asarray(flat, np.int64)
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     at = np.repeat(np.arange(len(rows)), lengths)
     wrong = (numbers < 0) | (numbers >= width)
     if wrong.any():
         i = int(np.argmax(wrong))
         raise ValueError(
-            f"{name} holds the class {int(numbers[i])} at row {int(at[i])}, and there are {width} columns of scores: "
-            f"classes are numbered 0 to {width - 1}"
+            f"{name} holds the class {int(numbers[i])} at row {start + int(at[i])}, and there are {width} columns of "
+            f"scores: classes are numbered 0 to {width - 1}"
         )
-    path = os.path.join(folder, name + ".npy")
-    matrix = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(len(rows), width))
-    matrix[at, numbers] = 1
-    if int(np.count_nonzero(matrix)) != len(numbers):  # numbers that are repeated: rows of 0 and 1
-        if not (lengths == width).all() or numbers.max(initial=0) > 1:
-            row = int(np.argmax(np.count_nonzero(matrix, axis=1) != lengths))
-            raise ValueError(f"{name} names a class twice at row {row}: name each once")
-        matrix[:] = numbers.reshape(len(rows), width)
-    matrix.flush()
-    return path
+    block = np.zeros((len(rows), width), np.uint8)
+    block[at, numbers] = 1
+    twice = np.count_nonzero(block, axis=1) != lengths
+    if twice.any():
+        raise ValueError(f"{name} names a class twice at row {start + int(np.argmax(twice))}: name each once")
+    return block
 
 
 def _is_number(kind: type) -> bool:
