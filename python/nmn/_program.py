@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +22,9 @@ _CURE = (
     "install the wheel again (pip install --force-reinstall nmn), or let the environment variable "
     "NMN_PROGRAM name the program"
 )
+
+_ROOM = "let the environment variable TMPDIR name a folder with room that can be written to"
+_SHORT = re.compile(r"requested and \d+ written|[Nn]ot enough free space")  # NumPy's, which have no number
 
 
 def program() -> str:
@@ -159,10 +164,22 @@ def scratch() -> Iterator[Path]:
     ------
     Path
         The folder.
+
+    Raises
+    ------
+    NmnError
+        If it cannot be made, or has no room for what is written to it.
     """
-    folder = Path(tempfile.mkdtemp(prefix="nmn-"))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="nmn-"))
+    except OSError as error:
+        raise NmnError(f"no temporary folder can be made ({error}): {_ROOM}") from error
     try:
         yield folder
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) or _SHORT.search(str(error)):
+            raise NmnError(f"no room is left in {folder.parent} for temporary files ({error}): {_ROOM}") from error
+        raise
     finally:
         # Windows keeps files that are mapped into memory.
         shutil.rmtree(folder, ignore_errors=sys.platform == "win32")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import tempfile
@@ -289,9 +290,24 @@ def test_other_types_are_refused(tmp_path: Path) -> None:
 
 def test_no_room_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
     p, z, _ = several(rows=50)
-    monkeypatch.setattr(tempfile, "tempdir", "/dev/null/none")
-    with pytest.raises((OSError, nmn.NmnError)):
-        nmn.find_label_issues(z, p)
+    with monkeypatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", "/dev/null/none")
+        with pytest.raises(nmn.NmnError, match=r"no temporary folder can be made.*TMPDIR"):
+            nmn.find_label_issues(z, p)
+    for error in (OSError(errno.ENOSPC, "No space left on device"), OSError("400 requested and 96 written")):
+        with monkeypatch.context() as patch:
+            patch.setattr(nmn._inputs, "inputs_of", failing(error))
+            with pytest.raises(nmn.NmnError, match=r"no room is left in .*temporary.*TMPDIR"):
+                nmn.find_label_issues(z, p)
+
+
+def failing(error: Exception) -> Any:
+    """Return a function that raises an error."""
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    return fail
 
 
 def test_files_of_text(tmp_path: Path) -> None:
