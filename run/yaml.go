@@ -76,7 +76,7 @@ func (d *Document) Decode(config any) error {
 	if d.root == nil {
 		return nil
 	}
-	faults := unknownKeys(d.root, reflect.TypeOf(config), nil)
+	faults := unknownKeys(d.root, reflect.TypeOf(config), nil, setting.KeysIn(config))
 	if len(faults) > 0 {
 		return &setting.Error{Err: yamlError(d.name, &yaml.TypeError{Errors: faults})}
 	}
@@ -134,8 +134,9 @@ func mappingOf(n *yaml.Node) *yaml.Node {
 }
 
 // unknownKeys lists the keys of a node that a type does not have, and lists of another length than the type's, as faults
-// with their lines. Nodes that it is inside of are in within: an alias may name one of them.
-func unknownKeys(n *yaml.Node, t reflect.Type, within []*yaml.Node) (faults []string) {
+// with their lines. Nodes that it is inside of are in within: an alias may name one of them. keys are all that there
+// are, of which one may have been meant.
+func unknownKeys(n *yaml.Node, t reflect.Type, within []*yaml.Node, keys []string) (faults []string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -151,7 +152,7 @@ func unknownKeys(n *yaml.Node, t reflect.Type, within []*yaml.Node) (faults []st
 		return []string{fmt.Sprintf("line %d: want a list of %d values", n.Line, t.Len())}
 	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
 		for _, item := range n.Content {
-			faults = append(faults, unknownKeys(item, t.Elem(), within)...)
+			faults = append(faults, unknownKeys(item, t.Elem(), within, keys)...)
 		}
 	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Struct:
 		fields := yamlFields(t)
@@ -159,11 +160,11 @@ func unknownKeys(n *yaml.Node, t reflect.Type, within []*yaml.Node) (faults []st
 			key := n.Content[i]
 			field, ok := fields[key.Value]
 			if !ok && key.Tag != "!!merge" {
-				faults = append(faults, fmt.Sprintf("line %d: unknown key %q", key.Line, key.Value))
+				faults = append(faults, fmt.Sprintf("line %d: unknown key %q%s", key.Line, key.Value, didYouMean(key.Value, keys)))
 				continue
 			}
 			if ok {
-				faults = append(faults, unknownKeys(n.Content[i+1], field, within)...)
+				faults = append(faults, unknownKeys(n.Content[i+1], field, within, keys)...)
 			}
 		}
 	}

@@ -50,7 +50,9 @@ func exitCode(err error) int {
 
 // oneLine writes an error for people: joined errors share the line, settings have the names of their flags, and what
 // would not show is escaped.
-func oneLine(err error) string {
-	lines := strings.FieldsFunc(withFlags(err.Error()), func(r rune) bool { return r == '\n' || r == '\r' })
+func oneLine(err error) string { return inOneLine(withFlags(err.Error())) }
+
+func inOneLine(message string) string {
+	lines := strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\r' })
 	return visible.Line(strings.Join(lines, "; "))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ type sources struct {
 	preset run.PresetName
 	size   run.Size
 	file   string
+	set    assignments
 	print  bool
 }
 
@@ -26,6 +28,8 @@ func sourceFlags(cmd *cobra.Command, s *sources, sizes ...run.Size) {
 	enum(r, &s.size, "size", "`size` of the scenes presets (default "+string(sizes[0])+"); quick is 4,000 pictures "+
 		"(moving-scenes: 1,000 clips of 8 frames), full 16,000 (2,000 of 26)", sizes...)
 	r.file(&s.file, "config", "YAML `file` laid over the preset; flags go before it", "yaml", "yml")
+	r.value(&s.set, &s.set, "set", "`key=value` of any setting of the configuration, such as data.noise=0.2, laid over "+
+		"file and flags; may be given again for others")
 	r.bool(&s.print, "print-config", "print the resolved configuration as YAML, and stop")
 }
 
@@ -39,13 +43,19 @@ func (s *sources) of(flags *pflag.FlagSet, c *run.Config) run.Sources {
 	given := givenFlags(flags)
 	keys := setting.KeysOf(c)
 	from := run.Sources{Preset: s.preset, Size: s.size, File: s.file,
-		Apply: func() error { return setAgain(flags, given) }}
+		Apply: func() error { return cmp.Or(setAgain(flags, given), s.set.apply(c)) }}
 	for _, flag := range given {
 		if key := flagKey(flags.Lookup(flag.name), keys); key != "" {
 			from.Given = append(from.Given, key)
 			if key == "data.images" {
 				from.Images = flag.value
 			}
+		}
+	}
+	for _, one := range s.set {
+		from.Given = append(from.Given, one.Key)
+		if one.Key == "data.images" {
+			from.Images = one.Text()
 		}
 	}
 	return from

@@ -51,7 +51,11 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 		return exitOK
 	}
 	code := exitCode(err)
-	line := p.whose(err, oneLine(err))
+	line := oneLine(err)
+	if p.progress == progressJSON { // who called does not know flags
+		line = inOneLine(err.Error())
+	}
+	line = p.whose(err, line)
 	switch {
 	case !p.saysError(err):
 		return code

@@ -1,0 +1,64 @@
+package setting
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Near is the key that somebody meant who wrote another one, which does not exist: the one that differs least from it,
+// by few letters or by nothing but its sections, for the last part of a key is what people remember. Empty where no key
+// is near. Of keys that are equally near it is the first one of the alphabet.
+func Near(written string, keys []string) string {
+	if written == "" {
+		return ""
+	}
+	_, writtenLast, _ := cutLast(written)
+	best, least := "", 2*(1+max(1, len(writtenLast)/4))
+	for _, key := range slices.Sorted(slices.Values(keys)) {
+		_, last, _ := cutLast(key)
+		elsewhere := distance(writtenLast, last)
+		if strings.EqualFold(plain(last), plain(writtenLast)) {
+			elsewhere = 0
+		}
+		// The sections themselves decide between keys of the same last part.
+		if d := min(2*distance(written, key), 2*elsewhere+1); d < least {
+			best, least = key, d
+		}
+	}
+	return best
+}
+
+// KeysIn lists the keys of the single settings of a configuration, such as data.noise.
+func KeysIn(config any) []string { return slices.Collect(maps.Keys(Values(config))) }
+
+func cutLast(key string) (section, last string, found bool) {
+	if i := strings.LastIndexByte(key, '.'); i >= 0 {
+		return key[:i], key[i+1:], true
+	}
+	return "", key, false
+}
+
+// plain is a word without what people mix up between its parts.
+func plain(word string) string { return strings.NewReplacer("_", "", "-", "").Replace(word) }
+
+// distance is Levenshtein's: how many bytes are put in, taken away or replaced.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := before
+			if a[i] != b[j] {
+				replaced++
+			}
+			before = row[j+1]
+			row[j+1] = min(replaced, before+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

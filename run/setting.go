@@ -1,0 +1,66 @@
+package run
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"nmn/internal/setting"
+)
+
+// Setting is a single setting that is named by its key, such as data.noise.
+type Setting struct {
+	Key      string
+	document *Document
+}
+
+// NewSetting reads the value of a setting, which is written as in a configuration file: 0.4, [1, 2], true, a text.
+func NewSetting(key, value string) (*Setting, error) {
+	d, err := ParseDocument(key, []byte(value))
+	if err != nil {
+		return nil, ofSetting(key, err)
+	}
+	node := d.root
+	if node == nil {
+		node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: 1}
+	}
+	names := strings.Split(key, ".")
+	for i := len(names) - 1; i >= 0; i-- {
+		name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: names[i], Line: 1}
+		node = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{name, node}, Line: 1}
+	}
+	return &Setting{key, &Document{key, node}}, nil
+}
+
+// Text is the value as it was written, where it is a single one.
+func (s *Setting) Text() string { return s.document.text(s.Key) }
+
+// Apply lays the setting over config, a pointer to a struct. A key that config does not have is an error that names
+// the key that is like it.
+func (s *Setting) Apply(config any) error {
+	keys := setting.KeysIn(config)
+	known := func(key string) bool { return key == s.Key || strings.HasPrefix(key, s.Key+".") }
+	if !slices.ContainsFunc(keys, known) {
+		return setting.Errorf(s.Key, "there is no setting %s%s", s.Key, didYouMean(s.Key, keys))
+	}
+	return ofSetting(s.Key, s.document.Decode(config))
+}
+
+// ofSetting leaves out of an error the line, for a setting has but one.
+func ofSetting(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &setting.Error{Field: key, Err: errors.New(strings.ReplaceAll(err.Error(), key+":1: ", key+": "))}
+}
+
+// didYouMean asks whether the nearest of the keys was meant; empty where none is near.
+func didYouMean(key string, keys []string) string {
+	near := setting.Near(key, keys)
+	if near == "" {
+		return ""
+	}
+	return "; did you mean " + near + "?"
+}
