@@ -34,7 +34,7 @@ from nmn._program import program
 
 MODELS = {
     "logistic regression": lambda seed: make_pipeline(StandardScaler(), OneVsRestClassifier(LogisticRegression(max_iter=1000))),
-    "random forest": lambda seed: OneVsRestClassifier(RandomForestClassifier(200, random_state=seed)),
+    "random forest": lambda seed: OneVsRestClassifier(RandomForestClassifier(random_state=seed)),
     "net of 256, early stopping": lambda seed: make_pipeline(
         StandardScaler(), MLPClassifier((256,), early_stopping=True, random_state=seed)),
 }
@@ -88,12 +88,16 @@ def main():
             folds = KFold(5, shuffle=True, random_state=seed)
             p = np.clip(cross_val_predict(make(seed), x, z, cv=folds, method="predict_proba"), 1e-6, 1 - 1e-6)
             rows.setdefault(f"cleanlab, {name}", []).append((*cleanlab_measures(z, p, wrong), time.perf_counter() - began))
-    print(f"scene, {arguments.missing:.0%} of the labels that hold are missing, {arguments.seeds} seeds, AP in percent\n")
+        show(rows, f"scene, {arguments.missing:.0%} of the labels that hold are missing, seeds 1 to {seed}, AP in percent")
+
+
+def show(rows, title):
+    print(f"\n{title}\n")
     print("| | single labels | pictures, by quality | pictures, find_label_issues | seconds |\n|:--|--:|--:|--:|--:|")
     for name, values in rows.items():
         v = np.array(values)
-        cells = [f"{100 * m:.1f} ± {100 * s:.1f}" if np.isfinite(m) else "" for m, s in zip(v.mean(0)[:3], v.std(0, ddof=1)[:3])]
-        print(f"| {name} | {' | '.join(cells)} | {v[:, 3].mean():.0f} |")
+        cells = [f"{100 * m:.1f} ± {100 * s:.1f}" if np.isfinite(m) else "" for m, s in zip(v.mean(0)[:3], v.std(0)[:3])]
+        print(f"| {name} | {' | '.join(cells)} | {v[:, 3].mean():.0f} |", flush=True)
 
 
 if __name__ == "__main__":

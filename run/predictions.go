@@ -4,8 +4,13 @@ import (
 	"cmp"
 	"io"
 	"iter"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"nmn/format/npy"
+	"nmn/internal/durable"
+	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/recipe"
 	"nmn/text"
@@ -85,4 +90,37 @@ func (p *Predictions) WriteTable(w io.Writer) error {
 		ids[row] = p.names[bag]
 	}
 	return recipe.WriteScoreTable(w, p.Vocabulary.Texts(), ids, p.Probabilities)
+}
+
+// CheckPredictionsFile refuses names of files that WriteFile does not write, with a *ConfigError.
+func CheckPredictionsFile(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".npy", ".csv":
+		return nil
+	}
+	return setting.Errorf("", "the file for the probabilities is %q, want a name that ends in .npy or .csv", path)
+}
+
+// WriteFile writes all probabilities, whatever the threshold: as the table of WriteTable to a .csv, as an N×K matrix of
+// float32 to a .npy. A row is of a bag that could be read.
+func (p *Predictions) WriteFile(path string) error {
+	if err := CheckPredictionsFile(path); err != nil {
+		return err
+	}
+	if strings.EqualFold(filepath.Ext(path), ".csv") {
+		return durable.Stream(path, 0o644, p.WriteTable)
+	}
+	return durable.Replace(path, 0o644, func(f *durable.File) error {
+		k := p.Vocabulary.Len()
+		w, err := npy.NewWriter(f, k)
+		if err != nil {
+			return err
+		}
+		for row := range p.Len() {
+			if err := w.Write(p.Probabilities[row*k : (row+1)*k]); err != nil {
+				return err
+			}
+		}
+		return w.Close()
+	})
 }

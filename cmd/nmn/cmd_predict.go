@@ -29,6 +29,7 @@ type predictCommand struct {
 	checkpoint run.Checkpoint
 	options    run.PredictOptions
 	format     predictFormat
+	output     string
 	asJSON     bool
 }
 
@@ -53,7 +54,8 @@ that is not UTF-8 is written as \x and two hexadecimal digits, and so is a backs
 such an escape; in text also what would not show, such as \x1b.`,
 		Example: `  nmn predict runs/fd holiday/ --top 5
   nmn predict runs/fd photo.jpg --threshold 0.3 --json
-  nmn predict runs/fd pictures/ --format csv > scores.csv`,
+  nmn predict runs/fd pictures/ --format csv > scores.csv
+  nmn predict runs/mine new.npy --output p.npy`,
 		Args: arguments(p, cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.predict(cmd.Context(), p, args[0], args[1:]) },
 	}
@@ -78,6 +80,8 @@ such an escape; in text also what would not show, such as \x1b.`,
 	out := under(cmd, "Output")
 	enum(out, &c.format, "format", "`format`", predictText, predictJSON, predictCSV)
 	out.bool(&c.asJSON, "json", "same as --format json")
+	out.file(&c.output, "output", "`file` to write every probability to, instead of words to standard output: a matrix of "+
+		"float32 as .npy, or the table of --format csv as .csv", "npy", "csv")
 	runFlags(cmd, &c.run)
 	return cmd
 }
@@ -93,12 +97,18 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 	defer func() { err = cmp.Or(err, m.Close()) }()
 	o := c.options
 	o.LeftOut, o.Skipped = p.tellLeftOut, p.tellSkipped
-	if o.Threshold == run.Automatic && c.format == predictCSV { // which has every word
+	if o.Threshold == run.Automatic && (c.format == predictCSV || c.output != "") { // which have every word
 		o.Threshold = 0
 	}
 	predictions, err := m.Predict(ctx, paths, o)
 	if err != nil {
 		return err
+	}
+	if c.output != "" {
+		if !p.follows() {
+			err = predictions.WriteFile(c.output)
+		}
+		return p.agree(err)
 	}
 	tellThreshold(p, predictions)
 	return c.write(p, predictions)
@@ -109,6 +119,11 @@ func (c *predictCommand) check() error {
 		c.format = predictJSON
 	}
 	o := &c.options
+	if c.output != "" {
+		if err := run.CheckPredictionsFile(c.output); err != nil {
+			return usagef("predict: --output: %v", err)
+		}
+	}
 	switch {
 	case o.Threshold != run.Automatic && !(o.Threshold >= 0 && o.Threshold <= 1):
 		return usagef("predict: --threshold is %g, want 0 to 1, or -1", o.Threshold)

@@ -405,8 +405,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
                 f"input: pass the columns that it was fitted on"
             )
-        columns = 1 if self._is_binary() else len(self.classes_)
-        return _training.probabilities(trained.model, X, self.threads, columns)
+        return _training.probabilities(trained.model, X, self.threads)
 
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Return the probability that each class holds.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import csv
 import dataclasses
-import io
+import errno
+import filecmp
 import json
 import os
 import re
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nmn import _arrays, _program
-from nmn._errors import NmnError
+from nmn._errors import NmnError, UsageError
 
 #: Least free memory for which scratch folders lie in it.
 _ROOM = 512 << 20
@@ -47,6 +48,13 @@ def quick_scratch(size: int) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="nmn-", dir=memory))
     try:
         yield folder
+    except OSError as error:
+        if error.errno == errno.ENOSPC or " requested and " in str(error):  # as NumPy says it
+            raise NmnError(
+                f"no room is left in {memory} for temporary files ({error}): let the environment variable TMPDIR name "
+                f"a folder with room"
+            ) from error
+        raise
     finally:
         shutil.rmtree(folder)
 
@@ -127,17 +135,21 @@ class Job:
     def run(self, folder: Path) -> Trained:
         """Train in a scratch folder, or in the run folder where there is one."""
         run = Path(self.run_folder) if self.run_folder else folder / "run"
-        vocabulary = folder / "classes.txt"
-        vocabulary.write_text("".join(f"{n}\n" for n in self.names), encoding="utf-8")
-        labels = _arrays.as_npy(self.labels, folder, "Y", dtypes=("u1",))
+        vocabulary = str(folder / "classes.txt")
+        Path(vocabulary).write_text("".join(f"{n}\n" for n in self.names), encoding="utf-8")
+        features, labels = self.features, _arrays.as_npy(self.labels, folder, "y", dtypes=("u1",))
+        if self.run_folder is not None:
+            features, labels, vocabulary = (_kept_with(run, folder, f) for f in (features, labels, vocabulary))
         settings = dict(self.settings)
         if self.run_folder is None:
             settings.setdefault("checkpoint_epochs", 0)
         if self.rates is not None:
             settings["rates"] = self._rates_file(folder)
-        arguments = ["train", f"--features={self.features}", f"--labels={labels}", f"--vocab={vocabulary}"]
-        arguments += [f"--run-dir={run}", "--json", *flags(settings)]
-        names = {self.features: "X", labels: "y", str(vocabulary): "the classes"}
+            if self.run_folder is not None and os.path.isfile(settings["rates"]):
+                settings["rates"] = _kept_with(run, folder, settings["rates"])
+        arguments = ["train", f"--features={features}", f"--labels={labels}", f"--vocab={vocabulary}"]
+        arguments += [f"--run-dir={run}", "--continue", "--json", *flags(settings)]
+        names = {features: "X", labels: "y", vocabulary: "the classes"}
         result = json.loads(_program.call(arguments, progress=self.progress, names=names))
         return self._kept(run, folder, result)
 
@@ -226,6 +238,28 @@ class Job:
         return {k: v[order] for k, v in out.items()}
 
 
+def _kept_with(run: Path, folder: Path, file: str) -> str:
+    """Move a file from the scratch folder to the data of a run, which goes on and is audited from there.
+
+    Raises
+    ------
+    UsageError
+        Where the run has other data.
+    """
+    if Path(file).parent != folder:
+        return file
+    data = run.absolute() / "data"
+    data.mkdir(parents=True, exist_ok=True)
+    target = data / Path(file).name
+    if not target.exists():
+        shutil.move(file, target)
+    elif not filecmp.cmp(file, target, shallow=False):
+        raise UsageError(
+            f"run_folder: {str(run)!r} holds a run on other data ({target.name} differs): name another folder"
+        )
+    return str(target)
+
+
 _RATES = ("q01", "q10", "q01_low", "q01_high", "q10_low", "q10_high", "labels")
 
 
@@ -277,16 +311,15 @@ def shares(p: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     return np.asarray(np.divide(p, total, out=np.full_like(p, 1 / p.shape[1]), where=total > 0))
 
 
-def probabilities(model: bytes, X: Any, threads: int | None, classes: int) -> npt.NDArray[np.float32]:
+def probabilities(model: bytes, X: Any, threads: int | None) -> npt.NDArray[np.float32]:
     """Return p(y=1) of each class for each row, as ``nmn predict`` computes it."""
     size = len(model) + int(np.prod(getattr(X, "shape", (0,)))) * 8
     with quick_scratch(size) as folder:
         features = _arrays.as_npy(X, folder, "X")
         path = folder / "model.safetensors"
         path.write_bytes(model)
-        arguments = ["predict", str(path), features, "--format=csv", "--quiet", *flags({"threads": threads})]
-        text = _program.call([*arguments, "--max-bad-samples=0"], names={features: "X", str(path): "the model"})
-        table = np.loadtxt(
-            io.StringIO(text), np.float64, delimiter=",", skiprows=1, usecols=range(1, classes + 1), ndmin=2
-        )
-    return table.astype(np.float32)
+        out = folder / "p.npy"
+        arguments = ["predict", str(path), features, f"--output={out}", "--quiet", *flags({"threads": threads})]
+        _program.call([*arguments, "--max-bad-samples=0"], names={features: "X", str(path): "the model"})
+        p: npt.NDArray[np.float32] = np.load(out)
+    return p

@@ -1,0 +1,54 @@
+package run
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/loader"
+	"nmn/loader/features"
+	"nmn/text"
+)
+
+func TestPredictionsWriteFile_HoldsEveryProbability(t *testing.T) {
+	v, err := text.NewVocabulary([]text.Word{{Text: "dog"}, {Text: "cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Predictions{Vocabulary: v, Probabilities: []float32{.25, 1, 1e-9, .1}, Threshold: .5,
+		set: &loader.Set{IDs: []string{"a", "b", "c"}}, names: []string{"a", "b", "c"}, index: []int{0, 2}}
+	dir := t.TempDir()
+	matrix, table := filepath.Join(dir, "p.npy"), filepath.Join(dir, "p.csv")
+	for _, path := range []string{matrix, table} {
+		if err := p.WriteFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := features.Open(t.Context(), features.Options{Features: matrix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	if rows.Rows.Len() != 2 || rows.Rows.Width() != 2 {
+		t.Fatalf("%d×%d, want 2×2", rows.Rows.Len(), rows.Rows.Width())
+	}
+	row := make([]float32, 2)
+	for i := range 2 {
+		if err := rows.Rows.Read(i, row); err != nil || !slices.Equal(row, p.Probabilities[2*i:2*i+2]) {
+			t.Errorf("row %d is %v (%v), want %v", i, row, err, p.Probabilities[2*i:2*i+2])
+		}
+	}
+	var want bytes.Buffer
+	if err := p.WriteTable(&want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(table); err != nil || !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("the table is %q (%v), want %q", got, err, want.Bytes())
+	}
+	if err := p.WriteFile(filepath.Join(dir, "p.txt")); err == nil || !strings.Contains(err.Error(), ".npy or .csv") {
+		t.Errorf("a .txt: %v, want an error that says which endings there are", err)
+	}
+}
