@@ -97,7 +97,7 @@ func (m *Matrix) setHeader(header []string) error {
 	if len(words) == 0 {
 		return fmt.Errorf("%s:1: the header names no word: %w", m.Name, ErrFormat)
 	}
-	if numbers == len(words) {
+	if numbers == len(header) { // of classes that are called by numbers, a column of identifiers shows that it is a header
 		return fmt.Errorf("%s:1: the first line holds only numbers, want a header of words: %w", m.Name, ErrFormat)
 	}
 	if _, err := names(m.Name+":1", "word", words); err != nil {

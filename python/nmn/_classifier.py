@@ -103,6 +103,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
         95 %, the number of labels, and remarks.
     label_issues_ : DataFrame, or structured array without pandas
         Labels that are probably wrong, the surest first: the row, the label, what was given, and the probability.
+    noise_matrix_ : DataFrame, or array without pandas, of shape (n_classes, n_classes)
+        Of rows with one of three or more classes: p(label given | true class), a row for each true class.
     threshold_ : float
         The threshold θ* of the best expected F1, told from out-of-fold scores.
 
@@ -363,6 +365,21 @@ class NoisyLabelClassifier(_estimator.Parameters):
         return _table({"class": classes, **rates})
 
     @property
+    def noise_matrix_(self) -> Any:
+        """How rows of each class are labelled."""
+        matrix = self._fitted().matrix
+        if matrix is None:
+            raise AttributeError(
+                "noise_matrix_ is of rows with one of three or more classes, whose scores by folds were audited; "
+                "noise_rates_ is of each class alone"
+            )
+        try:
+            import pandas
+        except ImportError:
+            return matrix
+        return pandas.DataFrame(matrix, index=self.classes_, columns=self.classes_)
+
+    @property
     def label_issues_(self) -> Any:
         """Labels that are probably wrong, the surest first."""
         issues = self._fitted().issues
@@ -526,6 +543,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
             "threshold": trained.threshold,
             "rates": _columns(trained.rates),
             "issues": _columns(trained.issues),
+            "matrix": _plain(trained.matrix),
         }
         text = json.dumps(state)
         aside = f"{os.fspath(path)}.{os.getpid()}.part"
@@ -573,7 +591,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
             if state["names"] is not None:
                 out.feature_names_in_ = np.asarray(state["names"], dtype=object)
             tables = (_arrays_of(state["rates"]), _arrays_of(state["issues"]))
-            out._trained = _training.Trained(model, out.threshold_, *tables)
+            matrix = None if state["matrix"] is None else np.asarray(state["matrix"], np.float64)
+            out._trained = _training.Trained(model, out.threshold_, *tables, matrix)
         except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
             raise ValueError(
                 f"path: {name!r} is no file of {cls.__name__}.save ({error}): name one, or fit again"

@@ -67,6 +67,7 @@ class Trained:
     threshold: float
     rates: dict[str, npt.NDArray[Any]] | None
     issues: dict[str, npt.NDArray[Any]] | None
+    matrix: npt.NDArray[np.float64] | None = None
 
 
 def safe_names(names: Sequence[str]) -> list[str]:
@@ -171,12 +172,9 @@ class Job:
         threshold = result.get("threshold")
         if threshold is None:
             threshold = result.get("evaluation", {}).get("plug_in_threshold", 0.5)
-        return Trained(
-            model=best.read_bytes(),
-            threshold=float(threshold),
-            rates=self._rates(run),
-            issues=self._issues(run, folder),
-        )
+        trained = Trained(model=best.read_bytes(), threshold=float(threshold), rates=self._rates(run), issues=None)
+        self._audit(trained, run, folder)
+        return trained
 
     def _rates(self, run: Path) -> dict[str, npt.NDArray[Any]] | None:
         for path in (run / "recipe" / "rates.csv", run / "q.csv"):
@@ -188,16 +186,18 @@ class Job:
                     }
         return None
 
-    def _issues(self, run: Path, folder: Path) -> dict[str, npt.NDArray[Any]] | None:
+    def _audit(self, trained: Trained, run: Path, folder: Path) -> None:
+        """Rank the labels by how probably they are wrong, where there are scores of nets that have not seen them."""
         recipe = run / "recipe"
         scores = recipe / "oof-noise.csv"
         logits = ["--logits", f"--rates={recipe / 'rates.csv'}"]
         if not scores.exists():
             scores, logits = recipe / "oof.csv", ["--logits", f"--rates={recipe / 'rates.csv'}", "--calibrate"]
         if self.min_error is None or not scores.exists():
-            return None
+            return
         if self.exclusive is not None and len(self.names) > 1:
-            return self._exclusive_issues(scores, folder)
+            self._audit_exclusive(trained, scores, folder)
+            return
         suspects = recipe / "audit.csv"
         if self.min_error != 0.5:
             suspects = folder / "suspects.csv"
@@ -206,24 +206,21 @@ class Job:
             _program.call([*arguments, "--top=1", "--json"])
         table = read_table(suspects)
         place = {n: k for k, n in enumerate(self.names)}
-        return {
+        trained.issues = {
             "row": np.asarray(table["id"], np.int64) - 1,
             "class": np.asarray([place[w] for w in table["word"]], np.int64),
             "given": np.asarray(table["given"], np.int64),
             "p_wrong": np.asarray(table["p_wrong"], np.float64),
         }
 
-    def _exclusive_issues(self, scores: Path, folder: Path) -> dict[str, npt.NDArray[Any]] | None:
+    def _audit_exclusive(self, trained: Trained, scores: Path, folder: Path) -> None:
         """Rank rows of which each has one class, by the matrix of noise between classes."""
         assert self.exclusive is not None
         p = sigmoid(np.loadtxt(scores, delimiter=",", skiprows=1, ndmin=2)[:, 1:])
         files = [_arrays.as_npy(shares(p), folder, "scores"), _arrays.as_npy(self.exclusive, folder, "numbers")]
         rows = folder / "rows.csv"
         arguments = ["audit", f"--scores={files[0]}", f"--labels={files[1]}", f"--rows={rows}", "--json", "--top=1"]
-        try:
-            _program.call(arguments)
-        except NmnError:  # too few rows to tell of noise between classes
-            return None
+        trained.matrix = np.asarray(json.loads(_program.call(arguments))["transition"], np.float64)
         table = read_table(rows)
         found = [i for i, k in enumerate(table["kind"]) if k == "class"]
         p_wrong = np.asarray([table["p_wrong"][i] for i in found], np.float64)
@@ -235,7 +232,7 @@ class Job:
         }
         order = np.argsort(-p_wrong, kind="stable")
         order = order[p_wrong[order] >= float(self.min_error or 0)]
-        return {k: v[order] for k, v in out.items()}
+        trained.issues = {k: v[order] for k, v in out.items()}
 
 
 def _kept_with(run: Path, folder: Path, file: str) -> str:

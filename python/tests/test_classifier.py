@@ -176,6 +176,12 @@ def test_one_class_each() -> None:
     np.testing.assert_array_equal(np.asarray(issues["given"]), names[noisy[rows]])
     assert np.mean(np.asarray(issues["suggested"]) == names[classes[rows]]) > 0.8
     assert (np.diff(np.asarray(issues["p_wrong"])) <= 0).all()
+    matrix = np.asarray(model.noise_matrix_)
+    np.testing.assert_allclose(matrix.sum(axis=1), 1)
+    assert (matrix.argmax(axis=1) == range(4)).all()
+    assert np.abs(np.diag(matrix) - 0.85).max() < 0.15
+    with pytest.raises(AttributeError, match="noise_matrix_ is of rows with one of three"):
+        nmn.NoisyLabelClassifier(**QUICK).fit(*data()).noise_matrix_  # noqa: B018
 
 
 def test_two_classes() -> None:
