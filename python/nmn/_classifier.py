@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -112,8 +113,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
     -----
     The same numbers come from ``nmn train --features X.npy --labels Y.npy --validation-share 0 --test-share 0`` and
     ``nmn predict``. A label of which nothing is known counts as one that does not hold where other labels of its row
-    are known, as missing annotations do in data of this kind, and is left out of `label_issues_`; a row without any
-    known label is left out of training.
+    are known, as missing annotations do in data of this kind, with a warning: `noise_rates_` then count it as missing
+    too. It is left out of `label_issues_`. A row without any known label is left out of training.
 
     Examples
     --------
@@ -224,6 +225,13 @@ class NoisyLabelClassifier(_estimator.Parameters):
         labels = self._checked(y, shape[0])
         names = _estimator.feature_names(X)
         known = ~labels.unknown_rows()
+        if labels.some_unknown():
+            warnings.warn(
+                "y holds unknown labels in rows with known ones: they are learned as absent, as missing annotations are, "
+                "so that q01 of noise_rates_ counts them too; rows of which nothing is known are left out",
+                UserWarning,
+                stacklevel=2,
+            )
         trained, rows = self._train(X, labels, known, shape)
         self._trained = trained
         self._form = labels.form

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pathlib
 import pickle
@@ -223,7 +224,8 @@ def test_unknown_labels() -> None:
     holes = Y.astype(float)
     holes[::3] = np.nan
     holes[1, 1] = np.nan
-    model = nmn.NoisyLabelClassifier(**QUICK, min_error=0).fit(X, holes)
+    with pytest.warns(UserWarning, match="learned as absent"):
+        model = nmn.NoisyLabelClassifier(**QUICK, min_error=0).fit(X, holes)
     known = ~np.isnan(holes).all(axis=1)
     plain = nmn.NoisyLabelClassifier(**QUICK).fit(X[known], np.nan_to_num(holes[known]))
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
@@ -362,6 +364,20 @@ def test_an_interrupted_fit_leaves_nothing_behind() -> None:
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60)[0] == "interrupted\n"
+    assert left_behind() == before
+
+
+def test_a_full_disk_is_named_with_its_cure() -> None:
+    before = left_behind()
+
+    def fill() -> None:
+        with _training.quick_scratch(0) as folder:
+            if not str(folder).startswith("/dev/shm"):
+                pytest.skip("scratch folders lie on disk here")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(nmn.NmnError, match=r"no room is left in .*TMPDIR"):
+        fill()
     assert left_behind() == before
 
 
