@@ -227,7 +227,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         known = ~labels.unknown_rows()
         if labels.some_unknown():
             warnings.warn(
-                "y holds unknown labels in rows with known ones: they are learned as absent, as missing annotations are, "
+                "y holds unknown labels in rows with known ones: they are learned as absent, as missing ones are, "
                 "so that q01 of noise_rates_ counts them too; rows of which nothing is known are left out",
                 UserWarning,
                 stacklevel=2,
