@@ -87,7 +87,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
     run_folder : path, optional
         Folder that keeps the whole run: page, log, checkpoints, figures. Without it nothing is left on disk.
     options : mapping, optional
-        Any other flag of ``nmn train``, such as ``{"ema": 0.999, "schedule": "cosine"}``.
+        Any other flag of ``nmn train``, or setting of its configuration by key, such as
+        ``{"schedule": "cosine", "train.ema": 0.999}``.
     verbose : bool, default=False
         Show a progress bar, where tqdm is installed.
 
@@ -349,7 +350,9 @@ class NoisyLabelClassifier(_estimator.Parameters):
             "threads": self.threads,
             "device": self.device,
         }
-        return settings | {str(k).replace("-", "_"): v for k, v in (self.options or {}).items()}
+        return settings | {
+            k if "." in k else k.replace("-", "_"): v for k, v in (self.options or {}).items()
+        }
 
     def _hide_unknown(self, labels: _labels.Labels, rows: npt.NDArray[np.int64]) -> None:
         """Give issues the numbers of rows of y, and leave out labels that nobody has given."""

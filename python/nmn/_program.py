@@ -157,8 +157,13 @@ def _is_ours(path: str) -> bool:
 
 
 @contextlib.contextmanager
-def scratch() -> Iterator[Path]:
+def scratch(parent: str | None = None) -> Iterator[Path]:
     """Give a temporary folder, and remove it with all that is in it whatever happens.
+
+    Parameters
+    ----------
+    parent
+        Folder in which it is made; None for that of temporary files.
 
     Yields
     ------
@@ -171,7 +176,7 @@ def scratch() -> Iterator[Path]:
         If it cannot be made, or has no room for what is written to it.
     """
     try:
-        folder = Path(tempfile.mkdtemp(prefix="nmn-"))
+        folder = Path(tempfile.mkdtemp(prefix="nmn-", dir=parent))
     except OSError as error:
         raise NmnError(f"no temporary folder can be made ({error}): {_ROOM}") from error
     try:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import csv
 import dataclasses
-import errno
 import filecmp
 import json
 import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nmn import _arrays, _program
-from nmn._errors import NmnError, UsageError
+from nmn._errors import UsageError
 
 #: Least free memory for which scratch folders lie in it.
 _ROOM = 512 << 20
@@ -41,22 +39,8 @@ def quick_scratch(size: int) -> Iterator[Path]:
     if sys.platform.startswith("linux") and not os.environ.get("TMPDIR"):
         with contextlib.suppress(OSError):
             fits = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM + 4 * size
-    if not fits:
-        with _program.scratch() as folder:
-            yield folder
-        return
-    folder = Path(tempfile.mkdtemp(prefix="nmn-", dir=memory))
-    try:
+    with _program.scratch(memory if fits else None) as folder:
         yield folder
-    except OSError as error:
-        if error.errno == errno.ENOSPC or " requested and " in str(error):  # as NumPy says it
-            raise NmnError(
-                f"no room is left in {memory} for temporary files ({error}): let the environment variable TMPDIR name "
-                f"a folder with room"
-            ) from error
-        raise
-    finally:
-        shutil.rmtree(folder)
 
 
 @dataclasses.dataclass
@@ -88,7 +72,7 @@ def _is_number(text: str) -> bool:
 
 
 def flags(settings: Mapping[str, Any]) -> list[str]:
-    """Return settings as flags: ``learning_rate=0.1`` is ``--learning-rate=0.1``.
+    """Return settings as flags: ``learning_rate=0.1`` is ``--learning-rate=0.1``, ``train.ema=0.9`` a setting by key.
 
     Raises
     ------
@@ -99,7 +83,10 @@ def flags(settings: Mapping[str, Any]) -> list[str]:
     for name, value in settings.items():
         if value is None:
             continue
-        out.append(f"--{str(name).lstrip('-').replace('_', '-')}={_flag(name, value)}")
+        if "." in name:
+            out.append(f"--set={name}={_flag(name, value)}")
+            continue
+        out.append(f"--{name.lstrip('-').replace('_', '-')}={_flag(name, value)}")
     return out
 
 

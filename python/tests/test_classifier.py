@@ -125,7 +125,7 @@ def test_settings_are_those_of_the_command_line(quick_path: pathlib.Path) -> Non
         false_rate=0.05,
         threads=1,
         device="cpu",
-        options={"ema": 0.9},
+        options={"train.ema": 0.9},
     ).fit(X, Y)
     assert model.predict_proba(X).tobytes() == want.tobytes()
     assert not hasattr(model, "label_issues_")
