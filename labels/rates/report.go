@@ -17,6 +17,8 @@ type Report struct {
 	// Thresholds are those of each.
 	Threshold  float64   `json:"threshold"`
 	Thresholds []float64 `json:"class_thresholds"`
+	// Usable reports of each class whether its rates can be believed, see Class.Usable.
+	Usable []bool `json:"class_usable"`
 	// Floor is what the rates were raised to; nil where they were not.
 	Floor *Floor `json:"floor,omitempty"`
 	// MeanError is that against Truth, the rates of the true labels. Both are nil where these are not known.
@@ -46,6 +48,9 @@ func NewReport(ctx context.Context, in *eval.Input, raise bool, o Options) (*Rep
 		}
 	}
 	r.Result = result
+	for _, c := range result.Classes {
+		r.Usable = append(r.Usable, c.Usable())
+	}
 	if err := r.findThresholds(in, group.Of(o.Group)); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,6 @@ from nmn._tables import Table, frame
 __all__ = ["estimate_rates", "evaluate", "find_label_issues"]
 
 _RANKINGS = ("quality", "self_confidence", "p_wrong")
-
-T = TypeVar("T")
 
 
 @overload
@@ -35,6 +33,7 @@ def find_label_issues(
     logits: bool = ...,
     classes: Sequence[Any] | None = ...,
     rates: Any = ...,
+    calibrate: bool = ...,
     n_jobs: int | None = ...,
 ) -> Table: ...
 
@@ -53,6 +52,7 @@ def find_label_issues(
     logits: bool = ...,
     classes: Sequence[Any] | None = ...,
     rates: Any = ...,
+    calibrate: bool = ...,
     n_jobs: int | None = ...,
 ) -> npt.NDArray[Any]: ...
 
@@ -70,6 +70,7 @@ def find_label_issues(
     logits: bool = False,
     classes: Sequence[Any] | None = None,
     rates: Any = None,
+    calibrate: bool = False,
     n_jobs: int | None = None,
 ) -> Any:
     """Find labels that are probably wrong, from scores of a classifier that has not learned them.
@@ -107,7 +108,10 @@ def find_label_issues(
         Names of the columns of `pred_probs`, in their order. By default those of a DataFrame, else numbers.
     rates : table, mapping, str or path, optional
         ``q01`` and ``q10`` of each class in place of an estimate, as `estimate_rates` returns them, or a file of
-        ``nmn rates --output``. Scores are then taken as those of the true labels. For several labels each.
+        ``nmn rates --output``. Classes whose rates are NaN or not ``usable`` are left out. For several labels each.
+    calibrate : bool
+        Calibrate the scores by ``a`` and ``b`` of `rates`, which were estimated from the same scores. Without it they
+        are taken as those of the true labels, as those of nets are that were trained through the noise model.
     n_jobs : int, optional
         Threads that estimate rates; by default one for each processor. Results do not depend on it.
 
@@ -151,8 +155,8 @@ def find_label_issues(
         if several and (per_class or details):
             arguments += ["--suspects", suspects_file]
         if several:
-            arguments += _threads(n_jobs) + _rates(rates, inputs, folder)
-        elif rates is not None:
+            arguments += _threads(n_jobs) + _rates(rates, calibrate, inputs, folder)
+        elif rates is not None or calibrate:
             raise ValueError("rates are for several labels a row, and each of these has one: leave them out")
         said = _asked(arguments, inputs, logits)
         rows = np.load(rows_file)
@@ -199,29 +203,37 @@ def _threads(n_jobs: int | None) -> list[str]:
     return ["--threads", str(int(n_jobs))]
 
 
-def _rates(rates: Any, inputs: _inputs.Inputs, folder: str) -> list[str]:
+def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> list[str]:
     """Write rates that are given as the program reads them: by the names that it has for the columns."""
+    flags = ["--calibrate"] if calibrate else []
     if rates is None:
+        if calibrate:
+            raise ValueError("calibrate belongs to rates: pass those that estimate_rates returns")
         return []
     if _arrays.is_path(rates):
-        return ["--rates", _arrays.checked_path(rates, "rates")]
-    try:
-        q01, q10 = (np.asarray(rates[name], np.float64) for name in ("q01", "q10"))
-    except (KeyError, TypeError, IndexError, ValueError) as error:
-        raise ValueError("rates: want q01 and q10, a number for each class, as estimate_rates returns them") from error
+        return ["--rates", _arrays.checked_path(rates, "rates"), *flags]
     if inputs.width is None:
         raise ValueError("rates: pass the file of rates where pred_probs is a file of text")
-    if q01.shape != (inputs.width,) or q10.shape != (inputs.width,):
+    names = ["q01", "q10", *(["a", "b"] if calibrate else [])]
+    try:
+        columns = [np.array(rates[name], np.float64) for name in names]
+    except (KeyError, TypeError, IndexError, ValueError) as error:
         raise ValueError(
-            f"rates: {q01.size} of q01 and {q10.size} of q10 for {inputs.width} classes: want one for each"
-        )
+            f"rates: want {', '.join(names)}, a number for each class, as estimate_rates returns them"
+        ) from error
+    for name, column in zip(names, columns):
+        if column.shape != (inputs.width,):
+            raise ValueError(f"rates: {column.size} of {name} for {inputs.width} classes: want one for each")
+    believed = ~np.isnan(columns[0]) & ~np.isnan(columns[1])
+    if "usable" in rates:
+        believed &= np.asarray(rates["usable"], bool)
     path = os.path.join(folder, "rates.csv")
     with open(path, "w", encoding="utf-8") as file:
-        file.write("word,q01,q10\n")
-        for k, (a, b) in enumerate(zip(q01, q10)):
-            known = not (np.isnan(a) or np.isnan(b))
-            file.write(f"{k + 1},{float(a)!r},{float(b)!r}\n" if known else f"{k + 1},,\n")
-    return ["--rates", path]
+        file.write(",".join(["word", *names]) + "\n")
+        for k in range(inputs.width):
+            cells = [repr(float(c[k])) if believed[k] else "" for c in columns]
+            file.write(",".join([str(k + 1), *cells]) + "\n")
+    return ["--rates", path, *flags]
 
 
 def _asked(arguments: list[str], inputs: _inputs.Inputs, logits: bool, scores: str = "pred_probs") -> dict[str, Any]:
@@ -276,7 +288,7 @@ def _details(
     share: float,
     width: int,
 ) -> Table:
-    names = np.asarray(inputs.names(width))
+    names = inputs.names(width)
     columns: dict[str, Any]
     if suspects is not None:
         some = suspects[: _kept(len(suspects), share)]
@@ -336,8 +348,8 @@ def estimate_rates(
     table
         Several labels each: a row for each class, with ``labels``, ``true_labels`` (expected), ``q01`` (missing
         though true) and ``q10`` (there though untrue) with the ends of their intervals (``q01_low``, ``q01_high``,
-        ...), ``auc``, the calibration ``a`` and ``b``, ``threshold`` (best expected F1), and ``remarks``, which say why
-        rates are not to be believed, or not told from 0. One label each: the matrix p(label | true class), a row for
+        ...), ``auc``, the calibration ``a`` and ``b``, ``threshold`` (best expected F1), ``usable``
+        (whether the rates can be believed), and ``remarks``, which say why not, or that a rate is not told from 0. One label each: the matrix p(label | true class), a row for
         each true class and a column for each label.
 
     Raises
@@ -379,6 +391,7 @@ def estimate_rates(
             "a": column(lambda c: c["a"]),
             "b": column(lambda c: c["b"]),
             "threshold": np.asarray([_number(t) for t in said["class_thresholds"]]),
+            "usable": np.asarray(said["class_usable"], bool),
             "remarks": np.asarray(["; ".join(c["diagnoses"] or ()) for c in found], object),
         },
         index=names,
@@ -390,11 +403,11 @@ def estimate_rates(
     )
 
 
-def _class_names(found: Sequence[Mapping[str, Any]], inputs: _inputs.Inputs) -> Sequence[Any]:
+def _class_names(found: Sequence[Mapping[str, Any]], inputs: _inputs.Inputs) -> list[Any]:
     """Return the names of classes: those of a file of text are known to the program alone."""
     if inputs.classes is None and inputs.width is None:
         return [c["word"] for c in found]
-    return inputs.names(len(found))
+    return list(inputs.names(len(found)))
 
 
 def _number(value: Any) -> float:
@@ -405,7 +418,7 @@ def _number(value: Any) -> float:
 def _transition(said: dict[str, Any], inputs: _inputs.Inputs) -> Table:
     names = _class_names(said["classes"], inputs)
     matrix = np.asarray([[_number(v) for v in row] for row in said["transition"]])
-    columns = {name: matrix[:, k] for k, name in enumerate(names)}
+    columns = {name: matrix[:, k] for k, name in enumerate(list(names))}
     return frame(columns, index=names, index_name="true", pooled_rate=said["pooled_rate"])
 
 

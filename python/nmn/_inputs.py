@@ -48,9 +48,16 @@ class Inputs:
     classes: Sequence[Any] | None
     index: Any
 
-    def names(self, width: int) -> Sequence[Any]:
+    def names(self, width: int) -> npt.NDArray[Any]:
         """Return what the classes are called: their names, or their numbers from 0."""
-        return list(range(width)) if self.classes is None else self.classes
+        if self.classes is None:
+            return np.arange(width)
+        names = np.asarray(self.classes)
+        if names.ndim == 1 and len({type(c) for c in self.classes}) == 1:
+            return names
+        names = np.empty(width, object)  # of several types, which an array would all make text
+        names[:] = list(self.classes)
+        return names
 
 
 def inputs_of(

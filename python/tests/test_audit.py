@@ -164,6 +164,12 @@ def test_rates() -> None:
         assert list(rates.index) == ["ant", "bee", "cat", "dog"]
         assert set(rates["remarks"]) <= {"", "q01 not told from 0", "q10 not told from 0"}
         assert rates.attrs["threshold"] > 0
+    assert np.asarray(rates["usable"]).all()
+    again = nmn.find_label_issues(z, p, rates=rates, calibrate=True)
+    assert (again == nmn.find_label_issues(z, p)).all()
+    left_out = {"q01": rates["q01"], "q10": rates["q10"], "usable": [True, False, True, False]}
+    cells = nmn.find_label_issues(z, p, rates=left_out, per_class=True)
+    assert cells.any(axis=0).tolist() == left_out["usable"]
     given = nmn.find_label_issues(z, p, rates=rates)
     assert abs(int(given.sum()) - int(nmn.find_label_issues(z, p).sum())) < 30
     none = nmn.find_label_issues(z, p, rates={"q01": [1e-9] * 4, "q10": [1e-9] * 4}, min_error=0.9)
@@ -262,7 +268,8 @@ BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
     ("threads", np.eye(2, dtype=int), np.eye(2), {"n_jobs": 0}, "n_jobs is 0"),
     ("cells of one label each", [0, 1], np.eye(2), {"per_class": True}, "per_class is for several labels"),
     ("of another form", [0, 1], np.eye(2), {"multi_label": True}, "multi_label is True"),
-    ("rates", np.eye(2, dtype=int), np.eye(2), {"rates": {"q01": [0.1]}}, "rates: want q01 and q10"),
+    ("rates", np.eye(2, dtype=int), np.eye(2), {"rates": {"q01": [0.1]}}, "rates: want q01, q10"),
+    ("calibration", np.eye(2, dtype=int), np.eye(2), {"calibrate": True}, "calibrate belongs to rates"),
     ("too few rates", np.eye(2, dtype=int), np.eye(2), {"rates": {"q01": [0.1], "q10": [0.1]}}, "for 2 classes"),
 ]
 
