@@ -348,9 +348,9 @@ def estimate_rates(
     table
         Several labels each: a row for each class, with ``labels``, ``true_labels`` (expected), ``q01`` (missing
         though true) and ``q10`` (there though untrue) with the ends of their intervals (``q01_low``, ``q01_high``,
-        ...), ``auc``, the calibration ``a`` and ``b``, ``threshold`` (best expected F1), ``usable``
-        (whether the rates can be believed), and ``remarks``, which say why not, or that a rate is not told from 0. One label each: the matrix p(label | true class), a row for
-        each true class and a column for each label.
+        ...), ``auc``, the calibration ``a`` and ``b``, ``threshold`` (best expected F1), ``usable`` (whether the rates
+        can be believed), and ``remarks``, which say why not, or that a rate is not told from 0. One label each: the
+        matrix p(label | true class), a row for each true class and a column for each label.
 
     Raises
     ------
