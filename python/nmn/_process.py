@@ -73,8 +73,7 @@ class Process:
             cwd=cwd,
             encoding="utf-8",
             errors="replace",
-            start_new_session=os.name != "nt",
-            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            **_own_group(),
         )
         for read, stream in ((self._read_messages, self._process.stderr), (self._read_output, self._process.stdout)):
             if stream is not None:
@@ -136,3 +135,12 @@ class Process:
             if stream is not None:
                 stream.close()
         self._give_interrupts_back()
+
+
+def _own_group() -> dict[str, Any]:
+    if os.name == "nt":
+        return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+    if sys.version_info >= (3, 11):
+        return {"process_group": 0}
+    # The session before 3.11: Linux schedules a new one as a group of its own, which on a busy machine starts later.
+    return {"start_new_session": True}

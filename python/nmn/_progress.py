@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 
@@ -45,7 +46,9 @@ class Bar:
     def _begin(self, title: str, total: int, unit: str) -> None:
         self.close()
         try:
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # without widgets, notebooks have bars of text
+                from tqdm.auto import tqdm
         except ImportError:
             return
         self._shown = tqdm(total=total, desc=title, unit=unit)
