@@ -194,7 +194,8 @@ func seedsNote(cells []cellOf) string {
 	return fmt.Sprintf("Mean ± standard deviation over %d to %d seeds.", least, most)
 }
 
-// PublishedLayout is Table 1, 2 or 3 of the paper with the published figures alone, to stand beside those of other data.
+// PublishedLayout is Table 1, 2 or 3 of the paper with the published figures alone, to stand beside those of other
+// data.
 func PublishedLayout(table int) (*Table, error) {
 	t, err := blankLayout(table, 2, "")
 	if err != nil {
@@ -240,7 +241,8 @@ func ObservedTable(runs []Run) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Title: "Prediction of observed labels beside that of true ones, average precision with human agreement (%)",
+	t := &Table{Title: "Prediction of observed labels beside that of true ones, average precision with human agreement " +
+		"(%)",
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true},
 			{Name: "p(y=1|I)", Decimals: 2, Spread: true}, {Name: "p(z=1|I)", Decimals: 2, Spread: true},
 			{Name: "difference", Decimals: 2, Spread: true}, {Name: "published p(y=1|I)", Decimals: 2},

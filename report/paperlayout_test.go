@@ -9,7 +9,8 @@ import (
 	"nmn/text"
 )
 
-// humanRun is a run of which only the average precision with human agreement is known: v of nouns, v + .01 of all words.
+// humanRun is a run of which only the average precision with human agreement is known: v of nouns, v + .01 of all
+// words.
 func humanRun(arm string, mil bool, noise float64, seed uint64, v eval.Number) Run {
 	ap := eval.ByGroup[eval.Number]{All: v + .01}
 	for p := range ap.Group {
@@ -34,7 +35,8 @@ func laidOut(t *testing.T, table int, runs ...Run) string {
 }
 
 func TestPaperLayout_HasMILInAColumnOfTable2(t *testing.T) {
-	got := laidOut(t, 2, humanRun(Star, false, .2, 1, .3), humanRun(Star, false, .2, 2, .4), humanRun(Star, true, .2, 1, .5),
+	got := laidOut(t, 2, humanRun(Star, false, .2, 1, .3), humanRun(Star, false, .2, 2, .4),
+		humanRun(Star, true, .2, 1, .5),
 		humanRun(Star, true, .2, 2, .5), humanRun(NMNFD, true, .4, 1, .6))
 	lines := strings.Split(strings.TrimSpace(got), "\n")
 	if len(lines) != 4 || !strings.HasSuffix(lines[0], "All,All sd,All-MIL,All-MIL sd") ||
@@ -112,7 +114,8 @@ func TestReproduction_ShowsAllParts(t *testing.T) {
 	if err := r.WriteMarkdown(&markdown); err != nil {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"A &lt;title", "Skipped: no data.", "(a) Missing label", "AP by share of replaced captions, without MIL",
+	for _, says := range []string{"A &lt;title", "Skipped: no data.", "(a) Missing label",
+		"AP by share of replaced captions, without MIL",
 		`href="#table2"`, "<span>ball</span>"} {
 		if !strings.Contains(page.String(), says) {
 			t.Errorf("the page does not say %q", says)

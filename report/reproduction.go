@@ -13,8 +13,8 @@ import (
 
 var reproductionTemplate = htmlTemplate("reproduction", htmlFile("reproduction.html"))
 
-// Reproduction is what was made of the tables and figures of a paper: one page of HTML, without anything from elsewhere,
-// and the same as Markdown.
+// Reproduction is what was made of the tables and figures of a paper: one page of HTML, without anything from
+// elsewhere, and the same as Markdown.
 type Reproduction struct {
 	Title  string
 	Lead   []string    // paragraphs
@@ -75,8 +75,8 @@ func (p *ReproducedPart) charts() ([]numbered, error) {
 	return levelCharts(p.Levels)
 }
 
-// levelCharts draw AP with human agreement against the share of replaced captions, a line for each arm, without and with
-// MIL apart, where there are several levels.
+// levelCharts draw AP with human agreement against the share of replaced captions, a line for each arm, without and
+// with MIL apart, where there are several levels.
 func levelCharts(runs []Run) ([]numbered, error) {
 	cells, err := group(runs)
 	if err != nil {
@@ -86,7 +86,8 @@ func levelCharts(runs []Run) ([]numbered, error) {
 	low, high := 100.0, 0.0
 	for _, mil := range []bool{false, true} {
 		c := &chart.Chart{Title: "AP by share of replaced captions", X: chart.Axis{Label: "replaced captions, %"},
-			Y: chart.Axis{Label: "AP with human agreement, %"}, Summary: "A line for each arm, the mean over its seeds at each level."}
+			Y: chart.Axis{Label: "AP with human agreement, %"}, Summary: "A line for each arm, the mean over its seeds at " +
+				"each level."}
 		if mil {
 			c.Title += ", with MIL"
 		} else {

@@ -14,7 +14,8 @@ import (
 	"nmn/run"
 )
 
-// LikelihoodFile keeps how well nets explain the noisy labels that they have learned from, which takes a pass over these.
+// LikelihoodFile keeps how well nets explain the noisy labels that they have learned from, which takes a pass over
+// these.
 const LikelihoodFile = "likelihood.json"
 
 // likelihood is that of a run.
@@ -65,7 +66,8 @@ func (p *Plan) compareEM(ctx context.Context, o *Options, f *found) error {
 }
 
 // likelihood is that of a run, from the file where it has it.
-func (p *Plan) likelihood(ctx context.Context, o *Options, r *report.Run, known map[string]likelihood) (float64, error) {
+func (p *Plan) likelihood(ctx context.Context, o *Options, r *report.Run,
+	known map[string]likelihood) (float64, error) {
 	outcome, err := run.ReadOutcome(r.Name)
 	if err != nil {
 		return 0, err
@@ -93,7 +95,8 @@ func (p *Plan) emTables(f *found) []*report.Table {
 	small := &report.Table{Title: "A small problem, solved by both ways to the end",
 		Columns: []report.Column{{Name: "seed"}, {Name: "gap of gradients"}, {Name: "gap of noise rates"},
 			{Name: "gap of likelihoods, nats a bag"}, {Name: "rounds of EM"}, {Name: "gradients of joint training"}},
-		Notes: []string{"A logistic classifier of two classes on 400 bags, with noise that depends on the true label. In a round of EM the " +
+		Notes: []string{"A logistic classifier of two classes on 400 bags, with noise that depends on the true label. In " +
+			"a round of EM the " +
 			"classifier is fitted to the end."}}
 	for _, s := range f.small {
 		small.Rows = append(small.Rows, report.Row{Cells: []report.Cell{number(float64(s.Seed)), text(s.GradientGap),

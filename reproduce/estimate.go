@@ -35,9 +35,9 @@ type UnitEstimate struct {
 	Disk     int64
 }
 
-// Times of steps that were measured (docs/benchmarks.md, two cores of an AMD EPYC with AVX-512): of VGG16 for a picture of
-// 224 pixels in batches of four, for one of 565 and of its forward pass, and of the net for scenes for 32 pictures, which
-// tells this machine from that one.
+// Times of steps that were measured (docs/benchmarks.md, two cores of an AMD EPYC with AVX-512): of VGG16 for a
+// picture of 224 pixels in batches of four, for one of 565 and of its forward pass, and of the net for scenes for 32
+// pictures, which tells this machine from that one.
 const (
 	step224    = 588 * time.Millisecond / 4
 	forward224 = 130 * time.Millisecond / 4
@@ -224,7 +224,8 @@ func (p *Plan) Tables(e *Estimate) []*report.Table {
 			report.TextCell(names(u.Parts)), report.TextCell(cmp.Or(strings.Join(u.Reads, ", "), "nothing")),
 			number(float64(u.Tasks)), number(float64(u.Complete)), number(u.Time.Hours()), number(float64(u.Disk) / 1e9)}})
 	}
-	units.Notes = []string{fmt.Sprintf("In all about %.2g hours from here, and %.2g GB in %s at the end. %s Nothing was written.",
+	units.Notes = []string{fmt.Sprintf("In all about %.2g hours from here, and %.2g GB in %s at the end. %s Nothing "+
+		"was written.",
 		e.Time.Hours(), float64(e.Disk)/1e9, p.Settings.Dir, e.How)}
 	return []*report.Table{parts, units}
 }

@@ -3,9 +3,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
-	"nmn/internal/durable"
 	"nmn/loader/doctor"
 	"nmn/loader/published"
 )
@@ -30,9 +28,6 @@ type counts struct {
 
 func publishedCounts() counts { return counts{published.COCOCounts(), published.MSRVTTCounts()} }
 
-// wordsNames are the names under which the vocabulary of Fang et al. is looked for.
-var wordsNames = []string{"vocab_words.txt", "vocab-fang2015/vocab_words.txt", "annotations/vocab_words.txt"}
-
 // findCOCO looks at the folder of COCO; missing says why the paper's protocol cannot be run on it, and what to do.
 func findCOCO(ctx context.Context, dir string, want published.COCOSize) (f *cocoFiles, missing string, err error) {
 	found, err := published.COCO(ctx, dir, want)
@@ -40,24 +35,21 @@ func findCOCO(ctx context.Context, dir string, want published.COCOSize) (f *coco
 		return nil, "", err
 	}
 	f = &cocoFiles{train: found.TrainCaptions, val: found.ValCaptions, trainImages: found.TrainImages,
-		valImages: found.ValImages, digests: found.Files}
+		valImages: found.ValImages, words: found.Words, digests: found.Files}
 	if missing = whyNot(found); missing != "" {
 		return f, missing, nil
 	}
-	for _, name := range wordsNames {
-		if path := filepath.Join(dir, filepath.FromSlash(name)); f.words == "" && durable.Exists(path) {
-			f.words = path
-		}
-	}
 	if f.words == "" {
-		missing = fmt.Sprintf("%s lacks %s, the vocabulary of 1,000 words of Fang et al. (2015), which is to be had from "+
-			"their project visual-concepts", dir, wordsNames[0])
+		missing = fmt.Sprintf("%s lacks vocab_words.txt, the vocabulary of 1,000 words of Fang et al. (2015), which is to "+
+			"be had "+
+			"from their project visual-concepts", dir)
 	}
 	return f, missing, nil
 }
 
 // findMSRVTT is findCOCO for MSR-VTT.
-func findMSRVTT(ctx context.Context, dir string, want published.MSRVTTSize) (f *msrvttFiles, missing string, err error) {
+func findMSRVTT(ctx context.Context, dir string, want published.MSRVTTSize) (f *msrvttFiles, missing string,
+	err error) {
 	found, err := published.MSRVTT(ctx, dir, want)
 	if err != nil {
 		return nil, "", err

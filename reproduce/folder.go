@@ -22,8 +22,8 @@ const (
 	FigureFile   = "figure3.svg"
 )
 
-// planForm is the form of the folder: a program with another one makes other runs of the same settings, or keeps them in
-// other places.
+// planForm is the form of the folder: a program with another one makes other runs of the same settings, or keeps them
+// in other places.
 const planForm = 1
 
 // planRecord is what PlanFile holds.

@@ -13,7 +13,8 @@ import (
 )
 
 // page makes what is shown of all parts.
-func (p *Plan) page(ctx context.Context, o *Options, f *found, verdicts []claims.Verdict) (*report.Reproduction, error) {
+func (p *Plan) page(ctx context.Context, o *Options, f *found,
+	verdicts []claims.Verdict) (*report.Reproduction, error) {
 	page := &report.Reproduction{Title: "Reproduction of Learning from Noisy Labels with Noise Modeling Network",
 		Lead: p.lead(), Facts: p.facts(f, verdicts), Rerun: p.rerun()}
 	tables := claims.Tables(verdicts)
@@ -32,7 +33,8 @@ func (p *Plan) lead() []string {
 	if p.Settings.real() {
 		return []string{"The paper's protocol on the paper's data. Published figures stand below ours, each of one run."}
 	}
-	lines := []string{"The paper's protocol in miniature, on pictures and clips that are made up. Figures are to be compared " +
+	lines := []string{"The paper's protocol in miniature, on pictures and clips that are made up. Figures are to be " +
+		"compared " +
 		"with each other, not with those of the paper, which are of photographs and videos and stand apart."}
 	if p.Settings.Size == Smoke {
 		lines = append(lines, "This is the size smoke, which shows that everything runs: its figures mean nothing.")
@@ -69,9 +71,11 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 	for _, v := range verdicts {
 		counts[v.Outcome]++
 	}
-	facts = append(facts, report.Explained{Name: "verdicts", Meaning: fmt.Sprintf("%d confirmed, %d not confirmed, %d not tested "+
+	facts = append(facts, report.Explained{Name: "verdicts", Meaning: fmt.Sprintf("%d confirmed, %d not confirmed, %d "+
+		"not tested "+
 		"well enough", counts[claims.Confirmed], counts[claims.NotConfirmed], counts[claims.NotTested])},
-		report.Explained{Name: "choices", Meaning: "No epoch, rate or threshold is chosen by test data: nets are those of their last " +
+		report.Explained{Name: "choices", Meaning: "No epoch, rate or threshold is chosen by test data: nets are those of " +
+			"their last " +
 			"step, and captioners those of the best CIDEr-D on validation clips."})
 	return facts
 }
@@ -120,7 +124,8 @@ func (p *Plan) rerun() []string {
 	if len(only) < len(Parts()) {
 		line += " `reproduce.only` " + strings.ReplaceAll(names(only), " ", "")
 	}
-	return []string{p.renamed(line), RecordFile + " beside this page has all settings, versions, seeds, digests of data and files, and every " +
+	return []string{p.renamed(line), RecordFile + " beside this page has all settings, versions, seeds, digests of " +
+		"data and files, and every " +
 		"figure. On the same kind of processor the same program writes the same bytes."}
 }
 
@@ -138,7 +143,8 @@ func (p *Plan) show(ctx context.Context, o *Options, f *found, part *PlannedPart
 		p.showCaptions(f, out)
 	case Figure3:
 		out.Figure3 = FigureFile
-		out.Notes = []string{fmt.Sprintf("As published, of the closed form alone: no data. Both rates are %g.", report.Figure3Rate)}
+		out.Notes = []string{fmt.Sprintf("As published, of the closed form alone: no data. Both rates are %g.",
+			report.Figure3Rate)}
 	case Figure4:
 		return out, p.showPictures(ctx, o, f, out)
 	case Observed:
@@ -197,10 +203,12 @@ func (p *Plan) showDetection(f *found, part *PlannedPart, out *report.Reproduced
 
 // startNote says how noise models start, on data that are made up.
 func startNote(runs []report.Run) string {
-	if !slices.ContainsFunc(runs, func(r report.Run) bool { return r.Dataset == "scenes" || r.Dataset == "moving-scenes" }) {
+	madeUp := func(r report.Run) bool { return r.Dataset == claims.Scenes || r.Dataset == claims.MovingScenes }
+	if !slices.ContainsFunc(runs, madeUp) {
 		return ""
 	}
-	return "Noise models start near the mean rates at 40 % replaced captions, at every level: prior knowledge of these data, " +
+	return "Noise models start near the mean rates at 40 % replaced captions, at every level: prior knowledge of these " +
+		"data, " +
 		"which the paper's start, a flip of .036, is not. It is a setting of the preset and was not chosen for this page."
 }
 
@@ -212,7 +220,8 @@ func (p *Plan) showCaptions(f *found, out *report.ReproducedPart) {
 			continue
 		}
 		table := report.Table4(c.Title, c.Rows)
-		table.Notes = append(table.Notes, fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; mean ± "+
+		table.Notes = append(table.Notes, fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; "+
+			"mean ± "+
 			"standard deviation over seeds. Nets with MIL, at %.4g %% replaced captions.", c.Modules,
 			100*p.Units[i].Captions.Nets.Data.Noise))
 		out.Tables = append(out.Tables, table)
@@ -230,7 +239,8 @@ func (p *Plan) showArms(f *found, part *PlannedPart, out *report.ReproducedPart)
 		return err
 	}
 	out.Tables = []*report.Table{table.Summary()}
-	if len(p.Settings.Seeds) > 1 && slices.ContainsFunc(runs, func(r report.Run) bool { return r.Arm == string(recipe.Star) }) {
+	isStar := func(r report.Run) bool { return r.Arm == string(recipe.Star) }
+	if len(p.Settings.Seeds) > 1 && slices.ContainsFunc(runs, isStar) {
 		paired, err := report.PairedTable(runs, string(recipe.Star))
 		if err != nil {
 			return err
@@ -239,14 +249,16 @@ func (p *Plan) showArms(f *found, part *PlannedPart, out *report.ReproducedPart)
 	}
 	if part.Name == EM {
 		out.Tables = append(out.Tables, p.emTables(f)...)
-		out.Notes = append(out.Notes, "Each epoch of EM's second stage is a round: what is believed of every label (E-step) is what the "+
+		out.Notes = append(out.Notes, "Each epoch of EM's second stage is a round: what is believed of every label "+
+			"(E-step) is what the "+
 			"classifier learns next (M-step), with rates of the expected counts. All arms learn for as many epochs. The paper "+
 			"proves that both optimise the same function, and gives no figures.")
 	}
 	return nil
 }
 
-// showPictures shows what arms say of the same pictures, those with MIL at 40 % of replaced captions and the first seed.
+// showPictures shows what arms say of the same pictures, those with MIL at 40 % of replaced captions and the first
+// seed.
 func (p *Plan) showPictures(ctx context.Context, o *Options, f *found, out *report.ReproducedPart) error {
 	runs := p.ofPart(f, &PlannedPart{Name: Figure4, Data: p.part(Figure4).Data})
 	var beside run.SideBySide
@@ -275,7 +287,8 @@ func (p *Plan) showPictures(ctx context.Context, o *Options, f *found, out *repo
 			break
 		}
 	}
-	out.Notes = []string{"Pictures are drawn by their names alone, before anything is scored, and those on which arms differ most are chosen " +
+	out.Notes = []string{"Pictures are drawn by their names alone, before anything is scored, and those on which arms " +
+		"differ most are chosen " +
 		"among 64: nobody has picked them by hand."}
 	return ctx.Err()
 }

@@ -34,8 +34,8 @@ type PlannedPart struct {
 	Skip  string // why it cannot be made; empty where it can
 }
 
-// Unit is something to train in a folder of its own below that of the reproduction: a grid of runs, or the captioners of
-// Table 4. Grids of the same data share a folder, and runs that several of them have are trained once.
+// Unit is something to train in a folder of its own below that of the reproduction: a grid of runs, or the captioners
+// of Table 4. Grids of the same data share a folder, and runs that several of them have are trained once.
 type Unit struct {
 	Title    string
 	Data     string
@@ -48,11 +48,13 @@ type Unit struct {
 // Titles of parts, for people.
 func (p Part) title() string {
 	return map[Part]string{
-		Table1: "Table 1: concept detection without replaced captions", Table2: "Table 2: concept detection with replaced captions",
+		Table1: "Table 1: concept detection without replaced captions", Table2: "Table 2: concept detection with replaced " +
+			"captions",
 		Table3: "Table 3: concept detection in videos", Table4: "Table 4: captions of videos",
 		Figure3:  "Figure 3: the derivative of the loss",
 		Figure4:  "Figure 4: what the nets say of pictures, at 40 % replaced captions",
-		Observed: "The observed distribution under much noise", EM: "Appendix: joint training beside expectation-maximisation",
+		Observed: "The observed distribution under much noise", EM: "Appendix: joint training beside " +
+			"expectation-maximisation",
 		Beyond: "Beyond the paper: estimated rates, and captions as witnesses",
 	}[p]
 }
@@ -117,8 +119,8 @@ func (p Part) needs() []need {
 	return nil
 }
 
-// New plans a reproduction. Folders of the paper's data are looked at, and their annotations read. Nothing is trained or
-// written. What is wrong in the settings is a *setting.Error.
+// New plans a reproduction. Folders of the paper's data are looked at, and their annotations read. Nothing is trained
+// or written. What is wrong in the settings is a *setting.Error.
 func New(ctx context.Context, s Settings) (*Plan, error) { return plan(ctx, s, publishedCounts()) }
 
 // plan is New for data sets of other sizes.
@@ -228,7 +230,8 @@ func (p *Plan) data(ctx context.Context, want counts) (map[kind]source, error) {
 	}
 	captions := clips
 	if captions.missing == "" {
-		captions.missing = "captioners on MSR-VTT learn from the concepts that the nets of table3 find in every frame: have " +
+		captions.missing = "captioners on MSR-VTT learn from the concepts that the nets of table3 find in every frame: " +
+			"have " +
 			"nmn extract write those, and give them to nmn experiment table4"
 	}
 	return map[kind]source{ofPictures: pictures, ofClips: clips, ofCaptions: captions}, nil

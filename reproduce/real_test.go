@@ -35,8 +35,8 @@ func object(t *testing.T, v any) string {
 	return string(b)
 }
 
-// shaped are folders of the shape of COCO and MSR-VTT with fewer pictures and clips, a file that stands for weights, and
-// how much there is.
+// shaped are folders of the shape of COCO and MSR-VTT with fewer pictures and clips, a file that stands for weights,
+// and how much there is.
 func shaped(t *testing.T) (s Settings, want counts) {
 	t.Helper()
 	dir := t.TempDir()
@@ -122,11 +122,15 @@ func TestEstimate_OfThePapersProtocol(t *testing.T) {
 // TestNew_SkipsPartsWithAWord takes away what the paper's protocol needs, one thing after the other.
 func TestNew_SkipsPartsWithAWord(t *testing.T) {
 	for says, change := range map[string]func(*Settings){
-		"name their folder by `reproduce.coco`":             func(s *Settings) { s.COCO = "" },
-		"lacks vocab_words.txt":                             func(s *Settings) { remove(t, s.COCO, "vocab_words.txt") },
-		"annotations/captions_train2014.json is missing":    func(s *Settings) { remove(t, s.COCO, "annotations", "captions_train2014.json") },
-		"the folder val2014 is missing":                     func(s *Settings) { remove(t, s.COCO, "val2014") },
-		"pictures of train2014 that are missing":            func(s *Settings) { remove(t, s.COCO, "train2014", "COCO_train2014_000000000002.jpg") },
+		"name their folder by `reproduce.coco`": func(s *Settings) { s.COCO = "" },
+		"lacks vocab_words.txt":                 func(s *Settings) { remove(t, s.COCO, "vocab_words.txt") },
+		"annotations/captions_train2014.json is missing": func(s *Settings) {
+			remove(t, s.COCO, "annotations", "captions_train2014.json")
+		},
+		"the folder val2014 is missing": func(s *Settings) { remove(t, s.COCO, "val2014") },
+		"pictures of train2014 that are missing": func(s *Settings) {
+			remove(t, s.COCO, "train2014", "COCO_train2014_000000000002.jpg")
+		},
 		"holds none of annotations/captions_train2014.json": func(s *Settings) { s.COCO = t.TempDir() },
 	} {
 		s, want := shaped(t)

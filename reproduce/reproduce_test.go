@@ -83,16 +83,18 @@ func TestValidate_NamesTheSetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, change := range map[string]func(*Settings){
-		"`reproduce.size` is \"huge\"":           func(s *Settings) { s.Size = "huge" },
-		"`reproduce.only` names \"table9\"":      func(s *Settings) { s.Only = []Part{"table9"} },
-		"at least one of `reproduce.seeds`":      func(s *Settings) { s.Seeds = nil },
-		"seed 0: seeds are different":            func(s *Settings) { s.Seeds = []uint64{0} },
-		"seed 2: seeds are different":            func(s *Settings) { s.Seeds = []uint64{2, 2} },
-		"`run_dir` is empty":                     func(s *Settings) { s.Dir = "" },
-		"give `reproduce.coco`":                  func(s *Settings) { s.Init = file },
-		"`reproduce.coco`: there is no folder":   func(s *Settings) { s.COCO = file + "s" },
-		"name the folder that the data set":      func(s *Settings) { s.MSRVTT = file },
-		"is no file of weights that can be read": func(s *Settings) { s.COCO, s.Init = filepath.Dir(file), filepath.Dir(file) },
+		"`reproduce.size` is \"huge\"":         func(s *Settings) { s.Size = "huge" },
+		"`reproduce.only` names \"table9\"":    func(s *Settings) { s.Only = []Part{"table9"} },
+		"at least one of `reproduce.seeds`":    func(s *Settings) { s.Seeds = nil },
+		"seed 0: seeds are different":          func(s *Settings) { s.Seeds = []uint64{0} },
+		"seed 2: seeds are different":          func(s *Settings) { s.Seeds = []uint64{2, 2} },
+		"`run_dir` is empty":                   func(s *Settings) { s.Dir = "" },
+		"give `reproduce.coco`":                func(s *Settings) { s.Init = file },
+		"`reproduce.coco`: there is no folder": func(s *Settings) { s.COCO = file + "s" },
+		"name the folder that the data set":    func(s *Settings) { s.MSRVTT = file },
+		"is no file of weights that can be read": func(s *Settings) {
+			s.COCO, s.Init = filepath.Dir(file), filepath.Dir(file)
+		},
 	} {
 		s := tiny(t)
 		change(&s)
@@ -242,7 +244,8 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 	if len(out.Results) == 0 || len(out.Verdicts) == 0 {
 		t.Error("there are no results, or no verdicts")
 	}
-	for _, says := range []string{"Table 1: average precision", "NMN-FD + MIL", "Published, on COCO", "36.43", "Words of the arms with MIL",
+	for _, says := range []string{"Table 1: average precision", "NMN-FD + MIL", "Published, on COCO", "36.43", "Words " +
+		"of the arms with MIL",
 		"data:image/jpeg", "A small problem", "not tested"} {
 		if !strings.Contains(want[PageFile], says) {
 			t.Errorf("the page does not say %q", says)
@@ -312,7 +315,8 @@ func TestRun_Captions(t *testing.T) {
 	if err := os.WriteFile(scores, []byte(`{"rows": []}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := planOf(t, s).Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "remove the file") {
+	if _, err := planOf(t, s).Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "remove the "+
+		"file") {
 		t.Errorf("without scores: %v", err)
 	}
 }

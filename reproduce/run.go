@@ -80,9 +80,9 @@ type captionScores struct {
 // ScoresFile is the file of the folder of captioners with their scores for each seed.
 const ScoresFile = "scores.json"
 
-// Run trains everything that is not complete yet, and writes the page, the Markdown and the file with all that is needed
-// to run it again. Where the context ends, what was done has been saved, the error wraps run.ErrInterrupted, and Run goes
-// on. Of several ranks rank 0 has an outcome; that of the others is nil.
+// Run trains everything that is not complete yet, and writes the page, the Markdown and the file with all that is
+// needed to run it again. Where the context ends, what was done has been saved, the error wraps run.ErrInterrupted,
+// and Run goes on. Of several ranks rank 0 has an outcome; that of the others is nil.
 func (p *Plan) Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	release, err := p.enter(&o)
 	if err != nil {
@@ -106,8 +106,8 @@ func (p *Plan) Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	return out, interrupted(ctx, err)
 }
 
-// interrupted makes an error after the end of the context one that wraps run.ErrInterrupted: what was done is saved, also
-// where it was not a training that was interrupted.
+// interrupted makes an error after the end of the context one that wraps run.ErrInterrupted: what was done is saved,
+// also where it was not a training that was interrupted.
 func interrupted(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || errors.Is(err, run.ErrInterrupted) {
 		return err
@@ -217,7 +217,8 @@ func (p *Plan) captionUnit(u *Unit, scores *captionScores) (*foundUnit, error) {
 	}
 	if n := len(table4.Arms()); len(scores.Rows) < n || slices.ContainsFunc(scores.Rows[:n],
 		func(r report.CaptionRow) bool { return len(r.Scores) != len(p.Settings.Seeds) }) {
-		return nil, fmt.Errorf("%s: it does not have scores of each net and seed: remove the file to score the captioners again",
+		return nil, fmt.Errorf("%s: it does not have scores of each net and seed: remove the file to score the captioners "+
+			"again",
 			filepath.Join(p.folder(u), ScoresFile))
 	}
 	return &foundUnit{captions: scores, config: string(nets) + "---\n" + string(captioners)}, nil

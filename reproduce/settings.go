@@ -59,8 +59,8 @@ type Settings struct {
 	MSRVTT string `json:"msrvtt,omitempty"`
 	Init   string `json:"init,omitempty"`
 	Dir    string `json:"-"`
-	// Run are the resources of the nets, Captioner the device of the captioners; they do not change what is computed, but
-	// for the precision of gradients between ranks.
+	// Run are the resources of nets and captioners. They change nothing that is computed but for the precision of the
+	// device, and that of gradients between ranks.
 	Run run.Resources `json:"-"`
 }
 
@@ -131,7 +131,8 @@ func isFolder(field, path string) error {
 	case err != nil:
 		return &setting.Error{Field: field, Err: fmt.Errorf("reproduce: `reproduce.%s`: %w", field, err)}
 	case !info.IsDir():
-		return setting.Errorf(field, "reproduce: `reproduce.%s`: %s is a file: name the folder that the data set was unpacked in",
+		return setting.Errorf(field, "reproduce: `reproduce.%s`: %s is a file: name the folder that the data set was "+
+			"unpacked in",
 			field, path)
 	}
 	return nil

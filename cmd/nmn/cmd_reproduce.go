@@ -198,7 +198,8 @@ func (r *reproduceCommand) printTasks(p *program, plan *reproduce.Plan) error {
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{number(task.Number), report.TextCell(task.What),
 			report.TextCell(task.Data), number(task.After), report.TextCell(done), report.TextCell(task.Folder)}})
 	}
-	t.Notes = []string{fmt.Sprintf("%d tasks, 0-%d; %d are complete. A task waits for the one under \"after\", or does it.",
+	t.Notes = []string{fmt.Sprintf("%d tasks, 0-%d; %d are complete. A task waits for the one under \"after\", or does "+
+		"it.",
 		len(tasks), max(0, len(tasks)-1), complete)}
 	return report.Write(p.out, report.Text, t)
 }
