@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"nmn/eval"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/reproduce/claims"
@@ -281,6 +282,9 @@ func (p *Plan) showPictures(ctx context.Context, o *Options, f *found, out *repo
 			set, _ := s.Data.Judged()
 			out.Compared = []report.Comparison{beside.Comparison(
 				fmt.Sprintf("Words of the arms with MIL, seed %d", p.Settings.Seeds[0]), run.NewShownPictures(ctx, set))}
+			for i := range out.Compared[0].Arms { // the figure has no curves
+				out.Compared[0].Arms[i].Curves = eval.ByGroup[[]eval.CurvePoint]{}
+			}
 			if err := s.Close(); err != nil {
 				return err
 			}
