@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -210,22 +212,29 @@ func (p *Plan) Tables(e *Estimate) []*report.Table {
 	for _, part := range p.Parts {
 		plan := "made"
 		if part.Skip != "" {
-			plan = "skipped: " + p.renamed(part.Skip)
+			plan = "skipped, see below"
+			note := fmt.Sprintf("Skipped of %s: %s.", part.Data, p.renamed(part.Skip))
+			if !slices.Contains(parts.Notes, note) {
+				parts.Notes = append(parts.Notes, note)
+			}
 		}
 		parts.Rows = append(parts.Rows, report.Row{Cells: []report.Cell{report.TextCell(string(part.Name)),
 			report.TextCell(part.Title), report.TextCell(cmp.Or(part.Data, "none")), report.TextCell(plan)}})
 	}
 	units := &report.Table{Title: "What is trained", Columns: []report.Column{{Name: "what", Text: true},
-		{Name: "for", Text: true}, {Name: "reads", Text: true}, {Name: "runs"}, {Name: "complete"},
-		{Name: "hours", Decimals: 2}, {Name: "GB", Decimals: 2}}}
+		{Name: "for", Text: true}, {Name: "runs"}, {Name: "complete"}, {Name: "hours", Decimals: 2},
+		{Name: "GB", Decimals: 2}}}
 	number := func(v float64) report.Cell { return report.NumberCell(eval.Number(v)) }
 	for _, u := range e.Units {
 		units.Rows = append(units.Rows, report.Row{Cells: []report.Cell{report.TextCell(u.Title),
-			report.TextCell(names(u.Parts)), report.TextCell(cmp.Or(strings.Join(u.Reads, ", "), "nothing")),
-			number(float64(u.Tasks)), number(float64(u.Complete)), number(u.Time.Hours()), number(float64(u.Disk) / 1e9)}})
+			report.TextCell(names(u.Parts)), number(float64(u.Tasks)), number(float64(u.Complete)), number(u.Time.Hours()),
+			number(float64(u.Disk) / 1e9)}})
+		note := fmt.Sprintf("What %s read: %s.", u.Title, strings.Join(u.Reads, ", "))
+		if len(u.Reads) > 0 && !slices.Contains(units.Notes, note) {
+			units.Notes = append(units.Notes, note)
+		}
 	}
-	units.Notes = []string{fmt.Sprintf("In all about %.2g hours from here, and %.2g GB in %s at the end. %s Nothing "+
-		"was written.",
-		e.Time.Hours(), float64(e.Disk)/1e9, p.Settings.Dir, e.How)}
+	units.Notes = append(units.Notes, fmt.Sprintf("In all about %.4g hours from here, and %.3g GB in %s at the end. %s "+
+		"Nothing was written.", math.Round(100*e.Time.Hours())/100, float64(e.Disk)/1e9, p.Settings.Dir, e.How))
 	return []*report.Table{parts, units}
 }

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"nmn/loader/doctor"
 	"nmn/loader/published"
@@ -65,7 +66,10 @@ func findMSRVTT(ctx context.Context, dir string, want published.MSRVTTSize) (f *
 func whyNot(f *published.Folder) (text string) {
 	for _, finding := range f.Findings {
 		if finding.Weight == doctor.Error {
-			text = fmt.Sprintf("%s: %s; to mend it, %s", f.Dir, finding.Text, finding.Cure)
+			text = fmt.Sprintf("%s; to mend it, %s", finding.Text, finding.Cure)
+			if !strings.Contains(text, f.Dir) {
+				text = f.Dir + ": " + text
+			}
 			break
 		}
 	}
