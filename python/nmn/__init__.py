@@ -10,11 +10,14 @@ from nmn._captions import caption_issues, caption_metrics
 from nmn._classifier import NoisyLabelClassifier
 from nmn._errors import NmnError, UsageError
 from nmn._pictures import extract
+from nmn._run import Run
+from nmn._train import train
 from nmn._version import __version__
 
 __all__ = [
     "NmnError",
     "NoisyLabelClassifier",
+    "Run",
     "UsageError",
     "__version__",
     "caption_issues",
@@ -23,4 +26,5 @@ __all__ = [
     "evaluate",
     "extract",
     "find_label_issues",
+    "train",
 ]

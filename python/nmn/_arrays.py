@@ -234,9 +234,7 @@ def _stored(value: Any, allowed: Sequence[np.dtype[Any]], name: str) -> np.dtype
     return allowed[0]
 
 
-def _narrowed(
-    numbers: npt.NDArray[Any], dtype: np.dtype[Any], name: str, start: int
-) -> npt.NDArray[Any]:
+def _narrowed(numbers: npt.NDArray[Any], dtype: np.dtype[Any], name: str, start: int) -> npt.NDArray[Any]:
     if numbers.dtype == dtype:
         return numbers
     with np.errstate(over="ignore", invalid="ignore"):

@@ -617,9 +617,7 @@ def _open(X: Any) -> Any:
         return X
     path = _arrays.checked_path(X, "X")
     if not path.endswith(".npy"):
-        raise ValueError(
-            f"X: {os.path.basename(path)!r} is no .npy: convert it by `nmn features FILE --output x.npy`"
-        )
+        raise ValueError(f"X: {os.path.basename(path)!r} is no .npy: convert it by `nmn features FILE --output x.npy`")
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:

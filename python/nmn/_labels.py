@@ -223,9 +223,7 @@ def _check_shape(shape: tuple[int, ...], name: str) -> None:
         raise ValueError(f"{name} has shape {shape}, and there is nothing in it: pass at least one row and one class")
 
 
-def _indicator(
-    Y: npt.NDArray[Any], columns: Sequence[Any] | None, classes: Sequence[Any] | None, name: str
-) -> Labels:
+def _indicator(Y: npt.NDArray[Any], columns: Sequence[Any] | None, classes: Sequence[Any] | None, name: str) -> Labels:
     if Y.dtype.kind == "b" or (Y.dtype.kind in "ui" and _only_bits(Y, name)):
         matrix = Y
     else:
@@ -282,9 +280,7 @@ def _numeric(part: npt.NDArray[Any], name: str, rows: npt.NDArray[Any]) -> npt.N
     return out
 
 
-def _chosen(
-    matrix: npt.NDArray[Any], columns: Sequence[Any], classes: Sequence[Any] | None, name: str
-) -> Labels:
+def _chosen(matrix: npt.NDArray[Any], columns: Sequence[Any], classes: Sequence[Any] | None, name: str) -> Labels:
     given = _vector(columns)
     if classes is None:
         return Labels("indicator", given, matrix)

@@ -54,7 +54,7 @@ class Messages:
         if record:
             self._log.log(_LEVELS.get(record[1], logging.INFO), "%s", self._named(_text(record[2], record[3])))
             return
-        if self._bar is not None and line.startswith('{"progress":') and self._bar.take(line):
+        if line.startswith('{"progress":') and (self._bar is None or self._bar.take(line)):
             return
         if line.startswith(_PREFIX):
             self._error.append(self._named(line[len(_PREFIX) :]))

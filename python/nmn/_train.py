@@ -1,0 +1,162 @@
+"""Training as on the command line, with the settings of a configuration file as keywords."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nmn import _arrays, _labels, _program, _training
+from nmn._errors import UsageError
+from nmn._run import Run
+
+__all__ = ["train"]
+
+#: What a configuration starts from: flags of their own.
+_BASES = ("preset", "size")
+
+#: Settings whose files hold features, and those whose files hold labels.
+_FEATURES = tuple(f"data.features.{split}.features" for split in ("train", "validation", "test"))
+_LABELS = tuple(
+    f"data.features.{split}.{kind}" for split in ("train", "validation", "test") for kind in ("labels", "truth")
+)
+
+
+def train(
+    config: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    *,
+    run_dir: str | os.PathLike[str] | None = None,
+    resume: str | os.PathLike[str] | Run | None = None,
+    progress: bool = True,
+    **settings: Any,
+) -> Run:
+    """Train as ``nmn train`` does, and return the finished run.
+
+    An interrupt saves first, and ``nmn.train(resume=folder)`` goes on as if nothing had happened.
+
+    Parameters
+    ----------
+    config : mapping or path, optional
+        Settings with the keys of a configuration file, in sections (``{"data": {"noise": 0.2}}``) or with the
+        sections before them (``{"data.noise": 0.2}``), or the path of such a file.
+    run_dir : path, optional
+        Folder of the run; ``runs/train`` by default.
+    resume : path or Run, optional
+        A run to go on with, in the place of everything else.
+    progress : bool
+        Whether a bar shows how far it is, where tqdm is installed.
+    **settings
+        Settings that are laid over `config`: the key of a configuration file with ``__`` between its parts, as in
+        ``data__noise=0.2``, or sections as mappings, ``data={"noise": 0.2}``. ``data__features__train__features`` and
+        its like take arrays too, ``...__labels`` and ``...__truth`` labels in every form that the estimator takes.
+
+    Returns
+    -------
+    Run
+        The folder of the run, with its tables and figures.
+
+    Raises
+    ------
+    UsageError
+        For settings that do not exist, with the name of the nearest one, or that do not go together.
+    NmnError
+        If the training fails.
+    KeyboardInterrupt
+        If it was interrupted, after it has saved.
+
+    Examples
+    --------
+    >>> run = nmn.train(preset="scenes", train__stage1_epochs=2)  # doctest: +SKIP
+    >>> run.noise_rates  # doctest: +SKIP
+    """
+    arguments = ["train", "--json", "--progress=json"]  # with which messages name settings by their keys
+    if resume is not None:
+        if config is not None or run_dir is not None or settings:
+            raise UsageError("resume takes folder and settings from the run: leave out config, run_dir and settings")
+        folder = os.fspath(resume.folder if isinstance(resume, Run) else resume)
+        _program.call([*arguments, f"--resume={folder}"], progress="training" if progress else None)
+        return Run(folder)
+    folder = os.fspath("runs/train" if run_dir is None else run_dir)
+    arguments.append(f"--run-dir={folder}")
+    given: dict[str, Any] = {}
+    if isinstance(config, Mapping):
+        given.update(_flat(config, "."))
+    elif config is not None:
+        arguments.append(f"--config={os.fspath(config)}")
+    given.update(_flat(settings, "__"))
+    with _program.scratch() as temporary:
+        names = _write_arrays(given, temporary)
+        arguments += _flags(given)
+        _program.call(arguments, progress="training" if progress else None, names=names)
+    return Run(folder)
+
+
+def _flat(settings: Mapping[str, Any], between: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield single settings with their whole keys, those of sections within sections too."""
+    for name, value in settings.items():
+        if not isinstance(name, str):
+            raise UsageError(f"settings have names, not {name!r}: name them as a configuration file does")
+        key = prefix + name.replace(between, ".")
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, ".", key + ".")
+        else:
+            yield key, value
+
+
+def _flags(given: Mapping[str, Any]) -> list[str]:
+    flags = []
+    for key, value in given.items():
+        if key in _BASES:
+            flags.append(f"--{key}={value}")
+        else:
+            flags.append(f"--set={key}={_yaml(key, value)}")
+    return flags
+
+
+def _yaml(key: str, value: Any) -> str:
+    """Write a value such that YAML reads it as it is; JSON is YAML."""
+    try:
+        return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{key} is {value!r}: pass a number, a text, true or false, or a list of them") from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (set, frozenset, range)):
+        return list(value)
+    raise TypeError
+
+
+def _write_arrays(given: dict[str, Any], folder: Path) -> dict[str, str]:
+    """Put files in the place of arrays, and return what messages call them."""
+    names: dict[str, str] = {}
+    for key in _FEATURES:
+        if key in given and not _arrays.is_path(given[key]):
+            path = _arrays.as_npy(given[key], folder, key)
+            given[key], names[path] = path, key
+    classes: list[Any] | None = None
+    for key in _LABELS:
+        if key not in given or _arrays.is_path(given[key]):
+            continue
+        labels = _labels.labels_of(given[key], classes=classes, name=key)
+        matrix = labels.indicator()
+        if matrix.dtype.kind == "i" and (matrix < 0).any():
+            raise UsageError(f"{key} has unknown labels, which only NoisyLabelClassifier takes: leave out their rows")
+        classes = list(labels.classes)
+        path = _arrays.as_npy(matrix, folder, key, dtypes=("u1",))
+        given[key], names[path] = path, key
+        if not given.get("data.vocabulary"):
+            words = folder / "classes.txt"
+            words.write_text("".join(f"{name}\n" for name in _training.safe_names(labels.names)), encoding="utf-8")
+            given["data.vocabulary"], names[str(words)] = str(words), "the classes"
+    return names
