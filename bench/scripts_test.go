@@ -172,8 +172,8 @@ func TestPyTorch_ComputesTheSameLossAndGradients(t *testing.T) {
 	t.Log(run("torch_check.py", "../kernels/conform/testdata/oracle"))
 	step := run("torch_step.py", "--model", "scenes", "--width", "0.1", "--batch", "2", "--frames", "2", "--precision", "bf16",
 		"--norm", "--warmup", "0", "--repeats", "1")
-	resnet := run("torch_step.py", "--model", "resnet50", "--width", "0.1", "--batch", "1", "--size", "64", "--norms", "frozen",
-		"--norm", "--warmup", "0", "--repeats", "1")
+	resnet := run("torch_step.py", "--model", "resnet50", "--width", "0.1", "--batch", "1", "--size", "64",
+		"--norms", "frozen", "--norm", "--warmup", "0", "--repeats", "1")
 	if !strings.Contains(resnet, `"norms": "frozen"`) {
 		t.Errorf("a residual net: %s", resnet)
 	}

@@ -11,7 +11,8 @@ SCENES = dict(blocks=[(1, 16), (1, 32), (1, 64), (1, 128)], last_pool=False, fc=
 # Blocks of each stage of a residual net, and whether these are bottlenecks.
 RESNETS = dict(resnet18=((2, 2, 2, 2), False), resnet34=((3, 4, 6, 3), False), resnet50=((3, 4, 6, 3), True),
                resnet101=((3, 4, 23, 3), True))
-NETS = {"vgg16": (VGG16, 1000, 224), "scenes": (SCENES, 36, 48), **{name: (shape, 1000, 224) for name, shape in RESNETS.items()}}
+NETS = {"vgg16": (VGG16, 1000, 224), "scenes": (SCENES, 36, 48),
+        **{name: (shape, 1000, 224) for name, shape in RESNETS.items()}}
 
 
 def make(model, classes, width=1.0, mil=True, nmn=True, norms="folded"):

@@ -4,8 +4,8 @@
     python3 bench/vit_torch.py --net vit_base_patch16_224 --json eager
 
 Weights are random, and it runs in inference mode. --json prints the figures of one form, eager or compile, as
-bench/table.py keeps them: medians of the clock, the mean of the processors' time. Else each line has the least and the median of the clock's and of the processor's time in milliseconds, and
-the arithmetic of products for each second of the latter. What it is compared with: BenchmarkViT of kernels/transformer.
+bench/table.py keeps them: medians of the clock, the mean of the processors' time. Else each line has the least and the
+median of the clock's and of the processor's time in milliseconds, and the arithmetic of products for each second of the latter. What it is compared with: BenchmarkViT of kernels/transformer.
 """
 
 import argparse

@@ -1,7 +1,6 @@
 package conv
 
-// begin copies the shortcut of some rows of a tile to the output, where the tile's sums begin with it: what is
-// read from memory once stays in the first-level cache for the tile.
+// begin copies the shortcut of some pixels to the output, where Winograd's sums are added to it. Tiles read it in place.
 func (c *CPU) begin(k *correlation, at, stride, rows, width int) {
 	if k.shortcut != nil && &k.shortcut[0] != &k.out[0] {
 		c.level.CopyRows(k.out[at:], stride, k.shortcut[at:], stride, rows, width)

@@ -13,7 +13,8 @@ const cacheLine = 64
 // parameters count the bands.
 func cross(v vectors, rows, columns int) {
 	TEXT(label("cross%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
-		"func(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, dstStride, bands, flags int, ahead *float32, aheadStride int)")
+		"func(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, "+
+			"dstStride, bands, flags int, ahead *float32, aheadStride int)")
 	Pragma("noescape")
 	Label("band")
 	acc := v.grid(rows, columns)
