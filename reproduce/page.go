@@ -64,6 +64,9 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 		build.Platform, build.SIMD)})
 	for i := range p.Units {
 		if of := unitText(&p.Units[i], &f.units[i]); of != "" {
+			if n := f.units[i].missing; n > 0 {
+				of += fmt.Sprintf("; not complete: %d", n)
+			}
 			facts = append(facts, report.Explained{Name: names(p.Units[i].parts),
 				Meaning: p.Units[i].Data + ", " + of})
 		}
