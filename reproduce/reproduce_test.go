@@ -244,7 +244,7 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 	if len(out.Results) == 0 || len(out.Verdicts) == 0 {
 		t.Error("there are no results, or no verdicts")
 	}
-	for _, says := range []string{"Table 1: average precision", "NMN-FD + MIL", "Published, on COCO", "36.43", "Words " +
+	for _, says := range []string{"Table 1: average precision", "NMN-FD &#43; MIL", "Published, on COCO", "36.43", "Words " +
 		"of the arms with MIL",
 		"data:image/jpeg", "A small problem", "not tested"} {
 		if !strings.Contains(want[PageFile], says) {
