@@ -140,8 +140,21 @@ func doctorLine(now doctor.Progress, since time.Duration) string {
 // tell writes the report to where it was asked for.
 func (d *doctorCommand) tell(p *program, found *run.Examination) error {
 	findingsWithFlags(found.Findings)
+	return d.write(p, found, func(b *bytes.Buffer) error {
+		err := cmp.Or(found.WriteData(b), found.Plan.Write(b))
+		fmt.Fprintln(b)
+		return cmp.Or(err, d.findings(p, b, found.Findings))
+	})
+}
+
+func (d *doctorCommand) findings(p *program, b *bytes.Buffer, found []doctor.Finding) error {
+	return doctor.WriteFindings(b, found, func(weight string) string { return p.paint(p.out, red, weight) })
+}
+
+// write puts a report into the file that was named, and prints it: as JSON, or as text.
+func (d *doctorCommand) write(p *program, report any, text func(*bytes.Buffer) error) error {
 	if d.output != "" {
-		content, err := json.MarshalIndent(found, "", "  ")
+		content, err := json.MarshalIndent(report, "", "  ")
 		if err == nil {
 			err = durable.WriteFile(d.output, append(content, '\n'), 0o666)
 		}
@@ -150,13 +163,10 @@ func (d *doctorCommand) tell(p *program, found *run.Examination) error {
 		}
 	}
 	if d.asJSON {
-		return writeJSON(p.out, found)
+		return writeJSON(p.out, report)
 	}
 	var b bytes.Buffer // it appears whole
-	err := cmp.Or(found.WriteData(&b), found.Plan.Write(&b))
-	fmt.Fprintln(&b)
-	err = cmp.Or(err, doctor.WriteFindings(&b, found.Findings,
-		func(weight string) string { return p.paint(p.out, red, weight) }))
+	err := text(&b)
 	if err == nil {
 		_, err = io.WriteString(p.out, withFlags(b.String()))
 	}

@@ -2,18 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"nmn/internal/durable"
-	"nmn/loader/doctor"
 	"nmn/loader/published"
 )
 
@@ -73,31 +70,15 @@ func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
 
 // tellFolders writes what was found to where it was asked for.
 func (d *doctorCommand) tellFolders(p *program, found []*published.Folder) error {
-	if d.output != "" {
-		content, err := json.MarshalIndent(found, "", "  ")
-		if err == nil {
-			err = durable.WriteFile(d.output, append(content, '\n'), 0o666)
+	return d.write(p, found, func(b *bytes.Buffer) error {
+		for i, f := range found {
+			if i > 0 {
+				fmt.Fprintln(b)
+			}
+			if err := cmp.Or(f.Write(b), d.findings(p, b, f.Findings)); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return fmt.Errorf("doctor: cannot write the report: %w", err)
-		}
-	}
-	if d.asJSON {
-		return writeJSON(p.out, found)
-	}
-	var b bytes.Buffer // it appears whole
-	for i, f := range found {
-		if i > 0 {
-			fmt.Fprintln(&b)
-		}
-		if err := f.Write(&b); err != nil {
-			return err
-		}
-		err := doctor.WriteFindings(&b, f.Findings, func(weight string) string { return p.paint(p.out, red, weight) })
-		if err != nil {
-			return err
-		}
-	}
-	_, err := io.WriteString(p.out, withFlags(b.String()))
-	return err
+		return nil
+	})
 }

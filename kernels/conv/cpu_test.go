@@ -87,20 +87,27 @@ func TestConvGradData_InMaskMemoryChangesNoBit(t *testing.T) {
 }
 
 func TestConvGradFilter_EqualsDirectSum(t *testing.T) {
-	eachProblem(t, func(t *testing.T, p problem) {
-		start := randomFloats(rand.New(rand.NewPCG(5, 6)), len(p.w))
-		plain, added := p.gradFilter(nil), p.gradFilter(start)
-		eachLevel(t, func(t *testing.T, c *CPU) {
-			x, w, _, dy := p.tensors(t)
-			out := newGuarded(nil, w.Shape()...)
-			must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride}))
-			out.check(t)
-			plain.compare(t, out.t.Float32s())
-			out = newGuarded(start, w.Shape()...)
-			must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride, Accumulate: true}))
-			out.check(t)
-			added.compare(t, out.t.Float32s())
-		})
+	eachProblem(t, func(t *testing.T, p problem) { checkGradFilter(t, p, nil) })
+}
+
+// checkGradFilter compares the filter gradient of a problem with the direct sum, at each level; before looks at the level
+// and the problem first.
+func checkGradFilter(t *testing.T, p problem, before func(t *testing.T, c *CPU)) {
+	start := randomFloats(rand.New(rand.NewPCG(5, 6)), len(p.w))
+	plain, added := p.gradFilter(nil), p.gradFilter(start)
+	eachLevel(t, func(t *testing.T, c *CPU) {
+		if before != nil {
+			before(t, c)
+		}
+		x, w, _, dy := p.tensors(t)
+		out := newGuarded(nil, w.Shape()...)
+		must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride}))
+		out.check(t)
+		plain.compare(t, out.t.Float32s())
+		out = newGuarded(start, w.Shape()...)
+		must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride, Accumulate: true}))
+		out.check(t)
+		added.compare(t, out.t.Float32s())
 	})
 }
 

@@ -1,7 +1,6 @@
 package conv
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"nmn/kernels/simd"
@@ -28,23 +27,13 @@ func TestCrossFilter_EqualsDirectSum(t *testing.T) {
 	for _, s := range crossShapes {
 		t.Run(s.String(), func(t *testing.T) {
 			p := newProblem(s)
-			start := randomFloats(rand.New(rand.NewPCG(5, 6)), len(p.w))
-			plain, added := p.gradFilter(nil), p.gradFilter(start)
-			eachLevel(t, func(t *testing.T, c *CPU) {
+			checkGradFilter(t, p, func(t *testing.T, c *CPU) {
 				x, w, _, dy := p.tensors(t)
 				if g, err := Fit("test", x, w, dy, Params{Pad: p.pad, Stride: p.stride}); err != nil {
 					t.Fatal(err)
 				} else if g = g.flat(); !c.suitsCross(&g) {
 					t.Fatalf("%v takes another way", s)
 				}
-				out := newGuarded(nil, w.Shape()...)
-				must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride}))
-				out.check(t)
-				plain.compare(t, out.t.Float32s())
-				out = newGuarded(start, w.Shape()...)
-				must(t, c.ConvGradFilter(out.t, x, dy, Params{Pad: p.pad, Stride: p.stride, Accumulate: true}))
-				out.check(t)
-				added.compare(t, out.t.Float32s())
 			})
 		})
 	}
