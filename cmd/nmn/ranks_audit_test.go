@@ -86,7 +86,7 @@ func TestRanks_TrainTheFoldsOfAnAudit(t *testing.T) {
 		t.Errorf("three ranks leave %v, one process %v", got, want)
 	}
 	fold := filepath.Join("folds-2", "stage1", "fold-1")
-	closeWeights(t, "fold 1", filepath.Join(of(three), fold), filepath.Join(of(one), fold))
+	nearWeights(t, "fold 1", filepath.Join(of(three), fold), filepath.Join(of(one), fold))
 	if alone, onTwo := must(t, "audit", three, "--json"), mustOnRanks(t, 2, "audit", three, "--json"); alone != onTwo {
 		t.Errorf("two ranks print\n%s\none process\n%s", onTwo, alone)
 	}

@@ -50,7 +50,7 @@ func TestRanks_DoTasksOfAnArray(t *testing.T) {
 	}
 	for _, arm := range []string{"stage1", "star", "r-n", "r-s"} {
 		run := filepath.Join("flips-0.3-0.1", "seed-2", arm)
-		closeWeights(t, arm, filepath.Join(dir, run), filepath.Join(whole, run))
+		nearWeights(t, arm, filepath.Join(dir, run), filepath.Join(whole, run))
 	}
 }
 

@@ -70,13 +70,44 @@ func filesOf(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// closeWeights compares what runs have learned whose sums were made in another order. Measures of so few pictures jump
-// where two scores change places.
-func closeWeights(t *testing.T, what, got, want string) {
+// onSomeSeed compares what runs have learned whose sums were made in another order, on seeds until one shows them equal
+// within rounding. A seed alone proves nothing when it does not: where two inputs of a maximum lie within rounding of each
+// other, or a sum within rounding of 0, another order sends a whole gradient another way (one seed in six, by up to 3 % of a
+// bias of a net as small as these). Numbers that are further off than that are wrong on any seed. Measures of so few
+// pictures, which jump where two scores change places, are not compared.
+func onSomeSeed(t *testing.T, what string, compare func(seed string) (got, want string)) {
+	t.Helper()
+	for _, seed := range []string{"1", "2", "3", "4"} {
+		got, want := compare(seed)
+		if t.Failed() {
+			return
+		}
+		name, off := farthestWeights(t, what, got, want)
+		switch {
+		case off <= 1e-4:
+			return
+		case !(off <= .1):
+			t.Fatalf("%s: %s is off by %.2g of its largest number", what, name, off)
+		}
+		t.Logf("%s, seed %s: %s is off by %.2g of its largest number: another seed", what, seed, name, off)
+	}
+	t.Errorf("%s: no seed of four shows the same weights", what)
+}
+
+// nearWeights compares what runs have learned on one seed, within what onSomeSeed says of such sums.
+func nearWeights(t *testing.T, what, got, want string) {
+	t.Helper()
+	if name, off := farthestWeights(t, what, got, want); !(off <= .1) {
+		t.Errorf("%s: %s is off by %.2g of its largest number", what, name, off)
+	}
+}
+
+// farthestWeights returns the parameter that differs most between two runs, relative to its largest number.
+func farthestWeights(t *testing.T, what, got, want string) (farthest string, worst float64) {
 	t.Helper()
 	a, b := openWeights(t, got), openWeights(t, want)
 	if names := b.Names(); !slices.Equal(a.Names(), names) {
-		t.Errorf("%s: tensors %v, want %v", what, a.Names(), names)
+		t.Fatalf("%s: tensors %v, want %v", what, a.Names(), names)
 	}
 	for _, name := range b.Names() {
 		if strings.HasPrefix(name, "optimizer.") {
@@ -92,10 +123,11 @@ func closeWeights(t *testing.T, what, got, want string) {
 			largest = max(largest, math.Abs(float64(y[i])))
 			off = max(off, math.Abs(float64(x[i]-y[i])))
 		}
-		if !(off <= 1e-2*largest) {
-			t.Errorf("%s: %s is off by %.2g, its largest number is %.2g", what, name, off, largest)
+		if !(off <= worst*largest) {
+			farthest, worst = name, off/largest
 		}
 	}
+	return farthest, worst
 }
 
 func openWeights(t *testing.T, dir string) *safetensors.File {
@@ -118,52 +150,61 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 		if arm == recipe.FD {
 			ranks = []int{2, 3}
 		}
-		args := func(dir string) []string {
-			return tiny("train", "--arm", string(arm), "--run-dir", dir, "--batch-size", "7", "--optimizer", "sgd", "-q")
+		args := func(dir, seed string) []string {
+			return tiny("train", "--arm", string(arm), "--run-dir", dir, "--batch-size", "7", "--optimizer", "sgd", "-q",
+				"--seed", seed)
 		}
-		one := filepath.Join(t.TempDir(), "run")
-		c := call(t, args(one)...)
 		for _, n := range ranks {
-			dir := filepath.Join(t.TempDir(), "run")
+			one := filepath.Join(t.TempDir(), "run")
+			c := call(t, args(one, "1")...)
 			if c.code != exitOK { // an arm that this data set is too small for
-				for rank, r := range callOnRanks(t, n, args(dir)...) {
+				for rank, r := range callOnRanks(t, n, args(filepath.Join(t.TempDir(), "run"), "1")...) {
 					if r.code != c.code || (r.err != "") != (rank == 0) || rank == 0 && r.err != c.err {
 						t.Errorf("%s, rank %d of %d: exit code %d, %s, want %d, %s", arm, rank, n, r.code, r.err, c.code, c.err)
 					}
 				}
 				continue
 			}
-			mustOnRanks(t, n, args(dir)...)
-			if got, want := filesOf(t, dir), filesOf(t, one); !slices.Equal(got, want) {
-				t.Errorf("%s: %d ranks leave %v, one process %v", arm, n, got, want)
-			}
-			closeWeights(t, string(arm), dir, one)
+			onSomeSeed(t, string(arm), func(seed string) (got, want string) {
+				if seed != "1" {
+					one = filepath.Join(t.TempDir(), "run")
+					must(t, args(one, seed)...)
+				}
+				dir := filepath.Join(t.TempDir(), "run")
+				mustOnRanks(t, n, args(dir, seed)...)
+				if got, want := filesOf(t, dir), filesOf(t, one); !slices.Equal(got, want) {
+					t.Errorf("%s: %d ranks leave %v, one process %v", arm, n, got, want)
+				}
+				return dir, one
+			})
 		}
 	}
 }
 
 func TestRanks_GoOnWithAnyNumber(t *testing.T) {
-	args := func(dir string) []string {
-		return tiny("train", "--arm", "nmn-fd", "--run-dir", dir, "--batch-size", "7", "--optimizer", "sgd", "-q", "--epochs", "2",
-			"--log-interval", "1")
-	}
-	one := filepath.Join(t.TempDir(), "run")
-	must(t, args(one)...)
-	dir := filepath.Join(t.TempDir(), "run")
-	interrupt := func(n int, stage string, args ...string) {
-		t.Helper()
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		for rank, c := range interruptedOnRanks(ctx, cancel, n, filepath.Join(dir, stage), args...) {
-			if c.code != exitInterrupted || (rank == 0) != strings.Contains(c.err, "--resume") {
-				t.Fatalf("rank %d of %d: exit code %d, %s", rank, n, c.code, c.err)
+	onSomeSeed(t, "interrupted", func(seed string) (got, want string) {
+		args := func(dir string) []string {
+			return tiny("train", "--arm", "nmn-fd", "--run-dir", dir, "--batch-size", "7", "--optimizer", "sgd", "-q",
+				"--epochs", "2", "--log-interval", "1", "--seed", seed)
+		}
+		one := filepath.Join(t.TempDir(), "run")
+		must(t, args(one)...)
+		dir := filepath.Join(t.TempDir(), "run")
+		interrupt := func(n int, stage string, args ...string) {
+			t.Helper()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			for rank, c := range interruptedOnRanks(ctx, cancel, n, filepath.Join(dir, stage), args...) {
+				if c.code != exitInterrupted || (rank == 0) != strings.Contains(c.err, "--resume") {
+					t.Fatalf("rank %d of %d: exit code %d, %s", rank, n, c.code, c.err)
+				}
 			}
 		}
-	}
-	interrupt(3, run.Stage1Folder, args(dir)...)
-	interrupt(2, "", "train", "--resume", dir, "-q")
-	must(t, "train", "--resume", dir, "-q")
-	closeWeights(t, "interrupted", dir, one)
+		interrupt(3, run.Stage1Folder, args(dir)...)
+		interrupt(2, "", "train", "--resume", dir, "-q")
+		must(t, "train", "--resume", dir, "-q")
+		return dir, one
+	})
 }
 
 // interruptedOnRanks ends the context of the last rank alone once a folder's log tells of a step.
