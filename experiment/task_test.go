@@ -16,12 +16,11 @@ import (
 	"nmn/run"
 )
 
-// open opens the session of a grid, which notes its messages.
-func open(t *testing.T, g *Grid) (s *run.Session, messages *[]string) {
+// open opens the session of a grid, which tells of its messages.
+func open(t *testing.T, g *Grid, told func(string)) *run.Session {
 	t.Helper()
-	messages = new([]string)
 	s, err := run.Open(t.Context(), g.Config, run.Options{Observer: run.Observer{
-		Message: func(m run.Message) { *messages = append(*messages, m.Text) }}})
+		Message: func(m run.Message) { told(m.Text) }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,12 +29,20 @@ func open(t *testing.T, g *Grid) (s *run.Session, messages *[]string) {
 			t.Error(err)
 		}
 	})
-	return s, messages
+	return s
 }
+
+func untold(string) {}
 
 func TestRunTask_WaitsForWhoWorksOnIt(t *testing.T) {
 	g := tinyGrid(t)
-	s, messages := open(t, g)
+	var last string
+	interrupt := func() {}
+	s := open(t, g, func(text string) {
+		if last = text; strings.Contains(text, "waiting for its end") {
+			interrupt()
+		}
+	})
 	tasks, err := g.Tasks()
 	if err != nil || len(tasks) != 1 {
 		t.Fatalf("%v (%v)", tasks, err)
@@ -51,14 +58,16 @@ func TestRunTask_WaitsForWhoWorksOnIt(t *testing.T) {
 		!strings.Contains(err.Error(), "`experiment.wait`") {
 		t.Errorf("after the time to wait: %v", err)
 	}
-	if last := (*messages)[len(*messages)-1]; !strings.Contains(last, "waiting for its end, for up to 50ms") {
+	if !strings.Contains(last, "waiting for its end, for up to 50ms") {
 		t.Errorf("message %q", last)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	interrupt = cancel
 	if _, _, err := g.RunTask(ctx, s, 0, time.Hour); !errors.Is(err, run.ErrInterrupted) {
 		t.Errorf("interrupted while it waits: %v", err)
 	}
+	interrupt = func() {}
 	released := make(chan error, 1)
 	time.AfterFunc(100*time.Millisecond, func() { released <- other.Release() })
 	if _, reused, err := g.RunTask(t.Context(), s, 0, time.Minute); err != nil || reused {
@@ -108,12 +117,12 @@ func TestRanges_AsJobArraysTakeThem(t *testing.T) {
 // Runs of cards, which compute in another precision, are collected where there is no card.
 func TestCollect_TakesRunsOfOtherDevices(t *testing.T) {
 	g := tinyGrid(t)
-	s, _ := open(t, g)
+	s := open(t, g, untold)
 	var missing *MissingError
 	if _, _, err := g.Collect(t.Context(), s, true); !errors.As(err, &missing) || len(missing.Tasks) != 1 {
 		t.Errorf("nothing is there, and the error is %v", err)
 	}
-	card, _ := open(t, g)
+	card := open(t, g, untold)
 	card.Config.Run.Precision = tensor.TF32
 	if _, _, err := g.RunTask(t.Context(), card, 0, 0); err != nil {
 		t.Fatal(err)
