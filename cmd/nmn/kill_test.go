@@ -79,6 +79,7 @@ type killer struct {
 	dir         string
 	random      *rand.Rand
 	early, late int
+	unnamed     int // ranks that were killed, and mpirun did not say which
 }
 
 const killSteps = 2 * 6 * 3 // both stages
