@@ -65,7 +65,7 @@ func (g *Grid) train(ctx context.Context, s *run.Session) (runs []report.Run, er
 				if err != nil {
 					return nil, err
 				}
-				m.planning = alone(s, m, mostWait)
+				m.planning = alone(s, m, MostWait)
 				some, err := g.trainMembers(ctx, m)
 				if err != nil {
 					return nil, err

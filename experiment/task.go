@@ -18,8 +18,8 @@ import (
 	"nmn/run"
 )
 
-// mostWait is how long an experiment waits for what tasks of it do beside.
-const mostWait = 24 * time.Hour
+// MostWait is how long an experiment waits for what tasks of it do beside.
+const MostWait = 24 * time.Hour
 
 // Settle brings session and experiment to what is trained. It is part of Run and RunTask.
 func (g *Grid) Settle(ctx context.Context, s *run.Session) error {
@@ -85,7 +85,7 @@ func (g *Grid) enter(ctx context.Context, s *run.Session, wait time.Duration) er
 	if err := os.MkdirAll(g.Dir, 0o777); err != nil {
 		return err
 	}
-	return exclusively(ctx, s, filepath.Join(g.Dir, folderClaim), wait, func(ctx context.Context) error {
+	return Exclusively(ctx, s, filepath.Join(g.Dir, folderClaim), wait, func(ctx context.Context) error {
 		return whenFree(ctx, s, wait, func() (err error) {
 			release, err := s.Lock(g.Dir)
 			if err != nil {
@@ -112,7 +112,7 @@ func (g *Grid) do(ctx context.Context, m *members, t *Task, of int, wait time.Du
 	if err := os.MkdirAll(t.Dir, 0o777); err != nil {
 		return false, err
 	}
-	err = exclusively(ctx, s, path, wait, func(ctx context.Context) error {
+	err = Exclusively(ctx, s, path, wait, func(ctx context.Context) error {
 		return whenFree(ctx, s, wait, func() (err error) {
 			_, reused, err = s.TrainArm(ctx, options)
 			return err
@@ -182,9 +182,9 @@ func listing(dir string) string {
 	return all.String()
 }
 
-// exclusively calls f while no other process works under the same claim. The context of f ends where another process
+// Exclusively calls f while no other process works under the same claim. The context of f ends where another process
 // takes the claim over. Of several ranks rank 0 has the claim, for all.
-func exclusively(ctx context.Context, s *run.Session, path string, wait time.Duration,
+func Exclusively(ctx context.Context, s *run.Session, path string, wait time.Duration,
 	f func(context.Context) error) (err error) {
 	release, held, err := take(ctx, s, path, wait)
 	if err != nil {

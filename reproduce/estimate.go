@@ -11,6 +11,9 @@ import (
 
 	"nmn/eval"
 	"nmn/experiment"
+	"nmn/experiment/table4"
+	"nmn/loader/annotation"
+	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/reproduce/claims"
@@ -38,14 +41,15 @@ type UnitEstimate struct {
 }
 
 // Times of steps that were measured (docs/benchmarks.md, two cores of an AMD EPYC with AVX-512): of VGG16 for a
-// picture of 224 pixels in batches of four, for one of 565 and of its forward pass, and of the net for scenes for 32
-// pictures, which tells this machine from that one.
+// picture of 224 pixels in batches of four, for one of 565 and of its forward pass, of the captioner in batches of 32
+// captions, and of the net for scenes for 32 pictures, which tells this machine from that one.
 const (
 	step224    = 588 * time.Millisecond / 4
 	forward224 = 130 * time.Millisecond / 4
 	step565    = 1029 * time.Millisecond
 	forward565 = 276 * time.Millisecond
 	stepScenes = 9090 * time.Microsecond
+	stepS2VT   = 282 * time.Millisecond / 32 // of the paper's captioner, for a caption
 	// captionFrame is the time of Table 4 on moving scenes for each frame and epoch of its nets, captioners among it.
 	captionFrame = 700 * time.Microsecond
 )
@@ -54,7 +58,9 @@ const (
 const (
 	sceneRun   = 14 << 20
 	vggRun     = 4 * 138 << 20 * 2 * 2
-	captionRun = 60 << 20 // of a seed of Table 4
+	captionRun = 60 << 20 // of a seed of Table 4 on moving scenes
+	// paperCaptioner are the three checkpoints of the paper's captioner, of 33 million parameters with their momentum.
+	paperCaptioner = 3 * 2 * 4 * 33_000_000
 )
 
 // Sizes of the paper's data.
@@ -62,6 +68,7 @@ const (
 	cocoTrain, cocoJudged     = 82_783, 20_252
 	msrvttTrain, msrvttJudged = 6_513, 497
 	msrvttFrames              = 26
+	msrvttClips               = msrvttTrain + msrvttJudged
 )
 
 // Estimate tells how long the plan takes on this machine, and how much it writes. It trains a few steps on scenes, and
@@ -101,26 +108,34 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 			// of the runs of its grid other units may have some
 			one.Time = time.Duration(float64(whole) * float64(one.Tasks-one.Complete) / float64(runs))
 		}
-		one.Disk = int64(one.Tasks) * p.perTask(u)
+		one.Disk = p.disk(u, one.Tasks)
 		e.Units, e.Time, e.Disk = append(e.Units, one), e.Time+one.Time, e.Disk+one.Disk
 	}
 	return e, nil
 }
 
-// perTask is how many bytes a task leaves.
-func (p *Plan) perTask(u *Unit) int64 {
+// disk is how many bytes the tasks of a unit leave.
+func (p *Plan) disk(u *Unit, tasks int) int64 {
 	switch {
+	case u.Captions != nil && u.Captions.Videos != nil: // half of the tasks are concepts, half captioners
+		return int64(tasks/2) * (4*msrvttClips*msrvttFrames*dataset.MSRVTTWords + paperCaptioner)
 	case u.Captions != nil:
 		return int64(len(p.Settings.Seeds)) * captionRun
 	case p.Settings.real():
-		return vggRun
+		return int64(tasks) * vggRun
 	}
-	return sceneRun
+	return int64(tasks) * sceneRun
 }
 
 // unitTime is how long all tasks of a unit take, were none complete, and how many these are.
 func (p *Plan) unitTime(ctx context.Context, o *Options, u *Unit, scale float64) (time.Duration, int, error) {
-	if e := u.Captions; e != nil {
+	if e := u.Captions; e != nil && e.Videos != nil {
+		nets := len(table4.Arms()) * len(e.Seeds)
+		captions := (1 - e.Captioner.Data.ValidationShare) * msrvttTrain * annotation.MSRVTTCaptions
+		one := msrvttClips*msrvttFrames*forward565 +
+			time.Duration(captions*float64(e.Captioner.Train.Epochs)*float64(stepS2VT))
+		return time.Duration(scale * float64(nets) * float64(one)), len(e.Pieces()), nil
+	} else if e != nil {
 		t := &e.Nets.Train
 		frames := e.Nets.Data.TrainSize * e.Nets.Data.Frames * (t.Stage1Epochs + 3*t.Stage2Epochs) * len(e.Seeds)
 		return time.Duration(frames) * captionFrame, 1, nil
@@ -192,12 +207,16 @@ func (p *Plan) speed(ctx context.Context, o *Options) (scale float64, err error)
 
 // reads are the files and folders that a unit reads.
 func (p *Plan) reads(u *Unit) (all []string) {
-	if u.Grid == nil {
+	g := u.Grid
+	if u.Captions != nil {
+		g = u.Captions.Videos
+	}
+	if g == nil {
 		return nil
 	}
-	d := &u.Grid.Config.Data
+	d := &g.Config.Data
 	for _, path := range []string{d.Captions, d.Images, d.ValCaptions, d.ValImages, d.Vocabulary, d.MSRVTT, d.FramesDir,
-		u.Grid.Config.Net.Weights} {
+		g.Config.Net.Weights} {
 		if path != "" {
 			all = append(all, path)
 		}

@@ -80,13 +80,16 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 		"well enough", counts[claims.Confirmed], counts[claims.NotConfirmed], counts[claims.NotTested])},
 		report.Explained{Name: "choices", Meaning: "No epoch, rate or threshold is chosen by test data: nets are those of " +
 			"their last " +
-			"step, and captioners those of the best CIDEr-D on validation clips."})
+			"step, and captioners those of the best CIDEr-D on clips that no figure is of."})
 	return facts
 }
 
 // unitText says what a unit trained on, in a line.
 func unitText(u *Unit, f *foundUnit) string {
-	if e := u.Captions; e != nil {
+	if e := u.Captions; e != nil && e.Videos != nil {
+		return fmt.Sprintf("the concepts of all frames by the nets with MIL of %s; %.4g %% of the training clips end a "+
+			"captioner's training", Table3, 100*e.Captioner.Data.ValidationShare)
+	} else if e != nil {
 		return fmt.Sprintf("%d clips of %d frames to learn from, %d to end a captioner's training, %d to score; %s",
 			e.Nets.Data.TrainSize, e.Nets.Data.Frames, e.Nets.Data.ValidationSize, e.Nets.Data.TestSize,
 			epochsText(e.Nets.Train.Stage1Epochs, e.Nets.Train.Stage2Epochs))
@@ -227,10 +230,12 @@ func (p *Plan) showCaptions(f *found, out *report.ReproducedPart) {
 		table.Notes = append(table.Notes, fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; "+
 			"mean ± "+
 			"standard deviation over seeds. Nets with MIL, at %.4g %% replaced captions.", c.Modules,
-			100*p.Units[i].Captions.Nets.Data.Noise))
+			100*p.Units[i].noise()))
 		out.Tables = append(out.Tables, table)
 	}
-	if !p.Settings.real() {
+	if p.Settings.real() {
+		out.Tables = append(out.Tables, report.PublishedTable4())
+	} else {
 		out.Apart = []*report.Table{report.PublishedTable4()}
 	}
 }

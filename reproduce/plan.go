@@ -228,13 +228,7 @@ func (p *Plan) data(ctx context.Context, want counts) (map[kind]source, error) {
 		clips.missing, p.files = missing, append(p.files, files.digests...)
 		clips.config = func() (run.Config, error) { return s.msrvtt(files) }
 	}
-	captions := clips
-	if captions.missing == "" {
-		captions.missing = "captioners on MSR-VTT learn from the concepts that the nets of table3 find in every frame: " +
-			"have " +
-			"nmn extract write those, and give them to nmn experiment table4"
-	}
-	return map[kind]source{ofPictures: pictures, ofClips: clips, ofCaptions: captions}, nil
+	return map[kind]source{ofPictures: pictures, ofClips: clips, ofCaptions: clips}, nil
 }
 
 // add plans what a part is trained from.
@@ -285,29 +279,6 @@ func (p *Plan) addGrid(part Part, of source, n need) error {
 		return fmt.Errorf("%s: %w", part, err)
 	}
 	p.Units = append(p.Units, Unit{Title: "nets on " + of.name, Data: of.name, Folder: folder, Grid: &g,
-		parts: []Part{part}})
-	return nil
-}
-
-// addCaptions plans the captioners of Table 4.
-func (p *Plan) addCaptions(part Part, of source) error {
-	folder := of.name + "-captions"
-	e := table4.New(filepath.Join(p.Settings.Dir, folder))
-	e.Seeds, e.Captioner = p.Settings.Seeds, p.Settings.captioners()
-	switch p.Settings.Size {
-	case Smoke:
-		d := &e.Nets.Data
-		d.TrainSize, d.ValidationSize, d.TestSize, d.Frames, e.PerClip = 16, 4, 8, 3, 5
-		smoke(&e.Nets)
-	case Full:
-		e.Nets.Data.TrainSize, e.Nets.Data.TestSize = 1000, 300
-		e.Nets.Train.Stage1Epochs, e.Nets.Train.Stage2Epochs = 20, 6
-	}
-	e.Nets.Run = p.Settings.Run
-	if err := e.Validate(); err != nil {
-		return err
-	}
-	p.Units = append(p.Units, Unit{Title: "captioners on " + of.name, Data: of.name, Folder: folder, Captions: e,
 		parts: []Part{part}})
 	return nil
 }

@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 
-	"nmn/eval/caption"
-	"nmn/experiment/table4"
+	"nmn/experiment"
 	"nmn/group"
-	"nmn/internal/durable"
 	"nmn/report"
 	"nmn/reproduce/appendix"
 	"nmn/reproduce/claims"
@@ -68,18 +65,6 @@ type foundUnit struct {
 	missing  int            // tasks that are not complete
 }
 
-// captionScores are the rows of Table 4 as they are kept in the folder of the captioners, written last.
-type captionScores struct {
-	Title   string              `json:"title"`
-	Modules string              `json:"meteor"` // of METEOR
-	Rows    []report.CaptionRow `json:"rows"`
-	Seconds float64             `json:"seconds"`
-	Config  string              `json:"-"`
-}
-
-// ScoresFile is the file of the folder of captioners with their scores for each seed.
-const ScoresFile = "scores.json"
-
 // Run trains everything that is not complete yet, and writes the page, the Markdown and the file with all that is
 // needed to run it again. Where the context ends, what was done has been saved, the error wraps run.ErrInterrupted,
 // and Run goes on. Of several ranks rank 0 has an outcome; that of the others is nil.
@@ -120,22 +105,22 @@ func (p *Plan) train(ctx context.Context, o *Options, u *Unit) (*foundUnit, erro
 	if u.Captions != nil {
 		return p.trainCaptions(ctx, o, u)
 	}
-	return p.withSession(ctx, o, u, func(s *run.Session) ([]report.Run, int, error) {
+	return p.withSession(ctx, o, u.Grid, func(s *run.Session) ([]report.Run, int, error) {
 		runs, err := u.Grid.Train(ctx, s)
 		return runs, 0, err
 	})
 }
 
 // withSession calls f with a session of a grid, whose folder this rank has, and notes what the data are.
-func (p *Plan) withSession(ctx context.Context, o *Options, u *Unit,
+func (p *Plan) withSession(ctx context.Context, o *Options, g *experiment.Grid,
 	f func(*run.Session) ([]report.Run, int, error)) (unit *foundUnit, err error) {
-	own, leave, err := run.FollowRun(o.Group, p.folder(u))
+	own, leave, err := run.FollowRun(o.Group, g.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, leave()) }()
-	u.Grid.Dir = own
-	s, err := run.Open(ctx, u.Grid.Config, run.Options{Log: o.Log, Observer: o.Observe, Group: o.Group})
+	g.Dir = own
+	s, err := run.Open(ctx, g.Config, run.Options{Log: o.Log, Observer: o.Observe, Group: o.Group})
 	if err != nil {
 		return nil, err
 	}
@@ -156,72 +141,6 @@ func (p *Plan) withSession(ctx context.Context, o *Options, u *Unit,
 // folder is that of a unit.
 func (p *Plan) folder(u *Unit) string {
 	return filepath.Join(p.Settings.Dir, filepath.FromSlash(u.Folder))
-}
-
-// trainCaptions trains captioners, or reads what they have left.
-func (p *Plan) trainCaptions(ctx context.Context, o *Options, u *Unit) (*foundUnit, error) {
-	if unit, err := p.readCaptions(o, u); unit != nil || err != nil {
-		return unit, err
-	}
-	e := u.Captions
-	e.Log, e.Observe, e.Captioning, e.Extracted, e.Group = o.Log, o.Observe, o.Captioning, o.Extracted, o.Group
-	if e.Meteor == nil {
-		e.Meteor = caption.NewMeteor()
-	}
-	if _, err := e.Run(ctx); err != nil {
-		return nil, err
-	}
-	scores := &captionScores{Title: fmt.Sprintf("Captions of %d %s", e.Nets.Data.TestSize, "moving scenes"),
-		Modules: e.Meteor.Modules(), Rows: e.Rows()}
-	var err error
-	if o.leads() {
-		err = run.SaveFiles(ctx, o.log(), func() error {
-			return durable.SaveJSON(filepath.Join(p.folder(u), ScoresFile), scores)
-		})
-	}
-	if err := run.AgreeOn(o.Group, err); err != nil {
-		return nil, err
-	}
-	return p.captionUnit(u, scores)
-}
-
-// readCaptions reads the scores that captioners have left; nil where there are none.
-func (p *Plan) readCaptions(o *Options, u *Unit) (*foundUnit, error) {
-	var scores *captionScores
-	var err error
-	if o.leads() {
-		scores, err = durable.LoadJSON[captionScores](filepath.Join(p.folder(u), ScoresFile),
-			"remove the file to score the captioners again")
-	}
-	if err := run.AgreeOn(o.Group, err); err != nil {
-		return nil, err
-	}
-	there, err := o.leadSays(scores != nil)
-	switch {
-	case err != nil || !there:
-		return nil, err
-	case scores == nil:
-		return &foundUnit{}, nil // of a rank that does not show anything
-	}
-	return p.captionUnit(u, scores)
-}
-
-func (p *Plan) captionUnit(u *Unit, scores *captionScores) (*foundUnit, error) {
-	nets, err := u.Captions.Nets.YAML()
-	if err != nil {
-		return nil, err
-	}
-	captioners, err := u.Captions.Captioner.YAML()
-	if err != nil {
-		return nil, err
-	}
-	if n := len(table4.Arms()); len(scores.Rows) < n || slices.ContainsFunc(scores.Rows[:n],
-		func(r report.CaptionRow) bool { return len(r.Scores) != len(p.Settings.Seeds) }) {
-		return nil, fmt.Errorf("%s: it does not have scores of each net and seed: remove the file to score the captioners "+
-			"again",
-			filepath.Join(p.folder(u), ScoresFile))
-	}
-	return &foundUnit{captions: scores, config: string(nets) + "---\n" + string(captioners)}, nil
 }
 
 func (o *Options) log() *slog.Logger {

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"nmn/experiment"
+	"nmn/experiment/table4"
 	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/report"
 	"nmn/run"
 )
 
-// Task is a run of a reproduction, or all captioners of Table 4, which a job of its own can do beside others.
+// Task is a run of a reproduction, all captioners of Table 4 on moving scenes, or the concepts of a net or a captioner
+// on MSR-VTT, which a job of its own can do beside others.
 type Task struct {
 	Number   int    `json:"task"` // from 0
 	What     string `json:"what"` // for people
@@ -24,6 +26,7 @@ type Task struct {
 	Complete bool   `json:"complete"`
 
 	unit, inner int
+	piece       table4.Piece // of Table 4 on MSR-VTT
 }
 
 // Tasks are what there is to train, in order, each once. Their numbers depend on the settings alone.
@@ -32,6 +35,12 @@ func (p *Plan) Tasks() ([]Task, error) {
 	at := map[string]int{}
 	for i := range p.Units {
 		u := &p.Units[i]
+		if u.Captions != nil && u.Captions.Videos != nil {
+			if err := p.addPieces(&all, at, i); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if u.Captions != nil {
 			all = append(all, Task{Number: len(all), What: u.Title, Data: u.Data, Folder: p.folder(u), After: -1, unit: i,
 				Complete: durable.Exists(filepath.Join(p.folder(u), ScoresFile))})
@@ -57,11 +66,34 @@ func (p *Plan) Tasks() ([]Task, error) {
 	return all, nil
 }
 
+// addPieces adds the tasks of Table 4 on MSR-VTT: behind each net of Table 3 its concepts, and behind these a
+// captioner.
+func (p *Plan) addPieces(all *[]Task, at map[string]int, unit int) error {
+	u := &p.Units[unit]
+	for _, piece := range u.Captions.Pieces() {
+		one := Task{Number: len(*all), What: piece.String(), Data: u.Data, Folder: u.Captions.PieceFolder(piece),
+			After: len(*all) - 1, unit: unit, piece: piece}
+		if !piece.Captioner {
+			net, err := u.Captions.Net(piece)
+			if err != nil {
+				return err
+			}
+			one.After = at[net.Dir]
+		}
+		var err error
+		if one.Complete, err = u.Captions.Complete(piece); err != nil {
+			return err
+		}
+		*all = append(*all, one)
+	}
+	return nil
+}
+
 // String names the task for people.
 func (t *Task) String() string { return fmt.Sprintf("task %d (%s on %s)", t.Number, t.What, t.Data) }
 
-// RunTask does one task, safely beside others, as experiment.Grid.RunTask does. Captioners are one task, which one
-// process does at a time.
+// RunTask does one task, safely beside others, as experiment.Grid.RunTask does. Captioners on moving scenes are one
+// task, which one process does at a time.
 func (p *Plan) RunTask(ctx context.Context, o Options, number int, wait time.Duration) (t *Task, reused bool,
 	err error) {
 	tasks, err := p.Tasks()
@@ -80,12 +112,16 @@ func (p *Plan) RunTask(ctx context.Context, o Options, number int, wait time.Dur
 		return t, false, err
 	}
 	u := &p.Units[t.unit]
-	if u.Captions != nil {
+	switch {
+	case u.Captions != nil && u.Captions.Videos != nil:
+		reused, err = p.runPiece(ctx, &o, u, t.piece, wait)
+		return t, reused, interrupted(ctx, err)
+	case u.Captions != nil:
 		reused = t.Complete
 		_, err = p.trainCaptions(ctx, &o, u)
 		return t, reused, interrupted(ctx, err)
 	}
-	_, err = p.withSession(ctx, &o, u, func(s *run.Session) ([]report.Run, int, error) {
+	_, err = p.withSession(ctx, &o, u.Grid, func(s *run.Session) ([]report.Run, int, error) {
 		_, reused, err = u.Grid.RunTask(ctx, s, t.inner, wait)
 		return nil, 0, err
 	})
@@ -127,13 +163,9 @@ func (p *Plan) Collect(ctx context.Context, o Options, partial bool) (out *Outco
 // finished reads what a unit has left.
 func (p *Plan) finished(ctx context.Context, o *Options, u *Unit) (*foundUnit, error) {
 	if u.Captions != nil {
-		unit, err := p.readCaptions(o, u)
-		if unit == nil && err == nil {
-			unit = &foundUnit{missing: 1}
-		}
-		return unit, err
+		return p.readCaptions(o, u)
 	}
-	return p.withSession(ctx, o, u, func(s *run.Session) ([]report.Run, int, error) {
+	return p.withSession(ctx, o, u.Grid, func(s *run.Session) ([]report.Run, int, error) {
 		runs, missing, err := u.Grid.Finished(ctx, s)
 		return runs, len(missing), err
 	})

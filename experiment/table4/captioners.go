@@ -55,7 +55,7 @@ func (e *Experiment) words(ctx context.Context, c *clips) (_ *captioning.Words, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, features.Close()) }()
-	words, _, err := captioning.BuildWords(captioning.Texts(features, c.captions[splitTrain], nil), e.Captioner.Words)
+	words, _, err := captioning.BuildWords(captioning.Texts(features, c.captions[splitTrain], c.held), e.Captioner.Words)
 	if err != nil {
 		return nil, fmt.Errorf("training clips in %s: %w", folder, err)
 	}
@@ -109,7 +109,7 @@ func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64
 // places are the files of the caller that captioners learn from, with features in a folder; those of moving scenes are
 // made anew.
 func (e *Experiment) places(folder string) (all []origin.Place) {
-	if len(e.Features) == 0 {
+	if len(e.Features) == 0 { // concepts of nets follow from their configuration, or are known by their fingerprint
 		return nil
 	}
 	for _, split := range []string{splitTrain, splitValidation} {
@@ -136,6 +136,13 @@ func (e *Experiment) join(ctx context.Context, c *clips, folder string,
 		}
 		if sets[split], err = captioning.Join(features, captions, words, o); err != nil {
 			return nil, files, fmt.Errorf("%s clips in %s: %w", split, folder, err)
+		}
+	}
+	if c.held != nil {
+		sets[splitTrain], sets[splitValidation] = sets[splitTrain].HoldOut(c.held)
+		if sets[splitTrain] == nil || sets[splitValidation] == nil {
+			return nil, files, fmt.Errorf("%s: of %d clips to learn from, some are to end the training of a captioner: there "+
+				"are too few", folder, len(c.captions[splitTrain].IDs))
 		}
 	}
 	return sets, files, nil

@@ -17,6 +17,7 @@ type clips struct {
 	title string // for the heading of the table
 	// captions of each split; of the test split nil where there is none, and validation clips are judged.
 	captions map[string]*caption.Captions
+	held     map[string]bool // training clips that end the training of a captioner, where they are not a split
 	rows     []row
 }
 

@@ -31,9 +31,12 @@ type Experiment struct {
 	PerClip   int              // captions of a clip of the moving scenes
 	Features  []Features       // concept probabilities of the caller instead of those of moving scenes
 	Captions  string           // file of the captions of the clips in Features
-	Seeds     []uint64         // of noise, nets and captioners
-	Dir       string           // folder of everything
-	Meteor    *caption.Meteor  // nil for one without resources
+	// Videos are nets on the frames of MSR-VTT at one level of noise, whose concepts take the place of those of moving
+	// scenes. Their runs with MIL are trained where they are not complete. Nil for other clips.
+	Videos *experiment.Grid
+	Seeds  []uint64        // of noise, nets and captioners
+	Dir    string          // folder of everything
+	Meteor *caption.Meteor // nil for one without resources
 
 	Log        *slog.Logger // nil for nowhere
 	Observe    run.Observer // of the nets
@@ -95,6 +98,9 @@ func (e *Experiment) Validate() error {
 			return setting.Errorf("features", "experiment table4: `table4.features` names %s twice", f.Name)
 		}
 	}
+	if e.Videos != nil {
+		return e.Captioner.Validate()
+	}
 	nets := e.nets()
 	return cmp.Or(nets.Validate(), e.Captioner.Validate())
 }
@@ -113,36 +119,52 @@ func (e *Experiment) Run(ctx context.Context) (tables []*report.Table, err error
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
-	if e.Meteor == nil {
-		e.Meteor = caption.NewMeteor()
-	}
-	if e.Log == nil {
-		e.Log = slog.New(slog.DiscardHandler)
-	}
-	release, err := e.takeFolder()
+	e.defaults()
+	release, err := e.takeFolder(true)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	var c *clips
-	if len(e.Features) > 0 {
-		c, err = e.ownClips(ctx)
-		err = e.agree(err)
-	} else {
-		c, err = e.scenes(ctx)
-	}
+	c, rows, err := e.captionedClips(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := e.captionAll(ctx, c)
-	if err != nil {
-		return nil, err
+	if e.Videos != nil && !e.leads() {
+		return nil, e.agree(nil)
 	}
 	e.rows, tables = rows, e.tables(c, rows)
 	if e.leads() {
 		err = run.SaveFiles(ctx, e.Log, func() error { return experiment.WriteTables(e.dir, tables) })
 	}
 	return tables, e.agree(err)
+}
+
+// captionedClips are the clips of the experiment and the rows of its table.
+func (e *Experiment) captionedClips(ctx context.Context) (c *clips, rows []report.CaptionRow, err error) {
+	switch {
+	case e.Videos != nil:
+		return e.runVideos(ctx)
+	case len(e.Features) > 0:
+		c, err = e.ownClips(ctx)
+		err = e.agree(err)
+	default:
+		c, err = e.scenes(ctx)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err = e.captionAll(ctx, c)
+	return c, rows, err
+}
+
+// defaults are what is left open.
+func (e *Experiment) defaults() {
+	if e.Meteor == nil {
+		e.Meteor = caption.NewMeteor()
+	}
+	if e.Log == nil {
+		e.Log = slog.New(slog.DiscardHandler)
+	}
 }
 
 // Rows are what Run has found: those of the nets in the order of Arms or of Features, with the scores of each seed, and
@@ -157,7 +179,7 @@ func (e *Experiment) tables(c *clips, rows []report.CaptionRow) []*report.Table 
 		fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; "+
 			"mean ± standard deviation over seeds.", e.Meteor.Modules()))
 	published := report.PublishedTable4()
-	if len(e.Features) == 0 {
+	if len(e.Features) == 0 && e.Videos == nil {
 		published.Notes = []string{
 			"Other clips, captions and words than the moving scenes above: not to be compared with them.",
 		}

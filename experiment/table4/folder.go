@@ -19,12 +19,13 @@ func (e *Experiment) leads() bool { return e.ranks().Rank() == 0 }
 // agree makes what is wrong on one rank an error of all.
 func (e *Experiment) agree(err error) error { return run.AgreeOn(e.Group, err) }
 
-// takeFolder makes the folder of everything, or takes it, alone until release is called. The ranks that do not lead have
-// a temporary one for their copies of what is small in it: the nets without their weights, and the features.
-func (e *Experiment) takeFolder() (release func() error, err error) {
+// takeFolder makes the folder of everything, or takes it, until release is called; alone keeps other processes out. The
+// ranks that do not lead have a temporary one for their copies of what is small in it: the nets without their weights,
+// and the features.
+func (e *Experiment) takeFolder(alone bool) (release func() error, err error) {
 	unlock := func() error { return nil }
 	if e.leads() {
-		unlock, err = e.lockFolder()
+		unlock, err = e.lockFolder(alone)
 	}
 	if agreed := e.agree(err); agreed != nil {
 		if err == nil {
@@ -43,17 +44,24 @@ func (e *Experiment) takeFolder() (release func() error, err error) {
 }
 
 // lockFolder is takeFolder for who sees the folder.
-func (e *Experiment) lockFolder() (release func() error, err error) {
-	release, err = run.LockFolder(e.Dir, e.Log)
-	if err != nil {
-		return nil, err
+func (e *Experiment) lockFolder(alone bool) (release func() error, err error) {
+	release = func() error { return nil }
+	if alone {
+		if release, err = run.LockFolder(e.Dir, e.Log); err != nil {
+			return nil, err
+		}
 	}
-	err = run.RefuseForeign(e.Dir, captionersFolder, append(experiment.TableFiles(), featuresFolder, conceptsFolder)...)
-	if err == nil {
-		err = os.MkdirAll(filepath.Join(e.Dir, captionersFolder), 0o777)
-	}
-	if err != nil {
+	if err := e.makeFolder(); err != nil {
 		return nil, errors.Join(err, release())
 	}
 	return release, nil
+}
+
+// makeFolder refuses a folder of somebody else's files, and makes one.
+func (e *Experiment) makeFolder() error {
+	if err := run.RefuseForeign(e.Dir, captionersFolder, append(experiment.TableFiles(), featuresFolder,
+		conceptsFolder)...); err != nil {
+		return err
+	}
+	return os.MkdirAll(filepath.Join(e.Dir, captionersFolder), 0o777)
 }

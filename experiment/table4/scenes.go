@@ -130,21 +130,26 @@ func (e *Experiment) writeProbabilities(ctx context.Context, net *model.Net, set
 	path string) (err error) {
 	width, err := net.Config().LayerWidth(model.Probabilities)
 	var w *features.Writer
-	if err == nil {
+	if err == nil && (e.leads() || e.Videos == nil) { // of moving scenes every rank has a copy
 		w, err = features.Create(path, width)
 	}
 	if agreed := e.agree(err); agreed != nil {
-		if err == nil {
+		if err == nil && w != nil {
 			agreed = errors.Join(agreed, w.Close())
 		}
 		return agreed
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
+	if w != nil {
+		defer func() { err = errors.Join(err, w.Close()) }()
+	}
 	done := 0
 	bad, err := train.Passes{Group: e.Group}.Extract(ctx, net, set, l, []model.Layer{model.Probabilities},
 		func(_ int, rows [][]float32) error {
 			if done++; e.Extracted != nil {
 				e.Extracted(done, set.Len())
+			}
+			if w == nil {
+				return nil
 			}
 			return w.Write(rows[0])
 		})
@@ -153,6 +158,9 @@ func (e *Experiment) writeProbabilities(ctx context.Context, net *model.Net, set
 	}
 	if len(bad) > 0 {
 		return fmt.Errorf("frame %s cannot be read: %w", bad[0].ID, bad[0].Err)
+	}
+	if w == nil {
+		return nil
 	}
 	return w.Commit()
 }

@@ -71,7 +71,7 @@ func (o *opening) open(ctx context.Context) error {
 	}
 	held := map[string]bool{}
 	if c.Validation.Features == "" {
-		held = heldOut(captions.IDs, c.ValidationShare, c.Seed)
+		held = HeldOut(captions.IDs, c.ValidationShare, c.Seed)
 	}
 	if err := o.makeWords(captioning.Texts(features, captions, held)); err != nil {
 		return err
@@ -218,8 +218,8 @@ func (o *opening) makeWords(learned iter.Seq[string]) (err error) {
 	return nil
 }
 
-// heldOut chooses a share of clips by a seeded order that depends on the identifiers alone.
-func heldOut(ids []string, share float64, seed uint64) map[string]bool {
+// HeldOut chooses a share of clips by a seeded order that depends on the identifiers alone.
+func HeldOut(ids []string, share float64, seed uint64) map[string]bool {
 	held := map[string]bool{}
 	order := dataset.ShuffledByID(ids, rng.Derive(seed, "held-out clips"))
 	for _, i := range order[:int(math.Round(share*float64(len(ids))))] {

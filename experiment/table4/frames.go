@@ -1,0 +1,113 @@
+package table4
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"nmn/group"
+	"nmn/internal/durable"
+	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/run"
+	"nmn/run/ranks"
+	"nmn/train"
+)
+
+// extractVideos writes what the net of a piece says of every frame of the training clips and of those that the table is
+// of, as nmn extract does. A split that is written already is left as it is.
+func (e *Experiment) extractVideos(ctx context.Context, s *run.Session, p Piece) (err error) {
+	net, err := e.Net(p)
+	if err != nil {
+		return err
+	}
+	judged, name := s.Data.Judged()
+	folder, written := e.features(p.Seed, string(p.Arm)), &concepts{Judged: name}
+	err = s.Lead(ctx, func(context.Context) error {
+		there, err := e.readConcepts(p)
+		if err != nil {
+			return err
+		}
+		if there != nil && there.Judged == name {
+			written = there
+			return nil
+		}
+		if written.Net, err = e.netFingerprint(p); err != nil {
+			return err
+		}
+		return os.MkdirAll(folder, 0o777)
+	})
+	if err == nil {
+		err = s.Share(written)
+	}
+	if err != nil {
+		return err
+	}
+	for _, of := range []struct {
+		split string
+		set   *loader.Set
+	}{{splitTrain, s.Data.Train}, {splitTest, judged}} {
+		if slices.Contains(written.Splits, of.split) {
+			continue
+		}
+		if err := e.extractSplit(ctx, s, net.Dir, of.set, filepath.Join(folder, of.split)); err != nil {
+			return err
+		}
+		written.Splits = append(written.Splits, of.split)
+		err := s.Lead(ctx, func(ctx context.Context) error {
+			return run.SaveFiles(ctx, e.Log, func() error {
+				return durable.SaveJSON(filepath.Join(folder, conceptsFile), written)
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extractSplit writes the probabilities of all frames of a set of clips, and which rows are those of which clip, to
+// files of a name.
+func (e *Experiment) extractSplit(ctx context.Context, s *run.Session, dir string, set *loader.Set,
+	name string) (err error) {
+	net, checkpoint, err := train.OpenNetShared(e.Group, filepath.Join(dir, train.LastName), s.Backend)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	frames, index, err := loader.Frames(ctx, set)
+	if err == nil {
+		err = net.ChunkFrames(0) // the size of the batch is the limit
+	}
+	if err := e.agree(err); err != nil {
+		return err
+	}
+	config := e.Videos.Config
+	config.Net.MIL = checkpoint.Model.MIL // which says how pictures fit
+	l := config.Loader()
+	l.BatchBags = run.DefaultReading().Batch
+	if err := e.writeProbabilities(ctx, net, frames, l, name+".npy"); err != nil {
+		return e.agree(err)
+	}
+	return s.Lead(ctx, func(ctx context.Context) error {
+		table, offsets := dataset.NewClipTable(), index.Offsets()
+		var r loader.Row
+		for i := range index.Videos() {
+			if err := set.Row(ctx, i, &r); err != nil {
+				return err
+			}
+			table.Add(r.ID, offsets[i], offsets[i+1]-offsets[i])
+		}
+		return run.SaveFiles(ctx, e.Log, func() error { return table.WriteFile(name + ".csv") })
+	})
+}
+
+// followConcepts gives every rank the features of a piece: on rank 0 their folder, on the others a copy until release
+// is called.
+func (e *Experiment) followConcepts(p Piece) (folder string, release func() error, err error) {
+	all := ranks.Kind{File: func(string) (needed, checkpoint bool) { return true, false },
+		Folder: func(string) bool { return false }}
+	return ranks.Follow(group.Of(e.Group), e.features(p.Seed, string(p.Arm)), all)
+}

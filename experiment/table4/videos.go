@@ -1,0 +1,223 @@
+package table4
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"nmn/captioning"
+	"nmn/eval/caption"
+	"nmn/experiment"
+	"nmn/internal/durable"
+	"nmn/loader"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run"
+	"nmn/run/captioner"
+)
+
+// Piece is a part of the experiment on videos that a job of its own can do: the concepts that a net finds in every
+// frame, or the captioner that learns from them.
+type Piece struct {
+	Seed      uint64
+	Arm       recipe.Name
+	Captioner bool
+}
+
+// String names the piece for people.
+func (p Piece) String() string {
+	if p.Captioner {
+		return fmt.Sprintf("captioner on %s, seed %d", p.Arm.Title(true), p.Seed)
+	}
+	return fmt.Sprintf("concepts of %s, seed %d", p.Arm.Title(true), p.Seed)
+}
+
+// Pieces are those of the experiment on videos, each captioner behind its concepts.
+func (e *Experiment) Pieces() (all []Piece) {
+	for _, seed := range e.Seeds {
+		for _, arm := range Arms() {
+			all = append(all, Piece{seed, arm, false}, Piece{seed, arm, true})
+		}
+	}
+	return all
+}
+
+// PieceFolder is where a piece leaves what it makes.
+func (e *Experiment) PieceFolder(p Piece) string {
+	one := Experiment{dir: e.Dir}
+	return one.pieceFolder(p)
+}
+
+func (e *Experiment) pieceFolder(p Piece) string {
+	if p.Captioner {
+		return filepath.Join(e.dir, captionersFolder, fmt.Sprintf("seed-%d", p.Seed), string(p.Arm))
+	}
+	return e.features(p.Seed, string(p.Arm))
+}
+
+// Net is the run of Videos whose concepts a piece is made of.
+func (e *Experiment) Net(p Piece) (*experiment.Task, error) {
+	tasks, err := e.Videos.Tasks()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(tasks, func(t experiment.Task) bool { return t.Arm == p.Arm && t.MIL && t.Seed == p.Seed })
+	if i < 0 {
+		return nil, fmt.Errorf("experiment table4: there is no run of %s with seed %d", p.Arm.Title(true), p.Seed)
+	}
+	return &tasks[i], nil
+}
+
+// RunPiece does a piece of the experiment on videos, safely beside processes that do others, and before it those that
+// it needs, the net among them. Who comes to what another process is doing waits for its end, no longer than the time
+// given. The session is of the configuration of Videos. reused reports that the piece was complete.
+func (e *Experiment) RunPiece(ctx context.Context, s *run.Session, p Piece, wait time.Duration) (reused bool,
+	err error) {
+	e.defaults()
+	release, err := e.takeFolder(false)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	return e.piece(ctx, s, p, wait)
+}
+
+func (e *Experiment) piece(ctx context.Context, s *run.Session, p Piece, wait time.Duration) (reused bool, err error) {
+	if done, err := e.pieceDone(ctx, s, p); err != nil || done {
+		return done, err
+	}
+	if p.Captioner {
+		if _, err := e.piece(ctx, s, Piece{p.Seed, p.Arm, false}, wait); err != nil {
+			return false, err
+		}
+	} else if err := e.trainNet(ctx, s, p, wait); err != nil {
+		return false, err
+	}
+	folder := e.pieceFolder(p)
+	err = s.Lead(ctx, func(context.Context) error { return os.MkdirAll(filepath.Dir(folder), 0o777) })
+	if err != nil {
+		return false, err
+	}
+	err = experiment.Exclusively(ctx, s, folder+".claim", wait, func(ctx context.Context) (err error) {
+		if reused, err = e.pieceDone(ctx, s, p); err != nil || reused {
+			return err
+		}
+		if p.Captioner {
+			return e.captionVideos(ctx, s, p)
+		}
+		return e.extractVideos(ctx, s, p)
+	})
+	return reused, err
+}
+
+// pieceDone is Complete as rank 0 sees it, on all ranks.
+func (e *Experiment) pieceDone(ctx context.Context, s *run.Session, p Piece) (done bool, err error) {
+	err = s.Lead(ctx, func(context.Context) (err error) {
+		done, err = e.Complete(p)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	return done, s.Share(&done)
+}
+
+// trainNet trains the net of a piece where it is not complete.
+func (e *Experiment) trainNet(ctx context.Context, s *run.Session, p Piece, wait time.Duration) error {
+	net, err := e.Net(p)
+	if err != nil {
+		return err
+	}
+	_, _, err = e.Videos.RunTask(ctx, s, net.Number, wait)
+	return err
+}
+
+// captionVideos trains the captioner of a piece, and keeps its scores.
+func (e *Experiment) captionVideos(ctx context.Context, s *run.Session, p Piece) (err error) {
+	var written *concepts
+	err = s.Lead(ctx, func(context.Context) (err error) {
+		if written, err = e.readConcepts(p); err == nil && written == nil {
+			err = fmt.Errorf("%s: its concepts are gone", e.features(p.Seed, string(p.Arm)))
+		}
+		return err
+	})
+	if err == nil {
+		err = s.Share(&written)
+	}
+	if err != nil {
+		return err
+	}
+	c, err := e.videoCaptions(ctx, written.Judged)
+	if err := e.agree(err); err != nil {
+		return err
+	}
+	folder, leave, err := e.followConcepts(p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, leave()) }()
+	c.rows = []row{{name: string(p.Arm), title: p.Arm.Title(true), folder: func(uint64) string { return folder }}}
+	one := *e
+	one.Seeds = []uint64{p.Seed}
+	rows, err := one.captionAll(ctx, c)
+	if err != nil || !e.leads() {
+		return e.agree(err)
+	}
+	o, err := captioner.ReadOutcome(e.pieceFolder(p))
+	if err == nil {
+		err = run.SaveFiles(ctx, e.Log, func() error {
+			return durable.SaveJSON(filepath.Join(e.pieceFolder(p), scoresFile), scored{Net: written.Net,
+				Captioner: o.Fingerprint, Split: written.Judged, Clips: len(c.captions[splitTest].IDs),
+				Modules: e.Meteor.Modules(), Scores: rows[0].Scores[0], Always: rows[1]})
+		})
+	}
+	return e.agree(err)
+}
+
+// videoCaptions are the captions of the clips of Videos: a share of the training clips ends the training of captioners,
+// so that nothing is chosen by the clips that the table is of.
+func (e *Experiment) videoCaptions(ctx context.Context, judged string) (c *clips, err error) {
+	file := e.Videos.Config.Data.MSRVTT
+	c = &clips{captions: map[string]*caption.Captions{}}
+	if c.captions[splitTrain], err = captioning.ReadCaptions(ctx, file, loader.TrainSplit); err != nil {
+		return nil, err
+	}
+	of := map[string]string{splitValidation: loader.ValidationSplit, splitTest: loader.TestSplit}[judged]
+	if c.captions[splitTest], err = captioning.ReadCaptions(ctx, file, of); err != nil {
+		return nil, err
+	}
+	c.held = captioner.HeldOut(c.captions[splitTrain].IDs, e.Captioner.Data.ValidationShare, e.Captioner.Data.Seed)
+	return c, nil
+}
+
+// runVideos does all pieces that are not complete. The session of the nets is opened for them.
+func (e *Experiment) runVideos(ctx context.Context) (c *clips, rows []report.CaptionRow, err error) {
+	s, err := run.Open(ctx, e.Videos.Config, run.Options{Log: e.Log, Observer: e.Observe, Group: e.Group})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	own, leave, err := run.FollowRun(e.Group, e.Videos.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, leave()) }()
+	e.Videos.Dir = own
+	for _, p := range e.Pieces() {
+		if _, err := e.piece(ctx, s, p, experiment.MostWait); err != nil {
+			return nil, nil, fmt.Errorf("%v: %w", p, err)
+		}
+	}
+	if !e.leads() {
+		return nil, nil, nil
+	}
+	title, _, rows, err := e.Finished()
+	if err == nil && rows == nil {
+		err = errors.New("experiment table4: scores of captioners are gone while others were trained")
+	}
+	return &clips{title: title}, rows, err
+}

@@ -1,0 +1,242 @@
+package reproduce
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nmn/group/local"
+	"nmn/internal/durable"
+	"nmn/loader/published"
+	"nmn/loader/shard"
+	"nmn/reproduce/claims"
+	"nmn/run"
+)
+
+// clipsAndFrames is a folder of the shape of MSR-VTT with few clips, of as many frames each as the paper takes, and how
+// much there is. Colours of frames go with a word of the captions.
+func clipsAndFrames(t *testing.T) (dir string, want counts) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "msrvtt")
+	const train, validate, frames = 12, 4, 3
+	things := []string{"dog", "car", "ball"}
+	var clips, sentences []map[string]any
+	w, err := shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range train + validate {
+		id, split := fmt.Sprintf("video%d", i), "train"
+		if i >= train {
+			split = "validate"
+		}
+		clips = append(clips, map[string]any{"video_id": id, "id": i, "split": split, "category": 1, "url": "u",
+			"start time": 0, "end time": 1})
+		for c := range 20 {
+			sentences = append(sentences, map[string]any{"video_id": id, "sen_id": 20*i + c,
+				"caption": fmt.Sprintf("a %s runs on the %s", things[i%3], []string{"road", "grass"}[c%2])})
+		}
+		pictures, of := make([][]byte, frames-i%2), shard.Record{Clip: "TrainValVideo/" + id + ".mp4", Width: 16,
+			Height: 16, PictureWidth: 16, PictureHeight: 16, Decoded: frames, SourceBytes: 9}
+		for f := range pictures {
+			pictures[f] = picture(t, i, f)
+			of.Frames = append(of.Frames, shard.Frame{Number: f})
+		}
+		if err := w.Add(&of, pictures); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Finish(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, object(t, map[string]any{"info": map[string]any{}, "videos": clips, "sentences": sentences}), dir,
+		"train_val_videodatainfo.json")
+	want = publishedCounts()
+	want.msrvtt = published.MSRVTTSize{Train: train, Validate: validate, PerClip: 20}
+	return dir, want
+}
+
+func picture(t *testing.T, clip, frame int) []byte {
+	t.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, 16, 16))
+	for i := range img.Pix {
+		img.Pix[i] = uint8(80*(clip%3) + 7*frame + i%5)
+	}
+	img.Set(clip%16, frame, color.White)
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, img, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// videoPlan plans Table 4 on MSR-VTT in miniature: the protocol of the paper with small nets.
+func videoPlan(t *testing.T, msrvtt string, want counts, dir string, more ...Part) *Plan {
+	t.Helper()
+	s := Defaults(dir)
+	s.MSRVTT, s.Size, s.Seeds, s.Only = msrvtt, Smoke, []uint64{1}, append([]Part{Table4, Figure3}, more...)
+	s.Run.Device, s.Run.Threads = "cpu", 1
+	p, err := plan(t.Context(), s, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Units {
+		grid := p.Units[i].Grid
+		if e := p.Units[i].Captions; e != nil {
+			grid, e.Captioner.Data.ValidationShare = e.Videos, .25
+		}
+		c := &grid.Config
+		c.Net.Arch, c.Net.Width, c.Data.VocabularySize = run.NetScenes, .5, 3
+		c.Train.Stage1Epochs, c.Train.Stage2Epochs = 1, 1
+	}
+	return p
+}
+
+func TestTasks_Table4OnVideosComesBehindTable3(t *testing.T) {
+	msrvtt, want := clipsAndFrames(t)
+	tasks, err := videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"), Table3).Tasks()
+	if err != nil || len(tasks) != 8+6 { // both tables have the same nets
+		t.Fatalf("tasks %+v (%v)", tasks, err)
+	}
+	for _, task := range tasks[8:] {
+		before := tasks[task.After]
+		if task.piece.Captioner != (task.After == task.Number-1) || !task.piece.Captioner &&
+			!strings.HasSuffix(before.Folder, string(task.piece.Arm)+"-mil") {
+			t.Errorf("%v comes after %v", &task, &before)
+		}
+	}
+}
+
+// TestRun_Table4OnVideos holds what tasks, and a reproduction that is interrupted, leave to that of one in one piece.
+func TestRun_Table4OnVideos(t *testing.T) {
+	msrvtt, want := clipsAndFrames(t)
+	whole := filepath.Join(t.TempDir(), "whole")
+	out, err := videoPlan(t, msrvtt, want, whole).Run(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(out.Verdicts, func(v claims.Verdict) bool { return v.ID == "captions" }) {
+		t.Errorf("verdicts %+v", out.Verdicts)
+	}
+	t.Run("tasks", func(t *testing.T) { videosByTasks(t, msrvtt, want, whole) })
+	t.Run("interrupted", func(t *testing.T) { videosInterrupted(t, msrvtt, want, whole) })
+}
+
+func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
+	tasked := filepath.Join(t.TempDir(), "tasked")
+	for _, number := range []int{9, 4, 7} { // captioners do the nets and concepts that they need
+		if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, number,
+			time.Minute); err != nil || reused {
+			t.Fatalf("task %d: reused %t (%v)", number, reused, err)
+		}
+	}
+	var missing *MissingError
+	if _, err := videoPlan(t, msrvtt, want, tasked).Collect(t.Context(), Options{}, false); !errors.As(err, &missing) ||
+		len(missing.Tasks) != 1 || missing.Tasks[0].Number != 5 {
+		t.Errorf("collected without a captioner: %v", err)
+	}
+	if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, 5, time.Minute); err != nil ||
+		reused {
+		t.Fatalf("the last captioner: reused %t (%v)", reused, err)
+	}
+	if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, 8, time.Minute); err != nil ||
+		!reused {
+		t.Errorf("concepts again: reused %t (%v)", reused, err)
+	}
+	if _, err := videoPlan(t, msrvtt, want, tasked).Collect(t.Context(), Options{}, false); err != nil {
+		t.Fatal(err)
+	}
+	got := written(t, tasked)
+	sameBytes(t, got, written(t, whole))
+	for _, says := range []string{"Captions of 4 validation clips of MSR-VTT", "NMN-FD + MIL", "Published: Table 4"} {
+		if !strings.Contains(got[MarkdownFile], says) {
+			t.Errorf("the page does not say %q", says)
+		}
+	}
+}
+
+// videosInterrupted ends the extraction of concepts, twice.
+func videosInterrupted(t *testing.T, msrvtt string, want counts, whole string) {
+	broken := filepath.Join(t.TempDir(), "broken")
+	for _, at := range []int{3, 40} { // among the frames of the training clips, and of those that are judged
+		ctx, cancel := context.WithCancel(t.Context())
+		seen := 0
+		_, err := videoPlan(t, msrvtt, want, broken).Run(ctx, Options{Extracted: func(int, int) {
+			if seen++; seen == at {
+				cancel()
+			}
+		}})
+		cancel()
+		if !errors.Is(err, run.ErrInterrupted) {
+			t.Fatalf("after %d frames: %v", at, err)
+		}
+	}
+	if _, err := videoPlan(t, msrvtt, want, broken).Run(t.Context(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	sameBytes(t, written(t, broken), written(t, whole))
+	for _, name := range []string{"features/seed-1/star/train.npy", "features/seed-1/nmn-fd/test.csv",
+		"captioners/seed-1/nmn-fi/generated.json"} {
+		a, errA := os.ReadFile(filepath.Join(whole, "msrvtt-captions", name))
+		b, errB := os.ReadFile(filepath.Join(broken, "msrvtt-captions", name))
+		if errA != nil || errB != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs (%v, %v)", name, errA, errB)
+		}
+	}
+}
+
+// Two ranks train, extract and caption together; the other rank has no copy of anything in the end.
+func TestRun_Table4OnVideosByRanks(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	msrvtt, want := clipsAndFrames(t)
+	dir := filepath.Join(t.TempDir(), "ranks")
+	var all sync.WaitGroup
+	errs := make([]error, 2)
+	plans := []*Plan{videoPlan(t, msrvtt, want, dir), videoPlan(t, msrvtt, want, dir)}
+	for rank, g := range local.New(2, time.Minute) {
+		all.Go(func() { _, errs[rank] = plans[rank].Run(t.Context(), Options{Group: g}) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	made := written(t, dir)
+	if _, err := videoPlan(t, msrvtt, want, dir).Collect(t.Context(), Options{}, false); err != nil {
+		t.Fatal(err)
+	}
+	sameBytes(t, written(t, dir), made)
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "nmn-rank*")); len(left) > 0 {
+		t.Errorf("folders are left: %v", left)
+	}
+	if !durable.Exists(filepath.Join(dir, "msrvtt-captions", "captioners", "seed-1", "nmn-fd", "scores.json")) {
+		t.Error("there are no scores")
+	}
+}
+
+// The plan of Table 4 on MSR-VTT has the concepts and captioners of its three nets, and reads the folder.
+func TestEstimate_OfTable4OnVideos(t *testing.T) {
+	msrvtt, want := clipsAndFrames(t)
+	p := videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"), Table3)
+	e, err := p.Estimate(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	captioners := e.Units[len(e.Units)-1]
+	if len(e.Units) != 2 || captioners.Tasks != 6 || captioners.Complete != 0 || captioners.Time < time.Hour ||
+		captioners.Disk < 3<<30 || !slices.ContainsFunc(captioners.Reads, func(path string) bool {
+		return path == filepath.Join(msrvtt, "frames")
+	}) {
+		t.Errorf("estimate %+v", e)
+	}
+}
