@@ -24,6 +24,8 @@ type Reproduction struct {
 	Details []*Table
 	Parts   []ReproducedPart
 	Rerun   []string // how to run it again, a paragraph each
+	// Settings are all settings of what was run, folded away on the page: what it is, and the text of its configuration.
+	Settings []Explained
 }
 
 // ReproducedPart is a table or a figure.

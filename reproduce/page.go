@@ -27,6 +27,11 @@ func (p *Plan) page(ctx context.Context, o *Options, f *found,
 		}
 		page.Parts = append(page.Parts, *part)
 	}
+	for i := range p.Units {
+		u := &p.Units[i]
+		page.Settings = append(page.Settings, report.Explained{Meaning: f.units[i].config,
+			Name: fmt.Sprintf("All settings of %s, for %s", u.Title, names(u.parts))})
+	}
 	return page, nil
 }
 

@@ -2,14 +2,15 @@ package reproduce
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 
 	"nmn/internal/origin"
 	"nmn/loader/published"
-	"nmn/report"
 	"nmn/reproduce/claims"
 	"nmn/run"
+	"nmn/run/captioner"
 )
 
 // record is what RecordFile holds: all that is needed to run the reproduction again, and what it has found.
@@ -95,29 +96,90 @@ func (p *Plan) recordUnit(ctx context.Context, u *Unit, f *foundUnit) (*recorded
 		}
 	}
 	for i := range f.runs {
-		one, err := p.recordRun(&f.runs[i])
+		one, err := p.recordRun(f.runs[i].Name)
 		if err != nil {
 			return nil, err
 		}
-		out.Seconds += one.Seconds
 		out.Runs = append(out.Runs, *one)
+	}
+	if u.Captions != nil && f.captions != nil {
+		if err := p.recordCaptions(ctx, u, out); err != nil {
+			return nil, err
+		}
+	}
+	for i := range out.Runs {
+		out.Seconds += out.Runs[i].Seconds
 	}
 	return out, ctx.Err()
 }
 
-func (p *Plan) recordRun(r *report.Run) (*recordedRun, error) {
-	folder, err := filepath.Rel(p.Settings.Dir, r.Name)
+// recordCaptions adds the nets and captioners of Table 4, and the clips that are made for it.
+func (p *Plan) recordCaptions(ctx context.Context, u *Unit, out *recordedUnit) error {
+	if u.Captions.Videos == nil {
+		s, err := run.Open(ctx, u.Captions.Nets, run.Options{})
+		if err != nil {
+			return err
+		}
+		out.Data, err = digestsOf(ctx, s)
+		if err := errors.Join(err, s.Close()); err != nil {
+			return err
+		}
+	}
+	nets, captioners, err := u.Captions.Folders()
+	if err != nil {
+		return err
+	}
+	for _, dir := range nets {
+		one, err := p.recordRun(dir)
+		if err != nil {
+			return err
+		}
+		out.Runs = append(out.Runs, *one)
+	}
+	for _, dir := range captioners {
+		one, err := p.recordCaptioner(dir)
+		if err != nil {
+			return err
+		}
+		out.Runs = append(out.Runs, *one)
+	}
+	return nil
+}
+
+func (p *Plan) recordRun(dir string) (*recordedRun, error) {
+	o, err := run.ReadOutcome(dir)
 	if err != nil {
 		return nil, err
 	}
-	out := &recordedRun{Folder: filepath.ToSlash(folder)}
-	o, err := run.ReadOutcome(r.Name)
-	if err != nil || o == nil {
-		return out, err
+	if o == nil {
+		return p.recorded(dir, nil)
 	}
-	out.Fingerprint, out.Steps, out.Seconds = o.Fingerprint, o.Steps, o.Seconds
-	if build := o.Build; build != run.ThisBuild() {
-		out.Program = &build
+	return p.recorded(dir, &recordedRun{Fingerprint: o.Fingerprint, Steps: o.Steps, Seconds: o.Seconds, Program: &o.Build})
+}
+
+func (p *Plan) recordCaptioner(dir string) (*recordedRun, error) {
+	o, err := captioner.ReadOutcome(dir)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	if o == nil {
+		return p.recorded(dir, nil)
+	}
+	return p.recorded(dir, &recordedRun{Fingerprint: o.Fingerprint, Steps: o.Steps, Seconds: o.Seconds, Program: &o.Build})
+}
+
+// recorded is the record of a run in a folder; nil for one whose result is gone.
+func (p *Plan) recorded(dir string, r *recordedRun) (*recordedRun, error) {
+	folder, err := filepath.Rel(p.Settings.Dir, dir)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		r = &recordedRun{}
+	}
+	r.Folder = filepath.ToSlash(folder)
+	if r.Program != nil && *r.Program == run.ThisBuild() {
+		r.Program = nil
+	}
+	return r, nil
 }

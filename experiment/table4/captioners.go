@@ -86,7 +86,7 @@ func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64
 		Data: &captioner.Data{Words: words, Train: sets[splitTrain], Validation: sets[splitValidation],
 			Places: e.places(r.folder(seed))}}
 	s.Config.Train.Seed = seed
-	dir := filepath.Join(e.dir, captionersFolder, fmt.Sprintf("seed-%d", seed), r.name)
+	dir := e.captioner(e.dir, seed, r.name)
 	o, reused, err := s.Run(ctx, dir)
 	if err != nil {
 		return nil, always, err

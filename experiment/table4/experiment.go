@@ -187,6 +187,9 @@ func (e *Experiment) tables(c *clips, rows []report.CaptionRow) []*report.Table 
 	return []*report.Table{table, published}
 }
 
+// truth is the name of the captioner that is given the true concepts.
+const truth = "truth"
+
 // Folders of an experiment.
 const (
 	captionersFolder = "captioners" // made first
@@ -197,4 +200,57 @@ const (
 // features is the folder of the concept probabilities of a net.
 func (e *Experiment) features(seed uint64, arm string) string {
 	return filepath.Join(e.dir, featuresFolder, fmt.Sprintf("seed-%d", seed), arm)
+}
+
+// Folders are those of all nets and captioners that the experiment consists of, in the order in which they are trained.
+// Nets that lie elsewhere are not among them.
+func (e *Experiment) Folders() (nets, captioners []string, err error) {
+	if e.Videos == nil && len(e.Features) == 0 {
+		grid := e.grid(filepath.Join(e.Dir, conceptsFolder))
+		if err := grid.ResolveNoise(); err != nil {
+			return nil, nil, err
+		}
+		tasks, err := grid.Tasks()
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, t := range tasks {
+			nets = append(nets, t.Dir)
+		}
+	}
+	for _, seed := range e.Seeds {
+		for _, name := range e.names() {
+			captioners = append(captioners, e.captioner(e.Dir, seed, name))
+		}
+	}
+	return nets, captioners, nil
+}
+
+// grid are the nets on moving scenes.
+func (e *Experiment) grid(dir string) experiment.Grid {
+	grid := experiment.New(e.nets(), dir)
+	grid.Arms, grid.MIL, grid.Seeds = Arms(), experiment.WithMIL, e.Seeds
+	return grid
+}
+
+// names are those of the captioners of a seed.
+func (e *Experiment) names() (all []string) {
+	for _, f := range e.Features {
+		all = append(all, f.Name)
+	}
+	if len(e.Features) > 0 {
+		return all
+	}
+	for _, a := range Arms() {
+		all = append(all, string(a))
+	}
+	if e.Videos == nil {
+		all = append(all, truth)
+	}
+	return all
+}
+
+// captioner is the folder of a captioner below that of the experiment.
+func (e *Experiment) captioner(dir string, seed uint64, name string) string {
+	return filepath.Join(dir, captionersFolder, fmt.Sprintf("seed-%d", seed), name)
 }

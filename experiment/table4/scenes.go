@@ -10,7 +10,6 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
-	"nmn/experiment"
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/features"
@@ -23,8 +22,8 @@ import (
 // scenes trains the nets on moving scenes and writes their concept probabilities and the true concepts.
 func (e *Experiment) scenes(ctx context.Context) (*clips, error) {
 	c := &clips{title: fmt.Sprintf("%d moving scenes", e.Nets.Data.TestSize), captions: map[string]*caption.Captions{}}
-	truth := filepath.Join(e.dir, featuresFolder, "truth")
-	if err := e.agree(e.writeTruth(ctx, c, truth)); err != nil {
+	given := filepath.Join(e.dir, featuresFolder, truth)
+	if err := e.agree(e.writeTruth(ctx, c, given)); err != nil {
 		return nil, err
 	}
 	if err := e.trainNets(ctx, c); err != nil {
@@ -34,7 +33,7 @@ func (e *Experiment) scenes(ctx context.Context) (*clips, error) {
 		c.rows = append(c.rows, row{name: string(a), title: a.Title(true),
 			folder: func(seed uint64) string { return e.features(seed, string(a)) }})
 	}
-	c.rows = append(c.rows, row{name: "truth", title: "true concepts", folder: func(uint64) string { return truth },
+	c.rows = append(c.rows, row{name: truth, title: "true concepts", folder: func(uint64) string { return given },
 		aside: true})
 	return c, nil
 }
@@ -69,8 +68,7 @@ func (e *Experiment) sceneSplits() map[string]scenes.MovingConfig {
 
 // trainNets trains the nets for each seed, and writes their features.
 func (e *Experiment) trainNets(ctx context.Context, c *clips) (err error) {
-	grid := experiment.New(e.nets(), filepath.Join(e.dir, conceptsFolder))
-	grid.Arms, grid.MIL, grid.Seeds = Arms(), experiment.WithMIL, e.Seeds
+	grid := e.grid(filepath.Join(e.dir, conceptsFolder))
 	if err := grid.ResolveNoise(); err != nil {
 		return err
 	}

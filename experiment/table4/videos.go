@@ -54,7 +54,7 @@ func (e *Experiment) PieceFolder(p Piece) string {
 
 func (e *Experiment) pieceFolder(p Piece) string {
 	if p.Captioner {
-		return filepath.Join(e.dir, captionersFolder, fmt.Sprintf("seed-%d", p.Seed), string(p.Arm))
+		return e.captioner(e.dir, p.Seed, string(p.Arm))
 	}
 	return e.features(p.Seed, string(p.Arm))
 }
