@@ -62,6 +62,7 @@ func clipsAndFrames(t *testing.T) (dir string, want counts) {
 	}
 	put(t, object(t, map[string]any{"info": map[string]any{}, "videos": clips, "sentences": sentences}), dir,
 		"train_val_videodatainfo.json")
+	put(t, "ball, NN, 9\ncar, NN, 9\ndog, NN, 9\n", dir, "words.txt")
 	want = publishedCounts()
 	want.msrvtt = published.MSRVTTSize{Train: train, Validate: validate, PerClip: 20}
 	return dir, want
@@ -97,7 +98,8 @@ func videoPlan(t *testing.T, msrvtt string, want counts, dir string, more ...Par
 			grid, e.Captioner.Data.ValidationShare = e.Videos, .25
 		}
 		c := &grid.Config
-		c.Net.Arch, c.Net.Width, c.Data.VocabularySize = run.NetScenes, .5, 3
+		c.Net.Arch, c.Net.Width = run.NetScenes, .5
+		c.Data.Vocabulary = filepath.Join(msrvtt, "words.txt") // without one every session reads the tagger of parts of speech
 		c.Train.Stage1Epochs, c.Train.Stage2Epochs = 1, 1
 	}
 	return p
