@@ -76,11 +76,13 @@ const (
 func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 	e := &Estimate{How: "Times are those of steps that were timed now, on this machine."}
 	scale := 0.0
-	if p.Settings.real() && len(p.Units) > 0 {
+	if p.scaled() {
 		var err error
 		if scale, err = p.speed(ctx, &o); err != nil {
 			return nil, err
 		}
+	}
+	if p.Settings.real() && len(p.Units) > 0 {
 		e.How = fmt.Sprintf("Times are those of docs/benchmarks.md on two cores, times %.2g: that is how much longer a step "+
 			"on scenes takes on this device. A graphics card gains more on large nets than on those of scenes, which keep it "+
 			"waiting: a dry run of nmn train there tells.", scale)
@@ -114,6 +116,11 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 	return e, nil
 }
 
+// scaled reports whether the times of some units are those of another machine.
+func (p *Plan) scaled() bool {
+	return slices.ContainsFunc(p.Units, func(u Unit) bool { return u.Captions != nil || p.Settings.real() })
+}
+
 // disk is how many bytes the tasks of a unit leave.
 func (p *Plan) disk(u *Unit, tasks int) int64 {
 	switch {
@@ -138,7 +145,7 @@ func (p *Plan) unitTime(ctx context.Context, o *Options, u *Unit, scale float64)
 	} else if e != nil {
 		t := &e.Nets.Train
 		frames := e.Nets.Data.TrainSize * e.Nets.Data.Frames * (t.Stage1Epochs + 3*t.Stage2Epochs) * len(e.Seeds)
-		return time.Duration(frames) * captionFrame, 1, nil
+		return time.Duration(scale * float64(frames) * float64(captionFrame)), 1, nil
 	}
 	tasks, err := u.Grid.Tasks()
 	if err != nil {
