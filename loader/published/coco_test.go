@@ -186,3 +186,20 @@ func TestCOCO_AnotherFolderWasMeant(t *testing.T) {
 		}
 	}
 }
+
+// The training captions of the publication have a digest; those of a part of it, and of the validation half, have none.
+func TestCOCO_TrainingCaptionsAreHeldToTheirDigest(t *testing.T) {
+	dir, size := smallCOCO(t)
+	for _, c := range []struct {
+		want COCOSize
+		says string
+	}{{size, ""}, {COCOCounts(), cocoTrainSHA256}} {
+		f := coco(t, dir, c.want)
+		if len(f.Files) != 2 || f.Files[0].Published != c.says || f.Files[1].Published != "" {
+			t.Errorf("files %+v, want the training captions held to %q alone", f.Files, c.says)
+		}
+		if c.says != "" {
+			expect(t, f, "digest", "was published with "+cocoTrainSHA256, "compare")
+		}
+	}
+}
