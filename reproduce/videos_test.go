@@ -242,3 +242,45 @@ func TestEstimate_OfTable4OnVideos(t *testing.T) {
 		t.Errorf("estimate %+v", e)
 	}
 }
+
+// The published annotations of MSR-VTT, which NMN_DATA has, and frames for all of their clips are what Tables 3 and 4 need.
+func TestNew_OnThePublishedAnnotationsOfMSRVTT(t *testing.T) {
+	data := os.Getenv("NMN_DATA")
+	if data == "" {
+		t.Skip("NMN_DATA names no folder with data")
+	}
+	archive := filepath.Join(data, "msrvtt", "train_val_annotation.zip")
+	if !durable.Exists(archive) {
+		t.Skip("there is no ", archive)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(archive, filepath.Join(dir, filepath.Base(archive))); err != nil {
+		t.Skip("no symbolic links: ", err)
+	}
+	w, err := shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range msrvttClips {
+		of := shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i), Width: 2, Height: 2, PictureWidth: 2,
+			PictureHeight: 2, Decoded: 1, SourceBytes: 9, Frames: []shard.Frame{{}}}
+		if err := w.Add(&of, [][]byte{{1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Finish(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := Defaults(filepath.Join(dir, "reproduction"))
+	s.MSRVTT, s.Run.Device = dir, "cpu"
+	p := planOf(t, s)
+	for _, part := range p.Parts {
+		if made := slices.Contains([]Part{Table3, Table4, Figure3}, part.Name); made != (part.Skip == "") {
+			t.Errorf("%s is skipped: %q", part.Name, part.Skip)
+		}
+	}
+	if tasks, err := p.Tasks(); err != nil || len(tasks) != 3*(8+6) || len(p.files) != 1 ||
+		p.files[0].SHA256 != p.files[0].Published {
+		t.Errorf("%d tasks (%v), files %+v", len(tasks), err, p.files)
+	}
+}
