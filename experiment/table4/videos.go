@@ -12,6 +12,7 @@ import (
 	"nmn/captioning"
 	"nmn/eval/caption"
 	"nmn/experiment"
+	"nmn/internal/claim"
 	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/recipe"
@@ -97,12 +98,11 @@ func (e *Experiment) piece(ctx context.Context, s *run.Session, p Piece, wait ti
 	} else if err := e.trainNet(ctx, s, p, wait); err != nil {
 		return false, err
 	}
-	folder := e.pieceFolder(p)
-	err = s.Lead(ctx, func(context.Context) error { return os.MkdirAll(filepath.Dir(folder), 0o777) })
+	err = s.Lead(ctx, func(context.Context) error { return os.MkdirAll(filepath.Dir(e.claim(p)), 0o777) })
 	if err != nil {
 		return false, err
 	}
-	err = experiment.Exclusively(ctx, s, folder+".claim", wait, func(ctx context.Context) (err error) {
+	err = experiment.Exclusively(ctx, s, e.claim(p), wait, func(ctx context.Context) (err error) {
 		if reused, err = e.pieceDone(ctx, s, p); err != nil || reused {
 			return err
 		}
@@ -116,8 +116,10 @@ func (e *Experiment) piece(ctx context.Context, s *run.Session, p Piece, wait ti
 
 // pieceDone is Complete as rank 0 sees it, on all ranks.
 func (e *Experiment) pieceDone(ctx context.Context, s *run.Session, p Piece) (done bool, err error) {
-	err = s.Lead(ctx, func(context.Context) (err error) {
-		done, err = e.Complete(p)
+	err = s.Lead(ctx, func(ctx context.Context) (err error) {
+		if done, err = e.Complete(p); done {
+			_ = claim.Tidy(ctx, e.claim(p)) // what is complete needs nothing of it
+		}
 		return err
 	})
 	if err != nil {
@@ -125,6 +127,9 @@ func (e *Experiment) pieceDone(ctx context.Context, s *run.Session, p Piece) (do
 	}
 	return done, s.Share(&done)
 }
+
+// claim is that of a piece while a process does it.
+func (e *Experiment) claim(p Piece) string { return e.pieceFolder(p) + ".claim" }
 
 // trainNet trains the net of a piece where it is not complete.
 func (e *Experiment) trainNet(ctx context.Context, s *run.Session, p Piece, wait time.Duration) error {
