@@ -1,0 +1,157 @@
+package published
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/loader/doctor"
+)
+
+// told is what people are told of a folder, without digests.
+func told(t *testing.T, f *Folder) (lines []string) {
+	t.Helper()
+	for i := range f.Files {
+		f.Files[i].SHA256 = "D"
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	return lines[len(f.Files):]
+}
+
+func TestFolder_TellsEveryCount(t *testing.T) {
+	dir, size := smallCOCO(t)
+	want := []string{"pictures in the captions of train2014: 12 of 12", "captions of train2014: 60",
+		"pictures in the captions of val2014: 6 of 6", "captions of val2014: 30 of 30"}
+	if got := told(t, coco(t, dir, size)); !slices.Equal(got[:2], want[:2]) || !subset(want, got) {
+		t.Errorf("COCO: %q, want %q among them", got, want)
+	}
+	clips, of := smallMSRVTT(t)
+	writeFrames(t, filepath.Join(clips, "frames"), 10)
+	want = []string{"clips of train: 7 of 7", "clips of validate: 3 of 3", "sentences of train_val_videodatainfo.json: " +
+		"200 of 200", "clips of test: 4 of 4", "clips of train and validate that have frames: 10 of 10",
+		"clips of train and validate that are there: 10 of 10"}
+	if got := told(t, msrvtt(t, clips, of)); !subset(want, got) {
+		t.Errorf("MSR-VTT: %q, want %q among them", got, want)
+	}
+	remove(t, clips, "TrainValVideo", "video3.mp4")
+	remove(t, clips, "TrainValVideo", "video8.mp4")
+	put(t, filepath.Join(clips, "TrainValVideo", "video5.mp4"), nil)
+	if got := told(t, msrvtt(t, clips, of)); !subset([]string{"clips of train and validate that are there: 7 of 10"}, got) {
+		t.Errorf("two clips that are missing and one that is empty: %q", got)
+	}
+}
+
+func subset(want, got []string) bool {
+	return !slices.ContainsFunc(want, func(s string) bool { return !slices.Contains(got, s) })
+}
+
+func TestFolder_TellsWhichFilesAreAsPublished(t *testing.T) {
+	f := Folder{Files: []File{{"a.json", 7, "11", "11"}, {"b.json", 8, "11", "22"}, {"c.json", 9, "11", ""}},
+		Counts: []Count{{"things", 3, 4}, {"others", 5, 0}}}
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := "a.json  7 bytes  SHA-256 11  as published\nb.json  8 bytes  SHA-256 11  not as published\n" +
+		"c.json  9 bytes  SHA-256 11  no published digest is known\nthings: 3 of 4\nothers: 5\n"
+	if b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
+// The paper does not use the clips of test: annotations that tell of them too ask for none of them, and none is missing.
+func TestMSRVTT_ClipsOfTestNeedNotBeThere(t *testing.T) {
+	dir, size := smallMSRVTT(t)
+	remove(t, dir, msrvttTest)
+	put(t, filepath.Join(dir, msrvttJSON), sentences(t, 0, map[string]int{"train": 7, "validate": 3, "test": 4}, 20))
+	f := msrvtt(t, dir, size)
+	if f.Errors() != 0 || !subset([]string{"clips of train and validate that are there: 10 of 10"}, told(t, f)) {
+		t.Errorf("clips: %+v", f.Findings)
+	}
+	writeFrames(t, filepath.Join(dir, "frames"), 10)
+	remove(t, dir, "TrainValVideo")
+	f = msrvtt(t, dir, size)
+	if f.Errors() != 0 || !subset([]string{"clips of train and validate that have frames: 10 of 10"}, told(t, f)) {
+		t.Errorf("frames: %+v", f.Findings)
+	}
+}
+
+// Of many things at fault the first five are examples.
+func TestFindings_HaveFiveExamples(t *testing.T) {
+	dir, size := smallMSRVTT(t)
+	for i := range 6 {
+		remove(t, dir, "TrainValVideo", fmt.Sprintf("video%d.mp4", i))
+	}
+	for _, f := range msrvtt(t, dir, size).Findings {
+		if f.Kind == "missing-clips" && (len(f.Examples) != 5 || !strings.Contains(f.Text, "6, first video0")) {
+			t.Errorf("%+v", f)
+		}
+	}
+	other, pictures := smallCOCO(t)
+	pictures.PerPicture = 6
+	found := false
+	for _, f := range coco(t, other, pictures).Findings {
+		if f.Kind == "few-captions" {
+			found = true
+			if f.Weight != doctor.Error || len(f.Examples) != 5 || !strings.Contains(f.Text, "with fewer than 6 captions") {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+	if !found {
+		t.Error("pictures with too few captions are not found")
+	}
+}
+
+// ending is a context that ends once it was looked at so many times.
+type ending struct {
+	context.Context
+	left int
+}
+
+func (e *ending) Err() error {
+	if e.left--; e.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A look that sees its context end says so, wherever it is: what it has found by then is not all there is.
+func TestLooks_EndWhereverTheirContextDoes(t *testing.T) {
+	dir, size := smallMSRVTT(t)
+	writeFrames(t, filepath.Join(dir, "frames"), 10)
+	other, pictures := smallCOCO(t)
+	for name, look := range map[string]func(context.Context) error{
+		"MSR-VTT": func(ctx context.Context) error { _, err := MSRVTT(ctx, dir, size); return err },
+		"COCO":    func(ctx context.Context) error { _, err := COCO(ctx, other, pictures); return err },
+	} {
+		looked := 0
+		for ; looked < 1000; looked++ {
+			ctx := &ending{t.Context(), looked}
+			err := look(ctx)
+			if ctx.left >= 0 {
+				if err != nil {
+					t.Errorf("%s: undisturbed: %v", name, err)
+				}
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("%s: ended at look %d, and the error is %v", name, looked, err)
+			}
+		}
+		if looked < 3 || looked == 1000 {
+			t.Errorf("%s looks at its context %d times", name, looked)
+		}
+	}
+}
