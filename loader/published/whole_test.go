@@ -3,6 +3,7 @@ package published
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -74,11 +75,23 @@ func TestFolder_TellsWhichFilesAreAsPublished(t *testing.T) {
 func TestMSRVTT_ClipsOfTestNeedNotBeThere(t *testing.T) {
 	dir, size := smallMSRVTT(t)
 	remove(t, dir, msrvttTest)
-	put(t, filepath.Join(dir, msrvttJSON), sentences(t, 0, map[string]int{"train": 7, "validate": 3, "test": 4}, 20))
+	var all map[string][]map[string]any
+	content := sentences(t, 0, map[string]int{"train": 7, "validate": 3, "test": 4}, 20)
+	if err := json.Unmarshal(content, &all); err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(all["videos"]) // those of test come first
+	content, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, msrvttJSON), content)
 	f := msrvtt(t, dir, size)
 	if f.Errors() != 0 || !subset([]string{"clips of train and validate that are there: 10 of 10"}, told(t, f)) {
 		t.Errorf("clips: %+v", f.Findings)
 	}
+	remove(t, dir, "TrainValVideo", "video9.mp4")
+	expect(t, msrvtt(t, dir, size), "missing-clips", "1, first video9", "train_val_videos.zip")
 	writeFrames(t, filepath.Join(dir, "frames"), 10)
 	remove(t, dir, "TrainValVideo")
 	f = msrvtt(t, dir, size)
