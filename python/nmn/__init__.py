@@ -5,10 +5,11 @@ The work is done by the program ``nmn``, which the wheel brings along.
 
 from __future__ import annotations
 
-from nmn._audit import estimate_rates, evaluate, find_label_issues
+from nmn._audit import estimate_rates, evaluate
 from nmn._captions import caption_issues, caption_metrics
 from nmn._classifier import NoisyLabelClassifier
 from nmn._errors import NmnError, UsageError
+from nmn._issues import find_label_issues
 from nmn._pictures import extract
 from nmn._run import Run
 from nmn._train import train

@@ -350,9 +350,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
             "threads": self.threads,
             "device": self.device,
         }
-        return settings | {
-            k if "." in k else k.replace("-", "_"): v for k, v in (self.options or {}).items()
-        }
+        return settings | {k if "." in k else k.replace("-", "_"): v for k, v in (self.options or {}).items()}
 
     def _hide_unknown(self, labels: _labels.Labels, rows: npt.NDArray[np.int64]) -> None:
         """Give issues the numbers of rows of y, and leave out labels that nobody has given."""

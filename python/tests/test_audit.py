@@ -104,7 +104,7 @@ def test_tables_are_joined_by_the_names_of_their_columns() -> None:
 def test_rankings_and_cells() -> None:
     p, z, flips = several()
     mask = nmn.find_label_issues(z, p)
-    for by in ("quality", "self_confidence", "p_wrong"):
+    for by in ("quality", "self_confidence", "normalized_margin", "confidence_weighted_entropy", "p_wrong"):
         ranked = nmn.find_label_issues(z, p, return_indices_ranked_by=by)
         assert ranked.dtype == np.int64
         assert sorted(ranked) == list(np.flatnonzero(mask))
@@ -263,7 +263,7 @@ BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
     ("names", [["ant"], ["cow"]], np.full((2, 2), 0.5), {"classes": ["ant"]}, "classes: 1 names for the 2 columns"),
     ("empty", np.zeros((0, 2), int), np.zeros((0, 2)), {}, r"pred_probs has shape \(0, 2\)"),
     ("three dimensions", np.zeros((2, 2), int), np.zeros((2, 2, 2)), {}, r"pred_probs has shape \(2, 2, 2\)"),
-    ("a ranking", np.eye(2, dtype=int), np.eye(2), {"return_indices_ranked_by": "normalized_margin"}, "quality"),
+    ("a ranking", np.eye(2, dtype=int), np.eye(2), {"return_indices_ranked_by": "margin"}, "quality"),
     ("a share", np.eye(2, dtype=int), np.eye(2), {"min_error": 0}, "min_error is 0"),
     ("threads", np.eye(2, dtype=int), np.eye(2), {"n_jobs": 0}, "n_jobs is 0"),
     ("cells of one label each", [0, 1], np.eye(2), {"per_class": True}, "per_class is for several labels"),

@@ -1,0 +1,493 @@
+"""Labels that are probably wrong, by the noise model or by the filters of confident learning."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from nmn import _arrays, _asking, _confident, _fits, _inputs, _limits, _program
+from nmn._scores import Labelled, Scores, parts
+from nmn._tables import Table, frame
+
+__all__ = ["find_label_issues"]
+
+_OWN_RANKINGS = ("quality", "p_wrong")
+_RANKINGS = (*_OWN_RANKINGS, *_fits.RANKINGS)
+
+
+@overload
+def find_label_issues(
+    labels: Any,
+    pred_probs: Any,
+    *,
+    details: Literal[True],
+    return_indices_ranked_by: str | None = ...,
+    multi_label: bool | None = ...,
+    per_class: bool = ...,
+    min_error: float = ...,
+    frac_noise: float = ...,
+    logits: bool = ...,
+    classes: Sequence[Any] | None = ...,
+    rates: Any = ...,
+    calibrate: bool = ...,
+    filter_by: str | None = ...,
+    num_to_remove_per_class: Any = ...,
+    min_examples_per_class: int | None = ...,
+    confident_joint: Any = ...,
+    rank_by_kwargs: Mapping[str, Any] | None = ...,
+    n_jobs: int | None = ...,
+    verbose: bool = ...,
+    low_memory: bool = ...,
+) -> Table: ...
+
+
+@overload
+def find_label_issues(
+    labels: Any,
+    pred_probs: Any,
+    *,
+    details: Literal[False] = ...,
+    return_indices_ranked_by: str | None = ...,
+    multi_label: bool | None = ...,
+    per_class: bool = ...,
+    min_error: float = ...,
+    frac_noise: float = ...,
+    logits: bool = ...,
+    classes: Sequence[Any] | None = ...,
+    rates: Any = ...,
+    calibrate: bool = ...,
+    filter_by: str | None = ...,
+    num_to_remove_per_class: Any = ...,
+    min_examples_per_class: int | None = ...,
+    confident_joint: Any = ...,
+    rank_by_kwargs: Mapping[str, Any] | None = ...,
+    n_jobs: int | None = ...,
+    verbose: bool = ...,
+    low_memory: bool = ...,
+) -> npt.NDArray[Any]: ...
+
+
+def find_label_issues(
+    labels: Any,
+    pred_probs: Any,
+    *,
+    details: bool = False,
+    return_indices_ranked_by: str | None = None,
+    multi_label: bool | None = None,
+    per_class: bool = False,
+    min_error: float = 0.5,
+    frac_noise: float = 1.0,
+    logits: bool = False,
+    classes: Sequence[Any] | None = None,
+    rates: Any = None,
+    calibrate: bool = False,
+    filter_by: str | None = None,
+    num_to_remove_per_class: Any = None,
+    min_examples_per_class: int | None = None,
+    confident_joint: Any = None,
+    rank_by_kwargs: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+    low_memory: bool = False,
+) -> Any:
+    """Find labels that are probably wrong, from scores of a classifier that has not learned them.
+
+    The signature is that of ``cleanlab.filter.find_label_issues`` and of
+    ``cleanlab.multilabel_classification.filter.find_label_issues``. Without `filter_by` a label is an issue where the
+    posterior of the noise model, given label and score, says that it is wrong with a probability of at least
+    `min_error`; the rates of the noise are estimated from the same scores. The filters of `filter_by` know no rates.
+
+    Parameters
+    ----------
+    labels : array, Series, DataFrame, lists, str or path
+        Of N rows. Several labels each: a matrix of 0 and 1 of shape (N, K), or a list of classes for each row, as
+        cleanlab takes them (numbers 0 to K-1, or names). One label each: a vector of numbers 0 to K-1 or of names.
+        A path names a file that ``nmn audit --labels`` takes: `.npy`, `.csv`, or a manifest.
+    pred_probs : array, DataFrame, str or path
+        Scores of shape (N, K), out-of-fold: by a classifier that was not trained on the row. float32 is passed on
+        without a copy from a memory map of a whole `.npy`, and so is a path.
+    details : bool
+        Return a table of the issues, the surest first, in place of a mask or indices.
+    return_indices_ranked_by : str, optional
+        ``None`` returns a mask, anything else the rows with issues, those first whose labels fit least:
+
+        - ``"quality"``: by the noise model, all labels of a row together; without `filter_by`.
+        - ``"p_wrong"``: by the noise model, the row first that has the surest issue; without `filter_by`.
+        - ``"self_confidence"``: the score of the given label.
+        - ``"normalized_margin"``: the score of the given label less the largest of another.
+        - ``"confidence_weighted_entropy"``: the entropy of the scores over that of the given label.
+
+        Of several labels a row the last three are averages that the worst labels of the row dominate, as cleanlab's.
+    multi_label : bool, optional
+        Whether a row may have several labels. By default it is seen from the labels.
+    per_class : bool
+        Of several labels each, return a mask of shape (N, K), or ranked (row, class) pairs of shape (M, 2).
+    min_error : float
+        Least probability of being wrong of an issue, above 0 to 1.
+    frac_noise : float
+        Keep so large a share of the issues alone, the surest; from above 0 to 1. With a filter that prunes it is the
+        share of the labels expected to be wrong of each pair of classes.
+    logits : bool
+        Scores are log-odds (of one label each: logits of a softmax) in place of probabilities.
+    classes : sequence, optional
+        Names of the columns of `pred_probs`, in their order. By default those of a DataFrame, else numbers.
+    rates : table, mapping, str or path, optional
+        ``q01`` and ``q10`` of each class in place of an estimate, as `estimate_rates` returns them, or a file of
+        ``nmn rates --output``. Classes whose rates are NaN or not ``usable`` are left out. For several labels each.
+    calibrate : bool
+        Calibrate the scores by ``a`` and ``b`` of `rates`, which were estimated from the same scores. Without it they
+        are taken as those of the true labels, as those of nets are that were trained through the noise model.
+    filter_by : str, optional
+        A filter of confident learning (Northcutt, Jiang and Chuang, JAIR 2021) in place of the noise model:
+
+        - ``"prune_by_noise_rate"``: of each pair of given and other class as many labels as confident learning
+          expects to be wrong, those that the other class beats by most.
+        - ``"prune_by_class"``: of each class as many as it expects to be wrong, those with the least score.
+        - ``"both"``: what both of these find.
+        - ``"confident_learning"``: labels where another class is above the mean score of its own labels.
+        - ``"predicted_neq_given"``: labels that are not the most probable class.
+        - ``"low_normalized_margin"``, ``"low_self_confidence"``: the lowest of this ranking, as many as
+          ``"confident_learning"`` finds.
+
+        Several labels a row are as many problems of two classes.
+    num_to_remove_per_class : sequence of int, optional
+        How many of the labels given of each class are issues, the surest: at most so many of those that the noise
+        model finds, and just so many with ``"prune_by_class"``; ``"prune_by_noise_rate"`` shares them out among the
+        other classes. Labels that are missing are no issues then.
+    min_examples_per_class : int, optional
+        How many labels of each class stay at least; 1 with a filter that prunes, else 0.
+    confident_joint : array, optional
+        Counts of (given, true) classes for a filter that prunes, of shape (K, K), or (K, 2, 2) of several labels a row.
+    rank_by_kwargs : mapping, optional
+        ``{"adjust_pred_probs": True}`` ranks by scores that are measured from the mean of their class.
+    n_jobs : int, optional
+        Threads that estimate rates; by default one for each processor. Results do not depend on it.
+    verbose, low_memory : bool
+        cleanlab's, without effect: progress goes to the log, and memory is low in any case.
+
+    Returns
+    -------
+    ndarray or table
+        A mask of bools of shape (N,), or with `per_class` (N, K); indices (int64) of rows, or pairs; or a table with
+        ``row``, ``class``, ``given``, ``p_wrong`` and more; with `filter_by` ``fit`` in place of ``p_wrong``. It is a
+        DataFrame where pandas is installed, indexed by the index of `labels` or `pred_probs` where one of them has
+        one, else a dictionary of arrays.
+
+    Raises
+    ------
+    ValueError
+        Where shapes disagree, a score is no probability, or an argument is out of range. ``UsageError`` is one.
+    TypeError
+        Where an argument is of a type that holds no labels or scores.
+    NmnError
+        Where the program fails.
+
+    Examples
+    --------
+    >>> import numpy as np, nmn
+    >>> scores = np.load("oof.npy")                                            # doctest: +SKIP
+    >>> nmn.find_label_issues(labels, scores, return_indices_ranked_by="quality")[:10]  # doctest: +SKIP
+    """
+    _check_share(min_error, "min_error")
+    _check_share(frac_noise, "frac_noise")
+    del verbose, low_memory  # cleanlab's: progress goes to the log, and memory is low in any case
+    adjust = _ranking(return_indices_ranked_by, filter_by, rank_by_kwargs)
+    _check_filter(filter_by, min_error, rates, calibrate, frac_noise, num_to_remove_per_class, confident_joint)
+    with _program.scratch() as place:
+        folder = str(place)
+        inputs = _inputs.inputs_of(labels, pred_probs, folder, classes=classes, multi_label=multi_label)
+        several = _asking.has_several(inputs)
+        if per_class and not several:
+            raise ValueError("per_class is for several labels a row, and each of these has one: leave it out")
+        by = return_indices_ranked_by
+        data = None
+        if filter_by is not None or by in _fits.RANKINGS:
+            data = _opened(inputs, logits, several, filter_by or f"return_indices_ranked_by={by!r}")
+        if filter_by is not None:
+            assert data is not None
+            _asking.threads(n_jobs)
+            _check_values(data, inputs, logits)
+            how = _limits.filter_of(
+                filter_by, frac_noise, num_to_remove_per_class, min_examples_per_class, confident_joint, data
+            )
+            return _filtered(data, how, inputs, by, adjust, per_class, details)
+        limits = _limits.limits_of(num_to_remove_per_class, min_examples_per_class)
+        rows_file, suspects_file = os.path.join(folder, "rows.npy"), os.path.join(folder, "suspects.npy")
+        arguments = ["audit", *_asking.files(inputs, logits), "--json", "--top", "0"]
+        arguments += ["--min-error", repr(float(min_error)), "--rows", rows_file]
+        if several and (per_class or details or limits is not None):
+            arguments += ["--suspects", suspects_file]
+        if several:
+            arguments += _asking.threads(n_jobs) + _rates(rates, calibrate, inputs, folder)
+        elif rates is not None or calibrate:
+            raise ValueError("rates are for several labels a row, and each of these has one: leave them out")
+        said = _asking.asked(arguments, inputs, logits)
+        rows = np.load(rows_file)
+        suspects = np.load(suspects_file) if "--suspects" in arguments else None
+        del said["rows"]
+        width = len(said["classes"])
+        mask = rows["suspects"] > 0
+        if limits is not None:
+            counts = np.asarray([c["labels"] for c in said["classes"]])
+            mask, suspects = limits.applied(counts, rows, mask, suspects)
+        if details:
+            return _details(rows, mask, suspects, inputs, frac_noise, width)
+        if suspects is not None and per_class:
+            some = suspects[: _kept(len(suspects), frac_noise)]
+            return _of_cells(
+                some["row"].astype(np.int64), some["class"].astype(np.int64), rows.shape, width, by, adjust, data
+            )
+        return _of_rows(rows, mask, by, adjust, frac_noise, data)
+
+
+def _ranking(by: str | None, filter_by: str | None, more: Mapping[str, Any] | None) -> bool:
+    """Check what issues are ranked by, and return whether probabilities are adjusted for it."""
+    if by is not None and by not in _RANKINGS:
+        raise ValueError(f"return_indices_ranked_by is {by!r}: choose None or one of {', '.join(_RANKINGS)}")
+    if filter_by is not None and by in _OWN_RANKINGS:
+        raise ValueError(
+            f"return_indices_ranked_by is {by!r}, which the noise model gives, and filter_by is {filter_by!r}: choose "
+            f"one of {', '.join(_fits.RANKINGS)}, or leave filter_by out"
+        )
+    strange = [name for name in more or {} if name != "adjust_pred_probs"]
+    if strange:
+        raise ValueError(f"rank_by_kwargs has {strange[0]!r}: the one that there is is adjust_pred_probs")
+    adjust = bool((more or {}).get("adjust_pred_probs"))
+    if adjust and by not in ("self_confidence", "normalized_margin"):
+        raise ValueError(
+            f"rank_by_kwargs: adjust_pred_probs is for the rankings self_confidence and normalized_margin, and "
+            f"return_indices_ranked_by is {by!r}: choose one of them, or leave it out"
+        )
+    return adjust
+
+
+def _check_filter(
+    by: str | None, min_error: float, rates: Any, calibrate: bool, share: float, remove: Any, joint: Any
+) -> None:
+    """Refuse arguments of the noise model beside a filter, and those of filters beside another or none."""
+    if by is None:
+        if joint is not None:
+            raise ValueError(
+                "confident_joint is for filter_by, one of those that prune, and the noise model has rates: pass rates="
+            )
+        return
+    if by not in _confident.FILTERS:
+        raise ValueError(
+            f"filter_by is {by!r}: choose one of {', '.join(_confident.FILTERS)}, or None for the noise model"
+        )
+    for given, name in ((min_error != 0.5, "min_error"), (rates is not None, "rates"), (calibrate, "calibrate")):
+        if given:
+            raise ValueError(f"{name} is for the noise model, and filter_by is {by!r}: leave one of them out")
+    if by in _confident.PRUNING:
+        return
+    pruning = ", ".join(_confident.PRUNING)
+    if remove is not None:
+        raise ValueError(
+            f"num_to_remove_per_class is for filter_by {pruning} and for None, and filter_by is {by!r}: choose one of "
+            f"them"
+        )
+    for given, name in ((share != 1, "frac_noise"), (joint is not None, "confident_joint")):
+        if given:
+            warnings.warn(
+                f"{name} changes nothing with filter_by={by!r}, it is for {pruning}", UserWarning, stacklevel=3
+            )
+
+
+def _opened(inputs: _inputs.Inputs, logits: bool, several: bool, what: str) -> Labelled:
+    """Return scores and labels as arrays that are mapped."""
+    for path, name in ((inputs.scores, "pred_probs"), (inputs.labels, "labels")):
+        if not path.lower().endswith(".npy"):
+            raise ValueError(
+                f"{name}: {os.path.basename(path)!r} is a file of text, and {what} works on arrays: read it, for "
+                f"example by pandas, and pass that"
+            )
+    scores = np.load(inputs.scores, mmap_mode="r", allow_pickle=False)
+    return Labelled(Scores(scores, logits, not several), np.load(inputs.labels, mmap_mode="r", allow_pickle=False))
+
+
+def _check_values(data: Labelled, inputs: _inputs.Inputs, logits: bool) -> None:
+    """Refuse scores that are no probabilities, as the program does."""
+    for part in parts(data.scores.rows, data.scores.width):
+        p = data.scores.values[part]
+        low, high = float(p.min()), float(p.max())
+        if not (np.isfinite(low) and np.isfinite(high)) or (not logits and not 0 <= low <= high <= 1):
+            found = _inputs.diagnosed(inputs, "pred_probs", logits)
+            assert found is not None
+            raise found
+
+
+def _filtered(
+    data: Labelled,
+    how: _confident.Filter,
+    inputs: _inputs.Inputs,
+    by: str | None,
+    adjust: bool,
+    per_class: bool,
+    details: bool,
+) -> Any:
+    """Return the issues of a filter of confident learning."""
+    several = data.several
+    if not (several and (per_class or details)):
+        mask = _confident.rows(data, how)
+        if by is None and not details:
+            return mask
+        at = np.flatnonzero(mask)
+        fit = _fits.of_rows(data, by or "self_confidence", at, adjust=adjust)
+        order = np.argsort(fit, kind="stable")
+        return _of_one_each(data, inputs, at[order], fit[order]) if details else at[order]
+    mask = _confident.cells(data, how)
+    if by is None and not details:
+        return mask
+    rows, classes = np.nonzero(mask)
+    fit = _fits.of_cells(data, by or "self_confidence", rows, classes, adjust=adjust)
+    order = np.argsort(fit, kind="stable")
+    at, k = rows[order], classes[order]
+    if not details:
+        return np.stack([at, k], axis=1)
+    columns: dict[str, Any] = {
+        "row": at,
+        "class": inputs.names(data.scores.width)[k],
+        "given": np.asarray(data.labels[at, k] == 1, np.uint8),
+        "p": _fits.probabilities(data, at, k),
+        "fit": fit[order],
+    }
+    return frame(columns, index=None if inputs.index is None else inputs.index[at])
+
+
+def _of_one_each(data: Labelled, inputs: _inputs.Inputs, at: npt.NDArray[np.int64], fit: npt.NDArray[Any]) -> Table:
+    names = inputs.names(data.scores.width)
+    suggested = np.empty(len(at), np.int64)
+    for part in parts(len(at), data.scores.width):
+        suggested[part] = data.scores.at(at[part]).argmax(axis=1)
+    columns = {"row": at, "given": names[data.labels[at]], "suggested": names[suggested], "fit": fit}
+    return frame(columns, index=None if inputs.index is None else inputs.index[at])
+
+
+def _check_share(value: float, name: str) -> None:
+    if not 0 < value <= 1:
+        raise ValueError(f"{name} is {value}: want above 0 to 1")
+
+
+def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> list[str]:
+    """Write rates that are given as the program reads them: by the names that it has for the columns."""
+    flags = ["--calibrate"] if calibrate else []
+    if rates is None:
+        if calibrate:
+            raise ValueError("calibrate belongs to rates: pass those that estimate_rates returns")
+        return []
+    if _arrays.is_path(rates):
+        return ["--rates", _arrays.checked_path(rates, "rates"), *flags]
+    if inputs.width is None:
+        raise ValueError("rates: pass the file of rates where pred_probs is a file of text")
+    names = ["q01", "q10", *(["a", "b"] if calibrate else [])]
+    try:
+        columns = [np.array(rates[name], np.float64) for name in names]
+    except (KeyError, TypeError, IndexError, ValueError) as error:
+        raise ValueError(
+            f"rates: want {', '.join(names)}, a number for each class, as estimate_rates returns them"
+        ) from error
+    for name, column in zip(names, columns):
+        if column.shape != (inputs.width,):
+            raise ValueError(f"rates: {column.size} of {name} for {inputs.width} classes: want one for each")
+    believed = ~np.isnan(columns[0]) & ~np.isnan(columns[1])
+    if "usable" in rates:
+        believed &= np.asarray(rates["usable"], bool)
+    path = os.path.join(folder, "rates.csv")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(",".join(["word", *names]) + "\n")
+        for k in range(inputs.width):
+            cells = [repr(float(c[k])) if believed[k] else "" for c in columns]
+            file.write(",".join([str(k + 1), *cells]) + "\n")
+    return ["--rates", path, *flags]
+
+
+def _kept(n: int, share: float) -> int:
+    return n if share == 1 else int(share * n)
+
+
+def _of_rows(
+    rows: npt.NDArray[Any],
+    mask: npt.NDArray[np.bool_],
+    ranked_by: str | None,
+    adjust: bool,
+    share: float,
+    data: Labelled | None,
+) -> npt.NDArray[Any]:
+    if ranked_by is None and share == 1:
+        return mask
+    at = _ranked(rows, mask, "quality" if ranked_by in (None, *_fits.RANKINGS) else ranked_by)
+    at = at[: _kept(len(at), share)]
+    if ranked_by is None:
+        out = np.zeros(len(rows), bool)
+        out[at] = True
+        return out
+    if data is None:
+        return at
+    at = np.sort(at)
+    return at[np.argsort(_fits.of_rows(data, ranked_by, at, adjust=adjust), kind="stable")]
+
+
+def _ranked(rows: npt.NDArray[Any], mask: npt.NDArray[np.bool_], by: str | None) -> npt.NDArray[np.int64]:
+    """Return the rows with issues; equal ones stay in their order."""
+    at = np.flatnonzero(mask).astype(np.int64)
+    key = -rows["p_wrong"][at] if by == "p_wrong" else rows["rank"][at]
+    return at[np.argsort(key, kind="stable")]
+
+
+def _of_cells(
+    at: npt.NDArray[np.int64],
+    classes: npt.NDArray[np.int64],
+    shape: tuple[int, ...],
+    width: int,
+    ranked_by: str | None,
+    adjust: bool,
+    data: Labelled | None,
+) -> npt.NDArray[Any]:
+    if ranked_by is None:
+        mask = np.zeros((*shape, width), bool)
+        mask[at, classes] = True
+        return mask
+    pairs = np.stack([at, classes], axis=1)
+    if data is None:
+        return pairs
+    return pairs[np.argsort(_fits.of_cells(data, ranked_by, at, classes, adjust=adjust), kind="stable")]
+
+
+def _details(
+    rows: npt.NDArray[Any],
+    mask: npt.NDArray[np.bool_],
+    suspects: npt.NDArray[Any] | None,
+    inputs: _inputs.Inputs,
+    share: float,
+    width: int,
+) -> Table:
+    names = inputs.names(width)
+    columns: dict[str, Any]
+    if suspects is not None:
+        some = suspects[: _kept(len(suspects), share)]
+        at = some["row"].astype(np.int64)
+        columns = {
+            "row": at,
+            "class": names[some["class"]],
+            "given": some["given"].copy(),
+            "p_wrong": some["p_wrong"].copy(),
+            "p": some["p"].copy(),
+            "quality": rows["quality"][at],
+            "pooled": some["pooled"].copy(),
+        }
+    else:
+        at = _ranked(rows, mask, "p_wrong")
+        at = at[: _kept(len(at), share)]
+        columns = {
+            "row": at,
+            "given": names[rows["class"][at]],
+            "suggested": names[rows["suggested"][at]],
+            "p_wrong": rows["p_wrong"][at],
+            "quality": rows["quality"][at],
+        }
+    return frame(columns, index=None if inputs.index is None else inputs.index[at])

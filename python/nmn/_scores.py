@@ -1,0 +1,133 @@
+"""Scores and labels that are read a part at a time, as arrays or from files that are mapped."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["UNKNOWN", "Array", "Labelled", "Scores", "as_bytes", "parts"]
+
+Array = npt.NDArray[Any]
+
+#: Bytes of scores that are worked on together.
+_TOGETHER = 1 << 22
+
+#: What stands for an unknown label in a matrix of bytes.
+UNKNOWN = 255
+
+
+def parts(rows: int, width: int) -> Iterator[slice]:
+    """Yield runs of rows that fit into the cache of a processor together."""
+    step = max(1, _TOGETHER // (8 * width))
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))
+
+
+@dataclasses.dataclass(frozen=True)
+class Scores:
+    """Probabilities of shape (N, K), which may be stored as log-odds.
+
+    Attributes
+    ----------
+    values : ndarray of shape (N, K)
+        What is stored.
+    logits : bool
+        Whether it is log-odds, or logits of a softmax.
+    exclusive : bool
+        Whether the classes of a row exclude each other.
+    """
+
+    values: Array
+    logits: bool
+    exclusive: bool
+
+    @property
+    def rows(self) -> int:
+        """Return N."""
+        return int(self.values.shape[0])
+
+    @property
+    def width(self) -> int:
+        """Return K."""
+        return int(self.values.shape[1])
+
+    def at(self, rows: Any) -> Array:
+        """Return the probabilities of some rows, by a slice or by their numbers."""
+        part = self._numbers(self.values[rows])
+        if self.logits and self.exclusive:
+            part = np.exp(part - part.max(axis=1, keepdims=True))
+            return np.asarray(part / part.sum(axis=1, keepdims=True))
+        return _expit(part) if self.logits else part
+
+    def columns(self, first: int, last: int) -> Array:
+        """Return some columns of several labels a row, each contiguous: of shape (last - first, N)."""
+        out = np.empty((last - first, self.rows), self._numbers(self.values[:0]).dtype)
+        for part in parts(self.rows, self.width):
+            out[:, part] = self.values[part, first:last].T
+        return _expit(out) if self.logits else out
+
+    @staticmethod
+    def _numbers(part: Array) -> Array:
+        return part.astype(np.float32) if part.dtype.itemsize < 4 else np.asarray(part)
+
+
+def _expit(logits: Array) -> Array:
+    with np.errstate(over="ignore"):
+        return np.asarray(1 / (1 + np.exp(-logits)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Labelled:
+    """Scores with their labels.
+
+    Attributes
+    ----------
+    scores : Scores
+        The scores, of shape (N, K).
+    labels : ndarray
+        One label each: the number of its class, of shape (N,); negative where it is unknown. Several: 1 and 0 and
+        anything else for unknown, of shape (N, K).
+    """
+
+    scores: Scores
+    labels: Array
+
+    @property
+    def several(self) -> bool:
+        """Whether a row may have several labels."""
+        return self.labels.ndim == 2
+
+    def column(self, k: int) -> Array:
+        """Return the labels of a class as bytes: 1, 0, and `UNKNOWN`."""
+        return as_bytes(self.labels[:, k])
+
+    def at(self, rows: Any) -> Array:
+        """Return the labels of some rows."""
+        return as_bytes(self.labels[rows]) if self.several else np.asarray(self.labels[rows])
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Return how many labels of each class are given."""
+        k = self.scores.width
+        if not self.several:
+            known = self.labels[self.labels >= 0]
+            return np.bincount(known.astype(np.int64), minlength=k)
+        out = np.zeros(k, np.int64)
+        for part in parts(*self.labels.shape):
+            out += np.count_nonzero(self.labels[part] == 1, axis=0)
+        return out
+
+
+def as_bytes(labels: Array) -> npt.NDArray[np.uint8]:
+    """Return labels of several a row as bytes of 1, 0 and `UNKNOWN`."""
+    if labels.dtype.kind == "b":
+        return labels.view(np.uint8)
+    if labels.dtype == np.uint8:
+        return np.asarray(labels)
+    out = np.full(labels.shape, UNKNOWN, np.uint8)
+    out[labels == 0] = 0
+    out[labels == 1] = 1
+    return out
