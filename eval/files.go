@@ -15,6 +15,8 @@ type Files struct {
 	Labels         string // observed labels, 0 or 1
 	Truth          string // true labels, 0 or 1
 	Logits         bool   // scores are log-odds instead of probabilities
+	// Gaps says that labels may be unknown, as table.ReadKnownLabels has them; otherwise such are an error.
+	Gaps bool
 	// LabelsOf gives the observed labels of the bags and words of the scores, in place of a file; nil reads Labels.
 	LabelsOf func(scores *table.Matrix) (*table.Matrix, error)
 }
@@ -42,6 +44,9 @@ func (f *Files) Read(v *text.Vocabulary) (Input, error) {
 			continue
 		}
 		read := func(*table.Matrix) (*table.Matrix, error) { return readReference(file.path, file.limit) }
+		if file.path == f.Labels && f.Gaps {
+			read = func(*table.Matrix) (*table.Matrix, error) { return table.ReadKnownLabels(file.path) }
+		}
 		if file.path == f.Labels && f.LabelsOf != nil {
 			read = f.LabelsOf
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"nmn/format/table"
 	"nmn/labels"
 	"nmn/text"
 )
@@ -198,6 +199,20 @@ func checkLabels(what string, labels []uint8, bags, classes int) error {
 	if i, ok := exceeds(labels, 1); ok {
 		return fmt.Errorf("%s: row %d, column %d: %d, want 0 or 1: %w", what, i/classes+1, i%classes+1,
 			labels[i], ErrValue)
+	}
+	return nil
+}
+
+// checkKnown is checkLabels for labels of which some may be unknown.
+func checkKnown(what string, labels []uint8, bags, classes int) error {
+	if err := checkSize(what, len(labels), bags, classes); err != nil {
+		return err
+	}
+	for i, z := range labels {
+		if z > 1 && z != table.Unknown {
+			return fmt.Errorf("%s: row %d, column %d: %d, want 0 or 1, or %d where it is unknown: %w", what, i/classes+1,
+				i%classes+1, z, table.Unknown, ErrValue)
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"nmn/format/table"
 	"nmn/labels"
 	"nmn/text"
 )
@@ -25,20 +26,25 @@ func checkRates(what string, r *labels.Rates, classes int) error {
 
 // TrueRates counts the transition matrix T from noisy labels z and true labels y, both N×K of 0 or
 // 1: Q01 is the share of z = 0 among y = 1, Q10 of z = 1 among y = 0. A rate without a case is NaN.
+// Noisy labels that are table.Unknown are left out.
 func TrueRates(observed, truth []uint8, bags, classes int) (*labels.Rates, error) {
-	if err := checkLabels("noisy labels", observed, bags, classes); err != nil {
+	if err := checkKnown("noisy labels", observed, bags, classes); err != nil {
 		return nil, err
 	}
 	if err := checkLabels("true labels", truth, bags, classes); err != nil {
 		return nil, err
 	}
-	type tally struct{ positive, missing, incorrect int }
+	type tally struct{ positive, negative, missing, incorrect int }
 	tallies := make([]tally, classes)
 	for i := range bags {
 		for c := range classes {
 			z, y := observed[i*classes+c], truth[i*classes+c]
+			if z == table.Unknown {
+				continue
+			}
 			t := &tallies[c]
 			t.positive += int(y)
+			t.negative += int(1 - y)
 			t.missing += int(y &^ z)
 			t.incorrect += int(z &^ y)
 		}
@@ -46,7 +52,7 @@ func TrueRates(observed, truth []uint8, bags, classes int) (*labels.Rates, error
 	r := labels.NewRates(classes)
 	for c, t := range tallies {
 		r.Q01[c] = share(t.missing, t.positive)
-		r.Q10[c] = share(t.incorrect, bags-t.positive)
+		r.Q10[c] = share(t.incorrect, t.negative)
 	}
 	return r, nil
 }

@@ -11,8 +11,8 @@ import (
 func scoreFlags(r group, f *eval.Files) {
 	r.file(&f.Scores, "scores", "`file` with out-of-fold scores: a row for each bag, a column for each "+
 		"word", "csv", "npy")
-	r.file(&f.Labels, "labels", "`file` with the observed labels, 0 or 1; also a manifest, whose rows are found by id or "+
-		"path", "csv", "npy", "jsonl")
+	r.file(&f.Labels, "labels", "`file` with the observed labels, 0 or 1, -1 or NaN where unknown; also a manifest, "+
+		"whose rows are found by id or path", "csv", "npy", "jsonl")
 	r.file(&f.Truth, "truth", "`file` with the true labels, where they are known", "csv", "npy")
 	r.bool(&f.Logits, "logits", "scores are log-odds instead of probabilities")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,40 @@ func TestReadLabels_OfBytesThatAreNone(t *testing.T) {
 	if _, err := readNPY(io.MultiReader(bytes.NewReader(short)), "z.npy", -1, rule); !errors.Is(err, ErrShape) ||
 		!strings.Contains(err.Error(), "file ends at row 43691, column 3 of 65536×3") {
 		t.Error(err)
+	}
+}
+
+func TestReadKnownLabels_EveryForm(t *testing.T) {
+	nan := float32(math.NaN())
+	for name, text := range map[string]string{
+		"bytes.npy":   string(npyBytes("|i1", "(2, 3)", false, []int8{1, -1, 0, 0, 1, -1})),
+		"columns.npy": string(npyBytes("|i1", "(2, 3)", true, []int8{1, 0, -1, 1, 0, -1})),
+		"floats.npy":  string(npyBytes("<f4", "(2, 3)", false, []float32{1, nan, 0, 0, 1, -1})),
+		"words.csv":   "id,a,b,c\nx,1,,0\ny,0,1,NaN\n",
+	} {
+		path := writeFile(t, name, text)
+		m, err := ReadKnownLabels(path)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		joined, err := Join(matrix("s", nil, nil, 3, .1, .2, .3, .4, .5, .6), m, nil)
+		if want := []uint8{1, Unknown, 0, 0, 1, Unknown}; err != nil || !slices.Equal(joined.Counts, want) {
+			t.Errorf("%s: %v, %v", name, joined, err)
+		}
+		if _, err := ReadLabels(path); err == nil {
+			t.Errorf("%s: unknown labels are read where they must be known", name)
+		}
+	}
+	for name, text := range map[string]string{
+		"label 255, want":  string(npyBytes("|u1", "(1, 2)", false, []uint8{1, 255})),
+		"label -2, want 0": string(npyBytes("|i1", "(1, 2)", false, []int8{1, -2})),
+		"label 0.5, want":  string(npyBytes("<f4", "(1, 2)", false, []float32{1, .5})),
+	} {
+		if _, err := ReadKnownLabels(writeFile(t, "z.npy", text)); !errors.Is(err, ErrValue) ||
+			!strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want %q", err, name)
+		}
 	}
 }
 

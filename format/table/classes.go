@@ -23,18 +23,23 @@ type Classes struct {
 	Values []int32  // numbers of classes, from 0
 	// Named reports whether the file names classes instead of giving their numbers.
 	Named bool
+	gaps  bool // labels may be unknown
 }
 
+// UnknownClass is the class of a bag whose label is not known.
+const UnknownClass = -1
+
 // ReadClasses reads one label for each bag from a .npy array of shape [N] or [N, 1], or from a .csv with one column
-// beside "id": the numbers 0 to classes-1, or the words of the classes, where there are some. Errors wrap ErrFormat,
+// beside "id": the numbers 0 to classes-1, or the words of the classes, where there are some. With gaps a label may be
+// unknown: -1 or NaN, in a .csv also an empty field; it is UnknownClass then. Errors wrap ErrFormat,
 // ErrShape, ErrValue or ErrNames, or come from the file system.
-func ReadClasses(path string, words []string, classes int) (*Classes, error) {
+func ReadClasses(path string, words []string, classes int, gaps bool) (*Classes, error) {
 	f, err := input.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	c := &Classes{Name: path}
+	c := &Classes{Name: path, gaps: gaps}
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".csv":
 		return c, c.readCSV(f, words, classes)
@@ -92,7 +97,9 @@ func (c *Classes) readNPY(r io.Reader, size int64, classes int) error {
 			return fmt.Errorf("%s: file ends at label %d of %d: %w", c.Name, i+1, h.Shape[0], ErrShape)
 		}
 		v := h.Float64(element)
-		if !wholeUpTo(v, classes-1) {
+		if c.gaps && isGap(v) {
+			v = UnknownClass
+		} else if !wholeUpTo(v, classes-1) {
 			return fmt.Errorf("%s: label %d is %v, want the number of a class, 0 to %d: %w", c.Name, i+1, v, classes-1,
 				ErrValue)
 		}
@@ -125,7 +132,7 @@ func (c *Classes) readCSV(r io.Reader, words []string, classes int) error {
 	if err != nil {
 		return err
 	}
-	named := 0
+	named, known := 0, 0
 	for {
 		limited.left = maxRecord
 		record, err := rows.Read()
@@ -144,6 +151,10 @@ func (c *Classes) readCSV(r io.Reader, words []string, classes int) error {
 		}
 		field := strings.TrimSpace(record[first])
 		class, isWord := at[field]
+		if !isWord && c.gaps && isGapText(field) {
+			c.Values = append(c.Values, UnknownClass)
+			continue
+		}
 		if !isWord {
 			class, err = strconv.Atoi(field)
 			if err != nil || class < 0 || class >= classes {
@@ -153,7 +164,7 @@ func (c *Classes) readCSV(r io.Reader, words []string, classes int) error {
 		} else {
 			named++
 		}
-		if named > 0 && named != len(c.Values)+1 {
+		if known++; named > 0 && named != known {
 			return fmt.Errorf("%s:%d: label %.60q: some labels are words of the scores and some are numbers; write all of "+
 				"them as words: %w", c.Name, line, field, ErrValue)
 		}
@@ -164,6 +175,12 @@ func (c *Classes) readCSV(r io.Reader, words []string, classes int) error {
 	}
 	c.Named = named > 0
 	return nil
+}
+
+// isGapText reports whether a field stands for an unknown label.
+func isGapText(field string) bool {
+	v, err := strconv.ParseFloat(field, 64)
+	return field == "" || err == nil && isGap(v)
 }
 
 // For returns the labels in the order of the rows of scores: by name where both have names, else as they stand.

@@ -2,6 +2,7 @@ package table
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +40,7 @@ func TestReadClasses_EveryForm(t *testing.T) {
 		{"z.csv", "label\n2\n0\n1\n", "label", nil, false},
 		{"z.csv", "\xef\xbb\xbfid,animal\na,cow\nb,cat\nc, dog\n", "animal", []string{"a", "b", "c"}, true},
 	} {
-		got, err := ReadClasses(classesFile(t, c.name, c.text), words, 3)
+		got, err := ReadClasses(classesFile(t, c.name, c.text), words, 3, false)
 		if err != nil || !slices.Equal(got.Values, []int32{2, 0, 1}) || got.Column != c.column || got.Named != c.named ||
 			!slices.Equal(got.IDs, c.ids) {
 			t.Errorf("%q: %v, %+v", c.text, err, got)
@@ -67,10 +68,33 @@ func TestReadClasses_Refuses(t *testing.T) {
 		{"z.csv", "id,label\na\n", ":2: 1 fields", ErrShape},
 		{"z.parquet", "", ".parquet", ErrFormat},
 	} {
-		_, err := ReadClasses(classesFile(t, c.name, c.text), words, 2)
+		_, err := ReadClasses(classesFile(t, c.name, c.text), words, 2, false)
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.says)
 		}
+	}
+}
+
+func TestReadClasses_WithGaps(t *testing.T) {
+	words := []string{"cat", "dog"}
+	for _, c := range []struct{ name, text string }{
+		{"z.npy", string(npyBytes("<i8", "(4,)", false, []int64{1, -1, 0, -1}))},
+		{"z.npy", string(npyBytes("<f4", "(4,)", false, []float32{1, float32(math.NaN()), 0, -1}))},
+		{"z.csv", "id,label\na,1\nb,\nc,0\nd,-1\n"},
+		{"z.csv", "id,label\na,dog\nb, \nc,cat\nd,NaN\n"},
+	} {
+		path := classesFile(t, c.name, c.text)
+		got, err := ReadClasses(path, words, 2, true)
+		if err != nil || !slices.Equal(got.Values, []int32{1, UnknownClass, 0, UnknownClass}) {
+			t.Errorf("%q: %v, %+v", c.text, err, got)
+		}
+		if _, err := ReadClasses(path, words, 2, false); !errors.Is(err, ErrValue) {
+			t.Errorf("%q where labels must be known: %v", c.text, err)
+		}
+	}
+	_, err := ReadClasses(classesFile(t, "z.csv", "label\ncat\n\"\"\n1\n"), words, 2, true)
+	if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "some labels are words") {
+		t.Errorf("words and a number, with a gap between them: %v", err)
 	}
 }
 
@@ -95,10 +119,10 @@ func TestClasses_ForScores(t *testing.T) {
 func FuzzReadClasses(f *testing.F) {
 	for _, text := range []string{"label\n0\n1\n", "id,label\na,cat\n", integers(0, 1), "id,label\n\"a\n",
 		"\xef\xbb\xbflabel\r\n1\r\n"} {
-		f.Add([]byte(text), true)
-		f.Add([]byte(text), false)
+		f.Add([]byte(text), true, false)
+		f.Add([]byte(text), false, true)
 	}
-	f.Fuzz(func(t *testing.T, data []byte, array bool) {
+	f.Fuzz(func(t *testing.T, data []byte, array, gaps bool) {
 		name := filepath.Join(t.TempDir(), "z.csv")
 		if array {
 			name = strings.TrimSuffix(name, "csv") + "npy"
@@ -107,12 +131,12 @@ func FuzzReadClasses(f *testing.F) {
 			t.Fatal(err)
 		}
 		Columns(name)
-		c, err := ReadClasses(name, []string{"cat", "dog"}, 2)
+		c, err := ReadClasses(name, []string{"cat", "dog"}, 2, gaps)
 		if err != nil {
 			return
 		}
 		for _, v := range c.Values {
-			if v < 0 || v > 1 {
+			if v > 1 || v < 0 && !(gaps && v == UnknownClass) {
 				t.Fatalf("class %d", v)
 			}
 		}

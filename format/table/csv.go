@@ -120,7 +120,12 @@ func (m *Matrix) addRow(c *csv.Reader, record []string, hasIDs bool, rule cellRu
 		m.IDs = append(m.IDs, strings.Clone(strings.TrimSpace(record[0])))
 	}
 	for i, field := range record[first:] {
-		v, err := strconv.ParseFloat(strings.TrimSpace(field), 32)
+		text := strings.TrimSpace(field)
+		if text == "" && rule.gaps {
+			m.Values = append(m.Values, Unknown)
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 32)
 		if err != nil {
 			return fmt.Errorf("%s:%d: column %d (%s): %.40q is not a number that float32 holds: %w",
 				m.Name, line, i+first+1, m.Words[i], field, ErrFormat)
@@ -128,7 +133,7 @@ func (m *Matrix) addRow(c *csv.Reader, record []string, hasIDs bool, rule cellRu
 		if err := rule.fault(v); err != nil {
 			return fmt.Errorf("%s:%d: column %d (%s): %w", m.Name, line, i+first+1, m.Words[i], err)
 		}
-		m.Values = append(m.Values, float32(v))
+		m.Values = append(m.Values, rule.held(float32(v)))
 	}
 	m.Rows++
 	return nil

@@ -38,7 +38,7 @@ func readNPY(r io.Reader, file string, size int64, rule cellRule) (*Matrix, erro
 	if size >= 0 {
 		held = rows * cols
 	}
-	if rule.limit > 0 && h.Width == 1 && h.Descr != "|i1" {
+	if rule.limit > 0 && h.Width == 1 && (h.Descr != "|i1" || rule.gaps) {
 		m.Counts = make([]uint8, 0, held)
 		err = m.readCounts(b, h, rule)
 	} else {
@@ -75,6 +75,7 @@ func (m *Matrix) readValues(r io.Reader, h *npy.Header, rule cellRule) error {
 			if fault := rule.fault(h.Float64(buffer[i*h.Width : (i+1)*h.Width])); fault != nil {
 				return n, m.at(first+i, h, fault)
 			}
+			m.Values[first+i] = rule.held(m.Values[first+i])
 		}
 		return n, err
 	})
@@ -87,8 +88,8 @@ func (m *Matrix) readCounts(r io.Reader, h *npy.Header, rule cellRule) error {
 		n, err := io.ReadFull(r, m.Counts[first:])
 		m.Counts = m.Counts[:first+n]
 		for i, v := range m.Counts[first:] {
-			if int(v) > rule.limit {
-				return n, m.at(first+i, h, rule.fault(float64(v)))
+			if int(v) > rule.limit && !(v == Unknown && rule.gaps && h.Descr == "|i1") { // the byte of -1
+				return n, m.at(first+i, h, rule.fault(h.Float64(m.Counts[first+i:][:1])))
 			}
 		}
 		return n, err

@@ -74,6 +74,23 @@ func ReadLabels(path string) (*Matrix, error) {
 	}})
 }
 
+// Unknown stands for a label that is not known, among those that are 0 or 1.
+const Unknown = 255
+
+// ReadKnownLabels reads labels as ReadLabels does, of which some may be unknown: -1 or NaN, and in a .csv an empty field
+// too. They come back as Unknown.
+func ReadKnownLabels(path string) (*Matrix, error) {
+	return readMatrix(path, cellRule{limit: 1, gaps: true, fault: func(v float64) error {
+		if !wholeUpTo(v, 1) && !isGap(v) {
+			return fmt.Errorf("label %v, want 0 or 1, or -1 where it is unknown: %w", v, ErrValue)
+		}
+		return nil
+	}})
+}
+
+// isGap reports whether a number stands for an unknown label.
+func isGap(v float64) bool { return v == -1 || math.IsNaN(v) }
+
 // wholeUpTo is false for NaN too.
 func wholeUpTo(v float64, limit int) bool { return v >= 0 && v <= float64(limit) && v == math.Trunc(v) }
 
@@ -85,6 +102,16 @@ type cellRule struct {
 	clean func(values []float32) bool
 	// limit is not 0 where values are whole numbers from 0 up to it, which bytes hold.
 	limit int
+	// gaps says that -1, NaN and an empty field stand for Unknown.
+	gaps bool
+}
+
+// held is a value as it is kept.
+func (r *cellRule) held(v float32) float32 {
+	if r.gaps && isGap(float64(v)) {
+		return Unknown
+	}
+	return v
 }
 
 func readMatrix(path string, rule cellRule) (*Matrix, error) {

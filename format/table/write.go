@@ -12,6 +12,7 @@ import (
 // Writer writes a table as CSV: a header of words and a row for each bag, as ReadScores and ReadLabels read them.
 // Numbers are the shortest that read back as the same float32.
 type Writer[T float32 | uint8] struct {
+	Gaps   bool // numbers that are Unknown are labels, and their fields are empty
 	csv    *csv.Writer
 	named  bool
 	record []string
@@ -35,6 +36,10 @@ func (w *Writer[T]) Write(id string, values []T) error {
 		w.record = append(w.record, id)
 	}
 	for _, v := range values {
+		if w.Gaps && v == Unknown {
+			w.record = append(w.record, "")
+			continue
+		}
 		w.record = append(w.record, strconv.FormatFloat(float64(v), 'g', -1, 32))
 	}
 	return w.csv.Write(w.record)

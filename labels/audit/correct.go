@@ -48,7 +48,7 @@ func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8
 	return labels, changes, nil
 }
 
-// WriteLabels writes a matrix of labels as the CSV that table.ReadLabels reads.
+// WriteLabels writes a matrix of labels as the CSV that table.ReadKnownLabels reads.
 func WriteLabels(path string, in Input, labels []uint8) error {
 	words := make([]string, in.Classes)
 	for c := range words {
@@ -56,6 +56,7 @@ func WriteLabels(path string, in Input, labels []uint8) error {
 	}
 	return durable.Stream(path, 0o644, func(out io.Writer) error {
 		w := table.NewWriter[uint8](out, words, true)
+		w.Gaps = true
 		for i := range in.Bags {
 			if err := w.Write(in.ID(i), labels[i*in.Classes:(i+1)*in.Classes]); err != nil {
 				return err

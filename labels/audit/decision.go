@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"nmn/format/table"
 	"nmn/internal/input"
 )
 
@@ -135,7 +136,11 @@ func (d *decisionReader) add(record []string) error {
 	if verdict != Accept && verdict != Reject {
 		return fmt.Errorf("decision is %.40q, want %s or %s", verdict, Accept, Reject)
 	}
-	if z := d.in.Labels[int(bag)*d.in.Classes+int(class)]; given[0] != '0'+z {
+	switch z := d.in.Labels[int(bag)*d.in.Classes+int(class)]; {
+	case z == table.Unknown:
+		return fmt.Errorf("bag %.60q, word %.60q was decided when its label was %s; it is unknown now: the decision is "+
+			"for other labels", id, word, given)
+	case given[0] != '0'+z:
 		return fmt.Errorf("bag %.60q, word %.60q was decided when its label was %s; it is %d now: the decision is "+
 			"for other labels", id, word, given, z)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/labels"
 	"nmn/labels/rates"
 )
@@ -14,7 +15,7 @@ import (
 type Input struct {
 	Bags, Classes int
 	Logits        []float32     // N×K, of p(y=1|I), out-of-fold; finite
-	Labels        []uint8       // N×K, observed labels z, 0 or 1
+	Labels        []uint8       // N×K, observed labels z, 0 or 1, or table.Unknown: these are not audited
 	Rates         *labels.Rates // noise rates; a class whose rates are NaN is not audited
 	// A and B calibrate the logits, A o + B for each class; nil where they are of p(y=1) already, as from
 	// nets that were trained through the noise model.
@@ -114,7 +115,7 @@ func (in *Input) checkValues() error {
 			}
 		}
 	}
-	if rates.Finite(in.Logits) && rates.Binary(in.Labels) && rates.Binary(in.Truth) {
+	if rates.Finite(in.Logits) && rates.BinaryOrUnknown(in.Labels) && rates.Binary(in.Truth) {
 		return nil
 	}
 	for i, o := range in.Logits {
@@ -124,7 +125,7 @@ func (in *Input) checkValues() error {
 		if f := float64(o); math.IsNaN(f) || math.IsInf(f, 0) {
 			return fmt.Errorf("%s: logit %v, want a finite number: %w", place(), o, eval.ErrValue)
 		}
-		if in.Labels[i] > 1 || in.Truth != nil && in.Truth[i] > 1 {
+		if z := in.Labels[i]; z > 1 && z != table.Unknown || in.Truth != nil && in.Truth[i] > 1 {
 			return fmt.Errorf("%s: a label is neither 0 nor 1: %w", place(), eval.ErrValue)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/labels/rates"
 )
 
@@ -40,13 +41,15 @@ func Judge(in Input, at []int) (*Judgement, error) {
 		return nil, fmt.Errorf("audit: no true labels to judge by: %w", eval.ErrShape)
 	}
 	j := &Judgement{}
-	for i, z := range in.Labels {
-		j.Wrong += int(z ^ in.Truth[i])
+	for cell := range in.Labels {
+		if in.wrong(cell) {
+			j.Wrong++
+		}
 	}
 	flagged, hits := in.confident()
 	j.Confident = Flagged{Labels: flagged, Precision: share(hits, flagged), Recall: share(hits, j.Wrong)}
 	o := order{bags: in.Bags, classes: in.Classes, labels: in.Labels, scores: in.posteriorScores(),
-		wrong: func(cell int) bool { return in.Labels[cell] != in.Truth[cell] }}
+		wrong: in.wrong}
 	j.Posterior = o.ranking(append(at[:len(at):len(at)], flagged))
 	j.Confident.PosteriorPrecision = j.Posterior.PrecisionAt[flagged]
 	if !slices.Contains(at, flagged) {
@@ -57,13 +60,22 @@ func Judge(in Input, at []int) (*Judgement, error) {
 	return j, nil
 }
 
+// wrong reports whether a label differs from the truth; one that is unknown does not.
+func (in *Input) wrong(cell int) bool {
+	z := in.Labels[cell]
+	return z != in.Truth[cell] && z != table.Unknown
+}
+
 // differences order the cells of a row as |z - p| does.
 func (in *Input) differences(bag int, row []float32) {
 	first := bag * len(row)
 	labels := in.Labels[first:][:len(row)]
 	for c, o := range in.Logits[first:][:len(row)] {
-		if row[c] = o; labels[c] == 1 {
+		switch row[c] = o; labels[c] {
+		case 1:
 			row[c] = -o
+		case table.Unknown:
+			row[c] = -math.MaxFloat32
 		}
 	}
 }
@@ -73,7 +85,7 @@ func (in *Input) posteriorScores() func(bag int, row []float32) {
 	margin := in.margins()
 	return func(bag int, row []float32) {
 		for c := range row {
-			if row[c] = -math.MaxFloat32; in.audited(c) {
+			if row[c] = -math.MaxFloat32; in.audited(c) && in.Labels[bag*in.Classes+c] != table.Unknown {
 				row[c] = float32(margin(bag, c))
 			}
 		}
@@ -85,19 +97,26 @@ func (in *Input) confident() (flagged, hits int) {
 	const together = 16 // neighbouring classes, whose scores lie in one line of the cache
 	found, wrong := make([]int, in.Classes), make([]int, in.Classes)
 	inBlocks(in.Classes, together, func(_, lo, hi int) {
-		p, z := make([]float32, (hi-lo)*in.Bags), make([]uint8, (hi-lo)*in.Bags)
+		p, z, cells := make([][]float32, hi-lo), make([][]uint8, hi-lo), make([][]int, hi-lo)
+		for c := range p {
+			p[c], z[c] = make([]float32, 0, in.Bags), make([]uint8, 0, in.Bags)
+			cells[c] = make([]int, 0, in.Bags)
+		}
 		for i := range in.Bags {
-			for c := lo; c < hi; c++ {
-				at, cell := (c-lo)*in.Bags+i, i*in.Classes+c
-				p[at], z[at] = float32(rates.Sigmoid(float64(in.Logits[cell]))), in.Labels[cell]
+			for c := range p {
+				cell := i*in.Classes + lo + c
+				if in.Labels[cell] == table.Unknown {
+					continue
+				}
+				p[c] = append(p[c], float32(rates.Sigmoid(float64(in.Logits[cell]))))
+				z[c], cells[c] = append(z[c], in.Labels[cell]), append(cells[c], cell)
 			}
 		}
-		for c := lo; c < hi; c++ {
-			at := (c - lo) * in.Bags
-			for _, i := range confident(p[at:at+in.Bags], z[at:at+in.Bags]) {
-				found[c]++
-				if cell := i*in.Classes + c; in.Labels[cell] != in.Truth[cell] {
-					wrong[c]++
+		for c := range p {
+			for _, i := range confident(p[c], z[c]) {
+				found[lo+c]++
+				if in.wrong(cells[c][i]) {
+					wrong[lo+c]++
 				}
 			}
 		}

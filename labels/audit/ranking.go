@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"nmn/eval"
+	"nmn/format/table"
 )
 
 // Ranking holds average precisions of finding the wrong labels: among all labels, among those that
@@ -16,7 +17,7 @@ type Ranking struct {
 	PrecisionAt map[int]eval.Number `json:"precision_at"`
 }
 
-// order is an order of N×K cells by descending score, of which some are wrong. Scores are not kept: they are asked for
+// order is an order of N×K cells by descending score, of which some are wrong; unknown labels are not in it. Scores are not kept: they are asked for
 // in rows, by several goroutines at once.
 type order struct {
 	bags, classes int
@@ -80,8 +81,7 @@ func (o *order) countRight(t *tally) {
 		}
 		o.rows(lo, hi, func(first int, keys []uint32) {
 			for c, key := range keys {
-				if cell := first + c; !o.wrong(cell) {
-					z := o.labels[cell]
+				if z := o.labels[first+c]; z != table.Unknown && !o.wrong(first+c) {
 					right[z] = append(right[z], key)
 				}
 			}
@@ -167,10 +167,15 @@ func (o *order) ranking(at []int) Ranking {
 // precisionAt is the share of wrong cells among the first k, for each k; equal scores are in the order of cells. It is
 // undefined where there are fewer cells, or k is 0.
 func (o *order) precisionAt(t *tally, at []int) map[int]eval.Number {
-	out := make(map[int]eval.Number, len(at))
+	out, known := make(map[int]eval.Number, len(at)), 0
+	for _, z := range o.labels {
+		if z != table.Unknown {
+			known++
+		}
+	}
 	for _, k := range at {
 		out[k] = eval.Undefined()
-		if k > 0 && k <= o.bags*o.classes {
+		if k > 0 && k <= known {
 			out[k] = eval.Number(float64(o.hits(t, k)) / float64(k))
 		}
 	}
@@ -200,7 +205,7 @@ func (o *order) firstOf(key uint32, n int) (wrong int) {
 	for lo := 0; lo < o.bags && n > 0; lo += blockRows {
 		o.rows(lo, min(lo+blockRows, o.bags), func(first int, keys []uint32) {
 			for c, other := range keys {
-				if other != key || n == 0 {
+				if other != key || n == 0 || o.labels[first+c] == table.Unknown {
 					continue
 				}
 				n--

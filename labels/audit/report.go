@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/group"
 	"nmn/labels"
 	"nmn/labels/neighbours"
@@ -104,11 +105,16 @@ func (r *Report) sameLabels(i, j int) bool {
 	return bytes.Equal(r.Labels[i*k:(i+1)*k], r.Labels[j*k:(j+1)*k])
 }
 
-// Audited is the number of labels whose noise rates are known.
+// Audited is the number of labels that are known, of classes whose noise rates are.
 func (r *Report) Audited() (n int) {
 	for _, c := range r.Result.Classes {
 		if c.Audited {
 			n += r.Bags
+		}
+	}
+	for i, z := range r.Labels {
+		if z == table.Unknown && r.Result.Classes[i%r.Input.Classes].Audited {
+			n--
 		}
 	}
 	return n

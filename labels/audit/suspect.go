@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/group"
 	"nmn/labels/rates"
 	"nmn/labels/rows"
@@ -109,6 +110,9 @@ func RunOn(ranks group.Group, in Input, minError float64) (*Result, error) {
 			*row = rows.Score{Worst: -1, Suggested: -1}
 			labels.Reset()
 			for c, z := range in.Labels[bag*in.Classes:][:in.Classes] {
+				if z == table.Unknown {
+					continue
+				}
 				class := &p.classes[c]
 				class.Positives += int(z)
 				if !r.Classes[c].Audited {

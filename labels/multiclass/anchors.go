@@ -19,17 +19,15 @@ const (
 // Of several ranks, each looks at some of the classes.
 func (in *Input) anchored(ranks group.Group) ([]float64, error) {
 	k := in.Classes
-	sizes := make([]int, k)
-	for _, z := range in.Labels {
-		sizes[z]++
+	sizes, known := make([]int, k), in.known()
+	for _, i := range known {
+		sizes[in.Labels[i]]++
 	}
-	counts, order := make([]int, k*k), make([]int32, in.Rows)
+	counts, order := make([]int, k*k), make([]int32, len(known))
 	from, to := group.Share(ranks, k)
 	for y := from; y < to; y++ {
-		for i := range order {
-			order[i] = int32(i)
-		}
-		n := min(max(int(anchorShare*float64(sizes[y])), anchorRows), in.Rows)
+		copy(order, known)
+		n := min(max(int(anchorShare*float64(sizes[y])), anchorRows), len(known))
 		first(order, n, func(i, j int32) int {
 			return cmp.Or(cmp.Compare(in.Scores[int(j)*k+y], in.Scores[int(i)*k+y]), cmp.Compare(i, j))
 		})

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/group"
 	"nmn/labels/neighbours"
 	"nmn/labels/rows"
@@ -89,9 +90,14 @@ func (r *Report) rank() {
 	for c := range k {
 		r.Table.Words = append(r.Table.Words, r.Word(c))
 	}
-	agree, own := 0, r.newRow()
+	agree, known, own := 0, 0, r.newRow()
 	for i := range r.Rows {
 		z := int(r.Labels[i])
+		if z == table.UnknownClass {
+			r.Table.Scores[i] = rows.Score{Worst: -1, Suggested: -1}
+			continue
+		}
+		known++
 		scores := r.Scores[i*k : (i+1)*k]
 		if argmax(scores) == z {
 			agree++
@@ -116,7 +122,7 @@ func (r *Report) rank() {
 			r.Suspects = append(r.Suspects, Suspect{int32(i), int32(z), int32(best), wrong, own.posterior[best]})
 		}
 	}
-	r.Agreement = float64(agree) / float64(r.Rows)
+	r.Agreement = float64(agree) / float64(max(known, 1))
 	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(b.Wrong, a.Wrong) })
 	r.Table.Rank(r.sameLabel)
 }
@@ -135,7 +141,9 @@ func (r *Report) classes() {
 	k := r.Input.Classes
 	r.Classes = make([]Class, k)
 	for _, z := range r.Labels {
-		r.Classes[z].Labels++
+		if z != table.UnknownClass {
+			r.Classes[z].Labels++
+		}
 	}
 	for _, s := range r.Suspects {
 		r.Classes[s.Given].Suspects++

@@ -38,8 +38,10 @@ func confidentOf(in *Input) Confident {
 	k := in.Classes
 	c := Confident{Joint: make([]int, k*k), Thresholds: make([]float64, k)}
 	sizes := make([]int, k)
-	for i, z := range in.Labels {
-		c.Thresholds[z] += in.SelfConfidence(i)
+	known := in.known()
+	for _, i := range known {
+		z := in.Labels[i]
+		c.Thresholds[z] += in.SelfConfidence(int(i))
 		sizes[z]++
 	}
 	for z, n := range sizes {
@@ -48,8 +50,9 @@ func confidentOf(in *Input) Confident {
 		}
 		c.Thresholds[z] = max(c.Thresholds[z], 2*confidenceSlack)
 	}
-	for i, z := range in.Labels {
-		scores, found, only := in.Scores[i*k:(i+1)*k], 0, -1
+	for _, i := range known {
+		z := in.Labels[i]
+		scores, found, only := in.Scores[int(i)*k:][:k], 0, -1
 		for y, p := range scores {
 			if float64(p) >= c.Thresholds[y]-confidenceSlack {
 				if found++; only < 0 {
@@ -65,7 +68,7 @@ func confidentOf(in *Input) Confident {
 		}
 		c.Joint[int(z)*k+only]++
 		if only != int(z) && float64(scores[z])+confidenceSlack < float64(scores[argmax(scores)]) {
-			c.Flagged = append(c.Flagged, i)
+			c.Flagged = append(c.Flagged, int(i))
 		}
 	}
 	for z := range k {

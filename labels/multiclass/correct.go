@@ -12,6 +12,7 @@ import (
 
 	"nmn/eval"
 	"nmn/format/npy"
+	"nmn/format/table"
 	"nmn/internal/durable"
 	"nmn/labels"
 )
@@ -103,8 +104,11 @@ func (r *Report) writeChanges(changed []Suspect, c Correction) error {
 	})
 }
 
-// label is a class as the file of labels writes it.
+// label is a class as the file of labels writes it; an unknown one is -1.
 func (r *Report) label(class int32) string {
+	if class == table.UnknownClass {
+		return "-1"
+	}
 	if r.Named {
 		return r.Word(int(class))
 	}

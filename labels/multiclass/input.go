@@ -13,7 +13,7 @@ import (
 type Input struct {
 	Rows, Classes int
 	Scores        []float32 // N×K probabilities of a classifier that has not learned the label, out-of-fold
-	Labels        []int32   // N, the class that each row is labelled with, from 0
+	Labels        []int32   // N, the class that each row is labelled with, from 0; table.UnknownClass is left out
 	Truth         []int32   // N, true classes; nil where they are not known
 	Words, IDs    []string  // names of classes and rows; nil for their numbers
 	// Column and Named are the form of the file of labels, for corrected ones.
@@ -35,6 +35,17 @@ func (in *Input) ID(row int) string {
 		return strconv.Itoa(row + 1)
 	}
 	return in.IDs[row]
+}
+
+// known are the rows whose label is known.
+func (in *Input) known() []int32 {
+	out := make([]int32, 0, in.Rows)
+	for i, z := range in.Labels {
+		if z != table.UnknownClass {
+			out = append(out, int32(i))
+		}
+	}
+	return out
 }
 
 // HasForm reports whether the labels are one class for each row, and the scores a column for each class. Of files
@@ -66,7 +77,7 @@ func ReadFiles(f eval.Files) (*Input, error) {
 		if file.path == "" {
 			continue
 		}
-		labels, err := table.ReadClasses(file.path, scores.Words, scores.Cols)
+		labels, err := table.ReadClasses(file.path, scores.Words, scores.Cols, file.to == &in.Labels)
 		if err != nil {
 			return nil, err
 		}
@@ -132,9 +143,12 @@ func (in *Input) check() error {
 			return fmt.Errorf("audit of classes: row %s: score %v: %w", in.ID(i/in.Classes), p, eval.ErrValue)
 		}
 	}
-	for _, labels := range [][]int32{in.Labels, in.Truth} {
+	if in.Rows > 0 && len(in.known()) == 0 {
+		return fmt.Errorf("audit of classes: no label of %d rows is known: %w", in.Rows, eval.ErrValue)
+	}
+	for k, labels := range [][]int32{in.Labels, in.Truth} {
 		for i, z := range labels {
-			if z < 0 || int(z) >= in.Classes {
+			if unknown := z == table.UnknownClass && k == 0; !unknown && (z < 0 || int(z) >= in.Classes) {
 				return fmt.Errorf("audit of classes: row %s: class %d of %d: %w", in.ID(i), z, in.Classes, eval.ErrValue)
 			}
 		}

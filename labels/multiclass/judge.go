@@ -1,6 +1,11 @@
 package multiclass
 
-import "nmn/eval"
+import (
+	"math"
+
+	"nmn/eval"
+	"nmn/format/table"
+)
 
 // Judgement compares orders of the labels with the truth.
 type Judgement struct {
@@ -32,7 +37,7 @@ var judgedAt = []int{10, 100, 1000}
 func (r *Report) judge() (*Judgement, error) {
 	j, wrong := &Judgement{}, make([]uint8, r.Rows)
 	for i, z := range r.Labels {
-		if z != r.Truth[i] {
+		if z != r.Truth[i] && z != table.UnknownClass {
 			wrong[i] = 1
 			j.Wrong++
 		}
@@ -48,7 +53,9 @@ func (r *Report) judge() (*Judgement, error) {
 	} {
 		scores := make([]float32, r.Rows)
 		for i := range scores {
-			scores[i] = float32(o.score(i))
+			if scores[i] = -math.MaxFloat32; r.Labels[i] != table.UnknownClass { // the others come last
+				scores[i] = float32(o.score(i))
+			}
 		}
 		at := append(judgedAt[:len(judgedAt):len(judgedAt)], flags)
 		var err error

@@ -35,7 +35,7 @@ func sumsOf(all []float64, k int) *sums {
 	return &sums{all[:k*k], all[k*k : k*k+k], rest[0], rest[1], rest[2]}
 }
 
-// sample holds every stride-th row, of the parts that are this rank's.
+// sample holds every stride-th row whose label is known, of the parts that are this rank's.
 type sample struct {
 	stride int
 	parts  [][2]int // of this rank: the first of labels and the one behind the last
@@ -45,15 +45,16 @@ type sample struct {
 }
 
 func sampleOf(in *Input, ranks group.Group) *sample {
-	d := &sample{stride: max(1, in.Rows/max(fitCells/in.Classes, fitRows))}
-	n := (in.Rows + d.stride - 1) / d.stride // of all ranks
+	known := in.known()
+	d := &sample{stride: max(1, len(known)/max(fitCells/in.Classes, fitRows))}
+	n := (len(known) + d.stride - 1) / d.stride // of all ranks
 	first, last := group.Share(ranks, parts)
 	start := first * n / parts
 	for part := first; part < last; part++ {
 		d.parts = append(d.parts, [2]int{part*n/parts - start, (part+1)*n/parts - start})
 	}
 	for i := start; i < last*n/parts; i++ {
-		row := i * d.stride
+		row := int(known[i*d.stride])
 		d.labels = append(d.labels, in.Labels[row])
 		d.scores = append(d.scores, in.Scores[row*in.Classes:(row+1)*in.Classes]...)
 	}

@@ -2,7 +2,7 @@ package rates
 
 import "context"
 
-// column holds the logits of one class: of the bags that carry its label first, then of the others.
+// column holds the logits of one class: of the bags that carry its label first, then of those that do not.
 // Labels need no room of their own, and loops over a column have no branch on them.
 type column struct {
 	present, absent []float32
@@ -52,7 +52,7 @@ func copyColumns(in *Input, first int, columns []column, logits []float32) {
 	for i := range in.Bags {
 		row := in.Labels[i*in.Classes+first:][:len(columns)]
 		for c, z := range row {
-			present[c] += int(z)
+			present[c] += int(z & 1 &^ (z >> 1)) // 1 alone: all bits of an unknown label are set
 		}
 	}
 	for c := range columns {
@@ -63,9 +63,10 @@ func copyColumns(in *Input, first int, columns []column, logits []float32) {
 		at := i*in.Classes + first
 		labels, scores := in.Labels[at:][:len(columns)], in.Scores[at:][:len(columns)]
 		for c, z := range labels {
-			if z == 1 {
+			switch z {
+			case 1:
 				columns[c].present = append(columns[c].present, scores[c])
-			} else {
+			case 0:
 				columns[c].absent = append(columns[c].absent, scores[c])
 			}
 		}

@@ -8,8 +8,10 @@ import (
 )
 
 // ReadFiles reads out-of-fold scores with their labels for what works on logits: an estimate of rates, an audit.
+// Labels may be unknown.
 // Classes that no file names are named by their numbers, counted from 1.
 func ReadFiles(f eval.Files) (eval.Input, error) {
+	f.Gaps = true
 	in, err := f.Read(nil)
 	if err != nil {
 		return in, err

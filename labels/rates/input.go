@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/internal/parallel"
 )
 
@@ -14,7 +15,7 @@ import (
 type Input struct {
 	Bags, Classes int
 	Scores        []float32 // N×K, logits of p(y=1|I), out-of-fold; finite
-	Labels        []uint8   // N×K, observed labels z, 0 or 1
+	Labels        []uint8   // N×K, observed labels z, 0 or 1, or table.Unknown: these are left out
 	Words         []string  // names of the classes; may be nil
 	IDs           []string  // names of the bags, for messages; may be nil
 }
@@ -41,14 +42,14 @@ func (in *Input) check() error {
 	if in.IDs != nil && len(in.IDs) != in.Bags {
 		return fmt.Errorf("noise rates: %d identifiers for %d bags: %w", len(in.IDs), in.Bags, eval.ErrShape)
 	}
-	if Finite(in.Scores) && Binary(in.Labels) {
+	if Finite(in.Scores) && BinaryOrUnknown(in.Labels) {
 		return nil
 	}
 	for i, o := range in.Scores {
 		if f := float64(o); math.IsNaN(f) || math.IsInf(f, 0) {
 			return fmt.Errorf("noise rates: %s: logit %v, want a finite number: %w", in.place(i), o, eval.ErrValue)
 		}
-		if in.Labels[i] > 1 {
+		if z := in.Labels[i]; z > 1 && z != table.Unknown {
 			return fmt.Errorf("noise rates: %s: label %d, want 0 or 1: %w", in.place(i), in.Labels[i], eval.ErrValue)
 		}
 	}
@@ -62,6 +63,11 @@ func Finite(values []float32) bool {
 
 // Binary reports whether all values are 0 or 1.
 func Binary(values []uint8) bool { return allOf(values, func(v uint8) bool { return v <= 1 }) }
+
+// BinaryOrUnknown reports whether all values are 0, 1 or table.Unknown.
+func BinaryOrUnknown(values []uint8) bool {
+	return allOf(values, func(v uint8) bool { return v <= 1 || v == table.Unknown })
+}
 
 // allOf reports whether something holds of all values, in blocks that all processors share.
 func allOf[T any](values []T, holds func(T) bool) bool {
