@@ -59,7 +59,7 @@ def estimate_rates(
     """
     with _program.scratch() as place:
         folder = str(place)
-        inputs = _inputs.inputs_of(labels, pred_probs, folder, classes=classes, multi_label=multi_label)
+        inputs = _inputs.inputs_of(labels, pred_probs, folder, classes=classes, multi_label=multi_label, gaps=True)
         if not _asking.has_several(inputs):
             said = _asking.asked(["audit", *_asking.files(inputs, logits), "--json", "--top", "0"], inputs, logits)
             return _transition(said, inputs)

@@ -38,6 +38,8 @@ class Inputs:
         Names of the classes in the order of the columns; ``None`` for their numbers.
     index : array or None
         The index of the table or Series that the rows came from.
+    gaps : bool
+        Whether labels may be unknown: -1 in the file of labels, or NaN.
     """
 
     scores: str
@@ -47,6 +49,7 @@ class Inputs:
     width: int | None
     classes: Sequence[Any] | None
     index: Any
+    gaps: bool = False
 
     def names(self, width: int) -> npt.NDArray[Any]:
         """Return what the classes are called: their names, or their numbers from 0."""
@@ -68,13 +71,16 @@ def inputs_of(
     names: tuple[str, str] = ("labels", "pred_probs"),
     classes: Sequence[Any] | None = None,
     multi_label: bool | None = None,
+    gaps: bool = False,
 ) -> Inputs:
     """Bring labels and scores to files; what is a file already stays where it is.
+
+    With `gaps` labels may be unknown, as the program has them: -1 in place of a label or of a class.
 
     Raises
     ------
     ValueError
-        Where shapes, indices or names of classes disagree, or labels are unknown.
+        Where shapes, indices or names of classes disagree, or labels are unknown without `gaps`.
     TypeError
         Where an argument is of a type that holds no labels or scores.
     """
@@ -97,14 +103,14 @@ def inputs_of(
         raise ValueError(f"{scored} has shape {shape}: want a row for each bag and a column for each class")
     if shape is not None and classes is not None and len(classes) != shape[1]:
         raise ValueError(f"classes: {len(classes)} names for the {shape[1]} columns of {scored}: name each column once")
-    file, several, rows, classes = _label_file(labels, shape, folder, called, scored, classes, multi_label)
+    file, several, rows, classes = _label_file(labels, shape, folder, called, scored, classes, multi_label, gaps)
     if shape is not None and rows is not None and rows != shape[0]:
         raise ValueError(
             f"{called} has {rows} rows and {scored} has {shape[0]}: both need one for each bag, in the same order"
         )
     path = _arrays.as_npy(scores, folder, scored, dtypes=("f4", "f8", "f2"), finite=False)
     height, width = shape or (None, None)
-    return Inputs(path, file, several, height, width, classes, index)
+    return Inputs(path, file, several, height, width, classes, index, gaps)
 
 
 def _one_index(labels: Any, scores: Any, names: tuple[str, str]) -> Any:
@@ -147,6 +153,7 @@ def _label_file(
     scored: str,
     classes: Sequence[Any] | None,
     multi_label: bool | None,
+    gaps: bool,
 ) -> tuple[str, bool | None, int | None, Sequence[Any] | None]:
     """Return the file of labels, whether a row may have several, the number of rows and the names of classes."""
     if _arrays.is_path(labels):
@@ -159,10 +166,11 @@ def _label_file(
         matrix = _from_lists(labels, width, folder, name)
         if matrix is not None:
             return matrix, True, len(labels), classes
-    plain = _plain(labels)
+    plain = _plain(labels, gaps)
     if plain is None:
         known = _labels.labels_of(labels, classes=_offered(labels, classes, width), name=name, one=multi_label is False)
-        _refuse_unknown(known, name)
+        if not gaps:
+            _refuse_unknown(known, name)
         plain = known.numbers if known.exclusive else known.matrix
         assert plain is not None
         _check_width(known, width, name, scored)
@@ -179,8 +187,9 @@ def _label_file(
         )
     if plain.ndim == 1 and width is not None and plain.dtype.kind in "iu" and plain.size:
         low, high = int(plain.min()), int(plain.max())
-        if low < 0 or high >= width:
-            row = int(np.argmax((plain < 0) | (plain >= width)))
+        least = _labels.UNKNOWN if gaps else 0
+        if low < least or high >= width:
+            row = int(np.argmax((plain < least) | (plain >= width)))
             raise ValueError(
                 f"{name} holds the class {int(plain[row])} at row {row}, and {scored} has {width} columns: classes are "
                 f"numbered 0 to {width - 1}"
@@ -188,11 +197,11 @@ def _label_file(
     return _arrays.as_npy(plain, folder, name, dtypes=_LABEL_TYPES), plain.ndim == 2, int(plain.shape[0]), classes
 
 
-def _plain(labels: Any) -> npt.NDArray[Any] | None:
+def _plain(labels: Any, gaps: bool) -> npt.NDArray[Any] | None:
     """Return arrays that the program can read as they are: matrices, and vectors of numbers of classes."""
     if not isinstance(labels, np.ndarray):
         return None
-    if labels.ndim == 2 and labels.dtype.kind in "bu" and labels.size:
+    if labels.ndim == 2 and (labels.dtype.kind in "bu" or (gaps and labels.dtype == np.int8)) and labels.size:
         return labels
     if labels.ndim == 1 and labels.dtype.kind in "iu" and labels.size and labels.min() >= 0:
         return labels
@@ -316,6 +325,9 @@ def diagnosed(inputs: Inputs, name: str, logits: bool, labels: str = "labels") -
             elif part.ndim == 2:
                 bad = (part != 0) & (part != 1)
                 what, cure = "want 0 or 1", "pass one label for each row as a vector, or lists of classes"
+                if inputs.gaps:
+                    bad &= (part != _labels.UNKNOWN) & (part == part)
+                    what += ", or -1 where it is unknown"
             else:
                 continue
             if bad.any():

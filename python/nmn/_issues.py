@@ -107,7 +107,8 @@ def find_label_issues(
     labels : array, Series, DataFrame, lists, str or path
         Of N rows. Several labels each: a matrix of 0 and 1 of shape (N, K), or a list of classes for each row, as
         cleanlab takes them (numbers 0 to K-1, or names). One label each: a vector of numbers 0 to K-1 or of names.
-        A path names a file that ``nmn audit --labels`` takes: `.npy`, `.csv`, or a manifest.
+        Unknown ones (-1, NaN or None) are never issues and count for nothing. A path names a file that
+        ``nmn audit --labels`` takes: `.npy`, `.csv`, or a manifest.
     pred_probs : array, DataFrame, str or path
         Scores of shape (N, K), out-of-fold: by a classifier that was not trained on the row. float32 is passed on
         without a copy from a memory map of a whole `.npy`, and so is a path.
@@ -200,7 +201,7 @@ def find_label_issues(
     _check_filter(filter_by, min_error, rates, calibrate, frac_noise, num_to_remove_per_class, confident_joint)
     with _program.scratch() as place:
         folder = str(place)
-        inputs = _inputs.inputs_of(labels, pred_probs, folder, classes=classes, multi_label=multi_label)
+        inputs = _inputs.inputs_of(labels, pred_probs, folder, classes=classes, multi_label=multi_label, gaps=True)
         several = _asking.has_several(inputs)
         if per_class and not several:
             raise ValueError("per_class is for several labels a row, and each of these has one: leave it out")
@@ -311,9 +312,15 @@ def _opened(inputs: _inputs.Inputs, logits: bool, several: bool, what: str) -> L
 
 
 def _check_values(data: Labelled, inputs: _inputs.Inputs, logits: bool) -> None:
-    """Refuse scores that are no probabilities, as the program does."""
+    """Refuse scores that are no probabilities and labels that are none, as the program does."""
     for part in parts(data.scores.rows, data.scores.width):
         p = data.scores.values[part]
+        if data.several and data.labels.dtype.kind != "b":
+            z = data.labels[part]
+            if z.max() > 1 or z.min() < -1:
+                found = _inputs.diagnosed(inputs, "pred_probs", logits)
+                assert found is not None
+                raise found
         low, high = float(p.min()), float(p.max())
         if not (np.isfinite(low) and np.isfinite(high)) or (not logits and not 0 <= low <= high <= 1):
             found = _inputs.diagnosed(inputs, "pred_probs", logits)

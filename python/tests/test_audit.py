@@ -205,6 +205,55 @@ def test_measures_are_those_of_scikit_learn() -> None:
         nmn.evaluate(None, p)
 
 
+@pytest.mark.parametrize("by", [None, "prune_by_noise_rate", "confident_learning", "low_self_confidence"])
+def test_unknown_labels_count_for_nothing(by: str | None, tmp_path: Path) -> None:
+    p, z, _ = several()
+    want = nmn.find_label_issues(z, p, filter_by=by, per_class=True)
+    twice, unknown = np.concatenate([p, p[::-1]]), np.full(z.shape, -1, np.int8)
+    both = np.concatenate([z.astype(np.int8), unknown])
+    np.save(tmp_path / "z.npy", both)
+    forms = [both, both.astype(int), np.where(both < 0, np.nan, both), tmp_path / "z.npy"]
+    forms.append([*z.tolist(), *np.full(z.shape, None).tolist()])
+    forms.append([*(np.flatnonzero(row).tolist() for row in z), *[None] * len(z)])
+    for labels in forms:
+        got = nmn.find_label_issues(labels, twice, filter_by=by, per_class=True)
+        assert (got[: len(z)] == want).all()
+        assert not got[len(z) :].any()
+    rows = nmn.find_label_issues(both, twice, filter_by=by, return_indices_ranked_by="self_confidence")
+    assert rows.max() < len(z)
+    hidden = both[: len(z)].copy()
+    hidden[::5, 1] = -1  # of rows with known labels
+    got = nmn.find_label_issues(hidden, p, filter_by=by, per_class=True)
+    assert (got[:, [0, 2, 3]] == want[:, [0, 2, 3]]).mean() > 0.995
+    assert not got[::5, 1].any()
+    assert got[:, 1].any()
+    p, z, _ = one()
+    want = nmn.find_label_issues(z, p, filter_by=by)
+    twice, both = np.concatenate([p, p[::-1]]), np.concatenate([z, np.full(len(z), -1)])
+    names = np.array(["ant", "bee", "cat", None], object)
+    np.save(tmp_path / "z.npy", both)
+    for labels in (both, both.tolist(), np.where(both < 0, np.nan, both), names[both], tmp_path / "z.npy"):
+        got = nmn.find_label_issues(labels, twice, filter_by=by)
+        assert (got[: len(z)] == want).all()
+        assert not got[len(z) :].any()
+
+
+def test_rates_without_unknown_labels() -> None:
+    p, z, _ = several()
+    want = nmn.estimate_rates(z, p)
+    both = np.concatenate([z.astype(float), np.full(z.shape, np.nan)])
+    rates = nmn.estimate_rates(both, np.concatenate([p, p]))
+    for column in ("q01", "q10", "labels", "true_labels", "q01_low"):
+        assert np.asarray(rates[column]).tolist() == np.asarray(want[column]).tolist()
+    s, c, _ = one()
+    matrix = nmn.estimate_rates(np.concatenate([c, np.full(len(c), -1)]), np.concatenate([s, s]))
+    assert np.array_equal(np.asarray(matrix), np.asarray(nmn.estimate_rates(c, s)))
+    with pytest.raises(nmn.NmnError, match="no label of 10 rows is known"):
+        nmn.estimate_rates(np.full(10, -1), np.full((10, 3), 1 / 3))
+    with pytest.raises(ValueError, match="unknown label at row 2000"):
+        nmn.evaluate(both, np.concatenate([p, p]))
+
+
 def test_without_pandas_tables_are_dictionaries_of_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     p, z, _ = several(rows=400)
     there = importlib.util.find_spec
@@ -255,7 +304,9 @@ BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
     ("infinite", np.eye(4, dtype=int), np.full((4, 4), np.inf), {"logits": True}, "pred_probs holds inf at row 0"),
     ("label 2", np.full((4, 4), 2), np.full((4, 4), 0.5), {}, r"labels holds 2 at row 0, column 0"),
     ("label 2 as a byte", np.full((4, 4), 2, np.uint8), np.full((4, 4), 0.5), {}, r"labels holds 2 at row 0, column 0"),
-    ("unknown", np.array([[1, -1], [0, 1]]), np.full((2, 2), 0.5), {}, "unknown label at row 0.*leave such rows out"),
+    ("label -2", np.array([[1, -2], [0, 1]]), np.full((2, 2), 0.5), {}, "labels holds -2 at row 0, column 1"),
+    ("byte -2", np.array([[1, -2], [0, 1]], np.int8), np.full((2, 2), 0.5), {}, "labels holds -2 at row 0, column 1"),
+    ("class -2", [0, -2], np.full((2, 2), 0.5), {}, "labels holds .*-2 at row 1"),
     ("a class beyond", [0, 1, 2], np.full((3, 2), 0.5), {}, "labels holds .*2"),
     ("a class beyond in a list", [[0], [5]], np.full((2, 3), 0.5), {}, "labels holds the class 5 at row 1.*0 to 2"),
     ("twice in a list", [[0, 0, 1], [1]], np.full((2, 3), 0.5), {}, "labels names a class twice at row 0"),
@@ -278,6 +329,9 @@ BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
 def test_bad_input_names_the_argument(labels: Any, scores: Any, more: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         nmn.find_label_issues(labels, scores, **more)
+    if not more:  # as where nothing is asked of the program
+        with pytest.raises(ValueError, match=says):
+            nmn.find_label_issues(labels, scores, filter_by="both")
 
 
 def test_other_types_are_refused(tmp_path: Path) -> None:
