@@ -33,7 +33,7 @@ type Input struct {
 	Observed []float32
 	Logits   bool
 
-	Labels []uint8 // observed labels z, 0 or 1; nil means Counts > 0 where there are Counts
+	Labels []uint8 // observed labels z, 0 or 1, or table.Unknown: no measure has these; nil means Counts > 0 where there are Counts
 	Truth  []uint8 // true labels y, 0 or 1, where known
 	Counts []uint8 // captions of the bag that mention the word, 0 to CaptionsPerBag
 	// CaptionsPerBag is 5 for COCO and scenes, 20 for MSR-VTT; needed with Counts, at least 2.
@@ -145,15 +145,18 @@ func (in *Input) checkReferences() error {
 	for _, m := range []struct {
 		what   string
 		labels []uint8
-	}{{"labels", in.Labels}, {"true labels", in.Truth}} {
+		gaps   bool
+	}{{"labels", in.Labels, true}, {"true labels", in.Truth, false}} {
 		if m.labels == nil {
 			continue
 		}
 		if err := checkSize(m.what, len(m.labels), in.Bags, in.Classes); err != nil {
 			return err
 		}
-		if i, ok := exceeds(m.labels, 1); ok {
-			return fmt.Errorf("%s: %s: %d, want 0 or 1: %w", m.what, in.place(i), m.labels[i], ErrValue)
+		for i, z := range m.labels {
+			if z > 1 && !(m.gaps && z == table.Unknown) {
+				return fmt.Errorf("%s: %s: %d, want 0 or 1: %w", m.what, in.place(i), z, ErrValue)
+			}
 		}
 	}
 	if in.Counts != nil {

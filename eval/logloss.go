@@ -1,15 +1,22 @@
 package eval
 
-import "math"
+import (
+	"math"
+
+	"nmn/format/table"
+)
 
 // mostLogOdds bounds log-odds in the log loss: an infinite one, of a probability that has rounded to 0
 // or 1, costs no more than this.
 const mostLogOdds = 100
 
-// logLoss is the mean over bags of the negative log-likelihood of their labels, summed over classes.
+// logLoss is the mean over bags of the negative log-likelihood of their known labels, summed over classes.
 func logLoss(scores []float32, labels []uint8, logits bool, bags int) Number {
 	sum := 0.0
 	for i, s := range scores {
+		if labels[i] == table.Unknown {
+			continue
+		}
 		o := float64(s)
 		if !logits {
 			p := min(max(o, 0), 1)

@@ -1,5 +1,11 @@
 package eval
 
+import (
+	"bytes"
+
+	"nmn/format/table"
+)
+
 // tally is what one class needs for all its measures against one kind of label.
 type tally struct {
 	ap, stableAP        Number
@@ -84,13 +90,30 @@ func (b *block) evaluate(t *tallies, first, last int) {
 		if t.human != nil {
 			t.human[c] = agreement(order, b.counts[lo:hi], t.in.CaptionsPerBag)
 		}
-		if t.labels != nil {
-			t.labels[c].column(t, order, b.probability, b.labels[lo:hi])
-		}
 		if t.truth != nil {
 			t.truth[c].column(t, order, b.probability, b.truth[lo:hi])
 		}
+		if t.labels != nil { // last, for what is unknown leaves the column
+			order, p, labels := b.known(order, lo, hi)
+			t.labels[c].column(t, order, p, labels)
+		}
 	}
+}
+
+// known is a column of the working memory without the rows whose label is unknown, which leave it.
+func (b *block) known(order ranking, lo, hi int) (ranking, []float64, []uint8) {
+	scores, p, labels := b.scores[lo:hi], b.probability, b.labels[lo:hi]
+	if bytes.IndexByte(labels, table.Unknown) < 0 {
+		return order, p, labels
+	}
+	n := 0
+	for i, z := range labels {
+		if z != table.Unknown {
+			scores[n], p[n], labels[n] = scores[i], p[i], z
+			n++
+		}
+	}
+	return b.ranker.rank(scores[:n]), p[:n], labels[:n]
 }
 
 // gather copies columns first to last-1 of a row-major matrix with k columns, each to its own

@@ -1,5 +1,7 @@
 package eval
 
+import "nmn/format/table"
+
 // topK predicts the k best classes of each bag and adds the outcome to the tallies. The rows are
 // ranked in parallel, the counting is one pass in order.
 func (t *tallies) topK(k, workers int) {
@@ -19,7 +21,7 @@ func (t *tallies) topK(k, workers int) {
 	for at, c := range best {
 		cell := at/k*classes + int(c)
 		sure := t.probability(cell) >= t.threshold
-		if t.labels != nil {
+		if t.labels != nil && t.in.Labels[cell] != table.Unknown {
 			t.labels[c].chosen(t.in.Labels[cell], sure)
 		}
 		if t.truth != nil {

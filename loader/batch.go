@@ -275,6 +275,9 @@ func (b *Batch) fillLabels() {
 	for n, bag := range b.Index {
 		for c, z := range observed[bag*k : (bag+1)*k] {
 			job.labels.data[n*k+c] = float32(z)
+			if z == UnknownLabel {
+				job.labels.data[n*k+c] = Unknown
+			}
 		}
 	}
 	learned := l.config.learned()

@@ -14,6 +14,7 @@ type Census struct {
 	Frames   int   // of all bags
 	Longest  int   // frames of the bag that has most
 	Positive []int // K: bags whose observed label is 1
+	Unknown  []int // K: bags whose observed label nobody knows; nil where all are known
 	// Confusion counts, where the truth is known, the bags of each class by their observed label (first index) and
 	// their true one; nil where it is not.
 	Confusion Confusion
@@ -77,44 +78,74 @@ func takeCensus(ctx context.Context, s *Set) (*Census, error) {
 			c.Positive[class]++
 			piece = binary.LittleEndian.AppendUint32(piece, uint32(class))
 		}
+		if len(row.Unknown) > 0 { // labels that are all known have the digest that they had before any could be unknown
+			c.addUnknown(row.Unknown)
+			piece = append(piece, "unknown"...)
+			for _, class := range row.Unknown {
+				piece = binary.LittleEndian.AppendUint32(piece, uint32(class))
+			}
+		}
 		h.Write(piece)
 		piece = piece[:0]
 		if c.Confusion != nil {
-			c.Confusion.Add(row.Labels, row.Truth)
+			c.Confusion.Add(row.Labels, row.Truth, row.Unknown)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.Confusion.Complete(s.Len())
+	c.Confusion.Complete(s.Len(), c.Unknown)
 	h.Write(piece) // of a set without bags
 	h.Sum(c.Digest[:0])
 	return c, nil
 }
 
+func (c *Census) addUnknown(classes []int32) {
+	if c.Unknown == nil {
+		c.Unknown = make([]int, len(c.Positive))
+	}
+	for _, class := range classes {
+		c.Unknown[class]++
+	}
+}
+
+// Known is the number of bags whose observed label of a class is known.
+func (c *Census) Known(class int) int {
+	if c.Unknown == nil {
+		return c.Bags
+	}
+	return c.Bags - c.Unknown[class]
+}
+
 // Confusion counts, for each class, the bags by their label z (first index) and a reference y (second index).
 type Confusion [][2][2]int
 
-// Add counts a bag whose labels z and y are lists of classes, ascending. What is in neither list is not counted
-// before Complete.
-func (counts Confusion) Add(z, y []int32) {
+// Add counts a bag whose labels z and y are lists of classes, ascending, as are those whose label z is unknown, which
+// are left out. What is in no list is not counted before Complete.
+func (counts Confusion) Add(z, y, unknown []int32) {
 	for _, class := range z {
 		_, holds := slices.BinarySearch(y, class)
 		counts[class][1][indicator(holds)]++
 	}
 	for _, class := range y {
-		if _, given := slices.BinarySearch(z, class); !given {
+		_, given := slices.BinarySearch(z, class)
+		_, left := slices.BinarySearch(unknown, class)
+		if !given && !left {
 			counts[class][0][1]++
 		}
 	}
 }
 
-// Complete fills in, once all bags are added, how many of them have a class in neither list.
-func (counts Confusion) Complete(bags int) {
+// Complete fills in, once all bags are added, how many of them have a class in neither list. unknown are, for each
+// class, the bags whose label is unknown; nil for none.
+func (counts Confusion) Complete(bags int, unknown []int) {
 	for class := range counts {
 		n := &counts[class]
 		n[0][0] = bags - n[0][1] - n[1][0] - n[1][1]
+		if unknown != nil {
+			n[0][0] -= unknown[class]
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ func FeatureSet(name string, t *features.Table, vocabulary *text.Vocabulary) (*S
 	if t.Counts != nil {
 		s.Counts = Matrix(t.Counts.Values, k)
 	}
-	return s, CheckLabels(s, "labels", s.Labels)
+	return s, checkMatrix(s, "labels", s.Labels, true)
 }
 
 // labelVocabulary makes the classes of labels, with the number of their rows.
@@ -54,7 +54,9 @@ func labelVocabulary(l *features.Labels) (*text.Vocabulary, error) {
 		words[k] = text.Word{Text: word, POS: text.Others}
 	}
 	for i, z := range l.Values {
-		words[i%len(words)].Count += int(z)
+		if z != UnknownLabel {
+			words[i%len(words)].Count += int(z)
+		}
 	}
 	return text.NewVocabulary(words)
 }

@@ -1,9 +1,11 @@
 package loader
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
+	"nmn/format/table"
 	"nmn/internal/parallel"
 	"nmn/text"
 
@@ -105,9 +107,19 @@ func indexIDs(name string, ids []string) (map[string]int, error) {
 	return index, nil
 }
 
+// UnknownLabel is an observed label that nobody knows: it is not learned, and in no measure and no noise rate.
+const UnknownLabel = table.Unknown
+
+// HasUnknown reports whether there are observed labels in memory that nobody knows.
+func (s *Set) HasUnknown() bool {
+	return s.Labels != nil && bytes.IndexByte(s.Labels.Uint8s(), UnknownLabel) >= 0
+}
+
 // CheckLabels returns an error where m is not a matrix of 0 and 1 with a row for each bag of the set and a column for
 // each word; what names it in the error, for example "labels".
-func CheckLabels(s *Set, what string, m *dense.Dense) error {
+func CheckLabels(s *Set, what string, m *dense.Dense) error { return checkMatrix(s, what, m, false) }
+
+func checkMatrix(s *Set, what string, m *dense.Dense, gaps bool) error {
 	if s.Vocabulary == nil || s.Vocabulary.Len() == 0 {
 		return fmt.Errorf("%s: the set has no vocabulary", s.Name)
 	}
@@ -120,7 +132,11 @@ func CheckLabels(s *Set, what string, m *dense.Dense) error {
 			s.Name, what, m.Dtype(), m.Shape(), n, k)
 	}
 	for i, v := range m.Uint8s() {
-		if v > 1 {
+		switch {
+		case v <= 1 || v == UnknownLabel && gaps:
+		case v == UnknownLabel:
+			return fmt.Errorf("%s: %s of bag %d, class %d is unknown, want 0 or 1", s.Name, what, i/k, i%k)
+		default:
 			return fmt.Errorf("%s: %s of bag %d, class %d is %d, want 0 or 1", s.Name, what, i/k, i%k, v)
 		}
 	}

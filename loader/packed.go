@@ -154,7 +154,9 @@ func OneEach(labels *dense.Dense) bool {
 	for bag := 0; bag*k < len(values); bag++ {
 		n := 0
 		for _, z := range values[bag*k : (bag+1)*k] {
-			n += int(z)
+			if z != UnknownLabel {
+				n += int(z)
+			}
 		}
 		if n > 1 {
 			return false

@@ -23,6 +23,7 @@ type Rows interface {
 type Row struct {
 	ID       string
 	Labels   []int32   // classes whose observed label is 1
+	Unknown  []int32   // classes whose observed label nobody knows
 	Counts   []Mention // of the classes that captions mention; none where labels are not from captions
 	Captions [][]int32 // classes that each caption mentions, not to be changed; nil where labels are not from captions
 	Truth    []int32   // classes whose true label is 1
@@ -64,9 +65,13 @@ func (s *Set) Row(ctx context.Context, bag int, row *Row) error {
 	if s.Captions != nil {
 		row.Captions = s.Captions[bag]
 	}
-	row.Labels, row.Truth, row.Known = row.Labels[:0], row.Truth[:0], s.Truth != nil
+	row.Labels, row.Unknown, row.Truth, row.Known = row.Labels[:0], row.Unknown[:0], row.Truth[:0], s.Truth != nil
 	for class, z := range matrixRow(s.Labels, bag) {
-		if z != 0 {
+		switch z {
+		case 0:
+		case UnknownLabel:
+			row.Unknown = append(row.Unknown, int32(class))
+		default:
 			row.Labels = append(row.Labels, int32(class))
 		}
 	}

@@ -61,7 +61,7 @@ type Set struct {
 	Name       string // for messages and file names, for example "scenes-train"
 	Vocabulary *text.Vocabulary
 	IDs        []string     // N, unique within the set
-	Labels     *dense.Dense // N×K of 0 or 1: the observed labels z, possibly noisy
+	Labels     *dense.Dense // N×K of 0, 1 or UnknownLabel: the observed labels z, possibly noisy
 	Truth      *dense.Dense // N×K of 0 or 1: the true labels y where they are known, else nil
 	Counts     *dense.Dense // N×K: number of captions of the bag that mention the word (c of the evaluation), else nil
 	// CaptionsPerBag is the number of captions behind Counts (5 for COCO and scenes, 20 for

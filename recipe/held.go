@@ -73,13 +73,18 @@ func heldRates(q []float64) []float32 {
 }
 
 // beliefs are rho = p(y=1|z,o) of every label, and with raised rates the mean of it and p(y=1|o), so that
-// what is wrong in rho is not learned by heart. A label of a class whose noise is not known is believed.
+// what is wrong in rho is not learned by heart. A label of a class whose noise is not known is believed, and one
+// that nobody knows is not learned.
 func (r *Recipe) beliefs() *dense.Dense {
 	z, q := r.data.Train.Labels.Uint8s(), r.found.TrainingRates()
 	k := len(q.Q01)
 	rho := make([]float32, len(z))
 	for i := range rho {
 		c := i % k
+		if z[i] == loader.UnknownLabel {
+			rho[i] = loader.Unknown
+			continue
+		}
 		rho[i] = float32(z[i])
 		if !math.IsNaN(q.Q01[c]) {
 			o := float64(r.noisy.logits[i])
@@ -100,6 +105,10 @@ func (r *Recipe) pruned() *dense.Dense {
 	k, out := len(n.Q01), make([]float32, len(z))
 	for i := range out {
 		c := i % k
+		if z[i] == loader.UnknownLabel {
+			out[i] = loader.Unknown
+			continue
+		}
 		out[i] = float32(z[i])
 		rho := rates.Posterior(float64(r.noisy.logits[i]), z[i], float64(n.Q01[c]), float64(n.Q10[c]))
 		if z[i] == 1 && rho < .5 || z[i] == 0 && rho > .5 {

@@ -177,18 +177,19 @@ func (s *labelScores) add(bag int, labels []uint8, logits, q01, q10 []float32) {
 	}
 }
 
-// audit holds the doubts against the truth of the set.
+// audit holds the doubts against the truth of the set, but for labels that nobody knows.
 func (s *labelScores) audit(set *loader.Set, from string) (*report.AuditFigures, error) {
 	k := set.Vocabulary.Len()
-	gathered := func(all []uint8) []uint8 {
-		out := make([]uint8, 0, len(s.doubts))
-		for _, bag := range s.index {
-			out = append(out, all[bag*k:(bag+1)*k]...)
+	given, truth := set.Labels.Uint8s(), set.Truth.Uint8s()
+	doubts, z, y := make([]float32, 0, len(s.doubts)), make([]uint8, 0, len(s.doubts)), make([]uint8, 0, len(s.doubts))
+	for row, bag := range s.index {
+		for c := range k {
+			if label := given[bag*k+c]; label != loader.UnknownLabel {
+				doubts, z, y = append(doubts, s.doubts[row*k+c]), append(z, label), append(y, truth[bag*k+c])
+			}
 		}
-		return out
 	}
-	ranking, err := audit.Rank(s.doubts, gathered(set.Labels.Uint8s()), gathered(set.Truth.Uint8s()),
-		[]int{auditPrecisionAt})
+	ranking, err := audit.Rank(doubts, z, y, []int{auditPrecisionAt})
 	return &report.AuditFigures{AP: ranking.AP, IncorrectAP: ranking.IncorrectAP, MissingAP: ranking.MissingAP,
 		At1000: ranking.PrecisionAt[auditPrecisionAt], From: from}, err
 }

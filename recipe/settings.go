@@ -227,6 +227,9 @@ func (s *Settings) Fits(d *dataset.Splits) error {
 		return setting.Errorf("arm",
 			"arm %s judges captions, and the labels of %s do not come from captions in memory: give captions without flipped labels (raise `run.label_memory` for a large set), or `arm` r-n",
 			s.Arm, d.Train.Name)
+	case s.Arm == EM && d.Train.HasUnknown():
+		return setting.Errorf("arm",
+			"arm em believes every label in part, and %s has labels that nobody knows: give `arm` r-s, r-n or star", d.Train.Name)
 	case s.Arm == EM && d.Train.Rows != nil:
 		return setting.Errorf("arm",
 			"arm em needs all labels in memory: raise `run.label_memory`, or leave the arm out")

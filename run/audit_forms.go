@@ -225,7 +225,11 @@ func (a *Audit) arrayForm() *labelForm {
 		write: func(_ context.Context, l relabel.Labels, path string) (int, error) {
 			rows, ids := a.allRows(l), a.session.Data.Whole()
 			return -1, durable.Stream(path, 0o644, func(out io.Writer) error {
-				if _, err := out.Write(npy.Uint8Header(len(ids), len(l.Words))); err != nil {
+				header := npy.Uint8Header
+				if a.session.Data.Train.HasUnknown() {
+					header = npy.Int8Header // whose -1 is the byte of an unknown label
+				}
+				if _, err := out.Write(header(len(ids), len(l.Words))); err != nil {
 					return err
 				}
 				for _, id := range ids {

@@ -50,10 +50,10 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 		return nil, fmt.Errorf("training: labels of %d classes in %q, the net has %d",
 			len(census.Positive), data.Name, c.Classes)
 	}
-	n := float64(census.Bags)
-	instances := float64(c.Instances()) * float64(census.Frames) / n
+	instances := float64(c.Instances()) * float64(census.Frames) / float64(census.Bags)
 	logits := make([]float32, c.Classes)
 	for class, count := range census.Positive {
+		n := max(float64(census.Known(class)), 1)
 		p := min(max(float64(count), .5), n-.5) / n
 		if c.MIL {
 			p = -math.Expm1(math.Log1p(-p) / instances)

@@ -43,6 +43,9 @@ func Float32Header(shape ...int) []byte { return headerOf("<f4", shape) }
 // Uint8Header is the same for bytes.
 func Uint8Header(shape ...int) []byte { return headerOf("|u1", shape) }
 
+// Int8Header is what precedes so many signed bytes.
+func Int8Header(shape ...int) []byte { return headerOf("|i1", shape) }
+
 // Int64Header is what precedes so many little-endian 64-bit integers.
 func Int64Header(n int) []byte { return headerOf("<i8", []int{n}) }
 

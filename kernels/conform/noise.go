@@ -15,7 +15,7 @@ type noiseSetup struct {
 	bagging
 	mil        bool
 	confidence string // none, shared (1×2×2×K) or each (N×2×2×K)
-	labels     string // hard, soft (targets between 0 and 1), partial (soft or unknown), evidence, or none for prediction
+	labels     string // hard, gaps (hard or unknown), soft (targets in [0, 1]), partial (soft or unknown), evidence, or none
 	extreme    bool   // logits and evidence to 1e4, confidences to 1e3
 	outputs    string // all, loss, gradients or predictions
 	focus      noise.Focus
@@ -36,6 +36,10 @@ func noiseCases() []Case {
 			for _, confidence := range []string{"none", "shared", "each"} {
 				s := noiseSetup{bagging: b, mil: mil, confidence: confidence, labels: "hard", outputs: "all"}
 				list = append(list, s.caseOf(false))
+				if confidence != "none" {
+					s.labels = "gaps"
+					list = append(list, s.caseOf(false))
+				}
 				s.labels, s.outputs = "none", "predictions"
 				list = append(list, s.caseOf(false))
 				s.labels, s.outputs = "hard", []string{"loss", "gradients"}[i%2]
@@ -54,6 +58,8 @@ func noiseCases() []Case {
 				b := bagging{ref.Map{T: 12 * int(frames), H: 1, W: 1, C: 33}, "even", offsets}
 				list = append(list, noiseSetup{bagging: b, mil: mil, confidence: confidence, labels: "hard", extreme: true, outputs: "all"}.caseOf(false))
 			}
+			b := bagging{ref.Map{T: 12 * int(frames), H: 1, W: 1, C: 33}, "even", offsets}
+			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "shared", labels: "gaps", extreme: true, outputs: "all"}.caseOf(false))
 		}
 	}
 	large := bagLarge
@@ -121,7 +127,7 @@ func (s noiseSetup) draw(r *values) (logits, confidence, labels []float32) {
 	}
 	for i := range labels {
 		switch {
-		case s.labels == "partial" && r.stream.Intn(3) == 0:
+		case (s.labels == "partial" || s.labels == "gaps") && r.stream.Intn(3) == 0:
 			labels[i] = noise.Unknown
 		case s.labels == "partial" || s.labels == "soft":
 			labels[i] = float32(r.stream.Intn(5)) / 4

@@ -153,4 +153,13 @@ static __device__ __forceinline__ Decision observe(double b, double a0, double a
   return d;
 }
 
+// decideUnknown with a noise model, which says what label is to be expected.
+static __device__ __forceinline__ Decision decideUnknownNoisy(double b, double a0, double a1) {
+  Decision d = decideNoisy(b, a0, a1, false);
+  d.posterior = d.p;
+  d.loss = d.dLogit = 0 * d.observed;
+  for (int i = 0; i < 4; i++) d.dO[i] = d.loss;
+  return d;
+}
+
 }  // namespace noise

@@ -87,6 +87,13 @@ func (d *decision) unknown(e pooled) {
 	*d = decision{p: e.p1, observed: e.p1, posterior: e.p1, loss: lossSum{nats: 0 * e.p1}, dLogit: 0 * e.p1}
 }
 
+// unknownNoisy is unknown with a noise model, which says what label is to be expected.
+func (d *decision) unknownNoisy(e pooled, m transition) {
+	d.noisy(e, m, 0)
+	d.posterior, d.loss, d.dLogit = d.p, lossSum{nats: 0 * d.observed}, 0*d.observed
+	d.dO = [2]float64{0 * d.observed, 0 * d.observed}
+}
+
 // clean decides by cross-entropy against the target z in [0, 1].
 func (d *decision) clean(e pooled, z float64) {
 	*d = decision{

@@ -90,10 +90,51 @@ func TestNoiseStep_UnknownLabels(t *testing.T) {
 			t.Errorf("label %g: %v", z, err)
 		}
 	}
-	in.labels.Float32s()[3] = Unknown
+	in.labels.Float32s()[3] = .5
 	if err := newTestCPU(t, 1).NoiseStep(StepOutput{Loss: optest.Floats(t, nil, 3)}, in.logits, in.confidence, in.labels, nil, StepParams{}); !errors.Is(err, ErrLabel) {
-		t.Errorf("unknown with a noise model: %v", err)
+		t.Errorf("half a label with a noise model: %v", err)
 	}
+}
+
+// Through a noise model too what is unknown changes nothing, and what is known beside it is learned as ever.
+func TestNoiseStep_UnknownLabelsWithANoiseModel(t *testing.T) {
+	in := drawStep(t, 48, 3, 4, 5)
+	p, c := StepParams{MIL: true, Scale: 1}, newTestCPU(t, 1)
+	all, some := in.newOutput(t), in.newOutput(t)
+	optest.Must(t, c.NoiseStep(all, in.logits, in.confidence, in.labels, nil, p))
+	for i, z := range in.labels.Float32s() {
+		if i%2 == 0 {
+			z = Unknown
+		}
+		in.labels.Float32s()[i] = z
+	}
+	optest.Must(t, c.NoiseStep(some, in.logits, in.confidence, in.labels, nil, p))
+	for i, z := range in.labels.Float32s() {
+		want := all.Posterior.Float32s()[i]
+		if z == Unknown {
+			want = all.Prob.Float32s()[i]
+		}
+		if got := some.Posterior.Float32s()[i]; got != want {
+			t.Errorf("posterior %d is %g, want %g", i, got, want)
+		}
+	}
+	k := 5
+	for i, d := range some.DLogits.Float32s() {
+		bag, class := i/(4*k), i%k
+		want := all.DLogits.Float32s()[i]
+		if in.labels.Float32s()[bag*k+class] == Unknown {
+			want = 0
+		}
+		if d != want {
+			t.Errorf("gradient of logit %d is %g, want %g", i, d, want)
+		}
+	}
+	for i, d := range some.DO.Float32s() {
+		if bag, class := i/(4*k), i%k; in.labels.Float32s()[bag*k+class] == Unknown && d != 0 {
+			t.Errorf("gradient of confidence %d is %g", i, d)
+		}
+	}
+	equal(t, StepOutput{Prob: some.Prob, Observed: some.Observed}, StepOutput{Prob: all.Prob, Observed: all.Observed})
 }
 
 // A NaN must be seen whatever is learned of its class, so that it stops the run.

@@ -33,7 +33,7 @@ type Focus struct {
 	Margin             float32 // probability in [0, 1) below which a negative has no loss
 }
 
-// Unknown marks a label that nobody knows, where a step has no noise model: neither loss nor gradient.
+// Unknown marks a label that nobody knows: neither loss nor gradient, also of a noise model.
 const Unknown = -1
 
 // StepOutput names the destinations of a step; each may be nil when it is not wanted, and is
@@ -44,7 +44,7 @@ type StepOutput struct {
 	DO        *tensor.Tensor // N×2×2×K: Scale · dLoss/dO; summed over bags it is the gradient of the bias
 	Prob      *tensor.Tensor // N×K: p(y=1|I)
 	Observed  *tensor.Tensor // N×K: p(z=1|I); equal to Prob without a noise model
-	Posterior *tensor.Tensor // N×K: rho_1, by label or evidence; without a noise model a copy of labels, Prob where unknown
+	Posterior *tensor.Tensor // N×K: rho_1, by label or evidence; without a noise model a copy of labels; Prob where unknown
 	BagLogit  *tensor.Tensor // N×K: log p(y=1|I) - log p(y=0|I), finite where Prob rounds to 0 or 1
 }
 
@@ -54,7 +54,8 @@ type Ops interface {
 	//
 	// logits is T×h×w×K; its instances are all cells of all frames of a bag. confidence is O:
 	// N×2×2×K (feature dependent), 1×2×2×K (the same for all bags), or nil for no noise model.
-	// labels is N×K; with a noise model each is 0 or 1, without one any target in [0, 1], or Unknown, or evidence.
+	// labels is N×K; with a noise model each is 0 or 1, or Unknown, without one any target in [0, 1], or Unknown, or
+	// evidence.
 	// labels may be nil when Loss, DLogits, DO and Posterior are.
 	//
 	//	p(z=i|I) = sum over j of q_ij p(y=j|I),  Loss = - sum over classes of log p(z|I)

@@ -51,7 +51,8 @@ static __device__ __forceinline__ Decision decide(const Step &s, int bag, int k,
   const float *o = s.confidence + (s.perBag ? (long long)bag * 4 * s.classes : 0) + k;
   const double a0 = (double)o[2 * s.classes] - (double)o[0];
   const double a1 = (double)o[3 * s.classes] - (double)o[s.classes];
-  return labelled ? decideNoisy(b, a0, a1, z != 0) : observe(b, a0, a1);
+  if (!labelled) return observe(b, a0, a1);
+  return z == unknown ? decideUnknownNoisy(b, a0, a1) : decideNoisy(b, a0, a1, z != 0);
 }
 
 static __device__ __forceinline__ void write(const Step &s, int bag, int k, double b, const Decision &d) {

@@ -111,12 +111,13 @@ func memory(t *tensor.Tensor) []float32 {
 	return t.Float32s()
 }
 
-// checkLabels checks labels N×K: 0 or 1 for a noise model, else any target in [0, 1], or Unknown.
+// checkLabels checks labels N×K: 0, 1 or Unknown for a noise model, else any target in [0, 1], or Unknown.
 func checkLabels(operation string, labels []float32, classes int, noisy bool) error {
 	for i, z := range labels {
-		if noisy && z != 0 && z != 1 {
-			return fmt.Errorf("%s: label of bag %d, class %d is %g: with a noise model each label is 0 or 1: %w",
-				operation, i/classes, i%classes, z, ErrLabel)
+		if noisy && z != 0 && z != 1 && z != Unknown {
+			return fmt.Errorf("%s: label of bag %d, class %d is %g: with a noise model each label is 0 or 1, or %d where "+
+				"unknown: %w",
+				operation, i/classes, i%classes, z, Unknown, ErrLabel)
 		}
 		if !(z >= 0 && z <= 1) && z != Unknown {
 			return fmt.Errorf("%s: label of bag %d, class %d is %g: labels are in [0, 1], or %d where unknown: %w",
@@ -239,9 +240,12 @@ func (j *stepJob) decide(d *decision, bag, class int, e pooled) {
 		a0: float64(o[2*j.K+class]) - float64(o[class]),
 		a1: float64(o[3*j.K+class]) - float64(o[j.K+class]),
 	}
-	if j.labels == nil {
+	switch {
+	case j.labels == nil:
 		d.observe(e, m)
-	} else {
+	case j.labels[bag*j.K+class] == Unknown:
+		d.unknownNoisy(e, m)
+	default:
 		d.noisy(e, m, float64(j.labels[bag*j.K+class]))
 	}
 }

@@ -15,13 +15,16 @@ type Step struct {
 
 // NoiseStep is the paper, section 3, for one class of one bag in forms that neither overflow nor
 // cancel. o are the logits of its instances; confidence is O with the observed label first, nil for
-// no noise model; z is the observed label (without a noise model a target in [0, 1], or -1 for none). mil
-// joins the instances by noisy-or, otherwise the bag's logit is their mean.
+// no noise model; z is the observed label (without a noise model a target in [0, 1]), or -1 where nobody knows it,
+// which gives neither loss nor gradient. mil joins the instances by noisy-or, otherwise the bag's logit is their mean.
 func NoiseStep(o []float64, confidence *[2][2]float64, z float64, mil bool) Step {
 	b := joinBag(o, mil)
 	step := Step{Prob: math.Exp(b.logP), BagLogit: b.logP - b.log1mP}
 	if z == -1 {
 		step.Observed, step.Posterior = step.Prob, step.Prob
+		if confidence != nil {
+			step.Observed = NoiseStep(o, confidence, 0, mil).Observed
+		}
 		step.DLogits = make([]float64, len(o))
 		return step
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -158,6 +159,9 @@ func describeColumns(t *features.Table) string {
 	}
 	if t.Labels != nil {
 		line += "\n        labels " + Abridged(t.Labels.Words)
+		if n := bytes.Count(t.Labels.Values, []byte{features.Unknown}); n > 0 {
+			line += fmt.Sprintf("; %.1f %% of them are unknown, and left out", 100*float64(n)/float64(len(t.Labels.Values)))
+		}
 	}
 	return line
 }

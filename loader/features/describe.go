@@ -4,16 +4,18 @@ import "errors"
 
 // Description is what a table holds, for people and machines.
 type Description struct {
-	File      string   `json:"file"`
-	Rows      int      `json:"rows"`
-	Features  int      `json:"features"`
-	OnDisk    bool     `json:"on_disk"`
-	Columns   []string `json:"columns,omitempty"`
-	Labels    []string `json:"labels,omitempty"`
-	PerRow    float64  `json:"labels_per_row"`
-	IDs       bool     `json:"identifiers"`
-	FirstID   string   `json:"first_identifier,omitempty"`
-	HasSplits bool     `json:"splits"`
+	File     string   `json:"file"`
+	Rows     int      `json:"rows"`
+	Features int      `json:"features"`
+	OnDisk   bool     `json:"on_disk"`
+	Columns  []string `json:"columns,omitempty"`
+	Labels   []string `json:"labels,omitempty"`
+	PerRow   float64  `json:"labels_per_row"`
+	// UnknownLabels is how many labels nobody knows.
+	UnknownLabels int    `json:"unknown_labels,omitempty"`
+	IDs           bool   `json:"identifiers"`
+	FirstID       string `json:"first_identifier,omitempty"`
+	HasSplits     bool   `json:"splits"`
 	// Labels that hold on no row, and on all.
 	Never  []string `json:"labels_on_no_row,omitempty"`
 	Always []string `json:"labels_on_every_row,omitempty"`
@@ -33,6 +35,10 @@ func (t *Table) Describe() (*Description, error) {
 		d.Labels = t.Labels.Words
 		positive := make([]int, len(d.Labels))
 		for i, z := range t.Labels.Values {
+			if z == Unknown {
+				d.UnknownLabels++
+				continue
+			}
 			positive[i%len(positive)] += int(z)
 			d.PerRow += float64(z) / float64(d.Rows)
 		}

@@ -65,7 +65,7 @@ func TestRecords_ColumnsAreListedAFewTimes(t *testing.T) {
 			return err
 		},
 		"labels": func(r *countedRecords) error {
-			_, err := new(Options).labelRecords(t.Context(), "x.arff", r, 1)
+			_, err := new(Options).labelRecords(t.Context(), "x.arff", r, labelRule{most: 1})
 			return err
 		},
 	} {

@@ -5,13 +5,28 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"nmn/format/table"
 )
 
 // Labels are what is known about N rows and K classes.
 type Labels struct {
 	Words  []string // K, in class order
-	Values []uint8  // N×K, row-major: 0 or 1, or counts
+	Values []uint8  // N×K, row-major: 0 or 1, or counts; an observed label may be Unknown
 }
+
+// Unknown is the value of an observed label that nobody knows: -1 or a missing number in the file.
+const Unknown = table.Unknown
+
+// labelRule says what the elements of a file of labels are: whole numbers from 0 to most, and where gaps are allowed
+// also Unknown.
+type labelRule struct {
+	most int
+	gaps bool
+}
+
+// observedLabels are those that are learned.
+func observedLabels() labelRule { return labelRule{most: 1, gaps: true} }
 
 // maxLabelMatrix bounds the bytes of labels.
 const maxLabelMatrix int64 = 16 << 30
@@ -19,22 +34,21 @@ const maxLabelMatrix int64 = 16 << 30
 // mostClasses bounds K: beyond it a file is taken for something else.
 const mostClasses = 100_000
 
-// labelFile reads a file of labels, with the identifiers of its rows where it has them. most is the
-// largest value.
-func (o *Options) labelFile(ctx context.Context, name, array string, most int) (*Labels, []string, error) {
+// labelFile reads a file of labels, with the identifiers of its rows where it has them.
+func (o *Options) labelFile(ctx context.Context, name, array string, rule labelRule) (*Labels, []string, error) {
 	switch kind := kindOf(name); kind {
 	case ".npy", ".npz", ".safetensors":
 		rows, err := o.openArray(ctx, name, array)
 		if err != nil {
 			return nil, nil, err
 		}
-		labels, err := o.matrixLabels(ctx, name, rows, most)
+		labels, err := o.matrixLabels(ctx, name, rows, rule)
 		if closing := rows.Close(); err == nil {
 			err = closing
 		}
 		return labels, nil, err
 	case ".csv", ".tsv", ".parquet", ".arff", ".jsonl":
-		return o.labelTable(ctx, name, most)
+		return o.labelTable(ctx, name, rule)
 	default:
 		return nil, nil, formatf("features: labels %q: its name ends in %q, want .xml, .npy, .npz, .safetensors, "+
 			".csv, .tsv, .parquet, .arff or .jsonl", name, kind)
@@ -42,10 +56,10 @@ func (o *Options) labelFile(ctx context.Context, name, array string, most int) (
 }
 
 // matrixLabels reads labels from a matrix without names.
-func (o *Options) matrixLabels(ctx context.Context, name string, rows Rows, most int) (*Labels, error) {
+func (o *Options) matrixLabels(ctx context.Context, name string, rows Rows, rule labelRule) (*Labels, error) {
 	n, k := rows.Len(), rows.Width()
 	if isVector(rows) {
-		if most > 1 {
+		if rule.most > 1 {
 			return nil, formatf("features: labels %q: an array of shape [%d], want rows × counts", name, n)
 		}
 		return o.classNumbers(ctx, name, rows)
@@ -71,10 +85,11 @@ func (o *Options) matrixLabels(ctx context.Context, name string, rows Rows, most
 			return nil, err
 		}
 		for c, v := range row {
-			if err := checkLabel(row[c:c+1], most); err != nil {
+			z, err := rule.label(v)
+			if err != nil {
 				return nil, fmt.Errorf("features: labels %q, row %d, column %d: %w", name, i+1, c+1, err)
 			}
-			labels.Values = append(labels.Values, uint8(v))
+			labels.Values = append(labels.Values, z)
 		}
 	}
 	return labels, nil
@@ -100,12 +115,12 @@ func (o *Options) classNumbers(ctx context.Context, name string, rows Rows) (*La
 }
 
 // labelTable reads a table in which all columns but identifiers are labels, or one with lists.
-func (o *Options) labelTable(ctx context.Context, name string, most int) (*Labels, []string, error) {
+func (o *Options) labelTable(ctx context.Context, name string, rule labelRule) (*Labels, []string, error) {
 	r, err := openRecords(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := o.labelRecords(ctx, name, r, most)
+	d, err := o.labelRecords(ctx, name, r, rule)
 	if closing := r.close(); err == nil {
 		err = closing
 	}
@@ -116,7 +131,7 @@ func (o *Options) labelTable(ctx context.Context, name string, most int) (*Label
 	return labels, d.ids, err
 }
 
-func (o *Options) labelRecords(ctx context.Context, name string, r records, most int) (*decoded, error) {
+func (o *Options) labelRecords(ctx context.Context, name string, r records, rule labelRule) (*decoded, error) {
 	columns := r.columns()
 	l, err := o.layout(columns, nil)
 	if err != nil {
@@ -124,7 +139,7 @@ func (o *Options) labelRecords(ctx context.Context, name string, r records, most
 	}
 	switch {
 	case l.list >= 0: // whatever else there is, is not asked for
-	case len(l.features) == 1 && o.isLabelName(columns[l.features[0]]) && most == 1 && len(l.labels) == 0:
+	case len(l.features) == 1 && o.isLabelName(columns[l.features[0]]) && rule.most == 1 && len(l.labels) == 0:
 		l.list, l.inferred = l.features[0], true
 	case len(l.labels) == 0:
 		l.labels = l.features
@@ -136,7 +151,7 @@ func (o *Options) labelRecords(ctx context.Context, name string, r records, most
 		}
 	}
 	l.features = nil
-	return o.decode(ctx, name, r, l, most)
+	return o.decode(ctx, name, r, l, rule)
 }
 
 // labelsOf makes a matrix of what a table holds: its columns in the order of the vocabulary, or its

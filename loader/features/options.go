@@ -72,7 +72,7 @@ func (o *Options) ofFeatures() *Options {
 // ofLabels are the options for a file beside the features. Its words are those that are known.
 func (o *Options) ofLabels(file string, known *Labels) *Options {
 	own := *o
-	own.lenient = true
+	own.lenient, own.Missing = true, true // a missing label is unknown
 	if file != o.Labels {
 		own.LabelColumns = nil // of true labels and counts, all columns count
 	}

@@ -50,12 +50,12 @@ type decoded struct {
 }
 
 // decode reads a table to its end. most is the largest value of a label column: 1, or that of counts.
-func (o *Options) decode(ctx context.Context, file string, r records, l layout, most int) (*decoded, error) {
+func (o *Options) decode(ctx context.Context, file string, r records, l layout, rule labelRule) (*decoded, error) {
 	d := &decoded{words: l.words, columns: r.columns(), seen: map[string]string{}}
 	for _, c := range l.suspects {
 		d.suspects = append(d.suspects, suspect{c, true})
 	}
-	err := d.readAll(ctx, o, r, l, most)
+	err := d.readAll(ctx, o, r, l, rule)
 	if err == nil {
 		err = d.checkSuspects()
 	}
@@ -77,7 +77,7 @@ func (o *Options) decode(ctx context.Context, file string, r records, l layout, 
 }
 
 // readAll reads all rows; its errors begin with the place in the file.
-func (d *decoded) readAll(ctx context.Context, o *Options, r records, l layout, most int) error {
+func (d *decoded) readAll(ctx context.Context, o *Options, r records, l layout, rule labelRule) error {
 	for {
 		err := ctx.Err()
 		if err == nil {
@@ -91,7 +91,7 @@ func (d *decoded) readAll(ctx context.Context, o *Options, r records, l layout, 
 		case err != nil:
 			return err
 		}
-		if err := d.add(o, r, l, most); err != nil {
+		if err := d.add(o, r, l, rule); err != nil {
 			return fmt.Errorf("%s, %w", r.place(), err)
 		}
 		d.rows++
@@ -99,7 +99,7 @@ func (d *decoded) readAll(ctx context.Context, o *Options, r records, l layout, 
 }
 
 // add takes the current row.
-func (d *decoded) add(o *Options, r records, l layout, most int) error {
+func (d *decoded) add(o *Options, r records, l layout, rule labelRule) error {
 	if err := d.addFeatures(r, l, o.Missing); err != nil {
 		return err
 	}
@@ -114,13 +114,17 @@ func (d *decoded) add(o *Options, r records, l layout, most int) error {
 	}
 	for _, c := range l.labels {
 		var err error
-		if d.scratch, err = r.numbers(d.scratch[:0], c); err == nil {
-			err = checkLabel(d.scratch, most)
+		if d.scratch, err = r.numbers(d.scratch[:0], c); err == nil && len(d.scratch) != 1 {
+			err = valuef("%d numbers, a label is one", len(d.scratch))
 		}
 		if err != nil {
 			return d.at(c, err)
 		}
-		d.labels = append(d.labels, uint8(d.scratch[0]))
+		z, err := rule.label(d.scratch[0])
+		if err != nil {
+			return d.at(c, err)
+		}
+		d.labels = append(d.labels, z)
 	}
 	return d.addTexts(r, l)
 }
@@ -230,22 +234,21 @@ func checkID(id string, seen map[string]string, place string) error {
 	return nil
 }
 
-// checkLabel checks that a label is one whole number from 0 to most.
-func checkLabel(value []float32, most int) error {
-	if len(value) != 1 {
-		return valuef("%d numbers, a label is one", len(value))
+// label takes a number of a file as a label.
+func (rule labelRule) label(v float32) (uint8, error) {
+	switch {
+	case rule.gaps && (v != v || v == -1):
+		return Unknown, nil
+	case v != v:
+		return 0, valuef("the label is missing, want a number; fill it in, or take the row out")
+	case v >= 0 && v <= float32(rule.most) && v == float32(int(v)):
+		return uint8(v), nil
+	case rule.gaps:
+		return 0, valuef("the label is %v, want 0 or 1, or -1 where it is unknown", v)
+	case rule.most == 1:
+		return 0, valuef("the label is %v, want 0 or 1", v)
 	}
-	v := value[0]
-	if v != v {
-		return valuef("the label is missing, want a number; fill it in, or take the row out")
-	}
-	if !(v >= 0 && v <= float32(most)) || v != float32(int(v)) {
-		if most == 1 {
-			return valuef("the label is %v, want 0 or 1", v)
-		}
-		return valuef("the count is %v, want a whole number from 0 to %d", v, most)
-	}
-	return nil
+	return 0, valuef("the count is %v, want a whole number from 0 to %d", v, rule.most)
 }
 
 // splitList takes a list of labels apart: at semicolons or vertical bars, without blanks around them.

@@ -135,7 +135,7 @@ func (o *Options) featureRecords(ctx context.Context, r records) (*decoded, erro
 		return nil, formatf("features: %q: no column is left for features; columns are %s",
 			o.Features, some(r.columns()))
 	}
-	d, err := o.decode(ctx, o.Features, r, l, 1)
+	d, err := o.decode(ctx, o.Features, r, l, observedLabels())
 	if err != nil {
 		return nil, err
 	}
@@ -176,16 +176,17 @@ func (o *Options) addLabels(ctx context.Context, t *Table) error {
 	}
 	for _, file := range []struct {
 		name, array string
-		most        int
+		rule        labelRule
 		to          **Labels
-	}{{labels, o.LabelArray, 1, &t.Labels}, {o.Truth, "", 1, &t.Truth}, {o.Counts, "", mostCount, &t.Counts}} {
+	}{{labels, o.LabelArray, observedLabels(), &t.Labels}, {o.Truth, "", labelRule{most: 1}, &t.Truth},
+		{o.Counts, "", labelRule{most: mostCount}, &t.Counts}} {
 		if file.name == "" || kindOf(file.name) == ".xml" {
 			continue
 		}
 		if *file.to != nil {
 			return formatf("features: %q has labels and so has %q: leave out one", t.Name, file.name)
 		}
-		read, ids, err := o.ofLabels(file.name, t.Labels).labelFile(ctx, file.name, file.array, file.most)
+		read, ids, err := o.ofLabels(file.name, t.Labels).labelFile(ctx, file.name, file.array, file.rule)
 		if err != nil {
 			return err
 		}

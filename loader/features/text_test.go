@@ -56,8 +56,6 @@ func TestOpenCSV_RefusesWithLineAndColumn(t *testing.T) {
 		"repeated name": {"a,a\n1,2\n", ErrFormat, []string{`"a"`, "column 2", "column 1"}},
 		"no name":       {"a,\n1,2\n", ErrFormat, []string{"column 2 has no name"}},
 		"label":         {"a,cat\n1,2\n", ErrValue, []string{"line 2", "column 2 (cat)", "want 0 or 1"}},
-		"no label": {"a,cat\n1,\n", ErrValue, []string{"line 2", "column 2 (cat)", "label is missing",
-			"fill it in"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Features: file(t, "x.csv", []byte(c.content))}
@@ -262,7 +260,7 @@ func checkRecords(t *testing.T, r records) {
 	l, err := o.layout(r.columns(), nil)
 	if err == nil && len(l.features) > 0 {
 		var d *decoded
-		if d, err = o.decode(t.Context(), "fuzz", r, l, 1); err == nil && (d.rows == 0 || d.kept.Len() != d.rows) {
+		if d, err = o.decode(t.Context(), "fuzz", r, l, observedLabels()); err == nil && (d.rows == 0 || d.kept.Len() != d.rows) {
 			t.Errorf("features of %d rows for %d rows of %d", d.kept.Len(), d.rows, d.width)
 		}
 	}

@@ -105,13 +105,13 @@ func Measure(ctx context.Context, clean, noisy *loader.Set) (*Statistics, error)
 		if before.Known {
 			reference, name = before.Truth, "truth"
 		}
-		counts.Add(row.Labels, reference)
+		counts.Add(row.Labels, reference, nil)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	counts.Complete(n)
+	counts.Complete(n, nil)
 	return newStatistics(noisy, name, counts), nil
 }
 

@@ -109,6 +109,9 @@ func matrix(data []byte, ids []string, l *Labels) (rows int, err error) {
 		}
 		other := false
 		for c, want := range row {
+			if want == loader.UnknownLabel {
+				continue // as it is
+			}
 			at := i*k + c
 			if h.Fortran {
 				at = c*n + i

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"nmn/loader"
 	"nmn/loader/features"
 )
 
@@ -103,6 +104,9 @@ func (s *sheet) flags(r *records, columns []string, id string) (map[int]string, 
 				continue // a label that no row can have
 			}
 			return nil, fmt.Errorf("line %d: there is no column %q: %w", r.line, word, ErrForm)
+		}
+		if row[c] == loader.UnknownLabel {
+			continue // as it is
 		}
 		now := strings.TrimSpace(r.fields[at])
 		stated, ok := flag(now, row[c] == 1)
