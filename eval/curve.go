@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"nmn/format/table"
 	"nmn/text"
 )
 
@@ -25,20 +26,23 @@ type cellCounts [curveKeys]struct{ cells, hold int }
 
 // PrecisionRecall draws precision against recall at falling thresholds on N×classes scores, the cells of
 // each group of words pooled; a group of which no word holds anywhere has no curve. Scores may be log-odds.
-// The vocabulary may be nil, and only the curve of all words is then there. It takes one pass and no sorting.
+// Answers that are table.Unknown are left out. The vocabulary may be nil, and only the curve of all words is then there. It takes one pass and no sorting.
 func PrecisionRecall(scores []float32, answers []uint8, classes int,
 	v *text.Vocabulary) (ByGroup[[]CurvePoint], error) {
 	if classes < 1 || len(scores)%classes != 0 || v != nil && v.Len() != classes {
 		return ByGroup[[]CurvePoint]{}, fmt.Errorf("precision-recall curve: %d scores of %d classes: %w",
 			len(scores), classes, ErrShape)
 	}
-	if err := checkRanked("precision-recall curve", scores, answers); err != nil {
+	if err := checkRankedKnown("precision-recall curve", scores, answers, true); err != nil {
 		return ByGroup[[]CurvePoint]{}, err
 	}
 	return eachGroup(newGroups(classes, v), func(members []int) []CurvePoint {
 		var counts cellCounts
 		for row := 0; row < len(scores); row += classes {
 			for _, c := range members {
+				if answers[row+c] == table.Unknown {
+					continue
+				}
 				at := &counts[DescendingKey(scores[row+c])>>16]
 				at.cells++
 				at.hold += int(answers[row+c])

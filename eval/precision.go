@@ -1,6 +1,10 @@
 package eval
 
-import "fmt"
+import (
+	"fmt"
+
+	"nmn/format/table"
+)
 
 // AveragePrecision ranks the rows by descending score and returns two forms of average precision;
 // both are undefined when no label is 1.
@@ -60,6 +64,11 @@ func PrecisionAt(scores []float32, labels []uint8, at []int) (map[int]Number, er
 
 // checkRanked refuses scores without an order, and labels that are not of them.
 func checkRanked(what string, scores []float32, labels []uint8) error {
+	return checkRankedKnown(what, scores, labels, false)
+}
+
+// checkRankedKnown is checkRanked for labels of which some, with gaps, may be unknown.
+func checkRankedKnown(what string, scores []float32, labels []uint8, gaps bool) error {
 	if len(scores) != len(labels) {
 		return fmt.Errorf("%s: %d scores, %d labels: %w", what, len(scores), len(labels), ErrShape)
 	}
@@ -67,7 +76,7 @@ func checkRanked(what string, scores []float32, labels []uint8) error {
 		if s != s {
 			return fmt.Errorf("%s: score of row %d is NaN: %w", what, i+1, ErrValue)
 		}
-		if labels[i] > 1 {
+		if labels[i] > 1 && !(gaps && labels[i] == table.Unknown) {
 			return fmt.Errorf("%s: label of row %d is %d, want 0 or 1: %w", what, i+1, labels[i], ErrValue)
 		}
 	}

@@ -73,6 +73,12 @@ func labelledRun(dir string, set, first *loader.Set) (*report.LabelledRun, error
 		}
 		for c, other := range column {
 			z, was := valueAt(set, row, other), first.Labels.Uint8s()[i*k+c]
+			if z == loader.UnknownLabel || was == loader.UnknownLabel {
+				if z != was {
+					r.Differ++
+				}
+				continue
+			}
 			r.Positives += int(z)
 			r.Differ += int(z ^ was)
 			if y := truthAt(set, row, other); set.Truth != nil && z != y {

@@ -68,7 +68,7 @@ const noClass = -1
 func shownLabels(set *loader.Set, logits []float32, answers []uint8, surest int) []report.ShownLabel {
 	var classes []int
 	for c, o := range logits {
-		if o > 0 || answers[c] != 0 {
+		if (o > 0 || answers[c] != 0) && answers[c] != loader.UnknownLabel {
 			classes = append(classes, c)
 		}
 	}

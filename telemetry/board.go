@@ -74,16 +74,19 @@ func (b *Board) scored(step int, s *train.Scores) {
 	}
 	k := b.validation.Vocabulary.Len()
 	p := s.Prob.Float32s()
-	b.writer.PRCurve("against "+kind+"/all words", step, tensorboard.NewCurve(thresholds, p, y))
-	for _, pos := range partsOfSpeech(b.validation.Vocabulary) {
+	curve := func(of string, holds func(i int) bool) {
 		var ps []float32
 		var ys []uint8
 		for i := range p {
-			if b.validation.Vocabulary.Word(i%k).POS == pos {
+			if y[i] != loader.UnknownLabel && holds(i) {
 				ps, ys = append(ps, p[i]), append(ys, y[i])
 			}
 		}
-		b.writer.PRCurve("against "+kind+"/"+pos.String(), step, tensorboard.NewCurve(thresholds, ps, ys))
+		b.writer.PRCurve("against "+kind+"/"+of, step, tensorboard.NewCurve(thresholds, ps, ys))
+	}
+	curve("all words", func(int) bool { return true })
+	for _, pos := range partsOfSpeech(b.validation.Vocabulary) {
+		curve(pos.String(), func(i int) bool { return b.validation.Vocabulary.Word(i%k).POS == pos })
 	}
 	if b.validation.Shown() != nil && b.err == nil {
 		b.err = b.pictures(step, s, y)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"nmn/loader"
 )
 
 // Decision is whether a word holds for a bag, taken at probability 1/2.
@@ -13,8 +15,10 @@ type Decision struct {
 }
 
 // Mistake reports whether the decision is wrong; Hit reports whether it says, rightly, that the word holds.
-func Mistake(logOdds float32, answer uint8) bool { return (logOdds > 0) != (answer != 0) }
-func Hit(logOdds float32, answer uint8) bool     { return logOdds > 0 && answer != 0 }
+func Mistake(logOdds float32, answer uint8) bool {
+	return answer != loader.UnknownLabel && (logOdds > 0) != (answer != 0)
+}
+func Hit(logOdds float32, answer uint8) bool { return logOdds > 0 && answer == 1 }
 
 // Surest finds the decisions of a kind that were taken most surely: the surest of each row of N×classes
 // log-odds, at most so many, and of one class no more than perClass (0 for any number).

@@ -36,7 +36,7 @@ func refusePackedFeatures(c *Config, whole *loader.Set) error {
 	return refusePacked(c, words, loader.OneEach(whole.Labels), func(label string) string {
 		values, k, class := whole.Labels.Uint8s(), len(words), slices.Index(words, label)
 		for row, id := range whole.IDs {
-			if values[row*k+class] != 0 {
+			if values[row*k+class] == 1 {
 				return fmt.Sprintf("%s, row %d (%s)", c.Features.Train.Features, row+1, id)
 			}
 		}

@@ -13,6 +13,7 @@ type Labels struct {
 	Classes    int         `json:"classes"`
 	PerBag     float64     `json:"labels_per_bag"`
 	Unlabelled int         `json:"bags_without_label"`
+	Unknown    int         `json:"unknown_labels,omitempty"` // that nobody knows
 	Most       []ClassSize `json:"most_frequent"`
 	Least      []ClassSize `json:"least_frequent"` // of those that are there at all, the rarest first
 	Never      []string    `json:"never"`          // classes on no bag
@@ -33,7 +34,7 @@ const (
 
 func measureLabels(s *loader.Set) Labels {
 	z, k := s.Labels.Uint8s(), s.Vocabulary.Len()
-	sizes := make([]ClassSize, k)
+	sizes, unknown := make([]ClassSize, k), make([]int, k)
 	for c, w := range s.Vocabulary.Words() {
 		sizes[c].Word = w.Text
 	}
@@ -42,6 +43,11 @@ func measureLabels(s *loader.Set) Labels {
 	for bag := range s.Len() {
 		before := positives
 		for c, v := range z[bag*k : (bag+1)*k] {
+			if v == loader.UnknownLabel {
+				l.Unknown++
+				unknown[c]++
+				continue
+			}
 			sizes[c].Bags += int(v)
 			positives += int(v)
 		}
@@ -51,12 +57,12 @@ func measureLabels(s *loader.Set) Labels {
 	}
 	l.PerBag = float64(positives) / float64(s.Len())
 	there := make([]ClassSize, 0, k)
-	for _, c := range sizes {
+	for at, c := range sizes {
 		switch c.Bags {
 		case 0:
 			l.Never = append(l.Never, c.Word)
 			continue
-		case s.Len():
+		case s.Len() - unknown[at]:
 			l.Always = append(l.Always, c.Word)
 		}
 		if c.Bags < rareBelow {
@@ -83,6 +89,10 @@ func (r *Report) labelFindings() {
 				fmt.Sprintf("classes on no bag of %s: %d of %d; no average precision is defined for them there",
 					s.Name, n, s.Labels.Classes), "hold out more bags, or judge by the classes that are left",
 				some(s.Labels.Never)})
+		}
+		if n := s.Labels.Unknown; n > 0 {
+			r.add(Finding{Note, "unknown-labels", fmt.Sprintf("labels of %s that nobody knows: %d (%s); they are left out", s.Name,
+				n, percent(n, s.Bags*s.Labels.Classes)), "write 0 where an empty cell or -1 means that a label does not hold", nil})
 		}
 		if n := s.Labels.Unlabelled; n > 0 {
 			weight := Note

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -113,9 +112,9 @@ class NoisyLabelClassifier(_estimator.Parameters):
     Notes
     -----
     The same numbers come from ``nmn train --features X.npy --labels Y.npy --validation-share 0 --test-share 0`` and
-    ``nmn predict``. A label of which nothing is known counts as one that does not hold where other labels of its row
-    are known, as missing annotations do in data of this kind, with a warning: `noise_rates_` then count it as missing
-    too. It is left out of `label_issues_`. A row without any known label is left out of training.
+    ``nmn predict``. A label of which nothing is known teaches nothing, and is in no noise rate and no issue; a row
+    without any known label is left out of training. Where 0 only means that nobody has said so, pass 0, not -1: that
+    the label may be missing is what `noise_rates_` are about.
 
     Examples
     --------
@@ -226,17 +225,11 @@ class NoisyLabelClassifier(_estimator.Parameters):
         labels = self._checked(y, shape[0])
         names = _estimator.feature_names(X)
         known = ~labels.unknown_rows()
-        if labels.some_unknown():
-            warnings.warn(
-                "y holds unknown labels in rows with known ones: they are learned as absent, as missing ones are, "
-                "so that q01 of noise_rates_ counts them too; rows of which nothing is known are left out",
-                UserWarning,
-                stacklevel=2,
-            )
         trained, rows = self._train(X, labels, known, shape)
         self._trained = trained
         self._form = labels.form
-        self._hide_unknown(labels, rows)
+        if trained.issues is not None:
+            trained.issues["row"] = rows[trained.issues["row"]]
         self.classes_ = labels.classes
         self.n_features_in_ = shape[1]
         self.threshold_ = trained.threshold
@@ -308,7 +301,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         if len(rows) < len(known):
             matrix = matrix[rows]
             numbers = numbers[rows] if numbers is not None else None
-        if matrix.dtype.kind not in "bu":
+        if matrix.dtype.kind not in "bu" and not (matrix == _labels.UNKNOWN).any():
             matrix = (matrix > 0).view(np.uint8)
         hidden = np.prod([max(int(h), 1) for h in self.hidden_layers] or [1], dtype=np.float64)
         with _training.quick_scratch(int(shape[0] * shape[1] * 8 + hidden * 160)) as folder:
@@ -351,16 +344,6 @@ class NoisyLabelClassifier(_estimator.Parameters):
             "device": self.device,
         }
         return settings | {k if "." in k else k.replace("-", "_"): v for k, v in (self.options or {}).items()}
-
-    def _hide_unknown(self, labels: _labels.Labels, rows: npt.NDArray[np.int64]) -> None:
-        """Give issues the numbers of rows of y, and leave out labels that nobody has given."""
-        issues = self._trained.issues
-        if issues is None:
-            return
-        issues["row"] = rows[issues["row"]]
-        if labels.matrix is not None and labels.some_unknown():
-            given = labels.matrix[issues["row"], issues["class"]] != _labels.UNKNOWN
-            self._trained.issues = {k: v[given] for k, v in issues.items()}
 
     @property
     def noise_rates_(self) -> Any:

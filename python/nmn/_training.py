@@ -125,7 +125,7 @@ class Job:
         run = Path(self.run_folder) if self.run_folder else folder / "run"
         vocabulary = str(folder / "classes.txt")
         Path(vocabulary).write_text("".join(f"{n}\n" for n in self.names), encoding="utf-8")
-        features, labels = self.features, _arrays.as_npy(self.labels, folder, "y", dtypes=("u1",))
+        features, labels = self.features, _arrays.as_npy(self.labels, folder, "y", dtypes=("u1", "i1"))
         if self.run_folder is not None:
             features, labels, vocabulary = (_kept_with(run, folder, f) for f in (features, labels, vocabulary))
         settings = dict(self.settings)

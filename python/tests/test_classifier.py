@@ -223,17 +223,30 @@ def test_unknown_labels() -> None:
     X, Y = data()
     holes = Y.astype(float)
     holes[::3] = np.nan
-    holes[1, 1] = np.nan
-    with pytest.warns(UserWarning, match="learned as absent"):
-        model = nmn.NoisyLabelClassifier(**QUICK, min_error=0).fit(X, holes)
+    rows = nmn.NoisyLabelClassifier(**QUICK).fit(X, holes)
     known = ~np.isnan(holes).all(axis=1)
-    plain = nmn.NoisyLabelClassifier(**QUICK).fit(X[known], np.nan_to_num(holes[known]))
-    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    plain = nmn.NoisyLabelClassifier(**QUICK).fit(X[known], holes[known])
+    np.testing.assert_array_equal(rows.predict_proba(X), plain.predict_proba(X))
+    holes[1, 1] = holes[4, 0] = np.nan
+    model = nmn.NoisyLabelClassifier(**QUICK, min_error=0).fit(X, holes)
+    assert not np.array_equal(model.predict_proba(X), plain.predict_proba(X))
     issues = model.label_issues_
     asked = set(zip(np.asarray(issues["row"]).tolist(), np.asarray(issues["label"]).tolist()))
-    assert len(asked) > 100
-    assert not any(np.isnan(holes[row, label]) for row, label in asked)
+    assert asked == {(r, k) for r, k in zip(*np.nonzero(~np.isnan(holes)))}
     assert all(Y[r, k] == g for r, k, g in zip(issues["row"], issues["label"], issues["given"]))
+
+
+def test_unknown_labels_are_not_absent_ones() -> None:
+    X, Y = data(900)
+    train, test = slice(0, 600), slice(600, None)
+    unknown = np.random.default_rng(5).random((600, Y.shape[1])) < 0.5
+    left_out = nmn.NoisyLabelClassifier(**LONGER).fit(X[train], np.where(unknown, -1, Y[train].astype(int)))
+    absent = nmn.NoisyLabelClassifier(**LONGER).fit(X[train], np.where(unknown, 0, Y[train]))
+    assert np.asarray(left_out.noise_rates_["q01"]).mean() < 0.1 < 0.3 < np.asarray(absent.noise_rates_["q01"]).mean()
+    labels = np.asarray(left_out.noise_rates_["labels"])
+    np.testing.assert_array_equal(labels, (Y[train] * ~unknown).sum(axis=0))
+    wrong = [np.abs(m.predict_proba(X[test]) - Y[test]).mean() for m in (left_out, absent)]
+    assert wrong[0] < wrong[1]
 
 
 def test_wrong_labels_come_first() -> None:

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/format/npy"
+	"nmn/internal/rng"
+	"nmn/train"
+)
+
+// partlyLabelled writes features of 240 rows with their labels in three forms, of which about half are unknown, and with
+// all labels, in known.csv.
+func partlyLabelled(t *testing.T) (path func(string) string) {
+	t.Helper()
+	dir := t.TempDir()
+	path = func(name string) string { return filepath.Join(dir, name) }
+	s := rng.New(17)
+	var x, known, empty, minus bytes.Buffer
+	x.WriteString("a,b,c,d\n")
+	for _, b := range []*bytes.Buffer{&known, &empty, &minus} {
+		b.WriteString("cat,dog,sun\n")
+	}
+	const rows, k = 240, 3
+	array := npy.Int8Header(rows, k)
+	for range rows {
+		var v [4]float64
+		for i := range v {
+			v[i] = s.Normal(0, 1)
+		}
+		fmt.Fprintf(&x, "%g,%g,%g,%g\n", v[0], v[1], v[2], v[3])
+		var all, gaps, ones []string
+		for c := range k {
+			z, on := "0", byte(0)
+			if v[c]+.3*v[3] > .2 {
+				z, on = "1", 1
+			}
+			all = append(all, z)
+			if s.Intn(2) == 0 {
+				gaps, ones, array = append(gaps, ""), append(ones, "-1"), append(array, 255)
+				continue
+			}
+			gaps, ones, array = append(gaps, z), append(ones, z), append(array, on)
+		}
+		for _, of := range []struct {
+			b     *bytes.Buffer
+			cells []string
+		}{{&known, all}, {&empty, gaps}, {&minus, ones}} {
+			of.b.WriteString(strings.Join(of.cells, ",") + "\n")
+		}
+	}
+	for name, content := range map[string][]byte{"x.csv": x.Bytes(), "known.csv": known.Bytes(), "empty.csv": empty.Bytes(),
+		"minus.csv": minus.Bytes(), "array.npy": array} {
+		if err := os.WriteFile(path(name), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// Labels that nobody knows are left out, in whatever form they are unknown, by every arm that can.
+func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
+	path := partlyLabelled(t)
+	args := func(labels, arm, dir string, more ...string) []string {
+		return append([]string{"train", "--features", path("x.csv"), "--labels", path(labels), "--arm", arm, "--run-dir", dir, "-q",
+			"--hidden", "8", "--stage1-epochs", "6", "--stage2-epochs", "3", "--batch-size", "16", "--learning-rate", "0.02",
+			"--validation-share", "0.2", "--test-share", "0.2"}, more...)
+	}
+	words, err := os.ReadFile(path("minus.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	absent := bytes.ReplaceAll(words, []byte("-1"), []byte("0"))
+	if err := os.WriteFile(path("absent.csv"), absent, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, arm := range []string{"stage1", "r-n", "r-s", "nmn-fi", "nmn-fd", "asl", "ll-r", "pruned"} {
+		t.Run(arm, func(t *testing.T) {
+			more := []string{"--patience", "0"}
+			if arm == "r-n" || arm == "r-s" || arm == "pruned" {
+				more = append(more, "--nmn-recipe", "estimate", "--rates", "folds:3", "--fold-epochs", "4")
+			}
+			var learned [][]byte
+			for _, labels := range []string{"empty.csv", "minus.csv", "array.npy", "absent.csv"} {
+				dir := filepath.Join(t.TempDir(), "run")
+				must(t, append(args(labels, arm, dir), more...)...)
+				learned = append(learned, []byte(must(t, "predict", dir, path("x.csv"), "--format", "csv")))
+				if labels == "empty.csv" {
+					if ap := labelAP(t, must(t, "eval", dir, "--json")); ap < .8 {
+						t.Errorf("AP %v: half of the labels tell as much", ap)
+					}
+				}
+			}
+			for i, form := range []string{"as -1", "as bytes of -1"} {
+				if !bytes.Equal(withoutHeader(learned[i+1]), withoutHeader(learned[0])) {
+					t.Errorf("unknown labels %s are learned otherwise than empty cells", form)
+				}
+			}
+			if bytes.Equal(withoutHeader(learned[3]), withoutHeader(learned[0])) {
+				t.Error("unknown labels are learned as absent ones")
+			}
+		})
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	for says, more := range map[string][]string{
+		"arm em believes every label":  args("empty.csv", "em", dir),
+		"has labels that nobody knows": args("empty.csv", "star", dir, "--flips", "0.2:0.1"),
+	} {
+		if c := call(t, more...); c.code != exitUsage || !strings.Contains(c.err, says) {
+			t.Errorf("exit code %d, %s, want %q", c.code, c.err, says)
+		}
+	}
+}
+
+// withoutHeader is a table without its first line: arrays have no words.
+func withoutHeader(table []byte) []byte {
+	_, rows, _ := bytes.Cut(table, []byte("\n"))
+	return rows
+}
+
+// An audit asks of known labels alone, and what it writes leaves the others unknown.
+func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
+	path := partlyLabelled(t)
+	for _, labels := range []string{"empty.csv", "array.npy"} {
+		dir := filepath.Join(t.TempDir(), "run")
+		must(t, "train", "--features", path("x.csv"), "--labels", path(labels), "--run-dir", dir, "-q", "--hidden", "8",
+			"--stage1-epochs", "6", "--batch-size", "16", "--learning-rate", "0.02", "--validation-share", "0", "--test-share", "0",
+			"--patience", "0", "--nmn-recipe", "estimate", "--arm", "r-n", "--rates", "folds:3", "--fold-epochs", "6")
+		v := readJSON(t, must(t, "audit", dir, "--min-error", "1e-9", "--top", "1000", "--json"))
+		if known, suspects := 3*240-unknownOf(t, path("x.csv"), path(labels)), v["suspects"].([]any); len(suspects) != known {
+			t.Errorf("%s: %d suspects of %d known labels", labels, len(suspects), known)
+		}
+		output := filepath.Join(t.TempDir(), "fixed"+filepath.Ext(labels))
+		must(t, "audit", dir, "--apply", "--precision", "0.5", "--output", output, "-q")
+		again := filepath.Join(t.TempDir(), "again")
+		must(t, "train", "--features", path("x.csv"), "--labels", output, "--run-dir", again, "-q", "--hidden", "8",
+			"--stage1-epochs", "1", "--arm", "stage1", "--validation-share", "0", "--test-share", "0", "--patience", "0")
+		if got, want := unknownOf(t, path("x.csv"), output), unknownOf(t, path("x.csv"), path(labels)); got != want || want < 300 {
+			t.Errorf("%s: %d labels are unknown in what the audit wrote, %d before", labels, got, want)
+		}
+		if _, err := os.Stat(filepath.Join(again, train.LastName)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// unknownOf is how many labels of features nobody knows.
+func unknownOf(t *testing.T, features, labels string) int {
+	t.Helper()
+	n, _ := readJSON(t, must(t, "features", features, "--labels", labels, "--json"))["unknown_labels"].(float64)
+	return int(n)
+}
