@@ -82,7 +82,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
 	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
 		"losses into --run-dir as "+run.RateSearchFile+" and "+run.RateSearchChart+", and stop: nothing is trained")
-	r.bool(&t.asJSON, "json", "write the result as JSON")
+	r.bool(&t.asJSON, "json", "write the result as JSON; with --print-config the settings, by their keys")
 	together(cmd)
 	gradientsFlag(cmd, &t.config.Run.Gradients)
 	tellDefaults(cmd, &t.config)
@@ -97,6 +97,9 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	defer release()
 	if err := p.agree(t.resolve(cmd, folder)); err != nil {
 		return err
+	}
+	if t.sources.print && t.asJSON {
+		return printSettings(p, &t.config)
 	}
 	if t.sources.print {
 		return printConfig(p, &t.config)

@@ -80,6 +80,18 @@ func flagKey(f *pflag.Flag, keys setting.Keys) string {
 	return keys.At(r.target)
 }
 
+// printSettings writes the resolved configuration to standard output as one JSON object, by keys.
+func printSettings(p *program, c *run.Config) error {
+	values := setting.Values(c)
+	delete(values, "build") // says who wrote a file
+	data, err := setting.JSON(values)
+	if err != nil {
+		return err
+	}
+	_, err = p.out.Write(data)
+	return err
+}
+
 // printConfig writes the resolved configuration to standard output, and behind it, as a comment, which net a backbone is.
 func printConfig(p *program, c *run.Config) error {
 	data, err := c.YAML()

@@ -95,15 +95,15 @@ class Run:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The settings by their keys, such as ``data.noise``, with defaults."""
-        found: dict[str, Any] = {}
-        with open(self._file("log.jsonl"), encoding="utf-8") as log:
-            for line in log:
-                if '"msg":"configuration"' in line:
-                    found = json.loads(line)
-        for key in ("time", "level", "msg", "resumed_at"):
-            found.pop(key, None)
-        return {key: _value(value) for key, value in found.items()}
+        """The settings by their keys, such as ``data.noise``, with defaults.
+
+        Numbers, bools, texts and lists are Python's; what is not set is ``None`` or empty. A setting that does not
+        exist any more in this version of the program is an error.
+        """
+        file = self._file("config.yaml")
+        text = _program.call(["train", f"--config={file}", "--print-config", "--json"])
+        found: dict[str, Any] = json.loads(text)
+        return found
 
     @property
     def result(self) -> dict[str, Any]:
@@ -233,13 +233,6 @@ def _leaves(value: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]
         else:
             out.append((prefix + key, inner))
     return out
-
-
-def _value(text: Any) -> Any:
-    try:
-        return json.loads(text)
-    except (TypeError, ValueError):
-        return text
 
 
 def _float(value: Any) -> float:

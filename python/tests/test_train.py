@@ -110,7 +110,11 @@ def test_arrays_are_trained_on_and_the_run_is_shown(tmp_path, monkeypatch):
     assert list(scratch.iterdir()) == []
     assert run.complete
     assert run.config["arm"] == "star"
-    assert run.config["train.stage1_epochs"] == 2
+    config = run.config
+    assert (config["train.stage1_epochs"], type(config["train.stage1_epochs"])) == (2, int)
+    assert all(isinstance(config[key], float) for key in config if key.endswith("learning_rate"))
+    assert not any(key.startswith("build") for key in config)
+    assert {type(value) for value in config.values()} >= {bool, int, float, str, list}
     assert 0 < run.threshold < 1
     assert "All" in run.metrics
     assert len(run.history["step"]) > 2
