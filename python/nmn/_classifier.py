@@ -68,9 +68,10 @@ class NoisyLabelClassifier(_estimator.Parameters):
         Share of the rows whose labels are held out to end a stage; folds do without.
     patience : int, optional
         End a stage after so many validations without a new best, where there are held-out rows.
-    threshold : "auto" or float, default="auto"
+    threshold : "auto", "f1" or float, default="auto"
         Least probability of a label that is predicted. "auto" is `threshold_` for rows with several labels, and the
-        most probable class for rows with one. A number holds for two classes too.
+        most probable class for rows with one. "f1" and a number hold for two classes too: "f1" is `threshold_` there,
+        which expects the best F1 of the second class, where "auto" expects the most right rows.
     min_error : float or None, default=0.5
         Least probability of being wrong of a label in `label_issues_`; 0 ranks all, None leaves the list out.
     empty_classes : {"error", "keep"}, default="error"
@@ -457,11 +458,11 @@ class NoisyLabelClassifier(_estimator.Parameters):
         return np.asarray(out[:, 0] if self._is_binary() else out)
 
     def _cut(self) -> float:
-        if self.threshold == "auto":
-            return 0.5 if self._form == "one" else self.threshold_
+        if self.threshold in ("auto", "f1"):
+            return 0.5 if self.threshold == "auto" and self._form == "one" else self.threshold_
         cut = _number(self.threshold)
         if not 0 < cut < 1:
-            raise ValueError(f"threshold is {self.threshold!r}, want 'auto' or a probability between 0 and 1")
+            raise ValueError(f"threshold is {self.threshold!r}, want 'auto', 'f1' or a probability between 0 and 1")
         return cut
 
     def predict(self, X: Any) -> Any:

@@ -198,6 +198,12 @@ def test_two_classes() -> None:
     issues = model.label_issues_
     np.testing.assert_array_equal(np.asarray(issues["given"]), y[np.asarray(issues["row"])])
     assert (np.asarray(issues["given"]) != np.asarray(issues["suggested"])).all()
+    balanced = nmn.NoisyLabelClassifier(**LONGER, threshold="f1").fit(X, y)
+    yes = balanced.predict_proba(X)[:, 1]
+    assert 0 < balanced.threshold_ < 1
+    assert balanced.threshold_ != 0.5
+    np.testing.assert_array_equal(balanced.predict(X) == balanced.classes_[1], yes > balanced.threshold_)
+    np.testing.assert_array_equal(balanced.decision_function(X) > 0, yes > balanced.threshold_)
     strict = nmn.NoisyLabelClassifier(**LONGER, threshold=0.9).fit(X, y)
     np.testing.assert_array_equal(strict.predict(X) == "yes", p[:, 1] > np.float32(0.9))
 
