@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import IO, Any, Union
 
@@ -125,8 +126,11 @@ def as_array(value: Any, name: str) -> npt.NDArray[Any]:
     if isinstance(value, (str, bytes, dict, set, frozenset)) or value is None:
         raise TypeError(f"{name} is {_kind(value)}: pass an array, a table or the path of a .npy file")
     try:
-        array = np.asarray(value)
-    except ValueError as error:
+        with warnings.catch_warnings():
+            # Before NumPy 1.24 rows of several lengths are a warning, and become an array of lists.
+            warnings.filterwarnings("error", "Creating an ndarray from ragged")
+            array = np.asarray(value)
+    except (ValueError, UserWarning) as error:
         raise ValueError(f"{name} is no array, {error}: rows need the same length") from error
     return array
 

@@ -96,7 +96,7 @@ def _of_classes(p: Array, given: Ints, by: str, means: npt.NDArray[np.float64] |
         p = p - means + means.max()
         p = p / p.sum(axis=1, keepdims=True)
     i = np.arange(len(p))
-    fit = p[i, given]
+    fit = np.asarray(p[i, given])
     if by == "self_confidence":
         return fit
     if by == "normalized_margin":
@@ -148,7 +148,7 @@ def _averaged(fits: Array, unknown: npt.NDArray[np.bool_]) -> npt.NDArray[np.flo
     for k in range(n - 2, -1, -1):
         average *= 1 - _NEWEST
         average += _NEWEST * values[:, k]
-    return average
+    return np.asarray(average)
 
 
 def columns(data: Labelled) -> Iterator[tuple[int, npt.NDArray[np.uint8], Array]]:

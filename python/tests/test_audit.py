@@ -247,7 +247,8 @@ def test_rates_without_unknown_labels() -> None:
         assert np.asarray(rates[column]).tolist() == np.asarray(want[column]).tolist()
     s, c, _ = one()
     matrix = nmn.estimate_rates(np.concatenate([c, np.full(len(c), -1)]), np.concatenate([s, s]))
-    assert np.array_equal(np.asarray(matrix), np.asarray(nmn.estimate_rates(c, s)))
+    alone = nmn.estimate_rates(c, s)
+    assert all(np.array_equal(matrix[k], alone[k]) for k in range(3))
     with pytest.raises(nmn.NmnError, match="no label of 10 rows is known"):
         nmn.estimate_rates(np.full(10, -1), np.full((10, 3), 1 / 3))
     with pytest.raises(ValueError, match="unknown label at row 2000"):
