@@ -53,6 +53,11 @@ func makeWheels(into, version string, names []string) error {
 		}
 		name := filepath.Join(into, p.fileName(made.version))
 		size, err := writeWheel(name, files, made)
+		if err == nil {
+			if err = check(name, p); err != nil {
+				os.Remove(name)
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
