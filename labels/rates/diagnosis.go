@@ -88,7 +88,7 @@ func (r *Result) Small() []bool {
 	good := len(own) > 0 && own[len(own)/2] >= goodAUC
 	small := make([]bool, len(r.Classes))
 	for i, c := range r.Classes {
-		rarer := min(c.Positives, r.Bags-c.Positives)
+		rarer := min(c.Positives, r.Bags-c.Unknown-c.Positives)
 		small[i] = !c.Usable() && rarer > 0 && rarer < smallBelow && (good || float64(c.AUC) >= leastAUC)
 	}
 	return small

@@ -28,6 +28,8 @@ type Result struct {
 type Class struct {
 	Word      string `json:"word"`
 	Positives int    `json:"positives"` // observed labels
+	// Unknown is the number of bags whose label is not known.
+	Unknown int `json:"unknown,omitempty"`
 	// TruePositives is the expected number of bags that truly belong to the class, sum rho.
 	TruePositives float64  `json:"true_positives"`
 	Q01           float64  `json:"q01"` // p(z=0|y=1), missing
@@ -166,8 +168,8 @@ func (e *estimator) class(c int, s summary, posteriors []float64) Class {
 	m, own := e.models[c], &e.classes[c]
 	z := evidence{s.cells, e.options.MinSlope, e.options.Confidence}
 	out := Class{
-		Positives: own.presentRows,
-		Q01:       m.q01, Q10: m.q10, A: m.a, B: m.b,
+		Positives: own.presentRows, Unknown: e.in.Bags - own.bags(),
+		Q01: m.q01, Q10: m.q10, A: m.a, B: m.b,
 		AUC: s.auc(),
 	}
 	out.TruePositives = m.expect(m.present(), own.present, posteriors).r + m.expect(m.absent(), own.absent,

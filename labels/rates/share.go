@@ -41,7 +41,7 @@ var diagnoses = [...]Diagnosis{TooFew, NotPredicted, AtLimit, WeaklyPredicted, M
 	MaybeNoIncorrect}
 
 // classNumbers is how many numbers say all of a class.
-const classNumbers = 12
+const classNumbers = 13
 
 // numbers say all of a class but its word, exactly.
 func (c *Class) numbers() []float64 {
@@ -52,13 +52,13 @@ func (c *Class) numbers() []float64 {
 		}
 	}
 	return []float64{float64(c.Positives), c.TruePositives, c.Q01, c.Q10, c.Q01Interval.Low, c.Q01Interval.High,
-		c.Q10Interval.Low, c.Q10Interval.High, c.A, c.B, float64(c.AUC), float64(said)}
+		c.Q10Interval.Low, c.Q10Interval.High, c.A, c.B, float64(c.AUC), float64(said), float64(c.Unknown)}
 }
 
 func (c *Class) setNumbers(n []float64) {
 	*c = Class{Word: c.Word, Positives: int(n[0]), TruePositives: n[1], Q01: n[2], Q10: n[3],
 		Q01Interval: Interval{n[4], n[5]}, Q10Interval: Interval{n[6], n[7]}, A: n[8], B: n[9], AUC: eval.Number(n[10]),
-		Diagnoses: []Diagnosis{}}
+		Unknown: int(n[12]), Diagnoses: []Diagnosis{}}
 	for i, d := range diagnoses {
 		if int(n[11])>>i&1 == 1 {
 			c.Diagnoses = append(c.Diagnoses, d)

@@ -41,6 +41,9 @@ func TestEstimate_LeavesUnknownLabelsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := Estimate(t.Context(), whole, DefaultOptions())
+	for c := range want.Classes {
+		want.Classes[c].Unknown = bags
+	}
 	if err != nil || !reflect.DeepEqual(got.Classes, want.Classes) {
 		t.Errorf("%v: %+v, want %+v", err, got, want)
 	}
@@ -57,5 +60,16 @@ func TestEstimate_LeavesUnknownLabelsOut(t *testing.T) {
 	whole.Labels[7] = 2
 	if _, err := Estimate(t.Context(), whole, DefaultOptions()); err == nil {
 		t.Error("label 2 is taken")
+	}
+}
+
+// A class is small by the labels that are known.
+func TestSmall_CountsKnownLabels(t *testing.T) {
+	few := Class{Positives: 300, Unknown: 600, AUC: .9, Diagnoses: []Diagnosis{TooFew}}
+	many := few
+	many.Unknown = 0
+	r := Result{Bags: 920, Classes: []Class{few, many}}
+	if got := r.Small(); !got[0] || got[1] {
+		t.Errorf("%v: 20 of 320 known labels are few, 620 of 920 are not", got)
 	}
 }
