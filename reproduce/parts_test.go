@@ -15,7 +15,8 @@ import (
 	"nmn/run"
 )
 
-// Hours on the paper's data are those of the steps and forward passes over its pictures, or over the frames of its clips.
+// Hours on the paper's data are those of the steps and forward passes over its pictures, or over the frames of its
+// clips.
 func TestRealTime_IsThatOfStepsAndForwardPasses(t *testing.T) {
 	for _, c := range []struct {
 		data  string
@@ -66,6 +67,17 @@ func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
 	}
 	if len(e.Units) != 2 || e.Time != whole || e.Disk != disk || e.Disk != 4*sceneRun+captionRun {
 		t.Errorf("%+v", e)
+	}
+	tasks, err := p.Tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks[len(tasks)-3:] { // of the four nets; what is complete takes no time
+		put(t, `{"fingerprint": "f"}`, task.Folder, run.ResultFile)
+	}
+	rest, err := p.Estimate(t.Context(), Options{})
+	if err != nil || rest.Units[1].Complete != 3 || rest.Units[1].Time >= e.Units[1].Time {
+		t.Errorf("of a quarter that is left %+v, of all %+v (%v)", rest, e, err)
 	}
 }
 

@@ -335,7 +335,8 @@ func recordsCaptioners(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	u := r.Units[0]
-	if len(u.Data) != 2 || u.Data[1].Bags != 8 || len(u.Runs) != 4+4 { // stage 1 and three arms; on each arm, and the truth
+	// stage 1 and three arms; captioners on each arm, and on the truth
+	if len(u.Data) != 2 || u.Data[1].Bags != 8 || len(u.Runs) != 4+4 {
 		t.Errorf("record of %+v", u)
 	}
 	for _, one := range u.Runs {

@@ -99,7 +99,7 @@ func videoPlan(t *testing.T, msrvtt string, want counts, dir string, more ...Par
 		}
 		c := &grid.Config
 		c.Net.Arch, c.Net.Width = run.NetScenes, .5
-		c.Data.Vocabulary = filepath.Join(msrvtt, "words.txt") // without one every session reads the tagger of parts of speech
+		c.Data.Vocabulary = filepath.Join(msrvtt, "words.txt") // else every session reads the tagger of parts of speech
 		c.Train.Stage1Epochs, c.Train.Stage2Epochs = 1, 1
 	}
 	return p
@@ -256,7 +256,8 @@ func TestEstimate_OfTable4OnVideos(t *testing.T) {
 	}
 }
 
-// The published annotations of MSR-VTT, which NMN_DATA has, and frames for all of their clips are what Tables 3 and 4 need.
+// The published annotations of MSR-VTT, which NMN_DATA has, and frames for all of their clips are what Tables 3 and 4
+// need.
 func TestNew_OnThePublishedAnnotationsOfMSRVTT(t *testing.T) {
 	data := os.Getenv("NMN_DATA")
 	if data == "" {

@@ -13,13 +13,13 @@ import (
 	"nmn/reproduce"
 )
 
-// Ranks of mpirun reproduce what one process does: the same folders, figures within the rounding of sums, and pages that
-// one process makes again, byte for byte, of what the ranks have left.
+// Ranks of mpirun reproduce what one process does: the same folders, figures within the rounding of sums, and pages
+// that one process makes again, byte for byte, of what the ranks have left.
 func TestMPI_Reproduces(t *testing.T) {
 	one, two := filepath.Join(t.TempDir(), "reproduction"), filepath.Join(t.TempDir(), "reproduction")
 	args := func(dir string, more ...string) []string {
-		return append([]string{"reproduce", "--size", "smoke", "--only", "observed,figure3", "--seeds", "1", "--device", "cpu",
-			"--threads", "1", "-q", "--run-dir", dir}, more...)
+		return append([]string{"reproduce", "--size", "smoke", "--only", "observed,figure3", "--seeds", "1", "--device",
+			"cpu", "--threads", "1", "-q", "--run-dir", dir}, more...)
 	}
 	must(t, args(one)...)
 	job, out, stderr := underMPI(t, 2, args(two)...)

@@ -10,8 +10,8 @@ import (
 	"nmn/eval"
 )
 
-// Of a claim with many comparisons each may be the other way by chance: the more there are, the less likely it has to be
-// before the claim counts as refuted. One that is ahead needs no such correction, for all have to be.
+// Of a claim with many comparisons each may be the other way by chance: the more there are, the less likely it has to
+// be before the claim counts as refuted. One that is ahead needs no such correction, for all have to be.
 func TestDecide_IsHarderToRefuteWithMoreComparisons(t *testing.T) {
 	for _, c := range []struct {
 		mean, p float64
