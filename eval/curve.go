@@ -26,7 +26,8 @@ type cellCounts [curveKeys]struct{ cells, hold int }
 
 // PrecisionRecall draws precision against recall at falling thresholds on N×classes scores, the cells of
 // each group of words pooled; a group of which no word holds anywhere has no curve. Scores may be log-odds.
-// Answers that are table.Unknown are left out. The vocabulary may be nil, and only the curve of all words is then there. It takes one pass and no sorting.
+// Answers that are table.Unknown are left out. The vocabulary may be nil, and only the curve of all words is then
+// there. It takes one pass and no sorting.
 func PrecisionRecall(scores []float32, answers []uint8, classes int,
 	v *text.Vocabulary) (ByGroup[[]CurvePoint], error) {
 	if classes < 1 || len(scores)%classes != 0 || v != nil && v.Len() != classes {

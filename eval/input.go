@@ -33,7 +33,9 @@ type Input struct {
 	Observed []float32
 	Logits   bool
 
-	Labels []uint8 // observed labels z, 0 or 1, or table.Unknown: no measure has these; nil means Counts > 0 where there are Counts
+	// Labels are the observed labels z, 0 or 1, or table.Unknown, which are in no measure; nil means Counts > 0 where there
+	// are Counts.
+	Labels []uint8
 	Truth  []uint8 // true labels y, 0 or 1, where known
 	Counts []uint8 // captions of the bag that mention the word, 0 to CaptionsPerBag
 	// CaptionsPerBag is 5 for COCO and scenes, 20 for MSR-VTT; needed with Counts, at least 2.

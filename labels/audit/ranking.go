@@ -17,8 +17,8 @@ type Ranking struct {
 	PrecisionAt map[int]eval.Number `json:"precision_at"`
 }
 
-// order is an order of N×K cells by descending score, of which some are wrong; unknown labels are not in it. Scores are not kept: they are asked for
-// in rows, by several goroutines at once.
+// order is an order of N×K cells by descending score, of which some are wrong; unknown labels are not in it. Scores are
+// not kept: they are asked for in rows, by several goroutines at once.
 type order struct {
 	bags, classes int
 	labels        []uint8
