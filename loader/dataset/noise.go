@@ -19,7 +19,7 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 	case (c.Flips != "" || c.FlipRates != "" || c.NoiseFile != "") && d.Train.HasUnknown():
 		return setting.Errorf("data.flips",
 			"noise is injected into labels that are taken for true, and %s has labels that nobody knows: leave out `data.flips`, "+
-				"`data.flip_rates` and `data.noise_file`", d.Train.Name)
+				"`data.flip_rates` and `data.noise`", d.Train.Name)
 	case c.Flips != "" || c.FlipRates != "":
 		return d.injectFlips(c)
 	case c.NoiseFile != "" && d.Train.Rows != nil:
