@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -128,21 +129,37 @@ func wholeTensors(content []byte) error {
 	return nil
 }
 
-var arrayShape = regexp.MustCompile(`'descr': '<f(\d)'.*'shape': \((\d+), (\d+),?\)`)
+var (
+	arrayHeader = regexp.MustCompile(`'descr': (.+), 'fortran_order': .*'shape': \(([\d, ]*)\)`)
+	elementType = regexp.MustCompile(`'[<|][biuf](\d)'`) // of an array, or of a field of a table
+	dimension   = regexp.MustCompile(`\d+`)
+)
 
-// wholeArray holds the size of a matrix of floats in a file of NumPy's to its header.
+// wholeArray holds the size of a file of NumPy's, an array of numbers or a table of them, to its header.
 func wholeArray(content []byte) error {
 	if len(content) < 10 {
 		return io.ErrUnexpectedEOF
 	}
 	header := 10 + int(binary.LittleEndian.Uint16(content[8:]))
-	var width, rows, columns int
-	if m := arrayShape.FindSubmatch(content[:min(header, len(content))]); m == nil {
-		return fmt.Errorf("header %.100q", content)
-	} else if _, err := fmt.Sscan(string(bytes.Join(m[1:], []byte{' '})), &width, &rows, &columns); err != nil {
-		return err
+	m := arrayHeader.FindSubmatch(content[:min(header, len(content))])
+	if m == nil {
+		return fmt.Errorf("header %.200q", content)
 	}
-	if size := header + width*rows*columns; size != len(content) {
+	width, elements := 0, 1
+	for _, of := range elementType.FindAllSubmatch(m[1], -1) {
+		width += int(of[1][0] - '0')
+	}
+	for _, of := range dimension.FindAll(m[2], -1) {
+		n, err := strconv.Atoi(string(of))
+		if err != nil {
+			return err
+		}
+		elements *= n
+	}
+	if width == 0 {
+		return fmt.Errorf("header %.200q", content)
+	}
+	if size := header + width*elements; size != len(content) {
 		return fmt.Errorf("%d bytes, want %d", len(content), size)
 	}
 	return nil
