@@ -121,9 +121,10 @@ func (t *trial) anotherNumber() {
 }
 
 // mostApart is how far weights and momenta may be apart that other numbers of ranks have learned, as a share of their
-// norm: sums are made in another order, and here and there another one of two nearly equal numbers is the larger one. A
-// step that was left out, or made twice, changes momenta by as much as they are.
-const mostApart = 5e-2
+// norm: sums are made in another order, and here and there another one of two nearly equal numbers is the larger one,
+// which has put momenta of undisturbed runs .1 apart. A step that was left out, or made twice, changes momenta by as much
+// as they are.
+const mostApart = .2
 
 // compareMixed holds a run that different numbers of ranks have made to the reference: it has the same files, has made
 // the same steps, and learned the same but for the order of sums.
