@@ -3,7 +3,7 @@ GO ?= go
 RUNS ?= runs
 export CGO_ENABLED ?= 0
 
-.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test race ranks chaos lint fuzz mutate sbom vulnerabilities module clean
+.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test flaky race ranks chaos lint fuzz mutate sbom vulnerabilities module clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ emulate: ## run the CUDA kernels' own sources on the host: the compliance suite,
 
 test: ## run all tests
 	$(GO) test -timeout 20m ./...
+
+flaky: ## run all tests ROUNDS times (default 10) in random order at GOMAXPROCS 1, 2 and 8 beside busy loops, and list what failed once
+	.ci/flaky $${ROUNDS:-10}
 
 race: ## run the tests of everything with goroutines under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short ./cuda/cudnn ./cuda/nccl ./eval/... ./examples/serve ./group/... ./internal/chaos/... ./internal/mutate ./internal/parallel ./kernels/... ./loader ./loader/dataset ./loader/doctor ./loader/frames ./loader/noise ./loader/picture/... ./loader/scenes ./loader/shard ./model/... ./train/... ./telemetry/... ./labels/rates/... ./labels/audit ./labels/multiclass ./labels/neighbours ./labels/witness ./labels/annotators ./labels/captions ./internal/claim ./captioning/... ./recipe/... ./run/... ./experiment/...
