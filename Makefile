@@ -1,9 +1,10 @@
 # Needs only Go, except where a target says so. `make help` lists the targets.
 GO ?= go
 RUNS ?= runs
+PACKAGES ?= ./...
 export CGO_ENABLED ?= 0
 
-.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test flaky race ranks chaos lint fuzz mutate sbom vulnerabilities module clean
+.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test check flaky race ranks chaos lint vet fuzz mutate sbom vulnerabilities module clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,15 +53,20 @@ emulate: ## run the CUDA kernels' own sources on the host: the compliance suite,
 	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'TinyNet|ResNet_IsThat|CUDA' ./model ./model/vit ./train ./run/bench ./cmd/nmn && \
 	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume|CUDA' ./model/s2vt ./captioning
 
-test: ## run all tests
-	$(GO) test -timeout 20m ./...
+test: ## run all tests, or those of PACKAGES
+	.ci/test $(PACKAGES)
+
+check: ## run everything that a release needs, for hours: .ci/run on all packages, and for longer (docs/design.md)
+	.ci/run --all
 
 flaky: ## run all tests ROUNDS times (default 10) in random order at GOMAXPROCS 1, 2 and 8 beside busy loops, and list what failed once
-	.ci/flaky $${ROUNDS:-10}
+	.ci/flaky $${ROUNDS:-10} $(PACKAGES)
 
-race: ## run the tests of everything with goroutines under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -short ./cuda/cudnn ./cuda/nccl ./eval/... ./examples/serve ./group/... ./internal/chaos/... ./internal/mutate ./internal/parallel ./kernels/... ./loader ./loader/dataset ./loader/doctor ./loader/frames ./loader/noise ./loader/picture/... ./loader/scenes ./loader/shard ./model/... ./train/... ./telemetry/... ./labels/rates/... ./labels/audit ./labels/multiclass ./labels/neighbours ./labels/witness ./labels/annotators ./labels/captions ./internal/claim ./captioning/... ./recipe/... ./run/... ./experiment/...
-	CGO_ENABLED=1 $(GO) test -race -short -run 'Hangups|NobodyReads|Interrupt|Progress' ./cmd/nmn
+listed = $(shell $(GO) list $(PACKAGES))
+
+race: ## run the tests under the race detector (needs a C compiler)
+	$(if $(filter-out %/cmd/nmn,$(listed)),CGO_ENABLED=1 $(GO) test -race -short $(filter-out %/cmd/nmn,$(listed)))
+	$(if $(filter %/cmd/nmn,$(listed)),CGO_ENABLED=1 $(GO) test -race -short -run 'Hangups|NobodyReads|Interrupt|Progress' ./cmd/nmn)
 
 MPI ?= mpi
 
@@ -72,18 +78,19 @@ ranks: ## vet a build with MPI and test it under mpirun (needs a C compiler and 
 chaos: ## kills, faults, signals and full disks over all commands that write, for CHAOS_MINUTES (default 10; Linux; docs/reliability.md)
 	$(GO) run ./internal/chaos --minutes $${CHAOS_MINUTES:-10} $(CHAOS)
 
-lint: ## gofmt and vet, for every build tag, 32 bits and other systems
+OTHER_PLATFORMS = linux/arm64 linux/386 darwin/arm64 windows/amd64
+
+lint: ## gofmt and vet; types alone for other platforms and without assembly, which takes seconds
 	@found=$$(gofmt -l .) && test -z "$$found" || (echo "run gofmt -w on $$found" >&2; false)
 	$(GO) vet ./...
-	$(GO) vet -tags cpu ./...
+	$(GO) -C internal/tools run ./typecheck linux/amd64/noasm $(OTHER_PLATFORMS)
+
+vet: ## vet for other platforms and without assembly, which compiles everything for each
 	$(GO) vet -tags noasm ./...
-	GOARCH=arm64 $(GO) vet ./...
-	GOARCH=386 $(GO) vet ./...
-	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
-	GOOS=windows GOARCH=amd64 $(GO) vet ./...
+	for platform in $(OTHER_PLATFORMS); do GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) vet ./... || exit; done
 
 fuzz: ## run every fuzz target for FUZZTIME (default 20s)
-	./.ci/fuzz $${FUZZTIME:-20s}
+	.ci/fuzz $${FUZZTIME:-20s} $(PACKAGES)
 
 sbom: ## write a bill of materials of the program, build/nmn.cdx.json (CycloneDX)
 	mkdir -p build

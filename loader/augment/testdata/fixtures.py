@@ -24,7 +24,6 @@ def pictures():
 
 def random_operations():
     """RandAugment's operations at several magnitudes, with the strengths of torchvision's table of 31 bins."""
-    import torch
     from torchvision.transforms import RandAugment
     for magnitude in (3, 9, 30):
         space = RandAugment(num_ops=1, magnitude=magnitude)._augmentation_space(31, (15, 22))
