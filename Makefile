@@ -99,8 +99,10 @@ sbom: ## write a bill of materials of the program, build/nmn.cdx.json (CycloneDX
 vulnerabilities: ## look up what the program calls in Go's database of vulnerabilities (needs vuln.go.dev)
 	$$($(GO) -C internal/tools tool -n govulncheck) ./...
 
-mutate: ## make small mistakes in every package, see which its tests find, and write the scores into docs/design.md (MUTANTS of each package, default 12)
-	$(GO) run ./internal/mutate --per-package $${MUTANTS:-12} --table docs/design.md ./...
+PACKAGES ?= ./...
+
+mutate: ## make small mistakes in PACKAGES (default all), print those that no test finds, and write the scores into build/mutation.md (MUTANTS of each package, default 12)
+	$(GO) run ./internal/mutate --per-package $${MUTANTS:-12} --table build/mutation.md $(PACKAGES)
 
 module: ## rename the module, so that others can require it: make module MODULE=host/owner/nmn
 	$(GO) run ./internal/module '$(MODULE)'

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"os"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,144 +21,133 @@ type campaign struct {
 	laboratory *laboratory
 	seed       uint64
 	perPackage int // 0 for all
-	jobs       int
-	changes    *changes // nil for everything
-	accepted   []acceptance
 	out        io.Writer
 }
 
-// Score is what became of the mutants of a package.
-type Score struct {
-	Package string  `json:"package"`
-	Mutants int     `json:"mutants"` // that were found, before the sample
-	Killed  int     `json:"killed"`
-	Lived   int     `json:"survived"`
-	Missed  int     `json:"not_covered"`
-	Seconds float64 `json:"seconds"`
-	Problem string  `json:"problem,omitempty"` // why there are fewer trials than asked for
-	Trials  []Trial `json:"trials"`
-	err     error
-}
+// verdict is what became of a mutant.
+type verdict string
 
-func (s *Score) tried() int { return s.Killed + s.Lived + s.Missed }
+const (
+	killed     verdict = "killed"
+	timedOut   verdict = "timed out"   // counts as killed
+	survived   verdict = "survived"    // no test failed
+	notCovered verdict = "not covered" // no test runs its line; counts as survived
+	noMutant   verdict = "no mutant"   // it does not compile
+)
 
-// share is the least time that a package gets of a budget: below it, most of it would go into the first build.
-const share = 30 * time.Second
-
-// all tries the packages one after the other, until the context's deadline. Each gets an equal share of what time is
-// left.
-func (c *campaign) all(ctx context.Context, packages []*pkg) []*Score {
-	var scores []*Score
-	for i, p := range packages {
+// all tries the packages one after the other, and prints the score of each and of all. A package whose tests fail
+// without a mutant has no score.
+func (c *campaign) all(ctx context.Context, packages []*pkg) ([]*score, error) {
+	var scores []*score
+	var errs []error
+	for _, p := range packages {
+		s, err := c.one(ctx, p)
 		if ctx.Err() != nil {
-			fmt.Fprintf(c.out, "%d of %d packages were not tried, from %s on\n", len(packages)-i, len(packages),
-				p.folder)
-			break
+			return scores, ctx.Err()
+		} else if err != nil {
+			errs = append(errs, err)
+			continue
 		}
-		part, cancel := ctx, context.CancelFunc(func() {})
-		if end, limited := ctx.Deadline(); limited {
-			left := time.Until(end)
-			part, cancel = context.WithTimeout(ctx, max(share, left/time.Duration(len(packages)-i)))
-		}
-		s := c.one(part, p)
-		cancel()
 		scores = append(scores, s)
-		s.print(c.out)
 	}
-	return scores
+	fmt.Fprintln(c.out, total(scores))
+	return scores, errors.Join(errs...)
 }
 
-// one tries the sample of a package. What the deadline cuts off is not counted.
-func (c *campaign) one(ctx context.Context, p *pkg) *Score {
+func (c *campaign) one(ctx context.Context, p *pkg) (*score, error) {
 	begun := time.Now()
-	s := &Score{Package: p.folder, Trials: []Trial{}}
-	mutants := withoutAccepted(c.module.mutants(p), c.accepted)
-	s.Mutants = len(mutants)
+	mutants := c.module.mutants(p)
+	s := &score{name: p.folder, mutants: len(mutants)}
 	sample := c.sample(p, mutants)
-	var b *baseline
+	var b baseline
 	if p.tests && len(sample) > 0 {
-		if b, s.err = c.laboratory.measure(ctx, p); s.err != nil {
-			return s.explained(ctx, begun)
+		var err error
+		if b, err = c.laboratory.measure(ctx, p); err != nil {
+			return nil, err
 		}
 	}
-	var mu sync.Mutex
+	verdicts, errs := make([]verdict, len(sample)), make([]error, len(sample))
+	var next atomic.Int64
 	var workers sync.WaitGroup
-	next := 0
-	for range c.jobs {
+	for range runtime.NumCPU() {
 		workers.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				failed := s.err != nil
-				mu.Unlock()
-				if i >= len(sample) || failed {
-					return
+			for i := int(next.Add(1)) - 1; i < len(sample); i = int(next.Add(1)) - 1 {
+				if !p.tests {
+					verdicts[i] = notCovered
+				} else {
+					verdicts[i], errs[i] = c.laboratory.try(ctx, p, b, sample[i])
 				}
-				t, err := c.laboratory.try(ctx, p, b, sample[i])
-				mu.Lock()
-				if err == nil {
-					s.add(t)
-				} else if s.err == nil {
-					s.err = err
-				}
-				mu.Unlock()
 			}
 		})
 	}
 	workers.Wait()
-	return s.explained(ctx, begun)
+	for i, m := range sample {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		s.add(verdicts[i])
+		if verdicts[i] == survived || verdicts[i] == notCovered {
+			fmt.Fprintf(c.out, "    %-11s %s\n", verdicts[i], m)
+		}
+	}
+	fmt.Fprintf(c.out, "%s, %.0f s\n", s, time.Since(begun).Seconds())
+	return s, nil
 }
 
-// sample is the first mutants, in their order, that pass the type checker.
-func (c *campaign) sample(p *pkg, mutants []*Mutant) []*Mutant {
-	if c.changes != nil {
-		c.changes.mark(mutants)
+// sample chooses the mutants to try, in the order of the source. The kinds take turns, so that one with many places
+// does not crowd out the others; chance decides within a kind. What does not pass the type checker is no mutant.
+func (c *campaign) sample(p *pkg, mutants []*mutant) []*mutant {
+	shuffled := slices.Clone(mutants)
+	rand.New(rand.NewPCG(c.seed, 0)).Shuffle(len(shuffled), func(i, j int) {
+		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
+	})
+	turn, seen := map[*mutant]int{}, map[kind]int{}
+	for _, m := range shuffled {
+		turn[m] = seen[m.kind]
+		seen[m.kind]++
 	}
-	arrange(mutants, c.seed)
-	var sample []*Mutant
-	for _, m := range mutants {
+	slices.SortStableFunc(shuffled, func(a, b *mutant) int { return cmp.Compare(turn[a], turn[b]) })
+	var sample []*mutant
+	for _, m := range shuffled {
 		if c.perPackage > 0 && len(sample) == c.perPackage {
 			break
 		}
-		file := p.file(m.File)
-		if c.module.compiles(p, file, m.apply(file.text)) {
+		if c.module.compiles(p, m) {
 			sample = append(sample, m)
 		}
 	}
+	slices.SortFunc(sample, func(a, b *mutant) int {
+		return cmp.Or(cmp.Compare(a.file.name, b.file.name), cmp.Compare(a.start, b.start))
+	})
 	return sample
 }
 
-func (s *Score) add(t Trial) {
-	s.Trials = append(s.Trials, t)
-	switch t.Verdict {
-	case killed, timedOut:
-		s.Killed++
-	case survived:
-		s.Lived++
-	case notCovered:
-		s.Missed++
+// try builds a package's tests with a mutant and runs them. The error is that of the context, or of the machine.
+func (l *laboratory) try(ctx context.Context, p *pkg, b baseline, m *mutant) (verdict, error) {
+	if !b.covers.ran(m) {
+		return notCovered, nil
 	}
-}
-
-// explained completes a score at its end.
-func (s *Score) explained(ctx context.Context, begun time.Time) *Score {
-	s.Seconds = time.Since(begun).Seconds()
+	binary := l.binary("mutant")
+	defer func() {
+		for _, ending := range []string{"", ".go", ".json"} {
+			os.Remove(binary + ending)
+		}
+	}()
+	if err := l.build(ctx, p, binary, m); errors.Is(err, errBuild) {
+		return noMutant, nil
+	} else if err != nil {
+		return "", err
+	}
+	limited, cancel := context.WithTimeout(ctx, 5*b.time+l.slack)
+	defer cancel()
+	_, err := l.run(limited, p, binary, "-test.failfast", "-test.timeout", "0")
 	switch {
 	case ctx.Err() != nil:
-		s.err = nil
-		s.Problem = "cut off by the budget"
-		if errors.Is(ctx.Err(), context.Canceled) {
-			s.Problem = "interrupted"
-		}
-	case s.err != nil:
-		s.Problem = s.err.Error()
+		return "", ctx.Err()
+	case limited.Err() != nil:
+		return timedOut, nil
+	case err == nil:
+		return survived, nil
 	}
-	slices.SortFunc(s.Trials, func(a, b Trial) int {
-		if a.File != b.File {
-			return map[bool]int{true: -1, false: 1}[a.File < b.File]
-		}
-		return a.start - b.start
-	})
-	return s
+	return killed, nil
 }

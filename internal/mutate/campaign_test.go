@@ -2,10 +2,7 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,67 +40,57 @@ func TestAll(t *testing.T) {
 	}
 }
 `,
-	"page.md": "before\n" + tableBegin + "old\n" + tableEnd + "\nafter\n",
 }
 
-// mutated runs the program in a module, and returns what it prints.
-func mutated(t *testing.T, dir string, args ...string) (string, error) {
+// mutated runs the program in a module, and returns what it prints and the table.
+func mutated(t *testing.T, dir string) (printed, table string, err error) {
 	t.Helper()
 	t.Setenv("NMN_DATA", dir)
 	t.Setenv("TMPDIR", t.TempDir())
+	name := filepath.Join(dir, "build", "table.md")
 	var out bytes.Buffer
-	o, err := parseOptions(append([]string{"--module", dir, "--accepted", filepath.Join(dir, "accepted.txt"), "--jobs",
-		"2"}, args...), &out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = mutate(t.Context(), o, &out)
+	err = mutate(t.Context(), &options{dir: dir, seed: 1, table: name, patterns: []string{"./..."}}, &out)
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
 		t.Errorf("%d temporary folders are left", len(left))
 	}
-	return out.String(), err
+	text, _ := os.ReadFile(name)
+	return out.String(), string(text), err
 }
 
-func TestCampaign_VerdictsInPrintJSONAndTable(t *testing.T) {
+func TestCampaign_VerdictsInPrintAndTable(t *testing.T) {
 	dir := files(t, shop)
-	results := filepath.Join(dir, "results.json")
-	out, err := mutated(t, dir, "--json", results, "--table", filepath.Join(dir, "page.md"), "./...")
+	printed, table, err := mutated(t, dir)
 	if err != nil {
-		t.Fatal(err, out)
+		t.Fatal(err, printed)
 	}
-	content, err := os.ReadFile(results)
-	if err != nil {
-		t.Fatal(err)
+	want := `    survived    till/till.go:5: equality: a == b -> a != b
+    not covered till/till.go:7: logic: l[0] && l[1] -> l[0] || l[1]
+    not covered till/till.go:7: number: 0 -> 1
+    not covered till/till.go:7: number: 1 -> 2
+till                            5 of 5 mutants: 1 killed, 1 survived, 3 not covered: 20 %, `
+	if !strings.HasPrefix(printed, want) {
+		t.Errorf("printed\n%s\nwant\n%s", printed, want)
 	}
-	var r record
-	if err := json.Unmarshal(content, &r); err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]verdict{}
-	for _, trial := range r.Packages[0].Trials {
-		got[trial.change()] = trial.Verdict
-	}
-	want := map[string]verdict{
-		"a < b -> a <= b": killed, "a == b -> a != b": survived, "l[0] && l[1] -> l[0] || l[1]": notCovered,
-		"0 -> 1": notCovered, "1 -> 2": notCovered,
-	}
-	if !maps.Equal(got, want) {
-		t.Errorf("got  %v\nwant %v", got, want)
-	}
-	if !strings.Contains(out, "survived    till/till.go:5: equality: a == b -> a != b") {
-		t.Errorf("the survivor is not told:\n%s", out)
-	}
-	page, err := os.ReadFile(filepath.Join(dir, "page.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text := string(page); !strings.HasPrefix(text, "before\n") || !strings.HasSuffix(text, "\nafter\n") ||
-		!strings.Contains(text, "\n| `till` | 5 | 5 | 1 | 1 | 3 | 20 % |\n") || strings.Contains(text, "old") {
-		t.Errorf("the page is now\n%s", text)
+	if !strings.HasSuffix(table, "|\n| till | 5 | 5 | 1 | 1 | 3 | 20 % |\n| all | 5 | 5 | 1 | 1 | 3 | 20 % |\n") {
+		t.Errorf("the table is\n%s", table)
 	}
 	if source, err := os.ReadFile(filepath.Join(dir, "till", "till.go")); err != nil ||
 		string(source) != shop["till/till.go"] {
 		t.Errorf("the checkout has changed: %v\n%s", err, source)
+	}
+}
+
+// TestCampaign_TestsThatFailBeforeAnyChange has one package with such tests and one after it without.
+func TestCampaign_TestsThatFailBeforeAnyChange(t *testing.T) {
+	content := map[string]string{"go.mod": "module shop\n\ngo 1.26\n", "till/till.go": "package till\n\nvar a = 1\n",
+		"till/till_test.go": "package till\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Error(\"broken already\") }\n",
+		"yard/yard.go":      "package yard\n\nvar a = 1\n"}
+	printed, table, err := mutated(t, files(t, content))
+	if err == nil || !strings.Contains(err.Error(), "broken already") {
+		t.Errorf("%v\n%s", err, printed)
+	}
+	if !strings.HasSuffix(table, "|\n| yard | 1 | 1 | 0 | 0 | 1 | 0 % |\n| all | 1 | 1 | 0 | 0 | 1 | 0 % |\n") {
+		t.Errorf("the table is\n%s", table)
 	}
 }
 
@@ -114,7 +101,7 @@ func TestCampaign_ALoopWithoutEndIsKilled(t *testing.T) {
 		"till/till_test.go": "package till\n\nimport \"testing\"\n\n" +
 			"func TestLast(t *testing.T) {\n\tif last(2) != 2 {\n\t\tt.Fail()\n\t}\n}\n",
 	})
-	m, packages, err := openModule(t.Context(), dir, []string{"./till"}, false)
+	m, packages, err := openModule(t.Context(), dir, []string{"./till"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,15 +115,15 @@ func TestCampaign_ALoopWithoutEndIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	mutants := m.mutants(packages[0])
-	endless := mutants[slices.IndexFunc(mutants, func(m *Mutant) bool { return m.change() == "i = n -> nothing" })]
-	if trial, err := l.try(t.Context(), packages[0], b, endless); err != nil || trial.Verdict != timedOut {
-		t.Errorf("%s, %v; want %s", trial.Verdict, err, timedOut)
+	endless := mutants[slices.IndexFunc(mutants, func(m *mutant) bool { return m.change() == "i = n -> nothing" })]
+	if verdict, err := l.try(t.Context(), packages[0], b, endless); err != nil || verdict != timedOut {
+		t.Errorf("%s, %v; want %s", verdict, err, timedOut)
 	}
 }
 
 // TestLaboratory_BuildsWithinItsFolder keeps what go leaves when it is killed, and Close removes it.
 func TestLaboratory_BuildsWithinItsFolder(t *testing.T) {
-	m, packages, err := openModule(t.Context(), files(t, shop), []string{"./till"}, false)
+	m, packages, err := openModule(t.Context(), files(t, shop), []string{"./till"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +131,7 @@ func TestLaboratory_BuildsWithinItsFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.build(t.Context(), packages[0], l.binary("till"), nil, nil, "-work"); err != nil {
+	if err := l.build(t.Context(), packages[0], l.binary("till"), nil, "-work"); err != nil {
 		t.Error(err)
 	}
 	if left, err := filepath.Glob(filepath.Join(l.dir, "go-build*")); err != nil || len(left) == 0 {
@@ -158,73 +145,25 @@ func TestLaboratory_BuildsWithinItsFolder(t *testing.T) {
 	}
 }
 
-func TestCampaign_TooFewKilledIsAFailure(t *testing.T) {
-	content := map[string]string{"go.mod": "module shop\n\ngo 1.26\n",
-		"till/till.go": "package till\n\nvar prices = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}\n"}
-	if out, err := mutated(t, files(t, content), "--at-least", "60"); err == nil ||
-		!strings.Contains(err.Error(), "0 of 10 mutants") {
-		t.Errorf("%v, want 0 of 10\n%s", err, out)
-	}
-	if out, err := mutated(t, files(t, content), "--at-least", "60", "--per-package", "9"); err != nil {
-		t.Errorf("nine mutants are too few to judge by: %v\n%s", err, out)
-	}
-}
-
-// The bounds are those of tables: 50 of 100 may be 58, and 5 of 10 may be 74.
-func TestPossible_IsWilsonsBound(t *testing.T) {
-	for _, test := range []struct {
-		killed, tried int
-		want          float64
-	}{{50, 100, .5811}, {5, 10, .7304}, {0, 10, .2130}, {10, 10, 1}} {
-		if got := possible(test.killed, test.tried); math.Abs(got-test.want) > .002 {
-			t.Errorf("%d of %d: %.4f, want %.4f", test.killed, test.tried, got, test.want)
+func TestSample_KindsTakeTurnsAndTheSeedChooses(t *testing.T) {
+	m, packages := packagesOf(t, "package till\n\nvar a = []int{11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24}\n\n"+
+		"var b = true\n")
+	p := packages[0]
+	sample := func(seed uint64) (changes []string) {
+		c := &campaign{module: m, seed: seed, perPackage: 8}
+		for _, mutant := range c.sample(p, m.mutants(p)) {
+			changes = append(changes, mutant.change())
 		}
+		return changes
 	}
-}
-
-// TestCampaign_ChangedPackagesAlone changes one package of two.
-func TestCampaign_ChangedPackagesAlone(t *testing.T) {
-	dir := files(t, map[string]string{"go.mod": "module shop\n\ngo 1.26\n",
-		"till/till.go": "package till\n\nvar a = 1\n", "shelf/shelf.go": "package shelf\n\nvar b, c = 1, 2\n"})
-	commit(t, dir)
-	write(t, dir, map[string]string{"shelf/shelf.go": "package shelf\n\nvar b, c = 1, 2\n\nvar d = 3\n"})
-	out, err := mutated(t, dir, "--changed", "HEAD", "--per-package", "1")
-	if err != nil || !strings.Contains(out, "shelf.go:5: number: 3 -> 4") || strings.Contains(out, "till") ||
-		!strings.Contains(out, "1 of 3 mutants") {
-		t.Errorf("%v\n%s", err, out)
+	first := sample(1)
+	if len(first) != 8 || !slices.Contains(first, "true -> false") {
+		t.Errorf("the sample %q is not of 8 with the only boolean", first)
 	}
-	commit(t, dir)
-	write(t, dir, map[string]string{"clerk/main.go": "package main\n\nfunc main() {}\n"})
-	if out, err := mutated(t, dir, "--changed", "HEAD"); err != nil || !strings.Contains(out, errNoPackage.Error()) {
-		t.Errorf("only a program has changed: %v, %q", err, out)
+	if again := sample(1); !slices.Equal(first, again) {
+		t.Errorf("one seed chooses %q and %q", first, again)
 	}
-	without := t.TempDir()
-	if out, err := mutated(t, without, "--changed", "auto"); err != nil || !strings.Contains(out, errNoGit.Error()) {
-		t.Errorf("without git: %v, %q", err, out)
-	}
-}
-
-func TestCampaign_NothingIsTriedAfterTheBudget(t *testing.T) {
-	out, err := mutated(t, files(t, shop), "--budget", "1ns")
-	if err != nil || !strings.Contains(out, "1 of 1 packages were not tried") {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-func TestCampaign_TestsThatFailBeforeAnyChange(t *testing.T) {
-	content := map[string]string{"go.mod": "module shop\n\ngo 1.26\n", "till/till.go": "package till\n\nvar a = 1\n",
-		"till/till_test.go": "package till\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Error(\"broken already\") }\n"}
-	out, err := mutated(t, files(t, content))
-	if err == nil || !strings.Contains(err.Error(), "broken already") {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-func TestOptions_Usage(t *testing.T) {
-	for _, args := range [][]string{{"--no-such-flag"}, {"--changed", "auto", "./eval"}, {"--per-package", "-1"},
-		{"--jobs", "0"}} {
-		if _, err := parseOptions(args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), errUsage.Error()) {
-			t.Errorf("%q: %v", args, err)
-		}
+	if other := sample(2); slices.Equal(first, other) {
+		t.Errorf("two seeds choose %q", first)
 	}
 }

@@ -27,7 +27,7 @@ func TestQuiet(t *testing.T) {
 		t.Errorf("the child says %q, %v", out, err)
 	}
 }
-`}), []string{"./till"}, false)
+`}), []string{"./till"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestQuiet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if b, err := l.measure(t.Context(), packages[0]); err != nil || !b.all.ran(m.mutants(packages[0])[0]) {
+	if b, err := l.measure(t.Context(), packages[0]); err != nil || !b.covers.ran(m.mutants(packages[0])[0]) {
 		t.Errorf("measured %+v, %v", b, err)
 	}
 }

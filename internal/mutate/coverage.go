@@ -7,25 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 )
 
-// baseline is what is known of a package's tests before anything is changed.
+// baseline is what the tests of a package cover, and how long they take, before anything is changed.
 type baseline struct {
-	seconds float64 // of all tests together
-	all     coverage
-	// tests are those that were also run alone, where all of them together take long.
-	tests []measured
-	// unknown are the tests that were not: any line may be theirs.
-	unknown []string
-}
-
-type measured struct {
-	name    string
-	seconds float64
-	covers  coverage
+	covers coverage
+	time   time.Duration
 }
 
 // coverage has the blocks of a package by the name of the file without its folder.
@@ -44,10 +33,10 @@ func (b block) holds(line, column int) bool {
 
 // ran reports whether the place of a mutant was run. What lies in no block, the expression of a case or a variable
 // outside of functions, is taken for run.
-func (c coverage) ran(m *Mutant) bool {
+func (c coverage) ran(m *mutant) bool {
 	inBlock := false
-	for _, b := range c[path.Base(m.File)] {
-		if b.holds(m.Line, m.column) {
+	for _, b := range c[path.Base(m.file.name)] {
+		if b.holds(m.line, m.column) {
 			if b.ran {
 				return true
 			}
@@ -57,61 +46,31 @@ func (c coverage) ran(m *Mutant) bool {
 	return !inBlock
 }
 
-// slow is the time of a package's tests from which on those that cannot notice a mutant are worth leaving out.
-const slow = 5.0
-
-// measure runs the tests of a package unchanged: all together and, if that takes long, each alone, for not more than
-// twice that time. It fails if a test does.
-func (l *laboratory) measure(ctx context.Context, p *pkg) (*baseline, error) {
+// measure runs the tests of a package unchanged. It fails if a test does.
+func (l *laboratory) measure(ctx context.Context, p *pkg) (baseline, error) {
 	binary := l.binary("unchanged")
-	defer os.Remove(binary)
-	if err := l.build(ctx, p, binary, nil, nil, "-cover"); err != nil {
-		return nil, err
-	}
-	b := &baseline{}
-	var err error
-	if b.all, b.seconds, err = l.covered(ctx, p, binary, "."); err != nil || b.seconds < slow {
-		return b, err
-	}
-	list, err := l.run(ctx, p, binary, "-test.list", "^(Test|Fuzz|Example)")
-	if err != nil {
-		return nil, fmt.Errorf("the tests of %s: %w", p.folder, err)
-	}
-	begun := time.Now()
-	for _, name := range strings.Fields(string(list)) {
-		if time.Since(begun).Seconds() > 2*b.seconds {
-			b.unknown = append(b.unknown, name)
-			continue
-		}
-		covers, seconds, err := l.covered(ctx, p, binary, "^"+name+"$")
-		if err != nil {
-			return nil, err
-		}
-		b.tests = append(b.tests, measured{name, seconds, covers})
-	}
-	return b, nil
-}
-
-// covered runs the tests that a pattern names, and returns what they cover and how long they take.
-func (l *laboratory) covered(ctx context.Context, p *pkg, binary, pattern string) (coverage, float64, error) {
 	profile := binary + ".cover"
+	defer os.Remove(binary)
 	defer os.Remove(profile)
+	if err := l.build(ctx, p, binary, nil, "-cover"); err != nil {
+		return baseline{}, err
+	}
 	begun := time.Now()
-	out, err := l.run(ctx, p, binary, "-test.run", pattern, "-test.coverprofile", profile, "-test.timeout", "30m")
+	out, err := l.run(ctx, p, binary, "-test.coverprofile", profile, "-test.timeout", "30m")
 	if ctx.Err() != nil {
-		return nil, 0, ctx.Err()
+		return baseline{}, ctx.Err()
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("the tests %s of %s fail before anything is changed: %w\n%s", pattern, p.folder, err,
+		return baseline{}, fmt.Errorf("the tests of %s fail before anything is changed: %w\n%s", p.folder, err,
 			out[max(0, len(out)-4000):])
 	}
-	seconds := time.Since(begun).Seconds()
+	b := baseline{time: time.Since(begun)}
 	text, err := os.ReadFile(profile)
 	if err != nil {
-		return nil, 0, err
+		return b, err
 	}
-	c, err := parseProfile(text)
-	return c, seconds, err
+	b.covers, err = parseProfile(text)
+	return b, err
 }
 
 // parseProfile reads a coverage profile: after a line with its mode, lines such as
@@ -134,29 +93,4 @@ func parseProfile(text []byte) (coverage, error) {
 		c[path.Base(file)] = append(c[path.Base(file)], b)
 	}
 	return c, nil
-}
-
-// selection is the pattern of the tests that run a mutant, and how long they take unchanged.
-func (b *baseline) selection(m *Mutant) (pattern string, seconds float64) {
-	if len(b.tests) == 0 {
-		return ".", b.seconds
-	}
-	var names []string
-	for _, t := range b.tests {
-		if t.covers.ran(m) {
-			names = append(names, t.name)
-			seconds += t.seconds
-		}
-	}
-	names = append(names, b.unknown...)
-	if len(b.unknown) > 0 || len(names) == 0 {
-		seconds = b.seconds
-	}
-	if len(names) == 0 { // no test comes here alone
-		return ".", seconds
-	}
-	for i, name := range names {
-		names[i] = regexp.QuoteMeta(name)
-	}
-	return "^(" + strings.Join(names, "|") + ")$", seconds
 }

@@ -25,33 +25,11 @@ func TestCoverage_OfPlaces(t *testing.T) {
 		{"till/till.go", 7, 20, false}, {"till/till.go", 9, 2, false}, {"till/shelf.go", 4, 1, false},
 		{"till/till.go", 3, 19, true}, {"till/till.go", 6, 1, true}, // in no block: the expression of a case
 	} {
-		if got := c.ran(&Mutant{File: test.file, Line: test.line, column: test.column}); got != test.want {
+		if got := c.ran(&mutant{file: &source{name: test.file}, line: test.line, column: test.column}); got != test.want {
 			t.Errorf("%s:%d.%d: %v, want %v", test.file, test.line, test.column, got, test.want)
 		}
 	}
 	if _, err := parseProfile([]byte("mode: set\nnonsense\n")); err == nil || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("error %v", err)
-	}
-}
-
-func TestSelection_OfTestsThatReachAMutant(t *testing.T) {
-	reaches := coverage{"till.go": {{1, 1, 9, 9, true}}}
-	misses := coverage{"till.go": {{1, 1, 9, 9, false}}}
-	m := &Mutant{File: "till/till.go", Line: 2, column: 1}
-	for _, test := range []struct {
-		name    string
-		b       baseline
-		pattern string
-		seconds float64
-	}{
-		{"not measured alone", baseline{seconds: 3}, ".", 3},
-		{"one of two", baseline{seconds: 9, tests: []measured{{"TestA", 4, reaches}, {"TestB", 5, misses}}}, "^(TestA)$", 4},
-		{"one not measured", baseline{seconds: 9, tests: []measured{{"TestA", 4, reaches}}, unknown: []string{"TestC"}},
-			"^(TestA|TestC)$", 9},
-		{"none alone", baseline{seconds: 9, tests: []measured{{"TestB", 5, misses}}}, ".", 9},
-	} {
-		if pattern, seconds := test.b.selection(m); pattern != test.pattern || seconds != test.seconds {
-			t.Errorf("%s: %s for %g s, want %s for %g s", test.name, pattern, seconds, test.pattern, test.seconds)
-		}
 	}
 }

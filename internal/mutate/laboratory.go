@@ -49,12 +49,13 @@ func (l *laboratory) Close() error {
 
 // copyModule copies the files that git knows or would add; where there is no git, all.
 func (l *laboratory) copyModule(ctx context.Context) error {
-	list, err := git(ctx, l.module, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list := exec.CommandContext(ctx, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = l.module
+	names, err := list.Output()
 	if err != nil {
 		return os.CopyFS(l.copied, os.DirFS(l.module))
 	}
-	names := strings.Split(strings.TrimRight(list, "\x00"), "\x00")
-	for _, name := range names {
+	for name := range strings.SplitSeq(strings.TrimRight(string(names), "\x00"), "\x00") {
 		if err := copyFile(filepath.Join(l.copied, name), filepath.Join(l.module, name)); err != nil {
 			return err
 		}
@@ -83,17 +84,21 @@ func copyFile(to, from string) error {
 // errBuild is wrapped by errors of the compiler.
 var errBuild = errors.New("does not build")
 
-// build makes the test binary of a package, with one file in another form if changed is not nil.
-func (l *laboratory) build(ctx context.Context, p *pkg, binary string, changed *source, text []byte,
-	flags ...string) error {
+// binary returns a name for a test binary that no other has.
+func (l *laboratory) binary(name string) string {
+	return filepath.Join(l.dir, fmt.Sprintf("%s%d", name, l.binaries.Add(1)))
+}
+
+// build makes the test binary of a package, of a mutant if m is not nil.
+func (l *laboratory) build(ctx context.Context, p *pkg, binary string, m *mutant, flags ...string) error {
 	args := append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary}, flags...)
-	if changed != nil {
+	if m != nil {
 		file, overlay := binary+".go", binary+".json"
-		replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{changed.path: file}})
+		replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{m.file.path: file}})
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(os.WriteFile(file, text, 0o666), os.WriteFile(overlay, replaced, 0o666)); err != nil {
+		if err := errors.Join(os.WriteFile(file, m.text(), 0o666), os.WriteFile(overlay, replaced, 0o666)); err != nil {
 			return err
 		}
 		args = append(args, "-overlay", overlay)

@@ -55,12 +55,9 @@ type listed struct {
 	Module                             *struct{ Path, Dir string }
 }
 
-// errNoPackage is wrapped by the error that there is nothing to mutate.
-var errNoPackage = errors.New("no package to mutate")
-
-// openModule finds the packages that patterns name in the module of a folder. Programs are left out unless they are
-// asked for: they are tested by running them, which takes minutes for each mutant.
-func openModule(ctx context.Context, dir string, patterns []string, programs bool) (*module, []*pkg, error) {
+// openModule finds the packages that patterns name in the module of a folder. It leaves programs out: their tests run
+// them, which takes minutes for each mutant.
+func openModule(ctx context.Context, dir string, patterns []string) (*module, []*pkg, error) {
 	all, err := goList(ctx, dir, patterns)
 	if err != nil {
 		return nil, nil, err
@@ -83,7 +80,7 @@ func openModule(ctx context.Context, dir string, patterns []string, programs boo
 		}
 		m.dir, m.path = l.Module.Dir, l.Module.Path
 		folder := strings.TrimPrefix(strings.TrimPrefix(l.ImportPath, m.path), "/")
-		if slices.Contains(leftOut, folder) || l.Name == "main" && !programs || len(l.GoFiles) == 0 {
+		if slices.Contains(leftOut, folder) || l.Name == "main" || len(l.GoFiles) == 0 {
 			continue
 		}
 		p := &pkg{folder: folder, dir: l.Dir, tests: len(l.TestGoFiles)+len(l.XTestGoFiles) > 0}
@@ -93,8 +90,9 @@ func openModule(ctx context.Context, dir string, patterns []string, programs boo
 		packages = append(packages, p)
 	}
 	if len(packages) == 0 {
-		return nil, nil, fmt.Errorf("%w among %v in %s", errNoPackage, patterns, dir)
+		return nil, nil, fmt.Errorf("no package to mutate among %v in %s", patterns, dir)
 	}
+	slices.SortFunc(packages, func(a, b *pkg) int { return strings.Compare(a.folder, b.folder) })
 	return m, packages, nil
 }
 
@@ -147,16 +145,15 @@ func (m *module) load(p *pkg, names []string) error {
 	return nil
 }
 
-// compiles reports whether a package with one file in another form passes the type checker: mutants that do not are
-// no mutants, and cost no build.
-func (m *module) compiles(p *pkg, changed *source, text []byte) bool {
-	parsed, err := parser.ParseFile(m.fset, changed.path, text, parser.SkipObjectResolution)
+// compiles reports whether a package passes the type checker with a mutant, which costs less than a build.
+func (m *module) compiles(p *pkg, changed *mutant) bool {
+	parsed, err := parser.ParseFile(m.fset, changed.file.path, changed.text(), parser.SkipObjectResolution)
 	if err != nil {
 		return false
 	}
 	var files []*ast.File
 	for _, f := range p.files {
-		if f == changed {
+		if f == changed.file {
 			files = append(files, parsed)
 		} else {
 			files = append(files, f.parsed)
@@ -164,10 +161,4 @@ func (m *module) compiles(p *pkg, changed *source, text []byte) bool {
 	}
 	_, err = (&types.Config{Importer: m.importer}).Check(p.folder, m.fset, files, nil)
 	return err == nil
-}
-
-// file finds a file of the package by its name.
-func (p *pkg) file(name string) *source {
-	i := slices.IndexFunc(p.files, func(f *source) bool { return f.name == name })
-	return p.files[i]
 }

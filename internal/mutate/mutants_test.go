@@ -36,7 +36,7 @@ func packagesOf(t *testing.T, sources ...string) (*module, []*pkg) {
 	for i, source := range sources {
 		content[fmt.Sprintf("till%02d/till.go", i)] = source
 	}
-	m, packages, err := openModule(t.Context(), files(t, content), []string{"./..."}, false)
+	m, packages, err := openModule(t.Context(), files(t, content), []string{"./..."})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,8 +97,8 @@ func TestMutants_OfEachKind(t *testing.T) {
 		p := packages[i]
 		var got []string
 		for _, mutant := range m.mutants(p) {
-			got = append(got, string(mutant.Kind)+": "+mutant.change())
-			if !m.compiles(p, p.files[0], mutant.apply(p.files[0].text)) {
+			got = append(got, string(mutant.kind)+": "+mutant.change())
+			if !m.compiles(p, mutant) {
 				t.Errorf("%s: %s does not compile", test.source, mutant)
 			}
 		}
@@ -185,36 +185,8 @@ func f(g func() error, n int) (int, bool, error) {
 }
 `)
 	for _, mutant := range m.mutants(packages[0]) {
-		if mutant.Kind == number || mutant.Kind == boolean {
+		if mutant.kind == number || mutant.kind == boolean {
 			t.Errorf("%s", mutant)
 		}
-	}
-}
-
-func TestArrange_ChangedLinesFirstThenTheKindsInTurn(t *testing.T) {
-	mutants := func(offset int) []*Mutant {
-		var list []*Mutant
-		for i := range 20 {
-			list = append(list, &Mutant{File: "a/b.go", Kind: number, Line: offset + i, nth: i})
-		}
-		return append(list, &Mutant{File: "a/b.go", Kind: seed, Line: offset + 20},
-			&Mutant{File: "a/b.go", Kind: check, Line: offset + 21, Changed: true})
-	}
-	a, moved, other := mutants(0), mutants(100), mutants(0)
-	arrange(a, 1)
-	slices.Reverse(moved)
-	arrange(moved, 1)
-	arrange(other, 2)
-	if a[0].Kind != check || a[1].Kind == a[2].Kind {
-		t.Errorf("the first are %s, %s and %s", a[0].Kind, a[1].Kind, a[2].Kind)
-	}
-	same := func(a, b []*Mutant) bool {
-		return slices.EqualFunc(a, b, func(x, y *Mutant) bool { return x.Kind == y.Kind && x.nth == y.nth })
-	}
-	if !same(a, moved) {
-		t.Error("the order depends on where the mutants stand")
-	}
-	if same(a, other) {
-		t.Error("two seeds give the same order")
 	}
 }

@@ -11,33 +11,23 @@ import (
 
 // scan collects the mutants of one file.
 type scan struct {
-	fset     *token.FileSet
-	info     *types.Info
-	folder   string
-	file     *source
-	lines    []string
-	function string
-	above    []ast.Node // from the file down to the node that is visited
-	found    []*Mutant
+	fset  *token.FileSet
+	info  *types.Info
+	file  *source
+	above []ast.Node // from the file down to the node that is visited
+	found []*mutant
 }
 
 // mutants lists what can be changed in a package, in the order of its files.
-func (m *module) mutants(p *pkg) []*Mutant {
-	var found []*Mutant
+func (m *module) mutants(p *pkg) []*mutant {
+	var found []*mutant
 	for _, f := range p.files {
 		if ast.IsGenerated(f.parsed) {
 			continue
 		}
-		s := &scan{fset: m.fset, info: p.info, folder: p.folder, file: f, lines: strings.Split(string(f.text), "\n")}
+		s := &scan{fset: m.fset, info: p.info, file: f}
 		s.walk()
 		found = append(found, s.found...)
-	}
-	type content struct{ file, function, kind, text, change string }
-	seen := map[content]int{}
-	for _, mutant := range found {
-		c := content{mutant.File, mutant.Function, string(mutant.Kind), mutant.Text, mutant.change()}
-		mutant.nth = seen[c]
-		seen[c]++
 	}
 	return found
 }
@@ -47,14 +37,6 @@ func (s *scan) walk() {
 		if n == nil {
 			s.above = s.above[:len(s.above)-1]
 			return true
-		}
-		switch n := n.(type) {
-		case *ast.FuncDecl:
-			s.function = n.Name.Name
-		case *ast.GenDecl:
-			if len(s.above) == 1 {
-				s.function = ""
-			}
 		}
 		if s.spared(n) {
 			return false
@@ -204,9 +186,8 @@ func (s *scan) omit(k kind, n ast.Stmt) {
 
 func (s *scan) show(k kind, n ast.Node, from, with, to string) {
 	at := s.fset.Position(n.Pos())
-	s.found = append(s.found, &Mutant{
-		Package: s.folder, File: s.file.name, Line: at.Line, column: at.Column, Function: s.function, Kind: k,
-		Text: strings.TrimSpace(s.lines[at.Line-1]), From: oneLine(from), To: oneLine(to),
+	s.found = append(s.found, &mutant{
+		kind: k, from: oneLine(from), to: oneLine(to), file: s.file, line: at.Line, column: at.Column,
 		start: s.offset(n.Pos()), end: s.offset(n.End()), with: with,
 	})
 }
