@@ -99,8 +99,6 @@ sbom: ## write a bill of materials of the program, build/nmn.cdx.json (CycloneDX
 vulnerabilities: ## look up what the program calls in Go's database of vulnerabilities (needs vuln.go.dev)
 	$$($(GO) -C internal/tools tool -n govulncheck) ./...
 
-PACKAGES ?= ./...
-
 mutate: ## make small mistakes in PACKAGES (default all), print those that no test finds, and write the scores into build/mutation.md (MUTANTS of each package, default 12)
 	$(GO) run ./internal/mutate --per-package $${MUTANTS:-12} --table build/mutation.md $(PACKAGES)
 
