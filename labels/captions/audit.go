@@ -300,9 +300,9 @@ func (r *Report) Drops() (n int, precision eval.Number) {
 // remarks tell what is unusual about the captions.
 func (r *Report) remarks() []string {
 	var out []string
-	without, empty := 0, r.empty
-	seen := map[string]int{}    // the first bag with a text
-	shared := map[string]bool{} // texts of more bags than one
+	const several = -1
+	without, empty, shared := 0, r.empty, 0
+	seen := map[string]int{} // the bag with a text, or several
 	for b, captions := range r.Captions {
 		if len(captions) == 0 {
 			without++
@@ -311,10 +311,12 @@ func (r *Report) remarks() []string {
 			if own := r.input.Captions[b]; own != nil && len(own[c]) == 0 {
 				empty++
 			}
-			if first, ok := seen[caption.Text]; !ok {
+			switch first, ok := seen[caption.Text]; {
+			case !ok:
 				seen[caption.Text] = b
-			} else if first != b {
-				shared[caption.Text] = true
+			case first != b && first != several:
+				seen[caption.Text] = several
+				shared++
 			}
 		}
 	}
@@ -329,17 +331,17 @@ func (r *Report) remarks() []string {
 		note("bags without scores, whose captions have only each other as witnesses", len(r.IDs)-len(r.input.Scored))
 	}
 	note("rows of scores that are of no bag", r.others)
-	note("captions that stand, word for word, in more bags than one", len(shared))
+	note("captions that stand, word for word, in more bags than one", shared)
 	return out
 }
 
 // Lowest are the captions that are least probably of their bags, as places in Captions, the least probable first; at
 // most n, all for a negative n. They are not to be changed.
 func (r *Report) Lowest(n int) [][2]int {
-	if n < 0 || n > len(r.ranked) {
+	if n < 0 {
 		n = len(r.ranked)
 	}
-	return r.ranked[:n]
+	return r.ranked[:min(n, len(r.ranked))]
 }
 
 // Most captions, and captions of a bag, for which a tie is worth telling what their words say.
@@ -359,20 +361,18 @@ func (r *Report) rank() {
 	}
 	own := func(p [2]int) float64 { return r.Own[p[0]][p[1]] }
 	slices.SortStableFunc(r.ranked, func(x, y [2]int) int { return cmp.Compare(own(x), own(y)) })
-	suspects := r.ranked
-	if len(suspects) > mostTied {
-		suspects = suspects[:mostTied]
-	}
+	foreign, _ := slices.BinarySearchFunc(r.ranked, .5, func(p [2]int, half float64) int {
+		return cmp.Compare(own(p), half)
+	})
+	suspects := r.ranked[:min(foreign, mostTied)]
 	against := map[[2]int]float64{}
-	for i, p := range suspects {
-		if own(p) >= .5 {
-			suspects = suspects[:i]
-			break
+	for _, p := range suspects {
+		if len(r.Captions[p[0]]) > mostOfBag {
+			continue
 		}
-		if words := len(r.mentions(p[0])[p[1]]); words > 0 && len(r.Captions[p[0]]) <= mostOfBag {
-			for _, reason := range r.Reasons(p[0], p[1], math.MaxInt) {
-				against[p] += reason.Weight / float64(words) // long captions have more of everything
-			}
+		words := max(len(r.mentions(p[0])[p[1]]), 1)
+		for _, reason := range r.Reasons(p[0], p[1], math.MaxInt) {
+			against[p] += reason.Weight / float64(words) // long captions have more of everything
 		}
 	}
 	slices.SortStableFunc(suspects, func(x, y [2]int) int {

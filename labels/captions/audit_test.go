@@ -81,8 +81,13 @@ func TestAudit_FindsForeignCaptions(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again.Own, r.Own) || !reflect.DeepEqual(again.Lowest(50), r.Lowest(50)) {
 		t.Errorf("a second audit finds others, %v", err)
 	}
+	summarised(t, r)
 	// What speaks against the worst are their words, and what the others have; the best have nothing against them.
-	for _, f := range r.Worst(5) {
+	worst := r.Worst(5)
+	if len(worst) != 5 || len(r.Worst(-1)) != 0 {
+		t.Errorf("%d and %d of the worst, want 5 and 0", len(worst), len(r.Worst(-1)))
+	}
+	for _, f := range worst {
 		if len(f.Against) == 0 || !slices.Contains(foreign, f.Caption) {
 			t.Errorf("%+v", f)
 		}
@@ -98,10 +103,93 @@ func TestAudit_FindsForeignCaptions(t *testing.T) {
 		}
 	}
 	all := r.Lowest(-1)
-	if len(all) != b.Len() || len(r.Lowest(3)) != 3 || !slices.IsSortedFunc(all, func(x, y [2]int) int {
-		return cmp.Compare(r.Own[x[0]][x[1]], r.Own[y[0]][y[1]])
-	}) {
+	if len(all) != b.Len() || len(r.Lowest(3)) != 3 || len(r.Lowest(0)) != 0 || len(r.Lowest(b.Len()+1)) != b.Len() ||
+		!slices.IsSortedFunc(all, func(x, y [2]int) int {
+			return cmp.Compare(r.Own[x[0]][x[1]], r.Own[y[0]][y[1]])
+		}) {
 		t.Errorf("%d places in another order", len(all))
+	}
+}
+
+// summarised compares the figures of a summary with those of the captions.
+func summarised(t *testing.T, r *Report) {
+	t.Helper()
+	dropped, foreign, wrong := 0, 0.0, 0.0
+	for b := range r.Own {
+		for c, own := range r.Own[b] {
+			foreign += 1 - own
+			if r.Dropped[b][c] {
+				dropped, wrong = dropped+1, wrong+1-own
+			}
+		}
+	}
+	s := r.Summary(2, nil)
+	if s.Captions != 1500 || s.Bags != 300 || s.Words != r.Vocabulary.Len() || s.Precision != r.Options.Precision ||
+		s.Threshold != r.Threshold || s.Refused != "" || len(s.Worst) != 2 || s.Truth != r.Judgement || s.Applied != nil {
+		t.Errorf("%+v", s)
+	}
+	if s.Dropped != dropped || math.Abs(float64(s.ExpectedPrecision)-wrong/float64(dropped)) > 1e-12 ||
+		math.Abs(float64(s.Foreign)-foreign/1500) > .02 || !(s.Gain > 0) {
+		t.Errorf("%+v; %d are dropped, with probability %.3f foreign; in all %.3f are", s, dropped,
+			wrong/float64(dropped), foreign/1500)
+	}
+	if i := s.Interval; i == nil || !(i.Low < s.Foreign && s.Foreign < i.High && i.High-i.Low < .1) {
+		t.Errorf("interval %+v of %.3f", i, s.Foreign)
+	}
+}
+
+// Captions of equal probability that are probably foreign stand in the order of what speaks against them, for each of
+// their words; those of bags of hundreds of captions, and those that are probably own ones, in the order of the file.
+func TestLowest_OrdersTies(t *testing.T) {
+	b, _ := generated(t)
+	things := []string{"dog grass ball", "train tracks smoke", "cake knife candles"}
+	said := func(thing, words int) string { return strings.Join(strings.Fields(things[thing%3])[:words], " ") }
+	b.Captions[299] = make([]annotation.BagCaption, mostOfBag+1)
+	for i := range b.Captions {
+		for c := range b.Captions[i] {
+			b.Captions[i][c] = annotation.BagCaption{ID: fmt.Sprint(i, c), Text: said(i, 3-c%2)}
+			if i%2 == 0 && c == i/2%5 || c > 5 && c%10 == 3 { // of another bag
+				b.Captions[i][c].Text = said(i+1+c/20%2, 2+(i/6+c/10)%2)
+			}
+		}
+	}
+	r, err := Audit(t.Context(), b, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mentions := Mentions(b, r.Vocabulary)
+	against := func(p [2]int) (sum float64) {
+		if len(b.Captions[p[0]]) > mostOfBag {
+			return 0
+		}
+		for _, reason := range r.Reasons(p[0], p[1], math.MaxInt) {
+			sum += reason.Weight / float64(len(mentions[p[0]][p[1]]))
+		}
+		return sum
+	}
+	tied, large, own := 0, 0, 0
+	all := r.Lowest(-1)
+	for i, p := range all[1:] {
+		before := all[i]
+		inFile := before[0] < p[0] || before[0] == p[0] && before[1] < p[1]
+		switch prob := r.Own[p[0]][p[1]]; {
+		case r.Own[before[0]][before[1]] != prob:
+			continue
+		case prob >= .5:
+			own++
+		case len(b.Captions[p[0]]) > mostOfBag:
+			large++
+		case against(before) != against(p):
+			inFile = against(before) < against(p)
+			tied++
+		}
+		if !inFile {
+			t.Errorf("caption %v, against which %.3f speaks, stands before %v with %.3f", before, against(before), p,
+				against(p))
+		}
+	}
+	if tied < 5 || large < 5 || own < 500 {
+		t.Errorf("%d ties by words, %d in the large bag, and %d of own captions: too few to test with", tied, large, own)
 	}
 }
 
@@ -229,6 +317,44 @@ func TestRemarks_CountWhatIsUnusual(t *testing.T) {
 	}
 	if found := r.Worst(2); len(found) != 0 {
 		t.Errorf("captions that are of their bags for sure are listed: %+v", found)
+	}
+}
+
+// The inference's remarks come first, then those about the captions and the scores.
+func TestAudit_Remarks(t *testing.T) {
+	b, _ := generated(t)
+	for i := range b.Captions {
+		b.Captions[i] = b.Captions[i][:max(0, min(2, i-3))] // five bags have none or one
+		for c := range b.Captions[i] {
+			b.Captions[i][c].Text = fmt.Sprintf("%s %d", b.Captions[i][c].Text, i)
+		}
+	}
+	for i := 9; i < 300; i += 60 {
+		b.Captions[i][0].Text = fmt.Sprint("nothing of all this ", i)
+	}
+	o := DefaultOptions()
+	o.Scores = filepath.Join(t.TempDir(), "s.csv")
+	scores := "id,dog,grass,ball,train,tracks,station,cake,candles,table,surfer,wave,board,kitchen,oven,sink,giraffe," +
+		"zoo,fence"
+	for _, id := range []string{"10", "0", "x", "y"} {
+		scores += "\n" + id + strings.Repeat(",.3", 18)
+	}
+	if err := os.WriteFile(o.Scores, []byte(scores), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Audit(t.Context(), b, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"1 captions have no witness, and are kept",
+		"bags without captions, in which there is nothing to judge: 4",
+		"captions without a word of the vocabulary, for or against which only what they leave out speaks: 5",
+		"bags without scores, whose captions have only each other as witnesses: 298",
+		"rows of scores that are of no bag: 2",
+	}
+	if !slices.Equal(r.Remarks, want) {
+		t.Errorf("%q, want %q", r.Remarks, want)
 	}
 }
 

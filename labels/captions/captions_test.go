@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -150,6 +151,12 @@ func TestApply_DecisionsOfPeopleComeFirst(t *testing.T) {
 		kept.Captions[0][1].ID != "3" {
 		t.Errorf("%+v, %v", kept, err)
 	}
+	// Where nobody decides, the threshold does: 3 and 5, with probabilities .125 and .125, and 4 with .5.
+	r.Dropped[1][0] = true
+	if o, err = r.Apply(t.Context(), out, nil); err != nil || *o != (Outcome{File: out, Kept: 2, Dropped: 3, Automatic: 3,
+		EmptyBags: 1, ExpectedPrecision: .75}) {
+		t.Errorf("%+v, %v", o, err)
+	}
 }
 
 func TestReadDecisions_Refuses(t *testing.T) {
@@ -218,10 +225,10 @@ func scored(t *testing.T, m *table.Matrix) (*Report, error) {
 
 func TestScores_AreMatchedByName(t *testing.T) {
 	r, err := scored(t, &table.Matrix{Words: []string{"dog", "x", "cats"},
-		IDs: []string{"x/COCO_val2014_000000000020.jpg", "99", "10"}, Rows: 3, Cols: 3,
+		IDs: []string{"99", "x/COCO_val2014_000000000020.jpg", "10"}, Rows: 3, Cols: 3,
 		Values: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}})
 	if err != nil || r.others != 1 || !slices.Equal(r.input.Scored, []int{0, 1}) ||
-		!slices.Equal(r.input.Scores, []float32{9, 7, 3, 1}) {
+		!slices.Equal(r.input.Scores, []float32{9, 7, 6, 4}) {
 		t.Errorf("%v, %v, %v", r.input.Scored, r.input.Scores, err)
 	}
 	r, err = scored(t, &table.Matrix{Rows: 3, Cols: 2, Values: []float32{1, 2, 3, 4, 5, 6}})
@@ -271,6 +278,47 @@ func TestCheck_LetsNoNaNThrough(t *testing.T) {
 	}
 }
 
+// Five captions cannot be compared: nothing is said against them, and nothing is dropped.
+func TestSummary_OfTooFewCaptions(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "c.json"), filepath.Join(dir, "kept.json")
+	if err := os.WriteFile(in, []byte(cocoText), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b, err := annotation.ReadBags(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Audit(t.Context(), b, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := r.Apply(t.Context(), out, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.File = "kept.json"
+	got, err := json.Marshal(r.Summary(3, o))
+	want := `{"captions":5,"bags":3,"words":8,"foreign":null,"gain":null,"refused":"5 captions are too few: 200 are ` +
+		`needed to compare those of a bag with those of others","remarks":["bags without captions, in which there is ` +
+		`nothing to judge: 1"],"precision":0.9,"threshold":0,"dropped":0,"expected_precision":null,"worst":[],` +
+		`"applied":{"file":"kept.json","kept":5,"dropped":0,"automatic":0,"decided":0,"rescued":0,"empty_bags":0,` +
+		`"expected_precision":null}}`
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+	if has, lacks := r.Against(0, 0, 9); has != nil || lacks != nil {
+		t.Errorf("%q and %q speak against a caption that was not compared", has, lacks)
+	}
+	for _, own := range r.Own {
+		for _, p := range own {
+			if p != 1 {
+				t.Errorf("captions are of their bags with probabilities %v", r.Own)
+			}
+		}
+	}
+}
+
 func TestSummary_IsJSONWhateverIsUnknown(t *testing.T) {
 	r := smallReport(t)
 	r.Foreign, r.Gain, r.Result.Interval = math.NaN(), math.NaN(), witness.Interval{Low: math.NaN(), High: math.NaN()}
@@ -279,6 +327,55 @@ func TestSummary_IsJSONWhateverIsUnknown(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), `"foreign":null`) ||
 		!strings.Contains(string(b), `"refused":"one caption`) || strings.Contains(string(b), "interval") {
 		t.Errorf("%s, %v", b, err)
+	}
+}
+
+// A list that does not end is given up, not read into memory.
+func TestLists_AreOfBoundedSize(t *testing.T) {
+	defer func(was int64) { maxList = was }(maxList)
+	b, decided := cocoBags(t), "annotation_id,decision\n3,drop\n5,keep\n"
+	for _, c := range []struct {
+		read  func(text string) error
+		text  string
+		wraps error
+	}{
+		{func(text string) error {
+			_, err := ReadDecisions(strings.NewReader(text), "l", b)
+			return err
+		}, decided, ErrDecisions},
+		{func(text string) error {
+			_, err := parseTruth(strings.NewReader(text), "l", b)
+			return err
+		}, "3\n4\n", ErrTruth},
+	} {
+		maxList = int64(len(c.text)) + 1
+		if err := c.read(c.text); err != nil {
+			t.Errorf("%q: %v", c.text, err)
+		}
+		maxList = int64(len(c.text)) - 1
+		if err := c.read(c.text); !errors.Is(err, c.wraps) || !strings.Contains(err.Error(), "larger than") {
+			t.Errorf("%q: %v", c.text, err)
+		}
+	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+var errFull = errors.New("no space left")
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+func TestWrite_SaysThatTheDiskIsFull(t *testing.T) {
+	for _, form := range []annotation.Form{annotation.FormCOCO, annotation.FormMSRVTT, annotation.FormCSV} {
+		r := smallReport(t)
+		r.Form = form
+		for name, write := range map[string]func(io.Writer) error{"CSV": r.WriteCSV, "JSON": r.writeLines,
+			"Parquet": r.writeParquet} {
+			if err := write(fullDisk{}); !errors.Is(err, errFull) {
+				t.Errorf("%s of %s: %v", name, form, err)
+			}
+		}
 	}
 }
 

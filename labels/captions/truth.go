@@ -30,8 +30,8 @@ type Judgement struct {
 // ErrTruth is wrapped by every error about the content of a file of foreign captions.
 var ErrTruth = errors.New("not a valid list of captions")
 
-// maxList bounds a file of identifiers or decisions in bytes.
-const maxList = 1 << 30
+// maxList bounds a file of identifiers or decisions in bytes. It is a variable for tests.
+var maxList int64 = 1 << 30
 
 // truthColumns are the names of the column of a CSV with the ids of captions.
 var truthColumns = []string{"annotation_id", "id", "sen_id"}
@@ -53,7 +53,6 @@ func parseTruth(r io.Reader, name string, bags *annotation.Bags) ([][]bool, erro
 	text := bufio.NewReader(limited)
 	c := csv.NewReader(loader.WithoutMark(text, io.NopCloser(nil)))
 	c.FieldsPerRecord = -1
-	c.ReuseRecord = true
 	at := placesOf(bags)
 	foreign := make([][]bool, len(bags.IDs))
 	for b := range foreign {
