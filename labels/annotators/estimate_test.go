@@ -304,60 +304,28 @@ func TestExpect_GridIsTheDirectSum(t *testing.T) {
 	}
 }
 
-// likelihoodOf is the log likelihood of a result, label by label as the equation is printed.
-func likelihoodOf(e *estimator) float64 {
-	sum := 0.0
-	for i := range e.in.Bags {
-		for k := range e.in.Classes {
-			p, _ := sigmoidSoftplus(e.base(i, k))
-			l1, l0 := p, 1-p
-			for _, row := range e.in.Rows {
-				if int(row.Bag) != i {
-					continue
-				}
-				_, yes := slices.BinarySearch(row.Given, int32(k))
-				_, open := slices.BinarySearch(row.Unknown, int32(k))
-				_, asked := slices.BinarySearch(row.Asked, int32(k))
-				q := e.pairs[row.Annotator]
-				switch {
-				case open || row.Asked != nil && !asked:
-				case yes:
-					l1, l0 = l1*(1-q.q01), l0*q.q10
-				default:
-					l1, l0 = l1*q.q01, l0*(1-q.q10)
-				}
-			}
-			sum += math.Log(l1 + l0)
-			v := make([]float64, e.in.Classes)
-			e.posterior(i, v)
-			if math.Abs(v[k]-l1/(l1+l0)) > 1e-9 {
-				return math.NaN()
-			}
-			e.evidences(i, v)
-			if math.Abs(v[k]-(math.Log(l1/l0)-e.base(i, k))) > 1e-9 {
-				return math.NaN()
-			}
-		}
-	}
-	return sum
-}
-
 func TestEstimate_LikelihoodAndPosteriorAreThoseOfTheModel(t *testing.T) {
-	c := crowd{bags: 40, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .6), each: 3, seed: 2}
-	for _, informed := range []float64{0, 1} {
-		c.informed = informed
-		in, _ := c.simulated()
-		in.Rows[3].Unknown = without([]int32{0, 1, 2, 3, 4}, in.Rows[3].Given)[:1]
-		in.Rows[5].Asked = []int32{1, 3}
-		in.Rows[5].Given = []int32{3}
-		in.Rows[9].Asked, in.Rows[9].Unknown, in.Rows[9].Given = []int32{0, 2, 4}, []int32{2}, []int32{}
-		e, err := estimate(t.Context(), &in, DefaultOptions())
+	for name, in := range modelled(t) {
+		e, err := estimate(t.Context(), in, DefaultOptions())
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := likelihoodOf(e)
-		if got := e.objective - e.penalty(); math.Abs(got-want) > 1e-8*math.Abs(want) || math.IsNaN(want) {
-			t.Errorf("log likelihood %.12g, want %.12g", got, want)
+		if got, want := e.objective-e.penalty(), logLikelihood(e); !(math.Abs(got-want) < 1e-8*math.Abs(want)) {
+			t.Errorf("%s: log likelihood %.12g, want %.12g", name, got, want)
+		}
+		r, p, evidence := e.result(), make([]float64, 3), make([]float64, 3)
+		for i, rows := range rowsOf(in) {
+			r.Posterior(i, p)
+			r.Evidence(i, evidence)
+			for k := range p {
+				with, without := logJoint(e, rows, i, k)
+				if want := 1 / (1 + math.Exp(without-with)); !(math.Abs(p[k]-want) < 1e-9) {
+					t.Errorf("%s, bag %d, class %d: posterior %.12g, want %.12g", name, i, k, p[k], want)
+				}
+				if want := with - without - e.base(i, k); !(math.Abs(evidence[k]-want) < 1e-9) {
+					t.Errorf("%s, bag %d, class %d: evidence %.12g, want %.12g", name, i, k, evidence[k], want)
+				}
+			}
 		}
 	}
 }
@@ -437,17 +405,12 @@ func TestEstimate_RefusesWhatCannotBeTold(t *testing.T) {
 	rows := func(list ...Row) Input { return Input{Bags: 2, Annotators: 2, Classes: 1, Rows: list} }
 	yes, no := []int32{0}, []int32{}
 	for says, in := range map[string]Input{
-		"nobody gave a label":       rows(Row{Given: no}, Row{Annotator: 1, Given: no}),
-		"two annotators and one":    rows(Row{Given: yes}, Row{Annotator: 1, Given: no}),
-		"each bag has one":          rows(Row{Given: yes}, Row{Bag: 1, Annotator: 1, Given: no}),
-		"rows 1 and 2 are of one":   rows(Row{Given: yes}, Row{Given: no}),
-		"bag 2 of 2":                rows(Row{Bag: 2, Given: no}),
-		"are not ascending numbers": rows(Row{Given: []int32{1}}),
-		"and unknown or not asked":  rows(Row{Given: yes, Unknown: yes}),
-		"0 classes":                 {Bags: 1, Annotators: 1},
-		"0 bags":                    {},
-		"logits for 1":              {Bags: 1, Annotators: 1, Classes: 1, Logits: make([]float32, 2)},
-		"want a finite number":      {Bags: 1, Annotators: 1, Classes: 1, Logits: []float32{float32(math.NaN())}},
+		"nobody gave a label":     rows(Row{Given: no}, Row{Annotator: 1, Given: no}),
+		"two annotators and one":  rows(Row{Given: yes}, Row{Annotator: 1, Given: no}),
+		"each bag has one":        rows(Row{Given: yes}, Row{Bag: 1, Annotator: 1, Given: no}),
+		"rows 1 and 2 are of one": rows(Row{Given: yes}, Row{Given: no}),
+		"0 classes":               {Bags: 1, Annotators: 1},
+		"0 bags":                  {},
 	} {
 		_, err := Estimate(t.Context(), in, DefaultOptions())
 		if err == nil || !strings.Contains(err.Error(), says) || !errors.Is(err, ErrInput) && !errors.Is(err,
@@ -456,9 +419,7 @@ func TestEstimate_RefusesWhatCannotBeTold(t *testing.T) {
 		}
 	}
 	for says, o := range map[string]Options{
-		"0 iterations": {Tolerance: .1, Confidence: .9}, "tolerance 0": {Iterations: 1, Confidence: .9},
-		"confidence 1": {Iterations: 1, Tolerance: .1, Confidence: 1}, "strengths of the prior are -1": {Iterations: 1,
-			Tolerance: .1, Confidence: .9, Strength01: -1},
+		"0 iterations": {Tolerance: .1, Confidence: .9}, "confidence 1": {Iterations: 1, Tolerance: .1, Confidence: 1},
 	} {
 		if _, err := Estimate(t.Context(), rows(Row{Given: yes}), o); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
@@ -544,10 +505,10 @@ func TestEstimate_Extremes(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
-	t.Run("10,000 annotators of one bag", func(t *testing.T) {
-		in := Input{Bags: 3, Annotators: 10_000, Classes: 3}
+	t.Run("1,000 annotators of one bag", func(t *testing.T) {
+		in := Input{Bags: 3, Annotators: 1000, Classes: 3}
 		s := rng.New(1)
-		for j := range int32(10_000) {
+		for j := range int32(1000) {
 			row := Row{Annotator: j, Bag: 0, Given: []int32{}}
 			if s.Float64() < .8 {
 				row.Given = []int32{1}

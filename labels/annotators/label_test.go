@@ -88,6 +88,79 @@ func TestEstimate_ByLabelRemarks(t *testing.T) {
 	}
 }
 
+// What is found of two labels by themselves is summed up, and rates are shares of all labels.
+func TestJoin_OfTwoLabels(t *testing.T) {
+	const z = 1.2815515655446004 // of a confidence of 80 %
+	// around a rate, as wide as a standard error of its own
+	within := func(q, deviation float64) Interval {
+		i := Interval{q, q}
+		shift(&i.Low, -z*deviation/(q*(1-q)))
+		shift(&i.High, z*deviation/(q*(1-q)))
+		return i
+	}
+	in := &Input{Bags: 9, Annotators: 3, Classes: 3}
+	for i := range int32(9) {
+		in.Rows = append(in.Rows, Row{Bag: i, Given: []int32{i % 2}}, Row{Bag: i, Annotator: 1, Given: []int32{}})
+	}
+	o := exact()
+	part := func(class float64) *Result {
+		return &Result{PooledQ01: .1 * class, PooledQ10: .01 * class, Strength01: 10 * class, Strength10: 30 * class,
+			Iterations: 7, Objective: -100 * class, pairs: 4 * class, asked: 9, Consensus: 5, Incorrect: .5, Missing: class,
+			Prior: []float64{class / 10}, Expected: []float64{4 * class}, Notes: []string{"n", "m"}, parts: []part{{}},
+			Annotators: []Annotator{
+				// of 100 labels 20 are true: 16 of 20 given are, and 4 are missing
+				{Asked: 100, Given: 20, Incorrect: 4, Missing: 4, Told: true, Q01: .2, Q01Interval: within(.2, .05*class), Q10: .05,
+					Q10Interval: within(.05, .02), both: 3, named: 4 * class, Remarks: []Remark{MostlyPrior}},
+				{Asked: 100, Given: 20 * (2 - class), Incorrect: 4 * (2 - class), Missing: 4, Told: class == 1, Q01: .2,
+					Q01Interval: within(.2, .05), Q10: .05, Q10Interval: within(.05, .02), both: 1, named: 2},
+				{}}}
+	}
+	j := newJoin(in, o)
+	j.take(part(1), 0)
+	j.skip(in, 1)
+	j.take(part(2), 2)
+	r := j.finish(in)
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"q01 of all", r.PooledQ01, .15}, {"q10 of all", r.PooledQ10, .015}, {"strength of q01", r.Strength01, 15},
+		{"strength of q10", r.Strength10, 45}, {"iterations", float64(r.Iterations), 14}, {"objective", r.Objective, -300},
+		{"agreement", r.Agreement, 12. / 18}, {"consensus", float64(r.Consensus), 10}, {"incorrect", r.Incorrect, 1},
+		{"missing", r.Missing, 3}, {"parts", float64(len(r.parts)), 2},
+		{"q01", r.Annotators[0].Q01, 8. / 40}, {"q10", r.Annotators[0].Q10, 8. / 160},
+		{"informedness", r.Annotators[0].Informedness, .75}, {"accuracy", r.Annotators[0].Accuracy, 1 - 16./200},
+		{"agreement of 0", r.Annotators[0].Agreement, 6. / 12}, {"bags of 0", float64(r.Annotators[0].Bags), 9},
+		{"shared by 0", float64(r.Annotators[0].Shared), 9}, {"given by 1", r.Annotators[1].Given, 20},
+		{"q01 of 1", r.Annotators[1].Q01, 8. / (16 + 8)}, {"agreement of 1", r.Annotators[1].Agreement, .5},
+		{"q01 of one who was not asked", r.Annotators[2].Q01, .15}, {"its q10", r.Annotators[2].Q10, .015},
+	} {
+		if math.Abs(c.got-c.want) > 1e-12 {
+			t.Errorf("%s is %.6f, want %.6f", c.what, c.got, c.want)
+		}
+	}
+	// Expected missing labels vary by 20 true labels of each class times the standard errors .05 and .1.
+	d01, d10 := math.Hypot(20*.05, 20*.1)/40, math.Hypot(80*.02, 80*.02)/160
+	for _, c := range []struct{ got, want Interval }{{r.Annotators[0].Q01Interval, within(.2, d01)},
+		{r.Annotators[0].Q10Interval, within(.05, d10)}} {
+		if math.Abs(c.got.Low-c.want.Low)+math.Abs(c.got.High-c.want.High) > 1e-9 {
+			t.Errorf("interval %.6f, want %.6f", c.got, c.want)
+		}
+	}
+	if a := r.Annotators[1]; a.Told || !math.IsNaN(a.Q01Interval.Low) || r.Annotators[2].Told {
+		t.Errorf("rates of which a label tells nothing have intervals: %+v", r.Annotators[1:])
+	}
+	if !slices.Equal(r.Expected, []float64{4, 0, 8}) || !slices.Equal(r.Prior, []float64{.1, 0, .2}) ||
+		!slices.Equal(r.Notes, []string{"n", "m", "Nobody gave 1 of 3 labels: nothing is said of them."}) {
+		t.Errorf("expected %g, frequencies %g, notes %q", r.Expected, r.Prior, r.Notes)
+	}
+	for i, want := range [][]Remark{{MostlyPrior}, {AlwaysSame}, {Idle}} {
+		if !slices.Equal(r.Annotators[i].Remarks, want) {
+			t.Errorf("annotator %d: %q, want %q", i, r.Annotators[i].Remarks, want)
+		}
+	}
+}
+
 func TestEstimate_ByLabelIsBounded(t *testing.T) {
 	in := Input{Bags: 1, Annotators: 1, Classes: maxByLabel + 1, Rows: []Row{{Given: []int32{0}}}}
 	if _, err := Estimate(t.Context(), in, byLabelOptions()); !errors.Is(err, ErrInput) ||

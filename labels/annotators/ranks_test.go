@@ -88,3 +88,87 @@ func TestEstimate_TellsEveryRankWhatIsWrongOnOne(t *testing.T) {
 		}
 	}
 }
+
+var errCut = errors.New("the connection is cut")
+
+// cutOff is a group whose connection is cut after some exchanges.
+type cutOff struct {
+	group.Group
+	left int
+}
+
+func (c *cutOff) Gather(own []byte) ([][]byte, error) {
+	if c.left--; c.left < 0 {
+		return nil, errCut
+	}
+	return c.Group.Gather(own)
+}
+
+func TestEstimate_FailsWhenAnyExchangeDoes(t *testing.T) {
+	c := crowd{bags: 20, pairs: some(4, pair{.1, .02}, pair{.4, .1}), prior: frequencies(2, .2, .5), each: 3, seed: 2}
+	in, _ := c.simulated()
+	exchanges := 0
+	for ; ; exchanges++ {
+		errs := localtest.Run(2, func(g group.Group) error {
+			o := DefaultOptions()
+			o.Iterations = 2
+			if o.Group = g; g.Rank() == 1 {
+				o.Group = &cutOff{g, exchanges}
+			}
+			_, err := Estimate(t.Context(), in, o)
+			return err
+		})
+		if errs[0] == nil && errs[1] == nil {
+			break
+		}
+		if errs[0] == nil || !errors.Is(errs[1], errCut) {
+			t.Errorf("after %d exchanges rank 1 is cut off: errors %v", exchanges, errs)
+		}
+	}
+	if exchanges < 1+5*(3+1) {
+		t.Errorf("%d exchanges, want one before, and in five phases three expectations and the posteriors", exchanges)
+	}
+}
+
+// brief is a group in which the other rank sends a part of what it should, or more.
+type brief struct {
+	group.Group
+	change func(others []byte) []byte
+}
+
+func (b *brief) Gather(own []byte) ([][]byte, error) {
+	all, err := b.Group.Gather(own)
+	if err == nil {
+		all = [][]byte{all[0], b.change(all[1])}
+	}
+	return all, err
+}
+
+func TestGather_RefusesWhatIsTooShortOrTooLong(t *testing.T) {
+	c := crowd{bags: 600, pairs: some(4, pair{.1, .02}, pair{.4, .1}), prior: frequencies(2, .2, .5), each: 3, seed: 2}
+	in, _ := c.simulated()
+	twice := func(of []byte) []byte { return append(of[:len(of):len(of)], of[1:]...) }
+	for _, c := range []struct {
+		gather func(e *estimator) error
+		change func([]byte) []byte
+		says   string
+	}{
+		{func(e *estimator) error { return e.gatherBlocks(nil) }, func(of []byte) []byte { return of[:len(of)-8] },
+			"a part of its sums"},
+		{func(e *estimator) error { return e.gatherBlocks(nil) }, func(of []byte) []byte { return of[:len(of)-1] }, "8"},
+		{func(e *estimator) error { return e.gatherBlocks(nil) }, twice, "more blocks than there are"},
+		{(*estimator).gatherPosteriors, twice, "more cells than there are"},
+		{(*estimator).gatherPosteriors, func(of []byte) []byte { return of[:max(1, len(of)-1)] }, "8"},
+	} {
+		errs := localtest.Run(2, func(g group.Group) error {
+			e := newEstimator(&in, Options{Group: g})
+			if g.Rank() == 0 {
+				e.ranks = &brief{g, c.change}
+			}
+			return c.gather(e)
+		})
+		if errs[0] == nil || !strings.Contains(errs[0].Error(), c.says) {
+			t.Errorf("%v, want %q", errs[0], c.says)
+		}
+	}
+}

@@ -3,7 +3,9 @@ package annotators
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -163,11 +165,24 @@ func TestFiles_ScoresGiveBagsAndClasses(t *testing.T) {
 	}
 }
 
+// shortest is a number of six digits as JSON has it.
+func shortest(t *testing.T, v float64) string {
+	t.Helper()
+	if _, err := fmt.Sscan(fmt.Sprintf("%.6g", v), &v); err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 // What is written is read back by the readers of tables, and says what the result says.
 func TestReport_FilesReadBack(t *testing.T) {
 	c := crowd{bags: 60, pairs: some(5, pair{.1, .02}, pair{.4, .1}), prior: frequencies(3, .2, .6), each: 3, seed: 2}
 	in, _ := c.simulated()
-	r := &Report{&Table{Input: in, Words: []string{"cat", "dog", "hot,dog"}}, estimated(t, in)}
+	r := &Report{&Table{Input: in, Words: []string{"cat", "<dog>", "hot,dog"}}, estimated(t, in)}
 	for i := range in.Bags {
 		r.BagIDs = append(r.BagIDs, strings.Repeat("b", i+1))
 	}
@@ -213,11 +228,26 @@ func TestReport_FilesReadBack(t *testing.T) {
 	if likely != r.Consensus {
 		t.Errorf("%d labels of the consensus, want %d", r.Consensus, likely)
 	}
-	list, _ := os.ReadFile(at("l.csv"))
-	lines, _ := os.ReadFile(at("l.jsonl"))
-	if a, b := bytes.Count(list, []byte("\n"))-1, bytes.Count(lines, []byte("\n")); a != b || a < likely ||
-		!strings.HasPrefix(string(list), "bag,label,posterior,evidence,given,asked\nb,") {
-		t.Errorf("%d and %d lines:\n%.200s", a, b, list)
+	var list, lines, consensus strings.Builder
+	list.WriteString("bag,label,posterior,evidence,given,asked\n")
+	for i, bag := range r.BagIDs {
+		var holds []string
+		r.Each(i, func(c Cell) {
+			fmt.Fprintf(&list, "%s,%s,%.6g,%.6g,%d,%d\n", bag, []string{"cat", "<dog>", `"hot,dog"`}[c.Class], c.P, c.Evidence,
+				c.Given, c.Asked)
+			fmt.Fprintf(&lines, `{"bag":"%s","label":"%s","posterior":%s,"evidence":%s,"given":%d,"asked":%d}`+"\n", bag,
+				r.Words[c.Class], shortest(t, c.P), shortest(t, c.Evidence), c.Given, c.Asked)
+			if c.P >= .5 {
+				holds = append(holds, `"`+r.Words[c.Class]+`"`)
+			}
+		})
+		fmt.Fprintf(&consensus, `{"path":"%s","labels":[%s]}`+"\n", bag, strings.Join(holds, ","))
+	}
+	for name, want := range map[string]string{"l.csv": list.String(), "l.jsonl": lines.String(),
+		"c.jsonl": consensus.String()} {
+		if got, err := os.ReadFile(at(name)); err != nil || string(got) != want {
+			t.Errorf("%v, %s is\n%.500s\nwant\n%.500s", err, name, got, want)
+		}
 	}
 	for _, err := range []error{r.WriteConsensusFile(at("c.txt")), r.WriteEvidenceFile(at("c.jsonl")),
 		r.WriteLabelsFile(at("c"))} {

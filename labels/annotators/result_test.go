@@ -1,0 +1,273 @@
+package annotators
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// asked3 are three annotators of two bags and three classes: the first was asked about all, the second too but leaves a
+// label open, the third about two classes alone.
+func asked3() *Input {
+	return &Input{Bags: 2, Annotators: 3, Classes: 3, Rows: []Row{
+		{Given: []int32{0, 1}}, {Annotator: 1, Given: []int32{0}, Unknown: []int32{1}},
+		{Annotator: 2, Given: []int32{2}, Asked: []int32{0, 2}},
+		{Bag: 1, Given: []int32{}}, {Bag: 1, Annotator: 1, Given: []int32{2}}}}
+}
+
+// What is given, what was asked for, and who agrees with whom can be counted.
+func TestAgreement_OfThreeAnnotators(t *testing.T) {
+	e := newEstimator(asked3(), DefaultOptions())
+	copy(e.rho, []float64{.9, .7, .6, .3}) // three labels of bag 0, one of bag 1
+	copy(e.total.class, []float64{.9, .7, 1.1})
+	for k := range e.prior {
+		e.prior[k] = -100 // no label holds that nobody gave
+	}
+	e.mostPrior = -100
+	var r Result
+	both, named := e.agreement(&r)
+	// Of the pairs of annotators that could share a label one does, that of label 0 of bag 0; 2 of 7 answers.
+	if r.Agreement != 2./7 || r.Consensus != 3 || math.Abs(r.Incorrect-.8) > 1e-12 || math.Abs(r.Missing-.5) > 1e-12 {
+		t.Errorf("agreement %.3f, %d labels, %.3f incorrect and %.3f missing", r.Agreement, r.Consensus, r.Incorrect,
+			r.Missing)
+	}
+	if !slices.Equal(both, []float64{4, 2, 2}) || !slices.Equal(named, []float64{2 + 3, 2 + 2, 1 + 2}) {
+		t.Errorf("in both %g, named %g", both, named)
+	}
+	want := []counts{{6, 2}, {5, 2}, {2, 1}}
+	if !slices.Equal(e.asked, want) {
+		t.Errorf("asked and given %v, want %v", e.asked, want)
+	}
+	var cells []Cell
+	for i := range 2 {
+		e.each(i, func(c Cell) { cells = append(cells, c) })
+	}
+	if want := []Cell{{Class: 0, P: .9, Given: 2, Asked: 3}, {Class: 1, P: .7, Given: 1, Asked: 1, at: 1},
+		{Class: 2, P: .6, Given: 1, Asked: 3, at: 2}, {Class: 2, P: .3, Given: 1, Asked: 2, at: 3}}; !slices.Equal(cells,
+		want) {
+		t.Errorf("%+v, want %+v", cells, want)
+	}
+	e.vote() // shares of those who were asked
+	if want := []float64{2. / 3, 1, 1. / 3, .5}; !slices.Equal(e.rho, want) {
+		t.Errorf("votes %g, want %g", e.rho, want)
+	}
+	if want := []float64{2. / 3, 1, 1./3 + .5}; !near(e.total.class, want) {
+		t.Errorf("labels by votes %g, want %g", e.total.class, want)
+	}
+	// Expected true labels among those given, and among those that were asked for and not given.
+	if !near(e.total.true1, []float64{2./3 + 1, 2./3 + .5, 1. / 3}) ||
+		!near(e.total.true0, []float64{1./3 + .5, 1. / 3, 2. / 3}) {
+		t.Errorf("true among given %g, among others %g", e.total.true1, e.total.true0)
+	}
+}
+
+func near(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
+}
+
+// A class is told of when annotators agree on it more, or less, by more than a fifth and than chance explains.
+func TestMisfit_IsFarFromWhatRatesExplain(t *testing.T) {
+	e := newEstimator(&Input{Bags: 10, Annotators: 2, Classes: 1, Rows: []Row{{Given: []int32{0}},
+		{Annotator: 1, Given: []int32{}}, {Bag: 1, Given: []int32{}}}}, DefaultOptions())
+	e.pairs = []pair{{.2, .1}, {.4, .3}}
+	f := newFit(e) // of one bag of two
+	if math.Abs(f.true1-2*.8*.6) > 1e-12 || math.Abs(f.untrue-2*.1*.3) > 1e-12 {
+		t.Errorf("%g pairs where the label holds, %g where it does not", f.true1, f.untrue)
+	}
+	f.observe(Cell{Given: 3})
+	f.observe(Cell{Given: 2})
+	if f.observed[0] != 6+2 || f.square[0] != 36+4 {
+		t.Errorf("%g pairs, of squares %g", f.observed, f.square)
+	}
+	f.true1, f.untrue = 20, 10
+	e.total.class[0] = 2 // of 10 bags: 12 pairs are expected
+	for _, c := range []struct {
+		observed, square float64
+		told             bool
+	}{{15, .5, true}, {15, .6, false}, {14.3, .01, false}, {9.5, .1, true}, {9.7, .1, false}, {0, 0, false}} {
+		f.observed[0], f.square[0] = c.observed, c.square
+		if list := f.misfit(); (len(list) == 1) != c.told {
+			t.Errorf("%+v: %v", c, list)
+		}
+	}
+	f.observed[0], f.square[0] = 30, 1
+	for _, row := range []Row{{Asked: []int32{0}}, {Unknown: []int32{0}}} {
+		e.in.Rows[1] = row
+		if list := f.misfit(); list != nil {
+			t.Errorf("%+v: told of %v, where what to expect is not known", row, list)
+		}
+	}
+}
+
+func TestOverlap_OfWhoSharesBags(t *testing.T) {
+	// 0, 1 and 2 are linked by bags, 3 and 4 too, 5 is alone, 6 idle.
+	var rows []Row
+	for bag, list := range [][]int32{{0, 1}, {2, 1}, {3, 4}, {5}, {0}, {5}, {4, 3}} {
+		for _, j := range list {
+			rows = append(rows, Row{Bag: int32(bag), Annotator: j, Given: []int32{j % 2}})
+		}
+	}
+	in := &Input{Bags: 8, Annotators: 7, Classes: 3, Rows: rows}
+	want := overlap{shared: []int{1, 2, 1, 2, 2, 0, 0}, bags: []int{2, 2, 1, 2, 2, 2, 0}, most: 2, groups: 3, named: 2}
+	if got := in.overlap(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestIdentifiable_TwoAnnotatorsNeedTwoLabels(t *testing.T) {
+	for _, c := range []struct {
+		o      overlap
+		logits bool
+		says   string
+	}{
+		{overlap{bags: []int{2, 2}, most: 2, named: 2}, false, ""},
+		{overlap{bags: []int{2, 2}, most: 2, named: 1}, false, "two annotators and one label"},
+		{overlap{bags: []int{2, 0, 2}, most: 2, named: 1}, false, "two annotators and one label"},
+		{overlap{bags: []int{2, 1, 2}, most: 2, named: 1}, false, ""},
+		{overlap{bags: []int{2, 2}, most: 2, named: 1}, true, ""},
+		{overlap{bags: []int{2, 2, 2}, most: 1, named: 3}, false, "each bag has one annotator"},
+		{overlap{bags: []int{2}, most: 1, named: 1}, true, ""},
+		{overlap{bags: []int{2, 2, 2}, most: 3}, true, "nobody gave a label"},
+	} {
+		in := &Input{Bags: 9}
+		if c.logits {
+			in.Logits = []float32{}
+		}
+		err := in.identifiable(c.o)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v, logits %t: %v, want %q", c.o, c.logits, err, c.says)
+		}
+	}
+}
+
+func TestNote_SaysWhatHoldsOfAll(t *testing.T) {
+	const (
+		alone  = "2 of 5 annotators share no bag with another one: they have the rates of all annotators."
+		groups = "Annotators fall into 4 groups that share no bag: rates are best compared within a group."
+		two    = "Two annotators: who of them is right where they differ is told by how frequent labels are, and by " +
+			"nothing else."
+		open       = "Labels leave open how often all annotators together are wrong: rates have no intervals."
+		same       = "Annotators agree on every label: nothing tells them apart."
+		chance     = "On the whole annotators are no better than chance: labels mean nothing."
+		classifier = "Each bag has one annotator: who is reliable rests on the classifier alone."
+	)
+	five := overlap{bags: []int{3, 3, 3, 1, 0, 1}, shared: []int{3, 3, 3, 0, 0, 0}, most: 2, groups: 3}
+	apart := five
+	apart.groups = 4
+	pairOnly := overlap{bags: []int{3, 0, 3}, shared: []int{3, 0, 3}, most: 2, groups: 1}
+	for i, c := range []struct {
+		o      overlap
+		logits bool
+		told   bool
+		r      Result
+		want   []string
+	}{
+		{five, false, true, Result{}, []string{alone}},
+		{five, true, true, Result{}, nil},
+		{apart, false, true, Result{}, []string{alone, groups}},
+		{apart, true, true, Result{}, nil},
+		{pairOnly, false, true, Result{Agreement: .5}, []string{two}},
+		{pairOnly, true, true, Result{Agreement: .5}, nil},
+		{pairOnly, false, false, Result{Agreement: 1, PooledQ01: .5, PooledQ10: .5}, []string{two, open, same, chance}},
+		{overlap{bags: []int{1, 1, 1}, shared: make([]int, 3), most: 1, groups: 3}, true, true,
+			Result{Agreement: math.NaN(), PooledQ01: .6, PooledQ10: .3}, []string{classifier}},
+		{overlap{bags: []int{2, 2, 2}, shared: []int{2, 2, 2}, most: 2, groups: 1}, true, true, Result{}, nil},
+		{overlap{bags: []int{4, 4, 4, 4}, shared: []int{4, 4, 4, 4}, most: 2, groups: 2}, false, true, Result{},
+			[]string{strings.Replace(groups, "4", "2", 1)}},
+	} {
+		e := &estimator{in: &Input{}, overlap: c.o}
+		if c.logits {
+			e.in.Logits = []float32{}
+		}
+		if c.r.note(e, c.told); !slices.Equal(c.r.Notes, c.want) {
+			t.Errorf("case %d: %q, want %q", i, c.r.Notes, c.want)
+		}
+	}
+}
+
+// An annotator who says the same of all bags is remarked on from five bags and three wrong labels on.
+func TestResult_RemarksOnTheSameLabelsFromSomeBagsOn(t *testing.T) {
+	for _, c := range []struct {
+		bags, wrong int
+		told        bool
+	}{{5, 5, true}, {4, 4, false}, {9, 2, true}, {9, 1, false}} {
+		in := Input{Bags: 40, Annotators: 7, Classes: 3}
+		for i := range int32(40) {
+			for j := range int32(6) {
+				in.Rows = append(in.Rows, Row{Bag: i, Annotator: j, Given: []int32{i % 3}})
+			}
+		}
+		for n := range c.bags { // of bags with class 1 where it is wrong, and with class 0 where it is right
+			bag := int32(3 * n)
+			if n < c.wrong {
+				bag++
+			}
+			in.Rows = append(in.Rows, Row{Bag: bag, Annotator: 6, Given: []int32{0}})
+		}
+		for _, byLabel := range []bool{false, true} {
+			o := DefaultOptions()
+			o.ByLabel = byLabel
+			r, err := Estimate(t.Context(), in, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if told := slices.Contains(r.Annotators[6].Remarks, AlwaysSame); told != c.told {
+				t.Errorf("%+v, by label %t: %q, %.2f incorrect and %.2f missing", c, byLabel, r.Annotators[6].Remarks,
+					r.Annotators[6].Incorrect, r.Annotators[6].Missing)
+			}
+		}
+	}
+}
+
+func TestSame_IsWhatWasGivenOfWhatWasAsked(t *testing.T) {
+	in := &Input{Bags: 3, Annotators: 5, Classes: 2, Rows: []Row{
+		{Given: []int32{1}}, {Bag: 1, Given: []int32{1}}, {Bag: 2, Given: []int32{1}}, // the same
+		{Annotator: 1, Given: []int32{1}}, {Bag: 1, Annotator: 1, Given: []int32{}},
+		{Bag: 2, Annotator: 1, Given: []int32{1}},
+		{Annotator: 2, Given: []int32{1}}, {Bag: 1, Annotator: 2, Given: []int32{1}, Asked: []int32{1}},
+		{Bag: 1, Annotator: 3, Given: []int32{0}}}}
+	if got, want := (&estimator{in: in}).same(), []bool{true, false, false, true, false}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// All labels that a row names are told of, and those that probably hold although nobody gave them.
+func TestEach_TellsOfLikelyLabelsThatNobodyGave(t *testing.T) {
+	c := crowd{bags: 60, pairs: some(4, pair{.5, .01}, pair{.8, .02}), prior: []float64{.9, .1, .95, .3}, each: 2, seed: 3}
+	unnamed := 0
+	for _, informed := range []float64{0, 1} {
+		c.informed = informed
+		in, _ := c.simulated()
+		r := estimated(t, in)
+		p, evidence := make([]float64, 4), make([]float64, 4)
+		for i, rows := range rowsOf(&in) {
+			r.Posterior(i, p)
+			r.Evidence(i, evidence)
+			var want, got []string
+			for k := range p {
+				given := 0
+				for _, row := range rows {
+					if slices.Contains(row.Given, int32(k)) {
+						given++
+					}
+				}
+				if given > 0 || p[k] >= .5 {
+					want = append(want, fmt.Sprintln(k, p[k], evidence[k], given, 2))
+				}
+				if given == 0 && p[k] >= .5 {
+					unnamed++
+				}
+			}
+			r.Each(i, func(c Cell) { got = append(got, fmt.Sprintln(c.Class, c.P, c.Evidence, c.Given, c.Asked)) })
+			if !slices.Equal(got, want) {
+				t.Fatalf("bag %d: %q, want %q", i, got, want)
+			}
+		}
+	}
+	if unnamed < 20 {
+		t.Errorf("%d likely labels that nobody gave: too few to test with", unnamed)
+	}
+}

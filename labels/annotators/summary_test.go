@@ -1,0 +1,155 @@
+package annotators
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/group"
+	"nmn/group/local/localtest"
+)
+
+func TestSummary_AsJSON(t *testing.T) {
+	told := Annotator{Bags: 3, Shared: 2, Asked: 6, Given: 1, Q01: .25, Q01Interval: Interval{.125, .5}, Q10: .0625,
+		Q10Interval: Interval{.03125, .07}, Told: true, Informedness: .6875, Accuracy: .75, Incorrect: .5, Missing: 1.5,
+		Agreement: .2, Remarks: []Remark{NoBetter}}
+	none := Interval{math.NaN(), math.NaN()}
+	r := &Report{&Table{Input: Input{Rows: make([]Row, 4)}, Words: []string{"cat", "dog"},
+		AnnotatorNames: []string{"ann", "bob"}, Outside: 5},
+		&Result{Bags: 3, Classes: 2, Annotators: []Annotator{told, {Q01: .5, Q10: .5, Q01Interval: none, Q10Interval: none,
+			Accuracy: math.NaN(), Agreement: math.NaN()}}, Prior: []float64{.25, .75}, Expected: []float64{1, 2}, PooledQ01: .3,
+			PooledQ10: .1, Strength01: 7, Strength10: 9, Iterations: 12, Agreement: .6, Consensus: 4, Incorrect: 1, Missing: .5}}
+	const annotators = `"annotators":[{"annotator":"ann","bags":3,"shared":2,"asked":6,"given":1,"q01":0.25,` +
+		`"q01_interval":{"low":0.125,"high":0.5},"q10":0.0625,"q10_interval":{"low":0.03125,"high":0.07},` +
+		`"informedness":0.6875,"accuracy":0.75,"expected_incorrect":0.5,"expected_missing":1.5,"agreement":0.2,` +
+		`"remarks":["no better than chance"]},{"annotator":"bob","bags":0,"shared":0,"asked":0,"given":0,"q01":0.5,` +
+		`"q01_interval":null,"q10":0.5,"q10_interval":null,"informedness":0,"accuracy":null,"expected_incorrect":0,` +
+		`"expected_missing":0,"agreement":null,"remarks":[]}]}`
+	// Of 4 labels 1 is wrong, and of 3.5 true ones .5 is lacking.
+	want := `{"bags":3,"labels":2,"rows":4,"labels_outside":5,"agreement":0.6,"all_annotators":{"q01":0.3,"q10":0.1,` +
+		`"strength01":7,"strength10":9},"consensus":{"labels":4,"expected_incorrect":1,"expected_missing":0.5,` +
+		`"expected_wrong":0.25,"expected_lacking":0.14285714285714285},"notes":[],"iterations":12,"classes":[` +
+		`{"label":"cat","expected":1,"frequency":0.25,"slope":null,"offset":null},` +
+		`{"label":"dog","expected":2,"frequency":0.75,"slope":null,"offset":null}],` + annotators
+	if got, err := json.Marshal(r.Summary()); err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+	// With a classifier, and without any label.
+	r.Prior, r.A, r.B, r.Consensus, r.Incorrect, r.Missing = nil, []float64{1.5, 2}, []float64{-.5, 0}, 0, 0, 0
+	r.Result.Notes = []string{"n"}
+	want = `{"bags":3,"labels":2,"rows":4,"labels_outside":5,"agreement":0.6,"all_annotators":{"q01":0.3,"q10":0.1,` +
+		`"strength01":7,"strength10":9},"consensus":{"labels":0,"expected_incorrect":0,"expected_missing":0,` +
+		`"expected_wrong":null,"expected_lacking":null},"notes":["n"],"iterations":12,"classes":[{"label":"cat",` +
+		`"expected":1,"frequency":null,"slope":1.5,"offset":-0.5},{"label":"dog","expected":2,"frequency":null,"slope":2,` +
+		`"offset":0}],` + annotators
+	if got, err := json.Marshal(r.Summary()); err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
+func TestNoteMisfit_NamesTheFirstLabels(t *testing.T) {
+	for misfit, names := range map[int]string{0: "", 1: "1 of 9 labels", 7: "7 of 9 labels"} {
+		r := &Report{&Table{Words: strings.Split("abcdefghi", "")}, &Result{Classes: 9, Notes: []string{"n"}}}
+		for k := range misfit {
+			r.Misfit = append(r.Misfit, k+2)
+		}
+		r.noteMisfit()
+		notes := strings.Join(r.Result.Notes, "\n")
+		if want := map[int]string{0: "n", 1: "(c)", 7: "(c, d, e, f, g)"}[misfit]; !strings.Contains(notes, want) ||
+			!strings.Contains(notes, names) || len(r.Result.Notes) != 1+min(misfit, 1) {
+			t.Errorf("%d: %q", misfit, r.Result.Notes)
+		}
+	}
+}
+
+// tableOf writes rows as a file.
+func tableOf(t *testing.T, in *Input) string {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("bag,annotator,labels\n")
+	for _, r := range in.Rows {
+		labels := []string{}
+		for _, k := range r.Given {
+			labels = append(labels, fmt.Sprint("label", k))
+		}
+		fmt.Fprintf(&text, "bag%d,%c,%s\n", r.Bag, 'A'+r.Annotator, strings.Join(labels, ";"))
+	}
+	return written(t, "labels.csv", text.String())
+}
+
+func TestAuditFiles_ReadsAndEstimates(t *testing.T) {
+	c := crowd{bags: 1000, pairs: some(30, pair{.1, .02}, pair{.5, .1}), prior: frequencies(6, .1, .4), each: 3, seed: 1}
+	in, _ := c.simulated()
+	for j := range c.pairs { // class 2 is given where it does not hold much more often
+		c.pairs[j].q10 = .35
+	}
+	often, _ := c.simulated()
+	for i := range in.Rows {
+		r := &in.Rows[i]
+		r.Given = append(without(r.Given, []int32{2}), without(often.Rows[i].Given, []int32{0, 1, 3, 4, 5})...)
+		slices.Sort(r.Given)
+	}
+	path := tableOf(t, &in)
+	var words strings.Builder
+	for k := range 6 {
+		fmt.Fprintf(&words, "label%d, NN, 1\n", k)
+	}
+	r, err := AuditFiles(t.Context(), Files{Labels: path, Vocabulary: written(t, "words.txt", words.String())},
+		DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := estimated(t, in)
+	for j, name := range r.AnnotatorNames {
+		got, a := r.Result.Annotators[j], want.Annotators[name[0]-'A']
+		if math.Abs(a.Q01-got.Q01) > 1e-9 || a.Bags != got.Bags {
+			t.Errorf("annotator %s: %+v, want %+v", name, got, a)
+		}
+	}
+	if n := len(r.Result.Notes); n != len(want.Notes)+1 || !strings.Contains(r.Result.Notes[n-1], "on 1 of 6 labels") ||
+		!strings.Contains(r.Result.Notes[n-1], "(label2)") {
+		t.Errorf("notes %q", r.Result.Notes)
+	}
+}
+
+func TestAuditFiles_TellsWhatIsWrong(t *testing.T) {
+	c := crowd{bags: 30, pairs: some(3, pair{.1, .02}, pair{.3, .1}), prior: frequencies(3, .2, .4), each: 2, seed: 1}
+	in, _ := c.simulated()
+	path, nothing := tableOf(t, &in), written(t, "l.csv", "bag,annotator,labels\na,x,\nb,x,\n")
+	if _, err := AuditFiles(t.Context(), Files{Labels: path}, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "0 iterations") {
+		t.Errorf("options: %v", err)
+	}
+	words := written(t, "words.txt", "dog, NN, 3\n")
+	if _, err := AuditFiles(t.Context(), Files{Labels: nothing, Vocabulary: words}, DefaultOptions()); !errors.Is(err,
+		ErrUnidentified) {
+		t.Errorf("no labels: %v", err)
+	}
+	bags := written(t, "bags.txt", "b\na\nc\n")
+	table, err := Files{Labels: nothing, Bags: bags}.Read(t.Context())
+	if err != nil || strings.Join(table.BagIDs, "") != "bac" {
+		t.Errorf("bags %v (%v), want those of the list", table, err)
+	}
+	missing := filepath.Join(t.TempDir(), "missing")
+	for _, f := range []Files{{Labels: missing}, {Labels: path, Vocabulary: missing}, {Labels: path, Bags: missing},
+		{Labels: path, Scores: missing + ".csv"}} {
+		// What one rank cannot read ends all.
+		for rank, err := range localtest.Run(2, func(g group.Group) error {
+			o, files := DefaultOptions(), Files{Labels: path}
+			if o.Group = g; g.Rank() == 1 {
+				files = f
+			}
+			_, err := AuditFiles(t.Context(), files, o)
+			return err
+		}) {
+			if err == nil || !strings.Contains(err.Error(), missing) {
+				t.Errorf("rank %d: %v, want an error that names %s", rank, err, missing)
+			}
+		}
+	}
+}
