@@ -113,23 +113,100 @@ func TestOfPart_TakesTheRunsOfThePart(t *testing.T) {
 	}
 }
 
-// A run without a result has its folder in the record, and one whose result cannot be read is an error.
-func TestRecord_OfRunsWhoseResultIsGoneOrDamaged(t *testing.T) {
-	p := &Plan{Settings: Settings{Dir: t.TempDir()}}
-	dir := filepath.Join(p.Settings.Dir, "scenes", "star")
-	for name, of := range map[string]func(string) (*recordedRun, error){"net": p.recordRun,
-		"captioner": p.recordCaptioner} {
-		remove(t, dir)
-		if r, err := of(dir); err != nil || r.Folder != "scenes/star" || r.Fingerprint != "" {
-			t.Errorf("%s: %+v (%v)", name, r, err)
-		}
-		put(t, "{", dir, run.ResultFile)
-		if _, err := of(dir); err == nil {
-			t.Errorf("%s: a damaged result is taken", name)
-		}
-		put(t, `{"fingerprint": "f", "steps": 7, "seconds": 2}`, dir, run.ResultFile)
-		if r, err := of(dir); err != nil || r.Fingerprint != "f" || r.Steps != 7 || r.Seconds != 2 || r.Program == nil {
-			t.Errorf("%s: %+v (%v)", name, r, err)
+// What captioners take follows from the clips that they learn from, and what they leave from the frames.
+func TestEstimate_OfCaptioners(t *testing.T) {
+	s := Defaults(t.TempDir())
+	s.Only = []Part{Table4}
+	p := planOf(t, s)
+	u := &p.Units[0]
+	// 500 clips of 8 frames, by stage 1 for 10 epochs and three arms for 4, with each of three seeds.
+	whole, runs, err := p.unitTime(t.Context(), &Options{}, u, 2)
+	if want := 2 * 500 * 8 * (10 + 3*4) * 3 * .7e-3; err != nil || runs != 1 || math.Abs(whole.Seconds()/want-1) > 1e-6 {
+		t.Errorf("in miniature %v of %d runs (%v), want %g s", whole, runs, err, want)
+	}
+	if disk := p.disk(u, 1); disk != 3*60<<20 {
+		t.Errorf("in miniature %d bytes", disk)
+	}
+	if p.reads(u) != nil {
+		t.Errorf("in miniature %q are read", p.reads(u))
+	}
+	msrvtt, want := clipsAndFrames(t)
+	p = videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"))
+	u = &p.Units[1]
+	u.Captions.Captioner.Train.Epochs, u.Captions.Captioner.Data.ValidationShare = 5, .1
+	whole, runs, err = p.unitTime(t.Context(), &Options{}, u, 2)
+	// For three nets the concepts of 26 frames of 7,010 clips, and 5 epochs of 20 captions of nine tenths of 6,513 clips.
+	seconds := 2 * 3 * (26*7010*.276 + 5*.9*6513*20*.282/32)
+	if err != nil || runs != 6 || math.Abs(whole.Seconds()/seconds-1) > 1e-6 {
+		t.Errorf("on videos %v of %d runs (%v), want %g s", whole, runs, err, seconds)
+	}
+	// 1,087 concepts of each frame, and three checkpoints of 33 million parameters with their momentum, in 4 bytes.
+	if disk := p.disk(u, 6); disk != 3*(4*26*7010*1087+3*2*4*33_000_000) {
+		t.Errorf("on videos %d bytes", disk)
+	}
+	if disk := p.disk(&p.Units[0], 4); disk != 4*2*2*4*138<<20 {
+		t.Errorf("nets on videos: %d bytes", disk)
+	}
+	if reads, want := p.reads(u), []string{filepath.Join(msrvtt, "words.txt"), filepath.Join(msrvtt,
+		"train_val_videodatainfo.json"), filepath.Join(msrvtt, "frames")}; !slices.Equal(reads, want) {
+		t.Errorf("on videos %q are read, want %q", reads, want)
+	}
+}
+
+func TestScaled_IsWhatWasTimedElsewhere(t *testing.T) {
+	s := Defaults(t.TempDir())
+	for _, c := range []struct {
+		only []Part
+		want bool
+	}{{[]Part{Table1}, false}, {[]Part{Figure3}, false}, {[]Part{Table1, Table4}, true}} {
+		s.Only = c.only
+		if got := planOf(t, s).scaled(); got != c.want {
+			t.Errorf("%v: %t", c.only, got)
 		}
 	}
+	paper, want := shaped(t)
+	paper.Only = []Part{Table1}
+	if p, err := plan(t.Context(), paper, want); err != nil || !p.scaled() {
+		t.Errorf("the paper's data are timed here (%v)", err)
+	}
+}
+
+// What a dry run prints.
+func TestTables_OfThePlan(t *testing.T) {
+	p := &Plan{Settings: Settings{Dir: "runs/r"}, Parts: []PlannedPart{{Name: Table1, Title: "One", Data: "coco"},
+		{Name: Table3, Title: "Three", Data: "msrvtt", Skip: "no `clips`"}, {Name: Table4, Title: "Four", Data: "msrvtt",
+			Skip: "no `clips`"}, {Name: Figure3, Title: "Curve"}},
+		Rename: func(text string) string { return strings.ReplaceAll(text, "`clips`", "--clips") }}
+	e := &Estimate{How: "How.", Time: 90*time.Minute + 18*time.Second, Disk: 2_350_000_000, Units: []UnitEstimate{
+		{Title: "nets", Parts: []Part{Table1, Observed}, Reads: []string{"a", "b"}, Tasks: 8, Complete: 2,
+			Time: 45 * time.Minute, Disk: 350_000_000},
+		{Title: "nets", Parts: []Part{EM}, Reads: []string{"a", "b"}, Tasks: 4, Time: 45*time.Minute + 18*time.Second,
+			Disk: 2e9}, {Title: "more", Parts: []Part{Beyond}}}}
+	var b strings.Builder
+	if err := report.Write(&b, report.Markdown, p.Tables(e)...); err != nil {
+		t.Fatal(err)
+	}
+	sameText(t, b.String(), `**Parts**
+
+| part | what | data | plan |
+|:--|:--|:--|:--|
+| table1 | One | coco | made |
+| table3 | Three | msrvtt | skipped, see below |
+| table4 | Four | msrvtt | skipped, see below |
+| figure3 | Curve | none | made |
+
+Skipped of msrvtt: no --clips.
+
+**What is trained**
+
+| what | for | runs | complete | hours | GB |
+|:--|:--|--:|--:|--:|--:|
+| nets | table1, observed | 8 | 2 | 0.75 | 0.35 |
+| nets | em | 4 | 0 | 0.76 | 2.00 |
+| more | beyond | 0 | 0 | 0.00 | 0.00 |
+
+What nets read: a, b.
+
+In all about 1.51 hours from here, and 2.35 GB in runs/r at the end. How. Nothing was written.
+`)
 }

@@ -1,11 +1,15 @@
 package reproduce
 
 import (
+	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"nmn/group"
 	"nmn/group/local"
+	"nmn/group/local/localtest"
 )
 
 // Two ranks leave what one process then collects, and only the first of them has something to show.
@@ -31,4 +35,76 @@ func TestRun_OnRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameBytes(t, written(t, s.Dir), want)
+}
+
+// What is wrong with the folder of rank 0, or in what it holds, ends all ranks.
+func TestRun_TellsEveryRankWhatIsWrong(t *testing.T) {
+	s := tiny(t, Figure3)
+	save(t, put(t, "", s.Dir, "x")[:len(s.Dir)], planRecord{Form: 7})
+	broken := tiny(t, Table4)
+	put(t, "{", broken.Dir, "moving-scenes-captions", ScoresFile)
+	for says, s := range map[string]Settings{"another version of nmn": s, ScoresFile: broken} {
+		for rank, err := range localtest.Run(2, func(g group.Group) error {
+			_, err := planOf(t, s).Run(t.Context(), Options{Group: g})
+			return err
+		}) {
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("rank %d: %v, want %q", rank, err, says)
+			}
+		}
+	}
+}
+
+var errCut = errors.New("the connection is cut")
+
+// cutOff is a group whose connection is cut after some exchanges.
+type cutOff struct {
+	group.Group
+	left int
+}
+
+func (c *cutOff) Gather(own []byte) ([][]byte, error) {
+	if c.left--; c.left < 0 {
+		return nil, errCut
+	}
+	return c.Group.Gather(own)
+}
+
+// Of a reproduction without anything to train, and of captioners that are complete.
+func TestRun_FailsWhenAnyExchangeDoes(t *testing.T) {
+	figure, captions := tiny(t, Figure3), tiny(t, Table4)
+	p := planOf(t, captions)
+	put(t, object(t, madeUp(p).units[0].captions), p.folder(&p.Units[0]), ScoresFile)
+	for name, run := range map[string]func(g group.Group) error{
+		"entering": func(g group.Group) error {
+			_, err := planOf(t, figure).Run(t.Context(), Options{Group: g})
+			return err
+		},
+		"captioners": func(g group.Group) error {
+			unit, err := p.readCaptions(&Options{Group: g}, &p.Units[0])
+			if err == nil && (unit.missing != 0 || (unit.captions != nil) != (g.Rank() == 0)) {
+				t.Errorf("rank %d has %+v", g.Rank(), unit)
+			}
+			return err
+		},
+	} {
+		exchanges := 0
+		for ; ; exchanges++ {
+			errs := localtest.Run(2, func(g group.Group) error {
+				if g.Rank() == 1 {
+					g = &cutOff{g, exchanges}
+				}
+				return run(g)
+			})
+			if errs[0] == nil && errs[1] == nil {
+				break
+			}
+			if errs[0] == nil || !errors.Is(errs[1], errCut) {
+				t.Errorf("%s: after %d exchanges rank 1 is cut off: errors %v", name, exchanges, errs)
+			}
+		}
+		if exchanges == 0 {
+			t.Errorf("%s: the ranks exchange nothing", name)
+		}
+	}
 }

@@ -114,6 +114,11 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 			s.Size, s.Seeds = Smoke, []uint64{1, 2}
 			save(t, dir, planRecord{planForm, s})
 		},
+		"its `reproduce.coco` is none, this one's": func(t *testing.T, dir string) {
+			s := Defaults(dir)
+			s.Size, s.Seeds = Smoke, []uint64{1}
+			save(t, dir, planRecord{planForm, s})
+		},
 		"its `reproduce.size` is quick": func(t *testing.T, dir string) {
 			s := Defaults(dir)
 			s.Seeds = []uint64{1}
@@ -134,6 +139,9 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 		s := tiny(t, Figure3)
 		if err := os.MkdirAll(s.Dir, 0o777); err != nil {
 			t.Fatal(err)
+		}
+		if strings.Contains(says, "reproduce.coco") {
+			s.COCO = t.TempDir()
 		}
 		prepare(t, s.Dir)
 		before := tree(t, s.Dir)
@@ -210,7 +218,7 @@ func sameBytes(t *testing.T, got, want map[string]string) {
 // TestRun_InterruptedTenTimes ends a reproduction ten times after a few steps, and holds what it writes in the end to
 // that of one that nobody disturbed.
 func TestRun_InterruptedTenTimes(t *testing.T) {
-	whole, broken := tiny(t, Table1, EM, Figure3, Figure4), tiny(t, Table1, EM, Figure3, Figure4)
+	whole, broken := tiny(t, EM, Figure3, Figure4), tiny(t, EM, Figure3, Figure4)
 	if _, err := planOf(t, whole).Run(t.Context(), Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +228,7 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 		steps := 0
 		o := Options{Observe: run.Observer{Training: func(run.Training) []train.Observer {
 			return []train.Observer{{Step: func(train.StepDone) {
-				if steps++; steps > i%3 {
+				if steps++; steps > i%2 {
 					cancel()
 				}
 			}}}
@@ -248,9 +256,8 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 	if len(out.Results) == 0 || len(out.Verdicts) == 0 {
 		t.Error("there are no results, or no verdicts")
 	}
-	for _, says := range []string{"Table 1: average precision", "NMN-FD &#43; MIL", "Published, on COCO", "36.43", "Words " +
-		"of the arms with MIL",
-		"data:image/jpeg", "A small problem", "not tested"} {
+	for _, says := range []string{"NMN-FD &#43; MIL", "Words of the arms with MIL, seed 1", "data:image/jpeg",
+		"A small problem", "nobody has picked them by hand", "not tested"} {
 		if !strings.Contains(want[PageFile], says) {
 			t.Errorf("the page does not say %q", says)
 		}
@@ -259,7 +266,7 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 	if err := json.Unmarshal([]byte(want[RecordFile]), &r); err != nil {
 		t.Fatal(err)
 	}
-	if u := r.Units[0]; r.Form != planForm || r.Program != run.ThisBuild() || len(u.Runs) != 8 ||
+	if u := r.Units[0]; r.Form != planForm || r.Program != run.ThisBuild() || len(u.Runs) != 4 ||
 		u.Data[0].Bags != 48 || len(u.Data[0].SHA256) != 64 || !strings.Contains(u.Config, "stage1_epochs: 1") ||
 		len(u.Runs[0].Fingerprint) != 64 {
 		t.Errorf("record of %+v", u)
@@ -280,23 +287,49 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 		if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, number, time.Minute); err != nil || reused {
 			t.Fatalf("task %d: reused %t (%v)", number, reused, err)
 		}
-		var missing *MissingError
-		if _, err := planOf(t, tasked).Collect(t.Context(), Options{}, false); number == 3 &&
-			(!errors.As(err, &missing) || !strings.Contains(err.Error(), "2 of 4 tasks are not complete: 0-1")) {
-			t.Errorf("collected before all are complete: %v", err)
+		if number == 3 {
+			collectedInPart(t, tasked)
 		}
 	}
 	if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, 0, time.Minute); err != nil || !reused {
 		t.Errorf("task 0 again: reused %t (%v)", reused, err)
 	}
 	var mistake *setting.Error
-	if _, _, err := p.RunTask(t.Context(), Options{}, 4, 0); !errors.As(err, &mistake) {
-		t.Errorf("a task that there is not: %v", err)
+	for _, number := range []int{-1, 4} {
+		if _, _, err := p.RunTask(t.Context(), Options{}, number, 0); !errors.As(err, &mistake) ||
+			!strings.Contains(err.Error(), "the tasks are 0 to 3") {
+			t.Errorf("task %d of 4: %v", number, err)
+		}
 	}
 	if _, err := planOf(t, tasked).Collect(t.Context(), Options{}, false); err != nil {
 		t.Fatal(err)
 	}
 	sameBytes(t, written(t, tasked.Dir), written(t, whole.Dir))
+}
+
+// collectedInPart collects what is complete after half of the tasks, which is refused unless it is asked for.
+func collectedInPart(t *testing.T, s Settings) {
+	t.Helper()
+	var missing *MissingError
+	if _, err := planOf(t, s).Collect(t.Context(), Options{}, false); !errors.As(err, &missing) ||
+		!strings.Contains(err.Error(), "2 of 4 tasks are not complete: 0-1") {
+		t.Errorf("collected before all are complete: %v", err)
+	}
+	out, err := planOf(t, s).Collect(t.Context(), Options{}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(out.Page.Facts[3].Meaning, "; not complete: 2") || len(out.Results) == 0 {
+		t.Errorf("collected in part: %+v", out.Page.Facts)
+	}
+	empty := tiny(t, Observed)
+	if _, err := planOf(t, empty).Collect(t.Context(), Options{}, true); !errors.As(err, &missing) ||
+		len(missing.Tasks) != 4 {
+		t.Errorf("collected before any is complete: %v", err)
+	}
+	if _, err := os.Stat(empty.Dir); err == nil {
+		t.Error("a page of nothing is written")
+	}
 }
 
 func TestRun_Captions(t *testing.T) {
