@@ -30,7 +30,7 @@ func errorsOf(r *Result, pairs []pair) (d01, d10, held float64) {
 }
 
 func TestEstimate_FindsRates(t *testing.T) {
-	const seeds = 10
+	const seeds = 4
 	for _, c := range []struct {
 		annotators, each int
 		d01, d10, held   float64
@@ -145,7 +145,7 @@ func TestEstimate_PosteriorIsCalibratedAndAboveVotes(t *testing.T) {
 
 // Rates that differ among labels are told of, and those that do not are not.
 func TestEstimate_MisfitOfRatesThatDifferAmongLabels(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range uint64(2) {
 		c := crowd{bags: 1000, pairs: some(30, pair{.1, .02}, pair{.5, .1}), prior: frequencies(6, .1, .4), each: 3,
 			seed: seed}
 		in, _ := c.simulated()
@@ -246,13 +246,13 @@ func wider(values []float32, rows, columns int) []float32 {
 func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 	for name, c := range map[string]crowd{
 		"direct":   {bags: 60, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 3},
-		"grid":     {bags: 3000, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 3},
+		"grid":     {bags: 1000, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 3},
 		"two":      {bags: 900, pairs: some(9, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 2},
 		"reversed": {bags: 500, pairs: some(6, pair{.1, .05}, pair{.9, .8}), prior: frequencies(5, .1, .6), each: 4},
 		"classifier": {bags: 700, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 1,
 			informed: 1},
 	} {
-		for seed := range uint64(3) {
+		for seed := range uint64(2) {
 			c.seed = seed
 			in, _ := c.simulated()
 			e, err := estimate(t.Context(), &in, DefaultOptions())
@@ -274,10 +274,12 @@ func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 
 // Sums over classes that nobody names, on the grid and one by one.
 func TestExpect_GridIsTheDirectSum(t *testing.T) {
-	c := crowd{bags: 3000, pairs: some(40, pair{.02, .001}, pair{.9, .3}), prior: frequencies(30, .0005, .9), each: 5,
+	c := crowd{bags: 1000, pairs: some(40, pair{.02, .001}, pair{.9, .3}), prior: frequencies(30, .0005, .9), each: 5,
 		seed: 1}
 	in, _ := c.simulated()
-	e, err := estimate(t.Context(), &in, DefaultOptions())
+	o := DefaultOptions()
+	o.Iterations = 5
+	e, err := estimate(t.Context(), &in, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +378,7 @@ func TestEstimate_OrderAndNumbersDoNotMatter(t *testing.T) {
 }
 
 func TestEstimate_WithClassifier(t *testing.T) {
-	c := crowd{bags: 3000, pairs: some(4, pair{.1, .02}, pair{.5, .1}), prior: frequencies(6, .1, .4), each: 1, seed: 6,
+	c := crowd{bags: 1500, pairs: some(4, pair{.1, .02}, pair{.5, .1}), prior: frequencies(6, .1, .4), each: 1, seed: 6,
 		informed: 1}
 	in, truth := c.simulated()
 	r := estimated(t, in)
@@ -505,10 +507,10 @@ func TestEstimate_Extremes(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
-	t.Run("1,000 annotators of one bag", func(t *testing.T) {
-		in := Input{Bags: 3, Annotators: 1000, Classes: 3}
+	t.Run("hundreds of annotators of one bag", func(t *testing.T) {
+		in := Input{Bags: 3, Annotators: 300, Classes: 3}
 		s := rng.New(1)
-		for j := range int32(1000) {
+		for j := range int32(300) {
 			row := Row{Annotator: j, Bag: 0, Given: []int32{}}
 			if s.Float64() < .8 {
 				row.Given = []int32{1}
