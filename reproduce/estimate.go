@@ -209,7 +209,12 @@ func (p *Plan) speed(ctx context.Context, o *Options) (scale float64, err error)
 	if err != nil {
 		return 0, err
 	}
-	return m.Step.Seconds() / stepScenes.Seconds() * 32 / float64(max(m.Bags, 1)), nil
+	return slower(&m), nil
+}
+
+// slower is how much longer a picture takes in a step on scenes than on the machine of the known times.
+func slower(m *run.Measured) float64 {
+	return m.Step.Seconds() / float64(max(m.Bags, 1)) / (stepScenes.Seconds() / 32)
 }
 
 // reads are the files and folders that a unit reads.

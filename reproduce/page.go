@@ -18,8 +18,11 @@ func (p *Plan) page(ctx context.Context, o *Options, f *found,
 	verdicts []claims.Verdict) (*report.Reproduction, error) {
 	page := &report.Reproduction{Title: "Reproduction of Learning from Noisy Labels with Noise Modeling Network",
 		Lead: p.lead(), Facts: p.facts(f, verdicts), Rerun: p.rerun()}
-	tables := claims.Tables(verdicts)
-	page.Claims, page.Details = tables[:max(0, len(tables)-1)], tables[max(0, len(tables)-1):]
+	page.Claims = claims.Tables(verdicts)
+	if slices.ContainsFunc(verdicts, func(v claims.Verdict) bool { return v.Data != "" && len(v.Comparisons) > 0 }) {
+		last := len(page.Claims) - 1 // the comparisons
+		page.Claims, page.Details = page.Claims[:last], page.Claims[last:]
+	}
 	for i := range p.Parts {
 		part, err := p.show(ctx, o, f, &p.Parts[i])
 		if err != nil {

@@ -76,6 +76,14 @@ func madeUp(p *Plan) *found {
 	return f
 }
 
+func titles(tables []*report.Table) string {
+	var all []string
+	for _, t := range tables {
+		all = append(all, t.Title)
+	}
+	return strings.Join(all, ", ")
+}
+
 // described is what a page says, but for the program and the rows of its tables.
 func described(page *report.Reproduction) string {
 	var b strings.Builder
@@ -183,6 +191,10 @@ beyond: Beyond the paper: estimated rates, and captions as witnesses
   table: 12 rows, Experiment: mean ± standard deviation over seeds
   table: 9 rows, Paired differences against star: mean ± standard deviation over seeds
 `)
+	if page := pageOf(t, p, f); titles(page.Claims) != "What the paper claims, What goes beyond the paper" ||
+		titles(page.Details) != "Every comparison" {
+		t.Errorf("claims %q, details %q", titles(page.Claims), titles(page.Details))
+	}
 	table4 := p.Parts[3]
 	shown, err := p.show(t.Context(), &Options{}, f, &table4)
 	if err != nil {
@@ -244,6 +256,45 @@ observed: The observed distribution under much noise
 		{Outcome: claims.NotConfirmed}})
 	if got := facts[len(facts)-2].Meaning; got != "3 confirmed, 2 not confirmed, 1 not tested well enough" {
 		t.Errorf("verdicts: %s", got)
+	}
+}
+
+// Without any comparison nothing is folded away.
+func TestPage_WithoutComparisons(t *testing.T) {
+	s := Defaults("r")
+	s.Only = []Part{Figure3}
+	p := planOf(t, s)
+	if page := pageOf(t, p, &found{}); titles(page.Claims) != "What the paper claims, What goes beyond the paper" ||
+		page.Details != nil {
+		t.Errorf("claims %q, details %q", titles(page.Claims), titles(page.Details))
+	}
+	page, err := p.page(t.Context(), &Options{}, &found{}, nil)
+	if err != nil || page.Claims != nil || page.Details != nil {
+		t.Errorf("without verdicts: %+v (%v)", page, err)
+	}
+}
+
+// Runs that several grids have are taken once, whatever part is made of them.
+func TestRuns_AreTakenOnce(t *testing.T) {
+	s := Defaults("r")
+	s.Seeds, s.Only = []uint64{1}, []Part{Table2, EM}
+	p := planOf(t, s)
+	f := madeUp(p)
+	seen := map[string]bool{}
+	for _, r := range p.runs(f, func(*Unit, *report.Run) bool { return true }) {
+		if seen[r.Name] {
+			t.Errorf("%s is taken twice", r.Name)
+		}
+		seen[r.Name] = true
+		if u := p.unitOf(f, &r); u == nil || (u.parts[0] == EM) != (r.Arm == string(recipe.EM)) {
+			t.Errorf("%s is of %+v", r.Name, u)
+		}
+	}
+	if len(seen) != 4*8+1 {
+		t.Errorf("%d runs, want those of Table 2 and that of EM", len(seen))
+	}
+	if u := p.unitOf(f, &report.Run{Name: "another"}); u != nil {
+		t.Errorf("a run of nothing is of %+v", u)
 	}
 }
 

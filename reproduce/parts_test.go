@@ -1,6 +1,8 @@
 package reproduce
 
 import (
+	"context"
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,8 @@ import (
 	"time"
 
 	"nmn/experiment"
+	"nmn/loader/doctor"
+	"nmn/loader/published"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/reproduce/claims"
@@ -150,6 +154,46 @@ func TestEstimate_OfCaptioners(t *testing.T) {
 	if reads, want := p.reads(u), []string{filepath.Join(msrvtt, "words.txt"), filepath.Join(msrvtt,
 		"train_val_videodatainfo.json"), filepath.Join(msrvtt, "frames")}; !slices.Equal(reads, want) {
 		t.Errorf("on videos %q are read, want %q", reads, want)
+	}
+}
+
+// A step on scenes that takes twice as long for half of the pictures makes everything take four times as long.
+func TestSlower_IsByThePicture(t *testing.T) {
+	for _, c := range []struct {
+		step time.Duration
+		bags int
+		want float64
+	}{{9090 * time.Microsecond, 32, 1}, {18180 * time.Microsecond, 16, 4}, {9090 * time.Microsecond, 0, 32}} {
+		if got := slower(&run.Measured{Step: c.step, Bags: c.bags}); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%v for %d: %g, want %g", c.step, c.bags, got, c.want)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := Defaults(t.TempDir())
+	s.Only, s.Run.Device = []Part{Table4}, "cpu"
+	if e, err := planOf(t, s).Estimate(ended, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %+v, %v", e, err)
+	}
+}
+
+func TestWhyNot_NamesTheFirstFinding(t *testing.T) {
+	f := &published.Folder{Dir: "coco", Findings: []doctor.Finding{{Weight: doctor.Warning, Text: "odd"},
+		{Weight: doctor.Error, Text: "a is missing", Cure: "unpack it"}}}
+	if got := whyNot(f); got != "coco: a is missing; to mend it, unpack it" {
+		t.Error(got)
+	}
+	f.Findings = append(f.Findings, doctor.Finding{Weight: doctor.Error, Text: "b"}, doctor.Finding{Weight: doctor.Error})
+	if got := whyNot(f); got != "coco: a is missing; to mend it, unpack it (and 2 more, which nmn doctor tells)" {
+		t.Error(got)
+	}
+	f.Findings[1].Text = "coco/a is missing"
+	if got := whyNot(f); !strings.HasPrefix(got, "coco/a is missing; to mend it") {
+		t.Error(got)
+	}
+	f.Findings = f.Findings[:1]
+	if got := whyNot(f); got != "" {
+		t.Error(got)
 	}
 }
 

@@ -244,7 +244,8 @@ func (p *Plan) add(part Part, of source) error {
 	return nil
 }
 
-// addGrid plans runs, in the grid that has the same arms already where there is one.
+// addGrid plans runs, in the grid that has the same arms already, if there is one. Parts with the same arms have other
+// levels, in ascending order.
 func (p *Plan) addGrid(part Part, of source, n need) error {
 	folder := of.name
 	if n.estimated {
@@ -255,13 +256,7 @@ func (p *Plan) addGrid(part Part, of source, n need) error {
 		if u.Folder != folder || u.Grid.MIL != n.mil || !slices.Equal(u.Grid.Arms, n.arms) {
 			continue
 		}
-		u.parts = append(u.parts, part)
-		for _, level := range n.levels {
-			if !slices.Contains(u.Grid.NoiseRates, level) {
-				u.Grid.NoiseRates = append(u.Grid.NoiseRates, level)
-			}
-		}
-		slices.Sort(u.Grid.NoiseRates)
+		u.parts, u.Grid.NoiseRates = append(u.parts, part), append(u.Grid.NoiseRates, n.levels...)
 		return nil
 	}
 	c, err := of.config()

@@ -91,6 +91,14 @@ func TestRecord_HoldsWhatWasFound(t *testing.T) {
 		t.Errorf("a damaged list of files: %v", err)
 	}
 	remove(t, s.Dir, "scenes", run.DataFile)
+	put(t, "{", f.units[0].runs[1].Name, run.ResultFile)
+	if _, err := p.record(t.Context(), f, out); err == nil || !strings.Contains(err.Error(), run.ResultFile) {
+		t.Errorf("a damaged result: %v", err)
+	}
+	if _, err := p.write(t.Context(), &Options{}, f); err == nil || !strings.Contains(err.Error(), run.ResultFile) {
+		t.Errorf("a page of a damaged result: %v", err)
+	}
+	remove(t, f.units[0].runs[1].Name)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.record(ended, f, out); !errors.Is(err, context.Canceled) {
@@ -179,7 +187,7 @@ A logistic classifier of two classes on 400 bags, with noise that depends on the
 		t.Errorf("%+v, %v", shown, err)
 	}
 	put(t, "{", s.Dir, LikelihoodFile)
-	if err := p.compareEM(t.Context(), &Options{}, f); err == nil || !strings.Contains(err.Error(), LikelihoodFile) {
+	if _, err := p.write(t.Context(), &Options{}, f); err == nil || !strings.Contains(err.Error(), LikelihoodFile) {
 		t.Errorf("a damaged file of likelihoods: %v", err)
 	}
 }
@@ -196,6 +204,37 @@ func TestWrite_RefusesFiguresThatCannotBe(t *testing.T) {
 	}
 	if _, err := os.Stat(s.Dir); err == nil {
 		t.Error("something was written")
+	}
+}
+
+// Files are written as people and programs read them, the figure only if it was asked for.
+func TestContents_AreTheFilesOfThePage(t *testing.T) {
+	s := Defaults(filepath.Join(t.TempDir(), "r"))
+	s.Seeds, s.Only = []uint64{1}, []Part{Table3}
+	for _, want := range []string{RecordFile + " " + MarkdownFile + " " + PageFile,
+		RecordFile + " " + MarkdownFile + " " + FigureFile + " " + PageFile} {
+		p := planOf(t, s)
+		f := madeUp(p)
+		f.units[0].config = "a < b & c"
+		page := pageOf(t, p, f)
+		out := &Outcome{Page: page}
+		files, err := p.contents(t.Context(), f, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, file := range files {
+			names = append(names, file.name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("files %s, want %s", got, want)
+		}
+		record := string(out.Record)
+		if !strings.Contains(record, `"config": "a < b & c"`) || !strings.HasPrefix(record, "{\n  ") ||
+			string(files[0].content) != record {
+			t.Errorf("record %.300s", record)
+		}
+		s.Only = []Part{Table3, Figure3}
 	}
 }
 
@@ -269,5 +308,14 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 	put(t, "{", file)
 	if _, err := p.readCaptions(&Options{}, u); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("damaged: %v", err)
+	}
+	u.Captions.Nets.Data.TrainSize = -1
+	if _, err := p.recordUnit(t.Context(), u, unit); err == nil || !strings.Contains(err.Error(), "-1") {
+		t.Errorf("clips that cannot be made: %v", err)
+	}
+	msrvtt, want := clipsAndFrames(t)
+	p = videoPlan(t, msrvtt, want, t.TempDir())
+	if unit, err := p.readCaptions(&Options{}, &p.Units[1]); err != nil || unit.missing != 3 {
+		t.Errorf("of three captioners none is trained: %+v (%v)", unit, err)
 	}
 }

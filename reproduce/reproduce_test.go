@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -93,6 +94,8 @@ func TestValidate_NamesTheSetting(t *testing.T) {
 		"give `reproduce.coco`":                func(s *Settings) { s.Init = file },
 		"`reproduce.coco`: there is no folder": func(s *Settings) { s.COCO = file + "s" },
 		"name the folder that the data set":    func(s *Settings) { s.MSRVTT = file },
+		"`reproduce.coco`: ":                   func(s *Settings) { s.COCO = filepath.Join(file, "x") },
+		"seed 3: seeds are different":          func(s *Settings) { s.Seeds, s.Only = []uint64{3, 4, 3}, []Part{Figure3} },
 		"is no file of weights that can be read": func(s *Settings) {
 			s.COCO, s.Init = filepath.Dir(file), filepath.Dir(file)
 		},
@@ -219,8 +222,16 @@ func sameBytes(t *testing.T, got, want map[string]string) {
 // that of one that nobody disturbed.
 func TestRun_InterruptedTenTimes(t *testing.T) {
 	whole, broken := tiny(t, EM, Figure3, Figure4), tiny(t, EM, Figure3, Figure4)
-	if _, err := planOf(t, whole).Run(t.Context(), Options{}); err != nil {
+	var told []string
+	if _, err := planOf(t, whole).Run(t.Context(), Options{Tell: func(m run.Message) {
+		if m.Topic == "part" {
+			told = append(told, m.Text)
+		}
+	}}); err != nil {
 		t.Fatal(err)
+	}
+	if text := strings.Join(told, "; "); text != "nets on scenes (1 of 2): for figure4; nets on scenes (2 of 2): for em" {
+		t.Errorf("told %s", text)
 	}
 	interrupted := 0
 	for i := range 10 {
@@ -294,6 +305,11 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 	if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, 0, time.Minute); err != nil || !reused {
 		t.Errorf("task 0 again: reused %t (%v)", reused, err)
 	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := planOf(t, tasked).RunTask(ended, Options{}, 2, 0); !errors.Is(err, run.ErrInterrupted) {
+		t.Errorf("a task after the end: %v", err)
+	}
 	var mistake *setting.Error
 	for _, number := range []int{-1, 4} {
 		if _, _, err := p.RunTask(t.Context(), Options{}, number, 0); !errors.As(err, &mistake) ||
@@ -304,7 +320,21 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 	if _, err := planOf(t, tasked).Collect(t.Context(), Options{}, false); err != nil {
 		t.Fatal(err)
 	}
+	free(t, tasked.Dir)
+	free(t, whole.Dir)
 	sameBytes(t, written(t, tasked.Dir), written(t, whole.Dir))
+}
+
+// free fails if somebody holds the folder.
+func free(t *testing.T, dir string) {
+	t.Helper()
+	release, err := run.LockFolder(dir, slog.New(slog.DiscardHandler))
+	if err == nil {
+		err = release()
+	}
+	if err != nil {
+		t.Errorf("the folder is not given back: %v", err)
+	}
 }
 
 // collectedInPart collects what is complete after half of the tasks, which is refused unless it is asked for.

@@ -46,7 +46,7 @@ func (o *Options) leadSays(said bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return len(all[0]) > 0 && all[0][0] == 1, nil
+	return all[0][0] == 1, nil
 }
 
 // found is what the runs of a reproduction have left.
