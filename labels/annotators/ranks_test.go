@@ -95,14 +95,14 @@ func TestEstimate_TellsEveryRankWhatIsWrongOnOne(t *testing.T) {
 
 var errCut = errors.New("the connection is cut")
 
-// cutOff is a group whose connection is cut after some exchanges.
+// cutOff is a group of which one exchange fails, after some others.
 type cutOff struct {
 	group.Group
-	left int
+	after int
 }
 
 func (c *cutOff) Gather(own []byte) ([][]byte, error) {
-	if c.left--; c.left < 0 {
+	if c.after--; c.after == -1 {
 		return nil, errCut
 	}
 	return c.Group.Gather(own)

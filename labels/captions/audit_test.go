@@ -87,7 +87,12 @@ func TestAudit_FindsForeignCaptions(t *testing.T) {
 	if len(worst) != 5 || len(r.Worst(-1)) != 0 {
 		t.Errorf("%d and %d of the worst, want 5 and 0", len(worst), len(r.Worst(-1)))
 	}
+	lacks := 0
 	for _, f := range worst {
+		lacks += len(f.Lacks)
+		if len(f.Against)+len(f.Lacks) > ReasonsShown {
+			t.Errorf("%d and %d words against a caption, want %d at most", len(f.Against), len(f.Lacks), ReasonsShown)
+		}
 		if len(f.Against) == 0 || !slices.Contains(foreign, f.Caption) {
 			t.Errorf("%+v", f)
 		}
@@ -101,6 +106,9 @@ func TestAudit_FindsForeignCaptions(t *testing.T) {
 				t.Errorf("%q has %q", f.Text, word)
 			}
 		}
+	}
+	if lacks == 0 {
+		t.Error("the worst lack nothing that the others of their bags have")
 	}
 	all := r.Lowest(-1)
 	if len(all) != b.Len() || len(r.Lowest(3)) != 3 || len(r.Lowest(0)) != 0 || len(r.Lowest(b.Len()+1)) != b.Len() ||
@@ -148,8 +156,8 @@ func TestLowest_OrdersTies(t *testing.T) {
 	for i := range b.Captions {
 		for c := range b.Captions[i] {
 			b.Captions[i][c] = annotation.BagCaption{ID: fmt.Sprint(i, c), Text: said(i, 3-c%2)}
-			if i%2 == 0 && c == i/2%5 || c > 5 && c%10 == 3 { // of another bag
-				b.Captions[i][c].Text = said(i+1+c/20%2, 2+(i/6+c/10)%2)
+			if i%2 == 0 && c == i/2%5 || c > 5 && c%20 == 3 { // of another bag
+				b.Captions[i][c].Text = said(i+1+c/20%3/2, 2+(i/6+c/20)%2)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -327,6 +328,14 @@ func TestSummary_IsJSONWhateverIsUnknown(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), `"foreign":null`) ||
 		!strings.Contains(string(b), `"refused":"one caption`) || strings.Contains(string(b), "interval") {
 		t.Errorf("%s, %v", b, err)
+	}
+	// What was judged before it was refused is told.
+	for _, r.Foreign = range []float64{0, .25} {
+		r.Gain = .5 - 2*r.Foreign
+		want := fmt.Sprintf(`"foreign":%g,"gain":%g,"refused":"one`, r.Foreign, r.Gain)
+		if b, err := json.Marshal(r.Summary(0, nil)); err != nil || !strings.Contains(string(b), want) {
+			t.Errorf("%s, %v; want %s", b, err, want)
+		}
 	}
 }
 
