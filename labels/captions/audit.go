@@ -115,21 +115,19 @@ func (r *Report) conclude() error {
 
 // countMentions counts the captions that mention nothing, of all ranks.
 func (r *Report) countMentions(ranks group.Group) error {
-	counts := []int{0, 0} // with words, and without any
+	empty := []int{0}
 	for _, captions := range r.input.Captions {
 		for _, c := range captions {
-			if len(c) > 0 {
-				counts[0]++
-			} else {
-				counts[1]++
+			if len(c) == 0 {
+				empty[0]++
 			}
 		}
 	}
-	own := counts[1]
-	if err := group.SumCounts(ranks, counts, nil); err != nil {
+	own := empty[0]
+	if err := group.SumCounts(ranks, empty, nil); err != nil {
 		return err
 	}
-	if r.empty = counts[1] - own; counts[0] == 0 {
+	if r.empty = empty[0] - own; empty[0] == r.Len() {
 		return fmt.Errorf("captions %q: no caption has a word of the vocabulary; the vocabulary is of other captions, "+
 			"or of another language: %w", r.Name, loader.ErrAnnotations)
 	}

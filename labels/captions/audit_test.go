@@ -2,6 +2,7 @@ package captions
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -254,6 +255,11 @@ func TestAudit_RefusesOptionsAndFiles(t *testing.T) {
 		if _, err := Audit(t.Context(), b, o); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("a file that is not there: %v", err)
 		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Audit(ended, cocoBags(t), DefaultOptions()); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
 	}
 	none := &annotation.Bags{Name: "n", IDs: []string{"a"}, Captions: make([][]annotation.BagCaption, 1)}
 	if _, err := Audit(t.Context(), none, DefaultOptions()); !errors.Is(err, loader.ErrAnnotations) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -152,11 +153,28 @@ func TestApply_DecisionsOfPeopleComeFirst(t *testing.T) {
 		kept.Captions[0][1].ID != "3" {
 		t.Errorf("%+v, %v", kept, err)
 	}
+	missing := filepath.Join(dir, "none", "kept.json")
+	if _, err := r.Apply(t.Context(), missing, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("in a folder that is not there: %v", err)
+	}
 	// Where nobody decides, the threshold does: 3 and 5, with probabilities .125 and .125, and 4 with .5.
 	r.Dropped[1][0] = true
 	if o, err = r.Apply(t.Context(), out, nil); err != nil || *o != (Outcome{File: out, Kept: 2, Dropped: 3, Automatic: 3,
 		EmptyBags: 1, ExpectedPrecision: .75}) {
 		t.Errorf("%+v, %v", o, err)
+	}
+}
+
+func TestReadDecisionsFile_OpensTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.csv")
+	if _, err := ReadDecisionsFile(path, cocoBags(t)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("annotation_id,decision\n5,keep\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := ReadDecisionsFile(path, cocoBags(t)); err != nil || !reflect.DeepEqual(d, Decisions{"5": Keep}) {
+		t.Errorf("%v, %v", d, err)
 	}
 }
 
@@ -225,11 +243,11 @@ func scored(t *testing.T, m *table.Matrix) (*Report, error) {
 }
 
 func TestScores_AreMatchedByName(t *testing.T) {
-	r, err := scored(t, &table.Matrix{Words: []string{"dog", "x", "cats"},
+	r, err := scored(t, &table.Matrix{Words: []string{"x", "dog", "cats"},
 		IDs: []string{"99", "x/COCO_val2014_000000000020.jpg", "10"}, Rows: 3, Cols: 3,
 		Values: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}})
 	if err != nil || r.others != 1 || !slices.Equal(r.input.Scored, []int{0, 1}) ||
-		!slices.Equal(r.input.Scores, []float32{9, 7, 6, 4}) {
+		!slices.Equal(r.input.Scores, []float32{9, 8, 6, 5}) {
 		t.Errorf("%v, %v, %v", r.input.Scored, r.input.Scores, err)
 	}
 	r, err = scored(t, &table.Matrix{Rows: 3, Cols: 2, Values: []float32{1, 2, 3, 4, 5, 6}})
