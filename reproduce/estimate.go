@@ -107,13 +107,18 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 			if err != nil {
 				return nil, err
 			}
-			// of the runs of its grid other units may have some
-			one.Time = time.Duration(float64(whole) * float64(one.Tasks-one.Complete) / float64(runs))
+			one.Time = one.left(whole, runs)
 		}
 		one.Disk = p.disk(u, one.Tasks)
 		e.Units, e.Time, e.Disk = append(e.Units, one), e.Time+one.Time, e.Disk+one.Disk
 	}
 	return e, nil
+}
+
+// left is how long the tasks that are not complete take. All runs of the unit's grid, some of which may be tasks of other
+// units, take whole.
+func (u *UnitEstimate) left(whole time.Duration, runs int) time.Duration {
+	return time.Duration(float64(whole) * float64(u.Tasks-u.Complete) / float64(runs))
 }
 
 // scaled reports whether the times of some units are those of another machine.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"nmn/group"
 	"nmn/group/local"
@@ -17,7 +16,7 @@ func TestRun_OnRanks(t *testing.T) {
 	s := tiny(t, Observed, Table4, Figure3)
 	var all sync.WaitGroup
 	outcomes, errs := make([]*Outcome, 2), make([]error, 2)
-	for rank, g := range local.New(2, time.Minute) {
+	for rank, g := range local.New(2, patience) {
 		all.Go(func() {
 			p, err := New(t.Context(), s)
 			if err == nil {

@@ -21,6 +21,9 @@ import (
 	"nmn/train"
 )
 
+// patience is how long one waits for another in tests: longer than go test waits for all.
+const patience = 24 * time.Hour
+
 // tiny are the settings of a reproduction of seconds.
 func tiny(t *testing.T, only ...Part) Settings {
 	t.Helper()
@@ -295,14 +298,14 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 		t.Fatalf("tasks %+v (%v)", tasks, err)
 	}
 	for _, number := range []int{3, 1} { // each does the stage 1 that it needs
-		if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, number, time.Minute); err != nil || reused {
+		if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, number, patience); err != nil || reused {
 			t.Fatalf("task %d: reused %t (%v)", number, reused, err)
 		}
 		if number == 3 {
 			collectedInPart(t, tasked)
 		}
 	}
-	if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, 0, time.Minute); err != nil || !reused {
+	if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, 0, patience); err != nil || !reused {
 		t.Errorf("task 0 again: reused %t (%v)", reused, err)
 	}
 	ended, cancel := context.WithCancel(t.Context())

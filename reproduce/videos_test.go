@@ -139,7 +139,7 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 	tasked := filepath.Join(t.TempDir(), "tasked")
 	for _, number := range []int{9, 4, 7} { // captioners do the nets and concepts that they need
 		if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, number,
-			time.Minute); err != nil || reused {
+			patience); err != nil || reused {
 			t.Fatalf("task %d: reused %t (%v)", number, reused, err)
 		}
 	}
@@ -152,7 +152,7 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 	trained := make([]bool, 2)
 	for i := range trained { // who comes second waits, and finds it complete
 		all.Go(func() {
-			_, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, 5, time.Minute)
+			_, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, 5, patience)
 			if trained[i] = !reused; err != nil {
 				t.Errorf("the last captioner: %v", err)
 			}
@@ -162,7 +162,7 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 	if trained[0] == trained[1] {
 		t.Errorf("two jobs at once: trained %v, want one of them to", trained)
 	}
-	if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, 8, time.Minute); err != nil ||
+	if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, 8, patience); err != nil ||
 		!reused {
 		t.Errorf("concepts again: reused %t (%v)", reused, err)
 	}
@@ -219,7 +219,7 @@ func TestRun_Table4OnVideosByRanks(t *testing.T) {
 	var all sync.WaitGroup
 	errs := make([]error, 2)
 	plans := []*Plan{videoPlan(t, msrvtt, want, dir), videoPlan(t, msrvtt, want, dir)}
-	for rank, g := range local.New(2, time.Minute) {
+	for rank, g := range local.New(2, patience) {
 		all.Go(func() { _, errs[rank] = plans[rank].Run(t.Context(), Options{Group: g}) })
 	}
 	all.Wait()
