@@ -292,6 +292,36 @@ func TestResult_IntervalsAreThoseOfTheCurvature(t *testing.T) {
 	}
 }
 
+// The standard error of informedness is that of a sum of two rates, which are not independent.
+func TestInformedness_HasTheErrorOfASum(t *testing.T) {
+	q, v := pair{.2, .1}, information{.04, .01, .09}
+	value, deviation := q.informedness(v)
+	// Rates vary by q(1-q) times their logits.
+	want := math.Sqrt(.16*.16*.04 + .09*.09*.09 + 2*.16*.09*.01)
+	if math.Abs(value-.7) > 1e-12 || math.Abs(deviation-want) > 1e-12 {
+		t.Errorf("%.6f with a deviation of %.6f, want .7 with %.6f", value, deviation, want)
+	}
+	if _, deviation := q.informedness(information{.01, -.1, .01}); deviation != 0 {
+		t.Errorf("a deviation of %g by rounding", deviation)
+	}
+}
+
+// A class whose frequency the labels leave open neither adds to what is known of all annotators nor takes away.
+func TestShared_LeavesOutClassesThatSayNothing(t *testing.T) {
+	e := exactly(t, modelled(t)["direct"])
+	h := newShared(e)
+	h.class[0] = coupled{}
+	want, _ := h.covariance()
+	h.class[0] = coupled{one: 1e9, s01: 3, s10: -2}
+	if got, ok := h.covariance(); !ok || got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	h.class[1] = coupled{}
+	if got, _ := h.covariance(); got == want {
+		t.Error("other classes say nothing either")
+	}
+}
+
 // A step of the calibration that leads too far is taken back by half, again and again.
 func TestRetreat_HalvesTheStep(t *testing.T) {
 	e := exactly(t, modelled(t)["scored"])

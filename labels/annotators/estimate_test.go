@@ -251,10 +251,18 @@ func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 		"reversed": {bags: 500, pairs: some(6, pair{.1, .05}, pair{.9, .8}), prior: frequencies(5, .1, .6), each: 4},
 		"classifier": {bags: 700, pairs: some(6, pair{.1, .01}, pair{.6, .1}), prior: frequencies(5, .05, .4), each: 1,
 			informed: 1},
+		"misled": {bags: 300, pairs: some(9, pair{.1, .02}, pair{.3, .1}), prior: frequencies(3, .1, .4), each: 9,
+			informed: 1},
 	} {
 		for seed := range uint64(2) {
 			c.seed = seed
 			in, _ := c.simulated()
+			if name == "misled" { // by a classifier that is sure of what is wrong: whole Newton steps lead too far
+				random := rng.New(1)
+				for i := range in.Logits {
+					in.Logits[i] = 5 * float32(2*random.Intn(2)-1)
+				}
+			}
 			e, err := estimate(t.Context(), &in, DefaultOptions())
 			if err != nil {
 				t.Fatal(err)

@@ -98,7 +98,7 @@ func TestJoin_OfTwoLabels(t *testing.T) {
 		shift(&i.High, z*deviation/(q*(1-q)))
 		return i
 	}
-	in := &Input{Bags: 9, Annotators: 3, Classes: 3}
+	in := &Input{Bags: 9, Annotators: 4, Classes: 3}
 	for i := range int32(9) {
 		in.Rows = append(in.Rows, Row{Bag: i, Given: []int32{i % 2}}, Row{Bag: i, Annotator: 1, Given: []int32{}})
 	}
@@ -113,7 +113,7 @@ func TestJoin_OfTwoLabels(t *testing.T) {
 					Q10Interval: within(.05, .02), both: 3, named: 4 * class, Remarks: []Remark{MostlyPrior}},
 				{Asked: 100, Given: 20 * (2 - class), Incorrect: 4 * (2 - class), Missing: 4, Told: class == 1, Q01: .2,
 					Q01Interval: within(.2, .05), Q10: .05, Q10Interval: within(.05, .02), both: 1, named: 2},
-				{}}}
+				{}, {Asked: 2 - class, Given: .25 * (2 - class), Missing: .25 * (2 - class)}}}
 	}
 	j := newJoin(in, o)
 	j.take(part(1), 0)
@@ -134,6 +134,7 @@ func TestJoin_OfTwoLabels(t *testing.T) {
 		{"shared by 0", float64(r.Annotators[0].Shared), 9}, {"given by 1", r.Annotators[1].Given, 20},
 		{"q01 of 1", r.Annotators[1].Q01, 8. / (16 + 8)}, {"agreement of 1", r.Annotators[1].Agreement, .5},
 		{"q01 of one who was not asked", r.Annotators[2].Q01, .15}, {"its q10", r.Annotators[2].Q10, .015},
+		{"q01 of half a true label", r.Annotators[3].Q01, .5},
 	} {
 		if math.Abs(c.got-c.want) > 1e-12 {
 			t.Errorf("%s is %.6f, want %.6f", c.what, c.got, c.want)

@@ -297,10 +297,7 @@ func (b *builder) add(r *record) error {
 }
 
 func (b *builder) bag(id string) (int32, error) {
-	if i, ok := b.bags[id]; ok || !b.fixedBags {
-		if ok {
-			return i, nil
-		}
+	if _, ok := b.bags[id]; ok || !b.fixedBags {
 		return index(b.bags, &b.table.BagIDs, id, manifest.CheckName)
 	}
 	return 0, fmt.Errorf("%q is none of the bags of the scores, or of the list of bags; add it there, or take "+

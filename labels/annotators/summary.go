@@ -11,9 +11,6 @@ import (
 
 // AuditFiles reads files and estimates.
 func AuditFiles(ctx context.Context, f Files, o Options) (*Report, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
 	t, err := f.Read(ctx)
 	if err := group.Agree(group.Of(o.Group), err); err != nil {
 		return nil, err
