@@ -115,8 +115,8 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 	return e, nil
 }
 
-// left is how long the tasks that are not complete take. All runs of the unit's grid, some of which may be tasks of other
-// units, take whole.
+// left is how long the tasks that are not complete take. All runs of the unit's grid take whole; some of them may be
+// tasks of other units.
 func (u *UnitEstimate) left(whole time.Duration, runs int) time.Duration {
 	return time.Duration(float64(whole) * float64(u.Tasks-u.Complete) / float64(runs))
 }
