@@ -306,6 +306,50 @@ func TestInformedness_HasTheErrorOfASum(t *testing.T) {
 	}
 }
 
+// Who is told to be no better than chance, and who to be worse, follows from the curvature too.
+func TestResult_RemarksFollowFromTheCurvature(t *testing.T) {
+	c := crowd{bags: 80, pairs: append(some(4, pair{.1, .02}, pair{.5, .3}), pair{.7, .45}), prior: frequencies(3, .2, .5),
+		each: 4, seed: 4}
+	in, _ := c.simulated()
+	e := exactly(t, &in)
+	rates, classes := shifts(e, -1)
+	common := covarianceOf(func() float64 {
+		_, classes := logPriors(e)
+		return logLikelihood(e) + classes
+	}, append(rates, classes...))
+	tried := 0
+	for j := range e.pairs {
+		rates, _ := shifts(e, j)
+		own := covarianceOf(func() float64 {
+			pairs, _ := logPriors(e)
+			return logLikelihood(e) + pairs
+		}, rates)
+		q := e.pairs[j]
+		d := []float64{q.q01 * (1 - q.q01), q.q10 * (1 - q.q10)}
+		variance := 0.0
+		for a := range d {
+			for b := range d {
+				variance += d[a] * d[b] * (own[a][b] + common[a][b])
+			}
+		}
+		reach := (1 - q.q01 - q.q10) / math.Sqrt(variance) // standard errors from chance
+		if math.Abs(reach) > 6 {                           // no confidence is so close to 1
+			continue
+		}
+		tried++
+		for _, by := range []float64{.999, 1.001} {
+			e.options.Confidence = math.Erf(by * math.Abs(reach) / math.Sqrt2)
+			remarks := e.result().Annotators[j].Remarks
+			if slices.Contains(remarks, NoBetter) != (by > 1) || slices.Contains(remarks, Reversed) != (by < 1 && reach < 0) {
+				t.Errorf("annotator %d, %.3f of %.2f standard errors: %q", j, by, reach, remarks)
+			}
+		}
+	}
+	if tried < 2 {
+		t.Errorf("%d annotators are close to chance, want 2 at least", tried)
+	}
+}
+
 // A class whose frequency the labels leave open neither adds to what is known of all annotators nor takes away.
 func TestShared_LeavesOutClassesThatSayNothing(t *testing.T) {
 	e := exactly(t, modelled(t)["direct"])

@@ -162,6 +162,20 @@ func TestJoin_OfTwoLabels(t *testing.T) {
 	}
 }
 
+func TestEstimate_ByLabelChecksItsInput(t *testing.T) {
+	in := *asked3()
+	o := byLabelOptions()
+	o.Tolerance = 2
+	if _, err := Estimate(t.Context(), in, o); err == nil || !strings.Contains(err.Error(), "tolerance 2") {
+		t.Errorf("%v", err)
+	}
+	in.Rows[0].Given = []int32{3}
+	if _, err := Estimate(t.Context(), in, byLabelOptions()); !errors.Is(err, ErrInput) ||
+		strings.Contains(err.Error(), "label 1 of") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestEstimate_ByLabelIsBounded(t *testing.T) {
 	in := Input{Bags: 1, Annotators: 1, Classes: maxByLabel + 1, Rows: []Row{{Given: []int32{0}}}}
 	if _, err := Estimate(t.Context(), in, byLabelOptions()); !errors.Is(err, ErrInput) ||
@@ -215,10 +229,14 @@ func TestReport_AnnotatorsFile(t *testing.T) {
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
-	for _, write := range []func(string) error{r.WriteAnnotatorsFile, r.WriteLabelsFile, r.WriteEvidenceFile} {
-		path := filepath.Join(t.TempDir(), "none", "x.csv")
-		if err := write(path); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%v does not name %s", err, path)
+	r.Words, r.BagIDs, r.Result.Bags, r.Result.Classes = []string{"w"}, []string{"b"}, 1, 1
+	for _, ending := range []string{".csv", ".jsonl", ".npy"} {
+		path := filepath.Join(t.TempDir(), "none", "x"+ending)
+		for i, write := range []func(string) error{r.WriteAnnotatorsFile, r.WriteLabelsFile, r.WriteConsensusFile,
+			r.WriteEvidenceFile} {
+			if err := write(path); err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("%d: %v does not name %s", i, err, path)
+			}
 		}
 	}
 }

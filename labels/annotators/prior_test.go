@@ -118,6 +118,31 @@ func TestEvident_IsWhatCanBeCounted(t *testing.T) {
 	}
 }
 
+// Hidden truth tells less of an annotator than known truth: never more than it has answers, however few.
+func TestEvident_IsNeverMoreThanWhatWasAnswered(t *testing.T) {
+	in := modelled(t)["direct"]
+	in.Rows = append(in.Rows, Row{Bag: 0, Annotator: 6, Given: []int32{}, Asked: []int32{1}})
+	in.Annotators++
+	e := exactly(t, in)
+	missed, invented := e.evident()
+	few := 0
+	for j, of := range []int{0, 1, 2, 3, 4, 6} { // 5 shares no bag
+		c := e.total.expected(of, e.asked[of])
+		for i, got := range []trials{missed[j], invented[j]} {
+			all := []float64{c.missed + c.found, c.absent + c.invented}[i]
+			if !(got.all >= 0 && got.all <= all+1e-9 && got.wrong >= 0 && got.wrong <= got.all) {
+				t.Errorf("annotator %d, kind %d: %.4f, of %.4f answers", of, i, got, all)
+			}
+			if all < .5 {
+				few++
+			}
+		}
+	}
+	if few == 0 {
+		t.Error("nobody has less than an answer")
+	}
+}
+
 // Strengths that are given are kept, and draw each rate as so many labels do.
 func TestEstimate_KeepsAGivenStrength(t *testing.T) {
 	c := crowd{bags: 200, pairs: some(5, pair{.1, .02}, pair{.5, .2}), prior: frequencies(3, .2, .4), each: 3, seed: 5}

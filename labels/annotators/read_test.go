@@ -63,6 +63,10 @@ func TestParse_VocabularyAndBagsOfOthers(t *testing.T) {
 		got.Rows[0].Bag != 2 {
 		t.Errorf("%+v", got)
 	}
+	got = parsed(t, "bag,annotator,labels\na,x,bird;dog;fox;cat\n", ReadOptions{Words: []string{"cat", "dog"}})
+	if got.Outside != 2 || !slices.Equal(got.Rows[0].Given, []int32{0, 1}) {
+		t.Errorf("%+v", got)
+	}
 	if _, err := Parse("pets.csv", strings.NewReader(pets), ReadOptions{Bags: []string{"a.jpg"}}); err == nil ||
 		!strings.Contains(err.Error(), `line 4, column "bag": "b.jpg" is none of the bags`) {
 		t.Errorf("%v", err)
