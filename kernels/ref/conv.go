@@ -27,8 +27,9 @@ func (g Conv) ForwardAt(x, w, b []float64, n, p, q, k int) float64 {
 			if !g.inside(row, column) {
 				continue
 			}
-			for c := range g.C {
-				sum += x[index4(g.H, g.W, g.C, n, row, column, c)] * w[index4(g.R, g.S, g.C, k, r, s, c)]
+			filter := w[index4(g.R, g.S, g.C, k, r, s, 0):][:g.C]
+			for c, v := range x[index4(g.H, g.W, g.C, n, row, column, 0):][:g.C] {
+				sum += v * filter[c]
 			}
 		}
 	}
@@ -38,7 +39,7 @@ func (g Conv) ForwardAt(x, w, b []float64, n, p, q, k int) float64 {
 // GradDataAt is dx[n,h,w,c] = sum over r,s,k of dy[n, (h-r+Pad)/Stride, (w-s+Pad)/Stride, k] · w[k,r,s,c],
 // over the r and s for which Stride divides.
 func (g Conv) GradDataAt(dy, w []float64, n, row, column, c int) float64 {
-	sum := 0.0
+	sum, rows, columns := 0.0, g.P(), g.Q()
 	for r := range g.R {
 		for s := range g.S {
 			p, q := row-r+g.Pad, column-s+g.Pad
@@ -46,11 +47,11 @@ func (g Conv) GradDataAt(dy, w []float64, n, row, column, c int) float64 {
 				continue
 			}
 			p, q = p/g.step(), q/g.step()
-			if p < 0 || p >= g.P() || q < 0 || q >= g.Q() {
+			if p < 0 || p >= rows || q < 0 || q >= columns {
 				continue
 			}
-			for k := range g.K {
-				sum += dy[index4(g.P(), g.Q(), g.K, n, p, q, k)] * w[index4(g.R, g.S, g.C, k, r, s, c)]
+			for k, v := range dy[index4(rows, columns, g.K, n, p, q, 0):][:g.K] {
+				sum += v * w[index4(g.R, g.S, g.C, k, r, s, c)]
 			}
 		}
 	}
@@ -59,12 +60,12 @@ func (g Conv) GradDataAt(dy, w []float64, n, row, column, c int) float64 {
 
 // GradFilterAt is dw[k,r,s,c] = sum over n,p,q of dy[n,p,q,k] · x[n, p·Stride+r-Pad, q·Stride+s-Pad, c].
 func (g Conv) GradFilterAt(x, dy []float64, k, r, s, c int) float64 {
-	sum := 0.0
+	sum, rows, columns := 0.0, g.P(), g.Q()
 	for n := range g.N {
-		for p := range g.P() {
-			for q := range g.Q() {
+		for p := range rows {
+			for q := range columns {
 				if row, column := p*g.step()+r-g.Pad, q*g.step()+s-g.Pad; g.inside(row, column) {
-					sum += dy[index4(g.P(), g.Q(), g.K, n, p, q, k)] * x[index4(g.H, g.W, g.C, n, row, column, c)]
+					sum += dy[index4(rows, columns, g.K, n, p, q, k)] * x[index4(g.H, g.W, g.C, n, row, column, c)]
 				}
 			}
 		}
