@@ -2,6 +2,8 @@ package kernels_test
 
 import (
 	"errors"
+	"os"
+	"strings"
 	"testing"
 
 	"nmn/kernels"
@@ -23,11 +25,14 @@ func openCPU(t testing.TB, threads int, level string) kernels.Backend {
 	return b
 }
 
-// eachLevel runs a test on the CPU with every SIMD level; those that this machine lacks are skipped,
-// unless NMN_REQUIRE names them.
+// eachLevel runs a test on the CPU with every SIMD level, or with the one that NMN_SIMD names; levels that this machine
+// lacks are skipped, unless NMN_REQUIRE names them.
 func eachLevel(t *testing.T, run func(t *testing.T, level string)) {
 	t.Helper()
 	for _, level := range []simd.Level{simd.Generic, simd.AVX2, simd.AVX512} {
+		if named := os.Getenv(simd.Environment); named != "" && named != level.String() {
+			continue
+		}
 		t.Run(level.String(), func(t *testing.T) {
 			if _, err := simd.Select(level.String()); errors.Is(err, simd.ErrLevel) {
 				conform.Skip(t, level.String(), err.Error())
@@ -37,26 +42,33 @@ func eachLevel(t *testing.T, run func(t *testing.T, level string)) {
 	}
 }
 
+// Each level is judged with one thread and with three, whose results must not differ, and with exact convolutions.
 func TestCPU_Conforms(t *testing.T) {
-	eachLevel(t, func(t *testing.T, level string) {
-		conform.Run(t, func(t testing.TB) kernels.Backend { return openCPU(t, 1, level) }, conform.Options{
-			Other:      func(t testing.TB) kernels.Backend { return openCPU(t, 3, level) },
-			ZeroAllocs: true,
+	var devices []conform.Device
+	eachLevel(t, func(_ *testing.T, level string) {
+		devices = append(devices, conform.Device{
+			Name: level,
+			Open: func(t testing.TB) kernels.Backend { return openCPU(t, 1, level) },
+			Options: conform.Options{
+				Other:      func(t testing.TB) kernels.Backend { return openCPU(t, 3, level) },
+				ZeroAllocs: true,
+			},
+		}, conform.Device{
+			Name: level + "_exact",
+			Open: func(t testing.TB) kernels.Backend {
+				b, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 2, SIMD: level, ConvExact: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = b.Close() })
+				return b
+			},
+			Options: conform.Options{Choose: func(c conform.Case) bool {
+				return conform.Small(c) && strings.HasPrefix(c.Op, "Conv")
+			}},
 		})
 	})
-}
-
-func TestCPU_ConformsWithExactConvolutions(t *testing.T) {
-	eachLevel(t, func(t *testing.T, level string) {
-		conform.Run(t, func(t testing.TB) kernels.Backend {
-			b, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 2, SIMD: level, ConvExact: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = b.Close() })
-			return b
-		}, conform.Options{Only: "Conv", Large: conform.Never})
-	})
+	conform.RunAll(t, devices...)
 }
 
 // BenchmarkCPU times the layers of the real network: op=…/shape/simd=…

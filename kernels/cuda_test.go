@@ -19,13 +19,12 @@ var cardPrecisions = []tensor.Precision{tensor.FP32, tensor.TF32, tensor.BF16}
 // openCard opens the card in float32.
 func openCard(t testing.TB) kernels.Backend { return openCardIn(t, tensor.FP32) }
 
-func TestCUDA_Conforms(t *testing.T) { eachPrecision(t, cardOptions) }
-
-// eachPrecision judges the card by all cases in every precision.
-func eachPrecision(t *testing.T, o conform.Options) {
-	t.Helper()
+// The card is judged by all cases in every precision.
+func TestCUDA_Conforms(t *testing.T) {
 	for _, p := range cardPrecisions {
 		t.Run(string(p), func(t *testing.T) {
+			o := cardOptions
+			o.Choose = cardCases(p)
 			conform.Run(t, func(t testing.TB) kernels.Backend { return openCardIn(t, p) }, o)
 		})
 	}

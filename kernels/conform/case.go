@@ -2,6 +2,7 @@ package conform
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 
@@ -34,13 +35,31 @@ type call struct {
 	flops    float64 // floating-point operations, 0 where memory decides the speed
 }
 
+// made holds the calls that have been made, of the large cases only the last one: the reference takes longer than what
+// is judged. Cases are judged one at a time.
+var made = map[madeFor]*call{}
+
+type madeFor struct {
+	name  string
+	bf16  bool
+	large bool
+}
+
 // make draws the values of the case for a device of a precision: always the same ones, which a device that
 // computes in bfloat16 gets rounded, as the reference does.
 func (c Case) make(p tensor.Precision) *call {
-	k := c.build(&values{rng.New(rng.Derive(1, c.Op+"/"+c.Name)), p})
+	key := madeFor{c.Op + "/" + c.Name, p == tensor.BF16, c.Large}
+	if k := made[key]; k != nil {
+		return k
+	}
+	k := c.build(&values{rng.New(rng.Derive(1, key.name)), p})
 	for _, o := range k.operands {
 		o.precision = p
 	}
+	if c.Large {
+		maps.DeleteFunc(made, func(k madeFor, _ *call) bool { return k.large })
+	}
+	made[key] = k
 	return k
 }
 
@@ -62,6 +81,8 @@ type operand struct {
 	verdict verdict
 	// numeric is the central difference of the reference's forward at element i, nil for none.
 	numeric func(i int) float64
+	slope   map[int]float64 // what numeric has returned
+	memory  *dense.Dense    // the image of an operand that is read
 
 	t, whole *tensor.Tensor // view and its memory with guards, while bound to a device
 }
@@ -128,33 +149,42 @@ func (o *operand) fill(b tensor.Device, garbage float32) error {
 	return b.Upload(o.whole, o.image(garbage))
 }
 
-// image is the whole memory of the operand as it stands before a call.
+// image is the whole memory of the operand as it stands before a call. No one may change it.
 func (o *operand) image(garbage float32) *dense.Dense {
+	if o.memory != nil {
+		return o.memory
+	}
 	n := o.length()
+	var d *dense.Dense
 	switch o.dtype() {
 	case tensor.Int32:
-		return host(surround(o.int32s, n, guardInt32, 0))
+		d = host(surround(o.int32s, n, guardInt32, 0))
 	case tensor.Uint8:
-		return host(surround(o.uint8s, n, guardByte, 0))
+		d = host(surround(o.uint8s, n, guardByte, 0))
 	case tensor.BFloat16:
 		half := make([]uint16, len(o.float32s))
 		tensor.RoundBFloat16(half, o.float32s)
 		untouched := make([]uint16, 1)
 		tensor.RoundBFloat16(untouched, []float32{garbage})
-		return host(surround(half, n, guardHalf, untouched[0]))
+		d = host(surround(half, n, guardHalf, untouched[0]))
+	default:
+		d = host(surround(o.float32s, n, math.Float32frombits(guardBits), garbage))
 	}
-	return host(surround(o.float32s, n, math.Float32frombits(guardBits), garbage))
+	if o.float32s != nil || o.int32s != nil || o.uint8s != nil { // no garbage in it
+		o.memory = d
+	}
+	return d
 }
 
 func surround[E any](contents []E, n int, guardValue, garbage E) []E {
 	list := make([]E, n+2*guard)
-	for i := range list {
-		list[i] = guardValue
+	for i := range guard {
+		list[i], list[guard+n+i] = guardValue, guardValue
 	}
-	for i := range n {
-		list[guard+i] = garbage
+	middle := list[guard : guard+n]
+	for i := copy(middle, contents); i < n; i++ {
+		middle[i] = garbage
 	}
-	copy(list[guard:], contents)
 	return list
 }
 

@@ -21,67 +21,105 @@ type Options struct {
 	// UncheckedValues says that the device does not read frame offsets and words on the host: empty bags
 	// and words beyond the vocabulary are not refused.
 	UncheckedValues bool
-	// Large decides when the sizes of the real network are run: not under -short, by default.
-	Large Large
-	// Only, where not empty, begins the names of the operations that are run.
-	Only string
+	// Choose picks the cases that are run. nil picks all, under -short those that are not Large.
+	Choose func(c Case) bool
 	// Unsupported names operations that the device does not have, with the reason. They are skipped.
 	Unsupported map[string]string
 }
 
-// Large reports whether the sizes of the real network are run.
-type Large uint8
-
-// Policies for large cases.
-const (
-	UnlessShort Large = iota
-	Never             // for a backend that serves as an example only
-)
+// Device is one of several that RunAll judges.
+type Device struct {
+	Name    string // of its subtest in each case
+	Open    func(t testing.TB) kernels.Backend
+	Options Options
+}
 
 // Run judges a backend by all cases; under -short without those of the real network's size. Each case
 // is a subtest OP/NAME, so that one is run again by its printed name.
 func Run(t *testing.T, open func(t testing.TB) kernels.Backend, o Options) {
 	t.Helper()
-	b := open(t)
-	if o.Accuracy == (Accuracy{}) {
-		o.Accuracy = accuracyOf(b.Precision())
+	RunAll(t, Device{Open: open, Options: o})
+}
+
+// RunAll judges several devices by all cases. The reference, which takes much of the time, computes each case once
+// for all of them. Each device is a subtest OP/NAME/DEVICE, or OP/NAME if it has no name.
+func RunAll(t *testing.T, devices ...Device) {
+	t.Helper()
+	all := make([]*judged, len(devices))
+	for i, d := range devices {
+		all[i] = open(t, d)
 	}
-	var other kernels.Backend
-	if o.Other != nil {
-		other = o.Other(t)
-	}
-	run, skipped := 0, 0
 	for _, group := range byOp(Cases()) {
-		if !strings.HasPrefix(group[0].Op, o.Only) {
-			continue
-		}
 		t.Run(group[0].Op, func(t *testing.T) {
 			for _, c := range group {
 				t.Run(c.Name, func(t *testing.T) {
-					skipped++
-					if c.Large && (testing.Short() || o.Large == Never) {
-						t.Skip("the sizes of the real network are left out")
-					}
-					if reason := o.skips(c); reason != "" {
-						Skip(t, b.Name(), reason)
-					}
-					skipped--
-					run++
-					for _, err := range judge(b, other, c, o) {
-						t.Error(err)
-					}
-					if t.Failed() {
-						t.Logf("on %s; again: go test -run '%s'", b.Name(), rerun(t.Name()))
+					for _, d := range all {
+						d.subtest(t, c)
 					}
 				})
 			}
 		})
 	}
-	t.Logf("%s: %d cases, %d skipped", b.Name(), run, skipped)
+	for _, d := range all {
+		t.Logf("%s: %d cases, %d skipped", d.backend.Name(), d.run, d.skipped)
+	}
+}
+
+// judged is a device while it is judged.
+type judged struct {
+	Options
+	name           string
+	backend, other kernels.Backend
+	run, skipped   int
+}
+
+func open(t *testing.T, d Device) *judged {
+	t.Helper()
+	j := &judged{Options: d.Options, name: d.Name, backend: d.Open(t)}
+	if j.Accuracy == (Accuracy{}) {
+		j.Accuracy = accuracyOf(j.backend.Precision())
+	}
+	if j.Choose == nil {
+		j.Choose = func(c Case) bool { return !c.Large || !testing.Short() }
+	}
+	if j.Other != nil {
+		j.other = j.Other(t)
+	}
+	return j
+}
+
+// subtest judges the device by a case, in a subtest of its name if it has one.
+func (d *judged) subtest(t *testing.T, c Case) {
+	switch {
+	case !d.Choose(c):
+		d.skipped++
+	case d.name == "":
+		d.judge(t, c)
+	default:
+		t.Run(d.name, func(t *testing.T) { d.judge(t, c) })
+	}
+}
+
+func (d *judged) judge(t *testing.T, c Case) {
+	d.skipped++
+	if reason := d.skips(c); reason != "" {
+		Skip(t, d.backend.Name(), reason)
+	}
+	d.skipped--
+	d.run++
+	for _, err := range judge(d.backend, d.other, c, d.Options) {
+		t.Error(err)
+	}
+	if t.Failed() {
+		t.Logf("on %s; again: go test -run '%s'", d.backend.Name(), rerun(t.Name()))
+	}
 }
 
 // rerun is the pattern that runs one subtest alone.
 func rerun(name string) string { return "^" + strings.ReplaceAll(name, "/", "$/^") + "$" }
+
+// Small picks the cases that are not of the size of the real network.
+func Small(c Case) bool { return !c.Large }
 
 // skips returns why a device cannot run a case, empty when it can.
 func (o Options) skips(c Case) string {

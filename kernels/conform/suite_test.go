@@ -12,9 +12,7 @@ import (
 
 func TestRun_TheReferencePasses(t *testing.T) {
 	Run(t, func(testing.TB) kernels.Backend { return newReference() }, Options{
-		Other: func(testing.TB) kernels.Backend { return newReference() },
-		// The reference in float64 is too slow for the sizes of the real network.
-		Large: Never,
+		Choose: Small, // the reference in float64 is too slow for others
 	})
 }
 
