@@ -41,9 +41,9 @@ func TestCheckpoint_HoldsWeightsUnderTorchvisionsNamesAndState(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, shape := range map[string][]int{
-		"features.0.weight": {4, 3, 3, 3}, "features.9.bias": {8}, "classifier.0.weight": {16, 8 * 9},
+		"features.0.weight": {8, 3, 3, 3}, "features.9.bias": {8}, "classifier.0.weight": {16, 8 * 9},
 		"classifier.6.weight": {36, 16},
-		"nmn.weight":          {2, 2, 36, 8}, "nmn.bias": {2, 2, 36}, "optimizer.m.features.0.weight": {4, 3, 3, 3},
+		"nmn.weight":          {2, 2, 36, 8}, "nmn.bias": {2, 2, 36}, "optimizer.m.features.0.weight": {8, 3, 3, 3},
 		"optimizer.v.nmn.bias": {2, 2, 36},
 	} {
 		if _, got, err := f.Info(name); err != nil || !slices.Equal(got, shape) {

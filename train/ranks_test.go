@@ -84,6 +84,11 @@ func momentsOf(t *testing.T, trainer *Trainer) (all [][]float32) {
 	return all
 }
 
+// farApart is how far weights may be from those of another number of ranks, relative to their norm: rounding gives 1e-6,
+// and 3e-5 where sums in another order have sent a maximum another way. One rank's gradient that is wrong by a hundredth
+// gives at least 7e-3.
+const farApart = 1e-4
+
 // distance is the largest distance between the values of a parameter in two nets, relative to their norms.
 func distance(a, b map[string][]float32) (most float64, of string) {
 	for name, values := range a {
@@ -143,7 +148,14 @@ func (s broken) Read(ctx context.Context, bag, frame int, p *picture.Picture) er
 }
 
 func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
-	for name, change := range rankSettings() {
+	settings := rankSettings()
+	if testing.Short() { // what ranks do apart from each other, and in parts
+		maps.DeleteFunc(settings, func(name string, _ func(*rig)) bool {
+			return !slices.Contains([]string{"accumulation, last step of a bag", "more ranks than bags", "chunks of clips",
+				"large losses, bad samples, mil", "adamw, averages, layer decay"}, name)
+		})
+	}
+	for name, change := range settings {
 		t.Run(name, func(t *testing.T) {
 			r := newRig()
 			change(&r)
@@ -159,7 +171,7 @@ func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
 				for rank, got := range all {
 					check(t, got.err)
 					most, of := distance(alone.weights, got.weights)
-					if worst = max(worst, most); !(most <= 1e-5) {
+					if worst = max(worst, most); !(most <= farApart) {
 						t.Errorf("%d ranks, rank %d: %s is apart by %.3g of its norm", ranks, rank, of, most)
 					}
 					sameOnAll(t, all[0], got, fmt.Sprintf("rank 0 and rank %d of %d", rank, ranks))

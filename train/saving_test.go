@@ -187,12 +187,16 @@ func crowded(t *testing.T, r rig, from, until int) (trainer *Trainer, unsaved *[
 }
 
 func TestRun_DiskThatIsFullForAWhileCostsNothing(t *testing.T) {
+	windows := [][2]int{{1, 4}, {3, 9}, {2, 15}, {14, 15}}
+	if testing.Short() {
+		windows = windows[1:2]
+	}
 	for _, keep := range []int{1, 2} {
 		r := newRig()
 		r.dropout, r.config.KeepBest = .3, keep
 		unbroken, _ := crowded(t, r, 0, 0)
 		run(t, unbroken)
-		for _, window := range [][2]int{{1, 4}, {3, 9}, {2, 15}, {14, 15}} {
+		for _, window := range windows {
 			trainer, unsaved := crowded(t, r, window[0], window[1])
 			run(t, trainer)
 			if len(*unsaved) == 0 || (*unsaved)[0] != window[0] {

@@ -2,6 +2,8 @@ package train
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,7 +53,7 @@ func (r rig) net() model.Config {
 		return c
 	}
 	c := model.Scenes(36, r.mil)
-	c.Widths, c.FC6, c.FC7, c.Dropout, c.Noise = []int{4, 4, 8, 8}, 16, 16, r.dropout, r.noise
+	c.Widths, c.FC6, c.FC7, c.Dropout, c.Noise = []int{8, 8, 8, 8}, 16, 16, r.dropout, r.noise
 	return c
 }
 
@@ -71,8 +73,13 @@ func sceneSet(t testing.TB, split string, n int) *loader.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
+	painted, _ := pictures.LoadOrStore([2]string{split, fmt.Sprint(n)}, set.Source)
+	set.Source = painted.(loader.Source)
 	return set
 }
+
+// pictures are the sources of all sets so far: each paints a picture once.
+var pictures sync.Map
 
 // films are scenes whose bags have one frame or two, so that batches of equal numbers of frames and bags
 // have other bounds.
