@@ -53,10 +53,13 @@ func TestSave_DiskFullNamesFileAndNeedAndKeepsTheOldCheckpoint(t *testing.T) {
 
 func saveOnFullDisk(t *testing.T, directory string) {
 	signal.Ignore(syscall.SIGXFSZ)
-	limit := syscall.Rlimit{Cur: 1 << 14, Max: 1 << 14}
+	var before syscall.Rlimit
+	check(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
+	limit := syscall.Rlimit{Cur: 1 << 14, Max: before.Max}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		t.Fatal(err)
 	}
+	defer func() { check(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)) }() // what measures coverage writes more
 	synctest.Test(t, func(t *testing.T) { // its last attempts wait for room
 		r := short()
 		r.config.MaxSteps, r.directory = 5, directory
