@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/conform"
 	"nmn/kernels/simd"
@@ -52,6 +53,7 @@ func TestCPU_Conforms(t *testing.T) {
 			Options: conform.Options{
 				Other:      func(t testing.TB) kernels.Backend { return openCPU(t, 3, level) },
 				ZeroAllocs: true,
+				Choose:     chosen,
 			},
 		}, conform.Device{
 			Name: level + "_exact",
@@ -64,11 +66,16 @@ func TestCPU_Conforms(t *testing.T) {
 				return b
 			},
 			Options: conform.Options{Choose: func(c conform.Case) bool {
-				return conform.Small(c) && strings.HasPrefix(c.Op, "Conv")
+				return conform.Small(c) && chosen(c) && strings.HasPrefix(c.Op, "Conv")
 			}},
 		})
 	})
 	conform.RunAll(t, devices...)
+}
+
+// chosen picks all cases, under -short a quarter of the small ones and all refusals.
+func chosen(c conform.Case) bool {
+	return !testing.Short() || c.Refuse || conform.Small(c) && rng.Derive(1, c.Op+c.Name)%4 == 0
 }
 
 // BenchmarkCPU times the layers of the real network: op=…/shape/simd=…

@@ -421,6 +421,7 @@ func reversed(list []float32) []float32 {
 }
 
 func TestJudge_FindsEveryFault(t *testing.T) {
+	unlessShort(t)
 	groups := map[string][]Case{}
 	for _, c := range Cases() {
 		if !c.Large && (len(groups[c.Op]) < 60 || c.Refuse || !strings.HasPrefix(c.Op, "Conv")) { // some of many shapes

@@ -72,6 +72,7 @@ func (idle) NoiseStep(_ noise.StepOutput, _, _, _, _ array, _ noise.StepParams) 
 
 // Every case asks for something to be done, apart from those where an update must change nothing.
 func TestJudge_FindsOperationsThatDoNothing(t *testing.T) {
+	unlessShort(t)
 	b := idle{tensor.NewCPU(1, "idle")}
 	for _, c := range Cases() {
 		nothing := c.Op == "SGD" && strings.HasPrefix(c.Name, "entries=none") ||

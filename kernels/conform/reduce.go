@@ -179,19 +179,23 @@ func takeSummed(g group.Group, b kernels.Backend, wire group.Wire, tensors [][]o
 // judgeSum compares a sum with the reference. In bfloat16 a card rounds partial sums too, of which there are as many
 // as ranks.
 func judgeSum(ranks, number int, wire group.Wire, got []float32) error {
-	all := make([][]float64, ranks)
-	for rank := range all {
-		for i := range got {
-			all[rank] = append(all[rank], float64(given(rank, number, i)))
-		}
-	}
 	round, tolerance := ref.BFloat16, float64(ranks)/256
 	if wire == group.Float32 {
 		round, tolerance = nil, 1e-6
 	} else if ranks == 1 { // nothing travels, or it is rounded nevertheless
 		round = nil
 	}
-	want, magnitudes := ref.SumOverRanks(all, round)
+	of := sumOf{ranks, number, len(got), round != nil}
+	reference, _ := sumsWanted.LoadOrStore(of, sync.OnceValues(func() (want, magnitudes []float64) {
+		all := make([][]float64, ranks)
+		for rank := range all {
+			for i := range of.length {
+				all[rank] = append(all[rank], float64(given(rank, number, i)))
+			}
+		}
+		return ref.SumOverRanks(all, round)
+	}))
+	want, magnitudes := reference.(func() ([]float64, []float64))()
 	for i, x := range got {
 		if d := math.Abs(float64(x) - want[i]); !(d <= tolerance*magnitudes[i]) {
 			return fmt.Errorf("tensor %d of %d elements: element %d is %v, want %v", number, len(got), i, x, want[i])
@@ -201,4 +205,12 @@ func judgeSum(ranks, number int, wire group.Wire, got []float32) error {
 		}
 	}
 	return nil
+}
+
+// sumsWanted holds what the reference has computed, by sumOf: all ranks want the same.
+var sumsWanted sync.Map
+
+type sumOf struct {
+	ranks, tensor, length int
+	rounded               bool
 }

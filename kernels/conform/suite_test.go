@@ -10,7 +10,16 @@ import (
 	"nmn/kernels/tensor"
 )
 
+// unlessShort skips what judges the suite itself, under -short: neither SIMD levels nor goroutines change that.
+func unlessShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the suite itself is judged without -short")
+	}
+}
+
 func TestRun_TheReferencePasses(t *testing.T) {
+	unlessShort(t)
 	Run(t, func(testing.TB) kernels.Backend { return newReference() }, Options{
 		Choose: Small, // the reference in float64 is too slow for others
 	})
