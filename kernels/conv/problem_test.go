@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"nmn/kernels/tensor"
@@ -67,6 +68,8 @@ var largeShapes = []shape{
 type problem struct {
 	shape
 	x, w, b, y []float32 // y: the gradient dy in tests of gradients
+
+	sums map[string]reference // of products alone, by the result
 }
 
 func randomFloats(r *rand.Rand, n int) []float32 {
@@ -84,10 +87,12 @@ func newProblem(s shape) problem {
 		shape: s,
 		x:     randomFloats(r, s.n*s.h*s.w*s.c), w: randomFloats(r, s.k*s.r*s.s*s.c),
 		b: randomFloats(r, s.k), y: randomFloats(r, s.n*p*q*s.k),
+		sums: map[string]reference{},
 	}
 }
 
-// each calls f with the indices of the two factors and the output of every product.
+// each calls f with the indices of the two factors and the output of the first of C products, whose factors lie one
+// behind the other.
 func (s shape) each(f func(x, w, y int)) {
 	p, q := s.out()
 	for n := range s.n {
@@ -101,9 +106,7 @@ func (s shape) each(f func(x, w, y int)) {
 								continue
 							}
 							x0, w0 := ((n*s.h+h)*s.w+w)*s.c, ((k*s.r+r)*s.s+t)*s.c
-							for c := range s.c {
-								f(x0+c, w0+c, ((n*p+i)*q+j)*s.k+k)
-							}
+							f(x0, w0, ((n*p+i)*q+j)*s.k+k)
 						}
 					}
 				}
@@ -138,9 +141,38 @@ func (r reference) compare(t *testing.T, got []float32) {
 	}
 }
 
+// from is the sums of products that add makes, on top of start.
+func (p problem) from(name string, start []float32, n int, add func(r reference, x, w, y int)) reference {
+	sums, known := p.sums[name]
+	if !known {
+		sums = newReference(nil, n)
+		p.each(func(x, w, y int) { add(sums, x, w, y) })
+		p.sums[name] = sums
+	}
+	r := reference{slices.Clone(sums.value), slices.Clone(sums.bound)}
+	for i, v := range start {
+		r.add(i, float64(v))
+	}
+	return r
+}
+
+// multiply adds the products of a number with a run of others to a run of elements.
+func (r reference) multiply(at int, factor float32, others []float32) {
+	for i, v := range others {
+		r.add(at+i, float64(factor)*float64(v))
+	}
+}
+
 func (p problem) forward(bias, relu bool) reference {
-	r := newReference(nil, len(p.y))
-	p.each(func(x, w, y int) { r.add(y, float64(p.x[x])*float64(p.w[w])) })
+	r := p.from("y", nil, len(p.y), func(r reference, x, w, y int) {
+		sum, bound := 0., 0.
+		filter := p.w[w : w+p.c]
+		for i, v := range p.x[x : x+p.c] {
+			product := float64(v) * float64(filter[i])
+			sum, bound = sum+product, bound+math.Abs(product)
+		}
+		r.value[y], r.bound[y] = r.value[y]+sum, r.bound[y]+bound
+	})
 	for i := range r.value {
 		if bias {
 			r.add(i, float64(p.b[i%p.k]))
@@ -153,8 +185,7 @@ func (p problem) forward(bias, relu bool) reference {
 }
 
 func (p problem) gradData(start, mask []float32) reference {
-	r := newReference(start, len(p.x))
-	p.each(func(x, w, y int) { r.add(x, float64(p.y[y])*float64(p.w[w])) })
+	r := p.from("dx", start, len(p.x), func(r reference, x, w, y int) { r.multiply(x, p.y[y], p.w[w:w+p.c]) })
 	for i, m := range mask {
 		if m <= 0 {
 			r.value[i], r.bound[i] = 0, 0
@@ -164,9 +195,7 @@ func (p problem) gradData(start, mask []float32) reference {
 }
 
 func (p problem) gradFilter(start []float32) reference {
-	r := newReference(start, len(p.w))
-	p.each(func(x, w, y int) { r.add(w, float64(p.y[y])*float64(p.x[x])) })
-	return r
+	return p.from("dw", start, len(p.w), func(r reference, x, w, y int) { r.multiply(w, p.y[y], p.x[x:x+p.c]) })
 }
 
 // guarded is an output with NaN in it and guard values around.

@@ -37,7 +37,7 @@ func winogradCPU(t testing.TB, threads int, level simd.Level) *CPU {
 
 // eachWinograd runs a test for every shape and level.
 func eachWinograd(t *testing.T, f func(t *testing.T, p problem, c *CPU)) {
-	for _, s := range winogradShapes {
+	for _, s := range some(winogradShapes) {
 		p := newProblem(s)
 		for _, level := range simd.Levels() {
 			t.Run(s.String()+"/simd="+level.String(), func(t *testing.T) { f(t, p, winogradCPU(t, 2, level)) })
@@ -117,7 +117,7 @@ func (r winogradResult) like(x, w, y *tensor.Tensor) *tensor.Tensor {
 }
 
 func TestWinograd_EqualsDirectSum(t *testing.T) {
-	for _, s := range winogradShapes {
+	for _, s := range some(winogradShapes) {
 		p := newProblem(s)
 		for _, r := range p.winogradResults() {
 			for _, level := range simd.Levels() {
