@@ -7,6 +7,7 @@ import (
 
 // A few lone captions with weak scores tell little: nothing is dropped where the share may be nearly anything.
 func TestFind_RefusesAnUncertainShare(t *testing.T) {
+	unlessShort(t)
 	p := replaced(260, 2)
 	lone := make([][][]int32, len(p.captions))
 	for n := range lone {

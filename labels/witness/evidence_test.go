@@ -53,6 +53,7 @@ func evidenceOf(captions [][]int32, votes []float64, class int, a, e float64) fl
 
 // Where scores judge alone captions say something too, and nothing of what was found before changes.
 func TestEvidence_WhereScoresJudgeAlone(t *testing.T) {
+	unlessShort(t)
 	p := replaced(2000, 4)
 	scores := p.scored(2)
 	for i := range scores { // as far away as a net may bring them

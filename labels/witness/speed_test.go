@@ -11,6 +11,7 @@ import (
 
 // Places in the order of many values, and of few, with equal, infinite and very different ones, are those of sorting.
 func TestOrdered_IsTheOrderOfNumbers(t *testing.T) {
+	unlessShort(t)
 	s := rng.New(1)
 	for _, n := range []int{1, 100, 70000, 200000} {
 		for _, kind := range []string{"normal", "wide", "equal", "close"} {
@@ -121,6 +122,7 @@ func BenchmarkExp(b *testing.B) {
 
 // Scores beyond all odds, words in every caption and in none, and one bag of very many captions overflow nothing.
 func TestFind_StaysFinite(t *testing.T) {
+	unlessShort(t)
 	p := replaced(1500, 2)
 	k := p.classes
 	for n, captions := range p.captions {

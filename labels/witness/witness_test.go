@@ -60,6 +60,14 @@ func replaced(bags, of5 int) *pictures {
 	return p
 }
 
+// unlessShort skips what measures numbers of thousands of bags under -short, which is for the race detector.
+func unlessShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("thousands of bags")
+	}
+}
+
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -123,6 +131,7 @@ func (p *pictures) scored(strength float64) []float32 {
 }
 
 func TestFind_CaptionsOfScenes(t *testing.T) {
+	unlessShort(t)
 	for _, test := range []struct {
 		of5        int
 		scores     float64 // strength; 0 for none
@@ -169,6 +178,7 @@ func TestFind_CaptionsOfScenes(t *testing.T) {
 
 // Where four of five captions are foreign, those that are left agree with nobody: nothing is dropped.
 func TestFind_RefusesWhatCannotBeTold(t *testing.T) {
+	unlessShort(t)
 	p := replaced(2000, 4)
 	k := p.classes
 	lone := make([][][]int32, len(p.own))
@@ -222,6 +232,7 @@ func make2(bags, captions int) [][][]int32 {
 
 // Bags differ: none, one or many captions, with and without scores.
 func TestFind_BagsOfAllKinds(t *testing.T) {
+	unlessShort(t)
 	p := replaced(2000, 2)
 	k, captions, foreign := p.classes, p.captions, p.foreign
 	in := Input{Classes: k, Captions: captions}
@@ -261,7 +272,11 @@ func TestFind_BagsOfAllKinds(t *testing.T) {
 }
 
 func TestFind_DependsOnInputAndSeedAlone(t *testing.T) {
-	p := replaced(1000, 3)
+	bags := 1000
+	if testing.Short() {
+		bags = 300
+	}
+	p := replaced(bags, 3)
 	in := Input{Classes: p.classes, Captions: p.captions, Scores: p.scored(1)}
 	want := find(t, in)
 	before := runtime.GOMAXPROCS(1)
@@ -389,6 +404,7 @@ func TestLearn_IsTheEquation(t *testing.T) {
 }
 
 func TestReasons_NameWhatSpeaksAgainst(t *testing.T) {
+	unlessShort(t)
 	p := replaced(2000, 1)
 	captions, foreign := p.captions, p.foreign
 	r := find(t, Input{Classes: p.classes, Captions: captions})
@@ -418,6 +434,7 @@ func TestReasons_NameWhatSpeaksAgainst(t *testing.T) {
 
 // The share is found somewhat too high, and with it the precision.
 func TestPrecision_DropsWhatIsForeignAtThatRate(t *testing.T) {
+	unlessShort(t)
 	p := replaced(3000, 2)
 	foreign := p.foreign
 	r := find(t, Input{Classes: p.classes, Captions: p.captions})
