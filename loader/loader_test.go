@@ -615,6 +615,9 @@ func TestLoader_AppliesItsPixelLimitToFiles(t *testing.T) {
 }
 
 func TestLoader_SteadyStateAllocatesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads 6400 pictures twice")
+	}
 	plain := DefaultConfig()
 	plain.Size, plain.Fit = noisySize, picture.FitNone
 	changed := plain

@@ -52,8 +52,17 @@ func meanOf(r *Result, of func(Class) float64) float64 {
 	return sum / float64(len(r.Classes))
 }
 
+// unlessShort skips what measures numbers of thousands of bags under -short, which is for the race detector.
+func unlessShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("thousands of bags")
+	}
+}
+
 // The rates that were drawn are found, and the scale of the scores.
 func TestEstimate_FindsTheRatesOfDrawnLabels(t *testing.T) {
+	unlessShort(t)
 	for seed := range uint64(3) {
 		r := estimate(t, draw(seed, 5000, 6, -1, 3, always(.3), always(.1)), nil)
 		near(t, "mean q01", meanOf(r, func(c Class) float64 { return c.Q01 }), .3, .015)
@@ -73,7 +82,10 @@ func TestEstimate_FindsTheRatesOfDrawnLabels(t *testing.T) {
 func TestEstimate_DoesNotDependOnWorkers(t *testing.T) {
 	in := draw(7, 400, 21, -1, 3, always(.3), always(.1))
 	one := estimate(t, in, func(o *Options) { o.Workers = 1 })
-	for _, workers := range []int{2, 5, 64} {
+	for _, workers := range []int{5, 2, 64} {
+		if workers != 5 && testing.Short() {
+			continue
+		}
 		if many := estimate(t, in, func(o *Options) { o.Workers = workers }); !reflect.DeepEqual(one, many) {
 			t.Errorf("%d workers give other results than one", workers)
 		}
@@ -82,6 +94,7 @@ func TestEstimate_DoesNotDependOnWorkers(t *testing.T) {
 
 // Intervals hold the true rate about as often as they say, where classes differ, next to zero too.
 func TestEstimate_IntervalsCoverTheTruth(t *testing.T) {
+	unlessShort(t)
 	q01 := func(c int) float64 { return []float64{.05, .15, .3, .4}[c%4] }
 	q10 := func(c int) float64 { return []float64{0, .02, .05, .1}[c/4%4] }
 	covered01, covered10, all := 0, 0, 0

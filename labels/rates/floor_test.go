@@ -12,6 +12,7 @@ import (
 // Clean labels and good scores speak against any rate: the floor stays low. Noise that depends on how
 // hard a bag is leaves room, and more of it.
 func TestFloors_RiseWhereTheLabelsDoNotObject(t *testing.T) {
+	unlessShort(t)
 	clear := draw(21, 3000, 4, -1, 6, always(.02), always(.01))
 	hard := draw(22, 3000, 4, -1, 1.2, always(0), always(0))
 	s := rng.New(23)
@@ -43,6 +44,7 @@ func TestFloors_RiseWhereTheLabelsDoNotObject(t *testing.T) {
 
 // At the floor the loss is as large as it may be, by the definition, computed here row by row.
 func TestFloors_CostWhatTheyMay(t *testing.T) {
+	unlessShort(t)
 	in := draw(31, 2000, 3, -1, 3, always(.1), always(.05))
 	r := estimate(t, in, nil)
 	_, f, err := Raise(t.Context(), in, r, DefaultOptions())

@@ -54,6 +54,9 @@ func TestNewReport_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 			}
 			want := bitsOf(alone)
 			for n := 1; n <= 4; n++ {
+				if n != 3 && testing.Short() {
+					continue
+				}
 				for rank, err := range localtest.Run(n, func(g group.Group) error {
 					o := settings
 					o.Group, o.Workers = g, 1+n%2
