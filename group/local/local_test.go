@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"nmn/group"
@@ -12,19 +13,22 @@ import (
 	"nmn/group/suite"
 )
 
-// onEach runs f on each rank of a group of n, and returns its errors.
-func onEach(n int, timeout time.Duration, f func(group.Group) error) []error {
+// onEach runs f on each rank of a group of n, and returns its errors. Time passes only while all ranks wait.
+func onEach(t *testing.T, n int, timeout time.Duration, f func(group.Group) error) []error {
+	t.Helper()
 	errs := make([]error, n)
-	var all sync.WaitGroup
-	for i, g := range local.New(n, timeout) {
-		all.Go(func() { errs[i] = f(g) })
-	}
-	all.Wait()
+	synctest.Test(t, func(*testing.T) {
+		var all sync.WaitGroup
+		for i, g := range local.New(n, timeout) {
+			all.Go(func() { errs[i] = f(g) })
+		}
+		all.Wait()
+	})
 	return errs
 }
 
 func TestLocal_TellsWhoHasNotCome(t *testing.T) {
-	for rank, err := range onEach(3, 50*time.Millisecond, func(g group.Group) error {
+	for rank, err := range onEach(t, 3, 50*time.Millisecond, func(g group.Group) error {
 		if g.Rank() == 1 {
 			return nil
 		}
@@ -40,7 +44,7 @@ func TestLocal_TellsWhoHasNotCome(t *testing.T) {
 
 func TestLocal_KeepsTheContract(t *testing.T) {
 	for n := 1; n <= 4; n++ {
-		for _, err := range onEach(n, time.Minute, func(g group.Group) error {
+		for _, err := range onEach(t, n, time.Minute, func(g group.Group) error {
 			var wrong []error
 			for name, err := range suite.Run(g) {
 				wrong = append(wrong, fmt.Errorf("%s, rank %d of %d: %w", name, g.Rank(), n, err))
@@ -57,7 +61,7 @@ func TestLocal_KeepsTheContract(t *testing.T) {
 func TestLocal_EndsAsTheContractSays(t *testing.T) {
 	for _, c := range suite.Endings() {
 		for n := 2; n <= 3; n++ {
-			for rank, err := range onEach(n, 100*time.Millisecond, c.Run) {
+			for rank, err := range onEach(t, n, 100*time.Millisecond, c.Run) {
 				if err != nil {
 					t.Errorf("%s, rank %d of %d: %v", c.Name, rank, n, err)
 				}
@@ -67,8 +71,8 @@ func TestLocal_EndsAsTheContractSays(t *testing.T) {
 }
 
 func TestLocal_WaitsWithoutTimeout(t *testing.T) {
-	for rank, err := range onEach(2, 0, func(g group.Group) error {
-		time.Sleep(time.Duration(g.Rank()) * 50 * time.Millisecond)
+	for rank, err := range onEach(t, 2, 0, func(g group.Group) error {
+		time.Sleep(time.Duration(g.Rank()) * 24 * time.Hour)
 		_, err := g.Gather(nil)
 		return err
 	}) {
@@ -79,7 +83,7 @@ func TestLocal_WaitsWithoutTimeout(t *testing.T) {
 }
 
 func TestSum_IsDoneBehindWait(t *testing.T) {
-	for rank, err := range onEach(3, time.Minute, func(g group.Group) error {
+	for rank, err := range onEach(t, 3, time.Minute, func(g group.Group) error {
 		x := []float32{float32(g.Rank()), 1}
 		if err := errors.Join(g.Sum(x, group.Float32), g.Wait()); err != nil {
 			return err

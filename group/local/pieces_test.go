@@ -14,7 +14,7 @@ func TestGatherLong_BringsMessagesOfAnyLength(t *testing.T) {
 	const piece = 64
 	message := func(rank, length int) []byte { return bytes.Repeat([]byte{byte(1 + rank)}, length) }
 	for _, lengths := range [][3]int{{0, 0, 0}, {1, 0, 56}, {56, 57, 55}, {1000, 3, 64}, {0, 120, 121}} {
-		for rank, err := range onEach(3, time.Minute, func(g group.Group) error {
+		for rank, err := range onEach(t, 3, time.Minute, func(g group.Group) error {
 			own := append(make([]byte, group.LongPrefix), message(g.Rank(), lengths[g.Rank()])...)
 			all, err := group.GatherLong(short{g, piece}, own, piece)
 			if err != nil {

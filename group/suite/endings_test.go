@@ -3,6 +3,7 @@ package suite_test
 import (
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"nmn/group"
@@ -38,18 +39,21 @@ func (d *deaf) Gather(own []byte) ([][]byte, error) {
 	return all, err
 }
 
-// wrong runs a case on two ranks and returns how many of them find something wrong.
-func wrong(c suite.Case, as func(group.Group) group.Group) int {
+// wrong runs a case on two ranks and returns how many of them find something wrong. Time passes only while both wait.
+func wrong(t *testing.T, c suite.Case, as func(group.Group) group.Group) int {
+	t.Helper()
 	found := make([]int, 2)
-	var ranks sync.WaitGroup
-	for i, g := range local.New(2, 100*time.Millisecond) {
-		ranks.Go(func() {
-			if c.Run(as(g)) != nil {
-				found[i] = 1
-			}
-		})
-	}
-	ranks.Wait()
+	synctest.Test(t, func(*testing.T) {
+		var ranks sync.WaitGroup
+		for i, g := range local.New(2, 100*time.Millisecond) {
+			ranks.Go(func() {
+				if c.Run(as(g)) != nil {
+					found[i] = 1
+				}
+			})
+		}
+		ranks.Wait()
+	})
 	return found[0] + found[1]
 }
 
@@ -58,11 +62,11 @@ func TestEndings_FindWhatBreaksTheContract(t *testing.T) {
 		if !c.Ends {
 			t.Errorf("%s does not end its group", c.Name)
 		}
-		if n := wrong(c, func(g group.Group) group.Group { return g }); n > 0 {
+		if n := wrong(t, c, func(g group.Group) group.Group { return g }); n > 0 {
 			t.Errorf("%s: %d ranks find something wrong", c.Name, n)
 		}
 		for hears := range 2 {
-			if wrong(c, func(g group.Group) group.Group { return &deaf{g, hears} }) == 0 {
+			if wrong(t, c, func(g group.Group) group.Group { return &deaf{g, hears} }) == 0 {
 				t.Errorf("%s: nobody misses the failures behind the first %d", c.Name, hears)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"nmn/group"
@@ -117,22 +118,20 @@ func TestRun_FindsWhatBreaksTheContract(t *testing.T) {
 		if testing.Short() && !slices.Contains([]string{"", "wire", "noise", "gather", "names"}, breaks) {
 			continue // each runs the whole suite
 		}
-		timeout := time.Second // a rank that lies may leave the others waiting
-		if breaks == "" {
-			timeout = time.Minute
-		}
 		var mu sync.Mutex
 		found := map[string]error{}
-		var ranks sync.WaitGroup
-		for _, g := range local.New(2, timeout) {
-			ranks.Go(func() {
-				wrong := suite.Run(&liar{Group: g, breaks: breaks})
-				mu.Lock()
-				defer mu.Unlock()
-				maps.Copy(found, wrong)
-			})
-		}
-		ranks.Wait()
+		synctest.Test(t, func(*testing.T) { // a rank that lies may leave the others waiting
+			var ranks sync.WaitGroup
+			for _, g := range local.New(2, time.Second) {
+				ranks.Go(func() {
+					wrong := suite.Run(&liar{Group: g, breaks: breaks})
+					mu.Lock()
+					defer mu.Unlock()
+					maps.Copy(found, wrong)
+				})
+			}
+			ranks.Wait()
+		})
 		if _, is := found[want]; breaks != "" && !is || breaks == "" && len(found) > 0 {
 			t.Errorf("%q: %v", breaks, found)
 		}
