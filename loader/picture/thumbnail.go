@@ -1,6 +1,7 @@
 package picture
 
-// ThumbnailSize is the longer side of a small picture, in pixels.
+// ThumbnailSize is the longer side of a thumbnail, in pixels. A picture of less than half of it is enlarged to twice its
+// size only: that keeps all its colours, of which JPEG stores a quarter, and pages enlarge the rest.
 const ThumbnailSize = 320
 
 // thumbnailQuality is that of its JPEG: about 10 kB.
@@ -26,11 +27,12 @@ func (s *Shrinker) Shrink(pic *Picture) (Thumbnail, error) {
 	if s.canvas == nil {
 		s.canvas = make([]uint8, 3*ThumbnailSize*ThumbnailSize)
 	}
-	width, height, err := s.resizer.Place(s.canvas, ThumbnailSize, pic, FitLongest)
+	side := min(ThumbnailSize, 2*max(pic.Width, pic.Height))
+	width, height, err := s.resizer.Place(s.canvas[:3*side*side], side, pic, FitLongest)
 	if err != nil {
 		return Thumbnail{}, err
 	}
-	data, err := encodeJPEG(s.canvas, ThumbnailSize, width, height, thumbnailQuality)
+	data, err := encodeJPEG(s.canvas, side, width, height, thumbnailQuality)
 	return Thumbnail{width, height, data}, err
 }
 

@@ -29,7 +29,8 @@ func halves(width, height int) *Picture {
 func TestShrink_KeepsShapeAndColours(t *testing.T) {
 	var s Shrinker // the same for all, as a page of many pictures has it
 	for _, c := range []struct{ width, height, toWidth, toHeight int }{
-		{1280, 640, 320, 160}, {639, 300, 320, 150}, {640, 640, 320, 320}, {300, 900, 107, 320}, {40, 20, 320, 160},
+		{1280, 640, 320, 160}, {639, 300, 320, 150}, {640, 640, 320, 320}, {300, 900, 107, 320}, {161, 80, 320, 159},
+		{40, 20, 80, 40},
 	} {
 		small, err := s.Shrink(halves(c.width, c.height))
 		if err != nil || small.Width != c.toWidth || small.Height != c.toHeight {
