@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -261,6 +262,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("NMN_TEST_AS_COMMAND") == "1" {
 		os.Exit(mainCode())
 	}
+	debug.SetGCPercent(400) // a net of a test is small, and its garbage would be collected all the time
 	os.Exit(m.Run())
 }
 
