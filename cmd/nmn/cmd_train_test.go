@@ -260,6 +260,9 @@ func TestPercent_UndefinedFigureIsADash(t *testing.T) {
 // TestMain lets the test binary be nmn itself, for tests that need a process.
 func TestMain(m *testing.M) {
 	if os.Getenv("NMN_TEST_AS_COMMAND") == "1" {
+		if messages, set := os.LookupEnv("NMN_TEST_FILL"); set {
+			os.Exit(fillsDisk(messages))
+		}
 		os.Exit(mainCode())
 	}
 	debug.SetGCPercent(400) // a net of a test is small, and its garbage would be collected all the time
