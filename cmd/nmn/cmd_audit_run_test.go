@@ -230,8 +230,9 @@ func csvText(header string, rows ...[]string) string {
 
 // A run on features has scores of all its bags: the audit needs no more training.
 func TestAuditRun_OfFeatures(t *testing.T) {
-	features, labels := featureRows(600)
-	small := []string{"--rates", "folds:2", "--fold-epochs", "15", "--recipe-epochs", "1"}
+	features, labels := featureRows(240)
+	small := []string{"--rates", "folds:2", "--fold-epochs", "15", "--recipe-epochs", "1", "--batch-size", "16", "--hidden", "8",
+		"--learning-rate", "0.03"}
 	t.Run("labels in a table", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2", features...))

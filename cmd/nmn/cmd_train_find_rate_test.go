@@ -13,7 +13,7 @@ import (
 
 func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	args := tiny("train", "--run-dir", dir, "--arm", "star", "--optimizer", "adamw")
+	args := tiny("train", "--run-dir", dir, "--arm", "star", "--optimizer", "adamw", "--width", "0.25", "--batch-size", "8")
 	out := must(t, append(args, "--find-learning-rate")...)
 	for _, want := range []string{"from the start of stage1", "steepest descent", "a tenth of divergence", "--learning-rate",
 		filepath.Join(dir, run.RateSearchFile), filepath.Join(dir, run.RateSearchChart)} {

@@ -152,7 +152,7 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 		}
 		args := func(dir, seed string) []string {
 			return tiny("train", "--arm", string(arm), "--run-dir", dir, "--batch-size", "7", "--optimizer", "sgd", "-q",
-				"--seed", seed)
+				"--seed", seed, "--width", "0.25", "--train-size", "64")
 		}
 		for _, n := range ranks {
 			one := filepath.Join(t.TempDir(), "run")

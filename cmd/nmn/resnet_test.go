@@ -14,19 +14,16 @@ func tinyResNet(command string, args ...string) []string {
 		"--validation-size", "16", "--test-size", "16", "--epochs", "1", "--device", "cpu", "--threads", "1"}, args...)
 }
 
-// A residual net learns by every arm, with instances and without.
-func TestTrain_ResNetByEveryArm(t *testing.T) {
-	arms := recipe.Names()
-	if testing.Short() {
-		arms = []recipe.Name{recipe.FI, recipe.FD, recipe.EM}
-	}
-	for i, arm := range arms {
+// A residual net learns by arms of every kind, with instances and without: TestRanks_TrainWhatOneProcessTrains goes
+// through all of them.
+func TestTrain_ResNetByArmsOfEveryKind(t *testing.T) {
+	for i, arm := range []recipe.Name{recipe.FI, recipe.FD, recipe.EM, recipe.Star, recipe.RS} {
 		dir := filepath.Join(t.TempDir(), "run")
 		args := tinyResNet("train", "--arm", string(arm), "--run-dir", dir, "--json")
 		if i%2 == 0 {
 			args = append(args, "--mil")
 		}
-		if arm == recipe.RS || arm == recipe.Pruned {
+		if arm == recipe.RS {
 			args = append(args, "--rates", "folds:2")
 		}
 		ran := readJSON(t, must(t, args...))

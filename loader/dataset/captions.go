@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"sync"
 
 	"nmn/loader/annotation"
 	"nmn/text"
@@ -37,9 +38,12 @@ func readOrBuildVocabulary(c *Config, captions iter.Seq[string]) (*text.Vocabula
 // MSRVTTWords is the number of classes that the paper takes from MSR-VTT.
 const MSRVTTWords = 1087
 
+// sharedTagger is decoded once: a process that reads several files of captions would spend most of its time on that.
+var sharedTagger = sync.OnceValues(text.NewTagger)
+
 // TaggedVocabulary builds a vocabulary with parts of speech.
 func TaggedVocabulary(o text.VocabularyOptions, captions iter.Seq[string]) (*text.Vocabulary, error) {
-	tagger, err := text.NewTagger()
+	tagger, err := sharedTagger()
 	if err != nil {
 		return nil, err
 	}
