@@ -12,7 +12,7 @@ import (
 )
 
 func TestExport_WritesWhatOthersAndNMNRead(t *testing.T) {
-	dir, to := trained(t, "--arm", "nmn-fd"), t.TempDir()
+	dir, to := trainedArm(t, "nmn-fd"), t.TempDir()
 	out := func(name string) string { return filepath.Join(to, name) }
 	for _, name := range []string{"m.onnx", "m.npz", "m.safetensors"} {
 		v := readJSON(t, must(t, "export", dir, "--output", out(name), "--json"))
@@ -60,7 +60,7 @@ func TestExport_WritesWhatOthersAndNMNRead(t *testing.T) {
 }
 
 func TestExport_MistakesAreNamed(t *testing.T) {
-	dir := trained(t, "--arm", "stage1")
+	dir := trainedArm(t, "stage1")
 	last := filepath.Join(dir, train.LastName)
 	before, err := os.ReadFile(last)
 	if err != nil {

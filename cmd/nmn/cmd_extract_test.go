@@ -100,7 +100,7 @@ func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 }
 
 func TestExtract_RowsAreWhatTheNetComputes(t *testing.T) {
-	dir, work := trained(t, "--arm", "nmn-fi"), t.TempDir()
+	dir, work := trainedArm(t, "nmn-fi"), t.TempDir()
 	file := filepath.Join(work, "p.safetensors")
 	must(t, "extract", dir, "--split", "test", "--layer", "probabilities", "--output", file)
 	got, _ := readRows(t, file, "")
@@ -126,7 +126,7 @@ func TestExtract_RowsAreWhatTheNetComputes(t *testing.T) {
 }
 
 func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
-	dir, work := trained(t, "--arm", "nmn-fi"), t.TempDir()
+	dir, work := trainedArm(t, "nmn-fi"), t.TempDir()
 	folder := filepath.Join(work, "scenes")
 	must(t, "scenes", "--number", "5", "--split", "test", folder)
 	images := filepath.Join(folder, "images")

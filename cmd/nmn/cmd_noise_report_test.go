@@ -70,7 +70,7 @@ func holdTo(t *testing.T, r *report.NoiseReport, want map[string]labels.Row) {
 }
 
 func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
-	dir := trained(t, "--arm", "nmn-fi")
+	dir := trainedArm(t, "nmn-fi")
 	r := noiseReportOf(t, dir)
 	holdTo(t, r, writtenRates(t, dir))
 	if r.FeatureDependent || r.Q01.Words[0].Spread != nil || r.Q01.Departures != nil {
@@ -105,7 +105,7 @@ func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
 }
 
 func TestNoiseReport_OfRatesThatDependOnTheBag(t *testing.T) {
-	dir := trained(t, "--arm", "nmn-fd")
+	dir := trainedArm(t, "nmn-fd")
 	holdTo(t, noiseReportOf(t, dir, "--split", "test"), writtenRates(t, dir)) // what q.csv is of
 	r := noiseReportOf(t, dir, "--split", "validation", "--departures", "7")
 	if r.Bags != 32 || r.Split != "validation" || len(r.Q10.Departures) != 7 {
@@ -239,7 +239,7 @@ func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
 }
 
 func TestNoiseReport_RefusesWhatHasNoNoiseModel(t *testing.T) {
-	dir := trained(t, "--arm", "star")
+	dir := trainedArm(t, "star")
 	wantUsage(t, call(t, "noise", "report", dir), "without a noise model", "nmn-fi")
 	wantUsage(t, call(t, "noise", "report", filepath.Dir(dir)), "last.safetensors")
 	wantUsage(t, call(t, "noise", "report", dir, "--output", "noise.pdf"), ".html or .md")

@@ -13,7 +13,7 @@ import (
 // onePicture makes the model of a short run and a picture.
 func onePicture(t *testing.T) (model string, jpeg []byte) {
 	t.Helper()
-	model = trained(t, "--arm", "nmn-fi")
+	model = trainedArm(t, "nmn-fi")
 	folder := filepath.Join(t.TempDir(), "scenes")
 	must(t, "scenes", "--number", "1", folder)
 	return model, readFile(t, filepath.Join(folder, "images"), "COCO_train2014_000000000001.jpg")

@@ -28,8 +28,29 @@ func trained(t *testing.T, args ...string) (dir string) {
 	return dir
 }
 
+// trainedOnce has a folder of a run for each arm that trainedArm has trained.
+var trainedOnce = map[string]string{}
+
+// trainedArm returns a copy of what trained leaves of an arm with no other settings, which it runs only once.
+func trainedArm(t *testing.T, arm string) (dir string) {
+	t.Helper()
+	if trainedOnce[arm] == "" {
+		folder, err := os.MkdirTemp("", "nmn-trained")
+		if err != nil {
+			t.Fatal(err)
+		}
+		must(t, tiny("train", "--run-dir", filepath.Join(folder, "run"), "--arm", arm)...)
+		trainedOnce[arm] = folder
+	}
+	dir = t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(trainedOnce[arm])); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "run")
+}
+
 func TestTrain_RunFolderHoldsEverything(t *testing.T) {
-	dir := trained(t, "--arm", "nmn-fd")
+	dir := trainedArm(t, "nmn-fd")
 	for _, folder := range []string{dir, filepath.Join(dir, run.Stage1Folder)} {
 		for _, name := range []string{run.ConfigFile, run.LogFile, run.SummaryFile, train.LastName, train.BestName,
 			"report.md", "report.html", run.VocabularyFile, run.ResultFile} {
@@ -62,7 +83,7 @@ func TestTrain_RunFolderHoldsEverything(t *testing.T) {
 }
 
 func TestTrain_JSONAndTextGoToStandardOutputAlone(t *testing.T) {
-	dir := trained(t, "--arm", "stage1")
+	dir := trainedArm(t, "stage1")
 	c := call(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--json", "--quiet")...)
 	v := readJSON(t, c.out)
 	if v["arm"] != "stage1" || v["split"] != "test" || v["evaluation"] == nil ||
@@ -72,7 +93,7 @@ func TestTrain_JSONAndTextGoToStandardOutputAlone(t *testing.T) {
 }
 
 func TestTrain_RefusesAFolderOfAnotherRun(t *testing.T) {
-	dir := trained(t, "--arm", "stage1")
+	dir := trainedArm(t, "stage1")
 	wantUsage(t, call(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--learning-rate", "0.5")...),
 		"train.learning_rate is 0.001", "0.5", "--run-dir")
 	if c := call(t, tiny("train", "--arm", "stage1", "--run-dir", dir)...); c.code != exitOK {
@@ -158,7 +179,7 @@ func TestTrain_ThreadsAndWorkersChangeNothing(t *testing.T) {
 }
 
 func TestTrain_ResumeForLongerAndRefusesOtherSettings(t *testing.T) {
-	dir := trained(t, "--arm", "stage1")
+	dir := trainedArm(t, "stage1")
 	wantUsage(t, call(t, "train", "--resume", dir, "--learning-rate", "0.1"), "learning_rate")
 	wantUsage(t, call(t, "train", "--resume", dir, "--conv-exact"), "run.conv_exact")
 	out := readJSON(t, must(t, "train", "--resume", dir, "--stage1-epochs", "2", "--json"))
@@ -168,13 +189,13 @@ func TestTrain_ResumeForLongerAndRefusesOtherSettings(t *testing.T) {
 }
 
 func TestTrain_StartsFromAGivenStage1(t *testing.T) {
-	first := trained(t, "--arm", "stage1")
+	first := trainedArm(t, "stage1")
 	dir := filepath.Join(t.TempDir(), "star")
 	must(t, tiny("train", "--arm", "star", "--stage1", filepath.Join(first, train.LastName), "--run-dir", dir)...)
 	if durable.Exists(filepath.Join(dir, run.Stage1Folder)) {
 		t.Error("stage 1 was trained again")
 	}
-	whole := trained(t, "--arm", "star")
+	whole := trainedArm(t, "star")
 	if !bytes.Equal(lastWeights(t, whole), lastWeights(t, dir)) {
 		t.Error("not the checkpoint of a run that trains stage 1 itself")
 	}
@@ -197,7 +218,7 @@ func TestTrain_DryRunWritesNothing(t *testing.T) {
 }
 
 func TestTrain_RatesFromFile(t *testing.T) {
-	dir := trained(t, "--arm", "nmn-fi")
+	dir := trainedArm(t, "nmn-fi")
 	again := trained(t, "--arm", "nmn-fi", "--rates", filepath.Join(dir, "q.csv"), "--noise-frozen")
 	a, err := os.ReadFile(filepath.Join(dir, "q.csv"))
 	if err != nil {
@@ -266,7 +287,11 @@ func TestMain(m *testing.M) {
 		os.Exit(mainCode())
 	}
 	debug.SetGCPercent(400) // a net of a test is small, and its garbage would be collected all the time
-	os.Exit(m.Run())
+	code := m.Run()
+	for _, folder := range trainedOnce {
+		_ = os.RemoveAll(folder)
+	}
+	os.Exit(code)
 }
 
 func TestTrain_SignalSavesAndExits130(t *testing.T) {

@@ -68,7 +68,7 @@ func TestDataFlags_FilesThatTheProgramHasWrittenPass(t *testing.T) {
 
 // Runs of before a setting was refused go on; a flag over them is refused where it says nothing.
 func TestDataFlags_OverARun(t *testing.T) {
-	dir := trained(t, "--arm", "stage1")
+	dir := trainedArm(t, "stage1")
 	for _, command := range []string{"eval", "extract"} {
 		wantUsage(t, call(t, command, dir, "--images", t.TempDir(), "--print-config"),
 			"--images has no effect on the built-in scenes")

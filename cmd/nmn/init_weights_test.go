@@ -245,7 +245,7 @@ func TestInit_WhatDoesNotFitIsRefusedWithBothShapes(t *testing.T) {
 }
 
 func TestInit_ByTheCommandLine(t *testing.T) {
-	dir := trained(t, "--arm", "star")
+	dir := trainedArm(t, "star")
 	last := filepath.Join(dir, "stage1", "last.safetensors")
 	for _, flag := range []string{"--init", "--weights"} {
 		c := call(t, tiny("train", "--arm", "stage1", flag, last, "--run-dir", t.TempDir())...)
@@ -268,7 +268,7 @@ func TestInit_ByTheCommandLine(t *testing.T) {
 
 // A run that goes on has its weights from its checkpoint: the file that it started from may be gone.
 func TestInit_ResumeNeedsNoFile(t *testing.T) {
-	start := written(t, "start.safetensors", readFile(t, filepath.Join(trained(t, "--arm", "star"), "stage1"),
+	start := written(t, "start.safetensors", readFile(t, filepath.Join(trainedArm(t, "star"), "stage1"),
 		"last.safetensors"))
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, tiny("train", "--arm", "star", "--init", start, "--max-steps", "1", "--run-dir", dir)...)
@@ -285,7 +285,7 @@ func TestInit_ResumeNeedsNoFile(t *testing.T) {
 
 // A file that a run would refuse is refused by its plan.
 func TestInit_DryRunLooksAtTheFile(t *testing.T) {
-	whole := readFile(t, filepath.Join(trained(t, "--arm", "star"), "stage1"), "last.safetensors")
+	whole := readFile(t, filepath.Join(trainedArm(t, "star"), "stage1"), "last.safetensors")
 	plan := func(content []byte) called {
 		return call(t, tiny("train", "--arm", "star", "--init", written(t, "start.safetensors", content),
 			"--run-dir", t.TempDir(), "--dry-run")...)

@@ -14,7 +14,7 @@ import (
 
 // The threshold comes from validation, and neither from a label nor from the test set.
 func TestJudge_ThresholdIsThatOfValidation(t *testing.T) {
-	dir := trained(t, "--arm", "nmn-fd")
+	dir := trainedArm(t, "nmn-fd")
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.PlugInFrom != "validation" {
 		t.Fatalf("threshold from %q, %v", o.PlugInFrom, err)

@@ -14,7 +14,7 @@ import (
 )
 
 func TestEval_OfARunEqualsItsResult(t *testing.T) {
-	dir := trained(t, "--arm", "nmn-fd")
+	dir := trainedArm(t, "nmn-fd")
 	var whole struct {
 		Evaluation json.RawMessage
 	}
@@ -75,7 +75,7 @@ func TestEval_ScoresWithAKnownAnswer(t *testing.T) {
 }
 
 func TestPredict_AllFormatsAgree(t *testing.T) {
-	dir := trained(t, "--arm", "nmn-fi")
+	dir := trainedArm(t, "nmn-fi")
 	folder := filepath.Join(t.TempDir(), "scenes")
 	must(t, "scenes", "--number", "6", "--split", "test", folder)
 	if err := os.WriteFile(filepath.Join(folder, "images", "broken.jpg"), []byte("no picture"), 0o666); err != nil {
@@ -119,7 +119,7 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 // TestPredict_ScoresOfScenesJoinTheirTruth holds the commands to each other: the names of pictures in
 // what one writes are those in what the other wrote.
 func TestPredict_ScoresOfScenesJoinTheirTruth(t *testing.T) {
-	dir := trained(t, "--arm", "nmn-fi")
+	dir := trainedArm(t, "nmn-fi")
 	folder := filepath.Join(t.TempDir(), "scenes")
 	must(t, "scenes", "--number", "12", "--split", "test", folder)
 	images := filepath.Join(folder, "images")
@@ -138,7 +138,7 @@ func TestPredict_ScoresOfScenesJoinTheirTruth(t *testing.T) {
 }
 
 func TestPredict_FollowsLinksInAFolder(t *testing.T) {
-	dir := trained(t, "--arm", "nmn-fi")
+	dir := trainedArm(t, "nmn-fi")
 	folder, links := filepath.Join(t.TempDir(), "scenes"), t.TempDir()
 	must(t, "scenes", "--number", "1", folder)
 	if err := os.Symlink(filepath.Join(folder, "images", "COCO_train2014_000000000001.jpg"),
