@@ -60,7 +60,7 @@ func saveOnFullDisk(t *testing.T, directory string) {
 		t.Fatal(err)
 	}
 	defer func() { check(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)) }() // what measures coverage writes more
-	synctest.Test(t, func(t *testing.T) { // its last attempts wait for room
+	synctest.Test(t, func(t *testing.T) {                                         // its last attempts wait for room
 		r := short()
 		r.config.MaxSteps, r.directory = 5, directory
 		trainer := r.trainer(t)
