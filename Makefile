@@ -53,6 +53,8 @@ emulate: ## run the CUDA kernels' own sources on the host: the compliance suite,
 	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'TinyNet|ResNet_IsThat|CUDA' ./model ./model/vit ./train ./run/bench ./cmd/nmn && \
 	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume|CUDA' ./model/s2vt ./captioning
 
+test flaky race ranks: export TMPDIR := $(shell .ci/memory)
+
 test: ## run all tests, or those of PACKAGES
 	.ci/test $(PACKAGES)
 
