@@ -11,7 +11,11 @@ import (
 
 // AuditFiles reads files and estimates.
 func AuditFiles(ctx context.Context, f Files, o Options) (*Report, error) {
-	t, err := f.Read(ctx)
+	var t *Table
+	err := o.Validate()
+	if err == nil {
+		t, err = f.Read(ctx)
+	}
 	if err := group.Agree(group.Of(o.Group), err); err != nil {
 		return nil, err
 	}

@@ -121,9 +121,9 @@ func TestAuditFiles_TellsWhatIsWrong(t *testing.T) {
 	c := crowd{bags: 30, pairs: some(3, pair{.1, .02}, pair{.3, .1}), prior: frequencies(3, .2, .4), each: 2, seed: 1}
 	in, _ := c.simulated()
 	path, nothing := tableOf(t, &in), written(t, "l.csv", "bag,annotator,labels\na,x,\nb,x,\n")
-	if _, err := AuditFiles(t.Context(), Files{Labels: path}, Options{}); err == nil ||
+	if _, err := AuditFiles(t.Context(), Files{Labels: "missing"}, Options{}); err == nil ||
 		!strings.Contains(err.Error(), "0 iterations") {
-		t.Errorf("options: %v", err)
+		t.Errorf("options: %v, want an error before any file is read", err)
 	}
 	words := written(t, "words.txt", "dog, NN, 3\n")
 	if _, err := AuditFiles(t.Context(), Files{Labels: nothing, Vocabulary: words}, DefaultOptions()); !errors.Is(err,

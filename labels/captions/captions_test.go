@@ -206,7 +206,7 @@ func TestTruth_JudgesRanksAndDrops(t *testing.T) {
 	for _, in := range []string{"3\n4\n", "x,id\na,4\nb,3\n", "\ufeffannotation_id\n 3\n4"} {
 		r := smallReport(t)
 		var err error
-		if r.truth, err = parseTruth(strings.NewReader(in), "t", r.Bags); err != nil {
+		if r.truth, err = parseTruth(limited(in, maxList), "t", r.Bags); err != nil {
 			t.Fatal(err)
 		}
 		// own: 3 and 5 .125, 4 .5, 2 .75, 1 .9; 3 is even with 5 and below the two others, 4 above 5 and below those.
@@ -223,7 +223,7 @@ func TestTruth_JudgesRanksAndDrops(t *testing.T) {
 		"3\n9\n": `t:2: there is no caption "9"`, "3\n3\n": `t:2: caption "3" is given twice`,
 		"a,b\n1,2\n": "t:1: none of the 2 columns is", "x,id\n1\n": "t:2: there are 1 fields", "\"3": "extraneous",
 	} {
-		if _, err := parseTruth(strings.NewReader(in), "t", r.Bags); err == nil || !strings.Contains(err.Error(), want) ||
+		if _, err := parseTruth(limited(in, maxList), "t", r.Bags); err == nil || !strings.Contains(err.Error(), want) ||
 			!errors.Is(err, ErrTruth) {
 			t.Errorf("%q: %v, want %q", in, err, want)
 		}
@@ -357,30 +357,32 @@ func TestSummary_IsJSONWhateverIsUnknown(t *testing.T) {
 	}
 }
 
+func limited(text string, bytes int) *io.LimitedReader {
+	return &io.LimitedReader{R: strings.NewReader(text), N: int64(bytes)}
+}
+
 // A list that does not end is given up, not read into memory.
 func TestLists_AreOfBoundedSize(t *testing.T) {
-	defer func(was int64) { maxList = was }(maxList)
 	b, decided := cocoBags(t), "annotation_id,decision\n3,drop\n5,keep\n"
 	for _, c := range []struct {
-		read  func(text string) error
+		read  func(r *io.LimitedReader) error
 		text  string
 		wraps error
 	}{
-		{func(text string) error {
-			_, err := ReadDecisions(strings.NewReader(text), "l", b)
+		{func(r *io.LimitedReader) error {
+			_, err := readDecisions(r, "l", b)
 			return err
 		}, decided, ErrDecisions},
-		{func(text string) error {
-			_, err := parseTruth(strings.NewReader(text), "l", b)
+		{func(r *io.LimitedReader) error {
+			_, err := parseTruth(r, "l", b)
 			return err
 		}, "3\n4\n", ErrTruth},
 	} {
-		maxList = int64(len(c.text)) + 1
-		if err := c.read(c.text); err != nil {
+		if err := c.read(limited(c.text, len(c.text)+1)); err != nil {
 			t.Errorf("%q: %v", c.text, err)
 		}
-		maxList = int64(len(c.text)) - 1
-		if err := c.read(c.text); !errors.Is(err, c.wraps) || !strings.Contains(err.Error(), "larger than") {
+		if err := c.read(limited(c.text, len(c.text)-1)); !errors.Is(err, c.wraps) ||
+			!strings.Contains(err.Error(), "larger than") {
 			t.Errorf("%q: %v", c.text, err)
 		}
 	}
@@ -428,7 +430,7 @@ func FuzzReadTruth(f *testing.F) {
 	f.Add("x,id\na,4\n")
 	b := cocoBags(f)
 	f.Fuzz(func(t *testing.T, in string) {
-		if _, err := parseTruth(strings.NewReader(in), "f", b); err != nil && !errors.Is(err, ErrTruth) {
+		if _, err := parseTruth(limited(in, maxList), "f", b); err != nil && !errors.Is(err, ErrTruth) {
 			t.Errorf("%v does not wrap ErrTruth", err)
 		}
 	})

@@ -55,7 +55,10 @@ func ReadDecisionsFile(path string, bags *annotation.Bags) (Decisions, error) {
 // keep). A caption that is not there, one whose text is not what it was, and a second decision on a caption are errors;
 // they name the file, which is name, and the line, and wrap ErrDecisions.
 func ReadDecisions(r io.Reader, name string, bags *annotation.Bags) (Decisions, error) {
-	limited := &io.LimitedReader{R: r, N: maxList}
+	return readDecisions(&io.LimitedReader{R: r, N: maxList}, name, bags)
+}
+
+func readDecisions(limited *io.LimitedReader, name string, bags *annotation.Bags) (Decisions, error) {
 	c := csv.NewReader(loader.WithoutMark(bufio.NewReader(limited), io.NopCloser(nil)))
 	header, err := c.Read()
 	if errors.Is(err, io.EOF) {

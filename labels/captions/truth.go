@@ -30,8 +30,8 @@ type Judgement struct {
 // ErrTruth is wrapped by every error about the content of a file of foreign captions.
 var ErrTruth = errors.New("not a valid list of captions")
 
-// maxList bounds a file of identifiers or decisions in bytes. It is a variable for tests.
-var maxList int64 = 1 << 30
+// maxList bounds a file of identifiers or decisions in bytes.
+const maxList = 1 << 30
 
 // truthColumns are the names of the column of a CSV with the ids of captions.
 var truthColumns = []string{"annotation_id", "id", "sen_id"}
@@ -45,14 +45,14 @@ func ReadTruth(path string, bags *annotation.Bags) ([][]bool, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return parseTruth(f, path, bags)
+	return parseTruth(&io.LimitedReader{R: f, N: maxList}, path, bags)
 }
 
-func parseTruth(r io.Reader, name string, bags *annotation.Bags) ([][]bool, error) {
-	limited := &io.LimitedReader{R: r, N: maxList}
+func parseTruth(limited *io.LimitedReader, name string, bags *annotation.Bags) ([][]bool, error) {
 	text := bufio.NewReader(limited)
 	c := csv.NewReader(loader.WithoutMark(text, io.NopCloser(nil)))
 	c.FieldsPerRecord = -1
+	c.ReuseRecord = true
 	at := placesOf(bags)
 	foreign := make([][]bool, len(bags.IDs))
 	for b := range foreign {
