@@ -35,9 +35,9 @@ type call struct {
 	flops    float64 // floating-point operations, 0 where memory decides the speed
 }
 
-// made holds the calls that have been made, of the large cases only the last one: the reference takes longer than what
-// is judged. Cases are judged one at a time.
-var made = map[madeFor]*call{}
+// calls are those made so far, of large cases only the last one. The reference, which computes each once, takes longer than
+// the devices that are judged.
+type calls map[madeFor]*call
 
 type madeFor struct {
 	name  string
@@ -47,7 +47,7 @@ type madeFor struct {
 
 // make draws the values of the case for a device of a precision: always the same ones, which a device that
 // computes in bfloat16 gets rounded, as the reference does.
-func (c Case) make(p tensor.Precision) *call {
+func (made calls) make(c Case, p tensor.Precision) *call {
 	key := madeFor{c.Op + "/" + c.Name, p == tensor.BF16, c.Large}
 	if k := made[key]; k != nil {
 		return k

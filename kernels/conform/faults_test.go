@@ -422,7 +422,7 @@ func reversed(list []float32) []float32 {
 
 func TestJudge_FindsEveryFault(t *testing.T) {
 	unlessShort(t)
-	groups := map[string][]Case{}
+	groups, made := map[string][]Case{}, calls{}
 	for _, c := range Cases() {
 		if !c.Large && (len(groups[c.Op]) < 60 || c.Refuse || !strings.HasPrefix(c.Op, "Conv")) { // some of many shapes
 			groups[c.Op] = append(groups[c.Op], c)
@@ -434,7 +434,7 @@ func TestJudge_FindsEveryFault(t *testing.T) {
 			b.referenceBackend = newReference()
 			found, told := 0, false
 			for _, c := range groups[f.op] {
-				problems := judge(&b, nil, c, Options{Accuracy: FP32()})
+				problems := made.judge(&b, nil, c, Options{Accuracy: FP32()})
 				if len(problems) > 0 {
 					found++
 				}
@@ -457,18 +457,18 @@ func TestJudge_FindsResultsThatDependOnThreads(t *testing.T) {
 	other := &broken{referenceBackend: newReference(), conv: afterConv(func(y, x *tensor.Tensor) {
 		y.Float32s()[0] = math.Float32frombits(math.Float32bits(y.Float32s()[0]) ^ 1)
 	})}
-	c := Cases()[0]
-	if problems := judge(other, nil, c, Options{Accuracy: FP32()}); len(problems) != 0 {
+	c, made := Cases()[0], calls{}
+	if problems := made.judge(other, nil, c, Options{Accuracy: FP32()}); len(problems) != 0 {
 		t.Errorf("one bit is too much: %v", problems)
 	}
-	problems := judge(newReference(), other, c, Options{Accuracy: FP32()})
+	problems := made.judge(newReference(), other, c, Options{Accuracy: FP32()})
 	if !strings.Contains(fmt.Sprint(problems), "another number of threads") {
 		t.Errorf("found %v", problems)
 	}
 }
 
 func TestJudge_FindsAllocations(t *testing.T) {
-	problems := judge(newReference(), nil, Cases()[0], Options{Accuracy: FP32(), ZeroAllocs: true})
+	problems := calls{}.judge(newReference(), nil, Cases()[0], Options{Accuracy: FP32(), ZeroAllocs: true})
 	if !strings.Contains(fmt.Sprint(problems), "allocates") {
 		t.Errorf("found %v", problems)
 	}

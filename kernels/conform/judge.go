@@ -13,11 +13,11 @@ import (
 
 // judge runs a case on a backend and returns everything that is wrong. other, which may be nil, is
 // the same device with another number of threads.
-func judge(b, other kernels.Backend, c Case, o Options) []error {
+func (made calls) judge(b, other kernels.Backend, c Case, o Options) []error {
 	if c.Refuse {
-		return refused(b, c)
+		return made.refused(b, c)
 	}
-	k := c.make(b.Precision())
+	k := made.make(c, b.Precision())
 	before := k.images(0)
 	first, err := k.execute(b, float32(math.NaN()))
 	if err != nil {
@@ -45,8 +45,8 @@ func judge(b, other kernels.Backend, c Case, o Options) []error {
 }
 
 // refused runs a call that must fail, without a panic.
-func refused(b kernels.Backend, c Case) (problems []error) {
-	k := c.make(b.Precision())
+func (made calls) refused(b kernels.Backend, c Case) (problems []error) {
+	k := made.make(c, b.Precision())
 	_, err := k.execute(b, 0)
 	switch {
 	case err == nil:

@@ -45,9 +45,9 @@ func Run(t *testing.T, open func(t testing.TB) kernels.Backend, o Options) {
 // for all of them. Each device is a subtest OP/NAME/DEVICE, or OP/NAME if it has no name.
 func RunAll(t *testing.T, devices ...Device) {
 	t.Helper()
-	all := make([]*judged, len(devices))
+	all, made := make([]*judged, len(devices)), calls{}
 	for i, d := range devices {
-		all[i] = open(t, d)
+		all[i] = open(t, d, made)
 	}
 	for _, group := range byOp(Cases()) {
 		t.Run(group[0].Op, func(t *testing.T) {
@@ -69,13 +69,14 @@ func RunAll(t *testing.T, devices ...Device) {
 type judged struct {
 	Options
 	name           string
+	made           calls // of all devices
 	backend, other kernels.Backend
 	run, skipped   int
 }
 
-func open(t *testing.T, d Device) *judged {
+func open(t *testing.T, d Device, made calls) *judged {
 	t.Helper()
-	j := &judged{Options: d.Options, name: d.Name, backend: d.Open(t)}
+	j := &judged{Options: d.Options, name: d.Name, made: made, backend: d.Open(t)}
 	if j.Accuracy == (Accuracy{}) {
 		j.Accuracy = accuracyOf(j.backend.Precision())
 	}
@@ -107,7 +108,7 @@ func (d *judged) judge(t *testing.T, c Case) {
 	}
 	d.skipped--
 	d.run++
-	for _, err := range judge(d.backend, d.other, c, d.Options) {
+	for _, err := range d.made.judge(d.backend, d.other, c, d.Options) {
 		t.Error(err)
 	}
 	if t.Failed() {
@@ -184,7 +185,7 @@ func Bench(b *testing.B, open func(t testing.TB) kernels.Backend, o Options) {
 			continue
 		}
 		b.Run(fmt.Sprintf("op=%s/%s", c.Op, c.Name), func(b *testing.B) {
-			k := c.make(backend.Precision())
+			k := calls{}.make(c, backend.Precision())
 			release, err := k.bind(backend, 0)
 			defer release()
 			if err != nil {
