@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"nmn/internal/durable"
 	"nmn/run"
@@ -90,9 +88,7 @@ func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
 			list.Tasks[7].Complete || durable.Exists(dir) {
 			t.Fatalf("tasks %+v", list)
 		}
-		seed := uint64(time.Now().UnixNano())
-		t.Logf("seed %d", seed)
-		numbers := rand.New(rand.NewPCG(seed, 0)).Perm(2 * list.Count)
+		numbers := rand.New(rand.NewPCG(uint64(processes), 0)).Perm(2 * list.Count)
 		queue := make(chan int, len(numbers))
 		for _, n := range numbers {
 			queue <- n / 2
@@ -125,30 +121,18 @@ func TestTasks_TakeOverFromTheDead(t *testing.T) {
 			"--seeds", "1,2", "--stage1-epochs", "60")...)
 	}
 	must(t, args(whole, "-q")...)
-	first, _, _ := asCommand(args(dir, "--task", "1")...) // star, which comes to stage 1 first
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, _, _ := asCommand(args(dir, "--task", "1", "--log-level", "info")...) // star, which comes to stage 1 first
+	cmd.Env = append(cmd.Env, event{At: "msg=checkpoint", Do: hangs}.env())
+	first := start(t, cmd)
 	stage1 := filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1")
-	await(t, filepath.Join(stage1, train.LastName))
-	second, _, _ := asCommand(args(dir, "--task", "2")...)
-	log, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = log.Close() }()
-	second.Stderr = log
-	if err := second.Start(); err != nil {
-		t.Fatal(err)
-	}
-	awaitText(t, log.Name(), "is being worked on by process "+strconv.Itoa(first.Process.Pid))
-	if durable.Exists(filepath.Join(stage1, run.ResultFile)) {
-		t.Fatal("stage 1 has ended before its process was killed")
-	}
-	_ = first.Process.Kill()
-	_ = first.Wait()
-	if err := second.Wait(); err != nil {
-		t.Fatalf("%v: %s", err, readFile(t, filepath.Dir(log.Name()), "stderr"))
+	first.until("a checkpoint", func() bool { return durable.Exists(filepath.Join(stage1, train.LastName)) })
+	cmd, _, stderr := asCommand(args(dir, "--task", "2")...)
+	second := start(t, cmd)
+	working := "is being worked on by process " + strconv.Itoa(first.Process.Pid)
+	second.until("a message about the first process", func() bool { return strings.Contains(stderr.String(), working) })
+	first.kill()
+	if err := second.wait(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
 	}
 	if text := string(readFile(t, stage1, run.LogFile)); strings.Count(text, `"step":1,`) != 1 {
 		t.Error("stage 1 was begun anew, and not gone on with")
@@ -158,30 +142,6 @@ func TestTasks_TakeOverFromTheDead(t *testing.T) {
 	}
 	must(t, args(dir, "--collect", "-q")...)
 	sameExperiments(t, dir, whole)
-}
-
-// await waits for a file.
-func await(t *testing.T, path string) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !durable.Exists(path); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %s within a minute", path)
-		}
-	}
-}
-
-// awaitText waits for a text in a file.
-func awaitText(t *testing.T, path, text string) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		content, err := os.ReadFile(path)
-		if err == nil && strings.Contains(string(content), text) {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s is %q and does not say %q", path, content, text)
-		}
-	}
 }
 
 // taskCall runs a command line with variables of the environment.

@@ -6,12 +6,9 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
-	"time"
 
 	"nmn/eval"
 	"nmn/internal/durable"
@@ -278,58 +275,26 @@ func TestPercent_UndefinedFigureIsADash(t *testing.T) {
 	}
 }
 
-// TestMain lets the test binary be nmn itself, for tests that need a process.
-func TestMain(m *testing.M) {
-	if os.Getenv("NMN_TEST_AS_COMMAND") == "1" {
-		if messages, set := os.LookupEnv("NMN_TEST_FILL"); set {
-			os.Exit(fillsDisk(messages))
-		}
-		os.Exit(mainCode())
-	}
-	debug.SetGCPercent(400) // a net of a test is small, and its garbage would be collected all the time
-	code := m.Run()
-	for _, folder := range trainedOnce {
-		_ = os.RemoveAll(folder)
-	}
-	os.Exit(code)
-}
-
 func TestTrain_SignalSavesAndExits130(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a process")
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd := exec.Command(os.Args[0], tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "10000",
-		"--log-interval", "1", "--quiet")...)
-	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	deadline := time.Now().Add(time.Minute)
-	for {
-		if log, err := os.ReadFile(filepath.Join(dir, run.LogFile)); err == nil &&
-			bytes.Contains(log, []byte(`"msg":"step"`)) {
-			break
-		}
-		if time.Now().After(deadline) {
-			_ = cmd.Process.Kill()
-			t.Fatal("training never made a step")
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	cmd, _, stderr := asCommand(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--log-interval", "1",
+		"--quiet")...)
+	p := start(t, cmd)
+	p.until("a step", func() bool { return hasStep(dir) })
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	err := cmd.Wait()
+	err := p.wait()
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit code %d (%v), want %d: %s", code, err, exitInterrupted, stderr.String())
+		t.Errorf("exit code %d (%v), want %d: %s", code, err, exitInterrupted, stderr)
 	}
 	if _, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName)); err != nil {
 		t.Errorf("nothing was saved: %v", err)
 	}
 	if !strings.Contains(stderr.String(), "--resume") {
-		t.Errorf("message %q does not tell how to go on", stderr.String())
+		t.Errorf("message %q does not tell how to go on", stderr)
 	}
 }

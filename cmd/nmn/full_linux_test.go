@@ -33,11 +33,11 @@ func TestTrain_DiskThatWasFullForAMomentCostsNothing(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "run")
 	must(t, args(whole)...)
 	removePrevious(t, whole)
-	for name, messages := range map[string]string{
-		"in the middle": "msg=step step=10 until msg=step step=14",
-		"at the start":  " until disk is full",
+	for name, e := range map[string]event{
+		"in the middle": {At: "msg=step step=10", Do: fillsDisk, Until: "msg=step step=14"},
+		"at the start":  {Do: fillsDisk, Until: "disk is full"},
 	} {
-		t.Run(name, func(t *testing.T) { smallDiskEqualsWhole(t, messages, args("run"), whole) })
+		t.Run(name, func(t *testing.T) { smallDiskEqualsWhole(t, e, args("run"), whole) })
 	}
 }
 
@@ -48,15 +48,14 @@ func removePrevious(t *testing.T, dir string) {
 	removeFile(t, filepath.Join(dir, run.Stage1Folder, train.PreviousName))
 }
 
-// smallDiskEqualsWhole trains on a file system that is full from one message until another, and holds the run to a whole
-// one.
-func smallDiskEqualsWhole(t *testing.T, messages string, args []string, whole string) {
+// smallDiskEqualsWhole trains on a file system that an event fills, and compares the run with a whole one.
+func smallDiskEqualsWhole(t *testing.T, e event, args []string, whole string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "run")
 	nmn, _, _ := asCommand(args...)
 	cmd := exec.Command("unshare", append([]string{"--user", "--map-root-user", "--mount", "sh", "-c", onSmallDisk, "sh",
 		t.TempDir(), out}, nmn.Args...)...)
-	cmd.Env = append(nmn.Env, "NMN_TEST_FILL="+messages)
+	cmd.Env = append(nmn.Env, e.env())
 	said, err := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); cmd.ProcessState == nil || code == 77 ||
 		strings.Contains(string(said), "unshare") {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -20,15 +19,6 @@ import (
 	"nmn/train"
 )
 
-// asCommand is a process of nmn.
-func asCommand(args ...string) (cmd *exec.Cmd, out, stderr *bytes.Buffer) {
-	cmd = exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1")
-	out, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr = out, stderr
-	return cmd, out, stderr
-}
-
 // TestTrain_KilledTwentyTimes kills a run of both stages without warning, goes on each time, and holds
 // what it leaves to that of a run in one piece.
 func TestTrain_KilledTwentyTimes(t *testing.T) {
@@ -40,26 +30,40 @@ func TestTrain_KilledTwentyTimes(t *testing.T) {
 		"--each-epoch")...)
 }
 
-// killedRunEqualsWhole kills a run of killSteps steps so often, and resumes it. args lack the folder and
-// what makes the run easy to watch.
+// killedRunEqualsWhole kills a run of killSteps steps the given number of times and resumes it. args lack the run folder
+// and the flags that make the run easy to watch.
 func killedRunEqualsWhole(t *testing.T, kills int, args ...string) {
 	t.Helper()
 	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	in := func(dir string) []string {
-		return append(slices.Clone(args), "--checkpoint-steps", "2", "--log-interval", "1", "--quiet", "--run-dir", dir)
+		return append(slices.Clone(args), "--checkpoint-steps", "2", "--log-interval", "1", "--quiet", "--log-level", "info",
+			"--run-dir", dir)
 	}
 	cmd, want, stderr := asCommand(in(whole)...)
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	k := killer{dir: broken, random: rand.New(rand.NewPCG(seed, 0))}
+	random := rand.New(rand.NewPCG(1, 2))
 	next := in(broken)
+	early, late := 0, 0
 	for i := range kills {
-		k.kill(t, next, i, kills)
+		// With many kills, every fourth comes while the process starts, the others after some steps. Any moment will do.
+		e := event{Do: killsItself, After: time.Duration(1 + random.IntN(20_000_000))}
+		if kills < 4 || i%4 > 0 {
+			e.At, e.Nth = "msg=step", 2+killSteps/(kills+1)
+		}
+		cmd, _, stderr := asCommand(next...)
+		cmd.Env = append(cmd.Env, e.env())
+		switch err := cmd.Run(); {
+		case err == nil:
+			late++
+		case !killedItself(stderr):
+			t.Fatalf("%v: %s", err, stderr)
+		case steps(broken) == 0:
+			early++
+		}
 		if durable.Exists(filepath.Join(broken, run.ConfigFile)) {
-			next = []string{"train", "--resume", broken, "--quiet"}
+			next = []string{"train", "--resume", broken, "--quiet", "--log-level", "info"}
 		}
 	}
 	cmd, got, stderr := asCommand(next...)
@@ -70,62 +74,16 @@ func killedRunEqualsWhole(t *testing.T, kills int, args ...string) {
 		t.Errorf("the evaluation differs:\n%s\nin one piece:\n%s", got, want)
 	}
 	sameRuns(t, broken, whole)
-	t.Logf("killed %d times, of these %d before the first step, %d after the last", kills, k.early, k.late)
-}
-
-// killer ends processes at random moments: some while they start, most of them once training has got
-// further than at the kill before, the last ones around the end.
-type killer struct {
-	dir         string
-	random      *rand.Rand
-	early, late int
-	unnamed     int // ranks that were killed, and mpirun did not say which
+	t.Logf("killed %d times, of these %d before the first step; %d had ended", kills-late, early, late)
 }
 
 const killSteps = 2 * 6 * 3 // both stages
 
-func (k *killer) kill(t *testing.T, args []string, i, kills int) {
-	t.Helper()
-	target := min(killSteps, 1+i*(killSteps+2)/kills)
-	if i%4 == 0 {
-		target = 0 // while it starts
-	}
-	cmd, _, stderr := asCommand(args...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	deadline := time.After(time.Minute)
-	for k.steps() < target {
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Fatalf("%v: %s", err, stderr)
-			}
-			t.Fatalf("kill %d came too late: the run has ended after %d steps", i+1, k.steps())
-		case <-deadline:
-			_ = cmd.Process.Kill()
-			t.Fatalf("no step %d within a minute: %s", target, stderr)
-		case <-time.After(time.Millisecond):
-		}
-	}
-	time.Sleep(time.Duration(k.random.IntN(40_000)) * time.Microsecond)
-	_ = cmd.Process.Kill() // fails where it has just ended by itself
-	<-ended
-	switch steps := k.steps(); {
-	case steps == 0:
-		k.early++
-	case steps >= killSteps:
-		k.late++
-	}
-}
-
-// steps counts the steps that the logs tell of, of both stages.
-func (k *killer) steps() int {
+// steps counts the steps in the logs of both stages of a run.
+func steps(dir string) int {
 	n := 0
 	for _, stage := range []string{run.Stage1Folder, "."} {
-		log, err := os.ReadFile(filepath.Join(k.dir, stage, run.LogFile))
+		log, err := os.ReadFile(filepath.Join(dir, stage, run.LogFile))
 		if err == nil {
 			n += bytes.Count(log, []byte(`"msg":"step"`))
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -22,38 +21,44 @@ func startMLflow(t *testing.T) string {
 	if _, err := os.Stat(program); os.Getenv("NMN_PYTHON") == "" || err != nil {
 		t.Skip("NMN_PYTHON names no Python with mlflow beside it")
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, port, _ := net.SplitHostPort(listener.Addr().String())
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	server := exec.CommandContext(ctx, program, "server", "--host", host, "--port", port, "--workers", "1",
-		"--backend-store-uri", "sqlite:///"+filepath.Join(dir, "runs.db"), "--artifacts-destination", filepath.Join(dir, "files"))
-	log := new(bytes.Buffer)
-	server.Stdout, server.Stderr, server.WaitDelay = log, log, 5*time.Second
-	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		_ = server.Wait() // it ends by a signal
-	})
-	address := "http://" + net.JoinHostPort(host, port)
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		if response, err := http.Get(address + "/health"); err == nil {
-			_ = response.Body.Close()
+	const tries = 5 // another process may take the port before the server does
+	for try := range tries {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, port, _ := net.SplitHostPort(listener.Addr().String())
+		if err := listener.Close(); err != nil {
+			t.Fatal(err)
+		}
+		log := new(output)
+		cmd := exec.Command(program, "server", "--host", host, "--port", port, "--workers", "1", "--backend-store-uri",
+			"sqlite:///"+filepath.Join(dir, "runs.db"), "--artifacts-destination", filepath.Join(dir, "files"))
+		cmd.Stdout, cmd.Stderr, cmd.WaitDelay = log, log, 5*time.Second
+		server := start(t, cmd)
+		t.Cleanup(func() {
+			_ = cmd.Process.Signal(os.Interrupt)
+			_ = server.wait() // it ends its workers first
+		})
+		address := "http://" + net.JoinHostPort(host, port)
+		client := http.Client{Timeout: 10 * time.Second} // whatever has the port instead may never answer
+		up := false
+		server.until("an answer", func() bool {
+			response, err := client.Get(address + "/health")
+			if err == nil {
+				up = response.StatusCode == http.StatusOK
+				_ = response.Body.Close()
+			}
+			return up || server.hasEnded()
+		})
+		if up {
 			return address
 		}
-		if time.Now().After(end) {
-			t.Fatal("MLflow does not start")
-		}
+		t.Logf("try %d: %s", try+1, log)
 	}
+	t.Fatal("MLflow does not start")
+	return ""
 }
 
 // tracked is a run as the server keeps it.
@@ -112,17 +117,7 @@ func TestMLflow_KeepsRunsAsTheyWere(t *testing.T) {
 	more := []string{"--mlflow", server, "--mlflow-experiment", "birds", "--log-interval", "1"}
 	fd := filepath.Join(dir, "fd")
 	cut := append(tiny("train", "--arm", "nmn-fd", "--run-dir", fd, "--epochs", "2"), more...)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { // once it is at work
-		for range 2000 {
-			if _, err := os.Stat(filepath.Join(fd, "stage1", "mlflow.json")); err == nil {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
-		cancel()
-	}()
-	if c := callIn(t, ctx, cut...); c.code != exitInterrupted {
+	if c := interruptAfter(t, filepath.Join(fd, "stage1"), cut...); c.code != exitInterrupted {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
 	must(t, "train", "--resume", fd)
@@ -187,15 +182,7 @@ func artifact(t *testing.T, server, run, name string) []byte {
 // The environment of MLflow's own clients leads there too; credentials come to no file and no line. A server that is
 // gone costs a run nothing but a warning.
 func TestMLflow_FromTheEnvironmentToAServerThatIsGone(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	environment := map[string]string{mlflowVariable: "http://me:secret@" + address, mlflowExperimentVariable: "birds"}
+	environment := map[string]string{mlflowVariable: "http://me:secret@127.0.0.1:1", mlflowExperimentVariable: "birds"}
 	run := func(args ...string) called {
 		var out, errors bytes.Buffer
 		code := execute(t.Context(), args, &terminal{in: strings.NewReader(""), out: &out, err: &errors,

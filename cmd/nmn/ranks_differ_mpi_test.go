@@ -125,7 +125,7 @@ func TestMPI_RanksThatDifferAreRefused(t *testing.T) {
 				t.Helper()
 				cmd, out, stderr := jobOf(t, share{n: 2, dir: mine, args: c.args}, c.other)
 				_ = cmd.Run()
-				if code := cmd.ProcessState.ExitCode(); code != exitUsage || out.Len() > 0 {
+				if code := cmd.ProcessState.ExitCode(); code != exitUsage || out.String() != "" {
 					t.Errorf("exit code %d, prints %q: %s", code, out, stderr)
 				}
 				for _, want := range append([]string{"rank 2 (", "differs from rank 0"}, c.want...) {

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math/rand/v2"
@@ -31,13 +30,13 @@ type share struct {
 }
 
 // underMPI is mpirun with n processes of nmn.
-func underMPI(t *testing.T, n int, args ...string) (cmd *exec.Cmd, out, stderr *bytes.Buffer) {
+func underMPI(t *testing.T, n int, args ...string) (cmd *exec.Cmd, out, stderr *output) {
 	t.Helper()
 	return jobOf(t, share{n: n, args: args})
 }
 
 // jobOf is mpirun with ranks that are started in different ways.
-func jobOf(t *testing.T, shares ...share) (cmd *exec.Cmd, out, stderr *bytes.Buffer) {
+func jobOf(t *testing.T, shares ...share) (cmd *exec.Cmd, out, stderr *output) {
 	t.Helper()
 	mpirun, err := exec.LookPath("mpirun")
 	if err != nil {
@@ -60,7 +59,7 @@ func jobOf(t *testing.T, shares ...share) (cmd *exec.Cmd, out, stderr *bytes.Buf
 	cmd = exec.Command(mpirun, args...)
 	cmd.Env = append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
 		"TMPDIR="+t.TempDir())
-	out, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	out, stderr = new(output), new(output)
 	cmd.Stdout, cmd.Stderr = out, stderr
 	return cmd, out, stderr
 }
@@ -96,19 +95,9 @@ func TestMPI_KilledTwentyTimes(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	k := killer{dir: broken, random: random}
-	slowest := time.Duration(0)
+	random := rand.New(rand.NewPCG(1, 2))
 	for i := range kills {
-		rank := i % 4
-		took := k.killRank(t, rank, min(60, 3*i), onFour(broken)...)
-		slowest = max(slowest, took)
-	}
-	// mpirun names who was killed, but where it learns first, on a busy machine, that the others have ended.
-	if k.unnamed > kills/4 {
-		t.Errorf("%d of %d ranks that were killed are not named", k.unnamed, kills)
+		killRank(t, broken, i%4, min(60, 3*i), time.Duration(random.IntN(20_000_000)))
 	}
 	cmd, got, stderr := underMPI(t, 4, onFour(broken)...)
 	if err := cmd.Run(); err != nil {
@@ -118,80 +107,41 @@ func TestMPI_KilledTwentyTimes(t *testing.T) {
 		t.Errorf("the evaluation differs:\n%s\nundisturbed:\n%s", got, want)
 	}
 	sameRuns(t, broken, whole)
-	t.Logf("killed %d times; the longest that a job went on behind it was %v", kills, slowest)
 }
 
-// killRank starts a job and kills one of its ranks once so many steps have been logged. It returns how long the job went
-// on.
-func (k *killer) killRank(t *testing.T, rank, target int, args ...string) time.Duration {
+// killRank starts a job and kills one of its ranks some time after the given number of logged steps. Any moment will do:
+// the job may be complete by then. mpirun names the rank only if it learns of the kill before the other ranks end.
+func killRank(t *testing.T, dir string, rank, target int, after time.Duration) {
 	t.Helper()
-	cmd, _, stderr := underMPI(t, 4, args...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	cmd, _, stderr := underMPI(t, 4, onFour(dir)...)
+	job := start(t, cmd)
+	complete := false
+	job.until(fmt.Sprintf("step %d", target), func() bool {
+		complete = job.hasEnded() && job.err == nil
+		return complete || len(ranksOf(cmd.Process.Pid)) == 4 && steps(dir) >= target
+	})
+	time.Sleep(after)
+	killed := false
+	if pids := ranksOf(cmd.Process.Pid); len(pids) > rank {
+		killed = syscall.Kill(pids[rank], syscall.SIGKILL) == nil
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	deadline := time.After(time.Minute)
-	for pids := []int(nil); len(pids) < 4 || k.steps() < target; pids = ranksOf(cmd.Process.Pid) {
-		select {
-		case err := <-ended:
-			if err == nil { // the run is complete
-				return 0
-			}
-			t.Fatalf("the job has ended after %d steps: %v: %s", k.steps(), err, stderr)
-		case <-deadline:
-			_ = cmd.Process.Kill()
-			t.Fatalf("no step %d within a minute: %s", target, stderr)
-		case <-time.After(time.Millisecond):
-		}
-	}
-	time.Sleep(time.Duration(k.random.IntN(20_000)) * time.Microsecond)
-	pids := ranksOf(cmd.Process.Pid)
-	if len(pids) <= rank { // it has just ended by itself
-		<-ended
-		return 0
-	}
-	_ = syscall.Kill(pids[rank], syscall.SIGKILL)
-	began := time.Now()
-	select {
-	case err := <-ended:
-		if err != nil && !strings.Contains(stderr.String(), fmt.Sprintf("rank %d", rank)) {
-			k.unnamed++
-			t.Logf("rank %d is not named: %s", rank, stderr)
-		}
-	case <-time.After(30 * time.Second):
-		_ = cmd.Process.Kill()
-		t.Fatalf("the job goes on without rank %d: %s", rank, stderr)
-	}
-	return time.Since(began)
-}
-
-// wait waits until so many steps have been logged, and kills a job that makes none.
-func (k *killer) wait(t *testing.T, steps int, job *os.Process, stderr fmt.Stringer) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); k.steps() < steps; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			_ = job.Kill()
-			t.Fatalf("no step %d within a minute: %s", steps, stderr)
-		}
+	if err := job.wait(); err != nil && (!killed || stderr.String() == "") {
+		t.Errorf("rank %d, killed: %t: %v: %q", rank, killed, err, stderr)
 	}
 }
 
 // Each rank may be asked to end: all save and end with it, and any number of ranks goes on.
 func TestMPI_SignalOnAnyRankSavesAndEndsAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	k := killer{dir: dir}
 	for _, rank := range []int{0, 3} {
-		before := k.steps()
-		cmd, out, stderr := underMPI(t, 4, slices.Concat(onFour(dir), []string{"--stage1-epochs", "400"})...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		k.wait(t, before+3, cmd.Process, stderr)
+		before := steps(dir)
+		cmd, out, stderr := underMPI(t, 4, slices.Concat(onFour(dir), []string{"--stage1-epochs", "100000"})...)
+		job := start(t, cmd)
+		job.until("three steps", func() bool { return steps(dir) >= before+3 })
 		_ = syscall.Kill(ranksOf(cmd.Process.Pid)[rank], syscall.SIGTERM)
-		_ = cmd.Wait()
+		_ = job.wait()
 		if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+dir) ||
-			out.Len() > 0 {
+			out.String() != "" {
 			t.Errorf("signal to rank %d: exit code %d, %s", rank, cmd.ProcessState.ExitCode(), stderr)
 		}
 		if !durable.Exists(filepath.Join(dir, run.Stage1Folder, "last.safetensors")) {
@@ -202,22 +152,20 @@ func TestMPI_SignalOnAnyRankSavesAndEndsAll(t *testing.T) {
 
 // What schedulers send before a job's time is over: mpirun passes it on to all ranks, which have the time that they need.
 func TestMPI_WarningOfTheJobSavesAndEndsAll(t *testing.T) {
-	args := func(dir string) []string { return append(onFour(dir), "--stage1-epochs", "12") }
 	whole, dir := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	cmd, want, stderr := underMPI(t, 4, args(whole)...)
+	cmd, want, stderr := underMPI(t, 4, onFour(whole)...)
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
-	k := killer{dir: dir}
-	cmd, out, stderr := underMPI(t, 4, args(dir)...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	k.wait(t, 3, cmd.Process, stderr)
+	const step = "msg=step step=3 "
+	cmd, out, stderr := underMPI(t, 4, append(onFour(dir), "--log-level", "info")...)
+	cmd.Env = append(cmd.Env, event{At: step, Do: awaitsEnd}.env())
+	job := start(t, cmd)
+	job.until("step 3", func() bool { return strings.Contains(stderr.String(), step) })
 	_ = cmd.Process.Signal(syscall.SIGUSR1)
-	_ = cmd.Wait()
+	_ = job.wait()
 	if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+dir) ||
-		out.Len() > 0 {
+		out.String() != "" {
 		t.Errorf("exit code %d, %s", cmd.ProcessState.ExitCode(), stderr)
 	}
 	if !durable.Exists(filepath.Join(dir, run.Stage1Folder, "last.safetensors")) {
@@ -232,22 +180,12 @@ func TestMPI_WarningOfTheJobSavesAndEndsAll(t *testing.T) {
 
 func TestMPI_HangingRankIsNamed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	k := killer{dir: dir}
-	cmd, _, stderr := underMPI(t, 3, slices.Concat(onFour(dir), []string{"--stage1-epochs", "400", "--rank-timeout", "5s"})...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	k.wait(t, 3, cmd.Process, stderr)
+	cmd, _, stderr := underMPI(t, 3, slices.Concat(onFour(dir), []string{"--stage1-epochs", "100000", "--rank-timeout", "30s"})...)
+	job := start(t, cmd)
+	job.until("three steps", func() bool { return steps(dir) >= 3 })
 	_ = syscall.Kill(ranksOf(cmd.Process.Pid)[1], syscall.SIGSTOP)
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case err := <-ended:
-		if err == nil || !strings.Contains(stderr.String(), "rank 1 (") || !strings.Contains(stderr.String(), "in time") {
-			t.Errorf("%v: %s", err, stderr)
-		}
-	case <-time.After(40 * time.Second):
-		_ = cmd.Process.Kill()
-		t.Fatalf("the job hangs: %s", stderr)
+	if err := job.wait(); err == nil || !strings.Contains(stderr.String(), "rank 1 (") ||
+		!strings.Contains(stderr.String(), "in time") {
+		t.Errorf("%v: %s", err, stderr)
 	}
 }

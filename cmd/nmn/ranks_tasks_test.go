@@ -9,9 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
+	ranks "nmn/group"
 	"nmn/group/local"
 	"nmn/internal/claim"
 	"nmn/internal/durable"
@@ -54,9 +55,21 @@ func TestRanks_DoTasksOfAnArray(t *testing.T) {
 	}
 }
 
-// Rank 0 waits for whoever does the task, and longer than ranks wait for a rank that says nothing.
+// meeting is a rank that calls met whenever it meets the others.
+type meeting struct {
+	ranks.Group
+	met func()
+}
+
+func (m meeting) Gather(own []byte) ([][]byte, error) {
+	m.met()
+	return m.Group.Gather(own)
+}
+
+// Rank 0 waits for the process that does the task. Meanwhile it meets the other ranks again and again. They would otherwise
+// take it for dead after some time.
 func TestRanks_WaitTogetherForAnotherTask(t *testing.T) {
-	const patience = 5 * time.Second // of a rank with another; a busy machine takes its time
+	const often = 4
 	file := weather(t, false)
 	for name, c := range map[string]struct {
 		wait string
@@ -64,12 +77,11 @@ func TestRanks_WaitTogetherForAnotherTask(t *testing.T) {
 		code int
 		says string
 	}{
-		"until it is free":      {"1m", func(release, _ func()) { release() }, exitOK, "waiting for its end"},
+		"until it is free":      {"1h", func(release, _ func()) { release() }, exitOK, "waiting for its end"},
 		"until the time is up":  {"1ms", func(_, _ func()) {}, exitFailure, "wait longer with --wait"},
-		"until it is cancelled": {"1m", func(_, cancel func()) { cancel() }, exitInterrupted, "the same command goes on"},
+		"until it is cancelled": {"1h", func(_, cancel func()) { cancel() }, exitInterrupted, "the same command goes on"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // they wait most of the time
 			dir := filepath.Join(t.TempDir(), "grid")
 			task := filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1")
 			if err := os.MkdirAll(task, 0o777); err != nil {
@@ -87,22 +99,29 @@ func TestRanks_WaitTogetherForAnotherTask(t *testing.T) {
 			defer released()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
+			var waiting atomic.Bool
+			var meetings atomic.Int32
 			results := make([]called, 3)
 			var all sync.WaitGroup
-			for rank, g := range local.New(3, patience) {
+			for rank, g := range local.New(3, rankPatience) {
 				all.Go(func() {
 					ctx := ctx
 					if rank < 2 {
 						ctx = t.Context()
 					}
+					met := meeting{g, func() {
+						if rank == 0 && waiting.Load() && meetings.Add(1) == often {
+							c.ends(released, cancel)
+						}
+					}}
 					var out bytes.Buffer
 					err := watched{watch: func(text []byte) {
 						if strings.Contains(string(text), "waiting for its end") {
-							time.AfterFunc(patience+time.Second, func() { c.ends(released, cancel) })
+							waiting.Store(true)
 						}
 					}}
 					code := execute(ctx, plainGrid(file, dir, "--arms", "stage1", "--task", "0", "--wait", c.wait),
-						&terminal{in: strings.NewReader(""), out: &out, err: &err, getenv: func(string) string { return "" }, joined: g})
+						&terminal{in: strings.NewReader(""), out: &out, err: &err, getenv: func(string) string { return "" }, joined: met})
 					results[rank] = called{code, out.String(), err.String()}
 				})
 			}
@@ -123,7 +142,7 @@ func TestRanks_WaitTogetherForAnotherTask(t *testing.T) {
 func TestRanks_TakeTheTaskOfRank0(t *testing.T) {
 	file, dir := weather(t, false), filepath.Join(t.TempDir(), "grid")
 	var all sync.WaitGroup
-	for rank, g := range local.New(2, time.Minute) {
+	for rank, g := range local.New(2, rankPatience) {
 		all.Go(func() {
 			var out, err bytes.Buffer
 			getenv := func(name string) string {

@@ -20,10 +20,13 @@ import (
 	"nmn/train"
 )
 
+// rankPatience is how long a rank of a test waits for another one. No busy machine takes as long.
+const rankPatience = 5 * time.Minute
+
 // callOnRanks runs a command line on n ranks, in goroutines that stand for processes.
 func callOnRanks(t *testing.T, n int, args ...string) []called {
 	t.Helper()
-	return callRanks(t.Context(), local.New(n, time.Minute), func(int) []string { return args })
+	return callRanks(t.Context(), local.New(n, rankPatience), func(int) []string { return args })
 }
 
 // callRanks runs a command line on each rank of a group.
@@ -211,7 +214,7 @@ func TestRanks_GoOnWithAnyNumber(t *testing.T) {
 func interruptedOnRanks(ctx context.Context, cancel func(), n int, dir string, args ...string) []called {
 	results := make([]called, n)
 	var all sync.WaitGroup
-	for rank, g := range local.New(n, time.Minute) {
+	for rank, g := range local.New(n, rankPatience) {
 		all.Go(func() {
 			ctx := ctx
 			if rank < n-1 {
@@ -238,7 +241,7 @@ func interruptedOnRanks(ctx context.Context, cancel func(), n int, dir string, a
 
 func TestRanks_RefuseToWorkOnDifferentThings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	group := local.New(3, time.Minute)
+	group := local.New(3, rankPatience)
 	for rank, c := range callRanks(t.Context(), group, func(rank int) []string {
 		args := tiny("train", "--arm", "star", "--run-dir", dir, "-q")
 		if rank == 2 {

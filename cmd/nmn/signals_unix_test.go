@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"nmn/run"
 	"nmn/train"
@@ -24,18 +23,11 @@ func endless(dir string, more ...string) []string {
 		"--checkpoint-epochs", "0", "--log-interval", "1"), more...)
 }
 
-// waitForSteps waits until the log of a run tells of so many steps, and kills a process that makes none.
-func waitForSteps(t *testing.T, dir string, steps int, process *os.Process) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+// stepsIn returns a function that reports whether the log of a run has the given number of steps.
+func stepsIn(dir string, steps int) func() bool {
+	return func() bool {
 		log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
-		if err == nil && bytes.Count(log, []byte(`"msg":"step"`)) >= steps {
-			return
-		}
-		if time.Now().After(deadline) {
-			_ = process.Kill()
-			t.Fatalf("no %d steps within a minute", steps)
-		}
+		return err == nil && bytes.Count(log, []byte(`"msg":"step"`)) >= steps
 	}
 }
 
@@ -57,12 +49,12 @@ func TestTrain_HangupsSaveAndExit130(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd, _, stderr := asCommand(endless(dir, "--quiet")...)
-	check(t, cmd.Start())
-	waitForSteps(t, dir, 1, cmd.Process)
+	p := start(t, cmd)
+	p.until("a step", stepsIn(dir, 1))
 	for range 3 {
 		_ = cmd.Process.Signal(syscall.SIGHUP) // fails where the process has ended by now
 	}
-	_ = cmd.Wait()
+	_ = p.wait()
 	wantSaved(t, cmd, dir, exitInterrupted)
 	if !strings.Contains(stderr.String(), "hangup") || !strings.Contains(stderr.String(), "--resume") {
 		t.Errorf("message %q names no hangup or no way to go on", stderr)
@@ -73,12 +65,12 @@ func TestTrain_HangupsSaveAndExit130(t *testing.T) {
 func TestTrain_WarningsSaveAndExit130(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd, _, stderr := asCommand(endless(dir, "--quiet")...)
-	check(t, cmd.Start())
-	waitForSteps(t, dir, 1, cmd.Process)
+	p := start(t, cmd)
+	p.until("a step", stepsIn(dir, 1))
 	for range 2 {
 		_ = cmd.Process.Signal(syscall.SIGUSR1) // fails where the process has ended by now
 	}
-	_ = cmd.Wait()
+	_ = p.wait()
 	wantSaved(t, cmd, dir, exitInterrupted)
 	if !strings.Contains(stderr.String(), "user defined signal 1") || !strings.Contains(stderr.String(), "--resume") {
 		t.Errorf("message %q names no signal or no way to go on", stderr)
@@ -90,14 +82,14 @@ func TestTrain_GoesOnWhereHangupsAreIgnoredAsNohupDoes(t *testing.T) {
 	nmn, _, _ := asCommand(endless(dir, "--quiet")...)
 	cmd := exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$@"`, "sh"}, nmn.Args...)...)
 	cmd.Env = nmn.Env
-	check(t, cmd.Start())
-	waitForSteps(t, dir, 1, cmd.Process)
+	p := start(t, cmd)
+	p.until("a step", stepsIn(dir, 1))
 	check(t, cmd.Process.Signal(syscall.SIGHUP))
 	log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
 	check(t, err)
-	waitForSteps(t, dir, bytes.Count(log, []byte(`"msg":"step"`))+20, cmd.Process)
+	p.until("20 steps more", stepsIn(dir, bytes.Count(log, []byte(`"msg":"step"`))+20))
 	check(t, cmd.Process.Signal(syscall.SIGTERM))
-	_ = cmd.Wait()
+	_ = p.wait()
 	wantSaved(t, cmd, dir, exitInterrupted)
 }
 
@@ -128,7 +120,7 @@ func TestPrinting_EndsWithoutAWordWhenNobodyReads(t *testing.T) {
 	cmd.Stdout = writer
 	_ = cmd.Run()
 	check(t, writer.Close())
-	if code := cmd.ProcessState.ExitCode(); code != exitUnread || stderr.Len() > 0 {
+	if code := cmd.ProcessState.ExitCode(); code != exitUnread || stderr.String() != "" {
 		t.Errorf("ended with %v and says %q, want exit code %d and nothing", cmd.ProcessState, stderr, exitUnread)
 	}
 }
