@@ -40,7 +40,7 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 	c := callTo(t.Context(), func(message []byte) {
 		if match := metricsLine.FindSubmatch(message); match != nil {
 			address = string(match[1])
-			if c := call(t, "healthcheck", "--metrics-addr", host(address)); c.code != exitOK || c.out != "up\n" {
+			if c := call(t, "healthcheck", "--timeout", "5m", "--metrics-addr", host(address)); c.code != exitOK || c.out != "up\n" {
 				t.Errorf("healthcheck of a training: %+v", c)
 			}
 		}
@@ -69,7 +69,7 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 	if _, err := scrape(address); err == nil {
 		t.Error("metrics are served after the end")
 	}
-	if c := call(t, "healthcheck", "--metrics-addr", host(address)); c.code != exitFailure || c.out != "" {
+	if c := call(t, "healthcheck", "--timeout", "5m", "--metrics-addr", host(address)); c.code != exitFailure || c.out != "" {
 		t.Errorf("healthcheck after the end: %+v", c)
 	}
 }

@@ -25,9 +25,13 @@ echo "17;cluster"`,
 	"nmn": `{ printf nmn; printf '\t%s' "$@"; echo; } >>"$LOG"
 case " ${WARN:-} $* " in " yes train "* | " yes experiment --task "*) # as SLURM does before the time is over
   trap 'echo saved >>"$LOG"; exit 130' USR1
-  sleep .3 # by now the script heeds it
+  if [ -r /proc/$PPID/status ]; then # wait until the script catches signal 10, which is bit 9
+    until grep -q '^SigCgt:.*[2367abef]..$' /proc/$PPID/status; do sleep .01; done
+  else
+    sleep 1
+  fi
   kill -USR1 $PPID
-  for wait in $(seq 100); do sleep .05; done ;;
+  while kill -0 $PPID 2>/dev/null; do sleep .05; done ;;
 esac
 [ -z "${FAIL:-}" ] || exit 1
 case " $* " in *" --tasks "*)
