@@ -2,6 +2,7 @@ package captioning
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"nmn/format/safetensors"
 	"nmn/internal/rng"
 	"nmn/kernels/conform"
+	"nmn/model/s2vt"
 	"nmn/train"
 )
 
@@ -214,41 +216,40 @@ func validating(directory string) rig {
 	return r
 }
 
-// killEnv names the environment variable that marks the test process to be killed and holds its folder.
-const killEnv = "NMN_TEST_KILL_CAPTIONING"
+// These environment variables set the folder of a training that kills its process, and the time of the kill.
+const (
+	killEnv      = "NMN_TEST_KILL_CAPTIONING"
+	killAfterEnv = "NMN_TEST_KILL_AFTER"
+)
 
 func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {
 	if directory := os.Getenv(killEnv); directory != "" {
-		goOn(t, directory)
+		after, err := time.ParseDuration(os.Getenv(killAfterEnv))
+		check(t, err)
+		goOn(t, killsItself(validating(directory), after))
 		return
 	}
 	if testing.Short() {
 		t.Skip("kills and restarts processes for seconds")
 	}
+	const kills = 4
 	unbroken, directory := t.TempDir(), t.TempDir()
-	goOn(t, unbroken)
-	seed, killed := uint64(time.Now().UnixNano()), 0
-	t.Logf("moments of the kills drawn from seed %d", seed)
-	draw := rng.New(seed)
-	for range 4 {
+	goOn(t, validating(unbroken))
+	draw := rng.New(1)
+	for range kills {
+		after := time.Duration(draw.Uniform(0, float64(5*time.Millisecond)))
 		command := exec.Command(os.Args[0], "-test.run=^TestKilledAtRandom")
-		command.Env = append(os.Environ(), killEnv+"="+directory)
-		check(t, command.Start())
-		time.Sleep(time.Duration(draw.Uniform(20, 150)) * time.Millisecond)
-		check(t, command.Process.Kill())
-		if err := command.Wait(); err != nil {
-			killed++
+		command.Env = append(os.Environ(), killEnv+"="+directory, killAfterEnv+"="+after.String())
+		if out, err := command.CombinedOutput(); err == nil || bytes.Contains(out, []byte("FAIL")) {
+			t.Fatalf("a process was not killed: %v: %s", err, out)
 		}
 	}
-	goOn(t, directory)
-	if killed == 0 {
-		t.Log("no process was killed before it ended")
-	}
+	goOn(t, validating(directory))
 	for _, name := range []string{train.LastName, train.PreviousName, train.BestName} {
 		want, err := os.ReadFile(filepath.Join(unbroken, name))
 		check(t, err)
 		if got, err := os.ReadFile(filepath.Join(directory, name)); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s differs after %d kills: %d bytes, unbroken %d, %v", name, killed, len(got), len(want), err)
+			t.Errorf("%s differs after %d kills: %d bytes, unbroken %d, %v", name, kills, len(got), len(want), err)
 		}
 	}
 	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 3 {
@@ -256,11 +257,31 @@ func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {
 	}
 }
 
-// goOn resumes where there is a checkpoint and runs to the end.
-func goOn(t *testing.T, directory string) {
+// killsItself makes a training kill its process the given time after its second validation, and no later than at its
+// fourth one.
+func killsItself(r rig, after time.Duration) rig {
+	validate, validated := r.validate, 0
+	r.validate = func(ctx context.Context, n *s2vt.Net) (float64, error) {
+		switch validated++; validated {
+		case 2:
+			time.AfterFunc(after, func() {
+				if self, err := os.FindProcess(os.Getpid()); err != nil || self.Kill() != nil {
+					panic("a process cannot kill itself")
+				}
+			})
+		case 4:
+			select {}
+		}
+		return validate(ctx, n)
+	}
+	return r
+}
+
+// goOn resumes a training from its last checkpoint, if any, and runs it to the end.
+func goOn(t *testing.T, r rig) {
 	t.Helper()
-	trainer := validating(directory).trainer(t)
-	if err := trainer.Resume(filepath.Join(directory, train.LastName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	trainer := r.trainer(t)
+	if err := trainer.Resume(filepath.Join(r.directory, train.LastName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	run(t, trainer)

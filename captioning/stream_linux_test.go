@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 )
 
 // A pipe, as shells make one of <(command), is read once, and its form is that of what comes out of it.
@@ -26,7 +25,9 @@ func TestReadCaptions_FromPipes(t *testing.T) {
 			if _, err := io.WriteString(w, text); err != nil { // fits into the pipe
 				t.Fatal(err)
 			}
-			time.AfterFunc(20*time.Millisecond, func() { _ = w.Close() }) // once the reader has opened it
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
 			c, err := ReadCaptions(t.Context(), fmt.Sprintf("/dev/fd/%d", r.Fd()), "")
 			if err != nil || !slices.Equal(c.IDs, []string{"7"}) || !slices.Equal(c.Of["7"], []string{"a dog"}) {
 				t.Errorf("%+v, %v", c, err)
