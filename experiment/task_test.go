@@ -37,10 +37,10 @@ func untold(string) {}
 func TestRunTask_WaitsForWhoWorksOnIt(t *testing.T) {
 	g := tinyGrid(t)
 	var last string
-	interrupt := func() {}
+	waiting := func() {}
 	s := open(t, g, func(text string) {
 		if last = text; strings.Contains(text, "waiting for its end") {
-			interrupt()
+			waiting()
 		}
 	})
 	tasks, err := g.Tasks()
@@ -63,19 +63,21 @@ func TestRunTask_WaitsForWhoWorksOnIt(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	interrupt = cancel
+	waiting = cancel
 	if _, _, err := g.RunTask(ctx, s, 0, time.Hour); !errors.Is(err, run.ErrInterrupted) {
 		t.Errorf("interrupted while it waits: %v", err)
 	}
-	interrupt = func() {}
-	released := make(chan error, 1)
-	time.AfterFunc(100*time.Millisecond, func() { released <- other.Release() })
-	if _, reused, err := g.RunTask(t.Context(), s, 0, time.Minute); err != nil || reused {
-		t.Errorf("reused %t (%v)", reused, err)
+	released := false
+	waiting = func() {
+		released = true
+		if err := other.Release(); err != nil {
+			t.Error(err)
+		}
 	}
-	if err := <-released; err != nil {
-		t.Error(err)
+	if _, reused, err := g.RunTask(t.Context(), s, 0, time.Hour); err != nil || reused || !released {
+		t.Errorf("reused %t, waited %t (%v)", reused, released, err)
 	}
+	waiting = func() {}
 	if _, reused, err := g.RunTask(t.Context(), s, 0, 0); err != nil || !reused {
 		t.Errorf("again: reused %t (%v)", reused, err)
 	}
