@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/group"
 	"nmn/group/local"
 	"nmn/recipe"
 	"nmn/train"
@@ -68,6 +69,23 @@ func TestMeasure_OfDataWithoutAFullBatch(t *testing.T) {
 	}
 }
 
+// counted is a rank that calls a function when it begins a certain sum.
+type counted struct {
+	group.Group
+	left int
+	then func()
+}
+
+// at sets the function that the nth sum from now on calls.
+func (c *counted) at(n int, then func()) { c.left, c.then = n, then }
+
+func (c *counted) Sum(x []float32, wire group.Wire) error {
+	if c.left--; c.left == 0 {
+		c.then()
+	}
+	return c.Group.Sum(x, wire)
+}
+
 // An interrupt of one rank while steps are timed, which others end likewise once they have seen enough, ends all ranks.
 func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
 	c := DefaultConfig()
@@ -79,11 +97,12 @@ func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	for _, g := range local.New(3, time.Minute) {
+	for _, g := range local.New(3, 5*time.Minute) {
 		all.Go(func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			s, err := Open(ctx, c, Options{Group: g})
+			sums := &counted{Group: g}
+			s, err := Open(ctx, c, Options{Group: sums})
 			if err != nil {
 				t.Error(err)
 				return
@@ -96,7 +115,7 @@ func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
 			}
 			defer net.Close()
 			if g.Rank() == 1 {
-				time.AfterFunc(200*time.Millisecond, cancel)
+				sums.at(10, cancel)
 			}
 			_, err = s.measureNet(ctx, arm, net, 1<<30, time.Hour)
 			if !errors.Is(err, context.Canceled) || !Told(err) {
