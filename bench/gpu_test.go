@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,8 +20,15 @@ type cardHost struct {
 	env             []string
 }
 
-const fakeNmn = `case "$1 ${2:-}" in
-"$FAKE_HANG") sleep 60 ;;
+// fakeHold makes a measurement wait until gpu.sh is killed, once there are FAKE_HOLD others.
+const fakeHold = `hold() {
+  [ "$(wc -l <"$OUT/figures.jsonl")" -lt "$FAKE_HOLD" ] || while kill -0 "$MAIN" 2>/dev/null; do sleep .05; done
+}
+`
+
+const fakeNmn = fakeHold + `[ "$1" != bench ] || hold
+case "$1 ${2:-}" in
+"$FAKE_HANG") sleep 86400 ;;
 "$FAKE_FAIL") echo "nmn: no" >&2; exit 1 ;;
 esac
 case "$1 ${2:-}" in
@@ -45,13 +51,20 @@ const fakeRanks = `case "$*" in
 esac
 `
 
-const fakePython = `case "$*" in
+const fakePython = fakeHold + `case "$*" in
+*torch_step.py*|*torch_machine.py*) hold ;;
+esac
+case "$*" in
 *torch_step.py*--compile) echo '{"step_ms": 50, "peer": "pytorch"}' ;;
 *torch_step.py*|*torch_machine.py*) echo '{"step_ms": 60, "ms": 5, "gb_per_s": 9, "gflops": 9, "peer": "pytorch"}' ;;
 *"import torch"*) [ -z "$FAKE_NO_TORCH" ] || { echo "No module named torch" >&2; exit 1; } ;;
 *) exec python3 "$@" ;;
 esac
 `
+
+// hours are limits that no busy machine reaches.
+const hours = "facts=3600 warmup=3600 headline=3600 tests=3600 ops=3600 machine=3600 shapes=3600 curves=3600 idle=3600 " +
+	"ranks=3600 profile=3600 sanitizer=3600 large=3600"
 
 func newCardHost(t *testing.T, env ...string) *cardHost {
 	t.Helper()
@@ -66,7 +79,7 @@ func newCardHost(t *testing.T, env ...string) *cardHost {
 	}
 	h := &cardHost{t, root, filepath.Join(root, "out"), path, append(os.Environ(), "PATH="+path, "OUT="+filepath.Join(root, "out"),
 		"PYTHON="+filepath.Join(root, "python"), "PYTHONDONTWRITEBYTECODE=1", "FAKE_HANG=none", "FAKE_FAIL=none",
-		"FAKE_NO_TORCH=", "REHEARSAL=", "TOTAL=", "LIMITS=", "CACHE=")}
+		"FAKE_HOLD=1000", "FAKE_NO_TORCH=", "REHEARSAL=", "TOTAL=36000", "LIMITS="+hours, "CACHE=")}
 	h.env = append(h.env, env...)
 	h.program("nmn", fakeNmn)
 	h.program("python", fakePython)
@@ -95,31 +108,81 @@ func (h *cardHost) program(name, text string) {
 	}
 }
 
-// start starts the script; ended waits for it and returns its exit code, or its signal below 0.
-func (h *cardHost) start(args ...string) (cmd *exec.Cmd, ended func() (string, int)) {
+// started is a script that has been started.
+type started struct {
+	*exec.Cmd
+	h     *cardHost
+	out   string // file that it writes to
+	ended chan struct{}
+	err   error // from Wait, once ended is closed
+}
+
+func (h *cardHost) start(args ...string) *started {
 	h.t.Helper()
-	cmd = exec.Command("bash", append([]string{filepath.Join(h.root, "bench", "gpu.sh")}, args...)...)
-	cmd.Env, cmd.WaitDelay = h.env, time.Second
-	var both bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &both, &both
+	cmd := exec.Command("bash", append([]string{filepath.Join(h.root, "bench", "gpu.sh")}, args...)...)
+	out, err := os.Create(filepath.Join(h.t.TempDir(), "output")) // what a killed script leaves would hold a pipe open
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Env, cmd.Stdout, cmd.Stderr = h.env, out, out
 	if err := cmd.Start(); err != nil {
 		h.t.Fatal(err)
 	}
-	return cmd, func() (string, int) {
-		if err := cmd.Wait(); err != nil && !errors.As(err, new(*exec.ExitError)) && !errors.Is(err, exec.ErrWaitDelay) {
-			h.t.Fatal(err)
+	s := &started{Cmd: cmd, h: h, out: out.Name(), ended: make(chan struct{})}
+	go func() {
+		s.err = cmd.Wait()
+		close(s.ended)
+	}()
+	return s
+}
+
+// wait waits for the end of the script and returns its output and its exit code, or its signal below 0.
+func (s *started) wait() (string, int) {
+	s.h.t.Helper()
+	<-s.ended
+	out, err := os.ReadFile(s.out)
+	if err != nil || s.err != nil && !errors.As(s.err, new(*exec.ExitError)) {
+		s.h.t.Fatal(err, s.err)
+	}
+	if status := s.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+		return string(out), -int(status.Signal())
+	}
+	return string(out), s.ProcessState.ExitCode()
+}
+
+// await waits until something has happened. The test fails if the script ends first.
+func (s *started) await(what string, happened func() bool) {
+	s.h.t.Helper()
+	for !happened() {
+		select {
+		case <-s.ended:
+			out, code := s.wait()
+			s.h.t.Fatalf("exit code %d before %s: %s\n%s", code, what, out, s.h.read("log.txt"))
+		case <-time.After(5 * time.Millisecond):
 		}
-		if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
-			return both.String(), -int(status.Signal())
-		}
-		return both.String(), cmd.ProcessState.ExitCode()
+	}
+}
+
+// figures counts the lines of measurements.
+func (h *cardHost) figures() int {
+	h.t.Helper()
+	return strings.Count(h.read("figures.jsonl"), "\n")
+}
+
+// free waits until what a killed script has left behind has ended.
+func (h *cardHost) free() {
+	h.t.Helper()
+	cmd := exec.Command("bash", "-c", `exec 9<"$1"; flock 9`, "bash", h.out)
+	cmd.Env = h.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		h.t.Fatalf("%v: %s", err, out)
 	}
 }
 
 func (h *cardHost) run(want int, args ...string) string {
 	h.t.Helper()
-	_, ended := h.start(args...)
-	out, code := ended()
+	out, code := h.start(args...).wait()
 	if code != want {
 		h.t.Fatalf("%v: exit code %d, want %d: %s\n%s", args, code, want, out, h.read("log.txt"))
 	}
@@ -150,16 +213,6 @@ func (h *cardHost) measured() map[string]int {
 		count[fmt.Sprint(m.Case, ", ", m.Who, " ", m.Round)]++
 	}
 	return count
-}
-
-// await waits until so many measurements are there.
-func (h *cardHost) await(count int) {
-	h.t.Helper()
-	for end := time.Now().Add(time.Minute); strings.Count(h.read("figures.jsonl"), "\n") < count; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			h.t.Fatalf("no %d measurements within a minute:\n%s", count, h.read("log.txt"))
-		}
-	}
 }
 
 // A host without a card: every part says why it is left out, and so does the exit code.
@@ -224,13 +277,14 @@ func TestGPU_WithoutPyTorchKeepsItsOwnFigures(t *testing.T) {
 
 func TestGPU_CutsWhatHangsAndTellsWhatFails(t *testing.T) {
 	t.Parallel()
-	h := newCardHost(t, "FAKE_HANG=bench ops", "FAKE_FAIL=bench gemm", "LIMITS=ops=5")
-	began := time.Now()
+	h := newCardHost(t, "FAKE_HANG=bench ops", "FAKE_FAIL=bench gemm", "LIMITS="+hours+" ops=10")
 	out := h.run(1, "ops", "machine", "facts")
-	if took := time.Since(began); took > 40*time.Second {
-		t.Errorf("it took %v", took)
+	// The part itself has two seconds to say what it cut, before gpu.sh ends it.
+	if !strings.Contains(out, "ops: not finished: cut: nmn bench ops (") &&
+		!strings.Contains(out, "ops: not finished: out of time after 10 s; ") {
+		t.Errorf("nothing was cut: %s", out)
 	}
-	for _, want := range []string{"ops: not finished: cut: nmn bench ops (", "machine: failed with exit code 1: ",
+	for _, want := range []string{"machine: failed with exit code 1: ",
 		"failed: gemm bf16 of nmn after ", "facts: ran ("} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)
@@ -248,7 +302,8 @@ func TestGPU_CutsWhatHangsAndTellsWhatFails(t *testing.T) {
 	}
 }
 
-// Killed at any moment the results are whole, and the next call measures what is missing, and nothing twice.
+// If the script is killed at any moment, the results are whole. The next call measures only what is missing. The
+// measurement after the ones that are awaited waits for the kill, so that the script has not ended by then.
 func TestGPU_IsWholeWheneverItIsKilled(t *testing.T) {
 	t.Parallel()
 	h := newCardHost(t)
@@ -258,24 +313,31 @@ func TestGPU_IsWholeWheneverItIsKilled(t *testing.T) {
 		if i > 0 {
 			args = append([]string{"--resume"}, parts...)
 		}
-		cmd, ended := h.start(args...)
-		h.await(2*i + 2)
+		count := h.figures() + 1
+		if i == 0 {
+			count++ // the table has a row by then
+		}
+		h.env = append(h.env, fmt.Sprint("FAKE_HOLD=", count))
+		s := h.start(args...)
+		s.await("the next measurement", func() bool { return h.figures() >= count })
 		time.Sleep(time.Duration(37*i) * time.Millisecond)
-		if err := cmd.Process.Signal(signal); err != nil {
+		if err := s.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
-		out, code := ended()
+		out, code := s.wait()
 		if want := map[syscall.Signal]int{syscall.SIGKILL: -9, syscall.SIGTERM: 143}[signal]; code != want {
 			t.Fatalf("%v: exit code %d, want %d: %s", signal, code, want, out)
 		}
-		if len(h.measured()) < 2*i+2 {
+		if len(h.measured()) < count {
 			t.Errorf("%v: %d measurements", signal, len(h.measured()))
 		}
 		table := h.read("table.md")
 		if !strings.Contains(table, "| 1x26x565 bf16 | 40") || !strings.Contains(table, "\n- headline: not finished: ") {
 			t.Errorf("%v: the table is %s", signal, table)
 		}
+		h.free()
 	}
+	h.env = append(h.env, "FAKE_HOLD=1000")
 	// What a kill within a write would leave.
 	figures, err := os.OpenFile(filepath.Join(h.out, "figures.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -353,22 +415,19 @@ func TestGPU_BeginsAnewAndPutsAsideWhatWasThere(t *testing.T) {
 	t.Parallel()
 	h := newCardHost(t)
 	h.run(0, "ops", "machine")
-	cmd, ended := h.start("headline")
-	for end := time.Now().Add(time.Minute); !strings.Contains(h.read("figures.jsonl"), "1x26x565"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("nothing was measured within a minute")
-		}
-	}
+	h.env = append(h.env, "FAKE_HOLD=1")
+	s := h.start("headline")
+	s.await("a measurement", func() bool { return strings.Contains(h.read("figures.jsonl"), "1x26x565") })
 	// A second one does not write into the results of the first.
 	second := exec.Command("bash", "-c", `exec 9<"$1"; flock -n 9`, "bash", h.out)
 	second.Env = h.env
 	if second.Run() == nil {
 		t.Error("the folder of results is free while it is written")
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	ended()
+	s.wait()
 	if m := h.measured(); m["copy, nmn 1"] != 0 || h.read("ops.json") != "" || h.read("before.tar.gz") == "" {
 		t.Errorf("measured is %v", m)
 	}
