@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"nmn/internal/lock"
@@ -42,144 +43,153 @@ func die(c *Claim) {
 }
 
 func TestTake_OneHolderAtATime(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "claim")
-	var holders, most, done atomic.Int32
-	var all sync.WaitGroup
-	for range 6 {
-		all.Go(func() {
-			for range 8 {
-				c, _, err := Take(context.Background(), path, Options{Lease: time.Second, Wait: time.Minute})
-				if err != nil {
-					t.Error(err)
-					return
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "claim")
+		var holders, most, done atomic.Int32
+		var all sync.WaitGroup
+		for range 6 {
+			all.Go(func() {
+				for range 8 {
+					c, _, err := Take(t.Context(), path, Options{Lease: time.Second, Wait: time.Minute})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if n := holders.Add(1); n > most.Load() {
+						most.Store(n)
+					}
+					time.Sleep(40 * time.Millisecond) // as others pause, so that they look while it is released
+					done.Add(1)
+					holders.Add(-1)
+					if err := c.Release(); err != nil {
+						t.Error(err)
+					}
 				}
-				if n := holders.Add(1); n > most.Load() {
-					most.Store(n)
-				}
-				time.Sleep(time.Millisecond)
-				done.Add(1)
-				holders.Add(-1)
-				if err := c.Release(); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	if most.Load() != 1 || done.Load() != 48 {
-		t.Errorf("%d holders at once, %d claims; want 1 and 48", most.Load(), done.Load())
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-		t.Errorf("%v is left (%v)", left, err)
-	}
+			})
+		}
+		all.Wait()
+		if most.Load() != 1 || done.Load() != 48 {
+			t.Errorf("%d holders at once, %d claims; want 1 and 48", most.Load(), done.Load())
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("%v is left (%v)", left, err)
+		}
+	})
 }
 
 func TestTake_SaysWhoHoldsIt(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "claim")
-	c, _ := take(t, path, Options{})
-	defer release(t, c)
-	var told []lock.Holder
-	_, _, err := Take(t.Context(), path, Options{Wait: 30 * time.Millisecond,
-		Waiting: func(h lock.Holder) { told = append(told, h) }})
-	var held *HeldError
-	if !errors.As(err, &held) || !errors.Is(err, lock.ErrHeld) || held.Holder.PID != os.Getpid() {
-		t.Errorf("%v, want an error that names this process", err)
-	}
-	if len(told) != 1 || told[0].PID != os.Getpid() {
-		t.Errorf("told of %v, want once of this process", told)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "claim")
+		c, _ := take(t, path, Options{})
+		defer release(t, c)
+		var told []lock.Holder
+		_, _, err := Take(t.Context(), path, Options{Wait: 30 * time.Millisecond,
+			Waiting: func(h lock.Holder) { told = append(told, h) }})
+		var held *HeldError
+		if !errors.As(err, &held) || !errors.Is(err, lock.ErrHeld) || held.Holder.PID != os.Getpid() {
+			t.Errorf("%v, want an error that names this process", err)
+		}
+		if len(told) != 1 || told[0].PID != os.Getpid() {
+			t.Errorf("told of %v, want once of this process", told)
+		}
+	})
 }
 
 // Locks end with their process at once; without them, the lease of a holder must run out.
 func TestTake_TakesOverFromTheDead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "claim")
-	dead, _ := take(t, path, Options{})
-	die(dead)
-	began := time.Now()
-	c, _ := take(t, path, Options{Wait: time.Minute})
-	if d := time.Since(began); d > 30*time.Second {
-		t.Errorf("took %v on one system", d)
-	}
-	die(c)
-	const lease = 300 * time.Millisecond
-	began = time.Now()
-	c, _ = take(t, path, silent(lease))
-	if d := time.Since(began); d < lease {
-		t.Errorf("taken over after %v, before the lease of %v had run out", d, lease)
-	}
-	release(t, c)
-	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 0 {
-		t.Errorf("%v is left (%v)", left, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "claim")
+		dead, _ := take(t, path, Options{})
+		die(dead)
+		began := time.Now()
+		c, _ := take(t, path, Options{Wait: time.Minute})
+		if d := time.Since(began); d > 0 {
+			t.Errorf("took %v on one system", d)
+		}
+		die(c)
+		const lease = 300 * time.Millisecond
+		began = time.Now()
+		c, _ = take(t, path, silent(lease))
+		if d := time.Since(began); d <= lease || d > lease+lease/8 {
+			t.Errorf("taken over after %v, want that soon after the lease of %v", d, lease)
+		}
+		release(t, c)
+		if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 0 {
+			t.Errorf("%v is left (%v)", left, err)
+		}
+	})
 }
 
 func TestTake_LeavesTheLivingAlone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "claim")
-	const lease = 400 * time.Millisecond
-	o := silent(lease)
-	c, ctx := take(t, path, o)
-	o.Wait, o.boot = 3*lease, "this system"
-	if _, _, err := Take(t.Context(), path, o); !errors.Is(err, lock.ErrHeld) {
-		t.Errorf("%v, want a claim that is held as long as its holder lives", err)
-	}
-	if ctx.Err() != nil {
-		t.Errorf("the holder lost it: %v", context.Cause(ctx))
-	}
-	release(t, c)
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "claim")
+		const lease = 400 * time.Millisecond
+		o := silent(lease)
+		c, ctx := take(t, path, o)
+		o.Wait, o.boot = 3*lease, "this system"
+		if _, _, err := Take(t.Context(), path, o); !errors.Is(err, lock.ErrHeld) {
+			t.Errorf("%v, want a claim that is held as long as its holder lives", err)
+		}
+		if ctx.Err() != nil {
+			t.Errorf("the holder lost it: %v", context.Cause(ctx))
+		}
+		release(t, c)
+	})
 }
 
 func TestTake_ManyTakeOverOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "claim")
-	dead, _ := take(t, path, silent(time.Minute))
-	die(dead)
-	var holders atomic.Int32
-	var all sync.WaitGroup
-	for range 5 {
-		all.Go(func() {
-			o := silent(200 * time.Millisecond)
-			o.boot = "this system"
-			c, _, err := Take(context.Background(), path, o)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if holders.Add(1) != 1 {
-				t.Error("two took it over")
-			}
-			time.Sleep(5 * time.Millisecond)
-			holders.Add(-1)
-			if err := c.Release(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "claim")
+		dead, _ := take(t, path, silent(time.Minute))
+		die(dead)
+		var holders atomic.Int32
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				o := silent(200 * time.Millisecond)
+				o.boot = "this system"
+				c, _, err := Take(t.Context(), path, o)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if holders.Add(1) != 1 {
+					t.Error("two took it over")
+				}
+				time.Sleep(50 * time.Millisecond)
+				holders.Add(-1)
+				if err := c.Release(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	})
 }
 
 // A holder that was stopped for longer than its lease, as a suspended machine is, learns that it has lost its claim.
 func TestTake_TellsWhoLostIt(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "claim")
-	o := silent(300 * time.Millisecond)
-	c, ctx := take(t, path, o)
-	over, err := create(path, 2, "")
-	if err != nil || over == nil {
-		t.Fatal(over, err)
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(30 * time.Second):
-	}
-	if !errors.Is(context.Cause(ctx), ErrLost) {
-		t.Errorf("%v, want ErrLost", context.Cause(ctx))
-	}
-	release(t, c)
-	if top, err := highest(path); err != nil || top != 2 {
-		t.Errorf("the highest claim is %d (%v), want that of who took over", top, err)
-	}
-	if err := over.remove(1); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "claim")
+		const lease = 300 * time.Millisecond
+		c, ctx := take(t, path, silent(lease))
+		over, err := create(path, 2, "")
+		if err != nil || over == nil {
+			t.Fatal(over, err)
+		}
+		time.Sleep(lease)
+		if !errors.Is(context.Cause(ctx), ErrLost) {
+			t.Errorf("%v, want ErrLost", context.Cause(ctx))
+		}
+		release(t, c)
+		if top, err := highest(path); err != nil || top != 2 {
+			t.Errorf("the highest claim is %d (%v), want that of who took over", top, err)
+		}
+		if err := over.remove(1); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // What others find dead, and is released and claimed anew meanwhile, is not theirs.
