@@ -74,12 +74,20 @@ type tab struct {
 	faults []string
 }
 
+// end is when a test stops waiting: shortly before its deadline, so that it can still say what it waits for.
+func end(t *testing.T) time.Time {
+	if deadline, ok := t.Deadline(); ok {
+		return deadline.Add(-10 * time.Second)
+	}
+	return time.Now().Add(time.Hour)
+}
+
 // start starts the browser, which ends with the test.
 func start(t *testing.T) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
 		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("disable-component-update", true),
-		chromedp.WSURLReadTimeout(time.Minute))
+		chromedp.WSURLReadTimeout(time.Until(end(t))))
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -95,7 +103,7 @@ func start(t *testing.T) context.Context {
 func open(t *testing.T, of context.Context, page string, l look) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(of)
-	ctx, timeout := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, timeout := context.WithDeadline(ctx, end(t))
 	p := &tab{Context: ctx, t: t, downloads: t.TempDir()}
 	t.Cleanup(func() {
 		timeout()
@@ -188,17 +196,31 @@ func (p *tab) press(keys ...string) {
 	}
 }
 
-// want checks what an expression in the page gives, at last: events that a key has caused may come a moment later.
+// want waits until an expression in the page gives a value: events that a key has caused may come a moment later.
 func want[T comparable](p *tab, what, expression string, is T) {
 	p.t.Helper()
-	var got T
-	for range 60 {
-		if got = value[T](p, expression); got == is {
-			return
+	wantAfter(p, nil, what, expression, is)
+}
+
+// wantAfter waits like want, and takes the steps before each look.
+func wantAfter[T comparable](p *tab, steps []chromedp.Action[chromedp.Void], what, expression string, is T) {
+	p.t.Helper()
+	var got any = "unknown"
+	for {
+		err := chromedp.Do(p, steps...)
+		if err == nil {
+			var v T
+			if v, err = chromedp.Run(p, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise)); v == is && err == nil {
+				return
+			} else if err == nil {
+				got = v
+			}
 		}
-		time.Sleep(50 * time.Millisecond)
+		if err != nil {
+			p.t.Fatalf("%s: %v, want %v: %v", what, got, is, err)
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	p.t.Errorf("%s: %v, want %v", what, got, is)
 }
 
 // nmn is the program, built once for all tests.
