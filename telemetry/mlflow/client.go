@@ -24,7 +24,6 @@ type Access struct {
 const (
 	api            = "/api/2.0/mlflow/"
 	artifactsAPI   = "/api/2.0/mlflow-artifacts/artifacts/"
-	requestTimeout = 10 * time.Second
 	longestAnswer  = 1 << 20
 	longestMessage = 300 // of what a server says, in an error
 )
@@ -50,13 +49,14 @@ func ParseURL(address string) (server string, access Access, err error) {
 
 // client asks one server.
 type client struct {
-	server string
-	access Access
-	http   http.Client
+	server  string
+	access  Access
+	timeout time.Duration // of a request
+	http    http.Client
 }
 
-func newClient(server string, access Access) *client {
-	return &client{server: server, access: access, http: http.Client{
+func newClient(server string, access Access, timeout time.Duration) *client {
+	return &client{server: server, access: access, timeout: timeout, http: http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -76,7 +76,7 @@ func refusedWith(err error, code string) bool {
 
 // call sends in as JSON, or a GET request where it is nil, and reads the answer into out, which may be nil.
 func (c *client) call(ctx context.Context, name string, query url.Values, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	method, target := http.MethodGet, c.server+api+name
 	if query != nil {

@@ -167,12 +167,12 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// quick are options with little patience.
+// quick are options that try again soon, and wait for answers as long as it takes.
 func quick(server, dir string, log *logged) Options {
 	return Options{Server: server, Experiment: "birds", Name: "fd", Dir: dir, Log: slog.New(slog.NewTextHandler(log, nil)),
 		Params: map[string]string{"train.seed": "3"}, Tags: map[string]string{"nmn.arm": "nmn-fd"},
 		patience: patience{gather: 5 * time.Millisecond, retry: time.Millisecond, tries: 3, away: 5 * time.Millisecond,
-			mostAway: 20 * time.Millisecond, end: 5 * time.Second, file: time.Second}}
+			mostAway: 20 * time.Millisecond, request: time.Hour, end: time.Hour, file: time.Hour}}
 }
 
 func begin(t *testing.T, o Options) *Run {
@@ -186,9 +186,10 @@ func begin(t *testing.T, o Options) *Run {
 
 func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %s within 10 s", what)
+	for !is() {
+		if end, ok := t.Deadline(); ok && time.Until(end) < time.Second {
+			t.Fatalf("no %s", what)
 		}
+		time.Sleep(time.Millisecond)
 	}
 }

@@ -44,11 +44,12 @@ type patience struct {
 	tries     int
 	away      time.Duration // a server that is gone is asked again, at first
 	mostAway  time.Duration
+	request   time.Duration // for its answer
 	end, file time.Duration // at the end of a run, and for one file
 }
 
 var usual = patience{gather: time.Second, retry: 500 * time.Millisecond, tries: 3, away: 5 * time.Second,
-	mostAway: time.Minute, end: 10 * time.Second, file: time.Minute}
+	mostAway: time.Minute, request: 10 * time.Second, end: 10 * time.Second, file: time.Minute}
 
 // Run is a run that a server is told of. A nil *Run is told of nowhere. Its methods, but Close, never wait.
 type Run struct {
@@ -104,8 +105,9 @@ func start(o Options) (*Run, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Run{options: o, client: newClient(o.Server, o.Access), spool: spool{filepath.Join(o.Dir, SpoolFile)},
-		queue: newQueue(), closing: make(chan struct{}), cancel: cancel, state: *s, told: map[string]bool{}}
+	r := &Run{options: o, client: newClient(o.Server, o.Access, o.patience.request),
+		spool: spool{filepath.Join(o.Dir, SpoolFile)}, queue: newQueue(), closing: make(chan struct{}), cancel: cancel,
+		state: *s, told: map[string]bool{}}
 	r.done.Go(func() { r.work(ctx) })
 	return r, nil
 }

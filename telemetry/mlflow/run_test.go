@@ -86,13 +86,11 @@ func TestRun_OutlivesAServerThatFails(t *testing.T) {
 			f.failing(answer)
 			dir, log := t.TempDir(), new(logged)
 			r := begin(t, quick(server.URL, dir, log))
-			began := time.Now()
+			f.mu.Lock() // until all is told the server answers nothing, and nobody waits for it
 			for step := range 20 {
 				r.Metrics(step, "loss", float64(step))
 			}
-			if d := time.Since(began); d > time.Second {
-				t.Errorf("it takes %v to tell of 20 steps", d)
-			}
+			f.mu.Unlock()
 			waitFor(t, "spool", func() bool { return !r.spool.empty() })
 			f.failing(nil)
 			waitFor(t, "metric", f.has(func() bool { return len(f.metrics["loss"]) == 20 }))
@@ -157,11 +155,7 @@ func TestRun_EndsBesideAServerThatHangs(t *testing.T) {
 	for step := range 2 * mostQueued {
 		r.Metrics(step, "loss", 1.)
 	}
-	began := time.Now()
-	r.End(Finished)
-	if d := time.Since(began); d > 30*time.Second {
-		t.Errorf("the end takes %v", d)
-	}
+	r.End(Finished) // before the server answers or the request has waited its time
 	entries, err := r.spool.take()
 	if err != nil || len(entries) < mostQueued/mostMetrics || entries[len(entries)-1].Status != Finished {
 		t.Errorf("%d entries wait, %v", len(entries), err)
@@ -193,7 +187,7 @@ func TestRun_MetricsComeInBatchesAndPartsNameTheirWhole(t *testing.T) {
 	f, server := newFake(t)
 	whole := begin(t, quick(server.URL, t.TempDir(), new(logged)))
 	o := quick(server.URL, t.TempDir(), new(logged))
-	o.Parent, o.patience.gather = whole, time.Minute
+	o.Parent, o.patience.gather = whole, time.Hour
 	waitFor(t, "run", func() bool { return whole.id() != "" })
 	part := begin(t, o)
 	for step := range 500 {
