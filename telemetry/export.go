@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -34,6 +35,8 @@ type Export struct {
 	// Every is the time between two exports; 0 for 15 seconds.
 	Every time.Duration
 	Log   *slog.Logger // gets a warning when a target fails, and a line when it works again
+
+	within time.Duration // how long one push may take; 0 for pushTimeout
 }
 
 const (
@@ -77,7 +80,7 @@ func StartExport(e Export, gatherer prometheus.Gatherer) (*Exporter, error) {
 		x.targets = append(x.targets, t)
 	}
 	if e.Push != "" {
-		t, err := gateway(e.Push, e.Run, gatherer)
+		t, err := gateway(e.Push, e.Run, cmp.Or(e.within, pushTimeout), gatherer)
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +186,7 @@ func labelRun(f *dto.MetricFamily, run string) {
 }
 
 // gateway pushes all metrics in place of those of the same run. Credentials leave the URL, which stands in errors.
-func gateway(address, run string, gatherer prometheus.Gatherer) (*target, error) {
+func gateway(address, run string, within time.Duration, gatherer prometheus.Gatherer) (*target, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil: // its text has the URL, and in it perhaps a password
@@ -196,7 +199,7 @@ func gateway(address, run string, gatherer prometheus.Gatherer) (*target, error)
 	u.User = nil
 	p := push.New(strings.TrimSuffix(u.String(), "/"), pushJob).
 		Grouping("instance", strings.ToValidUTF8(run, "\ufffd")).Gatherer(gatherer).
-		Client(&frugal{http.Client{Timeout: pushTimeout, CheckRedirect: refuseRedirect}})
+		Client(&frugal{http.Client{Timeout: within, CheckRedirect: refuseRedirect}})
 	if user != nil {
 		password, _ := user.Password()
 		p = p.BasicAuth(user.Username(), password)

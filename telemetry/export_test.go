@@ -12,14 +12,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"nmn/internal/setting"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 )
@@ -59,51 +62,58 @@ func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, 
 
 func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %s within 10 s", what)
+	for !is() {
+		if end, ok := t.Deadline(); ok && time.Until(end) < time.Second {
+			t.Fatalf("no %s", what)
 		}
+		time.Sleep(time.Millisecond)
 	}
 }
 
 func TestExport_TextfileHoldsTheMetricsOfTheRunAlone(t *testing.T) {
-	m, registry := training(t)
-	path := filepath.Join(t.TempDir(), "nmn.prom")
-	x, err := StartExport(Export{Textfile: path, Run: "fd", Every: time.Millisecond, Log: new(logged).logger()}, registry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content := func() string {
-		b, err := os.ReadFile(path)
+	synctest.Test(t, func(t *testing.T) {
+		m, registry := training(t)
+		path := filepath.Join(t.TempDir(), "nmn.prom")
+		x, err := StartExport(Export{Textfile: path, Run: "fd", Every: time.Second, Log: new(logged).logger()}, registry)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(b)
-	}
-	if first := content(); !strings.Contains(first, `nmn_step{run="fd"} 7`) {
-		t.Errorf("the first file is\n%s", first)
-	}
-	m.Observer().Step(stepDone(8))
-	waitFor(t, "step 8", func() bool { return strings.Contains(content(), `nmn_step{run="fd"} 8`) })
-	m.Enter(Finished)
-	x.Close()
-	last := content()
-	for _, want := range []string{`nmn_run_state{run="fd",state="finished"} 1`, `nmn_run_state{run="fd",state="training"} 0`,
-		`nmn_run_info{arm="nmn-fd",device="",mil="false",noise="0",revision="",run="fd",seed="0",version=""} 1`} {
-		if !strings.Contains(last, want+"\n") {
-			t.Errorf("no line %s in\n%s", want, last)
+		content := func() string {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(b)
 		}
-	}
-	if strings.Contains(last, "process_") {
-		t.Error("metrics of the process stand in the way of those of node_exporter")
-	}
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	if _, err := parser.TextToMetricFamilies(strings.NewReader(last)); err != nil {
-		t.Error(err)
-	}
-	if names, err := os.ReadDir(filepath.Dir(path)); err != nil || len(names) != 1 {
-		t.Errorf("the folder holds %v, %v", names, err)
-	}
+		if first := content(); !strings.Contains(first, `nmn_step{run="fd"} 7`) {
+			t.Errorf("the first file is\n%s", first)
+		}
+		m.Observer().Step(stepDone(8))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if second := content(); !strings.Contains(second, `nmn_step{run="fd"} 8`) {
+			t.Errorf("a second later the file is\n%s", second)
+		}
+		m.Enter(Finished)
+		x.Close()
+		last := content()
+		for _, want := range []string{`nmn_run_state{run="fd",state="finished"} 1`, `nmn_run_state{run="fd",state="training"} 0`,
+			`nmn_run_info{arm="nmn-fd",device="",mil="false",noise="0",revision="",run="fd",seed="0",version=""} 1`} {
+			if !strings.Contains(last, want+"\n") {
+				t.Errorf("no line %s in\n%s", want, last)
+			}
+		}
+		if strings.Contains(last, "process_") {
+			t.Error("metrics of the process stand in the way of those of node_exporter")
+		}
+		parser := expfmt.NewTextParser(model.LegacyValidation)
+		if _, err := parser.TextToMetricFamilies(strings.NewReader(last)); err != nil {
+			t.Error(err)
+		}
+		if names, err := os.ReadDir(filepath.Dir(path)); err != nil || len(names) != 1 {
+			t.Errorf("the folder holds %v, %v", names, err)
+		}
+	})
 }
 
 func TestExport_RefusesWhatCannotWork(t *testing.T) {
@@ -151,28 +161,22 @@ func (p *pushes) count() int {
 }
 
 func TestExport_PushesInPlaceOfWhatTheRunPushedBefore(t *testing.T) {
-	m, registry := training(t)
+	_, registry := training(t)
 	gateway := &pushes{fails: 2}
 	server := httptest.NewServer(gateway)
 	defer server.Close()
 	log := new(logged)
 	address := strings.Replace(server.URL, "http://", "http://me:secret@", 1) + "/prefix/"
-	x, err := StartExport(Export{Push: address, Run: "fd", Every: time.Millisecond, Log: log.logger()}, registry)
+	x, err := StartExport(Export{Push: address, Run: "fd", Every: time.Millisecond, Log: log.logger(), within: time.Hour},
+		registry)
 	if err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "push", func() bool { return gateway.count() > 1 })
-	m.Enter(Finished)
-	before := gateway.count()
 	x.Close()
-	if gateway.count() <= before {
-		t.Error("nothing was pushed at the end")
-	}
+	server.Close() // a push that Close has cut off may still arrive
 	if want := "PUT /prefix/metrics/job/nmn/instance/fd me:secret"; gateway.all[0] != want {
 		t.Errorf("pushed by %s, want %s", gateway.all[0], want)
-	}
-	if !strings.Contains(gateway.last, "finished") || !strings.Contains(gateway.last, "process_") {
-		t.Errorf("pushed last: %q", gateway.last)
 	}
 	told := log.String()
 	if strings.Count(told, "level=WARN") != 1 || !strings.Contains(told, "exported again") || len(told) > 1<<13 {
@@ -180,6 +184,43 @@ func TestExport_PushesInPlaceOfWhatTheRunPushedBefore(t *testing.T) {
 	}
 	if strings.Contains(told, "secret") || strings.Contains(told, "me:") {
 		t.Errorf("credentials stand in the log: %s", told)
+	}
+}
+
+func TestExport_PushesTheEnd(t *testing.T) {
+	m, registry := training(t)
+	gateway := new(pushes)
+	server := httptest.NewServer(gateway)
+	defer server.Close()
+	x, err := StartExport(Export{Push: server.URL, Run: "fd", Every: time.Hour, Log: new(logged).logger(), within: time.Hour},
+		registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "push", func() bool { return gateway.count() == 1 })
+	m.Enter(Finished)
+	x.Close()
+	if gateway.count() != 2 {
+		t.Errorf("%d pushes, want one at the beginning and one at the end", gateway.count())
+	}
+	var names []string
+	decoder := expfmt.NewDecoder(strings.NewReader(gateway.last), expfmt.NewFormat(expfmt.TypeProtoDelim))
+	for {
+		var f dto.MetricFamily
+		if err := decoder.Decode(&f); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, f.GetName())
+		for _, s := range f.Metric {
+			if f.GetName() == "nmn_run_state" && (s.Label[0].GetValue() == string(Finished)) != (s.Gauge.GetValue() == 1) {
+				t.Errorf("pushed last: %v", s)
+			}
+		}
+	}
+	if !slices.Contains(names, "nmn_run_state") || !slices.Contains(names, "process_open_fds") {
+		t.Errorf("pushed last: %q", names)
 	}
 }
 
@@ -231,11 +272,12 @@ func TestExport_ToAPushgateway(t *testing.T) {
 	})
 	m, registry := training(t)
 	log := new(logged)
-	x, err := StartExport(Export{Push: "http://" + address, Run: "runs/fd ü", Every: time.Millisecond, Log: log.logger()},
-		registry)
+	x, err := StartExport(Export{Push: "http://" + address, Run: "runs/fd ü", Every: time.Hour, Log: log.logger(),
+		within: time.Hour}, registry)
 	if err != nil {
 		t.Fatal(err)
 	}
+	waitFor(t, "push", func() bool { return strings.Contains(get(t, "http://"+address+"/metrics"), "nmn_step") })
 	m.Enter(Failed)
 	x.Close()
 	text := get(t, "http://"+address+"/metrics")

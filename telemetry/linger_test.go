@@ -1,51 +1,56 @@
 package telemetry
 
 import (
+	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-func TestServer_LingersForTheNextScrape(t *testing.T) {
-	m, registry := training(t)
+func TestServer_NotesScrapes(t *testing.T) {
+	_, registry := training(t)
 	server, err := Serve(t.Context(), "0", registry, well)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
+	for n, want := range []bool{false, true} {
+		get(t, "http://"+server.Address()+"/healthz")
+		get(t, "http://"+server.Address()+"/metrics")
+		if got := server.scrapes.expected(server.scrapes.last) > 0; got != want {
+			t.Errorf("after %d scrapes another one is expected: %v, want %v", n+1, got, want)
 		}
-	}()
-	url := "http://" + server.Address() + "/metrics"
-	waited := func(most time.Duration) time.Duration {
-		began := time.Now()
-		server.Linger(t.Context(), most)
-		return time.Since(began)
 	}
-	get(t, url)
-	if d := waited(time.Minute); d > time.Second/2 {
-		t.Errorf("after one scrape, which may be that of a person, it waits %v", d)
+	if err := server.Close(); err != nil {
+		t.Error(err)
 	}
-	time.Sleep(20 * time.Millisecond)
-	get(t, url)
-	if d := waited(50 * time.Millisecond); d < 50*time.Millisecond || d > 10*time.Second {
-		t.Errorf("waits %v, want the most that it may", d)
-	}
-	m.Enter(Finished)
-	seen := make(chan string, 1)
-	go func() {
-		time.Sleep(50 * time.Millisecond)
-		seen <- get(t, url)
-	}()
-	if d := waited(time.Minute); d < 50*time.Millisecond || d > 900*time.Millisecond {
-		t.Errorf("waits %v for a scrape that comes after 50 ms", d)
-	}
-	<-seen
-	server.scrapes.before = time.Now().Add(-time.Minute)
-	server.scrapes.last = server.scrapes.before.Add(time.Second)
-	if d := waited(time.Minute); d > time.Second/2 {
-		t.Errorf("waits %v for one who has scraped every second, and has not for a minute", d)
-	}
+}
+
+func TestServer_LingersForTheNextScrape(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &Server{scrapes: scrapes{next: make(chan struct{})}}
+		scrape := func() {
+			server.scrapes.count(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(nil, nil)
+		}
+		want := func(what string, most, want time.Duration) {
+			t.Helper()
+			began := time.Now()
+			server.Linger(t.Context(), most)
+			if d := time.Since(began); d != want {
+				t.Errorf("%s: waits %v, want %v", what, d, want)
+			}
+		}
+		want("nobody has scraped", time.Minute, 0)
+		scrape()
+		want("one scrape, which may be that of a person", time.Minute, 0)
+		time.Sleep(10 * time.Second)
+		scrape()
+		want("no longer than it may", 5*time.Second, 5*time.Second)
+		want("twice the time between scrapes and a second", time.Minute, 21*time.Second)
+		want("who has scraped every ten seconds, and has not for 26", time.Minute, 0)
+		scrape()
+		time.AfterFunc(3*time.Second, scrape)
+		want("a scrape comes", time.Minute, 3*time.Second)
+	})
 }
 
 func TestMetrics_OneStateAtATime(t *testing.T) {
