@@ -51,5 +51,5 @@ func TestLoader_CancellationDoesNotWaitForDecoders(t *testing.T) {
 		cancel()
 	}
 	close(source.letGo)
-	noGoroutinesLeft(t, before)
+	noGoroutinesLeft(before)
 }
