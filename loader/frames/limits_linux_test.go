@@ -36,7 +36,7 @@ func TestExtract_LimitsTheMemoryOfEveryCall(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(limitsEnv, dir)
 	c := config(4)
-	c.Threads, c.Timeout = 3, 20*time.Second // in which a fake without a limit is given up
+	c.Threads, c.Timeout = 3, 5*time.Minute // in which a fake without a limit is given up
 	if _, err := fake(t, "awaits its limit").Extract(t.Context(), some(t), c); err != nil {
 		t.Fatal(err)
 	}
