@@ -21,5 +21,6 @@ type Options struct {
 	// Timeout is how long a call waits for a rank before it ends the job; 0 waits for ever.
 	Timeout time.Duration
 
-	piece int // numbers that are summed at once, where tests want others
+	piece int           // numbers that are summed at once, where tests want others
+	soon  time.Duration // timeout once the group is open, where tests want a shorter one
 }

@@ -86,6 +86,9 @@ func Open(o Options) (group.Group, error) {
 	for _, name := range all {
 		r.names = append(r.names, string(name))
 	}
+	if o.soon > 0 {
+		r.timeout, r.engine.timeout = o.soon, C.double(o.soon.Seconds())
+	}
 	return r, nil
 }
 

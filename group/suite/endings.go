@@ -72,11 +72,11 @@ func abort(g group.Group) error {
 	return over(g)
 }
 
-// late has the last rank come no more. The group was made with a timeout far below a minute.
+// late has the last rank not come until the others have long given it up. The group has a timeout of a second or so.
 func late(g group.Group) error {
 	last := g.Size() - 1
 	if g.Rank() == last {
-		time.Sleep(2 * time.Second)
+		time.Sleep(20 * group.TimeoutOf(g, 100*time.Millisecond))
 		return nil
 	}
 	x := make([]float32, 10)
