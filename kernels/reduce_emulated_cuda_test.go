@@ -42,15 +42,8 @@ func TestCUDA_SumsOverRanks(t *testing.T) {
 func TestCUDA_SumsShowAMissingEvent(t *testing.T) {
 	t.Setenv(emulator.LateVariable, "first")
 	for wait := 1; wait <= 2; wait++ { // before the sum, and behind it
-		// What another rank does at that moment may have the late stream catch up: it shows in some of the attempts.
-		shown := false
-		for range 100 {
-			if shown = sumOnce(t, "cuStreamWaitEvent "+fmt.Sprint(wait)+" -1") != nil; shown {
-				break
-			}
-		}
-		if !shown {
-			t.Errorf("without wait %d the sums are right", wait)
+		// What another rank does at that moment may have the late stream catch up: it shows in about half of the attempts.
+		for sumOnce(t, "cuStreamWaitEvent "+fmt.Sprint(wait)+" -1") == nil {
 		}
 	}
 	if err := sumOnce(t, ""); err != nil {
@@ -193,8 +186,7 @@ func TestCUDA_AFailedSumEndsAllRanks(t *testing.T) {
 		} else if err := r.Begin(0); err != nil {
 			return err
 		}
-		began := time.Now()
-		for err == nil && time.Since(began) < 20*time.Second {
+		for err == nil { // until the test's own deadline
 			if g.Rank() != 1 {
 				_ = b.Sync() // ends, though rank 1 never comes
 			}
@@ -236,9 +228,8 @@ func TestCUDA_SumsWaitAsLongAsTheGroup(t *testing.T) {
 					return nil
 				}
 				defer close(came)
-				began := time.Now()
 				err = errors.Join(r.Begin(0), r.Wait())
-				for err == nil && time.Since(began) < 20*time.Second {
+				for err == nil { // until the test's own deadline
 					_ = b.Sync()
 					err = r.Wait()
 				}

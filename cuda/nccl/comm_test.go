@@ -175,11 +175,15 @@ func TestComm_NothingIsLeft(t *testing.T) {
 }
 
 func TestComm_ALateRankEndsTheOthers(t *testing.T) {
-	errs := eachRank(t, 3, nccl.Options{Timeout: 100 * time.Millisecond}, func(r rankOf) error {
+	var others sync.WaitGroup
+	others.Add(2)
+	errs := eachRank(t, 3, nccl.Options{}, func(r rankOf) error {
 		if r.Rank() == 2 {
-			time.Sleep(400 * time.Millisecond)
+			others.Wait()
 			return nil
 		}
+		defer others.Done()
+		r.SetTimeout(100 * time.Millisecond)
 		a, err := place(r, r.Stream(), floats(1))
 		if err == nil {
 			err = r.AllReduce([]nccl.Span{{At: a, Count: 1}}, nccl.Float32)

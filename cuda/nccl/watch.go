@@ -49,7 +49,7 @@ func (w *watch) open(c *Comm) error {
 		w.events = append(w.events, e)
 	}
 	w.stop, w.done = make(chan struct{}), make(chan struct{})
-	go w.run()
+	go w.run(look(w.comm.options.Timeout))
 	return nil
 }
 
@@ -82,9 +82,9 @@ func (w *watch) mark(name string) error {
 	return nil
 }
 
-func (w *watch) run() {
+func (w *watch) run(every time.Duration) {
 	defer close(w.done)
-	tick := time.NewTicker(look(w.comm.options.Timeout))
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
