@@ -23,7 +23,7 @@ func labOf(t *testing.T, script string) *lab {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	return &lab{program: program, dir: dir, leave: 200 * time.Millisecond, references: map[string]*reference{}}
+	return &lab{program: program, dir: dir, leave: time.Hour, references: map[string]*reference{}}
 }
 
 func tryOn(t *testing.T, l *lab, f fault) *trial {
@@ -63,7 +63,11 @@ func TestTry_TellsCarelessFromCareful(t *testing.T) {
 		{"another result", `echo $$ > out.json`, fault{Kind: delayed, At: 1}, "out.json differs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			result := tryOn(t, labOf(t, c.script), c.fault)
+			l := labOf(t, c.script)
+			if c.name == "leaves a child" {
+				l.leave = 100 * time.Millisecond
+			}
+			result := tryOn(t, l, c.fault)
 			found := strings.Join(result.Lost, "; ")
 			if result.Missed || (c.lost == "") != (found == "") || !strings.Contains(found, c.lost) {
 				t.Errorf("missed %v, lost %q, want %q", result.Missed, found, c.lost)
