@@ -239,7 +239,7 @@ func TestComm_ARefusedCallIsAnError(t *testing.T) {
 		"ncclBroadcast": "broadcast", "ncclAllGather": "all-gather", "ncclCommGetAsyncError": "a collective under way",
 	} {
 		t.Setenv(emulator.FailVariable, call+" 1 3")
-		errs := eachRank(t, 1, nccl.Options{Timeout: time.Second}, func(r rankOf) error {
+		errs := eachRank(t, 1, nccl.Options{}, func(r rankOf) error {
 			a, err := place(r, r.Stream(), floats(1))
 			for err == nil {
 				span := []nccl.Span{{At: a, Count: 1}}
