@@ -192,10 +192,7 @@ func realTime(u *Unit, tasks []experiment.Task) (whole time.Duration) {
 func (p *Plan) speed(ctx context.Context, o *Options) (scale float64, err error) {
 	small := Defaults(p.Settings.Dir)
 	small.Run = p.Settings.Run
-	c, err := small.pictures()
-	if err != nil {
-		return 0, err
-	}
+	c := small.pictures()
 	c.Data.TrainSize, c.Data.TestSize, c.Net.MIL, c.Train.EvaluateEpochs = 256, 8, true, 0
 	s, err := run.Open(ctx, c, run.Options{Log: o.Log, Group: o.Group})
 	if err != nil {

@@ -198,7 +198,7 @@ func (u *Unit) asked() (all []string) {
 // source is where the runs of a kind of parts come from.
 type source struct {
 	name, missing string
-	config        func() (run.Config, error)
+	config        func() run.Config
 }
 
 // data are the sources of the kinds of parts.
@@ -218,7 +218,7 @@ func (p *Plan) data(ctx context.Context, want counts) (map[kind]source, error) {
 			return nil, err
 		}
 		pictures.missing, p.files = missing, append(p.files, files.digests...)
-		pictures.config = func() (run.Config, error) { return s.coco(files) }
+		pictures.config = func() run.Config { return s.coco(files) }
 	}
 	if s.MSRVTT != "" {
 		files, missing, err := findMSRVTT(ctx, s.MSRVTT, want.msrvtt)
@@ -226,7 +226,7 @@ func (p *Plan) data(ctx context.Context, want counts) (map[kind]source, error) {
 			return nil, err
 		}
 		clips.missing, p.files = missing, append(p.files, files.digests...)
-		clips.config = func() (run.Config, error) { return s.msrvtt(files) }
+		clips.config = func() run.Config { return s.msrvtt(files) }
 	}
 	return map[kind]source{ofPictures: pictures, ofClips: clips, ofCaptions: clips}, nil
 }
@@ -244,25 +244,20 @@ func (p *Plan) add(part Part, of source) error {
 	return nil
 }
 
-// addGrid plans runs, in the grid that has the same arms already, if there is one. Parts with the same arms have other
-// levels, in ascending order.
+// addGrid plans runs. Table 2 follows Table 1 and has the same arms at higher levels, so its runs join that grid.
 func (p *Plan) addGrid(part Part, of source, n need) error {
 	folder := of.name
 	if n.estimated {
 		folder += "-estimated"
 	}
-	for i := range p.Units {
-		u := &p.Units[i]
-		if u.Folder != folder || u.Grid.MIL != n.mil || !slices.Equal(u.Grid.Arms, n.arms) {
-			continue
+	if last := len(p.Units) - 1; last >= 0 {
+		u := &p.Units[last]
+		if u.Folder == folder && u.Grid.MIL == n.mil && slices.Equal(u.Grid.Arms, n.arms) {
+			u.parts, u.Grid.NoiseRates = append(u.parts, part), append(u.Grid.NoiseRates, n.levels...)
+			return nil
 		}
-		u.parts, u.Grid.NoiseRates = append(u.parts, part), append(u.Grid.NoiseRates, n.levels...)
-		return nil
 	}
-	c, err := of.config()
-	if err != nil {
-		return err
-	}
+	c := of.config()
 	if n.estimated {
 		c.Recipe.Form, c.Recipe.Captions = recipe.Estimate, recipe.Witness
 	}

@@ -139,39 +139,39 @@ func isFolder(field, path string) error {
 }
 
 // pictures is the configuration of the nets on scenes.
-func (s *Settings) pictures() (run.Config, error) {
+func (s *Settings) pictures() run.Config {
 	size := run.Quick
 	if s.Size == Full {
 		size = run.Full
 	}
-	c, err := run.Preset(run.ScenesPreset, size)
-	if err != nil {
-		return c, err
-	}
+	c := preset(run.ScenesPreset, size)
 	c.Data.ValidationSize = 0 // nothing is chosen on the way: the net of a run is that of its last step
 	if s.Size == Smoke {
 		c.Data.TrainSize, c.Data.TestSize = 48, 16
 		smoke(&c)
 	}
-	return s.with(c), nil
+	return s.with(c)
 }
 
 // clips is the configuration of the nets on moving scenes, without replaced captions, as the paper's Table 3 has it.
-func (s *Settings) clips() (run.Config, error) {
+func (s *Settings) clips() run.Config {
 	size := run.Quick
 	if s.Size == Full {
 		size = run.Full
 	}
-	c, err := run.Preset(run.MovingScenesPreset, size)
-	if err != nil {
-		return c, err
-	}
+	c := preset(run.MovingScenesPreset, size)
 	c.Data.ValidationSize = 0
 	if s.Size == Smoke {
 		c.Data.TrainSize, c.Data.TestSize, c.Data.Frames = 12, 8, 3
 		smoke(&c)
 	}
-	return s.with(c), nil
+	return s.with(c)
+}
+
+// preset is a preset with a name and a size that package run has.
+func preset(name run.PresetName, size run.Size) run.Config {
+	c, _ := run.Preset(name, size)
+	return c
 }
 
 // smoke makes a net as small, and a training as short, as they can be.
@@ -200,23 +200,17 @@ func (s *Settings) captioners() captioner.Config {
 }
 
 // coco is the configuration of the nets on COCO, by the paper's protocol.
-func (s *Settings) coco(f *cocoFiles) (run.Config, error) {
-	c, err := run.Preset(run.PaperCOCOPreset, run.Quick)
-	if err != nil {
-		return c, err
-	}
+func (s *Settings) coco(f *cocoFiles) run.Config {
+	c := preset(run.PaperCOCOPreset, run.Quick)
 	d := &c.Data
 	d.Set, d.Captions, d.Images, d.ValCaptions, d.ValImages = dataset.Captions, f.train, f.trainImages, f.val, f.valImages
 	d.Vocabulary = f.words
-	return s.with(c), nil
+	return s.with(c)
 }
 
 // msrvtt is the configuration of the nets on MSR-VTT, by the paper's protocol.
-func (s *Settings) msrvtt(f *msrvttFiles) (run.Config, error) {
-	c, err := run.Preset(run.PaperMSRVTTPreset, run.Quick)
-	if err != nil {
-		return c, err
-	}
+func (s *Settings) msrvtt(f *msrvttFiles) run.Config {
+	c := preset(run.PaperMSRVTTPreset, run.Quick)
 	c.Data.MSRVTT, c.Data.FramesDir = f.annotation, f.frames
-	return s.with(c), nil
+	return s.with(c)
 }
