@@ -171,23 +171,26 @@ func (p *Plan) captionScores(u *Unit) (scores *captionScores, missing int, err e
 			"remove the file to score the captioners again")
 		return scores, 1, err
 	}
+	title, modules, rows, err := e.Finished()
+	if err != nil {
+		return nil, 0, err
+	}
+	if rows != nil {
+		return &captionScores{Title: "Captions of " + title, Modules: modules, Rows: rows}, 0, nil
+	}
 	for _, piece := range e.Pieces() {
+		if !piece.Captioner { // a captioner that has scores needs no concepts any more
+			continue
+		}
 		done, err := e.Complete(piece)
 		if err != nil {
 			return nil, 0, err
 		}
-		if !done && piece.Captioner { // of what is scored the concepts are not needed any more
+		if !done {
 			missing++
 		}
 	}
-	if missing > 0 {
-		return nil, missing, nil
-	}
-	title, modules, rows, err := e.Finished()
-	if err != nil || rows == nil {
-		return nil, 1, err
-	}
-	return &captionScores{Title: "Captions of " + title, Modules: modules, Rows: rows}, 0, nil
+	return nil, missing, nil
 }
 
 func (p *Plan) captionUnit(u *Unit, scores *captionScores) (*foundUnit, error) {

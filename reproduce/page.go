@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,7 +20,7 @@ func (p *Plan) page(ctx context.Context, o *Options, f *found,
 	page := &report.Reproduction{Title: "Reproduction of Learning from Noisy Labels with Noise Modeling Network",
 		Lead: p.lead(), Facts: p.facts(f, verdicts), Rerun: p.rerun()}
 	page.Claims = claims.Tables(verdicts)
-	if slices.ContainsFunc(verdicts, func(v claims.Verdict) bool { return v.Data != "" && len(v.Comparisons) > 0 }) {
+	if slices.ContainsFunc(verdicts, func(v claims.Verdict) bool { return v.Data != "" }) {
 		last := len(page.Claims) - 1 // the comparisons
 		page.Claims, page.Details = page.Claims[:last], page.Claims[last:]
 	}
@@ -289,26 +290,19 @@ func (p *Plan) showPictures(ctx context.Context, o *Options, f *found, out *repo
 		}
 		beside.Add(&runs[i], s)
 	}
-	for i := range p.Units {
-		if u := &p.Units[i]; u.Grid != nil && slices.Contains(u.parts, Figure4) {
-			s, err := run.Open(ctx, u.Grid.Config, run.Options{Log: o.Log})
-			if err != nil {
-				return err
-			}
-			set, _ := s.Data.Judged()
-			out.Compared = []report.Comparison{beside.Comparison(
-				fmt.Sprintf("Words of the arms with MIL, seed %d", p.Settings.Seeds[0]), run.NewShownPictures(ctx, set))}
-			for i := range out.Compared[0].Arms { // the figure has no curves
-				out.Compared[0].Arms[i].Curves = eval.ByGroup[[]eval.CurvePoint]{}
-			}
-			if err := s.Close(); err != nil {
-				return err
-			}
-			break
-		}
+	unit := slices.IndexFunc(p.Units, func(u Unit) bool { return slices.Contains(u.parts, Figure4) })
+	s, err := run.Open(ctx, p.Units[unit].Grid.Config, run.Options{Log: o.Log})
+	if err != nil {
+		return err
+	}
+	set, _ := s.Data.Judged()
+	out.Compared = []report.Comparison{beside.Comparison(
+		fmt.Sprintf("Words of the arms with MIL, seed %d", p.Settings.Seeds[0]), run.NewShownPictures(ctx, set))}
+	for i := range out.Compared[0].Arms { // the figure has no curves
+		out.Compared[0].Arms[i].Curves = eval.ByGroup[[]eval.CurvePoint]{}
 	}
 	out.Notes = []string{"Pictures are drawn by their names alone, before anything is scored, and those on which arms " +
 		"differ most are chosen " +
 		"among 64: nobody has picked them by hand."}
-	return ctx.Err()
+	return cmp.Or(ctx.Err(), s.Close())
 }
