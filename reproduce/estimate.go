@@ -74,10 +74,13 @@ const (
 // Estimate tells how long the plan takes on this machine, and how much it writes. It trains a few steps on scenes, and
 // writes nothing.
 func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
+	tasks, err := p.Tasks()
+	if err != nil {
+		return nil, err
+	}
 	e := &Estimate{How: "Times are those of steps that were timed now, on this machine."}
 	scale := 0.0
 	if p.scaled() {
-		var err error
 		if scale, err = p.speed(ctx, &o); err != nil {
 			return nil, err
 		}
@@ -86,10 +89,6 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 		e.How = fmt.Sprintf("Times are those of docs/benchmarks.md on two cores, times %.2g: that is how much longer a step "+
 			"on scenes takes on this device. A graphics card gains more on large nets than on those of scenes, which keep it "+
 			"waiting: a dry run of nmn train there tells.", scale)
-	}
-	tasks, err := p.Tasks()
-	if err != nil {
-		return nil, err
 	}
 	for i := range p.Units {
 		u := &p.Units[i]

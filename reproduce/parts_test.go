@@ -83,6 +83,14 @@ func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
 	if err != nil || rest.Units[1].Complete != 3 || rest.Units[1].Time <= 0 {
 		t.Errorf("of a quarter that is left %+v (%v)", rest, err)
 	}
+	done := planOf(t, tiny(t, Observed))
+	for _, task := range tasks[len(tasks)-4:] {
+		put(t, `{"fingerprint": "f"}`, strings.Replace(task.Folder, p.Settings.Dir, done.Settings.Dir, 1), run.ResultFile)
+	}
+	done.Units[0].Grid.Config.Data.TrainSize = -1 // which no step can be timed on
+	if e, err := done.Estimate(t.Context(), Options{}); err != nil || e.Time != 0 || e.Units[0].Complete != 4 {
+		t.Errorf("of nothing that is left %+v (%v)", e, err)
+	}
 	u := UnitEstimate{Tasks: 4, Complete: 3}
 	if left := u.left(16*time.Hour, 8); left != 2*time.Hour { // a run of the eight, four of which are another unit's
 		t.Errorf("%v is left", left)
@@ -229,7 +237,8 @@ func TestTables_OfThePlan(t *testing.T) {
 		{Title: "nets", Parts: []Part{Table1, Observed}, Reads: []string{"a", "b"}, Tasks: 8, Complete: 2,
 			Time: 45 * time.Minute, Disk: 350_000_000},
 		{Title: "nets", Parts: []Part{EM}, Reads: []string{"a", "b"}, Tasks: 4, Time: 45*time.Minute + 18*time.Second,
-			Disk: 2e9}, {Title: "more", Parts: []Part{Beyond}}}}
+			Disk: 2e9}, {Title: "more", Parts: []Part{Beyond}, Reads: []string{"c"}},
+		{Title: "scenes", Parts: []Part{Table2}}}}
 	var b strings.Builder
 	if err := report.Write(&b, report.Markdown, p.Tables(e)...); err != nil {
 		t.Fatal(err)
@@ -252,8 +261,11 @@ Skipped of msrvtt: no --clips.
 | nets | table1, observed | 8 | 2 | 0.75 | 0.35 |
 | nets | em | 4 | 0 | 0.76 | 2.00 |
 | more | beyond | 0 | 0 | 0.00 | 0.00 |
+| scenes | table2 | 0 | 0 | 0.00 | 0.00 |
 
 What nets read: a, b.
+
+What more read: c.
 
 In all about 1.51 hours from here, and 2.35 GB in runs/r at the end. How. Nothing was written.
 `)

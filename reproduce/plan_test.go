@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/experiment"
 	"nmn/recipe"
 	"nmn/reproduce/claims"
 	"nmn/run"
@@ -164,6 +165,29 @@ func TestFold_KeepsEachRunOnce(t *testing.T) {
 		}
 		if strings.Join(got, "; ") != want {
 			t.Errorf("%s: %s, want %s", only, strings.Join(got, "; "), want)
+		}
+	}
+}
+
+// A grid is kept for a single run that no other has, whichever that is.
+func TestFold_KeepsGridsWithOneRunOfTheirOwn(t *testing.T) {
+	grid := func(mil experiment.MIL, arms ...recipe.Name) Unit {
+		return Unit{Folder: "scenes", Grid: &experiment.Grid{Arms: arms, NoiseRates: []float64{.4}, MIL: mil},
+			parts: []Part{EM}}
+	}
+	for name, c := range map[string]struct {
+		first, second Unit
+		kept          int
+	}{
+		"its first run":  {grid(experiment.BothMIL, recipe.Star), grid(experiment.BothMIL, recipe.FI, recipe.Star), 2},
+		"its last run":   {grid(experiment.BothMIL, recipe.Star), grid(experiment.BothMIL, recipe.Star, recipe.FI), 2},
+		"a run with MIL": {grid(experiment.WithoutMIL, recipe.Star), grid(experiment.WithMIL, recipe.Star), 2},
+		"one without":    {grid(experiment.WithMIL, recipe.Star), grid(experiment.WithoutMIL, recipe.Star), 2},
+		"nothing":        {grid(experiment.BothMIL, recipe.Star), grid(experiment.WithMIL, recipe.Star), 1},
+	} {
+		p := &Plan{Units: []Unit{c.first, c.second}}
+		if p.fold(); len(p.Units) != c.kept {
+			t.Errorf("%s: %d grids are kept, want %d", name, len(p.Units), c.kept)
 		}
 	}
 }

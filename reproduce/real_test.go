@@ -2,7 +2,9 @@ package reproduce
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -148,6 +150,19 @@ func TestNew_SkipsPartsWithAWord(t *testing.T) {
 		}
 		if p.part(Figure3) == nil {
 			t.Error("figure3 needs no data, and is skipped")
+		}
+	}
+}
+
+// The end of the context, and what is wrong with a folder, are no plan.
+func TestNew_EndsWithTheContext(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, leave := range []func(*Settings){func(s *Settings) { s.MSRVTT = "" }, func(s *Settings) { s.COCO = "" }} {
+		s, want := shaped(t)
+		leave(&s)
+		if p, err := plan(ended, s, want); !errors.Is(err, context.Canceled) || p != nil {
+			t.Errorf("%s%s: %+v, %v", s.COCO, s.MSRVTT, p, err)
 		}
 	}
 }

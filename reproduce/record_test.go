@@ -313,6 +313,10 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 	if _, err := p.recordUnit(t.Context(), u, unit); err == nil || !strings.Contains(err.Error(), "-1") {
 		t.Errorf("clips that cannot be made: %v", err)
 	}
+	remove(t, file)
+	if unit, err := p.trainCaptions(t.Context(), &Options{}, u); err == nil || !strings.Contains(err.Error(), "-1") {
+		t.Errorf("captions of clips that cannot be made: %+v (%v)", unit, err)
+	}
 	msrvtt, want := clipsAndFrames(t)
 	p = videoPlan(t, msrvtt, want, t.TempDir())
 	if unit, err := p.readCaptions(&Options{}, &p.Units[1]); err != nil || unit.missing != 3 {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/internal/setting"
+	"nmn/report"
 	"nmn/run"
 	"nmn/train"
 )
@@ -315,17 +317,43 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 	}
 	var mistake *setting.Error
 	for _, number := range []int{-1, 4} {
-		if _, _, err := p.RunTask(t.Context(), Options{}, number, 0); !errors.As(err, &mistake) ||
-			!strings.Contains(err.Error(), "the tasks are 0 to 3") {
-			t.Errorf("task %d of 4: %v", number, err)
+		if task, reused, err := p.RunTask(t.Context(), Options{}, number, 0); !errors.As(err, &mistake) || task != nil ||
+			reused || !strings.Contains(err.Error(), "the tasks are 0 to 3") {
+			t.Errorf("task %d of 4: %v, reused %t (%v)", number, task, reused, err)
 		}
 	}
 	if _, err := planOf(t, tasked).Collect(t.Context(), Options{}, false); err != nil {
 		t.Fatal(err)
 	}
-	free(t, tasked.Dir)
-	free(t, whole.Dir)
 	sameBytes(t, written(t, tasked.Dir), written(t, whole.Dir))
+}
+
+// The folder is given back when the work is done, and not when garbage is collected.
+func TestRun_GivesTheFolderBack(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	s := tiny(t, Figure3)
+	if _, err := planOf(t, s).Run(t.Context(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	free(t, s.Dir)
+	if _, err := planOf(t, s).Collect(t.Context(), Options{}, false); err != nil {
+		t.Fatal(err)
+	}
+	free(t, s.Dir)
+}
+
+// Nothing is done with sets that were not read to the end.
+func TestWithSession_EndsWithTheContext(t *testing.T) {
+	p := planOf(t, tiny(t, Observed))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := p.withSession(ended, &Options{}, p.Units[0].Grid, func(*run.Session) ([]report.Run, int, error) {
+		t.Error("runs of sets that were not read")
+		return nil, 0, nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
 }
 
 // free fails if somebody holds the folder.

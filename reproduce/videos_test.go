@@ -18,8 +18,11 @@ import (
 
 	"nmn/group/local"
 	"nmn/internal/durable"
+	"nmn/loader"
+	"nmn/loader/picture"
 	"nmn/loader/published"
 	"nmn/loader/shard"
+	"nmn/report"
 	"nmn/reproduce/claims"
 	"nmn/run"
 )
@@ -50,7 +53,7 @@ func clipsAndFrames(t *testing.T) (dir string, want counts) {
 		pictures, of := make([][]byte, frames-i%2), shard.Record{Clip: "TrainValVideo/" + id + ".mp4", Width: 16,
 			Height: 16, PictureWidth: 16, PictureHeight: 16, Decoded: frames, SourceBytes: 9}
 		for f := range pictures {
-			pictures[f] = picture(t, i, f)
+			pictures[f] = frame(t, i, f)
 			of.Frames = append(of.Frames, shard.Frame{Number: f})
 		}
 		if err := w.Add(&of, pictures); err != nil {
@@ -68,13 +71,13 @@ func clipsAndFrames(t *testing.T) (dir string, want counts) {
 	return dir, want
 }
 
-func picture(t *testing.T, clip, frame int) []byte {
+func frame(t *testing.T, clip, number int) []byte {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 16, 16))
 	for i := range img.Pix {
-		img.Pix[i] = uint8(80*(clip%3) + 7*frame + i%5)
+		img.Pix[i] = uint8(80*(clip%3) + 7*number + i%5)
 	}
-	img.Set(clip%16, frame, color.White)
+	img.Set(clip%16, number, color.White)
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, img, nil); err != nil {
 		t.Fatal(err)
@@ -117,6 +120,21 @@ func TestTasks_Table4OnVideosComesBehindTable3(t *testing.T) {
 			!strings.HasSuffix(before.Folder, string(task.piece.Arm)+"-mil") {
 			t.Errorf("%v comes after %v", &task, &before)
 		}
+	}
+}
+
+// Frames can be read while a session is open, and no longer.
+func TestWithSession_ClosesTheData(t *testing.T) {
+	msrvtt, want := clipsAndFrames(t)
+	p := videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"))
+	var frames loader.Source
+	read := func() error { return frames.Read(t.Context(), 0, 0, &picture.Picture{}) }
+	_, err := p.withSession(t.Context(), &Options{}, p.Units[0].Grid, func(s *run.Session) ([]report.Run, int, error) {
+		frames = s.Data.Train.Source
+		return nil, 0, read()
+	})
+	if err != nil || read() == nil {
+		t.Errorf("open: %v; frames are read after it", err)
 	}
 }
 
@@ -171,6 +189,7 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 	}
 	got := written(t, tasked)
 	sameBytes(t, got, written(t, whole))
+	videosDamaged(t, videoPlan(t, msrvtt, want, tasked))
 	if left, _ := filepath.Glob(filepath.Join(tasked, "msrvtt-captions", "*", "*", "*.claim*")); len(left) > 0 {
 		t.Errorf("claims are left: %v", left)
 	}
@@ -178,6 +197,39 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 		if !strings.Contains(got[MarkdownFile], says) {
 			t.Errorf("the page does not say %q", says)
 		}
+	}
+}
+
+// videosDamaged finds what is wrong in a complete folder, wherever it is.
+func videosDamaged(t *testing.T, p *Plan) {
+	t.Helper()
+	u := &p.Units[1]
+	for _, captioner := range []string{"nmn-fd", "star"} { // the last and the first
+		file := filepath.Join(p.folder(u), "captioners", "seed-1", captioner, "scores.json")
+		scores, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, "{", file)
+		_, reading := p.readCaptions(&Options{}, u)
+		_, _, doing := p.RunTask(t.Context(), Options{}, 9, patience)
+		_, estimating := p.Estimate(t.Context(), Options{})
+		for name, err := range map[string]error{"reading": reading, "doing a task": doing, "estimating": estimating} {
+			if err == nil || !strings.Contains(err.Error(), file) {
+				t.Errorf("%s where scores of %s are damaged: %v", name, captioner, err)
+			}
+		}
+		put(t, string(scores), file)
+	}
+	remove(t, p.folder(u), "captioners", "seed-1", "star")
+	last := put(t, "{", p.folder(u), "captioners", "seed-1", "nmn-fd", "scores.json")
+	if _, err := p.readCaptions(&Options{}, u); err == nil || !strings.Contains(err.Error(), last) {
+		t.Errorf("a captioner is missing, and scores are damaged: %v", err)
+	}
+	remove(t, p.folder(u), "captioners") // by which the folder is known as ours
+	if _, _, err := p.RunTask(t.Context(), Options{}, 9, patience); err == nil ||
+		!strings.Contains(err.Error(), "would be overwritten") {
+		t.Errorf("a task in a folder of somebody's: %v", err)
 	}
 }
 
