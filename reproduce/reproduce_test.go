@@ -345,13 +345,17 @@ func TestRun_GivesTheFolderBack(t *testing.T) {
 // Nothing is done with sets that were not read to the end.
 func TestWithSession_EndsWithTheContext(t *testing.T) {
 	p := planOf(t, tiny(t, Observed))
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := p.withSession(ended, &Options{}, p.Units[0].Grid, func(*run.Session) ([]report.Run, int, error) {
+	ctx, cancel := context.WithCancel(t.Context())
+	opened := Options{Observe: run.Observer{Message: func(m run.Message) {
+		if m.Topic == "" { // what the sets are, when they are open
+			cancel()
+		}
+	}}}
+	_, err := p.withSession(ctx, &opened, p.Units[0].Grid, func(*run.Session) ([]report.Run, int, error) {
 		t.Error("runs of sets that were not read")
 		return nil, 0, nil
 	})
-	if !errors.Is(err, context.Canceled) {
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
 }

@@ -221,7 +221,12 @@ func videosDamaged(t *testing.T, p *Plan) {
 		}
 		put(t, string(scores), file)
 	}
-	remove(t, p.folder(u), "captioners", "seed-1", "star")
+	for i, arm := range []string{"star", "nmn-fi"} {
+		remove(t, p.folder(u), "captioners", "seed-1", arm)
+		if unit, err := p.readCaptions(&Options{}, u); err != nil || unit.missing != i+1 {
+			t.Errorf("without the captioner of %s: %+v (%v)", arm, unit, err)
+		}
+	}
 	last := put(t, "{", p.folder(u), "captioners", "seed-1", "nmn-fd", "scores.json")
 	if _, err := p.readCaptions(&Options{}, u); err == nil || !strings.Contains(err.Error(), last) {
 		t.Errorf("a captioner is missing, and scores are damaged: %v", err)
