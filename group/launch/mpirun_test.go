@@ -59,7 +59,13 @@ func TestOpen_JoinsWhatMpirunHasStarted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, mpirun, "--oversubscribe", "-n", "3", program)
-	c.Env = append(os.Environ(), asRank+"=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	folder, err := os.MkdirTemp("", "mpi") // its own, for other tests have mpirun make and remove one at the same time
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	c.Env = append(os.Environ(), asRank+"=1", "TMPDIR="+folder, "OMPI_ALLOW_RUN_AS_ROOT=1",
+		"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	output, err := c.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
