@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,12 +21,16 @@ const holderVariable = "NMN_TEST_LOCK"
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(holderVariable); path != "" {
-		if _, err := Take(path); err != nil {
+		l, err := Take(path)
+		if err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
 		fmt.Println("locked")
-		select {}
+		for { // a select without cases would end the process: all goroutines would be asleep
+			time.Sleep(time.Hour)
+			runtime.KeepAlive(l)
+		}
 	}
 	os.Exit(m.Run())
 }
