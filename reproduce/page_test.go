@@ -370,7 +370,8 @@ func TestResults_AreTheFiguresOfRuns(t *testing.T) {
 		{Word: "cat"}}
 	plain := &f.units[0].runs[0]
 	plain.Result.Truth = nil
-	f.units[0].runs[1].Result.Truth.AtThreshold.All.OF1 = eval.Undefined() // gives no result
+	truth := f.units[0].runs[1].Result.Truth // what is not defined gives no result
+	truth.AP.All, truth.AtThreshold.All.OF1 = eval.Undefined(), eval.Undefined()
 	var got strings.Builder
 	all := p.results(f)
 	for _, r := range all {

@@ -89,6 +89,7 @@ func TestValidate_NamesTheSetting(t *testing.T) {
 	if err := os.WriteFile(file, []byte("x"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	fields := []string{"size", "only", "seeds", "run_dir", "init", "coco", "msrvtt"}
 	for says, change := range map[string]func(*Settings){
 		"`reproduce.size` is \"huge\"":         func(s *Settings) { s.Size = "huge" },
 		"`reproduce.only` names \"table9\"":    func(s *Settings) { s.Only = []Part{"table9"} },
@@ -109,7 +110,8 @@ func TestValidate_NamesTheSetting(t *testing.T) {
 		change(&s)
 		_, err := New(t.Context(), s)
 		var mistake *setting.Error
-		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), says) {
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "%!") ||
+			!slices.Contains(fields, mistake.Field) {
 			t.Errorf("%v; want a mistake that says %q", err, says)
 		}
 	}

@@ -110,11 +110,13 @@ func videoPlan(t *testing.T, msrvtt string, want counts, dir string, more ...Par
 
 func TestTasks_Table4OnVideosComesBehindTable3(t *testing.T) {
 	msrvtt, want := clipsAndFrames(t)
-	tasks, err := videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"), Table3).Tasks()
-	if err != nil || len(tasks) != 8+6 { // both tables have the same nets
+	p := videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"), Table3)
+	p.Units = append(p.Units, planOf(t, tiny(t, Observed)).Units...)
+	tasks, err := p.Tasks()
+	if err != nil || len(tasks) != 8+6+4 { // both tables have the same nets
 		t.Fatalf("tasks %+v (%v)", tasks, err)
 	}
-	for _, task := range tasks[8:] {
+	for _, task := range tasks[8:14] {
 		before := tasks[task.After]
 		if task.piece.Captioner != (task.After == task.Number-1) || !task.piece.Captioner &&
 			!strings.HasSuffix(before.Folder, string(task.piece.Arm)+"-mil") {
