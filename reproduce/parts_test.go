@@ -150,6 +150,9 @@ func TestEstimate_OfCaptioners(t *testing.T) {
 	p = videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"))
 	u = &p.Units[1]
 	u.Captions.Captioner.Train.Epochs, u.Captions.Captioner.Data.ValidationShare = 5, .1
+	if u.noise() != 0 || planOf(t, s).Units[0].noise() != .4 {
+		t.Errorf("on videos %g of the captions are replaced, want none", u.noise())
+	}
 	whole, runs, err = p.unitTime(t.Context(), &Options{}, u, 2)
 	// For three nets the concepts of 26 frames of 7,010 clips, and 5 epochs of 20 captions of nine tenths of 6,513 clips.
 	seconds := 2 * 3 * (26*7010*.276 + 5*.9*6513*20*.282/32)
