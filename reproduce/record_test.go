@@ -230,7 +230,7 @@ func TestContents_AreTheFilesOfThePage(t *testing.T) {
 			t.Errorf("files %s, want %s", got, want)
 		}
 		record := string(out.Record)
-		if !strings.Contains(record, `"config": "a < b & c"`) || !strings.HasPrefix(record, "{\n  ") ||
+		if !strings.Contains(record, `"config": "a < b & c"`) || !strings.HasPrefix(record, "{\n  \"") ||
 			string(files[0].content) != record {
 			t.Errorf("record %.300s", record)
 		}

@@ -344,6 +344,25 @@ func TestRun_GivesTheFolderBack(t *testing.T) {
 	free(t, s.Dir)
 }
 
+// A page is not made of runs that have failed.
+func TestRun_FailsAsItsRunsDo(t *testing.T) {
+	p := planOf(t, tiny(t, Observed))
+	tasks, err := p.Tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := tasks[len(tasks)-1].Folder
+	if err := os.MkdirAll(filepath.Dir(taken), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(taken, nil, 0o666); err != nil { // no folder
+		t.Fatal(err)
+	}
+	if _, err := p.Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), taken) {
+		t.Errorf("%v, want an error that names %s", err, taken)
+	}
+}
+
 // Nothing is done with sets that were not read to the end.
 func TestWithSession_EndsWithTheContext(t *testing.T) {
 	p := planOf(t, tiny(t, Observed))
