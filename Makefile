@@ -73,7 +73,7 @@ race: ## run the tests under the race detector (needs a C compiler)
 MPI ?= mpi
 
 ranks: ## vet a build with MPI and test it under mpirun (needs a C compiler and Open MPI with its headers; MPICH with MPI=mpich)
-	CGO_ENABLED=1 $(GO) vet -tags $(MPI) ./...
+	CGO_ENABLED=1 $(GO) vet -tags $(MPI) ./group/... ./cmd/nmn
 	CGO_ENABLED=1 $(GO) test -count 1 -tags $(MPI) ./group/...
 	CGO_ENABLED=1 .ci/test -count 1 -tags $(MPI) -short -run MPI ./cmd/nmn
 

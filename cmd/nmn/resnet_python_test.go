@@ -76,8 +76,9 @@ var resNetModules = []string{"torch", "safetensors", "torchvision", "timm"}
 // The residual nets of torchvision and timm give here what they give there, from both formats of their weights, and
 // torchvision takes what nmn writes of them.
 func TestInit_ResNetsOfTorchvisionAndTimm(t *testing.T) {
-	cases := []resNetCase{{"torchvision", "resnet18", 224}, {"timm", "resnet18", 97}, {"torchvision", "resnet34", 64},
-		{"torchvision", "resnet50", 224}, {"timm", "resnet50", 97}, {"torchvision", "resnet101", 64}}
+	// Each net once, and each kind of block by each program.
+	cases := []resNetCase{{"torchvision", "resnet18", 224}, {"timm", "resnet34", 64}, {"timm", "resnet50", 97},
+		{"torchvision", "resnet101", 64}}
 	dir := t.TempDir()
 	var write, read [][]string
 	for _, c := range cases {
