@@ -1,7 +1,6 @@
 package reproduce
 
 import (
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -54,21 +53,6 @@ func TestRun_TellsEveryRankWhatIsWrong(t *testing.T) {
 	}
 }
 
-var errCut = errors.New("the connection is cut")
-
-// cutOff is a group of which one exchange fails, after some others.
-type cutOff struct {
-	group.Group
-	after int
-}
-
-func (c *cutOff) Gather(own []byte) ([][]byte, error) {
-	if c.after--; c.after == -1 {
-		return nil, errCut
-	}
-	return c.Group.Gather(own)
-}
-
 // Of a reproduction without anything to train, and of captioners that are complete.
 func TestRun_FailsWhenAnyExchangeDoes(t *testing.T) {
 	figure, captions := tiny(t, Figure3), tiny(t, Table4)
@@ -87,20 +71,9 @@ func TestRun_FailsWhenAnyExchangeDoes(t *testing.T) {
 			return err
 		},
 	} {
-		exchanges := 0
-		for ; ; exchanges++ {
-			errs := localtest.Run(2, func(g group.Group) error {
-				if g.Rank() == 1 {
-					g = &cutOff{g, exchanges}
-				}
-				return run(g)
-			})
-			if errs[0] == nil && errs[1] == nil {
-				break
-			}
-			if errs[0] == nil || !errors.Is(errs[1], errCut) {
-				t.Errorf("%s: after %d exchanges rank 1 is cut off: errors %v", name, exchanges, errs)
-			}
+		exchanges, err := localtest.CutOff(run)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 		if exchanges == 0 {
 			t.Errorf("%s: the ranks exchange nothing", name)

@@ -93,41 +93,17 @@ func TestEstimate_TellsEveryRankWhatIsWrongOnOne(t *testing.T) {
 	}
 }
 
-var errCut = errors.New("the connection is cut")
-
-// cutOff is a group of which one exchange fails, after some others.
-type cutOff struct {
-	group.Group
-	after int
-}
-
-func (c *cutOff) Gather(own []byte) ([][]byte, error) {
-	if c.after--; c.after == -1 {
-		return nil, errCut
-	}
-	return c.Group.Gather(own)
-}
-
 func TestEstimate_FailsWhenAnyExchangeDoes(t *testing.T) {
 	c := crowd{bags: 20, pairs: some(4, pair{.1, .02}, pair{.4, .1}), prior: frequencies(2, .2, .5), each: 3, seed: 2}
 	in, _ := c.simulated()
-	exchanges := 0
-	for ; ; exchanges++ {
-		errs := localtest.Run(2, func(g group.Group) error {
-			o := DefaultOptions()
-			o.Iterations = 2
-			if o.Group = g; g.Rank() == 1 {
-				o.Group = &cutOff{g, exchanges}
-			}
-			_, err := Estimate(t.Context(), in, o)
-			return err
-		})
-		if errs[0] == nil && errs[1] == nil {
-			break
-		}
-		if errs[0] == nil || !errors.Is(errs[1], errCut) {
-			t.Errorf("after %d exchanges rank 1 is cut off: errors %v", exchanges, errs)
-		}
+	exchanges, err := localtest.CutOff(func(g group.Group) error {
+		o := DefaultOptions()
+		o.Iterations, o.Group = 2, g
+		_, err := Estimate(t.Context(), in, o)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 	if exchanges < 1+5*(3+1) {
 		t.Errorf("%d exchanges, want one before, and in five phases three expectations and the posteriors", exchanges)

@@ -109,39 +109,16 @@ func TestAudit_TellsEveryRankOfOnesBrokenFile(t *testing.T) {
 	}
 }
 
-var errCut = errors.New("the connection is cut")
-
-// cutOff is a group of which one exchange fails, after some others.
-type cutOff struct {
-	group.Group
-	after int
-}
-
-func (c *cutOff) Gather(own []byte) ([][]byte, error) {
-	if c.after--; c.after == -1 {
-		return nil, errCut
-	}
-	return c.Group.Gather(own)
-}
-
 func TestAudit_FailsWhenAnyExchangeDoes(t *testing.T) {
 	b := cocoBags(t) // too few captions to be judged: the exchanges are those before and after the inference
-	exchanges := 0
-	for ; ; exchanges++ {
-		errs := localtest.Run(2, func(g group.Group) error {
-			o := DefaultOptions()
-			if o.Witness.Group = g; g.Rank() == 1 {
-				o.Witness.Group = &cutOff{g, exchanges}
-			}
-			_, err := Audit(t.Context(), b, o)
-			return err
-		})
-		if errs[0] == nil && errs[1] == nil {
-			break
-		}
-		if errs[0] == nil || !errors.Is(errs[1], errCut) {
-			t.Errorf("after %d exchanges rank 1 is cut off: errors %v", exchanges, errs)
-		}
+	exchanges, err := localtest.CutOff(func(g group.Group) error {
+		o := DefaultOptions()
+		o.Witness.Group = g
+		_, err := Audit(t.Context(), b, o)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 	if exchanges < 3 {
 		t.Errorf("%d exchanges, want those of the input, of the counts and of the report at least", exchanges)

@@ -3,6 +3,7 @@ package localtest
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -18,7 +19,7 @@ var errLeft = errors.New("it has left")
 func Run(n int, f func(g group.Group) error) []error {
 	errs := make([]error, n)
 	var all sync.WaitGroup
-	for rank, g := range local.New(n, time.Minute) {
+	for rank, g := range local.New(n, time.Hour) {
 		all.Go(func() {
 			defer g.Abort(errLeft)
 			errs[rank] = f(g)
@@ -34,4 +35,38 @@ func Each(n int, f func(g group.Group)) {
 		f(g)
 		return nil
 	})
+}
+
+var errCut = errors.New("the connection is cut")
+
+// cutOff is a group of which one exchange fails, after some others.
+type cutOff struct {
+	group.Group
+	after int
+}
+
+func (c *cutOff) Gather(own []byte) ([][]byte, error) {
+	if c.after--; c.after == -1 {
+		return nil, errCut
+	}
+	return c.Group.Gather(own)
+}
+
+// CutOff calls f on two ranks again and again: the first exchange of rank 1 fails, then its second one, and so on, until
+// none does. It returns the number of exchanges, and an error if one failed and f did not on both ranks.
+func CutOff(f func(g group.Group) error) (exchanges int, err error) {
+	for ; ; exchanges++ {
+		errs := Run(2, func(g group.Group) error {
+			if g.Rank() == 1 {
+				g = &cutOff{g, exchanges}
+			}
+			return f(g)
+		})
+		if errs[0] == nil && errs[1] == nil {
+			return exchanges, err
+		}
+		if errs[0] == nil || !errors.Is(errs[1], errCut) {
+			err = errors.Join(err, fmt.Errorf("after %d exchanges rank 1 is cut off: errors %v", exchanges, errs))
+		}
+	}
 }
