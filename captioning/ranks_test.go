@@ -145,7 +145,7 @@ func TestRanks_ShareCaptionsByWords(t *testing.T) {
 	words := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10} // of each
 	for ranks := 1; ranks <= 4; ranks++ {
 		var all []int
-		for _, g := range local.New(ranks, time.Minute) {
+		for _, g := range local.New(ranks, time.Hour) {
 			r := newRanks(g)
 			own, said := r.deal(samples), 0
 			for _, s := range own {

@@ -58,7 +58,7 @@ func featuresOn(t *testing.T, ranks, batch int, set *loader.Set) (rows [][][]flo
 	l := loader.DefaultConfig()
 	l.BatchBags = batch
 	var all sync.WaitGroup
-	for i, g := range local.New(ranks, time.Minute) {
+	for i, g := range local.New(ranks, time.Hour) {
 		nets[i] = newMeansNet()
 		all.Go(func() {
 			_, err := Passes{g}.Features(t.Context(), nets[i], set, l, []model.Layer{"cls"}, func(bag int, r [][]float32) error {

@@ -23,7 +23,7 @@ import (
 func asRanks(t *testing.T, n int, f func(g group.Group)) {
 	t.Helper()
 	var all sync.WaitGroup
-	for _, g := range local.New(n, time.Minute) {
+	for _, g := range local.New(n, time.Hour) {
 		all.Go(func() {
 			left := errors.New("it has left")
 			defer func() { g.Abort(left) }()

@@ -25,7 +25,7 @@ import (
 )
 
 // patience is how long a rank waits for another one in the tests.
-const patience = time.Minute
+const patience = time.Hour
 
 // scoreOnRanks runs f on each of n ranks and returns its errors. No goroutine may be left afterwards.
 func scoreOnRanks(t *testing.T, n int, f func(g group.Group) error) []error {

@@ -17,7 +17,7 @@ func TestExperiment_OnRanks(t *testing.T) {
 	run := func(n int, dir string, spoil func(rank int, e *Experiment)) (rows []string, errs []error) {
 		rows, errs = make([]string, n), make([]error, n)
 		var all sync.WaitGroup
-		for rank, g := range local.New(n, time.Minute) {
+		for rank, g := range local.New(n, time.Hour) {
 			all.Go(func() {
 				e := New(dir)
 				e.Features, e.Captions, e.Group, e.Seeds = []Features{{"mine", folder}}, captions, g, []uint64{1}

@@ -13,7 +13,7 @@ import (
 func TestShare_IsAmongRanksOfTheSameProcessors(t *testing.T) {
 	where := []string{"a 0-7", "a 0-7", "a 8-15", "b 0-7", "a 0-7"}
 	var ranks sync.WaitGroup
-	for i, g := range local.New(len(where), time.Minute) {
+	for i, g := range local.New(len(where), time.Hour) {
 		ranks.Go(func() {
 			want := 8
 			if where[i] == "a 0-7" {

@@ -16,7 +16,7 @@ import (
 func onRanks(t *testing.T, n int, f func(g group.Group) error) {
 	t.Helper()
 	var all sync.WaitGroup
-	for _, g := range local.New(n, time.Minute) {
+	for _, g := range local.New(n, time.Hour) {
 		all.Go(func() {
 			if err := f(g); err != nil {
 				t.Errorf("rank %d: %v", g.Rank(), err)

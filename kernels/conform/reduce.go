@@ -55,7 +55,7 @@ func EachRank(t *testing.T, ranks int, open func(t testing.TB) kernels.Backend, 
 		backends[i] = open(t)
 	}
 	var all sync.WaitGroup
-	for _, g := range local.New(ranks, time.Minute) {
+	for _, g := range local.New(ranks, 10*time.Minute) {
 		all.Go(func() {
 			if errs[g.Rank()] = f(g, backends[g.Rank()]); errs[g.Rank()] != nil {
 				g.Abort(errs[g.Rank()])

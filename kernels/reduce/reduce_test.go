@@ -16,7 +16,7 @@ import (
 func each(t *testing.T, n int, f func(g group.Group)) {
 	t.Helper()
 	var all sync.WaitGroup
-	for _, g := range local.New(n, time.Minute) {
+	for _, g := range local.New(n, time.Hour) {
 		all.Go(func() { f(g) })
 	}
 	all.Wait()

@@ -239,7 +239,7 @@ func failing(t *testing.T, n int, run func(g group.Group) error) []error {
 	t.Helper()
 	errs := make([]error, n)
 	var wait sync.WaitGroup
-	for i, g := range local.New(n, time.Minute) {
+	for i, g := range local.New(n, time.Hour) {
 		wait.Go(func() { errs[i] = run(g) })
 	}
 	wait.Wait()

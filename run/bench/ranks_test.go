@@ -16,7 +16,7 @@ func TestStep_OnRanks(t *testing.T) {
 	net.Batch = 4 // two, one and one
 	figures, failed := make([]*StepFigures, ranks), make([]error, ranks)
 	var all sync.WaitGroup
-	for rank, g := range local.New(ranks, time.Minute) {
+	for rank, g := range local.New(ranks, time.Hour) {
 		backend, o := cpu(t), twice
 		o.Group = g
 		all.Go(func() {
@@ -44,7 +44,7 @@ func TestStep_OnRanks(t *testing.T) {
 
 func TestStep_RefusesRanksWithoutBags(t *testing.T) {
 	o := twice
-	o.Group = local.New(2, time.Minute)[1]
+	o.Group = local.New(2, time.Hour)[1]
 	if _, err := Step(t.Context(), cpu(t), tiny, o); err == nil || !strings.Contains(err.Error(), "2 ranks") {
 		t.Errorf("error %v", err)
 	}

@@ -100,7 +100,7 @@ func TestWitness_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 	}
 	for n := 2; n <= 4; n++ {
 		var wait sync.WaitGroup
-		for rank, ranks := range local.New(n, time.Minute) {
+		for rank, ranks := range local.New(n, time.Hour) {
 			wait.Go(func() {
 				c := g.Make(ranks)
 				last := c.First + len(c.Foreign)
