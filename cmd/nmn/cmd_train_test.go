@@ -116,16 +116,10 @@ func interruptAfter(t *testing.T, dir string, args ...string) called {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	return callTo(ctx, func([]byte) {
-		if hasStep(dir) {
+		if logged(dir) > 0 {
 			cancel()
 		}
 	}, append(args, "--log-level", "info")...)
-}
-
-// hasStep reports whether the log of a folder tells of a step.
-func hasStep(dir string) bool {
-	log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
-	return err == nil && bytes.Contains(log, []byte(`"msg":"step"`))
 }
 
 func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
@@ -283,7 +277,7 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 	cmd, _, stderr := asCommand(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--log-interval", "1",
 		"--quiet")...)
 	p := start(t, cmd)
-	p.until("a step", func() bool { return hasStep(dir) })
+	p.until("a step", func() bool { return logged(dir) > 0 })
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

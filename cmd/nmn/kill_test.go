@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -81,14 +83,16 @@ const killSteps = 2 * 6 * 3 // both stages
 
 // steps counts the steps in the logs of both stages of a run.
 func steps(dir string) int {
-	n := 0
-	for _, stage := range []string{run.Stage1Folder, "."} {
-		log, err := os.ReadFile(filepath.Join(dir, stage, run.LogFile))
-		if err == nil {
-			n += bytes.Count(log, []byte(`"msg":"step"`))
-		}
+	return logged(filepath.Join(dir, run.Stage1Folder)) + logged(dir)
+}
+
+// logged counts the steps in the log of one stage. There are none before there is a log.
+func logged(dir string) int {
+	log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		panic(err)
 	}
-	return n
+	return bytes.Count(log, []byte(`"msg":"step"`))
 }
 
 // sameRuns holds the files of two runs to each other: all bytes, but for times in summaries, logs and

@@ -222,7 +222,7 @@ func interruptedOnRanks(ctx context.Context, cancel func(), n int, dir string, a
 			}
 			var out bytes.Buffer
 			err := watched{watch: func([]byte) {
-				if hasStep(dir) {
+				if logged(dir) > 0 {
 					cancel()
 				}
 			}}

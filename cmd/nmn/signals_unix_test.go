@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -13,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"nmn/run"
 	"nmn/train"
 )
 
@@ -21,14 +19,6 @@ import (
 func endless(dir string, more ...string) []string {
 	return append(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--evaluate-epochs", "0",
 		"--checkpoint-epochs", "0", "--log-interval", "1"), more...)
-}
-
-// stepsIn returns a function that reports whether the log of a run has the given number of steps.
-func stepsIn(dir string, steps int) func() bool {
-	return func() bool {
-		log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
-		return err == nil && bytes.Count(log, []byte(`"msg":"step"`)) >= steps
-	}
 }
 
 // wantSaved checks that a process has ended with a code, and that it has left a checkpoint.
@@ -50,7 +40,7 @@ func TestTrain_HangupsSaveAndExit130(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd, _, stderr := asCommand(endless(dir, "--quiet")...)
 	p := start(t, cmd)
-	p.until("a step", stepsIn(dir, 1))
+	p.until("a step", func() bool { return logged(dir) > 0 })
 	for range 3 {
 		_ = cmd.Process.Signal(syscall.SIGHUP) // fails where the process has ended by now
 	}
@@ -66,7 +56,7 @@ func TestTrain_WarningsSaveAndExit130(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd, _, stderr := asCommand(endless(dir, "--quiet")...)
 	p := start(t, cmd)
-	p.until("a step", stepsIn(dir, 1))
+	p.until("a step", func() bool { return logged(dir) > 0 })
 	for range 2 {
 		_ = cmd.Process.Signal(syscall.SIGUSR1) // fails where the process has ended by now
 	}
@@ -83,11 +73,10 @@ func TestTrain_GoesOnWhereHangupsAreIgnoredAsNohupDoes(t *testing.T) {
 	cmd := exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$@"`, "sh"}, nmn.Args...)...)
 	cmd.Env = nmn.Env
 	p := start(t, cmd)
-	p.until("a step", stepsIn(dir, 1))
+	p.until("a step", func() bool { return logged(dir) > 0 })
 	check(t, cmd.Process.Signal(syscall.SIGHUP))
-	log, err := os.ReadFile(filepath.Join(dir, run.LogFile))
-	check(t, err)
-	p.until("20 steps more", stepsIn(dir, bytes.Count(log, []byte(`"msg":"step"`))+20))
+	before := logged(dir)
+	p.until("20 steps more", func() bool { return logged(dir) >= before+20 })
 	check(t, cmd.Process.Signal(syscall.SIGTERM))
 	_ = p.wait()
 	wantSaved(t, cmd, dir, exitInterrupted)
