@@ -91,8 +91,8 @@ func newProblem(s shape) problem {
 	}
 }
 
-// each calls f with the indices of the two factors and the output of the first of C products, whose factors lie one
-// behind the other.
+// each calls f with the indices of the two factors and the output of the first of C products, whose factors follow
+// one another.
 func (s shape) each(f func(x, w, y int)) {
 	p, q := s.out()
 	for n := range s.n {

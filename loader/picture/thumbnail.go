@@ -1,7 +1,7 @@
 package picture
 
-// ThumbnailSize is the longer side of a thumbnail, in pixels. A picture of less than half of it is enlarged to twice its
-// size only: that keeps all its colours, of which JPEG stores a quarter, and pages enlarge the rest.
+// ThumbnailSize is the longer side of a thumbnail, in pixels. A smaller picture is enlarged to twice its size at most:
+// JPEG stores colours at half the resolution, so that this keeps all of them. Pages enlarge it further.
 const ThumbnailSize = 320
 
 // thumbnailQuality is that of its JPEG: about 10 kB.

@@ -39,7 +39,7 @@ func Each(n int, f func(g group.Group)) {
 
 var errCut = errors.New("the connection is cut")
 
-// cutOff is a group of which one exchange fails, after some others.
+// cutOff is a group whose exchanges work until the given number is done. The next one fails.
 type cutOff struct {
 	group.Group
 	after int
