@@ -258,7 +258,7 @@ func TestResult_IntervalsAreThoseOfTheCurvature(t *testing.T) {
 	for name, in := range modelled(t) {
 		e := exactly(t, in)
 		if _, ok := e.background().(*grid); ok != (name == "grid") {
-			t.Fatalf("%s: sums are those of %T", name, e.background())
+			t.Fatalf("%s: the sums come from a %T", name, e.background())
 		}
 		rates, classes := shifts(e, -1)
 		common := covarianceOf(func() float64 {
@@ -306,7 +306,7 @@ func TestInformedness_HasTheErrorOfASum(t *testing.T) {
 	}
 }
 
-// Who is told to be no better than chance, and who to be worse, follows from the curvature too.
+// The curvature also decides which annotators are reported as no better than chance, or as worse.
 func TestResult_RemarksFollowFromTheCurvature(t *testing.T) {
 	c := crowd{bags: 80, pairs: append(some(4, pair{.1, .02}, pair{.5, .3}), pair{.7, .45}), prior: frequencies(3, .2, .5),
 		each: 4, seed: 4}

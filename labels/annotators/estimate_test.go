@@ -176,7 +176,7 @@ func TestEstimate_ByLabel(t *testing.T) {
 	for _, informed := range []float64{0, 1} {
 		c.informed = informed
 		in, truth := c.simulated()
-		in.Classes, in.Bags = 5, 701 // one more class and bag, which nobody names
+		in.Classes, in.Bags = 5, 701 // one more class and bag, without a label
 		if informed > 0 {
 			in.Logits = wider(in.Logits, 700, 4)
 		}
@@ -280,7 +280,7 @@ func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 	}
 }
 
-// Sums over classes that nobody names, on the grid and one by one.
+// Sums over classes without labels are the same on the grid and one by one.
 func TestExpect_GridIsTheDirectSum(t *testing.T) {
 	c := crowd{bags: 1000, pairs: some(40, pair{.02, .001}, pair{.9, .3}), prior: frequencies(30, .0005, .9), each: 5,
 		seed: 1}

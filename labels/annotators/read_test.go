@@ -221,7 +221,7 @@ func TestReport_FilesReadBack(t *testing.T) {
 		r.Evidence(i, e)
 		for k := range p {
 			if (labels.Values[3*i+k] == 1) != (p[k] >= .5) || evidence.Values[3*i+k] != float32(e[k]) {
-				t.Fatalf("bag %d, class %d: label %v and evidence %v, want those of %v and %v", i, k, labels.Values[3*i+k],
+				t.Fatalf("bag %d, class %d: label %v and evidence %v, want what follows from %v and %v", i, k, labels.Values[3*i+k],
 					evidence.Values[3*i+k], p[k], e[k])
 			}
 			if p[k] >= .5 {

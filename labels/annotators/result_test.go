@@ -68,7 +68,8 @@ func near(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
 }
 
-// A class is told of when annotators agree on it more, or less, by more than a fifth and than chance explains.
+// A class is reported if annotators agree on it more or less than the rates explain: by more than a fifth, and by more
+// than chance does.
 func TestMisfit_IsFarFromWhatRatesExplain(t *testing.T) {
 	e := newEstimator(&Input{Bags: 10, Annotators: 2, Classes: 1, Rows: []Row{{Given: []int32{0}},
 		{Annotator: 1, Given: []int32{}}, {Bag: 1, Given: []int32{}}}}, DefaultOptions())
@@ -234,8 +235,8 @@ func TestSame_IsWhatWasGivenOfWhatWasAsked(t *testing.T) {
 	}
 }
 
-// All labels that a row names are told of, and those that probably hold although nobody gave them.
-func TestEach_TellsOfLikelyLabelsThatNobodyGave(t *testing.T) {
+// Each visits all labels that a row names, and labels that probably hold although no annotator gave them.
+func TestEach_VisitsLikelyLabelsThatNoAnnotatorGave(t *testing.T) {
 	c := crowd{bags: 60, pairs: some(4, pair{.5, .01}, pair{.8, .02}), prior: []float64{.9, .1, .95, .3}, each: 2, seed: 3}
 	unnamed := 0
 	for _, informed := range []float64{0, 1} {
@@ -268,6 +269,6 @@ func TestEach_TellsOfLikelyLabelsThatNobodyGave(t *testing.T) {
 		}
 	}
 	if unnamed < 20 {
-		t.Errorf("%d likely labels that nobody gave: too few to test with", unnamed)
+		t.Errorf("%d likely labels that no annotator gave: too few to test with", unnamed)
 	}
 }

@@ -11,7 +11,8 @@ import (
 // Nets of full size with random weights give what PyTorch gives, from the files that their programs write. NMN_PYTHON
 // names a Python that has some of torchvision, timm and transformers; what it lacks is left out.
 func TestFull_FeaturesAreThoseOfPyTorch(t *testing.T) {
-	names := []string{"torchvision", "timm_dinov2", "timm_clip", "hf_dinov2", "hf_clip"}
+	// One of each architecture. Files with other names of the same weights are tested on small nets.
+	names := []string{"torchvision", "timm_dinov2", "hf_clip"}
 	if testing.Short() {
 		t.Skipf("%d vision transformers of full size left out: -short", len(names))
 	}
