@@ -37,8 +37,8 @@ func (s *standard) tensors() []safetensors.Tensor {
 		return nil
 	}
 	shape := []int{len(s.mean)}
-	return []safetensors.Tensor{{Name: meanName, Shape: shape, Data: s.mean},
-		{Name: scaleName, Shape: shape, Data: s.scale}}
+	return []safetensors.Tensor{{Name: meanName, DType: safetensors.F32, Shape: shape, Data: s.mean},
+		{Name: scaleName, DType: safetensors.F32, Shape: shape, Data: s.scale}}
 }
 
 // loadStandard takes the standard of a weight file, where the net is to have one.

@@ -1,9 +1,7 @@
 package train
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 
 	"nmn/format/safetensors"
 )
@@ -16,18 +14,9 @@ func Hold[About any](about *About, tensors []safetensors.Tensor, most int64, rep
 		return nil, fmt.Errorf("training: the best checkpoint so far takes %d bytes, and %d are left for those that "+
 			"wait in memory for room on the disk", size, max(most, 0))
 	}
-	copies := make([]safetensors.Tensor, len(tensors))
-	for i, t := range tensors {
-		var b bytes.Buffer
-		b.Grow(int(safetensors.Bytes(tensors[i : i+1])))
-		if err := t.WriteData(&b); err != nil {
-			return nil, fmt.Errorf("training: cannot copy %s: %w", t.Name, err)
-		}
-		t.Data = func(w io.Writer) error {
-			_, err := w.Write(b.Bytes())
-			return err
-		}
-		copies[i] = t
+	copies, err := safetensors.Copy(tensors)
+	if err != nil {
+		return nil, fmt.Errorf("training: cannot keep a checkpoint in memory: %w", err)
 	}
 	return &Held{Bytes: size, Write: func(path string) error {
 		_, err := replace(path, "", about, copies)

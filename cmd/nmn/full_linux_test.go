@@ -3,6 +3,7 @@ package main
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,18 +27,31 @@ func TestTrain_DiskThatWasFullForAMomentCostsNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	args := func(dir string) []string {
-		return tiny("train", "--arm", "star", "--epochs", "5", "--checkpoint-steps", "1", "--log-interval", "1",
-			"--tensorboard", "--each-epoch", "--quiet", "--log-level", "info", "--run-dir", dir)
-	}
-	whole := filepath.Join(t.TempDir(), "run")
-	must(t, args(whole)...)
-	removePrevious(t, whole)
-	for name, e := range map[string]event{
-		"in the middle": {At: "msg=step step=10", Do: fillsDisk, Until: "msg=step step=14"},
-		"at the start":  {Do: fillsDisk, Until: "disk is full"},
+	features, labels := featureRows(240)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2", features...))
+	write(t, filepath.Join(dir, "l.csv"), csvText("id,cat,dog", labels...))
+	for name, data := range map[string]struct {
+		args  []string
+		until string // the first best checkpoint since step 10 has found no room by then
+	}{
+		"pictures": {tiny("train"), "msg=step step=14"},
+		"features": {[]string{"train", "--features", filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.csv"),
+			"--batch-size", "16", "--hidden", "8", "--keep-best", "2", "--device", "cpu", "--threads", "1"}, "msg=step step=20"},
 	} {
-		t.Run(name, func(t *testing.T) { smallDiskEqualsWhole(t, e, args("run"), whole) })
+		args := func(dir string) []string {
+			return slices.Concat(data.args, []string{"--arm", "star", "--epochs", "5", "--checkpoint-steps", "1", "--log-interval",
+				"1", "--tensorboard", "--each-epoch", "--quiet", "--log-level", "info", "--run-dir", dir})
+		}
+		whole := filepath.Join(t.TempDir(), "run")
+		must(t, args(whole)...)
+		removePrevious(t, whole)
+		for when, e := range map[string]event{
+			"in the middle": {At: "msg=step step=10", Do: fillsDisk, Until: data.until},
+			"at the start":  {Do: fillsDisk, Until: "disk is full"},
+		} {
+			t.Run(name+" "+when, func(t *testing.T) { smallDiskEqualsWhole(t, e, args("run"), whole) })
+		}
 	}
 }
 

@@ -87,13 +87,37 @@ func ReplaceFile(path, previous string, meta map[string]string, tensors []Tensor
 	return size, nil
 }
 
-// Bytes is the size of the data of tensors that have their DType, without the header.
+// Bytes is the size of the data of tensors, without the header. Tensors that Write refuses count as nothing.
 func Bytes(tensors []Tensor) (total int64) {
 	for _, t := range tensors {
-		size, _ := byteCount(t.DType, t.Shape)
-		total += size
+		if t.check() == nil {
+			size, _ := byteCount(t.DType, t.Shape)
+			total += size
+		}
 	}
 	return total
+}
+
+// Copy returns tensors that hold a copy of the data in memory. Write writes the same bytes for both.
+func Copy(tensors []Tensor) ([]Tensor, error) {
+	copies, err := resolve(tensors)
+	if err != nil {
+		return nil, err
+	}
+	for i := range copies {
+		t := &copies[i]
+		size, _ := byteCount(t.DType, t.Shape)
+		var b bytes.Buffer
+		b.Grow(int(size))
+		if err := t.WriteData(&b); err != nil {
+			return nil, fmt.Errorf("safetensors: cannot copy tensor %q: %w", t.Name, err)
+		}
+		t.Data = func(w io.Writer) error {
+			_, err := w.Write(b.Bytes())
+			return err
+		}
+	}
+	return copies, nil
 }
 
 // resolve checks all tensors, fills in their types and orders them.

@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -41,5 +42,30 @@ func TestWriteFile_WholeOrNotAtAll(t *testing.T) {
 	}
 	if _, err := WriteFile(filepath.Join(path, "y"), nil, tensors); err == nil {
 		t.Error("a file below a file was written")
+	}
+}
+
+func TestCopy_IsWrittenAsTheOriginalAndChangesNoMore(t *testing.T) {
+	numbers := []float32{1, 2, 3}
+	original := []Tensor{{Name: "u8", Shape: []int{3}, Data: []uint8{1, 2, 3}}, {Name: "f32", Shape: []int{3}, Data: numbers},
+		{Name: "f64", Shape: []int{1}, Data: []float64{4}}, {Name: "i64", Shape: []int{1}, Data: []int64{5}},
+		{Name: "bf16", DType: BF16, Shape: []int{2}, Data: []uint16{6, 7}}, {Name: "i32", Shape: []int{}, Data: []int32{8}}}
+	if got := Bytes(original); got != 3+12+8+8+4+4 {
+		t.Errorf("%d bytes of data, want 39", got)
+	}
+	var want, got bytes.Buffer
+	if err := Write(&want, nil, original); err != nil {
+		t.Fatal(err)
+	}
+	copied, err := Copy(original)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers[1] = 0
+	if err := Write(&got, nil, copied); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Errorf("the copy is written as %q (%v), the original as %q", got.Bytes(), err, want.Bytes())
+	}
+	if _, err := Copy([]Tensor{{Name: "a", Shape: []int{2}, Data: numbers}}); err == nil {
+		t.Error("3 elements pass for 2")
 	}
 }
