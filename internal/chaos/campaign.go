@@ -67,7 +67,7 @@ func (l *lab) one(t task, c *settings, f *figures) error {
 		return scenarioError{t.s.name, err}
 	}
 	random := source(c.seed, t.s.name, t.number)
-	drawn := t.s.draw(random, ref.calls)
+	drawn := t.s.draw(random, ref.calls, ref.saves)
 	if c.everyCall {
 		if t.s.ranks > 0 { // their calls come in another order each time
 			return nil

@@ -3,9 +3,15 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+
+	"nmn/format/safetensors"
 )
 
 // The exit codes of nmn: done, failed, called wrongly, interrupted and saved, and unheard.
@@ -42,8 +48,11 @@ func (t *trial) checkEnd() {
 		if e.code != 0 {
 			t.lose("%v: %s", e, e.stderr)
 		}
-	case failsOnce, failsOn, failsShort:
+	case failsOnce, failsOn, failsShort, filled:
 		t.checkFailure()
+	}
+	if e.code == 130 {
+		t.checkSaved()
 	}
 	// Whoever says that all is well has written all of it.
 	if e.code == 0 && !t.mixed && t.f.Kind != raced && t.f.Kind != unheard {
@@ -53,16 +62,72 @@ func (t *trial) checkEnd() {
 	}
 }
 
-// checkFailure is about calls that failed: the message says which error of the system it was.
+// checkSaved holds a run that says that it has saved to its log: its last checkpoint has all the steps that it has made.
+func (t *trial) checkSaved() {
+	if len(t.Commands) > 1 {
+		return // the log may hold steps of a process that was killed before
+	}
+	for _, run := range t.s.runs {
+		folder := filepath.Join(t.work(), run)
+		log, err := os.ReadFile(filepath.Join(folder, "log.jsonl"))
+		if err != nil {
+			continue // it had not begun
+		}
+		made := 0
+		for line := range bytes.Lines(steps(log)) {
+			var at position
+			if err := json.Unmarshal(line, &at); err == nil {
+				made = at.Step
+			}
+		}
+		if saved := savedStep(filepath.Join(folder, "last.safetensors")); saved < made {
+			t.lose("%v, and the last checkpoint of %s is of step %d of %d", t.end, run, saved, made)
+		}
+	}
+}
+
+// position is where a training stands.
+type position struct {
+	Step int `json:"step"`
+}
+
+// savedStep is the step of a checkpoint; 0 if there is none.
+func savedStep(path string) int {
+	file, err := safetensors.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	var about struct {
+		Position position `json:"position"`
+	}
+	for _, text := range file.Metadata {
+		_ = json.Unmarshal([]byte(text), &about)
+	}
+	return about.Position.Step
+}
+
+// checkFailure is about calls that failed. A training outlives a disk that is full for a moment; what ends a command is
+// the error of the system that its last line names.
 func (t *trial) checkFailure() {
 	e := t.end
-	if e.code < 0 {
+	said := strings.TrimSpace(e.stderr)
+	last := said[strings.LastIndexByte(said, '\n')+1:]
+	switch {
+	case e.code < 0:
 		t.lose("ended by %v", e)
-		return
-	}
-	if e.code != 0 && t.judge.idle() {
+	case e.code == 0:
+	case t.judge.idle():
 		t.lose("%v, though nothing has failed: %s", e, e.stderr)
-	} else if e.code != 0 && !strings.Contains(e.stderr, t.f.Errno.Error()) {
-		t.lose("the message does not say %q: %s", t.f.Errno.Error(), e.stderr)
+	case t.passes():
+		t.lose("a disk that was full for a moment has ended the training: %v: %s", e, e.stderr)
+	case !strings.Contains(last, t.f.Errno.Error()):
+		t.lose("the last line does not say %q: %s", t.f.Errno.Error(), e.stderr)
 	}
+}
+
+// passes reports whether the fault is a full disk that has room again within a moment, and the command a training.
+func (t *trial) passes() bool {
+	full := t.f.Errno == syscall.ENOSPC || t.f.Errno == syscall.EDQUOT
+	return full && t.f.Kind != failsOn && len(t.s.runs) > 0
 }

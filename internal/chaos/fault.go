@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -22,6 +23,7 @@ const (
 	failsOnce  = "once"      // one call fails
 	failsShort = "passing"   // calls fail for some milliseconds
 	failsOn    = "lasting"   // calls fail until the program ends
+	filled     = "full"      // the disk is full for some milliseconds, from a save of a checkpoint on
 	halved     = "short"     // writes take half of what they are given
 	delayed    = "delay"     // calls are slow
 	clocked    = "clock"     // the time of day jumps
@@ -48,8 +50,9 @@ type fault struct {
 	Share float64
 	// Jump of the clock.
 	Jump time.Duration
-	// Times is how often something is killed.
+	// Times is how often something is killed, or which save of a checkpoint it is.
 	Times int
+	File  string // the checkpoint
 	// Other means the other one of two ways: standard error for unheard, a bit for damaged, a file that is older for
 	// touched, the same command instead of the one that resumes.
 	Other bool
@@ -68,6 +71,8 @@ func (f fault) String() string {
 		s = fmt.Sprintf("%s: nobody reads %s", f.Kind, map[bool]string{false: "stdout", true: "stderr"}[f.Other])
 	case failsOnce, failsOn:
 		s += ", " + unix.ErrnoName(f.Errno)
+	case filled:
+		s = fmt.Sprintf("%s, %s for %v, from save %d of %s on", f.Kind, unix.ErrnoName(f.Errno), f.For, f.Times, f.File)
 	case failsShort:
 		s += fmt.Sprintf(", %s for %v", unix.ErrnoName(f.Errno), f.For)
 	case halved, delayed:
@@ -90,8 +95,8 @@ func source(seed uint64, scenario string, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed^h.Sum64(), uint64(n)))
 }
 
-// draw chooses a fault for a command that makes so many calls.
-func (s scenario) draw(r *rand.Rand, calls int) fault {
+// draw chooses a fault for a command that makes so many calls, and saves checkpoints so often.
+func (s scenario) draw(r *rand.Rand, calls int, saves map[string]int) fault {
 	if s.ranks > 0 {
 		return drawKind(r, killedRank, calls)
 	}
@@ -103,7 +108,16 @@ func (s scenario) draw(r *rand.Rand, calls int) fault {
 	if len(s.runs) > 0 {
 		kinds = append(kinds, damaged, damaged)
 	}
-	return drawKind(r, kinds[r.IntN(len(kinds))], calls)
+	if len(saves) > 0 {
+		kinds = append(kinds, filled, filled)
+	}
+	f := drawKind(r, kinds[r.IntN(len(kinds))], calls)
+	if f.Kind == filled {
+		f.Errno = []unix.Errno{unix.ENOSPC, unix.EDQUOT}[r.IntN(2)]
+		f.File = slices.Sorted(maps.Keys(saves))[r.IntN(len(saves))]
+		f.At, f.Times = 1, 1+r.IntN(saves[f.File])
+	}
+	return f
 }
 
 func drawKind(r *rand.Rand, kind string, calls int) fault {
@@ -153,6 +167,7 @@ var meaning = map[string]string{
 	failsOnce:  "one call fails (disk full, input/output error, quota, read-only, too many files)",
 	failsShort: "calls fail for a moment",
 	failsOn:    "calls fail until the end",
+	filled:     "the disk is full for a moment while a checkpoint is saved",
 	halved:     "writes take half of what they are given",
 	delayed:    "a slow disk",
 	clocked:    "the clock jumps",

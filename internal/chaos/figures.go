@@ -50,6 +50,7 @@ type figures struct {
 
 	mutex  sync.Mutex
 	repeat string
+	quiet  bool // what is lost is not printed
 }
 
 func newFigures(c *settings) *figures {
@@ -112,6 +113,9 @@ func (f *figures) add(t *trial) {
 		return
 	}
 	f.Failures = append(f.Failures, t)
+	if f.quiet {
+		return
+	}
 	fmt.Printf("\nLOST %s: %s\n", t.Scenario, t.What)
 	for _, line := range t.Commands {
 		fmt.Println("  " + line)

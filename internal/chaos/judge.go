@@ -3,16 +3,19 @@
 package main
 
 import (
+	"path/filepath"
 	"sync"
 	"time"
 
 	"nmn/internal/chaos/inject"
+	"nmn/internal/durable"
 )
 
 // judge carries a fault out, call by call.
 type judge struct {
 	fault   fault
 	started time.Time // of what lasts by time
+	saves   int       // of the checkpoint of the fault
 	mutex   sync.Mutex
 	n       int
 	hits    int  // calls that were meddled with
@@ -60,6 +63,15 @@ func (j *judge) verdict(c inject.Call) inject.Verdict {
 		if fails && time.Since(j.started) < f.For {
 			v.Errno = f.Errno
 		}
+	case filled:
+		if (c.Name == "openat" || c.Name == "linkat") && target(c.Path) == f.File {
+			if j.saves++; j.saves == f.Times {
+				j.started = time.Now()
+			}
+		}
+		if fails && time.Since(j.started) < f.For {
+			v.Errno = f.Errno
+		}
 	case halved:
 		v.Half = c.Writes() && c.N <= f.At+f.Over
 	case delayed:
@@ -74,6 +86,15 @@ func (j *judge) verdict(c inject.Call) inject.Verdict {
 		j.hits++
 	}
 	return v
+}
+
+// target is the file that a file aside becomes.
+func target(path string) string {
+	base, aside := durable.Target(filepath.Base(path))
+	if !aside {
+		return path
+	}
+	return filepath.Join(filepath.Dir(path), base)
 }
 
 // fail makes a call fail; of the first write, half is made before, and the next one fails, as on a disk that fills up.
@@ -100,7 +121,7 @@ func (j *judge) failed() bool {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	switch j.fault.Kind {
-	case failsOnce, failsOn, failsShort:
+	case failsOnce, failsOn, failsShort, filled:
 		return j.hits > 0
 	}
 	return false

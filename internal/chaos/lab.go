@@ -38,6 +38,7 @@ type reference struct {
 	tree   tree
 	stdout string
 	calls  int
+	saves  map[string]int // of each checkpoint of a run folder
 	took   time.Duration
 }
 
@@ -73,10 +74,13 @@ func (l *lab) refer(s scenario, r *reference) error {
 	if end.code != 0 {
 		return fmt.Errorf("undisturbed, it ends with exit code %d: %s", end.code, end.stderr)
 	}
-	if lines := broken(filepath.Join(folder, "work"), s.appends); len(lines) > 0 {
+	if lines := append(broken(filepath.Join(folder, "work"), s.appends), end.unsynced...); len(lines) > 0 {
 		return fmt.Errorf("undisturbed, %q", lines)
 	}
 	r.took, r.calls, r.stdout = time.Since(begun), end.calls, end.stdout
+	if len(s.runs) > 0 {
+		r.saves = end.saves
+	}
 	r.tree, err = readTree(filepath.Join(folder, "work"))
 	return err
 }
@@ -102,6 +106,8 @@ type ending struct {
 	stdout, stderr string
 	calls          int
 	hung, orphans  bool
+	unsynced       []string // what syncs.missing says
+	saves          map[string]int
 }
 
 func (e ending) String() string {
@@ -126,6 +132,7 @@ type running struct {
 	folder  string
 	mark    string
 	begun   time.Time
+	syncs   *syncs
 }
 
 // markEnv marks the processes of a command, by which those that are left are found.
@@ -133,7 +140,8 @@ const markEnv = "NMN_CHAOS"
 
 func (l *lab) start(folder string, args []string, d disturbance) (*running, error) {
 	number := strconv.FormatInt(l.runs.Add(1), 10)
-	r := &running{folder: filepath.Join(folder, "ran-"+number), mark: markEnv + "=" + strconv.Itoa(os.Getpid()) + "-" + number}
+	r := &running{folder: filepath.Join(folder, "ran-"+number), mark: markEnv + "=" + strconv.Itoa(os.Getpid()) + "-" + number,
+		syncs: newSyncs()}
 	if err := errors.Join(os.MkdirAll(filepath.Join(folder, "tmp"), 0o777), os.Mkdir(r.folder, 0o777)); err != nil {
 		return nil, err
 	}
@@ -152,12 +160,17 @@ func (l *lab) start(folder string, args []string, d disturbance) (*running, erro
 			cmd.Stderr = file
 		}
 	}
-	o := inject.Options{Watch: cmd.Dir, Leave: l.leave}
-	if d.judge != nil {
-		o.Judge = d.judge.verdict
-		if d.judge.fault.Kind == clocked {
-			o.Clock = d.judge.clock
+	o := inject.Options{Watch: cmd.Dir, Leave: l.leave, Judge: func(c inject.Call) (v inject.Verdict) {
+		if d.judge != nil {
+			v = d.judge.verdict(c)
 		}
+		if v.Errno == 0 {
+			r.syncs.see(c)
+		}
+		return v
+	}}
+	if d.judge != nil && d.judge.fault.Kind == clocked {
+		o.Clock = d.judge.clock
 	}
 	var err error
 	r.begun = time.Now()
@@ -223,6 +236,7 @@ func (r *running) wait(d disturbance, limit time.Duration) (ending, error) {
 	stdout, _ := os.ReadFile(filepath.Join(r.folder, "stdout"))
 	stderr, _ := os.ReadFile(filepath.Join(r.folder, "stderr"))
 	e.stdout, e.stderr = string(stdout), string(stderr)
+	e.unsynced, e.saves = r.syncs.missing(e.code == 0), r.syncs.saves
 	return e, nil
 }
 

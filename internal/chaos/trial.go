@@ -132,6 +132,9 @@ func (t *trial) run(args []string, d disturbance) (err error) {
 	case strings.Contains(t.end.stderr, "panic: ") || strings.Contains(t.end.stderr, "\ngoroutine "):
 		t.lose("it panics: %s", t.end.stderr)
 	}
+	for _, line := range t.end.unsynced {
+		t.lose("%s", line)
+	}
 	return nil
 }
 

@@ -4,12 +4,15 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nmn/internal/chaos/inject"
 )
 
 // labOf tries a shell script in place of nmn.
@@ -21,6 +24,11 @@ func labOf(t *testing.T, script string) *lab {
 	}
 	program := filepath.Join(dir, "program")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if probe, err := inject.Start(exec.Command("true"), inject.Options{Watch: dir}); err != nil {
+		t.Skip("calls cannot be supervised here: ", err)
+	} else if err := probe.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	return &lab{program: program, dir: dir, leave: time.Hour, references: map[string]*reference{}}
@@ -35,7 +43,7 @@ func tryOn(t *testing.T, l *lab, f fault) *trial {
 		if probe.IntN(2) == 1 && probe.IntN(4) != 0 {
 			result, err := l.try(s, n, f, source(1, s.name, n))
 			if err != nil {
-				t.Skip("calls cannot be supervised here: ", err)
+				t.Fatal(err)
 			}
 			return result
 		}
@@ -44,7 +52,7 @@ func tryOn(t *testing.T, l *lab, f fault) *trial {
 
 // The trial must find what a careless program loses, and nothing in a careful one.
 func TestTry_TellsCarelessFromCareful(t *testing.T) {
-	const careful = `echo '{"a": 1}' > aside && mv aside out.json || { rm -f aside; exit 1; }`
+	const careful = `echo '{"a": 1}' > aside && sync aside && mv aside out.json && sync . || { rm -f aside; exit 1; }`
 	for _, c := range []struct {
 		name, script string
 		fault        fault
@@ -56,7 +64,7 @@ func TestTry_TellsCarelessFromCareful(t *testing.T) {
 			"out.json differs"},
 		{"silent about a full disk", `echo '{"a": 1}' > out.json 2>/dev/null || exit 1`,
 			fault{Kind: failsOnce, At: 2, Errno: unix.ENOSPC}, "does not say"},
-		{"leaves its aside", `echo '{"a": 1}' > .out.json$$ && mv .out.json$$ out.json`, fault{Kind: killed, At: 2}, "left over"},
+		{"leaves its aside", `echo '{"a": 1}' > .out.json$$ && sync .out.json$$ && mv .out.json$$ out.json && sync .`, fault{Kind: killed, At: 2}, "left over"},
 		{"heeds no signal", careful, fault{Kind: signalled, At: 1, Signals: []unix.Signal{unix.SIGTERM}}, "without having saved"},
 		{"leaves a child", `sleep 30 & ` + careful, fault{Kind: delayed, At: 1}, "processes are left"},
 		{"panics", `echo 'panic: no' >&2; ` + careful, fault{Kind: delayed, At: 1}, "it panics"},
@@ -73,6 +81,21 @@ func TestTry_TellsCarelessFromCareful(t *testing.T) {
 				t.Errorf("missed %v, lost %q, want %q", result.Missed, found, c.lost)
 			}
 		})
+	}
+}
+
+// A crash of the machine cannot be tried, but a program that does not sync is seen by its calls.
+func TestReference_FindsWhatIsNotSynced(t *testing.T) {
+	for script, want := range map[string]string{
+		`echo '{}' > aside && sync aside && mv aside out.json && sync .`: "",
+		`echo '{}' > aside && mv aside out.json && sync .`:               "out.json got its name before it was synced",
+		`echo '{}' > aside && sync aside && mv aside out.json`:           "the folder . was not synced after out.json got its name",
+		`mkdir aside && echo '{}' > aside/a.json && mv aside out`:        "out got its name before it was synced",
+	} {
+		_, err := labOf(t, script).reference(scenario{name: "a", args: "a"})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", script, err, want)
+		}
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 type Call struct {
 	N    int    // of the calls below the watched folder, from 1
 	Name string // as in the manual: write, renameat, fsync
-	Path string // below the watched folder; of a renaming or a link, the new name
+	Path string // below the watched folder, which is "."; of a renaming or a link, the new name
+	Old  string // of a renaming or a link, the other name; empty if it is not below the watched folder
 	Size int    // bytes of a write
 }
 
@@ -28,6 +29,11 @@ func (c Call) TakesSpace() bool {
 
 // Syncs reports whether the call waits for the disk.
 func (c Call) Syncs() bool { return c.Name == "fsync" || c.Name == "fdatasync" }
+
+// Names reports whether the call gives a file a name that it did not have.
+func (c Call) Names() bool {
+	return slices.Contains([]string{"renameat", "renameat2", "linkat"}, c.Name)
+}
 
 // Verdict says what becomes of a call; the zero value lets it pass. What is set happens in the order of the fields.
 type Verdict struct {

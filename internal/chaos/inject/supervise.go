@@ -142,7 +142,7 @@ func (p *Process) call(n *notification) (c Call, ok bool) {
 	if err != nil {
 		return c, false
 	}
-	below, ok := strings.CutPrefix(path, p.options.Watch+"/")
+	below, ok := p.below(path)
 	if !ok {
 		return c, false
 	}
@@ -150,7 +150,19 @@ func (p *Process) call(n *notification) (c Call, ok bool) {
 	if c.Writes() {
 		c.Size = int(n.args[2])
 	}
+	if c.Names() {
+		old, _ := pathOf(n, where{file: -1, dir: 0})
+		c.Old, _ = p.below(old)
+	}
 	return c, true
+}
+
+// below is a path below the watched folder.
+func (p *Process) below(path string) (below string, ok bool) {
+	if path == p.options.Watch {
+		return ".", true
+	}
+	return strings.CutPrefix(path, p.options.Watch+"/")
 }
 
 // control is ioctl with a pointer; unlike that of the standard library it may wait long without harm, since its
