@@ -63,6 +63,7 @@ type armRun struct {
 	recipe   *recipe.Recipe               // nil for the paper's plain form
 	name     string                       // in messages; empty for that of the arm
 	keep     func(*train.Evaluated) error // see train.Options
+	start    *Start                       // of stage 2, once its net is there
 	tracked  *mlflow.Run                  // nil for none
 	planning func(context.Context) (release func() error, err error)
 }
@@ -107,6 +108,9 @@ func (r *armRun) finished(ctx context.Context) (o *Outcome, identity string, err
 	}
 	o, err = ReadOutcome(r.dir)
 	if err != nil || o == nil || o.Fingerprint != identity || !reaches(r.dir, o.Steps) {
+		return nil, identity, err
+	}
+	if same, err := o.Start.same(ctx, r.dir, r.data); err != nil || !same {
 		return nil, identity, err
 	}
 	return o, identity, nil
@@ -199,7 +203,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	set, split := r.data.Judged()
 	o = &Outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, Flips: r.data.Flips, Seed: r.config.Train.Seed,
 		Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
-		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(),
+		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start,
 		Backbone: r.session.backbone}
 	if r.config.EachEpoch {
 		if o.epochs, err = ReadEpochs(r.dir); err != nil {

@@ -20,11 +20,15 @@ func (r *armRun) newNet(arm train.Arm, p *recipe.Plan) (*model.Net, error) {
 	if p.From != "" {
 		from = p.From
 	}
-	net, err := arm.NewNetShared(r.session.ranks, r.config.Net.Model(classes, r.data.Width(), model.NoNoise), r.session.Backend, p.Config,
+	net, digest, err := arm.NewNetShared(r.session.ranks, r.config.Net.Model(classes, r.data.Width(), model.NoNoise), r.session.Backend, p.Config,
 		p.Data.Train, from)
+	if err != nil {
+		return nil, err
+	}
+	r.start = startOf(r.dir, from, digest)
 	resumed := durable.Exists(filepath.Join(r.dir, train.LastName)) // and has all weights then
-	if err != nil || r.config.Net.Weights == "" || arm.Stage == 2 || resumed {
-		return net, err
+	if r.config.Net.Weights == "" || arm.Stage == 2 || resumed {
+		return net, nil
 	}
 	if err := r.session.LoadWeights(net, &r.config.Net, r.data.Train.Vocabulary); err != nil {
 		return nil, cmp.Or(err, net.Close())
@@ -40,7 +44,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	l.Targets, l.Evidence = plan.Targets, plan.Evidence
 	var epochs *epochRecord
 	options := train.Options{
-		Config: plan.Config, Stage: arm.Stage, Net: net, Data: plan.Data.Train, Validation: plan.Data.Validation,
+		Config: plan.Config, Stage: arm.Stage, Net: net, Start: r.start.digest(), Data: plan.Data.Train, Validation: plan.Data.Validation,
 		Loader: l, Directory: r.dir, Online: plan.Online, Keep: r.keep, Group: r.session.ranks,
 		Backbone: r.session.backbone,
 		Wire:     r.config.Run.wire(),

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nmn/internal/durable"
 	"nmn/recipe"
 	"nmn/train"
 )
@@ -44,5 +45,59 @@ func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, train.LastName)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Where locks are not kept, another process may write stage 1 anew while an arm begins. Then the arm has begun from
+// weights that are not those of the finished stage 1, and is not taken for complete.
+func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
+	c := tiny(t)
+	c.Train.CheckpointSteps, c.Train.Stage1Epochs = 1, 2
+	s := opened(t, c, Options{})
+	dir := t.TempDir()
+	first := ArmOptions{Arm: recipe.Stage1, Dir: filepath.Join(dir, Stage1Folder)}
+	if _, _, err := s.TrainArm(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	last := filepath.Join(first.Dir, train.LastName)
+	finished, err := os.ReadFile(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier, err := os.ReadFile(filepath.Join(first.Dir, train.PreviousName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(content []byte) error { return durable.Save(last, content) }
+	arm := ArmOptions{Arm: recipe.FD, Dir: filepath.Join(dir, "fd"), From: last, Heading: "begins"}
+	s.Observe.Message = func(m Message) {
+		if m.Text != arm.Heading {
+			return
+		}
+		if err := put(earlier); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, _, err := s.TrainArm(t.Context(), arm); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(finished); err != nil {
+		t.Fatal(err)
+	}
+	s.Observe.Message = nil
+	if o, err := s.FinishedArm(t.Context(), arm); err != nil || o != nil {
+		t.Errorf("it counts as complete: %+v, %v", o, err)
+	}
+	if _, _, err := s.TrainArm(t.Context(), arm); !errors.Is(err, train.ErrOtherRun) {
+		t.Errorf("to go on ends with %v, want ErrOtherRun", err)
+	}
+	if err := os.RemoveAll(arm.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.TrainArm(t.Context(), arm); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := s.FinishedArm(t.Context(), arm); err != nil || o == nil {
+		t.Errorf("trained again, it is not complete: %v", err)
 	}
 }

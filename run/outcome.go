@@ -1,11 +1,13 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"nmn/internal/durable"
+	"nmn/internal/origin"
 	"nmn/labels"
 	"nmn/loader/dataset"
 	"nmn/recipe"
@@ -87,8 +89,50 @@ type Outcome struct {
 	Build  Build `json:"build"`
 	// Backbone is the pretrained net that the features are of; nil where they are of none.
 	Backbone *train.Backbone `json:"backbone,omitempty"`
+	// Start is what stage 2 began from; nil for arms of one stage, and in results of older programs.
+	Start *Start `json:"start,omitempty"`
 
 	epochs []EpochFigures // from a file of their own; nil where none were asked for
+}
+
+// Start is the checkpoint that stage 2 began from, as it was read.
+type Start struct {
+	File   string `json:"file"` // from the run folder
+	SHA256 string `json:"sha256"`
+}
+
+// startOf is the checkpoint that a run in a folder began from; nil for none.
+func startOf(dir, file, digest string) *Start {
+	if digest == "" {
+		return nil
+	}
+	if relative, err := filepath.Rel(dir, file); err == nil {
+		file = relative
+	}
+	return &Start{File: file, SHA256: digest}
+}
+
+func (s *Start) digest() string {
+	if s == nil {
+		return ""
+	}
+	return s.SHA256
+}
+
+// same reports whether the checkpoint is there as it was. One that was removed, or is not known, is taken for the same.
+func (s *Start) same(ctx context.Context, dir string, d *dataset.Splits) (bool, error) {
+	if s == nil {
+		return true, nil
+	}
+	path := s.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	if !durable.Exists(path) {
+		return true, nil
+	}
+	now, err := d.Beside(ctx, []origin.Place{{Name: "stage1", Path: path}})
+	return err == nil && now[0].Digest == s.SHA256, err
 }
 
 // ReadOutcome reads the result of a folder; nil where there is none.

@@ -41,15 +41,18 @@ var frame = Frame[Checkpoint]{
 // torchvision's names, which PyTorch reads, and the optimizer's moments beside them in the same
 // layout, named optimizer.m.<parameter> and optimizer.v.<parameter>.
 type Checkpoint struct {
-	Format   int          `json:"format"`
-	Model    model.Config `json:"model"`
-	Words    []ClassWord  `json:"words"` // in class order
-	Data     DataID       `json:"data"`  // what it was trained on
-	Stage    int          `json:"stage"`
-	Config   Config       `json:"config"`
-	Position Position     `json:"position"`
-	Updates  int          `json:"updates"` // since the optimizer was fresh
-	Best     []Best       `json:"best"`    // at this time, the best first
+	Format int          `json:"format"`
+	Model  model.Config `json:"model"`
+	Words  []ClassWord  `json:"words"` // in class order
+	Data   DataID       `json:"data"`  // what it was trained on
+	Stage  int          `json:"stage"`
+	// Start is the SHA-256 of the checkpoint of stage 1 that it began from; empty if it began from none, and in files of
+	// older programs.
+	Start    string   `json:"start,omitempty"`
+	Config   Config   `json:"config"`
+	Position Position `json:"position"`
+	Updates  int      `json:"updates"` // since the optimizer was fresh
+	Best     []Best   `json:"best"`    // at this time, the best first
 	// Pictures says how pictures were read; nil for a net on features, and where an older program has written it.
 	Pictures *Pictures `json:"pictures,omitempty"`
 	// Backbone is the pretrained net that makes features of pictures for this one; nil for none.

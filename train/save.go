@@ -58,6 +58,7 @@ func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
 		Words:    t.identity.words,
 		Data:     t.identity.data,
 		Stage:    t.Stage,
+		Start:    t.Start,
 		Config:   t.Config,
 		Position: t.at,
 		Updates:  t.optimizer.updates,

@@ -43,32 +43,34 @@ func (a Arm) Model(base model.Config) (model.Config, error) {
 // that of its checkpoint. The caller must Close the net.
 func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set,
 	from string) (*model.Net, error) {
-	return a.NewNetShared(nil, base, backend, c, data, from)
+	net, _, err := a.NewNetShared(nil, base, backend, c, data, from)
+	return net, err
 }
 
-// NewNetShared is NewNet on the ranks of a group, which call it together: the checkpoint is that of rank 0.
+// NewNetShared is NewNet on the ranks of a group, which call it together: the checkpoint is that of rank 0. It also returns
+// the SHA-256 of the checkpoint that was read, for Options.Start; empty for none.
 func (a Arm) NewNetShared(g group.Group, base model.Config, backend kernels.Backend, c Config, data *loader.Set,
-	from string) (*model.Net, error) {
+	from string) (_ *model.Net, digest string, err error) {
 	config, err := a.Model(base)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if (a.Stage == 2) != (from != "") {
-		return nil, fmt.Errorf("training: arm %s of stage %d with the checkpoint %q: stage 2 needs one, stage 1 none",
+		return nil, "", fmt.Errorf("training: arm %s of stage %d with the checkpoint %q: stage 2 needs one, stage 1 none",
 			a.Name, a.Stage, from)
 	}
 	config.Standardised = data.Standard != nil
 	net, err := model.New(config, backend)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := start(net, c, data); err != nil {
-		return nil, joined(err, net.Close())
+		return nil, "", joined(err, net.Close())
 	}
 	if from != "" {
-		if err := loadClassifier(g, net, from, data); err != nil {
-			return nil, joined(err, net.Close())
+		if digest, err = loadClassifier(g, net, from, data); err != nil {
+			return nil, "", joined(err, net.Close())
 		}
 	}
-	return net, nil
+	return net, digest, nil
 }

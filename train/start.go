@@ -63,9 +63,9 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 	return logits, nil
 }
 
-// loadClassifier takes the classifier of a checkpoint; the noise model stays as it is.
-func loadClassifier(g group.Group, net *model.Net, path string, data *loader.Set) error {
-	return frame.WithShared(g, path, func(c *Checkpoint, file *safetensors.File) error {
+// loadClassifier takes the classifier of a checkpoint, and returns the SHA-256 of its file; the noise model stays as it is.
+func loadClassifier(g group.Group, net *model.Net, path string, data *loader.Set) (digest string, err error) {
+	err = frame.WithShared(g, path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := c.sameWords(data.Vocabulary); err != nil {
 			return err
 		}
@@ -79,8 +79,13 @@ func loadClassifier(g group.Group, net *model.Net, path string, data *loader.Set
 			}
 			return model.Required
 		})
+		if err != nil {
+			return err
+		}
+		digest, err = file.Digest()
 		return err
 	})
+	return digest, err
 }
 
 // joined adds an error of cleaning up to the one that made it necessary.

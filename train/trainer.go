@@ -21,6 +21,7 @@ type Options struct {
 	Config Config
 	Stage  int        // 1 or 2: which limit of epochs holds
 	Net    *model.Net // ready to learn: from Arm.NewNet. The Trainer does not close it
+	Start  string     // SHA-256 of the checkpoint that Net starts from; empty for none
 	Data   *loader.Set
 	// Validation is what Config.EvaluateEpochs and EvaluateSteps judge; nil for no validation.
 	Validation *loader.Set

@@ -1,7 +1,9 @@
 package safetensors
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"math"
@@ -17,6 +19,7 @@ type File struct {
 
 	label   string // for messages
 	data    io.ReaderAt
+	size    int64
 	start   int64 // of the data in the file
 	entries []entry
 	index   map[string]int
@@ -37,6 +40,16 @@ func Open(path string) (*File, error) {
 	}
 	f.closer = osFile
 	return f, nil
+}
+
+// Digest is the SHA-256 of the whole file in hexadecimal. It is of the file that was opened, also if there is another one
+// under its name by now.
+func (f *File) Digest() (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(f.data, 0, f.size)); err != nil {
+		return "", fmt.Errorf("%s: cannot read it for its digest: %w", f.label, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // NewReader reads and checks the header of a file of size bytes. Close does nothing on it.
@@ -73,6 +86,7 @@ func newReader(r io.ReaderAt, size int64, label string) (*File, error) {
 		Metadata: meta,
 		label:    label,
 		data:     r,
+		size:     size,
 		start:    start,
 		entries:  entries,
 		index:    make(map[string]int, len(entries)),
