@@ -414,11 +414,11 @@ func TestLoader_CancellationReachesEveryWorker(t *testing.T) {
 	} {
 		outer, cancelEpoch := context.WithCancel(context.Background())
 		inner, cancelNext := context.WithCancel(context.Background())
+		source.reading.Store(0) // before the workers of the epoch begin
 		e, err := l.Epoch(outer, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		source.reading.Store(0)
 		go func() {
 			for source.reading.Load() < 3 {
 				time.Sleep(time.Millisecond)

@@ -72,10 +72,14 @@ type armRun struct {
 // complete already is not run again; reused says so.
 func (r *armRun) run(ctx context.Context) (o *Outcome, reused bool, err error) {
 	o, identity, err := r.finished(ctx)
-	if err != nil {
+	if err := r.session.agree(err); err != nil {
 		return nil, false, err
 	}
-	if o != nil {
+	complete := o != nil
+	if err := r.session.first(&complete); err != nil {
+		return nil, false, err
+	}
+	if complete && o != nil {
 		return o, true, r.reuse(ctx, o)
 	}
 	if err := r.session.prepareFolder(ctx, r.dir, ofRun, &r.config, r.data); err != nil {
@@ -109,6 +113,9 @@ func (r *armRun) finished(ctx context.Context) (o *Outcome, identity string, err
 	o, err = ReadOutcome(r.dir)
 	if err != nil || o == nil || o.Fingerprint != identity || !reaches(r.dir, o.Steps) {
 		return nil, identity, err
+	}
+	if !r.session.leads() { // which has the checkpoint of stage 1
+		return o, identity, nil
 	}
 	if same, err := o.Start.same(ctx, r.dir, r.data); err != nil || !same {
 		return nil, identity, err

@@ -55,17 +55,23 @@ func (e *HeldError) Error() string { return "locked by " + e.Holder.String() }
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
 // Lock is a lock that this process holds by a file of its own, which says so to others.
-type Lock struct{ file *os.File }
+type Lock struct {
+	file   *os.File
+	holder Holder // as the file says it; zero if that could not be written
+}
 
 // attempts bounds how often a file is opened anew whose name another process has just removed.
 const attempts = 100
 
 // Take locks a file, which is made where it is not there. A lock that is held is a *HeldError, and one that the file
-// system does not have an error that wraps ErrUnsupported. A file that no lock has written is refused, and so is what is
-// no regular file. The folder must be there.
-func Take(path string) (*Lock, error) {
+// system does not have, or does not keep, an error that wraps ErrUnsupported. A file that no lock has written is refused,
+// and so is what is no regular file. The folder must be there.
+func Take(path string) (*Lock, error) { return takeBy(path, File) }
+
+// takeBy is Take with a way to lock an open file.
+func takeBy(path string, lock func(*os.File) error) (*Lock, error) {
 	for range attempts {
-		l, err := take(path)
+		l, err := take(path, lock)
 		if l != nil || err != nil {
 			return l, err
 		}
@@ -74,7 +80,7 @@ func Take(path string) (*Lock, error) {
 }
 
 // take is one attempt; nil where the name of the file has been removed before it was locked.
-func take(path string) (*Lock, error) {
+func take(path string, lock func(*os.File) error) (*Lock, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file: move it away", path) // a link could lead to a file of somebody's
 	}
@@ -82,7 +88,7 @@ func take(path string) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := File(file); err != nil {
+	if err := lock(file); err != nil {
 		if errors.Is(err, ErrHeld) {
 			err = &HeldError{readHolder(file)}
 		} else {
@@ -101,12 +107,36 @@ func take(path string) (*Lock, error) {
 	case err != nil:
 		return nil, errors.Join(err, file.Close())
 	}
-	l := &Lock{file}
+	l := &Lock{file: file}
 	if foreign(file) {
 		return nil, errors.Join(fmt.Errorf("%s holds something else than a lock: move it away", path), file.Close())
 	}
 	_ = l.sign() // on a full disk the lock holds even so, and others are told that it is another process
+	if err := l.kept(lock); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
 	return l, nil
+}
+
+// kept reports whether the file system keeps the lock: another open file of the same name cannot be locked, and says that
+// this process holds it.
+func (l *Lock) kept(lock func(*os.File) error) error {
+	other, err := os.OpenFile(l.file.Name(), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer other.Close()
+	if lock(other) == nil {
+		return fmt.Errorf("the file system of %s lets two hold one lock: %w", l.file.Name(), ErrUnsupported)
+	}
+	if h := readHolder(other); h.PID != 0 && !h.same(l.holder) {
+		return &HeldError{h}
+	}
+	return nil
+}
+
+func (h Holder) same(o Holder) bool {
+	return h.PID == o.PID && h.Host == o.Host && h.Since.Equal(o.Since)
 }
 
 // foreign reports whether a file holds what no lock has written. After a power failure, the file of a lock can be cut
@@ -126,13 +156,16 @@ func (l *Lock) sign() error {
 		host = "this machine"
 	}
 	command := strings.Join(append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...), " ")
-	line, err := json.Marshal(Holder{PID: os.Getpid(), Host: host, Command: command,
-		Since: time.Now().Truncate(time.Second)})
+	h := Holder{PID: os.Getpid(), Host: host, Command: command, Since: time.Now()}
+	line, err := json.Marshal(h)
 	if err == nil {
 		err = l.file.Truncate(0)
 	}
 	if err == nil {
 		_, err = l.file.WriteAt(append(line, '\n'), 0)
+	}
+	if err == nil {
+		l.holder = h
 	}
 	return err
 }
@@ -147,13 +180,39 @@ func readHolder(file *os.File) (h Holder) {
 }
 
 // Release gives the lock back and removes its file. Nobody can have locked it by then who would not notice: Take looks
-// whether the file that it has locked still has its name.
+// whether the file that it has locked still has its name. If another process has signed or removed the file, which only
+// happens on a file system that does not keep locks, the error says so.
 func (l *Lock) Release() error {
 	path := l.file.Name()
+	if err := l.shared(path); err != nil {
+		return errors.Join(err, l.file.Close())
+	}
 	if removable {
 		return errors.Join(os.Remove(path), l.file.Close())
 	}
 	err := l.file.Close()
 	_ = os.Remove(path) // it fails where somebody has opened it in between, and needs it
 	return err
+}
+
+// shared is the error of a lock that another process has had at the same time; nil for none.
+func (l *Lock) shared(path string) error {
+	if l.holder.PID == 0 {
+		return nil
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the lock %s is gone: it was removed, by hand or by another process that has written there at the same "+
+			"time: %w", path, err)
+	}
+	if err != nil {
+		return nil // it is not known
+	}
+	defer file.Close()
+	other := readHolder(file)
+	if other.PID == 0 || other.same(l.holder) {
+		return nil
+	}
+	return fmt.Errorf("%v has written to %s at the same time: the file system does not keep locks between them, and what was "+
+		"written cannot be trusted: %w", other, filepath.Dir(path), ErrUnsupported)
 }

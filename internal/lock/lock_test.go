@@ -176,3 +176,38 @@ func TestHolder_IsQuotedForTerminals(t *testing.T) {
 		t.Errorf("an unknown holder is %q", s)
 	}
 }
+
+// A file system on which each process has its own locks grants one lock twice.
+func TestTake_NoticesLocksThatAreNotKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if _, err := takeBy(path, func(*os.File) error { return nil }); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, want ErrUnsupported and the path", err)
+	}
+
+	// Two mounts of one folder: each refuses a second lock of its own, and knows nothing of the other's.
+	mount := func() func(*os.File) error {
+		locked := false
+		return func(*os.File) error {
+			if locked {
+				return ErrHeld
+			}
+			locked = true
+			return nil
+		}
+	}
+	first, err := takeBy(path, mount())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := takeBy(path, mount())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Release(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "at the same time") ||
+		!strings.Contains(err.Error(), fmt.Sprint("process ", os.Getpid())) {
+		t.Errorf("the first is released with %v, want ErrUnsupported and the other process", err)
+	}
+	if err := second.Release(); err != nil {
+		t.Errorf("the second, which nobody has disturbed since, is released with %v", err)
+	}
+}
