@@ -13,6 +13,7 @@ import (
 	"nmn/model"
 	"nmn/model/backbone"
 	"nmn/text"
+	"nmn/train"
 )
 
 // Backbone is a pretrained net on the device of a session, which takes features of pictures. It must be closed, and is
@@ -148,7 +149,15 @@ func (b *Backbone) begin(*loader.Set) error { return nil }
 
 func (b *Backbone) rows(ctx context.Context, set *loader.Set, l loader.Config, layers []model.Layer,
 	write func(bag int, rows [][]float32) error) ([]loader.BadSample, error) {
-	return b.session.passes().Features(ctx, b.net, set, l, layers, write)
+	written := false
+	bad, err := b.session.passes().Features(ctx, b.net, set, l, layers, func(bag int, rows [][]float32) error {
+		written = true
+		return write(bag, rows)
+	})
+	if err == nil && !written && len(bad) > 0 {
+		err = train.NoneUsable(set, bad[0].Err)
+	}
+	return bad, err
 }
 
 // sameBags refuses, on all ranks, ranks with another file of weights or other bags than rank 0.

@@ -16,6 +16,7 @@ import (
 	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/model/vit"
+	"nmn/train"
 )
 
 // taking is a pass of a backbone over the splits of a session.
@@ -183,14 +184,21 @@ func (t *taking) vectors(set *loader.Set, why map[featureKey]error) (loader.Vect
 	of := t.views[set]
 	v := &loader.HeldVectors{Dim: t.width, Rows: make([]float32, len(of.keys)*t.width), Why: make([]error, set.Len()),
 		Offsets: of.offsets}
+	usable := set.Len()
 	for frame, key := range of.keys {
 		row, ok := t.store.rows[key]
 		if !ok {
 			bag := bagOf(of.offsets, frame)
+			if v.Why[bag] == nil {
+				usable--
+			}
 			v.Why[bag] = cmp.Or(v.Why[bag], why[key], fmt.Errorf("%w: its features are missing", loader.ErrCorrupt))
 			continue
 		}
 		copy(v.Rows[frame*t.width:], row)
+	}
+	if usable == 0 && set.Len() > 0 {
+		return nil, train.NoneUsable(set, v.Why[0])
 	}
 	return v, nil
 }

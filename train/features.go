@@ -31,9 +31,10 @@ func (on Passes) Features(ctx context.Context, net backbone.Net, set *loader.Set
 	}
 	p.bags, p.row = make([][]float32, len(layers)), make([][]float32, len(layers))
 	open := func(ctx context.Context, config loader.Config) (*scoring, error) { return p.open(ctx, set, config) }
-	return on.through(ctx, set, config, open, func(batch *loader.Batch, values [][]float32) error {
+	_, bad, err = on.through(ctx, set, config, open, func(batch *loader.Batch, values [][]float32) error {
 		return p.write(batch, values, write)
 	})
+	return bad, err
 }
 
 // featurePass brings batches through a pretrained net. The next batches are read meanwhile, by the loader's workers.
@@ -159,21 +160,18 @@ func (p *featurePass) write(batch *loader.Batch, values [][]float32, write func(
 	return nil
 }
 
-// through shows the batches of a set, which open begins to read, in their order, as inOrder does.
+// through shows the batches of a set, which open begins to read, in their order, as inOrder does, and returns how many bags
+// it has shown.
 func (on Passes) through(ctx context.Context, set *loader.Set, config loader.Config, open opener,
-	each func(*loader.Batch, [][]float32) error) (bad []loader.BadSample, err error) {
-	bags := 0
+	each func(*loader.Batch, [][]float32) error) (bags int, bad []loader.BadSample, err error) {
 	if g := group.Of(on.Group); g.Size() > 1 {
-		bags, bad, err = newRounds(g, set, config, each).score(ctx, config, open)
-	} else {
-		config.Share = loader.Share{}
-		bags, bad, err = alone(ctx, config, open, each)
+		return newRounds(g, set, config, each).score(ctx, config, open)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if bags == 0 && len(bad) > 0 {
-		return nil, fmt.Errorf("none of %d pictures could be read, the first for: %w", set.Len(), bad[0].Err)
-	}
-	return bad, nil
+	config.Share = loader.Share{}
+	return alone(ctx, config, open, each)
+}
+
+// NoneUsable is the error about a set of which no bag can be used.
+func NoneUsable(set *loader.Set, first error) error {
+	return fmt.Errorf("none of the %d pictures of %q can be used, the first because of: %w", set.Len(), set.Name, first)
 }

@@ -41,7 +41,11 @@ func (on Passes) inOrder(ctx context.Context, net *model.Net, set *loader.Set, c
 	open := func(ctx context.Context, config loader.Config) (*scoring, error) {
 		return openScoring(ctx, net, set, config, outputs)
 	}
-	return on.through(ctx, set, config, open, each)
+	bags, bad, err := on.through(ctx, set, config, open, each)
+	if err == nil && bags == 0 && len(bad) > 0 {
+		err = NoneUsable(set, bad[0].Err)
+	}
+	return bad, err
 }
 
 func alone(ctx context.Context, config loader.Config, open opener,

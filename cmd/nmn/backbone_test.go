@@ -370,12 +370,27 @@ func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
 	tinyVGG(t, weights, 1)
 	manifest := colouredPictures(t, work, 40)
 	writeFiles(t, work, []byte("no picture"), "p007.png")
-	c := call(t, backboneRun(manifest, weights, filepath.Join(work, "none"))...)
+	dir := filepath.Join(work, "run")
+	c := call(t, backboneRun(manifest, weights, dir)...)
 	if c.code != exitFailure || !strings.Contains(c.err, "p007.png") || !strings.Contains(c.err, "--max-bad-samples") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	must(t, backboneRun(manifest, weights, filepath.Join(work, "one"), "--max-bad-samples", "1", "--nmn-recipe",
-		"paper", "--arm", "stage1")...)
+	// The features of all other pictures are there by now, so that only those of this one are still missing.
+	args := backboneRun(manifest, weights, dir, "--max-bad-samples", "1", "--arm", "star")
+	if c := interruptAfter(t, dir, args...); c.code != exitInterrupted {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	must(t, "train", "--resume", dir, "-q")
+	must(t, "eval", dir)
+	must(t, "eval", dir, "--split", "train")
+
+	for i := range 40 {
+		writeFiles(t, work, []byte("no picture"), fmt.Sprintf("p%03d.png", i))
+	}
+	c = call(t, backboneRun(manifest, weights, filepath.Join(work, "none"), "--max-bad-samples", "40")...)
+	if c.code != exitFailure || !strings.Contains(c.err, "none of the 24 pictures") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
 }
 
 func TestTrain_BackboneDryRunTakesFewFeatures(t *testing.T) {
