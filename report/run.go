@@ -38,6 +38,7 @@ type Run struct {
 	Start    string  // how the noise model came by its rates, shown with the name of the arm; empty for nothing
 	Noise    float64 // share of the captions that were replaced, 0 to 1
 	Flips    Flips   // of labels; zero where captions were replaced
+	LeftOut  string  // training bags that could not be used, for people; empty for none
 	Augment  string  // how training pictures and labels were changed at random, for people; empty for not at all
 	Seed     uint64
 	Level    string // of a run on videos: FrameLevel or VideoLevel; empty for pictures

@@ -156,6 +156,9 @@ func factsTable(r *Run) *Table {
 	} else if r.Noise > 0 { // which is 0 where there are no captions
 		add("replaced captions", noiseCell(r.Noise).Text+" %")
 	}
+	if r.LeftOut != "" {
+		add("left out", r.LeftOut)
+	}
 	if r.Augment != "" {
 		add("augmentations", r.Augment)
 	}

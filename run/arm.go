@@ -210,7 +210,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	set, split := r.data.Judged()
 	o = &Outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, Flips: r.data.Flips, Seed: r.config.Train.Seed,
 		Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
-		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start,
+		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, LeftOut: r.data.DescribeLeftOut(),
 		Backbone: r.session.backbone}
 	if r.config.EachEpoch {
 		if o.epochs, err = ReadEpochs(r.dir); err != nil {

@@ -71,6 +71,7 @@ func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) 
 	if o.Features == "" {
 		o.Features = FeaturesOf(dir)
 	}
+	o.of = dir
 	s, err := Open(ctx, c, o.Options)
 	if err != nil {
 		return nil, err

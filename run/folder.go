@@ -63,10 +63,10 @@ func (c Config) writeConfig(dir string) error {
 // runFiles are the files of a run folder, beside checkpoints; recipeFiles those of the folder of a recipe, with the
 // folders of its rounds; nets of folds have those of a run and the scores of epochs.
 var (
-	runFiles = []string{ConfigFile, DataFile, VocabularyFile, ResultFile, EpochsFile, dataset.FlipsFile,
+	runFiles = []string{ConfigFile, DataFile, LeftOutFile, VocabularyFile, ResultFile, EpochsFile, dataset.FlipsFile,
 		dataset.ValidationFlipsFile, LogFile, SummaryFile, report.PageFile, report.HTMLFile, report.CurvesFile,
 		report.RatesFile, ShownFile, mlflow.StateFile, mlflow.SpoolFile}
-	recipeFiles = []string{ConfigFile, DataFile, recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile,
+	recipeFiles = []string{ConfigFile, DataFile, LeftOutFile, recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile,
 		recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile, recipe.RatesFile, recipe.SuspectsFile,
 		recipe.PageFile, recipe.PlainRound, recipe.NoisyRound}
 )

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"nmn/internal/origin"
@@ -49,7 +50,7 @@ func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *datase
 // *ConfigError.
 func (s *Session) PrepareFolder(ctx context.Context, dir string, written ...string) error {
 	writes := func(name string) bool {
-		return name == ConfigFile || name == DataFile || slices.Contains(written, name)
+		return name == ConfigFile || name == DataFile || name == LeftOutFile || slices.Contains(written, name)
 	}
 	return s.prepareFolder(ctx, dir, folder.Kind{Config: ConfigFile, Writes: writes}, &s.Config, s.Data)
 }
@@ -65,7 +66,7 @@ func (s *Session) prepareFolder(ctx context.Context, dir string, kind folder.Kin
 		if err := c.writeConfig(dir); err != nil {
 			return err
 		}
-		return folder.KeepData(dir, files)
+		return errors.Join(folder.KeepData(dir, files), keepLeftOut(dir, d))
 	})
 }
 

@@ -27,7 +27,7 @@ func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
 		Level: c.level(), PaperData: c.paperData(o), Result: o.Evaluation, ThresholdFrom: o.PlugInFrom, Audit: o.Audit,
 		Epochs: epochsOf(o.epochs, o.Before), Config: string(text), Rates: o.Evaluation.NoiseRates(),
 		Split: o.Split, RateRemarks: o.RateRemarks, RatesHeld: o.RatesHeld, Captions: o.Captions,
-		Weights: c.weightsText(), Features: o.Backbone.String(),
+		Weights: c.weightsText(), Features: o.Backbone.String(), LeftOut: o.LeftOut,
 	}, nil
 }
 
@@ -89,6 +89,8 @@ type Outcome struct {
 	Build  Build `json:"build"`
 	// Backbone is the pretrained net that the features are of; nil where they are of none.
 	Backbone *train.Backbone `json:"backbone,omitempty"`
+	// LeftOut says which training bags could not be used; empty for none.
+	LeftOut string `json:"left_out,omitempty"`
 	// Start is what stage 2 began from; nil for arms of one stage, and in results of older programs.
 	Start *Start `json:"start,omitempty"`
 

@@ -135,7 +135,9 @@ type OptionsOf[O any] struct {
 	// are not computed again. RunDir is the folder of the run or of the experiment that is to be written: it keeps them in
 	// its FeaturesFolder, and one with another run is refused before any are taken.
 	Features, RunDir string
-	// SampleFeatures times a backbone on a few pictures, and goes on with features that mean nothing.
+	of               string // the run that is read
+	// SampleFeatures times a backbone on a few pictures, and goes on with features that mean nothing. Pictures that cannot
+	// be used are not looked for.
 	SampleFeatures bool
 	// FeaturesTaken is called with how many of all pictures a backbone has seen; nil for nobody.
 	FeaturesTaken func(done, of int)
@@ -151,7 +153,11 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	s.Config = c
 	err := s.openDevice()
 	if err == nil {
-		if s.Data, err = s.Config.OpenData(ctx, s.Log); err == nil {
+		reading := dataset.Options{Log: s.Log}
+		if !o.SampleFeatures {
+			reading.Unusable = s.unusable(cmp.Or(o.RunDir, o.of))
+		}
+		if s.Data, err = s.Config.openData(ctx, reading); err == nil {
 			err = s.Config.StartRates(s.Data)
 		}
 	}
@@ -159,6 +165,10 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		return nil, cmp.Or(err, s.Close())
 	}
 	s.Tell(Message{Text: s.Data.Describe(), Detail: true})
+	if text := s.Data.DescribeLeftOut(); text != "" {
+		s.Log.Warn("left out", "pictures", len(s.Data.LeftOut), "allowed", s.Config.Data.MaxBadSamples)
+		s.Tell(Message{Topic: "data", Text: text, Always: true})
+	}
 	folder := o.Features
 	if o.RunDir != "" && s.Config.Net.Backbone != "" {
 		if err := s.agree(s.checkBeforeFeatures(o.RunDir)); err != nil {

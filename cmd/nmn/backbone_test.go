@@ -376,13 +376,14 @@ func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	// The features of all other pictures are there by now, so that only those of this one are still missing.
-	args := backboneRun(manifest, weights, dir, "--max-bad-samples", "1", "--arm", "star")
-	if c := interruptAfter(t, dir, args...); c.code != exitInterrupted {
+	args := backboneRun(manifest, weights, dir, "--max-bad-samples", "1")
+	if c := interruptAfter(t, dir, args...); c.code != exitInterrupted || strings.Count(c.err, "1 of 24 training pictures cannot be used") != 1 {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
 	must(t, "train", "--resume", dir, "-q")
 	must(t, "eval", dir)
 	must(t, "eval", dir, "--split", "train")
+	must(t, "audit", dir, "-q")
 
 	for i := range 40 {
 		writeFiles(t, work, []byte("no picture"), fmt.Sprintf("p%03d.png", i))

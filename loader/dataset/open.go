@@ -45,6 +45,8 @@ type Splits struct {
 	sources  *sources               // files that the data were read from
 	release  func() error
 
+	LeftOut []loader.BadSample // training bags that cannot be used, by their places before they were left out
+
 	cleanValidation *loader.Set // validation before labels were flipped
 
 	Census *loader.Census    // of the training labels, noisy
@@ -106,6 +108,9 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 		err = d.openManifest(ctx, c)
 	default:
 		err = d.openCaptions(ctx, c)
+	}
+	if err == nil {
+		err = d.leaveOut(ctx)
 	}
 	if err == nil {
 		d.clean, d.cleanValidation = d.Train, d.Validation
@@ -274,6 +279,8 @@ type Options struct {
 	Log *slog.Logger
 	// LabelMemory bounds the labels of training clips that are held in memory, in MiB.
 	LabelMemory int
+	// Unusable finds the training bags that cannot be used, in their order, which are then left out; nil for none.
+	Unusable func(context.Context, *loader.Set) ([]loader.BadSample, error)
 }
 
 // Close closes the files that the splits read from.

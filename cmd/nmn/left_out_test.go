@@ -1,0 +1,102 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// spoiled makes data of a kind of which three pictures are cut short, empty and gone, and returns the arguments that name
+// them, and a picture that is whole.
+func spoiled(t *testing.T, kind string) (args []string, whole string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	at := func(name string) string { return filepath.Join(dir, name) }
+	number := func(n string) string { return at("images/COCO_train2014_0000000000" + n + ".jpg") }
+	files, whole := []string{number("03"), number("11"), number("14")}, number("01")
+	switch kind {
+	case "captions":
+		must(t, "scenes", dir, "--number", "40")
+		args = []string{"--captions", at("captions_train2014.json"), "--images", at("images"), "--vocab", at("vocabulary.txt")}
+	case "manifest", "backbone":
+		must(t, "scenes", dir, "--number", "40", "--flips", "0.2:0.1")
+		args = []string{"--manifest", at("pictures.csv")}
+	case "clips":
+		must(t, "scenes", dir, "--moving", "--number", "20", "--frames", "3", "--format", "folder")
+		args = []string{"--clips", dir, "--vocab", at("vocabulary.txt"), "--mil"}
+		files = []string{at("moving-train-000003/01.jpg"), at("moving-train-000007/00.jpg"), at("moving-train-000009/02.jpg")}
+		whole = at("moving-train-000001/00.jpg")
+	}
+	if kind == "backbone" {
+		tinyVGG(t, at("vgg.safetensors"), 1)
+		args = append(args, "--backbone", at("vgg.safetensors"), "--input-size", "32", "--backbone-layer", "pool5", "--hidden", "")
+	} else {
+		args = append(args, "--preset", "scenes", "--width", "0.5")
+	}
+	content := readBytes(t, files[0])
+	for _, err := range []error{os.WriteFile(files[0], content[:len(content)/2], 0o666), os.WriteFile(files[1], nil, 0o666),
+		os.Remove(files[2])} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return args, whole
+}
+
+// What --max-bad-samples allows is allowed to the end, whatever the arm computes from the training pictures, and by every
+// command on the run.
+func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
+	estimates := []string{"--arm", "r-n", "--nmn-recipe", "estimate", "--rates", "folds:2", "--fold-epochs", "1", "--recipe-epochs", "1"}
+	arms := map[string][]string{
+		"default": nil, "folds": estimates, "star": {"--arm", "star"}, "em": {"--arm", "em"}, "nmn-fd": {"--arm", "nmn-fd",
+			"--nmn-recipe", "paper"}, "r-n online": {"--arm", "r-n", "--rates", "online"}, "ll-r": {"--arm", "ll-r"},
+	}
+	for _, kind := range []string{"captions", "manifest", "backbone", "clips"} {
+		data, whole := spoiled(t, kind)
+		for arm, settings := range arms {
+			if kind != "captions" && arm != "folds" && arm != "star" {
+				continue
+			}
+			t.Run(kind+" "+arm, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "run")
+				args := func(dir string) []string {
+					return slices.Concat([]string{"train"}, data, settings, []string{"--epochs", "1", "--batch-size", "4",
+						"--checkpoint-steps", "1", "--log-interval", "1", "--max-bad-samples", "4", "--seed", "3", "--threads", "1",
+						"--device", "cpu", "--run-dir", dir})
+				}
+				c := call(t, args(dir)...)
+				if c.code != exitOK || strings.Count(c.err, "cannot be used and are left out") != 1 {
+					t.Fatalf("exit code %d: %s", c.code, c.err)
+				}
+				if page := string(readBytes(t, filepath.Join(dir, "report.html"))); !strings.Contains(page, "cannot be used and are left out") {
+					t.Error("the page does not tell what was left out")
+				}
+				must(t, "eval", dir)
+				must(t, "eval", dir, "--split", "train")
+				if kind != "backbone" {
+					must(t, "extract", dir, "--split", "train", "--output", filepath.Join(t.TempDir(), "x.npy"))
+				}
+				if kind != "clips" {
+					must(t, "predict", dir, whole)
+				}
+				if arm == "folds" {
+					must(t, "audit", dir)
+				} else if arm == "default" {
+					must(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "1")
+				}
+
+				broken := filepath.Join(t.TempDir(), "broken")
+				if c := interruptAfter(t, broken, args(broken)...); c.code != exitInterrupted {
+					t.Fatalf("exit code %d: %s", c.code, c.err)
+				}
+				must(t, "train", "--resume", broken)
+				if got, want := readBytes(t, filepath.Join(broken, "last.safetensors")), readBytes(t,
+					filepath.Join(dir, "last.safetensors")); string(got) != string(want) {
+					t.Error("a resumed run learns something else")
+				}
+			})
+		}
+	}
+}
