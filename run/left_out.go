@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -12,7 +14,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
-	"nmn/train"
+	"nmn/run/internal/folder"
 )
 
 // LeftOutFile is the file of a run folder that lists the training bags that could not be used when the run began, and
@@ -36,20 +38,16 @@ func (n noted) Unwrap() error { return loader.ErrCorrupt }
 // since. One that breaks later is left out of batches, as each other picture is.
 func (s *Session) unusable(dir string) func(context.Context, *loader.Set) ([]loader.BadSample, error) {
 	return func(ctx context.Context, set *loader.Set) ([]loader.BadSample, error) {
-		path := filepath.Join(dir, LeftOutFile)
-		known, err := durable.LoadJSON[[]leftOut](path, "remove the folder to begin again")
-		if err != nil {
-			return nil, err
-		}
-		begun := func(folder string) bool { return durable.Exists(filepath.Join(dir, folder, train.LastName)) }
-		switch {
-		case dir == "" || known == nil && !begun("") && !begun(Stage1Folder):
+		if dir == "" || !folder.Begun(dir) {
 			if s.Config.Data.MaxBadSamples == 0 {
 				return nil, nil // the first epoch says it
 			}
 			return s.Config.readAll(ctx, set)
-		case known == nil:
-			return nil, nil
+		}
+		path := filepath.Join(dir, LeftOutFile)
+		known, err := durable.LoadJSON[[]leftOut](path, "remove the folder to begin again")
+		if err != nil || known == nil {
+			return nil, err
 		}
 		var bad []loader.BadSample
 		for _, l := range *known {
@@ -65,14 +63,18 @@ func (s *Session) unusable(dir string) func(context.Context, *loader.Set) ([]loa
 
 // keepLeftOut writes the list of what is left out to the folder of a run, if there is anything.
 func keepLeftOut(dir string, d *dataset.Splits) error {
+	path := filepath.Join(dir, LeftOutFile)
 	if len(d.LeftOut) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 		return nil
 	}
 	var list []leftOut
 	for _, b := range d.LeftOut {
 		list = append(list, leftOut{b.Bag, b.ID, b.Err.Error()})
 	}
-	return durable.SaveJSON(filepath.Join(dir, LeftOutFile), list)
+	return durable.SaveJSON(path, list)
 }
 
 // readAll reads all pictures of a set once, and returns the bags that cannot be used. More than the configuration allows

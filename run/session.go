@@ -15,6 +15,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/recipe"
+	"nmn/run/internal/folder"
 	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
@@ -151,11 +152,15 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	}
 	s := newSession(o)
 	s.Config = c
+	folderOfRun := cmp.Or(o.RunDir, o.of)
 	err := s.openDevice()
+	if err == nil && !(folderOfRun != "" && folder.Begun(folderOfRun)) {
+		err = s.Config.startsThere()
+	}
 	if err == nil {
 		reading := dataset.Options{Log: s.Log}
 		if !o.SampleFeatures {
-			reading.Unusable = s.unusable(cmp.Or(o.RunDir, o.of))
+			reading.Unusable = s.unusable(folderOfRun)
 		}
 		if s.Data, err = s.Config.openData(ctx, reading); err == nil {
 			err = s.Config.StartRates(s.Data)

@@ -3,13 +3,39 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"strings"
 
 	"nmn/format/weights"
+	"nmn/internal/setting"
 	"nmn/model"
 	"nmn/text"
 	"nmn/train"
 )
+
+// startsThere looks whether the files that a run starts from are there and are what they should be, before anything that
+// takes long.
+func (c *Config) startsThere() error {
+	settings := c.Settings()
+	for _, p := range []struct{ key, file string }{
+		{"net.backbone", c.Net.Backbone}, {"rates", settings.RatesFile()},
+	} {
+		if p.file == "" {
+			continue
+		}
+		if _, err := os.Stat(p.file); err != nil {
+			return &setting.Error{Field: p.key, Err: err}
+		}
+	}
+	if c.Net.Weights == "" {
+		return nil
+	}
+	file, err := weights.Open(c.Net.Weights)
+	if err != nil {
+		return fmt.Errorf("cannot open the weights: %w", err)
+	}
+	return file.Close()
+}
 
 // LoadWeights starts the classifier from a file. The last layer keeps its start unless the file is known to
 // have the same classes: ImageNet has as many classes as the paper has words, but they are

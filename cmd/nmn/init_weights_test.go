@@ -20,6 +20,7 @@ import (
 	"nmn/model"
 	"nmn/run"
 	"nmn/text"
+	"nmn/train"
 )
 
 // narrowVGG is VGG16 with an eighth of its channels, on pictures of 64 pixels.
@@ -302,4 +303,32 @@ func TestInit_DryRunLooksAtTheFile(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s%s", name, c.code, c.err, c.out)
 		}
 	}
+}
+
+// A mistake in the name of a file costs neither time nor the folder: nothing was learned there.
+func TestInit_AFirstTypoCostsNothing(t *testing.T) {
+	work := t.TempDir()
+	dir, broken := filepath.Join(work, "run"), filepath.Join(work, "broken.pth")
+	writeFiles(t, work, []byte("no weights"), "broken.pth")
+	args := func(more ...string) []string {
+		return tiny("train", append([]string{"--arm", "star", "--run-dir", dir}, more...)...)
+	}
+	for _, file := range []string{filepath.Join(work, "none.pth"), broken} {
+		c := call(t, args("--init", file)...)
+		if c.code != exitFailure || !strings.Contains(c.err, filepath.Base(file)) || strings.Contains(c.err, "data  ") {
+			t.Errorf("exit code %d: %s; want that of the weights, before the data are opened", c.code, c.err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, run.ConfigFile)); err == nil {
+			t.Errorf("%s: the folder keeps a configuration that cannot begin", file)
+		}
+	}
+	// The weights of another net are found to be so only when there is one to load them.
+	other := filepath.Join(work, "other")
+	must(t, tiny("train", "--arm", "stage1", "--width", "0.25", "--run-dir", other)...)
+	c := call(t, args("--init", filepath.Join(other, train.LastName))...)
+	if c.code != exitFailure || !strings.Contains(c.err, "weights ") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	must(t, args()...)
+	wantUsage(t, call(t, args("--seed", "7")...), "holds another run")
 }

@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"nmn/internal/durable"
 	"nmn/internal/setting"
+	"nmn/train"
 )
 
 // Kind is what a folder is for.
@@ -29,7 +31,8 @@ type Found struct {
 
 // Check refuses a folder that is not for this run. err is that of reading the configuration there, one that wraps
 // fs.ErrNotExist where there is none; found is asked only where it was read. Without a configuration that a run has
-// written, a file that this run would overwrite is somebody's.
+// written, a file that this run would overwrite is somebody's. The folder of another run that has not begun is for this
+// one: a mistake in its settings has ended it before anything was learned.
 func Check(dir string, kind Kind, err error, found Found) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !found.Written():
@@ -37,12 +40,31 @@ func Check(dir string, kind Kind, err error, found Found) error {
 	case err != nil:
 		return err
 	}
-	if key, was, is := found.Changed(); key != "" {
+	if key, was, is := found.Changed(); key != "" && Begun(dir) {
 		return setting.Errorf("run_dir",
 			"%s holds another run: its %s is %s, this one's %s; name another `run_dir`, or remove that folder", dir,
 			key, was, is)
 	}
 	return nil
+}
+
+// Begun reports whether a run in a folder, or in one below it, has learned something that is kept, or may be about to:
+// there is a checkpoint, a result, or the lock or the claim of a process that works there.
+func Begun(dir string) bool {
+	begun := errors.New("begun")
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		switch name := filepath.Base(path); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return begun // what cannot be read may be anything
+		case train.IsCheckpoint(name), name == ResultFile, strings.Contains(name, ".claim-"),
+			name == LockFile && filepath.Dir(path) != filepath.Clean(dir):
+			return begun
+		}
+		return nil
+	})
+	return err != nil
 }
 
 // refuseForeign refuses a folder without a configuration of ours in which a run would overwrite something.

@@ -51,8 +51,24 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 		t.Errorf("a configuration that cannot be read: %v", err)
 	}
 	other := Found{same.Written, func() (key, was, is string) { return "train.batch", "1", "2" }}
-	if err := Check(dir, kind, nil, other); !errors.As(err, &mistake) ||
-		!strings.Contains(err.Error(), "its train.batch is 1, this one's 2") {
-		t.Errorf("another run: %v", err)
+	if err := Check(dir, kind, nil, other); err != nil {
+		t.Errorf("another run that has learned nothing: %v", err)
+	}
+	for _, name := range []string{"last.safetensors", "seed-1/star/best-16.safetensors", "stage1/result.json", "stage1/" + LockFile,
+		"seed-1/task.claim-2"} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := Check(dir, kind, nil, other); !errors.As(err, &mistake) ||
+			!strings.Contains(err.Error(), "its train.batch is 1, this one's 2") {
+			t.Errorf("another run with %s: %v", name, err)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -8,10 +8,8 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"nmn/internal/durable"
 	"nmn/internal/origin"
 	"nmn/internal/setting"
-	"nmn/train"
 )
 
 const (
@@ -30,8 +28,7 @@ func SameData(ctx context.Context, dir string, now origin.List, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	if then == nil {
-		begun := durable.Exists(filepath.Join(dir, train.LastName)) || durable.Exists(filepath.Join(dir, ResultFile))
+	if begun := Begun(dir); then == nil || !begun {
 		if begun && len(now) > 0 {
 			log.Warn("this run of an older version does not say which files it began with: they are taken to be the same",
 				"dir", dir)
