@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed" // the page
+	"encoding/base64"
 	"fmt"
 	"hash/fnv"
 	"html/template"
@@ -156,6 +158,17 @@ func (p *AuditPage) Write(w io.Writer) error {
 	return auditPageTemplate.Execute(w, struct {
 		Data   *AuditPage
 		Style  template.CSS
-		Script template.JS
-	}{p, template.CSS(pageColours + auditPageStyle), template.JS(decideScript + auditPageScript)})
+		Script pageScript
+	}{p, template.CSS(pageColours + auditPageStyle), newPageScript(decideScript + auditPageScript)})
+}
+
+// pageScript is the one script that a page may run, with the hash by which its policy knows it.
+type pageScript struct {
+	Text template.JS
+	Hash string // SHA-256 in base64
+}
+
+func newPageScript(text string) pageScript {
+	sum := sha256.Sum256([]byte(text))
+	return pageScript{template.JS(text), base64.StdEncoding.EncodeToString(sum[:])}
 }

@@ -2,8 +2,11 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"math"
 	"reflect"
 	"regexp"
@@ -38,6 +41,12 @@ func pageData(t *testing.T, page string) *AuditPage {
 	elements := regexp.MustCompile(`(?s)<script([^>]*)>(.*?)</script>`).FindAllStringSubmatch(page, -1)
 	if len(elements) != 2 || elements[0][1] != ` id="data" type="application/json"` || elements[1][1] != "" {
 		t.Fatalf("%d scripts, want the data and the program", len(elements))
+	}
+	sum := sha256.Sum256([]byte(elements[1][2]))
+	policy := regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)
+	if policy == nil || !strings.Contains(html.UnescapeString(policy[1]), "script-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") ||
+		strings.Contains(policy[1], "script-src 'unsafe-inline'") {
+		t.Errorf("the policy %q lets another script run than that of the page", policy)
 	}
 	var p AuditPage
 	if err := json.Unmarshal([]byte(elements[0][2]), &p); err != nil {

@@ -197,6 +197,6 @@ func (p *CaptionPage) Write(w io.Writer) error {
 	return captionPageTemplate.Execute(w, struct {
 		Data   *CaptionPage
 		Style  template.CSS
-		Script template.JS
-	}{p, template.CSS(pageColours + auditPageStyle + captionPageStyle), template.JS(decideScript + captionPageScript)})
+		Script pageScript
+	}{p, template.CSS(pageColours + auditPageStyle + captionPageStyle), newPageScript(decideScript + captionPageScript)})
 }

@@ -27,7 +27,22 @@ func freeOf(root fs.FS) (bytes int64, known bool) {
 			bytes = min(bytes, version1.left(root, parts[2], bytes))
 		}
 	}
-	return max(bytes, 0), true
+	return max(min(bytes, addressesLeft(root, bytes)), 0), true
+}
+
+// addressesLeft is what ulimit -v leaves of the process's addresses, and most without such a limit.
+func addressesLeft(root fs.FS, most int64) int64 {
+	limits, _ := fs.ReadFile(root, "proc/self/limits")
+	used, counted := field(root, "proc/self/status", "VmSize:")
+	for line := range strings.Lines(string(limits)) {
+		numbers, is := strings.CutPrefix(line, "Max address space")
+		if fields := strings.Fields(numbers); is && counted && len(fields) > 0 {
+			if limit, err := strconv.ParseInt(fields[0], 10, 64); err == nil { // else it is unlimited
+				return limit - used*1024
+			}
+		}
+	}
+	return most
 }
 
 // hierarchy is where a version of control groups has its files.

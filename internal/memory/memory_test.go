@@ -40,6 +40,11 @@ func TestFreeOf(t *testing.T) {
 			v1 + "memory.limit_in_bytes": "900\n", v1 + "memory.usage_in_bytes": "400\n"}, 500},
 		"version 1 without a limit": {map[string]string{"proc/meminfo": available, "proc/self/cgroup": "4:memory:/\n",
 			v1 + "memory.limit_in_bytes": "9223372036854771712\n", v1 + "memory.usage_in_bytes": "400\n"}, 8000 * 1024},
+		"ulimit -v": {map[string]string{"proc/meminfo": available, "proc/self/status": "VmPeak: 9 kB\nVmSize:    3000 kB\n",
+			"proc/self/limits": "Max resident set  unlimited  unlimited  bytes\nMax address space  5120000  unlimited  bytes\n"},
+			2000 * 1024},
+		"no ulimit -v": {map[string]string{"proc/meminfo": available, "proc/self/status": "VmSize:    3000 kB\n",
+			"proc/self/limits": "Max address space  unlimited  unlimited  bytes\n"}, 8000 * 1024},
 		"beyond the limit": {map[string]string{"proc/meminfo": available, "proc/self/cgroup": "0::/../..\n",
 			v2 + "memory.max": "100\n", v2 + "memory.current": "400\n"}, 0},
 	} {
