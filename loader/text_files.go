@@ -21,9 +21,15 @@ var ErrAnnotations = errors.New("unusable annotation file")
 // OpenText opens a regular file, decompressed where it begins like a gzip file, and without the byte order mark
 // that some editors put before UTF-8. Reads end with ctx. Close closes all.
 func OpenText(ctx context.Context, path string) (io.ReadCloser, error) {
+	text, _, err := OpenMarkedText(ctx, path)
+	return text, err
+}
+
+// OpenMarkedText is OpenText that also returns the byte order mark, which is empty for none.
+func OpenMarkedText(ctx context.Context, path string) (_ io.ReadCloser, mark string, err error) {
 	f, err := input.Open(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	text := bufio.NewReader(f)
 	switch magic, _ := text.Peek(2); {
@@ -31,20 +37,25 @@ func OpenText(ctx context.Context, path string) (io.ReadCloser, error) {
 		z, err := gzip.NewReader(text)
 		if err != nil {
 			f.Close()
-			return nil, fmt.Errorf("%q is damaged: %w: %w", path, err, ErrAnnotations)
+			return nil, "", fmt.Errorf("%q is damaged: %w: %w", path, err, ErrAnnotations)
 		}
 		text = bufio.NewReader(z)
 	case strings.EqualFold(filepath.Ext(path), ".gz"):
 		f.Close()
-		return nil, fmt.Errorf("%q is not a gzip file, though its name says so: %w", path, ErrAnnotations)
+		return nil, "", fmt.Errorf("%q is not a gzip file, though its name says so: %w", path, ErrAnnotations)
 	}
-	return WithoutMark(text, f), nil
+	if start, _ := text.Peek(len(byteOrderMark)); string(start) == byteOrderMark {
+		mark = byteOrderMark
+	}
+	return WithoutMark(text, f), mark, nil
 }
+
+const byteOrderMark = "\xef\xbb\xbf"
 
 // WithoutMark is the text less a byte order mark at its start; Close closes closer.
 func WithoutMark(text *bufio.Reader, closer io.Closer) io.ReadCloser {
-	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		_, _ = text.Discard(3) // cannot fail: the bytes are in the buffer
+	if start, _ := text.Peek(len(byteOrderMark)); string(start) == byteOrderMark {
+		_, _ = text.Discard(len(byteOrderMark)) // cannot fail: the bytes are in the buffer
 	}
 	return struct {
 		io.Reader

@@ -64,7 +64,7 @@ func (a *Audit) manifestForm(ctx context.Context) (*labelForm, error) {
 			return relabel.COCO(ctx, m, l, path)
 		}
 	case m.Form == manifest.FormCOCO, !relabel.Lines(m.Form):
-		return a.listedForm(ctx)
+		return a.listedForm(m), nil
 	default:
 		form.name = "the same manifest (CSV)"
 		if m.JSONLines {
@@ -102,18 +102,14 @@ func (a *Audit) manifest(ctx context.Context) (*manifest.Manifest, error) {
 }
 
 // listedForm writes a new manifest of what lists pictures in another way, with the splits of the run.
-func (a *Audit) listedForm(ctx context.Context) (*labelForm, error) {
-	m, err := a.manifest(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (a *Audit) listedForm(m *manifest.Manifest) *labelForm {
 	folder := m.Folder
 	split := a.splits()
 	return &labelForm{name: newManifest, endings: []string{".csv"},
 		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
 			return -1, relabel.NewManifest(ctx, relabel.Listed(m, l, func(id string) string { return split[id] }), path)
 		},
-		learn: func(c *Config, path string) { c.learnManifest(path, folder) }}, nil
+		learn: func(c *Config, path string) { c.learnManifest(path, folder) }}
 }
 
 // learnManifest has a configuration learn a new manifest that says of which split each row is.

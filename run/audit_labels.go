@@ -22,6 +22,7 @@ type Corrected struct {
 	Form   string // of the file, for people
 	Rows   int    // that have changed; -1 where all are new
 	Note   string // what else there is to know; empty for nothing
+	Lost   bool   // the form of the data could not hold the labels, and another one has less in it
 	Config string // file of the configuration that learns these labels; empty where nothing can
 }
 
@@ -57,7 +58,11 @@ func (a *Audit) formOf(ctx context.Context, path string) (*labelForm, error) {
 	form, err := a.labelForm(ctx)
 	if err == nil && a.session.Config.Data.Set == dataset.Manifest && isCSV(path) &&
 		!slices.ContainsFunc(form.endings, isCSV) {
-		return a.listedForm(ctx)
+		m, err := a.manifest(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return a.listedForm(m), nil
 	}
 	return form, err
 }
@@ -112,10 +117,16 @@ func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []ui
 			return nil, setting.Errorf("audit.output", "the labels cannot be written as %s (%v): give `audit.output` a name "+
 				"that ends in .csv, for %s", form.name, why, newManifest)
 		}
-		if form, err = a.listedForm(ctx); err != nil {
+		m, err := a.manifest(ctx)
+		if err != nil {
 			return nil, err
 		}
-		out.Form, out.Note = form.name, fmt.Sprintf("its own form cannot hold them (%v)", why)
+		form = a.listedForm(m)
+		out.Form, out.Lost = form.name, true
+		out.Note = fmt.Sprintf("its own form cannot hold them (%v)", why)
+		if others := m.Columns.Ignored; relabel.Lines(m.Form) && len(others) > 0 {
+			out.Note += fmt.Sprintf(", and these columns are not in it: %s", strings.Join(others, ", "))
+		}
 		out.Rows, err = form.write(ctx, l, path)
 	}
 	if err != nil || form.learn == nil {

@@ -244,7 +244,7 @@ func (a *auditCommand) tellNext(p *program, r *run.Audit, found *audit.Report, w
 		if written.Note != "" {
 			text += "; " + written.Note
 		}
-		p.tell(run.Message{Topic: "labels", Text: text})
+		p.tell(run.Message{Topic: "labels", Text: text, Always: written.Lost})
 		if written.Config != "" {
 			p.tell(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train --config %s --run-dir %s", argument(written.Config),
 				argument(filepath.Clean(r.Dir)+"-corrected"))})

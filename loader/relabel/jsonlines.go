@@ -71,7 +71,11 @@ func (j *jsonLines) line(line []byte, number int, id string) (edited []byte, cha
 		if !changed {
 			return line, false, nil
 		}
-		return bytes.Join([][]byte{line[:start], []byte(j.single[names[0]]), line[end:]}, nil), true, nil
+		stated := `""` // which is a list of nothing, too
+		if len(names) > 0 {
+			stated = j.single[names[0]]
+		}
+		return bytes.Join([][]byte{line[:start], []byte(stated), line[end:]}, nil), true, nil
 	}
 	var current []string
 	style := list{array: true, blank: bytes.Contains(line[start:end], []byte(", "))}

@@ -69,7 +69,7 @@ func (l *Labels) check() error {
 // rewrite reads a text file and writes another one, compressed where its name ends in .gz, which appears whole or not
 // at all. edit copies from one to the other and counts the rows that it has changed.
 func rewrite(ctx context.Context, from, to string, edit func(io.Reader, io.Writer) (int, error)) (rows int, err error) {
-	in, err := loader.OpenText(ctx, from)
+	in, mark, err := loader.OpenMarkedText(ctx, from)
 	if err != nil {
 		return 0, err
 	}
@@ -79,6 +79,9 @@ func rewrite(ctx context.Context, from, to string, edit func(io.Reader, io.Write
 			zipped := gzip.NewWriter(out)
 			defer func() { err = errors.Join(err, zipped.Close()) }()
 			out = zipped
+		}
+		if _, err := io.WriteString(out, mark); err != nil {
+			return err
 		}
 		rows, err = edit(in, out)
 		return err

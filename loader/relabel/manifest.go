@@ -154,18 +154,18 @@ func (r manifestRows) statements(ctx context.Context) (map[string]string, error)
 func states(m *manifest.Manifest, l *Labels, stated map[string]string) error {
 	for i := range m.Rows {
 		names, changed := l.Names(m.Rows[i].ID, namesOf(m, &m.Rows[i]))
-		if changed && stated[names[0]] == "" {
+		if changed && len(names) > 0 && stated[names[0]] == "" {
 			return fmt.Errorf("%s: no row states %q alone: %w", m.File, names[0], ErrForm)
 		}
 	}
 	return nil
 }
 
-// oneEach refuses corrected labels of which a row would have none or several, in forms that state one.
+// oneEach refuses corrected labels of which a row would have several, in forms that state one or none.
 func oneEach(m *manifest.Manifest, l *Labels) error {
 	for i := range m.Rows {
 		row := &m.Rows[i]
-		if names, changed := l.Names(row.ID, namesOf(m, row)); changed && len(names) != 1 {
+		if names, changed := l.Names(row.ID, namesOf(m, row)); changed && len(names) > 1 {
 			return fmt.Errorf("%s, line %d: the row would have %d labels, and its form states one: %w", m.File, row.Line,
 				len(names), ErrForm)
 		}

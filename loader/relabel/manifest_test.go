@@ -142,3 +142,37 @@ func FuzzReplaced(f *testing.F) {
 		}
 	})
 }
+
+// A mark, line ends, quotes and columns of others stay, and a row that loses its only label has an empty cell.
+func TestManifest_KeepsWhatIsNotALabel(t *testing.T) {
+	for name, test := range map[string]struct{ from, want string }{
+		"csv":  {"\ufeffpath,label,note é\r\na.jpg,\"cat\",\"x,1\"\r\nb.jpg,dog, 2\r\nc.jpg,cat,\r\n", "\ufeffpath,label,note é\r\na.jpg,\"\",\"x,1\"\r\nb.jpg,cat, 2\r\nc.jpg,cat,\r\n"},
+		"json": {"\ufeff{\"path\": \"a.jpg\", \"label\": \"cat\", \"note\": 1}\r\n{\"path\": \"b.jpg\",\"label\":\"dog\"}\r\n{\"path\": \"c.jpg\", \"label\": \"cat\"}\n", "\ufeff{\"path\": \"a.jpg\", \"label\": \"\", \"note\": 1}\r\n{\"path\": \"b.jpg\",\"label\":\"cat\"}\r\n{\"path\": \"c.jpg\", \"label\": \"cat\"}\n"},
+	} {
+		dir := t.TempDir()
+		from, to := filepath.Join(dir, "m."+name), filepath.Join(dir, "to."+name)
+		if name == "json" {
+			from, to = from+"l", to+"l"
+		}
+		for _, file := range []string{from, filepath.Join(dir, "a.jpg"), filepath.Join(dir, "b.jpg"), filepath.Join(dir, "c.jpg")} {
+			if err := os.WriteFile(file, []byte(test.from), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, err := manifest.Read(t.Context(), from, manifest.Options{Form: manifest.FormSingle})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Labels{Words: []string{"cat", "dog"}, Rows: map[string][]uint8{"a.jpg": {0, 0}, "b.jpg": {1, 0}}}
+		if _, err := Manifest(t.Context(), m, l, to); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(to); err != nil || string(got) != test.want {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, test.want)
+		}
+		again, err := manifest.Read(t.Context(), to, manifest.Options{Form: manifest.FormSingle})
+		if err != nil || len(again.Rows) != 3 || len(again.Rows[0].Labels) != 0 {
+			t.Errorf("%s: it is read as %+v, %v", name, again, err)
+		}
+	}
+}

@@ -135,6 +135,8 @@ func (s *sheet) names(r *records, at int, id string, style *list) (map[int]strin
 	switch {
 	case !changed:
 		return nil, nil
+	case s.single != nil && len(names) == 0:
+		return map[int]string{at: ""}, nil
 	case s.single != nil:
 		return map[int]string{at: s.single[names[0]]}, nil
 	case foreign:
