@@ -97,11 +97,12 @@ func commandsOf(lines []string) (commands [][]string) {
 
 // Trainings start their ranks by PMIx and go on by the same command; the flags are those of this program.
 func TestSLURM_TrainingsAreOfThisProgram(t *testing.T) {
+	t.Setenv("SLURM_CPUS_PER_TASK", "12")
 	for _, script := range []string{"one-node.sh", "many-nodes.sh"} {
 		lines := slurm(t, script, "--arm", "nmn-fd", "--seed", "3")
 		commands := commandsOf(lines)
 		if len(commands) != 1 || !slices.Contains(commands[0], "--continue") || !slices.Contains(lines, "srun --mpi=pmix") ||
-			!slices.Contains(lines, "srun --kill-on-bad-exit=1") {
+			!slices.Contains(lines, "srun --kill-on-bad-exit=1") || !slices.Contains(lines, "srun --cpus-per-task=12") {
 			t.Fatalf("%s starts %q", script, lines)
 		}
 		if out := must(t, append(commands[0], "--print-config")...); !strings.Contains(out, "seed: 3") {
@@ -140,6 +141,9 @@ func TestSLURM_WarnedJobsAreQueuedAgain(t *testing.T) {
 	t.Setenv("FAIL", "yes")
 	if lines, err := slurmEnds(t, "one-node.sh"); err == nil || slices.Contains(lines, "scontrol requeue 17") {
 		t.Errorf("a training that fails: %v, %q", err, lines)
+	}
+	if lines, err := slurmEnds(t, "array.sh", "grid"); err == nil || len(lines) != 1 {
+		t.Errorf("an experiment that has no list of tasks: %v, and %q; want nothing queued", err, lines)
 	}
 }
 

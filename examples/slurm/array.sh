@@ -19,9 +19,13 @@ words() { printf '%q ' "$@"; }
 # task COMMAND... is a script that runs a command as a step of the job. SLURM warns the script by SIGUSR1, which it passes
 # on; a step that was not done by then is queued again, as in one-node.sh.
 task() {
-  echo "srun $(words "$@") & step=\$! warned='' code=0"
   cat <<'END'
-trap 'warned=yes; kill -USR1 "$step" || true' USR1
+warned='' step=''
+trap 'warned=yes; [ -z "$step" ] || kill -USR1 "$step" || true' USR1
+END
+  echo "srun --cpus-per-task=\"\${SLURM_CPUS_PER_TASK:-8}\" $(words "$@") & step=\$! code=0"
+  cat <<'END'
+[ -z "$warned" ] || kill -USR1 "$step" || true
 wait "$step" || code=$?
 [ "$code" != 138 ] || { code=0; wait "$step" || code=$?; }
 [ -z "$warned" ] || [ "$code" = 0 ] || scontrol requeue "$SLURM_JOB_ID"
@@ -39,12 +43,13 @@ queue() {
 }
 
 experiment=("$@")
+tasks=$(nmn experiment --tasks --format csv --run-dir "$folder" "${experiment[@]}")
 first='' rest=''
 while IFS=, read -r task arm noise mil seed after complete _; do
   [[ $task =~ ^[0-9]+$ && $complete = no ]] || continue
   if [ -z "$after" ]; then first+=,$task; else rest+=,$task; fi
   echo "task $task: $arm, noise $noise, MIL $mil, seed $seed"
-done < <(nmn experiment --tasks --format csv --run-dir "$folder" "${experiment[@]}")
+done <<<"$tasks"
 
 jobs='' collect=()
 [ -z "$first" ] || jobs=$(queue nmn-stage1 "${first#,}")

@@ -22,10 +22,13 @@ runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
 export NCCL_DEBUG=${NCCL_DEBUG:-WARN}
 
 # As in one-node.sh: five minutes before the end of the job's time all ranks save and end, and the job is queued again.
-srun --mpi=pmix --kill-on-bad-exit=1 --cpu-bind=cores \
+warned='' step=''
+trap 'warned=yes; [ -z "$step" ] || kill -USR1 "$step" || true' USR1
+# srun must be told the processors of a rank: since SLURM 22.05 it does not take them from sbatch.
+srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-8}" --cpu-bind=cores \
   nmn train --continue --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@" &
-step=$! warned='' code=0
-trap 'warned=yes; kill -USR1 "$step" || true' USR1
+step=$! code=0
+[ -z "$warned" ] || kill -USR1 "$step" || true # the warning came before there was a step
 wait "$step" || code=$?
 [ "$code" != 138 ] || { code=0; wait "$step" || code=$?; } # 138 is SIGUSR1: it has ended the wait, not the step
 [ -z "$warned" ] || [ "$code" = 0 ] || scontrol requeue "$SLURM_JOB_ID"

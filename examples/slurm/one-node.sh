@@ -18,10 +18,13 @@ runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
 # Three minutes before the end of the job's time SLURM sends this script SIGUSR1, and srun passes it on to every rank:
 # all save at the same step and end. The job is then queued again, and goes on from there. One that is cancelled is not.
 # Every rank sees the four cards and takes the one of its local rank.
-srun --mpi=pmix --kill-on-bad-exit=1 --cpu-bind=cores \
+warned='' step=''
+trap 'warned=yes; [ -z "$step" ] || kill -USR1 "$step" || true' USR1
+# srun must be told the processors of a rank: since SLURM 22.05 it does not take them from sbatch.
+srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-8}" --cpu-bind=cores \
   nmn train --continue --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@" &
-step=$! warned='' code=0
-trap 'warned=yes; kill -USR1 "$step" || true' USR1
+step=$! code=0
+[ -z "$warned" ] || kill -USR1 "$step" || true # the warning came before there was a step
 wait "$step" || code=$?
 [ "$code" != 138 ] || { code=0; wait "$step" || code=$?; } # 138 is SIGUSR1: it has ended the wait, not the step
 [ -z "$warned" ] || [ "$code" = 0 ] || scontrol requeue "$SLURM_JOB_ID"
