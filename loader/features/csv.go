@@ -39,6 +39,9 @@ func openCSV(ctx context.Context, name string) (*csvRecords, error) {
 	return c, nil
 }
 
+// maxColumns bounds the columns of a table of text: names and places of more take long, and such a table is a mistake.
+const maxColumns = 1 << 19
+
 // newCSV reads the header. most bounds the bytes of a row.
 func newCSV(text *bufio.Reader, most int64) (*csvRecords, error) {
 	limit := &lineLimit{r: text, most: most, left: most}
@@ -53,6 +56,10 @@ func newCSV(text *bufio.Reader, most int64) (*csvRecords, error) {
 	}
 	if err != nil {
 		return nil, c.fault(err)
+	}
+	if len(record) > maxColumns {
+		return nil, formatf("line 1 has %d columns, more than %d: is another character between them, or are rows and columns "+
+			"exchanged? Write more features than that as .npy", len(record), maxColumns)
 	}
 	for _, field := range record {
 		c.header = c.header || !isNumber(field)

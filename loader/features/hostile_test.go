@@ -79,3 +79,11 @@ func TestRecords_ColumnsAreListedAFewTimes(t *testing.T) {
 		}
 	}
 }
+
+func TestOpen_RefusesATableOfFarTooManyColumns(t *testing.T) {
+	path := file(t, "x.csv", []byte("a"+strings.Repeat(",a", maxColumns)+"\n"))
+	if _, err := Open(t.Context(), Options{Features: path}); !errors.Is(err, ErrFormat) ||
+		!strings.Contains(err.Error(), fmt.Sprintf("%d columns", maxColumns+1)) {
+		t.Errorf("error %v", err)
+	}
+}
