@@ -111,8 +111,14 @@ func (r *armRun) finished(ctx context.Context) (o *Outcome, identity string, err
 		return nil, "", err
 	}
 	o, err = ReadOutcome(r.dir)
-	if err != nil || o == nil || o.Fingerprint != identity || !reaches(r.dir, o.Steps) {
+	if err != nil || o == nil || !reaches(r.dir, o.Steps) {
 		return nil, identity, err
+	}
+	if o.Fingerprint != identity {
+		former, err := formerFingerprint(ctx, &r.config, r.data, r.from)
+		if err != nil || o.Fingerprint != former {
+			return nil, identity, err
+		}
 	}
 	if !r.session.leads() { // which has the checkpoint of stage 1
 		return o, identity, nil
@@ -153,7 +159,8 @@ func (r *armRun) reuse(ctx context.Context, o *Outcome) (err error) {
 			return err
 		}
 	}
-	if err := r.session.Save(ctx, func() error { return folder.KeepData(r.dir, files) }); err != nil {
+	err = r.session.Save(ctx, func() error { return errors.Join(folder.KeepData(r.dir, files), r.config.keepPlaces(r.dir)) })
+	if err != nil {
 		return err
 	}
 	return r.resend()

@@ -14,6 +14,7 @@ import (
 	"nmn/labels/audit"
 	"nmn/loader"
 	"nmn/loader/dataset"
+	"nmn/loader/manifest"
 	"nmn/loader/relabel"
 )
 
@@ -117,8 +118,8 @@ func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []ui
 			return nil, setting.Errorf("audit.output", "the labels cannot be written as %s (%v): give `audit.output` a name "+
 				"that ends in .csv, for %s", form.name, why, newManifest)
 		}
-		m, err := a.manifest(ctx)
-		if err != nil {
+		var m *manifest.Manifest
+		if m, err = a.manifest(ctx); err != nil {
 			return nil, err
 		}
 		form = a.listedForm(m)

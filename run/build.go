@@ -20,6 +20,8 @@ type Build struct {
 	Go       string `yaml:"go" json:"go"`
 	Platform string `yaml:"platform" json:"platform"`
 	SIMD     string `yaml:"simd" json:"simd"`
+	// Folder is the one in which a run was started, from which relative paths of its configuration are taken.
+	Folder string `yaml:"folder,omitempty" json:"-"`
 }
 
 // Identity is what must be the same of a program on all ranks of a job, by what it is called in messages.

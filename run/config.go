@@ -43,6 +43,7 @@ type Config struct {
 	Tracking  Tracking `yaml:"tracking,omitempty"`
 	byDefault bool     // nobody has chosen the recipe and its arm
 	given     []string // keys of the settings that were given where it was resolved
+	ofRun     bool     // it was read from the folder of a run
 
 	// Build says which program wrote the file; it is not read back.
 	Build *Build `yaml:"build,omitempty"`

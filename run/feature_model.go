@@ -52,12 +52,16 @@ func (m *Model) openBackbone(ctx context.Context, about *train.Backbone) error {
 	if m.backbone != nil {
 		return nil
 	}
-	if !durable.Exists(about.File) {
+	file := about.File
+	if c, err := ReadConfig(m.folder); m.folder != "" && err == nil && durable.Exists(c.Net.Backbone) {
+		file = c.Net.Backbone // where it lies now
+	}
+	if !durable.Exists(file) {
 		return setting.Errorf("", "%s was trained on features of %s (%s, sha256 %.12s…), and there is no such file now: put it "+
-			"back, or run the command from the folder where the run was started", m.file, about.File, about.Net, about.SHA256)
+			"back", m.file, about.File, about.Net, about.SHA256)
 	}
 	pre := &about.Pictures
-	b, err := m.session.OpenBackbone(ctx, about.File, backbone.Options{Size: pre.Crop, Resize: pre.Resize,
+	b, err := m.session.OpenBackbone(ctx, file, backbone.Options{Size: pre.Crop, Resize: pre.Resize,
 		Mean: pre.Mean[:], Deviation: pre.Deviation[:], GELU: about.GELU, Heads: about.Heads})
 	if err != nil {
 		return err

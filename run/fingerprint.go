@@ -24,9 +24,19 @@ import (
 // checkpoints hold float32, and to go on with them on another device, where the precision may be another one, is the
 // user's choice.
 func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string) (string, error) {
+	values := c.learned()
+	withoutPlaces(c, values)
+	return fingerprintOf(ctx, c, values, d, from)
+}
+
+// formerFingerprint is the fingerprint of older programs, in which the paths of files counted.
+func formerFingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string) (string, error) {
+	return fingerprintOf(ctx, c, c.learned(), d, from)
+}
+
+func fingerprintOf(ctx context.Context, c *Config, values map[string]string, d *dataset.Splits, from string) (string, error) {
 	h := sha256.New()
 	folder.HashText(h, recipe.JudgementForm)
-	values := c.learned()
 	for _, k := range folder.SortedKeys(values) {
 		folder.HashText(h, k)
 		folder.HashText(h, values[k])

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -37,6 +38,9 @@ func ReadConfig(dir string) (*Config, error) {
 	if err := ReadConfigInto(dir, &c); err != nil {
 		return nil, err
 	}
+	if c.Build != nil {
+		c.comeFrom(c.Build.Folder)
+	}
 	return &c, nil
 }
 
@@ -50,8 +54,13 @@ func ReadConfigInto(dir string, config any) error {
 }
 
 // writeConfig writes the configuration with the versions of the program.
-func (c Config) writeConfig(dir string) error {
-	b := ThisBuild()
+func (c Config) writeConfig(dir string) error { return c.save(dir, ThisBuild()) }
+
+// save writes the configuration as one that a program has resolved. Relative paths in it are taken from here.
+func (c Config) save(dir string, b Build) (err error) {
+	if b.Folder, err = os.Getwd(); err != nil {
+		return err
+	}
 	c.Build = &b
 	data, err := c.YAML()
 	if err != nil {

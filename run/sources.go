@@ -61,7 +61,9 @@ func (s Sources) Resolve(c *Config) error {
 		return err
 	}
 	chosenFrom := &resolved.Data
-	if file.find("build") != nil { // of a run, which knows what it reads
+	if c.Build != nil { // of a run, which knows what it reads
+		c.comeFrom(c.Build.Folder)
+		c.ofRun = true
 		of := c.Data
 		chosenFrom = &of
 	}

@@ -81,6 +81,9 @@ func differences(got, want tree) (lines []string) {
 // featurePart is a file with features of some pictures, as a run keeps those of a backbone.
 var featurePart = regexp.MustCompile(`(^|/)features/[0-9a-f]{32}/[0-9a-f]{32}\.safetensors$`)
 
+// startFolder is where a configuration says that a run was started, which is another folder for each trial.
+var startFolder = regexp.MustCompile(`(?m)^ +folder: .*\n`)
+
 // duration is how pages and tables show one.
 var duration = regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+(\.\d+)?(s|ms|µs)\b`)
 
@@ -102,6 +105,8 @@ func timeless(name string, content []byte) []byte {
 				return out
 			}
 		}
+	case ".yaml":
+		return startFolder.ReplaceAll(content, nil)
 	case ".csv":
 		if name == "summary.csv" {
 			return withoutColumns(content, ',')

@@ -245,12 +245,10 @@ func (d *Splits) alsoClose(c io.Closer) {
 	d.release = func() error { return cmp.Or(c.Close(), before()) }
 }
 
-// whereItStarted adds to an error about a missing file from where its path is taken: the folder of a
-// run keeps the paths as they were given.
+// whereItStarted adds to an error about a missing file from where its path is taken.
 func whereItStarted(err error, path string) error {
 	if here, wd := os.Getwd(); wd == nil && errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(path) {
-		return fmt.Errorf("%w (a path in %s; a run goes on and is evaluated from the folder where it was started)", err,
-			here)
+		return fmt.Errorf("%w (a path in %s)", err, here)
 	}
 	return err
 }

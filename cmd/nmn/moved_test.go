@@ -1,0 +1,86 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Data may move, and commands may be called from anywhere: what counts is the content.
+func TestTrain_DataThatHaveMoved(t *testing.T) {
+	work := t.TempDir()
+	t.Chdir(work)
+	must(t, "scenes", "data", "--number", "40")
+	place := func(folder string) []string {
+		return []string{"--captions", filepath.Join(folder, "captions_train2014.json"), "--images", filepath.Join(folder, "images"),
+			"--vocab", filepath.Join(folder, "vocabulary.txt")}
+	}
+	args := func(dir string) []string {
+		return append([]string{"train", "--run-dir", dir, "--preset", "scenes", "--width", "0.5", "--arm", "star", "--epochs", "2",
+			"--batch-size", "4", "--checkpoint-steps", "1", "--log-interval", "1", "--device", "cpu", "--threads", "1"},
+			place("data")...)
+	}
+	must(t, args("whole")...)
+	if c := interruptAfter(t, "run", args("run")...); c.code != exitInterrupted {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	run := filepath.Join(work, "run")
+
+	t.Chdir(t.TempDir()) // from any folder
+	moved := filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.Rename(filepath.Join(work, "data"), moved); err != nil {
+		t.Fatal(err)
+	}
+	c := call(t, "train", "--resume", run)
+	if c.code != exitFailure || !strings.Contains(c.err, "name their new place to nmn train --resume") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	must(t, "scenes", other, "--number", "40", "--seed", "9")
+	wantUsage(t, call(t, append([]string{"train", "--resume", run}, place(other)...)...), "has changed since this run began")
+	must(t, append([]string{"train", "--resume", run}, place(moved)...)...)
+	if got, want := readBytes(t, filepath.Join(run, "last.safetensors")), readBytes(t,
+		filepath.Join(work, "whole", "last.safetensors")); string(got) != string(want) {
+		t.Error("a run whose data have moved learns something else")
+	}
+	for _, dir := range []string{run, filepath.Join(work, "whole")} {
+		if dir != run { // complete before the data moved: its new place is noted too
+			c := call(t, append([]string{"train", "--resume", dir}, place(moved)...)...)
+			if c.code != exitOK || strings.Contains(c.err, "stage 1:") || strings.Contains(c.err, "star:") {
+				t.Errorf("exit code %d, or trained again: %s", c.code, c.err)
+			}
+		}
+		must(t, "eval", dir)
+		must(t, "extract", dir, "--split", "test", "--output", "x.npy")
+		must(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "1")
+	}
+
+	// Back where it was started, by relative paths.
+	if err := os.Rename(moved, filepath.Join(work, "data")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(work)
+	must(t, append([]string{"train", "--resume", "run"}, place("data")...)...)
+	t.Chdir(t.TempDir())
+	must(t, "eval", run)
+}
+
+// The weights of a backbone are found from any folder, too, and where they have moved.
+func TestPredict_FindsTheBackboneFromAnyFolder(t *testing.T) {
+	work := t.TempDir()
+	t.Chdir(work)
+	tinyVGG(t, "vgg.safetensors", 1)
+	colouredPictures(t, work, 60)
+	must(t, backboneRun("list.csv", "vgg.safetensors", "run", "--arm", "star")...)
+	t.Chdir(t.TempDir())
+	run := filepath.Join(work, "run")
+	must(t, "predict", run, filepath.Join(work, "p000.png"))
+	moved := filepath.Join(t.TempDir(), "weights.safetensors")
+	if err := os.Rename(filepath.Join(work, "vgg.safetensors"), moved); err != nil {
+		t.Fatal(err)
+	}
+	wantUsage(t, call(t, "predict", run, filepath.Join(work, "p000.png")), "put it back")
+	must(t, "train", "--resume", run, "--backbone", moved)
+	must(t, "predict", run, filepath.Join(work, "p000.png"))
+}
