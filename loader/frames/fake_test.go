@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"syscall"
 	"testing"
 	"time"
 )
