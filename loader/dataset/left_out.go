@@ -32,7 +32,7 @@ func (d *Splits) leaveOut(ctx context.Context) error {
 		return fmt.Errorf("none of the %d %s of %q can be used, the first because of: %w", d.Train.Len(), Noun(d.Train),
 			d.Train.Name, bad[0].Err)
 	}
-	d.whole, d.LeftOut = d.Whole(), bad
+	d.whole, d.LeftOut, d.leftOf = d.Whole(), bad, fmt.Sprintf("%d training %s", d.Train.Len(), Noun(d.Train))
 	d.Train, err = loader.Subset(d.Train, d.Train.Name, kept)
 	return err
 }
@@ -51,6 +51,6 @@ func (d *Splits) DescribeLeftOut() string {
 	if n := len(d.LeftOut) - named; n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	return fmt.Sprintf("%d of %d training %s cannot be used and are left out: %s%s", len(d.LeftOut),
-		d.Train.Len()+len(d.LeftOut), Noun(d.Train), strings.Join(names, "; "), more)
+	return fmt.Sprintf("%d of %s cannot be used and are left out: %s%s", len(d.LeftOut), d.leftOf, strings.Join(names, "; "),
+		more)
 }

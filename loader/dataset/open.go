@@ -46,6 +46,7 @@ type Splits struct {
 	release  func() error
 
 	LeftOut []loader.BadSample // training bags that cannot be used, by their places before they were left out
+	leftOf  string             // of how many what, for people
 
 	cleanValidation *loader.Set // validation before labels were flipped
 
