@@ -58,7 +58,10 @@ func TestMemory_HoldsThePixelsOfBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if memory.given[unsafe.SliceData(batch.Pixels.Uint8s())] == 0 {
+	memory.mutex.Lock() // the planner takes memory for the next batches
+	given := memory.given[unsafe.SliceData(batch.Pixels.Uint8s())]
+	memory.mutex.Unlock()
+	if given == 0 {
 		t.Error("the pixels of a batch do not begin where memory was given")
 	}
 }
