@@ -76,6 +76,26 @@ func (l *Loader) Epoch(ctx context.Context, epoch, startBatch int) (*Epoch, erro
 	return e, nil
 }
 
+// Pass reads an epoch to its end and shows each batch, which each must not keep.
+func (l *Loader) Pass(ctx context.Context, epoch int, each func(*Batch)) error {
+	e, err := l.Epoch(ctx, epoch, 0)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	for {
+		batch, err := e.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		each(batch)
+		batch.Release()
+	}
+}
+
 // plan hands out the batches of the epoch, in order.
 func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- frameRange) {
 	defer close(e.ready)

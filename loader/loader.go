@@ -209,6 +209,11 @@ func TooManyBad(set *Set, bad []BadSample, allowed int) error {
 		len(bad), what, set.Name, allowed, strings.Join(first, "; ")))
 }
 
+// NoneUsable is the error about a set without a usable bag. first says what is wrong with the first bag.
+func NoneUsable(set *Set, first error) error {
+	return fmt.Errorf("none of the %d %s of %q can be used, the first because of: %w", set.Len(), set.Noun(), set.Name, first)
+}
+
 // tooManyBad wraps ErrCorrupt without repeating its text, which the samples' own errors have.
 type tooManyBad string
 

@@ -121,6 +121,17 @@ func (s *Set) Videos() bool {
 	return false
 }
 
+// Noun is what people call the bags of the set: pictures, clips or rows.
+func (s *Set) Noun() string {
+	switch {
+	case s.Vectors != nil:
+		return "rows"
+	case s.Videos():
+		return "clips"
+	}
+	return "pictures"
+}
+
 // LongestBag is the number of frames of the bag that has most.
 func (s *Set) LongestBag() int {
 	longest := 0

@@ -13,7 +13,6 @@ import (
 	"nmn/model"
 	"nmn/model/backbone"
 	"nmn/text"
-	"nmn/train"
 )
 
 // Backbone is a pretrained net on the device of a session, which takes features of pictures. It must be closed, and is
@@ -155,7 +154,7 @@ func (b *Backbone) rows(ctx context.Context, set *loader.Set, l loader.Config, l
 		return write(bag, rows)
 	})
 	if err == nil && !written && len(bad) > 0 {
-		err = train.NoneUsable(set, bad[0].Err)
+		err = loader.NoneUsable(set, bad[0].Err)
 	}
 	return bad, err
 }

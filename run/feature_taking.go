@@ -16,7 +16,6 @@ import (
 	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/model/vit"
-	"nmn/train"
 )
 
 // taking is a pass of a backbone over the splits of a session.
@@ -198,7 +197,7 @@ func (t *taking) vectors(set *loader.Set, why map[featureKey]error) (loader.Vect
 		copy(v.Rows[frame*t.width:], row)
 	}
 	if usable == 0 && set.Len() > 0 {
-		return nil, train.NoneUsable(set, v.Why[0])
+		return nil, loader.NoneUsable(set, v.Why[0])
 	}
 	return v, nil
 }

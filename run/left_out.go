@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
-	"nmn/run/internal/folder"
 )
 
 // LeftOutFile is the file of a run folder that lists the training bags that could not be used when the run began, and
@@ -34,16 +32,10 @@ type noted string
 func (n noted) Error() string { return string(n) }
 func (n noted) Unwrap() error { return loader.ErrCorrupt }
 
-// unusable finds the training bags of a new run that cannot be used; of one that has begun, those that it has left out
-// since. One that breaks later is left out of batches, as each other picture is.
-func (s *Session) unusable(dir string) func(context.Context, *loader.Set) ([]loader.BadSample, error) {
-	return func(ctx context.Context, set *loader.Set) ([]loader.BadSample, error) {
-		if dir == "" || !folder.Begun(dir) {
-			if s.Config.Data.MaxBadSamples == 0 {
-				return nil, nil // the first epoch says it
-			}
-			return s.Config.readAll(ctx, set)
-		}
+// leftOutSince lists the training bags that a run in a folder has left out since it began. One that breaks later is left
+// out of batches alone.
+func leftOutSince(dir string) func(context.Context, *loader.Set) ([]loader.BadSample, error) {
+	return func(_ context.Context, set *loader.Set) ([]loader.BadSample, error) {
 		path := filepath.Join(dir, LeftOutFile)
 		known, err := durable.LoadJSON[[]leftOut](path, "remove the folder to begin again")
 		if err != nil || known == nil {
@@ -78,9 +70,10 @@ func keepLeftOut(dir string, d *dataset.Splits) error {
 }
 
 // readAll reads all pictures of a set once, and returns the bags that cannot be used. More than the configuration allows
-// are an error.
+// are an error. If it allows none, the first epoch finds them.
 func (c *Config) readAll(ctx context.Context, set *loader.Set) ([]loader.BadSample, error) {
-	if set.Source == nil || c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes { // which are painted
+	painted := c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
+	if c.Data.MaxBadSamples == 0 || set.Source == nil || painted {
 		return nil, nil
 	}
 	config := c.Loader()
@@ -93,20 +86,8 @@ func (c *Config) readAll(ctx context.Context, set *loader.Set) ([]loader.BadSamp
 	if err != nil {
 		return nil, err
 	}
-	epoch, err := l.Epoch(ctx, 0, 0)
-	if err != nil {
+	if err := l.Pass(ctx, 0, func(*loader.Batch) {}); err != nil {
 		return nil, err
-	}
-	defer epoch.Close()
-	for {
-		batch, err := epoch.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		batch.Release()
 	}
 	bad := l.Bad(0)
 	slices.SortFunc(bad, func(a, b loader.BadSample) int { return a.Bag - b.Bag })

@@ -49,7 +49,7 @@ func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 }
 
 // Where locks are not kept, another process may write stage 1 anew while an arm begins. Then the arm has begun from
-// weights that are not those of the finished stage 1, and is not taken for complete.
+// other weights than the finished stage 1 has, and is not taken for complete.
 func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 	c := tiny(t)
 	c.Train.CheckpointSteps, c.Train.Stage1Epochs = 1, 2

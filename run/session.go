@@ -152,15 +152,19 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	}
 	s := newSession(o)
 	s.Config = c
-	folderOfRun := cmp.Or(o.RunDir, o.of)
+	dir := cmp.Or(o.RunDir, o.of)
+	begun := dir != "" && folder.Begun(dir)
 	err := s.openDevice()
-	if err == nil && !(folderOfRun != "" && folder.Begun(folderOfRun)) {
+	if err == nil && !begun {
 		err = s.Config.startsThere()
 	}
 	if err == nil {
 		reading := dataset.Options{Log: s.Log}
 		if !o.SampleFeatures {
-			reading.Unusable = s.unusable(folderOfRun)
+			reading.Unusable = s.Config.readAll
+			if begun {
+				reading.Unusable = leftOutSince(dir)
+			}
 		}
 		if s.Data, err = s.Config.openData(ctx, reading); err == nil {
 			err = s.Config.StartRates(s.Data)
@@ -174,14 +178,14 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		s.Log.Warn("left out", "pictures", len(s.Data.LeftOut), "allowed", s.Config.Data.MaxBadSamples)
 		s.Tell(Message{Topic: "data", Text: text, Always: true})
 	}
-	folder := o.Features
+	keptIn := o.Features
 	if o.RunDir != "" && s.Config.Net.Backbone != "" {
 		if err := s.agree(s.checkBeforeFeatures(o.RunDir)); err != nil {
 			return nil, cmp.Or(err, s.Close())
 		}
-		folder = filepath.Join(o.RunDir, FeaturesFolder)
+		keptIn = filepath.Join(o.RunDir, FeaturesFolder)
 	}
-	if err := s.takeFeatures(ctx, folder, o.SampleFeatures, o.FeaturesTaken); err != nil {
+	if err := s.takeFeatures(ctx, keptIn, o.SampleFeatures, o.FeaturesTaken); err != nil {
 		return nil, cmp.Or(err, s.Close())
 	}
 	return s, nil

@@ -170,8 +170,3 @@ func (on Passes) through(ctx context.Context, set *loader.Set, config loader.Con
 	config.Share = loader.Share{}
 	return alone(ctx, config, open, each)
 }
-
-// NoneUsable is the error about a set of which no bag can be used.
-func NoneUsable(set *loader.Set, first error) error {
-	return fmt.Errorf("none of the %d pictures of %q can be used, the first because of: %w", set.Len(), set.Name, first)
-}

@@ -43,7 +43,7 @@ func (on Passes) inOrder(ctx context.Context, net *model.Net, set *loader.Set, c
 	}
 	bags, bad, err := on.through(ctx, set, config, open, each)
 	if err == nil && bags == 0 && len(bad) > 0 {
-		err = NoneUsable(set, bad[0].Err)
+		err = loader.NoneUsable(set, bad[0].Err)
 	}
 	return bad, err
 }

@@ -375,7 +375,7 @@ func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
 	if c.code != exitFailure || !strings.Contains(c.err, "p007.png") || !strings.Contains(c.err, "--max-bad-samples") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	// The features of all other pictures are there by now, so that only those of this one are still missing.
+	// By now the features of all other pictures are there: only this picture has none.
 	args := backboneRun(manifest, weights, dir, "--max-bad-samples", "1")
 	if c := interruptAfter(t, dir, args...); c.code != exitInterrupted || strings.Count(c.err, "1 of 24 training pictures cannot be used") != 1 {
 		t.Fatalf("exit code %d: %s", c.code, c.err)

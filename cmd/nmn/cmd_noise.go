@@ -109,7 +109,7 @@ func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataset.Spli
 		if err := drawn.WriteFile(f.output); err != nil {
 			return err
 		}
-		p.log.Info("noise written", "file", f.output, "changed_"+dataset.Noun(data.Train), len(drawn.Changes))
+		p.log.Info("noise written", "file", f.output, "changed_"+data.Train.Noun(), len(drawn.Changes))
 	}
 	if f.statistics != "" {
 		if err := s.WriteFile(f.statistics); err != nil {
@@ -119,5 +119,5 @@ func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataset.Spli
 	if f.asJSON {
 		return s.WriteJSON(p.out)
 	}
-	return s.WriteText(p.out, dataset.Noun(data.Train))
+	return s.WriteText(p.out, data.Train.Noun())
 }

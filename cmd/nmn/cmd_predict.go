@@ -151,7 +151,7 @@ func (p *program) tellLeftOut(bad []loader.BadSample, set *loader.Set) {
 		fmt.Fprintf(p.err, "left out: %s\n", visible.Line(withFlags(b.Err.Error())))
 	}
 	if len(bad) > 0 {
-		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", len(bad), set.Len(), dataset.Noun(set))
+		fmt.Fprintf(p.err, "%d of %d %s could not be read and are left out\n", len(bad), set.Len(), set.Noun())
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// spoiled makes data of a kind of which three pictures are cut short, empty and gone, and returns the arguments that name
-// them, and a picture that is whole.
+// spoiled makes data of a kind. One picture is cut short, one is empty and one is gone. It returns the arguments that name
+// the data, and a picture that is whole.
 func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")

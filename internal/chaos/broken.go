@@ -47,7 +47,7 @@ var brokenPromises = []brokenPromise{
 		"if err == nil || durable.Full(err) || true {", "features-", filled + "," + failsShort},
 	{"a full disk", "the best checkpoint that waits for room is a later one", "train/held.go",
 		"safetensors.Copy(tensors)", "tensors, error(nil)", "features-nmn-fd", filled},
-	{"one process in a run folder", "the lock keeps nobody out", "run/internal/folder/lock.go",
+	{"one process in a run folder", "the lock does not keep others out", "run/internal/folder/lock.go",
 		"return nil, &writtenError{dir, other}", "return nothing, nil", "features-,scenes", raced},
 	{"identity of data", "other data pass for the same", "internal/origin/compare.go", "f.Digest != old.Digest:",
 		"f.Digest == \"\":", "features-,pictures", changed},
@@ -55,7 +55,7 @@ var brokenPromises = []brokenPromise{
 		damaged},
 }
 
-// breakPromises builds nmn with one promise broken after the other, and tries faults on it until one is lost, or a few
+// breakPromises builds nmn with one promise broken after the other, and tries faults on it until chaos notices one, or the
 // minutes are over. It prints a table in Markdown. A promise that breaks unnoticed is an error.
 func (c *settings) breakPromises(ctx context.Context) error {
 	dir, err := c.folder()

@@ -95,7 +95,7 @@ func source(seed uint64, scenario string, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed^h.Sum64(), uint64(n)))
 }
 
-// draw chooses a fault for a command that makes so many calls, and saves checkpoints so often.
+// draw chooses a fault for a command that makes a number of calls, and saves each checkpoint a number of times.
 func (s scenario) draw(r *rand.Rand, calls int, saves map[string]int) fault {
 	if s.ranks > 0 {
 		return drawKind(r, killedRank, calls)

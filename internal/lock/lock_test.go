@@ -208,6 +208,6 @@ func TestTake_NoticesLocksThatAreNotKept(t *testing.T) {
 		t.Errorf("the first is released with %v, want ErrUnsupported and the other process", err)
 	}
 	if err := second.Release(); err != nil {
-		t.Errorf("the second, which nobody has disturbed since, is released with %v", err)
+		t.Errorf("the second, which was not disturbed since, is released with %v", err)
 	}
 }

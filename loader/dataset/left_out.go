@@ -29,10 +29,9 @@ func (d *Splits) leaveOut(ctx context.Context) error {
 		}
 	}
 	if len(kept) == 0 {
-		return fmt.Errorf("none of the %d %s of %q can be used, the first because of: %w", d.Train.Len(), Noun(d.Train),
-			d.Train.Name, bad[0].Err)
+		return loader.NoneUsable(d.Train, bad[0].Err)
 	}
-	d.whole, d.LeftOut, d.leftOf = d.Whole(), bad, fmt.Sprintf("%d training %s", d.Train.Len(), Noun(d.Train))
+	d.whole, d.LeftOut, d.leftOf = d.Whole(), bad, fmt.Sprintf("%d training %s", d.Train.Len(), d.Train.Noun())
 	d.Train, err = loader.Subset(d.Train, d.Train.Name, kept)
 	return err
 }

@@ -103,17 +103,6 @@ func (d *Splits) survey(ctx context.Context, c *Config) (err error) {
 
 func rounded(r noise.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
 
-// Noun is what people call the bags of a set.
-func Noun(s *loader.Set) string {
-	switch {
-	case s.Vectors != nil:
-		return "rows"
-	case s.Videos():
-		return "clips"
-	}
-	return "pictures"
-}
-
 // Describe says in a few lines what the data is.
 func (d *Splits) Describe() string {
 	size := func(s *loader.Set) int {
@@ -123,7 +112,7 @@ func (d *Splits) Describe() string {
 		return s.Len()
 	}
 	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test %s,\n        %d classes, %.2f labels each",
-		d.Train.Name, d.Train.Len(), size(d.Validation), size(d.Test), Noun(d.Train), len(d.Census.Positive),
+		d.Train.Name, d.Train.Len(), size(d.Validation), size(d.Test), d.Train.Noun(), len(d.Census.Positive),
 		float64(d.Census.Labels())/float64(d.Census.Bags))
 	if s := d.noisy; s != nil && !math.IsNaN(float64(s.Mean.Q01)) {
 		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing,\n        %.1f %% of the others are incorrect (mean over words, against the %s)",

@@ -161,7 +161,7 @@ func states(m *manifest.Manifest, l *Labels, stated map[string]string) error {
 	return nil
 }
 
-// oneEach refuses corrected labels of which a row would have several, in forms that state one or none.
+// oneEach refuses corrected labels that give a row several, in forms that state one or none.
 func oneEach(m *manifest.Manifest, l *Labels) error {
 	for i := range m.Rows {
 		row := &m.Rows[i]

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -144,22 +143,12 @@ type pass struct {
 func (o *Loading) pass(ctx context.Context, l *loader.Loader, number int) (p pass, err error) {
 	waited, allocs := l.Stats().Waited, allocations()
 	cpu, began := processorTime(), time.Now()
-	epoch, err := l.Epoch(ctx, number, 0)
-	if err != nil {
-		return p, err
-	}
-	defer epoch.Close()
-	for {
-		batch, err := epoch.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return p, err
-		}
+	err = l.Pass(ctx, number, func(batch *loader.Batch) {
 		time.Sleep(time.Duration(o.StepMS * float64(time.Millisecond)))
 		p.images += batch.T
-		batch.Release()
+	})
+	if err != nil {
+		return p, err
 	}
 	if p.images == 0 {
 		return p, fmt.Errorf("bench: no picture could be loaded: %w", l.Bad(0)[0].Err)
