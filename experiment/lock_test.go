@@ -32,7 +32,7 @@ func TestRun_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	release, err := s.Lock(g.Dir)
+	release, err := s.Lock(t.Context(), g.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

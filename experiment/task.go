@@ -87,7 +87,7 @@ func (g *Grid) enter(ctx context.Context, s *run.Session, wait time.Duration) er
 	}
 	return Exclusively(ctx, s, filepath.Join(g.Dir, folderClaim), wait, func(ctx context.Context) error {
 		return whenFree(ctx, s, wait, func() (err error) {
-			release, err := s.Lock(g.Dir)
+			release, err := s.Lock(ctx, g.Dir)
 			if err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package recipe
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	dense "gorgonia.org/tensor"
@@ -115,9 +114,6 @@ func (c *emClassifier) Fit(ctx context.Context, posteriors []float64) error {
 	}
 	hold(&t.Config.Noise, p.Config.Noise.Q01, p.Config.Noise.Q10) // what is believed teaches the classifier alone
 	t.Config.Seed, t.Config.Stage2Epochs, t.Config.Patience, t.Config.KeepBest = c.seed(c.rounds), 1, 0, 0
-	if err := os.MkdirAll(filepath.Dir(t.Dir), 0o777); err != nil {
-		return err
-	}
 	if err := p.trainer.TrainNet(ctx, t); err != nil {
 		return err
 	}

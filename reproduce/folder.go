@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -34,10 +35,10 @@ type planRecord struct {
 
 // enter makes the folder of the reproduction, or takes it, alone until release is called. Ranks that do not lead have
 // nothing of it.
-func (p *Plan) enter(o *Options) (release func() error, err error) {
+func (p *Plan) enter(ctx context.Context, o *Options) (release func() error, err error) {
 	release = func() error { return nil }
 	if o.leads() {
-		release, err = p.lockFolder(o)
+		release, err = p.lockFolder(ctx, o)
 	}
 	if agreed := run.AgreeOn(o.Group, err); agreed != nil {
 		if err == nil {
@@ -48,11 +49,11 @@ func (p *Plan) enter(o *Options) (release func() error, err error) {
 	return release, nil
 }
 
-func (p *Plan) lockFolder(o *Options) (release func() error, err error) {
+func (p *Plan) lockFolder(ctx context.Context, o *Options) (release func() error, err error) {
 	if err := p.claim(o); err != nil {
 		return nil, err
 	}
-	return run.LockFolder(p.Settings.Dir, o.log())
+	return run.LockFolder(ctx, p.Settings.Dir, o.log())
 }
 
 // claim makes the folder, or refuses one that is of something else.

@@ -384,7 +384,7 @@ func TestWithSession_EndsWithTheContext(t *testing.T) {
 // free fails if somebody holds the folder.
 func free(t *testing.T, dir string) {
 	t.Helper()
-	release, err := run.LockFolder(dir, slog.New(slog.DiscardHandler))
+	release, err := run.LockFolder(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err == nil {
 		err = release()
 	}

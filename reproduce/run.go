@@ -69,7 +69,7 @@ type foundUnit struct {
 // needed to run it again. Where the context ends, what was done has been saved, the error wraps run.ErrInterrupted,
 // and Run goes on. Of several ranks rank 0 has an outcome; that of the others is nil.
 func (p *Plan) Run(ctx context.Context, o Options) (out *Outcome, err error) {
-	release, err := p.enter(&o)
+	release, err := p.enter(ctx, &o)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func (p *Plan) Collect(ctx context.Context, o Options, partial bool) (out *Outco
 	if len(missing.Tasks) > 0 && (!partial || len(missing.Tasks) == len(tasks)) {
 		return nil, missing
 	}
-	release, err := p.lockFolder(&o)
+	release, err := p.lockFolder(ctx, &o)
 	if err != nil {
 		return nil, err
 	}

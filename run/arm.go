@@ -33,7 +33,7 @@ type ArmOptions struct {
 // run that is complete already is not run again; reused says so. A folder that another process is writing is refused
 // with an error that wraps ErrLocked.
 func (s *Session) TrainArm(ctx context.Context, o ArmOptions) (outcome *Outcome, reused bool, err error) {
-	release, err := s.Lock(o.Dir)
+	release, err := s.Lock(ctx, o.Dir)
 	if err != nil {
 		return nil, false, err
 	}

@@ -38,7 +38,7 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	if err := os.MkdirAll(run.dir, 0o777); err != nil {
+	if err := r.session.Save(ctx, func() error { return os.MkdirAll(run.dir, 0o777) }); err != nil {
 		return err
 	}
 	if err := folder.RemoveLeftovers(run.dir, isRunFile); err != nil {

@@ -135,7 +135,9 @@ func (a *Audit) Data() *dataset.Splits { return a.session.Data }
 func (a *Audit) Folder() string { return filepath.Join(a.Dir, AuditFolder) }
 
 // Lock keeps other audits of the run out until release is called; see Session.Lock.
-func (a *Audit) Lock() (release func() error, err error) { return a.session.Lock(a.Folder()) }
+func (a *Audit) Lock(ctx context.Context) (release func() error, err error) {
+	return a.session.Lock(ctx, a.Folder())
+}
 
 // Rank ranks the labels of the bags that have scores. Rates are estimated from the same scores unless the options name
 // a file, which is read without calibration, as of nets that were trained through the noise model. Ranks share the work

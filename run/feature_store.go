@@ -68,11 +68,8 @@ func (f *featureStore) open(ctx context.Context, s *Session) (release func() err
 	if f.dir == "" || !f.leads {
 		return release, nil
 	}
-	if err := os.MkdirAll(f.dir, 0o777); err != nil {
-		return release, err
-	}
 	for told := false; ; told = true {
-		unlock, err := LockFolder(f.dir, s.Log)
+		unlock, err := LockFolder(ctx, f.dir, s.Log)
 		if err == nil {
 			release = unlock
 			break

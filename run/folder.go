@@ -39,7 +39,7 @@ func ReadConfig(dir string) (*Config, error) {
 		return nil, err
 	}
 	if c.Build != nil {
-		c.comeFrom(c.Build.Folder)
+		c.comeFrom(c.Build.Folder, dir)
 	}
 	return &c, nil
 }
@@ -109,8 +109,8 @@ var ErrLocked = lock.ErrHeld
 // Lock keeps other processes out of a folder until release is called, as Train and TrainArm do with theirs; it is not
 // for the folders below. A folder that another process is writing is an error that names it and wraps ErrLocked. Of
 // several ranks each locks its own, and all of them or none.
-func (s *Session) Lock(dir string) (release func() error, err error) {
-	release, taking := LockFolder(dir, s.Log)
+func (s *Session) Lock(ctx context.Context, dir string) (release func() error, err error) {
+	release, taking := LockFolder(ctx, dir, s.Log)
 	if err := s.agree(taking); err != nil {
 		if taking == nil {
 			err = errors.Join(err, release())
@@ -121,8 +121,8 @@ func (s *Session) Lock(dir string) (release func() error, err error) {
 }
 
 // LockFolder is Session.Lock without a session.
-func LockFolder(dir string, log *slog.Logger) (release func() error, err error) {
-	return folder.Lock(dir, log)
+func LockFolder(ctx context.Context, dir string, log *slog.Logger) (release func() error, err error) {
+	return folder.Lock(ctx, dir, log)
 }
 
 // Save calls write, which writes whole files of a run or of an experiment and may be called again. A disk that is full

@@ -19,7 +19,7 @@ func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	s := opened(t, c, Options{})
 	for _, written := range []string{"", Stage1Folder} {
 		dir := t.TempDir()
-		release, err := s.Lock(filepath.Join(dir, written))
+		release, err := s.Lock(t.Context(), filepath.Join(dir, written))
 		if err != nil {
 			t.Fatal(err)
 		}

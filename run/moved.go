@@ -38,14 +38,20 @@ func (c *Config) places() []place {
 	return all
 }
 
-// comeFrom takes relative paths from the folder in which a run was started, as far as there is something there now: the
-// run is read from any folder.
-func (c *Config) comeFrom(folder string) {
-	if here, err := os.Getwd(); folder == "" || err == nil && here == folder {
+// comeFrom says where the relative paths of a run lie: in the folder in which it was started, if there is something there
+// now, so that a run is read from any folder. What lies here comes before where the run lies below here, too: a copy of a
+// folder with data and runs has its own data.
+func (c *Config) comeFrom(folder, dir string) {
+	here, err := os.Getwd()
+	if folder == "" || err != nil || here == folder {
 		return
 	}
+	own := filepath.IsLocal(dir)
+	if inside, err := filepath.Rel(here, dir); err == nil && filepath.IsAbs(dir) {
+		own = filepath.IsLocal(inside)
+	}
 	for _, p := range c.places() {
-		if *p.path == "" || filepath.IsAbs(*p.path) {
+		if *p.path == "" || filepath.IsAbs(*p.path) || own && durable.Exists(*p.path) {
 			continue
 		}
 		if there := filepath.Join(folder, *p.path); durable.Exists(there) {

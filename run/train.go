@@ -43,7 +43,7 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (o *Outcom
 	if s, err = s.With(ctx, *c); err != nil {
 		return nil, err
 	}
-	release, err := s.Lock(dir)
+	release, err := s.Lock(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func (a *auditCommand) auditRun(ctx context.Context, p *program, dir string, giv
 	if err != nil {
 		return err
 	}
-	release, err := r.Lock()
+	release, err := r.Lock(ctx)
 	if err != nil {
 		return err
 	}

@@ -364,7 +364,7 @@ func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
 func TestAuditRun_OneAtATime(t *testing.T) {
 	file := manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	dir := audited(t, onPictures("--manifest", file)...)
-	release, err := run.LockFolder(filepath.Join(dir, run.AuditFolder), slog.New(slog.DiscardHandler))
+	release, err := run.LockFolder(t.Context(), filepath.Join(dir, run.AuditFolder), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

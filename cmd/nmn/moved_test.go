@@ -66,6 +66,31 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 	must(t, "eval", run)
 }
 
+// A copy of a folder with data and runs has its own data, and not those of the folder that it is a copy of. From
+// elsewhere, a run has the data that it was started with, whatever lies by that name there.
+func TestAudit_OfACopyWithOtherData(t *testing.T) {
+	work, labels := t.TempDir(), "labels.csv"
+	t.Chdir(work)
+	rows, of := featureRows(60)
+	write(t, "x.csv", csvText("id,x1,x2", rows...))
+	write(t, labels, csvText("id,cat,dog", of...))
+	must(t, "train", "--run-dir", "run", "--features", "x.csv", "--labels", labels, "--arm", "star", "--epochs", "1",
+		"--hidden", "4", "--device", "cpu", "--threads", "1")
+	copied := t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(work)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(copied)
+	audit := func(dir string) called { return call(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "1") }
+	content := readBytes(t, labels)
+	write(t, labels, strings.Replace(string(content), ",0", ",1", 1))
+	wantUsage(t, audit("run"), labels+" has changed")
+	wantUsage(t, audit(filepath.Join(copied, "run")), labels+" has changed")
+	if c := audit(filepath.Join(work, "run")); c.code != exitOK {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+}
+
 // The weights of a backbone are found from any folder, too, and where they have moved.
 func TestPredict_FindsTheBackboneFromAnyFolder(t *testing.T) {
 	work := t.TempDir()

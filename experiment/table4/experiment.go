@@ -120,7 +120,7 @@ func (e *Experiment) Run(ctx context.Context) (tables []*report.Table, err error
 		return nil, err
 	}
 	e.defaults()
-	release, err := e.takeFolder(true)
+	release, err := e.takeFolder(ctx, true)
 	if err != nil {
 		return nil, err
 	}

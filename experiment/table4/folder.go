@@ -2,6 +2,7 @@ package table4
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -22,10 +23,10 @@ func (e *Experiment) agree(err error) error { return run.AgreeOn(e.Group, err) }
 // takeFolder makes the folder of everything, or takes it, until release is called; alone keeps other processes out. The
 // ranks that do not lead have a temporary one for their copies of what is small in it: the nets without their weights,
 // and the features.
-func (e *Experiment) takeFolder(alone bool) (release func() error, err error) {
+func (e *Experiment) takeFolder(ctx context.Context, alone bool) (release func() error, err error) {
 	unlock := func() error { return nil }
 	if e.leads() {
-		unlock, err = e.lockFolder(alone)
+		unlock, err = e.lockFolder(ctx, alone)
 	}
 	if agreed := e.agree(err); agreed != nil {
 		if err == nil {
@@ -44,10 +45,10 @@ func (e *Experiment) takeFolder(alone bool) (release func() error, err error) {
 }
 
 // lockFolder is takeFolder for who sees the folder.
-func (e *Experiment) lockFolder(alone bool) (release func() error, err error) {
+func (e *Experiment) lockFolder(ctx context.Context, alone bool) (release func() error, err error) {
 	release = func() error { return nil }
 	if alone {
-		if release, err = run.LockFolder(e.Dir, e.Log); err != nil {
+		if release, err = run.LockFolder(ctx, e.Dir, e.Log); err != nil {
 			return nil, err
 		}
 	}

@@ -79,7 +79,7 @@ func (e *Experiment) Net(p Piece) (*experiment.Task, error) {
 func (e *Experiment) RunPiece(ctx context.Context, s *run.Session, p Piece, wait time.Duration) (reused bool,
 	err error) {
 	e.defaults()
-	release, err := e.takeFolder(false)
+	release, err := e.takeFolder(ctx, false)
 	if err != nil {
 		return false, err
 	}

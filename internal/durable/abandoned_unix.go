@@ -13,8 +13,8 @@ import (
 	"nmn/internal/lock"
 )
 
-// leastDigits is how many digits the name of a file aside has, of up to nineteen that are drawn: one in a thousand has
-// fewer. Hidden files of others whose names end in a number mostly have fewer too.
+// leastDigits is how many digits the name of a file aside has, of up to nineteen that are drawn. Hidden files of others
+// whose names end in a number mostly have fewer.
 const leastDigits = 17
 
 // mostNames is how many names of a folder are looked at, so that a folder of very many files costs little each time.
@@ -30,11 +30,16 @@ func removeAbandoned(path string) {
 	defer folder.Close()
 	names, _ := folder.Readdirnames(mostNames)
 	for _, name := range names {
-		digits, ours := strings.CutPrefix(name, "."+filepath.Base(path))
-		if ours && len(digits) >= leastDigits && strings.Trim(digits, "0123456789") == "" {
+		if isAside(name, path) {
 			removeUnlocked(filepath.Join(filepath.Dir(path), name))
 		}
 	}
+}
+
+// isAside reports whether a name, without its folder, is one of a file aside of a target.
+func isAside(name, path string) bool {
+	digits, ours := strings.CutPrefix(name, "."+filepath.Base(path))
+	return ours && len(digits) >= leastDigits && strings.Trim(digits, "0123456789") == ""
 }
 
 // removeUnlocked removes a file unless a process holds it locked.

@@ -34,6 +34,19 @@ func TestCreate_RemovesWhatKilledProcessesLeft(t *testing.T) {
 	wantNames(t, folder, want...)
 }
 
+// One in a thousand of the names that are drawn is too short to be told from others' files.
+func TestCreate_ByANameThatIsFoundAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "q.csv")
+	for range 5000 {
+		aside, err := createAside(path, 0o644)
+		check(t, err)
+		if name := filepath.Base(aside.(pending).Name()); !isAside(name, path) {
+			t.Errorf("nobody would remove %s", name)
+		}
+		check(t, aside.discard())
+	}
+}
+
 // Many at once write the same file: nobody's is taken for one of the dead.
 func TestWriteFile_ManyAtOnce(t *testing.T) {
 	folder := t.TempDir()

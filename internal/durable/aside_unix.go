@@ -17,7 +17,7 @@ type pending struct {
 }
 
 func createAside(path string, perm fs.FileMode) (aside, error) {
-	const most = 100 // tries, each lost to a process that took the new file for an abandoned one
+	const most = 100 // tries, each lost to a process that took the new file for an abandoned one, or to a short name
 	for try := 1; ; try++ {
 		file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
 			renameio.WithPermissions(perm), renameio.WithExistingPermissions())
@@ -25,8 +25,11 @@ func createAside(path string, perm fs.FileMode) (aside, error) {
 			return nil, err
 		}
 		hold, held := holdAside(file.File)
-		if held || try == most {
+		if held && isAside(filepath.Base(file.Name()), path) || try == most {
 			return pending{file, hold}, nil
+		}
+		if held {
+			hold.Close()
 		}
 		_ = file.Cleanup() // the other process may have removed it
 	}

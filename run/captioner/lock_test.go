@@ -10,7 +10,7 @@ import (
 func TestSession_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	s, _ := openSession(t, sceneConfig(t))
 	dir := t.TempDir()
-	release, err := run.LockFolder(dir, s.Log)
+	release, err := run.LockFolder(t.Context(), dir, s.Log)
 	if err != nil {
 		t.Fatal(err)
 	}

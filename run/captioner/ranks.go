@@ -56,10 +56,10 @@ func (s *Session) compare(ctx context.Context, identity string, err error) error
 
 // takeFolder keeps other processes out of the run folder. The ranks that do not lead are given one that is theirs, until
 // release is called.
-func (s *Session) takeFolder(dir string) (own string, release func() error, err error) {
+func (s *Session) takeFolder(ctx context.Context, dir string) (own string, release func() error, err error) {
 	if s.leads() {
 		own = dir
-		release, err = run.LockFolder(dir, s.Log)
+		release, err = run.LockFolder(ctx, dir, s.Log)
 	} else {
 		own, release, err = ranks.Room(s.ranks().Rank())
 	}

@@ -51,7 +51,7 @@ func (s *Session) locked(ctx context.Context, dir string, refuse func(dir string
 	if err := s.compare(ctx, identity, err); err != nil {
 		return nil, false, err
 	}
-	dir, release, err := s.takeFolder(dir)
+	dir, release, err := s.takeFolder(ctx, dir)
 	if err != nil {
 		return nil, false, err
 	}

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"nmn/internal/durable"
 	"nmn/internal/lock"
 )
 
@@ -30,12 +32,18 @@ func (e *writtenError) Unwrap() error { return e.by }
 // Lock keeps other processes out of a folder, which is made where it is not there, until release is called. It comes
 // before anything in the folder is touched. A folder that another process is writing is an error that wraps
 // lock.ErrHeld and names the process. Where the file system has no locks, that is logged as a warning. A folder that
-// cannot be written needs no lock. The lock is not for the folders below, which have their own.
-func Lock(dir string, log *slog.Logger) (release func() error, err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+// cannot be written needs no lock. The lock is not for the folders below, which have their own. A disk that is full gets
+// a moment.
+func Lock(ctx context.Context, dir string, log *slog.Logger) (release func() error, err error) {
+	var held *lock.Lock
+	patiently := func(do func() error) error { return durable.Patiently(ctx, durable.WarnFull(log), do) }
+	if err := patiently(func() error { return os.MkdirAll(dir, 0o777) }); err != nil {
 		return nil, err
 	}
-	held, err := lock.Take(filepath.Join(dir, LockFile))
+	err = patiently(func() (err error) {
+		held, err = lock.Take(filepath.Join(dir, LockFile))
+		return err
+	})
 	nothing := func() error { return nil }
 	var other *lock.HeldError
 	switch {

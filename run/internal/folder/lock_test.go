@@ -14,17 +14,17 @@ import (
 
 func TestLock_KeepsOthersOutAndNamesTheirProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs", "new")
-	release, err := Lock(dir, slog.New(slog.DiscardHandler))
+	release, err := Lock(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Lock(dir, slog.New(slog.DiscardHandler))
+	_, err = Lock(t.Context(), dir, slog.New(slog.DiscardHandler))
 	want := fmt.Sprintf("%s is being written by process %d on ", dir, os.Getpid())
 	if !errors.Is(err, lock.ErrHeld) || !strings.HasPrefix(err.Error(), want) ||
 		!strings.Contains(err.Error(), "give another `run_dir`") {
 		t.Errorf("a folder that is being written: %v, want %s...", err, want)
 	}
-	below, err := Lock(filepath.Join(dir, "stage1"), slog.New(slog.DiscardHandler))
+	below, err := Lock(t.Context(), filepath.Join(dir, "stage1"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Errorf("the folder of a stage: %v, want it to have a lock of its own", err)
 	} else if err := below(); err != nil {
