@@ -138,21 +138,15 @@ func (f *fold) run(ctx context.Context) error {
 
 // keep writes the scores of the held-out bags after an epoch, before the checkpoint that is behind it.
 func (f *fold) keep(dir string, e *train.Evaluated) error {
-	if len(e.Scores.Bad) > 0 {
-		bad := e.Scores.Bad[0]
-		return fmt.Errorf(
-			"recipe: bag %s cannot be read, and rates need a score of every bag: take it out of the data (%w)", bad.ID,
-			bad.Err)
-	}
 	loss := train.Measure("loss", e.Result)
 	if !loss.Defined() {
 		return fmt.Errorf("recipe: epoch %d of fold %d has no loss on held-out labels", e.Epoch, f.number+1)
 	}
 	meta := map[string]string{epochKey: fmt.Sprintf("%.17g", float64(loss))}
-	logits := e.Scores.Logits
+	held := len(f.plan.HeldOut(f.number))
+	logits := e.Scores.LogitsOf(held)
 	_, err := safetensors.WriteFile(epochFile(dir, e.Epoch), meta,
-		[]safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: logits.Shape(),
-			Data: logits.Float32s()}})
+		[]safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: []int{held, len(logits) / held}, Data: logits}})
 	return err
 }
 

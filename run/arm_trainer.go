@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -63,10 +62,5 @@ func (r *armRun) Score(ctx context.Context, dir string, set *loader.Set) (logits
 	if err != nil {
 		return nil, err
 	}
-	if len(scores.Bad) > 0 {
-		bad := scores.Bad[0]
-		return nil, fmt.Errorf("bag %s cannot be read, and every bag needs a score: take it out of the data (%w)",
-			bad.ID, bad.Err)
-	}
-	return scores.Logits.Float32s(), nil
+	return scores.LogitsOf(set.Len()), nil
 }

@@ -30,6 +30,27 @@ type Scores struct {
 	Rates *labels.Rates
 }
 
+// LogitsOf is bags×K: the logits of all bags of the set, of which there are so many. One that could not be read has the
+// mean of the others in each class, which tells nothing of it.
+func (s *Scores) LogitsOf(bags int) []float32 {
+	logits := s.Logits.Float32s()
+	if len(s.Index) == bags {
+		return logits
+	}
+	k := s.Logits.Shape()[1]
+	sums, all := make([]float64, k), make([]float32, bags*k)
+	for i, x := range logits {
+		sums[i%k] += float64(x)
+	}
+	for i := range all {
+		all[i] = float32(sums[i%k] / float64(len(s.Index)))
+	}
+	for row, bag := range s.Index {
+		copy(all[bag*k:(bag+1)*k], logits[row*k:])
+	}
+	return all
+}
+
 // Score runs a net over a set in order, in batches of config.BatchBags. Of the rest of config, Fit,
 // Workers, Prefetch, MaxBadSamples and MaxPixels count. No labels are read. Where the set is ByFrame, bags
 // of a batch are frames, and so are those that could not be read.

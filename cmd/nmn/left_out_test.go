@@ -100,3 +100,32 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// A run that allows none stops at the first picture that cannot be used, and says how to allow it. So do pictures that
+// break while a run is interrupted. It goes on then, to the end, whatever the arm computes from the training pictures.
+func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
+	for arm, settings := range map[string][]string{
+		"default": nil, "em": {"--arm", "em"}, "r-n online": {"--arm", "r-n", "--rates", "online"},
+		"folds": {"--arm", "r-n", "--rates", "folds:2", "--fold-epochs", "1", "--recipe-epochs", "1"},
+	} {
+		t.Run(arm, func(t *testing.T) {
+			data := filepath.Join(t.TempDir(), "data")
+			must(t, "scenes", data, "--number", "40")
+			picture := filepath.Join(data, "images/COCO_train2014_000000000014.jpg")
+			content := readBytes(t, picture)
+			if err := os.WriteFile(picture, content[:len(content)/2], 0o666); err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(t.TempDir(), "run")
+			c := call(t, slices.Concat([]string{"train", "--captions", filepath.Join(data, "captions_train2014.json"), "--images",
+				filepath.Join(data, "images"), "--vocab", filepath.Join(data, "vocabulary.txt"), "--preset", "scenes", "--width", "0.5"},
+				settings, []string{"--epochs", "1", "--batch-size", "4", "--checkpoint-steps", "1", "--log-interval", "1", "--threads",
+					"1", "--device", "cpu", "--run-dir", dir})...)
+			if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") {
+				t.Fatalf("exit code %d: %s", c.code, c.err)
+			}
+			must(t, "train", "--resume", dir, "--max-bad-samples", "1")
+			must(t, "eval", dir)
+		})
+	}
+}
