@@ -187,6 +187,9 @@ func (r *rank) do(kind C.int, data unsafe.Pointer, n int) error {
 // end keeps what ended the group, if something did. A late rank ends the job here and now: nobody could leave in order.
 func (r *rank) end(err error) error {
 	if r.over = err; errors.Is(err, group.ErrTimeout) {
+		if r.LocalSize() < r.Size() {
+			endLauncher(os.Getppid(), farewell)
+		}
 		r.Abort(err)
 	}
 	return err
