@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,7 +10,7 @@ import (
 )
 
 // spoiled makes data of a kind. One picture is cut short, one is empty and one is gone. It returns the arguments that name
-// the data, and a picture that is whole.
+// the data, and a picture that is whole, if the classifier is of pictures.
 func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -27,7 +28,11 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 		must(t, "scenes", dir, "--moving", "--number", "20", "--frames", "3", "--format", "folder")
 		args = []string{"--clips", dir, "--vocab", at("vocabulary.txt"), "--mil"}
 		files = []string{at("moving-train-000003/01.jpg"), at("moving-train-000007/00.jpg"), at("moving-train-000009/02.jpg")}
-		whole = at("moving-train-000001/00.jpg")
+		whole = ""
+	case "shards":
+		must(t, "scenes", dir, "--moving", "--number", "20", "--frames", "3")
+		spoilFrames(t, dir, 3, 7, 9)
+		return []string{"--clips", dir, "--vocab", at("vocabulary.txt"), "--mil", "--preset", "scenes", "--width", "0.5"}, ""
 	}
 	if kind == "backbone" {
 		tinyVGG(t, at("vgg.safetensors"), 1)
@@ -45,6 +50,34 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	return args, whole
 }
 
+// spoilFrames damages the first frames of three clips in the first shard: of one the second half is gone, one is empty, and
+// one is no picture.
+func spoilFrames(t *testing.T, dir string, clips ...int) {
+	t.Helper()
+	path := filepath.Join(dir, "frames-000000.tar")
+	shard := readBytes(t, path)
+	lines := strings.Split(string(readBytes(t, filepath.Join(dir, "index.jsonl"))), "\n")
+	for i, clip := range clips {
+		var record struct{ Frames []struct{ Offset, Size int } }
+		if err := json.Unmarshal([]byte(lines[1+clip]), &record); err != nil {
+			t.Fatal(err)
+		}
+		frame := record.Frames[0]
+		content := shard[frame.Offset:][:frame.Size]
+		switch i {
+		case 0:
+			clear(content[len(content)/2:])
+		case 1:
+			clear(content)
+		default:
+			copy(content, "<html>")
+		}
+	}
+	if err := os.WriteFile(path, shard, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What --max-bad-samples allows is allowed to the end, whatever the arm computes from the training pictures, and by every
 // command on the run.
 func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
@@ -53,7 +86,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 		"default": nil, "folds": estimates, "star": {"--arm", "star"}, "em": {"--arm", "em"}, "nmn-fd": {"--arm", "nmn-fd",
 			"--nmn-recipe", "paper"}, "r-n online": {"--arm", "r-n", "--rates", "online"}, "ll-r": {"--arm", "ll-r"},
 	}
-	for _, kind := range []string{"captions", "manifest", "backbone", "clips"} {
+	for _, kind := range []string{"captions", "manifest", "backbone", "clips", "shards"} {
 		data, whole := spoiled(t, kind)
 		for arm, settings := range arms {
 			if kind != "captions" && arm != "folds" && arm != "star" {
@@ -78,7 +111,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 				if kind != "backbone" {
 					must(t, "extract", dir, "--split", "train", "--output", filepath.Join(t.TempDir(), "x.npy"))
 				}
-				if kind != "clips" {
+				if whole != "" {
 					must(t, "predict", dir, whole)
 				}
 				if arm == "folds" {
@@ -98,6 +131,26 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// So it is by all runs of an experiment, each of which would look for itself.
+func TestMaxBadSamples_OfAnExperiment(t *testing.T) {
+	for _, kind := range []string{"captions", "manifest", "backbone", "clips", "shards"} {
+		t.Run(kind, func(t *testing.T) {
+			data, _ := spoiled(t, kind)
+			args := slices.Concat([]string{"experiment"}, data, []string{"--arms", "star,nmn-fd,r-n", "--seeds", "1,2", "--epochs", "1",
+				"--batch-size", "4", "--max-bad-samples", "4", "--threads", "1", "--device", "cpu", "--run-dir",
+				filepath.Join(t.TempDir(), "grid")})
+			if at := slices.Index(args, "--mil"); at >= 0 {
+				args[at] = "--mil=on" // it has a third value here
+				args = append(args, "--batch-size-mil", "4")
+			}
+			must(t, args...)
+			if c := call(t, args...); c.code != exitOK || strings.Contains(c.err, "epoch 1") {
+				t.Errorf("exit code %d, or what is complete is trained again: %s", c.code, c.err)
+			}
+		})
 	}
 }
 
