@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"nmn/loader"
@@ -30,7 +31,7 @@ func main() {
 	model := flag.String("model", "", "run folder or checkpoint")
 	address := flag.String("address", "localhost:8080", "where to listen")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := open(ctx, *model, *address); err != nil {
 		log.Fatal(err)
@@ -103,19 +104,20 @@ func (h *handler) predict(ctx context.Context, body io.Reader) ([]run.Prediction
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	picture, err := io.ReadAll(body)
+	// On disk, so that any number of them may wait for their turn.
+	file, err := os.Create(filepath.Join(dir, "picture"))
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(dir, "picture")
-	if err := os.WriteFile(file, picture, 0o600); err != nil {
+	_, err = io.Copy(file, body)
+	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
 	o := run.DefaultPredictOptions()
 	o.Threshold = .5
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	predictions, err := h.model.Predict(ctx, []string{file}, o)
+	predictions, err := h.model.Predict(ctx, []string{file.Name()}, o)
 	if err != nil {
 		return nil, err
 	}
