@@ -223,13 +223,15 @@ func wantAfter[T comparable](p *tab, steps []chromedp.Action[chromedp.Void], wha
 	}
 }
 
+// built is the folder of the program; empty for none.
+var built string
+
 // nmn is the program, built once for all tests.
-var nmn = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "nmn-browser")
-	if err != nil {
+var nmn = sync.OnceValues(func() (path string, err error) {
+	if built, err = os.MkdirTemp("", "nmn-browser"); err != nil {
 		return "", err
 	}
-	path := filepath.Join(folder, "nmn")
+	path = filepath.Join(built, "nmn")
 	build := exec.Command("go", "build", "-o", path, "./cmd/nmn")
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -241,8 +243,10 @@ var nmn = sync.OnceValues(func() (string, error) {
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
-	if made != "" {
-		_ = os.RemoveAll(made)
+	for _, folder := range []string{made, built} {
+		if folder != "" {
+			_ = os.RemoveAll(folder)
+		}
 	}
 	os.Exit(code)
 }

@@ -160,6 +160,8 @@ def _is_ours(path: str) -> bool:
 def scratch(parent: str | None = None) -> Iterator[Path]:
     """Give a temporary folder, and remove it with all that is in it whatever happens.
 
+    What a process that was killed has left goes when the next folder is made beside it.
+
     Parameters
     ----------
     parent
@@ -176,7 +178,8 @@ def scratch(parent: str | None = None) -> Iterator[Path]:
         If it cannot be made, or has no room for what is written to it.
     """
     try:
-        folder = Path(tempfile.mkdtemp(prefix="nmn-", dir=parent))
+        _remove_abandoned(Path(parent or tempfile.gettempdir()))
+        folder, held = _held_folder(parent)
     except OSError as error:
         raise NmnError(f"no temporary folder can be made ({error}): {_ROOM}") from error
     try:
@@ -188,3 +191,47 @@ def scratch(parent: str | None = None) -> Iterator[Path]:
     finally:
         # Windows keeps files that are mapped into memory.
         shutil.rmtree(folder, ignore_errors=sys.platform == "win32")
+        if held is not None:
+            os.close(held)
+
+
+_SCRATCH = "nmn-py-"
+
+
+def _held_folder(parent: str | None) -> tuple[Path, int | None]:
+    """Make a folder and hold it locked as long as this process, or a fork of it, lives; None is held without locks."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent))
+        held = _lock(folder, wait=True)
+        if folder.exists():  # else another process took it for abandoned before it was locked
+            return folder, held
+        if held is not None:
+            os.close(held)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the folders that nobody holds."""
+    for folder in parent.glob(_SCRATCH + "*"):
+        held = _lock(folder, wait=False)
+        if held is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(held)
+
+
+def _lock(folder: Path, *, wait: bool) -> int | None:
+    """Lock a folder of this user; None where another process has, or where the system has no such locks."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    fd = None
+    try:
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        if os.fstat(fd).st_uid == os.geteuid():
+            fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            return fd
+    except OSError:
+        pass
+    if fd is not None:
+        os.close(fd)
+    return None

@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import stat
+import subprocess
 import sys
 import threading
 import time
@@ -262,3 +263,24 @@ def test_it_runs_beside_the_main_thread(fake):
     thread.start()
     thread.join()
     assert results == ["7\n"]
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path, monkeypatch):
+    """A process that is killed cannot remove its scratch folder: the next one does, and leaves those of the living."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    code = "import sys; from nmn._program import scratch\nwith scratch() as f: print(f, flush=True); sys.stdin.read()"
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    alive, dead = processes
+    folders = [Path(p.stdout.readline().strip()) for p in processes if p.stdout is not None]
+    (folders[1] / "file").write_text("left")
+    dead.kill()
+    dead.wait()
+    with scratch() as mine:
+        assert {*tmp_path.iterdir()} == {folders[0], mine}
+    alive.communicate()
+    assert alive.returncode == 0
+    assert [*tmp_path.iterdir()] == []
