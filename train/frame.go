@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"nmn/format/safetensors"
 )
@@ -146,10 +147,13 @@ func (k Frame[About]) Replace(path, previous string, about *About, tensors []saf
 		return 0, broken
 	}
 	if err != nil {
-		need := int64(len(meta)) + safetensors.Bytes(tensors)
-		return 0, fmt.Errorf("%s: cannot save %q: it needs %d bytes of disk beside what is there; the checkpoint "+
-			"before it, if any, is untouched: %w",
-			k.Room, path, need, err)
+		bytes := int64(len(meta)) + safetensors.Bytes(tensors)
+		need := fmt.Sprintf("%d bytes of disk beside what is there", bytes)
+		if errors.Is(err, syscall.EFBIG) {
+			need = fmt.Sprintf("a file of %d bytes, and ulimit -f or the file system allows none so large", bytes)
+		}
+		return 0, fmt.Errorf("%s: cannot save %q: it needs %s; the checkpoint before it, if any, is untouched: %w", k.Room, path,
+			need, err)
 	}
 	return size, nil
 }

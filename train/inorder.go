@@ -77,34 +77,33 @@ type runner interface {
 
 // openScoring begins to read the batches of config.Share.
 func openScoring(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
-	outputs outputs) (s *scoring, err error) {
+	outputs outputs) (_ *scoring, err error) {
 	if err := fits(net, set); err != nil {
 		return nil, err
 	}
 	config.Standard = standardOf(net)
 	config.Size, config.Targets, config.Evidence = net.Config().Size, nil, nil
 	config.Flip, config.Shuffle, config.DropLast, config.Augment = false, false, false, augment.Config{}
-	s = &scoring{}
 	p, err := newPass(net, outputs, set.Len() > config.BatchBags*max(1, config.Share.Ranks))
 	if err != nil {
 		return nil, err
 	}
-	s.pass = p
+	opened := &scoring{pass: p}
 	defer func() {
 		if err != nil {
-			_ = s.close() // what comes of the error
+			_ = opened.close() // what comes of the error
 		}
 	}()
 	config.Memory = p.feed.memory()
-	if s.loader, err = loader.New(set, config); err != nil {
+	if opened.loader, err = loader.New(set, config); err != nil {
 		return nil, err
 	}
-	if classes := s.loader.Classes(); classes != net.Config().Classes {
+	if classes := opened.loader.Classes(); classes != net.Config().Classes {
 		return nil, fmt.Errorf("training: the labels of %q are of %d classes, the net has %d: %w",
 			set.Name, classes, net.Config().Classes, ErrOtherModel)
 	}
-	s.epoch, err = s.loader.Epoch(ctx, 0, 0)
-	return s, err
+	opened.epoch, err = opened.loader.Epoch(ctx, 0, 0)
+	return opened, err
 }
 
 // close ends the loader's workers, which write into memory of the feed, and then the pass.

@@ -160,6 +160,15 @@ func interrupt(t *testing.T, net *model.Net, set *loader.Set, config loader.Conf
 	return shown, err
 }
 
+// Batches that memory cannot hold, and whatever else the loader refuses, are errors.
+func TestScore_WhatTheLoaderRefuses(t *testing.T) {
+	net, set, config := ragged(t, nil)
+	config.Workers = -1
+	if s, err := Score(t.Context(), net, set, config); s != nil || err == nil {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
 func TestInOrder_EndsWithItsContext(t *testing.T) {
 	net, set, config := ragged(t, nil)
 	shown, err := interrupt(t, net, set, config, 8)

@@ -37,7 +37,7 @@ func TestSave_DiskFullNamesFileAndNeedAndKeepsTheOldCheckpoint(t *testing.T) {
 	if err != nil || !strings.Contains(string(output), "error: ") {
 		t.Fatalf("%v: %s", err, output)
 	}
-	for _, want := range []string{path, "bytes of disk", "is untouched", syscall.EFBIG.Error()} {
+	for _, want := range []string{path, "bytes, and ulimit -f", "is untouched", syscall.EFBIG.Error()} {
 		if !strings.Contains(string(output), want) {
 			t.Errorf("%q is not in %s", want, output)
 		}

@@ -5,9 +5,23 @@ package main
 import (
 	"context"
 	"os"
+	"runtime/debug"
+
+	"nmn/internal/memory"
 )
 
-func main() { os.Exit(mainCode()) }
+func main() {
+	heedMemory()
+	os.Exit(mainCode())
+}
+
+// heedMemory has the garbage collector work harder when the memory that is free now, as far as ulimit -v and control
+// groups allow, is nearly used up. It knows of neither, and takes as much again before it begins.
+func heedMemory() {
+	if free, known := memory.Free(); known && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(free - free/4)
+	}
+}
 
 func mainCode() int {
 	ctx, end := context.WithCancelCause(context.Background())
