@@ -15,11 +15,14 @@ func main() {
 	os.Exit(mainCode())
 }
 
+// arena is what Go takes of a process's addresses at a time, in bytes.
+const arena = 64 << 20
+
 // heedMemory has the garbage collector work harder when the memory that is free now, as far as ulimit -v and control
 // groups allow, is nearly used up. It knows of neither, and takes as much again before it begins.
 func heedMemory() {
 	if free, known := memory.Free(); known && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(free - free/4)
+		debug.SetMemoryLimit(max(free-free/32-arena, arena/4))
 	}
 }
 
