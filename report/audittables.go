@@ -41,7 +41,7 @@ func SuspectTable(in audit.Input, suspects []audit.Suspect) *Table {
 // pooledMark stands behind words that are audited with pooled rates, and pooledNote says what it means.
 const (
 	pooledMark = " *"
-	pooledNote = "* too few labels for rates of its own: ranked with those of all words together, which claim no precision."
+	pooledNote = "* no rates of its own that can be believed: ranked by the noise of the other words, which claims no precision."
 )
 
 // AuditClassTable sums up classes: how many of their labels are expected to be wrong, and suspects. It

@@ -147,13 +147,13 @@ func TestAudit_RanksAndJudges(t *testing.T) {
 		t.Errorf("%v: %d suspects in the file of %v", err, len(records)-1, v["suspects_total"])
 	}
 	for _, c := range v["classes"].([]any) {
-		if class := c.(map[string]any); (class["word"] == "fog") == class["audited"].(bool) {
+		if class := c.(map[string]any); class["audited"] != true || (class["word"] == "fog") != (class["pooled"] == true) {
 			t.Errorf("class %v", class)
 		}
 	}
 	table := must(t, onScores("audit", dir, "--format", "markdown")...)
 	if !strings.Contains(table, "**Labels that are probably wrong**") ||
-		!strings.Contains(table, "1 of 3 classes are not audited") {
+		!strings.Contains(table, "1 of 3 classes: \\* no rates of its own") {
 		t.Errorf("tables:\n%s", table)
 	}
 }

@@ -65,21 +65,22 @@ func TestReadDecisionsFile_NamesTheFile(t *testing.T) {
 	}
 }
 
-// Classes with too few labels get the rates of all together, but never 0: that others have no noise makes them no
-// more certain.
-func TestFromEstimate_PooledRatesAreNeverZero(t *testing.T) {
+// A class without rates of its own is audited by what stands in for them, and marked.
+func TestFromEstimate_TakesWhatStandsIn(t *testing.T) {
 	own := rates.Class{Q01: .3, Q10: .2, A: 2, B: -1, AUC: .99, Positives: 400}
-	few := rates.Class{Q01: .7, Q10: .6, A: 3, B: 5, AUC: .99, Positives: 6, Diagnoses: []rates.Diagnosis{rates.TooFew}}
-	for _, c := range []struct{ pooled, want float64 }{{0, leastPooled}, {.2, .2}} {
-		var in Input
-		in.FromEstimate(&rates.Result{Bags: 1000, Classes: []rates.Class{own, few}, PooledQ01: c.pooled,
-			PooledQ10: c.pooled})
-		if in.IsPooled(0) || in.Rates.Q01[0] != .3 || in.Rates.Q10[0] != .2 || in.A[0] != 2 || in.B[0] != -1 {
-			t.Errorf("a class of its own rates: %+v", in)
-		}
-		if !in.IsPooled(1) || in.Rates.Q01[1] != c.want || in.Rates.Q10[1] != c.want || in.A[1] != 1 || in.B[1] != 0 {
-			t.Errorf("pooled rates of %g: %+v, want rates of %g and scores as they are", c.pooled, in, c.want)
-		}
+	weak := rates.Class{Q01: .7, Q10: .6, A: 3, B: 5, AUC: .55, Positives: 60, Diagnoses: []rates.Diagnosis{rates.NotPredicted},
+		StandIn: &rates.StandIn{Q01: .25, Q10: .01, A: .5, B: -2}}
+	none := rates.Class{Q01: .7, Q10: .6, A: 3, B: 5, Diagnoses: []rates.Diagnosis{rates.TooFew}}
+	var in Input
+	in.FromEstimate(&rates.Result{Bags: 1000, Classes: []rates.Class{own, weak, none}})
+	if in.IsPooled(0) || in.Rates.Q01[0] != .3 || in.Rates.Q10[0] != .2 || in.A[0] != 2 || in.B[0] != -1 {
+		t.Errorf("a class with rates of its own: %+v", in)
+	}
+	if !in.IsPooled(1) || in.Rates.Q01[1] != .25 || in.Rates.Q10[1] != .01 || in.A[1] != .5 || in.B[1] != -2 {
+		t.Errorf("a class without: %+v", in)
+	}
+	if in.IsPooled(2) || in.audited(2) {
+		t.Errorf("a class without labels: %+v", in)
 	}
 }
 

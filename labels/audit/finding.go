@@ -28,7 +28,7 @@ type Finding struct {
 // Whose rates a suspect is ranked by.
 const (
 	OwnRates    = "own"    // those of its word
-	PooledRates = "pooled" // those of all words together, for its word has too few labels: nothing is claimed of it
+	PooledRates = "pooled" // by the noise of the other words, for its word has no rates of its own: nothing is claimed of it
 )
 
 // Finding names the suspect at a place of the ranked list, counted from 0.

@@ -20,32 +20,28 @@ type Input struct {
 	// A and B calibrate the logits, A o + B for each class; nil where they are of p(y=1) already, as from
 	// nets that were trained through the noise model.
 	A, B []float64
-	// Pooled says which classes have too few labels for rates of their own and are audited with those of all classes
-	// together; nil for none. Their scores are taken as they are: so few labels calibrate nothing.
+	// Pooled says which classes have no rates of their own and are audited with those of all classes together; nil for
+	// none.
 	Pooled []bool
 	Words  []string // names of the classes; nil for their numbers
 	IDs    []string // names of the bags; nil for their numbers
 	Truth  []uint8  // N×K, true labels, where they are known; for Judge
 }
 
-// FromEstimate sets rates and calibration to what rates.Estimate has estimated from the same scores. Classes with too
-// few labels get the rates of all classes together, and are marked as Pooled.
+// FromEstimate sets rates and calibration to what rates.Estimate has estimated from the same scores. Classes
+// without rates of their own get those of all classes together, and are marked as Pooled.
 func (in *Input) FromEstimate(r *rates.Result) {
 	in.Rates = r.Rates()
 	in.A, in.B = make([]float64, len(r.Classes)), make([]float64, len(r.Classes))
-	in.Pooled = r.Small()
+	in.Pooled = make([]bool, len(r.Classes))
 	for c, class := range r.Classes {
 		in.A[c], in.B[c] = class.A, class.B
-		if in.Pooled[c] {
-			in.Rates.Q01[c], in.Rates.Q10[c] = max(r.PooledQ01, leastPooled), max(r.PooledQ10, leastPooled)
-			in.A[c], in.B[c] = 1, 0
+		if s := class.StandIn; s != nil {
+			in.Pooled[c] = true
+			in.Rates.Q01[c], in.Rates.Q10[c], in.A[c], in.B[c] = s.Q01, s.Q10, s.A, s.B
 		}
 	}
 }
-
-// leastPooled is the least of the rates that stand in for those of a small class: that no class with enough labels
-// has noise does not make a small one certain.
-const leastPooled = .01
 
 // IsPooled reports whether the rates of a class are those of all classes together.
 func (in *Input) IsPooled(class int) bool { return in.Pooled != nil && in.Pooled[class] }

@@ -66,34 +66,6 @@ func (c Class) WithoutRates() Class {
 	return c
 }
 
-const (
-	// smallBelow is the number of labels of the rarer kind below which a class may be too small for rates of its own
-	// although the scores predict it.
-	smallBelow = 50
-	// goodAUC is the median over classes with rates of their own from which scores are taken to predict small classes
-	// too: in these a few wrong labels bring the AUC down to that of chance.
-	goodAUC = .8
-)
-
-// Small reports for each class whether it has no rates of its own for want of labels, while the scores predict it, or
-// predict the other classes well: the rates of all classes together may stand in.
-func (r *Result) Small() []bool {
-	var own []float64
-	for _, c := range r.Classes {
-		if c.Usable() {
-			own = append(own, float64(c.AUC))
-		}
-	}
-	slices.Sort(own)
-	good := len(own) > 0 && own[len(own)/2] >= goodAUC
-	small := make([]bool, len(r.Classes))
-	for i, c := range r.Classes {
-		rarer := min(c.Positives, r.Bags-c.Unknown-c.Positives)
-		small[i] = !c.Usable() && rarer > 0 && rarer < smallBelow && (good || float64(c.AUC) >= leastAUC)
-	}
-	return small
-}
-
 func (c Class) diagnose(o Options, own *class) []Diagnosis {
 	diagnoses := []Diagnosis{}
 	add := func(d Diagnosis, holds bool) {

@@ -3,6 +3,7 @@ package rates
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"nmn/eval"
@@ -41,7 +42,7 @@ var diagnoses = [...]Diagnosis{TooFew, NotPredicted, AtLimit, WeaklyPredicted, M
 	MaybeNoIncorrect}
 
 // classNumbers is how many numbers say all of a class.
-const classNumbers = 13
+const classNumbers = 17
 
 // numbers say all of a class but its word, exactly.
 func (c *Class) numbers() []float64 {
@@ -51,14 +52,22 @@ func (c *Class) numbers() []float64 {
 			said |= 1 << i
 		}
 	}
+	s := StandIn{Q01: math.NaN()}
+	if c.StandIn != nil {
+		s = *c.StandIn
+	}
 	return []float64{float64(c.Positives), c.TruePositives, c.Q01, c.Q10, c.Q01Interval.Low, c.Q01Interval.High,
-		c.Q10Interval.Low, c.Q10Interval.High, c.A, c.B, float64(c.AUC), float64(said), float64(c.Unknown)}
+		c.Q10Interval.Low, c.Q10Interval.High, c.A, c.B, float64(c.AUC), float64(said), float64(c.Unknown),
+		s.Q01, s.Q10, s.A, s.B}
 }
 
 func (c *Class) setNumbers(n []float64) {
 	*c = Class{Word: c.Word, Positives: int(n[0]), TruePositives: n[1], Q01: n[2], Q10: n[3],
 		Q01Interval: Interval{n[4], n[5]}, Q10Interval: Interval{n[6], n[7]}, A: n[8], B: n[9], AUC: eval.Number(n[10]),
 		Unknown: int(n[12]), Diagnoses: []Diagnosis{}}
+	if !math.IsNaN(n[13]) {
+		c.StandIn = &StandIn{n[13], n[14], n[15], n[16]}
+	}
 	for i, d := range diagnoses {
 		if int(n[11])>>i&1 == 1 {
 			c.Diagnoses = append(c.Diagnoses, d)

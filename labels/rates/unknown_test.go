@@ -62,14 +62,3 @@ func TestEstimate_LeavesUnknownLabelsOut(t *testing.T) {
 		t.Error("label 2 is taken")
 	}
 }
-
-// A class is small by the labels that are known.
-func TestSmall_CountsKnownLabels(t *testing.T) {
-	few := Class{Positives: 300, Unknown: 600, AUC: .9, Diagnoses: []Diagnosis{TooFew}}
-	many := few
-	many.Unknown = 0
-	r := Result{Bags: 920, Classes: []Class{few, many}}
-	if got := r.Small(); !got[0] || got[1] {
-		t.Errorf("%v: 20 of 320 known labels are few, 620 of 920 are not", got)
-	}
-}

@@ -27,7 +27,7 @@ function card(i) {
   chance.title = "probability that the label is wrong";
   const score = element("p", "facts", "likely there by the scores alone: " + percent(item.p));
   score.title = "the classifier's probability that " + c.word + " is there, without looking at the label";
-  if (c.pooled) chance.title += ", by the rates of all words together: this one has too few labels, and nothing is claimed of it";
+  if (c.pooled) chance.title += ", by the noise of the other words: this one has no rates of its own, and nothing is claimed of it";
   if (c.pooled) claim.append(" (pooled rates)");
   body.append(claim, chance, score, element("p", "facts", item.id));
   e.append(body, buttons(i, [["accept", "Accept", "yes", "the label is wrong, and is changed (A)"],
