@@ -74,8 +74,8 @@ func (r *Result) standIns(ctx context.Context, e *estimator, summaries []summary
 		case o.some:
 			present := float64(class.Positives) / float64(known)
 			truly := (1-o.incorrect)*present + o.missing*(1-present)
-			s := &StandIn{Q01: max(min(o.q01, o.missing*(1-present)/truly), leastRate),
-				Q10: max(min(o.q10, o.incorrect*present/(1-truly)), leastRate)}
+			s := &StandIn{Q01: max(min(o.q01, o.missing*(1-present)/truly), zeroRate),
+				Q10: max(min(o.q10, o.incorrect*present/(1-truly)), zeroRate)}
 			z := evidence{summaries[c].cells, e.options.MinSlope, e.options.Confidence}
 			at := e.models[c].parameters()
 			at[rate01], at[rate10] = logit(s.Q01), logit(s.Q10)
