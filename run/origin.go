@@ -79,5 +79,5 @@ func (s *Session) claim(ctx context.Context, dir string, kind folder.Kind, c *Co
 	if files, err = s.sameData(ctx, dir, c, d); err != nil {
 		return nil, err
 	}
-	return files, folder.Claim(dir, isRunFile)
+	return files, s.Save(ctx, func() error { return folder.Claim(dir, isRunFile) })
 }

@@ -96,7 +96,7 @@ func (s *Session) prepare(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := folder.Claim(dir, isRunFile); err != nil {
+	if err := run.SaveFiles(ctx, s.Log, func() error { return folder.Claim(dir, isRunFile) }); err != nil {
 		return err
 	}
 	words := filepath.Join(dir, captioning.WordsFile)
