@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 
 	"nmn/loader"
@@ -37,10 +36,7 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	if err := r.session.Save(ctx, func() error { return os.MkdirAll(run.dir, 0o777) }); err != nil {
-		return err
-	}
-	if err := folder.RemoveLeftovers(run.dir, isRunFile); err != nil {
+	if err := r.session.Save(ctx, func() error { return folder.Claim(run.dir, isRunFile) }); err != nil {
 		return err
 	}
 	run.tracked = nil // a fold is no run of its own

@@ -46,10 +46,9 @@ func (c *Config) comeFrom(folder, dir string) {
 	if folder == "" || err != nil || here == folder {
 		return
 	}
-	own := filepath.IsLocal(dir)
-	if inside, err := filepath.Rel(here, dir); err == nil && filepath.IsAbs(dir) {
-		own = filepath.IsLocal(inside)
-	}
+	dir, err = filepath.Abs(dir)
+	inside, _ := filepath.Rel(here, dir) // empty on another drive
+	own := err == nil && filepath.IsLocal(inside)
 	for _, p := range c.places() {
 		if *p.path == "" || filepath.IsAbs(*p.path) || own && durable.Exists(*p.path) {
 			continue
