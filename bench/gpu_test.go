@@ -78,7 +78,8 @@ func newCardHost(t *testing.T, env ...string) *cardHost {
 		t.Fatal(err)
 	}
 	h := &cardHost{t, root, filepath.Join(root, "out"), path, append(os.Environ(), "TMPDIR="+t.TempDir(), "PATH="+path,
-		"OUT="+filepath.Join(root, "out"), "PYTHON="+filepath.Join(root, "python"), "PYTHONDONTWRITEBYTECODE=1", "FAKE_HANG=none", "FAKE_FAIL=none",
+		"OUT="+filepath.Join(root, "out"), "PYTHON="+filepath.Join(root, "python"), "PYTHONDONTWRITEBYTECODE=1",
+		"FAKE_HANG=none", "FAKE_FAIL=none",
 		"FAKE_HOLD=1000", "FAKE_NO_TORCH=", "REHEARSAL=", "TOTAL=36000", "LIMITS="+hours, "CACHE=")}
 	h.env = append(h.env, env...)
 	h.program("nmn", fakeNmn)

@@ -4,11 +4,11 @@
   pip install cleanlab scikit-learn scipy
   python bench/label_kinds.py [--seeds N] [--noise 40:0,0:20,30:10] SET.arff...
 
-Each file is a set of Mulan with its SET.xml beside it; .arff.gz will do. Labels are made wrong at random: --noise has
+Each file is a set of Mulan. SET.xml must lie in the same folder. SET.arff.gz works too. Labels are made wrong at random: --noise has
 pairs of the percentage of labels 1 that go missing and of labels 0 that are made up. Scores are out of fold, by logistic
 regression on the wrong labels. Printed is the average precision of finding the wrong labels, missing ones among labels 0
 and incorrect ones among labels 1, and the mean of both if there are both; means over the seeds. Within one class both
-order labels alike, by the score: what differs is how labels of one class stand to those of another.
+programs rank labels by the score. They differ in how they compare labels of different classes.
 """
 import argparse
 import gzip

@@ -38,9 +38,9 @@ func (c *Config) places() []place {
 	return all
 }
 
-// comeFrom says where the relative paths of a run lie: in the folder in which it was started, if there is something there
-// now, so that a run is read from any folder. What lies here comes before where the run lies below here, too: a copy of a
-// folder with data and runs has its own data.
+// comeFrom resolves the relative paths of a run against the folder in which it was started, if the file exists there. So
+// a run can be read from any folder. If the run lies below the working folder, files there take precedence: a copy of a
+// project uses its own data.
 func (c *Config) comeFrom(folder, dir string) {
 	here, err := os.Getwd()
 	if folder == "" || err != nil || here == folder {

@@ -30,8 +30,8 @@ type Scores struct {
 	Rates *labels.Rates
 }
 
-// LogitsOf is bags×K: the logits of all bags of the set, of which there are so many. One that could not be read has the
-// mean of the others in each class, which tells nothing of it.
+// LogitsOf returns the logits of all bags of the set, bags×K. A bag that could not be read gets the mean of the other bags
+// in each class.
 func (s *Scores) LogitsOf(bags int) []float32 {
 	logits := s.Logits.Float32s()
 	if len(s.Index) == bags {

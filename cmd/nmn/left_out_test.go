@@ -134,7 +134,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 	}
 }
 
-// So it is by all runs of an experiment, each of which would look for itself.
+// All runs of an experiment leave the same pictures out.
 func TestMaxBadSamples_OfAnExperiment(t *testing.T) {
 	for _, kind := range []string{"captions", "manifest", "backbone", "clips", "shards"} {
 		t.Run(kind, func(t *testing.T) {

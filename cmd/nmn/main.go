@@ -15,11 +15,11 @@ func main() {
 	os.Exit(mainCode())
 }
 
-// arena is what Go takes of a process's addresses at a time, in bytes.
+// arena is the size of the blocks of addresses that Go reserves, in bytes.
 const arena = 64 << 20
 
-// heedMemory has the garbage collector work harder when the memory that is free now, as far as ulimit -v and control
-// groups allow, is nearly used up. It knows of neither, and takes as much again before it begins.
+// heedMemory sets the garbage collector's limit to the memory that is free at the start. The collector knows neither
+// ulimit -v nor control groups, and would let the heap double before it runs.
 func heedMemory() {
 	if free, known := memory.Free(); known && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(max(free-free/32-arena, arena/4))

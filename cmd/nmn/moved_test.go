@@ -66,8 +66,8 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 	must(t, "eval", run)
 }
 
-// A copy of a folder with data and runs has its own data, and not those of the folder that it is a copy of. From
-// elsewhere, a run has the data that it was started with, whatever lies by that name there.
+// A run in a copied project uses the data of the copy. Read from another folder, a run uses the data that it was started
+// with, even if a file of the same name lies there.
 func TestAudit_OfACopyWithOtherData(t *testing.T) {
 	work, labels := t.TempDir(), "labels.csv"
 	t.Chdir(work)

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// farewell is how long mpirun has to end a job of which a rank on another host is gone.
+// farewell is how long mpirun may take to end a job after a rank on another host is lost.
 const farewell = 6 * time.Second
 
-// endLauncher ends the process that has started this rank, if it is an mpirun that is still there some time later. When
-// the link to another host is gone, mpirun kills the ranks of its own host and waits for the daemon of the other: Open
-// MPI 4.1 for longer than eight minutes, in which a scheduler holds the nodes. SIGTERM ends it then. Who waits is a
-// process of its own, for this one is killed before.
+// endLauncher sends SIGTERM to the parent process after a delay, if the parent is mpirun and still runs. When the link to
+// another host is lost, mpirun kills the ranks of its own host and then waits for the daemon of the other host. Open MPI
+// 4.1 waits for more than eight minutes, and a scheduler holds the nodes that long. A separate process does the waiting,
+// because mpirun kills this one.
 func endLauncher(pid int, after time.Duration) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	name := strings.TrimSpace(string(content))

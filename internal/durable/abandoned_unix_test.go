@@ -41,7 +41,7 @@ func TestCreate_ByANameThatIsFoundAgain(t *testing.T) {
 		aside, err := createAside(path, 0o644)
 		check(t, err)
 		if name := filepath.Base(aside.(pending).Name()); !isAside(name, path) {
-			t.Errorf("nobody would remove %s", name)
+			t.Errorf("%s would never be removed", name)
 		}
 		check(t, aside.discard())
 	}

@@ -20,16 +20,16 @@ type Input struct {
 	// A and B calibrate the logits, A o + B for each class; nil where they are of p(y=1) already, as from
 	// nets that were trained through the noise model.
 	A, B []float64
-	// Pooled says which classes have no rates of their own and are audited with those of all classes together; nil for
-	// none.
+	// Pooled marks the classes without rates of their own, which are audited by the noise of the other classes. It may be
+	// nil.
 	Pooled []bool
 	Words  []string // names of the classes; nil for their numbers
 	IDs    []string // names of the bags; nil for their numbers
 	Truth  []uint8  // N×K, true labels, where they are known; for Judge
 }
 
-// FromEstimate sets rates and calibration to what rates.Estimate has estimated from the same scores. Classes
-// without rates of their own get those of all classes together, and are marked as Pooled.
+// FromEstimate sets rates and calibration to what rates.Estimate has estimated from the same scores. A class
+// without rates of its own gets its StandIn, and is marked in Pooled.
 func (in *Input) FromEstimate(r *rates.Result) {
 	in.Rates = r.Rates()
 	in.A, in.B = make([]float64, len(r.Classes)), make([]float64, len(r.Classes))

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// StandIn are rates and calibration, as those of a Class, for a class that has none of its own that can be believed.
+// StandIn holds the rates and the calibration of a class that is not Usable. They come from the other classes. The fields
+// are those of Class.
 type StandIn struct {
 	Q01 float64 `json:"q01"`
 	Q10 float64 `json:"q10"`
@@ -20,15 +21,14 @@ const (
 	// goodAUC is the median over classes with rates of their own from which scores are taken to predict small classes
 	// too: in these a few wrong labels bring the AUC down to that of chance.
 	goodAUC = .8
-	// leastPooled is the least of the rates that stand in for those of a class: that the others have no noise does not
-	// make its labels certain.
+	// leastPooled is the least pooled rate of a small class. Other classes without noise do not make its labels certain.
 	leastPooled = .01
 )
 
-// others are what the classes with rates of their own say of noise: the pair of rates of all, and the shares of their
-// labels that are expected to be incorrect, and of their bags without the label that are expected to miss it.
+// others sums up the noise of the classes with rates of their own. incorrect is the expected share of wrong labels among
+// labels 1, missing the expected share among labels 0.
 type others struct {
-	q01, q10           float64
+	q01, q10           float64 // of all classes together
 	incorrect, missing float64
 	some, good         bool // whether there are such classes, and scores predict them well
 }
@@ -53,14 +53,14 @@ func (r *Result) others() others {
 	return o
 }
 
-// standIns gives classes without rates of their own what the others have, where they have labels of both kinds.
+// standIns sets StandIn for each class that is not Usable and has labels of both kinds.
 //
-// Noise may be alike across classes in two ways: in its rates, or in the share of labels that are wrong. They are far
-// apart where a class is rarer than most: a q10 of .1 makes each label of a class wrong that one bag in ten carries. So
-// the lesser of both is taken. Slope and shift are fitted to it.
+// Classes may share their noise rates, or the share of labels that are wrong. The two assumptions differ most for a rare
+// class: if one bag in ten carries a label, a q10 of .1 makes every such label wrong. standIns takes the smaller rate of
+// the two, and fits slope and shift to it.
 //
-// Where the labels are few and the scores predict the class, or predict the other classes well, the rates of all are
-// taken, and the scores as they are: so few labels calibrate nothing.
+// A class with few labels gets the pooled rates and uncalibrated scores, if the scores predict it or predict the other
+// classes well. Few labels cannot calibrate anything.
 func (r *Result) standIns(ctx context.Context, e *estimator, summaries []summary) error {
 	o := r.others()
 	err := e.eachClass(ctx, func(c int, _ []float64) {

@@ -7,8 +7,8 @@ import (
 	"nmn/internal/rng"
 )
 
-// partlyPredicted are labels of which a fifth is wrong. Scores tell the first classes well, and of the others nothing; the
-// last class but one is rare, and the last has no label.
+// partlyPredicted draws labels, a fifth of them wrong. The scores predict the first classes well and the others not at
+// all. The last class but one is rare. The last has no label.
 func partlyPredicted(bags, classes, told int) Input {
 	s := rng.New(7)
 	in := Input{Bags: bags, Classes: classes}
@@ -38,8 +38,8 @@ func partlyPredicted(bags, classes, told int) Input {
 	return in
 }
 
-// A class of which the scores tell nothing has rates of the others and a calibration that nothing improves. They leave a
-// rare class its labels.
+// A class that the scores do not predict gets rates from the other classes and the best calibration for them. A rare class
+// keeps most of its labels.
 func TestEstimate_WhatStandsIn(t *testing.T) {
 	in := partlyPredicted(3000, 9, 4)
 	r, err := Estimate(t.Context(), in, DefaultOptions())

@@ -160,7 +160,7 @@ def _is_ours(path: str) -> bool:
 def scratch(parent: str | None = None) -> Iterator[Path]:
     """Give a temporary folder, and remove it with all that is in it whatever happens.
 
-    What a process that was killed has left goes when the next folder is made beside it.
+    Folders that killed processes have left are removed when the next one is made.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def _held_folder(parent: str | None) -> tuple[Path, int | None]:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove the folders that nobody holds."""
+    """Remove the folders that no process has locked."""
     for folder in parent.glob(_SCRATCH + "*"):
         held = _lock(folder, wait=False)
         if held is not None:
