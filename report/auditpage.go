@@ -95,7 +95,8 @@ func newAuditPage(name string, in audit.Input, r *audit.Result, estimate *rates.
 			Q10: eval.Number(in.Rates.Q10[c]), Incorrect: class.ExpectedIncorrect, Missing: class.ExpectedMissing,
 		}
 		if estimate != nil {
-			shown.estimated(&estimate.Classes[c])
+			believed := estimate.Classes[c].Believed(estimate.Confidence)
+			shown.estimated(&believed)
 		}
 		if class.Pooled {
 			shown.Pooled, shown.Q01Interval, shown.Q10Interval = true, nil, nil

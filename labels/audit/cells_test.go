@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/labels/rates"
 )
@@ -65,22 +66,59 @@ func TestReadDecisionsFile_NamesTheFile(t *testing.T) {
 	}
 }
 
-// A class without rates of its own is audited by what stands in for them, and marked.
-func TestFromEstimate_TakesWhatStandsIn(t *testing.T) {
-	own := rates.Class{Q01: .3, Q10: .2, A: 2, B: -1, AUC: .99, Positives: 400}
-	weak := rates.Class{Q01: .7, Q10: .6, A: 3, B: 5, AUC: .55, Positives: 60, Diagnoses: []rates.Diagnosis{rates.NotPredicted},
-		StandIn: &rates.StandIn{Q01: .25, Q10: .01, A: .5, B: -2}}
+// A class is judged by what it may be, with rates of its own or not. Only the second is marked.
+func TestFromEstimate_TakesBeliefs(t *testing.T) {
+	may := []rates.Belief{{Weight: .75, Q01: .1, Q10: .02, A: 1, B: 0}, {Weight: .25, Q01: .3, Q10: .04, A: 2, B: -1}}
+	own := rates.Class{Q01: .7, Q10: .6, A: 3, B: 5, AUC: .99, Positives: 400, Beliefs: may}
+	weak := own
+	weak.Diagnoses = []rates.Diagnosis{rates.NotPredicted}
 	none := rates.Class{Q01: .7, Q10: .6, A: 3, B: 5, Diagnoses: []rates.Diagnosis{rates.TooFew}}
 	var in Input
-	in.FromEstimate(&rates.Result{Bags: 1000, Classes: []rates.Class{own, weak, none}})
-	if in.IsPooled(0) || in.Rates.Q01[0] != .3 || in.Rates.Q10[0] != .2 || in.A[0] != 2 || in.B[0] != -1 {
-		t.Errorf("a class with rates of its own: %+v", in)
-	}
-	if !in.IsPooled(1) || in.Rates.Q01[1] != .25 || in.Rates.Q10[1] != .01 || in.A[1] != .5 || in.B[1] != -2 {
-		t.Errorf("a class without: %+v", in)
+	in.FromEstimate(&rates.Result{Bags: 1000, Confidence: .95, Classes: []rates.Class{own, weak, none}})
+	for c := range 2 {
+		if in.IsPooled(c) != (c == 1) || math.Abs(in.Rates.Q01[c]-.15) > 1e-12 || math.Abs(in.Rates.Q10[c]-.025) > 1e-12 {
+			t.Errorf("class %d: pooled %v, rates %v", c, in.IsPooled(c), in.Rates)
+		}
 	}
 	if in.IsPooled(2) || in.audited(2) {
 		t.Errorf("a class without labels: %+v", in)
+	}
+}
+
+// What several models say of a label is their weighted mean, and labels of a class keep the order of their scores.
+func TestRun_AveragesWhatAClassMayBe(t *testing.T) {
+	s := rng.New(5)
+	const bags = 400
+	in := Input{Bags: bags, Classes: 1, Rates: &labels.Rates{Q01: []float64{.2}, Q10: []float64{.1}},
+		Beliefs: [][]rates.Belief{{{Weight: .5, Q01: .1, Q10: .02, A: 1, B: 0}, {Weight: .3, Q01: .3, Q10: .1, A: 3, B: -2},
+			{Weight: .2, Q01: .001, Q10: .3, A: .02, B: -1}}}}
+	for range bags {
+		in.Logits = append(in.Logits, float32(s.Normal(0, 8)))
+		in.Labels = append(in.Labels, uint8(s.Intn(2)))
+	}
+	r, err := Run(in, 0)
+	if err != nil || len(r.Suspects) != bags {
+		t.Fatalf("%d suspects, %v", len(r.Suspects), err)
+	}
+	last := [2]float64{math.Inf(-1), math.Inf(1)} // a label 0 is the surer wrong the higher the score, a label 1 the lower
+	for _, found := range slices.Backward(r.Suspects) {
+		o := float64(in.Logits[found.Bag])
+		if sign := 1 - 2*float64(found.Given); sign*(o-last[found.Given]) < 0 {
+			t.Errorf("label %d of score %g comes before one of %g", found.Given, last[found.Given], o)
+		}
+		last[found.Given] = o
+		wrong, present := 0.0, 0.0
+		for _, m := range in.Beliefs[0] {
+			p := rates.Posterior(m.A*o+m.B, found.Given, m.Q01, m.Q10)
+			if found.Given == 1 {
+				p = 1 - p
+			}
+			wrong, present = wrong+m.Weight*p, present+m.Weight*rates.Sigmoid(m.A*o+m.B)
+		}
+		if math.Abs(found.Error()-wrong) > 1e-3 || math.Abs(found.P-present) > 1e-3 {
+			t.Errorf("score %g, label %d: wrong with %g, of the class with %g, want %g and %g", o, found.Given, found.Error(),
+				found.P, wrong, present)
+		}
 	}
 }
 

@@ -20,26 +20,28 @@ type Input struct {
 	// A and B calibrate the logits, A o + B for each class; nil where they are of p(y=1) already, as from
 	// nets that were trained through the noise model.
 	A, B []float64
-	// Pooled marks the classes without rates of their own, which are audited by the noise of the other classes. It may be
-	// nil.
+	// Beliefs are the noise models that each class may have. Labels of a class that has some are judged by all of them,
+	// in place of rates and calibration. It may be nil.
+	Beliefs [][]rates.Belief
+	// Pooled marks the classes whose own labels tell little of their noise, so that the other classes do. It may be nil.
 	Pooled []bool
 	Words  []string // names of the classes; nil for their numbers
 	IDs    []string // names of the bags; nil for their numbers
 	Truth  []uint8  // N×K, true labels, where they are known; for Judge
 }
 
-// FromEstimate sets rates and calibration to what rates.Estimate has estimated from the same scores. A class
-// without rates of its own gets its StandIn, and is marked in Pooled.
+// FromEstimate takes the Beliefs that rates.Estimate has of each class. Rates are the mean ones. A class without beliefs is
+// not audited.
 func (in *Input) FromEstimate(r *rates.Result) {
-	in.Rates = r.Rates()
-	in.A, in.B = make([]float64, len(r.Classes)), make([]float64, len(r.Classes))
-	in.Pooled = make([]bool, len(r.Classes))
+	in.Rates, in.A, in.B = labels.UnknownRates(len(r.Classes)), nil, nil
+	in.Beliefs, in.Pooled = make([][]rates.Belief, len(r.Classes)), make([]bool, len(r.Classes))
 	for c, class := range r.Classes {
-		in.A[c], in.B[c] = class.A, class.B
-		if s := class.StandIn; s != nil {
-			in.Pooled[c] = true
-			in.Rates.Q01[c], in.Rates.Q10[c], in.A[c], in.B[c] = s.Q01, s.Q10, s.A, s.B
+		if class.Beliefs == nil {
+			continue
 		}
+		mean := class.Believed(r.Confidence)
+		in.Beliefs[c], in.Pooled[c] = class.Beliefs, !class.Usable()
+		in.Rates.Q01[c], in.Rates.Q10[c] = mean.Q01, mean.Q10
 	}
 }
 
@@ -57,15 +59,6 @@ func nameOr(names []string, i int) string {
 		return strconv.Itoa(i + 1)
 	}
 	return names[i]
-}
-
-// logit is the calibrated one.
-func (in *Input) logit(bag, class int) float64 {
-	o := float64(in.Logits[bag*in.Classes+class])
-	if in.A == nil {
-		return o
-	}
-	return in.A[class]*o + in.B[class]
 }
 
 // audited reports whether the rates of a class are known.

@@ -82,11 +82,12 @@ func (in *Input) differences(bag int, row []float32) {
 
 // posteriorScores gives the margins of the cells of a row; those of classes that are not audited come last.
 func (in *Input) posteriorScores() func(bag int, row []float32) {
-	margin := in.margins()
+	judges := in.judges()
 	return func(bag int, row []float32) {
 		for c := range row {
-			if row[c] = -math.MaxFloat32; in.audited(c) && in.Labels[bag*in.Classes+c] != table.Unknown {
-				row[c] = float32(margin(bag, c))
+			cell := bag*in.Classes + c
+			if row[c] = -math.MaxFloat32; in.audited(c) && in.Labels[cell] != table.Unknown {
+				row[c] = float32(judges[c].margin(in.Labels[cell], in.Logits[cell]))
 			}
 		}
 	}

@@ -24,9 +24,8 @@ type Options struct {
 	Calibrate bool
 	// MinError is the least probability of being wrong of a suspect.
 	MinError float64
-	// Plain are logits of nets that know no noise, of the same bags and classes, from which the rates are estimated; the
-	// scores are then of nets that were trained through the noise model, and taken as those of the true labels. Nil
-	// estimates from the scores themselves.
+	// Plain are logits of nets that know no noise, of the same bags and classes, from which the rates are estimated where
+	// the scores are of nets that were trained through the noise model. Nil estimates from the scores themselves.
 	Plain []float32
 	// Raise raises the estimated rates as far as the labels let them, as those were that nets were trained through.
 	Raise bool
@@ -152,15 +151,19 @@ func (r *Report) estimateRates(ctx context.Context, scores *eval.Input, o Option
 	if r.Estimate, err = rates.Estimate(ctx, in, o.Estimation); err != nil {
 		return err
 	}
+	var floor rates.Floor
 	if o.Raise {
-		if r.Estimate, _, err = rates.Raise(ctx, in, r.Estimate, o.Estimation); err != nil {
+		if r.Estimate, floor, err = rates.Raise(ctx, in, r.Estimate, o.Estimation); err != nil {
+			return err
+		}
+	}
+	if o.Raise || o.Plain != nil {
+		in.Scores = scores.Scores
+		if r.Estimate, err = rates.Refit(ctx, in, r.Estimate, floor, o.Estimation); err != nil {
 			return err
 		}
 	}
 	r.FromEstimate(r.Estimate)
-	if o.Plain != nil {
-		r.A, r.B = nil, nil
-	}
 	return nil
 }
 

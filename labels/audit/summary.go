@@ -48,7 +48,7 @@ func (r *Report) Summary(top int) Summary {
 			Incorrect: class.Incorrect, Missing: class.Missing,
 		}
 		if r.Estimate != nil {
-			e := &r.Estimate.Classes[c]
+			e := r.Estimate.Classes[c].Believed(r.Estimate.Confidence)
 			s.Q01Interval, s.Q10Interval, s.Diagnoses = &e.Q01Interval, &e.Q10Interval, e.Diagnoses
 		}
 		out.Classes = append(out.Classes, s)

@@ -98,7 +98,7 @@ func RunOn(ranks group.Group, in Input, minError float64) (*Result, error) {
 	first, last := group.Share(ranks, (in.Bags+blockRows-1)/blockRows)
 	start := first * blockRows
 	parts := make([]part, last-first)
-	margin := in.margins()
+	judges := in.judges()
 	end := max(min(last*blockRows, in.Bags), start)
 	inBlocks(end-start, blockRows, func(block, lo, hi int) {
 		lo, hi = start+lo, start+hi
@@ -118,13 +118,13 @@ func RunOn(ranks group.Group, in Input, minError float64) (*Result, error) {
 				if !r.Classes[c].Audited {
 					continue
 				}
-				s := Suspect{Bag: int32(bag), Class: int32(c), Given: z, Margin: margin(bag, c)}
+				s := Suspect{Bag: int32(bag), Class: int32(c), Given: z, Margin: judges[c].margin(z, in.Logits[bag*in.Classes+c])}
 				wrong := s.Error()
 				if labels.Add(wrong); row.Worst < 0 || wrong > row.Wrong {
 					row.Worst, row.Wrong = int32(c), wrong
 				}
 				if class.count(z, wrong, wrong >= minError); wrong >= minError {
-					s.P = rates.Sigmoid(in.logit(bag, c))
+					s.P = rates.Sigmoid(judges[c].logit(in.Logits[bag*in.Classes+c]))
 					p.suspects = append(p.suspects, s)
 					row.Suspects++
 				}
@@ -164,25 +164,6 @@ func (c *Class) count(z uint8, wrong float64, suspect bool) {
 	*expected += wrong
 	if suspect {
 		*suspects++
-	}
-}
-
-// margins gives the log-odds of a cell's label to be wrong: with s = o + L_z the logit of rho, they are
-// s where z = 0 and -s where z = 1.
-func (in *Input) margins() func(bag, class int) float64 {
-	logOdds := make([][2]float64, in.Classes)
-	for c := range logOdds {
-		for z := range logOdds[c] {
-			logOdds[c][z] = rates.LabelLogOdds(uint8(z), in.Rates.Q01[c], in.Rates.Q10[c])
-		}
-	}
-	return func(bag, class int) float64 {
-		z := in.Labels[bag*in.Classes+class]
-		s := in.logit(bag, class) + logOdds[class][z]
-		if z == 1 {
-			return -s
-		}
-		return s
 	}
 }
 

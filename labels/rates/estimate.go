@@ -43,8 +43,8 @@ type Class struct {
 	// higher score than one without. Undefined where all labels are equal.
 	AUC       eval.Number `json:"auc"`
 	Diagnoses []Diagnosis `json:"diagnoses"`
-	// StandIn is for a class that is not Usable; nil where it is, and where nothing can be said of it.
-	StandIn *StandIn `json:"stand_in,omitempty"`
+	// Beliefs are the noise models that the class may have, by all classes together; nil where all its labels are equal.
+	Beliefs []Belief `json:"-"`
 }
 
 // Interval bounds a rate.
@@ -127,8 +127,8 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	if err = e.own.gather(r.Classes, err); err != nil {
 		return nil, fmt.Errorf("intervals of noise rates: %w", err)
 	}
-	if err := r.standIns(ctx, e, summaries); err != nil {
-		return nil, fmt.Errorf("noise rates of classes without their own: %w", err)
+	if err := r.believe(ctx, e, summaries); err != nil {
+		return nil, fmt.Errorf("noise rates that classes may have: %w", err)
 	}
 	for c, word := range in.Words {
 		r.Classes[c].Word = word

@@ -3,7 +3,6 @@ package rates
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"nmn/eval"
@@ -41,8 +40,12 @@ func firstOf(err error, next func() error) error {
 var diagnoses = [...]Diagnosis{TooFew, NotPredicted, AtLimit, WeaklyPredicted, MostlyPooled, MaybeNoMissing,
 	MaybeNoIncorrect}
 
-// classNumbers is how many numbers say all of a class.
-const classNumbers = 17
+// classNumbers is how many numbers say all of a class but its beliefs, of which the last is the number, and
+// beliefNumbers how many say a belief.
+const (
+	classNumbers  = 14
+	beliefNumbers = 5
+)
 
 // numbers say all of a class but its word, exactly.
 func (c *Class) numbers() []float64 {
@@ -52,27 +55,31 @@ func (c *Class) numbers() []float64 {
 			said |= 1 << i
 		}
 	}
-	s := StandIn{Q01: math.NaN()}
-	if c.StandIn != nil {
-		s = *c.StandIn
-	}
-	return []float64{float64(c.Positives), c.TruePositives, c.Q01, c.Q10, c.Q01Interval.Low, c.Q01Interval.High,
+	out := []float64{float64(c.Positives), c.TruePositives, c.Q01, c.Q10, c.Q01Interval.Low, c.Q01Interval.High,
 		c.Q10Interval.Low, c.Q10Interval.High, c.A, c.B, float64(c.AUC), float64(said), float64(c.Unknown),
-		s.Q01, s.Q10, s.A, s.B}
+		float64(len(c.Beliefs))}
+	for _, b := range c.Beliefs {
+		out = append(out, b.Weight, b.Q01, b.Q10, b.A, b.B)
+	}
+	return out
 }
 
-func (c *Class) setNumbers(n []float64) {
+// setNumbers takes what numbers has said, and returns what follows it.
+func (c *Class) setNumbers(n []float64) []float64 {
 	*c = Class{Word: c.Word, Positives: int(n[0]), TruePositives: n[1], Q01: n[2], Q10: n[3],
 		Q01Interval: Interval{n[4], n[5]}, Q10Interval: Interval{n[6], n[7]}, A: n[8], B: n[9], AUC: eval.Number(n[10]),
 		Unknown: int(n[12]), Diagnoses: []Diagnosis{}}
-	if !math.IsNaN(n[13]) {
-		c.StandIn = &StandIn{n[13], n[14], n[15], n[16]}
-	}
 	for i, d := range diagnoses {
 		if int(n[11])>>i&1 == 1 {
 			c.Diagnoses = append(c.Diagnoses, d)
 		}
 	}
+	rest := n[classNumbers:]
+	for left := int(n[classNumbers-1]); left > 0 && len(rest) >= beliefNumbers; left-- {
+		c.Beliefs = append(c.Beliefs, Belief{rest[0], rest[1], rest[2], rest[3], rest[4]})
+		rest = rest[beliefNumbers:]
+	}
+	return rest
 }
 
 // gather gives every rank the classes of all; err is this rank's failure, if any.
@@ -95,8 +102,7 @@ func (s share) gather(classes []Class, err error) error {
 			return err
 		}
 		for ; len(numbers) >= classNumbers && at < len(classes); at++ {
-			classes[at].setNumbers(numbers)
-			numbers = numbers[classNumbers:]
+			numbers = classes[at].setNumbers(numbers)
 		}
 	}
 	if at != len(classes) {

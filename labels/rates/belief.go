@@ -1,0 +1,361 @@
+package rates
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"nmn/group"
+)
+
+// Belief is a noise model that a class may have, p(z=1|o) = q10 + (1 - q01 - q10) sigmoid(a o + b).
+type Belief struct {
+	Weight float64 // how probable it is; over all beliefs of a class the sum is 1
+	Q01    float64
+	Q10    float64
+	A, B   float64
+}
+
+// Rates that a class may have. A posterior hardly changes between two of them.
+var (
+	rates01 = [...]float64{.001, .02, .05, .1, .15, .2, .25, .3, .4, .5, .6}
+	rates10 = [...]float64{.0005, .003, .01, .02, .04, .07, .1, .15, .2, .3, .4}
+)
+
+// The prior of the rates. Noise of one process is alike across classes: the rates of each kind are spread around their
+// mean log normally. Means and spreads are not known, and all classes together tell which are probable.
+const (
+	means                 = 12
+	leastMean, mostMean   = .01, .6  // of q01
+	leastMean0, mostMean0 = .002, .4 // of q10
+	// byLabels is how probable it is that the mean of q10 is not the same for all classes but in proportion to their
+	// labels, so that the wrong labels of a rare class are rare, too.
+	byLabels = .01
+)
+
+// Spreads of the logarithm of a rate, and how probable each is.
+var (
+	spreads  = [...]float64{.2, .5, 1.2}
+	ofSpread = [...]float64{.7, .25, .05}
+)
+
+const (
+	priors01 = means * len(spreads)
+	priors10 = 2 * priors01 // the second half is byLabels
+)
+
+const (
+	leastWeight = 1e-3 // of a belief that is kept, as a part of the largest weight
+	beliefSlope = .02  // least slope: the scores of a class may tell nothing
+	coarser     = 4    // cells that are one for beliefs
+)
+
+// trust is the power to which the likelihood of a class is raised. Labels that no sigmoid of the score explains speak for
+// wrong rates, and the more of them the surer. So a class with many labels counts as one with 1,000 of its rarer kind.
+func trust(rarer float64) float64 { return 1 / (3 + rarer/1000) }
+
+// possible are the noise models that a class may have, one for each pair of rates.
+type possible struct {
+	likelihood [len(rates01)][len(rates10)]float64 // to the power of trust; that of the best model is 1
+	a, b       [len(rates01)][len(rates10)]float64
+	prior10    [priors10][len(rates10)]float64
+}
+
+// prior01 are the prior probabilities of rates01.
+var prior01 = func() (t [priors01][len(rates01)]float64) {
+	for h := range t {
+		t[h] = [len(rates01)]float64(logNormal(rates01[:], leastMean, mostMean, h, 0))
+	}
+	return t
+}()
+
+// logNormal is prior h of so many as there are means and spreads: the probability of each rate. shift is added to the
+// logarithm of the mean.
+func logNormal(rates []float64, least, most float64, h int, shift float64) []float64 {
+	mean := math.Log(least) + math.Log(most/least)*float64(h/len(spreads))/(means-1) + shift
+	spread := spreads[h%len(spreads)]
+	out, nearest := make([]float64, len(rates)), math.Inf(1)
+	for i, q := range rates {
+		out[i] = (math.Log(q) - mean) / spread
+		nearest = min(nearest, math.Abs(out[i]))
+	}
+	sum := 0.0
+	for i, d := range out {
+		out[i] = math.Exp((nearest*nearest - d*d) / 2)
+		sum += out[i]
+	}
+	for i := range out {
+		out[i] /= sum
+	}
+	return out
+}
+
+// believe sets the Beliefs of each class with labels of both kinds. With h the priors, a mean and a spread of either rate,
+//
+//	weight(q01, q10)  ∝  l(q01, q10)  sum over h of  p(h) p(q01, q10|h)
+//	p(h)              ∝  product over classes of  sum over q01, q10 of  l(q01, q10) p(q01, q10|h)
+//
+// where l is the likelihood of the labels of a class to the power of trust, with the best slope and shift. To integrate
+// over these would speak for rates at which they do not matter: for all labels of a class being wrong.
+func (r *Result) believe(ctx context.Context, e *estimator, summaries []summary) error {
+	all, shares := make([]*possible, len(r.Classes)), r.logShares()
+	marginals := make([][]float64, e.own.to-e.own.from)
+	silent := make([]float64, priors01*priors10)
+	err := e.eachClass(ctx, func(c int, _ []float64) {
+		marginals[c-e.own.from] = silent
+		if !math.IsNaN(shares[c]) {
+			all[c] = e.possible(c, summaries[c], shares[c])
+			marginals[c-e.own.from] = all[c].marginals()
+		}
+	})
+	priors, err := group.SumBlocks(e.own.g, marginals, err)
+	if err == nil {
+		posterior(priors)
+		err = e.eachClass(ctx, func(c int, _ []float64) {
+			if all[c] != nil {
+				r.Classes[c].Beliefs = all[c].beliefs(priors)
+			}
+		})
+	}
+	return e.own.gather(r.Classes, err)
+}
+
+// logShares are the logarithms of the shares of bags that carry the label of each class, less their mean; NaN for a class
+// whose labels are all equal.
+func (r *Result) logShares() []float64 {
+	out, sum, n := make([]float64, len(r.Classes)), 0.0, 0.0
+	for c, class := range r.Classes {
+		known := r.Bags - class.Unknown
+		if out[c] = math.NaN(); class.Positives > 0 && class.Positives < known {
+			out[c] = math.Log(float64(class.Positives) / float64(known))
+			sum, n = sum+out[c], n+1
+		}
+	}
+	for c := range out {
+		out[c] -= sum / n
+	}
+	return out
+}
+
+// possible fits slope and shift to each pair of rates.
+func (e *estimator) possible(c int, s summary, share float64) *possible {
+	p := &possible{}
+	for h := range p.prior10 {
+		shift := 0.0
+		if h >= priors01 {
+			shift = share
+		}
+		p.prior10[h] = [len(rates10)]float64(logNormal(rates10[:], leastMean0, mostMean0, h%priors01, shift))
+	}
+	z := evidence{s.coarse().cells, beliefSlope, e.options.Confidence}
+	row := e.models[c].parameters()
+	best := math.Inf(-1)
+	for i, q01 := range rates01 {
+		at := row
+		for j, q10 := range rates10 {
+			at[rate01], at[rate10] = logit(q01), logit(q10)
+			var value float64
+			at, value = z.climb(at, held{rate01: true, rate10: true})
+			p.likelihood[i][j], p.a[i][j], p.b[i][j] = value, at[slope], at[shift]
+			if best = max(best, value); j == 0 {
+				row = at
+			}
+		}
+	}
+	own := &e.classes[c]
+	power := trust(float64(min(own.presentRows, own.absentRows)))
+	for i := range p.likelihood {
+		for j, value := range p.likelihood[i] {
+			p.likelihood[i][j] = math.Exp(power * (value - best))
+		}
+	}
+	return p
+}
+
+// coarse has fewer cells.
+func (s summary) coarse() summary {
+	out := summary{make([]cell, 0, len(s.cells)/coarser+1)}
+	for len(s.cells) > 0 {
+		var sum cell
+		rows := 0.0
+		for _, c := range s.cells[:min(coarser, len(s.cells))] {
+			n := c.present + c.absent
+			sum.score += n * c.score
+			sum.present, sum.absent, rows = sum.present+c.present, sum.absent+c.absent, rows+n
+		}
+		sum.score /= rows
+		out.cells, s.cells = append(out.cells, sum), s.cells[min(coarser, len(s.cells)):]
+	}
+	return out
+}
+
+// marginals are the logarithms of the likelihood under each prior of q01 with each of q10.
+func (p *possible) marginals() []float64 {
+	out := make([]float64, 0, priors01*priors10)
+	for h := range prior01 {
+		row := p.under(h)
+		for l := range p.prior10 {
+			out = append(out, math.Log(dot(&row, &p.prior10[l])))
+		}
+	}
+	return out
+}
+
+// under is the likelihood of each rates10 under prior h of q01.
+func (p *possible) under(h int) (row [len(rates10)]float64) {
+	for i, w := range prior01[h] {
+		for j, f := range p.likelihood[i] {
+			row[j] += w * f
+		}
+	}
+	return row
+}
+
+func dot(a, b *[len(rates10)]float64) (sum float64) {
+	for j, v := range a {
+		sum += v * b[j]
+	}
+	return sum
+}
+
+// posterior turns the logarithms of the likelihood of all classes under each pair of priors into probabilities of these.
+func posterior(priors []float64) {
+	best := math.Inf(-1)
+	for i := range priors {
+		prior := 1 - byLabels
+		if i%priors10 >= priors01 {
+			prior = byLabels
+		}
+		prior *= ofSpread[i/priors10%len(spreads)] * ofSpread[i%len(spreads)]
+		priors[i] += math.Log(prior)
+		best = max(best, priors[i])
+	}
+	sum := 0.0
+	for i, v := range priors {
+		priors[i] = math.Exp(v - best)
+		sum += priors[i]
+	}
+	for i := range priors {
+		priors[i] /= sum
+	}
+}
+
+// beliefs weighs the models by the probabilities of the priors.
+func (p *possible) beliefs(priors []float64) []Belief {
+	var prior [len(rates01)][len(rates10)]float64
+	for h := range prior01 {
+		// sum over the priors of q10 of  p(h)/p(z|h) p(q10|h)
+		row, mean := p.under(h), [len(rates10)]float64{}
+		for l := range p.prior10 {
+			weight := priors[h*priors10+l] / dot(&row, &p.prior10[l])
+			for j, q := range p.prior10[l] {
+				mean[j] += weight * q
+			}
+		}
+		for i, w := range prior01[h] {
+			for j, m := range mean {
+				prior[i][j] += w * m
+			}
+		}
+	}
+	var out []Belief
+	largest, sum := 0.0, 0.0
+	for i := range prior {
+		for j := range prior[i] {
+			prior[i][j] *= p.likelihood[i][j]
+			largest = max(largest, prior[i][j])
+		}
+	}
+	for i, row := range prior {
+		for j, w := range row {
+			if w >= leastWeight*largest {
+				out = append(out, Belief{w, rates01[i], rates10[j], p.a[i][j], p.b[i][j]})
+				sum += w
+			}
+		}
+	}
+	for i := range out {
+		out[i].Weight /= sum
+	}
+	return out
+}
+
+// Believed is the class with the mean rates of its beliefs, and with the intervals that hold so much of their weight; as it
+// is where there are none.
+func (c Class) Believed(confidence float64) Class {
+	if c.Beliefs == nil {
+		return c
+	}
+	var of01 [len(rates01)]float64
+	var of10 [len(rates10)]float64
+	c.Q01, c.Q10 = 0, 0
+	for _, b := range c.Beliefs {
+		c.Q01, c.Q10 = c.Q01+b.Weight*b.Q01, c.Q10+b.Weight*b.Q10
+		of01[placeOf(rates01[:], b.Q01)] += b.Weight
+		of10[placeOf(rates10[:], b.Q10)] += b.Weight
+	}
+	c.Q01Interval, c.Q10Interval = holding(confidence, rates01[:], of01[:]), holding(confidence, rates10[:], of10[:])
+	return c
+}
+
+// placeOf is that of the largest rate up to q: a floor may have raised it.
+func placeOf(rates []float64, q float64) int {
+	at, found := slices.BinarySearch(rates, q)
+	if !found {
+		at--
+	}
+	return at
+}
+
+// holding is the interval in the middle of a distribution that holds so much of it. The weight of a rate is spread evenly
+// from half way to the rate below up to half way to that above; there is none below 0.
+func holding(share float64, rates, weights []float64) Interval {
+	quantile := func(at float64) (q float64) {
+		from := 0.0
+		for i, rate := range rates {
+			to := rate
+			if i+1 < len(rates) {
+				to = (rate + rates[i+1]) / 2
+			}
+			if weights[i] > 0 {
+				if q = from + (to-from)*min(at/weights[i], 1); at <= weights[i] {
+					break
+				}
+				at -= weights[i]
+			}
+			from = to
+		}
+		return q
+	}
+	return Interval{quantile((1 - share) / 2), quantile((1 + share) / 2)}
+}
+
+// Refit returns r with beliefs about other scores of the same bags and labels. Slope and shift are fitted to them, and
+// rates are at least those of the floor. Errors are as those of Estimate.
+func Refit(ctx context.Context, in Input, r *Result, f Floor, o Options) (*Result, error) {
+	if err := checkOnAll(&in, o); err != nil {
+		return nil, err
+	}
+	out := *r
+	out.Classes = slices.Clone(r.Classes)
+	own := shareOf(o.Group, in.Classes)
+	err := eachColumn(ctx, &in, own, cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), func(c int, rows column) {
+		z := evidence{summarise(model{a: 1}, rows).coarse().cells, beliefSlope, o.Confidence}
+		at := vector{slope: 1}
+		out.Classes[c].Beliefs = slices.Clone(r.Classes[c].Beliefs)
+		for i := range out.Classes[c].Beliefs {
+			b := &out.Classes[c].Beliefs[i]
+			b.Q01, b.Q10 = max(b.Q01, f.Q01), max(b.Q10, f.Q10)
+			at[rate01], at[rate10] = logit(b.Q01), logit(b.Q10)
+			at, _ = z.climb(at, held{rate01: true, rate10: true})
+			b.A, b.B = at[slope], at[shift]
+		}
+	})
+	if err := own.gather(out.Classes, err); err != nil {
+		return nil, fmt.Errorf("noise rates of other scores: %w", err)
+	}
+	return &out, nil
+}
