@@ -80,7 +80,7 @@ func (r *Recipe) foldPlan(ctx context.Context) (*crossfit.Plan, error) {
 	plan, err := crossfit.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if plan, err = crossfit.New(ids, r.settings.Folds(), rng.Derive(r.settings.Train.Seed, "recipe")); err != nil {
+		if plan, err = crossfit.New(ids, r.settings.Folds(), rng.Derive(r.settings.Train.Seed, "recipe"), nil); err != nil {
 			return nil, err
 		}
 		return plan, r.save(ctx, func() error { return plan.WriteFile(path) })

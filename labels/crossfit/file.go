@@ -16,10 +16,13 @@ const planFormat = "nmn folds 1"
 
 // planFile is a plan on disk: bags and folds side by side, so that a person can read who is where.
 type planFile struct {
-	Format string    `json:"format"`
-	Seed   uint64    `json:"seed"`
-	Folds  int       `json:"folds"`
-	Bags   []planBag `json:"bags"`
+	Format string `json:"format"`
+	Seed   uint64 `json:"seed"`
+	Folds  int    `json:"folds"`
+	// Groups and Grouped are left out if no bags were kept together.
+	Groups  int       `json:"groups,omitempty"`
+	Grouped int       `json:"grouped_bags,omitempty"`
+	Bags    []planBag `json:"bags"`
 }
 
 type planBag struct {
@@ -32,7 +35,7 @@ func (p *Plan) WriteFile(path string) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("cannot write fold plan %q: %w", path, err)
 	}
-	f := planFile{planFormat, p.Seed, p.Folds, make([]planBag, len(p.IDs))}
+	f := planFile{planFormat, p.Seed, p.Folds, p.Groups, p.Grouped, make([]planBag, len(p.IDs))}
 	for i, id := range p.IDs {
 		f.Bags[i] = planBag{id, p.Fold[i]}
 	}
@@ -77,7 +80,8 @@ func Read(r io.Reader, name string) (*Plan, error) {
 	if f.Format != planFormat {
 		return nil, fmt.Errorf("%s: format %.40q, want %q: %w", name, f.Format, planFormat, ErrPlan)
 	}
-	p := &Plan{Seed: f.Seed, Folds: f.Folds, IDs: make([]string, len(f.Bags)), Fold: make([]int, len(f.Bags))}
+	p := &Plan{Seed: f.Seed, Folds: f.Folds, Groups: f.Groups, Grouped: f.Grouped, IDs: make([]string, len(f.Bags)),
+		Fold: make([]int, len(f.Bags))}
 	for i, b := range f.Bags {
 		p.IDs[i], p.Fold[i] = b.ID, b.Fold
 	}

@@ -3,6 +3,7 @@ package crossfit
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"nmn/internal/rng"
@@ -22,28 +23,69 @@ type Plan struct {
 	Folds int
 	IDs   []string // names of the bags
 	Fold  []int    // of each bag, 0 to Folds-1: the fold that holds it out
+	// Groups is how many groups of bags were each kept in one fold, and Grouped how many bags they have together.
+	Groups, Grouped int
 }
 
 // maxFolds is far above the handful of folds that are trained in practice.
 const maxFolds = 1000
 
-// New deals bags to folds at random by the seed, so that fold sizes differ by one at most.
-func New(ids []string, folds int, seed uint64) (*Plan, error) {
+// New deals bags to folds at random by the seed. Each group, a list of bags that belong together, goes to one fold:
+// the largest group first, always to the fold that has the fewest bags. Fold sizes differ by one at most if there are no
+// groups, and by the size of the largest group at most otherwise. Groups share no bags.
+func New(ids []string, folds int, seed uint64, groups [][]int) (*Plan, error) {
 	if folds > len(ids) && folds <= maxFolds {
 		return nil, fmt.Errorf("%d bags cannot be dealt to %d folds, each of which needs one: ask for fewer folds, "+
 			"or give more bags: %w", len(ids), folds, ErrPlan)
 	}
-	p := &Plan{Seed: seed, Folds: folds, IDs: ids, Fold: make([]int, len(ids))}
+	p := &Plan{Seed: seed, Folds: folds, IDs: ids, Fold: make([]int, len(ids)), Groups: len(groups)}
 	order := make([]int, len(ids))
 	for i := range order {
 		order[i] = i
 	}
 	s := rng.New(rng.Derive(seed, "folds"))
 	s.Shuffle(order)
-	for at, bag := range order {
-		p.Fold[bag] = at % max(folds, 1)
+	units, err := p.units(order, groups)
+	if err != nil {
+		return nil, err
+	}
+	sizes := make([]int, min(max(folds, 1), maxFolds))
+	for _, unit := range units {
+		fold := slices.Index(sizes, slices.Min(sizes))
+		for _, bag := range unit {
+			p.Fold[bag] = fold
+		}
+		sizes[fold] += len(unit)
 	}
 	return p, p.Validate()
+}
+
+// units are the groups, the largest first and otherwise in the order of their first bags, and then all other bags in
+// their order.
+func (p *Plan) units(order []int, groups [][]int) ([][]int, error) {
+	of := make([]int, len(order)) // number of the group of each bag, from 1
+	for g, group := range groups {
+		for _, bag := range group {
+			if bag < 0 || bag >= len(of) || of[bag] > 0 {
+				return nil, fmt.Errorf("group %d: bag %d is none of %d bags, or is in two groups: %w", g+1, bag+1, len(of),
+					ErrPlan)
+			}
+			of[bag] = g + 1
+		}
+		p.Grouped += len(group)
+	}
+	var units, others [][]int
+	dealt := make([]bool, len(groups)+1)
+	for i, bag := range order {
+		switch g := of[bag]; {
+		case g == 0:
+			others = append(others, order[i:i+1])
+		case !dealt[g]:
+			units, dealt[g] = append(units, groups[g-1]), true
+		}
+	}
+	slices.SortStableFunc(units, func(a, b []int) int { return len(b) - len(a) })
+	return append(units, others...), nil
 }
 
 // Validate returns what is wrong with a plan: fewer than two folds, a fold without bags, a bag twice.
@@ -53,6 +95,9 @@ func (p *Plan) Validate() error {
 	}
 	if len(p.Fold) != len(p.IDs) {
 		return fmt.Errorf("%d bags, folds of %d: %w", len(p.IDs), len(p.Fold), ErrPlan)
+	}
+	if p.Groups < 0 || p.Groups > p.Grouped || p.Grouped > len(p.IDs) {
+		return fmt.Errorf("%d groups of %d bags, of %d: %w", p.Groups, p.Grouped, len(p.IDs), ErrPlan)
 	}
 	sizes, seen := make([]int, p.Folds), make(map[string]int, len(p.IDs))
 	for i, id := range p.IDs {

@@ -21,7 +21,7 @@ func bagNames(n int) []string {
 
 func plan(t *testing.T, n, folds int, seed uint64) *Plan {
 	t.Helper()
-	p, err := New(bagNames(n), folds, seed)
+	p, err := New(bagNames(n), folds, seed, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,20 +87,20 @@ func TestPlan_ComesBackFromItsFile(t *testing.T) {
 
 func TestNew_RefusesWhatCannotBeDealt(t *testing.T) {
 	for name, call := range map[string]func() (*Plan, error){
-		"one fold":    func() (*Plan, error) { return New(bagNames(5), 1, 1) },
-		"no folds":    func() (*Plan, error) { return New(bagNames(5), 0, 1) },
-		"few bags":    func() (*Plan, error) { return New(bagNames(3), 4, 1) },
-		"twice":       func() (*Plan, error) { return New([]string{"a", "b", "a"}, 2, 1) },
-		"not UTF-8":   func() (*Plan, error) { return New([]string{"a", "b\xff"}, 2, 1) },
-		"no bags":     func() (*Plan, error) { return New(nil, 2, 1) },
-		"many folds":  func() (*Plan, error) { return New(bagNames(2000), 1001, 1) },
-		"minus folds": func() (*Plan, error) { return New(bagNames(5), -2, 1) },
+		"one fold":    func() (*Plan, error) { return New(bagNames(5), 1, 1, nil) },
+		"no folds":    func() (*Plan, error) { return New(bagNames(5), 0, 1, nil) },
+		"few bags":    func() (*Plan, error) { return New(bagNames(3), 4, 1, nil) },
+		"twice":       func() (*Plan, error) { return New([]string{"a", "b", "a"}, 2, 1, nil) },
+		"not UTF-8":   func() (*Plan, error) { return New([]string{"a", "b\xff"}, 2, 1, nil) },
+		"no bags":     func() (*Plan, error) { return New(nil, 2, 1, nil) },
+		"many folds":  func() (*Plan, error) { return New(bagNames(2000), 1001, 1, nil) },
+		"minus folds": func() (*Plan, error) { return New(bagNames(5), -2, 1, nil) },
 	} {
 		if _, err := call(); !errors.Is(err, ErrPlan) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := New(bagNames(3), 4, 1); !strings.Contains(err.Error(), "3 bags cannot be dealt to 4 folds") ||
+	if _, err := New(bagNames(3), 4, 1, nil); !strings.Contains(err.Error(), "3 bags cannot be dealt to 4 folds") ||
 		!strings.Contains(err.Error(), "fewer folds") {
 		t.Errorf("fewer bags than folds: %v", err)
 	}
