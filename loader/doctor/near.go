@@ -4,57 +4,23 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"nmn/loader/alike"
 )
-
-// The across bits are cut into one block more than may differ in them, so that two pictures that are near
-// have a block in common: only pictures that share one are compared.
-const blocks = mostAcross + 1
-
-// mostCompared bounds how many pictures with the same block one is compared with, of those that follow it by
-// signature: a set of one scene ten thousand times over takes no quadratic time.
-const mostCompared = 1000
-
-// block is the i-th part of the bits.
-func (s signature) block(i int) uint64 {
-	from, to := 64*i/blocks, 64*(i+1)/blocks
-	return s.across >> from & (1<<(to-from) - 1)
-}
-
-// sharedBlock is the first block that two signatures have in common.
-func (s signature) sharedBlock(o signature) int {
-	for i := range blocks {
-		if s.block(i) == o.block(i) {
-			return i
-		}
-	}
-	return blocks
-}
 
 // eachNear calls back for pairs of pictures that look alike and are not the same, of different bags; each
 // pair once, the first by split and bag in front. It sorts the looks.
 func eachNear(looks []look, visit func(a, b look)) {
-	for i := range blocks {
-		slices.SortFunc(looks, func(a, b look) int {
-			return cmp.Or(cmp.Compare(a.sign.block(i), b.sign.block(i)), cmp.Compare(a.sign.across, b.sign.across),
-				cmp.Compare(a.sign.down, b.sign.down), a.before(b))
-		})
-		for at, a := range looks {
-			for _, b := range looks[at+1 : min(at+1+mostCompared, len(looks))] {
-				if a.sign.block(i) != b.sign.block(i) {
-					break
-				}
-				if !a.sign.near(b.sign) || a.sign.sharedBlock(b.sign) != i || a.content == b.content ||
-					a.split == b.split && a.bag == b.bag {
-					continue
-				}
-				if a.before(b) < 0 {
-					visit(a, b)
-				} else {
-					visit(b, a)
-				}
-			}
-		}
+	slices.SortFunc(looks, look.before)
+	signs := make([]alike.Signature, len(looks))
+	for i, l := range looks {
+		signs[i] = l.sign
 	}
+	alike.Pairs(signs, func(first, second int) {
+		if a, b := looks[first], looks[second]; a.content != b.content && a.before(b) != 0 {
+			visit(a, b)
+		}
+	})
 }
 
 // before orders by split and bag.
@@ -62,19 +28,19 @@ func (l look) before(o look) int {
 	return cmp.Or(cmp.Compare(l.split, o.split), cmp.Compare(l.bag, o.bag))
 }
 
-// alike are the bags of a split that look like one of another split, or like an earlier one of their own, with
+// likenesses are the bags of a split that look like one of another split, or like an earlier one of their own, with
 // the first such bag.
-type alike map[int32]look
+type likenesses map[int32]look
 
 // compareLooks finds pictures that look like others. It is a hint: copies of the same bytes are
 // reported elsewhere, and what only looks alike may be two pictures of one scene.
 func (r *Report) compareLooks(looks []look, splits []Split) {
 	signed := slices.DeleteFunc(slices.Clone(looks), func(l look) bool { return l.state&isSigned == 0 })
-	pairs := make([][]alike, len(splits)) // by the split of the first and of the second
+	pairs := make([][]likenesses, len(splits)) // by the split of the first and of the second
 	for i := range pairs {
-		pairs[i] = make([]alike, len(splits))
+		pairs[i] = make([]likenesses, len(splits))
 		for j := range pairs[i] {
-			pairs[i][j] = alike{}
+			pairs[i][j] = likenesses{}
 		}
 	}
 	eachNear(signed, func(a, b look) {
@@ -111,7 +77,7 @@ func (r *Report) nearFinding(first, second, n int, examples []string) {
 }
 
 // examples are the first ones by bag.
-func (a alike) examples(splits []Split, second int) []string {
+func (a likenesses) examples(splits []Split, second int) []string {
 	var examples []string
 	bags := make([]int32, 0, len(a))
 	for bag := range a {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nmn/loader/alike"
 	"nmn/loader/picture"
 )
 
@@ -44,7 +45,7 @@ const (
 // look is what stays of a picture.
 type look struct {
 	content       [16]byte // of the hash of its file, or of its pixels where it has none
-	sign          signature
+	sign          alike.Signature
 	width, height int32 // 0 where it was not decoded
 	bag, frame    int32
 	split         uint8

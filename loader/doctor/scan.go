@@ -13,6 +13,7 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/loader"
+	"nmn/loader/alike"
 	"nmn/loader/picture"
 )
 
@@ -205,7 +206,7 @@ func (w *scanWorker) stored(ctx context.Context, source loader.Source, l *look, 
 	}
 	l.measure(&w.pic)
 	if int(l.frame) == source.Frames(int(l.bag))/2 { // frames of one clip look alike
-		if sign, clear := sign(&w.pic); clear {
+		if sign, clear := alike.Sign(&w.pic); clear {
 			l.sign, l.state = sign, l.state|isSigned
 		}
 	}

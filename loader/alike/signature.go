@@ -1,4 +1,4 @@
-package doctor
+package alike
 
 import (
 	"math/bits"
@@ -6,10 +6,10 @@ import (
 	"nmn/loader/picture"
 )
 
-// signature is a picture's perceptual hash, by differences (dHash): of a picture reduced to 9×9 cells, one
+// Signature is a picture's perceptual hash, by differences (dHash): of a picture reduced to 9×9 cells, one
 // bit for each pair of neighbours says which is brighter, 64 across and 64 down. Pictures that were scaled
 // or encoded anew keep nearly all of them.
-type signature struct{ across, down uint64 }
+type Signature struct{ Across, Down uint64 }
 
 const cells = 9
 
@@ -22,13 +22,13 @@ const (
 	fewestAgainst = 8
 )
 
-// sign is the signature of a picture; false where it is too plain or too small to have one.
-func sign(p *picture.Picture) (signature, bool) {
+// Sign is the signature of a picture; false where it is too plain or too small to have one.
+func Sign(p *picture.Picture) (Signature, bool) {
 	if p.Width < cells || p.Height < cells {
-		return signature{}, false
+		return Signature{}, false
 	}
 	grid := luminance(p)
-	var s signature
+	var s Signature
 	clear := 0
 	for y := range cells - 1 {
 		for x := range cells - 1 {
@@ -36,7 +36,7 @@ func sign(p *picture.Picture) (signature, bool) {
 			for _, d := range []struct {
 				bits  *uint64
 				other float64
-			}{{&s.across, grid[y*cells+x+1]}, {&s.down, grid[(y+1)*cells+x]}} {
+			}{{&s.Across, grid[y*cells+x+1]}, {&s.Down, grid[(y+1)*cells+x]}} {
 				*d.bits <<= 1
 				if d.other > cell {
 					*d.bits |= 1
@@ -47,7 +47,7 @@ func sign(p *picture.Picture) (signature, bool) {
 			}
 		}
 	}
-	return s, clear >= fewestClear && mixed(s.across) && mixed(s.down)
+	return s, clear >= fewestClear && mixed(s.Across) && mixed(s.Down)
 }
 
 func mixed(b uint64) bool {
@@ -82,8 +82,13 @@ const (
 	mostInAll  = 16
 )
 
-// near reports whether two signatures belong to what looks like one picture.
-func (s signature) near(o signature) bool {
-	across := bits.OnesCount64(s.across ^ o.across)
-	return across <= mostAcross && across+bits.OnesCount64(s.down^o.down) <= mostInAll
+// Near reports whether two signatures belong to what looks like one picture.
+func (s Signature) Near(o Signature) bool {
+	across := bits.OnesCount64(s.Across ^ o.Across)
+	return across <= mostAcross && across+bits.OnesCount64(s.Down^o.Down) <= mostInAll
+}
+
+// distance is the number of bits that differ.
+func (s Signature) distance(o Signature) int {
+	return bits.OnesCount64(s.Across^o.Across) + bits.OnesCount64(s.Down^o.Down)
 }
