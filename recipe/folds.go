@@ -80,7 +80,7 @@ func (r *Recipe) foldPlan(ctx context.Context) (*crossfit.Plan, error) {
 	plan, err := crossfit.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if plan, err = crossfit.New(ids, r.settings.Folds(), rng.Derive(r.settings.Train.Seed, "recipe"), nil); err != nil {
+		if plan, err = r.deal(ctx); err != nil {
 			return nil, err
 		}
 		return plan, r.save(ctx, func() error { return plan.WriteFile(path) })
@@ -94,6 +94,17 @@ func (r *Recipe) foldPlan(ctx context.Context) (*crossfit.Plan, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return plan, nil
+}
+
+// deal deals bags to folds. Near-duplicates stay in one fold: a net that has learned the label of one would know that of
+// the other. A group has half as many bags as a fold at most, so that folds stay of one size.
+func (r *Recipe) deal(ctx context.Context) (*crossfit.Plan, error) {
+	ids, folds := r.data.Train.IDs, r.settings.Folds()
+	groups, err := r.alike(ctx, len(ids)/(2*folds))
+	if err != nil {
+		return nil, err
+	}
+	return crossfit.New(ids, folds, rng.Derive(r.settings.Train.Seed, "recipe"), groups)
 }
 
 func (r *Recipe) foldDir(name string, number int) string {

@@ -24,6 +24,7 @@ type Recipe struct {
 	log      *slog.Logger
 	message  func(topic, text string) // for people
 	byFrame  bool                     // nets of folds learn frames of videos one by one
+	alike    func(ctx context.Context, most int) ([][]int, error)
 
 	plain, noisy *round      // trained without and with the noise model; nil before
 	scored       *loader.Set // the bags that plain is of: all that are learned, or with online scores some
@@ -44,6 +45,9 @@ type Options struct {
 	// ByFrame has nets of folds learn the frames of videos one by one, and score whole videos. Data that are split by
 	// frames already need none.
 	ByFrame bool
+	// Alike lists groups of training bags that are near-duplicates, by their places, none of more than most bags. Each
+	// stays in one fold. It is called before bags are dealt to folds, and not when the folder has a plan; nil for no groups.
+	Alike func(ctx context.Context, most int) ([][]int, error)
 }
 
 // New makes the recipe of a group of arms; nil for the paper's plain form, which has none.
@@ -58,8 +62,11 @@ func New(o Options) *Recipe {
 	if o.Message == nil {
 		o.Message = func(string, string) {}
 	}
+	if o.Alike == nil {
+		o.Alike = func(context.Context, int) ([][]int, error) { return nil, nil }
+	}
 	return &Recipe{settings: o.Settings, data: o.Data, scored: o.Data.Train, dir: o.Dir, trainer: o.Trainer, log: o.Log,
-		message: o.Message, byFrame: o.ByFrame}
+		message: o.Message, byFrame: o.ByFrame, alike: o.Alike}
 }
 
 // Estimate trains the nets of folds on the labels as they are, or goes on where that was interrupted, estimates the

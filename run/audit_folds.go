@@ -106,7 +106,7 @@ func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
 	}
 	dir := a.foldsFolder(o.Folds)
 	r := recipe.New(recipe.Options{Settings: settings, Data: s.Data, Dir: dir, Trainer: s.arm(ArmOptions{Dir: dir}),
-		Log: s.Log, ByFrame: s.Config.ByFrame(),
+		Log: s.Log, ByFrame: s.Config.ByFrame(), Alike: s.alike,
 		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
 	if err := r.Estimate(ctx); err != nil {
 		return nil, err

@@ -72,8 +72,7 @@ func keepLeftOut(dir string, d *dataset.Splits) error {
 // readAll reads all pictures of a set once, and returns the bags that cannot be used. More than the configuration allows
 // are an error. If it allows none, the first epoch finds them.
 func (c *Config) readAll(ctx context.Context, set *loader.Set) ([]loader.BadSample, error) {
-	painted := c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
-	if c.Data.MaxBadSamples == 0 || set.Source == nil || painted {
+	if c.Data.MaxBadSamples == 0 || set.Source == nil || c.painted() {
 		return nil, nil
 	}
 	config := c.Loader()

@@ -118,6 +118,7 @@ type Session struct {
 	// weightsShown says that people know what was taken from a file of weights, of which every net of an experiment
 	// takes the same: it is shared with the sessions that With returns. Nil shows it each time.
 	weightsShown *bool
+	seen         *seenBags // shared in the same way
 }
 
 // Options are what a session of classifiers needs beside a configuration.
@@ -205,7 +206,7 @@ func newSession(o Options) *Session {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{Log: o.Log, Observe: o.Observer, ranks: group.Of(o.Group), weightsShown: new(bool), mlflow: o.MLflow}
+	return &Session{Log: o.Log, Observe: o.Observer, ranks: group.Of(o.Group), weightsShown: new(bool), seen: new(seenBags), mlflow: o.MLflow}
 }
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.
@@ -289,7 +290,7 @@ func (s *Session) With(ctx context.Context, c Config) (*Session, error) {
 // folder; nil for the paper's plain form, which has none.
 func (s *Session) Recipe(dir string) *recipe.Recipe {
 	return recipe.New(recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir,
-		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log,
+		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log, Alike: s.alike,
 		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
 }
 

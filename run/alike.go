@@ -1,0 +1,95 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"nmn/group"
+	"nmn/loader/alike"
+	"nmn/loader/dataset"
+)
+
+// seenBags are the looks of training bags. The sessions of an experiment share them.
+type seenBags struct {
+	ids   []string
+	looks []alike.Look
+}
+
+// alike lists groups of training bags that are near-duplicates, none of more than most bags, the same on all ranks.
+func (s *Session) alike(ctx context.Context, most int) ([][]int, error) {
+	if s.Config.painted() {
+		return nil, nil
+	}
+	set := s.Data.Train
+	if !slices.Equal(s.seen.ids, set.IDs) {
+		if set.Shown() != nil {
+			s.Tell(Message{Topic: "folds", Text: fmt.Sprintf("looks for near-duplicates among %d %s", set.Len(), set.Noun()),
+				Detail: true})
+		}
+		looks, err := s.looks(ctx)
+		if errors.Is(err, context.Canceled) {
+			err = fmt.Errorf("%w: %w", ErrInterrupted, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		*s.seen = seenBags{set.IDs, looks}
+	}
+	groups, split := alike.Groups(s.seen.looks, most)
+	if text := alikeText(groups, split, set.Len(), most, set.Noun()); text != "" {
+		s.Tell(Message{Topic: "folds", Text: text})
+	}
+	return groups, nil
+}
+
+// alikeText says what is kept together; empty if nothing is.
+func alikeText(groups [][]int, split, bags, most int, noun string) (text string) {
+	if len(groups) > 0 {
+		text = fmt.Sprintf("%d of %d %s are near-duplicates of others, in groups: %d. Each group stays in one fold",
+			len(slices.Concat(groups...)), bags, noun, len(groups))
+	}
+	if split > 0 {
+		if text != "" {
+			text += "\n        "
+		}
+		text += fmt.Sprintf("groups of more than %d %s, too many for one fold: %d. They are split", most, noun, split)
+	}
+	return text
+}
+
+// looksAtOnce is how many bags a rank looks at before the ranks exchange what they found, so that none waits for long.
+const looksAtOnce = 4096
+
+// looks looks at all training bags. Each rank reads its share of them.
+func (s *Session) looks(ctx context.Context) ([]alike.Look, error) {
+	set, o := s.Data.Train, alike.Options{MaxPixels: s.Config.Data.MaxPixels, Orientation: s.Config.Data.Orientation}
+	next, last := group.Share(s.ranks, set.Len())
+	shares := make([][]alike.Look, s.ranks.Size())
+	err := group.Stream(s.ranks, func() ([]byte, error) {
+		from := next
+		next = min(from+looksAtOnce, last)
+		looks, err := alike.At(ctx, set, from, next, o)
+		if err != nil {
+			return nil, err
+		}
+		return binary.Append(nil, binary.LittleEndian, looks)
+	}, func(rank int, piece []byte) error {
+		looks := make([]alike.Look, len(piece)/binary.Size(alike.Look{}))
+		shares[rank] = append(shares[rank], looks...)
+		return binary.Read(bytes.NewReader(piece), binary.LittleEndian, shares[rank][len(shares[rank])-len(looks):])
+	})
+	looks := slices.Concat(shares...)
+	if err == nil && len(looks) != set.Len() {
+		err = fmt.Errorf("near-duplicates: the ranks have looked at %d of %d bags", len(looks), set.Len())
+	}
+	return looks, err
+}
+
+// painted reports whether pictures are drawn, no two of them alike.
+func (c *Config) painted() bool {
+	return c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
+}

@@ -1,0 +1,156 @@
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/group"
+	"nmn/internal/rng"
+	"nmn/labels/crossfit"
+	"nmn/recipe"
+	"nmn/run"
+)
+
+// withSiblings is a manifest of 24 pictures of random patches; the first four have a sibling each, larger, encoded
+// anew and with a narrow border cut off. One more file is no picture.
+func withSiblings(t *testing.T) run.Config {
+	t.Helper()
+	dir, list := t.TempDir(), "path,labels,split\n"
+	write := func(name string, number int, file []byte) {
+		list += fmt.Sprintf("%s,word%d,train\n", name, number%2)
+		if err := os.WriteFile(filepath.Join(dir, name), file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 24 {
+		write(fmt.Sprintf("%02d.jpg", i), i, patches(t, i, 96, 0, 90))
+		if i < 4 {
+			write(fmt.Sprintf("%02d-again.jpg", i), i+1, patches(t, i, 180, 1, 60))
+		}
+	}
+	write("broken.jpg", 0, []byte("no picture"))
+	manifest := filepath.Join(dir, "list.csv")
+	if err := os.WriteFile(manifest, []byte(list), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var c run.Config
+	err := run.Sources{Preset: run.ScenesPreset, Given: []string{"data.manifest", "data.max_bad_samples", "net.width",
+		"run.device", "run.threads", "recipe.form", "rates", "recipe.fold_epochs"},
+		Apply: func() error {
+			c.Data.Manifest, c.Data.MaxBadSamples, c.Net.Width, c.Run.Device, c.Run.Threads = manifest, 1, .5, "cpu", 1
+			c.Recipe.Form, c.Rates, c.Recipe.FoldEpochs = recipe.Estimate, "folds:2", 1
+			return nil
+		}}.Resolve(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// patches is a JPEG file of 12×12 random patches without a border of some pixels.
+func patches(t *testing.T, number, side, border, quality int) []byte {
+	t.Helper()
+	stream, img := rng.New(uint64(number)), image.NewRGBA(image.Rect(0, 0, side, side))
+	var colours [144]color.RGBA
+	for i := range colours {
+		colours[i] = color.RGBA{uint8(stream.Intn(256)), uint8(stream.Intn(256)), uint8(stream.Intn(256)), 255}
+	}
+	for i := range side * side {
+		x, y := i%side, i/side
+		img.SetRGBA(x, y, colours[y*12/side*12+x*12/side])
+	}
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, img.SubImage(img.Rect.Inset(border)), &jpeg.Options{Quality: quality}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// estimate trains the nets of folds in a folder, and returns the plan file and what was said of folds.
+func estimate(ctx context.Context, c run.Config, g group.Group, dir string) (plan string, said []string, err error) {
+	s, err := run.Open(ctx, c, run.Options{Group: g, Observer: run.Observer{Message: func(m run.Message) {
+		if m.Topic == "folds" {
+			said = append(said, m.Text)
+		}
+	}}})
+	if err != nil {
+		return "", nil, err
+	}
+	defer s.Close()
+	if err := s.Recipe(dir).Estimate(ctx); err != nil {
+		return "", said, err
+	}
+	file, err := os.ReadFile(filepath.Join(dir, recipe.FoldsFile))
+	return string(file), said, err
+}
+
+func TestFolds_SiblingsAreInOne(t *testing.T) {
+	c, dir := withSiblings(t), t.TempDir()
+	file, said, err := estimate(t.Context(), c, nil, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := crossfit.Read(strings.NewReader(file), "plan")
+	if err != nil || plan.Groups != 4 || plan.Grouped != 8 || len(plan.IDs) != 28 {
+		t.Fatalf("the plan has %d groups of %d bags, of %d: %v", plan.Groups, plan.Grouped, len(plan.IDs), err)
+	}
+	folds := map[string]int{}
+	for i, id := range plan.IDs {
+		folds[strings.TrimSuffix(id, ".jpg")] = plan.Fold[i]
+	}
+	for i := range 4 {
+		if a, b := fmt.Sprintf("%02d", i), fmt.Sprintf("%02d-again", i); folds[a] != folds[b] {
+			t.Errorf("%s is in fold %d, %s in fold %d", a, folds[a], b, folds[b])
+		}
+	}
+	want := "looks for near-duplicates among 28 pictures; 8 of 28 pictures are near-duplicates of others, in groups: 4. " +
+		"Each group stays in one fold"
+	if got := strings.Join(said, "; "); got != want {
+		t.Errorf("it was said: %s; want %s", got, want)
+	}
+	if again, said, err := estimate(t.Context(), c, nil, dir); err != nil || again != file || len(said) > 0 {
+		t.Errorf("a folder that has a plan: another plan, or %q was said: %v", said, err)
+	}
+	dirs, errs := onRanks(t, 3, func(g group.Group, dir string) error {
+		got, _, err := estimate(t.Context(), c, g, dir)
+		if err == nil && got != file {
+			err = errors.New("another plan: " + got)
+		}
+		return err
+	})
+	for rank, err := range errs {
+		if err != nil {
+			t.Errorf("rank %d, in %s: %v", rank, dirs[rank], err)
+		}
+	}
+}
+
+func TestFolds_AreInterruptedWhileTheyLook(t *testing.T) {
+	c, dir := withSiblings(t), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s, err := run.Open(ctx, c, run.Options{Observer: run.Observer{Message: func(m run.Message) {
+		if m.Topic == "folds" {
+			cancel()
+		}
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Recipe(dir).Estimate(ctx); !errors.Is(err, run.ErrInterrupted) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, recipe.FoldsFile)); err == nil {
+		t.Error("there is a plan")
+	}
+}
