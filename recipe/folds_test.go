@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -208,5 +209,35 @@ func TestFoldPlan_IsOfTheSeedAndKept(t *testing.T) {
 	r.data.Train.IDs[3] = "another"
 	if _, err := r.foldPlan(t.Context()); err == nil || !strings.Contains(err.Error(), FoldsFile) {
 		t.Errorf("another bag: error %v", err)
+	}
+}
+
+// Near-duplicates are asked for when bags are dealt, with half the size of a fold as the bound, and not once there is a
+// plan.
+func TestFoldPlan_KeepsNearDuplicatesTogether(t *testing.T) {
+	r, asked := crossFitted(t, 1, &fakeTrainer{}), 0
+	r.data.Train = namedSet(t, 24)
+	r.alike = func(_ context.Context, most int) ([][]int, error) {
+		if asked++; most != 4 {
+			t.Errorf("groups of up to %d bags are asked for, want 4", most)
+		}
+		return [][]int{{0, 7, 23}, {2, 3}}, nil
+	}
+	for range 2 {
+		plan, err := r.foldPlan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := plan.Fold; f[0] != f[7] || f[0] != f[23] || f[2] != f[3] || plan.Groups != 2 || plan.Grouped != 5 {
+			t.Errorf("%d groups of %d bags in the folds %v", plan.Groups, plan.Grouped, f)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("near-duplicates were asked for %d times", asked)
+	}
+	r = crossFitted(t, 1, &fakeTrainer{})
+	r.alike = func(context.Context, int) ([][]int, error) { return nil, os.ErrPermission }
+	if _, err := r.foldPlan(t.Context()); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("pictures that cannot be read for want of permission: %v", err)
 	}
 }
