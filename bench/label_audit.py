@@ -50,7 +50,7 @@ def nmn_audit(program, p, z, q01, q10, truth):
             f.write("word,q01,q10\n" + "".join(f"c{k},{a!r},{b!r}\n" for k, (a, b) in enumerate(zip(q01.tolist(), q10.tolist()))))
         out = subprocess.run(
             [program, "audit", "--scores", at / "p.csv", "--labels", at / "z.csv", "--truth", at / "y.csv", "--rates", at / "q.csv",
-             "--min-error", "1e-12", "--suspects", at / "s.csv", "--json"], check=True, capture_output=True, text=True).stdout
+             "--min-error", "0", "--suspects", at / "s.csv", "--json"], check=True, capture_output=True, text=True).stdout
         wrong = np.zeros(p.shape)
         for row in csv.DictReader(open(at / "s.csv")):
             wrong[int(row["id"]), int(row["word"][1:])] = float(row["p_wrong"])

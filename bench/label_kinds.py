@@ -62,7 +62,7 @@ def within(score, y, z):
 
 
 def by_nmn(z, scores):
-    found = nmn.find_label_issues(z, scores.astype(np.float32), logits=True, details=True, min_error=1e-12, multi_label=True)
+    found = nmn.find_label_issues(z, scores.astype(np.float32), logits=True, details=True, min_error=0, multi_label=True)
     wrong = np.zeros(z.shape)
     wrong[np.asarray(found["row"]), np.asarray(found["class"])] = found["p_wrong"]
     return wrong

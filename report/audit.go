@@ -35,13 +35,20 @@ func suspectNote(r *audit.Report) string {
 		incorrect += c.ExpectedIncorrect
 		missing += c.ExpectedMissing
 	}
-	s := fmt.Sprintf("%d of %d labels are wrong with a probability of at least "+
-		"%g", len(r.Suspects), len(r.Labels), r.MinError)
+	s := suspectCount(len(r.Suspects), len(r.Labels), r.MinError)
 	if k := audit.AtPrecision(r.Suspects, .9); k > 0 {
 		s += fmt.Sprintf("; the first %d have an expected precision of 90 %%", k)
 	}
 	return s + fmt.Sprintf(". Expected in all: %.0f incorrect and %.0f missing "+
 		"labels.", math.Round(incorrect), math.Round(missing))
+}
+
+// suspectCount says how many labels are listed, and by which least probability of being wrong.
+func suspectCount(suspects, labels int, least float64) string {
+	if least == 0 {
+		return fmt.Sprintf("%d of %d labels are ranked, the right ones too", suspects, labels)
+	}
+	return fmt.Sprintf("%d of %d labels are wrong with a probability of at least %g", suspects, labels, least)
 }
 
 // correctionNote says what was corrected and where it is written.

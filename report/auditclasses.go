@@ -38,8 +38,8 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 		Title: "Labels that are probably wrong",
 		Columns: []Column{{Name: "bag", Text: true}, {Name: "label", Text: true}, {Name: "suggested", Text: true},
 			{Name: "p(wrong)", Decimals: 4}, {Name: "p(suggested)", Decimals: 4}},
-		Notes: []string{fmt.Sprintf("%d of %d labels are wrong with a probability of at least %g. Confident learning "+
-			"flags %d.", len(r.Suspects), len(r.Labels), r.MinError, len(r.Confident.Flagged))},
+		Notes: []string{fmt.Sprintf("%s. Confident learning flags %d.", suspectCount(len(r.Suspects), len(r.Labels), r.MinError),
+			len(r.Confident.Flagged))},
 	}
 	for at := range top {
 		f := r.Finding(at)

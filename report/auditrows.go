@@ -101,8 +101,8 @@ func FoundTable(s rows.Summary) *Table {
 		}
 		t.Rows = append(t.Rows, Row{Cells: []Cell{words(what), count(n), count(of), number(share)}})
 	}
-	add("labels that are probably wrong", s.Suspects, s.Labels)
-	add("bags with such labels", s.SuspectRows, s.Rows)
+	add("suspects", s.Suspects, s.Labels)
+	add("bags with suspects", s.SuspectRows, s.Rows)
 	if s.Outliers == nil {
 		return t
 	}

@@ -91,7 +91,7 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 		"estimated from the same scores")
 	estimationFlags(e, &a.options.Estimation)
 	s := under(cmd, "Suspects")
-	s.float(&a.options.MinError, "min-error", "least `probability` of being wrong of a suspect")
+	s.float(&a.options.MinError, "min-error", "least `probability` of being wrong of a suspect, 0 to rank all labels")
 	s.int(&a.top, "top", "`suspects` listed on standard output, 0 for none")
 	s.int(&a.classes, "classes", "`words` summed up by the tables, those with the most labels expected to be wrong, "+
 		"0 for all")
@@ -112,8 +112,8 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 
 func (a *auditCommand) check(given func(string) bool) error {
 	switch {
-	case !(a.options.MinError > 0 && a.options.MinError <= 1):
-		return usagef("audit: --min-error is %g, want above 0 to 1", a.options.MinError)
+	case !(a.options.MinError >= 0 && a.options.MinError <= 1):
+		return usagef("audit: --min-error is %g, want 0 to 1", a.options.MinError)
 	case a.top < 0:
 		return usagef("audit: --top is %d, want at least 0", a.top)
 	case a.classes < 0:

@@ -103,10 +103,45 @@ func TestAudit_OneClassForEachBag(t *testing.T) {
 		t.Errorf("%g suspects among the corrected labels, %g before", a, b)
 	}
 	table := must(t, onScores("audit", dir)...)
-	for _, want := range []string{"suggested", "else mostly", "In all", "bags with such labels"} {
+	for _, want := range []string{"suggested", "else mostly", "In all", "bags with suspects"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the tables lack %q:\n%s", want, table)
 		}
+	}
+}
+
+// With --min-error 0 every known label is listed, the surest first, with its own class where no other is more probable.
+func TestAudit_RanksAllClasses(t *testing.T) {
+	dir := classFolder(t)
+	labels, truth := filepath.Join(dir, "labels.csv"), filepath.Join(dir, "truth.csv")
+	lines := strings.Split(read(t, labels), "\n")
+	lines[1] = "b0,"
+	write(t, labels, strings.Join(lines, "\n"))
+	some := readJSON(t, must(t, onScores("audit", dir, "--truth", truth, "--json")...))
+	all := readJSON(t, must(t, onScores("audit", dir, "--truth", truth, "--min-error", "0", "--top", "999", "--json")...))
+	suspects, last, own := all["suspects"].([]any), 1., 0
+	for i, s := range suspects {
+		s := s.(map[string]any)
+		wrong := s["p_wrong"].(float64)
+		if s["suggested"] == s["given"] {
+			if own++; math.Abs(s["p_suggested"].(float64)-(1-wrong)) > 1e-9 {
+				t.Errorf("suspect %d: %v", i, s)
+			}
+		}
+		if wrong > last || s["rank"] != float64(i+1) {
+			t.Fatalf("suspect %d behind %g: %v", i, last, s)
+		}
+		last = wrong
+	}
+	if total := int(some["suspects_total"].(float64)); len(suspects) != 599 || last > .01 || own != 599-total || total < 80 {
+		t.Errorf("%d suspects, %d with their own class suggested, the last with %g; %d by default", len(suspects), own, last,
+			total)
+	}
+	if a, b := fmt.Sprint(all["truth"]), fmt.Sprint(some["truth"]); a != b {
+		t.Errorf("judged as %s, by default as %s", a, b)
+	}
+	if fixed := correctedAt(t, dir); fixed[0] != fixed[1] || strings.Count(fixed[0], "\n") < 50 {
+		t.Errorf("other labels are corrected with --min-error 0:\n%.300s\n%.300s", fixed[0], fixed[1])
 	}
 }
 

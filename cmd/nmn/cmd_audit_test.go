@@ -158,6 +158,60 @@ func TestAudit_RanksAndJudges(t *testing.T) {
 	}
 }
 
+// With --min-error 0 every known label of a word that is audited is listed, the surest first, and the same labels are
+// corrected.
+func TestAudit_RanksAllLabels(t *testing.T) {
+	dir := scoreFolder(t)
+	labels, rates := filepath.Join(dir, "labels.csv"), filepath.Join(dir, "rates.csv")
+	lines := strings.Split(read(t, labels), "\n")
+	lines[1], lines[2] = "bag0,,,", "bag1,1,,0"
+	write(t, labels, strings.Join(lines, "\n"))
+	write(t, rates, "word,q01,q10\ncat,.3,.05\ndog,.3,.05\nfog,,\n")
+	const known = 2*800 - 3
+	audit := func(args ...string) map[string]any {
+		return readJSON(t, must(t, onScores("audit", dir, append(args, "--rates", rates, "--json")...)...))
+	}
+	page := filepath.Join(dir, "page.html")
+	all := audit("--min-error", "0", "--top", "9999", "--page", page)
+	suspects, last := all["suspects"].([]any), 1.
+	for i, s := range suspects {
+		s := s.(map[string]any)
+		if wrong := s["p_wrong"].(float64); wrong > last || s["word"] == "fog" || s["rank"] != float64(i+1) {
+			t.Fatalf("suspect %d behind %g: %v", i, last, s)
+		} else {
+			last = wrong
+		}
+	}
+	found := all["found"].(map[string]any)
+	if len(suspects) != known || all["suspects_total"] != float64(known) || last > .01 || found["suspects"] != float64(known) ||
+		found["labels"] != float64(known) || found["rows_with_suspects"] != 799. {
+		t.Errorf("%d suspects of %v, the last with %g; found %v", len(suspects), all["suspects_total"], last, found)
+	}
+	if text := read(t, page); !strings.Contains(text, `"total":1597,`) || strings.Count(text, `"given":`) != 500 {
+		t.Errorf("the page holds %d suspects", strings.Count(text, `"given":`))
+	}
+	table := must(t, onScores("audit", dir, "--rates", rates, "--min-error", "0")...)
+	if !strings.Contains(table, "1597 of 2400 labels are ranked, the right ones too; the first ") {
+		t.Error(table)
+	}
+	fixed := correctedAt(t, dir, "--rates", rates)
+	if fixed[0] != fixed[1] || strings.Count(fixed[0], "\n") < 50 {
+		t.Errorf("other labels are corrected with --min-error 0:\n%.300s\n%.300s", fixed[0], fixed[1])
+	}
+}
+
+// correctedAt is the record of what --apply corrects, by default and with --min-error 0.
+func correctedAt(t *testing.T, dir string, args ...string) (out [2]string) {
+	t.Helper()
+	for i, least := range []string{"0.5", "0"} {
+		fixed := filepath.Join(dir, "fixed.csv")
+		must(t, onScores("audit", dir, append(args, "--apply", "--precision", "0.6", "--min-error", least, "--output",
+			fixed)...)...)
+		out[i] = read(t, fixed) + read(t, filepath.Join(dir, "fixed.changes.csv"))
+	}
+	return out
+}
+
 // The list as Parquet, read by the reader of feature files, and by pyarrow where a python3 has it.
 func TestAudit_SuspectsAsParquet(t *testing.T) {
 	dir := scoreFolder(t)
@@ -366,7 +420,9 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 		{[]string{"audit"}, "--scores"},
 		{onScores("rates", dir, "--min-slope", "0"), "MinSlope"},
 		{onScores("audit", dir, "--confidence", "1"), "Confidence"},
-		{onScores("audit", dir, "--min-error", "0"), "--min-error"},
+		{onScores("audit", dir, "--min-error", "-0.1"), "--min-error is -0.1, want 0 to 1"},
+		{onScores("audit", dir, "--min-error", "1.1"), "--min-error is 1.1, want 0 to 1"},
+		{onScores("audit", dir, "--min-error", "NaN"), "--min-error is NaN, want 0 to 1"},
 		{onScores("audit", dir, "--apply"), "--output"},
 		{onScores("audit", dir, "--output", "x.csv"), "--apply or --decisions"},
 		{onScores("audit", dir, "--output", "x.parquet"), "--suspects x.parquet"},

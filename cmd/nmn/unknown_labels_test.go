@@ -131,7 +131,7 @@ func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
 		must(t, "train", "--features", path("x.csv"), "--labels", path(labels), "--run-dir", dir, "-q", "--hidden", "8",
 			"--stage1-epochs", "6", "--batch-size", "16", "--learning-rate", "0.02", "--validation-share", "0", "--test-share", "0",
 			"--patience", "0", "--nmn-recipe", "estimate", "--arm", "r-n", "--rates", "folds:3", "--fold-epochs", "6")
-		v := readJSON(t, must(t, "audit", dir, "--min-error", "1e-9", "--top", "1000", "--json"))
+		v := readJSON(t, must(t, "audit", dir, "--min-error", "0", "--top", "1000", "--json"))
 		if known, suspects := 3*240-unknownOf(t, path("x.csv"), path(labels)), v["suspects"].([]any); len(suspects) != known {
 			t.Errorf("%s: %d suspects of %d known labels", labels, len(suspects), known)
 		}

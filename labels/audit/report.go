@@ -22,7 +22,7 @@ type Options struct {
 	// Calibrate calibrates the scores by the columns a and b of Rates, which were estimated from the same scores.
 	// Without it they are taken as those of the true labels.
 	Calibrate bool
-	// MinError is the least probability of being wrong of a suspect.
+	// MinError is the least probability of being wrong of a suspect; 0 lists every label that is audited.
 	MinError float64
 	// Plain are logits of nets that know no noise, of the same bags and classes, from which the rates are estimated where
 	// the scores are of nets that were trained through the noise model. Nil estimates from the scores themselves.

@@ -14,17 +14,19 @@ import (
 
 // Suspect is a row whose label may be wrong.
 type Suspect struct {
-	Row, Given, Suggested int32
-	Wrong                 float64 // probability that the label is wrong, 1 - ρ_z
-	P                     float64 // ρ of the class suggested: that of a corrected label to be right
+	Row, Given int32
+	Suggested  int32   // the most probable class; the label's own if no other is more probable
+	Wrong      float64 // probability that the label is wrong, 1 - ρ_z
+	P          float64 // ρ of the class suggested: that of a corrected label to be right
 }
 
 // Report is what an audit has found.
 type Report struct {
 	*Input
 	*Model
-	// Suspects are the rows whose label is wrong with at least the least probability, the surest first; equal ones in
-	// the order of rows.
+	// Suspects are the rows whose label is wrong with a probability of at least MinError, the surest first; equal ones
+	// in the order of rows. From a MinError of .5 on another class is more probable, too. A MinError of 0 lists every
+	// row whose label is known.
 	Suspects  []Suspect
 	MinError  float64
 	Classes   []Class
@@ -117,7 +119,7 @@ func (r *Report) rank() {
 		if best != z {
 			s.Suggested = int32(best)
 		}
-		if wrong >= r.MinError && best != z {
+		if wrong >= r.MinError && (best != z || r.MinError < .5) {
 			s.Suspects = 1
 			r.Suspects = append(r.Suspects, Suspect{int32(i), int32(z), int32(best), wrong, own.posterior[best]})
 		}

@@ -52,8 +52,8 @@ var changesHeader = []string{"id", "original", "corrected", "p_wrong", "p_correc
 // Correct gives the surest suspects the classes suggested, as many as the precision allows, writes all labels and the
 // record of changes beside them, and notes the outcome.
 func (r *Report) Correct(c Correction) error {
+	order := slices.DeleteFunc(slices.Clone(r.Suspects), func(s Suspect) bool { return s.Suggested == s.Given })
 	// Those whose new label is surest to be right come first.
-	order := slices.Clone(r.Suspects)
 	slices.SortStableFunc(order, func(a, b Suspect) int {
 		if a.P != b.P {
 			if a.P > b.P {

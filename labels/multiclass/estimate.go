@@ -13,7 +13,7 @@ import (
 type Options struct {
 	Iterations int     // of the calibration
 	Strength   float64 // weight of the pooled rate on a row of T, in true labels
-	MinError   float64 // least probability of being wrong of a suspect
+	MinError   float64 // least probability of being wrong of a suspect; 0 lists every label
 	// Group is of the ranks that share classes and rows, nil for one. It does not change results. Every rank has the whole
 	// input; rank 0 alone gets what an audit finds of single rows.
 	Group group.Group
@@ -29,8 +29,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("audit of classes: Iterations is %d, want 1 to 1e6: %w", o.Iterations, eval.ErrValue)
 	case !(o.Strength > 0 && o.Strength <= 1e9):
 		return fmt.Errorf("audit of classes: Strength is %g, want above 0 to 1e9: %w", o.Strength, eval.ErrValue)
-	case !(o.MinError > 0 && o.MinError <= 1):
-		return fmt.Errorf("audit of classes: MinError is %g, want above 0 to 1: %w", o.MinError, eval.ErrValue)
+	case !(o.MinError >= 0 && o.MinError <= 1):
+		return fmt.Errorf("audit of classes: MinError is %g, want 0 to 1: %w", o.MinError, eval.ErrValue)
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ type Judgement struct {
 	Self      Ranking `json:"self_confidence"`
 	Margin    Ranking `json:"normalized_margin"`
 	Confident Flagged `json:"confident"`
-	// Suggested is the share of the suspects with a wrong label whose suggested class is the true one.
+	// Suggested is the share of the suspects with a wrong label whose suggested class is the true one. Suspects to which
+	// no other class is suggested do not count.
 	Suggested eval.Number `json:"suggested_right"`
 }
 
@@ -78,7 +79,7 @@ func (r *Report) judge() (*Judgement, error) {
 	}
 	found, right := 0, 0
 	for _, s := range r.Suspects {
-		if wrong[s.Row] == 1 {
+		if wrong[s.Row] == 1 && s.Suggested != s.Given {
 			if found++; s.Suggested == r.Truth[s.Row] {
 				right++
 			}
