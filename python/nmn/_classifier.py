@@ -266,6 +266,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
                 f"y holds only one class, {_plain(labels.classes[0])!r}, in {len(labels)} samples: a classifier needs "
                 f"rows of at least two; several labels for each row go into a matrix or lists"
             )
+        if self.min_error is not None and not 0 <= self.min_error <= 1:
+            raise ValueError(f"min_error is {self.min_error!r}: want 0 to 1, or None for no list of issues")
         if self.empty_classes not in ("error", "keep"):
             raise ValueError(f"empty_classes is {self.empty_classes!r}, want 'error' or 'keep'")
         if self.empty_classes == "error":

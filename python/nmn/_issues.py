@@ -129,7 +129,8 @@ def find_label_issues(
     per_class : bool
         Of several labels each, return a mask of shape (N, K), or ranked (row, class) pairs of shape (M, 2).
     min_error : float
-        Least probability of being wrong of an issue, above 0 to 1.
+        Least probability of being wrong of an issue. 0 ranks every label that is audited. One label each: from .5 on,
+        the default, the class of an issue is not the most probable one either.
     frac_noise : float
         Keep so large a share of the issues alone, the surest; from above 0 to 1. With a filter that prunes it is the
         share of the labels expected to be wrong of each pair of classes.
@@ -194,8 +195,10 @@ def find_label_issues(
     >>> scores = np.load("oof.npy")                                            # doctest: +SKIP
     >>> nmn.find_label_issues(labels, scores, return_indices_ranked_by="quality")[:10]  # doctest: +SKIP
     """
-    _check_share(min_error, "min_error")
-    _check_share(frac_noise, "frac_noise")
+    if not 0 <= min_error <= 1:
+        raise ValueError(f"min_error is {min_error}: want 0 to 1; 0 ranks all labels")
+    if not 0 < frac_noise <= 1:
+        raise ValueError(f"frac_noise is {frac_noise}: want above 0 to 1")
     del verbose, low_memory  # cleanlab's: progress goes to the log, and memory is low in any case
     adjust = _ranking(return_indices_ranked_by, filter_by, rank_by_kwargs)
     _check_filter(filter_by, min_error, rates, calibrate, frac_noise, num_to_remove_per_class, confident_joint)
@@ -375,11 +378,6 @@ def _of_one_each(data: Labelled, inputs: _inputs.Inputs, at: npt.NDArray[np.int6
     return frame(columns, index=None if inputs.index is None else inputs.index[at])
 
 
-def _check_share(value: float, name: str) -> None:
-    if not 0 < value <= 1:
-        raise ValueError(f"{name} is {value}: want above 0 to 1")
-
-
 def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> list[str]:
     """Write rates that are given as the program reads them: by the names that it has for the columns."""
     flags = ["--calibrate"] if calibrate else []
@@ -493,7 +491,7 @@ def _details(
         columns = {
             "row": at,
             "given": names[rows["class"][at]],
-            "suggested": names[rows["suggested"][at]],
+            "suggested": names[np.where(rows["suggested"][at] < 0, rows["class"][at], rows["suggested"][at])],
             "p_wrong": rows["p_wrong"][at],
             "quality": rows["quality"][at],
         }

@@ -189,7 +189,7 @@ class Job:
         if self.min_error != 0.5:
             suspects = folder / "suspects.csv"
             arguments = ["audit", f"--scores={scores}", f"--labels={recipe / 'labels.csv'}", *logits]
-            arguments += [f"--suspects={suspects}", f"--min-error={max(float(self.min_error), 1e-12)!r}", "--page="]
+            arguments += [f"--suspects={suspects}", f"--min-error={float(self.min_error)!r}", "--page="]
             _program.call([*arguments, "--top=1", "--json"])
         table = read_table(suspects)
         place = {n: k for k, n in enumerate(self.names)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import importlib.util
 import os
 import tempfile
@@ -122,6 +123,88 @@ def test_rankings_and_cells() -> None:
     sure = nmn.find_label_issues(z, p, min_error=0.99)
     assert 0 < sure.sum() <= mask.sum()
     assert mask[sure].all()
+
+
+def test_an_error_of_0_ranks_all_labels(tmp_path: Path) -> None:
+    p, z, _ = several(rows=600)
+    gaps = z.astype(np.int8)
+    gaps[::7, 2] = -1
+    gaps[5] = -1
+    rates = {"q01": [0.2] * 4, "q10": [0.02] * 4, "usable": [True, False, True, True]}
+    asked = (gaps >= 0) & rates["usable"]
+    np.save(tmp_path / "z.npy", gaps)
+    np.save(tmp_path / "p.npy", p)
+    table: Any = None
+    for labels, scores in ((gaps, p), (np.where(gaps < 0, np.nan, gaps), p), (tmp_path / "z.npy", tmp_path / "p.npy")):
+        table = nmn.find_label_issues(labels, scores, rates=rates, details=True, min_error=0)
+        at, k = np.asarray(table["row"]), np.asarray(table["class"])
+        assert len(at) == asked.sum()
+        assert asked[at, k].all()
+        assert len(set(zip(at.tolist(), k.tolist()))) == len(at)
+        wrong = np.asarray(table["p_wrong"])
+        assert (np.diff(wrong) <= 0).all()
+        odds = np.log(p[at, k] / (1 - p[at, k].astype(float)))  # by Bayes' rule
+        odds += np.where(gaps[at, k] == 1, np.log(0.8 / 0.02), np.log(0.2 / 0.98))
+        assert np.allclose(wrong, 1 / (1 + np.exp(np.where(gaps[at, k] == 1, odds, -odds))), atol=1e-5)
+    more: dict[str, Any] = {"rates": rates, "min_error": 0}
+    assert (nmn.find_label_issues(gaps, p, **more) == asked.any(axis=1)).all()
+    assert (nmn.find_label_issues(gaps, p, per_class=True, **more) == asked).all()
+    for by in ("quality", "p_wrong", "self_confidence"):
+        ranked = nmn.find_label_issues(gaps, p, return_indices_ranked_by=by, **more)
+        assert sorted(ranked) == np.flatnonzero(asked.any(axis=1)).tolist()
+        pairs = nmn.find_label_issues(gaps, p, return_indices_ranked_by=by, per_class=True, **more)
+        assert len(pairs) == asked.sum()
+    half = nmn.find_label_issues(gaps, p, details=True, frac_noise=0.5, **more)
+    assert np.asarray(half["row"]).tolist() == np.asarray(table["row"])[: asked.sum() // 2].tolist()
+    few = nmn.find_label_issues(gaps, p, per_class=True, num_to_remove_per_class=[3, 3, 0, 1], **more)
+    assert few.sum(axis=0).tolist() == [3, 0, 0, 1]
+    forms: list[tuple[Any, Any]] = [([np.flatnonzero(row).tolist() for row in z], p)]
+    if importlib.util.find_spec("scipy"):
+        forms.append((importlib.import_module("scipy.sparse").csr_matrix(z), p))
+    if importlib.util.find_spec("pandas"):
+        frame = importlib.import_module("pandas").DataFrame
+        forms.append((frame(z, columns=list("abcd")), frame(p, columns=list("abcd"))))
+    np.savetxt(tmp_path / "z.csv", z, "%d", ",", header="a,b,c,d", comments="")
+    np.savetxt(tmp_path / "p.csv", p, "%.9g", ",", header="a,b,c,d", comments="")
+    forms.append((tmp_path / "z.csv", tmp_path / "p.csv"))
+    want: Any = nmn.find_label_issues(z, p, details=True, min_error=0)
+    assert len(want["row"]) == z.size
+    for labels, scores in forms:
+        other: Any = nmn.find_label_issues(labels, scores, details=True, min_error=0)
+        assert np.asarray(other["row"]).tolist() == np.asarray(want["row"]).tolist()
+        assert np.asarray(other["p_wrong"]).tolist() == np.asarray(want["p_wrong"]).tolist()
+    surest = nmn.find_label_issues(gaps, p, details=True, rates=rates)
+    assert np.asarray(table["row"])[: len(surest["row"])].tolist() == np.asarray(surest["row"]).tolist()
+
+
+def test_an_error_of_0_ranks_all_labels_of_one_each(tmp_path: Path) -> None:
+    p, z, _ = one(rows=600)
+    gaps = np.where(np.arange(len(z)) % 7, z, -1)
+    known = gaps >= 0
+    names = np.array(["ant", "bee", "cat", None], object)
+    np.save(tmp_path / "z.npy", gaps)
+    numbers = np.arange(3)
+    for labels, called in (
+        (gaps, numbers),
+        (gaps.tolist(), numbers),
+        (tmp_path / "z.npy", numbers),
+        (names[gaps], names),
+    ):
+        table: Any = nmn.find_label_issues(labels, p, details=True, min_error=0)
+        at = np.asarray(table["row"])
+        assert sorted(at) == np.flatnonzero(known).tolist()
+        assert (np.diff(table["p_wrong"]) <= 0).all()
+        assert np.asarray(table["given"]).tolist() == called[gaps[at]].tolist()
+        same = np.asarray(table["suggested"]) == np.asarray(table["given"])
+        assert 0.8 < same.mean() < 0.95
+        surest = nmn.find_label_issues(labels, p, details=True)
+        first = at[: len(surest["row"])]
+        assert first.tolist() == np.asarray(surest["row"]).tolist()
+        assert (np.asarray(table["suggested"])[: len(first)] == np.asarray(surest["suggested"])).all()
+    assert (nmn.find_label_issues(gaps, p, min_error=0) == known).all()
+    ranked = nmn.find_label_issues(gaps, p, return_indices_ranked_by="quality", min_error=0)
+    assert ranked[:50].tolist() == at[:50].tolist()
+    assert nmn.find_label_issues(gaps, p, min_error=0, frac_noise=0.25).sum() == known.sum() // 4
 
 
 def test_one_label_each() -> None:
@@ -316,7 +399,9 @@ BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
     ("empty", np.zeros((0, 2), int), np.zeros((0, 2)), {}, r"pred_probs has shape \(0, 2\)"),
     ("three dimensions", np.zeros((2, 2), int), np.zeros((2, 2, 2)), {}, r"pred_probs has shape \(2, 2, 2\)"),
     ("a ranking", np.eye(2, dtype=int), np.eye(2), {"return_indices_ranked_by": "margin"}, "quality"),
-    ("a share", np.eye(2, dtype=int), np.eye(2), {"min_error": 0}, "min_error is 0"),
+    ("below 0", np.eye(2, dtype=int), np.eye(2), {"min_error": -0.1}, "min_error is -0.1: want 0 to 1"),
+    ("an error above 1", np.eye(2, dtype=int), np.eye(2), {"min_error": 1.1}, "min_error is 1.1: want 0 to 1"),
+    ("a share", np.eye(2, dtype=int), np.eye(2), {"frac_noise": 0}, "frac_noise is 0: want above 0 to 1"),
     ("threads", np.eye(2, dtype=int), np.eye(2), {"n_jobs": 0}, "n_jobs is 0"),
     ("cells of one label each", [0, 1], np.eye(2), {"per_class": True}, "per_class is for several labels"),
     ("of another form", [0, 1], np.eye(2), {"multi_label": True}, "multi_label is True"),

@@ -339,6 +339,7 @@ def test_wrong_settings_are_refused() -> None:
         ({"options": {"no_such_flag": 1}}, "no-such-flag"),
         ({"random_state": "x"}, "random_state is 'x'"),
         ({"empty_classes": "x"}, "empty_classes is 'x', want"),
+        ({"min_error": 1.1}, "min_error is 1.1: want 0 to 1"),
     ):
         with pytest.raises(ValueError, match=words):
             nmn.NoisyLabelClassifier(**(QUICK | settings)).fit(X, Y)
