@@ -11,6 +11,7 @@ from nmn._classifier import NoisyLabelClassifier
 from nmn._errors import NmnError, UsageError
 from nmn._issues import find_label_issues
 from nmn._pictures import extract
+from nmn._quality import get_label_quality_scores
 from nmn._run import Run
 from nmn._train import train
 from nmn._version import __version__
@@ -27,5 +28,6 @@ __all__ = [
     "evaluate",
     "extract",
     "find_label_issues",
+    "get_label_quality_scores",
     "train",
 ]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
-from nmn import _inputs, _program
+import numpy as np
+
+from nmn import _arrays, _inputs, _program
 from nmn._errors import NmnError
 
-__all__ = ["asked", "files", "has_several", "threads"]
+__all__ = ["asked", "files", "has_several", "noise", "threads"]
 
 
 def has_several(inputs: _inputs.Inputs) -> bool:
@@ -37,6 +40,50 @@ def threads(n_jobs: int | None) -> list[str]:
     if n_jobs < 1:
         raise ValueError(f"n_jobs is {n_jobs}: want at least 1, or None for one on each processor")
     return ["--threads", str(int(n_jobs))]
+
+
+def noise(
+    inputs: _inputs.Inputs, several: bool, rates: Any, calibrate: bool, n_jobs: int | None, folder: str
+) -> list[str]:
+    """Return the flags of ``nmn audit`` that say where its noise rates come from."""
+    if several:
+        return threads(n_jobs) + _rates(rates, calibrate, inputs, folder)
+    if rates is not None or calibrate:
+        raise ValueError("rates are for several labels a row, and each of these has one: leave them out")
+    return []
+
+
+def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> list[str]:
+    """Write rates that are given as the program reads them: by the names that it has for the columns."""
+    flags = ["--calibrate"] if calibrate else []
+    if rates is None:
+        if calibrate:
+            raise ValueError("calibrate belongs to rates: pass those that estimate_rates returns")
+        return []
+    if _arrays.is_path(rates):
+        return ["--rates", _arrays.checked_path(rates, "rates"), *flags]
+    if inputs.width is None:
+        raise ValueError("rates: pass the file of rates where pred_probs is a file of text")
+    names = ["q01", "q10", *(["a", "b"] if calibrate else [])]
+    try:
+        columns = [np.array(rates[name], np.float64) for name in names]
+    except (KeyError, TypeError, IndexError, ValueError) as error:
+        raise ValueError(
+            f"rates: want {', '.join(names)}, a number for each class, as estimate_rates returns them"
+        ) from error
+    for name, column in zip(names, columns):
+        if column.shape != (inputs.width,):
+            raise ValueError(f"rates: {column.size} of {name} for {inputs.width} classes: want one for each")
+    believed = ~np.isnan(columns[0]) & ~np.isnan(columns[1])
+    if "usable" in rates:
+        believed &= np.asarray(rates["usable"], bool)
+    path = os.path.join(folder, "rates.csv")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(",".join(["word", *names]) + "\n")
+        for k in range(inputs.width):
+            cells = [repr(float(c[k])) if believed[k] else "" for c in columns]
+            file.write(",".join([str(k + 1), *cells]) + "\n")
+    return ["--rates", path, *flags]
 
 
 def asked(arguments: list[str], inputs: _inputs.Inputs, logits: bool, scores: str = "pred_probs") -> dict[str, Any]:

@@ -10,7 +10,16 @@ import numpy.typing as npt
 
 from nmn._scores import UNKNOWN, Array, Labelled, as_bytes, parts
 
-__all__ = ["RANKINGS", "columns", "of_cells", "of_rows", "probabilities", "thresholds", "thresholds_of_column"]
+__all__ = [
+    "RANKINGS",
+    "columns",
+    "of_all",
+    "of_cells",
+    "of_rows",
+    "probabilities",
+    "thresholds",
+    "thresholds_of_column",
+]
 
 RANKINGS = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
 
@@ -36,7 +45,7 @@ def of_rows(data: Labelled, by: str, rows: Ints, *, adjust: bool = False) -> npt
 
         e_1 = s_(1),  e_k = .8 s_(k) + .2 e_(k-1),  e_K
 
-    over those that are known, in descending order. What is not known fits.
+    over those that are known, in descending order. It is NaN if no label of the row is known.
 
     Parameters
     ----------
@@ -55,7 +64,7 @@ def of_rows(data: Labelled, by: str, rows: Ints, *, adjust: bool = False) -> npt
         Fits.
     """
     means = _means(data) if adjust else None
-    out = np.ones(len(rows))
+    out = np.full(len(rows), np.nan)
     for part in parts(len(rows), data.scores.width):
         at = rows[part]
         p, given = data.scores.at(at), data.at(at)
@@ -63,9 +72,7 @@ def of_rows(data: Labelled, by: str, rows: Ints, *, adjust: bool = False) -> npt
             out[part] = _averaged(_of_two(p, given, by, means), given == UNKNOWN)
             continue
         known = np.flatnonzero(given >= 0)
-        some = np.ones(len(at))
-        some[known] = _of_classes(p[known], given[known].astype(np.int64), by, means)
-        out[part] = some
+        out[part.start + known] = _of_classes(p[known], given[known].astype(np.int64), by, means)
     return out
 
 
@@ -78,6 +85,16 @@ def of_cells(data: Labelled, by: str, rows: Ints, classes: Ints, *, adjust: bool
         i = np.arange(len(at))
         p, given = data.scores.at(at)[i, k], data.at(at)[i, k]
         out[part] = _of_two(p, given, by, None if means is None else means[k])
+    return out
+
+
+def of_all(data: Labelled, by: str, *, adjust: bool = False) -> npt.NDArray[np.float64]:
+    """Return how well each label of several a row fits, of shape (N, K); NaN where it is unknown."""
+    means = _means(data) if adjust else None
+    out = np.empty((data.scores.rows, data.scores.width))
+    for part in parts(*out.shape):
+        given = data.at(part)
+        out[part] = np.where(given == UNKNOWN, np.nan, _of_two(data.scores.at(part), given, by, means))
     return out
 
 
@@ -139,7 +156,7 @@ def _averaged(fits: Array, unknown: npt.NDArray[np.bool_]) -> npt.NDArray[np.flo
     if unknown.any():
         values[unknown] = -np.inf
         best = values.max(axis=1, keepdims=True)  # repeated at the start of the average it changes nothing
-        values = np.where(unknown, np.where(np.isfinite(best), best, 1), values)
+        values = np.where(unknown, np.where(np.isfinite(best), best, np.nan), values)
     n = min(values.shape[1], _WORST)
     if n < values.shape[1]:
         values = np.partition(values, n - 1, axis=1)[:, :n]

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from nmn import _arrays, _labels
+from nmn._scores import Labelled, Scores, parts
 from nmn._tables import is_table
 
-__all__ = ["Inputs", "diagnosed", "inputs_of", "shape_of"]
+__all__ = ["Inputs", "check_values", "diagnosed", "inputs_of", "opened", "shape_of"]
 
 _LABEL_TYPES = ("u1", "?", "i1", "i2", "i4", "i8", "u2", "u4", "u8", "f4", "f8", "f2")
 
@@ -335,3 +336,32 @@ def diagnosed(inputs: Inputs, name: str, logits: bool, labels: str = "labels") -
                 value = part[row - start] if part.ndim == 1 else part[tuple(np.argwhere(bad)[0])]
                 return ValueError(f"{called} holds {value} at row {row}{column}, {what}: {cure}")
     return None
+
+
+def opened(inputs: Inputs, logits: bool, several: bool, what: str) -> Labelled:
+    """Return scores and labels as arrays that are mapped."""
+    for path, name in ((inputs.scores, "pred_probs"), (inputs.labels, "labels")):
+        if not path.lower().endswith(".npy"):
+            raise ValueError(
+                f"{name}: {os.path.basename(path)!r} is a file of text, and {what} works on arrays: read it, for "
+                f"example by pandas, and pass that"
+            )
+    scores = np.load(inputs.scores, mmap_mode="r", allow_pickle=False)
+    return Labelled(Scores(scores, logits, not several), np.load(inputs.labels, mmap_mode="r", allow_pickle=False))
+
+
+def check_values(data: Labelled, inputs: Inputs, logits: bool) -> None:
+    """Refuse scores that are no probabilities and labels that are none, as the program does."""
+    for part in parts(data.scores.rows, data.scores.width):
+        p = data.scores.values[part]
+        if data.several and data.labels.dtype.kind != "b":
+            z = data.labels[part]
+            if z.max() > 1 or z.min() < -1:
+                found = diagnosed(inputs, "pred_probs", logits)
+                assert found is not None
+                raise found
+        low, high = float(p.min()), float(p.max())
+        if not (np.isfinite(low) and np.isfinite(high)) or (not logits and not 0 <= low <= high <= 1):
+            found = diagnosed(inputs, "pred_probs", logits)
+            assert found is not None
+            raise found

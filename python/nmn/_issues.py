@@ -10,8 +10,8 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from nmn import _arrays, _asking, _confident, _fits, _inputs, _limits, _program
-from nmn._scores import Labelled, Scores, parts
+from nmn import _asking, _confident, _fits, _inputs, _limits, _program
+from nmn._scores import Labelled, parts
 from nmn._tables import Table, frame
 
 __all__ = ["find_label_issues"]
@@ -211,11 +211,11 @@ def find_label_issues(
         by = return_indices_ranked_by
         data = None
         if filter_by is not None or by in _fits.RANKINGS:
-            data = _opened(inputs, logits, several, filter_by or f"return_indices_ranked_by={by!r}")
+            data = _inputs.opened(inputs, logits, several, filter_by or f"return_indices_ranked_by={by!r}")
         if filter_by is not None:
             assert data is not None
             _asking.threads(n_jobs)
-            _check_values(data, inputs, logits)
+            _inputs.check_values(data, inputs, logits)
             how = _limits.filter_of(
                 filter_by, frac_noise, num_to_remove_per_class, min_examples_per_class, confident_joint, data
             )
@@ -226,10 +226,7 @@ def find_label_issues(
         arguments += ["--min-error", repr(float(min_error)), "--rows", rows_file]
         if several and (per_class or details or limits is not None):
             arguments += ["--suspects", suspects_file]
-        if several:
-            arguments += _asking.threads(n_jobs) + _rates(rates, calibrate, inputs, folder)
-        elif rates is not None or calibrate:
-            raise ValueError("rates are for several labels a row, and each of these has one: leave them out")
+        arguments += _asking.noise(inputs, several, rates, calibrate, n_jobs, folder)
         said = _asking.asked(arguments, inputs, logits)
         rows = np.load(rows_file)
         suspects = np.load(suspects_file) if "--suspects" in arguments else None
@@ -302,35 +299,6 @@ def _check_filter(
             )
 
 
-def _opened(inputs: _inputs.Inputs, logits: bool, several: bool, what: str) -> Labelled:
-    """Return scores and labels as arrays that are mapped."""
-    for path, name in ((inputs.scores, "pred_probs"), (inputs.labels, "labels")):
-        if not path.lower().endswith(".npy"):
-            raise ValueError(
-                f"{name}: {os.path.basename(path)!r} is a file of text, and {what} works on arrays: read it, for "
-                f"example by pandas, and pass that"
-            )
-    scores = np.load(inputs.scores, mmap_mode="r", allow_pickle=False)
-    return Labelled(Scores(scores, logits, not several), np.load(inputs.labels, mmap_mode="r", allow_pickle=False))
-
-
-def _check_values(data: Labelled, inputs: _inputs.Inputs, logits: bool) -> None:
-    """Refuse scores that are no probabilities and labels that are none, as the program does."""
-    for part in parts(data.scores.rows, data.scores.width):
-        p = data.scores.values[part]
-        if data.several and data.labels.dtype.kind != "b":
-            z = data.labels[part]
-            if z.max() > 1 or z.min() < -1:
-                found = _inputs.diagnosed(inputs, "pred_probs", logits)
-                assert found is not None
-                raise found
-        low, high = float(p.min()), float(p.max())
-        if not (np.isfinite(low) and np.isfinite(high)) or (not logits and not 0 <= low <= high <= 1):
-            found = _inputs.diagnosed(inputs, "pred_probs", logits)
-            assert found is not None
-            raise found
-
-
 def _filtered(
     data: Labelled,
     how: _confident.Filter,
@@ -376,39 +344,6 @@ def _of_one_each(data: Labelled, inputs: _inputs.Inputs, at: npt.NDArray[np.int6
         suggested[part] = data.scores.at(at[part]).argmax(axis=1)
     columns = {"row": at, "given": names[data.labels[at]], "suggested": names[suggested], "fit": fit}
     return frame(columns, index=None if inputs.index is None else inputs.index[at])
-
-
-def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> list[str]:
-    """Write rates that are given as the program reads them: by the names that it has for the columns."""
-    flags = ["--calibrate"] if calibrate else []
-    if rates is None:
-        if calibrate:
-            raise ValueError("calibrate belongs to rates: pass those that estimate_rates returns")
-        return []
-    if _arrays.is_path(rates):
-        return ["--rates", _arrays.checked_path(rates, "rates"), *flags]
-    if inputs.width is None:
-        raise ValueError("rates: pass the file of rates where pred_probs is a file of text")
-    names = ["q01", "q10", *(["a", "b"] if calibrate else [])]
-    try:
-        columns = [np.array(rates[name], np.float64) for name in names]
-    except (KeyError, TypeError, IndexError, ValueError) as error:
-        raise ValueError(
-            f"rates: want {', '.join(names)}, a number for each class, as estimate_rates returns them"
-        ) from error
-    for name, column in zip(names, columns):
-        if column.shape != (inputs.width,):
-            raise ValueError(f"rates: {column.size} of {name} for {inputs.width} classes: want one for each")
-    believed = ~np.isnan(columns[0]) & ~np.isnan(columns[1])
-    if "usable" in rates:
-        believed &= np.asarray(rates["usable"], bool)
-    path = os.path.join(folder, "rates.csv")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(",".join(["word", *names]) + "\n")
-        for k in range(inputs.width):
-            cells = [repr(float(c[k])) if believed[k] else "" for c in columns]
-            file.write(",".join([str(k + 1), *cells]) + "\n")
-    return ["--rates", path, *flags]
 
 
 def _kept(n: int, share: float) -> int:
