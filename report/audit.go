@@ -16,7 +16,11 @@ func AuditTables(r *audit.Report, top, classes int) []*Table {
 		t.Notes = append(t.Notes, suspectNote(r))
 		tables = append(tables, t)
 	}
-	tables = append(tables, AuditClassTable(r.Input, r.Result, r.Estimate, classes))
+	byClass := AuditClassTable(r.Input, r.Result, r.Estimate, classes)
+	if r.Decided != nil {
+		byClass.Notes = append(byClass.Notes, r.Decided.Note)
+	}
+	tables = append(tables, byClass)
 	if r.Judgement != nil {
 		tables = append(tables, JudgementTable(r.Judgement))
 	}

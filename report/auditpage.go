@@ -43,7 +43,8 @@ type AuditPage struct {
 	Missing   float64      `json:"missing"`
 	Classes   []AuditClass `json:"classes"`
 	Items     []AuditItem  `json:"items"`
-	Images    []string     `json:"images"` // data: URLs
+	Images    []string     `json:"images"`  // data: URLs
+	Decided   string       `json:"decided"` // how decisions compare with what was expected; empty for none
 }
 
 // AuditClass is a class on the page.
@@ -77,7 +78,11 @@ type AuditItem struct {
 func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int) []byte) *AuditPage {
 	undecided := *r.Result
 	undecided.Suspects = r.Open()
-	return newAuditPage(name, r.Input, &undecided, r.Estimate, items, picture)
+	p := newAuditPage(name, r.Input, &undecided, r.Estimate, items, picture)
+	if r.Decided != nil {
+		p.Decided = r.Decided.Note
+	}
+	return p
 }
 
 // newAuditPage is NewAuditPage; the estimate adds intervals and remarks, and may be nil.

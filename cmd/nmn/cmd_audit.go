@@ -26,7 +26,6 @@ type auditCommand struct {
 	suspects   string
 	page       auditPage
 	rows       auditRows
-	decisions  string
 	correction audit.Correction
 	ofRun      auditRun
 	format     report.Format
@@ -134,8 +133,8 @@ func (a *auditCommand) check(given func(string) bool) error {
 }
 
 func (a *auditCommand) correctionFlags(r group) {
-	r.file(&a.decisions, "decisions", "`file` with decisions of people (id, word, given, decision), as the page "+
-		"saves it", "csv")
+	r.file(&a.options.Decisions, "decisions", "`file` with decisions of people (id, word, given, decision), as the page "+
+		"saves it: they correct labels, and the probabilities of all others", "csv")
 	r.bool(&a.correction.Apply, "apply", "correct the first suspects that nobody has decided on, as many as "+
 		"--precision allows")
 	r.float(&a.correction.Precision, "precision", "expected `share` of the labels that --apply corrects that were "+
@@ -152,9 +151,9 @@ func (a *auditCommand) checkCorrection(given func(string) bool) error {
 		return usagef("audit: --precision belongs to --apply")
 	case !(c.Precision > 0 && c.Precision <= 1):
 		return usagef("audit: --precision is %g, want above 0 to 1", c.Precision)
-	case (c.Apply || a.decisions != "") && c.Labels == "":
+	case (c.Apply || a.options.Decisions != "") && c.Labels == "":
 		return usagef("audit: --apply and --decisions need --output, the file for the corrected labels")
-	case c.Labels != "" && !c.Apply && a.decisions == "":
+	case c.Labels != "" && !c.Apply && a.options.Decisions == "":
 		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s "+
 			"writes the ranked list", c.Labels)
 	case c.Labels != "" && !a.ofRun.on && !isCorrectedForm(c.Labels):
@@ -201,11 +200,6 @@ func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) 
 	}
 	if found != nil {
 		r.SetNeighbours(found)
-	}
-	if a.decisions != "" {
-		if r.Decisions, err = audit.ReadDecisionsFile(a.decisions, &r.Input); err != nil {
-			return err
-		}
 	}
 	if a.correction.Labels != "" {
 		a.correction.Version = programVersion()

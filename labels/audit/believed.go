@@ -16,6 +16,8 @@ type judge struct {
 	// those of p(y=1). Between two places they are linear, so that the scores of a class keep their order.
 	first, perLogit float64
 	tables          [3][]float64
+	// What people have decided corrects the log-odds of either; nil for nothing.
+	recalibration *Recalibration
 }
 
 // places is how many scores a table has: 20 logits are .04 apart.
@@ -24,6 +26,14 @@ const places = 512
 // margin is the log-odds that a label is wrong. With one model and s = a o + b + L_z the logit of rho, it is s where z = 0
 // and -s where z = 1.
 func (j *judge) margin(z uint8, score float32) float64 {
+	m := j.uncorrected(z, score)
+	if j.recalibration != nil {
+		return j.recalibration.of(z, m)
+	}
+	return m
+}
+
+func (j *judge) uncorrected(z uint8, score float32) float64 {
 	if j.tables[z] != nil {
 		return j.at(int(z), score)
 	}
@@ -54,6 +64,7 @@ func (in *Input) judges() []judge {
 	out := make([]judge, in.Classes)
 	for c := range out {
 		j := &out[c]
+		j.recalibration = in.Recalibration
 		if j.a = 1; in.A != nil {
 			j.a, j.b = in.A[c], in.B[c]
 		}

@@ -25,9 +25,12 @@ type Input struct {
 	Beliefs [][]rates.Belief
 	// Pooled marks the classes whose own labels tell little of their noise, so that the other classes do. It may be nil.
 	Pooled []bool
-	Words  []string // names of the classes; nil for their numbers
-	IDs    []string // names of the bags; nil for their numbers
-	Truth  []uint8  // N×K, true labels, where they are known; for Judge
+	// Recalibration corrects the log-odds of labels to be wrong; nil takes them as they are.
+	Recalibration *Recalibration
+
+	Words []string // names of the classes; nil for their numbers
+	IDs   []string // names of the bags; nil for their numbers
+	Truth []uint8  // N×K, true labels, where they are known; for Judge
 }
 
 // FromEstimate takes the Beliefs that rates.Estimate has of each class. Rates are the mean ones. A class without beliefs is

@@ -27,6 +27,9 @@ type Options struct {
 	// Plain are logits of nets that know no noise, of the same bags and classes, from which the rates are estimated where
 	// the scores are of nets that were trained through the noise model. Nil estimates from the scores themselves.
 	Plain []float32
+	// Decisions is a file with decisions of people, as ReadDecisions reads it, which recalibrate the probabilities of all
+	// labels; empty for none.
+	Decisions string
 	// Raise raises the estimated rates as far as the labels let them, as those were that nets were trained through.
 	Raise bool
 }
@@ -39,6 +42,7 @@ type Report struct {
 	Estimate  *rates.Result // nil where rates were given
 	Judgement *Judgement    // nil where the true labels are not known
 	Decisions Decisions     // of people; nil for none
+	Decided   *Decided      // how they compare with what was expected; nil without one on an audited class
 	Outcome   *Outcome      // of Correct; nil where nothing was corrected
 
 	table *rows.Table
@@ -67,6 +71,11 @@ func Scores(ctx context.Context, scores *eval.Input, o Options) (r *Report, err 
 	if err := r.findRates(ctx, scores, o); err != nil {
 		return nil, err
 	}
+	if o.Decisions != "" {
+		if err := r.decide(ranks, o.Decisions); err != nil {
+			return nil, err
+		}
+	}
 	if r.Result, err = RunOn(ranks, r.Input, o.MinError); err != nil {
 		return nil, err
 	}
@@ -77,6 +86,19 @@ func Scores(ctx context.Context, scores *eval.Input, o Options) (r *Report, err 
 		return nil, err
 	}
 	return r, nil
+}
+
+// decide reads the decisions and recalibrates by them.
+func (r *Report) decide(ranks group.Group, path string) (err error) {
+	if err = r.check(); err == nil {
+		r.Decisions, err = ReadDecisionsFile(path, &r.Input)
+	}
+	if err == nil {
+		if r.Decided = r.compare(r.Decisions, r.MinError); r.Decided != nil {
+			r.Recalibration = &r.Decided.Recalibration
+		}
+	}
+	return group.Alike(ranks, fmt.Sprintf("%d decisions with the recalibration %v", len(r.Decisions), r.Recalibration), err)
 }
 
 // Table ranks the bags, the one whose labels fit least first.

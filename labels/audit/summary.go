@@ -15,6 +15,7 @@ type Summary struct {
 	Rows     []rows.Row     `json:"rows"`     // the first of the ranking
 	Groups   []rows.Group   `json:"near_duplicates,omitempty"`
 	Found    rows.Summary   `json:"found"`
+	Decided  *Decided       `json:"decisions,omitempty"`
 	Truth    *Judgement     `json:"truth,omitempty"`
 	Applied  *Outcome       `json:"correction,omitempty"`
 }
@@ -38,7 +39,7 @@ type ClassSummary struct {
 
 // Summary has at most so many of the suspects, the first ones.
 func (r *Report) Summary(top int) Summary {
-	out := Summary{Bags: r.Bags, Total: len(r.Suspects), Suspects: []Finding{}, Truth: r.Judgement, Applied: r.Outcome,
+	out := Summary{Bags: r.Bags, Total: len(r.Suspects), Suspects: []Finding{}, Truth: r.Judgement, Applied: r.Outcome, Decided: r.Decided,
 		Rows: r.Table().Top(top), Groups: r.Table().Groups(top), Found: r.Table().Summary(r.Audited())}
 	for c, class := range r.Result.Classes {
 		s := ClassSummary{

@@ -65,6 +65,7 @@ function drawSummary() {
     const most = data.items.length < data.total ? "The surest " + whole(data.items.length) + " of " + whole(data.total) + " suspects. " : "";
     box.replaceChildren(element("h2", "", whole(visible.length) + (visible.length === 1 ? " suspect" : " suspects")),
       element("p", "", most + "Of " + whole(data.labels) + " labels of " + whole(data.bags) + " bags, about " + whole(data.incorrect) + " are expected to be incorrect, and " + whole(data.missing) + " more to be missing."));
+    if (data.decided) box.append(element("p", "", data.decided));
     return;
   }
   const c = data.classes[chosen], range = i => i ? " (" + percent(i.low) + " to " + percent(i.high) + ")" : "";
