@@ -10,6 +10,9 @@ import (
 	"nmn/internal/setting"
 )
 
+// EnoughToApply is from how many labels on an audit may correct some that nobody has decided on.
+const EnoughToApply = 5000
+
 // RefuseForeign refuses a file that is there and is no record of changes of these columns: its name was made beside that
 // of the corrected labels, not given.
 func RefuseForeign(path string, columns []string) error {

@@ -62,5 +62,9 @@ func correctionNote(o *audit.Outcome) string {
 	if o.ExpectedPrecision.Defined() {
 		s += fmt.Sprintf(" with an expected precision of %.1f %%", 100*o.ExpectedPrecision)
 	}
-	return s + fmt.Sprintf("; %d rejected); %s tells why.", o.Rejected, o.Changes)
+	s += fmt.Sprintf("; %d rejected); %s tells why.", o.Rejected, o.Changes)
+	if o.Reason != "" {
+		s += " None is corrected by the rule: " + o.Reason + "."
+	}
+	return s
 }

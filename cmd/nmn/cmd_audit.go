@@ -65,6 +65,9 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.rows.options.Group, a.options.Estimation.Group = p.ranks, p.ranks
 			if len(args) == 1 {
+				if how := audit.Apply(args[0]); how == audit.ApplyForce || how == audit.ApplyPooled {
+					return usagef("audit: %s is the folder of no run; a value of --apply follows an equals sign: --apply=%s", how, how)
+				}
 				return a.auditRun(cmd.Context(), p, args[0], cmd.Flags().Changed)
 			}
 			if err := a.ofRun.check(cmd.Flags().Changed); err != nil {
@@ -135,8 +138,9 @@ func (a *auditCommand) check(given func(string) bool) error {
 func (a *auditCommand) correctionFlags(r group) {
 	r.file(&a.options.Decisions, "decisions", "`file` with decisions of people (id, word, given, decision), as the page "+
 		"saves it: they correct labels, and the probabilities of all others", "csv")
-	r.bool(&a.correction.Apply, "apply", "correct the first suspects that nobody has decided on, as many as "+
-		"--precision allows")
+	optional(r, &a.correction.Apply, "apply", "correct the first suspects that nobody has decided on, as many as "+
+		"--precision allows; with fewer than 5000 labels only after 30 decisions, or with =force at your own risk; "+
+		"=pooled also corrects words without rates of their own", audit.ApplyCareful, audit.ApplyForce, audit.ApplyPooled)
 	r.float(&a.correction.Precision, "precision", "expected `share` of the labels that --apply corrects that were "+
 		"wrong indeed")
 	r.file(&a.correction.Labels, "output", "`file` for the corrected labels: .csv, .npy for one class for each bag, of a "+
@@ -147,13 +151,13 @@ func (a *auditCommand) correctionFlags(r group) {
 func (a *auditCommand) checkCorrection(given func(string) bool) error {
 	c := &a.correction
 	switch {
-	case given("precision") && !c.Apply:
+	case given("precision") && c.Apply == "":
 		return usagef("audit: --precision belongs to --apply")
 	case !(c.Precision > 0 && c.Precision <= 1):
 		return usagef("audit: --precision is %g, want above 0 to 1", c.Precision)
-	case (c.Apply || a.options.Decisions != "") && c.Labels == "":
+	case (c.Apply != "" || a.options.Decisions != "") && c.Labels == "":
 		return usagef("audit: --apply and --decisions need --output, the file for the corrected labels")
-	case c.Labels != "" && !c.Apply && a.options.Decisions == "":
+	case c.Labels != "" && c.Apply == "" && a.options.Decisions == "":
 		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s "+
 			"writes the ranked list", c.Labels)
 	case c.Labels != "" && !a.ofRun.on && !isCorrectedForm(c.Labels):

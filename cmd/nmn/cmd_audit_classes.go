@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"nmn/labels/audit"
 	"nmn/labels/multiclass"
 	"nmn/report"
 )
@@ -40,7 +41,8 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 		r.SetNeighbours(found)
 	}
 	if c := a.correction; c.Labels != "" {
-		err := r.Correct(multiclass.Correction{Precision: c.Precision, Labels: c.Labels, Version: programVersion()})
+		err := r.Correct(multiclass.Correction{Precision: c.Precision, Force: c.Apply != audit.ApplyCareful, Labels: c.Labels,
+			Version: programVersion()})
 		if err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ func classFolder(t *testing.T) string {
 func TestAudit_OneClassForEachBag(t *testing.T) {
 	dir := classFolder(t)
 	fixed, truth := filepath.Join(dir, "fixed.csv"), filepath.Join(dir, "truth.csv")
-	v := readJSON(t, must(t, onScores("audit", dir, "--truth", truth, "--apply", "--precision", "0.9", "--output", fixed,
+	v := readJSON(t, must(t, onScores("audit", dir, "--truth", truth, "--apply=force", "--precision", "0.9", "--output", fixed,
 		"--json")...))
 	if r := v["pooled_rate"].(float64); math.Abs(r-.2) > .08 || v["form"] != "classes" {
 		t.Errorf("rate %g of form %v", r, v["form"])

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -104,7 +105,7 @@ func (a *auditCommand) auditRun(ctx context.Context, p *program, dir string, giv
 	}
 	defer func() { err = cmp.Or(err, r.Close()) }()
 	if a.correction.Labels != "" {
-		if err := p.agree(r.CheckLabelFile(ctx, a.correction.Labels)); err != nil {
+		if err := p.agree(cmp.Or(r.CheckLabelFile(ctx, a.correction.Labels), a.checkLabels(r))); err != nil {
 			return err
 		}
 	}
@@ -124,6 +125,14 @@ func (a *auditCommand) auditRun(ctx context.Context, p *program, dir string, giv
 		}
 	}
 	return a.rankRun(ctx, p, r, scores)
+}
+
+// checkLabels refuses before nets are trained what audit.EnoughToApply would refuse after.
+func (a *auditCommand) checkLabels(r *run.Audit) error {
+	if a.correction.Apply != audit.ApplyCareful || a.options.Decisions != "" {
+		return nil
+	}
+	return audit.EnoughToApply(bytes.Count(r.Data().Train.Labels.Uint8s(), []byte{1}), 0)
 }
 
 // scoresOf are the scores to audit by; nil where nets of folds are to be trained. Where the run has no scores of all

@@ -307,7 +307,7 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 		verdicts += fmt.Sprintf("%v,%v,%v,%s\n", v["id"], v["word"], v["given"], []string{"reject", "accept"}[i])
 	}
 	write(t, decisions, verdicts)
-	out := readJSON(t, must(t, onScores("audit", dir, "--apply", "--precision", "0.9", "--decisions", decisions,
+	out := readJSON(t, must(t, onScores("audit", dir, "--apply=force", "--precision", "0.9", "--decisions", decisions,
 		"--output", fixed, "--json")...))
 	o := out["correction"].(map[string]any)
 	if o["accepted"] != 1. || o["rejected"] != 1. || !(o["automatic"].(float64) > 20) ||
@@ -429,7 +429,7 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 		{onScores("audit", dir, "--suspects", "x.pdf"), ".csv, .jsonl, .parquet"},
 		{onScores("audit", dir, "--apply", "--output", "x.npy"), ".csv"},
 		{onScores("audit", dir, "--precision", "0.8"), "--apply"},
-		{onScores("audit", dir, "--apply", "--precision", "1.5", "--output", "x.csv"), "--precision is 1.5"},
+		{onScores("audit", dir, "--apply=force", "--precision", "1.5", "--output", "x.csv"), "--precision is 1.5"},
 		{onScores("audit", dir, "--images", dir), "--page"},
 		{onScores("audit", dir, "--calibrate"), "--rates"},
 		{onScores("audit", dir, "--top", "-1"), "--top"},

@@ -43,6 +43,18 @@ func enum[T ~string](r group, v *T, name, usage string, allowed ...T) {
 	r.completes(name, names...)
 }
 
+// optional declares a flag whose value may be left out, which gives the first of the allowed ones. Completion lists the
+// others. Empty quotes keep the help from naming the value as one that has to follow.
+func optional[T ~string](r group, v *T, name, usage string, allowed ...T) {
+	r.value(choice[T]{v, allowed}, v, name, "``"+usage)
+	r.set.Lookup(name).NoOptDefVal = string(allowed[0])
+	names := make([]string, len(allowed)-1)
+	for i, a := range allowed[1:] {
+		names[i] = string(a)
+	}
+	r.completes(name, names...)
+}
+
 // list is a flag of values with commas between them. Given twice, the last one counts.
 type list[T any] struct {
 	target *[]T

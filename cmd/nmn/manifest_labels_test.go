@@ -46,7 +46,7 @@ func TestAudit_TakesLabelsFromAManifest(t *testing.T) {
 		t.Errorf("rates of a manifest are\n%.300s\nof a table\n%.300s", got, want)
 	}
 	fixed := filepath.Join(dir, "fixed.csv")
-	must(t, append([]string{"audit", "--labels", file, "--apply", "--output", fixed}, scores...)...)
+	must(t, append([]string{"audit", "--labels", file, "--apply=force", "--output", fixed}, scores...)...)
 	got, changed := read(t, fixed), 0
 	if !strings.HasPrefix(got, "path,labels,note\n") {
 		t.Fatalf("corrected: %.100s", got)

@@ -42,7 +42,7 @@ func TestRanks_AuditARunAsOneProcessDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := []string{"audit", dir, "--min-error", "0.01", "--json", "--suspects", "suspects.csv", "--rows", "rows.jsonl",
-			"--apply", "--precision", "0.1", "--output", "fixed.csv"}
+			"--apply=force", "--precision", "0.1", "--output", "fixed.csv"}
 		if n == 0 {
 			printed = must(t, args...)
 		} else {

@@ -136,7 +136,7 @@ func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
 			t.Errorf("%s: %d suspects of %d known labels", labels, len(suspects), known)
 		}
 		output := filepath.Join(t.TempDir(), "fixed"+filepath.Ext(labels))
-		must(t, "audit", dir, "--apply", "--precision", "0.5", "--output", output, "-q")
+		must(t, "audit", dir, "--apply=force", "--precision", "0.5", "--output", output, "-q")
 		again := filepath.Join(t.TempDir(), "again")
 		must(t, "train", "--features", path("x.csv"), "--labels", output, "--run-dir", again, "-q", "--hidden", "8",
 			"--stage1-epochs", "1", "--arm", "stage1", "--validation-share", "0", "--test-share", "0", "--patience", "0")

@@ -137,10 +137,10 @@ var scenarios = []scenario{
 	writing("rates", "rates --logits --scores head/recipe/oof.csv --labels head/recipe/labels.csv --output r.csv",
 		[]string{"head"}, "r.csv"),
 	writing("audit", "audit --logits --scores head/recipe/oof.csv --labels head/recipe/labels.csv --page p.html --suspects"+
-		" s.parquet --rows w.npy --apply --precision 0.5 --output o.csv", []string{"head"}, "p.html", "s.parquet",
+		" s.parquet --rows w.npy --apply=force --precision 0.5 --output o.csv", []string{"head"}, "p.html", "s.parquet",
 		"w.npy", "o.csv"),
 	{
-		name: "audit-run", args: "audit head --rates folds:2 --fold-epochs 3 --device cpu --threads 1 --apply --precision" +
+		name: "audit-run", args: "audit head --rates folds:2 --fold-epochs 3 --device cpu --threads 1 --apply=force --precision" +
 			" 0.3 --output o.csv",
 		needs: []string{"head", "x.npy", "y.csv"}, outputs: []string{"o.csv"}, data: []string{"y.csv"},
 	},

@@ -181,7 +181,7 @@ func TestCorrect_RefusesToOverwriteWhatIsNoRecordOfChanges(t *testing.T) {
 	}
 	r := &Report{Input: in, Result: found}
 	dir := t.TempDir()
-	c := Correction{Apply: true, Precision: .01, Labels: filepath.Join(dir, "y.csv")}
+	c := Correction{Apply: ApplyForce, Precision: .01, Labels: filepath.Join(dir, "y.csv")}
 	notes := filepath.Join(dir, "y.changes.csv")
 	if err := os.WriteFile(notes, []byte(strings.Repeat("what I have changed, and why\n", 3)), 0o644); err != nil {
 		t.Fatal(err)

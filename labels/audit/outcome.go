@@ -3,7 +3,6 @@ package audit
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"nmn/eval"
@@ -13,9 +12,9 @@ import (
 // Correction says which labels to correct, and where to write them.
 type Correction struct {
 	// Apply corrects the first suspects that nobody has decided on, as many as an expected precision of at least
-	// Precision allows. Those of classes that are audited with pooled rates are left to people: no precision is to be
-	// expected of them.
-	Apply     bool
+	// Precision allows; empty for none. Only ApplyPooled corrects labels of classes that are audited with pooled rates: no
+	// precision is to be expected of them.
+	Apply     Apply
 	Precision float64
 	// Labels is the file of the corrected labels, .csv unless Write writes it. The record of changes lies beside it.
 	Labels string
@@ -34,16 +33,17 @@ type Outcome struct {
 	ExpectedPrecision eval.Number `json:"expected_precision"` // of the automatic ones
 	Labels            string      `json:"labels"`
 	Changes           string      `json:"changes"`
+	Reason            string      `json:"reason,omitempty"` // why none was corrected automatically, if that was asked for
 }
 
 // Correct carries out the decisions and the correction, writes the corrected labels and the record of changes, and
-// notes the outcome.
+// notes the outcome. A *setting.Error says that there are too few labels, see EnoughToApply; nothing is written then.
 func (r *Report) Correct(c Correction) error {
-	var automatic []Suspect
-	if c.Apply {
-		open := slices.DeleteFunc(slices.Clone(r.Open()), func(s Suspect) bool { return r.IsPooled(int(s.Class)) })
-		automatic = open[:AtPrecision(open, c.Precision)]
+	if err := r.checkApply(c.Apply); err != nil {
+		return err
 	}
+	candidates := r.candidates(c.Apply)
+	automatic := candidates[:AtPrecision(candidates, c.Precision)]
 	corrected, changes, err := Corrected(r.Input, r.Decisions, automatic, fmt.Sprintf("expected precision at least "+
 		"%g", c.Precision))
 	if err != nil {
@@ -53,6 +53,9 @@ func (r *Report) Correct(c Correction) error {
 		Changed: len(changes), Automatic: len(automatic), Accepted: len(changes) - len(automatic),
 		ExpectedPrecision: ExpectedPrecision(automatic), Labels: c.Labels,
 		Changes: strings.TrimSuffix(c.Labels, filepath.Ext(c.Labels)) + ".changes.csv",
+	}
+	if c.Apply != "" && len(automatic) == 0 {
+		r.Outcome.Reason = r.whyNone(c, candidates)
 	}
 	r.Outcome.Rejected = len(r.Decisions) - r.Outcome.Accepted
 	if err := labels.RefuseForeign(r.Outcome.Changes, changesHeader); err != nil {

@@ -1,12 +1,16 @@
 package audit
 
 import (
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"nmn/internal/durable"
 	"nmn/internal/rng"
+	"nmn/internal/setting"
 	"nmn/labels/rates"
 )
 
@@ -125,11 +129,30 @@ func TestFromEstimate_MarksPooledRates(t *testing.T) {
 	if own == 0 || pooled == 0 {
 		t.Fatalf("%d suspects by rates of their own, %d by pooled ones", own, pooled)
 	}
-	if err := r.Correct(Correction{Apply: true, Precision: .01, Labels: filepath.Join(t.TempDir(), "y.csv")}); err != nil {
-		t.Fatal(err)
+	for how, want := range map[Apply]int{ApplyForce: own, ApplyPooled: own + pooled} {
+		if err := r.Correct(Correction{Apply: how, Precision: .01, Labels: filepath.Join(t.TempDir(), "y.csv")}); err != nil {
+			t.Fatal(err)
+		}
+		if r.Outcome.Automatic != want || r.Outcome.Reason != "" {
+			t.Errorf("%s: %d labels are corrected by rule, want %d; %s", how, r.Outcome.Automatic, want, r.Outcome.Reason)
+		}
 	}
-	if r.Outcome.Automatic != own {
-		t.Errorf("%d labels are corrected by rule, %d suspects are of classes with rates of their own",
-			r.Outcome.Automatic, own)
+	if err := r.Correct(Correction{Apply: ApplyForce, Precision: 1, Labels: filepath.Join(t.TempDir(), "y.csv")}); err != nil ||
+		r.Outcome.Automatic != 0 || !strings.Contains(r.Outcome.Reason, "the expected precision must be at least 100 %") {
+		t.Errorf("%v, %+v", err, r.Outcome)
+	}
+	var refused *setting.Error
+	path := filepath.Join(t.TempDir(), "y.csv")
+	if err := r.Correct(Correction{Apply: ApplyCareful, Precision: .01, Labels: path}); !errors.As(err, &refused) ||
+		durable.Exists(path) {
+		t.Errorf("few labels and no decisions: %v", err)
+	}
+}
+
+func TestEnoughToApply_LabelsOrDecisions(t *testing.T) {
+	for given, want := range map[[2]int]bool{{4999, 29}: false, {5000, 0}: true, {0, 30}: true, {0, 0}: false} {
+		if err := EnoughToApply(given[0], given[1]); (err == nil) != want {
+			t.Errorf("%d labels, %d decisions: %v", given[0], given[1], err)
+		}
 	}
 }

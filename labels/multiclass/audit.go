@@ -78,6 +78,16 @@ func Audit(ctx context.Context, in *Input, o Options) (*Report, error) {
 	return r, nil
 }
 
+// Known is the number of rows whose label is known.
+func (r *Report) Known() (n int) {
+	for _, z := range r.Labels {
+		if z != table.UnknownClass {
+			n++
+		}
+	}
+	return n
+}
+
 // SetNeighbours adds what features tell of the rows, and ranks them anew.
 func (r *Report) SetNeighbours(n *neighbours.Result) {
 	r.Table.Neighbours = n

@@ -14,6 +14,7 @@ import (
 	"nmn/format/npy"
 	"nmn/format/table"
 	"nmn/internal/durable"
+	"nmn/internal/setting"
 	"nmn/labels"
 )
 
@@ -21,6 +22,8 @@ import (
 type Correction struct {
 	// Precision is the least share of the corrected labels that is expected to be right afterwards.
 	Precision float64
+	// Force corrects labels even if fewer than labels.EnoughToApply are known.
+	Force bool
 	// Labels is the file for the corrected labels: .npy, integers of shape [N], or .csv, in the form that they came in.
 	Labels string
 	// Version is that of the program, for the record.
@@ -50,8 +53,14 @@ func AtPrecision(suspects []Suspect, precision float64) int {
 var changesHeader = []string{"id", "original", "corrected", "p_wrong", "p_corrected", "rule", "version"}
 
 // Correct gives the surest suspects the classes suggested, as many as the precision allows, writes all labels and the
-// record of changes beside them, and notes the outcome.
+// record of changes beside them, and notes the outcome. A *setting.Error says that there are too few labels; nothing is
+// written then.
 func (r *Report) Correct(c Correction) error {
+	if n := r.Known(); n < labels.EnoughToApply && !c.Force {
+		return setting.Errorf("audit.apply", "%d labels are too few for `audit.apply` alone, which needs %d of them: look at the "+
+			"suspects first (`audit.rows`), and correct the labels at your own risk with `audit.apply`=force", n,
+			labels.EnoughToApply)
+	}
 	order := slices.DeleteFunc(slices.Clone(r.Suspects), func(s Suspect) bool { return s.Suggested == s.Given })
 	// Those whose new label is surest to be right come first.
 	slices.SortStableFunc(order, func(a, b Suspect) int {

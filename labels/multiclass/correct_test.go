@@ -40,7 +40,7 @@ func TestCorrect_AsManyAsThePrecisionAllows(t *testing.T) {
 	} {
 		r, path := corrected(), filepath.Join(t.TempDir(), "fixed.csv")
 		for range 2 { // a second time over its own files
-			if err := r.Correct(Correction{Precision: test.precision, Labels: path, Version: "v1"}); err != nil {
+			if err := r.Correct(Correction{Force: true, Precision: test.precision, Labels: path, Version: "v1"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -63,7 +63,7 @@ func TestCorrect_AsManyAsThePrecisionAllows(t *testing.T) {
 
 func TestCorrect_WritesIntegersOf64Bits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fixed.NPY")
-	if err := corrected().Correct(Correction{Precision: .7, Labels: path}); err != nil {
+	if err := corrected().Correct(Correction{Force: true, Precision: .7, Labels: path}); err != nil {
 		t.Fatal(err)
 	}
 	content := contentOf(t, path)
@@ -84,7 +84,7 @@ func TestCorrect_OverwritesNoFileOfOthers(t *testing.T) {
 		if err := os.WriteFile(changes, []byte(foreign), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := corrected().Correct(Correction{Precision: .7, Labels: labels})
+		err := corrected().Correct(Correction{Force: true, Precision: .7, Labels: labels})
 		var wrong *setting.Error
 		if !errors.As(err, &wrong) || contentOf(t, changes) != foreign {
 			t.Errorf("%v, and the file holds %q", err, contentOf(t, changes))

@@ -42,7 +42,7 @@ func TestAudit_LeavesUnknownLabelsOut(t *testing.T) {
 		t.Errorf("%+v, want %+v", a, b)
 	}
 	path := filepath.Join(t.TempDir(), "z.csv")
-	if err := got.Correct(Correction{Precision: 1, Labels: path}); err != nil {
+	if err := got.Correct(Correction{Force: true, Precision: 1, Labels: path}); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n-1\n") != part.Rows {
