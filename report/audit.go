@@ -12,11 +12,11 @@ import (
 func AuditTables(r *audit.Report, top, classes int) []*Table {
 	var tables []*Table
 	if top > 0 {
-		t := SuspectTable(r.Input, r.Suspects[:min(top, len(r.Suspects))])
-		t.Notes = append(t.Notes, suspectNote(r))
-		tables = append(tables, t)
+		tables = append(tables, SuspectTable(r.Input, r.Suspects[:min(top, len(r.Suspects))]))
 	}
-	byClass := AuditClassTable(r.Input, r.Result, r.Estimate, classes)
+	counts := r.Counts()
+	byClass := AuditClassTable(r, classes)
+	byClass.Notes = append(countNotes(r, counts), byClass.Notes...)
 	if r.Decided != nil {
 		byClass.Notes = append(byClass.Notes, r.Decided.Note)
 	}
@@ -24,7 +24,7 @@ func AuditTables(r *audit.Report, top, classes int) []*Table {
 	if r.Judgement != nil {
 		tables = append(tables, JudgementTable(r.Judgement))
 	}
-	tables = append(tables, rowTables(r.Table(), top, r.Audited())...)
+	tables = append(tables, rowTables(r.Table(), top, counts.Audited)...)
 	if r.Outcome != nil {
 		last := tables[len(tables)-1]
 		last.Notes = append(last.Notes, correctionNote(r.Outcome))
@@ -32,27 +32,35 @@ func AuditTables(r *audit.Report, top, classes int) []*Table {
 	return tables
 }
 
-// suspectNote says how many suspects there are and what to expect of them.
-func suspectNote(r *audit.Report) string {
-	incorrect, missing := 0.0, 0.0
-	for _, c := range r.Result.Classes {
-		incorrect += c.ExpectedIncorrect
-		missing += c.ExpectedMissing
+// countNotes say how many labels and suspects there are, and what to expect of them.
+func countNotes(r *audit.Report, c audit.Counts) []string {
+	s := fmt.Sprintf("%d bags have %d labels. %s", c.Bags, c.Labels,
+		suspectCount(c.Suspects, c.Audited, "audited labels, there or not,", r.MinError))
+	which := ""
+	if c.Pooled > 0 {
+		which = " of classes with rates of their own"
 	}
-	s := suspectCount(len(r.Suspects), len(r.Labels), r.MinError)
-	if k := audit.AtPrecision(r.Suspects, .9); k > 0 {
-		s += fmt.Sprintf("; the first %d have an expected precision of 90 %%", k)
+	if c.Open < c.Suspects {
+		which += " without a decision"
+		s += fmt.Sprintf(", %d of them without a decision", c.Open)
 	}
-	return s + fmt.Sprintf(". Expected in all: %.0f incorrect and %.0f missing "+
-		"labels.", math.Round(incorrect), math.Round(missing))
+	if k := audit.AtPrecision(r.Candidates(audit.ApplyCareful), .9); k > 0 {
+		s += fmt.Sprintf("; the first %d%s have an expected precision of 90 %%", k, which)
+	}
+	wrong := fmt.Sprintf("%.0f labels are expected to be incorrect, and %.0f to be missing", math.Round(c.Incorrect),
+		math.Round(c.Missing))
+	if c.Pooled > 0 {
+		wrong += ", without those of classes marked *"
+	}
+	return []string{s + ".", wrong + "."}
 }
 
-// suspectCount says how many labels are listed, and by which least probability of being wrong.
-func suspectCount(suspects, labels int, least float64) string {
+// suspectCount says how many labels of all are listed, and by which least probability of being wrong.
+func suspectCount(suspects, all int, labels string, least float64) string {
 	if least == 0 {
-		return fmt.Sprintf("%d of %d labels are ranked, the right ones too", suspects, labels)
+		return fmt.Sprintf("Of %d %s %d are ranked, the right ones too", all, labels, suspects)
 	}
-	return fmt.Sprintf("%d of %d labels are wrong with a probability of at least %g", suspects, labels, least)
+	return fmt.Sprintf("Of %d %s %d are wrong with a probability of at least %g", all, labels, suspects, least)
 }
 
 // correctionNote says what was corrected and where it is written.

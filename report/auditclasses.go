@@ -21,7 +21,7 @@ func ClassAuditTables(r *multiclass.Report, top, classes int) []*Table {
 	if r.Judgement != nil {
 		tables = append(tables, classJudgement(r.Judgement))
 	}
-	tables = append(tables, rowTables(r.Table, top, r.Input.Rows)...)
+	tables = append(tables, rowTables(r.Table, top, r.Known())...)
 	if o := r.Outcome; o != nil {
 		s := fmt.Sprintf("%d labels are corrected in %s", o.Changed, o.Labels)
 		if o.ExpectedPrecision.Defined() {
@@ -38,8 +38,8 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 		Title: "Labels that are probably wrong",
 		Columns: []Column{{Name: "bag", Text: true}, {Name: "label", Text: true}, {Name: "suggested", Text: true},
 			{Name: "p(wrong)", Decimals: 4}, {Name: "p(suggested)", Decimals: 4}},
-		Notes: []string{fmt.Sprintf("%s. Confident learning flags %d.", suspectCount(len(r.Suspects), len(r.Labels), r.MinError),
-			len(r.Confident.Flagged))},
+		Notes: []string{fmt.Sprintf("%s. Confident learning flags %d.", suspectCount(len(r.Suspects), r.Known(), "labels",
+			r.MinError), len(r.Confident.Flagged))},
 	}
 	for at := range top {
 		f := r.Finding(at)

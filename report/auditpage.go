@@ -34,17 +34,13 @@ var auditPageTemplate = template.Must(template.New("audit").Parse(auditPageHTML)
 // accept or reject them, and save their decisions as audit.ReadDecisions reads them. Its fields are
 // what the script of the page works on.
 type AuditPage struct {
-	Name      string       `json:"name"`
-	Key       string       `json:"key"` // of the decisions that the browser keeps: pages of other audits have others
-	Bags      int          `json:"bags"`
-	Labels    int          `json:"labels"` // observed
-	Total     int          `json:"total"`  // suspects, of which Items are the first
-	Incorrect float64      `json:"incorrect"`
-	Missing   float64      `json:"missing"`
-	Classes   []AuditClass `json:"classes"`
-	Items     []AuditItem  `json:"items"`
-	Images    []string     `json:"images"`  // data: URLs
-	Decided   string       `json:"decided"` // how decisions compare with what was expected; empty for none
+	Name    string       `json:"name"`
+	Key     string       `json:"key"` // of the decisions that the browser keeps: pages of other audits have others
+	Counts  audit.Counts `json:"counts"`
+	Classes []AuditClass `json:"classes"`
+	Items   []AuditItem  `json:"items"`   // the first of the suspects without a decision
+	Images  []string     `json:"images"`  // data: URLs
+	Decided string       `json:"decided"` // how decisions compare with what was expected; empty for none
 }
 
 // AuditClass is a class on the page.
@@ -57,8 +53,8 @@ type AuditClass struct {
 	Q10         eval.Number     `json:"q10"`
 	Q01Interval *rates.Interval `json:"q01_interval"`
 	Q10Interval *rates.Interval `json:"q10_interval"`
-	Incorrect   float64         `json:"incorrect"` // expected
-	Missing     float64         `json:"missing"`
+	Incorrect   eval.Number     `json:"incorrect"` // expected
+	Missing     eval.Number     `json:"missing"`
 	Remarks     string          `json:"remarks"`
 }
 
@@ -76,31 +72,16 @@ type AuditItem struct {
 // NewAuditPage describes the first so many suspects that nobody has decided on. picture gives a bag's picture as
 // JPEG, nil for none; it is asked once for each bag, in the order of the suspects, and may be nil.
 func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int) []byte) *AuditPage {
-	undecided := *r.Result
-	undecided.Suspects = r.Open()
-	p := newAuditPage(name, r.Input, &undecided, r.Estimate, items, picture)
+	p := &AuditPage{Name: name, Counts: r.Counts(), Items: []AuditItem{}, Images: []string{}}
 	if r.Decided != nil {
 		p.Decided = r.Decided.Note
 	}
-	return p
-}
-
-// newAuditPage is NewAuditPage; the estimate adds intervals and remarks, and may be nil.
-func newAuditPage(name string, in audit.Input, r *audit.Result, estimate *rates.Result, items int,
-	picture func(bag int) []byte) *AuditPage {
-	p := &AuditPage{Name: name, Bags: in.Bags, Total: len(r.Suspects), Items: []AuditItem{}, Images: []string{}}
-	for c, class := range r.Classes {
-		p.Labels += class.Positives
-		if !class.Pooled { // of which nothing is claimed
-			p.Incorrect += class.ExpectedIncorrect
-			p.Missing += class.ExpectedMissing
-		}
-		shown := AuditClass{
-			Word: in.Word(c), Labels: class.Positives, Audited: class.Audited, Q01: eval.Number(in.Rates.Q01[c]),
-			Q10: eval.Number(in.Rates.Q10[c]), Incorrect: class.ExpectedIncorrect, Missing: class.ExpectedMissing,
-		}
-		if estimate != nil {
-			believed := estimate.Classes[c].Believed(estimate.Confidence)
+	for c, class := range r.Result.Classes {
+		shown := AuditClass{Word: r.Word(c), Labels: class.Positives, Audited: class.Audited,
+			Q01: eval.Number(r.Rates.Q01[c]), Q10: eval.Number(r.Rates.Q10[c])}
+		shown.Incorrect, shown.Missing = class.Expected()
+		if r.Estimate != nil {
+			believed := r.Estimate.Classes[c].Believed(r.Estimate.Confidence)
 			shown.estimated(&believed)
 		}
 		if class.Pooled {
@@ -108,10 +89,11 @@ func newAuditPage(name string, in audit.Input, r *audit.Result, estimate *rates.
 		}
 		p.Classes = append(p.Classes, shown)
 	}
+	open := r.Open()
 	hash := fnv.New64a()
 	images := map[int32]*int{}
-	for _, s := range r.Suspects[:min(items, len(r.Suspects))] {
-		item := AuditItem{ID: in.ID(int(s.Bag)), Class: int(s.Class), Kind: s.Kind(), Given: s.Given, Wrong: s.Error(),
+	for _, s := range open[:min(items, len(open))] {
+		item := AuditItem{ID: r.ID(int(s.Bag)), Class: int(s.Class), Kind: s.Kind(), Given: s.Given, Wrong: s.Error(),
 			P: s.P}
 		if picture != nil {
 			image, asked := images[s.Bag]
@@ -122,7 +104,7 @@ func newAuditPage(name string, in audit.Input, r *audit.Result, estimate *rates.
 			item.Image = image
 		}
 		p.Items = append(p.Items, item)
-		fmt.Fprintf(hash, "%q %q %d\n", item.ID, in.Word(item.Class), item.Given)
+		fmt.Fprintf(hash, "%q %q %d\n", item.ID, r.Word(item.Class), item.Given)
 	}
 	p.Key = fmt.Sprintf("%016x", hash.Sum64())
 	return p

@@ -22,7 +22,7 @@ import (
 // hostile is a word that would end the script and start another, were it not escaped.
 const hostile = `</script><script>alert("x")</script> & 'long' <b>`
 
-func auditedInput() (audit.Input, *audit.Result) {
+func auditedInput() *audit.Report {
 	in := audit.Input{
 		Bags: 3, Classes: 3, IDs: []string{"a.jpg", "b.jpg", hostile}, Words: []string{"cat", hostile, "unknown"},
 		Logits: []float32{6, -7, 0, -6, 7, 0, 1, 8, 0}, Labels: []uint8{0, 1, 1, 0, 0, 1, 1, 0, 0},
@@ -32,7 +32,7 @@ func auditedInput() (audit.Input, *audit.Result) {
 	if err != nil {
 		panic(err)
 	}
-	return in, r
+	return &audit.Report{Input: in, Result: r, MinError: .5}
 }
 
 // pageData takes the data out of a page as a browser does: the text of the element, as it is.
@@ -56,7 +56,7 @@ func pageData(t *testing.T, page string) *AuditPage {
 }
 
 func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
-	in, r := auditedInput()
+	r := auditedInput()
 	asked := map[int]int{}
 	picture := func(bag int) []byte {
 		asked[bag]++
@@ -69,18 +69,19 @@ func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
 		{Q01Interval: rates.Interval{Low: .1, High: .3}}, {},
 		{Diagnoses: []rates.Diagnosis{rates.TooFew, rates.MaybeNoMissing}},
 	}}
-	page := newAuditPage("name", in, r, estimate, 3, picture)
+	r.Estimate = estimate
+	page := NewAuditPage("name", r, 3, picture)
 	var b bytes.Buffer
 	if err := page.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	got := pageData(t, b.String())
-	if len(got.Items) != 3 || got.Total != 4 || len(r.Suspects) != 4 {
-		t.Fatalf("%d items of %d", len(got.Items), got.Total)
+	if len(got.Items) != 3 || got.Counts.Suspects != 4 || len(r.Suspects) != 4 {
+		t.Fatalf("%d items of %d", len(got.Items), got.Counts.Suspects)
 	}
 	for i, item := range got.Items {
 		s := r.Suspects[i]
-		if item.ID != in.ID(int(s.Bag)) || item.Class != int(s.Class) || item.Kind != s.Kind() ||
+		if item.ID != r.ID(int(s.Bag)) || item.Class != int(s.Class) || item.Kind != s.Kind() ||
 			item.Given != s.Given || item.Wrong != s.Error() || item.P != s.P {
 			t.Errorf("item %d is %+v, want %+v", i, item, s)
 		}
@@ -116,10 +117,10 @@ func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
 }
 
 func TestAuditPage_OfNothingIsAPage(t *testing.T) {
-	in, r := auditedInput()
+	r := auditedInput()
 	r.Suspects = nil
 	var b bytes.Buffer
-	if err := newAuditPage("name", in, r, nil, 10, nil).Write(&b); err != nil {
+	if err := NewAuditPage("name", r, 10, nil).Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	if got := pageData(t, b.String()); len(got.Items) != 0 || got.Items == nil || got.Images == nil ||
@@ -130,20 +131,20 @@ func TestAuditPage_OfNothingIsAPage(t *testing.T) {
 
 // The browser keeps decisions by the key: other suspects must have another.
 func TestAuditPage_KeyTellsAuditsApart(t *testing.T) {
-	in, r := auditedInput()
-	key := newAuditPage("a", in, r, nil, 10, nil).Key
-	if newAuditPage("b", in, r, nil, 10, nil).Key != key {
+	r := auditedInput()
+	key := NewAuditPage("a", r, 10, nil).Key
+	if NewAuditPage("b", r, 10, nil).Key != key {
 		t.Error("the name of the file changes the key")
 	}
-	if newAuditPage("a", in, r, nil, 2, nil).Key == key {
+	if NewAuditPage("a", r, 2, nil).Key == key {
 		t.Error("other suspects have the same key")
 	}
 }
 
 func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
-	in, r := auditedInput()
+	r := auditedInput()
 	var b bytes.Buffer
-	if err := Write(&b, CSV, SuspectTable(in, r.Suspects), AuditClassTable(in, r, nil, 0)); err != nil {
+	if err := Write(&b, CSV, SuspectTable(r.Input, r.Suspects), AuditClassTable(r, 0)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"\na.jpg,cat,missing,0.988968663,0.9975273768,0.2,0.1\n",
@@ -152,24 +153,25 @@ func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 			t.Errorf("the tables lack %q:\n%s", want, &b)
 		}
 	}
-	if t1 := AuditClassTable(in, r, nil, 1); len(t1.Rows) != 1 || t1.Rows[0].Cells[0].Text != hostile ||
+	if t1 := AuditClassTable(r, 1); len(t1.Rows) != 1 || t1.Rows[0].Cells[0].Text != hostile ||
 		len(t1.Notes) != 2 {
 		t.Errorf("the noisiest class is %+v", t1)
 	}
-	table := AuditClassTable(in, r, nil, 0)
+	table := AuditClassTable(r, 0)
 	if len(table.Notes) != 1 || !strings.Contains(table.Notes[0], "1 of 3 classes are not audited") {
 		t.Errorf("notes %q", table.Notes)
 	}
 	estimate := &rates.Result{Classes: make([]rates.Class, 3)}
-	for c := range r.Classes {
-		if class := &r.Classes[c]; !class.Audited {
+	r.Estimate = estimate
+	for c := range r.Result.Classes {
+		if class := &r.Result.Classes[c]; !class.Audited {
 			estimate.Classes[c].Diagnoses = []rates.Diagnosis{rates.TooFew, rates.MostlyPooled}
 			for _, of := range []struct {
 				positives int
 				why       string
-			}{{0, "on no bag"}, {in.Bags, "on every bag"}, {1, "too few labels"}} {
+			}{{0, "on no bag"}, {r.Bags, "on every bag"}, {1, "too few labels"}} {
 				class.Positives = of.positives
-				cells := AuditClassTable(in, r, estimate, 0).Rows[c].Cells
+				cells := AuditClassTable(r, 0).Rows[c].Cells
 				if got := cells[len(cells)-1].Text; got != of.why {
 					t.Errorf("%d labels: not audited for %q, want %q", of.positives, got, of.why)
 				}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/labels/audit"
 	"nmn/labels/rates"
 )
@@ -46,8 +47,9 @@ const (
 
 // AuditClassTable sums up classes: how many of their labels are expected to be wrong, and suspects. It
 // lists the most classes, those with the most labels expected to be wrong, in class order; 0 for all.
-// estimate, where the rates come from one, tells why a class is not audited.
-func AuditClassTable(in audit.Input, r *audit.Result, estimate *rates.Result, most int) *Table {
+// An estimate of the rates tells why a class is not audited.
+func AuditClassTable(r *audit.Report, most int) *Table {
+	counts, all := r.Counts(), r.Result.Classes
 	t := &Table{
 		Title: "By class",
 		Columns: []Column{
@@ -56,71 +58,73 @@ func AuditClassTable(in audit.Input, r *audit.Result, estimate *rates.Result, mo
 			{Name: "q01", Decimals: 3}, {Name: "q10", Decimals: 4},
 		},
 	}
-	skipped, pooled := 0, 0
-	for _, class := range r.Classes {
-		if !class.Audited {
-			skipped++
-		} else if class.Pooled {
-			pooled++
-		}
-	}
-	if skipped > 0 {
+	if counts.NotAudited > 0 {
 		t.Columns = append(t.Columns, Column{Name: "not audited", Text: true})
 	}
-	for _, c := range noisiest(r.Classes, most) {
-		class := r.Classes[c]
-		cells := []Cell{words(in.Word(c)), count(class.Positives)}
+	for _, c := range noisiest(all, most) {
+		class := all[c]
+		cells := []Cell{words(r.Word(c)), count(class.Positives)}
 		if class.Pooled {
-			cells[0] = words(in.Word(c) + pooledMark)
+			cells[0] = words(r.Word(c) + pooledMark)
 		}
 		if class.Audited {
-			cells = append(cells, number(eval.Number(class.ExpectedIncorrect)), count(class.Incorrect),
-				number(eval.Number(class.ExpectedMissing)), count(class.Missing), number(eval.Number(in.Rates.Q01[c])),
-				number(eval.Number(in.Rates.Q10[c])))
+			incorrect, missing := class.Expected()
+			cells = append(cells, number(incorrect), count(class.Incorrect), number(missing), count(class.Missing),
+				number(eval.Number(r.Rates.Q01[c])), number(eval.Number(r.Rates.Q10[c])))
 		} else {
 			for range 6 {
 				cells = append(cells, number(eval.Undefined()))
 			}
 		}
-		if skipped > 0 {
-			cells = append(cells, words(whyNotAudited(in, r, estimate, c)))
+		if counts.NotAudited > 0 {
+			cells = append(cells, words(whyNotAudited(r, c)))
 		}
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
-	if len(t.Rows) < len(r.Classes) {
+	if len(t.Rows) < counts.Classes {
 		t.Notes = append(t.Notes, fmt.Sprintf("The %d of %d classes with the most labels expected to be wrong.",
-			len(t.Rows), len(r.Classes)))
+			len(t.Rows), counts.Classes))
 	}
-	if pooled > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d classes: %s", pooled, len(r.Classes), pooledNote))
+	if counts.Pooled > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d classes: %s", counts.Pooled, counts.Classes, pooledNote))
 	}
-	if skipped > 0 {
+	if counts.NotAudited > 0 {
 		t.Notes = append(t.Notes,
 			fmt.Sprintf("%d of %d classes are not audited: nothing tells how noisy their labels are, and no noise is made up for them.",
-				skipped, len(r.Classes)))
+				counts.NotAudited, counts.Classes))
 	}
 	return t
 }
 
 // whyNotAudited tells why a class is left out, and nothing of one that is not.
-func whyNotAudited(in audit.Input, r *audit.Result, estimate *rates.Result, class int) string {
-	switch n := r.Classes[class].Positives; {
-	case r.Classes[class].Audited:
+func whyNotAudited(r *audit.Report, class int) string {
+	switch n := r.Result.Classes[class].Positives; {
+	case r.Result.Classes[class].Audited:
 		return ""
-	case estimate == nil:
+	case r.Estimate == nil:
 		return "no rates given"
 	case n == 0:
 		return "on no bag"
-	case n == in.Bags:
+	case n == knownLabels(r, class):
 		return "on every bag"
 	}
 	var why []string
-	for _, d := range estimate.Classes[class].Diagnoses {
+	for _, d := range r.Estimate.Classes[class].Diagnoses {
 		if alone := (rates.Class{Diagnoses: []rates.Diagnosis{d}}); !alone.Usable() {
 			why = append(why, string(d))
 		}
 	}
 	return strings.Join(why, "; ")
+}
+
+// knownLabels is how many labels of a class are known.
+func knownLabels(r *audit.Report, class int) (n int) {
+	for i := class; i < len(r.Labels); i += r.Input.Classes {
+		if r.Labels[i] != table.Unknown {
+			n++
+		}
+	}
+	return n
 }
 
 // noisiest are the most classes with the most labels expected to be wrong, in class order.

@@ -53,8 +53,8 @@ func (r *Report) checkApply(how Apply) error {
 	return EnoughToApply(given, decided)
 }
 
-// candidates are the suspects that may be corrected although nobody has decided on them.
-func (r *Report) candidates(how Apply) []Suspect {
+// Candidates are the suspects that may be corrected although nobody has decided on them, the surest first.
+func (r *Report) Candidates(how Apply) []Suspect {
 	if how == "" {
 		return nil
 	}

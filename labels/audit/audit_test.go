@@ -251,7 +251,8 @@ func TestRun_LeavesOutClassesOfUnknownRates(t *testing.T) {
 	}
 	report := Report{Input: in, Result: r}
 	if s := report.Summary(0).Classes[0]; s.Incorrect != audited.Incorrect || s.Missing != audited.Missing ||
-		s.ExpectedIncorrect != audited.ExpectedIncorrect || s.ExpectedMissing != audited.ExpectedMissing {
+		float64(s.ExpectedIncorrect) != audited.ExpectedIncorrect ||
+		float64(s.ExpectedMissing) != audited.ExpectedMissing {
 		t.Errorf("the class is %+v in the summary, %+v in the result", s, audited)
 	}
 }

@@ -42,7 +42,7 @@ func (r *Report) Correct(c Correction) error {
 	if err := r.checkApply(c.Apply); err != nil {
 		return err
 	}
-	candidates := r.candidates(c.Apply)
+	candidates := r.Candidates(c.Apply)
 	automatic := candidates[:AtPrecision(candidates, c.Precision)]
 	corrected, changes, err := Corrected(r.Input, r.Decisions, automatic, fmt.Sprintf("expected precision at least "+
 		"%g", c.Precision))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"nmn/eval"
-	"nmn/format/table"
 	"nmn/group"
 	"nmn/labels"
 	"nmn/labels/neighbours"
@@ -124,21 +123,6 @@ func (r *Report) worstKind(bag int) string {
 func (r *Report) sameLabels(i, j int) bool {
 	k := r.Input.Classes
 	return bytes.Equal(r.Labels[i*k:(i+1)*k], r.Labels[j*k:(j+1)*k])
-}
-
-// Audited is the number of labels that are known, of classes whose noise rates are.
-func (r *Report) Audited() (n int) {
-	for _, c := range r.Result.Classes {
-		if c.Audited {
-			n += r.Bags
-		}
-	}
-	for i, z := range r.Labels {
-		if z == table.Unknown && r.Result.Classes[i%r.Input.Classes].Audited {
-			n--
-		}
-	}
-	return n
 }
 
 // findRates sets the rates to those of a file, or to an estimate.

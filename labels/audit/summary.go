@@ -2,13 +2,64 @@ package audit
 
 import (
 	"nmn/eval"
+	"nmn/format/table"
 	"nmn/labels/rates"
 	"nmn/labels/rows"
 )
 
+// Counts are the numbers that tables, page and JSON show of an audit.
+type Counts struct {
+	Bags       int `json:"bags"`
+	Labels     int `json:"labels"`         // that are there, of all classes
+	Audited    int `json:"audited_labels"` // known labels, there or not, of audited classes
+	Suspects   int `json:"suspects"`       // of the audited labels
+	Open       int `json:"open_suspects"`  // without a decision
+	Classes    int `json:"classes"`        // all of them
+	Pooled     int `json:"pooled_classes"` // audited with pooled rates
+	NotAudited int `json:"classes_not_audited"`
+	// Labels that are expected to be wrong, of classes with rates of their own: of pooled ones nothing is claimed.
+	Incorrect float64 `json:"expected_incorrect"`
+	Missing   float64 `json:"expected_missing"`
+}
+
+// Counts counts.
+func (r *Report) Counts() Counts {
+	out := Counts{Bags: r.Bags, Suspects: len(r.Suspects), Open: len(r.Open()), Classes: len(r.Result.Classes)}
+	for _, c := range r.Result.Classes {
+		out.Labels += c.Positives
+		if !c.Audited {
+			out.NotAudited++
+			continue
+		}
+		out.Audited += r.Bags
+		if c.Pooled {
+			out.Pooled++
+			continue
+		}
+		out.Incorrect += c.ExpectedIncorrect
+		out.Missing += c.ExpectedMissing
+	}
+	for i, z := range r.Labels {
+		if z == table.Unknown && r.Result.Classes[i%r.Input.Classes].Audited {
+			out.Audited--
+		}
+	}
+	return out
+}
+
+// Expected are the labels that are expected to be wrong of a class with rates of its own; undefined of others, of which
+// nothing is claimed.
+func (c *Class) Expected() (incorrect, missing eval.Number) {
+	if !c.Audited || c.Pooled {
+		return eval.Undefined(), eval.Undefined()
+	}
+	return eval.Number(c.ExpectedIncorrect), eval.Number(c.ExpectedMissing)
+}
+
 // Summary is a report as JSON has it.
 type Summary struct {
 	Bags     int            `json:"bags"`
+	Counts   Counts         `json:"counts"`
 	Classes  []ClassSummary `json:"classes"`
 	Total    int            `json:"suspects_total"`
 	Suspects []Finding      `json:"suspects"` // the first of them
@@ -31,23 +82,25 @@ type ClassSummary struct {
 	Q01Interval       *rates.Interval   `json:"q01_interval,omitempty"`
 	Q10Interval       *rates.Interval   `json:"q10_interval,omitempty"`
 	Diagnoses         []rates.Diagnosis `json:"diagnoses,omitempty"`
-	ExpectedIncorrect float64           `json:"expected_incorrect"`
-	ExpectedMissing   float64           `json:"expected_missing"`
+	ExpectedIncorrect eval.Number       `json:"expected_incorrect"` // see Class.Expected
+	ExpectedMissing   eval.Number       `json:"expected_missing"`
 	Incorrect         int               `json:"incorrect_suspects"`
 	Missing           int               `json:"missing_suspects"`
 }
 
 // Summary has at most so many of the suspects, the first ones.
 func (r *Report) Summary(top int) Summary {
-	out := Summary{Bags: r.Bags, Total: len(r.Suspects), Suspects: []Finding{}, Truth: r.Judgement, Applied: r.Outcome, Decided: r.Decided,
-		Rows: r.Table().Top(top), Groups: r.Table().Groups(top), Found: r.Table().Summary(r.Audited())}
+	counts := r.Counts()
+	out := Summary{Bags: counts.Bags, Counts: counts, Total: counts.Suspects, Suspects: []Finding{}, Truth: r.Judgement,
+		Applied: r.Outcome, Decided: r.Decided, Rows: r.Table().Top(top), Groups: r.Table().Groups(top),
+		Found: r.Table().Summary(counts.Audited)}
 	for c, class := range r.Result.Classes {
 		s := ClassSummary{
 			Word: r.Word(c), Labels: class.Positives, Audited: class.Audited, Pooled: class.Pooled,
 			Q01: eval.Number(r.Rates.Q01[c]), Q10: eval.Number(r.Rates.Q10[c]),
-			ExpectedIncorrect: class.ExpectedIncorrect, ExpectedMissing: class.ExpectedMissing,
 			Incorrect: class.Incorrect, Missing: class.Missing,
 		}
+		s.ExpectedIncorrect, s.ExpectedMissing = class.Expected()
 		if r.Estimate != nil {
 			e := r.Estimate.Classes[c].Believed(r.Estimate.Confidence)
 			s.Q01Interval, s.Q10Interval, s.Diagnoses = &e.Q01Interval, &e.Q10Interval, e.Diagnoses

@@ -58,7 +58,7 @@ func (r *Report) Summary(top int) Summary {
 	k := r.Input.Classes
 	out := Summary{Bags: r.Input.Rows, Form: "classes", Pooled: r.Pooled, Slope: r.A, Unmixed: r.Inverse != nil,
 		Agreement: r.Agreement, Flagged: len(r.Confident.Flagged), Total: len(r.Suspects), Suspects: []Finding{},
-		Rows: r.Table.Top(top), Groups: r.Table.Groups(top), Found: r.Table.Summary(r.Input.Rows), Truth: r.Judgement,
+		Rows: r.Table.Top(top), Groups: r.Table.Groups(top), Found: r.Table.Summary(r.Known()), Truth: r.Judgement,
 		Applied: r.Outcome}
 	for y, c := range r.Classes {
 		s := ClassSummary{r.Word(y), c.Labels, c.Suspects, c.True, c.Right, r.Word(c.Confused), c.ConfusedRate}

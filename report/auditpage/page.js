@@ -62,9 +62,13 @@ function drawClasses() {
 function drawSummary() {
   const box = at("summary");
   if (chosen < 0) {
-    const most = data.items.length < data.total ? "The surest " + whole(data.items.length) + " of " + whole(data.total) + " suspects. " : "";
+    const n = data.counts, open = n.open_suspects < n.suspects ? ", " + whole(n.open_suspects) + " of them without a decision" : "";
+    const most = data.items.length < n.open_suspects ? ". The page shows the surest " + whole(data.items.length) : "";
     box.replaceChildren(element("h2", "", whole(visible.length) + (visible.length === 1 ? " suspect" : " suspects")),
-      element("p", "", most + "Of " + whole(data.labels) + " labels of " + whole(data.bags) + " bags, about " + whole(data.incorrect) + " are expected to be incorrect, and " + whole(data.missing) + " more to be missing."));
+      element("p", "", whole(n.bags) + " bags have " + whole(n.labels) + " labels. Of " + whole(n.audited_labels) + " audited labels, there or not, " + whole(n.suspects) + " are suspects" + open + most + "."),
+      element("p", "", "About " + whole(n.expected_incorrect) + " labels are expected to be incorrect, and " + whole(n.expected_missing) + " to be missing" + (n.pooled_classes ? ", without those of classes with pooled rates" : "") + "."));
+    if (n.pooled_classes) box.append(element("p", "", whole(n.pooled_classes) + " of " + whole(n.classes) + " classes have pooled rates."));
+    if (n.classes_not_audited) box.append(element("p", "", whole(n.classes_not_audited) + " of " + whole(n.classes) + " classes are not audited."));
     if (data.decided) box.append(element("p", "", data.decided));
     return;
   }
