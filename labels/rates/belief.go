@@ -50,7 +50,7 @@ const (
 const (
 	leastWeight = 1e-3 // of a belief that is kept, as a part of the largest weight
 	beliefSlope = .02  // least slope: the scores of a class may tell nothing
-	coarser     = 4    // cells that are one for beliefs
+	coarser     = 12   // cells that are one for beliefs
 )
 
 // trust is the power to which the likelihood of a class is raised. Labels that no sigmoid of the score explains speak for
@@ -150,7 +150,7 @@ func (e *estimator) possible(c int, s summary, share float64) *possible {
 		}
 		p.prior10[h] = [len(rates10)]float64(logNormal(rates10[:], leastMean0, mostMean0, h%priors01, shift))
 	}
-	z := evidence{s.coarse().cells, beliefSlope, e.options.Confidence}
+	z := s.believed()
 	row := e.models[c].parameters()
 	best := math.Inf(-1)
 	for i, q01 := range rates01 {
@@ -175,9 +175,9 @@ func (e *estimator) possible(c int, s summary, share float64) *possible {
 	return p
 }
 
-// coarse has fewer cells.
-func (s summary) coarse() summary {
-	out := summary{make([]cell, 0, len(s.cells)/coarser+1)}
+// believed is the evidence for beliefs, in fewer cells.
+func (s summary) believed() evidence {
+	out := evidence{cells: make([]cell, 0, len(s.cells)/coarser+1), minSlope: beliefSlope, enough: .01}
 	for len(s.cells) > 0 {
 		var sum cell
 		rows := 0.0
@@ -343,7 +343,7 @@ func Refit(ctx context.Context, in Input, r *Result, f Floor, o Options) (*Resul
 	out.Classes = slices.Clone(r.Classes)
 	own := shareOf(o.Group, in.Classes)
 	err := eachColumn(ctx, &in, own, cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), func(c int, rows column) {
-		z := evidence{summarise(model{a: 1}, rows).coarse().cells, beliefSlope, o.Confidence}
+		z := summarise(model{a: 1}, rows).believed()
 		at := vector{slope: 1}
 		out.Classes[c].Beliefs = slices.Clone(r.Classes[c].Beliefs)
 		for i := range out.Classes[c].Beliefs {

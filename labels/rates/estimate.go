@@ -171,7 +171,7 @@ func newEstimator(ctx context.Context, in *Input, o Options) (*estimator, error)
 // class describes a class once its model is fitted.
 func (e *estimator) class(c int, s summary, posteriors []float64) Class {
 	m, own := e.models[c], &e.classes[c]
-	z := evidence{s.cells, e.options.MinSlope, e.options.Confidence}
+	z := evidence{cells: s.cells, minSlope: e.options.MinSlope, confidence: e.options.Confidence}
 	out := Class{
 		Positives: own.presentRows, Unknown: e.in.Bags - own.bags(),
 		Q01: m.q01, Q10: m.q10, A: m.a, B: m.b,

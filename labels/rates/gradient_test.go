@@ -38,7 +38,7 @@ func TestEvidence_GradientIsThatOfItsValue(t *testing.T) {
 func TestEvidence_ClimbsToTheTop(t *testing.T) {
 	in := draw(5, 4000, 1, -1, 3, always(.3), always(.1))
 	start := model{.1, .02, 1, 0}
-	e := evidence{summarise(start, firstColumn(&in)).cells, DefaultOptions().MinSlope, .95}
+	e := evidence{cells: summarise(start, firstColumn(&in)).cells, minSlope: DefaultOptions().MinSlope, confidence: .95}
 	top, best := e.climb(start.parameters(), held{})
 	if best <= e.value(start.parameters()) {
 		t.Errorf("the target is %g at the top, %g at the start", best, e.value(start.parameters()))

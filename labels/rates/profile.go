@@ -1,6 +1,9 @@
 package rates
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // evidence is the log likelihood of one class's rates and calibration, with the ridge of the latter:
 //
@@ -11,6 +14,7 @@ type evidence struct {
 	cells      []cell
 	minSlope   float64
 	confidence float64
+	enough     float64 // a climb ends after a step of less; 0 for 1e-5
 }
 
 // The parameters, in which steps are made: the logits of the two rates, slope and shift.
@@ -90,7 +94,8 @@ type held [parameters]bool
 
 // climb raises the target from v by damped scoring, and returns where it ends.
 func (e *evidence) climb(v vector, fixed held) (vector, float64) {
-	const rounds, enough = 60, 1e-5
+	const rounds = 60
+	enough := cmp.Or(e.enough, 1e-5)
 	lo, hi := e.limits()
 	best, damping := e.value(v), 1e-3
 	for range rounds {
