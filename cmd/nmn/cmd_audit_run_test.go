@@ -239,7 +239,7 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 		write(t, filepath.Join(dir, "l.csv"), csvText("id,cat,dog", labels...))
 		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.csv"))...)
 		fixed := filepath.Join(dir, "fixed.csv")
-		c := call(t, "audit", folder, "--apply=force", "--output", fixed)
+		c := call(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
 		if c.code != exitOK || !strings.Contains(c.err, "from the 2 folds of the run, trained through its noise rates") {
 			t.Fatalf("exit code %d: %s", c.code, c.err)
 		}
@@ -267,7 +267,7 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 		write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2,cat,dog", rows...))
 		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.csv"), "--label-columns", "cat,dog")...)
 		fixed := filepath.Join(dir, "fixed.csv")
-		must(t, "audit", folder, "--apply=force", "--output", fixed)
+		must(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
 		if !strings.HasPrefix(read(t, fixed), "id,x1,x2,cat,dog\nbag0,"+features[0][1]+",") {
 			t.Errorf("%.100s", read(t, fixed))
 		}
@@ -287,7 +287,7 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 		write(t, filepath.Join(dir, "l.npy"), "\x93NUMPY\x01\x00"+string([]byte{byte(len(header)), 0})+header+elements.String())
 		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.npy"))...)
 		fixed := filepath.Join(dir, "fixed.npy")
-		must(t, "audit", folder, "--apply=force", "--output", fixed)
+		must(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
 		if was, is := read(t, filepath.Join(dir, "l.npy")), read(t, fixed); len(was) != len(is) || was == is || was[:128] != is[:128] {
 			t.Errorf("%d bytes became %d", len(was), len(is))
 		}
@@ -303,7 +303,7 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 		write(t, filepath.Join(dir, "l.xml"), `<labels><label name="cat"></label><label name="dog"></label></labels>`)
 		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.arff"), "--labels", filepath.Join(dir, "l.xml"))...)
 		fixed := filepath.Join(dir, "fixed.npy")
-		c := call(t, "audit", folder, "--apply=force", "--output", fixed)
+		c := call(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
 		if c.code != exitOK || !strings.Contains(c.err, "an array of 0 and 1") {
 			t.Fatalf("exit code %d: %s", c.code, c.err)
 		}

@@ -55,7 +55,7 @@ const (
 
 // trust is the power to which the likelihood of a class is raised. Labels that no sigmoid of the score explains speak for
 // wrong rates, and the more of them the surer. So a class with many labels counts as one with 1,000 of its rarer kind.
-func trust(rarer float64) float64 { return 1 / (3 + rarer/1000) }
+func trust(rarer float64) float64 { return 1 / (2 + rarer/1000) }
 
 // possible are the noise models that a class may have, one for each pair of rates.
 type possible struct {
