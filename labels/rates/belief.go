@@ -55,14 +55,22 @@ const (
 
 // trust is the power to which the likelihood of a class is raised. Labels that no sigmoid of the score explains speak for
 // wrong rates, and the more of them the surer. So a class with many labels counts as one with 1,000 of its rarer kind.
-func trust(rarer float64) float64 { return 1 / (2 + rarer/1000) }
+//
+// Where the scores of a class mislead, others do not: they are believed more of what classes have in common (least
+// ofAll), and each less of how it differs from the others (least ofOne).
+func trust(least, rarer float64) float64 { return 1 / (least + rarer/1000) }
+
+const ofAll, ofOne = 2, 8
 
 // possible are the noise models that a class may have, one for each pair of rates.
 type possible struct {
-	likelihood [len(rates01)][len(rates10)]float64 // to the power of trust; that of the best model is 1
-	a, b       [len(rates01)][len(rates10)]float64
-	prior10    [priors10][len(rates10)]float64
+	all, one likelihoods // of the labels, to the power of trust
+	a, b     [len(rates01)][len(rates10)]float64
+	prior10  [priors10][len(rates10)]float64
 }
+
+// likelihoods are those of each pair of rates; that of the best pair is 1.
+type likelihoods [len(rates01)][len(rates10)]float64
 
 // prior01 are the prior probabilities of rates01.
 var prior01 = func() (t [priors01][len(rates01)]float64) {
@@ -95,11 +103,12 @@ func logNormal(rates []float64, least, most float64, h int, shift float64) []flo
 
 // believe sets the Beliefs of each class with labels of both kinds. With h the priors, a mean and a spread of either rate,
 //
-//	weight(q01, q10)  ∝  l(q01, q10)  sum over h of  p(h) p(q01, q10|h)
-//	p(h)              ∝  product over classes of  sum over q01, q10 of  l(q01, q10) p(q01, q10|h)
+//	weight(q01, q10)  =  sum over h of  p(h)  l(q01, q10) p(q01, q10|h) / sum over q01, q10 of the same
+//	p(h)              ∝  product over classes of  sum over q01, q10 of  L(q01, q10) p(q01, q10|h)
 //
-// where l is the likelihood of the labels of a class to the power of trust, with the best slope and shift. To integrate
-// over these would speak for rates at which they do not matter: for all labels of a class being wrong.
+// where L and l are the likelihood of the labels of a class, with the best slope and shift, to the power of trust ofAll and
+// ofOne. To integrate over slope and shift would speak for rates at which they do not matter: for all labels of a class
+// being wrong.
 func (r *Result) believe(ctx context.Context, e *estimator, summaries []summary) error {
 	all, shares := make([]*possible, len(r.Classes)), r.logShares()
 	marginals := make([][]float64, e.own.to-e.own.from)
@@ -159,17 +168,18 @@ func (e *estimator) possible(c int, s summary, share float64) *possible {
 			at[rate01], at[rate10] = logit(q01), logit(q10)
 			var value float64
 			at, value = z.climb(at, held{rate01: true, rate10: true})
-			p.likelihood[i][j], p.a[i][j], p.b[i][j] = value, at[slope], at[shift]
+			p.all[i][j], p.a[i][j], p.b[i][j] = value, at[slope], at[shift]
 			if best = max(best, value); j == 0 {
 				row = at
 			}
 		}
 	}
 	own := &e.classes[c]
-	power := trust(float64(min(own.presentRows, own.absentRows)))
-	for i := range p.likelihood {
-		for j, value := range p.likelihood[i] {
-			p.likelihood[i][j] = math.Exp(power * (value - best))
+	rarer := float64(min(own.presentRows, own.absentRows))
+	for i := range p.all {
+		for j, value := range p.all[i] {
+			p.all[i][j] = math.Exp(trust(ofAll, rarer) * (value - best))
+			p.one[i][j] = math.Exp(trust(ofOne, rarer) * (value - best))
 		}
 	}
 	return p
@@ -196,18 +206,18 @@ func (s summary) believed() evidence {
 func (p *possible) marginals() []float64 {
 	out := make([]float64, 0, priors01*priors10)
 	for h := range prior01 {
-		row := p.under(h)
-		for l := range p.prior10 {
-			out = append(out, math.Log(dot(&row, &p.prior10[l])))
+		row := p.all.under(h)
+		for k := range p.prior10 {
+			out = append(out, math.Log(dot(&row, &p.prior10[k])))
 		}
 	}
 	return out
 }
 
 // under is the likelihood of each rates10 under prior h of q01.
-func (p *possible) under(h int) (row [len(rates10)]float64) {
+func (l *likelihoods) under(h int) (row [len(rates10)]float64) {
 	for i, w := range prior01[h] {
-		for j, f := range p.likelihood[i] {
+		for j, f := range l[i] {
 			row[j] += w * f
 		}
 	}
@@ -245,13 +255,13 @@ func posterior(priors []float64) {
 
 // beliefs weighs the models by the probabilities of the priors.
 func (p *possible) beliefs(priors []float64) []Belief {
-	var prior [len(rates01)][len(rates10)]float64
+	var prior likelihoods
 	for h := range prior01 {
 		// sum over the priors of q10 of  p(h)/p(z|h) p(q10|h)
-		row, mean := p.under(h), [len(rates10)]float64{}
-		for l := range p.prior10 {
-			weight := priors[h*priors10+l] / dot(&row, &p.prior10[l])
-			for j, q := range p.prior10[l] {
+		row, mean := p.one.under(h), [len(rates10)]float64{}
+		for k := range p.prior10 {
+			weight := priors[h*priors10+k] / dot(&row, &p.prior10[k])
+			for j, q := range p.prior10[k] {
 				mean[j] += weight * q
 			}
 		}
@@ -265,7 +275,7 @@ func (p *possible) beliefs(priors []float64) []Belief {
 	largest, sum := 0.0, 0.0
 	for i := range prior {
 		for j := range prior[i] {
-			prior[i][j] *= p.likelihood[i][j]
+			prior[i][j] *= p.one[i][j]
 			largest = max(largest, prior[i][j])
 		}
 	}
