@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"nmn/eval"
@@ -43,7 +44,7 @@ func (in *Input) FromEstimate(r *rates.Result) {
 			continue
 		}
 		mean := class.Believed(r.Confidence)
-		in.Beliefs[c], in.Pooled[c] = class.Beliefs, !class.Usable()
+		in.Beliefs[c], in.Pooled[c] = slices.Clone(class.Beliefs), !class.Usable()
 		in.Rates.Q01[c], in.Rates.Q10[c] = mean.Q01, mean.Q10
 	}
 }

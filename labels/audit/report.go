@@ -23,8 +23,9 @@ type Options struct {
 	Calibrate bool
 	// MinError is the least probability of being wrong of a suspect; 0 lists every label that is audited.
 	MinError float64
-	// Plain are logits of nets that know no noise, of the same bags and classes, from which the rates are estimated where
-	// the scores are of nets that were trained through the noise model. Nil estimates from the scores themselves.
+	// Plain are logits of nets that know no noise, of the same bags and classes, from which the rates are estimated; the
+	// scores are then of nets that were trained through the noise model, and taken as those of the true labels. Nil
+	// estimates from the scores themselves.
 	Plain []float32
 	// Decisions is a file with decisions of people, as ReadDecisions reads it, which recalibrate the probabilities of all
 	// labels; empty for none.
@@ -157,19 +158,19 @@ func (r *Report) estimateRates(ctx context.Context, scores *eval.Input, o Option
 	if r.Estimate, err = rates.Estimate(ctx, in, o.Estimation); err != nil {
 		return err
 	}
-	var floor rates.Floor
 	if o.Raise {
-		if r.Estimate, floor, err = rates.Raise(ctx, in, r.Estimate, o.Estimation); err != nil {
-			return err
-		}
-	}
-	if o.Raise || o.Plain != nil {
-		in.Scores = scores.Scores
-		if r.Estimate, err = rates.Refit(ctx, in, r.Estimate, floor, o.Estimation); err != nil {
+		if r.Estimate, _, err = rates.Raise(ctx, in, r.Estimate, o.Estimation); err != nil {
 			return err
 		}
 	}
 	r.FromEstimate(r.Estimate)
+	if o.Plain != nil {
+		for _, may := range r.Beliefs {
+			for i := range may {
+				may[i].A, may[i].B = 1, 0
+			}
+		}
+	}
 	return nil
 }
 

@@ -1,11 +1,8 @@
 package rates
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"math"
-	"runtime"
 	"slices"
 
 	"nmn/group"
@@ -341,31 +338,4 @@ func holding(share float64, rates, weights []float64) Interval {
 		return q
 	}
 	return Interval{quantile((1 - share) / 2), quantile((1 + share) / 2)}
-}
-
-// Refit returns r with beliefs about other scores of the same bags and labels. Slope and shift are fitted to them, and
-// rates are at least those of the floor. Errors are as those of Estimate.
-func Refit(ctx context.Context, in Input, r *Result, f Floor, o Options) (*Result, error) {
-	if err := checkOnAll(&in, o); err != nil {
-		return nil, err
-	}
-	out := *r
-	out.Classes = slices.Clone(r.Classes)
-	own := shareOf(o.Group, in.Classes)
-	err := eachColumn(ctx, &in, own, cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), func(c int, rows column) {
-		z := summarise(model{a: 1}, rows).believed()
-		at := vector{slope: 1}
-		out.Classes[c].Beliefs = slices.Clone(r.Classes[c].Beliefs)
-		for i := range out.Classes[c].Beliefs {
-			b := &out.Classes[c].Beliefs[i]
-			b.Q01, b.Q10 = max(b.Q01, f.Q01), max(b.Q10, f.Q10)
-			at[rate01], at[rate10] = logit(b.Q01), logit(b.Q10)
-			at, _ = z.climb(at, held{rate01: true, rate10: true})
-			b.A, b.B = at[slope], at[shift]
-		}
-	})
-	if err := own.gather(out.Classes, err); err != nil {
-		return nil, fmt.Errorf("noise rates of other scores: %w", err)
-	}
-	return &out, nil
 }

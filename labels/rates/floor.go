@@ -65,8 +65,17 @@ func Raise(ctx context.Context, in Input, r *Result, o Options) (*Result, Floor,
 	return &raised, f, nil
 }
 
-// lift raises the rates of a class that lie below the floor.
+// lift raises the rates of a class, and of its beliefs, that lie below the floor.
 func (c *Class) lift(f Floor, at *floorClass) {
+	c.Beliefs = slices.Clone(c.Beliefs)
+	for i := range c.Beliefs {
+		b := &c.Beliefs[i]
+		if b.Q01 < f.Q01 || b.Q10 < f.Q10 {
+			b.Q01, b.Q10 = max(b.Q01, f.Q01), max(b.Q10, f.Q10)
+			fitted, _ := at.refit(b.Q01, b.Q10)
+			b.A, b.B = fitted[slope], fitted[shift]
+		}
+	}
 	if c.Q01 >= f.Q01 && c.Q10 >= f.Q10 {
 		return
 	}
