@@ -2,6 +2,9 @@ package experiment
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"nmn/recipe"
@@ -44,5 +47,48 @@ func TestRun_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	}
 	if _, err := g.Run(t.Context(), s); err != nil {
 		t.Errorf("after it has ended: %v", err)
+	}
+}
+
+// A process may be killed once its run is complete, and before it has removed its lock. The next one does, without
+// training anything. A lock that is held stays.
+func TestRunTask_RemovesTheLockOfADeadProcess(t *testing.T) {
+	g := tinyGrid(t)
+	s := open(t, g, untold)
+	task, _, err := g.RunTask(t.Context(), s, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := func() {
+		t.Helper()
+		if _, reused, err := g.RunTask(t.Context(), s, 0, 0); err != nil || !reused {
+			t.Errorf("reused %t (%v)", reused, err)
+		}
+	}
+	release, err := s.Lock(t.Context(), task.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := filepath.Glob(filepath.Join(task.Dir, "*.lock"))
+	if err != nil || len(held) != 1 {
+		t.Skipf("no lock here: %q (%v)", held, err)
+	}
+	content, err := os.ReadFile(held[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+	if _, err := os.Stat(held[0]); err != nil {
+		t.Errorf("a lock that is held: %v", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(held[0], content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	again()
+	if _, err := os.Stat(held[0]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a lock that a dead process has left: %v, want none", err)
 	}
 }

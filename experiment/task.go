@@ -128,6 +128,9 @@ func complete(ctx context.Context, s *run.Session, o run.ArmOptions, path string
 		if err != nil || outcome != nil {
 			_ = claim.Tidy(ctx, path) // a run that is complete needs nothing of its folder
 		}
+		if outcome != nil {
+			_ = run.TidyLock(o.Dir) // the process that completed it may have been killed before it removed the lock
+		}
 		done = outcome != nil
 		return err
 	})

@@ -125,6 +125,9 @@ func LockFolder(ctx context.Context, dir string, log *slog.Logger) (release func
 	return folder.Lock(ctx, dir, log)
 }
 
+// TidyLock removes the lock of a folder if the process that held it has died. A lock that is held stays.
+func TidyLock(dir string) error { return lock.Tidy(filepath.Join(dir, folder.LockFile)) }
+
 // Save calls write, which writes whole files of a run or of an experiment and may be called again. A disk that is full
 // gets a moment, of which the log has a warning: see durable.Patiently.
 func (s *Session) Save(ctx context.Context, write func() error) error {

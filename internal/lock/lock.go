@@ -54,6 +54,22 @@ func (e *HeldError) Error() string { return "locked by " + e.Holder.String() }
 // Unwrap makes the error one of a lock that is held.
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
+// Tidy removes the file of a lock whose holder has died. A lock that is held stays, and so does a file that no lock has
+// written.
+func Tidy(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	l, err := Take(path)
+	if errors.Is(err, ErrHeld) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return l.Release()
+}
+
 // Lock is a lock that this process holds by a file of its own, which says so to others.
 type Lock struct {
 	file   *os.File

@@ -86,6 +86,9 @@ func TestTake_AfterTheHolderWasKilled(t *testing.T) {
 	if _, err := Take(path); !errors.As(err, &held) || held.Holder.PID != cmd.Process.Pid {
 		t.Errorf("while process %d holds the lock: %v", cmd.Process.Pid, err)
 	}
+	if err := Tidy(path); err != nil || !there(path) {
+		t.Errorf("the file of a lock that is held: there %t, %v", there(path), err)
+	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // it was killed
 	l, err := Take(path)
@@ -95,6 +98,19 @@ func TestTake_AfterTheHolderWasKilled(t *testing.T) {
 	if err := l.Release(); err != nil {
 		t.Error(err)
 	}
+	if err := os.WriteFile(path, []byte(`{"pid":1,"host":"h"}`+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time there is no file
+		if err := Tidy(path); err != nil || there(path) {
+			t.Errorf("the file that a dead process has left: there %t, %v", there(path), err)
+		}
+	}
+}
+
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // A link could lead to a file of somebody's, and a file of this name could be somebody's own.
