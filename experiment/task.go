@@ -82,7 +82,7 @@ func (g *Grid) RunTask(ctx context.Context, s *run.Session, number int, wait tim
 
 // enter makes the folder of the experiment, or takes it, alone.
 func (g *Grid) enter(ctx context.Context, s *run.Session, wait time.Duration) error {
-	if err := os.MkdirAll(g.Dir, 0o777); err != nil {
+	if err := s.Save(ctx, func() error { return os.MkdirAll(g.Dir, 0o777) }); err != nil {
 		return err
 	}
 	return Exclusively(ctx, s, filepath.Join(g.Dir, folderClaim), wait, func(ctx context.Context) error {
@@ -109,7 +109,7 @@ func (g *Grid) do(ctx context.Context, m *members, t *Task, of int, wait time.Du
 	if done, err := complete(ctx, s, options, path); err != nil || done {
 		return done, errors.Join(err, s.Refresh(t.Dir))
 	}
-	if err := os.MkdirAll(t.Dir, 0o777); err != nil {
+	if err := s.Save(ctx, func() error { return os.MkdirAll(t.Dir, 0o777) }); err != nil {
 		return false, err
 	}
 	err = Exclusively(ctx, s, path, wait, func(ctx context.Context) error {

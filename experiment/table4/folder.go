@@ -52,7 +52,7 @@ func (e *Experiment) lockFolder(ctx context.Context, alone bool) (release func()
 			return nil, err
 		}
 	}
-	if err := e.makeFolder(); err != nil {
+	if err := run.SaveFiles(ctx, e.Log, e.makeFolder); err != nil {
 		return nil, errors.Join(err, release())
 	}
 	return release, nil

@@ -25,7 +25,7 @@ func (e *Experiment) extractVideos(ctx context.Context, s *run.Session, p Piece)
 	}
 	judged, name := s.Data.Judged()
 	folder, written := e.features(p.Seed, string(p.Arm)), &concepts{Judged: name}
-	err = s.Lead(ctx, func(context.Context) error {
+	err = s.Lead(ctx, func(ctx context.Context) error {
 		there, err := e.readConcepts(p)
 		if err != nil {
 			return err
@@ -37,7 +37,7 @@ func (e *Experiment) extractVideos(ctx context.Context, s *run.Session, p Piece)
 		if written.Net, err = e.netFingerprint(p); err != nil {
 			return err
 		}
-		return os.MkdirAll(folder, 0o777)
+		return s.Save(ctx, func() error { return os.MkdirAll(folder, 0o777) })
 	})
 	if err == nil {
 		err = s.Share(written)

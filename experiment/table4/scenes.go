@@ -96,8 +96,9 @@ func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips
 		return err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
+	making := s.Save(ctx, func() error { return os.MkdirAll(folder, 0o777) })
 	// The size of the batch is the limit on what goes through the net together.
-	if err := e.agree(cmp.Or(os.MkdirAll(folder, 0o777), net.ChunkFrames(0))); err != nil {
+	if err := e.agree(cmp.Or(making, net.ChunkFrames(0))); err != nil {
 		return err
 	}
 	config := e.nets()

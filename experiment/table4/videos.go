@@ -98,7 +98,9 @@ func (e *Experiment) piece(ctx context.Context, s *run.Session, p Piece, wait ti
 	} else if err := e.trainNet(ctx, s, p, wait); err != nil {
 		return false, err
 	}
-	err = s.Lead(ctx, func(context.Context) error { return os.MkdirAll(filepath.Dir(e.claim(p)), 0o777) })
+	err = s.Lead(ctx, func(ctx context.Context) error {
+		return s.Save(ctx, func() error { return os.MkdirAll(filepath.Dir(e.claim(p)), 0o777) })
+	})
 	if err != nil {
 		return false, err
 	}
