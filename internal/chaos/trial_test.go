@@ -84,6 +84,28 @@ func TestTry_TellsCarelessFromCareful(t *testing.T) {
 	}
 }
 
+// Of two processes at once either may be refused. What neither may do is break the work of the other. The first one of
+// these begins late, when the second has ended.
+func TestTry_TwoAtOnce(t *testing.T) {
+	for name, c := range map[string]struct{ late, lost string }{
+		"refused":             {`echo 'out.json is being written by process 7 on h' >&2; exit 1`, ""},
+		"not empty":           {`echo 'there is an out.json' >&2; exit 2`, ""},
+		"writes it once more": {`:`, ""},
+		"is broken":           {`echo 'rename aside: no such file' >&2; exit 1`, "the second of two ends the first"},
+		"breaks the other":    {`rm out.json; echo 'there is an out.json' >&2; exit 2`, "after two at once: out.json is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// The first of the processes of a lab is that of the reference.
+			l := labOf(t, `case $NMN_CHAOS in *-2) until [ -e ../tmp/over ]; do sleep .01; done; `+c.late+`;; esac
+echo '{"a": 1}' > aside && sync aside && mv aside out.json && sync . && : > ../tmp/over`)
+			found := strings.Join(tryOn(t, l, fault{Kind: raced, Share: .5}).Lost, "; ")
+			if (c.lost == "") != (found == "") || !strings.Contains(found, c.lost) {
+				t.Errorf("lost %q, want %q", found, c.lost)
+			}
+		})
+	}
+}
+
 // A crash of the machine cannot be tried, but a program that does not sync is seen by its calls.
 func TestReference_FindsWhatIsNotSynced(t *testing.T) {
 	for script, want := range map[string]string{
