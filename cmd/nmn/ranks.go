@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -90,6 +91,11 @@ func (p *program) openRanks(cmd *cobra.Command) (ranks.Group, error) {
 		return nil, err
 	}
 	g, err := launch.Open(cmd.Context(), p.getenv, launch.Options{Timeout: limit, NCCL: p.ncclRanks(limit)})
+	if errors.Is(err, context.Canceled) {
+		// mpirun may have ended this rank because another one died, and may not say so: this is then the only message.
+		err = fmt.Errorf("%w while rank %d of %d waited for all ranks to start: %w", run.ErrInterrupted, place.Rank,
+			place.Size, context.Cause(cmd.Context()))
+	}
 	if err != nil && place.Rank > 0 && isLaunchMistake(err) {
 		p.follow(place.Rank)
 		p.err = io.Discard // rank 0 says it

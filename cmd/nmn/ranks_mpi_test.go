@@ -178,6 +178,32 @@ func TestMPI_WarningOfTheJobSavesAndEndsAll(t *testing.T) {
 	sameRuns(t, dir, whole)
 }
 
+// MPI waits for all ranks to start. When one of them dies before, mpirun ends the others, and may not say why.
+func TestMPI_InterruptedWhileRanksStart(t *testing.T) {
+	cmd, _, stderr := jobOf(t, share{n: 1, program: "sleep", args: []string{"600"}},
+		share{n: 1, args: onFour(filepath.Join(t.TempDir(), "run"))})
+	job := start(t, cmd)
+	var pids []int
+	job.until("rank 1 has a socket to mpirun", func() bool {
+		pids = ranksOf(cmd.Process.Pid)
+		return len(pids) == 2 && hasSocket(pids[1])
+	})
+	_ = syscall.Kill(pids[1], syscall.SIGTERM)
+	_ = job.wait()
+	if !strings.Contains(stderr.String(), "nmn: interrupted while rank 1 of 2 waited for all ranks to start: signal: terminated") {
+		t.Errorf("%v: %s", job.err, stderr)
+	}
+}
+
+// hasSocket reports whether a process has opened a socket.
+func hasSocket(pid int) bool {
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	return slices.ContainsFunc(links, func(link string) bool {
+		to, err := os.Readlink(link)
+		return err == nil && strings.HasPrefix(to, "socket:")
+	})
+}
+
 func TestMPI_HangingRankIsNamed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd, _, stderr := underMPI(t, 3, slices.Concat(onFour(dir), []string{"--stage1-epochs", "100000", "--rank-timeout", "30s"})...)
