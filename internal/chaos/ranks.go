@@ -104,14 +104,21 @@ func (t *trial) killRanks() error {
 			return err
 		}
 		missed = missed && t.end.code == 0
-		named := d.victim < 0 || strings.Contains(t.end.stderr, fmt.Sprintf("rank %d", d.victim))
-		if t.end.code > 0 && !named {
+		if t.end.code > 0 && d.victim >= 0 && !tellsOfLoss(t.end.stderr, d.victim) {
 			t.lose("rank %d was killed, and is not named: %s", d.victim, t.end.stderr)
 		}
 	}
 	t.Missed = missed
 	t.anotherNumber()
 	return nil
+}
+
+// tellsOfLoss reports whether a job says that it has lost a rank. mpirun names the rank, unless it learns first that the
+// others have ended, which it has told to. The others name it too, if they had joined it. A rank that was killed before
+// is unknown to them: they can say no more than that they waited for it.
+func tellsOfLoss(stderr string, rank int) bool {
+	return strings.Contains(stderr, fmt.Sprintf("rank %d", rank)) ||
+		strings.Contains(stderr, "waited for all ranks to start")
 }
 
 // anotherNumber draws how many ranks go on.

@@ -20,6 +20,23 @@ func TestWithRanks_LeavesThemOutWhereThereIsNoMPI(t *testing.T) {
 	}
 }
 
+// mpirun may say no more than that a process has ended, where it learns first of the ranks that it has ended itself.
+func TestTellsOfLoss(t *testing.T) {
+	const mute = "Primary job  terminated normally, but 1 process returned\na non-zero exit code.\n"
+	for stderr, want := range map[string]bool{
+		mute:                        false,
+		mute + "nmn: interrupted\n": false,
+		mute + "mpirun noticed that process rank 0 with PID 0 on node vm exited on signal 9 (Killed).\n":      true,
+		mute + "nmn: interrupted while rank 1 of 2 waited for all ranks to start: signal: terminated\n":       true,
+		mute + "nmn: rank 0 (vm, process 7): not in time (call 3, 10m0s); its process does not answer\n":      true,
+		mute + "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 15 (Terminated).\n": false,
+	} {
+		if got := tellsOfLoss(stderr, 0); got != want {
+			t.Errorf("%q tells of the loss of rank 0: %t, want %t", stderr, got, want)
+		}
+	}
+}
+
 // layRun writes what compareMixed looks at.
 func layRun(t *testing.T, dir string, steps int, weights ...float32) {
 	t.Helper()
