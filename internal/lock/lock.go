@@ -128,8 +128,11 @@ func take(path string, lock func(*os.File) error) (*Lock, error) {
 		return nil, errors.Join(fmt.Errorf("%s holds something else than a lock: move it away", path), file.Close())
 	}
 	_ = l.sign() // on a full disk the lock holds even so, and others are told that it is another process
-	if err := l.kept(lock); err != nil {
+	switch err := l.kept(lock); {
+	case errors.Is(err, ErrHeld), errors.Is(err, ErrUnsupported):
 		return nil, errors.Join(err, file.Close())
+	case err != nil: // it could not be tried
+		return nil, errors.Join(err, l.Release())
 	}
 	return l, nil
 }
