@@ -115,7 +115,9 @@ func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips
 		}
 		err = e.writeProbabilities(ctx, net, frames, l, filepath.Join(folder, of.split+".npy"))
 		if err == nil {
-			err = captioning.WriteClips(filepath.Join(folder, of.split+".csv"), c.captions[of.split].IDs, config.Data.Frames)
+			err = s.Save(ctx, func() error {
+				return captioning.WriteClips(filepath.Join(folder, of.split+".csv"), c.captions[of.split].IDs, config.Data.Frames)
+			})
 		}
 		if err := e.agree(err); err != nil {
 			return err
