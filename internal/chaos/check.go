@@ -129,5 +129,5 @@ func (t *trial) checkFailure() {
 // passes reports whether the fault is a full disk that has room again within a moment, and the command a training.
 func (t *trial) passes() bool {
 	full := t.f.Errno == syscall.ENOSPC || t.f.Errno == syscall.EDQUOT
-	return full && t.f.Kind != failsOn && len(t.s.runs) > 0
+	return full && t.f.Kind != failsOn && t.s.outlives()
 }

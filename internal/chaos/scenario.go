@@ -32,6 +32,12 @@ type scenario struct {
 
 func (s scenario) command() []string { return strings.Fields(s.args) }
 
+// outlives reports whether a command trains nets and waits when the disk is full. Table 4 is not counted: it also writes
+// features row by row, and these writes do not wait.
+func (s scenario) outlives() bool {
+	return len(s.runs) > 0 || strings.HasPrefix(s.args, "experiment --")
+}
+
 // subcommand are the words of the command line before its arguments, as "caption train".
 func (s scenario) subcommand(known []string) string {
 	words := s.command()
