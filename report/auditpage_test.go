@@ -157,6 +157,11 @@ func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 		len(t1.Notes) != 2 {
 		t.Errorf("the noisiest class is %+v", t1)
 	}
+	r.Result.Classes[1].Pooled = true
+	if t1 := AuditClassTable(r, 1); t1.Rows[0].Cells[0].Text != "cat" {
+		t.Errorf("the noisiest class with rates of its own is %+v", t1)
+	}
+	r.Result.Classes[1].Pooled = false
 	table := AuditClassTable(r, 0)
 	if len(table.Notes) != 1 || !strings.Contains(table.Notes[0], "1 of 3 classes are not audited") {
 		t.Errorf("notes %q", table.Notes)

@@ -42,7 +42,7 @@ func SuspectTable(in audit.Input, suspects []audit.Suspect) *Table {
 // pooledMark stands behind words that are audited with pooled rates, and pooledNote says what it means.
 const (
 	pooledMark = " *"
-	pooledNote = "* no rates of its own that can be believed: ranked by the noise of the other words, which claims no precision."
+	pooledNote = "* its own labels say little of its noise: judged by the noise of the other words, of which no precision is claimed."
 )
 
 // AuditClassTable sums up classes: how many of their labels are expected to be wrong, and suspects. It
@@ -127,7 +127,8 @@ func knownLabels(r *audit.Report, class int) (n int) {
 	return n
 }
 
-// noisiest are the most classes with the most labels expected to be wrong, in class order.
+// noisiest are the most classes with the most labels expected to be wrong, in class order. Those of which nothing is
+// claimed come last.
 func noisiest(classes []audit.Class, most int) []int {
 	order := make([]int, len(classes))
 	for c := range order {
@@ -136,7 +137,12 @@ func noisiest(classes []audit.Class, most int) []int {
 	if most == 0 || most >= len(order) {
 		return order
 	}
-	wrong := func(c int) float64 { return classes[c].ExpectedIncorrect + classes[c].ExpectedMissing }
+	wrong := func(c int) float64 {
+		if classes[c].Pooled {
+			return -1
+		}
+		return classes[c].ExpectedIncorrect + classes[c].ExpectedMissing
+	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(wrong(b), wrong(a)) })
 	order = order[:most]
 	slices.Sort(order)

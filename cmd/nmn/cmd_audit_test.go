@@ -154,7 +154,7 @@ func TestAudit_RanksAndJudges(t *testing.T) {
 	}
 	table := must(t, onScores("audit", dir, "--format", "markdown")...)
 	if !strings.Contains(table, "**Labels that are probably wrong**") ||
-		!strings.Contains(table, "1 of 3 classes: \\* no rates of its own") {
+		!strings.Contains(table, "1 of 3 classes: \\* its own labels say little") {
 		t.Errorf("tables:\n%s", table)
 	}
 }

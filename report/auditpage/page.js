@@ -27,7 +27,7 @@ function card(i) {
   chance.title = "probability that the label is wrong";
   const score = element("p", "facts", "likely there by the scores alone: " + percent(item.p));
   score.title = "the classifier's probability that " + c.word + " is there, without looking at the label";
-  if (c.pooled) chance.title += ", by the noise of the other words: this one has no rates of its own, and nothing is claimed of it";
+  if (c.pooled) chance.title += ", by the noise of the other words: the labels of this one say little of their own, and nothing is claimed of it";
   if (c.pooled) claim.append(" (pooled rates)");
   body.append(claim, chance, score, element("p", "facts", item.id));
   e.append(body, buttons(i, [["accept", "Accept", "yes", "the label is wrong, and is changed (A)"],
@@ -74,7 +74,7 @@ function drawSummary() {
   }
   const c = data.classes[chosen], range = i => i ? " (" + percent(i.low) + " to " + percent(i.high) + ")" : "";
   const lines = [element("h2", "", c.word)];
-  if (c.pooled) lines.push(element("p", "", whole(c.labels) + " labels, too few for rates of its own: ranked with those of all words together, which claim nothing of it."));
+  if (c.pooled) lines.push(element("p", "", whole(c.labels) + " labels, which say little of their own noise: judged by the noise of the other words, of which nothing is claimed."));
   else if (c.audited) {
     lines.push(element("p", "", whole(c.labels) + " labels; about " + whole(c.incorrect) + " of them incorrect, and " + whole(c.missing) + " more missing."),
       element("p", "", "Missing where it should be: " + percent(c.q01) + range(c.q01_interval) + ". There where it should not be: " + percent(c.q10) + range(c.q10_interval) + "."));
