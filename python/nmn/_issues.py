@@ -140,7 +140,8 @@ def find_label_issues(
         Names of the columns of `pred_probs`, in their order. By default those of a DataFrame, else numbers.
     rates : table, mapping, str or path, optional
         ``q01`` and ``q10`` of each class in place of an estimate, as `estimate_rates` returns them, or a file of
-        ``nmn rates --output``. Classes whose rates are NaN or not ``usable`` are left out. For several labels each.
+        ``nmn rates --output``. They are taken for certain, where an estimate is not. Classes whose rates are NaN or not
+        ``usable`` are left out. For several labels each.
     calibrate : bool
         Calibrate the scores by ``a`` and ``b`` of `rates`, which were estimated from the same scores. Without it they
         are taken as those of the true labels, as those of nets are that were trained through the noise model.

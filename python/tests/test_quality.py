@@ -145,9 +145,13 @@ def test_quality_is_the_posterior() -> None:
     mask = nmn.find_label_issues(z, p)
     ranked = nmn.find_label_issues(z, p, return_indices_ranked_by="quality")
     assert ranked.tolist() == [i for i in np.argsort(estimated, kind="stable") if mask[i]]
-    known = nmn.estimate_rates(z, p)
-    again = nmn.get_label_quality_scores(z, p, rates=known, calibrate=True)
-    np.testing.assert_allclose(again, estimated, rtol=0, atol=1e-9)
+    known: Any = nmn.estimate_rates(z, p)
+    q01, q10, a, b = (np.asarray(known[name], float) for name in ("q01", "q10", "a", "b"))
+    present = 1 / (1 + np.exp(-(a * np.log(p.astype(float) / (1 - p.astype(float))) + b)))
+    right = np.where(z == 1, (1 - q01) * present, (1 - q10) * (1 - present))
+    wrong = np.where(z == 1, q10 * (1 - present), q01 * present)
+    again = nmn.get_label_quality_scores(z, p, rates=known, calibrate=True, per_class=True)
+    np.testing.assert_allclose(again, right / (right + wrong), rtol=0, atol=1e-6)
 
 
 def test_quality_of_one_label_each() -> None:
