@@ -28,9 +28,9 @@ const (
 	means                 = 12
 	leastMean, mostMean   = .01, .6  // of q01
 	leastMean0, mostMean0 = .002, .4 // of q10
-	// byLabels is how probable it is that the mean of q10 is not the same for all classes but in proportion to their
-	// labels, so that the wrong labels of a rare class are rare, too.
-	byLabels = .01
+	// exchanged is how probable it is that labels were exchanged between bags, so that the means are not the same for all
+	// classes: a label then comes up as often as the class has some, and goes missing as often as it has none.
+	exchanged = .01
 )
 
 // Spreads of the logarithm of a rate, and how probable each is.
@@ -39,9 +39,11 @@ var (
 	ofSpread = [...]float64{.7, .25, .05}
 )
 
+// priors is how many there are of either rate, and ways how many ways there are to make them: the same for all classes,
+// or exchanged.
 const (
-	priors01 = means * len(spreads)
-	priors10 = 2 * priors01 // the second half is byLabels
+	priors = means * len(spreads)
+	ways   = 2
 )
 
 const (
@@ -63,19 +65,12 @@ const ofAll, ofOne = 2, 8
 type possible struct {
 	all, one likelihoods // of the labels, to the power of trust
 	a, b     [len(rates01)][len(rates10)]float64
-	prior10  [priors10][len(rates10)]float64
+	prior01  [ways][priors][len(rates01)]float64
+	prior10  [ways][priors][len(rates10)]float64
 }
 
 // likelihoods are those of each pair of rates; that of the best pair is 1.
 type likelihoods [len(rates01)][len(rates10)]float64
-
-// prior01 are the prior probabilities of rates01.
-var prior01 = func() (t [priors01][len(rates01)]float64) {
-	for h := range t {
-		t[h] = [len(rates01)]float64(logNormal(rates01[:], leastMean, mostMean, h, 0))
-	}
-	return t
-}()
 
 // logNormal is prior h of so many as there are means and spreads: the probability of each rate. shift is added to the
 // logarithm of the mean.
@@ -107,54 +102,59 @@ func logNormal(rates []float64, least, most float64, h int, shift float64) []flo
 // ofOne. To integrate over slope and shift would speak for rates at which they do not matter: for all labels of a class
 // being wrong.
 func (r *Result) believe(ctx context.Context, e *estimator, summaries []summary) error {
-	all, shares := make([]*possible, len(r.Classes)), r.logShares()
+	all := make([]*possible, len(r.Classes))
+	present, absent := r.logShares()
 	marginals := make([][]float64, e.own.to-e.own.from)
-	silent := make([]float64, priors01*priors10)
+	silent := make([]float64, ways*priors*priors)
 	err := e.eachClass(ctx, func(c int, _ []float64) {
 		marginals[c-e.own.from] = silent
-		if !math.IsNaN(shares[c]) {
-			all[c] = e.possible(c, summaries[c], shares[c])
+		if !math.IsNaN(present[c]) {
+			all[c] = e.possible(c, summaries[c], [ways]float64{0, absent[c]}, [ways]float64{0, present[c]})
 			marginals[c-e.own.from] = all[c].marginals()
 		}
 	})
-	priors, err := group.SumBlocks(e.own.g, marginals, err)
+	of, err := group.SumBlocks(e.own.g, marginals, err)
 	if err == nil {
-		posterior(priors)
+		posterior(of)
 		err = e.eachClass(ctx, func(c int, _ []float64) {
 			if all[c] != nil {
-				r.Classes[c].Beliefs = all[c].beliefs(priors)
+				r.Classes[c].Beliefs = all[c].beliefs(of)
 			}
 		})
 	}
 	return e.own.gather(r.Classes, err)
 }
 
-// logShares are the logarithms of the shares of bags that carry the label of each class, less their mean; NaN for a class
-// whose labels are all equal.
-func (r *Result) logShares() []float64 {
-	out, sum, n := make([]float64, len(r.Classes)), 0.0, 0.0
+// logShares are the logarithms of the shares of bags with the label of each class, and of those without, less their means
+// over classes; NaN for a class whose labels are all equal.
+func (r *Result) logShares() (present, absent []float64) {
+	present, absent = make([]float64, len(r.Classes)), make([]float64, len(r.Classes))
+	var sums [2]float64
+	n := 0.0
 	for c, class := range r.Classes {
 		known := r.Bags - class.Unknown
-		if out[c] = math.NaN(); class.Positives > 0 && class.Positives < known {
-			out[c] = math.Log(float64(class.Positives) / float64(known))
-			sum, n = sum+out[c], n+1
+		if class.Positives == 0 || class.Positives == known {
+			present[c], absent[c] = math.NaN(), math.NaN()
+			continue
 		}
+		share := float64(class.Positives) / float64(known)
+		present[c], absent[c] = math.Log(share), math.Log1p(-share)
+		sums[0], sums[1], n = sums[0]+present[c], sums[1]+absent[c], n+1
 	}
-	for c := range out {
-		out[c] -= sum / n
+	for c := range present {
+		present[c], absent[c] = present[c]-sums[0]/n, absent[c]-sums[1]/n
 	}
-	return out
+	return present, absent
 }
 
-// possible fits slope and shift to each pair of rates.
-func (e *estimator) possible(c int, s summary, share float64) *possible {
+// possible fits slope and shift to each pair of rates. The shifts are those of the means, for each way.
+func (e *estimator) possible(c int, s summary, shifts01, shifts10 [ways]float64) *possible {
 	p := &possible{}
-	for h := range p.prior10 {
-		shift := 0.0
-		if h >= priors01 {
-			shift = share
+	for way := range ways {
+		for h := range priors {
+			p.prior01[way][h] = [len(rates01)]float64(logNormal(rates01[:], leastMean, mostMean, h, shifts01[way]))
+			p.prior10[way][h] = [len(rates10)]float64(logNormal(rates10[:], leastMean0, mostMean0, h, shifts10[way]))
 		}
-		p.prior10[h] = [len(rates10)]float64(logNormal(rates10[:], leastMean0, mostMean0, h%priors01, shift))
 	}
 	z := s.believed()
 	row := e.models[c].parameters()
@@ -199,21 +199,23 @@ func (s summary) believed() evidence {
 	return out
 }
 
-// marginals are the logarithms of the likelihood under each prior of q01 with each of q10.
+// marginals are the logarithms of the likelihood under each prior of q01 with each of q10, for either way.
 func (p *possible) marginals() []float64 {
-	out := make([]float64, 0, priors01*priors10)
-	for h := range prior01 {
-		row := p.all.under(h)
-		for k := range p.prior10 {
-			out = append(out, math.Log(dot(&row, &p.prior10[k])))
+	out := make([]float64, 0, ways*priors*priors)
+	for way := range ways {
+		for h := range priors {
+			row := p.all.under(&p.prior01[way][h])
+			for k := range priors {
+				out = append(out, math.Log(dot(&row, &p.prior10[way][k])))
+			}
 		}
 	}
 	return out
 }
 
-// under is the likelihood of each rates10 under prior h of q01.
-func (l *likelihoods) under(h int) (row [len(rates10)]float64) {
-	for i, w := range prior01[h] {
+// under is the likelihood of each rates10 under a prior of q01.
+func (l *likelihoods) under(prior *[len(rates01)]float64) (row [len(rates10)]float64) {
+	for i, w := range prior {
 		for j, f := range l[i] {
 			row[j] += w * f
 		}
@@ -229,42 +231,44 @@ func dot(a, b *[len(rates10)]float64) (sum float64) {
 }
 
 // posterior turns the logarithms of the likelihood of all classes under each pair of priors into probabilities of these.
-func posterior(priors []float64) {
+func posterior(of []float64) {
 	best := math.Inf(-1)
-	for i := range priors {
-		prior := 1 - byLabels
-		if i%priors10 >= priors01 {
-			prior = byLabels
+	for i := range of {
+		prior := 1 - exchanged
+		if i >= priors*priors {
+			prior = exchanged
 		}
-		prior *= ofSpread[i/priors10%len(spreads)] * ofSpread[i%len(spreads)]
-		priors[i] += math.Log(prior)
-		best = max(best, priors[i])
+		prior *= ofSpread[i/priors%len(spreads)] * ofSpread[i%len(spreads)]
+		of[i] += math.Log(prior)
+		best = max(best, of[i])
 	}
 	sum := 0.0
-	for i, v := range priors {
-		priors[i] = math.Exp(v - best)
-		sum += priors[i]
+	for i, v := range of {
+		of[i] = math.Exp(v - best)
+		sum += of[i]
 	}
-	for i := range priors {
-		priors[i] /= sum
+	for i := range of {
+		of[i] /= sum
 	}
 }
 
 // beliefs weighs the models by the probabilities of the priors.
-func (p *possible) beliefs(priors []float64) []Belief {
+func (p *possible) beliefs(of []float64) []Belief {
 	var prior likelihoods
-	for h := range prior01 {
-		// sum over the priors of q10 of  p(h)/p(z|h) p(q10|h)
-		row, mean := p.one.under(h), [len(rates10)]float64{}
-		for k := range p.prior10 {
-			weight := priors[h*priors10+k] / dot(&row, &p.prior10[k])
-			for j, q := range p.prior10[k] {
-				mean[j] += weight * q
+	for way := range ways {
+		for h := range priors {
+			// sum over the priors of q10 of  p(h)/p(z|h) p(q10|h)
+			row, mean := p.one.under(&p.prior01[way][h]), [len(rates10)]float64{}
+			for k := range priors {
+				weight := of[(way*priors+h)*priors+k] / dot(&row, &p.prior10[way][k])
+				for j, q := range p.prior10[way][k] {
+					mean[j] += weight * q
+				}
 			}
-		}
-		for i, w := range prior01[h] {
-			for j, m := range mean {
-				prior[i][j] += w * m
+			for i, w := range p.prior01[way][h] {
+				for j, m := range mean {
+					prior[i][j] += w * m
+				}
 			}
 		}
 	}

@@ -106,6 +106,38 @@ func TestRaise_LiftsBeliefs(t *testing.T) {
 	}
 }
 
+// Where labels are those of other bags, frequent ones come up more often and go missing less often, of classes that the
+// scores do not predict too.
+func TestEstimate_BelievesThatLabelsWereExchanged(t *testing.T) {
+	s := rng.New(9)
+	in := Input{Bags: 4000, Classes: 12}
+	share := func(c int) float64 { return .05 + .05*float64(c) }
+	for range in.Bags {
+		other := s.Float64() < .4
+		for c := range in.Classes {
+			y, apart := 0., 4.
+			if s.Float64() < share(c) {
+				y = 1
+			}
+			if c%2 == 1 {
+				apart = .2
+			}
+			z := uint8(y)
+			if other {
+				if z = 0; s.Float64() < share(c) {
+					z = 1
+				}
+			}
+			in.Scores, in.Labels = append(in.Scores, float32(s.Normal(apart*(y-.6), 1))), append(in.Labels, z)
+		}
+	}
+	for c, class := range estimate(t, in, nil).Classes {
+		mean := class.Believed(.95)
+		near(t, "q01", mean.Q01, .4*(1-share(c)), .08)
+		near(t, "q10", mean.Q10, .4*share(c), .05)
+	}
+}
+
 func TestHolding_HasSoMuchOfTheWeight(t *testing.T) {
 	rates := []float64{.1, .2, .4}
 	for _, v := range []struct {
