@@ -260,7 +260,11 @@ func (p *possible) beliefs(of []float64) []Belief {
 			// sum over the priors of q10 of  p(h)/p(z|h) p(q10|h)
 			row, mean := p.one.under(&p.prior01[way][h]), [len(rates10)]float64{}
 			for k := range priors {
-				weight := of[(way*priors+h)*priors+k] / dot(&row, &p.prior10[way][k])
+				weight := of[(way*priors+h)*priors+k]
+				if weight == 0 { // as may the sum below be
+					continue
+				}
+				weight /= dot(&row, &p.prior10[way][k])
 				for j, q := range p.prior10[way][k] {
 					mean[j] += weight * q
 				}

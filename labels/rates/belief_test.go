@@ -138,6 +138,23 @@ func TestEstimate_BelievesThatLabelsWereExchanged(t *testing.T) {
 	}
 }
 
+// Where there are many labels, classes may have other noise than the others.
+func TestEstimate_BelievesOfManyBags(t *testing.T) {
+	unlessShort(t)
+	r := estimate(t, draw(1, 60000, 2, -1, 4, func(c int) float64 { return .001 + .3*float64(c) }, func(c int) float64 {
+		return .0005 + .2*float64(c)
+	}), nil)
+	for c, class := range r.Classes {
+		sum := 0.0
+		for _, b := range class.Beliefs {
+			sum += b.Weight
+		}
+		near(t, "sum of weights", sum, 1, 1e-12)
+		near(t, "q01", class.Believed(.95).Q01, .001+.3*float64(c), .06)
+		near(t, "q10", class.Believed(.95).Q10, .0005+.2*float64(c), .06)
+	}
+}
+
 func TestHolding_HasSoMuchOfTheWeight(t *testing.T) {
 	rates := []float64{.1, .2, .4}
 	for _, v := range []struct {
