@@ -24,7 +24,7 @@ func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8
 	if err := in.check(); err != nil {
 		return nil, nil, err
 	}
-	judges := in.judges()
+	posteriors := in.posteriors()
 	var changes []Change
 	for cell, verdict := range d {
 		if verdict != Accept {
@@ -33,7 +33,7 @@ func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8
 		at := int(cell.Bag)*in.Classes + int(cell.Class)
 		changes = append(changes,
 			Change{Suspect{Bag: cell.Bag, Class: cell.Class, Given: in.Labels[at],
-				Margin: judges[cell.Class].margin(in.Labels[at], in.Logits[at])}, "accepted"})
+				Margin: posteriors[cell.Class].margin(in.Labels[at], in.Logits[at])}, "accepted"})
 	}
 	for _, s := range d.Undecided(automatic) {
 		changes = append(changes, Change{s, rule})

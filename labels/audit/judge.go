@@ -82,12 +82,12 @@ func (in *Input) differences(bag int, row []float32) {
 
 // posteriorScores gives the margins of the cells of a row; those of classes that are not audited come last.
 func (in *Input) posteriorScores() func(bag int, row []float32) {
-	judges := in.judges()
+	posteriors := in.posteriors()
 	return func(bag int, row []float32) {
 		for c := range row {
 			cell := bag*in.Classes + c
 			if row[c] = -math.MaxFloat32; in.audited(c) && in.Labels[cell] != table.Unknown {
-				row[c] = float32(judges[c].margin(in.Labels[cell], in.Logits[cell]))
+				row[c] = float32(posteriors[c].margin(in.Labels[cell], in.Logits[cell]))
 			}
 		}
 	}

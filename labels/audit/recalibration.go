@@ -15,10 +15,10 @@ import (
 //	m' = s·g(m) + t_z
 //	g(m) = m up to ±8, and ±(8 + log(1+|m|-8)/10) beyond
 //
-// s is the slope, which all labels share, and t_z the shift of the labels z: of those that may be missing (z=0), and of
-// those that may be incorrect (z=1). As s is above 0 and g increases, labels of a kind keep their order. g keeps the
-// wild values of weak nets from hiding what was decided. The parameters are the most probable ones given the decisions,
-// where an accepted label is wrong and a rejected one is right,
+// s is the slope, which all labels share. t_z is the shift of the labels z: t_0 for labels that may be missing, t_1 for
+// labels that may be incorrect. As s is above 0 and g increases, labels of a kind keep their order. Weak nets give some
+// labels very large log-odds; g bounds these, so that decisions can move them. The parameters are the most probable ones
+// given the decisions, where an accepted label is wrong and a rejected one is right,
 //
 //	max  Σ log σ(±m') - (log s)²/(2·¼²) - (t_0² + t_1²)/2
 //
@@ -69,7 +69,7 @@ type verdictOn struct {
 // compare compares decisions with what was expected, and fits the recalibration; it is nil without a decision on an
 // audited class. Suspects are wrong with at least the probability minError.
 func (in *Input) compare(d Decisions, minError float64) *Decided {
-	judges := in.judges()
+	posteriors := in.posteriors()
 	var all []verdictOn
 	for _, cell := range slices.SortedFunc(maps.Keys(d), func(a, b Cell) int {
 		return cmp.Or(cmp.Compare(a.Bag, b.Bag), cmp.Compare(a.Class, b.Class))
@@ -77,7 +77,7 @@ func (in *Input) compare(d Decisions, minError float64) *Decided {
 		bag, class := int(cell.Bag), int(cell.Class)
 		if in.audited(class) {
 			at := bag*in.Classes + class
-			m := judges[class].uncorrected(in.Labels[at], in.Logits[at])
+			m := posteriors[class].uncorrected(in.Labels[at], in.Logits[at])
 			all = append(all, verdictOn{in.Labels[at], m, d[cell] == Accept})
 		}
 	}
@@ -100,7 +100,7 @@ func (in *Input) compare(d Decisions, minError float64) *Decided {
 	return out
 }
 
-// sentence tells of a difference only if it is beyond chance: 1.96 standard deviations and half a label.
+// sentence compares the shares only if their difference is beyond chance: 1.96 standard deviations and half a label.
 func (d *Decided) sentence(variance float64) string {
 	labels := fmt.Sprintf("%d labels", d.Labels)
 	if d.Labels == 1 {
@@ -155,7 +155,7 @@ func penalty(verdicts []verdictOn, at [3]float64) (cost float64, gradient [3]flo
 		if v.wrong {
 			off, m = p-1, -m
 		}
-		cost += max(m, 0) + math.Log1p(math.Exp(-math.Abs(m)))
+		cost += rates.Softplus(m)
 		slope, shift := r.Slope*flattened(v.m), 1+int(v.z)
 		gradient[0] += off * slope
 		gradient[shift] += off

@@ -17,7 +17,7 @@ import (
 // logit is that of a probability.
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }
 
-// verdicts are so many on labels z with a probability of p, of which some are wrong.
+// verdicts returns n verdicts on labels z with a probability of p. The first ones are wrong.
 func verdicts(z uint8, p float64, n, wrong int) (all []verdictOn) {
 	for i := range n {
 		all = append(all, verdictOn{z, logit(p), i < wrong})

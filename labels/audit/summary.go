@@ -22,7 +22,7 @@ type Counts struct {
 	Missing   float64 `json:"expected_missing"`
 }
 
-// Counts counts.
+// Counts returns the numbers of the report.
 func (r *Report) Counts() Counts {
 	out := Counts{Bags: r.Bags, Suspects: len(r.Suspects), Open: len(r.Open()), Classes: len(r.Result.Classes)}
 	for _, c := range r.Result.Classes {
@@ -47,8 +47,8 @@ func (r *Report) Counts() Counts {
 	return out
 }
 
-// Expected are the labels that are expected to be wrong of a class with rates of its own; undefined of others, of which
-// nothing is claimed.
+// Expected is how many labels of the class are expected to be wrong. It is undefined for a class with pooled rates, for
+// which nothing is claimed.
 func (c *Class) Expected() (incorrect, missing eval.Number) {
 	if !c.Audited || c.Pooled {
 		return eval.Undefined(), eval.Undefined()

@@ -98,7 +98,7 @@ func RunOn(ranks group.Group, in Input, minError float64) (*Result, error) {
 	first, last := group.Share(ranks, (in.Bags+blockRows-1)/blockRows)
 	start := first * blockRows
 	parts := make([]part, last-first)
-	judges := in.judges()
+	posteriors := in.posteriors()
 	end := max(min(last*blockRows, in.Bags), start)
 	inBlocks(end-start, blockRows, func(block, lo, hi int) {
 		lo, hi = start+lo, start+hi
@@ -118,13 +118,13 @@ func RunOn(ranks group.Group, in Input, minError float64) (*Result, error) {
 				if !r.Classes[c].Audited {
 					continue
 				}
-				s := Suspect{Bag: int32(bag), Class: int32(c), Given: z, Margin: judges[c].margin(z, in.Logits[bag*in.Classes+c])}
+				s := Suspect{Bag: int32(bag), Class: int32(c), Given: z, Margin: posteriors[c].margin(z, in.Logits[bag*in.Classes+c])}
 				wrong := s.Error()
 				if labels.Add(wrong); row.Worst < 0 || wrong > row.Wrong {
 					row.Worst, row.Wrong = int32(c), wrong
 				}
 				if class.count(z, wrong, wrong >= minError); wrong >= minError {
-					s.P = rates.Sigmoid(judges[c].logit(in.Logits[bag*in.Classes+c]))
+					s.P = rates.Sigmoid(posteriors[c].logit(in.Logits[bag*in.Classes+c]))
 					p.suspects = append(p.suspects, s)
 					row.Suspects++
 				}

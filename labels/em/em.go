@@ -159,9 +159,7 @@ func check(labels []uint8, bags, classes int, start labels.Rates) error {
 //	rho log p1 + (1-rho) log(1-p1)  with p1 = sigmoid(o)
 //
 // and its derivative with respect to the logit o is rho - p1.
-func Auxiliary(o, rho float64) float64 { return rho*o - softplus(o) }
-
-func softplus(o float64) float64 { return max(o, 0) + math.Log1p(math.Exp(-math.Abs(o))) }
+func Auxiliary(o, rho float64) float64 { return rho*o - rates.Softplus(o) }
 
 // state is where EM stands.
 type state struct {

@@ -44,6 +44,9 @@ func Sigmoid(x float64) float64 {
 	return e / (1 + e)
 }
 
+// Softplus is log(1+exp(x)) = -log(1-Sigmoid(x)), without overflow.
+func Softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+
 // limits of the parameters. Rates may come closer to 0 than the estimates do, so that an interval can
 // show that nothing speaks against 0.
 func (e *evidence) limits() (lo, hi vector) {
