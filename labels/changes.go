@@ -10,7 +10,7 @@ import (
 	"nmn/internal/setting"
 )
 
-// EnoughToApply is from how many labels on an audit may correct some that nobody has decided on.
+// EnoughToApply is the least number of labels at which an audit may correct labels without decisions of a person.
 const EnoughToApply = 5000
 
 // RefuseForeign refuses a file that is there and is no record of changes of these columns: its name was made beside that

@@ -42,7 +42,7 @@ func SuspectTable(in audit.Input, suspects []audit.Suspect) *Table {
 // pooledMark stands behind words that are audited with pooled rates, and pooledNote says what it means.
 const (
 	pooledMark = " *"
-	pooledNote = "* its own labels say little of its noise: judged by the noise of the other words, of which no precision is claimed."
+	pooledNote = "* its own labels say little of its noise: judged by the noise of the other words, and no precision is claimed."
 )
 
 // AuditClassTable sums up classes: how many of their labels are expected to be wrong, and suspects. It
@@ -127,8 +127,8 @@ func knownLabels(r *audit.Report, class int) (n int) {
 	return n
 }
 
-// noisiest are the most classes with the most labels expected to be wrong, in class order. Those of which nothing is
-// claimed come last.
+// noisiest are the most classes with the most labels expected to be wrong, in class order. Classes with pooled rates,
+// for which nothing is claimed, come last.
 func noisiest(classes []audit.Class, most int) []int {
 	order := make([]int, len(classes))
 	for c := range order {

@@ -10,7 +10,7 @@ import (
 	"nmn/run"
 )
 
-// decisionsOn is a file of decisions on the surest n suspects of score files, of which some are accepted.
+// decisionsOn writes decisions on the surest n suspects of score files. It accepts the first ones.
 func decisionsOn(t *testing.T, dir string, n, accepted int) string {
 	t.Helper()
 	text := "id,word,given,decision\n"
@@ -59,7 +59,7 @@ func TestAudit_AppliesToFewLabelsAfterDecisionsOnly(t *testing.T) {
 	wantUsage(t, call(t, "audit", "--apply", "force", "--output", "x.csv"), "--apply=force")
 }
 
-// Whoever rejected most of what was sure gets nothing corrected, and is told why.
+// If a person has rejected most of the surest suspects, no label is corrected, and the output says why.
 func TestAudit_AppliesNothingAfterRejections(t *testing.T) {
 	dir := scoreFolder(t)
 	fixed := filepath.Join(dir, "fixed.csv")

@@ -16,7 +16,7 @@ type Belief struct {
 	A, B   float64
 }
 
-// Rates that a class may have. A posterior hardly changes between two of them.
+// Rates that a class may have. They are close enough that a posterior hardly changes between two of them.
 var (
 	rates01 = [...]float64{.001, .02, .05, .1, .15, .2, .25, .3, .4, .5, .6}
 	rates10 = [...]float64{.0005, .003, .01, .02, .04, .07, .1, .15, .2, .3, .4}
@@ -39,8 +39,8 @@ var (
 	ofSpread = [...]float64{.7, .25, .05}
 )
 
-// priors is how many there are of either rate, and ways how many ways there are to make them: the same for all classes,
-// or exchanged.
+// Each rate has this many priors. There are two ways to make them: with the same means for all classes, or with those of
+// exchanged labels.
 const (
 	priors = means * len(spreads)
 	ways   = 2
@@ -52,11 +52,12 @@ const (
 	coarser     = 12   // cells that are one for beliefs
 )
 
-// trust is the power to which the likelihood of a class is raised. Labels that no sigmoid of the score explains speak for
-// wrong rates, and the more of them the surer. So a class with many labels counts as one with 1,000 of its rarer kind.
+// trust is the power to which the likelihood of a class is raised. No score follows the model exactly, and with many labels
+// even a small error of the model makes wrong rates look certain. So a class with many labels counts as if it had 1,000 of
+// its rarer kind.
 //
-// Where the scores of a class mislead, others do not: they are believed more of what classes have in common (least
-// ofAll), and each less of how it differs from the others (least ofOne).
+// The scores of one class may mislead, but those of all classes seldom do. So a class is trusted more for what all classes
+// have in common (least is ofAll) than for how it differs from them (least is ofOne).
 func trust(least, rarer float64) float64 { return 1 / (least + rarer/1000) }
 
 const ofAll, ofOne = 2, 8
@@ -69,11 +70,11 @@ type possible struct {
 	prior10  [ways][priors][len(rates10)]float64
 }
 
-// likelihoods are those of each pair of rates; that of the best pair is 1.
+// likelihoods has one value for each pair of rates. The best pair has 1.
 type likelihoods [len(rates01)][len(rates10)]float64
 
-// logNormal is prior h of so many as there are means and spreads: the probability of each rate. shift is added to the
-// logarithm of the mean.
+// logNormal returns the probability of each rate under prior h, which stands for one mean and one spread. shift is added to
+// the logarithm of the mean.
 func logNormal(rates []float64, least, most float64, h int, shift float64) []float64 {
 	mean := math.Log(least) + math.Log(most/least)*float64(h/len(spreads))/(means-1) + shift
 	spread := spreads[h%len(spreads)]
@@ -125,8 +126,8 @@ func (r *Result) believe(ctx context.Context, e *estimator, summaries []summary)
 	return e.own.gather(r.Classes, err)
 }
 
-// logShares are the logarithms of the shares of bags with the label of each class, and of those without, less their means
-// over classes; NaN for a class whose labels are all equal.
+// logShares returns, for each class, the logarithm of the share of bags with its label and of the share without it, each
+// less its mean over classes. They are NaN for a class whose labels are all equal.
 func (r *Result) logShares() (present, absent []float64) {
 	present, absent = make([]float64, len(r.Classes)), make([]float64, len(r.Classes))
 	var sums [2]float64
@@ -147,7 +148,7 @@ func (r *Result) logShares() (present, absent []float64) {
 	return present, absent
 }
 
-// possible fits slope and shift to each pair of rates. The shifts are those of the means, for each way.
+// possible fits slope and shift to each pair of rates. For each way, shifts01 and shifts10 move the means of the priors.
 func (e *estimator) possible(c int, s summary, shifts01, shifts10 [ways]float64) *possible {
 	p := &possible{}
 	for way := range ways {
@@ -261,7 +262,7 @@ func (p *possible) beliefs(of []float64) []Belief {
 			row, mean := p.one.under(&p.prior01[way][h]), [len(rates10)]float64{}
 			for k := range priors {
 				weight := of[(way*priors+h)*priors+k]
-				if weight == 0 { // as may the sum below be
+				if weight == 0 { // the sum below may be 0, too
 					continue
 				}
 				weight /= dot(&row, &p.prior10[way][k])
@@ -298,8 +299,8 @@ func (p *possible) beliefs(of []float64) []Belief {
 	return out
 }
 
-// Believed is the class with the mean rates of its beliefs, and with the intervals that hold so much of their weight; as it
-// is where there are none.
+// Believed returns the class with the mean rates of its beliefs, and with intervals that hold the share confidence of their
+// weight. A class without beliefs is returned unchanged.
 func (c Class) Believed(confidence float64) Class {
 	if c.Beliefs == nil {
 		return c
@@ -325,8 +326,8 @@ func placeOf(rates []float64, q float64) int {
 	return at
 }
 
-// holding is the interval in the middle of a distribution that holds so much of it. The weight of a rate is spread evenly
-// from half way to the rate below up to half way to that above; there is none below 0.
+// holding returns the central interval of a distribution that holds the given share of it. The weight of each rate is spread
+// evenly over its neighbourhood, which ends half way to the next rates. The lowest one begins at 0.
 func holding(share float64, rates, weights []float64) Interval {
 	quantile := func(at float64) (q float64) {
 		from := 0.0

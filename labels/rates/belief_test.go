@@ -106,8 +106,8 @@ func TestRaise_LiftsBeliefs(t *testing.T) {
 	}
 }
 
-// Where labels are those of other bags, frequent ones come up more often and go missing less often, of classes that the
-// scores do not predict too.
+// If labels come from other bags, a frequent label is added more often and goes missing less often. This holds for classes
+// that the scores do not predict, too.
 func TestEstimate_BelievesThatLabelsWereExchanged(t *testing.T) {
 	s := rng.New(9)
 	in := Input{Bags: 4000, Classes: 12}

@@ -40,8 +40,7 @@ func firstOf(err error, next func() error) error {
 var diagnoses = [...]Diagnosis{TooFew, NotPredicted, AtLimit, WeaklyPredicted, MostlyPooled, MaybeNoMissing,
 	MaybeNoIncorrect}
 
-// classNumbers is how many numbers say all of a class but its beliefs, of which the last is the number, and
-// beliefNumbers how many say a belief.
+// A class takes classNumbers numbers, of which the last counts its beliefs, and beliefNumbers more for each belief.
 const (
 	classNumbers  = 14
 	beliefNumbers = 5

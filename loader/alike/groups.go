@@ -81,7 +81,7 @@ func (f *forest) root(i int) int {
 	return i
 }
 
-// join makes one tree of those of a and b, unless it would have more than most places.
+// join makes one tree of the trees of a and b, unless it would have more than most places.
 func (f *forest) join(a, b, most int) {
 	a, b = f.root(a), f.root(b)
 	if a == b || f.size[a]+f.size[b] > most {
@@ -93,7 +93,7 @@ func (f *forest) join(a, b, most int) {
 	f.parent[b], f.size[a] = a, f.size[a]+f.size[b]
 }
 
-// trees are those of two places or more, in the order of their first places.
+// trees returns the trees of two places or more, in the order of their first places.
 func (f *forest) trees() [][]int {
 	var all [][]int
 	number := map[int]int{} // of a root, from 1

@@ -29,7 +29,7 @@ type Options struct {
 
 // At looks at the bags of a set from one up to another, on all processors. Bags with features are looked at by the
 // pictures that these were computed from, if there are any. A picture that cannot be used has a zero Look, and so has
-// one that is drawn rather than read. Errors are those of the system and of ctx.
+// one that is drawn rather than read. It returns an error of the system or of ctx.
 func At(ctx context.Context, set *loader.Set, from, to int, o Options) ([]Look, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -74,7 +74,7 @@ function drawSummary() {
   }
   const c = data.classes[chosen], range = i => i ? " (" + percent(i.low) + " to " + percent(i.high) + ")" : "";
   const lines = [element("h2", "", c.word)];
-  if (c.pooled) lines.push(element("p", "", whole(c.labels) + " labels, which say little of their own noise: judged by the noise of the other words, of which nothing is claimed."));
+  if (c.pooled) lines.push(element("p", "", whole(c.labels) + " labels, which say little of their own noise: judged by the noise of the other words, and nothing is claimed."));
   else if (c.audited) {
     lines.push(element("p", "", whole(c.labels) + " labels; about " + whole(c.incorrect) + " of them incorrect, and " + whole(c.missing) + " more missing."),
       element("p", "", "Missing where it should be: " + percent(c.q01) + range(c.q01_interval) + ". There where it should not be: " + percent(c.q10) + range(c.q10_interval) + "."));
