@@ -184,9 +184,9 @@ func TestMPI_InterruptedWhileRanksStart(t *testing.T) {
 		share{n: 1, args: onFour(filepath.Join(t.TempDir(), "run"))})
 	job := start(t, cmd)
 	var pids []int
-	job.until("rank 1 has a socket to mpirun", func() bool {
+	job.until("rank 1 has begun to open MPI", func() bool {
 		pids = ranksOf(cmd.Process.Pid)
-		return len(pids) == 2 && hasSocket(pids[1])
+		return len(pids) == 2 && hasOwnSocket(pids[1])
 	})
 	_ = syscall.Kill(pids[1], syscall.SIGTERM)
 	_ = job.wait()
@@ -195,12 +195,20 @@ func TestMPI_InterruptedWhileRanksStart(t *testing.T) {
 	}
 }
 
-// hasSocket reports whether a process has opened a socket.
-func hasSocket(pid int) bool {
+// hasOwnSocket reports whether a process is this program and has opened a socket itself, as MPI does to talk to mpirun.
+// Before it is this program, it is a copy of mpirun with the sockets of that, which a signal ends without a word. The
+// sockets up to 2 are what mpirun gives it for its standard streams.
+func hasOwnSocket(pid int) bool {
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	own, ownErr := os.Readlink("/proc/self/exe")
+	if err != nil || ownErr != nil || program != own {
+		return false
+	}
 	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	return slices.ContainsFunc(links, func(link string) bool {
+		number, _ := strconv.Atoi(filepath.Base(link))
 		to, err := os.Readlink(link)
-		return err == nil && strings.HasPrefix(to, "socket:")
+		return err == nil && number > 2 && strings.HasPrefix(to, "socket:")
 	})
 }
 
