@@ -53,13 +53,13 @@ func (n *Net) Init(c InitConfig) error {
 				return err
 			}
 		case p == n.noise.w:
-			draw(values, &stream, c.NoiseDeviation)
+			stream.Normals(values, 0, c.NoiseDeviation)
 		case p == n.classifier().w:
-			draw(values, &stream, c.ClassifierDeviation)
+			stream.Normals(values, 0, c.ClassifierDeviation)
 		case p == n.classifier().b:
 			copy(values, classifier)
 		case !p.Bias:
-			draw(values, &stream, n.hiddenDeviation(len(values)/p.W.Dim(0))*n.branchFactor(p))
+			stream.Normals(values, 0, n.hiddenDeviation(len(values)/p.W.Dim(0))*n.branchFactor(p))
 		}
 		if err := p.SetValues(n.backend, values); err != nil {
 			return fmt.Errorf("model: cannot set %s: %w", p.Name, err)
@@ -115,12 +115,6 @@ func (n *Net) branchFactor(p *Param) float64 {
 		return math.Pow(float64(blocks), -1./4)
 	}
 	return math.Pow(float64(blocks), -1./2)
-}
-
-func draw(values []float32, stream *rng.Stream, deviation float64) {
-	for i := range values {
-		values[i] = float32(stream.Normal(0, deviation))
-	}
 }
 
 // noiseBias writes O, 2×2×K, such that its softmax over the observed label gives the rates: the two

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"nmn/kernels"
@@ -34,7 +35,7 @@ func cardIn(p tensor.Precision, noGraphs bool) func(t testing.TB) kernels.Backen
 
 func open(t testing.TB, c kernels.Config) kernels.Backend {
 	t.Helper()
-	c.Device, c.Precision, c.PlanFolder = "cuda", cmp.Or(c.Precision, tensor.FP32), t.TempDir()
+	c.Device, c.Precision, c.PlanFolder = "cuda", cmp.Or(c.Precision, tensor.FP32), planFolder(t)
 	backend, _, err := kernels.Open(c)
 	if errors.Is(err, kernels.ErrUnsupported) {
 		conform.Skip(t, "cuda", err.Error())
@@ -44,6 +45,19 @@ func open(t testing.TB, c kernels.Config) kernels.Backend {
 	}
 	t.Cleanup(func() { check(t, backend.Close()) })
 	return backend
+}
+
+// planFolders are where the cards of a test keep their plans, by the test's name.
+var planFolders sync.Map
+
+// planFolder is one for all cards that a test opens: a real card takes the plan that it has measured as the fastest,
+// which another time may be another, with other roundings.
+func planFolder(t testing.TB) string {
+	folder, known := planFolders.LoadOrStore(t.Name(), t.TempDir())
+	if !known {
+		t.Cleanup(func() { planFolders.Delete(t.Name()) })
+	}
+	return folder.(string)
 }
 
 // late makes the emulator put work off as long as events and waits allow: on all streams, or on that

@@ -7,6 +7,8 @@ package rng
 import (
 	"math"
 	"math/bits"
+
+	"nmn/internal/parallel"
 )
 
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011).
@@ -73,6 +75,21 @@ func (s *Stream) Uint32() uint32 {
 	return s.block[3-s.left]
 }
 
+// After returns the stream as it stands when n more words of 32 bits have been drawn.
+func (s Stream) After(n int) Stream {
+	if n -= s.left; n >= 0 { // what is left of the block goes first
+		s.left = 0
+		s.counter[0] += uint32(n / 4)
+		n %= 4
+	} else {
+		n += s.left
+	}
+	for range n {
+		s.Uint32()
+	}
+	return s
+}
+
 // Uint64 returns 64 random bits; with it a Stream is a math/rand/v2 Source.
 func (s *Stream) Uint64() uint64 {
 	lo := s.Uint32()
@@ -98,6 +115,21 @@ func (s *Stream) Normal(mean, deviation float64) float64 {
 	u := 1 - s.Float64() // in (0, 1]: the logarithm is finite
 	v := s.Float64()
 	return mean + deviation*math.Sqrt(-2*math.Log(u))*math.Cos(2*math.Pi*v)
+}
+
+// Normals fills a slice with normally distributed numbers, those that as many calls of Normal return. All cores
+// share the work.
+func (s *Stream) Normals(values []float32, mean, deviation float64) {
+	const share, words = 1 << 10, 4 // of a goroutine; of a number
+	begin := *s
+	parallel.Each((len(values)+share-1)/share, func(i int) {
+		part := values[i*share : min((i+1)*share, len(values))]
+		stream := begin.After(i * share * words)
+		for k := range part {
+			part[k] = float32(stream.Normal(mean, deviation))
+		}
+	})
+	*s = begin.After(len(values) * words)
 }
 
 // Shuffle orders p at random (Fisher and Yates).

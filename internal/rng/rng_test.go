@@ -93,3 +93,42 @@ func TestStream_IsARandSource(t *testing.T) {
 		t.Errorf("IntN(10) = %d", x)
 	}
 }
+
+// Whatever is left of a block is drawn before what follows.
+func TestStream_AfterIsWhereDrawingLeads(t *testing.T) {
+	for drawn := range 6 {
+		for further := range 14 {
+			s := New(5, 1, 2)
+			for range drawn {
+				s.Uint32()
+			}
+			ahead := s.After(further)
+			for range further {
+				s.Uint32()
+			}
+			for range 5 {
+				if got, want := ahead.Uint32(), s.Uint32(); got != want {
+					t.Fatalf("%d words drawn, %d further: %d, want %d", drawn, further, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestNormals_AreThoseOfNormal(t *testing.T) {
+	for _, n := range []int{0, 1, 1023, 1024, 100_000} {
+		one, all := New(3, n), New(3, n)
+		one.Uint32()
+		all.Uint32() // so that no number begins where a block does
+		got := make([]float32, n)
+		all.Normals(got, 2, .5)
+		for i, x := range got {
+			if want := float32(one.Normal(2, .5)); x != want {
+				t.Fatalf("number %d of %d is %v, want %v", i, n, x, want)
+			}
+		}
+		if one != all {
+			t.Errorf("behind %d numbers the stream stands elsewhere", n)
+		}
+	}
+}

@@ -118,9 +118,7 @@ func (n *Net) Init(seed uint64) error {
 		case n.p.wx1, n.p.lstm1.wh, n.p.wx2h1, n.p.wx2word, n.p.lstm2.wh:
 			uniform(values, &stream, hidden)
 		case n.p.word:
-			for i := range values {
-				values[i] = float32(stream.Normal(0, 1/math.Sqrt(float64(n.config.Words))))
-			}
+			stream.Normals(values, 0, 1/math.Sqrt(float64(n.config.Words)))
 		case n.p.lstm1.b, n.p.lstm2.b:
 			for i := range n.config.Hidden {
 				values[n.config.Hidden+i] = forgetBias
