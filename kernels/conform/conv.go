@@ -25,6 +25,9 @@ func convSmall() []ref.Conv {
 		{N: 5, H: 1, W: 1, C: 40, K: 17, R: 1, S: 1},
 		{N: 1, H: 1, W: 40, C: 3, K: 8, R: 1, S: 3},
 		{N: 1, H: 40, W: 1, C: 3, K: 8, R: 3, S: 1},
+		{N: 2, H: 7, W: 7, C: 8, K: 512, R: 7, S: 7}, // data gradients that a card computes by columns
+		{N: 2, H: 4, W: 3, C: 24, K: 520, R: 2, S: 3},
+		{N: 3, H: 5, W: 6, C: 8, K: 512, R: 5, S: 5, Pad: 1},
 	}
 	list = append(append(list, convWinograd()...), convStrided()...)
 	for _, n := range []int{5, 6, 7, 11, 12, 13, 14, 15, 16, 17, 31, 32, 33} {

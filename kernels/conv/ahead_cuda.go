@@ -31,14 +31,14 @@ func (c *CUDA) shapesOf(call Call) (list []cudnn.Shape) {
 	for _, n := range []int{frames, whole.N % frames} {
 		if part := whole; n > 0 {
 			part.N = n
-			list = append(list, shapesOfPart(call, part)...)
+			list = append(list, c.shapesOfPart(call, part)...)
 		}
 	}
 	return list
 }
 
 // shapesOfPart are those of as many frames as cuDNN takes at once.
-func shapesOfPart(call Call, plain cudnn.Conv) []cudnn.Shape {
+func (c *CUDA) shapesOfPart(call Call, plain cudnn.Conv) []cudnn.Shape {
 	wide, narrow := plain, plain
 	half := plain.Precision == cudnn.BFloat16
 	switch call.Pass {
@@ -56,6 +56,9 @@ func shapesOfPart(call Call, plain cudnn.Conv) []cudnn.Shape {
 			return []cudnn.Shape{{Pass: cudnn.FilterGradient, Conv: wide}, {Pass: cudnn.FilterGradient, Conv: plain}}
 		}
 		return []cudnn.Shape{{Pass: cudnn.FilterGradient, Conv: plain}}
+	}
+	if product, ok := c.columnsOf(plain); ok {
+		return []cudnn.Shape{{Pass: cudnn.DataGradient, Conv: product}}
 	}
 	if call.Mask != nil && plain.Precision != cudnn.Float32 {
 		return []cudnn.Shape{{Pass: cudnn.MaskedDataGradient, Conv: plain}, {Pass: cudnn.DataGradient, Conv: plain}}

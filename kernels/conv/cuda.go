@@ -17,19 +17,21 @@ import (
 // gradient of the filter may. Biases are float32. The plan of a shape is chosen by its first call. Tensors
 // must be at multiples of 16 bytes, as Alloc gives them.
 type CUDA struct {
-	device   *tensor.CUDA
-	cudnn    *cudnn.Handle
-	bias     biasKernels
-	shortcut shortcutKernels
-	narrow   map[cudnn.Conv]bool // filter gradients that are rounded to bfloat16 before they are float32
-	forms    map[question]form
-	most     int // elements that a tensor of cuDNN may have
+	device     *tensor.CUDA
+	cudnn      *cudnn.Handle
+	bias       biasKernels
+	shortcut   shortcutKernels
+	columnSums columnsKernels
+	narrow     map[cudnn.Conv]bool // filter gradients that are rounded to bfloat16 before they are float32
+	forms      map[question]form
+	most       int // elements that a tensor of cuDNN may have
 
 	bandwidth float64 // bytes in a microsecond; 0 until it is asked for
 
-	columns tensor.Columns   // of a bias gradient
-	scratch tensor.Workspace // a result before it is masked, added or widened
-	operand tensor.Workspace // a float32 operand, rounded to bfloat16
+	columns  tensor.Columns   // of a bias gradient
+	scratch  tensor.Workspace // a result before it is masked, added or widened
+	operand  tensor.Workspace // a float32 operand, rounded to bfloat16
+	unfolded tensor.Workspace // the columns of a data gradient
 }
 
 var _ Ops = (*CUDA)(nil)
@@ -38,7 +40,7 @@ var _ Ops = (*CUDA)(nil)
 // device's stream.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*CUDA, error) {
 	c := &CUDA{device: device, cudnn: library, narrow: map[cudnn.Conv]bool{}, forms: map[question]form{}, most: mostElements}
-	if err := errors.Join(c.bias.load(module), c.shortcut.load(module)); err != nil {
+	if err := errors.Join(c.bias.load(module), c.shortcut.load(module), c.columnSums.load(module)); err != nil {
 		return nil, fmt.Errorf("conv: %w", err)
 	}
 	return c, nil

@@ -59,7 +59,8 @@ func (c *CUDA) dataGradient(shape cudnn.Conv, dx, db, dy, w, mask *tensor.Tensor
 		return err
 	}
 	inPlace := mask != nil && mask.Address() == dx.Address()
-	if mask != nil && !inPlace && (db != nil || !accumulate) && shape.Precision != cudnn.Float32 {
+	_, columns := c.columnsOf(shape)
+	if mask != nil && !inPlace && !columns && (db != nil || !accumulate) && shape.Precision != cudnn.Float32 {
 		f, err := c.maskedForm(shape, o, dx, db != nil)
 		if err != nil {
 			return err
@@ -79,7 +80,7 @@ func (c *CUDA) dataGradient(shape cudnn.Conv, dx, db, dy, w, mask *tensor.Tensor
 			return err
 		}
 	}
-	if err := c.cudnn.Run(cudnn.DataGradient, shape, o); err != nil {
+	if err := c.runDataGradient(shape, o); err != nil {
 		return err
 	}
 	if mask == nil {
@@ -200,12 +201,15 @@ func (c *CUDA) gradient(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, d, 
 			return err
 		}
 	}
+	var err error
 	if pass == cudnn.DataGradient {
 		o.X = to
+		err = c.runDataGradient(shape, o)
 	} else {
 		o.W = to
+		err = c.cudnn.Run(pass, shape, o)
 	}
-	if err := c.cudnn.Run(pass, shape, o); err != nil || mask == nil && !accumulate {
+	if err != nil || mask == nil && !accumulate {
 		return err
 	}
 	return c.endGradient(d, to, mask, accumulate)

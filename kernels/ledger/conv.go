@@ -142,17 +142,30 @@ func (l *Ledger) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) err
 	if p.Accumulate || mask != nil && mask.Address() == dx.Address() {
 		l.reserve("conv scratch", dx.Bytes())
 	}
-	l.product(DataGradient, dataGradient, flop(g), dx, read, dx.Bytes())
+	l.dataGradient(g, dx, read)
 	if mask != nil || p.Accumulate { // what cuDNN has written is of the type and size of dx
 		l.launch(Masks, typed("end_gradient", dx), some(dx, mask, when(p.Accumulate, dx)), some(dx))
 	}
 	return nil
 }
 
+// dataGradient writes down how dx is computed where nothing masks it: by one plan, or by a product and its sums.
+func (l *Ledger) dataGradient(g conv.Geometry, dx *tensor.Tensor, read int) {
+	if !g.ByColumns() {
+		l.product(DataGradient, dataGradient, flop(g), dx, read, dx.Bytes())
+		return
+	}
+	columns := g.N * g.P * g.Q * g.R * g.S * g.C * dx.DType().Size()
+	l.reserve("conv columns", columns)
+	l.product(DataGradient, dataGradient, flop(g), dx, read, columns)
+	l.launches = append(l.launches,
+		Launch{Kernel: typed("gather_columns", dx), Part: DataGradient, Read: columns, Written: dx.Bytes()})
+}
+
 // fused reports whether cuDNN masks a data gradient: where it has a plan for that, on tensor cores, and the mask is not
 // overwritten. Where a card measures it as slower, a kernel of its own masks, which a ledger cannot know.
 func (l *Ledger) fused(g conv.Geometry, dx, mask *tensor.Tensor) bool {
-	return mask != nil && mask.Address() != dx.Address() && wide(g.C) &&
+	return mask != nil && mask.Address() != dx.Address() && wide(g.C) && !g.ByColumns() &&
 		(dx.DType() == tensor.BFloat16 || l.precision == tensor.TF32)
 }
 
@@ -176,7 +189,7 @@ func (l *Ledger) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p conv.Par
 	if mask != nil && mask.Address() == dx.Address() {
 		l.reserve("conv scratch", dx.Bytes())
 	}
-	l.product(DataGradient, dataGradient, flop(g), dx, read, dx.Bytes())
+	l.dataGradient(g, dx, read)
 	if mask == nil {
 		l.launch(BiasGradient, typed("bias_gradient", dx), some(dx, before), some(db))
 		return nil
