@@ -31,7 +31,7 @@ often=(--warmup 5 --repeats 20)
 once=(--warmup 1 --repeats 1)
 curve=(--preset scenes --mil --train-size 1600 --max-steps 50)
 idle=(--preset scenes --net vgg16 --input-size 565 --mil --batch-size-mil 4 --max-steps 60)
-forms=(eager compiled "compiled, graphs" "eager, one graph") # of PyTorch
+forms=(eager "eager, one graph" compiled "compiled, graphs") # of PyTorch, those first that take least to begin
 mib=2048 sizes=4096,8192 peer_device=cuda noise=(--frames 26 --cells 144)
 if [ -n "${REHEARSAL:-}" ]; then
   video=(--model vgg16 --width 0.01 --batch 1 --frames 2 --size 200 --classes 5)
@@ -47,7 +47,6 @@ fi
 
 # within SECONDS COMMAND... runs a command for so long at most, and no longer than the part may last. Its exit code
 # is 124 where the time was too short.
-child=
 within() {
   local seconds=$1 left=$((ENDS - $(now))) code
   shift
@@ -55,15 +54,35 @@ within() {
   [ "$seconds" -lt "$left" ] || seconds=$left
   [ "$seconds" -ge 2 ] || return 124
   timeout -k 3 "$seconds" "$@" &
-  child=$!
-  wait "$child"
+  wait $!
   code=$?
-  child=
   [ "$code" != 137 ] || code=124
   return "$code"
 }
 # What runs has a process group of its own, which the end of this process does not end.
-trap '[ -z "$child" ] || { kill -TERM "$child"; wait "$child"; }; exit 143' TERM INT
+end='kill -TERM $(jobs -p) 2>/dev/null; wait; exit 143'
+trap "$end" TERM INT
+
+# beside COMMAND... runs one of several measurements at once; together waits for all of them.
+beside() {
+  (
+    trap "$end" TERM INT
+    "$@"
+    [ "$failed" = 0 ] || exit 1
+    [ "$cut" = 0 ] || exit "$unfinished"
+  ) &
+}
+together() {
+  local job
+  for job in $(jobs -p); do
+    wait "$job"
+    case $? in
+      0) ;;
+      "$unfinished") cut=1 ;;
+      *) failed=1 ;;
+    esac
+  done
+}
 
 failed=0 cut=0 absent='' round=1
 # judge CODE WHAT tells of a command that has not succeeded; the part goes on, and says so at its end.
@@ -150,8 +169,10 @@ part_facts() {
 
 # How long it takes from the start of the program to the end of its first steps: without plans, and with them.
 part_warmup() {
-  each=90 keep "first start" nmn "$root/nmn" bench step --device cuda --precision bf16 --json "${video[@]}" "${once[@]}"
-  keep "later start" nmn "$root/nmn" bench step --device cuda --precision bf16 --json "${video[@]}" "${once[@]}"
+  local start
+  for start in "first start" "later start"; do # the log says what it waits for
+    each=90 keep "$start" nmn "$root/nmn" bench step --device cuda --precision bf16 --json --log-level debug "${video[@]}" "${once[@]}"
+  done
 }
 
 part_headline() { by_turns "1x26x565 bf16" 3 "${video[@]}" "${often[@]}"; }
@@ -161,31 +182,36 @@ suite() {
   local name=$1 package=$2 seconds=$3 began code
   shift 3
   if measured "tests $name" nmn; then return 0; fi
-  echo "== tests: $name"
   began=$(clock)
   cd "$root/$package" || return 1
-  NMN_REQUIRE=cuda NMN_TEST_DEVICE=cuda within "$seconds" "./$(basename "$package").test" -test.v "$@" >"$work/suite.txt" 2>&1
+  NMN_REQUIRE=cuda NMN_TEST_DEVICE=cuda within "$seconds" "./$(basename "$package").test" -test.v "$@" >"$work/suite $name.txt" 2>&1
   code=$?
-  cat "$work/suite.txt"
-  "$python" "$root/bench/gpu_table.py" suite "$OUT/figures.jsonl" "$name" "$code" "$(since "$began")" <"$work/suite.txt"
-  judge "$code" "tests $name after $(since "$began") s"
-  tabulate
+  "$python" "$root/bench/gpu_table.py" suite "$OUT/figures.jsonl" "$name" "$code" "$(since "$began")" <"$work/suite $name.txt"
+  judge "$code" "tests $name after $(since "$began") s" >>"$work/suite $name.txt"
 }
 convolutions='^(Conv|ConvGradData|ConvGradFilter)$' # cuDNN's; each case chooses plans first
 
 part_tests() {
   if [ -n "${REHEARSAL:-}" ]; then
-    suite "kernels" kernels 60 -test.short -test.run '^TestCUDA_Conforms$/^(fp32|bf16)$/^(Zero|SGD)$'
-    suite "nets" model 60 -test.short -test.run TinyNet
-    return
+    beside suite "kernels" kernels 60 -test.short -test.run '^TestCUDA_Conforms$/^(fp32|bf16)$/^(Zero|SGD)$'
+    beside suite "nets" model 60 -test.short -test.run TinyNet
+  else
+    suite "engine" cuda 30 -test.short # by itself: it takes all memory of the card
+    beside suite "kernels bf16" kernels 90 -test.short -test.run '^TestCUDA_Conforms$/^bf16$' -test.skip "^TestCUDA_Conforms\$/./$convolutions"
+    beside suite "nets" model 90 -test.short -test.run 'TinyNet|CUDA'
+    beside suite "training" train 120 -test.short -test.run 'TinyNet|CUDA'
+    beside suite "cuDNN" cuda/cudnn 120 -test.short -test.run 'TestCard_'
+    beside suite "convolutions bf16" kernels 120 -test.short -test.run "^TestCUDA_Conforms\$/^bf16\$/$convolutions"
+    beside suite "kernels, the rest" kernels 120 -test.short -test.run CUDA -test.skip '^TestCUDA_Conforms$/^bf16$'
   fi
-  suite "engine" cuda 30 -test.short
-  suite "kernels bf16" kernels 60 -test.short -test.run '^TestCUDA_Conforms$/^bf16$' -test.skip "^TestCUDA_Conforms\$/./$convolutions"
-  suite "nets" model 60 -test.short -test.run 'TinyNet|CUDA'
-  suite "training" train 60 -test.short -test.run 'TinyNet|CUDA'
-  suite "cuDNN" cuda/cudnn 60 -test.short -test.run 'TestCard_'
-  suite "convolutions bf16" kernels 60 -test.short -test.run "^TestCUDA_Conforms\$/^bf16\$/$convolutions"
-  suite "kernels, the rest" kernels 100 -test.short -test.run CUDA -test.skip '^TestCUDA_Conforms$/^bf16$'
+  together
+  tell_suites
+}
+
+# tell_suites logs what the suites have written, each under its name.
+tell_suites() {
+  tail -n +1 "$work"/suite*.txt 2>/dev/null
+  tabulate
 }
 
 part_ops() {
@@ -332,6 +358,7 @@ part_large() {
   for precision in $(precisions); do
     suite "large $precision" kernels 150 -test.run "^TestCUDA_Conforms\$/^$precision\$"
   done
+  tell_suites
 }
 
 one_part() {

@@ -248,7 +248,7 @@ func TestGPU_MeasuresTheHeadlineFirstAndByTurns(t *testing.T) {
 			order = append(order, strings.TrimRight(who, "}\n"))
 		}
 	}
-	want := `"nmn", "round": 1 "eager", "round": 1 "compiled", "round": 1 "compiled, graphs", "round": 1 "eager, one graph", ` +
+	want := `"nmn", "round": 1 "eager", "round": 1 "eager, one graph", "round": 1 "compiled", "round": 1 "compiled, graphs", ` +
 		`"round": 1 "nmn", "round": 2 "compiled", "round": 2 "nmn", "round": 3 "compiled", "round": 3`
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("the headline was measured in the order %s, want %s", got, want)
