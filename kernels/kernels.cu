@@ -2,6 +2,7 @@
 #include "activation/dropout.cu"
 #include "activation/relu.cu"
 #include "conv/bias.cu"
+#include "conv/first.cu"
 #include "conv/shortcut.cu"
 #include "noise/bce.cu"
 #include "noise/large.cu"
