@@ -23,7 +23,7 @@ func likeFirst(s cudnn.Conv) bool {
 		s == cudnn.Conv{N: s.N, H: s.H, W: s.W, C: 8, K: s.K, R: 3, S: 3, Pad: 1, Precision: cudnn.BFloat16}
 }
 
-// firstConv computes y by first.cu.
+// firstConv computes y by first.cu. As y has at most mostElements, an int32 counts its tiles.
 func (c *CUDA) firstConv(s cudnn.Conv, o cudnn.Operands, relu bool) error {
 	tiles := s.N * tensor.Ceil(s.H, firstRows) * tensor.Ceil(s.W, firstColumns)
 	grid := cuda.Dim3{X: min(tiles, firstBlocks), Y: s.K / firstFilters}

@@ -43,8 +43,8 @@ const (
 	unknownBandwidth   = 1e6 // bytes in a microsecond
 )
 
-// fastest is the form that takes least, of those that need no plan or that cuDNN has one for; of equals the first. The error is that of
-// the last where there is none.
+// fastest is the form that takes least, of those that need no plan or that cuDNN has one for; of equals the first. The
+// error is that of the last where there is none.
 func (c *CUDA) fastest(options ...option) (best form, err error) {
 	least, found := 0.0, false
 	for _, w := range options {
