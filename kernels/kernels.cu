@@ -3,6 +3,7 @@
 #include "activation/relu.cu"
 #include "conv/bias.cu"
 #include "conv/columns.cu"
+#include "conv/first.cu"
 #include "conv/shortcut.cu"
 #include "noise/bce.cu"
 #include "noise/large.cu"

@@ -3,6 +3,7 @@ package conform
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"nmn/kernels"
 	"nmn/kernels/conv"
@@ -29,7 +30,7 @@ func convSmall() []ref.Conv {
 		{N: 2, H: 4, W: 3, C: 24, K: 520, R: 2, S: 3},
 		{N: 3, H: 5, W: 6, C: 8, K: 512, R: 5, S: 5, Pad: 1},
 	}
-	list = append(append(list, convWinograd()...), convStrided()...)
+	list = slices.Concat(list, convWinograd(), convStrided(), convFirst())
 	for _, n := range []int{5, 6, 7, 11, 12, 13, 14, 15, 16, 17, 31, 32, 33} {
 		list = append(list,
 			ref.Conv{N: 1, H: 4, W: n, C: 3, K: 5, R: 3, S: 3, Pad: 1},   // columns of the output
@@ -49,6 +50,13 @@ func convWinograd() []ref.Conv {
 		{N: 2, H: 17, W: 23, C: 32, K: 16, R: 3, S: 3},
 		{N: 1, H: 15, W: 21, C: 48, K: 64, R: 3, S: 3, Pad: 2},
 	}
+}
+
+// convFirst are small maps like pictures that a card pads to 8 channels, around tiles of 8 rows by 64 columns.
+func convFirst() []ref.Conv {
+	like := func(n, h, w, k int) ref.Conv { return ref.Conv{N: n, H: h, W: w, C: 8, K: k, R: 3, S: 3, Pad: 1} }
+	return []ref.Conv{like(1, 1, 1, 64), like(2, 1, 7, 128), like(2, 5, 3, 64), like(1, 17, 33, 64), like(1, 7, 63, 64),
+		like(1, 8, 64, 128), like(1, 9, 65, 64)}
 }
 
 // convLarge are layers of VGG16-FCN at 224 pixels, or a part of their filters.

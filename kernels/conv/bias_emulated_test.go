@@ -19,7 +19,7 @@ import (
 // emulate opens the host emulator with the kernels of this family.
 func emulate(t *testing.T) *CUDA {
 	t.Helper()
-	library, err := emulator.Build(t.TempDir(), "bias.cu", "columns.cu", "shortcut.cu")
+	library, err := emulator.Build(t.TempDir(), "bias.cu", "columns.cu", "first.cu", "shortcut.cu")
 	if errors.Is(err, emulator.ErrCompiler) {
 		t.Skipf("kernels are not emulated: %v", err)
 	}

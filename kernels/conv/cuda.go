@@ -20,6 +20,7 @@ type CUDA struct {
 	device     *tensor.CUDA
 	cudnn      *cudnn.Handle
 	bias       biasKernels
+	first      firstKernels
 	shortcut   shortcutKernels
 	columnSums columnsKernels
 	narrow     map[cudnn.Conv]bool // filter gradients that are rounded to bfloat16 before they are float32
@@ -40,7 +41,8 @@ var _ Ops = (*CUDA)(nil)
 // device's stream.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*CUDA, error) {
 	c := &CUDA{device: device, cudnn: library, narrow: map[cudnn.Conv]bool{}, forms: map[question]form{}, most: mostElements}
-	if err := errors.Join(c.bias.load(module), c.shortcut.load(module), c.columnSums.load(module)); err != nil {
+	if err := errors.Join(c.bias.load(module), c.first.load(module), c.shortcut.load(module),
+		c.columnSums.load(module)); err != nil {
 		return nil, fmt.Errorf("conv: %w", err)
 	}
 	return c, nil
@@ -134,7 +136,7 @@ func (c *CUDA) forward(shape cudnn.Conv, y, x, w, b *tensor.Tensor, relu bool) e
 	pass := forwardPass(b != nil, relu)
 	o := cudnn.Operands{X: tensor.At(x), W: tensor.At(w), Y: tensor.At(y), Bias: tensor.At(b)}
 	if shape.Precision == cudnn.BFloat16 && b != nil && !shape.Wide {
-		return c.biased(pass, shape, o, y, b, relu)
+		return c.biased(pass, shape, o, y, x, b, relu)
 	}
 	switch err := c.cudnn.Run(pass, shape, o); {
 	case shape.Precision == cudnn.BFloat16 && errors.Is(err, cudnn.ErrUnsupported):
@@ -158,8 +160,9 @@ func forwardPass(bias, relu bool) cudnn.Pass {
 }
 
 // biased computes y in bfloat16 with a bias in the form that takes least: cuDNN adds the float32 bias, or one that
-// is rounded to bfloat16, for which it has more and other plans, or a kernel of ours adds it to what cuDNN wrote.
-func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, b *tensor.Tensor, relu bool) error {
+// is rounded to bfloat16, for which it has more and other plans, a kernel of ours adds it to what cuDNN wrote, or one
+// computes all where the convolution is like the first of a net.
+func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, x, b *tensor.Tensor, relu bool) error {
 	narrow := shape
 	narrow.NarrowBias = true
 	withRounded := func() (err error) {
@@ -172,13 +175,16 @@ func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, b 
 	q := question{pass: pass, conv: shape}
 	f, known := c.forms[q]
 	if !known {
+		options := []option{
+			{together, pass, shape, 0, func() error { return c.cudnn.Run(pass, shape, o) }},
+			{rounded, pass, narrow, 6 * b.Len(), withRounded},
+			{apart, cudnn.Forward, shape, 2 * y.Bytes(), func() error { return c.cudnn.Run(cudnn.Forward, shape, o) }},
+		}
+		if likeFirst(shape) {
+			options = append(options, option{form: own, bytes: x.Bytes() + y.Bytes()})
+		}
 		var err error
-		f, err = c.fastest(
-			option{together, pass, shape, 0, func() error { return c.cudnn.Run(pass, shape, o) }},
-			option{rounded, pass, narrow, 6 * b.Len(), withRounded},
-			option{apart, cudnn.Forward, shape, 2 * y.Bytes(), func() error { return c.cudnn.Run(cudnn.Forward, shape, o) }},
-		)
-		if err != nil {
+		if f, err = c.fastest(options...); err != nil {
 			return err
 		}
 		c.forms[q] = f
@@ -188,6 +194,8 @@ func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, b 
 		return withRounded()
 	case apart:
 		return c.apart(y, b, shape, o, relu)
+	case own:
+		return c.firstConv(shape, o, relu)
 	}
 	return c.cudnn.Run(pass, shape, o)
 }

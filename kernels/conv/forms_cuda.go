@@ -15,6 +15,7 @@ const (
 	together form = iota // one plan computes all of it
 	rounded              // likewise, with the bias rounded to bfloat16 before
 	apart                // a plan computes the sums, a kernel of this package what follows
+	own                  // a kernel of this package computes all of it
 )
 
 // question is what a form is chosen for, once: a pass over a shape, with or without a bias gradient behind it.
@@ -30,7 +31,7 @@ type option struct {
 	pass  cudnn.Pass
 	conv  cudnn.Conv
 	bytes int          // that kernels of this package move besides
-	run   func() error // the plan of cuDNN, so that it is chosen and measured
+	run   func() error // the plan of cuDNN, so that it is chosen and measured; nil where there is none
 }
 
 // What a kernel of this package takes: to begin with, and for the bytes that it moves, by the bandwidth of the
@@ -42,12 +43,16 @@ const (
 	unknownBandwidth   = 1e6 // bytes in a microsecond
 )
 
-// fastest is the form that takes least, of those that cuDNN has plans for; of equals the first. The error is that of
-// the last where there is none.
+// fastest is the form that takes least, of those that need no plan or that cuDNN has one for; of equals the first. The
+// error is that of the last where there is none.
 func (c *CUDA) fastest(options ...option) (best form, err error) {
 	least, found := 0.0, false
 	for _, w := range options {
-		switch failed := w.run(); {
+		var failed error
+		if w.run != nil {
+			failed = w.run()
+		}
+		switch {
 		case errors.Is(failed, cudnn.ErrUnsupported):
 			err = failed
 			continue

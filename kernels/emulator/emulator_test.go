@@ -57,6 +57,7 @@ func TestEmulator_RunsKernelsAsADeviceDoes(t *testing.T) {
 		{"turn", 1, numbers(func(i int) float64 { return 63.5 - float64(i) })},
 		{"turn", 2, numbers(func(i int) float64 { return float64(i) + 0.5 })},
 		{"warp_sum", 1, numbers(func(i int) float64 { return 512 + float64(i/32)*1024 })},
+		{"product", 1, numbers(func(int) float64 { return 0 })},
 		{"count_blocks", 7, "7"},
 		{"any_negative", 1, numbers(func(int) float64 { return 0 })},
 		{"unwritten", 2, strings.TrimSpace(strings.Repeat("-nan ", 64))},

@@ -12,6 +12,7 @@ const (
 	forward         = "cudnn forward"
 	forwardBias     = "cudnn forward+bias"
 	forwardBiasReLU = "cudnn forward+bias+relu"
+	firstConv       = "first_conv_bf16" // not of cuDNN: all of it by a kernel
 
 	maskedDataGradient = "cudnn masked data gradient"
 	dataGradient       = "cudnn data gradient"
@@ -52,7 +53,8 @@ func fits(operation string, x, w, y *tensor.Tensor, p conv.Params, mask *tensor.
 	return g, err
 }
 
-// Conv implements conv.Ops: one plan, unless bfloat16 operands are to give a float32 output that cuDNN cannot.
+// Conv implements conv.Ops: one plan, unless bfloat16 operands are to give a float32 output that cuDNN cannot, or a
+// kernel of its own computes all.
 func (l *Ledger) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
 	g, err := fits("conv", x, w, y, p, nil)
 	if err != nil {
@@ -68,8 +70,11 @@ func (l *Ledger) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
 		}
 		return nil
 	}
+	narrow := x.DType() == tensor.BFloat16 && y.DType() == x.DType()
 	switch {
-	case b != nil && x.DType() == tensor.BFloat16 && y.DType() == x.DType() && g.K%16 == 0: // with a bias in bfloat16
+	case b != nil && narrow && likeFirst(g):
+		l.product(Forward, firstConv, flop(g), x, read+b.Bytes(), y.Bytes())
+	case b != nil && narrow && g.K%16 == 0: // with a bias in bfloat16
 		l.reserve("conv operand", half(b))
 		l.launches = append(l.launches, Launch{Kernel: "to_bf16", Part: Rest, Read: b.Bytes(), Written: half(b)})
 		pass := forwardBias
@@ -88,6 +93,11 @@ func (l *Ledger) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
 		}
 	}
 	return nil
+}
+
+// likeFirst reports whether a convolution in bfloat16 is one that first.cu computes.
+func likeFirst(g conv.Geometry) bool {
+	return g.C == 8 && g.K%64 == 0 && g.R == 3 && g.S == 3 && g.Pad == 1 && g.Stride == 1
 }
 
 // ConvAdd implements conv.Ops: the products by cuDNN, bias, shortcut and ReLU by a kernel behind them.

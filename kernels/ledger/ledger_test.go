@@ -197,6 +197,8 @@ func TestInstead_ListsTheWaysOfAConvolution(t *testing.T) {
 		{[]string{"cudnn data gradient"}, nil},
 		{[]string{"to_bf16", "cudnn forward+bias"}, [][]string{{"cudnn forward", "add_bias_bf16"}, {"cudnn forward+bias"}}},
 		{[]string{"cudnn forward+bias"}, [][]string{{"to_bf16", "cudnn forward+bias"}, {"cudnn forward", "add_bias_bf16"}}},
+		{[]string{"first_conv_bf16"}, [][]string{{"to_bf16", "cudnn forward+bias+relu"}, {"cudnn forward", "add_bias_bf16"},
+			{"cudnn forward+bias+relu"}, {"to_bf16", "cudnn forward+bias"}, {"cudnn forward+bias"}}},
 		{[]string{"cudnn filter gradient"}, [][]string{{"cudnn filter gradient", "from_bf16"}}},
 	} {
 		if got := ledger.Instead(test.kernels); !slices.EqualFunc(got, test.want, slices.Equal) {

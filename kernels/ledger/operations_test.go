@@ -80,6 +80,9 @@ var operations = map[string]func(b operands) error{
 	"conv": func(b operands) error {
 		return b.Conv(b.of(2, 8, 8, 16), b.of(2, 8, 8, 8), b.of(16, 3, 3, 8), b.floats(16), conv.Params{Pad: 1, ReLU: true})
 	},
+	"conv like the first": func(b operands) error {
+		return b.Conv(b.of(2, 9, 70, 128), b.of(2, 9, 70, 8), b.of(128, 3, 3, 8), b.floats(128), conv.Params{Pad: 1, ReLU: true})
+	},
 	"conv with bias": func(b operands) error {
 		return b.Conv(b.floats(2, 8, 8, 16), b.of(2, 8, 8, 8), b.of(16, 1, 1, 8), b.floats(16), conv.Params{})
 	},

@@ -13,12 +13,14 @@ var ways = [][][]string{
 	{{maskedDataGradient, "bias_gradient_bf16"}, {dataGradient, "mask_bias_gradient_bf16"}},
 	{{maskedDataGradient}, {dataGradient, "end_gradient_bf16"}},
 	{{filterGradient, "from_bf16"}, {filterGradient}}, // rounded once, or not
+	// By a kernel of its own, or as above, with a ReLU or without.
+	{{firstConv}, {"to_bf16", forwardBiasReLU}, {forward, "add_bias_bf16"}, {forwardBiasReLU}, {"to_bf16", forwardBias}, {forwardBias}},
 }
 
 // Instead lists what a card that computes in bfloat16 may launch for an operation instead of the kernels that a
 // ledger has: the ways of its convolution, which a card chooses by their times.
 func Instead(kernels []string) (all [][]string) {
-	at := slices.IndexFunc(kernels, func(k string) bool { return strings.HasPrefix(k, "cudnn ") })
+	at := slices.IndexFunc(kernels, func(k string) bool { return k == firstConv || strings.HasPrefix(k, "cudnn ") })
 	if at < 0 {
 		return nil
 	}

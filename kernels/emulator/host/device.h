@@ -29,6 +29,9 @@ struct uint3 {
 struct dim3 {
   unsigned x, y, z;
 };
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
 
 namespace emulator {
 
