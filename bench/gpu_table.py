@@ -222,8 +222,9 @@ class Table:
             busy = "" if m["gpu_idle_share"] is None else f"; nvidia-smi saw the card idle for {m['gpu_idle_share']:.0%}"
             print(f"\nTraining at 565 pixels: {number(m['images_per_s'])} pictures/s, {m['data_wait_share']:.1%} of the time waiting for pictures{busy}.")
         for m in (m for ranks in (1, 2) for m in self.of(f"ranks {ranks}")):
-            print(f"\nNCCL {m['nccl']}, ranks on this card: {m['ranks']}. Summing {m['mib']} MiB takes {number(m['ms'])} ms, "
-                  f"{number(m['gb_per_s'])} GB/s; 4 bytes {number(m['us_small'])} µs.")
+            sums = (f"Summing {m['mib']} MiB takes {number(m['ms'])} ms, {number(m['gb_per_s'])} GB/s; 4 bytes {number(m['us_small'])} µs."
+                    if m["ranks"] > 1 else "One has nothing to sum.")
+            print(f"\nNCCL {m['nccl']}, ranks on this card: {m['ranks']}. {sums}")
         if kernels := self.of("ncu"):
             print("\n| heaviest own kernels (ncu) | launches | µs | GB/s | memory, % of peak | multiprocessors, % of peak |\n|:--|--:|--:|--:|--:|--:|")
         for m in kernels:

@@ -30,8 +30,9 @@ type Info struct {
 	Name            string // such as "NVIDIA H200"
 	Major, Minor    int    // compute capability
 	Multiprocessors int
-	Memory          int // bytes
-	Driver          int // version of CUDA that the driver speaks, major·1000 + minor·10
+	Memory          int     // bytes
+	Bandwidth       float64 // of the memory by its clock and width, bytes in a microsecond; 0 where the driver says neither
+	Driver          int     // version of CUDA that the driver speaks, major·1000 + minor·10
 }
 
 // String describes the device for logs and tables.
@@ -122,6 +123,10 @@ func inspect(ordinal int) (i Info, device cu.Device, err error) {
 		bytes, err = device.TotalMem()
 		i.Memory = int(bytes)
 	}
+	var clock, width int // in kHz, with two transfers in a tick; in bits
+	number(cu.MemoryClockRate, &clock)
+	number(cu.GlobalMemoryBusWidth, &width)
+	i.Bandwidth = 2 * float64(clock) * 1e3 * float64(width) / 8 / 1e6
 	switch {
 	case err != nil:
 		return i, device, newError(fmt.Sprintf("inspect device %d", ordinal), codeOf(err), nil)

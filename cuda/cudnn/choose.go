@@ -318,8 +318,9 @@ func (h *Handle) graphPlans(pass Pass, c Conv) (list []*plan, err error) {
 		return nil, err
 	}
 	err = errors.New("no engine can be built")
+	fast := false // one with tensor cores is there
 	for _, o := range h.limits().choose(g, candidates) {
-		if len(list) == h.options.Measured {
+		if len(list) == h.options.Measured || o.plain && fast {
 			break
 		}
 		if failed := g.finish(&o.candidate); failed != nil {
@@ -330,7 +331,7 @@ func (h *Handle) graphPlans(pass Pass, c Conv) (list []*plan, err error) {
 			g.abandon(o.plan)
 			continue
 		}
-		list = append(list, graphPlan(g, o.candidate))
+		list, fast = append(list, graphPlan(g, o.candidate)), fast || !o.plain
 	}
 	if len(list) > 0 {
 		err = nil

@@ -264,21 +264,6 @@ func TestDescribe_IsWrittenAsItWasRead(t *testing.T) {
 	}
 }
 
-func TestBandwidth(t *testing.T) {
-	text, err := writeDescription(describe(t).properties)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := bandwidth(text); got < 4e6 || got > 5e6 {
-		t.Errorf("an H200 moves %.2g bytes in a microsecond, by %s", got, text)
-	}
-	for _, text := range []string{"", `{"memClockRateKHz": 3201000}`, `{"memClockRateKHz": x, "memBusWidth": 64}`} {
-		if got := bandwidth([]byte(text)); got != 0 {
-			t.Errorf("%s moves %v bytes", text, got)
-		}
-	}
-}
-
 func TestDescribe_BadDescriptions(t *testing.T) {
 	describe(t)
 	for _, text := range []string{"", "{", `{"deviceName":"none"}`} {

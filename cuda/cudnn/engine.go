@@ -54,6 +54,11 @@ func (c candidate) same(other candidate) bool {
 	return c.Index == other.Index && slices.Equal(c.Knobs, other.Knobs)
 }
 
+// tensorCores reports whether the engine multiplies on tensor cores.
+func (c candidate) tensorCores() bool {
+	return slices.Contains(c.notes, C.CUDNN_NUMERICAL_NOTE_TENSOR_CORE)
+}
+
 // allows reports whether an engine with these notes multiplies as precisely as wanted, and the same in
 // every run.
 func (p Precision) allows(notes []C.cudnnBackendNumericalNote_t) bool {

@@ -29,6 +29,7 @@ type limits struct {
 type offer struct {
 	candidate
 	compiled bool
+	plain    bool // without tensor cores
 	text     []byte
 }
 
@@ -129,24 +130,31 @@ func (f *forge) list(s Shape) (list []offer, err error) {
 	return list, err
 }
 
-// choose takes the candidates to build, in their order. More of those without code to compile are taken than are
+// choose takes the candidates to build, in their order but that those without tensor cores come last, and are taken
+// only where there is no other: one of them, for the 7×7 filters of fc6, takes seconds where another takes one
+// thousandth of them. More of those without code to compile are taken than are
 // offered at the end, since some cannot be built or need too much scratch memory.
 func (l limits) choose(g *graph, candidates []candidate) (list []offer) {
+	var plain []offer
 	compiled, most := 0, l.compiled
 	if g.pass == MaskedDataGradient || g.pass.biased() && g.conv.Precision == BFloat16 && !g.conv.NarrowBias {
 		most = min(most, l.beside)
 	}
 	for i := range candidates {
-		o := offer{candidate: candidates[i], compiled: g.compiles(&candidates[i])}
+		o := offer{candidate: candidates[i], compiled: g.compiles(&candidates[i]), plain: !candidates[i].tensorCores()}
 		if o.compiled {
 			// What comes behind enough others would be compiled for nothing.
-			if compiled++; compiled > most || len(list) >= l.plans {
+			if compiled++; compiled > most || len(list)+len(plain) >= l.plans {
 				continue
 			}
 		}
-		list = append(list, o)
+		if o.plain {
+			plain = append(plain, o)
+		} else {
+			list = append(list, o)
+		}
 	}
-	return list
+	return append(list, plain...)
 }
 
 // all builds what was listed, those that are compiled side by side.
@@ -166,7 +174,7 @@ func (f *forge) all(s Shape, list []offer) (built []offer, err error) {
 	}
 	group.Wait()
 	for _, o := range list {
-		if o.text != nil && len(built) < f.limits.plans {
+		if o.text != nil && len(built) < f.limits.plans && (!o.plain || len(built) == 0 || built[0].plain) {
 			built = append(built, o)
 		}
 	}

@@ -8,6 +8,7 @@ import "C"
 import (
 	"regexp"
 	"slices"
+	"strconv"
 )
 
 // knobRange is what a setting of an engine may be: from least to most in equal steps.
@@ -128,5 +129,10 @@ func (t target) multiprocessors() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return max(int(number(multiProcessorCount, text)), 1), nil
+	found := multiProcessorCount.FindSubmatch(text)
+	if found == nil {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(string(found[1]))
+	return max(n, 1), err
 }

@@ -27,8 +27,6 @@ type CUDA struct {
 	forms      map[question]form
 	most       int // elements that a tensor of cuDNN may have
 
-	bandwidth float64 // bytes in a microsecond; 0 until it is asked for
-
 	columns  tensor.Columns   // of a bias gradient
 	scratch  tensor.Workspace // a result before it is masked, added or widened
 	operand  tensor.Workspace // a float32 operand, rounded to bfloat16

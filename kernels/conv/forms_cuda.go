@@ -3,6 +3,7 @@
 package conv
 
 import (
+	"cmp"
 	"errors"
 
 	"nmn/cuda/cudnn"
@@ -76,10 +77,6 @@ func (c *CUDA) microseconds(bytes int) float64 {
 	if bytes == 0 {
 		return 0
 	}
-	if c.bandwidth == 0 {
-		if c.bandwidth = c.cudnn.BytesPerMicrosecond(); c.bandwidth == 0 {
-			c.bandwidth = unknownBandwidth
-		}
-	}
-	return launchMicroseconds + float64(bytes)/(shareOfBandwidth*c.bandwidth)
+	bandwidth := cmp.Or(c.device.Device.Info().Bandwidth, unknownBandwidth)
+	return launchMicroseconds + float64(bytes)/(shareOfBandwidth*bandwidth)
 }

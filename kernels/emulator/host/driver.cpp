@@ -130,6 +130,8 @@ int cuDeviceGetAttribute(int *v, int attribute, int) {
     case 1: *v = 1024; break;    // threads of a block
     case 10: *v = 32; break;     // threads of a warp
     case 16: *v = 4; break;      // multiprocessors
+    case 36: *v = 3201000; break;  // kHz of the memory
+    case 37: *v = 6144; break;     // its bits
     case 75: *v = 9; break;      // compute capability, major
     case 76: *v = 0; break;      // and minor
     default: *v = 0;
