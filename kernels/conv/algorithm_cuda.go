@@ -7,7 +7,7 @@ import "nmn/cuda/cudnn"
 var _ Explainer = (*CUDA)(nil)
 
 // Algorithm implements Explainer: the engine of cuDNN that was chosen for the shape and the precision,
-// the lowest one where it was run in several.
+// the lowest one where it was run in several, or the kernel that takes its place.
 func (c *CUDA) Algorithm(pass Pass, g Geometry) string {
 	shape := shapeOf(g)
 	if frames, err := c.frames(shape); err == nil {
@@ -22,12 +22,17 @@ func (c *CUDA) Algorithm(pass Pass, g Geometry) string {
 			continue
 		}
 		for _, p := range passesOf[pass] {
-			of := shape
-			if c.tried(p, &of) {
+			of, how := shape, ""
+			switch product, columns := c.columnsOf(shape); {
+			case c.forms[question{pass: p, conv: shape}] == own:
+				return "first_conv bf16"
+			case p == cudnn.DataGradient && columns:
+				of, how = product, " by columns"
+			case c.tried(p, &of):
 				continue
 			}
 			if choice, known := c.cudnn.Chosen(p, of); known {
-				return choice.String() + " " + of.Precision.String()
+				return choice.String() + " " + of.Precision.String() + how
 			}
 		}
 	}

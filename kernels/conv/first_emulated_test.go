@@ -76,7 +76,12 @@ func TestCUDA_ComputesTheFirstConvolutionItself(t *testing.T) {
 				if f := c.forms[q]; f != own && s.H*s.W > 500 { // the stand-in for cuDNN takes thousands of times as long
 					t.Errorf("%s: form %d was chosen, want %d", name, f, own)
 				}
-				if c.forms[q] = own; err == nil {
+				c.forms[q] = own
+				g := Geometry{N: s.N, H: s.H, W: s.W, C: 8, K: s.K, R: 3, S: 3, P: s.H, Q: s.W, Pad: 1, Stride: 1}
+				if how := c.Algorithm(Forward, g); how != "first_conv bf16" {
+					t.Errorf("%s: computed as %q", name, how)
+				}
+				if err == nil {
 					err = c.Conv(y, x, w, b, Params{Pad: 1, ReLU: with.relu})
 				}
 			} else {
