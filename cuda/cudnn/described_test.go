@@ -14,14 +14,14 @@ import (
 	"nmn/cuda/internal/fakedriver"
 )
 
-// describe describes an H200 to the real library, or skips the test where there is none. Some engines are
+// describe describes an H100, as cuDNN has read one, to the real library, or skips the test where there is none. Some engines are
 // compiled when their plan is built, for which cuDNN wants a driver: the fake one, where it was built.
 func describe(t *testing.T) *Described {
 	t.Helper()
 	if driver != nil {
 		driver.Reset(fakedriver.H200)
 	}
-	description, err := os.ReadFile("testdata/h200.json")
+	description, err := os.ReadFile("testdata/h100.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func (l layer) plain(c Conv) []use {
 }
 
 // Plans of all passes of all layers, within the scratch memory that Options allow.
-func TestH200_HasPlansForAllOfVGG16(t *testing.T) {
+func TestH100_HasPlansForAllOfVGG16(t *testing.T) {
 	batches := []struct{ batch, picture int }{{26, 565}, {32, 224}}
 	if testing.Short() {
 		batches = batches[1:]
@@ -140,7 +140,7 @@ func TestH200_HasPlansForAllOfVGG16(t *testing.T) {
 }
 
 // The convolutions of residual nets that have a stride, whose pictures are padded as those of VGG16.
-func TestH200_HasPlansForStrides(t *testing.T) {
+func TestH100_HasPlansForStrides(t *testing.T) {
 	d := describe(t)
 	for _, p := range []Precision{Float32, TF32, BFloat16} {
 		stem := Conv{N: 8, H: 224, W: 224, C: vgg16[0].at(8, 224, p).C, K: 64, R: 7, S: 7, Pad: 3, Stride: 2, Precision: p}
@@ -179,7 +179,7 @@ func fitting(d *Described, u use) (Choice, error) {
 	return Choice{}, fmt.Errorf("%v of %v: all plans need more than %d bytes of scratch memory", u.Pass, u.Conv, most)
 }
 
-func TestH200_HasPlansInEveryPrecision(t *testing.T) {
+func TestH100_HasPlansInEveryPrecision(t *testing.T) {
 	d := describe(t)
 	for _, p := range []Precision{Float32, TF32, BFloat16} {
 		for pass := Forward; pass <= MaskedDataGradient; pass++ {
@@ -194,7 +194,7 @@ func TestH200_HasPlansInEveryPrecision(t *testing.T) {
 }
 
 // A bias in bfloat16 has plans that need not be compiled, and its own key among the kept ones.
-func TestH200_HasPlansForANarrowBias(t *testing.T) {
+func TestH100_HasPlansForANarrowBias(t *testing.T) {
 	d := describe(t)
 	c := vgg16[5].at(26, 565, BFloat16)
 	narrow := c
@@ -259,7 +259,7 @@ func TestDescribe_IsWrittenAsItWasRead(t *testing.T) {
 		t.Fatalf("%v of %s", err, text)
 	}
 	defer again.Close()
-	if !bytes.Contains(text, []byte("NVIDIA H200")) {
+	if !bytes.Contains(text, []byte("NVIDIA H100")) {
 		t.Errorf("another device: %s", text)
 	}
 }

@@ -6,7 +6,7 @@ import "testing"
 
 // Gradients of filters in float32 are cut into slices where their tiles would leave multiprocessors idle, and all
 // such plans can be built within the scratch memory that Options allow.
-func TestH200_CutsFilterGradientsIntoSlices(t *testing.T) {
+func TestH100_CutsFilterGradientsIntoSlices(t *testing.T) {
 	d := describe(t)
 	if driver == nil {
 		t.Skip("plans that are compiled were not checked: there is no fake driver")
