@@ -22,7 +22,7 @@ const gradients = "run.gradients"
 // FirstChange finds the first setting that makes two configurations different runs.
 func FirstChange(a, b *Config) (key, was, is string) {
 	x, y := flatten(a), flatten(b)
-	withoutPlaces(a, x, y)
+	a.places().Hide(x, y)
 	for _, values := range []map[string]string{x, y} {
 		for key, before := range unsaid() {
 			if values[key] == "" { // for people, who are to read what it is

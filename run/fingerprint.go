@@ -25,7 +25,7 @@ import (
 // user's choice.
 func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string) (string, error) {
 	values := c.learned()
-	withoutPlaces(c, values)
+	c.places().Hide(values)
 	return fingerprintOf(ctx, c, values, d, from)
 }
 

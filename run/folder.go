@@ -39,7 +39,7 @@ func ReadConfig(dir string) (*Config, error) {
 		return nil, err
 	}
 	if c.Build != nil {
-		c.comeFrom(c.Build.Folder, dir)
+		c.places().ComeFrom(c.Build.Folder, dir)
 	}
 	return &c, nil
 }

@@ -62,7 +62,7 @@ func (s Sources) Resolve(c *Config) error {
 	}
 	chosenFrom := &resolved.Data
 	if c.Build != nil { // of a run, which knows what it reads
-		c.comeFrom(c.Build.Folder, filepath.Dir(s.File))
+		c.places().ComeFrom(c.Build.Folder, filepath.Dir(s.File))
 		c.ofRun = true
 		of := c.Data
 		chosenFrom = &of

@@ -66,6 +66,51 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 	must(t, "eval", run)
 }
 
+// A captioner's run goes on from any folder, too, and where its data have moved.
+func TestCaptionTrain_DataThatHaveMoved(t *testing.T) {
+	work := t.TempDir()
+	t.Chdir(work)
+	must(t, "caption", "scenes", "data", "--split", "train", "--number", "24", "--frames", "4", "--captions-per-clip", "5")
+	settings := []string{"--epochs", "3", "--patience", "0", "--checkpoint-steps", "1", "--log-interval", "1"}
+	must(t, captionArgs("data", "whole", settings...)...)
+	if c := interruptAfter(t, "run", captionArgs("data", "run", settings...)...); c.code != exitInterrupted {
+		t.Fatalf("exit code %d: %s", c.code, c.err)
+	}
+	t.Chdir(t.TempDir()) // from any folder
+	resume := func(dir string, more ...string) called {
+		return call(t, append([]string{"caption", "train", "--resume", filepath.Join(work, dir), "--quiet"}, more...)...)
+	}
+	place := func(folder string) []string {
+		return []string{"--features", filepath.Join(folder, "truth.npy"), "--clips", filepath.Join(folder, "truth.csv"),
+			"--captions", filepath.Join(folder, "captions.json")}
+	}
+	if c := resume("whole"); c.code != exitOK {
+		t.Errorf("from another folder: exit code %d: %s", c.code, c.err)
+	}
+	moved := filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.Rename(filepath.Join(work, "data"), moved); err != nil {
+		t.Fatal(err)
+	}
+	if c := resume("run"); c.code != exitFailure || !strings.Contains(c.err, "name their new place to nmn caption train --resume") {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	must(t, "caption", "scenes", other, "--split", "train", "--number", "24", "--frames", "4", "--captions-per-clip", "5", "--seed", "9")
+	wantUsage(t, resume("run", place(other)...), "has changed since this run began")
+	for _, dir := range []string{"run", "whole"} { // the second was complete before the data moved
+		if c := resume(dir, place(moved)...); c.code != exitOK {
+			t.Errorf("exit code %d: %s", c.code, c.err)
+		}
+		if c := resume(dir); c.code != exitOK { // the new place is noted
+			t.Errorf("exit code %d: %s", c.code, c.err)
+		}
+	}
+	if got, want := readBytes(t, filepath.Join(work, "run", "last.safetensors")), readBytes(t,
+		filepath.Join(work, "whole", "last.safetensors")); string(got) != string(want) {
+		t.Error("a captioner whose data have moved learns something else")
+	}
+}
+
 // A run in a copied project uses the data of the copy. Read from another folder, a run uses the data that it was started
 // with, even if a file of the same name lies there.
 func TestAudit_OfACopyWithOtherData(t *testing.T) {

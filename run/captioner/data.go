@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
+	"slices"
 
 	"nmn/captioning"
 	"nmn/eval/caption"
@@ -16,6 +18,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/run/internal/folder"
 )
 
 // Data are the words and the clips that a captioner learns from and is judged by.
@@ -92,7 +95,12 @@ func (o *opening) open(ctx context.Context) error {
 			return err
 		}
 	}
-	o.Places = c.places()
+	files := c.places()
+	for _, key := range slices.Sorted(maps.Keys(files)) {
+		if path := *files[key]; path != "" {
+			o.Places = append(o.Places, origin.Place{Name: key, Path: path, ByContent: true})
+		}
+	}
 	o.tell(run.Message{Topic: "clips", Detail: true,
 		Text: fmt.Sprintf("%d with %d captions, %d frames of %d features; %d words",
 			o.Train.Clips(), o.Train.Pairs(), o.Train.Frames(), o.Train.Width(), o.Words.AtLeast(0))})
@@ -133,23 +141,15 @@ func (o *opening) leaveOutForeign(ctx context.Context) error {
 }
 
 // places are the files that are read.
-func (c *DataConfig) places() (all []origin.Place) {
-	add := func(key, file string) {
-		if file != "" {
-			all = append(all, origin.Place{Name: key, Path: file, ByContent: true})
-		}
+func (c *DataConfig) places() folder.Places {
+	t, v := &c.Train, &c.Validation
+	return folder.Places{
+		"data.train.features": &t.Features, "data.train.clips": &t.Clips,
+		"data.train.ids": &t.IDs, "data.train.captions": &t.Captions,
+		"data.validation.features": &v.Features, "data.validation.clips": &v.Clips,
+		"data.validation.ids": &v.IDs, "data.validation.captions": &v.Captions,
+		"data.vocabulary": &c.Vocabulary,
 	}
-	for _, split := range []struct {
-		key   string
-		files *ClipFiles
-	}{{"data.train", &c.Train}, {"data.validation", &c.Validation}} {
-		add(split.key+".features", split.files.Features)
-		add(split.key+".clips", split.files.Clips)
-		add(split.key+".ids", split.files.IDs)
-		add(split.key+".captions", split.files.Captions)
-	}
-	add("data.vocabulary", c.Vocabulary)
-	return all
 }
 
 // features opens a file that Close closes.

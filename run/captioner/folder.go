@@ -7,10 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"nmn/captioning"
 	"nmn/eval/caption"
@@ -49,6 +49,9 @@ func ReadConfig(dir string) (*Config, error) {
 	if err := run.ReadConfigInto(dir, &c); err != nil {
 		return nil, err
 	}
+	if c.Build != nil {
+		c.Data.places().ComeFrom(c.Build.Folder, dir)
+	}
 	return &c, nil
 }
 
@@ -86,7 +89,9 @@ func (s *Session) prepare(ctx context.Context, dir string) error {
 	err = folder.Check(dir, ofCaptioner, err, folder.Found{
 		Written: func() bool { return there.Build != nil },
 		Changed: func() (key, was, is string) {
-			return folder.ChangedKey(flatten(there), flatten(&s.Config), mayChange)
+			x, y := flatten(there), flatten(&s.Config)
+			s.Config.Data.places().Hide(x, y)
+			return folder.ChangedKey(x, y, mayChange)
 		},
 	})
 	if err != nil {
@@ -110,16 +115,9 @@ func (s *Session) prepare(ctx context.Context, dir string) error {
 			return fmt.Errorf("%s holds another run: its vocabulary is another one: %w", dir, err)
 		}
 	}
-	c := s.Config
-	b := run.ThisBuild()
-	c.Build = &b
-	data, err := c.YAML()
-	if err != nil {
-		return err
-	}
 	return run.SaveFiles(ctx, s.Log, func() error {
 		// The configuration comes first: without it the other files would be somebody's.
-		if err := durable.Save(filepath.Join(dir, run.ConfigFile), data); err != nil {
+		if err := s.Config.save(dir, run.ThisBuild()); err != nil {
 			return err
 		}
 		if !hasWords {
@@ -129,6 +127,28 @@ func (s *Session) prepare(ctx context.Context, dir string) error {
 		}
 		return folder.KeepData(dir, files)
 	})
+}
+
+// save writes the configuration as one that a program has resolved. Relative paths in it are taken from here.
+func (c Config) save(dir string, b run.Build) (err error) {
+	if b.Folder, err = os.Getwd(); err != nil {
+		return err
+	}
+	c.Build = &b
+	data, err := c.YAML()
+	if err != nil {
+		return err
+	}
+	return durable.Save(filepath.Join(dir, run.ConfigFile), data)
+}
+
+// keepPlaces notes in the configuration of a complete run where its files lie now.
+func (c *Config) keepPlaces(dir string) error {
+	there, err := ReadConfig(dir)
+	if err != nil || !there.Data.places().Take(c.Data.places()) {
+		return err
+	}
+	return there.save(dir, *there.Build)
 }
 
 // sameData refuses a folder whose run began with other files than there are now, and returns the list to keep there.
@@ -146,10 +166,8 @@ func isRunFile(name string) bool {
 	return slices.Contains(ours, name)
 }
 
-// minutesLine is left out of what a fingerprint is of: results of before there was such a setting are found again.
-const minutesLine = "    checkpoint_minutes: 0\n"
-
-// fingerprint identifies what a run computes: settings, words, captions, and features of three clips.
+// fingerprint identifies what a run computes: settings but for where files lie, words, captions, and features of three
+// clips.
 func (s *Session) fingerprint() (string, error) {
 	h := sha256.New()
 	c := s.Config
@@ -158,11 +176,16 @@ func (s *Session) fingerprint() (string, error) {
 	if c.Gradients == run.GradientsFP32 {
 		c.Gradients = ""
 	}
+	for _, path := range c.Data.places() {
+		if *path != "" {
+			*path = "named"
+		}
+	}
 	settings, err := c.YAML()
 	if err != nil {
 		return "", err
 	}
-	folder.HashText(h, strings.Replace(string(settings), minutesLine, "", 1))
+	folder.HashText(h, string(settings))
 	folder.HashText(h, s.Data.Words.Fingerprint())
 	for _, set := range []*captioning.Set{s.Data.Train, s.Data.Validation} {
 		if set == nil {

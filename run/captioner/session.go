@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 
 	"nmn/captioning"
@@ -57,6 +59,10 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	}
 	g := group.Of(o.Group)
 	data, err := c.Data.OpenData(ctx, c.Words, o.Observer.Message)
+	if c.Build != nil && errors.Is(err, fs.ErrNotExist) { // the configuration is that of a run
+		err = fmt.Errorf("%w; where the data have moved, name their new place to nmn caption train `resume`: the run goes on if "+
+			"the content is the same, and keeps the place", err)
+	}
 	if agreed := group.Agree(g, err); agreed != nil {
 		if err == nil {
 			agreed = errors.Join(agreed, data.Close())

@@ -100,7 +100,7 @@ func (s *Session) finished(ctx context.Context, dir, identity string) (*Outcome,
 	if err != nil {
 		return nil, err
 	}
-	return o, run.SaveFiles(ctx, s.Log, func() error { return folder.KeepData(dir, files) })
+	return o, run.SaveFiles(ctx, s.Log, func() error { return errors.Join(folder.KeepData(dir, files), s.Config.keepPlaces(dir)) })
 }
 
 // reaches reports whether the last checkpoint of a folder is not of an earlier step than its result, as it is where
