@@ -209,7 +209,7 @@ func (x *extraction) run(ctx context.Context) (done []Extracted, err error) {
 	if err := x.net.sameBags(x.set); err != nil {
 		return nil, err
 	}
-	files, err := x.create()
+	files, err := x.create(ctx)
 	defer func() {
 		for _, f := range files {
 			err = errors.Join(err, f.Close())
@@ -257,7 +257,7 @@ func (x *extraction) finish(ctx context.Context, files []*features.Writer, index
 }
 
 // create starts the outputs, where this rank writes any. After an error those that it has started must be closed too.
-func (x *extraction) create() (files []*features.Writer, err error) {
+func (x *extraction) create(ctx context.Context) (files []*features.Writer, err error) {
 	if err := x.net.begin(x.set); err != nil {
 		return nil, err
 	}
@@ -273,6 +273,7 @@ func (x *extraction) create() (files []*features.Writer, err error) {
 		if err != nil {
 			return files, err
 		}
+		w.Patient(ctx, x.session.Log)
 		files = append(files, w)
 	}
 	return files, nil

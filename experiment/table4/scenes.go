@@ -142,6 +142,7 @@ func (e *Experiment) writeProbabilities(ctx context.Context, net *model.Net, set
 	}
 	if w != nil {
 		defer func() { err = errors.Join(err, w.Close()) }()
+		w.Patient(ctx, e.Log)
 	}
 	done := 0
 	bad, err := train.Passes{Group: e.Group}.Extract(ctx, net, set, l, []model.Layer{model.Probabilities},

@@ -4,8 +4,10 @@
 package durable
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,6 +25,8 @@ type File struct {
 	path  string
 	old   string // that what is at path gets as its name; empty for none
 	over  bool   // committed or closed
+
+	patiently func(write func() error) error // tries to write until there is room; nil where one try is all
 }
 
 // aside is the file while it has a name of its own: ".<base of target><digits>".
@@ -56,8 +60,29 @@ func create(path string, perm fs.FileMode) (*File, error) {
 	return &File{aside: a, path: path}, nil
 }
 
+// Patient has Write wait for room where the disk is full, as Patiently does: for files that grow row by row, which
+// cannot be written again.
+func (f *File) Patient(ctx context.Context, full func(error)) {
+	f.patiently = func(write func() error) error { return Patiently(ctx, full, write) }
+}
+
 // Write appends at the current offset.
-func (f *File) Write(p []byte) (int, error) { return f.aside.Write(p) }
+func (f *File) Write(p []byte) (int, error) {
+	if f.patiently == nil {
+		return f.aside.Write(p)
+	}
+	return writeRest(f.aside, p, f.patiently)
+}
+
+// writeRest writes at each try what the ones before have left.
+func writeRest(w io.Writer, p []byte, try func(write func() error) error) (n int, err error) {
+	err = try(func() error {
+		m, err := w.Write(p[n:])
+		n += m
+		return err
+	})
+	return n, err
+}
 
 // Seek sets the offset of the next Write, as io.Seeker defines it.
 func (f *File) Seek(offset int64, whence int) (int64, error) { return f.aside.Seek(offset, whence) }

@@ -77,3 +77,39 @@ func TestWarnFull_NamesTheCause(t *testing.T) {
 		}
 	}
 }
+
+// halfFull takes a number of bytes at a time, and none while it is full.
+type halfFull struct {
+	room func() error
+	b    strings.Builder
+}
+
+func (w *halfFull) Write(p []byte) (int, error) {
+	if err := w.room(); err != nil {
+		w.b.Write(p[:len(p)/2])
+		return len(p) / 2, err
+	}
+	return w.b.Write(p)
+}
+
+func TestWriteRest_GoesOnWhereTheDiskWasFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const text = "rows that cannot be written again"
+		room, tries := fullFor(time.Second)
+		w := &halfFull{room: room}
+		n, err := writeRest(w, []byte(text), func(write func() error) error {
+			return Patiently(t.Context(), func(error) {}, write)
+		})
+		if n != len(text) || err != nil || w.b.String() != text || *tries < 3 {
+			t.Errorf("%d bytes, %v, %d tries: %q", n, err, *tries, w.b.String())
+		}
+		room, _ = fullFor(time.Hour)
+		w = &halfFull{room: room}
+		n, err = writeRest(w, []byte(text), func(write func() error) error {
+			return Patiently(t.Context(), func(error) {}, write)
+		})
+		if n != w.b.Len() || n == len(text) || !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%d bytes of %d, %v", n, w.b.Len(), err)
+		}
+	})
+}

@@ -1,8 +1,10 @@
 package features
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"nmn/format/npy"
 	"nmn/format/safetensors"
@@ -47,6 +49,11 @@ func Create(name string, width int) (*Writer, error) {
 		return nil, errors.Join(w.failed(err), file.Close())
 	}
 	return w, nil
+}
+
+// Patient has the file wait for room where the disk is full for a moment, of which the log has a warning.
+func (w *Writer) Patient(ctx context.Context, log *slog.Logger) {
+	w.file.Patient(ctx, durable.WarnFull(log))
 }
 
 // Write appends a row.
