@@ -2,8 +2,11 @@ package multiclass
 
 import (
 	"cmp"
+	"math"
+	"sync"
 
 	"nmn/group"
+	"nmn/internal/parallel"
 )
 
 // The anchors of a class are the rows that the scores are surest of: so large a share of the rows with its label, and
@@ -23,19 +26,36 @@ func (in *Input) anchored(ranks group.Group) ([]float64, error) {
 	for _, i := range known {
 		sizes[in.Labels[i]]++
 	}
-	counts, order := make([]int, k*k), make([]int32, len(known))
+	counts := make([]int, k*k)
 	from, to := group.Share(ranks, k)
-	for y := from; y < to; y++ {
-		copy(order, known)
-		n := min(max(int(anchorShare*float64(sizes[y])), anchorRows), len(known))
-		first(order, n, func(i, j int32) int {
-			return cmp.Or(cmp.Compare(in.Scores[int(j)*k+y], in.Scores[int(i)*k+y]), cmp.Compare(i, j))
-		})
-		for _, i := range order[:n] {
-			if argmax(in.Scores[int(i)*k:][:k]) == y { // a class that is never the likeliest has no anchors
-				counts[y*k+int(in.Labels[i])]++
-			}
+	var columns [16][]float32 // of as many classes at a time: what a row has of them lies side by side
+	for ; from < to; from += len(columns) {
+		some := min(len(columns), to-from)
+		for c := range some {
+			columns[c] = append(columns[c][:0], make([]float32, len(known))...)
 		}
+		const share = 1 << 10 // rows that a goroutine takes at a time
+		parallel.Each((len(known)+share-1)/share, func(part int) {
+			for at := part * share; at < min((part+1)*share, len(known)); at++ {
+				for c, p := range in.Scores[int(known[at])*k+from:][:some] {
+					columns[c][at] = p
+				}
+			}
+		})
+		var wait sync.WaitGroup
+		for c := range some {
+			wait.Go(func() {
+				y := from + c
+				n := min(max(int(anchorShare*float64(sizes[y])), anchorRows), len(known))
+				for _, at := range largest(columns[c], n) {
+					i := int(known[at])
+					if argmax(in.Scores[i*k:][:k]) == y { // a class that is never the likeliest has no anchors
+						counts[y*k+int(in.Labels[i])]++
+					}
+				}
+			})
+		}
+		wait.Wait()
 	}
 	if err := group.SumCounts(ranks, counts, nil); err != nil {
 		return nil, err
@@ -45,6 +65,26 @@ func (in *Input) anchored(ranks group.Group) ([]float64, error) {
 		out[i] = float64(n)
 	}
 	return out, nil
+}
+
+// largest are the indices of the n largest values, of equal ones the first, in no order.
+func largest(values []float32, n int) []int32 {
+	order := func(i, j int32) int { return cmp.Or(cmp.Compare(values[j], values[i]), cmp.Compare(i, j)) }
+	best, least := make([]int32, 0, 2*n), math.Inf(-1) // those so far, and what n of them are not below
+	for i, v := range values {
+		if float64(v) <= least {
+			continue
+		}
+		if best = append(best, int32(i)); len(best) == 2*n {
+			first(best, n, order)
+			best, least = best[:n], math.Inf(1)
+			for _, j := range best {
+				least = min(least, float64(values[j]))
+			}
+		}
+	}
+	first(best, n, order)
+	return best[:n]
 }
 
 // first brings the n least values to the front, in no order.

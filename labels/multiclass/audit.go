@@ -8,6 +8,7 @@ import (
 	"nmn/eval"
 	"nmn/format/table"
 	"nmn/group"
+	"nmn/internal/parallel"
 	"nmn/labels/neighbours"
 	"nmn/labels/rows"
 )
@@ -102,41 +103,55 @@ func (r *Report) rank() {
 	for c := range k {
 		r.Table.Words = append(r.Table.Words, r.Word(c))
 	}
-	agree, known, own := 0, 0, r.newRow()
-	for i := range r.Rows {
-		z := int(r.Labels[i])
-		if z == table.UnknownClass {
-			r.Table.Scores[i] = rows.Score{Worst: -1, Suggested: -1}
+	const share = 1 << 10 // rows that a goroutine takes at a time
+	judged := make([]Suspect, r.Rows)
+	parallel.Each((r.Rows+share-1)/share, func(at int) {
+		own := r.newRow()
+		for i := at * share; i < min((at+1)*share, r.Rows); i++ {
+			if z := r.Labels[i]; z != table.UnknownClass {
+				own.set(r.Scores[i*k : (i+1)*k])
+				judged[i] = own.suspect(int32(i), z)
+				r.Table.Scores[i].Quality = own.posterior[z]
+			}
+		}
+	})
+	agree, known := 0, 0
+	for i := range judged {
+		s, to := judged[i], &r.Table.Scores[i]
+		if r.Labels[i] == table.UnknownClass {
+			*to = rows.Score{Worst: -1, Suggested: -1}
 			continue
 		}
 		known++
-		scores := r.Scores[i*k : (i+1)*k]
-		if argmax(scores) == z {
+		if argmax(r.Scores[i*k:(i+1)*k]) == int(s.Given) {
 			agree++
 		}
-		own.set(scores)
-		own.find(z)
-		best := argmax(own.posterior)
-		// The sum over the others keeps digits where the label is almost surely right.
-		wrong := 0.0
-		for y, p := range own.posterior {
-			if y != z {
-				wrong += p
-			}
+		to.Worst, to.Wrong, to.Suggested = s.Given, s.Wrong, -1
+		if s.Suggested != s.Given {
+			to.Suggested = s.Suggested
 		}
-		s := &r.Table.Scores[i]
-		*s = rows.Score{Quality: own.posterior[z], Worst: int32(z), Wrong: wrong, Suggested: -1}
-		if best != z {
-			s.Suggested = int32(best)
-		}
-		if wrong >= r.MinError && (best != z || r.MinError < .5) {
-			s.Suspects = 1
-			r.Suspects = append(r.Suspects, Suspect{int32(i), int32(z), int32(best), wrong, own.posterior[best]})
+		if s.Wrong >= r.MinError && (s.Suggested != s.Given || r.MinError < .5) {
+			to.Suspects = 1
+			r.Suspects = append(r.Suspects, s)
 		}
 	}
 	r.Agreement = float64(agree) / float64(max(known, 1))
 	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(b.Wrong, a.Wrong) })
 	r.Table.Rank(r.sameLabel)
+}
+
+// suspect judges a row that has been set, by its label.
+func (r *row) suspect(i, z int32) Suspect {
+	r.find(int(z))
+	best := argmax(r.posterior)
+	// The sum over the others keeps digits where the label is almost surely right.
+	wrong := 0.0
+	for y, p := range r.posterior {
+		if y != int(z) {
+			wrong += p
+		}
+	}
+	return Suspect{i, z, int32(best), wrong, r.posterior[best]}
 }
 
 func argmax[T float32 | float64](values []T) int {

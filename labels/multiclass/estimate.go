@@ -1,12 +1,14 @@
 package multiclass
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 
 	"nmn/eval"
 	"nmn/group"
+	"nmn/kernels/simd"
 )
 
 // Options are the settings of an audit; DefaultOptions has those that were tried.
@@ -39,12 +41,13 @@ func (o Options) Validate() error {
 type Model struct {
 	Classes int
 	T       []float64 // K×K, T_yz = p(z|y), row y
-	Inverse []float64 // K×K, of T; nil where the scores are taken as they are
+	Inverse []float32 // K×K, of T; nil where the scores are taken as they are
 	A       float64   // slope of the scores' logarithms
 	B       []float64 // K, their shift, of mean 0
 	Pooled  float64   // p(z≠y), of all classes together
 	True    []float64 // K, expected number of rows of each class, among all rows
 
+	level simd.Level
 	ranks group.Group
 }
 
@@ -69,15 +72,16 @@ const (
 // and maximisation. It ends with the error of ctx once that is done; others wrap eval.ErrShape or eval.ErrValue. Of
 // many rows the calibration sees every n-th.
 func Estimate(ctx context.Context, in Input, o Options) (*Model, error) {
-	ranks, err := group.Of(o.Group), o.Validate()
-	if err == nil {
+	ranks := group.Of(o.Group)
+	level, err := simd.Detect()
+	if err = cmp.Or(err, o.Validate()); err == nil {
 		err = in.check()
 	}
 	if err := group.Alike(ranks, fmt.Sprintf("%d rows × %d classes", in.Rows, in.Classes), err); err != nil {
 		return nil, err
 	}
 	k := in.Classes
-	m := &Model{Classes: k, A: 1, B: make([]float64, k), ranks: ranks}
+	m := &Model{Classes: k, A: 1, B: make([]float64, k), level: level, ranks: ranks}
 	counts, err := in.anchored(ranks)
 	if err != nil {
 		return nil, err

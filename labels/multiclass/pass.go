@@ -115,10 +115,12 @@ func (s *sums) count(r *row, z int) {
 type row struct {
 	m                  *Model
 	logs, p, posterior []float64
+	unmixed            []float32
 }
 
 func (m *Model) newRow() *row {
-	return &row{m, make([]float64, m.Classes), make([]float64, m.Classes), make([]float64, m.Classes)}
+	of := func() []float64 { return make([]float64, m.Classes) }
+	return &row{m, of(), of(), of(), make([]float32, m.Classes)}
 }
 
 // set takes the scores of a row.
@@ -129,14 +131,12 @@ func (r *row) set(scores []float32) {
 		}
 		return
 	}
-	clear(r.p)
+	clear(r.unmixed)
 	for z, p := range scores {
-		for y, v := range r.m.Inverse[z*r.m.Classes : (z+1)*r.m.Classes] {
-			r.p[y] += v * float64(p)
-		}
+		r.m.level.AddScaled(r.unmixed, r.m.Inverse[z*r.m.Classes:(z+1)*r.m.Classes], p)
 	}
-	for y, p := range r.p {
-		r.logs[y] = math.Log(max(p, leastUnmixed))
+	for y, p := range r.unmixed {
+		r.logs[y] = math.Log(max(float64(p), leastUnmixed))
 	}
 }
 

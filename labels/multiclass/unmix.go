@@ -23,7 +23,10 @@ func (m *Model) unmixed(rows int) *Model {
 		return nil
 	}
 	out := *m
-	out.Inverse, out.A, out.B = inverse, 1, make([]float64, m.Classes)
+	out.Inverse, out.A, out.B = make([]float32, len(inverse)), 1, make([]float64, m.Classes)
+	for i, v := range inverse {
+		out.Inverse[i] = float32(v)
+	}
 	return &out
 }
 
