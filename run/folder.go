@@ -56,13 +56,17 @@ func ReadConfigInto(dir string, config any) error {
 // writeConfig writes the configuration with the versions of the program.
 func (c Config) writeConfig(dir string) error { return c.save(dir, ThisBuild()) }
 
-// save writes the configuration as one that a program has resolved. Relative paths in it are taken from here.
-func (c Config) save(dir string, b Build) (err error) {
+func (c Config) save(dir string, b Build) error {
+	return SaveConfigOf(dir, b, func(b *Build) ([]byte, error) { c.Build = b; return c.YAML() })
+}
+
+// SaveConfigOf writes the configuration of a run of any kind as one that a program has resolved, the text of which says
+// so. Relative paths in it are taken from here.
+func SaveConfigOf(dir string, b Build, text func(*Build) ([]byte, error)) (err error) {
 	if b.Folder, err = os.Getwd(); err != nil {
 		return err
 	}
-	c.Build = &b
-	data, err := c.YAML()
+	data, err := text(&b)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -129,17 +128,8 @@ func (s *Session) prepare(ctx context.Context, dir string) error {
 	})
 }
 
-// save writes the configuration as one that a program has resolved. Relative paths in it are taken from here.
-func (c Config) save(dir string, b run.Build) (err error) {
-	if b.Folder, err = os.Getwd(); err != nil {
-		return err
-	}
-	c.Build = &b
-	data, err := c.YAML()
-	if err != nil {
-		return err
-	}
-	return durable.Save(filepath.Join(dir, run.ConfigFile), data)
+func (c Config) save(dir string, b run.Build) error {
+	return run.SaveConfigOf(dir, b, func(b *run.Build) ([]byte, error) { c.Build = b; return c.YAML() })
 }
 
 // keepPlaces notes in the configuration of a complete run where its files lie now.
