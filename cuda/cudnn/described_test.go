@@ -14,8 +14,8 @@ import (
 	"nmn/cuda/internal/fakedriver"
 )
 
-// describe describes an H100, as cuDNN has read one, to the real library, or skips the test where there is none. Some engines are
-// compiled when their plan is built, for which cuDNN wants a driver: the fake one, where it was built.
+// describe describes an H100, as cuDNN has read one, to the real library, or skips the test where there is none. Some
+// engines are compiled when their plan is built, for which cuDNN wants a driver: the fake one, where it was built.
 func describe(t *testing.T) *Described {
 	t.Helper()
 	if driver != nil {
