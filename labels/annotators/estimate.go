@@ -16,6 +16,9 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	if o.ByLabel {
 		return byLabel(ctx, &in, o)
 	}
+	if in.exclude() {
+		return estimateExclusive(ctx, &in, o)
+	}
 	e, err := estimate(ctx, &in, o)
 	if err != nil {
 		return nil, err
@@ -24,11 +27,8 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 }
 
 func estimate(ctx context.Context, in *Input, o Options) (*estimator, error) {
-	if err := in.checkOnAll(o); err != nil {
-		return nil, err
-	}
-	seen := in.overlap()
-	if err := in.identifiable(seen); err != nil {
+	seen, err := in.checked(o)
+	if err != nil {
 		return nil, err
 	}
 	e := newEstimator(in, o)
@@ -58,4 +58,13 @@ func estimate(ctx context.Context, in *Input, o Options) (*estimator, error) {
 		e.mostPrior = slices.Max(e.prior)
 	}
 	return e, nil
+}
+
+// checked reports who looked at the same bags, or why nothing can be estimated.
+func (in *Input) checked(o Options) (overlap, error) {
+	if err := in.checkOnAll(o); err != nil {
+		return overlap{}, err
+	}
+	seen := in.overlap()
+	return seen, in.identifiable(seen)
 }

@@ -109,7 +109,7 @@ func (r *Report) WriteConsensusFile(path string) error {
 		err := table.WriteFile(path, r.Words, r.BagIDs, r.Result.Bags, func(i int) ([]uint8, error) {
 			clear(row)
 			r.Each(i, func(c Cell) {
-				if c.P >= .5 {
+				if c.Holds {
 					row[c.Class] = 1
 				}
 			})
@@ -121,7 +121,7 @@ func (r *Report) WriteConsensusFile(path string) error {
 			for i, id := range r.BagIDs {
 				labels := []string{}
 				r.Each(i, func(c Cell) {
-					if c.P >= .5 {
+					if c.Holds {
 						labels = append(labels, r.Words[c.Class])
 					}
 				})
