@@ -201,7 +201,7 @@ func TestEstimate_ByLabel(t *testing.T) {
 					t.Fatalf("bag %d: %v and %v, label %d by itself %v and %v", i, p, e, k, p1, e1)
 				}
 				r.Each(i, func(cell Cell) {
-					if cell.Class == k && cell.P >= .5 {
+					if cell.Class == k && cell.Holds {
 						likely++
 						if i < 700 && truth[4*i+k] {
 							right++

@@ -7,7 +7,7 @@ type Cell struct {
 	Evidence float64 // log p(labels | y=1) - log p(labels | y=0)
 	Given    int     // annotators who gave it
 	Asked    int     // annotators who were asked for it
-	Holds    bool    // it is probably true: p is at least .5, or the largest of classes that exclude each other
+	Holds    bool    // somebody was asked, and p is at least .5 or, of classes that exclude each other, the largest
 
 	at int // its place among the cells of the estimator; -1 where no row names it
 }
@@ -35,7 +35,7 @@ func (e *estimator) each(bag int, f func(Cell)) {
 		for ; next < to; next++ {
 			if o := e.base(bag, next) + e.whole[bag]; o >= 0 {
 				p, _ := sigmoidSoftplus(o)
-				f(Cell{next, p, e.whole[bag], 0, whole, true, -1})
+				f(Cell{next, p, e.whole[bag], 0, whole, whole > 0, -1})
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (e *estimator) each(bag int, f func(Cell)) {
 		unnamed(k)
 		next = max(next, k+1)
 		yes, asked := e.cells.votes(int(at))
-		f(Cell{k, e.rho[at], e.evidence(int(at)), yes, asked, e.rho[at] >= .5, int(at)})
+		f(Cell{k, e.rho[at], e.evidence(int(at)), yes, asked, e.rho[at] >= .5 && asked > 0, int(at)})
 	}
 	unnamed(e.in.Classes)
 }

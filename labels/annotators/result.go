@@ -163,15 +163,25 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 	both, named = make([]float64, e.in.Annotators), make([]float64, e.in.Annotators)
 	pairs, all := 0.0, 0.0
 	fit := newFit(e)
+	p := make([]float64, e.in.Classes)
 	for i := range e.in.Bags {
+		if len(e.cells.whole.of(i)) == 0 && e.cells.first[i] == e.cells.first[i+1] {
+			e.posterior(i, p) // nobody answered: its labels are unknown, and none of the consensus
+			for _, expected := range p {
+				r.Missing -= expected
+			}
+			continue
+		}
 		likely := 0.0
 		e.each(i, func(c Cell) {
 			yes := 0.0
+			if c.Holds || c.Asked == 0 {
+				r.Missing -= c.P // of all that is expected, see below
+			}
 			if c.Holds {
 				yes = 1
 				r.Consensus++
 				r.Incorrect += 1 - c.P
-				r.Missing -= c.P // of all that is expected, see below
 				likely++
 			}
 			pairs += float64(c.Given) * float64(c.Given-1)
