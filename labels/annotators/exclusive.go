@@ -37,7 +37,7 @@ type exclusive struct {
 
 	strength  []float64 // of each annotator: of the prior of its matrix, in answers of one true class
 	objective []float64
-	plain     float64 // answers that the first phase explains
+	plain     float64 // answers that the first phase does not explain
 }
 
 // answer is a class that an annotator gave, and how often it guesses it when it does not know.
@@ -100,13 +100,9 @@ func newExclusive(in *Input, o Options, seen overlap) *exclusive {
 	return x
 }
 
-// leastExplained is the least share of the answers that are the consensus of the first phase that have to be the
-// consensus of the last one. Where annotators err alike, matrices may explain the answers by classes that have changed
-// places.
-const leastExplained = .9
-
 // estimateExclusive begins with the shares of votes. In its first phase matrices are the means of their priors, without
-// shared confusions, which tells the classes apart. The next phases are not taken if they explain much fewer answers.
+// shared confusions. The next phases are not taken if they leave much more answers unexplained: where annotators err
+// alike, matrices may explain the answers by classes that have changed places.
 func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, error) {
 	seen, err := in.checked(o)
 	if err != nil {
@@ -116,7 +112,7 @@ func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, erro
 		x := newExclusive(in, o, seen)
 		x.vote()
 		err := x.climb(ctx)
-		x.plain = x.explained()
+		x.plain = x.unexplained()
 		for range phases - 1 {
 			if err == nil {
 				x.shrink()
@@ -126,7 +122,7 @@ func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, erro
 		return x, err
 	}
 	x, err := run(phases)
-	if err == nil && x.explained() < leastExplained*x.plain {
+	if err == nil && contradicts(x.unexplained(), x.plain, leastMatrices) {
 		x, err = run(1)
 	}
 	if err != nil {
@@ -135,11 +131,11 @@ func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, erro
 	return x.result(), nil
 }
 
-// explained are the answers that are the most probable class.
-func (x *exclusive) explained() (sum float64) {
+// unexplained are the answers that are not the most probable class.
+func (x *exclusive) unexplained() (sum float64) {
 	for i := range x.in.Bags {
 		for _, at := range x.bags.of(i) {
-			if int(x.answers.all[at].class) == x.likely(i) {
+			if int(x.answers.all[at].class) != x.likely(i) {
 				sum++
 			}
 		}
