@@ -66,7 +66,7 @@ type Result struct {
 	Iterations             int
 	Objective              float64 // log likelihood and log density of the priors
 	Agreement              float64 // of two annotators of a bag: 2 |both| / (|given| + |given|); NaN where none share one
-	Consensus              int     // labels with a probability of at least .5
+	Consensus              int     // labels that probably hold, as Cell has it
 	Incorrect, Missing     float64 // of the consensus, expected
 	// Misfit are the classes on which annotators agree much more, or much less, than their rates explain: rates differ
 	// among labels. Ascending.
