@@ -2,6 +2,7 @@ package annotators
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -15,13 +16,24 @@ const phases = 4
 // their own. Errors wrap ErrInput or ErrUnidentified, or are those of the options, of ctx, or of the group: where one
 // rank fails, all do.
 func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
+	exclusive := in.exclusive()
 	switch {
 	case o.ByLabel:
 		return byLabel(ctx, &in, o)
-	case in.exclude():
+	case exclusive && in.matrices() <= mostMatrices:
 		return estimateExclusive(ctx, &in, o)
 	}
-	r, err := estimateTogether(ctx, &in, o)
+	r, err := estimateLabels(ctx, &in, o)
+	if err == nil && exclusive {
+		r.Notes = append(r.Notes, fmt.Sprintf("Every answer has exactly one label, but %d rows × %d labels are too many for "+
+			"confusion matrices: labels are taken as if they did not exclude each other.", len(in.Rows), in.Classes))
+	}
+	return r, err
+}
+
+// estimateLabels is Estimate of labels that do not exclude each other.
+func estimateLabels(ctx context.Context, in *Input, o Options) (*Result, error) {
+	r, err := estimateTogether(ctx, in, o)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +43,7 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	}
 	note := "One pair of rates for each annotator leaves more answers unexplained than labels by themselves do: each " +
 		"label is taken by itself."
-	joined, err := byLabel(ctx, &in, o)
+	joined, err := byLabel(ctx, in, o)
 	switch {
 	case err == nil:
 		if alone, _ := joined.unexplained(); !contradicts(found, alone, leastLabels) {
@@ -44,7 +56,7 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 		note = "One pair of rates for each annotator leaves more answers unexplained than votes do: all have one pair."
 		const decisive = 1e9
 		o.Strength01, o.Strength10 = decisive, decisive
-		if r, err = estimateTogether(ctx, &in, o); err != nil {
+		if r, err = estimateTogether(ctx, in, o); err != nil {
 			return nil, err
 		}
 	}

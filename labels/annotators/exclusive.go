@@ -24,16 +24,16 @@ type exclusive struct {
 	bags    lists[int32]  // of each bag: places of its answers in answers.all
 	rows    lists[vote]   // of each annotator
 
-	logs   []float64 // answers × K: log p(answer | true class)
+	rates  []float64 // answers × K: p(answer | true class)
 	counts []float64 // answers × K: expected true classes
 	truths []float64 // annotators × K: expected true classes
 	shares []share   // of each annotator
 	all    share     // center of their prior
 	wrong  []float64 // K × K: confusion, p(answer | true class) of an annotator who confuses it as others do
 	rho    []float64 // N×K: p(true class | answers)
-	prior  []float64 // K: log probability of each class
+	prior  []float64 // K: probability of each class
 	a, b   []float64 // with logits: slope and offset of each class
-	base   []float64 // with logits, N×K: log probability of each class before any answer
+	base   []float64 // with logits, N×K: probability of each class before any answer
 
 	strength  []float64 // of each annotator: of the prior of its matrix, in answers of one true class
 	objective []float64
@@ -52,17 +52,22 @@ type share struct{ knows, confuses float64 }
 // vote is a row of an annotator.
 type vote struct{ bag, place int32 }
 
-// exclude reports whether every answer is exactly one of several classes. Tables for a matrix of each annotator have to
-// fit into memory; the classes of larger inputs are taken as if they did not exclude each other.
-func (in *Input) exclude() bool {
-	const mostNumbers = 1 << 27
+// mostMatrices bounds the numbers of the tables, a GB.
+const mostMatrices = 1 << 27
+
+// matrices bounds the numbers of the tables from above.
+func (in *Input) matrices() int {
+	return (in.Bags + in.Annotators + in.Classes + len(in.Rows)) * in.Classes
+}
+
+// exclusive reports whether every answer is exactly one of several classes.
+func (in *Input) exclusive() bool {
 	for i := range in.Rows {
 		if r := &in.Rows[i]; len(r.Given) != 1 || len(r.Unknown) > 0 || r.Asked != nil {
 			return false
 		}
 	}
-	return in.Classes > 1 && len(in.Rows) > 0 &&
-		in.Bags+in.Annotators+in.Classes+len(in.Rows) <= mostNumbers/in.Classes
+	return in.Classes > 1 && len(in.Rows) > 0
 }
 
 func newExclusive(in *Input, o Options, seen overlap) *exclusive {
@@ -89,7 +94,7 @@ func newExclusive(in *Input, o Options, seen overlap) *exclusive {
 	}
 	x.bags = gathered(in.Bags, len(in.Rows), func(i int) int { return int(in.Rows[i].Bag) },
 		func(i int) int32 { return place[i] })
-	x.logs, x.counts = make([]float64, len(x.answers.all)*in.Classes), make([]float64, len(x.answers.all)*in.Classes)
+	x.rates, x.counts = make([]float64, len(x.answers.all)*in.Classes), make([]float64, len(x.answers.all)*in.Classes)
 	if in.Logits != nil {
 		x.a, x.b, x.base = make([]float64, in.Classes), make([]float64, in.Classes), make([]float64, len(in.Logits))
 		for k := range x.a {
@@ -196,6 +201,7 @@ const (
 	someBags       = 512
 	someAnnotators = 16
 	someClasses    = 8
+	someAnswers    = 8 // are multiplied before a number could become too small
 )
 
 func inPieces(n, size int, f func(piece, from, to int)) {
@@ -208,11 +214,17 @@ func (x *exclusive) expect() float64 {
 	inPieces(x.in.Bags, someBags, func(p, from, to int) {
 		for i := from; i < to; i++ {
 			rho := x.of(i)
-			x.before(i, rho)
-			x.weigh(i, rho)
-			if sum := normalise(rho); len(x.bags.of(i)) > 0 {
-				sums[p] += sum
+			copy(rho, x.before(i))
+			for n, place := range x.bags.of(i) {
+				at := int(place) * len(rho)
+				for k, q := range x.rates[at : at+len(rho)] {
+					rho[k] *= q
+				}
+				if n%someAnswers == 0 {
+					sums[p] += normalise(rho)
+				}
 			}
+			sums[p] += normalise(rho)
 		}
 	})
 	total := 0.
@@ -222,36 +234,24 @@ func (x *exclusive) expect() float64 {
 	return total
 }
 
-// before writes the log probabilities of the classes of a bag without its answers.
-func (x *exclusive) before(bag int, to []float64) {
-	if x.base != nil {
-		copy(to, x.base[bag*len(to):])
-		return
+// before are the probabilities of the classes of a bag without its answers.
+func (x *exclusive) before(bag int) []float64 {
+	if n := x.in.Classes; x.base != nil {
+		return x.base[bag*n : (bag+1)*n]
 	}
-	copy(to, x.prior)
+	return x.prior
 }
 
-// weigh adds what the answers of a bag say of its class.
-func (x *exclusive) weigh(bag int, to []float64) {
-	for _, place := range x.bags.of(bag) {
-		at := int(place) * len(to)
-		for k, w := range x.logs[at : at+len(to)] {
-			to[k] += w
-		}
+// normalise makes the sum 1, and returns the log of what it was.
+func normalise(p []float64) float64 {
+	sum := 0.
+	for _, v := range p {
+		sum += v
 	}
-}
-
-// normalise turns logs into probabilities, and returns the log of their sum.
-func normalise(logs []float64) float64 {
-	most, sum := slices.Max(logs), 0.
-	for k, v := range logs {
-		logs[k] = math.Exp(v - most)
-		sum += logs[k]
+	for k := range p {
+		p[k] /= sum
 	}
-	for k := range logs {
-		logs[k] /= sum
-	}
-	return most + math.Log(sum)
+	return math.Log(sum)
 }
 
 // Weights of the priors of the shares, and of what is guessed and confused, in answers.
@@ -259,6 +259,10 @@ const (
 	shareWeight = 2.
 	guessWeight = 2.
 )
+
+// leastCount is the least expected count that tells anything of shares and strengths: of many classes nearly all have
+// less.
+const leastCount = 1e-3
 
 // maximise sets the parameters from the posterior.
 func (x *exclusive) maximise() {
@@ -294,7 +298,7 @@ func (x *exclusive) maximise() {
 		}
 	}
 	for k := range x.prior {
-		x.prior[k] = math.Log((x.prior[k] + half) / (answered + half*float64(len(x.prior))))
+		x.prior[k] = (x.prior[k] + half) / (answered + half*float64(len(x.prior)))
 	}
 }
 
@@ -357,6 +361,9 @@ func (x *exclusive) matrix(j int) {
 		for n, a := range list {
 			guesses[n] = 0
 			for l, c := range x.counts[(first+n)*classes:][:classes] {
+				if c < leastCount {
+					continue
+				}
 				of := x.parts(j, a, l)
 				c /= of.knows + of.confuses + of.guess
 				sum.knows += c * of.knows
@@ -374,7 +381,7 @@ func (x *exclusive) matrix(j int) {
 	for n, a := range list {
 		for l := range classes {
 			at := (first+n)*classes + l
-			x.logs[at] = math.Log(x.rate(j, x.counts[at], x.truths[j*classes+l], x.mean(j, a, l)))
+			x.rates[at] = x.rate(j, x.counts[at], x.truths[j*classes+l], x.mean(j, a, l))
 		}
 	}
 }
@@ -405,7 +412,8 @@ func (x *exclusive) shrink() {
 	inPieces(x.in.Annotators, someAnnotators, func(_, from, to int) {
 		for j := from; j < to; j++ {
 			if x.strength[j] = x.options.Strength01; x.strength[j] == 0 {
-				x.strength[j] = mostLikely(func(strength float64) float64 { return x.evidence(j, strength) })
+				const steps = 10 // to a tenth
+				x.strength[j] = mostLikely(steps, func(strength float64) float64 { return x.evidence(j, strength) })
 			}
 		}
 	})
@@ -415,12 +423,16 @@ func (x *exclusive) shrink() {
 func (x *exclusive) evidence(j int, strength float64) float64 {
 	classes := x.in.Classes
 	sum := 0.
+	none := logGamma(strength)
 	for _, n := range x.truths[j*classes : (j+1)*classes] {
-		sum += logGamma(strength) - logGamma(n+strength)
+		if n >= leastCount {
+			sum += none - logGamma(n+strength)
+		}
 	}
 	for n, a := range x.answers.of(j) {
 		for l, c := range x.counts[(int(x.answers.from[j])+n)*classes:][:classes] {
-			if mean := strength * x.mean(j, a, l); c > 0 {
+			if c >= leastCount {
+				mean := strength * x.mean(j, a, l)
 				sum += logGamma(c+mean) - logGamma(mean)
 			}
 		}
@@ -448,15 +460,12 @@ func (x *exclusive) calibrate() {
 		}
 	})
 	for i := range x.in.Bags {
-		base := x.base[i*classes : (i+1)*classes]
+		base := x.before(i)
 		for k, o := range x.in.Logits[i*classes : (i+1)*classes] {
-			_, soft := sigmoidSoftplus(-x.a[k]*float64(o) - x.b[k])
-			base[k] = -soft
+			p, _ := sigmoidSoftplus(x.a[k]*float64(o) + x.b[k])
+			base[k] = max(p, 1e-300)
 		}
-		sum := normalise(slices.Clone(base))
-		for k := range base {
-			base[k] -= sum
-		}
+		normalise(base)
 	}
 }
 
@@ -483,11 +492,14 @@ func (x *exclusive) posterior(bag int, p []float64) { copy(p, x.of(bag)) }
 // evidences are by how much the answers raise the log-odds of each class: the log likelihood ratio of the class and of
 // all others together.
 func (x *exclusive) evidences(bag int, evidence []float64) {
-	clear(evidence)
 	before := make([]float64, len(evidence))
-	x.before(bag, before)
-	copy(evidence, before)
-	x.weigh(bag, evidence)
+	for k, p := range x.before(bag) {
+		before[k] = math.Log(p)
+		evidence[k] = before[k]
+		for _, place := range x.bags.of(bag) {
+			evidence[k] += math.Log(x.rates[int(place)*len(evidence)+k])
+		}
+	}
 	logOdds(before)
 	logOdds(evidence)
 	for k := range evidence {

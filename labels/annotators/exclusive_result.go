@@ -18,10 +18,8 @@ func (x *exclusive) result() *Result {
 	}
 	r.Strength01 = math.Exp(r.Strength01)
 	r.Strength10 = r.Strength01
-	for k := range x.prior {
-		if x.base == nil {
-			r.Prior = append(r.Prior, math.Exp(x.prior[k]))
-		}
+	if x.base == nil {
+		r.Prior = x.prior
 	}
 	for i := range in.Bags {
 		rows := x.bags.of(i)
