@@ -2,6 +2,7 @@ package annotators
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -21,7 +22,7 @@ type exclusive struct {
 	options Options
 	overlap overlap
 	answers lists[answer] // different answers of each annotator
-	bags    lists[int32]  // of each bag: places of its answers in answers.all
+	bags    lists[int32]  // of each bag: places in answers.all of its answers that repeat no other
 	rows    lists[vote]   // of each annotator
 
 	rates  []float64 // answers × K: p(answer | true class)
@@ -70,7 +71,7 @@ func (in *Input) exclusive() bool {
 	return in.Classes > 1 && len(in.Rows) > 0
 }
 
-func newExclusive(in *Input, o Options, seen overlap) *exclusive {
+func newExclusive(in *Input, o Options, seen overlap, repeats []bool) *exclusive {
 	x := &exclusive{in: in, options: o, overlap: seen, all: share{half, half / 2}, truths: make([]float64, in.Annotators*in.Classes),
 		shares: slices.Repeat([]share{{half, half / 2}}, in.Annotators), wrong: make([]float64, in.Classes*in.Classes), rho: make([]float64, in.Bags*in.Classes),
 		prior: make([]float64, in.Classes), strength: slices.Repeat([]float64{mostStrength}, in.Annotators)}
@@ -92,8 +93,14 @@ func newExclusive(in *Input, o Options, seen overlap) *exclusive {
 		}
 		x.answers.from[j+1] = int32(len(x.answers.all))
 	}
-	x.bags = gathered(in.Bags, len(in.Rows), func(i int) int { return int(in.Rows[i].Bag) },
-		func(i int) int32 { return place[i] })
+	var own []int32 // rows
+	for i, repeat := range repeats {
+		if !repeat {
+			own = append(own, int32(i))
+		}
+	}
+	x.bags = gathered(in.Bags, len(own), func(i int) int { return int(in.Rows[own[i]].Bag) },
+		func(i int) int32 { return place[own[i]] })
 	x.rates, x.counts = make([]float64, len(x.answers.all)*in.Classes), make([]float64, len(x.answers.all)*in.Classes)
 	if in.Logits != nil {
 		x.a, x.b, x.base = make([]float64, in.Classes), make([]float64, in.Classes), make([]float64, len(in.Logits))
@@ -113,8 +120,9 @@ func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
+	repeats, copiers := in.copies()
 	run := func(phases int) (*exclusive, error) {
-		x := newExclusive(in, o, seen)
+		x := newExclusive(in, o, seen, repeats)
 		x.vote()
 		err := x.climb(ctx)
 		x.plain = x.unexplained()
@@ -133,7 +141,12 @@ func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	return x.result(), nil
+	r := x.result()
+	if copiers > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d annotators answer as another one does, more often than their agreement with "+
+			"others explains: equal answers of such annotators for a bag count once.", copiers))
+	}
+	return r, nil
 }
 
 // unexplained are the answers that are not the most probable class.

@@ -127,6 +127,51 @@ func TestEstimate_AnnotatorsOfOneClassDoNotDecide(t *testing.T) {
 	}
 }
 
+// A third of the annotators copy from each other what one of them guesses: their answers for a bag count once.
+func TestEstimate_CopiesAreNoSecondWitness(t *testing.T) {
+	c := oneClass{bags: 2000, frequencies: slices.Repeat([]float64{.2}, 5), least: 5, most: 5, seed: 1}
+	for j := range 20 {
+		c.matrices = append(c.matrices, coin(5, .5+.02*float64(j)))
+	}
+	in, truth := c.drawn()
+	s := rng.New(2)
+	copied := make([]int32, in.Bags)
+	for i := range copied {
+		copied[i] = int32(s.Intn(5))
+	}
+	const copiers = 7
+	for i := range in.Rows {
+		if row := &in.Rows[i]; row.Annotator < copiers {
+			row.Given = []int32{copied[row.Bag]}
+		}
+	}
+	r := estimated(t, in)
+	found, votes := right(r, in, truth)
+	if found < votes+.05 {
+		t.Errorf("%.3f are right, votes %.3f", found, votes)
+	}
+	if n := len(r.Notes); n == 0 || !strings.HasPrefix(r.Notes[n-1], "6 annotators answer as another one does") {
+		t.Errorf("notes %q", r.Notes)
+	}
+	for j, a := range r.Annotators {
+		if (j < copiers) != slices.Contains(a.Remarks, NoBetter) {
+			t.Errorf("annotator %d: %+v", j, a)
+		}
+	}
+}
+
+// Whoever is nearly always right agrees with others who are, and copies from nobody.
+func TestCopies_NotOfTheBest(t *testing.T) {
+	c := oneClass{bags: 1000, frequencies: []float64{.5, .3, .2}, least: 4, most: 4, seed: 1}
+	for j := range 10 {
+		c.matrices = append(c.matrices, coin(3, []float64{.6, .98}[j/6]))
+	}
+	in, _ := c.drawn()
+	if _, n := in.copies(); n != 0 {
+		t.Errorf("%d annotators are taken to copy", n)
+	}
+}
+
 func TestExclusive_OnlyAnswersOfOneClass(t *testing.T) {
 	one := Row{Given: []int32{0}}
 	for name, c := range map[string]struct {
