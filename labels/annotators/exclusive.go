@@ -141,6 +141,7 @@ func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
+	x.temper()
 	r := x.result()
 	if copiers > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d annotators answer as another one does, more often than their agreement with "+

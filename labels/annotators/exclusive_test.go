@@ -356,3 +356,30 @@ func BenchmarkEstimate_MillionAnswersOfOneClass(b *testing.B) {
 		b.ReportMetric(float64(estimated(b, in).Iterations), "iterations")
 	}
 }
+
+// Answers for bags of unequal difficulty are not independent given the truth: they count less.
+func TestTemper_WhereBagsDifferInDifficulty(t *testing.T) {
+	for _, hard := range []float64{0, .3} {
+		c := oneClass{bags: 3000, frequencies: slices.Repeat([]float64{.25}, 4), least: 5, most: 5, hard: hard, seed: 1}
+		for j := range 20 {
+			c.matrices = append(c.matrices, coin(4, .7+.01*float64(j)))
+		}
+		in, truth := c.drawn()
+		x := newExclusive(&in, DefaultOptions(), in.overlap(), make([]bool, len(in.Rows)))
+		x.vote()
+		if err := x.climb(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		before, rates := x.result(), slices.Clone(x.rates)
+		x.temper()
+		if changed := !slices.Equal(rates, x.rates); changed != (hard > 0) {
+			t.Errorf("%g are hard: rates change %t", hard, changed)
+		}
+		after := x.result()
+		found, _ := right(after, in, truth)
+		if off := math.Abs(after.Incorrect/3000 - (1 - found)); off > .02 || hard > 0 && after.Incorrect <= before.Incorrect {
+			t.Errorf("%g are hard: %.3f are wrong, said to be %.3f, before %.3f", hard, 1-found, after.Incorrect/3000,
+				before.Incorrect/3000)
+		}
+	}
+}
