@@ -25,8 +25,8 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	}
 	r, err := estimateLabels(ctx, &in, o)
 	if err == nil && exclusive {
-		r.Notes = append(r.Notes, fmt.Sprintf("Every answer has exactly one label, but %d rows × %d labels are too many for "+
-			"confusion matrices: labels are taken as if they did not exclude each other.", len(in.Rows), in.Classes))
+		r.Notes = append(r.Notes, fmt.Sprintf("Every answer has exactly one label, but %d rows × %d labels are too many "+
+			"for confusion matrices: labels are taken as if they did not exclude each other.", len(in.Rows), in.Classes))
 	}
 	return r, err
 }

@@ -72,9 +72,10 @@ func (in *Input) exclusive() bool {
 }
 
 func newExclusive(in *Input, o Options, seen overlap, repeats []bool) *exclusive {
-	x := &exclusive{in: in, options: o, overlap: seen, all: share{half, half / 2}, truths: make([]float64, in.Annotators*in.Classes),
-		shares: slices.Repeat([]share{{half, half / 2}}, in.Annotators), wrong: make([]float64, in.Classes*in.Classes), rho: make([]float64, in.Bags*in.Classes),
-		prior: make([]float64, in.Classes), strength: slices.Repeat([]float64{mostStrength}, in.Annotators)}
+	all := share{half, half / 2}
+	x := &exclusive{in: in, options: o, overlap: seen, all: all, shares: slices.Repeat([]share{all}, in.Annotators),
+		truths: make([]float64, in.Annotators*in.Classes), wrong: make([]float64, in.Classes*in.Classes),
+		rho: make([]float64, in.Bags*in.Classes), prior: make([]float64, in.Classes), strength: slices.Repeat([]float64{mostStrength}, in.Annotators)}
 	rows := gathered(in.Annotators, len(in.Rows), func(i int) int { return int(in.Rows[i].Annotator) },
 		func(i int) int32 { return int32(i) })
 	x.answers.from, x.rows = make([]int32, in.Annotators+1), lists[vote]{rows.from, make([]vote, len(in.Rows))}
@@ -144,8 +145,8 @@ func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, erro
 	x.temper()
 	r := x.result()
 	if copiers > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d annotators answer as another one does, more often than their agreement with "+
-			"others explains: equal answers of such annotators for a bag count once.", copiers))
+		r.Notes = append(r.Notes, fmt.Sprintf("%d annotators answer as another one does, more often than their agreement "+
+			"with others explains: equal answers of such annotators for a bag count once.", copiers))
 	}
 	return r, nil
 }

@@ -99,7 +99,8 @@ func (x *exclusive) recall(j int) (mean, variance float64) {
 		if at >= 0 {
 			guess, count = list[at].guess, x.counts[(int(x.answers.from[j])+at)*classes+l]
 		}
-		rates[l] = min(max(x.rate(j, count, x.truths[j*classes+l], x.mean(j, answer{int32(l), guess}, l)), leastRate), mostRate)
+		rate := x.rate(j, count, x.truths[j*classes+l], x.mean(j, answer{int32(l), guess}, l))
+		rates[l] = min(max(rate, leastRate), mostRate)
 		mean += rates[l] / float64(classes)
 	}
 	for _, row := range x.rows.of(j) {

@@ -377,7 +377,8 @@ func TestTemper_WhereBagsDifferInDifficulty(t *testing.T) {
 		}
 		after := x.result()
 		found, _ := right(after, in, truth)
-		if off := math.Abs(after.Incorrect/3000 - (1 - found)); off > .02 || hard > 0 && after.Incorrect <= before.Incorrect {
+		off := math.Abs(after.Incorrect/3000 - (1 - found))
+		if off > .02 || hard > 0 && after.Incorrect <= before.Incorrect {
 			t.Errorf("%g are hard: %.3f are wrong, said to be %.3f, before %.3f", hard, 1-found, after.Incorrect/3000,
 				before.Incorrect/3000)
 		}

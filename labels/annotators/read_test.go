@@ -304,7 +304,8 @@ func TestReport_ConsensusLeavesOutWhatNobodyAnswered(t *testing.T) {
 	for name, c := range map[string]struct{ labels, csv, jsonl string }{
 		"several labels": {labels + "d,x,,cat,\ne,x,dog,,dog\ne,y,dog,,dog\ne,z,dog,,dog\n",
 			"id,cat,dog\na,1,0\nb,1,1\nc,,\nd,,0\ne,,1\n",
-			`{"path":"a","labels":["cat"]} {"path":"b","labels":["cat","dog"]} {"path":"d","labels":[]} {"path":"e","labels":["dog"]}`},
+			`{"path":"a","labels":["cat"]} {"path":"b","labels":["cat","dog"]} {"path":"d","labels":[]} ` +
+				`{"path":"e","labels":["dog"]}`},
 		"one class": {header + "a,x,cat,,\na,y,cat,,\na,z,dog,,\nb,x,dog,,\nb,y,dog,,\nd,z,cat,,\nd,y,cat,,\n",
 			"id,cat,dog\na,1,0\nb,0,1\nc,,\nd,1,0\ne,,\n",
 			`{"path":"a","labels":["cat"]} {"path":"b","labels":["dog"]} {"path":"d","labels":["cat"]}`},
@@ -314,7 +315,8 @@ func TestReport_ConsensusLeavesOutWhatNobodyAnswered(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, dir := &Report{table, estimated(t, table.Input)}, t.TempDir()
-		for path, want := range map[string]string{"c.csv": c.csv, "c.jsonl": strings.ReplaceAll(c.jsonl, "} {", "}\n{") + "\n"} {
+		for path, want := range map[string]string{"c.csv": c.csv,
+			"c.jsonl": strings.ReplaceAll(c.jsonl, "} {", "}\n{") + "\n"} {
 			path = filepath.Join(dir, path)
 			if err := r.WriteConsensusFile(path); err != nil {
 				t.Fatal(err)

@@ -83,7 +83,8 @@ type Result struct {
 func (e *estimator) result() *Result {
 	r := &Result{Bags: e.in.Bags, Classes: e.in.Classes, PooledQ01: e.center.q01, PooledQ10: e.center.q10,
 		Strength01: e.weight.q01, Strength10: e.weight.q10, Confidence: e.options.Confidence,
-		Iterations: len(e.trace), Objective: e.objective, A: e.a, B: e.b, Expected: e.total.class, parts: []part{{e, 0, e.in.Classes}}}
+		Iterations: len(e.trace), Objective: e.objective, A: e.a, B: e.b, Expected: e.total.class,
+		parts: []part{{e, 0, e.in.Classes}}}
 	for _, o := range e.prior {
 		p, _ := sigmoidSoftplus(o)
 		r.Prior = append(r.Prior, p)
