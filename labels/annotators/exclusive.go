@@ -57,8 +57,8 @@ type vote struct{ bag, place int32 }
 const mostMatrices = 1 << 27
 
 // matrices bounds the numbers of the tables from above.
-func (in *Input) matrices() int {
-	return (in.Bags + in.Annotators + in.Classes + len(in.Rows)) * in.Classes
+func (in *Input) matrices() int64 {
+	return int64(in.Bags+in.Annotators+in.Classes+len(in.Rows)) * int64(in.Classes)
 }
 
 // exclusive reports whether every answer is exactly one of several classes.
