@@ -56,7 +56,12 @@ func annotatorNotes(r *annotators.Report, shown int) []string {
 	add("All annotators together: q01 %.3f, q10 %.4f, which weigh as much as %.0f true and %.0f untrue labels of an "+
 		"annotator. Intervals are of %g %%.", r.PooledQ01, r.PooledQ10, r.Strength01, r.Strength10, 100*r.Confidence)
 	consensus := fmt.Sprintf("%d labels hold with a probability of at least .5", r.Consensus)
-	if wrong, lacking := r.ConsensusShares(); wrong.Defined() && lacking.Defined() {
+	switch wrong, lacking := r.ConsensusShares(); {
+	case r.Exclusive:
+		add("Every answer has exactly one label: labels are taken to exclude each other. Rates are means over labels.")
+		consensus = fmt.Sprintf("%d bags have their most probable label; expected of them: %.1f %% are wrong", r.Consensus,
+			100*wrong)
+	case wrong.Defined() && lacking.Defined():
 		consensus += fmt.Sprintf("; expected of them: %.1f %% are wrong, and %.1f %% of the true labels are not among them",
 			100*wrong, 100*lacking)
 	}

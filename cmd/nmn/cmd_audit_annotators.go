@@ -36,8 +36,9 @@ of Dawid and Skene with one pair of rates for each annotator, drawn towards that
 --labels has a row for each annotator of each bag: bag,annotator,labels as CSV, labels
 with ; or | between them, or JSON lines. Every label that an annotator does not give
 counts as a 0, but for those in a column unknown, and those that a column asked does not
-list. Where bags have one annotator each, --scores of a classifier are needed. See
-docs/annotators.md.`,
+list. If every answer has exactly one label, labels are taken to exclude each other:
+each annotator has a confusion matrix, and each bag one label. Where bags have one
+annotator each, --scores of a classifier are needed. See docs/annotators.md.`,
 		Example: `  nmn audit annotators --labels crowd.csv
   nmn audit annotators --labels crowd.csv --annotators reliability.csv --consensus labels.csv
   nmn audit annotators --labels crowd.jsonl --scores oof.csv --output labels.jsonl --evidence E.npy --json`,
@@ -73,8 +74,8 @@ docs/annotators.md.`,
 	out.file(&a.annotators, "annotators", "`file` to write all annotators to, .csv", "csv")
 	out.file(&a.output, "output", "`file` to write the labels of each bag to, with posterior and evidence: .csv or "+
 		".jsonl", "csv", "jsonl")
-	out.file(&a.consensus, "consensus", "`file` to write the labels to that hold with a probability of at least .5: "+
-		".csv, a table of 0 and 1, or .jsonl, a manifest of pictures named by their bags", "csv", "jsonl")
+	out.file(&a.consensus, "consensus", "`file` to write the labels to that probably hold: .csv, a table of 0 and 1, "+
+		"empty if nobody was asked, or .jsonl, a manifest of pictures named by their bags", "csv", "jsonl")
 	out.file(&a.evidence, "evidence", "`file` to write log p(labels | y=1) - log p(labels | y=0) to, bags × words: "+
 		".npy or .csv", "npy", "csv")
 	enum(out, &a.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)

@@ -112,6 +112,52 @@ func TestAuditAnnotators_ByLabel(t *testing.T) {
 	}
 }
 
+// Of labels that exclude each other every bag has one, and bags that nobody answered have none.
+func TestAuditAnnotators_OneLabelEach(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("bag,annotator,labels\n")
+	for i := range 60 {
+		for j, name := range []string{"ann lee", "bob  o", "lazy", "dan"} {
+			label := []string{"red fox", "owl", "cat"}[i%3]
+			if (i+j)%7 == 0 {
+				label = []string{"red fox", "owl", "cat"}[(i+1)%3]
+			}
+			if name == "lazy" {
+				label = "owl"
+			}
+			fmt.Fprintf(&b, "picture %d,%s,%s\n", i, name, label)
+		}
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write(t, at("z.csv"), b.String())
+	write(t, at("ids.txt"), "picture 77\n"+strings.Join(func() (ids []string) {
+		for i := range 60 {
+			ids = append(ids, fmt.Sprintf("picture %d", i))
+		}
+		return ids
+	}(), "\n"))
+	text := must(t, "audit", "annotators", "--labels", at("z.csv"), "--bags", at("ids.txt"), "--consensus", at("c.csv"))
+	for _, says := range []string{"Every answer has exactly one label", "60 bags have their most probable label",
+		"Nobody answered 1 of 61 bags"} {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), says) {
+			t.Errorf("%q is not in\n%s", says, text)
+		}
+	}
+	want := "id,owl,red fox,cat\npicture 77,,,\n" // labels in the order in which they are met
+	for i := range 60 {
+		want += fmt.Sprintf("picture %d,%s\n", i, []string{"0,1,0", "1,0,0", "0,0,1"}[i%3])
+	}
+	if got := read(t, at("c.csv")); got != want {
+		t.Errorf("consensus\n%s", got)
+	}
+	v := readJSON(t, must(t, "audit", "annotators", "--labels", at("z.csv"), "--json"))
+	lazy := v["annotators"].([]any)[2].(map[string]any)
+	if v["exclusive"] != true || !strings.Contains(fmt.Sprint(lazy["remarks"]), "no better than chance") {
+		t.Errorf("exclusive %v, %v", v["exclusive"], lazy)
+	}
+}
+
 // The labels that hold train a head: their file is one that nmn train takes beside features in the order of --bags.
 func TestAuditAnnotators_ConsensusTrains(t *testing.T) {
 	path, truth := crowdFile(t)
@@ -139,6 +185,9 @@ func TestAuditAnnotators_ConsensusTrains(t *testing.T) {
 	evidence, err := table.ReadScores(at("e.csv"), true)
 	if err != nil || evidence.Rows != 205 || evidence.IDs[204] != "bag204.jpg" || evidence.Values[3*204] != 0 {
 		t.Errorf("evidence %v, %v", evidence, err)
+	}
+	if text := read(t, at("z.csv")); !strings.HasSuffix(text, "\nbag204.jpg,,,\n") {
+		t.Errorf("the labels of a bag that nobody answered are known:\n...%s", text[len(text)-80:])
 	}
 	must(t, "train", "--features", at("x.csv"), "--labels", at("z.csv"), "--arm", "star", "--epochs", "1", "--hidden", "4",
 		"--batch-size", "8", "--device", "cpu", "--threads", "1", "--run-dir", at("run"))

@@ -25,14 +25,18 @@ func (s *slope) move(difference, o float64) {
 	s.gb += difference
 }
 
+// step is the Newton step of slope a and offset b.
+func (s *slope) step(a, b float64) (da, db float64) {
+	ga, gb := s.ga-slopeRidge*(a-1), s.gb-offsetRidge*b
+	haa, hbb := s.haa+slopeRidge, s.hbb+offsetRidge
+	det := haa*hbb - s.hab*s.hab
+	return (hbb*ga - s.hab*gb) / det, (haa*gb - s.hab*ga) / det
+}
+
 // calibrate makes a Newton step of the logistic regression of the posterior on the logits, class by class.
 func (e *estimator) calibrate() {
 	for k := range e.a {
-		s := e.total.calibrated[k]
-		ga, gb := s.ga-slopeRidge*(e.a[k]-1), s.gb-offsetRidge*e.b[k]
-		haa, hbb := s.haa+slopeRidge, s.hbb+offsetRidge
-		det := haa*hbb - s.hab*s.hab
-		e.stepA[k], e.stepB[k] = (hbb*ga-s.hab*gb)/det, (haa*gb-s.hab*ga)/det
+		e.stepA[k], e.stepB[k] = e.total.calibrated[k].step(e.a[k], e.b[k])
 		e.a[k] += e.stepA[k]
 		e.b[k] += e.stepB[k]
 	}

@@ -9,6 +9,9 @@
 //
 //	E_ik = sum_j log p(x_ijk | y=1) - log p(x_ijk | y=0),   p(y_ik = 1 | labels) = sigmoid(logit pi_k + E_ik)
 //
+// If every answer has exactly one class, classes exclude each other, and each annotator has a confusion matrix; see
+// exclusive.
+//
 // With out-of-fold logits o of a classifier, alpha_k o_ik + beta_k takes the place of logit pi_k, and one annotator a
 // bag is enough.
 //

@@ -2,6 +2,8 @@ package annotators
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"slices"
 )
 
@@ -9,26 +11,104 @@ import (
 const phases = 4
 
 // Estimate finds the reliability of each annotator and the probability of each label. It begins with the share of
-// votes, goes on with one pair of rates for all annotators, and then gives each its own. Errors wrap ErrInput or
-// ErrUnidentified, or are those of the options, of ctx, or of
-// the group: where one rank fails, all do.
+// votes, goes on with one pair of rates for all annotators, and then gives each its own. If that contradicts the votes
+// and an estimate that takes each label by itself, it takes the latter. Classes that exclude each other have a model of
+// their own. Errors wrap ErrInput or ErrUnidentified, or are those of the options, of ctx, or of the group: where one
+// rank fails, all do.
 func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
-	if o.ByLabel {
+	exclusive := in.exclusive()
+	switch {
+	case o.ByLabel:
 		return byLabel(ctx, &in, o)
+	case exclusive && in.matrices() <= mostMatrices:
+		return estimateExclusive(ctx, &in, o)
 	}
-	e, err := estimate(ctx, &in, o)
+	r, err := estimateLabels(ctx, &in, o)
+	if err == nil && exclusive {
+		r.Notes = append(r.Notes, fmt.Sprintf("Every answer has exactly one label, but %d rows × %d labels are too many "+
+			"for confusion matrices: labels are taken as if they did not exclude each other.", len(in.Rows), in.Classes))
+	}
+	return r, err
+}
+
+// estimateLabels is Estimate of labels that do not exclude each other.
+func estimateLabels(ctx context.Context, in *Input, o Options) (*Result, error) {
+	r, err := estimateTogether(ctx, in, o)
+	if err != nil {
+		return nil, err
+	}
+	found, votes := r.unexplained()
+	if !contradicts(found, votes, leastLabels) {
+		return r, nil
+	}
+	note := "One pair of rates for each annotator leaves more answers unexplained than labels by themselves do: each " +
+		"label is taken by itself."
+	joined, err := byLabel(ctx, in, o)
+	switch {
+	case err == nil:
+		if alone, _ := joined.unexplained(); !contradicts(found, alone, leastLabels) {
+			return r, nil // it is annotators who are bad, and no sum of labels that hides it
+		}
+		r = joined
+	case ctx.Err() != nil:
+		return nil, err
+	default: // too many labels to be taken one by one
+		note = "One pair of rates for each annotator leaves more answers unexplained than votes do: all have one pair."
+		const decisive = 1e9
+		o.Strength01, o.Strength10 = decisive, decisive
+		if r, err = estimateTogether(ctx, in, o); err != nil {
+			return nil, err
+		}
+	}
+	r.Notes = append(r.Notes, note)
+	return r, nil
+}
+
+func estimateTogether(ctx context.Context, in *Input, o Options) (*Result, error) {
+	e, err := estimate(ctx, in, o)
 	if err != nil {
 		return nil, err
 	}
 	return e.result(), nil
 }
 
-func estimate(ctx context.Context, in *Input, o Options) (*estimator, error) {
-	if err := in.checkOnAll(o); err != nil {
-		return nil, err
+// unexplained are the answers that differ from the consensus, and those that differ from the votes, on labels of which
+// three or more annotators were asked.
+func (r *Result) unexplained() (found, votes float64) {
+	for i := range r.Bags {
+		r.Each(i, func(c Cell) {
+			if c.Asked < 3 {
+				return
+			}
+			yes, no := float64(c.Given), float64(c.Asked-c.Given)
+			votes += min(yes, no)
+			if c.Holds {
+				found += no
+			} else {
+				found += yes
+			}
+		})
 	}
-	seen := in.overlap()
-	if err := in.identifiable(seen); err != nil {
+	return found, votes
+}
+
+// Shares by which an estimate may leave more answers unexplained than a simpler one. To weigh annotators costs some: a
+// seventh where a fifth of them are adversaries, of whom labels by themselves and accuracies know too. To believe
+// annotators who always say the same nearly doubles them.
+const (
+	leastLabels   = .1 // than labels by themselves, and votes
+	leastMatrices = .2 // than accuracies
+)
+
+// contradicts reports whether an estimate leaves more answers unexplained than a simpler one, by more than a share and
+// by more than chance.
+func contradicts(found, simpler, share float64) bool {
+	return found-simpler > share*simpler+2*math.Sqrt(simpler)
+}
+
+func estimate(ctx context.Context, in *Input, o Options) (*estimator, error) {
+	seen, err := in.checked(o)
+	if err != nil {
 		return nil, err
 	}
 	e := newEstimator(in, o)
@@ -58,4 +138,13 @@ func estimate(ctx context.Context, in *Input, o Options) (*estimator, error) {
 		e.mostPrior = slices.Max(e.prior)
 	}
 	return e, nil
+}
+
+// checked reports who looked at the same bags, or why nothing can be estimated.
+func (in *Input) checked(o Options) (overlap, error) {
+	if err := in.checkOnAll(o); err != nil {
+		return overlap{}, err
+	}
+	seen := in.overlap()
+	return seen, in.identifiable(seen)
 }

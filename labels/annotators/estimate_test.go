@@ -164,8 +164,19 @@ func TestEstimate_MisfitOfRatesThatDifferAmongLabels(t *testing.T) {
 				slices.Sort(in.Rows[i].Given)
 			}
 		}
-		if r := estimated(t, in); !slices.Contains(r.Misfit, 2) {
-			t.Errorf("seed %d: other rates of class 2, and misfit of %v", seed, r.Misfit)
+		r, err := estimateTogether(t.Context(), &in, DefaultOptions())
+		if err != nil || !slices.Contains(r.Misfit, 2) {
+			t.Errorf("seed %d: other rates of class 2, %v, and misfit of %v", seed, err, r.Misfit)
+		}
+		// They leave so many answers unexplained that labels are taken by themselves.
+		r = estimated(t, in)
+		o := DefaultOptions()
+		o.ByLabel = true
+		want, err := Estimate(t.Context(), in, o)
+		if err != nil || r.Objective != want.Objective || !slices.ContainsFunc(r.Notes, func(s string) bool {
+			return strings.Contains(s, "each label is taken by itself")
+		}) {
+			t.Errorf("seed %d: %v, objective %g, by label %g, notes %q", seed, err, r.Objective, want.Objective, r.Notes)
 		}
 	}
 }
@@ -201,7 +212,7 @@ func TestEstimate_ByLabel(t *testing.T) {
 					t.Fatalf("bag %d: %v and %v, label %d by itself %v and %v", i, p, e, k, p1, e1)
 				}
 				r.Each(i, func(cell Cell) {
-					if cell.Class == k && cell.P >= .5 {
+					if cell.Class == k && cell.Holds {
 						likely++
 						if i < 700 && truth[4*i+k] {
 							right++
@@ -552,4 +563,51 @@ func TestEstimate_Extremes(t *testing.T) {
 		in, _ := c.simulated()
 		finite(t, estimated(t, in))
 	})
+}
+
+// Annotators who always give the two most frequent of several labels are not believed, not even if a few of their labels
+// differ.
+func TestEstimate_AnnotatorsOfTheSameLabelsDoNotDecide(t *testing.T) {
+	for _, flip := range []float64{0, .01} {
+		pairs := append(make([]pair, 4), some(16, pair{.1, .02}, pair{.4, .12})...)
+		in, truth := crowd{bags: 1500, pairs: pairs, prior: frequencies(6, .5, .15), each: 4, seed: 3}.simulated()
+		s := rng.New(3)
+		for i := range in.Rows {
+			if row := &in.Rows[i]; row.Annotator < 4 {
+				row.Given = []int32{}
+				for k := range int32(6) {
+					if (k < 2) != (s.Float64() < flip) {
+						row.Given = append(row.Given, k)
+					}
+				}
+			}
+		}
+		r := estimated(t, in)
+		finite(t, r)
+		right, votes, holds := 0, 0, make([]bool, 6)
+		for i := range in.Bags {
+			given, asked := make([]int, 6), 4
+			clear(holds)
+			r.Each(i, func(c Cell) { holds[c.Class], given[c.Class] = c.Holds, c.Given })
+			for k, y := range truth[6*i : 6*i+6] {
+				if holds[k] == y {
+					right++
+				}
+				if (2*given[k] > asked) == y {
+					votes++
+				}
+			}
+		}
+		wrong := (r.Incorrect + r.Missing) / float64(len(truth))
+		share := float64(len(truth)-right) / float64(len(truth))
+		if right < votes || math.Abs(wrong-share) > .07 {
+			t.Errorf("flipped %g: %.3f are wrong, of the votes %.3f; %.3f are said to be", flip, share,
+				1-float64(votes)/float64(len(truth)), wrong)
+		}
+		for j, a := range r.Annotators {
+			if lazy := j < 4; flip == 0 && lazy != slices.Contains(a.Remarks, AlwaysSame) || lazy != (a.Informedness < .3) {
+				t.Errorf("flipped %g, annotator %d: %q, %+v", flip, j, a.Remarks, a)
+			}
+		}
+	}
 }

@@ -104,7 +104,7 @@ func (j *join) skip(in *Input, class int) {
 
 func (j *join) take(one *Result, class int) {
 	r := j.r
-	r.parts = append(r.parts, part{one.parts[0].estimator, class})
+	r.parts = append(r.parts, part{one.parts[0].model, class, 1})
 	r.Prior, r.A, r.B = append(r.Prior, one.Prior...), append(r.A, one.A...), append(r.B, one.B...)
 	r.Expected = append(r.Expected, one.Expected...)
 	r.PooledQ01, r.PooledQ10 = r.PooledQ01+one.PooledQ01, r.PooledQ10+one.PooledQ10
@@ -158,7 +158,7 @@ func (j *join) finish(in *Input) *Result {
 	r.Strength01, r.Strength10 = r.Strength01/n, r.Strength10/n
 	r.Agreement = r.pairs / r.asked // NaN for 0/0
 	seen := in.overlap()
-	same := (&estimator{in: in}).same()
+	same := in.same()
 	for i := range r.Annotators {
 		a := &r.Annotators[i]
 		a.Bags, a.Shared = seen.bags[i], seen.shared[i]
@@ -196,12 +196,7 @@ func (j *join) rates(i int) {
 	d01, d10 := math.Sqrt(j.variance01[i])/positive, math.Sqrt(j.variance[i])/(a.Asked-positive)
 	a.Q01Interval = around(a.Q01, squared(d01/(a.Q01*(1-a.Q01))), z)
 	a.Q10Interval = around(a.Q10, squared(d10/(a.Q10*(1-a.Q10))), z)
-	switch reach := z * math.Hypot(d01, d10); {
-	case a.Informedness+reach < 0:
-		a.Remarks = append(a.Remarks, Reversed)
-	case a.Informedness-reach <= 0:
-		a.Remarks = append(a.Remarks, NoBetter)
-	}
+	a.remarkInformed(a.Informedness, z*math.Hypot(d01, d10))
 }
 
 // remarkJoined adds what follows from the bags that an annotator looked at.
@@ -212,7 +207,5 @@ func (a *Annotator) remarkJoined(in *Input, same bool) {
 	case a.Shared == 0 && in.Logits == nil:
 		a.Remarks = append(a.Remarks, Alone)
 	}
-	if same && a.Incorrect+a.Missing >= leastWrong && a.Bags >= leastSame {
-		a.Remarks = append(a.Remarks, AlwaysSame)
-	}
+	a.remarkSame(same)
 }

@@ -169,23 +169,29 @@ func betaPrior(counts []trials, fixed float64) (mean, strength float64) {
 	return mean, strength
 }
 
-// bestStrength maximises the likelihood of the counts over the strength, by a golden section on its logarithm.
+// bestStrength maximises the likelihood of the counts over the strength.
 func bestStrength(counts []trials, mean float64) float64 {
-	value := func(log float64) float64 {
-		s := math.Exp(log)
-		d := (log - math.Log(typicalStrength)) / strengthSpread
-		sum := -d * d / 2
-		base := logBeta(s*mean, s*(1-mean))
+	return mostLikely(30, func(s float64) float64 {
+		sum, base := 0., logBeta(s*mean, s*(1-mean))
 		for _, c := range counts {
 			sum += logBeta(c.wrong+s*mean, c.all-c.wrong+s*(1-mean)) - base
 		}
 		return sum
+	})
+}
+
+// mostLikely is the strength with the largest log likelihood and log prior, by so many steps of a golden section on its
+// logarithm.
+func mostLikely(steps int, likelihood func(strength float64) float64) float64 {
+	value := func(log float64) float64 {
+		d := (log - math.Log(typicalStrength)) / strengthSpread
+		return likelihood(math.Exp(log)) - d*d/2
 	}
 	ratio := (math.Sqrt(5) - 1) / 2
 	lo, hi := math.Log(leastStrength), math.Log(mostStrength)
 	x1, x2 := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
 	f1, f2 := value(x1), value(x2)
-	for range 30 {
+	for range steps {
 		if f1 < f2 {
 			lo, x1, f1 = x1, x2, f2
 			x2 = lo + ratio*(hi-lo)
@@ -200,8 +206,10 @@ func bestStrength(counts []trials, mean float64) float64 {
 }
 
 func logBeta(a, b float64) float64 {
-	x, _ := math.Lgamma(a)
-	y, _ := math.Lgamma(b)
-	z, _ := math.Lgamma(a + b)
-	return x + y - z
+	return logGamma(a) + logGamma(b) - logGamma(a+b)
+}
+
+func logGamma(x float64) float64 {
+	v, _ := math.Lgamma(x)
+	return v
 }

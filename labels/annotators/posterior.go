@@ -7,11 +7,12 @@ type Cell struct {
 	Evidence float64 // log p(labels | y=1) - log p(labels | y=0)
 	Given    int     // annotators who gave it
 	Asked    int     // annotators who were asked for it
+	Holds    bool    // somebody was asked, and p is at least .5 or, of classes that exclude each other, the largest
 
 	at int // its place among the cells of the estimator; -1 where no row names it
 }
 
-// Each calls f for the labels of a bag that a row names or that hold with a probability of at least .5, ascending by
+// Each calls f for the labels of a bag that a row names or that probably hold, ascending by
 // class. All others have nobody who gave them.
 func (r *Result) Each(bag int, f func(Cell)) {
 	for _, p := range r.parts {
@@ -34,7 +35,7 @@ func (e *estimator) each(bag int, f func(Cell)) {
 		for ; next < to; next++ {
 			if o := e.base(bag, next) + e.whole[bag]; o >= 0 {
 				p, _ := sigmoidSoftplus(o)
-				f(Cell{next, p, e.whole[bag], 0, whole, -1})
+				f(Cell{next, p, e.whole[bag], 0, whole, whole > 0, -1})
 			}
 		}
 	}
@@ -43,7 +44,7 @@ func (e *estimator) each(bag int, f func(Cell)) {
 		unnamed(k)
 		next = max(next, k+1)
 		yes, asked := e.cells.votes(int(at))
-		f(Cell{k, e.rho[at], e.evidence(int(at)), yes, asked, int(at)})
+		f(Cell{k, e.rho[at], e.evidence(int(at)), yes, asked, e.rho[at] >= .5 && asked > 0, int(at)})
 	}
 	unnamed(e.in.Classes)
 }
@@ -61,7 +62,7 @@ func (e *estimator) evidence(cell int) float64 {
 func (r *Result) Posterior(bag int, p []float64) {
 	clear(p)
 	for _, part := range r.parts {
-		part.posterior(bag, p[part.class:part.class+part.in.Classes])
+		part.posterior(bag, p[part.class:part.class+part.classes])
 	}
 }
 
@@ -78,7 +79,7 @@ func (e *estimator) posterior(bag int, p []float64) {
 func (r *Result) Evidence(bag int, evidence []float64) {
 	clear(evidence)
 	for _, part := range r.parts {
-		part.evidences(bag, evidence[part.class:part.class+part.in.Classes])
+		part.evidences(bag, evidence[part.class:part.class+part.classes])
 	}
 }
 

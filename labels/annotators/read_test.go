@@ -296,3 +296,37 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// What nobody was asked is unknown, whatever is frequent.
+func TestReport_ConsensusLeavesOutWhatNobodyAnswered(t *testing.T) {
+	header := "bag,annotator,labels,unknown,asked\n"
+	labels := header + "a,x,cat,,\na,y,cat,,\na,z,cat,,\nb,x,cat;dog,,\nb,y,cat,,\nb,z,cat;dog,,\n"
+	for name, c := range map[string]struct{ labels, csv, jsonl string }{
+		"several labels": {labels + "d,x,,cat,\ne,x,dog,,dog\ne,y,dog,,dog\ne,z,dog,,dog\n",
+			"id,cat,dog\na,1,0\nb,1,1\nc,,\nd,,0\ne,,1\n",
+			`{"path":"a","labels":["cat"]} {"path":"b","labels":["cat","dog"]} {"path":"d","labels":[]} ` +
+				`{"path":"e","labels":["dog"]}`},
+		"one class": {header + "a,x,cat,,\na,y,cat,,\na,z,dog,,\nb,x,dog,,\nb,y,dog,,\nd,z,cat,,\nd,y,cat,,\n",
+			"id,cat,dog\na,1,0\nb,0,1\nc,,\nd,1,0\ne,,\n",
+			`{"path":"a","labels":["cat"]} {"path":"b","labels":["dog"]} {"path":"d","labels":["cat"]}`},
+	} {
+		table, err := Parse("crowd.csv", strings.NewReader(c.labels), ReadOptions{Bags: []string{"a", "b", "c", "d", "e"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, dir := &Report{table, estimated(t, table.Input)}, t.TempDir()
+		for path, want := range map[string]string{"c.csv": c.csv,
+			"c.jsonl": strings.ReplaceAll(c.jsonl, "} {", "}\n{") + "\n"} {
+			path = filepath.Join(dir, path)
+			if err := r.WriteConsensusFile(path); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(path); err != nil || string(got) != want {
+				t.Errorf("%s: %v, consensus\n%swant\n%s", name, err, got, want)
+			}
+		}
+		if ones := strings.Count(c.jsonl, `cat"`) + strings.Count(c.jsonl, `dog"`); r.Consensus != ones {
+			t.Errorf("%s: %d labels of the consensus, want %d", name, r.Consensus, ones)
+		}
+	}
+}

@@ -39,10 +39,17 @@ type Annotator struct {
 	both, named float64 // what Agreement is a quotient of
 }
 
-// part is an estimate of some classes, from class on.
+// model is an estimate of the labels of each bag.
+type model interface {
+	each(bag int, f func(Cell))
+	posterior(bag int, p []float64)
+	evidences(bag int, evidence []float64)
+}
+
+// part is a model of some classes, from class on.
 type part struct {
-	*estimator
-	class int
+	model
+	class, classes int
 }
 
 // Result is what was found of all annotators, and the labels.
@@ -59,11 +66,14 @@ type Result struct {
 	Iterations             int
 	Objective              float64 // log likelihood and log density of the priors
 	Agreement              float64 // of two annotators of a bag: 2 |both| / (|given| + |given|); NaN where none share one
-	Consensus              int     // labels with a probability of at least .5
+	Consensus              int     // labels that probably hold, as Cell has it
 	Incorrect, Missing     float64 // of the consensus, expected
 	// Misfit are the classes on which annotators agree much more, or much less, than their rates explain: rates differ
 	// among labels. Ascending.
-	Misfit       []int
+	Misfit []int
+	// Exclusive is that every answer has exactly one class, and so has the truth: the consensus has one class for each
+	// bag that somebody answered. Rates are then means over classes, and strengths are in answers of one true class.
+	Exclusive    bool
 	Notes        []string
 	pairs, asked float64 // what Agreement is a quotient of
 	parts        []part  // by class; not all classes have one
@@ -73,7 +83,8 @@ type Result struct {
 func (e *estimator) result() *Result {
 	r := &Result{Bags: e.in.Bags, Classes: e.in.Classes, PooledQ01: e.center.q01, PooledQ10: e.center.q10,
 		Strength01: e.weight.q01, Strength10: e.weight.q10, Confidence: e.options.Confidence,
-		Iterations: len(e.trace), Objective: e.objective, A: e.a, B: e.b, Expected: e.total.class, parts: []part{{e, 0}}}
+		Iterations: len(e.trace), Objective: e.objective, A: e.a, B: e.b, Expected: e.total.class,
+		parts: []part{{e, 0, e.in.Classes}}}
 	for _, o := range e.prior {
 		p, _ := sigmoidSoftplus(o)
 		r.Prior = append(r.Prior, p)
@@ -81,17 +92,15 @@ func (e *estimator) result() *Result {
 	both, named := e.agreement(r)
 	h := newShared(e)
 	common, told := h.covariance()
-	same := e.same()
+	same := e.in.same()
 	for j := range e.pairs {
 		a := e.annotator(j, h.uncertain[j], common, told)
 		a.both, a.named = both[j], named[j]
 		a.Agreement = a.both / a.named // NaN for 0/0
-		if same[j] && a.Incorrect+a.Missing >= leastWrong && a.Bags >= leastSame {
-			a.Remarks = append(a.Remarks, AlwaysSame)
-		}
+		a.remarkSame(same[j])
 		r.Annotators = append(r.Annotators, a)
 	}
-	r.note(e, told)
+	r.note(e.in, e.overlap, told)
 	return r
 }
 
@@ -101,6 +110,12 @@ const (
 	leastSame  = 5
 	leastWrong = 3
 )
+
+func (a *Annotator) remarkSame(same bool) {
+	if same && a.Incorrect+a.Missing >= leastWrong && a.Bags >= leastSame {
+		a.Remarks = append(a.Remarks, AlwaysSame)
+	}
+}
 
 func (e *estimator) annotator(j int, u uncertain, common information, told bool) Annotator {
 	q, t := e.pairs[j], e.total.expected(j, e.asked[j])
@@ -124,17 +139,23 @@ func (e *estimator) annotator(j int, u uncertain, common information, told bool)
 		z := quantile(e.options.Confidence)
 		a.Told = true
 		a.Q01Interval, a.Q10Interval = around(q.q01, v.i01, z), around(q.q10, v.i10, z)
-		switch value, deviation := q.informedness(v); {
-		case value+z*deviation < 0:
-			a.Remarks = append(a.Remarks, Reversed)
-		case value-z*deviation <= 0:
-			a.Remarks = append(a.Remarks, NoBetter)
-		}
+		value, deviation := q.informedness(v)
+		a.remarkInformed(value, z*deviation)
 	}
 	if t.missed+t.found < e.weight.q01 || t.absent+t.invented < e.weight.q10 {
 		a.Remarks = append(a.Remarks, MostlyPrior)
 	}
 	return a
+}
+
+// remarkInformed compares informedness, which is uncertain by reach, with chance.
+func (a *Annotator) remarkInformed(value, reach float64) {
+	switch {
+	case value+reach < 0:
+		a.Remarks = append(a.Remarks, Reversed)
+	case value-reach <= 0:
+		a.Remarks = append(a.Remarks, NoBetter)
+	}
 }
 
 // agreement sums up the consensus, how annotators agree with it, and among themselves. It returns for each annotator
@@ -143,15 +164,25 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 	both, named = make([]float64, e.in.Annotators), make([]float64, e.in.Annotators)
 	pairs, all := 0.0, 0.0
 	fit := newFit(e)
+	p := make([]float64, e.in.Classes)
 	for i := range e.in.Bags {
+		if len(e.cells.whole.of(i)) == 0 && e.cells.first[i] == e.cells.first[i+1] {
+			e.posterior(i, p) // nobody answered: its labels are unknown, and none of the consensus
+			for _, expected := range p {
+				r.Missing -= expected
+			}
+			continue
+		}
 		likely := 0.0
 		e.each(i, func(c Cell) {
 			yes := 0.0
-			if c.P >= .5 {
+			if c.Holds || c.Asked == 0 {
+				r.Missing -= c.P // of all that is expected, see below
+			}
+			if c.Holds {
 				yes = 1
 				r.Consensus++
 				r.Incorrect += 1 - c.P
-				r.Missing -= c.P // of all that is expected, see below
 				likely++
 			}
 			pairs += float64(c.Given) * float64(c.Given-1)
@@ -180,14 +211,14 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 }
 
 // same reports who gave the same labels to all bags.
-func (e *estimator) same() []bool {
-	first := make([]int, e.in.Annotators) // row, counted from 1
-	same := make([]bool, e.in.Annotators)
-	for i := range e.in.Rows {
-		row := &e.in.Rows[i]
+func (in *Input) same() []bool {
+	first := make([]int, in.Annotators) // row, counted from 1
+	same := make([]bool, in.Annotators)
+	for i := range in.Rows {
+		row := &in.Rows[i]
 		if at := first[row.Annotator]; at == 0 {
 			first[row.Annotator], same[row.Annotator] = i+1, true
-		} else if !slices.Equal(row.Given, e.in.Rows[at-1].Given) || !slices.Equal(row.Asked, e.in.Rows[at-1].Asked) {
+		} else if !slices.Equal(row.Given, in.Rows[at-1].Given) || !slices.Equal(row.Asked, in.Rows[at-1].Asked) {
 			same[row.Annotator] = false
 		}
 	}
@@ -195,8 +226,7 @@ func (e *estimator) same() []bool {
 }
 
 // note says what holds of all annotators together.
-func (r *Result) note(e *estimator, told bool) {
-	o := e.overlap
+func (r *Result) note(in *Input, o overlap, told bool) {
 	active, alone := 0, 0
 	for j, n := range o.bags {
 		if n > 0 {
@@ -206,7 +236,7 @@ func (r *Result) note(e *estimator, told bool) {
 			}
 		}
 	}
-	logits := e.in.Logits != nil
+	logits := in.Logits != nil
 	add := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case logits && o.most < 2:

@@ -45,8 +45,9 @@ func TestAgreement_OfThreeAnnotators(t *testing.T) {
 	for i := range 2 {
 		e.each(i, func(c Cell) { cells = append(cells, c) })
 	}
-	if want := []Cell{{Class: 0, P: .9, Given: 2, Asked: 3}, {Class: 1, P: .7, Given: 1, Asked: 1, at: 1},
-		{Class: 2, P: .6, Given: 1, Asked: 3, at: 2}, {Class: 2, P: .3, Given: 1, Asked: 2, at: 3}}; !slices.Equal(cells,
+	if want := []Cell{{Class: 0, P: .9, Given: 2, Asked: 3, Holds: true},
+		{Class: 1, P: .7, Given: 1, Asked: 1, Holds: true, at: 1}, {Class: 2, P: .6, Given: 1, Asked: 3, Holds: true, at: 2},
+		{Class: 2, P: .3, Given: 1, Asked: 2, at: 3}}; !slices.Equal(cells,
 		want) {
 		t.Errorf("%+v, want %+v", cells, want)
 	}
@@ -183,7 +184,7 @@ func TestNote_SaysWhatHoldsOfAll(t *testing.T) {
 		if c.logits {
 			e.in.Logits = []float32{}
 		}
-		if c.r.note(e, c.told); !slices.Equal(c.r.Notes, c.want) {
+		if c.r.note(e.in, e.overlap, c.told); !slices.Equal(c.r.Notes, c.want) {
 			t.Errorf("case %d: %q, want %q", i, c.r.Notes, c.want)
 		}
 	}
@@ -230,7 +231,7 @@ func TestSame_IsWhatWasGivenOfWhatWasAsked(t *testing.T) {
 		{Bag: 2, Annotator: 1, Given: []int32{1}},
 		{Annotator: 2, Given: []int32{1}}, {Bag: 1, Annotator: 2, Given: []int32{1}, Asked: []int32{1}},
 		{Bag: 1, Annotator: 3, Given: []int32{0}}}}
-	if got, want := (&estimator{in: in}).same(), []bool{true, false, false, true, false}; !slices.Equal(got, want) {
+	if got, want := in.same(), []bool{true, false, false, true, false}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -25,6 +25,7 @@ func AuditFiles(ctx context.Context, f Files, o Options) (*Report, error) {
 	}
 	report := &Report{t, r}
 	report.noteMisfit()
+	report.noteUnknown()
 	return report, nil
 }
 
@@ -41,12 +42,28 @@ func (r *Report) noteMisfit() {
 		"their rates explain (%s): rates differ among labels. Give scores of a classifier, or take each label by itself.", len(r.Misfit), r.Result.Classes, strings.Join(names, ", ")))
 }
 
+// noteUnknown counts the bags without a row.
+func (r *Report) noteUnknown() {
+	answered, n := make([]bool, r.Result.Bags), r.Result.Bags
+	for i := range r.Rows {
+		if bag := r.Rows[i].Bag; !answered[bag] {
+			answered[bag] = true
+			n--
+		}
+	}
+	if n > 0 {
+		r.Result.Notes = append(r.Result.Notes, fmt.Sprintf("Nobody answered %d of %d bags: the consensus leaves their labels "+
+			"unknown.", n, r.Result.Bags))
+	}
+}
+
 // Summary is a report as JSON has it.
 type Summary struct {
 	Bags       int                `json:"bags"`
 	Labels     int                `json:"labels"` // different ones: classes
 	Rows       int                `json:"rows"`
 	Outside    int                `json:"labels_outside"` // left out, for the vocabulary lacks them
+	Exclusive  bool               `json:"exclusive"`      // classes exclude each other
 	Agreement  eval.Number        `json:"agreement"`
 	Pooled     PooledSummary      `json:"all_annotators"`
 	Consensus  ConsensusSummary   `json:"consensus"`
@@ -74,7 +91,7 @@ type PooledSummary struct {
 	Strength10 float64 `json:"strength10"`
 }
 
-// ConsensusSummary is what to expect of the labels with a probability of at least .5.
+// ConsensusSummary is what to expect of the labels that probably hold.
 type ConsensusSummary struct {
 	Labels    int         `json:"labels"`
 	Incorrect float64     `json:"expected_incorrect"`
@@ -119,7 +136,7 @@ func (r *Result) ConsensusShares() (wrong, lacking eval.Number) {
 func (r *Report) Summary() Summary {
 	wrong, lacking := r.ConsensusShares()
 	s := Summary{Bags: r.Result.Bags, Labels: r.Result.Classes, Rows: len(r.Rows), Outside: r.Outside,
-		Agreement: eval.Number(r.Agreement), Iterations: r.Iterations, Notes: r.Notes,
+		Exclusive: r.Exclusive, Agreement: eval.Number(r.Agreement), Iterations: r.Iterations, Notes: r.Notes,
 		Pooled:    PooledSummary{r.PooledQ01, r.PooledQ10, r.Strength01, r.Strength10},
 		Consensus: ConsensusSummary{r.Consensus, r.Incorrect, r.Missing, wrong, lacking}}
 	for k, word := range r.Words {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,32 +100,31 @@ func (r *Report) WriteLabelsFile(path string) error {
 	return extensionError(path, LabelFormats)
 }
 
-// WriteConsensusFile writes the labels that hold with a probability of at least .5: as .csv, a table of 0 and 1 with a
-// row for each bag, named in a column id, and a column for each class; or as .jsonl, a manifest of pictures that are
-// named by their bags.
+// WriteConsensusFile writes the labels that probably hold: as .csv, a table of 0 and 1 with a row for each bag, named in
+// a column id, and a column for each class; or as .jsonl, a manifest of pictures that are named by their bags. What
+// nobody was asked is unknown: an empty field of the table. Bags that nobody answered are no lines of the manifest.
 func (r *Report) WriteConsensusFile(path string) error {
+	row, rows := make([]uint8, r.Result.Classes), gathered(r.Result.Bags, len(r.Rows),
+		func(i int) int { return int(r.Rows[i].Bag) }, func(i int) int32 { return int32(i) })
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
-		row := make([]uint8, r.Result.Classes)
-		err := table.WriteFile(path, r.Words, r.BagIDs, r.Result.Bags, func(i int) ([]uint8, error) {
-			clear(row)
-			r.Each(i, func(c Cell) {
-				if c.P >= .5 {
-					row[c.Class] = 1
-				}
-			})
+		return named(path, table.WriteFile(path, r.Words, r.BagIDs, r.Result.Bags, func(i int) ([]uint8, error) {
+			r.consensus(i, rows.of(i), row)
 			return row, nil
-		})
-		return named(path, err)
+		}))
 	case ".jsonl":
 		return writeLines(path, func(e *json.Encoder) error {
 			for i, id := range r.BagIDs {
+				if len(rows.of(i)) == 0 {
+					continue
+				}
 				labels := []string{}
-				r.Each(i, func(c Cell) {
-					if c.P >= .5 {
-						labels = append(labels, r.Words[c.Class])
+				r.consensus(i, rows.of(i), row)
+				for k, v := range row {
+					if v == 1 {
+						labels = append(labels, r.Words[k])
 					}
-				})
+				}
 				if err := e.Encode(struct {
 					Path   string   `json:"path"`
 					Labels []string `json:"labels"`
@@ -136,6 +136,33 @@ func (r *Report) WriteConsensusFile(path string) error {
 		})
 	}
 	return extensionError(path, LabelFormats)
+}
+
+// consensus writes 1 for the labels of a bag that probably hold, and table.Unknown for those that none of its rows
+// answers.
+func (r *Report) consensus(bag int, rows []int32, to []uint8) {
+	for k := range to {
+		to[k] = table.Unknown
+	}
+	for _, at := range rows {
+		switch row := &r.Rows[at]; {
+		case row.Asked == nil && len(row.Unknown) == 0:
+			clear(to)
+		case row.Asked == nil:
+			for k := range to {
+				if _, open := slices.BinarySearch(row.Unknown, int32(k)); !open {
+					to[k] = 0
+				}
+			}
+		default:
+			eachMark(row, func(k int32, _ uint8) { to[k] = 0 })
+		}
+	}
+	r.Each(bag, func(c Cell) {
+		if c.Holds {
+			to[c.Class] = 1
+		}
+	})
 }
 
 // WriteEvidenceFile writes the evidence of all labels, bags × classes in float32: as .npy, in the order of the bags
