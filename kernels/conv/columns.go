@@ -6,5 +6,5 @@ package conv
 // 2.25 times the work in fc6 of VGG16 over 18×18 cells, 49 times over 7×7. The columns have to be written and read,
 // which many filters outweigh.
 func (g Geometry) ByColumns() bool {
-	return g.Stride <= 1 && 2*g.P*g.Q <= g.H*g.W && g.K >= 512 && g.C%8 == 0 && g.K%8 == 0
+	return g.Stride == 1 && 2*g.P*g.Q <= g.H*g.W && g.K >= 512 && g.C%8 == 0 && g.K%8 == 0
 }

@@ -13,7 +13,7 @@ const columnThreads = 256 // of a block
 // columnsOf is the product by which a data gradient is computed, as a convolution of 1×1 whose channels are the R·S·C
 // columns; ok is false where a plan computes the gradient itself.
 func (c *CUDA) columnsOf(s cudnn.Conv) (product cudnn.Conv, ok bool) {
-	g := Geometry{N: s.N, H: s.H, W: s.W, C: s.C, K: s.K, R: s.R, S: s.S, P: s.P(), Q: s.Q(), Pad: s.Pad, Stride: s.Stride}
+	g := geometryOf(s)
 	product = cudnn.Conv{N: g.N, H: g.P, W: g.Q, C: g.R * g.S * g.C, K: g.K, R: 1, S: 1, Precision: s.Precision}
 	return product, g.ByColumns() && g.N*g.P*g.Q*product.C <= c.most
 }

@@ -82,6 +82,11 @@ func shapeOf(g Geometry) cudnn.Conv {
 	return shape
 }
 
+// geometryOf is the reverse.
+func geometryOf(s cudnn.Conv) Geometry {
+	return Geometry{N: s.N, H: s.H, W: s.W, C: s.C, K: s.K, R: s.R, S: s.S, P: s.P(), Q: s.Q(), Pad: s.Pad, Stride: max(1, s.Stride)}
+}
+
 // placed checks that tensors are in device memory as cuDNN needs them.
 func placed(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
@@ -178,7 +183,7 @@ func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, x,
 			{rounded, pass, narrow, 6 * b.Len(), withRounded},
 			{apart, cudnn.Forward, shape, 2 * y.Bytes(), func() error { return c.cudnn.Run(cudnn.Forward, shape, o) }},
 		}
-		if likeFirst(shape) {
+		if geometryOf(shape).LikeFirst() {
 			options = append(options, option{form: own, bytes: x.Bytes() + y.Bytes()})
 		}
 		var err error

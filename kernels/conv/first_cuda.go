@@ -13,15 +13,8 @@ const (
 	firstThreads = 256
 	firstRows    = firstThreads / 32
 	firstColumns = 64
-	firstFilters = 64
 	firstBlocks  = 2 * 132
 )
-
-// likeFirst reports whether first.cu computes a convolution.
-func likeFirst(s cudnn.Conv) bool {
-	return s.K%firstFilters == 0 &&
-		s == cudnn.Conv{N: s.N, H: s.H, W: s.W, C: 8, K: s.K, R: 3, S: 3, Pad: 1, Precision: cudnn.BFloat16}
-}
 
 // firstConv computes y by first.cu. As y has at most mostElements, an int32 counts its tiles.
 func (c *CUDA) firstConv(s cudnn.Conv, o cudnn.Operands, relu bool) error {

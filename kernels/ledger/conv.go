@@ -72,7 +72,7 @@ func (l *Ledger) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
 	}
 	narrow := x.DType() == tensor.BFloat16 && y.DType() == x.DType()
 	switch {
-	case b != nil && narrow && likeFirst(g):
+	case b != nil && narrow && g.LikeFirst():
 		l.product(Forward, firstConv, flop(g), x, read+b.Bytes(), y.Bytes())
 	case b != nil && narrow && g.K%16 == 0: // with a bias in bfloat16
 		l.reserve("conv operand", half(b))
@@ -93,11 +93,6 @@ func (l *Ledger) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
 		}
 	}
 	return nil
-}
-
-// likeFirst reports whether a convolution in bfloat16 is one that first.cu computes.
-func likeFirst(g conv.Geometry) bool {
-	return g.C == 8 && g.K%64 == 0 && g.R == 3 && g.S == 3 && g.Pad == 1 && g.Stride == 1
 }
 
 // ConvAdd implements conv.Ops: the products by cuDNN, bias, shortcut and ReLU by a kernel behind them.
