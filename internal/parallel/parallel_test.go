@@ -56,3 +56,23 @@ func TestEach_NoMoreGoroutinesThanProcessors(t *testing.T) {
 		t.Errorf("%d at a time on %d processors", got, limit)
 	}
 }
+
+func TestBlocks_CutEveryIndexOnce(t *testing.T) {
+	for _, n := range []int{0, 1, 9, 10, 11, 20, 1001} {
+		const size = 10
+		calls := make([]atomic.Int32, n)
+		Blocks(n, size, func(from, to int) {
+			if from%size != 0 || to != min(from+size, n) || from >= to {
+				t.Errorf("of %d indices those from %d to %d", n, from, to)
+			}
+			for i := from; i < to; i++ {
+				calls[i].Add(1)
+			}
+		})
+		for i := range calls {
+			if got := calls[i].Load(); got != 1 {
+				t.Errorf("index %d of %d comes %d times", i, n, got)
+			}
+		}
+	}
+}

@@ -3,11 +3,9 @@ package annotators
 import (
 	"context"
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"nmn/group"
+	"nmn/internal/parallel"
 )
 
 // Bounds of rates, so that no label of one annotator decides alone, whatever the others say.
@@ -129,18 +127,7 @@ func (e *estimator) inBlocks(f func(s *sums, from, to int)) {
 }
 
 // inParts calls f for 0 to n-1, each once and one at a time, from as many goroutines as there are processors.
-func inParts(n int, f func(part int)) {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				f(i)
-			}
-		})
-	}
-	wait.Wait()
-}
+func inParts(n int, f func(part int)) { parallel.Blocks(n, 1, func(part, _ int) { f(part) }) }
 
 // clear sets all sums to 0, and add adds those of another.
 func (s *sums) clear() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"nmn/internal/parallel"
 )
 
 // exclusive estimates classes that exclude each other: every answer is one class. It is the model of Dawid and Skene
@@ -220,7 +222,7 @@ const (
 )
 
 func inPieces(n, size int, f func(piece, from, to int)) {
-	inParts((n+size-1)/size, func(p int) { f(p, p*size, min(n, (p+1)*size)) })
+	parallel.Blocks(n, size, func(from, to int) { f(from/size, from, to) })
 }
 
 // expect computes the posterior of every bag, and returns the log likelihood of the answers.

@@ -225,10 +225,10 @@ func mentionsOf(bags *annotation.Bags, v *text.Vocabulary, from, to int) [][][]i
 		}
 	}
 	const run = 256 // a piece of work keeps its memory for so many captions
-	parallel.Each((len(places)+run-1)/run, func(i int) {
+	parallel.Blocks(len(places), run, func(from, to int) {
 		var tokens []string
 		var classes []int32
-		for _, p := range places[i*run : min(len(places), (i+1)*run)] {
+		for _, p := range places[from:to] {
 			tokens = text.Tokenizer{}.Append(tokens[:0], bags.Captions[p.bag][p.caption].Text)
 			classes = classes[:0]
 			for _, token := range tokens {

@@ -16,6 +16,9 @@ const (
 	anchorRows  = 25
 )
 
+// someRows is how many rows a goroutine takes at a time.
+const someRows = 1 << 10
+
 // anchored counts the labels of the anchors of each class, K×K. The rates of errors must come from there: a
 // classifier that has learned the noise by heart explains all labels without any, whatever they are.
 //
@@ -34,9 +37,8 @@ func (in *Input) anchored(ranks group.Group) ([]float64, error) {
 		for c := range some {
 			columns[c] = append(columns[c][:0], make([]float32, len(known))...)
 		}
-		const share = 1 << 10 // rows that a goroutine takes at a time
-		parallel.Each((len(known)+share-1)/share, func(part int) {
-			for at := part * share; at < min((part+1)*share, len(known)); at++ {
+		parallel.Blocks(len(known), someRows, func(first, end int) {
+			for at := first; at < end; at++ {
 				for c, p := range in.Scores[int(known[at])*k+from:][:some] {
 					columns[c][at] = p
 				}

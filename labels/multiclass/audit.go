@@ -103,11 +103,10 @@ func (r *Report) rank() {
 	for c := range k {
 		r.Table.Words = append(r.Table.Words, r.Word(c))
 	}
-	const share = 1 << 10 // rows that a goroutine takes at a time
 	judged := make([]Suspect, r.Rows)
-	parallel.Each((r.Rows+share-1)/share, func(at int) {
+	parallel.Blocks(r.Rows, someRows, func(from, to int) {
 		own := r.newRow()
-		for i := at * share; i < min((at+1)*share, r.Rows); i++ {
+		for i := from; i < to; i++ {
 			if z := r.Labels[i]; z != table.UnknownClass {
 				own.set(r.Scores[i*k : (i+1)*k])
 				judged[i] = own.suspect(int32(i), z)

@@ -72,8 +72,8 @@ func BinaryOrUnknown(values []uint8) bool {
 // allOf reports whether something holds of all values, in blocks that all processors share.
 func allOf[T any](values []T, holds func(T) bool) bool {
 	var broken atomic.Bool
-	parallel.Each((len(values)+blockOf-1)/blockOf, func(block int) {
-		for _, v := range values[block*blockOf : min((block+1)*blockOf, len(values))] {
+	parallel.Blocks(len(values), blockOf, func(from, to int) {
+		for _, v := range values[from:to] {
 			if !holds(v) {
 				broken.Store(true)
 				return
@@ -108,8 +108,8 @@ func logitsInto(out, probabilities []float32) error {
 		i := slices.IndexFunc(probabilities, func(v float32) bool { return !(v >= 0 && v <= 1) })
 		return fmt.Errorf("score %d is %v, want a probability from 0 to 1: %w", i+1, probabilities[i], eval.ErrValue)
 	}
-	parallel.Each((len(out)+blockOf-1)/blockOf, func(block int) {
-		for i := block * blockOf; i < min((block+1)*blockOf, len(out)); i++ {
+	parallel.Blocks(len(out), blockOf, func(from, to int) {
+		for i := from; i < to; i++ {
 			const least = 0x1p-25
 			p := min(max(float64(probabilities[i]), least), 1-least)
 			out[i] = float32(math.Log(p) - math.Log1p(-p))
