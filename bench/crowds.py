@@ -137,7 +137,7 @@ def difficult(r):
 
 
 def many(r):
-    """Fifty classes, of which neighbours are confused; frequencies fall."""
+    """Fifty classes with falling frequencies; neighbours are confused."""
     p = 1 / np.arange(1, 51)
     truth = r.choice(50, ITEMS, p=p / p.sum())
     accuracy = r.uniform(.4, .9, 100)

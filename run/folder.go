@@ -60,8 +60,8 @@ func (c Config) save(dir string, b Build) error {
 	return SaveConfigOf(dir, b, func(b *Build) ([]byte, error) { c.Build = b; return c.YAML() })
 }
 
-// SaveConfigOf writes the configuration of a run of any kind as one that a program has resolved, the text of which says
-// so. Relative paths in it are taken from here.
+// SaveConfigOf writes the configuration of a run of any kind, which text makes with the program that has resolved it.
+// Relative paths in it are taken from here.
 func SaveConfigOf(dir string, b Build, text func(*Build) ([]byte, error)) (err error) {
 	if b.Folder, err = os.Getwd(); err != nil {
 		return err

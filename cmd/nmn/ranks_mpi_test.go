@@ -196,8 +196,8 @@ func TestMPI_InterruptedWhileRanksStart(t *testing.T) {
 }
 
 // hasOwnSocket reports whether a process is this program and has opened a socket itself, as MPI does to talk to mpirun.
-// Before it is this program, it is a copy of mpirun with the sockets of that, which a signal ends without a word. The
-// sockets up to 2 are what mpirun gives it for its standard streams.
+// Before that it is a copy of mpirun, with mpirun's sockets, and a signal ends it without a word. File descriptors up to
+// 2 are its standard streams, which mpirun may have made sockets.
 func hasOwnSocket(pid int) bool {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	own, ownErr := os.Readlink("/proc/self/exe")

@@ -60,7 +60,7 @@ func create(path string, perm fs.FileMode) (*File, error) {
 	return &File{aside: a, path: path}, nil
 }
 
-// Patient has Write wait for room where the disk is full, as Patiently does: for files that grow row by row, which
+// Patient makes Write wait for room when the disk is full, as Patiently does. It is for files that grow row by row and
 // cannot be written again.
 func (f *File) Patient(ctx context.Context, full func(error)) {
 	f.patiently = func(write func() error) error { return Patiently(ctx, full, write) }

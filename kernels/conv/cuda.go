@@ -82,7 +82,7 @@ func shapeOf(g Geometry) cudnn.Conv {
 	return shape
 }
 
-// geometryOf is the reverse.
+// geometryOf is a convolution of cuDNN as the other devices have it.
 func geometryOf(s cudnn.Conv) Geometry {
 	return Geometry{N: s.N, H: s.H, W: s.W, C: s.C, K: s.K, R: s.R, S: s.S, P: s.P(), Q: s.Q(), Pad: s.Pad, Stride: max(1, s.Stride)}
 }

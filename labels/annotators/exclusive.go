@@ -277,8 +277,8 @@ const (
 	guessWeight = 2.
 )
 
-// leastCount is the least expected count that tells anything of shares and strengths: of many classes nearly all have
-// less.
+// leastCount is the least expected count that shares and strengths are computed from: with many classes nearly all
+// counts are lower.
 const leastCount = 1e-3
 
 // maximise sets the parameters from the posterior.

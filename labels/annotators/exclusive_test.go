@@ -160,7 +160,7 @@ func TestEstimate_CopiesAreNoSecondWitness(t *testing.T) {
 	}
 }
 
-// Whoever is nearly always right agrees with others who are, and copies from nobody.
+// An annotator who is nearly always right agrees with others like that, and copies no one.
 func TestCopies_NotOfTheBest(t *testing.T) {
 	c := oneClass{bags: 1000, frequencies: []float64{.5, .3, .2}, least: 4, most: 4, seed: 1}
 	for j := range 10 {

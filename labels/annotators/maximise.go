@@ -180,7 +180,7 @@ func bestStrength(counts []trials, mean float64) float64 {
 	})
 }
 
-// mostLikely is the strength with the largest log likelihood and log prior, by so many steps of a golden section on its
+// mostLikely is the strength with the largest log likelihood and log prior, by steps of a golden section on its
 // logarithm.
 func mostLikely(steps int, likelihood func(strength float64) float64) float64 {
 	value := func(log float64) float64 {

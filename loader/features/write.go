@@ -51,7 +51,7 @@ func Create(name string, width int) (*Writer, error) {
 	return w, nil
 }
 
-// Patient has the file wait for room where the disk is full for a moment, of which the log has a warning.
+// Patient makes Write wait for room when the disk is full for a moment. The log gets a warning.
 func (w *Writer) Patient(ctx context.Context, log *slog.Logger) {
 	w.file.Patient(ctx, durable.WarnFull(log))
 }
