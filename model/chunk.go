@@ -97,20 +97,18 @@ func (n *Net) viewChunks(p *Plan, v *viewer) {
 
 // viewLayers cuts outputs and gradients of so many frames.
 func (n *Net) viewLayers(c *chunk, v *viewer, frames int) {
-	shapes := n.shapes()
-	take := func(i, buffer int) output {
-		o, s := output{y: v.rows(n.memory.outputs[i], frames)}, shapes[i]
-		if n.capacity.training {
-			o.dy = v.Start(n.memory.gradients[buffer], frames, s.h, s.w, s.c)
+	shapes, l := n.shapes(), n.memory.layout
+	all := make([]output, len(l.maps))
+	for i := range all {
+		at := func(l *life) *tensor.Tensor {
+			return v.Start(v.Rows(n.memory.maps, l.at, l.at+l.size), frames, shapes[i].h, shapes[i].w, shapes[i].c)
 		}
-		return o
+		all[i].y = at(l.maps[i])
+		if n.capacity.training {
+			all[i].dy = at(l.gradients[i])
+		}
 	}
-	for i, u := range n.units {
-		c.maps = append(c.maps, take(i, u.buffer))
-	}
-	for i, buffer := range n.turns {
-		c.hidden = append(c.hidden, take(len(n.units)+i, buffer))
-	}
+	c.maps, c.hidden = all[:len(n.units)], all[len(n.units):]
 	features, _ := n.belowHead(c, n.config.tap())
 	c.features = features.y
 }

@@ -21,14 +21,12 @@ type Net struct {
 	grads  *tensor.Arena
 	all    []*Param
 
-	units           []*unit // of the backbone
-	fc              []layer // the head: fc6, fc7, fc8, one layer of a residual net, or those of a net on features
-	turns           []int   // which buffers the gradients of the hidden maps of the head lie in
-	gradientBuffers int
-	needed          []bool      // of each map, whether something learns below it
-	noise           layer       // U and b; w is nil for a feature-independent model
-	masks           param.Seeds // of dropout, behind the layers of the head but the last
-	large           large       // how many large losses a step treats
+	units  []*unit     // of the backbone
+	fc     []layer     // the head: fc6, fc7, fc8, one layer of a residual net, or those of a net on features
+	needed []bool      // of each map, whether something learns below it
+	noise  layer       // U and b; w is nil for a feature-independent model
+	masks  param.Seeds // of dropout, behind the layers of the head but the last
+	large  large       // how many large losses a step treats
 
 	sections sections
 
@@ -86,7 +84,7 @@ func (n *Net) build() error {
 	c := n.config
 	channels, held := c.channels(), c.held(n.backend)
 	head := c.head()
-	n.units, n.turns, n.gradientBuffers = newUnits(c.Backbone(), len(head)-1)
+	n.units = newUnits(c.Backbone())
 	for _, u := range n.units {
 		if u.Kind == Convolution {
 			if u.below != nil {

@@ -54,8 +54,7 @@ type Plan struct {
 	bags     *tensor.Tensor // Offsets, or nil where every frame is a bag
 }
 
-// output is the output of a layer and a place for its gradient. Gradients lie in a few buffers by
-// turns, for each is needed only until the layers below have taken it.
+// output is the output of a layer and its gradient, each only while it is needed ([Net.layout]).
 type output struct{ y, dy *tensor.Tensor }
 
 type planKey struct{ frames, bags int }
@@ -70,9 +69,10 @@ type capacity struct {
 type memory struct {
 	pixels, sizes, flips, keys, offsets, labels *tensor.Tensor
 	x                                           *tensor.Tensor
-	outputs                                     []*tensor.Tensor // of layers, in the order of shapes()
-	gradients                                   []*tensor.Tensor // of feature maps, by turns
-	means, dMeans                               *tensor.Tensor   // of frames; nil where no batch goes in chunks
+	maps                                        *tensor.Tensor // of the layers but the last, and their gradients, as layout says
+	layout                                      layout
+	logits                                      *tensor.Tensor
+	means, dMeans                               *tensor.Tensor // of frames; nil where no batch goes in chunks
 	dLogits, dO, pooled, dPooled, confidence    *tensor.Tensor
 	targets                                     *tensor.Tensor
 	prob, observed, bagLogit, posterior, loss   *tensor.Tensor
@@ -157,26 +157,14 @@ func (n *Net) grow(to capacity) error {
 	if n.config.Input == 0 {
 		m.pixels = alloc(tensor.Uint8, t, h, w, 3)
 	}
-	largest := 0
-	shapes := n.shapes()
-	for i, o := range shapes {
-		dtype, held := n.maps, to.chunk
-		if i == len(shapes)-1 { // the logits
-			dtype, held = tensor.Float32, t
-		} else {
-			largest = max(largest, o.h*o.w*o.c)
-		}
-		if i < len(n.units) && n.units[i].shares > 0 {
-			m.outputs = append(m.outputs, nil) // below, once it is there
-			continue
-		}
-		m.outputs = append(m.outputs, alloc(dtype, held, o.h, o.w, o.c))
+	if err == nil {
+		m.layout, err = n.layout(to.chunk, to.training)
 	}
-	for i, u := range n.units {
-		if u.shares > 0 {
-			m.outputs[i] = m.outputs[u.shares-1]
-		}
+	if m.layout.size > 0 {
+		m.maps = alloc(n.maps, m.layout.size)
 	}
+	gridH, gridW := n.config.Grid()
+	m.logits = alloc(tensor.Float32, t, gridH, gridW, k)
 	if n.config.Noise == FeatureDependent {
 		m.pooled, m.confidence = alloc(tensor.Float32, b, d), alloc(tensor.Float32, b, 2, 2, k)
 		if to.chunk < t {
@@ -184,11 +172,7 @@ func (n *Net) grow(to capacity) error {
 		}
 	}
 	if to.training {
-		for range n.gradientBuffers {
-			m.gradients = append(m.gradients, alloc(n.maps, to.chunk, largest))
-		}
-		grid := shapes[len(shapes)-1]
-		m.dLogits = alloc(tensor.Float32, t, grid.h, grid.w, grid.c)
+		m.dLogits = alloc(tensor.Float32, t, gridH, gridW, k)
 		m.targets = alloc(tensor.Float32, b, k)
 		if n.config.Noise != NoNoise {
 			m.dO = alloc(tensor.Float32, b, 2, 2, k)
@@ -226,7 +210,7 @@ func (n *Net) view(frames, bags int) (*Plan, error) {
 		Prob: v.rows(m.prob, bags), Observed: v.rows(m.observed, bags),
 		BagLogit: v.rows(m.bagLogit, bags), Posterior: v.rows(m.posterior, bags), Loss: v.rows(m.loss, bags),
 		Pooled: v.rows(m.pooled, bags), Confidence: v.rows(m.confidence, bags),
-		Logits: v.rows(m.outputs[len(m.outputs)-1], frames), dLogits: v.rows(m.dLogits, frames), dO: v.rows(m.dO, bags),
+		Logits: v.rows(m.logits, frames), dLogits: v.rows(m.dLogits, frames), dO: v.rows(m.dO, bags),
 		targets: v.rows(m.targets, bags),
 	}
 	if bags != frames {

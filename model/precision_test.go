@@ -234,18 +234,18 @@ func TestBytes_TellTheTruthInBF16(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps, largest, filters := 0, 0, 0
-	shapes := n.shapes()
-	for _, s := range shapes[:len(shapes)-1] {
-		maps, largest = maps+s.h*s.w*s.c, max(largest, s.h*s.w*s.c)
-	}
+	filters := 0
 	for _, p := range n.all {
 		if !p.Bias {
 			filters += p.W.Len()
 		}
 	}
 	const frames, pixels, padding = 4, 565 * 565, 64 * 9 * 5 // conv1_1 has 8 channels instead of 3
-	if want := buffers - 2*frames*(maps+2*largest) - frames*pixels*(3*4-8*2); halfBuffers != want {
+	l, err := n.layout(frames, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := buffers - 2*l.size - frames*pixels*(3*4-8*2); halfBuffers != want {
 		t.Errorf("buffers have %d bytes, want %d; %d in float32", halfBuffers, want, buffers)
 	}
 	if want := params + 2*(filters+padding) + 4*padding; halfParams != want {
