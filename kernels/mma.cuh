@@ -54,6 +54,25 @@ static __device__ __forceinline__ void arrived() {
 #endif
 }
 
+// b of multiply for two products, of columns 0 to 7 and 8 to 15 of 16 rows in shared memory that begin a stride apart, in
+// words of two numbers: b[0] and b[1], b[2] and b[3]. Rows begin at multiples of 16 bytes.
+static __device__ __forceinline__ void columns(unsigned (&b)[4], const unsigned *rows, int stride) {
+#ifdef NMN_EMULATOR
+  const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  for (int i = 0; i < 4; i++) {
+    const unsigned row = 8 * (i % 2) + 2 * t, column = 8 * (i / 2) + g;
+    const unsigned low = rows[row * stride + column / 2], high = rows[(row + 1) * stride + column / 2];
+    b[i] = (low >> 16 * (column % 2) & 0xffffu) | high >> 16 * (column % 2) << 16;
+  }
+#elif __CUDA_ARCH__ >= 800
+  const unsigned lane = threadIdx.x % 32;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3])
+               : "r"((unsigned)__cvta_generic_to_shared(rows + lane % 16 * stride + lane / 16 * 4))
+               : "memory");
+#endif
+}
+
 // Two numbers rounded as narrow does, the first in the lower half, and 0 in place of negative ones where relu is set.
 static __device__ __forceinline__ unsigned pair(float low, float high, bool relu) {
   unsigned both = 0;

@@ -31,13 +31,16 @@ func (l *Ledger) Attention(y, qkv *tensor.Tensor, heads int) error {
 	if err != nil || y.Len() == 0 {
 		return err
 	}
-	kernel := "attention_64"
-	if s.Width > 64 {
+	kernel, math := "attention_64", tensor.FP32
+	switch halves := y.DType() == tensor.BFloat16; {
+	case halves && s.OnTensorCores():
+		math = tensor.BF16
+	case halves || s.Width > 64:
 		kernel = "attention_160"
 	}
 	l.launch(Forward, typed(kernel, y), some(qkv), some(y))
 	own := &l.launches[len(l.launches)-1]
-	own.FLOP, own.Math = 4*float64(s.N*s.T)*float64(s.T*s.D()), tensor.FP32
+	own.FLOP, own.Math = 4*float64(s.N*s.T)*float64(s.T*s.D()), math
 	return nil
 }
 

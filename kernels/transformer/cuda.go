@@ -134,16 +134,20 @@ func (c *CUDA) Attention(y, qkv *tensor.Tensor, heads int) error {
 	for first := 0; first < s.N; first += mostGrid { // a grid has so many pictures at most
 		count := min(mostGrid, s.N-first)
 		grid, block := cuda.Dim3{X: tensor.Ceil(s.T, queryTile), Y: heads, Z: count}, cuda.Dim3{X: threads}
+		byTensorCores := dtype == tensor.BFloat16 && s.OnTensorCores()
+		if byTensorCores {
+			grid.X, block.X = tensor.Ceil(s.T, 64), 128
+		}
 		skip := cuda.Address(first * s.T * s.D() * dtype.Size())
 		a := attention64Arguments{y: tensor.At(y) + skip, qkv: tensor.At(qkv) + 3*skip, tokens: int32(s.T), heads: int32(heads),
 			width: int32(s.Width), scale: float32(1 / math.Sqrt(float64(s.Width)))}
 		switch {
-		case s.Width <= 64 && dtype == tensor.BFloat16:
+		case byTensorCores:
 			err = c.attention.launchAttention64Bf16(c.device.Stream, grid, block, attention64Bf16Arguments(a))
-		case s.Width <= 64:
-			err = c.attention.launchAttention64(c.device.Stream, grid, block, a)
 		case dtype == tensor.BFloat16:
 			err = c.attention.launchAttention160Bf16(c.device.Stream, grid, block, attention160Bf16Arguments(a))
+		case s.Width <= 64:
+			err = c.attention.launchAttention64(c.device.Stream, grid, block, a)
 		default:
 			err = c.attention.launchAttention160(c.device.Stream, grid, block, attention160Arguments(a))
 		}

@@ -82,6 +82,9 @@ type Heads struct{ N, T, Heads, Width int }
 // D is the width of a token.
 func (h Heads) D() int { return h.Heads * h.Width }
 
+// OnTensorCores reports whether a card computes heads of bfloat16 on tensor cores.
+func (h Heads) OnTensorCores() bool { return h.Width <= 64 && h.Width%8 == 0 }
+
 // FitAttention is the shape rule of Attention for every device.
 func FitAttention(y, qkv *tensor.Tensor, heads int) (Heads, error) {
 	const operation = "attention"
