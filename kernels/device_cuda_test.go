@@ -4,6 +4,7 @@ package kernels_test
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"nmn/cuda"
@@ -13,11 +14,15 @@ import (
 	"nmn/kernels/tensor"
 )
 
+// plansVariable is the environment variable that names a folder in which tests of a card keep plans of convolutions: to
+// choose them takes most of their time. Empty for no folder.
+const plansVariable = "NMN_TEST_PLANS"
+
 // openCardIn opens the first graphics card; without one the test is skipped, unless NMN_REQUIRE names
 // cuda.
 func openCardIn(t testing.TB, p tensor.Precision) kernels.Backend {
 	t.Helper()
-	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Precision: p})
+	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Precision: p, Plans: cudnn.Options{CacheFolder: os.Getenv(plansVariable)}})
 	for _, absent := range []error{cuda.ErrNoDriver, cuda.ErrNoDevice, cuda.ErrOldDriver, cuda.ErrArchitecture, cudnn.ErrNoLibrary} {
 		if errors.Is(err, absent) {
 			conform.Skip(t, "cuda", err.Error())
