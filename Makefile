@@ -39,7 +39,7 @@ cuda-toolkit: ## install the pinned CUDA 13, cuDNN 9 and NCCL into build/cuda-to
 train-gpu: cuda ## train on noisy scenes on the first GPU and print the table
 	./nmn experiment --preset scenes --device cuda --run-dir $(RUNS)/scenes-gpu
 
-offline-bundle: ## pack build/nmn-gpu-bundle.tar.gz, tests and benchmarks for a GPU host without Go and network (docs/cuda.md)
+offline-bundle: ## pack build/nmn-gpu-bundle.tar.xz, tests and benchmarks for a GPU host without Go and network (docs/cuda.md)
 	bench/bundle.sh
 
 kernels: ## write the launches of the CUDA kernels and compile them (needs make cuda-toolkit)

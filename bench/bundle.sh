@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # Packs what a GPU host without Go and without network needs: bench/bundle.sh [ARCHIVE | --folder]
 #
-# The archive, by default build/nmn-gpu-bundle.tar.gz, unpacks to nmn-gpu/: nmn with CUDA, the test binaries
+# The archive, by default build/nmn-gpu-bundle.tar.xz, unpacks to nmn-gpu/: nmn with CUDA, the test binaries
 # of all packages with tests for a card, each in its folder with its testdata, and bench/. On that host:
 #
-#   tar xzf nmn-gpu-bundle.tar.gz && nmn-gpu/bench/gpu.sh
+#   tar xf nmn-gpu-bundle.tar.xz && nmn-gpu/bench/gpu.sh
 #
-# An archive whose name ends in .tar.xz is packed by xz, which takes a minute or two and gives less than half the
-# bytes. --folder leaves the archive out and makes build/bundle/nmn-gpu alone.
+# without xz python3 -m tarfile -e nmn-gpu-bundle.tar.xz. An archive whose name ends in .tar.gz is packed by gzip, in
+# seconds, and has twice the bytes. --folder leaves the archive out and makes build/bundle/nmn-gpu alone.
 #
 # The same sources and tools give the same archive. Needs what make cuda needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-archive=${1:-build/nmn-gpu-bundle.tar.gz}
-most=$((60 << 20)) # bytes that the archive may have
+archive=${1:-build/nmn-gpu-bundle.tar.xz}
+most=$((46 << 20)) # bytes that the archive may have
 folder=build/bundle/nmn-gpu
 packages="cuda cuda/cudnn cuda/nccl kernels model train"
 
@@ -39,7 +39,10 @@ git describe --always --dirty >"$folder/commit" 2>/dev/null || echo unknown >"$f
 if [ "$archive" = --folder ]; then exit 0; fi
 
 pack=(gzip -9n)
-case $archive in *.tar.xz) pack=(xz -9 --threads=1) ;; esac # threads would share out the bytes, and find less
+case $archive in
+  *.tar.xz) pack=(xz -9 --threads=1) ;;
+  *) most=$((2 * most)) ;;
+esac # threads would share out the bytes, and find less
 mkdir -p "$(dirname "$archive")"
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$(dirname "$folder")" -cf - nmn-gpu | "${pack[@]}" >"$archive"
 bytes=$(stat -c %s "$archive")

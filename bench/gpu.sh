@@ -12,10 +12,10 @@
 # as they come, to OUT (default build/gpu): table.md, figures.jsonl, parts.txt, log.txt, ops.json, ncu.csv,
 # device.json (for cuda/cudnn/testdata), plans.tar.gz. They are whole whenever the script is stopped or killed.
 #
-# --resume goes on with the results in OUT: parts that ran, and measurements that are there, are not repeated;
-# the commit and the card must be the same. Without it everything begins anew, and what OUT held goes to
-# before.tar.gz there. CACHE is a folder for plans and compiled code that later calls find again (default: cache
-# beside bench in the bundle). No setting of the card is changed.
+# --resume goes on with the results in OUT: parts that ran, and measurements that are there, are not repeated.
+# Results of another commit or card are put aside, as without --resume all are: in OUT/before. Plans stay. CACHE is a
+# folder for plans and compiled code that later calls find again (default: cache in the bundle). No setting of the card
+# is changed.
 #
 # Exit code 0: all parts ran; 1: one failed; 2: it could not begin; 3: none failed, but some were left out or not
 # finished, with the reason in parts.txt; 143: stopped. REHEARSAL=1 runs the script itself in miniature, on the CPU
@@ -24,7 +24,7 @@ set -uo pipefail
 script=$(readlink -f "${BASH_SOURCE[0]}")
 root=$(dirname "$(dirname "$script")")
 order=(facts warmup headline tests ops machine shapes curves idle ranks profile sanitizer large)
-declare -A limit=([facts]=40 [warmup]=50 [headline]=280 [tests]=150 [ops]=30 [machine]=50 [shapes]=240 [curves]=60
+declare -A limit=([facts]=60 [warmup]=80 [headline]=280 [tests]=150 [ops]=30 [machine]=50 [shapes]=240 [curves]=60
   [idle]=60 [ranks]=50 [profile]=60 [sanitizer]=170 [large]=150)
 python=${PYTHON:-python3}
 left_out=75   # exit code of a part that cannot run here; its last line says why
@@ -32,6 +32,8 @@ unfinished=76 # of one that ran out of time
 
 now() { printf '%(%s)T' -1; }
 die() { echo "gpu.sh: $*" >&2; exit 2; }
+# unpack ARCHIVE FOLDER, by Python, for not every host has xz.
+unpack() { "$python" -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$1" "$2" 2>/dev/null; }
 # tabulate makes the table anew; whoever reads it finds the old one or the new one.
 tabulate() { "$python" "$root/bench/gpu_table.py" table "$OUT" >"$OUT/table.new" && mv -f "$OUT/table.new" "$OUT/table.md"; }
 
@@ -63,7 +65,11 @@ cache=${CACHE:-$root/cache}
 if [ -f "$root/go.mod" ]; then # a checkout
   OUT=${OUT:-$root/build/gpu}
   cache=${CACHE:-$root/build/gpu-cache}
-  "$root/bench/bundle.sh" --folder || exit 1
+  if command -v go >/dev/null; then
+    "$root/bench/bundle.sh" --folder || exit 1
+  else
+    unpack "$root"/build/nmn-gpu-bundle.tar.* "$root/build/bundle" || die "without Go a checkout needs build/nmn-gpu-bundle.tar.xz: make offline-bundle"
+  fi
   root=$root/build/bundle/nmn-gpu
   script=$root/bench/gpu.sh
 fi
@@ -77,6 +83,22 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$cache" 2>/dev/null && [ -w "$cache" ] || cache=$work/cache
 cache=$(readlink -m "$cache")
+# Tools of a driver or a toolkit that are not on the PATH.
+for folder in ${GPU_TOOLS-/usr/local/nvidia/bin /usr/local/cuda/bin /opt/nvidia/nsight-compute/*}; do
+  if [ -d "$folder" ]; then PATH=$PATH:$folder; fi
+done
+# library VARIABLE NAME PACKAGE has nmn take a library of this Python where the host has none: it may be of an environment
+# that nmn does not find.
+library() {
+  local folder
+  if [ -n "${!1:-}" ] || ldconfig -p 2>/dev/null | grep -q "$2"; then return 0; fi
+  folder=$("$python" -c "import os, $3; print(os.path.join(list($3.__path__)[0], 'lib'))" 2>/dev/null) || return 0
+  export "$1=$folder"
+}
+if [ -z "${REHEARSAL:-}" ]; then
+  library NMN_LIBCUDNN libcudnn.so.9 nvidia.cudnn
+  library NMN_LIBNCCL libnccl.so.2 nvidia.nccl
+fi
 export OUT work MAIN=$$ XDG_CACHE_HOME=$cache TORCHINDUCTOR_CACHE_DIR=$cache/inductor TRITON_CACHE_DIR=$cache/triton
 
 # What the results are of: commit and card.
@@ -90,16 +112,19 @@ results=(table.md figures.jsonl parts.txt log.txt ops.json ncu.csv device.json p
 subject=$(subject)
 if [ -n "$resume" ] && [ -s "$OUT/parts.txt" ]; then
   read -r before <"$OUT/parts.txt"
-  [ "$before" = "$subject" ] || die "$OUT has results of ${before#\# }; this is ${subject#\# }: begin anew, without --resume, or name another OUT"
+  if [ "$before" != "$subject" ]; then
+    echo "gpu.sh: the results in $OUT are of ${before#\# }, and this is ${subject#\# }: they go to $OUT/before" >&2
+    resume=
+  fi
 else
   resume=
+fi
+if [ -z "$resume" ]; then
   if [ -s "$OUT/figures.jsonl" ]; then
-    old=()
-    for name in "${results[@]}"; do [ ! -e "$OUT/$name" ] || old+=("$name"); done
-    tar czf "$OUT/before.tar.gz" -C "$OUT" "${old[@]}" || die "the results in $OUT could not be put aside"
+    rm -rf "${OUT:?}/before" && mkdir "$OUT/before" || die "the results in $OUT could not be put aside"
+    for name in "${results[@]}"; do [ ! -e "$OUT/$name" ] || cp "$OUT/$name" "$OUT/before/" || die "the results in $OUT could not be put aside"; done
   fi
-  for name in "${results[@]}"; do rm -f "${OUT:?}/$name"; done
-  rm -rf "${cache:?}/nmn" # plans are chosen anew, and then kept for all parts and for later calls
+  for name in "${results[@]}"; do [ "$name" = plans.tar.gz ] || rm -f "${OUT:?}/$name"; done
   echo "$subject" >"$OUT/parts.txt"
 fi
 touch "$OUT/figures.jsonl" "$OUT/log.txt"

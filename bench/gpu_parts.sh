@@ -171,8 +171,9 @@ part_facts() {
 part_warmup() {
   local start
   for start in "first start" "later start"; do # the log says what it waits for
-    each=90 keep "$start" nmn "$root/nmn" bench step --device cuda --precision bf16 --json --log-level debug "${video[@]}" "${once[@]}"
+    XDG_CACHE_HOME=$work/starts each=90 keep "$start" nmn "$root/nmn" bench step --device cuda --precision bf16 --json --log-level debug "${video[@]}" "${once[@]}"
   done
+  if [ -d "$work/starts" ]; then cp -Rn "$work/starts/." "$XDG_CACHE_HOME/"; fi
 }
 
 part_headline() { by_turns "1x26x565 bf16" 3 "${video[@]}" "${often[@]}"; }
@@ -189,7 +190,9 @@ suite() {
   "$python" "$root/bench/gpu_table.py" suite "$OUT/figures.jsonl" "$name" "$code" "$(since "$began")" <"$work/suite $name.txt"
   judge "$code" "tests $name after $(since "$began") s" >>"$work/suite $name.txt"
 }
-convolutions='^(Conv|ConvGradData|ConvGradFilter)$' # cuDNN's; each case chooses plans first
+# Operations of cuDNN's; each case chooses plans first.
+convolutions='^(Conv|ConvAdd|ConvGradData|ConvGradDataBias|ConvGradFilter|Linear|PatchEmbed|LSTM|LSTMGrad|CrossEntropy)$'
+export NMN_TEST_PLANS=$XDG_CACHE_HOME/tests
 
 part_tests() {
   if [ -n "${REHEARSAL:-}" ]; then
@@ -322,19 +325,18 @@ part_profile() {
   "$python" "$root/bench/gpu_table.py" ncu "$OUT/figures.jsonl" "$OUT/ncu.csv" || judge 1 "the profile's figures"
 }
 
-# Our own kernels under each tool: the convolutions of cuDNN are left out, and so are the sizes of the real network.
-# Operations whose products are cuDNN's come last, for its plans take long to choose there.
+# Our own kernels under each tool, all tools at once: operations of cuDNN's are left out, and so are the sizes of the real
+# network. Those of its operations that have kernels of ours too come by themselves.
 part_sanitizer() {
   command -v compute-sanitizer >/dev/null || leave_out "no compute-sanitizer on the PATH"
   local tool recurrent='^(LSTM|LSTMGrad|CrossEntropy)$'
   cd "$root/kernels" || return 1
   for tool in memcheck racecheck initcheck synccheck; do
-    sanitize "$tool" "$tool" -test.run '^TestCUDA_Conforms$/^(bf16|fp32)$' \
-      -test.skip "^TestCUDA_Conforms\$/./$convolutions|^TestCUDA_Conforms\$/./$recurrent"
+    beside sanitize "$tool" "$tool" -test.run '^TestCUDA_Conforms$/^(bf16|fp32)$' -test.skip "^TestCUDA_Conforms\$/./$convolutions"
+    beside sanitize "$tool, recurrent" "$tool" -test.run "^TestCUDA_Conforms\$/^fp32\$/$recurrent"
   done
-  for tool in memcheck racecheck initcheck synccheck; do
-    sanitize "$tool, recurrent" "$tool" -test.run "^TestCUDA_Conforms\$/^fp32\$/$recurrent"
-  done
+  together
+  tabulate
 }
 sanitize() { # NAME TOOL FLAGS...
   local name=$1 tool=$2 code began
@@ -342,13 +344,12 @@ sanitize() { # NAME TOOL FLAGS...
   if measured "sanitizer $name" nmn; then return 0; fi
   echo "== $name"
   began=$(clock)
-  NMN_REQUIRE=cuda within 45 compute-sanitizer --tool "$tool" --error-exitcode 9 ./kernels.test -test.short -test.v "$@" \
-    >"$work/sanitizer.txt" 2>&1
+  NMN_REQUIRE=cuda within 600 compute-sanitizer --tool "$tool" --error-exitcode 9 ./kernels.test -test.short -test.v "$@" \
+    >"$work/sanitizer $name.txt" 2>&1
   code=$?
-  cat "$work/sanitizer.txt"
-  "$python" "$root/bench/gpu_table.py" sanitizer "$OUT/figures.jsonl" "$name" "$code" "$(since "$began")" <"$work/sanitizer.txt"
+  cat "$work/sanitizer $name.txt"
+  "$python" "$root/bench/gpu_table.py" sanitizer "$OUT/figures.jsonl" "$name" "$code" "$(since "$began")" <"$work/sanitizer $name.txt"
   judge "$code" "$name"
-  tabulate
 }
 
 # The sizes of the real network, which take long to compute in float64 beside.

@@ -80,7 +80,7 @@ func newCardHost(t *testing.T, env ...string) *cardHost {
 	h := &cardHost{t, root, filepath.Join(root, "out"), path, append(os.Environ(), "TMPDIR="+t.TempDir(), "PATH="+path,
 		"OUT="+filepath.Join(root, "out"), "PYTHON="+filepath.Join(root, "python"), "PYTHONDONTWRITEBYTECODE=1",
 		"FAKE_HANG=none", "FAKE_FAIL=none",
-		"FAKE_HOLD=1000", "FAKE_NO_TORCH=", "REHEARSAL=", "TOTAL=36000", "LIMITS="+hours, "CACHE=")}
+		"FAKE_HOLD=1000", "GPU_TOOLS=", "FAKE_NO_TORCH=", "REHEARSAL=", "TOTAL=36000", "LIMITS="+hours, "CACHE=")}
 	h.env = append(h.env, env...)
 	h.program("nmn", fakeNmn)
 	h.program("python", fakePython)
@@ -366,8 +366,10 @@ func TestGPU_IsWholeWheneverItIsKilled(t *testing.T) {
 		len(h.measured()) != len(measured) {
 		t.Errorf("a finished one goes on: %s", again)
 	}
-	h.program("nvidia-smi", "echo another card\n")
-	if out := h.run(2, "--resume"); !strings.Contains(out, "has results of v1, a card; this is v1, another card") {
+	h.program("nvidia-smi", `if [ "$1" = -L ]; then echo "GPU 0: another card"; else echo "another card"; fi`+"\n")
+	out = h.run(0, "--resume", "facts")
+	if !strings.Contains(out, "are of v1, a card, and this is v1, another card: they go to "+h.out+"/before") ||
+		h.measured()["gemm fp32 8, nmn 1"] != 0 || !strings.Contains(h.read("before/figures.jsonl"), "gemm fp32") {
 		t.Error(out)
 	}
 }
@@ -429,7 +431,7 @@ func TestGPU_BeginsAnewAndPutsAsideWhatWasThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wait()
-	if m := h.measured(); m["copy, nmn 1"] != 0 || h.read("ops.json") != "" || h.read("before.tar.gz") == "" {
+	if m := h.measured(); m["copy, nmn 1"] != 0 || h.read("ops.json") != "" || h.read("before/ops.json") == "" {
 		t.Errorf("measured is %v", m)
 	}
 }
