@@ -30,7 +30,7 @@ captioner=(--model s2vt --batch 32)
 often=(--warmup 5 --repeats 20)
 once=(--warmup 1 --repeats 1)
 curve=(--preset scenes --mil --train-size 1600 --max-steps 50)
-idle=(--preset scenes --net vgg16 --input-size 565 --mil --batch-size-mil 4 --max-steps 60)
+idle=(--preset scenes --net vgg16 --input-size 565 --mil --batch-size-mil 4 --max-steps 1500)
 forms=(eager "eager, one graph" compiled "compiled, graphs") # of PyTorch, those first that take least to begin
 mib=2048 sizes=4096,8192 peer_device=cuda noise=(--frames 26 --cells 144)
 if [ -n "${REHEARSAL:-}" ]; then
@@ -191,7 +191,7 @@ suite() {
   judge "$code" "tests $name after $(since "$began") s" >>"$work/suite $name.txt"
 }
 # Operations of cuDNN's; each case chooses plans first.
-convolutions='^(Conv|ConvAdd|ConvGradData|ConvGradDataBias|ConvGradFilter|Linear|PatchEmbed|LSTM|LSTMGrad|CrossEntropy)$'
+convolutions='^(Conv|ConvAdd|ConvGradData|ConvGradDataBias|ConvGradFilter|Linear|PrepareLinear|PatchEmbed|LSTM|LSTMGrad|CrossEntropy)$'
 export NMN_TEST_PLANS=$XDG_CACHE_HOME/tests
 
 part_tests() {
@@ -279,7 +279,7 @@ part_idle() {
     timeout "${limit[idle]}" nvidia-smi dmon -s u -d 1 >"$work/dmon.txt" &
     monitor=$!
   fi
-  within 60 "$root/nmn" train "${idle[@]}" --arm stage1 --epochs 1 --log-interval 1 --quiet --noise 0 \
+  within 60 "$root/nmn" train "${idle[@]}" --arm stage1 --epochs 15 --log-interval 1 --quiet --noise 0 \
     --captions "$work/pictures/captions_train2014.json" --images "$work/pictures/images" --vocab "$work/pictures/vocabulary.txt" \
     --workers "$(nproc)" --device cuda --precision bf16 --run-dir "$work/idle"
   local code=$?

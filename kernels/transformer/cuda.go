@@ -76,7 +76,7 @@ func (c *CUDA) LayerNorm(y, x, gain, bias *tensor.Tensor, eps float32) error {
 	if err != nil || rows.Count == 0 {
 		return err
 	}
-	grid, block := cuda.Dim3{X: min(rows.Count, mostGrid)}, cuda.Dim3{X: threads}
+	grid, block := cuda.Dim3{X: min(tensor.Ceil(rows.Count, threads/32), mostGrid)}, cuda.Dim3{X: threads}
 	a := layerNormArguments{y: tensor.At(y), x: tensor.At(x), gain: tensor.At(gain), bias: tensor.At(bias),
 		rows: int64(rows.Count), width: int32(rows.Width), epsilon: eps}
 	if dtype == tensor.BFloat16 {

@@ -7,44 +7,51 @@ namespace transformer {
 
 const int threads = 256;
 
-// Mapping: block m, and those gridDim.x further, take row m; thread i takes its numbers i, i + blockDim.x, ... Sums are of
-// differences from the first number of the row, in double: those of a thread in ascending order, then as blockSum has
-// it. A mean that is large against the deviation costs no digits, and equal numbers have a variance of 0.
-//
-// Bytes a number of T bytes: 2 T; the second time that it is read it is in the first-level cache.
-// Not static, as attention::run.
-template <class T>
-__device__ __forceinline__ void layerNorm(T *y, const T *x, const float *gain, const float *bias, long long rows,
-                                          int width, float epsilon) {
-  __shared__ double scratch[2][32];
-  __shared__ float high, low, inverse;
-  for (long long m = blockIdx.x; m < rows; m += gridDim.x) {
-    const T *from = x + m * width;
-    T *to = y + m * width;
-    const double first = (double)widen(from[0]);
-    double sum = 0, squares = 0;
-    for (int i = threadIdx.x; i < width; i += blockDim.x) {
-      const double d = (double)widen(from[i]) - first;
+// One row, by a warp: a lane takes V neighbouring numbers at a time. Sums are of differences from the first number of the
+// row, in double: those of a lane in ascending order, then as warpSum has it. A mean that is large against the deviation
+// costs no digits, and equal numbers have a variance of 0.
+template <int V, class T>
+static __device__ __forceinline__ void normRow(T *to, const T *from, const float *gain, const float *bias, int width,
+                                               float epsilon) {
+  const int lane = threadIdx.x % 32 * V, step = 32 * V;
+  const double first = (double)widen(from[0]);
+  double sum = 0, squares = 0;
+  for (int i = lane; i < width; i += step) {
+    const Vec<V> x = load<V>(from + i);
+#pragma unroll
+    for (int k = 0; k < V; k++) {
+      const double d = (double)x.v[k] - first;
       sum += d;
       squares += d * d;
     }
-    sum = blockSum(sum, scratch[0]);
-    squares = blockSum(squares, scratch[1]);
-    if (threadIdx.x == 0) {
-      const double shift = sum / width, mean = first + shift;
-      double variance = squares / width - shift * shift;
-      if (variance < 0) variance = 0;
-      high = (float)mean;
-      low = (float)(mean - (double)high);
-      inverse = (float)(1 / sqrt(variance + (double)epsilon));
+  }
+  sum = warpSum(sum);
+  squares = warpSum(squares);
+  const double shift = sum / width, mean = first + shift;
+  double variance = squares / width - shift * shift;
+  if (variance < 0) variance = 0;
+  const float high = (float)mean, low = (float)(mean - (double)high), inverse = (float)(1 / sqrt(variance + (double)epsilon));
+  for (int i = lane; i < width; i += step) {
+    Vec<V> x = load<V>(from + i);
+#pragma unroll
+    for (int k = 0; k < V; k++) x.v[k] = ((x.v[k] - high) - low) * inverse * gain[i + k] + bias[i + k];
+    store<V>(to + i, x);
+  }
+}
+
+// Mapping: warp m of the grid takes row m, and on in steps of the grid. Bytes a number of T bytes: 2 T; the second time that
+// it is read it is in the first-level cache.
+template <class T>
+static __device__ __forceinline__ void layerNorm(T *y, const T *x, const float *gain, const float *bias, long long rows,
+                                                 int width, float epsilon) {
+  const long long warps = blockDim.x / 32, step = gridDim.x * warps;
+  const bool wide = rowsAligned(y, width) && rowsAligned(x, width);
+  for (long long m = blockIdx.x * warps + threadIdx.x / 32; m < rows; m += step) {
+    if (wide) {
+      normRow<Wide<T>::lanes>(y + m * width, x + m * width, gain, bias, width, epsilon);
+    } else {
+      normRow<1>(y + m * width, x + m * width, gain, bias, width, epsilon);
     }
-    __syncthreads();
-    for (int i = threadIdx.x; i < width; i += blockDim.x) {
-      float v;
-      v = ((widen(from[i]) - high) - low) * inverse * gain[i] + bias[i];
-      narrow(to[i], v);
-    }
-    __syncthreads();  // before the next row changes what is shared
   }
 }
 
