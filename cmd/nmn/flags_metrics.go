@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ type metricsOptions struct {
 	textfile string
 	push     string
 	linger   time.Duration
-	run      string // the name of the run
+	run      string // names the run; empty for the name of its folder
 }
 
 func newMetricsOptions(p *program) metricsOptions {
@@ -41,14 +42,21 @@ func metricsFlags(r group, m *metricsOptions) {
 		"node_exporter, every 15 seconds and at the end", "prom")
 	r.string(&m.push, "metrics-push", "also push the metrics to the Pushgateway at this `URL`, every 15 seconds and "+
 		"at the end; else to that of "+pushVariable)
+	r.string(&m.run, "run-name", "`name` of the run in metrics (default that of its folder)")
 }
 
-// resolve completes the options of a command on a run of a name.
-func (m *metricsOptions) resolve(cmd *cobra.Command, p *program, run string) {
+// resolve completes the options of a command that writes a run folder.
+func (m *metricsOptions) resolve(cmd *cobra.Command, p *program, dir string) {
 	if !cmd.Flags().Changed("metrics-push") { // no default of the flag: help would show its password
 		m.push = p.getenv(pushVariable)
 	}
-	m.run = run
+	if m.run != "" {
+		return
+	}
+	if absolute, err := filepath.Abs(dir); err == nil {
+		dir = absolute
+	}
+	m.run = filepath.Base(dir)
 }
 
 // wanted reports whether metrics go anywhere.

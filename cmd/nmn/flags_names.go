@@ -107,7 +107,6 @@ var namesOfSettings = sync.OnceValue(func() map[string]string {
 	netFlags(cmd, &c)
 	trainFlags(cmd, &c)
 	runFlags(cmd, &c.Run)
-	trackingFlags(under(cmd, "Run"), &c.Tracking)
 	names := maps.Clone(otherNames)
 	for key, flag := range flagNames(cmd.Flags(), &c) {
 		names[key] = "--" + flag

@@ -10,7 +10,6 @@ import (
 	"nmn/eval"
 	"nmn/run"
 	"nmn/telemetry"
-	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -147,12 +146,12 @@ type watchedSession struct {
 // The address comes first: reading data may take minutes, and who asks for metrics, or whether the program is
 // up, gets an answer.
 func openWatched(ctx context.Context, p *program, c run.Config, metrics metricsOptions,
-	access mlflow.Access, more ...func(*run.Options)) (*watchedSession, error) {
+	more ...func(*run.Options)) (*watchedSession, error) {
 	w, err := openWatch(ctx, p, metrics)
 	if err != nil {
 		return nil, err
 	}
-	o := run.Options{Log: p.log, Observer: w.observer(), MLflow: access, Group: p.ranks}
+	o := run.Options{Log: p.log, Observer: w.observer(), Group: p.ranks}
 	for _, add := range more {
 		add(&o)
 	}
