@@ -119,7 +119,7 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = s.end(ctx, err) }()
+	defer func() { err = s.end(err) }()
 	err = e.work(ctx, p, s.Session)
 	if errors.Is(err, run.ErrInterrupted) {
 		return fmt.Errorf("%w; the same command goes on", err)

@@ -105,14 +105,14 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	ctx := cmd.Context()
 	t.metrics.resolve(cmd, p, t.runDir)
 	if t.dryRun { // which writes and tells nothing
-		t.metrics.textfile, t.metrics.push = "", ""
+		t.metrics.push = ""
 	}
 	s, err := openWatched(ctx, p, t.config, t.metrics, keepsFeatures(p, t.runDir),
 		func(o *run.Options) { o.SampleFeatures = t.dryRun })
 	if err != nil {
 		return err
 	}
-	defer func() { err = s.end(ctx, err) }()
+	defer func() { err = s.end(err) }()
 	if _, err := s.Prepare(ctx); err != nil {
 		return err
 	}

@@ -73,7 +73,6 @@ var otherNames = map[string]string{
 	"captions.partial":          "--partial",
 	"doctor.sample":             "--sample",
 	"metrics.push":              "--metrics-push",
-	"metrics.textfile":          "--metrics-textfile",
 	"extract.output_truth":      "--output-truth",
 	"extract.layer":             "--layer",
 	"extract.per_frame":         "--per-frame",

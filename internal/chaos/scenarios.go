@@ -175,7 +175,6 @@ var writesNothing = map[string]string{
 	"bench witness":  "prints what it measures",
 	"completion":     "prints scripts for shells",
 	"eval":           "prints scores",
-	"healthcheck":    "asks a running process",
 	"version":        "prints a version",
 	"weights":        "prints what a file holds",
 }
