@@ -170,7 +170,6 @@ var writesNothing = map[string]string{
 	"bench load":     "prints what it measures",
 	"bench memory":   "prints what it measures",
 	"bench ops":      "prints what it measures",
-	"bench scaling":  "prints what it models",
 	"bench step":     "prints what it measures",
 	"bench witness":  "prints what it measures",
 	"completion":     "prints scripts for shells",
