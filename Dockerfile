@@ -103,7 +103,6 @@ USER 65532:65532
 WORKDIR /
 VOLUME ["/runs", "/cache"]
 EXPOSE 9090
-HEALTHCHECK --interval=30s --timeout=5s --start-period=5m CMD ["nmn", "healthcheck"]
 ENTRYPOINT ["nmn"]
 CMD ["--help"]
 
@@ -131,7 +130,6 @@ USER 65532:65532
 WORKDIR /
 VOLUME ["/runs", "/cache"]
 EXPOSE 9090
-HEALTHCHECK --interval=30s --timeout=5s --start-period=5m CMD ["nmn", "healthcheck"]
 ENTRYPOINT ["nmn"]
 CMD ["--help"]
 
@@ -154,7 +152,6 @@ USER 65532:65532
 WORKDIR /
 VOLUME ["/runs", "/cache"]
 EXPOSE 9090
-HEALTHCHECK --interval=30s --timeout=5s --start-period=5m CMD ["nmn", "healthcheck"]
 ENTRYPOINT ["nmn"]
 CMD ["--help"]
 
@@ -173,6 +170,5 @@ USER 65532:65532
 WORKDIR /
 VOLUME ["/runs"]
 EXPOSE 9090
-HEALTHCHECK --interval=30s --timeout=5s --start-period=5m CMD ["/nmn", "healthcheck"]
 ENTRYPOINT ["/nmn"]
 CMD ["--help"]

@@ -104,8 +104,11 @@ vulnerabilities: ## look up what the program calls in Go's database of vulnerabi
 mutate: ## make small mistakes in PACKAGES (default all), print those that no test finds, and write the scores into build/mutation.md (MUTANTS of each package, default 12)
 	$(GO) run ./internal/mutate --per-package $${MUTANTS:-12} --table build/mutation.md $(PACKAGES)
 
-module: ## rename the module, so that others can require it: make module MODULE=host/owner/nmn
-	$(GO) run ./internal/module '$(MODULE)'
+module: ## rename the module, so that others can require it: make module MODULE=host/owner/nmn (GNU sed)
+	test -n '$(MODULE)'
+	old=$$($(GO) list -m) && git ls-files -z '*.go' '*go.mod' Dockerfile | \
+		xargs -0 sed -i "s#\"$$old/#\"$(MODULE)/#g; s#-X $$old/#-X $(MODULE)/#; s#^module $$old\(/\|\$$\)#module $(MODULE)\1#"
+	git ls-files -z '*.go' | xargs -0 gofmt -w
 
 clean: ## remove what was built
 	rm -rf nmn build dist

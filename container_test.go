@@ -147,9 +147,8 @@ func TestDockerfile_ImagesRunWithoutRoot(t *testing.T) {
 		if user := s.all("USER"); len(user) != 1 || !regexp.MustCompile(`^[1-9]\d+:[1-9]\d+$`).MatchString(user[0]) {
 			t.Errorf("%s runs as %q", name, user)
 		}
-		program := strings.Trim(strings.Join(s.all("ENTRYPOINT"), ""), `[]"`)
-		if health := strings.Join(s.all("HEALTHCHECK"), ""); filepath.Base(program) != "nmn" || !strings.HasSuffix(health, `CMD ["`+program+`", "healthcheck"]`) {
-			t.Errorf("%s starts %q and is checked by %q", name, program, health)
+		if program := strings.Trim(strings.Join(s.all("ENTRYPOINT"), ""), `[]"`); filepath.Base(program) != "nmn" {
+			t.Errorf("%s starts %q", name, program)
 		}
 		if !strings.Contains(strings.Join(s.all("COPY"), "\n"), "/out/licenses /licenses") {
 			t.Errorf("%s carries no licence texts", name)

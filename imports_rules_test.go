@@ -32,9 +32,7 @@ var withoutRow = []string{".", "bench"}
 
 // withCgo are the only packages that may use cgo.
 var withCgo = []string{
-	"cuda", "cuda/cublas", "cuda/cudnn", "cuda/internal/fakedriver", "cuda/internal/fakecudnn", "group/mpi",
-	"loader/picture/jpeg/turbo",
-	"cuda", "cuda/cublas", "cuda/cudnn", "cuda/nccl", "cuda/internal/fakedriver", "cuda/internal/fakecudnn", "loader/picture/jpeg/turbo",
+	"cuda", "cuda/cublas", "cuda/cudnn", "cuda/nccl", "cuda/internal/fakedriver", "cuda/internal/fakecudnn", "group/mpi",
 }
 
 // outside names the packages that may import what is neither of this module nor of the standard library; "/..." stands

@@ -2,7 +2,7 @@
 """Time and memory of nmn.find_label_issues beside cleanlab's, on the same scores and labels with known flips.
 
   pip install dist/nmn-*.whl cleanlab
-  python bench/cleanlab_speed.py [--rounds 3] [--ranked] [--filter-by NAME] [10000x20 1000000x100 ...]
+  python bench/cleanlab_speed.py [--rounds 3] [--ranked] [10000x20 1000000x100 ...]
 
 Each size is generated once: a third of the rows carry a class, 10 % of these labels are missing and 1 % of the others
 made up. By turns, each in a process of its own that has loaded its arrays:
@@ -15,8 +15,7 @@ made up. By turns, each in a process of its own that has loaded its arrays:
 Only the call is timed, neither imports nor loading nor the making of the lists. Printed are medians of seconds, and in
 parentheses the least and the most; the growth of resident memory from before the call to its peak, of nmn that of the
 program it runs and of Python together; how many rows are flagged and the share of them that has a flipped label. A
-second table tells what parts the time of nmn has. `--filter-by` has both use a filter of confident learning.
-`--python`, `--nmn` name another interpreter and program.
+second table tells what parts the time of nmn has. `--python`, `--nmn` name another interpreter and program.
 """
 
 import argparse
@@ -53,7 +52,7 @@ def generate(folder, rows, classes, seed=1):
         a.flush()
 
 
-def measured(way, folder, ranked, filter_by):
+def measured(way, folder, ranked):
     """Run one way in this process and print what it took; called in a process of its own."""
     import resource
     import threading
@@ -68,8 +67,6 @@ def measured(way, folder, ranked, filter_by):
     if way in ("lists", "cleanlab"):
         labels = [np.flatnonzero(row).tolist() for row in labels]
     more = {"return_indices_ranked_by": "self_confidence"} if ranked else {}
-    if filter_by:
-        more["filter_by"] = filter_by
     if way == "cleanlab":
         from cleanlab.multilabel_classification.filter import find_label_issues
     else:
@@ -165,15 +162,13 @@ def main():
     a.add_argument("--rounds", type=int, default=3)
     a.add_argument("--ways", default=",".join(WAYS), help="some of " + ", ".join(WAYS))
     a.add_argument("--ranked", action="store_true", help="ask for ranked indices in place of a mask")
-    a.add_argument("--filter-by", help="a filter of confident learning for both, such as prune_by_noise_rate; by default "
-                                       "nmn's noise model and cleanlab's prune_by_noise_rate")
     a.add_argument("--folder", help="where the arrays are generated; they are removed in the end")
     a.add_argument("--python", default=sys.executable)
     a.add_argument("--nmn", help="the program, for NMN_PROGRAM")
     a.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     o = a.parse_intermixed_args()
     if o.one:
-        return measured(*o.one, o.ranked, o.filter_by)
+        return measured(*o.one, o.ranked)
     environment = {**os.environ, **({"NMN_PROGRAM": o.nmn} if o.nmn else {})}
     ways = [w for w in WAYS if w in o.ways.split(",")]
     results = {size: run(size, ways, o, environment) for size in o.sizes}
@@ -211,8 +206,7 @@ def run(size, ways, o, environment):
             env=environment).stdout.strip()
         for _ in range(o.rounds):
             for way in ways:
-                command = [o.python, __file__, "--one", way, folder, *(["--ranked"] if o.ranked else []),
-                           *(["--filter-by", o.filter_by] if o.filter_by else [])]
+                command = [o.python, __file__, "--one", way, folder, *(["--ranked"] if o.ranked else [])]
                 done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
                 turns[way].append(json.loads(done.stdout.splitlines()[-1]))
             turns["program"].append(alone(program, Path(folder), o.ranked))

@@ -3,8 +3,7 @@
 #
 #   bench/load.sh [-r ROUNDS] [-o FIGURES] [-s SIZE] [-w WORKERS] [-p PROGRAM] [-z RESIZE] [-f FIT] FOLDER
 #
-# nmn runs with each decoder, its own with each instruction set; libjpeg-turbo is among them where PROGRAM
-# has it (CGO_ENABLED=1 go build -tags turbo). PyTorch's DataLoader runs with float canvases, mean
+# nmn runs with each decoder, its own with each instruction set. PyTorch's DataLoader runs with float canvases, mean
 # subtracted, and with uint8 ones, and the better of them counts; with -z antialias Pillow has a try too. FIT is
 # longest or square. PYTHON names a Python with torch and torchvision,
 # PROGRAM another nmn than the one that is built here. FIGURES, by default build/bench/load.jsonl, gets a
@@ -71,7 +70,7 @@ on() {
 }
 
 names=()
-for name in "std avx2" "go generic" "go avx2" "go avx512" "turbo avx2"; do
+for name in "std avx2" "go generic" "go avx2" "go avx512"; do
   if on "$name" "$program" bench load "$1" --decoder "${name% *}" --images 1 --warmup 0 --repeats 1 >/dev/null 2>&1; then names+=("$name"); fi
 done
 [ ${#names[@]} -gt 0 ] || { echo "load.sh: $program cannot load $1" >&2; exit 1; }

@@ -3,6 +3,7 @@ package eval
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -290,8 +291,41 @@ func TestResult_JSONReadsBackEqual(t *testing.T) {
 	if !math.IsNaN(float64(back.Words[0].Human.AP)) {
 		t.Error("null is not read as undefined")
 	}
-	if err := json.Unmarshal([]byte(`{"NN":1}`), &back.GroupSize); err == nil {
-		t.Error("groups with columns missing are read")
+	for _, bad := range []string{`{"NN":1}`, `{"NN":1,"All":2}`, `{}`} {
+		if err := json.Unmarshal([]byte(bad), &back.GroupSize); err == nil {
+			t.Errorf("groups with columns missing are read: %s", bad)
+		}
+	}
+}
+
+// Labels by name have no parts of speech: every figure is one over all of them.
+func TestEvaluate_WithoutPartsOfSpeechHasNoGroups(t *testing.T) {
+	in := drawInput(t, 20, 3)
+	words := make([]text.Word, 3)
+	for c := range words {
+		words[c] = text.Word{Text: in.Vocabulary.Word(c).Text, POS: text.Others}
+	}
+	grouped, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Vocabulary, err = text.NewVocabulary(words); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Evaluate(in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.GroupSize.Group != nil || r.Labels.AP.Group != nil || r.Labels.AP.All != grouped.Labels.AP.All {
+		t.Errorf("groups %v, AP %v, with parts of speech %v", r.GroupSize, r.Labels.AP, grouped.Labels.AP.All)
+	}
+	b, err := json.Marshal(r.Labels.AP)
+	if want := fmt.Sprintf(`{"All":%v}`, float64(r.Labels.AP.All)); err != nil || string(b) != want {
+		t.Errorf("written as %s, want %s: %v", b, want, err)
+	}
+	back := ByGroup[Number]{Group: make([]Number, text.POSCount)}
+	if err := json.Unmarshal(b, &back); err != nil || back.Group != nil || back.All != r.Labels.AP.All {
+		t.Errorf("read back as %+v: %v", back, err)
 	}
 }
 

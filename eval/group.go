@@ -8,11 +8,19 @@ import (
 	"nmn/text"
 )
 
-// ByGroup holds one figure for each part-of-speech group of the paper's tables and one over all
-// words. In JSON it is an object with the column headings as keys: NN, VB, ..., Others, All.
+// ByGroup holds one figure over all words and, if the words have parts of speech, one for each group of the paper's
+// tables. In JSON it is an object with the column headings as keys: NN, VB, ..., Others, All; or All alone.
 type ByGroup[T any] struct {
-	Group [text.POSCount]T // indexed by text.POS
+	Group []T // indexed by text.POS; nil for labels by name, which have no parts of speech
 	All   T
+}
+
+// In is the figure of a group, or none without parts of speech.
+func (g ByGroup[T]) In(p text.POS, none T) T {
+	if g.Group == nil {
+		return none
+	}
+	return g.Group[p]
 }
 
 // groupAll is the column heading of the last column.
@@ -21,22 +29,20 @@ const groupAll = "All"
 // MarshalJSON writes the groups in the order of the table's columns.
 func (g ByGroup[T]) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
-	for i, v := range append(g.Group[:], g.All) {
-		name := groupAll
-		if i < text.POSCount {
-			name = text.POS(i).String()
-		}
+	b.WriteByte('{')
+	write := func(name string, v T) error {
 		value, err := json.Marshal(v)
-		if err != nil {
+		fmt.Fprintf(&b, "%q:%s", name, value)
+		return err
+	}
+	for i, v := range g.Group {
+		if err := write(text.POS(i).String(), v); err != nil {
 			return nil, err
 		}
-		separator := byte(',')
-		if i == 0 {
-			separator = '{'
-		}
-		b.WriteByte(separator)
-		fmt.Fprintf(&b, "%q:", name)
-		b.Write(value)
+		b.WriteByte(',')
+	}
+	if err := write(groupAll, g.All); err != nil {
+		return nil, err
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
@@ -49,8 +55,8 @@ func (g *ByGroup[T]) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &fields); err != nil {
 		return err
 	}
-	if len(fields) != text.POSCount+1 {
-		return fmt.Errorf("evaluation groups: %d entries, want %d (NN to Others, and All)",
+	if len(fields) != 1 && len(fields) != text.POSCount+1 {
+		return fmt.Errorf("evaluation groups: %d entries, want %d (NN to Others, and All) or All alone",
 			len(fields), text.POSCount+1)
 	}
 	read := func(name string, into *T) error {
@@ -63,6 +69,10 @@ func (g *ByGroup[T]) UnmarshalJSON(b []byte) error {
 		}
 		return nil
 	}
+	g.Group = nil
+	if len(fields) > 1 {
+		g.Group = make([]T, text.POSCount)
+	}
 	for i := range g.Group {
 		if err := read(text.POS(i).String(), &g.Group[i]); err != nil {
 			return err
@@ -71,17 +81,20 @@ func (g *ByGroup[T]) UnmarshalJSON(b []byte) error {
 	return read(groupAll, &g.All)
 }
 
-// groups lists the classes of each group. Without parts of speech only all is filled.
+// groups lists the classes of each group; without parts of speech there is none but all.
 type groups struct {
-	members [text.POSCount][]int
+	members [][]int // indexed by text.POS
 	all     []int
 }
 
 func newGroups(classes int, v *text.Vocabulary) groups {
 	var g groups
+	if v != nil && v.HasPOS() {
+		g.members = make([][]int, text.POSCount)
+	}
 	for c := range classes {
 		g.all = append(g.all, c)
-		if v == nil {
+		if g.members == nil {
 			continue
 		}
 		pos := v.Word(c).POS
@@ -95,12 +108,7 @@ func newGroups(classes int, v *text.Vocabulary) groups {
 
 // eachGroup applies f to the classes of each group and of all.
 func eachGroup[T any](g groups, f func(classes []int) T) ByGroup[T] {
-	var out ByGroup[T]
-	for i, classes := range g.members {
-		out.Group[i] = f(classes)
-	}
-	out.All = f(g.all)
-	return out
+	return mapGroups(ByGroup[[]int]{Group: g.members, All: g.all}, f)
 }
 
 // groupMeans averages a per-class figure over each group; undefined figures are left out.

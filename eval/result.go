@@ -123,11 +123,10 @@ func newMultiLabel(g groups, tallies []tally) *MultiLabel {
 }
 
 func mapGroups[A, B any](g ByGroup[A], f func(A) B) ByGroup[B] {
-	var out ByGroup[B]
-	for i, v := range g.Group {
-		out.Group[i] = f(v)
+	out := ByGroup[B]{All: f(g.All)}
+	for _, v := range g.Group {
+		out.Group = append(out.Group, f(v))
 	}
-	out.All = f(g.All)
 	return out
 }
 

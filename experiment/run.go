@@ -44,11 +44,6 @@ func (g *Grid) train(ctx context.Context, s *run.Session) (runs []report.Run, er
 	if err := s.PrepareFolder(ctx, g.Dir, append(TableFiles(), run.IndexFile)...); err != nil {
 		return nil, err
 	}
-	end, err := s.TrackGroup(g.Dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { end(err) }()
 	clean := s.Data
 	defer func() { s.Data = clean }()
 	g.reused = 0

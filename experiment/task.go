@@ -60,7 +60,6 @@ func (g *Grid) RunTask(ctx context.Context, s *run.Session, number int, wait tim
 	if err := g.enter(ctx, s, wait); err != nil {
 		return t, false, err
 	}
-	s.NameGroup(g.Dir)
 	clean := s.Data
 	defer func() { s.Data = clean }()
 	if err := g.withNoise(ctx, s, clean, t.level, t.Seed); err != nil {

@@ -112,19 +112,12 @@ func BenchmarkPhotographs(b *testing.B) {
 	}
 }
 
-// The decoders differ in nothing, except for Go's standard library, whose inverse transform rounds otherwise.
+// The decoders differ little: the inverse transform of Go's standard library rounds otherwise.
 func TestPhotographs_EveryDecoderHasTheSamePixels(t *testing.T) {
 	folder, list := photographs(t)
 	levels := simd.Levels()
 	own := picture.Picture{Level: levels[len(levels)-1]}
-	for _, d := range []picture.Decoder{picture.DecoderGo, picture.DecoderTurbo, picture.DecoderStd} {
-		if err := d.Validate(); err != nil {
-			if d != picture.DecoderTurbo {
-				t.Fatal(err)
-			}
-			t.Logf("left out: %v", err)
-			continue
-		}
+	for _, d := range []picture.Decoder{picture.DecoderGo, picture.DecoderStd} {
 		other := picture.Picture{Decoder: d}
 		var sum, most, all float64
 		for _, p := range list {

@@ -36,7 +36,7 @@ func armCharts(arms []ComparedArm) []numbered {
 	var groups []numbered
 	for p := range text.POSCount {
 		if c, ok := armChart(groupTitle(text.POS(p)), arms,
-			func(a *ComparedArm) []eval.CurvePoint { return a.Curves.Group[p] }); ok {
+			func(a *ComparedArm) []eval.CurvePoint { return a.Curves.In(text.POS(p), nil) }); ok {
 			groups = append(groups, c)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 func comparedArm(name string, mil bool) ComparedArm {
 	a := ComparedArm{Name: name, MIL: mil}
 	a.Curves.All = []eval.CurvePoint{{Recall: .2, Precision: 1}, {Recall: 1, Precision: .3}}
+	a.Curves.Group = make([][]eval.CurvePoint, text.POSCount)
 	a.Curves.Group[text.NN], a.Curves.Group[text.VB] = a.Curves.All, a.Curves.All
 	return a
 }

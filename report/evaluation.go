@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nmn/eval"
@@ -24,13 +25,18 @@ func EvaluationTables(r *eval.Result) []*Table {
 }
 
 func measuresTable(title string, r *eval.Result, m *eval.Measures) *Table {
+	names := groupNames()
+	if r.GroupSize.Group == nil {
+		title = strings.Replace(title, "By part of speech", "All labels", 1)
+		names = names[text.POSCount:]
+	}
 	t := &Table{Title: title + " (%, Brier score and rates as fractions)",
 		Columns: []Column{{Name: "measure", Text: true}}}
-	for _, name := range groupNames() {
+	for _, name := range names {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
 	}
 	sizes := Row{Cells: []Cell{words("words")}}
-	for _, n := range append(r.GroupSize.Group[:], r.GroupSize.All) {
+	for _, n := range slices.Concat(r.GroupSize.Group, []int{r.GroupSize.All}) {
 		sizes.Cells = append(sizes.Cells, count(n))
 	}
 	t.Rows = append(t.Rows, sizes)
@@ -52,26 +58,7 @@ func measuresTable(title string, r *eval.Result, m *eval.Measures) *Table {
 		t.rate("q10, estimated", x.Q10)
 		t.rate("q10, error", x.Q10Error)
 	}
-	if onlyOthers(r.GroupSize) {
-		t.onlyAll()
-	}
 	return t
-}
-
-// onlyOthers reports whether no word has a part of speech, as labels by name have none.
-func onlyOthers(size eval.ByGroup[int]) bool {
-	return size.All > 0 && size.Group[text.Others] == size.All
-}
-
-// onlyAll leaves out the parts of speech: labels that are no words of captions have none.
-func (t *Table) onlyAll() {
-	keep := make([]bool, len(t.Columns))
-	keep[0], keep[len(keep)-1] = true, true
-	t.Title = strings.Replace(t.Title, "By part of speech", "All labels", 1)
-	t.Columns = kept(t.Columns, keep)
-	for i := range t.Rows {
-		t.Rows[i].Cells = kept(t.Rows[i].Cells, keep)
-	}
 }
 
 func (t *Table) multiLabel(against string, r *eval.Result, m *eval.Measures, l *eval.MultiLabel) {
@@ -93,8 +80,8 @@ func (t *Table) multiLabel(against string, r *eval.Result, m *eval.Measures, l *
 
 func figures(g eval.ByGroup[eval.F1], of func(eval.F1) eval.Number) eval.ByGroup[eval.Number] {
 	out := eval.ByGroup[eval.Number]{All: of(g.All)}
-	for i, f := range g.Group {
-		out.Group[i] = of(f)
+	for _, f := range g.Group {
+		out.Group = append(out.Group, of(f))
 	}
 	return out
 }
@@ -107,7 +94,7 @@ func (t *Table) rate(name string, g eval.ByGroup[eval.Number]) { t.groupFigures(
 
 func (t *Table) groupFigures(name string, g eval.ByGroup[eval.Number], scale eval.Number, decimals int) {
 	row := Row{Cells: []Cell{words(name)}}
-	for _, v := range append(g.Group[:], g.All) {
+	for _, v := range slices.Concat(g.Group, []eval.Number{g.All}) {
 		c := number(scale * v)
 		c.decimals = decimals
 		row.Cells = append(row.Cells, c)

@@ -37,7 +37,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 // spreadOver makes a figure for each group: all for the mean and a little apart for the groups.
 func spreadOver(all float64) eval.ByGroup[eval.Number] {
-	g := eval.ByGroup[eval.Number]{All: eval.Number(all)}
+	g := eval.ByGroup[eval.Number]{Group: make([]eval.Number, text.POSCount), All: eval.Number(all)}
 	for p := range g.Group {
 		g.Group[p] = eval.Number(all + float64(p-3)/50)
 	}
@@ -47,7 +47,7 @@ func spreadOver(all float64) eval.ByGroup[eval.Number] {
 func sameF1(v float64) eval.ByGroup[eval.F1] {
 	n := eval.Number(v)
 	f := eval.F1{OP: n, OR: n, OF1: n, CP: n - .02, CR: n - .02, CF1: n - .02, MacroF1: n - .03}
-	g := eval.ByGroup[eval.F1]{All: f}
+	g := eval.ByGroup[eval.F1]{Group: make([]eval.F1, text.POSCount), All: f}
 	for p := range g.Group {
 		g.Group[p] = f
 	}

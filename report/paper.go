@@ -49,7 +49,7 @@ func PaperTable(runs []Run) (*Table, error) {
 	} else {
 		tables = "Table 3"
 	}
-	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Result == nil || !onlyOthers(r.Result.GroupSize) }) {
+	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Result == nil || r.Result.GroupSize.Group != nil }) {
 		for _, name := range groupNames()[:text.POSCount] {
 			t.dropColumn(name)
 		}
@@ -106,9 +106,9 @@ func apRow(c cellOf, name string, human func(*eval.Result) *eval.Human) Row {
 		m, _ := meanAndSpread(values)
 		return m
 	}
-	var mean eval.ByGroup[eval.Number]
+	mean := eval.ByGroup[eval.Number]{Group: make([]eval.Number, text.POSCount)}
 	for p := range mean.Group {
-		mean.Group[p] = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.Group[p] })
+		mean.Group[p] = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.In(text.POS(p), eval.Undefined()) })
 	}
 	mean.All = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.All })
 	return groupRow(c.noiseCell(), c.runs[0].Level, name, seeds(len(c.runs)), mean, number)
@@ -129,11 +129,19 @@ func publishedRow(c cellOf, name string, ap eval.ByGroup[eval.Number]) Row {
 
 func groupRow[T any](setting Cell, level, arm, source string, g eval.ByGroup[T], cell func(T) Cell) Row {
 	row := Row{Cells: []Cell{setting, words(level), words(arm), words(source)}}
-	for _, v := range g.Group {
-		row.Cells = append(row.Cells, cell(v))
+	for p := range text.POSCount {
+		row.Cells = append(row.Cells, groupCell(g, text.POS(p), cell))
 	}
 	row.Cells = append(row.Cells, cell(g.All))
 	return row
+}
+
+// groupCell is the cell of a group, empty without parts of speech.
+func groupCell[T any](g eval.ByGroup[T], p text.POS, cell func(T) Cell) Cell {
+	if g.Group == nil {
+		return Cell{}
+	}
+	return cell(g.Group[p])
 }
 
 func groupNames() []string {
@@ -164,7 +172,7 @@ func commonSizes(cells []cellOf) (eval.ByGroup[int], bool) {
 			if i == 0 {
 				sizes = r.Result.GroupSize
 			}
-			if r.Result.GroupSize != sizes {
+			if s := r.Result.GroupSize; s.All != sizes.All || !slices.Equal(s.Group, sizes.Group) {
 				return sizes, false
 			}
 		}

@@ -45,7 +45,7 @@ func layoutRow[T any](table int, first Cell, arm string, g eval.ByGroup[T], mil 
 	}
 	row.Cells = append(row.Cells, words(arm))
 	for _, p := range paperOrder {
-		row.Cells = append(row.Cells, cell(g.Group[p]))
+		row.Cells = append(row.Cells, groupCell(g, p, cell))
 	}
 	row.Cells = append(row.Cells, cell(g.All))
 	if table == 2 {
@@ -158,8 +158,9 @@ func humanCells(runs []Run) (g eval.ByGroup[Cell]) {
 		}
 		return overSeeds(values)
 	}
-	for p := range g.Group {
-		g.Group[p] = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.Group[p] })
+	for p := range text.POSCount {
+		g.Group = append(g.Group,
+			over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.In(text.POS(p), eval.Undefined()) }))
 	}
 	g.All = over(func(g eval.ByGroup[eval.Number]) eval.Number { return g.All })
 	return g

@@ -12,13 +12,13 @@ import (
 // humanRun is a run of which only the average precision with human agreement is known: v of nouns, v + .01 of all
 // words.
 func humanRun(arm string, mil bool, noise float64, seed uint64, v eval.Number) Run {
-	ap := eval.ByGroup[eval.Number]{All: v + .01}
+	ap := eval.ByGroup[eval.Number]{Group: make([]eval.Number, text.POSCount), All: v + .01}
 	for p := range ap.Group {
 		ap.Group[p] = eval.Undefined()
 	}
 	ap.Group[text.NN] = v
 	return Run{Arm: arm, ArmTitle: arm, MIL: mil, Noise: noise, Seed: seed,
-		Result: &eval.Result{Classes: 1000, Measures: eval.Measures{Human: &eval.Human{AP: ap}}}}
+		Result: &eval.Result{Classes: 1000, GroupSize: eval.ByGroup[int]{Group: make([]int, text.POSCount)}, Measures: eval.Measures{Human: &eval.Human{AP: ap}}}}
 }
 
 func laidOut(t *testing.T, table int, runs ...Run) string {

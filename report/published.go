@@ -27,7 +27,7 @@ func PublishedSizes(table int) eval.ByGroup[int] {
 		vb, nn, jj, dt, prp, in, others = 265, 620, 104, 9, 16, 33, 40
 		g.All = 1087
 	}
-	g.Group = [text.POSCount]int{text.NN: nn, text.VB: vb, text.JJ: jj, text.DT: dt, text.PRP: prp, text.IN: in,
+	g.Group = []int{text.NN: nn, text.VB: vb, text.JJ: jj, text.DT: dt, text.PRP: prp, text.IN: in,
 		text.Others: others}
 	return g
 }
@@ -55,7 +55,7 @@ func PublishedRows() []Published {
 // printed takes the figures in the paper's order of columns: VB NN JJ DT PRP IN Others All.
 func printed(vb, nn, jj, dt, prp, in, others, all eval.Number) eval.ByGroup[eval.Number] {
 	var g eval.ByGroup[eval.Number]
-	g.Group = [text.POSCount]eval.Number{text.NN: nn, text.VB: vb, text.JJ: jj, text.DT: dt, text.PRP: prp, text.IN: in,
+	g.Group = []eval.Number{text.NN: nn, text.VB: vb, text.JJ: jj, text.DT: dt, text.PRP: prp, text.IN: in,
 		text.Others: others}
 	g.All = all
 	return g

@@ -14,7 +14,11 @@ func TestTables_HavePartsOfSpeechWhereWordsDo(t *testing.T) {
 	for pos, want := range map[text.POS]bool{text.Others: false, text.NN: true} {
 		r := &eval.Result{Words: []eval.Word{{Word: "dog", POS: pos.String()}}}
 		r.Words[0].Labels = &eval.WordLabels{AP: .5, Positives: 2}
-		r.GroupSize.All, r.GroupSize.Group[pos] = 1, 1
+		r.GroupSize.All = 1
+		if want {
+			r.GroupSize.Group = make([]int, text.POSCount)
+			r.GroupSize.Group[pos] = 1
+		}
 		row := labels.NewRow(text.Word{Text: "dog", POS: pos})
 		row.Q01, row.Q10 = .1, .2
 		tables := append(WordTables(r, 1), RateTables(labels.Table{row}, 1)...)

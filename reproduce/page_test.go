@@ -26,7 +26,7 @@ func figures(v float64) eval.Measures {
 		l.AtThreshold.All.OF1 = n(plus + .002)
 		return l
 	}
-	h := &eval.Human{AP: eval.ByGroup[eval.Number]{All: n(0)}}
+	h := &eval.Human{AP: eval.ByGroup[eval.Number]{Group: make([]eval.Number, text.POSCount), All: n(0)}}
 	for g := range h.AP.Group {
 		h.AP.Group[g] = eval.Undefined()
 	}

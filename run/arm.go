@@ -13,7 +13,6 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run/internal/folder"
-	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -64,7 +63,6 @@ type armRun struct {
 	name     string                       // in messages; empty for that of the arm
 	keep     func(*train.Evaluated) error // see train.Options
 	start    *Start                       // of stage 2, once its net is there
-	tracked  *mlflow.Run                  // nil for none
 	planning func(context.Context) (release func() error, err error)
 }
 
@@ -85,10 +83,6 @@ func (r *armRun) run(ctx context.Context) (o *Outcome, reused bool, err error) {
 	if err := r.session.prepareFolder(ctx, r.dir, ofRun, &r.config, r.data); err != nil {
 		return nil, false, err
 	}
-	if err := r.track(ctx); err != nil {
-		return nil, false, err
-	}
-	defer func() { r.untrack(o, err) }()
 	err = r.session.Save(ctx, func() error {
 		if err := r.data.Train.Vocabulary.WriteFile(filepath.Join(r.dir, VocabularyFile)); err != nil {
 			return err
@@ -159,11 +153,7 @@ func (r *armRun) reuse(ctx context.Context, o *Outcome) (err error) {
 			return err
 		}
 	}
-	err = r.session.Save(ctx, func() error { return errors.Join(folder.KeepData(r.dir, files), r.config.keepPlaces(r.dir)) })
-	if err != nil {
-		return err
-	}
-	return r.resend()
+	return r.session.Save(ctx, func() error { return errors.Join(folder.KeepData(r.dir, files), r.config.keepPlaces(r.dir)) })
 }
 
 // reaches reports whether the last checkpoint of a folder is not of an earlier step than its result, as it is where

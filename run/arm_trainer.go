@@ -39,7 +39,6 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 	if err := r.session.Save(ctx, func() error { return folder.Claim(run.dir, isRunFile) }); err != nil {
 		return err
 	}
-	run.tracked = nil // a fold is no run of its own
 	run.keep = t.Evaluated
 	_, _, err = run.learn(ctx, t.Arm, net, plan, nil)
 	return err

@@ -39,11 +39,9 @@ type Config struct {
 	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.
 	EachEpoch bool      `yaml:"each_epoch,omitempty"`
 	Run       Resources `yaml:"run"`
-	// Tracking says which servers are told of the run.
-	Tracking  Tracking `yaml:"tracking,omitempty"`
-	byDefault bool     // nobody has chosen the recipe and its arm
-	given     []string // keys of the settings that were given where it was resolved
-	ofRun     bool     // it was read from the folder of a run
+	byDefault bool      // nobody has chosen the recipe and its arm
+	given     []string  // keys of the settings that were given where it was resolved
+	ofRun     bool      // it was read from the folder of a run
 
 	// Build says which program wrote the file; it is not read back.
 	Build *Build `yaml:"build,omitempty"`

@@ -79,7 +79,7 @@ func fingerprintOf(ctx context.Context, c *Config, values map[string]string, d *
 func (c *Config) learned() map[string]string {
 	values := flatten(c)
 	maps.DeleteFunc(values, func(k, _ string) bool {
-		return strings.HasPrefix(k, "run.") || strings.HasPrefix(k, "build.") || strings.HasPrefix(k, "tracking.") ||
+		return strings.HasPrefix(k, "run.") || strings.HasPrefix(k, "build.") ||
 			k == "train.log_steps" || k == "train.checkpoint_minutes"
 	})
 	return values

@@ -16,7 +16,6 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run/internal/folder"
-	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -78,7 +77,7 @@ func SaveConfigOf(dir string, b Build, text func(*Build) ([]byte, error)) (err e
 var (
 	runFiles = []string{ConfigFile, DataFile, LeftOutFile, VocabularyFile, ResultFile, EpochsFile, dataset.FlipsFile,
 		dataset.ValidationFlipsFile, LogFile, SummaryFile, report.PageFile, report.HTMLFile, report.CurvesFile,
-		report.RatesFile, ShownFile, mlflow.StateFile, mlflow.SpoolFile}
+		report.RatesFile, ShownFile}
 	recipeFiles = []string{ConfigFile, DataFile, LeftOutFile, recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile,
 		recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile, recipe.RatesFile, recipe.SuspectsFile,
 		recipe.PageFile, recipe.PlainRound, recipe.NoisyRound}

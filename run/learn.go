@@ -87,8 +87,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 		return reached, nil, err
 	}
 	r.warnBroken(records.broken())
-	trainer.Observers = slices.Concat(records.observers(), []train.Observer{epochs.observer()}, r.watchers(),
-		[]train.Observer{r.tracked.Observer()})
+	trainer.Observers = slices.Concat(records.observers(), []train.Observer{epochs.observer()}, r.watchers())
 	reached, err = trainer.Run(ctx)
 	r.session.Observe.End()
 	missing := r.session.Save(context.WithoutCancel(ctx), func() error { return cmp.Or(records.flush(), epochs.flush()) })

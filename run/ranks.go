@@ -16,7 +16,6 @@ import (
 	"nmn/report"
 	"nmn/run/internal/folder"
 	"nmn/run/ranks"
-	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -168,7 +167,7 @@ func followed(folders func(name string) bool) ranks.Kind {
 func neededOfRun(name string) (needed, checkpoint bool) {
 	switch name {
 	case LogFile, SummaryFile, DataFile, IndexFile, report.PageFile, report.HTMLFile, report.CurvesFile, recipe.PageFile,
-		recipe.SuspectsFile, mlflow.StateFile, mlflow.SpoolFile, dataset.FlipsFile, dataset.ValidationFlipsFile:
+		recipe.SuspectsFile, dataset.FlipsFile, dataset.ValidationFlipsFile:
 		return false, false
 	}
 	checkpoint = train.IsCheckpoint(name)

@@ -16,7 +16,6 @@ import (
 	"nmn/loader/features"
 	"nmn/recipe"
 	"nmn/run/internal/folder"
-	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -108,12 +107,6 @@ type Session struct {
 
 	ranks    group.Group // never nil
 	prepared bool
-	// Trackers are told of runs by names below root, the folder of all of them, and whole is what they are parts of; all
-	// may be empty.
-	mlflow mlflow.Access
-	group  string
-	root   string
-	whole  *mlflow.Run
 
 	// weightsShown says that people know what was taken from a file of weights, of which every net of an experiment
 	// takes the same: it is shared with the sessions that With returns. Nil shows it each time.
@@ -128,8 +121,6 @@ type Options = OptionsOf[train.Observer]
 type OptionsOf[O any] struct {
 	Log      *slog.Logger // nil for nowhere
 	Observer ObserverOf[O]
-	// MLflow is what the server of the configuration asks for, of classifiers.
-	MLflow mlflow.Access
 	// Group are the ranks that do the work together; nil for this process alone. All ranks make the same calls, and those
 	// but rank 0 with folders that FollowRun has given them.
 	Group group.Group
@@ -206,7 +197,7 @@ func newSession(o Options) *Session {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{Log: o.Log, Observe: o.Observer, ranks: group.Of(o.Group), weightsShown: new(bool), seen: new(seenBags), mlflow: o.MLflow}
+	return &Session{Log: o.Log, Observe: o.Observer, ranks: group.Of(o.Group), weightsShown: new(bool), seen: new(seenBags)}
 }
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.

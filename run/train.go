@@ -48,7 +48,6 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (o *Outcom
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	s.root, s.group = dir, c.Tracking.Named(dir)
 	from := c.Stage1
 	found := s.Recipe(filepath.Join(dir, RecipeFolder))
 	switch {

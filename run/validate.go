@@ -14,7 +14,7 @@ import (
 // Validate names the first field that is out of range.
 func (c *Config) Validate() error {
 	for _, check := range []func() error{c.validateNames, c.Data.Validate, c.validateNet, c.Train.Validate,
-		c.Run.Validate, c.Tracking.Validate, c.ValidateRecipe, c.validateVideo, c.validateAugment} {
+		c.Run.Validate, c.ValidateRecipe, c.validateVideo, c.validateAugment} {
 		if err := check(); err != nil {
 			var config *setting.Error
 			if errors.As(err, &config) {

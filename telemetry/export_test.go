@@ -9,14 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"nmn/internal/setting"
@@ -24,7 +21,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 )
 
 // training are the metrics of a run at work, with those of its process.
@@ -70,65 +66,15 @@ func waitFor(t *testing.T, what string, is func() bool) {
 	}
 }
 
-func TestExport_TextfileHoldsTheMetricsOfTheRunAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m, registry := training(t)
-		path := filepath.Join(t.TempDir(), "nmn.prom")
-		x, err := StartExport(Export{Textfile: path, Run: "fd", Every: time.Second, Log: new(logged).logger()}, registry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		content := func() string {
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return string(b)
-		}
-		if first := content(); !strings.Contains(first, `nmn_step{run="fd"} 7`) {
-			t.Errorf("the first file is\n%s", first)
-		}
-		m.Observer().Step(stepDone(8))
-		time.Sleep(time.Second)
-		synctest.Wait()
-		if second := content(); !strings.Contains(second, `nmn_step{run="fd"} 8`) {
-			t.Errorf("a second later the file is\n%s", second)
-		}
-		m.Enter(Finished)
-		x.Close()
-		last := content()
-		for _, want := range []string{`nmn_run_state{run="fd",state="finished"} 1`, `nmn_run_state{run="fd",state="training"} 0`,
-			`nmn_run_info{arm="nmn-fd",device="",mil="false",noise="0",revision="",run="fd",seed="0",version=""} 1`} {
-			if !strings.Contains(last, want+"\n") {
-				t.Errorf("no line %s in\n%s", want, last)
-			}
-		}
-		if strings.Contains(last, "process_") {
-			t.Error("metrics of the process stand in the way of those of node_exporter")
-		}
-		parser := expfmt.NewTextParser(model.LegacyValidation)
-		if _, err := parser.TextToMetricFamilies(strings.NewReader(last)); err != nil {
-			t.Error(err)
-		}
-		if names, err := os.ReadDir(filepath.Dir(path)); err != nil || len(names) != 1 {
-			t.Errorf("the folder holds %v, %v", names, err)
-		}
-	})
-}
-
 func TestExport_RefusesWhatCannotWork(t *testing.T) {
 	_, registry := training(t)
-	for _, e := range []Export{{Textfile: "nmn.txt"}, {Push: "gateway:9091"}, {Push: "ftp://h"}, {Push: "http://"},
+	for _, e := range []Export{{Push: "gateway:9091"}, {Push: "ftp://h"}, {Push: "http://"},
 		{Push: "http://h/?token=secret"}, {Push: "http://user:secret@h:port"}, {Push: "http://u:secret@h/#x"}} {
 		x, err := StartExport(e, registry)
 		var usage *setting.Error
 		if !errors.As(err, &usage) || strings.Contains(err.Error(), "secret") || x != nil {
 			t.Errorf("%+v: %v", e, err)
 		}
-	}
-	missing := filepath.Join(t.TempDir(), "none", "nmn.prom")
-	if _, err := StartExport(Export{Textfile: missing}, registry); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
 	}
 }
 

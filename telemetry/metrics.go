@@ -3,7 +3,6 @@ package telemetry
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"nmn/train"
 
@@ -36,8 +35,6 @@ type Metrics struct {
 	State        *prometheus.GaugeVec // 1 for the state of the process's run, 0 for the others (Enter)
 
 	states *states
-	pulse  pulse
-	now    func() time.Time
 }
 
 // Run describes the run that the metrics measure.
@@ -62,7 +59,6 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "nmn", Name: name, Help: help})
 	}
 	m := &Metrics{
-		now:          time.Now,
 		Loss:         gauge("loss", "Loss of the last step in nats, summed over classes and averaged over bags."),
 		LearningRate: gauge("learning_rate", "Learning rate of the last step."),
 		GradientNorm: gauge("gradient_norm", "Euclidean norm of the gradient of the last step, before clipping."),
@@ -106,7 +102,6 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 // Begin says which run is next. Figures of the validations of the run before are taken away; those of its steps
 // stay until the first step.
 func (m *Metrics) Begin(r Run) {
-	m.pulse.rest()
 	m.Validation.Reset()
 	m.Info.Reset()
 	m.Info.WithLabelValues(strings.ToValidUTF8(r.Name, "\ufffd"), r.Arm, strconv.FormatBool(r.MIL), strconv.FormatFloat(r.Noise, 'g', 4, 64),
@@ -114,30 +109,16 @@ func (m *Metrics) Begin(r Run) {
 		r.Device, r.Version, r.Revision).Set(1)
 }
 
-// Rest says that the training has ended, so that Stalled expects no step before the next one's first. What follows is
-// the evaluation.
-func (m *Metrics) Rest() {
-	m.pulse.rest()
-	m.Enter(Validating)
-}
-
 // Enter says what the run is doing, or how it has ended. Starting, Training and Validating follow from the events of
 // training by themselves.
 func (m *Metrics) Enter(s State) { m.states.enter(s) }
 
-// Stalled is an error while a training is at work that has made no step and validated nothing for ten minutes, or for
-// twenty times its longest step, whichever is longer.
-func (m *Metrics) Stalled() error { return m.pulse.stalled(m.now()) }
-
 // Observer keeps the metrics up to date.
 func (m *Metrics) Observer() train.Observer {
 	return train.Observer{
-		Step: m.step,
-		Scored: func(int) {
-			m.pulse.beat(m.now())
-			m.Enter(Validating)
-		},
-		Bad: func(e train.BadSamples) { m.BadSamples.Add(float64(len(e.New))) },
+		Step:   m.step,
+		Scored: func(int) { m.Enter(Validating) },
+		Bad:    func(e train.BadSamples) { m.BadSamples.Add(float64(len(e.New))) },
 		Saved: func(train.Saved) {
 			m.Checkpoints.Inc()
 		},
@@ -152,7 +133,6 @@ func (m *Metrics) Observer() train.Observer {
 }
 
 func (m *Metrics) step(e train.StepDone) {
-	m.pulse.beat(m.now())
 	m.Enter(Training)
 	m.Loss.Set(e.Loss)
 	m.LearningRate.Set(e.LearningRate)

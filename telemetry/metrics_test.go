@@ -87,7 +87,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	observer.Bad(train.BadSamples{New: make([]loader.BadSample, 3), Count: 3})
 	observer.Evaluated(evaluated(t, 2))
 	observer.Saved(train.Saved{})
-	server, err := Serve(t.Context(), "0", registry, well)
+	server, err := Serve(t.Context(), "0", registry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,9 +117,6 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	if strings.Contains(text, `"star"`) {
 		t.Errorf("a run that is over is still reported:\n%s", text)
 	}
-	if body := get(t, "http://"+server.Address()+"/healthz"); body != "ok\n" {
-		t.Errorf("healthz says %q", body)
-	}
 	for range 2 {
 		if err := server.Close(); err != nil {
 			t.Error(err)
@@ -140,7 +137,7 @@ func TestMetrics_SecondRegistrationIsAnError(t *testing.T) {
 func TestServe_PortAloneListensOnLocalhostAndEndsWithTheContext(t *testing.T) {
 	for _, address := range []string{"0", ":0"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		server, err := Serve(ctx, address, prometheus.NewRegistry(), well)
+		server, err := Serve(ctx, address, prometheus.NewRegistry())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,12 +156,12 @@ func TestServe_PortAloneListensOnLocalhostAndEndsWithTheContext(t *testing.T) {
 }
 
 func TestServe_BadOrTakenAddressIsAnError(t *testing.T) {
-	server, err := Serve(t.Context(), "0", prometheus.NewRegistry(), well)
+	server, err := Serve(t.Context(), "0", prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, address := range []string{server.Address(), "a:b:c", "localhost:notaport"} {
-		if _, err := Serve(t.Context(), address, prometheus.NewRegistry(), well); err == nil ||
+		if _, err := Serve(t.Context(), address, prometheus.NewRegistry()); err == nil ||
 			!strings.Contains(err.Error(), "metrics: ") {
 			t.Errorf("%q: %v", address, err)
 		}

@@ -13,21 +13,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Server serves /metrics in the format of Prometheus and /healthz.
+// Server serves /metrics in the format of Prometheus.
 type Server struct {
 	listener net.Listener
 	server   *http.Server
 	served   chan error
-	scrapes  scrapes
 }
 
-// healthy is what /healthz says while all is well.
-const healthy = "ok\n"
-
 // Serve listens on an address until ctx ends or Close is called. A port alone (9090 or :9090) listens
-// on localhost only; 0.0.0.0:9090 on all interfaces; port 0 takes a free one, see Address. stalled is an error where
-// the training does not get ahead, which /healthz then gives with the status 503.
-func Serve(ctx context.Context, address string, gatherer prometheus.Gatherer, stalled func() error) (*Server, error) {
+// on localhost only; 0.0.0.0:9090 on all interfaces; port 0 takes a free one, see Address.
+func Serve(ctx context.Context, address string, gatherer prometheus.Gatherer) (*Server, error) {
 	address, err := localhost(address)
 	if err != nil {
 		return nil, err
@@ -37,16 +32,9 @@ func Serve(ctx context.Context, address string, gatherer prometheus.Gatherer, st
 	if err != nil {
 		return nil, fmt.Errorf("metrics: cannot listen on %s: choose another address: %w", address, err)
 	}
-	s := &Server{listener: listener, served: make(chan error, 1), scrapes: scrapes{next: make(chan struct{})}}
+	s := &Server{listener: listener, served: make(chan error, 1)}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.scrapes.count(promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{})))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if err := stalled(); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		_, _ = w.Write([]byte(healthy)) // a client that went away needs no answer
-	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{}))
 	s.server = &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 16,

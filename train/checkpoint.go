@@ -89,7 +89,7 @@ type Pictures struct {
 // ClassWord is one class.
 type ClassWord struct {
 	Text string `json:"text"`
-	POS  string `json:"pos"`
+	POS  string `json:"pos,omitempty"` // of words of captions; empty for Others
 }
 
 // DataID identifies a training set.
@@ -104,22 +104,16 @@ type DataID struct {
 func (c *Checkpoint) Vocabulary() (*text.Vocabulary, error) {
 	words := make([]text.Word, len(c.Words))
 	for i, w := range c.Words {
-		pos, err := parsePOS(w.POS)
-		if err != nil {
+		words[i] = text.Word{Text: w.Text, POS: text.Others}
+		if w.POS == "" {
+			continue
+		}
+		var err error
+		if words[i].POS, err = text.ParsePOS(w.POS); err != nil {
 			return nil, fmt.Errorf("training: class %d (%q): %w", i+1, w.Text, err)
 		}
-		words[i] = text.Word{Text: w.Text, POS: pos}
 	}
 	return text.NewVocabulary(words)
-}
-
-func parsePOS(name string) (text.POS, error) {
-	for p := range text.POSCount {
-		if text.POS(p).String() == name {
-			return text.POS(p), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown part of speech %q", name)
 }
 
 // ReadCheckpoint reads a checkpoint without its tensors. A file that is cut short or

@@ -30,7 +30,10 @@ func identify(o Options) (identity, error) {
 func classWords(v *text.Vocabulary) []ClassWord {
 	words := make([]ClassWord, v.Len())
 	for i := range words {
-		words[i] = ClassWord{v.Word(i).Text, v.Word(i).POS.String()}
+		words[i].Text = v.Word(i).Text
+		if pos := v.Word(i).POS; pos != text.Others {
+			words[i].POS = pos.String()
+		}
 	}
 	return words
 }

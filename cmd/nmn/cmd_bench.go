@@ -32,7 +32,6 @@ type benchCommand struct {
 	run        run.Resources
 	options    bench.Options
 	floor      floorFlags
-	scaling    scalingFlags
 	asJSON     bool
 }
 
@@ -40,12 +39,10 @@ type benchCommand struct {
 type benchmark struct {
 	name, short, long string
 	examples          []string
-	flags             func(*benchCommand, *cobra.Command)                                         // of its own
-	validate          func(*benchCommand) error                                                   // of these
-	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error) // nil: nothing runs
-	ranks             bool                                                                        // several ranks measure it together, where there are some
-	// unmeasured are figures without a device, where the flags ask for them; else, and where nil, it is measured.
-	unmeasured func(*benchCommand) (figures benchFigures, asked bool, err error)
+	flags             func(*benchCommand, *cobra.Command) // of its own
+	validate          func(*benchCommand) error           // of these
+	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error)
+	ranks             bool // several ranks measure it together, where there are some
 }
 
 // benchFigures are what a benchmark has measured.
@@ -72,29 +69,10 @@ and a step takes as long as on the slowest; how long their gradients take to sum
 		long: `Measure each operation within training steps: milliseconds (the median of the repeats), share of
 the sum, GFLOP/s of convolutions (every product of the definition counts, those with padding too), GB/s of
 operands (each counted once for each time that it must be read or written), and the algorithm. A graphics
-card takes the time itself; beside it stands the floor, how long a card of its kind takes at least.
-
-With --model-only nothing runs, and no card is needed: launches, bytes, arithmetic and floor of every operation
-follow from the training's own code. The floor of a launch is the time of its bytes or of its products at the
-rates of --card, whichever is longer.`,
+card takes the time itself; beside it stands the floor, how long a card of its kind takes at least.`,
 		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 1 --no-mil --json",
-			"--model vgg16 --batch 1 --frames 26 --size 565 --device cuda --model-only",
-			"--model vgg16 --size 224 --device cuda --model-only --card h100 --forward"},
+			"--model vgg16 --batch 1 --frames 26 --size 565 --device cuda"},
 		flags: (*benchCommand).opsFlags, validate: (*benchCommand).validateOps, measure: (*benchCommand).ops,
-		unmeasured: (*benchCommand).floorOf,
-	},
-	{
-		name: "scaling", short: "Model a training step on many graphics cards",
-		long: `Model a training step on many graphics cards, each with a batch of its own: nothing runs, and no card is needed.
-The operations of the floor (nmn bench ops --model-only) stand one after the other, stretched to the step of one
-card, --step-ms. The gradients of a layer are summed over all cards once they are there, in buckets, at the rates of
---network: beside the rest of the backward pass, or behind it. What sums and operations take from each other, and
-waiting for the slowest card, are left out.`,
-		examples: []string{"--model vgg16 --batch 1 --frames 26 --size 565 --step-ms 37",
-			"--model vgg16 --batch 32 --size 224 --network ethernet-100 --wire bf16 --cards 8,64,512 --json",
-			"--model vgg16 --batch 4 --size 224 --host-cards 4 --network ethernet-25 --net-gbits 200"},
-		flags: (*benchCommand).scalingFlags, validate: (*benchCommand).validateScaling,
-		unmeasured: (*benchCommand).scaled,
 	},
 	{
 		name: "features", short: "Measure how fast features of pictures are extracted",
@@ -156,7 +134,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		Args:    refuseArguments,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		b.floor.given = givenAmong(cmd, "repeats", "warmup", "card", "bandwidth", "tflops", "forward")
+		b.floor.given = givenAmong(cmd, "card", "bandwidth", "tflops")
 		if err := cmp.Or(b.validate(cmd), m.validate(b)); err != nil {
 			return usageError{err}
 		}
@@ -176,16 +154,10 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		together(cmd)
 	}
 	r := under(cmd, "Measurement")
-	if m.measure != nil {
-		r.int(&b.options.Repeats, "repeats", "measured `runs`")
-		r.int(&b.options.Warmup, "warmup", "`runs` before them")
-	}
+	r.int(&b.options.Repeats, "repeats", "measured `runs`")
+	r.int(&b.options.Warmup, "warmup", "`runs` before them")
 	r.bool(&b.asJSON, "json", "write JSON")
 	run := under(cmd, "Run")
-	if m.measure == nil {
-		precisionFlag(run, &b.run)
-		return cmd
-	}
 	run.string(&b.run.Device, "device", "`device` that computes: auto, cpu, cuda or cuda:n")
 	precisionFlag(run, &b.run)
 	convExactFlag(run, &b.run)
@@ -193,13 +165,8 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 	return cmd
 }
 
-// figures measures on the device that was asked for, unless no device is needed.
+// figures measures on the device that was asked for.
 func (b *benchCommand) figures(ctx context.Context, p *program, m benchmark) (told benchFigures, err error) {
-	if m.unmeasured != nil {
-		if told, asked, err := m.unmeasured(b); asked || err != nil {
-			return told, err
-		}
-	}
 	backend, err := p.openDevice(&b.run)
 	if err != nil {
 		return told, err

@@ -49,8 +49,8 @@ stood still.`,
 	r.int(&l.Size, "size", "height and width of the canvas in `pixels`")
 	enum(r, &l.Fit, "fit", "how a picture gets onto the canvas", picture.FitLongest, picture.FitSquare)
 	enum(r, &l.Resize, "resize", "`filter` for that", picture.Filters()...)
-	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own, libjpeg-turbo or Go's image/jpeg",
-		picture.DecoderGo, picture.DecoderTurbo, picture.DecoderStd)
+	enum(r, &l.Decoder, "decoder", "what decodes JPEG files: nmn's own or Go's image/jpeg",
+		picture.DecoderGo, picture.DecoderStd)
 	r.int(&l.BatchBags, "batch", "`pictures` of a batch")
 	r.int(&l.Workers, "workers", "`goroutines` that load")
 	r.int(&l.Prefetch, "prefetch", "`batches` made ahead")

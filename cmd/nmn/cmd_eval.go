@@ -11,7 +11,6 @@ import (
 	"nmn/loader/dataset"
 	"nmn/report"
 	"nmn/run"
-	"nmn/telemetry/mlflow"
 	"nmn/text"
 )
 
@@ -153,7 +152,7 @@ func (e *evalCommand) score(ctx context.Context, p *program, file string) (resul
 	if e.options.Split == "train" {
 		e.config.Run.LabelMemory = dataset.HoldAll
 	}
-	s, err := openWatched(ctx, p, e.config, metricsOptions{}, mlflow.Access{}, func(o *run.Options) {
+	s, err := openWatched(ctx, p, e.config, metricsOptions{}, func(o *run.Options) {
 		o.Features, o.FeaturesTaken = run.FeaturesOf(filepath.Dir(file)), p.counted("features", "pictures")
 	})
 	if err != nil {

@@ -75,7 +75,6 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	run := under(cmd, "Run")
 	run.directory(&e.Dir, "run-dir", "`folder` of all runs")
 	metricsFlags(run, &e.metrics)
-	trackingFlags(run, &e.Config.Tracking)
 	out := under(cmd, "Output")
 	enum(out, &e.Reference, "reference", "`arm` that all others are compared with, seed by seed, beside star",
 		recipe.Names()...)
@@ -110,17 +109,17 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if e.sources.print {
 		return printConfig(p, &e.Config)
 	}
-	e.metrics.resolve(cmd, p, e.jobs.named(e.Config.Tracking.Named(e.Dir)))
+	e.metrics.resolve(cmd, p, e.Dir)
+	e.metrics.run = e.jobs.named(e.metrics.run)
 	if e.jobs.list {
 		e.metrics = metricsOptions{} // there is nothing to watch
 	}
-	access := p.trackingFromEnvironment(&e.Config.Tracking, cmd.Flags().Changed)
-	s, err := openWatched(ctx, p, e.Config, e.metrics, access, keepsFeatures(p, e.Dir),
+	s, err := openWatched(ctx, p, e.Config, e.metrics, keepsFeatures(p, e.Dir),
 		func(o *run.Options) { o.SampleFeatures = e.jobs.list })
 	if err != nil {
 		return err
 	}
-	defer func() { err = s.end(ctx, err) }()
+	defer func() { err = s.end(err) }()
 	err = e.work(ctx, p, s.Session)
 	if errors.Is(err, run.ErrInterrupted) {
 		return fmt.Errorf("%w; the same command goes on", err)

@@ -16,7 +16,6 @@ import (
 	"nmn/model"
 	"nmn/model/backbone"
 	"nmn/run"
-	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -243,7 +242,7 @@ func (c *extractCommand) pictures(ctx context.Context, p *program, file string, 
 
 // data extracts from a split of a configuration.
 func (c *extractCommand) data(ctx context.Context, p *program, file string) (err error) {
-	s, err := openWatched(ctx, p, c.config, metricsOptions{}, mlflow.Access{})
+	s, err := openWatched(ctx, p, c.config, metricsOptions{})
 	if err != nil {
 		return err
 	}

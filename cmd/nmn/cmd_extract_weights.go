@@ -15,7 +15,6 @@ import (
 	"nmn/model/backbone"
 	"nmn/model/vit"
 	"nmn/run"
-	"nmn/telemetry/mlflow"
 )
 
 // transformerLayers are those of vision transformers.
@@ -92,7 +91,7 @@ func (c *extractCommand) pretrainedPictures(ctx context.Context, p *program, pat
 
 // pretrainedData extracts from a split of a configuration.
 func (c *extractCommand) pretrainedData(ctx context.Context, p *program) (err error) {
-	s, err := openWatched(ctx, p, c.config, metricsOptions{}, mlflow.Access{})
+	s, err := openWatched(ctx, p, c.config, metricsOptions{})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
-	"nmn/telemetry/mlflow"
 )
 
 // trainCommand are the flags of nmn train beside the configuration.
@@ -78,7 +77,6 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	r.bool(&t.goOn, "continue", "go on with the run in the folder where it was interrupted, and begin it where there is "+
 		"none: the same command for every start, as schedulers give it")
 	metricsFlags(r, &t.metrics)
-	trackingFlags(r, &t.config.Tracking)
 	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
 	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
 		"losses into --run-dir as "+run.RateSearchFile+" and "+run.RateSearchChart+", and stop: nothing is trained")
@@ -105,19 +103,16 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 		return printConfig(p, &t.config)
 	}
 	ctx := cmd.Context()
-	t.metrics.resolve(cmd, p, t.config.Tracking.Named(t.runDir))
-	var access mlflow.Access
+	t.metrics.resolve(cmd, p, t.runDir)
 	if t.dryRun { // which writes and tells nothing
-		t.metrics.textfile, t.metrics.push = "", ""
-	} else {
-		access = p.trackingFromEnvironment(&t.config.Tracking, cmd.Flags().Changed)
+		t.metrics.push = ""
 	}
-	s, err := openWatched(ctx, p, t.config, t.metrics, access, keepsFeatures(p, t.runDir),
+	s, err := openWatched(ctx, p, t.config, t.metrics, keepsFeatures(p, t.runDir),
 		func(o *run.Options) { o.SampleFeatures = t.dryRun })
 	if err != nil {
 		return err
 	}
-	defer func() { err = s.end(ctx, err) }()
+	defer func() { err = s.end(err) }()
 	if _, err := s.Prepare(ctx); err != nil {
 		return err
 	}

@@ -73,7 +73,6 @@ var otherNames = map[string]string{
 	"captions.partial":          "--partial",
 	"doctor.sample":             "--sample",
 	"metrics.push":              "--metrics-push",
-	"metrics.textfile":          "--metrics-textfile",
 	"extract.output_truth":      "--output-truth",
 	"extract.layer":             "--layer",
 	"extract.per_frame":         "--per-frame",
@@ -107,7 +106,6 @@ var namesOfSettings = sync.OnceValue(func() map[string]string {
 	netFlags(cmd, &c)
 	trainFlags(cmd, &c)
 	runFlags(cmd, &c.Run)
-	trackingFlags(under(cmd, "Run"), &c.Tracking)
 	names := maps.Clone(otherNames)
 	for key, flag := range flagNames(cmd.Flags(), &c) {
 		names[key] = "--" + flag

@@ -52,7 +52,7 @@ func librarySources(t *testing.T) (files []string) {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	apart := []string{"cmd", "bench", "build", "runs", "examples", "docker", "python", "cuda/toolkit", "internal/chaos",
-		"internal/licences", "internal/module", "internal/mutate", "kernels/gen",
+		"internal/licences", "internal/mutate", "kernels/gen",
 		"kernels/emulator"}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -6,34 +6,45 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 )
 
-// stateIn reads the state of a run and its name from a file of metrics.
-func stateIn(t *testing.T, path string) (run, state string) {
+// stateIn reads the state of a run from what was pushed.
+func stateIn(t *testing.T, pushed []byte) string {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(content)) {
-		labels, of := strings.CutPrefix(line, "nmn_run_state{")
-		if labels, is := strings.CutSuffix(labels, "} 1\n"); of && is {
-			parts := strings.Split(labels, `"`)
-			return parts[1], parts[3]
+	decoder := expfmt.NewDecoder(bytes.NewReader(pushed), expfmt.NewFormat(expfmt.TypeProtoDelim))
+	for {
+		var f dto.MetricFamily
+		if err := decoder.Decode(&f); err != nil {
+			t.Fatalf("no state is pushed: %v", err)
+		}
+		for _, m := range f.Metric {
+			if f.GetName() == "nmn_run_state" && m.Gauge.GetValue() == 1 {
+				return m.Label[0].GetValue()
+			}
 		}
 	}
-	t.Fatalf("no state in\n%s", content)
-	return "", ""
 }
 
-func TestTrain_MetricsOutliveIt(t *testing.T) {
+func TestTrain_PushesHowItEnded(t *testing.T) {
+	var mutex sync.Mutex
+	var path string
+	var pushed []byte
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mutex.Lock()
+		defer mutex.Unlock()
+		path, pushed = r.URL.Path, body
+	}))
+	defer server.Close()
 	dir := t.TempDir()
-	file := filepath.Join(dir, "nmn.prom")
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	for _, c := range []struct {
@@ -45,18 +56,22 @@ func TestTrain_MetricsOutliveIt(t *testing.T) {
 		{interrupted, tiny("train", "--arm", "stage1"), exitInterrupted, "interrupted"},
 		{t.Context(), tiny("train", "--arm", "stage1", "--learning-rate", "1e30"), exitFailure, "failed"},
 		{t.Context(), tiny("train", "--arm", "stage1"), exitOK, "finished"},
-		{t.Context(), tiny("train", "--arm", "stage1"), exitOK, "finished"}, // it is complete already
+		{t.Context(), tiny("train", "--arm", "stage1", "--run-name", "again"), exitOK, "finished"}, // complete already
 	} {
-		folder := filepath.Join(dir, "of-"+c.state)
-		got := callIn(t, c.ctx, append(c.args, "--run-dir", folder, "--metrics-textfile", file)...)
+		folder, name := filepath.Join(dir, "of-"+c.state), "of-"+c.state
+		if slices.Contains(c.args, "again") {
+			name = "again"
+		}
+		got := callIn(t, c.ctx, append(c.args, "--run-dir", folder, "--metrics-push", server.URL)...)
 		if got.code != c.code {
 			t.Fatalf("%q: exit code %d: %s", c.args, got.code, got.err)
 		}
-		if run, state := stateIn(t, file); run != "of-"+c.state || state != c.state {
-			t.Errorf("%q: run %s is %s, want of-%s and %s", c.args, run, state, c.state, c.state)
+		mutex.Lock()
+		if state := stateIn(t, pushed); path != "/metrics/job/nmn/instance/"+name || state != c.state {
+			t.Errorf("%q: %s is %s, want %s and %s", c.args, path, state, name, c.state)
 		}
+		mutex.Unlock()
 	}
-	wantUsage(t, call(t, tiny("train", "--metrics-textfile", filepath.Join(dir, "nmn.txt"))...), "--metrics-textfile", ".prom")
 }
 
 func TestTrain_PushesToWhereTheEnvironmentSays(t *testing.T) {

@@ -40,9 +40,6 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 	c := callTo(t.Context(), func(message []byte) {
 		if match := metricsLine.FindSubmatch(message); match != nil {
 			address = string(match[1])
-			if c := call(t, "healthcheck", "--timeout", "5m", "--metrics-addr", host(address)); c.code != exitOK || c.out != "up\n" {
-				t.Errorf("healthcheck of a training: %+v", c)
-			}
 		}
 		if bytes.Contains(message, []byte("msg=step ")) {
 			samples, err := scrape(address)
@@ -69,14 +66,6 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 	if _, err := scrape(address); err == nil {
 		t.Error("metrics are served after the end")
 	}
-	if c := call(t, "healthcheck", "--timeout", "5m", "--metrics-addr", host(address)); c.code != exitFailure || c.out != "" {
-		t.Errorf("healthcheck after the end: %+v", c)
-	}
-}
-
-// host is host:port of where metrics are served.
-func host(address string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/metrics")
 }
 
 func TestMetricsAddress_ComesFromTheEnvironmentUnlessAFlagTells(t *testing.T) {
@@ -93,7 +82,6 @@ func TestMetricsAddress_ComesFromTheEnvironmentUnlessAFlagTells(t *testing.T) {
 		{tiny("experiment", "--run-dir", t.TempDir()), exitUsage},
 		{tiny("train", "--dry-run", "--metrics-addr", "0"), exitOK},
 		{tiny("train", "--dry-run", "--metrics-addr", ""), exitOK},
-		{[]string{"healthcheck", "--timeout", "50ms"}, exitFailure}, // who has taken it does not answer
 	} {
 		var stderr bytes.Buffer
 		code := execute(t.Context(), c.args, &terminal{in: strings.NewReader(""), out: io.Discard, err: &stderr,

@@ -127,7 +127,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 		newDoctor, newExperiment, newReproduce, newTrain, newEval, newPredict, newExtract, newExport, newWeights, newRates, newAudit,
 		newFeatures, newFrames, newVocab, newCaption,
 		newNoise, newScenes, newFigure3, newBench,
-		newHealthcheck, newVersion,
+		newVersion,
 	} {
 		root.AddCommand(command(p))
 	}

@@ -10,7 +10,6 @@ import (
 	"nmn/eval"
 	"nmn/run"
 	"nmn/telemetry"
-	"nmn/telemetry/mlflow"
 	"nmn/train"
 )
 
@@ -34,15 +33,18 @@ func openWatch(ctx context.Context, p *program, o metricsOptions) (_ *watch, err
 		return nil, err
 	}
 	if o.address != "" {
-		if w.server, err = telemetry.Serve(ctx, o.address, registry, w.metrics.Stalled); err != nil {
+		if w.server, err = telemetry.Serve(ctx, o.address, registry); err != nil {
 			return nil, usageError{err}
 		}
 		if !p.quiet {
 			fmt.Fprintf(p.err, "metrics http://%s/metrics\n", w.server.Address())
 		}
 	}
-	if w.exporter, err = telemetry.StartExport(o.export(p), registry); err != nil {
-		return nil, cmp.Or(err, w.close())
+	if o.push != "" {
+		w.exporter, err = telemetry.StartExport(telemetry.Export{Push: o.push, Run: o.run, Log: p.log}, registry)
+		if err != nil {
+			return nil, cmp.Or(err, w.close())
+		}
 	}
 	return w, nil
 }
@@ -57,9 +59,8 @@ func (w *watch) close() error {
 	return w.server.Close()
 }
 
-// ended tells how a run has ended. Where somebody scrapes, the metrics of one that has finished are served until they
-// have been seen: an alert on what is gone would else take it for one that failed.
-func (w *watch) ended(ctx context.Context, err error) {
+// ended has the metrics say how a run has ended.
+func (w *watch) ended(err error) {
 	if w.metrics == nil {
 		return
 	}
@@ -70,9 +71,6 @@ func (w *watch) ended(ctx context.Context, err error) {
 		w.metrics.Enter(telemetry.Interrupted)
 	default:
 		w.metrics.Enter(telemetry.Failed)
-	}
-	if err == nil && w.server != nil {
-		w.server.Linger(ctx, w.options.linger)
 	}
 }
 
@@ -129,11 +127,11 @@ func percent(n eval.Number) string {
 	return fmt.Sprintf("%.2f %%", 100*float64(n))
 }
 
-// done takes the line of progress away, and expects no more steps.
+// done takes the line of progress away: what follows is the evaluation.
 func (w *watch) done() {
 	w.program.status.clear()
 	if w.metrics != nil {
-		w.metrics.Rest()
+		w.metrics.Enter(telemetry.Validating)
 	}
 }
 
@@ -144,22 +142,21 @@ type watchedSession struct {
 }
 
 // openWatched opens a session whose messages and progress go to the terminal, and metrics where the options say.
-// The address comes first: reading data may take minutes, and who asks for metrics, or whether the program is
-// up, gets an answer.
+// The address comes first: reading data may take minutes, and a scrape gets an answer meanwhile.
 func openWatched(ctx context.Context, p *program, c run.Config, metrics metricsOptions,
-	access mlflow.Access, more ...func(*run.Options)) (*watchedSession, error) {
+	more ...func(*run.Options)) (*watchedSession, error) {
 	w, err := openWatch(ctx, p, metrics)
 	if err != nil {
 		return nil, err
 	}
-	o := run.Options{Log: p.log, Observer: w.observer(), MLflow: access, Group: p.ranks}
+	o := run.Options{Log: p.log, Observer: w.observer(), Group: p.ranks}
 	for _, add := range more {
 		add(&o)
 	}
 	s, err := run.Open(ctx, c, o)
 	p.status.clear()
 	if err != nil {
-		w.ended(ctx, err)
+		w.ended(err)
 		return nil, cmp.Or(err, w.close())
 	}
 	return &watchedSession{s, w}, nil
@@ -178,8 +175,8 @@ func (w *watch) observer() run.Observer {
 }
 
 // end closes the session of a training that has ended with an error or without, and tells who watches.
-func (s *watchedSession) end(ctx context.Context, err error) error {
-	s.watch.ended(ctx, err)
+func (s *watchedSession) end(err error) error {
+	s.watch.ended(err)
 	return cmp.Or(err, s.Close())
 }
 

@@ -170,12 +170,10 @@ var writesNothing = map[string]string{
 	"bench load":     "prints what it measures",
 	"bench memory":   "prints what it measures",
 	"bench ops":      "prints what it measures",
-	"bench scaling":  "prints what it models",
 	"bench step":     "prints what it measures",
 	"bench witness":  "prints what it measures",
 	"completion":     "prints scripts for shells",
 	"eval":           "prints scores",
-	"healthcheck":    "asks a running process",
 	"version":        "prints a version",
 	"weights":        "prints what a file holds",
 }

@@ -5,11 +5,15 @@
 //
 // writes FOLDER/MODULE/LICENSE and whatever else a module says about its terms. Build flags, such as -tags=cuda, choose
 // which build the texts are for.
+//
+// google/go-licenses does not do it: it refuses freetype, whose LICENSE names two licences in files of their own, and
+// leaves out Go's own licence.
 package main
 
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,11 +25,8 @@ import (
 // program is what is linked.
 const program = "./cmd/nmn"
 
-// terms are the names of files that state under which terms something may be used, and of folders of such files.
-var (
-	terms  = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|authors)([-_.].*)?$`)
-	folder = regexp.MustCompile(`(?i)^licen[cs]es$`)
-)
+// terms are the files that state under which terms something may be used.
+var terms = regexp.MustCompile(`(?i)^((licen[cs]e|copying|notice|patents|authors)([-_.][^/]*)?|licen[cs]es/[^/]+)$`)
 
 func main() {
 	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-") {
@@ -92,23 +93,18 @@ func collect(into string, modules []module) error {
 
 // textsOf lists the licence texts in a module's folder, relative to it.
 func textsOf(dir string) (names []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if _, err := os.Stat(dir); err != nil {
 		return nil, err
 	}
-	for _, e := range entries {
-		switch {
-		case !e.IsDir() && terms.MatchString(e.Name()):
-			names = append(names, e.Name())
-		case e.IsDir() && folder.MatchString(e.Name()):
-			inside, err := os.ReadDir(filepath.Join(dir, e.Name()))
-			if err != nil {
-				return nil, err
-			}
-			for _, text := range inside {
-				if !text.IsDir() {
-					names = append(names, filepath.Join(e.Name(), text.Name()))
-				}
+	for _, depth := range []string{"*", "*/*"} {
+		all, err := fs.Glob(os.DirFS(dir), depth)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range all {
+			info, err := os.Stat(filepath.Join(dir, name))
+			if err == nil && info.Mode().IsRegular() && terms.MatchString(name) {
+				names = append(names, name)
 			}
 		}
 	}

@@ -64,9 +64,6 @@ func newReader(set *loader.Set, o Options) *reader {
 		r.row = make([]float32, set.Vectors.Width())
 	}
 	r.picture.Orientation = o.Orientation
-	if picture.DecoderTurbo.Validate() == nil { // the same pixels, sooner
-		r.picture.Decoder = picture.DecoderTurbo
-	}
 	return r
 }
 

@@ -8,6 +8,6 @@
 //	width, height, err := resizer.Place(canvas, 224, &pic, picture.FitLongest)
 //
 // Files are taken for hostile: what their headers claim is checked against limits and against their length before
-// memory is taken for it. JPEG files are decoded by package picture/jpeg, by libjpeg-turbo (picture/jpeg/turbo) or
-// by image/jpeg, as Decoder says; the first two give the same pixels.
+// memory is taken for it. JPEG files are decoded by package picture/jpeg or by image/jpeg, as
+// Decoder says.
 package picture

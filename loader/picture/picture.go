@@ -23,9 +23,9 @@ type Picture struct {
 	Orientation   Orientation // what is done about that of a file; the zero value is OrientationIgnore
 	Room          *Room       // that decoders share; nil for no bound. Release gives back what a picture takes of it
 
-	jpeg   jpegDecoders
-	turned []uint8 // memory to turn pictures in
-	taken  int64   // bytes of Room
+	jpeg   *jpegDecoder // made when it is first needed; it keeps its memory
+	turned []uint8      // memory to turn pictures in
+	taken  int64        // bytes of Room
 }
 
 // Resize sets the size, keeping the buffer where it is large enough. Pixels are not cleared.

@@ -53,7 +53,7 @@ func (p *Picture) Release() {
 	if p.taken == 0 {
 		return
 	}
-	p.Pix, p.turned, p.jpeg = nil, nil, jpegDecoders{}
+	p.Pix, p.turned, p.jpeg = nil, nil, nil
 	p.Width, p.Height = 0, 0
 	p.Room.shared.Release(p.taken)
 	p.taken = 0

@@ -10,6 +10,7 @@ from nmn._captions import caption_issues, caption_metrics
 from nmn._classifier import NoisyLabelClassifier
 from nmn._errors import NmnError, UsageError
 from nmn._issues import find_label_issues
+from nmn._mlflow import log_to_mlflow
 from nmn._pictures import extract
 from nmn._quality import get_label_quality_scores
 from nmn._run import Run
@@ -29,5 +30,6 @@ __all__ = [
     "extract",
     "find_label_issues",
     "get_label_quality_scores",
+    "log_to_mlflow",
     "train",
 ]

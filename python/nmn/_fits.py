@@ -16,7 +16,6 @@ __all__ = [
     "of_all",
     "of_cells",
     "of_rows",
-    "probabilities",
     "thresholds",
     "thresholds_of_column",
 ]
@@ -95,15 +94,6 @@ def of_all(data: Labelled, by: str, *, adjust: bool = False) -> npt.NDArray[np.f
     for part in parts(*out.shape):
         given = data.at(part)
         out[part] = np.where(given == UNKNOWN, np.nan, _of_two(data.scores.at(part), given, by, means))
-    return out
-
-
-def probabilities(data: Labelled, rows: Ints, classes: Ints) -> Array:
-    """Return the probabilities of single labels."""
-    out = np.empty(len(rows), np.float64)
-    for part in parts(len(rows), data.scores.width):
-        at = rows[part]
-        out[part] = data.scores.at(at)[np.arange(len(at)), classes[part]]
     return out
 
 

@@ -1,23 +1,33 @@
-"""Labels that are probably wrong, by the noise model or by the filters of confident learning."""
+"""Labels that are probably wrong, by the noise model or by the filters of cleanlab."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from nmn import _asking, _confident, _fits, _inputs, _limits, _program
-from nmn._scores import Labelled, parts
+from nmn import _asking, _cleanlab, _fits, _inputs, _program
+from nmn._scores import Labelled
 from nmn._tables import Table, frame
 
 __all__ = ["find_label_issues"]
 
 _OWN_RANKINGS = ("quality", "p_wrong")
 _RANKINGS = (*_OWN_RANKINGS, *_fits.RANKINGS)
+
+#: cleanlab's, of version 2.9.0.
+_FILTERS = (
+    "prune_by_noise_rate",
+    "prune_by_class",
+    "both",
+    "confident_learning",
+    "predicted_neq_given",
+    "low_normalized_margin",
+    "low_self_confidence",
+)
 
 
 @overload
@@ -98,9 +108,9 @@ def find_label_issues(
     """Find labels that are probably wrong, from scores of a classifier that has not learned them.
 
     The signature is that of ``cleanlab.filter.find_label_issues`` and of
-    ``cleanlab.multilabel_classification.filter.find_label_issues``. Without `filter_by` a label is an issue where the
+    ``cleanlab.multilabel_classification.filter.find_label_issues``. Without `filter_by` a label is an issue if the
     posterior of the noise model, given label and score, says that it is wrong with a probability of at least
-    `min_error`; the rates of the noise are estimated from the same scores. The filters of `filter_by` know no rates.
+    `min_error`; the rates of the noise are estimated from the same scores. With it cleanlab answers.
 
     Parameters
     ----------
@@ -132,8 +142,7 @@ def find_label_issues(
         Least probability of being wrong of an issue. 0 ranks every label that is audited. One label each: from .5 on,
         the default, the class of an issue is not the most probable one either.
     frac_noise : float
-        Keep so large a share of the issues alone, the surest; from above 0 to 1. With a filter that prunes it is the
-        share of the labels expected to be wrong of each pair of classes.
+        Keep so large a share of the issues alone, the surest; from above 0 to 1. With `filter_by` cleanlab's.
     logits : bool
         Scores are log-odds (of one label each: logits of a softmax) in place of probabilities.
     classes : sequence, optional
@@ -146,40 +155,25 @@ def find_label_issues(
         Calibrate the scores by ``a`` and ``b`` of `rates`, which were estimated from the same scores. Without it they
         are taken as those of the true labels, as those of nets are that were trained through the noise model.
     filter_by : str, optional
-        A filter of confident learning (Northcutt, Jiang and Chuang, JAIR 2021) in place of the noise model:
-
-        - ``"prune_by_noise_rate"``: of each pair of given and other class as many labels as confident learning
-          expects to be wrong, those that the other class beats by most.
-        - ``"prune_by_class"``: of each class as many as it expects to be wrong, those with the least score.
-        - ``"both"``: what both of these find.
-        - ``"confident_learning"``: labels where another class is above the mean score of its own labels.
-        - ``"predicted_neq_given"``: labels that are not the most probable class.
-        - ``"low_normalized_margin"``, ``"low_self_confidence"``: the lowest of this ranking, as many as
-          ``"confident_learning"`` finds.
-
-        Several labels a row are as many problems of two classes.
-    num_to_remove_per_class : sequence of int, optional
-        How many of the labels given of each class are issues, the surest: at most so many of those that the noise
-        model finds, and just so many with ``"prune_by_class"``; ``"prune_by_noise_rate"`` shares them out among the
-        other classes. Labels that are missing are no issues then.
-    min_examples_per_class : int, optional
-        How many labels of each class stay at least; 1 with a filter that prunes, else 0.
-    confident_joint : array, optional
-        Counts of (given, true) classes for a filter that prunes, of shape (K, K), or (K, 2, 2) of several labels a row.
+        One of cleanlab's filters in place of the noise model: ``"prune_by_noise_rate"``, ``"prune_by_class"``,
+        ``"both"``, ``"confident_learning"``, ``"predicted_neq_given"``, ``"low_normalized_margin"``,
+        ``"low_self_confidence"``. cleanlab must be installed, and takes no unknown labels.
+    num_to_remove_per_class, min_examples_per_class, confident_joint : optional
+        cleanlab's, with `filter_by`.
     rank_by_kwargs : mapping, optional
         ``{"adjust_pred_probs": True}`` ranks by scores that are measured from the mean of their class.
     n_jobs : int, optional
-        Threads that estimate rates; by default one for each processor. Results do not depend on it.
+        Threads that estimate rates; by default one for each processor. Results do not depend on it. With `filter_by`
+        the processes of cleanlab.
     verbose, low_memory : bool
-        cleanlab's, without effect: progress goes to the log, and memory is low in any case.
+        cleanlab's, with `filter_by`; else without effect.
 
     Returns
     -------
     ndarray or table
         A mask of bools of shape (N,), or with `per_class` (N, K); indices (int64) of rows, or pairs; or a table with
-        ``row``, ``class``, ``given``, ``p_wrong`` and more; with `filter_by` ``fit`` in place of ``p_wrong``. It is a
-        DataFrame where pandas is installed, indexed by the index of `labels` or `pred_probs` where one of them has
-        one, else a dictionary of arrays.
+        ``row``, ``class``, ``given``, ``p_wrong`` and more. It is a DataFrame where pandas is installed, indexed by the
+        index of `labels` or `pred_probs` where one of them has one, else a dictionary of arrays.
 
     Raises
     ------
@@ -188,7 +182,7 @@ def find_label_issues(
     TypeError
         Where an argument is of a type that holds no labels or scores.
     NmnError
-        Where the program fails.
+        Where the program fails, or cleanlab is wanted and not installed.
 
     Examples
     --------
@@ -200,16 +194,22 @@ def find_label_issues(
         raise ValueError(f"min_error is {min_error}: want 0 to 1; 0 ranks all labels")
     if not 0 < frac_noise <= 1:
         raise ValueError(f"frac_noise is {frac_noise}: want above 0 to 1")
-    del verbose, low_memory  # cleanlab's: progress goes to the log, and memory is low in any case
-    adjust = _ranking(return_indices_ranked_by, filter_by, rank_by_kwargs)
-    _check_filter(filter_by, min_error, rates, calibrate, frac_noise, num_to_remove_per_class, confident_joint)
+    by = return_indices_ranked_by
+    adjust = _ranking(by, filter_by, rank_by_kwargs)
+    filters = {
+        "num_to_remove_per_class": num_to_remove_per_class,
+        "min_examples_per_class": min_examples_per_class,
+        "confident_joint": confident_joint,
+    }
+    filters = {name: value for name, value in filters.items() if value is not None}
+    own = {"min_error": min_error != 0.5, "rates": rates is not None, "calibrate": calibrate, "details": details}
+    _check_filter(filter_by, own, filters)
     with _program.scratch() as place:
         folder = str(place)
         inputs = _inputs.inputs_of(labels, pred_probs, folder, classes=classes, multi_label=multi_label, gaps=True)
         several = _asking.has_several(inputs)
         if per_class and not several:
             raise ValueError("per_class is for several labels a row, and each of these has one: leave it out")
-        by = return_indices_ranked_by
         data = None
         if filter_by is not None or by in _fits.RANKINGS:
             data = _inputs.opened(inputs, logits, several, filter_by or f"return_indices_ranked_by={by!r}")
@@ -217,15 +217,18 @@ def find_label_issues(
             assert data is not None
             _asking.threads(n_jobs)
             _inputs.check_values(data, inputs, logits)
-            how = _limits.filter_of(
-                filter_by, frac_noise, num_to_remove_per_class, min_examples_per_class, confident_joint, data
-            )
-            return _filtered(data, how, inputs, by, adjust, per_class, details)
-        limits = _limits.limits_of(num_to_remove_per_class, min_examples_per_class)
+            more = {"frac_noise": frac_noise, "n_jobs": None if n_jobs == -1 else n_jobs, "verbose": verbose, **filters}
+            if several:
+                more["low_memory"] = low_memory
+            if not per_class:
+                more.update(return_indices_ranked_by=by, rank_by_kwargs=dict(rank_by_kwargs or {}))
+                return _cleanlab.issues(data, filter_by, per_class, **more)
+            at, k = np.nonzero(_cleanlab.issues(data, filter_by, per_class, **more))
+            return _of_cells(at, k, data.labels.shape[:1], data.scores.width, by, adjust, data)
         rows_file, suspects_file = os.path.join(folder, "rows.npy"), os.path.join(folder, "suspects.npy")
         arguments = ["audit", *_asking.files(inputs, logits), "--json", "--top", "0"]
         arguments += ["--min-error", repr(float(min_error)), "--rows", rows_file]
-        if several and (per_class or details or limits is not None):
+        if several and (per_class or details):
             arguments += ["--suspects", suspects_file]
         arguments += _asking.noise(inputs, several, rates, calibrate, n_jobs, folder)
         said = _asking.asked(arguments, inputs, logits)
@@ -234,9 +237,6 @@ def find_label_issues(
         del said["rows"]
         width = len(said["classes"])
         mask = rows["suspects"] > 0
-        if limits is not None:
-            counts = np.asarray([c["labels"] for c in said["classes"]])
-            mask, suspects = limits.applied(counts, rows, mask, suspects)
         if details:
             return _details(rows, mask, suspects, inputs, frac_noise, width)
         if suspects is not None and per_class:
@@ -268,83 +268,17 @@ def _ranking(by: str | None, filter_by: str | None, more: Mapping[str, Any] | No
     return adjust
 
 
-def _check_filter(
-    by: str | None, min_error: float, rates: Any, calibrate: bool, share: float, remove: Any, joint: Any
-) -> None:
-    """Refuse arguments of the noise model beside a filter, and those of filters beside another or none."""
+def _check_filter(by: str | None, own: Mapping[str, bool], filters: Mapping[str, Any]) -> None:
+    """Refuse arguments of the noise model beside a filter, and those of filters without one."""
     if by is None:
-        if joint is not None:
-            raise ValueError(
-                "confident_joint is for filter_by, one of those that prune, and the noise model has rates: pass rates="
-            )
+        for name in filters:
+            raise ValueError(f"{name} is for a filter of cleanlab's: pass filter_by= too, or leave {name} out")
         return
-    if by not in _confident.FILTERS:
-        raise ValueError(
-            f"filter_by is {by!r}: choose one of {', '.join(_confident.FILTERS)}, or None for the noise model"
-        )
-    for given, name in ((min_error != 0.5, "min_error"), (rates is not None, "rates"), (calibrate, "calibrate")):
+    if by not in _FILTERS:
+        raise ValueError(f"filter_by is {by!r}: choose one of {', '.join(_FILTERS)}, or None for the noise model")
+    for name, given in own.items():
         if given:
             raise ValueError(f"{name} is for the noise model, and filter_by is {by!r}: leave one of them out")
-    if by in _confident.PRUNING:
-        return
-    pruning = ", ".join(_confident.PRUNING)
-    if remove is not None:
-        raise ValueError(
-            f"num_to_remove_per_class is for filter_by {pruning} and for None, and filter_by is {by!r}: choose one of "
-            f"them"
-        )
-    for given, name in ((share != 1, "frac_noise"), (joint is not None, "confident_joint")):
-        if given:
-            warnings.warn(
-                f"{name} changes nothing with filter_by={by!r}, it is for {pruning}", UserWarning, stacklevel=3
-            )
-
-
-def _filtered(
-    data: Labelled,
-    how: _confident.Filter,
-    inputs: _inputs.Inputs,
-    by: str | None,
-    adjust: bool,
-    per_class: bool,
-    details: bool,
-) -> Any:
-    """Return the issues of a filter of confident learning."""
-    several = data.several
-    if not (several and (per_class or details)):
-        mask = _confident.rows(data, how)
-        if by is None and not details:
-            return mask
-        at = np.flatnonzero(mask)
-        fit = _fits.of_rows(data, by or "self_confidence", at, adjust=adjust)
-        order = np.argsort(fit, kind="stable")
-        return _of_one_each(data, inputs, at[order], fit[order]) if details else at[order]
-    mask = _confident.cells(data, how)
-    if by is None and not details:
-        return mask
-    rows, classes = np.nonzero(mask)
-    fit = _fits.of_cells(data, by or "self_confidence", rows, classes, adjust=adjust)
-    order = np.argsort(fit, kind="stable")
-    at, k = rows[order], classes[order]
-    if not details:
-        return np.stack([at, k], axis=1)
-    columns: dict[str, Any] = {
-        "row": at,
-        "class": inputs.names(data.scores.width)[k],
-        "given": np.asarray(data.labels[at, k] == 1, np.uint8),
-        "p": _fits.probabilities(data, at, k),
-        "fit": fit[order],
-    }
-    return frame(columns, index=None if inputs.index is None else inputs.index[at])
-
-
-def _of_one_each(data: Labelled, inputs: _inputs.Inputs, at: npt.NDArray[np.int64], fit: npt.NDArray[Any]) -> Table:
-    names = inputs.names(data.scores.width)
-    suggested = np.empty(len(at), np.int64)
-    for part in parts(len(at), data.scores.width):
-        suggested[part] = data.scores.at(at[part]).argmax(axis=1)
-    columns = {"row": at, "given": names[data.labels[at]], "suggested": names[suggested], "fit": fit}
-    return frame(columns, index=None if inputs.index is None else inputs.index[at])
 
 
 def _kept(n: int, share: float) -> int:

@@ -101,24 +101,9 @@ class Labelled:
         """Whether a row may have several labels."""
         return self.labels.ndim == 2
 
-    def column(self, k: int) -> Array:
-        """Return the labels of a class as bytes: 1, 0, and `UNKNOWN`."""
-        return as_bytes(self.labels[:, k])
-
     def at(self, rows: Any) -> Array:
         """Return the labels of some rows."""
         return as_bytes(self.labels[rows]) if self.several else np.asarray(self.labels[rows])
-
-    def counts(self) -> npt.NDArray[np.int64]:
-        """Return how many labels of each class are given."""
-        k = self.scores.width
-        if not self.several:
-            known = self.labels[self.labels >= 0]
-            return np.bincount(known.astype(np.int64), minlength=k)
-        out = np.zeros(k, np.int64)
-        for part in parts(*self.labels.shape):
-            out += np.count_nonzero(self.labels[part] == 1, axis=0)
-        return out
 
 
 def as_bytes(labels: Array) -> npt.NDArray[np.uint8]:

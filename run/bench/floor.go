@@ -20,10 +20,10 @@ type FloorOptions struct {
 
 // Work is what some launches have to do, and how long they take at least.
 type Work struct {
-	Launches int     `json:"launches"`
-	Bytes    int     `json:"bytes"` // read and written, each byte of an operand once for each launch
-	GFLOP    float64 `json:"gflop"`
-	FloorMS  float64 `json:"floor_ms"`
+	Launches int
+	Bytes    int // read and written, each byte of an operand once for each launch
+	GFLOP    float64
+	FloorMS  float64
 }
 
 func (w *Work) add(l ledger.Launch, ms float64) {
@@ -32,38 +32,36 @@ func (w *Work) add(l ledger.Launch, ms float64) {
 
 // FloorOperation is one operation of a step.
 type FloorOperation struct {
-	Layer string `json:"layer"`
-	Pass  string `json:"pass"`
-	Shape string `json:"shape"`
+	Layer string
+	Pass  string
+	Shape string
 	Work
-	Bound   string   `json:"bound"` // bytes or FLOP: of the launch that takes longest
-	Kernels []string `json:"kernels"`
+	Kernels []string
 
 	launches []ledger.Launch
 }
 
 // FloorPart sums one part of a step up.
 type FloorPart struct {
-	Part string `json:"part"`
+	Part string
 	Work
 }
 
 // FloorFigures are the floor of a step, or of an evaluation of a batch.
 type FloorFigures struct {
 	NetFigures
-	Card    Card             `json:"card"`
-	Forward bool             `json:"forward"`
-	Total   Work             `json:"total"`
-	Parts   []FloorPart      `json:"parts"`
-	Ops     []FloorOperation `json:"ops"`
+	Card    Card
+	Forward bool
+	Total   Work
+	Parts   []FloorPart
+	Ops     []FloorOperation
 	// MemoryMiB is what is held at most, without what cuDNN takes for its plans: PlannedMiB by parameters, buffers and
 	// the optimizer's state, ScratchMiB by operations for themselves.
-	MemoryMiB  float64 `json:"device_memory_mib"`
-	PlannedMiB float64 `json:"planned_mib"`
-	ScratchMiB float64 `json:"scratch_mib"`
+	MemoryMiB  float64
+	PlannedMiB float64
+	ScratchMiB float64
 
-	held   int          // MemoryMiB in bytes
-	layers []layerBytes // of their gradients
+	held int // MemoryMiB in bytes
 }
 
 // Floor writes down what a graphics card does in a step, by the code that trains, and how long that takes at least.
@@ -80,7 +78,7 @@ func Floor(n Net, o FloorOptions) (f *FloorFigures, err error) {
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	label(recorder, net)
-	f = &FloorFigures{NetFigures: n.figures(book, Options{}), Card: o.Card, Forward: o.Forward, layers: gradientsOf(net)}
+	f = &FloorFigures{NetFigures: n.figures(book, Options{}), Card: o.Card, Forward: o.Forward}
 	state := 0
 	if o.Forward {
 		err = evaluated(recorder, net, n)
@@ -146,16 +144,12 @@ func (f *FloorFigures) sum(ops []profile.Op, book *ledger.Ledger) {
 			continue // between host and device
 		}
 		o := FloorOperation{Layer: ops[i].Layer, Pass: ops[i].Name, Shape: ops[i].Shape, launches: launches}
-		longest := -1.0
 		for _, l := range launches {
-			ms, bound := f.Card.floor(l)
+			ms, _ := f.Card.floor(l)
 			o.add(l, ms)
 			f.Total.add(l, ms)
 			f.Parts[l.Part].add(l, ms)
 			o.Kernels = append(o.Kernels, l.Kernel)
-			if ms > longest {
-				longest, o.Bound = ms, bound
-			}
 		}
 		f.Ops = append(f.Ops, o)
 	}

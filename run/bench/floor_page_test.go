@@ -2,6 +2,8 @@ package bench
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,6 +18,30 @@ const (
 
 func TestFloor_ThePageHasIt(t *testing.T) {
 	page(t, floorBegin, floorEnd, floorPage(t), "go test ./run/bench -run Floor -update")
+}
+
+// page holds what stands between two marks of docs/benchmarks.md, or writes it.
+func page(t *testing.T, begin, end, want, cure string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "docs", "benchmarks.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begun := strings.Cut(string(text), begin)
+	was, after, ended := strings.Cut(rest, end)
+	if !begun || !ended {
+		t.Fatalf("%s has no marks %q", path, begin)
+	}
+	switch {
+	case was == want:
+	case *rewrite:
+		if err := os.WriteFile(path, []byte(before+begin+want+end+after), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s is not as it would be written: %s", path, cure)
+	}
 }
 
 // floorPage has a table of parts for each batch in bf16, and one of whole steps in all precisions.
