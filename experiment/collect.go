@@ -58,19 +58,21 @@ func as(s *run.Session, dir string) *run.Session {
 	return &other
 }
 
-// finished reads the runs of tasks that are complete and were asked for, in order, and says which tasks are not.
+// finished reads the runs of tasks that are complete and were asked for, in the order in which one process trains them,
+// and says which tasks are not complete.
 func (g *Grid) finished(ctx context.Context, s *run.Session, tasks []Task) (runs []report.Run, missing []Task,
 	err error) {
 	clean := s.Data
 	defer func() { s.Data = clean }()
 	var m *members
-	for i := range tasks {
-		t := &tasks[i]
-		if i == 0 || t.level != tasks[i-1].level || t.Seed != tasks[i-1].Seed {
+	var before *Task
+	for _, t := range asTrained(tasks) {
+		if before == nil || t.level != before.level || t.Seed != before.Seed {
 			if err := g.withNoise(ctx, s, clean, t.level, t.Seed); err != nil {
 				return nil, nil, err
 			}
 		}
+		before = t
 		if t.After < 0 { // the first of its group
 			if m, err = g.members(ctx, s, t.level, t.Seed, t.MIL); err != nil {
 				return nil, nil, err
@@ -97,5 +99,22 @@ func (g *Grid) finished(ctx context.Context, s *run.Session, tasks []Task) (runs
 		}
 		runs = append(runs, *page)
 	}
+	slices.SortFunc(missing, func(a, b Task) int { return a.Number - b.Number })
 	return runs, missing, nil
+}
+
+// asTrained has tasks in the order in which one process trains them: each run of stage 1, then those that go on from it.
+func asTrained(tasks []Task) (all []*Task) {
+	for i := range tasks {
+		if tasks[i].After >= 0 {
+			continue
+		}
+		all = append(all, &tasks[i])
+		for j := range tasks {
+			if tasks[j].After == tasks[i].Number {
+				all = append(all, &tasks[j])
+			}
+		}
+	}
+	return all
 }

@@ -51,6 +51,7 @@ func (g *Grid) members(ctx context.Context, s *run.Session, level noiseLevel, se
 	}
 	m := &members{session: s, config: c, dir: g.seedDir(level, seed)}
 	m.recipe = s.Recipe(m.recipeDir())
+	m.planning = planning(s, m)
 	return m, nil
 }
 

@@ -55,13 +55,13 @@ func TestRun_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 func TestRunTask_RemovesTheLockOfADeadProcess(t *testing.T) {
 	g := tinyGrid(t)
 	s := open(t, g, untold)
-	task, _, err := g.RunTask(t.Context(), s, 0, 0)
+	task, _, err := g.RunTask(t.Context(), s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again := func() {
 		t.Helper()
-		if _, reused, err := g.RunTask(t.Context(), s, 0, 0); err != nil || !reused {
+		if _, reused, err := g.RunTask(t.Context(), s, 0); err != nil || !reused {
 			t.Errorf("reused %t (%v)", reused, err)
 		}
 	}

@@ -60,7 +60,6 @@ func (g *Grid) train(ctx context.Context, s *run.Session) (runs []report.Run, er
 				if err != nil {
 					return nil, err
 				}
-				m.planning = alone(s, m, MostWait)
 				some, err := g.trainMembers(ctx, m)
 				if err != nil {
 					return nil, err

@@ -7,9 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"nmn/internal/claim"
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/recipe"
@@ -34,12 +32,12 @@ func open(t *testing.T, g *Grid, told func(string)) *run.Session {
 
 func untold(string) {}
 
-func TestRunTask_WaitsForWhoWorksOnIt(t *testing.T) {
+// A task waits while another process makes the folder of the experiment, and is refused while one does the same task.
+func TestRunTask_BesideOtherProcesses(t *testing.T) {
 	g := tinyGrid(t)
-	var last string
 	waiting := func() {}
 	s := open(t, g, func(text string) {
-		if last = text; strings.Contains(text, "waiting for its end") {
+		if strings.Contains(text, "waiting for its end") {
 			waiting()
 		}
 	})
@@ -47,42 +45,39 @@ func TestRunTask_WaitsForWhoWorksOnIt(t *testing.T) {
 	if err != nil || len(tasks) != 1 {
 		t.Fatalf("%v (%v)", tasks, err)
 	}
-	if err := os.MkdirAll(tasks[0].Dir, 0o777); err != nil {
-		t.Fatal(err)
+	held := func(dir string) (release func()) {
+		unlock, err := s.Lock(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			if err := unlock(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
-	other, _, err := claim.Take(t.Context(), filepath.Join(tasks[0].Dir, taskClaim), claim.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := g.RunTask(t.Context(), s, 0, 50*time.Millisecond); err == nil ||
-		!strings.Contains(err.Error(), "`experiment.wait`") {
-		t.Errorf("after the time to wait: %v", err)
-	}
-	if !strings.Contains(last, "waiting for its end, for up to 50ms") {
-		t.Errorf("message %q", last)
-	}
+	release := held(g.Dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	waiting = cancel
-	if _, _, err := g.RunTask(ctx, s, 0, time.Hour); !errors.Is(err, run.ErrInterrupted) {
+	if _, _, err := g.RunTask(ctx, s, 0); !errors.Is(err, run.ErrInterrupted) {
 		t.Errorf("interrupted while it waits: %v", err)
 	}
 	released := false
-	waiting = func() {
-		released = true
-		if err := other.Release(); err != nil {
-			t.Error(err)
-		}
+	waiting = func() { released = true; release() }
+	again := held(tasks[0].Dir)
+	if _, _, err := g.RunTask(t.Context(), s, 0); !errors.Is(err, run.ErrLocked) || !released {
+		t.Errorf("while another process does it: %v (waited %t)", err, released)
 	}
-	if _, reused, err := g.RunTask(t.Context(), s, 0, time.Hour); err != nil || reused || !released {
-		t.Errorf("reused %t, waited %t (%v)", reused, released, err)
+	again()
+	if _, reused, err := g.RunTask(t.Context(), s, 0); err != nil || reused {
+		t.Errorf("reused %t (%v)", reused, err)
 	}
-	waiting = func() {}
-	if _, reused, err := g.RunTask(t.Context(), s, 0, 0); err != nil || !reused {
+	if _, reused, err := g.RunTask(t.Context(), s, 0); err != nil || !reused {
 		t.Errorf("again: reused %t (%v)", reused, err)
 	}
 	var mistake *setting.Error
-	if _, _, err := g.RunTask(t.Context(), s, 1, 0); !errors.As(err, &mistake) || mistake.Field != "experiment.task" {
+	if _, _, err := g.RunTask(t.Context(), s, 1); !errors.As(err, &mistake) || mistake.Field != "experiment.task" {
 		t.Errorf("a task that there is not: %v", err)
 	}
 }
@@ -96,10 +91,12 @@ func TestTasks_AreNumberedByTheConfiguration(t *testing.T) {
 	if err != nil || len(tasks) != 2*2*2*3 {
 		t.Fatalf("%d tasks (%v)", len(tasks), err)
 	}
-	for i, task := range tasks {
-		first := i - i%3
-		if task.Number != i || task.Complete || (task.After != first) != (i == first) ||
-			(task.Arm == recipe.Stage1) != (i == first) {
+	for i, task := range tasks { // eight runs of stage 1, then two arms of each
+		after, arm := -1, recipe.Stage1
+		if i >= 8 {
+			after, arm = (i-8)/2, []recipe.Name{recipe.Star, recipe.FD}[i%2]
+		}
+		if task.Number != i || task.Complete || task.After != after || task.Arm != arm {
 			t.Errorf("task %d is %+v", i, task)
 		}
 	}
@@ -126,7 +123,7 @@ func TestCollect_TakesRunsOfOtherDevices(t *testing.T) {
 	}
 	card := open(t, g, untold)
 	card.Config.Run.Precision = tensor.TF32
-	if _, _, err := g.RunTask(t.Context(), card, 0, 0); err != nil {
+	if _, _, err := g.RunTask(t.Context(), card, 0); err != nil {
 		t.Fatal(err)
 	}
 	o, left, err := g.Collect(t.Context(), s, false)

@@ -30,30 +30,36 @@ func (t *Task) String() string {
 	return fmt.Sprintf("task %d (%s, noise %s, seed %d)", t.Number, t.Arm.Title(t.MIL), t.Noise, t.Seed)
 }
 
-// Tasks are the runs of the experiment in the order in which it trains them. Their numbers depend on arms, noise levels,
-// seeds and MIL alone. Who has a session calls Settle before, for data can leave fewer arms.
+// Tasks are the runs of the experiment: first stage 1 of every noise level, seed and setting of MIL, then the other arms,
+// both in the order in which one process trains them. Their numbers depend on arms, noise levels, seeds and MIL alone.
+// Who has a session calls Settle before, for data can leave fewer arms.
 func (g *Grid) Tasks() ([]Task, error) {
-	var all []Task
+	var first, rest []Task
 	for _, level := range g.levels() {
 		for _, seed := range g.Seeds {
 			for _, mil := range g.mils() {
-				first := len(all)
 				for _, name := range g.needed() {
 					arm, err := name.TrainArm(mil)
 					if err != nil {
 						return nil, err
 					}
-					t := Task{Number: len(all), Arm: name, Noise: level.String(), MIL: mil, Seed: seed,
-						Dir: filepath.Join(g.seedDir(level, seed), arm.Name), After: first, level: level}
-					if name == recipe.Stage1 {
-						t.After = -1
-					}
+					t := Task{Arm: name, Noise: level.String(), MIL: mil, Seed: seed,
+						Dir: filepath.Join(g.seedDir(level, seed), arm.Name), After: len(first) - 1, level: level}
 					outcome, err := run.ReadOutcome(t.Dir)
 					t.Complete = err == nil && outcome != nil
-					all = append(all, t)
+					if name == recipe.Stage1 {
+						t.After = -1
+						first = append(first, t)
+					} else {
+						rest = append(rest, t)
+					}
 				}
 			}
 		}
+	}
+	all := append(first, rest...)
+	for i := range all {
+		all[i].Number = i
 	}
 	return all, nil
 }

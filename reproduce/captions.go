@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"nmn/eval/caption"
 	"nmn/experiment"
@@ -130,11 +129,10 @@ func (p *Plan) observed(o *Options, u *Unit) *table4.Experiment {
 }
 
 // runPiece does a piece of Table 4 on MSR-VTT.
-func (p *Plan) runPiece(ctx context.Context, o *Options, u *Unit, piece table4.Piece,
-	wait time.Duration) (reused bool, err error) {
+func (p *Plan) runPiece(ctx context.Context, o *Options, u *Unit, piece table4.Piece) (reused bool, err error) {
 	e := p.observed(o, u)
 	_, err = p.withSession(ctx, o, e.Videos, func(s *run.Session) ([]report.Run, int, error) {
-		reused, err = e.RunPiece(ctx, s, piece, wait)
+		reused, err = e.RunPiece(ctx, s, piece)
 		return nil, 0, err
 	})
 	return reused, err

@@ -23,7 +23,7 @@ import (
 	"nmn/train"
 )
 
-// patience is how long one waits for another in tests: longer than go test waits for all.
+// patience is how long a rank of a test waits for another one: longer than go test waits for all.
 const patience = 24 * time.Hour
 
 // tiny are the settings of a reproduction of seconds.
@@ -298,28 +298,32 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 	}
 	p := planOf(t, tasked)
 	tasks, err := p.Tasks()
-	if err != nil || len(tasks) != 4 || tasks[0].After >= 0 || tasks[1].After != 0 {
+	if err != nil || len(tasks) != 4 || tasks[1].After >= 0 || tasks[3].After != 1 {
 		t.Fatalf("tasks %+v (%v)", tasks, err)
 	}
-	for _, number := range []int{3, 1} { // each does the stage 1 that it needs
-		if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, number, patience); err != nil || reused {
+	if _, _, err := planOf(t, tasked).RunTask(t.Context(), Options{}, 3); err == nil ||
+		!strings.Contains(err.Error(), "which is not complete: do that one first") {
+		t.Errorf("a task whose stage 1 is missing: %v", err)
+	}
+	for _, number := range []int{1, 3, 0, 2} {
+		if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, number); err != nil || reused {
 			t.Fatalf("task %d: reused %t (%v)", number, reused, err)
 		}
 		if number == 3 {
 			collectedInPart(t, tasked)
 		}
 	}
-	if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, 0, patience); err != nil || !reused {
+	if _, reused, err := planOf(t, tasked).RunTask(t.Context(), Options{}, 0); err != nil || !reused {
 		t.Errorf("task 0 again: reused %t (%v)", reused, err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := planOf(t, tasked).RunTask(ended, Options{}, 2, 0); !errors.Is(err, run.ErrInterrupted) {
+	if _, _, err := planOf(t, tasked).RunTask(ended, Options{}, 2); !errors.Is(err, run.ErrInterrupted) {
 		t.Errorf("a task after the end: %v", err)
 	}
 	var mistake *setting.Error
 	for _, number := range []int{-1, 4} {
-		if task, reused, err := p.RunTask(t.Context(), Options{}, number, 0); !errors.As(err, &mistake) || task != nil ||
+		if task, reused, err := p.RunTask(t.Context(), Options{}, number); !errors.As(err, &mistake) || task != nil ||
 			reused || !strings.Contains(err.Error(), "the tasks are 0 to 3") {
 			t.Errorf("task %d of 4: %v, reused %t (%v)", number, task, reused, err)
 		}
@@ -398,7 +402,7 @@ func collectedInPart(t *testing.T, s Settings) {
 	t.Helper()
 	var missing *MissingError
 	if _, err := planOf(t, s).Collect(t.Context(), Options{}, false); !errors.As(err, &missing) ||
-		!strings.Contains(err.Error(), "2 of 4 tasks are not complete: 0-1") {
+		!strings.Contains(err.Error(), "2 of 4 tasks are not complete: 0,2") {
 		t.Errorf("collected before all are complete: %v", err)
 	}
 	out, err := planOf(t, s).Collect(t.Context(), Options{}, true)

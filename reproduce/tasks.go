@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"nmn/experiment"
 	"nmn/experiment/table4"
@@ -94,8 +93,7 @@ func (t *Task) String() string { return fmt.Sprintf("task %d (%s on %s)", t.Numb
 
 // RunTask does one task, safely beside others, as experiment.Grid.RunTask does. Captioners on moving scenes are one
 // task, which one process does at a time.
-func (p *Plan) RunTask(ctx context.Context, o Options, number int, wait time.Duration) (t *Task, reused bool,
-	err error) {
+func (p *Plan) RunTask(ctx context.Context, o Options, number int) (t *Task, reused bool, err error) {
 	tasks, err := p.Tasks()
 	if err != nil {
 		return nil, false, err
@@ -114,7 +112,7 @@ func (p *Plan) RunTask(ctx context.Context, o Options, number int, wait time.Dur
 	u := &p.Units[t.unit]
 	switch {
 	case u.Captions != nil && u.Captions.Videos != nil:
-		reused, err = p.runPiece(ctx, &o, u, t.piece, wait)
+		reused, err = p.runPiece(ctx, &o, u, t.piece)
 		return t, reused, interrupted(ctx, err)
 	case u.Captions != nil:
 		reused = t.Complete
@@ -122,7 +120,7 @@ func (p *Plan) RunTask(ctx context.Context, o Options, number int, wait time.Dur
 		return t, reused, interrupted(ctx, err)
 	}
 	_, err = p.withSession(ctx, &o, u.Grid, func(s *run.Session) ([]report.Run, int, error) {
-		_, reused, err = u.Grid.RunTask(ctx, s, t.inner, wait)
+		_, reused, err = u.Grid.RunTask(ctx, s, t.inner)
 		return nil, 0, err
 	})
 	return t, reused, interrupted(ctx, err)

@@ -158,8 +158,7 @@ func TestRun_Table4OnVideos(t *testing.T) {
 func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 	tasked := filepath.Join(t.TempDir(), "tasked")
 	for _, number := range []int{9, 4, 7} { // captioners do the nets and concepts that they need
-		if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, number,
-			patience); err != nil || reused {
+		if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, number); err != nil || reused {
 			t.Fatalf("task %d: reused %t (%v)", number, reused, err)
 		}
 	}
@@ -172,7 +171,7 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 	trained := make([]bool, 2)
 	for i := range trained { // who comes second waits, and finds it complete
 		all.Go(func() {
-			_, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, 5, patience)
+			_, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, 5)
 			if trained[i] = !reused; err != nil {
 				t.Errorf("the last captioner: %v", err)
 			}
@@ -182,7 +181,7 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 	if trained[0] == trained[1] {
 		t.Errorf("two jobs at once: trained %v, want one of them to", trained)
 	}
-	if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, 8, patience); err != nil ||
+	if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, 8); err != nil ||
 		!reused {
 		t.Errorf("concepts again: reused %t (%v)", reused, err)
 	}
@@ -192,8 +191,8 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 	got := written(t, tasked)
 	sameBytes(t, got, written(t, whole))
 	videosDamaged(t, videoPlan(t, msrvtt, want, tasked))
-	if left, _ := filepath.Glob(filepath.Join(tasked, "msrvtt-captions", "*", "*", "*.claim*")); len(left) > 0 {
-		t.Errorf("claims are left: %v", left)
+	if left, _ := filepath.Glob(filepath.Join(tasked, "msrvtt-captions", "*", "*", "*.lock")); len(left) > 0 {
+		t.Errorf("locks are left: %v", left)
 	}
 	for _, says := range []string{"Captions of 4 validation clips of MSR-VTT", "NMN-FD + MIL", "Published: Table 4"} {
 		if !strings.Contains(got[MarkdownFile], says) {
@@ -214,7 +213,7 @@ func videosDamaged(t *testing.T, p *Plan) {
 		}
 		put(t, "{", file)
 		_, reading := p.readCaptions(&Options{}, u)
-		_, _, doing := p.RunTask(t.Context(), Options{}, 9, patience)
+		_, _, doing := p.RunTask(t.Context(), Options{}, 9)
 		_, estimating := p.Estimate(t.Context(), Options{})
 		for name, err := range map[string]error{"reading": reading, "doing a task": doing, "estimating": estimating} {
 			if err == nil || !strings.Contains(err.Error(), file) {
@@ -234,7 +233,7 @@ func videosDamaged(t *testing.T, p *Plan) {
 		t.Errorf("a captioner is missing, and scores are damaged: %v", err)
 	}
 	remove(t, p.folder(u), "captioners") // by which the folder is known as ours
-	if _, _, err := p.RunTask(t.Context(), Options{}, 9, patience); err == nil ||
+	if _, _, err := p.RunTask(t.Context(), Options{}, 9); err == nil ||
 		!strings.Contains(err.Error(), "would be overwritten") {
 		t.Errorf("a task in a folder of somebody's: %v", err)
 	}

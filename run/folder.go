@@ -128,8 +128,16 @@ func LockFolder(ctx context.Context, dir string, log *slog.Logger) (release func
 	return folder.Lock(ctx, dir, log)
 }
 
-// TidyLock removes the lock of a folder if the process that held it has died. A lock that is held stays.
-func TidyLock(dir string) error { return lock.Tidy(filepath.Join(dir, folder.LockFile)) }
+// LockBeside keeps other processes out of a folder by a file next to it. What works in the folder may lock it too.
+func LockBeside(ctx context.Context, dir string, log *slog.Logger) (release func() error, err error) {
+	return folder.LockBeside(ctx, dir, log)
+}
+
+// TidyLock removes the locks of a folder, in it and next to it, if the process that held them has died. A lock that is
+// held stays.
+func TidyLock(dir string) error {
+	return errors.Join(lock.Tidy(filepath.Join(dir, folder.LockFile)), lock.Tidy(folder.Beside(dir)))
+}
 
 // Save calls write, which writes whole files of a run or of an experiment and may be called again. A disk that is full
 // gets a moment, of which the log has a warning: see durable.Patiently.

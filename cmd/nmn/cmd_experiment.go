@@ -29,8 +29,7 @@ type experimentCommand struct {
 
 func newExperiment(p *program) *cobra.Command {
 	e := experimentCommand{Grid: experiment.New(run.DefaultConfig(), filepath.Join("runs", "experiment")),
-		budget: 5 * time.Minute, metrics: newMetricsOptions(p), format: report.Text,
-		jobs: newJobFlags()}
+		budget: 5 * time.Minute, metrics: newMetricsOptions(p), format: report.Text}
 	e.Rename = withFlags
 	cmd := &cobra.Command{
 		Use:   "experiment",
@@ -48,8 +47,8 @@ Defaults are those of the data without --preset, in quick size where nothing els
 		Example: `  nmn experiment --preset scenes
   nmn experiment --size full --mil both --seeds 1,2,3 --run-dir runs/scenes-full
   nmn experiment --noise-rates 0.2,0.4,0.6,0.8 --arms stage1,star,nmn-fd --format markdown
-  sbatch --array=0-$(($(nmn experiment --size full --seeds 1,2,3 --tasks --count) - 1)) \
-    --wrap "nmn experiment --size full --seeds 1,2,3 --task auto"
+  nmn experiment --size full --seeds 1,2,3 --tasks
+  nmn experiment --size full --seeds 1,2,3 --task 4
   nmn experiment --size full --seeds 1,2,3 --collect`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.run(cmd, p) },
@@ -90,7 +89,7 @@ Defaults are those of the data without --preset, in quick size where nothing els
 
 func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
 	ctx := cmd.Context()
-	if err := e.jobs.resolve(cmd, p); err != nil {
+	if err := e.jobs.resolve(cmd); err != nil {
 		return err
 	}
 	if n := ranks.Of(p.ranks).Size(); n > 1 && (e.jobs.list || e.jobs.collect) {
@@ -132,7 +131,7 @@ func (e *experimentCommand) work(ctx context.Context, p *program, s *run.Session
 	switch {
 	case e.jobs.list:
 		return e.printTasks(ctx, p, s)
-	case e.jobs.task != "":
+	case e.jobs.task:
 		return e.doTask(ctx, p, s)
 	case e.jobs.collect:
 		return e.collectTasks(ctx, p, s)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"io/fs"
 	"math/rand/v2"
@@ -66,8 +65,7 @@ func sameExperiments(t *testing.T, got, want string) {
 	}
 }
 
-// TestTasks_AtOnceEqualOneExperiment has processes do the tasks of an experiment at once, in random order, each task
-// twice.
+// TestTasks_AtOnceEqualOneExperiment has processes do the tasks of an experiment at once, stage 1 first, in random order.
 func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
 	file, whole := weather(t, false), filepath.Join(t.TempDir(), "grid")
 	want := must(t, smallGrid(file, whole, "-q", "--json")...)
@@ -84,28 +82,34 @@ func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
 		if err := json.Unmarshal([]byte(must(t, smallGrid(file, dir, "--tasks", "--json")...)), &list); err != nil {
 			t.Fatal(err)
 		}
-		if list.Count != 8 || len(list.Tasks) != 8 || list.Tasks[0].After >= 0 || list.Tasks[7].After != 4 ||
+		if list.Count != 8 || len(list.Tasks) != 8 || list.Tasks[0].After >= 0 || list.Tasks[7].After != 1 ||
 			list.Tasks[7].Complete || durable.Exists(dir) {
 			t.Fatalf("tasks %+v", list)
 		}
-		numbers := rand.New(rand.NewPCG(uint64(processes), 0)).Perm(2 * list.Count)
-		queue := make(chan int, len(numbers))
-		for _, n := range numbers {
-			queue <- n / 2
+		if c := call(t, smallGrid(file, dir, "--task", "7", "-q")...); c.code != exitFailure ||
+			!strings.Contains(c.err, "which is not complete: do that one first") {
+			t.Errorf("a task whose stage 1 is missing: exit code %d: %s", c.code, c.err)
 		}
-		close(queue)
-		var workers sync.WaitGroup
-		for range processes {
-			workers.Go(func() {
-				for n := range queue {
-					cmd, out, stderr := asCommand(smallGrid(file, dir, "--task", strconv.Itoa(n))...)
-					if err := cmd.Run(); err != nil || !strings.Contains(out.String(), list.Tasks[n].Folder) {
-						t.Errorf("task %d: %v: %s %s", n, err, out, stderr)
+		for _, wave := range [][]int{{0, 1}, {2, 3, 4, 5, 6, 7}} {
+			order := rand.New(rand.NewPCG(uint64(processes), 0)).Perm(len(wave))
+			queue := make(chan int, len(wave))
+			for _, i := range order {
+				queue <- wave[i]
+			}
+			close(queue)
+			var workers sync.WaitGroup
+			for range processes {
+				workers.Go(func() {
+					for n := range queue {
+						cmd, out, stderr := asCommand(smallGrid(file, dir, "--task", strconv.Itoa(n))...)
+						if err := cmd.Run(); err != nil || !strings.Contains(out.String(), list.Tasks[n].Folder) {
+							t.Errorf("task %d: %v: %s %s", n, err, out, stderr)
+						}
 					}
-				}
-			})
+				})
+			}
+			workers.Wait()
 		}
-		workers.Wait()
 		if got := must(t, smallGrid(file, dir, "-q", "--json", "--collect")...); got != want {
 			t.Errorf("%d processes: collected\n%s\nwant\n%s", processes, got, want)
 		}
@@ -113,83 +117,57 @@ func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
 	}
 }
 
-// TestTasks_TakeOverFromTheDead kills a task while it trains the stage 1 that another task waits for.
-func TestTasks_TakeOverFromTheDead(t *testing.T) {
+// TestTasks_GoOnAfterTheDead kills a task in the middle of stage 1. While it lives the same task is refused.
+func TestTasks_GoOnAfterTheDead(t *testing.T) {
 	file, whole, dir := weather(t, false), filepath.Join(t.TempDir(), "grid"), filepath.Join(t.TempDir(), "grid")
 	args := func(dir string, more ...string) []string {
 		return plainGrid(file, dir, append(more, "--checkpoint-steps", "4", "--log-interval", "1", "--arms", "star,nmn-fi",
 			"--seeds", "1,2", "--stage1-epochs", "60")...)
 	}
 	must(t, args(whole, "-q")...)
-	cmd, _, _ := asCommand(args(dir, "--task", "1", "--log-level", "info")...) // star, which comes to stage 1 first
+	cmd, _, _ := asCommand(args(dir, "--task", "0", "--log-level", "info")...)
 	cmd.Env = append(cmd.Env, event{At: "msg=checkpoint", Do: hangs}.env())
 	first := start(t, cmd)
 	stage1 := filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1")
 	first.until("a checkpoint", func() bool { return durable.Exists(filepath.Join(stage1, train.LastName)) })
-	cmd, _, stderr := asCommand(args(dir, "--task", "2")...)
-	second := start(t, cmd)
-	working := "is being worked on by process " + strconv.Itoa(first.Process.Pid)
-	second.until("a message about the first process", func() bool { return strings.Contains(stderr.String(), working) })
+	second := call(t, args(dir, "--task", "0", "-q")...)
+	if writing := "is being written by process " + strconv.Itoa(first.Process.Pid); second.code == exitOK ||
+		!strings.Contains(second.err, writing) {
+		t.Errorf("the same task at once: exit code %d: %s", second.code, second.err)
+	}
 	first.kill()
-	if err := second.wait(); err != nil {
-		t.Fatalf("%v: %s", err, stderr)
+	for _, n := range []string{"0", "1", "2", "3", "4", "5"} {
+		must(t, args(dir, "--task", n, "-q")...)
 	}
 	if text := string(readFile(t, stage1, run.LogFile)); strings.Count(text, `"step":1,`) != 1 {
 		t.Error("stage 1 was begun anew, and not gone on with")
-	}
-	for _, n := range []string{"1", "3", "4", "5"} {
-		must(t, args(dir, "--task", n, "-q")...)
 	}
 	must(t, args(dir, "--collect", "-q")...)
 	sameExperiments(t, dir, whole)
 }
 
-// taskCall runs a command line with variables of the environment.
-func taskCall(t *testing.T, environment map[string]string, args ...string) called {
-	t.Helper()
-	var out, stderr strings.Builder
-	code := execute(context.Background(), args, &terminal{in: strings.NewReader(""), out: &out, err: &stderr,
-		getenv: func(name string) string { return environment[name] }})
-	return called{code, out.String(), stderr.String()}
-}
-
-func TestTasks_NumberFromTheEnvironment(t *testing.T) {
+func TestTasks_NumbersAndWhatIsMissing(t *testing.T) {
 	file, dir := weather(t, false), filepath.Join(t.TempDir(), "grid")
 	quick := func(more ...string) []string {
 		return plainGrid(file, dir, append(more, "--arms", "star", "--seeds", "1,2,3")...)
 	}
-	for _, c := range []struct {
-		environment map[string]string
-		does        string
-	}{
-		{map[string]string{"SLURM_ARRAY_TASK_ID": "0"}, filepath.Join("seed-1", "stage1")},
-		{map[string]string{"JOB_COMPLETION_INDEX": "2"}, filepath.Join("seed-2", "stage1")},
-		{map[string]string{"SLURM_ARRAY_TASK_ID": "1", "JOB_COMPLETION_INDEX": "2"}, filepath.Join("seed-1", "star")},
-	} {
-		if got := taskCall(t, c.environment, quick("--task", "auto")...); got.code != exitOK ||
-			!strings.Contains(got.out, c.does) {
-			t.Errorf("%v: exit code %d, %q %q; want %s", c.environment, got.code, got.out, got.err, c.does)
-		}
+	for _, n := range []string{"0", "1", "3"} {
+		must(t, quick("--task", n, "-q")...)
 	}
-	wantUsage(t, taskCall(t, map[string]string{"SLURM_ARRAY_TASK_ID": "x"}, quick("--task", "auto")...),
-		`SLURM_ARRAY_TASK_ID is "x"`)
-	wantUsage(t, taskCall(t, nil, quick("--task", "auto")...), "SLURM_ARRAY_TASK_ID and JOB_COMPLETION_INDEX")
 	wantUsage(t, call(t, quick("--task", "6", "-q")...), "--task is 6, and the tasks are 0 to 5")
 	missing := call(t, quick("--collect", "-q")...)
-	if missing.code != exitFailure || missing.out != "" || !strings.Contains(missing.err, "tasks 3-5 ") {
-		t.Errorf("exit code %d, %q; want the tasks 3-5 that are missing", missing.code, missing.err)
+	if missing.code != exitFailure || missing.out != "" || !strings.Contains(missing.err, "tasks 2,4-5 ") {
+		t.Errorf("exit code %d, %q; want the tasks 2,4-5 that are missing", missing.code, missing.err)
 	}
 	some := call(t, quick("--collect", "--partial", "--format", "csv", "-q")...)
-	if some.code != exitOK || strings.Count(some.out, "\n") != 2 || !strings.Contains(some.err, "tasks 3-5 ") {
+	if some.code != exitOK || strings.Count(some.out, "\n") != 2 || !strings.Contains(some.err, "tasks 2,4-5 ") {
 		t.Errorf("exit code %d, %q, %q; want a table of one arm", some.code, some.out, some.err)
 	}
 	if n := must(t, quick("--tasks", "--count")...); n != "6\n" {
 		t.Errorf("the count is %q", n)
 	}
-	// An array that is about something else changes nothing.
-	got := taskCall(t, map[string]string{"SLURM_ARRAY_TASK_ID": "0"}, quick("-q")...)
-	if got.code != exitOK || !durable.Exists(filepath.Join(dir, "flips-0.3-0.1", "seed-3", "star", run.ResultFile)) {
-		t.Errorf("exit code %d, %q; want the whole experiment", got.code, got.err)
+	if table := must(t, quick("--tasks")...); !strings.Contains(table, "First do 0-2, then 3-5:") {
+		t.Errorf("the waves: %s", table)
 	}
 }
 
@@ -198,10 +176,7 @@ func TestTasks_RefusesWhatDoesNotFit(t *testing.T) {
 		"one of --tasks, --task and --collect": {"--tasks", "--collect"},
 		"--partial has no effect":              {"--partial"},
 		"--count has no effect":                {"--count"},
-		"--wait has no effect":                 {"--wait", "1h"},
-		`--task is "-1"`:                       {"--task", "-1"},
-		`--task is ""`:                         {"--task", ""},
-		"--wait is -1s":                        {"--task", "0", "--wait", "-1s"},
+		"--task is -1":                         {"--task", "-1"},
 		"give --size quick":                    {"--tasks", "--preset", "scenes", "--run-dir", t.TempDir()},
 	} {
 		wantUsage(t, call(t, append([]string{"experiment"}, args...)...), says)

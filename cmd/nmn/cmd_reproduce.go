@@ -26,7 +26,7 @@ type reproduceCommand struct {
 }
 
 func newReproduce(p *program) *cobra.Command {
-	r := reproduceCommand{Settings: reproduce.Defaults("reproduction"), jobs: newJobFlags()}
+	r := reproduceCommand{Settings: reproduce.Defaults("reproduction")}
 	cmd := &cobra.Command{
 		Use:   "reproduce",
 		Short: "Make the paper's tables and figures, and check what it claims",
@@ -73,7 +73,7 @@ runs at once, as of nmn experiment: --tasks, --task and --collect. See docs/repr
 
 func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 	ctx := cmd.Context()
-	if err := r.jobs.resolve(cmd, p); err != nil {
+	if err := r.jobs.resolve(cmd); err != nil {
 		return err
 	}
 	if n := ranks.Of(p.ranks).Size(); n > 1 && (r.jobs.list || r.jobs.collect || r.dryRun) {
@@ -106,8 +106,8 @@ func (r *reproduceCommand) work(ctx context.Context, p *program, plan *reproduce
 		return r.tellPlan(ctx, p, plan, reproduce.Options{Log: p.log})
 	case r.jobs.list:
 		return r.printTasks(p, plan)
-	case r.jobs.task != "":
-		t, reused, err := plan.RunTask(ctx, o, r.jobs.number, r.jobs.wait)
+	case r.jobs.task:
+		t, reused, err := plan.RunTask(ctx, o, r.jobs.number)
 		if err != nil {
 			return err
 		}

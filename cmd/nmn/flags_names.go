@@ -39,7 +39,6 @@ var otherNames = map[string]string{
 	"experiment.reference":      "--reference",
 	"experiment.seeds":          "--seeds",
 	"experiment.task":           "--task",
-	"experiment.wait":           "--wait",
 	"reproduce.coco":            "--coco",
 	"reproduce.init":            "--init",
 	"reproduce.msrvtt":          "--msrvtt",

@@ -1,6 +1,6 @@
 #!/bin/bash
-# An experiment whose runs are the tasks of job arrays, each on a card of its own: first the runs of stage 1, behind them
-# those that start from it, and a job behind all that makes tables and page. To be run, not queued:
+# An experiment whose runs are the tasks of job arrays, each on a card of its own: first the runs of stage 1, then the runs
+# that go on from it, and a job after all that makes tables and page. To be run, not queued:
 #
 #   examples/slurm/array.sh runs/experiment --size full --seeds 1,2,3   # the folder, which all nodes see; then flags of
 #                                                                       # nmn experiment
@@ -13,8 +13,8 @@ folder=$1
 shift
 mkdir -p "$folder"
 
-# words COMMAND... quotes a command for --wrap, which is a script.
-words() { printf '%q ' "$@"; }
+# words COMMAND... quotes a command for --wrap, which is a script. TASK stands for the number of the task.
+words() { printf '%q ' "$@" | sed 's/ TASK / "$SLURM_ARRAY_TASK_ID" /'; }
 
 # task COMMAND... is a script that runs a command as a step of the job. SLURM warns the script by SIGUSR1, which it passes
 # on; a step that was not done by then is queued again, as in one-node.sh.
@@ -39,7 +39,7 @@ queue() {
   [ -z "${3:-}" ] || flags=(--dependency="afterok:$3")
   sbatch --parsable --job-name="$1" --array="$2%${MOST:-16}" "${flags[@]}" --ntasks=1 --gpus=1 --cpus-per-task=8 \
     --time=24:00:00 --signal=B:USR1@180 --requeue --open-mode=append --output="$folder/task-%a.log" \
-    --wrap "$(task nmn experiment --task auto --device cuda --run-dir "$folder" "${experiment[@]}")" | cut -d ';' -f 1
+    --wrap "$(task nmn experiment --task TASK --device cuda --run-dir "$folder" "${experiment[@]}")" | cut -d ';' -f 1
 }
 
 experiment=("$@")

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"nmn/captioning"
 	"nmn/eval/caption"
 	"nmn/experiment"
-	"nmn/internal/claim"
 	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/recipe"
@@ -74,53 +71,48 @@ func (e *Experiment) Net(p Piece) (*experiment.Task, error) {
 }
 
 // RunPiece does a piece of the experiment on videos, safely beside processes that do others, and before it those that
-// it needs, the net among them. Who comes to what another process is doing waits for its end, no longer than the time
-// given. The session is of the configuration of Videos. reused reports that the piece was complete.
-func (e *Experiment) RunPiece(ctx context.Context, s *run.Session, p Piece, wait time.Duration) (reused bool,
-	err error) {
+// it needs, the net among them. A process that comes to a piece that another one is doing waits for its end. The session
+// is of the configuration of Videos. reused reports that the piece was complete.
+func (e *Experiment) RunPiece(ctx context.Context, s *run.Session, p Piece) (reused bool, err error) {
 	e.defaults()
 	release, err := e.takeFolder(ctx, false)
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	return e.piece(ctx, s, p, wait)
+	return e.piece(ctx, s, p)
 }
 
-func (e *Experiment) piece(ctx context.Context, s *run.Session, p Piece, wait time.Duration) (reused bool, err error) {
+func (e *Experiment) piece(ctx context.Context, s *run.Session, p Piece) (reused bool, err error) {
 	if done, err := e.pieceDone(ctx, s, p); err != nil || done {
 		return done, err
 	}
 	if p.Captioner {
-		if _, err := e.piece(ctx, s, Piece{p.Seed, p.Arm, false}, wait); err != nil {
+		if _, err := e.piece(ctx, s, Piece{p.Seed, p.Arm, false}); err != nil {
 			return false, err
 		}
-	} else if err := e.trainNet(ctx, s, p, wait); err != nil {
+	} else if err := e.trainNet(ctx, s, p); err != nil {
 		return false, err
 	}
-	err = s.Lead(ctx, func(ctx context.Context) error {
-		return s.Save(ctx, func() error { return os.MkdirAll(filepath.Dir(e.claim(p)), 0o777) })
-	})
+	release, err := experiment.Exclusively(ctx, s, e.pieceFolder(p))
 	if err != nil {
 		return false, err
 	}
-	err = experiment.Exclusively(ctx, s, e.claim(p), wait, func(ctx context.Context) (err error) {
-		if reused, err = e.pieceDone(ctx, s, p); err != nil || reused {
-			return err
-		}
-		if p.Captioner {
-			return e.captionVideos(ctx, s, p)
-		}
-		return e.extractVideos(ctx, s, p)
-	})
-	return reused, err
+	defer func() { err = errors.Join(err, release()) }()
+	if reused, err = e.pieceDone(ctx, s, p); err != nil || reused {
+		return reused, err
+	}
+	if p.Captioner {
+		return false, e.captionVideos(ctx, s, p)
+	}
+	return false, e.extractVideos(ctx, s, p)
 }
 
 // pieceDone is Complete as rank 0 sees it, on all ranks.
 func (e *Experiment) pieceDone(ctx context.Context, s *run.Session, p Piece) (done bool, err error) {
-	err = s.Lead(ctx, func(ctx context.Context) (err error) {
+	err = s.Lead(ctx, func(context.Context) (err error) {
 		if done, err = e.Complete(p); done {
-			_ = claim.Tidy(ctx, e.claim(p)) // what is complete needs nothing of it
+			_ = run.TidyLock(e.pieceFolder(p)) // what is complete needs nothing of it
 		}
 		return err
 	})
@@ -130,16 +122,18 @@ func (e *Experiment) pieceDone(ctx context.Context, s *run.Session, p Piece) (do
 	return done, s.Share(&done)
 }
 
-// claim is that of a piece while a process does it.
-func (e *Experiment) claim(p Piece) string { return e.pieceFolder(p) + ".claim" }
-
-// trainNet trains the net of a piece where it is not complete.
-func (e *Experiment) trainNet(ctx context.Context, s *run.Session, p Piece, wait time.Duration) error {
+// trainNet trains the net of a piece, and what that goes on from, where they are not complete.
+func (e *Experiment) trainNet(ctx context.Context, s *run.Session, p Piece) error {
 	net, err := e.Net(p)
 	if err != nil {
 		return err
 	}
-	_, _, err = e.Videos.RunTask(ctx, s, net.Number, wait)
+	if net.After >= 0 {
+		if _, _, err := e.Videos.RunTask(ctx, s, net.After); err != nil {
+			return err
+		}
+	}
+	_, _, err = e.Videos.RunTask(ctx, s, net.Number)
 	return err
 }
 
@@ -215,7 +209,7 @@ func (e *Experiment) runVideos(ctx context.Context) (c *clips, rows []report.Cap
 	defer func() { err = errors.Join(err, leave()) }()
 	e.Videos.Dir = own
 	for _, p := range e.Pieces() {
-		if _, err := e.piece(ctx, s, p, experiment.MostWait); err != nil {
+		if _, err := e.piece(ctx, s, p); err != nil {
 			return nil, nil, fmt.Errorf("%v: %w", p, err)
 		}
 	}

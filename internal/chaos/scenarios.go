@@ -85,7 +85,7 @@ var scenarios = []scenario{
 	},
 	{
 		name: "experiment-task", args: "experiment --features x.npy --labels y.csv --arms star --nmn-recipe paper --flips" +
-			" 0.2:0.1 --epochs 1 --task 1 --run-dir grid" + tinyNet,
+			" 0.2:0.1 --epochs 1 --task 0 --run-dir grid" + tinyNet,
 		needs: features,
 	},
 	{

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"nmn/internal/durable"
 	"nmn/internal/setting"
@@ -49,7 +48,7 @@ func Check(dir string, kind Kind, err error, found Found) error {
 }
 
 // Begun reports whether a run in a folder, or in one below it, has learned something that is kept, or may be about to:
-// there is a checkpoint, a result, or the lock or the claim of a process that works there.
+// there is a checkpoint, a result, or the lock of a process that works there.
 func Begun(dir string) bool {
 	begun := errors.New("begun")
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -58,7 +57,7 @@ func Begun(dir string) bool {
 			return nil
 		case err != nil:
 			return begun // what cannot be read may be anything
-		case train.IsCheckpoint(name), name == ResultFile, strings.Contains(name, ".claim-"),
+		case train.IsCheckpoint(name), name == ResultFile,
 			name == LockFile && filepath.Dir(path) != filepath.Clean(dir):
 			return begun
 		}

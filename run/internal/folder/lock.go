@@ -35,13 +35,26 @@ func (e *writtenError) Unwrap() error { return e.by }
 // cannot be written needs no lock. The lock is not for the folders below, which have their own. A disk that is full gets
 // a moment.
 func Lock(ctx context.Context, dir string, log *slog.Logger) (release func() error, err error) {
+	return take(ctx, dir, filepath.Join(dir, LockFile), log)
+}
+
+// LockBeside is Lock by a file next to the folder, DIR.lock. The folder may have a lock of its own besides, or not be
+// there.
+func LockBeside(ctx context.Context, dir string, log *slog.Logger) (release func() error, err error) {
+	return take(ctx, dir, Beside(dir), log)
+}
+
+// Beside is the file of LockBeside.
+func Beside(dir string) string { return filepath.Clean(dir) + ".lock" }
+
+func take(ctx context.Context, dir, path string, log *slog.Logger) (release func() error, err error) {
 	var held *lock.Lock
 	patiently := func(do func() error) error { return durable.Patiently(ctx, durable.WarnFull(log), do) }
-	if err := patiently(func() error { return os.MkdirAll(dir, 0o777) }); err != nil {
+	if err := patiently(func() error { return os.MkdirAll(filepath.Dir(path), 0o777) }); err != nil {
 		return nil, err
 	}
 	err = patiently(func() (err error) {
-		held, err = lock.Take(filepath.Join(dir, LockFile))
+		held, err = lock.Take(path)
 		return err
 	})
 	nothing := func() error { return nil }
