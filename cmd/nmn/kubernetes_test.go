@@ -54,7 +54,8 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 	}
 }
 
-// An Indexed Job has a pod for each task of its experiment, and the job behind it reads the same experiment.
+// An Indexed Job has a pod for each task of stage 1 of its experiment, the Job that docs/kubernetes.md makes of it one for
+// each task, and the job of the tables reads the same experiment.
 func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	read := func(file string) (completions int, args []string) {
 		content, err := os.ReadFile(filepath.Join("../../docker/kubernetes", file))
@@ -79,14 +80,27 @@ func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	}
 	completions, task := read("array.yaml")
 	_, collect := read("array-collect.yaml")
-	same := without(task, "--task=auto", "--device=cuda")
+	const number = "--task=$(JOB_COMPLETION_INDEX)"
+	same := without(task, number, "--device=cuda")
 	if len(same) != len(task)-2 || !slices.Equal(same, without(collect, "--collect")) {
 		t.Errorf("tasks are %q, collected is %q", task, collect)
 	}
-	if out := must(t, append(same, "--tasks", "--count")...); strings.TrimSpace(out) != fmt.Sprint(completions) {
-		t.Errorf("%d pods for %s tasks", completions, strings.TrimSpace(out))
+	if table := must(t, append(same, "--tasks")...); !strings.Contains(table, fmt.Sprintf("First do 0-%d,", completions-1)) {
+		t.Errorf("%d pods for stage 1: %s", completions, table)
 	}
-	t.Setenv("JOB_COMPLETION_INDEX", "3")
+	count := strings.TrimSpace(must(t, append(same, "--tasks", "--count")...))
+	page, err := os.ReadFile("../../docs/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := fmt.Sprintf("s/completions: %d/completions: %s/", completions, count); !strings.Contains(string(page), all) {
+		t.Errorf("docs/kubernetes.md does not say %q", all)
+	}
+	for i, arg := range task {
+		if arg == number {
+			task[i] = "--task=3"
+		}
+	}
 	for _, args := range [][]string{task, collect} {
 		if err := taken(args); err != nil {
 			t.Errorf("nmn %q: %v", args, err)
