@@ -18,6 +18,7 @@ type Plan struct {
 	Targets      *dense.Dense    // soft, or unknown; nil for the labels
 	Evidence     *dense.Dense    // in place of both, log-likelihood ratios of what was observed; nil for none
 	From         string          // checkpoint that stage 2 starts from instead of that of stage 1; empty for that
+	Files        []string        // of the recipe's folder, which say what the plan is
 	Stage1Epochs int             // epochs of stage 1 that this training includes, where their number is fixed
 	// Threshold is the probability from which a label is predicted for the best expected F1, found from
 	// the out-of-fold probabilities; nil where there are none.
@@ -60,6 +61,7 @@ func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *data
 		if err := r.estimate(ctx); err != nil {
 			return nil, err
 		}
+		p.Files = append(p.Files, FoldsFile, ScoresFile, RatesFile)
 		if e.Rival {
 			p.Config.Stage1Epochs = r.plain.best
 		}
@@ -117,6 +119,7 @@ func (p *planner) rn(ctx context.Context) error {
 		if err := p.recipe.estimateOnline(ctx); err != nil {
 			return err
 		}
+		p.Files = append(p.Files, RatesFile)
 		p.holdEstimate()
 		if err := p.setThreshold(p.recipe.found.Calibrated(p.recipe.plain.logits), fromOnline); err != nil {
 			return err
@@ -141,6 +144,7 @@ func (p *planner) throughNoise(ctx context.Context) error {
 		if err := r.throughRates(ctx); err != nil {
 			return err
 		}
+		p.Files = append(p.Files, NoisyScoresFile)
 		p.limit(max(1, r.noisy.best-r.plain.best))
 		scores = r.noisy.logits
 	}
@@ -154,6 +158,7 @@ func (p *planner) rs(ctx context.Context) error {
 	if err := r.throughRates(ctx); err != nil {
 		return err
 	}
+	p.Files = append(p.Files, NoisyScoresFile)
 	p.holdEstimate()
 	p.limit(softEpochs)
 	if p.settings.Recipe.Epochs > 0 {

@@ -34,6 +34,9 @@ type Recipe struct {
 	judged       *witnessed  // of the captions; nil before
 }
 
+// Dir is the folder of the recipe.
+func (r *Recipe) Dir() string { return r.dir }
+
 // Options are what a recipe needs.
 type Options struct {
 	Settings Settings

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nmn/internal/durable"
+	"nmn/internal/origin"
 	"nmn/loader/dataset"
 	"nmn/model"
 	"nmn/recipe"
@@ -63,6 +64,7 @@ type armRun struct {
 	name     string                       // in messages; empty for that of the arm
 	keep     func(*train.Evaluated) error // see train.Options
 	start    *Start                       // of stage 2, once its net is there
+	planned  []Start                      // files of the recipe, once there is a plan
 	planning func(context.Context) (release func() error, err error)
 }
 
@@ -117,8 +119,14 @@ func (r *armRun) finished(ctx context.Context) (o *Outcome, identity string, err
 	if !r.session.leads() { // which has the checkpoint of stage 1
 		return o, identity, nil
 	}
-	if same, err := o.Start.same(ctx, r.dir, r.data); err != nil || !same {
-		return nil, identity, err
+	starts := []*Start{o.Start}
+	for i := range o.Recipe {
+		starts = append(starts, &o.Recipe[i])
+	}
+	for _, start := range starts {
+		if same, err := start.same(ctx, r.dir, r.data); err != nil || !same {
+			return nil, identity, err
+		}
 	}
 	return o, identity, nil
 }
@@ -207,7 +215,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	set, split := r.data.Judged()
 	o = &Outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, Flips: r.data.Flips, Seed: r.config.Train.Seed,
 		Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
-		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, LeftOut: r.data.DescribeLeftOut(),
+		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, Recipe: r.planned, LeftOut: r.data.DescribeLeftOut(),
 		Backbone: r.session.backbone}
 	if r.config.EachEpoch {
 		if o.epochs, err = ReadEpochs(r.dir); err != nil {
@@ -236,8 +244,8 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	})
 }
 
-// plan finds what the arm is trained with, alone in its group.
-func (r *armRun) plan(ctx context.Context, settings *recipe.Settings) (_ *recipe.Plan, err error) {
+// plan finds what the arm is trained with, alone in its group, and notes the files of the recipe that say so.
+func (r *armRun) plan(ctx context.Context, settings *recipe.Settings) (p *recipe.Plan, err error) {
 	if r.planning != nil && r.recipe != nil {
 		release, taking := r.planning(ctx)
 		if err := r.session.agree(taking); err != nil {
@@ -248,5 +256,27 @@ func (r *armRun) plan(ctx context.Context, settings *recipe.Settings) (_ *recipe
 		}
 		defer func() { err = errors.Join(err, release()) }()
 	}
-	return recipe.MakePlan(ctx, settings, r.recipe, r, r.data, r.dir, r.from)
+	if p, err = recipe.MakePlan(ctx, settings, r.recipe, r, r.data, r.dir, r.from); err != nil || r.recipe == nil {
+		return p, err
+	}
+	if r.session.leads() {
+		r.planned, err = r.recipeFiles(ctx, p.Files)
+	}
+	if err = r.session.agree(err); err == nil {
+		err = r.session.first(&r.planned)
+	}
+	return p, err
+}
+
+// recipeFiles are files in the folder of the recipe as they are.
+func (r *armRun) recipeFiles(ctx context.Context, names []string) (files []Start, err error) {
+	var places []origin.Place
+	for _, name := range names {
+		places = append(places, origin.Place{Name: name, Path: filepath.Join(r.recipe.Dir(), name)})
+	}
+	found, err := r.data.Beside(ctx, places)
+	for _, f := range found {
+		files = append(files, *startOf(r.dir, f.Path, f.Digest))
+	}
+	return files, err
 }

@@ -44,7 +44,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	l.Targets, l.Evidence = plan.Targets, plan.Evidence
 	var epochs *epochRecord
 	options := train.Options{
-		Config: plan.Config, Stage: arm.Stage, Net: net, Start: r.start.digest(), Data: plan.Data.Train, Validation: plan.Data.Validation,
+		Config: plan.Config, Stage: arm.Stage, Net: net, Start: began(r.start, r.planned), Data: plan.Data.Train, Validation: plan.Data.Validation,
 		Loader: l, Directory: r.dir, Online: plan.Online, Keep: r.keep, Group: r.session.ranks,
 		Backbone: r.session.backbone,
 		Wire:     r.config.Run.wire(),

@@ -101,3 +101,41 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 		t.Errorf("trained again, it is not complete: %v", err)
 	}
 }
+
+// An arm that was planned by folds, scores and rates is not complete where there are others now.
+func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
+	c := tiny(t)
+	c.Recipe.Form, c.Rates, c.Recipe.FoldEpochs, c.Train.CheckpointSteps = recipe.Estimate, "folds:2", 1, 1
+	s := opened(t, c, Options{})
+	dir := t.TempDir()
+	made := s.Recipe(filepath.Join(dir, RecipeFolder))
+	first := ArmOptions{Arm: recipe.Stage1, Dir: filepath.Join(dir, Stage1Folder), Recipe: made}
+	arm := ArmOptions{Arm: recipe.RN, Dir: filepath.Join(dir, "r-n"), From: filepath.Join(first.Dir, train.LastName), Recipe: made}
+	for _, a := range []ArmOptions{first, arm} {
+		if _, _, err := s.TrainArm(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if o, err := s.FinishedArm(t.Context(), a); err != nil || o == nil {
+			t.Fatalf("%s is not complete (%v)", a.Arm, err)
+		}
+	}
+	for _, name := range []string{recipe.RatesFile, recipe.NoisyScoresFile} {
+		path := filepath.Join(made.Dir(), name)
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := durable.Save(path, append(content, '\n')); err != nil {
+			t.Fatal(err)
+		}
+		if o, err := s.FinishedArm(t.Context(), arm); err != nil || o != nil {
+			t.Errorf("with another %s it counts as complete (%v)", name, err)
+		}
+		if err := durable.Save(path, content); err != nil {
+			t.Fatal(err)
+		}
+		if o, err := s.FinishedArm(t.Context(), arm); err != nil || o == nil {
+			t.Errorf("with %s as it was, it is not complete (%v)", name, err)
+		}
+	}
+}

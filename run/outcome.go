@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -91,13 +93,15 @@ type Outcome struct {
 	Backbone *train.Backbone `json:"backbone,omitempty"`
 	// LeftOut says which training bags could not be used; empty for none.
 	LeftOut string `json:"left_out,omitempty"`
-	// Start is what stage 2 began from; nil for arms of one stage, and in results of older programs.
-	Start *Start `json:"start,omitempty"`
+	// Start is what stage 2 began from; nil for arms of one stage, and in results of older programs. Recipe are the
+	// folds, scores and rates that the arm was planned by.
+	Start  *Start  `json:"start,omitempty"`
+	Recipe []Start `json:"recipe,omitempty"`
 
 	epochs []EpochFigures // from a file of their own; nil where none were asked for
 }
 
-// Start is the checkpoint that stage 2 began from, as it was read.
+// Start is a file that a run began from, as it was read: the checkpoint of stage 1, or one of the recipe.
 type Start struct {
 	File   string `json:"file"` // from the run folder
 	SHA256 string `json:"sha256"`
@@ -121,7 +125,20 @@ func (s *Start) digest() string {
 	return s.SHA256
 }
 
-// same reports whether the checkpoint is there as it was. One that was removed, or is not known, is taken for the same.
+// began tells what a run began from, a stage 1 and a recipe, from others; empty for neither.
+func began(start *Start, planned []Start) string {
+	if len(planned) == 0 {
+		return start.digest()
+	}
+	all := sha256.New()
+	fmt.Fprintln(all, start.digest())
+	for _, file := range planned {
+		fmt.Fprintln(all, filepath.Base(file.File), file.SHA256)
+	}
+	return hex.EncodeToString(all.Sum(nil))
+}
+
+// same reports whether the file is there as it was. One that was removed, or is not known, is taken for the same.
 func (s *Start) same(ctx context.Context, dir string, d *dataset.Splits) (bool, error) {
 	if s == nil {
 		return true, nil
@@ -133,7 +150,7 @@ func (s *Start) same(ctx context.Context, dir string, d *dataset.Splits) (bool, 
 	if !durable.Exists(path) {
 		return true, nil
 	}
-	now, err := d.Beside(ctx, []origin.Place{{Name: "stage1", Path: path}})
+	now, err := d.Beside(ctx, []origin.Place{{Name: "start", Path: path}})
 	return err == nil && now[0].Digest == s.SHA256, err
 }
 
