@@ -3,6 +3,8 @@ package cudnn
 import (
 	"errors"
 	"fmt"
+
+	"nmn/cuda"
 )
 
 // Causes for which a caller can do something else.
@@ -28,4 +30,16 @@ func (e *Error) Error() string {
 		text += ": " + e.Detail
 	}
 	return text
+}
+
+// deviceFull is CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED.
+const deviceFull = 4004
+
+// Unwrap gives cuda.ErrOutOfMemory where the memory of the card was full: cuDNN takes some for code that it loads when it
+// first needs it.
+func (e *Error) Unwrap() error {
+	if e.Code == deviceFull {
+		return cuda.ErrOutOfMemory
+	}
+	return nil
 }

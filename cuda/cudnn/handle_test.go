@@ -505,9 +505,12 @@ func TestEveryCall_MayFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls, silent := fake.Calls(), 0
-	for _, status := range []int{2000, 3000, 5000} {
+	for _, status := range []int{2000, 3000, deviceFull, 5000} {
 		for n := 1; n <= calls; n++ {
 			err := attempt(n, status)
+			if of := (*Error)(nil); errors.As(err, &of) && of.Code == deviceFull && !errors.Is(err, cuda.ErrOutOfMemory) {
+				t.Errorf("call %d finds the card full, and the error does not say so: %v", n, err)
+			}
 			if err == nil {
 				silent++
 			}
