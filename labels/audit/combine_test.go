@@ -115,7 +115,7 @@ func TestCombine_UnknownLabelsAreScored(t *testing.T) {
 	for bag := range in.Bags {
 		in.Labels[bag*in.Classes+3] = 0
 	}
-	runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	one := combine(&in)
 	runtime.GOMAXPROCS(3)
 	if !slices.Equal(one, combine(&in)) {
