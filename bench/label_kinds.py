@@ -7,8 +7,7 @@
 Each file is a set of Mulan. SET.xml must lie in the same folder. SET.arff.gz works too. Labels are made wrong at random: --noise has
 pairs of the percentage of labels 1 that go missing and of labels 0 that are made up. Scores are out of fold, by logistic
 regression on the wrong labels. Printed is the average precision of finding the wrong labels, missing ones among labels 0
-and incorrect ones among labels 1, and the mean of both if there are both; means over the seeds. Within one class both
-programs rank labels by the score. They differ in how they compare labels of different classes.
+and incorrect ones among labels 1, and the mean of both if there are both; means over the seeds.
 
 A second table is of calibration: of the labels that nmn says to be wrong with a probability in each tenth, how many are.
 --plot draws it.

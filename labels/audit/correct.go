@@ -33,7 +33,7 @@ func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8
 		at := int(cell.Bag)*in.Classes + int(cell.Class)
 		changes = append(changes,
 			Change{Suspect{Bag: cell.Bag, Class: cell.Class, Given: in.Labels[at],
-				Margin: posteriors[cell.Class].margin(in.Labels[at], in.Logits[at])}, "accepted"})
+				Margin: posteriors[cell.Class].margin(in.Labels[at], in.judged()[at])}, "accepted"})
 	}
 	for _, s := range d.Undecided(automatic) {
 		changes = append(changes, Change{s, rule})

@@ -15,9 +15,11 @@ import (
 // Input is what is known of N bags and K classes. It is not changed.
 type Input struct {
 	Bags, Classes int
-	Logits        []float32     // N×K, of p(y=1|I), out-of-fold; finite
-	Labels        []uint8       // N×K, observed labels z, 0 or 1, or table.Unknown: these are not audited
-	Rates         *labels.Rates // noise rates; a class whose rates are NaN is not audited
+	Logits        []float32 // N×K, of p(y=1|I), out-of-fold; finite
+	// Combined are judged in place of Logits, which are then for Judge alone; nil for Logits.
+	Combined []float32
+	Labels   []uint8       // N×K, observed labels z, 0 or 1, or table.Unknown: these are not audited
+	Rates    *labels.Rates // noise rates; a class whose rates are NaN is not audited
 	// A and B calibrate the logits, A o + B for each class; nil where they are of p(y=1) already, as from
 	// nets that were trained through the noise model.
 	A, B []float64
@@ -65,6 +67,14 @@ func nameOr(names []string, i int) string {
 	return names[i]
 }
 
+// judged are the scores that labels are judged by.
+func (in *Input) judged() []float32 {
+	if in.Combined != nil {
+		return in.Combined
+	}
+	return in.Logits
+}
+
 // audited reports whether the rates of a class are known.
 func (in *Input) audited(class int) bool {
 	return !math.IsNaN(in.Rates.Q01[class]) && !math.IsNaN(in.Rates.Q10[class])
@@ -80,6 +90,9 @@ func (in *Input) check() error {
 		n    int
 	}
 	matrices := []matrix{{"logits", len(in.Logits)}, {"labels", len(in.Labels)}}
+	if in.Combined != nil {
+		matrices = append(matrices, matrix{"combined logits", len(in.Combined)})
+	}
 	if in.Truth != nil {
 		matrices = append(matrices, matrix{"true labels", len(in.Truth)})
 	}

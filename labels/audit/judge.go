@@ -87,7 +87,7 @@ func (in *Input) posteriorScores() func(bag int, row []float32) {
 		for c := range row {
 			cell := bag*in.Classes + c
 			if row[c] = -math.MaxFloat32; in.audited(c) && in.Labels[cell] != table.Unknown {
-				row[c] = float32(posteriors[c].margin(in.Labels[cell], in.Logits[cell]))
+				row[c] = float32(posteriors[c].margin(in.Labels[cell], in.judged()[cell]))
 			}
 		}
 	}

@@ -75,10 +75,10 @@ func (in *Input) posteriors() []posterior {
 		return out
 	}
 	low, high := make([]float32, in.Classes), make([]float32, in.Classes)
-	copy(low, in.Logits)
-	copy(high, in.Logits)
+	copy(low, in.judged())
+	copy(high, in.judged())
 	for bag := range in.Bags {
-		for c, o := range in.Logits[bag*in.Classes:][:in.Classes] {
+		for c, o := range in.judged()[bag*in.Classes:][:in.Classes] {
 			low[c], high[c] = min(low[c], o), max(high[c], o)
 		}
 	}

@@ -77,7 +77,7 @@ func (in *Input) compare(d Decisions, minError float64) *Decided {
 		bag, class := int(cell.Bag), int(cell.Class)
 		if in.audited(class) {
 			at := bag*in.Classes + class
-			m := posteriors[class].uncorrected(in.Labels[at], in.Logits[at])
+			m := posteriors[class].uncorrected(in.Labels[at], in.judged()[at])
 			all = append(all, verdictOn{in.Labels[at], m, d[cell] == Accept})
 		}
 	}

@@ -154,6 +154,8 @@ func (r *Report) estimateRates(ctx context.Context, scores *eval.Input, o Option
 	in := rates.InputOf(scores)
 	if o.Plain != nil {
 		in.Scores = o.Plain
+	} else if r.Combined = combine(&r.Input); r.Combined != nil {
+		in.Scores = r.Combined
 	}
 	if r.Estimate, err = rates.Estimate(ctx, in, o.Estimation); err != nil {
 		return err

@@ -118,13 +118,13 @@ func RunOn(ranks group.Group, in Input, minError float64) (*Result, error) {
 				if !r.Classes[c].Audited {
 					continue
 				}
-				s := Suspect{Bag: int32(bag), Class: int32(c), Given: z, Margin: posteriors[c].margin(z, in.Logits[bag*in.Classes+c])}
+				s := Suspect{Bag: int32(bag), Class: int32(c), Given: z, Margin: posteriors[c].margin(z, in.judged()[bag*in.Classes+c])}
 				wrong := s.Error()
 				if labels.Add(wrong); row.Worst < 0 || wrong > row.Wrong {
 					row.Worst, row.Wrong = int32(c), wrong
 				}
 				if class.count(z, wrong, wrong >= minError); wrong >= minError {
-					s.P = rates.Sigmoid(posteriors[c].logit(in.Logits[bag*in.Classes+c]))
+					s.P = rates.Sigmoid(posteriors[c].logit(in.judged()[bag*in.Classes+c]))
 					p.suspects = append(p.suspects, s)
 					row.Suspects++
 				}
