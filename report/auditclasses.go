@@ -49,14 +49,34 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 	return t
 }
 
+// noiseNote says which kind of noise was found.
+func noiseNote(r *multiclass.Report) string {
+	rate := fmt.Sprintf("labels are wrong at a rate of %.3f", r.Pooled)
+	switch r.Noise {
+	case multiclass.Even:
+		return "Noise is spread evenly over the other classes: " + rate + "."
+	case multiclass.Directed:
+		return "Noise depends on the class: " + rate + "."
+	case multiclass.Learned:
+		return "Noise depends on the class, and the scores have learned it, for they reach a ceiling: " + rate + "."
+	}
+	note := "The labels show no noise that is the same for all bags of a class. Either few labels are wrong, or wrong ones " +
+		"lie where classes overlap, and scores cannot tell which. p(wrong) orders the labels by self-confidence and " +
+		"normalised margin, and is half of the doubt of the scores, no estimate of how many labels are wrong."
+	if r.MinError <= multiclass.FlaggedToo {
+		note += " The suspects are what confident learning prunes."
+	}
+	return note
+}
+
 func classNoise(r *multiclass.Report, most int) *Table {
 	t := &Table{
 		Title: "By class",
 		Columns: []Column{{Name: "class", Text: true}, {Name: "labels"}, {Name: "suspects"},
 			{Name: "bags, expected", Decimals: 1},
 			{Name: "labelled right", Decimals: 3}, {Name: "else mostly", Text: true}, {Name: "at rate", Decimals: 3}},
-		Notes: []string{fmt.Sprintf("Labels are wrong at a rate of %.3f over all classes where the scores are surest; the "+
-			"highest score is that of the label on %.1f %% of the bags.", r.Pooled, 100*r.Agreement)},
+		Notes: []string{noiseNote(r), fmt.Sprintf("The highest score is that of the label on %.1f %% of the bags.",
+			100*r.Agreement)},
 	}
 	order := make([]int, len(r.Classes))
 	for c := range order {
