@@ -26,8 +26,10 @@ func (f *fitting) anchored(m Model, in *Input, likeliest [][]int32) *Model {
 		return nil
 	}
 	sizes, cells := make([]int, k), make([]float64, k*k)
-	for _, z := range f.labels {
-		sizes[z]++
+	for _, found := range likeliest {
+		for _, i := range found {
+			sizes[in.Labels[i]]++
+		}
 	}
 	least, all, wrong, gain := 1., 0., 0., 0.
 	for y, found := range likeliest {
