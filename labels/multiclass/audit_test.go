@@ -98,6 +98,19 @@ func TestAudit_FindsTheTransitionMatrix(t *testing.T) {
 		if worst > .1 {
 			t.Errorf("learned %v: T is off by %.3f: %.3f", learned, worst, r.T)
 		}
+		own, sums := r.newRow(), make([]float64, k)
+		for i, z := range in.Labels {
+			own.set(in.Scores[i*k:][:k])
+			own.judge(int(z))
+			for y, p := range own.posterior {
+				sums[y] += p
+			}
+		}
+		for y, expected := range r.True {
+			if math.Abs(expected-sums[y]) > 1 {
+				t.Errorf("learned %v: %g rows are expected of class %d, posteriors sum up to %g", learned, expected, y, sums[y])
+			}
+		}
 		expected, found := 0.0, 0
 		for _, s := range r.Suspects {
 			if expected += s.Wrong; in.Truth[s.Row] != s.Given {

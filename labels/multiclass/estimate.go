@@ -126,7 +126,9 @@ func Estimate(ctx context.Context, in Input, o Options) (*Model, error) {
 		chosen = cmp.Or(f.anchored(m, &in, likeliest), chosen)
 	}
 	if chosen.Noise == Unknown {
-		chosen = cmp.Or(chosen.learned(&in, likeliest), chosen)
+		if learned := chosen.learned(&in, likeliest); learned != nil {
+			chosen, f.sample = learned, sampleOf(&in, learned)
+		}
 	}
 	chosen.T = chosen.transition()
 	chosen.True = f.expected(chosen)
