@@ -38,9 +38,16 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 		Title: "Labels that are probably wrong",
 		Columns: []Column{{Name: "bag", Text: true}, {Name: "label", Text: true}, {Name: "suggested", Text: true},
 			{Name: "p(wrong)", Decimals: 4}, {Name: "p(suggested)", Decimals: 4}},
-		Notes: []string{fmt.Sprintf("%s. Confident learning flags %d.", suspectCount(len(r.Suspects), r.Known(), "labels",
-			r.MinError), len(r.Confident.Flagged))},
 	}
+	surely := 0
+	for surely < len(r.Suspects) && r.Suspects[surely].Wrong >= r.MinError {
+		surely++
+	}
+	note := suspectCount(surely, r.Known(), "labels", r.MinError) + "."
+	if len(r.Suspects) > surely {
+		note += fmt.Sprintf(" With the labels that confident learning prunes, the suspects are %d.", len(r.Suspects))
+	}
+	t.Notes = []string{note + fmt.Sprintf(" The confident joint flags %d.", len(r.Confident.Flagged))}
 	for at := range top {
 		f := r.Finding(at)
 		t.Rows = append(t.Rows, Row{Cells: []Cell{words(f.ID), words(f.Given), words(f.Suggested), figure(f.Wrong),
