@@ -138,7 +138,9 @@ func (r *Report) rank() {
 		r.Suspects = append(r.Suspects, s)
 	}
 	r.Agreement = float64(agree) / float64(max(known, 1))
-	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(b.Wrong, a.Wrong) })
+	slices.SortFunc(r.Suspects, func(a, b Suspect) int {
+		return cmp.Or(cmp.Compare(b.Wrong, a.Wrong), cmp.Compare(a.Row, b.Row))
+	})
 	r.Suspects = r.suspected(r.Suspects)
 	for _, s := range r.Suspects {
 		r.Table.Scores[s.Row].Suspects = 1

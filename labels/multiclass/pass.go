@@ -146,6 +146,9 @@ func (f *fitting) expected(m *Model) []float64 {
 	return out
 }
 
+// leastLikelihood is the least likelihood of a label.
+const leastLikelihood = 1e-300
+
 // row is the working memory for one row.
 type row struct {
 	m                  *Model
@@ -181,34 +184,39 @@ func (r *row) set(scores []float32) {
 // find computes p(y|x) and, given the label z, ρ_y; it returns p(z|x).
 func (r *row) find(z int) float64 {
 	m, top := r.m, math.Inf(-1)
-	for y, l := range r.logs {
-		r.p[y] = m.A*l + m.B[y]
-		top = max(top, r.p[y])
+	k := m.Classes
+	p, posterior, shifts := r.p[:k], r.posterior[:k], m.B[:k]
+	for y, l := range r.logs[:k] {
+		p[y] = m.A*l + shifts[y]
+		top = max(top, p[y])
 	}
 	sum := 0.
-	for y, o := range r.p {
-		r.p[y] = simd.ExpNegative(o - top)
-		sum += r.p[y]
+	for y, o := range p {
+		p[y] = simd.ExpNegative(o - top)
+		sum += p[y]
 	}
-	of, other := 0., m.rate/float64(m.Classes-1)
+	of, scale := 0., 1/sum
 	if m.given != nil {
-		for y, t := range m.given[z*m.Classes:][:m.Classes] {
-			r.p[y] /= sum
-			r.posterior[y] = r.p[y] * t
-			of += r.posterior[y]
+		for y, t := range m.given[z*k : (z+1)*k] {
+			p[y] *= scale
+			posterior[y] = p[y] * t
+			of += posterior[y]
 		}
-	} else {
-		for y := range r.p {
-			r.p[y] /= sum
-			r.posterior[y] = r.p[y] * other
+		of = max(of, leastLikelihood)
+		for y := range posterior {
+			posterior[y] /= of
 		}
-		r.posterior[z] = r.p[z] * (1 - m.rate)
-		of = r.posterior[z] + (1-r.p[z])*other
+		return of
 	}
-	of = max(of, 1e-300)
-	for y := range r.posterior {
-		r.posterior[y] /= of
+	label, other := p[z]*scale, m.rate/float64(k-1)
+	own := label * (1 - m.rate)
+	of = max(own+(1-label)*other, leastLikelihood)
+	other /= of
+	for y := range p {
+		p[y] *= scale
+		posterior[y] = p[y] * other
 	}
+	posterior[z] = own / of
 	return of
 }
 
