@@ -80,6 +80,17 @@ func TestAudit_NoiseAtTheBoundary(t *testing.T) {
 	}
 }
 
+// A classifier that underfits has no score near 1 and knows no noise: its scores reach no ceiling, they spread.
+func TestAudit_UnderfittingIsNoNoise(t *testing.T) {
+	for _, slope := range []float64{.1, .2, .5} {
+		in := draw(29, 4000, 5, even(0, 5), false)
+		sharpen(in, slope/1.5)
+		if r := audited(t, in); r.Noise != Unknown {
+			t.Errorf("slope %g: %v noise of %.3f", slope, r.Noise, r.Pooled)
+		}
+	}
+}
+
 // Of two classes the likelihood does not tell the direction of noise; labels of the surest rows do.
 func TestAudit_TwoClassesOfWhichOneIsNoisy(t *testing.T) {
 	in := draw(25, 1500, 2, []float64{.65, .35, 0, 1}, true)
