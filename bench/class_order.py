@@ -13,8 +13,6 @@ seeds, and what share of the labels nmn expects to be wrong.
 """
 import argparse
 import collections
-import csv
-import json
 import statistics
 import subprocess
 import tempfile
@@ -73,11 +71,10 @@ def spoil(x, y, noise, seed):
 def audit(program, folder, p, z):
     np.save(folder / "p.npy", p.astype("f4"))
     np.save(folder / "z.npy", z)
-    out = subprocess.run([program, "audit", "--scores", folder / "p.npy", "--labels", folder / "z.npy", "--rows", folder / "r.csv", "--json"],
-                         check=True, capture_output=True, text=True).stdout
-    with open(folder / "r.csv", newline="") as lines:
-        rows = sorted(csv.DictReader(lines), key=lambda r: int(r["id"]))
-    return np.array([float(r["p_wrong"]) for r in rows]), json.loads(out)["found"]["suspects"]
+    subprocess.run([program, "audit", "--scores", folder / "p.npy", "--labels", folder / "z.npy", "--rows", folder / "r.npy", "--json"],
+                   check=True, capture_output=True)
+    rows = np.load(folder / "r.npy")
+    return rows["p_wrong"], rows["suspects"] > 0
 
 
 def main():
@@ -99,9 +96,7 @@ def main():
                         folds = StratifiedKFold(5, shuffle=True, random_state=seed)
                         p = cross_val_predict(net, x, z, cv=folds, method="predict_proba")
                         wrong = z != y
-                        posterior, suspects = audit(a.program, Path(folder), p, z)
-                        flagged = np.zeros(len(z), bool)
-                        flagged[np.argsort(-posterior, kind="stable")[:suspects]] = True
+                        posterior, flagged = audit(a.program, Path(folder), p, z)
                         orders = posterior, 1 - get_self_confidence_for_each_label(z, p), 1 - get_normalized_margin_for_each_label(z, p)
                         found.append([*(100 * average_precision_score(wrong, o) for o in orders), 100 * f1_score(wrong, flagged),
                                       100 * f1_score(wrong, find_label_issues(z, p)), 100 * posterior.mean(), 100 * wrong.mean()])

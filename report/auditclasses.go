@@ -38,9 +38,16 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 		Title: "Labels that are probably wrong",
 		Columns: []Column{{Name: "bag", Text: true}, {Name: "label", Text: true}, {Name: "suggested", Text: true},
 			{Name: "p(wrong)", Decimals: 4}, {Name: "p(suggested)", Decimals: 4}},
-		Notes: []string{fmt.Sprintf("%s. Confident learning flags %d.", suspectCount(len(r.Suspects), r.Known(), "labels",
-			r.MinError), len(r.Confident.Flagged))},
 	}
+	surely := 0
+	for surely < len(r.Suspects) && r.Suspects[surely].Wrong >= r.MinError {
+		surely++
+	}
+	note := suspectCount(surely, r.Known(), "labels", r.MinError) + "."
+	if len(r.Suspects) > surely {
+		note += fmt.Sprintf(" With the labels that confident learning prunes, the suspects are %d.", len(r.Suspects))
+	}
+	t.Notes = []string{note + fmt.Sprintf(" The confident joint flags %d.", len(r.Confident.Flagged))}
 	for at := range top {
 		f := r.Finding(at)
 		t.Rows = append(t.Rows, Row{Cells: []Cell{words(f.ID), words(f.Given), words(f.Suggested), figure(f.Wrong),
@@ -49,14 +56,34 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 	return t
 }
 
+// noiseNote says which kind of noise was found.
+func noiseNote(r *multiclass.Report) string {
+	rate := fmt.Sprintf("labels are wrong at a rate of %.3f", r.Pooled)
+	switch r.Noise {
+	case multiclass.Even:
+		return "Noise is spread evenly over the other classes: " + rate + "."
+	case multiclass.Directed:
+		return "Noise depends on the class: " + rate + "."
+	case multiclass.Learned:
+		return "Noise depends on the class, and the scores have learned it, for they reach a ceiling: " + rate + "."
+	}
+	note := "The labels show no noise that is the same for all bags of a class. Either few labels are wrong, or wrong ones " +
+		"lie where classes overlap, and scores cannot tell which. p(wrong) orders the labels by self-confidence and " +
+		"normalised margin, and is half of the doubt of the scores, no estimate of how many labels are wrong."
+	if r.MinError <= multiclass.FlaggedToo {
+		note += " The suspects are what confident learning prunes."
+	}
+	return note
+}
+
 func classNoise(r *multiclass.Report, most int) *Table {
 	t := &Table{
 		Title: "By class",
 		Columns: []Column{{Name: "class", Text: true}, {Name: "labels"}, {Name: "suspects"},
 			{Name: "bags, expected", Decimals: 1},
 			{Name: "labelled right", Decimals: 3}, {Name: "else mostly", Text: true}, {Name: "at rate", Decimals: 3}},
-		Notes: []string{fmt.Sprintf("Labels are wrong at a rate of %.3f over all classes where the scores are surest; the "+
-			"highest score is that of the label on %.1f %% of the bags.", r.Pooled, 100*r.Agreement)},
+		Notes: []string{noiseNote(r), fmt.Sprintf("The highest score is that of the label on %.1f %% of the bags.",
+			100*r.Agreement)},
 	}
 	order := make([]int, len(r.Classes))
 	for c := range order {

@@ -13,6 +13,12 @@ import (
 	"nmn/labels/rows"
 )
 
+// someRows is how many rows a goroutine takes at a time.
+const someRows = 1 << 10
+
+// FlaggedToo is the largest MinError at which labels that confident learning prunes become suspects too.
+const FlaggedToo = .5
+
 // Suspect is a row whose label may be wrong.
 type Suspect struct {
 	Row, Given int32
@@ -26,8 +32,8 @@ type Report struct {
 	*Input
 	*Model
 	// Suspects are the rows whose label is wrong with a probability of at least MinError, the surest first; equal ones
-	// in the order of rows. From a MinError of .5 on another class is more probable, too. A MinError of 0 lists every
-	// row whose label is known.
+	// in the order of rows. Up to a MinError of .5 they are no fewer than confident learning prunes. A MinError of 0 lists
+	// every row whose label is known.
 	Suspects  []Suspect
 	MinError  float64
 	Classes   []Class
@@ -66,9 +72,9 @@ func Audit(ctx context.Context, in *Input, o Options) (*Report, error) {
 	}
 	r := &Report{Input: in, Model: m, MinError: o.MinError}
 	if m.ranks.Rank() == 0 {
+		r.Confident = confidentOf(in)
 		r.rank()
 		r.classes()
-		r.Confident = confidentOf(in)
 		if in.Truth != nil {
 			r.Judgement, err = r.judge()
 		}
@@ -115,8 +121,8 @@ func (r *Report) rank() {
 		}
 	})
 	agree, known := 0, 0
-	for i := range judged {
-		s, to := judged[i], &r.Table.Scores[i]
+	for i, s := range judged {
+		to := &r.Table.Scores[i]
 		if r.Labels[i] == table.UnknownClass {
 			*to = rows.Score{Worst: -1, Suggested: -1}
 			continue
@@ -129,20 +135,43 @@ func (r *Report) rank() {
 		if s.Suggested != s.Given {
 			to.Suggested = s.Suggested
 		}
-		if s.Wrong >= r.MinError && (s.Suggested != s.Given || r.MinError < .5) {
-			to.Suspects = 1
-			r.Suspects = append(r.Suspects, s)
-		}
+		r.Suspects = append(r.Suspects, s)
 	}
 	r.Agreement = float64(agree) / float64(max(known, 1))
-	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(b.Wrong, a.Wrong) })
+	slices.SortFunc(r.Suspects, func(a, b Suspect) int {
+		return cmp.Or(cmp.Compare(b.Wrong, a.Wrong), cmp.Compare(a.Row, b.Row))
+	})
+	r.Suspects = r.suspected(r.Suspects)
+	for _, s := range r.Suspects {
+		r.Table.Scores[s.Row].Suspects = 1
+	}
 	r.Table.Rank(r.sameLabel)
+}
+
+// suspected are the suspects of labels, which have an order. Of unknown noise the posterior flags nothing, and
+// confident learning does.
+func (r *Report) suspected(all []Suspect) []Suspect {
+	if r.Noise == Unknown && r.MinError <= FlaggedToo {
+		pruned := make([]bool, r.Rows)
+		for _, i := range r.Confident.Pruned {
+			pruned[i] = true
+		}
+		return slices.DeleteFunc(all, func(s Suspect) bool { return s.Wrong < r.MinError && !pruned[s.Row] })
+	}
+	n := 0
+	for n < len(all) && (all[n].Wrong >= r.MinError || r.MinError <= FlaggedToo && n < len(r.Confident.Pruned)) {
+		n++
+	}
+	return all[:n]
 }
 
 // suspect judges a row that has been set, by its label.
 func (r *row) suspect(i, z int32) Suspect {
-	r.find(int(z))
+	r.judge(int(z))
 	best := argmax(r.posterior)
+	if r.m.Noise == Unknown {
+		best = argmax(r.p) // half of the doubt is never the greater one
+	}
 	// The sum over the others keeps digits where the label is almost surely right.
 	wrong := 0.0
 	for y, p := range r.posterior {

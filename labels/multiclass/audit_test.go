@@ -98,6 +98,19 @@ func TestAudit_FindsTheTransitionMatrix(t *testing.T) {
 		if worst > .1 {
 			t.Errorf("learned %v: T is off by %.3f: %.3f", learned, worst, r.T)
 		}
+		own, sums := r.newRow(), make([]float64, k)
+		for i, z := range in.Labels {
+			own.set(in.Scores[i*k:][:k])
+			own.judge(int(z))
+			for y, p := range own.posterior {
+				sums[y] += p
+			}
+		}
+		for y, expected := range r.True {
+			if math.Abs(expected-sums[y]) > 1 {
+				t.Errorf("learned %v: %g rows are expected of class %d, posteriors sum up to %g", learned, expected, y, sums[y])
+			}
+		}
 		expected, found := 0.0, 0
 		for _, s := range r.Suspects {
 			if expected += s.Wrong; in.Truth[s.Row] != s.Given {
@@ -115,12 +128,19 @@ func TestAudit_FindsTheTransitionMatrix(t *testing.T) {
 	}
 }
 
-// Labels without noise are not accused.
+// Labels without noise are accused by confident learning alone: no noise is found, no label is more probably wrong than
+// right, and none would be corrected.
 func TestAudit_CleanLabels(t *testing.T) {
 	in := draw(5, 8000, 4, transition(4, 0), false)
 	r := audited(t, in)
-	if r.Pooled > .02 || len(r.Suspects) > in.Rows/50 {
-		t.Errorf("pooled rate %.3f, %d suspects", r.Pooled, len(r.Suspects))
+	if r.Noise != Unknown || r.Pooled > .02 || len(r.Suspects) != len(r.Confident.Pruned) || AtPrecision(r.Suspects, .6) > 0 {
+		t.Errorf("%v noise, pooled rate %.3f, %d suspects, confident learning prunes %d", r.Noise, r.Pooled, len(r.Suspects),
+			len(r.Confident.Pruned))
+	}
+	o := DefaultOptions()
+	o.MinError = .51
+	if r, err := Audit(t.Context(), in, o); err != nil || len(r.Suspects) > 0 {
+		t.Errorf("%v, and %d labels are wrong rather than right", err, len(r.Suspects))
 	}
 }
 

@@ -1,5 +1,13 @@
 package multiclass
 
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"nmn/internal/parallel"
+)
+
 // Confident is what confident learning says of the labels.
 type Confident struct {
 	// Joint is K×K: rows with label z (row) that are confidently of class y (column), at least 1 on the diagonal.
@@ -10,6 +18,9 @@ type Confident struct {
 	// Flagged are the rows whose label is wrong by the joint's off-diagonal, less those where the label has the highest
 	// score; ascending.
 	Flagged []int
+	// Pruned are the rows that pruning by the rate of noise flags, ascending: of each pair of classes as many as the
+	// joint, scaled to the numbers of labels, has of them, those whose other score exceeds that of the label most.
+	Pruned []int
 }
 
 // confidenceSlack forgives rounding in comparisons.
@@ -74,5 +85,61 @@ func confidentOf(in *Input) Confident {
 	for z := range k {
 		c.Joint[z*k+z] = max(c.Joint[z*k+z], 1)
 	}
+	c.Pruned = in.pruned(c.Joint, known, sizes)
 	return c
+}
+
+// excess is by how much another score of a row exceeds that of its label.
+type excess struct {
+	row int32
+	by  float32
+}
+
+// pruned finds the rows that pruning by the rate of noise flags.
+func (in *Input) pruned(joint []int, known []int32, sizes []int) (all []int) {
+	k := in.Classes
+	labelled, flagged := make([][]int32, k), make([]bool, in.Rows)
+	for _, i := range known {
+		labelled[in.Labels[i]] = append(labelled[in.Labels[i]], i)
+	}
+	parallel.Blocks(k, 1, func(z, _ int) {
+		sum, most, least, largest := 0, make([]int, k), make([]float32, k), make([][]excess, k)
+		for _, n := range joint[z*k : (z+1)*k] {
+			sum += n
+		}
+		for y, n := range joint[z*k : (z+1)*k] {
+			most[y] = int(math.Round(float64(sizes[z]) * float64(n) / float64(sum)))
+		}
+		keep := func(y int) {
+			slices.SortFunc(largest[y], func(a, b excess) int { return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.row, b.row)) })
+			if n := most[y]; len(largest[y]) >= n {
+				largest[y], least[y] = largest[y][:n], largest[y][n-1].by
+			}
+		}
+		for _, i := range labelled[z] {
+			scores := in.Scores[int(i)*k:][:k]
+			own := scores[z]
+			for y, p := range scores {
+				if p-own > least[y] && most[y] > 0 { // of equal ones the first row stays
+					if largest[y] = append(largest[y], excess{i, p - own}); len(largest[y]) >= 2*most[y] {
+						keep(y)
+					}
+				}
+			}
+		}
+		for y := range largest {
+			if most[y] > 0 {
+				keep(y)
+			}
+			for _, e := range largest[y] {
+				flagged[e.row] = true
+			}
+		}
+	})
+	for i, is := range flagged {
+		if is {
+			all = append(all, i)
+		}
+	}
+	return all
 }

@@ -13,16 +13,16 @@ import (
 
 // Options are the settings of an audit; DefaultOptions has those that were tried.
 type Options struct {
-	Iterations int     // of the calibration
-	Strength   float64 // weight of the pooled rate on a row of T, in true labels
+	Iterations int     // at most, of each fit
+	Strength   float64 // weight of the prior on a row of T, in labels
 	MinError   float64 // least probability of being wrong of a suspect; 0 lists every label
-	// Group is of the ranks that share classes and rows, nil for one. It does not change results. Every rank has the whole
-	// input; rank 0 alone gets what an audit finds of single rows.
+	// Group is of the ranks that share rows, nil for one. It does not change results. Every rank has the whole input; rank
+	// 0 alone gets what an audit finds of single rows.
 	Group group.Group
 }
 
-// DefaultOptions are 100 iterations, a prior worth 20 labels, and suspects from .5.
-func DefaultOptions() Options { return Options{Iterations: 100, Strength: 20, MinError: .5} }
+// DefaultOptions are 60 iterations, a prior worth 30 labels, and suspects from .5.
+func DefaultOptions() Options { return Options{Iterations: 60, Strength: 30, MinError: .5} }
 
 // Validate names the field that is out of range.
 func (o Options) Validate() error {
@@ -37,40 +37,69 @@ func (o Options) Validate() error {
 	return nil
 }
 
+// Noise is a kind of noise.
+type Noise int
+
+// The kinds of noise that are fitted, and Learned, which is read off the scores.
+const (
+	// Unknown is noise that cannot be told from classes that overlap, or none. Half the doubt of the scores is taken for
+	// the probability that a label is wrong.
+	Unknown  Noise = iota
+	Even           // one rate of errors, spread evenly over the other classes
+	Directed       // any T
+	Learned        // any T, and the scores are p(z|x)
+	kinds    = Learned
+)
+
+// String is the name that files have.
+func (n Noise) String() string { return [...]string{"unknown", "even", "directed", "learned"}[n] }
+
 // Model is the estimate of the noise and of the calibration.
 type Model struct {
 	Classes int
+	Noise   Noise
 	T       []float64 // K×K, T_yz = p(z|y), row y
-	Inverse []float32 // K×K, of T; nil where the scores are taken as they are
+	Inverse []float32 // K×K, of T; nil unless Noise is Learned
 	A       float64   // slope of the scores' logarithms
-	B       []float64 // K, their shift, of mean 0
+	B       []float64 // K, their shift
 	Pooled  float64   // p(z≠y), of all classes together
 	True    []float64 // K, expected number of rows of each class, among all rows
 
+	given []float64 // T by label, T_yz at z*K+y; nil unless Noise is Directed or Learned
+	rate  float64   // of even noise, as it is fitted: 0 if Noise is Unknown
+	held  bool      // T is not fitted
+	floor float64   // least logarithm of a score
 	level simd.Level
 	ranks group.Group
 }
 
-// Limits of the parameters, as those of package rates.
 const (
-	leastLog           = -17.5 // logarithm of a probability that float32 rounds to 0
-	leastRate          = 1e-6
-	minSlope, maxSlope = .3, 8.0
-	maxShift           = 10.0
-	slopeRidge         = .1
-	maxStep            = .5
-	settled            = 1e-4 // a step that is worth no other
+	scoreFloor = 2.5e-8 // the least that is told from 0
+	leastRate  = 1e-4
+	mostRate   = .9
 )
 
-// How much of the data the calibration is fitted to: more tells hardly more.
+// What decides between kinds of noise: gains in the logarithm of the likelihood of labels that were held out.
 const (
-	fitCells = 4_000_000
-	fitRows  = 20_000
+	evenGain     = 3.
+	directedGain = 10.
+	// leastEven is the least rate that is told from noise near the boundary of classes, which looks like a small one.
+	leastEven = .05
+	// mostFree is the most classes that have a free T: it has K² cells.
+	mostFree = 1000
+	// firstRate is the least rate of the T that a free one begins from.
+	firstRate = .15
 )
 
-// Estimate finds T from the anchors of each class, then fits the calibration to all labels, given T, by expectation
-// and maximisation. It ends with the error of ctx once that is done; others wrap eval.ErrShape or eval.ErrValue. Of
-// many rows the calibration sees every n-th.
+// How much of the data the model is fitted to: more tells hardly more.
+const (
+	fitCells = 2_000_000
+	fitRows  = 10_000
+)
+
+// Estimate fits the kinds of noise, each with its own calibration of the scores, and takes the one that held-out labels
+// speak for. It ends with the error of ctx once that is done; others wrap eval.ErrShape or eval.ErrValue. Of many rows
+// it sees every n-th.
 func Estimate(ctx context.Context, in Input, o Options) (*Model, error) {
 	ranks := group.Of(o.Group)
 	level, err := simd.Detect()
@@ -81,116 +110,79 @@ func Estimate(ctx context.Context, in Input, o Options) (*Model, error) {
 		return nil, err
 	}
 	k := in.Classes
-	m := &Model{Classes: k, A: 1, B: make([]float64, k), level: level, ranks: ranks}
-	counts, err := in.anchored(ranks)
-	if err != nil {
-		return nil, err
-	}
-	m.Pooled = offDiagonal(counts, k)
-	m.T = m.drawn(counts, o.Strength)
-	d := sampleOf(&in, ranks)
-	s, err := m.fit(ctx, d, o.Iterations)
-	if err != nil {
-		return nil, err
-	}
-	if other := m.unmixed(in.Rows); other != nil {
-		t, err := other.fit(ctx, d, o.Iterations)
-		if err != nil {
-			return nil, err
-		}
-		if t.likelihood > s.likelihood {
-			m, s = other, t
+	m := Model{Classes: k, A: 1, B: make([]float64, k), floor: math.Log(in.leastScore()), level: level, ranks: ranks}
+	f := &fitting{ctx: ctx, sample: sampleOf(&in, &m), options: o}
+	all := f.kinds(m, everyRow)
+	var heldOut [kinds]float64
+	for side := range everyRow {
+		for kind, fitted := range f.kinds(m, side) {
+			heldOut[kind] += f.pass(fitted, 1-side)[likelihood]
 		}
 	}
-	m.True = make([]float64, k)
-	for y := range k {
-		for z := range k {
-			m.True[y] += float64(d.stride) * s.counts[y*k+z]
+	rate, likeliest := all[Even].rate, surest(&in, f.stride)
+	chosen := all[choice(heldOut, rate)]
+	if chosen.Noise != Directed {
+		chosen.Pooled = rate
+		chosen = cmp.Or(f.anchored(m, &in, likeliest), chosen)
+	}
+	if chosen.Noise == Unknown {
+		if learned := chosen.learned(&in, likeliest); learned != nil {
+			chosen, f.sample = learned, sampleOf(&in, learned)
 		}
 	}
-	return m, nil
+	chosen.T = chosen.transition()
+	chosen.True = f.expected(chosen)
+	if f.err != nil {
+		return nil, fmt.Errorf("audit of classes: %w", f.err)
+	}
+	return chosen, nil
 }
 
-// fit fits the calibration, and returns the sums at its end.
-func (m *Model) fit(ctx context.Context, d *sample, iterations int) (*sums, error) {
-	d.logs = make([]float32, len(d.scores))
-	own := m.newRow()
-	for i := range d.labels {
-		own.set(d.scores[i*m.Classes : (i+1)*m.Classes])
-		for y, l := range own.logs {
-			d.logs[i*m.Classes+y] = float32(l)
+// leastScore is what scores of 0 count as, half of the smallest other one: of a forest or of neighbours 0 is no
+// certainty.
+func (in *Input) leastScore() float64 {
+	least := float32(1)
+	for _, p := range in.Scores {
+		if p > 0 && p < least {
+			least = p
 		}
 	}
-	for range iterations {
-		s, err := m.pass(ctx, d)
-		if err != nil {
-			return nil, err
-		}
-		if m.calibrate(s) < settled {
-			return s, nil
-		}
-	}
-	return m.pass(ctx, d)
+	return min(max(float64(least)/2, scoreFloor), .5/float64(in.Classes))
 }
 
-// even is T with one rate of errors.
-func (m *Model) even(rate float64) []float64 {
-	t := make([]float64, m.Classes*m.Classes)
-	for y := range m.Classes {
-		for z := range m.Classes {
-			if t[y*m.Classes+z] = rate / float64(m.Classes-1); y == z {
-				t[y*m.Classes+z] = 1 - rate
+// choice is the kind of noise that the likelihoods of held-out labels speak for, given the rate of even noise.
+func choice(heldOut [kinds]float64, rate float64) Noise {
+	switch {
+	case heldOut[Directed]-max(heldOut[Even], heldOut[Unknown]) > directedGain:
+		return Directed
+	case heldOut[Even]-heldOut[Unknown] > evenGain && rate >= leastEven:
+		return Even
+	}
+	return Unknown
+}
+
+// transition is T row by row.
+func (m *Model) transition() []float64 {
+	k := m.Classes
+	t := even(m.Pooled, k)
+	if m.given != nil {
+		for y := range k {
+			for z := range k {
+				t[y*k+z] = m.given[z*k+y]
 			}
 		}
 	}
 	return t
 }
 
-// offDiagonal is the share of the counts where label and class differ.
-func offDiagonal(counts []float64, k int) float64 {
-	wrong, all := 0.0, 0.0
-	for i, n := range counts {
-		if all += n; i/k != i%k {
-			wrong += n
-		}
+// even is T of k classes with one rate of errors, row by row and by label.
+func even(rate float64, k int) []float64 {
+	t := make([]float64, k*k)
+	for i := range t {
+		t[i] = rate / float64(k-1)
 	}
-	return min(max((wrong+1)/(all+20), leastRate), .9)
-}
-
-// drawn is T from counts and the prior.
-func (m *Model) drawn(counts []float64, strength float64) []float64 {
-	k, t := m.Classes, m.even(m.Pooled)
 	for y := range k {
-		row, n := t[y*k:(y+1)*k], strength
-		for z := range row {
-			row[z] = strength*row[z] + counts[y*k+z]
-			n += counts[y*k+z]
-		}
-		for z := range row {
-			row[z] = max(row[z]/n, leastRate/float64(k))
-		}
+		t[y*k+y] = 1 - rate
 	}
 	return t
-}
-
-// calibrate makes a damped step of slope and shifts towards the posteriors, and returns its size.
-func (m *Model) calibrate(s *sums) (size float64) {
-	step := (s.gradient - slopeRidge*(m.A-1)) / (s.curvature + slopeRidge)
-	before := m.A
-	m.A = min(max(m.A+min(max(step, -maxStep), maxStep), minSlope), maxSlope)
-	size, mean := math.Abs(m.A-before), 0.0
-	for y := range m.B {
-		posterior := 0.0
-		for z := range m.Classes {
-			posterior += s.counts[y*m.Classes+z]
-		}
-		step := math.Log((posterior + 1) / (s.expected[y] + 1))
-		size = max(size, math.Abs(step))
-		m.B[y] += min(max(step, -maxStep), maxStep)
-		mean += m.B[y] / float64(m.Classes)
-	}
-	for y := range m.B {
-		m.B[y] = min(max(m.B[y]-mean, -maxShift), maxShift)
-	}
-	return size
 }

@@ -1,115 +1,153 @@
 package multiclass
 
 import (
-	"context"
-	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"nmn/group"
+	"nmn/kernels/simd"
 )
 
 // parts are what rows are cut into for sums, whatever the number of processors.
 const parts = 8
 
-// sums are what an iteration takes from rows.
-type sums struct {
-	counts     []float64 // K×K, sum of ρ_y over rows with label z
-	expected   []float64 // K, sum of p(y|x)
-	gradient   float64   // of the slope
-	curvature  float64
-	likelihood float64 // log p(z|x)
-}
+// What a pass sums up over rows: the likelihood, and the gradients and squares of gradients of the log-odds of the
+// rate, of the logarithm of the slope, and of each shift; then, if T is free, its cells by label.
+const (
+	likelihood = iota
+	wrong
+	wrongSquare
+	slope
+	slopeSquare
+	cross // of the gradients of rate and slope
+	shift
+)
 
-func newSums(k int) *sums { return &sums{counts: make([]float64, k*k), expected: make([]float64, k)} }
+// sumsOf is how many sums there are but for cells.
+func sumsOf(k int) int { return shift + 2*k }
 
-// numbers are all sums, one after the other.
-func (s *sums) numbers() []float64 {
-	return append(slices.Concat(s.counts, s.expected), s.gradient, s.curvature, s.likelihood)
-}
-
-// sumsOf are the sums of numbers.
-func sumsOf(all []float64, k int) *sums {
-	rest := all[k*k+k:]
-	return &sums{all[:k*k], all[k*k : k*k+k], rest[0], rest[1], rest[2]}
-}
+// everyRow is the side of all rows. A row that is held out for the fit to side 0 is on side 1, and the other way round.
+const everyRow = 2
 
 // sample holds every stride-th row whose label is known, of the parts that are this rank's.
 type sample struct {
 	stride int
 	parts  [][2]int // of this rank: the first of labels and the one behind the last
-	scores []float32
-	logs   []float32 // that the model being fitted makes of them
+	logs   []float32
 	labels []int32
+	sides  []uint8
 }
 
-func sampleOf(in *Input, ranks group.Group) *sample {
-	known := in.known()
-	d := &sample{stride: max(1, len(known)/max(fitCells/in.Classes, fitRows))}
+func sampleOf(in *Input, m *Model) *sample {
+	known, k := in.known(), in.Classes
+	d := &sample{stride: max(1, len(known)/max(fitCells/k, fitRows))}
 	n := (len(known) + d.stride - 1) / d.stride // of all ranks
-	first, last := group.Share(ranks, parts)
+	first, last := group.Share(m.ranks, parts)
 	start := first * n / parts
 	for part := first; part < last; part++ {
 		d.parts = append(d.parts, [2]int{part*n/parts - start, (part+1)*n/parts - start})
 	}
+	own := m.newRow()
 	for i := start; i < last*n/parts; i++ {
 		row := int(known[i*d.stride])
+		own.set(in.Scores[row*k : (row+1)*k])
+		for _, l := range own.logs {
+			d.logs = append(d.logs, float32(l))
+		}
 		d.labels = append(d.labels, in.Labels[row])
-		d.scores = append(d.scores, in.Scores[row*in.Classes:(row+1)*in.Classes]...)
+		d.sides = append(d.sides, sideOf(uint64(i)))
 	}
 	return d
 }
 
-func logOf(p float64) float64 {
-	if p == 0 {
-		return leastLog
-	}
-	return max(math.Log(p), leastLog)
+// sideOf deals rows to sides, whatever order they have: a bit of the finaliser of SplitMix64.
+func sideOf(i uint64) uint8 {
+	i = (i + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
+	i = (i ^ i>>27) * 0x94d049bb133111eb
+	return uint8(i >> 63)
 }
 
-// pass makes an E-step.
-func (m *Model) pass(ctx context.Context, d *sample) (*sums, error) {
-	own := make([][]float64, len(d.parts))
+// sum adds up what add makes of the rows of a side, in the same order on any number of processors and ranks.
+func (f *fitting) sum(m *Model, side, size int, add func(sums []float64, r *row, z int)) []float64 {
+	if f.err != nil {
+		return make([]float64, size)
+	}
+	own := make([][]float64, len(f.parts))
 	var wait sync.WaitGroup
-	for part, of := range d.parts {
+	for part, of := range f.parts {
 		wait.Go(func() {
-			s, row := newSums(m.Classes), m.newRow()
-			defer func() { own[part] = s.numbers() }()
+			sums, r := make([]float64, size), m.newRow()
+			own[part] = sums
 			for i := of[0]; i < of[1]; i++ {
-				if i%1024 == 0 && ctx.Err() != nil {
+				if i%1024 == 0 && f.ctx.Err() != nil {
 					return
 				}
-				z := int(d.labels[i])
-				for y, l := range d.logs[i*m.Classes:][:m.Classes] {
-					row.logs[y] = float64(l)
+				if side != everyRow && int(f.sides[i]) != side {
+					continue
 				}
-				s.likelihood += math.Log(row.find(z))
-				s.count(row, z)
+				for y, l := range f.logs[i*m.Classes:][:m.Classes] {
+					r.logs[y] = float64(l)
+				}
+				add(sums, r, int(f.labels[i]))
 			}
 		})
 	}
 	wait.Wait()
-	all, err := group.SumBlocks(m.ranks, own, ctx.Err())
+	all, err := group.SumBlocks(m.ranks, own, f.ctx.Err())
 	if err != nil {
-		return nil, fmt.Errorf("audit of classes: %w", err)
+		f.err = err
+		return make([]float64, size)
 	}
-	return sumsOf(all, m.Classes), nil
+	return all
 }
 
-// count takes a row in.
-func (s *sums) count(r *row, z int) {
-	k := len(r.p)
-	mean, squares := 0.0, 0.0
-	for y, p := range r.p {
-		s.counts[y*k+z] += r.posterior[y]
-		s.expected[y] += p
-		s.gradient += (r.posterior[y] - p) * r.logs[y]
-		mean += p * r.logs[y]
-		squares += p * r.logs[y] * r.logs[y]
+// pass sums up gradients.
+func (f *fitting) pass(m *Model, side int) []float64 {
+	k := m.Classes
+	size := sumsOf(k)
+	if m.freeT() {
+		size += k * k
 	}
-	s.curvature += squares - mean*mean
+	return f.sum(m, side, size, func(s []float64, r *row, z int) {
+		s[likelihood] += math.Log(r.find(z))
+		gradients, squares, of := s[shift:][:k], s[shift+k:][:k], 0.
+		for y, p := range r.p {
+			g := r.posterior[y] - p
+			gradients[y] += g
+			squares[y] += g * g
+			of += g * r.logs[y]
+		}
+		of *= m.A
+		s[slope] += of
+		s[slopeSquare] += of * of
+		rate := 1 - r.posterior[z] - m.rate
+		s[wrong] += rate
+		s[wrongSquare] += rate * rate
+		s[cross] += rate * of
+		if m.freeT() {
+			for y, p := range r.posterior {
+				s[sumsOf(k)+z*k+y] += p
+			}
+		}
+	})
 }
+
+// expected is how many rows of each class there are.
+func (f *fitting) expected(m *Model) []float64 {
+	out := f.sum(m, everyRow, m.Classes, func(s []float64, r *row, z int) {
+		r.judge(z)
+		for y, p := range r.posterior {
+			s[y] += p
+		}
+	})
+	for y := range out {
+		out[y] *= float64(f.stride)
+	}
+	return out
+}
+
+// leastLikelihood is the least likelihood of a label.
+const leastLikelihood = 1e-300
 
 // row is the working memory for one row.
 type row struct {
@@ -127,7 +165,10 @@ func (m *Model) newRow() *row {
 func (r *row) set(scores []float32) {
 	if r.m.Inverse == nil {
 		for y, p := range scores {
-			r.logs[y] = logOf(float64(p))
+			r.logs[y] = r.m.floor
+			if p > 0 {
+				r.logs[y] = max(math.Log(float64(p)), r.m.floor)
+			}
 		}
 		return
 	}
@@ -143,24 +184,61 @@ func (r *row) set(scores []float32) {
 // find computes p(y|x) and, given the label z, ρ_y; it returns p(z|x).
 func (r *row) find(z int) float64 {
 	m, top := r.m, math.Inf(-1)
-	for y, l := range r.logs {
-		r.p[y] = m.A*l + m.B[y]
-		top = max(top, r.p[y])
+	k := m.Classes
+	p, posterior, shifts := r.p[:k], r.posterior[:k], m.B[:k]
+	for y, l := range r.logs[:k] {
+		p[y] = m.A*l + shifts[y]
+		top = max(top, p[y])
 	}
-	sum := 0.0
-	for y, o := range r.p {
-		r.p[y] = math.Exp(o - top)
-		sum += r.p[y]
+	sum := 0.
+	for y, o := range p {
+		p[y] = simd.ExpNegative(o - top)
+		sum += p[y]
 	}
-	of := 0.0
-	for y := range r.p {
-		r.p[y] /= sum
-		r.posterior[y] = r.p[y] * m.T[y*m.Classes+z]
-		of += r.posterior[y]
+	of, scale := 0., 1/sum
+	if m.given != nil {
+		for y, t := range m.given[z*k : (z+1)*k] {
+			p[y] *= scale
+			posterior[y] = p[y] * t
+			of += posterior[y]
+		}
+		of = max(of, leastLikelihood)
+		for y := range posterior {
+			posterior[y] /= of
+		}
+		return of
 	}
-	of = max(of, 1e-300)
-	for y := range r.posterior {
-		r.posterior[y] /= of
+	label, other := p[z]*scale, m.rate/float64(k-1)
+	own := label * (1 - m.rate)
+	of = max(own+(1-label)*other, leastLikelihood)
+	other /= of
+	for y := range p {
+		p[y] *= scale
+		posterior[y] = p[y] * other
 	}
+	posterior[z] = own / of
 	return of
+}
+
+// judge computes p(y|x) and ρ_y given the label z, of any kind of noise.
+func (r *row) judge(z int) {
+	r.find(z)
+	if r.m.Noise != Unknown {
+		return
+	}
+	rival := 0.
+	for y, p := range r.p {
+		if y != z {
+			rival = max(rival, p)
+		}
+	}
+	// The mean of self-confidence and normalised margin orders labels no worse than either; half of what it lacks of 1
+	// is taken for wrong labels.
+	margin := (r.p[z] - rival + 1) / 2
+	doubt := (1 - (r.p[z]+margin)/2) / 2
+	others := max(1-r.p[z], 1e-300)
+	for y, p := range r.p {
+		r.posterior[y] = doubt * p / others
+	}
+	r.posterior[z] = 1 - doubt
 }

@@ -13,15 +13,20 @@ import (
 )
 
 func TestAudit_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
-	for _, c := range []struct {
-		rows, classes int
-		learned       bool
-	}{{30, 2, false}, {700, 3, true}, {1500, 7, false}} { // more ranks than classes, too
-		in := draw(3, c.rows, c.classes, transition(c.classes, .2), c.learned)
+	noises := map[Noise]bool{}
+	for _, in := range []*Input{
+		draw(3, 30, 2, transition(2, .2), false), // more ranks than classes
+		draw(3, 700, 3, transition(3, .2), true),
+		draw(3, 1500, 7, transition(7, .2), false),
+		draw(3, 1500, 4, even(.2, 4), false),
+		draw(25, 1500, 2, []float64{.65, .35, 0, 1}, true),
+		draw(5, 600, 4, even(0, 4), false),
+	} {
 		want, err := Audit(t.Context(), in, DefaultOptions())
 		if err != nil {
 			t.Fatal(err)
 		}
+		noises[want.Noise] = true
 		for n := 1; n <= 4; n++ {
 			for rank, err := range localtest.Run(n, func(g group.Group) error {
 				o := DefaultOptions()
@@ -33,21 +38,24 @@ func TestAudit_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
 				got, model := *r.Model, *want.Model
 				got.ranks, model.ranks = nil, nil
 				if !reflect.DeepEqual(got, model) {
-					t.Errorf("%d rows: rank %d of %d estimates %+v, want %+v", c.rows, g.Rank(), n, got, model)
+					t.Errorf("%d rows: rank %d of %d estimates %+v, want %+v", in.Rows, g.Rank(), n, got, model)
 				}
 				found := func(r *Report) string { // %v tells all digits, and of not a number too
 					return fmt.Sprintf("%v %v %+v %v", r.Suspects, r.Classes, r.Judgement, r.Table.Scores)
 				}
 				if g.Rank() == 0 && found(r) != found(want) {
-					t.Errorf("%d rows: %d ranks find other suspects", c.rows, n)
+					t.Errorf("%d rows: %d ranks find other suspects", in.Rows, n)
 				}
 				return nil
 			}) {
 				if err != nil {
-					t.Errorf("%d rows: rank %d of %d: %v", c.rows, rank, n, err)
+					t.Errorf("%d rows: rank %d of %d: %v", in.Rows, rank, n, err)
 				}
 			}
 		}
+	}
+	if len(noises) != int(Learned)+1 {
+		t.Errorf("kinds of noise: %v", noises)
 	}
 }
 

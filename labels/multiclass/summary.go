@@ -11,7 +11,7 @@ type Summary struct {
 	Form       string          `json:"form"` // "classes": one label for each bag
 	Pooled     float64         `json:"pooled_rate"`
 	Slope      float64         `json:"slope"`
-	Unmixed    bool            `json:"unmixed"`   // the scores are p(z|x) and were taken apart by T
+	Noise      string          `json:"noise"`
 	Agreement  float64         `json:"agreement"` // share of bags whose highest score is that of the label
 	Classes    []ClassSummary  `json:"classes"`
 	Transition [][]eval.Number `json:"transition"`      // T_yz = p(z|y): rows are true classes
@@ -56,7 +56,7 @@ func (r *Report) Finding(at int) Finding {
 // Summary has at most so many of the suspects and rows, the first ones.
 func (r *Report) Summary(top int) Summary {
 	k := r.Input.Classes
-	out := Summary{Bags: r.Input.Rows, Form: "classes", Pooled: r.Pooled, Slope: r.A, Unmixed: r.Inverse != nil,
+	out := Summary{Bags: r.Input.Rows, Form: "classes", Pooled: r.Pooled, Slope: r.A, Noise: r.Noise.String(),
 		Agreement: r.Agreement, Flagged: len(r.Confident.Flagged), Total: len(r.Suspects), Suspects: []Finding{},
 		Rows: r.Table.Top(top), Groups: r.Table.Groups(top), Found: r.Table.Summary(r.Known()), Truth: r.Judgement,
 		Applied: r.Outcome}

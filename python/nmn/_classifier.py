@@ -73,7 +73,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
         most probable class for rows with one. "f1" and a number hold for two classes too: "f1" is `threshold_` there,
         which expects the best F1 of the second class, where "auto" expects the most right rows.
     min_error : float or None, default=0.5
-        Least probability of being wrong of a label in `label_issues_`; 0 ranks all, None leaves the list out.
+        Least probability of being wrong of a label in `label_issues_`; 0 ranks all, None leaves the list out. With one
+        label for each row it is that of `find_label_issues`.
     empty_classes : {"error", "keep"}, default="error"
         Whether a class that holds on no row is refused, or kept as one that is never learned.
     classes : sequence, optional

@@ -139,8 +139,9 @@ def find_label_issues(
     per_class : bool
         Of several labels each, return a mask of shape (N, K), or ranked (row, class) pairs of shape (M, 2).
     min_error : float
-        Least probability of being wrong of an issue. 0 ranks every label that is audited. One label each: from .5 on,
-        the default, the class of an issue is not the most probable one either.
+        Least probability of being wrong of an issue. 0 ranks every label that is audited. One label each: up to .5, the
+        default, there are at least as many issues as confident learning prunes by the rate of noise. If labels show no
+        noise that is the same for all rows of a class, the issues are the rows that it prunes.
     frac_noise : float
         Keep so large a share of the issues alone, the surest; from above 0 to 1. With `filter_by` cleanlab's.
     logits : bool

@@ -207,9 +207,10 @@ class Job:
         files = [_arrays.as_npy(shares(p), folder, "scores"), _arrays.as_npy(self.exclusive, folder, "numbers")]
         rows = folder / "rows.csv"
         arguments = ["audit", f"--scores={files[0]}", f"--labels={files[1]}", f"--rows={rows}", "--json", "--top=1"]
+        arguments.append(f"--min-error={float(self.min_error or 0)!r}")
         trained.matrix = np.asarray(json.loads(_program.call(arguments))["transition"], np.float64)
         table = read_table(rows)
-        found = [i for i, k in enumerate(table["kind"]) if k == "class"]
+        found = [i for i, (k, n) in enumerate(zip(table["kind"], table["suspects"])) if k == "class" and int(n)]
         p_wrong = np.asarray([table["p_wrong"][i] for i in found], np.float64)
         out = {
             "row": np.asarray([table["id"][i] for i in found], np.int64) - 1,
@@ -218,7 +219,6 @@ class Job:
             "p_wrong": p_wrong,
         }
         order = np.argsort(-p_wrong, kind="stable")
-        order = order[p_wrong[order] >= float(self.min_error or 0)]
         trained.issues = {k: v[order] for k, v in out.items()}
 
 
