@@ -53,7 +53,7 @@ func TestReproduce_RefusesWhatDoesNotFit(t *testing.T) {
 		"--coco: there is no folder":            {"--coco", filepath.Join(folder, "no")},
 		"give --coco or --msrvtt too":           {"--init", filepath.Join(folder, "no")},
 		"--task is 9, and the tasks are 0 to 3": {"--size", "smoke", "--only", "observed", "--seeds", "1", "--task", "9"},
-		"reproduce: --task is \"x\"":            {"--task", "x"},
+		"invalid argument \"x\" for \"--task\"": {"--task", "x"},
 	} {
 		wantUsage(t, call(t, append([]string{"reproduce", "--run-dir", filepath.Join(folder, "r")}, args...)...), says)
 	}
