@@ -224,7 +224,7 @@ func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 		"parameters in a file of": func(c *Checkpoint) { c.Model.Depths, c.Model.Widths = []int{1}, []int{1 << 20} },
 		"layers for pictures":     func(c *Checkpoint) { c.Model.Depths = []int{1 << 20, 1, 1, 1} },
 		"fc6-kernel is 0":         func(c *Checkpoint) { c.Model.FC6Kernel = 0 },
-		"part of speech":  func(c *Checkpoint) { c.Words[4].POS = "XX" },
+		"part of speech":          func(c *Checkpoint) { c.Words[4].POS = "XX" },
 	} {
 		var copied Checkpoint
 		encoded, err := json.Marshal(c)
