@@ -29,8 +29,10 @@ var _ Ops = (*CUDA)(nil)
 const (
 	threads   = 256 // of a block
 	queryTile = 32  // queries of a block
-	widest    = 160 // numbers of a head
-	mostGrid  = 65535
+	// tensorTile are the queries of a block on tensor cores, and tensorThreads its threads.
+	tensorTile, tensorThreads = 64, 128
+	widest                    = 160 // numbers of a head
+	mostGrid                  = 65535
 )
 
 // NewCUDA makes the family on a graphics card with the kernels of a module and the convolutions of the same device.
@@ -134,9 +136,9 @@ func (c *CUDA) Attention(y, qkv *tensor.Tensor, heads int) error {
 	for first := 0; first < s.N; first += mostGrid { // a grid has so many pictures at most
 		count := min(mostGrid, s.N-first)
 		grid, block := cuda.Dim3{X: tensor.Ceil(s.T, queryTile), Y: heads, Z: count}, cuda.Dim3{X: threads}
-		byTensorCores := dtype == tensor.BFloat16 && s.OnTensorCores()
+		byTensorCores := dtype == tensor.BFloat16 && s.OnTensorCores() && (tensor.At(y)|tensor.At(qkv))%16 == 0
 		if byTensorCores {
-			grid.X, block.X = tensor.Ceil(s.T, 64), 128
+			grid.X, block.X = tensor.Ceil(s.T, tensorTile), tensorThreads
 		}
 		skip := cuda.Address(first * s.T * s.D() * dtype.Size())
 		a := attention64Arguments{y: tensor.At(y) + skip, qkv: tensor.At(qkv) + 3*skip, tokens: int32(s.T), heads: int32(heads),
