@@ -15,7 +15,7 @@ made up. By turns, each in a process of its own that has loaded its arrays:
 Only the call is timed, neither imports nor loading nor the making of the lists. Printed are medians of seconds, and in
 parentheses the least and the most; the growth of resident memory from before the call to its peak, of nmn that of the
 program it runs and of Python together; how many rows are flagged and the share of them that has a flipped label. A
-second table tells what parts the time of nmn has. `--python`, `--nmn` name another interpreter and program.
+second table splits the time of nmn into parts. `--python`, `--nmn` name another interpreter and program.
 """
 
 import argparse

@@ -28,7 +28,7 @@ type layout struct {
 	size            int     // elements
 }
 
-// layout places maps and gradients of so many frames.
+// layout places maps and gradients of a number of frames.
 func (n *Net) layout(frames int, training bool) (layout, error) {
 	const aligned = 128 // elements, at least 256 bytes
 	l := layout{}

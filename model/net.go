@@ -22,10 +22,10 @@ type Net struct {
 	all    []*Param
 
 	units  []*unit     // of the backbone
-	fc     []layer     // the head: fc6, fc7, fc8, one layer of a residual net, or those of a net on features
+	fc     []layer     // the head: fc6, fc7, fc8, one layer of a residual net, or the layers of a net on features
 	needed []bool      // of each map, whether something learns below it
 	noise  layer       // U and b; w is nil for a feature-independent model
-	masks  param.Seeds // of dropout, behind the layers of the head but the last
+	masks  param.Seeds // of dropout, after each layer of the head but the last
 	large  large       // how many large losses a step treats
 
 	sections sections

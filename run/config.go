@@ -39,7 +39,7 @@ type Config struct {
 	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.
 	EachEpoch bool      `yaml:"each_epoch,omitempty"`
 	Run       Resources `yaml:"run"`
-	byDefault bool      // nobody has chosen the recipe and its arm
+	byDefault bool      // the recipe and its arm were not chosen
 	given     []string  // keys of the settings that were given where it was resolved
 	ofRun     bool      // it was read from the folder of a run
 

@@ -102,7 +102,7 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 	}
 }
 
-// An arm that was planned by folds, scores and rates is not complete where there are others now.
+// An arm that was planned by folds, scores and rates is not complete if they have changed since.
 func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 	c := tiny(t)
 	c.Recipe.Form, c.Rates, c.Recipe.FoldEpochs, c.Train.CheckpointSteps = recipe.Estimate, "folds:2", 1, 1

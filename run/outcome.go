@@ -125,7 +125,7 @@ func (s *Start) digest() string {
 	return s.SHA256
 }
 
-// began tells what a run began from, a stage 1 and a recipe, from others; empty for neither.
+// began is a digest of what a run began from, a stage 1 and a recipe; empty for neither.
 func began(start *Start, planned []Start) string {
 	if len(planned) == 0 {
 		return start.digest()

@@ -112,7 +112,7 @@ func (x *Exporter) Close() {
 	}
 }
 
-// gateway returns what pushes all metrics in place of those of the same run, and its URL without credentials.
+// gateway returns what pushes all metrics, in place of what the same run has pushed before, and its URL without credentials.
 func gateway(address, run string, within time.Duration, gatherer prometheus.Gatherer) (string, *push.Pusher, error) {
 	u, err := url.Parse(address)
 	switch {

@@ -42,7 +42,7 @@ type benchmark struct {
 	flags             func(*benchCommand, *cobra.Command) // of its own
 	validate          func(*benchCommand) error           // of these
 	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error)
-	ranks             bool // several ranks measure it together, where there are some
+	ranks             bool // if there are several ranks, they measure it together
 }
 
 // benchFigures are what a benchmark has measured.
@@ -69,7 +69,7 @@ and a step takes as long as on the slowest; how long their gradients take to sum
 		long: `Measure each operation within training steps: milliseconds (the median of the repeats), share of
 the sum, GFLOP/s of convolutions (every product of the definition counts, those with padding too), GB/s of
 operands (each counted once for each time that it must be read or written), and the algorithm. A graphics
-card takes the time itself; beside it stands the floor, how long a card of its kind takes at least.`,
+card takes the time itself; next to it is the floor, how long a card of its kind takes at least.`,
 		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 1 --no-mil --json",
 			"--model vgg16 --batch 1 --frames 26 --size 565 --device cuda"},
 		flags: (*benchCommand).opsFlags, validate: (*benchCommand).validateOps, measure: (*benchCommand).ops,

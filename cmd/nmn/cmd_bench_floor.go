@@ -13,7 +13,7 @@ import (
 	"nmn/run/bench"
 )
 
-// floorFlags are those of the card whose floor stands beside what was measured.
+// floorFlags name the card whose floor is printed with what was measured.
 type floorFlags struct {
 	card              string
 	bandwidth, tflops float64

@@ -27,7 +27,7 @@ func (j *jobFlags) declare(cmd *cobra.Command) {
 	r := under(cmd, "Job arrays")
 	r.bool(&j.list, "tasks", "print the runs with their numbers, train nothing, and write nothing")
 	r.bool(&j.count, "count", "with --tasks: print how many there are, and nothing else")
-	r.int(&j.number, "task", "do the run of this `number` alone, safely beside others; the one under \"after\" must be complete")
+	r.int(&j.number, "task", "do the run of this `number` alone, while others may run; the one under \"after\" must be complete")
 	r.bool(&j.collect, "collect", "write and print tables and page of all runs, which must be complete")
 	r.bool(&j.partial, "partial", "with --collect: of those that are complete")
 }

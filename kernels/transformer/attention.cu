@@ -1,7 +1,7 @@
 // Multi-head self-attention by blocks of queries and keys, with the running maximum and sum of each query: no logits
 // leave the multiprocessor.
 //
-// bfloat16 heads of up to 64 numbers, a multiple of 8, are those of every vision transformer, and computed by tensor
+// bfloat16 heads of up to 64 numbers, a multiple of 8, as in every vision transformer, are computed by tensor
 // cores: block (tile, head, picture) has 4 warps of 16 queries each, which stay in registers. Blocks of 64 keys and their
 // values come to shared memory while those before are computed with. A lane has the logits of two queries, whose maximum
 // it shares with three others; the weights, rounded to bfloat16, are an operand of the product with the values as they
@@ -175,7 +175,7 @@ attention_64_bf16(bfloat16 *y, const bfloat16 *qkv, int tokens, int heads, int w
   int turn = 0;
   for (int key = 0; key < tokens; key += lines, turn ^= 1) {
     mma::arrived();
-    __syncthreads();  // keys and values are there, and nobody reads the ones before any more
+    __syncthreads();  // keys and values are there, and the ones before are no longer read
     const int next = key + lines;
     if (next < tokens) {
       begin(shared.keys[turn ^ 1], at + d + next * stride, stride, tokens - next, width);

@@ -17,7 +17,7 @@ const (
 	mostCombined = 1e9
 )
 
-// combine returns scores of each class that take those of the other classes into account. A net that has learned little takes
+// combine returns scores of each class that take the other classes into account. A net that has learned little takes
 // sand for water; its score of sand says which. A linear model of the label of a class has its own score, and the scores of
 // the partners that say most of what its own leaves open. Each fifth of the bags is scored by the weights that the labels of
 // the others give. Noise cannot be predicted, but errors of the net can, and would look like noise.
@@ -101,7 +101,7 @@ func (k *combination) scores() []float64 {
 // moments are sums over the bags of a fold. With r = z - p and v = p(1-p) they are of r, v, r x, v x and v x².
 type moments struct{ r, v, rx, vx, vxx float64 }
 
-// moments has those of the score of each class.
+// moments computes them for the score of each class.
 func (k *combination) moments() [][combineFolds]moments {
 	r, v := make([]float64, len(k.z)), make([]float64, len(k.z))
 	for i, z := range k.z {
@@ -193,7 +193,7 @@ func (k *combination) fit(x [][]float64, penalty []float64, held int) []float64 
 	return w
 }
 
-// solvePositive returns x of H x = g by Cholesky's decomposition of a positive H, of which the lower triangle is read.
+// solvePositive returns x of H x = g by Cholesky's decomposition of a positive H. It reads the lower triangle.
 func solvePositive(h, g []float64) []float64 {
 	n := len(g)
 	for i := range n {

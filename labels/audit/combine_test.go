@@ -12,7 +12,7 @@ import (
 	"nmn/labels/rates"
 )
 
-// confused draws labels of which 3 % are missing and .2 % incorrect. The net takes each bag of the second class for one of
+// confused draws labels, 3 % missing and .2 % incorrect. The net takes each bag of the second class for one of
 // the first, too, and is surer of these.
 func confused(seed uint64, bags, classes int) Input {
 	s := rng.New(seed)

@@ -3,7 +3,7 @@ package multiclass
 import "math"
 
 // mostAnchored is the most classes whose anchors decide. Of so few classes the shifts of the calibration can take the
-// place of a direction of the noise, so that the likelihood tells little.
+// place of a direction of the noise, so that the likelihood decides little.
 const mostAnchored = 3
 
 // The anchors of a class are its surest rows: so large a share of the rows with its label, and no fewer than anchorRows.
@@ -57,7 +57,7 @@ func (f *fitting) anchored(m Model, in *Input, likeliest [][]int32) *Model {
 	return out
 }
 
-// binomial is the logarithm of the largest likelihood of so many of n.
+// binomial is the logarithm of the largest likelihood of some of n.
 func binomial(some, n float64) float64 {
 	if some == 0 || some == n {
 		return 0

@@ -13,7 +13,7 @@
 //
 //	Unknown    T_yz = [y=z]
 //	Even       T_yz = 1-e where y=z, else e/(K-1)
-//	Directed   rows of T have Dirichlet priors around those of Even
+//	Directed   rows of T have Dirichlet priors around the rows of Even
 //
 // The likelihood of labels that were held out decides: Directed and Even must gain more than chance gives. A classifier
 // that underfits needs no noise to explain its confusion then, for a slope and shifts do.
@@ -27,7 +27,7 @@
 // Neural Networks Robust to Label Noise", 2017). A classifier that has learned the noise by heart gives p(z|x), which
 // explains all labels without any; its scores pile up at a ceiling, which is a row of T, and an inverse of T takes them
 // apart (Learned). Of two or three classes shifts can take the place of a direction; if the surest rows of one class have
-// no wrong labels and those of another do, their labels give T.
+// no wrong labels and the surest rows of another do, their labels give T.
 //
 // Results do not depend on the number of processors and ranks.
 package multiclass

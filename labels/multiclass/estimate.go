@@ -42,7 +42,7 @@ type Noise int
 
 // The kinds of noise that are fitted, and Learned, which is read off the scores.
 const (
-	// Unknown is noise that cannot be told from classes that overlap, or none. Half the doubt of the scores is taken for
+	// Unknown is no noise, or noise that looks like classes that overlap. Half the doubt of the scores is taken for
 	// the probability that a label is wrong.
 	Unknown  Noise = iota
 	Even           // one rate of errors, spread evenly over the other classes
@@ -74,7 +74,7 @@ type Model struct {
 }
 
 const (
-	scoreFloor = 2.5e-8 // the least that is told from 0
+	scoreFloor = 2.5e-8 // less counts as 0
 	leastRate  = 1e-4
 	mostRate   = .9
 )
@@ -83,7 +83,7 @@ const (
 const (
 	evenGain     = 3.
 	directedGain = 10.
-	// leastEven is the least rate that is told from noise near the boundary of classes, which looks like a small one.
+	// leastEven is the least rate that counts: noise near the boundary of classes looks like a smaller one.
 	leastEven = .05
 	// mostFree is the most classes that have a free T: it has K² cells.
 	mostFree = 1000
@@ -91,7 +91,7 @@ const (
 	firstRate = .15
 )
 
-// How much of the data the model is fitted to: more tells hardly more.
+// How much of the data the model is fitted to: more would hardly change it.
 const (
 	fitCells = 2_000_000
 	fitRows  = 10_000

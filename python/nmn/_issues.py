@@ -270,7 +270,7 @@ def _ranking(by: str | None, filter_by: str | None, more: Mapping[str, Any] | No
 
 
 def _check_filter(by: str | None, own: Mapping[str, bool], filters: Mapping[str, Any]) -> None:
-    """Refuse arguments of the noise model beside a filter, and those of filters without one."""
+    """Refuse arguments of the noise model with a filter, and arguments of filters without one."""
     if by is None:
         for name in filters:
             raise ValueError(f"{name} is for a filter of cleanlab's: pass filter_by= too, or leave {name} out")

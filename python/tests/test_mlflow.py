@@ -1,4 +1,4 @@
-"""A run folder as a run of MLflow: of one that notes what it is told, and of MLflow itself where it is installed."""
+"""A run folder as a run of MLflow: of a fake that notes its calls, and of MLflow itself if it is installed."""
 
 from __future__ import annotations
 
