@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -26,6 +28,25 @@ func TestCommittedAssembly_IsWhatIsGenerated(t *testing.T) {
 		}
 		if !bytes.Equal(afterFirstLine(got), afterFirstLine(want)) {
 			t.Errorf("%s is not what the generator writes: run go -C kernels/simd/gen run .", name)
+		}
+	}
+}
+
+// TestAVX2_HasSixteenRegisters: the registers from 16 on need AVX-512, even in instructions of 256 bits.
+func TestAVX2_HasSixteenRegisters(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join("..", "kernels_amd64.s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	beyond := regexp.MustCompile(`\b[XYZ](1[6-9]|2\d|3[01])\b`)
+	kernels := strings.Split(string(source), "\nTEXT ·")[1:]
+	if len(kernels) == 0 {
+		t.Fatal("no kernels")
+	}
+	for _, kernel := range kernels {
+		name, body, _ := strings.Cut(kernel, "(")
+		if register := beyond.FindString(body); register != "" && !strings.HasSuffix(name, "AVX512") {
+			t.Errorf("%s uses %s", name, register)
 		}
 	}
 }
