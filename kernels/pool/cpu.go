@@ -19,6 +19,7 @@ type CPU struct {
 	window  windowJob
 	overlap overlapJob
 	lines   [][]float32 // a row of maxima for each worker
+	offsets [][16]int   // of a 3×3 window for each worker, in cache lines of its own
 	bag     bagJob
 	scratch []bagScratch // one for each worker
 
@@ -31,7 +32,7 @@ type CPU struct {
 // NewCPU makes the family on the host's device. Results are equal in every bit at all levels.
 func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c := &CPU{workers: dev.Workers, level: level, scratch: make([]bagScratch, dev.Workers.Threads())}
-	c.lines = make([][]float32, dev.Workers.Threads())
+	c.lines, c.offsets = make([][]float32, dev.Workers.Threads()), make([][16]int, dev.Workers.Threads())
 	c.max3Block, c.max3GradBlock = c.runMax3Block, c.runMax3GradBlock
 	c.maxBlock, c.maxGradBlock = c.runMaxBlock, c.runMaxGradBlock
 	c.avgBlock, c.avgGradBlock = c.runAvgBlock, c.runAvgGradBlock

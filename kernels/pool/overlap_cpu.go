@@ -90,7 +90,7 @@ func (c *CPU) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 // runMax3GradBlock writes the rows 2p and 2p+1 of dx for each row p of windows. The last of them is also the
 // first that the windows of row p+1 see, so these come once more; each element gets the gradients of its windows
 // in their order, whatever the blocks are.
-func (c *CPU) runMax3GradBlock(_, block int) {
+func (c *CPU) runMax3GradBlock(worker, block int) {
 	j := &c.overlap
 	t, lo, hi := j.rows(block)
 	width := j.W * j.C
@@ -98,20 +98,20 @@ func (c *CPU) runMax3GradBlock(_, block int) {
 	clear(j.dx[(t*j.H+first)*width : (t*j.H+end)*width])
 	for p := lo; p < min(hi+1, j.P); p++ {
 		whole := max(1, j.W/2) // windows that no border cuts, from the second on, end here
-		c.scatter3(t, p, 0, 1, first, end)
-		c.scatter3(t, p, 1, whole-1, first, end)
-		c.scatter3(t, p, whole, j.Q-whole, first, end)
+		c.scatter3(worker, t, p, 0, 1, first, end)
+		c.scatter3(worker, t, p, 1, whole-1, first, end)
+		c.scatter3(worker, t, p, whole, j.Q-whole, first, end)
 	}
 }
 
 // scatter3 sends the gradients of count windows, which the border cuts alike, to their first largest elements, of
 // those in rows first to end.
-func (c *CPU) scatter3(t, p, q, count, first, end int) {
+func (c *CPU) scatter3(worker, t, p, q, count, first, end int) {
 	if count <= 0 {
 		return
 	}
 	j := &c.overlap
-	var offsets [9]int // of the elements that the border has left, from the first of them
+	offsets := &c.offsets[worker] // of the elements that the border has left, from the first of them
 	n, lo, hi := 0, 0, 0
 	top, left := max(0, 2*p-1), max(0, 2*q-1)
 	for h := top; h < min(2*p+2, j.H); h++ {

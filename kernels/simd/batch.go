@@ -30,10 +30,18 @@ func (b *Batch) check(rows, width int) {
 	}
 }
 
+// BatchShape returns the size of the blocks that MultiplyBatch computes at a point: its rows are a multiple of
+// rows, its panels are width wide.
+func (l Level) BatchShape() (rows, width int) { return table[l].batchShape[0], table[l].batchShape[1] }
+
 // MultiplyBatch computes a batch of matrix products.
 func (l Level) MultiplyBatch(b *Batch) {
 	b.check(l.BatchShape())
-	l.multiplyBatch(b)
+	if k := table[l].multiplyBatch; k != nil {
+		k(at(b.A), b.APoint, b.Rows, b.Depth, at(b.Panel), b.PanelPoint, at(b.Dst), b.DstPoint, b.DstStride, b.Points)
+	} else {
+		batchGeneric(b)
+	}
 }
 
 func batchGeneric(b *Batch) {

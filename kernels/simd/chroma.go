@@ -15,12 +15,18 @@ func (l Level) DoubleRow(dst, near, far []uint8, scratch []uint16, even, odd uin
 		panic(fmt.Sprintf("simd: rows of %d and %d to %d, with room for %d, rounding %d and %d", n, len(far), len(dst), len(scratch), even, odd))
 	}
 	mixed := scratch[:n+2] // one before the first, one behind the last
-	done := l.mixRows(mixed[1:], near, far, n/16)
+	k, groups, done := &table[l], n/16, 0
+	if k.mixRows != nil && groups > 0 {
+		k.mixRows(&mixed[1], &near[0], &far[0], groups)
+		done = 16 * groups
+	}
 	for i := done; i < n; i++ {
 		mixed[i+1] = 3*uint16(near[i]) + uint16(far[i])
 	}
 	mixed[0], mixed[n+1] = mixed[1], mixed[n]
-	done = l.doubleRow(dst, mixed, even, odd, n/16)
+	if done > 0 {
+		k.doubleRow(&dst[0], &mixed[0], uint32(even)<<16|uint32(even), uint32(odd)<<16|uint32(odd), groups)
+	}
 	for i := done; i < n; i++ {
 		m := 3 * mixed[i+1]
 		dst[2*i] = uint8((m + mixed[i] + even) >> 4)

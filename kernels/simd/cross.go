@@ -41,10 +41,23 @@ func (c *Cross) check(rows, width int) {
 	}
 }
 
+// CrossShape returns the size of the blocks that Cross computes: its rows are a multiple of rows, and it is
+// width wide.
+func (l Level) CrossShape() (rows, width int) { return table[l].crossShape[0], table[l].crossShape[1] }
+
 // Cross computes a sum of outer products.
 func (l Level) Cross(c *Cross) {
 	c.check(l.CrossShape())
-	l.cross(c)
+	k := &table[l]
+	if k.cross == nil {
+		crossGeneric(c)
+		return
+	}
+	ahead, aheadStride := at(c.Ahead), c.AheadStride
+	if len(c.Ahead) == 0 { // what is there already
+		ahead, aheadStride = at(c.A), 0
+	}
+	k.cross(at(c.A), c.AStride, at(c.B), c.BStride, c.Depth, at(c.Dst), c.DstStride, c.Rows/k.crossShape[0], flagLoad*bit(c.Load), ahead, aheadStride)
 }
 
 func crossGeneric(c *Cross) {

@@ -14,8 +14,9 @@ func (l Level) InverseDCT(dst []uint8, stride int, coefs []int16, factors *[64]u
 		panic(fmt.Sprintf("simd: %d coefficients to %d samples in rows of %d", len(coefs), len(dst), stride))
 	}
 	done := 0
-	if blocks > 1 {
-		done = l.inverseDCT(dst, stride, coefs, factors, blocks/2)
+	if k := table[l].inverseDCT; k != nil && blocks > 1 {
+		k(&dst[0], stride, &coefs[0], &factors[0], blocks/2)
+		done = blocks / 2 * 2
 	}
 	for ; done < blocks; done++ {
 		inverseDCTGeneric(dst[8*done:], stride, (*[64]int16)(coefs[64*done:]), factors)

@@ -2,11 +2,29 @@ package simd
 
 import "unsafe"
 
+// TileShape returns the rows and the widths of the tiles that Multiply computes.
+func (l Level) TileShape() (rows, wide, narrow int) {
+	s := &table[l].tileShape
+	return s[0], s[1], s[2]
+}
+
+// OuterShape returns the rows and the width of the sums that Outer computes.
+func (l Level) OuterShape() (rows, width int) { return table[l].outerShape[0], table[l].outerShape[1] }
+
 // Multiply computes a tile whose width is one of TileShape's.
 func (l Level) Multiply(t *Tile, width int) {
-	rows, _, _ := l.TileShape()
+	rows, _, narrow := l.TileShape()
 	t.check(rows, width)
-	l.multiply(t, width)
+	k := table[l].wide[t.Rows]
+	if width == narrow {
+		k = table[l].narrow[t.Rows]
+	}
+	if k == nil {
+		tileGeneric(t)
+		return
+	}
+	k(at(t.A), at(t.Offsets), at(t.Panel), t.Taps, t.Depth, t.TapStride, t.PanelSkip, at(t.Dst), t.DstStride, t.Rows,
+		at(t.Bias), at(t.Mask), flagLoad*bit(t.Load)|flagReLU*bit(t.ReLU), at(t.begin()), t.Next, at(t.ahead()))
 }
 
 // narrowOutput is the number of output channels up to which the tiles of AVX2 are faster than those of
@@ -26,7 +44,11 @@ func (l Level) TileLevel(width int) Level {
 // Outer computes an outer sum.
 func (l Level) Outer(s *Sum) {
 	s.check(l.OuterShape())
-	l.outer(s)
+	if k := table[l].outer; k != nil {
+		k(at(s.A), s.AStride, at(s.Panel), s.Depth, at(s.Dst), s.DstStride, s.Rows, flagLoad*bit(s.Load))
+	} else {
+		outerGeneric(s)
+	}
 }
 
 // CopyRows copies rows of width elements between arrays whose rows begin a stride apart. They must
@@ -34,8 +56,10 @@ func (l Level) Outer(s *Sum) {
 func (l Level) CopyRows(dst []float32, dstStride int, src []float32, srcStride, rows, width int) {
 	checkRows("copy to", len(dst), dstStride, rows, width)
 	checkRows("copy from", len(src), srcStride, rows, width)
-	if rows > 0 && width > 0 {
-		l.copyRows(dst, dstStride, src, srcStride, rows, width)
+	if k := table[l].copyRows; k == nil {
+		copyRowsGeneric(dst, dstStride, src, srcStride, rows, width)
+	} else if rows > 0 && width > 0 {
+		k(at(dst), dstStride, at(src), srcStride, rows, width)
 	}
 }
 
@@ -44,26 +68,52 @@ func (l Level) CopyRows(dst []float32, dstStride int, src []float32, srcStride, 
 func (l Level) Transpose(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
 	checkRows("transpose to", len(dst), dstStride, cols, rows)
 	checkRows("transpose from", len(src), srcStride, rows, cols)
-	if rows > 0 && cols > 0 {
-		l.transpose(dst, dstStride, src, srcStride, rows, cols)
+	k, row, blocks := table[l].transpose8, 0, cols/8
+	if k != nil && blocks > 0 {
+		for ; row+8 <= rows; row += 8 {
+			k(at(dst[row:]), dstStride, at(src[row*srcStride:]), srcStride, blocks)
+			if rest := 8 * blocks; rest < cols {
+				transposeGeneric(dst[rest*dstStride+row:], dstStride, src[row*srcStride+rest:], srcStride, 8, cols-rest)
+			}
+		}
+	}
+	if row < rows {
+		transposeGeneric(dst[row:], dstStride, src[row*srcStride:], srcStride, rows-row, cols)
 	}
 }
 
 // SumRows adds rows of len(dst) elements of src, which begin stride apart, to dst, in their order.
 func (l Level) SumRows(dst, src []float32, stride, rows int) {
 	checkRows("sum of rows", len(src), stride, rows, len(dst))
-	if rows > 0 && len(dst) > 0 {
-		l.sumRows(dst, src, stride, rows)
+	if k := table[l].sumRows; k == nil {
+		sumRowsGeneric(dst, src, stride, rows)
+	} else if rows > 0 && len(dst) > 0 {
+		k(at(dst), at(src), stride, rows, len(dst))
 	}
 }
 
 // Add adds src to dst, of equal length.
 func (l Level) Add(dst, src []float32) {
 	checkRows("add", len(src), 0, 1, len(dst))
-	if len(dst) > 0 {
-		l.add(dst, src)
+	if k := table[l].add; k == nil {
+		addGeneric(dst, src)
+	} else if len(dst) > 0 {
+		k(at(dst), at(src), len(dst))
 	}
 }
 
+// Flags of a tile, equal to those of the generator.
+const (
+	flagLoad = 1
+	flagReLU = 2
+)
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // at is the address of the first element; it may be taken of an empty slice.
-func at(s []float32) *float32 { return unsafe.SliceData(s) }
+func at[T any](s []T) *T { return unsafe.SliceData(s) }

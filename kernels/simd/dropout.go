@@ -13,9 +13,24 @@ type Dropout struct {
 // may be src, but must not overlap it otherwise. Results are equal in every bit at all levels.
 func (l Level) Drop(dst, src []float32, p Dropout) {
 	atLeast("dropout", len(dst), src)
-	done := l.dropBatches(dst, src[:len(dst)], &p)
+	k, done := &table[l], 0
+	if k.dropout != nil && len(dst) >= k.dropBatch {
+		batches := len(dst) / k.dropBatch
+		k.dropout(at(dst), at(src), p.roundKeys(), p.Counter, p.Row, p.Threshold, p.Scale, batches)
+		done = batches * k.dropBatch
+	}
 	p.Counter += uint32(done / 4)
 	dropGeneric(dst[done:], src[done:len(dst)], &p)
+}
+
+// roundKeys are the two words of the key of each round.
+func (p *Dropout) roundKeys() (keys [2 * rounds]uint32) {
+	key := p.Seed
+	for i := 0; i < len(keys); i += 2 {
+		keys[i], keys[i+1] = key[0], key[1]
+		key[0], key[1] = key[0]+weyl0, key[1]+weyl1
+	}
+	return keys
 }
 
 func dropGeneric(dst, src []float32, p *Dropout) {

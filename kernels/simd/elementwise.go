@@ -8,40 +8,50 @@ import "math"
 
 // Scale computes x = a·x.
 func (l Level) Scale(x []float32, a float32) {
-	if len(x) > 0 {
-		l.scale(x, a)
+	if k := table[l].scale; k == nil {
+		scaleGeneric(x, a)
+	} else if len(x) > 0 {
+		k(at(x), a, len(x))
 	}
 }
 
 // AddScaled computes dst = dst + a·src.
 func (l Level) AddScaled(dst, src []float32, a float32) {
 	atLeast("add scaled", len(dst), src)
-	if len(dst) > 0 {
-		l.addScaled(dst, src, a)
+	if k := table[l].addScaled; k == nil {
+		addScaledGeneric(dst, src, a)
+	} else if len(dst) > 0 {
+		k(at(dst), at(src), a, len(dst))
 	}
 }
 
 // ReLU computes dst = src where not src <= 0, else 0: NaN stays.
 func (l Level) ReLU(dst, src []float32) {
 	atLeast("relu", len(dst), src)
-	if len(dst) > 0 {
-		l.relu(dst, src)
+	if k := table[l].relu; k == nil {
+		reluGeneric(dst, src)
+	} else if len(dst) > 0 {
+		k(at(dst), at(src), len(dst))
 	}
 }
 
 // ReLUGrad computes dst = grad where y > 0, else 0.
 func (l Level) ReLUGrad(dst, grad, y []float32) {
 	atLeast("relu gradient", len(dst), grad, y)
-	if len(dst) > 0 {
-		l.reluGrad(dst, grad, y)
+	if k := table[l].reluGrad; k == nil {
+		reluGradGeneric(dst, grad, y)
+	} else if len(dst) > 0 {
+		k(at(dst), at(grad), at(y), len(dst))
 	}
 }
 
 // MaxOfFour computes dst = max(x0, x1, x2, x3), NaN where one of them is.
 func (l Level) MaxOfFour(dst, x0, x1, x2, x3 []float32) {
 	atLeast("maximum", len(dst), x0, x1, x2, x3)
-	if len(dst) > 0 {
-		l.maxOfFour(dst, x0, x1, x2, x3)
+	if k := table[l].maxOfFour; k == nil {
+		maxOfFourGeneric(dst, x0, x1, x2, x3)
+	} else if len(dst) > 0 {
+		k(at(dst), at(x0), at(x1), at(x2), at(x3), len(dst))
 	}
 }
 
@@ -61,16 +71,20 @@ type Scatter struct {
 // ScatterMax computes a Scatter for n windows.
 func (l Level) ScatterMax(s *Scatter, n int) {
 	atLeast("gradient of maximum", n, s.D[0], s.D[1], s.D[2], s.D[3], s.X[0], s.X[1], s.X[2], s.Top, s.Grad)
-	if n > 0 {
-		l.scatterMax(s, n)
+	if k := table[l].scatterMax[bit(s.ReLU)]; k == nil {
+		scatterMaxGeneric(s, n)
+	} else if n > 0 {
+		k(at(s.D[0]), at(s.D[1]), at(s.D[2]), at(s.D[3]), at(s.X[0]), at(s.X[1]), at(s.X[2]), at(s.Top), at(s.Grad), n)
 	}
 }
 
 // SGD computes m = momentum·m + (g + decay·w), then w = w - lr·m, over the length of w.
 func (l Level) SGD(w, g, m []float32, lr, momentum, decay float32) {
 	atLeast("sgd", len(w), g, m)
-	if len(w) > 0 {
-		l.sgd(w, g, m, lr, momentum, decay)
+	if k := table[l].sgd; k == nil {
+		sgdGeneric(w, g, m, lr, momentum, decay)
+	} else if len(w) > 0 {
+		k(at(w), at(g), at(m), lr, momentum, decay, len(w))
 	}
 }
 
@@ -87,8 +101,10 @@ type AdamStep struct {
 //	w = w - LR·(m·Correct1) / (sqrt(v·Correct2) + Epsilon)
 func (l Level) Adam(w, g, m, v []float32, p *AdamStep) {
 	atLeast("adam", len(w), g, m, v)
-	if len(w) > 0 {
-		l.adam(w, g, m, v, p)
+	if k := table[l].adam; k == nil {
+		adamGeneric(w, g, m, v, p)
+	} else if len(w) > 0 {
+		k(at(w), at(g), at(m), at(v), p.LR, p.Decay, p.Beta1, p.Rest1, p.Beta2, p.Rest2, p.Correct1, p.Correct2, p.Epsilon, len(w))
 	}
 }
 
@@ -98,16 +114,20 @@ func (l Level) Adam(w, g, m, v []float32, p *AdamStep) {
 //	w = w - LR·((m·Correct1) / (sqrt(v·Correct2) + Epsilon) + Decay·w)
 func (l Level) AdamW(w, g, m, v []float32, p *AdamStep) {
 	atLeast("adamw", len(w), g, m, v)
-	if len(w) > 0 {
-		l.adamW(w, g, m, v, p)
+	if k := table[l].adamW; k == nil {
+		adamWGeneric(w, g, m, v, p)
+	} else if len(w) > 0 {
+		k(at(w), at(g), at(m), at(v), p.LR, p.Decay, p.Beta1, p.Rest1, p.Beta2, p.Rest2, p.Correct1, p.Correct2, p.Epsilon, len(w))
 	}
 }
 
 // Approach computes dst = dst + share·(src - dst), over the length of dst.
 func (l Level) Approach(dst, src []float32, share float32) {
 	atLeast("approach", len(dst), src)
-	if len(dst) > 0 {
-		l.approach(dst, src, share)
+	if k := table[l].approach; k == nil {
+		approachGeneric(dst, src, share)
+	} else if len(dst) > 0 {
+		k(at(dst), at(src), share, len(dst))
 	}
 }
 

@@ -15,8 +15,10 @@ type Gates struct{ I, F, G, O, Before, C, H []float32 }
 // LSTMGates computes a step for n units.
 func (l Level) LSTMGates(g *Gates, n int) {
 	atLeast("lstm gates", n, g.I, g.F, g.G, g.O, g.Before, g.C, g.H)
-	if n > 0 {
-		l.lstmGates(g, n)
+	if k := table[l].lstmGates; k == nil {
+		lstmGatesGeneric(g, n)
+	} else if n > 0 {
+		k(at(g.I), at(g.F), at(g.G), at(g.O), at(g.Before), at(g.C), at(g.H), n)
 	}
 }
 
@@ -28,8 +30,10 @@ type GatesGrad struct{ I, F, G, O, Before, C, DH, DC, Carried []float32 }
 // LSTMGatesGrad computes the gradient of a step for n units.
 func (l Level) LSTMGatesGrad(g *GatesGrad, n int) {
 	atLeast("gradient of lstm gates", n, g.I, g.F, g.G, g.O, g.Before, g.C, g.DH, g.DC, g.Carried)
-	if n > 0 {
-		l.lstmGatesGrad(g, n)
+	if k := table[l].lstmGatesGrad; k == nil {
+		lstmGatesGradGeneric(g, n)
+	} else if n > 0 {
+		k(at(g.I), at(g.F), at(g.G), at(g.O), at(g.Before), at(g.C), at(g.DH), at(g.DC), at(g.Carried), n)
 	}
 }
 

@@ -67,14 +67,19 @@ func ZigZag() [256]uint8 { return zigZag }
 // HuffmanRun reads coefficients of a block from number k on, at least 1, and writes them, until the block
 // is full or the table does not hold the next. It returns the number of the next one, 64 or more where the
 // block is full. At least 32 bits are ready then where it is not. Results are equal at all levels.
-func (l Level) HuffmanRun(b *Bits, table *HuffmanTable, coefs *[64]int16, k int) int {
+func (l Level) HuffmanRun(b *Bits, codes *HuffmanTable, coefs *[64]int16, k int) int {
 	if b.Next < 0 || len(b.From)-b.Next < RunBytes || b.N > 63 || k < 1 {
 		panic(fmt.Sprintf("simd: coefficients from %d on out of %d bytes from %d on, %d bits ready", k, len(b.From), b.Next, b.N))
 	}
 	if k > 63 {
 		return k
 	}
-	return l.huffmanRun(b, table, coefs, k)
+	run := table[l].huffmanRun
+	if run == nil {
+		return huffmanRunGeneric(b, codes, coefs, k)
+	}
+	b.Next, b.Acc, b.N, k = run(at(b.From), b.Next, b.Acc, b.N, &codes[0], &coefs[0], &zigZag[0], k)
+	return k
 }
 
 func huffmanRunGeneric(b *Bits, table *HuffmanTable, coefs *[64]int16, k int) int {

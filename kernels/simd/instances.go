@@ -33,8 +33,14 @@ func (l Level) SumSoftplus(s *Softplus) {
 		checkRows("sigmoid", len(s.Sigmoid), s.Stride, s.Rows, s.Width)
 	}
 	checkSums("softplus", s.Width, s.Positive, s.Excess)
-	if s.Rows > 0 && s.Width > 0 {
-		l.sumSoftplus(s)
+	switch k := &table[l]; {
+	case k.softplus == nil:
+		sumSoftplusGeneric(s)
+	case s.Rows == 0 || s.Width == 0:
+	case s.Sigmoid == nil:
+		k.softplus(at(s.Positive), at(s.Excess), at(s.Logits), s.Stride, s.Rows, s.Width)
+	default:
+		k.softplusSigmoid(at(s.Positive), at(s.Excess), at(s.Logits), at(s.Sigmoid), s.Stride, s.Rows, s.Width)
 	}
 }
 
@@ -43,16 +49,20 @@ func (l Level) SumSoftplus(s *Softplus) {
 func (l Level) SumRows64(dst []float64, src []float32, stride, rows, width int) {
 	checkRows("sum of rows", len(src), stride, rows, width)
 	checkSums("sum of rows", width, dst)
-	if rows > 0 && width > 0 {
-		l.sumRows64(dst, src, stride, rows, width)
+	if k := table[l].sumRows64; k == nil {
+		sumRows64Generic(dst, src, stride, rows, width)
+	} else if rows > 0 && width > 0 {
+		k(at(dst), at(src), stride, rows, width)
 	}
 }
 
 // ScaleRows multiplies rows of dst, which begin stride apart, with factors, element by element.
 func (l Level) ScaleRows(dst []float32, stride, rows int, factors []float32) {
 	checkRows("scale rows", len(dst), stride, rows, len(factors))
-	if rows > 0 && len(factors) > 0 {
-		l.scaleRows(dst, stride, rows, factors)
+	if k := table[l].scaleRows; k == nil {
+		scaleRowsGeneric(dst, stride, rows, factors)
+	} else if rows > 0 && len(factors) > 0 {
+		k(at(dst), stride, at(factors), rows, len(factors))
 	}
 }
 

@@ -5,22 +5,22 @@
 package simd
 
 //go:noescape
-func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 
 //go:noescape
-func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 
 //go:noescape
-func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 
 //go:noescape
-func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 
 //go:noescape
 func outer4x24AVX2(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride int, rows int, flags int)
 
 //go:noescape
-func batch6x16AVX2(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
+func batch6x16AVX2(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int)
 
 //go:noescape
 func cross4x16AVX2(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int, ahead *float32, aheadStride int)
@@ -122,7 +122,7 @@ func geluTanhAVX2(dst *float32, x *float32, count int)
 func geluQuickAVX2(dst *float32, x *float32, count int)
 
 //go:noescape
-func momentsAVX2(x *float32, first float64, sums *float64, groups int)
+func momentsAVX2(x *float32, first float64, groups int) (sums [16]float64)
 
 //go:noescape
 func softmaxAVX2(block *float32, stride int, rows int, top *float32, sum *float32, factor *float32, lanes int)
@@ -155,10 +155,10 @@ func blendRowsAVX2(dst *uint8, near *uint32, far *uint32, weights uint32, batche
 func reduceColumnsAVX2(dst *uint8, src *uint8, stride int, pairs *uint16, count int, batches int)
 
 //go:noescape
-func normalizeAVX2(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
+func normalizeAVX2(dst *float32, src *uint8, step int, order *uint8, mean [16]float32, scale [16]float32, groups int)
 
 //go:noescape
-func dropoutAVX2(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
+func dropoutAVX2(dst *float32, src *float32, keys [20]uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 
 //go:noescape
 func sumRows64AVX2(dst *float64, src *float32, stride int, rows int, width int)
@@ -173,31 +173,31 @@ func softplusSigmoidAVX2(positive *float64, excess *float64, logits *float32, ds
 func scaleRowsAVX2(dst *float32, stride int, factors *float32, rows int, width int)
 
 //go:noescape
-func sumSquaresAVX2(x *float32, sums *float64, groups int)
+func sumSquaresAVX2(x *float32, groups int) (sums [8]float64)
 
 //go:noescape
-func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 
 //go:noescape
-func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 
 //go:noescape
-func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 
 //go:noescape
-func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 
 //go:noescape
-func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 
 //go:noescape
-func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 
 //go:noescape
 func outer8x48AVX512(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride int, rows int, flags int)
 
 //go:noescape
-func batch12x32AVX512(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
+func batch12x32AVX512(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int)
 
 //go:noescape
 func cross8x32AVX512(a *float32, aStride int, b *float32, bStride int, depth int, dst *float32, dstStride int, bands int, flags int, ahead *float32, aheadStride int)
@@ -299,7 +299,7 @@ func geluTanhAVX512(dst *float32, x *float32, count int)
 func geluQuickAVX512(dst *float32, x *float32, count int)
 
 //go:noescape
-func momentsAVX512(x *float32, first float64, sums *float64, groups int)
+func momentsAVX512(x *float32, first float64, groups int) (sums [16]float64)
 
 //go:noescape
 func softmaxAVX512(block *float32, stride int, rows int, top *float32, sum *float32, factor *float32, lanes int)
@@ -332,10 +332,10 @@ func blendRowsAVX512(dst *uint8, near *uint32, far *uint32, weights uint32, batc
 func reduceColumnsAVX512(dst *uint8, src *uint8, stride int, pairs *uint16, count int, batches int)
 
 //go:noescape
-func normalizeAVX512(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
+func normalizeAVX512(dst *float32, src *uint8, step int, order *uint8, mean [16]float32, scale [16]float32, groups int)
 
 //go:noescape
-func dropoutAVX512(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
+func dropoutAVX512(dst *float32, src *float32, keys [20]uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 
 //go:noescape
 func sumRows64AVX512(dst *float64, src *float32, stride int, rows int, width int)
@@ -350,7 +350,7 @@ func softplusSigmoidAVX512(positive *float64, excess *float64, logits *float32, 
 func scaleRowsAVX512(dst *float32, stride int, factors *float32, rows int, width int)
 
 //go:noescape
-func sumSquaresAVX512(x *float32, sums *float64, groups int)
+func sumSquaresAVX512(x *float32, groups int) (sums [8]float64)
 
 //go:noescape
 func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)

@@ -22,9 +22,9 @@ DATA lanes<>+56(SB)/4, $0x00000000
 DATA lanes<>+60(SB)/4, $0x00000000
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
-// func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+// func tile6x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-152
+TEXT ·tile6x16AVX2(SB), NOSPLIT, $24-128
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -76,18 +76,21 @@ TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-152
 
 begun:
 	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
 	MOVQ  next+112(FP), AX
 	SHLQ  $0x02, AX
 	TESTQ AX, AX
 	JE    asked
 	MOVQ  dst+56(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextDst+128(FP)
+	MOVQ  CX, (SP)
 	CMPQ  mask+88(FP), $0x00
 	JE    begins
 	MOVQ  mask+88(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextMask+144(FP)
+	MOVQ  CX, 16(SP)
 
 begins:
 	MOVQ  from+104(FP), CX
@@ -98,7 +101,7 @@ begins:
 	JE    strides
 	MOVQ  from+104(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextFrom+136(FP)
+	MOVQ  CX, 8(SP)
 
 strides:
 	MOVQ dstStride+64(FP), AX
@@ -131,36 +134,36 @@ asked:
 	MOVQ ahead+120(FP), R10
 
 tap:
-	MOVQ       nextDst+128(FP), R9
+	MOVQ       (SP), R9
 	TESTQ      R9, R9
-	JE         nextDst_asked
+	JE         room0_asked
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
-	MOVQ       R9, nextDst+128(FP)
+	MOVQ       R9, (SP)
 
-nextDst_asked:
-	MOVQ       nextFrom+136(FP), R9
+room0_asked:
+	MOVQ       8(SP), R9
 	TESTQ      R9, R9
-	JE         nextFrom_asked
+	JE         room1_asked
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
-	MOVQ       R9, nextFrom+136(FP)
+	MOVQ       R9, 8(SP)
 
-nextFrom_asked:
-	MOVQ       nextMask+144(FP), R9
+room1_asked:
+	MOVQ       16(SP), R9
 	TESTQ      R9, R9
-	JE         nextMask_asked
+	JE         room2_asked
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
-	MOVQ       R9, nextMask+144(FP)
+	MOVQ       R9, 16(SP)
 
-nextMask_asked:
+room2_asked:
 	MOVQ depth+32(FP), R9
 	NEGQ R9
 
@@ -342,9 +345,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+// func tile6x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-152
+TEXT ·tile6x8AVX2(SB), NOSPLIT, $24-128
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -384,18 +387,21 @@ TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-152
 
 begun:
 	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
 	MOVQ  next+112(FP), AX
 	SHLQ  $0x02, AX
 	TESTQ AX, AX
 	JE    asked
 	MOVQ  dst+56(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextDst+128(FP)
+	MOVQ  CX, (SP)
 	CMPQ  mask+88(FP), $0x00
 	JE    begins
 	MOVQ  mask+88(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextMask+144(FP)
+	MOVQ  CX, 16(SP)
 
 begins:
 	MOVQ  from+104(FP), CX
@@ -406,7 +412,7 @@ begins:
 	JE    strides
 	MOVQ  from+104(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextFrom+136(FP)
+	MOVQ  CX, 8(SP)
 
 strides:
 	MOVQ dstStride+64(FP), AX
@@ -439,36 +445,36 @@ asked:
 	MOVQ ahead+120(FP), R10
 
 tap:
-	MOVQ       nextDst+128(FP), R9
+	MOVQ       (SP), R9
 	TESTQ      R9, R9
-	JE         nextDst_asked
+	JE         room0_asked
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
-	MOVQ       R9, nextDst+128(FP)
+	MOVQ       R9, (SP)
 
-nextDst_asked:
-	MOVQ       nextFrom+136(FP), R9
+room0_asked:
+	MOVQ       8(SP), R9
 	TESTQ      R9, R9
-	JE         nextFrom_asked
+	JE         room1_asked
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
-	MOVQ       R9, nextFrom+136(FP)
+	MOVQ       R9, 8(SP)
 
-nextFrom_asked:
-	MOVQ       nextMask+144(FP), R9
+room1_asked:
+	MOVQ       16(SP), R9
 	TESTQ      R9, R9
-	JE         nextMask_asked
+	JE         room2_asked
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
 	PREFETCHT0 (R9)
 	ADDQ       next+112(FP), R9
-	MOVQ       R9, nextMask+144(FP)
+	MOVQ       R9, 16(SP)
 
-nextMask_asked:
+room2_asked:
 	MOVQ depth+32(FP), R9
 	NEGQ R9
 
@@ -606,9 +612,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+// func tile3x16AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-152
+TEXT ·tile3x16AVX2(SB), NOSPLIT, $24-128
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -639,18 +645,21 @@ TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-152
 
 begun:
 	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
 	MOVQ  next+112(FP), AX
 	SHLQ  $0x02, AX
 	TESTQ AX, AX
 	JE    asked
 	MOVQ  dst+56(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextDst+128(FP)
+	MOVQ  CX, (SP)
 	CMPQ  mask+88(FP), $0x00
 	JE    begins
 	MOVQ  mask+88(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextMask+144(FP)
+	MOVQ  CX, 16(SP)
 
 begins:
 	MOVQ  from+104(FP), CX
@@ -661,7 +670,7 @@ begins:
 	JE    strides
 	MOVQ  from+104(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextFrom+136(FP)
+	MOVQ  CX, 8(SP)
 
 strides:
 	MOVQ dstStride+64(FP), AX
@@ -688,36 +697,36 @@ asked:
 	MOVQ ahead+120(FP), DI
 
 tap:
-	MOVQ       nextDst+128(FP), SI
+	MOVQ       (SP), SI
 	TESTQ      SI, SI
-	JE         nextDst_asked
+	JE         room0_asked
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
-	MOVQ       SI, nextDst+128(FP)
+	MOVQ       SI, (SP)
 
-nextDst_asked:
-	MOVQ       nextFrom+136(FP), SI
+room0_asked:
+	MOVQ       8(SP), SI
 	TESTQ      SI, SI
-	JE         nextFrom_asked
+	JE         room1_asked
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
-	MOVQ       SI, nextFrom+136(FP)
+	MOVQ       SI, 8(SP)
 
-nextFrom_asked:
-	MOVQ       nextMask+144(FP), SI
+room1_asked:
+	MOVQ       16(SP), SI
 	TESTQ      SI, SI
-	JE         nextMask_asked
+	JE         room2_asked
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
-	MOVQ       SI, nextMask+144(FP)
+	MOVQ       SI, 16(SP)
 
-nextMask_asked:
+room2_asked:
 	MOVQ depth+32(FP), SI
 	NEGQ SI
 
@@ -833,9 +842,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+// func tile3x8AVX2(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-152
+TEXT ·tile3x8AVX2(SB), NOSPLIT, $24-128
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -860,18 +869,21 @@ TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-152
 
 begun:
 	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
 	MOVQ  next+112(FP), AX
 	SHLQ  $0x02, AX
 	TESTQ AX, AX
 	JE    asked
 	MOVQ  dst+56(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextDst+128(FP)
+	MOVQ  CX, (SP)
 	CMPQ  mask+88(FP), $0x00
 	JE    begins
 	MOVQ  mask+88(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextMask+144(FP)
+	MOVQ  CX, 16(SP)
 
 begins:
 	MOVQ  from+104(FP), CX
@@ -882,7 +894,7 @@ begins:
 	JE    strides
 	MOVQ  from+104(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextFrom+136(FP)
+	MOVQ  CX, 8(SP)
 
 strides:
 	MOVQ dstStride+64(FP), AX
@@ -909,36 +921,36 @@ asked:
 	MOVQ ahead+120(FP), DI
 
 tap:
-	MOVQ       nextDst+128(FP), SI
+	MOVQ       (SP), SI
 	TESTQ      SI, SI
-	JE         nextDst_asked
+	JE         room0_asked
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
-	MOVQ       SI, nextDst+128(FP)
+	MOVQ       SI, (SP)
 
-nextDst_asked:
-	MOVQ       nextFrom+136(FP), SI
+room0_asked:
+	MOVQ       8(SP), SI
 	TESTQ      SI, SI
-	JE         nextFrom_asked
+	JE         room1_asked
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
-	MOVQ       SI, nextFrom+136(FP)
+	MOVQ       SI, 8(SP)
 
-nextFrom_asked:
-	MOVQ       nextMask+144(FP), SI
+room1_asked:
+	MOVQ       16(SP), SI
 	TESTQ      SI, SI
-	JE         nextMask_asked
+	JE         room2_asked
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
 	PREFETCHT0 (SI)
 	ADDQ       next+112(FP), SI
-	MOVQ       SI, nextMask+144(FP)
+	MOVQ       SI, 16(SP)
 
-nextMask_asked:
+room2_asked:
 	MOVQ depth+32(FP), SI
 	NEGQ SI
 
@@ -1143,9 +1155,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func batch6x16AVX2(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
+// func batch6x16AVX2(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·batch6x16AVX2(SB), NOSPLIT, $0-104
+TEXT ·batch6x16AVX2(SB), NOSPLIT, $24-80
 	SHLQ $0x02, aPoint+8(FP)
 	SHLQ $0x02, panelPoint+40(FP)
 	SHLQ $0x02, dstPoint+56(FP)
@@ -1153,14 +1165,14 @@ TEXT ·batch6x16AVX2(SB), NOSPLIT, $0-104
 
 point:
 	MOVQ a+0(FP), AX
-	MOVQ AX, row+80(FP)
+	MOVQ AX, (SP)
 	MOVQ dst+48(FP), AX
-	MOVQ AX, to+88(FP)
+	MOVQ AX, 8(SP)
 	MOVQ rows+16(FP), AX
-	MOVQ AX, left+96(FP)
+	MOVQ AX, 16(SP)
 
 most:
-	CMPQ   left+96(FP), $0x06
+	CMPQ   16(SP), $0x06
 	JLT    fewest
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -1176,14 +1188,14 @@ most:
 	VXORPS Y11, Y11, Y11
 	MOVQ   depth+24(FP), AX
 	SHLQ   $0x02, AX
-	MOVQ   row+80(FP), CX
+	MOVQ   (SP), CX
 	LEAQ   (CX)(AX*1), CX
 	LEAQ   (CX)(AX*1), DX
 	LEAQ   (DX)(AX*1), BX
 	LEAQ   (BX)(AX*1), SI
 	LEAQ   (SI)(AX*1), DI
 	LEAQ   (DI)(AX*1), AX
-	MOVQ   AX, row+80(FP)
+	MOVQ   AX, (SP)
 	MOVQ   panel+32(FP), R8
 	MOVQ   depth+24(FP), R9
 	MOVQ   AX, R10
@@ -1215,8 +1227,8 @@ most_step:
 	ADDQ         $0x40, R8
 	INCQ         R9
 	JNE          most_step
-	MOVQ         to+88(FP), AX
 	MOVQ         dstStride+64(FP), CX
+	MOVQ         8(SP), AX
 	VMOVUPS      Y0, (AX)
 	VMOVUPS      Y1, 32(AX)
 	ADDQ         CX, AX
@@ -1235,12 +1247,12 @@ most_step:
 	VMOVUPS      Y10, (AX)
 	VMOVUPS      Y11, 32(AX)
 	ADDQ         CX, AX
-	MOVQ         AX, to+88(FP)
-	SUBQ         $0x06, left+96(FP)
+	MOVQ         AX, 8(SP)
+	SUBQ         $0x06, 16(SP)
 	JMP          most
 
 fewest:
-	CMPQ   left+96(FP), $0x00
+	CMPQ   16(SP), $0x00
 	JLE    next
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -1250,11 +1262,11 @@ fewest:
 	VXORPS Y5, Y5, Y5
 	MOVQ   depth+24(FP), AX
 	SHLQ   $0x02, AX
-	MOVQ   row+80(FP), CX
+	MOVQ   (SP), CX
 	LEAQ   (CX)(AX*1), CX
 	LEAQ   (CX)(AX*1), DX
 	LEAQ   (DX)(AX*1), AX
-	MOVQ   AX, row+80(FP)
+	MOVQ   AX, (SP)
 	MOVQ   panel+32(FP), BX
 	MOVQ   depth+24(FP), SI
 	MOVQ   AX, DI
@@ -1277,8 +1289,8 @@ fewest_step:
 	ADDQ         $0x40, BX
 	INCQ         SI
 	JNE          fewest_step
-	MOVQ         to+88(FP), AX
 	MOVQ         dstStride+64(FP), CX
+	MOVQ         8(SP), AX
 	VMOVUPS      Y0, (AX)
 	VMOVUPS      Y1, 32(AX)
 	ADDQ         CX, AX
@@ -1288,8 +1300,8 @@ fewest_step:
 	VMOVUPS      Y4, (AX)
 	VMOVUPS      Y5, 32(AX)
 	ADDQ         CX, AX
-	MOVQ         AX, to+88(FP)
-	SUBQ         $0x03, left+96(FP)
+	MOVQ         AX, 8(SP)
+	SUBQ         $0x03, 16(SP)
 	JMP          fewest
 
 next:
@@ -6978,12 +6990,12 @@ DATA geluSlope<>+56(SB)/4, $0x3fd9db23
 DATA geluSlope<>+60(SB)/4, $0x3fd9db23
 GLOBL geluSlope<>(SB), RODATA|NOPTR, $64
 
-// func momentsAVX2(x *float32, first float64, sums *float64, groups int)
+// func momentsAVX2(x *float32, first float64, groups int) (sums [16]float64)
 // Requires: AVX
-TEXT ·momentsAVX2(SB), NOSPLIT, $0-32
+TEXT ·momentsAVX2(SB), NOSPLIT, $0-152
 	MOVQ         x+0(FP), AX
-	MOVQ         sums+16(FP), CX
-	MOVQ         groups+24(FP), DX
+	LEAQ         sums_0+24(FP), CX
+	MOVQ         groups+16(FP), DX
 	VBROADCASTSD first+8(FP), Y0
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y3, Y3, Y3
@@ -7908,16 +7920,16 @@ pair:
 DATA reduceHalfAVX2<>+0(SB)/4, $0x00200000
 GLOBL reduceHalfAVX2<>(SB), RODATA|NOPTR, $4
 
-// func normalizeAVX2(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
+// func normalizeAVX2(dst *float32, src *uint8, step int, order *uint8, mean [16]float32, scale [16]float32, groups int)
 // Requires: AVX, AVX2
-TEXT ·normalizeAVX2(SB), NOSPLIT, $0-56
+TEXT ·normalizeAVX2(SB), NOSPLIT, $0-168
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    step+16(FP), DX
 	MOVQ    order+24(FP), BX
-	MOVQ    mean+32(FP), SI
-	MOVQ    scale+40(FP), DI
-	MOVQ    groups+48(FP), R8
+	LEAQ    mean_0+32(FP), SI
+	LEAQ    scale_0+96(FP), DI
+	MOVQ    groups+160(FP), R8
 	VMOVDQU (BX), X0
 	VMOVUPS (SI), Y2
 	VMOVUPS (DI), Y3
@@ -7945,17 +7957,17 @@ group:
 	VZEROUPPER
 	RET
 
-// func dropoutAVX2(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
+// func dropoutAVX2(dst *float32, src *float32, keys [20]uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 // Requires: AVX, AVX2
-TEXT ·dropoutAVX2(SB), NOSPLIT, $0-48
+TEXT ·dropoutAVX2(SB), NOSPLIT, $0-120
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         keys+16(FP), DX
-	MOVQ         batches+40(FP), BX
-	VBROADCASTSS counter+24(FP), Y0
+	LEAQ         keys_0+16(FP), DX
+	MOVQ         batches+112(FP), BX
+	VBROADCASTSS counter+96(FP), Y0
 	VPADDQ       dealAVX2<>+0(SB), Y0, Y0
 	VBROADCASTSS stepAVX2<>+0(SB), Y1
-	VBROADCASTSS row+28(FP), Y2
+	VBROADCASTSS row+100(FP), Y2
 	VBROADCASTSS multiplier0AVX2<>+0(SB), Y3
 	VBROADCASTSS multiplier1AVX2<>+0(SB), Y4
 
@@ -8176,15 +8188,15 @@ batch:
 	VPBLENDD     $0xaa, Y5, Y7, Y5
 	VPUNPCKLQDQ  Y5, Y6, Y7
 	VPUNPCKHQDQ  Y5, Y6, Y5
-	VBROADCASTSS threshold+32(FP), Y6
-	VBROADCASTSS scale+36(FP), Y11
+	VBROADCASTSS threshold+104(FP), Y6
+	VBROADCASTSS scale+108(FP), Y11
 	VPMAXUD      Y6, Y7, Y6
 	VPCMPEQD     Y6, Y7, Y7
 	VANDPS       (CX), Y7, Y6
 	VMULPS       Y11, Y6, Y6
 	VMOVUPS      Y6, (AX)
-	VBROADCASTSS threshold+32(FP), Y6
-	VBROADCASTSS scale+36(FP), Y7
+	VBROADCASTSS threshold+104(FP), Y6
+	VBROADCASTSS scale+108(FP), Y7
 	VPMAXUD      Y6, Y5, Y6
 	VPCMPEQD     Y6, Y5, Y5
 	VANDPS       32(CX), Y5, Y5
@@ -8196,15 +8208,15 @@ batch:
 	VPBLENDD     $0xaa, Y6, Y9, Y6
 	VPUNPCKLQDQ  Y6, Y5, Y7
 	VPUNPCKHQDQ  Y6, Y5, Y5
-	VBROADCASTSS threshold+32(FP), Y6
-	VBROADCASTSS scale+36(FP), Y8
+	VBROADCASTSS threshold+104(FP), Y6
+	VBROADCASTSS scale+108(FP), Y8
 	VPMAXUD      Y6, Y7, Y6
 	VPCMPEQD     Y6, Y7, Y7
 	VANDPS       64(CX), Y7, Y6
 	VMULPS       Y8, Y6, Y6
 	VMOVUPS      Y6, 64(AX)
-	VBROADCASTSS threshold+32(FP), Y6
-	VBROADCASTSS scale+36(FP), Y7
+	VBROADCASTSS threshold+104(FP), Y6
+	VBROADCASTSS scale+108(FP), Y7
 	VPMAXUD      Y6, Y5, Y6
 	VPCMPEQD     Y6, Y5, Y5
 	VANDPS       96(CX), Y5, Y5
@@ -8584,12 +8596,11 @@ scale_end:
 	VZEROUPPER
 	RET
 
-// func sumSquaresAVX2(x *float32, sums *float64, groups int)
+// func sumSquaresAVX2(x *float32, groups int) (sums [8]float64)
 // Requires: AVX, FMA3
-TEXT ·sumSquaresAVX2(SB), NOSPLIT, $0-24
+TEXT ·sumSquaresAVX2(SB), NOSPLIT, $0-80
 	MOVQ   x+0(FP), AX
-	MOVQ   sums+8(FP), CX
-	MOVQ   groups+16(FP), DX
+	MOVQ   groups+8(FP), CX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
@@ -8599,16 +8610,17 @@ group:
 	VCVTPS2PD   16(AX), Y2
 	VFMADD231PD Y2, Y2, Y1
 	ADDQ        $0x20, AX
-	DECQ        DX
+	DECQ        CX
 	JNE         group
-	VMOVUPD     Y0, (CX)
-	VMOVUPD     Y1, 32(CX)
+	LEAQ        sums_0+16(FP), AX
+	VMOVUPD     Y0, (AX)
+	VMOVUPD     Y1, 32(AX)
 	VZEROUPPER
 	RET
 
-// func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+// func tile12x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile12x32AVX512(SB), NOSPLIT, $8-152
+TEXT ·tile12x32AVX512(SB), NOSPLIT, $24-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -8702,18 +8714,21 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $8-152
 
 begun:
 	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
 	MOVQ  next+112(FP), AX
 	SHLQ  $0x02, AX
 	TESTQ AX, AX
 	JE    asked
 	MOVQ  dst+56(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextDst+128(FP)
+	MOVQ  CX, (SP)
 	CMPQ  mask+88(FP), $0x00
 	JE    begins
 	MOVQ  mask+88(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextMask+144(FP)
+	MOVQ  CX, 16(SP)
 
 begins:
 	MOVQ  from+104(FP), CX
@@ -8724,7 +8739,7 @@ begins:
 	JE    strides
 	MOVQ  from+104(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextFrom+136(FP)
+	MOVQ  CX, 8(SP)
 
 strides:
 	MOVQ dstStride+64(FP), AX
@@ -8769,42 +8784,42 @@ asked:
 	MOVQ ahead+120(FP), BP
 
 tap:
-	MOVQ       nextDst+128(FP), R15
+	MOVQ       (SP), R15
 	TESTQ      R15, R15
-	JE         nextDst_asked
+	JE         room0_asked
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       next+112(FP), R15
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       next+112(FP), R15
-	MOVQ       R15, nextDst+128(FP)
+	MOVQ       R15, (SP)
 
-nextDst_asked:
-	MOVQ       nextFrom+136(FP), R15
+room0_asked:
+	MOVQ       8(SP), R15
 	TESTQ      R15, R15
-	JE         nextFrom_asked
+	JE         room1_asked
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       next+112(FP), R15
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       next+112(FP), R15
-	MOVQ       R15, nextFrom+136(FP)
+	MOVQ       R15, 8(SP)
 
-nextFrom_asked:
-	MOVQ       nextMask+144(FP), R15
+room1_asked:
+	MOVQ       16(SP), R15
 	TESTQ      R15, R15
-	JE         nextMask_asked
+	JE         room2_asked
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       next+112(FP), R15
 	PREFETCHT0 (R15)
 	PREFETCHT0 64(R15)
 	ADDQ       next+112(FP), R15
-	MOVQ       R15, nextMask+144(FP)
+	MOVQ       R15, 16(SP)
 
-nextMask_asked:
+room2_asked:
 	MOVQ depth+32(FP), R15
 	NEGQ R15
 
@@ -9118,9 +9133,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+// func tile12x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile12x16AVX512(SB), NOSPLIT, $8-152
+TEXT ·tile12x16AVX512(SB), NOSPLIT, $24-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -9190,18 +9205,21 @@ TEXT ·tile12x16AVX512(SB), NOSPLIT, $8-152
 
 begun:
 	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
 	MOVQ  next+112(FP), AX
 	SHLQ  $0x02, AX
 	TESTQ AX, AX
 	JE    asked
 	MOVQ  dst+56(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextDst+128(FP)
+	MOVQ  CX, (SP)
 	CMPQ  mask+88(FP), $0x00
 	JE    begins
 	MOVQ  mask+88(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextMask+144(FP)
+	MOVQ  CX, 16(SP)
 
 begins:
 	MOVQ  from+104(FP), CX
@@ -9212,7 +9230,7 @@ begins:
 	JE    strides
 	MOVQ  from+104(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextFrom+136(FP)
+	MOVQ  CX, 8(SP)
 
 strides:
 	MOVQ dstStride+64(FP), AX
@@ -9257,36 +9275,36 @@ asked:
 	MOVQ ahead+120(FP), BP
 
 tap:
-	MOVQ       nextDst+128(FP), R15
+	MOVQ       (SP), R15
 	TESTQ      R15, R15
-	JE         nextDst_asked
+	JE         room0_asked
 	PREFETCHT0 (R15)
 	ADDQ       next+112(FP), R15
 	PREFETCHT0 (R15)
 	ADDQ       next+112(FP), R15
-	MOVQ       R15, nextDst+128(FP)
+	MOVQ       R15, (SP)
 
-nextDst_asked:
-	MOVQ       nextFrom+136(FP), R15
+room0_asked:
+	MOVQ       8(SP), R15
 	TESTQ      R15, R15
-	JE         nextFrom_asked
+	JE         room1_asked
 	PREFETCHT0 (R15)
 	ADDQ       next+112(FP), R15
 	PREFETCHT0 (R15)
 	ADDQ       next+112(FP), R15
-	MOVQ       R15, nextFrom+136(FP)
+	MOVQ       R15, 8(SP)
 
-nextFrom_asked:
-	MOVQ       nextMask+144(FP), R15
+room1_asked:
+	MOVQ       16(SP), R15
 	TESTQ      R15, R15
-	JE         nextMask_asked
+	JE         room2_asked
 	PREFETCHT0 (R15)
 	ADDQ       next+112(FP), R15
 	PREFETCHT0 (R15)
 	ADDQ       next+112(FP), R15
-	MOVQ       R15, nextMask+144(FP)
+	MOVQ       R15, 16(SP)
 
-nextMask_asked:
+room2_asked:
 	MOVQ depth+32(FP), R15
 	NEGQ R15
 
@@ -9514,9 +9532,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+// func tile8x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-152
+TEXT ·tile8x32AVX512(SB), NOSPLIT, $24-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -9582,18 +9600,21 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-152
 
 begun:
 	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
 	MOVQ  next+112(FP), AX
 	SHLQ  $0x02, AX
 	TESTQ AX, AX
 	JE    asked
 	MOVQ  dst+56(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextDst+128(FP)
+	MOVQ  CX, (SP)
 	CMPQ  mask+88(FP), $0x00
 	JE    begins
 	MOVQ  mask+88(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextMask+144(FP)
+	MOVQ  CX, 16(SP)
 
 begins:
 	MOVQ  from+104(FP), CX
@@ -9604,7 +9625,7 @@ begins:
 	JE    strides
 	MOVQ  from+104(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextFrom+136(FP)
+	MOVQ  CX, 8(SP)
 
 strides:
 	MOVQ dstStride+64(FP), AX
@@ -9641,42 +9662,42 @@ asked:
 	MOVQ ahead+120(FP), R12
 
 tap:
-	MOVQ       nextDst+128(FP), R11
+	MOVQ       (SP), R11
 	TESTQ      R11, R11
-	JE         nextDst_asked
+	JE         room0_asked
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	ADDQ       next+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	ADDQ       next+112(FP), R11
-	MOVQ       R11, nextDst+128(FP)
+	MOVQ       R11, (SP)
 
-nextDst_asked:
-	MOVQ       nextFrom+136(FP), R11
+room0_asked:
+	MOVQ       8(SP), R11
 	TESTQ      R11, R11
-	JE         nextFrom_asked
+	JE         room1_asked
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	ADDQ       next+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	ADDQ       next+112(FP), R11
-	MOVQ       R11, nextFrom+136(FP)
+	MOVQ       R11, 8(SP)
 
-nextFrom_asked:
-	MOVQ       nextMask+144(FP), R11
+room1_asked:
+	MOVQ       16(SP), R11
 	TESTQ      R11, R11
-	JE         nextMask_asked
+	JE         room2_asked
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	ADDQ       next+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	ADDQ       next+112(FP), R11
-	MOVQ       R11, nextMask+144(FP)
+	MOVQ       R11, 16(SP)
 
-nextMask_asked:
+room2_asked:
 	MOVQ depth+32(FP), R11
 	NEGQ R11
 
@@ -9902,9 +9923,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+// func tile8x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-152
+TEXT ·tile8x16AVX512(SB), NOSPLIT, $24-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -9954,18 +9975,21 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-152
 
 begun:
 	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
 	MOVQ  next+112(FP), AX
 	SHLQ  $0x02, AX
 	TESTQ AX, AX
 	JE    asked
 	MOVQ  dst+56(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextDst+128(FP)
+	MOVQ  CX, (SP)
 	CMPQ  mask+88(FP), $0x00
 	JE    begins
 	MOVQ  mask+88(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextMask+144(FP)
+	MOVQ  CX, 16(SP)
 
 begins:
 	MOVQ  from+104(FP), CX
@@ -9976,7 +10000,7 @@ begins:
 	JE    strides
 	MOVQ  from+104(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextFrom+136(FP)
+	MOVQ  CX, 8(SP)
 
 strides:
 	MOVQ dstStride+64(FP), AX
@@ -10013,36 +10037,36 @@ asked:
 	MOVQ ahead+120(FP), R12
 
 tap:
-	MOVQ       nextDst+128(FP), R11
+	MOVQ       (SP), R11
 	TESTQ      R11, R11
-	JE         nextDst_asked
+	JE         room0_asked
 	PREFETCHT0 (R11)
 	ADDQ       next+112(FP), R11
 	PREFETCHT0 (R11)
 	ADDQ       next+112(FP), R11
-	MOVQ       R11, nextDst+128(FP)
+	MOVQ       R11, (SP)
 
-nextDst_asked:
-	MOVQ       nextFrom+136(FP), R11
+room0_asked:
+	MOVQ       8(SP), R11
 	TESTQ      R11, R11
-	JE         nextFrom_asked
+	JE         room1_asked
 	PREFETCHT0 (R11)
 	ADDQ       next+112(FP), R11
 	PREFETCHT0 (R11)
 	ADDQ       next+112(FP), R11
-	MOVQ       R11, nextFrom+136(FP)
+	MOVQ       R11, 8(SP)
 
-nextFrom_asked:
-	MOVQ       nextMask+144(FP), R11
+room1_asked:
+	MOVQ       16(SP), R11
 	TESTQ      R11, R11
-	JE         nextMask_asked
+	JE         room2_asked
 	PREFETCHT0 (R11)
 	ADDQ       next+112(FP), R11
 	PREFETCHT0 (R11)
 	ADDQ       next+112(FP), R11
-	MOVQ       R11, nextMask+144(FP)
+	MOVQ       R11, 16(SP)
 
-nextMask_asked:
+room2_asked:
 	MOVQ depth+32(FP), R11
 	NEGQ R11
 
@@ -10210,9 +10234,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+// func tile4x32AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-152
+TEXT ·tile4x32AVX512(SB), NOSPLIT, $24-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -10250,18 +10274,21 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-152
 
 begun:
 	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
 	MOVQ  next+112(FP), AX
 	SHLQ  $0x02, AX
 	TESTQ AX, AX
 	JE    asked
 	MOVQ  dst+56(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextDst+128(FP)
+	MOVQ  CX, (SP)
 	CMPQ  mask+88(FP), $0x00
 	JE    begins
 	MOVQ  mask+88(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextMask+144(FP)
+	MOVQ  CX, 16(SP)
 
 begins:
 	MOVQ  from+104(FP), CX
@@ -10272,7 +10299,7 @@ begins:
 	JE    strides
 	MOVQ  from+104(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextFrom+136(FP)
+	MOVQ  CX, 8(SP)
 
 strides:
 	MOVQ dstStride+64(FP), AX
@@ -10301,42 +10328,42 @@ asked:
 	MOVQ ahead+120(FP), R8
 
 tap:
-	MOVQ       nextDst+128(FP), DI
+	MOVQ       (SP), DI
 	TESTQ      DI, DI
-	JE         nextDst_asked
+	JE         room0_asked
 	PREFETCHT0 (DI)
 	PREFETCHT0 64(DI)
 	ADDQ       next+112(FP), DI
 	PREFETCHT0 (DI)
 	PREFETCHT0 64(DI)
 	ADDQ       next+112(FP), DI
-	MOVQ       DI, nextDst+128(FP)
+	MOVQ       DI, (SP)
 
-nextDst_asked:
-	MOVQ       nextFrom+136(FP), DI
+room0_asked:
+	MOVQ       8(SP), DI
 	TESTQ      DI, DI
-	JE         nextFrom_asked
+	JE         room1_asked
 	PREFETCHT0 (DI)
 	PREFETCHT0 64(DI)
 	ADDQ       next+112(FP), DI
 	PREFETCHT0 (DI)
 	PREFETCHT0 64(DI)
 	ADDQ       next+112(FP), DI
-	MOVQ       DI, nextFrom+136(FP)
+	MOVQ       DI, 8(SP)
 
-nextFrom_asked:
-	MOVQ       nextMask+144(FP), DI
+room1_asked:
+	MOVQ       16(SP), DI
 	TESTQ      DI, DI
-	JE         nextMask_asked
+	JE         room2_asked
 	PREFETCHT0 (DI)
 	PREFETCHT0 64(DI)
 	ADDQ       next+112(FP), DI
 	PREFETCHT0 (DI)
 	PREFETCHT0 64(DI)
 	ADDQ       next+112(FP), DI
-	MOVQ       DI, nextMask+144(FP)
+	MOVQ       DI, 16(SP)
 
-nextMask_asked:
+room2_asked:
 	MOVQ depth+32(FP), DI
 	NEGQ DI
 
@@ -10474,9 +10501,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32, nextDst int, nextFrom int, nextMask int)
+// func tile4x16AVX512(a *float32, offsets *int, panel *float32, taps int, depth int, tapStride int, panelSkip int, dst *float32, dstStride int, rows int, bias *float32, mask *float32, flags int, from *float32, next int, ahead *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-152
+TEXT ·tile4x16AVX512(SB), NOSPLIT, $24-128
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
@@ -10506,18 +10533,21 @@ TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-152
 
 begun:
 	// Lines of the next tile
+	MOVQ  $0x00000000, (SP)
+	MOVQ  $0x00000000, 8(SP)
+	MOVQ  $0x00000000, 16(SP)
 	MOVQ  next+112(FP), AX
 	SHLQ  $0x02, AX
 	TESTQ AX, AX
 	JE    asked
 	MOVQ  dst+56(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextDst+128(FP)
+	MOVQ  CX, (SP)
 	CMPQ  mask+88(FP), $0x00
 	JE    begins
 	MOVQ  mask+88(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextMask+144(FP)
+	MOVQ  CX, 16(SP)
 
 begins:
 	MOVQ  from+104(FP), CX
@@ -10528,7 +10558,7 @@ begins:
 	JE    strides
 	MOVQ  from+104(FP), CX
 	ADDQ  AX, CX
-	MOVQ  CX, nextFrom+136(FP)
+	MOVQ  CX, 8(SP)
 
 strides:
 	MOVQ dstStride+64(FP), AX
@@ -10557,36 +10587,36 @@ asked:
 	MOVQ ahead+120(FP), R8
 
 tap:
-	MOVQ       nextDst+128(FP), DI
+	MOVQ       (SP), DI
 	TESTQ      DI, DI
-	JE         nextDst_asked
+	JE         room0_asked
 	PREFETCHT0 (DI)
 	ADDQ       next+112(FP), DI
 	PREFETCHT0 (DI)
 	ADDQ       next+112(FP), DI
-	MOVQ       DI, nextDst+128(FP)
+	MOVQ       DI, (SP)
 
-nextDst_asked:
-	MOVQ       nextFrom+136(FP), DI
+room0_asked:
+	MOVQ       8(SP), DI
 	TESTQ      DI, DI
-	JE         nextFrom_asked
+	JE         room1_asked
 	PREFETCHT0 (DI)
 	ADDQ       next+112(FP), DI
 	PREFETCHT0 (DI)
 	ADDQ       next+112(FP), DI
-	MOVQ       DI, nextFrom+136(FP)
+	MOVQ       DI, 8(SP)
 
-nextFrom_asked:
-	MOVQ       nextMask+144(FP), DI
+room1_asked:
+	MOVQ       16(SP), DI
 	TESTQ      DI, DI
-	JE         nextMask_asked
+	JE         room2_asked
 	PREFETCHT0 (DI)
 	ADDQ       next+112(FP), DI
 	PREFETCHT0 (DI)
 	ADDQ       next+112(FP), DI
-	MOVQ       DI, nextMask+144(FP)
+	MOVQ       DI, 16(SP)
 
-nextMask_asked:
+room2_asked:
 	MOVQ depth+32(FP), DI
 	NEGQ DI
 
@@ -10882,9 +10912,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func batch12x32AVX512(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int, row *float32, to *float32, left int)
+// func batch12x32AVX512(a *float32, aPoint int, rows int, depth int, panel *float32, panelPoint int, dst *float32, dstPoint int, dstStride int, points int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·batch12x32AVX512(SB), NOSPLIT, $8-104
+TEXT ·batch12x32AVX512(SB), NOSPLIT, $24-80
 	SHLQ $0x02, aPoint+8(FP)
 	SHLQ $0x02, panelPoint+40(FP)
 	SHLQ $0x02, dstPoint+56(FP)
@@ -10892,14 +10922,14 @@ TEXT ·batch12x32AVX512(SB), NOSPLIT, $8-104
 
 point:
 	MOVQ a+0(FP), AX
-	MOVQ AX, row+80(FP)
+	MOVQ AX, (SP)
 	MOVQ dst+48(FP), AX
-	MOVQ AX, to+88(FP)
+	MOVQ AX, 8(SP)
 	MOVQ rows+16(FP), AX
-	MOVQ AX, left+96(FP)
+	MOVQ AX, 16(SP)
 
 most:
-	CMPQ   left+96(FP), $0x0c
+	CMPQ   16(SP), $0x0c
 	JLT    fewest
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
@@ -10927,7 +10957,7 @@ most:
 	VXORPS Z23, Z23, Z23
 	MOVQ   depth+24(FP), AX
 	SHLQ   $0x02, AX
-	MOVQ   row+80(FP), CX
+	MOVQ   (SP), CX
 	LEAQ   (CX)(AX*1), CX
 	LEAQ   (CX)(AX*1), DX
 	LEAQ   (DX)(AX*1), BX
@@ -10940,7 +10970,7 @@ most:
 	LEAQ   (R11)(AX*1), R12
 	LEAQ   (R12)(AX*1), R13
 	LEAQ   (R13)(AX*1), AX
-	MOVQ   AX, row+80(FP)
+	MOVQ   AX, (SP)
 	MOVQ   panel+32(FP), R14
 	MOVQ   depth+24(FP), R15
 	MOVQ   AX, BP
@@ -10990,8 +11020,8 @@ most_step:
 	ADDQ         $0x80, R14
 	INCQ         R15
 	JNE          most_step
-	MOVQ         to+88(FP), AX
 	MOVQ         dstStride+64(FP), CX
+	MOVQ         8(SP), AX
 	VMOVUPS      Z0, (AX)
 	VMOVUPS      Z1, 64(AX)
 	ADDQ         CX, AX
@@ -11028,12 +11058,12 @@ most_step:
 	VMOVUPS      Z22, (AX)
 	VMOVUPS      Z23, 64(AX)
 	ADDQ         CX, AX
-	MOVQ         AX, to+88(FP)
-	SUBQ         $0x0c, left+96(FP)
+	MOVQ         AX, 8(SP)
+	SUBQ         $0x0c, 16(SP)
 	JMP          most
 
 fewest:
-	CMPQ   left+96(FP), $0x00
+	CMPQ   16(SP), $0x00
 	JLE    next
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
@@ -11045,12 +11075,12 @@ fewest:
 	VXORPS Z7, Z7, Z7
 	MOVQ   depth+24(FP), AX
 	SHLQ   $0x02, AX
-	MOVQ   row+80(FP), CX
+	MOVQ   (SP), CX
 	LEAQ   (CX)(AX*1), CX
 	LEAQ   (CX)(AX*1), DX
 	LEAQ   (DX)(AX*1), BX
 	LEAQ   (BX)(AX*1), AX
-	MOVQ   AX, row+80(FP)
+	MOVQ   AX, (SP)
 	MOVQ   panel+32(FP), SI
 	MOVQ   depth+24(FP), DI
 	MOVQ   AX, R8
@@ -11076,8 +11106,8 @@ fewest_step:
 	ADDQ         $0x80, SI
 	INCQ         DI
 	JNE          fewest_step
-	MOVQ         to+88(FP), AX
 	MOVQ         dstStride+64(FP), CX
+	MOVQ         8(SP), AX
 	VMOVUPS      Z0, (AX)
 	VMOVUPS      Z1, 64(AX)
 	ADDQ         CX, AX
@@ -11090,8 +11120,8 @@ fewest_step:
 	VMOVUPS      Z6, (AX)
 	VMOVUPS      Z7, 64(AX)
 	ADDQ         CX, AX
-	MOVQ         AX, to+88(FP)
-	SUBQ         $0x04, left+96(FP)
+	MOVQ         AX, 8(SP)
+	SUBQ         $0x04, 16(SP)
 	JMP          fewest
 
 next:
@@ -15962,12 +15992,12 @@ end:
 	VZEROUPPER
 	RET
 
-// func momentsAVX512(x *float32, first float64, sums *float64, groups int)
+// func momentsAVX512(x *float32, first float64, groups int) (sums [16]float64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·momentsAVX512(SB), NOSPLIT, $0-32
+TEXT ·momentsAVX512(SB), NOSPLIT, $0-152
 	MOVQ         x+0(FP), AX
-	MOVQ         sums+16(FP), CX
-	MOVQ         groups+24(FP), DX
+	LEAQ         sums_0+24(FP), CX
+	MOVQ         groups+16(FP), DX
 	VBROADCASTSD first+8(FP), Z0
 	VXORPS       Z1, Z1, Z1
 	VXORPS       Z2, Z2, Z2
@@ -16888,16 +16918,16 @@ pair:
 DATA reduceHalfAVX512<>+0(SB)/4, $0x00200000
 GLOBL reduceHalfAVX512<>(SB), RODATA|NOPTR, $4
 
-// func normalizeAVX512(dst *float32, src *uint8, step int, order *uint8, mean *float32, scale *float32, groups int)
+// func normalizeAVX512(dst *float32, src *uint8, step int, order *uint8, mean [16]float32, scale [16]float32, groups int)
 // Requires: AVX, AVX512F
-TEXT ·normalizeAVX512(SB), NOSPLIT, $0-56
+TEXT ·normalizeAVX512(SB), NOSPLIT, $0-168
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    step+16(FP), DX
 	MOVQ    order+24(FP), BX
-	MOVQ    mean+32(FP), SI
-	MOVQ    scale+40(FP), DI
-	MOVQ    groups+48(FP), R8
+	LEAQ    mean_0+32(FP), SI
+	LEAQ    scale_0+96(FP), DI
+	MOVQ    groups+160(FP), R8
 	VMOVDQU (BX), X0
 	VMOVUPS (SI), Z2
 	VMOVUPS (DI), Z3
@@ -16917,17 +16947,17 @@ group:
 	VZEROUPPER
 	RET
 
-// func dropoutAVX512(dst *float32, src *float32, keys *uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
+// func dropoutAVX512(dst *float32, src *float32, keys [20]uint32, counter uint32, row uint32, threshold uint32, scale float32, batches int)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·dropoutAVX512(SB), NOSPLIT, $0-48
+TEXT ·dropoutAVX512(SB), NOSPLIT, $0-120
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
-	MOVQ         keys+16(FP), DX
-	MOVQ         batches+40(FP), BX
-	VBROADCASTSS counter+24(FP), Z0
+	LEAQ         keys_0+16(FP), DX
+	MOVQ         batches+112(FP), BX
+	VBROADCASTSS counter+96(FP), Z0
 	VPADDQ       dealAVX512<>+0(SB), Z0, Z0
 	VBROADCASTSS stepAVX512<>+0(SB), Z1
-	VBROADCASTSS row+28(FP), Z2
+	VBROADCASTSS row+100(FP), Z2
 	VBROADCASTSS multiplier0AVX512<>+0(SB), Z3
 	VBROADCASTSS multiplier1AVX512<>+0(SB), Z4
 
@@ -17070,13 +17100,13 @@ batch:
 	VPSHUFD         $0xa0, Z5, K1, Z7
 	VPUNPCKLQDQ     Z7, Z13, Z5
 	VPUNPCKHQDQ     Z7, Z13, Z6
-	VBROADCASTSS    threshold+32(FP), Z7
-	VBROADCASTSS    scale+36(FP), Z11
+	VBROADCASTSS    threshold+104(FP), Z7
+	VBROADCASTSS    scale+108(FP), Z11
 	VPCMPUD         $0x05, Z7, Z5, K1
 	VMULPS.Z        (CX), Z11, K1, Z5
 	VMOVUPS         Z5, (AX)
-	VBROADCASTSS    threshold+32(FP), Z5
-	VBROADCASTSS    scale+36(FP), Z7
+	VBROADCASTSS    threshold+104(FP), Z5
+	VBROADCASTSS    scale+108(FP), Z7
 	VPCMPUD         $0x05, Z5, Z6, K1
 	VMULPS.Z        64(CX), Z7, K1, Z5
 	VMOVUPS         Z5, 64(AX)
@@ -17088,13 +17118,13 @@ batch:
 	VPSHUFD         $0xa0, Z8, K1, Z9
 	VPUNPCKLQDQ     Z9, Z12, Z5
 	VPUNPCKHQDQ     Z9, Z12, Z6
-	VBROADCASTSS    threshold+32(FP), Z7
-	VBROADCASTSS    scale+36(FP), Z8
+	VBROADCASTSS    threshold+104(FP), Z7
+	VBROADCASTSS    scale+108(FP), Z8
 	VPCMPUD         $0x05, Z7, Z5, K1
 	VMULPS.Z        128(CX), Z8, K1, Z5
 	VMOVUPS         Z5, 128(AX)
-	VBROADCASTSS    threshold+32(FP), Z5
-	VBROADCASTSS    scale+36(FP), Z7
+	VBROADCASTSS    threshold+104(FP), Z5
+	VBROADCASTSS    scale+108(FP), Z7
 	VPCMPUD         $0x05, Z5, Z6, K1
 	VMULPS.Z        192(CX), Z7, K1, Z5
 	VMOVUPS         Z5, 192(AX)
@@ -17473,21 +17503,21 @@ scale_end:
 	VZEROUPPER
 	RET
 
-// func sumSquaresAVX512(x *float32, sums *float64, groups int)
+// func sumSquaresAVX512(x *float32, groups int) (sums [8]float64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·sumSquaresAVX512(SB), NOSPLIT, $0-24
+TEXT ·sumSquaresAVX512(SB), NOSPLIT, $0-80
 	MOVQ   x+0(FP), AX
-	MOVQ   sums+8(FP), CX
-	MOVQ   groups+16(FP), DX
+	MOVQ   groups+8(FP), CX
 	VXORPS Z0, Z0, Z0
 
 group:
 	VCVTPS2PD   (AX), Z1
 	VFMADD231PD Z1, Z1, Z0
 	ADDQ        $0x20, AX
-	DECQ        DX
+	DECQ        CX
 	JNE         group
-	VMOVUPD     Z0, (CX)
+	LEAQ        sums_0+16(FP), AX
+	VMOVUPD     Z0, (AX)
 	VZEROUPPER
 	RET
 

@@ -9,3 +9,7 @@ func missing(l Level) string {
 	}
 	return "this build holds no assembly for it (it needs amd64 and no tag noasm)"
 }
+
+func withAVX2(k kernels) kernels { return k }
+
+func withAVX512(k kernels) kernels { return k }

@@ -10,6 +10,12 @@ type Normalization struct {
 	Mirrored    bool
 }
 
+// The bytes of four pixels among 16: the first twelve, or the pixels of the last twelve from the last on.
+var (
+	inOrder  = [16]uint8{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+	reversed = [16]uint8{13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 0, 1, 2, 3}
+)
+
 // Normalize writes a row of pixels, as many as src has. Results are equal in every bit at all levels.
 func (l Level) Normalize(dst []float32, src []uint8, n *Normalization) {
 	pixels := len(src) / 3
@@ -17,8 +23,18 @@ func (l Level) Normalize(dst []float32, src []uint8, n *Normalization) {
 		panic(fmt.Sprintf("simd: a row of %d bytes to %d values of %d channels", len(src), len(dst), n.Channels))
 	}
 	done := 0
-	if n.Channels == 3 && pixels >= 6 {
-		done = l.normalize(dst, src, n, (pixels-2)/4)
+	if k := table[l].normalize; k != nil && n.Channels == 3 && pixels >= 6 {
+		var mean, scale [16]float32
+		for i := range mean {
+			mean[i], scale[i] = n.Mean[i%3], n.Scale[i%3]
+		}
+		order, from, step := &inOrder, 0, 12
+		if n.Mirrored {
+			order, from, step = &reversed, len(src)-16, -12
+		}
+		groups := (pixels - 2) / 4
+		k(at(dst), at(src[from:]), step, &order[0], mean, scale, groups)
+		done = 4 * groups
 	}
 	if n.Mirrored {
 		src = src[:3*(pixels-done)]

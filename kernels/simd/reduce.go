@@ -145,12 +145,17 @@ func (l Level) ReduceRows(dst []uint8, dstStride int, src []uint8, srcStride int
 		panic(fmt.Sprintf("simd: rows of %d bytes in %d, to rows of %d in %d, for a reduction from %d to %d pixels",
 			srcStride, len(src), dstStride, len(dst), r.from, r.Len()))
 	}
-	if !l.reduceRows(dst, dstStride, src, srcStride, r) {
-		for row := range 4 {
-			reduceRowGeneric(dst[dstStride*row:], src[srcStride*row:], r)
-		}
+	if k := table[l].reduceRows; k != nil {
+		k(at(dst), dstStride, at(src), srcStride, at(r.bytes), at(r.pairs), r.groups, len(r.bytes))
+		return
+	}
+	for row := range 4 {
+		reduceRowGeneric(dst[dstStride*row:], src[srcStride*row:], r)
 	}
 }
+
+// The bytes that the kernels of ReduceColumns compute at once.
+const narrowColumns, wideColumns = 32, 64
 
 // ReduceColumns resizes along y: dst becomes row i of the result, from the Rows of src that begin a stride apart, the
 // first of them that of At. The row behind the last position may hold anything. Results are equal at all levels.
@@ -159,8 +164,19 @@ func (l Level) ReduceColumns(dst, src []uint8, stride int, r *Reduction, i int) 
 	if stride < len(dst) || len(src) < (rows-1)*stride+len(dst) {
 		panic(fmt.Sprintf("simd: %d bytes of %d rows of %d in %d", len(dst), rows, stride, len(src)))
 	}
-	if !l.reduceColumns(dst, src, stride, r.pairs[8*r.groups*i:][:2*rows]) {
+	k := &table[l]
+	kernel, batch, n := k.reduceWide, wideColumns, len(dst)
+	if kernel == nil || n < batch {
+		kernel, batch = k.reduceColumns, narrowColumns
+	}
+	if kernel == nil || n < batch {
 		reduceColumnsGeneric(dst, src, stride, r, i)
+		return
+	}
+	pairs := &r.pairs[8*r.groups*i]
+	kernel(at(dst), at(src), stride, pairs, rows/2, n/batch)
+	if n%batch > 0 { // the last batch overlaps the one before it
+		kernel(&dst[n-batch], &src[n-batch], stride, pairs, rows/2, 1)
 	}
 }
 

@@ -65,8 +65,9 @@ func (l Level) ResampleRow(dst []uint32, src []uint8, t *Taps) {
 		panic(fmt.Sprintf("simd: a row of %d bytes to %d values, for taps from %d to %d pixels", len(src), len(dst), t.from, t.Len()))
 	}
 	done := 0
-	if n := min(t.paired, t.Len()-1); n > 0 {
-		done = l.resampleRow(dst, src, t, n)
+	if k, n := table[l].resampleRow, min(t.paired, t.Len()-1); k != nil && n > 0 {
+		k(at(dst), at(src), at(t.bytes), at(t.weight), n)
+		done = n
 	}
 	resampleRowGeneric(dst, src, t, done)
 }
@@ -82,8 +83,9 @@ func (l Level) BlendRows(dst []uint8, near, far []uint32, weight uint32) {
 		panic(fmt.Sprintf("simd: blending of rows of %d and %d to %d, weight %d", len(near), len(far), len(dst), weight))
 	}
 	done := 0
-	if batches := len(dst) / 16; batches > 0 {
-		done = l.blendRows(dst, near, far, one-weight|weight<<16, batches)
+	if k, batches := table[l].blendRows, len(dst)/16; k != nil && batches > 0 {
+		k(at(dst), at(near), at(far), one-weight|weight<<16, batches)
+		done = 16 * batches
 	}
 	blendRowsGeneric(dst[done:], near[done:], far[done:], uint64(weight))
 }

@@ -24,7 +24,14 @@ func (l Level) ScatterFirst(s *FirstScatter, channels int) {
 		return
 	}
 	s.check(channels)
-	l.scatterFirst(s, channels)
+	k := table[l].scatterFirst[bit(s.ReLU)]
+	if k == nil {
+		scatterFirstGeneric(s, channels)
+		return
+	}
+	// The last candidate gets what is left, so the kernel compares only the others.
+	last := len(s.Offsets) - 1
+	k(at(s.D), at(s.X), at(s.Top), at(s.Grad), at(s.Offsets), min(s.Lo, last), min(s.Hi, last), bit(s.Lo <= last && s.Hi > last), channels, s.Step, s.Count)
 }
 
 func (s *FirstScatter) check(channels int) {

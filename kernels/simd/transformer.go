@@ -8,24 +8,30 @@ import "math"
 // Sum computes dst = a + b.
 func (l Level) Sum(dst, a, b []float32) {
 	atLeast("sum", len(dst), a, b)
-	if len(dst) > 0 {
-		l.sum(dst, a, b)
+	if k := table[l].sum; k == nil {
+		sumGeneric(dst, a, b)
+	} else if len(dst) > 0 {
+		k(at(dst), at(a), at(b), len(dst))
 	}
 }
 
 // AddProduct computes dst = r + x·factor, element by element.
 func (l Level) AddProduct(dst, r, x, factor []float32) {
 	atLeast("add product", len(dst), r, x, factor)
-	if len(dst) > 0 {
-		l.addProduct(dst, r, x, factor)
+	if k := table[l].addProduct; k == nil {
+		addProductGeneric(dst, r, x, factor)
+	} else if len(dst) > 0 {
+		k(at(dst), at(r), at(x), at(factor), len(dst))
 	}
 }
 
 // ScaleTo computes dst = a·src.
 func (l Level) ScaleTo(dst, src []float32, a float32) {
 	atLeast("scale to", len(dst), src)
-	if len(dst) > 0 {
-		l.scaleTo(dst, src, a)
+	if k := table[l].scaleTo; k == nil {
+		scaleToGeneric(dst, src, a)
+	} else if len(dst) > 0 {
+		k(at(dst), at(src), a, len(dst))
 	}
 }
 
@@ -34,12 +40,13 @@ func (l Level) ScaleTo(dst, src []float32, a float32) {
 func (l Level) Moments(x []float32) (mean, variance float64) {
 	var sums [16]float64 // eight of the differences, and eight of their squares
 	first := float64(x[0])
-	done := 0
-	if groups := len(x) / 8; groups > 0 {
-		l.moments(x, first, &sums, groups)
-		done = 8 * groups
+	groups := len(x) / 8
+	if k := table[l].moments; k == nil {
+		sums = momentsGeneric(x, first, groups)
+	} else if groups > 0 {
+		sums = k(at(x), first, groups)
 	}
-	for i, v := range x[done:] {
+	for i, v := range x[8*groups:] {
 		d := float64(v) - first
 		sums[i] += d
 		sums[8+i] += float64(d * d)
@@ -60,32 +67,40 @@ type Standard struct{ High, Low, Inverse float32 }
 // Standardize computes dst = ((x - High) - Low)·Inverse·gain + bias.
 func (l Level) Standardize(dst, x, gain, bias []float32, s Standard) {
 	atLeast("standardize", len(dst), x, gain, bias)
-	if len(dst) > 0 {
-		l.standardize(dst, x, gain, bias, s)
+	if k := table[l].standardize; k == nil {
+		standardizeGeneric(dst, x, gain, bias, s)
+	} else if len(dst) > 0 {
+		k(at(dst), at(x), at(gain), at(bias), s.High, s.Low, s.Inverse, len(dst))
 	}
 }
 
 // GELU computes dst = x·Φ(x) of the normal distribution, off by at most 2.4e-7·|x|: four units of 2^-24.
 func (l Level) GELU(dst, x []float32) {
 	atLeast("gelu", len(dst), x)
-	if len(dst) > 0 {
-		l.gelu(dst, x)
+	if k := table[l].gelu; k == nil {
+		geluGeneric(dst, x)
+	} else if len(dst) > 0 {
+		k(at(dst), at(x), len(dst))
 	}
 }
 
 // GELUTanh computes dst = x·sigmoid(√(8/π)·(x + .044715·x³)), which is x·(1 + tanh(√(2/π)·(x + .044715·x³)))/2.
 func (l Level) GELUTanh(dst, x []float32) {
 	atLeast("gelu by tanh", len(dst), x)
-	if len(dst) > 0 {
-		l.geluTanh(dst, x)
+	if k := table[l].geluTanh; k == nil {
+		geluTanhGeneric(dst, x)
+	} else if len(dst) > 0 {
+		k(at(dst), at(x), len(dst))
 	}
 }
 
 // GELUQuick computes dst = x·sigmoid(1.702·x).
 func (l Level) GELUQuick(dst, x []float32) {
 	atLeast("quick gelu", len(dst), x)
-	if len(dst) > 0 {
-		l.geluQuick(dst, x)
+	if k := table[l].geluQuick; k == nil {
+		geluQuickGeneric(dst, x)
+	} else if len(dst) > 0 {
+		k(at(dst), at(x), len(dst))
 	}
 }
 
@@ -110,8 +125,13 @@ func (l Level) Softmax(s *Softmax) {
 	}
 	atLeast("softmax", lanes, s.Sum, s.Factor)
 	checkRows("softmax", len(s.Block), s.Stride, s.Rows, lanes)
-	if s.Rows > 0 && lanes > 0 {
-		l.softmax(s)
+	if s.Rows == 0 || lanes == 0 {
+		return
+	}
+	if k := table[l].softmax; k == nil {
+		softmaxGeneric(s)
+	} else {
+		k(at(s.Block), s.Stride, s.Rows, at(s.Top), at(s.Sum), at(s.Factor), lanes)
 	}
 }
 
@@ -136,7 +156,7 @@ func scaleToGeneric(dst, src []float32, a float32) {
 	}
 }
 
-func momentsGeneric(x []float32, first float64, sums *[16]float64, groups int) {
+func momentsGeneric(x []float32, first float64, groups int) (sums [16]float64) {
 	for rest := x[:8*groups]; len(rest) >= 8; rest = rest[8:] {
 		for i, v := range rest[:8] {
 			d := float64(v) - first
@@ -144,6 +164,7 @@ func momentsGeneric(x []float32, first float64, sums *[16]float64, groups int) {
 			sums[8+i] += float64(d * d)
 		}
 	}
+	return sums
 }
 
 func standardizeGeneric(dst, x, gain, bias []float32, s Standard) {

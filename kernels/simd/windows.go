@@ -9,8 +9,10 @@ import "fmt"
 // MaxWindows computes the maximum of each window, NaN where one of its elements is.
 func (l Level) MaxWindows(dst, upper, lower []float32, channels, count int) {
 	checkWindows("maximum of windows", channels, count, [][]float32{upper, lower}, dst)
-	if channels > 0 && count > 0 {
-		l.maxWindows(dst, upper, lower, channels, count)
+	if k := table[l].maxWindows; k == nil {
+		maxWindowsGeneric(dst, upper, lower, channels, count)
+	} else if channels > 0 && count > 0 {
+		k(at(upper), at(lower), at(dst), channels, count)
 	}
 }
 
@@ -27,24 +29,30 @@ type WindowScatter struct {
 // ScatterWindows computes a WindowScatter.
 func (l Level) ScatterWindows(s *WindowScatter, channels, count int) {
 	checkWindows("gradient of maximum of windows", channels, count, [][]float32{s.DUpper, s.DLower, s.Upper, s.Lower}, s.Top, s.Grad)
-	if channels > 0 && count > 0 {
-		l.scatterWindows(s, channels, count)
+	if k := table[l].scatterWindows[bit(s.ReLU)]; k == nil {
+		scatterWindowsGeneric(s, channels, count)
+	} else if channels > 0 && count > 0 {
+		k(at(s.DUpper), at(s.DLower), at(s.Upper), at(s.Lower), at(s.Top), at(s.Grad), channels, count)
 	}
 }
 
 // MeanWindows computes the mean of each window: the sum of the sums of its rows, times ¼.
 func (l Level) MeanWindows(dst, upper, lower []float32, channels, count int) {
 	checkWindows("mean of windows", channels, count, [][]float32{upper, lower}, dst)
-	if channels > 0 && count > 0 {
-		l.meanWindows(dst, upper, lower, channels, count)
+	if k := table[l].meanWindows; k == nil {
+		meanWindowsGeneric(dst, upper, lower, channels, count)
+	} else if channels > 0 && count > 0 {
+		k(at(upper), at(lower), at(dst), channels, count)
 	}
 }
 
 // SpreadWindows is the gradient of MeanWindows: all elements of a window get a quarter of grad.
 func (l Level) SpreadWindows(dUpper, dLower, grad []float32, channels, count int) {
 	checkWindows("gradient of mean of windows", channels, count, [][]float32{dUpper, dLower}, grad)
-	if channels > 0 && count > 0 {
-		l.spreadWindows(dUpper, dLower, grad, channels, count)
+	if k := table[l].spreadWindows; k == nil {
+		spreadWindowsGeneric(dUpper, dLower, grad, channels, count)
+	} else if channels > 0 && count > 0 {
+		k(at(dUpper), at(dLower), at(grad), channels, count)
 	}
 }
 

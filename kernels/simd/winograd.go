@@ -47,24 +47,30 @@ func checkChannels(operation string, channels int) {
 // WinogradInput computes dst = Bᵀ src B, both 6×6.
 func (l Level) WinogradInput(dst, src Matrix, channels int) {
 	checkTransform("input", &dst, &src, 6, 6, channels)
-	if channels > 0 {
-		l.winogradInput(&dst, &src, channels)
+	if k := table[l].winogradInput; k == nil {
+		transformGeneric(inputLine, 6, 6, &dst, &src, channels, false)
+	} else if channels > 0 {
+		k(at(dst.Data), dst.Row, dst.Column, at(src.Data), src.Row, src.Column, channels)
 	}
 }
 
 // WinogradFilter computes dst = G src Gᵀ, 6×6 from 3×3.
 func (l Level) WinogradFilter(dst, src Matrix, channels int) {
 	checkTransform("filter", &dst, &src, 6, 3, channels)
-	if channels > 0 {
-		l.winogradFilter(&dst, &src, channels)
+	if k := table[l].winogradFilter; k == nil {
+		transformGeneric(filterLine, 6, 3, &dst, &src, channels, false)
+	} else if channels > 0 {
+		k(at(dst.Data), dst.Row, dst.Column, at(src.Data), src.Row, src.Column, channels)
 	}
 }
 
 // WinogradGradient computes dst = A src Aᵀ, 6×6 from 4×4.
 func (l Level) WinogradGradient(dst, src Matrix, channels int) {
 	checkTransform("gradient", &dst, &src, 6, 4, channels)
-	if channels > 0 {
-		l.winogradGradient(&dst, &src, channels)
+	if k := table[l].winogradGradient; k == nil {
+		transformGeneric(gradientLine, 6, 4, &dst, &src, channels, false)
+	} else if channels > 0 {
+		k(at(dst.Data), dst.Row, dst.Column, at(src.Data), src.Row, src.Column, channels)
 	}
 }
 
@@ -72,8 +78,10 @@ func (l Level) WinogradGradient(dst, src Matrix, channels int) {
 // set.
 func (l Level) WinogradFilterGradient(dst, src Matrix, channels int, load bool) {
 	checkTransform("filter gradient", &dst, &src, 3, 6, channels)
-	if channels > 0 {
-		l.winogradFilterGradient(&dst, &src, channels, load)
+	if k := table[l].winogradFilterGradient; k == nil {
+		transformGeneric(filterGradientLine, 3, 6, &dst, &src, channels, load)
+	} else if channels > 0 {
+		k(at(dst.Data), dst.Row, dst.Column, at(src.Data), src.Row, src.Column, channels, flagLoad*bit(load))
 	}
 }
 
@@ -98,15 +106,25 @@ type WinogradOutput struct {
 
 // WinogradOutput computes an output of a forward pass: Load and Mask do not count.
 func (l Level) WinogradOutput(o *WinogradOutput) {
-	if o.check() {
-		l.winogradOutput(o)
+	if !o.check() {
+		return
+	}
+	if k := table[l].winogradOutput; k != nil {
+		k(at(o.Dst.Data), o.Dst.Row, o.Dst.Column, at(o.Src.Data), o.Src.Row, o.Src.Column, o.Channels, o.Rows, o.Columns, at(o.Bias), flagReLU*bit(o.ReLU))
+	} else {
+		winogradOutputGeneric(o)
 	}
 }
 
 // WinogradDataGradient computes an output of a gradient: Bias and ReLU do not count.
 func (l Level) WinogradDataGradient(o *WinogradOutput) {
-	if o.check() {
-		l.winogradDataGradient(o)
+	if !o.check() {
+		return
+	}
+	if k := table[l].winogradDataGradient; k != nil {
+		k(at(o.Dst.Data), o.Dst.Row, o.Dst.Column, at(o.Src.Data), o.Src.Row, o.Src.Column, o.Channels, o.Rows, o.Columns, at(o.Mask), flagLoad*bit(o.Load))
+	} else {
+		winogradDataGradientGeneric(o)
 	}
 }
 

@@ -10,8 +10,10 @@ func (l Level) YCbCr(dst, luma, cb, cr []uint8) {
 		panic(fmt.Sprintf("simd: %d luma, %d and %d chroma to %d bytes", pixels, len(cb), len(cr), len(dst)))
 	}
 	done := 0
-	if pixels >= 10 {
-		done = l.ycbcr(dst, luma, cb, cr, (pixels-2)/8)
+	if k := table[l].ycbcr; k != nil && pixels >= 10 {
+		groups := (pixels - 2) / 8
+		k(at(dst), at(luma), at(cb), at(cr), groups)
+		done = 8 * groups
 	}
 	ycbcrGeneric(dst[3*done:], luma[done:], cb[done:], cr[done:])
 }

@@ -7,30 +7,29 @@ import (
 )
 
 // batch writes the kernel of simd.Batch: at each point, tiles of the most rows that the registers hold,
-// then tiles of the fewest rows for what is left, a multiple of those. row, to and left are room for
-// the counters.
+// then tiles of the fewest rows for what is left, a multiple of those.
 func batch(v vectors) {
 	most, fewest := v.tileRows[0], v.tileRows[len(v.tileRows)-1]
 	TEXT(label("batch%dx%d%s", most, 2*v.lanes, v.name), NOSPLIT,
-		"func(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint, dstStride, points int, row, to *float32, left int)")
+		"func(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint, dstStride, points int)")
 	Pragma("noescape")
 	for _, name := range []string{"aPoint", "panelPoint", "dstPoint", "dstStride"} {
 		SHLQ(Imm(2), param(name))
 	}
+	row, to, left := AllocLocal(8), AllocLocal(8), AllocLocal(8) // what the registers cannot hold
 	Label("point")
-	for _, pair := range [][2]string{{"a", "row"}, {"dst", "to"}, {"rows", "left"}} {
-		r := load(pair[0])
-		MOVQ(r, param(pair[1]))
-	}
+	MOVQ(load("a"), row)
+	MOVQ(load("dst"), to)
+	MOVQ(load("rows"), left)
 	Label("most")
-	CMPQ(param("left"), Imm(uint64(most)))
+	CMPQ(left, Imm(uint64(most)))
 	JLT(LabelRef("fewest"))
-	v.batchTile("most", most)
+	v.batchTile("most", most, row, to, left)
 	JMP(LabelRef("most"))
 	Label("fewest")
-	CMPQ(param("left"), Imm(0))
+	CMPQ(left, Imm(0))
 	JLE(LabelRef("next"))
-	v.batchTile("fewest", fewest)
+	v.batchTile("fewest", fewest, row, to, left)
 	JMP(LabelRef("fewest"))
 	Label("next")
 	for _, pair := range [][2]string{{"a", "aPoint"}, {"panel", "panelPoint"}, {"dst", "dstPoint"}} {
@@ -44,19 +43,20 @@ func batch(v vectors) {
 }
 
 // batchTile multiplies the next rows by the panel of the point and moves on.
-func (v vectors) batchTile(name string, rows int) {
+func (v vectors) batchTile(name string, rows int, row, to, left Mem) {
 	const columns = 2
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
 	stride := loadBytes("depth")
 	pointers := make([]reg.GPVirtual, rows)
-	last := load("row").(reg.GPVirtual)
+	last := GP64()
+	MOVQ(row, last)
 	for i := range pointers {
 		pointers[i] = GP64()
 		LEAQ(Mem{Base: last, Index: stride, Scale: 1}, pointers[i]) // the end of row i
 		last = pointers[i]
 	}
-	MOVQ(last, param("row"))
+	MOVQ(last, row)
 	panel, index, ahead := load("panel"), load("depth"), GP64()
 	MOVQ(last, ahead)
 	NEGQ(index)
@@ -65,13 +65,14 @@ func (v vectors) batchTile(name string, rows int) {
 	ADDQ(Imm(uint64(4*rows)), ahead)
 	v.tileStep(acc, pointers, panel, index)
 	JNE(LabelRef(name + "_step"))
-	dst, to := load("to"), load("dstStride")
+	dst, next := GP64(), load("dstStride")
+	MOVQ(to, dst)
 	for i := range acc {
 		for j := range acc[i] {
 			VMOVUPS(acc[i][j], Mem{Base: dst, Disp: j * v.bytes()})
 		}
-		ADDQ(to, dst)
+		ADDQ(next, dst)
 	}
-	MOVQ(dst, param("to"))
-	SUBQ(Imm(uint64(rows)), param("left"))
+	MOVQ(dst, to)
+	SUBQ(Imm(uint64(rows)), left)
 }

@@ -9,9 +9,9 @@ import (
 // sumSquares writes the loop of simd.SumSquares for groups of eight values. The square of a float32 is
 // exact in float64, so that a fused product rounds no less often.
 func sumSquares(v vectors) {
-	TEXT("sumSquares"+v.name, NOSPLIT, "func(x *float32, sums *float64, groups int)")
+	TEXT("sumSquares"+v.name, NOSPLIT, "func(x *float32, groups int) (sums [8]float64)")
 	Pragma("noescape")
-	x, sums, groups := load("x"), load("sums"), load("groups")
+	x, groups := load("x"), load("groups")
 	var acc []reg.VecVirtual
 	for range 16 / v.lanes {
 		acc = append(acc, v.register())
@@ -28,6 +28,7 @@ func sumSquares(v vectors) {
 	ADDQ(Imm(32), x)
 	DECQ(groups)
 	JNE(LabelRef("group"))
+	sums := firstOf(Return("sums"))
 	for i, sum := range acc {
 		VMOVUPD(sum, Mem{Base: sums, Disp: i * v.bytes()})
 	}

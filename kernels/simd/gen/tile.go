@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -20,12 +22,12 @@ const notLessEqual = 0x16
 // pointers stay in registers for the whole of a tap and share one index, which counts up to 0.
 func tile(v vectors, rows, columns int) {
 	TEXT(label("tile%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
-		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32"+tileRoom+")")
+		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)")
 	Pragma("noescape")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
 	loadRows(v, acc, "from", flagLoad)
-	beginAsking()
+	asked := beginAsking()
 
 	Comment("Row pointers: a + 4*(offset + depth)")
 	CMPQ(param("taps"), Imm(0))
@@ -43,7 +45,7 @@ func tile(v vectors, rows, columns int) {
 	panel, index, ahead := load("panel"), GP64(), load("ahead")
 
 	Label("tap")
-	askRows(v, 2, columns)
+	asked.rows(v, 2, columns)
 	MOVQ(param("depth"), index)
 	NEGQ(index)
 	Label("step")
@@ -84,52 +86,58 @@ func (v vectors) tileStep(acc [][]reg.VecVirtual, pointers []reg.GPVirtual, pane
 	INCQ(index)
 }
 
-// tileRoom is room in memory for what the registers cannot hold: where the next rows that are asked for begin, in dst,
-// from and mask, or 0 where there are none.
-const tileRoom = ", nextDst, nextFrom, nextMask int"
+// asking is memory for what the registers cannot hold: where the next rows that are asked for begin in dst, from
+// and mask, or 0 if there are none.
+type asking struct{ dst, from, mask Mem }
 
 // beginAsking finds the lines that the next tile's sums go to, begin with and are masked by, where the parameter next
 // says how far from this tile's these are; it counts bytes from then on, those between rows.
-func beginAsking() {
+func beginAsking() asking {
 	Comment("Lines of the next tile")
+	a := asking{AllocLocal(8), AllocLocal(8), AllocLocal(8)}
+	for _, room := range []Mem{a.dst, a.from, a.mask} {
+		MOVQ(U32(0), room)
+	}
 	next := loadBytes("next")
 	TESTQ(next, next)
 	JE(LabelRef("asked"))
-	find := func(array, room string) {
+	find := func(array string, room Mem) {
 		at := load(array)
 		ADDQ(next, at)
-		MOVQ(at, param(room))
+		MOVQ(at, room)
 	}
-	find("dst", "nextDst")
+	find("dst", a.dst)
 	CMPQ(param("mask"), Imm(0))
 	JE(LabelRef("begins"))
-	find("mask", "nextMask")
+	find("mask", a.mask)
 	Label("begins")
 	from := load("from")
 	CMPQ(from, param("dst")) // the same lines
 	JE(LabelRef("strides"))
 	TESTQ(U32(flagLoad), load("flags"))
 	JE(LabelRef("strides"))
-	find("from", "nextFrom")
+	find("from", a.from)
 	Label("strides")
 	MOVQ(loadBytes("dstStride"), param("next"))
 	Label("asked")
+	return a
 }
 
-// askRows asks for the next rows. They are few, that what the tile reads need not wait behind them.
-func askRows(v vectors, rows, columns int) {
-	for _, room := range []string{"nextDst", "nextFrom", "nextMask"} {
-		at := load(room)
+// rows asks for the next rows. They are few, that what the tile reads need not wait behind them.
+func (a asking) rows(v vectors, rows, columns int) {
+	for i, room := range []Mem{a.dst, a.from, a.mask} {
+		name, at := fmt.Sprintf("room%d", i), GP64()
+		MOVQ(room, at)
 		TESTQ(at, at)
-		JE(LabelRef(room + "_asked"))
+		JE(LabelRef(name + "_asked"))
 		for range rows {
 			for line := 0; line < columns*v.bytes(); line += cacheLine {
 				PREFETCHT0(Mem{Base: at, Disp: line})
 			}
 			ADDQ(param("next"), at)
 		}
-		MOVQ(at, param(room))
-		Label(room + "_asked")
+		MOVQ(at, room)
+		Label(name + "_asked")
 	}
 }
 

@@ -109,9 +109,9 @@ func gelu(e *element) {
 
 // moments writes the loop of simd.Moments for groups of eight values. Squares are rounded before they are added.
 func moments(v vectors) {
-	TEXT("moments"+v.name, NOSPLIT, "func(x *float32, first float64, sums *float64, groups int)")
+	TEXT("moments"+v.name, NOSPLIT, "func(x *float32, first float64, groups int) (sums [16]float64)")
 	Pragma("noescape")
-	x, sums, groups := load("x"), load("sums"), load("groups")
+	x, sums, groups := load("x"), firstOf(Return("sums")), load("groups")
 	parts := 16 / v.lanes
 	first := v.register()
 	VBROADCASTSD(param("first"), first)

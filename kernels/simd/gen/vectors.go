@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/gotypes"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -79,6 +80,17 @@ func param(name string) Mem {
 		panic(err)
 	}
 	return b.Addr
+}
+
+// firstOf is the address of an array among the parameters or the results.
+func firstOf(array gotypes.Component) reg.GPVirtual {
+	b, err := array.Index(0).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	r := GP64()
+	LEAQ(b.Addr, r)
+	return r
 }
 
 // globals are those written so far.
