@@ -46,7 +46,7 @@ kernels: ## write the launches of the CUDA kernels and compile them (needs make 
 	$(GO) run ./cuda/toolkit exec $(GO) run ./kernels/gen -fatbin
 
 emulate: ## run the CUDA kernels' own sources on the host: the compliance suite, whole nets and recorded training (needs make cuda-toolkit and g++; half as long with EMULATE=-short)
-	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run CUDA ./kernels ./kernels/conv ./kernels/ledger
+	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run CUDA ./kernels ./kernels/conv
 	library=$$($(GO) run ./kernels/emulator/library build/emulator) && rm -rf build/emulator/cache && \
 	export GOCACHE=$$($(GO) env GOCACHE) XDG_CACHE_HOME=$$PWD/build/emulator/cache && \
 	export NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_LIBCUBLASLT=$$library NMN_LIBNCCL=$$library NMN_TEST_DEVICE=cuda && \

@@ -62,7 +62,7 @@ var outside = map[string][]string{
 	"gorgonia.org/cu":                               {"cuda", "cuda/cudnn"},
 	"gorgonia.org/cu/dnn":                           {"cuda/cudnn"},
 	"gorgonia.org/tensor": append([]string{
-		"kernels/tensor", "kernels/conform", "kernels/profile", "kernels/ledger", "kernels/optest", "kernels/reduce", "kernels",
+		"kernels/tensor", "kernels/conform", "kernels/profile", "kernels/optest", "kernels/reduce", "kernels",
 		"model", "model/backbone", "model/param", "model/s2vt", "model/vit", "loader", "loader/dataset", "loader/doctor", "loader/scenes", "eval", "train", "captioning",
 	}, families...),
 }
@@ -98,13 +98,7 @@ var notInProduct = append([]string{"kernels/ref", "kernels/emulator/library"}, f
 // suiteUsers are the packages whose tests may use those for suites.
 var suiteUsers = append([]string{
 	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn", "cuda/nccl",
-	"run/bench", "kernels/ledger", "group", "group/local", "group/mpi",
-	"kernels", "kernels/tensor", "model", "model/s2vt", "train", "captioning", "cuda", "cuda/cudnn", "run/bench",
-	"kernels/ledger", "group/mpi",
-	"kernels", "kernels/tensor", "model", "model/s2vt", "model/vit", "train", "captioning", "cuda", "cuda/cudnn", "cuda/nccl",
-	"run/bench",
-	"kernels/ledger",
-	"kernels/ledger", "group", "group/local", "group/mpi",
+	"model/vit", "run/bench", "group", "group/local", "group/mpi",
 }, families...)
 
 // dataSets make, read and write data sets. Tests of every package that reaches the loader take their data from them.

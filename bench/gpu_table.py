@@ -180,15 +180,15 @@ class Table:
             return
         print(f"\nOwn kernels in a step of {self.ops['frames']} frames of {self.ops['size']} pixels, {self.ops['precision']}; "
               f"convolutions take {number(sum(o['ms'] for o in self.ops['ops'] if 'gflop' in o))} of {number(self.ops['total_ms'])} ms.\n\n"
-              "| operation | calls | ms | floor, ms | GB/s | of copying as many bytes |\n|:--|--:|--:|--:|--:|--:|")
-        sums = collections.defaultdict(lambda: [0, 0.0, 0, 0.0])
+              "| operation | calls | ms | GB/s | of copying as many bytes |\n|:--|--:|--:|--:|--:|")
+        sums = collections.defaultdict(lambda: [0, 0.0, 0])
         for o in self.ops["ops"]:
             if "gflop" not in o and o["layer"] != "host":
                 s = sums[o["pass"]]
-                s[:] = s[0] + 1, s[1] + o["ms"], s[2] + o["bytes"], s[3] + o.get("floor_ms", 0)
-        for name, (calls, ms, bytes, floor) in sorted(sums.items(), key=lambda item: -item[1][1]):
+                s[:] = s[0] + 1, s[1] + o["ms"], s[2] + o["bytes"]
+        for name, (calls, ms, bytes) in sorted(sums.items(), key=lambda item: -item[1][1]):
             rate = bytes / ms / 1e6 if ms else 0
-            print(f"| {name} | {calls} | {number(ms)} | {number(floor) if floor else ''} | {number(rate)} | {rate / copy:.0%} |")
+            print(f"| {name} | {calls} | {number(ms)} | {number(rate)} | {rate / copy:.0%} |")
         self.print_gaps()
         peers = self.peers("noise step", "ms")
         if peers and (ours := sums.get("noise step")):
@@ -196,12 +196,12 @@ class Table:
                   f"PyTorch, {peers[0][1]}: {number(peers[0][0])} ms.")
 
     def print_gaps(self):
-        """The operations that lose most to their floors."""
-        gaps = sorted((o for o in self.ops["ops"] if o.get("floor_ms")), key=lambda o: o["floor_ms"] - o["ms"])[:12]
+        """The operations that lose most time to the card's own rates of products and of copies."""
+        gaps = sorted((o for o in self.ops["ops"] if o.get("reached")), key=lambda o: (o["reached"] - 1) * o["ms"])[:12]
         if gaps:
-            print("\n| furthest from the floor | pass | ms | floor, ms | algorithm |\n|:--|:--|--:|--:|:--|")
+            print("\n| furthest from the card's rates | pass | ms | reached | algorithm |\n|:--|:--|--:|--:|:--|")
         for o in gaps:
-            print(f"| {o['layer']} | {o['pass']} | {number(o['ms'])} | {number(o['floor_ms'])} | {o.get('algorithm', '')} |")
+            print(f"| {o['layer']} | {o['pass']} | {number(o['ms'])} | {o['reached']:.0%} | {o.get('algorithm', '')} |")
 
     def print_tests(self):
         last = {m["case"]: m for m in self.figures if m["case"].split()[0] in ("tests", "sanitizer")}

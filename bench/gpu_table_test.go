@@ -31,10 +31,10 @@ func TestGPUTable_TellsWhatWasMeasured(t *testing.T) {
 			`"","us","Mbyte","Kbyte","%","%"`+"\n"+`"sgd","1,000","2,000","500000","80","10"`+"\n"+
 			`"sgd","1,000","2,000","500000","60","30"`+"\n")
 	write(t, at("ops.json"), `{"frames": 26, "size": 565, "precision": "bf16", "total_ms": 30, "ops": [
-		{"layer": "conv1_1", "pass": "forward", "ms": 20, "gflop": 1, "bytes": 1, "floor_ms": 8, "algorithm": "engine 7"},
+		{"layer": "conv1_1", "pass": "forward", "ms": 20, "gflop": 1, "bytes": 1, "reached": 0.4, "algorithm": "engine 7"},
 		{"layer": "host", "pass": "upload", "ms": 5, "bytes": 1},
 		{"layer": "noise", "pass": "noise step", "ms": 2, "bytes": 1000000000},
-		{"layer": "all", "pass": "sgd", "ms": 3, "bytes": 3000000000, "floor_ms": 0.75}]}`)
+		{"layer": "all", "pass": "sgd", "ms": 3, "bytes": 3000000000, "reached": 0.5}]}`)
 	write(t, at("parts.txt"), "# v1-2-gabc, a card\nfacts: ran (1 s of 40)\n")
 	figures := at("figures.jsonl")
 	write(t, figures, `{"case": "copy", "who": "nmn", "gb_per_s": 2000, "device": "a card"}
@@ -67,9 +67,9 @@ func TestGPUTable_TellsWhatWasMeasured(t *testing.T) {
 		"From the start of the program to its end, two steps of 1x26x565 in bf16, with no plan of a convolution chosen: "+
 			"14.2 s.",
 		"A step of the captioner, 32 clips of 26 frames: 8.25 ms.",
-		"| noise step | 1 | 2 |  | 500 | 25% |",
-		"| sgd | 1 | 3 | 0.75 | 1000 | 50% |",
-		"| conv1_1 | forward | 20 | 8 | engine 7 |",
+		"| noise step | 1 | 2 | 500 | 25% |",
+		"| sgd | 1 | 3 | 1000 | 50% |",
+		"| conv1_1 | forward | 20 | 40% | engine 7 |",
 		"Tests, engine: 1 passed, 0 failed, 0 skipped, cut off after 60 s.",
 		"Tests, kernels: 2 passed, 1 failed, 1 skipped, exit code 1.",
 		"compute-sanitizer, memcheck: 2 found, exit code 9: Invalid __global__ write of size 4 bytes.",

@@ -56,7 +56,7 @@ type card struct {
 	products *product.Products // of 1×1 convolutions; not an operation by itself
 
 	library    *cudnn.Handle
-	marks      []*cuda.Event // of Clock, by number; the device frees them
+	marks      []*cuda.Event // of Mark, by number; the device frees them
 	unrecorded bool          // as CUDAConfig.NoGraphs
 	sections   *cuda.Sections
 }

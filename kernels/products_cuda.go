@@ -12,9 +12,7 @@ import (
 // Where the host has cuBLASLt, 1×1 convolutions of float32 are products for whichever library is faster; all others,
 // and those with a mask or ReLU or that add to what is there, are convolutions.
 
-var _ Multiplier = (*card)(nil)
-
-// ProductsBy implements Multiplier.
+// ProductsBy implements Card.
 func (b *card) ProductsBy() map[string]int { return b.products.Count() }
 
 // rowsOf counts the rows of a 1×1 convolution that is a product, 0 for one that is none.

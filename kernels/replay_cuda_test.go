@@ -87,7 +87,7 @@ func TestCUDA_ReplaysACapturedStep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	card, ok := captured.b.(kernels.Capturer)
+	card, ok := captured.b.(kernels.Card)
 	if !ok {
 		t.Fatalf("%s captures no graphs", captured.b.Name())
 	}

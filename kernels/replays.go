@@ -12,7 +12,7 @@ type Replays[K interface {
 	comparable
 	fmt.Stringer
 }] struct {
-	recorder Capturer // nil where nothing is recorded
+	recorder Card // nil where nothing is recorded
 	most     int
 	known    map[K]*replay
 	clock    uint64 // counts what was done
@@ -30,7 +30,7 @@ func NewReplays[K interface {
 	fmt.Stringer
 }](backend Backend, most int) *Replays[K] {
 	r := &Replays[K]{most: most, known: map[K]*replay{}}
-	if recorder, ok := backend.(Capturer); ok && recorder.Captures() {
+	if recorder, ok := backend.(Card); ok && recorder.Captures() {
 		r.recorder = recorder
 	}
 	return r

@@ -32,7 +32,7 @@ func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
 
 // FreeBytes is the memory that the device of a backend has left.
 func FreeBytes(backend kernels.Backend) (bytes int, known bool) {
-	if card, ok := backend.(kernels.Accountant); ok {
+	if card, ok := backend.(kernels.Card); ok {
 		free, err := card.FreeBytes()
 		return free, err == nil
 	}
@@ -43,7 +43,7 @@ func FreeBytes(backend kernels.Backend) (bytes int, known bool) {
 // checkHost holds the buffers of a capacity against the memory of the host, where they lie there: a program that takes
 // more than there is, is ended without a word. A card refuses by itself.
 func (n *Net) checkHost(c capacity) error {
-	if _, card := n.backend.(kernels.Accountant); card {
+	if _, card := n.backend.(kernels.Card); card {
 		return nil
 	}
 	return host.Check("its buffers", int64(n.planBytes(c)-n.buffers.Bytes()))

@@ -4,7 +4,7 @@ import "nmn/kernels"
 
 // sections name the layers to a profiler where the device has one.
 type sections struct {
-	to    kernels.Sectioned    // nil for none
+	to    kernels.Card         // nil for none
 	names [2]map[string]string // of forward and backward sections, by layer: made once
 	open  string
 }
@@ -17,7 +17,7 @@ const (
 
 func newSections(backend kernels.Backend) sections {
 	s := sections{names: [2]map[string]string{{}, {}}}
-	s.to, _ = backend.(kernels.Sectioned)
+	s.to, _ = backend.(kernels.Card)
 	return s
 }
 

@@ -223,7 +223,7 @@ func (s *Session) readAheadFits(net *model.Net, bags, longest, step int) bool {
 	if !known {
 		return true
 	}
-	if _, card := s.Backend.(kernels.Accountant); card {
+	if _, card := s.Backend.(kernels.Card); card {
 		step = 0
 	}
 	c := net.Config()

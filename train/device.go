@@ -15,7 +15,7 @@ type device struct {
 	replays   *replays
 	passes    passes
 	ranks     ranks
-	profiler  kernels.Sectioned // nil for none
+	profiler  kernels.Card // nil for none
 }
 
 // section names what follows to a profiler.
@@ -29,7 +29,7 @@ func (d *device) section(name string) {
 func (t *Trainer) open(bags int) error {
 	d, backend := &t.device, t.Net.Backend()
 	d.replays = newReplays(backend)
-	d.profiler, _ = backend.(kernels.Sectioned)
+	d.profiler, _ = backend.(kernels.Card)
 	d.ranks.group = group.Of(t.Group)
 	d.ranks.many = d.ranks.group.Size() > 1
 	d.passes = passes{whole: t.enqueueWhole, step: t.enqueueStep, begin: t.enqueueBegin, lower: t.enqueueLower,

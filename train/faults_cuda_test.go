@@ -152,7 +152,7 @@ func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { check(t, net.Close()) }()
-	held := backend.(kernels.Accountant).MostBytes()
+	held := backend.(kernels.Card).MostBytes()
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(held+1000))
 	if _, err := net.Plan(4, 4, true); !errors.Is(err, kernels.ErrOutOfMemory) ||
 		!strings.Contains(err.Error(), "not one bag would fit") {

@@ -22,12 +22,12 @@ type feed struct {
 
 func newFeed(backend kernels.Backend) (*feed, error) {
 	f := &feed{backend: backend}
-	feeder, ok := backend.(kernels.Feeder)
+	card, ok := backend.(kernels.Card)
 	if !ok {
 		return f, nil
 	}
 	var err error
-	f.beside, err = feeder.NewFeed()
+	f.beside, err = card.NewFeed()
 	return f, err
 }
 

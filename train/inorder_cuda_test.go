@@ -218,7 +218,7 @@ func TestCUDA_AFullCardScoresWithoutStaging(t *testing.T) {
 	net, set, config := ragged(t, card(false))
 	want, err := Score(t.Context(), net, set, config)
 	check(t, err)
-	t.Setenv(emulator.MemoryVariable, strconv.Itoa(net.Backend().(kernels.Accountant).MostBytes()-20_000))
+	t.Setenv(emulator.MemoryVariable, strconv.Itoa(net.Backend().(kernels.Card).MostBytes()-20_000))
 	got, err := Score(t.Context(), net, set, config)
 	if err != nil {
 		t.Fatal(err)

@@ -43,9 +43,9 @@ type Optimizer struct {
 	updates  int // since the state was fresh: the exponent of Adam's bias correction
 	divided  divided
 
-	recorder kernels.Capturer // nil where steps are not recorded
-	scalar   *tensor.Tensor   // a float32 on the device: the bags of an accumulated step, or the norm
-	host     *dense.Dense     // and on the host
+	recorder kernels.Card   // nil where steps are not recorded
+	scalar   *tensor.Tensor // a float32 on the device: the bags of an accumulated step, or the norm
+	host     *dense.Dense   // and on the host
 }
 
 // NewOptimizer makes fresh state for parameters that have gradients. multipliers of the learning rate are one

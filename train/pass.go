@@ -27,7 +27,7 @@ type pass struct {
 	full     bool          // the device has no memory for a batch beside the buffers: batches wait for their turn
 	drain    kernels.Drain // nil where each batch is waited for
 	replays  *replays
-	profiler kernels.Sectioned // nil for none
+	profiler kernels.Card // nil for none
 	arena    *tensor.Arena
 	room     *tensor.Tensor // of the results of a batch
 	known    map[*model.Plan]*passResults
@@ -52,7 +52,7 @@ func newPass(net *model.Net, outputs outputs, several bool) (*pass, error) {
 	p := &pass{net: net, outputs: outputs, feed: &feed{backend: backend}, replays: &replays{},
 		arena: tensor.NewArena(backend), known: map[*model.Plan]*passResults{}}
 	p.enqueue = p.enqueueScores
-	p.profiler, _ = backend.(kernels.Sectioned)
+	p.profiler, _ = backend.(kernels.Card)
 	if several {
 		if err := p.open(backend); err != nil {
 			return nil, joined(err, p.close())
@@ -70,8 +70,8 @@ func (p *pass) open(backend kernels.Backend) (err error) {
 		return err
 	}
 	p.feed = fed
-	if drainer, ok := backend.(kernels.Drainer); ok {
-		p.drain, err = drainer.NewDrain()
+	if card, ok := backend.(kernels.Card); ok {
+		p.drain, err = card.NewDrain()
 	}
 	return err
 }

@@ -54,8 +54,8 @@ func newReplays(backend kernels.Backend) *replays {
 }
 
 // recorderOf is a backend that records, nil for one that does not.
-func recorderOf(backend kernels.Backend) kernels.Capturer {
-	if recorder, ok := backend.(kernels.Capturer); ok && recorder.Captures() {
+func recorderOf(backend kernels.Backend) kernels.Card {
+	if recorder, ok := backend.(kernels.Card); ok && recorder.Captures() {
 		return recorder
 	}
 	return nil

@@ -31,7 +31,6 @@ type benchCommand struct {
 	mib        int
 	run        run.Resources
 	options    bench.Options
-	floor      floorFlags
 	asJSON     bool
 }
 
@@ -68,11 +67,12 @@ and a step takes as long as on the slowest; how long their gradients take to sum
 		name: "ops", short: "Measure each operation of a training step",
 		long: `Measure each operation within training steps: milliseconds (the median of the repeats), share of
 the sum, GFLOP/s of convolutions (every product of the definition counts, those with padding too), GB/s of
-operands (each counted once for each time that it must be read or written), and the algorithm. A graphics
-card takes the time itself; next to it is the floor, how long a card of its kind takes at least.`,
+operands (each counted once for each time that it must be read or written), and the algorithm. The column
+"reached %" compares GFLOP/s with one large matrix product, and GB/s with a copy of memory, measured on the
+same device: the larger share counts. It passes 100 for operands that stay in caches.`,
 		examples: []string{"--model scenes --batch 32", "--model vgg16 --batch 1 --no-mil --json",
 			"--model vgg16 --batch 1 --frames 26 --size 565 --device cuda"},
-		flags: (*benchCommand).opsFlags, validate: (*benchCommand).validateOps, measure: (*benchCommand).ops,
+		flags: (*benchCommand).opsFlags, validate: (*benchCommand).validateNet, measure: (*benchCommand).ops,
 	},
 	{
 		name: "features", short: "Measure how fast features of pictures are extracted",
@@ -91,7 +91,7 @@ layers can reach.`,
 	},
 	{
 		name: "memory", short: "Measure how fast the device copies memory",
-		long: `Measure copies within the memory of the device, bytes read and bytes written counted: the floor
+		long: `Measure copies within the memory of the device, bytes read and bytes written counted: the limit
 of every operation that does little arithmetic.`,
 		examples: []string{"--mib 256", "--device cuda --mib 1024 --json"},
 		flags:    (*benchCommand).memoryFlags, validate: (*benchCommand).validateMemory,
@@ -134,7 +134,6 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		Args:    refuseArguments,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		b.floor.given = givenAmong(cmd, "card", "bandwidth", "tflops")
 		if err := cmp.Or(b.validate(cmd), m.validate(b)); err != nil {
 			return usageError{err}
 		}
@@ -177,10 +176,7 @@ func (b *benchCommand) figures(ctx context.Context, p *program, m benchmark) (to
 }
 
 // opsFlags and stepFlags are those of benchmarks of a net.
-func (b *benchCommand) opsFlags(cmd *cobra.Command) {
-	b.netFlags(cmd, benchNets()...)
-	b.floorFlags(cmd)
-}
+func (b *benchCommand) opsFlags(cmd *cobra.Command) { b.netFlags(cmd, benchNets()...) }
 
 func (b *benchCommand) stepFlags(cmd *cobra.Command) {
 	r := b.netFlags(cmd, append(benchNets(), netS2VT)...)

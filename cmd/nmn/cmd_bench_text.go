@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"text/tabwriter"
 
 	"nmn/kernels"
 	"nmn/run/bench"
@@ -46,14 +47,7 @@ func (b *benchCommand) captionStep(ctx context.Context, backend kernels.Backend)
 }
 
 func (b *benchCommand) ops(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
-	card, err := b.cardOf(backend.Name())
-	if err != nil {
-		return told, err
-	}
 	f, err := bench.Operations(ctx, backend, b.net, b.options)
-	if err == nil && card != nil {
-		err = f.Against(b.net, *card)
-	}
 	if err != nil {
 		return told, err
 	}
@@ -105,38 +99,20 @@ func benchedNet(f *bench.NetFigures) string {
 
 // operationsText is a table with a line for each operation.
 func operationsText(f *bench.OperationFigures) string {
-	columns := []column{{title: "layer", left: true}, {title: "operation", left: true}, {title: "ms"}}
-	if f.Card != nil {
-		columns = append(columns, column{title: "floor ms"}, column{title: "times it"})
-	}
-	columns = append(columns, column{title: "share %"}, column{title: "GFLOP/s"}, column{title: "GB/s"},
-		column{title: "shape", left: true}, column{title: "algorithm", left: true})
-	for i := range f.Ops {
-		for j, cell := range operationCells(f, &f.Ops[i]) {
-			columns[j].cells = append(columns[j].cells, cell)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n\n", benchedNet(&f.NetFigures))
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.TabIndent)
+	fmt.Fprintln(w, "layer\toperation\tms\tshare %\tGFLOP/s\tGB/s\treached %\tshape\talgorithm")
+	for _, o := range f.Ops {
+		gflops := ""
+		if o.GFLOP > 0 {
+			gflops = fmt.Sprintf("%.1f", o.GFLOPS)
 		}
+		fmt.Fprintf(w, "%s\t%s\t%.3f\t%.1f\t%s\t%.1f\t%.0f\t%s\t%s\n", o.Layer, o.Pass, o.MS, 100*o.Share, gflops, o.GBPerS,
+			100*o.Reached, o.Shape, o.Algorithm)
 	}
-	text := fmt.Sprintf("%s\n\n%s\nall: %.2f ms, %.1f GFLOP/s\n", benchedNet(&f.NetFigures), tabulated(columns...),
-		f.TotalMS, f.GFLOPS)
-	if f.Card != nil {
-		text += fmt.Sprintf("floor: %.2f ms on %s\n", f.FloorMS, f.Card)
-	}
-	return text
-}
-
-// operationCells is a line of the table.
-func operationCells(f *bench.OperationFigures, o *bench.Operation) []string {
-	cells := []string{o.Layer, o.Pass, fmt.Sprintf("%.3f", o.MS)}
-	if f.Card != nil {
-		floor, times := "", ""
-		if o.FloorMS > 0 {
-			floor, times = fmt.Sprintf("%.3f", o.FloorMS), fmt.Sprintf("%.2f", o.MS/o.FloorMS)
-		}
-		cells = append(cells, floor, times)
-	}
-	gflops := ""
-	if o.GFLOP > 0 {
-		gflops = fmt.Sprintf("%.1f", o.GFLOPS)
-	}
-	return append(cells, fmt.Sprintf("%.1f", 100*o.Share), gflops, fmt.Sprintf("%.1f", o.GBPerS), o.Shape, o.Algorithm)
+	w.Flush()
+	fmt.Fprintf(&text, "\nall: %.2f ms, %.1f GFLOP/s\nthe device: %.1f GFLOP/s in a large product, %.1f GB/s in a copy\n",
+		f.TotalMS, f.GFLOPS, f.ProductGFLOPS, f.CopyGBPerS)
+	return text.String()
 }

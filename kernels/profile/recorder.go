@@ -14,7 +14,7 @@ import (
 type Recorder struct {
 	tensor.Device
 	backend kernels.Backend
-	clock   kernels.Clock
+	clock   clock
 
 	names     map[*tensor.Tensor]string // layers of weights, their gradients, outputs, and seeds of dropout
 	recording bool
@@ -25,12 +25,17 @@ type Recorder struct {
 
 var _ kernels.Backend = (*Recorder)(nil)
 
+// clock takes the time of a device, as kernels.Card does.
+type clock interface {
+	Mark(number int) error
+	Between(first, last int) (time.Duration, error)
+}
+
 // New makes a recorder of a backend, which stays the caller's to close.
 func New(backend kernels.Backend) *Recorder {
-	r := &Recorder{Device: backend, backend: backend, names: map[*tensor.Tensor]string{}}
-	var ok bool
-	if r.clock, ok = backend.(kernels.Clock); !ok {
-		r.clock = &hostClock{device: backend}
+	r := &Recorder{Device: backend, backend: backend, clock: &hostClock{device: backend}, names: map[*tensor.Tensor]string{}}
+	if card, ok := backend.(kernels.Card); ok {
+		r.clock = card
 	}
 	return r
 }
@@ -103,7 +108,7 @@ type hostClock struct {
 	marks  []time.Time
 }
 
-// Mark implements kernels.Clock.
+// Mark implements clock.
 func (c *hostClock) Mark(number int) error {
 	if err := c.device.Sync(); err != nil {
 		return err
@@ -115,7 +120,7 @@ func (c *hostClock) Mark(number int) error {
 	return nil
 }
 
-// Between implements kernels.Clock.
+// Between implements clock.
 func (c *hostClock) Between(first, last int) (time.Duration, error) {
 	if first < 0 || last < first || last >= len(c.marks) {
 		return 0, errors.New("profile: no such marks")

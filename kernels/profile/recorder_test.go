@@ -151,7 +151,8 @@ func TestRecorder_KnowsTheLayerOfADropoutGradient(t *testing.T) {
 // tick is a backend whose own clock says that every operation takes a second.
 type tick struct {
 	kernels.Backend
-	marks []int
+	kernels.Card // nil: only the clock is used
+	marks        []int
 }
 
 func (c *tick) Mark(number int) error {

@@ -48,7 +48,7 @@ func New(c Config, backend kernels.Backend) (*Net, error) {
 	}
 	n := &Net{config: c, backend: backend, plans: map[planKey]*plan{},
 		normOut: tensor.HostArray(tensor.Float32, make([]float32, 1)), weights: tensor.NewArena(backend), grads: tensor.NewArena(backend), buffers: tensor.NewArena(backend)}
-	_, n.wide = backend.(kernels.Capturer)
+	_, n.wide = backend.(kernels.Card)
 	err := n.build()
 	if err == nil {
 		err = n.buildConstants()

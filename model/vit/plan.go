@@ -89,7 +89,7 @@ func (n *Net) sizes(pictures int) sizes {
 }
 
 func (n *Net) grow(pictures int) error {
-	if _, card := n.backend.(kernels.Accountant); !card {
+	if _, card := n.backend.(kernels.Card); !card {
 		if err := host.Check("its buffers", int64(n.PlanBytes(pictures)-n.buffers.Bytes())); err != nil {
 			return err
 		}

@@ -57,9 +57,9 @@ func settingOf(backend kernels.Backend, o Options) Setting {
 // graphics card takes the time itself, so that the host's calls are not counted.
 func (o Options) medianOf(backend kernels.Backend, f func() error) (time.Duration, error) {
 	durations := make([]time.Duration, 0, o.Repeats)
-	clock, _ := backend.(kernels.Clock)
+	card, _ := backend.(kernels.Card)
 	for i := range o.Warmup + o.Repeats {
-		took, err := timed(backend, clock, f)
+		took, err := timed(backend, card, f)
 		if err != nil {
 			return 0, err
 		}
@@ -71,20 +71,20 @@ func (o Options) medianOf(backend kernels.Backend, f func() error) (time.Duratio
 	return middle(durations), nil
 }
 
-// timed is how long the device works on what f enqueues. clock is nil where the device takes no time itself.
-func timed(backend kernels.Backend, clock kernels.Clock, f func() error) (time.Duration, error) {
-	if clock == nil {
+// timed is how long the device works on what f enqueues. card is nil for the host, which waits.
+func timed(backend kernels.Backend, card kernels.Card, f func() error) (time.Duration, error) {
+	if card == nil {
 		began := time.Now()
 		err := cmp.Or(f(), backend.Sync())
 		return time.Since(began), err
 	}
-	begin, end := func() error { return clock.Mark(0) }, func() error { return clock.Mark(1) }
+	begin, end := func() error { return card.Mark(0) }, func() error { return card.Mark(1) }
 	for _, call := range []func() error{begin, f, end, backend.Sync} {
 		if err := call(); err != nil {
 			return 0, err
 		}
 	}
-	return clock.Between(0, 1)
+	return card.Between(0, 1)
 }
 
 func middle[T any](sorted []T) T { return sorted[len(sorted)/2] }

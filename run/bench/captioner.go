@@ -106,8 +106,8 @@ func CaptionStep(ctx context.Context, backend kernels.Backend, n Captioner, o Op
 	f = n.figures(backend, clips, o)
 	f.PeakMemoryMiB, f.DeviceMiB = mebibytes(peakMemory()), mebibytes(uint64(trainer.DeviceBytes()))
 	f.StepCPUMS = milliseconds(cpu) / float64(o.Repeats)
-	if m, ok := backend.(kernels.Multiplier); ok {
-		f.Products = m.ProductsBy()
+	if card, ok := backend.(kernels.Card); ok {
+		f.Products = card.ProductsBy()
 	}
 	f.summarize(durations)
 	return f, nil

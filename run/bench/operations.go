@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"nmn/kernels"
@@ -14,17 +13,18 @@ import (
 
 // Operation is one operation of a step.
 type Operation struct {
-	Layer     string  `json:"layer"`
-	Pass      string  `json:"pass"` // forward, data gradient, max pool, ...
-	Shape     string  `json:"shape"`
-	MS        float64 `json:"ms"`               // median
-	Share     float64 `json:"share"`            // of the sum of all
-	GFLOP     float64 `json:"gflop,omitempty"`  // of convolutions
-	GFLOPS    float64 `json:"gflops,omitempty"` // for each second
-	Bytes     int     `json:"bytes"`            // of operands
-	GBPerS    float64 `json:"gb_per_s"`
+	Layer  string  `json:"layer"`
+	Pass   string  `json:"pass"` // forward, data gradient, max pool, ...
+	Shape  string  `json:"shape"`
+	MS     float64 `json:"ms"`               // median
+	Share  float64 `json:"share"`            // of the sum of all
+	GFLOP  float64 `json:"gflop,omitempty"`  // of convolutions
+	GFLOPS float64 `json:"gflops,omitempty"` // for each second
+	Bytes  int     `json:"bytes"`            // of operands
+	GBPerS float64 `json:"gb_per_s"`
+	// Reached is the share of the device's own rates: of products or of copies, whichever the operation comes nearer to.
+	Reached   float64 `json:"reached"`
 	Algorithm string  `json:"algorithm,omitempty"`
-	FloorMS   float64 `json:"floor_ms,omitempty"` // how long a card takes at least; 0 where that is not known
 }
 
 // OperationFigures are those of all operations of a step.
@@ -33,8 +33,9 @@ type OperationFigures struct {
 	TotalMS float64     `json:"total_ms"` // of the operations, one step
 	GFLOPS  float64     `json:"gflops"`   // convolutions, in the time of all operations
 	Ops     []Operation `json:"ops"`
-	Card    *Card       `json:"card,omitempty"`     // that the floor is of; nil for none
-	FloorMS float64     `json:"floor_ms,omitempty"` // of the operations that have one
+	// What the device reaches in one large product and in a copy within its memory, as measured after the steps.
+	ProductGFLOPS float64 `json:"product_gflops"`
+	CopyGBPerS    float64 `json:"copy_gb_per_s"`
 }
 
 // Operations measures each operation within training steps on random pictures.
@@ -43,7 +44,7 @@ func Operations(ctx context.Context, backend kernels.Backend, n Net, o Options) 
 		return nil, err
 	}
 	recorder := profile.New(backend)
-	err := o.train(ctx, accounted(recorder, backend), n, watcher{
+	err := o.train(ctx, recorded(recorder, backend), n, watcher{
 		begin: func(net *model.Net) error {
 			label(recorder, net)
 			if o.Warmup == 0 {
@@ -68,21 +69,49 @@ func Operations(ctx context.Context, backend kernels.Backend, n Net, o Options) 
 	}
 	f := &OperationFigures{NetFigures: n.figures(backend, o)}
 	f.add(recorder.Ops())
-	return f, nil
+	return f, f.compare(backend, o)
 }
 
-// accounted is a recorder that knows the memory of its backend where that does, so that a net on a card is not held
-// against the memory of the host.
-func accounted(r *profile.Recorder, backend kernels.Backend) kernels.Backend {
-	accountant, ok := backend.(kernels.Accountant)
-	if !ok {
-		return r
+// compare measures the device's own rates, and what share of them each operation reaches.
+func (f *OperationFigures) compare(backend kernels.Backend, o Options) error {
+	size, mib := 1024, 64
+	if _, card := backend.(kernels.Card); card {
+		size, mib = 8192, 1024
 	}
-	return struct {
-		*profile.Recorder
-		kernels.Accountant
-	}{r, accountant}
+	products, err := Products(backend, []int{size}, o)
+	if err != nil {
+		return err
+	}
+	copies, err := Memory(backend, mib, o)
+	if err != nil {
+		return err
+	}
+	f.ProductGFLOPS, f.CopyGBPerS = products.Products[0].GFLOPS, copies.GBPerS
+	for i := range f.Ops {
+		op := &f.Ops[i]
+		op.Reached = max(op.GFLOPS/f.ProductGFLOPS, op.GBPerS/f.CopyGBPerS)
+	}
+	return nil
 }
+
+// recorded is a recorder of a backend. On a card it knows the memory, so that a net is not held against the memory
+// of the host.
+func recorded(r *profile.Recorder, backend kernels.Backend) kernels.Backend {
+	if card, ok := backend.(kernels.Card); ok {
+		return recordedCard{r, card}
+	}
+	return r
+}
+
+// recordedCard does one thing after the other, so that each operation is timed on its own.
+type recordedCard struct {
+	*profile.Recorder
+	kernels.Card
+}
+
+func (recordedCard) Captures() bool                   { return false }
+func (recordedCard) NewFeed() (kernels.Feed, error)   { return nil, nil }
+func (recordedCard) NewDrain() (kernels.Drain, error) { return nil, nil }
 
 // label names the layers by their parameters: conv1_1 has backbone.conv1_1.weight, layer1.0.conv1
 // backbone.layer1.0.conv1.weight.
@@ -117,29 +146,4 @@ func (f *OperationFigures) add(ops []profile.Op) {
 		f.Ops[i].Share = f.Ops[i].MS / f.TotalMS
 	}
 	f.GFLOPS = work / f.TotalMS * 1e3
-}
-
-// Against puts the floor of each operation on a card beside its time. Operations that the code's plan does not have, as
-// what moves between host and device, have none.
-func (f *OperationFigures) Against(n Net, card Card) error {
-	floor, err := Floor(n, FloorOptions{Card: card, Precision: tensor.Precision(f.Precision)})
-	if err != nil {
-		return err
-	}
-	f.Card, f.FloorMS = &card, 0
-	next := 0 // of the plan, which has the operations in the same order
-	for i := range f.Ops {
-		o := &f.Ops[i]
-		found := slices.IndexFunc(floor.Ops[next:], func(p FloorOperation) bool {
-			return p.Layer == o.Layer && p.Pass == o.Pass && p.Shape == o.Shape
-		})
-		if found < 0 {
-			continue
-		}
-		next += found
-		o.FloorMS = floor.Ops[next].FloorMS
-		f.FloorMS += o.FloorMS
-		next++
-	}
-	return nil
 }

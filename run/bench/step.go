@@ -67,8 +67,8 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 		},
 		end: func(net *model.Net, trainer *train.Trainer) error {
 			f.DeviceMiB = mebibytes(uint64(trainer.DeviceBytes()))
-			if accountant, ok := backend.(kernels.Accountant); ok {
-				f.DeviceMiB = mebibytes(uint64(accountant.MostBytes()))
+			if card, ok := backend.(kernels.Card); ok {
+				f.DeviceMiB = mebibytes(uint64(card.MostBytes()))
 			}
 			forward, update, err := o.parts(net, own)
 			if err != nil {

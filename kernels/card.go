@@ -1,15 +1,21 @@
 package kernels
 
 import (
+	"time"
+
 	dense "gorgonia.org/tensor"
 
+	"nmn/cuda"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
 )
 
-// Capturer is a Backend that can record the work of a step and do it again at once. A graphics card is
-// one; ask by a type assertion.
-type Capturer interface {
+// ErrOutOfMemory is wrapped by errors about device memory that is full.
+var ErrOutOfMemory = cuda.ErrOutOfMemory
+
+// Card is what a Backend on a graphics card has besides: it works while the host goes on, and has memory of its own.
+// Ask by a type assertion.
+type Card interface {
 	// Captures reports whether recording is wanted: not where every launch is waited for.
 	Captures() bool
 	// Capture calls work, which enqueues operations on the backend, and records them instead of doing
@@ -23,6 +29,29 @@ type Capturer interface {
 	// decays, none of them a rate of 0 or all as recorded, and for Adam its constants. For SGD p is the
 	// zero value.
 	PrepareUpdate(entries []update.Entry, p update.AdamParams) error
+
+	// Section ends the section of the host's work before and begins another for a profiler; an empty name begins
+	// none. Without a profiler nothing happens.
+	Section(name string)
+
+	// NewFeed makes a feed; nil if uploads are to wait for their turn.
+	NewFeed() (Feed, error)
+	// NewDrain makes a drain; nil if results are to be waited for.
+	NewDrain() (Drain, error)
+
+	// Mark notes, under a number from 0, the moment at which all work enqueued before will be done.
+	// Marking the same number again moves it.
+	Mark(number int) error
+	// Between is the time from one mark to a later one. Both must have been reached: Sync before.
+	Between(first, last int) (time.Duration, error)
+
+	// MostBytes is the most device memory that was held at once since the backend was opened.
+	MostBytes() int
+	// FreeBytes is the device memory that no program holds.
+	FreeBytes() (int, error)
+
+	// ProductsBy counts the shapes of matrix products that each library computes, by its name: the faster one does.
+	ProductsBy() map[string]int
 }
 
 // Graph is recorded work. It is valid until Close or until its backend is closed.
@@ -30,19 +59,6 @@ type Graph interface {
 	// Launch enqueues the work.
 	Launch() error
 	Close() error
-}
-
-// Sectioned is a Backend that names stretches of the host's work to a profiler. A graphics card is one; ask
-// by a type assertion.
-type Sectioned interface {
-	// Section ends the section before and begins another; an empty name begins none. Without a profiler
-	// nothing happens.
-	Section(name string)
-}
-
-// Feeder is a Backend that uploads beside its computing. A graphics card is one; ask by a type assertion.
-type Feeder interface {
-	NewFeed() (Feed, error)
 }
 
 // Feed brings batches to a device while it computes. Arrays are staged, one set at a time, and taken by
@@ -62,12 +78,6 @@ type Feed interface {
 	Take(to []*tensor.Tensor) error
 	// Close waits for uploads and frees the feed's memory.
 	Close() error
-}
-
-// Drainer is a Backend that takes results off the device while it goes on computing. A graphics card is one; ask by a
-// type assertion.
-type Drainer interface {
-	NewDrain() (Drain, error)
 }
 
 // Drain brings results to the host, in the order in which they were begun, of which two may be on their way.

@@ -3,16 +3,14 @@
 package kernels
 
 import (
+	"fmt"
+	"time"
+
 	"nmn/cuda"
 	"nmn/kernels/update"
 )
 
-var (
-	_ Capturer  = (*card)(nil)
-	_ Feeder    = (*card)(nil)
-	_ Drainer   = (*card)(nil)
-	_ Sectioned = (*card)(nil)
-)
+var _ Card = (*card)(nil)
 
 // recording is a graph with the stream that it belongs to.
 type recording struct {
@@ -23,13 +21,13 @@ type recording struct {
 // Launch implements Graph.
 func (r recording) Launch() error { return r.Graph.Launch(r.stream) }
 
-// Captures implements Capturer.
+// Captures implements Card.
 func (b *card) Captures() bool { return !b.unrecorded && !b.Device.Options().SyncLaunches }
 
-// Section implements Sectioned.
+// Section implements Card.
 func (b *card) Section(name string) { b.sections.Begin(name) }
 
-// NewFeed implements Feeder.
+// NewFeed implements Card.
 func (b *card) NewFeed() (Feed, error) {
 	feed, err := b.cardMemory.NewFeed()
 	if err != nil {
@@ -38,7 +36,7 @@ func (b *card) NewFeed() (Feed, error) {
 	return feed, nil
 }
 
-// NewDrain implements Drainer.
+// NewDrain implements Card.
 func (b *card) NewDrain() (Drain, error) {
 	drain, err := b.cardMemory.NewDrain()
 	if err != nil {
@@ -47,7 +45,7 @@ func (b *card) NewDrain() (Drain, error) {
 	return drain, nil
 }
 
-// Capture implements Capturer.
+// Capture implements Card.
 func (b *card) Capture(name string, work func() error) (Graph, error) {
 	graph, err := b.Stream.Capture(name, work)
 	if err != nil {
@@ -56,7 +54,36 @@ func (b *card) Capture(name string, work func() error) (Graph, error) {
 	return recording{graph, b.Stream}, nil
 }
 
-// PrepareUpdate implements Capturer.
+// PrepareUpdate implements Card.
 func (b *card) PrepareUpdate(entries []update.Entry, p update.AdamParams) error {
 	return b.cardUpdates.Prepare(entries, p)
 }
+
+// Mark implements Card.
+func (b *card) Mark(number int) error {
+	for len(b.marks) <= number {
+		event, err := b.Device.NewEvent(true)
+		if err != nil {
+			return err
+		}
+		b.marks = append(b.marks, event)
+	}
+	return b.Stream.Record(b.marks[number])
+}
+
+// Between implements Card.
+func (b *card) Between(first, last int) (time.Duration, error) {
+	if first < 0 || last < first || last >= len(b.marks) {
+		return 0, fmt.Errorf("cuda: time between marks %d and %d of %d", first, last, len(b.marks))
+	}
+	return b.marks[first].Elapsed(b.marks[last])
+}
+
+// FreeBytes implements Card.
+func (b *card) FreeBytes() (int, error) {
+	free, _, err := b.Device.MemInfo()
+	return free, err
+}
+
+// MostBytes implements Card.
+func (b *card) MostBytes() int { return b.Device.MostHeld() }
