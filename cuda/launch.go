@@ -26,7 +26,6 @@ func Pointer(v Address) Arg    { return Arg(v) }
 func Int32(v int32) Arg        { return Arg(uint32(v)) }
 func Uint32(v uint32) Arg      { return Arg(v) }
 func Int64(v int64) Arg        { return Arg(v) }
-func Uint64(v uint64) Arg      { return Arg(v) }
 func Float32(v float32) Arg    { return Arg(math.Float32bits(v)) }
 func Float64(v float64) Arg    { return Arg(math.Float64bits(v)) }
 func BFloat16(bits uint16) Arg { return Arg(bits) }

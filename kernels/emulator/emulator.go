@@ -37,10 +37,6 @@ const (
 	FailVariable = "NMN_EMULATOR_FAIL"
 	// LogVariable names a file that the names of calls are added to, and "kernel" for each kernel that runs.
 	LogVariable = "NMN_EMULATOR_LOG"
-	// TrafficVariable names a file that a line is added to for each kernel that runs: its name, and how many bytes of
-	// device memory it has read and how many it has written, each byte counted once. Only a library of BuildCounting
-	// counts.
-	TrafficVariable = "NMN_EMULATOR_TRAFFIC"
 	// MemoryVariable is the memory of the device in bytes, 8 GiB by default.
 	MemoryVariable = "NMN_EMULATOR_MEMORY"
 	// DevicesVariable is the number of cards, 1 by default. All have one memory. Ranks that are goroutines may open
@@ -83,30 +79,20 @@ func Install(folder, families string, variables ...string) error {
 // sources, and at the same time a libcudnn.so.9, a libcublasLt.so.13 and a libnccl.so.2 that compute plainly. CXX names the
 // compiler, otherwise g++ or c++ is used; without one the error wraps ErrCompiler.
 func Build(folder string, sources ...string) (library string, err error) {
-	return link(folder, own, nil, sources)
-}
-
-// BuildCounting is Build with kernels that count the bytes that they read and write, which takes them many times as
-// long.
-func BuildCounting(folder string, sources ...string) (library string, err error) {
-	return link(folder, append([]string{"traffic.cpp"}, own...), []string{"-fsanitize=thread"}, sources)
-}
-
-// own are the emulator's sources.
-var own = []string{"runtime.cpp", "streams.cpp", "driver.cpp", "cudnn.cpp", "graphs.cpp", "cublas.cpp", "nccl.cpp"}
-
-func link(folder string, own, more, sources []string) (library string, err error) {
 	compiler, err := findCompiler()
 	if err != nil {
 		return "", err
 	}
-	objects, err := build(compiler, folder, own, more, sources)
+	objects, err := build(compiler, folder, own, sources)
 	if err != nil {
 		return "", err
 	}
 	library = filepath.Join(folder, "libemulator.so")
 	return library, run(compiler, append([]string{"-shared", "-o", library}, objects...)...)
 }
+
+// own are the emulator's sources.
+var own = []string{"runtime.cpp", "streams.cpp", "driver.cpp", "cudnn.cpp", "graphs.cpp", "cublas.cpp", "nccl.cpp"}
 
 // findCompiler splits CXX, which may hold flags.
 func findCompiler() ([]string, error) {
@@ -126,7 +112,7 @@ func findCompiler() ([]string, error) {
 
 // build compiles the emulator's own sources of these names and the kernels, the latter with more flags, and lists the
 // objects.
-func build(compiler []string, folder string, own, more, sources []string) (objects []string, err error) {
+func build(compiler []string, folder string, own, sources []string) (objects []string, err error) {
 	if err := unpack(folder); err != nil {
 		return nil, err
 	}
@@ -146,7 +132,7 @@ func build(compiler []string, folder string, own, more, sources []string) (objec
 			return nil, fmt.Errorf("emulator: %w", err)
 		}
 		objects = append(objects, wrapped+".o")
-		if err := compile(compiler, wrapped, objects[len(objects)-1], more...); err != nil {
+		if err := compile(compiler, wrapped, objects[len(objects)-1]); err != nil {
 			return nil, err
 		}
 	}
@@ -195,8 +181,8 @@ func wrap(source string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func compile(compiler []string, source, object string, more ...string) error {
-	arguments := append(append([]string{}, flags...), more...)
+func compile(compiler []string, source, object string) error {
+	arguments := append([]string{}, flags...)
 	arguments = append(arguments, "-I"+filepath.Dir(object), "-c", source, "-o", object)
 	return run(compiler, arguments...)
 }

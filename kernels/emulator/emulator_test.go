@@ -18,7 +18,7 @@ func launcher(t *testing.T) func(order, kernel string, blocks int) (string, erro
 		t.Skipf("kernels are not emulated: %v", err)
 	}
 	folder := t.TempDir()
-	objects, err := build(compiler, folder, []string{"runtime.cpp"}, nil, []string{"testdata/threads.cu"})
+	objects, err := build(compiler, folder, []string{"runtime.cpp"}, []string{"testdata/threads.cu"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,11 +30,6 @@ type Config struct {
 	Cache bool
 }
 
-// DefaultConfig is the full training split: 16,000 pictures, cached.
-func DefaultConfig() Config {
-	return Config{Seed: 1, Split: "train", N: 16000, Cache: true}
-}
-
 // Validate says which field is out of range.
 func (c Config) Validate() error {
 	if c.Split == "" {

@@ -3,7 +3,6 @@
 // CUDA_ERROR_NOT_SUPPORTED. The interface is that of CUDA 13.
 #include "enqueue.h"
 #include "runtime.h"
-#include "traffic.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -76,30 +75,13 @@ int copy(void *to, const void *from, size_t bytes, void *stream, uintptr_t devic
   });
 }
 
-// tell adds what a kernel has read and written of all memory to the file that NMN_EMULATOR_TRAFFIC names.
-void tell(const std::string &kernel, const char *path) {
-  emulator::Traffic sum = {};
-  for (const auto &m : memory) {
-    const emulator::Traffic part = emulator::trafficOf(m.first, m.second);
-    sum.read += part.read, sum.written += part.written;
-  }
-  if (FILE *file = fopen(path, "a")) {
-    fprintf(file, "%s %zu %zu\n", kernel.c_str(), sum.read, sum.written);
-    fclose(file);
-  }
-}
-
 int launch(const Function &f, dim3 grid, dim3 block, void **arguments) {
   if (const int code = emulator::planned("kernel")) {
     fault = "planned fault of " + f.name;
     emulator::breakDevice(code);  // noticed later, by another call
     return success;
   }
-  const char *traffic = getenv("NMN_EMULATOR_TRAFFIC");
-  const bool counted = traffic && *traffic && emulator::beginTraffic;
-  if (counted) emulator::beginTraffic();
   const std::string failed = emulator::run(*f.kernel, grid, block, arguments);
-  if (counted) emulator::endTraffic(), tell(f.name, traffic);
   if (!failed.empty()) {
     fault = f.name + ": " + failed;
     return launchFailed;
