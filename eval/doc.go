@@ -5,5 +5,5 @@
 //
 // [Evaluate] computes all of them in one call. N bags are rows, K classes (words) are columns;
 // matrices are row-major. An undefined figure is NaN in Go and null in JSON, see [Number]. Equal
-// scores keep the order of the rows. Results do not depend on the number of workers.
+// scores keep the order of the rows. Results do not depend on the number of processors.
 package eval

@@ -1,7 +1,5 @@
 package eval
 
-import "runtime"
-
 // Evaluate computes every measure of this package for one model: per word, per part-of-speech group
 // and over all words, against caption counts, labels and true labels, whichever the input has. It
 // does not change or keep the input. Errors wrap ErrShape or ErrValue and name row and column.
@@ -53,9 +51,6 @@ func (o Options) resolved(classes int) Options {
 		o.TopK = defaultTopK
 	}
 	o.TopK = min(o.TopK, classes)
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
 	return o
 }
 
@@ -95,11 +90,11 @@ func namedWords(in *Input) []Word {
 func measure(in *Input, scores []float32, g groups, o Options) (Measures, []WordMeasures) {
 	m := Measures{Threshold: o.Threshold, PlugIn: o.PlugIn}
 	if m.PlugIn == 0 {
-		m.PlugIn = plugIn(scores, in.Logits, o.Workers)
+		m.PlugIn = plugIn(scores, in.Logits)
 	}
 	t := tallies{in: in, scores: scores, threshold: m.Threshold, plugIn: m.PlugIn}
-	t.columns(o.Workers)
-	t.topK(o.TopK, o.Workers)
+	t.columns()
+	t.topK(o.TopK)
 	words := make([]WordMeasures, in.Classes)
 	if t.human != nil {
 		m.Human = newHuman(g, t.human)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -52,20 +53,22 @@ func drawInput(t testing.TB, bags, classes int) Input {
 	return in
 }
 
-func TestEvaluate_DoesNotDependOnWorkers(t *testing.T) {
+func TestEvaluate_DoesNotDependOnProcessors(t *testing.T) {
 	in := drawInput(t, 211, 37)
-	one, err := Evaluate(in, Options{Workers: 1})
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one, err := Evaluate(in, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want, _ := json.Marshal(one)
-	for _, workers := range []int{2, 3, 16} {
-		many, err := Evaluate(in, Options{Workers: workers})
+	for _, processors := range []int{2, 3, 16} {
+		runtime.GOMAXPROCS(processors)
+		many, err := Evaluate(in, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got, _ := json.Marshal(many); string(got) != string(want) {
-			t.Errorf("%d workers give another result than one", workers)
+			t.Errorf("%d processors give another result than one", processors)
 		}
 	}
 }
@@ -387,7 +390,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	in.Observed, in.Truth = nil, nil
 	b.SetBytes(int64(in.Bags * in.Classes * 4))
 	for b.Loop() {
-		if _, err := Evaluate(in, Options{Workers: 1}); err != nil {
+		if _, err := Evaluate(in, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

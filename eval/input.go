@@ -59,9 +59,6 @@ type Options struct {
 	// TopK is the number of labels predicted for each bag by the top-k measures; 3 by default, and
 	// at most the number of classes.
 	TopK int
-	// Workers is the number of goroutines; by default one for each processor. It does not change
-	// results.
-	Workers int
 }
 
 const (
@@ -78,8 +75,6 @@ func (o Options) Validate() error {
 		return fmt.Errorf("evaluation: PlugIn is %g, want 0 to 1: %w", o.PlugIn, ErrValue)
 	case o.TopK < 0:
 		return fmt.Errorf("evaluation: TopK is %d, want at least 1: %w", o.TopK, ErrValue)
-	case o.Workers < 0:
-		return fmt.Errorf("evaluation: Workers is %d, want at least 1: %w", o.Workers, ErrValue)
 	}
 	return nil
 }

@@ -2,8 +2,10 @@ package eval
 
 import (
 	"bytes"
+	"context"
 
 	"nmn/format/table"
+	"nmn/internal/parallel"
 )
 
 // tally is what one class needs for all its measures against one kind of label.
@@ -37,8 +39,8 @@ type tallies struct {
 const columnBlock = 16
 
 // columns computes everything that looks at one class at a time. Each class is written by one
-// worker alone, so results do not depend on their number.
-func (t *tallies) columns(workers int) {
+// goroutine alone, so results do not depend on their number.
+func (t *tallies) columns() {
 	k := t.in.Classes
 	if t.in.Counts != nil {
 		t.human = make([]Agreement, k)
@@ -49,7 +51,7 @@ func (t *tallies) columns(workers int) {
 	if t.in.Truth != nil {
 		t.truth = make([]tally, k)
 	}
-	parallel((k+columnBlock-1)/columnBlock, workers, func() func(int) {
+	_ = parallel.Run(context.Background(), (k+columnBlock-1)/columnBlock, 0, func() func(int) { // which is never done
 		b := newBlock(t.in.Bags)
 		return func(i int) {
 			first := i * columnBlock

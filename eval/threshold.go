@@ -3,6 +3,8 @@ package eval
 import (
 	"fmt"
 	"math"
+
+	"nmn/internal/parallel"
 )
 
 // PlugInThreshold finds the probability from which to predict a label so that the expected F1 is
@@ -22,21 +24,21 @@ func PlugInThreshold(scores []float32, logits bool) (float64, error) {
 			return 0, fmt.Errorf("plug-in threshold: score %d: %s: %w", i+1, fault, ErrValue)
 		}
 	}
-	return plugIn(scores, logits, 1), nil
+	return plugIn(scores, logits), nil
 }
 
-func plugIn(scores []float32, logits bool, workers int) float64 {
-	all := tailAbove(scores, logits, 0, workers)
+func plugIn(scores []float32, logits bool) float64 {
+	all := tailAbove(scores, logits, 0)
 	if all.sum == 0 {
 		return 1
 	}
 	const firstGuess = 0.25 // the iteration rises from any start below F/2; this one saves passes
 	best, start := expectedF1(all, all.sum), all
-	if t := tailAbove(scores, logits, firstGuess, workers); t.count > 0 && expectedF1(t, all.sum) > best {
+	if t := tailAbove(scores, logits, firstGuess); t.count > 0 && expectedF1(t, all.sum) > best {
 		best, start = expectedF1(t, all.sum), t
 	}
 	for {
-		t := tailAbove(scores, logits, best/2, workers)
+		t := tailAbove(scores, logits, best/2)
 		if t.count == 0 { // rounding only: the largest p is at least F/2
 			return start.least
 		}
@@ -57,16 +59,12 @@ type tail struct {
 }
 
 // chunk is the number of scores summed at a time: sums are split the same way for any number of
-// workers.
+// processors.
 const chunk = 1 << 16
 
-func tailAbove(scores []float32, logits bool, theta float64, workers int) tail {
+func tailAbove(scores []float32, logits bool, theta float64) tail {
 	parts := make([]tail, (len(scores)+chunk-1)/chunk)
-	parallel(len(parts), workers, func() func(int) {
-		return func(i int) {
-			parts[i] = tailOf(scores[i*chunk:min(len(scores), (i+1)*chunk)], logits, theta)
-		}
-	})
+	parallel.Blocks(len(scores), chunk, func(from, to int) { parts[from/chunk] = tailOf(scores[from:to], logits, theta) })
 	out := tail{least: math.Inf(1)}
 	for _, p := range parts {
 		out.count += p.count

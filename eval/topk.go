@@ -1,21 +1,21 @@
 package eval
 
-import "nmn/format/table"
+import (
+	"nmn/format/table"
+	"nmn/internal/parallel"
+)
 
 // topK predicts the k best classes of each bag and adds the outcome to the tallies. The rows are
 // ranked in parallel, the counting is one pass in order.
-func (t *tallies) topK(k, workers int) {
+func (t *tallies) topK(k int) {
 	if t.labels == nil && t.truth == nil {
 		return
 	}
 	n, classes := t.in.Bags, t.in.Classes
 	best := make([]int32, n*k)
-	rows := max(1, chunk/classes)
-	parallel((n+rows-1)/rows, workers, func() func(int) {
-		return func(part int) {
-			for i := part * rows; i < min(n, (part+1)*rows); i++ {
-				topClasses(t.scores[i*classes:(i+1)*classes], best[i*k:(i+1)*k])
-			}
+	parallel.Blocks(n, max(1, chunk/classes), func(from, to int) {
+		for i := from; i < to; i++ {
+			topClasses(t.scores[i*classes:(i+1)*classes], best[i*k:(i+1)*k])
 		}
 	})
 	for at, c := range best {

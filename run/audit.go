@@ -54,15 +54,13 @@ type AuditOptions struct {
 }
 
 // OpenAudit opens the data of a finished run, all labels in memory. A folder without a run, one that was interrupted,
-// and data that have changed since are refused with a *ConfigError. Of several ranks each gives the folder that
-// FollowAudit has given it.
+// and data that have changed since are refused with a *ConfigError.
 func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) {
-	var c Config
-	err := checkAudited(dir)
-	if err == nil {
-		err = (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c)
+	if err := checkAudited(dir); err != nil {
+		return nil, err
 	}
-	if err := AgreeOn(o.Group, err); err != nil {
+	var c Config
+	if err := (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c); err != nil {
 		return nil, err
 	}
 	c.Run.Precision = tensor.Auto // that of the run may be one that this device lacks
@@ -77,7 +75,7 @@ func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) 
 		return nil, err
 	}
 	a := &Audit{Dir: dir, session: s, rows: make(map[string]int, s.Data.Train.Len())}
-	if err := s.agree(a.check(ctx)); err != nil {
+	if err := a.check(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	for row, id := range s.Data.Train.IDs {
@@ -140,8 +138,7 @@ func (a *Audit) Lock(ctx context.Context) (release func() error, err error) {
 }
 
 // Rank ranks the labels of the bags that have scores. Rates are estimated from the same scores unless the options name
-// a file, which is read without calibration, as of nets that were trained through the noise model. Ranks share the work
-// and all get the report, of which rank 0 alone has the judgement.
+// a file, which is read without calibration, as of nets that were trained through the noise model.
 func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit.Report, error) {
 	train := a.session.Data.Train
 	k := train.Vocabulary.Len()
@@ -153,7 +150,6 @@ func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit
 	if train.Truth != nil {
 		in.Truth = chosen(train.Truth.Uint8s(), s.Bags, k)
 	}
-	o.Estimation.Group = a.session.ranks
 	if o.Rates == "" {
 		o.Plain, o.Raise = s.Plain, s.Raised
 	}

@@ -91,11 +91,11 @@ func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
 			there, err = a.trained(o.Folds)
 		}
 	}
-	if err := a.session.agree(err); err != nil || there != nil {
+	if err != nil || there != nil {
 		return there, err
 	}
 	settings, err := a.foldSettings(o)
-	if err := a.session.agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	s := *a.session
@@ -115,7 +115,7 @@ func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
 	if err == nil && scores == nil {
 		err = fmt.Errorf("%s: its scores are not of all training bags: remove the folder to train its nets again", dir)
 	}
-	return scores, a.session.agree(err)
+	return scores, err
 }
 
 // folds are those of the run itself.

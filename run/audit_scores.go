@@ -37,11 +37,6 @@ const foldsOf = "folds-"
 // Scores are the scores that the folders of run and audit hold: those of all training bags, where there are some, else
 // those of a part, as a run with rates online leaves them; none at all are no error.
 func (a *Audit) Scores(ctx context.Context) (*OutOfFold, error) {
-	s, err := a.scores(ctx)
-	return s, a.session.agree(err)
-}
-
-func (a *Audit) scores(ctx context.Context) (*OutOfFold, error) {
 	s, err := a.foldsOfRun()
 	if s != nil || err != nil {
 		return s, err

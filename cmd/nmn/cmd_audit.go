@@ -63,7 +63,6 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
   nmn audit --scores softmax.npy --labels classes.npy --features x.npy --rows rows.csv`,
 		Args: arguments(p, cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.rows.options.Group, a.options.Estimation.Group = p.ranks, p.ranks
 			if len(args) == 1 {
 				if how := audit.Apply(args[0]); how == audit.ApplyForce || how == audit.ApplyPooled {
 					return usagef("audit: %s is the folder of no run; a value of --apply follows an equals sign: --apply=%s", how, how)
@@ -199,7 +198,7 @@ func (a *auditCommand) run(ctx context.Context, p *program, given func(string) b
 // finish corrects, writes and shows what was found.
 func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) (err error) {
 	found, err := a.rows.neighbours(ctx, p, r.IDs, r.Bags)
-	if err != nil || !leads(a.rows.options.Group) {
+	if err != nil {
 		return err
 	}
 	if found != nil {

@@ -47,7 +47,6 @@ annotator each, --scores of a classifier are needed. See docs/annotators.md.`,
 			if err := a.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
-			a.options.Group = p.ranks
 			return a.run(cmd.Context(), p)
 		},
 	}
@@ -112,7 +111,7 @@ func (a *auditAnnotators) check(given func(string) bool) error {
 
 func (a *auditAnnotators) run(ctx context.Context, p *program) error {
 	r, err := annotators.AuditFiles(ctx, a.files, a.options)
-	if err != nil || !leads(a.options.Group) {
+	if err != nil {
 		return err
 	}
 	for _, out := range []struct {

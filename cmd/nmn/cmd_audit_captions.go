@@ -51,7 +51,6 @@ dropped, and it is said why. See docs/captions-audit.md.`,
 			if err := a.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
-			a.options.Witness.Group = p.ranks
 			return a.run(cmd.Context(), p)
 		},
 	}
@@ -119,7 +118,7 @@ func (a *auditCaptions) check(given func(string) bool) error {
 
 func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	bags, decisions, err := a.read(ctx)
-	if err := agree(a.options.Witness.Group, err); err != nil {
+	if err != nil {
 		return err
 	}
 	if p.watched() {
@@ -130,7 +129,7 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	}
 	r, err := captions.Audit(ctx, bags, a.options)
 	p.status.clear()
-	if err != nil || !leads(a.options.Witness.Group) {
+	if err != nil {
 		return err
 	}
 	outcome, err := a.write(ctx, p, r, decisions)

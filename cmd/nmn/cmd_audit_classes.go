@@ -28,13 +28,13 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 			"bag", c, a.files.Labels)
 	}
 	o := multiclass.DefaultOptions()
-	o.MinError, o.Group = a.options.MinError, a.rows.options.Group
+	o.MinError = a.options.MinError
 	r, err := multiclass.Files(ctx, a.files, o)
 	if err != nil {
 		return err
 	}
 	found, err := a.rows.neighbours(ctx, p, r.IDs, r.Input.Rows)
-	if err != nil || !leads(a.rows.options.Group) {
+	if err != nil {
 		return err
 	}
 	if found != nil {

@@ -88,24 +88,19 @@ func (a *auditCommand) auditRun(ctx context.Context, p *program, dir string, giv
 	if _, err := a.folds(); err != nil {
 		return err
 	}
-	dir, leave, err := p.auditedFolder(dir)
-	if err != nil {
-		return err
-	}
-	defer leave()
 	w := &watch{program: p}
 	device := a.ofRun.device
 	if !given("device") {
 		device = ""
 	}
-	r, err := run.OpenAudit(ctx, dir, run.AuditOptions{Options: run.Options{Log: p.log, Observer: w.observer(),
-		Group: p.ranks}, Device: device, Threads: a.options.Estimation.Workers})
+	r, err := run.OpenAudit(ctx, dir, run.AuditOptions{Options: run.Options{Log: p.log, Observer: w.observer()},
+		Device: device, Threads: a.options.Estimation.Workers})
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, r.Close()) }()
 	if a.correction.Labels != "" {
-		if err := p.agree(cmp.Or(r.CheckLabelFile(ctx, a.correction.Labels), a.checkLabels(r))); err != nil {
+		if err := cmp.Or(r.CheckLabelFile(ctx, a.correction.Labels), a.checkLabels(r)); err != nil {
 			return err
 		}
 	}
@@ -161,9 +156,6 @@ func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *run.Audit) (
 
 // offer says how to come by scores, and what it costs.
 func (a *auditCommand) offer(p *program, r *run.Audit, scored int) {
-	if p.follows() {
-		return
-	}
 	dir := argument(r.Dir)
 	bags := r.Data().Train.Len()
 	fmt.Fprintf(p.status, "Nets of folds score every one of the %d training bags, each by a net that has not "+
@@ -231,7 +223,7 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *run.Audit, sc
 		written, err = r.WriteLabels(ctx, found, corrected, a.correction.Labels)
 		return err
 	}
-	if err := p.agree(a.finish(ctx, p, found)); err != nil {
+	if err := a.finish(ctx, p, found); err != nil {
 		return err
 	}
 	a.tellNext(p, r, found, written)

@@ -41,7 +41,6 @@ vocabulary. Time counts from where captions and scores are in memory; memory is 
 			if err := c.validate(); err != nil {
 				return usageError{err}
 			}
-			c.options.Group = p.ranks
 			return c.run(cmd.Context(), p)
 		},
 	}
@@ -93,15 +92,12 @@ func (c *witnessCommand) generated() *bench.GeneratedCaptions {
 
 func (c *witnessCommand) run(ctx context.Context, p *program) error {
 	captions, err := c.captions(ctx)
-	if err := agree(c.options.Group, err); err != nil {
+	if err != nil {
 		return err
 	}
 	f, err := bench.Witness(ctx, captions, c.options)
 	if err != nil {
 		return err
-	}
-	if !leads(c.options.Group) {
-		return nil
 	}
 	if c.asJSON {
 		return writeJSON(p.out, f)
@@ -112,7 +108,7 @@ func (c *witnessCommand) run(ctx context.Context, p *program) error {
 
 func (c *witnessCommand) captions(ctx context.Context) (*bench.Captions, error) {
 	if c.ofAFile {
-		return c.captionFile().Read(ctx, c.options.Group)
+		return c.captionFile().Read(ctx)
 	}
-	return c.generated().Make(c.options.Group), nil
+	return c.generated().Make(), nil
 }

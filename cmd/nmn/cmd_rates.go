@@ -36,7 +36,6 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 			if err := checkScores("rates", &r.files, r.estimation); err != nil {
 				return err
 			}
-			r.estimation.Group = p.ranks
 			return r.run(cmd.Context(), p)
 		},
 	}
@@ -56,13 +55,13 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 func (r *ratesCommand) run(ctx context.Context, p *program) error {
 	manifestLabels(ctx, &r.files)
 	in, err := rates.ReadFiles(r.files)
-	if err := agree(r.estimation.Group, err); err != nil {
+	if err != nil {
 		return err
 	}
 	o, done := watchedEstimation(p, r.estimation)
 	estimate, err := rates.NewReport(ctx, &in, r.floor, o)
 	done()
-	if err != nil || !leads(r.estimation.Group) {
+	if err != nil {
 		return err
 	}
 	if r.output != "" {

@@ -17,7 +17,7 @@ func BenchmarkEvaluate(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := Evaluate(context.Background(), items, Options{Meteor: m, Workers: 1}); err != nil {
+		if _, err := Evaluate(context.Background(), items, Options{Meteor: m}); err != nil {
 			b.Fatal(err)
 		}
 	}

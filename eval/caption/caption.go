@@ -10,10 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 
-	"golang.org/x/sync/errgroup"
-
+	"nmn/internal/parallel"
 	"nmn/text"
 )
 
@@ -46,8 +44,6 @@ type Result struct {
 // Options of Evaluate.
 type Options struct {
 	Meteor *Meteor // nil for one without resources
-	// Workers is the number of goroutines; by default one for each processor. It does not change results.
-	Workers int
 }
 
 // Tokens splits a caption into the words that are compared.
@@ -73,9 +69,6 @@ func Evaluate(ctx context.Context, items []Item, o Options) (*Result, error) {
 	if o.Meteor == nil {
 		o.Meteor = NewMeteor()
 	}
-	if o.Workers < 1 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
 	all := make([]item, len(items))
 	for i, it := range items {
 		var err error
@@ -88,22 +81,15 @@ func Evaluate(ctx context.Context, items []Item, o Options) (*Result, error) {
 	r.rouge(all)
 	frequencies := documentFrequencies(all)
 	totals := make([]meteorCount, len(all))
-	group, ctx := errgroup.WithContext(ctx)
-	for w := range o.Workers {
-		group.Go(func() error {
-			aligner, weights := o.Meteor.aligner(), newCIDEr(frequencies, len(all))
-			for i := w; i < len(all); i += o.Workers {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				r.Captions[i].CIDErD = weights.score(all[i])
-				totals[i] = aligner.best(all[i])
-				r.Captions[i].METEOR = totals[i].score(o.Meteor.modules())
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err := parallel.Run(ctx, len(all), 0, func() func(int) {
+		aligner, weights := o.Meteor.aligner(), newCIDEr(frequencies, len(all))
+		return func(i int) {
+			r.Captions[i].CIDErD = weights.score(all[i])
+			totals[i] = aligner.best(all[i])
+			r.Captions[i].METEOR = totals[i].score(o.Meteor.modules())
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
 	var sum meteorCount

@@ -2,13 +2,52 @@
 package parallel
 
 import (
+	"context"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
 
-// Each calls f for 0 to n-1, each once, from as many goroutines as there are processors. It
-// hands out short runs of indices, and f must write to places of its own.
+// Run calls tasks 0 to n-1, each once, on at most workers goroutines, 0 for one on each processor, until ctx is done. It
+// then returns the error of ctx. Each goroutine gets a function of its own from start, which may hold working memory.
+// Tasks must write to places of their own. A task that panics ends the work, and Run panics with what it said and where.
+func Run(ctx context.Context, n, workers int, start func() func(task int)) error {
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var failure atomic.Pointer[string]
+	work := func() {
+		defer func() {
+			if p := recover(); p != nil {
+				said := fmt.Sprintf("%v\n\n%s", p, debug.Stack())
+				failure.CompareAndSwap(nil, &said)
+			}
+		}()
+		run := start()
+		for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil && failure.Load() == nil; i = int(next.Add(1)) - 1 {
+			run(i)
+		}
+	}
+	if workers = min(workers, n); workers == 1 {
+		work()
+	} else {
+		var wait sync.WaitGroup
+		for range workers {
+			wait.Go(work)
+		}
+		wait.Wait()
+	}
+	if said := failure.Load(); said != nil {
+		panic(*said)
+	}
+	return ctx.Err()
+}
+
+// Each calls f for 0 to n-1, each once, from as many goroutines as there are processors. It hands out short runs of
+// indices, and f must write to places of its own.
 func Each(n int, f func(i int)) {
 	const run = 64
 	Blocks(n, run, func(from, to int) {
@@ -21,18 +60,27 @@ func Each(n int, f func(i int)) {
 // Blocks calls f for the runs of size indices that 0 to n-1 are cut into, each once, from as many goroutines as there
 // are processors: from is the first index, and to follows the last. f must write to places of its own.
 func Blocks(n, size int, f func(from, to int)) {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+size-1)/size) {
-		wait.Go(func() {
-			for {
-				from := int(next.Add(int64(size))) - size
-				if from >= n {
-					return
-				}
-				f(from, min(from+size, n))
-			}
-		})
+	_ = Run(context.Background(), (n+size-1)/size, 0, func() func(int) { // which is never done
+		return func(block int) { f(block*size, min((block+1)*size, n)) }
+	})
+}
+
+// Progress counts units of work that several goroutines have done.
+type Progress struct {
+	Report func(done, total int) // is called after each Add, one call at a time; nil for nothing
+	Total  int
+
+	mutex sync.Mutex
+	done  int
+}
+
+// Add counts more units.
+func (p *Progress) Add(units int) {
+	if p.Report == nil {
+		return
 	}
-	wait.Wait()
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.done += units
+	p.Report(p.done, p.Total)
 }

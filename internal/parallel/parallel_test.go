@@ -1,9 +1,13 @@
 package parallel
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -75,4 +79,67 @@ func TestBlocks_CutEveryIndexOnce(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestRun_RunsEveryTaskOnceOnAsManyAsAllowed(t *testing.T) {
+	for _, c := range []struct{ tasks, workers, goroutines int }{{0, 3, 0}, {1, 3, 1}, {2, 3, 2}, {50, 3, 3}} {
+		var started atomic.Int32
+		var mutex sync.Mutex
+		var done []int
+		err := Run(t.Context(), c.tasks, c.workers, func() func(int) {
+			started.Add(1)
+			return func(task int) {
+				mutex.Lock()
+				defer mutex.Unlock()
+				done = append(done, task)
+			}
+		})
+		slices.Sort(done)
+		if err != nil || len(done) != c.tasks || len(slices.Compact(done)) != c.tasks ||
+			int(started.Load()) != c.goroutines {
+			t.Errorf("%+v: %d goroutines did %d, %v", c, started.Load(), done, err)
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	err := Run(cancelled, 100, 2, func() func(int) { return func(int) { cancel() } })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled by a task: %v", err)
+	}
+}
+
+// A panic of a task comes to the caller, with the place that it is from.
+func TestRun_PanicsInTheCaller(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		var done atomic.Int32
+		func() {
+			defer func() {
+				if p := fmt.Sprint(recover()); !strings.Contains(p, "task 5") || !strings.Contains(p, "parallel_test.go") {
+					t.Errorf("%d workers: recovered %.200s", workers, p)
+				}
+			}()
+			_ = Run(t.Context(), 10000, workers, func() func(int) {
+				return func(i int) {
+					if done.Add(1); i == 5 {
+						panic("task 5")
+					}
+				}
+			})
+			t.Errorf("%d workers: no panic", workers)
+		}()
+	}
+}
+
+func TestProgress_CountsEveryUnit(t *testing.T) {
+	calls, last := 0, 0
+	p := Progress{Total: 500, Report: func(done, total int) {
+		if calls++; done != last+5 || total != 500 {
+			t.Errorf("%d of %d after %d", done, total, last)
+		}
+		last = done
+	}}
+	Blocks(100, 1, func(int, int) { p.Add(5) })
+	if calls != 100 || last != 500 {
+		t.Errorf("%d calls, the last of %d", calls, last)
+	}
+	(&Progress{}).Add(1) // nobody looks
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"nmn/group"
 	"nmn/internal/parallel"
 )
 
@@ -25,7 +24,6 @@ func (q pair) weights() (w1, w0 float64) {
 // estimator is expectation and maximisation on one input.
 type estimator struct {
 	in           *Input
-	ranks        group.Group
 	overlap      overlap
 	cells        *cells
 	options      Options
@@ -73,7 +71,7 @@ type sums struct {
 const blockBudget = 1 << 24
 
 func newEstimator(in *Input, o Options) *estimator {
-	e := &estimator{in: in, ranks: group.Of(o.Group), cells: compile(in), options: o, pairs: make([]pair, in.Annotators),
+	e := &estimator{in: in, cells: compile(in), options: o, pairs: make([]pair, in.Annotators),
 		free: make([]bool, in.Annotators), markWeight: make([][markKinds]float64, in.Annotators),
 		wholeWeight: make([]float64, in.Annotators), asked: make([]counts, in.Annotators), whole: make([]float64, in.Bags)}
 	if in.Logits == nil {
@@ -116,12 +114,10 @@ func (e *estimator) count() {
 	}
 }
 
-// inBlocks calls f for runs of bags, each of this rank's blocks once, from as many goroutines as there are processors.
+// inBlocks calls f for runs of bags, each block once, from as many goroutines as there are processors.
 func (e *estimator) inBlocks(f func(s *sums, from, to int)) {
 	n := len(e.blocks)
-	first, last := group.Share(e.ranks, n)
-	inParts(last-first, func(i int) {
-		b := first + i
+	inParts(n, func(b int) {
 		f(&e.blocks[b], b*e.in.Bags/n, (b+1)*e.in.Bags/n)
 	})
 }
@@ -182,7 +178,7 @@ func (s *sums) answered(marks []mark, rho float64) {
 	}
 }
 
-// expect computes the posterior of every cell of this rank's blocks, the sums, and the objective.
+// expect computes the posterior of every cell, the sums, and the objective.
 func (e *estimator) expect(ctx context.Context) error {
 	e.weigh()
 	for i := range e.in.Bags {
@@ -198,7 +194,7 @@ func (e *estimator) expect(ctx context.Context) error {
 			e.expectBag(s, back, i)
 		}
 	})
-	if err := e.gatherBlocks(ctx.Err()); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	e.total.clear()
@@ -288,7 +284,7 @@ func (e *estimator) untrue() float64 {
 }
 
 // climb alternates expectation and maximisation until the objective gains less than the tolerance. It ends after an
-// expectation, with the posteriors of all ranks.
+// expectation.
 func (e *estimator) climb(ctx context.Context, phase int, tolerance float64) error {
 	last := math.Inf(-1)
 	for range e.options.Iterations {
@@ -302,7 +298,7 @@ func (e *estimator) climb(ctx context.Context, phase int, tolerance float64) err
 		}
 		e.trace = append(e.trace, step{phase, e.objective})
 		if e.objective-last <= tolerance*(1+math.Abs(e.objective)) {
-			return e.gatherPosteriors()
+			return nil
 		}
 		last = e.objective
 		e.maximise()
@@ -311,5 +307,5 @@ func (e *estimator) climb(ctx context.Context, phase int, tolerance float64) err
 		return err
 	}
 	e.trace = append(e.trace, step{phase, e.objective})
-	return e.gatherPosteriors()
+	return nil
 }

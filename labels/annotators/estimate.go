@@ -13,8 +13,7 @@ const phases = 4
 // Estimate finds the reliability of each annotator and the probability of each label. It begins with the share of
 // votes, goes on with one pair of rates for all annotators, and then gives each its own. If that contradicts the votes
 // and an estimate that takes each label by itself, it takes the latter. Classes that exclude each other have a model of
-// their own. Errors wrap ErrInput or ErrUnidentified, or are those of the options, of ctx, or of the group: where one
-// rank fails, all do.
+// their own. Errors wrap ErrInput or ErrUnidentified, or are those of the options or of ctx.
 func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	exclusive := in.exclusive()
 	switch {
@@ -140,9 +139,17 @@ func estimate(ctx context.Context, in *Input, o Options) (*estimator, error) {
 	return e, nil
 }
 
+// checkWith reports what is wrong with the options or the input.
+func (in *Input) checkWith(o Options) error {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	return in.check()
+}
+
 // checked reports who looked at the same bags, or why nothing can be estimated.
 func (in *Input) checked(o Options) (overlap, error) {
-	if err := in.checkOnAll(o); err != nil {
+	if err := in.checkWith(o); err != nil {
 		return overlap{}, err
 	}
 	seen := in.overlap()

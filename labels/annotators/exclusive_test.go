@@ -1,6 +1,7 @@
 package annotators
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -383,4 +384,21 @@ func TestTemper_WhereBagsDifferInDifficulty(t *testing.T) {
 				before.Incorrect/3000)
 		}
 	}
+}
+
+// told is all that a result tells, to the last digit.
+func told(r *Result) string {
+	var b strings.Builder
+	parts := r.parts
+	r.parts = nil
+	fmt.Fprintf(&b, "%+v\n", *r)
+	r.parts = parts
+	p, e := make([]float64, r.Classes), make([]float64, r.Classes)
+	for i := range r.Bags {
+		r.Posterior(i, p)
+		r.Evidence(i, e)
+		fmt.Fprintln(&b, p, e)
+		r.Each(i, func(c Cell) { fmt.Fprint(&b, c) })
+	}
+	return b.String()
 }

@@ -13,7 +13,7 @@ const maxByLabel = 200_000_000
 // byLabel estimates each class by itself, and joins the results. Rates of an annotator are then the expected shares over
 // all its labels.
 func byLabel(ctx context.Context, in *Input, o Options) (*Result, error) {
-	if err := in.checkOnAll(o); err != nil {
+	if err := in.checkWith(o); err != nil {
 		return nil, err
 	}
 	if len(in.Rows) > maxByLabel/in.Classes {

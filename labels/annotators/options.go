@@ -3,8 +3,6 @@ package annotators
 import (
 	"fmt"
 	"math"
-
-	"nmn/group"
 )
 
 // Options are the settings of an estimate.
@@ -22,9 +20,6 @@ type Options struct {
 	ByLabel bool
 	// Confidence is the probability that an interval holds the rate.
 	Confidence float64
-	// Group is of the ranks that share the bags, nil for one. It does not change results. Every rank has the whole input,
-	// and gets the whole result.
-	Group group.Group
 }
 
 // DefaultOptions estimate all that can be estimated.

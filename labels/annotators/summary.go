@@ -6,17 +6,15 @@ import (
 	"strings"
 
 	"nmn/eval"
-	"nmn/group"
 )
 
 // AuditFiles reads files and estimates.
 func AuditFiles(ctx context.Context, f Files, o Options) (*Report, error) {
-	var t *Table
-	err := o.Validate()
-	if err == nil {
-		t, err = f.Read(ctx)
+	if err := o.Validate(); err != nil {
+		return nil, err
 	}
-	if err := group.Agree(group.Of(o.Group), err); err != nil {
+	t, err := f.Read(ctx)
+	if err != nil {
 		return nil, err
 	}
 	r, err := Estimate(ctx, t.Input, o)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nmn/format/table"
+	"nmn/internal/parallel"
 	"nmn/labels/rates"
 )
 
@@ -31,8 +32,8 @@ func combine(in *Input) []float32 {
 		return nil
 	}
 	out, columns := slices.Clone(in.Logits), make([][]float64, in.Classes)
-	inBlocks(in.Classes, 1, func(c, _, _ int) { columns[c] = in.standardised(c) })
-	inBlocks(in.Classes, 1, func(c, _, _ int) {
+	parallel.Blocks(in.Classes, 1, func(c, _ int) { columns[c] = in.standardised(c) })
+	parallel.Blocks(in.Classes, 1, func(c, _ int) {
 		k := combination{columns: columns, class: c, z: make([]uint8, in.Bags)}
 		var known [2]bool
 		for i := range k.z {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,6 +163,7 @@ func TestWriteSuspectsFile_AsAnArray(t *testing.T) {
 	if len(data) != width*len(r.Suspects) {
 		t.Fatalf("%d bytes of %d suspects", len(data), len(r.Suspects))
 	}
+	number := func(data []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(data)) }
 	for i, s := range r.Suspects {
 		row := data[i*width:]
 		pooled := byte(0)
@@ -169,7 +171,7 @@ func TestWriteSuspectsFile_AsAnArray(t *testing.T) {
 			pooled = 1
 		}
 		if binary.LittleEndian.Uint32(row) != uint32(s.Bag) || binary.LittleEndian.Uint32(row[4:]) != uint32(s.Class) ||
-			float64At(row[8:]) != s.Error() || float64At(row[16:]) != s.P || row[24] != s.Given || row[25] != pooled {
+			number(row[8:]) != s.Error() || number(row[16:]) != s.P || row[24] != s.Given || row[25] != pooled {
 			t.Fatalf("suspect %d is % x, want %+v", i, row[:width], s)
 		}
 	}

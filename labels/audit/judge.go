@@ -7,6 +7,7 @@ import (
 
 	"nmn/eval"
 	"nmn/format/table"
+	"nmn/internal/parallel"
 	"nmn/labels/rates"
 )
 
@@ -97,7 +98,7 @@ func (in *Input) posteriorScores() func(bag int, row []float32) {
 func (in *Input) confident() (flagged, hits int) {
 	const together = 16 // neighbouring classes, whose scores lie in one line of the cache
 	found, wrong := make([]int, in.Classes), make([]int, in.Classes)
-	inBlocks(in.Classes, together, func(_, lo, hi int) {
+	parallel.Blocks(in.Classes, together, func(lo, hi int) {
 		p, z, cells := make([][]float32, hi-lo), make([][]uint8, hi-lo), make([][]int, hi-lo)
 		for c := range p {
 			p[c], z[c] = make([]float32, 0, in.Bags), make([]uint8, 0, in.Bags)

@@ -3,6 +3,7 @@ package audit
 import (
 	"math"
 
+	"nmn/internal/parallel"
 	"nmn/labels/rates"
 )
 
@@ -82,7 +83,7 @@ func (in *Input) posteriors() []posterior {
 			low[c], high[c] = min(low[c], o), max(high[c], o)
 		}
 	}
-	inBlocks(in.Classes, 1, func(c, _, _ int) {
+	parallel.Blocks(in.Classes, 1, func(c, _ int) {
 		if in.Beliefs[c] != nil {
 			out[c].tabulate(in.Beliefs[c], float64(low[c]), float64(high[c]))
 		}

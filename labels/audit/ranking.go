@@ -6,6 +6,7 @@ import (
 
 	"nmn/eval"
 	"nmn/format/table"
+	"nmn/internal/parallel"
 )
 
 // Ranking holds average precisions of finding the wrong labels: among all labels, among those that
@@ -66,7 +67,7 @@ func (o *order) countRight(t *tally) {
 	}
 	var mutex sync.Mutex
 	var idle []*sorter
-	inBlocks(o.bags, blockRows, func(_, lo, hi int) {
+	parallel.Blocks(o.bags, blockRows, func(lo, hi int) {
 		mutex.Lock()
 		var own *sorter
 		if n := len(idle); n > 0 {
@@ -121,8 +122,8 @@ func (t *tally) place(z int, right []uint32) {
 // eachRow calls f for the keys of every row, with the block that it is in and its first cell; rows of a block come in
 // order.
 func (o *order) eachRow(f func(block, first int, keys []uint32)) {
-	inBlocks(o.bags, blockRows, func(block, lo, hi int) {
-		o.rows(lo, hi, func(first int, keys []uint32) { f(block, first, keys) })
+	parallel.Blocks(o.bags, blockRows, func(lo, hi int) {
+		o.rows(lo, hi, func(first int, keys []uint32) { f(lo/blockRows, first, keys) })
 	})
 }
 

@@ -5,12 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
-	"nmn/group"
-	"nmn/group/local/localtest"
+	"nmn/eval"
+	"nmn/internal/rng"
 	"nmn/labels/rates"
 )
 
@@ -159,31 +160,6 @@ func TestScores_DecisionsRecalibrateTheRest(t *testing.T) {
 		}
 		last[s.Kind()] = at
 	}
-	for rank, err := range localtest.Run(3, func(g group.Group) error {
-		o := o
-		o.Estimation.Group = g
-		r, err := Scores(t.Context(), in, o)
-		if err == nil && (!reflect.DeepEqual(r.Result, with.Result) || !reflect.DeepEqual(r.Decided, with.Decided)) {
-			t.Errorf("rank %d has another result", g.Rank())
-		}
-		return err
-	}) {
-		if err != nil {
-			t.Errorf("rank %d: %v", rank, err)
-		}
-	}
-	for rank, err := range localtest.Run(2, func(g group.Group) error {
-		o := o
-		if o.Estimation.Group = g; g.Rank() == 1 {
-			o.Decisions = decisionFile(t, &without.Input, without.Suspects[:83], 3)
-		}
-		_, err := Scores(t.Context(), in, o)
-		return err
-	}) {
-		if err == nil || !strings.Contains(err.Error(), "the same files") {
-			t.Errorf("other decisions on rank 1: rank %d: %v", rank, err)
-		}
-	}
 }
 
 // Decisions on classes that are not audited have no part.
@@ -196,5 +172,44 @@ func TestCompare_LeavesOutWhatIsNotAudited(t *testing.T) {
 	d := in.compare(Decisions{{0, 1}: Reject, {0, 0}: Reject}, .5)
 	if d == nil || d.Labels != 1 || d.Suspects != 0 || d.Note != "Of 1 label with decisions, 0 were wrong and 1 were right." {
 		t.Errorf("%+v", d)
+	}
+}
+
+// drawn are scores of three blocks of bags, or of fewer bags.
+func drawn(bags, classes int) *eval.Input {
+	in := &eval.Input{Bags: bags, Classes: classes, Scores: make([]float32, bags*classes),
+		Labels: make([]uint8, bags*classes), Truth: make([]uint8, bags*classes)}
+	s := rng.New(6)
+	for i := range in.Scores {
+		o := s.Normal(-1, 3)
+		in.Scores[i] = float32(o)
+		if s.Float64() < rates.Sigmoid(o) {
+			in.Truth[i] = 1
+		}
+		if in.Labels[i] = in.Truth[i]; s.Float64() < .1 {
+			in.Labels[i] ^= 1
+		}
+	}
+	return in
+}
+
+// Sums over bags are taken by blocks, so that nothing depends on the number of processors.
+func TestScores_ProcessorsDoNotMatter(t *testing.T) {
+	in := drawn(2*blockRows+100, 5)
+	o := Options{Estimation: rates.DefaultOptions(), MinError: .5}
+	o.Estimation.Iterations = 10
+	var results []*Report
+	for _, processors := range []int{1, 3} {
+		before := runtime.GOMAXPROCS(processors)
+		r, err := Scores(t.Context(), in, o)
+		runtime.GOMAXPROCS(before)
+		if err != nil || len(r.Suspects) == 0 {
+			t.Fatalf("%d suspects, %v", len(r.Suspects), err)
+		}
+		results = append(results, r)
+	}
+	if a, b := results[0], results[1]; !reflect.DeepEqual(a.Result, b.Result) || !reflect.DeepEqual(a.Estimate, b.Estimate) ||
+		!reflect.DeepEqual(a.Judgement, b.Judgement) {
+		t.Error("one processor gives another result than three")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"nmn/eval"
-	"nmn/group"
 	"nmn/labels"
 	"nmn/labels/neighbours"
 	"nmn/labels/rates"
@@ -54,51 +53,49 @@ var judgedAt = []int{10, 100, 1000}
 // Files audits score files. Errors about their content name file and place.
 func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
 	scores, err := rates.ReadFiles(f)
-	if err := group.Agree(group.Of(o.Estimation.Group), err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return Scores(ctx, &scores, o)
 }
 
-// Scores audits what rates.ReadFiles has read, or scores and labels that never were in files: the scores are logits. On
-// several ranks (Options.Estimation.Group), each with the whole input, all get the report, but rank 0 alone its Judgement.
+// Scores audits what rates.ReadFiles has read, or scores and labels that never were in files: the scores are logits.
 func Scores(ctx context.Context, scores *eval.Input, o Options) (r *Report, err error) {
 	r = &Report{MinError: o.MinError, Input: Input{
 		Bags: scores.Bags, Classes: scores.Classes, Logits: scores.Scores, Labels: scores.Labels,
 		Words: scores.Words, IDs: scores.IDs, Truth: scores.Truth,
 	}}
-	ranks := group.Of(o.Estimation.Group)
 	if err := r.findRates(ctx, scores, o); err != nil {
 		return nil, err
 	}
 	if o.Decisions != "" {
-		if err := r.decide(ranks, o.Decisions); err != nil {
+		if err := r.decide(o.Decisions); err != nil {
 			return nil, err
 		}
 	}
-	if r.Result, err = RunOn(ranks, r.Input, o.MinError); err != nil {
+	if r.Result, err = Run(r.Input, o.MinError); err != nil {
 		return nil, err
 	}
-	if r.Truth != nil && ranks.Rank() == 0 {
-		r.Judgement, err = Judge(r.Input, judgedAt)
-	}
-	if err = group.Agree(ranks, err); err != nil {
-		return nil, err
+	if r.Truth != nil {
+		if r.Judgement, err = Judge(r.Input, judgedAt); err != nil {
+			return nil, err
+		}
 	}
 	return r, nil
 }
 
 // decide reads the decisions and recalibrates by them.
-func (r *Report) decide(ranks group.Group, path string) (err error) {
-	if err = r.check(); err == nil {
-		r.Decisions, err = ReadDecisionsFile(path, &r.Input)
+func (r *Report) decide(path string) (err error) {
+	if err := r.check(); err != nil {
+		return err
 	}
-	if err == nil {
-		if r.Decided = r.compare(r.Decisions, r.MinError); r.Decided != nil {
-			r.Recalibration = &r.Decided.Recalibration
-		}
+	if r.Decisions, err = ReadDecisionsFile(path, &r.Input); err != nil {
+		return err
 	}
-	return group.Alike(ranks, fmt.Sprintf("%d decisions with the recalibration %v", len(r.Decisions), r.Recalibration), err)
+	if r.Decided = r.compare(r.Decisions, r.MinError); r.Decided != nil {
+		r.Recalibration = &r.Decided.Recalibration
+	}
+	return nil
 }
 
 // Table ranks the bags, the one whose labels fit least first.
@@ -131,7 +128,7 @@ func (r *Report) findRates(ctx context.Context, scores *eval.Input, o Options) e
 	if o.Rates == "" {
 		return r.estimateRates(ctx, scores, o)
 	}
-	return group.Agree(group.Of(o.Estimation.Group), r.readRates(scores, o))
+	return r.readRates(scores, o)
 }
 
 // readRates reads them from a file.

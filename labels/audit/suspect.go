@@ -7,7 +7,7 @@ import (
 
 	"nmn/eval"
 	"nmn/format/table"
-	"nmn/group"
+	"nmn/internal/parallel"
 	"nmn/labels/rates"
 	"nmn/labels/rows"
 )
@@ -74,18 +74,13 @@ type Class struct {
 
 // Run computes the probability of every label to be wrong and ranks those where it is at least
 // minError, from 0 to 1. With log-odds all along, labels that are wrong with near certainty keep their
-// order.
-func Run(in Input, minError float64) (*Result, error) { return RunOn(group.Alone{}, in, minError) }
-
-// RunOn is Run on several ranks, each with the whole input, which share the bags: every rank gets the whole result, which
-// does not depend on how many there are.
-func RunOn(ranks group.Group, in Input, minError float64) (*Result, error) {
-	err := in.check()
-	if err == nil && !(minError >= 0 && minError <= 1) {
-		err = fmt.Errorf("audit: least probability %g, want 0 to 1: %w", minError, eval.ErrValue)
-	}
-	if err := group.Alike(ranks, fmt.Sprintf("%d bags × %d classes", in.Bags, in.Classes), err); err != nil {
+// order. Results do not depend on the number of processors.
+func Run(in Input, minError float64) (*Result, error) {
+	if err := in.check(); err != nil {
 		return nil, err
+	}
+	if !(minError >= 0 && minError <= 1) {
+		return nil, fmt.Errorf("audit: least probability %g, want 0 to 1: %w", minError, eval.ErrValue)
 	}
 	r := &Result{Classes: make([]Class, in.Classes), Rows: make([]rows.Score, in.Bags)}
 	for c := range r.Classes {
@@ -95,14 +90,10 @@ func RunOn(ranks group.Group, in Input, minError float64) (*Result, error) {
 		classes  []Class
 		suspects []Suspect
 	}
-	first, last := group.Share(ranks, (in.Bags+blockRows-1)/blockRows)
-	start := first * blockRows
-	parts := make([]part, last-first)
+	parts := make([]part, (in.Bags+blockRows-1)/blockRows)
 	posteriors := in.posteriors()
-	end := max(min(last*blockRows, in.Bags), start)
-	inBlocks(end-start, blockRows, func(block, lo, hi int) {
-		lo, hi = start+lo, start+hi
-		p := &parts[block]
+	parallel.Blocks(in.Bags, blockRows, func(lo, hi int) {
+		p := &parts[lo/blockRows]
 		p.classes = make([]Class, in.Classes)
 		var labels rows.Aggregate
 		for bag := lo; bag < hi; bag++ {
@@ -132,24 +123,28 @@ func RunOn(ranks group.Group, in Input, minError float64) (*Result, error) {
 			row.Quality, _ = labels.Quality()
 		}
 	})
-	sums := make([][]float64, len(parts))
-	for i, p := range parts {
-		sums[i] = classSums(p.classes)
+	for _, p := range parts {
+		for c := range p.classes {
+			r.Classes[c].add(&p.classes[c])
+		}
 		r.Suspects = append(r.Suspects, p.suspects...)
-	}
-	total, err := group.SumBlocks(ranks, sums, nil)
-	if err != nil {
-		return nil, err
-	}
-	for c := range r.Classes {
-		r.Classes[c].setSums(total[c*sumsOfClass:])
-	}
-	if err := r.gather(ranks, start, end); err != nil {
-		return nil, err
 	}
 	slices.SortFunc(r.Suspects, compareSuspects)
 	return r, nil
 }
+
+// add adds the counts of other bags.
+func (c *Class) add(o *Class) {
+	c.Positives += o.Positives
+	c.ExpectedIncorrect += o.ExpectedIncorrect
+	c.ExpectedMissing += o.ExpectedMissing
+	c.Incorrect += o.Incorrect
+	c.Missing += o.Missing
+}
+
+// blockRows is how many bags are worked on together. It does not depend on the number of processors, so that sums over
+// bags do not either.
+const blockRows = 4096
 
 // compareSuspects has the surest first, and equal ones in the order of bags and classes.
 func compareSuspects(a, b Suspect) int {

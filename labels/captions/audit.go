@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"nmn/eval"
-	"nmn/group"
 	"nmn/internal/parallel"
 	"nmn/labels/witness"
 	"nmn/loader"
@@ -55,15 +54,14 @@ type Report struct {
 	// Judgement holds what was found against the truth; nil where that is not known.
 	Judgement *Judgement
 
-	input  witness.Input // captions are those of this rank's share of the bags, nil for the others
-	empty  int           // captions of other ranks that mention nothing
-	others int           // rows of scores that are of no bag
+	input  witness.Input
+	empty  int // captions that mention nothing
+	others int // rows of scores that are of no bag
 	truth  [][]bool
 	ranked [][2]int // places of all captions, the least probable first
 }
 
-// Audit judges all captions of the bags. Errors about files name file and place. On several ranks (Options.Witness.Group),
-// each with all bags, rank 0 alone gets a report of them; the others share the work, and get what the inference has found.
+// Audit judges all captions of the bags. Errors about files name file and place.
 func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, error) {
 	if !(o.Precision > 0 && o.Precision <= 1) {
 		return nil, fmt.Errorf("captions: `audit.precision` is %g, want above 0 to 1", o.Precision)
@@ -71,29 +69,17 @@ func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, erro
 	if bags.Len() == 0 {
 		return nil, fmt.Errorf("captions %q: there are no captions: %w", bags.Name, loader.ErrAnnotations)
 	}
-	r, ranks := &Report{Bags: bags, Vocabulary: o.Vocabulary, Options: o}, group.Of(o.Witness.Group)
-	if err := group.Agree(ranks, r.readInput(ctx)); err != nil {
+	r := &Report{Bags: bags, Vocabulary: o.Vocabulary, Options: o}
+	if err := r.readInput(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.countMentions(ranks); err != nil {
+	if err := r.countMentions(); err != nil {
 		return nil, err
 	}
 	var err error
-	if r.Result, err = witness.Find(ctx, r.input.Share(ranks), o.Witness); err != nil {
+	if r.Result, err = witness.Find(ctx, r.input, o.Witness); err != nil {
 		return nil, fmt.Errorf("captions %q: %w", bags.Name, err)
 	}
-	r.Know(r.known)
-	if ranks.Rank() == 0 {
-		err = r.conclude()
-	}
-	if err = group.Agree(ranks, err); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// conclude draws the conclusions from what the inference has found.
-func (r *Report) conclude() error {
 	if !r.judged() {
 		for _, own := range r.Own {
 			for c := range own {
@@ -102,7 +88,7 @@ func (r *Report) conclude() error {
 		}
 	}
 	if err := r.check(); err != nil {
-		return err
+		return nil, err
 	}
 	r.Remarks = slices.Concat(r.Result.Remarks, r.remarks())
 	r.choose()
@@ -110,51 +96,23 @@ func (r *Report) conclude() error {
 	if r.truth != nil {
 		r.Judgement = r.judge()
 	}
-	return nil
+	return r, nil
 }
 
-// countMentions counts the captions that mention nothing, of all ranks.
-func (r *Report) countMentions(ranks group.Group) error {
-	empty := []int{0}
+// countMentions counts the captions that mention nothing.
+func (r *Report) countMentions() error {
 	for _, captions := range r.input.Captions {
 		for _, c := range captions {
 			if len(c) == 0 {
-				empty[0]++
+				r.empty++
 			}
 		}
 	}
-	own := empty[0]
-	if err := group.SumCounts(ranks, empty, nil); err != nil {
-		return err
-	}
-	if r.empty = empty[0] - own; empty[0] == r.Len() {
+	if r.empty == r.Len() {
 		return fmt.Errorf("captions %q: no caption has a word of the vocabulary; the vocabulary is of other captions, "+
 			"or of another language: %w", r.Name, loader.ErrAnnotations)
 	}
 	return nil
-}
-
-// known are the mentions and scores of a bag, also of another rank's share.
-func (r *Report) known(bag int) (captions [][]int32, scores []float32) {
-	row, k := bag, r.input.Classes
-	if r.input.Scored != nil {
-		var ok bool
-		if row, ok = slices.BinarySearch(r.input.Scored, bag); !ok {
-			return r.mentions(bag), nil
-		}
-	}
-	if r.input.Scores == nil {
-		return r.mentions(bag), nil
-	}
-	return r.mentions(bag), r.input.Scores[row*k : (row+1)*k]
-}
-
-// mentions are those of the captions of a bag.
-func (r *Report) mentions(bag int) [][]int32 {
-	if own := r.input.Captions[bag]; own != nil {
-		return own
-	}
-	return mentionsOf(r.Bags, r.Vocabulary, bag, bag+1)[bag]
 }
 
 // readInput reads what the captions are judged by, and turns texts into words.
@@ -185,8 +143,7 @@ func (r *Report) readInput(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	from, to := witness.Share(r.Options.Witness.Group, len(r.IDs))
-	r.input = witness.Input{Classes: r.Vocabulary.Len(), Captions: mentionsOf(r.Bags, r.Vocabulary, from, to)}
+	r.input = witness.Input{Classes: r.Vocabulary.Len(), Captions: Mentions(r.Bags, r.Vocabulary)}
 	if scores != nil {
 		return r.join(scores)
 	}
@@ -209,16 +166,10 @@ func frequentWords(bags *annotation.Bags, most int) (*text.Vocabulary, error) {
 // Mentions are, for each bag and caption, the words of the vocabulary that the caption has as tokens (text.Tokenizer,
 // exact match): their classes, ascending and without repeats.
 func Mentions(bags *annotation.Bags, v *text.Vocabulary) [][][]int32 {
-	return mentionsOf(bags, v, 0, len(bags.IDs))
-}
-
-// mentionsOf are those of the bags from one up to another; nil for the others.
-func mentionsOf(bags *annotation.Bags, v *text.Vocabulary, from, to int) [][][]int32 {
 	type place struct{ bag, caption int }
 	out := make([][][]int32, len(bags.IDs))
 	var places []place
-	for b := from; b < to; b++ {
-		captions := bags.Captions[b]
+	for b, captions := range bags.Captions {
 		out[b] = make([][]int32, len(captions))
 		for c := range captions {
 			places = append(places, place{b, c})
@@ -299,16 +250,13 @@ func (r *Report) Drops() (n int, precision eval.Number) {
 func (r *Report) remarks() []string {
 	var out []string
 	const several = -1
-	without, empty, shared := 0, r.empty, 0
+	without, shared := 0, 0
 	seen := map[string]int{} // the bag with a text, or several
 	for b, captions := range r.Captions {
 		if len(captions) == 0 {
 			without++
 		}
-		for c, caption := range captions {
-			if own := r.input.Captions[b]; own != nil && len(own[c]) == 0 {
-				empty++
-			}
+		for _, caption := range captions {
 			switch first, ok := seen[caption.Text]; {
 			case !ok:
 				seen[caption.Text] = b
@@ -324,7 +272,7 @@ func (r *Report) remarks() []string {
 		}
 	}
 	note("bags without captions, in which there is nothing to judge", without)
-	note("captions without a word of the vocabulary, for or against which only what they leave out speaks", empty)
+	note("captions without a word of the vocabulary, for or against which only what they leave out speaks", r.empty)
 	if r.input.Scored != nil {
 		note("bags without scores, whose captions have only each other as witnesses", len(r.IDs)-len(r.input.Scored))
 	}
@@ -368,7 +316,7 @@ func (r *Report) rank() {
 		if len(r.Captions[p[0]]) > mostOfBag {
 			continue
 		}
-		words := max(len(r.mentions(p[0])[p[1]]), 1)
+		words := max(len(r.input.Captions[p[0]][p[1]]), 1)
 		for _, reason := range r.Reasons(p[0], p[1], math.MaxInt) {
 			against[p] += reason.Weight / float64(words) // long captions have more of everything
 		}

@@ -323,6 +323,9 @@ func TestRemarks_CountWhatIsUnusual(t *testing.T) {
 	b.Captions[0][2].Text = "cats sleep" // in two bags now; in one of them twice
 	r := judged(b, [][]float64{{1, 1, 1}, {1, 1}, {}}, nil)
 	r.input.Captions[0][0] = []int32{0}
+	if err := r.countMentions(); err != nil {
+		t.Fatal(err)
+	}
 	want := []string{"bags without captions, in which there is nothing to judge: 1",
 		"captions without a word of the vocabulary, for or against which only what they leave out speaks: 4",
 		"captions that stand, word for word, in more bags than one: 1"}

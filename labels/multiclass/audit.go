@@ -7,7 +7,6 @@ import (
 
 	"nmn/eval"
 	"nmn/format/table"
-	"nmn/group"
 	"nmn/internal/parallel"
 	"nmn/labels/neighbours"
 	"nmn/labels/rows"
@@ -58,7 +57,7 @@ type Class struct {
 // Files audits the labels of files.
 func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
 	in, err := ReadFiles(f)
-	if err := group.Agree(group.Of(o.Group), err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return Audit(ctx, in, o)
@@ -70,17 +69,13 @@ func Audit(ctx context.Context, in *Input, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Input: in, Model: m, MinError: o.MinError}
-	if m.ranks.Rank() == 0 {
-		r.Confident = confidentOf(in)
-		r.rank()
-		r.classes()
-		if in.Truth != nil {
-			r.Judgement, err = r.judge()
+	r := &Report{Input: in, Model: m, MinError: o.MinError, Confident: confidentOf(in)}
+	r.rank()
+	r.classes()
+	if in.Truth != nil {
+		if r.Judgement, err = r.judge(); err != nil {
+			return nil, err
 		}
-	}
-	if err = group.Agree(m.ranks, err); err != nil {
-		return nil, err
 	}
 	return r, nil
 }

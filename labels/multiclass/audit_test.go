@@ -208,7 +208,7 @@ func TestAudit_Refuses(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for _, o := range []Options{{0, 20, .5, nil}, {9, 0, .5, nil}, {9, 20, -.1, nil}, {9, 20, 1.1, nil}, {9, 20, math.NaN(), nil}} {
+	for _, o := range []Options{{0, 20, .5}, {9, 0, .5}, {9, 20, -.1}, {9, 20, 1.1}, {9, 20, math.NaN()}} {
 		if _, err := Audit(t.Context(), good, o); !errors.Is(err, eval.ErrValue) {
 			t.Errorf("%+v: %v", o, err)
 		}

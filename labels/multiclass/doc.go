@@ -29,5 +29,5 @@
 // apart (Learned). Of two or three classes shifts can take the place of a direction; if the surest rows of one class have
 // no wrong labels and the surest rows of another do, their labels give T.
 //
-// Results do not depend on the number of processors and ranks.
+// Results do not depend on the number of processors.
 package multiclass

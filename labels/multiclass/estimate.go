@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"nmn/eval"
-	"nmn/group"
 	"nmn/kernels/simd"
 )
 
@@ -16,9 +15,6 @@ type Options struct {
 	Iterations int     // at most, of each fit
 	Strength   float64 // weight of the prior on a row of T, in labels
 	MinError   float64 // least probability of being wrong of a suspect; 0 lists every label
-	// Group is of the ranks that share rows, nil for one. It does not change results. Every rank has the whole input; rank
-	// 0 alone gets what an audit finds of single rows.
-	Group group.Group
 }
 
 // DefaultOptions are 60 iterations, a prior worth 30 labels, and suspects from .5.
@@ -70,7 +66,6 @@ type Model struct {
 	held  bool      // T is not fitted
 	floor float64   // least logarithm of a score
 	level simd.Level
-	ranks group.Group
 }
 
 const (
@@ -101,16 +96,15 @@ const (
 // speak for. It ends with the error of ctx once that is done; others wrap eval.ErrShape or eval.ErrValue. Of many rows
 // it sees every n-th.
 func Estimate(ctx context.Context, in Input, o Options) (*Model, error) {
-	ranks := group.Of(o.Group)
 	level, err := simd.Detect()
 	if err = cmp.Or(err, o.Validate()); err == nil {
 		err = in.check()
 	}
-	if err := group.Alike(ranks, fmt.Sprintf("%d rows × %d classes", in.Rows, in.Classes), err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	k := in.Classes
-	m := Model{Classes: k, A: 1, B: make([]float64, k), floor: math.Log(in.leastScore()), level: level, ranks: ranks}
+	m := Model{Classes: k, A: 1, B: make([]float64, k), floor: math.Log(in.leastScore()), level: level}
 	f := &fitting{ctx: ctx, sample: sampleOf(&in, &m), options: o}
 	all := f.kinds(m, everyRow)
 	var heldOut [kinds]float64

@@ -2,9 +2,8 @@ package multiclass
 
 import (
 	"math"
-	"sync"
 
-	"nmn/group"
+	"nmn/internal/parallel"
 	"nmn/kernels/simd"
 )
 
@@ -29,10 +28,9 @@ func sumsOf(k int) int { return shift + 2*k }
 // everyRow is the side of all rows. A row that is held out for the fit to side 0 is on side 1, and the other way round.
 const everyRow = 2
 
-// sample holds every stride-th row whose label is known, of the parts that are this rank's.
+// sample holds every stride-th row whose label is known.
 type sample struct {
 	stride int
-	parts  [][2]int // of this rank: the first of labels and the one behind the last
 	logs   []float32
 	labels []int32
 	sides  []uint8
@@ -41,21 +39,15 @@ type sample struct {
 func sampleOf(in *Input, m *Model) *sample {
 	known, k := in.known(), in.Classes
 	d := &sample{stride: max(1, len(known)/max(fitCells/k, fitRows))}
-	n := (len(known) + d.stride - 1) / d.stride // of all ranks
-	first, last := group.Share(m.ranks, parts)
-	start := first * n / parts
-	for part := first; part < last; part++ {
-		d.parts = append(d.parts, [2]int{part*n/parts - start, (part+1)*n/parts - start})
-	}
 	own := m.newRow()
-	for i := start; i < last*n/parts; i++ {
-		row := int(known[i*d.stride])
+	for at := 0; at < len(known); at += d.stride {
+		row := int(known[at])
 		own.set(in.Scores[row*k : (row+1)*k])
 		for _, l := range own.logs {
 			d.logs = append(d.logs, float32(l))
 		}
 		d.labels = append(d.labels, in.Labels[row])
-		d.sides = append(d.sides, sideOf(uint64(i)))
+		d.sides = append(d.sides, sideOf(uint64(len(d.sides))))
 	}
 	return d
 }
@@ -67,18 +59,19 @@ func sideOf(i uint64) uint8 {
 	return uint8(i >> 63)
 }
 
-// sum adds up what add makes of the rows of a side, in the same order on any number of processors and ranks.
+// sum adds up what add makes of the rows of a side, in the same order on any number of processors.
 func (f *fitting) sum(m *Model, side, size int, add func(sums []float64, r *row, z int)) []float64 {
 	if f.err != nil {
 		return make([]float64, size)
 	}
-	own := make([][]float64, len(f.parts))
-	var wait sync.WaitGroup
-	for part, of := range f.parts {
-		wait.Go(func() {
-			sums, r := make([]float64, size), m.newRow()
+	var own [parts][]float64
+	n := len(f.labels)
+	f.err = parallel.Run(f.ctx, parts, 0, func() func(int) {
+		r := m.newRow()
+		return func(part int) {
+			sums := make([]float64, size)
 			own[part] = sums
-			for i := of[0]; i < of[1]; i++ {
+			for i := part * n / parts; i < (part+1)*n/parts; i++ {
 				if i%1024 == 0 && f.ctx.Err() != nil {
 					return
 				}
@@ -90,13 +83,16 @@ func (f *fitting) sum(m *Model, side, size int, add func(sums []float64, r *row,
 				}
 				add(sums, r, int(f.labels[i]))
 			}
-		})
+		}
+	})
+	all := make([]float64, size)
+	if f.err != nil {
+		return all
 	}
-	wait.Wait()
-	all, err := group.SumBlocks(m.ranks, own, f.ctx.Err())
-	if err != nil {
-		f.err = err
-		return make([]float64, size)
+	for _, sums := range own {
+		for i, v := range sums {
+			all[i] += v
+		}
 	}
 	return all
 }

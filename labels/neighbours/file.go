@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"nmn/group"
 	"nmn/loader/features"
 )
 
@@ -14,12 +13,12 @@ import (
 // otherwise both must have the same rows in the same order. Errors about content name the file.
 func File(ctx context.Context, path string, ids []string, n int, o Options) (r *Result, err error) {
 	t, err := features.Open(ctx, features.Options{Features: path, Unlabelled: true})
-	var rows Rows
-	if err == nil {
-		defer func() { err = errors.Join(err, t.Close()) }()
-		rows, err = rowsOf(t, ids, n)
+	if err != nil {
+		return nil, err
 	}
-	if err := group.Agree(group.Of(o.Group), err); err != nil {
+	defer func() { err = errors.Join(err, t.Close()) }()
+	rows, err := rowsOf(t, ids, n)
+	if err != nil {
 		return nil, err
 	}
 	if r, err = Find(ctx, rows, o); err != nil {

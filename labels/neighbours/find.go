@@ -5,12 +5,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
-	"nmn/group"
+	"nmn/internal/parallel"
 )
 
 // Rows are N feature vectors of D numbers, as package features reads them.
@@ -30,7 +27,6 @@ type search struct {
 	exact   []int32   // for each row the first one that is equal to it
 	bias    []float32 // -|x|²/2 for Euclidean, nil for Cosine
 	nearest []near    // N×k, ascending
-	ranks   group.Group
 }
 
 // near is a neighbour.
@@ -46,24 +42,20 @@ func compareNear(a, b near) int {
 
 // Find finds the neighbours of N rows, at least 2, and what follows from them. It takes memory for the rows as
 // float32. Results do not depend on the number of processors. It ends with the error of ctx once that is done; others
-// wrap ErrValue or ErrCost, or come from rows or the group: where one rank fails, all do.
+// wrap ErrValue or ErrCost, or come from rows.
 func Find(ctx context.Context, rows Rows, o Options) (*Result, error) {
-	s, ranks := (*search)(nil), group.Of(o.Group)
-	err := o.Validate()
-	if err == nil {
-		s, err = newSearch(ctx, rows, o)
-	}
-	if err := group.Alike(ranks, fmt.Sprintf("%d rows × %d features", rows.Len(), rows.Width()), err); err != nil {
+	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	s.ranks = ranks
-	find, together := s.byProducts, blockRows
-	if s.d <= direct {
-		find, together = s.oneByOne, directRows
+	s, err := newSearch(ctx, rows, o)
+	if err != nil {
+		return nil, err
 	}
-	first, last := group.Share(ranks, (s.n+together-1)/together)
-	err = find(ctx, first, last, o.Progress)
-	if err := s.gather(first*together, min(last*together, s.n), err); err != nil {
+	find := s.byProducts
+	if s.d <= direct {
+		find = s.oneByOne
+	}
+	if err := find(ctx, &parallel.Progress{Report: o.Progress}); err != nil {
 		return nil, fmt.Errorf("neighbours: %w", err)
 	}
 	return s.result(o), nil
@@ -189,42 +181,14 @@ func (s *search) distance(i, j int) float64 {
 	return math.Sqrt(squares)
 }
 
-// inParallel calls f for 0 to n-1 from as many goroutines as there are processors, each with working memory of its
-// own from start, until ctx is done.
-func inParallel(ctx context.Context, n int, done func(), start func() func(i int)) error {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	var saying sync.Mutex
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wait.Go(func() {
-			f := start()
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				f(i)
-				if done != nil {
-					saying.Lock()
-					done()
-					saying.Unlock()
-				}
-			}
-		})
-	}
-	wait.Wait()
-	return ctx.Err()
-}
-
 // directRows are rows that a goroutine compares one by one.
 const directRows = 64
 
-// oneByOne holds the rows of blocks against all others.
-func (s *search) oneByOne(ctx context.Context, firstBlock, lastBlock int, progress func(done, total int)) error {
-	blocks, count := lastBlock-firstBlock, 0
-	return inParallel(ctx, blocks, func() {
-		if count++; progress != nil {
-			progress(count, blocks)
-		}
-	}, func() func(int) {
+// oneByOne holds every row against all others.
+func (s *search) oneByOne(ctx context.Context, progress *parallel.Progress) error {
+	progress.Total = (s.n + directRows - 1) / directRows
+	return parallel.Run(ctx, progress.Total, 0, func() func(int) {
 		return func(block int) {
-			block += firstBlock
 			for i := block * directRows; i < min((block+1)*directRows, s.n); i++ {
 				own := s.nearest[i*s.k : i*s.k : (i+1)*s.k]
 				for j := range s.n {
@@ -233,6 +197,7 @@ func (s *search) oneByOne(ctx context.Context, firstBlock, lastBlock int, progre
 					}
 				}
 			}
+			progress.Add(1)
 		}
 	})
 }

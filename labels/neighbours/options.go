@@ -3,7 +3,6 @@ package neighbours
 import (
 	"fmt"
 
-	"nmn/group"
 	"nmn/internal/setting"
 )
 
@@ -26,9 +25,6 @@ type Options struct {
 	Duplicate float64
 	// Limit is the most floating-point operations, in units of 10^12.
 	Limit float64
-	// Group is of the ranks that share the rows whose neighbours are looked for, nil for one. It does not change results.
-	// Every rank reads all rows, which each is compared with, and gets the whole result.
-	Group group.Group
 	// Progress, where set, is called with how much of the work is done. Calls do not overlap.
 	Progress func(done, total int)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"nmn/internal/parallel"
 	"nmn/kernels/simd"
 )
 
@@ -39,47 +40,42 @@ func (c *candidates) put(product float32, row int32) {
 	c.products[n], c.rows[n] = product, row
 }
 
-// byProducts finds the neighbours of the rows of blocks by x·y, or x·y - |y|²/2 for Euclidean, which are the larger the nearer y is to x.
-func (s *search) byProducts(ctx context.Context, firstBlock, lastBlock int, progress func(done, total int)) error {
+// byProducts finds the neighbours of all rows by x·y, or x·y - |y|²/2 for Euclidean, which are the larger the nearer y is to x.
+func (s *search) byProducts(ctx context.Context, progress *parallel.Progress) error {
 	level, err := simd.Detect()
 	if err != nil {
 		return err
 	}
 	tile, wide, _ := level.TileShape()
 	most := min(s.k+spare, s.n-1)
-	start := firstBlock * blockRows
-	n := max(min(lastBlock*blockRows, s.n)-start, 0)
-	found := make([]candidates, n)
-	products, rows := make([]float32, n*most), make([]int32, n*most)
+	found := make([]candidates, s.n)
+	products, rows := make([]float32, s.n*most), make([]int32, s.n*most)
 	for i := range found {
 		found[i] = candidates{products[i*most : i*most : (i+1)*most], rows[i*most : i*most : (i+1)*most]}
 	}
-	blocks, chunks := lastBlock-firstBlock, (s.n+chunkRows-1)/chunkRows
+	blocks := (s.n + blockRows - 1) / blockRows
+	progress.Total = blocks * ((s.n + chunkRows - 1) / chunkRows)
 	panels := make([]float32, (min(chunkRows, s.n)+wide-1)/wide*wide*s.d)
-	count := 0
-	said := func() {
-		if count++; progress != nil {
-			progress(count, blocks*chunks)
-		}
-	}
 	for lo := 0; lo < s.n; lo += chunkRows {
 		hi := min(lo+chunkRows, s.n)
 		s.pack(level, wide, panels, lo, hi)
-		err := inParallel(ctx, blocks, said, func() func(int) {
+		err := parallel.Run(ctx, blocks, 0, func() func(int) {
 			b := newBlock(level, tile, wide, s.d)
-			return func(block int) { s.compare(b, panels, lo, hi, start+block*blockRows, found[block*blockRows:]) }
+			return func(block int) {
+				s.compare(b, panels, lo, hi, block*blockRows, found[block*blockRows:])
+				progress.Add(1)
+			}
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return inParallel(ctx, blocks, nil, func() func(int) {
+	return parallel.Run(ctx, blocks, 0, func() func(int) {
 		exact := make([]near, 0, most)
 		return func(block int) {
-			for at := block * blockRows; at < min((block+1)*blockRows, n); at++ {
+			for i := block * blockRows; i < min((block+1)*blockRows, s.n); i++ {
 				exact = exact[:0]
-				i := start + at
-				for _, j := range found[at].rows {
+				for _, j := range found[i].rows {
 					exact = append(exact, near{j, s.distance(i, int(j))})
 				}
 				slices.SortFunc(exact, compareNear)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-
-	"nmn/group"
 )
 
 // Belief is a noise model that a class may have, p(z=1|o) = q10 + (1 - q01 - q10) sigmoid(a o + b).
@@ -105,25 +103,28 @@ func logNormal(rates []float64, least, most float64, h int, shift float64) []flo
 func (r *Result) believe(ctx context.Context, e *estimator, summaries []summary) error {
 	all := make([]*possible, len(r.Classes))
 	present, absent := r.logShares()
-	marginals := make([][]float64, e.own.to-e.own.from)
-	silent := make([]float64, ways*priors*priors)
+	marginals := make([][]float64, len(r.Classes))
 	err := e.eachClass(ctx, func(c int, _ []float64) {
-		marginals[c-e.own.from] = silent
 		if !math.IsNaN(present[c]) {
 			all[c] = e.possible(c, summaries[c], [ways]float64{0, absent[c]}, [ways]float64{0, present[c]})
-			marginals[c-e.own.from] = all[c].marginals()
+			marginals[c] = all[c].marginals()
 		}
 	})
-	of, err := group.SumBlocks(e.own.g, marginals, err)
-	if err == nil {
-		posterior(of)
-		err = e.eachClass(ctx, func(c int, _ []float64) {
-			if all[c] != nil {
-				r.Classes[c].Beliefs = all[c].beliefs(of)
-			}
-		})
+	if err != nil {
+		return err
 	}
-	return e.own.gather(r.Classes, err)
+	of := make([]float64, ways*priors*priors)
+	for _, marginal := range marginals {
+		for i, v := range marginal {
+			of[i] += v
+		}
+	}
+	posterior(of)
+	return e.eachClass(ctx, func(c int, _ []float64) {
+		if all[c] != nil {
+			r.Classes[c].Beliefs = all[c].beliefs(of)
+		}
+	})
 }
 
 // logShares returns, for each class, the logarithm of the share of bags with its label and of the share without it, each

@@ -1,6 +1,10 @@
 package rates
 
-import "context"
+import (
+	"context"
+
+	"nmn/internal/parallel"
+)
 
 // column holds the logits of one class: of the bags that carry its label first, then of those that do not.
 // Labels need no room of their own, and loops over a column have no branch on them.
@@ -11,15 +15,15 @@ type column struct {
 // tile is how many columns are copied at a time: 16 logits are a line of the cache.
 const tile = 16
 
-// eachColumn runs a task on the column of every class of a share. The columns are copied a tile at a time by each worker, so that
+// eachColumn runs a task on the column of every class. The columns are copied a tile at a time by each worker, so that
 // no more than a tile for each is in memory; a task must not keep its column.
-func eachColumn(ctx context.Context, in *Input, own share, workers int, task func(class int, c column)) error {
-	return each(ctx, (own.to-own.from+tile-1)/tile, workers, func() func(int) {
+func eachColumn(ctx context.Context, in *Input, workers int, task func(class int, c column)) error {
+	return parallel.Run(ctx, (in.Classes+tile-1)/tile, workers, func() func(int) {
 		logits := make([]float32, min(tile, in.Classes)*in.Bags)
 		return func(t int) {
 			var columns [tile]column
-			first := own.from + t*tile
-			n := min(tile, own.to-first)
+			first := t * tile
+			n := min(tile, in.Classes-first)
 			copyColumns(in, first, columns[:n], logits)
 			for c := range n {
 				if ctx.Err() != nil {

@@ -3,7 +3,7 @@ package rates
 import (
 	"context"
 
-	"nmn/group"
+	"nmn/internal/parallel"
 )
 
 // counts are the expected numbers that rates are made of: true labels and those of them that are
@@ -11,6 +11,13 @@ import (
 type counts struct {
 	true1, missing   float64
 	true0, incorrect float64
+}
+
+func (c *counts) add(n counts) {
+	c.true1 += n.true1
+	c.missing += n.missing
+	c.true0 += n.true0
+	c.incorrect += n.incorrect
 }
 
 // prior draws rates towards q01 and q10 with the weight of so many labels.
@@ -55,19 +62,17 @@ func (m *model) iterate(c *class, minSlope float64, posteriors []float64) counts
 type estimator struct {
 	options  Options
 	in       *Input
-	own      share   // classes of this rank, which alone have an element below that means something
-	classes  []class // of all ranks, as the following
+	classes  []class
 	models   []model
 	say      []bool // the classes that the pooled rates are made of
-	progress progress
+	progress parallel.Progress
 }
 
-// eachClass runs a task on every class of the share, with working memory for the posteriors of its nodes.
+// eachClass runs a task on every class, with working memory for the posteriors of its nodes.
 func (e *estimator) eachClass(ctx context.Context, task func(class int, posteriors []float64)) error {
-	return each(ctx, e.own.to-e.own.from, e.options.Workers, func() func(int) {
+	return parallel.Run(ctx, len(e.classes), e.options.Workers, func() func(int) {
 		var posteriors []float64
-		return func(i int) {
-			c := e.own.from + i
+		return func(c int) {
 			n := e.classes[c].nodes()
 			if len(posteriors) < n {
 				posteriors = make([]float64, n)
@@ -81,24 +86,25 @@ func (e *estimator) eachClass(ctx context.Context, task func(class int, posterio
 // with too few labels have no say in the rates, unless there are no others: one that all bags carry
 // would turn every label into noise.
 func (e *estimator) pooled(ctx context.Context) error {
-	perClass := make([][]float64, e.own.to-e.own.from)
+	perClass := make([]counts, len(e.classes))
 	for i := range e.options.Iterations {
 		err := e.eachClass(ctx, func(c int, posteriors []float64) {
-			n := e.models[c].iterate(&e.classes[c], e.options.MinSlope, posteriors)
-			if !e.say[c] {
-				n = counts{}
-			}
-			perClass[c-e.own.from] = append(perClass[c-e.own.from][:0], n.true1, n.missing, n.true0, n.incorrect)
+			perClass[c] = e.models[c].iterate(&e.classes[c], e.options.MinSlope, posteriors)
 		})
-		e.progress.add(e.own.to - e.own.from)
-		all, err := group.SumBlocks(e.own.g, perClass, err)
+		e.progress.Add(len(e.classes))
 		if err != nil {
 			return err
 		}
 		if i < warmUp {
 			continue
 		}
-		q01, q10 := counts{all[0], all[1], all[2], all[3]}.rates(pooledPrior)
+		var all counts
+		for c, n := range perClass {
+			if e.say[c] {
+				all.add(n)
+			}
+		}
+		q01, q10 := all.rates(pooledPrior)
 		for c := range e.models {
 			e.models[c].q01, e.models[c].q10 = q01, q10
 		}
@@ -119,6 +125,6 @@ func (e *estimator) perClass(ctx context.Context, p prior) error {
 				m.q01, m.q10 = expected.rates(p)
 			}
 		}
-		e.progress.add(e.options.Iterations)
+		e.progress.Add(e.options.Iterations)
 	})
 }

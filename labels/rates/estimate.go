@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 
 	"nmn/eval"
-	"nmn/group"
 	"nmn/internal/durable"
 	"nmn/labels"
 	"nmn/text"
@@ -94,9 +92,9 @@ func (r *Result) Table() labels.Table {
 // Beta prior at the pooled rates. Classes with many bags are summed up
 // first, so that an iteration takes the time of some thousand exponentials for each class, however many bags there are;
 // each worker needs the memory of 16 columns of scores. It ends with the error of ctx once that is done;
-// other errors wrap eval.ErrShape or eval.ErrValue, or are those of the group: where one rank fails, all do.
+// other errors wrap eval.ErrShape or eval.ErrValue.
 func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
-	if err := checkOnAll(&in, o); err != nil {
+	if err := check(&in, o); err != nil {
 		return nil, err
 	}
 	e, err := newEstimator(ctx, &in, o)
@@ -114,17 +112,17 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 		Classes:    make([]Class, in.Classes),
 	}
 	p := prior{r.PooledQ01, o.Strength01, r.PooledQ10, o.Strength10}
-	if err := group.Agree(e.own.g, e.perClass(ctx, p)); err != nil {
+	if err := e.perClass(ctx, p); err != nil {
 		return nil, fmt.Errorf("noise rates per class: %w", err)
 	}
 	summaries := make([]summary, in.Classes)
-	err = eachColumn(ctx, &in, e.own, e.options.Workers, func(c int, rows column) {
+	err = eachColumn(ctx, &in, o.Workers, func(c int, rows column) {
 		summaries[c] = summarise(e.models[c], rows)
 	})
 	if err == nil {
 		err = e.eachClass(ctx, func(c int, posteriors []float64) { r.Classes[c] = e.class(c, summaries[c], posteriors) })
 	}
-	if err = e.own.gather(r.Classes, err); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("intervals of noise rates: %w", err)
 	}
 	if err := r.believe(ctx, e, summaries); err != nil {
@@ -136,31 +134,35 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	return r, nil
 }
 
-func newEstimator(ctx context.Context, in *Input, o Options) (*estimator, error) {
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
+// check names what is wrong with options or input.
+func check(in *Input, o Options) error {
+	if err := o.Validate(); err != nil {
+		return err
 	}
+	return in.check()
+}
+
+func newEstimator(ctx context.Context, in *Input, o Options) (*estimator, error) {
 	e := &estimator{
 		options: o,
 		in:      in,
-		own:     shareOf(o.Group, in.Classes),
 		classes: make([]class, in.Classes),
 		models:  make([]model, in.Classes),
 		say:     make([]bool, in.Classes),
 	}
-	err := eachColumn(ctx, in, e.own, o.Workers, func(c int, rows column) { e.classes[c] = classOf(rows) })
-	e.progress.report, e.progress.total = o.Progress, 2*o.Iterations*(e.own.to-e.own.from)
-	saying := []int{0}
-	for c := e.own.from; c < e.own.to; c++ {
-		e.models[c] = start
-		if e.say[c] = !o.tooFew(&e.classes[c]); e.say[c] {
-			saying[0]++
-		}
-	}
-	if err := group.SumCounts(e.own.g, saying, err); err != nil {
+	err := eachColumn(ctx, in, o.Workers, func(c int, rows column) { e.classes[c] = classOf(rows) })
+	if err != nil {
 		return nil, err
 	}
-	if saying[0] == 0 {
+	e.progress.Report, e.progress.Total = o.Progress, 2*o.Iterations*in.Classes
+	saying := 0
+	for c := range e.classes {
+		e.models[c] = start
+		if e.say[c] = !o.tooFew(&e.classes[c]); e.say[c] {
+			saying++
+		}
+	}
+	if saying == 0 {
 		for c := range e.say {
 			e.say[c] = true
 		}

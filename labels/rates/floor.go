@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"nmn/eval"
-	"nmn/group"
 )
 
 // Floor holds least rates, for noise that is suspected to depend on the sample: estimates are then too
@@ -39,7 +38,7 @@ func Raise(ctx context.Context, in Input, r *Result, o Options) (*Result, Floor,
 		return nil, Floor{}, fmt.Errorf("noise rates: rates of %d classes for %d: %w", len(r.Classes), in.Classes,
 			eval.ErrShape)
 	}
-	if err := checkOnAll(&in, o); err != nil {
+	if err := check(&in, o); err != nil {
 		return nil, Floor{}, err
 	}
 	s, err := newFloorSearch(ctx, &in, r, o)
@@ -55,12 +54,8 @@ func Raise(ctx context.Context, in Input, r *Result, o Options) (*Result, Floor,
 	}
 	raised := *r
 	raised.Classes = slices.Clone(r.Classes)
-	own := s.estimator.own
-	for c := own.from; c < own.to; c++ {
+	for c := range raised.Classes {
 		raised.Classes[c].lift(f, &s.classes[c])
-	}
-	if err := own.gather(raised.Classes, nil); err != nil {
-		return nil, Floor{}, fmt.Errorf("floors of noise rates: %w", err)
 	}
 	return &raised, f, nil
 }
@@ -105,15 +100,14 @@ func newFloorSearch(ctx context.Context, in *Input, r *Result, o Options) (*floo
 		s.truePositives += c.TruePositives
 		s.mean10 += c.Q10 / float64(in.Classes)
 	}
-	return s, group.Agree(e.own.g, eachColumn(ctx, in, e.own, e.options.Workers, func(c int, rows column) {
+	return s, eachColumn(ctx, in, o.Workers, func(c int, rows column) {
 		s.classes[c] = newFloorClass(&r.Classes[c], rows, o)
-	}))
+	})
 }
 
 // rise is the largest floor of one of the rates, up to a limit, that the labels bear.
 func (s *floorSearch) rise(ctx context.Context, which int, limit float64) (float64, error) {
-	own := s.estimator.own
-	losses := make([][]float64, own.to-own.from)
+	losses := make([]float64, len(s.classes))
 	return largest(limit, func(f float64) (float64, error) {
 		err := s.estimator.eachClass(ctx, func(c int, _ []float64) {
 			q01, q10 := s.rates[c].Q01, s.rates[c].Q10
@@ -123,13 +117,16 @@ func (s *floorSearch) rise(ctx context.Context, which int, limit float64) (float
 				q10 = max(q10, f)
 			}
 			_, target := s.classes[c].refit(q01, q10)
-			losses[c-own.from] = []float64{s.classes[c].best - target}
+			losses[c] = s.classes[c].best - target
 		})
-		total, err := group.SumBlocks(own.g, losses, err)
 		if err != nil {
 			return 0, err
 		}
-		return total[0] / s.truePositives, nil
+		total := 0.0
+		for _, loss := range losses {
+			total += loss
+		}
+		return total / s.truePositives, nil
 	})
 }
 

@@ -1,13 +1,10 @@
 package rates
 
 import (
-	"context"
 	"errors"
 	"math"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"nmn/eval"
@@ -51,32 +48,6 @@ func TestEvidence_ClimbsToTheTop(t *testing.T) {
 				t.Errorf("parameter %d by %g: %g, above the top of %g", i, way, there, best)
 			}
 		}
-	}
-}
-
-func TestEach_RunsEveryTaskOnceOnAsManyAsAllowed(t *testing.T) {
-	for _, c := range []struct{ tasks, workers, goroutines int }{{0, 3, 0}, {1, 3, 1}, {2, 3, 2}, {50, 3, 3}} {
-		var started atomic.Int32
-		var mutex sync.Mutex
-		var done []int
-		err := each(t.Context(), c.tasks, c.workers, func() func(int) {
-			started.Add(1)
-			return func(task int) {
-				mutex.Lock()
-				defer mutex.Unlock()
-				done = append(done, task)
-			}
-		})
-		slices.Sort(done)
-		if err != nil || len(done) != c.tasks || len(slices.Compact(done)) != c.tasks ||
-			int(started.Load()) != c.goroutines {
-			t.Errorf("%+v: %d goroutines did %d, %v", c, started.Load(), done, err)
-		}
-	}
-	cancelled, cancel := context.WithCancel(t.Context())
-	err := each(cancelled, 100, 2, func() func(int) { return func(int) { cancel() } })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled by a task: %v", err)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"nmn/eval"
-	"nmn/group"
 )
 
 // Options are the settings of Estimate; DefaultOptions has those that were measured.
@@ -24,9 +23,6 @@ type Options struct {
 	// Workers is the number of goroutines; by default one for each processor. It does not change
 	// results.
 	Workers int
-	// Group is of the ranks that share the classes, nil for one. It does not change results. Every rank has the whole
-	// input, and gets the whole result.
-	Group group.Group
 	// Progress, where set, is called with how much of the work is done. Calls do not overlap.
 	Progress func(done, total int)
 }

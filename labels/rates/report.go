@@ -2,11 +2,9 @@ package rates
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"nmn/eval"
-	"nmn/group"
 	"nmn/labels"
 )
 
@@ -51,7 +49,7 @@ func NewReport(ctx context.Context, in *eval.Input, raise bool, o Options) (*Rep
 	for _, c := range result.Classes {
 		r.Usable = append(r.Usable, c.Usable())
 	}
-	if err := r.findThresholds(in, group.Of(o.Group)); err != nil {
+	if err := r.findThresholds(in); err != nil {
 		return nil, err
 	}
 	if in.Truth != nil {
@@ -60,45 +58,14 @@ func NewReport(ctx context.Context, in *eval.Input, raise bool, o Options) (*Rep
 	return r, nil
 }
 
-// findThresholds finds those of each class on the rank that has it, and that of all classes, whose scores are sorted
-// together, on rank 0.
-func (r *Report) findThresholds(in *eval.Input, g group.Group) error {
-	own := shareOf(g, in.Classes)
-	classes := own.to - own.from
-	calibrated := make([]float32, in.Bags*classes)
-	for i := range in.Bags {
-		for c := range classes {
-			o := in.Scores[i*in.Classes+own.from+c]
-			calibrated[i*classes+c] = float32(r.Classes[own.from+c].Calibrate(float64(o)))
-		}
-	}
-	var found []float64
-	var err error
-	if classes > 0 {
-		found, err = eval.PlugInThresholds(calibrated, in.Bags, classes, true)
-	}
-	if g.Rank() == 0 && err == nil {
-		if classes < in.Classes {
-			calibrated = r.Calibrated(in.Scores)
-		}
-		r.Threshold, err = eval.PlugInThreshold(calibrated, true)
-	}
-	all, err := group.Exchange(g, group.AppendFloat64s(group.AppendFloat64s(nil, r.Threshold), found...), err)
-	if err != nil {
+// findThresholds finds those of each class, and that of all classes, whose scores are sorted together.
+func (r *Report) findThresholds(in *eval.Input) (err error) {
+	calibrated := r.Calibrated(in.Scores)
+	if r.Thresholds, err = eval.PlugInThresholds(calibrated, in.Bags, in.Classes, true); err != nil {
 		return err
 	}
-	r.Thresholds = nil
-	for rank, data := range all {
-		values, err := group.Float64s(data)
-		if err != nil || len(values) == 0 {
-			return fmt.Errorf("noise rates: rank %d sends no thresholds", rank)
-		}
-		if rank == 0 {
-			r.Threshold = values[0]
-		}
-		r.Thresholds = append(r.Thresholds, values[1:]...)
-	}
-	return nil
+	r.Threshold, err = eval.PlugInThreshold(calibrated, true)
+	return err
 }
 
 // compare holds the rates that are believed against those of the true labels.

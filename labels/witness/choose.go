@@ -2,12 +2,9 @@ package witness
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-
-	"nmn/group"
 )
 
 const (
@@ -26,10 +23,9 @@ const (
 )
 
 // Find judges every caption by the others of its bag, and by the scores where there are some. The result depends on the
-// input and the seed alone. Errors are those of Check, of the context, or of the group: where one rank fails, all do.
+// input and the seed alone. Errors are those of Check or of the context.
 func Find(ctx context.Context, in Input, o Options) (*Result, error) {
-	g := group.Of(o.Group)
-	if err := group.Agree(g, errors.Join(in.Check(), in.checkShare(g))); err != nil {
+	if err := in.Check(); err != nil {
 		return nil, err
 	}
 	f, err := newFinder(ctx, in, o)
@@ -48,9 +44,7 @@ func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 		}
 	}
 	r.A, r.E = f.words.a, f.words.e
-	if err := r.fill(); err != nil {
-		return nil, err
-	}
+	r.fill()
 	if r.Refusal == "" {
 		if r.Interval, err = f.interval(ctx, o); err != nil {
 			return nil, err
@@ -66,12 +60,11 @@ func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 // unjudged says why nothing can be judged at all; empty where something can.
 func (f *finder) unjudged() Refusal {
 	bags, several := 0, 0
-	for n := range f.shapes {
-		captions := f.shapes.captions(n)
-		if captions > 0 {
+	for _, captions := range f.in.Captions {
+		if len(captions) > 0 {
 			bags++
 		}
-		if captions > 1 {
+		if len(captions) > 1 {
 			several++
 		}
 	}
@@ -148,8 +141,8 @@ func (f *finder) find(ctx context.Context, r *Result, o Options) error {
 // unidentified says why captions do not identify themselves; empty where they do.
 func (f *finder) unidentified(s *state, gain float64) Refusal {
 	captions, bags := 0, 0
-	for n := range f.shapes {
-		if of := f.shapes.captions(n); of > 0 && (of > 1 || f.shapes.scored(n)) {
+	for n, own := range f.in.Captions {
+		if of := len(own); of > 0 && (of > 1 || f.scored(n)) {
 			captions, bags = captions+of, bags+1
 		}
 	}
@@ -268,31 +261,19 @@ func (f *finder) noneForeign(ctx context.Context) (float64, error) {
 }
 
 // fill lays the votes out by bags.
-func (r *Result) fill() error {
+func (r *Result) fill() {
 	f := r.finder
 	r.Foreign = f.eps
 	lone := 0
-	for n := range f.shapes {
-		if r.alone(n) {
-			lone += f.shapes.captions(n)
-		}
-	}
-	for n := range f.in.Captions {
-		if r.alone(f.start + n) {
-			for at := f.first[n]; at < f.first[n+1]; at++ {
+	r.Own = make([][]float64, len(f.in.Captions))
+	for n := range r.Own {
+		from, to := f.first[n], f.first[n+1]
+		if r.Own[n] = f.votes[from:to:to]; r.alone(n) {
+			lone += to - from
+			for at := from; at < to; at++ {
 				f.votes[at] = 1 - f.eps
 			}
 		}
-	}
-	votes, err := f.votesOfAll()
-	if err != nil {
-		return err
-	}
-	r.Own = make([][]float64, f.bags)
-	at := 0
-	for n := range r.Own {
-		to := at + f.shapes.captions(n)
-		r.Own[n], at = votes[at:to:to], to
 	}
 	if lone > 0 && r.Refusal == "" {
 		r.Remarks = append(r.Remarks, fmt.Sprintf("%d captions have no witness, and are kept", lone))
@@ -301,11 +282,9 @@ func (r *Result) fill() error {
 		r.Remarks = append(r.Remarks,
 			"most captions are foreign: they are judged by the scores alone, since those that are left have nobody to agree with")
 	}
-	return nil
 }
 
 // alone reports whether the captions of a bag have no witness.
 func (r *Result) alone(bag int) bool {
-	s := r.finder.shapes
-	return !s.scored(bag) && (s.captions(bag) == 1 || r.ByScores)
+	return !r.finder.scored(bag) && (len(r.finder.in.Captions[bag]) == 1 || r.ByScores)
 }

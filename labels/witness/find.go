@@ -2,27 +2,19 @@ package witness
 
 import (
 	"context"
-	"errors"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
-	"nmn/group"
+	"nmn/internal/parallel"
 	"nmn/internal/rng"
 )
 
-// finder holds the inference of one input, of a rank's share of its bags. Captions are numbered through these.
+// finder holds the inference of one input. Captions are numbered through all bags.
 type finder struct {
-	g       group.Group
 	in      Input
 	threads int // goroutines, 0 for one for each processor
 	words   *words
 
-	bags, captions        int    // of all ranks
-	shapes                shapes // of all bags
-	blocks                int    // of all bags
-	firstBlock, lastBlock int    // those of this rank, up to the last
-	start                 int    // number of this rank's first bag
+	captions int
+	blocks   int // of bags
 
 	first     []int     // number of each bag's first caption, and that of all captions
 	rows      []int32   // of each bag's scores; -1 for none, nil where no bag has any
@@ -42,30 +34,17 @@ type finder struct {
 }
 
 func newFinder(ctx context.Context, in Input, o Options) (*finder, error) {
-	f := &finder{g: group.Of(o.Group), in: in, threads: o.Threads, first: make([]int, len(in.Captions)+1), bags: in.Bags}
-	if f.bags == 0 {
-		f.bags = len(in.Captions)
-	}
-	f.blocks = blocksOf(f.bags)
-	f.firstBlock, f.lastBlock = group.Share(f.g, f.blocks)
-	f.start = f.firstBlock * f.bags / f.blocks
+	f := &finder{in: in, threads: o.Threads, first: make([]int, len(in.Captions)+1), blocks: blocksOf(len(in.Captions))}
 	for n, captions := range in.Captions {
 		f.first[n+1] = f.first[n] + len(captions)
 	}
-	total := f.first[len(in.Captions)]
-	f.votes, f.own, f.null = make([]float64, total), make([]float64, total), make([]float64, total)
+	f.captions = f.first[len(in.Captions)]
+	f.votes, f.own, f.null = make([]float64, f.captions), make([]float64, f.captions), make([]float64, f.captions)
 	f.findRows()
-	if err := f.gatherShapes(); err != nil {
-		return nil, err
-	}
 	if err := f.makeIndex(ctx, f.pair(o.Seed)); err != nil {
 		return nil, err
 	}
-	pi, err := f.frequencies()
-	if err != nil {
-		return nil, err
-	}
-	f.words = newWords(pi)
+	f.words = newWords(f.frequencies())
 	f.makeGrids()
 	f.makePeers()
 	return f, nil
@@ -88,9 +67,12 @@ func (f *finder) findRows() {
 	}
 }
 
+// scored reports whether a bag has scores.
+func (f *finder) scored(n int) bool { return f.rows != nil && f.rows[n] >= 0 }
+
 // scoresOf are those of a bag; nil for none.
 func (f *finder) scoresOf(n int) []float32 {
-	if f.rows == nil || f.rows[n] < 0 {
+	if !f.scored(n) {
 		return nil
 	}
 	k := f.in.Classes
@@ -101,8 +83,8 @@ func (f *finder) scoresOf(n int) []float32 {
 // and the last with the first.
 func (f *finder) pair(seed uint64) []int32 {
 	var bags []int32
-	for n := range f.shapes {
-		if f.shapes.captions(n) > 0 {
+	for n, captions := range f.in.Captions {
+		if len(captions) > 0 {
 			bags = append(bags, int32(n))
 		}
 	}
@@ -115,7 +97,7 @@ func (f *finder) pair(seed uint64) []int32 {
 }
 
 // frequencies are how often captions mention each word, away from 0 and 1.
-func (f *finder) frequencies() ([]float64, error) {
+func (f *finder) frequencies() []float64 {
 	counts := make([]int, f.in.Classes)
 	for _, captions := range f.in.Captions {
 		for _, caption := range captions {
@@ -124,24 +106,21 @@ func (f *finder) frequencies() ([]float64, error) {
 			}
 		}
 	}
-	if err := group.SumCounts(f.g, counts, nil); err != nil {
-		return nil, err
-	}
 	pi := make([]float64, f.in.Classes)
 	for c, n := range counts {
 		pi[c] = (float64(n) + .5) / (float64(f.captions) + 1)
 	}
-	return pi, nil
+	return pi
 }
 
 // makeGrids makes room for what bags without scores have in common, and for what those with scores need.
 func (f *finder) makeGrids() {
 	most, scored := 0, 0
-	for n := range f.shapes {
-		if f.shapes.scored(n) {
-			scored = max(scored, f.shapes.captions(n))
+	for n, captions := range f.in.Captions {
+		if f.scored(n) {
+			scored = max(scored, len(captions))
 		} else {
-			most = max(most, f.shapes.captions(n))
+			most = max(most, len(captions))
 		}
 	}
 	f.table = &table{}
@@ -172,19 +151,24 @@ func (f *finder) pass(ctx context.Context) error {
 	f.words.update()
 	f.prepare()
 	f.table.prior = f.words.priors()
-	tabled := f.each(ctx, len(f.table.unsaid), func() func(int) {
+	err := parallel.Run(ctx, len(f.table.unsaid), f.threads, func() func(int) {
 		return func(node int) { f.table.node(f.words, node) }
 	})
-	own := make([]*sums, f.lastBlock-f.firstBlock)
-	err := f.eachBlock(ctx, func(block int) func(bag int) {
-		own[block] = f.newSums()
-		return newJudge(f, own[block]).bag
-	})
-	all, err := f.addSums(own, errors.Join(tabled, err))
 	if err != nil {
 		return err
 	}
-	f.learn(all)
+	own := make([]*sums, f.blocks)
+	err = f.eachBlock(ctx, func(block int) func(bag int) {
+		own[block] = f.newSums()
+		return newJudge(f, own[block]).bag
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range own[1:] {
+		own[0].add(s)
+	}
+	f.learn(own[0])
 	return nil
 }
 
@@ -201,29 +185,4 @@ func (f *finder) prepare() {
 			f.decay[c*f.nodes+j] = against(nodeVotes(j)*w.absent[c], mostBase)
 		}
 	}
-}
-
-// each is the function of that name on the goroutines of an input's options.
-func (f *finder) each(ctx context.Context, n int, start func() func(task int)) error {
-	return each(ctx, f.threads, n, start)
-}
-
-// each runs tasks 0 to n-1 on so many goroutines, 0 for as many as there are processors, until ctx is done; its error is
-// then returned.
-func each(ctx context.Context, threads, n int, start func() func(task int)) error {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	for range min(threads, n) {
-		wait.Go(func() {
-			run := start()
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				run(i)
-			}
-		})
-	}
-	wait.Wait()
-	return ctx.Err()
 }

@@ -1,12 +1,6 @@
 package witness
 
-import (
-	"context"
-	"encoding/binary"
-	"errors"
-
-	"nmn/group"
-)
+import "context"
 
 // index says where words stand among those that their bag mentions, its union: captions are the same in every pass.
 type index struct {
@@ -57,19 +51,16 @@ func (f *finder) makeIndex(ctx context.Context, order []int32) error {
 	for n, captions := range in.Captions {
 		p.addOwn(n, captions)
 	}
-	if f.g.Size() == 1 {
-		next := make([]int32, f.bags)
-		for i, n := range order {
-			next[n] = order[(i+1)%len(order)]
-		}
-		for n, captions := range in.Captions {
-			if len(captions) > 0 {
-				p.addOther(n, len(captions), in.Captions[next[n]])
-			}
-		}
-		return ctx.Err()
+	next := make([]int32, len(in.Captions))
+	for i, n := range order {
+		next[n] = order[(i+1)%len(order)]
 	}
-	return f.exchangeOthers(ctx, order, &p)
+	for n, captions := range in.Captions {
+		if len(captions) > 0 {
+			p.addOther(n, len(captions), in.Captions[next[n]])
+		}
+	}
+	return ctx.Err()
 }
 
 // places are of each class in the union at hand; -1 for none.
@@ -120,90 +111,4 @@ func (p *places) addOther(n, captions int, other [][]int32) {
 		}
 	}
 	p.clear(n)
-}
-
-// exchangeOthers passes the captions of all ranks around, and each takes those that its own are compared with.
-func (f *finder) exchangeOthers(ctx context.Context, order []int32, p *places) error {
-	const pieceOf = 4 << 20
-	before := make([]int32, f.bags) // bag that each is compared with
-	for i := range order {
-		before[order[(i+1)%len(order)]] = order[i]
-	}
-	next := 0
-	return group.Stream(f.g, func() ([]byte, error) {
-		var data []byte
-		for ; next < len(f.in.Captions) && len(data) < pieceOf; next++ {
-			if captions := f.in.Captions[next]; len(captions) > 0 {
-				data = binary.AppendUvarint(data, uint64(f.start+next))
-				data = appendCaptions(data, captions)
-			}
-		}
-		return data, ctx.Err()
-	}, func(_ int, data []byte) error {
-		r := captionReader{data: data, classes: f.in.Classes}
-		for len(r.data) > 0 && r.err == nil {
-			bag := r.number(f.bags)
-			captions := r.captions()
-			if n := int(before[bag]) - f.start; r.err == nil && n >= 0 && n < len(f.in.Captions) {
-				p.addOther(n, len(f.in.Captions[n]), captions)
-			}
-		}
-		return r.err
-	})
-}
-
-// appendCaptions appends the words of captions to data, each as the distance from the one before it.
-func appendCaptions(data []byte, captions [][]int32) []byte {
-	data = binary.AppendUvarint(data, uint64(len(captions)))
-	for _, caption := range captions {
-		data = binary.AppendUvarint(data, uint64(len(caption)))
-		last := int32(0)
-		for _, class := range caption {
-			data = binary.AppendUvarint(data, uint64(class-last))
-			last = class
-		}
-	}
-	return data
-}
-
-// captionReader reads what appendCaptions wrote. Captions hold until the next ones are read.
-type captionReader struct {
-	data    []byte
-	classes int
-	words   []int32
-	out     [][]int32
-	ends    []int
-	err     error
-}
-
-// number reads one below a limit; 0 where there is none.
-func (r *captionReader) number(limit int) int {
-	v, used := binary.Uvarint(r.data)
-	if used <= 0 || v >= uint64(limit) {
-		r.err, r.data = errors.New("witness: captions of another rank cannot be read"), nil
-		return 0
-	}
-	r.data = r.data[used:]
-	return int(v)
-}
-
-func (r *captionReader) captions() [][]int32 {
-	r.words, r.out, r.ends = r.words[:0], r.out[:0], r.ends[:0]
-	for range r.number(mostBags) {
-		last := 0
-		for range r.number(r.classes + 1) {
-			last += r.number(r.classes - last)
-			r.words = append(r.words, int32(last))
-		}
-		r.ends = append(r.ends, len(r.words))
-		if r.err != nil {
-			return nil
-		}
-	}
-	from := 0
-	for _, to := range r.ends {
-		r.out = append(r.out, r.words[from:to])
-		from = to
-	}
-	return r.out
 }

@@ -3,8 +3,6 @@ package witness
 import (
 	"fmt"
 	"math"
-
-	"nmn/group"
 )
 
 // Input are the captions of bags, as the words that they mention.
@@ -12,16 +10,13 @@ type Input struct {
 	// Classes is the number of words K.
 	Classes int
 	// Captions lists, for each bag and caption, the classes that it mentions, ascending and without repeats, as
-	// loader.Set.Captions does. Bags may have any number of captions, also none; captions may mention nothing. On
-	// several ranks they are those of the rank's share of the bags: see Share.
+	// loader.Set.Captions does. Bags may have any number of captions, also none; captions may mention nothing.
 	Captions [][][]int32
 	// Scores are logits of a classifier for the bags that Scored lists, len(Scored)×K: of p(z=1) by a net that has not
 	// learned the labels of these bags. Nil for the captions alone.
 	Scores []float32
 	// Scored lists the bags that the rows of Scores are of, each once, as numbers in Captions; nil for all bags in order.
 	Scored []int
-	// Bags is the number of bags of all ranks; 0 where Captions are of all bags.
-	Bags int
 }
 
 // mostBags bounds the bags, which are numbered in 32 bits, and so are captions.
@@ -36,8 +31,8 @@ func (in *Input) Check() error {
 	switch {
 	case in.Classes < 1:
 		return fmt.Errorf("witness: %d classes, want at least 1", in.Classes)
-	case max(in.Bags, len(in.Captions)) > mostBags:
-		return fmt.Errorf("witness: %d bags, at most %d can be judged at once", max(in.Bags, len(in.Captions)), mostBags)
+	case len(in.Captions) > mostBags:
+		return fmt.Errorf("witness: %d bags, at most %d can be judged at once", len(in.Captions), mostBags)
 	case total > mostBags:
 		return fmt.Errorf("witness: %d captions, at most %d can be judged at once", total, mostBags)
 	}
@@ -94,9 +89,6 @@ type Options struct {
 	Resamples int
 	// Threads are the goroutines that compute, 0 for one for each processor. The result does not depend on them.
 	Threads int
-	// Group is of the ranks that share the bags, nil for one. The result does not depend on how many there are. Every rank
-	// calls Find with its share of the input and the same options.
-	Group group.Group
 	// Progress, if not nil, hears what is done before each part of the work: a number from 1, and how many there are.
 	Progress func(part, parts int)
 }

@@ -1,7 +1,5 @@
 package witness
 
-import "slices"
-
 // newton sums the derivatives of the logarithm of a likelihood by alpha and beta, where alpha o + beta is a logit.
 type newton struct {
 	a, b       float64 // first ones
@@ -17,25 +15,13 @@ func (n *newton) add(error, curvature, o float64) {
 	n.bb += curvature
 }
 
-// appendNewtons appends the sums of all classes to numbers.
-func appendNewtons(numbers []float64, of []newton) []float64 {
-	numbers = slices.Grow(numbers, len(of)*newtonSums)
-	for i := range of {
-		n := &of[i]
-		numbers = append(numbers, n.a, n.b, n.aa, n.ab, n.bb)
-	}
-	return numbers
-}
-
-// newtonSums is how many numbers are those of one class.
-const newtonSums = 5
-
-// readNewtons sets the sums of all classes from numbers.
-func readNewtons(of []newton, numbers []float64) {
-	for i := range of {
-		n := numbers[i*newtonSums:][:newtonSums]
-		of[i] = newton{n[0], n[1], n[2], n[3], n[4]}
-	}
+// plus adds the sums of another block.
+func (n *newton) plus(o *newton) {
+	n.a += o.a
+	n.b += o.b
+	n.aa += o.aa
+	n.ab += o.ab
+	n.bb += o.bb
 }
 
 // step is one of Newton's. It goes nowhere where the second derivatives are not those of a maximum.

@@ -6,14 +6,11 @@ import (
 	"maps"
 	"math"
 	"slices"
-
-	"nmn/group"
 )
 
 // peers are captions whose t can be compared.
 type peers struct {
-	captions []int32 // of this rank, ascending
-	all      int     // how many all ranks have
+	captions []int32 // ascending
 	scored   bool    // their bags have scores
 	lone     bool    // they have no witness: neither others of their bag nor scores
 }
@@ -21,13 +18,13 @@ type peers struct {
 // likeness is what peers have in common.
 type likeness struct{ scored, captions int }
 
-func (s shapes) likeness(n int) likeness {
-	captions := s.captions(n)
+func (f *finder) likeness(n int) likeness {
+	captions := len(f.in.Captions[n])
 	k := likeness{captions: min(captions, 4)}
 	if captions > 4 {
 		k.captions = 1 + int(math.Log2(float64(captions))*2) // from 5 on
 	}
-	if s.scored(n) {
+	if f.scored(n) {
 		k.scored = 1
 	}
 	return k
@@ -38,47 +35,37 @@ func (s shapes) likeness(n int) likeness {
 func (f *finder) makePeers() {
 	const least = 2000
 	captions := map[likeness]int{}
-	for n := range f.shapes {
-		if own := f.shapes.captions(n); own > 0 {
-			captions[f.shapes.likeness(n)] += own
+	for n, own := range f.in.Captions {
+		if len(own) > 0 {
+			captions[f.likeness(n)] += len(own)
 		}
 	}
 	kinds := slices.SortedFunc(maps.Keys(captions), func(a, b likeness) int {
 		return cmp.Or(cmp.Compare(a.scored, b.scored), cmp.Compare(a.captions, b.captions))
 	})
 	of := map[likeness]int{}
+	var sizes []int
 	for _, k := range kinds {
-		p := peers{all: captions[k], scored: k.scored == 1, lone: k == likeness{0, 1}}
+		p := peers{scored: k.scored == 1, lone: k == likeness{0, 1}}
 		if last := len(f.peers) - 1; last >= 0 {
 			before := &f.peers[last]
-			if before.scored == p.scored && !before.lone && (before.all < least || p.all < least) {
-				before.all += p.all
+			if before.scored == p.scored && !before.lone && (sizes[last] < least || captions[k] < least) {
+				sizes[last] += captions[k]
 				of[k] = last
 				continue
 			}
 		}
 		of[k] = len(f.peers)
-		f.peers = append(f.peers, p)
+		f.peers, sizes = append(f.peers, p), append(sizes, captions[k])
 	}
-	f.fillPeers(of)
-}
-
-// fillPeers gives each its captions.
-func (f *finder) fillPeers(of map[likeness]int) {
-	counts := make([]int, len(f.peers))
-	for n, captions := range f.in.Captions {
-		if len(captions) > 0 {
-			counts[of[f.shapes.likeness(f.start+n)]] += len(captions)
-		}
-	}
-	for i := range f.peers {
-		f.peers[i].captions = make([]int32, 0, counts[i])
+	for i, size := range sizes {
+		f.peers[i].captions = make([]int32, 0, size)
 	}
 	for n, captions := range f.in.Captions {
 		if len(captions) == 0 {
 			continue
 		}
-		p := &f.peers[of[f.shapes.likeness(f.start+n)]]
+		p := &f.peers[of[f.likeness(n)]]
 		for c := range captions {
 			p.captions = append(p.captions, int32(f.first[n]+c))
 		}
@@ -105,8 +92,8 @@ func (f *finder) vote(ctx context.Context) error {
 			f.votes[at] = d.own(i)
 		}
 		f.compared[i] = d
-		sum += d.eps * float64(p.all)
-		total += float64(p.all)
+		sum += d.eps * float64(len(p.captions))
+		total += float64(len(p.captions))
 	}
 	f.eps = sum / max(total, 1)
 	for i, p := range f.peers {
@@ -119,9 +106,9 @@ func (f *finder) vote(ctx context.Context) error {
 	return nil
 }
 
-// eachPeer hands out the peers of this rank's blocks to goroutines: places of their captions, from one up to another.
+// eachPeer hands out the peers of blocks to goroutines: places of their captions, from one up to another.
 func (f *finder) eachPeer(ctx context.Context, p *peers, handle func(block, from, to int)) error {
-	return f.eachOwn(ctx, func(block, from, to int) {
+	return f.blocksOfBags(ctx, func(block, from, to int) {
 		first, last := p.between(f.first[from], f.first[to])
 		handle(block, first, last)
 	})
@@ -138,15 +125,11 @@ func (p *peers) between(from, to int) (first, last int) {
 // it is judged seems foreign itself: where a fixed number of a bag's captions is foreign, those of them have more own ones
 // beside them than the others, and speak more clearly.
 func (f *finder) compare(ctx context.Context, p *peers) (*densities, error) {
-	edges, err := f.edges(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	n := len(p.captions)
+	edges, n := f.edges(p), len(p.captions)
 	d := &densities{bin: make([]uint8, n), of: make([]uint8, n), weight: make([]float64, n),
 		g: make([]float64, len(edges)+1)}
-	own := f.newBlocks()
-	err = f.eachPeer(ctx, p, func(block, from, to int) {
+	own := make([][]float64, f.blocks)
+	err := f.eachPeer(ctx, p, func(block, from, to int) {
 		sum := 0.0
 		for i := from; i < to; i++ {
 			d.weight[i] = 1 - f.votes[p.captions[i]] + leastWeight
@@ -154,11 +137,10 @@ func (f *finder) compare(ctx context.Context, p *peers) (*densities, error) {
 		}
 		own[block] = []float64{sum}
 	})
-	sum, err := group.SumBlocks(f.g, own, err)
 	if err != nil {
 		return nil, err
 	}
-	scale, bins := float64(p.all)/sum[0], len(d.g)
+	scale, bins := float64(n)/sumBlocks(own)[0], len(d.g)
 	err = f.eachPeer(ctx, p, func(block, from, to int) {
 		counts := make([]float64, 2*bins) // observed, then foreign
 		for i := from; i < to; i++ {
@@ -170,26 +152,22 @@ func (f *finder) compare(ctx context.Context, p *peers) (*densities, error) {
 		}
 		own[block] = counts
 	})
-	counts, err := group.SumBlocks(f.g, own, err)
 	if err != nil {
 		return nil, err
 	}
+	counts := sumBlocks(own)
 	d.eps = d.estimate(counts[:bins], counts[bins:])
 	return d, nil
 }
 
 // edges are those between the bins.
-func (f *finder) edges(ctx context.Context, p *peers) ([]float64, error) {
-	bins := min(max(p.all/leastInBin, 1), mostBins)
+func (f *finder) edges(p *peers) []float64 {
+	bins := min(max(len(p.captions)/leastInBin, 1), mostBins)
 	var places []int
 	for b := 1; b < bins; b++ {
-		places = append(places, b*2*p.all/bins)
+		places = append(places, b*2*len(p.captions)/bins)
 	}
-	values, err := f.ordered(ctx, p, places)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Compact(values), nil
+	return slices.Compact(f.ordered(p, places))
 }
 
 // place is the bin of a value.

@@ -3,8 +3,6 @@ package witness
 import (
 	"context"
 	"math"
-
-	"nmn/group"
 )
 
 // classifier is what scores say of captions without the others of their bag: an own caption mentions a word with
@@ -54,7 +52,7 @@ func (f *finder) byClassifier(ctx context.Context) error {
 // whatever the scores are of, mentions or truth.
 func (f *finder) startClassifier(ctx context.Context) (*classifier, error) {
 	k := f.in.Classes
-	own := f.newBlocks() // of each class the number of scores, their sum and that of their squares
+	own := make([][]float64, f.blocks) // of each class the number of scores, their sum and that of their squares
 	err := f.eachBlock(ctx, func(block int) func(bag int) {
 		sums := make([]float64, 3*k)
 		own[block] = sums
@@ -65,10 +63,10 @@ func (f *finder) startClassifier(ctx context.Context) (*classifier, error) {
 			}
 		}
 	})
-	all, err := group.SumBlocks(f.g, own, err)
 	if err != nil {
 		return nil, err
 	}
+	all := sumBlocks(own)
 	m := &classifier{alpha: make([]float64, k), beta: make([]float64, k)}
 	for c, pi := range f.words.pi {
 		scores := max(all[3*c], 1)
@@ -122,10 +120,10 @@ func (f *finder) judgeByScores(ctx context.Context, m *classifier) error {
 func (f *finder) learnClassifier(ctx context.Context, m *classifier) error {
 	const ridgeA, ridgeB, toward = 5, 1, .5
 	k := f.in.Classes
-	all := make([][]newton, f.lastBlock-f.firstBlock)
+	blocks := make([][]newton, f.blocks)
 	err := f.eachBlock(ctx, func(block int) func(bag int) {
 		sums, said := make([]newton, k), make([]float64, k)
-		all[block] = sums
+		blocks[block] = sums
 		return func(n int) {
 			scores := f.scoresOf(n)
 			if scores == nil {
@@ -146,18 +144,15 @@ func (f *finder) learnClassifier(ctx context.Context, m *classifier) error {
 			}
 		}
 	})
-	own := f.newBlocks()
-	for b, sums := range all {
-		own[b] = appendNewtons(nil, sums)
-	}
-	total, err := group.SumBlocks(f.g, own, err)
 	if err != nil {
 		return err
 	}
 	sums := make([]newton, k)
-	readNewtons(sums, total)
 	for c := range k {
 		n := &sums[c]
+		for _, block := range blocks {
+			n.plus(&block[c])
+		}
 		n.a -= ridgeA * (m.alpha[c] - toward)
 		n.aa += ridgeA
 		n.bb += ridgeB

@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"nmn/internal/parallel"
 )
 
 // leastRepeats are the bags with a word that its repeats are told from.
@@ -36,7 +38,7 @@ func Unsaid(ctx context.Context, captions [][][]int32, classes int) ([]float64, 
 		}
 	}
 	out := make([]float64, classes)
-	err := each(ctx, 0, classes, func() func(int) {
+	err := parallel.Run(ctx, classes, 0, func() func(int) {
 		b := newBetaBinomial(most)
 		return func(class int) { out[class] = b.unsaid(counts[class]) }
 	})

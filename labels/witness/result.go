@@ -29,7 +29,6 @@ type Result struct {
 
 	finder *finder
 	judged bool
-	whole  func(bag int) ([][]int32, []float32) // of Know; nil for the share
 }
 
 // Interval is a range of 95 %; both are NaN where none was asked for or nothing was judged.
@@ -87,13 +86,13 @@ type Reason struct {
 }
 
 // Reasons are the words of a caption, and those of other captions of its bag that it leaves out, which speak most against
-// it: at most n, the strongest first. On several ranks the bag must be of this rank's share, but see Know.
+// it: at most n, the strongest first.
 func (r *Result) Reasons(bag, caption, n int) []Reason {
 	f := r.finder
 	if !r.judged {
 		return nil
 	}
-	captions, scores := r.known(bag)
+	captions, scores := f.in.Captions[bag], f.scoresOf(bag)
 	var reasons []Reason
 	for class, s := range f.chances(captions, scores, r.Own[bag], caption) {
 		reason := Reason{Class: int(class), Weight: math.Log((1 - s) * f.words.unsaid[class])}
@@ -108,18 +107,6 @@ func (r *Result) Reasons(bag, caption, n int) []Reason {
 		return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Class, b.Class))
 	})
 	return reasons[:min(n, len(reasons))]
-}
-
-// Know lets Reasons speak of bags of other ranks' shares: it returns the captions of a bag and its scores, nil for none.
-func (r *Result) Know(bag func(bag int) (captions [][]int32, scores []float32)) { r.whole = bag }
-
-// known are the captions and scores of a bag.
-func (r *Result) known(bag int) ([][]int32, []float32) {
-	f := r.finder
-	if own := bag - f.start; r.whole == nil || own >= 0 && own < len(f.in.Captions) {
-		return f.in.Captions[own], f.scoresOf(own)
-	}
-	return r.whole(bag)
 }
 
 // chances are the probabilities that an own caption in a place mentions the words of its bag, from the other captions and

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"nmn/group"
 	"nmn/internal/rng"
 )
 
@@ -15,8 +14,7 @@ func TestOrdered_IsTheOrderOfNumbers(t *testing.T) {
 	s := rng.New(1)
 	for _, n := range []int{1, 100, 70000, 200000} {
 		for _, kind := range []string{"normal", "wide", "equal", "close"} {
-			f := &finder{g: group.Alone{}, bags: n, blocks: fewBlocks, lastBlock: fewBlocks}
-			p := &peers{all: n}
+			f, p := &finder{}, &peers{}
 			for i := range n {
 				own, null := s.Normal(0, 1), s.Normal(0, 1)
 				switch kind {
@@ -27,10 +25,9 @@ func TestOrdered_IsTheOrderOfNumbers(t *testing.T) {
 				case "close":
 					own, null = 1+own*1e-13, 1
 				}
-				f.first, p.captions = append(f.first, i), append(p.captions, int32(i))
+				p.captions = append(p.captions, int32(i))
 				f.own, f.null = append(f.own, own), append(f.null, null)
 			}
-			f.first = append(f.first, n)
 			if kind == "wide" && n > 10 {
 				f.own[3], f.own[5], f.null[9] = math.Inf(1), math.Inf(-1), math.MaxFloat64
 			}
@@ -42,8 +39,7 @@ func TestOrdered_IsTheOrderOfNumbers(t *testing.T) {
 					places = append(places, at)
 				}
 			}
-			got, err := f.ordered(t.Context(), p, places)
-			check(t, err)
+			got := f.ordered(p, places)
 			for i, at := range places {
 				if got[i] != want[at] {
 					t.Fatalf("%d %s values: at %d is %g, want %g", n, kind, at, got[i], want[at])

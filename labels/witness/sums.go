@@ -1,11 +1,5 @@
 package witness
 
-import (
-	"slices"
-
-	"nmn/group"
-)
-
 // sums are what a block of bags adds to the next rates, for each class.
 type sums struct {
 	holds      []float64 // of rho, weighted by votes
@@ -26,33 +20,18 @@ func (f *finder) newSums() *sums {
 	return s
 }
 
-// numbers are all sums, one after the other.
-func (s *sums) numbers() []float64 {
-	all := slices.Concat(s.holds, s.mentions, s.mistakes, []float64{s.votes}, s.nodes)
-	return appendNewtons(all, s.regression)
-}
-
-// addSums adds those of the blocks of all ranks.
-func (f *finder) addSums(own []*sums, err error) (*sums, error) {
-	vectors := f.newBlocks()
-	if err == nil {
-		for b, s := range own {
-			vectors[b] = s.numbers()
-			own[b] = nil
+// add adds the sums of another block.
+func (s *sums) add(o *sums) {
+	for _, pair := range [][2][]float64{{s.holds, o.holds}, {s.mentions, o.mentions}, {s.mistakes, o.mistakes},
+		{s.nodes, o.nodes}} {
+		for i, v := range pair[1] {
+			pair[0][i] += v
 		}
 	}
-	all, err := group.SumBlocks(f.g, vectors, err)
-	if err != nil {
-		return nil, err
+	s.votes += o.votes
+	for c := range s.regression {
+		s.regression[c].plus(&o.regression[c])
 	}
-	s := f.newSums()
-	for _, column := range [][]float64{s.holds, s.mentions, s.mistakes} {
-		all = all[copy(column, all):]
-	}
-	s.votes, all = all[0], all[1:]
-	all = all[copy(s.nodes, all):]
-	readNewtons(s.regression, all)
-	return s, nil
 }
 
 // learn finds the rates from the sums.

@@ -26,14 +26,13 @@ type WitnessFigures struct {
 	Scored     bool      `json:"scored"`   // with scores of a classifier
 	Threads    int       `json:"threads"`  // 0: one for each processor
 	Processors int       `json:"processors"`
-	Ranks      int       `json:"ranks"` // that share the bags
 	Repeats    int       `json:"repeats"`
 	S          float64   `json:"s"` // median; captions and scores are in memory
 	MinS       float64   `json:"s_min"`
 	MaxS       float64   `json:"s_max"`
 	CPUS       float64   `json:"cpu_s,omitempty"` // of all processors; 0 where the system does not tell
 	CaptionsS  float64   `json:"captions_per_s"`
-	PeakMiB    float64   `json:"peak_memory_mib"` // of the program, captions and scores included; of the largest rank
+	PeakMiB    float64   `json:"peak_memory_mib"` // of the program, captions and scores included
 	Replaced   float64   `json:"replaced"`        // share of the captions
 	Foreign    float64   `json:"foreign"`         // share that was found
 	Low        *float64  `json:"foreign_low,omitempty"`
@@ -50,7 +49,7 @@ func Witness(ctx context.Context, c *Captions, o Options) (*WitnessFigures, erro
 		return nil, err
 	}
 	settings := witness.DefaultOptions()
-	settings.Threads, settings.Group = o.Threads, o.Group
+	settings.Threads = o.Threads
 	var found *witness.Result
 	var took, cpu []time.Duration
 	for i := range o.Warmup + o.Repeats {
@@ -66,60 +65,39 @@ func Witness(ctx context.Context, c *Captions, o Options) (*WitnessFigures, erro
 	}
 	slices.Sort(took)
 	slices.Sort(cpu)
-	f, err := c.figures(found, group.Of(o.Group))
-	if err != nil {
-		return nil, err
-	}
+	f := c.figures(found)
 	f.Threads, f.Processors, f.Repeats, f.Build = o.Threads, runtime.GOMAXPROCS(0), o.Repeats, run.ThisBuild()
 	f.S, f.MinS, f.MaxS, f.CPUS = middle(took).Seconds(), took[0].Seconds(), took[len(took)-1].Seconds(),
 		middle(cpu).Seconds()
 	f.CaptionsS = rate(float64(f.Captions), middle(took))
-	if f.PeakMiB, err = largest(group.Of(o.Group), mebibytes(peakMemory())); err != nil {
-		return nil, err
-	}
+	f.PeakMiB = mebibytes(peakMemory())
 	return f, nil
 }
 
-// largest is the largest number of all ranks.
-func largest(g group.Group, own float64) (float64, error) {
-	all, err := g.Gather(group.AppendFloat64s(nil, own))
-	for _, theirs := range all {
-		if v, err := group.Float64s(theirs); err == nil {
-			own = max(own, v[0])
-		}
-	}
-	return own, err
-}
-
 // figures are those of what was found, times apart.
-func (c *Captions) figures(found *witness.Result, g group.Group) (*WitnessFigures, error) {
-	f := &WitnessFigures{Source: c.Source, Bags: len(found.Own), Words: c.Input.Classes, Ranks: g.Size(),
+func (c *Captions) figures(found *witness.Result) *WitnessFigures {
+	f := &WitnessFigures{Source: c.Source, Bags: len(found.Own), Words: c.Input.Classes,
 		Scored: c.Input.Scores != nil, Foreign: found.Foreign, Refusal: string(found.Refusal)}
-	counts := make([]int, 3)
+	mentions, replaced := 0, 0
 	for n, captions := range c.Input.Captions {
-		counts[0] += len(captions)
+		f.Captions += len(captions)
 		for i, caption := range captions {
-			counts[1] += len(caption)
+			mentions += len(caption)
 			if c.Foreign != nil && c.Foreign[n][i] {
-				counts[2]++
+				replaced++
 			}
 		}
 	}
-	if err := group.SumCounts(g, counts, nil); err != nil {
-		return nil, err
-	}
-	f.Captions = counts[0]
-	f.Mentions = float64(counts[1]) / float64(max(f.Captions, 1))
-	f.Replaced = float64(counts[2]) / float64(max(f.Captions, 1))
+	f.Mentions = float64(mentions) / float64(max(f.Captions, 1))
+	f.Replaced = float64(replaced) / float64(max(f.Captions, 1))
 	if !math.IsNaN(found.Interval.Low) {
 		f.Low, f.High = &found.Interval.Low, &found.Interval.High
 	}
 	f.Digest = digest(found)
-	auc, err := c.AUC(found, g)
-	if !math.IsNaN(auc) {
+	if auc := c.AUC(found); !math.IsNaN(auc) {
 		f.AUC = &auc
 	}
-	return f, err
+	return f
 }
 
 func digest(found *witness.Result) string {
@@ -134,11 +112,11 @@ func digest(found *witness.Result) string {
 
 // AUC is the probability that a replaced caption was given less than one that was not, where equal ones count half;
 // NaN where there are not both.
-func (c *Captions) AUC(found *witness.Result, g group.Group) (float64, error) {
+func (c *Captions) AUC(found *witness.Result) float64 {
 	counts := map[float64][2]float64{} // own and foreign captions of each probability, of which there are not many
 	for n, of := range c.Foreign {
 		for i, replaced := range of {
-			at := found.Own[c.First+n][i]
+			at := found.Own[n][i]
 			both := counts[at]
 			if replaced {
 				both[1]++
@@ -148,40 +126,13 @@ func (c *Captions) AUC(found *witness.Result, g group.Group) (float64, error) {
 			counts[at] = both
 		}
 	}
-	if err := gatherCounts(g, counts); err != nil {
-		return 0, err
-	}
 	below, pairs, own := 0.0, 0.0, 0.0 // foreign captions below, and pairs in order
 	for _, p := range slices.Sorted(maps.Keys(counts)) {
 		both := counts[p]
 		pairs += both[0] * (below + both[1]/2)
 		below, own = below+both[1], own+both[0]
 	}
-	return pairs / own / below, nil
-}
-
-// gatherCounts adds those of all ranks.
-func gatherCounts(g group.Group, counts map[float64][2]float64) error {
-	var data []byte
-	for p, both := range counts {
-		data = group.AppendFloat64s(data, p, both[0], both[1])
-	}
-	all, err := g.Gather(data)
-	if err != nil {
-		return err
-	}
-	clear(counts)
-	for _, theirs := range all {
-		values, err := group.Float64s(theirs)
-		if err != nil {
-			return err
-		}
-		for ; len(values) >= 3; values = values[3:] {
-			both := counts[values[0]]
-			counts[values[0]] = [2]float64{both[0] + values[1], both[1] + values[2]}
-		}
-	}
-	return nil
+	return pairs / own / below
 }
 
 // String tells the figures to people.
@@ -190,14 +141,10 @@ func (f *WitnessFigures) String() string {
 	if f.Scored {
 		scores = "with scores"
 	}
-	on, each := "", ""
-	if f.Ranks > 1 {
-		on, each = fmt.Sprintf(", on %d ranks", f.Ranks), " of the largest rank"
-	}
-	text := fmt.Sprintf("%d captions of %d bags, %.1f of %d words each, %.0f %% replaced, %s (%s)%s\n"+
-		"%.2f s (%.2f to %.2f), %.0f captions/s, peak memory%s %.0f MiB\n",
-		f.Captions, f.Bags, f.Mentions, f.Words, 100*f.Replaced, scores, f.Source, on,
-		f.S, f.MinS, f.MaxS, f.CaptionsS, each, f.PeakMiB)
+	text := fmt.Sprintf("%d captions of %d bags, %.1f of %d words each, %.0f %% replaced, %s (%s)\n"+
+		"%.2f s (%.2f to %.2f), %.0f captions/s, peak memory %.0f MiB\n",
+		f.Captions, f.Bags, f.Mentions, f.Words, 100*f.Replaced, scores, f.Source,
+		f.S, f.MinS, f.MaxS, f.CaptionsS, f.PeakMiB)
 	text += fmt.Sprintf("share of foreign captions found %.3f", f.Foreign)
 	if f.Low != nil {
 		text += fmt.Sprintf(" (95 %% of resamples: %.3f to %.3f)", *f.Low, *f.High)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"nmn/group"
 	"nmn/internal/parallel"
 	"nmn/internal/rng"
 	"nmn/labels/witness"
@@ -15,7 +14,6 @@ type Captions struct {
 	Source  string
 	Input   witness.Input
 	Foreign [][]bool // for each bag and caption whether it was replaced; nil where nobody knows
-	First   int      // number of the first bag of all, on a rank that has a share of them
 }
 
 // GeneratedCaptions says what captions are made like.
@@ -60,21 +58,16 @@ const (
 )
 
 // Make draws captions: words are as frequent as Zipf's law has it, each bag shows words of a topic, and a third of
-// what its captions say is of what it shows. Where captions are replaced, each is by a random one of another bag. Of
-// several ranks, each draws its share of the bags: the same as in one.
-func (g *GeneratedCaptions) Make(ranks group.Group) *Captions {
+// what its captions say is of what it shows. Where captions are replaced, each is by a random one of another bag.
+func (g *GeneratedCaptions) Make() *Captions {
 	d := newDrawer(g.Words)
-	from, to := 0, g.Bags
-	if group.Of(ranks).Size() > 1 {
-		from, to = witness.Share(ranks, g.Bags)
-	}
-	shown, own := make([][]int32, to-from), make([][][]int32, to-from)
-	parallel.Each(to-from, func(i int) { shown[i], own[i] = g.bag(d, from+i) })
-	c := &Captions{Source: "generated", Foreign: make([][]bool, to-from), First: from,
-		Input: witness.Input{Classes: g.Words, Captions: make([][][]int32, to-from), Bags: g.Bags}}
+	shown, own := make([][]int32, g.Bags), make([][][]int32, g.Bags)
+	parallel.Each(g.Bags, func(i int) { shown[i], own[i] = g.bag(d, i) })
+	c := &Captions{Source: "generated", Foreign: make([][]bool, g.Bags),
+		Input: witness.Input{Classes: g.Words, Captions: make([][][]int32, g.Bags)}}
 	replaced := int(g.Replaced*float64(g.PerBag) + .5)
-	parallel.Each(to-from, func(i int) {
-		stream := rng.New(rng.Derive(g.Seed, "bench/replaced"), from+i)
+	parallel.Each(g.Bags, func(i int) {
+		stream := rng.New(rng.Derive(g.Seed, "bench/replaced"), i)
 		captions, foreign := slices.Clone(own[i]), make([]bool, g.PerBag)
 		slots := make([]int, g.PerBag)
 		for i := range slots {
@@ -82,19 +75,13 @@ func (g *GeneratedCaptions) Make(ranks group.Group) *Captions {
 		}
 		stream.Shuffle(slots)
 		for _, slot := range slots[:replaced] {
-			donor := (from + i + 1 + stream.Intn(g.Bags-1)) % g.Bags
-			var others [][]int32
-			if donor >= from && donor < to {
-				others = own[donor-from]
-			} else {
-				_, others = g.bag(d, donor)
-			}
-			captions[slot], foreign[slot] = others[stream.Intn(g.PerBag)], true
+			donor := (i + 1 + stream.Intn(g.Bags-1)) % g.Bags
+			captions[slot], foreign[slot] = own[donor][stream.Intn(g.PerBag)], true
 		}
 		c.Input.Captions[i], c.Foreign[i] = captions, foreign
 	})
 	if g.Scores {
-		c.Input.Scores = g.scores(d, shown, from)
+		c.Input.Scores = g.scores(d, shown)
 	}
 	return c
 }
@@ -110,11 +97,11 @@ func (g *GeneratedCaptions) bag(d *drawer, n int) (shown []int32, captions [][]i
 }
 
 // scores are logits of p(y=1): frequent words have larger ones, and shown words still larger ones.
-func (g *GeneratedCaptions) scores(d *drawer, shown [][]int32, first int) []float32 {
+func (g *GeneratedCaptions) scores(d *drawer, shown [][]int32) []float32 {
 	scores := make([]float32, len(shown)*g.Words)
 	parallel.Each(len(shown), func(n int) {
 		const deviation, shift = 1.2, 2.5
-		stream := rng.New(rng.Derive(g.Seed, "bench/scores"), first+n)
+		stream := rng.New(rng.Derive(g.Seed, "bench/scores"), n)
 		row := scores[n*g.Words : (n+1)*g.Words]
 		for k := range row {
 			row[k] = float32(stream.Normal(d.logit[k], deviation))

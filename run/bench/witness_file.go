@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
-	"nmn/group"
 	"nmn/labels/witness"
 	"nmn/loader"
 	"nmn/loader/annotation"
@@ -42,8 +40,8 @@ func (c *CaptionFile) Validate() error {
 	return nil
 }
 
-// Read reads captions, and replaces some. Of several ranks, each reads all, and keeps its share of the bags.
-func (c *CaptionFile) Read(ctx context.Context, ranks group.Group) (*Captions, error) {
+// Read reads captions, and replaces some.
+func (c *CaptionFile) Read(ctx context.Context) (*Captions, error) {
 	file, err := annotation.Read(ctx, c.File)
 	if err != nil {
 		return nil, err
@@ -58,11 +56,7 @@ func (c *CaptionFile) Read(ctx context.Context, ranks group.Group) (*Captions, e
 		return nil, err
 	}
 	input := witness.Input{Classes: set.Vocabulary.Len(), Captions: captions}
-	if group.Of(ranks).Size() == 1 {
-		return &Captions{Source: c.File, Foreign: foreign, Input: input}, nil
-	}
-	from, to := witness.Share(ranks, len(captions))
-	return &Captions{Source: c.File, Foreign: slices.Clone(foreign[from:to]), Input: input.Share(ranks), First: from}, nil
+	return &Captions{Source: c.File, Foreign: foreign, Input: input}, nil
 }
 
 // bags are the ids and captions of the bags that count.

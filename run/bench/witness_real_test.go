@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"nmn/group"
 	"nmn/labels/witness"
 )
 
@@ -54,9 +53,7 @@ func judge(t *testing.T, c *Captions, clean [][][]int32) (f found, r *witness.Re
 		t.Fatal(err)
 	}
 	f.foreign = r.Foreign
-	if f.auc, err = c.AUC(r, group.Alone{}); err != nil {
-		t.Fatal(err)
-	}
+	f.auc = c.AUC(r)
 	kept, total, keptAll, keptForeign := r.Kept(.5), 0, 0, 0
 	ratios := func(use func(n int) func(int) bool) (precision, recall float64) {
 		right, made, wanted := 0, 0, 0
@@ -115,12 +112,12 @@ func TestWitness_RealCaptions(t *testing.T) {
 	} {
 		name := fmt.Sprintf("%s %d, %g replaced", filepath.Base(filepath.Dir(test.file)), test.bags, test.replaced)
 		c := CaptionFile{File: test.file, Bags: test.bags, Words: 1000}
-		clean, err := c.Read(t.Context(), nil)
+		clean, err := c.Read(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.Replaced = test.replaced
-		captions, err := c.Read(t.Context(), nil)
+		captions, err := c.Read(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

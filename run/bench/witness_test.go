@@ -8,11 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
-
-	"nmn/group/local"
 )
 
 var fewCaptions = GeneratedCaptions{Bags: 400, PerBag: 5, Words: 200, Replaced: .4, Seed: 3}
@@ -20,7 +16,7 @@ var fewCaptions = GeneratedCaptions{Bags: 400, PerBag: 5, Words: 200, Replaced: 
 func TestGeneratedCaptions_AreLikeRealOnes(t *testing.T) {
 	g := fewCaptions
 	g.Words, g.Scores = 1000, true
-	c := g.Make(nil)
+	c := g.Make()
 	if err := c.Input.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +40,11 @@ func TestGeneratedCaptions_AreLikeRealOnes(t *testing.T) {
 	if foreign != 800 || kept != 1200 || frequent < 400 {
 		t.Errorf("%d captions replaced, %d kept, %d with the most frequent word", foreign, kept, frequent)
 	}
-	if again := g.Make(nil); !reflect.DeepEqual(again, c) {
+	if again := g.Make(); !reflect.DeepEqual(again, c) {
 		t.Error("captions of the same seed differ")
 	}
 	g.Seed++
-	if other := g.Make(nil); reflect.DeepEqual(other.Input.Captions, c.Input.Captions) {
+	if other := g.Make(); reflect.DeepEqual(other.Input.Captions, c.Input.Captions) {
 		t.Error("another seed draws the same captions")
 	}
 }
@@ -58,7 +54,7 @@ func TestWitness_TellsWhatItMeasured(t *testing.T) {
 	for _, scores := range []bool{false, true} {
 		g := fewCaptions
 		g.Scores = scores
-		f, err := Witness(t.Context(), g.Make(nil), Options{Repeats: 3, Warmup: 1, Threads: 1})
+		f, err := Witness(t.Context(), g.Make(), Options{Repeats: 3, Warmup: 1, Threads: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,53 +71,17 @@ func TestWitness_TellsWhatItMeasured(t *testing.T) {
 	}
 	g := fewCaptions
 	g.Replaced = 0
-	f, err := Witness(t.Context(), g.Make(nil), Options{Repeats: 1})
+	f, err := Witness(t.Context(), g.Make(), Options{Repeats: 1})
 	if err != nil || f.AUC != nil || f.Replaced != 0 {
 		t.Errorf("nothing replaced: %+v, %v", f, err)
 	}
 	g.PerBag = 1 // nobody agrees with a single caption
-	if f, err = Witness(t.Context(), g.Make(nil), Options{Repeats: 1}); err != nil || f.Refusal == "" || f.Low != nil ||
+	if f, err = Witness(t.Context(), g.Make(), Options{Repeats: 1}); err != nil || f.Refusal == "" || f.Low != nil ||
 		!strings.Contains(f.String(), "refused: "+f.Refusal) {
 		t.Errorf("one caption a bag: %+v, %v", f, err)
 	}
-	if _, err := Witness(t.Context(), g.Make(nil), Options{}); !errors.Is(err, ErrRepeats) {
+	if _, err := Witness(t.Context(), g.Make(), Options{}); !errors.Is(err, ErrRepeats) {
 		t.Errorf("no runs: %v", err)
-	}
-}
-
-// Ranks draw the captions that one draws, and find the same.
-func TestWitness_IsTheSameOnAnyNumberOfRanks(t *testing.T) {
-	g := fewCaptions
-	g.Scores = true
-	alone := g.Make(nil)
-	want, err := Witness(t.Context(), alone, Options{Repeats: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := 2; n <= 4; n++ {
-		var wait sync.WaitGroup
-		for rank, ranks := range local.New(n, time.Hour) {
-			wait.Go(func() {
-				c := g.Make(ranks)
-				last := c.First + len(c.Foreign)
-				if !reflect.DeepEqual(c.Input.Captions, alone.Input.Captions[c.First:last]) ||
-					!reflect.DeepEqual(c.Foreign, alone.Foreign[c.First:last]) ||
-					!slices.Equal(c.Input.Scores, alone.Input.Scores[c.First*g.Words:last*g.Words]) {
-					t.Errorf("rank %d of %d draws other captions or scores", rank, n)
-				}
-				f, err := Witness(t.Context(), c, Options{Repeats: 1, Group: ranks})
-				if err != nil {
-					ranks.Abort(err)
-					t.Errorf("rank %d of %d: %v", rank, n, err)
-					return
-				}
-				if f.Digest != want.Digest || *f.AUC != *want.AUC || f.Captions != want.Captions || f.Bags != want.Bags ||
-					f.Mentions != want.Mentions || f.Replaced != want.Replaced || f.Ranks != n {
-					t.Errorf("rank %d of %d: %+v, want what one rank finds: %+v", rank, n, f, want)
-				}
-			})
-		}
-		wait.Wait()
 	}
 }
 
@@ -148,7 +108,7 @@ func TestCaptions_NameWhatCannotBeMade(t *testing.T) {
 		}
 	}
 	missing := CaptionFile{File: filepath.Join(t.TempDir(), "c.json"), Words: 10}
-	if _, err := missing.Read(t.Context(), nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := missing.Read(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -161,7 +121,7 @@ func BenchmarkWitness(b *testing.B) {
 		"MSR-VTT": {Bags: 7010, PerBag: 20, Words: 1000, Replaced: .4},
 	} {
 		b.Run(name, func(b *testing.B) {
-			c := g.Make(nil)
+			c := g.Make()
 			for b.Loop() {
 				if _, err := Witness(b.Context(), c, Options{Repeats: 1, Threads: 1}); err != nil {
 					b.Fatal(err)
