@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"nmn/labels"
 	"nmn/labels/audit"
 )
 
@@ -44,7 +45,7 @@ func countNotes(r *audit.Report, c audit.Counts) []string {
 		which += " without a decision"
 		s += fmt.Sprintf(", %d of them without a decision", c.Open)
 	}
-	if k := audit.AtPrecision(r.Candidates(audit.ApplyCareful), .9); k > 0 {
+	if k := audit.AtPrecision(r.Candidates(labels.ApplyCareful), .9); k > 0 {
 		s += fmt.Sprintf("; the first %d%s have an expected precision of 90 %%", k, which)
 	}
 	wrong := fmt.Sprintf("%.0f labels are expected to be incorrect, and %.0f to be missing", math.Round(c.Incorrect),

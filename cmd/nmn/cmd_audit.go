@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
+	"nmn/labels"
 	"nmn/labels/audit"
 	"nmn/labels/multiclass"
 	"nmn/labels/neighbours"
@@ -26,7 +27,7 @@ type auditCommand struct {
 	suspects   string
 	page       auditPage
 	rows       auditRows
-	correction audit.Correction
+	correction labels.Correction
 	ofRun      auditRun
 	format     report.Format
 	asJSON     bool
@@ -34,7 +35,7 @@ type auditCommand struct {
 
 func newAudit(p *program) *cobra.Command {
 	a := auditCommand{options: audit.Options{Estimation: rates.DefaultOptions(), MinError: .5}, top: 20, classes: 20,
-		page: auditPage{command: "audit", items: 500, thumbnails: 200}, correction: audit.Correction{Precision: .9},
+		page: auditPage{command: "audit", items: 500, thumbnails: 200}, correction: labels.Correction{Precision: .9},
 		format: report.Text, rows: auditRows{options: neighbours.DefaultOptions()}}
 	cmd := &cobra.Command{
 		Use:   "audit [RUN]",
@@ -64,7 +65,7 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 		Args: arguments(p, cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				if how := audit.Apply(args[0]); how == audit.ApplyForce || how == audit.ApplyPooled {
+				if how := labels.Apply(args[0]); how == labels.ApplyForce || how == labels.ApplyPooled {
 					return usagef("audit: %s is the folder of no run; a value of --apply follows an equals sign: --apply=%s", how, how)
 				}
 				return a.auditRun(cmd.Context(), p, args[0], cmd.Flags().Changed)
@@ -139,7 +140,7 @@ func (a *auditCommand) correctionFlags(r group) {
 		"saves it: they correct labels, and the probabilities of all others", "csv")
 	optional(r, &a.correction.Apply, "apply", "correct the first suspects that nobody has decided on, as many as "+
 		"--precision allows; with fewer than 5000 labels only after 30 decisions, or with =force at your own risk; "+
-		"=pooled also corrects words without rates of their own", audit.ApplyCareful, audit.ApplyForce, audit.ApplyPooled)
+		"=pooled also corrects words without rates of their own", labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
 	r.float(&a.correction.Precision, "precision", "expected `share` of the labels that --apply corrects that were "+
 		"wrong indeed")
 	r.file(&a.correction.Labels, "output", "`file` for the corrected labels: .csv, .npy for one class for each bag, of a "+

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/labels/audit"
 	"nmn/labels/multiclass"
 	"nmn/report"
 )
@@ -40,10 +39,9 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 	if found != nil {
 		r.SetNeighbours(found)
 	}
-	if c := a.correction; c.Labels != "" {
-		err := r.Correct(multiclass.Correction{Precision: c.Precision, Force: c.Apply != audit.ApplyCareful, Labels: c.Labels,
-			Version: programVersion()})
-		if err != nil {
+	if a.correction.Labels != "" {
+		a.correction.Version = programVersion()
+		if err := r.Correct(a.correction); err != nil {
 			return err
 		}
 	}

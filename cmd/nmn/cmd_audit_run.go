@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nmn/internal/visible"
+	"nmn/labels"
 	"nmn/labels/audit"
 	"nmn/recipe"
 	"nmn/run"
@@ -124,7 +125,7 @@ func (a *auditCommand) auditRun(ctx context.Context, p *program, dir string, giv
 
 // checkLabels refuses before nets are trained what audit.EnoughToApply would refuse after.
 func (a *auditCommand) checkLabels(r *run.Audit) error {
-	if a.correction.Apply != audit.ApplyCareful || a.options.Decisions != "" {
+	if a.correction.Apply != labels.ApplyCareful || a.options.Decisions != "" {
 		return nil
 	}
 	return audit.EnoughToApply(bytes.Count(r.Data().Train.Labels.Uint8s(), []byte{1}), 0)

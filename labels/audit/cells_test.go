@@ -50,7 +50,7 @@ func TestCorrected_RecordsEachCellAsItIs(t *testing.T) {
 func TestReadDecisionsFile_NamesTheFile(t *testing.T) {
 	in := small()
 	path := filepath.Join(t.TempDir(), "d.csv")
-	if _, err := ReadDecisionsFile(path, &in); !errors.Is(err, os.ErrNotExist) {
+	if _, err := in.decisions().ReadFile(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 	for content, want := range map[string]string{"id,word,given,decision\nc,dog,0,accept\n": "",
@@ -58,7 +58,7 @@ func TestReadDecisionsFile_NamesTheFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d, err := ReadDecisionsFile(path, &in)
+		d, err := in.decisions().ReadFile(path)
 		if want == "" && (err != nil || len(d) != 1 || d[Cell{2, 1}] != Accept) ||
 			want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("%q: %v, %v", content, d, err)

@@ -183,7 +183,7 @@ func (k *combination) fit(x [][]float64, penalty []float64, held int) []float64 
 			h[a*n+a] += penalty[a]
 		}
 		largest := 0.0
-		for a, step := range solvePositive(h, g) {
+		for a, step := range rates.Solve(h, g) {
 			w[a] += min(max(step, -2), 2)
 			largest = max(largest, math.Abs(step))
 		}
@@ -192,32 +192,4 @@ func (k *combination) fit(x [][]float64, penalty []float64, held int) []float64 
 		}
 	}
 	return w
-}
-
-// solvePositive returns x of H x = g by Cholesky's decomposition of a positive H. It reads the lower triangle.
-func solvePositive(h, g []float64) []float64 {
-	n := len(g)
-	for i := range n {
-		for j := range i + 1 {
-			for k := range j {
-				h[i*n+j] -= h[i*n+k] * h[j*n+k]
-			}
-			if i == j {
-				h[i*n+i] = math.Sqrt(h[i*n+i])
-			} else {
-				h[i*n+j] /= h[j*n+j]
-			}
-		}
-		for k := range i {
-			g[i] -= h[i*n+k] * g[k]
-		}
-		g[i] /= h[i*n+i]
-	}
-	for i := n - 1; i >= 0; i-- {
-		for k := i + 1; k < n; k++ {
-			g[i] -= h[k*n+i] * g[k]
-		}
-		g[i] /= h[i*n+i]
-	}
-	return g
 }

@@ -2,13 +2,14 @@ package audit
 
 import (
 	"cmp"
-	"encoding/csv"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 
 	"nmn/format/table"
 	"nmn/internal/durable"
+	"nmn/labels"
 )
 
 // Change is a label that was corrected, and why.
@@ -41,11 +42,11 @@ func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Bag, b.Bag), cmp.Compare(a.Class, b.Class))
 	})
-	labels := slices.Clone(in.Labels)
+	corrected := slices.Clone(in.Labels)
 	for _, c := range changes {
-		labels[int(c.Bag)*in.Classes+int(c.Class)] ^= 1
+		corrected[int(c.Bag)*in.Classes+int(c.Class)] ^= 1
 	}
-	return labels, changes, nil
+	return corrected, changes, nil
 }
 
 // WriteLabels writes a matrix of labels as the CSV that table.ReadKnownLabels reads.
@@ -66,31 +67,23 @@ func WriteLabels(path string, in Input, labels []uint8) error {
 	})
 }
 
-// changesHeader are the columns of a record of changes.
-var changesHeader = []string{"id", "word", "original", "corrected", "p_wrong", "rho", "rule", "version"}
+// changeColumns are those of a record of changes.
+var changeColumns = []string{"id", "word", "original", "corrected", "p_wrong", "rho", "rule", "version"}
 
-// WriteChanges writes where every changed label came from: bag and word, the label before and after,
-// the probability that it was wrong, rho = p(y=1|z,I), the rule, and the version of the program. The
-// probabilities are empty where the noise rates of the class are unknown.
-func WriteChanges(path string, in Input, changes []Change, version string) error {
-	return durable.CSV(path, 0o644, func(w *csv.Writer) error {
-		if err := w.Write(changesHeader); err != nil {
-			return err
-		}
+// changeRecords say where every changed label came from: bag and word, the label before and after, the probability that
+// it was wrong, rho = p(y=1|z,I), the rule, and the version of the program. The probabilities are empty if the noise rates
+// of the class are unknown.
+func changeRecords(in *Input, changes []Change, version string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
 		for _, c := range changes {
 			wrong, rho := "", ""
 			if in.audited(int(c.Class)) {
-				wrong, rho = digits(c.Error()), digits(c.Rho())
+				wrong, rho = labels.Digits(c.Error()), labels.Digits(c.Rho())
 			}
-			record := []string{in.ID(int(c.Bag)), in.Word(int(c.Class)), strconv.Itoa(int(c.Given)),
-				strconv.Itoa(int(c.Given ^ 1)), wrong, rho, c.Rule, version}
-			if err := w.Write(record); err != nil {
-				return err
+			if !yield([]string{in.ID(int(c.Bag)), in.Word(int(c.Class)), strconv.Itoa(int(c.Given)),
+				strconv.Itoa(int(c.Given ^ 1)), wrong, rho, c.Rule, version}) {
+				return
 			}
 		}
-		return nil
-	})
+	}
 }
-
-// digits are more than a probability means, and keep apart what is close to 0.
-func digits(p float64) string { return strconv.FormatFloat(p, 'g', 6, 64) }

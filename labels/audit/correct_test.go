@@ -36,18 +36,18 @@ func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 		r.Suspects[1].Kind() != Missing {
 		t.Fatalf("suspects %+v", r.Suspects)
 	}
-	d, err := ReadDecisions(
+	d, err := in.decisions().Read(
 		strings.NewReader("id,word,given,decision\na,dog,1,reject\n\"b, the \"\"second\"\"\",cat,0,accept\n"),
-		"d.csv", &in)
+		"d.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	labels, changes, err := Corrected(in, d, r.Suspects, "rule")
+	corrected, changes, err := Corrected(in, d, r.Suspects, "rule")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []uint8{1, 1, 1, 1, 0, 1}; !slices.Equal(labels, want) {
-		t.Errorf("labels %v, want %v", labels, want)
+	if want := []uint8{1, 1, 1, 1, 0, 1}; !slices.Equal(corrected, want) {
+		t.Errorf("labels %v, want %v", corrected, want)
 	}
 	if !slices.Equal(in.Labels, small().Labels) {
 		t.Error("the input has changed")
@@ -55,7 +55,7 @@ func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	if len(changes) != 2 || changes[0].Rule != "accepted" || changes[1].Rule != "rule" {
 		t.Errorf("changes %+v", changes)
 	}
-	if left := d.Undecided(r.Suspects); len(left) != 1 || left[0].Bag != 2 {
+	if left := Decisions(d).Undecided(r.Suspects); len(left) != 1 || left[0].Bag != 2 {
 		t.Errorf("undecided %+v", left)
 	}
 }
@@ -83,13 +83,14 @@ func TestWriteLabels_ReadsBackAsLabels(t *testing.T) {
 func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 	in := small()
 	in.Rates.Q01[0] = math.NaN()
-	path := filepath.Join(t.TempDir(), "changes.csv")
+	c := labels.Correction{Labels: filepath.Join(t.TempDir(), "y.csv")}
 	changes := []Change{{Suspect{Bag: 0, Class: 1, Given: 1, Margin: 3}, "precision 0.9"},
 		{Suspect{Bag: 1, Class: 0}, "accepted"}}
-	if err := WriteChanges(path, in, changes, "v1"); err != nil {
+	err := c.Save(changeColumns, changeRecords(&in, changes, "v1"), func() error { return nil })
+	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(c.Changes())
 	want := "id,word,original,corrected,p_wrong,rho,rule,version\n" +
 		"a,dog,1,0,0.952574,0.0474259,precision 0.9,v1\n" +
 		"\"b, the \"\"second\"\"\",cat,0,1,,,accepted,v1\n"
@@ -120,7 +121,7 @@ var badDecisions = map[string][2]string{
 func TestReadDecisions_RefusesWithTheLine(t *testing.T) {
 	in := small()
 	for name, c := range badDecisions {
-		if _, err := ReadDecisions(strings.NewReader(c[0]), "d.csv", &in); !errors.Is(err, ErrDecisions) ||
+		if _, err := in.decisions().Read(strings.NewReader(c[0]), "d.csv"); !errors.Is(err, labels.ErrDecisions) ||
 			!strings.Contains(err.Error(), c[1]) {
 			t.Errorf("%s: %v, want %q", name, err, c[1])
 		}
@@ -134,10 +135,10 @@ func FuzzReadDecisions(f *testing.F) {
 	f.Add([]byte("\ufeffDecision,id,given,word,note\naccept,c,0,dog,x\n"))
 	in := small()
 	f.Fuzz(func(t *testing.T, text []byte) {
-		d, err := ReadDecisions(bytes.NewReader(text), "d.csv", &in)
+		d, err := in.decisions().Read(bytes.NewReader(text), "d.csv")
 		if err != nil {
-			if !errors.Is(err, ErrDecisions) {
-				t.Errorf("%v wraps no ErrDecisions", err)
+			if !errors.Is(err, labels.ErrDecisions) {
+				t.Errorf("%v wraps no labels.ErrDecisions", err)
 			}
 			return
 		}
@@ -181,7 +182,7 @@ func TestCorrect_RefusesToOverwriteWhatIsNoRecordOfChanges(t *testing.T) {
 	}
 	r := &Report{Input: in, Result: found}
 	dir := t.TempDir()
-	c := Correction{Apply: ApplyForce, Precision: .01, Labels: filepath.Join(dir, "y.csv")}
+	c := labels.Correction{Apply: labels.ApplyForce, Precision: .01, Labels: filepath.Join(dir, "y.csv")}
 	notes := filepath.Join(dir, "y.changes.csv")
 	if err := os.WriteFile(notes, []byte(strings.Repeat("what I have changed, and why\n", 3)), 0o644); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"nmn/format/npy"
 	"nmn/format/records"
+	"nmn/labels"
 )
 
 // Finding is a suspect with names in place of numbers. It is a row of the
@@ -102,8 +103,8 @@ func WriteSuspects(out io.Writer, in Input, suspects []Suspect) error {
 	return records.CSV(out, columns, func(yield func([]string, error) bool) {
 		for at, s := range suspects {
 			f := in.Finding(at, s)
-			record := []string{f.ID, f.Word, string(f.Kind), strconv.Itoa(int(f.Given)), digits(f.Wrong), digits(f.P),
-				digits(f.Q01), digits(f.Q10), strconv.FormatInt(f.Rank, 10), f.Rates}
+			record := []string{f.ID, f.Word, string(f.Kind), strconv.Itoa(int(f.Given)), labels.Digits(f.Wrong), labels.Digits(f.P),
+				labels.Digits(f.Q01), labels.Digits(f.Q10), strconv.FormatInt(f.Rank, 10), f.Rates}
 			if !yield(record, nil) {
 				return
 			}

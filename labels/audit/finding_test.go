@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"nmn/labels"
 )
 
 // ranking is a list of more rows than are written at once, with names that need quotes.
@@ -78,7 +80,7 @@ func TestWriteSuspectsFile_HoldsTheRankedList(t *testing.T) {
 	}
 	for i, f := range want {
 		r := records[i+1]
-		if r[0] != f.ID || r[1] != f.Word || r[4] != digits(f.Wrong) || r[8] != strconv.Itoa(i+1) {
+		if r[0] != f.ID || r[1] != f.Word || r[4] != labels.Digits(f.Wrong) || r[8] != strconv.Itoa(i+1) {
 			t.Fatalf("CSV: line %d is %q, want %+v", i+2, r, f)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"nmn/eval"
 	"nmn/format/table"
@@ -55,17 +54,10 @@ func (in *Input) FromEstimate(r *rates.Result) {
 func (in *Input) IsPooled(class int) bool { return in.Pooled != nil && in.Pooled[class] }
 
 // ID is the name of a bag, or its number, counted from 1.
-func (in *Input) ID(bag int) string { return nameOr(in.IDs, bag) }
+func (in *Input) ID(bag int) string { return labels.Name(in.IDs, bag) }
 
 // Word is the name of a class, or its number, counted from 1.
-func (in *Input) Word(class int) string { return nameOr(in.Words, class) }
-
-func nameOr(names []string, i int) string {
-	if names == nil {
-		return strconv.Itoa(i + 1)
-	}
-	return names[i]
-}
+func (in *Input) Word(class int) string { return labels.Name(in.Words, class) }
 
 // judged are the scores that labels are judged by.
 func (in *Input) judged() []float32 {

@@ -119,7 +119,7 @@ func recalibrated(verdicts []verdictOn) Recalibration {
 	var at [3]float64
 	cost, gradient, curvature := penalty(verdicts, at)
 	for range 200 {
-		step := solve(curvature, gradient)
+		step := rates.Solve(curvature[:], gradient[:])
 		length := 1.0
 		for ; length > 1e-9; length /= 2 {
 			next := at
@@ -140,12 +140,12 @@ func recalibrated(verdicts []verdictOn) Recalibration {
 }
 
 // penalty is the negative logarithm of the posterior probability of log s, t_0 and t_1, up to a constant, with its
-// gradient and expected curvature.
-func penalty(verdicts []verdictOn, at [3]float64) (cost float64, gradient [3]float64, curvature [3][3]float64) {
+// gradient and expected curvature, of which the lower triangle is set.
+func penalty(verdicts []verdictOn, at [3]float64) (cost float64, gradient [3]float64, curvature [9]float64) {
 	for i, deviation := range []float64{slopeDeviation, shiftDeviation, shiftDeviation} {
 		precision := 1 / (deviation * deviation)
 		cost += at[i] * at[i] * precision / 2
-		gradient[i], curvature[i][i] = at[i]*precision, precision
+		gradient[i], curvature[4*i] = at[i]*precision, precision
 	}
 	r := Recalibration{Slope: math.Exp(at[0]), Shift: [2]float64{at[1], at[2]}}
 	for _, v := range verdicts {
@@ -160,19 +160,9 @@ func penalty(verdicts []verdictOn, at [3]float64) (cost float64, gradient [3]flo
 		gradient[0] += off * slope
 		gradient[shift] += off
 		w := p * (1 - p)
-		curvature[0][0] += w * slope * slope
-		curvature[0][shift] += w * slope
-		curvature[shift][shift] += w
+		curvature[0] += w * slope * slope
+		curvature[3*shift] += w * slope
+		curvature[4*shift] += w
 	}
 	return cost, gradient, curvature
-}
-
-// solve returns h⁻¹g of a positive h that is diagonal but for its first row and column, given by its first row.
-func solve(h [3][3]float64, g [3]float64) (x [3]float64) {
-	pivot := h[0][0] - h[0][1]*h[0][1]/h[1][1] - h[0][2]*h[0][2]/h[2][2]
-	x[0] = (g[0] - h[0][1]*g[1]/h[1][1] - h[0][2]*g[2]/h[2][2]) / pivot
-	for i := 1; i < 3; i++ {
-		x[i] = (g[i] - h[0][i]*x[0]) / h[i][i]
-	}
-	return x
 }

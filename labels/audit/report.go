@@ -26,7 +26,7 @@ type Options struct {
 	// scores are then of nets that were trained through the noise model, and taken as those of the true labels. Nil
 	// estimates from the scores themselves.
 	Plain []float32
-	// Decisions is a file with decisions of people, as ReadDecisions reads it, which recalibrate the probabilities of all
+	// Decisions is a file with decisions of people, as the page saves it, which recalibrate the probabilities of all
 	// labels; empty for none.
 	Decisions string
 	// Raise raises the estimated rates as far as the labels let them, as those were that nets were trained through.
@@ -89,7 +89,7 @@ func (r *Report) decide(path string) (err error) {
 	if err := r.check(); err != nil {
 		return err
 	}
-	if r.Decisions, err = ReadDecisionsFile(path, &r.Input); err != nil {
+	if r.Decisions, err = r.Input.decisions().ReadFile(path); err != nil {
 		return err
 	}
 	if r.Decided = r.compare(r.Decisions, r.MinError); r.Decided != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"nmn/format/table"
+	"nmn/labels"
 	"nmn/labels/witness"
 	"nmn/loader/annotation"
 	"nmn/text"
@@ -165,24 +166,11 @@ func TestApply_DecisionsOfPeopleComeFirst(t *testing.T) {
 	}
 }
 
-func TestReadDecisionsFile_OpensTheFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.csv")
-	if _, err := ReadDecisionsFile(path, cocoBags(t)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a file that is not there: %v", err)
-	}
-	if err := os.WriteFile(path, []byte("annotation_id,decision\n5,keep\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if d, err := ReadDecisionsFile(path, cocoBags(t)); err != nil || !reflect.DeepEqual(d, Decisions{"5": Keep}) {
-		t.Errorf("%v, %v", d, err)
-	}
-}
-
 func TestReadDecisions_Refuses(t *testing.T) {
 	b := cocoBags(t)
 	good := "decision,fingerprint,annotation_id,more\ndrop," + Fingerprint("two cats") + ",3,x\n keep ,, 5 ,\n"
-	d, err := ReadDecisions(strings.NewReader("\ufeff"+good), "d.csv", b)
-	if err != nil || !reflect.DeepEqual(d, Decisions{"3": Drop, "5": Keep}) {
+	d, err := decisionsOn(b).Read(strings.NewReader("\ufeff"+good), "d.csv")
+	if err != nil || !reflect.DeepEqual(Decisions(d), Decisions{"3": Drop, "5": Keep}) {
 		t.Errorf("%v, %v", d, err)
 	}
 	for in, want := range map[string]string{
@@ -195,8 +183,8 @@ func TestReadDecisions_Refuses(t *testing.T) {
 		good + "drop,4\n":          "wrong number of fields",
 		"annotation_id,decision\n": "",
 	} {
-		if _, err := ReadDecisions(strings.NewReader(in), "d.csv", b); want == "" && err != nil || want != "" &&
-			(err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, ErrDecisions)) {
+		if _, err := decisionsOn(b).Read(strings.NewReader(in), "d.csv"); want == "" && err != nil || want != "" &&
+			(err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, labels.ErrDecisions)) {
 			t.Errorf("%q: %v, want %q", in, err, want)
 		}
 	}
@@ -362,29 +350,14 @@ func limited(text string, bytes int) *io.LimitedReader {
 }
 
 // A list that does not end is given up, not read into memory.
-func TestLists_AreOfBoundedSize(t *testing.T) {
-	b, decided := cocoBags(t), "annotation_id,decision\n3,drop\n5,keep\n"
-	for _, c := range []struct {
-		read  func(r *io.LimitedReader) error
-		text  string
-		wraps error
-	}{
-		{func(r *io.LimitedReader) error {
-			_, err := readDecisions(r, "l", b)
-			return err
-		}, decided, ErrDecisions},
-		{func(r *io.LimitedReader) error {
-			_, err := parseTruth(r, "l", b)
-			return err
-		}, "3\n4\n", ErrTruth},
-	} {
-		if err := c.read(limited(c.text, len(c.text)+1)); err != nil {
-			t.Errorf("%q: %v", c.text, err)
-		}
-		if err := c.read(limited(c.text, len(c.text)-1)); !errors.Is(err, c.wraps) ||
-			!strings.Contains(err.Error(), "larger than") {
-			t.Errorf("%q: %v", c.text, err)
-		}
+func TestReadTruth_IsOfBoundedSize(t *testing.T) {
+	const text = "3\n4\n"
+	if _, err := parseTruth(limited(text, len(text)+1), "l", cocoBags(t)); err != nil {
+		t.Error(err)
+	}
+	if _, err := parseTruth(limited(text, len(text)-1), "l", cocoBags(t)); !errors.Is(err, ErrTruth) ||
+		!strings.Contains(err.Error(), "larger than") {
+		t.Error(err)
 	}
 }
 
@@ -413,9 +386,9 @@ func FuzzReadDecisions(f *testing.F) {
 	f.Add("decision,annotation_id\nkeep,1\nkeep,1\n")
 	b := cocoBags(f)
 	f.Fuzz(func(t *testing.T, in string) {
-		d, err := ReadDecisions(strings.NewReader(in), "f", b)
-		if err != nil && !errors.Is(err, ErrDecisions) {
-			t.Errorf("%v does not wrap ErrDecisions", err)
+		d, err := decisionsOn(b).Read(strings.NewReader(in), "f")
+		if err != nil && !errors.Is(err, labels.ErrDecisions) {
+			t.Errorf("%v does not wrap labels.ErrDecisions", err)
 		}
 		for id, verdict := range d {
 			if _, ok := placesOf(b)[id]; !ok || verdict != Drop && verdict != Keep {

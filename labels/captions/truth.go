@@ -30,7 +30,7 @@ type Judgement struct {
 // ErrTruth is wrapped by every error about the content of a file of foreign captions.
 var ErrTruth = errors.New("not a valid list of captions")
 
-// maxList bounds a file of identifiers or decisions in bytes.
+// maxList bounds a file of identifiers in bytes.
 const maxList = 1 << 30
 
 // truthColumns are the names of the column of a CSV with the ids of captions.

@@ -6,15 +6,12 @@ import (
 	"slices"
 
 	"nmn/internal/parallel"
+	"nmn/labels"
 )
 
 // Confident is what confident learning says of the labels.
 type Confident struct {
-	// Joint is K×K: rows with label z (row) that are confidently of class y (column), at least 1 on the diagonal.
-	Joint []int
-	// Thresholds are K: the mean score of a class on the rows with its label, from which a row is confidently of it; 1
-	// where there are none.
-	Thresholds []float64
+	Joint []int // K×K, see labels.Joint
 	// Flagged are the rows whose label is wrong by the joint's off-diagonal, less those where the label has the highest
 	// score; ascending.
 	Flagged []int
@@ -22,9 +19,6 @@ type Confident struct {
 	// joint, scaled to the numbers of labels, has of them, those whose other score exceeds that of the label most.
 	Pruned []int
 }
-
-// confidenceSlack forgives rounding in comparisons.
-const confidenceSlack = 1e-6
 
 // SelfConfidence is the score of the label given; of two labels of a row the less self-confident is more likely
 // wrong.
@@ -43,49 +37,27 @@ func (in *Input) NormalisedMargin(row int) float64 {
 	return (own - other + 1) / 2
 }
 
-// confidentOf counts the confident joint: a row is confidently of the class whose score reaches its threshold, of
-// several of the one with the highest score, of none where there is none.
+// confidentOf applies confident learning to the rows whose label is known.
 func confidentOf(in *Input) Confident {
-	k := in.Classes
-	c := Confident{Joint: make([]int, k*k), Thresholds: make([]float64, k)}
-	sizes := make([]int, k)
-	known := in.known()
-	for _, i := range known {
-		z := in.Labels[i]
-		c.Thresholds[z] += in.SelfConfidence(int(i))
-		sizes[z]++
+	known, k := in.known(), in.Classes
+	of := make([]int32, len(known))
+	for n, i := range known {
+		of[n] = in.Labels[i]
 	}
-	for z, n := range sizes {
-		if c.Thresholds[z] /= float64(max(n, 1)); n == 0 {
-			c.Thresholds[z] = 1
+	joint := labels.CountConfident(of, k, func(n int, p []float64) {
+		for y, v := range in.Scores[int(known[n])*k:][:k] {
+			p[y] = float64(v)
 		}
-		c.Thresholds[z] = max(c.Thresholds[z], 2*confidenceSlack)
-	}
-	for _, i := range known {
-		z := in.Labels[i]
-		scores, found, only := in.Scores[int(i)*k:][:k], 0, -1
-		for y, p := range scores {
-			if float64(p) >= c.Thresholds[y]-confidenceSlack {
-				if found++; only < 0 {
-					only = y
-				}
-			}
-		}
-		if found > 1 {
-			only = argmax(scores)
-		}
-		if found == 0 {
-			continue
-		}
-		c.Joint[int(z)*k+only]++
-		if only != int(z) && float64(scores[z])+confidenceSlack < float64(scores[argmax(scores)]) {
+	})
+	c := Confident{Joint: joint.Counts}
+	for n, i := range known {
+		scores, z := in.Scores[int(i)*k:][:k], of[n]
+		if guess := joint.Guess[n]; guess >= 0 && guess != z &&
+			float64(scores[z])+labels.ConfidenceSlack < float64(scores[argmax(scores)]) {
 			c.Flagged = append(c.Flagged, int(i))
 		}
 	}
-	for z := range k {
-		c.Joint[z*k+z] = max(c.Joint[z*k+z], 1)
-	}
-	c.Pruned = in.pruned(c.Joint, known, sizes)
+	c.Pruned = in.pruned(joint.Counts, known, joint.Sizes)
 	return c
 }
 

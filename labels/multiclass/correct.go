@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/csv"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,18 +18,6 @@ import (
 	"nmn/internal/setting"
 	"nmn/labels"
 )
-
-// Correction says which labels to correct, and where to write them.
-type Correction struct {
-	// Precision is the least share of the corrected labels that is expected to be right afterwards.
-	Precision float64
-	// Force corrects labels even if fewer than labels.EnoughToApply are known.
-	Force bool
-	// Labels is the file for the corrected labels: .npy, integers of shape [N], or .csv, in the form that they came in.
-	Labels string
-	// Version is that of the program, for the record.
-	Version string
-}
 
 // Outcome is what was corrected.
 type Outcome struct {
@@ -50,13 +39,13 @@ func AtPrecision(suspects []Suspect, precision float64) int {
 	return len(suspects)
 }
 
-var changesHeader = []string{"id", "original", "corrected", "p_wrong", "p_corrected", "rule", "version"}
+var changeColumns = []string{"id", "original", "corrected", "p_wrong", "p_corrected", "rule", "version"}
 
 // Correct gives the surest suspects the classes suggested, as many as the precision allows, writes all labels and the
 // record of changes beside them, and notes the outcome. A *setting.Error says that there are too few labels; nothing is
 // written then.
-func (r *Report) Correct(c Correction) error {
-	if n := r.Known(); n < labels.EnoughToApply && !c.Force {
+func (r *Report) Correct(c labels.Correction) error {
+	if n := r.Known(); n < labels.EnoughToApply && c.Apply == labels.ApplyCareful {
 		return setting.Errorf("audit.apply", "%d labels are too few for `audit.apply` alone, which needs %d of them: look at the "+
 			"suspects first (`audit.rows`), and correct the labels at your own risk with `audit.apply`=force", n,
 			labels.EnoughToApply)
@@ -79,38 +68,28 @@ func (r *Report) Correct(c Correction) error {
 		sum += s.P
 	}
 	r.Outcome = &Outcome{Changed: len(changed), ExpectedPrecision: eval.Undefined(), Labels: c.Labels,
-		Changes: strings.TrimSuffix(c.Labels, filepath.Ext(c.Labels)) + ".changes.csv"}
+		Changes: c.Changes()}
 	if len(changed) > 0 {
 		r.Outcome.ExpectedPrecision = eval.Number(sum / float64(len(changed)))
 	}
-	if err := labels.RefuseForeign(r.Outcome.Changes, changesHeader); err != nil {
-		return err
-	}
-	// The record first: labels without one would hide where they came from.
-	if err := r.writeChanges(changed, c); err != nil {
-		return err
-	}
-	if strings.EqualFold(filepath.Ext(c.Labels), ".npy") {
-		return writeNPY(c.Labels, corrected)
-	}
-	return r.writeCSV(c.Labels, corrected)
+	return c.Save(changeColumns, r.changeRecords(changed, &c), func() error {
+		if strings.EqualFold(filepath.Ext(c.Labels), ".npy") {
+			return writeNPY(c.Labels, corrected)
+		}
+		return r.writeCSV(c.Labels, corrected)
+	})
 }
 
-func (r *Report) writeChanges(changed []Suspect, c Correction) error {
-	return durable.CSV(r.Outcome.Changes, 0o644, func(w *csv.Writer) error {
-		if err := w.Write(changesHeader); err != nil {
-			return err
-		}
-		rule := "expected precision at least " + digits(c.Precision)
+func (r *Report) changeRecords(changed []Suspect, c *labels.Correction) iter.Seq[[]string] {
+	rule := "expected precision at least " + labels.Digits(c.Precision)
+	return func(yield func([]string) bool) {
 		for _, s := range changed {
-			err := w.Write([]string{r.ID(int(s.Row)), r.label(s.Given), r.label(s.Suggested), digits(s.Wrong), digits(s.P),
-				rule, c.Version})
-			if err != nil {
-				return err
+			if !yield([]string{r.ID(int(s.Row)), r.label(s.Given), r.label(s.Suggested), labels.Digits(s.Wrong),
+				labels.Digits(s.P), rule, c.Version}) {
+				return
 			}
 		}
-		return nil
-	})
+	}
 }
 
 // label is a class as the file of labels writes it; an unknown one is -1.
@@ -124,7 +103,7 @@ func (r *Report) label(class int32) string {
 	return strconv.Itoa(int(class))
 }
 
-func (r *Report) writeCSV(path string, labels []int32) error {
+func (r *Report) writeCSV(path string, classes []int32) error {
 	column := r.Column
 	if column == "" {
 		column = "label"
@@ -137,7 +116,7 @@ func (r *Report) writeCSV(path string, labels []int32) error {
 		if err := w.Write(record); err != nil {
 			return err
 		}
-		for i, z := range labels {
+		for i, z := range classes {
 			if record[len(record)-1] = r.label(z); r.IDs != nil {
 				record[0] = r.IDs[i]
 			}
@@ -166,5 +145,3 @@ func writeNPY(path string, labels []int32) error {
 		return b.Flush()
 	})
 }
-
-func digits(p float64) string { return strconv.FormatFloat(p, 'g', 6, 64) }

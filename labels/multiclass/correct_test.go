@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/internal/setting"
+	"nmn/labels"
 )
 
 // corrected is a report of four rows with three suspects, which are in no order of P.
@@ -40,15 +41,15 @@ func TestCorrect_AsManyAsThePrecisionAllows(t *testing.T) {
 	} {
 		r, path := corrected(), filepath.Join(t.TempDir(), "fixed.csv")
 		for range 2 { // a second time over its own files
-			if err := r.Correct(Correction{Force: true, Precision: test.precision, Labels: path, Version: "v1"}); err != nil {
+			if err := r.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: test.precision, Labels: path, Version: "v1"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if want := "label\n" + strings.ReplaceAll(test.labels, ",", "\n") + "\n"; contentOf(t, path) != want {
 			t.Errorf("precision %g: the labels are %q, want %q", test.precision, contentOf(t, path), want)
 		}
-		rule := "expected precision at least " + digits(test.precision)
-		want := strings.Join(changesHeader, ",") + "\n" + strings.ReplaceAll(test.changes, ",R,", ","+rule+",")
+		rule := "expected precision at least " + labels.Digits(test.precision)
+		want := strings.Join(changeColumns, ",") + "\n" + strings.ReplaceAll(test.changes, ",R,", ","+rule+",")
 		if got := contentOf(t, r.Outcome.Changes); got != want {
 			t.Errorf("precision %g: the record is %q, want %q", test.precision, got, want)
 		}
@@ -63,7 +64,7 @@ func TestCorrect_AsManyAsThePrecisionAllows(t *testing.T) {
 
 func TestCorrect_WritesIntegersOf64Bits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fixed.NPY")
-	if err := corrected().Correct(Correction{Force: true, Precision: .7, Labels: path}); err != nil {
+	if err := corrected().Correct(labels.Correction{Apply: labels.ApplyForce, Precision: .7, Labels: path}); err != nil {
 		t.Fatal(err)
 	}
 	content := contentOf(t, path)
@@ -80,16 +81,16 @@ func TestCorrect_WritesIntegersOf64Bits(t *testing.T) {
 func TestCorrect_OverwritesNoFileOfOthers(t *testing.T) {
 	for _, foreign := range []string{"", "id,original\n", strings.Repeat("my own notes ", 20)} {
 		dir := t.TempDir()
-		changes, labels := filepath.Join(dir, "fixed.changes.csv"), filepath.Join(dir, "fixed.csv")
+		changes, fixed := filepath.Join(dir, "fixed.changes.csv"), filepath.Join(dir, "fixed.csv")
 		if err := os.WriteFile(changes, []byte(foreign), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := corrected().Correct(Correction{Force: true, Precision: .7, Labels: labels})
+		err := corrected().Correct(labels.Correction{Apply: labels.ApplyForce, Precision: .7, Labels: fixed})
 		var wrong *setting.Error
 		if !errors.As(err, &wrong) || contentOf(t, changes) != foreign {
 			t.Errorf("%v, and the file holds %q", err, contentOf(t, changes))
 		}
-		if _, err := os.Stat(labels); err == nil {
+		if _, err := os.Stat(fixed); err == nil {
 			t.Error("labels were written without a record")
 		}
 	}

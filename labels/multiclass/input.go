@@ -7,6 +7,7 @@ import (
 
 	"nmn/eval"
 	"nmn/format/table"
+	"nmn/labels"
 )
 
 // Input is what is known of N rows and K classes. It is not changed.
@@ -31,10 +32,7 @@ func (in *Input) Word(class int) string {
 
 // ID is the name of a row, or its number, counted from 1.
 func (in *Input) ID(row int) string {
-	if in.IDs == nil {
-		return strconv.Itoa(row + 1)
-	}
-	return in.IDs[row]
+	return labels.Name(in.IDs, row)
 }
 
 // known are the rows whose label is known.

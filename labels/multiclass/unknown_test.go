@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/labels"
 )
 
 // Rows whose label is unknown change nothing, and are no suspects.
@@ -42,7 +43,7 @@ func TestAudit_LeavesUnknownLabelsOut(t *testing.T) {
 		t.Errorf("%+v, want %+v", a, b)
 	}
 	path := filepath.Join(t.TempDir(), "z.csv")
-	if err := got.Correct(Correction{Force: true, Precision: 1, Labels: path}); err != nil {
+	if err := got.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: 1, Labels: path}); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n-1\n") != part.Rows {

@@ -24,8 +24,8 @@ func TestEvidence_GradientIsThatOfItsValue(t *testing.T) {
 			if want := (e.value(up) - e.value(down)) / (2 * h); math.Abs(g[i]-want) > 1e-5*(1+math.Abs(want)) {
 				t.Errorf("%+v, parameter %d: %g, by differences %g", m, i, g[i], want)
 			}
-			if information[i][i] <= 0 {
-				t.Errorf("%+v, parameter %d: information %g", m, i, information[i][i])
+			if information[i*parameters+i] <= 0 {
+				t.Errorf("%+v, parameter %d: information %g", m, i, information[i*parameters+i])
 			}
 		}
 	}

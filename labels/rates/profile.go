@@ -28,7 +28,7 @@ const (
 
 type (
 	vector [parameters]float64
-	square [parameters]vector
+	square [parameters * parameters]float64 // row by row
 )
 
 func (m model) parameters() vector { return vector{logit(m.q01), logit(m.q10), m.a, m.b} }
@@ -81,14 +81,14 @@ func (e *evidence) gradient(v vector) (g vector, information square) {
 		for i := range d {
 			g[i] += pull * d[i]
 			for j := range i + 1 {
-				information[i][j] += weight * d[i] * d[j]
+				information[i*parameters+j] += weight * d[i] * d[j]
 			}
 		}
 	}
 	g[slope] -= slopeRidge * (v[slope] - 1)
 	g[shift] -= shiftRidge * v[shift]
-	information[slope][slope] += slopeRidge
-	information[shift][shift] += shiftRidge
+	information[slope*parameters+slope] += slopeRidge
+	information[shift*parameters+shift] += shiftRidge
 	return g, information
 }
 
@@ -112,7 +112,11 @@ func (e *evidence) climb(v vector, fixed held) (vector, float64) {
 		gain := 0.0
 		for damping < 1e12 {
 			next := v
-			for i, step := range solve(information, g, damping) {
+			damped, steps := information, g
+			for i := range g {
+				damped[i*parameters+i] += damping*damped[i*parameters+i] + 1e-12
+			}
+			for i, step := range Solve(damped[:], steps[:]) {
 				next[i] = within(v[i]+within(step, -1, 1), lo[i], hi[i])
 			}
 			if f := e.value(next); f > best {
@@ -132,41 +136,8 @@ func (e *evidence) climb(v vector, fixed held) (vector, float64) {
 // hold takes a parameter out of a step.
 func hold(g *vector, information *square, i int) {
 	g[i] = 0
-	for j := range information {
-		information[i][j], information[j][i] = 0, 0
+	for j := range g {
+		information[i*parameters+j], information[j*parameters+i] = 0, 0
 	}
-	information[i][i] = 1
-}
-
-// solve returns x of (A + damping diag A) x = g by Cholesky's decomposition; only the lower triangle
-// of A is read.
-func solve(a square, g vector, damping float64) (x vector) {
-	for i := range a {
-		a[i][i] += damping*a[i][i] + 1e-12
-		for j := range i + 1 {
-			sum := a[i][j]
-			for k := range j {
-				sum -= a[i][k] * a[j][k]
-			}
-			if i == j {
-				a[i][i] = math.Sqrt(max(sum, 1e-300))
-			} else {
-				a[i][j] = sum / a[j][j]
-			}
-		}
-	}
-	for i := range a {
-		x[i] = g[i]
-		for k := range i {
-			x[i] -= a[i][k] * x[k]
-		}
-		x[i] /= a[i][i]
-	}
-	for i := parameters - 1; i >= 0; i-- {
-		for k := i + 1; k < parameters; k++ {
-			x[i] -= a[k][i] * x[k]
-		}
-		x[i] /= a[i][i]
-	}
-	return x
+	information[i*parameters+i] = 1
 }

@@ -3,8 +3,8 @@ package rows
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
+	"nmn/labels"
 	"nmn/labels/neighbours"
 )
 
@@ -96,10 +96,10 @@ func (t *Table) Row(rank int) Row {
 	r := Row{ID: t.id(i), Rank: int64(rank) + 1, Suspects: int64(s.Suspects)}
 	if s.Worst >= 0 {
 		r.Quality, r.Wrong = &s.Quality, &s.Wrong
-		r.Word, r.Kind = nameOr(t.Words, int(s.Worst)), t.Kind(i)
+		r.Word, r.Kind = labels.Name(t.Words, int(s.Worst)), t.Kind(i)
 	}
 	if s.Suggested >= 0 {
-		r.Suggest = nameOr(t.Words, int(s.Suggested))
+		r.Suggest = labels.Name(t.Words, int(s.Suggested))
 	}
 	if t.Neighbours == nil {
 		return r
@@ -124,14 +124,7 @@ func (t *Table) Top(n int) []Row {
 	return out
 }
 
-func (t *Table) id(row int) string { return nameOr(t.IDs, row) }
-
-func nameOr(names []string, i int) string {
-	if names == nil {
-		return strconv.Itoa(i + 1)
-	}
-	return names[i]
-}
+func (t *Table) id(row int) string { return labels.Name(t.IDs, row) }
 
 // Group is a group of near-duplicates by the names of its rows.
 type Group struct {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"nmn/format/records"
+	"nmn/labels"
 )
 
 // Formats are the endings of files of rows.
@@ -57,7 +58,7 @@ func digits(v *float64) string {
 	if v == nil {
 		return ""
 	}
-	return strconv.FormatFloat(*v, 'g', 6, 64)
+	return labels.Digits(*v)
 }
 
 func truth(v *bool) string {
