@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
+	"nmn/internal/setting"
 	"nmn/labels"
 	"nmn/labels/audit"
 	"nmn/labels/multiclass"
@@ -29,14 +31,13 @@ type auditCommand struct {
 	rows       auditRows
 	correction labels.Correction
 	ofRun      auditRun
-	format     report.Format
-	asJSON     bool
+	shown      tablesOutput
 }
 
 func newAudit(p *program) *cobra.Command {
 	a := auditCommand{options: audit.Options{Estimation: rates.DefaultOptions(), MinError: .5}, top: 20, classes: 20,
 		page: auditPage{command: "audit", items: 500, thumbnails: 200}, correction: labels.Correction{Precision: .9},
-		format: report.Text, rows: auditRows{options: neighbours.DefaultOptions()}}
+		rows: auditRows{options: neighbours.DefaultOptions()}}
 	cmd := &cobra.Command{
 		Use:   "audit [RUN]",
 		Short: "Find labels that are probably wrong, and correct them",
@@ -103,8 +104,7 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 	a.page.flags(under(cmd, "Page"))
 	a.correctionFlags(under(cmd, "Correction"))
 	out := under(cmd, "Output")
-	enum(out, &a.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
-	out.bool(&a.asJSON, "json", "write everything as one JSON object")
+	a.shown.flags(out)
 	together(cmd)
 	cmd.AddCommand(newAuditAnnotators(p))
 	cmd.AddCommand(newAuditCaptions(p))
@@ -122,17 +122,9 @@ func (a *auditCommand) check(given func(string) bool) error {
 		return usagef("audit: --classes is %d, want at least 0", a.classes)
 	case a.options.Calibrate && a.options.Rates == "":
 		return usagef("audit: --calibrate belongs to --rates")
-	case a.suspects != "" && !slices.Contains(audit.SuspectFormats, strings.ToLower(filepath.Ext(a.suspects))):
-		return usagef("audit: --suspects is %q, want a name that ends in "+
-			"%s", a.suspects, strings.Join(audit.SuspectFormats, ", "))
 	}
-	if err := a.page.check(given); err != nil {
-		return err
-	}
-	if err := a.rows.check(given); err != nil {
-		return err
-	}
-	return a.checkCorrection(given)
+	return cmp.Or(checkEnding("audit", "suspects", a.suspects, audit.SuspectFormats), a.page.check(given),
+		a.rows.check(given), a.checkCorrection(given))
 }
 
 func (a *auditCommand) correctionFlags(r group) {
@@ -219,13 +211,41 @@ func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) 
 	if err := a.rows.write(r.Table()); err != nil {
 		return err
 	}
-	if err := a.page.write(ctx, p, r); err != nil {
+	err = a.page.write(ctx, p, r.Bags, r.ID, func(picture func(bag int) []byte) error {
+		return report.WriteAuditPage(a.page.file, report.NewAuditPage(a.page.name(), r, a.page.items, picture))
+	})
+	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return writeJSON(p.out, r.Summary(a.top))
+	return a.shown.write(p, func() any { return r.Summary(a.top) },
+		func() []*report.Table { return report.AuditTables(r, a.top, a.classes) })
+}
+
+// tablesOutput are the flags of a command that shows tables, or JSON.
+type tablesOutput struct {
+	format report.Format
+	asJSON bool
+}
+
+func (o *tablesOutput) flags(r group) {
+	o.format = report.Text
+	enum(r, &o.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
+	r.bool(&o.asJSON, "json", "write everything as one JSON object")
+}
+
+func (o *tablesOutput) write(p *program, summary func() any, tables func() []*report.Table) error {
+	if o.asJSON {
+		return writeJSON(p.out, summary())
 	}
-	return report.Write(p.out, a.format, report.AuditTables(r, a.top, a.classes)...)
+	return report.Write(p.out, o.format, tables()...)
+}
+
+// checkEnding refuses the name of a file that a flag gives, unless it is empty or has one of the endings.
+func checkEnding(command, flag, path string, endings []string) error {
+	if path == "" || slices.Contains(endings, strings.ToLower(filepath.Ext(path))) {
+		return nil
+	}
+	return usagef("%s: --%s is %q, want a name that ends in %s", command, flag, path, setting.Alternatives(endings))
 }
 
 // programVersion is the version for records of changes.

@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,12 +18,11 @@ type auditAnnotators struct {
 	output     string
 	consensus  string
 	evidence   string
-	format     report.Format
-	asJSON     bool
+	shown      tablesOutput
 }
 
 func newAuditAnnotators(p *program) *cobra.Command {
-	a := auditAnnotators{options: annotators.DefaultOptions(), top: 20, format: report.Text}
+	a := auditAnnotators{options: annotators.DefaultOptions(), top: 20}
 	cmd := &cobra.Command{
 		Use:   "annotators",
 		Short: "Tell how reliable each of several annotators is, and which labels hold",
@@ -77,8 +73,7 @@ annotator each, --scores of a classifier are needed. See docs/annotators.md.`,
 		"empty if nobody was asked, or .jsonl, a manifest of pictures named by their bags", "csv", "jsonl")
 	out.file(&a.evidence, "evidence", "`file` to write log p(labels | y=1) - log p(labels | y=0) to, bags × words: "+
 		".npy or .csv", "npy", "csv")
-	enum(out, &a.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
-	out.bool(&a.asJSON, "json", "write everything as one JSON object")
+	a.shown.flags(out)
 	return cmd
 }
 
@@ -98,9 +93,8 @@ func (a *auditAnnotators) check(given func(string) bool) error {
 		formats    []string
 	}{{"annotators", a.annotators, []string{".csv"}}, {"output", a.output, annotators.LabelFormats},
 		{"consensus", a.consensus, annotators.LabelFormats}, {"evidence", a.evidence, annotators.EvidenceFormats}} {
-		if out.path != "" && !slices.Contains(out.formats, strings.ToLower(filepath.Ext(out.path))) {
-			return usagef("audit annotators: --%s is %q, want a name that ends in %s", out.flag, out.path,
-				strings.Join(out.formats, " or "))
+		if err := checkEnding("audit annotators", out.flag, out.path, out.formats); err != nil {
+			return err
 		}
 	}
 	if err := a.options.Validate(); err != nil {
@@ -129,8 +123,6 @@ func (a *auditAnnotators) run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
-	if a.asJSON {
-		return writeJSON(p.out, r.Summary())
-	}
-	return report.Write(p.out, a.format, report.AnnotatorTable(r, a.top))
+	return a.shown.write(p, func() any { return r.Summary() },
+		func() []*report.Table { return []*report.Table{report.AnnotatorTable(r, a.top)} })
 }

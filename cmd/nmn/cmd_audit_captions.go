@@ -1,11 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,13 +24,12 @@ type auditCaptions struct {
 	decisions  string
 	minError   float64
 	page       auditPage
-	format     report.Format
-	asJSON     bool
+	shown      tablesOutput
 }
 
 func newAuditCaptions(p *program) *cobra.Command {
 	a := auditCaptions{options: captions.DefaultOptions(), top: 10, minError: .5,
-		page: auditPage{command: "audit captions", items: 500, thumbnails: 200}, format: report.Text}
+		page: auditPage{command: "audit captions", items: 500, thumbnails: 200}}
 	cmd := &cobra.Command{
 		Use:   "captions --captions FILE",
 		Short: "Find captions that belong to other pictures",
@@ -83,8 +80,7 @@ dropped, and it is said why. See docs/captions-audit.md.`,
 	out.file(&a.output, "output", "`file` for the probability of each caption to be of its bag: .csv, .jsonl or .parquet",
 		"csv", "jsonl", "parquet")
 	out.int(&a.top, "top", "`captions` listed on standard output, the least probable ones")
-	enum(out, &a.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
-	out.bool(&a.asJSON, "json", "write everything as one JSON object")
+	a.shown.flags(out)
 	return cmd
 }
 
@@ -109,11 +105,8 @@ func (a *auditCaptions) check(given func(string) bool) error {
 		return usagef("audit captions: --decisions needs --apply, the file for the captions without the dropped ones")
 	case a.output != "" && (a.output == a.apply || a.output == a.page.file) || a.apply != "" && a.apply == a.page.file:
 		return usagef("audit captions: --output, --apply and --page are of one name, want three")
-	case a.output != "" && !slices.Contains(captions.Formats, strings.ToLower(filepath.Ext(a.output))):
-		return usagef("audit captions: --output is %q, want a name that ends in %s", a.output,
-			strings.Join(captions.Formats, ", "))
 	}
-	return a.page.check(given)
+	return cmp.Or(checkEnding("audit captions", "output", a.output, captions.Formats), a.page.check(given))
 }
 
 func (a *auditCaptions) run(ctx context.Context, p *program) error {
@@ -136,10 +129,8 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return writeJSON(p.out, r.Summary(a.top, outcome))
-	}
-	return report.Write(p.out, a.format, report.CaptionAuditTables(r, a.top, outcome)...)
+	return a.shown.write(p, func() any { return r.Summary(a.top, outcome) },
+		func() []*report.Table { return report.CaptionAuditTables(r, a.top, outcome) })
 }
 
 // read reads what the audit needs.
@@ -184,24 +175,9 @@ func (a *auditCaptions) write(ctx context.Context, p *program, r *captions.Repor
 // writePage writes the page where one is asked for.
 func (a *auditCaptions) writePage(ctx context.Context, p *program, r *captions.Report,
 	decisions captions.Decisions) error {
-	if a.page.file == "" {
-		return nil
-	}
-	ids := make([]string, len(r.IDs))
-	for b, id := range r.IDs {
-		ids[b] = id
-		if r.Files[b] != "" {
-			ids[b] = r.Files[b]
-		}
-	}
-	picture, closeFolder, err := a.page.pictures(ctx, p, ids)
-	if err != nil {
-		return err
-	}
-	defer closeFolder()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return report.WriteCaptionPage(a.page.file, report.NewCaptionPage(a.page.name(), r, report.CaptionPageOptions{
-		Items: a.page.items, MinError: a.minError, Decisions: decisions, Picture: picture}))
+	return a.page.write(ctx, p, len(r.IDs), func(bag int) string { return cmp.Or(r.Files[bag], r.IDs[bag]) },
+		func(picture func(bag int) []byte) error {
+			return report.WriteCaptionPage(a.page.file, report.NewCaptionPage(a.page.name(), r, report.CaptionPageOptions{
+				Items: a.page.items, MinError: a.minError, Decisions: decisions, Picture: picture}))
+		})
 }

@@ -171,7 +171,7 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 		{"--captions x --vocab v --vocab-size 7", "--vocab-size is for the words of the captions"},
 		{"--captions x --logits", "--logits belongs to --scores"},
 		{"--captions x --decisions d.csv", "--decisions needs --apply"},
-		{"--captions x --output o.txt", "want a name that ends in .csv, .jsonl, .parquet"},
+		{"--captions x --output o.txt", "want a name that ends in .csv, .jsonl or .parquet"},
 		{"--captions x --images .", "audit captions: --images belongs to --page"},
 		{"--captions x --output o.csv --apply o.csv", "are of one name"},
 		{"x", "takes no argument"},

@@ -48,10 +48,8 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 	if err := a.rows.write(r.Table); err != nil {
 		return err
 	}
-	if a.asJSON {
-		return writeJSON(p.out, r.Summary(a.top))
-	}
-	return report.Write(p.out, a.format, report.ClassAuditTables(r, a.top, a.classes)...)
+	return a.shown.write(p, func() any { return r.Summary(a.top) },
+		func() []*report.Table { return report.ClassAuditTables(r, a.top, a.classes) })
 }
 
 // correctedForms are the endings of files of corrected labels.

@@ -9,7 +9,7 @@ import (
 
 // newAuditCompare declares nmn audit compare.
 func newAuditCompare(p *program) *cobra.Command {
-	format, asJSON := report.Text, false
+	var shown tablesOutput
 	cmd := &cobra.Command{
 		Use:   "compare RUN RUN...",
 		Short: "Say what corrected labels have gained: runs on the same bags, before and after",
@@ -23,15 +23,11 @@ nets are worth on the split that they were judged on.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return writeJSON(p.out, runs)
-			}
-			return report.Write(p.out, format, report.LabelGainTable(runs))
+			return shown.write(p, func() any { return runs },
+				func() []*report.Table { return []*report.Table{report.LabelGainTable(runs)} })
 		},
 		ValidArgsFunction: completeFolders,
 	}
-	out := under(cmd, "Output")
-	enum(out, &format, "format", "`format` of the table", report.Text, report.Markdown, report.CSV, report.JSON)
-	out.bool(&asJSON, "json", "write everything as one JSON object")
+	shown.flags(under(cmd, "Output"))
 	return cmd
 }

@@ -5,9 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"nmn/labels/audit"
 	"nmn/loader"
-	"nmn/report"
 )
 
 // auditPage are the flags of the page of an audit.
@@ -41,14 +39,15 @@ func (a *auditPage) check(given func(string) bool) error {
 	return nil
 }
 
-// write writes the page where one is asked for.
-func (a *auditPage) write(ctx context.Context, p *program, r *audit.Report) error {
+// write has a page of bags written where one is asked for; id is the name of a bag's picture.
+func (a *auditPage) write(ctx context.Context, p *program, bags int, id func(bag int) string,
+	write func(picture func(bag int) []byte) error) error {
 	if a.file == "" {
 		return nil
 	}
-	ids := make([]string, r.Bags)
-	for i := range ids {
-		ids[i] = r.ID(i)
+	ids := make([]string, bags)
+	for bag := range ids {
+		ids[bag] = id(bag)
 	}
 	picture, closeFolder, err := a.pictures(ctx, p, ids)
 	if err != nil {
@@ -58,7 +57,7 @@ func (a *auditPage) write(ctx context.Context, p *program, r *audit.Report) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return report.WriteAuditPage(a.file, report.NewAuditPage(a.name(), r, a.items, picture))
+	return write(picture)
 }
 
 // name is that of the page's file, without its folder and ending.

@@ -1,11 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"nmn/labels/neighbours"
@@ -39,10 +37,7 @@ func (a *auditRows) check(given func(string) bool) error {
 			return usagef("audit: --%s belongs to --features", name)
 		}
 	}
-	if a.file != "" && !slices.Contains(rows.Formats, strings.ToLower(filepath.Ext(a.file))) {
-		return usagef("audit: --rows is %q, want a name that ends in %s", a.file, strings.Join(rows.Formats, ", "))
-	}
-	return a.options.Validate()
+	return cmp.Or(checkEnding("audit", "rows", a.file, rows.Formats), a.options.Validate())
 }
 
 // neighbours finds those of the bags where features are given; nil where they are not. Its cost is told before it

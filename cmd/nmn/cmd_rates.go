@@ -16,12 +16,11 @@ type ratesCommand struct {
 	estimation rates.Options
 	floor      bool
 	output     string
-	format     report.Format
-	asJSON     bool
+	shown      tablesOutput
 }
 
 func newRates(p *program) *cobra.Command {
-	r := ratesCommand{estimation: rates.DefaultOptions(), format: report.Text}
+	r := ratesCommand{estimation: rates.DefaultOptions()}
 	cmd := &cobra.Command{
 		Use:   "rates",
 		Short: "Estimate from scores how often labels are missing and wrong",
@@ -47,8 +46,7 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 		"depend on the bag")
 	out := under(cmd, "Output")
 	out.file(&r.output, "output", "`file` to write the rates to, .csv, as nmn audit --rates reads them", "csv")
-	enum(out, &r.format, "format", "`format` of the table", report.Text, report.Markdown, report.CSV, report.JSON)
-	out.bool(&r.asJSON, "json", "write everything as one JSON object")
+	r.shown.flags(out)
 	return cmd
 }
 
@@ -69,8 +67,6 @@ func (r *ratesCommand) run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
-	if r.asJSON {
-		return writeJSON(p.out, estimate)
-	}
-	return report.Write(p.out, r.format, report.RateReportTable(estimate))
+	return r.shown.write(p, func() any { return estimate },
+		func() []*report.Table { return []*report.Table{report.RateReportTable(estimate)} })
 }
