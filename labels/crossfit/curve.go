@@ -32,20 +32,7 @@ func NewCurve(p *Plan, epochs int) (*Curve, error) {
 	return c, nil
 }
 
-// Loss is the binary cross entropy between labels z and sigmoid(o), summed.
-func Loss(logits []float32, labels []uint8) (float64, error) {
-	if len(logits) != len(labels) {
-		return 0, fmt.Errorf("%d logits, %d labels: %w", len(logits), len(labels), ErrScores)
-	}
-	sum := 0.0
-	for i, o := range logits {
-		s := float64(o)
-		sum += max(s, 0) - s*float64(labels[i]) + math.Log1p(math.Exp(-math.Abs(s)))
-	}
-	return sum, nil
-}
-
-// Put takes the summed loss (Loss, or another that fold nets are judged by) of the bags that a fold
+// Put takes the summed loss of the bags that a fold
 // holds out, after an epoch, counted from 1.
 func (c *Curve) Put(epoch, fold int, loss float64) error {
 	if epoch < 1 || epoch > len(c.loss) || fold < 0 || fold >= c.plan.Folds {

@@ -100,17 +100,3 @@ func TestCurve_FindsTheFirstLeastEpoch(t *testing.T) {
 		}
 	}
 }
-
-func TestLoss_IsTheCrossEntropy(t *testing.T) {
-	got, err := Loss([]float32{2, -1, 0}, []uint8{1, 1, 0})
-	s := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-	if want := -math.Log(s(2)) - math.Log(s(-1)) - math.Log(1-s(0)); err != nil || math.Abs(got-want) > 1e-12 {
-		t.Errorf("loss %.12f, %v, want %.12f", got, err, want)
-	}
-	if huge, _ := Loss([]float32{1e4, -1e4}, []uint8{0, 1}); huge != 2e4 {
-		t.Errorf("loss of extreme logits %g, want 20000", huge)
-	}
-	if _, err := Loss([]float32{1}, nil); !errors.Is(err, ErrScores) {
-		t.Errorf("lengths: %v", err)
-	}
-}

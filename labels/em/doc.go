@@ -5,7 +5,7 @@
 // rho_1 - p1, is the one that the noise model hands to its classifier.
 //
 // The classifier is whatever implements [Classifier]: a net that is trained on soft targets, or the
-// scores of one that stands still ([Fixed]). Everything is float64; N bags are rows, K classes are
+// scores of one that stands still. Everything is float64; N bags are rows, K classes are
 // columns, matrices are row-major.
 //
 // # Around a net

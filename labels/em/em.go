@@ -16,25 +16,10 @@ type Classifier interface {
 	// Logits writes the N×K logits of p(y=1|I) of all bags.
 	Logits(out []float64) error
 	// Fit is the M-step of theta_1: it trains on the posteriors rho_1, N×K, as soft targets, and so
-	// raises the sum of Auxiliary. A step that only raises it, without reaching the maximum, keeps the
+	// raises the sum of rho log p1 + (1-rho) log(1-p1), p1 = sigmoid(o). A step that only raises it, without reaching the maximum, keeps the
 	// likelihood from falling too.
 	Fit(ctx context.Context, posteriors []float64) error
 }
-
-// Fixed is a classifier that stands still: EM then finds the noise rates alone.
-type Fixed []float64
-
-// Logits copies the scores.
-func (f Fixed) Logits(out []float64) error {
-	if len(f) != len(out) {
-		return fmt.Errorf("%d fixed logits for %d cells: %w", len(f), len(out), eval.ErrShape)
-	}
-	copy(out, f)
-	return nil
-}
-
-// Fit does nothing.
-func (f Fixed) Fit(context.Context, []float64) error { return nil }
 
 // NoiseStep is the M-step of theta_2, the rates.
 type NoiseStep string
@@ -153,13 +138,6 @@ func check(labels []uint8, bags, classes int, start labels.Rates) error {
 	}
 	return nil
 }
-
-// Auxiliary is what a cell adds to Q(theta_1) of the appendix,
-//
-//	rho log p1 + (1-rho) log(1-p1)  with p1 = sigmoid(o)
-//
-// and its derivative with respect to the logit o is rho - p1.
-func Auxiliary(o, rho float64) float64 { return rho*o - rates.Softplus(o) }
 
 // state is where EM stands.
 type state struct {
