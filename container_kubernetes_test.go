@@ -103,7 +103,7 @@ func TestKubernetes_MPIJobsAgreeWithTheImages(t *testing.T) {
 		for name, replica := range m.Spec.Replicas {
 			p := replica.Template.Spec
 			agreeWithImage(t, file+", "+name, p, target, image)
-			for _, folder := range []string{"/tmp", "/dev/shm"} { // of Open MPI's sessions, and of what ranks of a host share
+			for _, folder := range []string{"/tmp", "/dev/shm"} { // of Open MPI's sessions, and of what ranks of a host hand each other
 				if !slices.ContainsFunc(p.Containers[0].Mounts, func(m struct {
 					Name string
 					Path string `yaml:"mountPath"`

@@ -54,7 +54,7 @@ var outside = map[string][]string{
 	"golang.org/x/sync/semaphore": {"loader/picture"},
 	"golang.org/x/sys/cpu":        {"kernels/simd"},
 	"golang.org/x/sys/unix": {
-		"group/launch", "group/shm", "internal/lock", "loader/frames", "internal/chaos", "internal/chaos/inject",
+		"group/launch", "internal/lock", "loader/frames", "internal/chaos", "internal/chaos/inject",
 	},
 	"golang.org/x/sys/windows":                      {"internal/lock"},
 	"gonum.org/v1/plot/...":                         {"report/chart"},

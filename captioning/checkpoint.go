@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"nmn/format/safetensors"
-	"nmn/group"
 	"nmn/kernels"
 	"nmn/model/s2vt"
 	"nmn/train"
@@ -88,13 +87,7 @@ func ReadCheckpoint(path string) (*Checkpoint, error) { return frame.Read(path) 
 
 // OpenNet makes the net of a checkpoint on a device, to generate captions. The caller must Close it.
 func OpenNet(path string, backend kernels.Backend) (net *s2vt.Net, read *Checkpoint, err error) {
-	return OpenNetOf(nil, path, backend)
-}
-
-// OpenNetOf is OpenNet on the ranks of a group, nil for none, which call it together: all get the net of the checkpoint
-// that rank 0 has at the path.
-func OpenNetOf(g group.Group, path string, backend kernels.Backend) (net *s2vt.Net, read *Checkpoint, err error) {
-	err = frame.WithShared(g, path, func(c *Checkpoint, file *safetensors.File) error {
+	err = frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
 		made, err := s2vt.New(c.Model, backend)
 		if err != nil {
 			return err
@@ -105,9 +98,6 @@ func OpenNetOf(g group.Group, path string, backend kernels.Backend) (net *s2vt.N
 		net, read = made, c
 		return nil
 	})
-	if err != nil && net != nil { // another rank has none
-		return nil, nil, errors.Join(err, net.Close())
-	}
 	return net, read, err
 }
 

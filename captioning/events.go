@@ -15,8 +15,7 @@ type observers = train.Observers[StepDone, EpochDone, Evaluated]
 // among them.
 type StepDone struct {
 	train.Progress
-	Captions, Words int // of this step, of all ranks; EOS is a word
-	train.RankTimes
+	Captions, Words int // of this step; EOS is a word
 }
 
 // WordLoss is the loss for each word, nats.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"nmn/eval/caption"
-	"nmn/group"
 	"nmn/model/s2vt"
 )
 
@@ -75,14 +74,11 @@ type Judge struct {
 	Data  *Set
 	Generation
 	Meteor *caption.Meteor // nil for one without resources
-	// Group are the ranks that generate captions together, each for whole batches of clips by turns; nil for this process
-	// alone. Scores do not depend on how many they are in any bit.
-	Group group.Group
 }
 
 // Score generates a caption for each clip and scores them.
 func (j *Judge) Score(ctx context.Context, net *s2vt.Net) (*caption.Result, []Generated, error) {
-	generated, err := j.generate(ctx, net)
+	generated, err := Generate(ctx, net, j.Words, j.Data, j.Generation, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"nmn/group"
 	"nmn/model/s2vt"
 )
 
@@ -21,12 +20,6 @@ type Options struct {
 	// Validate gives the CIDEr of the net's captions for a validation set; the largest one wins. It may run
 	// the net and must not change it. Nil for no validation.
 	Validate func(context.Context, *s2vt.Net) (float64, error)
-	// Group are the ranks that learn together, each a part of the captions of every step; nil for this process alone. All
-	// have the same options, but for Directory, where the others than rank 0 keep stubs of checkpoints. Validate, which
-	// all call, gives the same on all of them.
-	Group group.Group
-	// Wire is how gradients travel between them. Checkpoints do not tell it.
-	Wire group.Wire
 	// Directory holds the checkpoints last.safetensors, previous.safetensors and best.safetensors; empty for none.
 	Directory string
 	// Clock tells the time for Config.CheckpointMinutes; nil for time.Now.

@@ -12,10 +12,9 @@ import (
 // be called before Run. The checkpoint must be of the same model, words, data, seed and settings; limits and
 // intervals may differ, so that training can be made longer. The error wraps train.ErrOtherModel,
 // train.ErrOtherRun, ErrOtherWords or train.ErrCorrupt; after one that does not, the net may have been
-// changed in part. Several ranks, which need not be as many as they were, call it together and read the checkpoint that
-// rank 0 has at the path.
+// changed in part.
 func (t *Trainer) Resume(path string) error {
-	return frame.ResumeShared(t.Group, path, func(c *Checkpoint, file *safetensors.File) error {
+	return frame.Resume(path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := t.sameRun(c); err != nil {
 			return err
 		}

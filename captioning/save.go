@@ -10,22 +10,12 @@ import (
 // save writes last.safetensors where anything has changed since it was written, and keeps it as the best
 // where the last validation says so. A disk that is full gets a moment.
 func (t *Trainer) save() error {
-	return t.saveTogether(func() error { return t.keeper.Finish(t.state, observers(t.Observers)) })
+	return t.keeper.Finish(t.state, observers(t.Observers))
 }
 
 // trySave is save where training goes on: a full disk does not end it.
 func (t *Trainer) trySave() error {
-	return t.saveTogether(func() error { return t.keeper.Try(t.state(), observers(t.Observers)) })
-}
-
-// saveTogether saves on all ranks, whose weights must be the same. Where one of them cannot, that ends training on all.
-func (t *Trainer) saveTogether(save func() error) error {
-	if t.ranks.many && t.Directory != "" {
-		if err := t.together(); err != nil {
-			return err
-		}
-	}
-	return t.ranks.agree(save())
+	return t.keeper.Try(t.state(), observers(t.Observers))
 }
 
 // state is the training as it is now.

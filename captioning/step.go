@@ -1,7 +1,6 @@
 package captioning
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -12,31 +11,22 @@ import (
 
 // step makes one update. It allocates nothing once it has seen the shapes of its batches, except for the order
 // at the begin of an epoch.
-func (t *Trainer) step(ctx context.Context) error {
+func (t *Trainer) step() error {
 	began := time.Now()
-	t.ranks.wait = 0
 	if t.ordered != t.at.Epoch {
 		t.order, t.ordered = newOrder(t.pairs, t.Config.Batch, t.Config.Seed, t.at.Epoch), t.at.Epoch
 	}
 	t.samples = t.order.at(t.at.Batch)
-	if err := t.meet(ctx, t.fetch(t.ranks.deal(t.samples))); err != nil {
+	if err := t.fetch(t.samples); err != nil {
 		return err
 	}
 	e := StepDone{
 		Progress: train.Progress{Epoch: t.at.Epoch, Step: t.at.Step + 1, Steps: t.steps,
-			DataWait: time.Since(began) - t.ranks.wait, LearningRate: t.schedule.At(t.at.Step + 1)},
+			DataWait: time.Since(began), LearningRate: t.schedule.At(t.at.Step + 1)},
 		Captions: len(t.samples),
 	}
 	for _, sample := range t.samples {
 		e.Words += len(t.pairs[sample].words) + 1
-	}
-	if t.ranks.save {
-		t.ranks.save = false
-		saving := time.Now()
-		if err := t.trySave(); err != nil {
-			return err
-		}
-		began = began.Add(time.Since(saving)) // which is no part of the step
 	}
 	if err := t.learn(&e); err != nil {
 		return err
@@ -73,16 +63,12 @@ const maxGraphs = 32
 // work is a piece of work of a step that comes again: the gradients of a shape of batch with their norm or, where
 // there is no batch, the update by gradients of that norm.
 type work struct {
-	batch   s2vt.Work
-	norm    *tensor.Tensor
-	measure bool // the norm alone, of gradients of several ranks
+	batch s2vt.Work
+	norm  *tensor.Tensor
 }
 
 // String implements fmt.Stringer.
 func (w work) String() string {
-	if w.measure {
-		return "norm of the gradients"
-	}
 	if w.norm != nil {
 		return "update"
 	}
@@ -96,13 +82,14 @@ func (t *Trainer) learn(e *StepDone) (err error) {
 	if err != nil {
 		return t.failed(e, err)
 	}
-	if err := t.gradients(usual); err != nil {
+	p := &t.passes
+	if p.batch, err = t.Net.Place(&t.batch, s2vt.StepOptions{DropoutSeed: t.dropoutSeed()}); err == nil {
+		err = t.do(usual, work{batch: p.batch}, p.gradients)
+	}
+	if err != nil {
 		return t.failed(e, err)
 	}
 	if e.Loss, e.GradNorm, err = t.Net.Wait(t.passes.batch); err != nil {
-		return t.failed(e, err)
-	}
-	if err := t.sumUp(e); err != nil {
 		return t.failed(e, err)
 	}
 	if broken := t.optimizer.NonFinite(&e.Progress); broken != nil {
@@ -118,36 +105,10 @@ func (t *Trainer) learn(e *StepDone) (err error) {
 	return nil
 }
 
-// gradients computes the gradients of the step and their norm: of several ranks those that they have together. A rank
-// without a caption adds nothing.
-func (t *Trainer) gradients(usual bool) (err error) {
-	r, p := &t.ranks, &t.passes
-	r.begun = 0
-	if len(t.batch.Captions) == 0 {
-		p.batch, err = t.Net.PlaceNothing()
-	} else {
-		o := s2vt.StepOptions{DropoutSeed: t.dropoutSeed(), Captions: len(t.samples)}
-		if r.many && !t.replays.Records() { // a sum of several ranks is no work that can be recorded
-			o.Done = p.done
-		}
-		if p.batch, err = t.Net.Place(&t.batch, o); err == nil {
-			err = t.do(usual, work{batch: p.batch}, p.gradients)
-		}
-	}
-	if err != nil || !r.many {
-		return err
-	}
-	if err := r.reduce(); err != nil {
-		return err
-	}
-	return t.do(usual, work{norm: p.batch.Norm(), measure: true}, p.measure)
-}
-
 // passes are the pieces of work of a step as values, made once: a closure for each call would allocate.
 type passes struct {
-	batch                      s2vt.Work // at hand
-	gradients, measure, update func() error
-	done                       func(layer int) error
+	batch             s2vt.Work // at hand
+	gradients, update func() error
 }
 
 // do does work, recorded where that is possible.
@@ -159,13 +120,11 @@ func (t *Trainer) do(usual bool, w work, run func() error) error {
 }
 
 func (t *Trainer) enqueueGradients() error {
-	if err := t.Net.Enqueue(t.passes.batch); err != nil || t.ranks.many {
+	if err := t.Net.Enqueue(t.passes.batch); err != nil {
 		return err
 	}
-	return t.enqueueMeasure()
+	return t.optimizer.Measure(t.passes.batch.Norm())
 }
-
-func (t *Trainer) enqueueMeasure() error { return t.optimizer.Measure(t.passes.batch.Norm()) }
 
 func (t *Trainer) enqueueUpdate() error { return t.optimizer.Update(t.passes.batch.Norm()) }
 
@@ -177,7 +136,7 @@ func (t *Trainer) failed(e *StepDone, err error) error {
 		e.Step, e.Epoch, len(clips), clips[:min(shown, len(clips))], err)
 }
 
-// clips are those of the step, of all ranks.
+// clips are those of the step.
 func (t *Trainer) clips() (ids []string) {
 	for _, sample := range t.samples {
 		ids = append(ids, t.Data.ID(t.pairs[sample].clip))

@@ -32,10 +32,9 @@ type Trainer struct {
 
 	replays *kernels.Replays[work]
 	passes  passes
-	ranks   ranks
 
 	batch   s2vt.Batch
-	samples []int       // of the step, of all ranks
+	samples []int       // of the step
 	buffers [][]float32 // features of each place of a batch
 	started time.Time   // of this process's part of the epoch
 }
@@ -49,11 +48,8 @@ func New(o Options) (*Trainer, error) {
 		return nil, err
 	}
 	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1},
-		ranks: newRanks(o.Group), replace: frame.Replace, keeper: train.NewKeeper(train.KeeperOptions{Directory: o.Directory, Count: 1,
+		replace: frame.Replace, keeper: train.NewKeeper(train.KeeperOptions{Directory: o.Directory, Count: 1,
 			Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})}
-	if t.ranks.group.Rank() > 0 {
-		t.replace = frame.ReplaceStub
-	}
 	t.steps = t.Config.Steps(t.Batches())
 	t.schedule = train.NewSchedule(t.Config.RateConfig, t.steps)
 	if o.Directory != "" {
@@ -68,15 +64,11 @@ func New(o Options) (*Trainer, error) {
 	if err == nil {
 		t.optimizer, err = train.NewOptimizer(o.Net.Backend(), o.Net.Params(), nil, o.Config.optimizer())
 	}
-	if err == nil {
-		err = t.ranks.open(o.Net, o.Wire)
-	}
 	if err != nil {
 		return nil, err
 	}
 	t.replays = kernels.NewReplays[work](o.Net.Backend(), maxGraphs)
 	t.passes.gradients, t.passes.update = t.enqueueGradients, t.enqueueUpdate
-	t.passes.measure, t.passes.done = t.enqueueMeasure, t.ranks.layerDone
 	t.makeBatch()
 	return t, nil
 }
@@ -84,7 +76,7 @@ func New(o Options) (*Trainer, error) {
 // largest is as large as no batch exceeds.
 func (t *Trainer) largest() s2vt.Size {
 	said := make([]int, len(t.pairs))
-	size := s2vt.Size{Clips: t.ranks.most(min(t.Config.Batch, len(t.pairs)))}
+	size := s2vt.Size{Clips: min(t.Config.Batch, len(t.pairs))}
 	for i, p := range t.pairs {
 		said[i] = len(p.words) + 1
 		size.Words = max(size.Words, len(p.words))
@@ -99,7 +91,7 @@ func (t *Trainer) largest() s2vt.Size {
 
 // makeBatch makes room for the features of a batch.
 func (t *Trainer) makeBatch() {
-	count := t.ranks.most(min(t.Config.Batch, len(t.pairs)))
+	count := min(t.Config.Batch, len(t.pairs))
 	t.buffers = make([][]float32, count)
 	for i := range t.buffers {
 		t.buffers[i] = make([]float32, t.Data.Frames()*t.Data.Width())
@@ -125,7 +117,7 @@ func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.Bytes()
 
 // Close gives graphs and the memory of the optimizer back; the net stays.
 func (t *Trainer) Close() error {
-	return errors.Join(t.replays.Close(), t.ranks.close(), t.optimizer.Close())
+	return errors.Join(t.replays.Close(), t.optimizer.Close())
 }
 
 // Result is how training ended.
@@ -139,18 +131,14 @@ type Result struct {
 // *train.NonFiniteError; the parameters and the checkpoints are then as before that step. What is best by
 // validation is in best.safetensors; the net is left as the last step has made it.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
-	err := t.together()
-	if err == nil {
-		err = t.run(ctx)
-	}
-	err = t.interrupted(ctx, err)
+	err := train.Interrupted(ctx, t.run(ctx), t.at.Epoch, t.at.Step, t.steps, t.save)
 	return Result{Position: t.at, Best: t.best()}, err
 }
 
 func (t *Trainer) run(ctx context.Context) error {
 	t.started = time.Now()
 	for !t.Config.limits().Reached(t.at.Epoch, t.at.Step, t.at.Stale) {
-		if err := ctx.Err(); err != nil && !t.ranks.many { // several ranks end together, within the step
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if t.at.Batch >= t.Batches() {
@@ -159,10 +147,10 @@ func (t *Trainer) run(ctx context.Context) error {
 			}
 			continue
 		}
-		if err := t.step(ctx); err != nil {
+		if err := t.step(); err != nil {
 			return err
 		}
-		if every := t.Config.CheckpointSteps; every > 0 && t.at.Step%every == 0 || !t.ranks.many && t.keeper.Due() {
+		if every := t.Config.CheckpointSteps; every > 0 && t.at.Step%every == 0 || t.keeper.Due() {
 			if err := t.trySave(); err != nil {
 				return err
 			}
@@ -218,7 +206,7 @@ func (t *Trainer) validate(ctx context.Context) error {
 	}
 	began := time.Now()
 	cider, err := t.Options.Validate(ctx, t.Net)
-	if err = t.ranks.agree(err); err != nil {
+	if err != nil {
 		return fmt.Errorf("captioning: validation after step %d (epoch %d): %w", t.at.Step, t.at.Epoch, err)
 	}
 	if math.IsNaN(cider) || math.IsInf(cider, 0) {

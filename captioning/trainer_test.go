@@ -463,11 +463,11 @@ func TestStep_AllocatesNothingForShapesItHasSeen(t *testing.T) {
 	r.dropout, r.config.Epochs = .3, 100
 	trainer := r.trainer(t)
 	for range 2 * trainer.Batches() {
-		check(t, trainer.step(t.Context()))
+		check(t, trainer.step())
 		trainer.at.Batch %= trainer.Batches()
 	}
 	if n := testing.AllocsPerRun(4*trainer.Batches(), func() {
-		check(t, trainer.step(t.Context()))
+		check(t, trainer.step())
 		trainer.at.Batch %= trainer.Batches()
 	}); n > 0 {
 		t.Errorf("a step allocates %v times", n)

@@ -51,7 +51,7 @@ func (g *Grid) members(ctx context.Context, s *run.Session, level noiseLevel, se
 	}
 	m := &members{session: s, config: c, dir: g.seedDir(level, seed)}
 	m.recipe = s.Recipe(m.recipeDir())
-	m.planning = planning(s, m)
+	m.planning = func(ctx context.Context) (func() error, error) { return Exclusively(ctx, s, m.recipeDir()) }
 	return m, nil
 }
 

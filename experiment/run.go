@@ -10,7 +10,7 @@ import (
 )
 
 // Run trains everything that is not complete yet, and writes the tables and the page of the experiment. The session
-// is of the experiment's configuration. Of several ranks rank 0 writes, and has an outcome; that of the others is nil.
+// is of the experiment's configuration.
 func (g *Grid) Run(ctx context.Context, s *run.Session) (o *Outcome, err error) {
 	if err := g.Settle(ctx, s); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (g *Grid) Run(ctx context.Context, s *run.Session) (o *Outcome, err error) 
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	runs, err := g.train(ctx, s)
-	if err != nil || !s.Leads() {
+	if err != nil {
 		return nil, err
 	}
 	return g.write(ctx, s, runs)

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"nmn/internal/setting"
@@ -95,115 +92,44 @@ func (g *Grid) enter(ctx context.Context, s *run.Session) error {
 	})
 }
 
-// complete reports whether the run of a task is, which rank 0 looks up for all: another process may end it at any moment.
-func (m *members) complete(ctx context.Context, t *Task) (done bool, err error) {
-	s := m.session
+// complete reports whether the run of a task is.
+func (m *members) complete(ctx context.Context, t *Task) (bool, error) {
 	options, err := m.options(t.Arm)
 	if err != nil {
 		return false, err
 	}
-	err = s.Lead(ctx, func(ctx context.Context) error {
-		outcome, err := s.FinishedArm(ctx, options)
-		if done = outcome != nil; done {
-			_ = run.TidyLock(t.Dir) // the process that completed it may have been killed before it removed the lock
-		}
-		return err
-	})
-	if err == nil {
-		err = s.Share(&done)
+	outcome, err := m.session.FinishedArm(ctx, options)
+	if outcome != nil {
+		_ = run.TidyLock(t.Dir) // the process that completed it may have been killed before it removed the lock
 	}
-	if err == nil && done {
-		err = s.Refresh(t.Dir)
-	}
-	return done, err
-}
-
-// planning keeps other processes away from the recipe of members while an arm makes its plan: one that comes later
-// waits, and finds what the first has made. Of several ranks those that follow get its folder anew where another process
-// has written there since: it may hold scores of gigabytes.
-func planning(s *run.Session, m *members) func(context.Context) (func() error, error) {
-	dir, left := m.recipeDir(), ""
-	return func(ctx context.Context) (func() error, error) {
-		release, err := Exclusively(ctx, s, dir)
-		if err != nil {
-			return nil, err
-		}
-		changed := listing(dir) != left
-		if err = s.Share(&changed); err == nil && changed {
-			err = s.Refresh(dir)
-		}
-		if err != nil {
-			return nil, errors.Join(err, release())
-		}
-		return func() error {
-			left = listing(dir)
-			return release()
-		}, nil
-	}
-}
-
-// listing lists the files of a folder with sizes and times.
-func listing(dir string) string {
-	var all strings.Builder
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return nil //nolint:nilerr // what is not there, or is removed at this moment, is no file
-		}
-		if info, err := e.Info(); err == nil {
-			fmt.Fprintln(&all, path, info.Size(), info.ModTime().UnixNano())
-		}
-		return nil
-	})
-	return all.String()
+	return outcome != nil, err
 }
 
 // Exclusively waits until no other process has the lock of a folder that no run of its own is in, and takes it until
-// release is called. Of several ranks rank 0 has it, for all.
+// release is called.
 func Exclusively(ctx context.Context, s *run.Session, dir string) (release func() error, err error) {
-	release = func() error { return nil }
-	err = whenFree(ctx, s, func() error {
-		return s.Lead(ctx, func(ctx context.Context) error {
-			unlock, err := run.LockBeside(ctx, dir, s.Log)
-			if err == nil {
-				release = unlock
-			}
-			return err
-		})
+	err = whenFree(ctx, s, func() (err error) {
+		release, err = run.LockBeside(ctx, dir, s.Log)
+		return err
 	})
-	if err != nil {
-		return nil, errors.Join(err, release())
-	}
-	return release, nil
+	return release, err
 }
 
-// whenFree calls f again for as long as another process has the lock that it wants. Of several ranks rank 0 decides, after
-// an error that all know of.
+// whenFree calls f again for as long as another process has the lock that it wants.
 func whenFree(ctx context.Context, s *run.Session, f func() error) error {
 	const pause = time.Second
-	told := false
-	for {
+	for told := false; ; told = true {
 		err := f()
-		if err == nil || s.Ranks().Size() > 1 && !run.Told(err) {
+		if !errors.Is(err, run.ErrLocked) {
 			return err
 		}
-		again := errors.Is(err, run.ErrLocked)
-		if sharing := s.Share(&again); sharing != nil || !again {
-			return errors.Join(err, sharing)
-		}
-		if !told && s.Leads() {
+		if !told {
 			s.Tell(run.Message{Text: fmt.Sprintf("%v: waiting for its end", err), Always: true})
 		}
-		told = true
-		err = s.Lead(ctx, func(ctx context.Context) error {
-			select {
-			case <-ctx.Done():
-				return fmt.Errorf("%w: %w", run.ErrInterrupted, ctx.Err())
-			case <-time.After(pause):
-				return nil
-			}
-		})
-		if err != nil {
-			return err
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", run.ErrInterrupted, ctx.Err())
+		case <-time.After(pause):
 		}
 	}
 }

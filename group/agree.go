@@ -40,8 +40,8 @@ func Agree(g Group, err error) error {
 	return err
 }
 
-// Status is what a rank tells the others of err, which may be nil, as a part of a message of its own.
-func Status(err error) []byte {
+// status is what a rank tells the others of err, which may be nil, as a part of a message of its own.
+func status(err error) []byte {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return []byte{interrupted}
@@ -52,9 +52,9 @@ func Status(err error) []byte {
 	return []byte{agreed}
 }
 
-// Heard is the error that the first rank with one has told by its Status, as Agree returns it; nil where none has.
-func Heard(g Group, status [][]byte) error {
-	for rank, told := range status {
+// heard is the error that the first rank with one has told by its status, as Agree returns it; nil where none has.
+func heard(g Group, all [][]byte) error {
+	for rank, told := range all {
 		if len(told) == 0 || told[0] == agreed {
 			continue
 		}
@@ -63,29 +63,6 @@ func Heard(g Group, status [][]byte) error {
 			lost.Cause = errors.New(string(told[1:]))
 		}
 		return lost
-	}
-	return nil
-}
-
-// SumOf adds the values of all ranks, in the order of the ranks: every rank gets the same bits. It is for a few
-// numbers.
-func SumOf(g Group, values []float64) error {
-	if g.Size() == 1 {
-		return nil
-	}
-	all, err := g.Gather(AppendFloat64s(nil, values...))
-	if err != nil {
-		return err
-	}
-	clear(values)
-	for rank, theirs := range all {
-		added, err := Float64s(theirs)
-		if err != nil || len(added) != len(values) {
-			return fmt.Errorf("group: rank %d adds %d bytes to %d numbers", rank, len(theirs), len(values))
-		}
-		for i, v := range added {
-			values[i] += v
-		}
 	}
 	return nil
 }

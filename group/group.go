@@ -2,8 +2,6 @@
 // between them; it knows nothing of nets or data.
 package group
 
-import "errors"
-
 // Wire is how numbers travel while they are summed.
 type Wire int
 
@@ -46,39 +44,6 @@ type Group interface {
 	Abort(cause error)
 	// Close leaves the group, on all ranks.
 	Close() error
-}
-
-// Sharer is a Group whose ranks may hold memory together, as those of one host can; ask by a type assertion. Every rank
-// makes the call.
-type Sharer interface {
-	// Share gives each rank room for n numbers, which are 0, and all ranks sight of the room of all; n need not be the
-	// same. Where they cannot hold memory together, all ranks get an error that wraps ErrNotShared, and the group goes on.
-	Share(n int) (*Memory, error)
-}
-
-// ErrNotShared is wrapped by the error of ranks that cannot hold memory together.
-var ErrNotShared = errors.New("the ranks hold no memory together")
-
-// Memory is held by several ranks together. What a rank has written to it before it makes a call of its Group that
-// waits for all others, a Gather, they read behind that call. Nobody may read what another writes between two such
-// calls.
-type Memory struct {
-	// Ranks are the rooms of all ranks, in their order.
-	Ranks [][]float32
-	// Forget, where set, gives back the memory of the first n numbers of this rank's room, which nobody needs any more.
-	Forget func(n int) error
-	// Release, where set, gives the memory back. This rank must not touch it any more; others go on with theirs.
-	Release func() error
-}
-
-// Close gives the memory back, once.
-func (m *Memory) Close() error {
-	release := m.Release
-	m.Ranks, m.Forget, m.Release = nil, nil, nil
-	if release == nil {
-		return nil
-	}
-	return release()
 }
 
 // Alone is a group of one rank.

@@ -19,11 +19,11 @@ func TestAlone_KeepsTheContract(t *testing.T) {
 	}
 }
 
-func TestAgree_AndSumOf(t *testing.T) {
+func TestAgree(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		localtest.Each(n, func(g group.Group) {
 			for name, err := range suite.Run(g) {
-				if strings.HasPrefix(name, "Agree") || name == "SumOf" {
+				if strings.HasPrefix(name, "Agree") {
 					t.Errorf("%s, rank %d of %d: %v", name, g.Rank(), n, err)
 				}
 			}
@@ -48,14 +48,6 @@ func TestAgree_BoundsWhatIsTold(t *testing.T) {
 	})
 }
 
-func TestSumOf_RefusesOtherLengths(t *testing.T) {
-	localtest.Each(2, func(g group.Group) {
-		if err := group.SumOf(g, make([]float64, 2+g.Rank())); err == nil {
-			t.Errorf("rank %d adds up numbers that do not belong together", g.Rank())
-		}
-	})
-}
-
 func TestAgree_JoinsItsOwnErrorToTheGroups(t *testing.T) {
 	broken := errors.New("its own")
 	localtest.Each(2, func(g group.Group) {
@@ -64,8 +56,8 @@ func TestAgree_JoinsItsOwnErrorToTheGroups(t *testing.T) {
 		if !errors.Is(err, broken) || !strings.Contains(err.Error(), "the group's") {
 			t.Errorf("%v", err)
 		}
-		if err := group.SumOf(g, []float64{1}); err == nil {
-			t.Error("a sum behind the end")
+		if _, err := group.Every(g, 1, nil); err == nil {
+			t.Error("an exchange behind the end")
 		}
 	})
 }

@@ -103,7 +103,7 @@ func (e *Epoch) plan(ctx context.Context, epoch, startBatch int, work chan<- fra
 	l := e.loader
 	order := newOrder(l.set, l.config, epoch)
 	for number := startBatch; number < l.Batches(); number++ {
-		if !l.config.Share.reads(number) {
+		if !l.config.Share.reads(number, l.Batches()) {
 			continue
 		}
 		from := number * l.config.BatchBags

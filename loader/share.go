@@ -9,9 +9,9 @@ import (
 // Share is the part of an epoch that one of several ranks reads.
 type Share struct {
 	Rank, Ranks int // Ranks 0 is 1
-	// Whole gives each rank whole batches: each Ranks-th one, from number Rank. Else every rank has a part of the bags
-	// of each batch, so that the parts have about as many frames. What a rank has not to read, or cannot, it is still
-	// told of: Next gives each batch of the epoch, and those of which nothing is its own have N = 0.
+	// Whole gives each rank whole batches that follow one another, the first ones to rank 0. Otherwise every rank has a
+	// part of the bags of each batch, so that the parts have about equally many frames, and Next returns each batch of
+	// the epoch: N is 0 if this rank has no bag of it.
 	Whole bool
 }
 
@@ -29,8 +29,10 @@ func (s Share) validate() error {
 // parts reports whether batches are divided.
 func (s Share) parts() bool { return s.Ranks > 1 && !s.Whole }
 
-// reads reports whether anything of a batch is read by this rank.
-func (s Share) reads(number int) bool { return !s.Whole || s.Ranks < 2 || number%s.Ranks == s.Rank }
+// reads reports whether this rank reads anything of a batch, of so many in all.
+func (s Share) reads(number, batches int) bool {
+	return !s.Whole || s.Ranks < 2 || number >= s.Rank*batches/s.Ranks && number < (s.Rank+1)*batches/s.Ranks
+}
 
 // most is the number of the longest bags that a rank's part of a batch of so many bags may amount to.
 func (s Share) most(bags int) int {

@@ -25,8 +25,6 @@ type StepOptions struct {
 	Focus noise.Focus
 	// LargeLosses treats labels 0 of the batch with large losses; likewise.
 	LargeLosses LargeLosses
-	// Begun says that Begin has been called with the plan. It goes with LargeLosses.
-	Begun bool
 	// Evidence says that Labels are log-likelihood ratios of what was observed (noise.StepParams); likewise. It goes
 	// with neither of the two.
 	Evidence bool
@@ -60,10 +58,8 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 	if o.Part == LowerPart {
 		return n.backwardLower(p, o)
 	}
-	if !o.Begun {
-		if err := n.forward(p, true); err != nil {
-			return err
-		}
+	if err := n.forward(p, true); err != nil {
+		return err
 	}
 	out := noise.StepOutput{
 		Loss:      p.Loss,

@@ -65,25 +65,6 @@ func (n *Net) prepareLarge(o LargeLosses) error {
 	return nil
 }
 
-// Begin is the first part of Step, up to the logits of bags in the plan's BagLogit. Where several processes have parts of
-// a batch they find together how many of the large losses each has, and call Step with that count and Begun. Nothing may
-// come in between that uses the plan.
-func (n *Net) Begin(p *Plan, o StepOptions) error {
-	if err := n.Prepare(o); err != nil {
-		return err
-	}
-	defer n.sections.end()
-	if err := n.forward(p, true); err != nil {
-		return err
-	}
-	return n.bagLogits(p)
-}
-
-func (n *Net) bagLogits(p *Plan) error {
-	return n.backend.NoiseStep(noise.StepOutput{BagLogit: p.BagLogit}, p.Logits, nil, nil, p.bags,
-		noise.StepParams{MIL: n.config.MIL})
-}
-
 // targets is what a step learns: the plan's labels, or what becomes of them where large losses are
 // treated. These are looked for among the logits of bags, which takes a pass of its own over the logits.
 func (n *Net) targets(p *Plan, o StepOptions, noisy bool) (*tensor.Tensor, error) {
@@ -102,10 +83,10 @@ func (n *Net) targets(p *Plan, o StepOptions, noisy bool) (*tensor.Tensor, error
 	case o.Evidence:
 		return nil, errors.New("model: large losses are those of labels, not of evidence")
 	}
-	if !o.Begun {
-		if err := n.bagLogits(p); err != nil {
-			return nil, err
-		}
+	err := n.backend.NoiseStep(noise.StepOutput{BagLogit: p.BagLogit}, p.Logits, nil, nil, p.bags,
+		noise.StepParams{MIL: n.config.MIL})
+	if err != nil {
+		return nil, err
 	}
 	return p.targets, n.backend.LargeLosses(p.targets, p.BagLogit, p.Labels, n.large.count, instead)
 }

@@ -126,10 +126,6 @@ func (n *Net) Plan(frames, bags int, training bool) (*Plan, error) {
 	return p, nil
 }
 
-// Moved forgets the views that plans have of parameters, after these have come to lie elsewhere (tensor.Adopt). Plans
-// that were made before are invalid.
-func (n *Net) Moved() { clear(n.plans) }
-
 func (n *Net) grow(to capacity) error {
 	if err := n.buffers.Close(); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"nmn/eval"
+	"nmn/group"
 	"nmn/labels/audit"
 	"nmn/labels/rates"
 	"nmn/loader"
@@ -53,7 +54,7 @@ type Judge struct {
 	Loader loader.Config
 	Batch  int // bags that are scored at once
 	Log    *slog.Logger
-	Passes train.Passes // the ranks that score together
+	Group  group.Group // the ranks that score together; nil for this process alone
 }
 
 // Judge evaluates a net. No label has a part in the threshold: it is that of out-of-fold
@@ -68,7 +69,7 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	audit := j.Data.Train.Truth != nil && plan.audit == nil && j.Arm != Clean // which has learned the truth
 	if audit || plan.Threshold == nil && j.Data.Validation == nil {
 		var err error
-		if own, err = scoreLabels(ctx, j.Passes, net, j.Data.Train, l); err != nil {
+		if own, err = scoreLabels(ctx, j.Group, net, j.Data.Train, l); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -88,7 +89,7 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	if plan.Captions != nil { // its rates are those of the captions that were kept
 		learned = plan.Data.Train
 	}
-	result, scores, err := EvaluateNet(ctx, j.Passes, j.Log, net, set, learned, l, plan.Unestimated,
+	result, scores, err := EvaluateNet(ctx, j.Group, j.Log, net, set, learned, l, plan.Unestimated,
 		eval.Options{PlugIn: theta})
 	out.Evaluation = result
 	return out, scores, err
@@ -102,24 +103,24 @@ func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *
 	}
 	logits, from := []float32(nil), "training"
 	if v := j.Data.Validation; v != nil {
-		scores, err := j.Passes.Score(ctx, net, v, l)
+		scores, err := train.ScoreTogether(ctx, j.Group, net, v, l, nil)
 		if err != nil {
 			return 0, "", err
 		}
 		logits, from = scores.Logits.Float32s(), "validation"
 	} else {
-		logits = own.logits
+		logits = own.Logits
 	}
 	theta, err = eval.PlugInThreshold(logits, true)
 	return theta, from, err
 }
 
-// EvaluateNet scores a set by on, in batches of l.BatchBags, and holds the scores against what the set knows. noisy, where
+// EvaluateNet scores a set on the ranks of g, in batches of l.BatchBags, and holds the scores against what the set knows. noisy, where
 // not nil, is the training set, whose labels and truth give the true noise rates. The rates of unestimated words are what
 // the noise model began with: they count for nothing, and the words get the remark instead.
-func EvaluateNet(ctx context.Context, on train.Passes, log *slog.Logger, net *model.Net, set, noisy *loader.Set,
+func EvaluateNet(ctx context.Context, g group.Group, log *slog.Logger, net *model.Net, set, noisy *loader.Set,
 	l loader.Config, unestimated map[string]string, o eval.Options) (*eval.Result, *train.Scores, error) {
-	scores, err := on.Score(ctx, net, set, l)
+	scores, err := train.ScoreTogether(ctx, g, net, set, l, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,26 +146,36 @@ func EvaluateNet(ctx context.Context, on train.Passes, log *slog.Logger, net *mo
 
 // labelScores are what a net says about the labels of the set that it was trained on.
 type labelScores struct {
-	index  []int     // of the bags that could be read
-	logits []float32 // of p(y=1|I)
-	doubts []float32 // log-odds that a label is wrong, through the noise model where there is one
+	Index  []int     // of the bags that could be read
+	Logits []float32 // of p(y=1|I)
+	Doubts []float32 // log-odds that a label is wrong, through the noise model where there is one
 }
 
-func scoreLabels(ctx context.Context, on train.Passes, net *model.Net, set *loader.Set,
+func scoreLabels(ctx context.Context, g group.Group, net *model.Net, set *loader.Set,
 	l loader.Config) (*labelScores, error) {
-	s := &labelScores{}
+	s := labelScores{}
 	labels, k := set.Labels.Uint8s(), set.Vocabulary.Len()
-	_, err := on.EachScore(ctx, net, set, l, func(bag int, logits, q01, q10 []float32) {
+	err := train.EachScore(ctx, g, net, set, l, func(bag int, logits, q01, q10 []float32) {
 		s.add(bag, labels[bag*k:(bag+1)*k], logits, q01, q10)
 	})
-	return s, err
+	all, err := group.Every(group.Of(g), s, err)
+	if err != nil || len(all) == 1 {
+		return &s, err
+	}
+	joined := labelScores{}
+	for _, theirs := range all {
+		joined.Index = append(joined.Index, theirs.Index...)
+		joined.Logits = append(joined.Logits, theirs.Logits...)
+		joined.Doubts = append(joined.Doubts, theirs.Doubts...)
+	}
+	return &joined, nil
 }
 
 // add takes the logits of a bag with its labels, and the noise rates of its classes; these are nil where
 // none are known, and doubts then order labels as |z - p| does.
 func (s *labelScores) add(bag int, labels []uint8, logits, q01, q10 []float32) {
-	s.index = append(s.index, bag)
-	s.logits = append(s.logits, logits...)
+	s.Index = append(s.Index, bag)
+	s.Logits = append(s.Logits, logits...)
 	for c, z := range labels {
 		doubt := float64(logits[c])
 		if q01 != nil {
@@ -173,7 +184,7 @@ func (s *labelScores) add(bag int, labels []uint8, logits, q01, q10 []float32) {
 		if z == 1 {
 			doubt = -doubt
 		}
-		s.doubts = append(s.doubts, float32(doubt))
+		s.Doubts = append(s.Doubts, float32(doubt))
 	}
 }
 
@@ -181,11 +192,11 @@ func (s *labelScores) add(bag int, labels []uint8, logits, q01, q10 []float32) {
 func (s *labelScores) audit(set *loader.Set, from string) (*report.AuditFigures, error) {
 	k := set.Vocabulary.Len()
 	given, truth := set.Labels.Uint8s(), set.Truth.Uint8s()
-	doubts, z, y := make([]float32, 0, len(s.doubts)), make([]uint8, 0, len(s.doubts)), make([]uint8, 0, len(s.doubts))
-	for row, bag := range s.index {
+	doubts, z, y := make([]float32, 0, len(s.Doubts)), make([]uint8, 0, len(s.Doubts)), make([]uint8, 0, len(s.Doubts))
+	for row, bag := range s.Index {
 		for c := range k {
 			if label := given[bag*k+c]; label != loader.UnknownLabel {
-				doubts, z, y = append(doubts, s.doubts[row*k+c]), append(z, label), append(y, truth[bag*k+c])
+				doubts, z, y = append(doubts, s.Doubts[row*k+c]), append(z, label), append(y, truth[bag*k+c])
 			}
 		}
 	}

@@ -27,8 +27,8 @@ func TestJudge_RanksLabelsByTheirPosterior(t *testing.T) {
 	s.add(2, z[4:], []float32{2, 3}, nil, nil) // bag 1 could not be read
 	want := []float64{1 - math.Log(.7/.1), 1 + math.Log(.4/.95), -2, 3}
 	for i, w := range want {
-		if math.Abs(float64(s.doubts[i])-w) > 1e-6 {
-			t.Errorf("doubt %d is %v, want %v", i, s.doubts[i], w)
+		if math.Abs(float64(s.Doubts[i])-w) > 1e-6 {
+			t.Errorf("doubt %d is %v, want %v", i, s.Doubts[i], w)
 		}
 	}
 	// By doubt: bag 2 b (missing: wrong), bag 0 b (right), bag 0 a (incorrect: wrong), bag 2 a (right).

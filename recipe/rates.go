@@ -64,10 +64,12 @@ func (r *Recipe) find(ctx context.Context, round *round) (err error) {
 	}
 	r.plain = round
 	r.tell()
-	if durable.Exists(filepath.Join(r.dir, NoisyScoresFile)) {
-		return nil // by another arm, which has kept more beside the same
-	}
-	return r.save(ctx, func() error { return r.write(ScoresFile, round, true) })
+	return r.save(ctx, func() error {
+		if durable.Exists(filepath.Join(r.dir, NoisyScoresFile)) {
+			return nil // by another arm, which has kept more beside the same
+		}
+		return r.write(ScoresFile, round, true)
+	})
 }
 
 // throughRates trains the nets of folds once more, through the noise model of the rates that were found.

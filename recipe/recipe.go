@@ -23,7 +23,8 @@ type Recipe struct {
 	dir      string
 	log      *slog.Logger
 	message  func(topic, text string) // for people
-	byFrame  bool                     // nets of folds learn frames of videos one by one
+	keep     func(ctx context.Context, write func() error) error
+	byFrame  bool // nets of folds learn frames of videos one by one
 	alike    func(ctx context.Context, most int) ([][]int, error)
 
 	plain, noisy *round      // trained without and with the noise model; nil before
@@ -45,6 +46,8 @@ type Options struct {
 	Trainer  Trainer
 	Log      *slog.Logger
 	Message  func(topic, text string) // takes what people should know; nil for nobody
+	// Save calls write, which writes whole files of the recipe: of several ranks, one does. Nil calls it here.
+	Save func(ctx context.Context, write func() error) error
 	// ByFrame has nets of folds learn the frames of videos one by one, and score whole videos. Data that are split by
 	// frames already need none.
 	ByFrame bool
@@ -69,7 +72,7 @@ func New(o Options) *Recipe {
 		o.Alike = func(context.Context, int) ([][]int, error) { return nil, nil }
 	}
 	return &Recipe{settings: o.Settings, data: o.Data, scored: o.Data.Train, dir: o.Dir, trainer: o.Trainer, log: o.Log,
-		message: o.Message, byFrame: o.ByFrame, alike: o.Alike}
+		message: o.Message, keep: o.Save, byFrame: o.ByFrame, alike: o.Alike}
 }
 
 // Estimate trains the nets of folds on the labels as they are, or goes on where that was interrupted, estimates the
@@ -79,6 +82,9 @@ func (r *Recipe) Estimate(ctx context.Context) error { return r.estimate(ctx) }
 // save calls write, which writes whole files and may be called again. A disk that is full gets a moment, of which the
 // log has a warning.
 func (r *Recipe) save(ctx context.Context, write func() error) error {
+	if r.keep != nil {
+		return r.keep(ctx, write)
+	}
 	return durable.Patiently(ctx, durable.WarnFull(r.log), write)
 }
 

@@ -92,7 +92,7 @@ func (u *Unit) noise() float64 {
 
 // trainCaptions trains captioners, or reads what they have left.
 func (p *Plan) trainCaptions(ctx context.Context, o *Options, u *Unit) (*foundUnit, error) {
-	if unit, err := p.readCaptions(o, u); err != nil || unit != nil && unit.missing == 0 {
+	if unit, err := p.readCaptions(u); err != nil || unit != nil && unit.missing == 0 {
 		return unit, err
 	}
 	e := p.observed(o, u)
@@ -100,17 +100,14 @@ func (p *Plan) trainCaptions(ctx context.Context, o *Options, u *Unit) (*foundUn
 		return nil, err
 	}
 	if e.Videos != nil {
-		return p.readCaptions(o, u)
+		return p.readCaptions(u)
 	}
 	scores := &captionScores{Title: fmt.Sprintf("Captions of %d %s", e.Nets.Data.TestSize, "moving scenes"),
 		Modules: e.Meteor.Modules(), Rows: e.Rows()}
-	var err error
-	if o.leads() {
-		err = run.SaveFiles(ctx, o.log(), func() error {
-			return durable.SaveJSON(filepath.Join(p.folder(u), ScoresFile), scores)
-		})
-	}
-	if err := run.AgreeOn(o.Group, err); err != nil {
+	err := run.SaveFiles(ctx, o.log(), func() error {
+		return durable.SaveJSON(filepath.Join(p.folder(u), ScoresFile), scores)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return p.captionUnit(u, scores)
@@ -119,10 +116,10 @@ func (p *Plan) trainCaptions(ctx context.Context, o *Options, u *Unit) (*foundUn
 // observed is the experiment of captioners with what those who look on want to know.
 func (p *Plan) observed(o *Options, u *Unit) *table4.Experiment {
 	e := *u.Captions
-	e.Log, e.Observe, e.Captioning, e.Extracted, e.Group = o.Log, o.Observe, o.Captioning, o.Extracted, o.Group
+	e.Log, e.Observe, e.Captioning, e.Extracted = o.Log, o.Observe, o.Captioning, o.Extracted
 	e.Meteor = cmp.Or(e.Meteor, caption.NewMeteor())
 	if e.Videos != nil {
-		nets := *e.Videos // whose folder is another one on ranks that do not lead
+		nets := *e.Videos // whose configuration a session completes
 		e.Videos = &nets
 	}
 	return &e
@@ -139,24 +136,13 @@ func (p *Plan) runPiece(ctx context.Context, o *Options, u *Unit, piece table4.P
 }
 
 // readCaptions reads the scores that captioners have left. A unit without them has something missing.
-func (p *Plan) readCaptions(o *Options, u *Unit) (*foundUnit, error) {
-	var scores *captionScores
-	missing := 0
-	var err error
-	if o.leads() {
-		scores, missing, err = p.captionScores(u)
-	}
-	if err := run.AgreeOn(o.Group, err); err != nil {
+func (p *Plan) readCaptions(u *Unit) (*foundUnit, error) {
+	scores, missing, err := p.captionScores(u)
+	if err != nil {
 		return nil, err
 	}
-	there, err := o.leadSays(scores != nil)
-	switch {
-	case err != nil:
-		return nil, err
-	case !there:
+	if scores == nil {
 		return &foundUnit{missing: max(missing, 1)}, nil
-	case scores == nil:
-		return &foundUnit{}, nil // of a rank that does not show anything
 	}
 	return p.captionUnit(u, scores)
 }

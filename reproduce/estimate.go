@@ -158,7 +158,7 @@ func (p *Plan) unitTime(ctx context.Context, o *Options, u *Unit, scale float64)
 	if p.Settings.real() {
 		return time.Duration(scale * float64(realTime(u, tasks))), len(tasks), nil
 	}
-	s, err := run.Open(ctx, u.Grid.Config, run.Options{Log: o.Log, Group: o.Group})
+	s, err := run.Open(ctx, u.Grid.Config, run.Options{Log: o.Log})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -193,7 +193,7 @@ func (p *Plan) speed(ctx context.Context, o *Options) (scale float64, err error)
 	small.Run = p.Settings.Run
 	c := small.pictures()
 	c.Data.TrainSize, c.Data.TestSize, c.Net.MIL, c.Train.EvaluateEpochs = 256, 8, true, 0
-	s, err := run.Open(ctx, c, run.Options{Log: o.Log, Group: o.Group})
+	s, err := run.Open(ctx, c, run.Options{Log: o.Log})
 	if err != nil {
 		return 0, err
 	}

@@ -2,7 +2,6 @@ package reproduce
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,31 +32,16 @@ type planRecord struct {
 	Settings Settings `json:"settings"`
 }
 
-// enter makes the folder of the reproduction, or takes it, alone until release is called. Ranks that do not lead have
-// nothing of it.
-func (p *Plan) enter(ctx context.Context, o *Options) (release func() error, err error) {
-	release = func() error { return nil }
-	if o.leads() {
-		release, err = p.lockFolder(ctx, o)
-	}
-	if agreed := run.AgreeOn(o.Group, err); agreed != nil {
-		if err == nil {
-			agreed = errors.Join(agreed, release())
-		}
-		return nil, agreed
-	}
-	return release, nil
-}
-
+// lockFolder makes the folder of the reproduction, or takes it, alone until release is called.
 func (p *Plan) lockFolder(ctx context.Context, o *Options) (release func() error, err error) {
-	if err := p.claim(o); err != nil {
+	if err := p.claim(); err != nil {
 		return nil, err
 	}
 	return run.LockFolder(ctx, p.Settings.Dir, o.log())
 }
 
 // claim makes the folder, or refuses one that is of something else.
-func (p *Plan) claim(o *Options) error {
+func (p *Plan) claim() error {
 	if err := p.check(); err != nil {
 		return err
 	}

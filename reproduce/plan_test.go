@@ -199,13 +199,13 @@ func TestFold_KeepsGridsWithOneRunOfTheirOwn(t *testing.T) {
 // Resources, seeds and weights of the settings are those of all nets and captioners.
 func TestNew_PassesSettingsOn(t *testing.T) {
 	s := Defaults(t.TempDir())
-	s.Seeds, s.Run.Device, s.Run.Threads, s.Run.Gradients = []uint64{7, 9}, "cpu", 3, "bf16"
+	s.Seeds, s.Run.Device, s.Run.Threads = []uint64{7, 9}, "cpu", 3
 	for _, u := range planOf(t, s).Units {
 		if c := configOf(&u); c.Run != s.Run || c.Net.Weights != "" {
 			t.Errorf("%s: resources %+v, weights %q", u.Title, c.Run, c.Net.Weights)
 		}
 		if e := u.Captions; e != nil && (e.Captioner.Device != "cpu" || e.Captioner.Threads != 3 ||
-			e.Captioner.Gradients != "bf16" || !slices.Equal(e.Seeds, s.Seeds)) {
+			!slices.Equal(e.Seeds, s.Seeds)) {
 			t.Errorf("captioners: %+v", e.Captioner)
 		}
 		if g := u.Grid; g != nil && (!slices.Equal(g.Seeds, s.Seeds) || !g.Chosen || g.Config.Recipe.Form == recipe.Paper &&

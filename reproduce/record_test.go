@@ -273,7 +273,7 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 	p := planOf(t, s)
 	u, scores := &p.Units[0], madeUp(p).units[0].captions
 	file := filepath.Join(p.folder(u), ScoresFile)
-	if unit, err := p.readCaptions(&Options{}, u); err != nil || unit.missing != 1 || unit.captions != nil {
+	if unit, err := p.readCaptions(u); err != nil || unit.missing != 1 || unit.captions != nil {
 		t.Errorf("without scores: %+v (%v)", unit, err)
 	}
 	save := func() {
@@ -285,7 +285,7 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 		put(t, string(b), file)
 	}
 	save()
-	unit, err := p.readCaptions(&Options{}, u)
+	unit, err := p.readCaptions(u)
 	if err != nil || unit.missing != 0 || len(unit.captions.Rows) != 3 || !strings.Contains(unit.config, "\n---\n") {
 		t.Errorf("with scores: %+v (%v)", unit, err)
 	}
@@ -299,14 +299,14 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 	} {
 		change()
 		save()
-		if _, err := p.readCaptions(&Options{}, u); err == nil || !strings.Contains(err.Error(), file) ||
+		if _, err := p.readCaptions(u); err == nil || !strings.Contains(err.Error(), file) ||
 			!strings.Contains(err.Error(), "remove the file") {
 			t.Errorf("%s: %v", name, err)
 		}
 		scores = madeUp(p).units[0].captions
 	}
 	put(t, "{", file)
-	if _, err := p.readCaptions(&Options{}, u); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := p.readCaptions(u); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("damaged: %v", err)
 	}
 	u.Captions.Nets.Data.TrainSize = -1
@@ -319,7 +319,7 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 	}
 	msrvtt, want := clipsAndFrames(t)
 	p = videoPlan(t, msrvtt, want, t.TempDir())
-	if unit, err := p.readCaptions(&Options{}, &p.Units[1]); err != nil || unit.missing != 3 {
+	if unit, err := p.readCaptions(&p.Units[1]); err != nil || unit.missing != 3 {
 		t.Errorf("of three captioners none is trained: %+v (%v)", unit, err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"nmn/experiment"
-	"nmn/group"
 	"nmn/report"
 	"nmn/reproduce/appendix"
 	"nmn/reproduce/claims"
@@ -24,29 +23,12 @@ type Options struct {
 	Captioning captioner.Observer
 	Tell       func(run.Message)  // what people may want to know; nil for nobody
 	Extracted  func(done, of int) // as of table4.Experiment
-	Group      group.Group        // the ranks that do the work together; nil for this process alone
 }
 
 func (o *Options) tell(format string, args ...any) {
 	if o.Tell != nil {
 		o.Tell(run.Message{Topic: "part", Text: fmt.Sprintf(format, args...)})
 	}
-}
-
-// leads reports whether this rank has the folder.
-func (o *Options) leads() bool { return group.Of(o.Group).Rank() == 0 }
-
-// leadSays is what rank 0 says, on all ranks.
-func (o *Options) leadSays(said bool) (bool, error) {
-	own := []byte{0}
-	if said {
-		own[0] = 1
-	}
-	all, err := group.Of(o.Group).Gather(own)
-	if err != nil {
-		return false, err
-	}
-	return all[0][0] == 1, nil
 }
 
 // found is what the runs of a reproduction have left.
@@ -67,9 +49,9 @@ type foundUnit struct {
 
 // Run trains everything that is not complete yet, and writes the page, the Markdown and the file with all that is
 // needed to run it again. Where the context ends, what was done has been saved, the error wraps run.ErrInterrupted,
-// and Run goes on. Of several ranks rank 0 has an outcome; that of the others is nil.
+// and Run goes on.
 func (p *Plan) Run(ctx context.Context, o Options) (out *Outcome, err error) {
-	release, err := p.enter(ctx, &o)
+	release, err := p.lockFolder(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +65,6 @@ func (p *Plan) Run(ctx context.Context, o Options) (out *Outcome, err error) {
 			return nil, fmt.Errorf("%s: %w", u.Title, interrupted(ctx, err))
 		}
 		f.units = append(f.units, *unit)
-	}
-	if !o.leads() {
-		return nil, nil
 	}
 	out, err = p.write(ctx, &o, f)
 	return out, interrupted(ctx, err)
@@ -111,22 +90,16 @@ func (p *Plan) train(ctx context.Context, o *Options, u *Unit) (*foundUnit, erro
 	})
 }
 
-// withSession calls f with a session of a grid, whose folder this rank has, and notes what the data are.
+// withSession calls f with a session of a grid, and notes what the data are.
 func (p *Plan) withSession(ctx context.Context, o *Options, g *experiment.Grid,
 	f func(*run.Session) ([]report.Run, int, error)) (unit *foundUnit, err error) {
-	own, leave, err := run.FollowRun(o.Group, g.Dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, leave()) }()
-	g.Dir = own
-	s, err := run.Open(ctx, g.Config, run.Options{Log: o.Log, Observer: o.Observe, Group: o.Group})
+	s, err := run.Open(ctx, g.Config, run.Options{Log: o.Log, Observer: o.Observe})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
 	digests, err := digestsOf(ctx, s)
-	if err := run.AgreeOn(o.Group, err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	config, err := s.Config.YAML()

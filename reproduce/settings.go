@@ -60,7 +60,7 @@ type Settings struct {
 	Init   string `json:"init,omitempty"`
 	Dir    string `json:"-"`
 	// Run are the resources of nets and captioners. They change nothing that is computed but for the precision of the
-	// device, and that of gradients between ranks.
+	// device.
 	Run run.Resources `json:"-"`
 }
 
@@ -195,7 +195,7 @@ func (s *Settings) captioners() captioner.Config {
 	if s.Size == Smoke {
 		c.Net.Hidden, c.Train.Epochs = 12, 1
 	}
-	c.Device, c.Threads, c.Gradients = s.Run.Device, s.Run.Threads, s.Run.Gradients
+	c.Device, c.Threads = s.Run.Device, s.Run.Threads
 	return c
 }
 

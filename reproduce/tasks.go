@@ -103,10 +103,7 @@ func (p *Plan) RunTask(ctx context.Context, o Options, number int) (t *Task, reu
 			len(tasks)-1)
 	}
 	t = &tasks[number]
-	if o.leads() {
-		err = p.claim(&o)
-	}
-	if err := run.AgreeOn(o.Group, err); err != nil {
+	if err := p.claim(); err != nil {
 		return t, false, err
 	}
 	u := &p.Units[t.unit]
@@ -161,7 +158,7 @@ func (p *Plan) Collect(ctx context.Context, o Options, partial bool) (out *Outco
 // finished reads what a unit has left.
 func (p *Plan) finished(ctx context.Context, o *Options, u *Unit) (*foundUnit, error) {
 	if u.Captions != nil {
-		return p.readCaptions(o, u)
+		return p.readCaptions(u)
 	}
 	return p.withSession(ctx, o, u.Grid, func(s *run.Session) ([]report.Run, int, error) {
 		runs, missing, err := u.Grid.Finished(ctx, s)

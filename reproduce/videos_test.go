@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"nmn/group/local"
 	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/loader/picture"
@@ -212,7 +211,7 @@ func videosDamaged(t *testing.T, p *Plan) {
 			t.Fatal(err)
 		}
 		put(t, "{", file)
-		_, reading := p.readCaptions(&Options{}, u)
+		_, reading := p.readCaptions(u)
 		_, _, doing := p.RunTask(t.Context(), Options{}, 9)
 		_, estimating := p.Estimate(t.Context(), Options{})
 		for name, err := range map[string]error{"reading": reading, "doing a task": doing, "estimating": estimating} {
@@ -224,12 +223,12 @@ func videosDamaged(t *testing.T, p *Plan) {
 	}
 	for i, arm := range []string{"star", "nmn-fi"} {
 		remove(t, p.folder(u), "captioners", "seed-1", arm)
-		if unit, err := p.readCaptions(&Options{}, u); err != nil || unit.missing != i+1 {
+		if unit, err := p.readCaptions(u); err != nil || unit.missing != i+1 {
 			t.Errorf("without the captioner of %s: %+v (%v)", arm, unit, err)
 		}
 	}
 	last := put(t, "{", p.folder(u), "captioners", "seed-1", "nmn-fd", "scores.json")
-	if _, err := p.readCaptions(&Options{}, u); err == nil || !strings.Contains(err.Error(), last) {
+	if _, err := p.readCaptions(u); err == nil || !strings.Contains(err.Error(), last) {
 		t.Errorf("a captioner is missing, and scores are damaged: %v", err)
 	}
 	remove(t, p.folder(u), "captioners") // by which the folder is known as ours
@@ -266,34 +265,6 @@ func videosInterrupted(t *testing.T, msrvtt string, want counts, whole string) {
 		if errA != nil || errB != nil || !bytes.Equal(a, b) {
 			t.Errorf("%s differs (%v, %v)", name, errA, errB)
 		}
-	}
-}
-
-// Two ranks train, extract and caption together; the other rank has no copy of anything in the end.
-func TestRun_Table4OnVideosByRanks(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	msrvtt, want := clipsAndFrames(t)
-	dir := filepath.Join(t.TempDir(), "ranks")
-	var all sync.WaitGroup
-	errs := make([]error, 2)
-	plans := []*Plan{videoPlan(t, msrvtt, want, dir), videoPlan(t, msrvtt, want, dir)}
-	for rank, g := range local.New(2, patience) {
-		all.Go(func() { _, errs[rank] = plans[rank].Run(t.Context(), Options{Group: g}) })
-	}
-	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	made := written(t, dir)
-	if _, err := videoPlan(t, msrvtt, want, dir).Collect(t.Context(), Options{}, false); err != nil {
-		t.Fatal(err)
-	}
-	sameBytes(t, written(t, dir), made)
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "nmn-rank*")); len(left) > 0 {
-		t.Errorf("folders are left: %v", left)
-	}
-	if !durable.Exists(filepath.Join(dir, "msrvtt-captions", "captioners", "seed-1", "nmn-fd", "scores.json")) {
-		t.Error("there are no scores")
 	}
 }
 

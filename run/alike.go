@@ -1,9 +1,7 @@
 package run
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,32 +59,13 @@ func alikeText(groups [][]int, split, bags, most int, noun string) (text string)
 	return text
 }
 
-// looksAtOnce is how many bags a rank looks at before the ranks exchange what they found, so that none waits for long.
-const looksAtOnce = 4096
-
 // looks looks at all training bags. Each rank reads its share of them.
 func (s *Session) looks(ctx context.Context) ([]alike.Look, error) {
 	set, o := s.Data.Train, alike.Options{MaxPixels: s.Config.Data.MaxPixels, Orientation: s.Config.Data.Orientation}
-	next, last := group.Share(s.ranks, set.Len())
-	shares := make([][]alike.Look, s.ranks.Size())
-	err := group.Stream(s.ranks, func() ([]byte, error) {
-		from := next
-		next = min(from+looksAtOnce, last)
-		looks, err := alike.At(ctx, set, from, next, o)
-		if err != nil {
-			return nil, err
-		}
-		return binary.Append(nil, binary.LittleEndian, looks)
-	}, func(rank int, piece []byte) error {
-		looks := make([]alike.Look, len(piece)/binary.Size(alike.Look{}))
-		shares[rank] = append(shares[rank], looks...)
-		return binary.Read(bytes.NewReader(piece), binary.LittleEndian, shares[rank][len(shares[rank])-len(looks):])
-	})
-	looks := slices.Concat(shares...)
-	if err == nil && len(looks) != set.Len() {
-		err = fmt.Errorf("near-duplicates: the ranks have looked at %d of %d bags", len(looks), set.Len())
-	}
-	return looks, err
+	rank, size := s.ranks.Rank(), s.ranks.Size()
+	own, err := alike.At(ctx, set, rank*set.Len()/size, (rank+1)*set.Len()/size, o)
+	all, err := group.Every(s.ranks, own, err)
+	return slices.Concat(all...), err
 }
 
 // painted reports whether pictures are drawn, no two of them alike.

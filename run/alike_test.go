@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"nmn/group"
+	"nmn/group/local/localtest"
 	"nmn/internal/rng"
 	"nmn/labels/crossfit"
 	"nmn/recipe"
@@ -120,16 +121,16 @@ func TestFolds_SiblingsAreInOne(t *testing.T) {
 	if again, said, err := estimate(t.Context(), c, nil, dir); err != nil || again != file || len(said) > 0 {
 		t.Errorf("a folder that has a plan: another plan, or %q was said: %v", said, err)
 	}
-	dirs, errs := onRanks(t, 3, func(g group.Group, dir string) error {
-		got, _, err := estimate(t.Context(), c, g, dir)
+	together := t.TempDir()
+	for rank, err := range localtest.Run(3, func(g group.Group) error {
+		got, _, err := estimate(t.Context(), c, g, together)
 		if err == nil && got != file {
 			err = errors.New("another plan: " + got)
 		}
 		return err
-	})
-	for rank, err := range errs {
+	}) {
 		if err != nil {
-			t.Errorf("rank %d, in %s: %v", rank, dirs[rank], err)
+			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
 }

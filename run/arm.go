@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -38,9 +39,6 @@ func (s *Session) TrainArm(ctx context.Context, o ArmOptions) (outcome *Outcome,
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if err := s.Refresh(o.Dir); err != nil { // another process may have written there until now
-		return nil, false, err
-	}
 	return s.arm(o).run(ctx)
 }
 
@@ -75,11 +73,14 @@ func (r *armRun) run(ctx context.Context) (o *Outcome, reused bool, err error) {
 	if err := r.session.agree(err); err != nil {
 		return nil, false, err
 	}
-	complete := o != nil
-	if err := r.session.first(&complete); err != nil {
+	complete, err := fromRank0(r.session, o != nil)
+	if err == nil && complete != (o != nil) {
+		err = fmt.Errorf("%s: this rank sees another state of the folder than rank 0: start the command again", r.dir)
+	}
+	if err := r.session.agree(err); err != nil {
 		return nil, false, err
 	}
-	if complete && o != nil {
+	if complete {
 		return o, true, r.reuse(ctx, o)
 	}
 	if err := r.session.prepareFolder(ctx, r.dir, ofRun, &r.config, r.data); err != nil {
@@ -116,9 +117,6 @@ func (r *armRun) finished(ctx context.Context) (o *Outcome, identity string, err
 			return nil, identity, err
 		}
 	}
-	if !r.session.leads() { // which has the checkpoint of stage 1
-		return o, identity, nil
-	}
 	starts := []*Start{o.Start}
 	for i := range o.Recipe {
 		starts = append(starts, &o.Recipe[i])
@@ -153,13 +151,11 @@ func (s *Session) FinishedArm(ctx context.Context, a ArmOptions) (*Outcome, erro
 // reuse takes the outcome of a run that is complete, unless that began with other files than there are now.
 func (r *armRun) reuse(ctx context.Context, o *Outcome) (err error) {
 	files, err := r.session.sameData(ctx, r.dir, &r.config, r.data)
-	if err != nil {
-		return err
+	if err == nil && r.config.EachEpoch {
+		o.epochs, err = ReadEpochs(r.dir)
 	}
-	if r.config.EachEpoch {
-		if o.epochs, err = ReadEpochs(r.dir); err != nil {
-			return err
-		}
+	if err := r.session.agree(err); err != nil {
+		return err
 	}
 	return r.session.Save(ctx, func() error { return errors.Join(folder.KeepData(r.dir, files), r.config.keepPlaces(r.dir)) })
 }
@@ -189,8 +185,12 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	if plan.Evidence != nil { // which knows the noise already
 		arm.Noise = model.NoNoise
 	}
-	net, err := r.newNet(arm, plan)
+	resumed, err := r.resumes()
 	if err != nil {
+		return nil, err
+	}
+	net, err := r.newNet(arm, plan, resumed)
+	if err := r.session.agree(err); err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
@@ -203,7 +203,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 		}
 	}
 	began := time.Now()
-	reached, curve, err := r.learn(ctx, arm, net, plan, eachEpoch)
+	reached, curve, err := r.learn(ctx, arm, net, plan, resumed, eachEpoch)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	set, split := r.data.Judged()
+	_, split := r.data.Judged()
 	o = &Outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, Flips: r.data.Flips, Seed: r.config.Train.Seed,
 		Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
 		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, Recipe: r.planned, LeftOut: r.data.DescribeLeftOut(),
@@ -222,21 +222,27 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 			return nil, err
 		}
 	}
-	if !r.session.leads() {
-		return o, nil
+	if r.session.leads() {
+		err = r.writePage(ctx, o, curve, scores)
 	}
+	return o, r.session.agree(err)
+}
+
+// writePage writes the page of the run.
+func (r *armRun) writePage(ctx context.Context, o *Outcome, curve []report.Point, scores *train.Scores) error {
 	page, err := o.Report(&r.config, filepath.Base(r.dir))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	page.Curve, page.Duration = curve, seconds
+	set, split := r.data.Judged()
+	page.Curve, page.Duration = curve, time.Duration(o.Seconds*float64(time.Second))
 	if page.Scored, err = pageScores(ctx, scores, set, split); err != nil {
-		return nil, err
+		return err
 	}
 	if page.Compared, err = r.besideStage1(ctx, page, set); err != nil {
-		return nil, err
+		return err
 	}
-	return o, r.session.Save(ctx, func() error {
+	return SaveFiles(ctx, r.session.Log, func() error {
 		if err := writeShown(r.dir, page.Scored); err != nil {
 			return err
 		}
@@ -247,11 +253,8 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 // plan finds what the arm is trained with, alone in its group, and notes the files of the recipe that say so.
 func (r *armRun) plan(ctx context.Context, settings *recipe.Settings) (p *recipe.Plan, err error) {
 	if r.planning != nil && r.recipe != nil {
-		release, taking := r.planning(ctx)
-		if err := r.session.agree(taking); err != nil {
-			if taking == nil {
-				err = errors.Join(err, release())
-			}
+		release, err := r.planning(ctx)
+		if err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, release()) }()
@@ -259,13 +262,8 @@ func (r *armRun) plan(ctx context.Context, settings *recipe.Settings) (p *recipe
 	if p, err = recipe.MakePlan(ctx, settings, r.recipe, r, r.data, r.dir, r.from); err != nil || r.recipe == nil {
 		return p, err
 	}
-	if r.session.leads() {
-		r.planned, err = r.recipeFiles(ctx, p.Files)
-	}
-	if err = r.session.agree(err); err == nil {
-		err = r.session.first(&r.planned)
-	}
-	return p, err
+	r.planned, err = r.recipeFiles(ctx, p.Files)
+	return p, r.session.agree(err)
 }
 
 // recipeFiles are files in the folder of the recipe as they are.

@@ -14,7 +14,7 @@ import (
 // judge judges the nets of the run.
 func (r *armRun) judge() *recipe.Judge {
 	return &recipe.Judge{Arm: r.config.Arm, Data: r.data, Loader: r.config.Loader(),
-		Batch: r.config.Train.Batch(r.config.Net.MIL), Log: r.session.Log, Passes: r.session.passes()}
+		Batch: r.config.Train.Batch(r.config.Net.MIL), Log: r.session.Log, Group: r.session.ranks}
 }
 
 // Prepare makes the folder of a recipe, or takes the one of the same run. The recipe is that of all arms of a group,
@@ -31,8 +31,12 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 	run.config.Arm, run.config.Train = recipe.Stage1, t.Config
 	run.data, run.dir, run.from, run.name, run.heading = t.Data, t.Dir, t.From, t.Title, ""
 	plan := &recipe.Plan{Config: t.Config, Data: t.Data, Targets: t.Targets, Evidence: t.Evidence, Online: t.Online}
-	net, err := run.newNet(t.Arm, plan)
+	resumed, err := run.resumes()
 	if err != nil {
+		return err
+	}
+	net, err := run.newNet(t.Arm, plan, resumed)
+	if err := r.session.agree(err); err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
@@ -40,20 +44,20 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 		return err
 	}
 	run.keep = t.Evaluated
-	_, _, err = run.learn(ctx, t.Arm, net, plan, nil)
+	_, _, err = run.learn(ctx, t.Arm, net, plan, resumed, nil)
 	return err
 }
 
 // Score computes the logits of every bag of a set by the last checkpoint of a folder.
 func (r *armRun) Score(ctx context.Context, dir string, set *loader.Set) (logits []float32, err error) {
-	net, _, err := train.OpenNetShared(r.session.ranks, filepath.Join(dir, train.LastName), r.session.Backend)
-	if err != nil {
+	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), r.session.Backend)
+	if err := r.session.agree(err); err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	l := r.config.Loader()
 	l.BatchBags = r.config.Train.Batch(r.config.Net.MIL)
-	scores, err := r.session.passes().Score(ctx, net, set, l)
+	scores, err := train.ScoreTogether(ctx, r.session.ranks, net, set, l, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -157,7 +157,7 @@ func (s *Session) chooseBatch(ctx context.Context) (*batchChoice, error) {
 	}
 	b := &batchChoice{allows: max(1, s.Data.Train.Len()/enoughSteps/s.Config.Train.Accumulate)}
 	if b.fits, err = s.mostInMemory(arm, census.Longest); err == nil {
-		err = s.first(&b.fits)
+		b.fits, err = fromRank0(s, b.fits)
 	}
 	if err != nil {
 		return nil, err

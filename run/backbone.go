@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"nmn/internal/origin"
 	"nmn/internal/setting"
@@ -13,6 +12,7 @@ import (
 	"nmn/model"
 	"nmn/model/backbone"
 	"nmn/text"
+	"nmn/train"
 )
 
 // Backbone is a pretrained net on the device of a session, which takes features of pictures. It must be closed, and is
@@ -33,7 +33,7 @@ func OpenBackbone(ctx context.Context, path string, about backbone.Options, o Mo
 	}
 	base := BaseConfig().Run
 	o.Run.Workers, o.Run.Prefetch = cmp.Or(o.Run.Workers, base.Workers), cmp.Or(o.Run.Prefetch, base.Prefetch)
-	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}, Group: o.Group})
+	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}})
 	s.Config.Run = o.Run
 	if err := s.openDevice(); err != nil {
 		return nil, err
@@ -87,15 +87,11 @@ func (b *Backbone) Extract(ctx context.Context, paths []string, o ExtractOptions
 			return nil, &setting.Error{Field: "extract.layer", Err: err}
 		}
 	}
-	if !b.session.leads() {
-		o.silence()
-	}
 	x, err := b.extraction(ctx, paths, &o)
-	if err := b.session.agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	done, err := x.run(ctx)
-	return done, b.session.agree(err)
+	return x.run(ctx)
 }
 
 func (b *Backbone) extraction(ctx context.Context, paths []string, o *ExtractOptions) (*extraction, error) {
@@ -127,6 +123,9 @@ func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*ext
 	if o.Truth != "" && !set.KnowsTruth() {
 		return nil, noTruth(o.Split)
 	}
+	if set, err = o.Shard.set(set); err != nil {
+		return nil, err
+	}
 	reading := o.Reading
 	reading.MaxBadSamples, reading.MaxPixels = b.session.Config.Data.MaxBadSamples, b.session.Config.Data.MaxPixels
 	x := &extraction{b.session, b, o, set, b.loader(&reading), nil}
@@ -149,7 +148,7 @@ func (b *Backbone) begin(*loader.Set) error { return nil }
 func (b *Backbone) rows(ctx context.Context, set *loader.Set, l loader.Config, layers []model.Layer,
 	write func(bag int, rows [][]float32) error) ([]loader.BadSample, error) {
 	written := false
-	bad, err := b.session.passes().Features(ctx, b.net, set, l, layers, func(bag int, rows [][]float32) error {
+	bad, err := train.Features(ctx, b.net, set, l, layers, func(bag int, rows [][]float32) error {
 		written = true
 		return write(bag, rows)
 	})
@@ -157,20 +156,4 @@ func (b *Backbone) rows(ctx context.Context, set *loader.Set, l loader.Config, l
 		err = loader.NoneUsable(set, bad[0].Err)
 	}
 	return bad, err
-}
-
-// sameBags refuses, on all ranks, ranks with another file of weights or other bags than rank 0.
-func (b *Backbone) sameBags(set *loader.Set) error {
-	g := b.session.ranks
-	all, err := g.Gather([]byte(b.digest))
-	if err != nil {
-		return err
-	}
-	for rank, theirs := range all {
-		if string(theirs) != string(all[0]) {
-			return fmt.Errorf("%s: rank %d (%s) has other weights than rank 0 (%s): all ranks need the same file", b.file,
-				rank, g.Names()[rank], g.Names()[0])
-		}
-	}
-	return b.session.sameBags(set)
 }

@@ -47,8 +47,11 @@ func openEpochs(dir string, step int) (*epochRecord, error) {
 	return r, r.write()
 }
 
-// put adds a row, in place of one of the same epoch.
+// put adds a row, in place of one of the same epoch; nothing on ranks that have no record.
 func (r *epochRecord) put(at train.Position, j *recipe.Judgement) error {
+	if r == nil {
+		return nil
+	}
 	row := EpochFigures{at.Epoch, at.Step, *j}
 	short := *j.Evaluation
 	short.Words = nil

@@ -27,16 +27,8 @@ func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, 
 	if err := o.Validate(); err != nil {
 		return nil, &ConfigError{Err: err}
 	}
-	result, err := m.evaluate(ctx, o)
-	return result, m.agree(err)
-}
-
-func (m *Model) evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, error) {
 	set, s, c, err := m.split(ctx, o.Split)
-	if err := m.agree(err); err != nil {
-		return nil, err
-	}
-	if err := m.sameBags(set); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	run, err := ReadOutcome(m.folder)
@@ -48,7 +40,7 @@ func (m *Model) evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, 
 	}
 	l := c.Loader()
 	l.BatchBags = m.checkpoint.Config.Batch(m.checkpoint.Model.MIL)
-	result, _, err := recipe.EvaluateNet(ctx, s.passes(), s.Log, m.net, c.Scored(set), s.Data.Train, l,
+	result, _, err := recipe.EvaluateNet(ctx, nil, s.Log, m.net, c.Scored(set), s.Data.Train, l,
 		run.unestimated(), o.Options)
 	return result, err
 }

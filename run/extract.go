@@ -10,11 +10,12 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/model"
+	"nmn/train"
 )
 
 // ExtractOptions say what is extracted and where it goes.
 type ExtractOptions struct {
-	// Reading says how bags are read. For a split, only Batch and LeftOut count: the rest is as the configuration says.
+	// Reading says how bags are read. For a split, only Batch, Shard and LeftOut count: the rest is as the configuration says.
 	Reading
 	// Layers are those whose rows are taken, all from one pass; none take model.Pool5.
 	Layers []model.Layer
@@ -52,14 +53,10 @@ type Extracted struct {
 }
 
 // Extract runs the model over pictures, or without paths over a split of its data, and gives what layers say of each.
-// Files of features appear when all is there; memory is that of a batch. Of several ranks, each with a part of the
-// bags, rank 0 writes the files and calls the functions of o.
+// Files of features appear when all is there; memory is that of a batch.
 func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) ([]Extracted, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
-	}
-	if m.follows() {
-		o.silence()
 	}
 	find := m.splitExtraction
 	if len(paths) > 0 {
@@ -68,17 +65,14 @@ func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) (
 		}
 	}
 	x, err := find(ctx, &o)
-	if err := m.agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	done, err := x.run(ctx)
-	return done, m.agree(err)
+	return x.run(ctx)
 }
 
 // layered is a net whose layers say something of bags.
 type layered interface {
-	// sameBags refuses ranks with another net or other bags than rank 0.
-	sameBags(set *loader.Set) error
 	width(layer model.Layer) (int, error)
 	// begin prepares the net for a set.
 	begin(set *loader.Set) error
@@ -99,13 +93,7 @@ func (m *Model) begin(set *loader.Set) error {
 
 func (m *Model) rows(ctx context.Context, set *loader.Set, l loader.Config, layers []model.Layer,
 	write func(bag int, rows [][]float32) error) ([]loader.BadSample, error) {
-	return m.session.passes().Extract(ctx, m.net, set, l, layers, write)
-}
-
-// silence leaves what people see, and files, to rank 0.
-func (o *ExtractOptions) silence() {
-	o.Row, o.Labels, o.Truth, o.IDs, o.Clips, o.Progress = nil, "", "", "", "", nil
-	o.LeftOut, o.Skipped = nil, nil
+	return train.Extract(ctx, m.net, set, l, layers, write)
 }
 
 func (o *ExtractOptions) validate() error {
@@ -121,9 +109,14 @@ func (o *ExtractOptions) validate() error {
 // find lists the pictures that paths name, and files of folders that were skipped.
 func (o *ExtractOptions) find(paths []string) (files, skipped []string, err error) {
 	if o.Listed {
-		return paths, nil, dataset.CheckPictures(paths)
+		files, err = paths, dataset.CheckPictures(paths)
+	} else {
+		files, skipped, err = dataset.FindPictures(paths)
 	}
-	return dataset.FindPictures(paths)
+	if err == nil {
+		files, err = o.Shard.files(files, "pictures")
+	}
+	return files, skipped, err
 }
 
 func (m *Model) pictureExtraction(paths []string, o *ExtractOptions) (*extraction, error) {
@@ -147,10 +140,13 @@ func (m *Model) splitExtraction(ctx context.Context, o *ExtractOptions) (*extrac
 	}
 	l := c.Loader()
 	l.BatchBags = o.Batch
-	x := &extraction{m.session, m, o, set, l, nil}
 	if err := m.refuseVideos(set, o, c); err != nil {
 		return nil, err
 	}
+	if set, err = o.Shard.set(set); err != nil {
+		return nil, err
+	}
+	x := &extraction{m.session, m, o, set, l, nil}
 	return x, x.ofVideos(ctx)
 }
 
@@ -206,16 +202,13 @@ func (m *Model) refuseVideos(set *loader.Set, o *ExtractOptions, c *Config) erro
 // run streams the rows to where they go. Labels and identifiers of the rows come first, and the features appear when
 // all is there.
 func (x *extraction) run(ctx context.Context) (done []Extracted, err error) {
-	if err := x.net.sameBags(x.set); err != nil {
-		return nil, err
-	}
 	files, err := x.create(ctx)
 	defer func() {
 		for _, f := range files {
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	if err := x.session.agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	index := make([]int, 0, x.set.Len())
@@ -256,13 +249,10 @@ func (x *extraction) finish(ctx context.Context, files []*features.Writer, index
 	return done, nil
 }
 
-// create starts the outputs, where this rank writes any. After an error those that it has started must be closed too.
+// create starts the outputs. After an error those that it has started must be closed too.
 func (x *extraction) create(ctx context.Context) (files []*features.Writer, err error) {
 	if err := x.net.begin(x.set); err != nil {
 		return nil, err
-	}
-	if !x.session.leads() {
-		return nil, nil
 	}
 	for i, output := range x.o.Outputs {
 		width, err := x.net.width(x.o.Layers[i])

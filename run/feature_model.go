@@ -27,7 +27,7 @@ func (m *Model) throughBackbone(ctx context.Context, set *loader.Set, o *Reading
 	v := &loader.HeldVectors{Dim: width, Rows: make([]float32, set.Len()*width), Why: make([]error, set.Len())}
 	reading := *o
 	reading.MaxBadSamples = math.MaxInt32
-	bad, err := m.session.passes().Features(ctx, m.backbone.net, set, m.backbone.loader(&reading), []model.Layer{about.Layer},
+	bad, err := train.Features(ctx, m.backbone.net, set, m.backbone.loader(&reading), []model.Layer{about.Layer},
 		func(bag int, rows [][]float32) error {
 			if len(rows[0]) != width {
 				return fmt.Errorf("%s of %s has %d features, and the model takes %d", about.Layer, about.File, len(rows[0]), width)

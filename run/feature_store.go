@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -47,15 +46,14 @@ const (
 type featureStore struct {
 	dir   string // empty for none
 	width int
-	leads bool // and so writes
 	rows  map[featureKey][]float32
 
 	fresh   []featureKey // not written yet
 	written time.Time
 }
 
-func newFeatureStore(dir string, width int, leads bool) *featureStore {
-	return &featureStore{dir: dir, width: width, leads: leads, rows: map[featureKey][]float32{}, written: time.Now()}
+func newFeatureStore(dir string, width int) *featureStore {
+	return &featureStore{dir: dir, width: width, rows: map[featureKey][]float32{}, written: time.Now()}
 }
 
 // patience is how long a process waits before it looks again whether another one has taken the features.
@@ -65,7 +63,7 @@ const patience = time.Second
 // the features then without computing them.
 func (f *featureStore) open(ctx context.Context, s *Session) (release func() error, err error) {
 	release = func() error { return nil }
-	if f.dir == "" || !f.leads {
+	if f.dir == "" {
 		return release, nil
 	}
 	for told := false; ; told = true {
@@ -152,7 +150,7 @@ func (f *featureStore) put(ctx context.Context, s *Session, key featureKey, row 
 func (f *featureStore) flush(ctx context.Context, s *Session) error {
 	fresh := f.fresh
 	f.fresh, f.written = f.fresh[:0], time.Now()
-	if f.dir == "" || !f.leads || len(fresh) == 0 {
+	if f.dir == "" || len(fresh) == 0 {
 		return nil
 	}
 	keys, values := make([]byte, 0, len(fresh)*len(featureKey{})), make([]float32, 0, len(fresh)*f.width)
@@ -165,37 +163,4 @@ func (f *featureStore) flush(ctx context.Context, s *Session) error {
 			[]safetensors.Tensor{{Name: partName, Shape: []int{len(fresh), f.width}, Data: values}})
 		return err
 	})
-}
-
-// sharePiece is how many rows rank 0 tells the others at once.
-const sharePiece = 4096
-
-// share gives all ranks what rank 0 has read.
-func (f *featureStore) share(s *Session) error {
-	if s.ranks.Size() == 1 {
-		return nil
-	}
-	count := len(f.rows)
-	if err := s.first(&count); err != nil {
-		return err
-	}
-	keys := slices.SortedFunc(maps.Keys(f.rows), func(a, b featureKey) int { return strings.Compare(string(a[:]), string(b[:])) })
-	for from := 0; from < count; from += sharePiece {
-		var piece struct {
-			Keys [][]byte
-			Rows []float32
-		}
-		if s.leads() {
-			for _, key := range keys[from:min(from+sharePiece, count)] {
-				piece.Keys, piece.Rows = append(piece.Keys, slices.Clone(key[:])), append(piece.Rows, f.rows[key]...)
-			}
-		}
-		if err := s.first(&piece); err != nil {
-			return err
-		}
-		for i, key := range piece.Keys {
-			f.rows[featureKey(key)] = piece.Rows[i*f.width : (i+1)*f.width]
-		}
-	}
-	return nil
 }

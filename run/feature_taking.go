@@ -16,6 +16,7 @@ import (
 	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/model/vit"
+	"nmn/train"
 )
 
 // taking is a pass of a backbone over the splits of a session.
@@ -51,7 +52,7 @@ func (t *taking) loader() loader.Config {
 func (t *taking) all(ctx context.Context, folder string) (err error) {
 	s := t.session
 	pictures := s.framesIn()
-	if err := s.agree(memory.Check(fmt.Sprintf("features of %d pictures", pictures), int64(pictures)*int64(t.width)*8)); err != nil {
+	if err := memory.Check(fmt.Sprintf("features of %d pictures", pictures), int64(pictures)*int64(t.width)*8); err != nil {
 		return fmt.Errorf("%w: nmn extract writes features of any number of pictures to a file, which can be trained on "+
 			"(`data.features.train.features`)", err)
 	}
@@ -62,17 +63,14 @@ func (t *taking) all(ctx context.Context, folder string) (err error) {
 		}
 		folder = filepath.Join(folder, name)
 	}
-	t.store, t.views = newFeatureStore(folder, t.width, s.leads()), map[*loader.Set]*frameView{}
+	t.store, t.views = newFeatureStore(folder, t.width), map[*loader.Set]*frameView{}
 	release, err := t.store.open(ctx, s)
-	if err := s.agree(err); err != nil {
+	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if err := t.store.share(s); err != nil {
-		return err
-	}
 	have, err := t.find(ctx)
-	if err := s.agree(err); err != nil {
+	if err != nil {
 		return err
 	}
 	text := fmt.Sprintf("the features of %d pictures are taken", pictures-have)
@@ -141,20 +139,17 @@ func (t *taking) compute(ctx context.Context, all int) (why map[featureKey]error
 			continue
 		}
 		part, err := loader.Subset(v.set, set.Name, v.missing)
-		if err == nil {
-			err = t.backbone.sameBags(part)
-		}
 		if err != nil {
 			return nil, err
 		}
-		bad, err := s.passes().Features(ctx, t.backbone.net, part, t.loader(), []model.Layer{t.layer},
+		bad, err := train.Features(ctx, t.backbone.net, part, t.loader(), []model.Layer{t.layer},
 			func(bag int, rows [][]float32) error {
-				if done++; t.progress != nil && s.leads() {
+				if done++; t.progress != nil {
 					t.progress(done, all)
 				}
 				return t.store.put(ctx, s, v.keys[v.missing[bag]], rows[0])
 			})
-		err = s.agree(errors.Join(err, t.store.flush(context.WithoutCancel(ctx), s)))
+		err = errors.Join(err, t.store.flush(context.WithoutCancel(ctx), s))
 		if err != nil {
 			if ctx.Err() != nil && t.store.dir != "" {
 				s.Tell(Message{Topic: "features", Text: fmt.Sprintf("%d of %d are kept; the same command goes on", done, all)})
@@ -208,22 +203,22 @@ const sampled = 2 * featureBatch
 // sample times a few pictures.
 func (t *taking) sample(ctx context.Context) error {
 	s := t.session
-	train, _, err := framesOf(ctx, s.Data.Train)
+	learned, _, err := framesOf(ctx, s.Data.Train)
 	if err != nil {
 		return err
 	}
-	first := make([]int, min(train.Len(), featureBatch+sampled))
+	first := make([]int, min(learned.Len(), featureBatch+sampled))
 	for i := range first {
-		first[i] = i * (train.Len() / len(first))
+		first[i] = i * (learned.Len() / len(first))
 	}
-	part, err := loader.Subset(train, train.Name, first)
+	part, err := loader.Subset(learned, learned.Name, first)
 	if err != nil {
 		return err
 	}
 	l := t.loader()
 	var began time.Time
 	timed := 0
-	_, err = s.passes().Features(ctx, t.backbone.net, part, l, []model.Layer{t.layer}, func(bag int, _ [][]float32) error {
+	_, err = train.Features(ctx, t.backbone.net, part, l, []model.Layer{t.layer}, func(bag int, _ [][]float32) error {
 		if bag >= featureBatch || len(first) <= featureBatch {
 			timed++
 		}
@@ -232,8 +227,8 @@ func (t *taking) sample(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err := s.agree(Interrupted(err)); err != nil {
-		return err
+	if err != nil {
+		return Interrupted(err)
 	}
 	if !began.IsZero() && timed > 0 {
 		s.features = time.Duration(float64(time.Since(began)) / float64(timed) * float64(s.framesIn()))

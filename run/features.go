@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"errors"
 	"path/filepath"
 	"time"
 
@@ -91,10 +90,7 @@ func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, 
 		return nil
 	}
 	b, err := s.OpenBackbone(ctx, n.Backbone, n.BackboneOptions())
-	if err := s.agree(err); err != nil {
-		if b != nil {
-			err = errors.Join(err, b.Close())
-		}
+	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()

@@ -111,14 +111,17 @@ var ErrLocked = lock.ErrHeld
 
 // Lock keeps other processes out of a folder until release is called, as Train and TrainArm do with theirs; it is not
 // for the folders below. A folder that another process is writing is an error that names it and wraps ErrLocked. Of
-// several ranks each locks its own, and all of them or none.
+// several ranks rank 0 takes it for all, and ranks that do not see the folder are refused.
 func (s *Session) Lock(ctx context.Context, dir string) (release func() error, err error) {
-	release, taking := LockFolder(ctx, dir, s.Log)
-	if err := s.agree(taking); err != nil {
-		if taking == nil {
-			err = errors.Join(err, release())
-		}
+	release = func() error { return nil }
+	if s.leads() {
+		release, err = LockFolder(ctx, dir, s.Log)
+	}
+	if err := s.agree(err); err != nil {
 		return nil, err
+	}
+	if err := s.sameFolder(dir); err != nil {
+		return nil, errors.Join(err, release())
 	}
 	return release, nil
 }
@@ -140,9 +143,17 @@ func TidyLock(dir string) error {
 }
 
 // Save calls write, which writes whole files of a run or of an experiment and may be called again. A disk that is full
-// gets a moment, of which the log has a warning: see durable.Patiently.
+// gets a moment, of which the log has a warning: see durable.Patiently. Of several ranks rank 0 alone writes, once all
+// have come here, and the others wait for it.
 func (s *Session) Save(ctx context.Context, write func() error) error {
-	return SaveFiles(ctx, s.Log, write)
+	if err := s.agree(nil); err != nil {
+		return err
+	}
+	var err error
+	if s.leads() {
+		err = SaveFiles(ctx, s.Log, write)
+	}
+	return s.agree(err)
 }
 
 // SaveFiles is Session.Save without a session.

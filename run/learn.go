@@ -14,20 +14,20 @@ import (
 	"nmn/train"
 )
 
-func (r *armRun) newNet(arm train.Arm, p *recipe.Plan) (*model.Net, error) {
+// newNet is the net that the arm starts with, or resumes.
+func (r *armRun) newNet(arm train.Arm, p *recipe.Plan, resumed bool) (*model.Net, error) {
 	classes := r.data.Train.Vocabulary.Len()
 	from := r.from
 	if p.From != "" {
 		from = p.From
 	}
-	net, digest, err := arm.NewNetShared(r.session.ranks, r.config.Net.Model(classes, r.data.Width(), model.NoNoise), r.session.Backend, p.Config,
+	net, digest, err := arm.StartNet(r.config.Net.Model(classes, r.data.Width(), model.NoNoise), r.session.Backend, p.Config,
 		p.Data.Train, from)
 	if err != nil {
 		return nil, err
 	}
 	r.start = startOf(r.dir, from, digest)
-	resumed := durable.Exists(filepath.Join(r.dir, train.LastName)) // and has all weights then
-	if r.config.Net.Weights == "" || arm.Stage == 2 || resumed {
+	if r.config.Net.Weights == "" || arm.Stage == 2 || resumed { // the checkpoint has all weights
 		return net, nil
 	}
 	if err := r.session.LoadWeights(net, &r.config.Net, r.data.Train.Vocabulary); err != nil {
@@ -36,9 +36,14 @@ func (r *armRun) newNet(arm train.Arm, p *recipe.Plan) (*model.Net, error) {
 	return net, nil
 }
 
-// learn runs the stage, from the last checkpoint of the folder where there is one.
+// resumes reports whether the folder has a checkpoint to go on from.
+func (r *armRun) resumes() (bool, error) {
+	return fromRank0(r.session, durable.Exists(filepath.Join(r.dir, train.LastName)))
+}
+
+// learn runs the stage, from the last checkpoint of the folder if it is resumed.
 func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan *recipe.Plan,
-	eachEpoch func(context.Context) (*recipe.Judgement, error)) (reached train.Result, curve []report.Point,
+	resumed bool, eachEpoch func(context.Context) (*recipe.Judgement, error)) (reached train.Result, curve []report.Point,
 	err error) {
 	l := r.config.Loader()
 	l.Targets, l.Evidence = plan.Targets, plan.Evidence
@@ -64,8 +69,8 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	}
 	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	step := -1
-	if last := filepath.Join(r.dir, train.LastName); durable.Exists(last) {
-		if err := trainer.Resume(last); err != nil {
+	if resumed {
+		if err := trainer.Resume(filepath.Join(r.dir, train.LastName)); err != nil {
 			return reached, nil, err
 		}
 		step = trainer.Position().Step
@@ -78,9 +83,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 				return err
 			}
 		}
-		if r.session.leads() {
-			records, err = openRecords(r.dir, step, &r.config, r.data.Validation)
-		}
+		records, err = openRecords(r.dir, step, &r.config, r.data.Validation)
 		return err
 	})
 	if err != nil {
@@ -90,7 +93,7 @@ func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan 
 	trainer.Observers = slices.Concat(records.observers(), []train.Observer{epochs.observer()}, r.watchers())
 	reached, err = trainer.Run(ctx)
 	r.session.Observe.End()
-	missing := r.session.Save(context.WithoutCancel(ctx), func() error { return cmp.Or(records.flush(), epochs.flush()) })
+	missing := SaveFiles(context.WithoutCancel(ctx), r.session.Log, func() error { return cmp.Or(records.flush(), epochs.flush()) })
 	if err = cmp.Or(err, records.close(), missing); err != nil {
 		return reached, nil, Interrupted(err)
 	}

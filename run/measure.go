@@ -154,7 +154,7 @@ func (s *Session) measureNet(ctx context.Context, arm train.Arm, net *model.Net,
 		stage = recipe.BothStages(stage)
 	}
 	m.Step, m.Bags, m.Images = watch.best.Duration, watch.best.Bags, watch.best.Images
-	if err := s.first(&m); err != nil { // every rank has a clock of its own
+	if m, err = fromRank0(s, m); err != nil { // every rank has a clock of its own
 		return m, err
 	}
 	m.Batch = c.Train.Batch(arm.MIL) * c.Train.Accumulate

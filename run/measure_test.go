@@ -118,7 +118,7 @@ func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
 				sums.at(10, cancel)
 			}
 			_, err = s.measureNet(ctx, arm, net, 1<<30, time.Hour)
-			if !errors.Is(err, context.Canceled) || !Told(err) {
+			if !errors.Is(err, context.Canceled) || !Agreed(err) {
 				t.Errorf("rank %d: %v", g.Rank(), err)
 			}
 			if err := s.agree(nil); err != nil { // the group goes on

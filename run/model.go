@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"nmn/group"
 	"nmn/internal/durable"
 	"nmn/internal/origin"
 	"nmn/internal/setting"
@@ -43,8 +42,6 @@ type ModelOptions struct {
 	Log *slog.Logger
 	// Message is called with what device it is; nil for nobody.
 	Message func(Message)
-	// Group are the ranks that do the work together, each with a model of its own; nil for this process alone.
-	Group group.Group
 }
 
 // OpenModel opens the model of a run folder, or of a checkpoint file. An error that wraps *ConfigError is a mistake in
@@ -59,7 +56,7 @@ func OpenModel(ctx context.Context, path string, o ModelOptions) (*Model, error)
 	}
 	base := BaseConfig().Run
 	o.Run.Workers, o.Run.Prefetch = cmp.Or(o.Run.Workers, base.Workers), cmp.Or(o.Run.Prefetch, base.Prefetch)
-	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}, Group: o.Group})
+	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}})
 	s.Config.Run = o.Run
 	if err := s.openDevice(); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func (c *Config) files(ctx context.Context, d *dataset.Splits) (origin.List, err
 
 // sameData refuses a folder whose run began with other files than there are now, and returns the list to keep there.
 func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *dataset.Splits) (origin.List, error) {
-	if !s.leads() { // rank 0 knows what the run began with, and the ranks have been compared
+	if !s.leads() { // the ranks have been compared
 		return nil, nil
 	}
 	now, err := c.files(ctx, d)
@@ -57,11 +57,14 @@ func (s *Session) PrepareFolder(ctx context.Context, dir string, written ...stri
 
 func (s *Session) prepareFolder(ctx context.Context, dir string, kind folder.Kind, c *Config,
 	d *dataset.Splits) error {
-	files, err := s.claim(ctx, dir, kind, c, d)
+	files, err := s.check(ctx, dir, kind, c, d)
 	if err := s.agree(err); err != nil {
 		return err
 	}
 	return s.Save(ctx, func() error {
+		if err := folder.Claim(dir, isRunFile); err != nil {
+			return err
+		}
 		// The configuration comes first: without it the other files would be somebody's.
 		if err := c.writeConfig(dir); err != nil {
 			return err
@@ -70,8 +73,8 @@ func (s *Session) prepareFolder(ctx context.Context, dir string, kind folder.Kin
 	})
 }
 
-// claim makes a folder for a run, or takes the one of the same run, and returns the list of files to keep there.
-func (s *Session) claim(ctx context.Context, dir string, kind folder.Kind, c *Config,
+// check refuses a folder that is not of this run, and returns the list of files to keep there.
+func (s *Session) check(ctx context.Context, dir string, kind folder.Kind, c *Config,
 	d *dataset.Splits) (files origin.List, err error) {
 	if err := checkFolder(dir, kind, c); err != nil {
 		return nil, err
@@ -79,5 +82,5 @@ func (s *Session) claim(ctx context.Context, dir string, kind folder.Kind, c *Co
 	if files, err = s.sameData(ctx, dir, c, d); err != nil {
 		return nil, err
 	}
-	return files, s.Save(ctx, func() error { return folder.Claim(dir, isRunFile) })
+	return files, nil
 }

@@ -25,6 +25,7 @@ type Reading struct {
 	MaxBadSamples int         // that cannot be read and are left out before it is an error
 	Fit           picture.Fit // how pictures get onto the canvas; empty for as in training
 	MaxPixels     int         // pictures of more are not decoded; 0 for no limit but picture.PixelCeiling
+	Shard         Shard       // part of the bags
 	// LeftOut is called with the bags of a set that could not be read, before the others are used; nil for nobody.
 	LeftOut func(bad []loader.BadSample, set *loader.Set)
 	// Skipped is called with the files of folders, where there are some, that were not read because their names are not
@@ -77,21 +78,17 @@ func DefaultPredictOptions() PredictOptions {
 }
 
 // Predict predicts the words of pictures, each path a file or a folder that is searched (dataset.FindPictures), or of
-// the rows of one file of features, for a model that takes those. Labels in that file are not read. Of several ranks,
-// each with a part of the bags, all have the predictions, and rank 0 calls the functions of o.
+// the rows of one file of features, for a model that takes those. Labels in that file are not read.
 func (m *Model) Predict(ctx context.Context, paths []string, o PredictOptions) (*Predictions, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
-	}
-	if m.follows() {
-		o.LeftOut, o.Skipped = nil, nil
 	}
 	scorePaths := m.scorePictures
 	if m.TakesFeatures() {
 		scorePaths = m.scoreFeatures
 	}
 	p, scores, err := scorePaths(ctx, paths, &o)
-	if err := m.agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	o.leftOut(p.Bad, p.set)
@@ -116,12 +113,15 @@ func (o *PredictOptions) validate() error {
 func (m *Model) scorePictures(ctx context.Context, paths []string,
 	o *PredictOptions) (*Predictions, *train.Scores, error) {
 	files, skipped, err := dataset.FindPictures(paths)
-	if err := m.agree(err); err != nil {
+	if err != nil {
+		return nil, nil, err
+	}
+	if files, err = o.Shard.files(files, "pictures"); err != nil {
 		return nil, nil, err
 	}
 	o.skipped(skipped)
 	set, err := m.throughBackbone(ctx, dataset.Pictures(files, m.vocabulary, o.MaxPixels), &o.Reading)
-	if err := m.agree(err); err != nil {
+	if err != nil {
 		return nil, nil, err
 	}
 	p, scores, err := m.score(ctx, set, o)
@@ -159,10 +159,7 @@ func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	of := f.Options(f.HeldOut(dataset.FeatureFiles{Features: paths[0]}), nil)
 	of.Unlabelled = true
 	table, err := m.openFeatures(ctx, of)
-	if err := m.agree(err); err != nil {
-		if table != nil { // another rank could not open it
-			err = errors.Join(err, table.Close())
-		}
+	if err != nil {
 		return nil, nil, err
 	}
 	p, scores, err := m.scoreTable(ctx, table, o)
@@ -190,17 +187,17 @@ func (m *Model) openFeatures(ctx context.Context, of features.Options) (*feature
 func (m *Model) scoreTable(ctx context.Context, table *features.Table,
 	o *PredictOptions) (*Predictions, *train.Scores, error) {
 	set, err := loader.FeatureSet("features", table, m.vocabulary)
-	if err := m.agree(err); err != nil {
+	if err != nil {
+		return nil, nil, err
+	}
+	if set, err = o.Shard.set(set); err != nil {
 		return nil, nil, err
 	}
 	return m.score(ctx, set, o)
 }
 
 func (m *Model) score(ctx context.Context, set *loader.Set, o *PredictOptions) (*Predictions, *train.Scores, error) {
-	if err := m.sameBags(set); err != nil {
-		return nil, nil, err
-	}
-	scores, err := m.session.passes().Score(ctx, m.net, set, m.loader(&o.Reading))
+	scores, err := train.Score(ctx, m.net, set, m.loader(&o.Reading))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -231,6 +228,10 @@ func (p *Predictions) cut(o *PredictOptions, folder string) (err error) {
 	if run, err := ReadOutcome(folder); err == nil && run != nil && run.Threshold != nil && !o.Observed {
 		p.Threshold, p.ThresholdFrom = *run.Threshold, FromRun
 		return nil
+	}
+	if o.Shard.Of > 0 {
+		return setting.Errorf("", "predict: the run has kept no threshold, and one shard of the pictures tells none for all: give "+
+			"`predict.threshold`, `predict.top` or `predict.format` csv")
 	}
 	p.ThresholdFrom = FromPredictions
 	p.Threshold, err = eval.PlugInThreshold(p.Probabilities, false)

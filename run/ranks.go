@@ -1,41 +1,76 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"io"
-	"regexp"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"nmn/group"
+	"nmn/internal/setting"
 	"nmn/loader"
-	"nmn/loader/dataset"
-	"nmn/recipe"
-	"nmn/report"
 	"nmn/run/internal/folder"
-	"nmn/run/ranks"
 	"nmn/train"
 )
 
-// Ranks are those that do the work of the session together; a single one where there are no others.
-func (s *Session) Ranks() group.Group { return s.ranks }
+// Several ranks train together. They make the same calls, see one run folder, and read the same data. Rank 0 alone writes
+// to the folder, by Session.Save: behind it all ranks find what has been written.
 
-// Leads reports whether this rank has the run folder that people see: whether it writes pages and prints.
-func (s *Session) Leads() bool { return s.leads() }
-
-// leads reports whether this rank has the run folder that people see.
+// leads reports whether this rank writes to the run folder.
 func (s *Session) leads() bool { return s.ranks.Rank() == 0 }
 
-// agree makes what is wrong on one rank an error on all.
-func (s *Session) agree(err error) error { return ranks.Agree(s.ranks, err) }
+// agree is AgreeOn for the ranks of the session.
+func (s *Session) agree(err error) error { return AgreeOn(s.ranks, err) }
 
-// first gives every rank what rank 0 has in v, a pointer: what depends on its clock or on its memory.
-func (s *Session) first(v any) error { return ranks.First(s.ranks, v) }
+// agreedError is an error that all ranks know of.
+type agreedError struct{ error }
 
-// Share gives every rank what rank 0 has in v, a pointer to what JSON can hold.
-func (s *Session) Share(v any) error { return s.first(v) }
+func (e agreedError) Unwrap() error { return e.error }
+
+// Agreed reports whether all ranks know of an error. A rank that ends with another error must abort the group, for the
+// others may wait for it.
+func Agreed(err error) bool {
+	var agreed agreedError
+	return errors.As(err, &agreed)
+}
+
+// AgreeOn waits for all ranks, and makes what is wrong on one of them an error of all that ends with the same exit code.
+func AgreeOn(g group.Group, err error) error {
+	g = group.Of(g)
+	if g.Size() == 1 || Agreed(err) {
+		return err
+	}
+	var mistake *setting.Error
+	agreed := group.Agree(g, err)
+	if agreed == nil {
+		return nil
+	}
+	kinds, gathering := group.Every(g, errors.As(err, &mistake), nil)
+	if gathering != nil { // the group has ended
+		return agreed
+	}
+	var lost *group.LostError
+	if err == nil && errors.As(agreed, &lost) && kinds[lost.Rank] {
+		agreed = &setting.Error{Err: agreed}
+	}
+	return agreedError{agreed}
+}
+
+// fromRank0 returns what rank 0 has: what depends on its clock, on its memory or on what is in the run folder.
+func fromRank0[T any](s *Session, own T) (T, error) {
+	all, err := group.Every(s.ranks, own, nil)
+	if err != nil {
+		return own, err
+	}
+	return all[0], nil
+}
 
 // compareRanks makes sure that all ranks have opened device and data, the same ones. err is what was wrong on this rank.
 func (s *Session) compareRanks(ctx context.Context, err error) error {
@@ -43,22 +78,78 @@ func (s *Session) compareRanks(ctx context.Context, err error) error {
 		return err
 	}
 	var own map[string]string
-	var pictures []string
 	if err == nil {
-		own, pictures, err = s.identity(ctx)
+		own, err = s.identity(ctx)
 	}
 	if err := s.agree(err); err != nil {
 		return err
 	}
-	if err := ranks.Compare(s.ranks, own); err != nil {
+	all, err := group.Every(s.ranks, own, nil)
+	if err != nil {
 		return err
 	}
-	return ranks.CompareList(s.ranks, "picture or shard", pictures)
+	for rank, its := range all {
+		for _, key := range slices.Sorted(maps.Keys(all[0])) {
+			if its[key] != all[0][key] {
+				return agreedError{setting.Errorf("", "rank %d (%s) differs from rank 0 (%s): its %s is %.120s, that of rank 0 is "+
+					"%.120s: all ranks need the same program, configuration and data", rank, s.ranks.Names()[rank],
+					s.ranks.Names()[0], key, cmp.Or(its[key], "empty"), cmp.Or(all[0][key], "empty"))}
+			}
+		}
+	}
+	return nil
 }
 
-// identity is what must be the same on all ranks, by what it is called in messages, and the pictures or shards with their
-// sizes, and with digests where the configuration asks for them.
-func (s *Session) identity(ctx context.Context) (own map[string]string, pictures []string, err error) {
+// sameFolder refuses ranks that do not see the folder that rank 0 writes to.
+func (s *Session) sameFolder(dir string) error {
+	if s.ranks.Size() == 1 {
+		return nil
+	}
+	var mark string
+	var err error
+	if s.leads() {
+		var file *os.File
+		if file, err = os.CreateTemp(dir, ".ranks-*.tmp"); err == nil {
+			mark, err = filepath.Base(file.Name()), file.Close()
+			defer func() { _ = os.Remove(file.Name()) }()
+		}
+	}
+	if err := s.agree(err); err != nil {
+		return err
+	}
+	if mark, err = fromRank0(s, mark); err != nil {
+		return err
+	}
+	if _, seen := os.Stat(filepath.Join(dir, mark)); seen != nil {
+		err = setting.Errorf("run_dir", "this rank does not see what rank 0 (%s) writes to %s: `run_dir` must lie on a file "+
+			"system that all ranks see, under the same path", s.ranks.Names()[0], dir)
+	}
+	return s.agree(err)
+}
+
+// refuseRanks refuses what several ranks cannot do, before anything is opened.
+func (c *Config) refuseRanks(ranks int) error {
+	if ranks == 1 {
+		return nil
+	}
+	if c.Net.Backbone != "" {
+		return setting.Errorf("net.backbone", "features of `net.backbone` are taken in one process, and there are %d ranks: start "+
+			"this without mpirun or srun, or write the features with nmn extract in shards (`extract.shard`) and train on them", ranks)
+	}
+	loss := c.Train.Loss
+	if arm, ok := c.Arm.Arm(); ok && arm.Loss != "" && loss.Kind != arm.Loss {
+		loss = train.PaperLoss(arm.Loss)
+	}
+	if loss.Large() {
+		return setting.Errorf("arm", "loss %s looks for the largest losses of a whole batch, of which each of %d ranks has a part: "+
+			"start this without mpirun or srun", loss.Name(), ranks)
+	}
+	return nil
+}
+
+// identity is what must be the same on all ranks, by what it is called in messages. Pictures and shards are compared by
+// name and size, and by their content if the configuration asks for that.
+func (s *Session) identity(ctx context.Context) (own map[string]string, err error) {
 	own = ThisBuild().Identity()
 	own["kind of device"], own["precision"] = deviceKind(s.Backend.Name()), string(s.Config.Run.Precision)
 	own["precision of gradients between ranks"] = s.Config.Run.Gradients
@@ -76,30 +167,28 @@ func (s *Session) identity(ctx context.Context) (own map[string]string, pictures
 		}
 		h := sha256.New()
 		if err := hashSet(ctx, h, set); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		own[name] = hex.EncodeToString(h.Sum(nil))
 	}
 	files, err := s.Config.files(ctx, s.Data)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	pictures, h := sha256.New(), sha256.New()
 	for _, f := range files {
-		switch inFolder := strings.Contains(f.Name, "/"); {
-		case f.Digest != "" && !inFolder:
+		if f.Digest != "" && !strings.Contains(f.Name, "/") {
 			own["file of "+f.Name] = f.Digest
-		case f.Digest != "":
-			pictures = append(pictures, fmt.Sprintf("%s of %d bytes with SHA-256 %s", f.Name, f.Size, f.Digest))
-		default:
-			pictures = append(pictures, fmt.Sprintf("%s of %d bytes", f.Name, f.Size))
+		} else {
+			folder.HashText(pictures, fmt.Sprintf("%s\x00%d\x00%s", f.Name, f.Size, f.Digest))
 		}
 	}
-	h := sha256.New()
+	own["list of pictures or shards, by name and size,"] = hex.EncodeToString(pictures.Sum(nil))
 	for _, w := range s.Data.Train.Vocabulary.Words() {
 		folder.HashText(h, w.Text+"\x00"+w.POS.String())
 	}
 	own["vocabulary"] = hex.EncodeToString(h.Sum(nil))
-	return own, pictures, nil
+	return own, nil
 }
 
 // deviceKind is what a device of a name is.
@@ -109,10 +198,6 @@ func deviceKind(name string) string {
 	}
 	return "graphics card"
 }
-
-// Told reports whether all ranks know of an error, because they have agreed on it. A rank that ends with another error
-// must abort the group, for the others may wait for it.
-func Told(err error) bool { return ranks.Told(err) }
 
 // Precisions in which gradients travel between ranks.
 const (
@@ -126,62 +211,4 @@ func (r *Resources) wire() group.Wire {
 		return group.BFloat16
 	}
 	return group.Float32
-}
-
-// AgreeOn makes what is wrong on one rank an error of all that ends with the same exit code.
-func AgreeOn(g group.Group, err error) error { return ranks.Agree(group.Of(g), err) }
-
-// FollowRun gives every rank of a group a folder that stands for the run folder, or that of an experiment, of rank 0: on
-// rank 0 that folder, on the others a temporary one with the small files of it and stubs of its checkpoints. release
-// removes it. What is wrong on one rank is an error on all.
-func FollowRun(g group.Group, dir string) (own string, release func() error, err error) {
-	return ranks.Follow(group.Of(g), dir, followed(foldersOfRuns.MatchString))
-}
-
-// Refresh has the folder of this rank that stands for one of rank 0, in a folder that FollowRun has given, hold what that
-// of rank 0 holds by now, where other processes write too.
-func (s *Session) Refresh(dir string) error {
-	return ranks.Refresh(s.ranks, dir, folder.LockFile, followed(foldersOfRuns.MatchString))
-}
-
-// FollowAudit is FollowRun of a run with what audits of it have left.
-func FollowAudit(g group.Group, dir string) (own string, release func() error, err error) {
-	return ranks.Follow(group.Of(g), dir, followed(func(name string) bool {
-		return foldersOfRuns.MatchString(name) || name == AuditFolder || strings.HasPrefix(name, foldsOf)
-	}))
-}
-
-// followed is what ranks need of the folder of a run with some folders in it.
-func followed(folders func(name string) bool) ranks.Kind {
-	return ranks.Kind{File: neededOfRun, Folder: folders, Stub: func(w io.Writer, path string) error {
-		stub, err := train.Stub(path)
-		if err == nil {
-			_, err = w.Write(stub)
-		}
-		return err
-	}}
-}
-
-// neededOfRun reports whether ranks other than rank 0 need a file, and whether it is a checkpoint: not what grows with
-// training or is for people, nor where the data of rank 0 lie.
-func neededOfRun(name string) (needed, checkpoint bool) {
-	switch name {
-	case LogFile, SummaryFile, DataFile, IndexFile, report.PageFile, report.HTMLFile, report.CurvesFile, recipe.PageFile,
-		recipe.SuspectsFile, dataset.FlipsFile, dataset.ValidationFlipsFile:
-		return false, false
-	}
-	checkpoint = train.IsCheckpoint(name)
-	return checkpoint || isRunFile(name), checkpoint
-}
-
-// foldersOfRuns are the names of folders below that of a run or of an experiment.
-var foldersOfRuns = regexp.MustCompile(`^(` + strings.Join([]string{Stage1Folder, RecipeFolder, recipe.CaptionsFolder,
-	recipe.EMFolder, "net", "noise", "flips", "seed", "fold", "round", `[a-z0-9-]+-mil`, armNames()}, "|") + `)(-.*)?$`)
-
-func armNames() string {
-	names := make([]string, 0, len(recipe.Names()))
-	for _, n := range recipe.Names() {
-		names = append(names, regexp.QuoteMeta(string(n)))
-	}
-	return strings.Join(names, "|")
 }

@@ -121,8 +121,8 @@ type Options = OptionsOf[train.Observer]
 type OptionsOf[O any] struct {
 	Log      *slog.Logger // nil for nowhere
 	Observer ObserverOf[O]
-	// Group are the ranks that do the work together; nil for this process alone. All ranks make the same calls, and those
-	// but rank 0 with folders that FollowRun has given them.
+	// Group are the ranks that train together; nil for this process alone. All ranks make the same calls, and see the same
+	// run folder.
 	Group group.Group
 	// Features is a folder that keeps the features that a backbone takes of pictures; empty for none. Those that it has
 	// are not computed again. RunDir is the folder of the run or of the experiment that is to be written: it keeps them in
@@ -144,6 +144,9 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	}
 	s := newSession(o)
 	s.Config = c
+	if err := c.refuseRanks(s.ranks.Size()); err != nil {
+		return nil, err
+	}
 	dir := cmp.Or(o.RunDir, o.of)
 	begun := dir != "" && folder.Begun(dir)
 	err := s.openDevice()
@@ -172,7 +175,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	}
 	keptIn := o.Features
 	if o.RunDir != "" && s.Config.Net.Backbone != "" {
-		if err := s.agree(s.checkBeforeFeatures(o.RunDir)); err != nil {
+		if err := s.checkBeforeFeatures(o.RunDir); err != nil {
 			return nil, cmp.Or(err, s.Close())
 		}
 		keptIn = filepath.Join(o.RunDir, FeaturesFolder)
@@ -211,9 +214,6 @@ func (s *Session) openDevice() error {
 	return nil
 }
 
-// passes are over sets, by all ranks of the session.
-func (s *Session) passes() train.Passes { return train.Passes{Group: s.ranks} }
-
 // Tell passes a message to the observer of the session.
 func (s *Session) Tell(m Message) { s.Observe.Tell(m) }
 
@@ -221,12 +221,6 @@ func (s *Session) Tell(m Message) { s.Observe.Tell(m) }
 // it is not another one, or is empty.
 func OpenDevice(r *Resources, log *slog.Logger) (backend kernels.Backend, note string, err error) {
 	return openDevice(r, 0, log)
-}
-
-// OpenDeviceOf is OpenDevice for this rank of a group: of several graphics cards of a host it takes the one of its
-// number there.
-func OpenDeviceOf(g group.Group, r *Resources, log *slog.Logger) (backend kernels.Backend, note string, err error) {
-	return openDevice(r, group.Of(g).Local(), log)
 }
 
 // openDevice is OpenDevice for the process of a number among those of its host.
@@ -281,7 +275,7 @@ func (s *Session) With(ctx context.Context, c Config) (*Session, error) {
 // folder; nil for the paper's plain form, which has none.
 func (s *Session) Recipe(dir string) *recipe.Recipe {
 	return recipe.New(recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir,
-		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log, Alike: s.alike,
+		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log, Alike: s.alike, Save: s.Save,
 		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
 }
 

@@ -85,9 +85,10 @@ func (s *Session) firstStage(ctx context.Context, dir, first string, r *recipe.R
 	if err := s.prepareFolder(ctx, dir, ofRun, &s.Config, s.Data); err != nil {
 		return err
 	}
-	if durable.Exists(filepath.Join(dir, train.LastName)) {
-		return nil
+	begun, err := fromRank0(s, durable.Exists(filepath.Join(dir, train.LastName)))
+	if err != nil || begun {
+		return err
 	}
-	_, _, err := s.TrainArm(ctx, ArmOptions{Arm: recipe.Stage1, Dir: first, Recipe: r})
+	_, _, err = s.TrainArm(ctx, ArmOptions{Arm: recipe.Stage1, Dir: first, Recipe: r})
 	return err
 }

@@ -72,52 +72,13 @@ func (r *ranks) alike(t *Trainer) error {
 	return nil
 }
 
-// align gives all ranks the weights of rank 0, before the first step. Those of a later one come from a checkpoint, and
-// are the same.
+// align refuses, before the first step of a Run, ranks that would make other steps or have other weights.
 func (t *Trainer) align() error {
-	r := &t.ranks
-	if !r.many || r.aligned {
+	if !t.ranks.many {
 		return nil
 	}
-	r.aligned = true
-	if err := r.alike(t); err != nil {
+	if err := t.ranks.alike(t); err != nil {
 		return err
 	}
-	if t.at.Step > 0 {
-		return t.together()
-	}
-	rank, err := r.other(t.Net)
-	if err != nil || rank == 0 {
-		return err
-	}
-	for _, p := range t.Net.Params() {
-		if err := r.send(t.Net, p); err != nil {
-			return err
-		}
-	}
-	return t.optimizer.startAverages()
-}
-
-// sentAtOnce is how many weights travel at once.
-const sentAtOnce = 4 << 20
-
-// send gives a parameter the values of rank 0.
-func (r *ranks) send(net *model.Net, p *model.Param) error {
-	values, err := net.Values(p)
-	if err := group.Agree(r.group, err); err != nil {
-		return err
-	}
-	for from := 0; from < len(values); from += sentAtOnce {
-		part := values[from:min(from+sentAtOnce, len(values))]
-		if r.group.Rank() > 0 {
-			clear(part) // what is added to those of rank 0
-		}
-		if err := r.group.Sum(part, group.Float32); err != nil {
-			return err
-		}
-		if err := r.group.Wait(); err != nil {
-			return err
-		}
-	}
-	return group.Agree(r.group, net.SetValues(p, values))
+	return t.together()
 }

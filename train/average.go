@@ -29,16 +29,13 @@ func (o *Optimizer) advance() error {
 	if o.config.Average == 0 {
 		return nil
 	}
-	return o.backend.Average(o.due(), float32(1-averageDecay(o.config.Average, o.updates)))
+	return o.backend.Average(o.entries, float32(1-averageDecay(o.config.Average, o.updates)))
 }
 
 // exchange swaps weights and averages; nothing where there are none.
 func (o *Optimizer) exchange() error {
 	if o.config.Average == 0 {
 		return nil
-	}
-	if o.divided.shared != nil {
-		return o.exchangeTogether()
 	}
 	return o.backend.Exchange(o.averaged)
 }

@@ -170,7 +170,7 @@ func TestAverage_StageTwoStartsFromTheAverages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { check(t, net.Close()) }()
-	_, err = loadClassifier(nil, net, filepath.Join(r.directory, LastName), trainer.Data)
+	_, err = loadClassifier(net, filepath.Join(r.directory, LastName), trainer.Data)
 	check(t, err)
 	if !maps.EqualFunc(weights(t, net), weights(t, trainer.Net), slices.Equal) {
 		t.Error("stage 2 starts from other weights")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"nmn/format/safetensors"
-	"nmn/group"
 	"nmn/kernels"
 	"nmn/loader/picture"
 	"nmn/model"
@@ -123,12 +122,7 @@ func ReadCheckpoint(path string) (*Checkpoint, error) { return frame.Read(path) 
 // OpenNet makes the network of a checkpoint on a device, for prediction and evaluation. The caller
 // must Close it.
 func OpenNet(path string, backend kernels.Backend) (net *model.Net, read *Checkpoint, err error) {
-	return OpenNetShared(nil, path, backend)
-}
-
-// OpenNetShared is OpenNet on the ranks of a group, which call it together: the checkpoint is that of rank 0.
-func OpenNetShared(g group.Group, path string, backend kernels.Backend) (net *model.Net, read *Checkpoint, err error) {
-	err = frame.WithShared(g, path, func(c *Checkpoint, file *safetensors.File) error {
+	err = frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
 		made, err := model.New(c.Model, backend)
 		if err != nil {
 			return err

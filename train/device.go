@@ -32,7 +32,7 @@ func (t *Trainer) open(bags int) error {
 	d.profiler, _ = backend.(kernels.Card)
 	d.ranks.group = group.Of(t.Group)
 	d.ranks.many = d.ranks.group.Size() > 1
-	d.passes = passes{whole: t.enqueueWhole, step: t.enqueueStep, begin: t.enqueueBegin, lower: t.enqueueLower,
+	d.passes = passes{whole: t.enqueueWhole, step: t.enqueueStep, lower: t.enqueueLower,
 		measure: t.enqueueMeasure, update: t.enqueueUpdate,
 		done: d.ranks.layerDone}
 	var err error

@@ -5,22 +5,19 @@ import (
 	"fmt"
 	"math"
 
+	"nmn/group"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
 )
 
-// EachScore runs a net over a set in order, as Score does, and visits the logits of p(y=1|I) of each bag
-// that can be read, with q01 and q10 of each class as the noise model has them for this bag; they are nil
-// without a noise model. The slices hold until visit returns. It returns the bags that could not be read.
-func EachScore(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
-	visit func(bag int, logits, q01, q10 []float32)) ([]loader.BadSample, error) {
-	return Passes{}.EachScore(ctx, net, set, config, visit)
-}
-
-// EachScore is the function EachScore on the ranks of a group: every rank visits all bags.
-func (on Passes) EachScore(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
-	visit func(bag int, logits, q01, q10 []float32)) ([]loader.BadSample, error) {
+// EachScore runs a net over a set in order, as Score does, and visits the logits of p(y=1|I) of each bag that can be
+// read, with q01 and q10 of each class as the noise model has them for this bag; they are nil without a noise model. The
+// slices hold until visit returns. Each rank of g, nil for this process alone, visits a part of the set: the parts follow
+// one another in the order of the ranks.
+func EachScore(ctx context.Context, g group.Group, net *model.Net, set *loader.Set, config loader.Config,
+	visit func(bag int, logits, q01, q10 []float32)) error {
+	g = group.Of(g)
 	k := net.Config().Classes
 	var q01, q10 []float32
 	var list []*tensor.Tensor
@@ -30,7 +27,7 @@ func (on Passes) EachScore(ctx context.Context, net *model.Net, set *loader.Set,
 		}
 		return list, nil
 	}
-	return on.inOrder(ctx, net, set, config, outputs, func(batch *loader.Batch, values [][]float32) error {
+	bags, bad, err := inOrder(ctx, net, set, wholeBatches(g, config), outputs, func(batch *loader.Batch, values [][]float32) error {
 		logits := values[0]
 		row := 0
 		next := func() error {
@@ -62,4 +59,6 @@ func (on Passes) EachScore(ctx context.Context, net *model.Net, set *loader.Set,
 		}
 		return err
 	})
+	_, err = gatherBad(g, set, config, bags, bad, err)
+	return err
 }

@@ -45,7 +45,7 @@ func TestEachScore_IsScoreAndRatesTogether(t *testing.T) {
 			check(t, err)
 		}
 		visited := 0
-		_, err = EachScore(t.Context(), net, set, config, func(bag int, logits, q01, q10 []float32) {
+		err = EachScore(t.Context(), nil, net, set, config, func(bag int, logits, q01, q10 []float32) {
 			if bag != visited || !slices.Equal(logits, scores.Logits.Float32s()[bag*k:(bag+1)*k]) {
 				t.Errorf("%s: bag %d in place %d has logits %v", mode, bag, visited, logits)
 			}

@@ -117,7 +117,7 @@ func (t *Trainer) evaluate(ctx context.Context) error {
 	config := t.Options.loaderConfig()
 	var scores *Scores
 	err := t.optimizer.onAverages(func() (err error) {
-		scores, err = Passes{t.Group}.score(ctx, t.Net, t.Validation, config, observers(t.Observers).Scored)
+		scores, err = ScoreTogether(ctx, t.Group, t.Net, t.Validation, config, observers(t.Observers).Scored)
 		return err
 	})
 	if err != nil {

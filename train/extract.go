@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"nmn/group"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
@@ -16,24 +15,16 @@ import (
 // could not be read and have no rows. Memory is that of a batch, however many bags there are.
 func Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, layers []model.Layer,
 	write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
-	return Passes{}.Extract(ctx, net, set, config, layers, write)
-}
-
-// Extract is the function Extract on the ranks of a group: every rank writes all rows, in memory of a batch of each
-// rank, and where one rank's write fails, the pass ends on all.
-func (on Passes) Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
-	layers []model.Layer, write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
 	x := &extractor{net: net, arena: tensor.NewArena(net.Backend()), write: write, rows: make([][]float32, len(layers))}
 	defer func() {
 		if closing := x.arena.Close(); err == nil {
 			err = closing
 		}
 	}()
-	holding := x.hold(layers, max(1, min(config.BatchBags, set.Len())))
-	if err := group.Agree(group.Of(on.Group), holding); err != nil {
+	if err := x.hold(layers, max(1, min(config.BatchBags, set.Len()))); err != nil {
 		return nil, err
 	}
-	return on.inOrder(ctx, net, set, config, x.outputs, x.add)
+	return wholeSet(ctx, net, set, config, x.outputs, x.add)
 }
 
 // hold makes room for what layers say about so many bags.

@@ -192,11 +192,11 @@ func TestCUDA_AFaultOfAPassNamesItsBags(t *testing.T) {
 		net, set, config := ragged(t, card(false))
 		bags := 0
 		count := func(n int) { bags += n }
-		_, err := Passes{}.score(t.Context(), net, set, config, count)
+		_, err := ScoreTogether(t.Context(), nil, net, set, config, count)
 		check(t, err)
 		t.Setenv(emulator.FailVariable, "cuGraphLaunch 4 719")
 		bags = 0
-		_, err = Passes{}.score(t.Context(), net, set, config, count)
+		_, err = ScoreTogether(t.Context(), nil, net, set, config, count)
 		if !errors.Is(err, cuda.ErrFault) || !strings.Contains(err.Error(), "scores of bags scenes-") {
 			t.Errorf("after %d bags: %v", bags, err)
 		}

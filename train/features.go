@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 
-	"nmn/group"
 	"nmn/loader"
 	"nmn/loader/augment"
 	"nmn/model"
@@ -17,9 +16,8 @@ import (
 
 // Features takes what layers of a pretrained net say of the bags of a set, in order: a row for each layer, good until
 // write returns. That of a bag of several frames is the mean of theirs. It returns the bags that could not be read and
-// have no rows. At most config.BatchBags frames go through the net at once, on which no row depends. On several ranks
-// every one writes all rows, as with Extract.
-func (on Passes) Features(ctx context.Context, net backbone.Net, set *loader.Set, config loader.Config,
+// have no rows. At most config.BatchBags frames go through the net at once, on which no row depends.
+func Features(ctx context.Context, net backbone.Net, set *loader.Set, config loader.Config,
 	layers []model.Layer, write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
 	p := &featurePass{net: net, layers: layers, most: config.BatchBags}
 	for _, layer := range layers {
@@ -30,8 +28,11 @@ func (on Passes) Features(ctx context.Context, net backbone.Net, set *loader.Set
 		p.widths, p.frames = append(p.widths, width), append(p.frames, nil)
 	}
 	p.bags, p.row = make([][]float32, len(layers)), make([][]float32, len(layers))
-	open := func(ctx context.Context, config loader.Config) (*scoring, error) { return p.open(ctx, set, config) }
-	_, bad, err = on.through(ctx, set, config, open, func(batch *loader.Batch, values [][]float32) error {
+	s, err := p.open(ctx, set, config)
+	if err != nil {
+		return nil, err
+	}
+	_, bad, err = s.through(ctx, func(batch *loader.Batch, values [][]float32) error {
 		return p.write(batch, values, write)
 	})
 	return bad, err
@@ -48,7 +49,7 @@ type featurePass struct {
 	row    [][]float32 // of one bag
 }
 
-// open begins to read the batches of config.Share.
+// open begins to read the batches of a set.
 func (p *featurePass) open(ctx context.Context, set *loader.Set, config loader.Config) (*scoring, error) {
 	if set.Source == nil {
 		return nil, fmt.Errorf("the set %q has no pictures to take features of", set.Name)
@@ -57,6 +58,7 @@ func (p *featurePass) open(ctx context.Context, set *loader.Set, config loader.C
 	config.Preprocessing, config.Size, config.Mean = &pictures, pictures.Crop, [3]uint8{}
 	config.Targets, config.Evidence, config.Standard, config.Memory = nil, nil, nil, nil
 	config.Flip, config.Shuffle, config.DropLast, config.Augment = false, false, false, augment.Config{}
+	config.Share = loader.Share{}
 	l, err := loader.New(set, config)
 	if err != nil {
 		return nil, err
@@ -147,7 +149,7 @@ func meanRow(mean, rows []float32) {
 	}
 }
 
-// write shows the rows of a batch, which may be another rank's.
+// write shows the rows of a batch.
 func (p *featurePass) write(batch *loader.Batch, values [][]float32, write func(int, [][]float32) error) error {
 	for n, bag := range batch.Index {
 		for i, width := range p.widths {
@@ -158,15 +160,4 @@ func (p *featurePass) write(batch *loader.Batch, values [][]float32, write func(
 		}
 	}
 	return nil
-}
-
-// through shows the batches of a set, which open begins to read, in their order, as inOrder does, and returns how many bags
-// it has shown.
-func (on Passes) through(ctx context.Context, set *loader.Set, config loader.Config, open opener,
-	each func(*loader.Batch, [][]float32) error) (bags int, bad []loader.BadSample, err error) {
-	if g := group.Of(on.Group); g.Size() > 1 {
-		return newRounds(g, set, config, each).score(ctx, config, open)
-	}
-	config.Share = loader.Share{}
-	return alone(ctx, config, open, each)
 }

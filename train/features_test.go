@@ -5,11 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"nmn/group/local"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
@@ -51,45 +48,30 @@ func (n *meansNet) Features(pixels *dense.Dense, _ []model.Layer, rows [][]float
 	return nil
 }
 
-// featuresOn takes features on so many ranks, and returns what each was shown.
-func featuresOn(t *testing.T, ranks, batch int, set *loader.Set) (rows [][][]float32, nets []*meansNet) {
+// featuresOf takes features in batches.
+func featuresOf(t *testing.T, batch int, set *loader.Set) (rows [][]float32, net *meansNet) {
 	t.Helper()
-	rows, nets = make([][][]float32, ranks), make([]*meansNet, ranks)
 	l := loader.DefaultConfig()
-	l.BatchBags = batch
-	var all sync.WaitGroup
-	for i, g := range local.New(ranks, time.Hour) {
-		nets[i] = newMeansNet()
-		all.Go(func() {
-			_, err := Passes{g}.Features(t.Context(), nets[i], set, l, []model.Layer{"cls"}, func(bag int, r [][]float32) error {
-				if bag != len(rows[i]) {
-					t.Errorf("bag %d comes as row %d", bag, len(rows[i]))
-				}
-				rows[i] = append(rows[i], slices.Clone(r[0]))
-				return nil
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	return rows, nets
+	l.BatchBags, net = batch, newMeansNet()
+	_, err := Features(t.Context(), net, set, l, []model.Layer{"cls"}, func(bag int, r [][]float32) error {
+		if bag != len(rows) {
+			t.Errorf("bag %d comes as row %d", bag, len(rows))
+		}
+		rows = append(rows, slices.Clone(r[0]))
+		return nil
+	})
+	check(t, err)
+	return rows, net
 }
 
-func TestFeatures_AreTheSameOnRanksAndInBatches(t *testing.T) {
+func TestFeatures_AreTheSameInBatches(t *testing.T) {
 	set := sceneSet(t, "train", 19)
-	want, _ := featuresOn(t, 1, 19, set)
-	if len(want[0]) != 19 || want[0][3][0] == want[0][4][0] {
-		t.Fatalf("%d rows, of which some are the same", len(want[0]))
+	want, _ := featuresOf(t, 19, set)
+	if len(want) != 19 || want[3][0] == want[4][0] {
+		t.Fatalf("%d rows, of which some are the same", len(want))
 	}
-	for _, c := range []struct{ ranks, batch int }{{1, 4}, {2, 4}, {3, 5}} {
-		rows, _ := featuresOn(t, c.ranks, c.batch, set)
-		for rank := range rows {
-			if !slices.EqualFunc(rows[rank], want[0], slices.Equal) {
-				t.Errorf("rank %d of %d, batches of %d: other features", rank, c.ranks, c.batch)
-			}
-		}
+	if rows, _ := featuresOf(t, 4, set); !slices.EqualFunc(rows, want, slices.Equal) {
+		t.Error("batches of 4 have other features")
 	}
 }
 
@@ -100,18 +82,18 @@ func TestFeatures_OfABagOfFramesAreTheirMean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, nets := featuresOn(t, 1, 3, set)
-	frames, _ := featuresOn(t, 1, 3, single)
-	if nets[0].most > 3 {
-		t.Errorf("%d frames went through the net at once, want at most 3", nets[0].most)
+	got, net := featuresOf(t, 3, set)
+	frames, _ := featuresOf(t, 3, single)
+	if net.most > 3 {
+		t.Errorf("%d frames went through the net at once, want at most 3", net.most)
 	}
 	at := 0
-	for bag, row := range got[0] {
+	for bag, row := range got {
 		n := set.Source.Frames(bag)
 		for c := range row {
 			mean := 0.0
 			for f := range n {
-				mean += float64(frames[0][at+f][c]) / float64(n)
+				mean += float64(frames[at+f][c]) / float64(n)
 			}
 			if off := math.Abs(mean - float64(row[c])); !(off < 1e-4) {
 				t.Fatalf("bag %d of %d frames: %v, off by %g", bag, n, row, off)
@@ -125,7 +107,7 @@ func TestFeatures_Errors(t *testing.T) {
 	set, net, l := sceneSet(t, "train", 5), newMeansNet(), loader.DefaultConfig()
 	full := errors.New("the disk is full")
 	rows := 0
-	_, err := Passes{}.Features(t.Context(), net, set, l, []model.Layer{"cls"}, func(int, [][]float32) error {
+	_, err := Features(t.Context(), net, set, l, []model.Layer{"cls"}, func(int, [][]float32) error {
 		rows++
 		return full
 	})
@@ -133,18 +115,18 @@ func TestFeatures_Errors(t *testing.T) {
 		t.Errorf("%v after %d rows, want the writer's error at once", err, rows)
 	}
 	none := func(int, [][]float32) error { t.Error("a row is written"); return nil }
-	if _, err = (Passes{}).Features(t.Context(), net, set, l, []model.Layer{"fc7"}, none); err == nil ||
+	if _, err = Features(t.Context(), net, set, l, []model.Layer{"fc7"}, none); err == nil ||
 		!strings.Contains(err.Error(), "it has cls") {
 		t.Errorf("a layer that there is not: %v", err)
 	}
 	net.broken = true
-	if _, err = (Passes{}).Features(t.Context(), net, set, l, []model.Layer{"cls"}, none); err == nil ||
+	if _, err = Features(t.Context(), net, set, l, []model.Layer{"cls"}, none); err == nil ||
 		!strings.Contains(err.Error(), set.IDs[4]) {
 		t.Errorf("weights that are damaged: %v", err)
 	}
 	vectors := *set
 	vectors.Source, vectors.Vectors = nil, &loader.HeldVectors{Dim: 1, Rows: make([]float32, 5)}
-	if _, err = (Passes{}).Features(t.Context(), net, &vectors, l, []model.Layer{"cls"}, none); err == nil {
+	if _, err = Features(t.Context(), net, &vectors, l, []model.Layer{"cls"}, none); err == nil {
 		t.Error("features of features are taken")
 	}
 }

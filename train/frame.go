@@ -21,8 +21,6 @@ type Frame[About any] struct {
 	Check      func(about *About, tensors int) error
 	Parameters func(*About) float64
 	Step       func(*About) int // that a checkpoint is of
-
-	stubs bool // may be read: nothing is asked of them but their About
 }
 
 // With opens a checkpoint, calls f and closes it. Errors name the file; where it is cut short or damaged, they
@@ -67,9 +65,8 @@ func (k Frame[About]) with(path string, f func(*About, *safetensors.File) error)
 	return nil
 }
 
-// Read reads the About of a checkpoint, without its tensors. The stub of a checkpoint will do.
+// Read reads the About of a checkpoint, without its tensors.
 func (k Frame[About]) Read(path string) (read *About, err error) {
-	k.stubs = true
 	err = k.With(path, func(about *About, _ *safetensors.File) error {
 		read = about
 		return nil
@@ -99,9 +96,6 @@ func (k Frame[About]) Parse(file *safetensors.File) (*About, error) {
 		return nil, fmt.Errorf("metadata %s: %w: %w", k.Key, ErrCorrupt, err)
 	}
 	names := file.Names()
-	if file.Metadata[stubKey] != "" {
-		return about, k.checkStub(about)
-	}
 	if err := k.Check(about, len(names)); err != nil {
 		return nil, err
 	}

@@ -6,61 +6,45 @@ import (
 	"fmt"
 	"io"
 
-	"nmn/group"
 	"nmn/loader"
 	"nmn/loader/augment"
 	"nmn/model"
 )
 
-// Passes bring the bags of sets forward through nets, on all ranks of a group together. With R of them, rank r scores
-// each R-th batch from batch r on, and every rank is shown what all of them have found, in the order of the set: the
-// same bits as one process alone would see. Every rank of the group makes the same calls. An error of one rank ends the
-// pass on all: the others get a *group.LostError that names it. The zero value is this process alone.
-type Passes struct {
-	Group group.Group
-}
-
-// SameNet refuses, on all ranks, ranks whose net has not the weights of rank 0.
-func (on Passes) SameNet(net *model.Net) error {
-	r := ranks{group: group.Of(on.Group), many: true}
-	if r.group.Size() == 1 {
-		return nil
-	}
-	rank, err := r.other(net)
-	if err == nil && rank > 0 {
-		err = fmt.Errorf("training: rank %d (%s) has other weights than rank 0 (%s): all ranks need the same model: %w", rank,
-			r.group.Names()[rank], r.group.Names()[0], ErrOtherModel)
-	}
-	return err
-}
-
-// inOrder runs a net over a set in order, without labels, and shows each batch with what outputs lists for it, which
+// wholeSet runs a net over a set in order, without labels, and shows each batch with what outputs lists for it, which
 // holds until each returns. It returns the bags that could not be read; with none left that is an error.
-func (on Passes) inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
-	each func(*loader.Batch, [][]float32) error) (bad []loader.BadSample, err error) {
-	open := func(ctx context.Context, config loader.Config) (*scoring, error) {
-		return openScoring(ctx, net, set, config, outputs)
-	}
-	bags, bad, err := on.through(ctx, set, config, open, each)
-	if err == nil && bags == 0 && len(bad) > 0 {
-		err = loader.NoneUsable(set, bad[0].Err)
-	}
-	return bad, err
+func wholeSet(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
+	each func(*loader.Batch, [][]float32) error) ([]loader.BadSample, error) {
+	config.Share = loader.Share{}
+	bags, bad, err := inOrder(ctx, net, set, config, outputs, each)
+	return bad, cmp.Or(err, noneLeft(set, bags, bad))
 }
 
-func alone(ctx context.Context, config loader.Config, open opener,
+// noneLeft is an error if no bag of a set could be read.
+func noneLeft(set *loader.Set, bags int, bad []loader.BadSample) error {
+	if bags == 0 && len(bad) > 0 {
+		return loader.NoneUsable(set, bad[0].Err)
+	}
+	return nil
+}
+
+// inOrder is wholeSet for the batches of config.Share, which may have no bag that can be read.
+func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
 	each func(*loader.Batch, [][]float32) error) (bags int, bad []loader.BadSample, err error) {
-	s, err := open(ctx, config)
+	s, err := openScoring(ctx, net, set, config, outputs)
 	if err != nil {
 		return 0, nil, err
 	}
+	return s.through(ctx, each)
+}
+
+// through shows all batches, and closes what reads them.
+func (s *scoring) through(ctx context.Context, each func(*loader.Batch, [][]float32) error) (bags int,
+	bad []loader.BadSample, err error) {
 	bags, err = s.pass.run(ctx, s.epoch, each)
 	bad = s.loader.Bad(0)
 	return bags, bad, cmp.Or(err, s.close())
 }
-
-// opener begins to read the batches of config.Share of a set, and to take them through a net.
-type opener func(ctx context.Context, config loader.Config) (*scoring, error)
 
 // scoring is a pass over the batches of a set that this process reads.
 type scoring struct {

@@ -21,9 +21,9 @@ import (
 // Recorded passes equal those that are launched call by call bit for bit, and those of the host by rounding.
 func TestCUDA_ScoresAsTheHostDoes(t *testing.T) {
 	net, set, config := ragged(t, nil)
-	host := asUsers(t, Passes{}, net, set, config)
+	host := asUsers(t, net, set, config)
 	net, set, config = ragged(t, card(true))
-	want := asUsers(t, Passes{}, net, set, config)
+	want := asUsers(t, net, set, config)
 	for i, of := range want {
 		for j, v := range of {
 			if h := float64(host[i][j]); !(math.Abs(float64(v)-h) <= 1e-3*(1+math.Abs(h))) {
@@ -34,7 +34,7 @@ func TestCUDA_ScoresAsTheHostDoes(t *testing.T) {
 	for _, streams := range []string{"all", "first", ""} {
 		late(t, streams)
 		net, set, config = ragged(t, card(false))
-		for i, got := range asUsers(t, Passes{}, net, set, config) {
+		for i, got := range asUsers(t, net, set, config) {
 			if !slices.Equal(got, want[i]) {
 				t.Errorf("%q late: result %d of a recorded pass differs from that of one that is not", streams, i)
 			}
@@ -46,7 +46,7 @@ func TestCUDA_ScoresAsTheHostDoes(t *testing.T) {
 func TestCUDA_RanksScoreAsOneCardDoes(t *testing.T) {
 	net, set, config := ragged(t, card(false))
 	set.Source, config.MaxBadSamples = spoilt{set.Source}, 38
-	want, err := judged(Passes{}, net, set, config)
+	want, err := judged(nil, net, set, config)
 	check(t, err)
 	for _, n := range []int{2, 3} {
 		of := netsOf{config: config}
@@ -56,7 +56,7 @@ func TestCUDA_RanksScoreAsOneCardDoes(t *testing.T) {
 			of.nets, of.sets = append(of.nets, net), append(of.sets, set)
 		}
 		for rank, err := range scoreOnRanks(t, n, func(g group.Group) error {
-			got, err := judged(Passes{g}, of.nets[g.Rank()], of.sets[g.Rank()], of.config)
+			got, err := judged(g, of.nets[g.Rank()], of.sets[g.Rank()], of.config)
 			if err == nil && !bytes.Equal(got, want) {
 				err = errors.New("other scores than one card")
 			}

@@ -91,20 +91,20 @@ func forward(net *model.Net, batch *loader.Batch) (*model.Plan, error) {
 }
 
 // asUsers is the same by what users of the package call.
-func asUsers(t *testing.T, on Passes, net *model.Net, set *loader.Set, config loader.Config) (of [][]float32) {
+func asUsers(t *testing.T, net *model.Net, set *loader.Set, config loader.Config) (of [][]float32) {
 	t.Helper()
-	scores, err := on.Score(t.Context(), net, set, config)
+	scores, err := Score(t.Context(), net, set, config)
 	if err != nil {
 		t.Error(err)
 		return nil
 	}
 	of = append(of, scores.Logits.Float32s(), scores.Prob.Float32s(), scores.Observed.Float32s(), nil)
 	var each, of01, of10, only01 []float32
-	_, err = on.EachScore(t.Context(), net, set, config, func(_ int, logits, q01, q10 []float32) {
+	err = EachScore(t.Context(), nil, net, set, config, func(_ int, logits, q01, q10 []float32) {
 		each, of01, of10 = append(each, logits...), append(of01, q01...), append(of10, q10...)
 	})
 	check(t, err)
-	_, err = on.EachRates(t.Context(), net, set, config, func(_ int, q01, _ []float32) { only01 = append(only01, q01...) })
+	_, err = EachRates(t.Context(), net, set, config, func(_ int, q01, _ []float32) { only01 = append(only01, q01...) })
 	check(t, err)
 	if !slices.Equal(each, of[0]) || !slices.Equal(only01, of01) {
 		t.Error("EachScore differs from Score or EachRates")
@@ -112,7 +112,7 @@ func asUsers(t *testing.T, on Passes, net *model.Net, set *loader.Set, config lo
 	of[3] = slices.Concat(of01, of10)
 	rows := make([][]float32, len(layersOfRagged))
 	bags := 0
-	_, err = on.Extract(t.Context(), net, set, config, layersOfRagged, func(bag int, of [][]float32) error {
+	_, err = Extract(t.Context(), net, set, config, layersOfRagged, func(bag int, of [][]float32) error {
 		if bag != bags {
 			t.Errorf("bag %d comes in place %d", bag, bags)
 		}
@@ -140,7 +140,7 @@ func TestInOrder_EqualsTheForwardPassOfEachBatchBitForBit(t *testing.T) {
 	net, set, config := ragged(t, nil)
 	want := plainly(t, net, set, config)
 	want[3] = ratesOf(t, net, want[3])
-	for i, got := range asUsers(t, Passes{}, net, set, config) {
+	for i, got := range asUsers(t, net, set, config) {
 		if !slices.Equal(got, want[i]) || len(got) == 0 {
 			t.Errorf("result %d of %d numbers differs from that of a plain pass, of %d", i, len(got), len(want[i]))
 		}
@@ -152,7 +152,7 @@ func interrupt(t *testing.T, net *model.Net, set *loader.Set, config loader.Conf
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err = Passes{}.score(ctx, net, set, config, func(bags int) {
+	_, err = ScoreTogether(ctx, nil, net, set, config, func(bags int) {
 		if shown += bags; shown >= after {
 			cancel()
 		}

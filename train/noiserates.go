@@ -37,17 +37,11 @@ func NoiseRates(net *model.Net) (q01, q10 []float32, err error) {
 // returns. It returns the bags that could not be read.
 func EachRates(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
 	visit func(bag int, q01, q10 []float32)) ([]loader.BadSample, error) {
-	return Passes{}.EachRates(ctx, net, set, config, visit)
-}
-
-// EachRates is the function EachRates on the ranks of a group: every rank visits all bags.
-func (on Passes) EachRates(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
-	visit func(bag int, q01, q10 []float32)) ([]loader.BadSample, error) {
 	if mode := net.Config().Noise; mode != model.FeatureDependent {
 		return nil, fmt.Errorf("training: rates of each bag, of the noise model %q: %w", mode, ErrNoNoiseModel)
 	}
 	confidence := func(p *model.Plan) ([]*tensor.Tensor, error) { return []*tensor.Tensor{p.Confidence}, nil }
-	return on.inOrder(ctx, net, set, config, confidence, func(batch *loader.Batch, values [][]float32) error {
+	return wholeSet(ctx, net, set, config, confidence, func(batch *loader.Batch, values [][]float32) error {
 		row := 0
 		return bagRates(values[0], net.Config().Classes, func(q01, q10 []float32) {
 			visit(batch.Index[row], q01, q10)

@@ -6,7 +6,6 @@ import (
 
 	"nmn/format/safetensors"
 	"nmn/loader"
-	"nmn/model"
 )
 
 // Names of the tensors in which a checkpoint within the first epoch keeps online scores.
@@ -32,7 +31,9 @@ func firstScored(batches, scoresOfBatch int) int {
 // newOnline has room for the logits of the bags that are scored.
 func (t *Trainer) newOnline() *scorer {
 	bags := min(t.Data.Len(), (t.loader.Batches()-t.firstOnline())*t.Config.Batch(t.Net.Config().MIL))
-	return newLogitScorer(t.Net, bags)
+	s := newLogitScorer(t.Net, bags)
+	s.rates.kept = t.ranks.many
+	return s
 }
 
 // scoreOnline scores the bags of the step at hand before the net learns from them, where it is asked for
@@ -56,21 +57,13 @@ func (t *Trainer) scoreOnline() error {
 	return nil
 }
 
-// addOnline scores a batch, of which several ranks have a part each, and takes the scores of all its bags.
+// addOnline scores a batch, or this rank's part of it.
 func (t *Trainer) addOnline(batch *loader.Batch) error {
-	var values [][]float32
-	var err error
-	if batch.N > 0 {
-		values, err = t.scoreNow(batch)
+	if batch.N == 0 {
+		return nil
 	}
-	if t.ranks.many {
-		if t.gathered == nil {
-			t.gathered = &onlineParts{exchange: exchange{group: t.ranks.group}, order: t.loader.Order(t.at.Epoch),
-				batches: t.loader.Batches(), eachRates: t.Net.Config().Noise == model.FeatureDependent}
-		}
-		batch, values, err = t.gathered.join(batch, values, err)
-	}
-	if err != nil || batch.N == 0 {
+	values, err := t.scoreNow(batch)
+	if err != nil {
 		return err
 	}
 	return t.online.add(batch, values)
@@ -109,6 +102,9 @@ func (t *Trainer) scoreNow(batch *loader.Batch) (values [][]float32, err error) 
 func (t *Trainer) giveOnline(ctx context.Context) error {
 	if t.Online == nil || t.at.Epoch != 1 {
 		return nil
+	}
+	if err := t.gatherOnline(); err != nil {
+		return err
 	}
 	if t.online == nil {
 		return fmt.Errorf("training: no online scores: the first epoch of %q has %d batches, whose second half is "+
@@ -172,6 +168,7 @@ func (t *Trainer) resumeOnline(p Position, file *safetensors.File) error {
 		}
 		s.index = append(s.index, int(bag))
 	}
+	s.common = len(s.index)
 	copy(s.logits, logits)
 	t.online = s
 	return nil

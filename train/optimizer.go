@@ -41,7 +41,6 @@ type Optimizer struct {
 	// averaged are the entries with a rate of 1: averages are exchanged whatever the rate of a step.
 	averaged []update.Entry
 	updates  int // since the state was fresh: the exponent of Adam's bias correction
-	divided  divided
 
 	recorder kernels.Card   // nil where steps are not recorded
 	scalar   *tensor.Tensor // a float32 on the device: the bags of an accumulated step, or the norm
@@ -143,7 +142,6 @@ func (o *Optimizer) begin(rate float64, bags int) error {
 		}
 		o.entries[i].LR = float32(rate * factor)
 	}
-	o.divided.begin(o.entries)
 	if o.config.Accumulate > 1 {
 		o.host.Float32s()[0] = float32(bags)
 		if err := o.backend.Upload(o.scalar, o.host); err != nil {
@@ -182,17 +180,17 @@ func (o *Optimizer) measure(norm *tensor.Tensor) error {
 // update clips the gradients that measure has seen, and changes the parameters.
 func (o *Optimizer) update(norm *tensor.Tensor) error {
 	if o.config.ClipNorm > 0 {
-		if err := o.backend.Clip(o.due(), norm, float32(o.config.ClipNorm)); err != nil {
+		if err := o.backend.Clip(o.entries, norm, float32(o.config.ClipNorm)); err != nil {
 			return err
 		}
 	}
 	switch o.config.Optimizer {
 	case SGD:
-		return o.backend.SGD(o.due(), float32(o.config.Momentum))
+		return o.backend.SGD(o.entries, float32(o.config.Momentum))
 	case AdamW:
-		return o.backend.AdamW(o.due(), o.adam())
+		return o.backend.AdamW(o.entries, o.adam())
 	}
-	return o.backend.Adam(o.due(), o.adam())
+	return o.backend.Adam(o.entries, o.adam())
 }
 
 // adam is the constants of the next update; the zero value for SGD.

@@ -24,11 +24,10 @@ type ranks struct {
 	buckets int
 	begun   int // of this step
 
-	aligned bool          // the weights of all ranks are known to be those of rank 0
-	told    []byte        // what this rank tells
-	counts  []rankBatch   // of the batches of the step
-	save    bool          // rank 0 asks for a checkpoint before this step
-	wait    time.Duration // of this step, for other ranks
+	told   []byte        // what this rank tells
+	counts []rankBatch   // of the batches of the step
+	save   bool          // rank 0 asks for a checkpoint before this step
+	wait   time.Duration // of this step, for other ranks
 
 	badTold int // bags that this rank could not read, of which the others know
 	bad     []loader.BadSample

@@ -24,11 +24,6 @@ func cardSettings() map[string]func(*rig) {
 			r.mil, r.noise, r.bags = true, model.FeatureDependent, 35
 		},
 		"more ranks than bags": func(r *rig) { r.config.BatchBags, r.bags = 2, 9 },
-		"large losses, accumulation, ragged": func(r *rig) {
-			r.source = func(s loader.Source) loader.Source { return films{s} }
-			r.config.Loss, r.config.Accumulate = LossConfig{Kind: CorrectLarge, Delta: 20}, 2
-			r.mil, r.config.BatchBags, r.bags = true, 4, 14
-		},
 	}
 }
 

@@ -29,14 +29,6 @@ func (*echo) Sum(x []float32, _ group.Wire) error {
 	return nil
 }
 
-// sharingEcho holds the memory of both ranks.
-type sharingEcho struct{ echo }
-
-func (*sharingEcho) Share(n int) (*group.Memory, error) {
-	own := make([]float32, 2*n)
-	return &group.Memory{Ranks: [][]float32{own, own}}, nil
-}
-
 // Meeting, summing and telling allocate nothing once shapes are known, apart from what a group does.
 func TestRanks_AStepAllocatesNothingOnceShapesAreKnown(t *testing.T) {
 	for name, change := range map[string]func(*rig){
@@ -45,16 +37,12 @@ func TestRanks_AStepAllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			r.config = sgd(r.config)
 			r.config.Accumulate = 2
 		},
-		"memory together": func(r *rig) {
-			r.group, r.mil, r.noise, r.config.EMA = &sharingEcho{}, true, model.FeatureDependent, .9
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig()
 			r.group = &echo{}
 			change(&r)
 			trainer := r.trainer(t)
-			check(t, trainer.holdTogether())
 			check(t, trainer.fetchTogether(t.Context()))
 			trainer.epoch.Close() // its workers allocate too
 			step := func() {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -32,9 +33,6 @@ func asRanks(t *testing.T, n int, f func(g group.Group)) {
 	}
 	all.Wait()
 }
-
-// byMessages is a group whose ranks hold no memory together, as those of several hosts.
-type byMessages struct{ group.Group }
 
 // outcome is what a rank has after a run.
 type outcome struct {
@@ -124,16 +122,8 @@ func rankSettings() map[string]func(*rig) {
 			r.bags, r.config.BatchBags, r.badAllowed = 37, 3, 9
 		},
 	}
-	settings["large losses, accumulation, more ranks than bags"] = func(r *rig) {
-		r.config.Loss, r.config.Accumulate = LossConfig{Kind: RejectLarge, Delta: 20}, 2
-		r.config.BatchBags, r.bags, r.config.Stage1Epochs = 2, 11, 3
-	}
-	settings["large losses, bad samples, mil"] = func(r *rig) {
-		r.source = func(s loader.Source) loader.Source { return broken{films{s}} }
-		r.config.Loss = LossConfig{Kind: CorrectLarge, Delta: 20}
-		r.mil, r.bags, r.config.BatchBags, r.badAllowed, r.config.Stage1Epochs = true, 37, 3, 9, 3
-	}
 	maps.Copy(settings, resumable())
+	maps.DeleteFunc(settings, func(name string, _ func(*rig)) bool { return strings.HasPrefix(name, "large losses") })
 	return settings
 }
 
@@ -152,7 +142,7 @@ func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
 	if testing.Short() { // what ranks do apart from each other, and in parts
 		maps.DeleteFunc(settings, func(name string, _ func(*rig)) bool {
 			return !slices.Contains([]string{"accumulation, last step of a bag", "more ranks than bags", "chunks of clips",
-				"large losses, bad samples, mil", "adamw, averages, layer decay"}, name)
+				"adamw, averages, layer decay"}, name)
 		})
 	}
 	for name, change := range settings {
@@ -179,11 +169,6 @@ func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
 				}
 				if ranks == 3 {
 					sameOnAll(t, all[0], learnOn(t, r, ranks, nil)[0], "two runs of 3 ranks")
-					sent := learnOn(t, r, ranks, func(_ int, r *rig) { r.group = byMessages{r.group} })
-					for rank := range sent {
-						check(t, sent[rank].err)
-						sameOnAll(t, all[0], sent[rank], "3 ranks that share memory and 3 that do not")
-					}
 				}
 			}
 			t.Logf("weights are apart by %.2g of their norm at most", worst)
@@ -229,5 +214,17 @@ func TestRanks_GradientsInBFloat16(t *testing.T) {
 	sameOnAll(t, all[0], all[1], "the ranks")
 	if most, of := distance(exact.weights, all[0].weights); most == 0 || most > 1e-2 {
 		t.Errorf("%s is apart by %.3g of its norm from float32", of, most)
+	}
+}
+
+// Losses that look for the largest of a batch are refused: each rank has a part of it.
+func TestRanks_LargeLossesAreRefused(t *testing.T) {
+	r := newRig()
+	r.config.Loss = LossConfig{Kind: RejectLarge, Delta: 20}
+	for _, g := range local.New(2, time.Hour) {
+		r.group = g
+		if _, err := New(r.options(t)); err == nil || !strings.Contains(err.Error(), "train in one process") {
+			t.Errorf("rank %d: %v", g.Rank(), err)
+		}
 	}
 }

@@ -16,8 +16,6 @@ type work struct {
 	accumulate bool        // the gradients join those of the batches before
 	last       bool        // of the step's batches: the norm of the gradients is computed too
 	scores     bool        // no gradients: a pass forward alone
-	begins     bool        // no gradients: model.Net.Begin alone
-	begun      bool        // behind that
 
 	// With several ranks a step is cut where their sums come in between.
 	all  int            // bags of the step, of all ranks; 0 on one
@@ -34,11 +32,8 @@ func (w work) String() string {
 		return "update"
 	}
 	what := [...]string{"gradients", "upper gradients", "lower gradients"}[w.part]
-	switch {
-	case w.scores:
+	if w.scores {
 		what = "scores"
-	case w.begins:
-		what = "logits"
 	}
 	return fmt.Sprintf("%s of %d frames in %d bags", what, w.plan.Frames, w.plan.Bags)
 }

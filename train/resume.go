@@ -10,10 +10,9 @@ import (
 // the best. It must be called before Run. The checkpoint must be of the same model, words, data,
 // stage, seed and settings; the limits and intervals of Config may differ, so that a stage can be made
 // longer. The error wraps ErrOtherModel, ErrOtherRun or ErrCorrupt; after one that does not, the net
-// may have been changed in part. Several ranks, which need not be as many as they were, call it together and read the
-// checkpoint that rank 0 has at the path.
+// may have been changed in part. Several ranks, which need not be as many as they were, call it together.
 func (t *Trainer) Resume(path string) error {
-	return frame.ResumeShared(t.Group, path, func(c *Checkpoint, file *safetensors.File) error {
+	return t.ranks.agree(frame.Resume(path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := c.sameRun(t.Options, t.identity); err != nil {
 			return err
 		}
@@ -34,5 +33,5 @@ func (t *Trainer) Resume(path string) error {
 		}
 		t.at, t.saved = c.Position, c.Position
 		return t.keeper.Restore(c.Best, t.at.Step)
-	})
+	}))
 }

@@ -27,6 +27,9 @@ func (t *Trainer) saveTogether(save func() error) error {
 	if err := t.together(); err != nil {
 		return err
 	}
+	if err := t.gatherOnline(); err != nil {
+		return err
+	}
 	return t.ranks.agree(save())
 }
 

@@ -55,31 +55,35 @@ func (s *Scores) LogitsOf(bags int) []float32 {
 // Workers, Prefetch, MaxBadSamples and MaxPixels count. No labels are read. Where the set is ByFrame, bags
 // of a batch are frames, and so are those that could not be read.
 func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {
-	return Passes{}.Score(ctx, net, set, config)
+	return ScoreTogether(ctx, nil, net, set, config, nil)
 }
 
-// Score is the function Score on the ranks of a group: every rank has all scores.
-func (on Passes) Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {
-	return on.score(ctx, net, set, config, func(int) {})
-}
-
-// score is Score, which says how many bags each batch had.
-func (on Passes) score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
+// ScoreTogether is Score on the ranks of a group, nil for this process alone. Each rank scores a part of the batches, and
+// one gathering at the end gives all scores to every rank, bit for bit those of one process. What is wrong on one rank is
+// an error on all. scored, if not nil, is called with the number of bags of each batch of this rank.
+func ScoreTogether(ctx context.Context, g group.Group, net *model.Net, set *loader.Set, config loader.Config,
 	scored func(bags int)) (*Scores, error) {
-	s := newScorer(net, set.Len())
+	g = group.Of(g)
+	s, read := newScorer(net, set.Len()), set
+	s.rates.kept = g.Size() > 1
+	var err error
 	if set.ByFrame {
-		frames, videos, err := loader.Frames(ctx, set)
-		if err := group.Agree(group.Of(on.Group), err); err != nil {
-			return nil, err
-		}
-		set, s.videos = frames, videos
+		read, s.videos, err = loader.Frames(ctx, set)
 	}
-	bad, err := on.inOrder(ctx, net, set, config, s.outputs, func(batch *loader.Batch, values [][]float32) error {
-		err := s.add(batch, values)
-		scored(batch.N)
-		return err
-	})
-	if err != nil {
+	bags, bad := 0, []loader.BadSample(nil)
+	if err == nil {
+		bags, bad, err = inOrder(ctx, net, read, wholeBatches(g, config), s.outputs, func(batch *loader.Batch, values [][]float32) error {
+			err := s.add(batch, values)
+			if scored != nil {
+				scored(batch.N)
+			}
+			return err
+		})
+	}
+	if bad, err = gatherBad(g, read, config, bags, bad, err); err != nil {
+		return nil, err
+	}
+	if err := s.gather(g, 0, nil); err != nil {
 		return nil, err
 	}
 	return s.scores(bad)
@@ -92,6 +96,7 @@ type scorer struct {
 	index                  []int
 	logits, prob, observed []float32
 	rates                  rateMean
+	common                 int                // rows that all ranks have, the first ones
 	videos                 *loader.FrameIndex // where bags are scored by their frames, else nil
 	list                   []*tensor.Tensor   // what outputs lists
 }
@@ -106,7 +111,7 @@ func newScorer(net *model.Net, bags int) *scorer {
 func newLogitScorer(net *model.Net, bags int) *scorer {
 	k := net.Config().Classes
 	return &scorer{net: net, classes: k, capacity: bags, index: make([]int, 0, bags), logits: make([]float32, bags*k),
-		rates: rateMean{miss: make([]float64, k), wrong: make([]float64, k)}}
+		rates: newRateMean(k, false)}
 }
 
 // outputs lists the logits of a batch, its probabilities where they are collected, and its confidence map where
@@ -202,6 +207,12 @@ func hostOver(values []float32) *dense.Dense {
 type rateMean struct {
 	miss, wrong []float64 // sums of q01 and q10 for each class
 	bags        int
+	kept        bool
+	each        []float32 // if kept: q01 and q10 of each bag, for ranks that add them up in the order of the bags
+}
+
+func newRateMean(classes int, kept bool) rateMean {
+	return rateMean{miss: make([]float64, classes), wrong: make([]float64, classes), kept: kept}
 }
 
 // add takes the confidence map of a batch; one that is the same for all bags is taken once.
@@ -209,13 +220,18 @@ func (m *rateMean) add(net *model.Net, confidence []float32) error {
 	if net.Config().Noise == model.FeatureIndependent && m.bags > 0 {
 		return nil
 	}
-	return bagRates(confidence, net.Config().Classes, func(q01, q10 []float32) {
-		for c := range q01 {
-			m.miss[c] += float64(q01[c])
-			m.wrong[c] += float64(q10[c])
-		}
-		m.bags++
-	})
+	return bagRates(confidence, net.Config().Classes, m.take)
+}
+
+func (m *rateMean) take(q01, q10 []float32) {
+	for c := range q01 {
+		m.miss[c] += float64(q01[c])
+		m.wrong[c] += float64(q10[c])
+	}
+	m.bags++
+	if m.kept {
+		m.each = append(append(m.each, q01...), q10...)
+	}
 }
 
 func (m *rateMean) mean() *labels.Rates {

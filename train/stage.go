@@ -3,7 +3,6 @@ package train
 import (
 	"fmt"
 
-	"nmn/group"
 	"nmn/kernels"
 	"nmn/loader"
 	"nmn/model"
@@ -43,13 +42,12 @@ func (a Arm) Model(base model.Config) (model.Config, error) {
 // that of its checkpoint. The caller must Close the net.
 func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set,
 	from string) (*model.Net, error) {
-	net, _, err := a.NewNetShared(nil, base, backend, c, data, from)
+	net, _, err := a.StartNet(base, backend, c, data, from)
 	return net, err
 }
 
-// NewNetShared is NewNet on the ranks of a group, which call it together: the checkpoint is that of rank 0. It also returns
-// the SHA-256 of the checkpoint that was read, for Options.Start; empty for none.
-func (a Arm) NewNetShared(g group.Group, base model.Config, backend kernels.Backend, c Config, data *loader.Set,
+// StartNet is NewNet, and returns the SHA-256 of the checkpoint that was read, for Options.Start; empty for none.
+func (a Arm) StartNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set,
 	from string) (_ *model.Net, digest string, err error) {
 	config, err := a.Model(base)
 	if err != nil {
@@ -68,7 +66,7 @@ func (a Arm) NewNetShared(g group.Group, base model.Config, backend kernels.Back
 		return nil, "", joined(err, net.Close())
 	}
 	if from != "" {
-		if digest, err = loadClassifier(g, net, from, data); err != nil {
+		if digest, err = loadClassifier(net, from, data); err != nil {
 			return nil, "", joined(err, net.Close())
 		}
 	}

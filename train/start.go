@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"nmn/format/safetensors"
-	"nmn/group"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/model"
@@ -64,8 +63,8 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 }
 
 // loadClassifier takes the classifier of a checkpoint, and returns the SHA-256 of its file; the noise model stays as it is.
-func loadClassifier(g group.Group, net *model.Net, path string, data *loader.Set) (digest string, err error) {
-	err = frame.WithShared(g, path, func(c *Checkpoint, file *safetensors.File) error {
+func loadClassifier(net *model.Net, path string, data *loader.Set) (digest string, err error) {
+	err = frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := c.sameWords(data.Vocabulary); err != nil {
 			return err
 		}

@@ -68,13 +68,10 @@ func (t *Trainer) learn(ctx context.Context, batches []*loader.Batch, e *StepDon
 	}
 	last := lastRead(batches)
 	for i, batch := range batches {
-		t.largest.begin(t, i)
 		if batch.N > 0 {
 			if err := t.gradients(batch, i == last); err != nil {
 				return err
 			}
-		} else if err := t.choose(batch, nil, nil); err != nil { // it is of other ranks
-			return err
 		}
 		if err := t.stageNext(ctx, i+1, e); err != nil {
 			return err
@@ -126,14 +123,7 @@ func (t *Trainer) gradients(batch *loader.Batch, last bool) error {
 	if t.ranks.many {
 		w.all = t.bags
 	}
-	enqueue := t.passes.whole
-	if t.largest.count > 0 {
-		w.begun, enqueue = true, t.passes.step
-		if err := t.choose(batch, plan, t.beginTogether(plan)); err != nil {
-			return err
-		}
-	}
-	return t.pass(w, enqueue)
+	return t.pass(w, t.passes.whole)
 }
 
 // pass computes the gradients of a plan by enqueue, one of passes, and sets its losses aside.
@@ -147,10 +137,6 @@ func (t *Trainer) pass(w work, enqueue func() error) error {
 		Evidence:     t.Loader.Evidence != nil,
 		Focus:        t.Config.Loss.focus(),
 		LargeLosses:  t.Config.Loss.largeLosses(t.at.Epoch, w.plan.Labels.Len()),
-		Begun:        w.begun,
-	}
-	if w.begun {
-		t.passes.options.LargeLosses.Count = t.largest.own
 	}
 	if err := t.Net.Prepare(t.passes.options); err != nil {
 		return err
@@ -168,7 +154,6 @@ type passes struct {
 	options model.StepOptions
 
 	whole, step, lower, measure, update func() error
-	begin                               func() error          // the first part of a step, see choose
 	done                                func(layer int) error // begins the sums of what a layer completes
 }
 
@@ -220,10 +205,7 @@ func (t *Trainer) finish(e *StepDone) error {
 	if err := t.replays.do(work{}, t.passes.update); err != nil {
 		return err
 	}
-	if err := t.optimizer.advance(); err != nil {
-		return err
-	}
-	return t.updated()
+	return t.optimizer.advance()
 }
 
 // dropoutPurpose keeps the masks of the stages apart.

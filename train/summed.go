@@ -29,9 +29,6 @@ func (t *Trainer) reduce(nothing bool) error {
 			return err
 		}
 	}
-	if t.optimizer.divided.shared != nil {
-		return t.sumDivided(began)
-	}
 	err := r.beginTo(r.buckets)
 	if err == nil {
 		err = r.reducer.Wait()
@@ -45,11 +42,10 @@ func (t *Trainer) reduce(nothing bool) error {
 
 // enqueue computes the gradients of a plan. Those of all ranks are summed beside it: each bucket is begun where the
 // pass completes it, or, on a device that records, after each of two parts that are recorded, for a sum of several
-// ranks is no work that can be. Ranks that hold gradients together sum them behind it: it would take their processors
-// from the pass.
+// ranks is no work that can be.
 func (t *Trainer) enqueue(w work, whole func() error) error {
 	p := &t.passes
-	if !t.ranks.many || !w.last || t.optimizer.divided.shared != nil {
+	if !t.ranks.many || !w.last {
 		return t.replays.do(w, whole)
 	}
 	if !t.replays.records() {

@@ -32,7 +32,7 @@ type Options struct {
 	// of its own: -log(p e^E + 1 - p) for each label, see noise.Ops.
 	Loader loader.Config
 	// Directory holds the checkpoints last.safetensors, previous.safetensors, best.safetensors and
-	// best-<step>.safetensors; empty for none.
+	// best-<step>.safetensors; empty for none. All ranks see it, and rank 0 writes there.
 	Directory string
 	// Clock tells the time for Config.CheckpointMinutes; nil for time.Now.
 	Clock     func() time.Time
@@ -92,7 +92,8 @@ type Trainer struct {
 	schedule Schedule
 	identity identity
 	keeper   Keeper
-	replace  ReplaceFunc[Checkpoint] // writes checkpoints
+
+	replace ReplaceFunc[Checkpoint] // writes checkpoints
 
 	at       Position
 	steps    int
@@ -104,9 +105,7 @@ type Trainer struct {
 	held     []*loader.Batch // of the step; with Overfit, of all steps
 	bags     int             // of the step, of all ranks
 	next     ahead
-	online   *scorer      // of the first epoch; nil for none yet
-	gathered *onlineParts // of the ranks; nil until there are scores
-	largest  largest
+	online   *scorer   // of the first epoch; nil for none yet
 	over     bool      // the net has the averages of its weights
 	started  time.Time // of this process's part of the epoch
 	dataWait time.Duration
@@ -127,15 +126,15 @@ func New(o Options) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id,
-		replace: frame.Replace, keeper: NewKeeper(KeeperOptions{Directory: o.Directory, Count: o.Config.KeepBest,
-			Lower: lowerIsBetter(o.Config.BestBy), Minutes: o.Config.CheckpointMinutes, Clock: o.Clock,
-			Step: frame.StepOf})}
+	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id, replace: frame.Replace}
+	writes := o.Directory
+	if group.Of(o.Group).Rank() > 0 {
+		writes = ""
+	}
+	t.keeper = NewKeeper(KeeperOptions{Directory: writes, Count: o.Config.KeepBest, Lower: lowerIsBetter(o.Config.BestBy),
+		Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
-	}
-	if !t.ranks.writes() {
-		t.replace = frame.ReplaceStub
 	}
 	if err := t.prepare(); err != nil {
 		return nil, joined(err, t.device.close())
@@ -155,10 +154,10 @@ func (t *Trainer) prepare() (err error) {
 	}
 	t.steps = t.Steps()
 	t.schedule = NewSchedule(t.Config.RateConfig, t.steps)
-	if t.Directory == "" {
+	if t.keeper.Directory == "" {
 		return nil
 	}
-	return PrepareDirectory(t.Directory)
+	return PrepareDirectory(t.keeper.Directory)
 }
 
 func (o *Options) check() error {
@@ -176,6 +175,9 @@ func (o *Options) check() error {
 	case o.Loader.Evidence != nil && !o.Config.Loss.IsZero():
 		return fmt.Errorf("training: loss %s is of labels, and evidence has a loss of its own: leave out the loss",
 			o.Config.Loss.Name())
+	case o.Config.Loss.Large() && group.Of(o.Group).Size() > 1:
+		return fmt.Errorf("training: loss %s looks for the largest losses of a batch, and %d ranks have a part of it each: "+
+			"train in one process", o.Config.Loss.Name(), group.Of(o.Group).Size())
 	case o.Config.Augment.Mixup > 0 && o.Net.Config().Noise != model.NoNoise && o.Loader.Targets == nil:
 		return errors.New("training: mixtures of labels teach the classifier alone, and a noise model learns by the " +
 			"likelihood of labels: leave out `train.augment.mixup`, or train an arm without a noise model (stage1, star)")
@@ -301,7 +303,6 @@ func (t *Trainer) Run(ctx context.Context) (Result, error) {
 		err = t.run(ctx)
 	}
 	t.leaveEpoch()
-	err = joined(err, t.leaveTogether())
 	err = t.interrupted(ctx, err)
 	if err == nil {
 		err = t.handOver()
@@ -325,9 +326,6 @@ func (t *Trainer) takeBack() error {
 }
 
 func (t *Trainer) run(ctx context.Context) error {
-	if err := t.holdTogether(); err != nil {
-		return err
-	}
 	t.started = time.Now()
 	for !t.limits().Reached(t.at.Epoch, t.at.Step, t.at.Stale) {
 		if t.at.Batch >= t.loader.Batches() {
@@ -345,9 +343,6 @@ func (t *Trainer) run(ctx context.Context) error {
 		if err := t.step(ctx); err != nil {
 			return err
 		}
-	}
-	if err := t.leaveTogether(); err != nil {
-		return err
 	}
 	return t.endStage(ctx)
 }
@@ -445,7 +440,7 @@ func (t *Trainer) backToBest() error {
 			return err
 		}
 	}
-	return frame.WithShared(t.Group, filepath.Join(t.Directory, BestName), func(_ *Checkpoint, file *safetensors.File) error {
+	return frame.With(filepath.Join(t.Directory, BestName), func(_ *Checkpoint, file *safetensors.File) error {
 		t.saved = Position{} // the same position with other parameters is another checkpoint
 		if _, err := t.Net.Load(file, nil); err != nil {
 			return err

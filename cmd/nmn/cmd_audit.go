@@ -105,7 +105,6 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 	a.correctionFlags(under(cmd, "Correction"))
 	out := under(cmd, "Output")
 	a.shown.flags(out)
-	together(cmd)
 	cmd.AddCommand(newAuditAnnotators(p))
 	cmd.AddCommand(newAuditCaptions(p))
 	cmd.AddCommand(newAuditCompare(p))

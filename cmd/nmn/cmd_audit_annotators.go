@@ -46,7 +46,6 @@ annotator each, --scores of a classifier are needed. See docs/annotators.md.`,
 			return a.run(cmd.Context(), p)
 		},
 	}
-	together(cmd)
 	in := under(cmd, "Labels")
 	in.file(&a.files.Labels, "labels", "`file` with a row for each annotator of each bag", "csv", "jsonl", "gz")
 	in.file(&a.files.Vocabulary, "vocab", "vocabulary `file`, word, POS, count on each line; other labels are left out "+

@@ -51,7 +51,6 @@ dropped, and it is said why. See docs/captions-audit.md.`,
 			return a.run(cmd.Context(), p)
 		},
 	}
-	together(cmd)
 	in := under(cmd, "Captions")
 	in.file(&a.captions, "captions", "`file` of captions: COCO or MSR-VTT (.json, .gz, .zip), .csv with the columns bag "+
 		"and caption, perhaps id and file, or .jsonl with such keys", "json", "jsonl", "csv", "zip", "gz")

@@ -139,7 +139,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		}
 		b.options.Group = p.ranks
 		measured, err := b.figures(cmd.Context(), p, m)
-		if err != nil || !leads(b.options.Group) {
+		if err != nil || p.follows() {
 			return err
 		}
 		if b.asJSON {
@@ -150,7 +150,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 	}
 	m.flags(b, cmd)
 	if m.ranks {
-		together(cmd)
+		ranksFlag(cmd)
 	}
 	r := under(cmd, "Measurement")
 	r.int(&b.options.Repeats, "repeats", "measured `runs`")

@@ -44,7 +44,6 @@ vocabulary. Time counts from where captions and scores are in memory; memory is 
 			return c.run(cmd.Context(), p)
 		},
 	}
-	together(cmd)
 	r := under(cmd, "Captions")
 	r.file(&c.file, "captions", "caption `file` of COCO or MSR-VTT, instead of generated ones", "json", "gz", "zip")
 	r.int(&c.bags, "bags", "`bags` (default 82783; of a file all)")

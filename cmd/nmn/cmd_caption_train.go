@@ -46,8 +46,6 @@ An interrupt saves first; --resume goes on as if nothing had happened. Defaults 
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
-	together(cmd)
-	gradientsFlag(cmd, &t.config.Gradients)
 	c := under(cmd, "Configuration")
 	enum(c, &t.config.Preset, "preset", "`settings` to start from; paper has the sizes of section 4.4",
 		captioner.Presets()...)
@@ -62,7 +60,7 @@ An interrupt saves first; --resume goes on as if nothing had happened. Defaults 
 }
 
 func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
-	if err := t.resolve(cmd, p); err != nil {
+	if err := t.resolve(cmd); err != nil {
 		return err
 	}
 	if t.print {
@@ -77,8 +75,7 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 			return err
 		}
 	}
-	s, err := captioner.Open(cmd.Context(), t.config, captioner.Options{Log: p.log, Observer: p.captionObserver(),
-		Group: p.ranks})
+	s, err := captioner.Open(cmd.Context(), t.config, captioner.Options{Log: p.log, Observer: p.captionObserver()})
 	if err != nil {
 		return err
 	}
@@ -138,13 +135,13 @@ func planCaptioner(ctx context.Context, p *program, s *captioner.Session) error 
 
 // resolve makes the configuration: that of the preset, or of the folder that is resumed, with the flags that
 // were given over it.
-func (t *captionTrain) resolve(cmd *cobra.Command, p *program) (err error) {
+func (t *captionTrain) resolve(cmd *cobra.Command) (err error) {
 	given := givenFlags(cmd.Flags())
 	if t.resume != "" {
 		if cmd.Flags().Changed("run-dir") || cmd.Flags().Changed("preset") {
 			return usagef("caption train: --resume takes folder and configuration from the run: leave out --run-dir and --preset")
 		}
-		there, err := captioner.ReadConfigOf(p.ranks, t.resume)
+		there, err := captioner.ReadConfig(t.resume)
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,6 @@ counts, labels or true labels in files of the same form.`,
 }
 
 func (e *evalCommand) flags(cmd *cobra.Command) {
-	together(cmd)
 	model := under(cmd, "Model")
 	checkpointFlag(model, &e.checkpoint)
 	enum(model, &e.options.Split, "split", "`split` of the data", "train", "validation", "test")

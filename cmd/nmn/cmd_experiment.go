@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/experiment"
-	ranks "nmn/group"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
@@ -80,8 +79,6 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV,
 		report.JSON)
 	out.bool(&e.asJSON, "json", "same as --format json")
-	together(cmd)
-	gradientsFlag(cmd, &e.Config.Run.Gradients)
 	tellDefaults(cmd, &e.Config)
 	cmd.AddCommand(newTable4(p))
 	return cmd
@@ -92,19 +89,9 @@ func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
 	if err := e.jobs.resolve(cmd); err != nil {
 		return err
 	}
-	if n := ranks.Of(p.ranks).Size(); n > 1 && (e.jobs.list || e.jobs.collect) {
-		return usagef("experiment: --tasks and --collect train nothing and run in one process, and there are %d ranks: start "+
-			"them without mpirun or srun", n)
-	}
-	folder, release, err := p.runFolder(e.Dir)
-	if err != nil {
+	if err := e.resolve(cmd, p); err != nil {
 		return err
 	}
-	defer release()
-	if err := p.agree(e.resolve(cmd, p)); err != nil {
-		return err
-	}
-	e.Dir = folder // after the flags, which have been set once more
 	if e.sources.print {
 		return printConfig(p, &e.Config)
 	}

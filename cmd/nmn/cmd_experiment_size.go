@@ -43,7 +43,7 @@ func (e *experimentCommand) chooseSize(cmd *cobra.Command, p *program) (run.Size
 
 // fitting is full where a short timing of real steps says that all arms fit into the budget.
 func (e *experimentCommand) fitting(ctx context.Context, p *program) (run.Size, error) {
-	s, err := run.Open(ctx, e.Config, run.Options{Log: p.log, Group: p.ranks})
+	s, err := run.Open(ctx, e.Config, run.Options{Log: p.log})
 	if err != nil {
 		return "", err
 	}

@@ -43,8 +43,6 @@ extract --per-frame --output and --output-clips write them. What is complete is 
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
 	t.flags(cmd)
-	together(cmd)
-	gradientsFlag(cmd, &t.Captioner.Gradients)
 	return cmd
 }
 
@@ -101,18 +99,17 @@ func folders(r group, v *[]table4.Features, name, usage string) {
 }
 
 func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
-	if err := p.agree(t.resolve(cmd)); err != nil {
+	if err := t.resolve(cmd); err != nil {
 		return err
 	}
 	if t.meteorDir != "" {
 		t.Meteor, err = caption.LoadMeteor(t.meteorDir)
-		if err := p.agree(err); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	w := &watch{program: p}
 	t.Log, t.Observe, t.Captioning, t.Extracted = p.log, w.observer(), p.captionObserver(), showExtracted(p)
-	t.Group = p.ranks
 	tables, err := t.Run(cmd.Context())
 	p.status.clear()
 	switch {

@@ -75,13 +75,13 @@ nmn features extract is another name of this command.`,
 			return c.extract(cmd, p, args[0], paths)
 		},
 	}
-	together(cmd)
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
 	c.weightsFlags(m)
 	chosen(m, &c.options.Layers, "layer", "layers to take, as `layer,...` (with --weights the first that the net has)",
 		slices.Concat([]model.Layer{model.Pool5, model.FC7, model.Probabilities}, transformerLayers())...)
 	m.int(&c.options.Batch, "batch-size", "`pictures` computed at once. Results do not depend on it")
+	m.shard(&c.options.Shard, "pictures")
 	m.bool(&c.options.PerFrame, "per-frame", "videos: a row for each frame, not for each video")
 	enum(m, &c.options.Split, "split", "`split` of the data", "train", "validation", "test")
 	m.file(&c.list, "paths", "`file` with the path of a picture on each line, in place of PATH; rows are in its order, and "+
@@ -266,6 +266,9 @@ func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]r
 	}
 	done, err := extract(o)
 	p.status.clear()
+	if err == nil {
+		p.tellShard(c.options.Shard, "rows of all shards are joined in their order")
+	}
 	switch {
 	case err != nil:
 		return err

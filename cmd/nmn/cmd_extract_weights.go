@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -75,12 +74,8 @@ func (c *extractCommand) pretrainedPictures(ctx context.Context, p *program, pat
 	if c.sources.print {
 		return c.printBackbone(p)
 	}
-	b, err := run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log, Message: p.tell,
-		Group: p.ranks})
-	if err := p.agree(err); err != nil {
-		if b != nil { // another rank has none
-			err = errors.Join(err, b.Close())
-		}
+	b, err := run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log, Message: p.tell})
+	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
@@ -97,10 +92,7 @@ func (c *extractCommand) pretrainedData(ctx context.Context, p *program) (err er
 	}
 	defer func() { err = cmp.Or(err, s.Close()) }()
 	b, err := s.OpenBackbone(ctx, c.weights, c.about)
-	if err := p.agree(err); err != nil {
-		if b != nil {
-			err = errors.Join(err, b.Close())
-		}
+	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()

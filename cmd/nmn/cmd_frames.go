@@ -11,6 +11,7 @@ import (
 
 	"nmn/loader/frames"
 	"nmn/loader/shard"
+	"nmn/run"
 )
 
 // framesCommand are the flags of nmn frames.
@@ -20,6 +21,7 @@ type framesCommand struct {
 	list    string
 	mib     float64 // of a shard
 	ffmpeg  string
+	shard   run.Shard
 	check   bool
 	rebuild bool
 	asJSON  bool
@@ -57,6 +59,7 @@ on with --resume where it was; shards that are finished stay valid.`,
 	r.int(&c.config.Quality, "quality", "JPEG `quality`, 1 to 100 as libjpeg counts")
 	r = under(cmd, "Clips")
 	r.file(&c.list, "list", "`file` with the path of a clip on each line, from its own folder", "txt")
+	r.shard(&c.shard, "clips")
 	r.int(&c.options.Workers, "workers", "`clips` decoded at once, 0 for one for each CPU. Results do not depend on it")
 	r.int(&c.options.MaxBad, "max-bad-clips", "`clips` that may be left out because they cannot be read")
 	r.int(&c.config.MaxPixels, "max-pixels", "refuse clips whose frames have more `pixels`")
@@ -108,6 +111,7 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	if c.asJSON {
 		return writeJSON(p.out, sum)
 	}
+	p.tellShard(c.shard, "move the files or folders of all shards into one folder, then run nmn frames --rebuild-index on it")
 	_, err = fmt.Fprintln(p.out, tellFrames(sum))
 	return err
 }
@@ -125,8 +129,8 @@ func (c *framesCommand) validate(paths []string) error {
 		return usagef("frames: --output is missing: name the folder of the frames")
 	case c.check && c.rebuild:
 		return usagef("frames: --check and --rebuild-index are two things: do one after the other")
-	case only != "" && (len(paths) > 0 || c.list != "" || c.options.Resume):
-		return usagef("frames: --%s looks at --output alone: leave out clips, --list and --resume", only)
+	case only != "" && (len(paths) > 0 || c.list != "" || c.options.Resume || c.shard.Of > 0):
+		return usagef("frames: --%s looks at --output alone: leave out clips, --list, --resume and --shard", only)
 	case only != "":
 		return nil
 	case (len(paths) == 0) == (c.list == ""):
@@ -149,11 +153,18 @@ func (c *framesCommand) validate(paths []string) error {
 	return nil
 }
 
-func (c *framesCommand) sources(paths []string) ([]frames.Source, error) {
+func (c *framesCommand) sources(paths []string) (all []frames.Source, err error) {
 	if c.list != "" {
-		return frames.ReadList(c.list)
+		all, err = frames.ReadList(c.list)
+	} else {
+		all, err = frames.Search(paths)
 	}
-	return frames.Search(paths)
+	if err != nil || c.shard.Of == 0 {
+		return all, err
+	}
+	from, to, err := c.shard.Range(len(all), "clips")
+	c.options.FirstShard = (c.shard.Number - 1) * (1_000_000 / c.shard.Of) // files of all shards fit into one folder
+	return all[from:to], err
 }
 
 // progress shows how far it is.

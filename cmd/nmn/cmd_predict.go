@@ -59,7 +59,6 @@ such an escape; in text also what would not show, such as \x1b.`,
 		Args: arguments(p, cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.predict(cmd.Context(), p, args[0], args[1:]) },
 	}
-	together(cmd)
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
 	m.bool(&c.options.Observed, "observed",
@@ -69,6 +68,7 @@ such an escape; in text also what would not show, such as \x1b.`,
 		"at most so many `words` of each picture, 0 for no limit; given alone, no threshold holds")
 	w.float(&c.options.Threshold, "threshold", "least `probability`; -1 for that of the best expected F1")
 	d := under(cmd, "Pictures")
+	d.shard(&c.options.Shard, "pictures, or of the rows of features")
 	enum(d, &c.options.Fit, "fit", "how pictures get onto the canvas (default that of the run)", picture.FitLongest,
 		picture.FitSquare, picture.FitNone)
 	d.int(&c.options.Batch, "batch-size", "`pictures` computed at once")
@@ -105,11 +105,10 @@ func (c *predictCommand) predict(ctx context.Context, p *program, path string, p
 		return err
 	}
 	if c.output != "" {
-		if !p.follows() {
-			err = predictions.WriteFile(c.output)
-		}
-		return p.agree(err)
+		p.tellShard(c.options.Shard, "rows of all shards are joined in their order")
+		return predictions.WriteFile(c.output)
 	}
+	p.tellShard(c.options.Shard, "lines of all shards are joined in their order, of CSV without the headers but the first")
 	tellThreshold(p, predictions)
 	return c.write(p, predictions)
 }

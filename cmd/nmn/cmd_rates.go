@@ -39,7 +39,6 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 		},
 	}
 	scoreFlags(under(cmd, "Scores"), &r.files)
-	together(cmd)
 	e := under(cmd, "Estimate")
 	estimationFlags(e, &r.estimation)
 	e.bool(&r.floor, "rates-floor", "raise the rates as far as the labels let them, for noise that is suspected to "+

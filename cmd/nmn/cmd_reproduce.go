@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/eval"
-	ranks "nmn/group"
 	"nmn/internal/visible"
 	"nmn/report"
 	"nmn/reproduce"
@@ -66,8 +65,6 @@ runs at once, as of nmn experiment: --tasks, --task and --collect. See docs/repr
 	precisionFlag(res, &r.Run)
 	res.int(&r.Run.Workers, "workers", "`goroutines` that load pictures. Results do not depend on it")
 	under(cmd, "Output").bool(&r.asJSON, "json", "print as JSON: the plan, the tasks, or reproduction.json")
-	together(cmd)
-	gradientsFlag(cmd, &r.Run.Gradients)
 	return cmd
 }
 
@@ -76,15 +73,11 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 	if err := r.jobs.resolve(cmd); err != nil {
 		return err
 	}
-	if n := ranks.Of(p.ranks).Size(); n > 1 && (r.jobs.list || r.jobs.collect || r.dryRun) {
-		return usagef("reproduce: --tasks, --collect and --dry-run train nothing and run in one process, and there are %d "+
-			"ranks: start them without mpirun or srun", n)
-	}
 	if r.dryRun && r.jobs.wanted() {
 		return usagef("reproduce: give one of --dry-run, --tasks, --task and --collect")
 	}
 	plan, err := reproduce.New(ctx, r.Settings)
-	if err := p.agree(err); err != nil {
+	if err != nil {
 		return err
 	}
 	plan.Rename = withFlags
@@ -100,7 +93,7 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 func (r *reproduceCommand) work(ctx context.Context, p *program, plan *reproduce.Plan) error {
 	w := &watch{program: p}
 	o := reproduce.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Tell: p.tell,
-		Extracted: showExtracted(p), Group: p.ranks}
+		Extracted: showExtracted(p)}
 	switch {
 	case r.dryRun:
 		return r.tellPlan(ctx, p, plan, reproduce.Options{Log: p.log})

@@ -81,19 +81,15 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
 		"losses into --run-dir as "+run.RateSearchFile+" and "+run.RateSearchChart+", and stop: nothing is trained")
 	r.bool(&t.asJSON, "json", "write the result as JSON; with --print-config the settings, by their keys")
-	together(cmd)
+	ranksFlag(cmd)
 	gradientsFlag(cmd, &t.config.Run.Gradients)
 	tellDefaults(cmd, &t.config)
 	return cmd
 }
 
 func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
-	folder, release, err := p.runFolder(cmp.Or(t.resume, t.runDir))
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := p.agree(t.resolve(cmd, folder)); err != nil {
+	folder := cmp.Or(t.resume, t.runDir)
+	if err := run.AgreeOn(p.ranks, t.resolve(cmd, folder)); err != nil {
 		return err
 	}
 	if t.sources.print && t.asJSON {
@@ -141,7 +137,7 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 	return t.show(p, o)
 }
 
-// resolve makes the configuration, that of the run folder where a run is resumed. folder is where this rank has it.
+// resolve makes the configuration, that of the run folder where a run is resumed.
 func (t *trainCommand) resolve(cmd *cobra.Command, folder string) error {
 	file := t.sources.file
 	if err := t.checkMode(); err != nil {

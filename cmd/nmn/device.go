@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"nmn/kernels"
 	"nmn/run"
@@ -11,15 +10,7 @@ import (
 // openModel opens a model on a device, and says which.
 func (p *program) openModel(ctx context.Context, path string, which run.Checkpoint,
 	r run.Resources) (*run.Model, error) {
-	m, err := run.OpenModel(ctx, path, run.ModelOptions{Checkpoint: which, Run: r, Log: p.log, Message: p.tell,
-		Group: p.ranks})
-	if err := p.agree(err); err != nil {
-		if m != nil { // another rank has none
-			err = errors.Join(err, m.Close())
-		}
-		return nil, err
-	}
-	return m, nil
+	return run.OpenModel(ctx, path, run.ModelOptions{Checkpoint: which, Run: r, Log: p.log, Message: p.tell})
 }
 
 // openDevice opens a device and says which.

@@ -21,15 +21,32 @@ import (
 	"nmn/run"
 )
 
-// onRanks marks commands that several ranks run together.
-const onRanks = "ranks"
+// onRanks are the commands that several ranks run together. Others run in one process, and are refused as one of several
+// ranks with what is to be done instead.
+var onRanks = map[string]bool{"nmn train": true, "nmn bench step": true}
 
-// together marks a command as one that several ranks run together, where a launcher has started them.
-func together(cmd *cobra.Command) {
-	if cmd.Annotations == nil {
-		cmd.Annotations = map[string]string{}
-	}
-	cmd.Annotations[onRanks] = "yes"
+// anywhere are commands that do no harm if several processes run them.
+var anywhere = map[string]bool{"nmn": true, "nmn version": true, "nmn help": true}
+
+// insteadOfRanks says, for commands that several processes can share in another way, how.
+var insteadOfRanks = map[string]string{
+	"nmn extract": shards, "nmn features extract": shards, "nmn predict": shards, "nmn frames": shards,
+	"nmn experiment": tasks, "nmn reproduce": tasks,
+}
+
+const (
+	shards = "start one process for each part, with --shard i/n"
+	tasks  = "start it without mpirun or srun; several jobs share the work with --tasks and --task"
+)
+
+// refuseRanks is the error of a command that is one of so many processes.
+func refuseRanks(cmd *cobra.Command, size int, by string) error {
+	cure := cmp.Or(insteadOfRanks[cmd.CommandPath()], "start it without mpirun or srun")
+	return usagef("%s runs in one process, and this is one of %d%s: %s", cmd.CommandPath(), size, by, cure)
+}
+
+// ranksFlag declares how long ranks wait for one another.
+func ranksFlag(cmd *cobra.Command) {
 	limit := launch.DefaultTimeout
 	under(cmd, "Ranks").duration(&limit, rankTimeout, "how long the ranks that mpirun or srun has started wait for one "+
 		"of them before they give it up by name; 0 waits for ever")
@@ -61,30 +78,32 @@ func (p *program) joinRanks(cmd *cobra.Command) error {
 		cmd.Root().SetOut(p.out)
 		cmd.Root().SetErr(p.err)
 	}
-	if p.ranks.Size() > 1 && cmd.Annotations[onRanks] == "" {
+	if path := cmd.CommandPath(); p.ranks.Size() > 1 && !onRanks[path] && !anywhere[path] {
 		if p.follows() {
 			p.err = io.Discard // rank 0 says it
 		}
-		return usagef("%s runs in one process, and this is one of %d: start it without mpirun or srun",
-			cmd.CommandPath(), p.ranks.Size())
+		return refuseRanks(cmd, p.ranks.Size(), "")
 	}
 	return nil
 }
 
 func (p *program) openRanks(cmd *cobra.Command) (ranks.Group, error) {
+	if anywhere[cmd.CommandPath()] {
+		return ranks.Alone{}, nil
+	}
+	joins := onRanks[cmd.CommandPath()]
 	place, found, err := launch.Detect(p.getenv)
 	switch {
-	case err != nil && cmd.Annotations[onRanks] != "":
+	case err != nil && joins:
 		return nil, usageError{err}
 	case err != nil || !found || place.Size == 1:
 		return ranks.Alone{}, nil
-	case cmd.Annotations[onRanks] == "": // there is no need to join them to say so
+	case !joins: // there is no need to join them to say so
 		if place.Rank > 0 {
 			p.follow(place.Rank)
 			p.err = io.Discard
 		}
-		return nil, usagef("%s runs in one process, and this is one of %d that %s has started: start it alone",
-			cmd.CommandPath(), place.Size, place.By)
+		return nil, refuseRanks(cmd, place.Size, fmt.Sprintf(" that %s has started", place.By))
 	}
 	limit, err := cmd.Flags().GetDuration(rankTimeout)
 	if err != nil {
@@ -123,28 +142,7 @@ func (p *program) follow(rank int) {
 }
 
 // follows reports whether another rank shows what this one does.
-func (p *program) follows() bool { return !leads(p.ranks) }
-
-// runFolder is where this rank keeps a run, or an experiment, that people find in dir. release is to be called at the end.
-func (p *program) runFolder(dir string) (own string, release func(), err error) {
-	own, remove, err := run.FollowRun(p.ranks, dir)
-	return own, p.warned(remove), err
-}
-
-// auditedFolder is runFolder of a run that is audited.
-func (p *program) auditedFolder(dir string) (own string, release func(), err error) {
-	own, remove, err := run.FollowAudit(p.ranks, dir)
-	return own, p.warned(remove), err
-}
-
-// warned calls remove, whose failure does no harm.
-func (p *program) warned(remove func() error) func() {
-	return func() {
-		if err := remove(); err != nil {
-			p.log.Warn("a temporary folder stays", "cause", err)
-		}
-	}
-}
+func (p *program) follows() bool { return ranks.Of(p.ranks).Rank() > 0 }
 
 // How long a rank that ends with an error waits for the others to end too, before it ends the job: they may have failed
 // likewise, or one of them may be saving a checkpoint after an interrupt.
@@ -162,7 +160,7 @@ func (p *program) leaveRanks(err error) {
 	var lost *ranks.LostError
 	limit := patience
 	switch {
-	case err == nil || run.Told(err) || errors.As(err, &lost):
+	case err == nil || run.Agreed(err) || errors.As(err, &lost):
 		limit = launch.DefaultTimeout
 	case exitCode(err) == exitInterrupted:
 		limit = patienceInterrupted
@@ -192,7 +190,7 @@ func (p *program) saysError(err error) bool {
 	case exitInterrupted, exitUsage:
 		return false
 	}
-	return !errors.As(err, &lost) && !run.Told(err)
+	return !errors.As(err, &lost) && !run.Agreed(err)
 }
 
 // whose says in front of a failure which of several ranks it is of, and so of which host: the errors of other ranks say
@@ -242,6 +240,3 @@ func (p *program) ncclRanks(limit time.Duration) func(launch.Place) (ranks.Group
 		return nccl.OpenStarted(p.getenv, place.Rank, place.Size, place.Local, limit)
 	}
 }
-
-// agree is agree among the ranks of the program.
-func (p *program) agree(err error) error { return agree(p.ranks, err) }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,19 +78,10 @@ func TestMPI_RanksThatDifferAreRefused(t *testing.T) {
 		want   []string
 	}{
 		{name: "a picture", args: ofPictures, again: true, change: edit(picture, longer),
-			want: []string{"its picture or shard 3 is data.images", "COCO_train2014_000000000003.jpg of"}},
+			want: []string{"its list of pictures or shards"}},
 		{name: "the content of a picture", args: append(slices.Clone(ofPictures), "--verify-data"),
 			change: edit(picture, func(b []byte) []byte { b[len(b)/2] ^= 1; return b }),
-			want:   []string{"its picture or shard 3 is data.images", "COCO_train2014_000000000003.jpg of", "SHA-256"}},
-		{name: "a caption", args: ofPictures, change: edit("pictures/captions_train2014.json",
-			func(b []byte) []byte { return bytes.Replace(b, []byte("red"), []byte("blue"), 1) }),
-			want: []string{"its file of data.captions is"}},
-		{name: "the vocabulary", args: ofPictures, change: edit("pictures/vocabulary.txt",
-			func(b []byte) []byte { return b[:bytes.LastIndexByte(b[:len(b)-1], '\n')+1] }),
-			want: []string{"its file of data.vocabulary is"}},
-		{name: "a feature", args: ofFeatures, again: true, change: edit("x.csv",
-			func(b []byte) []byte { return append(b[:len(b)-2], (b[len(b)-2]-'0'+1)%10+'0', '\n') }),
-			want: []string{"its file of data.features.train.features is"}},
+			want:   []string{"its list of pictures or shards"}},
 		{name: "a label", args: ofFeatures, change: edit("y.csv",
 			func(b []byte) []byte { return append(b[:len(b)-2], b[len(b)-2]^1, '\n') }),
 			want: []string{"its file of data.features.train.labels is"}},

@@ -148,6 +148,11 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 	if testing.Short() {
 		arms = []recipe.Name{recipe.FD}
 	}
+	arms = slices.DeleteFunc(arms, func(arm recipe.Name) bool {
+		e, _ := arm.Arm()
+		loss := train.LossConfig{Kind: e.Loss}
+		return loss.Large() // which are refused
+	})
 	for i, arm := range arms {
 		ranks := []int{2 + i%2}
 		if arm == recipe.FD {
@@ -256,9 +261,43 @@ func TestRanks_RefuseToWorkOnDifferentThings(t *testing.T) {
 	}
 }
 
-func TestRanks_OneAloneMayRunWhatNeedsNoOthers(t *testing.T) {
-	for rank, c := range callOnRanks(t, 2, "doctor", "--preset", "scenes") {
-		if c.code != exitUsage || (c.err != "") != (rank == 0) || rank == 0 && !strings.Contains(c.err, "in one process") {
+// Only trainings and their steps join ranks. All other commands are refused, with what is to be done instead.
+func TestRanks_OtherCommandsRunInOneProcess(t *testing.T) {
+	for line, cure := range map[string]string{
+		"doctor --preset scenes":           "without mpirun",
+		"eval runs/fd":                     "without mpirun",
+		"caption train --features x.npy":   "without mpirun",
+		"experiment --preset scenes":       "--tasks",
+		"experiment table4":                "without mpirun",
+		"reproduce":                        "--tasks",
+		"predict runs/fd pictures":         "--shard i/n",
+		"extract runs/fd --output x.npy":   "--shard i/n",
+		"frames clips --output frames":     "--shard i/n",
+		"bench ops":                        "without mpirun",
+		"train --arm ll-r --preset scenes": "largest losses",
+		"train --backbone x --manifest y":  "--shard",
+	} {
+		for rank, c := range callOnRanks(t, 2, strings.Fields(line)...) {
+			if c.code != exitUsage || (c.err != "") != (rank == 0) || rank == 0 && !strings.Contains(c.err, cure) {
+				t.Errorf("%s, rank %d: exit code %d, %q, want %q", line, rank, c.code, c.err, cure)
+			}
+		}
+	}
+	for rank, c := range callOnRanks(t, 2, "version") {
+		if c.code != exitOK {
+			t.Errorf("version, rank %d: exit code %d, %s", rank, c.code, c.err)
+		}
+	}
+}
+
+// Every rank must see the run folder of rank 0.
+func TestRanks_SeeOneFolder(t *testing.T) {
+	first, other := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	for rank, c := range callRanks(t.Context(), local.New(2, rankPatience), func(rank int) []string {
+		return tiny("train", "--arm", "stage1", "-q", "--run-dir", []string{first, other}[rank])
+	}) {
+		if c.code != exitUsage || rank == 0 && (!strings.Contains(c.err, "--run-dir must lie on a file system that all ranks see") ||
+			!strings.Contains(c.err, "rank 1 (")) {
 			t.Errorf("rank %d: exit code %d, %q", rank, c.code, c.err)
 		}
 	}

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A training on the cards of several nodes: eight nodes of eight cards here, one rank a card. The run folder is rank 0's and
-# must outlive the node; data and weights must be there on every node under the same path.
+# A training on the cards of several nodes: eight nodes of eight cards here, one rank a card. The run folder,
+# data and weights lie on a file system that every node sees, under the same path.
 #
 #   sbatch examples/slurm/many-nodes.sh --arm nmn-fd ...            # flags of nmn train
 #   sbatch --nodes=2 examples/slurm/many-nodes.sh --arm nmn-fd ...  # goes on by another number of ranks with --resume

@@ -19,16 +19,13 @@ import (
 // captionAll trains a captioner for each row and seed, and returns the rows of the table.
 func (e *Experiment) captionAll(ctx context.Context, c *clips) (rows []report.CaptionRow, err error) {
 	words, err := e.words(ctx, c)
-	if err := e.agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	resources := e.Captioner.Resources()
-	backend, note, err := run.OpenDeviceOf(e.Group, &resources, e.Log)
-	if agreed := e.agree(err); agreed != nil {
-		if err == nil {
-			agreed = errors.Join(agreed, backend.Close())
-		}
-		return nil, agreed
+	backend, note, err := run.OpenDevice(&resources, e.Log)
+	if err != nil {
+		return nil, err
 	}
 	e.Captioning.Tell(run.DeviceMessage(backend, note))
 	defer func() { err = cmp.Or(err, backend.Close()) }()
@@ -78,26 +75,26 @@ func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	if err := e.agree(err); err != nil {
+	if err != nil {
 		return nil, always, err
 	}
-	s := captioner.Session{Config: e.Captioner, Backend: backend, Log: e.Log, Observe: e.Captioning, Group: e.Group,
+	s := captioner.Session{Config: e.Captioner, Backend: backend, Log: e.Log, Observe: e.Captioning,
 		Title: fmt.Sprintf("captioner on %s, seed %d", r.title, seed),
 		Data: &captioner.Data{Words: words, Train: sets[splitTrain], Validation: sets[splitValidation],
 			Places: e.places(r.folder(seed))}}
 	s.Config.Train.Seed = seed
-	dir := e.captioner(e.dir, seed, r.name)
+	dir := e.captioner(seed, r.name)
 	o, reused, err := s.Run(ctx, dir)
 	if err != nil {
 		return nil, always, err
 	}
-	if reused && e.leads() {
+	if reused {
 		s.Observe.Tell(run.Message{Text: dir + " is complete: not run again", Always: true})
 	}
 	judged := sets[c.judged()]
 	constant := judged.Constant(s.Data.Train.MostFrequent())
 	result, err := captioning.Score(ctx, judged, constant, e.Meteor)
-	if err := e.agree(err); err != nil {
+	if err != nil {
 		return nil, always, err
 	}
 	always = report.CaptionRow{Name: fmt.Sprintf("always %q", constant[0].Caption),
@@ -151,21 +148,18 @@ func (e *Experiment) join(ctx context.Context, c *clips, folder string,
 // judge scores the best checkpoint of a captioner and keeps what it said beside it.
 func (e *Experiment) judge(ctx context.Context, judged *captioning.Set, dir, checkpoint string,
 	backend kernels.Backend) (_ *caption.Scores, err error) {
-	net, about, err := captioning.OpenNetOf(e.Group, filepath.Join(dir, checkpoint), backend)
+	net, about, err := captioning.OpenNet(filepath.Join(dir, checkpoint), backend)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	j := captioning.Judge{Words: about.Words, Data: judged, Generation: e.Captioner.Validation.Generation(),
-		Meteor: e.Meteor, Group: e.Group}
+		Meteor: e.Meteor}
 	result, generated, err := j.Score(ctx, net)
 	if err != nil {
 		return nil, err
 	}
-	if e.leads() {
-		err = run.SaveFiles(ctx, e.Log, func() error {
-			return captioning.WriteResults(filepath.Join(dir, "generated.json"), generated)
-		})
-	}
-	return &result.All, e.agree(err)
+	return &result.All, run.SaveFiles(ctx, e.Log, func() error {
+		return captioning.WriteResults(filepath.Join(dir, "generated.json"), generated)
+	})
 }

@@ -13,7 +13,6 @@ import (
 
 	"nmn/eval/caption"
 	"nmn/experiment"
-	"nmn/group"
 	"nmn/internal/setting"
 	"nmn/loader/annotation"
 	"nmn/loader/scenes"
@@ -26,7 +25,7 @@ import (
 // Experiment is the table with all that it is made from: nets on moving scenes, the concept probabilities of every
 // frame by each of them, and a captioner on each of these. What is complete in its folder is not run again.
 type Experiment struct {
-	Nets      run.Config       // of the nets, on moving scenes; device and gradients are those of the captioners
+	Nets      run.Config       // of the nets, on moving scenes; the device is that of the captioners
 	Captioner captioner.Config // of the captioners; its data are those of the experiment
 	PerClip   int              // captions of a clip of the moving scenes
 	Features  []Features       // concept probabilities of the caller instead of those of moving scenes
@@ -43,11 +42,7 @@ type Experiment struct {
 	Captioning captioner.Observer
 	// Extracted is called with how many of the frames of a split have their concept probabilities; nil for nobody.
 	Extracted func(done, of int)
-	// Group are the ranks that do the work together; nil for this process alone. All make the same calls, and rank 0 has
-	// the folder.
-	Group group.Group
 
-	dir  string // where this rank has what lies in Dir
 	rows []report.CaptionRow
 }
 
@@ -108,7 +103,7 @@ func (e *Experiment) Validate() error {
 // nets is the configuration of the nets, on the device of the captioners.
 func (e *Experiment) nets() run.Config {
 	c := e.Nets
-	c.Run.Device, c.Run.Threads, c.Run.Gradients = e.Captioner.Device, e.Captioner.Threads, e.Captioner.Gradients
+	c.Run.Device, c.Run.Threads = e.Captioner.Device, e.Captioner.Threads
 	return c
 }
 
@@ -129,14 +124,8 @@ func (e *Experiment) Run(ctx context.Context) (tables []*report.Table, err error
 	if err != nil {
 		return nil, err
 	}
-	if e.Videos != nil && !e.leads() {
-		return nil, e.agree(nil)
-	}
 	e.rows, tables = rows, e.tables(c, rows)
-	if e.leads() {
-		err = run.SaveFiles(ctx, e.Log, func() error { return experiment.WriteTables(e.dir, tables) })
-	}
-	return tables, e.agree(err)
+	return tables, run.SaveFiles(ctx, e.Log, func() error { return experiment.WriteTables(e.Dir, tables) })
 }
 
 // captionedClips are the clips of the experiment and the rows of its table.
@@ -146,7 +135,6 @@ func (e *Experiment) captionedClips(ctx context.Context) (c *clips, rows []repor
 		return e.runVideos(ctx)
 	case len(e.Features) > 0:
 		c, err = e.ownClips(ctx)
-		err = e.agree(err)
 	default:
 		c, err = e.scenes(ctx)
 	}
@@ -199,7 +187,7 @@ const (
 
 // features is the folder of the concept probabilities of a net.
 func (e *Experiment) features(seed uint64, arm string) string {
-	return filepath.Join(e.dir, featuresFolder, fmt.Sprintf("seed-%d", seed), arm)
+	return filepath.Join(e.Dir, featuresFolder, fmt.Sprintf("seed-%d", seed), arm)
 }
 
 // Folders are those of all nets and captioners that the experiment consists of, in the order in which they are trained.
@@ -220,7 +208,7 @@ func (e *Experiment) Folders() (nets, captioners []string, err error) {
 	}
 	for _, seed := range e.Seeds {
 		for _, name := range e.names() {
-			captioners = append(captioners, e.captioner(e.Dir, seed, name))
+			captioners = append(captioners, e.captioner(seed, name))
 		}
 	}
 	return nets, captioners, nil
@@ -250,7 +238,7 @@ func (e *Experiment) names() (all []string) {
 	return all
 }
 
-// captioner is the folder of a captioner below that of the experiment.
-func (e *Experiment) captioner(dir string, seed uint64, name string) string {
-	return filepath.Join(dir, captionersFolder, fmt.Sprintf("seed-%d", seed), name)
+// captioner is the folder of a captioner.
+func (e *Experiment) captioner(seed uint64, name string) string {
+	return filepath.Join(e.Dir, captionersFolder, fmt.Sprintf("seed-%d", seed), name)
 }

@@ -7,12 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"nmn/group"
 	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/run"
-	"nmn/run/ranks"
 	"nmn/train"
 )
 
@@ -25,25 +23,19 @@ func (e *Experiment) extractVideos(ctx context.Context, s *run.Session, p Piece)
 	}
 	judged, name := s.Data.Judged()
 	folder, written := e.features(p.Seed, string(p.Arm)), &concepts{Judged: name}
-	err = s.Lead(ctx, func(ctx context.Context) error {
-		there, err := e.readConcepts(p)
-		if err != nil {
-			return err
-		}
-		if there != nil && there.Judged == name {
-			written = there
-			return nil
-		}
+	there, err := e.readConcepts(p)
+	if err != nil {
+		return err
+	}
+	if there != nil && there.Judged == name {
+		written = there
+	} else {
 		if written.Net, err = e.netFingerprint(p); err != nil {
 			return err
 		}
-		return s.Save(ctx, func() error { return os.MkdirAll(folder, 0o777) })
-	})
-	if err == nil {
-		err = s.Share(written)
-	}
-	if err != nil {
-		return err
+		if err := s.Save(ctx, func() error { return os.MkdirAll(folder, 0o777) }); err != nil {
+			return err
+		}
 	}
 	for _, of := range []struct {
 		split string
@@ -56,11 +48,7 @@ func (e *Experiment) extractVideos(ctx context.Context, s *run.Session, p Piece)
 			return err
 		}
 		written.Splits = append(written.Splits, of.split)
-		err := s.Lead(ctx, func(ctx context.Context) error {
-			return run.SaveFiles(ctx, e.Log, func() error {
-				return durable.SaveJSON(filepath.Join(folder, conceptsFile), written)
-			})
-		})
+		err := s.Save(ctx, func() error { return durable.SaveJSON(filepath.Join(folder, conceptsFile), written) })
 		if err != nil {
 			return err
 		}
@@ -72,7 +60,7 @@ func (e *Experiment) extractVideos(ctx context.Context, s *run.Session, p Piece)
 // files of a name.
 func (e *Experiment) extractSplit(ctx context.Context, s *run.Session, dir string, set *loader.Set,
 	name string) (err error) {
-	net, checkpoint, err := train.OpenNetShared(e.Group, filepath.Join(dir, train.LastName), s.Backend)
+	net, checkpoint, err := train.OpenNet(filepath.Join(dir, train.LastName), s.Backend)
 	if err != nil {
 		return err
 	}
@@ -81,7 +69,7 @@ func (e *Experiment) extractSplit(ctx context.Context, s *run.Session, dir strin
 	if err == nil {
 		err = net.ChunkFrames(0) // the size of the batch is the limit
 	}
-	if err := e.agree(err); err != nil {
+	if err != nil {
 		return err
 	}
 	config := e.Videos.Config
@@ -89,25 +77,15 @@ func (e *Experiment) extractSplit(ctx context.Context, s *run.Session, dir strin
 	l := config.Loader()
 	l.BatchBags = run.DefaultReading().Batch
 	if err := e.writeProbabilities(ctx, net, frames, l, name+".npy"); err != nil {
-		return e.agree(err)
+		return err
 	}
-	return s.Lead(ctx, func(ctx context.Context) error {
-		table, offsets := dataset.NewClipTable(), index.Offsets()
-		var r loader.Row
-		for i := range index.Videos() {
-			if err := set.Row(ctx, i, &r); err != nil {
-				return err
-			}
-			table.Add(r.ID, offsets[i], offsets[i+1]-offsets[i])
+	table, offsets := dataset.NewClipTable(), index.Offsets()
+	var r loader.Row
+	for i := range index.Videos() {
+		if err := set.Row(ctx, i, &r); err != nil {
+			return err
 		}
-		return run.SaveFiles(ctx, e.Log, func() error { return table.WriteFile(name + ".csv") })
-	})
-}
-
-// followConcepts gives every rank the features of a piece: on rank 0 their folder, on the others a copy until release
-// is called.
-func (e *Experiment) followConcepts(p Piece) (folder string, release func() error, err error) {
-	all := ranks.Kind{File: func(string) (needed, checkpoint bool) { return true, false },
-		Folder: func(string) bool { return false }}
-	return ranks.Follow(group.Of(e.Group), e.features(p.Seed, string(p.Arm)), all)
+		table.Add(r.ID, offsets[i], offsets[i+1]-offsets[i])
+	}
+	return s.Save(ctx, func() error { return table.WriteFile(name + ".csv") })
 }

@@ -22,8 +22,8 @@ import (
 // scenes trains the nets on moving scenes and writes their concept probabilities and the true concepts.
 func (e *Experiment) scenes(ctx context.Context) (*clips, error) {
 	c := &clips{title: fmt.Sprintf("%d moving scenes", e.Nets.Data.TestSize), captions: map[string]*caption.Captions{}}
-	given := filepath.Join(e.dir, featuresFolder, truth)
-	if err := e.agree(e.writeTruth(ctx, c, given)); err != nil {
+	given := filepath.Join(e.Dir, featuresFolder, truth)
+	if err := e.writeTruth(ctx, c, given); err != nil {
 		return nil, err
 	}
 	if err := e.trainNets(ctx, c); err != nil {
@@ -68,11 +68,11 @@ func (e *Experiment) sceneSplits() map[string]scenes.MovingConfig {
 
 // trainNets trains the nets for each seed, and writes their features.
 func (e *Experiment) trainNets(ctx context.Context, c *clips) (err error) {
-	grid := e.grid(filepath.Join(e.dir, conceptsFolder))
+	grid := e.grid(filepath.Join(e.Dir, conceptsFolder))
 	if err := grid.ResolveNoise(); err != nil {
 		return err
 	}
-	s, err := run.Open(ctx, grid.Config, run.Options{Log: e.Log, Observer: e.Observe, Group: e.Group})
+	s, err := run.Open(ctx, grid.Config, run.Options{Log: e.Log, Observer: e.Observe})
 	if err != nil {
 		return err
 	}
@@ -91,14 +91,14 @@ func (e *Experiment) trainNets(ctx context.Context, c *clips) (err error) {
 
 // writeConcepts writes the concept probabilities of every frame by the net of a run.
 func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips, dir, folder string) (err error) {
-	net, checkpoint, err := train.OpenNetShared(e.Group, filepath.Join(dir, train.LastName), s.Backend)
+	net, checkpoint, err := train.OpenNet(filepath.Join(dir, train.LastName), s.Backend)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
 	making := s.Save(ctx, func() error { return os.MkdirAll(folder, 0o777) })
 	// The size of the batch is the limit on what goes through the net together.
-	if err := e.agree(cmp.Or(making, net.ChunkFrames(0))); err != nil {
+	if err := cmp.Or(making, net.ChunkFrames(0)); err != nil {
 		return err
 	}
 	config := e.nets()
@@ -110,7 +110,7 @@ func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips
 		set   *loader.Set
 	}{{splitTrain, s.Data.Train}, {splitValidation, s.Data.Validation}, {splitTest, s.Data.Test}} {
 		frames, _, err := loader.Frames(ctx, of.set)
-		if err := e.agree(err); err != nil {
+		if err != nil {
 			return err
 		}
 		err = e.writeProbabilities(ctx, net, frames, l, filepath.Join(folder, of.split+".npy"))
@@ -119,7 +119,7 @@ func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips
 				return captioning.WriteClips(filepath.Join(folder, of.split+".csv"), c.captions[of.split].IDs, config.Data.Frames)
 			})
 		}
-		if err := e.agree(err); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -130,28 +130,20 @@ func (e *Experiment) writeConcepts(ctx context.Context, s *run.Session, c *clips
 func (e *Experiment) writeProbabilities(ctx context.Context, net *model.Net, set *loader.Set, l loader.Config,
 	path string) (err error) {
 	width, err := net.Config().LayerWidth(model.Probabilities)
-	var w *features.Writer
-	if err == nil && (e.leads() || e.Videos == nil) { // of moving scenes every rank has a copy
-		w, err = features.Create(path, width)
+	if err != nil {
+		return err
 	}
-	if agreed := e.agree(err); agreed != nil {
-		if err == nil && w != nil {
-			agreed = errors.Join(agreed, w.Close())
-		}
-		return agreed
+	w, err := features.Create(path, width)
+	if err != nil {
+		return err
 	}
-	if w != nil {
-		defer func() { err = errors.Join(err, w.Close()) }()
-		w.Patient(ctx, e.Log)
-	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	w.Patient(ctx, e.Log)
 	done := 0
-	bad, err := train.Passes{Group: e.Group}.Extract(ctx, net, set, l, []model.Layer{model.Probabilities},
+	bad, err := train.Extract(ctx, net, set, l, []model.Layer{model.Probabilities},
 		func(_ int, rows [][]float32) error {
 			if done++; e.Extracted != nil {
 				e.Extracted(done, set.Len())
-			}
-			if w == nil {
-				return nil
 			}
 			return w.Write(rows[0])
 		})
@@ -160,9 +152,6 @@ func (e *Experiment) writeProbabilities(ctx context.Context, net *model.Net, set
 	}
 	if len(bad) > 0 {
 		return fmt.Errorf("frame %s cannot be read: %w", bad[0].ID, bad[0].Err)
-	}
-	if w == nil {
-		return nil
 	}
 	return w.Commit()
 }

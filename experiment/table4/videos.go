@@ -46,13 +46,8 @@ func (e *Experiment) Pieces() (all []Piece) {
 
 // PieceFolder is where a piece leaves what it makes.
 func (e *Experiment) PieceFolder(p Piece) string {
-	one := Experiment{dir: e.Dir}
-	return one.pieceFolder(p)
-}
-
-func (e *Experiment) pieceFolder(p Piece) string {
 	if p.Captioner {
-		return e.captioner(e.dir, p.Seed, string(p.Arm))
+		return e.captioner(p.Seed, string(p.Arm))
 	}
 	return e.features(p.Seed, string(p.Arm))
 }
@@ -84,7 +79,7 @@ func (e *Experiment) RunPiece(ctx context.Context, s *run.Session, p Piece) (reu
 }
 
 func (e *Experiment) piece(ctx context.Context, s *run.Session, p Piece) (reused bool, err error) {
-	if done, err := e.pieceDone(ctx, s, p); err != nil || done {
+	if done, err := e.pieceDone(p); err != nil || done {
 		return done, err
 	}
 	if p.Captioner {
@@ -94,32 +89,26 @@ func (e *Experiment) piece(ctx context.Context, s *run.Session, p Piece) (reused
 	} else if err := e.trainNet(ctx, s, p); err != nil {
 		return false, err
 	}
-	release, err := experiment.Exclusively(ctx, s, e.pieceFolder(p))
+	release, err := experiment.Exclusively(ctx, s, e.PieceFolder(p))
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if reused, err = e.pieceDone(ctx, s, p); err != nil || reused {
+	if reused, err = e.pieceDone(p); err != nil || reused {
 		return reused, err
 	}
 	if p.Captioner {
-		return false, e.captionVideos(ctx, s, p)
+		return false, e.captionVideos(ctx, p)
 	}
 	return false, e.extractVideos(ctx, s, p)
 }
 
-// pieceDone is Complete as rank 0 sees it, on all ranks.
-func (e *Experiment) pieceDone(ctx context.Context, s *run.Session, p Piece) (done bool, err error) {
-	err = s.Lead(ctx, func(context.Context) (err error) {
-		if done, err = e.Complete(p); done {
-			_ = run.TidyLock(e.pieceFolder(p)) // what is complete needs nothing of it
-		}
-		return err
-	})
-	if err != nil {
-		return false, err
+// pieceDone is Complete, which takes away the lock of a piece that is.
+func (e *Experiment) pieceDone(p Piece) (done bool, err error) {
+	if done, err = e.Complete(p); done {
+		_ = run.TidyLock(e.PieceFolder(p)) // what is complete needs nothing of it
 	}
-	return done, s.Share(&done)
+	return done, err
 }
 
 // trainNet trains the net of a piece, and what that goes on from, where they are not complete.
@@ -138,45 +127,35 @@ func (e *Experiment) trainNet(ctx context.Context, s *run.Session, p Piece) erro
 }
 
 // captionVideos trains the captioner of a piece, and keeps its scores.
-func (e *Experiment) captionVideos(ctx context.Context, s *run.Session, p Piece) (err error) {
-	var written *concepts
-	err = s.Lead(ctx, func(context.Context) (err error) {
-		if written, err = e.readConcepts(p); err == nil && written == nil {
-			err = fmt.Errorf("%s: its concepts are gone", e.features(p.Seed, string(p.Arm)))
-		}
-		return err
-	})
-	if err == nil {
-		err = s.Share(&written)
+func (e *Experiment) captionVideos(ctx context.Context, p Piece) (err error) {
+	folder := e.features(p.Seed, string(p.Arm))
+	written, err := e.readConcepts(p)
+	if err == nil && written == nil {
+		err = fmt.Errorf("%s: its concepts are gone", folder)
 	}
 	if err != nil {
 		return err
 	}
 	c, err := e.videoCaptions(ctx, written.Judged)
-	if err := e.agree(err); err != nil {
-		return err
-	}
-	folder, leave, err := e.followConcepts(p)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, leave()) }()
 	c.rows = []row{{name: string(p.Arm), title: p.Arm.Title(true), folder: func(uint64) string { return folder }}}
 	one := *e
 	one.Seeds = []uint64{p.Seed}
 	rows, err := one.captionAll(ctx, c)
-	if err != nil || !e.leads() {
-		return e.agree(err)
+	if err != nil {
+		return err
 	}
-	o, err := captioner.ReadOutcome(e.pieceFolder(p))
-	if err == nil {
-		err = run.SaveFiles(ctx, e.Log, func() error {
-			return durable.SaveJSON(filepath.Join(e.pieceFolder(p), scoresFile), scored{Net: written.Net,
-				Captioner: o.Fingerprint, Split: written.Judged, Clips: len(c.captions[splitTest].IDs),
-				Modules: e.Meteor.Modules(), Scores: rows[0].Scores[0], Always: rows[1]})
-		})
+	o, err := captioner.ReadOutcome(e.PieceFolder(p))
+	if err != nil {
+		return err
 	}
-	return e.agree(err)
+	return run.SaveFiles(ctx, e.Log, func() error {
+		return durable.SaveJSON(filepath.Join(e.PieceFolder(p), scoresFile), scored{Net: written.Net,
+			Captioner: o.Fingerprint, Split: written.Judged, Clips: len(c.captions[splitTest].IDs),
+			Modules: e.Meteor.Modules(), Scores: rows[0].Scores[0], Always: rows[1]})
+	})
 }
 
 // videoCaptions are the captions of the clips of Videos: a share of the training clips ends the training of captioners,
@@ -197,24 +176,15 @@ func (e *Experiment) videoCaptions(ctx context.Context, judged string) (c *clips
 
 // runVideos does all pieces that are not complete. The session of the nets is opened for them.
 func (e *Experiment) runVideos(ctx context.Context) (c *clips, rows []report.CaptionRow, err error) {
-	s, err := run.Open(ctx, e.Videos.Config, run.Options{Log: e.Log, Observer: e.Observe, Group: e.Group})
+	s, err := run.Open(ctx, e.Videos.Config, run.Options{Log: e.Log, Observer: e.Observe})
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	own, leave, err := run.FollowRun(e.Group, e.Videos.Dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, leave()) }()
-	e.Videos.Dir = own
 	for _, p := range e.Pieces() {
 		if _, err := e.piece(ctx, s, p); err != nil {
 			return nil, nil, fmt.Errorf("%v: %w", p, err)
 		}
-	}
-	if !e.leads() {
-		return nil, nil, nil
 	}
 	title, _, rows, err := e.Finished()
 	if err == nil && rows == nil {

@@ -38,13 +38,11 @@ type scored struct {
 // Complete reports whether a piece is, by what lies in its folder; another net, or another captioner, makes it one that
 // is not.
 func (e *Experiment) Complete(p Piece) (bool, error) {
-	one := *e
-	one.dir = e.Dir
 	if p.Captioner {
-		s, err := one.readScores(p)
+		s, err := e.readScores(p)
 		return s != nil, err
 	}
-	c, err := one.readConcepts(p)
+	c, err := e.readConcepts(p)
 	return c != nil && len(c.Splits) == 2, err
 }
 
@@ -55,7 +53,7 @@ func (e *Experiment) readConcepts(p Piece) (*concepts, error) {
 	if err != nil || net == "" {
 		return nil, err
 	}
-	c, err := durable.LoadJSON[concepts](filepath.Join(e.pieceFolder(p), conceptsFile),
+	c, err := durable.LoadJSON[concepts](filepath.Join(e.PieceFolder(p), conceptsFile),
 		"remove the file to have the concepts written again")
 	if err != nil || c == nil || c.Net != net {
 		return nil, err
@@ -69,7 +67,7 @@ func (e *Experiment) readScores(p Piece) (*scored, error) {
 	if err != nil || net == "" {
 		return nil, err
 	}
-	folder := e.pieceFolder(p)
+	folder := e.PieceFolder(p)
 	s, err := durable.LoadJSON[scored](filepath.Join(folder, scoresFile), "remove the file to score the captioner again")
 	if err != nil || s == nil || s.Net != net || len(s.Always.Scores) != 1 {
 		return nil, err
@@ -97,13 +95,11 @@ func (e *Experiment) netFingerprint(p Piece) (string, error) {
 // Finished reads the table of an experiment on videos all of whose captioners are complete: what its clips are called,
 // the modules of METEOR, and the rows as of Rows. Rows are nil where a captioner is not complete.
 func (e *Experiment) Finished() (title, modules string, rows []report.CaptionRow, err error) {
-	one := *e
-	one.dir = e.Dir
 	var always report.CaptionRow
 	for _, arm := range Arms() {
 		r := report.CaptionRow{Name: arm.Title(true)}
 		for _, seed := range e.Seeds {
-			s, err := one.readScores(Piece{seed, arm, true})
+			s, err := e.readScores(Piece{seed, arm, true})
 			if err != nil || s == nil {
 				return "", "", nil, err
 			}

@@ -1,11 +1,11 @@
 package local_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -45,89 +45,51 @@ func TestExchange_TellsEveryRankOfOnesFailure(t *testing.T) {
 	}
 }
 
-func TestStream_PassesPiecesInOrderUntilNobodyHasAny(t *testing.T) {
-	for n := 1; n <= 4; n++ {
-		for rank, err := range localtest.Run(n, func(g group.Group) error {
-			sent, got := 0, make([]string, n)
-			err := group.Stream(g, func() ([]byte, error) {
-				if sent++; sent > g.Rank()*2 { // rank 0 has none
-					return nil, nil
-				}
-				return fmt.Appendf(nil, "%d.%d ", g.Rank(), sent), nil
-			}, func(rank int, piece []byte) error {
-				got[rank] += string(piece)
-				return nil
-			})
-			for rank := range got {
-				want := ""
-				for i := range 2 * rank {
-					want += fmt.Sprintf("%d.%d ", rank, i+1)
-				}
-				if got[rank] != want {
-					t.Errorf("%d ranks: of rank %d came %q, want %q", n, rank, got[rank], want)
+// Messages that are longer than what travels at once arrive whole, beside short ones and empty ones.
+func TestExchange_BringsMessagesOfAnyLength(t *testing.T) {
+	const long = 20<<20 + 3
+	message := func(rank, length int) []byte { return bytes.Repeat([]byte{byte(1 + rank)}, length) }
+	for _, lengths := range [][3]int{{0, 0, 0}, {1, 0, 56}, {long, 3, 0}, {0, 8 << 20, 8<<20 - 9}} {
+		for rank, err := range localtest.Run(3, func(g group.Group) error {
+			all, err := group.Exchange(g, message(g.Rank(), lengths[g.Rank()]), nil)
+			if err != nil {
+				return err
+			}
+			for of, got := range all {
+				if !bytes.Equal(got, message(of, lengths[of])) {
+					return fmt.Errorf("%d bytes of rank %d arrive as %d", lengths[of], of, len(got))
 				}
 			}
-			return err
+			return nil
 		}) {
 			if err != nil {
-				t.Errorf("%d ranks, rank %d: %v", n, rank, err)
+				t.Errorf("lengths %v, rank %d: %v", lengths, rank, err)
 			}
 		}
 	}
 }
 
-func TestStream_EndsOnEveryRankWhereOneCannotTakeAPiece(t *testing.T) {
+func TestEvery_BringsTheValuesOfAllRanks(t *testing.T) {
+	type found struct {
+		Name   string
+		Values []float32
+	}
 	for rank, err := range localtest.Run(3, func(g group.Group) error {
-		return group.Stream(g, func() ([]byte, error) { return []byte("more"), nil }, func(int, []byte) error {
-			if g.Rank() == 2 {
-				return errors.New("no room")
+		own := found{fmt.Sprint("rank ", g.Rank()), []float32{float32(math.Inf(-1)), float32(math.NaN()), float32(g.Rank())}}
+		all, err := group.Every(g, own, nil)
+		if err != nil {
+			return err
+		}
+		for of, its := range all {
+			if its.Name != fmt.Sprint("rank ", of) || len(its.Values) != 3 || its.Values[2] != float32(of) ||
+				its.Values[1] == its.Values[1] || !math.IsInf(float64(its.Values[0]), -1) {
+				return fmt.Errorf("rank %d is %+v", of, its)
 			}
-			return nil
-		})
+		}
+		return nil
 	}) {
-		if err == nil || !strings.Contains(err.Error(), "no room") {
+		if err != nil {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
-}
-
-// Numbers whose sum depends on the order are added in the same order by any number of ranks.
-func TestSumBlocks_HasTheSameBitsForAllNumbersOfRanks(t *testing.T) {
-	const blocks = 7
-	vectors := make([][]float64, blocks)
-	for b := range vectors {
-		vectors[b] = []float64{math.Pow(-10, float64(b)), 1e16 / float64(b*b+1), .1 * float64(b), math.Copysign(0, -1)}
-	}
-	want := slices.Clone(vectors[0])
-	for _, v := range vectors[1:] {
-		for i := range v {
-			want[i] += v[i]
-		}
-	}
-	for n := 1; n <= 9; n++ { // of nine, two have no block
-		localtest.Run(n, func(g group.Group) error {
-			from, to := group.Share(g, blocks)
-			got, err := group.SumBlocks(g, vectors[from:to], nil)
-			if err != nil || len(got) != len(want) {
-				t.Errorf("%d ranks: %v, %v", n, got, err)
-				return nil
-			}
-			for i := range got {
-				if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
-					t.Errorf("%d ranks: sum %d is %x, want %x", n, i, got[i], want[i])
-				}
-			}
-			return nil
-		})
-	}
-}
-
-func TestSumCounts_AddsThoseOfAllRanks(t *testing.T) {
-	localtest.Run(3, func(g group.Group) error {
-		counts := []int{g.Rank(), 0, -5, math.MaxInt / 4}
-		if err := group.SumCounts(g, counts, nil); err != nil || !slices.Equal(counts, []int{3, 0, -15, math.MaxInt / 4 * 3}) {
-			t.Errorf("%v, %v", counts, err)
-		}
-		return nil
-	})
 }

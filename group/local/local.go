@@ -42,7 +42,7 @@ type hub struct {
 type call struct {
 	name string
 	wire group.Wire
-	x    []float32 // of a sum, or of memory that is shared
+	x    []float32 // of a sum
 	data []byte    // of the others
 }
 
@@ -207,19 +207,6 @@ func (r *rank) Broadcast(data []byte) error {
 	}
 	copy(data, all[0].data)
 	return nil
-}
-
-// Share implements group.Sharer: goroutines see all memory.
-func (r *rank) Share(n int) (*group.Memory, error) {
-	all, err := r.hub.meet(r.rank, call{name: "share", x: make([]float32, n)})
-	if err != nil {
-		return nil, err
-	}
-	m := &group.Memory{}
-	for _, theirs := range all {
-		m.Ranks = append(m.Ranks, theirs.x)
-	}
-	return m, nil
 }
 
 // Close waits for nobody: goroutines end by themselves.

@@ -9,9 +9,6 @@
 // calls that do not fit together are refused on all ranks instead of waiting for ever, and a rank that does not come
 // is known by name. A sum is made in pieces: each rank gets its part of a piece from all others, adds it in the order
 // of the ranks, and gives the result to all. The bits of a sum depend on neither MPI's algorithms nor the network.
-//
-// Ranks of one host can hold memory together (package shm), which needs no window of MPI: those that Open MPI makes lie
-// in files of its session or of /dev/shm, where there may be no room for them.
 package mpi
 
 import "time"

@@ -26,7 +26,6 @@ import (
 	"cogentcore.org/lab/base/mpi"
 
 	"nmn/group"
-	"nmn/group/shm"
 )
 
 // Built reports whether this build has MPI.
@@ -53,8 +52,6 @@ type rank struct {
 	parts    [][]byte
 	over     error      // what ended the group
 	served   chan error // the engine's thread has ended
-
-	apart bool // it was said that the ranks share no memory
 
 	ending sync.Mutex // nobody aborts while MPI is closed
 	ended  bool
@@ -247,17 +244,6 @@ func (r *rank) Gather(own []byte) ([][]byte, error) {
 }
 
 func (r *rank) Broadcast(data []byte) error { return r.withPinned(C.BROADCAST, data) }
-
-// Share implements group.Sharer. That ranks of one host cannot hold memory together costs speed, and is said once.
-func (r *rank) Share(n int) (*group.Memory, error) {
-	m, err := shm.Share(r, n)
-	if errors.Is(err, group.ErrNotShared) && r.Rank() == 0 && r.LocalSize() == r.Size() && !r.apart {
-		r.apart = true
-		fmt.Fprintf(os.Stderr, "nmn: gradients travel between the ranks as messages, which is slower: %s\n",
-			strings.TrimPrefix(err.Error(), "group: "))
-	}
-	return m, err
-}
 
 // withPinned does a job whose bytes the engine's thread reads or writes.
 func (r *rank) withPinned(kind C.int, data []byte) error {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -173,8 +172,6 @@ var cases = []suite.Case{
 	{Name: "Panics", Run: panics},
 	{Name: "Twice", Run: twice},
 	{Name: "Steady", Run: steady},
-	{Name: "Shares", Run: shares},
-	{Name: "KilledWhileItShares", Run: killedWhileItShares, Ends: true},
 }
 
 // strike has a signal strike rank 1 while the others sum.
@@ -287,46 +284,6 @@ func panics(group.Group) (err error) {
 	var nothing *rank
 	nothing.timeout = 1
 	return nil
-}
-
-// shares wants memory that is too much for the host to be refused on all ranks, and less to be given.
-func shares(g group.Group) error {
-	for range 2 {
-		if _, err := g.(group.Sharer).Share(1 << 45); !errors.Is(err, group.ErrNotShared) {
-			return fmt.Errorf("the memory of all hosts: %v", err)
-		}
-	}
-	m, err := g.(group.Sharer).Share(1000)
-	if err != nil {
-		return err
-	}
-	return m.Close()
-}
-
-// killedWhileItShares kills a rank that shares memory with the others.
-func killedWhileItShares(g group.Group) error {
-	m, err := g.(group.Sharer).Share(1 << 20)
-	if err != nil {
-		return err
-	}
-	m.Ranks[g.Rank()][0] = 1
-	return strike(g, syscall.SIGKILL)
-}
-
-func TestMPI_SharesMemory(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("memory is shared on Linux alone")
-	}
-	r := start(t, 3, "Shares")
-	if r.code != 0 || strings.Count(r.output, "a rank has ended Shares") != 3 ||
-		strings.Count(r.output, "nmn: gradients travel between the ranks as messages") != 1 ||
-		!strings.Contains(r.output, "of memory and") {
-		t.Errorf("exit code %d\n%s", r.code, r.output)
-	}
-	r = start(t, 3, "KilledWhileItShares")
-	if !r.endedByMPI() {
-		t.Errorf("exit code %d after %v\n%s", r.code, r.took, r.output)
-	}
 }
 
 // twice wants a second group to be refused.

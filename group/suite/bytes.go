@@ -105,18 +105,3 @@ func agreeOnInterrupt(g group.Group) error {
 	}
 	return nil
 }
-
-func sumOf(g group.Group) error {
-	values := []float64{float64(g.Rank() + 1), 0.1}
-	if err := group.SumOf(g, values); err != nil {
-		return err
-	}
-	tenths := 0.0
-	for range g.Size() {
-		tenths += 0.1
-	}
-	if values[0] != float64(g.Size()*(g.Size()+1)/2) || values[1] != tenths {
-		return fmt.Errorf("%v", values)
-	}
-	return group.SumOf(g, nil)
-}

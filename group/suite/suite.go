@@ -35,8 +35,6 @@ func Cases() []Case {
 		{Name: "Broadcast", Run: broadcast},
 		{Name: "Agree", Run: agree},
 		{Name: "AgreeOnInterrupt", Run: agreeOnInterrupt},
-		{Name: "SumOf", Run: sumOf},
-		{Name: "Share", Run: share},
 	}
 }
 

@@ -71,14 +71,6 @@ func (l *liar) Broadcast(data []byte) error {
 	return err
 }
 
-func (l *liar) Share(n int) (*group.Memory, error) {
-	m, err := l.Group.(group.Sharer).Share(n)
-	if l.breaks == "share" && err == nil {
-		m.Ranks[1] = slices.Clone(m.Ranks[1])
-	}
-	return m, err
-}
-
 func (l *liar) Rank() int {
 	if l.breaks == "rank" {
 		return l.Group.Rank() / 2
@@ -113,7 +105,6 @@ func TestRun_FindsWhatBreaksTheContract(t *testing.T) {
 		"rank":      "Identity",
 		"local":     "Identity",
 		"names":     "Identity",
-		"share":     "Share",
 	} {
 		if testing.Short() && !slices.Contains([]string{"", "wire", "noise", "gather", "names"}, breaks) {
 			continue // each runs the whole suite

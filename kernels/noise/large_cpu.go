@@ -22,9 +22,9 @@ func (c *CPU) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) 
 	}
 	c.ranks = grow(c.ranks, len(labels))
 	for i, label := range labels {
-		c.ranks[i] = Rank(logits[i], label)
+		c.ranks[i] = rankOf(logits[i], label)
 	}
-	limit, equal := LimitOf(c.ranks, int(count.Int32s()[0]))
+	limit, equal := limitOf(c.ranks, int(count.Int32s()[0]))
 	for i, label := range labels {
 		switch r := c.ranks[i]; {
 		case r > limit:
@@ -37,9 +37,9 @@ func (c *CPU) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) 
 	return nil
 }
 
-// Rank maps the logits of labels 0 to integers of the same order, above 0; both zeros to the same one. What LargeLosses
+// rankOf maps the logits of labels 0 to integers of the same order, above 0; both zeros to the same one. What LargeLosses
 // never takes, labels but 0 and NaN, is 0.
-func Rank(logit, label float32) uint32 {
+func rankOf(logit, label float32) uint32 {
 	if label != 0 || logit != logit {
 		return 0
 	}
@@ -47,9 +47,9 @@ func Rank(logit, label float32) uint32 {
 	return bits ^ (uint32(int32(bits)>>31) | 1<<31)
 }
 
-// LimitOf finds the count-th largest rank, and how many equal to it are among the first count. Where there
+// limitOf finds the count-th largest rank, and how many equal to it are among the first count. Where there
 // are fewer ranks above 0, it is 0 and none.
-func LimitOf(ranks []uint32, count int) (limit uint32, equal int) {
+func limitOf(ranks []uint32, count int) (limit uint32, equal int) {
 	if count < 1 {
 		return math.MaxUint32, 0 // above all ranks
 	}

@@ -1,5 +1,4 @@
-// Package reduce sums the gradients of several ranks: in buckets, beside the computing that follows them (Reducer), or
-// where they lie, in memory that all ranks see, each rank a part that it alone updates then (Shared).
+// Package reduce sums the gradients of several ranks, in buckets, while the computing that follows them goes on.
 package reduce
 
 import (

@@ -144,16 +144,6 @@ func (t *Tensor) DType() DType { return t.dtype }
 // Float32s is the memory of a CPU tensor of float32, nil for any other.
 func (t *Tensor) Float32s() []float32 { return t.float32s }
 
-// Adopt has a CPU tensor of float32 lie in other memory of equal length from now on, and hold what is there. Views that
-// were made of it stay where it was.
-func (t *Tensor) Adopt(memory []float32) error {
-	if t.float32s == nil || len(memory) != t.size {
-		return fmt.Errorf("tensor: %s cannot lie in the memory of %d float32: %w", t, len(memory), ErrShape)
-	}
-	t.float32s = memory
-	return nil
-}
-
 // Int32s is the memory of a CPU tensor of int32, nil for any other.
 func (t *Tensor) Int32s() []int32 { return t.int32s }
 

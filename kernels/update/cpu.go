@@ -17,8 +17,6 @@ type CPU struct {
 
 	// The blocks as values, made once: converting a method for each call would allocate.
 	sgdBlock, adamBlock, adamWBlock, squaresBlock, scaleBlock, averageBlock, exchangeBlock func(worker, block int)
-
-	parts partSums
 }
 
 // Block is how many elements are updated at once, and whose squares are summed apart. It is large enough that a block
@@ -45,7 +43,6 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	c.sgdBlock, c.adamBlock, c.adamWBlock = c.runSGDBlock, c.runAdamBlock, c.runAdamWBlock
 	c.averageBlock, c.exchangeBlock = c.runAverageBlock, c.runExchangeBlock
 	c.squaresBlock, c.scaleBlock = c.runSquaresBlock, c.runScaleBlock
-	c.parts.sumBlock = c.runPartBlock
 	return c
 }
 

@@ -19,6 +19,7 @@ type Options struct {
 	Output     string // folder
 	Form       shard.Form
 	ShardBytes int64
+	FirstShard int // number of the first shard of a new folder
 	// Resume goes on with what is in the folder; without it the folder must hold no frames.
 	Resume  bool
 	Workers int // clips that are decoded at once
@@ -91,7 +92,7 @@ func openOutput(c Config, o Options) (*shard.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	form := shard.Config{Form: o.Form, ShardBytes: o.ShardBytes, Settings: settings}
+	form := shard.Config{Form: o.Form, ShardBytes: o.ShardBytes, First: o.FirstShard, Settings: settings}
 	if o.Resume {
 		return shard.Append(o.Output, form)
 	}

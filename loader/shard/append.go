@@ -34,7 +34,7 @@ func Append(dir string, c Config) (*Writer, error) {
 	if _, err := os.Lstat(filepath.Join(dir, IndexName)); errors.Is(err, os.ErrNotExist) && len(shards) == 0 {
 		return Create(dir, c)
 	}
-	w, err := newWriter(dir, c, nextShard(shards)) // first, for it locks
+	w, err := newWriter(dir, c, nextShard(shards, c.First)) // first, for it locks
 	if err != nil {
 		return nil, err
 	}
@@ -170,9 +170,9 @@ func shardNumber(name string) int {
 	return n
 }
 
-func nextShard(shards []string) int {
+func nextShard(shards []string, first int) int {
 	if len(shards) == 0 {
-		return 0
+		return first
 	}
 	return shardNumber(shards[len(shards)-1]) + 1
 }

@@ -19,6 +19,8 @@ type Config struct {
 	// ShardBytes is about how large a shard becomes: the next clip begins another one where it would
 	// grow beyond. A clip that is larger by itself has a shard of its own.
 	ShardBytes int64
+	// First is the number of the first shard of a new folder.
+	First int
 	// Settings is kept in the index.
 	Settings json.RawMessage
 }
@@ -92,7 +94,7 @@ func Create(dir string, c Config) (*Writer, error) {
 	if err := durable.WriteFile(filepath.Join(dir, IndexName), line, 0o644); err != nil {
 		return nil, fmt.Errorf("shard: cannot begin the index: %w", err)
 	}
-	return newWriter(dir, c, 0)
+	return newWriter(dir, c, c.First)
 }
 
 // newWriter appends to what is there; next is the number of the next shard.

@@ -1,23 +1,15 @@
 package s2vt
 
 import (
-	"cmp"
 	"fmt"
 
 	"nmn/kernels/conv"
-	"nmn/model/param"
 )
 
 // StepOptions are what changes from one step to the next.
 type StepOptions struct {
 	// DropoutSeed selects the masks, together with the samples of the batch; it should change every epoch.
 	DropoutSeed uint64
-	// Captions is the number of captions of the step where others have more of them, over which losses and gradients
-	// are averaged; 0 for those of the batch.
-	Captions int
-	// Done is called by Enqueue as soon as the gradients of a layer, by its place in Gradients, have been enqueued; nil
-	// for nobody.
-	Done func(layer int) error
 }
 
 // Step computes the loss of a batch, and the gradients of all parameters. The loss is summed over the words
@@ -58,53 +50,7 @@ func (n *Net) Place(b *Batch, o StepOptions) (Work, error) {
 		}
 	}
 	n.forget()
-	n.done = o.Done
-	return Work{p, n.memory.norm, p.ragged, cmp.Or(o.Captions, p.clips)}, p.upload(n.backend)
-}
-
-// PlaceNothing is Place for a step to which this net adds no caption of its own: all gradients are 0.
-func (n *Net) PlaceNothing() (Work, error) {
-	if n.all[0].G == nil || n.memory.norm == nil {
-		return Work{}, fmt.Errorf("s2vt: a step without gradients: call Learn and Reserve first")
-	}
-	for _, p := range n.all {
-		if err := n.backend.Zero(p.G); err != nil {
-			return Work{}, wrapped(err)
-		}
-	}
-	return Work{norm: n.memory.norm}, nil
-}
-
-// Gradients are the parameters whose gradients Enqueue computes, layer by layer in the order in which they are complete.
-func (n *Net) Gradients() (layers [][]*param.Param) {
-	p := &n.p
-	for _, of := range [][]*weight{
-		saidLayer:  {p.outW, p.outB},
-		upperLayer: {p.lstm2.wh, p.lstm2.b, p.wx2h1, p.wx2word, p.word},
-		lowerLayer: {p.lstm1.wh, p.lstm1.b, p.wx1, p.embedW, p.embedB},
-	} {
-		var layer []*param.Param
-		for _, w := range of {
-			layer = append(layer, w.Param)
-		}
-		layers = append(layers, layer)
-	}
-	return layers
-}
-
-// Layers of Gradients.
-const (
-	saidLayer = iota
-	upperLayer
-	lowerLayer
-)
-
-// tell passes on that the gradients of a layer are enqueued.
-func (n *Net) tell(layer int) error {
-	if n.done == nil {
-		return nil
-	}
-	return n.done(layer)
+	return Work{p, n.memory.norm, p.ragged}, p.upload(n.backend)
 }
 
 // Enqueue computes the losses of the words of the batch that has been placed, and the gradients of all parameters.
@@ -119,33 +65,23 @@ func (n *Net) Enqueue(w Work) error {
 	return n.backward(w.plan)
 }
 
-// Wait waits for the losses and returns the loss, as Step does, and what has been written to the Norm of the work. The
-// loss of a part of a step is its part of the mean over all captions of the step.
+// Wait waits for the losses and returns the loss, as Step does, and what has been written to the Norm of the work.
 func (n *Net) Wait(w Work) (loss, norm float64, err error) {
 	p := w.plan
-	if p == nil {
-		if err := n.backend.Download(n.normOut, w.norm); err != nil {
-			return 0, 0, err
-		}
-		return 0, float64(n.normOut.Float32s()[0]), nil
-	}
 	if err := n.backend.Download(p.resultsOut, p.results); err != nil {
 		return 0, 0, err
 	}
 	for _, l := range p.host.results[ahead:] {
 		loss += float64(l)
 	}
-	return loss / float64(w.all), float64(p.host.results[0]), nil
+	return loss / float64(p.clips), float64(p.host.results[0]), nil
 }
 
 // say computes the losses of all words, and the gradients of the states that say them and of the last layer.
 func (n *Net) say(w Work) error {
 	p := w.plan
-	if err := n.backend.CrossEntropy(p.losses, p.doutputs, n.p.outW.G, n.p.outB.G, p.outputs, n.p.outW.W,
-		n.p.outB.W, p.target, 1/float32(w.all)); err != nil {
-		return err
-	}
-	return n.tell(saidLayer)
+	return n.backend.CrossEntropy(p.losses, p.doutputs, n.p.outW.G, n.p.outB.G, p.outputs, n.p.outW.W,
+		n.p.outB.W, p.target, 1/float32(p.clips))
 }
 
 // backward sends the gradient of the states that say words down to all other parameters.
@@ -165,16 +101,10 @@ func (n *Net) backward(p *plan) error {
 	if err := n.backwardUpper(p); err != nil {
 		return err
 	}
-	if err := n.tell(upperLayer); err != nil {
-		return err
-	}
 	if err := n.backwardLSTM(p, &p.lower, n.p.lstm1); err != nil {
 		return err
 	}
-	if err := n.backwardLower(p); err != nil {
-		return err
-	}
-	return n.tell(lowerLayer)
+	return n.backwardLower(p)
 }
 
 // backwardLSTM turns the gates of a layer into their gradients, from dh of its states, and computes those of

@@ -9,8 +9,6 @@ import (
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/model/param"
-
-	dense "gorgonia.org/tensor"
 )
 
 // Net is a captioner on a device: parameters, and buffers for the batches that went through it. Everything
@@ -36,9 +34,6 @@ type Net struct {
 	wide           bool // rows are never left out
 	lengths, order []int
 	arrangement    Batch
-
-	done    func(layer int) error // of the batch that has been placed
-	normOut *dense.Dense          // one number of the host
 }
 
 // New makes a captioner with zero weights: call Init or Load before use.
@@ -47,7 +42,7 @@ func New(c Config, backend kernels.Backend) (*Net, error) {
 		return nil, err
 	}
 	n := &Net{config: c, backend: backend, plans: map[planKey]*plan{},
-		normOut: tensor.HostArray(tensor.Float32, make([]float32, 1)), weights: tensor.NewArena(backend), grads: tensor.NewArena(backend), buffers: tensor.NewArena(backend)}
+		weights: tensor.NewArena(backend), grads: tensor.NewArena(backend), buffers: tensor.NewArena(backend)}
 	_, n.wide = backend.(kernels.Card)
 	err := n.build()
 	if err == nil {

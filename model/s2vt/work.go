@@ -9,17 +9,13 @@ import (
 // Work is what Enqueue does with a batch: batches of one shape are the same calls on the same memory, and their
 // Work is equal, until a batch that is larger than what Reserve has made room for moves the memory.
 type Work struct {
-	plan   *plan // nil for a rank without captions
+	plan   *plan
 	norm   *tensor.Tensor
 	ragged bool
-	all    int // captions of the step: of the batch, or of all ranks together
 }
 
 // String names the work in messages.
 func (w Work) String() string {
-	if w.plan == nil {
-		return "no captions"
-	}
 	return fmt.Sprintf("gradients of %d captions of up to %d words of %d frames", w.plan.clips, w.plan.steps-1, w.plan.frames)
 }
 

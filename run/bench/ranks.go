@@ -2,9 +2,7 @@ package bench
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"time"
 
 	"nmn/group"
@@ -18,7 +16,6 @@ type RankFigures struct {
 	Ranks         int       `json:"ranks,omitempty"`
 	SumsMS        float64   `json:"sums_ms,omitempty"` // all gradients summed over the ranks, with nothing beside it
 	GradientBytes int       `json:"gradient_bytes,omitempty"`
-	Shared        bool      `json:"shared_memory,omitempty"`   // gradients and weights are held together
 	RankMemoryMiB []float64 `json:"rank_memory_mib,omitempty"` // the most that each process held
 }
 
@@ -39,27 +36,17 @@ func (o Options) together(net *model.Net, memory float64) (f RankFigures, err er
 		return f, nil
 	}
 	f.Ranks = g.Size()
-	if f.RankMemoryMiB, err = gathered(g, memory); err != nil {
+	if f.RankMemoryMiB, err = group.Every(g, memory, nil); err != nil {
 		return f, err
 	}
-	var learned []reduce.Learned
 	var buckets [][]*tensor.Tensor
 	for _, p := range net.Params() {
 		if p.G != nil {
-			learned = append(learned, reduce.Learned{G: p.G})
 			buckets = append(buckets, []*tensor.Tensor{p.G})
 			f.GradientBytes += p.G.Bytes()
 		}
 	}
-	var sums time.Duration
-	shared, err := reduce.Share(g, net.Backend(), learned)
-	if shared != nil {
-		f.Shared = true
-		sums, err = o.medianOf(net.Backend(), func() error { return cmp.Or(shared.Ready(), shared.Sum(1)) })
-		err = cmp.Or(err, shared.Close())
-	} else if err == nil {
-		sums, err = o.reduced(net, buckets)
-	}
+	sums, err := o.reduced(net, buckets)
 	f.SumsMS = milliseconds(sums)
 	return f, err
 }
@@ -81,32 +68,13 @@ func (o Options) reduced(net *model.Net, buckets [][]*tensor.Tensor) (time.Durat
 	return sums, cmp.Or(err, reducer.Close())
 }
 
-// gathered is the number of each rank.
-func gathered(g group.Group, own float64) ([]float64, error) {
-	all, err := g.Gather(binary.LittleEndian.AppendUint64(nil, math.Float64bits(own)))
-	if err != nil {
-		return nil, err
-	}
-	numbers := make([]float64, len(all))
-	for rank, told := range all {
-		if len(told) != 8 {
-			return nil, fmt.Errorf("bench: rank %d tells %d bytes", rank, len(told))
-		}
-		numbers[rank] = math.Float64frombits(binary.LittleEndian.Uint64(told))
-	}
-	return numbers, nil
-}
-
 // slowest replaces each duration by the longest of all ranks.
 func slowest(g group.Group, durations []time.Duration) error {
-	for i, d := range durations {
-		all, err := gathered(g, float64(d))
-		if err != nil {
-			return err
-		}
-		for _, theirs := range all {
-			durations[i] = max(durations[i], time.Duration(theirs))
+	all, err := group.Every(g, durations, nil)
+	for _, theirs := range all {
+		for i := range durations {
+			durations[i] = max(durations[i], theirs[i])
 		}
 	}
-	return nil
+	return err
 }

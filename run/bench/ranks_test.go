@@ -31,7 +31,7 @@ func TestStep_OnRanks(t *testing.T) {
 		if failed[rank] != nil {
 			t.Fatalf("rank %d: %v", rank, failed[rank])
 		}
-		if f.Ranks != ranks || len(f.RankMemoryMiB) != ranks || f.SumsMS <= 0 || f.Batch != 4 || !f.Shared ||
+		if f.Ranks != ranks || len(f.RankMemoryMiB) != ranks || f.SumsMS <= 0 || f.Batch != 4 ||
 			f.PeakMemoryMiB != f.RankMemoryMiB[rank] {
 			t.Errorf("rank %d: %+v", rank, f)
 		}

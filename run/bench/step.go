@@ -61,7 +61,7 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 			}
 			if e.Step == o.Warmup+o.Repeats {
 				cpu = processorTime() - cpu
-				f.PeakMemoryMiB = mebibytes(peakMemory()) // ranks that held weights together are about to copy them
+				f.PeakMemoryMiB = mebibytes(peakMemory())
 			}
 			return nil
 		},
@@ -78,13 +78,11 @@ func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*Step
 			if f.RankFigures, err = o.together(net, f.PeakMemoryMiB); err != nil {
 				return err
 			}
-			if f.Shared { // each rank updates its part of what was timed as a whole
-				f.UpdateMS /= float64(f.Ranks)
+			spent, err := group.Every(group.Of(o.Group), milliseconds(cpu)/float64(o.Repeats), nil)
+			for _, ms := range spent {
+				f.StepCPUMS += ms
 			}
-			spent := []float64{milliseconds(cpu) / float64(o.Repeats)}
-			err = cmp.Or(group.SumOf(group.Of(o.Group), spent), slowest(group.Of(o.Group), durations))
-			f.StepCPUMS = spent[0]
-			return err
+			return cmp.Or(err, slowest(group.Of(o.Group), durations))
 		},
 	})
 	if err != nil {

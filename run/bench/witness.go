@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -11,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"nmn/group"
 	"nmn/labels/witness"
 	"nmn/run"
 )
@@ -104,7 +104,7 @@ func digest(found *witness.Result) string {
 	h := sha256.New()
 	var data []byte
 	for _, own := range found.Own {
-		data = group.AppendFloat64s(data[:0], own...)
+		data, _ = binary.Append(data[:0], binary.LittleEndian, own) // numbers have a size
 		h.Write(data)
 	}
 	return hex.EncodeToString(h.Sum(nil))

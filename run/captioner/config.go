@@ -6,7 +6,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"nmn/captioning"
-	"nmn/group"
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/model/s2vt"
@@ -26,8 +25,6 @@ type Config struct {
 	Words      captioning.WordOptions `yaml:"words"`
 	Device     string                 `yaml:"device"`
 	Threads    int                    `yaml:"threads"`
-	// Gradients is the precision in which gradients travel between ranks: fp32, also where it is empty, or bf16.
-	Gradients string `yaml:"gradients,omitempty"`
 
 	// Build names the program that wrote the file; it is not read back.
 	Build *run.Build `yaml:"build,omitempty"`
@@ -89,9 +86,6 @@ func (c *Config) Validate() error {
 			d.MaxWords)
 	case c.Words.MinCount < 0 || c.Words.Size < 0:
 		return setting.Errorf("words", "caption train: `captions.min_count` and `captions.vocab_size` are at least 0")
-	case c.Gradients != "" && c.Gradients != run.GradientsFP32 && c.Gradients != run.GradientsBF16:
-		return setting.Errorf("gradients", "caption train: `captions.gradients` is %q, want %s or %s", c.Gradients,
-			run.GradientsFP32, run.GradientsBF16)
 	case c.Threads < 0:
 		return setting.Errorf("threads", "caption train: `captions.threads` is %d, want at least 0", c.Threads)
 	}
@@ -130,14 +124,6 @@ func (s *Search) Generation() captioning.Generation {
 func (c *Config) Model(frames, width, words int) s2vt.Config {
 	return s2vt.Config{Frames: frames, Features: width, Vocabulary: words,
 		Embedding: c.Net.Embedding, Words: c.Net.Words, Hidden: c.Net.Hidden, Dropout: c.Net.Dropout}
-}
-
-// wire is how gradients travel.
-func (c *Config) wire() group.Wire {
-	if c.Gradients == run.GradientsBF16 {
-		return group.BFloat16
-	}
-	return group.Float32
 }
 
 // Resources is how the device is opened. A captioner computes in float32 everywhere.

@@ -1,11 +1,9 @@
 package captioner
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,7 +11,6 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
-	"nmn/group"
 	"nmn/internal/durable"
 	"nmn/internal/origin"
 	"nmn/run"
@@ -54,27 +51,9 @@ func ReadConfig(dir string) (*Config, error) {
 	return &c, nil
 }
 
-// ReadConfigOf is ReadConfig on the ranks of a group, nil for this process alone, which call it together: the folder is
-// that of rank 0.
-func ReadConfigOf(g group.Group, dir string) (*Config, error) {
-	own, release, err := run.FollowRun(g, dir)
-	if err != nil {
-		return nil, err
-	}
-	c, err := ReadConfig(own)
-	return c, run.AgreeOn(g, errors.Join(err, release()))
-}
-
 // mayChange are the settings that a run may be continued with, for they change no step.
 var mayChange = []string{"device", "threads", "build.", "train.epochs", "train.max_steps", "train.log_steps",
 	"train.checkpoint_"}
-
-// flatten maps the keys of a configuration to their values. Runs of before there was a choice say nothing of gradients.
-func flatten(c *Config) map[string]string {
-	values := folder.Flatten(c)
-	values["gradients"] = cmp.Or(c.Gradients, run.GradientsFP32)
-	return values
-}
 
 // ofCaptioner is the folder of a captioner.
 var ofCaptioner = folder.Kind{Config: run.ConfigFile, Writes: func(name string) bool {
@@ -88,7 +67,7 @@ func (s *Session) prepare(ctx context.Context, dir string) error {
 	err = folder.Check(dir, ofCaptioner, err, folder.Found{
 		Written: func() bool { return there.Build != nil },
 		Changed: func() (key, was, is string) {
-			x, y := flatten(there), flatten(&s.Config)
+			x, y := folder.Flatten(there), folder.Flatten(&s.Config)
 			s.Config.Data.places().Hide(x, y)
 			return folder.ChangedKey(x, y, mayChange)
 		},
@@ -163,9 +142,6 @@ func (s *Session) fingerprint() (string, error) {
 	c := s.Config
 	c.Device, c.Threads, c.Build, c.Train.LogSteps = "", 0, nil, 0
 	c.Train.CheckpointMinutes = 0
-	if c.Gradients == run.GradientsFP32 {
-		c.Gradients = ""
-	}
 	for _, path := range c.Data.places() {
 		if *path != "" {
 			*path = "named"

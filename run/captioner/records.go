@@ -10,7 +10,7 @@ import (
 	"nmn/telemetry"
 )
 
-// records are the files of a run folder that grow with training; nil on ranks that have none.
+// records are the files of a run folder that grow with training; nil if they could not be opened.
 type records struct {
 	log     *telemetry.Log
 	summary *telemetry.Summary

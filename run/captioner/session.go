@@ -10,7 +10,6 @@ import (
 
 	"nmn/captioning"
 	"nmn/eval/caption"
-	"nmn/group"
 	"nmn/internal/setting"
 	"nmn/kernels"
 	"nmn/model/s2vt"
@@ -32,8 +31,6 @@ type Session struct {
 	Log     *slog.Logger
 	Observe Observer
 	Title   string // for people, while it is trained
-	// Group are the ranks that train together; nil for this process alone.
-	Group group.Group
 
 	last caption.Scores // of the last validation
 }
@@ -57,38 +54,29 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	g := group.Of(o.Group)
 	data, err := c.Data.OpenData(ctx, c.Words, o.Observer.Message)
 	if c.Build != nil && errors.Is(err, fs.ErrNotExist) { // the configuration is that of a run
 		err = fmt.Errorf("%w; where the data have moved, name their new place to nmn caption train `resume`: the run goes on if "+
 			"the content is the same, and keeps the place", err)
 	}
-	if agreed := group.Agree(g, err); agreed != nil {
-		if err == nil {
-			agreed = errors.Join(agreed, data.Close())
-		}
-		return nil, agreed
+	if err != nil {
+		return nil, err
 	}
 	resources := c.Resources()
-	backend, note, err := run.OpenDeviceOf(g, &resources, log)
+	backend, note, err := run.OpenDevice(&resources, log)
 	if mistake := new(setting.Error); errors.As(err, &mistake) {
 		err = &setting.Error{Field: "device", Err: mistake.Err} // its key in this configuration
 	}
-	if agreed := group.Agree(g, err); agreed != nil {
-		if err == nil {
-			agreed = errors.Join(agreed, backend.Close())
-		}
-		return nil, errors.Join(agreed, data.Close())
+	if err != nil {
+		return nil, errors.Join(err, data.Close())
 	}
 	o.Observer.Tell(run.DeviceMessage(backend, note))
-	return &Session{Config: c, Backend: backend, Data: data, Log: log, Observe: o.Observer, Title: "captioner",
-		Group: o.Group}, nil
+	return &Session{Config: c, Backend: backend, Data: data, Log: log, Observe: o.Observer, Title: "captioner"}, nil
 }
 
-// Reopen opens the device and the data of the run in a folder, of several ranks that of rank 0, with which
-// Session.Resume goes on.
+// Reopen opens the device and the data of the run in a folder, with which Session.Resume goes on.
 func Reopen(ctx context.Context, dir string, o Options) (*Session, error) {
-	c, err := ReadConfigOf(o.Group, dir)
+	c, err := ReadConfig(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +104,7 @@ func (s *Session) newNet() (*s2vt.Net, error) {
 
 // trainerOptions are those of a trainer, without observers; dir is empty for one that saves nothing.
 func (s *Session) trainerOptions(net *s2vt.Net, dir string) captioning.Options {
-	o := captioning.Options{Config: s.Config.Train, Net: net, Words: s.Data.Words, Data: s.Data.Train, Directory: dir,
-		Group: s.Group, Wire: s.Config.wire()}
+	o := captioning.Options{Config: s.Config.Train, Net: net, Words: s.Data.Words, Data: s.Data.Train, Directory: dir}
 	if s.Data.Validation == nil {
 		o.Config.ValidateEpochs, o.Config.Patience = 0, 0
 		return o
@@ -134,6 +121,5 @@ func (s *Session) trainerOptions(net *s2vt.Net, dir string) captioning.Options {
 }
 
 func (s *Session) judge() *captioning.Judge {
-	return &captioning.Judge{Words: s.Data.Words, Data: s.Data.Validation, Generation: s.Config.Validation.Generation(),
-		Group: s.Group}
+	return &captioning.Judge{Words: s.Data.Words, Data: s.Data.Validation, Generation: s.Config.Validation.Generation()}
 }

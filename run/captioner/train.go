@@ -48,16 +48,16 @@ func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool,
 func (s *Session) locked(ctx context.Context, dir string, refuse func(dir string) error) (o *Outcome, reused bool,
 	err error) {
 	identity, err := s.fingerprint()
-	if err := s.compare(ctx, identity, err); err != nil {
+	if err != nil {
 		return nil, false, err
 	}
-	dir, release, err := s.takeFolder(ctx, dir)
+	release, err := run.LockFolder(ctx, dir, s.Log)
 	if err != nil {
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	if refuse != nil {
-		if err := s.lead(func() error { return refuse(dir) }); err != nil {
+		if err := refuse(dir); err != nil {
 			return nil, false, err
 		}
 	}
@@ -65,17 +65,11 @@ func (s *Session) locked(ctx context.Context, dir string, refuse func(dir string
 }
 
 func (s *Session) run(ctx context.Context, dir, identity string) (o *Outcome, reused bool, err error) {
-	err = s.lead(func() (err error) {
-		if o, err = s.finished(ctx, dir, identity); err != nil || o != nil {
-			return err
-		}
-		return s.prepare(ctx, dir)
-	})
-	if err == nil {
-		err = s.hear(&o)
-	}
-	if err != nil || o != nil {
+	if o, err = s.finished(ctx, dir, identity); err != nil || o != nil {
 		return o, o != nil, err
+	}
+	if err := s.prepare(ctx, dir); err != nil {
+		return nil, false, err
 	}
 	net, err := s.newNet()
 	if err != nil {
@@ -119,11 +113,7 @@ func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outc
 	}
 	defer func() { err = cmp.Or(err, trainer.Close()) }()
 	step, last := -1, filepath.Join(dir, train.LastName)
-	begun := durable.Exists(last)
-	if err := s.hear(&begun); err != nil {
-		return nil, err
-	}
-	if begun {
+	if durable.Exists(last) {
 		if err := trainer.Resume(last); err != nil {
 			return nil, err
 		}
@@ -131,11 +121,9 @@ func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outc
 		s.Log.Info("resumed", "dir", dir, "step", step)
 	}
 	var records *records
-	err = s.lead(func() error {
-		return run.SaveFiles(ctx, s.Log, func() (err error) {
-			records, err = s.openRecords(dir, step)
-			return err
-		})
+	err = run.SaveFiles(ctx, s.Log, func() (err error) {
+		records, err = s.openRecords(dir, step)
+		return err
 	})
 	if err != nil {
 		return nil, errors.Join(err, records.close())
@@ -163,9 +151,6 @@ func (s *Session) finish(ctx context.Context, o *Outcome, dir string) error {
 	if s.Data.Validation != nil && durable.Exists(filepath.Join(dir, train.BestName)) {
 		o.Checkpoint = train.BestName
 	}
-	if err := s.hear(o); err != nil {
-		return err
-	}
 	if s.Data.Validation != nil {
 		scores, err := s.score(ctx, filepath.Join(dir, o.Checkpoint))
 		if err != nil {
@@ -173,14 +158,12 @@ func (s *Session) finish(ctx context.Context, o *Outcome, dir string) error {
 		}
 		o.Validation = scores
 	}
-	return s.lead(func() error {
-		return run.SaveFiles(ctx, s.Log, func() error { return durable.SaveJSON(filepath.Join(dir, run.ResultFile), o) })
-	})
+	return run.SaveFiles(ctx, s.Log, func() error { return durable.SaveJSON(filepath.Join(dir, run.ResultFile), o) })
 }
 
 // score judges a checkpoint by the validation clips.
 func (s *Session) score(ctx context.Context, checkpoint string) (_ *caption.Scores, err error) {
-	net, _, err := captioning.OpenNetOf(s.Group, checkpoint, s.Backend)
+	net, _, err := captioning.OpenNet(checkpoint, s.Backend)
 	if err != nil {
 		return nil, err
 	}

@@ -62,6 +62,7 @@ func TestTrainer_ScoresOnRanksWhatOneRankScores(t *testing.T) {
 		for rank, err := range scoreOnRanks(t, n, func(g group.Group) (err error) {
 			var got watched
 			o := got.observe(stages[1+g.Rank()])
+			o.Directory = stages[1].Directory
 			o.Group = g
 			trainer, err := New(o)
 			if err != nil {
@@ -93,12 +94,13 @@ func TestTrainer_AnInterruptAmidAValidationEndsAllRanks(t *testing.T) {
 	told := make([]watched, n)
 	part := func(g group.Group, resume bool) (err error) {
 		o := told[g.Rank()].observe(stages[1+g.Rank()])
+		o.Directory = stages[1].Directory
 		o.Group = g
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		if scored := 0; !resume && g.Rank() == 2 {
 			o.Observers = append(o.Observers, Observer{Scored: func(int) {
-				if scored++; scored == 7 { // of 5 batches of the first validation and 5 of the second
+				if scored++; scored == 3 { // of its 2 batches of the first validation and 2 of the second
 					cancel()
 				}
 			}})

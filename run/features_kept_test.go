@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
-	"nmn/group"
 	"nmn/internal/rng"
 	"nmn/run"
 )
@@ -73,8 +72,8 @@ func withBackbone(t *testing.T, pictures int) run.Config {
 }
 
 // featuresOf opens a session, and copies the features of the training split. taken counts those that were computed.
-func featuresOf(ctx context.Context, c run.Config, g group.Group, dir string) (rows []float32, taken int, err error) {
-	s, err := run.Open(ctx, c, run.Options{Group: g, RunDir: dir, FeaturesTaken: func(int, int) { taken++ }})
+func featuresOf(ctx context.Context, c run.Config, dir string) (rows []float32, taken int, err error) {
+	s, err := run.Open(ctx, c, run.Options{RunDir: dir, FeaturesTaken: func(int, int) { taken++ }})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -89,33 +88,13 @@ func featuresOf(ctx context.Context, c run.Config, g group.Group, dir string) (r
 	return rows, taken, s.Close()
 }
 
-func TestOpen_TakesTheSameFeaturesOnRanks(t *testing.T) {
+func TestOpen_KeepsFeatures(t *testing.T) {
 	c, own := withBackbone(t, 40), t.TempDir()
-	want, taken, err := featuresOf(t.Context(), c, nil, own)
+	want, taken, err := featuresOf(t.Context(), c, own)
 	if err != nil || taken != 40 || slices.Max(want) == slices.Min(want) {
 		t.Fatalf("%d features were taken: %v", taken, err)
 	}
-	if again, taken, err := featuresOf(t.Context(), c, nil, own); err != nil || taken != 0 || !slices.Equal(again, want) {
+	if again, taken, err := featuresOf(t.Context(), c, own); err != nil || taken != 0 || !slices.Equal(again, want) {
 		t.Errorf("%d features were taken once more: %v", taken, err)
-	}
-	folders := []string{t.TempDir(), t.TempDir(), t.TempDir()}
-	for round, taken := range []int{40, 0} { // rank 0 keeps them, and tells the others
-		_, errs := onRanks(t, 3, func(g group.Group, _ string) error {
-			got, n, err := featuresOf(t.Context(), c, g, folders[g.Rank()])
-			if err == nil && (!slices.Equal(got, want) || g.Rank() == 0 && n != taken) {
-				err = fmt.Errorf("round %d: other features, or %d were taken", round, n)
-			}
-			return err
-		})
-		for rank, err := range errs {
-			if err != nil {
-				t.Errorf("rank %d: %v", rank, err)
-			}
-		}
-	}
-	for rank, dir := range folders[1:] {
-		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-			t.Errorf("rank %d has written: %v, %v", rank+1, entries, err)
-		}
 	}
 }

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+
+	"nmn/run"
+)
+
+// shardValue is the flag --shard.
+type shardValue struct{ to *run.Shard }
+
+func (v shardValue) String() string {
+	if v.to == nil {
+		return ""
+	}
+	return v.to.String()
+}
+
+func (v shardValue) Type() string { return "i/n" }
+
+func (v shardValue) Set(text string) (err error) {
+	*v.to, err = run.ParseShard(text)
+	return err
+}
+
+// shard declares --shard for work that is independent for each of many things.
+func (r group) shard(to *run.Shard, of string) {
+	r.set.Var(shardValue{to}, "shard", "work on part `i/n` of the "+of+", i from 1 to n, in a process of its own; the outputs "+
+		"are joined in the order of i")
+	r.keep("shard", to)
+}
+
+// tellShard says how the output of a shard is joined with the others.
+func (p *program) tellShard(s run.Shard, how string) {
+	if s.Of > 0 && !p.quiet {
+		fmt.Fprintf(p.err, "shard %v is written; %s (docs/cluster.md#shards)\n", s, how)
+	}
+}

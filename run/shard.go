@@ -1,0 +1,74 @@
+package run
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"nmn/internal/setting"
+	"nmn/loader"
+)
+
+// Shard is one of several parts of a list, each of which a process of its own works on. Its elements follow one another,
+// so the outputs of all shards, joined in the order of their numbers, are those of one process. The zero value is the
+// whole list.
+type Shard struct {
+	Number, Of int // Number counts from 1
+}
+
+// ParseShard reads a shard such as 2/4.
+func ParseShard(text string) (s Shard, err error) {
+	number, of, found := strings.Cut(text, "/")
+	if found {
+		s.Number, err = strconv.Atoi(number)
+	}
+	if found && err == nil {
+		s.Of, err = strconv.Atoi(of)
+	}
+	if !found || err != nil || s.Number < 1 || s.Of < s.Number {
+		return Shard{}, fmt.Errorf("want i/n with i from 1 to n, as 2/4")
+	}
+	return s, nil
+}
+
+// String is what ParseShard reads; empty for the whole list.
+func (s Shard) String() string {
+	if s.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", s.Number, s.Of)
+}
+
+// Range is the part of a list of n elements, from one up to another. A shard without any is an error.
+func (s Shard) Range(n int, noun string) (from, to int, err error) {
+	if s.Of == 0 {
+		return 0, n, nil
+	}
+	from, to = (s.Number-1)*n/s.Of, s.Number*n/s.Of
+	if from == to {
+		return 0, 0, setting.Errorf("", "shard %v has none of %d %s: make at most %d shards", s, n, noun, n)
+	}
+	return from, to, nil
+}
+
+// files is the part of a list of files.
+func (s Shard) files(all []string, noun string) ([]string, error) {
+	from, to, err := s.Range(len(all), noun)
+	return all[from:to], err
+}
+
+// set is the part of a set.
+func (s Shard) set(all *loader.Set) (*loader.Set, error) {
+	if s.Of == 0 {
+		return all, nil
+	}
+	from, to, err := s.Range(all.Len(), all.Noun())
+	if err != nil {
+		return nil, err
+	}
+	bags := make([]int, to-from)
+	for i := range bags {
+		bags[i] = from + i
+	}
+	return loader.Subset(all, all.Name, bags)
+}

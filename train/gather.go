@@ -1,0 +1,160 @@
+package train
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"nmn/group"
+	"nmn/loader"
+	"nmn/model"
+)
+
+// Ranks score a set together: each takes batches that follow one another, and one gathering at the end brings what all
+// have found. A rank that is done waits for the others.
+
+// wholeBatches is how this rank reads its part of a set. Bags that cannot be read are counted over all ranks (gatherBad).
+func wholeBatches(g group.Group, config loader.Config) loader.Config {
+	if g.Size() > 1 {
+		config.MaxBadSamples = math.MaxInt32
+	}
+	config.Share = loader.Share{Rank: g.Rank(), Ranks: g.Size(), Whole: true}
+	return config
+}
+
+// toldBad is a bag that a rank could not read, and why.
+type toldBad struct {
+	Bag      int
+	ID, Text string
+}
+
+// told is what one rank sends of its pass.
+type told struct {
+	Bags int
+	Bad  []toldBad
+}
+
+// gatherBad returns the bags that the ranks could not read in their parts of a pass. Too many of them are an error, and so
+// is a set without any that can be read. failure is what has gone wrong on this rank, and is an error on all.
+func gatherBad(g group.Group, set *loader.Set, config loader.Config, bags int, bad []loader.BadSample,
+	failure error) ([]loader.BadSample, error) {
+	if g.Size() == 1 {
+		return bad, cmp.Or(failure, noneLeft(set, bags, bad))
+	}
+	own := told{Bags: bags}
+	for _, b := range bad {
+		own.Bad = append(own.Bad, toldBad{b.Bag, b.ID, b.Err.Error()})
+	}
+	all, err := group.Every(g, own, failure)
+	if err != nil {
+		return nil, err
+	}
+	bad, bags = nil, 0
+	for _, theirs := range all {
+		bags += theirs.Bags
+		for _, b := range theirs.Bad {
+			bad = append(bad, loader.BadSample{Bag: b.Bag, ID: b.ID, Err: badThere(b.Text)})
+		}
+	}
+	if len(bad) > config.MaxBadSamples {
+		return nil, loader.TooManyBad(set, bad[:config.MaxBadSamples+1], config.MaxBadSamples)
+	}
+	return bad, noneLeft(set, bags, bad)
+}
+
+// scoredRows are rows of a rank.
+type scoredRows struct {
+	Index []int
+	Rows  [][]float32 // as collected
+	Rates []float32   // of rateMean
+}
+
+// gather replaces the rows from one on, which only this rank has, by those of all ranks, in the order of the ranks. If
+// order is not nil they are put into its order.
+func (s *scorer) gather(g group.Group, from int, order func(bag int) int) error {
+	if g.Size() == 1 {
+		return nil
+	}
+	own := scoredRows{Index: s.index[from:], Rates: s.rates.each}
+	for _, rows := range s.collected() {
+		own.Rows = append(own.Rows, rows[from*s.classes:len(s.index)*s.classes])
+	}
+	all, err := group.Every(g, own, nil)
+	if err != nil {
+		return err
+	}
+	s.index, s.rates = s.index[:from], newRateMean(s.classes, true)
+	type place struct{ rank, row, bag int }
+	var places []place
+	for rank, theirs := range all {
+		for row, bag := range theirs.Index {
+			places = append(places, place{rank, row, bag})
+		}
+	}
+	if order != nil {
+		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(order(a.bag), order(b.bag)) })
+	}
+	for _, p := range places {
+		if err := s.join(p.bag, p.row, all[p.rank].Rows); err != nil {
+			return err
+		}
+	}
+	for _, theirs := range all {
+		s.joinRates(theirs.Rates)
+	}
+	return nil
+}
+
+// join adds the row of a bag, one of several. A video of which two ranks have scored frames gets the maximum.
+func (s *scorer) join(bag, row int, rows [][]float32) error {
+	k, at := s.classes, len(s.index)-1
+	again := s.videos != nil && at >= 0 && s.index[at] == bag
+	if !again {
+		if at++; at >= s.capacity {
+			return fmt.Errorf("training: the ranks have scored more than the %d bags of the set", s.capacity)
+		}
+		s.index = append(s.index, bag)
+	}
+	for i, all := range s.collected() {
+		for c, v := range rows[i][row*k : (row+1)*k] {
+			if to := &all[at*k+c]; !again || v > *to {
+				*to = v
+			}
+		}
+	}
+	return nil
+}
+
+// joinRates adds the rates of a rank's bags. Those of a feature-independent noise model are the same everywhere.
+func (s *scorer) joinRates(each []float32) {
+	for k := s.classes; len(each) > 0; each = each[2*k:] {
+		if s.rates.bags == 0 || s.net.Config().Noise != model.FeatureIndependent {
+			s.rates.take(each[:k], each[k:2*k])
+		}
+	}
+}
+
+// gatherOnline gives every rank the online scores that all have found since the last call, in the order of the epoch.
+func (t *Trainer) gatherOnline() error {
+	if t.Online == nil || !t.ranks.many || t.at.Epoch != 1 || t.at.Batch <= t.firstOnline() {
+		return nil
+	}
+	if t.online == nil { // this rank had no bag
+		t.online = t.newOnline()
+	}
+	places, order := map[int]int{}, t.loader.Order(t.at.Epoch)
+	for batch := t.firstOnline(); batch < t.at.Batch; batch++ {
+		for _, bag := range order.Batch(batch) {
+			places[bag] = len(places)
+		}
+	}
+	err := t.online.gather(t.ranks.group, t.online.common, func(bag int) int {
+		if place, known := places[bag]; known {
+			return place
+		}
+		return math.MaxInt
+	})
+	t.online.common = len(t.online.index)
+	return err
+}
