@@ -29,8 +29,8 @@ profiled=(--model vgg16 --batch 1 --frames 4 --size 565)
 captioner=(--model s2vt --batch 32)
 often=(--warmup 5 --repeats 20)
 once=(--warmup 1 --repeats 1)
-curve=(--preset scenes --mil --train-size 1600 --max-steps 50)
-idle=(--preset scenes --net vgg16 --input-size 565 --mil --batch-size-mil 4 --max-steps 1500)
+curve=(--preset scenes --mil --set data.train_size=1600 --set train.max_steps=50)
+idle=(--preset scenes --net vgg16 --input-size 565 --mil --set train.batch_bags_mil=4 --set train.max_steps=1500)
 forms=(eager "eager, one graph" compiled "compiled, graphs") # of PyTorch, those first that take least to begin
 mib=2048 sizes=4096,8192 peer_device=cuda noise=(--frames 26 --cells 144)
 if [ -n "${REHEARSAL:-}" ]; then
@@ -39,8 +39,8 @@ if [ -n "${REHEARSAL:-}" ]; then
   profiled=("${pictures[@]}")
   captioner=(--model s2vt --batch 2 --width 0.02 --vocab-size 50)
   often=(--warmup 1 --repeats 2)
-  curve=(--preset scenes --mil --width 0.1 --train-size 128 --max-steps 4)
-  idle=(--preset scenes --width 0.1 --input-size 32 --mil --batch-size-mil 2 --max-steps 14)
+  curve=(--preset scenes --mil --set net.width=0.1 --set data.train_size=128 --set train.max_steps=4)
+  idle=(--preset scenes --set net.width=0.1 --input-size 32 --mil --set train.batch_bags_mil=2 --set train.max_steps=14)
   forms=(eager)
   mib=4 sizes=64,96 peer_device=cpu noise=(--frames 2 --cells 9)
 fi
@@ -171,7 +171,7 @@ part_facts() {
 part_warmup() {
   local start
   for start in "first start" "later start"; do # the log says what it waits for
-    XDG_CACHE_HOME=$work/starts each=90 keep "$start" nmn "$root/nmn" bench step --device cuda --precision bf16 --json --log-level debug "${video[@]}" "${once[@]}"
+    XDG_CACHE_HOME=$work/starts each=90 keep "$start" nmn "$root/nmn" bench step --device cuda --precision bf16 --json -vv "${video[@]}" "${once[@]}"
   done
   if [ -d "$work/starts" ]; then cp -Rn "$work/starts/." "$XDG_CACHE_HOME/"; fi
 }
@@ -257,7 +257,7 @@ part_shapes() {
 }
 
 part_curves() {
-  local settings=("${curve[@]}" --arm stage1 --epochs 1 --validation-size 32 --test-size 32 --log-interval 1 --quiet) precision
+  local settings=("${curve[@]}" --arm stage1 --epochs 1 --set data.validation_size=32 --set data.test_size=32 --set train.log_steps=1 --quiet) precision
   within 60 "$root/nmn" train "${settings[@]}" --device cpu --run-dir "$work/curve-cpu"
   judge $? "training on the CPU" || return
   for precision in $(precisions); do
@@ -279,9 +279,9 @@ part_idle() {
     timeout "${limit[idle]}" nvidia-smi dmon -s u -d 1 >"$work/dmon.txt" &
     monitor=$!
   fi
-  within 60 "$root/nmn" train "${idle[@]}" --arm stage1 --epochs 15 --log-interval 1 --quiet --noise 0 \
-    --captions "$work/pictures/captions_train2014.json" --images "$work/pictures/images" --vocab "$work/pictures/vocabulary.txt" \
-    --workers "$(nproc)" --device cuda --precision bf16 --run-dir "$work/idle"
+  within 60 "$root/nmn" train "${idle[@]}" --arm stage1 --epochs 15 --set train.log_steps=1 --quiet --noise 0 \
+    --set "data.captions=$work/pictures/captions_train2014.json" --images "$work/pictures/images" --vocab "$work/pictures/vocabulary.txt" \
+    --set "run.workers=$(nproc)" --device cuda --precision bf16 --run-dir "$work/idle"
   local code=$?
   [ -z "$monitor" ] || kill "$monitor" 2>/dev/null
   judge "$code" "training at 565 pixels" || return

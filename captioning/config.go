@@ -4,38 +4,39 @@ import (
 	"cmp"
 	"fmt"
 
+	"nmn/internal/setting"
 	"nmn/train"
 )
 
 // Config is how a captioner is trained. The zero value is not useful: start from DefaultConfig.
 type Config struct {
-	Seed uint64 `yaml:"seed" json:"seed"`
+	Seed uint64 `yaml:"seed" json:"seed" help:"<seed> of start, order and dropout"`
 	// Epochs is the most epochs, MaxSteps the most steps, 0 for no limit by that clock; one must be set.
-	Epochs   int `yaml:"epochs" json:"epochs"`
-	MaxSteps int `yaml:"max_steps" json:"max_steps"`
+	Epochs   int `yaml:"epochs" json:"epochs" help:"most <epochs>; 0 for no limit" range:"[0,1e9]"`
+	MaxSteps int `yaml:"max_steps" json:"max_steps" help:"most <steps>; 0 for no limit" range:"[0,1e9]"`
 	// Batch is the number of captions in a step, each with its clip.
-	Batch int `yaml:"batch" json:"batch"`
+	Batch int `yaml:"batch" json:"batch" help:"<captions> of a step, each with its clip" range:"[1,65536]"`
 
 	train.UpdateConfig `yaml:",inline"`
 	train.RateConfig   `yaml:",inline"`
 
 	// WeightDecay is coupled (L2): it is added to the gradient of weights, not of biases.
-	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay"`
+	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay" help:"<factor> of the L2 penalty on weights, not on biases" range:"[0,3.4e38]"`
 	// ClipNorm limits the Euclidean norm of the gradient of all parameters together; 0 for no limit.
-	ClipNorm float64 `yaml:"clip_norm" json:"clip_norm"`
+	ClipNorm float64 `yaml:"clip_norm" json:"clip_norm" help:"limit on the <norm> of the gradient, 0 for none" range:"[0,3.4e38]"`
 
 	// LogSteps is the number of steps between those that observers should log.
-	LogSteps int `yaml:"log_steps" json:"log_steps"`
+	LogSteps int `yaml:"log_steps" json:"log_steps" help:"<steps> between log lines" range:"[1,1e9]"`
 	// ValidateEpochs is the interval of validation, 0 for never.
-	ValidateEpochs int `yaml:"validate_epochs" json:"validate_epochs"`
+	ValidateEpochs int `yaml:"validate_epochs" json:"validate_epochs" help:"<epochs> between validations; 0 for none" range:"[0,1e9]"`
 	// CheckpointSteps is the interval of saving within an epoch, 0 for none. The end of an epoch, an
 	// interruption and a new best are saved in any case.
-	CheckpointSteps int `yaml:"checkpoint_steps" json:"checkpoint_steps"`
+	CheckpointSteps int `yaml:"checkpoint_steps" json:"checkpoint_steps" help:"<steps> between checkpoints within an epoch; 0 for none" range:"[0,1e9]"`
 	// CheckpointMinutes is the most time between two checkpoints, 0 for no limit: the first step that ends later is
 	// followed by one. Checkpoints do not name it: it changes nothing in them.
-	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-"`
+	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-" help:"most <minutes> between checkpoints, within an epoch too; 0 for no limit" range:"[0,1e9]"`
 	// Patience ends training after so many validations without a new best; 0 trains to the limit.
-	Patience int `yaml:"patience" json:"patience"`
+	Patience int `yaml:"patience" json:"patience" help:"end after this many <validations> without a better CIDEr-D; 0 for never" range:"[0,1e9]"`
 }
 
 // DefaultConfig is Adam with batches of 32 captions, and a validation after every epoch.
@@ -56,22 +57,10 @@ func (c Config) limits() train.Limits {
 
 // Validate names the first field that is out of range.
 func (c Config) Validate() error {
-	const most = 1 << 30
-	for _, f := range []struct {
-		field           string
-		value, low, top int
-	}{
-		{"epochs", c.Epochs, 0, most}, {"max_steps", c.MaxSteps, 0, most}, {"batch", c.Batch, 1, 1 << 16},
-		{"validate_epochs", c.ValidateEpochs, 0, most}, {"checkpoint_steps", c.CheckpointSteps, 0, most},
-		{"patience", c.Patience, 0, most}, {"log_steps", c.LogSteps, 1, most},
-	} {
-		if f.value < f.low || f.value > f.top {
-			return fmt.Errorf("captioning: %s is %d, want %d to %d", f.field, f.value, f.low, f.top)
-		}
+	if err := setting.Check("train.", c); err != nil {
+		return err
 	}
 	switch {
-	case !(c.CheckpointMinutes >= 0 && c.CheckpointMinutes <= most):
-		return fmt.Errorf("captioning: checkpoint_minutes is %g, want 0 to %d", c.CheckpointMinutes, most)
 	case c.Epochs == 0 && c.MaxSteps == 0:
 		return fmt.Errorf("captioning: epochs and max_steps are both 0: training needs a limit")
 	case c.Patience > 0 && c.ValidateEpochs == 0:

@@ -19,8 +19,8 @@ func Tokens(caption string) []string {
 
 // WordOptions say which words of the captions get an id.
 type WordOptions struct {
-	Size     int `yaml:"size"`      // at most so many words, the most frequent; 0: all
-	MinCount int `yaml:"min_count"` // only words that occur at least so often; below 1 is 1
+	Size     int `yaml:"size" help:"most frequent <words> of the vocabulary; 0 for all" range:"[0,]"`
+	MinCount int `yaml:"min_count" help:"least <occurrences> of a word" range:"[0,]"`
 }
 
 // Counted is what BuildWords has counted.

@@ -41,7 +41,7 @@ image() {
   rm "$folder/$1.tar"
 }
 
-quick=(--size quick --train-size 640 --validation-size 64 --test-size 128 --epochs 1)
+quick=(--size quick --set data.train_size=640 --set data.validation_size=64 --set data.test_size=128 --epochs 1)
 
 cpu() {
   image cpu

@@ -13,8 +13,9 @@ import (
 // tape is a backend that records: it notes what is captured, launched and closed.
 type tape struct {
 	kernels.Backend
-	log   []string
-	fails error
+	kernels.Card // what is not below is not called
+	log          []string
+	fails        error
 }
 
 type strip struct {

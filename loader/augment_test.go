@@ -246,7 +246,7 @@ func TestAugment_CropsOfPicturesThatAreNotFitted(t *testing.T) {
 func TestValidate_NamesTheAugmentation(t *testing.T) {
 	config := augmentConfig()
 	config.Augment.Mixup = -1
-	if err := config.Validate(); err == nil || !strings.Contains(err.Error(), "`train.augment.mixup`") {
+	if err := config.Validate(); err == nil || !strings.Contains(err.Error(), "train.augment.mixup is -1") {
 		t.Errorf("error %v", err)
 	}
 }

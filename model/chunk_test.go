@@ -198,6 +198,7 @@ func TestChunks_SayWhatTheyCannot(t *testing.T) {
 
 // limited is a device with little free memory, which reports how much.
 type limited struct {
+	kernels.Card // what is not below is not called
 	kernels.Backend
 	free int
 }
@@ -226,7 +227,7 @@ func (l *limited) MostBytes() int          { return 0 }
 func TestPlan_TellsWhichChunksWouldFit(t *testing.T) {
 	counting := newNet(t, openCPU(t, 1), small(FeatureDependent))
 	room := counting.ChunkBytes(26, 1, 7, true)
-	backend := &limited{openCPU(t, 1), 1 << 30}
+	backend := &limited{Backend: openCPU(t, 1), free: 1 << 30}
 	n := newNet(t, backend, small(FeatureDependent))
 	backend.free = room
 	_, err := n.Plan(26, 1, true)

@@ -118,6 +118,9 @@ func Arms() []Arm {
 	}
 }
 
+// Values lists all arms.
+func (Name) Values() []string { return setting.Texts(Names()) }
+
 // Names are those of all arms, in the order of tables.
 func Names() []Name {
 	all := Arms()

@@ -20,8 +20,6 @@ type Form string
 const (
 	Paper    Form = "paper"    // it starts somewhere and is learned with the net
 	Estimate Form = "estimate" // rates estimated from scores of nets that have not seen the bag, then held
-	// CrossFit is what Estimate was called before; configurations may still say so.
-	CrossFit Form = "crossfit"
 )
 
 // CaptionsForm says what captions are to the recipe.
@@ -36,16 +34,16 @@ const (
 // Config is the recipe of the noise model.
 type Config struct {
 	// Form is filled in when a configuration is resolved, so that a file keeps its meaning when the default changes.
-	Form Form `yaml:"form,omitempty"`
+	Form Form `yaml:"form,omitempty" help:"where stage 2 gets noise rates: estimate (from held-out scores, then fixed) or paper (learned)" values:"estimate,paper"`
 	// Captions chooses the arm where nobody names one and labels come from captions; empty is Labels.
-	Captions CaptionsForm `yaml:"captions,omitempty"`
+	Captions CaptionsForm `yaml:"captions,omitempty" help:"what captions are: witness finds those of other pictures, labels only reads words" values:"witness,labels"`
 	// FoldEpochs is how many epochs the nets of folds are trained for, 0 for 15.
-	FoldEpochs int `yaml:"fold_epochs,omitempty"`
+	FoldEpochs int `yaml:"fold_epochs,omitempty" help:"<epochs> of the nets of folds; 0 for 15" range:"[0,]"`
 	// Epochs of stage 2 of the arms nmn-c, r-n and r-s, 0 for those that the recipe finds.
-	Epochs int `yaml:"epochs,omitempty"`
+	Epochs int `yaml:"epochs,omitempty" help:"<epochs> of stage 2 of the arms nmn-c, r-n and r-s; 0 for their own" range:"[0,]"`
 	// Floor raises the rates as far as the labels let them, and has r-s believe the net half as much as
 	// the label: for noise that depends on the sample.
-	Floor bool `yaml:"floor,omitempty"`
+	Floor bool `yaml:"floor,omitempty" help:"raise the rates as far as the labels let them, for noise that depends on the bag"`
 }
 
 // Where rates come from, as the setting rates has it; anything else is a file.
@@ -80,7 +78,7 @@ type Settings struct {
 
 // Estimates reports whether the rates are estimated and held, as opposed to the paper's plain form.
 func (s *Settings) Estimates() bool {
-	return s.Recipe.Form == Estimate || s.Recipe.Form == CrossFit
+	return s.Recipe.Form == Estimate
 }
 
 // Folds is the number of folds that rates come from, 0 where they come from elsewhere.

@@ -31,10 +31,9 @@ func TestSettings_Validate(t *testing.T) {
 		change func(*Settings)
 		says   string // of the error; empty for none
 	}{
-		"paper":                   {Paper, nil, ""},
-		"estimate":                {Estimate, func(s *Settings) { s.Rates = Online }, ""},
-		"as it was called before": {CrossFit, func(s *Settings) { s.Rates = "folds:5" }, ""},
-		"another form":            {"guess", nil, `recipe.form is "guess"`},
+		"paper":        {Paper, nil, ""},
+		"estimate":     {Estimate, func(s *Settings) { s.Rates = Online }, ""},
+		"another form": {"guess", nil, `recipe.form is "guess"`},
 		"fold epochs": {Estimate, func(s *Settings) { s.Recipe.FoldEpochs = 1001 },
 			"recipe.fold_epochs is 1001"},
 		"negative epochs":    {Estimate, func(s *Settings) { s.Recipe.Epochs = -1 }, "recipe.epochs -1"},

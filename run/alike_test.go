@@ -44,13 +44,12 @@ func withSiblings(t *testing.T) run.Config {
 		t.Fatal(err)
 	}
 	var c run.Config
-	err := run.Sources{Preset: run.ScenesPreset, Given: []string{"data.manifest", "data.max_bad_samples", "net.width",
-		"run.device", "run.threads", "recipe.form", "rates", "recipe.fold_epochs"},
-		Apply: func() error {
-			c.Data.Manifest, c.Data.MaxBadSamples, c.Net.Width, c.Run.Device, c.Run.Threads = manifest, 1, .5, "cpu", 1
-			c.Recipe.Form, c.Rates, c.Recipe.FoldEpochs = recipe.Estimate, "folds:2", 1
-			return nil
-		}}.Resolve(&c)
+	given, err := run.ParseSettings("data.manifest="+manifest, "data.max_bad_samples=1", "net.width=.5", "run.device=cpu",
+		"run.threads=1", "recipe.form=estimate", "rates=folds:2", "recipe.fold_epochs=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = run.Sources{Preset: run.ScenesPreset, Settings: given}.Resolve(&c)
 	if err != nil {
 		t.Fatal(err)
 	}

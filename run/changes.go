@@ -2,7 +2,6 @@ package run
 
 import (
 	"nmn/loader/picture"
-	"nmn/recipe"
 	"nmn/run/internal/folder"
 )
 
@@ -33,18 +32,9 @@ func FirstChange(a, b *Config) (key, was, is string) {
 	return folder.ChangedKey(x, y, mayChange, convExact, gradients)
 }
 
-// formKey is the key of the form of the recipe.
-const formKey = "recipe.form"
-
 // flatten maps the keys of a configuration to their values, as runs are told apart by them.
 func flatten(c *Config) map[string]string {
 	values := folder.Flatten(c)
-	switch values[formKey] {
-	case string(recipe.Paper): // runs of before there was a choice do not say so
-		delete(values, formKey)
-	case string(recipe.Estimate): // under its old name, by which runs are known
-		values[formKey] = string(recipe.CrossFit)
-	}
 	for key, before := range unsaid() {
 		if values[key] == before {
 			delete(values, key)

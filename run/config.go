@@ -5,6 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -21,23 +22,23 @@ import (
 // and reading that file back gives the same run.
 type Config struct {
 	// Preset names the values that all others are laid over.
-	Preset PresetName `yaml:"preset"`
+	Preset PresetName `yaml:"preset" help:"<name> of the settings to start from" values:"scenes,moving-scenes,paper-coco,paper-msrvtt,features"`
 	// Size selects the quick or the full form of a preset of scenes.
-	Size Size `yaml:"size"`
+	Size Size `yaml:"size" help:"<size> of the scenes presets: quick is 4,000 pictures, full 16,000" values:"quick,full,auto"`
 	// Arm is what is trained; empty leaves the choice to the recipe.
-	Arm   recipe.Name    `yaml:"arm"`
+	Arm   recipe.Name    `yaml:"arm" help:"<arm> to train (docs/evaluation.md lists them)"`
 	Data  dataset.Config `yaml:"data"`
 	Net   NetConfig      `yaml:"net"`
 	Train train.Config   `yaml:"train"`
 	// Stage1 is a checkpoint of stage 1 that stage 2 starts from; empty trains stage 1 first.
-	Stage1 string `yaml:"stage1"`
+	Stage1 string `yaml:"stage1" help:"<checkpoint> of stage 1 to start from; empty trains stage 1"`
 	// Rates is a file of the noise model's rates at the start, for each word, instead of those of
 	// Train.Noise; with the recipe estimate also folds:N, nets that estimate them.
-	Rates string `yaml:"rates"`
+	Rates string `yaml:"rates" help:"<source> of the noise rates: a file with word, q01 and q10; folds:N; or online"`
 	// Recipe says how stage 2 comes by its noise model.
 	Recipe recipe.Config `yaml:"recipe,omitempty"`
 	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.
-	EachEpoch bool      `yaml:"each_epoch,omitempty"`
+	EachEpoch bool      `yaml:"each_epoch,omitempty" help:"evaluate after every epoch as at the end, and keep the figures in epochs.json"`
 	Run       Resources `yaml:"run"`
 	byDefault bool      // the recipe and its arm were not chosen
 	given     []string  // keys of the settings that were given where it was resolved
@@ -84,6 +85,9 @@ const (
 	NetResNet101 NetName = "resnet101"
 )
 
+// Values lists all nets.
+func (NetName) Values() []string { return setting.Texts(NetNames()) }
+
 // NetNames lists all nets.
 func NetNames() []NetName { return append([]NetName{NetVGG16, NetScenes, NetMLP}, ResNetNames()...) }
 
@@ -100,39 +104,39 @@ func (n NetName) IsResNet() bool { return slices.Contains(model.ResNets(), strin
 
 // NetConfig describes the net as changes to a known one; 0 and empty keep what that one has.
 type NetConfig struct {
-	Arch      NetName `yaml:"arch"`
-	MIL       bool    `yaml:"mil"`
-	Width     float64 `yaml:"width"` // multiplies the channels of all hidden layers
-	InputSize int     `yaml:"input_size"`
-	Depths    []int   `yaml:"depths,flow"`
-	Widths    []int   `yaml:"widths,flow"`
-	FC6       int     `yaml:"fc6"`
-	FC7       int     `yaml:"fc7"`
-	FC6Kernel int     `yaml:"fc6_kernel"`
-	FC6Pad    int     `yaml:"fc6_pad"`
-	Hidden    []int   `yaml:"hidden,flow"` // widths of the hidden layers of mlp; none makes it linear
-	Dropout   float64 `yaml:"dropout"`     // -1 keeps the net's own
+	Arch      NetName `yaml:"arch" help:"<network> to train"`
+	MIL       bool    `yaml:"mil" help:"make every cell of the score map an instance, joined by noisy-or"`
+	Width     float64 `yaml:"width" help:"<factor> on the channels of all hidden layers" range:"(0,16]"`
+	InputSize int     `yaml:"input_size" help:"height and width of the input in <pixels>; 0 for the network's own" range:"[0,]"`
+	Depths    []int   `yaml:"depths,flow" help:"convolutions of each block, as <n,n,...>; empty for the network's own"`
+	Widths    []int   `yaml:"widths,flow" help:"channels of each block, as <n,n,...>; empty for the network's own"`
+	FC6       int     `yaml:"fc6" help:"<channels> of fc6; 0 for the network's own" range:"[0,]"`
+	FC7       int     `yaml:"fc7" help:"<channels> of fc7; 0 for the network's own" range:"[0,]"`
+	FC6Kernel int     `yaml:"fc6_kernel" help:"height and width of fc6 in <cells>; 0 for the network's own" range:"[0,]"`
+	FC6Pad    int     `yaml:"fc6_pad" help:"<cells> of padding around fc6; 0 for the network's own" range:"[0,]"`
+	Hidden    []int   `yaml:"hidden,flow" help:"mlp: widths of the hidden layers, as <n,n,...>; empty for a linear classifier"`
+	Dropout   float64 `yaml:"dropout" help:"<share> of fc6, fc7 or hidden units set to 0 in training; -1 for the network's own" range:"[-1,1)"`
 	// Pixels says how wide the numbers are that VGG16 sees; residual nets see unit.
-	Pixels      PixelRange `yaml:"pixels"`
-	NoisePool   string     `yaml:"noise_pool"`
-	NoiseDetach bool       `yaml:"noise_detach"`
+	Pixels      PixelRange `yaml:"pixels" help:"<scale> of pixels that vgg16 sees: unit for torchvision's weights, raw for Caffe's" values:"unit,raw"`
+	NoisePool   string     `yaml:"noise_pool" help:"<pooling> of the features that the noise model sees" values:"mean,max"`
+	NoiseDetach bool       `yaml:"noise_detach" help:"keep the noise model's gradient out of the features"`
 	// Weights is a file that the classifier starts from, empty for a random start. Of those of other
 	// programs the last layer is left, unless WeightsClassifier asks for it. WeightsChannels is the order of a
 	// picture's channels in it, empty for that of its format.
-	Weights           string       `yaml:"weights"`
-	WeightsChannels   ChannelOrder `yaml:"weights_channels,omitempty"`
-	WeightsClassifier bool         `yaml:"weights_classifier,omitempty"`
+	Weights           string       `yaml:"weights" help:"<file> that the classifier starts from: .pth, .safetensors, .npz or .caffemodel"`
+	WeightsChannels   ChannelOrder `yaml:"weights_channels,omitempty" help:"<order> of a picture's channels in that file; empty for that of its format" values:"rgb,bgr"`
+	WeightsClassifier bool         `yaml:"weights_classifier,omitempty" help:"take the last layer from that file too"`
 	// Backbone is a file of a pretrained net (package backbone) that features of the pictures are taken from, for the
 	// net mlp to learn; InputSize is that of its input then. BackboneLayer is empty for its usual layer.
-	Backbone      string      `yaml:"backbone,omitempty"`
-	BackboneLayer model.Layer `yaml:"backbone_layer,omitempty"`
+	Backbone      string      `yaml:"backbone,omitempty" help:"<file> of a pretrained net that computes features of the pictures once"`
+	BackboneLayer model.Layer `yaml:"backbone_layer,omitempty" help:"<layer> of the backbone; empty for its first" values:"cls,mean,cls+mean,embedding,pool5,fc7"`
 	// These say what tensors do not (package backbone); 0 and empty are as in the published nets of a layout.
 	// BackboneMean and BackboneDeviation are of red, green and blue, from 0 to 1.
-	BackboneGELU      vit.GELU  `yaml:"backbone_gelu,omitempty"`
-	BackboneHeads     int       `yaml:"backbone_heads,omitempty"`
-	BackboneResize    int       `yaml:"backbone_resize,omitempty"`
-	BackboneMean      []float32 `yaml:"backbone_mean,flow,omitempty"`
-	BackboneDeviation []float32 `yaml:"backbone_deviation,flow,omitempty"`
+	BackboneGELU      vit.GELU  `yaml:"backbone_gelu,omitempty" help:"a transformer's <form> of GELU; empty for that of its layout" values:"exact,tanh,quick"`
+	BackboneHeads     int       `yaml:"backbone_heads,omitempty" help:"a transformer's <number> of heads; 0 for a 64th of its width" range:"[0,]"`
+	BackboneResize    int       `yaml:"backbone_resize,omitempty" help:"<pixels> of the shorter side before the middle is cut out; 0 for the net's share" range:"[0,]"`
+	BackboneMean      []float32 `yaml:"backbone_mean,flow,omitempty" help:"<red,green,blue> from 0 to 1 that the net subtracts from pixels; empty for its layout's"`
+	BackboneDeviation []float32 `yaml:"backbone_deviation,flow,omitempty" help:"<red,green,blue> from 0 to 1 that it divides them by; empty for its layout's"`
 }
 
 // BackboneOptions are what the configuration says of a pretrained net beside its file.
@@ -171,22 +175,22 @@ const (
 // Resources is what a run computes with: it changes no result, or its last bits.
 type Resources struct {
 	// Device is auto, cpu, cuda, or cuda:n for the graphics card of number n; empty is auto, the fastest there is.
-	Device string `yaml:"device"`
+	Device string `yaml:"device" help:"<device> that computes: auto, cpu, cuda or cuda:n"`
 	// Precision is that of the device once it is open: the file of a run tells what it was trained in.
-	Precision    tensor.Precision `yaml:"precision"`
-	ConvExact    bool             `yaml:"conv_exact"` // no Winograd on the CPU; a run keeps to what it began with
-	SyncLaunches bool             `yaml:"sync_launches,omitempty"`
-	NoGraphs     bool             `yaml:"no_graphs,omitempty"`
-	NVTX         bool             `yaml:"nvtx,omitempty"`
-	Threads      int              `yaml:"threads"`  // of the CPU, 0 for one on each processor
-	Workers      int              `yaml:"workers"`  // goroutines that read bags
-	Prefetch     int              `yaml:"prefetch"` // batches that are read ahead
-	TensorBoard  bool             `yaml:"tensorboard,omitempty"`
-	LabelMemory  int              `yaml:"label_memory"` // MiB of labels of clips that are held in memory
+	Precision    tensor.Precision `yaml:"precision" help:"<format> of numbers; auto is bf16 on a card that has it, fp32 on the CPU" values:"auto,fp32,tf32,bf16"`
+	ConvExact    bool             `yaml:"conv_exact" help:"compute convolutions on the CPU without Winograd: slower, closer by about a bit"`
+	SyncLaunches bool             `yaml:"sync_launches,omitempty" help:"wait for each kernel of a graphics card, so that a fault names it; slow"`
+	NoGraphs     bool             `yaml:"no_graphs,omitempty" help:"launch the kernels of a step one by one on a graphics card"`
+	NVTX         bool             `yaml:"nvtx,omitempty" help:"name layers and phases to a profiler such as Nsight Systems"`
+	Threads      int              `yaml:"threads" help:"<goroutines> that compute; 0 for one on each processor. Results do not depend on it" range:"[0,1024]"`
+	Workers      int              `yaml:"workers" help:"<goroutines> that load pictures. Results do not depend on it" range:"[1,1024]"`
+	Prefetch     int              `yaml:"prefetch" help:"<batches> loaded ahead" range:"[1,1024]"`
+	TensorBoard  bool             `yaml:"tensorboard,omitempty" help:"also write the run for TensorBoard, into its folder tensorboard"`
+	LabelMemory  int              `yaml:"label_memory" help:"labels of clips that are held in memory, in <MiB>" range:"[0,]"`
 	// Gradients is the precision in which gradients travel between ranks: fp32, also where it is empty, or bf16.
-	Gradients string `yaml:"gradients,omitempty"`
+	Gradients string `yaml:"gradients,omitempty" help:"<precision> in which gradients travel between ranks" values:"fp32,bf16"`
 	// VerifyData compares pictures and frames by their content when a run goes on, not by size and time alone.
-	VerifyData bool `yaml:"verify_data,omitempty"`
+	VerifyData bool `yaml:"verify_data,omitempty" help:"compare pictures and frames by content, not by size and time, when a run goes on"`
 }
 
 // Model is the net's configuration for a number of classes and a noise model; width is that of the

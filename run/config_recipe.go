@@ -41,12 +41,9 @@ func (c *Config) defaultForm(chosen choices) recipe.Form {
 
 // resolveRecipe fills in what the recipe leaves open.
 func (c *Config) resolveRecipe(chosen choices) {
-	switch c.Recipe.Form {
-	case "":
+	if c.Recipe.Form == "" {
 		c.Recipe.Form = c.defaultForm(chosen)
 		c.byDefault = c.Recipe.Form == recipe.Estimate && len(chosen.arms) == 0
-	case recipe.CrossFit:
-		c.Recipe.Form = recipe.Estimate
 	}
 	if c.Recipe.Form != recipe.Estimate {
 		if c.Data.Evidence != "" && !chosen.arm {

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,16 +18,16 @@ import (
 func behind(t *testing.T, set dataset.Kind, mil bool) run.Config {
 	t.Helper()
 	weights, c := withBackbone(t, 1).Net.Backbone, run.Config{}
-	err := run.Sources{Given: []string{"data.set", "net.backbone", "net.input_size", "run.device", "run.threads", "net.mil"},
-		Apply: func() error {
-			c.Data.Set, c.Net.Backbone, c.Net.InputSize, c.Net.MIL, c.Net.Hidden = set, weights, 32, mil, nil
-			c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 16, 4, 6
-			if set == dataset.MovingScenes {
-				c.Data.Frames = 3
-			}
-			c.Run.Device, c.Run.Threads = "cpu", 1
-			return nil
-		}}.Resolve(&c)
+	texts := []string{"data.set=" + string(set), "net.backbone=" + weights, "net.input_size=32", fmt.Sprintf("net.mil=%t", mil),
+		"net.hidden=[]", "data.train_size=16", "data.validation_size=4", "data.test_size=6", "run.device=cpu", "run.threads=1"}
+	if set == dataset.MovingScenes {
+		texts = append(texts, "data.frames=3")
+	}
+	given, err := run.ParseSettings(texts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = run.Sources{Settings: given}.Resolve(&c)
 	if err != nil {
 		t.Fatal(err)
 	}

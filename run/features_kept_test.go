@@ -59,12 +59,12 @@ func withBackbone(t *testing.T, pictures int) run.Config {
 		t.Fatal(err)
 	}
 	var c run.Config
-	err := run.Sources{Given: []string{"data.manifest", "net.backbone", "net.input_size", "run.device", "run.threads"},
-		Apply: func() error {
-			c.Data.Manifest, c.Net.Backbone, c.Net.InputSize = manifest, weights, 32
-			c.Run.Device, c.Run.Threads = "cpu", 1
-			return nil
-		}}.Resolve(&c)
+	given, err := run.ParseSettings("data.manifest="+manifest, "net.backbone="+weights, "net.input_size=32", "run.device=cpu",
+		"run.threads=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = run.Sources{Settings: given}.Resolve(&c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,14 +15,10 @@ import (
 func smallScenes(t *testing.T, change func(*Config)) *Session {
 	t.Helper()
 	c := DefaultConfig()
-	err := Sources{Apply: func() error {
-		c.Arm, c.Recipe.Form = recipe.Star, recipe.Paper
-		c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 512, 64, 64
-		c.Net.Width, c.Run.Device, c.Run.Threads = .5, "cpu", 1
-		c.Train.Stage1Epochs, c.Train.Stage2Epochs = 6, 1
-		change(&c)
-		return nil
-	}}.Resolve(&c)
+	err := Sources{Settings: settings(t, "arm=star", "recipe.form=paper", "data.train_size=512", "data.validation_size=64",
+		"data.test_size=64", "net.width=.5", "run.device=cpu", "run.threads=1", "train.stage1_epochs=6",
+		"train.stage2_epochs=1")}.Resolve(&c)
+	change(&c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"nmn/loader/dataset"
 	"nmn/loader/picture"
 )
 
@@ -17,28 +16,21 @@ func TestResolve_HowPicturesAreRead(t *testing.T) {
 		}
 		return path
 	}
-	of := []string{"data.manifest"}
+	of := settings(t, "data.manifest=list.csv")
 	const listed = "data: {set: manifest, manifest: list.csv"
 	for name, c := range map[string]struct {
 		sources     Sources
 		resize      picture.Filter
 		orientation picture.Orientation
 	}{
-		"pictures of somebody":     {Sources{Given: of}, picture.FilterAntialias, picture.OrientationApply},
-		"the preset of the paper":  {Sources{Given: of, Preset: PaperCOCOPreset}, picture.FilterBilinear, picture.OrientationIgnore},
-		"another preset":           {Sources{Given: of, Preset: ScenesPreset}, picture.FilterAntialias, picture.OrientationApply},
+		"pictures of somebody":     {Sources{Settings: of}, picture.FilterAntialias, picture.OrientationApply},
+		"the preset of the paper":  {Sources{Settings: of, Preset: PaperCOCOPreset}, picture.FilterBilinear, picture.OrientationIgnore},
+		"another preset":           {Sources{Settings: of, Preset: ScenesPreset}, picture.FilterAntialias, picture.OrientationApply},
 		"a file that does not say": {Sources{File: file(listed + "}\n")}, picture.FilterBilinear, picture.OrientationIgnore},
 		"a file that does":         {Sources{File: file(listed + ", resize: antialias}\n")}, picture.FilterAntialias, picture.OrientationIgnore},
 		"scenes":                   {Sources{}, "", ""},
 	} {
 		var config Config
-		c.sources.Apply = func() error {
-			if len(c.sources.Given) > 0 {
-				config.Data.Set, config.Data.Manifest = dataset.Manifest, "list.csv"
-				config.Data.Noise = 0
-			}
-			return nil
-		}
 		if err := c.sources.Resolve(&config); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

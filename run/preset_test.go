@@ -12,30 +12,30 @@ import (
 func TestOpen_CompletesAPresetAsSourcesDo(t *testing.T) {
 	for _, name := range Presets() {
 		for _, arm := range append(recipe.PaperArms(), "", recipe.RN) {
-			change := func(c *Config) {
-				if arm != "" {
-					c.Arm = arm
-				}
-				switch name {
-				case FeaturesPreset:
-					c.Data.Features.Train.Features = "x.npy"
-				case PaperCOCOPreset:
-					c.Data.Captions, c.Data.Images = "captions.json", "images"
-				case PaperMSRVTTPreset:
-					c.Data.MSRVTT, c.Data.FramesDir = "annotations.json", "frames"
-				}
+			var given []string
+			if arm != "" {
+				given = append(given, "arm="+string(arm))
+			}
+			switch name {
+			case FeaturesPreset:
+				given = append(given, "data.features.train.features=x.npy")
+			case PaperCOCOPreset:
+				given = append(given, "data.captions=captions.json", "data.images=images")
+			case PaperMSRVTTPreset:
+				given = append(given, "data.msrvtt=annotations.json", "data.frames_dir=frames")
 			}
 			var want Config
-			sources := Sources{Preset: name, Apply: func() error { change(&want); return nil }}
-			if arm != "" {
-				sources.Given = []string{"arm"}
-			}
+			sources := Sources{Preset: name, Settings: settings(t, given...)}
 			failure := sources.Resolve(&want)
 			got, err := Preset(name, "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			change(&got)
+			for _, one := range sources.Settings {
+				if err := one.Apply(&got); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if err := got.Complete(); (err == nil) != (failure == nil) {
 				t.Errorf("%s, arm %q: %v, want %v", name, arm, err, failure)
 			}

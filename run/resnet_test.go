@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,26 +10,31 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
-	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/train"
 )
 
+// settings are some that are written as on a command line.
+func settings(t *testing.T, texts ...string) []*Setting {
+	t.Helper()
+	all, err := ParseSettings(texts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 // resolved is a configuration for a manifest, with some settings.
-func resolved(t *testing.T, keys []string, apply func(*Config)) (Config, error) {
+func resolved(t *testing.T, texts ...string) (Config, error) {
 	t.Helper()
 	var c Config
-	err := Sources{Given: append(keys, "data.manifest"), Apply: func() error {
-		c.Data.Set, c.Data.Manifest = dataset.Manifest, "pictures.csv"
-		apply(&c)
-		return nil
-	}}.Resolve(&c)
+	err := Sources{Settings: settings(t, append([]string{"data.manifest=pictures.csv"}, texts...)...)}.Resolve(&c)
 	return c, err
 }
 
 func TestResNet_ConfigurationIsThatOfTheNet(t *testing.T) {
-	c, err := resolved(t, []string{"net.arch"}, func(c *Config) { c.Net.Arch, c.Net.MIL = NetResNet50, true })
+	c, err := resolved(t, "net.arch=resnet50", "net.mil=true")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,13 +51,11 @@ func TestResNet_ConfigurationIsThatOfTheNet(t *testing.T) {
 		t.Errorf("%s, %v", again, err)
 	}
 	own := []train.Rule{{Pattern: "head.*", Multiplier: 3}}
-	c, err = resolved(t, []string{"net.arch", "train.learning_rates"}, func(c *Config) {
-		c.Net.Arch, c.Train.LearningRates = NetResNet18, own
-	})
+	c, err = resolved(t, "net.arch=resnet18", "train.learning_rates=[{pattern: head.*, multiplier: 3}]")
 	if err != nil || !reflect.DeepEqual(c.Train.LearningRates, own) || c.Net.Model(7, 0, model.NoNoise).Size != 224 {
 		t.Errorf("rates %+v, %v", c.Train.LearningRates, err)
 	}
-	vgg, err := resolved(t, nil, func(*Config) {})
+	vgg, err := resolved(t)
 	if err != nil || vgg.Net.Arch != NetVGG16 || !reflect.DeepEqual(vgg.Train.LearningRates, train.Paper().LearningRates) {
 		t.Errorf("without a name the net is %s with rates %v, %v", vgg.Net.Arch, vgg.Train.LearningRates, err)
 	}
@@ -60,10 +64,7 @@ func TestResNet_ConfigurationIsThatOfTheNet(t *testing.T) {
 func TestResNet_PaintedScenesAreMadeTwiceAsLarge(t *testing.T) {
 	for _, c := range []struct{ given, want int }{{0, 96}, {64, 64}} {
 		var config Config
-		err := Sources{Given: []string{"net.arch"}, Apply: func() error {
-			config.Net.Arch, config.Net.InputSize = NetResNet18, c.given
-			return nil
-		}}.Resolve(&config)
+		err := Sources{Settings: settings(t, "net.arch=resnet18", fmt.Sprintf("net.input_size=%d", c.given))}.Resolve(&config)
 		if err != nil || config.Net.InputSize != c.want {
 			t.Errorf("input of %d for %d, %v", config.Net.InputSize, c.given, err)
 		}
@@ -92,24 +93,16 @@ func TestResNet_ArchitectureOfTheFile(t *testing.T) {
 	}
 	for _, c := range []struct {
 		keys []string
-		arch NetName
 		want NetName
-	}{{nil, "", NetResNet34}, {[]string{"net.arch"}, NetVGG16, NetVGG16}} {
-		got, err := resolved(t, append(c.keys, "net.weights"), func(config *Config) {
-			config.Net.Weights = file
-			if c.arch != "" {
-				config.Net.Arch = c.arch
-			}
-		})
+	}{{nil, NetResNet34}, {[]string{"net.arch=vgg16"}, NetVGG16}} {
+		got, err := resolved(t, append(c.keys, "net.weights="+file)...)
 		if err != nil || got.Net.Arch != c.want {
 			t.Errorf("given %v the net is %s, %v", c.keys, got.Net.Arch, err)
 		}
 	}
 	var paper Config
-	err = Sources{Preset: PaperCOCOPreset, Given: []string{"net.weights"}, Apply: func() error {
-		paper.Data.Captions, paper.Data.Images, paper.Net.Weights = "captions.json", "pictures", file
-		return nil
-	}}.Resolve(&paper)
+	err = Sources{Preset: PaperCOCOPreset, Settings: settings(t, "data.captions=captions.json", "data.images=pictures",
+		"net.weights="+file)}.Resolve(&paper)
 	if err != nil || paper.Net.Arch != NetVGG16 {
 		t.Errorf("the paper's protocol has the net %s, %v", paper.Net.Arch, err)
 	}

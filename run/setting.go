@@ -26,12 +26,54 @@ func NewSetting(key, value string) (*Setting, error) {
 	if node == nil {
 		node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: 1}
 	}
+	return &Setting{key, nested(key, node)}, nil
+}
+
+// TextSetting is a setting whose value is one text, or several with commas between them, as a flag takes it: nothing in
+// it is syntax of YAML.
+func TextSetting(key, text string, list bool) *Setting {
+	scalar := func(s string) *yaml.Node {
+		if s == "" || s == "~" || strings.EqualFold(s, "null") { // texts, not the absence of a value
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s, Line: 1}
+		}
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: s, Line: 1}
+	}
+	if !list {
+		return &Setting{key, nested(key, scalar(text))}
+	}
+	node := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: 1}
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			node.Content = append(node.Content, scalar(part))
+		}
+	}
+	return &Setting{key, nested(key, node)}
+}
+
+// nested is a document that has a value at a key and nothing else.
+func nested(key string, node *yaml.Node) *Document {
 	names := strings.Split(key, ".")
 	for i := len(names) - 1; i >= 0; i-- {
 		name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: names[i], Line: 1}
 		node = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{name, node}, Line: 1}
 	}
-	return &Setting{key, &Document{key, node}}, nil
+	return &Document{key, node}
+}
+
+// ParseSettings reads settings that are written as key=value, as nmn train --set takes them.
+func ParseSettings(texts ...string) ([]*Setting, error) {
+	all := make([]*Setting, len(texts))
+	for i, text := range texts {
+		key, value, found := strings.Cut(text, "=")
+		if !found {
+			return nil, setting.Errorf("", "%q: want a key and a value, such as data.noise=0.2", text)
+		}
+		var err error
+		if all[i], err = NewSetting(key, value); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // Text is the value as it was written, where it is a single one.

@@ -2,12 +2,15 @@ package run
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
 	"nmn/internal/durable"
+	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/loader/dataset"
 	"nmn/loader/manifest"
@@ -26,12 +29,8 @@ type Sources struct {
 	File string
 	// Arms are those that an experiment is asked for; nil where they are not named.
 	Arms []recipe.Name
-	// Images is the folder of pictures from elsewhere, where its key is among those given: with nothing beside it, it
-	// is a manifest if its folders hold pictures.
-	Images string
-	// Given are the keys of the settings from elsewhere, such as data.noise, and Apply sets them.
-	Given []string
-	Apply func() error
+	// Settings override the file, the later ones the earlier ones.
+	Settings []*Setting
 }
 
 // Resolve fills c: preset, then file, then what was given, and what these leave open. A setting of the data that the
@@ -68,8 +67,8 @@ func (s Sources) Resolve(c *Config) error {
 		chosenFrom = &of
 	}
 	c.Preset, c.Size, c.Build = name, cmp.Or(size, Quick), nil
-	if s.Apply != nil {
-		if err := s.Apply(); err != nil {
+	for _, one := range s.Settings {
+		if err := one.Apply(c); err != nil {
 			return err
 		}
 	}
@@ -78,12 +77,24 @@ func (s Sources) Resolve(c *Config) error {
 	}
 	c.normalize()
 	c.resolvePictures(s.File != "" || s.Preset == name && isPaper(name))
-	c.given = s.Given
+	c.given = s.keys()
 	c.resolveRecipe(s.choices(file, c.Arm))
 	if err := c.Validate(); err != nil {
+		return s.located(err, file)
+	}
+	return s.located(c.Data.Unread(chosenFrom, s.gives), file)
+}
+
+// located adds to an error about a setting the place in the file that it comes from, if it does.
+func (s Sources) located(err error, file *Document) error {
+	var mistake *setting.Error
+	if !errors.As(err, &mistake) || mistake.Field == "" || s.gives(mistake.Field) {
 		return err
 	}
-	return c.Data.Unread(chosenFrom, s.gives)
+	if n := file.find(mistake.Field); n != nil {
+		return &setting.Error{Field: mistake.Field, Err: fmt.Errorf("%s:%d: %w", file.name, n.Line, mistake.Err)}
+	}
+	return err
 }
 
 // Read parses the file.
@@ -94,8 +105,27 @@ func (s Sources) Read() (*Document, error) {
 	return ReadDocument(s.File)
 }
 
-// gives reports whether a setting comes from elsewhere.
-func (s Sources) gives(key string) bool { return slices.Contains(s.Given, key) }
+// gives reports whether the settings have a key.
+func (s Sources) gives(key string) bool { return s.find(key) != nil }
+
+// find is the last setting of a key; nil for none.
+func (s Sources) find(key string) *Setting {
+	for _, one := range slices.Backward(s.Settings) {
+		if one.Key == key {
+			return one
+		}
+	}
+	return nil
+}
+
+// keys are those of the settings.
+func (s Sources) keys() []string {
+	keys := make([]string, len(s.Settings))
+	for i, one := range s.Settings {
+		keys[i] = one.Key
+	}
+	return keys
+}
 
 // Base finds the preset and its size, empty where nobody names one: from the sources, else from the
 // file, else by the data, which are captions, clips, features or a manifest where a file of them is named, and else
@@ -119,7 +149,10 @@ func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.K
 		}
 	}
 	pretrained := file.has("net.backbone") || s.gives("net.backbone")
-	images := cmp.Or(s.Images, file.text("data.images"))
+	images := file.text("data.images")
+	if one := s.find("data.images"); one != nil {
+		images = one.Text()
+	}
 	if set == "" && images != "" && !file.has("data.set") && !s.gives("data.set") &&
 		manifest.IsTree(images) {
 		fallback, set = PaperCOCOPreset, dataset.Manifest
@@ -138,7 +171,7 @@ func (s Sources) choices(file *Document, arm recipe.Name) choices {
 		arm:    file.has("arm") || s.gives("arm"),
 		arms:   s.Arms,
 		ofRun:  file.find("build") != nil,
-		start:  file.find("train.noise") != nil || slices.ContainsFunc(s.Given, start),
+		start:  file.find("train.noise") != nil || slices.ContainsFunc(s.keys(), start),
 	}
 	if c.arm && s.Arms == nil {
 		c.arms = []recipe.Name{arm}

@@ -3,7 +3,6 @@ package run
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
@@ -13,6 +12,9 @@ import (
 
 // Validate names the first field that is out of range.
 func (c *Config) Validate() error {
+	if err := setting.Check("", c); err != nil {
+		return err
+	}
 	for _, check := range []func() error{c.validateNames, c.Data.Validate, c.validateNet, c.Train.Validate,
 		c.Run.Validate, c.ValidateRecipe, c.validateVideo, c.validateAugment} {
 		if err := check(); err != nil {
@@ -28,12 +30,10 @@ func (c *Config) Validate() error {
 
 func (c *Config) validateNames() error {
 	switch {
-	case !slices.Contains(recipe.Names(), c.Arm):
-		return fmt.Errorf("arm is %q, want %s", c.Arm, setting.Alternatives(recipe.Names()))
+	case c.Arm == "":
+		return fmt.Errorf("arm is empty, want %s", setting.Alternatives(recipe.Names()))
 	case c.Size != Quick && c.Size != Full:
 		return fmt.Errorf("size is %q, want quick or full", c.Size)
-	case !slices.Contains(NetNames(), c.Net.Arch):
-		return fmt.Errorf("net.arch is %q, want %s", c.Net.Arch, setting.Alternatives(NetNames()))
 	case c.Net.Backbone != "" || c.Net.hasBackboneOptions():
 		return c.validateBackbone()
 	case c.Net.Arch.IsResNet() && (c.Net.FC6 != 0 || c.Net.FC7 != 0 || c.Net.FC6Kernel != 0 || c.Net.FC6Pad != 0 ||
@@ -51,10 +51,6 @@ func (c *Config) validateNames() error {
 		return errors.New("net.input_size, depths, widths, fc6, fc7, fc6_kernel and fc6_pad are for nets on pictures; the net mlp has hidden layers (`net.hidden`)")
 	case c.Net.MIL && c.Net.Arch == NetMLP:
 		return errors.New("net.mil joins the cells of pictures: features have none; leave out `net.mil`")
-	case c.Net.Pixels != PixelsUnit && c.Net.Pixels != PixelsRaw:
-		return fmt.Errorf("net.pixels is %q, want unit or raw", c.Net.Pixels)
-	case !slices.Contains([]ChannelOrder{"", ChannelsRGB, ChannelsBGR}, c.Net.WeightsChannels):
-		return fmt.Errorf("net.weights_channels is %q, want rgb or bgr", c.Net.WeightsChannels)
 	case c.Net.Weights == "" && (c.Net.WeightsChannels != "" || c.Net.WeightsClassifier):
 		return errors.New("net.weights_channels and weights_classifier are for a file to start from: name one (`net.weights` FILE)")
 	}
@@ -68,33 +64,12 @@ func (n *NetConfig) forPictures() bool {
 }
 
 func (c *Config) validateNet() error {
-	if !(c.Net.Width > 0 && c.Net.Width <= 16) {
-		return fmt.Errorf("net.width is %g, want more than 0 and at most 16", c.Net.Width)
-	}
 	return c.Net.Model(1, 1, c.Arm.Noise()).Validate()
 }
 
 // Validate names the first field that is out of range.
 func (r *Resources) Validate() error {
-	for _, f := range []struct {
-		name      string
-		value, lo int
-	}{{"threads", r.Threads, 0}, {"workers", r.Workers, 1}, {"prefetch", r.Prefetch, 1}} {
-		if f.value < f.lo || f.value > 1024 {
-			return fmt.Errorf("run.%s is %d, want %d to 1024", f.name, f.value, f.lo)
-		}
-	}
-	if r.LabelMemory < 0 {
-		return fmt.Errorf("run.label_memory is %d MiB, want at least 0", r.LabelMemory)
-	}
-	if err := r.Precision.Validate(); err != nil {
-		return fmt.Errorf("run.%w", err)
-	}
-	switch r.Gradients {
-	case "", GradientsFP32, GradientsBF16:
-		return nil
-	}
-	return fmt.Errorf("run.gradients is %q, want %s or %s", r.Gradients, GradientsFP32, GradientsBF16)
+	return setting.Check("run.", r)
 }
 
 // ValidateRecipe refuses settings of the recipe that do not go with each other or with the arm.

@@ -213,7 +213,7 @@ func yamlError(name string, err error) error {
 
 func yamlFault(name, fault string) string {
 	if m := wrongType.FindStringSubmatch(fault); m != nil {
-		return fmt.Sprintf("%s:%s: %s is not %s", name, m[1], m[2], article(m[3]))
+		return fmt.Sprintf("%s:%s: %s is not %s", name, m[1], strings.ReplaceAll(m[2], "`", `"`), article(m[3]))
 	}
 	if m := otherFault.FindStringSubmatch(fault); m != nil {
 		return fmt.Sprintf("%s:%s: %s", name, m[1], m[2])

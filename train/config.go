@@ -6,6 +6,7 @@ import (
 	"math"
 	"path"
 
+	"nmn/internal/setting"
 	"nmn/loader/augment"
 )
 
@@ -28,43 +29,43 @@ type Rule struct {
 type NoiseConfig struct {
 	// Q01 = p(z=0|y=1) and Q10 = p(z=1|y=0) at the start: one for all classes or one for each, in class
 	// order. The first index is the observed label, the second the true one.
-	Q01 []float32 `yaml:"miss_rate,flow" json:"miss_rate"`
-	Q10 []float32 `yaml:"false_rate,flow" json:"false_rate"`
+	Q01 []float32 `yaml:"miss_rate,flow" json:"miss_rate" help:"q01 = p(label missing | class present) at the start, a <probability> for all classes or one for each" range:"[0,1]"`
+	Q10 []float32 `yaml:"false_rate,flow" json:"false_rate" help:"q10 = p(label set | class absent) at the start, a <probability> for all classes or one for each" range:"[0,1]"`
 	// Deviation is the standard deviation of U at the start; 0 starts at U = 0.
-	Deviation float64 `yaml:"deviation" json:"deviation"`
+	Deviation float64 `yaml:"deviation" json:"deviation" help:"standard <deviation> of U at the start" range:"[0,3.4e38]"`
 	// WeightMultiplier and BiasMultiplier multiply the learning rate of U and of b. Rules of
 	// Config.LearningRates that match nmn.weight or nmn.bias go before them.
-	WeightMultiplier float64 `yaml:"weight_multiplier" json:"weight_multiplier"`
-	BiasMultiplier   float64 `yaml:"bias_multiplier" json:"bias_multiplier"`
+	WeightMultiplier float64 `yaml:"weight_multiplier" json:"weight_multiplier" help:"learning-rate <factor> of U" range:"[0,3.4e38]"`
+	BiasMultiplier   float64 `yaml:"bias_multiplier" json:"bias_multiplier" help:"learning-rate <factor> of b" range:"[0,3.4e38]"`
 	// Frozen holds U and b at their start.
-	Frozen bool `yaml:"frozen" json:"frozen"`
+	Frozen bool `yaml:"frozen" json:"frozen" help:"hold the noise model at its start"`
 }
 
 // Config is the configuration of training. The zero value is not useful: start from a preset.
 type Config struct {
-	Seed uint64 `yaml:"seed" json:"seed"`
+	Seed uint64 `yaml:"seed" json:"seed" help:"<seed> of the start, the order and dropout"`
 
 	// Stage1Epochs train the classifier alone; Stage2Epochs go on from there, with a noise model or
 	// (star) without. 0 sets no limit: MaxSteps must then be set.
-	Stage1Epochs int `yaml:"stage1_epochs" json:"stage1_epochs"`
-	Stage2Epochs int `yaml:"stage2_epochs" json:"stage2_epochs"`
+	Stage1Epochs int `yaml:"stage1_epochs" json:"stage1_epochs" help:"<epochs> of stage 1, the classifier alone" range:"[0,1e12]"`
+	Stage2Epochs int `yaml:"stage2_epochs" json:"stage2_epochs" help:"<epochs> of stage 2" range:"[0,1e12]"`
 	// MaxSteps ends each stage after so many steps, 0 for no limit.
-	MaxSteps int `yaml:"max_steps" json:"max_steps"`
+	MaxSteps int `yaml:"max_steps" json:"max_steps" help:"end each stage after this many <steps>, 0 for no limit" range:"[0,1e12]"`
 	// BatchBags is the number of bags in a batch without MIL, BatchBagsMIL with MIL. AutoBatch leaves it to the
 	// run, which finds a number before anything is trained.
-	BatchBags    int `yaml:"batch_bags" json:"batch_bags"`
-	BatchBagsMIL int `yaml:"batch_bags_mil" json:"batch_bags_mil"`
+	BatchBags    int `yaml:"batch_bags" json:"batch_bags" help:"<pictures> of a batch without MIL; 0 for as many as make steps fast and fit in memory" range:"[0,1048576]"`
+	BatchBagsMIL int `yaml:"batch_bags_mil" json:"batch_bags_mil" help:"<pictures> or videos of a batch with MIL; 0 for as many as make steps fast and fit in memory" range:"[0,1048576]"`
 	// Accumulate is the number of batches whose gradients make one step. The gradient is the mean over
 	// the bags of all of them, as if they were one batch. The last step of an epoch may have fewer.
-	Accumulate int `yaml:"accumulate" json:"accumulate"`
+	Accumulate int `yaml:"accumulate" json:"accumulate" help:"<batches> whose gradients make one step" range:"[1,1048576]"`
 	// ChunkFrames is the number of frames that go through the layers together, 0 for whole batches. Less
 	// takes less memory and more time; the gradient is that of the whole batch (model.Net.ChunkFrames).
-	ChunkFrames int `yaml:"chunk_frames,omitempty" json:"chunk_frames,omitempty"`
+	ChunkFrames int `yaml:"chunk_frames,omitempty" json:"chunk_frames,omitempty" help:"<frames> that go through the net together, 0 for whole batches; gradients are the same" range:"[0,1048576]"`
 	// Overfit trains on the first batches of the first epoch at every step, to see that a net can
 	// learn them by heart. Epochs have as many steps as otherwise.
-	Overfit bool `yaml:"overfit" json:"overfit"`
+	Overfit bool `yaml:"overfit" json:"overfit" help:"train on the first batch at every step, to see that the net can learn it"`
 	// Flip mirrors every picture with probability one half in each epoch.
-	Flip bool `yaml:"flip" json:"flip"`
+	Flip bool `yaml:"flip" json:"flip" help:"mirror half of the pictures"`
 	// Augment are further changes of pictures and labels, drawn anew in each epoch. Where the first epoch is scored
 	// before it is learned from (Options.Online), they begin with the second.
 	Augment augment.Config `yaml:"augment,omitempty" json:"augment,omitzero"`
@@ -78,51 +79,51 @@ type Config struct {
 
 	// WeightDecay is coupled (L2): it is added to the gradient, wd·w. That of adamw is decoupled: it takes
 	// lr·wd·w off the weight and leaves the gradient. Biases are spared unless DecayBiases is set.
-	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay"`
-	DecayBiases bool    `yaml:"decay_biases" json:"decay_biases"`
+	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay" help:"<factor> of the L2 penalty, or of the decoupled decay of adamw" range:"[0,3.4e38]"`
+	DecayBiases bool    `yaml:"decay_biases" json:"decay_biases" help:"apply weight decay to biases too"`
 	// ClipNorm limits the Euclidean norm of the gradient of all parameters together; 0 for no limit.
-	ClipNorm float64 `yaml:"clip_norm" json:"clip_norm"`
+	ClipNorm float64 `yaml:"clip_norm" json:"clip_norm" help:"limit on the <norm> of the gradient, 0 for none" range:"[0,3.4e38]"`
 	// EMA is the decay of a moving average of all parameters that learn, the noise model's too; 0 for none.
 	// After t updates of a stage the average has taken min(EMA, (1+t)/(10+t)) of itself and the rest of the
 	// weights. Whatever looks at the net takes the average: validations, the next stage, and all who read a
 	// checkpoint. The weights themselves go on learning, and are there for a run that is resumed.
-	EMA float64 `yaml:"ema,omitempty" json:"ema,omitempty"`
+	EMA float64 `yaml:"ema,omitempty" json:"ema,omitempty" help:"<decay> of a moving average of the weights, which is validated and kept as the model; 0 for none" range:"[0,1)"`
 	// LayerDecay multiplies the learning rate of the l-th layer below the last by its l-th power, beside all
 	// other multipliers; 0 for none. The noise model has the pace of the last layer.
-	LayerDecay float64 `yaml:"layer_decay,omitempty" json:"layer_decay,omitempty"`
+	LayerDecay float64 `yaml:"layer_decay,omitempty" json:"layer_decay,omitempty" help:"<factor> of the learning rate from each layer to the one below it; 0 for none" range:"[0,1]"`
 	// LearningRates are multipliers by name. The last rule that matches a parameter counts. A pattern
 	// that matches no parameter is an error.
-	LearningRates []Rule `yaml:"learning_rates" json:"learning_rates"`
+	LearningRates []Rule `yaml:"learning_rates" json:"learning_rates" help:"learning-rate multipliers of parameters, a list of {pattern, multiplier}"`
 	// Freeze are patterns of parameters that do not learn; they go before all multipliers.
-	Freeze []string `yaml:"freeze,flow" json:"freeze"`
+	Freeze []string `yaml:"freeze,flow" json:"freeze" help:"parameters that do not learn, as <pattern,...>, such as backbone.conv[12]_*"`
 
 	// ClassifierStart is base-rate or label-means; ClassifierDeviation the standard deviation of
 	// fc8's weights at the start.
-	ClassifierStart     string      `yaml:"classifier_start" json:"classifier_start"`
-	BaseRateLogit       float64     `yaml:"base_rate_logit" json:"base_rate_logit"`
-	ClassifierDeviation float64     `yaml:"classifier_deviation" json:"classifier_deviation"`
+	ClassifierStart     string      `yaml:"classifier_start" json:"classifier_start" help:"<bias> of the last layer at the start" values:"base-rate,label-means"`
+	BaseRateLogit       float64     `yaml:"base_rate_logit" json:"base_rate_logit" help:"that bias in <log-odds>, for base-rate" range:"[-10000,10000]"`
+	ClassifierDeviation float64     `yaml:"classifier_deviation" json:"classifier_deviation" help:"standard <deviation> of the last layer's weights at the start" range:"[0,3.4e38]"`
 	Noise               NoiseConfig `yaml:"noise" json:"noise"`
 
 	// LogSteps is the number of steps between log lines.
-	LogSteps int `yaml:"log_steps" json:"log_steps"`
+	LogSteps int `yaml:"log_steps" json:"log_steps" help:"<steps> between log lines" range:"[1,1e12]"`
 	// EvaluateEpochs and EvaluateSteps are the intervals of validation, 0 for never by that clock.
-	EvaluateEpochs int `yaml:"evaluate_epochs" json:"evaluate_epochs"`
-	EvaluateSteps  int `yaml:"evaluate_steps" json:"evaluate_steps"`
+	EvaluateEpochs int `yaml:"evaluate_epochs" json:"evaluate_epochs" help:"<epochs> between validations, 0 for never" range:"[0,1e12]"`
+	EvaluateSteps  int `yaml:"evaluate_steps" json:"evaluate_steps" help:"<steps> between validations, 0 for never" range:"[0,1e12]"`
 	// CheckpointEpochs and CheckpointSteps are the intervals of saving, 0 for never by that clock. The
 	// end of a stage, an interruption and a new best are saved in any case.
-	CheckpointEpochs int `yaml:"checkpoint_epochs" json:"checkpoint_epochs"`
-	CheckpointSteps  int `yaml:"checkpoint_steps" json:"checkpoint_steps"`
+	CheckpointEpochs int `yaml:"checkpoint_epochs" json:"checkpoint_epochs" help:"<epochs> between checkpoints, 0 for never" range:"[0,1e12]"`
+	CheckpointSteps  int `yaml:"checkpoint_steps" json:"checkpoint_steps" help:"<steps> between checkpoints, 0 for never" range:"[0,1e12]"`
 	// CheckpointMinutes is the most time between two checkpoints, within epochs too, 0 for no limit: the first step
 	// that ends later is followed by one. Checkpoints do not name it: it changes nothing in them.
-	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-"`
+	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-" help:"most <minutes> between checkpoints, within an epoch too; 0 for no limit" range:"[0,1e12]"`
 	// KeepBest is the number of best checkpoints kept beside the last one, judged by the validation
 	// measure BestBy, one of Measures.
-	KeepBest int    `yaml:"keep_best" json:"keep_best"`
-	BestBy   string `yaml:"best_by" json:"best_by"`
+	KeepBest int    `yaml:"keep_best" json:"keep_best" help:"best <checkpoints> kept in addition to the last" range:"[0,1000]"`
+	BestBy   string `yaml:"best_by" json:"best_by" help:"validation <measure> that decides which checkpoint is best" values:"human_ap,loss,map,true_map,of1,true_of1,cf1,true_cf1,brier,true_brier,ece,true_ece"`
 	// Patience ends a stage after so many validations without a new best, and goes back to the best
 	// there was: what the stage leaves behind is the best checkpoint, also where its limit of epochs ends
 	// it. 0 trains to the limit and leaves the last.
-	Patience int `yaml:"patience" json:"patience,omitempty"`
+	Patience int `yaml:"patience" json:"patience,omitempty" help:"end a stage after this many <validations> without a new best and take the best; 0 for never" range:"[0,1e12]"`
 }
 
 // AutoBatch stands for a number of bags that is not known yet.
@@ -167,41 +168,13 @@ func (c Config) optimizer() OptimizerConfig {
 
 // Validate names the first field that is out of range.
 func (c Config) Validate() error {
-	if err := cmp.Or(validate(c.bounds()), c.optimizer().Validate(), c.RateConfig.Validate(),
-		validate(nil, choice{"classifier_start", c.ClassifierStart, []string{BaseRate, LabelMeans}},
-			choice{"best_by", c.BestBy, Measures()})); err != nil {
+	if err := cmp.Or(setting.Check("train.", c), c.RateConfig.Validate()); err != nil {
 		return err
 	}
 	if err := cmp.Or(c.Loss.validate(), c.Augment.Validate("train.augment")); err != nil {
 		return err
 	}
 	return c.validateLists()
-}
-
-func (c Config) bounds() []bound {
-	return []bound{
-		{"stage1_epochs", float64(c.Stage1Epochs), 0, mostSteps, false},
-		{"stage2_epochs", float64(c.Stage2Epochs), 0, mostSteps, false},
-		{"max_steps", float64(c.MaxSteps), 0, mostSteps, false},
-		{"batch_bags", float64(c.BatchBags), AutoBatch, 1 << 20, false},
-		{"batch_bags_mil", float64(c.BatchBagsMIL), AutoBatch, 1 << 20, false},
-		{"accumulate", float64(c.Accumulate), 1, 1 << 20, false},
-		{"chunk_frames", float64(c.ChunkFrames), 0, 1 << 20, false},
-		{"layer_decay", c.LayerDecay, 0, 1, false},
-		{"base_rate_logit", c.BaseRateLogit, -1e4, 1e4, false},
-		{"classifier_deviation", c.ClassifierDeviation, 0, math.MaxFloat32, false},
-		{"noise.deviation", c.Noise.Deviation, 0, math.MaxFloat32, false},
-		{"noise.weight_multiplier", c.Noise.WeightMultiplier, 0, math.MaxFloat32, false},
-		{"noise.bias_multiplier", c.Noise.BiasMultiplier, 0, math.MaxFloat32, false},
-		{"log_steps", float64(c.LogSteps), 1, mostSteps, false},
-		{"evaluate_epochs", float64(c.EvaluateEpochs), 0, mostSteps, false},
-		{"evaluate_steps", float64(c.EvaluateSteps), 0, mostSteps, false},
-		{"checkpoint_epochs", float64(c.CheckpointEpochs), 0, mostSteps, false},
-		{"checkpoint_steps", float64(c.CheckpointSteps), 0, mostSteps, false},
-		{"checkpoint_minutes", c.CheckpointMinutes, 0, mostSteps, false},
-		{"keep_best", float64(c.KeepBest), 0, 1000, false},
-		{"patience", float64(c.Patience), 0, mostSteps, false},
-	}
 }
 
 func (c Config) validateLists() error {
@@ -219,9 +192,8 @@ func (c Config) validateLists() error {
 		if _, err := path.Match(r.Pattern, ""); err != nil {
 			return fmt.Errorf("training: learning_rates[%d].pattern is %q: %w", i, r.Pattern, err)
 		}
-		if err := (bound{fmt.Sprintf("learning_rates[%d].multiplier (%q)", i, r.Pattern), r.Multiplier, 0,
-			math.MaxFloat32, false}).check(); err != nil {
-			return err
+		if !(r.Multiplier >= 0 && r.Multiplier <= math.MaxFloat32) {
+			return fmt.Errorf("training: learning_rates[%d].multiplier (%q) is %v, want at least 0", i, r.Pattern, r.Multiplier)
 		}
 	}
 	for i, pattern := range c.Freeze {
@@ -235,11 +207,6 @@ func (c Config) validateLists() error {
 	}{{"noise.miss_rate", c.Noise.Q01}, {"noise.false_rate", c.Noise.Q10}} {
 		if len(rates.values) == 0 {
 			return fmt.Errorf("training: %s is empty: give one rate for all classes, or one for each", rates.field)
-		}
-		for k, v := range rates.values {
-			if err := (bound{fmt.Sprintf("%s[%d]", rates.field, k), float64(v), 0, 1, false}).check(); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -2,9 +2,11 @@ package train
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"nmn/internal/setting"
 	"nmn/model"
 )
 
@@ -19,17 +21,17 @@ func TestPresets_AreValid(t *testing.T) {
 
 func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		"learning_rate is 0, want more than 0":                       func(c *Config) { c.LearningRate = 0 },
-		"learning_rate is NaN":                                       func(c *Config) { c.LearningRate = math.NaN() },
-		"momentum is 1, want at least 0":                             func(c *Config) { c.Momentum = 1 },
-		"accumulate is 0, want at least 1":                           func(c *Config) { c.Accumulate = 0 },
-		"batch_bags is -1":                                           func(c *Config) { c.BatchBags = -1 },
-		`optimizer is "rmsprop", want one of ["sgd" "adam" "adamw"]`: func(c *Config) { c.Optimizer = "rmsprop" },
-		`schedule is "linear"`:                                       func(c *Config) { c.Schedule = "linear" },
+		"learning_rate is 0, want more than 0":                  func(c *Config) { c.LearningRate = 0 },
+		"learning_rate is NaN":                                  func(c *Config) { c.LearningRate = math.NaN() },
+		"momentum is 1, want at least 0":                        func(c *Config) { c.Momentum = 1 },
+		"accumulate is 0, want at least 1":                      func(c *Config) { c.Accumulate = 0 },
+		"batch_bags is -1":                                      func(c *Config) { c.BatchBags = -1 },
+		`train.optimizer is "rmsprop", want sgd, adam or adamw`: func(c *Config) { c.Optimizer = "rmsprop" },
+		`schedule is "linear"`:                                  func(c *Config) { c.Schedule = "linear" },
 		"step_every is 0": func(c *Config) {
 			c.Schedule, c.StepEvery = StepDown, 0
 		},
-		"noise.miss_rate[1] is 1.5, want at least 0": func(c *Config) {
+		"noise.miss_rate at index 1 is 1.5, want at least 0": func(c *Config) {
 			c.Noise.Q01 = []float32{0, 1.5}
 		},
 		"noise.false_rate is empty": func(c *Config) { c.Noise.Q10 = nil },
@@ -39,19 +41,28 @@ func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 		`learning_rates[0].multiplier ("*") is -1`: func(c *Config) {
 			c.LearningRates = []Rule{{"*", -1}}
 		},
-		`freeze[0] is "a["`:     func(c *Config) { c.Freeze = []string{"a["} },
-		"a stage needs a limit": func(c *Config) { c.Stage2Epochs = 0 },
-		`best_by is "accuracy", want one of ["human_ap" "loss" "map"`: func(c *Config) { c.BestBy = "accuracy" },
-		"ema is 1, want at least 0":                                   func(c *Config) { c.EMA = 1 },
-		"layer_decay is 1.5, want at least 0":                         func(c *Config) { c.LayerDecay = 1.5 },
-		"layer_decay is -0.5, want at least 0":                        func(c *Config) { c.LayerDecay = -.5 },
-		"ema is NaN, want at least 0 and at most":                     func(c *Config) { c.EMA = math.NaN() },
-		"log_steps is 0":                                              func(c *Config) { c.LogSteps = 0 },
+		`freeze[0] is "a["`:                               func(c *Config) { c.Freeze = []string{"a["} },
+		"a stage needs a limit":                           func(c *Config) { c.Stage2Epochs = 0 },
+		`best_by is "accuracy", want human_ap, loss, map`: func(c *Config) { c.BestBy = "accuracy" },
+		"ema is 1, want at least 0":                       func(c *Config) { c.EMA = 1 },
+		"layer_decay is 1.5, want at least 0":             func(c *Config) { c.LayerDecay = 1.5 },
+		"layer_decay is -0.5, want at least 0":            func(c *Config) { c.LayerDecay = -.5 },
+		"ema is NaN, want at least 0 and less than 1":     func(c *Config) { c.EMA = math.NaN() },
+		"log_steps is 0":                                  func(c *Config) { c.LogSteps = 0 },
 	} {
 		c := Paper()
 		change(&c)
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// The measures that a checkpoint may be judged by are declared with the setting.
+func TestMeasures_AreThoseOfTheSetting(t *testing.T) {
+	for _, d := range setting.Describe(Config{}) {
+		if d.Key == "best_by" && !slices.Equal(slices.Sorted(slices.Values(d.Values)), slices.Sorted(slices.Values(Measures()))) {
+			t.Errorf("declared are %q, there are %q", d.Values, Measures())
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"nmn/internal/setting"
 	"nmn/kernels/noise"
 	"nmn/model"
 )
@@ -25,16 +26,16 @@ func Losses() []string { return []string{CrossEntropy, Asymmetric, RejectLarge, 
 // LossConfig is what the classifier is trained by, without a noise model. The zero value is the
 // cross-entropy. A field of another loss than Kind must be 0; start from PaperLoss.
 type LossConfig struct {
-	Kind string `yaml:"kind" json:"kind"` // one of Losses; empty for bce
+	Kind string `yaml:"kind" json:"kind" help:"<loss> of the classifier, for arms without a noise model" values:"bce,asl,ll-r,ll-ct"`
 
 	// Of asl: L = - z (1-p)^GammaPositive log p - (1-z) m^GammaNegative log(1-m), where m = max(p - Margin, 0).
-	GammaNegative float64 `yaml:"gamma_negative,omitempty" json:"gamma_negative,omitempty"`
-	GammaPositive float64 `yaml:"gamma_positive,omitempty" json:"gamma_positive,omitempty"`
-	Margin        float64 `yaml:"margin,omitempty" json:"margin,omitempty"`
+	GammaNegative float64 `yaml:"gamma_negative,omitempty" json:"gamma_negative,omitempty" help:"asl: <exponent> that weighs labels 0" range:"[0,100]"`
+	GammaPositive float64 `yaml:"gamma_positive,omitempty" json:"gamma_positive,omitempty" help:"asl: <exponent> that weighs labels 1" range:"[0,100]"`
+	Margin        float64 `yaml:"margin,omitempty" json:"margin,omitempty" help:"asl: <probability> below which a label 0 has no loss" range:"[0,0.99]"`
 
 	// Delta, of ll-r and ll-ct, is Delta_rel: how many per cent of the labels of a batch more in each epoch
 	// of a stage are treated, none in the first. They are those with the largest losses of its labels 0.
-	Delta float64 `yaml:"delta,omitempty" json:"delta,omitempty"`
+	Delta float64 `yaml:"delta,omitempty" json:"delta,omitempty" help:"ll-r, ll-ct: <percentage> of a batch's labels by which their share grows in each epoch" range:"[0,100]"`
 }
 
 // PaperLoss is a loss with the parameters of its paper: those that Ridnik et al. train MS COCO with, and a
@@ -51,6 +52,17 @@ func PaperLoss(kind string) LossConfig {
 	return LossConfig{Kind: kind}
 }
 
+// UnmarshalYAML reads the settings, or the name of a loss, which has the parameters of its paper.
+func (l *LossConfig) UnmarshalYAML(unmarshal func(any) error) error {
+	var kind string
+	if unmarshal(&kind) != nil {
+		type settings LossConfig
+		return unmarshal((*settings)(l))
+	}
+	*l = PaperLoss(kind) // Validate refuses a name that is no loss
+	return nil
+}
+
 // IsZero reports whether the loss is the cross-entropy, which files do not mention.
 func (l LossConfig) IsZero() bool { return l == LossConfig{} || l == LossConfig{Kind: CrossEntropy} }
 
@@ -63,27 +75,26 @@ func (l LossConfig) Name() string {
 }
 
 func (l LossConfig) validate() error {
-	if err := (choice{"loss.kind", l.Name(), Losses()}).check(); err != nil {
+	if err := setting.Check("train.loss.", l); err != nil {
 		return err
 	}
-	const most = 100 // a steeper exponent, or more per cent, is a mistake
 	for _, f := range []struct {
-		of []string
-		bound
+		of    []string
+		key   string
+		value float64
 	}{
-		{[]string{Asymmetric}, bound{"loss.gamma_negative", l.GammaNegative, 0, most, false}},
-		{[]string{Asymmetric}, bound{"loss.gamma_positive", l.GammaPositive, 0, most, false}},
-		{[]string{Asymmetric}, bound{"loss.margin", l.Margin, 0, .99, false}},
-		{[]string{RejectLarge, CorrectLarge}, bound{"loss.delta", l.Delta, 0, most, true}},
+		{[]string{Asymmetric}, "gamma_negative", l.GammaNegative},
+		{[]string{Asymmetric}, "gamma_positive", l.GammaPositive},
+		{[]string{Asymmetric}, "margin", l.Margin},
+		{[]string{RejectLarge, CorrectLarge}, "delta", l.Delta},
 	} {
-		if slices.Contains(f.of, l.Kind) {
-			if err := f.check(); err != nil {
-				return err
-			}
-		} else if f.value != 0 {
-			return fmt.Errorf("training: %s is %v, which is for the loss %s, and loss.kind is %s",
-				f.field, f.value, strings.Join(f.of, " or "), l.Name())
+		if f.value != 0 && !slices.Contains(f.of, l.Kind) {
+			return setting.Errorf("train.loss."+f.key, "train.loss.%s is %v, which is for the loss %s, and train.loss.kind is %s",
+				f.key, f.value, strings.Join(f.of, " or "), l.Name())
 		}
+	}
+	if l.Large() && l.Delta == 0 {
+		return setting.Errorf("train.loss.delta", "train.loss.delta is 0, want more than 0")
 	}
 	if l == (LossConfig{Kind: Asymmetric}) {
 		return errors.New("training: loss is asl with gamma_negative, gamma_positive and margin 0, which is bce; its " +

@@ -15,14 +15,14 @@ import (
 
 func TestLoss_ValidateNamesFieldAndCure(t *testing.T) {
 	for want, loss := range map[string]LossConfig{
-		`loss.kind is "focal", want one of ["bce" "asl" "ll-r" "ll-ct"]`: {Kind: "focal"},
-		"loss.gamma_negative is -1, want at least 0":                     {Kind: Asymmetric, GammaNegative: -1},
-		"loss.margin is 1, want at least 0 and at most 0.99":             {Kind: Asymmetric, Margin: 1},
+		`loss.kind is "focal", want bce, asl, ll-r or ll-ct`: {Kind: "focal"},
+		"loss.gamma_negative is -1, want at least 0":         {Kind: Asymmetric, GammaNegative: -1},
+		"loss.margin is 1, want at least 0 and at most 0.99": {Kind: Asymmetric, Margin: 1},
 		"which is bce":                        {Kind: Asymmetric},
 		"loss.delta is 0, want more than 0":   {Kind: RejectLarge},
 		"loss.delta is 101":                   {Kind: CorrectLarge, Delta: 101},
 		"loss.delta is 0.2, which is for the": {Kind: Asymmetric, Margin: .1, Delta: .2},
-		"loss.margin is 0.1, which is for the loss asl, and loss.kind is bce": {Margin: .1},
+		"loss.margin is 0.1, which is for the loss asl, and train.loss.kind is bce": {Margin: .1},
 	} {
 		c := Paper()
 		c.Loss = loss

@@ -1,5 +1,7 @@
 package train
 
+import "nmn/internal/setting"
+
 // paperFlip is the probability that the paper's form of the noise model starts to flip a label with:
 // the softmax of log-odds -6.58 and -9.87 (Misra et al., "Seeing through the Human Reporting Bias").
 const paperFlip = .03592
@@ -81,4 +83,22 @@ func FeaturesPreset() Config {
 	c.ClassifierStart, c.ClassifierDeviation = LabelMeans, .01
 	c.BestBy, c.Patience = "loss", 3
 	return c
+}
+
+// UnmarshalYAML reads the settings, or the name of a start: scenes is InformedNoise and paper PaperNoise.
+func (n *NoiseConfig) UnmarshalYAML(unmarshal func(any) error) error {
+	var name string
+	if unmarshal(&name) != nil {
+		type settings NoiseConfig
+		return unmarshal((*settings)(n))
+	}
+	switch name {
+	case "scenes":
+		*n = InformedNoise()
+	case "paper":
+		*n = PaperNoise()
+	default:
+		return setting.Errorf("train.noise", "train.noise is %q, want scenes, paper, or settings of its own", name)
+	}
+	return nil
 }

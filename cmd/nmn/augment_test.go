@@ -10,7 +10,7 @@ import (
 // augmentSection is train.augment of a printed configuration, on one line.
 func augmentSection(t *testing.T, args ...string) string {
 	t.Helper()
-	_, section, _ := strings.Cut(must(t, append([]string{"train", "--print-config", "--arm", "star"}, args...)...),
+	_, section, _ := strings.Cut(must(t, append([]string{"config", "--arm", "star"}, args...)...),
 		"    augment:\n")
 	section, _, _ = strings.Cut(section, "    optimizer:")
 	return strings.Join(strings.Fields(section), " ")
@@ -18,17 +18,16 @@ func augmentSection(t *testing.T, args ...string) string {
 
 func TestAugmentFlags_SetTheConfiguration(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                      "",
-		"--augment none":                        "",
-		"--augment light":                       "random_crop: area: [0.5, 1] color_jitter: brightness: 0.2 contrast: 0.2 saturation: 0.2 hue: 0.02",
-		"--augment strong":                      "random_crop: area: [0.25, 1] rand_augment: operations: 2 magnitude: 9 random_erasing: probability: 0.25",
-		"--random-crop 0.08 --crop-ratio 0.5:2": "random_crop: area: [0.08, 1] ratio: [0.5, 2]",
-		"--random-crop none --augment light":    "color_jitter: brightness: 0.2 contrast: 0.2 saturation: 0.2 hue: 0.02",
-		"--mixup 0.4 --augment light --random-crop 0.1:0.9": "random_crop: area: [0.1, 0.9] color_jitter: brightness: 0.2 " +
+		"":                 "",
+		"--augment none":   "",
+		"--augment light":  "random_crop: area: [0.5, 1] color_jitter: brightness: 0.2 contrast: 0.2 saturation: 0.2 hue: 0.02",
+		"--augment strong": "random_crop: area: [0.25, 1] rand_augment: operations: 2 magnitude: 9 random_erasing: probability: 0.25",
+		"--set train.augment.random_crop.area=[0.08,1] --set train.augment.random_crop.ratio=[0.5,2]": "random_crop: area: [0.08, 1] ratio: [0.5, 2]",
+		"--augment light --set train.augment.random_crop.area=[0,0]":                                  "color_jitter: brightness: 0.2 contrast: 0.2 saturation: 0.2 hue: 0.02",
+		"--augment light --set train.augment.mixup=0.4 --set train.augment.random_crop.area=[0.1,0.9]": "random_crop: area: [0.1, 0.9] color_jitter: brightness: 0.2 " +
 			"contrast: 0.2 saturation: 0.2 hue: 0.02 mixup: 0.4",
-		"--color-jitter 0.4,,0.2 --mixup 0":  "refused",
-		"--color-jitter 0.4,0.1 --mixup 0.2": "color_jitter: brightness: 0.4 contrast: 0.1 mixup: 0.2",
-		"--rand-augment 3,12 --random-erasing 0.5 --erasing-value noise --erasing-area 0.1:0.2 --erasing-ratio 1:1": "" +
+		"--set train.augment.color_jitter.brightness=0.4 --set train.augment.color_jitter.contrast=0.1 --set train.augment.mixup=0.2": "color_jitter: brightness: 0.4 contrast: 0.1 mixup: 0.2",
+		"--set train.augment.rand_augment.operations=3 --set train.augment.rand_augment.magnitude=12 --set train.augment.random_erasing.probability=0.5 --set train.augment.random_erasing.value=noise --set train.augment.random_erasing.area=[0.1,0.2] --set train.augment.random_erasing.ratio=[1,1]": "" +
 			"rand_augment: operations: 3 magnitude: 12 random_erasing: probability: 0.5 area: [0.1, 0.2] ratio: [1, 1] value: noise",
 	} {
 		if want == "refused" {
@@ -47,22 +46,21 @@ func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
-		"--random-crop 2":                               "--random-crop is 2:1, want two numbers of 0.0001 to 1",
-		"--random-crop x":                               `"x" is not a number`,
-		"--crop-ratio 2:3":                              "--random-crop",
-		"--crop-ratio 2":                                "low:high",
-		"--color-jitter 0.1,0.1,0.1,0.7":                "--color-jitter has hue 0.7, want 0 to 0.5",
-		"--rand-augment 2":                              "operations and magnitude",
-		"--rand-augment 2,31":                           "--rand-augment has M 31, want 0 to 30",
-		"--random-erasing NaN":                          "--random-erasing",
-		"--erasing-value mean":                          "--random-erasing is 0, and area",
-		"--mixup 0.0001 --arm star":                     "--mixup is 0.0001, want 0 or 0.001 to 100",
-		"--mixup 0.2 --arm nmn-fd":                      "arm nmn-fd has a noise model, which learns by the likelihood of labels 0 and 1",
-		"--mixup 0.2":                                   "--arm star",
-		"--augment some":                                "none, light or strong",
-		"--features " + features + " --random-crop 0.5": "--mixup alone has an effect",
-		"--mixup 0.2 --arm star --evidence e.npy":       "leave out one of the two",
-		"--features " + features + " --augment strong":  "--mixup alone has an effect",
+		"--set train.augment.random_crop.area=[2,1]":  "train.augment.random_crop.area is 2:1, want two numbers of 0.0001 to 1",
+		"--set train.augment.random_crop.area=[x,1]":  `"x" is not a number`,
+		"--set train.augment.random_crop.ratio=[2,3]": "train.augment.random_crop.area",
+		"--set train.augment.random_crop.ratio=[2]":   "want a list of 2 values",
+		"--set train.augment.color_jitter.brightness=0.1 --set train.augment.color_jitter.contrast=0.1 --set train.augment.color_jitter.saturation=0.1 --set train.augment.color_jitter.hue=0.7": "want at least 0 and at most 0.5",
+		"--set train.augment.rand_augment.operations=2 --set train.augment.rand_augment.magnitude=31":                                                                                            "want at least 0 and at most 30",
+		"--set train.augment.random_erasing.probability=.nan":                                                                                                                                    "is NaN, want at least 0 and at most 1",
+		"--set train.augment.random_erasing.value=mean":                                                                                                                                          "train.augment.random_erasing.probability is 0, and area",
+		"--set train.augment.mixup=0.0001 --arm star":                                                                                                                                            "train.augment.mixup is 0.0001, want 0 or 0.001 to 100",
+		"--set train.augment.mixup=0.2 --arm nmn-fd":                                                                                                                                             "arm nmn-fd has a noise model, which learns by the likelihood of labels 0 and 1",
+		"--set train.augment.mixup=0.2":                                                                                                                                                          "--arm star",
+		"--augment some":                                                                                                                                                                         "none, light or strong",
+		features + " --set train.augment.random_crop.area=[0.5,1]":                                                                                                                               "train.augment.mixup alone has an effect",
+		"--set train.augment.mixup=0.2 --arm star --set data.evidence=e.npy":                                                                                                                     "leave out one of the two",
+		features + " --augment strong":                                                                                                                                                           "train.augment.mixup alone has an effect",
 	} {
 		if c := call(t, append([]string{"train", "--dry-run"}, strings.Fields(args)...)...); c.code != 2 ||
 			!strings.Contains(c.err, want) {
@@ -74,13 +72,13 @@ func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 // A run with all augmentations is the same for any number of workers, is told on its page, and is not gone on with by
 // others.
 func TestTrain_WithAugmentations(t *testing.T) {
-	all := []string{"--arm", "star", "--augment", "strong", "--color-jitter", "0.2,0.2,0.2,0.05", "--mixup", "0.3", "--flip"}
+	all := []string{"--arm", "star", "--augment", "strong", "--set", "train.augment.color_jitter={brightness: 0.2, contrast: 0.2, saturation: 0.2, hue: 0.05}", "--set", "train.augment.mixup=0.3", "--set", "train.flip=true"}
 	dir := trained(t, all...)
 	page, err := os.ReadFile(filepath.Join(dir, "report.md"))
 	if err != nil || !strings.Contains(string(page), "mirrored half of the time, random crop 0.25:1 of the area") {
 		t.Errorf("the page does not tell augmentations: %v", err)
 	}
-	other := trained(t, append(all, "--workers", "1", "--prefetch", "1")...)
+	other := trained(t, append(all, "--set", "run.workers=1", "--set", "run.prefetch=1")...)
 	for _, name := range []string{"stage1/last.safetensors", "last.safetensors"} {
 		a, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {

@@ -90,8 +90,8 @@ func colouredPictures(t *testing.T, folder string, n int) (manifest string) {
 
 // backboneRun are the arguments of a short training behind a backbone.
 func backboneRun(manifest, weights, dir string, more ...string) []string {
-	return append([]string{"train", "--manifest", manifest, "--backbone", weights, "--input-size", "32", "--run-dir", dir,
-		"--backbone-layer", "pool5", "--hidden", "", "--stage1-epochs", "20", "--learning-rate", "0.05", "--threads", "1", "-q"}, more...)
+	return append([]string{"train", manifest, "--backbone", weights, "--input-size", "32", "--run-dir", dir,
+		"--set", "net.backbone_layer=pool5", "--set", "net.hidden=[]", "--set", "train.stage1_epochs=20", "--learning-rate", "0.05", "--threads", "1", "-q"}, more...)
 }
 
 func TestExtract_ByPretrainedWeights(t *testing.T) {
@@ -116,9 +116,9 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 		t.Errorf("identifiers %q", names)
 	}
 	other, labels := filepath.Join(dir, "other.npy"), filepath.Join(dir, "labels.csv")
-	must(t, "extract", "--weights", weights, "--manifest", manifest, "--validation-share", "0", "--test-share", "0",
+	must(t, "extract", "--weights", weights, "--set", "data.manifest="+manifest, "--set", "data.validation_share=0", "--set", "data.test_share=0",
 		"--output", other, "--output-labels", labels, "--batch-size", "5", "--threads", "2",
-		"--workers", "3")
+		"--set", "run.workers=3")
 	if !bytes.Equal(readBytes(t, x), readBytes(t, other)) {
 		t.Error("features depend on the size of batches, or on how pictures are named")
 	}
@@ -126,10 +126,10 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 		t.Errorf("%d rows, labels %v", len(rows), table.Labels.Words)
 	}
 	extractsAList(t, weights, folder, x)
-	config := must(t, "extract", "--weights", weights, folder, "--print-config")
-	for _, want := range []string{"net: VGG16", "input_size: 224", "resize: 256", "filter: antialias", "pool5: 8", "fc7: 16"} {
+	config := must(t, "config", "--set", "data.manifest=m.csv", "--backbone", weights)
+	for _, want := range []string{"VGG16", "224", "256", "antialias", "pool5", "fc7"} {
 		if !strings.Contains(config, want) {
-			t.Errorf("--print-config has no %q:\n%s", want, config)
+			t.Errorf("nmn config does not say %q:\n%s", want, config)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func TestExtract_ByATransformerAndAResNet(t *testing.T) {
 				t.Fatalf("%s: %d: %s%s", c.name, said.code, said.out, said.err)
 			}
 			must(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", y, "--batch-size", "4",
-				"--threads", "2", "--workers", "1")
+				"--threads", "2", "--set", "run.workers=1")
 			if !bytes.Equal(readBytes(t, x), readBytes(t, y)) {
 				t.Errorf("%s: %s depends on batches or threads", c.name, layer)
 			}
@@ -278,7 +278,7 @@ func TestExtract_RefusesWeightsWithAWord(t *testing.T) {
 		"a.b":              {"--weights", others, folder, "--output", x},
 		"it has pool5":     {"--weights", weights, folder, "--output", x, "--layer", "cls"},
 		"--input-size is":  {"--weights", weights, folder, "--output", x, "--input-size", "-3"},
-		"leave it out":     {"--weights", weights, folder, "--output", x, "--fit", "square"},
+		"leave it out":     {"--weights", weights, folder, "--output", x, "--set", "data.fit=square"},
 		"no such file":     {"--weights", filepath.Join(dir, "none.pth"), folder, "--output", x},
 		"file for each":    {"--weights", weights, folder, "--output", x, "--layer", "pool5,fc7"},
 		"no layer \"fc7\"": {"--weights", weights, folder, "--output", x, "--input-size", "64", "--layer", "fc7"},
@@ -405,7 +405,7 @@ func TestTrain_BackboneDryRunTakesFewFeatures(t *testing.T) {
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("a dry run has written")
 	}
-	if c := call(t, "doctor", "--manifest", filepath.Join(work, "list.csv"), "--backbone", weights, "--input-size", "32", "--threads",
+	if c := call(t, "doctor", filepath.Join(work, "list.csv"), "--backbone", weights, "--input-size", "32", "--threads",
 		"1"); strings.Contains(c.out, "does not begin") || c.code != exitOK {
 		t.Errorf("the doctor says %d: %s%s", c.code, c.out, c.err)
 	}
@@ -415,9 +415,9 @@ func TestExperiment_TakesFeaturesOnce(t *testing.T) {
 	work := t.TempDir()
 	weights, dir := filepath.Join(work, "vgg.safetensors"), filepath.Join(work, "grid")
 	tinyVGG(t, weights, 1)
-	args := []string{"experiment", "--manifest", colouredPictures(t, work, 60), "--backbone", weights, "--input-size", "32",
-		"--run-dir", dir, "--arms", "stage1,nmn-fi", "--flips", "0.2:0.1", "--seeds", "1,2", "--hidden", "", "--stage1-epochs", "2",
-		"--stage2-epochs", "1", "--threads", "1", "-q"}
+	args := []string{"experiment", colouredPictures(t, work, 60), "--backbone", weights, "--set", "net.input_size=32",
+		"--run-dir", dir, "--arms", "stage1,nmn-fi", "--flips", "0.2:0.1", "--seeds", "1,2", "--set", "net.hidden=[]", "--set", "train.stage1_epochs=2",
+		"--set", "train.stage2_epochs=1", "--threads", "1", "-q"}
 	must(t, args...)
 	found, _ := filepath.Glob(filepath.Join(dir, run.FeaturesFolder, "*"))
 	all := 0
@@ -441,16 +441,16 @@ func TestTrain_BackboneRefusals(t *testing.T) {
 	manifest, dir := colouredPictures(t, work, 12), filepath.Join(work, "run")
 	for want, more := range map[string][]string{
 		"of pictures as they are": {"--augment", "light"},
-		"leave out --flip":        {"--flip"},
+		"leave out train.flip":    {"--set", "train.flip=true"},
 		"these are no clips":      {"--mil"},
-		"it has pool5":            {"--backbone-layer", "embedding"},
+		"it has pool5":            {"--set", "net.backbone_layer=embedding"},
 		"--init":                  {"--init", weights},
 		"--net":                   {"--net", "vgg16"},
-		"--fit":                   {"--fit", "square"},
+		"data.fit":                {"--set", "data.fit=square"},
 	} {
 		wantUsage(t, call(t, backboneRun(manifest, weights, dir, more...)...), want)
 	}
-	wantUsage(t, call(t, "train", "--manifest", manifest, "--backbone-layer", "cls", "--run-dir", dir), "--backbone FILE")
+	wantUsage(t, call(t, "train", manifest, "--set", "net.backbone_layer=cls", "--run-dir", dir), "--backbone FILE")
 	wantUsage(t, call(t, "train", "--preset", "scenes", "--backbone", weights, "--run-dir", dir), "a preset of another net")
 }
 
@@ -462,18 +462,20 @@ func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
 		t.Fatal(err)
 	}
 	manifest := colouredPictures(t, work, 24)
-	args := []string{"train", "--manifest", manifest, "--backbone", weights, "--input-size", "28", "--run-dir", dir, "--hidden", "",
-		"--nmn-recipe", "paper", "--arm", "stage1", "--stage1-epochs", "1", "--threads", "1", "-q"}
+	args := []string{"train", manifest, "--backbone", weights, "--input-size", "28", "--run-dir", dir, "--set", "net.hidden=[]",
+		"--set", "recipe.form=paper", "--arm", "stage1", "--set", "train.stage1_epochs=1", "--threads", "1", "-q"}
 	extract := func(file string, more ...string) []byte {
 		must(t, append([]string{"extract", "--weights", weights, filepath.Join(work, "p000.png"), "--input-size", "28", "--output", file,
 			"-q"}, more...)...)
 		return readBytes(t, file)
 	}
 	said := []string{"--gelu", "quick", "--heads", "4", "--input-mean", "0.5,0.5,0.5", "--input-resize", "28"}
+	settings := []string{"--set", "net.backbone_gelu=quick", "--set", "net.backbone_heads=4", "--set",
+		"net.backbone_mean=[0.5, 0.5, 0.5]", "--set", "net.backbone_resize=28"}
 	if bytes.Equal(extract(filepath.Join(work, "a.npy")), extract(filepath.Join(work, "b.npy"), said...)) {
 		t.Error("what is said of the net changes no feature")
 	}
-	must(t, append(args, said...)...)
+	must(t, append(args, settings...)...)
 	must(t, "predict", dir, filepath.Join(work, "p000.png"), "-q")
 	must(t, "eval", dir)
 	checkpoint, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))

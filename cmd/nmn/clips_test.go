@@ -25,23 +25,23 @@ func clipFolders(t *testing.T) (dir string, data []string) {
 			t.Errorf("said %q", out)
 		}
 	}
-	return dir, []string{"--preset", "moving-scenes", "--clips", filepath.Join(dir, "train"),
-		"--val-clips", filepath.Join(dir, "val"), "--test-clips", filepath.Join(dir, "test"),
-		"--vocab", filepath.Join(dir, "train", run.VocabularyFile), "--width", "0.5", "--device", "cpu",
+	return dir, []string{"--preset", "moving-scenes", "--set", "data.clips=" + filepath.Join(dir, "train"),
+		"--set", "data.val_clips=" + filepath.Join(dir, "val"), "--set", "data.test_clips=" + filepath.Join(dir, "test"),
+		"--vocab", filepath.Join(dir, "train", run.VocabularyFile), "--set", "net.width=0.5", "--device", "cpu",
 		"--threads", "1"}
 }
 
 // What is learned, and what is said of it, does not depend on whether labels are in memory.
 func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
 	_, data := clipFolders(t)
-	for name, level := range map[string][]string{"frame": nil, "video": {"--mil", "--batch-size-mil", "4"}} {
+	for name, level := range map[string][]string{"frame": nil, "video": {"--mil", "--set", "train.batch_bags_mil=4"}} {
 		t.Run(name, func(t *testing.T) {
 			args := slices.Concat([]string{"train", "--arm", "r-n", "--noise", "0.4", "--epochs", "1",
-				"--shuffle-block", "4", "--shuffle-window", "2"}, data, level)
+				"--set", "data.shuffle_block=4", "--set", "data.shuffle_window=2"}, data, level)
 			var said [2]string
 			dirs := [2]string{filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")}
 			for i, memory := range []string{"0", "1"} {
-				said[i] = must(t, append(args, "--label-memory", memory, "--run-dir", dirs[i])...)
+				said[i] = must(t, append(args, "--set", "run.label_memory="+memory, "--run-dir", dirs[i])...)
 			}
 			if said[0] != said[1] || !strings.Contains(said[0], "q01, error") {
 				t.Errorf("said\n%s\nwith labels in memory\n%s", said[0], said[1])
@@ -63,8 +63,8 @@ func TestTrain_StreamedClipsKilledAndResumed(t *testing.T) {
 	}
 	_, data := clipFolders(t)
 	killedRunEqualsWhole(t, kills, slices.Concat([]string{"train", "--arm", "nmn-fd", "--mil", "--noise", "0.4",
-		"--batch-size-mil", "4", "--dropout", "0.3", "--stage1-epochs", "3", "--stage2-epochs", "3",
-		"--label-memory", "0"}, data)...)
+		"--set", "train.batch_bags_mil=4", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set", "train.stage2_epochs=3",
+		"--set", "run.label_memory=0"}, data)...)
 }
 
 // Commands that look at all labels at once hold them.
@@ -72,8 +72,8 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 	_, data := clipFolders(t)
 	run, work := filepath.Join(t.TempDir(), "run"), t.TempDir()
 	in := func(name string) string { return filepath.Join(work, name) }
-	must(t, slices.Concat([]string{"train", "--arm", "stage1", "--mil", "--stage1-epochs", "1", "--noise", "0.4",
-		"--label-memory", "0", "--run-dir", run}, data)...)
+	must(t, slices.Concat([]string{"train", "--arm", "stage1", "--mil", "--set", "train.stage1_epochs=1", "--noise", "0.4",
+		"--set", "run.label_memory=0", "--run-dir", run}, data)...)
 	if out := must(t, "eval", run, "--split", "train"); !strings.Contains(out, "AP, truth") {
 		t.Errorf("eval said %q", out)
 	}
@@ -81,13 +81,13 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 		"24 clips, 36 words, against the truth") {
 		t.Errorf("noise said %q", out)
 	}
-	if out := must(t, slices.Concat([]string{"doctor", "--label-memory", "0"}, data)...); !strings.Contains(out,
+	if out := must(t, slices.Concat([]string{"doctor", "--set", "run.label_memory=0"}, data)...); !strings.Contains(out,
 		"errors 0") {
 		t.Errorf("doctor said %q", out)
 	}
 	out := must(t, "extract", run, "--split", "train", "--per-frame", "--layer", "probabilities,pool5",
 		"--output", in("p.npy")+","+in("x.safetensors"), "--output-labels", in("y.csv"),
-		"--output-truth", in("truth.csv"), "--output-clips", in("clips.csv"), "--label-memory", "0")
+		"--output-truth", in("truth.csv"), "--output-clips", in("clips.csv"), "--set", "run.label_memory=0")
 	if !strings.Contains(out, "96 rows of 36 features, probabilities") ||
 		!strings.Contains(out, "96 rows of 64 features, pool5") {
 		t.Errorf("extract said %q", out)
@@ -132,11 +132,11 @@ func TestClips_Refused(t *testing.T) {
 	}
 	with := func(args ...string) []string { return slices.Concat([]string{"train"}, data, args) }
 	for _, c := range []struct{ args, want []string }{
-		{with("--label-memory", "-1"), []string{"label_memory is -1"}},
-		{with("--val-clips", "", "--label-memory", "0"), []string{"not held in memory", "--val-clips"}},
-		{with("--label-memory", "0", "--rates", "folds:2", "--arm", "r-s"), []string{"folds", "--video-level video"}},
-		{with("--captions", "c.json", "--images", "d"), []string{"beside other data"}},
-		{[]string{"train", "--clips", words, "--min-count", "2"}, []string{"no clip has a label", "--vocab"}},
+		{with("--set", "run.label_memory=-1"), []string{"label_memory is -1"}},
+		{with("--set", "data.val_clips=", "--set", "run.label_memory=0"), []string{"not held in memory", "data.val_clips"}},
+		{with("--set", "run.label_memory=0", "--rates", "folds:2", "--arm", "r-s"), []string{"folds", "data.video_level video"}},
+		{with("--set", "data.captions=c.json", "--images", "d"), []string{"beside other data"}},
+		{[]string{"train", words, "--set", "data.min_count=2"}, []string{"no clip has a label", "--vocab"}},
 		{[]string{"scenes", "--format", "folder", filepath.Join(t.TempDir(), "x")}, []string{"add --moving"}},
 		{[]string{"scenes", "--moving", "--frames", "2", filepath.Join(t.TempDir(), "x")}, []string{"Frames = 2"}},
 		{[]string{"extract", dir, "--layer", "fc7,pool5", "--output", "x.npy"}, []string{"names 1 files", "2 layers"}},
@@ -144,11 +144,11 @@ func TestClips_Refused(t *testing.T) {
 	} {
 		wantUsage(t, call(t, c.args...), c.want...)
 	}
-	folds := with("--mil", "--label-memory", "0", "--rates", "folds:2", "--arm", "r-s", "--run-dir", t.TempDir())
+	folds := with("--mil", "--set", "run.label_memory=0", "--rates", "folds:2", "--arm", "r-s", "--run-dir", t.TempDir())
 	if c := call(t, folds...); c.code != exitUsage || !strings.Contains(c.err, "folds need all labels in memory") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	if c := call(t, with("--val-clips", bare)...); c.code != exitFailure ||
+	if c := call(t, with("--set", "data.val_clips="+bare)...); c.code != exitFailure ||
 		!strings.Contains(c.err, loader.LabelsName) || !strings.Contains(c.err, "in the order of their index") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
@@ -157,7 +157,7 @@ func TestClips_Refused(t *testing.T) {
 // Labels that name classes are a vocabulary: the most frequent first.
 func TestClips_LabelsAloneMakeTheClasses(t *testing.T) {
 	_, data := clipFolders(t)
-	train := data[3]
+	train := strings.TrimPrefix(data[3], "data.clips=")
 	lines := []string{`{"format":"nmn-labels","version":1}`}
 	for i, line := range strings.Split(strings.TrimSpace(string(readFile(t, train, loader.LabelsName))), "\n")[1:] {
 		clip, _, _ := strings.Cut(strings.SplitN(line, `"clip":"`, 2)[1], `"`)
@@ -171,8 +171,8 @@ func TestClips_LabelsAloneMakeTheClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	must(t, "train", "--clips", train, "--preset", "moving-scenes", "--arm", "stage1", "--epochs", "1", "--min-count", "1",
-		"--validation-share", "0.2", "--width", "0.5", "--device", "cpu", "--threads", "1", "--run-dir", dir)
+	must(t, "train", train, "--preset", "moving-scenes", "--arm", "stage1", "--epochs", "1", "--set", "data.min_count=1",
+		"--set", "data.validation_share=0.2", "--set", "net.width=0.5", "--device", "cpu", "--threads", "1", "--run-dir", dir)
 	if words := string(readFile(t, dir, run.VocabularyFile)); words != "dog, other, 24\nzebra, other, 12\n" {
 		t.Errorf("the classes are %q", words)
 	}

@@ -94,7 +94,7 @@ func TestAudit_AppliesToFewClassesByForceOnly(t *testing.T) {
 // A run with few labels is refused before nets of folds are trained.
 func TestAuditRun_AppliesToFewLabelsByForceOnly(t *testing.T) {
 	file := manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
-	dir := audited(t, onPictures("--manifest", file)...)
+	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", filepath.Join(t.TempDir(), "x.csv")),
 		"27 labels are too few")
 	if _, err := os.Stat(filepath.Join(dir, run.AuditFolder)); err == nil {

@@ -87,9 +87,9 @@ func TestAuditRun_WritesLabelsOfClips(t *testing.T) {
 			if !slices.Equal(again.Vocabulary.Texts(), words) || !slices.Equal(again.Labels.Uint8s(), want) {
 				t.Error("the next run has learned other labels than those with the correction")
 			}
-			must(t, slices.Concat([]string{"train", "--arm", "star", "--epochs", "1", "--clip-labels", fixed,
+			must(t, slices.Concat([]string{"train", "--arm", "star", "--epochs", "1", "--set", "data.clip_labels=" + fixed,
 				"--run-dir", filepath.Join(t.TempDir(), "flag")}, data[:4], []string{"--vocab",
-				filepath.Join(folders, "train", run.VocabularyFile), "--width", "0.5", "--device", "cpu"})...)
+				filepath.Join(folders, "train", run.VocabularyFile), "--set", "net.width=0.5", "--device", "cpu"})...)
 		})
 	}
 }

@@ -28,7 +28,7 @@ func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
 	}
 	file := filepath.Join(dir, "instances_all.json")
 	write(t, file, string(text))
-	folder, fixed := audited(t, onPictures("--manifest", file)...), filepath.Join(t.TempDir(), "fixed.json")
+	folder, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.json")
 	must(t, "audit", folder, "--rates", "folds:2")
 	id := trainIDs(t, folder)[0]
 	var n int

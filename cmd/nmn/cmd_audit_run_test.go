@@ -24,7 +24,7 @@ func audited(t *testing.T, args ...string) string {
 
 // onPictures are the flags of a tiny net on pictures.
 func onPictures(args ...string) []string {
-	return append([]string{"--preset", "scenes", "--width", "0.5", "--validation-share", "0"}, args...)
+	return append([]string{"--preset", "scenes", "--set", "net.width=0.5", "--set", "data.validation_share=0"}, args...)
 }
 
 // decided audits a run by nets of two folds and decides that some labels are wrong: given by bag, word and label.
@@ -73,7 +73,7 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 	file := manifestOf(t, 60, "path,labels", func(i int) string {
 		return fmt.Sprintf("%d.png,%s", i, colours[(i+i%10/9)%3]) // a tenth is wrong
 	})
-	dir := audited(t, onPictures("--manifest", file)...)
+	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	c := call(t, "audit", dir)
 	for _, want := range []string{"holds out-of-fold scores of 22 of 54 training bags", "2 folds, each 2 epochs on 27 of 54 bags, about", "run --rates folds:2\n", "--rates folds:5", "--rates online"} {
 		if c.code != exitUsage || !strings.Contains(c.err, want) {
@@ -119,7 +119,7 @@ func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 func TestAuditRun_RefusesOtherLabelsThanThoseLearned(t *testing.T) {
 	row := func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) }
 	file := manifestOf(t, 30, "path,labels", row)
-	dir := audited(t, onPictures("--manifest", file)...)
+	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	output := filepath.Join(t.TempDir(), "fixed.jsonl")
 	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", output), "ends in .csv")
 	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", file), "which the run has learned from")
@@ -132,7 +132,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 	list := func(i int) string { return fmt.Sprintf("%d.png , %s;thing,x%d", i, colours[i%3], i) }
 	t.Run("a list in CSV", func(t *testing.T) {
 		file := manifestOf(t, 40, "path,labels,note", list)
-		dir, fixed := audited(t, onPictures("--manifest", file)...), filepath.Join(t.TempDir(), "fixed.csv")
+		dir, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
 		must(t, "audit", dir, "--rates", "folds:2")
 		id := trainIDs(t, dir)[3]
 		number := strings.TrimSuffix(id, ".png")
@@ -151,7 +151,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 		}
 		learns(t, fixed)
 		// The file is a manifest like the first one, too.
-		must(t, append([]string{"train", "--manifest", fixed, "--images", filepath.Dir(file), "--batch-size", "8", "--epochs", "1",
+		must(t, append([]string{"train", fixed, "--images", filepath.Dir(file), "--batch-size", "8", "--epochs", "1",
 			"--device", "cpu", "--run-dir", filepath.Join(t.TempDir(), "r")}, onPictures()...)...)
 	})
 	t.Run("columns of 0 and 1", func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 			cells[i%3] = "1"
 			return fmt.Sprintf("%d.png,%s", i, strings.Join(cells, ","))
 		})
-		dir, fixed := audited(t, onPictures("--manifest", file)...), filepath.Join(t.TempDir(), "fixed.csv")
+		dir, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
 		must(t, "audit", dir, "--rates", "folds:2")
 		id := trainIDs(t, dir)[0]
 		var n int
@@ -179,7 +179,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 		if err := os.Rename(file, lines); err != nil {
 			t.Fatal(err)
 		}
-		dir, fixed := audited(t, onPictures("--manifest", lines)...), filepath.Join(t.TempDir(), "fixed.jsonl")
+		dir, fixed := audited(t, onPictures("--set", "data.manifest="+lines)...), filepath.Join(t.TempDir(), "fixed.jsonl")
 		must(t, "audit", dir, "--rates", "folds:2")
 		id := trainIDs(t, dir)[0]
 		decided(t, dir, fixed, [3]string{id, "thing", "1"})
@@ -190,7 +190,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 	})
 	t.Run("captions", func(t *testing.T) {
 		captions, images, vocabulary := exported(t, "60")
-		dir := audited(t, onPictures("--captions", captions, "--images", images, "--vocab", vocabulary)...)
+		dir := audited(t, onPictures("--set", "data.captions="+captions, "--images", images, "--vocab", vocabulary)...)
 		fixed := filepath.Join(t.TempDir(), "fixed.csv")
 		must(t, "audit", dir, "--rates", "folds:2")
 		id := trainIDs(t, dir)[0]
@@ -231,13 +231,13 @@ func csvText(header string, rows ...[]string) string {
 // A run on features has scores of all its bags: the audit needs no more training.
 func TestAuditRun_OfFeatures(t *testing.T) {
 	features, labels := featureRows(240)
-	small := []string{"--rates", "folds:2", "--fold-epochs", "15", "--recipe-epochs", "1", "--batch-size", "16", "--hidden", "8",
+	small := []string{"--rates", "folds:2", "--set", "recipe.fold_epochs=15", "--set", "recipe.epochs=1", "--batch-size", "16", "--set", "net.hidden=[8]",
 		"--learning-rate", "0.03"}
 	t.Run("labels in a table", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2", features...))
 		write(t, filepath.Join(dir, "l.csv"), csvText("id,cat,dog", labels...))
-		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.csv"))...)
+		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.csv"))...)
 		fixed := filepath.Join(dir, "fixed.csv")
 		c := call(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
 		if c.code != exitOK || !strings.Contains(c.err, "from the 2 folds of the run, trained through its noise rates") {
@@ -265,7 +265,7 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 			rows[i] = append(append([]string{}, features[i]...), labels[i][1:]...)
 		}
 		write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2,cat,dog", rows...))
-		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.csv"), "--label-columns", "cat,dog")...)
+		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.csv"), "--set", "data.features.label_columns=[cat, dog]")...)
 		fixed := filepath.Join(dir, "fixed.csv")
 		must(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
 		if !strings.HasPrefix(read(t, fixed), "id,x1,x2,cat,dog\nbag0,"+features[0][1]+",") {
@@ -285,7 +285,7 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 		header := fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d, 2), }", len(labels))
 		header += strings.Repeat(" ", 127-10-len(header)) + "\n"
 		write(t, filepath.Join(dir, "l.npy"), "\x93NUMPY\x01\x00"+string([]byte{byte(len(header)), 0})+header+elements.String())
-		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.npy"))...)
+		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.npy"))...)
 		fixed := filepath.Join(dir, "fixed.npy")
 		must(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
 		if was, is := read(t, filepath.Join(dir, "l.npy")), read(t, fixed); len(was) != len(is) || was == is || was[:128] != is[:128] {
@@ -301,7 +301,7 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 		}
 		write(t, filepath.Join(dir, "x.arff"), text)
 		write(t, filepath.Join(dir, "l.xml"), `<labels><label name="cat"></label><label name="dog"></label></labels>`)
-		folder := audited(t, append(small, "--features", filepath.Join(dir, "x.arff"), "--labels", filepath.Join(dir, "l.xml"))...)
+		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.arff"), "--labels", filepath.Join(dir, "l.xml"))...)
 		fixed := filepath.Join(dir, "fixed.npy")
 		c := call(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
 		if c.code != exitOK || !strings.Contains(c.err, "an array of 0 and 1") {
@@ -342,7 +342,7 @@ func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
 	file := manifestOf(t, 60, "path,labels", func(i int) string {
 		return fmt.Sprintf("%d.png,%s", i, colours[(i+i%10/9)%3])
 	})
-	whole := audited(t, onPictures("--manifest", file, "--log-interval", "1")...)
+	whole := audited(t, onPictures("--set", "data.manifest="+file, "--set", "train.log_steps=1")...)
 	broken := filepath.Join(t.TempDir(), "run")
 	if err := os.CopyFS(broken, os.DirFS(whole)); err != nil {
 		t.Fatal(err)
@@ -363,7 +363,7 @@ func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
 
 func TestAuditRun_OneAtATime(t *testing.T) {
 	file := manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
-	dir := audited(t, onPictures("--manifest", file)...)
+	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	release, err := run.LockFolder(t.Context(), filepath.Join(dir, run.AuditFolder), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -394,9 +394,9 @@ func TestAuditCompare_CountsWhatIsWrong(t *testing.T) {
 		text += labels(2)(i) + "\n"
 	}
 	write(t, other, text)
-	share := []string{"--test-share", "0"}
-	before := audited(t, onPictures(append(share, "--manifest", file)...)...)
-	after := audited(t, onPictures(append(share, "--manifest", other)...)...)
+	share := []string{"--set", "data.test_share=0"}
+	before := audited(t, onPictures(append(share, "--set", "data.manifest="+file)...)...)
+	after := audited(t, onPictures(append(share, "--set", "data.manifest="+other)...)...)
 	var runs []map[string]any
 	if err := json.Unmarshal([]byte(must(t, "audit", "compare", before, after, "--json")), &runs); err != nil {
 		t.Fatal(err)

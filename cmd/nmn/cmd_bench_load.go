@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/loader"
+	"nmn/loader/augment"
 	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/run/bench"
@@ -17,6 +17,7 @@ import (
 // loadCommand are the flags of nmn bench load.
 type loadCommand struct {
 	loading bench.Loading
+	augment augment.Bundle
 	asJSON  bool
 }
 
@@ -39,7 +40,8 @@ stood still.`,
   nmn bench load --size 224 --fit square --augment strong pictures`,
 		Args: arguments(p, cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cmp.Or(setAgain(cmd.Flags(), givenFlags(cmd.Flags())), c.validate()); err != nil {
+			c.loading.Loader.Augment = c.augment.Config()
+			if err := c.validate(); err != nil {
 				return usageError{err}
 			}
 			return c.run(cmd.Context(), p, args[0])
@@ -55,7 +57,7 @@ stood still.`,
 	r.int(&l.Workers, "workers", "`goroutines` that load")
 	r.int(&l.Prefetch, "prefetch", "`batches` made ahead")
 	l.Mean = [3]uint8{124, 117, 104}
-	augmentFlags(cmd, &l.Augment)
+	enum(r, &c.augment, "augment", "random changes of pictures", augment.Bundles()...)
 	m := under(cmd, "Measurement")
 	m.int(&c.loading.Images, "images", "`pictures` of a repeat (default those of the folder)")
 	m.float(&c.loading.StepMS, "step-ms", "`milliseconds` that the consumer takes for each batch")

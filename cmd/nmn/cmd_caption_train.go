@@ -18,16 +18,17 @@ import (
 
 // captionTrain are the flags of nmn caption train.
 type captionTrain struct {
-	config captioner.Config
-	runDir string
-	resume string
-	dryRun bool
-	print  bool
-	asJSON bool
+	config   captioner.Config
+	settings settings
+	preset   captioner.Preset
+	runDir   string
+	resume   string
+	dryRun   bool
+	asJSON   bool
 }
 
 func newCaptionTrain(p *program) *cobra.Command {
-	t := captionTrain{config: captioner.DefaultConfig(), runDir: filepath.Join("runs", "captions")}
+	t := captionTrain{settings: settingsOf(&captioner.Config{}), preset: captioner.Small, runDir: filepath.Join("runs", "captions")}
 	cmd := &cobra.Command{
 		Use:   "train --features FILE --captions FILE",
 		Short: "Train a captioner on features of frames",
@@ -46,11 +47,9 @@ An interrupt saves first; --resume goes on as if nothing had happened. Defaults 
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
-	c := under(cmd, "Configuration")
-	enum(c, &t.config.Preset, "preset", "`settings` to start from; paper has the sizes of section 4.4",
+	enum(under(cmd, "Configuration"), &t.preset, "preset", "`settings` to start from; paper has the sizes of section 4.4",
 		captioner.Presets()...)
-	c.bool(&t.print, "print-config", "print the resolved configuration and stop")
-	captionerFlags(cmd, &t.config)
+	captionerFlags(cmd, &t.settings)
 	r := under(cmd, "Run")
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
 	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
@@ -63,17 +62,8 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 	if err := t.resolve(cmd); err != nil {
 		return err
 	}
-	if t.print {
-		content, err := t.config.YAML()
-		if err == nil {
-			_, err = p.out.Write(content)
-		}
-		return err
-	}
-	if t.resume == "" {
-		if err := needFiles(cmd, "features", "captions"); err != nil {
-			return err
-		}
+	if d := &t.config.Data.Train; d.Features == "" || d.Captions == "" {
+		return usagef("caption train: give --features and --captions")
 	}
 	s, err := captioner.Open(cmd.Context(), t.config, captioner.Options{Log: p.log, Observer: p.captionObserver()})
 	if err != nil {
@@ -136,7 +126,6 @@ func planCaptioner(ctx context.Context, p *program, s *captioner.Session) error 
 // resolve makes the configuration: that of the preset, or of the folder that is resumed, with the flags that
 // were given over it.
 func (t *captionTrain) resolve(cmd *cobra.Command) (err error) {
-	given := givenFlags(cmd.Flags())
 	if t.resume != "" {
 		if cmd.Flags().Changed("run-dir") || cmd.Flags().Changed("preset") {
 			return usagef("caption train: --resume takes folder and configuration from the run: leave out --run-dir and --preset")
@@ -146,11 +135,11 @@ func (t *captionTrain) resolve(cmd *cobra.Command) (err error) {
 			return err
 		}
 		t.runDir, t.config = t.resume, *there
-	} else if t.config, err = captioner.FromPreset(t.config.Preset); err != nil {
+	} else if t.config, err = captioner.FromPreset(t.preset); err != nil {
 		return err
 	}
-	if err := setAgain(cmd.Flags(), given); err != nil {
+	if err := t.settings.apply(&t.config); err != nil {
 		return err
 	}
-	return unreadCaptionFlags(cmd, &t.config.Data)
+	return t.config.Validate()
 }

@@ -31,14 +31,14 @@ func captionScenesIn(t *testing.T, split string) string {
 func captionArgs(scenes, dir string, more ...string) []string {
 	return append([]string{"caption", "train", "--features", filepath.Join(scenes, "truth.npy"),
 		"--clips", filepath.Join(scenes, "truth.csv"), "--captions", filepath.Join(scenes, "captions.json"),
-		"--run-dir", dir, "--preset", "moving-scenes", "--embedding", "8", "--word-embedding", "6", "--hidden", "12",
-		"--batch-size", "8", "--validation-share", "0.25", "--device", "cpu", "--threads", "1"}, more...)
+		"--run-dir", dir, "--preset", "moving-scenes", "--set", "net.embedding=8", "--set", "net.words=6", "--set", "net.hidden=12",
+		"--batch-size", "8", "--set", "data.validation_share=0.25", "--device", "cpu", "--threads", "1"}, more...)
 }
 
 func TestCaption_TrainGenerateEval(t *testing.T) {
 	scenes, test := captionScenesIn(t, "train"), captionScenesIn(t, "test")
 	dir := filepath.Join(t.TempDir(), "run")
-	o := readJSON(t, must(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--patience", "0",
+	o := readJSON(t, must(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--set", "train.patience=0",
 		"--json")...))
 	if o["clips"] != 18. || o["epochs"] != 15. || o["validation"] == nil || o["checkpoint"] != train.BestName {
 		t.Errorf("result %v", o)
@@ -47,7 +47,7 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 	if err != nil || len(rows) != 31 {
 		t.Errorf("%d lines in the summary, want a header, 15 epochs and 15 validations: %v", len(rows), err)
 	}
-	if again := call(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--patience", "0",
+	if again := call(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--set", "train.patience=0",
 		"--verbose")...); again.code != exitOK || !strings.Contains(again.err, "complete") {
 		t.Errorf("a complete run is run again: %d, %s", again.code, again.err)
 	}
@@ -96,8 +96,8 @@ func TestCaptionTrain_OddCaptions(t *testing.T) {
 	if err := os.WriteFile(odd, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := captionArgs(scenes, filepath.Join(t.TempDir(), "run"), "--captions", odd, "--max-steps", "2",
-		"--validation-share", "0")
+	args := captionArgs(scenes, filepath.Join(t.TempDir(), "run"), "--captions", odd, "--set", "train.max_steps=2",
+		"--set", "data.validation_share=0")
 	if c := call(t, args...); c.code != exitFailure ||
 		!strings.Contains(c.err, `1 of 24 clips have no captions, the first is "moving-train-000004"`) {
 		t.Errorf("exit code %d: %s", c.code, c.err)
@@ -114,8 +114,8 @@ func TestCaptionTrain_OddCaptions(t *testing.T) {
 func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 	scenes := captionScenesIn(t, "train")
 	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	often := []string{"--epochs", "4", "--checkpoint-steps", "3", "--log-interval", "1", "--patience", "0", "--quiet",
-		"--log-level", "info"}
+	often := []string{"--epochs", "4", "--set", "train.checkpoint_steps=3", "--set", "train.log_steps=1", "--set", "train.patience=0", "--quiet",
+		"-v"}
 	must(t, captionArgs(scenes, whole, often...)...)
 	next := captionArgs(scenes, broken, often...)
 	for i, e := range []event{
@@ -130,7 +130,7 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 		if err := cmd.Run(); !killedItself(stderr) && (e.After == 0 || err != nil) {
 			t.Fatalf("the run has ended before kill %d: %v: %s", i+1, err, stderr)
 		}
-		next = []string{"caption", "train", "--resume", broken, "--quiet", "--log-level", "info"}
+		next = []string{"caption", "train", "--resume", broken, "--quiet", "-v"}
 	}
 	must(t, next...)
 	for _, name := range []string{train.LastName, train.BestName, captioning.WordsFile} {
@@ -168,16 +168,16 @@ func captionSummary(t *testing.T, dir string) (lines []string) {
 
 func TestCaptionTrain_InterruptSavesAndResumes(t *testing.T) {
 	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
-	c := interruptAfter(t, dir, captionArgs(scenes, dir, "--epochs", "100000", "--patience", "0", "--validation-share", "0",
-		"--log-interval", "1")...)
+	c := interruptAfter(t, dir, captionArgs(scenes, dir, "--epochs", "100000", "--set", "train.patience=0", "--set", "data.validation_share=0",
+		"--set", "train.log_steps=1")...)
 	if c.code != exitInterrupted || !strings.Contains(c.err, "--resume "+dir) {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
-	wantUsage(t, call(t, captionArgs(scenes, dir, "--epochs", "100000", "--patience", "0",
-		"--validation-share", "0")...), "holds a run that was interrupted")
-	wantUsage(t, call(t, captionArgs(scenes, dir, "--hidden", "13", "--validation-share", "0", "--epochs", "1",
+	wantUsage(t, call(t, captionArgs(scenes, dir, "--epochs", "100000", "--set", "train.patience=0",
+		"--set", "data.validation_share=0")...), "holds a run that was interrupted")
+	wantUsage(t, call(t, captionArgs(scenes, dir, "--set", "net.hidden=13", "--set", "data.validation_share=0", "--epochs", "1",
 		"--resume", dir)...), "--run-dir")
-	c = call(t, "caption", "train", "--resume", dir, "--hidden", "13", "--quiet")
+	c = call(t, "caption", "train", "--resume", dir, "--set", "net.hidden=13", "--quiet")
 	wantUsage(t, c, "net.hidden is 12, this one's 13")
 	must(t, "caption", "train", "--resume", dir, "--epochs", "1", "--quiet")
 }
@@ -185,18 +185,18 @@ func TestCaptionTrain_InterruptSavesAndResumes(t *testing.T) {
 // Ids of words mean the words of the run's beginning: other captions, with other words, are refused.
 func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
-	must(t, captionArgs(scenes, dir, "--max-steps", "2", "--validation-share", "0", "--quiet")...)
+	must(t, captionArgs(scenes, dir, "--set", "train.max_steps=2", "--set", "data.validation_share=0", "--quiet")...)
 	captions := filepath.Join(scenes, "captions.json")
 	changed := strings.Replace(string(readBytes(t, captions)), "ball", "balloon", 1)
 	if err := os.WriteFile(captions, []byte(changed), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	wantUsage(t, call(t, "caption", "train", "--resume", dir, "--max-steps", "4", "--quiet"),
+	wantUsage(t, call(t, "caption", "train", "--resume", dir, "--set", "train.max_steps=4", "--quiet"),
 		captions+" has changed since this run began")
 	if err := os.Remove(filepath.Join(dir, run.DataFile)); err != nil { // as of an older version
 		t.Fatal(err)
 	}
-	c := call(t, "caption", "train", "--resume", dir, "--max-steps", "4", "--quiet")
+	c := call(t, "caption", "train", "--resume", dir, "--set", "train.max_steps=4", "--quiet")
 	if c.code != exitFailure || !strings.Contains(c.err, "its vocabulary is another one") ||
 		!strings.Contains(c.err, "the vocabulary is of another run") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
@@ -205,7 +205,7 @@ func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 		0o666); err != nil {
 		t.Fatal(err)
 	}
-	if c := call(t, "caption", "train", "--resume", dir, "--max-steps", "4", "--quiet"); c.code != exitFailure ||
+	if c := call(t, "caption", "train", "--resume", dir, "--set", "train.max_steps=4", "--quiet"); c.code != exitFailure ||
 		!strings.Contains(c.err, "line 1") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
@@ -230,15 +230,13 @@ func TestCaptionTrain_RefusesWhatDoesNotFit(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	wantUsage(t, call(t, "caption", "train"), "--features and --captions")
 	for says, args := range map[string][]string{
-		"--validation-share is 1": captionArgs(scenes, dir, "--validation-share", "1"),
-		"hidden is 0":             captionArgs(scenes, dir, "--hidden", "0"),
-		"epochs and max_steps":    captionArgs(scenes, dir, "--epochs", "0"),
-		"beam width is 0":         captionArgs(scenes, dir, "--beam", "0"),
-		"--max-words is -1":       captionArgs(scenes, dir, "--max-words", "-1"),
-		"belong to --val-feature": captionArgs(scenes, dir, "--val-clips", "x.csv"),
-		"want paper, small or":    captionArgs(scenes, dir, "--preset", "large"),
-		"--val-split has no eff":  captionArgs(scenes, dir, "--val-split", "validate"),
-		"--validation-share has":  captionArgs(scenes, dir, "--val-features", "v.npy", "--validation-share", "0.1"),
+		"data.validation_share is 1": captionArgs(scenes, dir, "--set", "data.validation_share=1"),
+		"hidden is 0":                captionArgs(scenes, dir, "--set", "net.hidden=0"),
+		"epochs and max_steps":       captionArgs(scenes, dir, "--epochs", "0"),
+		"beam width is 0":            captionArgs(scenes, dir, "--set", "validation.beam=0"),
+		"data.max_words is -1":       captionArgs(scenes, dir, "--set", "data.max_words=-1"),
+		"belong to --val-feature":    captionArgs(scenes, dir, "--val-clips", "x.csv"),
+		"want paper, small or":       captionArgs(scenes, dir, "--preset", "large"),
 	} {
 		wantUsage(t, call(t, args...), says)
 	}
@@ -272,7 +270,7 @@ func TestCaptionTrain_RefusesWhatDoesNotFit(t *testing.T) {
 
 func TestCaptionGenerate_RefusesWhatDoesNotFit(t *testing.T) {
 	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
-	must(t, captionArgs(scenes, dir, "--max-steps", "2", "--validation-share", "0", "--quiet")...)
+	must(t, captionArgs(scenes, dir, "--set", "train.max_steps=2", "--set", "data.validation_share=0", "--quiet")...)
 	other := filepath.Join(t.TempDir(), "other")
 	must(t, "caption", "scenes", other, "--number", "4", "--frames", "3")
 	counts := filepath.Join(t.TempDir(), "counts")

@@ -12,7 +12,6 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/loader/doctor"
-	"nmn/recipe"
 	"nmn/run"
 )
 
@@ -25,13 +24,14 @@ type doctorCommand struct {
 	output  string
 	sheet   string
 	coco    string
+	msrvtt  string
 	asJSON  bool
 }
 
 func newDoctor(p *program) *cobra.Command {
-	d := doctorCommand{config: run.DefaultConfig()}
+	d := doctorCommand{sources: newSources()}
 	cmd := &cobra.Command{
-		Use:   "doctor",
+		Use:   "doctor [DATA]",
 		Short: "Look at a data set before anything is trained on it",
 		Long: `Look at a data set as nmn train would take it, with the same flags, and tell what is
 wrong with it: pictures that cannot be decoded, exact copies within and across splits,
@@ -42,51 +42,45 @@ tell the time and memory of a run. The exit code is 1 where a run would fail. No
 written but --output, and --augmentations, a page that shows some pictures as they are
 and as training would change them at random. See docs/doctor.md and docs/augmentation.md.
 
-With --coco FOLDER, and --msrvtt where it is a folder, look at COCO 2014 and MSR-VTT as
+With --coco FOLDER or --msrvtt FOLDER, look at COCO 2014 and MSR-VTT as
 they were published instead: names and counts of pictures, clips and captions, digests of
 annotation files, what is missing, and where it is to be had.`,
-		Example: `  nmn doctor --captions captions_train2014.json --images train2014 --sample 2000
-  nmn doctor --features x.npy --labels y.npy --json
+		Example: `  nmn doctor captions_train2014.json --images train2014 --sample 2000
+  nmn doctor x.npy --labels y.npy --json
   nmn doctor --config runs/mine/config.yaml --output doctor.json
-  nmn doctor --images photos --manifest tags.csv --augment strong --augmentations sheet.html
+  nmn doctor tags.csv --images photos --augment strong --augmentations sheet.html
   nmn doctor --coco data/coco --msrvtt data/msrvtt`,
-		Args: refuseArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return d.run(cmd, p) },
+		Args: oneData(p),
+		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd, p, args) },
 	}
 	sourceFlags(cmd, &d.sources, run.Quick, run.Full)
 	look := under(cmd, "Look")
 	look.int(&d.sample, "sample",
-		"`pictures` of each split that are decoded, drawn by --data-seed; 0 for all. All are read and compared")
+		"`pictures` of each split that are decoded, drawn by data.seed; 0 for all. All are read and compared")
 	look.bool(&d.noSteps, "no-steps", "make no steps of training: tell nothing of time and memory")
 	look.file(&d.output, "output", "`file` to write the report to, as JSON", "json")
 	look.file(&d.sheet, "augmentations", "`file` to write a page of pictures to, as they are and as the first epochs "+
 		"change them", "html")
 	look.bool(&d.asJSON, "json", "write the report as JSON")
 	look.directory(&d.coco, "coco", "`folder` of COCO 2014 to look at: annotations, train2014, val2014")
-	arm := under(cmd, "Arm")
-	enum(arm, &d.config.Arm, "arm", "what would be `trained`", recipe.Names()...)
-	arm.bool(&d.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or")
-	dataFlags(cmd, &d.config)
-	featureDataFlags(cmd, &d.config, true)
-	netFlags(cmd, &d.config)
-	trainFlags(cmd, &d.config)
-	runFlags(cmd, &d.config.Run)
-	tellDefaults(cmd, &d.config)
+	look.directory(&d.msrvtt, "msrvtt", "`folder` of MSR-VTT to look at: annotations and clips")
+	d.sources.add(under(cmd, "Arm"), "arm", "mil", "rates")
+	d.sources.add(under(cmd, "Data"), "images", "labels", "vocab", "noise", "flips", "max-bad-samples")
+	d.sources.add(under(cmd, "Network"), "net", "init", "backbone", "input-size")
+	d.sources.add(under(cmd, "Training"), "seed", "epochs", "batch-size", "learning-rate", "augment")
+	d.sources.add(under(cmd, "Run"), "device", "precision", "threads")
 	return cmd
 }
 
-func (d *doctorCommand) run(cmd *cobra.Command, p *program) error {
+func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error {
 	if d.sample < 0 {
 		return usagef("doctor: --sample is %d, want at least 0", d.sample)
 	}
 	if d.folders() {
 		return d.lookAtFolders(cmd, p)
 	}
-	if err := d.sources.resolve(cmd.Flags(), &d.config); err != nil {
+	if err := cmp.Or(d.sources.data(p, args), d.sources.of().Resolve(&d.config)); err != nil {
 		return err
-	}
-	if d.sources.print {
-		return printConfig(p, &d.config)
 	}
 	found, err := run.Examine(cmd.Context(), &d.config, run.ExamineOptions{
 		Sample: d.sample, NoSteps: d.noSteps, Log: p.log, Message: p.tell, Progress: d.progress(p),
@@ -139,7 +133,6 @@ func doctorLine(now doctor.Progress, since time.Duration) string {
 
 // tell writes the report to where it was asked for.
 func (d *doctorCommand) tell(p *program, found *run.Examination) error {
-	findingsWithFlags(found.Findings)
 	return d.write(p, found, func(b *bytes.Buffer) error {
 		err := cmp.Or(found.WriteData(b), found.Plan.Write(b))
 		fmt.Fprintln(b)

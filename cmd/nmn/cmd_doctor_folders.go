@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -17,13 +16,9 @@ import (
 // withFolders are the flags that the look at published folders takes.
 var withFolders = []string{"coco", "msrvtt", "json", "output"}
 
-// folders are the published folders to look at: that of --coco, and that of --msrvtt where it is a folder.
+// folders reports whether published folders are to be looked at.
 func (d *doctorCommand) folders() bool {
-	if d.coco != "" {
-		return true
-	}
-	info, err := os.Stat(d.config.Data.MSRVTT)
-	return d.config.Data.MSRVTT != "" && err == nil && info.IsDir()
+	return d.coco != "" || d.msrvtt != ""
 }
 
 // lookAtFolders looks at published folders, which needs no settings of training.
@@ -44,9 +39,9 @@ func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
 			return published.COCO(ctx, d.coco, published.COCOCounts())
 		})
 	}
-	if d.config.Data.MSRVTT != "" {
+	if d.msrvtt != "" {
 		looks = append(looks, func(ctx context.Context) (*published.Folder, error) {
-			return published.MSRVTT(ctx, d.config.Data.MSRVTT, published.MSRVTTCounts())
+			return published.MSRVTT(ctx, d.msrvtt, published.MSRVTTCounts())
 		})
 	}
 	var found []*published.Folder

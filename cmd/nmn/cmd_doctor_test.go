@@ -59,8 +59,8 @@ func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "report.json")
-	data := []string{"--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary,
-		"--width", "0.5", "--epochs", "1", "--device", "cpu"}
+	data := []string{"--preset", "scenes", "--set", "data.captions=" + captions, "--images", images, "--vocab", vocabulary,
+		"--set", "net.width=0.5", "--epochs", "1", "--device", "cpu"}
 	c := call(t, append([]string{"doctor", "--output", file}, data...)...)
 	if c.code != exitFailure || !strings.Contains(c.out, "error: ") || !strings.Contains(c.err, "2 of the findings") {
 		t.Errorf("exit code %d, %s\n%s", c.code, c.out, c.err)
@@ -84,7 +84,7 @@ func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 }
 
 func TestDoctor_DataThatCannotBeOpenedIsAFinding(t *testing.T) {
-	c := call(t, "doctor", "--json", "--captions", filepath.Join(t.TempDir(), "nothing.json"), "--images", t.TempDir())
+	c := call(t, "doctor", "--json", "--set", "data.captions="+filepath.Join(t.TempDir(), "nothing.json"), "--images", t.TempDir())
 	if kinds := findingKinds(t, readJSON(t, c.out)); c.code != exitFailure || kinds["unreadable-data"] != "error" {
 		t.Errorf("exit code %d, findings %v", c.code, kinds)
 	}
@@ -105,22 +105,22 @@ func TestDoctor_FeaturesWithGapsAndScales(t *testing.T) {
 	if err := os.WriteFile(file, []byte(rows.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	data := []string{"doctor", "--json", "--features", file, "--label-columns", "label_*", "--device", "cpu",
-		"--epochs", "1", "--data-seed", "3"}
+	data := []string{"doctor", "--json", file, "--set", "data.features.label_columns=[\"label_*\"]", "--device", "cpu",
+		"--epochs", "1", "--set", "data.seed=3"}
 	c := call(t, data...)
 	kinds := findingKinds(t, readJSON(t, c.out))
 	if c.code != exitFailure || kinds["missing-values"] != "error" || kinds["constant-features"] != "note" ||
 		kinds["duplicates-across"] != "warning" {
 		t.Errorf("exit code %d, findings %v", c.code, kinds)
 	}
-	r := readJSON(t, must(t, append(data, "--missing-values", "mean", "--standardise")...))
+	r := readJSON(t, must(t, append(data, "--set", "data.features.missing_values=mean", "--set", "data.features.standardise=true")...))
 	if kinds := findingKinds(t, r); kinds["missing-values"] != "note" || kinds["scale"] != "" || r["plan"] == nil {
 		t.Errorf("findings %v, plan %v", kinds, r["plan"])
 	}
 }
 
 func TestDoctor_ClipsOfMSRVTT(t *testing.T) {
-	data := []string{"doctor", "--preset", "scenes", "--msrvtt", writeMSRVTT(t, 12, 20), "--frames-dir", writeFrames(t,
+	data := []string{"doctor", "--preset", "scenes", writeMSRVTT(t, 12, 20), "--set", "data.frames_dir=" + writeFrames(t,
 		12, 3, 8), "--no-steps", "--json"}
 	c := call(t, data...)
 	if kinds := findingKinds(t, readJSON(t, c.out)); c.code != exitFailure || kinds["missing-files"] != "error" {
@@ -151,7 +151,7 @@ func TestDoctor_Manifest(t *testing.T) {
 	if err := os.Remove(picture(7)); err != nil {
 		t.Fatal(err)
 	}
-	r := readJSON(t, call(t, "doctor", "--preset", "scenes", "--manifest", file, "--json").out)
+	r := readJSON(t, call(t, "doctor", "--preset", "scenes", file, "--json").out)
 	if kinds := findingKinds(t, r); kinds["missing-files"] != "error" || kinds["duplicates-across"] != "warning" {
 		t.Errorf("findings %v", kinds)
 	}
@@ -162,7 +162,7 @@ func TestDoctor_Manifest(t *testing.T) {
 
 func TestDoctor_Usage(t *testing.T) {
 	wantUsage(t, call(t, "doctor", "--sample", "-1"), "--sample is -1")
-	wantUsage(t, call(t, "doctor", "surplus"), "surplus")
+	wantUsage(t, call(t, "doctor", "scenes", "surplus"), "at most 1 arg")
 }
 
 func TestDoctor_InterruptWritesNothing(t *testing.T) {
@@ -184,7 +184,7 @@ func TestDoctorLine_TellsWhatIsLeft(t *testing.T) {
 
 func TestDoctor_ShowsAugmentations(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "sheet.html")
-	args := tiny("doctor", "--no-steps", "--arm", "star", "--flip", "--augment", "strong", "--mixup", "0.4")
+	args := tiny("doctor", "--no-steps", "--arm", "star", "--set", "train.flip=true", "--augment", "strong", "--set", "train.augment.mixup=0.4")
 	must(t, append(args, "--augmentations", page)...)
 	content, err := os.ReadFile(page)
 	if err != nil {
@@ -200,7 +200,7 @@ func TestDoctor_ShowsAugmentations(t *testing.T) {
 		t.Errorf("%d pictures, want 8 of 6 each", n)
 	}
 	again := filepath.Join(t.TempDir(), "again.html")
-	must(t, append(args, "--augmentations", again, "--workers", "1")...)
+	must(t, append(args, "--augmentations", again, "--set", "run.workers=1")...)
 	if same, err := os.ReadFile(again); err != nil || string(same) != string(content) {
 		t.Errorf("a second page differs: %v", err)
 	}
@@ -209,7 +209,7 @@ func TestDoctor_ShowsAugmentations(t *testing.T) {
 func TestDoctor_RefusesToShowWhatIsNot(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "sheet.html")
 	c := call(t, tiny("doctor", "--no-steps", "--augmentations", page)...)
-	if c.code != 2 || !strings.Contains(c.err, "nothing is augmented") || !strings.Contains(c.err, "--random-crop") {
+	if c.code != 2 || !strings.Contains(c.err, "nothing is augmented") || !strings.Contains(c.err, "train.augment.random_crop.area") {
 		t.Errorf("without augmentations: exit code %d: %s", c.code, c.err)
 	}
 	if _, err := os.Stat(page); err == nil {

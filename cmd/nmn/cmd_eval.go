@@ -19,6 +19,7 @@ type evalCommand struct {
 	config     run.Config
 	sources    sources
 	scores     eval.Files
+	vocabulary string
 	options    run.EvaluateOptions
 	checkpoint run.Checkpoint
 	words      int
@@ -27,13 +28,13 @@ type evalCommand struct {
 }
 
 func newEval(p *program) *cobra.Command {
-	e := evalCommand{config: run.DefaultConfig(), options: run.DefaultEvaluateOptions(), checkpoint: run.Last,
+	e := evalCommand{sources: newSources(), options: run.DefaultEvaluateOptions(), checkpoint: run.Last,
 		format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "eval [MODEL]",
 		Short: "Evaluate a model, or the scores of any program",
 		Long: `Evaluate MODEL, a run folder or a checkpoint, on a split of its data; the configuration
-is that of the run folder, with flags over it. Or evaluate the scores of any program: a
+is that of the run folder, with --set over it. Or evaluate the scores of any program: a
 .csv or .npy file with a row for each picture and a column for each word (a .csv has the
 words in its header, and may name the pictures in a column "id"), against caption
 counts, labels or true labels in files of the same form.`,
@@ -64,6 +65,8 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	files.file(&e.scores.Counts, "counts", "`file` with the captions that mention each word", "csv", "npy")
 	files.file(&e.scores.Labels, "labels", "`file` with observed labels, 0 or 1", "csv", "npy")
 	files.file(&e.scores.Truth, "truth", "`file` with true labels, 0 or 1", "csv", "npy")
+	files.int(&e.scores.CaptionsPerBag, "captions-per-bag", "`captions` of each picture, for --counts")
+	files.file(&e.vocabulary, "vocab", "vocabulary `file` with the words of the columns", "txt")
 	files.bool(&e.scores.Logits, "logits", "scores are log-odds instead of probabilities")
 	m := under(cmd, "Measures")
 	m.float(&e.options.Threshold, "threshold", "`probability` from which a label is predicted")
@@ -74,11 +77,7 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	out.int(&e.words, "words", "also list so many of the best and of the worst `words`")
 	enum(out, &e.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
 	out.bool(&e.asJSON, "json", "write everything as one JSON object, each word included")
-	sourceFlags(cmd, &e.sources, run.Quick, run.Full)
-	dataFlags(cmd, &e.config)
-	featureDataFlags(cmd, &e.config, false)
-	runFlags(cmd, &e.config.Run)
-	tellDefaultsOfRun(cmd, &e.config)
+	runSettings(cmd, &e.sources)
 }
 
 func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*eval.Result, error) {
@@ -91,14 +90,11 @@ func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*
 	case e.scores.Scores != "" && len(args) > 0:
 		return nil, usagef("eval: give a model or --scores, not both")
 	case e.scores.Scores != "":
-		if cmd.Flags().Changed("captions-per-bag") {
-			e.scores.CaptionsPerBag = e.config.Data.CaptionsPerBag
-		}
-		return evaluateScores(e.scores, e.config.Data.Vocabulary, e.options.Options)
+		return evaluateScores(e.scores, e.vocabulary, e.options.Options)
 	case len(args) == 0:
 		return nil, usagef("eval: name a run folder or a checkpoint, or give --scores")
 	}
-	for _, name := range []string{"counts", "labels", "truth", "logits"} {
+	for _, name := range []string{"counts", "captions-per-bag", "labels", "truth", "vocab", "logits"} {
 		if cmd.Flags().Changed(name) {
 			return nil, usagef("eval: --%s belongs to --scores", name)
 		}
@@ -137,11 +133,8 @@ func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.
 	if err != nil {
 		return nil, err
 	}
-	if err := e.sources.of(cmd.Flags(), &e.config).ResolveFolder(folder, &e.config); err != nil {
+	if err := e.sources.of().ResolveFolder(folder, &e.config); err != nil {
 		return nil, err
-	}
-	if e.sources.print {
-		return nil, printConfig(p, &e.config)
 	}
 	e.options.Afresh = cmd.Flags().Changed("plug-in")
 	return e.score(cmd.Context(), p, file)

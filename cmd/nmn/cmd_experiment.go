@@ -27,11 +27,11 @@ type experimentCommand struct {
 }
 
 func newExperiment(p *program) *cobra.Command {
-	e := experimentCommand{Grid: experiment.New(run.DefaultConfig(), filepath.Join("runs", "experiment")),
+	e := experimentCommand{sources: newSources(), Grid: experiment.New(run.DefaultConfig(), filepath.Join("runs", "experiment")),
 		budget: 5 * time.Minute, metrics: newMetricsOptions(p), format: report.Text}
 	e.Rename = withFlags
 	cmd := &cobra.Command{
-		Use:   "experiment",
+		Use:   "experiment [DATA]",
 		Short: "Train several arms at several noise levels and seeds, and print one table",
 		Long: `Train the arms of the paper at each noise level and seed, each in a run folder of its
 own, and print one table. Stage 1 is trained once for each noise level and seed, and all
@@ -41,16 +41,15 @@ index.html has it beside links to a page for each run.
 A job array does the runs at once: --tasks prints them with their numbers, --task does one,
 on one host or many that share the folder, and --collect makes tables and page of what they
 have left. All get the same other flags.
-Defaults are those of the data without --preset, in quick size where nothing else is said;
---print-config shows all that would hold.`,
+DATA is what nmn train takes; without it, scenes.`,
 		Example: `  nmn experiment --preset scenes
   nmn experiment --size full --mil both --seeds 1,2,3 --run-dir runs/scenes-full
   nmn experiment --noise-rates 0.2,0.4,0.6,0.8 --arms stage1,star,nmn-fd --format markdown
   nmn experiment --size full --seeds 1,2,3 --tasks
   nmn experiment --size full --seeds 1,2,3 --task 4
   nmn experiment --size full --seeds 1,2,3 --collect`,
-		Args: refuseArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.run(cmd, p) },
+		Args: oneData(p),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, p, args) },
 	}
 	sourceFlags(cmd, &e.sources, run.Auto, run.Quick, run.Full)
 	r := under(cmd, "Experiment")
@@ -64,13 +63,11 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	r.seeds(&e.Seeds, "seeds", "`seeds` of noise, start and order, as n,...")
 	r.duration(&e.budget, "budget", "size auto: take the full size where it fits into this `time`")
 	e.jobs.declare(cmd)
-	setFlags(cmd, &e.Config)
-	flipFlags(cmd, &e.Config.Data)
-	featureDataFlags(cmd, &e.Config, true)
-	netFlags(cmd, &e.Config)
-	trainFlags(cmd, &e.Config)
-	runFlags(cmd, &e.Config.Run)
+	e.sources.add(under(cmd, "Data"), "images", "labels", "vocab", "max-bad-samples")
+	e.sources.add(under(cmd, "Network"), "net", "init", "backbone")
+	e.sources.add(under(cmd, "Training"), "rates", "epochs", "batch-size", "learning-rate")
 	run := under(cmd, "Run")
+	e.sources.add(run, "device", "precision", "threads")
 	run.directory(&e.Dir, "run-dir", "`folder` of all runs")
 	metricsFlags(run, &e.metrics)
 	out := under(cmd, "Output")
@@ -79,21 +76,20 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV,
 		report.JSON)
 	out.bool(&e.asJSON, "json", "same as --format json")
-	tellDefaults(cmd, &e.Config)
 	cmd.AddCommand(newTable4(p))
 	return cmd
 }
 
-func (e *experimentCommand) run(cmd *cobra.Command, p *program) (err error) {
+func (e *experimentCommand) run(cmd *cobra.Command, p *program, args []string) (err error) {
 	ctx := cmd.Context()
+	if err := e.sources.data(p, args); err != nil {
+		return err
+	}
 	if err := e.jobs.resolve(cmd); err != nil {
 		return err
 	}
 	if err := e.resolve(cmd, p); err != nil {
 		return err
-	}
-	if e.sources.print {
-		return printConfig(p, &e.Config)
 	}
 	e.metrics.resolve(cmd, p, e.Dir)
 	e.metrics.run = e.jobs.named(e.metrics.run)
@@ -148,7 +144,7 @@ func (e *experimentCommand) resolve(cmd *cobra.Command, p *program) error {
 
 // from are the sources of the configuration, with its size.
 func (e *experimentCommand) from(cmd *cobra.Command, size run.Size) run.Sources {
-	s := e.sources.of(cmd.Flags(), &e.Config)
+	s := e.sources.of()
 	s.Size = size
 	if cmd.Flags().Changed("arms") {
 		s.Arms = e.Arms

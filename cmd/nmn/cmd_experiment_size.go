@@ -32,7 +32,7 @@ func (e *experimentCommand) chooseSize(cmd *cobra.Command, p *program) (run.Size
 		return "", usagef("experiment: tasks on several hosts need the same size, which --size auto would find by the " +
 			"speed of each: give --size quick or --size full")
 	}
-	if !e.Config.Data.Embedded() || e.sources.print {
+	if !e.Config.Data.Embedded() {
 		return run.Quick, nil
 	}
 	if err := e.ResolveArms(); err != nil { // before their steps are timed

@@ -18,13 +18,14 @@ import (
 // table4Command are the flags of nmn experiment table4.
 type table4Command struct {
 	*table4.Experiment
+	settings  settings
 	meteorDir string
 	format    report.Format
 	asJSON    bool
 }
 
 func newTable4(p *program) *cobra.Command {
-	t := table4Command{Experiment: table4.New(filepath.Join("runs", "table4")), format: report.Text}
+	t := table4Command{settings: settingsOf(&captioner.Config{}), Experiment: table4.New(filepath.Join("runs", "table4")), format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "table4",
 		Short: "Caption clips from the concepts of star, NMN-FI and NMN-FD, as in the paper's Table 4",
@@ -65,18 +66,11 @@ func (t *table4Command) flags(cmd *cobra.Command) {
 		"`folders` of concept probabilities instead of those of moving scenes, as name=folder,...")
 	f.file(&t.Captions, "captions", "`file` of the captions of their clips, as nmn caption train takes it", "json",
 		"jsonl", "csv", "zip", "gz")
-	f.bool(&t.Captioner.Data.Partial, "partial",
-		"leave out clips without captions and captions without clips, instead of refusing them")
-	k, n := under(cmd, "Captioner"), &t.Captioner
-	enum(k, &n.Preset, "preset", "`settings` of the captioners, as of nmn caption train", captioner.Presets()...)
-	k.int(&n.Train.Epochs, "epochs", "most `epochs` of a captioner")
-	k.int(&n.Train.Batch, "batch-size", "`captions` in a step")
-	k.float(&n.Train.LearningRate, "learning-rate", "`rate` at the start")
-	k.int(&n.Train.Patience, "patience", "end after so many `validations` without a better CIDEr-D; 0 for never")
-	k.int(&n.Net.Hidden, "hidden", "`cells` of each of the two LSTMs")
-	wordFlags(k, &n.Words)
-	searchFlags(k, &n.Validation)
-	deviceFlags(cmd, under(cmd, "Run"), &n.Device, &n.Threads)
+	enum(under(cmd, "Captioner"), &t.Captioner.Preset, "preset", "`settings` of the captioners, as of nmn caption train",
+		captioner.Presets()...)
+	setFlags(under(cmd, "Captioner"), &t.settings)
+	t.settings.addCaptioner(under(cmd, "Captioner"), "epochs", "batch-size", "learning-rate", "partial")
+	t.settings.addCaptioner(under(cmd, "Run"), "device", "threads")
 	out := under(cmd, "Output")
 	out.directory(&t.meteorDir, "meteor-data", "`folder` of METEOR's resource files, as of nmn caption eval")
 	enum(out, &t.format, "format", "`format` of the tables on standard output", report.Text, report.Markdown,
@@ -95,7 +89,7 @@ func folders(r group, v *[]table4.Features, name, usage string) {
 	}
 	r.set.Var(list[table4.Features]{v, parse, func(f table4.Features) string { return f.Name + "=" + f.Folder }}, name,
 		usage)
-	r.keep(name, v)
+	r.keep(name)
 }
 
 func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
@@ -126,11 +120,10 @@ func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
 
 // resolve lays the flags over the preset of the captioner and checks them all.
 func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
-	given := givenFlags(cmd.Flags())
 	if t.Captioner, err = captioner.FromPreset(t.Captioner.Preset); err != nil {
 		return err
 	}
-	if err := setAgain(cmd.Flags(), given); err != nil {
+	if err := t.settings.apply(&t.Captioner); err != nil {
 		return err
 	}
 	if t.asJSON {

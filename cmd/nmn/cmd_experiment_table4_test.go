@@ -13,7 +13,7 @@ import (
 func tinyTable4(dir string, more ...string) []string {
 	return append([]string{"experiment", "table4", "--train-size", "32", "--validation-size", "6", "--test-size", "8",
 		"--frames", "3", "--stage1-epochs", "1", "--stage2-epochs", "1", "--captions-per-clip", "5", "--epochs", "2",
-		"--hidden", "12", "--seeds", "1", "--device", "cpu", "--threads", "1", "--run-dir", dir}, more...)
+		"--set", "net.hidden=12", "--seeds", "1", "--device", "cpu", "--threads", "1", "--run-dir", dir}, more...)
 }
 
 func TestTable4_FromPicturesToCaptions(t *testing.T) {
@@ -68,7 +68,7 @@ func table4OwnFeatures(t *testing.T, folder string) {
 		t.Fatal(err)
 	}
 	out := must(t, "experiment", "table4", "--features", "mine="+folder, "--captions", file, "--epochs", "1",
-		"--hidden", "8", "--preset", "moving-scenes", "--seeds", "1,2", "--device", "cpu",
+		"--set", "net.hidden=8", "--preset", "moving-scenes", "--seeds", "1,2", "--device", "cpu",
 		"--run-dir", filepath.Join(t.TempDir(), "own"), "--quiet")
 	if !strings.Contains(out, "Captions of test clips of all.json") || !strings.Contains(out, "mine") ||
 		strings.Contains(out, "star") || strings.Contains(out, "true concepts") {
@@ -88,7 +88,7 @@ func TestTable4_RefusesWhatDoesNotFit(t *testing.T) {
 		"data.frames is 2":                 {"--frames", "2"},
 		"--train-size has no effect":       {"--features", "a=b", "--captions", "c.json", "--train-size", "5"},
 		"--partial has no effect":          {"--partial"},
-		"hidden is 0":                      {"--hidden", "0"},
+		"hidden is 0":                      {"--set", "net.hidden=0"},
 	} {
 		wantUsage(t, call(t, append([]string{"experiment", "table4"}, args...)...), says)
 	}

@@ -19,15 +19,15 @@ import (
 // smallGrid is an experiment of a recipe with folds: two seeds of stage 1, star, R-N and R-S, so that arms share stage 1,
 // folds, and folds through the noise model. Its folder comes last.
 func smallGrid(file, dir string, more ...string) []string {
-	return byRecipe("experiment", file, append(more, "--arms", "star,r-n,r-s", "--seeds", "1,2", "--fold-epochs", "2",
-		"--rates", "folds:2", "--stage1-epochs", "2", "--stage2-epochs", "1", "--device", "cpu", "--threads", "1",
+	return byRecipe("experiment", file, append(more, "--arms", "star,r-n,r-s", "--seeds", "1,2", "--set", "recipe.fold_epochs=2",
+		"--rates", "folds:2", "--set", "train.stage1_epochs=2", "--set", "train.stage2_epochs=1", "--device", "cpu", "--threads", "1",
 		"--run-dir", dir)...)
 }
 
 // plainGrid is an experiment of the paper's form.
 func plainGrid(file, dir string, more ...string) []string {
-	return append([]string{"experiment", "--features", file, "--label-columns", "label_*", "--hidden", "16", "--batch-size",
-		"32", "--flips", "0.3:0.1", "--nmn-recipe", "paper", "--stage1-epochs", "2", "--stage2-epochs", "1", "--device",
+	return append([]string{"experiment", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]", "--batch-size",
+		"32", "--flips", "0.3:0.1", "--set", "recipe.form=paper", "--set", "train.stage1_epochs=2", "--set", "train.stage2_epochs=1", "--device",
 		"cpu", "--threads", "1", "--run-dir", dir}, more...)
 }
 
@@ -121,11 +121,11 @@ func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
 func TestTasks_GoOnAfterTheDead(t *testing.T) {
 	file, whole, dir := weather(t, false), filepath.Join(t.TempDir(), "grid"), filepath.Join(t.TempDir(), "grid")
 	args := func(dir string, more ...string) []string {
-		return plainGrid(file, dir, append(more, "--checkpoint-steps", "4", "--log-interval", "1", "--arms", "star,nmn-fi",
-			"--seeds", "1,2", "--stage1-epochs", "60")...)
+		return plainGrid(file, dir, append(more, "--set", "train.checkpoint_steps=4", "--set", "train.log_steps=1", "--arms", "star,nmn-fi",
+			"--seeds", "1,2", "--set", "train.stage1_epochs=60")...)
 	}
 	must(t, args(whole, "-q")...)
-	cmd, _, _ := asCommand(args(dir, "--task", "0", "--log-level", "info")...)
+	cmd, _, _ := asCommand(args(dir, "--task", "0", "-v")...)
 	cmd.Env = append(cmd.Env, event{At: "msg=checkpoint", Do: hangs}.env())
 	first := start(t, cmd)
 	stage1 := filepath.Join(dir, "flips-0.3-0.1", "seed-1", "stage1")

@@ -33,14 +33,14 @@ type extractCommand struct {
 }
 
 func newExtract(p *program) *cobra.Command {
-	c := extractCommand{config: run.DefaultConfig(), checkpoint: run.Last, options: run.DefaultExtractOptions()}
+	c := extractCommand{sources: newSources(), checkpoint: run.Last, options: run.DefaultExtractOptions()}
 	cmd := &cobra.Command{
 		Use:   "extract {MODEL | --weights FILE} [PATH...]",
 		Short: "Write what a layer says of pictures as features to train on",
 		Long: `Write what a layer of MODEL, a run folder or a checkpoint of a net on pictures, says of each
-picture: a row of a .npy or .safetensors file, which nmn train --features takes. Each PATH
+picture: a row of a .npy or .safetensors file, which nmn train takes. Each PATH
 is a picture or a folder, which is searched for pictures; they are taken in
-the order of their names, or in that of --paths. Without a PATH it is a split of the run's data, with flags over
+the order of their names, or in that of --paths. Without a PATH it is a split of the run's data, with --set over
 its configuration; --output-labels writes the labels that training saw, and --output-truth
 the true ones where the data tell them (scenes).
 pool5 is the mean of the last feature map over the cells of a picture, fc7 that of the layer
@@ -49,19 +49,18 @@ pictures, into a file each. A picture that cannot be read has no row; --output-i
 --output-labels name the rows that are there.
 With --weights a pretrained net takes the place of MODEL: a vision transformer (torchvision,
 timm, DINOv2 and CLIP of Hugging Face), a ResNet or a VGG16, recognised by its tensors.
-Pictures are resized and cropped as that net wants it; --print-config shows how. Its layers
+Pictures are resized and cropped as that net wants it; nmn weights shows how. Its layers
 are cls, mean and cls+mean of a transformer's tokens and embedding of CLIP, or pool5 and fc7.
-Without a PATH, flags say which data: --manifest, --captions and so on.
+Without a PATH, --set says which data: data.manifest, data.captions and so on.
 Videos have one row each, means over all frames; with --per-frame every frame has a row,
-named CLIP#FRAME, and --output-clips tells which rows are those of which clip.
-nmn features extract is another name of this command.`,
+named CLIP#FRAME, and --output-clips tells which rows are those of which clip.`,
 		Example: `  nmn extract runs/fd --output x.npy --output-labels y.csv
   nmn extract runs/fd --split test --layer fc7 --output test.npy --output-labels test.csv
   nmn extract --weights dinov2.safetensors pictures/ --input-size 224 --output x.npy --output-ids ids.txt
   nmn extract runs/fd holiday/ --output x.safetensors --output-ids ids.txt
   nmn extract --weights resnet50.pth --paths pictures.txt --output x.npy
   nmn extract runs/video --per-frame --layer probabilities,pool5 --output p.npy,x.npy --output-clips clips.csv
-  nmn train --features x.npy --labels y.csv --run-dir runs/head`,
+  nmn train x.npy --labels y.csv --run-dir runs/head`,
 		Args:              arguments(p, c.args),
 		ValidArgsFunction: completeModels,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -98,10 +97,9 @@ nmn features extract is another name of this command.`,
 	out.file(&c.options.Clips, "output-clips",
 		"`file` to write the rows of each clip to, .csv: clip, first row from 0, rows; with --per-frame", "csv")
 	out.bool(&c.asJSON, "json", "tell what was written as JSON")
+	c.sources.add(under(cmd, "Data"), "max-bad-samples")
 	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
-	dataFlags(cmd, &c.config)
-	runFlags(cmd, &c.config.Run)
-	tellDefaultsOfRun(cmd, &c.config)
+	c.sources.add(under(cmd, "Run"), "device", "precision", "threads")
 	return cmd
 }
 
@@ -140,27 +138,21 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 	if len(paths) > 0 {
 		return c.pictures(cmd.Context(), p, file, paths)
 	}
-	if err := c.sources.of(cmd.Flags(), &c.config).ResolveFolder(folder, &c.config); err != nil {
+	if err := c.sources.of().ResolveFolder(folder, &c.config); err != nil {
 		return err
-	}
-	if c.sources.print {
-		return printConfig(p, &c.config)
 	}
 	return c.data(cmd.Context(), p, file)
 }
 
-// forPictures are the flags of groups on data that count for named pictures too.
-var forPictures = map[string]bool{"fit": true, "max-pixels": true, "max-bad-samples": true}
+// forPictures are the settings that count for named pictures too.
+var forPictures = []string{"data.fit", "data.max_pixels", "data.max_bad_samples"}
 
-// ofSplit are the flags of other groups that named pictures have no use for.
-var ofSplit = map[string]bool{"split": true, "output-labels": true, "output-truth": true, "per-frame": true,
-	"output-clips": true}
+// ofSplit are the flags that named pictures have no use for.
+var ofSplit = []string{"split", "output-labels", "output-truth", "per-frame", "output-clips", "preset", "size", "config"}
 
 func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
-	if !c.sources.print || len(paths) > 0 {
-		if err := c.checkOutputs(); err != nil {
-			return err
-		}
+	if err := c.checkOutputs(); err != nil {
+		return err
 	}
 	switch {
 	case c.options.Clips != "" && !c.options.PerFrame:
@@ -170,23 +162,28 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	case len(paths) == 0:
 		return nil
 	}
-	for _, flag := range givenFlags(cmd.Flags()) {
-		group := cmd.Flags().Lookup(flag.name).Annotations[groupAnnotation]
-		ofData := len(group) > 0 && (group[0] == "Data" || group[0] == "Configuration") && !forPictures[flag.name]
-		if ofData || ofSplit[flag.name] {
-			given := strings.Join(paths, ", ")
-			if c.list != "" {
-				given = "--paths"
-			}
-			return usagef("extract: --%s belongs to the data of a run: leave it out, or %s", flag.name, given)
+	unread := ""
+	for _, one := range c.sources.given {
+		if !slices.Contains(forPictures, one.Key) && !strings.HasPrefix(one.Key, "run.") {
+			unread = one.Key
 		}
 	}
-	if !cmd.Flags().Changed("max-bad-samples") {
-		c.config.Data.MaxBadSamples = math.MaxInt32
+	for _, flag := range ofSplit {
+		if cmd.Flags().Changed(flag) {
+			unread = "--" + flag
+		}
 	}
-	d := &c.config.Data
-	if d.MaxBadSamples < 0 || d.MaxPixels < 0 {
-		return usagef("extract: --max-bad-samples and --max-pixels are at least 0")
+	if unread != "" {
+		given := strings.Join(paths, ", ")
+		if c.list != "" {
+			given = "--paths"
+		}
+		return usagef("extract: %s belongs to the data of a run: leave it out, or %s", unread, given)
+	}
+	c.config = run.DefaultConfig()
+	c.config.Data.MaxBadSamples = math.MaxInt32
+	if err := c.sources.apply(&c.config); err != nil {
+		return err
 	}
 	return c.config.Run.Validate()
 }

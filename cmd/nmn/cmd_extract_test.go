@@ -84,12 +84,12 @@ func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 	}
 
 	other := filepath.Join(work, "other.npy")
-	must(t, "extract", dir, "--output", other, "--threads", "2", "--workers", "3", "--batch-size", "32")
+	must(t, "extract", dir, "--output", other, "--threads", "2", "--set", "run.workers=3", "--batch-size", "32")
 	if !bytes.Equal(readBytes(t, x), readBytes(t, other)) {
 		t.Error("features depend on threads or on the size of batches")
 	}
-	must(t, "train", "--features", x, "--labels", y, "--ids", ids, "--hidden", "", "--stage1-epochs", "1",
-		"--stage2-epochs", "1", "--run-dir", filepath.Join(work, "head"), "-q")
+	must(t, "train", x, "--labels", y, "--set", "data.features.ids="+ids, "--set", "net.hidden=[]", "--set", "train.stage1_epochs=1",
+		"--set", "train.stage2_epochs=1", "--run-dir", filepath.Join(work, "head"), "-q")
 	head := filepath.Join(work, "head")
 	wantUsage(t, call(t, "extract", head, "--output", filepath.Join(work, "again.npy")), "64 features")
 	for _, split := range []string{"validation", "test"} {
@@ -132,8 +132,8 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 	images := filepath.Join(folder, "images")
 	captions := func(file string) (labels []string) {
 		table := filepath.Join(work, file+".csv")
-		must(t, "extract", dir, "--data", "captions", "--captions", filepath.Join(folder, "captions_test2014.json"),
-			"--images", images, "--validation-share", "0", "--test-share", "0", "--noise", "0",
+		must(t, "extract", dir, "--set", "data.set=captions", "--set", "data.captions="+filepath.Join(folder, "captions_test2014.json"),
+			"--set", "data.images="+images, "--set", "data.validation_share=0", "--set", "data.test_share=0", "--set", "data.noise=0",
 			"--max-bad-samples", "1", "--output", filepath.Join(work, file+".npy"), "--output-labels", table)
 		return strings.Split(strings.TrimSpace(string(readBytes(t, table))), "\n")
 	}
@@ -168,9 +168,9 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 		t.Errorf("labels of the pictures that are left: %q", labels)
 	}
 
-	wantUsage(t, call(t, "extract", dir, "--data", "captions", "--captions", filepath.Join(folder,
-		"captions_test2014.json"), "--images", images, "--noise", "0",
-		"--validation-share", "0", "--test-share", "0", "--output", x, "--output-truth", filepath.Join(work,
+	wantUsage(t, call(t, "extract", dir, "--set", "data.set=captions", "--set", "data.captions="+filepath.Join(folder,
+		"captions_test2014.json"), "--set", "data.images="+images, "--set", "data.noise=0",
+		"--set", "data.validation_share=0", "--set", "data.test_share=0", "--output", x, "--output-truth", filepath.Join(work,
 			"none.csv")), "true labels of the train split are not known")
 	refused := filepath.Join(work, "refused.npy")
 	c = call(t, "extract", dir, images, "--output", refused, "--max-bad-samples", "0")
@@ -200,7 +200,7 @@ func TestExtract_RefusesWhatDoesNotGoTogether(t *testing.T) {
 		{[]string{dir, "--output", "x.npy", "--batch-size", "0"}, "--batch-size"},
 		{[]string{dir, "a.jpg", "--output", "x.npy", "--output-labels", "y.csv"}, "--output-labels belongs"},
 		{[]string{dir, "a.jpg", "--output", "x.npy", "--split", "test"}, "--split belongs"},
-		{[]string{dir, "a.jpg", "--output", "x.npy", "--captions", "c.json"}, "--captions belongs"},
+		{[]string{dir, "a.jpg", "--output", "x.npy", "--set", "data.captions=c.json"}, "data.captions belongs"},
 		{[]string{dir, "a.jpg", "--output", "x.npy", "--max-bad-samples", "-1"}, "--max-bad-samples"},
 		{[]string{dir, "--output", "x.npy"}, "last.safetensors"},
 		{[]string{}, "extract"},

@@ -3,16 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
-	"nmn/internal/setting"
-	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/model/backbone"
-	"nmn/model/vit"
 	"nmn/run"
 )
 
@@ -36,19 +32,20 @@ func (c *extractCommand) args(cmd *cobra.Command, args []string) error {
 
 // pretrained extracts by a pretrained net.
 func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []string) error {
-	for _, name := range []string{"checkpoint", "fit", "resize", "orientation"} {
-		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
-			return usagef("extract: --%s is for a MODEL of nmn; the net of --weights knows what it wants of pictures: leave it out",
-				name)
+	for _, one := range c.sources.given {
+		if slices.Contains([]string{"data.fit", "data.resize", "data.orientation"}, one.Key) {
+			return usagef("extract: %s is for a MODEL of nmn; the net of --weights knows what it wants of pictures: leave it out",
+				one.Key)
 		}
 	}
-	if err := c.about.Validate(); err != nil {
-		return &setting.Error{Err: err}
+	if cmd.Flags().Changed("checkpoint") {
+		return usagef("extract: --checkpoint is for a MODEL of nmn: leave it out")
 	}
-	if !c.sources.print {
-		if err := c.check(cmd, paths); err != nil {
-			return err
-		}
+	if err := checkPretrained(&c.about); err != nil {
+		return err
+	}
+	if err := c.check(cmd, paths); err != nil {
+		return err
 	}
 	if !cmd.Flags().Changed("layer") {
 		c.options.Layers = nil
@@ -57,23 +54,14 @@ func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []stri
 	if len(paths) > 0 {
 		return c.pretrainedPictures(ctx, p, paths)
 	}
-	if err := c.sources.resolve(cmd.Flags(), &c.config); err != nil {
+	if err := c.sources.of().Resolve(&c.config); err != nil {
 		return err
-	}
-	if c.sources.print {
-		if err := c.printBackbone(p); err != nil {
-			return err
-		}
-		return printConfig(p, &c.config)
 	}
 	return c.pretrainedData(ctx, p)
 }
 
 // pretrainedPictures extracts from files and folders.
 func (c *extractCommand) pretrainedPictures(ctx context.Context, p *program, paths []string) (err error) {
-	if c.sources.print {
-		return c.printBackbone(p)
-	}
 	b, err := run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log, Message: p.tell})
 	if err != nil {
 		return err
@@ -99,15 +87,6 @@ func (c *extractCommand) pretrainedData(ctx context.Context, p *program) (err er
 	return c.write(p, func(o run.ExtractOptions) ([]run.Extracted, error) { return b.Extract(ctx, nil, o) })
 }
 
-// printBackbone shows which net the weights are of, and how pictures are prepared for it.
-func (c *extractCommand) printBackbone(p *program) (err error) {
-	info, err := recogniseBackbone(p, c.weights, c.about)
-	if err != nil {
-		return err
-	}
-	return writeBackbone(p, c.weights, info)
-}
-
 // recogniseBackbone finds out which net a file of weights is of, on the CPU.
 func recogniseBackbone(p *program, file string, about backbone.Options) (info *backbone.Info, err error) {
 	device, _, err := run.OpenDevice(&run.Resources{Device: "cpu"}, p.log)
@@ -116,34 +95,4 @@ func recogniseBackbone(p *program, file string, about backbone.Options) (info *b
 	}
 	defer func() { err = cmp.Or(err, device.Close()) }()
 	return backbone.Recognise(file, about, device)
-}
-
-// writeBackbone prints a net as YAML.
-func writeBackbone(p *program, file string, info *backbone.Info) error {
-	pre := info.Pictures
-	layers := yaml.Node{Kind: yaml.MappingNode}
-	for _, l := range info.Layers {
-		layers.Content = append(layers.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: string(l.Name)},
-			&yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(l.Width)})
-	}
-	shown := struct {
-		Weights   string
-		Net       string
-		InputSize int `yaml:"input_size"`
-		Resize    int
-		Square    bool `yaml:"square,omitempty"`
-		Filter    picture.Filter
-		Crop      int
-		GELU      vit.GELU   `yaml:"gelu,omitempty"`
-		Heads     int        `yaml:"heads,omitempty"`
-		Mean      [3]float32 `yaml:"mean,flow"`
-		Deviation [3]float32 `yaml:"deviation,flow"`
-		Layers    yaml.Node
-	}{file, info.Name, pre.Crop, pre.Resize, pre.Square, pre.Filter, pre.Crop, info.GELU, info.Heads, pre.Mean, pre.Deviation, layers}
-	data, err := yaml.Marshal(map[string]any{"backbone": shown})
-	if err != nil {
-		return err
-	}
-	_, err = p.out.Write(data)
-	return err
 }

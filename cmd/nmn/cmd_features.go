@@ -18,15 +18,15 @@ import (
 
 // featuresCommand are the flags of nmn features.
 type featuresCommand struct {
-	config run.Config
-	labels string
-	output string
-	table  string
-	asJSON bool
+	settings settings
+	labels   string
+	output   string
+	table    string
+	asJSON   bool
 }
 
 func newFeatures(p *program) *cobra.Command {
-	c := featuresCommand{config: run.DefaultConfig()}
+	c := featuresCommand{settings: settingsOf(&run.Config{})}
 	cmd := &cobra.Command{
 		Use:   "features FILE",
 		Short: "Tell what a file of features holds, and convert it",
@@ -35,8 +35,8 @@ columns they come from, labels that hold on no row or on all, and rows with numb
 are no features. With --output, write the features as .npy or .safetensors, which
 training reads from disk row by row, at any size; with --output-labels, write the labels
 as a table that --labels takes.
-Features of a net that was trained here are written by nmn extract, also called nmn
-features extract.`,
+Which columns are labels follows from their names, or from --set data.features.label_columns
+and its neighbours. nmn extract writes features of a net.`,
 		Example: `  nmn features scene-train.arff.gz --labels scene.xml
   nmn features embeddings.parquet --output x.npy --output-labels y.csv`,
 		Args:              arguments(p, cobra.ExactArgs(1)),
@@ -46,22 +46,23 @@ features extract.`,
 	under(cmd, "Features").file(&c.labels, "labels",
 		"`file` of the labels: .xml that names columns, a matrix of 0 and 1, or lists", "xml", "npy", "npz",
 		"safetensors", "csv", "tsv", "parquet", "arff", "jsonl", "gz")
-	featureColumnFlags(cmd, &c.config)
+	setFlags(under(cmd, "Features"), &c.settings)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write the features to, .npy or .safetensors", "npy", "safetensors")
 	out.file(&c.table, "output-labels", "`file` to write identifiers and labels to, .csv", "csv")
 	out.bool(&c.asJSON, "json", "write the description as JSON")
-	extract := newExtract(p)
-	extract.Hidden = true // nmn extract tells all of it
-	cmd.AddCommand(extract)
 	return cmd
 }
 
 func (c *featuresCommand) run(ctx context.Context, p *program, path string) (err error) {
-	f := &c.config.Data.Features
+	config := run.DefaultConfig()
+	if err := c.settings.apply(&config); err != nil {
+		return err
+	}
+	f := &config.Data.Features
 	f.Train.Features = path
-	if c.config.Data.Features.Missing == dataset.MissingMean && c.output != "" {
-		return usagef("features: --missing-values mean is the business of training; what is missing stays so in a file")
+	if f.Missing == dataset.MissingMean && c.output != "" {
+		return usagef("features: data.features.missing_values=mean is for training; what is missing stays so in a file")
 	}
 	if err := f.Validate(); err != nil {
 		return usageError{err}
@@ -93,7 +94,7 @@ func writeLabelTable(path string, t *features.Table) error {
 	}
 	if t.Labels == nil {
 		return usagef(
-			"features: %s has no labels to write: name their columns (--label-columns) or their file (--labels)",
+			"features: %s has no labels to write: name their columns (--set data.features.label_columns=...) or their file (--labels)",
 			t.Name)
 	}
 	k := len(t.Labels.Words)
@@ -134,7 +135,7 @@ func describedFeatures(d *features.Description) string {
 		lines = append(lines, fmt.Sprintf("labels       %d: %s; %.2f on each row", len(d.Labels),
 			dataset.Abridged(d.Labels), d.PerRow))
 	} else {
-		lines = append(lines, "labels       none found: --label-columns names their columns, --labels their file")
+		lines = append(lines, "labels       none found: data.features.label_columns names their columns, --labels their file")
 	}
 	if one := dataset.DescribeOneSided(d.Never, d.Always); one != "" {
 		lines = append(lines, "             "+one)

@@ -54,8 +54,8 @@ func featureData(t *testing.T) (trainFile, testFile, labels string) {
 func onFeatures(t *testing.T, command string, args ...string) []string {
 	t.Helper()
 	a, b, labels := featureData(t)
-	return append([]string{command, "--features", a, "--labels", labels, "--test-features", b, "--hidden", "8",
-		"--batch-size", "16", "--stage1-epochs", "6", "--stage2-epochs", "2", "-q"}, args...)
+	return append([]string{command, "--set", "data.features.train.features=" + a, "--labels", labels, "--set", "data.features.test.features=" + b, "--set", "net.hidden=[8]",
+		"--batch-size", "16", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=2", "-q"}, args...)
 }
 
 func labelAP(t *testing.T, evaluation string) float64 {
@@ -71,7 +71,7 @@ func TestFeatures_TrainEvaluatePredict(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	args := onFeatures(t, "train", "--arm", "nmn-fi", "--flips", "0.2:0.1", "--run-dir", dir)
 	must(t, args...)
-	test := args[6]
+	test := strings.TrimPrefix(args[6], "data.features.test.features=")
 	evaluation := must(t, "eval", dir, "--json")
 	ap := labelAP(t, evaluation)
 	if ap < .8 {
@@ -134,7 +134,8 @@ func TestFeatures_FormatsTrainAlike(t *testing.T) {
 	args := onFeatures(t, "train", "--arm", "stage1")
 	work := t.TempDir()
 	path := func(name string) string { return filepath.Join(work, name) }
-	for _, split := range []struct{ from, x string }{{args[2], "train"}, {args[6], "test"}} {
+	for _, split := range []struct{ from, x string }{{strings.TrimPrefix(args[2], "data.features.train.features="), "train"},
+		{strings.TrimPrefix(args[6], "data.features.test.features="), "test"}} {
 		must(t, "features", split.from, "--labels", args[4], "--output", path(split.x+".npy"),
 			"--output-labels", path(split.x+".csv"))
 		must(t, "features", split.from, "--labels", args[4], "--output", path(split.x+".safetensors"))
@@ -143,9 +144,9 @@ func TestFeatures_FormatsTrainAlike(t *testing.T) {
 	want := must(t, "eval", path("arff"), "--json")
 	for _, ending := range []string{".npy", ".safetensors"} {
 		run := path("run" + ending)
-		must(t, "train", "--arm", "stage1", "--features", path("train"+ending), "--labels", path("train.csv"),
-			"--test-features", path("test"+ending), "--test-labels", path("test.csv"), "--hidden", "8",
-			"--batch-size", "16", "--stage1-epochs", "6", "--stage2-epochs", "2", "-q", "--run-dir", run)
+		must(t, "train", "--arm", "stage1", path("train"+ending), "--labels", path("train.csv"),
+			"--set", "data.features.test.features="+path("test"+ending), "--set", "data.features.test.labels="+path("test.csv"), "--set", "net.hidden=[8]",
+			"--batch-size", "16", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=2", "-q", "--run-dir", run)
 		if got := must(t, "eval", run, "--json"); got != want {
 			t.Errorf("%s: another evaluation than from .arff", ending)
 		}
@@ -156,36 +157,36 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	write(t, path("good.csv"), "x,w,l_cat,l_no,l_all\n1,2,1,0,1\n3,4,0,0,1\n5,6,1,0,1\n7,9,0,0,1\n")
-	must(t, "features", path("good.csv"), "--label-columns", "l_*", "--output", path("x.npy"),
+	must(t, "features", path("good.csv"), "--set", "data.features.label_columns=[\"l_*\"]", "--output", path("x.npy"),
 		"--output-labels", path("y.csv"))
 	matrix := readBytes(t, path("x.npy"))
 	copy(matrix[len(matrix)-12:], "\x00\x00\xc0\x7f\x00\x00\x80\x7f") // row 3, column 2: NaN; row 4, column 1: infinite
 	write(t, path("bad.npy"), string(matrix))
 	out := must(t, "features", path("bad.npy"), "--labels", path("y.csv"))
 	for _, want := range []string{"1 on no row: l_no", "1 on every row: l_all", "unusable     2 rows",
-		"bad.npy\", row 3, column 2 is NaN", "--missing-values mean"} {
+		"bad.npy\", row 3, column 2 is NaN", "data.features.missing_values mean"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the description lacks %q:\n%s", want, out)
 		}
 	}
-	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"), "--missing-values", "mean",
+	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"), "--set", "data.features.missing_values=mean",
 		"--json"))
 	if v["unusable_rows"] != 1. || !strings.Contains(fmt.Sprint(v["first_unusable"]), "row 4, column 1 is +Inf") ||
 		fmt.Sprint(v["labels_on_no_row"]) != "[l_no]" {
 		t.Errorf("described as %v", v)
 	}
-	learn := []string{"train", "--hidden", "2", "--stage1-epochs", "1", "--stage2-epochs", "1",
-		"--validation-share", "0", "--test-share", "0", "--patience", "0"}
-	c := call(t, append(learn, "--features", path("good.csv"), "--label-columns", "l_*", "--run-dir", path("run"))...)
+	learn := []string{"train", "--set", "net.hidden=[2]", "--set", "train.stage1_epochs=1", "--set", "train.stage2_epochs=1",
+		"--set", "data.validation_share=0", "--set", "data.test_share=0", "--set", "train.patience=0"}
+	c := call(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set", "data.features.label_columns=[\"l_*\"]", "--run-dir", path("run"))...)
 	if c.code != exitOK || !strings.Contains(c.err,
 		"of 3 words 1 on no row: l_no; 1 on every row: l_all. Nothing can be learned") {
 		t.Errorf("training: exit code %d, %s", c.code, c.err)
 	}
-	if c := call(t, append(learn, "--features", path("x.npy"), "--labels", path("y.csv"), "--run-dir", path("quiet"),
+	if c := call(t, append(learn, "--set", "data.features.train.features="+path("x.npy"), "--labels", path("y.csv"), "--run-dir", path("quiet"),
 		"-q")...); c.code != exitOK || c.err != "" {
 		t.Errorf("quiet training: exit code %d, %s", c.code, c.err)
 	}
-	c = call(t, append(learn, "--features", path("good.csv"), "--label-columns", "l_*", "--nmn-recipe", "estimate",
+	c = call(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set", "data.features.label_columns=[\"l_*\"]", "--set", "recipe.form=estimate",
 		"--rates", "folds:5", "--run-dir", path("folds"))...)
 	if c.code != exitUsage || !strings.Contains(c.err, "4 bags cannot be dealt to 5 folds") {
 		t.Errorf("fewer rows than folds: exit code %d, %s", c.code, c.err)
@@ -202,9 +203,9 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	}
 	file := filepath.Join(dir, "x.csv")
 	write(t, file, b.String())
-	c := call(t, "train", "--hidden", "2", "--features", file, "--label-columns", "l_*", "--validation-share", "0",
-		"--patience", "0", "--nmn-recipe", "estimate", "--rates", "folds:2", "--fold-epochs", "2",
-		"--recipe-epochs", "1", "--run-dir", filepath.Join(dir, "run"))
+	c := call(t, "train", "--set", "net.hidden=[2]", file, "--set", "data.features.label_columns=[\"l_*\"]", "--set", "data.validation_share=0",
+		"--set", "train.patience=0", "--set", "recipe.form=estimate", "--rates", "folds:2", "--set", "recipe.fold_epochs=2",
+		"--set", "recipe.epochs=1", "--run-dir", filepath.Join(dir, "run"))
 	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 words has enough labels of both kinds") {
 		t.Fatalf("exit code %d, %s", c.code, c.err)
 	}
@@ -221,7 +222,7 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 }
 
 func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
-	args := onFeatures(t, "train", "--arm", "nmn-fd", "--log-interval", "1", "--stage1-epochs", "12", "--patience", "4")
+	args := onFeatures(t, "train", "--arm", "nmn-fd", "--set", "train.log_steps=1", "--set", "train.stage1_epochs=12", "--set", "train.patience=4")
 	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
 	must(t, append(args, "--run-dir", whole)...)
 	if c := interruptAfter(t, filepath.Join(dir, run.Stage1Folder),
@@ -273,16 +274,16 @@ func TestFeatures_SplitsByColumnAndByShare(t *testing.T) {
 	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"train", "--features", path, "--label-columns", "cat", "--dry-run"}
+	args := []string{"train", path, "--set", "data.features.label_columns=[cat]", "--dry-run"}
 	if out := must(t, args...); !strings.Contains(out, "20 training, 10 validation, 10 test rows") ||
 		strings.Contains(out, "missing") || !strings.Contains(out, "2 features, in memory: u, v") {
 		t.Errorf("by the column: %s", out)
 	}
-	if c := call(t, append(args, "--test-features", path)...); c.code != exitFailure ||
+	if c := call(t, append(args, "--set", "data.features.test.features="+path)...); c.code != exitFailure ||
 		!strings.Contains(c.err, "column of splits") {
 		t.Errorf("by the column and by a file: %d, %s", c.code, c.err)
 	}
-	if out := must(t, append(args, "--ignore-columns", "split")...); !strings.Contains(out,
+	if out := must(t, append(args, "--set", "data.features.ignore_columns=[split]")...); !strings.Contains(out,
 		"24 training, 8 validation, 8 test rows") {
 		t.Errorf("by shares: %s", out)
 	}
@@ -297,7 +298,7 @@ func TestFeatures_SplitsByColumnAndByShare(t *testing.T) {
 func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 	a, b, labels := featureData(t)
 	with := func(more ...string) []string {
-		return append([]string{"train", "--features", a, "--labels", labels, "--test-features", b}, more...)
+		return append([]string{"train", a, "--labels", labels, "--set", "data.features.test.features=" + b}, more...)
 	}
 	for _, c := range []struct {
 		args []string
@@ -307,11 +308,11 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 		{with("--mil"), []string{"--mil"}},
 		{with("--flips", "0.3"), []string{"missing:incorrect"}},
 		{with("--net", "scenes"), []string{"mlp", "pictures"}},
-		{with("--missing-values", "mean", "--standardise=false"), []string{"standardise"}},
-		{with("--hidden", "0"), []string{"hidden[0]"}},
-		{with("--fc6", "64"), []string{"fc6", "--hidden"}},
-		{[]string{"train", "--hidden", "64"}, []string{"hidden", "mlp"}},
-		{[]string{"train", "--data", "features", "--preset", "features"}, []string{"--features FILE"}},
+		{with("--set", "data.features.missing_values=mean", "--set", "data.features.standardise=false"), []string{"standardise"}},
+		{with("--set", "net.hidden=[0]"), []string{"hidden[0]"}},
+		{with("--set", "net.fc6=64"), []string{"fc6", "net.hidden"}},
+		{[]string{"train", "--set", "net.hidden=[64]"}, []string{"hidden", "mlp"}},
+		{[]string{"train", "--set", "data.set=features", "--preset", "features"}, []string{"data.features.train.features FILE"}},
 		{append(onFeatures(t, "experiment"), "--noise-rates", "0.2"), []string{"--flips"}},
 		{[]string{"predict", "x", "--top"}, []string{"--top"}},
 	} {
@@ -321,10 +322,10 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 		args []string
 		says []string
 	}{
-		{[]string{"train", "--features", a}, []string{"no labels", a}},
-		{[]string{"train", "--features", a, "--label-columns", "h*,nothing"}, []string{`"nothing"`, "x0"}},
-		{[]string{"train", "--features", filepath.Join(filepath.Dir(a), "none.npy")}, []string{"none.npy"}},
-		{with("--memory-limit", "1e-6"), []string{"memory", "nmn features", "line 47"}},
+		{[]string{"train", a}, []string{"no labels", a}},
+		{[]string{"train", a, "--set", "data.features.label_columns=[\"h*\", nothing]"}, []string{`"nothing"`, "x0"}},
+		{[]string{"train", filepath.Join(filepath.Dir(a), "none.npy")}, []string{"none.npy"}},
+		{with("--set", "data.features.memory_limit=1e-6"), []string{"memory", "data.features.memory_limit", "line 47"}},
 	} {
 		called := call(t, c.args...)
 		if called.code != exitFailure {

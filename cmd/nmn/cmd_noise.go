@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -21,28 +22,25 @@ type noiseFlags struct {
 
 func newNoise(p *program) *cobra.Command {
 	f := noiseFlags{Plan: noise.Plan{Kind: noise.Captions, Rate: .4, Seed: 1}}
-	c := run.DefaultConfig()
-	var s sources
+	var c run.Config
+	s := newSources()
 	cmd := &cobra.Command{
-		Use:   "noise",
+		Use:   "noise [DATA]",
 		Short: "Draw label noise, write it to a file and tell its statistics",
 		Long: `Draw label noise for the training pictures and write it to a file that --noise takes
 and that can be shared: captions replaced by those of other pictures, as in the paper, or
 labels flipped one by one. Statistics go to standard output: how many labels are missing
 and incorrect, for each word.`,
-		Example: `  nmn noise --captions captions_train2014.json --images train2014 --vocab vocab.txt \
+		Example: `  nmn noise captions_train2014.json --images train2014 --vocab vocab.txt \
     --rate 0.4 --seed 7 --output noise40.jsonl.gz --statistics noise40.csv
-  nmn noise --preset scenes --kind flips --missing 0.3 --incorrect 0.1 --output flips.jsonl`,
-		Args: refuseArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+  nmn noise scenes --kind flips --missing 0.3 --incorrect 0.1 --output flips.jsonl`,
+		Args: oneData(p),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd.Flags()); err != nil {
 				return err
 			}
-			if err := s.resolve(cmd.Flags(), &c); err != nil {
+			if err := cmp.Or(s.data(p, args), s.of().Resolve(&c)); err != nil {
 				return err
-			}
-			if s.print {
-				return printConfig(p, &c)
 			}
 			c.Data.Noise, c.Data.NoiseFile, c.Data.Flips, c.Run.LabelMemory = 0, "", "", dataset.HoldAll
 			data, err := c.OpenData(cmd.Context(), p.log)
@@ -65,9 +63,7 @@ and incorrect, for each word.`,
 	out.file(&f.statistics, "statistics", "`file` for the statistics of each word, .csv or .json", "csv", "json")
 	out.bool(&f.asJSON, "json", "write the statistics as JSON")
 	sourceFlags(cmd, &s, run.Quick, run.Full)
-	setFlags(cmd, &c)
-	featureDataFlags(cmd, &c, true)
-	tellDefaults(cmd, &c)
+	s.add(under(cmd, "Data"), "images", "labels", "vocab", "max-bad-samples")
 	cmd.AddCommand(newNoiseReport(p))
 	return cmd
 }

@@ -27,7 +27,7 @@ type noiseReport struct {
 const maxDepartures = 1000
 
 func newNoiseReport(p *program) *cobra.Command {
-	n := noiseReport{config: run.DefaultConfig(), checkpoint: run.Last, split: "train", words: 20, departures: 10}
+	n := noiseReport{sources: newSources(), checkpoint: run.Last, split: "train", words: 20, departures: 10}
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Show what the noise model of a run has learnt",
@@ -55,11 +55,7 @@ beside one as the arms of nmn experiment do.`,
 		"the mean of the word")
 	out.file(&n.output, "output", "`file` to write all words to: .html with a chart, or .md", "html", "md")
 	out.bool(&n.asJSON, "json", "write everything as one JSON object")
-	sourceFlags(cmd, &n.sources, run.Quick, run.Full)
-	dataFlags(cmd, &n.config)
-	featureDataFlags(cmd, &n.config, false)
-	runFlags(cmd, &n.config.Run)
-	tellDefaultsOfRun(cmd, &n.config)
+	runSettings(cmd, &n.sources)
 	return cmd
 }
 
@@ -83,11 +79,8 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := n.sources.of(cmd.Flags(), &n.config).ResolveFolder(folder, &n.config); err != nil {
+	if err := n.sources.of().ResolveFolder(folder, &n.config); err != nil {
 		return err
-	}
-	if n.sources.print {
-		return printConfig(p, &n.config)
 	}
 	query := run.NoiseQuery{Config: &n.config, Path: path, File: file, Folder: folder, Split: n.split,
 		Departures: n.departures,

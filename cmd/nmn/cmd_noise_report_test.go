@@ -184,7 +184,7 @@ func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]fl
 
 func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	must(t, byRecipe("train", weather(t, true), "-q", "--arm", "r-n", "--recipe-epochs", "1", "--run-dir", dir)...)
+	must(t, byRecipe("train", weather(t, true), "-q", "--arm", "r-n", "--set", "recipe.epochs=1", "--run-dir", dir)...)
 	r := noiseReportOf(t, dir)
 	for _, w := range r.Q01.Words {
 		e := w.Estimate
@@ -215,8 +215,8 @@ func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 // nmn experiment keeps the estimate beside the folders of the arms, one for each setting of MIL.
 func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
 	dir := t.TempDir()
-	must(t, byRecipe("experiment", weather(t, true), "-q", "--arms", "r-n", "--recipe-epochs", "1",
-		"--fold-epochs", "2", "--run-dir", dir)...)
+	must(t, byRecipe("experiment", weather(t, true), "-q", "--arms", "r-n", "--set", "recipe.epochs=1",
+		"--set", "recipe.fold_epochs=2", "--run-dir", dir)...)
 	group := filepath.Join(dir, "flips-0.3-0.1", "seed-1")
 	told := func() (n int) {
 		for _, w := range noiseReportOf(t, filepath.Join(group, "r-n")).Q01.Words {

@@ -46,7 +46,7 @@ pictures; files in it with other names are counted on standard error, and in JSO
 For a model on features, PATH is one file of them, as nmn train --features takes it; labels
 in it are not read.
 Words are those whose probability p(y=1) reaches the threshold: by default the one that
-the run has kept with its model (nmn train --nmn-recipe estimate does), else the one that
+the run has kept with its model (recipe.form estimate does), else the one that
 gives the best expected F1 on these pictures (it needs a hundred or so to mean much), said
 on standard error. CSV has every word of every picture, and nmn eval --scores reads it;
 pictures of one folder are named there by their path in it. In CSV and JSON a byte of a name
@@ -82,7 +82,9 @@ such an escape; in text also what would not show, such as \x1b.`,
 	out.bool(&c.asJSON, "json", "same as --format json")
 	out.file(&c.output, "output", "`file` to write every probability to, instead of words to standard output: a matrix of "+
 		"float32 as .npy, or the table of --format csv as .csv", "npy", "csv")
-	runFlags(cmd, &c.run)
+	r := under(cmd, "Run")
+	deviceFlags(cmd, r, &c.run.Device, &c.run.Threads)
+	precisionFlag(r, &c.run)
 	return cmd
 }
 

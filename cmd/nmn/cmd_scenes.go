@@ -40,19 +40,19 @@ way to try --captions and --images. The path of the captions goes to standard ou
 
 With --moving it is a split of the moving scenes, as nmn frames would write its clips: the
 frames with their index, and beside them labels.jsonl with five captions of each clip and
-what it really shows, vocabulary.txt and truth.csv. nmn train --clips takes the folder,
+what it really shows, vocabulary.txt and truth.csv. nmn train takes the folder,
 whose path goes to standard output.
 
 With --flips the pictures have a manifest too, pictures.csv, in whose labels a share is
 wrong: labels that hold are missing, and others are there that do not. It has the true
-labels as well, and its path goes to standard output. nmn train --manifest takes it.`,
+labels as well, and its path goes to standard output. nmn train takes it.`,
 		Example: `  nmn scenes --number 500 /tmp/scenes
-  nmn train --preset scenes --captions /tmp/scenes/captions_train2014.json \
+  nmn train /tmp/scenes/captions_train2014.json --preset scenes \
     --images /tmp/scenes/images --vocab /tmp/scenes/vocabulary.txt --run-dir runs/captions
   nmn scenes --number 500 --flips 0.3:0.02 /tmp/noisy
-  nmn train --preset scenes --manifest /tmp/noisy/pictures.csv --run-dir runs/noisy
+  nmn train /tmp/noisy/pictures.csv --preset scenes --run-dir runs/noisy
   nmn scenes --moving --number 500 /tmp/moving
-  nmn train --preset moving-scenes --clips /tmp/moving --vocab /tmp/moving/vocabulary.txt --run-dir runs/clips`,
+  nmn train /tmp/moving --preset moving-scenes --vocab /tmp/moving/vocabulary.txt --run-dir runs/clips`,
 		Args:              arguments(p, cobra.ExactArgs(1)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, p, args[0]) },
 		ValidArgsFunction: completeFolders,
@@ -62,7 +62,7 @@ labels as well, and its path goes to standard output. nmn train --manifest takes
 	data.int(&c.scenes.N, "number", "number of `pictures` or clips")
 	data.uint64(&c.scenes.Seed, "seed", "`seed` of all random draws")
 	data.bool(&c.moving, "moving", "clips in which shapes move, come and go")
-	data.value(&c.flips, &c.flips, "flips", "write a manifest too, in which a label that holds is missing, and one that "+
+	data.value(&c.flips, "flips", "write a manifest too, in which a label that holds is missing, and one that "+
 		"does not is there, with these two `probabilities`")
 	data.int(&c.frames, "frames", "--moving: `frames` of each clip")
 	out := under(cmd, "Output")

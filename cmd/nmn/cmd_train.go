@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/loader/dataset"
-	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
 )
@@ -29,49 +28,39 @@ type trainCommand struct {
 }
 
 func newTrain(p *program) *cobra.Command {
-	t := trainCommand{config: run.DefaultConfig(), runDir: filepath.Join("runs", "train"),
+	t := trainCommand{sources: newSources(), runDir: filepath.Join("runs", "train"),
 		metrics: newMetricsOptions(p)}
 	cmd := &cobra.Command{
-		Use:   "train",
+		Use:   "train [DATA]",
 		Short: "Train one arm: stage 1, then a noise model on top of it",
-		Long: `Train one arm of the paper: stage 1, the classifier alone on the noisy labels, and from
-there stage 2, with a noise model or, for the baseline called star, without. The noise
-model starts somewhere and learns with the net, as in the paper, or with --nmn-recipe
-estimate it is estimated before and held. Data are the built-in scenes, pictures with COCO
-captions or with labels in a manifest, clips in shards, or features. The run folder holds
-the configuration, log.jsonl, summary.csv, checkpoints, q.csv, report.md and report.html;
-the table of the evaluation goes to standard output. An interrupt saves first; --resume
-FOLDER goes on as if nothing had happened, and so does the same command with --continue.
-Defaults are those of the data without --preset, in quick size where nothing else is said;
---print-config shows all that would hold.`,
-		Example: `  nmn train --arm nmn-fd --noise 0.4 --run-dir runs/fd
-  nmn train --arm star --mil --size full --run-dir runs/star-mil
-  nmn train --captions captions_train2014.json --images train2014 --vocab vocab.txt \
-    --val-captions captions_val2014.json --val-images val2014 --init vgg16.pth
-  nmn train --manifest pictures.csv --init vgg16.pth --run-dir runs/mine
-  nmn train --manifest pictures.csv --backbone dinov2.safetensors --input-size 224 --run-dir runs/mine
-  nmn train --clips train/ --val-clips val/ --mil --run-dir runs/clips
-  nmn train --arm star --optimizer adamw --weight-decay 0.01 --ema 0.999 --find-learning-rate
-  nmn train --resume runs/fd`,
-		Args: refuseArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
+		Long: `Train one arm: stage 1, the classifier alone on the noisy labels, and from there stage 2,
+with a noise model or, for the baseline called star, without.
+
+DATA is a folder with a folder of pictures for each label, a folder of clips, a list of
+pictures with labels (CSV, JSON lines, COCO, YOLO), a file of captions (with --images), a
+file of features (with --labels), or scenes or moving-scenes, which are embedded. What it
+is follows from its content. Without DATA it is scenes.
+
+The run folder holds the configuration, the log, checkpoints, noise rates and a page. The
+table of the evaluation goes to standard output. An interrupt saves first; --resume FOLDER
+goes on as if nothing had happened, and so does the same command with --continue.
+Every setting has a key; nmn config lists them with their values, and --set changes any.`,
+		Example: `  nmn train pets/ --init vgg16.pth --run-dir runs/pets
+  nmn train pictures.csv --backbone dinov2.safetensors --run-dir runs/mine
+  nmn train captions.json --images pictures/ --vocab vocab.txt --run-dir runs/captions
+  nmn train x.npy --labels y.npy --run-dir runs/head
+  nmn train scenes --arm nmn-fd --noise 0.4 --set train.schedule=cosine
+  nmn train --resume runs/pets`,
+		Args: oneData(p),
+		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, p, args) },
 	}
 	sourceFlags(cmd, &t.sources, run.Quick, run.Full)
-	arm := under(cmd, "Arm")
-	enum(arm, &t.config.Arm, "arm", "what is `trained`", recipe.Names()...)
-	arm.set.Var(noiseModelFlag{&t.config.Arm}, "noise-model",
-		"the same by the noise `model` of stage 2: none (star), fi or fd")
-	arm.keepAlias("noise-model", &t.config.Arm)
-	arm.completes("noise-model", "none", "fi", "fd")
-	arm.bool(&t.config.Net.MIL, "mil", "make every cell of the score map an instance, joined by noisy-or; with "+
-		"--backbone every frame of a clip")
-	arm.file(&t.config.Stage1, "stage1", "`checkpoint` of stage 1 to start from, instead of training it", "safetensors")
-	dataFlags(cmd, &t.config)
-	featureDataFlags(cmd, &t.config, true)
-	netFlags(cmd, &t.config)
-	trainFlags(cmd, &t.config)
-	runFlags(cmd, &t.config.Run)
+	t.sources.add(under(cmd, "Arm"), "arm", "mil", "rates")
+	t.sources.add(under(cmd, "Data"), "images", "labels", "vocab", "noise", "flips", "max-bad-samples")
+	t.sources.add(under(cmd, "Network"), "net", "init", "backbone", "input-size")
+	t.sources.add(under(cmd, "Training"), "seed", "epochs", "batch-size", "learning-rate", "augment")
 	r := under(cmd, "Run")
+	t.sources.add(r, "device", "precision", "threads")
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
 	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
 	r.bool(&t.goOn, "continue", "go on with the run in the folder where it was interrupted, and begin it where there is "+
@@ -80,23 +69,15 @@ Defaults are those of the data without --preset, in quick size where nothing els
 	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
 	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
 		"losses into --run-dir as "+run.RateSearchFile+" and "+run.RateSearchChart+", and stop: nothing is trained")
-	r.bool(&t.asJSON, "json", "write the result as JSON; with --print-config the settings, by their keys")
+	r.bool(&t.asJSON, "json", "write the result as JSON")
 	ranksFlag(cmd)
-	gradientsFlag(cmd, &t.config.Run.Gradients)
-	tellDefaults(cmd, &t.config)
 	return cmd
 }
 
-func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
+func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err error) {
 	folder := cmp.Or(t.resume, t.runDir)
-	if err := run.AgreeOn(p.ranks, t.resolve(cmd, folder)); err != nil {
+	if err := run.AgreeOn(p.ranks, t.resolve(cmd, p, folder, args)); err != nil {
 		return err
-	}
-	if t.sources.print && t.asJSON {
-		return printSettings(p, &t.config)
-	}
-	if t.sources.print {
-		return printConfig(p, &t.config)
 	}
 	ctx := cmd.Context()
 	t.metrics.resolve(cmd, p, t.runDir)
@@ -138,7 +119,7 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program) (err error) {
 }
 
 // resolve makes the configuration, that of the run folder where a run is resumed.
-func (t *trainCommand) resolve(cmd *cobra.Command, folder string) error {
+func (t *trainCommand) resolve(cmd *cobra.Command, p *program, folder string, args []string) error {
 	file := t.sources.file
 	if err := t.checkMode(); err != nil {
 		return err
@@ -151,16 +132,17 @@ func (t *trainCommand) resolve(cmd *cobra.Command, folder string) error {
 		file = filepath.Join(folder, run.ConfigFile)
 	}
 	t.sources.file = file
-	if err := t.sources.resolve(cmd.Flags(), &t.config); err != nil {
+	if err := t.sources.data(p, args); err != nil {
 		return err
 	}
-	t.runDir = folder // after the flags, which have been set once more
+	if err := t.sources.of().Resolve(&t.config); err != nil {
+		return err
+	}
+	t.runDir = folder
 	if err := t.config.ValidateLoss(); err != nil {
 		return usageError{err}
 	}
-	if !t.sources.print {
-		t.config.KeepBatch(t.runDir)
-	}
+	t.config.KeepBatch(t.runDir)
 	return nil
 }
 

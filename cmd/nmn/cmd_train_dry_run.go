@@ -149,7 +149,7 @@ func chunksText(all []run.Chunk) string {
 	mib := func(c run.Chunk) float64 { return float64(c.Bytes) / (1 << 20) }
 	line := fmt.Sprintf("            maps of %d frames: %.0f MiB", all[0].Frames, mib(all[0]))
 	for _, c := range all[1:] {
-		line += fmt.Sprintf(", with --chunk-frames %d %.0f MiB", c.Frames, mib(c))
+		line += fmt.Sprintf(", with train.chunk_frames %d %.0f MiB", c.Frames, mib(c))
 	}
 	return line + "\n"
 }

@@ -13,7 +13,7 @@ import (
 
 func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	args := tiny("train", "--run-dir", dir, "--arm", "star", "--optimizer", "adamw", "--width", "0.25", "--batch-size", "8")
+	args := tiny("train", "--run-dir", dir, "--arm", "star", "--set", "train.optimizer=adamw", "--set", "net.width=0.25", "--batch-size", "8")
 	out := must(t, append(args, "--find-learning-rate")...)
 	for _, want := range []string{"from the start of stage1", "steepest descent", "a tenth of divergence", "--learning-rate",
 		filepath.Join(dir, run.RateSearchFile), filepath.Join(dir, run.RateSearchChart)} {
@@ -46,8 +46,8 @@ func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) 
 
 // What evaluates, scores and exports a run takes its averages; a resumed run is complete with what it has.
 func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
-	args := []string{"--arm", "nmn-fd", "--nmn-recipe", "paper", "--optimizer", "adamw", "--weight-decay", "0.01"}
-	dir := trained(t, append(args, "--ema", "0.5")...)
+	args := []string{"--arm", "nmn-fd", "--set", "recipe.form=paper", "--set", "train.optimizer=adamw", "--set", "train.weight_decay=0.01"}
+	dir := trained(t, append(args, "--set", "train.ema=0.5")...)
 	var result struct {
 		Evaluation struct {
 			Truth struct{ AP map[string]float64 }
@@ -89,8 +89,8 @@ func TestTrain_DryRunListsLayersWithTheirRates(t *testing.T) {
 	if !strings.Contains(plain, "learning rate 0.001 in all 7 layers") {
 		t.Error(plain)
 	}
-	out := must(t, tiny("train", "--run-dir", t.TempDir(), "--arm", "star", "--dry-run", "--layer-decay", "0.5",
-		"--weight-decay", "0.01", "--freeze", "backbone.conv1_1.*")...)
+	out := must(t, tiny("train", "--run-dir", t.TempDir(), "--arm", "star", "--dry-run", "--set", "train.layer_decay=0.5",
+		"--set", "train.weight_decay=0.01", "--set", "train.freeze=[\"backbone.conv1_1.*\"]")...)
 	at := func(words ...string) int {
 		for i, line := range strings.Split(out, "\n") {
 			if strings.Join(strings.Fields(line), " ") == strings.Join(words, " ") {
@@ -109,7 +109,7 @@ func TestTrain_DryRunListsLayersWithTheirRates(t *testing.T) {
 
 func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--max-steps", "1", "--batch-size", "auto")...)
+	c := call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--set", "train.max_steps=1", "--batch-size", "auto")...)
 	if c.code != exitOK || !strings.Contains(c.err, "the learning rate stays 0.001") || strings.Contains(c.err, "`") {
 		t.Errorf("%d: %s", c.code, c.err)
 	}
@@ -118,7 +118,7 @@ func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// The same command shows the run, whatever speed the machine has by now.
-	c = call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--max-steps", "1", "--batch-size", "auto")...)
+	c = call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--set", "train.max_steps=1", "--batch-size", "auto")...)
 	if c.code != exitOK || !strings.Contains(c.err, "is complete") {
 		t.Errorf("%d: %s", c.code, c.err)
 	}

@@ -119,11 +119,11 @@ func interruptAfter(t *testing.T, dir string, args ...string) called {
 		if logged(dir) > 0 {
 			cancel()
 		}
-	}, append(args, "--log-level", "info")...)
+	}, append(args, "-v")...)
 }
 
 func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
-	settings := []string{"--arm", "star", "--batch-size", "4", "--log-interval", "1", "--epochs", "3"}
+	settings := []string{"--arm", "star", "--batch-size", "4", "--set", "train.log_steps=1", "--epochs", "3"}
 	whole := trained(t, settings...)
 	for _, stage := range []string{run.Stage1Folder, ""} {
 		dir := filepath.Join(t.TempDir(), "broken")
@@ -162,8 +162,8 @@ func readResult(t *testing.T, dir string) string {
 }
 
 func TestTrain_ThreadsAndWorkersChangeNothing(t *testing.T) {
-	a := trained(t, "--arm", "stage1", "--threads", "1", "--workers", "1")
-	b := trained(t, "--arm", "stage1", "--threads", "3", "--workers", "3")
+	a := trained(t, "--arm", "stage1", "--threads", "1", "--set", "run.workers=1")
+	b := trained(t, "--arm", "stage1", "--threads", "3", "--set", "run.workers=3")
 	if !bytes.Equal(lastWeights(t, a), lastWeights(t, b)) {
 		t.Error("checkpoints differ")
 	}
@@ -172,8 +172,8 @@ func TestTrain_ThreadsAndWorkersChangeNothing(t *testing.T) {
 func TestTrain_ResumeForLongerAndRefusesOtherSettings(t *testing.T) {
 	dir := trainedArm(t, "stage1")
 	wantUsage(t, call(t, "train", "--resume", dir, "--learning-rate", "0.1"), "learning_rate")
-	wantUsage(t, call(t, "train", "--resume", dir, "--conv-exact"), "run.conv_exact")
-	out := readJSON(t, must(t, "train", "--resume", dir, "--stage1-epochs", "2", "--json"))
+	wantUsage(t, call(t, "train", "--resume", dir, "--set", "run.conv_exact=true"), "run.conv_exact")
+	out := readJSON(t, must(t, "train", "--resume", dir, "--set", "train.stage1_epochs=2", "--json"))
 	if out["steps"] != 6. {
 		t.Errorf("%v steps, want those of two epochs of 96 pictures", out["steps"])
 	}
@@ -182,7 +182,7 @@ func TestTrain_ResumeForLongerAndRefusesOtherSettings(t *testing.T) {
 func TestTrain_StartsFromAGivenStage1(t *testing.T) {
 	first := trainedArm(t, "stage1")
 	dir := filepath.Join(t.TempDir(), "star")
-	must(t, tiny("train", "--arm", "star", "--stage1", filepath.Join(first, train.LastName), "--run-dir", dir)...)
+	must(t, tiny("train", "--arm", "star", "--set", "stage1="+filepath.Join(first, train.LastName), "--run-dir", dir)...)
 	if durable.Exists(filepath.Join(dir, run.Stage1Folder)) {
 		t.Error("stage 1 was trained again")
 	}
@@ -210,7 +210,7 @@ func TestTrain_DryRunWritesNothing(t *testing.T) {
 
 func TestTrain_RatesFromFile(t *testing.T) {
 	dir := trainedArm(t, "nmn-fi")
-	again := trained(t, "--arm", "nmn-fi", "--rates", filepath.Join(dir, "q.csv"), "--noise-frozen")
+	again := trained(t, "--arm", "nmn-fi", "--rates", filepath.Join(dir, "q.csv"), "--set", "train.noise.frozen=true")
 	a, err := os.ReadFile(filepath.Join(dir, "q.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -239,10 +239,10 @@ func TestTrain_RatesFromFile(t *testing.T) {
 func TestTrain_VGG16AtRandomStaysFiniteAtThePapersRate(t *testing.T) {
 	worst := func(pixels string) float64 {
 		dir := filepath.Join(t.TempDir(), "run")
-		c := call(t, "train", "--train-size", "160", "--validation-size", "0", "--test-size", "16", "--arm", "stage1",
-			"--net", "vgg16", "--width", "0.125", "--input-size", "64", "--fc6-kernel", "2", "--optimizer", "sgd",
-			"--learning-rate", "1.5e-4", "--multipliers", "head.fc8.weight=10,head.fc8.bias=20", "--epochs", "1",
-			"--log-interval", "1", "--pixels", pixels, "--run-dir", dir)
+		c := call(t, "train", "--set", "data.train_size=160", "--set", "data.validation_size=0", "--set", "data.test_size=16", "--arm", "stage1",
+			"--net", "vgg16", "--set", "net.width=0.125", "--input-size", "64", "--set", "net.fc6_kernel=2", "--set", "train.optimizer=sgd",
+			"--learning-rate", "1.5e-4", "--set", "train.learning_rates=[{pattern: \"head.fc8.weight\", multiplier: 10}, {pattern: \"head.fc8.bias\", multiplier: 20}]", "--epochs", "1",
+			"--set", "train.log_steps=1", "--set", "net.pixels="+pixels, "--run-dir", dir)
 		if !strings.Contains(c.err, "random weights") {
 			t.Errorf("%q gives no notice of the start at random", c.err)
 		}
@@ -274,7 +274,7 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 		t.Skip("starts a process")
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd, _, stderr := asCommand(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--log-interval", "1",
+	cmd, _, stderr := asCommand(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--set", "train.log_steps=1",
 		"--quiet")...)
 	p := start(t, cmd)
 	p.until("a step", func() bool { return logged(dir) > 0 })

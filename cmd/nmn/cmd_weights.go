@@ -10,7 +10,6 @@ import (
 
 	"nmn/format/weights"
 	"nmn/internal/durable"
-	"nmn/internal/setting"
 	"nmn/internal/visible"
 	"nmn/kernels/tensor"
 	"nmn/model"
@@ -61,8 +60,8 @@ type weightsFile struct {
 }
 
 func tellWeights(p *program, path string, about backbone.Options, asJSON bool) (err error) {
-	if err := about.Validate(); err != nil {
-		return &setting.Error{Err: err}
+	if err := checkPretrained(&about); err != nil {
+		return err
 	}
 	if last := filepath.Join(path, train.LastName); durable.Exists(last) { // a run folder
 		path = last

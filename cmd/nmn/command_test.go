@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -11,7 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/setting"
+	"nmn/run"
+	"nmn/run/captioner"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 var rewrite = flag.Bool("update", false, "rewrite the golden files")
@@ -65,8 +71,8 @@ func must(t *testing.T, args ...string) string {
 
 // tiny makes a command line of training that takes a second, on the CPU unless another device is given.
 func tiny(command string, args ...string) []string {
-	return append([]string{command, "--train-size", "96", "--validation-size", "32", "--test-size", "48",
-		"--epochs", "1", "--width", "0.5", "--device", "cpu", "--threads", "1"}, args...)
+	return append([]string{command, "--set", "data.train_size=96", "--set", "data.validation_size=32", "--set", "data.test_size=48",
+		"--epochs", "1", "--set", "net.width=0.5", "--device", "cpu", "--threads", "1"}, args...)
 }
 
 // wantUsage checks for exit code 2, one line on standard error and nothing on standard output.
@@ -121,8 +127,25 @@ func TestRoot_HelpIsGolden(t *testing.T) { golden(t, "help.txt", must(t, "--help
 
 // TestReference_TellsEveryCommand holds docs/cli.md to the help of the commands.
 func TestReference_TellsEveryCommand(t *testing.T) {
-	path := filepath.Join("..", "..", "docs", "cli.md")
-	want := reference(t)
+	holdPage(t, "cli.md", reference(t))
+}
+
+// TestReference_TellsEverySetting holds docs/settings.md to the declarations of the settings.
+func TestReference_TellsEverySetting(t *testing.T) {
+	holdPage(t, "settings.md", settingsReference())
+	for _, config := range []any{&run.Config{}, &captioner.Config{}} {
+		for _, d := range setting.Describe(config) {
+			if d.Help == "" && d.Key != "build" {
+				t.Errorf("%s has no help", d.Key)
+			}
+		}
+	}
+}
+
+// holdPage holds a page of docs to what is generated.
+func holdPage(t *testing.T, name, want string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "docs", name)
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
 			t.Fatal(err)
@@ -133,8 +156,30 @@ func TestReference_TellsEveryCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("%s does not tell the commands as they are; go test ./cmd/nmn -update rewrites it", path)
+		t.Errorf("%s is not what is generated; go test ./cmd/nmn -run Reference -update rewrites it", path)
 	}
+}
+
+// A command has at most 40 flags, with those of all commands: the others are settings.
+func TestCommands_HaveFewFlags(t *testing.T) {
+	var count func(c *cobra.Command)
+	count = func(c *cobra.Command) {
+		n := 1 // --help
+		for _, flags := range []*pflag.FlagSet{c.LocalNonPersistentFlags(), c.PersistentFlags(), c.InheritedFlags()} {
+			flags.VisitAll(func(f *pflag.Flag) {
+				if !f.Hidden && f.Name != "help" {
+					n++
+				}
+			})
+		}
+		if n > 40 {
+			t.Errorf("%s has %d flags", c.CommandPath(), n)
+		}
+		for _, sub := range c.Commands() {
+			count(sub)
+		}
+	}
+	count(newRoot(&program{terminal: systemTerminal(nil)}))
 }
 
 // reference is the introduction and then the help of each command.
@@ -152,8 +197,10 @@ func reference(t *testing.T) string {
 			return
 		}
 		if c.HasParent() {
-			help := must(t, append(strings.Fields(c.CommandPath())[1:], "--help")...)
-			fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", c.CommandPath(), help)
+			var help strings.Builder
+			describe(&help, c, 160, func(s string) string { return s })
+			text, _, _ := strings.Cut(help.String(), "\nMessages:\n") // which all commands have
+			fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", c.CommandPath(), strings.NewReplacer("\n\nUsage:\n", "\n", "\n\n", "\n").Replace(text))
 		}
 		for _, sub := range c.Commands() {
 			add(sub)
@@ -187,16 +234,16 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"train", "--no-such-flag"}, "no-such-flag"},
 		{[]string{"train", "--batch-size", "many"}, "batch-size"},
 		{[]string{"train", "--arm", "gan"}, "forward, forward-true, asl, ll-r, ll-ct, pruned or clean"},
-		{[]string{"train", "--learning-rate", "-1"}, "learning_rate"},
+		{[]string{"train", "--learning-rate", "-1"}, "--learning-rate is -1"},
 		{[]string{"train", "--noise", "1.5"}, "noise"},
 		{[]string{"train", "--preset", "mnist"}, "scenes, moving-scenes, paper-coco, paper-msrvtt or features"},
-		{[]string{"train", "--data", "captions"}, "--captions"},
-		{[]string{"train", "surplus"}, "surplus"},
+		{[]string{"train", "--set", "data.set=captions"}, "data.captions FILE"},
+		{[]string{"train", "scenes", "surplus"}, "at most 1 arg"},
 		{[]string{"train", "--device", "tpu"}, "tpu"},
 		{[]string{"train", "--precision", "fp64"}, "auto, fp32"},
 		{[]string{"train", "--precision", "tf32", "--device", "cpu"}, "the CPU computes in fp32"},
 		{tiny("train", "--metrics-addr", "a:b:c"), "a:b:c"},
-		{[]string{"train", "--multipliers", "head"}, "pattern=factor"},
+		{[]string{"train", "--set", "train.learning_rates=[3]"}, "learning_rates"},
 		{[]string{"train", "--resume", "x", "--run-dir", "y"}, "--run-dir"},
 		{[]string{"experiment", "--arms", "star,gan"}, "em"},
 		{[]string{"experiment", "--size", "quick", "--noise-rates", "2"}, "noise rate"},
@@ -218,9 +265,9 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"bench", "gemm", "--sizes", "1024,0"}, "--sizes"},
 		{[]string{"bench", "gemm", "--batch", "2"}, "--batch"},
 		{[]string{"bench", "memory", "--mib", "0"}, "--mib is 0"},
-		{[]string{"train", "--dropout", "NaN"}, "dropout is NaN"},
-		{[]string{"train", "--validation-share", "NaN"}, "validation_share is NaN"},
-		{[]string{"train", "--vocab-size", "-1"}, "vocabulary_size is -1"},
+		{[]string{"train", "--set", "net.dropout=NaN"}, "net.dropout: \"NaN\" is not a number"},
+		{[]string{"train", "--set", "data.validation_share=NaN"}, "data.validation_share: \"NaN\" is not a number"},
+		{[]string{"train", "--set", "data.vocabulary_size=-1"}, "vocabulary_size is -1"},
 		{[]string{"eval", "x", "--words", "-1"}, "--words is -1"},
 		{[]string{"noise", "--missing", "0.3"}, "--kind flips"},
 		{[]string{"noise", "--kind", "flips", "--rate", "0.3"}, "--kind captions"},
@@ -228,7 +275,6 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"noise", "--kind", "flips", "--missing", "0.3", "--flip-rates", "q.csv"}, "instead"},
 		{[]string{"scenes", "--split", "../x", "new"}, "Split"},
 		{[]string{"figure3", "figure.gif"}, ".svg or .png"},
-		{[]string{"--log-level", "loud"}, "loud"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) { wantUsage(t, call(t, test.args...), test.says) })
 	}
@@ -238,7 +284,7 @@ func TestFailure_HasExitCode1AndNoUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"eval", filepath.Join(t.TempDir(), "nothing")},
 		{"vocab", filepath.Join(t.TempDir(), "nothing.json")},
-		{"train", "--device", "cpu", "--captions", filepath.Join(t.TempDir(), "nothing.json"), "--images", t.TempDir()},
+		{"train", "--device", "cpu", filepath.Join(t.TempDir(), "nothing.json"), "--images", t.TempDir()},
 		{"train", "--device", "cuda"},
 		{"bench", "step", "--device", "cuda"},
 	} {
@@ -265,7 +311,6 @@ func TestCompletion_KnowsValuesOfEnums(t *testing.T) {
 		want []string
 	}{
 		{[]string{"__complete", "train", "--arm", ""}, []string{"stage1", "star", "nmn-fi", "nmn-fd"}},
-		{[]string{"__complete", "train", "--noise-model", ""}, []string{"none", "fi", "fd"}},
 		{[]string{"__complete", "experiment", "--arms", "star,"}, []string{"star,nmn-fd"}},
 		{[]string{"__complete", "train", "--device", ""}, []string{"auto", "cpu", "cuda"}},
 	} {
@@ -298,5 +343,57 @@ func TestFigure3_WritesSVGAndPNG(t *testing.T) {
 		if err != nil || !strings.HasPrefix(string(data), head) {
 			t.Errorf("%s starts with %.8q, %v", file, data, err)
 		}
+	}
+}
+
+// settingsReference is the page docs/settings.md.
+func settingsReference() string {
+	var b strings.Builder
+	b.WriteString("# Settings\n\nEvery setting of a run has a key. Change one with `--set KEY=VALUE`, or in a YAML file that " +
+		"`--config` reads. `nmn config` lists all keys with the values that hold, and `nmn config KEY` explains one. Some " +
+		"have a flag. Defaults are those of `nmn train scenes`; other presets have others.\n\nThis page is generated: " +
+		"`go test ./cmd/nmn -run Reference -update`.\n")
+	config := run.DefaultConfig()
+	writeReference(&b, &config, func(key string) string { return flagOfSetting(key) })
+	b.WriteString("\n# Settings of captioners\n\n`nmn caption train` and `nmn experiment table4` take these by `--set`. Defaults are " +
+		"those of the preset small.\n")
+	captions := captioner.DefaultConfig()
+	writeReference(&b, &captions, func(key string) string {
+		for flag, of := range captionerKeys {
+			if of == key {
+				return "--" + flag
+			}
+		}
+		return ""
+	})
+	return b.String()
+}
+
+func writeReference(b *strings.Builder, config any, flag func(string) string) {
+	section := "-"
+	for _, d := range setting.Describe(config) {
+		if d.Key == "build" {
+			continue
+		}
+		if s, _, found := strings.Cut(d.Key, "."); !found {
+			s = ""
+			if section != s {
+				section = s
+				b.WriteString("\n| key | what | values | default |\n|:--|:--|:--|:--|\n")
+			}
+		} else if section != s {
+			section = s
+			fmt.Fprintf(b, "\n## %s\n\n| key | what | values | default |\n|:--|:--|:--|:--|\n", s)
+		}
+		value := fmt.Sprint(d.Value)
+		if value == "[]" {
+			value = ""
+		}
+		key := "`" + d.Key + "`"
+		if f := flag(d.Key); f != "" {
+			key += " (`" + f + "`)"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", key, strings.ReplaceAll(plainHelp(d.Help), "|", "\\|"),
+			cmp.Or(d.Limits(), d.Type()), value)
 	}
 }

@@ -11,6 +11,8 @@ import (
 const (
 	valuesAnnotation = "nmn_values"
 	listAnnotation   = "nmn_list"
+	// settingAnnotation has the keys of settings, each with the = that comes before its value.
+	settingAnnotation = "nmn_settings"
 )
 
 // registerCompletions hands the values of all flags to cobra, where a shell asks for them. Cobra keeps such functions, and
@@ -20,6 +22,10 @@ func registerCompletions(cmd *cobra.Command) {
 		values, list := f.Annotations[listAnnotation]
 		if !list {
 			values = f.Annotations[valuesAnnotation]
+		}
+		if keys := f.Annotations[settingAnnotation]; keys != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(keys,
+				cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 		}
 		if values != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, completion(values, list)) // fails for a flag that has one already

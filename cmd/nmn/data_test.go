@@ -56,14 +56,14 @@ func TestVocab_CountsWordsOfCaptions(t *testing.T) {
 
 func TestNoise_FileGivesTheSameLabelsAsTheRate(t *testing.T) {
 	captions, images, vocabulary := exported(t, "60")
-	data := []string{"--captions", captions, "--images", images, "--vocab", vocabulary}
+	data := []string{"--set", "data.captions=" + captions, "--images", images, "--vocab", vocabulary}
 	file := filepath.Join(t.TempDir(), "noise.jsonl.gz")
 	statistics := readJSON(t, must(t, append([]string{"noise", "--rate", "0.4", "--seed", "1", "--output", file,
 		"--json"}, data...)...))
 	if q := statistics["mean"].(map[string]any)["q01"].(float64); q < .1 || q > .6 {
 		t.Errorf("%v of the labels are missing", q)
 	}
-	args := append([]string{"train", "--preset", "scenes", "--arm", "stage1", "--epochs", "1", "--width", "0.5",
+	args := append([]string{"train", "--preset", "scenes", "--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5",
 		"--json"}, data...)
 	rate := readJSON(t, must(t, append(args, "--noise", "0.4", "--run-dir", filepath.Join(t.TempDir(), "a"))...))
 	fromFile := readJSON(t, must(t, append(args, "--noise", file, "--run-dir", filepath.Join(t.TempDir(), "b"))...))
@@ -76,8 +76,8 @@ func TestTrain_OnCaptionsWithValidationFile(t *testing.T) {
 	captions, images, _ := exported(t, "48")
 	valCaptions, valImages, _ := exported(t, "20")
 	dir := filepath.Join(t.TempDir(), "run")
-	must(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--val-captions", valCaptions,
-		"--val-images", valImages, "--vocab-size", "30", "--arm", "nmn-fd", "--epochs", "1", "--width", "0.5",
+	must(t, "train", "--preset", "scenes", captions, "--images", images, "--set", "data.val_captions="+valCaptions,
+		"--set", "data.val_images="+valImages, "--set", "data.vocabulary_size=30", "--arm", "nmn-fd", "--epochs", "1", "--set", "net.width=0.5",
 		"--run-dir", dir)
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Classes != 30 {
@@ -93,7 +93,7 @@ func TestTrain_VocabularyOfOtherCaptionsIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(lines), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		return []string{"train", "--preset", "scenes", "--captions", captions, "--images", images,
+		return []string{"train", "--preset", "scenes", captions, "--images", images,
 			"--run-dir", t.TempDir(), "--vocab", path}
 	}
 	if c := call(t, vocabulary("zebra, NN, 9\n")...); c.code != exitFailure || !strings.Contains(c.err, "words.txt") {
@@ -120,8 +120,8 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 	if err := os.Remove(pictures[7]); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary,
-		"--arm", "stage1", "--epochs", "1", "--width", "0.5", "--validation-share", "0", "--test-share", "0",
+	args := []string{"train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,
+		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--set", "data.validation_share=0", "--set", "data.test_share=0",
 		"--run-dir"}
 	if c := call(t, append(args, filepath.Join(t.TempDir(), "a"))...); c.code != exitFailure ||
 		!strings.Contains(c.err, filepath.Base(pictures[7])) {
@@ -145,8 +145,8 @@ func TestEval_NamesThePicturesThatItLeavesOut(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	train := call(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary,
-		"--arm", "stage1", "--epochs", "1", "--width", "0.5", "--test-share", "0.5", "--max-bad-samples", "8",
+	train := call(t, "train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,
+		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--set", "data.test_share=0.5", "--max-bad-samples", "8",
 		"--run-dir", dir)
 	eval := call(t, "eval", dir)
 	for _, c := range []called{train, eval} {
@@ -164,8 +164,8 @@ func TestTrain_ResumesWithMoreBadSamplesAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, "train", "--preset", "scenes", "--captions", captions, "--images", images, "--vocab", vocabulary,
-		"--arm", "stage1", "--epochs", "1", "--width", "0.5", "--run-dir", dir)
+	c := call(t, "train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,
+		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--run-dir", dir)
 	if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") || !strings.Contains(c.err, "is empty") {
 		t.Fatalf("exit code %d, %q, want the cure", c.code, c.err)
 	}

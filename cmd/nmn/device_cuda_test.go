@@ -107,7 +107,7 @@ func TestDevice_CUDATellsWhatIsMissingAndAutoTrainsOnTheCPU(t *testing.T) {
 					insisted.out)
 			}
 			left := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "auto", "--arm", "stage1",
-				"--max-steps", "1", "--run-dir", dir)...)
+				"--set", "train.max_steps=1", "--run-dir", dir)...)
 			if left.code != exitOK || !strings.Contains(left.err, "computing on the CPU: ") {
 				t.Errorf("--device auto: exit code %d, it does not say where it computes: %s", left.code, left.err)
 			}

@@ -31,8 +31,8 @@ func asJSON(t *testing.T, v any) string {
 
 // Figures of epochs change nothing of what is learned, and those of the last are the run's own.
 func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
-	plain := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "3")
-	long := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "3", "--each-epoch")
+	plain := trained(t, "--arm", "nmn-fd", "--set", "train.stage2_epochs=3")
+	long := trained(t, "--arm", "nmn-fd", "--set", "train.stage2_epochs=3", "--set", "each_epoch=true")
 	for _, stage := range []string{run.Stage1Folder, ""} {
 		if !bytes.Equal(lastWeights(t, filepath.Join(plain, stage)), lastWeights(t, filepath.Join(long, stage))) {
 			t.Errorf("stage %q: other weights with --each-epoch", stage)
@@ -41,7 +41,7 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 	if durable.Exists(filepath.Join(plain, run.EpochsFile)) {
 		t.Error("figures of epochs that nobody has asked for")
 	}
-	short := trained(t, "--arm", "nmn-fd", "--stage2-epochs", "2", "--each-epoch")
+	short := trained(t, "--arm", "nmn-fd", "--set", "train.stage2_epochs=2", "--set", "each_epoch=true")
 	rows := epochRows(t, long)
 	if len(rows) != 3 || len(epochRows(t, filepath.Join(long, run.Stage1Folder))) != 1 || rows[2].Step != 9 {
 		t.Fatalf("rows %+v, want 3 epochs of 3 steps, and 1 of stage 1", rows)
@@ -59,20 +59,20 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 			t.Errorf("after epoch %d the figures are not those of the end", row.Epoch)
 		}
 	}
-	must(t, "train", "--resume", short, "--stage2-epochs", "3")
+	must(t, "train", "--resume", short, "--set", "train.stage2_epochs=3")
 	if asJSON(t, epochRows(t, short)) != asJSON(t, rows) {
 		t.Error("a run that was made longer has other epochs")
 	}
 	if page := string(readFile(t, long, "report.md")); !strings.Contains(page, "## Epochs") {
 		t.Error("the page does not tell the epochs")
 	}
-	wantUsage(t, call(t, "train", "--resume", plain, "--each-epoch"), "each_epoch")
+	wantUsage(t, call(t, "train", "--resume", plain, "--set", "each_epoch=true"), "each_epoch")
 }
 
 func TestEpochs_OfAnExperiment(t *testing.T) {
 	dir := t.TempDir()
 	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fi", "--seeds", "1,2",
-		"--stage2-epochs", "3", "--each-epoch")
+		"--set", "train.stage2_epochs=3", "--set", "each_epoch=true")
 	out := must(t, args...)
 	if !strings.Contains(out, "at its best epoch, which is chosen on the truth") ||
 		strings.Contains(out, "every epoch,") {

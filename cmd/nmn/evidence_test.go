@@ -104,9 +104,9 @@ func witnessed(t *testing.T, named bool) (features, evidence string) {
 
 // byEvidence is a command line on such files that takes a moment.
 func byEvidence(features, evidence, dir string, args ...string) []string {
-	return append([]string{"train", "--features", features, "--label-columns", "label_*", "--hidden", "16",
-		"--batch-size", "32", "--validation-share", "0", "--stage1-epochs", "6", "--stage2-epochs", "4",
-		"--patience", "0", "--learning-rate", "0.01", "--evidence", evidence, "--run-dir", dir, "-q"}, args...)
+	return append([]string{"train", features, "--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]",
+		"--batch-size", "32", "--set", "data.validation_share=0", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=4",
+		"--set", "train.patience=0", "--learning-rate", "0.01", "--set", "data.evidence=" + evidence, "--run-dir", dir, "-q"}, args...)
 }
 
 // What two annotators say, each as far as it is to be trusted, teaches more than the labels of one; without a choice
@@ -147,7 +147,7 @@ func TestTrain_EvidenceIsResumedBitForBit(t *testing.T) {
 	must(t, byEvidence(features, evidence, whole)...)
 	for _, stage := range []string{run.Stage1Folder, ""} {
 		dir := filepath.Join(t.TempDir(), "broken")
-		args := byEvidence(features, evidence, dir, "--log-interval", "1")
+		args := byEvidence(features, evidence, dir, "--set", "train.log_steps=1")
 		if c := interruptAfter(t, filepath.Join(dir, stage), args...); c.code != exitInterrupted {
 			t.Fatalf("stage %q: exit code %d, %q", stage, c.code, c.err)
 		}
@@ -178,11 +178,11 @@ func TestTrain_EvidenceRefusesWhatDoesNotGoWithIt(t *testing.T) {
 	features, evidence := witnessed(t, true)
 	dir := filepath.Join(t.TempDir(), "run")
 	for _, c := range []struct{ args, says []string }{
-		{[]string{"--arm", "nmn-fd"}, []string{"arm nmn-fd has a noise model", "--evidence", "--arm star"}},
-		{[]string{"--arm", "em"}, []string{"arm em has a noise model", "--evidence"}},
-		{[]string{"--arm", "asl"}, []string{"arm asl", "--evidence", "--arm star"}},
-		{[]string{"--arm", "star", "--loss", "asl"}, []string{"loss asl", "--evidence"}},
-		{[]string{"--nmn-recipe", "estimate"}, []string{"estimate", "--evidence", "leave out one"}},
+		{[]string{"--arm", "nmn-fd"}, []string{"arm nmn-fd has a noise model", "data.evidence", "--arm star"}},
+		{[]string{"--arm", "em"}, []string{"arm em has a noise model", "data.evidence"}},
+		{[]string{"--arm", "asl"}, []string{"arm asl", "data.evidence", "--arm star"}},
+		{[]string{"--arm", "star", "--set", "train.loss=asl"}, []string{"loss asl", "data.evidence"}},
+		{[]string{"--set", "recipe.form=estimate"}, []string{"estimate", "data.evidence", "leave out one"}},
 	} {
 		wantUsage(t, call(t, byEvidence(features, evidence, dir, c.args...)...), c.says...)
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"nmn/group/launch"
 	"nmn/internal/setting"
@@ -51,6 +54,22 @@ func exitCode(err error) int {
 // oneLine writes an error for people: joined errors share the line, settings have the names of their flags, and what
 // would not show is escaped.
 func oneLine(err error) string { return inOneLine(withFlags(err.Error())) }
+
+// mistaken is oneLine with the setting that is at fault under the name that the user typed: its flag, or its key in a
+// file or in --set.
+func (p *program) mistaken(err error) string {
+	line := oneLine(err)
+	var mistake *setting.Error
+	if p.called == nil || !errors.As(err, &mistake) || mistake.Field == "" {
+		return line
+	}
+	p.called.Flags().Visit(func(f *pflag.Flag) {
+		if of, ok := f.Value.(*settingFlag); ok && slices.Contains(of.keys, mistake.Field) {
+			line = strings.Replace(line, mistake.Field+" ", "--"+f.Name+" ", 1)
+		}
+	})
+	return line
+}
 
 func inOneLine(message string) string {
 	lines := strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\r' })

@@ -21,7 +21,7 @@ func TestCUDA_FailingCardEndsTheRunAndItResumes(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	t.Setenv(emulator.FailVariable, "kernel 200 719") // CUDA_ERROR_LAUNCH_FAILED
 	failed := on(t, library, library, cache, tiny("train", "--device", "cuda", "--precision", "fp32", "--arm", "stage1",
-		"--epochs", "4", "--checkpoint-steps", "2", "--evaluate-epochs", "0", "--run-dir", dir)...)
+		"--epochs", "4", "--set", "train.checkpoint_steps=2", "--set", "train.evaluate_epochs=0", "--run-dir", dir)...)
 	if failed.code != exitFailure {
 		t.Fatalf("exit code %d, want %d: %s", failed.code, exitFailure, failed.err)
 	}

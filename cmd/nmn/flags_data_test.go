@@ -1,13 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nmn/internal/setting"
 	"nmn/run"
@@ -20,47 +19,44 @@ func TestDataFlags_ThatTheScenesDoNotReadAreRefused(t *testing.T) {
 	mine := t.TempDir()
 	for _, command := range onScenes {
 		for _, flag := range [][]string{{"--images", mine}, {"--labels", "y.csv"}, {"--vocab", "v.txt"},
-			{"--val-captions", "c.json"}, {"--frames-dir", "f/"}, {"--max-bad-samples", "0"}} {
-			wantUsage(t, call(t, append([]string{command, "--print-config"}, flag...)...),
-				flag[0]+" has no effect on the built-in scenes: give --", command)
+			{"--set", "data.val_captions=c.json"}, {"--set", "data.frames_dir=f/"}, {"--max-bad-samples", "0"}} {
+			wantUsage(t, call(t, append([]string{command}, flag...)...),
+				" has no effect on the built-in scenes: give ", command)
 		}
 	}
-	wantUsage(t, call(t, "train", "--config", writeConfigFile(t, "data:\n  images: "+mine+"\n"), "--print-config"),
+	wantUsage(t, call(t, "config", "--config", writeConfigFile(t, "data:\n  images: "+mine+"\n")),
 		"--images has no effect on the built-in scenes")
 }
 
-// Every flag of the data, given its default value, is taken or refused by its name: none is dropped in silence.
+// Every setting of the data, given its default value, is taken or refused by its name: none is dropped in silence.
 func TestDataFlags_GivenTheirDefaultsAreReadOrRefused(t *testing.T) {
-	sources := map[string][]string{"scenes": nil, "captions": {"--captions", "c.json", "--images", "d"},
-		"manifest": {"--manifest", "m.csv"}, "features": {"--features", "x.csv"}, "clips": {"--clips", "d"},
-		"msrvtt": {"--msrvtt", "a.json", "--frames-dir", "d"}, "moving-scenes": {"--preset", "moving-scenes"}}
-	c, cmd := run.DefaultConfig(), &cobra.Command{}
-	dataFlags(cmd, &c)
-	featureDataFlags(cmd, &c, true)
-	keys := setting.KeysOf(&c)
+	sources := map[string][]string{"scenes": nil, "captions": {"--set", "data.captions=c.json", "--images", "d"},
+		"manifest": {"--set", "data.manifest=m.csv"}, "features": {"--set", "data.features.train.features=x.csv"},
+		"clips": {"--set", "data.clips=d"}, "msrvtt": {"--set", "data.msrvtt=a.json", "--set", "data.frames_dir=d"}, "moving-scenes": {"--preset", "moving-scenes"}}
 	for name, source := range sources {
-		base := printed(t, append([]string{"train"}, source...)...)
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			key := flagKey(f, keys)
-			if !strings.HasPrefix(key, "data.") || f.DefValue == "" || f.Name == "data" || f.Name == "noise" {
-				return
+		base := printed(t, append([]string{"config"}, source...)...)
+		for _, d := range setting.Describe(&base) {
+			value := fmt.Sprint(d.Value)
+			if !strings.HasPrefix(d.Key, "data.") || value == "" || value == "[]" || d.Key == "data.set" || d.Key == "data.noise" {
+				continue
 			}
-			got := call(t, append([]string{"train", "--print-config", "--" + f.Name + "=" + f.DefValue}, source...)...)
+			key := d.Key
+			got := call(t, slices.Concat([]string{"config"}, source, []string{"--set", key + "=" + value})...)
 			if refusal := base.Data.Unread(&base.Data, func(k string) bool { return k == key }); refusal != nil {
-				wantUsage(t, got, "--"+f.Name+" has no effect")
+				wantUsage(t, got, " has no effect")
 			} else if got.code != exitOK {
-				t.Errorf("%s: --%s is refused: %s", name, f.Name, got.err)
+				t.Errorf("%s: %s is refused: %s", name, key, got.err)
 			}
-		})
+		}
 	}
 }
 
 func TestDataFlags_FilesThatTheProgramHasWrittenPass(t *testing.T) {
 	for _, args := range [][]string{nil, {"--size", "full"}, {"--preset", "moving-scenes"},
-		{"--captions", "c.json", "--images", "d"}, {"--manifest", "m.csv"}, {"--features", "x.csv"}, {"--clips", "d"},
-		{"--preset", "paper-msrvtt", "--msrvtt", "a.json", "--frames-dir", "d"}} {
-		first := must(t, append([]string{"train", "--print-config"}, args...)...)
-		if again := must(t, "train", "--config", writeConfigFile(t, first), "--print-config"); again != first {
+		{"--set", "data.captions=c.json", "--images", "d"}, {"--set", "data.manifest=m.csv"}, {"--set", "data.features.train.features=x.csv"}, {"--set", "data.clips=d"},
+		{"--preset", "paper-msrvtt", "--set", "data.msrvtt=a.json", "--set", "data.frames_dir=d"}} {
+		first := must(t, append([]string{"config"}, args...)...)
+		if again := must(t, "config", "--config", writeConfigFile(t, first)); again != first {
 			t.Errorf("%q reads back as another configuration", args)
 		}
 	}
@@ -69,8 +65,8 @@ func TestDataFlags_FilesThatTheProgramHasWrittenPass(t *testing.T) {
 // Runs of before a setting was refused go on; a flag over them is refused where it says nothing.
 func TestDataFlags_OverARun(t *testing.T) {
 	dir := trainedArm(t, "stage1")
-	for _, command := range []string{"eval", "extract"} {
-		wantUsage(t, call(t, command, dir, "--images", t.TempDir(), "--print-config"),
+	for _, args := range [][]string{{"eval"}, {"extract", "--output", "x.npy"}} {
+		wantUsage(t, call(t, append(args, dir, "--set", "data.images="+t.TempDir())...),
 			"--images has no effect on the built-in scenes")
 	}
 	file := filepath.Join(dir, run.ConfigFile)
@@ -85,7 +81,7 @@ func TestDataFlags_OverARun(t *testing.T) {
 	if err := os.WriteFile(file, []byte(old), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if got := printed(t, "eval", dir); got.Data.Images != "mine/" {
+	if got := printed(t, "config", "--config", file); got.Data.Images != "mine/" {
 		t.Errorf("images %q, want those of the file", got.Data.Images)
 	}
 }

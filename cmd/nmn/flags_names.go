@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
-	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -10,130 +13,53 @@ import (
 	"github.com/spf13/pflag"
 
 	"nmn/internal/setting"
-	"nmn/loader/doctor"
 	"nmn/run"
 )
 
-// otherNames are the flags of settings that packages name in messages and that no configuration file has, or that
-// several commands declare each for itself.
-var otherNames = map[string]string{
-	"arm": "--arm", "stage1": "--stage1", "run_dir": "--run-dir", "resume": "--resume", "net.mil": "--mil",
-	"captions.captions":         "--captions",
-	"captions.features":         "--features",
-	"captions.generate_batch":   "--generate-batch",
-	"captions.max_words":        "--max-words",
-	"captions.min_count":        "--min-count",
-	"captions.threads":          "--threads",
-	"captions.val_captions":     "--val-captions",
-	"captions.val_clips":        "--val-clips",
-	"captions.val_features":     "--val-features",
-	"captions.val_ids":          "--val-ids",
-	"captions.validation_share": "--validation-share",
-	"captions.vocab_size":       "--vocab-size",
-	"doctor.json":               "--json",
-	"experiment.arms":           "--arms",
-	"experiment.flips":          "--flips",
-	"experiment.noise_rates":    "--noise-rates",
-	"experiment.partial":        "--partial",
-	"experiment.reference":      "--reference",
-	"experiment.seeds":          "--seeds",
-	"experiment.task":           "--task",
-	"reproduce.coco":            "--coco",
-	"reproduce.init":            "--init",
-	"reproduce.msrvtt":          "--msrvtt",
-	"reproduce.only":            "--only",
-	"reproduce.seeds":           "--seeds",
-	"reproduce.size":            "--size",
-	"table4.captions":           "--captions",
-	"table4.captions_per_clip":  "--captions-per-clip",
-	"table4.features":           "--features",
-	"table4.seeds":              "--seeds",
-	"table4.test_size":          "--test-size",
-	"table4.validation_size":    "--validation-size",
-	"annotators.by_label":       "--by-label",
-	"annotators.scores":         "--scores",
-	"audit.apply":               "--apply",
-	"audit.calibrate":           "--calibrate",
-	"audit.decisions":           "--decisions",
-	"audit.distance":            "--distance",
-	"audit.near":                "--near",
-	"audit.neighbours":          "--neighbours",
-	"audit.neighbours_limit":    "--neighbours-limit",
-	"audit.output":              "--output",
-	"audit.page":                "--page",
-	"audit.precision":           "--precision",
-	"audit.rows":                "--rows",
-	"audit.vocabulary":          "--vocab",
-	"captions.captions_recipe":  "--captions-recipe",
-	"captions.clips":            "--clips",
-	"captions.fewer_frames":     "--fewer-frames",
-	"captions.ids":              "--ids",
-	"captions.partial":          "--partial",
-	"doctor.sample":             "--sample",
-	"metrics.push":              "--metrics-push",
-	"predict.threshold":         "--threshold",
-	"predict.top":               "--top",
-	"predict.format":            "--format",
-	"extract.shard":             "nmn extract --shard",
-	"extract.output_truth":      "--output-truth",
-	"extract.layer":             "--layer",
-	"extract.per_frame":         "--per-frame",
-	"extract.output_clips":      "nmn extract --output-clips",
-	"features.output":           "nmn features FILE --output",
-	"frames.clip_timeout":       "--clip-timeout",
-	"frames.ffmpeg":             "--ffmpeg",
-	"frames.max_bad_clips":      "--max-bad-clips",
-	"frames.max_pixels":         "--max-pixels",
-	"frames.resume":             "--resume",
-	"frames.size":               "--size",
-	"rates.output":              "nmn rates --output",
-	"scores.logits":             "--logits",
-	"shard.rebuild_index":       "nmn frames --rebuild-index",
-	"shard.resume":              "nmn frames --resume",
+// quotedKey is a setting, or an option of a command, that a package names in a message: leave them out
+// (`data.max_bad_samples`).
+var quotedKey = regexp.MustCompile("`[a-z0-9_.]+`")
 
-	"train.augment":                         "--augment",
-	"train.augment.color_jitter.brightness": "--color-jitter",
-	"train.augment.color_jitter.contrast":   "--color-jitter",
-	"train.augment.color_jitter.saturation": "--color-jitter",
-	"train.augment.color_jitter.hue":        "--color-jitter",
-	"train.augment.rand_augment.operations": "--rand-augment",
-	"train.augment.rand_augment.magnitude":  "--rand-augment",
-}
-
-// namesOfSettings maps the keys of all settings to the flags that set them.
-var namesOfSettings = sync.OnceValue(func() map[string]string {
-	c, cmd := run.DefaultConfig(), &cobra.Command{}
-	dataFlags(cmd, &c)
-	featureDataFlags(cmd, &c, true)
-	netFlags(cmd, &c)
-	trainFlags(cmd, &c)
-	runFlags(cmd, &c.Run)
-	names := maps.Clone(otherNames)
-	for key, flag := range flagNames(cmd.Flags(), &c) {
-		names[key] = "--" + flag
+// settingKeys are the keys of the settings of a run.
+var settingKeys = sync.OnceValue(func() map[string]bool {
+	keys := map[string]bool{}
+	for _, d := range setting.Describe(&run.Config{}) {
+		keys[d.Key] = true
+		for section := d.Key; strings.Contains(section, "."); {
+			section = section[:strings.LastIndexByte(section, '.')]
+			keys[section] = true
+		}
 	}
-	return names
+	return keys
 })
 
-// flagNames maps the keys of settings to the flags that set them.
-func flagNames(flags *pflag.FlagSet, config any) map[string]string {
-	names, keys := map[string]string{}, setting.KeysOf(config)
-	flags.VisitAll(func(f *pflag.Flag) {
-		key := flagKey(f, keys)
-		if r, ok := f.Value.(*recorded); ok && key != "" && !r.alias {
-			names[key] = f.Name
-		}
-	})
-	return names
+// flagOf is what the user types for a key: the flag of a setting, or else its key, which --set takes. Any other name is
+// an option of a command, whose flag is its last part.
+func flagOf(key string) string {
+	if flag := flagOfSetting(key); flag != "" {
+		return flag
+	}
+	if settingKeys()[key] || !strings.ContainsAny(key, "._") && key != "resume" {
+		return key
+	}
+	return "--" + strings.ReplaceAll(key[strings.LastIndexByte(key, '.')+1:], "_", "-")
 }
 
-// withFlags is a message of a package with the names of flags for those of settings. Most messages name none, and
-// the names take some time to gather.
-func withFlags(message string) string {
-	if !strings.Contains(message, "`") {
-		return message
+// flagOfSetting is the flag of a setting of a run; empty if it has none.
+func flagOfSetting(key string) string {
+	for flag, keys := range flagKeys {
+		for _, k := range keys {
+			if k == key {
+				return "--" + flag
+			}
+		}
 	}
-	return setting.Rename(message, namesOfSettings())
+	return ""
+}
+
+// withFlags is a message of a package as a command line has it.
+func withFlags(message string) string {
+	return quotedKey.ReplaceAllStringFunc(message, func(quoted string) string { return flagOf(strings.Trim(quoted, "`")) })
 }
 
 // attributesWithFlags is withFlags for what is logged.
@@ -147,13 +73,36 @@ func attributesWithFlags(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// findingsWithFlags is withFlags for findings, in place.
-func findingsWithFlags(findings []doctor.Finding) {
-	for i := range findings {
-		f := &findings[i]
-		f.Text, f.Cure = withFlags(f.Text), withFlags(f.Cure)
-		for e := range f.Examples {
-			f.Examples[e] = withFlags(f.Examples[e])
+// hinted is an error about a flag with what helps: of a setting what is wrong with its value, and of a flag that does
+// not exist the setting of that name, if there is one.
+func hinted(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	var mistake *setting.Error
+	if errors.As(err, &invalid) && errors.As(err, &mistake) {
+		if f, ok := invalid.GetFlag().Value.(*settingFlag); ok {
+			return setting.Errorf(mistake.Field, "%s", strings.Replace(mistake.Error(), mistake.Field, "--"+f.name, 1))
+		}
+		return mistake
+	}
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || cmd.Flags().Lookup("set") == nil {
+		return err
+	}
+	name := strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_")
+	var found []string
+	for key := range settingKeys() {
+		if key == name || strings.HasSuffix(key, "."+name) {
+			found = append(found, "--set "+key+"=VALUE")
 		}
 	}
+	slices.Sort(found)
+	if len(found) > 0 {
+		return fmt.Errorf("%w: it is a setting, %s", err, setting.Alternatives(found))
+	}
+	names := sortedKeys(settingKeys())
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	if near := setting.Near("--"+unknown.GetSpecifiedName(), names); near != "" {
+		return fmt.Errorf("%w; did you mean %s?", err, near)
+	}
+	return err
 }

@@ -27,7 +27,7 @@ func (v shardValue) Set(text string) (err error) {
 func (r group) shard(to *run.Shard, of string) {
 	r.set.Var(shardValue{to}, "shard", "work on part `i/n` of the "+of+", i from 1 to n, in a process of its own; the outputs "+
 		"are joined in the order of i")
-	r.keep("shard", to)
+	r.keep("shard")
 }
 
 // tellShard says how the output of a shard is joined with the others.

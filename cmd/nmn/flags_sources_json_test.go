@@ -8,7 +8,7 @@ import (
 // The settings as JSON are those that hold, with the kinds that they have.
 func TestTrain_PrintsSettingsAsJSON(t *testing.T) {
 	var settings map[string]any
-	out := must(t, "train", "--arm", "star", "--augment", "strong", "--set", "train.seed=3", "--print-config", "--json")
+	out := must(t, "config", "--arm", "star", "--augment", "strong", "--set", "train.seed=3", "--json")
 	if err := json.Unmarshal([]byte(out), &settings); err != nil {
 		t.Fatal(err)
 	}

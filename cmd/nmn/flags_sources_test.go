@@ -26,10 +26,28 @@ func writeConfigFile(t *testing.T, text string) string {
 func printed(t *testing.T, args ...string) run.Config {
 	t.Helper()
 	var c run.Config
-	if err := readYAML("printed", []byte(must(t, append(args, "--print-config")...)), &c); err != nil {
+	if err := readYAML("printed", []byte(must(t, asConfig(args)...)), &c); err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// asConfig is the command line of nmn config for that of a command which takes the same settings.
+func asConfig(args []string) []string {
+	of := []string{"config"}
+	for i := 1; i < len(args); i++ {
+		switch name, _, with := strings.Cut(args[i], "="); name {
+		case "--run-dir", "--run-name", "--seeds", "--arms", "--mil-arms", "--noise-rates", "--metrics-addr", "--metrics-push", "--task",
+			"--progress", "--budget", "--rank-timeout":
+			if !with {
+				i++
+			}
+		case "--continue", "--dry-run", "--json", "--tasks", "--collect", "-q", "--quiet":
+		default:
+			of = append(of, args[i])
+		}
+	}
+	return of
 }
 
 func TestConfig_LayersInOrder(t *testing.T) {
@@ -47,9 +65,9 @@ func TestConfig_LayersInOrder(t *testing.T) {
 }
 
 func TestConfig_PrintedReadsBackAsItself(t *testing.T) {
-	first := must(t, "train", "--size", "full", "--mil", "--multipliers", "head.*=2,nmn.bias=0.5",
-		"--miss-rate", "0.1,0.2", "--print-config")
-	again := must(t, "train", "--config", writeConfigFile(t, first), "--print-config")
+	first := must(t, "config", "--size", "full", "--mil", "--set", "train.learning_rates=[{pattern: \"head.*\", multiplier: 2}, {pattern: \"nmn.bias\", multiplier: 0.5}]",
+		"--set", "train.noise.miss_rate=[0.1, 0.2]")
+	again := must(t, "config", "--config", writeConfigFile(t, first))
 	if first != again {
 		t.Errorf("not the same:\n%s\nand\n%s", first, again)
 	}
@@ -59,38 +77,38 @@ func TestConfig_PresetsAndSizes(t *testing.T) {
 	if c := printed(t, "train", "--size", "full"); c.Data.TrainSize != 16000 || c.Train.Stage1Epochs != 3 {
 		t.Errorf("full: %d pictures, %d epochs", c.Data.TrainSize, c.Train.Stage1Epochs)
 	}
-	c := printed(t, "train", "--captions", "c.json", "--images", "d")
+	c := printed(t, "train", "--set", "data.captions=c.json", "--images", "d")
 	if c.Preset != run.PaperCOCOPreset || c.Net.Arch != run.NetVGG16 || c.Data.Set != dataset.Captions ||
 		c.Train.Optimizer != "sgd" {
 		t.Errorf("captions without preset: %s, %s, %s, %s", c.Preset, c.Net.Arch, c.Data.Set, c.Train.Optimizer)
 	}
-	for args, keep := range map[string]bool{"": false, "--preset paper-coco": true, "--keep-function-words": true,
-		"--preset scenes --keep-function-words=false":                     false,
+	for args, keep := range map[string]bool{"": false, "--preset paper-coco": true, "--set data.keep_function_words=true": true,
+		"--preset scenes --set data.keep_function_words=false":            false,
 		"--config " + writeConfigFile(t, "data:\n  vocabulary_size: 5\n"): true} {
-		c := printed(t, append([]string{"train", "--captions", "c.json", "--images", "d"}, strings.Fields(args)...)...)
+		c := printed(t, append([]string{"train", "--set", "data.captions=c.json", "--images", "d"}, strings.Fields(args)...)...)
 		if c.Data.KeepFunctionWords != keep {
 			t.Errorf("%s: function words are kept: %t", args, c.Data.KeepFunctionWords)
 		}
 	}
-	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d"); c.Data.Noise != 0 ||
+	if c = printed(t, "train", "--preset", "scenes", "--set", "data.captions=c.json", "--images", "d"); c.Data.Noise != 0 ||
 		c.Net.Arch != run.NetScenes {
 		t.Errorf("noise %v was put into data of others, or the net is %s", c.Data.Noise, c.Net.Arch)
 	}
-	if c = printed(t, "train", "--preset", "scenes", "--captions", "c.json", "--images", "d",
+	if c = printed(t, "train", "--preset", "scenes", "--set", "data.captions=c.json", "--images", "d",
 		"--noise", "0.6"); c.Data.Noise != .6 {
 		t.Errorf("noise %v, want .6", c.Data.Noise)
 	}
 }
 
 func TestConfig_LaterFlagOfOneFieldCounts(t *testing.T) {
-	if c := printed(t, "train", "--epochs", "9", "--stage2-epochs", "2"); c.Train.Stage1Epochs != 9 ||
+	if c := printed(t, "train", "--epochs", "9", "--set", "train.stage2_epochs=2"); c.Train.Stage1Epochs != 9 ||
 		c.Train.Stage2Epochs != 2 {
 		t.Errorf("epochs %d and %d, want 9 and 2", c.Train.Stage1Epochs, c.Train.Stage2Epochs)
 	}
-	if c := printed(t, "train", "--stage2-epochs", "2", "--epochs", "9"); c.Train.Stage2Epochs != 9 {
+	if c := printed(t, "train", "--set", "train.stage2_epochs=2", "--epochs", "9"); c.Train.Stage2Epochs != 9 {
 		t.Errorf("epochs %d, want 9", c.Train.Stage2Epochs)
 	}
-	if c := printed(t, "train", "--noise-model", "none"); c.Arm != recipe.Star {
+	if c := printed(t, "train", "--arm", "star"); c.Arm != recipe.Star {
 		t.Errorf("arm %q, want star", c.Arm)
 	}
 	if c := printed(t, "train", "--noise", "labels.jsonl"); c.Data.NoiseFile != "labels.jsonl" || c.Data.Noise != 0 {
@@ -98,25 +116,25 @@ func TestConfig_LaterFlagOfOneFieldCounts(t *testing.T) {
 	}
 }
 
-func TestConfig_NoiseStartSetsAllAndSingleFlagsAfterIt(t *testing.T) {
-	paper := printed(t, "train", "--noise-start", "paper").Train.Noise
+func TestConfig_NoiseStartSetsAllAndSingleSettingsAfterIt(t *testing.T) {
+	paper := printed(t, "train", "--set", "train.noise=paper").Train.Noise
 	if !reflect.DeepEqual(paper, train.PaperNoise()) {
 		t.Errorf("noise start %+v, want the paper's", paper)
 	}
-	mixed := printed(t, "train", "--captions", "c.json", "--images", "d", "--noise-start", "scenes",
-		"--noise-bias-multiplier", "3").Train.Noise
+	mixed := printed(t, "train", "--set", "data.captions=c.json", "--images", "d", "--set", "train.noise=scenes",
+		"--set", "train.noise.bias_multiplier=3").Train.Noise
 	want := train.InformedNoise()
 	if want.BiasMultiplier = 3; !reflect.DeepEqual(mixed, want) {
 		t.Errorf("noise start %+v, want that of scenes with factor 3 for b", mixed)
 	}
-	wantUsage(t, call(t, "train", "--noise-start", "guess"), "want scenes or paper")
+	wantUsage(t, call(t, "train", "--set", "train.noise=guess"), "want scenes, paper, or settings of its own")
 }
 
-func TestConfig_LossSetsThoseOfItsPaperAndSingleFlagsWhereverTheyStand(t *testing.T) {
+func TestConfig_LossSetsThoseOfItsPaperAndSingleSettingsAfterIt(t *testing.T) {
 	star := func(args ...string) train.LossConfig {
 		return printed(t, append([]string{"train", "--arm", "star"}, args...)...).Train.Loss
 	}
-	if loss := star("--loss", "ll-ct"); loss != train.PaperLoss(train.CorrectLarge) {
+	if loss := star("--set", "train.loss=ll-ct"); loss != train.PaperLoss(train.CorrectLarge) {
 		t.Errorf("loss %+v, want that of its paper", loss)
 	}
 	file := writeConfigFile(t, "train:\n  loss: {kind: ll-r, delta: 0.4}\n")
@@ -125,18 +143,15 @@ func TestConfig_LossSetsThoseOfItsPaperAndSingleFlagsWhereverTheyStand(t *testin
 	}
 	want := train.PaperLoss(train.Asymmetric)
 	want.Margin = .2
-	for _, args := range [][]string{{"--loss", "asl", "--asl-margin", "0.2"},
-		{"--asl-margin", "0.2", "--loss", "asl"}} {
-		if loss := star(append(args, "--config", file)...); loss != want {
-			t.Errorf("%q: loss %+v, want %+v", args, loss, want)
-		}
+	if loss := star("--set", "train.loss=asl", "--set", "train.loss.margin=0.2", "--config", file); loss != want {
+		t.Errorf("loss %+v, want %+v", loss, want)
 	}
-	if text := must(t, "train", "--loss", "bce", "--print-config"); strings.Contains(text, "loss:") {
+	if text := must(t, "config", "--set", "train.loss=bce"); strings.Contains(text, "loss:") {
 		t.Errorf("a configuration of the usual loss mentions it:\n%s", text)
 	}
-	wantUsage(t, call(t, "train", "--arm", "nmn-fi", "--loss", "asl"), "arm nmn-fi has a noise model")
-	wantUsage(t, call(t, "train", "--arm", "star", "--loss", "focal"), "want bce, asl, ll-r or ll-ct")
-	wantUsage(t, call(t, "train", "--arm", "star", "--ll-delta", "0.3"),
+	wantUsage(t, call(t, "train", "--arm", "nmn-fi", "--set", "train.loss=asl"), "arm nmn-fi has a noise model")
+	wantUsage(t, call(t, "train", "--arm", "star", "--set", "train.loss=focal"), "want bce, asl, ll-r or ll-ct")
+	wantUsage(t, call(t, "train", "--arm", "star", "--set", "train.loss.delta=0.3"),
 		"loss.delta is 0.3, which is for the loss ll-r or ll-ct")
 }
 
@@ -144,30 +159,29 @@ func TestConfig_FaultsNameFileAndLine(t *testing.T) {
 	for _, test := range []struct{ name, text, says string }{
 		{"unknown key", "data:\n  noise: 0.2\n  noises: 3\n", `nmn.yaml:3: unknown key "noises"`},
 		{"unknown section", "optimiser:\n  x: 1\n", `nmn.yaml:1: unknown key "optimiser"`},
-		{"wrong type", "train:\n  batch_bags: many\n", "nmn.yaml:2: `many` is not a whole number"},
+		{"wrong type", "train:\n  batch_bags: many\n", `nmn.yaml:2: "many" is not a whole number`},
 		{"syntax", "train: [1\n", "nmn.yaml:"},
 		{"repeated key", "size: quick\nsize: full\n", "nmn.yaml:2"},
 		{"two documents", "size: quick\n---\nsize: full\n", "more than one"},
-		{"value out of range", "train:\n  momentum: 2\n", "momentum is 2"},
-		{"value of a choice", "arm: gan\n", `arm is "gan"`},
+		{"value out of range", "train:\n  momentum: 2\n", "nmn.yaml:2: train.momentum is 2"},
+		{"value of a choice", "arm: gan\n", `nmn.yaml:1: arm is "gan"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			wantUsage(t, call(t, "train", "--config", writeConfigFile(t, test.text), "--print-config"), test.says)
+			wantUsage(t, call(t, "config", "--config", writeConfigFile(t, test.text)), test.says)
 		})
 	}
 	wantUsage(t, call(t, "train", "--config", filepath.Join(t.TempDir(), "none.yaml")), "none.yaml")
 }
 
 func TestConfig_EmptyFileChangesNothing(t *testing.T) {
-	if a, b := must(t, "train", "--print-config"), must(t, "train", "--config", writeConfigFile(t, ""),
-		"--print-config"); a != b {
+	if a, b := must(t, "config"), must(t, "config", "--config", writeConfigFile(t, "")); a != b {
 		t.Errorf("an empty file changed the configuration:\n%s", b)
 	}
 }
 
 // Captions of one's own get estimated rates; the paper's protocol, asked for by name, the paper's noise model.
 func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
-	captions := []string{"train", "--captions", "captions.json", "--images", "pictures", "--print-config"}
+	captions := []string{"config", "--set", "data.captions=captions.json", "--images", "pictures"}
 	if out := must(t, captions...); !strings.Contains(out, "arm: nmn-c") || !strings.Contains(out, "rates: online") ||
 		!strings.Contains(out, "preset: paper-coco") {
 		t.Errorf("%.400s", out)

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"nmn/run/captioner"
 )
 
 // unreadFlags refuses the first of the flags that was given where nothing reads it; why says what does.
@@ -16,15 +14,6 @@ func unreadFlags(cmd *cobra.Command, why string, flags ...string) error {
 		}
 	}
 	return nil
-}
-
-// unreadCaptionFlags refuses flags on clips that a captioner of these files does not read.
-func unreadCaptionFlags(cmd *cobra.Command, d *captioner.DataConfig) error {
-	if d.Validation.Features == "" {
-		return unreadFlags(cmd, "without --val-features: give them too", "val-frames-per-row", "val-split")
-	}
-	return unreadFlags(cmd, "beside --val-features, which are the clips to judge by", "validation-share",
-		"validation-seed")
 }
 
 // commandName is what people call a command, without the name of the program.

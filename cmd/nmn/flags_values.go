@@ -35,7 +35,7 @@ func (c choice[T]) Type() string { return "choice" }
 
 // enum declares a flag that takes one of the allowed values, which help and completion list.
 func enum[T ~string](r group, v *T, name, usage string, allowed ...T) {
-	r.value(choice[T]{v, allowed}, v, name, usage+": "+setting.Alternatives(allowed))
+	r.value(choice[T]{v, allowed}, name, usage+": "+setting.Alternatives(allowed))
 	names := make([]string, len(allowed))
 	for i, a := range allowed {
 		names[i] = string(a)
@@ -46,7 +46,7 @@ func enum[T ~string](r group, v *T, name, usage string, allowed ...T) {
 // optional declares a flag whose value may be left out, which gives the first of the allowed ones. Completion lists the
 // others. Empty quotes keep the help from naming the value as one that has to follow.
 func optional[T ~string](r group, v *T, name, usage string, allowed ...T) {
-	r.value(choice[T]{v, allowed}, v, name, "``"+usage)
+	r.value(choice[T]{v, allowed}, name, "``"+usage)
 	r.set.Lookup(name).NoOptDefVal = string(allowed[0])
 	names := make([]string, len(allowed)-1)
 	for i, a := range allowed[1:] {
@@ -92,12 +92,12 @@ func (l list[T]) Set(s string) error {
 func (l list[T]) Type() string { return "list" }
 
 func (r group) ints(v *[]int, name, usage string) {
-	r.value(list[int]{v, number(strconv.Atoi), strconv.Itoa}, v, name, usage)
+	r.value(list[int]{v, number(strconv.Atoi), strconv.Itoa}, name, usage)
 }
 
 func (r group) seeds(v *[]uint64, name, usage string) {
 	parse := func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
-	r.value(list[uint64]{v, number(parse), func(u uint64) string { return strconv.FormatUint(u, 10) }}, v, name, usage)
+	r.value(list[uint64]{v, number(parse), func(u uint64) string { return strconv.FormatUint(u, 10) }}, name, usage)
 }
 
 func (r group) float32s(v *[]float32, name, usage string) {
@@ -106,12 +106,12 @@ func (r group) float32s(v *[]float32, name, usage string) {
 		return float32(f), err
 	}
 	write := func(f float32) string { return strconv.FormatFloat(float64(f), 'g', -1, 32) }
-	r.value(list[float32]{v, number(parse), write}, v, name, usage)
+	r.value(list[float32]{v, number(parse), write}, name, usage)
 }
 
 func (r group) floats(v *[]float64, name, usage string) {
 	write := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
-	r.value(list[float64]{v, number(parseFloat), write}, v, name, usage)
+	r.value(list[float64]{v, number(parseFloat), write}, name, usage)
 }
 
 // flipLevels declares a list of levels of flipped labels.
@@ -121,7 +121,7 @@ func flipLevels(r group, v *[]dataset.FlipLevel, name, usage string) {
 		err := level.Set(s)
 		return level, err
 	}
-	r.value(list[dataset.FlipLevel]{v, parse, func(f dataset.FlipLevel) string { return string(f) }}, v, name, usage)
+	r.value(list[dataset.FlipLevel]{v, parse, func(f dataset.FlipLevel) string { return string(f) }}, name, usage)
 }
 
 // chosen declares a list whose values are among the allowed ones.
@@ -132,7 +132,7 @@ func chosen[T ~string](r group, v *[]T, name, usage string, allowed ...T) {
 		}
 		return T(s), nil
 	}
-	r.value(list[T]{v, parse, func(t T) string { return string(t) }}, v, name, usage+": "+setting.Alternatives(allowed))
+	r.value(list[T]{v, parse, func(t T) string { return string(t) }}, name, usage+": "+setting.Alternatives(allowed))
 	values := make([]string, len(allowed))
 	for i, a := range allowed {
 		values[i] = string(a)
@@ -142,7 +142,7 @@ func chosen[T ~string](r group, v *[]T, name, usage string, allowed ...T) {
 
 func (r group) strings(v *[]string, name, usage string) {
 	keep := func(s string) (string, error) { return s, nil }
-	r.value(list[string]{v, keep, func(s string) string { return s }}, v, name, usage)
+	r.value(list[string]{v, keep, func(s string) string { return s }}, name, usage)
 }
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }

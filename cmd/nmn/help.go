@@ -12,7 +12,12 @@ import (
 // writeHelp writes the help of a command: what it does, examples, subcommands, and its flags by their headings.
 func writeHelp(p *program, cmd *cobra.Command) {
 	w := cmd.OutOrStdout()
-	heading := func(s string) { fmt.Fprintf(w, "\n%s\n", p.paint(w, bold, s+":")) }
+	describe(w, cmd, max(60, min(p.width(w), 110)), func(s string) string { return p.paint(w, bold, s) })
+}
+
+// describe writes the help of a command in lines of a width, with headings in a style.
+func describe(w io.Writer, cmd *cobra.Command, width int, style func(string) string) {
+	heading := func(s string) { fmt.Fprintf(w, "\n%s\n", style(s+":")) }
 	description := cmd.Long
 	if description == "" {
 		description = cmd.Short + "."
@@ -34,7 +39,7 @@ func writeHelp(p *program, cmd *cobra.Command) {
 	}
 	for _, r := range groupsOf(cmd) {
 		heading(r.name)
-		writeFlags(w, r.flags, p.width(w))
+		fmt.Fprint(w, r.flags.FlagUsagesWrapped(width))
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\n%s COMMAND --help tells more about a command.\n", cmd.CommandPath())
@@ -46,10 +51,6 @@ func usageLine(cmd *cobra.Command) string {
 		return cmd.CommandPath() + " COMMAND [flags]"
 	}
 	return cmd.UseLine()
-}
-
-func writeFlags(w io.Writer, flags *pflag.FlagSet, width int) {
-	fmt.Fprint(w, flags.FlagUsagesWrapped(max(60, min(width, 110))))
 }
 
 // flagGroup are the flags under a heading.
@@ -65,7 +66,6 @@ func groupsOf(cmd *cobra.Command) []flagGroup {
 		if f.Hidden {
 			return
 		}
-		f = shown(f)
 		name := otherGroup
 		if a := f.Annotations[groupAnnotation]; len(a) == 1 {
 			name = a[0]

@@ -248,7 +248,7 @@ func TestInit_WhatDoesNotFitIsRefusedWithBothShapes(t *testing.T) {
 func TestInit_ByTheCommandLine(t *testing.T) {
 	dir := trainedArm(t, "star")
 	last := filepath.Join(dir, "stage1", "last.safetensors")
-	for _, flag := range []string{"--init", "--weights"} {
+	for _, flag := range []string{"--init"} {
 		c := call(t, tiny("train", "--arm", "stage1", flag, last, "--run-dir", t.TempDir())...)
 		if c.code != exitOK || !strings.Contains(c.err, "weights "+last+": safetensors") ||
 			strings.Contains(c.err, "starts at random") {
@@ -259,7 +259,7 @@ func TestInit_ByTheCommandLine(t *testing.T) {
 		"--quiet", "--run-dir", t.TempDir())...); c.code != exitOK || strings.Contains(c.err, "weights") {
 		t.Errorf("--quiet: exit code %d, %s", c.code, c.err)
 	}
-	wantUsage(t, call(t, tiny("train", "--init-classifier")...), "--init FILE")
+	wantUsage(t, call(t, tiny("train", "--set", "net.weights_classifier=true")...), "--init FILE")
 	c := call(t, tiny("train", "--arm", "stage1", "--init", written(t, "w.pth", []byte("\x80\x02cposix\nsystem\n.")),
 		"--run-dir", t.TempDir())...)
 	if c.code != exitFailure || !strings.Contains(c.err, `"posix.system"`) || !strings.Contains(c.err, "byte 2") {
@@ -272,11 +272,11 @@ func TestInit_ResumeNeedsNoFile(t *testing.T) {
 	start := written(t, "start.safetensors", readFile(t, filepath.Join(trainedArm(t, "star"), "stage1"),
 		"last.safetensors"))
 	dir := filepath.Join(t.TempDir(), "run")
-	must(t, tiny("train", "--arm", "star", "--init", start, "--max-steps", "1", "--run-dir", dir)...)
+	must(t, tiny("train", "--arm", "star", "--init", start, "--set", "train.max_steps=1", "--run-dir", dir)...)
 	if err := os.Remove(start); err != nil {
 		t.Fatal(err)
 	}
-	must(t, "train", "--resume", dir, "--max-steps", "2")
+	must(t, "train", "--resume", dir, "--set", "train.max_steps=2")
 	// Stage 1 has begun, and its evaluation is not there: it goes on too.
 	if err := os.Remove(filepath.Join(dir, run.Stage1Folder, run.ResultFile)); err != nil {
 		t.Fatal(err)
@@ -324,7 +324,7 @@ func TestInit_AFirstTypoCostsNothing(t *testing.T) {
 	}
 	// The weights of another net are found to be so only when there is one to load them.
 	other := filepath.Join(work, "other")
-	must(t, tiny("train", "--arm", "stage1", "--width", "0.25", "--run-dir", other)...)
+	must(t, tiny("train", "--arm", "stage1", "--set", "net.width=0.25", "--run-dir", other)...)
 	c := call(t, args("--init", filepath.Join(other, train.LastName))...)
 	if c.code != exitFailure || !strings.Contains(c.err, "weights ") {
 		t.Errorf("exit code %d: %s", c.code, c.err)

@@ -30,7 +30,7 @@ func TestJudge_ThresholdIsThatOfValidation(t *testing.T) {
 	if run := readJSON(t, must(t, "eval", dir, "--json")); run["plug_in_threshold"] != own["plug_in_threshold"] {
 		t.Errorf("eval takes threshold %v, the run %v", run["plug_in_threshold"], own["plug_in_threshold"])
 	}
-	without := trained(t, "--arm", "stage1", "--validation-size", "0")
+	without := trained(t, "--arm", "stage1", "--set", "data.validation_size=0")
 	if o, err := run.ReadOutcome(without); err != nil || o.PlugInFrom != "training" || o.Audit == nil ||
 		o.Audit.From != recipe.FromOwn {
 		t.Errorf("without validation: threshold from %q, audit %+v (%v)", o.PlugInFrom, o.Audit, err)
@@ -77,7 +77,7 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 func TestExperiment_RefusesALossForNoiseArms(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	for _, size := range []string{"quick", "auto"} { // auto times real steps first
-		wantUsage(t, call(t, tiny("experiment", "--size", size, "--loss", "asl", "--arms", "star,nmn-fd",
+		wantUsage(t, call(t, tiny("experiment", "--size", size, "--set", "train.loss=asl", "--arms", "star,nmn-fd",
 			"--run-dir", dir)...), "loss asl", "arm nmn-fd")
 	}
 	if durable.Exists(dir) {

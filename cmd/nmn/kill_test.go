@@ -28,8 +28,8 @@ func TestTrain_KilledTwentyTimes(t *testing.T) {
 	if testing.Short() {
 		kills = 3
 	}
-	killedRunEqualsWhole(t, kills, tiny("train", "--stage1-epochs", "6", "--stage2-epochs", "6", "--keep-best", "2",
-		"--each-epoch")...)
+	killedRunEqualsWhole(t, kills, tiny("train", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=6", "--set", "train.keep_best=2",
+		"--set", "each_epoch=true")...)
 }
 
 // killedRunEqualsWhole kills a run of killSteps steps the given number of times and resumes it. args lack the run folder
@@ -38,7 +38,7 @@ func killedRunEqualsWhole(t *testing.T, kills int, args ...string) {
 	t.Helper()
 	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	in := func(dir string) []string {
-		return append(slices.Clone(args), "--checkpoint-steps", "2", "--log-interval", "1", "--quiet", "--log-level", "info",
+		return append(slices.Clone(args), "--set", "train.checkpoint_steps=2", "--set", "train.log_steps=1", "--quiet", "-v",
 			"--run-dir", dir)
 	}
 	cmd, want, stderr := asCommand(in(whole)...)
@@ -65,7 +65,7 @@ func killedRunEqualsWhole(t *testing.T, kills int, args ...string) {
 			early++
 		}
 		if durable.Exists(filepath.Join(broken, run.ConfigFile)) {
-			next = []string{"train", "--resume", broken, "--quiet", "--log-level", "info"}
+			next = []string{"train", "--resume", broken, "--quiet", "-v"}
 		}
 	}
 	cmd, got, stderr := asCommand(next...)

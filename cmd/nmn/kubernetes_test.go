@@ -43,7 +43,7 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 		if !slices.Contains(c.Args, "--continue") {
 			t.Errorf("%s: a second pod would not go on: %q", file, c.Args)
 		}
-		if out := must(t, append(c.Args, "--print-config")...); !strings.Contains(out, "preset: ") {
+		if out := must(t, asConfig(c.Args)...); !strings.Contains(out, "preset: ") {
 			t.Errorf("%s: %s", file, out)
 		}
 		for _, e := range c.Env {
@@ -150,7 +150,7 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 		if !slices.Contains(args, "--continue") {
 			t.Errorf("%s: a second launcher would not go on: %q", file, args)
 		}
-		if out := must(t, append(args, "--print-config")...); !strings.Contains(out, "preset: ") {
+		if out := must(t, asConfig(args)...); !strings.Contains(out, "preset: ") {
 			t.Errorf("%s: %s", file, out)
 		}
 		after := func(flag string) string {
@@ -180,7 +180,7 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 func TestTrain_ContinuesByTheSameCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	args := tiny("train", "--arm", "stage1", "--run-dir", dir, "--continue")
-	must(t, append(args, "--max-steps", "1")...)
+	must(t, append(args, "--set", "train.max_steps=1")...)
 	if err := os.Remove(filepath.Join(dir, "result.json")); err != nil {
 		t.Fatal(err)
 	}

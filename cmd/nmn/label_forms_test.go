@@ -121,7 +121,7 @@ func labelForms() map[string]labelForm {
 		"semicolons": {form: manifest.FormList, source: "list.csv", says: "separated by ; in the column tags",
 			write: func(w *formWriter) { w.lists(";") }},
 		"blanks": {form: manifest.FormBlanks, source: "list.csv", says: "separated by blanks in the column tags",
-			args: []string{"--label-form", "blanks"}, write: func(w *formWriter) { w.lists(" ") }},
+			args: []string{"--set", "data.label_form=blanks"}, write: func(w *formWriter) { w.lists(" ") }},
 		"arrays": {form: manifest.FormJSON, source: "list.csv", says: "in arrays in the column tags",
 			write: func(w *formWriter) {
 				w.rows("filename,tags", func(i int) string { return `"['` + strings.Join(w.of(i), "', '") + `']"` })
@@ -149,9 +149,9 @@ func TestTrain_OnEveryFormOfLabels(t *testing.T) {
 			t.Parallel()
 			w := &formWriter{t, t.TempDir(), 36}
 			f.write(w)
-			data := append([]string{"--preset", "scenes", "--manifest", filepath.Join(w.dir, filepath.FromSlash(f.source)),
-				"--width", "0.5", "--batch-size", "8", "--epochs", "1", "--device", "cpu", "--validation-share", "0.25",
-				"--test-share", "0.25"}, f.args...)
+			data := append([]string{"--preset", "scenes", "--set", "data.manifest=" + filepath.Join(w.dir, filepath.FromSlash(f.source)),
+				"--set", "net.width=0.5", "--batch-size", "8", "--epochs", "1", "--device", "cpu", "--set", "data.validation_share=0.25",
+				"--set", "data.test_share=0.25"}, f.args...)
 			classes := 4
 			if f.single {
 				classes = 3
@@ -196,7 +196,7 @@ func TestTrain_OnFoldersOfPictures(t *testing.T) {
 	}
 	loose := t.TempDir()
 	writePictures(t, loose, 3)
-	wantUsage(t, call(t, "train", "--images", loose, "--print-config"), "cat/1.jpg")
+	wantUsage(t, call(t, "config", "--images", loose), "cat/1.jpg")
 }
 
 // Numbers of classes in features are labels, in a file of their own or in a column; predict leaves the column out too,
@@ -214,8 +214,8 @@ func TestTrain_OnFeaturesWithNumbersOfClasses(t *testing.T) {
 	write(t, path("classes.csv"), classes.String())
 	write(t, path("plain.csv"), plain.String())
 	write(t, path("corners.csv"), "x,y\n1,0\n2,1\n")
-	learn := []string{"train", "--arm", "stage1", "--hidden", "4", "--epochs", "1", "--nmn-recipe", "paper", "-q"}
-	must(t, append(learn, "--features", path("classes.csv"), "--run-dir", path("classes"))...)
+	learn := []string{"train", "--arm", "stage1", "--set", "net.hidden=[4]", "--epochs", "1", "--set", "recipe.form=paper", "-q"}
+	must(t, append(learn, "--set", "data.features.train.features="+path("classes.csv"), "--run-dir", path("classes"))...)
 	o, err := run.ReadOutcome(path("classes"))
 	if err != nil || o.Evaluation.Classes != 3 {
 		t.Fatalf("outcome %+v, %v; want three classes", o, err)
@@ -223,7 +223,7 @@ func TestTrain_OnFeaturesWithNumbersOfClasses(t *testing.T) {
 	if out := must(t, "predict", path("classes"), path("classes.csv"), "--format", "csv"); strings.Count(out, "\n") != 61 {
 		t.Errorf("predictions %s", out)
 	}
-	must(t, append(learn, "--features", path("plain.csv"), "--label-columns", "l_*", "--run-dir", path("plain"))...)
+	must(t, append(learn, "--set", "data.features.train.features="+path("plain.csv"), "--set", "data.features.label_columns=[\"l_*\"]", "--run-dir", path("plain"))...)
 	if out := must(t, "predict", path("plain"), path("corners.csv"), "--format", "csv"); strings.Count(out, "\n") != 3 {
 		t.Errorf("predictions %s", out)
 	}
@@ -237,15 +237,15 @@ func TestTrain_OnFeaturesWithNumbersOfClasses(t *testing.T) {
 func TestTrain_NamesTheFlagOfAForm(t *testing.T) {
 	file := manifestOf(t, 12, "path,label", func(i int) string { return fmt.Sprintf("%d.png,%d", i, i%2) })
 	c := call(t, onManifest(file, t.TempDir(), "--dry-run")...)
-	if c.code != exitFailure || !strings.Contains(c.err, "--label-form integers") ||
-		!strings.Contains(c.err, "--label-form columns") {
+	if c.code != exitFailure || !strings.Contains(c.err, "data.label_form integers") ||
+		!strings.Contains(c.err, "data.label_form columns") {
 		t.Errorf("exit code %d, %q", c.code, c.err)
 	}
 	for form, classes := range map[string]string{"integers": "2 classes", "columns": "1 classes"} {
-		if out := must(t, onManifest(file, t.TempDir(), "--dry-run", "--label-form", form)...); !strings.Contains(out,
+		if out := must(t, onManifest(file, t.TempDir(), "--dry-run", "--set", "data.label_form="+form)...); !strings.Contains(out,
 			classes) {
 			t.Errorf("%s: %s", form, out)
 		}
 	}
-	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--label-form", "guess")...), "want auto")
+	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--set", "data.label_form=guess")...), "want auto")
 }

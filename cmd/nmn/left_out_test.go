@@ -20,25 +20,25 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	switch kind {
 	case "captions":
 		must(t, "scenes", dir, "--number", "40")
-		args = []string{"--captions", at("captions_train2014.json"), "--images", at("images"), "--vocab", at("vocabulary.txt")}
+		args = []string{"--set", "data.captions=" + at("captions_train2014.json"), "--images", at("images"), "--vocab", at("vocabulary.txt")}
 	case "manifest", "backbone":
 		must(t, "scenes", dir, "--number", "40", "--flips", "0.2:0.1")
-		args = []string{"--manifest", at("pictures.csv")}
+		args = []string{"--set", "data.manifest=" + at("pictures.csv")}
 	case "clips":
 		must(t, "scenes", dir, "--moving", "--number", "20", "--frames", "3", "--format", "folder")
-		args = []string{"--clips", dir, "--vocab", at("vocabulary.txt"), "--mil"}
+		args = []string{"--set", "data.clips=" + dir, "--vocab", at("vocabulary.txt"), "--mil"}
 		files = []string{at("moving-train-000003/01.jpg"), at("moving-train-000007/00.jpg"), at("moving-train-000009/02.jpg")}
 		whole = ""
 	case "shards":
 		must(t, "scenes", dir, "--moving", "--number", "20", "--frames", "3")
 		spoilFrames(t, dir, 3, 7, 9)
-		return []string{"--clips", dir, "--vocab", at("vocabulary.txt"), "--mil", "--preset", "scenes", "--width", "0.5"}, ""
+		return []string{"--set", "data.clips=" + dir, "--vocab", at("vocabulary.txt"), "--mil", "--preset", "scenes", "--set", "net.width=0.5"}, ""
 	}
 	if kind == "backbone" {
 		tinyVGG(t, at("vgg.safetensors"), 1)
-		args = append(args, "--backbone", at("vgg.safetensors"), "--input-size", "32", "--backbone-layer", "pool5", "--hidden", "")
+		args = append(args, "--backbone", at("vgg.safetensors"), "--set", "net.input_size=32", "--set", "net.backbone_layer=pool5", "--set", "net.hidden=[]")
 	} else {
-		args = append(args, "--preset", "scenes", "--width", "0.5")
+		args = append(args, "--preset", "scenes", "--set", "net.width=0.5")
 	}
 	content := readBytes(t, files[0])
 	for _, err := range []error{os.WriteFile(files[0], content[:len(content)/2], 0o666), os.WriteFile(files[1], nil, 0o666),
@@ -81,10 +81,10 @@ func spoilFrames(t *testing.T, dir string, clips ...int) {
 // What --max-bad-samples allows is allowed to the end, whatever the arm computes from the training pictures, and by every
 // command on the run.
 func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
-	estimates := []string{"--arm", "r-n", "--nmn-recipe", "estimate", "--rates", "folds:2", "--fold-epochs", "1", "--recipe-epochs", "1"}
+	estimates := []string{"--arm", "r-n", "--set", "recipe.form=estimate", "--rates", "folds:2", "--set", "recipe.fold_epochs=1", "--set", "recipe.epochs=1"}
 	arms := map[string][]string{
 		"default": nil, "folds": estimates, "star": {"--arm", "star"}, "em": {"--arm", "em"}, "nmn-fd": {"--arm", "nmn-fd",
-			"--nmn-recipe", "paper"}, "r-n online": {"--arm", "r-n", "--rates", "online"}, "ll-r": {"--arm", "ll-r"},
+			"--set", "recipe.form=paper"}, "r-n online": {"--arm", "r-n", "--rates", "online"}, "ll-r": {"--arm", "ll-r"},
 	}
 	for _, kind := range []string{"captions", "manifest", "backbone", "clips", "shards"} {
 		data, whole := spoiled(t, kind)
@@ -96,7 +96,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "run")
 				args := func(dir string) []string {
 					return slices.Concat([]string{"train"}, data, settings, []string{"--epochs", "1", "--batch-size", "4",
-						"--checkpoint-steps", "1", "--log-interval", "1", "--max-bad-samples", "4", "--seed", "3", "--threads", "1",
+						"--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--max-bad-samples", "4", "--seed", "3", "--threads", "1",
 						"--device", "cpu", "--run-dir", dir})
 				}
 				c := call(t, args(dir)...)
@@ -144,7 +144,7 @@ func TestMaxBadSamples_OfAnExperiment(t *testing.T) {
 				filepath.Join(t.TempDir(), "grid")})
 			if at := slices.Index(args, "--mil"); at >= 0 {
 				args[at] = "--mil=on" // it has a third value here
-				args = append(args, "--batch-size-mil", "4")
+				args = append(args, "--set", "train.batch_bags_mil=4")
 			}
 			must(t, args...)
 			if c := call(t, args...); c.code != exitOK || strings.Contains(c.err, "epoch 1") {
@@ -159,7 +159,7 @@ func TestMaxBadSamples_OfAnExperiment(t *testing.T) {
 func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
 	for arm, settings := range map[string][]string{
 		"default": nil, "em": {"--arm", "em"}, "r-n online": {"--arm", "r-n", "--rates", "online"},
-		"folds": {"--arm", "r-n", "--rates", "folds:2", "--fold-epochs", "1", "--recipe-epochs", "1"},
+		"folds": {"--arm", "r-n", "--rates", "folds:2", "--set", "recipe.fold_epochs=1", "--set", "recipe.epochs=1"},
 	} {
 		t.Run(arm, func(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")
@@ -170,9 +170,9 @@ func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := filepath.Join(t.TempDir(), "run")
-			c := call(t, slices.Concat([]string{"train", "--captions", filepath.Join(data, "captions_train2014.json"), "--images",
-				filepath.Join(data, "images"), "--vocab", filepath.Join(data, "vocabulary.txt"), "--preset", "scenes", "--width", "0.5"},
-				settings, []string{"--epochs", "1", "--batch-size", "4", "--checkpoint-steps", "1", "--log-interval", "1", "--threads",
+			c := call(t, slices.Concat([]string{"train", filepath.Join(data, "captions_train2014.json"), "--images",
+				filepath.Join(data, "images"), "--vocab", filepath.Join(data, "vocabulary.txt"), "--preset", "scenes", "--set", "net.width=0.5"},
+				settings, []string{"--epochs", "1", "--batch-size", "4", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--threads",
 					"1", "--device", "cpu", "--run-dir", dir})...)
 			if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") {
 				t.Fatalf("exit code %d: %s", c.code, c.err)

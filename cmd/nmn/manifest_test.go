@@ -58,7 +58,7 @@ func manifestOf(t *testing.T, n int, header string, row func(i int) string) stri
 }
 
 func onManifest(file, dir string, args ...string) []string {
-	return append([]string{"train", "--preset", "scenes", "--manifest", file, "--width", "0.5", "--batch-size", "8",
+	return append([]string{"train", "--preset", "scenes", file, "--set", "net.width=0.5", "--batch-size", "8",
 		"--epochs", "1", "--device", "cpu", "--run-dir", dir}, args...)
 }
 
@@ -131,14 +131,14 @@ func TestTrain_OnManifestOfFrames(t *testing.T) {
 			colours[i%3])
 	})
 	dir := filepath.Join(t.TempDir(), "run")
-	args := onManifest(file, dir, "--arm", "nmn-fi", "--flips", "0.3:0.1", "--validation-share", "0.25",
-		"--test-share", "0.25")
+	args := onManifest(file, dir, "--arm", "nmn-fi", "--flips", "0.3:0.1", "--set", "data.validation_share=0.25",
+		"--set", "data.test_share=0.25")
 	must(t, args...)
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Truth == nil {
 		t.Errorf("outcome %+v, %v; want 10 test clips with true labels", o, err)
 	}
-	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--nmn-recipe", "estimate", "--rates", "folds:5")...),
+	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--set", "recipe.form=estimate", "--rates", "folds:5")...),
 		"folds of frames")
 	wantUsage(t, call(t, append(args, "--noise", "0.4", "--flips", "0:0")...), "manifests have no captions")
 }
@@ -151,13 +151,13 @@ func TestExperiment_OnManifest(t *testing.T) {
 		return fmt.Sprintf("%d.png,%s,19%02d", i, strings.Join(row, ","), i)
 	})
 	dir := t.TempDir()
-	args := []string{"experiment", "--preset", "scenes", "--manifest", file, "--width", "0.5", "--batch-size", "8",
+	args := []string{"experiment", "--preset", "scenes", file, "--set", "net.width=0.5", "--batch-size", "8",
 		"--epochs", "1", "--device", "cpu", "--run-dir", dir, "--arms", "stage1"}
 	if c := call(t, append(args, "--flips", "0.3:0.1")...); c.code != exitFailure ||
-		!strings.Contains(c.err, `column "year"`) || !strings.Contains(c.err, "--ignore-columns") {
+		!strings.Contains(c.err, `column "year"`) || !strings.Contains(c.err, "data.features.ignore_columns") {
 		t.Errorf("a column that is no label: exit code %d, %q", c.code, c.err)
 	}
-	must(t, append(args, "--flips", "0:0,0.3:0.1", "--ignore-columns", "year")...)
+	must(t, append(args, "--flips", "0:0,0.3:0.1", "--set", "data.features.ignore_columns=[year]")...)
 	for _, level := range []string{"flips-0-0", "flips-0.3-0.1"} {
 		o, err := run.ReadOutcome(filepath.Join(dir, level, "seed-1", "stage1"))
 		if err != nil || o == nil || o.Evaluation.Truth == nil || o.Evaluation.Classes != 3 {
@@ -203,7 +203,7 @@ func TestTrain_ResumesOnManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, onManifest(file, dir, "--arm", "stage1", "--validation-share", "0", "--test-share", "0")...)
+	c := call(t, onManifest(file, dir, "--arm", "stage1", "--set", "data.validation_share=0", "--set", "data.test_share=0")...)
 	if c.code != exitFailure || !strings.Contains(c.err, `"5.png"`) || !strings.Contains(c.err, "--max-bad-samples") {
 		t.Fatalf("exit code %d, %q, want the picture and the cure", c.code, c.err)
 	}
@@ -213,13 +213,13 @@ func TestTrain_ResumesOnManifest(t *testing.T) {
 }
 
 func TestPrintConfig_OfManifest(t *testing.T) {
-	out := must(t, "train", "--manifest", "a.csv", "--print-config")
+	out := must(t, "config", "--set", "data.manifest=a.csv")
 	for _, line := range []string{"preset: paper-coco", "set: manifest", "manifest: a.csv", "vocabulary_size: 100000",
 		"arch: vgg16", "form: estimate", "arm: r-n"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("the configuration has no %q:\n%s", line, out)
 		}
 	}
-	wantUsage(t, call(t, "train", "--manifest", "a.csv", "--captions", "b.json"), "leave out one")
-	wantUsage(t, call(t, "train", "--data", "manifest"), "--manifest")
+	wantUsage(t, call(t, "train", "--set", "data.manifest=a.csv", "--set", "data.captions=b.json"), "leave out one")
+	wantUsage(t, call(t, "train", "--set", "data.set=manifest"), "data.manifest FILE")
 }

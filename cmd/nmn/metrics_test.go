@@ -48,8 +48,8 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 			}
 			seen = append(seen, samples)
 		}
-	}, tiny("train", "--train-size", strconv.Itoa(32*steps), "--arm", "stage1", "--run-dir", filepath.Join(t.TempDir(), "run"),
-		"--log-level", "info", "--log-interval", "1", "--metrics-addr", "0")...)
+	}, tiny("train", "--set", "data.train_size="+strconv.Itoa(32*steps), "--arm", "stage1", "--run-dir", filepath.Join(t.TempDir(), "run"),
+		"-v", "--set", "train.log_steps=1", "--metrics-addr", "0")...)
 	if c.code != exitOK || len(seen) != steps {
 		t.Fatalf("exit code %d, %d scrapes: %s", c.code, len(seen), c.err)
 	}

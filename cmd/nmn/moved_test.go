@@ -13,12 +13,12 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 	t.Chdir(work)
 	must(t, "scenes", "data", "--number", "40")
 	place := func(folder string) []string {
-		return []string{"--captions", filepath.Join(folder, "captions_train2014.json"), "--images", filepath.Join(folder, "images"),
+		return []string{"--set", "data.captions=" + filepath.Join(folder, "captions_train2014.json"), "--images", filepath.Join(folder, "images"),
 			"--vocab", filepath.Join(folder, "vocabulary.txt")}
 	}
 	args := func(dir string) []string {
-		return append([]string{"train", "--run-dir", dir, "--preset", "scenes", "--width", "0.5", "--arm", "star", "--epochs", "2",
-			"--batch-size", "4", "--checkpoint-steps", "1", "--log-interval", "1", "--device", "cpu", "--threads", "1"},
+		return append([]string{"train", "--run-dir", dir, "--preset", "scenes", "--set", "net.width=0.5", "--arm", "star", "--epochs", "2",
+			"--batch-size", "4", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--device", "cpu", "--threads", "1"},
 			place("data")...)
 	}
 	must(t, args("whole")...)
@@ -71,7 +71,7 @@ func TestCaptionTrain_DataThatHaveMoved(t *testing.T) {
 	work := t.TempDir()
 	t.Chdir(work)
 	must(t, "caption", "scenes", "data", "--split", "train", "--number", "24", "--frames", "4", "--captions-per-clip", "5")
-	settings := []string{"--epochs", "3", "--patience", "0", "--checkpoint-steps", "1", "--log-interval", "1"}
+	settings := []string{"--epochs", "3", "--set", "train.patience=0", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1"}
 	must(t, captionArgs("data", "whole", settings...)...)
 	if c := interruptAfter(t, "run", captionArgs("data", "run", settings...)...); c.code != exitInterrupted {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
@@ -119,8 +119,8 @@ func TestAudit_OfACopyWithOtherData(t *testing.T) {
 	rows, of := featureRows(60)
 	write(t, "x.csv", csvText("id,x1,x2", rows...))
 	write(t, labels, csvText("id,cat,dog", of...))
-	must(t, "train", "--run-dir", "run", "--features", "x.csv", "--labels", labels, "--arm", "star", "--epochs", "1",
-		"--hidden", "4", "--device", "cpu", "--threads", "1")
+	must(t, "train", "--run-dir", "run", "--set", "data.features.train.features=x.csv", "--labels", labels, "--arm", "star", "--epochs", "1",
+		"--set", "net.hidden=[4]", "--device", "cpu", "--threads", "1")
 	copied := t.TempDir()
 	if err := os.CopyFS(copied, os.DirFS(work)); err != nil {
 		t.Fatal(err)

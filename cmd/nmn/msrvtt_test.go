@@ -108,10 +108,10 @@ func writeFrames(t *testing.T, clips int, without ...int) string {
 
 func TestTrain_OnMSRVTT(t *testing.T) {
 	annotations, dir := writeMSRVTT(t, 12, 20), filepath.Join(t.TempDir(), "run")
-	args := []string{"train", "--preset", "scenes", "--msrvtt", annotations, "--arm", "nmn-fi", "--epochs", "1",
-		"--width", "0.5", "--batch-size", "4", "--captions-per-bag", "20", "--noise", "0.35", "--run-dir", dir,
-		"--frames-dir"}
-	must(t, append(args, writeFrames(t, 12))...)
+	args := []string{"train", "--preset", "scenes", annotations, "--arm", "nmn-fi", "--epochs", "1",
+		"--set", "net.width=0.5", "--batch-size", "4", "--set", "data.captions_per_bag=20", "--noise", "0.35", "--run-dir", dir,
+		"--set", "data.frames_dir=" + writeFrames(t, 12)}
+	must(t, args...)
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "validation" || o.Evaluation.Bags != 4 || o.Evaluation.CaptionsPerBag != 20 ||
 		o.Noise != .35 {
@@ -123,8 +123,8 @@ func TestTrain_OnMSRVTT(t *testing.T) {
 
 func TestTrain_OnMSRVTTWithoutAllFrames(t *testing.T) {
 	annotations, frames := writeMSRVTT(t, 12, 20), writeFrames(t, 12, 3, 8)
-	args := []string{"train", "--preset", "scenes", "--msrvtt", annotations, "--frames-dir", frames, "--arm", "stage1",
-		"--epochs", "1", "--width", "0.5", "--run-dir"}
+	args := []string{"train", "--preset", "scenes", annotations, "--set", "data.frames_dir=" + frames, "--arm", "stage1",
+		"--epochs", "1", "--set", "net.width=0.5", "--run-dir"}
 	for _, c := range []struct {
 		allowed string
 		code    int
@@ -144,11 +144,11 @@ func TestTrain_OnMSRVTTWithoutAllFrames(t *testing.T) {
 			}
 		}
 	}
-	wantUsage(t, call(t, "train", "--msrvtt", annotations), "--frames-dir")
+	wantUsage(t, call(t, "train", annotations), "data.frames_dir DIR")
 }
 
 func TestPrintConfig_OfMSRVTT(t *testing.T) {
-	out := must(t, "train", "--msrvtt", "a.zip", "--frames-dir", "f", "--print-config")
+	out := must(t, "config", "--set", "data.msrvtt=a.zip", "--set", "data.frames_dir=f")
 	for _, line := range []string{"preset: paper-msrvtt", "set: msrvtt", "captions_per_bag: 20",
 		"vocabulary_size: 1087", "arch: vgg16", "frames_dir: f"} {
 		if !strings.Contains(out, line) {

@@ -43,9 +43,8 @@ func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
 	for name, args := range map[string][]string{
 		"online": nil,
 		"MIL":    {"--mil"},
-		"folds":  {"--rates", "folds:2", "--fold-epochs", "2", "--recipe-epochs", "1"},
-		"clips": {"--preset", "moving-scenes", "--frames", "3", "--train-size", "48", "--mil", "--batch-size-mil",
-			"8"},
+		"folds":  {"--rates", "folds:2", "--set", "recipe.fold_epochs=2", "--set", "recipe.epochs=1"},
+		"clips":  {"--preset", "moving-scenes", "--set", "data.frames=3", "--set", "data.train_size=48", "--mil", "--set", "train.batch_bags_mil=8"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
@@ -87,7 +86,7 @@ func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
 // Where most captions are foreign all are learned, and none is said to be left out.
 func TestCaptionsArm_LearnsEvidenceWhereMostAreForeign(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	must(t, byCaptions(dir, "--noise", "0.8", "--train-size", "400", "--batch-size", "4")...)
+	must(t, byCaptions(dir, "--noise", "0.8", "--set", "data.train_size=400", "--batch-size", "4")...)
 	found := captionsOf(t, dir)
 	if found.Dropped != 0 || found.Refused != "" || !(found.Foreign >= .5) {
 		t.Errorf("%d left out of a share of %g foreign ones", found.Dropped, found.Foreign)
@@ -105,10 +104,10 @@ func TestCaptionsArm_LearnsEvidenceWhereMostAreForeign(t *testing.T) {
 // A run that is interrupted while a stage 1 learns the captions goes on to the same net and reports.
 func TestCaptionsArm_InterruptedEqualsTheUnbroken(t *testing.T) {
 	for noise, folder := range map[string]string{"0.4": "net", "0.8": "net", "0": "."} {
-		args := []string{"--noise", noise, "--log-interval", "1", "--batch-size", "4"}
+		args := []string{"--noise", noise, "--set", "train.log_steps=1", "--batch-size", "4"}
 		whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
 		if noise == "0.8" { // fewer captions than these tell too little
-			args = append(args, "--train-size", "400")
+			args = append(args, "--set", "data.train_size=400")
 		}
 		must(t, byCaptions(whole, args...)...)
 		place := filepath.Join(broken, recipe.CaptionsFolder, folder)
@@ -179,11 +178,11 @@ func TestCaptionsArm_IsReused(t *testing.T) {
 func TestCaptionsArm_RefusesWhatItCannotDo(t *testing.T) {
 	file, _, labels := featureData(t)
 	for want, args := range map[string][]string{
-		"--captions-recipe is labels, and arm nmn-c judges captions": {"--captions-recipe", "labels"},
-		"arm is nmn-c, which belongs to --nmn-recipe estimate":       {"--nmn-recipe", "paper"},
+		"recipe.captions is labels, and arm nmn-c judges captions": {"--set", "recipe.captions=labels"},
+		"arm is nmn-c, which belongs to recipe.form estimate":      {"--set", "recipe.form=paper"},
 		"arm nmn-c judges captions, and the labels of scenes-train": {"--noise", "0", "--flips",
 			"0.3:0.1"},
-		"arm nmn-c judges captions": {"--features", file, "--labels", labels, "--noise", "0"},
+		"arm nmn-c judges captions": {"--set", "data.features.train.features=" + file, "--labels", labels, "--noise", "0"},
 	} {
 		args := append([]string{"train", "-q", "--arm", "nmn-c", "--device", "cpu", "--run-dir",
 			filepath.Join(t.TempDir(), "run")}, args...)
@@ -194,7 +193,7 @@ func TestCaptionsArm_RefusesWhatItCannotDo(t *testing.T) {
 // Captions that are too few to be compared are taken as they are, and the arm is r-n.
 func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	few := []string{"--train-size", "32"}
+	few := []string{"--set", "data.train_size=32"}
 	c := call(t, tiny("train", append([]string{"--arm", "nmn-c", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir},
 		few...)...)...)
 	if c.code != exitOK || !strings.Contains(c.err, "witness Captions are taken as they are: 160 captions are too few") {
@@ -220,11 +219,11 @@ func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
 func TestCaptionsArm_IsTheDefaultOfCaptions(t *testing.T) {
 	for want, args := range map[string][]string{
 		"arm: nmn-c": nil,
-		"arm: r-n":   {"--captions-recipe", "labels"},
+		"arm: r-n":   {"--set", "recipe.captions=labels"},
 		"arm: r-n\n": {"--noise", "0", "--flips", "0.3:0.1"},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
-		must(t, tiny("train", append([]string{"-q", "--train-size", "32", "--batch-size", "8", "--run-dir", dir},
+		must(t, tiny("train", append([]string{"-q", "--set", "data.train_size=32", "--batch-size", "8", "--run-dir", dir},
 			args...)...)...)
 		if config := string(readFile(t, dir, run.ConfigFile)); !strings.Contains(config, want) {
 			t.Errorf("%q: not %s", args, want)

@@ -223,14 +223,14 @@ func TestTrain_ModelsSayHowTheyReadPictures(t *testing.T) {
 	writeFiles(t, folder, []byte(list), "list.csv")
 	train := func(flags ...string) *train.Pictures {
 		dir := filepath.Join(t.TempDir(), "run")
-		must(t, append([]string{"train", "--manifest", filepath.Join(folder, "list.csv"), "--run-dir", dir, "--net", "scenes", "--arm",
-			"stage1", "--max-steps", "1", "--validation-share", "0.2", "--test-share", "0.2"}, flags...)...)
+		must(t, append([]string{"train", filepath.Join(folder, "list.csv"), "--run-dir", dir, "--net", "scenes", "--arm",
+			"stage1", "--set", "train.max_steps=1", "--set", "data.validation_share=0.2", "--set", "data.test_share=0.2"}, flags...)...)
 		return checkpointOf(t, dir).Pictures
 	}
 	for want, flags := range map[string][]string{
 		"&{square antialias apply}":   nil,
-		"&{square bilinear apply}":    {"--resize", "bilinear"},
-		"&{longest antialias ignore}": {"--orientation", "ignore", "--fit", "longest"},
+		"&{square bilinear apply}":    {"--set", "data.resize=bilinear"},
+		"&{longest antialias ignore}": {"--set", "data.orientation=ignore", "--set", "data.fit=longest"},
 		"&{square bilinear ignore}":   {"--preset", "paper-coco"},
 	} {
 		if got := fmt.Sprint(train(flags...)); got != want {

@@ -2,7 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
+
+	"nmn/internal/setting"
 )
 
 // Forms of progress, of --progress.
@@ -48,5 +51,28 @@ func (p *program) draw(s stage, line string) {
 	}{s})
 	if err == nil {
 		_, _ = p.status.Write(append(text, '\n'))
+	}
+}
+
+// failure is an error for the program that called this one: the setting at fault, if it is one, and what is wrong with
+// it. Other settings are named by their keys, in backquotes.
+type failure struct {
+	Key     string `json:"key,omitempty"`
+	Message string `json:"message"`
+	Code    int    `json:"code"`
+}
+
+// writeError writes an error as a line of JSON.
+func (p *program) writeError(err error, code int) {
+	f := failure{Message: p.whose(err, inOneLine(err.Error())), Code: code}
+	var mistake *setting.Error
+	if errors.As(err, &mistake) {
+		f.Key = mistake.Field
+	}
+	text, err := json.Marshal(struct {
+		Error failure `json:"error"`
+	}{f})
+	if err == nil {
+		_, _ = p.err.Write(append(text, '\n'))
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"runtime"
 	"strings"
 	"sync"
@@ -138,7 +137,7 @@ func (p *program) follow(rank int) {
 	err := &prefixed{out: p.err, prefix: fmt.Sprintf("rank %d: ", rank)}
 	p.terminal = &terminal{in: p.in, out: io.Discard, err: err, getenv: p.getenv}
 	p.status.out = err
-	p.quiet, p.verbose, p.level = true, false, slog.LevelWarn.String()
+	p.quiet, p.verbosity = true, 0
 }
 
 // follows reports whether another rank shows what this one does.

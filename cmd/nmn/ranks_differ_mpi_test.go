@@ -18,10 +18,10 @@ import (
 
 // Files and arguments of trainings of about a second, in the folder where the ranks work.
 var (
-	ofPictures = []string{"train", "--preset", "scenes", "--captions", "pictures/captions_train2014.json", "--images",
+	ofPictures = []string{"train", "--preset", "scenes", "--set", "data.captions=pictures/captions_train2014.json", "--images",
 		"pictures/images", "--vocab", "pictures/vocabulary.txt", "--arm", "stage1", "--epochs", "1", "--batch-size", "8",
-		"--width", "0.5", "--device", "cpu", "--threads", "1", "-q", "--run-dir", "run", "--continue"}
-	ofFeatures = []string{"train", "--features", "x.csv", "--labels", "y.csv", "--arm", "star", "--epochs", "2", "--hidden", "4",
+		"--set", "net.width=0.5", "--device", "cpu", "--threads", "1", "-q", "--run-dir", "run", "--continue"}
+	ofFeatures = []string{"train", "--set", "data.features.train.features=x.csv", "--labels", "y.csv", "--arm", "star", "--epochs", "2", "--set", "net.hidden=[4]",
 		"--device", "cpu", "--threads", "1", "-q", "--run-dir", "run", "--continue"}
 )
 
@@ -79,7 +79,7 @@ func TestMPI_RanksThatDifferAreRefused(t *testing.T) {
 	}{
 		{name: "a picture", args: ofPictures, again: true, change: edit(picture, longer),
 			want: []string{"its list of pictures or shards"}},
-		{name: "the content of a picture", args: append(slices.Clone(ofPictures), "--verify-data"),
+		{name: "the content of a picture", args: append(slices.Clone(ofPictures), "--set", "run.verify_data=true"),
 			change: edit(picture, func(b []byte) []byte { b[len(b)/2] ^= 1; return b }),
 			want:   []string{"its list of pictures or shards"}},
 		{name: "a label", args: ofFeatures, change: edit("y.csv",

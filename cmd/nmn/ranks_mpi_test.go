@@ -80,8 +80,8 @@ func ranksOf(mpirun int) (pids []int) {
 
 // onFour is a training that four ranks do in about a second.
 func onFour(dir string) []string {
-	return tiny("train", "--arm", "nmn-fd", "--stage1-epochs", "4", "--stage2-epochs", "4", "--batch-size", "12", "-q",
-		"--checkpoint-steps", "2", "--log-interval", "1", "--continue", "--run-dir", dir)
+	return tiny("train", "--arm", "nmn-fd", "--set", "train.stage1_epochs=4", "--set", "train.stage2_epochs=4", "--batch-size", "12", "-q",
+		"--set", "train.checkpoint_steps=2", "--set", "train.log_steps=1", "--continue", "--run-dir", dir)
 }
 
 // A rank that dies ends the job, and the same command goes on to the very numbers of a job that nobody disturbed.
@@ -135,7 +135,7 @@ func TestMPI_SignalOnAnyRankSavesAndEndsAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	for _, rank := range []int{0, 3} {
 		before := steps(dir)
-		cmd, out, stderr := underMPI(t, 4, slices.Concat(onFour(dir), []string{"--stage1-epochs", "100000"})...)
+		cmd, out, stderr := underMPI(t, 4, slices.Concat(onFour(dir), []string{"--set", "train.stage1_epochs=100000"})...)
 		job := start(t, cmd)
 		job.until("three steps", func() bool { return steps(dir) >= before+3 })
 		_ = syscall.Kill(ranksOf(cmd.Process.Pid)[rank], syscall.SIGTERM)
@@ -158,7 +158,7 @@ func TestMPI_WarningOfTheJobSavesAndEndsAll(t *testing.T) {
 		t.Fatalf("%v: %s", err, stderr)
 	}
 	const step = "msg=step step=3 "
-	cmd, out, stderr := underMPI(t, 4, append(onFour(dir), "--log-level", "info")...)
+	cmd, out, stderr := underMPI(t, 4, append(onFour(dir), "-v")...)
 	cmd.Env = append(cmd.Env, event{At: step, Do: awaitsEnd}.env())
 	job := start(t, cmd)
 	job.until("step 3", func() bool { return strings.Contains(stderr.String(), step) })
@@ -214,7 +214,7 @@ func hasOwnSocket(pid int) bool {
 
 func TestMPI_HangingRankIsNamed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd, _, stderr := underMPI(t, 3, slices.Concat(onFour(dir), []string{"--stage1-epochs", "100000", "--rank-timeout", "30s"})...)
+	cmd, _, stderr := underMPI(t, 3, slices.Concat(onFour(dir), []string{"--set", "train.stage1_epochs=100000", "--rank-timeout", "30s"})...)
 	job := start(t, cmd)
 	job.until("three steps", func() bool { return steps(dir) >= 3 })
 	_ = syscall.Kill(ranksOf(cmd.Process.Pid)[1], syscall.SIGSTOP)

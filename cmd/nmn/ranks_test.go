@@ -159,8 +159,8 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 			ranks = []int{2, 3}
 		}
 		args := func(dir, seed string) []string {
-			return tiny("train", "--arm", string(arm), "--run-dir", dir, "--batch-size", "7", "--optimizer", "sgd", "-q",
-				"--seed", seed, "--width", "0.25", "--train-size", "64")
+			return tiny("train", "--arm", string(arm), "--run-dir", dir, "--batch-size", "7", "--set", "train.optimizer=sgd", "-q",
+				"--seed", seed, "--set", "net.width=0.25", "--set", "data.train_size=64")
 		}
 		for _, n := range ranks {
 			one := filepath.Join(t.TempDir(), "run")
@@ -192,8 +192,8 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 func TestRanks_GoOnWithAnyNumber(t *testing.T) {
 	onSomeSeed(t, "interrupted", func(seed string) (got, want string) {
 		args := func(dir string) []string {
-			return tiny("train", "--arm", "nmn-fd", "--run-dir", dir, "--batch-size", "7", "--optimizer", "sgd", "-q",
-				"--epochs", "2", "--log-interval", "1", "--seed", seed)
+			return tiny("train", "--arm", "nmn-fd", "--run-dir", dir, "--batch-size", "7", "--set", "train.optimizer=sgd", "-q",
+				"--epochs", "2", "--set", "train.log_steps=1", "--seed", seed)
 		}
 		one := filepath.Join(t.TempDir(), "run")
 		must(t, args(one)...)
@@ -233,7 +233,7 @@ func interruptedOnRanks(ctx context.Context, cancel func(), n int, dir string, a
 			}}
 			own := args
 			if rank == 0 {
-				own = append(slices.Clone(args), "--log-level", "info")
+				own = append(slices.Clone(args), "-v")
 			}
 			code := execute(ctx, own, &terminal{in: strings.NewReader(""), out: &out, err: &err,
 				getenv: func(string) string { return "" }, joined: g})
@@ -264,18 +264,18 @@ func TestRanks_RefuseToWorkOnDifferentThings(t *testing.T) {
 // Only trainings and their steps join ranks. All other commands are refused, with what is to be done instead.
 func TestRanks_OtherCommandsRunInOneProcess(t *testing.T) {
 	for line, cure := range map[string]string{
-		"doctor --preset scenes":           "without mpirun",
-		"eval runs/fd":                     "without mpirun",
-		"caption train --features x.npy":   "without mpirun",
-		"experiment --preset scenes":       "--tasks",
-		"experiment table4":                "without mpirun",
-		"reproduce":                        "--tasks",
-		"predict runs/fd pictures":         "--shard i/n",
-		"extract runs/fd --output x.npy":   "--shard i/n",
-		"frames clips --output frames":     "--shard i/n",
-		"bench ops":                        "without mpirun",
-		"train --arm ll-r --preset scenes": "largest losses",
-		"train --backbone x --manifest y":  "--shard",
+		"doctor --preset scenes":                   "without mpirun",
+		"eval runs/fd":                             "without mpirun",
+		"caption train --features x.npy":           "without mpirun",
+		"experiment --preset scenes":               "--tasks",
+		"experiment table4":                        "without mpirun",
+		"reproduce":                                "--tasks",
+		"predict runs/fd pictures":                 "--shard i/n",
+		"extract runs/fd --output x.npy":           "--shard i/n",
+		"frames clips --output frames":             "--shard i/n",
+		"bench ops":                                "without mpirun",
+		"train --arm ll-r --preset scenes":         "largest losses",
+		"train --backbone x --set data.manifest=y": "--shard",
 	} {
 		for rank, c := range callOnRanks(t, 2, strings.Fields(line)...) {
 			if c.code != exitUsage || (c.err != "") != (rank == 0) || rank == 0 && !strings.Contains(c.err, cure) {
@@ -309,12 +309,12 @@ func TestRanks_GoOnWithThePrecisionOfTheRun(t *testing.T) {
 	args := func(more ...string) []string {
 		return tiny("train", append(more, "--arm", "stage1", "--run-dir", dir, "-q")...)
 	}
-	mustOnRanks(t, 2, args("--gradients", "bf16")...)
+	mustOnRanks(t, 2, args("--set", "run.gradients=bf16")...)
 	mustOnRanks(t, 2, "train", "--resume", dir, "-q", "--epochs", "2")
 	if c, err := run.ReadConfig(dir); err != nil || c.Run.Gradients != run.GradientsBF16 {
 		t.Errorf("went on with gradients in %q (%v)", c.Run.Gradients, err)
 	}
-	mustOnRanks(t, 2, args("--gradients", "bf16", "--continue")...)
+	mustOnRanks(t, 2, args("--set", "run.gradients=bf16", "--continue")...)
 	for rank, c := range callOnRanks(t, 2, args("--continue")...) {
 		if c.code != exitUsage || rank == 0 && !strings.Contains(c.err, "its run.gradients is bf16, this one's fp32") {
 			t.Errorf("rank %d: exit code %d, %s", rank, c.code, c.err)

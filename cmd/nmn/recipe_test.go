@@ -60,9 +60,9 @@ func weather(t *testing.T, untold bool) string {
 
 // byRecipe is a command line on such a file that takes a moment.
 func byRecipe(command, file string, args ...string) []string {
-	return append([]string{command, "--features", file, "--label-columns", "label_*", "--hidden", "16",
-		"--batch-size", "32", "--flips", "0.3:0.1", "--nmn-recipe", "estimate", "--rates", "folds:3",
-		"--fold-epochs", "8", "--stage2-epochs", "3", "--patience", "0", "--learning-rate", "0.01"}, args...)
+	return append([]string{command, "--set", "data.features.train.features=" + file, "--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]",
+		"--batch-size", "32", "--flips", "0.3:0.1", "--set", "recipe.form=estimate", "--rates", "folds:3",
+		"--set", "recipe.fold_epochs=8", "--set", "train.stage2_epochs=3", "--set", "train.patience=0", "--learning-rate", "0.01"}, args...)
 }
 
 // armsOf reads the rows of an experiment's table, by arm, as column to value.
@@ -136,11 +136,11 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 	file := weather(t, false)
 	whole := filepath.Join(t.TempDir(), "whole")
-	must(t, byRecipe("train", file, "-q", "--threads", "2", "--workers", "3", "--run-dir", whole)...)
+	must(t, byRecipe("train", file, "-q", "--threads", "2", "--set", "run.workers=3", "--run-dir", whole)...)
 	for _, place := range []string{filepath.Join(run.RecipeFolder, recipe.PlainRound, "fold-2"),
 		filepath.Join(run.RecipeFolder, recipe.NoisyRound, "fold-1")} {
 		broken := filepath.Join(t.TempDir(), "broken")
-		args := byRecipe("train", file, "-q", "--threads", "1", "--log-interval", "1", "--run-dir", broken)
+		args := byRecipe("train", file, "-q", "--threads", "1", "--set", "train.log_steps=1", "--run-dir", broken)
 		if c := interruptAfter(t, filepath.Join(broken, place), args...); c.code != exitInterrupted {
 			t.Fatalf("%s: exit code %d: %s", place, c.code, c.err)
 		}
@@ -189,7 +189,7 @@ func weightsOf(t *testing.T, dir string) []byte {
 
 func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, byRecipe("train", weather(t, true), "--arm", "r-n", "--recipe-epochs", "1", "--run-dir", dir)...)
+	c := call(t, byRecipe("train", weather(t, true), "--arm", "r-n", "--set", "recipe.epochs=1", "--run-dir", dir)...)
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
@@ -239,7 +239,7 @@ func TestRecipe_PagesSayWhatTheTerminalSays(t *testing.T) {
 
 func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, byRecipe("train", weather(t, true), "--arm", arm, "--recipe-epochs", "1", "--run-dir", dir)...)
+	c := call(t, byRecipe("train", weather(t, true), "--arm", arm, "--set", "recipe.epochs=1", "--run-dir", dir)...)
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
@@ -268,7 +268,7 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 
 func TestRecipe_PredictTakesTheThresholdOfTheRun(t *testing.T) {
 	file, dir := weather(t, false), filepath.Join(t.TempDir(), "run")
-	must(t, byRecipe("train", file, "-q", "--arm", "r-n", "--recipe-epochs", "1", "--run-dir", dir)...)
+	must(t, byRecipe("train", file, "-q", "--arm", "r-n", "--set", "recipe.epochs=1", "--run-dir", dir)...)
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Threshold == nil || !(*o.Threshold > .05 && *o.Threshold < .95) {
 		t.Fatalf("threshold of %+v: %v", o, err)
@@ -287,36 +287,35 @@ func TestRecipe_PredictTakesTheThresholdOfTheRun(t *testing.T) {
 }
 
 func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
-	features := []string{"train", "--features", "x.csv", "--preset", "features"}
-	coco := []string{"train", "--preset", "paper-coco", "--captions", "a.json", "--images", "b"}
+	features := []string{"train", "--set", "data.features.train.features=x.csv", "--preset", "features"}
+	coco := []string{"train", "--preset", "paper-coco", "--set", "data.captions=a.json", "--images", "b"}
 	for _, test := range []struct {
 		args  []string
 		arm   recipe.Name
 		rates string
 	}{
 		{[]string{"train"}, recipe.C, recipe.Online},
-		{[]string{"train", "--captions-recipe", "labels"}, recipe.RN, recipe.Online},
+		{[]string{"train", "--set", "recipe.captions=labels"}, recipe.RN, recipe.Online},
 		{[]string{"train", "--noise", "0", "--flips", "0.3:0.1"}, recipe.RN, recipe.Online}, // labels that captions do not give
-		{[]string{"train", "--data", "moving-scenes"}, recipe.RN, recipe.Online},            // its frames are learned
-		{[]string{"train", "--data", "moving-scenes", "--mil"}, recipe.C, recipe.Online},
+		{[]string{"train", "--set", "data.set=moving-scenes"}, recipe.RN, recipe.Online},    // its frames are learned
+		{[]string{"train", "--set", "data.set=moving-scenes", "--mil"}, recipe.C, recipe.Online},
 		{[]string{"train", "--arm", "r-n"}, recipe.RN, recipe.Online},
 		{[]string{"train", "--arm", "forward"}, recipe.Forward, recipe.Online},
-		{[]string{"train", "--nmn-recipe", "crossfit"}, recipe.C, recipe.Online}, // its old name
-		{[]string{"train", "--config", writeConfigFile(t, "recipe: {form: crossfit}\n")}, recipe.C, recipe.Online},
+		{[]string{"train", "--set", "recipe.form=estimate"}, recipe.C, recipe.Online},
 		{features, recipe.RS, "folds:5"},
 		{append(features, "--rates", "folds:2"), recipe.RS, "folds:2"},
 		{append(coco, "--arm", "r-n"), recipe.RN, recipe.Online},
 		// What was said before there was a recipe goes on to mean what it did.
 		{coco, recipe.FD, ""},
 		{[]string{"train", "--arm", "nmn-fi"}, recipe.FI, ""},
-		{[]string{"train", "--noise-model", "none"}, recipe.Star, ""},
+		{[]string{"train", "--arm", "star"}, recipe.Star, ""},
 		{append(features, "--arm", "star"), recipe.Star, ""},
-		{[]string{"train", "--miss-rate", "0.2"}, recipe.FD, ""},
+		{[]string{"train", "--set", "train.noise.miss_rate=[0.2]"}, recipe.FD, ""},
 		{[]string{"train", "--rates", "q.csv"}, recipe.FD, "q.csv"},
-		{[]string{"train", "--max-steps", "5"}, recipe.FD, ""},
-		{[]string{"train", "--stage1", "x.safetensors"}, recipe.FD, ""},
-		{[]string{"train", "--overfit-one-batch"}, recipe.FD, ""},
-		{[]string{"train", "--nmn-recipe", "paper"}, recipe.FD, ""},
+		{[]string{"train", "--set", "train.max_steps=5"}, recipe.FD, ""},
+		{[]string{"train", "--set", "stage1=x.safetensors"}, recipe.FD, ""},
+		{[]string{"train", "--set", "train.overfit=true"}, recipe.FD, ""},
+		{[]string{"train", "--set", "recipe.form=paper"}, recipe.FD, ""},
 		{[]string{"train", "--config", writeConfigFile(t, "arm: nmn-fi\n")}, recipe.FI, ""},
 		{[]string{"train", "--config", writeConfigFile(t, "train:\n  noise: {miss_rate: [0.2]}\n")}, recipe.FD, ""},
 		{[]string{"train", "--config", writeConfigFile(t, "build: {version: v0.1}\n")}, recipe.FD, ""},
@@ -343,7 +342,7 @@ func TestRecipe_ArmsOfAnExperimentAreNoSetting(t *testing.T) {
 func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 	dir := t.TempDir()
 	tell := func(args ...string) string {
-		c := call(t, tiny("train", append([]string{"--train-size", "24", "--run-dir", filepath.Join(dir, "run"),
+		c := call(t, tiny("train", append([]string{"--set", "data.train_size=24", "--run-dir", filepath.Join(dir, "run"),
 			"--dry-run"}, args...)...)...)
 		if c.code != exitOK {
 			t.Fatal(c.err)
@@ -357,10 +356,10 @@ func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 	if said := tell("--batch-size", "8"); strings.Contains(said, "recipe  paper") || !strings.Contains(said, "nmn-c") {
 		t.Errorf("with three batches: %s", said)
 	}
-	wantUsage(t, call(t, tiny("train", "--train-size", "24", "-q", "--arm", "r-n", "--run-dir", dir)...),
+	wantUsage(t, call(t, tiny("train", "--set", "data.train_size=24", "-q", "--arm", "r-n", "--run-dir", dir)...),
 		"24 bags are one batch of 32", "lower the batch size")
 	file, _, labels := featureData(t)
-	wantUsage(t, call(t, "train", "--features", file, "--labels", labels, "--rates", "folds:500", "-q", "--arm", "r-s",
+	wantUsage(t, call(t, "train", file, "--labels", labels, "--rates", "folds:500", "-q", "--arm", "r-s",
 		"--run-dir", dir), "cannot be dealt to 500 folds")
 }
 
@@ -389,8 +388,8 @@ func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "constant.csv")
 		write(t, file, b.String())
 		dir := filepath.Join(t.TempDir(), "run")
-		args := []string{"train", "--features", file, "--label-columns", "label_*", "--hidden", "8",
-			"--rates", "folds:2", "--fold-epochs", "2", "--stage2-epochs", "1", "--run-dir", dir}
+		args := []string{"train", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[8]",
+			"--rates", "folds:2", "--set", "recipe.fold_epochs=2", "--set", "train.stage2_epochs=1", "--run-dir", dir}
 		c := call(t, args...)
 		if c.code != exitOK || !strings.Contains(c.err, test.says) || !strings.Contains(c.err, "on no row: label_hot") {
 			t.Errorf("constant %v: exit code %d, %s", test.constant, c.code, c.err)
@@ -401,11 +400,11 @@ func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 func TestRecipe_RaisesRates(t *testing.T) {
 	file, dir := weather(t, false), t.TempDir()
 	args := func(name string, more ...string) []string {
-		return append(byRecipe("train", file, "--flips", "0.1:0.02", "--fold-epochs", "4",
+		return append(byRecipe("train", file, "--flips", "0.1:0.02", "--set", "recipe.fold_epochs=4",
 			"--run-dir", filepath.Join(dir, name)), more...)
 	}
 	must(t, args("plain", "-q")...)
-	c := call(t, args("raised", "--rates-floor")...)
+	c := call(t, args("raised", "--set", "recipe.floor=true")...)
 	if c.code != exitOK || !strings.Contains(c.err, "raised to at least q01") {
 		t.Fatalf("%d: %s", c.code, c.err)
 	}
@@ -438,7 +437,7 @@ func TestRecipe_DryRunTellsTheCost(t *testing.T) {
 		"trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more": byRecipe("train", file,
 			"--dry-run"),
 		"the time of 16 epochs of stage 1 more": byRecipe("train", file, "--dry-run", "--arm", "r-n",
-			"--recipe-epochs", "2"),
+			"--set", "recipe.epochs=2"),
 		"no epoch more": byRecipe("train", file, "--dry-run", "--rates", "online"),
 	} {
 		if out := must(t, args...); !strings.Contains(out, want) {
@@ -449,15 +448,15 @@ func TestRecipe_DryRunTellsTheCost(t *testing.T) {
 
 func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--rates folds:5": {"train", "--arm", "r-s"},
-		"belongs to":      {"train", "--nmn-recipe", "paper", "--rates", "folds:3"},
-		"2 to 1000":       {"train", "--nmn-recipe", "estimate", "--rates", "folds:1"},
-		"--max-steps":     {"train", "--nmn-recipe", "estimate", "--max-steps", "3"},
-		"--stage1":        {"train", "--nmn-recipe", "estimate", "--stage1", "x.safetensors"},
-		"--arm r-n":       {"train", "--nmn-recipe", "estimate", "--arm", "r-s"},
-		"recipe.floor":    {"train", "--nmn-recipe", "paper", "--rates-floor"},
-		"fold_epochs":     {"train", "--nmn-recipe", "estimate", "--fold-epochs", "-1"},
-		"r-n":             {"experiment", "--size", "quick", "--arms", "stage1,r-n", "--nmn-recipe", "paper"},
+		"--rates folds:5":  {"train", "--arm", "r-s"},
+		"belongs to":       {"train", "--set", "recipe.form=paper", "--rates", "folds:3"},
+		"2 to 1000":        {"train", "--set", "recipe.form=estimate", "--rates", "folds:1"},
+		"train.max_steps":  {"train", "--set", "recipe.form=estimate", "--set", "train.max_steps=3"},
+		"leave out stage1": {"train", "--set", "recipe.form=estimate", "--set", "stage1=x.safetensors"},
+		"--arm r-n":        {"train", "--set", "recipe.form=estimate", "--arm", "r-s"},
+		"recipe.floor":     {"train", "--set", "recipe.form=paper", "--set", "recipe.floor=true"},
+		"fold_epochs":      {"train", "--set", "recipe.form=estimate", "--set", "recipe.fold_epochs=-1"},
+		"r-n":              {"experiment", "--size", "quick", "--arms", "stage1,r-n", "--set", "recipe.form=paper"},
 	} {
 		wantUsage(t, call(t, args...), want)
 	}
@@ -466,9 +465,9 @@ func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 	file := weather(t, false)
 	args := func(dir string, more ...string) []string {
-		return append([]string{"train", "--features", file, "--label-columns", "label_*", "--hidden", "16",
-			"--batch-size", "4", "--flips", "0.3:0.1", "--nmn-recipe", "estimate", "--rates", "online", "--epochs", "3",
-			"--patience", "0", "--learning-rate", "0.01", "--run-dir", dir}, more...)
+		return append([]string{"train", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]",
+			"--batch-size", "4", "--flips", "0.3:0.1", "--set", "recipe.form=estimate", "--rates", "online", "--epochs", "3",
+			"--set", "train.patience=0", "--learning-rate", "0.01", "--run-dir", dir}, more...)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	c := call(t, args(dir)...)
@@ -488,8 +487,8 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 		t.Errorf("rates off by %v and %v", e.Q01Error.All, e.Q10Error.All)
 	}
 	broken := filepath.Join(t.TempDir(), "broken")
-	if c := interruptAfter(t, filepath.Join(broken, run.Stage1Folder), args(broken, "-q", "--log-interval", "1",
-		"--checkpoint-steps", "7")...); c.code != exitInterrupted {
+	if c := interruptAfter(t, filepath.Join(broken, run.Stage1Folder), args(broken, "-q", "--set", "train.log_steps=1",
+		"--set", "train.checkpoint_steps=7")...); c.code != exitInterrupted {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
 	must(t, "train", "--resume", broken, "-q")

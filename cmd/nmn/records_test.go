@@ -11,7 +11,7 @@ import (
 
 func TestTrain_WritesForTensorBoardOnRequest(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	must(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--tensorboard", "-q")...)
+	must(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--set", "run.tensorboard=true", "-q")...)
 	files, err := filepath.Glob(filepath.Join(dir, run.TensorBoardFolder, "events.out.tfevents.*"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("event files %v, %v", files, err)

@@ -26,7 +26,7 @@ func outcomeOf(t *testing.T, dir string) *run.Outcome {
 
 func TestRivals_InOneExperiment(t *testing.T) {
 	dir := t.TempDir()
-	must(t, byRecipe("experiment", weather(t, false), "--fold-epochs", "4", "--each-epoch", "--run-dir", dir, "-q",
+	must(t, byRecipe("experiment", weather(t, false), "--set", "recipe.fold_epochs=4", "--set", "each_epoch=true", "--run-dir", dir, "-q",
 		"--arms", "star,star-early,r-n,r-s,forward,forward-true,asl,ll-r,ll-ct,pruned,clean")...)
 	group := filepath.Join(dir, "flips-0.3-0.1", "seed-1")
 	of := func(arm recipe.Name) *run.Outcome { return outcomeOf(t, filepath.Join(group, string(arm))) }
@@ -84,7 +84,7 @@ func TestRivals_InOneExperiment(t *testing.T) {
 // interruption.
 func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
 	settings := []string{"--arm", "star-early", "--epochs", "5", "--learning-rate", "0.02", "--batch-size", "8",
-		"--log-interval", "1"}
+		"--set", "train.log_steps=1"}
 	dir := trained(t, settings...)
 	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, run.SummaryFile))).ReadAll()
 	if err != nil {
@@ -131,17 +131,17 @@ func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
 
 func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 	for want, args := range map[string][]string{
-		"arm forward learns through rates": {"train", "--arm", "forward", "--nmn-recipe", "paper"},
-		"--rates folds:5":                  {"train", "--arm", "pruned", "--nmn-recipe", "estimate"},
-		"held out":                         tiny("train", "--arm", "star-early", "--validation-size", "0"),
-		"--stage1 is for arms of stage 2":  tiny("train", "--arm", "clean", "--stage1", "x.safetensors"),
+		"arm forward learns through rates": {"train", "--arm", "forward", "--set", "recipe.form=paper"},
+		"--rates folds:5":                  {"train", "--arm", "pruned", "--set", "recipe.form=estimate"},
+		"held out":                         tiny("train", "--arm", "star-early", "--set", "data.validation_size=0"),
+		"stage1 is for arms of stage 2":    tiny("train", "--arm", "clean", "--set", "stage1=x.safetensors"),
 		"pruned":                           {"experiment", "--size", "quick", "--arms", "star,pruned"},
 	} {
 		wantUsage(t, call(t, append(args, "-q", "--run-dir", filepath.Join(t.TempDir(), "run"))...), want)
 	}
 	file, _, labels := featureData(t)
 	for _, arm := range []string{"clean", "forward-true"} {
-		c := call(t, "train", "--features", file, "--labels", labels, "--arm", arm, "-q",
+		c := call(t, "train", file, "--labels", labels, "--arm", arm, "-q",
 			"--run-dir", filepath.Join(t.TempDir(), "run"))
 		wantUsage(t, c, "arm "+arm+" needs the true labels")
 	}
@@ -149,7 +149,7 @@ func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 
 // Forward correction by online rates takes those that stage 1 has left.
 func TestForward_TakesOnlineRates(t *testing.T) {
-	dir := trained(t, "--nmn-recipe", "estimate", "--arm", "forward", "--batch-size", "8")
+	dir := trained(t, "--set", "recipe.form=estimate", "--arm", "forward", "--batch-size", "8")
 	o := outcomeOf(t, dir)
 	if first := outcomeOf(t, filepath.Join(dir, run.Stage1Folder)); o.Steps != 2*first.Steps ||
 		o.Evaluation.Transition == nil {
@@ -170,8 +170,8 @@ func rivalArms() []recipe.Name {
 func TestEM_RenewsBeliefsAndRates(t *testing.T) {
 	file := weather(t, false)
 	args := func(dir string, more ...string) []string {
-		return append(byRecipe("train", file, "-q", "--nmn-recipe", "paper", "--rates", "", "--arm", "em",
-			"--flips", "0.3:0.1", "--miss-rate", "0.4", "--false-rate", "0.2", "--run-dir", dir), more...)
+		return append(byRecipe("train", file, "-q", "--set", "recipe.form=paper", "--rates", "", "--arm", "em",
+			"--flips", "0.3:0.1", "--set", "train.noise.miss_rate=[0.4]", "--set", "train.noise.false_rate=[0.2]", "--run-dir", dir), more...)
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
 	must(t, args(whole)...)
@@ -190,7 +190,7 @@ func TestEM_RenewsBeliefsAndRates(t *testing.T) {
 	for _, place := range []string{filepath.Join(recipe.EMFolder, "round-2"), "."} {
 		broken := filepath.Join(t.TempDir(), "broken")
 		if c := interruptAfter(t, filepath.Join(broken, place),
-			args(broken, "--log-interval", "1")...); c.code != exitInterrupted {
+			args(broken, "--set", "train.log_steps=1")...); c.code != exitInterrupted {
 			t.Fatalf("%s: exit code %d: %s", place, c.code, c.err)
 		}
 		must(t, "train", "--resume", broken, "-q")

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	ranks "nmn/group"
 	"nmn/internal/visible"
@@ -19,11 +17,10 @@ import (
 // program holds what every command shares.
 type program struct {
 	*terminal
-	status  *statusLine // of err: what is written while a line of progress may be shown goes through it
-	log     *slog.Logger
-	verbose bool
-	quiet   bool
-	level   string
+	status    *statusLine // of err: what is written while a line of progress may be shown goes through it
+	log       *slog.Logger
+	verbosity int // of --verbose: 1 for what happens, 2 for how
+	quiet     bool
 	// progress is its form: progressJSON, or else progressAuto.
 	progress string
 	// tellRest tells how many lines of the log were left out; nil where all are shown.
@@ -51,19 +48,18 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 		return exitOK
 	}
 	code := exitCode(err)
-	line := oneLine(err)
-	if p.progress == progressJSON { // who called does not know flags
-		line = inOneLine(err.Error())
-	}
-	line = p.whose(err, line)
-	switch {
-	case !p.saysError(err):
+	if !p.saysError(err) || code == exitUnread { // as every program that prints into a pipe: without a word
 		return code
-	case code == exitUnread:
-		return code // as every program that prints into a pipe: without a word
-	case code == exitInterrupted && !errors.Is(err, run.ErrInterrupted):
-		line = run.ErrInterrupted.Error()
-	case code == exitUsage:
+	}
+	if code == exitInterrupted && !errors.Is(err, run.ErrInterrupted) {
+		err = run.ErrInterrupted
+	}
+	if p.progress == progressJSON {
+		p.writeError(err, code)
+		return code
+	}
+	line := p.whose(err, p.mistaken(err))
+	if code == exitUsage {
 		line += fmt.Sprintf(" (see '%s --help')", p.path(root))
 	}
 	fmt.Fprintln(p.err, p.paint(p.err, red, "nmn:")+" "+line)
@@ -89,7 +85,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
   nmn experiment --preset scenes
 
   # train one arm, then look at what it predicts
-  nmn train --noise-model fd --noise 0.4 --run-dir runs/fd
+  nmn train scenes --arm nmn-fd --noise 0.4 --run-dir runs/fd
   nmn predict runs/fd pictures/`,
 		SilenceErrors:              true,
 		SilenceUsage:               true,
@@ -107,7 +103,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	root.SetErr(p.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		p.called = cmd
-		return usageError{err}
+		return usageError{hinted(cmd, err)}
 	})
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		_, err := fmt.Fprintf(cmd.ErrOrStderr(), "usage: %s\n", usageLine(cmd))
@@ -116,9 +112,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(p, cmd) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		p.called = cmd
-		if err := p.openLog(); err != nil {
-			return err
-		}
+		p.openLog()
 		return p.joinRanks(cmd)
 	}
 	p.globalFlags(root)
@@ -126,7 +120,7 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	for _, command := range []func(*program) *cobra.Command{
 		newDoctor, newExperiment, newReproduce, newTrain, newEval, newPredict, newExtract, newExport, newWeights, newRates, newAudit,
 		newFeatures, newFrames, newVocab, newCaption,
-		newNoise, newScenes, newFigure3, newBench,
+		newConfig, newNoise, newScenes, newFigure3, newBench,
 		newVersion,
 	} {
 		root.AddCommand(command(p))
@@ -136,30 +130,28 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 
 func (p *program) globalFlags(root *cobra.Command) {
 	flags := group{root, "Messages", root.PersistentFlags()}
-	flags.boolP(&p.verbose, "verbose", "v", "log what happens to standard error (same as --log-level info)")
+	flags.set.CountVarP(&p.verbosity, "verbose", "v", "log what happens to standard error; -vv also how")
+	flags.keep("verbose")
 	flags.boolP(&p.quiet, "quiet", "q", "show no progress")
 	enum(flags, &p.progress, "progress", "`form` of progress on standard error", progressAuto, progressJSON)
-	enum(flags, &p.level, "log-level", "least `level` of log lines on standard error", "debug", "info", "warn", "error")
 	root.InitDefaultHelpFlag()
 }
 
 // note lets a person at a terminal, or one who asked for it, know what is going on.
 func (p *program) note(format string, args ...any) {
-	if !p.quiet && (p.verbose || p.interactive(p.err)) {
+	if !p.quiet && (p.verbosity > 0 || p.interactive(p.err)) {
 		fmt.Fprintln(p.status, visible.Line(fmt.Sprintf(format, args...)))
 	}
 }
 
 // openLog points the log to standard error.
-func (p *program) openLog() error {
+func (p *program) openLog() {
 	level := slog.LevelWarn
-	if p.verbose {
+	switch {
+	case p.verbosity > 1:
+		level = slog.LevelDebug
+	case p.verbosity == 1:
 		level = slog.LevelInfo
-	}
-	if p.level != "" {
-		if err := level.UnmarshalText([]byte(p.level)); err != nil {
-			return usageError{err}
-		}
 	}
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: attributesWithFlags}
 	var handler slog.Handler = slog.NewTextHandler(p.status, options)
@@ -168,7 +160,6 @@ func (p *program) openLog() error {
 		handler, p.tellRest = few, func() { few.tell(context.Background()) }
 	}
 	p.log = slog.New(handler)
-	return nil
 }
 
 // refuseArguments is the check of commands that take none. On the root it meets names of commands
@@ -196,27 +187,4 @@ func arguments(p *program, check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// givenFlag is a flag of the command line with its value as it was written.
-type givenFlag struct{ name, value string }
-
-// givenFlags lists the flags of the command line in their order, which counts where two set the
-// same field.
-func givenFlags(set *pflag.FlagSet) []givenFlag {
-	var given []givenFlag
-	set.Visit(func(f *pflag.Flag) {
-		if r, ok := f.Value.(*recorded); ok {
-			given = append(given, givenFlag{f.Name, r.given})
-		}
-	})
-	// A loss sets its parameters too, and a bundle its augmentations, whose own flags change them wherever they stand.
-	for _, name := range []string{lossName, bundleName} {
-		if i := slices.IndexFunc(given, func(g givenFlag) bool { return g.name == name }); i > 0 {
-			whole := given[i]
-			copy(given[1:], given[:i])
-			given[0] = whole
-		}
-	}
-	return given
 }

@@ -17,8 +17,8 @@ import (
 
 // endless is the command line of a training that ends by what happens to its process alone.
 func endless(dir string, more ...string) []string {
-	return append(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--evaluate-epochs", "0",
-		"--checkpoint-epochs", "0", "--log-interval", "1"), more...)
+	return append(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--set", "train.evaluate_epochs=0",
+		"--set", "train.checkpoint_epochs=0", "--set", "train.log_steps=1"), more...)
 }
 
 // wantSaved checks that a process has ended with a code, and that it has left a checkpoint.
@@ -105,7 +105,7 @@ func TestPrinting_EndsWithoutAWordWhenNobodyReads(t *testing.T) {
 	reader, writer, err := os.Pipe()
 	check(t, err)
 	check(t, reader.Close())
-	cmd, _, stderr := asCommand("train", "--print-config")
+	cmd, _, stderr := asCommand("config")
 	cmd.Stdout = writer
 	_ = cmd.Run()
 	check(t, writer.Close())

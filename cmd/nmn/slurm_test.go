@@ -105,7 +105,7 @@ func TestSLURM_TrainingsAreOfThisProgram(t *testing.T) {
 			!slices.Contains(lines, "srun --kill-on-bad-exit=1") || !slices.Contains(lines, "srun --cpus-per-task=12") {
 			t.Fatalf("%s starts %q", script, lines)
 		}
-		if out := must(t, append(commands[0], "--print-config")...); !strings.Contains(out, "seed: 3") {
+		if out := must(t, asConfig(commands[0])...); !strings.Contains(out, "seed: 3") {
 			t.Errorf("%s: %s", script, out)
 		}
 	}

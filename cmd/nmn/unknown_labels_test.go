@@ -66,9 +66,9 @@ func partlyLabelled(t *testing.T) (path func(string) string) {
 func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 	path := partlyLabelled(t)
 	args := func(labels, arm, dir string, more ...string) []string {
-		return append([]string{"train", "--features", path("x.csv"), "--labels", path(labels), "--arm", arm, "--run-dir", dir, "-q",
-			"--hidden", "8", "--stage1-epochs", "6", "--stage2-epochs", "3", "--batch-size", "16", "--learning-rate", "0.02",
-			"--validation-share", "0.2", "--test-share", "0.2"}, more...)
+		return append([]string{"train", path("x.csv"), "--labels", path(labels), "--arm", arm, "--run-dir", dir, "-q",
+			"--set", "net.hidden=[8]", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=3", "--batch-size", "16", "--learning-rate", "0.02",
+			"--set", "data.validation_share=0.2", "--set", "data.test_share=0.2"}, more...)
 	}
 	words, err := os.ReadFile(path("minus.csv"))
 	if err != nil {
@@ -80,9 +80,9 @@ func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 	}
 	for _, arm := range []string{"stage1", "r-n", "r-s", "nmn-fi", "nmn-fd", "asl", "ll-r", "pruned"} {
 		t.Run(arm, func(t *testing.T) {
-			more := []string{"--patience", "0"}
+			more := []string{"--set", "train.patience=0"}
 			if arm == "r-n" || arm == "r-s" || arm == "pruned" {
-				more = append(more, "--nmn-recipe", "estimate", "--rates", "folds:3", "--fold-epochs", "4")
+				more = append(more, "--set", "recipe.form=estimate", "--rates", "folds:3", "--set", "recipe.fold_epochs=4")
 			}
 			learned := map[string][]byte{}
 			forms := []string{"empty.csv", "absent.csv"}
@@ -128,9 +128,9 @@ func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
 	path := partlyLabelled(t)
 	for _, labels := range []string{"empty.csv", "array.npy"} {
 		dir := filepath.Join(t.TempDir(), "run")
-		must(t, "train", "--features", path("x.csv"), "--labels", path(labels), "--run-dir", dir, "-q", "--hidden", "8",
-			"--stage1-epochs", "6", "--batch-size", "16", "--learning-rate", "0.02", "--validation-share", "0", "--test-share", "0",
-			"--patience", "0", "--nmn-recipe", "estimate", "--arm", "r-n", "--rates", "folds:3", "--fold-epochs", "6")
+		must(t, "train", path("x.csv"), "--labels", path(labels), "--run-dir", dir, "-q", "--set", "net.hidden=[8]",
+			"--set", "train.stage1_epochs=6", "--batch-size", "16", "--learning-rate", "0.02", "--set", "data.validation_share=0", "--set", "data.test_share=0",
+			"--set", "train.patience=0", "--set", "recipe.form=estimate", "--arm", "r-n", "--rates", "folds:3", "--set", "recipe.fold_epochs=6")
 		v := readJSON(t, must(t, "audit", dir, "--min-error", "0", "--top", "1000", "--json"))
 		if known, suspects := 3*240-unknownOf(t, path("x.csv"), path(labels)), v["suspects"].([]any); len(suspects) != known {
 			t.Errorf("%s: %d suspects of %d known labels", labels, len(suspects), known)
@@ -138,8 +138,8 @@ func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
 		output := filepath.Join(t.TempDir(), "fixed"+filepath.Ext(labels))
 		must(t, "audit", dir, "--apply=force", "--precision", "0.5", "--output", output, "-q")
 		again := filepath.Join(t.TempDir(), "again")
-		must(t, "train", "--features", path("x.csv"), "--labels", output, "--run-dir", again, "-q", "--hidden", "8",
-			"--stage1-epochs", "1", "--arm", "stage1", "--validation-share", "0", "--test-share", "0", "--patience", "0")
+		must(t, "train", path("x.csv"), "--labels", output, "--run-dir", again, "-q", "--set", "net.hidden=[8]",
+			"--set", "train.stage1_epochs=1", "--arm", "stage1", "--set", "data.validation_share=0", "--set", "data.test_share=0", "--set", "train.patience=0")
 		if got, want := unknownOf(t, path("x.csv"), output), unknownOf(t, path("x.csv"), path(labels)); got != want || want < 300 {
 			t.Errorf("%s: %d labels are unknown in what the audit wrote, %d before", labels, got, want)
 		}

@@ -14,8 +14,8 @@ import (
 
 // tinyVideo are the arguments of a training on a few short clips.
 func tinyVideo(command string, args ...string) []string {
-	return append([]string{command, "--preset", "moving-scenes", "--train-size", "24", "--validation-size", "8",
-		"--test-size", "12", "--frames", "4", "--epochs", "1", "--width", "0.5", "--device", "cpu", "--threads", "1"},
+	return append([]string{command, "--preset", "moving-scenes", "--set", "data.train_size=24", "--set", "data.validation_size=8",
+		"--set", "data.test_size=12", "--set", "data.frames=4", "--epochs", "1", "--set", "net.width=0.5", "--device", "cpu", "--threads", "1"},
 		args...)
 }
 
@@ -23,10 +23,10 @@ func tinyVideo(command string, args ...string) []string {
 func TestTrain_VideosAtBothLevels(t *testing.T) {
 	for name, args := range map[string][]string{
 		"frame":                     nil,
-		"frame, with image MIL":     {"--video-level", "frame", "--mil"},
+		"frame, with image MIL":     {"--set", "data.video_level=frame", "--mil"},
 		"video":                     {"--mil"},
-		"video, in chunks":          {"--mil", "--batch-size-mil", "3", "--chunk-frames", "5"},
-		"video, mean of the frames": {"--video-level", "video"},
+		"video, in chunks":          {"--mil", "--set", "train.batch_bags_mil=3", "--set", "train.chunk_frames=5"},
+		"video, mean of the frames": {"--set", "data.video_level=video"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
@@ -59,7 +59,7 @@ func figures(t *testing.T, evaluation any) string {
 
 func TestExperiment_VideosInTheFormOfTable3(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "experiment")
-	args := tinyVideo("experiment", "--size", "quick", "--mil", "both", "--run-dir", dir, "--nmn-recipe", "estimate",
+	args := tinyVideo("experiment", "--size", "quick", "--mil", "both", "--run-dir", dir, "--set", "recipe.form=estimate",
 		"--rates", "online", "--arms", "star,nmn-fi,r-n")
 	out := must(t, args...)
 	for _, want := range []string{"level", "frame", "video", "R-N + MIL", "clips of 4 frames",
@@ -79,11 +79,11 @@ func TestVideo_RefusesWhatCannotBe(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{tinyVideo("train", "--frames", "2"), []string{"data.frames is 2", "3 to 1000"}},
-		{tinyVideo("train", "--video-level", "clip"), []string{"--video-level", "auto, frame or video"}},
-		{tinyVideo("train", "--chunk-frames", "-1"), []string{"chunk_frames", "at least 0"}},
-		{tinyVideo("train", "--nmn-recipe", "estimate", "--rates", "folds:2", "--run-dir", t.TempDir()),
-			[]string{"several folds", "--video-level video"}},
+		{tinyVideo("train", "--set", "data.frames=2"), []string{"data.frames is 2", "3 to 1000"}},
+		{tinyVideo("train", "--set", "data.video_level=clip"), []string{"data.video_level", "auto, frame or video"}},
+		{tinyVideo("train", "--set", "train.chunk_frames=-1"), []string{"chunk_frames", "at least 0"}},
+		{tinyVideo("train", "--set", "recipe.form=estimate", "--rates", "folds:2", "--run-dir", t.TempDir()),
+			[]string{"several folds", "data.video_level video"}},
 	} {
 		wantUsage(t, call(t, c.args...), c.want...)
 	}
@@ -95,17 +95,17 @@ func TestTrain_VideosKilledAndResumed(t *testing.T) {
 	if testing.Short() {
 		kills = 1
 	}
-	killedRunEqualsWhole(t, kills, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--batch-size-mil", "4",
-		"--chunk-frames", "6", "--dropout", "0.3", "--stage1-epochs", "3", "--stage2-epochs", "3")...)
+	killedRunEqualsWhole(t, kills, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--set", "train.batch_bags_mil=4",
+		"--set", "train.chunk_frames=6", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set", "train.stage2_epochs=3")...)
 }
 
 // Features of frames are what the net says of each frame alone, in the order of clips and frames.
 func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	dir, work := filepath.Join(t.TempDir(), "run"), t.TempDir()
-	must(t, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--chunk-frames", "3", "--run-dir", dir)...)
+	must(t, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--set", "train.chunk_frames=3", "--run-dir", dir)...)
 	p, clips, ids, truth := filepath.Join(work, "p.npy"), filepath.Join(work, "clips.csv"), filepath.Join(work,
 		"ids.txt"), filepath.Join(work, "truth.csv")
-	frames := []string{"features", "extract", dir, "--split", "test", "--per-frame", "--device", "cpu",
+	frames := []string{"extract", dir, "--split", "test", "--per-frame", "--device", "cpu",
 		"--threads", "1"}
 	must(t, append(frames, "--layer", "probabilities", "--output", p, "--output-clips", clips, "--output-ids", ids,
 		"--output-truth", truth, "--batch-size", "5")...)
@@ -149,9 +149,9 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 }
 
 func TestDryRun_TellsTheChunksOfVideos(t *testing.T) {
-	out := must(t, tinyVideo("train", "--mil", "--batch-size-mil", "4", "--arm", "stage1", "--dry-run")...)
+	out := must(t, tinyVideo("train", "--mil", "--set", "train.batch_bags_mil=4", "--arm", "stage1", "--dry-run")...)
 	for _, want := range []string{"a step of 16 pictures", "maps of 16 frames: ",
-		"--chunk-frames 8 ", "--chunk-frames 2 "} {
+		"train.chunk_frames 8 ", "train.chunk_frames 2 "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}

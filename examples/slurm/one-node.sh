@@ -1,7 +1,7 @@
 #!/bin/bash
 # A training on the four cards of one node: one rank a card. docs/cluster.md tells how it goes on.
 #
-#   sbatch examples/slurm/one-node.sh --arm nmn-fd --data-preset coco ...   # flags of nmn train
+#   sbatch examples/slurm/one-node.sh captions.json --images train2014 --arm nmn-fd ...   # flags of nmn train
 #
 #SBATCH --job-name=nmn
 #SBATCH --nodes=1

@@ -50,15 +50,15 @@ var makePages = sync.OnceValues(func() (map[string]string, error) {
 			return nil, err
 		}
 	}
-	scenes := strings.Fields("--train-size 96 --validation-size 32 --test-size 48 --width 0.5 --device cpu --threads 1 -q")
+	scenes := strings.Fields("--set data.train_size=96 --set data.validation_size=32 --set data.test_size=48 --set net.width=0.5 --device cpu --threads 1 -q")
 	with := func(common []string, more ...string) []string { return append(slices.Clone(more), common...) }
 	for _, args := range [][]string{
 		with(scenes, "train", "--run-dir", at("captions-run")),
 		with(scenes, "train", "--arm", "nmn-fd", "--epochs", "2", "--run-dir", at("learnt")),
 		with(scenes, "train", "--arm", "forward-true", "--epochs", "1", "--run-dir", at("told")),
-		{"train", "-q", "--manifest", at("pictures", "list.csv"), "--net", "scenes", "--validation-share", "0",
-			"--test-share", "0", "--epochs", "3", "--run-dir", at("unvalidated"), "--device", "cpu", "--threads", "1"},
-		{"train", "-q", "--preset", "features", "--features", at("features.csv"), "--labels", at("features-labels.csv"),
+		{"train", "-q", at("pictures", "list.csv"), "--net", "scenes", "--set", "data.validation_share=0",
+			"--set", "data.test_share=0", "--epochs", "3", "--run-dir", at("unvalidated"), "--device", "cpu", "--threads", "1"},
+		{"train", "-q", "--preset", "features", at("features.csv"), "--labels", at("features-labels.csv"),
 			"--run-dir", at("features"), "--device", "cpu", "--threads", "1"},
 		with(scenes, "experiment", "--epochs", "1", "--mil", "both", "--seeds", "1,2,3", "--arms",
 			"stage1,star,nmn-fi,r-n", "--run-dir", at("three seeds")),

@@ -4,20 +4,20 @@ package main
 
 // Sizes that make runs of about a second.
 const (
-	tinyPictures = " --train-size 96 --validation-size 32 --test-size 48 --width 0.5 --device cpu --threads 1"
-	tinyClips    = " --preset moving-scenes --train-size 24 --validation-size 8 --test-size 12 --frames 4 --width 0.5" +
+	tinyPictures = " --set data.train_size=96 --set data.validation_size=32 --set data.test_size=48 --set net.width=0.5 --device cpu --threads 1"
+	tinyClips    = " --preset moving-scenes --set data.train_size=24 --set data.validation_size=8 --set data.test_size=12 --set data.frames=4 --set net.width=0.5" +
 		" --device cpu --threads 1"
-	tinyNet       = " --hidden 16 --batch-size 8 --device cpu --threads 1"
-	tinyCaptioner = " --preset moving-scenes --embedding 8 --word-embedding 6 --hidden 12 --batch-size 8" +
-		" --validation-share 0.25 --device cpu --threads 1"
-	often = " --checkpoint-steps 2 --log-interval 1"
+	tinyNet       = " --set net.hidden=[16] --batch-size 8 --device cpu --threads 1"
+	tinyCaptioner = " --preset moving-scenes --set net.embedding=8 --set net.words=6 --set net.hidden=12 --batch-size 8" +
+		" --set data.validation_share=0.25 --device cpu --threads 1"
+	often = " --set train.checkpoint_steps=2 --set train.log_steps=1"
 )
 
 // workshop are the commands that make the inputs of all scenarios, in this order.
 var workshop = []string{
-	"train --arm nmn-fd --nmn-recipe paper --epochs 1 --run-dir model" + tinyPictures,
+	"train --arm nmn-fd --set recipe.form=paper --epochs 1 --run-dir model" + tinyPictures,
 	"extract model --split train --layer fc7 --output x.npy --output-labels y.csv --output-truth t.csv",
-	"train --features x.npy --labels y.csv --arm r-n --rates online --epochs 2 --run-dir head" + tinyNet,
+	"train --set data.features.train.features=x.npy --labels y.csv --arm r-n --rates online --epochs 2 --run-dir head" + tinyNet,
 	"train --arm star --mil --epochs 1 --run-dir video" + tinyClips,
 	"scenes pictures --number 40",
 	"scenes moving --moving --number 24 --frames 4",
@@ -48,30 +48,30 @@ func writing(name, args string, needs []string, outputs ...string) scenario {
 var features = []string{"x.npy", "y.csv"}
 
 var scenarios = []scenario{
-	training("features-nmn-fd", "--features x.npy --labels y.csv --arm nmn-fd --nmn-recipe paper --epochs 3 --each-epoch"+
-		" --keep-best 2"+tinyNet, features, features),
-	training("features-ema", "--features x.npy --labels y.csv --arm nmn-fd --nmn-recipe paper --epochs 3 --optimizer adamw"+
-		" --ema 0.9 --layer-decay 0.8"+tinyNet, features, features),
-	training("features-online", "--features x.npy --labels y.csv --arm r-n --rates online --epochs 3"+tinyNet, features,
+	training("features-nmn-fd", "--set data.features.train.features=x.npy --labels y.csv --arm nmn-fd --set recipe.form=paper --epochs 3 --set each_epoch=true"+
+		" --set train.keep_best=2"+tinyNet, features, features),
+	training("features-ema", "--set data.features.train.features=x.npy --labels y.csv --arm nmn-fd --set recipe.form=paper --epochs 3 --set train.optimizer=adamw"+
+		" --set train.ema=0.9 --set train.layer_decay=0.8"+tinyNet, features, features),
+	training("features-online", "--set data.features.train.features=x.npy --labels y.csv --arm r-n --rates online --epochs 3"+tinyNet, features,
 		features),
-	training("features-folds", "--features x.npy --labels y.csv --rates folds:2 --fold-epochs 2 --recipe-epochs 2"+
+	training("features-folds", "--set data.features.train.features=x.npy --labels y.csv --rates folds:2 --set recipe.fold_epochs=2 --set recipe.epochs=2"+
 		" --epochs 2"+tinyNet, features, features),
-	training("features-tensorboard", "--features x.npy --labels y.csv --arm star --epochs 2 --tensorboard"+tinyNet,
+	training("features-tensorboard", "--set data.features.train.features=x.npy --labels y.csv --arm star --epochs 2 --set run.tensorboard=true"+tinyNet,
 		features, features),
-	training("scenes", "--arm nmn-fi --nmn-recipe paper --epochs 2 --each-epoch --keep-best 2"+tinyPictures, nil, nil),
+	training("scenes", "--arm nmn-fi --set recipe.form=paper --epochs 2 --set each_epoch=true --set train.keep_best=2"+tinyPictures, nil, nil),
 	training("scenes-nmn-c", "--arm nmn-c --epochs 2 --batch-size 8"+tinyPictures, nil, nil),
-	training("pictures", "--preset scenes --captions pictures/captions_train2014.json --images pictures/images --vocab"+
-		" pictures/vocabulary.txt --arm nmn-fd --nmn-recipe paper --epochs 2 --batch-size 8 --width 0.5 --device cpu"+
+	training("pictures", "--preset scenes --set data.captions=pictures/captions_train2014.json --images pictures/images --vocab"+
+		" pictures/vocabulary.txt --arm nmn-fd --set recipe.form=paper --epochs 2 --batch-size 8 --set net.width=0.5 --device cpu"+
 		" --threads 1", []string{"pictures"}, []string{"pictures/images/*.*g", "pictures/captions_train2014.json"}),
-	training("backbone", "--captions pictures/captions_train2014.json --images pictures/images --vocab"+
-		" pictures/vocabulary.txt --backbone vgg.safetensors --input-size 64 --arm nmn-fd --nmn-recipe paper --epochs 2"+
+	training("backbone", "--set data.captions=pictures/captions_train2014.json --images pictures/images --vocab"+
+		" pictures/vocabulary.txt --backbone vgg.safetensors --input-size 64 --arm nmn-fd --set recipe.form=paper --epochs 2"+
 		tinyNet, []string{"pictures", "vgg.safetensors"},
 		[]string{"pictures/images/*.*g", "pictures/captions_train2014.json", "vgg.safetensors"}),
-	training("video-mil", "--arm nmn-fd --nmn-recipe paper --mil --epochs 2 --batch-size-mil 8"+tinyClips, nil, nil),
-	training("video-clips", "--preset moving-scenes --clips moving --vocab moving/vocabulary.txt --mil --arm star"+
-		" --epochs 2 --batch-size-mil 4 --width 0.5 --device cpu --threads 1", []string{"moving"},
+	training("video-mil", "--arm nmn-fd --set recipe.form=paper --mil --epochs 2 --set train.batch_bags_mil=8"+tinyClips, nil, nil),
+	training("video-clips", "--preset moving-scenes --set data.clips=moving --vocab moving/vocabulary.txt --mil --arm star"+
+		" --epochs 2 --set train.batch_bags_mil=4 --set net.width=0.5 --device cpu --threads 1", []string{"moving"},
 		[]string{"moving/labels.jsonl"}),
-	trainingOnRanks(2, "ranks", "--arm nmn-fd --nmn-recipe paper --epochs 3 --batch-size 8 --optimizer sgd"+tinyPictures),
+	trainingOnRanks(2, "ranks", "--arm nmn-fd --set recipe.form=paper --epochs 3 --batch-size 8 --set train.optimizer=sgd"+tinyPictures),
 	{
 		name: "caption-train", args: "caption train --features spoken/truth.npy --clips spoken/truth.csv --captions" +
 			" spoken/captions.json --run-dir run --epochs 4" + tinyCaptioner + often,
@@ -79,18 +79,18 @@ var scenarios = []scenario{
 		resume: "caption train --resume run", resumeAt: "run/config.yaml", runs: []string{"run"},
 	},
 	{
-		name: "experiment", args: "experiment --features x.npy --labels y.csv --arms star,nmn-fi --nmn-recipe paper" +
+		name: "experiment", args: "experiment --set data.features.train.features=x.npy --labels y.csv --arms star,nmn-fi --set recipe.form=paper" +
 			" --flips 0.2:0.1 --seeds 1,2 --epochs 1 --run-dir grid" + tinyNet,
 		needs: features,
 	},
 	{
-		name: "experiment-task", args: "experiment --features x.npy --labels y.csv --arms star --nmn-recipe paper --flips" +
+		name: "experiment-task", args: "experiment --set data.features.train.features=x.npy --labels y.csv --arms star --set recipe.form=paper --flips" +
 			" 0.2:0.1 --epochs 1 --task 0 --run-dir grid" + tinyNet,
 		needs: features,
 	},
 	{
 		name: "experiment-table4", args: "experiment table4 --train-size 24 --validation-size 6 --test-size 8 --frames 3" +
-			" --stage1-epochs 1 --stage2-epochs 1 --captions-per-clip 5 --epochs 1 --hidden 12 --seeds 1 --device cpu" +
+			" --stage1-epochs 1 --stage2-epochs 1 --captions-per-clip 5 --epochs 1 --set net.hidden=12 --seeds 1 --device cpu" +
 			" --threads 1 --run-dir grid",
 	},
 
@@ -123,7 +123,7 @@ var scenarios = []scenario{
 		" i.txt --device cpu --threads 1", []string{"vgg.safetensors", "pictures"}, "p.npy", "i.txt"),
 	writing("features", "features x.npy --labels y.csv --output f.safetensors --output-labels l.csv", features,
 		"f.safetensors", "l.csv"),
-	writing("find-learning-rate", "train --features x.npy --labels y.csv --arm star --find-learning-rate --run-dir ."+
+	writing("find-learning-rate", "train --set data.features.train.features=x.npy --labels y.csv --arm star --find-learning-rate --run-dir ."+
 		tinyNet, features, "lr-finder.csv", "lr-finder.svg"),
 	writing("vocab", "vocab pictures/captions_train2014.json --vocab-size 50 --output v.txt", []string{"pictures"}, "v.txt"),
 	writing("caption-vocab", "caption vocab spoken/captions.json --output v.txt", []string{"spoken"}, "v.txt"),
@@ -145,7 +145,7 @@ var scenarios = []scenario{
 		needs: []string{"head", "x.npy", "y.csv"}, outputs: []string{"o.csv"}, data: []string{"y.csv"},
 	},
 	writing("audit-annotators", "audit annotators --labels crowd.csv --annotators a.csv --output l.jsonl --consensus c.csv"+
-		" --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
+		" --set data.evidence=e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
 	writing("audit-captions", "audit captions --captions pictures/captions_train2014.json --images pictures/images --page"+
 		" p.html --min-error 0 --output o.parquet --apply k.json --precision 0.6", []string{"pictures"}, "p.html", "o.parquet", "k.json"),
 	writing("predict", "predict head x.npy --output p.npy", []string{"head", "x.npy"}, "p.npy"),
@@ -153,8 +153,8 @@ var scenarios = []scenario{
 	writing("export-onnx", "export model --output m.onnx", []string{"model"}, "m.onnx"),
 	writing("export-safetensors", "export model --output m.safetensors", []string{"model"}, "m.safetensors"),
 	writing("export-npz", "export model --output m.npz", []string{"model"}, "m.npz"),
-	writing("doctor", "doctor --features x.npy --labels y.csv --output d.json", features, "d.json"),
-	writing("doctor-augmentations", "doctor --preset scenes --train-size 40 --validation-size 0 --test-size 1 --arm star"+
+	writing("doctor", "doctor --set data.features.train.features=x.npy --labels y.csv --output d.json", features, "d.json"),
+	writing("doctor-augmentations", "doctor --preset scenes --set data.train_size=40 --set data.validation_size=0 --set data.test_size=1 --arm star"+
 		" --no-steps --augment light --augmentations a.html", nil, "a.html"),
 	writing("figure3", "figure3 f.svg f.png", nil, "f.svg", "f.png"),
 }
@@ -165,6 +165,7 @@ var writesNothing = map[string]string{
 	"audit compare":  "prints a table",
 	"bench":          "holds commands",
 	"caption":        "holds commands",
+	"config":         "prints settings",
 	"bench features": "prints what it measures",
 	"bench gemm":     "prints what it measures",
 	"bench load":     "prints what it measures",

@@ -1,5 +1,11 @@
 package augment
 
+import (
+	"slices"
+
+	"nmn/internal/setting"
+)
+
 // Bundle names a choice of augmentations.
 type Bundle string
 
@@ -29,4 +35,19 @@ func (b Bundle) Config() Config {
 		}
 	}
 	return Config{}
+}
+
+// UnmarshalYAML reads the settings, or the name of a bundle in the place of all of them.
+func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
+	var bundle Bundle
+	if unmarshal(&bundle) != nil {
+		type settings Config
+		return unmarshal((*settings)(c))
+	}
+	if bundle != "" && !slices.Contains(Bundles(), bundle) {
+		return setting.Errorf("train.augment", "train.augment is %q, want %s, or settings of its own", bundle,
+			setting.Alternatives(Bundles()))
+	}
+	*c = bundle.Config()
+	return nil
 }

@@ -46,31 +46,31 @@ type Config struct {
 	Erasing ErasingConfig `yaml:"random_erasing,omitempty" json:"random_erasing,omitzero"`
 	// Mixup is α: a bag becomes λ of itself and 1-λ of another of its batch, labels too, with λ from Beta(α, α). 0 is
 	// for no mixup (Zhang et al., "mixup: Beyond Empirical Risk Minimization", 2018).
-	Mixup float64 `yaml:"mixup,omitempty" json:"mixup,omitempty"`
+	Mixup float64 `yaml:"mixup,omitempty" json:"mixup,omitempty" help:"mix the bags of a batch in pairs, labels too, by a share from Beta(<alpha>, alpha); 0 for none" range:"[0,100]"`
 }
 
 // CropConfig is a random resized crop: a part of the picture, which is then brought to the size that the whole picture
 // would have been brought to.
 type CropConfig struct {
 	// Area is the share of the picture's area; its zero value is for no crop.
-	Area Range `yaml:"area,omitempty,flow" json:"area,omitzero"`
+	Area Range `yaml:"area,omitempty,flow" json:"area,omitzero" help:"random resized crop: share of the area, <low:high>; 0 for none"`
 	// Ratio is width to height of the crop; its zero value is for 3/4 to 4/3.
-	Ratio Range `yaml:"ratio,omitempty,flow" json:"ratio,omitzero"`
+	Ratio Range `yaml:"ratio,omitempty,flow" json:"ratio,omitzero" help:"width to height of crops, <low:high>; 0 is 3/4 to 4/3"`
 }
 
 // JitterConfig changes brightness, contrast, saturation and hue, in an order that is drawn. The first three are
 // multiplied by a number in [max(0, 1-x), 1+x], the hue is turned by [-x, x] of a full circle.
 type JitterConfig struct {
-	Brightness float64 `yaml:"brightness,omitempty" json:"brightness,omitempty"`
-	Contrast   float64 `yaml:"contrast,omitempty" json:"contrast,omitempty"`
-	Saturation float64 `yaml:"saturation,omitempty" json:"saturation,omitempty"`
-	Hue        float64 `yaml:"hue,omitempty" json:"hue,omitempty"`
+	Brightness float64 `yaml:"brightness,omitempty" json:"brightness,omitempty" help:"<strength> of random changes of brightness" range:"[0,10]"`
+	Contrast   float64 `yaml:"contrast,omitempty" json:"contrast,omitempty" help:"<strength> of random changes of contrast" range:"[0,10]"`
+	Saturation float64 `yaml:"saturation,omitempty" json:"saturation,omitempty" help:"<strength> of random changes of saturation" range:"[0,10]"`
+	Hue        float64 `yaml:"hue,omitempty" json:"hue,omitempty" help:"<strength> of random changes of hue, at most 0.5" range:"[0,0.5]"`
 }
 
 // RandConfig is RandAugment (Cubuk et al., 2020): so many operations, drawn with replacement, of a magnitude of 0 to 30.
 type RandConfig struct {
-	Operations int `yaml:"operations,omitempty" json:"operations,omitempty"`
-	Magnitude  int `yaml:"magnitude,omitempty" json:"magnitude,omitempty"`
+	Operations int `yaml:"operations,omitempty" json:"operations,omitempty" help:"RandAugment: <operations> on each picture" range:"[0,16]"`
+	Magnitude  int `yaml:"magnitude,omitempty" json:"magnitude,omitempty" help:"RandAugment: <magnitude>, 0 to 30" range:"[0,30]"`
 }
 
 // Fill is what stands in an erased rectangle.
@@ -85,12 +85,12 @@ const (
 // ErasingConfig erases a rectangle of some pictures (Zhong et al., "Random Erasing Data Augmentation", 2020).
 type ErasingConfig struct {
 	// Probability is that of a bag to lose a rectangle.
-	Probability float64 `yaml:"probability,omitempty" json:"probability,omitempty"`
+	Probability float64 `yaml:"probability,omitempty" json:"probability,omitempty" help:"<probability> of a picture to lose a rectangle" range:"[0,1]"`
 	// Area is its share of the picture's area; the zero value is for .02 to .33.
-	Area Range `yaml:"area,omitempty,flow" json:"area,omitzero"`
+	Area Range `yaml:"area,omitempty,flow" json:"area,omitzero" help:"share of the area that is erased, <low:high>; 0 is 0.02:0.33"`
 	// Ratio is its height to width; the zero value is for .3 to 3.3.
-	Ratio Range `yaml:"ratio,omitempty,flow" json:"ratio,omitzero"`
-	Value Fill  `yaml:"value,omitempty" json:"value,omitempty"` // empty is FillMean
+	Ratio Range `yaml:"ratio,omitempty,flow" json:"ratio,omitzero" help:"height to width of the rectangle, <low:high>; 0 is 0.3:3.3"`
+	Value Fill  `yaml:"value,omitempty" json:"value,omitempty" help:"what replaces the rectangle; empty is mean" values:"mean,noise"`
 }
 
 // IsZero reports whether nothing is changed.
@@ -106,33 +106,24 @@ func (c Config) jitters() bool { return c.Jitter != JitterConfig{} }
 
 // Bounds of settings.
 const (
-	mostOperations = 16
-	mostMagnitude  = 30
-	mostJitter     = 10
-	mostHue        = .5
-	mostRatio      = 100
-	mostAlpha      = 100
-	leastAlpha     = 1e-3 // a smaller one mixes nothing
+	mostMagnitude = 30 // of RandAugment
+	mostRatio     = 100
+	mostAlpha     = 100
+	leastAlpha    = 1e-3 // a smaller one mixes nothing
 )
 
 // Validate names the first setting that is out of range; section is where the settings stand, such as train.augment.
 func (c Config) Validate(section string) error {
+	if err := setting.Check(section+".", c); err != nil {
+		return err
+	}
 	v := checks{section: section}
 	v.span("random_crop.area", c.Crop.Area, 1e-4, 1)
 	v.span("random_crop.ratio", c.Crop.Ratio, 1./mostRatio, mostRatio)
-	v.bound("color_jitter.brightness", "brightness ", c.Jitter.Brightness, mostJitter)
-	v.bound("color_jitter.contrast", "contrast ", c.Jitter.Contrast, mostJitter)
-	v.bound("color_jitter.saturation", "saturation ", c.Jitter.Saturation, mostJitter)
-	v.bound("color_jitter.hue", "hue ", c.Jitter.Hue, mostHue)
-	v.bound("rand_augment.operations", "N ", float64(c.Rand.Operations), mostOperations)
-	v.bound("rand_augment.magnitude", "M ", float64(c.Rand.Magnitude), mostMagnitude)
-	v.bound("random_erasing.probability", "", c.Erasing.Probability, 1)
 	v.span("random_erasing.area", c.Erasing.Area, 1e-4, 1)
 	v.span("random_erasing.ratio", c.Erasing.Ratio, 1./mostRatio, mostRatio)
 	v.require(c.Mixup == 0 || c.Mixup >= leastAlpha && c.Mixup <= mostAlpha, "mixup", "is %s, want 0 or %s to %d",
 		number(c.Mixup), number(leastAlpha), mostAlpha)
-	v.require(c.Erasing.Value == "" || c.Erasing.Value == FillMean || c.Erasing.Value == FillNoise,
-		"random_erasing.value", "is %q, want mean or noise", c.Erasing.Value)
 	v.require(c.Crop.Ratio.IsZero() || c.crops(), "random_crop.ratio",
 		"is %s and there is no crop: give `%s.random_crop.area` too", c.Crop.Ratio, section)
 	v.require(c.Rand.Magnitude == 0 || c.Rand.Operations > 0, "rand_augment.magnitude",
@@ -152,13 +143,8 @@ type checks struct {
 func (c *checks) require(ok bool, key, format string, args ...any) {
 	if !ok && c.err == nil {
 		key = c.section + "." + key
-		c.err = setting.Errorf(key, "`%s` %s", key, fmt.Sprintf(format, args...))
+		c.err = setting.Errorf(key, "%s %s", key, fmt.Sprintf(format, args...))
 	}
-}
-
-// bound refuses NaN too. A setting may share its name for people with others: part then tells it apart.
-func (c *checks) bound(key, part string, value, most float64) {
-	c.require(value >= 0 && value <= most, key, "has %s%s, want 0 to %s", part, number(value), number(most))
 }
 
 // span checks a range that is set.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nmn/internal/setting"
 	"nmn/loader/features"
 	"nmn/loader/manifest"
 	"nmn/loader/picture"
@@ -29,6 +30,9 @@ func Kinds() []Kind {
 	return []Kind{Scenes, MovingScenes, Captions, MSRVTT, Clips, Features, Manifest}
 }
 
+// Values lists all kinds.
+func (Kind) Values() []string { return setting.Texts(Kinds()) }
+
 // VideoLevel is what a training sample of videos is.
 type VideoLevel string
 
@@ -41,79 +45,79 @@ const (
 
 // Config says which pictures and labels there are.
 type Config struct {
-	Set  Kind   `yaml:"set"`
-	Seed uint64 `yaml:"seed"` // of the scenes, of label noise and of the split
+	Set  Kind   `yaml:"set" help:"<kind> of data"`
+	Seed uint64 `yaml:"seed" help:"<seed> of scenes, label noise and splits"`
 
 	// Scenes: pictures of each split, or clips and the frames of each.
-	TrainSize      int `yaml:"train_size"`
-	ValidationSize int `yaml:"validation_size"`
-	TestSize       int `yaml:"test_size"`
-	Frames         int `yaml:"frames,omitempty"`
+	TrainSize      int `yaml:"train_size" help:"scenes: training <pictures>, or clips of moving scenes" range:"[0,]"`
+	ValidationSize int `yaml:"validation_size" help:"scenes: validation <pictures> or clips, 0 for none" range:"[0,]"`
+	TestSize       int `yaml:"test_size" help:"scenes: test <pictures> or clips" range:"[0,]"`
+	Frames         int `yaml:"frames,omitempty" help:"moving scenes: <frames> of each clip" range:"[0,]"`
 
 	// VideoLevel says what a training sample is where bags have several frames.
-	VideoLevel VideoLevel `yaml:"video_level,omitempty"`
+	VideoLevel VideoLevel `yaml:"video_level,omitempty" help:"what a sample of videos is: a frame or a whole video; auto is video with MIL" values:"auto,frame,video"`
 
 	// Captions: COCO files. Without validation captions, shares of the training pictures are held out.
-	Captions        string  `yaml:"captions"`
-	Images          string  `yaml:"images"`
-	ValCaptions     string  `yaml:"val_captions"`
-	ValImages       string  `yaml:"val_images"`
-	ValidationShare float64 `yaml:"validation_share"`
-	TestShare       float64 `yaml:"test_share"`
-	ValidationIDs   string  `yaml:"validation_ids"` // files of picture identifiers instead of shares
-	TestIDs         string  `yaml:"test_ids"`
-	CaptionsPerBag  int     `yaml:"captions_per_bag"`
-	Vocabulary      string  `yaml:"vocabulary"`
-	VocabularySize  int     `yaml:"vocabulary_size"` // of one built from the captions
-	MinCount        int     `yaml:"min_count"`       // likewise
+	Captions        string  `yaml:"captions" help:"COCO caption <file> of the training pictures"`
+	Images          string  `yaml:"images" help:"<folder> of the training pictures"`
+	ValCaptions     string  `yaml:"val_captions" help:"COCO caption <file> of validation and test pictures"`
+	ValImages       string  `yaml:"val_images" help:"<folder> of their pictures; empty for that of the training pictures"`
+	ValidationShare float64 `yaml:"validation_share" help:"<share> of the training data held out for validation, if no file names any" range:"[0,1)"`
+	TestShare       float64 `yaml:"test_share" help:"<share> of the training data held out for the test, if no file names any" range:"[0,1)"`
+	ValidationIDs   string  `yaml:"validation_ids" help:"<file> with the identifiers of the validation pictures"`
+	TestIDs         string  `yaml:"test_ids" help:"<file> with the identifiers of the test pictures"`
+	CaptionsPerBag  int     `yaml:"captions_per_bag" help:"<captions> of each picture that count, the first by annotation id" range:"[1,]"`
+	Vocabulary      string  `yaml:"vocabulary" help:"vocabulary <file>: a word, part of speech and count on each line; empty builds one"`
+	VocabularySize  int     `yaml:"vocabulary_size" help:"most frequent <words> of a vocabulary that is built" range:"[1,]"`
+	MinCount        int     `yaml:"min_count" help:"least <occurrences> of a word of a vocabulary that is built" range:"[0,]"`
 	// KeepFunctionWords has words such as "a", "on" and "of" become classes of a vocabulary built from captions.
-	KeepFunctionWords bool `yaml:"keep_function_words"`
+	KeepFunctionWords bool `yaml:"keep_function_words" help:"let words such as a, on and of become classes of a vocabulary built from captions"`
 
 	// MSR-VTT: the annotations of its clips, and a folder of their frames.
-	MSRVTT    string `yaml:"msrvtt,omitempty"`
-	FramesDir string `yaml:"frames_dir,omitempty"`
+	MSRVTT    string `yaml:"msrvtt,omitempty" help:"MSR-VTT: annotation <file> of its clips, or the zip archive that holds it"`
+	FramesDir string `yaml:"frames_dir,omitempty" help:"MSR-VTT: <folder> of the clips' frames, as nmn frames writes it"`
 
 	// Clips: folders of frames with labels beside them, one for each split.
-	Clips     string `yaml:"clips,omitempty"`
-	ValClips  string `yaml:"val_clips,omitempty"`
-	TestClips string `yaml:"test_clips,omitempty"`
+	Clips     string `yaml:"clips,omitempty" help:"<folder> of the frames and labels of training clips, as nmn frames writes it"`
+	ValClips  string `yaml:"val_clips,omitempty" help:"<folder> of validation clips"`
+	TestClips string `yaml:"test_clips,omitempty" help:"<folder> of test clips"`
 	// ClipLabels is another file of labels for the frames in Clips; empty for the one that lies beside them.
-	ClipLabels string `yaml:"clip_labels,omitempty"`
+	ClipLabels string `yaml:"clip_labels,omitempty" help:"<file> of labels for the training clips, in place of the one in their folder"`
 	// ShuffleBlock neighbours in the files of Clips come together, and ShuffleWindow blocks are mixed with each
 	// other; 0 neighbours mix all with all.
-	ShuffleBlock  int `yaml:"shuffle_block,omitempty"`
-	ShuffleWindow int `yaml:"shuffle_window,omitempty"`
+	ShuffleBlock  int `yaml:"shuffle_block,omitempty" help:"clips: <bags> that lie next to each other in files and come together; 0 mixes all" range:"[0,]"`
+	ShuffleWindow int `yaml:"shuffle_window,omitempty" help:"clips: <blocks> of neighbours that are mixed with each other" range:"[0,]"`
 
 	// Manifest: a list of pictures, or of clips as frames, with labels by name, or a folder of pictures and labels.
 	// Images is the folder of the pictures, empty for that of the manifest; alone it is a folder for each label.
-	Manifest      string        `yaml:"manifest,omitempty"`
-	LabelForm     manifest.Form `yaml:"label_form,omitempty"`     // how it states labels; empty or auto finds it
-	SkipDifficult bool          `yaml:"skip_difficult,omitempty"` // objects of VOC that are difficult are no labels
+	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures with labels by name (docs/labels.md)"`
+	LabelForm     manifest.Form `yaml:"label_form,omitempty" help:"<form> in which the manifest states labels; empty finds it"`
+	SkipDifficult bool          `yaml:"skip_difficult,omitempty" help:"Pascal VOC: ignore objects that are marked difficult"`
 
 	// Features: files of vectors.
 	Features FeatureConfig `yaml:"features"`
 
 	// Evidence is a file of log-likelihood ratios, .npy or .csv, that the classifier learns in place of the training
 	// labels: a row for each bag before validation and test are held out, or rows that name their bags.
-	Evidence string `yaml:"evidence,omitempty"`
+	Evidence string `yaml:"evidence,omitempty" help:"<file> of log-likelihood ratios to learn in place of labels (docs/evidence.md)"`
 
 	// Noise is injected into the training labels: a rate of caption replacement, or a file.
-	Noise     float64 `yaml:"noise"`
-	NoiseFile string  `yaml:"noise_file"`
+	Noise     float64 `yaml:"noise" help:"<share> of each training picture's captions to replace by captions of other pictures" range:"[0,1)"`
+	NoiseFile string  `yaml:"noise_file" help:"noise <file> of nmn noise, in place of a share"`
 	// Flips inject noise by flipping labels: both rates, how far those of a class lie from them at most
 	// (a share of the rate), or a file with those of each class.
-	Flips      FlipLevel   `yaml:"flips"`
-	FlipSpread float64     `yaml:"flip_spread"`
-	FlipRates  string      `yaml:"flip_rates"`
-	NoiseSeed  uint64      `yaml:"noise_seed"` // 0: that of the data
-	Fit        picture.Fit `yaml:"fit"`        // empty: longest side with MIL, square without
+	Flips      FlipLevel   `yaml:"flips" help:"probabilities of flipping labels of training and validation, <missing:incorrect>"`
+	FlipSpread float64     `yaml:"flip_spread" help:"<share> by which the flip rates of each class differ from these at most" range:"[0,1)"`
+	FlipRates  string      `yaml:"flip_rates" help:"<file> with the flip rates of each class: word, q01, q10"`
+	NoiseSeed  uint64      `yaml:"noise_seed" help:"<seed> of label noise; 0 for that of the data"`
+	Fit        picture.Fit `yaml:"fit" help:"how pictures get onto the canvas; empty is longest with MIL on vgg16 and ResNets, else square" values:"longest,square,none"`
 	// Resize is the filter that pictures are resized with, and Orientation what is done about that which their files
 	// state. Empty are the same as bilinear and ignore.
-	Resize      picture.Filter      `yaml:"resize,omitempty"`
-	Orientation picture.Orientation `yaml:"orientation,omitempty"`
+	Resize      picture.Filter      `yaml:"resize,omitempty" help:"<filter> for resizing; antialias is that of Pillow and torchvision" values:"antialias,bicubic,bilinear"`
+	Orientation picture.Orientation `yaml:"orientation,omitempty" help:"whether the Exif orientation of a picture is applied" values:"apply,ignore"`
 
-	MaxBadSamples int `yaml:"max_bad_samples"`
-	MaxPixels     int `yaml:"max_pixels"`
+	MaxBadSamples int `yaml:"max_bad_samples" help:"<pictures> or clips that cannot be used and are left out before training stops" range:"[0,]"`
+	MaxPixels     int `yaml:"max_pixels" help:"largest picture that is decoded, in <pixels>" range:"[0,]"`
 
 	// ManifestOfClips says that the rows of the manifest have several frames, which is known once it was read.
 	ManifestOfClips bool `yaml:"-"`

@@ -12,30 +12,30 @@ type FeatureConfig struct {
 	Train      FeatureFiles `yaml:"train"`
 	Validation FeatureFiles `yaml:"validation"` // else a share of Train is held out
 	Test       FeatureFiles `yaml:"test"`       // likewise
-	IDs        string       `yaml:"ids"`        // file of the identifiers of Train, where the files have none
+	IDs        string       `yaml:"ids" help:"<file> with an identifier for each row of the training features"`
 
-	Array        string   `yaml:"array"`       // of .npz and .safetensors
-	LabelArray   string   `yaml:"label_array"` // likewise
-	LabelColumns []string `yaml:"label_columns,flow"`
-	ListColumn   string   `yaml:"list_column"`
-	IDColumn     string   `yaml:"id_column"`
-	SplitColumn  string   `yaml:"split_column"`
-	Ignore       []string `yaml:"ignore_columns,flow"`
+	Array        string   `yaml:"array" help:"<name> of the array of features in .npz and .safetensors files; empty for the only one"`
+	LabelArray   string   `yaml:"label_array" help:"<name> of the array of labels in such files"`
+	LabelColumns []string `yaml:"label_columns,flow" help:"columns that are labels, as <pattern,...>, such as label_*"`
+	ListColumn   string   `yaml:"list_column" help:"<column> that states all labels of a row; empty finds it"`
+	IDColumn     string   `yaml:"id_column" help:"<column> with identifiers; empty is id"`
+	SplitColumn  string   `yaml:"split_column" help:"<column> that says train, validation or test; empty is split"`
+	Ignore       []string `yaml:"ignore_columns,flow" help:"columns that are neither features nor labels, as <pattern,...>"`
 	// FeatureColumns are features though they are called as labels are, such as y.
-	FeatureColumns []string `yaml:"feature_columns,flow,omitempty"`
+	FeatureColumns []string `yaml:"feature_columns,flow,omitempty" help:"columns that are features although they have the name of labels, as <pattern,...>"`
 
 	// Standardise brings every column to mean 0 and deviation 1 over the training split.
-	Standardise bool          `yaml:"standardise"`
-	Missing     MissingValues `yaml:"missing_values"`
-	MemoryLimit float64       `yaml:"memory_limit"` // GiB of features that cannot stay on disk
+	Standardise bool          `yaml:"standardise" help:"bring every feature to mean 0 and deviation 1 over the training split"`
+	Missing     MissingValues `yaml:"missing_values" help:"what missing features (empty, ?, NaN) become" values:"error,mean"`
+	MemoryLimit float64       `yaml:"memory_limit" help:"most memory in <GiB> for features that cannot stay on disk" range:"(0,1048576]"`
 }
 
 // FeatureFiles are the files of one split.
 type FeatureFiles struct {
-	Features string `yaml:"features"`
-	Labels   string `yaml:"labels"`
-	Truth    string `yaml:"truth"`
-	Counts   string `yaml:"counts"`
+	Features string `yaml:"features" help:"<file> of feature vectors"`
+	Labels   string `yaml:"labels" help:"<file> of their labels: .xml that names columns, a matrix of 0 and 1, or lists; empty for columns of the features"`
+	Truth    string `yaml:"truth" help:"<file> of their true labels, for evaluation alone"`
+	Counts   string `yaml:"counts" help:"<file> with the number of captions that mention each label"`
 }
 
 // MissingValues says what becomes of features that are missing.

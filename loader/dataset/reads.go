@@ -149,17 +149,6 @@ func (d *Config) Unread(base *Config, given func(key string) bool) error {
 	return nil
 }
 
-// Reads reports whether data of a kind read a setting, by its key in a configuration, such as data.images. What is not of
-// the data is read with all kinds.
-func Reads(kind Kind, key string) bool {
-	for _, r := range readings {
-		if "data."+r.key == key {
-			return slices.Contains(r.by, kind)
-		}
-	}
-	return true
-}
-
 // missing reports whether there is certainly nothing of a name.
 func missing(path string) bool {
 	_, err := os.Stat(path)

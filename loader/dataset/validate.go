@@ -1,9 +1,7 @@
 package dataset
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"nmn/internal/setting"
 )
@@ -13,50 +11,24 @@ func (f *FeatureConfig) Validate() error {
 	switch {
 	case f.Train.Features == "":
 		return fmt.Errorf("data.set is features: name the file of features (`data.features.train.features` FILE)")
-	case f.Missing != MissingError && f.Missing != MissingMean:
-		return fmt.Errorf("data.features.missing_values is %q, want error or mean", f.Missing)
 	case f.Missing == MissingMean && !f.Standardise:
 		return fmt.Errorf("data.features.missing_values is mean, which needs data.features.standardise: the mean is that of the standard")
-	case !(f.MemoryLimit > 0 && f.MemoryLimit <= 1<<20):
-		return fmt.Errorf("data.features.memory_limit is %g GiB, want more than 0 and at most %d", f.MemoryLimit, 1<<20)
 	}
 	return nil
 }
 
 // Validate names the first field that is out of range or lacks what it belongs to.
 func (d *Config) Validate() error {
-	positive := func(field string, v, least int) error {
-		if v < least {
-			return fmt.Errorf("data.%s is %d, want at least %d", field, v, least)
-		}
-		return nil
-	}
-	share := func(field string, v float64) error {
-		if !(v >= 0 && v < 1) {
-			return fmt.Errorf("data.%s is %g, want at least 0 and less than 1", field, v)
-		}
-		return nil
-	}
-	// All fields, also those that the set of data does not use: a flag that is out of range is a mistake.
-	pictures := 0
-	if d.Embedded() {
-		pictures = 1
-	}
-	if err := cmp.Or(positive("train_size", d.TrainSize, pictures), positive("validation_size", d.ValidationSize, 0),
-		positive("test_size", d.TestSize, pictures), share("noise", d.Noise),
-		share("flip_spread", d.FlipSpread),
-		share("validation_share", d.ValidationShare), share("test_share", d.TestShare),
-		positive("captions_per_bag", d.CaptionsPerBag, 1), positive("vocabulary_size", d.VocabularySize, 1),
-		positive("min_count", d.MinCount, 0), positive("max_bad_samples", d.MaxBadSamples, 0),
-		positive("max_pixels", d.MaxPixels, 0), positive("shuffle_block", d.ShuffleBlock, 0),
-		positive("shuffle_window", d.ShuffleWindow, 0), d.validateFit()); err != nil {
+	if err := setting.Check("data.", d); err != nil {
 		return err
 	}
+	if d.Embedded() && (d.TrainSize == 0 || d.TestSize == 0) {
+		return setting.Errorf("data.train_size", "data.train_size is %d and data.test_size %d, want at least 1", d.TrainSize,
+			d.TestSize)
+	}
 	switch {
-	case !slices.Contains(Kinds(), d.Set):
-		return fmt.Errorf("data.set is %q, want %s", d.Set, setting.Alternatives(Kinds()))
-	case d.LabelForm.Validate() != nil:
-		return fmt.Errorf("data.%w", d.LabelForm.Validate())
+	case d.Set == "":
+		return setting.Errorf("data.set", "data.set is empty, want %s", setting.Alternatives(Kinds()))
 	case d.Set == Manifest && d.ManifestPath() == "":
 		return fmt.Errorf("data.set is manifest: name the list of pictures (`data.manifest` FILE), or the folder of pictures by label (`data.images` DIR)")
 	case !d.Captioned() && d.Noise > 0:
@@ -87,17 +59,6 @@ func (d *Config) Validate() error {
 	}
 	if d.Set == Features {
 		return d.Features.Validate()
-	}
-	return nil
-}
-
-func (d *Config) validateFit() error {
-	err := cmp.Or(d.Resize.Validate(), d.Orientation.Validate())
-	if d.Fit != "" {
-		err = cmp.Or(d.Fit.Validate(), err)
-	}
-	if err != nil {
-		return fmt.Errorf("data.%w", err)
 	}
 	return nil
 }

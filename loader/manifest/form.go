@@ -1,9 +1,6 @@
 package manifest
 
-import (
-	"fmt"
-	"slices"
-)
+import "nmn/internal/setting"
 
 // Form is how a source states which labels its pictures have.
 type Form string
@@ -31,13 +28,8 @@ func Forms() []Form {
 		FormSingle, FormColumns, FormIntegers}
 }
 
-// Validate refuses what is no form; empty is FormAuto.
-func (f Form) Validate() error {
-	if f == "" || slices.Contains(Forms(), f) {
-		return nil
-	}
-	return fmt.Errorf("label_form is %q, want one of %v", string(f), Forms())
-}
+// Values lists all forms.
+func (Form) Values() []string { return setting.Texts(Forms()) }
 
 // separator is what stands between the names of a cell, empty for forms without one.
 func (f Form) separator() string {

@@ -18,12 +18,35 @@ __all__ = ["NoisyLabelClassifier"]
 _MODEL, _STATE = "model.safetensors", "estimator.json"
 
 
+#: The settings that the arguments of a classifier are.
+_KEYS = {
+    "arm": ("arm",),
+    "recipe": ("recipe.form",),
+    "miss_rate": ("train.noise.miss_rate",),
+    "false_rate": ("train.noise.false_rate",),
+    "epochs": ("train.stage1_epochs", "train.stage2_epochs"),
+    "fold_epochs": ("recipe.fold_epochs",),
+    "recipe_epochs": ("recipe.epochs",),
+    "hidden_layers": ("net.hidden",),
+    "batch_size": ("train.batch_bags",),
+    "learning_rate": ("train.learning_rate",),
+    "optimizer": ("train.optimizer",),
+    "weight_decay": ("train.weight_decay",),
+    "dropout": ("net.dropout",),
+    "standardise": ("data.features.standardise",),
+    "validation_share": ("data.validation_share",),
+    "patience": ("train.patience",),
+    "threads": ("run.threads",),
+    "device": ("run.device",),
+}
+
+
 class NoisyLabelClassifier(_estimator.Parameters):
     """Classifier that learns from labels of which some are missing and some are wrong.
 
     A linear classifier, or a net of a few hidden layers, on feature vectors. It estimates how often each label goes
     missing and is made up, from scores of nets that have not seen the rows, trains through that noise, and ranks the
-    labels that are probably wrong. Everything is done by ``nmn train --features``, with the same numbers bit for bit.
+    labels that are probably wrong. Everything is done by ``nmn train``, with the same numbers bit for bit.
 
     Rows may have several labels (an indicator matrix, or a list of names for each row) or one of two or more classes
     (strings or integers), which becomes one column for each class inside.
@@ -36,8 +59,6 @@ class NoisyLabelClassifier(_estimator.Parameters):
         What is trained: ``"r-s"`` (the default of the program: rates are estimated, and each label is learned as it is
         believed), ``"r-n"`` (rates are estimated, and the noise model is held), ``"star"`` (no noise model),
         ``"stage1"``, ``"nmn-fi"``, ``"nmn-fd"`` and others of ``nmn train --arm``.
-    noise_model : {"none", "fi", "fd"}, optional
-        The same by the noise model of the paper: none, independent of the features, or dependent on them.
     recipe : {"estimate", "paper"}, optional
         Whether noise rates are estimated before and held, or learned with the net.
     rates : str, path, DataFrame or array, optional
@@ -88,8 +109,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
     run_folder : path, optional
         Folder that keeps the whole run: page, log, checkpoints, figures. Without it nothing is left on disk.
     options : mapping, optional
-        Any other flag of ``nmn train``, or setting of its configuration by key, such as
-        ``{"schedule": "cosine", "train.ema": 0.999}``.
+        Any other setting by its key, which ``nmn config`` lists, such as ``{"train.ema": 0.999}``.
     verbose : bool, default=False
         Show a progress bar, where tqdm is installed.
 
@@ -113,7 +133,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
 
     Notes
     -----
-    The same numbers come from ``nmn train --features X.npy --labels Y.npy --validation-share 0 --test-share 0`` and
+    The same numbers come from ``nmn train X.npy --labels Y.npy --set data.validation_share=0 --set data.test_share=0`` and
     ``nmn predict``. A label of which nothing is known teaches nothing, and is in no noise rate and no issue; a row
     without any known label is left out of training. Where 0 only means that nobody has said so, pass 0, not -1: that
     the label may be missing is what `noise_rates_` are about.
@@ -133,7 +153,6 @@ class NoisyLabelClassifier(_estimator.Parameters):
         *,
         hidden_layers: Sequence[int] = (256, 256),
         arm: str | None = None,
-        noise_model: str | None = None,
         recipe: str | None = None,
         rates: Any = None,
         miss_rate: float | Sequence[float] | None = None,
@@ -162,7 +181,6 @@ class NoisyLabelClassifier(_estimator.Parameters):
     ) -> None:
         self.hidden_layers = hidden_layers
         self.arm = arm
-        self.noise_model = noise_model
         self.recipe = recipe
         self.rates = rates
         self.miss_rate = miss_rate
@@ -320,34 +338,22 @@ class NoisyLabelClassifier(_estimator.Parameters):
                 min_error=self.min_error,
                 exclusive=numbers,
                 progress=type(self).__name__ if self.verbose else None,
+                arguments={keys[0]: argument for argument, keys in _KEYS.items()},
             )
             return job.run(folder), rows
 
     def _settings(self) -> dict[str, Any]:
         settings = {
-            "arm": self.arm,
-            "noise_model": self.noise_model,
-            "nmn_recipe": self.recipe,
-            "miss_rate": self.miss_rate,
-            "false_rate": self.false_rate,
-            "epochs": self.epochs,
-            "fold_epochs": self.fold_epochs,
-            "recipe_epochs": self.recipe_epochs,
-            "hidden": tuple(self.hidden_layers),
-            "batch_size": self.batch_size,
-            "learning_rate": self.learning_rate,
-            "optimizer": self.optimizer,
-            "weight_decay": self.weight_decay,
-            "dropout": self.dropout,
-            "standardise": self.standardise,
-            "validation_share": self.validation_share,
-            "test_share": 0,
-            "patience": self.patience,
-            "seed": _seed(self.random_state),
-            "threads": self.threads,
-            "device": self.device,
+            key: value
+            for argument, keys in _KEYS.items()
+            for key in keys
+            if (value := getattr(self, argument)) is not None
         }
-        return settings | {k if "." in k else k.replace("-", "_"): v for k, v in (self.options or {}).items()}
+        for rates in ("train.noise.miss_rate", "train.noise.false_rate"):
+            if rates in settings and np.ndim(settings[rates]) == 0:
+                settings[rates] = [settings[rates]]
+        settings |= {"data.test_share": 0, "train.seed": _seed(self.random_state)}
+        return settings | dict(self.options or {})
 
     @property
     def noise_rates_(self) -> Any:

@@ -38,15 +38,13 @@ class Messages:
         self._rest: deque[str] = deque(maxlen=_KEPT)
 
     def flags(self) -> list[str]:
-        """List the flags that have the program log what the logger takes, and tell progress."""
+        """List the flags that have the program log what the logger takes, and write progress and errors as JSON."""
         flags = []
-        for level, name in ((logging.DEBUG, "debug"), (logging.INFO, "info")):
+        for level, flag in ((logging.DEBUG, "-vv"), (logging.INFO, "-v")):
             if self._log.isEnabledFor(level):
-                flags = [f"--log-level={name}"]
+                flags = [flag]
                 break
-        if self._bar is not None:
-            flags.append("--progress=json")
-        return flags
+        return [*flags, "--progress=json"]
 
     def take(self, line: str) -> None:
         """Take a line."""
@@ -56,7 +54,9 @@ class Messages:
             return
         if line.startswith('{"progress":') and (self._bar is None or self._bar.take(line)):
             return
-        if line.startswith(_PREFIX):
+        if line.startswith('{"error":'):
+            self._error.append(self._named(str(json.loads(line)["error"]["message"])))
+        elif line.startswith(_PREFIX):
             self._error.append(self._named(line[len(_PREFIX) :]))
         elif line:
             self._rest.append(line)
@@ -72,8 +72,8 @@ class Messages:
 
     def _named(self, text: str) -> str:
         for said, meant in self._names.items():
-            text = text.replace(said, meant)
-        return text
+            text = text.replace(f"`{said}`", meant).replace(said, meant)
+        return text.replace("`", "")
 
     def __enter__(self) -> Messages:
         return self

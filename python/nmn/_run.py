@@ -101,7 +101,7 @@ class Run:
         exist any more in this version of the program is an error.
         """
         file = self._file("config.yaml")
-        text = _program.call(["train", f"--config={file}", "--print-config", "--json"])
+        text = _program.call(["config", f"--config={file}", "--json"])
         found: dict[str, Any] = json.loads(text)
         return found
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from nmn import _arrays, _labels, _program, _training
 from nmn._errors import UsageError
@@ -118,23 +115,10 @@ def _flags(given: Mapping[str, Any]) -> list[str]:
 
 
 def _yaml(key: str, value: Any) -> str:
-    """Write a value such that YAML reads it as it is; JSON is YAML."""
     try:
-        return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{key} is {value!r}: pass a number, a text, true or false, or a list of them") from error
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, (set, frozenset, range)):
-        return list(value)
-    raise TypeError
+        return _training.yaml_of(key, value)
+    except TypeError as error:
+        raise UsageError(str(error)) from error
 
 
 def _write_arrays(given: dict[str, Any], folder: Path) -> dict[str, str]:

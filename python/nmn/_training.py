@@ -72,38 +72,32 @@ def _is_number(text: str) -> bool:
 
 
 def flags(settings: Mapping[str, Any]) -> list[str]:
-    """Return settings as flags: ``learning_rate=0.1`` is ``--learning-rate=0.1``, ``train.ema=0.9`` a setting by key.
+    """Return settings, by their keys, as flags of the program.
 
     Raises
     ------
     TypeError
-        For a value that no flag can hold.
+        For a value that no setting can hold.
     """
-    out = []
-    for name, value in settings.items():
-        if value is None:
-            continue
-        if "." in name:
-            out.append(f"--set={name}={_flag(name, value)}")
-            continue
-        out.append(f"--{name.lstrip('-').replace('_', '-')}={_flag(name, value)}")
-    return out
+    return [f"--set={key}={yaml_of(key, value)}" for key, value in settings.items() if value is not None]
 
 
-def _flag(name: str, value: Any) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, (str, os.PathLike)):
+def yaml_of(key: str, value: Any) -> str:
+    """Write a value such that YAML reads it as it is; JSON is YAML."""
+    try:
+        return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{key} is {value!r}: pass a number, a text, or several of them") from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if isinstance(value, (int, np.integer)):
-        return str(int(value))
-    if isinstance(value, (float, np.floating)):
-        return repr(float(value))
-    if isinstance(value, Mapping):
-        return ",".join(f"{k}={_flag(name, v)}" for k, v in value.items())
-    if isinstance(value, (Sequence, np.ndarray)):
-        return ",".join(_flag(name, v) for v in value)
-    raise TypeError(f"{name} is {value!r}: pass a number, a text, or several of them")
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, (set, frozenset, range)):
+        return list(value)
+    raise TypeError
 
 
 @dataclasses.dataclass
@@ -119,6 +113,8 @@ class Job:
     min_error: float | None = 0.5
     exclusive: npt.NDArray[np.int64] | None = None
     progress: str | None = None
+    #: What messages call settings, by their keys.
+    arguments: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def run(self, folder: Path) -> Trained:
         """Train in a scratch folder, or in the run folder where there is one."""
@@ -130,14 +126,14 @@ class Job:
             features, labels, vocabulary = (_kept_with(run, folder, f) for f in (features, labels, vocabulary))
         settings = dict(self.settings)
         if self.run_folder is None:
-            settings.setdefault("checkpoint_epochs", 0)
+            settings.setdefault("train.checkpoint_epochs", 0)
         if self.rates is not None:
             settings["rates"] = self._rates_file(folder)
             if self.run_folder is not None and os.path.isfile(settings["rates"]):
                 settings["rates"] = _kept_with(run, folder, settings["rates"])
-        arguments = ["train", f"--features={features}", f"--labels={labels}", f"--vocab={vocabulary}"]
+        arguments = ["train", features, f"--labels={labels}", f"--vocab={vocabulary}"]
         arguments += [f"--run-dir={run}", "--continue", "--json", *flags(settings)]
-        names = {features: "X", labels: "y", vocabulary: "the classes"}
+        names = {features: "X", labels: "y", vocabulary: "the classes", **self.arguments}
         result = json.loads(_program.call(arguments, progress=self.progress, names=names))
         return self._kept(run, folder, result)
 
@@ -303,7 +299,9 @@ def probabilities(model: bytes, X: Any, threads: int | None) -> npt.NDArray[np.f
         path = folder / "model.safetensors"
         path.write_bytes(model)
         out = folder / "p.npy"
-        arguments = ["predict", str(path), features, f"--output={out}", "--quiet", *flags({"threads": threads})]
+        arguments = ["predict", str(path), features, f"--output={out}", "--quiet"]
+        if threads is not None:
+            arguments.append(f"--threads={int(threads)}")
         _program.call([*arguments, "--max-bad-samples=0"], names={features: "X", str(path): "the model"})
         p: npt.NDArray[np.float32] = np.load(out)
     return p

@@ -83,7 +83,7 @@ def on_the_command_line(folder: pathlib.Path, X: Any, Y: Any, *flags: str) -> np
     """Train and predict as a user of the command line does."""
     np.save(folder / "x.npy", X)
     np.save(folder / "y.npy", Y)
-    run = [program(), "train", "--features", "x.npy", "--labels", "y.npy", "--run-dir", "run", "--quiet", *flags]
+    run = [program(), "train", "x.npy", "--labels", "y.npy", "--run-dir", "run", "--quiet", *flags]
     subprocess.run(run, cwd=folder, check=True, stdout=subprocess.DEVNULL)
     predict = [program(), "predict", "run", "x.npy", "--format", "csv", "--quiet"]
     text = subprocess.run(predict, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -92,7 +92,9 @@ def on_the_command_line(folder: pathlib.Path, X: Any, Y: Any, *flags: str) -> np
 
 def test_numbers_are_those_of_the_command_line(quick_path: pathlib.Path) -> None:
     X, Y = data(150)
-    want = on_the_command_line(quick_path, X, Y, "--validation-share=0", "--test-share=0", "--checkpoint-epochs=0")
+    want = on_the_command_line(
+        quick_path, X, Y, "--set=data.validation_share=0", "--set=data.test_share=0", "--set=train.checkpoint_epochs=0"
+    )
     model = nmn.NoisyLabelClassifier().fit(X, Y)
     assert model.predict_proba(X).tobytes() == want.tobytes()
     rates = _training.read_table(quick_path / "run" / "recipe" / "rates.csv")
@@ -104,9 +106,28 @@ def test_numbers_are_those_of_the_command_line(quick_path: pathlib.Path) -> None
 
 def test_settings_are_those_of_the_command_line(quick_path: pathlib.Path) -> None:
     X, Y = data()
-    flags = ["--test-share=0", "--validation-share=0.25", "--arm=nmn-fd", "--hidden=8,4", "--epochs=4", "--seed=7"]
-    flags += ["--batch-size=32", "--learning-rate=0.01", "--optimizer=adamw", "--weight-decay=0.02", "--dropout=0.1"]
-    flags += ["--standardise=false", "--patience=2", "--miss-rate=0.2,0.1,0.3", "--false-rate=0.05", "--ema=0.9"]
+    flags = [
+        "--set=data.test_share=0",
+        "--set=data.validation_share=0.25",
+        "--arm=nmn-fd",
+        "--set=net.hidden=[8,4]",
+        "--epochs=4",
+        "--seed=7",
+    ]
+    flags += [
+        "--batch-size=32",
+        "--learning-rate=0.01",
+        "--set=train.optimizer=adamw",
+        "--set=train.weight_decay=0.02",
+        "--set=net.dropout=0.1",
+    ]
+    flags += [
+        "--set=data.features.standardise=false",
+        "--set=train.patience=2",
+        "--set=train.noise.miss_rate=[0.2,0.1,0.3]",
+        "--set=train.noise.false_rate=[0.05]",
+        "--set=train.ema=0.9",
+    ]
     want = on_the_command_line(quick_path, X, Y, *flags)
     model = nmn.NoisyLabelClassifier(
         arm="nmn-fd",
@@ -334,9 +355,9 @@ def test_refused(change: Any, error: type[Exception], words: str) -> None:
 def test_wrong_settings_are_refused() -> None:
     X, Y = data()
     for settings, words in (
-        ({"learning_rate": "fast"}, "learning-rate"),
+        ({"learning_rate": "fast"}, "^learning_rate: \"fast\" is not a number"),
         ({"arm": "leg"}, "arm"),
-        ({"options": {"no_such_flag": 1}}, "no-such-flag"),
+        ({"options": {"no_such.setting": 1}}, "there is no setting no_such.setting"),
         ({"random_state": "x"}, "random_state is 'x'"),
         ({"empty_classes": "x"}, "empty_classes is 'x', want"),
         ({"min_error": 1.1}, "min_error is 1.1: want 0 to 1"),

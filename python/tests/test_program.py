@@ -37,7 +37,7 @@ def fake(tmp_path, monkeypatch):
 
 def test_output_is_returned_and_arguments_reach_the_program(fake):
     fake("print(json.dumps(args)); print('größer', file=sys.stderr)")
-    assert json.loads(call(["audit", "a b", "--x=ö"])) == ["audit", "a b", "--x=ö"]
+    assert json.loads(call(["audit", "a b", "--x=ö"])) == ["--progress=json", "audit", "a b", "--x=ö"]
     assert call(["audit"], capture=False) == ""
 
 
@@ -102,14 +102,14 @@ def test_log_lines_go_to_the_logger(fake, caplog):
         r"print('epoch 1 of 3', file=sys.stderr); print(args)"
     )
     with caplog.at_level(logging.INFO, logger="nmn"):
-        assert call(["eval"]) == "['--log-level=info', 'eval']\n"
+        assert call(["eval"]) == "['-v', '--progress=json', 'eval']\n"
     assert [(r.levelname, r.getMessage()) for r in caplog.records] == [
         ("WARNING", 'few "labels" (file=a.csv)'),
         ("INFO", "started"),
         ("INFO", "epoch 1 of 3"),
     ]
     with caplog.at_level(logging.WARNING, logger="nmn"):
-        assert call(["eval"]) == "['eval']\n"
+        assert call(["eval"]) == "['--progress=json', 'eval']\n"
 
 
 def test_a_missing_program(monkeypatch, tmp_path):
@@ -223,7 +223,7 @@ def real():
 @pytest.mark.usefixtures("real")
 def test_the_real_program(tmp_path):
     assert json.loads(call(["version", "--json"]))["go"].startswith("go")
-    with pytest.raises(nmn.UsageError, match=r"^unknown flag: --epochz$"):
+    with pytest.raises(nmn.UsageError, match=r"^unknown flag: --epochz; did you mean --epochs\?$"):
         call(["train", "--epochz", "3"])
     with pytest.raises(nmn.NmnError, match=r"nothing\.csv") as raised:
         call(["audit", "--scores", "nothing.csv", "--labels", "nothing.csv"], cwd=tmp_path)

@@ -17,14 +17,14 @@ import (
 // same run.
 type Config struct {
 	// Preset names the values that the settings are laid over.
-	Preset     Preset                 `yaml:"preset"`
+	Preset     Preset                 `yaml:"preset" help:"<settings> to start from; paper has the sizes of section 4.4"`
 	Data       DataConfig             `yaml:"data"`
 	Net        NetConfig              `yaml:"net"`
 	Train      captioning.Config      `yaml:"train"`
 	Validation Search                 `yaml:"validation"`
 	Words      captioning.WordOptions `yaml:"words"`
-	Device     string                 `yaml:"device"`
-	Threads    int                    `yaml:"threads"`
+	Device     string                 `yaml:"device" help:"<device> that computes: auto, cpu, cuda or cuda:n"`
+	Threads    int                    `yaml:"threads" help:"<goroutines> that compute; 0 for one on each processor. Results do not depend on it" range:"[0,]"`
 
 	// Build names the program that wrote the file; it is not read back.
 	Build *run.Build `yaml:"build,omitempty"`
@@ -36,32 +36,32 @@ type DataConfig struct {
 	// Validation names clips to judge by. Its array is that of Train, and so are its captions where it has none.
 	Validation ClipFiles `yaml:"validation"`
 	// ValidationShare of the training clips is held out where Validation has no features.
-	ValidationShare float64 `yaml:"validation_share"`
-	Seed            uint64  `yaml:"seed"` // of which clips those are
+	ValidationShare float64 `yaml:"validation_share" help:"<share> of the clips held out for validation" range:"[0,1)"`
+	Seed            uint64  `yaml:"seed" help:"<seed> of which clips are held out"`
 	// MaxWords is the longest caption to learn, 0 for no limit. Longer ones are left out.
-	MaxWords int `yaml:"max_words"`
+	MaxWords int `yaml:"max_words" help:"longest caption to learn, in <words>; 0 for no limit" range:"[0,1000]"`
 	// Partial leaves out clips without captions and captions without clips, instead of refusing them.
-	Partial    bool   `yaml:"partial"`
-	Vocabulary string `yaml:"vocabulary"` // a file; empty makes one of the training captions
+	Partial    bool   `yaml:"partial" help:"leave out clips without captions and captions without clips"`
+	Vocabulary string `yaml:"vocabulary" help:"vocabulary <file> of nmn caption vocab; empty builds one"`
 	// CaptionsRecipe Witness leaves out training captions that are of other clips, as the other captions of their clips
 	// tell; Labels, and empty, learns all.
-	CaptionsRecipe recipe.CaptionsForm `yaml:"captions_recipe,omitempty"`
+	CaptionsRecipe recipe.CaptionsForm `yaml:"captions_recipe,omitempty" help:"witness leaves out captions of other clips, labels learns all" values:"witness,labels"`
 }
 
 // NetConfig are the sizes of the net that do not follow from the data.
 type NetConfig struct {
-	Embedding int     `yaml:"embedding"` // width that the features of a frame are embedded in
-	Words     int     `yaml:"words"`     // width of word vectors
-	Hidden    int     `yaml:"hidden"`    // cells of each of the two LSTMs
-	Dropout   float64 `yaml:"dropout"`
+	Embedding int     `yaml:"embedding" help:"<width> in which the features of a frame are embedded"`
+	Words     int     `yaml:"words" help:"<width> of word vectors"`
+	Hidden    int     `yaml:"hidden" help:"<cells> of each of the two LSTMs"`
+	Dropout   float64 `yaml:"dropout" help:"<share> of embedded frames, words and outputs set to 0 in training"`
 }
 
 // Search is how captions are looked for.
 type Search struct {
-	Beam          int     `yaml:"beam"`           // 1 takes the likeliest word at each step
-	MaxLength     int     `yaml:"max_length"`     // words
-	LengthPenalty float64 `yaml:"length_penalty"` // power of the length that log-probabilities are divided by
-	Batch         int     `yaml:"batch"`          // clips at a time; captions do not depend on it
+	Beam          int     `yaml:"beam" help:"<hypotheses> of a clip that are followed; 1 takes the likeliest word at each step"`
+	MaxLength     int     `yaml:"max_length" help:"most <words> of a generated caption"`
+	LengthPenalty float64 `yaml:"length_penalty" help:"<power> of the length by which log-probabilities are divided before they are compared"`
+	Batch         int     `yaml:"batch" help:"<clips> captioned at a time. Captions do not depend on it" range:"[1,]"`
 }
 
 // DefaultSearch takes the likeliest word at each step.
@@ -70,24 +70,12 @@ func DefaultSearch() Search { return Search{Beam: 1, MaxLength: 30, Batch: 32} }
 // Validate reports the first setting that is out of range, as a *setting.Error. That the files of the data are named
 // is left to Open: there are runs on sets that were opened elsewhere.
 func (c *Config) Validate() error {
-	v := &c.Data.Validation
-	switch d := &c.Data; {
-	case v.Features == "" && (v.Clips != "" || v.IDs != "" || v.Captions != ""):
+	if v := &c.Data.Validation; v.Features == "" && (v.Clips != "" || v.IDs != "" || v.Captions != "") {
 		return setting.Errorf("data.validation.features",
 			"caption train: `captions.val_clips`, `captions.val_ids` and `captions.val_captions` belong to `captions.val_features`: give it too")
-	case !(d.ValidationShare >= 0 && d.ValidationShare < 1):
-		return setting.Errorf("data.validation_share",
-			"caption train: `captions.validation_share` is %g, want at least 0 and less than 1", d.ValidationShare)
-	case d.CaptionsRecipe != "" && d.CaptionsRecipe != recipe.Witness && d.CaptionsRecipe != recipe.Labels:
-		return setting.Errorf("data.captions_recipe",
-			"caption train: `captions.captions_recipe` is %q, want witness or labels", d.CaptionsRecipe)
-	case d.MaxWords < 0 || d.MaxWords > 1000:
-		return setting.Errorf("data.max_words", "caption train: `captions.max_words` is %d, want 0 (no limit) to 1000",
-			d.MaxWords)
-	case c.Words.MinCount < 0 || c.Words.Size < 0:
-		return setting.Errorf("words", "caption train: `captions.min_count` and `captions.vocab_size` are at least 0")
-	case c.Threads < 0:
-		return setting.Errorf("threads", "caption train: `captions.threads` is %d, want at least 0", c.Threads)
+	}
+	if err := setting.Check("", c); err != nil {
+		return err
 	}
 	if err := c.Train.Validate(); err != nil {
 		return &setting.Error{Field: "train", Err: err}
@@ -103,8 +91,8 @@ func (c *Config) Validate() error {
 
 // Validate reports the first setting that is out of range, as a *setting.Error.
 func (s *Search) Validate() error {
-	if s.Batch < 1 {
-		return setting.Errorf("batch", "`captions.generate_batch` is %d, want at least 1", s.Batch)
+	if err := setting.Check("validation.", s); err != nil {
+		return err
 	}
 	if err := s.Generation().Search.Validate(s2vt.Reserved + 2); err != nil {
 		return &setting.Error{Err: err}

@@ -85,7 +85,7 @@ func (o *opening) open(ctx context.Context) error {
 		return err
 	}
 	if o.Train, o.Validation = whole.HoldOut(held); o.Train == nil {
-		return errors.New("no clip is left to train on: lower `captions.validation_share`")
+		return errors.New("no clip is left to train on: lower data.validation_share")
 	}
 	if err := o.leaveOutForeign(ctx); err != nil {
 		return err

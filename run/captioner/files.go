@@ -9,13 +9,13 @@ import (
 
 // ClipFiles name features of clips and captions of people.
 type ClipFiles struct {
-	Features string `yaml:"features"`        // a row for each frame, or for each clip
-	Array    string `yaml:"array,omitempty"` // in files of several
-	Clips    string `yaml:"clips"`           // table of the rows of each clip; empty where each row is a clip
-	IDs      string `yaml:"ids"`             // file of identifiers, where each row is a clip
-	PerRow   int    `yaml:"frames_per_row"`  // frames that a row has behind each other, where each row is a clip
-	Captions string `yaml:"captions"`
-	Split    string `yaml:"split"` // of MSR-VTT's annotations
+	Features string `yaml:"features" help:"<file> of features as nmn extract writes it: a row for each frame, or for each clip"`
+	Array    string `yaml:"array,omitempty" help:"<name> of the array in .npz and .safetensors files; empty for the only one"`
+	Clips    string `yaml:"clips" help:"<file> of the rows of each clip, as nmn extract writes it"`
+	IDs      string `yaml:"ids" help:"<file> of identifiers, a line for each row, if each row is a clip"`
+	PerRow   int    `yaml:"frames_per_row" help:"<frames> that a row holds, if each row is a clip"`
+	Captions string `yaml:"captions" help:"<file> of captions: MSR-VTT annotations (zip too), COCO captions, lists, JSON lines or CSV"`
+	Split    string `yaml:"split" help:"MSR-VTT: <split> whose captions count"`
 }
 
 // Open opens the features. Close the file.

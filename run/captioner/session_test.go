@@ -196,7 +196,7 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 		"data.validation.features": func(c *Config) { c.Data.Validation.Clips = "x.csv" },
 		"data.validation_share":    func(c *Config) { c.Data.ValidationShare = 1 },
 		"data.max_words":           func(c *Config) { c.Data.MaxWords = -1 },
-		"words":                    func(c *Config) { c.Words.Size = -1 },
+		"words.size":               func(c *Config) { c.Words.Size = -1 },
 		"threads":                  func(c *Config) { c.Threads = -1 },
 		"train":                    func(c *Config) { c.Train.Epochs = 0 },
 		"net":                      func(c *Config) { c.Net.Hidden = 0 },

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nmn/internal/setting"
+	"nmn/internal/visible"
+	"nmn/run"
+)
+
+// configCommand are the flags of nmn config.
+type configCommand struct {
+	sources sources
+	asJSON  bool
+	schema  bool
+}
+
+func newConfig(p *program) *cobra.Command {
+	c := configCommand{sources: newSources()}
+	cmd := &cobra.Command{
+		Use:   "config [DATA | KEY...]",
+		Short: "List all settings of a run with their values, or explain some",
+		Long: `List the settings of a run, as a file that --config takes. They come in layers: a preset, a
+file (--config), then flags and --set. DATA is what nmn train takes; the preset and a few
+choices follow from it. A KEY, such as data.noise, or a section, such as train.augment, is
+explained instead: what it is, which values it takes, and which one holds.`,
+		Example: `  nmn config > run.yaml
+  nmn config pictures.csv --set train.schedule=cosine
+  nmn config train.patience data.noise
+  nmn config --config runs/mine/config.yaml --json
+  nmn config --schema > nmn.schema.json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(p, args) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return sortedKeys(settingKeys()), cobra.ShellCompDirectiveDefault
+		},
+	}
+	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
+	c.sources.add(under(cmd, "Arm"), "arm", "mil", "rates")
+	c.sources.add(under(cmd, "Data"), "images", "labels", "vocab", "noise", "flips", "max-bad-samples")
+	c.sources.add(under(cmd, "Network"), "net", "init", "backbone", "input-size")
+	c.sources.add(under(cmd, "Training"), "seed", "epochs", "batch-size", "learning-rate", "augment")
+	c.sources.add(under(cmd, "Run"), "device", "precision", "threads")
+	out := under(cmd, "Output")
+	out.bool(&c.asJSON, "json", "write the settings as one JSON object, by their keys")
+	out.bool(&c.schema, "schema", "write a JSON schema of configuration files, for editors")
+	return cmd
+}
+
+func sortedKeys(all map[string]bool) []string {
+	keys := make([]string, 0, len(all))
+	for key := range all {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (c *configCommand) run(p *program, args []string) error {
+	if c.schema {
+		return writeJSON(p.out, setting.Schema(&run.Config{}))
+	}
+	var keys, data []string
+	for _, arg := range args {
+		if settingKeys()[arg] {
+			keys = append(keys, arg)
+		} else {
+			data = append(data, arg)
+		}
+	}
+	if len(data) > 1 || len(data) == 1 && strings.Count(data[0], ".") > 0 && len(keys) > 0 {
+		return usagef("config: %s is no key; nmn config lists them", data[len(data)-1])
+	}
+	var config run.Config
+	if err := c.sources.data(p, data); err != nil {
+		if near := setting.Near(data[0], sortedKeys(settingKeys())); near != "" {
+			err = fmt.Errorf("%w; did you mean the key %s?", err, near)
+		}
+		return err
+	}
+	if err := c.sources.of().Resolve(&config); err != nil {
+		return err
+	}
+	switch {
+	case len(keys) > 0:
+		return explain(p, &config, keys)
+	case c.asJSON:
+		return printSettings(p, &config)
+	}
+	return printConfig(p, &config)
+}
+
+// explain tells of some settings, or of all in some sections, what they are.
+func explain(p *program, config *run.Config, keys []string) error {
+	var b strings.Builder
+	for _, d := range setting.Describe(config) {
+		if !slices.ContainsFunc(keys, func(key string) bool { return d.Key == key || strings.HasPrefix(d.Key, key+".") }) {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s\n  %s\n", d.Key, plainHelp(d.Help))
+		fmt.Fprintf(&b, "  %s\n", strings.Join(slices.DeleteFunc([]string{d.Type(), d.Limits()}, func(s string) bool { return s == "" }), ": "))
+		value := fmt.Sprint(d.Value)
+		if value == "" || value == "[]" {
+			value = "not set"
+		}
+		fmt.Fprintf(&b, "  here: %s\n", visible.Line(value))
+		if flag := flagOfSetting(d.Key); flag != "" {
+			fmt.Fprintf(&b, "  flag: %s\n", flag)
+		}
+	}
+	_, err := p.out.Write([]byte(b.String()))
+	return err
+}
+
+// plainHelp is the help of a setting without the brackets around what a value stands for.
+func plainHelp(help string) string { return strings.NewReplacer("<", "", ">", "").Replace(help) }
+
+// printSettings writes the resolved configuration to standard output as one JSON object, by keys.
+func printSettings(p *program, c *run.Config) error {
+	values := setting.Values(c)
+	delete(values, "build") // says who wrote a file
+	data, err := setting.JSON(values)
+	if err != nil {
+		return err
+	}
+	_, err = p.out.Write(data)
+	return err
+}
+
+// printConfig writes the resolved configuration to standard output, and after it, as a comment, which net a backbone is.
+func printConfig(p *program, c *run.Config) error {
+	data, err := c.YAML()
+	if err != nil {
+		return err
+	}
+	if c.Net.Backbone != "" {
+		text := ""
+		info, err := recogniseBackbone(p, c.Net.Backbone, c.Net.BackboneOptions())
+		if err != nil {
+			text = oneLine(err)
+		} else {
+			text = info.String()
+		}
+		data = fmt.Appendf(data, "# backbone: %s\n", visible.Line(text))
+	}
+	_, err = p.out.Write(data)
+	return err
+}

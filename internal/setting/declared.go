@@ -1,0 +1,193 @@
+package setting
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// Declared is a setting as the field of its struct declares it, by tags:
+//
+//	TrainSize int `yaml:"train_size" help:"training <pictures> of scenes" range:"[0,]"`
+//
+// The tag help is one line; what a value stands for, or its unit, is in angle brackets. The tag values lists the texts
+// that the setting may have, with commas between them; a type with a method Values() []string needs no tag. The tag
+// range bounds a number, or each number of a list: square brackets include a bound, parentheses exclude it, and an
+// empty bound is none.
+type Declared struct {
+	Key    string
+	Help   string
+	Values []string // nil for any
+	Value  any      // in the configuration that was described
+	limits string
+}
+
+// enumerated is implemented by types of settings with few values.
+type enumerated interface{ Values() []string }
+
+// Describe lists the settings of a configuration, a struct with the tags of YAML or a pointer to one, in the order of
+// their fields.
+func Describe(config any) []Declared {
+	return describe(nil, reflect.Indirect(reflect.ValueOf(config)), "")
+}
+
+func describe(all []Declared, v reflect.Value, path string) []Declared {
+	for i := range v.NumField() {
+		field, value := v.Type().Field(i), v.Field(i)
+		key, option, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		switch {
+		case option == "inline": // its keys are those of the struct around it
+			all = describe(all, value, path)
+			continue
+		case !field.IsExported() || key == "-":
+			continue
+		case path != "":
+			key = path + "." + key
+		}
+		if value.Kind() == reflect.Struct {
+			all = describe(all, value, key)
+			continue
+		}
+		d := Declared{Key: key, Help: field.Tag.Get("help"), Value: value.Interface(), limits: field.Tag.Get("range")}
+		if e, ok := value.Interface().(enumerated); ok {
+			d.Values = e.Values()
+		} else if tag := field.Tag.Get("values"); tag != "" {
+			d.Values = strings.Split(tag, ",")
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// Type names the kind of the values for people.
+func (d *Declared) Type() string {
+	t := reflect.TypeOf(d.Value)
+	switch {
+	case t.Kind() == reflect.Array && t.Elem().Kind() == reflect.Float64:
+		return "range"
+	case d.List() && t.Elem().Kind() != reflect.Struct:
+		return "list of " + plural[nameOf(t.Elem())]
+	case d.List():
+		return "list"
+	}
+	return nameOf(t)
+}
+
+var plural = map[string]string{"text": "texts", "number": "numbers", "whole number": "whole numbers"}
+
+func nameOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	case reflect.String:
+		return "text"
+	}
+	return "whole number"
+}
+
+// List reports whether the setting has several values.
+func (d *Declared) List() bool { return reflect.TypeOf(d.Value).Kind() == reflect.Slice }
+
+// Bool reports whether the setting is true or false.
+func (d *Declared) Bool() bool { return reflect.TypeOf(d.Value).Kind() == reflect.Bool }
+
+// Limits describes the values that the setting may have, such as "at least 0 and less than 1" or "quick or full"; empty
+// for any.
+func (d *Declared) Limits() string {
+	switch {
+	case d.Values != nil:
+		return Alternatives(d.Values)
+	case d.limits == "":
+		return ""
+	}
+	return d.bounds().String()
+}
+
+// Check returns an *Error for the first setting of a configuration that is out of the range, or not among the values,
+// that its field declares. A text may be empty. section comes before the keys: "train." for a configuration that is the
+// section train of another one, or empty.
+func Check(section string, config any) error {
+	for _, d := range Describe(config) {
+		if err := d.Check(); err != nil {
+			key := section + d.Key
+			return &Error{Field: key, Err: fmt.Errorf("%s %w", key, err)}
+		}
+	}
+	return nil
+}
+
+// Check returns an error, which does not name the setting, if the value is out of the declared range or not among the
+// declared values.
+func (d *Declared) Check() error {
+	v := reflect.ValueOf(d.Value)
+	switch {
+	case d.Values != nil:
+		return d.checkValue(v)
+	case d.limits == "":
+		return nil
+	case d.List():
+		for i := range v.Len() {
+			if err := d.bounds().check(v.Index(i)); err != nil {
+				return fmt.Errorf("at index %d %w", i, err)
+			}
+		}
+		return nil
+	}
+	return d.bounds().check(v)
+}
+
+func (d *Declared) checkValue(v reflect.Value) error {
+	if v.String() == "" {
+		return nil
+	}
+	for _, allowed := range d.Values {
+		if v.String() == allowed {
+			return nil
+		}
+	}
+	return fmt.Errorf("is %q, want %s", v.String(), Alternatives(d.Values))
+}
+
+// interval is a range of numbers.
+type interval struct {
+	low, high         string // as they are declared; empty for no bound
+	lowOpen, highOpen bool   // without the bound itself
+}
+
+func (d *Declared) bounds() interval {
+	low, high, _ := strings.Cut(d.limits[1:len(d.limits)-1], ",")
+	return interval{low, high, d.limits[0] == '(', strings.HasSuffix(d.limits, ")")}
+}
+
+func (r interval) check(v reflect.Value) error {
+	var x float64
+	switch {
+	case v.CanInt():
+		x = float64(v.Int())
+	case v.CanUint():
+		x = float64(v.Uint())
+	default:
+		x = v.Float()
+	}
+	low, _ := strconv.ParseFloat(r.low, 64) // a test of the declarations reads all bounds
+	high, _ := strconv.ParseFloat(r.high, 64)
+	if x == x && (r.low == "" || x > low || x == low && !r.lowOpen) && (r.high == "" || x < high || x == high && !r.highOpen) {
+		return nil
+	}
+	return fmt.Errorf("is %v, want %s", v.Interface(), r)
+}
+
+// String is the range in words.
+func (r interval) String() string {
+	var parts []string
+	if r.low != "" {
+		parts = append(parts, map[bool]string{false: "at least ", true: "more than "}[r.lowOpen]+r.low)
+	}
+	if r.high != "" {
+		parts = append(parts, map[bool]string{false: "at most ", true: "less than "}[r.highOpen]+r.high)
+	}
+	return strings.Join(parts, " and ")
+}

@@ -1,0 +1,209 @@
+package dataset
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/loader/manifest"
+	"nmn/loader/picture"
+)
+
+// Recognised is what DATA on a command line was taken for.
+type Recognised struct {
+	Kind Kind
+	Key  string // the setting that names the data; empty for scenes, which need no file
+	Text string // what it is, for people
+}
+
+// Recognise tells by their content what kind of data a path holds, or the name of an embedded set.
+func Recognise(path string) (Recognised, error) {
+	info, err := os.Stat(path)
+	embedded := Kind(path) == Scenes || Kind(path) == MovingScenes
+	switch {
+	case embedded && err == nil:
+		return Recognised{}, setting.Errorf("", "%s is the name of an embedded data set, and of a path that is here: write "+
+			"./%s for the path, or set data.set=%s for the set", path, path, path)
+	case embedded:
+		return Recognised{Kind: Kind(path), Text: "the embedded set " + path}, nil
+	case err != nil:
+		return Recognised{}, fmt.Errorf("%w: want a folder of pictures or clips, a table, a caption file, a feature "+
+			"file, or %s or %s", whereItStarted(err, path), Scenes, MovingScenes)
+	case info.IsDir():
+		return recogniseFolder(path)
+	}
+	return recogniseFile(path)
+}
+
+func recogniseFolder(path string) (Recognised, error) {
+	if _, err := os.Stat(filepath.Join(path, loader.LabelsName)); err == nil {
+		return Recognised{Clips, "clips", "clips with labels in " + loader.LabelsName}, nil
+	}
+	return Recognised{Manifest, "manifest", "a folder of pictures with labels"}, nil
+}
+
+func recogniseFile(path string) (Recognised, error) {
+	name := strings.ToLower(strings.TrimSuffix(path, ".gz"))
+	switch filepath.Ext(name) {
+	case ".npy", ".npz", ".safetensors", ".parquet", ".arff":
+		return Recognised{Features, "features.train.features", "features"}, nil
+	case ".zip":
+		return Recognised{MSRVTT, "msrvtt", "annotations of MSR-VTT"}, nil
+	case ".csv", ".tsv":
+		return recogniseTable(path)
+	case ".json":
+		return recogniseJSON(path)
+	case ".jsonl", ".yaml", ".yml":
+		return Recognised{Manifest, "manifest", "a list of pictures with labels"}, nil
+	}
+	return Recognised{}, setting.Errorf("", "%s: what kind of data this is cannot be told from its name: want .csv, .tsv, "+
+		".jsonl, .json, .yaml, .npy, .npz, .safetensors, .parquet, .arff or .zip", path)
+}
+
+// open opens a file, and what it holds if it is compressed.
+func open(path string) (io.Reader, io.Closer, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !strings.HasSuffix(strings.ToLower(path), ".gz") {
+		return bufio.NewReaderSize(f, 1<<20), f, nil
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return bufio.NewReaderSize(z, 1<<20), f, nil
+}
+
+// recogniseTable takes a table for a list of pictures if its header or its first row names some, else for features.
+func recogniseTable(path string) (Recognised, error) {
+	r, f, err := open(path)
+	if err != nil {
+		return Recognised{}, err
+	}
+	defer f.Close()
+	const longest = 1 << 20 // the first two lines have no more
+	lines := bufio.NewReader(io.LimitReader(r, longest))
+	header, err := lines.ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return Recognised{}, fmt.Errorf("%s: %w", path, err)
+	}
+	header = strings.TrimPrefix(header, "\ufeff")
+	if strings.HasPrefix(strings.TrimSpace(header), "{") {
+		return Recognised{Manifest, "manifest", "a list of pictures, a line of JSON for each"}, nil
+	}
+	first, _ := lines.ReadString('\n') // a table may have no row
+	for _, comma := range []rune{',', ';', '\t'} {
+		columns, cells := fields(header, comma), fields(first, comma)
+		for i, column := range columns {
+			named := slices.Contains(manifest.PictureColumns(), strings.ToLower(strings.TrimSpace(column)))
+			if named || len(cells) == len(columns) && picture.IsName(strings.TrimSpace(cells[i])) && noNumbers(cells) {
+				return Recognised{Manifest, "manifest", fmt.Sprintf("a list of pictures (column %s)", column)}, nil
+			}
+		}
+	}
+	return Recognised{Features, "features.train.features", "features, for no column names pictures"}, nil
+}
+
+// noNumbers reports whether a row has no numbers but 0 and 1, as labels of pictures have them. Rows of features may have
+// the names of pictures as identifiers.
+func noNumbers(cells []string) bool {
+	for _, cell := range cells {
+		if x, err := strconv.ParseFloat(strings.TrimSpace(cell), 64); err == nil && x != 0 && x != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// fields are the cells of a line; none for a line that is none of a table.
+func fields(line string, comma rune) []string {
+	c := csv.NewReader(strings.NewReader(line))
+	c.Comma, c.LazyQuotes = comma, true
+	cells, err := c.Read()
+	if err != nil {
+		return nil
+	}
+	return cells
+}
+
+// recogniseJSON looks at the names of a file of JSON as far as it has to.
+func recogniseJSON(path string) (Recognised, error) {
+	r, f, err := open(path)
+	if err != nil {
+		return Recognised{}, err
+	}
+	defer f.Close()
+	d := json.NewDecoder(r)
+	first, err := d.Token()
+	if err != nil {
+		return Recognised{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if first != json.Delim('{') {
+		return Recognised{}, setting.Errorf("", "%s: a list: want an object with annotations, as of COCO or MSR-VTT; rows "+
+			"of pictures come as .jsonl, one object a line", path)
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return Recognised{}, fmt.Errorf("%s: %w", path, err)
+		}
+		switch name {
+		case "sentences", "videos":
+			return Recognised{MSRVTT, "msrvtt", "annotations of MSR-VTT"}, nil
+		case "categories":
+			return Recognised{Manifest, "manifest", "COCO instances"}, nil
+		case "annotations":
+			return recogniseAnnotations(path, d)
+		}
+		if err := skip(d); err != nil {
+			return Recognised{}, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return Recognised{}, setting.Errorf("", "%s: neither captions nor instances of COCO, nor annotations of MSR-VTT: it has no "+
+		"annotations and no sentences", path)
+}
+
+// recogniseAnnotations tells captions from instances by the first annotation.
+func recogniseAnnotations(path string, d *json.Decoder) (Recognised, error) {
+	var first map[string]json.RawMessage
+	if t, err := d.Token(); err != nil || t != json.Delim('[') || d.More() && d.Decode(&first) != nil {
+		return Recognised{}, setting.Errorf("", "%s: annotations are no list of objects", path)
+	}
+	if _, captions := first["caption"]; captions {
+		return Recognised{Captions, "captions", "COCO captions"}, nil
+	}
+	return Recognised{Manifest, "manifest", "COCO instances"}, nil
+}
+
+// skip passes over a value without keeping it.
+func skip(d *json.Decoder) error {
+	for depth := 0; ; {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}

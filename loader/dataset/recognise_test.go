@@ -1,0 +1,105 @@
+package dataset
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/loader"
+)
+
+func TestRecognise_ByContent(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, ".gz") {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			if _, err := z.Write([]byte(content)); err != nil {
+				t.Fatal(err)
+			}
+			if err := z.Close(); err != nil {
+				t.Fatal(err)
+			}
+			content = b.String()
+		}
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("clips/"+loader.LabelsName, "{}\n")
+	write("tree/cat/1.jpg", "")
+	for path, want := range map[string]Recognised{
+		"scenes":                    {Kind: Scenes},
+		"moving-scenes":             {Kind: MovingScenes},
+		filepath.Join(dir, "clips"): {Kind: Clips, Key: "clips"},
+		filepath.Join(dir, "tree"):  {Kind: Manifest, Key: "manifest"},
+		write("c.json", `{"info": {"a": [1, {"b": 2}]}, "images": [{"id": 1}], "annotations": [{"image_id": 1, "caption": "a dog"}]}`): {
+			Kind: Captions, Key: "captions"},
+		write("none.json", `{"annotations": []}`): {Kind: Manifest, Key: "manifest"},
+		write("i.json.gz", `{"images": [], "annotations": [{"image_id": 1, "category_id": 3}], "categories": []}`): {
+			Kind: Manifest, Key: "manifest"},
+		write("v.json", `{"info": {}, "videos": [], "sentences": []}`):   {Kind: MSRVTT, Key: "msrvtt"},
+		write("m.csv", "id,Path,labels\n1,a.jpg,dog\n"):                  {Kind: Manifest, Key: "manifest"},
+		write("semicolons.csv", "\ufefffilename;tags\na.jpg;dog\n"):      {Kind: Manifest, Key: "manifest"},
+		write("ids.csv", "id,red,green\n1.png,1,0\n"):                    {Kind: Manifest, Key: "manifest"},
+		write("embedded.csv", "id,x0,x1\n1.png,.5,1\n"):                  {Kind: Features, Key: "features.train.features"},
+		write("lines.csv", `{"path": "a.jpg"}`+"\n"):                     {Kind: Manifest, Key: "manifest"},
+		write("x.csv", "x0,x1,dog\n1,2,0\n"):                             {Kind: Features, Key: "features.train.features"},
+		write("x.npy", ""):                                               {Kind: Features, Key: "features.train.features"},
+		write("train.arff.gz", "@relation x\n"):                          {Kind: Features, Key: "features.train.features"},
+		write("list.jsonl", `{"path": "a.jpg", "labels": ["dog"]}`+"\n"): {Kind: Manifest, Key: "manifest"},
+		write("data.yaml", "names: [dog]\n"):                             {Kind: Manifest, Key: "manifest"},
+		write("a.zip", ""):                                               {Kind: MSRVTT, Key: "msrvtt"},
+	} {
+		got, err := Recognise(path)
+		if err != nil || got.Kind != want.Kind || got.Key != want.Key || got.Text == "" {
+			t.Errorf("%s: %+v, %v, want %+v", path, got, err, want)
+		}
+	}
+	for path, want := range map[string]string{
+		write("list.json", `[{"path": "a.jpg"}]`):         "rows of pictures come as .jsonl",
+		write("other.json", `{"words": {"a": [1, [2]]}}`): "has no annotations and no sentences",
+		write("odd.json", `{"annotations": {"a": 1}}`):    "no list of objects",
+		write("cut.json", `{"images": [{"id": 1}`):        "cut.json: ",
+		write("empty.json", ""):                           "empty.json: ",
+		write("notes.txt", "x"):                           "cannot be told from its name",
+		filepath.Join(dir, "gone/"):                       "want a folder of pictures or clips",
+	} {
+		if _, err := Recognise(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", path, err, want)
+		}
+	}
+	t.Chdir(dir)
+	write("scenes/cat/1.jpg", "")
+	if _, err := Recognise("scenes"); err == nil || !strings.Contains(err.Error(), "write ./scenes for the path") {
+		t.Errorf("what could be two things: %v", err)
+	}
+	if got, err := Recognise("./scenes"); err != nil || got.Kind != Manifest {
+		t.Errorf("the path: %+v, %v", got, err)
+	}
+}
+
+func FuzzRecognise(f *testing.F) {
+	for _, seed := range []string{`{"annotations": [{"caption": ""}]}`, `{"a": [[[{}]]]}`, `[`, "path,labels\n", "\x1f\x8b"} {
+		f.Add(seed, uint8(0))
+		f.Add(seed, uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, content string, ending uint8) {
+		names := []string{"d.json", "d.csv", "d.json.gz", "d.tsv"}
+		path := filepath.Join(t.TempDir(), names[int(ending)%len(names)])
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Recognise(path); err == nil && got.Key == "" {
+			t.Errorf("%q is taken for %+v", content, got)
+		}
+	})
+}
