@@ -51,15 +51,6 @@ func ranksFlag(cmd *cobra.Command) {
 		"of them before they give it up by name; 0 waits for ever")
 }
 
-// gradientsFlag declares how gradients travel between ranks.
-func gradientsFlag(cmd *cobra.Command, precision *string) {
-	if *precision == "" {
-		*precision = run.GradientsFP32
-	}
-	enum(under(cmd, "Ranks"), precision, "gradients", "`precision` in which gradients travel between ranks; bf16 halves "+
-		"the bytes, and changes what is learned within its rounding", run.GradientsFP32, run.GradientsBF16)
-}
-
 const rankTimeout = "rank-timeout"
 
 // joinRanks joins the ranks of a job, where a launcher has started several. What all ranks but the first would print is

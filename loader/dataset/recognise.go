@@ -169,7 +169,8 @@ func recogniseJSON(path string) (Recognised, error) {
 		case "annotations":
 			return recogniseAnnotations(path, d)
 		}
-		if err := skip(d); err != nil {
+		var other json.RawMessage
+		if err := d.Decode(&other); err != nil {
 			return Recognised{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -187,23 +188,4 @@ func recogniseAnnotations(path string, d *json.Decoder) (Recognised, error) {
 		return Recognised{Captions, "captions", "COCO captions"}, nil
 	}
 	return Recognised{Manifest, "manifest", "COCO instances"}, nil
-}
-
-// skip passes over a value without keeping it.
-func skip(d *json.Decoder) error {
-	for depth := 0; ; {
-		t, err := d.Token()
-		if err != nil {
-			return err
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
 }

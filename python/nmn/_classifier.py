@@ -133,10 +133,10 @@ class NoisyLabelClassifier(_estimator.Parameters):
 
     Notes
     -----
-    The same numbers come from ``nmn train X.npy --labels Y.npy --set data.validation_share=0 --set data.test_share=0`` and
-    ``nmn predict``. A label of which nothing is known teaches nothing, and is in no noise rate and no issue; a row
-    without any known label is left out of training. Where 0 only means that nobody has said so, pass 0, not -1: that
-    the label may be missing is what `noise_rates_` are about.
+    The same numbers come from ``nmn train X.npy --labels Y.npy --set data.validation_share=0 --set
+    data.test_share=0`` and ``nmn predict``. A label of which nothing is known teaches nothing, and is in no noise
+    rate and no issue; a row without any known label is left out of training. Where 0 only means that nobody has
+    said so, pass 0, not -1: that the label may be missing is what `noise_rates_` are about.
 
     Examples
     --------
