@@ -133,7 +133,7 @@ func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
 	r.dropout, r.device = .3, card(false)
 	trainer := r.trainer(t)
 	step := func() {
-		check(t, trainer.step(t.Context()))
+		check(t, trainer.step())
 		trainer.at.Batch %= trainer.Batches()
 	}
 	for range 4 * trainer.Batches() {
