@@ -131,7 +131,7 @@ var scenarios = []scenario{
 		" c.json --device cpu", []string{"speaker", "spoken"}, "c.json"),
 	writing("caption-eval", "caption eval --results said.json --references spoken/captions.json --output s.csv",
 		[]string{"said.json", "spoken"}, "s.csv"),
-	writing("noise", "noise --preset scenes --kind flips --missing 0.3 --incorrect 0.1 --train-size 96 --output n.jsonl.gz"+
+	writing("noise", "noise --preset scenes --kind flips --missing 0.3 --incorrect 0.1 --set data.train_size=96 --output n.jsonl.gz"+
 		" --statistics s.json", nil, "n.jsonl.gz", "s.json"),
 	writing("noise-report", "noise report model --output n.html --device cpu", []string{"model"}, "n.html"),
 	writing("rates", "rates --logits --scores head/recipe/oof.csv --labels head/recipe/labels.csv --output r.csv",
@@ -145,7 +145,7 @@ var scenarios = []scenario{
 		needs: []string{"head", "x.npy", "y.csv"}, outputs: []string{"o.csv"}, data: []string{"y.csv"},
 	},
 	writing("audit-annotators", "audit annotators --labels crowd.csv --annotators a.csv --output l.jsonl --consensus c.csv"+
-		" --set data.evidence=e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
+		" --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
 	writing("audit-captions", "audit captions --captions pictures/captions_train2014.json --images pictures/images --page"+
 		" p.html --min-error 0 --output o.parquet --apply k.json --precision 0.6", []string{"pictures"}, "p.html", "o.parquet", "k.json"),
 	writing("predict", "predict head x.npy --output p.npy", []string{"head", "x.npy"}, "p.npy"),
