@@ -20,7 +20,7 @@ go build -o "$folder/nmn" ./cmd/nmn
 "$folder/nmn" scenes --number 640 "$folder/scenes" >/dev/null
 picture=$(find "$folder/scenes/images" -type f | sort | tail -1)
 : >"$picture"
-"$folder/nmn" train --preset scenes --set "data.captions=$folder"/scenes/captions_*.json --images "$folder/scenes/images" --vocab "$folder/scenes/vocabulary.txt" \
+"$folder/nmn" train --preset scenes "$folder"/scenes/captions_*.json --images "$folder/scenes/images" --vocab "$folder/scenes/vocabulary.txt" \
   --noise 0.4 --arm nmn-fd --epochs 500 --set train.evaluate_steps=20 --max-bad-samples 1 --metrics-addr "$metrics" --run-dir "$folder/run" >"$folder/train.log" 2>&1 &
 pids+=($!)
 cp docker/rules.yml "$folder"
