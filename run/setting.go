@@ -60,16 +60,21 @@ func nested(key string, node *yaml.Node) *Document {
 	return &Document{key, node}
 }
 
-// ParseSettings reads settings that are written as key=value, as nmn train --set takes them.
+// ParseSetting reads a setting that is written as key=value, as nmn train --set takes it.
+func ParseSetting(text string) (*Setting, error) {
+	key, value, found := strings.Cut(text, "=")
+	if !found || key == "" {
+		return nil, setting.Errorf("", "%q: want a key and a value, such as data.noise=0.2; nmn config lists the keys", text)
+	}
+	return NewSetting(key, value)
+}
+
+// ParseSettings is ParseSetting for several.
 func ParseSettings(texts ...string) ([]*Setting, error) {
 	all := make([]*Setting, len(texts))
 	for i, text := range texts {
-		key, value, found := strings.Cut(text, "=")
-		if !found {
-			return nil, setting.Errorf("", "%q: want a key and a value, such as data.noise=0.2", text)
-		}
 		var err error
-		if all[i], err = NewSetting(key, value); err != nil {
+		if all[i], err = ParseSetting(text); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,17 +34,13 @@ explained instead: what it is, which values it takes, and which one holds.`,
   nmn config train.patience data.noise
   nmn config --config runs/mine/config.yaml --json
   nmn config --schema > nmn.schema.json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(p, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return sortedKeys(settingKeys()), cobra.ShellCompDirectiveDefault
 		},
 	}
 	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
-	c.sources.add(under(cmd, "Arm"), "arm", "mil", "rates")
-	c.sources.add(under(cmd, "Data"), "images", "labels", "vocab", "noise", "flips", "max-bad-samples")
-	c.sources.add(under(cmd, "Network"), "net", "init", "backbone", "input-size")
-	c.sources.add(under(cmd, "Training"), "seed", "epochs", "batch-size", "learning-rate", "augment")
-	c.sources.add(under(cmd, "Run"), "device", "precision", "threads")
+	c.sources.addTraining(cmd)
 	out := under(cmd, "Output")
 	out.bool(&c.asJSON, "json", "write the settings as one JSON object, by their keys")
 	out.bool(&c.schema, "schema", "write a JSON schema of configuration files, for editors")
@@ -59,7 +56,7 @@ func sortedKeys(all map[string]bool) []string {
 	return keys
 }
 
-func (c *configCommand) run(p *program, args []string) error {
+func (c *configCommand) run(ctx context.Context, p *program, args []string) error {
 	if c.schema {
 		return writeJSON(p.out, setting.Schema(&run.Config{}))
 	}
@@ -75,7 +72,7 @@ func (c *configCommand) run(p *program, args []string) error {
 		return usagef("config: %s is no key; nmn config lists them", data[len(data)-1])
 	}
 	var config run.Config
-	if err := c.sources.data(p, data); err != nil {
+	if err := c.sources.data(ctx, p, data); err != nil {
 		if near := setting.Near(data[0], sortedKeys(settingKeys())); near != "" {
 			err = fmt.Errorf("%w; did you mean the key %s?", err, near)
 		}
@@ -93,7 +90,7 @@ func (c *configCommand) run(p *program, args []string) error {
 	return printConfig(p, &config)
 }
 
-// explain tells of some settings, or of all in some sections, what they are.
+// explain describes some settings, or all in some sections.
 func explain(p *program, config *run.Config, keys []string) error {
 	var b strings.Builder
 	for _, d := range setting.Describe(config) {
@@ -103,7 +100,7 @@ func explain(p *program, config *run.Config, keys []string) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s\n  %s\n", d.Key, plainHelp(d.Help))
+		fmt.Fprintf(&b, "%s\n  %s\n", d.Key, d.Plain())
 		fmt.Fprintf(&b, "  %s\n", strings.Join(slices.DeleteFunc([]string{d.Type(), d.Limits()}, func(s string) bool { return s == "" }), ": "))
 		value := fmt.Sprint(d.Value)
 		if value == "" || value == "[]" {
@@ -117,9 +114,6 @@ func explain(p *program, config *run.Config, keys []string) error {
 	_, err := p.out.Write([]byte(b.String()))
 	return err
 }
-
-// plainHelp is the help of a setting without the brackets around what a value stands for.
-func plainHelp(help string) string { return strings.NewReplacer("<", "", ">", "").Replace(help) }
 
 // printSettings writes the resolved configuration to standard output as one JSON object, by keys.
 func printSettings(p *program, c *run.Config) error {

@@ -64,11 +64,7 @@ annotation files, what is missing, and where it is to be had.`,
 	look.bool(&d.asJSON, "json", "write the report as JSON")
 	look.directory(&d.coco, "coco", "`folder` of COCO 2014 to look at: annotations, train2014, val2014")
 	look.directory(&d.msrvtt, "msrvtt", "`folder` of MSR-VTT to look at: annotations and clips")
-	d.sources.add(under(cmd, "Arm"), "arm", "mil", "rates")
-	d.sources.add(under(cmd, "Data"), "images", "labels", "vocab", "noise", "flips", "max-bad-samples")
-	d.sources.add(under(cmd, "Network"), "net", "init", "backbone", "input-size")
-	d.sources.add(under(cmd, "Training"), "seed", "epochs", "batch-size", "learning-rate", "augment")
-	d.sources.add(under(cmd, "Run"), "device", "precision", "threads")
+	d.sources.addTraining(cmd)
 	return cmd
 }
 
@@ -79,7 +75,7 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 	if d.folders() {
 		return d.lookAtFolders(cmd, p)
 	}
-	if err := cmp.Or(d.sources.data(p, args), d.sources.of().Resolve(&d.config)); err != nil {
+	if err := cmp.Or(d.sources.data(cmd.Context(), p, args), d.sources.of().Resolve(&d.config)); err != nil {
 		return err
 	}
 	found, err := run.Examine(cmd.Context(), &d.config, run.ExamineOptions{

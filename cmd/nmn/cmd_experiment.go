@@ -82,7 +82,7 @@ DATA is what nmn train takes; without it, scenes.`,
 
 func (e *experimentCommand) run(cmd *cobra.Command, p *program, args []string) (err error) {
 	ctx := cmd.Context()
-	if err := e.sources.data(p, args); err != nil {
+	if err := e.sources.data(cmd.Context(), p, args); err != nil {
 		return err
 	}
 	if err := e.jobs.resolve(cmd); err != nil {

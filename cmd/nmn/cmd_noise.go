@@ -39,7 +39,7 @@ and incorrect, for each word.`,
 			if err := f.check(cmd.Flags()); err != nil {
 				return err
 			}
-			if err := cmp.Or(s.data(p, args), s.of().Resolve(&c)); err != nil {
+			if err := cmp.Or(s.data(cmd.Context(), p, args), s.of().Resolve(&c)); err != nil {
 				return err
 			}
 			c.Data.Noise, c.Data.NoiseFile, c.Data.Flips, c.Run.LabelMemory = 0, "", "", dataset.HoldAll

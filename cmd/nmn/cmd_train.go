@@ -55,12 +55,8 @@ Every setting has a key; nmn config lists them with their values, and --set chan
 		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, p, args) },
 	}
 	sourceFlags(cmd, &t.sources, run.Quick, run.Full)
-	t.sources.add(under(cmd, "Arm"), "arm", "mil", "rates")
-	t.sources.add(under(cmd, "Data"), "images", "labels", "vocab", "noise", "flips", "max-bad-samples")
-	t.sources.add(under(cmd, "Network"), "net", "init", "backbone", "input-size")
-	t.sources.add(under(cmd, "Training"), "seed", "epochs", "batch-size", "learning-rate", "augment")
+	t.sources.addTraining(cmd)
 	r := under(cmd, "Run")
-	t.sources.add(r, "device", "precision", "threads")
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
 	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
 	r.bool(&t.goOn, "continue", "go on with the run in the folder where it was interrupted, and begin it where there is "+
@@ -132,7 +128,7 @@ func (t *trainCommand) resolve(cmd *cobra.Command, p *program, folder string, ar
 		file = filepath.Join(folder, run.ConfigFile)
 	}
 	t.sources.file = file
-	if err := t.sources.data(p, args); err != nil {
+	if err := t.sources.data(cmd.Context(), p, args); err != nil {
 		return err
 	}
 	if err := t.sources.of().Resolve(&t.config); err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -130,6 +131,9 @@ func TestReference_TellsEveryCommand(t *testing.T) {
 	holdPage(t, "cli.md", reference(t))
 }
 
+// bounds are the words of a range.
+var bounds = regexp.MustCompile(`^(at least|more than) -?[\d.e]+( and (at most|less than) [\d.e]+)?$`)
+
 // TestReference_TellsEverySetting holds docs/settings.md to the declarations of the settings.
 func TestReference_TellsEverySetting(t *testing.T) {
 	holdPage(t, "settings.md", settingsReference())
@@ -137,6 +141,9 @@ func TestReference_TellsEverySetting(t *testing.T) {
 		for _, d := range setting.Describe(config) {
 			if d.Help == "" && d.Key != "build" {
 				t.Errorf("%s has no help", d.Key)
+			}
+			if limits := d.Limits(); d.Values == nil && limits != "" && !bounds.MatchString(limits) {
+				t.Errorf("the range of %s reads %q", d.Key, limits)
 			}
 		}
 	}
@@ -393,7 +400,7 @@ func writeReference(b *strings.Builder, config any, flag func(string) string) {
 		if f := flag(d.Key); f != "" {
 			key += " (`" + f + "`)"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", key, strings.ReplaceAll(plainHelp(d.Help), "|", "\\|"),
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", key, strings.ReplaceAll(d.Plain(), "|", "\\|"),
 			cmp.Or(d.Limits(), d.Type()), value)
 	}
 }

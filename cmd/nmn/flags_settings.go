@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -60,6 +61,15 @@ func (s *settings) add(r group, flags ...string) {
 	for _, flag := range flags {
 		s.flag(r, flag, flagKeys[flag]...)
 	}
+}
+
+// addTraining declares the flags of the settings that a training takes.
+func (s *settings) addTraining(cmd *cobra.Command) {
+	s.add(under(cmd, "Arm"), "arm", "mil", "rates")
+	s.add(under(cmd, "Data"), "images", "labels", "vocab", "noise", "flips", "max-bad-samples")
+	s.add(under(cmd, "Network"), "net", "init", "backbone", "input-size")
+	s.add(under(cmd, "Training"), "seed", "epochs", "batch-size", "learning-rate", "augment")
+	s.add(under(cmd, "Run"), "device", "precision", "threads")
 }
 
 // flag declares one that sets keys.
@@ -166,16 +176,12 @@ func (f setFlag) String() string { return "" }
 func (f setFlag) Type() string { return "key=value" }
 
 func (f setFlag) Set(text string) error {
-	key, value, found := strings.Cut(text, "=")
-	if !found || key == "" {
-		return setting.Errorf("", "--set %s: want a key and a value, such as data.noise=0.2; nmn config lists the keys", text)
-	}
-	if key == "preset" || key == "size" || key == "build" {
-		return setting.Errorf(key, "%s is no setting of its own; what to start from is named by --preset and --size", key)
-	}
-	one, err := run.NewSetting(key, value)
+	one, err := run.ParseSetting(text)
 	if err != nil {
 		return err
+	}
+	if key := one.Key; key == "preset" || key == "size" || key == "build" {
+		return setting.Errorf(key, "%s is no setting of its own; what to start from is named by --preset and --size", key)
 	}
 	return f.all.take(one)
 }
@@ -224,11 +230,11 @@ func (s *sources) of() run.Sources {
 }
 
 // data takes the argument DATA of a command, if there is one: what it is follows from its content.
-func (s *sources) data(p *program, args []string) error {
+func (s *sources) data(ctx context.Context, p *program, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	found, err := dataset.Recognise(args[0])
+	found, err := dataset.Recognise(ctx, args[0])
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package setting
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -88,6 +89,9 @@ func nameOf(t reflect.Type) string {
 	return "whole number"
 }
 
+// Plain is the help without the brackets around what a value stands for.
+func (d *Declared) Plain() string { return strings.NewReplacer("<", "", ">", "").Replace(d.Help) }
+
 // List reports whether the setting has several values.
 func (d *Declared) List() bool { return reflect.TypeOf(d.Value).Kind() == reflect.Slice }
 
@@ -140,13 +144,8 @@ func (d *Declared) Check() error {
 }
 
 func (d *Declared) checkValue(v reflect.Value) error {
-	if v.String() == "" {
+	if v.String() == "" || slices.Contains(d.Values, v.String()) {
 		return nil
-	}
-	for _, allowed := range d.Values {
-		if v.String() == allowed {
-			return nil
-		}
 	}
 	return fmt.Errorf("is %q, want %s", v.String(), Alternatives(d.Values))
 }

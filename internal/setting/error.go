@@ -1,7 +1,7 @@
-// Package setting names the settings of a configuration in errors.
+// Package setting describes the settings of a configuration, checks them, and names them in errors.
 //
-// Libraries speak of settings by their keys in a configuration file, such as data.noise. Whoever reads a
-// configuration from elsewhere, as a command line does, puts its own names in their place.
+// The fields of a configuration declare the settings. Libraries name a setting by its key in a configuration file, such
+// as data.noise; a program that takes settings from elsewhere, such as a command line, puts its own names in their place.
 package setting
 
 import "fmt"

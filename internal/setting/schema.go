@@ -59,7 +59,7 @@ func (d *Declared) schema() map[string]any {
 		item = map[string]any{"type": "array", "items": item}
 	}
 	if d.Help != "" {
-		item["description"] = strings.NewReplacer("<", "", ">", "").Replace(d.Help)
+		item["description"] = d.Plain()
 	}
 	return item
 }

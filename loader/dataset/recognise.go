@@ -2,7 +2,7 @@ package dataset
 
 import (
 	"bufio"
-	"compress/gzip"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -27,8 +27,8 @@ type Recognised struct {
 	Text string // what it is, for people
 }
 
-// Recognise tells by their content what kind of data a path holds, or the name of an embedded set.
-func Recognise(path string) (Recognised, error) {
+// Recognise finds out what kind of data a path holds, by its content; or it is the name of an embedded set.
+func Recognise(ctx context.Context, path string) (Recognised, error) {
 	info, err := os.Stat(path)
 	embedded := Kind(path) == Scenes || Kind(path) == MovingScenes
 	switch {
@@ -43,7 +43,7 @@ func Recognise(path string) (Recognised, error) {
 	case info.IsDir():
 		return recogniseFolder(path)
 	}
-	return recogniseFile(path)
+	return recogniseFile(ctx, path)
 }
 
 func recogniseFolder(path string) (Recognised, error) {
@@ -53,7 +53,7 @@ func recogniseFolder(path string) (Recognised, error) {
 	return Recognised{Manifest, "manifest", "a folder of pictures with labels"}, nil
 }
 
-func recogniseFile(path string) (Recognised, error) {
+func recogniseFile(ctx context.Context, path string) (Recognised, error) {
 	name := strings.ToLower(strings.TrimSuffix(path, ".gz"))
 	switch filepath.Ext(name) {
 	case ".npy", ".npz", ".safetensors", ".parquet", ".arff":
@@ -61,9 +61,9 @@ func recogniseFile(path string) (Recognised, error) {
 	case ".zip":
 		return Recognised{MSRVTT, "msrvtt", "annotations of MSR-VTT"}, nil
 	case ".csv", ".tsv":
-		return recogniseTable(path)
+		return recogniseTable(ctx, path)
 	case ".json":
-		return recogniseJSON(path)
+		return recogniseJSON(ctx, path)
 	case ".jsonl", ".yaml", ".yml":
 		return Recognised{Manifest, "manifest", "a list of pictures with labels"}, nil
 	}
@@ -71,37 +71,19 @@ func recogniseFile(path string) (Recognised, error) {
 		".jsonl, .json, .yaml, .npy, .npz, .safetensors, .parquet, .arff or .zip", path)
 }
 
-// open opens a file, and what it holds if it is compressed.
-func open(path string) (io.Reader, io.Closer, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !strings.HasSuffix(strings.ToLower(path), ".gz") {
-		return bufio.NewReaderSize(f, 1<<20), f, nil
-	}
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		_ = f.Close()
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return bufio.NewReaderSize(z, 1<<20), f, nil
-}
-
 // recogniseTable takes a table for a list of pictures if its header or its first row names some, else for features.
-func recogniseTable(path string) (Recognised, error) {
-	r, f, err := open(path)
+func recogniseTable(ctx context.Context, path string) (Recognised, error) {
+	f, err := loader.OpenText(ctx, path)
 	if err != nil {
 		return Recognised{}, err
 	}
 	defer f.Close()
 	const longest = 1 << 20 // the first two lines have no more
-	lines := bufio.NewReader(io.LimitReader(r, longest))
+	lines := bufio.NewReader(io.LimitReader(f, longest))
 	header, err := lines.ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Recognised{}, fmt.Errorf("%s: %w", path, err)
 	}
-	header = strings.TrimPrefix(header, "\ufeff")
 	if strings.HasPrefix(strings.TrimSpace(header), "{") {
 		return Recognised{Manifest, "manifest", "a list of pictures, a line of JSON for each"}, nil
 	}
@@ -141,13 +123,13 @@ func fields(line string, comma rune) []string {
 }
 
 // recogniseJSON looks at the names of a file of JSON as far as it has to.
-func recogniseJSON(path string) (Recognised, error) {
-	r, f, err := open(path)
+func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
+	f, err := loader.OpenText(ctx, path)
 	if err != nil {
 		return Recognised{}, err
 	}
 	defer f.Close()
-	d := json.NewDecoder(r)
+	d := json.NewDecoder(f)
 	first, err := d.Token()
 	if err != nil {
 		return Recognised{}, fmt.Errorf("%s: %w", path, err)

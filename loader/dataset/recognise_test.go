@@ -59,7 +59,7 @@ func TestRecognise_ByContent(t *testing.T) {
 		write("data.yaml", "names: [dog]\n"):                             {Kind: Manifest, Key: "manifest"},
 		write("a.zip", ""):                                               {Kind: MSRVTT, Key: "msrvtt"},
 	} {
-		got, err := Recognise(path)
+		got, err := Recognise(t.Context(), path)
 		if err != nil || got.Kind != want.Kind || got.Key != want.Key || got.Text == "" {
 			t.Errorf("%s: %+v, %v, want %+v", path, got, err, want)
 		}
@@ -73,16 +73,16 @@ func TestRecognise_ByContent(t *testing.T) {
 		write("notes.txt", "x"):                           "cannot be told from its name",
 		filepath.Join(dir, "gone/"):                       "want a folder of pictures or clips",
 	} {
-		if _, err := Recognise(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Recognise(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", path, err, want)
 		}
 	}
 	t.Chdir(dir)
 	write("scenes/cat/1.jpg", "")
-	if _, err := Recognise("scenes"); err == nil || !strings.Contains(err.Error(), "write ./scenes for the path") {
+	if _, err := Recognise(t.Context(), "scenes"); err == nil || !strings.Contains(err.Error(), "write ./scenes for the path") {
 		t.Errorf("what could be two things: %v", err)
 	}
-	if got, err := Recognise("./scenes"); err != nil || got.Kind != Manifest {
+	if got, err := Recognise(t.Context(), "./scenes"); err != nil || got.Kind != Manifest {
 		t.Errorf("the path: %+v, %v", got, err)
 	}
 }
@@ -98,7 +98,7 @@ func FuzzRecognise(f *testing.F) {
 		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Recognise(path); err == nil && got.Key == "" {
+		if got, err := Recognise(t.Context(), path); err == nil && got.Key == "" {
 			t.Errorf("%q is taken for %+v", content, got)
 		}
 	})
