@@ -29,7 +29,7 @@ func (s Share) validate() error {
 // parts reports whether batches are divided.
 func (s Share) parts() bool { return s.Ranks > 1 && !s.Whole }
 
-// reads reports whether this rank reads anything of a batch, of so many in all.
+// reads reports whether this rank reads anything of a batch; batches is the number of all.
 func (s Share) reads(number, batches int) bool {
 	return !s.Whole || s.Ranks < 2 || number >= s.Rank*batches/s.Ranks && number < (s.Rank+1)*batches/s.Ranks
 }

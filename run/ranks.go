@@ -21,7 +21,7 @@ import (
 )
 
 // Several ranks train together. They make the same calls, see one run folder, and read the same data. Rank 0 alone writes
-// to the folder, by Session.Save: behind it all ranks find what has been written.
+// to the folder, by Session.Save: after it all ranks find what has been written.
 
 // leads reports whether this rank writes to the run folder.
 func (s *Session) leads() bool { return s.ranks.Rank() == 0 }

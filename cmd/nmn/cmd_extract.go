@@ -53,7 +53,7 @@ Pictures are resized and cropped as that net wants it; nmn weights shows how. It
 are cls, mean and cls+mean of a transformer's tokens and embedding of CLIP, or pool5 and fc7.
 Without a PATH, --set says which data: data.manifest, data.captions and so on.
 Videos have one row each, means over all frames; with --per-frame every frame has a row,
-named CLIP#FRAME, and --output-clips tells which rows are those of which clip.`,
+named CLIP#FRAME, and --output-clips lists the rows of each clip.`,
 		Example: `  nmn extract runs/fd --output x.npy --output-labels y.csv
   nmn extract runs/fd --split test --layer fc7 --output test.npy --output-labels test.csv
   nmn extract --weights dinov2.safetensors pictures/ --input-size 224 --output x.npy --output-ids ids.txt

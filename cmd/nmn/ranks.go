@@ -38,7 +38,7 @@ const (
 	tasks  = "start it without mpirun or srun; several jobs share the work with --tasks and --task"
 )
 
-// refuseRanks is the error of a command that is one of so many processes.
+// refuseRanks is the error of a command that was started as one of several processes.
 func refuseRanks(cmd *cobra.Command, size int, by string) error {
 	cure := cmp.Or(insteadOfRanks[cmd.CommandPath()], "start it without mpirun or srun")
 	return usagef("%s runs in one process, and this is one of %d%s: %s", cmd.CommandPath(), size, by, cure)
