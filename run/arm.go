@@ -108,14 +108,8 @@ func (r *armRun) finished(ctx context.Context) (o *Outcome, identity string, err
 		return nil, "", err
 	}
 	o, err = ReadOutcome(r.dir)
-	if err != nil || o == nil || !reaches(r.dir, o.Steps) {
+	if err != nil || o == nil || o.Fingerprint != identity || !reaches(r.dir, o.Steps) {
 		return nil, identity, err
-	}
-	if o.Fingerprint != identity {
-		former, err := formerFingerprint(ctx, &r.config, r.data, r.from)
-		if err != nil || o.Fingerprint != former {
-			return nil, identity, err
-		}
 	}
 	starts := []*Start{o.Start}
 	for i := range o.Recipe {

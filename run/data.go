@@ -22,7 +22,7 @@ func (c *Config) openData(ctx context.Context, o dataset.Options) (*dataset.Spli
 	o.LabelMemory = c.Run.LabelMemory
 	data, err := dataset.Open(ctx, &c.Data, o)
 	if c.ofRun && errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; where the data have moved, name their new place to nmn train `resume`: the run goes on if the content "+
+		err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content "+
 			"is the same, and keeps the place", err)
 	}
 	if err != nil {

@@ -58,7 +58,7 @@ func Example() {
 }
 
 // An interrupted run is saved before Train returns, and goes on as if nothing had happened.
-func ExampleSession_Resume() {
+func ExampleSession_Train_interrupted() {
 	dir := folder()
 	defer os.RemoveAll(dir)
 	ctx, interrupt := context.WithCancel(context.Background())
@@ -82,12 +82,12 @@ func ExampleSession_Resume() {
 	}
 
 	ctx = context.Background()
-	session, err = run.Reopen(ctx, dir, run.Options{})
+	session, err = run.Open(ctx, config, run.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer session.Close()
-	outcome, err := session.Resume(ctx, dir)
+	outcome, err := session.Train(ctx, dir)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -26,15 +26,6 @@ import (
 func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string) (string, error) {
 	values := c.learned()
 	c.places().Hide(values)
-	return fingerprintOf(ctx, c, values, d, from)
-}
-
-// formerFingerprint is the fingerprint of older programs, in which the paths of files counted.
-func formerFingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string) (string, error) {
-	return fingerprintOf(ctx, c, c.learned(), d, from)
-}
-
-func fingerprintOf(ctx context.Context, c *Config, values map[string]string, d *dataset.Splits, from string) (string, error) {
 	h := sha256.New()
 	folder.HashText(h, recipe.JudgementForm)
 	for _, k := range folder.SortedKeys(values) {

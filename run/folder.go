@@ -11,7 +11,6 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/internal/lock"
-	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
@@ -171,11 +170,12 @@ func RefuseForeign(dir, mark string, written ...string) error {
 	return folder.Check(dir, folder.Kind{Config: mark, Writes: writes}, fs.ErrNotExist, folder.Found{})
 }
 
-// RefuseInterrupted refuses a folder with a run that was interrupted and has no result yet.
-func RefuseInterrupted(dir string) error {
-	if durable.Exists(filepath.Join(dir, train.LastName)) && !durable.Exists(filepath.Join(dir, ResultFile)) {
-		return setting.Errorf("run_dir",
-			"%s holds a run that was interrupted: go on with `resume` %s, or name another `run_dir`", dir, dir)
+// clearFolder removes the run in a folder, and leaves what it has not written. A backbone's features stay: they are known
+// by what they are of.
+func clearFolder(dir string) error {
+	there, err := ReadConfig(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && there.Build == nil {
+		return nil // no run has written it
 	}
-	return nil
+	return folder.Clear(dir, ofRun, Stage1Folder, RecipeFolder, recipe.CaptionsFolder, recipe.EMFolder, TensorBoardFolder)
 }

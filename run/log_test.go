@@ -48,11 +48,11 @@ func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if session, err = run.Reopen(t.Context(), dir, run.Options{}); err != nil {
+	if session, err = run.Open(t.Context(), config, run.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	if _, err := session.Resume(t.Context(), dir); err != nil {
+	if _, err := session.Train(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	steps := loggedSteps(t, filepath.Join(dir, run.LogFile), mark)

@@ -107,6 +107,7 @@ type Session struct {
 
 	ranks    group.Group // never nil
 	prepared bool
+	restart  bool // Options.Restart
 
 	// weightsShown says that people know what was taken from a file of weights, of which every net of an experiment
 	// takes the same: it is shared with the sessions that With returns. Nil shows it each time.
@@ -129,6 +130,8 @@ type OptionsOf[O any] struct {
 	// its FeaturesFolder, and one with another run is refused before any are taken.
 	Features, RunDir string
 	of               string // the run that is read
+	// Restart has Train remove the run in the folder before it begins.
+	Restart bool
 	// SampleFeatures times a backbone on a few pictures, and goes on with features that mean nothing. Pictures that cannot
 	// be used are not looked for.
 	SampleFeatures bool
@@ -148,7 +151,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		return nil, err
 	}
 	dir := cmp.Or(o.RunDir, o.of)
-	begun := dir != "" && folder.Begun(dir)
+	begun := dir != "" && !o.Restart && folder.Begun(dir)
 	err := s.openDevice()
 	if err == nil && !begun {
 		err = s.Config.startsThere()
@@ -175,7 +178,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	}
 	keptIn := o.Features
 	if o.RunDir != "" && s.Config.Net.Backbone != "" {
-		if err := s.checkBeforeFeatures(o.RunDir); err != nil {
+		if err := s.checkBeforeFeatures(o.RunDir); err != nil && !o.Restart {
 			return nil, cmp.Or(err, s.Close())
 		}
 		keptIn = filepath.Join(o.RunDir, FeaturesFolder)
@@ -186,21 +189,12 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	return s, nil
 }
 
-// Reopen opens the device and the data of the run in a folder, with which Session.Resume goes on.
-func Reopen(ctx context.Context, dir string, o Options) (*Session, error) {
-	var c Config
-	if err := (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c); err != nil {
-		return nil, err
-	}
-	return Open(ctx, c, o)
-}
-
 // newSession makes a session without device and data.
 func newSession(o Options) *Session {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{Log: o.Log, Observe: o.Observer, ranks: group.Of(o.Group), weightsShown: new(bool), seen: new(seenBags)}
+	return &Session{restart: o.Restart, Log: o.Log, Observe: o.Observer, ranks: group.Of(o.Group), weightsShown: new(bool), seen: new(seenBags)}
 }
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.

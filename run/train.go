@@ -12,20 +12,11 @@ import (
 )
 
 // Train trains the arm of the configuration in a folder, after stage 1 where it starts from that, evaluates it and
-// writes the page of the run. A folder of another run, or of one that was interrupted, is refused with a *ConfigError,
-// and one that another process is writing with an error that wraps ErrLocked; a run that is complete is read and not
-// run again. When ctx ends, what was done is saved, and the error wraps ErrInterrupted.
-func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
-	return s.train(ctx, dir, false)
-}
-
-// Resume trains as Train does and goes on where a run in the folder was interrupted, with the results of one that was
-// not.
-func (s *Session) Resume(ctx context.Context, dir string) (*Outcome, error) {
-	return s.train(ctx, dir, true)
-}
-
-func (s *Session) train(ctx context.Context, dir string, resume bool) (o *Outcome, err error) {
+// writes the page of the run. A folder with the same run is gone on with, and ends as if it had never been interrupted; one
+// that is complete is read and not run again. A folder of another run is refused with a *ConfigError that says what
+// differs, unless Options.Restart removes that run, and one that another process is writing with an error that wraps
+// ErrLocked. When ctx ends, what was done is saved, and the error wraps ErrInterrupted.
+func (s *Session) Train(ctx context.Context, dir string) (o *Outcome, err error) {
 	if !s.prepared {
 		if _, err := s.Prepare(ctx); err != nil {
 			return nil, err
@@ -48,6 +39,11 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (o *Outcom
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	if s.restart {
+		if err := s.Save(ctx, func() error { return clearFolder(dir) }); err != nil {
+			return nil, err
+		}
+	}
 	from := c.Stage1
 	found := s.Recipe(filepath.Join(dir, RecipeFolder))
 	switch {
@@ -60,11 +56,6 @@ func (s *Session) train(ctx context.Context, dir string, resume bool) (o *Outcom
 		}
 		if arm.Stage == 2 {
 			from = filepath.Join(first, train.LastName)
-		}
-	}
-	if !resume {
-		if err := s.agree(RefuseInterrupted(dir)); err != nil {
-			return nil, err
 		}
 	}
 	o, reused, err := s.arm(ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found}).run(ctx)

@@ -333,7 +333,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 	}
 	// The features of the run are there: weights that are gone are not asked for, but by their digest.
 	first := readBytes(t, filepath.Join(dir, "result.json"))
-	must(t, "train", "--resume", dir, "-q")
+	must(t, goOn(dir, "-q")...)
 	if !bytes.Equal(first, readBytes(t, filepath.Join(dir, "result.json"))) || !slices.Equal(before, parts()) {
 		t.Error("a complete run was run again")
 	}
@@ -380,7 +380,7 @@ func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
 	if c := interruptAfter(t, dir, args...); c.code != exitInterrupted || strings.Count(c.err, "1 of 24 training pictures cannot be used") != 1 {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
-	must(t, "train", "--resume", dir, "-q")
+	must(t, goOn(dir, "-q")...)
 	must(t, "eval", dir)
 	must(t, "eval", dir, "--split", "train")
 	must(t, "audit", dir, "-q")

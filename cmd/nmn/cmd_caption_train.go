@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"nmn/eval/caption"
 	"nmn/report"
-	"nmn/run"
 	"nmn/run/captioner"
 )
 
@@ -22,7 +20,7 @@ type captionTrain struct {
 	settings settings
 	preset   captioner.Preset
 	runDir   string
-	resume   string
+	restart  bool
 	dryRun   bool
 	asJSON   bool
 }
@@ -38,12 +36,12 @@ such as the concept probabilities of every frame, and stay on disk. Training end
 CIDEr-D on clips that were held out rises no more. The run folder holds config.yaml, words.txt
 (the vocabulary), log.jsonl, summary.csv, last.safetensors, previous.safetensors,
 best.safetensors and result.json.
-An interrupt saves first; --resume goes on as if nothing had happened. Defaults are those of
---preset small. See docs/captions.md.`,
+An interrupt saves first, and the same command again goes on as if nothing had happened. A
+folder with another run is refused; --restart removes it. Defaults are those of --preset
+small. See docs/captions.md.`,
 		Example: `  nmn caption train --features p.npy --clips clips.csv --captions train_val_annotation.zip \
     --val-features v.npy --val-clips v.csv --preset paper --run-dir runs/captions
-  nmn caption train --features x.safetensors --clips clips.csv --captions captions.json
-  nmn caption train --resume runs/captions`,
+  nmn caption train --features x.safetensors --clips clips.csv --captions captions.json`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
@@ -52,20 +50,20 @@ An interrupt saves first; --resume goes on as if nothing had happened. Defaults 
 	captionerFlags(cmd, &t.settings)
 	r := under(cmd, "Run")
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
-	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
+	r.bool(&t.restart, "restart", "begin again: remove the run that is in the folder")
 	r.bool(&t.dryRun, "dry-run", "read everything, make a few steps, print the plan and stop")
 	r.bool(&t.asJSON, "json", "write the result as JSON")
 	return cmd
 }
 
 func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
-	if err := t.resolve(cmd); err != nil {
+	if err := t.resolve(); err != nil {
 		return err
 	}
 	if d := &t.config.Data.Train; d.Features == "" || d.Captions == "" {
 		return usagef("caption train: give --features and --captions")
 	}
-	s, err := captioner.Open(cmd.Context(), t.config, captioner.Options{Log: p.log, Observer: p.captionObserver()})
+	s, err := captioner.Open(cmd.Context(), t.config, captioner.Options{Log: p.log, Observer: p.captionObserver(), Restart: t.restart})
 	if err != nil {
 		return err
 	}
@@ -73,16 +71,9 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 	if t.dryRun {
 		return planCaptioner(cmd.Context(), p, s)
 	}
-	work := s.Train
-	if t.resume != "" {
-		work = s.Resume
-	}
-	o, err := work(cmd.Context(), t.runDir)
-	if errors.Is(err, run.ErrInterrupted) {
-		return fmt.Errorf("%w; go on with: nmn caption train --resume %s", err, t.runDir)
-	}
+	o, err := s.Train(cmd.Context(), t.runDir)
 	if err != nil {
-		return err
+		return goesOn(err, t.restart)
 	}
 	return t.show(p, s, o)
 }
@@ -123,19 +114,9 @@ func planCaptioner(ctx context.Context, p *program, s *captioner.Session) error 
 	return err
 }
 
-// resolve makes the configuration: that of the preset, or of the folder that is resumed, with the flags that
-// were given over it.
-func (t *captionTrain) resolve(cmd *cobra.Command) (err error) {
-	if t.resume != "" {
-		if cmd.Flags().Changed("run-dir") || cmd.Flags().Changed("preset") {
-			return usagef("caption train: --resume takes folder and configuration from the run: leave out --run-dir and --preset")
-		}
-		there, err := captioner.ReadConfig(t.resume)
-		if err != nil {
-			return err
-		}
-		t.runDir, t.config = t.resume, *there
-	} else if t.config, err = captioner.FromPreset(t.preset); err != nil {
+// resolve makes the configuration: that of the preset, with the flags that were given over it.
+func (t *captionTrain) resolve() (err error) {
+	if t.config, err = captioner.FromPreset(t.preset); err != nil {
 		return err
 	}
 	if err := t.settings.apply(&t.config); err != nil {

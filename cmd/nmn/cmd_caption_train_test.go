@@ -16,6 +16,7 @@ import (
 	"nmn/captioning"
 	"nmn/internal/durable"
 	"nmn/run"
+	"nmn/run/captioner"
 	"nmn/train"
 )
 
@@ -130,7 +131,6 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 		if err := cmd.Run(); !killedItself(stderr) && (e.After == 0 || err != nil) {
 			t.Fatalf("the run has ended before kill %d: %v: %s", i+1, err, stderr)
 		}
-		next = []string{"caption", "train", "--resume", broken, "--quiet", "-v"}
 	}
 	must(t, next...)
 	for _, name := range []string{train.LastName, train.BestName, captioning.WordsFile} {
@@ -170,33 +170,40 @@ func TestCaptionTrain_InterruptSavesAndResumes(t *testing.T) {
 	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
 	c := interruptAfter(t, dir, captionArgs(scenes, dir, "--epochs", "100000", "--set", "train.patience=0", "--set", "data.validation_share=0",
 		"--set", "train.log_steps=1")...)
-	if c.code != exitInterrupted || !strings.Contains(c.err, "--resume "+dir) {
+	if c.code != exitInterrupted || !strings.Contains(c.err, "the same command goes on") {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
-	wantUsage(t, call(t, captionArgs(scenes, dir, "--epochs", "100000", "--set", "train.patience=0",
-		"--set", "data.validation_share=0")...), "holds a run that was interrupted")
-	wantUsage(t, call(t, captionArgs(scenes, dir, "--set", "net.hidden=13", "--set", "data.validation_share=0", "--epochs", "1",
-		"--resume", dir)...), "--run-dir")
-	c = call(t, "caption", "train", "--resume", dir, "--set", "net.hidden=13", "--quiet")
-	wantUsage(t, c, "net.hidden is 12, this one's 13")
-	must(t, "caption", "train", "--resume", dir, "--epochs", "1", "--quiet")
+	again := func(more ...string) []string {
+		return captionArgs(scenes, dir, append(more, "--epochs", "1", "--set", "train.patience=0", "--set", "data.validation_share=0",
+			"--set", "train.log_steps=1")...)
+	}
+	wantUsage(t, call(t, again("--set", "net.hidden=13")...), "net.hidden is 12, this one's 13")
+	must(t, again()...)
+	write(t, filepath.Join(dir, "notes.txt"), "mine")
+	must(t, again("--set", "net.hidden=13", "--restart")...)
+	if there, err := captioner.ReadConfig(dir); err != nil || there.Net.Hidden != 13 || len(readFile(t, dir, "notes.txt")) == 0 {
+		t.Errorf("begun again: %+v, %v", there, err)
+	}
 }
 
 // Ids of words mean the words of the run's beginning: other captions, with other words, are refused.
 func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
-	must(t, captionArgs(scenes, dir, "--set", "train.max_steps=2", "--set", "data.validation_share=0", "--quiet")...)
+	args := func(steps string) []string {
+		return captionArgs(scenes, dir, "--set", "train.max_steps="+steps, "--set", "data.validation_share=0", "--quiet")
+	}
+	must(t, args("2")...)
 	captions := filepath.Join(scenes, "captions.json")
 	changed := strings.Replace(string(readBytes(t, captions)), "ball", "balloon", 1)
 	if err := os.WriteFile(captions, []byte(changed), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	wantUsage(t, call(t, "caption", "train", "--resume", dir, "--set", "train.max_steps=4", "--quiet"),
+	wantUsage(t, call(t, args("4")...),
 		captions+" has changed since this run began")
 	if err := os.Remove(filepath.Join(dir, run.DataFile)); err != nil { // as of an older version
 		t.Fatal(err)
 	}
-	c := call(t, "caption", "train", "--resume", dir, "--set", "train.max_steps=4", "--quiet")
+	c := call(t, args("4")...)
 	if c.code != exitFailure || !strings.Contains(c.err, "its vocabulary is another one") ||
 		!strings.Contains(c.err, "the vocabulary is of another run") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
@@ -205,7 +212,7 @@ func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 		0o666); err != nil {
 		t.Fatal(err)
 	}
-	if c := call(t, "caption", "train", "--resume", dir, "--set", "train.max_steps=4", "--quiet"); c.code != exitFailure ||
+	if c := call(t, args("4")...); c.code != exitFailure ||
 		!strings.Contains(c.err, "line 1") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}

@@ -229,7 +229,7 @@ func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 		append(args, "--run-dir", dir)...); c.code != exitInterrupted {
 		t.Fatalf("exit code %d, %q", c.code, c.err)
 	}
-	must(t, "train", "--resume", dir)
+	must(t, goOn(dir)...)
 	for _, folder := range []string{run.Stage1Folder, ""} {
 		if string(lastWeights(t, filepath.Join(dir, folder))) != string(lastWeights(t, filepath.Join(whole, folder))) {
 			t.Errorf("stage %q: other weights than those of the unbroken run", folder)

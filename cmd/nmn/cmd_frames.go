@@ -46,7 +46,7 @@ turned. A clip that cannot be read is left out and told in problems.jsonl beside
 ffmpeg 5.1 or newer does the decoding. Interrupted, killed or out of disk, the command goes
 on with --resume where it was; shards that are finished stay valid.`,
 		Example: `  nmn frames clips/ --output frames/
-  nmn frames --list train.txt --output frames/ --frames 8 --size 340 --resume
+  nmn frames --list train.txt --output frames/ --frames 8 --size 340
   nmn frames clips/ --output pictures/ --format folder --quality 95
   nmn frames --check --output frames/`,
 		Args:              arguments(p, cobra.ArbitraryArgs),
@@ -70,7 +70,6 @@ on with --resume where it was; shards that are finished stay valid.`,
 	out.directory(&c.options.Output, "output", "`folder` to write to")
 	enum(out, &c.options.Form, "format", "`form` of what is written", shard.Shards, shard.Folder)
 	out.float(&c.mib, "shard-size", "about how large a shard becomes, in `MiB`")
-	out.bool(&c.options.Resume, "resume", "go on with what is in the folder: clips that are there are not done again")
 	out.bool(&c.check, "check", "hold what is in the folder to its index, and do nothing else")
 	out.bool(&c.rebuild, "rebuild-index", "make the index again from what is in the folder, and do nothing else")
 	out.bool(&c.asJSON, "json", "tell what was done as JSON")
@@ -102,7 +101,7 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	c.options.Tell = c.progress(p)
 	sum, err := frames.Make(ctx, tool, c.config, sources, c.options)
 	p.status.clear()
-	if errors.Is(err, shard.ErrExists) || errors.Is(err, shard.ErrSettings) {
+	if errors.Is(err, shard.ErrSettings) {
 		return usageError{err}
 	}
 	if err != nil {
@@ -129,8 +128,8 @@ func (c *framesCommand) validate(paths []string) error {
 		return usagef("frames: --output is missing: name the folder of the frames")
 	case c.check && c.rebuild:
 		return usagef("frames: --check and --rebuild-index are two things: do one after the other")
-	case only != "" && (len(paths) > 0 || c.list != "" || c.options.Resume || c.shard.Of > 0):
-		return usagef("frames: --%s looks at --output alone: leave out clips, --list, --resume and --shard", only)
+	case only != "" && (len(paths) > 0 || c.list != "" || c.shard.Of > 0):
+		return usagef("frames: --%s looks at --output alone: leave out clips, --list and --shard", only)
 	case only != "":
 		return nil
 	case (len(paths) == 0) == (c.list == ""):

@@ -30,7 +30,7 @@ func TestFrames_DiskFull(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
-	for _, want := range []string{"exit code 1", "frames-000002.tar", out, "--resume", syscall.EFBIG.Error()} {
+	for _, want := range []string{"exit code 1", "frames-000002.tar", out, "nmn frames goes on", syscall.EFBIG.Error()} {
 		if !strings.Contains(string(output), want) {
 			t.Errorf("%q is not in %s", want, output)
 		}
@@ -46,8 +46,7 @@ func TestFrames_DiskFull(t *testing.T) {
 }
 
 func fullDiskArgs(source, out string) []string {
-	return []string{"frames", source, "--output", out, "--frames", "4", "--shard-size", "0.03", "--workers", "2",
-		"--resume"}
+	return []string{"frames", source, "--output", out, "--frames", "4", "--shard-size", "0.03", "--workers", "2"}
 }
 
 func framesOnFullDisk(t *testing.T, folders string) {

@@ -88,9 +88,8 @@ func TestFrames_MakesChecksAndGoesOn(t *testing.T) {
 		`"clip":"empty.mp4","kept":false,"cause":"the file is empty"`) {
 		t.Errorf("problems: %s", text)
 	}
-	wantUsage(t, call(t, args...), "--resume")
-	wantUsage(t, call(t, append(args, "--resume", "--quality", "50")...), `"quality":50`)
-	if got := must(t, append(args, "--resume")...); !strings.Contains(got,
+	wantUsage(t, call(t, append(args, "--quality", "50")...), `"quality":50`)
+	if got := must(t, args...); !strings.Contains(got,
 		"3 clips, 3 of them there before; 0 frames") {
 		t.Errorf("again: %s", got)
 	}
@@ -154,10 +153,10 @@ func TestFrames_Killed(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range kills {
 		after := time.Duration(random.IntN(50)) * time.Millisecond
-		killFrames(t, broken, i*clips/(kills+1), after, append(args(broken), "--resume"))
+		killFrames(t, broken, i*clips/(kills+1), after, args(broken))
 	}
 	before := len(frameContents(t, broken))
-	must(t, append(args(broken), "--resume")...)
+	must(t, args(broken)...)
 	want := frameContents(t, whole)
 	if got := frameContents(t, broken); !slices.Equal(got, want) || len(want) != 4*clips {
 		t.Errorf("%d frames, and they differ from the %d of a run in one piece", len(got), len(want))

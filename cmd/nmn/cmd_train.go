@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -18,9 +17,8 @@ type trainCommand struct {
 	config  run.Config
 	sources sources
 	runDir  string
-	resume  string
+	restart bool
 	metrics metricsOptions
-	goOn    bool
 	dryRun  bool
 	// findingRate asks for a learning rate in the place of a run.
 	findingRate bool
@@ -42,15 +40,16 @@ file of features (with --labels), or scenes or moving-scenes, which are embedded
 is follows from its content. Without DATA it is scenes.
 
 The run folder holds the configuration, the log, checkpoints, noise rates and a page. The
-table of the evaluation goes to standard output. An interrupt saves first; --resume FOLDER
-goes on as if nothing had happened, and so does the same command with --continue.
+table of the evaluation goes to standard output. An interrupt saves first, and the same
+command again goes on as if nothing had happened. A folder with another run is refused;
+--config FOLDER/config.yaml takes the settings of a run, and --restart removes it.
 Every setting has a key; nmn config lists them with their values, and --set changes any.`,
 		Example: `  nmn train pets/ --init vgg16.pth --run-dir runs/pets
   nmn train pictures.csv --backbone dinov2.safetensors --run-dir runs/mine
   nmn train captions.json --images pictures/ --vocab vocab.txt --run-dir runs/captions
   nmn train x.npy --labels y.npy --run-dir runs/head
   nmn train scenes --arm nmn-fd --noise 0.4 --set train.schedule=cosine
-  nmn train --resume runs/pets`,
+  nmn train --config runs/pets/config.yaml --run-dir runs/pets`,
 		Args: oneData(p),
 		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, p, args) },
 	}
@@ -58,9 +57,7 @@ Every setting has a key; nmn config lists them with their values, and --set chan
 	t.sources.addTraining(cmd)
 	r := under(cmd, "Run")
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
-	r.directory(&t.resume, "resume", "`folder` of a run to go on with; its configuration is taken from there")
-	r.bool(&t.goOn, "continue", "go on with the run in the folder where it was interrupted, and begin it where there is "+
-		"none: the same command for every start, as schedulers give it")
+	r.bool(&t.restart, "restart", "begin again: remove the run that is in the folder")
 	metricsFlags(r, &t.metrics)
 	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
 	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
@@ -71,8 +68,7 @@ Every setting has a key; nmn config lists them with their values, and --set chan
 }
 
 func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err error) {
-	folder := cmp.Or(t.resume, t.runDir)
-	if err := run.AgreeOn(p.ranks, t.resolve(cmd, p, folder, args)); err != nil {
+	if err := run.AgreeOn(p.ranks, t.resolve(cmd, p, args)); err != nil {
 		return err
 	}
 	ctx := cmd.Context()
@@ -81,7 +77,7 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err e
 		t.metrics.push = ""
 	}
 	s, err := openWatched(ctx, p, t.config, t.metrics, keepsFeatures(p, t.runDir),
-		func(o *run.Options) { o.SampleFeatures = t.dryRun })
+		func(o *run.Options) { o.SampleFeatures, o.Restart = t.dryRun, t.restart })
 	if err != nil {
 		return err
 	}
@@ -99,46 +95,42 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err e
 		return t.findRate(ctx, p, s.Session)
 	}
 	tellStart(p, &s.Config)
-	learn := s.Train
-	if t.resume != "" || t.goOn {
-		learn = s.Resume
-	}
-	o, err := learn(ctx, t.runDir)
-	if errors.Is(err, run.ErrInterrupted) {
-		return fmt.Errorf("%w; go on with: nmn train --resume %s", err, t.runDir)
-	}
+	o, err := s.Train(ctx, t.runDir)
 	if err != nil {
-		return err
+		return goesOn(err, t.restart)
 	}
 	p.note("run     %s", t.runDir)
 	return t.show(p, o)
 }
 
-// resolve makes the configuration, that of the run folder where a run is resumed.
-func (t *trainCommand) resolve(cmd *cobra.Command, p *program, folder string, args []string) error {
-	file := t.sources.file
+// goesOn is the error of a training that was interrupted, with what goes on with it. Any other error stays what it is.
+func goesOn(err error, restarted bool) error {
+	if !errors.Is(err, run.ErrInterrupted) {
+		return err
+	}
+	if restarted {
+		return fmt.Errorf("%w; the same command without --restart goes on", err)
+	}
+	return fmt.Errorf("%w; the same command goes on", err)
+}
+
+// resolve makes the configuration.
+func (t *trainCommand) resolve(cmd *cobra.Command, p *program, args []string) error {
 	if err := t.checkMode(); err != nil {
 		return err
 	}
-	if t.resume != "" {
-		if cmd.Flags().Changed("run-dir") || file != "" {
-			return usagef(
-				"train: --resume takes folder and configuration from the run: leave out --run-dir and --config")
-		}
-		file = filepath.Join(folder, run.ConfigFile)
-	}
-	t.sources.file = file
 	if err := t.sources.data(cmd.Context(), p, args); err != nil {
 		return err
 	}
 	if err := t.sources.of().Resolve(&t.config); err != nil {
 		return err
 	}
-	t.runDir = folder
 	if err := t.config.ValidateLoss(); err != nil {
 		return usageError{err}
 	}
-	t.config.KeepBatch(t.runDir)
+	if !t.restart {
+		t.config.KeepBatch(t.runDir)
+	}
 	return nil
 }
 

@@ -22,9 +22,9 @@ func (t *trainCommand) findRate(ctx context.Context, p *program, s *run.Session)
 
 // checkMode refuses flags that ask for different things.
 func (t *trainCommand) checkMode() error {
-	if t.findingRate && (t.dryRun || t.resume != "") {
+	if t.findingRate && t.dryRun {
 		return usagef("train: --find-learning-rate looks for a rate before a run begins: " +
-			"leave out --dry-run and --resume")
+			"leave out --dry-run")
 	}
 	return nil
 }

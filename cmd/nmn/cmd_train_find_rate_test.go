@@ -36,12 +36,7 @@ func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) 
 		t.Errorf("%d files, %v", len(files), err)
 	}
 	must(t, args...) // the folder is free
-	for _, wrong := range [][]string{{"--dry-run"}, {"--resume", dir}} {
-		c := call(t, append([]string{"train", "--find-learning-rate"}, wrong...)...)
-		if c.code != exitUsage || !strings.Contains(c.err, "--find-learning-rate") {
-			t.Errorf("%v: %d, %s", wrong, c.code, c.err)
-		}
-	}
+	wantUsage(t, call(t, "train", "--find-learning-rate", "--dry-run"), "--find-learning-rate")
 }
 
 // What evaluates, scores and exports a run takes its averages; a resumed run is complete with what it has.
@@ -79,7 +74,7 @@ func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
 			t.Errorf("%s: %v, %v", folder, c, err)
 		}
 	}
-	if c := call(t, "train", "--resume", dir); c.code != exitOK || !strings.Contains(c.err, "is complete") {
+	if c := call(t, goOn(dir)...); c.code != exitOK || !strings.Contains(c.err, "is complete") {
 		t.Errorf("%d: %s", c.code, c.err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,16 +130,13 @@ func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "broken")
 		args := append(tiny("train", "--run-dir", dir), settings...)
 		c := interruptAfter(t, filepath.Join(dir, stage), args...)
-		if c.code != exitInterrupted || !strings.Contains(c.err, "--resume "+dir) {
+		if c.code != exitInterrupted || !strings.Contains(c.err, "the same command goes on") {
 			t.Fatalf("stage %q: exit code %d, %q", stage, c.code, c.err)
 		}
 		if there, err := run.ReadOutcome(dir); err != nil || there != nil {
 			t.Errorf("stage %q: an interrupted run has the result %v, %v", stage, there, err)
 		}
-		if stage == "" {
-			wantUsage(t, call(t, args...), "--resume")
-		}
-		must(t, "train", "--resume", dir)
+		must(t, args...)
 		if !bytes.Equal(lastWeights(t, whole), lastWeights(t, dir)) {
 			t.Errorf("stage %q: the resumed run ended in another checkpoint than the unbroken one", stage)
 		}
@@ -171,9 +169,9 @@ func TestTrain_ThreadsAndWorkersChangeNothing(t *testing.T) {
 
 func TestTrain_ResumeForLongerAndRefusesOtherSettings(t *testing.T) {
 	dir := trainedArm(t, "stage1")
-	wantUsage(t, call(t, "train", "--resume", dir, "--learning-rate", "0.1"), "learning_rate")
-	wantUsage(t, call(t, "train", "--resume", dir, "--set", "run.conv_exact=true"), "run.conv_exact")
-	out := readJSON(t, must(t, "train", "--resume", dir, "--set", "train.stage1_epochs=2", "--json"))
+	wantUsage(t, call(t, goOn(dir, "--learning-rate", "0.1")...), "learning_rate")
+	wantUsage(t, call(t, goOn(dir, "--set", "run.conv_exact=true")...), "run.conv_exact")
+	out := readJSON(t, must(t, goOn(dir, "--set", "train.stage1_epochs=2", "--json")...))
 	if out["steps"] != 6. {
 		t.Errorf("%v steps, want those of two epochs of 96 pictures", out["steps"])
 	}
@@ -288,7 +286,57 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 	if _, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName)); err != nil {
 		t.Errorf("nothing was saved: %v", err)
 	}
-	if !strings.Contains(stderr.String(), "--resume") {
+	if !strings.Contains(stderr.String(), "the same command goes on") {
 		t.Errorf("message %q does not tell how to go on", stderr)
 	}
+}
+
+// A folder of another run is refused, and --restart removes that run: what it has written goes, what somebody else has
+// laid beside it stays, and what comes out is a run in a new folder. A mistake costs nothing of it.
+func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
+	dir := trained(t, "--arm", "nmn-c")
+	write(t, filepath.Join(dir, "notes.txt"), "mine")
+	args := func(dir string, more ...string) []string {
+		return append(tiny("train", "--arm", "stage1", "--seed", "7", "--run-dir", dir), more...)
+	}
+	wantUsage(t, call(t, args(dir)...), "holds another run: its arm is nmn-c, this one's stage1", "--restart")
+	before := lastWeights(t, dir)
+	wantUsage(t, call(t, args(dir, "--restart", "--learning-rate", "-1")...), "--learning-rate")
+	if c := call(t, args(dir, "--restart", "--init", "absent.safetensors")...); c.code != exitFailure {
+		t.Errorf("weights that are not there: exit code %d: %s", c.code, c.err)
+	}
+	must(t, args(dir, "--restart", "--dry-run")...)
+	if !bytes.Equal(lastWeights(t, dir), before) {
+		t.Fatal("a command that has not begun has touched the run")
+	}
+	must(t, args(dir, "--restart")...)
+	whole := filepath.Join(t.TempDir(), "whole")
+	must(t, args(whole)...)
+	if !bytes.Equal(lastWeights(t, dir), lastWeights(t, whole)) {
+		t.Error("a run that was begun again differs from one in a new folder")
+	}
+	names := func(dir string) (names []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	got, want := names(dir), append(names(whole), "notes.txt")
+	if slices.Sort(want); !slices.Equal(got, want) {
+		t.Errorf("the folder holds %q, want %q", got, want)
+	}
+}
+
+// A misspelt name of a file costs no run folder.
+func TestTrain_AMistakeBlocksNoFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	args := tiny("train", "--arm", "stage1", "--run-dir", dir)
+	if c := call(t, append(args, "--init", "absent.safetensors")...); c.code != exitFailure {
+		t.Errorf("exit code %d: %s", c.code, c.err)
+	}
+	must(t, args...)
 }

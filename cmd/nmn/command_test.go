@@ -76,6 +76,11 @@ func tiny(command string, args ...string) []string {
 		"--epochs", "1", "--set", "net.width=0.5", "--device", "cpu", "--threads", "1"}, args...)
 }
 
+// goOn makes a command line that goes on with the run in a folder, by the settings that it has there.
+func goOn(dir string, more ...string) []string {
+	return append([]string{"train", "--config", filepath.Join(dir, run.ConfigFile), "--run-dir", dir}, more...)
+}
+
 // wantUsage checks for exit code 2, one line on standard error and nothing on standard output.
 func wantUsage(t *testing.T, c called, contains ...string) {
 	t.Helper()
@@ -251,7 +256,6 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"train", "--precision", "tf32", "--device", "cpu"}, "the CPU computes in fp32"},
 		{tiny("train", "--metrics-addr", "a:b:c"), "a:b:c"},
 		{[]string{"train", "--set", "train.learning_rates=[3]"}, "learning_rates"},
-		{[]string{"train", "--resume", "x", "--run-dir", "y"}, "--run-dir"},
 		{[]string{"experiment", "--arms", "star,gan"}, "em"},
 		{[]string{"experiment", "--size", "quick", "--noise-rates", "2"}, "noise rate"},
 		{[]string{"experiment", "--seeds", ""}, "--seeds"},

@@ -169,7 +169,7 @@ func TestTrain_ResumesWithMoreBadSamplesAllowed(t *testing.T) {
 	if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") || !strings.Contains(c.err, "is empty") {
 		t.Fatalf("exit code %d, %q, want the cure", c.code, c.err)
 	}
-	if c := call(t, "train", "--resume", dir, "--max-bad-samples", "1"); c.code != exitOK {
+	if c := call(t, goOn(dir, "--max-bad-samples", "1")...); c.code != exitOK {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 }

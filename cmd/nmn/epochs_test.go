@@ -59,14 +59,14 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 			t.Errorf("after epoch %d the figures are not those of the end", row.Epoch)
 		}
 	}
-	must(t, "train", "--resume", short, "--set", "train.stage2_epochs=3")
+	must(t, goOn(short, "--set", "train.stage2_epochs=3")...)
 	if asJSON(t, epochRows(t, short)) != asJSON(t, rows) {
 		t.Error("a run that was made longer has other epochs")
 	}
 	if page := string(readFile(t, long, "report.md")); !strings.Contains(page, "## Epochs") {
 		t.Error("the page does not tell the epochs")
 	}
-	wantUsage(t, call(t, "train", "--resume", plain, "--set", "each_epoch=true"), "each_epoch")
+	wantUsage(t, call(t, goOn(plain, "--set", "each_epoch=true")...), "each_epoch")
 }
 
 func TestEpochs_OfAnExperiment(t *testing.T) {

@@ -151,7 +151,7 @@ func TestTrain_EvidenceIsResumedBitForBit(t *testing.T) {
 		if c := interruptAfter(t, filepath.Join(dir, stage), args...); c.code != exitInterrupted {
 			t.Fatalf("stage %q: exit code %d, %q", stage, c.code, c.err)
 		}
-		must(t, "train", "--resume", dir, "-q")
+		must(t, goOn(dir, "-q")...)
 		if a, b := readResult(t, whole), readResult(t, dir); a != b {
 			t.Errorf("stage %q: evaluations differ: %.200s and %.200s", stage, a, b)
 		}
@@ -170,7 +170,7 @@ func TestTrain_EvidenceIsOfTheRun(t *testing.T) {
 	if err := os.WriteFile(evidence, bytes.Replace(text, []byte("-"), []byte(""), 1), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	wantUsage(t, call(t, "train", "--resume", dir), "evidence.csv has changed since this run began")
+	wantUsage(t, call(t, goOn(dir)...), "evidence.csv has changed since this run began")
 	wantUsage(t, call(t, byEvidence(features, "", dir, "--arm", "stage1")...), "--run-dir")
 }
 

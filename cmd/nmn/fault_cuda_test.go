@@ -31,7 +31,7 @@ func TestCUDA_FailingCardEndsTheRunAndItResumes(t *testing.T) {
 		}
 	}
 	t.Setenv(emulator.FailVariable, "")
-	if resumed := on(t, library, library, cache, "train", "--resume", dir, "--quiet"); resumed.code != exitOK {
+	if resumed := on(t, library, library, cache, goOn(dir, "--quiet")...); resumed.code != exitOK {
 		t.Errorf("resume: exit code %d: %s", resumed.code, resumed.err)
 	}
 }

@@ -39,7 +39,7 @@ func flagOf(key string) string {
 	if flag := flagOfSetting(key); flag != "" {
 		return flag
 	}
-	if settingKeys()[key] || !strings.ContainsAny(key, "._") && key != "resume" {
+	if settingKeys()[key] || !strings.ContainsAny(key, "._") && key != "restart" {
 		return key
 	}
 	return "--" + strings.ReplaceAll(key[strings.LastIndexByte(key, '.')+1:], "_", "-")

@@ -42,7 +42,7 @@ func asConfig(args []string) []string {
 			if !with {
 				i++
 			}
-		case "--continue", "--dry-run", "--json", "--tasks", "--collect", "-q", "--quiet":
+		case "--restart", "--dry-run", "--json", "--tasks", "--collect", "-q", "--quiet":
 		default:
 			of = append(of, args[i])
 		}

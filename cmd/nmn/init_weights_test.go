@@ -276,12 +276,12 @@ func TestInit_ResumeNeedsNoFile(t *testing.T) {
 	if err := os.Remove(start); err != nil {
 		t.Fatal(err)
 	}
-	must(t, "train", "--resume", dir, "--set", "train.max_steps=2")
+	must(t, goOn(dir, "--set", "train.max_steps=2")...)
 	// Stage 1 has begun, and its evaluation is not there: it goes on too.
 	if err := os.Remove(filepath.Join(dir, run.Stage1Folder, run.ResultFile)); err != nil {
 		t.Fatal(err)
 	}
-	must(t, "train", "--resume", filepath.Join(dir, run.Stage1Folder))
+	must(t, goOn(filepath.Join(dir, run.Stage1Folder))...)
 }
 
 // A file that a run would refuse is refused by its plan.

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"nmn/internal/durable"
 	"nmn/run"
 	"nmn/telemetry"
 	"nmn/train"
@@ -63,9 +62,6 @@ func killedRunEqualsWhole(t *testing.T, kills int, args ...string) {
 			t.Fatalf("%v: %s", err, stderr)
 		case steps(broken) == 0:
 			early++
-		}
-		if durable.Exists(filepath.Join(broken, run.ConfigFile)) {
-			next = []string{"train", "--resume", broken, "--quiet", "-v"}
 		}
 	}
 	cmd, got, stderr := asCommand(next...)

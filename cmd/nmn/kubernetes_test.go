@@ -40,9 +40,6 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		c := job.Spec.Template.Spec.Containers[0]
-		if !slices.Contains(c.Args, "--continue") {
-			t.Errorf("%s: a second pod would not go on: %q", file, c.Args)
-		}
 		if out := must(t, asConfig(c.Args)...); !strings.Contains(out, "preset: ") {
 			t.Errorf("%s: %s", file, out)
 		}
@@ -147,9 +144,6 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 			t.Fatalf("%s starts %q %q", file, c.Command, c.Args)
 		}
 		starter, args := c.Args[:at], c.Args[at+1:]
-		if !slices.Contains(args, "--continue") {
-			t.Errorf("%s: a second launcher would not go on: %q", file, args)
-		}
 		if out := must(t, asConfig(args)...); !strings.Contains(out, "preset: ") {
 			t.Errorf("%s: %s", file, out)
 		}
@@ -179,12 +173,11 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 // The same command begins a run, goes on with it, and shows it when it is complete.
 func TestTrain_ContinuesByTheSameCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	args := tiny("train", "--arm", "stage1", "--run-dir", dir, "--continue")
+	args := tiny("train", "--arm", "stage1", "--run-dir", dir)
 	must(t, append(args, "--set", "train.max_steps=1")...)
 	if err := os.Remove(filepath.Join(dir, "result.json")); err != nil {
 		t.Fatal(err)
 	}
-	wantUsage(t, call(t, tiny("train", "--arm", "stage1", "--run-dir", dir)...), "--resume")
 	if first, again := must(t, args...), must(t, args...); first != again || !strings.Contains(first, "3 steps") {
 		t.Errorf("it says %s, then %s", first, again)
 	}

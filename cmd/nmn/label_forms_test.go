@@ -172,7 +172,7 @@ func TestTrain_OnEveryFormOfLabels(t *testing.T) {
 				t.Fatalf("outcome %+v, %v; want %d classes of 9 bags and their truth", o, err, classes)
 			}
 			must(t, "eval", dir, "--split", "validation")
-			must(t, "train", "--resume", dir)
+			must(t, goOn(dir)...)
 			if out := must(t, "predict", dir, w.dir, "--threshold", "0"); strings.Count(out, ".png") < w.n {
 				t.Errorf("predictions %.300s", out)
 			}

@@ -124,7 +124,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 				if c := interruptAfter(t, broken, args(broken)...); c.code != exitInterrupted {
 					t.Fatalf("exit code %d: %s", c.code, c.err)
 				}
-				must(t, "train", "--resume", broken)
+				must(t, goOn(broken)...)
 				if got, want := readBytes(t, filepath.Join(broken, "last.safetensors")), readBytes(t,
 					filepath.Join(dir, "last.safetensors")); string(got) != string(want) {
 					t.Error("a resumed run learns something else")
@@ -177,7 +177,7 @@ func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
 			if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") {
 				t.Fatalf("exit code %d: %s", c.code, c.err)
 			}
-			must(t, "train", "--resume", dir, "--max-bad-samples", "1")
+			must(t, goOn(dir, "--max-bad-samples", "1")...)
 			must(t, "eval", dir)
 		})
 	}

@@ -90,7 +90,7 @@ func TestTrain_OnManifest(t *testing.T) {
 	if out := must(t, "eval", dir, "--split", "validation"); !strings.Contains(out, "AP") {
 		t.Errorf("evaluation %q", out)
 	}
-	must(t, "train", "--resume", dir)
+	must(t, goOn(dir)...)
 	words := must(t, "predict", dir, filepath.Dir(file), "--threshold", "0")
 	for _, word := range append([]string{"thing"}, colours...) {
 		if !strings.Contains(words, word) {
@@ -207,7 +207,7 @@ func TestTrain_ResumesOnManifest(t *testing.T) {
 	if c.code != exitFailure || !strings.Contains(c.err, `"5.png"`) || !strings.Contains(c.err, "--max-bad-samples") {
 		t.Fatalf("exit code %d, %q, want the picture and the cure", c.code, c.err)
 	}
-	if c := call(t, "train", "--resume", dir, "--max-bad-samples", "1"); c.code != exitOK {
+	if c := call(t, goOn(dir, "--max-bad-samples", "1")...); c.code != exitOK {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 }

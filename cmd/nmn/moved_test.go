@@ -32,21 +32,21 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 	if err := os.Rename(filepath.Join(work, "data"), moved); err != nil {
 		t.Fatal(err)
 	}
-	c := call(t, "train", "--resume", run)
-	if c.code != exitFailure || !strings.Contains(c.err, "name their new place to nmn train --resume") {
+	c := call(t, goOn(run)...)
+	if c.code != exitFailure || !strings.Contains(c.err, "name their new place") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	other := filepath.Join(t.TempDir(), "other")
 	must(t, "scenes", other, "--number", "40", "--seed", "9")
-	wantUsage(t, call(t, append([]string{"train", "--resume", run}, place(other)...)...), "has changed since this run began")
-	must(t, append([]string{"train", "--resume", run}, place(moved)...)...)
+	wantUsage(t, call(t, goOn(run, place(other)...)...), "has changed since this run began")
+	must(t, goOn(run, place(moved)...)...)
 	if got, want := readBytes(t, filepath.Join(run, "last.safetensors")), readBytes(t,
 		filepath.Join(work, "whole", "last.safetensors")); string(got) != string(want) {
 		t.Error("a run whose data have moved learns something else")
 	}
 	for _, dir := range []string{run, filepath.Join(work, "whole")} {
 		if dir != run { // complete before the data moved: its new place is noted too
-			c := call(t, append([]string{"train", "--resume", dir}, place(moved)...)...)
+			c := call(t, goOn(dir, place(moved)...)...)
 			if c.code != exitOK || strings.Contains(c.err, "stage 1:") || strings.Contains(c.err, "star:") {
 				t.Errorf("exit code %d, or trained again: %s", c.code, c.err)
 			}
@@ -61,7 +61,7 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(work)
-	must(t, append([]string{"train", "--resume", "run"}, place("data")...)...)
+	must(t, goOn("run", place("data")...)...)
 	t.Chdir(t.TempDir())
 	must(t, "eval", run)
 }
@@ -77,31 +77,21 @@ func TestCaptionTrain_DataThatHaveMoved(t *testing.T) {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
 	t.Chdir(t.TempDir()) // from any folder
-	resume := func(dir string, more ...string) called {
-		return call(t, append([]string{"caption", "train", "--resume", filepath.Join(work, dir), "--quiet"}, more...)...)
+	resume := func(dir, data string) called {
+		return call(t, captionArgs(data, filepath.Join(work, dir), settings...)...)
 	}
-	place := func(folder string) []string {
-		return []string{"--features", filepath.Join(folder, "truth.npy"), "--clips", filepath.Join(folder, "truth.csv"),
-			"--captions", filepath.Join(folder, "captions.json")}
-	}
-	if c := resume("whole"); c.code != exitOK {
+	if c := resume("whole", filepath.Join(work, "data")); c.code != exitOK {
 		t.Errorf("from another folder: exit code %d: %s", c.code, c.err)
 	}
 	moved := filepath.Join(t.TempDir(), "elsewhere")
 	if err := os.Rename(filepath.Join(work, "data"), moved); err != nil {
 		t.Fatal(err)
 	}
-	if c := resume("run"); c.code != exitFailure || !strings.Contains(c.err, "name their new place to nmn caption train --resume") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
 	other := filepath.Join(t.TempDir(), "other")
 	must(t, "caption", "scenes", other, "--split", "train", "--number", "24", "--frames", "4", "--captions-per-clip", "5", "--seed", "9")
-	wantUsage(t, resume("run", place(other)...), "has changed since this run began")
+	wantUsage(t, resume("run", other), "has changed since this run began")
 	for _, dir := range []string{"run", "whole"} { // the second was complete before the data moved
-		if c := resume(dir, place(moved)...); c.code != exitOK {
-			t.Errorf("exit code %d: %s", c.code, c.err)
-		}
-		if c := resume(dir); c.code != exitOK { // the new place is noted
+		if c := resume(dir, moved); c.code != exitOK {
 			t.Errorf("exit code %d: %s", c.code, c.err)
 		}
 	}
@@ -151,6 +141,6 @@ func TestPredict_FindsTheBackboneFromAnyFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantUsage(t, call(t, "predict", run, filepath.Join(work, "p000.png")), "put it back")
-	must(t, "train", "--resume", run, "--backbone", moved)
+	must(t, goOn(run, "--backbone", moved)...)
 	must(t, "predict", run, filepath.Join(work, "p000.png"))
 }

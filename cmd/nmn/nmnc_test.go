@@ -117,7 +117,7 @@ func TestCaptionsArm_InterruptedEqualsTheUnbroken(t *testing.T) {
 		if c := interruptAfter(t, place, byCaptions(broken, args...)...); c.code != exitInterrupted {
 			t.Fatalf("noise %s: exit code %d: %s", noise, c.code, c.err)
 		}
-		must(t, "train", "--resume", broken, "-q")
+		must(t, goOn(broken, "-q")...)
 		if x, y := weightsOf(t, broken), weightsOf(t, whole); !bytes.Equal(x, y) {
 			t.Errorf("noise %s: the result differs", noise)
 		}

@@ -35,7 +35,7 @@ func TestResume_FromTheCheckpointBefore(t *testing.T) {
 		}
 		c := call(t, "predict", dir, whole)
 		if !complete {
-			c = call(t, "train", "--resume", dir)
+			c = call(t, goOn(dir)...)
 		}
 		_, command, found := strings.Cut(strings.TrimSpace(c.err), "resume: ")
 		if c.code != exitFailure || !found || strings.Count(c.err, "\n") != 1 {
@@ -44,7 +44,7 @@ func TestResume_FromTheCheckpointBefore(t *testing.T) {
 		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v: %s", command, err, out)
 		}
-		must(t, "train", "--resume", dir)
+		must(t, goOn(dir)...)
 		sameRuns(t, dir, whole)
 		log, want := readFile(t, dir, run.LogFile), readFile(t, whole, run.LogFile)
 		if got, want := bytes.Count(log, []byte(`"msg":"step"`)), bytes.Count(want, []byte(`"msg":"step"`)); got != want {
@@ -54,7 +54,7 @@ func TestResume_FromTheCheckpointBefore(t *testing.T) {
 }
 
 // TestResume_BeginsAnewWithoutACheckpointBefore damages the only checkpoint of a run, or of its first stage, and
-// follows the messages: of the plain command to --resume, and of that to the end.
+// follows the message to the end.
 func TestResume_BeginsAnewWithoutACheckpointBefore(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("runs a POSIX shell")
@@ -79,10 +79,7 @@ func TestResume_BeginsAnewWithoutACheckpointBefore(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(dir, stage, train.PreviousName)); err != nil {
 			t.Fatal(err)
 		}
-		if c := call(t, arm(dir)...); stage == "." && !strings.Contains(c.err, "go on with --resume "+dir) {
-			t.Fatalf("stage %s: exit code %d, %q", stage, c.code, c.err)
-		}
-		c := call(t, "train", "--resume", dir)
+		c := call(t, arm(dir)...)
 		_, command, found := strings.Cut(strings.TrimSpace(c.err), "To begin anew, remove it and resume: ")
 		if c.code != exitFailure || !found || !strings.Contains(command, last) {
 			t.Fatalf("stage %s: exit code %d, %q", stage, c.code, c.err)
@@ -90,7 +87,7 @@ func TestResume_BeginsAnewWithoutACheckpointBefore(t *testing.T) {
 		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
 			t.Fatalf("stage %s: %s: %v: %s", stage, command, err, out)
 		}
-		must(t, "train", "--resume", dir)
+		must(t, arm(dir)...)
 		sameRuns(t, dir, whole)
 	}
 }

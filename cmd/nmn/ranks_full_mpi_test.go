@@ -34,7 +34,7 @@ func TestMPI_FullDiskOfRankZero(t *testing.T) {
 		t.Fatalf("%v: %s", err, stderr)
 	}
 	train, _, _ := underMPI(t, 3, append(onFour("run"), "-v")...)
-	resume, _, _ := underMPI(t, 3, "train", "--resume", "run", "-q")
+	resume, _, _ := underMPI(t, 3, goOn("run", "-q")...)
 	cmd := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", fillAndResume, "sh", t.TempDir(), out)
 	cmd.Env = append(train.Env, "EVENT="+event{At: "msg=step step=10 ", Do: fillsDisk}.env(),
 		"TRAIN="+strings.Join(train.Args, " "), "RESUME="+strings.Join(resume.Args, " "))

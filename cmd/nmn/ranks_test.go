@@ -205,14 +205,14 @@ func TestRanks_GoOnWithAnyNumber(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			for rank, c := range interruptedOnRanks(ctx, cancel, n, filepath.Join(dir, stage), args...) {
-				if c.code != exitInterrupted || (rank == 0) != strings.Contains(c.err, "--resume") {
+				if c.code != exitInterrupted || (rank == 0) != strings.Contains(c.err, "the same command goes on") {
 					t.Fatalf("rank %d of %d: exit code %d, %s", rank, n, c.code, c.err)
 				}
 			}
 		}
 		interrupt(3, run.Stage1Folder, args(dir)...)
-		interrupt(2, "", "train", "--resume", dir, "-q")
-		must(t, "train", "--resume", dir, "-q")
+		interrupt(2, "", goOn(dir, "-q")...)
+		must(t, goOn(dir, "-q")...)
 		return dir, one
 	})
 }
@@ -305,19 +305,19 @@ func TestRanks_SeeOneFolder(t *testing.T) {
 	}
 }
 
-// The precision of gradients is a setting of the run like others: --resume takes it from there, --continue compares it.
+// The precision of gradients is a setting of the run like others: a configuration has it, and the same command compares it.
 func TestRanks_GoOnWithThePrecisionOfTheRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	args := func(more ...string) []string {
 		return tiny("train", append(more, "--arm", "stage1", "--run-dir", dir, "-q")...)
 	}
 	mustOnRanks(t, 2, args("--set", "run.gradients=bf16")...)
-	mustOnRanks(t, 2, "train", "--resume", dir, "-q", "--epochs", "2")
+	mustOnRanks(t, 2, goOn(dir, "-q", "--epochs", "2")...)
 	if c, err := run.ReadConfig(dir); err != nil || c.Run.Gradients != run.GradientsBF16 {
 		t.Errorf("went on with gradients in %q (%v)", c.Run.Gradients, err)
 	}
-	mustOnRanks(t, 2, args("--set", "run.gradients=bf16", "--continue")...)
-	for rank, c := range callOnRanks(t, 2, args("--continue")...) {
+	mustOnRanks(t, 2, args("--set", "run.gradients=bf16")...)
+	for rank, c := range callOnRanks(t, 2, args()...) {
 		if c.code != exitUsage || rank == 0 && !strings.Contains(c.err, "its run.gradients is bf16, this one's fp32") {
 			t.Errorf("rank %d: exit code %d, %s", rank, c.code, c.err)
 		}

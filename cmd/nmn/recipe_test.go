@@ -153,7 +153,7 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 		if err := os.WriteFile(aside, []byte("half"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		must(t, "train", "--resume", broken, "-q")
+		must(t, goOn(broken, "-q")...)
 		if durable.Exists(aside) {
 			t.Errorf("%s: an unfinished file stays", place)
 		}
@@ -491,7 +491,7 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 		"--set", "train.checkpoint_steps=7")...); c.code != exitInterrupted {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
-	must(t, "train", "--resume", broken, "-q")
+	must(t, goOn(broken, "-q")...)
 	for _, name := range []string{recipe.OnlineFile, recipe.ScoresFile, recipe.LabelsFile, recipe.RatesFile} {
 		if !bytes.Equal(readFile(t, filepath.Join(broken, run.RecipeFolder), name),
 			readFile(t, filepath.Join(dir, run.RecipeFolder), name)) {

@@ -123,7 +123,7 @@ func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
 		settings...)...); c.code != exitInterrupted {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
-	must(t, "train", "--resume", broken)
+	must(t, goOn(broken)...)
 	if readResult(t, broken) != readResult(t, dir) {
 		t.Error("another result after an interruption")
 	}
@@ -193,7 +193,7 @@ func TestEM_RenewsBeliefsAndRates(t *testing.T) {
 			args(broken, "--set", "train.log_steps=1")...); c.code != exitInterrupted {
 			t.Fatalf("%s: exit code %d: %s", place, c.code, c.err)
 		}
-		must(t, "train", "--resume", broken, "-q")
+		must(t, goOn(broken, "-q")...)
 		if x, y := weightsOf(t, broken), weightsOf(t, whole); !bytes.Equal(x, y) {
 			t.Errorf("%s: the model differs", place)
 		}

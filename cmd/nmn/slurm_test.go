@@ -101,7 +101,7 @@ func TestSLURM_TrainingsAreOfThisProgram(t *testing.T) {
 	for _, script := range []string{"one-node.sh", "many-nodes.sh"} {
 		lines := slurm(t, script, "--arm", "nmn-fd", "--seed", "3")
 		commands := commandsOf(lines)
-		if len(commands) != 1 || !slices.Contains(commands[0], "--continue") || !slices.Contains(lines, "srun --mpi=pmix") ||
+		if len(commands) != 1 || !slices.Contains(lines, "srun --mpi=pmix") ||
 			!slices.Contains(lines, "srun --kill-on-bad-exit=1") || !slices.Contains(lines, "srun --cpus-per-task=12") {
 			t.Fatalf("%s starts %q", script, lines)
 		}

@@ -3,7 +3,7 @@
 # data and weights lie on a file system that every node sees, under the same path.
 #
 #   sbatch examples/slurm/many-nodes.sh --arm nmn-fd ...            # flags of nmn train
-#   sbatch --nodes=2 examples/slurm/many-nodes.sh --arm nmn-fd ...  # goes on by another number of ranks with --resume
+#   sbatch --nodes=2 examples/slurm/many-nodes.sh --arm nmn-fd ...  # goes on by another number of ranks
 #
 #SBATCH --job-name=nmn
 #SBATCH --nodes=8
@@ -26,7 +26,7 @@ warned='' step=''
 trap 'warned=yes; [ -z "$step" ] || kill -USR1 "$step" || true' USR1
 # srun must be told the processors of a rank: since SLURM 22.05 it does not take them from sbatch.
 srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-8}" --cpu-bind=cores \
-  nmn train --continue --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@" &
+  nmn train --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@" &
 step=$! code=0
 [ -z "$warned" ] || kill -USR1 "$step" || true # the warning came before there was a step
 wait "$step" || code=$?

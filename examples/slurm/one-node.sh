@@ -22,7 +22,7 @@ warned='' step=''
 trap 'warned=yes; [ -z "$step" ] || kill -USR1 "$step" || true' USR1
 # srun must be told the processors of a rank: since SLURM 22.05 it does not take them from sbatch.
 srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-8}" --cpu-bind=cores \
-  nmn train --continue --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@" &
+  nmn train --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@" &
 step=$! code=0
 [ -z "$warned" ] || kill -USR1 "$step" || true # the warning came before there was a step
 wait "$step" || code=$?

@@ -74,7 +74,7 @@ func attempt(ctx context.Context, config run.Config, observer run.Observer,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	return session.Resume(ctx, folder)
+	return session.Train(ctx, folder)
 }
 
 // predict tells the labels of the corners of the square.

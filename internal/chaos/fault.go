@@ -54,7 +54,7 @@ type fault struct {
 	Times int
 	File  string // the checkpoint
 	// Other means the other one of two ways: standard error for unheard, a bit for damaged, a file that is older for
-	// touched, the same command instead of the one that resumes.
+	// touched.
 	Other bool
 }
 

@@ -100,7 +100,7 @@ func (t *trial) killRanks() error {
 		}
 		d := disturbance{victim: t.random.IntN(t.ranks+1) - 1,
 			kill: time.Duration(t.random.Float64()*float64(t.ref.took)) + time.Millisecond}
-		if err := t.run(t.next(), d); err != nil {
+		if err := t.run(t.s.command(), d); err != nil {
 			return err
 		}
 		missed = missed && t.end.code == 0

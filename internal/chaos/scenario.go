@@ -13,9 +13,6 @@ type scenario struct {
 	args string // arguments of nmn, separated by spaces; files are relative to the folder of a trial
 	// needs are the inputs, of those that a workshop makes; files or folders.
 	needs []string
-	// resume are the arguments that go on with an interrupted command once the file resumeAt is there; without, or
-	// before, the same command is given again.
-	resume, resumeAt string
 	// fresh is a folder that must be empty at the beginning: a message says to empty it, which is done.
 	fresh string
 	// outputs are single files that take the place of those of before.

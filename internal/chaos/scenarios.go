@@ -30,7 +30,7 @@ var workshop = []string{
 // training is a scenario of nmn train with its run folder.
 func training(name, args string, needs, data []string) scenario {
 	return scenario{name: name, args: "train " + args + " --run-dir run" + often, needs: needs, data: data,
-		resume: "train --resume run", resumeAt: "run/config.yaml", runs: []string{"run", "run/stage1"}}
+		runs: []string{"run", "run/stage1"}}
 }
 
 // trainingOnRanks is training on so many ranks of MPI.
@@ -76,7 +76,7 @@ var scenarios = []scenario{
 		name: "caption-train", args: "caption train --features spoken/truth.npy --clips spoken/truth.csv --captions" +
 			" spoken/captions.json --run-dir run --epochs 4" + tinyCaptioner + often,
 		needs: []string{"spoken"}, data: []string{"spoken/truth.npy", "spoken/captions.json"},
-		resume: "caption train --resume run", resumeAt: "run/config.yaml", runs: []string{"run"},
+		runs: []string{"run"},
 	},
 	{
 		name: "experiment", args: "experiment --set data.features.train.features=x.npy --labels y.csv --arms star,nmn-fi --set recipe.form=paper" +
@@ -109,9 +109,7 @@ var scenarios = []scenario{
 		needs: []string{"spoken"}},
 	{
 		name: "frames", args: "frames clips --output out --frames 4 --shard-size 0.03 --workers 2 --ffmpeg ./ffmpeg",
-		needs:    []string{"clips", "ffmpeg"},
-		resume:   "frames clips --output out --frames 4 --shard-size 0.03 --workers 2 --ffmpeg ./ffmpeg --resume",
-		resumeAt: "out/index.jsonl", appended: []string{"out/index.jsonl"},
+		needs: []string{"clips", "ffmpeg"}, appended: []string{"out/index.jsonl"},
 	},
 
 	writing("extract", "extract model --split train --layer fc7,probabilities --output a.npy,b.safetensors"+

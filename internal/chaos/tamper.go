@@ -13,7 +13,7 @@ import (
 // tamperWithData changes an input while no process runs, and goes on: the run must refuse, and name it. Then all is as
 // it was. A file that only claims another age may be taken for what it is.
 func (t *trial) tamperWithData() error {
-	if !exists(filepath.Join(t.work(), t.s.resumeAt)) {
+	if !exists(filepath.Join(t.work(), t.s.runs[0], "config.yaml")) {
 		t.Missed = true // it had not begun to learn
 		return nil
 	}
@@ -43,7 +43,7 @@ func (t *trial) tamperWithData() error {
 	if err := os.Chtimes(path, when, when); err != nil {
 		return err
 	}
-	if err := t.run(t.next(), disturbance{}); err != nil {
+	if err := t.run(t.s.command(), disturbance{}); err != nil {
 		return err
 	}
 	name := filepath.Base(path)
@@ -108,7 +108,7 @@ func (t *trial) damage() error {
 	if err := os.WriteFile(path, content, 0o666); err != nil { // the same inode
 		return err
 	}
-	if err := t.run(t.next(), disturbance{}); err != nil {
+	if err := t.run(t.s.command(), disturbance{}); err != nil {
 		return err
 	}
 	if t.end.code == 0 {

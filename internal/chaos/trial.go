@@ -64,14 +64,6 @@ func (t *trial) lose(format string, args ...any) {
 	t.Lost = append(t.Lost, fmt.Sprintf(format, args...))
 }
 
-// next are the arguments that begin the command, or go on with it.
-func (t *trial) next() []string {
-	if t.s.resume != "" && exists(filepath.Join(t.work(), t.s.resumeAt)) {
-		return strings.Fields(t.s.resume)
-	}
-	return t.s.command()
-}
-
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
@@ -86,7 +78,7 @@ func (t *trial) happen() error {
 	if t.random.IntN(4) == 0 && t.s.ranks == 0 {
 		before := fault{Kind: killed, At: 1 + t.random.IntN(max(1, t.ref.calls))}
 		t.judge = &judge{fault: before}
-		if err := t.run(t.next(), disturbance{judge: t.judge}); err != nil {
+		if err := t.run(t.s.command(), disturbance{judge: t.judge}); err != nil {
 			return err
 		}
 	}
@@ -161,7 +153,7 @@ func (t *trial) disturb() error {
 			d.deaf = 2
 		}
 	}
-	if err := t.run(t.next(), d); err != nil {
+	if err := t.run(t.s.command(), d); err != nil {
 		return err
 	}
 	switch t.f.Kind {
@@ -181,13 +173,13 @@ func (t *trial) race() error {
 	if err := t.empty(); err != nil {
 		return err
 	}
-	args := t.next()
+	args := t.s.command()
 	first, err := t.lab.start(t.folder, args, disturbance{})
 	if err != nil {
 		return err
 	}
 	time.Sleep(time.Duration(t.f.Share * float64(t.ref.took)))
-	args2 := t.next()
+	args2 := t.s.command()
 	t.Commands = append(t.Commands, "nmn "+strings.Join(args, " ")+" & nmn "+strings.Join(args2, " "))
 	second, err := t.lab.start(t.folder, args2, disturbance{})
 	if err != nil {
@@ -225,18 +217,9 @@ func refused(e ending) bool {
 
 var busy = regexp.MustCompile(`by (another )?process |another nmn .* is writing`)
 
-// finish goes on undisturbed, and compares what is there with the reference. Sometimes the same command is given first,
-// as people do: it goes on, or says how to.
+// finish goes on undisturbed, and compares what is there with the reference.
 func (t *trial) finish() error {
-	if t.s.resume != "" && t.f.Other {
-		if err := t.run(t.s.command(), disturbance{}); err != nil {
-			return err
-		}
-		if t.end.code != 0 && !strings.Contains(t.end.stderr, "--resume") {
-			t.lose("the same command again: %v, and does not say how to go on: %s", t.end, t.end.stderr)
-		}
-	}
-	if err := t.run(t.next(), disturbance{}); err != nil {
+	if err := t.run(t.s.command(), disturbance{}); err != nil {
 		return err
 	}
 	if t.end.code != 0 {

@@ -20,10 +20,8 @@ type Options struct {
 	Form       shard.Form
 	ShardBytes int64
 	FirstShard int // number of the first shard of a new folder
-	// Resume goes on with what is in the folder; without it the folder must hold no frames.
-	Resume  bool
-	Workers int // clips that are decoded at once
-	MaxBad  int // clips that may be left out
+	Workers    int // clips that are decoded at once
+	MaxBad     int // clips that may be left out
 	// Tell is called after each clip, from one goroutine; it may be nil.
 	Tell func(Progress)
 	// Describe writes why a clip was left out, for the file of problems; nil for the text of the error.
@@ -47,8 +45,9 @@ type Summary struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Make takes the frames of clips and keeps them, in the order of the clips whatever the workers do. What
-// is done stays when it ends early, by an error or by the context, and can be resumed.
+// Make takes the frames of clips and keeps them, in the order of the clips whatever the workers do. What is done stays when
+// it ends early, by an error or by the context, and the next Make goes on behind it: clips that are in the folder are not
+// done again. A folder of frames that were made with other settings is refused with an error that wraps shard.ErrSettings.
 func Make(ctx context.Context, f *FFmpeg, c Config, sources []Source, o Options) (sum Summary, err error) {
 	began := time.Now()
 	if err := c.Validate(); err != nil {
@@ -93,15 +92,12 @@ func openOutput(c Config, o Options) (*shard.Writer, error) {
 		return nil, err
 	}
 	form := shard.Config{Form: o.Form, ShardBytes: o.ShardBytes, First: o.FirstShard, Settings: settings}
-	if o.Resume {
-		return shard.Append(o.Output, form)
-	}
 	if problems := filepath.Join(o.Output, ProblemsName); durable.Exists(problems) &&
 		!durable.Exists(filepath.Join(o.Output, shard.IndexName)) {
 		return nil, setting.Errorf("frames.output", "frames: %s would be overwritten, and there are no frames beside it: "+
 			"name another folder, or move it away", problems)
 	}
-	return shard.Create(o.Output, form)
+	return shard.Append(o.Output, form)
 }
 
 // making is where Make stands.
@@ -203,7 +199,7 @@ func (m *making) keep(r result) error {
 		}
 		if m.sum.LeftOut > m.options.MaxBad {
 			return fmt.Errorf("%w: %d of the first %d, the last is %q: %w; all are in %s; `frames.max_bad_clips` leaves out "+
-				"more, and `frames.resume` goes on",
+				"more, and the same command goes on",
 				errTooMany, m.sum.LeftOut, m.progress.Done+1-m.progress.Before, r.source.Name, r.err, m.problems.name)
 		}
 	case r.err != nil:

@@ -116,10 +116,6 @@ func TestMake_StoppedAndResumed(t *testing.T) {
 			t.Fatalf("error %v", err)
 		}
 		o.Tell = nil
-		if _, err := Make(t.Context(), f, config(3), sources, o); !errors.Is(err, shard.ErrExists) {
-			t.Errorf("without Resume: %v", err)
-		}
-		o.Resume = true
 		check(t, os.WriteFile(filepath.Join(o.Output, "."+ProblemsName+"123"), nil, 0o644)) // as a kill leaves it
 		if _, err := Make(t.Context(), f, config(4), sources, o); !errors.Is(err, shard.ErrSettings) {
 			t.Errorf("other settings: %v", err)
@@ -178,7 +174,7 @@ func TestMake_TooManyBadClips(t *testing.T) {
 	if sum.LeftOut != 3 {
 		t.Errorf("%+v", sum)
 	}
-	o.Resume, o.MaxBad = true, 3
+	o.MaxBad = 3
 	sum, err = Make(t.Context(), f, config(3), sources, o)
 	check(t, err)
 	if sum.Clips != 6 || sum.LeftOut != 3 || sum.Before == 0 {
@@ -205,7 +201,7 @@ func TestMake_OddNames(t *testing.T) {
 	bad := Source{Name: "caf\xe9.mp4", Path: good.Path}
 	long := Source{Name: strings.Repeat("ä", 100) + ".mp4", Path: good.Path}
 	o := options(filepath.Join(t.TempDir(), "out"))
-	o.Form, o.Resume = shard.Folder, true
+	o.Form = shard.Folder
 	for range 2 {
 		sum, err := Make(t.Context(), f, config(3), []Source{bad, long, good}, o)
 		check(t, err)

@@ -61,7 +61,7 @@ func (s *indexScanner) line() error {
 }
 
 // errTorn is a last line without its end: what a kill in the middle of writing leaves behind.
-var errTorn = faultf("the line is cut short (`shard.resume` goes on from the lines before it)")
+var errTorn = faultf("the line is cut short (nmn frames goes on from the lines before it)")
 
 // record reads the next record, or returns io.EOF.
 func (s *indexScanner) record() (Record, error) {

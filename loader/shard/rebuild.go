@@ -122,7 +122,7 @@ func readFolder(root *os.Root, key string) (Record, error) {
 	name := path.Join(key, clipName)
 	fail := func(err error) (Record, error) {
 		return Record{}, fmt.Errorf("shard: %s: %w; take the folder away, then `shard.rebuild_index`, and "+
-			"`frames.resume` makes its clip again", filepath.Join(root.Name(), name), err)
+			"nmn frames makes its clip again", filepath.Join(root.Name(), name), err)
 	}
 	file, size, err := openRegular(root, name)
 	if err != nil {

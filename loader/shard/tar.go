@@ -205,7 +205,7 @@ func (w *tarWalk) wrap(err error) error {
 	}
 	help := ""
 	if errors.Is(err, ErrFormat) {
-		help = "; take the shard away, then `shard.rebuild_index`, and `frames.resume` makes its clips again"
+		help = "; take the shard away, then `shard.rebuild_index`, and nmn frames makes its clips again"
 	}
 	return fmt.Errorf("shard: %s, byte %d: %w%s", w.shard, w.at, err, help)
 }

@@ -80,8 +80,7 @@ func Create(dir string, c Config) (*Writer, error) {
 	_, index := os.Lstat(filepath.Join(dir, IndexName))
 	_, offsets := os.Lstat(filepath.Join(dir, offsetsName))
 	if index == nil || offsets == nil || len(shards) > 0 {
-		return nil, fmt.Errorf("shard: cannot begin a set of frames in %q: %w: `frames.resume` goes on with them, or name "+
-			"another folder", dir, ErrExists)
+		return nil, fmt.Errorf("shard: cannot begin a set of frames in %q: %w: name another folder", dir, ErrExists)
 	}
 	header, err := newHeader(c.Form, c.Settings)
 	if err != nil {
@@ -157,7 +156,7 @@ func (w *Writer) failed(err error) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"shard: cannot write to %q; what was finished is valid, and `shard.resume` goes on from there: %w",
+		"shard: cannot write to %q; what was finished is valid, and nmn frames goes on from there: %w",
 		w.dir, err)
 }
 

@@ -94,7 +94,7 @@ func TestWriter_TakesBackAFailedWriteOfTheIndex(t *testing.T) {
 			if err == nil {
 				err = w.Flush()
 			}
-			if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), "`shard.resume`") {
+			if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), "nmn frames goes on") {
 				t.Errorf("%s, %s fails: error %v", form, failing, err)
 			}
 			if after := read(t, w.dir, IndexName); !bytes.Equal(after, before) {

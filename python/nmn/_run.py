@@ -90,7 +90,7 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether it has ended; one that has not is gone on with by ``nmn.train(resume=run)``."""
+        """Whether it has ended; the call that began it goes on with one that has not."""
         return (self.folder / "result.json").is_file()
 
     @property
@@ -194,7 +194,7 @@ class Run:
     def _file(self, name: str) -> Path:
         path = self.folder / name
         if not path.is_file():
-            raise NmnError(f"{self.folder} has no {name} yet: go on with nmn.train(resume={str(self.folder)!r})")
+            raise NmnError(f"{self.folder} has no {name} yet: the call that began the run goes on with it")
         return path
 
     def _repr_html_(self) -> str:

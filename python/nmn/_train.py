@@ -27,13 +27,14 @@ def train(
     config: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     *,
     run_dir: str | os.PathLike[str] | None = None,
-    resume: str | os.PathLike[str] | Run | None = None,
+    restart: bool = False,
     progress: bool = True,
     **settings: Any,
 ) -> Run:
     """Train as ``nmn train`` does, and return the finished run.
 
-    An interrupt saves first, and ``nmn.train(resume=folder)`` goes on as if nothing had happened.
+    An interrupt saves first, and the same call again goes on as if nothing had happened. A folder with another run is
+    refused.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ def train(
         sections before them (``{"data.noise": 0.2}``), or the path of such a file.
     run_dir : path, optional
         Folder of the run; ``runs/train`` by default.
-    resume : path or Run, optional
-        A run to go on with, in the place of everything else.
+    restart : bool
+        Whether to begin again: the run that is in the folder is removed.
     progress : bool
         Whether a bar shows how far it is, where tqdm is installed.
     **settings
@@ -71,12 +72,8 @@ def train(
     >>> run.noise_rates  # doctest: +SKIP
     """
     arguments = ["train", "--json", "--progress=json"]  # with which messages name settings by their keys
-    if resume is not None:
-        if config is not None or run_dir is not None or settings:
-            raise UsageError("resume takes folder and settings from the run: leave out config, run_dir and settings")
-        folder = os.fspath(resume.folder if isinstance(resume, Run) else resume)
-        _program.call([*arguments, f"--resume={folder}"], progress="training" if progress else None)
-        return Run(folder)
+    if restart:
+        arguments.append("--restart")
     folder = os.fspath("runs/train" if run_dir is None else run_dir)
     arguments.append(f"--run-dir={folder}")
     given: dict[str, Any] = {}

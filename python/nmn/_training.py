@@ -132,7 +132,7 @@ class Job:
             if self.run_folder is not None and os.path.isfile(settings["rates"]):
                 settings["rates"] = _kept_with(run, folder, settings["rates"])
         arguments = ["train", features, f"--labels={labels}", f"--vocab={vocabulary}"]
-        arguments += [f"--run-dir={run}", "--continue", "--json", *flags(settings)]
+        arguments += [f"--run-dir={run}", "--json", *flags(settings)]
         names = {features: "X", labels: "y", vocabulary: "the classes", **self.arguments}
         result = json.loads(_program.call(arguments, progress=self.progress, names=names))
         return self._kept(run, folder, result)

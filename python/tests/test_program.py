@@ -153,7 +153,7 @@ def stop(*_):
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     time.sleep(.3)
     open('saved', 'w').close()
-    print('nmn: interrupted; go on with: nmn train --resume x', file=sys.stderr)
+    print('nmn: interrupted; the same command goes on', file=sys.stderr)
     sys.exit(130)
 signal.signal(signal.SIGINT, stop)
 open('started', 'w').close()
@@ -177,7 +177,7 @@ def interrupt_once_started(folder: Path, times: int = 1) -> threading.Thread:
 def test_an_interrupt_waits_until_the_program_has_saved(fake, tmp_path):
     fake(SAVES)
     thread = interrupt_once_started(tmp_path)
-    with pytest.raises(KeyboardInterrupt, match="interrupted; go on with"):
+    with pytest.raises(KeyboardInterrupt, match="interrupted; the same command"):
         call(["train"], cwd=tmp_path)
     thread.join()
     assert (tmp_path / "saved").exists()

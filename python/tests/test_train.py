@@ -79,8 +79,6 @@ def test_mistakes_are_value_errors_that_name_the_setting(settings, message, tmp_
 def test_no_run():
     with pytest.raises(nmn.NmnError, match="holds no run"):
         nmn.Run("nowhere")
-    with pytest.raises(nmn.UsageError, match="leave out config"):
-        nmn.train(resume="x", data__noise=0.3)
 
 
 def blobs(n: int = 240, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -149,13 +147,17 @@ def test_an_interrupt_saves_and_resuming_ends_as_if_there_had_been_none(tmp_path
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    with pytest.raises(KeyboardInterrupt, match="--resume"):
+    with pytest.raises(KeyboardInterrupt, match="the same command goes on"):
         nmn.train(settings, run_dir=tmp_path / "cut", progress=False)
     thread.join()
     assert not nmn.Run(tmp_path / "cut").complete
-    resumed = nmn.train(resume=nmn.Run(tmp_path / "cut"), progress=False)
+    resumed = nmn.train(settings, run_dir=tmp_path / "cut", progress=False)
     whole = nmn.train(settings, run_dir=tmp_path / "whole", progress=False)
     assert resumed.result["evaluation"] == whole.result["evaluation"]
+    with pytest.raises(nmn.UsageError, match="holds another run"):
+        nmn.train(settings, run_dir=tmp_path / "cut", progress=False, train__seed=2)
+    again = nmn.train(settings, run_dir=tmp_path / "cut", progress=False, restart=True, train__seed=2)
+    assert again.config["train.seed"] == 2 and again.complete
 
 
 def test_progress_is_a_bar_and_messages_are_logged(tmp_path, monkeypatch, caplog):

@@ -56,7 +56,11 @@ func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 // byHand is the same from scores, rates and noisy labels.
 func byHand(t *testing.T, dir string) float64 {
 	t.Helper()
-	s, err := run.Reopen(t.Context(), dir, run.Options{})
+	c, err := run.ReadConfig(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := run.Open(t.Context(), *c, run.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

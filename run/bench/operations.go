@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"strings"
+	"time"
 
 	"nmn/kernels"
 	"nmn/kernels/profile"
@@ -72,21 +73,33 @@ func Operations(ctx context.Context, backend kernels.Backend, n Net, o Options) 
 	return f, f.compare(backend, o)
 }
 
-// compare measures the device's own rates, and what share of them each operation reaches.
+const (
+	// A product or a copy that takes so many milliseconds is one of the largest: its rate is that of the device.
+	longEnough = 4
+	// No larger one is tried after so long, which includes choosing how to compute it.
+	comparing = 3 * time.Second
+)
+
+// compare measures the device's own rates, and what share of them each operation reaches. Products and copies grow until
+// they take long enough.
 func (f *OperationFigures) compare(backend kernels.Backend, o Options) error {
-	size, mib := 1024, 64
-	if _, card := backend.(kernels.Card); card {
-		size, mib = 8192, 1024
+	began := time.Now()
+	for size, ms := 256, 0.; ms < longEnough && size <= 8192 && time.Since(began) < comparing; size *= 2 {
+		products, err := Products(backend, []int{size}, o)
+		if err != nil {
+			return err
+		}
+		ms = products.Products[0].MS
+		f.ProductGFLOPS = max(f.ProductGFLOPS, products.Products[0].GFLOPS)
 	}
-	products, err := Products(backend, []int{size}, o)
-	if err != nil {
-		return err
+	began = time.Now()
+	for mib, ms := 64, 0.; ms < longEnough && mib <= 1024 && time.Since(began) < comparing; mib *= 2 {
+		copies, err := Memory(backend, mib, o)
+		if err != nil {
+			return err
+		}
+		ms, f.CopyGBPerS = copies.MS, copies.GBPerS
 	}
-	copies, err := Memory(backend, mib, o)
-	if err != nil {
-		return err
-	}
-	f.ProductGFLOPS, f.CopyGBPerS = products.Products[0].GFLOPS, copies.GBPerS
 	for i := range f.Ops {
 		op := &f.Ops[i]
 		op.Reached = max(op.GFLOPS/f.ProductGFLOPS, op.GBPerS/f.CopyGBPerS)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -59,6 +61,15 @@ var mayChange = []string{"device", "threads", "build.", "train.epochs", "train.m
 var ofCaptioner = folder.Kind{Config: run.ConfigFile, Writes: func(name string) bool {
 	return isRunFile(name) || train.IsCheckpoint(name)
 }}
+
+// clearFolder removes the run in a folder, and leaves what it has not written.
+func clearFolder(dir string) error {
+	there, err := ReadConfig(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && there.Build == nil {
+		return nil // no run has written it
+	}
+	return folder.Clear(dir, ofCaptioner)
+}
 
 // prepare makes the folder. One with another run, with another vocabulary, or of a run that began with other files, is
 // refused, and so is one of somebody else's files.

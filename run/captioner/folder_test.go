@@ -29,7 +29,7 @@ func TestSession_OverwritesNoFileOfOthers(t *testing.T) {
 		if err := os.WriteFile(file, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Resume(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), file+" would be overwritten") {
+		if _, err := s.Train(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), file+" would be overwritten") {
 			t.Errorf("a folder with a %s of somebody: %v", name, err)
 		}
 		entries, err := os.ReadDir(dir)

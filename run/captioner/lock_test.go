@@ -14,7 +14,7 @@ func TestSession_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Resume(t.Context(), dir); !errors.Is(err, run.ErrLocked) {
+	if _, err := s.Train(t.Context(), dir); !errors.Is(err, run.ErrLocked) {
 		t.Errorf("while another process writes the folder: %v", err)
 	}
 	if err := release(); err != nil {

@@ -32,7 +32,8 @@ type Session struct {
 	Observe Observer
 	Title   string // for people, while it is trained
 
-	last caption.Scores // of the last validation
+	restart bool           // Options.Restart
+	last    caption.Scores // of the last validation
 }
 
 // Open checks a configuration and opens its data and its device, in this order: a mistake in the data is seen before
@@ -56,8 +57,8 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	}
 	data, err := c.Data.OpenData(ctx, c.Words, o.Observer.Message)
 	if c.Build != nil && errors.Is(err, fs.ErrNotExist) { // the configuration is that of a run
-		err = fmt.Errorf("%w; where the data have moved, name their new place to nmn caption train `resume`: the run goes on if "+
-			"the content is the same, and keeps the place", err)
+		err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content is the same, and "+
+			"keeps the place", err)
 	}
 	if err != nil {
 		return nil, err
@@ -71,16 +72,8 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		return nil, errors.Join(err, data.Close())
 	}
 	o.Observer.Tell(run.DeviceMessage(backend, note))
-	return &Session{Config: c, Backend: backend, Data: data, Log: log, Observe: o.Observer, Title: "captioner"}, nil
-}
-
-// Reopen opens the device and the data of the run in a folder, with which Session.Resume goes on.
-func Reopen(ctx context.Context, dir string, o Options) (*Session, error) {
-	c, err := ReadConfig(dir)
-	if err != nil {
-		return nil, err
-	}
-	return Open(ctx, *c, o)
+	return &Session{Config: c, Backend: backend, Data: data, Log: log, Observe: o.Observer, Title: "captioner",
+		restart: o.Restart}, nil
 }
 
 // Close closes device and data.

@@ -88,16 +88,8 @@ func TestSession_TrainsResumesAndCaptions(t *testing.T) {
 	if begun.Title != "captioner" || begun.Seed != 1 || begun.Device != s.Backend.Name() {
 		t.Errorf("training that begins: %+v", begun)
 	}
-	var mistake *setting.Error
-	if _, err := s.Train(t.Context(), broken); !errors.As(err, &mistake) || mistake.Field != "run_dir" {
-		t.Errorf("error %v, want one about the folder of an interrupted run", err)
-	}
-	again, err := Reopen(t.Context(), broken, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	if resumed, err := again.Resume(t.Context(), broken); err != nil || resumed.Loss != o.Loss ||
+	again, _ := openSession(t, &s.Config)
+	if resumed, err := again.Train(t.Context(), broken); err != nil || resumed.Loss != o.Loss ||
 		*resumed.Validation != *o.Validation {
 		t.Fatalf("resumed to %+v (%v), in one piece %+v", resumed, err, o)
 	}
@@ -154,7 +146,7 @@ func TestSession_RefusesAnotherRun(t *testing.T) {
 	}
 	s.Config.Net.Hidden = 13
 	var mistake *setting.Error
-	if _, err := s.Resume(t.Context(), dir); !errors.As(err, &mistake) ||
+	if _, err := s.Train(t.Context(), dir); !errors.As(err, &mistake) ||
 		!strings.Contains(err.Error(), "net.hidden is 12, this one's 13") {
 		t.Errorf("error %v", err)
 	}

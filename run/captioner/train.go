@@ -16,37 +16,20 @@ import (
 	"nmn/train"
 )
 
-// Train trains the captioner in a folder. A folder of another run, or of one that was interrupted, is refused with a
-// *setting.Error, and one that another process is writing with an error that wraps run.ErrLocked; a run that is
-// complete is read and not run again. Where the context ends, what was done has been saved, and the error wraps
-// run.ErrInterrupted.
+// Train is Run, and says where nothing was run again.
 func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
-	return s.told(ctx, dir, run.RefuseInterrupted)
-}
-
-// Resume trains as Train does, and goes on where a run in the folder was interrupted.
-func (s *Session) Resume(ctx context.Context, dir string) (*Outcome, error) {
-	return s.told(ctx, dir, nil)
-}
-
-// told runs as locked does, and says where nothing was run again.
-func (s *Session) told(ctx context.Context, dir string, refuse func(dir string) error) (*Outcome, error) {
-	o, reused, err := s.locked(ctx, dir, refuse)
+	o, reused, err := s.Run(ctx, dir)
 	if err == nil && reused {
 		s.Observe.Tell(run.Reused(dir))
 	}
 	return o, err
 }
 
-// Run trains the captioner in a folder, or goes on where it was interrupted. What is complete is not run again, and
-// reused reports that.
+// Run trains the captioner in a folder, or goes on where it was interrupted. What is complete is read and not run again,
+// and reused reports that. A folder of another run is refused with a *setting.Error that says what differs, unless
+// Options.Restart removes that run, and one that another process is writing with an error that wraps run.ErrLocked. Where
+// the context ends, what was done has been saved, and the error wraps run.ErrInterrupted.
 func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool, err error) {
-	return s.locked(ctx, dir, nil)
-}
-
-// locked runs in a folder that other processes are kept out of, unless refuse, which may be nil, refuses it.
-func (s *Session) locked(ctx context.Context, dir string, refuse func(dir string) error) (o *Outcome, reused bool,
-	err error) {
 	identity, err := s.fingerprint()
 	if err != nil {
 		return nil, false, err
@@ -56,8 +39,8 @@ func (s *Session) locked(ctx context.Context, dir string, refuse func(dir string
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if refuse != nil {
-		if err := refuse(dir); err != nil {
+	if s.restart {
+		if err := run.SaveFiles(ctx, s.Log, func() error { return clearFolder(dir) }); err != nil {
 			return nil, false, err
 		}
 	}

@@ -41,8 +41,8 @@ func Check(dir string, kind Kind, err error, found Found) error {
 	}
 	if key, was, is := found.Changed(); key != "" && Begun(dir) {
 		return setting.Errorf("run_dir",
-			"%s holds another run: its %s is %s, this one's %s; name another `run_dir`, or remove that folder", dir,
-			key, was, is)
+			"%s holds another run: its %s is %s, this one's %s; name another `run_dir`, or remove that folder, as nmn "+
+				"train and nmn caption train do with `restart`", dir, key, was, is)
 	}
 	return nil
 }
@@ -92,6 +92,31 @@ func Claim(dir string, ours func(name string) bool) error {
 		return err
 	}
 	return RemoveLeftovers(dir, ours)
+}
+
+// Clear removes the files of a run in a folder, and the folders below it that are named. The configuration goes last:
+// until then a run that lost its power here is known as one.
+func Clear(dir string, kind Kind, below ...string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range below {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if name := e.Name(); kind.Writes(name) && name != kind.Config {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, kind.Config)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // RemoveLeftovers deletes what a killed process left of our files that it was writing aside; the trainers do
