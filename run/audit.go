@@ -93,7 +93,7 @@ func checkAudited(dir string) error {
 	case !has(ConfigFile):
 		return setting.Errorf("", "%s holds no run: there is no %s in it", dir, ConfigFile)
 	case !has(ResultFile):
-		return setting.Errorf("", "%s holds a run that has not ended: go on with nmn train `resume` %s first", dir, dir)
+		return setting.Errorf("", "%s holds a run that has not ended: the command that began it goes on with it", dir)
 	}
 	return nil
 }

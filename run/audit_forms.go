@@ -188,7 +188,7 @@ func (c *Config) learnNames(a *Audit) {
 	c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, VocabularyFile))
 	c.Recipe.Captions = ""
 	if c.Arm == "nmn-c" {
-		c.Arm = c.recipeArm()
+		c.Arm, _ = c.recipeArm()
 	}
 }
 

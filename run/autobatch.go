@@ -77,6 +77,12 @@ func floorPower(n int) int {
 
 // text says what was chosen and why.
 func (b *batchChoice) text(rate float64) string {
+	return fmt.Sprintf("%d, for %s; the learning rate stays %g: with other batches it is usually changed by the same factor "+
+		"(`train.learning_rate`)", b.chosen, b.why(), rate)
+}
+
+// why says why no other size was chosen.
+func (b *batchChoice) why() string {
 	speeds := make([]string, len(b.tried))
 	for i, t := range b.tried {
 		decimals := 0
@@ -96,8 +102,7 @@ func (b *batchChoice) text(rate float64) string {
 			why = "larger ones are not tried"
 		}
 	}
-	return fmt.Sprintf("%d, for %s (%s; memory holds %d); the learning rate stays %g: with other batches it is usually "+
-		"changed by the same factor (`train.learning_rate`)", b.chosen, why, strings.Join(speeds, ", "), b.fits, rate)
+	return fmt.Sprintf("%s (%s; memory holds %d)", why, strings.Join(speeds, ", "), b.fits)
 }
 
 // KeepBatch takes a batch size that is automatic from the run in a folder, where there is one: the same command shows or
@@ -118,6 +123,11 @@ func (c *Config) KeepBatch(dir string) {
 			*number.to = *number.from
 		}
 	}
+	for _, o := range there.Chosen {
+		if strings.HasPrefix(o.Key, "train.batch_bags") {
+			c.chose(o.Key, o.Why)
+		}
+	}
 }
 
 // settleBatch finds a number for a batch size that is automatic, and tells it. The configuration has it from then on,
@@ -132,6 +142,11 @@ func (s *Session) settleBatch(ctx context.Context) error {
 		}
 		number = b.chosen
 		s.Tell(Message{Topic: "batch", Text: b.text(t.LearningRate)})
+		key := "train.batch_bags"
+		if mil {
+			key = "train.batch_bags_mil"
+		}
+		s.Config.chose(key, b.why())
 	}
 	for _, to := range []*int{&t.BatchBags, &t.BatchBagsMIL} {
 		if *to == train.AutoBatch {

@@ -1,13 +1,10 @@
 package run
 
-import (
-	"nmn/loader/picture"
-	"nmn/run/internal/folder"
-)
+import "nmn/run/internal/folder"
 
 // mayChange are the settings that a run may be continued with, for they change no step.
 var mayChange = []string{
-	"run.", "build.", "size", "data.max_bad_samples", "train.stage1_epochs", "train.stage2_epochs", "train.max_steps",
+	"run.", "build.", "chosen", "size", "data.max_bad_samples", "train.stage1_epochs", "train.stage2_epochs", "train.max_steps",
 	"train.log_steps", "train.evaluate_", "train.checkpoint_", "train.keep_best",
 }
 
@@ -45,6 +42,5 @@ func flatten(c *Config) map[string]string {
 
 // unsaid are the values of settings that runs do not tell, since there was nothing else when they did not say so.
 func unsaid() map[string]string {
-	return map[string]string{"data.resize": string(picture.FilterBilinear),
-		"data.orientation": string(picture.OrientationIgnore), gradients: GradientsFP32}
+	return map[string]string{gradients: GradientsFP32}
 }

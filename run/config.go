@@ -40,10 +40,8 @@ type Config struct {
 	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.
 	EachEpoch bool      `yaml:"each_epoch,omitempty" help:"evaluate after every epoch as at the end, and keep the figures in epochs.json"`
 	Run       Resources `yaml:"run"`
-	byDefault bool      // the recipe and its arm were not chosen
-	given     []string  // keys of the settings that were given where it was resolved
-	ofRun     bool      // it was read from the folder of a run
-
+	// Chosen are the settings that were left open and have been chosen since.
+	Chosen []Choice `yaml:"chosen,omitempty"`
 	// Build says which program wrote the file; it is not read back.
 	Build *Build `yaml:"build,omitempty"`
 }

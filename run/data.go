@@ -3,9 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
 
 	"nmn/internal/setting"
@@ -21,10 +18,6 @@ func (c *Config) OpenData(ctx context.Context, log *slog.Logger) (*dataset.Split
 func (c *Config) openData(ctx context.Context, o dataset.Options) (*dataset.Splits, error) {
 	o.LabelMemory = c.Run.LabelMemory
 	data, err := dataset.Open(ctx, &c.Data, o)
-	if c.ofRun && errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content "+
-			"is the same, and keeps the place", err)
-	}
 	if err != nil {
 		return nil, err
 	}

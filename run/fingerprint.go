@@ -70,7 +70,7 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 func (c *Config) learned() map[string]string {
 	values := flatten(c)
 	maps.DeleteFunc(values, func(k, _ string) bool {
-		return strings.HasPrefix(k, "run.") || strings.HasPrefix(k, "build.") ||
+		return strings.HasPrefix(k, "run.") || strings.HasPrefix(k, "build.") || strings.HasPrefix(k, "chosen") ||
 			k == "train.log_steps" || k == "train.checkpoint_minutes"
 	})
 	return values

@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"slices"
 
 	"nmn/loader"
 	"nmn/loader/picture"
@@ -11,20 +10,6 @@ import (
 
 // isPaper reports whether a preset keeps to the protocol of the paper.
 func isPaper(name PresetName) bool { return name == PaperCOCOPreset || name == PaperMSRVTTPreset }
-
-// resolvePictures fills in how pictures are read where that is left open: upright and with the filter that smooths or,
-// as before there was a choice, as they are stored and with the one that does not. The latter is for the protocol of the
-// paper, and for configuration files that do not say it: they may be those of runs that have begun.
-func (c *Config) resolvePictures(asBefore bool) {
-	if !c.Data.Decodes() {
-		return
-	}
-	resize, orientation := picture.FilterAntialias, picture.OrientationApply
-	if asBefore {
-		resize, orientation = picture.FilterBilinear, picture.OrientationIgnore
-	}
-	c.Data.Resize, c.Data.Orientation = cmp.Or(c.Data.Resize, resize), cmp.Or(c.Data.Orientation, orientation)
-}
 
 // Pictures says how the model reads pictures: as it was trained.
 func (m *Model) Pictures() train.Pictures { return picturesOf(m.checkpoint, m.folder) }
@@ -50,10 +35,10 @@ func picturesOf(checkpoint *train.Checkpoint, folder string) train.Pictures {
 // readAsTrained makes a configuration read pictures as a net was trained, but for what was given.
 func (c *Config) readAsTrained(checkpoint *train.Checkpoint, folder string) {
 	p := picturesOf(checkpoint, folder)
-	if !slices.Contains(c.given, "data.resize") {
+	if c.Data.Resize == "" || c.Chose("data.resize") {
 		c.Data.Resize = p.Resize
 	}
-	if !slices.Contains(c.given, "data.orientation") {
+	if c.Data.Orientation == "" || c.Chose("data.orientation") {
 		c.Data.Orientation = p.Orientation
 	}
 }

@@ -26,8 +26,8 @@ func TestResolve_HowPicturesAreRead(t *testing.T) {
 		"pictures of somebody":     {Sources{Settings: of}, picture.FilterAntialias, picture.OrientationApply},
 		"the preset of the paper":  {Sources{Settings: of, Preset: PaperCOCOPreset}, picture.FilterBilinear, picture.OrientationIgnore},
 		"another preset":           {Sources{Settings: of, Preset: ScenesPreset}, picture.FilterAntialias, picture.OrientationApply},
-		"a file that does not say": {Sources{File: file(listed + "}\n")}, picture.FilterBilinear, picture.OrientationIgnore},
-		"a file that does":         {Sources{File: file(listed + ", resize: antialias}\n")}, picture.FilterAntialias, picture.OrientationIgnore},
+		"a file that does not say": {Sources{File: file(listed + "}\n")}, picture.FilterAntialias, picture.OrientationApply},
+		"a file that does":         {Sources{File: file(listed + ", resize: bilinear}\n")}, picture.FilterBilinear, picture.OrientationApply},
 		"scenes":                   {Sources{}, "", ""},
 	} {
 		var config Config
@@ -42,19 +42,5 @@ func TestResolve_HowPicturesAreRead(t *testing.T) {
 		if err := again.Complete(); err != nil || again.Data.Resize != c.resize || again.Data.Orientation != c.orientation {
 			t.Errorf("%s: what is complete becomes %q and %q, %v", name, again.Data.Resize, again.Data.Orientation, err)
 		}
-	}
-}
-
-// Runs of before there was a choice are what they were: they go on, and are found again, as those that say it.
-func TestFirstChange_PicturesReadAsBefore(t *testing.T) {
-	before := DefaultConfig()
-	said, other := before, before
-	said.Data.Resize, said.Data.Orientation = picture.FilterBilinear, picture.OrientationIgnore
-	other.Data.Resize = picture.FilterAntialias
-	if key, was, is := FirstChange(&before, &said); key != "" {
-		t.Errorf("%s was %q and is %q", key, was, is)
-	}
-	if key, _, _ := FirstChange(&before, &other); key != "data.resize" {
-		t.Errorf("another filter: %q", key)
 	}
 }

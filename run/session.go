@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"nmn/group"
 	"nmn/internal/setting"
 	"nmn/kernels"
+	"nmn/kernels/tensor"
 	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/recipe"
@@ -166,6 +168,9 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		}
 		if s.Data, err = s.Config.openData(ctx, reading); err == nil {
 			err = s.Config.StartRates(s.Data)
+		} else if begun && errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content is the same, "+
+				"and keeps the place", err)
 		}
 	}
 	if err = s.compareRanks(ctx, err); err != nil {
@@ -199,9 +204,13 @@ func newSession(o Options) *Session {
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.
 func (s *Session) openDevice() error {
+	asked := s.Config.Run.Precision
 	backend, note, err := openDevice(&s.Config.Run, s.ranks.Local(), s.Log)
 	if err != nil {
 		return err
+	}
+	if asked == tensor.Auto {
+		s.Config.chose("run.precision", "the fastest that the device has")
 	}
 	s.Backend = backend
 	s.Tell(DeviceMessage(backend, note))

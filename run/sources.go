@@ -62,7 +62,6 @@ func (s Sources) Resolve(c *Config) error {
 	chosenFrom := &resolved.Data
 	if c.Build != nil { // of a run, which knows what it reads
 		c.places().ComeFrom(c.Build.Folder, filepath.Dir(s.File))
-		c.ofRun = true
 		of := c.Data
 		chosenFrom = &of
 	}
@@ -72,13 +71,7 @@ func (s Sources) Resolve(c *Config) error {
 			return err
 		}
 	}
-	if !file.has("net.arch") && !s.gives("net.arch") && s.Preset == "" {
-		c.archOfWeights()
-	}
-	c.normalize()
-	c.resolvePictures(s.File != "" || s.Preset == name && isPaper(name))
-	c.given = s.keys()
-	c.resolveRecipe(s.choices(file, c.Arm))
+	c.choose(s.given(file, c.Arm))
 	if err := c.Validate(); err != nil {
 		return s.located(err, file)
 	}
@@ -163,14 +156,14 @@ func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.K
 	return cmp.Or(s.Preset, PresetName(file.text("preset")), fallback), cmp.Or(s.Size, Size(file.text("size"))), set
 }
 
-// choices finds what the recipe depends on; arm is that of file and flags.
-func (s Sources) choices(file *Document, arm recipe.Name) choices {
+// given finds what choices depend on; arm is that of file and flags.
+func (s Sources) given(file *Document, arm recipe.Name) given {
 	start := func(key string) bool { return strings.HasPrefix(key, "train.noise.") || key == "train.noise" }
-	c := choices{
+	c := given{
 		preset: s.Preset != "" || file.has("preset"),
+		net:    file.has("net.arch") || s.gives("net.arch") || s.Preset != "",
 		arm:    file.has("arm") || s.gives("arm"),
 		arms:   s.Arms,
-		ofRun:  file.find("build") != nil,
 		start:  file.find("train.noise") != nil || slices.ContainsFunc(s.keys(), start),
 	}
 	if c.arm && s.Arms == nil {
@@ -182,18 +175,15 @@ func (s Sources) choices(file *Document, arm recipe.Name) choices {
 // Complete fills in what is left open, as Sources.Resolve does, and checks the rest. A configuration that was resolved
 // stays what it is. arms are those of an experiment, where they are named. Open does so by itself.
 func (c *Config) Complete(arms ...recipe.Name) error {
-	chosen := choices{preset: true, arm: c.Arm != "", ofRun: c.Build != nil}
-	chosen.arms = arms
-	if chosen.arm && arms == nil {
-		chosen.arms = []recipe.Name{c.Arm}
+	g := given{preset: true, net: true, arm: c.Arm != "", arms: arms}
+	if g.arm && arms == nil {
+		g.arms = []recipe.Name{c.Arm}
 	}
 	if base, err := Preset(c.Preset, c.Size); err == nil {
-		chosen.start = !reflect.DeepEqual(c.Train.Noise, base.Train.Noise)
+		g.start = !reflect.DeepEqual(c.Train.Noise, base.Train.Noise)
 	}
 	c.Arm = cmp.Or(c.Arm, recipe.FD)
-	c.normalize()
-	c.resolvePictures(c.Build != nil || isPaper(c.Preset))
-	c.resolveRecipe(chosen)
+	c.choose(g)
 	return c.Validate()
 }
 

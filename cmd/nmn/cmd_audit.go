@@ -31,6 +31,7 @@ type auditCommand struct {
 	rows       auditRows
 	correction labels.Correction
 	ofRun      auditRun
+	ofData     auditData
 	shown      tablesOutput
 }
 
@@ -39,23 +40,26 @@ func newAudit(p *program) *cobra.Command {
 		page: auditPage{command: "audit", items: 500, thumbnails: 200}, correction: labels.Correction{Precision: .9},
 		rows: auditRows{options: neighbours.DefaultOptions()}}
 	cmd := &cobra.Command{
-		Use:   "audit [RUN]",
+		Use:   "audit [DATA | RUN]",
 		Short: "Find labels that are probably wrong, and correct them",
-		Long: `Rank the labels of score files by how probably they are wrong: labels that are there and
-should not be, and labels that are missing. The probability comes from out-of-fold scores
-and from the noise rates of each word, estimated from the same files or given. Write a
-page to look through suspects in a browser, apply what was decided there, or let all
-suspects be corrected up to a wanted precision. Where the labels are one class for each
-bag, integers or names, the classes exclude each other: noise is then a matrix of classes
-against classes, and every suspect has a class suggested. Every bag gets a score of how
-well its labels fit; with --features, outliers and near-duplicates are found too. See
-docs/audit.md.
+		Long: `Rank labels by how probably they are wrong: labels that are there and should not be, and
+labels that are missing. The probability comes from out-of-fold scores, of nets that have not
+learned the label, and from the noise rates of each word. Write a page to look through
+suspects in a browser, apply what was decided there, or let all suspects be corrected up to a
+wanted precision. Every bag gets a score of how well its labels fit; with --features,
+outliers and near-duplicates are found too. See docs/audit.md.
 
-With the folder of a finished run of nmn train everything else is found there: data, labels,
-pictures and out-of-fold scores. Where these are not of all training bags, the command says
-what nets of folds would cost, and --rates folds:N trains them. The page is written to
-RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
-		Example: `  nmn audit runs/mine
+DATA is what nmn train takes: the command trains on it, in --run-dir, and audits the run. RUN
+is the folder of a finished run: data, labels, pictures and out-of-fold scores are found
+there. Where these are not of all training bags, the command says what nets of folds would
+cost, and --rates folds:N trains them; of DATA they are trained. The page is written to
+RUN/audit/audit.html, and corrected labels in the form that the data came in.
+
+With --scores and --labels it audits the scores of any program. Where the labels are one class
+for each bag, integers or names, the classes exclude each other: noise is then a matrix of
+classes against classes, and every suspect has a class suggested.`,
+		Example: `  nmn audit pictures.csv --run-dir runs/mine
+  nmn audit runs/mine
   nmn audit runs/mine --rates folds:2
   nmn audit runs/mine --decisions decisions.csv --output fixed.csv
   nmn audit --scores oof.csv --labels labels.csv --page audit.html --images pictures/
@@ -69,9 +73,12 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 				if how := labels.Apply(args[0]); how == labels.ApplyForce || how == labels.ApplyPooled {
 					return usagef("audit: %s is the folder of no run; a value of --apply follows an equals sign: --apply=%s", how, how)
 				}
-				return a.auditRun(cmd.Context(), p, args[0], cmd.Flags().Changed)
+				if holdsRun(args[0]) {
+					return a.auditRun(cmd.Context(), p, args[0], cmd.Flags().Changed)
+				}
+				return a.auditData(cmd.Context(), p, args[0], cmd.Flags().Changed)
 			}
-			if err := a.ofRun.check(cmd.Flags().Changed); err != nil {
+			if err := cmp.Or(a.ofRun.check(cmd.Flags().Changed), a.ofData.refuse(cmd.Flags().Changed)); err != nil {
 				return err
 			}
 			if err := a.check(cmd.Flags().Changed); err != nil {
@@ -84,6 +91,7 @@ RUN/audit/audit.html, and corrected labels in the form that the data came in.`,
 		},
 		ValidArgsFunction: completeFolders,
 	}
+	a.ofData.flags(under(cmd, "Data"))
 	a.ofRun.flags(under(cmd, "Run"))
 	scoreFlags(under(cmd, "Scores"), &a.files)
 	e := under(cmd, "Noise rates")

@@ -11,8 +11,8 @@ import (
 )
 
 // classesRefuse are the flags that an audit of one label for each bag does not read.
-var classesRefuse = []string{"rates", "calibrate", "page", "decisions", "suspects", "iterations", "min-slope",
-	"prior-missing", "prior-incorrect", "min-labels", "confidence", "threads"}
+var classesRefuse = []string{"rates", "calibrate", "page", "decisions", "suspects", "min-slope",
+	"prior-missing", "prior-incorrect", "min-labels", "threads"}
 
 // runClasses audits labels of classes that exclude each other: one for each bag.
 func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(string) bool) error {

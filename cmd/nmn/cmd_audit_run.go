@@ -83,9 +83,14 @@ func (a *auditCommand) folds() (int, error) {
 
 // auditRun audits the labels of the run in a folder.
 func (a *auditCommand) auditRun(ctx context.Context, p *program, dir string, given func(string) bool) (err error) {
-	if err := a.checkRun(dir, given); err != nil {
+	if err := cmp.Or(a.ofData.refuse(given), a.checkRun(dir, given)); err != nil {
 		return err
 	}
+	return a.auditRunIn(ctx, p, dir, given)
+}
+
+// auditRunIn audits a run whose flags have been checked.
+func (a *auditCommand) auditRunIn(ctx context.Context, p *program, dir string, given func(string) bool) (err error) {
 	if _, err := a.folds(); err != nil {
 		return err
 	}
@@ -147,6 +152,9 @@ func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *run.Audit) (
 		return nil, err
 	case scores.Complete(), online && len(scores.Bags) > 0:
 		return scores, nil
+	case a.ofData.on:
+		a.options.Rates = recipe.FoldsOf + strconv.Itoa(r.DefaultFolds())
+		return nil, nil
 	}
 	a.offer(p, r, len(scores.Bags))
 	if len(scores.Bags) == 0 {

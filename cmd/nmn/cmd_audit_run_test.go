@@ -101,13 +101,17 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 
 func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 	empty := t.TempDir()
-	wantUsage(t, call(t, "audit", empty), "holds no run")
-	wantUsage(t, call(t, "audit", empty, "--labels", "l.csv"), "--labels belongs to score files")
-	wantUsage(t, call(t, "audit", empty, "--rates", "folds:1"), "2 to 1000 folds")
-	wantUsage(t, call(t, "audit", empty, "--fold-epochs", "2"), "--fold-epochs belongs to --rates folds:N")
+	if c := call(t, "audit", empty); c.code != exitFailure || !strings.Contains(c.err, "there are no pictures in it") {
+		t.Errorf("an empty folder: exit code %d, %s", c.code, c.err)
+	}
 	wantUsage(t, call(t, "audit", "--device", "cpu", "--scores", "s.csv", "--labels", "l.csv"), "--device is for the folder of a run")
 	write(t, filepath.Join(empty, run.ConfigFile), "preset: scenes\n")
 	wantUsage(t, call(t, "audit", empty), "has not ended")
+	wantUsage(t, call(t, "audit", empty, "--labels", "l.csv"), "--labels belongs to score files")
+	wantUsage(t, call(t, "audit", empty, "--rates", "folds:1"), "2 to 1000 folds")
+	wantUsage(t, call(t, "audit", empty, "--fold-epochs", "2"), "--fold-epochs belongs to --rates folds:N")
+	wantUsage(t, call(t, "audit", empty, "--set", "train.seed=2"), "--set is for data that no run has learned")
+	wantUsage(t, call(t, "audit", "--run-dir", "x", "--scores", "s.csv", "--labels", "l.csv"), "--run-dir is for data")
 	write(t, filepath.Join(empty, run.IndexFile), "")
 	if err := os.Remove(filepath.Join(empty, run.ConfigFile)); err != nil {
 		t.Fatal(err)

@@ -444,7 +444,7 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 		{[]string{"rates", "--scores", "x.csv"}, "--labels"},
 		{[]string{"audit"}, "--scores"},
 		{onScores("rates", dir, "--min-slope", "0"), "MinSlope"},
-		{onScores("audit", dir, "--confidence", "1"), "Confidence"},
+		{onScores("rates", dir, "--confidence", "1"), "Confidence"},
 		{onScores("audit", dir, "--min-error", "-0.1"), "--min-error is -0.1, want 0 to 1"},
 		{onScores("audit", dir, "--min-error", "1.1"), "--min-error is 1.1, want 0 to 1"},
 		{onScores("audit", dir, "--min-error", "NaN"), "--min-error is NaN, want 0 to 1"},

@@ -118,7 +118,9 @@ func explain(p *program, config *run.Config, keys []string) error {
 // printSettings writes the resolved configuration to standard output as one JSON object, by keys.
 func printSettings(p *program, c *run.Config) error {
 	values := setting.Values(c)
-	delete(values, "build") // says who wrote a file
+	for _, record := range records {
+		delete(values, record)
+	}
 	data, err := setting.JSON(values)
 	if err != nil {
 		return err

@@ -41,6 +41,7 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 	scoreFlags(under(cmd, "Scores"), &r.files)
 	e := under(cmd, "Estimate")
 	estimationFlags(e, &r.estimation)
+	e.float(&r.estimation.Confidence, "confidence", "`probability` that an interval holds the rate")
 	e.bool(&r.floor, "rates-floor", "raise the rates as far as the labels let them, for noise that is suspected to "+
 		"depend on the bag")
 	out := under(cmd, "Output")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -68,7 +69,7 @@ Every setting has a key; nmn config lists them with their values, and --set chan
 }
 
 func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err error) {
-	if err := run.AgreeOn(p.ranks, t.resolve(cmd, p, args)); err != nil {
+	if err := run.AgreeOn(p.ranks, t.resolve(cmd.Context(), p, args)); err != nil {
 		return err
 	}
 	ctx := cmd.Context()
@@ -76,31 +77,39 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err e
 	if t.dryRun { // which writes and tells nothing
 		t.metrics.push = ""
 	}
+	o, err := t.train(ctx, p)
+	if err != nil || o == nil {
+		return err
+	}
+	return t.show(p, o)
+}
+
+// train trains in the run folder, or does what is asked for in its place, of which there is no outcome.
+func (t *trainCommand) train(ctx context.Context, p *program) (o *run.Outcome, err error) {
 	s, err := openWatched(ctx, p, t.config, t.metrics, keepsFeatures(p, t.runDir),
 		func(o *run.Options) { o.SampleFeatures, o.Restart = t.dryRun, t.restart })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = s.end(err) }()
 	if _, err := s.Prepare(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	if t.dryRun {
-		return dryRun(ctx, p, s.Session)
+		return nil, dryRun(ctx, p, s.Session)
 	}
 	if err := s.Fits(); err != nil {
-		return err
+		return nil, err
 	}
 	if t.findingRate {
-		return t.findRate(ctx, p, s.Session)
+		return nil, t.findRate(ctx, p, s.Session)
 	}
 	tellStart(p, &s.Config)
-	o, err := s.Train(ctx, t.runDir)
-	if err != nil {
-		return goesOn(err, t.restart)
+	if o, err = s.Train(ctx, t.runDir); err != nil {
+		return nil, goesOn(err, t.restart)
 	}
 	p.note("run     %s", t.runDir)
-	return t.show(p, o)
+	return o, nil
 }
 
 // goesOn is the error of a training that was interrupted, with what goes on with it. Any other error stays what it is.
@@ -115,11 +124,11 @@ func goesOn(err error, restarted bool) error {
 }
 
 // resolve makes the configuration.
-func (t *trainCommand) resolve(cmd *cobra.Command, p *program, args []string) error {
+func (t *trainCommand) resolve(ctx context.Context, p *program, args []string) error {
 	if err := t.checkMode(); err != nil {
 		return err
 	}
-	if err := t.sources.data(cmd.Context(), p, args); err != nil {
+	if err := t.sources.data(ctx, p, args); err != nil {
 		return err
 	}
 	if err := t.sources.of().Resolve(&t.config); err != nil {

@@ -24,6 +24,15 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.Backend.Name(), s.Data.Describe()); err != nil {
 		return err
 	}
+	for i, line := range c.DescribeChoices() {
+		label := ""
+		if i == 0 {
+			label = "chosen"
+		}
+		if _, err := fmt.Fprintf(p.out, "%-11s %s\n", label, line); err != nil {
+			return err
+		}
+	}
 	if text := s.BackboneText(); text != "" {
 		if _, err := fmt.Fprintf(p.out, "backbone    %s\n", text); err != nil {
 			return err

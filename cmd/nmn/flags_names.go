@@ -20,10 +20,16 @@ import (
 // (`data.max_bad_samples`).
 var quotedKey = regexp.MustCompile("`[a-z0-9_.]+`")
 
+// records are the keys of a configuration that nmn writes and that are no settings: by which program, and what it chose.
+var records = []string{"build", "chosen"}
+
 // settingKeys are the keys of the settings of a run.
 var settingKeys = sync.OnceValue(func() map[string]bool {
 	keys := map[string]bool{}
 	for _, d := range setting.Describe(&run.Config{}) {
+		if slices.Contains(records, d.Key) {
+			continue
+		}
 		keys[d.Key] = true
 		for section := d.Key; strings.Contains(section, "."); {
 			section = section[:strings.LastIndexByte(section, '.')]

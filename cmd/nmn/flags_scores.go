@@ -19,13 +19,11 @@ func scoreFlags(r group, f *eval.Files) {
 
 // estimationFlags declares the settings of an estimate of noise rates.
 func estimationFlags(r group, o *rates.Options) {
-	r.int(&o.Iterations, "iterations", "`iterations` of all classes together, and again of each class")
 	r.float(&o.MinSlope, "min-slope", "least `slope` of scores, as a factor; .05 where features hardly predict some "+
 		"classes")
 	r.float(&o.Strength01, "prior-missing", "weight of the other classes on q01, in true `labels`")
 	r.float(&o.Strength10, "prior-incorrect", "weight of the other classes on q10, in untrue `labels`")
 	r.int(&o.MinPositives, "min-labels", "least `labels`, there and not there, of a class whose rates are believed")
-	r.float(&o.Confidence, "confidence", "`probability` that an interval holds the rate")
 	r.int(&o.Workers, "threads", "`goroutines` that compute; 0 for one on each processor. Results do not depend on it")
 }
 

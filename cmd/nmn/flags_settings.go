@@ -180,7 +180,10 @@ func (f setFlag) Set(text string) error {
 	if err != nil {
 		return err
 	}
-	if key := one.Key; key == "preset" || key == "size" || key == "build" {
+	if slices.Contains(records, one.Key) {
+		return setting.Errorf(one.Key, "%s is no setting: nmn writes it", one.Key)
+	}
+	if key := one.Key; key == "preset" || key == "size" {
 		return setting.Errorf(key, "%s is no setting of its own; what to start from is named by --preset and --size", key)
 	}
 	return f.all.take(one)

@@ -305,7 +305,7 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 		{features, recipe.RS, "folds:5"},
 		{append(features, "--rates", "folds:2"), recipe.RS, "folds:2"},
 		{append(coco, "--arm", "r-n"), recipe.RN, recipe.Online},
-		// What was said before there was a recipe goes on to mean what it did.
+		// What names an arm, a start or a paper is taken at its word.
 		{coco, recipe.FD, ""},
 		{[]string{"train", "--arm", "nmn-fi"}, recipe.FI, ""},
 		{[]string{"train", "--arm", "star"}, recipe.Star, ""},
@@ -318,7 +318,6 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 		{[]string{"train", "--set", "recipe.form=paper"}, recipe.FD, ""},
 		{[]string{"train", "--config", writeConfigFile(t, "arm: nmn-fi\n")}, recipe.FI, ""},
 		{[]string{"train", "--config", writeConfigFile(t, "train:\n  noise: {miss_rate: [0.2]}\n")}, recipe.FD, ""},
-		{[]string{"train", "--config", writeConfigFile(t, "build: {version: v0.1}\n")}, recipe.FD, ""},
 	} {
 		c := printed(t, test.args...)
 		settings := c.Settings()

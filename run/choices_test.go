@@ -1,6 +1,9 @@
 package run
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,20 +42,10 @@ func TestRecipe_JudgesCaptionsWhereItCan(t *testing.T) {
 		if c.change != nil {
 			c.change(&config)
 		}
-		config.normalize()
-		config.resolveRecipe(choices{})
+		config.choose(given{net: true})
 		if config.Arm != c.arm || (config.Recipe.Captions == recipe.Witness) != (c.arm == recipe.C) {
 			t.Errorf("%s: arm %s, captions %q, want arm %s", c.name, config.Arm, config.Recipe.Captions, c.arm)
 		}
-	}
-	// Folders of before there was a choice keep their arm.
-	config, err := Preset(ScenesPreset, Quick)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.Recipe.Form = recipe.Estimate
-	if config.resolveRecipe(choices{ofRun: true}); config.Recipe.Captions != "" || config.Arm == recipe.C {
-		t.Errorf("of a run folder: arm %s, captions %q", config.Arm, config.Recipe.Captions)
 	}
 }
 
@@ -68,15 +61,15 @@ func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
 		name   string
 		said   [][][]int32
 		bags   int
-		chosen choices
+		chosen given
 		arm    recipe.Name
 		why    bool
 	}{
-		{"in memory", make([][][]int32, 1000), 1000, choices{}, recipe.C, false},
-		{"not in memory", nil, 1000, choices{}, recipe.RN, false},
-		{"asked for", nil, 1000, choices{arm: true, arms: []recipe.Name{recipe.C}}, recipe.C, false},
-		{"too few", make([][][]int32, 2), 2, choices{}, recipe.FD, true},
-		{"too few, asked for", make([][][]int32, 2), 2, choices{arm: true, arms: []recipe.Name{recipe.C}}, recipe.C, true},
+		{"in memory", make([][][]int32, 1000), 1000, given{}, recipe.C, false},
+		{"not in memory", nil, 1000, given{}, recipe.RN, false},
+		{"asked for", nil, 1000, given{arm: true, arms: []recipe.Name{recipe.C}}, recipe.C, false},
+		{"too few", make([][][]int32, 2), 2, given{}, recipe.FD, true},
+		{"too few, asked for", make([][][]int32, 2), 2, given{arm: true, arms: []recipe.Name{recipe.C}}, recipe.C, true},
 	} {
 		config, err := Preset(ScenesPreset, Quick)
 		if err != nil {
@@ -85,8 +78,7 @@ func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
 		if c.chosen.arm {
 			config.Arm = recipe.C
 		}
-		config.normalize()
-		config.resolveRecipe(c.chosen)
+		config.choose(c.chosen)
 		of := *set
 		of.Said, of.IDs = c.said, set.IDs[:c.bags]
 		d := &dataset.Splits{Train: &of}
@@ -109,3 +101,46 @@ func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
 type oneFrame struct{ loader.Vectors }
 
 func (oneFrame) Frames(int) int { return 1 }
+
+// What was left open is listed with value and reason; what is given leaves the list, in a configuration that was read from
+// a run too.
+func TestChosen_IsWhatNobodyGave(t *testing.T) {
+	keys := func(c *Config) (keys []string) {
+		for _, o := range c.Chosen {
+			keys = append(keys, o.Key)
+		}
+		return keys
+	}
+	var c Config
+	if err := (Sources{Settings: settings(t, "rates=folds:3")}).Resolve(&c); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"recipe.form", "recipe.captions", "arm"}; !slices.Equal(keys(&c), want) {
+		t.Errorf("chosen are %q, want %q", keys(&c), want)
+	}
+	if lines := c.DescribeChoices(); lines[2] != "arm = nmn-c: it learns from the captions that are judged right" {
+		t.Errorf("%q", lines)
+	}
+	text, err := c.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), ConfigFile)
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var again Config
+	if err := (Sources{File: file, Settings: settings(t, "arm=star")}).Resolve(&again); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"recipe.form", "recipe.captions"}; !slices.Equal(keys(&again), want) {
+		t.Errorf("with an arm chosen are %q, want %q", keys(&again), want)
+	}
+	if len(c.Chosen) != 3 {
+		t.Error("the first configuration has changed")
+	}
+	again.Arm = c.Arm
+	if key, was, is := FirstChange(&c, &again); key != "" {
+		t.Errorf("runs that differ in what was chosen alone are two: %s was %s and is %s", key, was, is)
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"nmn/internal/durable"
+	"nmn/recipe"
+	"nmn/run"
+)
+
+// auditData are the flags of nmn audit DATA alone.
+type auditData struct {
+	on      bool // data are audited that no run has learned
+	sources sources
+	runDir  string
+}
+
+func (a *auditData) flags(r group) {
+	a.sources, a.runDir = newSources(), filepath.Join("runs", "audit")
+	r.directory(&a.runDir, "run-dir", "DATA: `folder` of the run that is trained")
+	setFlags(r, &a.sources.settings)
+}
+
+// refuse refuses flags that need data.
+func (a *auditData) refuse(given func(string) bool) error {
+	for _, name := range []string{"run-dir", "set"} {
+		if given(name) {
+			return usagef("audit: --%s is for data that no run has learned: nmn audit DATA", name)
+		}
+	}
+	return nil
+}
+
+// holdsRun reports whether a folder is one of a run, or of an experiment, and not data.
+func holdsRun(dir string) bool {
+	return durable.Exists(filepath.Join(dir, run.ConfigFile)) || durable.Exists(filepath.Join(dir, run.IndexFile))
+}
+
+// auditData trains on data as nmn train does, and audits the run. The same command goes on where it was interrupted, and
+// does not train again for a correction.
+func (a *auditCommand) auditData(ctx context.Context, p *program, data string, given func(string) bool) error {
+	t := trainCommand{sources: a.ofData.sources, runDir: a.ofData.runDir, metrics: newMetricsOptions(p)}
+	for _, flag := range []struct{ name, value string }{
+		{"labels", a.files.Labels}, {"images", a.page.images}, {"device", a.ofRun.device},
+	} {
+		if !given(flag.name) {
+			continue
+		}
+		if err := (&settingFlag{&t.sources.settings, flag.name, flagKeys[flag.name]}).Set(flag.value); err != nil {
+			return err
+		}
+	}
+	a.page.images = ""
+	if r := a.options.Rates; r == recipe.Online || strings.HasPrefix(r, recipe.FoldsOf) {
+		if err := t.sources.take(run.TextSetting("rates", r, false)); err != nil {
+			return err
+		}
+		if r != recipe.Online {
+			a.options.Rates = "" // the run leaves the scores of its folds
+		}
+	}
+	for _, name := range []string{"scores", "truth", "logits"} {
+		if given(name) {
+			return usagef("audit: --%s belongs to score files, and %s is data to train on: leave out one", name, data)
+		}
+	}
+	left := func(name string) bool { return given(name) && name != "labels" && name != "images" && name != "device" }
+	if left("fold-epochs") {
+		return usagef("audit: --fold-epochs is for a run; for data it is --set recipe.fold_epochs=N")
+	}
+	if err := a.checkRun(t.runDir, left); err != nil {
+		return err
+	}
+	if err := t.resolve(ctx, p, []string{data}); err != nil {
+		return err
+	}
+	if _, err := t.train(ctx, p); err != nil {
+		return err
+	}
+	a.ofData.on = true
+	return a.auditRunIn(ctx, p, t.runDir, left)
+}

@@ -1,0 +1,212 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"nmn/format/weights"
+	"nmn/loader/dataset"
+	"nmn/loader/picture"
+	"nmn/model"
+	"nmn/recipe"
+	"nmn/report"
+)
+
+// Settings are what the recipe and its arms take from the configuration.
+func (c *Config) Settings() recipe.Settings {
+	return recipe.Settings{Arm: c.Arm, MIL: c.Net.MIL, Stage1: c.Stage1, Rates: c.Rates, Recipe: c.Recipe,
+		Train: c.Train}
+}
+
+// Choice is a setting that was left open, and why it has its value.
+type Choice struct {
+	Key string `yaml:"key"`
+	Why string `yaml:"why"`
+}
+
+// chose notes why a setting that was left open has its value.
+func (c *Config) chose(key, why string) {
+	if i := slices.IndexFunc(c.Chosen, func(o Choice) bool { return o.Key == key }); i >= 0 {
+		c.Chosen[i].Why = why
+		return
+	}
+	c.Chosen = append(slices.Clip(c.Chosen), Choice{key, why}) // copies of a configuration share the list
+}
+
+// Chose reports whether a setting was left open.
+func (c *Config) Chose(key string) bool {
+	return slices.ContainsFunc(c.Chosen, func(o Choice) bool { return o.Key == key })
+}
+
+// DescribeChoices says which settings were chosen, with values and reasons, a line each.
+func (c *Config) DescribeChoices() (lines []string) {
+	values := flatten(c)
+	for _, o := range c.Chosen {
+		lines = append(lines, fmt.Sprintf("%s = %s: %s", o.Key, values[o.Key], o.Why))
+	}
+	return lines
+}
+
+// given are what was given, by flag or file, as far as choices depend on it.
+type given struct {
+	preset bool          // by name, not by the data
+	net    bool          // or the preset, which has one
+	arm    bool          // which one a run trains
+	arms   []recipe.Name // it, or those of an experiment; nil for those that the recipe chooses
+	start  bool          // of the noise model, which is then to be learned
+}
+
+// choose fills in what is left open, as far as the configuration alone tells. What depends on the labels or on the
+// device follows in Session.Prepare.
+func (c *Config) choose(g given) {
+	if !g.net {
+		c.chooseNet()
+	}
+	c.normalize()
+	c.choosePictures(g)
+	c.chooseRecipe(g)
+}
+
+// chooseNet takes the net from the file that it is to start from, where that is of a residual one. Whatever is wrong with
+// the file is told when it is read.
+func (c *Config) chooseNet() {
+	if c.Net.Weights == "" || c.Net.Arch == NetMLP {
+		return
+	}
+	file, err := weights.Open(c.Net.Weights)
+	if err != nil {
+		return
+	}
+	if name := model.RecogniseResNet(file); name != "" {
+		c.Net.Arch = NetName(name)
+		c.chose("net.arch", "the weights are of this net")
+	}
+	_ = file.Close() // it was only read
+}
+
+// choosePictures chooses how pictures are read: upright and with a filter that smooths, or by a paper's protocol as they
+// are stored and with one that does not.
+func (c *Config) choosePictures(g given) {
+	if !c.Data.Decodes() {
+		return
+	}
+	resize, orientation, why := picture.FilterAntialias, picture.OrientationApply, "as people see the picture"
+	if g.preset && isPaper(c.Preset) {
+		resize, orientation, why = picture.FilterBilinear, picture.OrientationIgnore, "the paper's protocol"
+	}
+	if c.Data.Resize == "" {
+		c.Data.Resize = resize
+		c.chose("data.resize", why)
+	}
+	if c.Data.Orientation == "" {
+		c.Data.Orientation = orientation
+		c.chose("data.orientation", why)
+	}
+}
+
+// form is the recipe where none is named, and why: estimate, but where a paper's protocol is asked for, or what was given
+// does not need it or does not go with it.
+func (c *Config) form(g given) (form recipe.Form, why string) {
+	settings := c.Settings()
+	if slices.ContainsFunc(g.arms, settings.NeedsEstimate) {
+		return recipe.Estimate, "the arm needs estimated rates"
+	}
+	for _, o := range []struct {
+		holds bool
+		why   string
+	}{
+		{g.preset && isPaper(c.Preset), "the preset is a paper's protocol"},
+		{len(g.arms) > 0, "the arm needs no estimated rates"},
+		{c.Data.Evidence != "", "evidence says itself how far it is to be trusted"},
+		{g.start, "the noise model's start is given"},
+		{settings.RatesFile() != "", "rates are given"},
+		{c.Stage1 != "", "stage 1 is given"},
+		{c.Train.MaxSteps > 0, "training ends after so many steps"},
+		{c.Train.Overfit, "training is to learn by heart"},
+	} {
+		if o.holds {
+			return recipe.Paper, o.why
+		}
+	}
+	return recipe.Estimate, "how noisy the labels are is not known"
+}
+
+// chooseRecipe fills in what the recipe leaves open.
+func (c *Config) chooseRecipe(g given) {
+	choose := func(key, why string) {
+		if len(g.arms) == 0 { // else what is trained is known
+			c.chose(key, why)
+		}
+	}
+	if c.Recipe.Form == "" {
+		var why string
+		c.Recipe.Form, why = c.form(g)
+		c.chose("recipe.form", why)
+	}
+	if c.Recipe.Form != recipe.Estimate {
+		if c.Data.Evidence != "" && !g.arm {
+			c.Arm = recipe.Star
+			choose("arm", "with evidence there is no noise to model")
+		}
+		return
+	}
+	if c.Rates == "" {
+		c.Rates = recipe.Online
+		why := "what the net predicts of a picture before it learns it costs no time"
+		if c.onFeatures() {
+			c.Rates, why = recipe.FoldsOf+strconv.Itoa(recipe.DefaultFolds), "nets on features are trained in seconds"
+		}
+		c.chose("rates", why)
+	}
+	if c.Recipe.Captions == "" && c.tellsCaptionsApart() {
+		c.Recipe.Captions = recipe.Witness
+		c.chose("recipe.captions", "labels come from captions alone, and each caption can be judged")
+	}
+	if !g.arm {
+		var why string
+		c.Arm, why = c.recipeArm()
+		choose("arm", why)
+	}
+}
+
+// tellsCaptionsApart reports whether captions can be witnesses: labels come from nothing else, and each bag has its own.
+func (c *Config) tellsCaptionsApart() bool {
+	d := &c.Data
+	return d.Captioned() && d.Flips == "" && d.FlipRates == "" && c.level() != report.FrameLevel
+}
+
+// recipeArm is the arm of the recipe, and why.
+func (c *Config) recipeArm() (arm recipe.Name, why string) {
+	settings := c.Settings()
+	switch {
+	case c.Recipe.Captions == recipe.Witness:
+		return recipe.C, "it learns from the captions that are judged right"
+	case settings.Folds() > 0:
+		return recipe.RS, "it learns from what nets that have not seen a label believe of it"
+	}
+	return recipe.RN, "its noise model holds the estimated rates"
+}
+
+// Settle goes back to the plain form where nobody has asked for estimated rates and they cannot be estimated from the
+// data. It returns the reason, which is empty where it did not go back.
+func (c *Config) Settle(d *dataset.Splits) (why string) {
+	if c.Recipe.Form != recipe.Estimate || !c.Chose("recipe.form") || !c.Chose("arm") {
+		return ""
+	}
+	if c.Recipe.Captions == recipe.Witness && d.Train.Said == nil {
+		c.Recipe.Captions = recipe.Labels
+		c.chose("recipe.captions", "captions are not held in memory")
+		c.Arm, why = c.recipeArm()
+		c.chose("arm", why)
+	}
+	settings := c.Settings()
+	if why = settings.Inestimable(d); why == "" {
+		return ""
+	}
+	c.Recipe.Form, c.Rates, c.Arm = recipe.Paper, "", recipe.FD
+	c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == "rates" })
+	c.chose("recipe.form", why)
+	c.chose("arm", "the paper's noise model")
+	return why
+}
