@@ -42,8 +42,20 @@ func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *datase
 	if err != nil {
 		return nil, err
 	}
-	return folder.SameData(ctx, dir, now, s.Log)
+	kept, err := folder.SameData(ctx, dir, now, s.Log)
+	if err != nil || kept.Unread() == 0 || kept.Unread() > notedBytes {
+		return kept, err
+	}
+	read, err := d.Files(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	return kept.With(read), nil
 }
+
+// notedBytes are the most bytes of pictures and frames whose content is noted when a run begins: reading them takes a
+// few seconds. Then a run goes on even if their times have changed, as by a copy.
+const notedBytes = 2 << 30
 
 // PrepareFolder makes a folder for runs of the session's data, or takes the one that it has. One with another run, of a
 // run that began with other files, or in which one of the files that are written there is somebody's, is refused with a

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Data may move, and commands may be called from anywhere: what counts is the content.
@@ -143,4 +146,35 @@ func TestPredict_FindsTheBackboneFromAnyFolder(t *testing.T) {
 	wantUsage(t, call(t, "predict", run, filepath.Join(work, "p000.png")), "put it back")
 	must(t, goOn(run, "--backbone", moved)...)
 	must(t, "predict", run, filepath.Join(work, "p000.png"))
+}
+
+// Pictures whose times alone have changed, as by a copy or a sync, are the same pictures. One that is new is not, and the
+// message says what to do about it.
+func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
+	tree, dir := filepath.Join(t.TempDir(), "tree"), filepath.Join(t.TempDir(), "run")
+	flat := filepath.Dir(manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,x", i) }))
+	for i := range 30 {
+		class := filepath.Join(tree, colours[i%3])
+		if err := cmp.Or(os.MkdirAll(class, 0o777), os.Rename(filepath.Join(flat, fmt.Sprintf("%d.png", i)),
+			filepath.Join(class, fmt.Sprintf("%d.png", i)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := func(epochs string) []string {
+		return []string{"train", tree, "--set", "net.arch=scenes", "--set", "net.width=0.5", "--input-size", "48", "--arm", "stage1",
+			"--epochs", epochs, "--batch-size", "8", "--device", "cpu", "--run-dir", dir}
+	}
+	must(t, args("1")...)
+	past := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 30 {
+		if err := os.Chtimes(filepath.Join(tree, colours[i%3], fmt.Sprintf("%d.png", i)), past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := call(t, args("2")...); c.code != exitOK || !strings.Contains(c.err, "stage 1: going on from step ") {
+		t.Errorf("touched pictures: exit code %d: %s", c.code, c.err)
+	}
+	added := filepath.Join(tree, colours[0], "new.png")
+	write(t, added, string(readBytes(t, filepath.Join(tree, colours[0], "0.png"))))
+	wantUsage(t, call(t, args("3")...), added+" was not there when this run began: take it away, or give another --run-dir")
 }

@@ -13,6 +13,7 @@ type Difference struct {
 	More int    // files that differ too
 	// Unknown says that time of modification alone differs, of a file whose content was not kept in mind.
 	Unknown bool
+	Added   bool // the file was not there then
 }
 
 // Since holds the files that there are now against those of then. It returns nil where they are the same, and then the
@@ -24,14 +25,14 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 	for _, f := range then {
 		was[f.Name] = f
 	}
-	differ := func(unknown bool, format string, args ...any) {
+	differ := func(is Difference, format string, args ...any) {
 		switch {
-		case d == nil || d.Unknown && !unknown:
-			more := 0
+		case d == nil || d.Unknown && !is.Unknown:
 			if d != nil {
-				more = d.More + 1
+				is.More = d.More + 1
 			}
-			d = &Difference{Text: fmt.Sprintf(format, args...), Unknown: unknown, More: more}
+			is.Text = fmt.Sprintf(format, args...)
+			d = &is
 		default:
 			d.More++
 		}
@@ -55,14 +56,14 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 		kept = append(kept, f)
 		switch {
 		case !there && inside:
-			differ(false, "%s was not there when this run began", f.Path)
+			differ(Difference{Added: true}, "%s was not there when this run began", f.Path)
 		case !there:
 		case old.Digest != "" && f.Digest != "" && f.Digest != old.Digest:
-			differ(false, "%s has changed since this run began (sha256 %.12s…, was %.12s…)", f.Path, f.Digest, old.Digest)
+			differ(Difference{}, "%s has changed since this run began (sha256 %.12s…, was %.12s…)", f.Path, f.Digest, old.Digest)
 		case f.Size != old.Size:
-			differ(false, "%s has changed since this run began (%d bytes, was %d)", f.Path, f.Size, old.Size)
+			differ(Difference{}, "%s has changed since this run began (%d bytes, was %d)", f.Path, f.Size, old.Size)
 		case old.Digest == "" && !f.Modified.Equal(old.Modified):
-			differ(true, "%s was modified %s, and %s when this run began", f.Path, when(f.Modified), when(old.Modified))
+			differ(Difference{Unknown: true}, "%s was modified %s, and %s when this run began", f.Path, when(f.Modified), when(old.Modified))
 		}
 	}
 	for _, f := range then {
@@ -78,7 +79,7 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 		if at, known := folders[folder]; known {
 			path = at + f.Name[len(folder):]
 		}
-		differ(false, "%s was there when this run began, and is not any more", path)
+		differ(Difference{}, "%s was there when this run began, and is not any more", path)
 	}
 	return kept, d, nil
 }

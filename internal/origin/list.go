@@ -2,6 +2,7 @@ package origin
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -81,4 +82,27 @@ func parse(data []byte) (List, error) {
 		l = append(l, f)
 	}
 	return l, nil
+}
+
+// Unread is the size, in bytes, of the files whose content was not read.
+func (l List) Unread() (bytes int64) {
+	for _, f := range l {
+		if f.Digest == "" {
+			bytes += f.Size
+		}
+	}
+	return bytes
+}
+
+// With is the list with the digests that another one has of the same files.
+func (l List) With(read List) List {
+	digests := map[string]string{}
+	for _, f := range read {
+		digests[f.Name] = f.Digest
+	}
+	all := slices.Clone(l)
+	for i := range all {
+		all[i].Digest = cmp.Or(all[i].Digest, digests[all[i].Name])
+	}
+	return all
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -102,6 +103,7 @@ func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outc
 		}
 		step = trainer.Position().Step
 		s.Log.Info("resumed", "dir", dir, "step", step)
+		s.Observe.Tell(run.Message{Text: fmt.Sprintf("%s: going on from step %d of %d", s.Title, step, trainer.Steps())})
 	}
 	var records *records
 	err = run.SaveFiles(ctx, s.Log, func() (err error) {

@@ -49,7 +49,11 @@ func SameData(ctx context.Context, dir string, now origin.List, log *slog.Logger
 				"give another `run_dir`, put the time back, or, if you are sure, remove %s to go on with the data as they are now",
 			d.Text, others, path)
 	}
-	return nil, setting.Errorf("run_dir", "%s%s: give another `run_dir`, or put the file back", d.Text, others)
+	cure := "put the file back"
+	if d.Added {
+		cure = "take it away"
+	}
+	return nil, setting.Errorf("run_dir", "%s%s: %s, or give another `run_dir`", d.Text, others, cure)
 }
 
 // KeepData writes the list of files of a run to its folder, if there are any and the folder can be written.
