@@ -104,7 +104,7 @@ func (g *Grid) ResolveArms() error {
 		c := g.Config
 		c.Arm = a
 		if err := cmp.Or(c.ValidateRecipe(), c.ValidateLoss()); err != nil {
-			return &setting.Error{Field: "experiment.arms", Err: err}
+			return &setting.Error{Key: "experiment.arms", Reason: err}
 		}
 	}
 	return nil

@@ -77,7 +77,7 @@ func TestRunTask_BesideOtherProcesses(t *testing.T) {
 		t.Errorf("again: reused %t (%v)", reused, err)
 	}
 	var mistake *setting.Error
-	if _, _, err := g.RunTask(t.Context(), s, 1); !errors.As(err, &mistake) || mistake.Field != "experiment.task" {
+	if _, _, err := g.RunTask(t.Context(), s, 1); !errors.As(err, &mistake) || mistake.Key != "experiment.task" {
 		t.Errorf("a task that there is not: %v", err)
 	}
 }

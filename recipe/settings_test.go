@@ -136,7 +136,7 @@ func TestSettings_Fits(t *testing.T) {
 		}
 		err := settings(c.form, c.change).Fits(d)
 		var mistake *setting.Error
-		if (err == nil) != (c.says == "") || err != nil && (!errors.As(err, &mistake) || mistake.Field != "arm" ||
+		if (err == nil) != (c.says == "") || err != nil && (!errors.As(err, &mistake) || mistake.Key != "arm" ||
 			!strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
@@ -151,7 +151,7 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 		err := s.ValidateEvidence()
 		var mistake *setting.Error
 		if slices.Contains(learns, a) != (err == nil) || err != nil && (!errors.As(err, &mistake) ||
-			mistake.Field != "arm" || !strings.Contains(err.Error(), "`data.evidence`")) {
+			mistake.Key != "arm" || !strings.Contains(err.Error(), "`data.evidence`")) {
 			t.Errorf("%s: %v", a, err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 		"train.loss.kind": settings(Paper, func(s *Settings) { s.Train.Loss = train.PaperLoss(train.Asymmetric) }),
 	} {
 		var mistake *setting.Error
-		if err := s.ValidateEvidence(); !errors.As(err, &mistake) || mistake.Field != key {
+		if err := s.ValidateEvidence(); !errors.As(err, &mistake) || mistake.Key != key {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

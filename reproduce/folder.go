@@ -61,7 +61,7 @@ func (p *Plan) check() error {
 	path := filepath.Join(dir, PlanFile)
 	there, err := durable.LoadJSON[planRecord](path, "name another `run_dir`, or remove that folder")
 	if err != nil {
-		return &setting.Error{Field: "run_dir", Err: err}
+		return &setting.Error{Key: "run_dir", Reason: err}
 	}
 	if there == nil {
 		return run.RefuseForeign(dir, PlanFile, PageFile, MarkdownFile, RecordFile, FigureFile,

@@ -111,7 +111,7 @@ func TestValidate_NamesTheSetting(t *testing.T) {
 		_, err := New(t.Context(), s)
 		var mistake *setting.Error
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "%!") ||
-			!slices.Contains(fields, mistake.Field) {
+			!slices.Contains(fields, mistake.Key) {
 			t.Errorf("%v; want a mistake that says %q", err, says)
 		}
 	}

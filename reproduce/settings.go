@@ -129,7 +129,7 @@ func isFolder(field, path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return setting.Errorf(field, "reproduce: `reproduce.%s`: there is no folder %s", field, path)
 	case err != nil:
-		return &setting.Error{Field: field, Err: fmt.Errorf("reproduce: `reproduce.%s`: %w", field, err)}
+		return &setting.Error{Key: field, Reason: fmt.Errorf("reproduce: `reproduce.%s`: %w", field, err)}
 	case !info.IsDir():
 		return setting.Errorf(field, "reproduce: `reproduce.%s`: %s is a file: name the folder that the data set was "+
 			"unpacked in",

@@ -131,7 +131,7 @@ func (a *Audit) foldSettings(o Offer) (recipe.Settings, error) {
 	s.Recipe = recipe.Config{Form: recipe.Estimate, FoldEpochs: o.Epochs}
 	s.Train.MaxSteps = 0
 	if err := s.Validate(); err != nil {
-		return s, &setting.Error{Err: err}
+		return s, &setting.Error{Reason: err}
 	}
 	if why := s.Inestimable(a.session.Data); why != "" {
 		return s, setting.Errorf("rates", "%s", why)

@@ -50,7 +50,7 @@ func OpenBackbone(ctx context.Context, path string, about backbone.Options, o Mo
 func (s *Session) OpenBackbone(ctx context.Context, path string, about backbone.Options) (*Backbone, error) {
 	net, err := backbone.Open(path, about, s.Backend)
 	if err != nil {
-		return nil, &setting.Error{Field: "net.backbone", Err: err}
+		return nil, &setting.Error{Key: "net.backbone", Reason: err}
 	}
 	b := &Backbone{net: net, file: path, session: s}
 	if b.digest, err = origin.Digest(ctx, path); err != nil {
@@ -84,7 +84,7 @@ func (b *Backbone) Extract(ctx context.Context, paths []string, o ExtractOptions
 	}
 	for _, layer := range o.Layers {
 		if _, err := b.width(layer); err != nil {
-			return nil, &setting.Error{Field: "extract.layer", Err: err}
+			return nil, &setting.Error{Key: "extract.layer", Reason: err}
 		}
 	}
 	x, err := b.extraction(ctx, paths, &o)

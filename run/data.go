@@ -26,7 +26,7 @@ func (c *Config) openData(ctx context.Context, o dataset.Options) (*dataset.Spli
 	}
 	c.Data.ManifestOfClips = data.Train.Videos()
 	if err := c.validateVideo(); err != nil {
-		return nil, cmp.Or(error(&setting.Error{Err: err}), data.Close())
+		return nil, cmp.Or(error(&setting.Error{Reason: err}), data.Close())
 	}
 	if err := c.CheckInstances(c.Data.ManifestOfClips); err != nil {
 		return nil, cmp.Or(err, data.Close())

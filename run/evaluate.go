@@ -25,7 +25,7 @@ func DefaultEvaluateOptions() EvaluateOptions {
 // Evaluate evaluates the model on a split of the data of its session or run.
 func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (*eval.Result, error) {
 	if err := o.Validate(); err != nil {
-		return nil, &ConfigError{Err: err}
+		return nil, &ConfigError{Reason: err}
 	}
 	set, s, c, err := m.split(ctx, o.Split)
 	if err != nil {

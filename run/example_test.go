@@ -146,7 +146,7 @@ func ExampleConfigError() {
 	config.Run.Device = "abacus"
 	_, err := run.Open(context.Background(), config, run.Options{})
 	var mistake *run.ConfigError
-	fmt.Println(errors.As(err, &mistake), mistake.Field)
+	fmt.Println(errors.As(err, &mistake), mistake.Key)
 	// Output: true run.device
 }
 

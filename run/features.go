@@ -54,7 +54,7 @@ func (c *Config) validateBackbone() error {
 	}
 	options := n.BackboneOptions()
 	if err := options.Validate(); err != nil {
-		return &setting.Error{Field: "net.backbone", Err: err}
+		return &setting.Error{Key: "net.backbone", Reason: err}
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, 
 	layer := cmp.Or(n.BackboneLayer, b.Info().Default())
 	width, err := b.width(layer)
 	if err != nil {
-		return &setting.Error{Field: "net.backbone_layer", Err: err}
+		return &setting.Error{Key: "net.backbone_layer", Reason: err}
 	}
 	s.backbone = b.about(layer)
 	t := taking{session: s, backbone: b, layer: layer, width: width, progress: progress}

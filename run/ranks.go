@@ -58,7 +58,7 @@ func AgreeOn(g group.Group, err error) error {
 	}
 	var lost *group.LostError
 	if err == nil && errors.As(agreed, &lost) && kinds[lost.Rank] {
-		agreed = &setting.Error{Err: agreed}
+		agreed = &setting.Error{Reason: agreed}
 	}
 	return agreedError{agreed}
 }

@@ -234,7 +234,7 @@ func openDevice(r *Resources, local int, log *slog.Logger) (backend kernels.Back
 	case errors.Is(err, kernels.ErrUnsupported):
 		return nil, "", err
 	case err != nil:
-		return nil, "", &setting.Error{Field: "run.device", Err: err}
+		return nil, "", &setting.Error{Key: "run.device", Reason: err}
 	}
 	r.Precision = backend.Precision()
 	log.Info("device", "name", backend.Name(), "precision", r.Precision, "note", note)

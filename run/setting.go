@@ -103,7 +103,7 @@ func ofSetting(key string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &setting.Error{Field: key, Err: errors.New(strings.ReplaceAll(err.Error(), key+":1: ", key+": "))}
+	return &setting.Error{Key: key, Reason: errors.New(strings.ReplaceAll(err.Error(), key+":1: ", key+": "))}
 }
 
 // didYouMean asks whether the nearest of the keys was meant; empty where none is near.

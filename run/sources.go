@@ -81,11 +81,11 @@ func (s Sources) Resolve(c *Config) error {
 // located adds to an error about a setting the place in the file that it comes from, if it does.
 func (s Sources) located(err error, file *Document) error {
 	var mistake *setting.Error
-	if !errors.As(err, &mistake) || mistake.Field == "" || s.gives(mistake.Field) {
+	if !errors.As(err, &mistake) || mistake.Key == "" || s.gives(mistake.Key) {
 		return err
 	}
-	if n := file.find(mistake.Field); n != nil {
-		return &setting.Error{Field: mistake.Field, Err: fmt.Errorf("%s:%d: %w", file.name, n.Line, mistake.Err)}
+	if n := file.find(mistake.Key); n != nil {
+		return &setting.Error{Key: mistake.Key, Reason: fmt.Errorf("%s:%d: %w", file.name, n.Line, mistake.Reason)}
 	}
 	return err
 }

@@ -22,7 +22,7 @@ func (c *Config) Validate() error {
 			if errors.As(err, &config) {
 				return err
 			}
-			return &setting.Error{Err: err}
+			return &setting.Error{Reason: err}
 		}
 	}
 	return nil

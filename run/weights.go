@@ -24,7 +24,7 @@ func (c *Config) startsThere() error {
 			continue
 		}
 		if _, err := os.Stat(p.file); err != nil {
-			return &setting.Error{Field: p.key, Err: err}
+			return &setting.Error{Key: p.key, Reason: err}
 		}
 	}
 	if c.Net.Weights == "" {

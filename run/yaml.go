@@ -59,7 +59,7 @@ func ParseDocument(name string, data []byte) (*Document, error) {
 	case errors.Is(err, io.EOF): // an empty file
 		return &Document{name: name}, nil
 	case err != nil:
-		return nil, &setting.Error{Err: yamlError(name, err)}
+		return nil, &setting.Error{Reason: yamlError(name, err)}
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, setting.Errorf("", "%s: more than one YAML document: a configuration is one", name)
@@ -78,10 +78,10 @@ func (d *Document) Decode(config any) error {
 	}
 	faults := unknownKeys(d.root, reflect.TypeOf(config), nil, setting.KeysIn(config))
 	if len(faults) > 0 {
-		return &setting.Error{Err: yamlError(d.name, &yaml.TypeError{Errors: faults})}
+		return &setting.Error{Reason: yamlError(d.name, &yaml.TypeError{Errors: faults})}
 	}
 	if err := d.root.Decode(config); err != nil {
-		return &setting.Error{Err: yamlError(d.name, err)}
+		return &setting.Error{Reason: yamlError(d.name, err)}
 	}
 	return nil
 }

@@ -60,12 +60,12 @@ func oneLine(err error) string { return inOneLine(withFlags(err.Error())) }
 func (p *program) mistaken(err error) string {
 	line := oneLine(err)
 	var mistake *setting.Error
-	if p.called == nil || !errors.As(err, &mistake) || mistake.Field == "" {
+	if p.called == nil || !errors.As(err, &mistake) || mistake.Key == "" {
 		return line
 	}
 	p.called.Flags().Visit(func(f *pflag.Flag) {
-		if of, ok := f.Value.(*settingFlag); ok && slices.Contains(of.keys, mistake.Field) {
-			line = strings.Replace(line, mistake.Field+" ", "--"+f.Name+" ", 1)
+		if of, ok := f.Value.(*settingFlag); ok && slices.Contains(of.keys, mistake.Key) {
+			line = strings.Replace(line, mistake.Key+" ", "--"+f.Name+" ", 1)
 		}
 	})
 	return line

@@ -86,7 +86,7 @@ func hinted(cmd *cobra.Command, err error) error {
 	var mistake *setting.Error
 	if errors.As(err, &invalid) && errors.As(err, &mistake) {
 		if f, ok := invalid.GetFlag().Value.(*settingFlag); ok {
-			return setting.Errorf(mistake.Field, "%s", strings.Replace(mistake.Error(), mistake.Field, "--"+f.name, 1))
+			return setting.Errorf(mistake.Key, "%s", strings.Replace(mistake.Error(), mistake.Key, "--"+f.name, 1))
 		}
 		return mistake
 	}

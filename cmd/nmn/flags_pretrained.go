@@ -29,5 +29,5 @@ func checkPretrained(o *backbone.Options) error {
 	named := strings.NewReplacer("`", "", "net.backbone_gelu", "--gelu", "net.backbone_heads", "--heads",
 		"net.backbone_resize", "--input-resize", "net.backbone_mean", "--input-mean", "net.backbone_deviation",
 		"--input-deviation", "net.input_size", "--input-size").Replace(err.Error())
-	return &setting.Error{Err: errors.New(named)}
+	return &setting.Error{Reason: errors.New(named)}
 }

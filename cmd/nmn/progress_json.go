@@ -67,7 +67,7 @@ func (p *program) writeError(err error, code int) {
 	f := failure{Message: p.whose(err, inOneLine(err.Error())), Code: code}
 	var mistake *setting.Error
 	if errors.As(err, &mistake) {
-		f.Key = mistake.Field
+		f.Key = mistake.Key
 	}
 	text, err := json.Marshal(struct {
 		Error failure `json:"error"`

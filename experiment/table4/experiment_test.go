@@ -84,7 +84,7 @@ func TestExperiment_SaysWhatIsWrong(t *testing.T) {
 		e := New(t.TempDir())
 		spoil(e)
 		var mistake *setting.Error
-		if _, err := e.Run(t.Context()); !errors.As(err, &mistake) || mistake.Field != field {
+		if _, err := e.Run(t.Context()); !errors.As(err, &mistake) || mistake.Key != field {
 			t.Errorf("error %v, want one about %s", err, field)
 		}
 	}

@@ -43,7 +43,7 @@ func (e *Experiment) writeTruth(ctx context.Context, c *clips, folder string) er
 	for split, config := range e.sceneSplits() {
 		captions, err := captioning.SceneCaptions(config, e.PerClip)
 		if err != nil {
-			return &setting.Error{Field: "data", Err: err}
+			return &setting.Error{Key: "data", Reason: err}
 		}
 		c.captions[split] = captions
 		err = run.SaveFiles(ctx, e.Log, func() error {

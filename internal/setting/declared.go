@@ -117,7 +117,7 @@ func Check(section string, config any) error {
 	for _, d := range Describe(config) {
 		if err := d.Check(); err != nil {
 			key := section + d.Key
-			return &Error{Field: key, Err: fmt.Errorf("%s %w", key, err)}
+			return &Error{Key: key, Reason: fmt.Errorf("%s %w", key, err)}
 		}
 	}
 	return nil

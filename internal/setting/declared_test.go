@@ -62,8 +62,8 @@ func TestCheck_NamesTheFirstSettingThatIsNotAsDeclared(t *testing.T) {
 		switch {
 		case want == "" && err != nil, want != "" && (err == nil || err.Error() != want):
 			t.Errorf("error %v, want %q", err, want)
-		case want != "" && (!errors.As(err, &mistake) || !strings.HasPrefix(want, mistake.Field+" ")):
-			t.Errorf("%v is about %q", err, mistake.Field)
+		case want != "" && (!errors.As(err, &mistake) || !strings.HasPrefix(want, mistake.Key+" ")):
+			t.Errorf("%v is about %q", err, mistake.Key)
 		}
 	}
 	d := fine()

@@ -9,20 +9,20 @@ import "fmt"
 // Error is a setting that is out of range, or does not go with others or with the data: a mistake of the caller, not
 // a failure.
 type Error struct {
-	// Field is the key of the setting, such as data.noise; of a section, such as net, or empty, where no single
+	// Key is that of the setting, such as data.noise; of a section, such as net, or empty, where no single
 	// setting is at fault.
-	Field string
-	// Err says what is wrong and what to do.
-	Err error
+	Key string
+	// Reason says what is wrong and what to do.
+	Reason error
 }
 
 // Errorf makes an *Error; the format is that of fmt.Errorf.
-func Errorf(field, format string, args ...any) error {
-	return &Error{field, fmt.Errorf(format, args...)}
+func Errorf(key, format string, args ...any) error {
+	return &Error{key, fmt.Errorf(format, args...)}
 }
 
 // Error is the text of the cause, which names the setting itself.
-func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Error() string { return e.Reason.Error() }
 
 // Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Reason }

@@ -10,7 +10,7 @@ import (
 func TestErrorf_NamesTheSettingAndKeepsTheCause(t *testing.T) {
 	err := fmt.Errorf("run: %w", Errorf("data.noise_file", "no rates in %q: %w", "q.csv", fs.ErrNotExist))
 	var mistake *Error
-	if !errors.As(err, &mistake) || mistake.Field != "data.noise_file" || !errors.Is(err, fs.ErrNotExist) {
+	if !errors.As(err, &mistake) || mistake.Key != "data.noise_file" || !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("error %#v", err)
 	}
 	if got, want := err.Error(), `run: no rates in "q.csv": file does not exist`; got != want {

@@ -188,7 +188,7 @@ func TestEvidence_RefusesOtherData(t *testing.T) {
 	}
 	d := &Splits{Train: &loader.Set{Rows: noRows{}}}
 	var mistake *setting.Error
-	if err := d.readEvidence(&Config{Evidence: "e.npy"}); !errors.As(err, &mistake) || mistake.Field != "data.evidence" {
+	if err := d.readEvidence(&Config{Evidence: "e.npy"}); !errors.As(err, &mistake) || mistake.Key != "data.evidence" {
 		t.Errorf("labels that are not in memory: %v", err)
 	}
 }

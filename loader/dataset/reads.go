@@ -140,7 +140,7 @@ func (d *Config) Unread(base *Config, given func(key string) bool) error {
 			return setting.Errorf("data.images", "`data.images` is %q, and there is no such folder: mend the name",
 				visible.Line(d.Images))
 		case !slices.Contains(r.by, d.Set):
-			return &setting.Error{Field: "data." + r.key, Err: r.refusal(d.Set)}
+			return &setting.Error{Key: "data." + r.key, Reason: r.refusal(d.Set)}
 		case r.beside != "" && empty(r.beside) && !empty(r.key):
 			return setting.Errorf("data."+r.key, "`data.%s` has no effect without `data.%s`: give it too", r.key,
 				r.beside)

@@ -88,8 +88,8 @@ func TestUnread_RefusesWhatAKindOfDataDoesNotRead(t *testing.T) {
 					t.Errorf("%s, data.%s by its %s: %v", kind, r.key, how, err)
 				case !read && !errors.As(err, &refused):
 					t.Errorf("%s, data.%s by its %s: not refused (%v)", kind, r.key, how, err)
-				case !read && (refused.Field != "data."+r.key || !strings.Contains(err.Error(), "`data."+r.key+"`")):
-					t.Errorf("%s, data.%s by its %s: the message is about %s: %v", kind, r.key, how, refused.Field, err)
+				case !read && (refused.Key != "data."+r.key || !strings.Contains(err.Error(), "`data."+r.key+"`")):
+					t.Errorf("%s, data.%s by its %s: the message is about %s: %v", kind, r.key, how, refused.Key, err)
 				}
 			}
 		}

@@ -16,7 +16,7 @@ func (d *Splits) WithNoise(ctx context.Context, c *Config) (*Splits, error) {
 		if errors.Is(err, loader.ErrAnnotations) {
 			return nil, err
 		}
-		return nil, &setting.Error{Field: "data.noise", Err: err}
+		return nil, &setting.Error{Key: "data.noise", Reason: err}
 	}
 	return &noisy, noisy.survey(ctx, c)
 }

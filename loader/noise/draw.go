@@ -22,7 +22,7 @@ func (p Plan) Draw(set *loader.Set) (*Injection, error) {
 	if p.Kind == Captions {
 		n, err := CaptionsForRate(set, p.Rate)
 		if err != nil {
-			return nil, &setting.Error{Field: "rate", Err: err}
+			return nil, &setting.Error{Key: "rate", Reason: err}
 		}
 		return ReplaceCaptions(set, n, p.Seed)
 	}
@@ -34,7 +34,7 @@ func (p Plan) Draw(set *loader.Set) (*Injection, error) {
 		}
 	}
 	if err := CheckFlipRates(rates, set.Vocabulary.Len()); err != nil {
-		return nil, &setting.Error{Field: "flip_rates", Err: err}
+		return nil, &setting.Error{Key: "flip_rates", Reason: err}
 	}
 	return FlipLabels(set, rates, p.Seed)
 }

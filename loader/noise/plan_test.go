@@ -76,7 +76,7 @@ func TestPlan_NamesTheSettingThatCannotBe(t *testing.T) {
 	} {
 		_, err := plan.Draw(s)
 		var mistake *setting.Error
-		if !errors.As(err, &mistake) || mistake.Field != field {
+		if !errors.As(err, &mistake) || mistake.Key != field {
 			t.Errorf("%+v: error %v, want one about %s", plan, err, field)
 		}
 	}

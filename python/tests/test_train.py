@@ -157,7 +157,8 @@ def test_an_interrupt_saves_and_resuming_ends_as_if_there_had_been_none(tmp_path
     with pytest.raises(nmn.UsageError, match="holds another run"):
         nmn.train(settings, run_dir=tmp_path / "cut", progress=False, train__seed=2)
     again = nmn.train(settings, run_dir=tmp_path / "cut", progress=False, restart=True, train__seed=2)
-    assert again.config["train.seed"] == 2 and again.complete
+    assert again.complete
+    assert again.config["train.seed"] == 2
 
 
 def test_progress_is_a_bar_and_messages_are_logged(tmp_path, monkeypatch, caplog):

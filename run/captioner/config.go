@@ -78,13 +78,13 @@ func (c *Config) Validate() error {
 		return err
 	}
 	if err := c.Train.Validate(); err != nil {
-		return &setting.Error{Field: "train", Err: err}
+		return &setting.Error{Key: "train", Reason: err}
 	}
 	if err := c.Model(1, 1, s2vt.Reserved+1).Validate(); err != nil {
-		return &setting.Error{Field: "net", Err: err}
+		return &setting.Error{Key: "net", Reason: err}
 	}
 	if err := c.Validation.Validate(); err != nil {
-		return &setting.Error{Field: "validation", Err: fmt.Errorf("caption train: %w", err)}
+		return &setting.Error{Key: "validation", Reason: fmt.Errorf("caption train: %w", err)}
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (s *Search) Validate() error {
 		return err
 	}
 	if err := s.Generation().Search.Validate(s2vt.Reserved + 2); err != nil {
-		return &setting.Error{Err: err}
+		return &setting.Error{Reason: err}
 	}
 	return nil
 }

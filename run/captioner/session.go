@@ -66,7 +66,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	resources := c.Resources()
 	backend, note, err := run.OpenDevice(&resources, log)
 	if mistake := new(setting.Error); errors.As(err, &mistake) {
-		err = &setting.Error{Field: "device", Err: mistake.Err} // its key in this configuration
+		err = &setting.Error{Key: "device", Reason: mistake.Reason} // its key in this configuration
 	}
 	if err != nil {
 		return nil, errors.Join(err, data.Close())

@@ -198,7 +198,7 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 		c := sceneConfig(t)
 		spoil(c)
 		var mistake *setting.Error
-		if _, err := Open(t.Context(), *c, Options{}); !errors.As(err, &mistake) || mistake.Field != field {
+		if _, err := Open(t.Context(), *c, Options{}); !errors.As(err, &mistake) || mistake.Key != field {
 			t.Errorf("error %v, want one about %s", err, field)
 		}
 	}

@@ -36,7 +36,7 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mistake *setting.Error
-	if err := Check(dir, kind, none, same); !errors.As(err, &mistake) || mistake.Field != "run_dir" ||
+	if err := Check(dir, kind, none, same); !errors.As(err, &mistake) || mistake.Key != "run_dir" ||
 		!strings.HasPrefix(err.Error(), report+" would be overwritten") {
 		t.Errorf("a report of somebody: %v", err)
 	}
