@@ -68,8 +68,8 @@ func (c *Config) choose(g given) {
 	c.chooseRecipe(g)
 }
 
-// chooseNet takes the net from the file that it is to start from, where that is of a residual one. Whatever is wrong with
-// the file is told when it is read.
+// chooseNet takes a residual net from the file of its weights. Whatever is wrong with the file is reported when it is
+// read.
 func (c *Config) chooseNet() {
 	if c.Net.Weights == "" || c.Net.Arch == NetMLP {
 		return
@@ -105,8 +105,8 @@ func (c *Config) choosePictures(g given) {
 	}
 }
 
-// form is the recipe where none is named, and why: estimate, but where a paper's protocol is asked for, or what was given
-// does not need it or does not go with it.
+// form is the recipe if none is named, and why: estimate, unless a paper's protocol is asked for, or what was given does
+// not need it or does not go with it.
 func (c *Config) form(g given) (form recipe.Form, why string) {
 	settings := c.Settings()
 	if slices.ContainsFunc(g.arms, settings.NeedsEstimate) {
@@ -188,8 +188,8 @@ func (c *Config) recipeArm() (arm recipe.Name, why string) {
 	return recipe.RN, "its noise model holds the estimated rates"
 }
 
-// Settle goes back to the plain form where nobody has asked for estimated rates and they cannot be estimated from the
-// data. It returns the reason, which is empty where it did not go back.
+// Settle goes back to the plain form if the recipe was left open and rates cannot be estimated from the data. It returns
+// the reason, which is empty if it did not go back.
 func (c *Config) Settle(d *dataset.Splits) (why string) {
 	if c.Recipe.Form != recipe.Estimate || !c.Chose("recipe.form") || !c.Chose("arm") {
 		return ""

@@ -170,8 +170,8 @@ func RefuseForeign(dir, mark string, written ...string) error {
 	return folder.Check(dir, folder.Kind{Config: mark, Writes: writes}, fs.ErrNotExist, folder.Found{})
 }
 
-// clearFolder removes the run in a folder, and leaves what it has not written. A backbone's features stay: they are known
-// by what they are of.
+// clearFolder removes the run in a folder, and leaves what it has not written. A backbone's features stay: they do
+// not depend on the run.
 func clearFolder(dir string) error {
 	there, err := ReadConfig(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && there.Build == nil {

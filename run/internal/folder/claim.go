@@ -94,8 +94,8 @@ func Claim(dir string, ours func(name string) bool) error {
 	return RemoveLeftovers(dir, ours)
 }
 
-// Clear removes the files of a run in a folder, and the folders below it that are named. The configuration goes last:
-// until then a run that lost its power here is known as one.
+// Clear removes the files of a run in a folder, and the named folders below it. The configuration goes last: if the process
+// is killed here, the folder is still known as one of a run.
 func Clear(dir string, kind Kind, below ...string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
