@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/eval/caption"
 	"nmn/kernels"
 	"nmn/kernels/conform"
 	"nmn/kernels/emulator"
@@ -59,13 +60,13 @@ func recordable() map[string]func(*rig) {
 		},
 		"captions are searched for in between": func(r *rig) { // which moves the net's memory
 			r.config.ValidateEpochs = 1
-			r.validate = func(_ context.Context, n *s2vt.Net) (float64, error) {
+			r.validate = func(_ context.Context, n *s2vt.Net) (caption.Scores, error) {
 				clips := make([][]float32, 30)
 				for i := range clips {
 					clips[i] = make([]float32, n.Config().Features)
 				}
 				_, err := n.Beam(clips, s2vt.BeamOptions{Width: 2, MaxLength: 9})
-				return 1, err
+				return caption.Scores{CIDErD: 1}, err
 			}
 		},
 	}

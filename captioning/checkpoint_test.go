@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/eval/caption"
 	"nmn/format/safetensors"
 	"nmn/internal/rng"
 	"nmn/kernels/conform"
@@ -261,7 +262,7 @@ func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {
 // fourth one.
 func killsItself(r rig, after time.Duration) rig {
 	validate, validated := r.validate, 0
-	r.validate = func(ctx context.Context, n *s2vt.Net) (float64, error) {
+	r.validate = func(ctx context.Context, n *s2vt.Net) (caption.Scores, error) {
 		switch validated++; validated {
 		case 2:
 			time.AfterFunc(after, func() {

@@ -3,6 +3,7 @@ package captioning
 import (
 	"time"
 
+	"nmn/eval/caption"
 	"nmn/train"
 )
 
@@ -33,8 +34,8 @@ type EpochDone struct {
 // Evaluated is a validation.
 type Evaluated struct {
 	Epoch, Step int
-	CIDEr       float64 // what Options.Validate has returned
-	Best        bool    // no validation before it was as good
-	Stale       int     // validations since the best one
+	Scores      caption.Scores // what Options.Validate has returned
+	Best        bool           // no validation before it was as good
+	Stale       int            // validations since the best one
 	Duration    time.Duration
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"nmn/eval/caption"
 	"nmn/model/s2vt"
 )
 
@@ -17,9 +18,9 @@ type Options struct {
 	// Words is the vocabulary that captions are encoded with. It goes into every checkpoint, so that captions
 	// can be generated from one alone.
 	Words *Words
-	// Validate gives the CIDEr of the net's captions for a validation set; the largest one wins. It may run
-	// the net and must not change it. Nil for no validation.
-	Validate func(context.Context, *s2vt.Net) (float64, error)
+	// Validate scores the net's captions for a validation set; the largest CIDEr-D wins. It may run the net and must
+	// not change it. Nil for no validation.
+	Validate func(context.Context, *s2vt.Net) (caption.Scores, error)
 	// Directory holds the checkpoints last.safetensors, previous.safetensors and best.safetensors; empty for none.
 	Directory string
 	// Clock tells the time for Config.CheckpointMinutes; nil for time.Now.

@@ -199,16 +199,17 @@ func (t *Trainer) reportEpoch() {
 	})
 }
 
-// validate asks for the CIDEr of the net as it is, once for each step.
+// validate scores the net as it is, once for each step.
 func (t *Trainer) validate(ctx context.Context) error {
 	if t.Options.Validate == nil || t.at.Validated == t.at.Step {
 		return nil
 	}
 	began := time.Now()
-	cider, err := t.Options.Validate(ctx, t.Net)
+	scores, err := t.Options.Validate(ctx, t.Net)
 	if err != nil {
 		return fmt.Errorf("captioning: validation after step %d (epoch %d): %w", t.at.Step, t.at.Epoch, err)
 	}
+	cider := scores.CIDErD
 	if math.IsNaN(cider) || math.IsInf(cider, 0) {
 		return fmt.Errorf("captioning: validation after step %d (epoch %d) gave %v", t.at.Step, t.at.Epoch, cider)
 	}
@@ -217,7 +218,7 @@ func (t *Trainer) validate(ctx context.Context) error {
 	if better {
 		t.at.Stale = 0
 	}
-	observers(t.Observers).Evaluated(Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, CIDEr: cider,
+	observers(t.Observers).Evaluated(Evaluated{Epoch: t.at.Epoch, Step: t.at.Step, Scores: scores,
 		Best: better, Stale: t.at.Stale, Duration: time.Since(began)})
 	return nil
 }

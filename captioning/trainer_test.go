@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/eval/caption"
 	"nmn/kernels"
 	"nmn/kernels/conform"
 	"nmn/model/s2vt"
@@ -64,7 +65,7 @@ type rig struct {
 	dropout   float64
 	directory string
 	observers []Observer
-	validate  func(context.Context, *s2vt.Net) (float64, error)
+	validate  func(context.Context, *s2vt.Net) (caption.Scores, error)
 	source    func(*reel) Source // nil for the reel itself
 	device    func(testing.TB) kernels.Backend
 	words     []string // nil for those of the reel
@@ -111,12 +112,12 @@ func (r rig) trainer(t testing.TB) *Trainer {
 }
 
 // fakeCIDEr is a score that goes up and down while a net learns, and depends on nothing but the net.
-func fakeCIDEr(_ context.Context, n *s2vt.Net) (float64, error) {
+func fakeCIDEr(_ context.Context, n *s2vt.Net) (caption.Scores, error) {
 	values, err := n.Values(n.Params()[0].W)
 	if err != nil {
-		return 0, err
+		return caption.Scores{}, err
 	}
-	return math.Sin(1e3 * float64(values[0])), nil
+	return caption.Scores{CIDErD: math.Sin(1e3 * float64(values[0]))}, nil
 }
 
 func check(t testing.TB, err error) {
@@ -261,9 +262,9 @@ func TestTrainer_PatienceStopsAndTheBestStays(t *testing.T) {
 	scores := []float64{.2, .5, .4, .5, .3, .9}
 	r.directory, r.config.Epochs, r.config.ValidateEpochs, r.config.Patience = t.TempDir(), 10, 1, 3
 	asked := 0
-	r.validate = func(context.Context, *s2vt.Net) (float64, error) {
+	r.validate = func(context.Context, *s2vt.Net) (caption.Scores, error) {
 		asked++
-		return scores[asked-1], nil
+		return caption.Scores{CIDErD: scores[asked-1]}, nil
 	}
 	var events []Evaluated
 	var saved []train.Saved
@@ -276,7 +277,7 @@ func TestTrainer_PatienceStopsAndTheBestStays(t *testing.T) {
 			asked, result)
 	}
 	for i, e := range events {
-		if want := i < 2; e.Best != want || e.Epoch != i+1 || e.CIDEr != scores[i] {
+		if want := i < 2; e.Best != want || e.Epoch != i+1 || e.Scores.CIDErD != scores[i] {
 			t.Errorf("event %+v of validation %d", e, i+1)
 		}
 	}
@@ -306,16 +307,16 @@ func TestTrainer_InterruptedValidationIsMadeAgain(t *testing.T) {
 	r := newRig()
 	r.directory, r.config.ValidateEpochs = t.TempDir(), 1
 	ctx, cancel := context.WithCancel(t.Context())
-	r.validate = func(ctx context.Context, _ *s2vt.Net) (float64, error) {
+	r.validate = func(ctx context.Context, _ *s2vt.Net) (caption.Scores, error) {
 		cancel()
-		return 0, ctx.Err()
+		return caption.Scores{}, ctx.Err()
 	}
 	if _, err := r.trainer(t).Run(ctx); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatalf("interrupted with %v", err)
 	}
 	var steps []int
 	r.observers = []Observer{{Evaluated: func(v Evaluated) { steps = append(steps, v.Step) }}}
-	r.validate = func(context.Context, *s2vt.Net) (float64, error) { return 1, nil }
+	r.validate = func(context.Context, *s2vt.Net) (caption.Scores, error) { return caption.Scores{CIDErD: 1}, nil }
 	resumed := r.trainer(t)
 	check(t, resumed.Resume(filepath.Join(r.directory, train.LastName)))
 	run(t, resumed)
@@ -352,11 +353,13 @@ func TestTrainer_ErrorsOfValidationAndFeaturesAreReported(t *testing.T) {
 	r := newRig()
 	r.config.ValidateEpochs = 1
 	cause := errors.New("no references")
-	r.validate = func(context.Context, *s2vt.Net) (float64, error) { return 0, cause }
+	r.validate = func(context.Context, *s2vt.Net) (caption.Scores, error) { return caption.Scores{}, cause }
 	if _, err := r.trainer(t).Run(t.Context()); !errors.Is(err, cause) || !strings.Contains(err.Error(), "step 4") {
 		t.Errorf("validation that fails: %v", err)
 	}
-	r.validate = func(context.Context, *s2vt.Net) (float64, error) { return math.NaN(), nil }
+	r.validate = func(context.Context, *s2vt.Net) (caption.Scores, error) {
+		return caption.Scores{CIDErD: math.NaN()}, nil
+	}
 	if _, err := r.trainer(t).Run(t.Context()); err == nil {
 		t.Error("validation without a number: accepted")
 	}

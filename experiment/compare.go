@@ -32,8 +32,7 @@ func (g *Grid) comparisons(ctx context.Context, s *run.Session, runs []report.Ru
 	return all, ctx.Err()
 }
 
-// compare compares the runs of a noise level. Runs that keep nothing to show, as of an older version, are
-// left out.
+// compare compares the runs of a noise level. Runs that have nothing to show are left out.
 func compare(runs []report.Run, seed uint64, pictures *run.ShownPictures) (report.Comparison, error) {
 	noise := fmt.Sprintf("noise %.4g %%", 100*runs[0].Noise)
 	if runs[0].Flips != (report.Flips{}) {

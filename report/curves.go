@@ -2,22 +2,10 @@ package report
 
 import (
 	"fmt"
-	"io"
 
 	"nmn/eval"
 	"nmn/report/chart"
 )
-
-// Curves draws the loss and, where it was measured, the validation AP over the steps of a run, as
-// "svg" or "png". Each stage has its own line and colour. Without any measurement it draws nothing
-// and returns false.
-func Curves(w io.Writer, format string, curve []Point) (bool, error) {
-	charts := trainingCharts(curve)
-	if len(charts) == 0 {
-		return false, nil
-	}
-	return true, chart.Write(w, format, 2, drawings(charts)...)
-}
 
 // fewPoints is the number of points up to which each is marked; a single one has no line at all.
 const fewPoints = 40
@@ -25,7 +13,8 @@ const fewPoints = 40
 // rowsOfNumbers is the length of a table of the numbers of a curve.
 const rowsOfNumbers = 40
 
-// trainingCharts are the charts of a curve, none where nothing was measured.
+// trainingCharts draw the loss and, where it was measured, the validation AP over the steps of a run; none where nothing
+// was measured. Each stage has its own line and colour.
 func trainingCharts(curve []Point) []numbered {
 	var out []numbered
 	for _, panel := range []struct {

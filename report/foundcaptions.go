@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
-	"strings"
 
 	"nmn/eval"
 	"nmn/internal/visible"
@@ -81,42 +80,22 @@ func (f *FoundCaptions) Lines() []string {
 	return lines
 }
 
-// foundCaptionTables list the worst captions, and how often words are mentioned.
-func foundCaptionTables(f *FoundCaptions) []*Table {
-	var tables []*Table
-	if len(f.Worst) > 0 {
-		t := &Table{Title: "Captions that are least probably of their bags", Columns: []Column{{Name: "bag", Text: true},
-			{Name: "caption"}, {Name: "p(own)", Decimals: 4}, {Name: "words", Text: true}, {Name: "against it", Text: true}}}
-		for _, w := range f.Worst {
-			t.Rows = append(t.Rows, Row{Cells: []Cell{words(w.Bag), count(w.Number), number(eval.Number(w.Own)),
-				words(strings.Join(w.Words, " ")), words(w.Reasons())}})
-		}
-		t.Notes = []string{"Words after a minus are those that the other captions have and this one lacks."}
-		tables = append(tables, t)
+// mentionRateTables tell how often words are mentioned; none where that is not known.
+func mentionRateTables(rates []MentionRate) []*Table {
+	if len(rates) == 0 {
+		return nil
 	}
-	if len(f.Rates) > 0 {
-		t := &Table{Title: "How often captions mention a word", Columns: []Column{{Name: "word", Text: true},
-			{Name: "all captions", Decimals: 4}, {Name: "where it holds", Decimals: 3}, {Name: "where it does not", Decimals: 4},
-			{Name: "nobody says it", Decimals: 3}}}
-		for _, r := range f.Rates {
-			t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.Word), number(r.Frequency), number(r.Holds), number(r.Else),
-				number(r.Unsaid)}})
-		}
-		t.Notes = []string{"Nobody says it: the probability, told by how often captions repeat each other, that none of a bag " +
-			"mentions a word that holds."}
-		t.dropEmptyColumns()
-		tables = append(tables, t)
+	t := &Table{Title: "How often captions mention a word", Columns: []Column{{Name: "word", Text: true},
+		{Name: "all captions", Decimals: 4}, {Name: "where it holds", Decimals: 3}, {Name: "where it does not", Decimals: 4},
+		{Name: "nobody says it", Decimals: 3}}}
+	for _, r := range rates {
+		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.Word), number(r.Frequency), number(r.Holds), number(r.Else),
+			number(r.Unsaid)}})
 	}
-	return tables
-}
-
-// Reasons are the words against a caption, those that it lacks after a minus.
-func (w *WorstCaption) Reasons() string {
-	all := append([]string{}, w.Against...)
-	for _, word := range w.Lacks {
-		all = append(all, "−"+word)
-	}
-	return strings.Join(all, ", ")
+	t.Notes = []string{"Nobody says it: the probability, told by how often captions repeat each other, that none of a bag " +
+		"mentions a word that holds."}
+	t.dropEmptyColumns()
+	return []*Table{t}
 }
 
 // Marked are the words of a caption, marked where they speak against it, and those that it lacks.

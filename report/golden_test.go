@@ -172,7 +172,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	}
 }
 
-func TestWriteRun_WritesPageCurvesAndRates(t *testing.T) {
+func TestWriteRun_WritesPageAndRates(t *testing.T) {
 	folder := t.TempDir()
 	result := drawnResult(.6)
 	r := &Run{ArmTitle: "NMN-FD", Name: "nmn-fd_40", Dataset: "scenes", Arm: NMNFD, MIL: true, Noise: .4, Seed: 7,
@@ -182,21 +182,18 @@ func TestWriteRun_WritesPageCurvesAndRates(t *testing.T) {
 	if err := WriteRun(folder, r); err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(filepath.Join(folder, PageFile))
+	page, err := os.ReadFile(filepath.Join(folder, HTMLFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "page.md", page)
+	if string(page) != htmlOf(t, r) {
+		t.Error("the file is not the page")
+	}
 	rates, err := os.ReadFile(filepath.Join(folder, RatesFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "q.csv", rates)
-	curves, err := os.ReadFile(filepath.Join(folder, CurvesFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkXML(t, curves)
 }
 
 func TestWriteRun_BareRun(t *testing.T) {
@@ -208,10 +205,10 @@ func TestWriteRun_BareRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 2 || files[0].Name() != HTMLFile || files[1].Name() != PageFile {
-		t.Errorf("files %v, want the two pages alone", files)
+	if len(files) != 1 || files[0].Name() != HTMLFile {
+		t.Errorf("files %v, want the page alone", files)
 	}
-	if err := WriteRun(filepath.Join(folder, "none"), &Run{}); err == nil || !strings.Contains(err.Error(), PageFile) {
+	if err := WriteRun(filepath.Join(folder, "none"), &Run{}); err == nil || !strings.Contains(err.Error(), HTMLFile) {
 		t.Errorf("folder that does not exist: %v", err)
 	}
 }

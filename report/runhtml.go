@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"html/template"
 	"io"
@@ -51,12 +49,9 @@ const strippedWords = 20
 func (r *Run) WriteHTML(w io.Writer) error {
 	name := r.armName()
 	p := runHTML{Style: template.CSS(pageStyle + htmlFile("run.css") + htmlFile("bags.css")), Title: name,
-		Scored: r.Scored, Config: strings.TrimRight(r.Config, "\n")}
+		Facts: r.facts(), Scored: r.Scored, Config: strings.TrimRight(r.Config, "\n")}
 	if r.Name != "" {
 		p.Title = r.Name + ": " + name
-	}
-	for _, row := range factsTable(r).Rows[1:] { // without the arm, which the title names
-		p.Facts = append(p.Facts, row.Cells[0].Text+": "+row.Cells[1].Text)
 	}
 	if e := r.Result; e != nil {
 		p.Figures = headlines(r)
@@ -65,10 +60,18 @@ func (r *Run) WriteHTML(w io.Writer) error {
 			p.Against = "what truly holds"
 		}
 		p.Measures, p.Words = pageTables(EvaluationTables(e)), pageTables(WordTables(e, wordsShown))
+		if len(r.Epochs) > 0 {
+			table, err := EpochTable([]Run{*r})
+			if err != nil {
+				return err
+			}
+			table.Title = "After each epoch"
+			p.Measures = append(p.Measures, pageTables([]*Table{table})...)
+		}
 	}
 	if c := r.Captions; c != nil {
 		p.Captions = c
-		p.MentionRates = pageTables(foundCaptionTables(&FoundCaptions{Rates: c.Rates}))
+		p.MentionRates = pageTables(mentionRateTables(c.Rates))
 	}
 	p.draw(r)
 	if r.Compared != nil {
@@ -157,13 +160,4 @@ func headlines(r *Run) []headline {
 		out = append(out, h)
 	}
 	return out
-}
-
-// html is the page as a file has it.
-func (r *Run) html() ([]byte, error) {
-	var b bytes.Buffer
-	if err := r.WriteHTML(&b); err != nil {
-		return nil, fmt.Errorf("page of %s: %w", cmp.Or(r.Name, r.Arm), err)
-	}
-	return b.Bytes(), nil
 }

@@ -110,6 +110,10 @@ func TestWriteHTML_OfWhatTheRunHas(t *testing.T) {
 		!strings.Contains(page, "Against the labels, on 200 bags") {
 		t.Errorf("without truth, rates and scores: %v", elements)
 	}
+	r.Epochs = []Epoch{{Number: 1, Result: drawnResult(.12)}}
+	if _, table, there := strings.Cut(htmlOf(t, r), "After each epoch"); !there || !strings.Contains(table, ">12.0<") {
+		t.Error("the page does not tell the epochs")
+	}
 }
 
 func TestRateScatter_NeedsTheTruth(t *testing.T) {

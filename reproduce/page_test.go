@@ -284,10 +284,10 @@ func TestShow_PicturesOfTheFirstSeed(t *testing.T) {
 	for _, r := range f.units[1].runs {
 		says := "{" // of the other seed, which nobody reads
 		if r.Seed == 9 {
-			says = object(t, report.Scored{Curves: eval.ByGroup[[]eval.CurvePoint]{All: []eval.CurvePoint{{}}},
-				Drawn: []report.ShownBag{{ID: "scenes-test-000003"}}})
+			says = object(t, map[string]report.Scored{"shown": {Curves: eval.ByGroup[[]eval.CurvePoint]{All: []eval.CurvePoint{{}}},
+				Drawn: []report.ShownBag{{ID: "scenes-test-000003"}}}})
 		}
-		put(t, says, r.Name, run.ShownFile)
+		put(t, says, r.Name, run.ResultFile)
 	}
 	shown, err := p.show(t.Context(), &Options{}, f, p.part(Figure4))
 	if err != nil {
@@ -298,8 +298,8 @@ func TestShow_PicturesOfTheFirstSeed(t *testing.T) {
 		len(c.Bags) != 1 || len(c.Bags[0].JPEG) == 0 {
 		t.Errorf("%+v", c)
 	}
-	put(t, "{", f.units[1].runs[0].Name, run.ShownFile)
-	if _, err := p.page(t.Context(), &Options{}, f, nil); err == nil || !strings.Contains(err.Error(), run.ShownFile) {
+	put(t, "{", f.units[1].runs[0].Name, run.ResultFile)
+	if _, err := p.page(t.Context(), &Options{}, f, nil); err == nil || !strings.Contains(err.Error(), run.ResultFile) {
 		t.Errorf("what a run says is damaged: %v", err)
 	}
 }

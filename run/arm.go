@@ -222,7 +222,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	return o, r.session.agree(err)
 }
 
-// writePage writes the page of the run.
+// writePage writes the page of the run, and notes in the outcome what an experiment shows of it.
 func (r *armRun) writePage(ctx context.Context, o *Outcome, curve []report.Point, scores *train.Scores) error {
 	page, err := o.Report(&r.config, filepath.Base(r.dir))
 	if err != nil {
@@ -236,12 +236,8 @@ func (r *armRun) writePage(ctx context.Context, o *Outcome, curve []report.Point
 	if page.Compared, err = r.besideStage1(ctx, page, set); err != nil {
 		return err
 	}
-	return SaveFiles(ctx, r.session.Log, func() error {
-		if err := writeShown(r.dir, page.Scored); err != nil {
-			return err
-		}
-		return report.WriteRun(r.dir, page)
-	})
+	o.shown = page.Scored
+	return SaveFiles(ctx, r.session.Log, func() error { return report.WriteRun(r.dir, page) })
 }
 
 // plan finds what the arm is trained with, alone in its group, and notes the files of the recipe that say so.

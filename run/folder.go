@@ -75,8 +75,7 @@ func SaveConfigOf(dir string, b Build, text func(*Build) ([]byte, error)) (err e
 // folders of its rounds; nets of folds have those of a run and the scores of epochs.
 var (
 	runFiles = []string{ConfigFile, DataFile, LeftOutFile, VocabularyFile, ResultFile, EpochsFile, dataset.FlipsFile,
-		dataset.ValidationFlipsFile, LogFile, SummaryFile, report.PageFile, report.HTMLFile, report.CurvesFile,
-		report.RatesFile, ShownFile}
+		dataset.ValidationFlipsFile, LogFile, report.HTMLFile, report.RatesFile}
 	recipeFiles = []string{ConfigFile, DataFile, LeftOutFile, recipe.FoldsFile, recipe.OnlineFile, recipe.ScoresFile,
 		recipe.NoisyScoresFile, recipe.LabelsFile, recipe.TruthFile, recipe.RatesFile, recipe.SuspectsFile,
 		recipe.PageFile, recipe.PlainRound, recipe.NoisyRound}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/report"
 	"nmn/train"
 )
 
@@ -17,7 +18,7 @@ func TestTrain_OverwritesNoFileOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{ConfigFile, VocabularyFile, SummaryFile, "report.md", train.LastName, "best-3.safetensors"} {
+	for _, name := range []string{ConfigFile, VocabularyFile, LogFile, report.HTMLFile, train.LastName, "best-3.safetensors"} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
 		content := []byte("mine")

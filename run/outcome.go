@@ -99,6 +99,7 @@ type Outcome struct {
 	Recipe []Start `json:"recipe,omitempty"`
 
 	epochs []EpochFigures // from a file of their own; nil where none were asked for
+	shown  *report.Scored // for the file alone: see ReadShown
 }
 
 // Start is a file that a run began from, as it was read: the checkpoint of stage 1, or one of the recipe.
@@ -155,8 +156,10 @@ func (s *Start) same(ctx context.Context, dir string, d *dataset.Splits) (bool, 
 }
 
 // ReadOutcome reads the result of a folder; nil where there is none.
-func ReadOutcome(dir string) (*Outcome, error) {
-	return durable.LoadJSON[Outcome](filepath.Join(dir, ResultFile), "remove the file to evaluate again")
+func ReadOutcome(dir string) (*Outcome, error) { return loadResult[Outcome](dir) }
+
+func loadResult[T any](dir string) (*T, error) {
+	return durable.LoadJSON[T](filepath.Join(dir, ResultFile), "remove the file to evaluate again")
 }
 
 // unestimated are the words whose noise rates were not estimated, each with the remark that says why; nil where the run
@@ -175,5 +178,8 @@ func (o *Outcome) unestimated() map[string]string {
 }
 
 func (o *Outcome) write(dir string) error {
-	return durable.SaveJSON(filepath.Join(dir, ResultFile), o)
+	return durable.SaveJSON(filepath.Join(dir, ResultFile), struct {
+		*Outcome
+		Shown *report.Scored `json:"shown,omitempty"`
+	}{o, o.shown})
 }

@@ -2,14 +2,18 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/eval"
 	"nmn/loader"
 	"nmn/loader/picture"
+	"nmn/report"
 	"nmn/text"
 	"nmn/train"
 )
@@ -67,5 +71,36 @@ func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 	set.Labels = nil
 	if got, err := pageScores(t.Context(), scores, set, "test"); got != nil || err != nil {
 		t.Errorf("without labels: %+v, %v", got, err)
+	}
+}
+
+// What an experiment shows of a run is in the file of its result, and not in the outcome that people are told.
+func TestReadShown_IsWhatTheResultFileHolds(t *testing.T) {
+	dir := t.TempDir()
+	shown := func(want *report.Scored) {
+		t.Helper()
+		if got, err := ReadShown(dir); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v (%v), want %+v", got, err, want)
+		}
+	}
+	shown(nil)
+	want := &report.Scored{Against: "labels", Split: "test",
+		Curves: eval.ByGroup[[]eval.CurvePoint]{All: []eval.CurvePoint{{Recall: .5, Precision: 1}}},
+		Drawn:  []report.ShownBag{{ID: "a", Labels: []report.ShownLabel{{Word: "cat", P: .75, Kind: report.HitLabel}}}}}
+	for _, s := range []*report.Scored{want, nil} {
+		o := &Outcome{Arm: "star", Steps: 7, shown: s}
+		if err := o.write(dir); err != nil {
+			t.Fatal(err)
+		}
+		shown(s)
+		read, err := ReadOutcome(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, err := json.Marshal(o)
+		if again, reading := json.Marshal(read); err != nil || reading != nil || string(again) != string(told) ||
+			strings.Contains(string(told), "shown") {
+			t.Errorf("%s is read as %s (%v, %v)", told, again, err, reading)
+		}
 	}
 }

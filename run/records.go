@@ -21,15 +21,13 @@ import (
 // Files of a run folder that grow with training.
 const (
 	LogFile           = "log.jsonl"
-	SummaryFile       = "summary.csv"
 	TensorBoardFolder = "tensorboard" // a folder
 )
 
 // records are the files of a run folder that grow with training; nil on ranks that have none.
 type records struct {
-	log     *telemetry.Log
-	summary *telemetry.Summary
-	board   *telemetry.Board // nil where nobody asked for it
+	log   *telemetry.Log
+	board *telemetry.Board // nil where nobody asked for it
 }
 
 // OpenLog opens the log of a run folder behind a step, -1 for a new run, and writes the configuration first.
@@ -56,11 +54,7 @@ func openRecords(dir string, step int, c *Config, validation *loader.Set) (*reco
 	if err != nil {
 		return nil, err
 	}
-	summary, err := telemetry.OpenSummary(filepath.Join(dir, SummaryFile), step)
-	if err != nil {
-		return nil, cmp.Or(err, log.Close())
-	}
-	r := &records{log: log, summary: summary}
+	r := &records{log: log}
 	if c.Run.TensorBoard {
 		if r.board, err = telemetry.OpenBoard(filepath.Join(dir, TensorBoardFolder), step, validation); err != nil {
 			return nil, cmp.Or(err, log.Close())
@@ -81,7 +75,7 @@ func (r *records) observers() []train.Observer {
 	if r == nil {
 		return nil
 	}
-	all := []train.Observer{r.log.Observer(), r.summary.Observer()}
+	all := []train.Observer{r.log.Observer()}
 	if r.board != nil {
 		all = append(all, r.board.Observer())
 	}
@@ -93,7 +87,7 @@ func (r *records) flush() error {
 	if r == nil {
 		return nil
 	}
-	err := cmp.Or(r.summary.Flush(), r.log.Flush())
+	err := r.log.Flush()
 	if r.board != nil {
 		err = cmp.Or(err, r.board.Flush())
 	}
@@ -104,7 +98,7 @@ func (r *records) close() error {
 	if r == nil {
 		return nil
 	}
-	err := cmp.Or(r.summary.Flush(), r.log.Close())
+	err := r.log.Close()
 	if r.board != nil {
 		err = cmp.Or(err, r.board.Close())
 	}
@@ -156,6 +150,24 @@ func parseCurve(r io.Reader, stage string) (points []report.Point, broken int, e
 		return nil, 0, err
 	}
 	return points, broken, nil
+}
+
+// EpochLoss is the loss of the last epoch by the log of a run folder; 0 for none.
+func EpochLoss(dir string) (loss float64, err error) {
+	f, err := os.Open(filepath.Join(dir, LogFile))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	_, err = readLog(f, func(line *logLine) {
+		if line.Message == "epoch" && line.Loss != nil {
+			loss = *line.Loss
+		}
+	})
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return loss, nil
 }
 
 // readLog shows each line of a log; broken ones are counted.

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -47,6 +49,25 @@ func TestParseCurve_TakesStepsAndEvaluations(t *testing.T) {
 	if points[0].Loss != 3.5 || points[0].AP.Defined() || points[1].AP != .5 || points[2].AP != .25 ||
 		points[2].Stage != "stage1" {
 		t.Errorf("points %+v", points)
+	}
+}
+
+func TestEpochLoss_IsThatOfTheLastEpoch(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := EpochLoss(dir); err == nil {
+		t.Error("a folder without a log has a loss")
+	}
+	for text, want := range map[string]float64{
+		`{"msg":"step","step":20,"loss":3.5}` + "\n": 0,
+		`{"msg":"epoch","step":20,"loss":3.5}` + "\n" + `{"msg":"epoch","step":40,"loss":2.5}` + "\n" +
+			`{"msg":"step","step":60,"loss":9}` + "\n": 2.5,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, LogFile), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if loss, err := EpochLoss(dir); err != nil || loss != want {
+			t.Errorf("%s: %v (%v), want %v", text, loss, err, want)
+		}
 	}
 }
 

@@ -2,18 +2,13 @@ package run
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 
-	"nmn/internal/durable"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/report"
 	"nmn/train"
 )
-
-// ShownFile is the file of a run folder with what the page of an experiment shows of a run beside others.
-const ShownFile = "shown.json"
 
 // drawnBags is the number of bags whose words are kept for that page.
 const drawnBags = 64
@@ -31,15 +26,14 @@ func drawBags(s *train.Scores, set *loader.Set) []int {
 	return rows[:min(drawnBags, len(rows))]
 }
 
-func writeShown(dir string, s *report.Scored) error {
-	if s == nil {
-		return nil
-	}
-	return durable.SaveJSON(filepath.Join(dir, ShownFile), s)
-}
-
-// ReadShown reads the ShownFile of a run folder; nil where a run, of an older version, has none.
+// ReadShown reads what the page of an experiment shows of a run beside others; nil for a run that is not complete, or
+// whose set has no labels.
 func ReadShown(dir string) (*report.Scored, error) {
-	return durable.LoadJSON[report.Scored](filepath.Join(dir, ShownFile),
-		"remove the file to leave the run out of the page of the experiment")
+	result, err := loadResult[struct {
+		Shown *report.Scored `json:"shown"`
+	}](dir)
+	if result == nil {
+		return nil, err
+	}
+	return result.Shown, nil
 }

@@ -2,41 +2,9 @@ package telemetry
 
 import (
 	"log/slog"
-	"strconv"
 
 	"nmn/captioning"
-	"nmn/eval/caption"
 )
-
-// CaptionSummaryColumns are those of the summary of a captioner: one row for each epoch and each
-// validation. Losses of an epoch are means over its captions and over its words, in nats.
-func CaptionSummaryColumns() []string {
-	return []string{"event", "step", "epoch", "loss", "word_loss", "captions", "words", "duration_s", "best", "cider_d",
-		"bleu_4", "rouge_l", "meteor"}
-}
-
-// OpenCaptionSummary is OpenSummary for a captioner.
-func OpenCaptionSummary(path string, step int) (*Summary, error) {
-	return openSummary(path, CaptionSummaryColumns(), step)
-}
-
-// CaptionObserver adds a row for each epoch and validation of a captioner. scores are those of the last
-// validation.
-func (s *Summary) CaptionObserver(scores func() caption.Scores) captioning.Observer {
-	return captioning.Observer{
-		Epoch: func(e captioning.EpochDone) {
-			s.add([]string{"epoch", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), decimal(e.Loss), decimal(e.WordLoss),
-				strconv.Itoa(e.Captions), strconv.Itoa(e.Words), decimal(e.Duration.Seconds())})
-		},
-		Evaluated: func(e captioning.Evaluated) {
-			of := scores()
-			s.add([]string{"validation", strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), "", "", "", "",
-				decimal(e.Duration.Seconds()), strconv.FormatBool(e.Best),
-				decimal(e.CIDEr), decimal(of.BLEU[3]), decimal(of.ROUGEL), decimal(of.METEOR)})
-		},
-		Saved: s.saved,
-	}
-}
 
 // LogCaptionsTo writes the events of a captioner's training to a logger.
 func LogCaptionsTo(logger *slog.Logger) captioning.Observer {
@@ -59,7 +27,8 @@ func LogCaptionsTo(logger *slog.Logger) captioning.Observer {
 		},
 		Evaluated: func(e captioning.Evaluated) {
 			logger.Info("validation", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch),
-				slog.Float64("cider_d", e.CIDEr), slog.Bool("best", e.Best),
+				slog.Float64("cider_d", e.Scores.CIDErD), slog.Float64("bleu_4", e.Scores.BLEU[3]),
+				slog.Float64("rouge_l", e.Scores.ROUGEL), slog.Float64("meteor", e.Scores.METEOR), slog.Bool("best", e.Best),
 				slog.Float64("validation_ms", milliseconds(e.Duration)))
 		},
 		Saved:   logSaved(logger),

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,42 +13,14 @@ import (
 	"nmn/train"
 )
 
-// captionEvents sends the events of two epochs to a summary and a log.
+// captionEvents sends the events of two epochs to an observer.
 func captionEvents(o captioning.Observer) {
 	for epoch := 1; epoch <= 2; epoch++ {
 		o.Epoch(captioning.EpochDone{Epoch: epoch, Step: 10 * epoch, Loss: 8 / float64(epoch), WordLoss: 2,
 			Captions: 64, Words: 256, Duration: time.Second})
-		o.Evaluated(captioning.Evaluated{Epoch: epoch, Step: 10 * epoch, CIDEr: .5 * float64(epoch), Best: true})
-	}
-}
-
-func TestCaptionSummary_RowsAndResume(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "summary.csv")
-	s, err := OpenCaptionSummary(path, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	captionEvents(s.CaptionObserver(func() caption.Scores {
-		return caption.Scores{BLEU: [4]float64{1, 1, 1, .25}, ROUGEL: .75, METEOR: .125}
-	}))
-	if s.Flush() != nil || s.Last("epoch", "loss") != 4 || s.Last("validation", "cider_d") != 1 ||
-		s.Last("none", "loss") != 0 {
-		t.Errorf("%v: loss %v, CIDEr-D %v", s.Flush(), s.Last("epoch", "loss"), s.Last("validation", "cider_d"))
-	}
-	if s, err = OpenCaptionSummary(path, 10); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.Join(CaptionSummaryColumns(), ",") +
-		"\nepoch,10,1,8,2,64,256,1,,,,,\nvalidation,10,1,,,,,0,true,0.5,0.25,0.75,0.125\n"
-	if string(content) != want || s.Last("epoch", "loss") != 8 {
-		t.Errorf("resumed behind step 10:\n%swant\n%s", content, want)
-	}
-	if _, err := OpenSummary(path, 10); err == nil {
-		t.Error("the summary of a captioner is taken for one of a classifier")
+		o.Evaluated(captioning.Evaluated{Epoch: epoch, Step: 10 * epoch, Best: true,
+			Scores:   caption.Scores{BLEU: [4]float64{1, 1, 1, .25}, ROUGEL: .75, METEOR: .125, CIDErD: .5 * float64(epoch)},
+			Duration: time.Second})
 	}
 }
 
@@ -73,5 +43,14 @@ func TestLogCaptionsTo_StepsHaveTypedKeys(t *testing.T) {
 	}
 	if !strings.Contains(lines[1], `"path":"last.safetensors"`) {
 		t.Errorf("%s", lines[1])
+	}
+	for i, want := range map[int]string{
+		4: `"msg":"epoch","step":20,"epoch":2,"loss":4,"word_loss":2,"captions":64,"words":256,"epoch_ms":1000}`,
+		5: `"msg":"validation","step":20,"epoch":2,"cider_d":1,"bleu_4":0.25,"rouge_l":0.75,"meteor":0.125,"best":true,` +
+			`"validation_ms":1000}`,
+	} {
+		if !strings.HasSuffix(lines[i], want) {
+			t.Errorf("%s\nwant %s", lines[i], want)
+		}
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -64,6 +64,39 @@ func TestLog_StepHasTypedKeysWithUnits(t *testing.T) {
 		if got[0][key] != want {
 			t.Errorf("%s is %v, want %v", key, got[0][key], want)
 		}
+	}
+}
+
+// The lines of epochs and evaluations have every figure, for tables that are read from the log.
+func TestLog_EpochsAndEvaluationsHaveAllFigures(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	l := openLog(t, path, -1)
+	l.Observer().Epoch(train.EpochDone{Epoch: 2, Step: 7, Loss: 2.5, Bags: 80, Images: 160, BadSamples: 3,
+		DataWait: time.Second, Duration: 2 * time.Second})
+	done := evaluated(t, 7)
+	done.Duration = time.Second
+	l.Observer().Evaluated(done)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []map[string]any{
+		{"msg": "epoch", "step": 7., "epoch": 2., "loss": 2.5, "bags": 80., "images": 160., "bad_samples": 3.,
+			"data_wait_ms": 1000., "epoch_ms": 2000.},
+		{"msg": "evaluation", "step": 7., "epoch": float64(done.Epoch), "best": done.Best, "evaluation_ms": 1000.},
+	}
+	measured := 0
+	for _, name := range train.Measures() {
+		if v := train.Measure(name, done.Result); v.Defined() {
+			want[1][name], measured = float64(v), measured+1
+		}
+	}
+	got := lines(t, path)
+	for _, line := range got {
+		delete(line, "time")
+		delete(line, "level")
+	}
+	if measured == 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
@@ -169,82 +202,6 @@ func TestLog_FileThatIsNoLogIsKept(t *testing.T) {
 	}
 }
 
-func TestSummary_RowsForEpochsAndEvaluationsAndResume(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "summary.csv")
-	s, err := OpenSummary(path, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for epoch := 1; epoch <= 3; epoch++ {
-		s.Observer().Evaluated(evaluated(t, 10*epoch))
-		s.Observer().Epoch(train.EpochDone{Epoch: epoch, Step: 10 * epoch, Loss: 2.5, Bags: 80, Images: 80})
-	}
-	if s, err = OpenSummary(path, 20); err != nil {
-		t.Fatal(err)
-	}
-	s.Observer().Epoch(train.EpochDone{Epoch: 2, Step: 20, Loss: 9, Bags: 80, Images: 80}) // reported again
-	s.Observer().Epoch(train.EpochDone{Epoch: 3, Step: 30, Loss: 1, Bags: 80, Images: 80})
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := strings.Split(strings.TrimSpace(string(content)), "\n")
-	if rows[0] != strings.Join(SummaryColumns(), ",") {
-		t.Errorf("header %q", rows[0])
-	}
-	var kinds []string
-	for _, row := range rows[1:] {
-		kinds = append(kinds, strings.Join(strings.Split(row, ",")[:4], " "))
-	}
-	want := "evaluation 10 2 |epoch 10 1 2.5|evaluation 20 2 |epoch 20 2 9|epoch 30 3 1"
-	if got := strings.Join(kinds, "|"); got != want {
-		t.Errorf("rows %s, want %s", got, want)
-	}
-}
-
-// Rows that found no room are there once there is some, and nothing is left of the error.
-func TestSummary_RowsThatCouldNotBeWrittenComeLater(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "summary.csv")
-	s, err := OpenSummary(path, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	full := true
-	s.replace = func(path string, content []byte) error {
-		if full {
-			return syscall.ENOSPC
-		}
-		return replace(path, content)
-	}
-	epoch := func(n int) { s.Observer().Epoch(train.EpochDone{Epoch: n, Step: 10 * n}) }
-	wantRows := func(want int) {
-		t.Helper()
-		if content, err := os.ReadFile(path); err != nil || strings.Count(string(content), "\nepoch,") != want {
-			t.Errorf("want %d rows in\n%s%v", want, content, err)
-		}
-	}
-	epoch(1)
-	epoch(2)
-	wantRows(0)
-	if err := s.Flush(); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("error %v", err)
-	}
-	full = false
-	s.Observer().Saved(train.Saved{Step: 20})
-	wantRows(2)
-	full = true
-	epoch(3)
-	full = false
-	epoch(4)
-	wantRows(4)
-	if err := s.Flush(); err != nil {
-		t.Error(err)
-	}
-}
-
 func FuzzLinesUntil(f *testing.F) {
 	f.Add([]byte("{\"step\":1}\n{\"step\":2}\n{\"st"), 1)
 	f.Add([]byte("{}\nnull\n"), 0)
@@ -259,32 +216,4 @@ func FuzzLinesUntil(f *testing.F) {
 			t.Errorf("kept %q, then %q, %v", kept, second, err)
 		}
 	})
-}
-
-func FuzzParseSummary(f *testing.F) {
-	header := strings.Join(SummaryColumns(), ",")
-	f.Add(header+"\n"+"epoch,1"+strings.Repeat(",", len(SummaryColumns())-2)+"\n", 3)
-	f.Add(header+"\nepoch,x\n", 3)
-	f.Add("\"", 0)
-	f.Fuzz(func(t *testing.T, content string, step int) {
-		rows, err := parseSummary(strings.NewReader(content), SummaryColumns(), step)
-		for _, row := range rows {
-			if err == nil && len(row) != len(SummaryColumns()) {
-				t.Errorf("row %q", row)
-			}
-		}
-	})
-}
-
-func TestSummary_DamagedFileTellsTheCure(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "summary.csv")
-	for _, text := range []string{"", "event,step\n", strings.Join(SummaryColumns(), ",") + "\nepoch,3\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := OpenSummary(path, 3); err == nil || !strings.Contains(err.Error(), path) ||
-			!strings.Contains(err.Error(), "remove the file") {
-			t.Errorf("%q: %v, want the file and the cure", text, err)
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"nmn/report"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,7 +75,7 @@ func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 func TestTrain_WithAugmentations(t *testing.T) {
 	all := []string{"--arm", "star", "--augment", "strong", "--set", "train.augment.color_jitter={brightness: 0.2, contrast: 0.2, saturation: 0.2, hue: 0.05}", "--set", "train.augment.mixup=0.3", "--set", "train.flip=true"}
 	dir := trained(t, all...)
-	page, err := os.ReadFile(filepath.Join(dir, "report.md"))
+	page, err := os.ReadFile(filepath.Join(dir, report.HTMLFile))
 	if err != nil || !strings.Contains(string(page), "mirrored half of the time, random crop 0.25:1 of the area") {
 		t.Errorf("the page does not tell augmentations: %v", err)
 	}

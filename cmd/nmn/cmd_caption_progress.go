@@ -27,7 +27,7 @@ func (p *program) watchCaptioner(t run.Training) []captioning.Observer {
 	return []captioning.Observer{logged, {
 		Step: func(e captioning.StepDone) { show(e.Progress, e.Captions) },
 		Evaluated: func(e captioning.Evaluated) {
-			fmt.Fprintf(p.status, "%s: epoch %d, validation CIDEr-D %.3f\n", t.Title, e.Epoch, e.CIDEr)
+			fmt.Fprintf(p.status, "%s: epoch %d, validation CIDEr-D %.3f\n", t.Title, e.Epoch, e.Scores.CIDErD)
 		},
 	}}
 }
@@ -41,7 +41,7 @@ func (p *program) tellCaptionEpochs(title string) captioning.Observer {
 				float64(e.Captions)/max(e.Duration.Seconds(), 1e-9))
 		},
 		Evaluated: func(e captioning.Evaluated) {
-			fmt.Fprintf(p.err, "%s: epoch %d, validation CIDEr-D %.4f\n", title, e.Epoch, e.CIDEr)
+			fmt.Fprintf(p.err, "%s: epoch %d, validation CIDEr-D %.4f\n", title, e.Epoch, e.Scores.CIDErD)
 		},
 	}
 }

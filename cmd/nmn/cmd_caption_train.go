@@ -34,8 +34,8 @@ func newCaptionTrain(p *program) *cobra.Command {
 caption word by word, on captions of people. Features are those that nmn extract writes,
 such as the concept probabilities of every frame, and stay on disk. Training ends early where
 CIDEr-D on clips that were held out rises no more. The run folder holds config.yaml, words.txt
-(the vocabulary), log.jsonl, summary.csv, last.safetensors, previous.safetensors,
-best.safetensors and result.json.
+(the vocabulary), log.jsonl, last.safetensors, previous.safetensors, best.safetensors and
+result.json.
 An interrupt saves first, and the same command again goes on as if nothing had happened. A
 folder with another run is refused; --restart removes it. Defaults are those of --preset
 small. See docs/captions.md.`,

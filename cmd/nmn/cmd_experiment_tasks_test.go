@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/report"
 	"nmn/run"
 	"nmn/train"
 )
@@ -56,7 +57,7 @@ func sameExperiments(t *testing.T, got, want string) {
 	}
 	for _, name := range there {
 		switch filepath.Base(name) {
-		case run.LogFile, "report.md", "report.html", "curves.svg", run.ResultFile, run.SummaryFile:
+		case run.LogFile, report.HTMLFile, run.ResultFile:
 			continue // hold times
 		}
 		if string(readFile(t, got, name)) != string(readFile(t, want, name)) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/report"
 	"nmn/run"
 	"nmn/train"
 )
@@ -64,7 +65,7 @@ func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
 	if ap := evaluated.Truth.AP["NN"]; ap == 0 || ap != result.Evaluation.Truth.AP["NN"] {
 		t.Errorf("evaluated at %v, the run at %v", evaluated.Truth.AP, result.Evaluation.Truth.AP)
 	}
-	page, err := os.ReadFile(filepath.Join(dir, "report.md"))
+	page, err := os.ReadFile(filepath.Join(dir, report.HTMLFile))
 	if err != nil || !strings.Contains(string(page), "averages of all steps") {
 		t.Errorf("the page does not say that the weights are averages: %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"nmn/eval"
 	"nmn/internal/durable"
 	"nmn/kernels/tensor"
+	"nmn/report"
 	"nmn/run"
 	"nmn/train"
 )
@@ -50,8 +51,8 @@ func trainedArm(t *testing.T, arm string) (dir string) {
 func TestTrain_RunFolderHoldsEverything(t *testing.T) {
 	dir := trainedArm(t, "nmn-fd")
 	for _, folder := range []string{dir, filepath.Join(dir, run.Stage1Folder)} {
-		for _, name := range []string{run.ConfigFile, run.LogFile, run.SummaryFile, train.LastName, train.BestName,
-			"report.md", "report.html", run.VocabularyFile, run.ResultFile} {
+		for _, name := range []string{run.ConfigFile, run.LogFile, train.LastName, train.BestName, report.HTMLFile,
+			run.VocabularyFile, run.ResultFile} {
 			if info, err := os.Stat(filepath.Join(folder, name)); err != nil || info.Size() == 0 {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -87,6 +88,9 @@ func TestTrain_JSONAndTextGoToStandardOutputAlone(t *testing.T) {
 	if v["arm"] != "stage1" || v["split"] != "test" || v["evaluation"] == nil ||
 		c.err != dir+" is complete; its results are shown, nothing was trained\n" {
 		t.Errorf("result %.200s, standard error %q", c.out, c.err)
+	}
+	if shown, err := run.ReadShown(dir); v["shown"] != nil || err != nil || shown == nil || len(shown.Drawn) == 0 {
+		t.Errorf("what an experiment shows of the run: %v on standard output, %+v in the folder (%v)", v["shown"], shown, err)
 	}
 }
 

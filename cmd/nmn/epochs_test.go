@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/report"
 	"nmn/run"
 )
 
@@ -63,7 +64,7 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 	if asJSON(t, epochRows(t, short)) != asJSON(t, rows) {
 		t.Error("a run that was made longer has other epochs")
 	}
-	if page := string(readFile(t, long, "report.md")); !strings.Contains(page, "## Epochs") {
+	if page := string(readFile(t, long, report.HTMLFile)); !strings.Contains(page, "After each epoch") {
 		t.Error("the page does not tell the epochs")
 	}
 	wantUsage(t, call(t, goOn(plain, "--set", "each_epoch=true")...), "each_epoch")

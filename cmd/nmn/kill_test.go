@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"nmn/report"
 	"nmn/run"
-	"nmn/telemetry"
 	"nmn/train"
 )
 
@@ -91,8 +91,7 @@ func logged(dir string) int {
 	return bytes.Count(log, []byte(`"msg":"step"`))
 }
 
-// sameRuns holds the files of two runs to each other: all bytes, but for times in summaries, logs and
-// pages.
+// sameRuns holds the files of two runs to each other: all bytes, but for times in logs and pages.
 func sameRuns(t *testing.T, got, want string) {
 	t.Helper()
 	for _, stage := range []string{run.Stage1Folder, "."} {
@@ -102,7 +101,7 @@ func sameRuns(t *testing.T, got, want string) {
 		}
 		for _, name := range fileNames(t, b) {
 			switch name {
-			case run.LogFile, "report.md", "report.html", "curves.svg", run.ResultFile, run.SummaryFile, run.ConfigFile:
+			case run.LogFile, report.HTMLFile, run.ResultFile, run.ConfigFile:
 				continue // hold times, and the settings of a resumed run
 			}
 			if !bytes.Equal(readFile(t, a, name), readFile(t, b, name)) {
@@ -110,7 +109,7 @@ func sameRuns(t *testing.T, got, want string) {
 			}
 		}
 		if x, y := timeless(t, a), timeless(t, b); !reflect.DeepEqual(x, y) {
-			t.Errorf("%s differs beyond its times:\n%v\nwant\n%v", filepath.Join(stage, run.SummaryFile), x, y)
+			t.Errorf("%s differs beyond its times:\n%v\nwant\n%v", filepath.Join(stage, run.LogFile), x, y)
 		}
 		if x, y := timelessOutcome(t, a), timelessOutcome(t, b); x != y {
 			t.Errorf("%s differs beyond its times", filepath.Join(stage, run.ResultFile))
@@ -142,21 +141,31 @@ func readFile(t *testing.T, dir, name string) []byte {
 	return data
 }
 
-// timeless are the rows of the summary without durations.
-func timeless(t *testing.T, dir string) [][]string {
+// timeless are the lines of the log about epochs and evaluations, without times. A run that goes on may tell of one again:
+// the later line takes the place of the first.
+func timeless(t *testing.T, dir string) (kept []map[string]any) {
 	t.Helper()
-	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, run.SummaryFile))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
+	type event struct {
+		message, step, epoch any
 	}
-	for i, column := range telemetry.SummaryColumns() {
-		if strings.HasSuffix(column, "_s") {
-			for _, row := range rows {
-				row[i] = ""
-			}
+	at := map[event]int{}
+	for text := range bytes.Lines(readFile(t, dir, run.LogFile)) {
+		var line map[string]any
+		if err := json.Unmarshal(text, &line); err != nil {
+			t.Fatalf("%s: %v", text, err)
 		}
+		e := event{line["msg"], line["step"], line["epoch"]}
+		if !slices.Contains([]any{"epoch", "evaluation", "validation"}, e.message) {
+			continue
+		}
+		maps.DeleteFunc(line, func(key string, _ any) bool { return key == "time" || strings.HasSuffix(key, "_ms") })
+		if i, again := at[e]; again {
+			kept[i] = line
+			continue
+		}
+		at[e], kept = len(kept), append(kept, line)
 	}
-	return rows
+	return kept
 }
 
 // timelessOutcome is the result of a run without its duration. The last checkpoint must be of the same

@@ -14,7 +14,7 @@ import (
 )
 
 // TestResume_FromTheCheckpointBefore damages the last checkpoint of runs, does what the message says, and holds what
-// comes out to the run as it was: its log and summary too, which go back to the step of the checkpoint before.
+// comes out to the run as it was: its log too, which goes back to the step of the checkpoint before.
 func TestResume_FromTheCheckpointBefore(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("runs a POSIX shell")

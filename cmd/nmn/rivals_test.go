@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
 	"nmn/internal/durable"
@@ -86,31 +84,19 @@ func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
 	settings := []string{"--arm", "star-early", "--epochs", "5", "--learning-rate", "0.02", "--batch-size", "8",
 		"--set", "train.log_steps=1"}
 	dir := trained(t, settings...)
-	rows, err := csv.NewReader(bytes.NewReader(readFile(t, dir, run.SummaryFile))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	column := map[string]int{} // of the loss, the last: that of evaluations
-	for i, name := range rows[0] {
-		column[name] = i
-	}
-	least, at, evaluations := math.Inf(1), "", 0
-	for _, row := range rows[1:] {
-		if row[column["event"]] != "evaluation" {
+	least, at, evaluations := math.Inf(1), 0., 0
+	for _, line := range timeless(t, dir) {
+		if line["msg"] != "evaluation" {
 			continue
 		}
 		evaluations++
-		loss, err := strconv.ParseFloat(row[column["loss"]], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if loss < least {
-			least, at = loss, row[column["step"]]
+		if loss := line["loss"].(float64); loss < least {
+			least, at = loss, line["step"].(float64)
 		}
 	}
 	best, err := train.ReadCheckpoint(filepath.Join(dir, train.BestName))
-	if err != nil || evaluations != 10 || strconv.Itoa(best.Position.Step) != at || best.Position.Step == 10*12 {
-		t.Fatalf("best at step %d of 120, of %d evaluations (%v); the least loss is at %s", best.Position.Step,
+	if err != nil || evaluations != 10 || best.Position.Step != int(at) || best.Position.Step == 10*12 {
+		t.Fatalf("best at step %d of 120, of %d evaluations (%v); the least loss is at %v", best.Position.Step,
 			evaluations, err, at)
 	}
 	if o := readJSON(t, must(t, "eval", filepath.Join(dir, train.BestName), "--json", "--plug-in", asJSON(t,

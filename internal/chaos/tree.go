@@ -107,12 +107,8 @@ func timeless(name string, content []byte) []byte {
 		}
 	case ".yaml":
 		return startFolder.ReplaceAll(content, nil)
-	case ".csv":
-		if name == "summary.csv" {
-			return withoutColumns(content, ',')
-		}
 	case ".tsv":
-		return withoutColumns(content, '\t')
+		return withoutColumns(content)
 	case ".md", ".html", ".svg":
 		return duration.ReplaceAll(content, []byte("TIME"))
 	}
@@ -163,27 +159,44 @@ func withoutTimes(v any) any {
 	return v
 }
 
-// steps are the lines of a log about steps; others tell of saving and resuming.
+// steps are the lines of a log about steps, epochs and evaluations; others tell of saving and resuming. A run that goes
+// on behind its last evaluation or at the end of an epoch may tell of it again: the later line takes the place of the
+// first.
 func steps(content []byte) []byte {
-	var b bytes.Buffer
+	type event struct {
+		message, step, epoch any
+	}
+	var kept [][]byte
+	at := map[event]int{}
 	lines := bufio.NewScanner(bytes.NewReader(content))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var line map[string]any
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			fmt.Fprintf(&b, "not a line: %s\n", lines.Bytes())
-		} else if line["msg"] == "step" {
-			out, _ := json.Marshal(withoutTimes(line))
-			b.Write(append(out, '\n'))
+			kept = append(kept, fmt.Appendf(nil, "not a line: %s\n", lines.Bytes()))
+			continue
 		}
+		switch line["msg"] {
+		case "step", "epoch", "evaluation", "validation":
+		default:
+			continue
+		}
+		out, _ := json.Marshal(withoutTimes(line))
+		e := event{line["msg"], line["step"], line["epoch"]}
+		i, again := at[e]
+		if !again {
+			i = len(kept)
+			at[e], kept = i, append(kept, nil)
+		}
+		kept[i] = append(out, '\n')
 	}
-	return b.Bytes()
+	return bytes.Join(kept, nil)
 }
 
-// withoutColumns is a table without its times.
-func withoutColumns(content []byte, separator rune) []byte {
+// withoutColumns is a table, whose columns are parted by tabs, without its times.
+func withoutColumns(content []byte) []byte {
 	table := csv.NewReader(bytes.NewReader(content))
-	table.Comma = separator
+	table.Comma = '\t'
 	rows, err := table.ReadAll()
 	if err != nil || len(rows) == 0 {
 		return content

@@ -47,17 +47,19 @@ func TestTree_TimesDoNotCount(t *testing.T) {
 	first := map[string]string{
 		"result.json": `{"steps": 4, "seconds": 1.5, "stage": {"step_ms": 3, "free_bytes": 7}}`,
 		"log.jsonl": `{"time":"2026-01-01T00:00:00Z","msg":"step","step":1,"loss":2.5,"step_ms":10}` + "\n" +
-			`{"time":"2026-01-01T00:00:01Z","msg":"checkpoint","step":1}` + "\n",
-		"summary.csv":                       "kind,step,loss,wait_s\nepoch,1,2.5,.01\n",
-		"report.md":                         "| duration | 1m2s |\n",
+			`{"time":"2026-01-01T00:00:01Z","msg":"checkpoint","step":1}` + "\n" +
+			`{"time":"2026-01-01T00:00:02Z","msg":"epoch","step":1,"epoch":1,"loss":2.5,"epoch_ms":10}` + "\n",
+		"recipe.md":                         "| duration | 1m2s |\n",
 		"data.tsv":                          "file\tmodified\nx\t2026\n",
 		"events/events.out.tfevents.12.a.0": "x",
 	}
 	second := map[string]string{
-		"result.json":                       `{"steps": 4, "seconds": 2.5, "stage": {"step_ms": 4, "free_bytes": 8}}`,
-		"log.jsonl":                         `{"time":"2027-01-01T00:00:00Z","msg":"step","step":1,"loss":2.5,"step_ms":11}` + "\n",
-		"summary.csv":                       "kind,step,loss,wait_s\nepoch,1,2.5,.02\n",
-		"report.md":                         "| duration | 59s |\n",
+		"result.json": `{"steps": 4, "seconds": 2.5, "stage": {"step_ms": 4, "free_bytes": 8}}`,
+		"log.jsonl": `{"time":"2027-01-01T00:00:00Z","msg":"step","step":1,"loss":2.5,"step_ms":11}` + "\n" +
+			`{"msg":"epoch","step":1,"epoch":1,"loss":2,"epoch_ms":1}` + "\n" +
+			`{"msg":"configuration"}` + "\n" +
+			`{"msg":"epoch","step":1,"epoch":1,"loss":2.5,"epoch_ms":2}` + "\n",
+		"recipe.md":                         "| duration | 59s |\n",
 		"data.tsv":                          "file\tmodified\nx\t2027\n",
 		"events/events.out.tfevents.13.b.0": "y",
 	}
@@ -66,9 +68,9 @@ func TestTree_TimesDoNotCount(t *testing.T) {
 	}
 	for name, content := range map[string]string{
 		"result.json": `{"steps": 5, "seconds": 1.5, "stage": {"step_ms": 3}}`,
-		"log.jsonl":   `{"msg":"step","step":1,"loss":2.6}` + "\n",
-		"summary.csv": "kind,step,loss,wait_s\nepoch,1,2.6,.01\n",
-		"report.md":   "| duration | 1m2s, 3 steps |\n",
+		"log.jsonl": `{"msg":"step","step":1,"loss":2.5}` + "\n" +
+			`{"msg":"epoch","step":1,"epoch":1,"loss":2.6}` + "\n",
+		"recipe.md": "| duration | 1m2s, 3 steps |\n",
 	} {
 		before := first[name]
 		changed := treeOf(t, map[string]string{name: content})

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-var errFull = &os.PathError{Op: "write", Path: "report.md", Err: syscall.ENOSPC}
+var errFull = &os.PathError{Op: "write", Path: "report.html", Err: syscall.ENOSPC}
 
 // fullFor is a disk without room for some time from now on, and counts the tries to write to it.
 func fullFor(d time.Duration) (write func() error, tries *int) {
@@ -71,7 +71,7 @@ func TestPatiently_ReturnsOtherErrorsAtOnceAndStopsWithItsContext(t *testing.T) 
 func TestWarnFull_NamesTheCause(t *testing.T) {
 	var b strings.Builder
 	WarnFull(slog.New(slog.NewTextHandler(&b, nil)))(errFull)
-	for _, want := range []string{"level=WARN", "the disk is full: waiting a moment for room", "write report.md"} {
+	for _, want := range []string{"level=WARN", "the disk is full: waiting a moment for room", "write report.html"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the log has %s, want %q", b.String(), want)
 		}

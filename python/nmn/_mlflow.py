@@ -18,7 +18,7 @@ __all__ = ["log_to_mlflow"]
 _EVENTS = {"step": "train/", "epoch": "epoch/", "evaluation": "validation/"}
 #: What is no setting and no figure: the place of a line in the log.
 _PLACES = ("time", "level", "msg", "step", "epoch", "resumed_at")
-_ARTIFACTS = ("config.yaml", "report.html", "curves.svg", "q.csv")
+_ARTIFACTS = ("config.yaml", "report.html", "q.csv")
 
 
 def log_to_mlflow(run: str | os.PathLike[str] | Run, *, name: str | None = None) -> str:

@@ -110,6 +110,7 @@ class Run:
         """What ``nmn train --json`` writes: the evaluation and what was found on the way."""
         with open(self._file("result.json"), encoding="utf-8") as file:
             result: dict[str, Any] = json.load(file)
+        result.pop("shown", None)  # which is for the page of an experiment
         return result
 
     @property
@@ -139,8 +140,18 @@ class Run:
 
     @property
     def history(self) -> _tables.Table:
-        """A row for each epoch and each validation."""
-        return _table(self._file("summary.csv"))
+        """A row for each epoch and each validation, with the figures of ``log.jsonl``; ``msg`` tells them apart."""
+        rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+        with open(self._file("log.jsonl"), encoding="utf-8") as lines:
+            for line in lines:
+                if not line.endswith("}\n"):  # a process that was killed had not finished it
+                    continue
+                row = json.loads(line)
+                if row["msg"] in ("epoch", "evaluation", "validation"):
+                    # A run that goes on may tell of the last one again.
+                    rows[row["msg"], row["step"], row["epoch"]] = row
+        names = dict.fromkeys(name for row in rows.values() for name in row if name not in ("time", "level"))
+        return _tables.frame({name: _column([row.get(name) for row in rows.values()]) for name in names})
 
     @property
     def noise_rates(self) -> _tables.Table:
@@ -150,7 +161,7 @@ class Run:
 
     @property
     def figures(self) -> dict[str, Figure]:
-        """The drawings by their names, such as ``curves``."""
+        """The drawings by their names, such as ``lr-finder``."""
         return {path.stem: Figure(path) for path in sorted(self.folder.glob("*.svg"))}
 
     @property
@@ -199,9 +210,6 @@ class Run:
 
     def _repr_html_(self) -> str:
         parts = [f"<p><b>{html.escape(str(self.folder))}</b>{'' if self.complete else ', not finished'}</p>"]
-        curves = self.figures.get("curves")
-        if curves is not None:
-            parts.append(f'<div style="max-width:700px">{curves._repr_svg_()}</div>')
         if self.complete:
             metrics = self.metrics
             if hasattr(metrics, "to_html"):
@@ -246,32 +254,19 @@ def _column(values: Sequence[Any]) -> np.ndarray[Any, Any]:
     return np.array(["" if v is None else v for v in values], object)
 
 
-def _table(path: Path, index: str | None = None) -> _tables.Table:
+def _table(path: Path, index: str) -> _tables.Table:
     with open(path, encoding="utf-8", newline="") as file:
         return _read(file, index)
 
 
-def _read(file: io.TextIOBase | Any, index: str | int | None) -> _tables.Table:
+def _read(file: io.TextIOBase | Any, index: str | int) -> _tables.Table:
     """Read a table with a header; columns of numbers become such."""
-    rows = list(csv.reader(file))
-    header, body = _distinct(rows[0]), rows[1:]
+    header, *body = csv.reader(file)
     columns = {name: _numbers([row[i] for row in body]) for i, name in enumerate(header)}
-    if index is None:
-        return _tables.frame(columns)
     name = header[index] if isinstance(index, int) else index
     place = header.index(name)
     del columns[name]
     return _tables.frame(columns, index=[row[place] for row in body], index_name=name)
-
-
-def _distinct(header: Sequence[str]) -> list[str]:
-    """Tell columns of one name apart: the second loss is that of the validation."""
-    seen: dict[str, int] = {}
-    out = []
-    for name in header:
-        seen[name] = seen.get(name, 0) + 1
-        out.append(name if seen[name] == 1 else f"validation_{name}")
-    return out
 
 
 def _numbers(values: Sequence[str]) -> np.ndarray[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
@@ -115,10 +116,14 @@ def test_arrays_are_trained_on_and_the_run_is_shown(tmp_path, monkeypatch):
     assert {type(value) for value in config.values()} >= {bool, int, float, str, list}
     assert 0 < run.threshold < 1
     assert "All" in run.metrics
-    assert len(run.history["step"]) > 2
-    assert "<svg" in run.figures["curves"]._repr_svg_()
+    assert sorted(run.history["msg"]) == ["epoch", "epoch", "evaluation", "evaluation"]
+    (run.folder / "lr-finder.svg").write_text("<svg></svg>")
+    assert "<svg" in run.figures["lr-finder"]._repr_svg_()
     assert "<iframe" in run.page._repr_html_()
-    assert "<svg" in run._repr_html_()
+    assert "<b>" in run._repr_html_()
+    assert "not finished" not in run._repr_html_()
+    assert "shown" in (run.folder / "result.json").read_text()
+    assert "shown" not in run.result
     p = run.predict(x[:5])
     assert sorted(n for n in p if n != "id") == ["a", "b", "c"]
     assert len(p["a"]) == 5
@@ -197,3 +202,24 @@ def test_progress_is_a_bar_and_messages_are_logged(tmp_path, monkeypatch, caplog
         assert done == total
     assert any(record.levelname == "INFO" for record in caplog.records)
     assert '{"progress"' not in caplog.text
+
+
+def test_history_has_each_epoch_and_each_validation_once(tmp_path):
+    (tmp_path / "config.yaml").write_text("arm: star\n")
+    lines = [
+        {"msg": "configuration", "time": "2026-11-26T21:23:39Z", "level": "INFO", "arm": "star"},
+        {"msg": "step", "step": 2, "epoch": 1, "loss": 3.5},
+        {"msg": "evaluation", "step": 2, "epoch": 1, "best": True, "map": 0.5},
+        {"msg": "epoch", "step": 2, "epoch": 1, "loss": 9, "bags": 4},
+        {"msg": "configuration", "resumed_at": 2},
+        {"msg": "epoch", "step": 2, "epoch": 1, "loss": 2.5, "bags": 4},
+        {"msg": "epoch", "step": 4, "epoch": 2, "loss": 2, "bags": 4},
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"msg":"ep')
+    history = nmn.Run(tmp_path).history
+    assert list(history) == ["msg", "step", "epoch", "best", "map", "loss", "bags"]
+    assert list(history["msg"]) == ["evaluation", "epoch", "epoch"]
+    assert list(history["step"]) == [2, 2, 4]
+    assert list(history["best"]) == [True, "", ""]
+    np.testing.assert_array_equal(history["loss"], [np.nan, 2.5, 2])
+    np.testing.assert_array_equal(history["map"], [0.5, np.nan, np.nan])

@@ -142,7 +142,7 @@ func (s *Session) sameData(ctx context.Context, dir string) (origin.List, error)
 
 // isRunFile reports whether a file of a run folder is written aside by this package; those of checkpoints are not.
 func isRunFile(name string) bool {
-	ours := []string{run.ConfigFile, run.DataFile, captioning.WordsFile, run.ResultFile, run.SummaryFile, run.LogFile}
+	ours := []string{run.ConfigFile, run.DataFile, captioning.WordsFile, run.ResultFile, run.LogFile}
 	return slices.Contains(ours, name)
 }
 

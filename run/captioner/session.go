@@ -32,8 +32,7 @@ type Session struct {
 	Observe Observer
 	Title   string // for people, while it is trained
 
-	restart bool           // Options.Restart
-	last    caption.Scores // of the last validation
+	restart bool // Options.Restart
 }
 
 // Open checks a configuration and opens its data and its device, in this order: a mistake in the data is seen before
@@ -102,13 +101,12 @@ func (s *Session) trainerOptions(net *s2vt.Net, dir string) captioning.Options {
 		o.Config.ValidateEpochs, o.Config.Patience = 0, 0
 		return o
 	}
-	o.Validate = func(ctx context.Context, net *s2vt.Net) (float64, error) {
+	o.Validate = func(ctx context.Context, net *s2vt.Net) (caption.Scores, error) {
 		result, _, err := s.judge().Score(ctx, net)
 		if err != nil {
-			return 0, err
+			return caption.Scores{}, err
 		}
-		s.last = result.All
-		return s.last.CIDErD, nil
+		return result.All, nil
 	}
 	return o
 }

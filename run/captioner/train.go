@@ -14,6 +14,7 @@ import (
 	"nmn/model/s2vt"
 	"nmn/run"
 	"nmn/run/internal/folder"
+	"nmn/telemetry"
 	"nmn/train"
 )
 
@@ -105,28 +106,32 @@ func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outc
 		s.Log.Info("resumed", "dir", dir, "step", step)
 		s.Observe.Tell(run.Message{Text: fmt.Sprintf("%s: going on from step %d of %d", s.Title, step, trainer.Steps())})
 	}
-	var records *records
+	var log *telemetry.Log
 	err = run.SaveFiles(ctx, s.Log, func() (err error) {
-		records, err = s.openRecords(dir, step)
+		log, err = run.OpenLog(dir, step, &s.Config)
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(err, records.close())
+		return nil, err
 	}
-	if n := records.broken(); n > 0 {
+	if n := log.Broken(); n > 0 {
 		s.Log.Warn("broken lines of the log were left out", "dir", dir, "count", n)
 	}
 	watching := s.Observe.Begin(run.Training{Title: s.Title, Seed: s.Config.Train.Seed, Device: s.Backend.Name()})
-	trainer.Observers = append(records.observers(), watching...)
+	trainer.Observers = append([]captioning.Observer{telemetry.LogCaptionsTo(log.Logger())}, watching...)
 	began := time.Now()
 	reached, err := trainer.Run(ctx)
 	s.Observe.End()
-	missing := run.SaveFiles(context.WithoutCancel(ctx), s.Log, records.flush)
-	if err = cmp.Or(err, records.close(), missing); err != nil {
+	missing := run.SaveFiles(context.WithoutCancel(ctx), s.Log, log.Flush)
+	if err = cmp.Or(err, log.Close(), missing); err != nil {
 		return nil, run.Interrupted(err)
 	}
+	loss, err := run.EpochLoss(dir) // a run that was killed behind its last epoch reports none when it goes on
+	if err != nil {
+		return nil, err
+	}
 	return &Outcome{Epochs: reached.Position.Epoch - 1, Steps: reached.Position.Step,
-		Loss: records.loss(), Seconds: time.Since(began).Seconds(),
+		Loss: loss, Seconds: time.Since(began).Seconds(),
 		Words: s.Data.Words.AtLeast(0), Clips: s.Data.Train.Clips(), Captions: s.Data.Train.Pairs()}, nil
 }
 

@@ -14,13 +14,13 @@ import (
 
 func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 	dir := t.TempDir()
-	kind := Kind{Config: "config.yaml", Writes: func(name string) bool { return name == "report.md" }}
+	kind := Kind{Config: "config.yaml", Writes: func(name string) bool { return name == "report.html" }}
 	none := fmt.Errorf("no configuration: %w", fs.ErrNotExist)
 	same := Found{
 		Written: func() bool { return true },
 		Changed: func() (key, was, is string) { return "", "", "" },
 	}
-	for _, name := range []string{LockFile, "notes.txt", ".report.md123"} {
+	for _, name := range []string{LockFile, "notes.txt", ".report.html123"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 	if err := Check(filepath.Join(dir, "new"), kind, none, same); err != nil {
 		t.Errorf("a folder that is not there: %v", err)
 	}
-	report := filepath.Join(dir, "report.md")
+	report := filepath.Join(dir, "report.html")
 	if err := os.WriteFile(report, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
