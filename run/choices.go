@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"nmn/format/weights"
 	"nmn/loader/dataset"
@@ -25,13 +26,16 @@ type Choice struct {
 	Why string `yaml:"why"`
 }
 
-// chose notes why a setting that was left open has its value.
+// chose notes why a setting that was left open has its value. The list is in the order of the keys: a run that goes on may
+// choose in another order.
 func (c *Config) chose(key, why string) {
-	if i := slices.IndexFunc(c.Chosen, func(o Choice) bool { return o.Key == key }); i >= 0 {
+	c.Chosen = slices.Clone(c.Chosen) // copies of a configuration share the list
+	i, found := slices.BinarySearchFunc(c.Chosen, key, func(o Choice, key string) int { return strings.Compare(o.Key, key) })
+	if found {
 		c.Chosen[i].Why = why
 		return
 	}
-	c.Chosen = append(slices.Clip(c.Chosen), Choice{key, why}) // copies of a configuration share the list
+	c.Chosen = slices.Insert(c.Chosen, i, Choice{key, why})
 }
 
 // Chose reports whether a setting was left open.

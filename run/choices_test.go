@@ -115,10 +115,10 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 	if err := (Sources{Settings: settings(t, "rates=folds:3")}).Resolve(&c); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"recipe.form", "recipe.captions", "arm"}; !slices.Equal(keys(&c), want) {
+	if want := []string{"arm", "recipe.captions", "recipe.form"}; !slices.Equal(keys(&c), want) {
 		t.Errorf("chosen are %q, want %q", keys(&c), want)
 	}
-	if lines := c.DescribeChoices(); lines[2] != "arm = nmn-c: it learns from the captions that are judged right" {
+	if lines := c.DescribeChoices(); lines[0] != "arm = nmn-c: it learns from the captions that are judged right" {
 		t.Errorf("%q", lines)
 	}
 	text, err := c.YAML()
@@ -133,7 +133,7 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 	if err := (Sources{File: file, Settings: settings(t, "arm=star")}).Resolve(&again); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"recipe.form", "recipe.captions"}; !slices.Equal(keys(&again), want) {
+	if want := []string{"recipe.captions", "recipe.form"}; !slices.Equal(keys(&again), want) {
 		t.Errorf("with an arm chosen are %q, want %q", keys(&again), want)
 	}
 	if len(c.Chosen) != 3 {
