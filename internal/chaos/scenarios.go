@@ -142,6 +142,13 @@ var scenarios = []scenario{
 			" 0.3 --output o.csv",
 		needs: []string{"head", "x.npy", "y.csv"}, outputs: []string{"o.csv"}, data: []string{"y.csv"},
 	},
+	{
+		name: "audit-data", args: "audit x.npy --labels y.csv --rates folds:2 --run-dir run --device cpu --threads 1" +
+			" --set net.hidden=[16] --set train.batch_bags=8 --set run.threads=1 --set recipe.fold_epochs=2 --set recipe.epochs=1" +
+			" --set train.stage1_epochs=2 --set train.stage2_epochs=1 --apply=force --precision 0.1 --output fixed.csv" + often,
+		needs: features, data: features, outputs: []string{"fixed.csv"},
+		runs: []string{"run", "run/stage1"},
+	},
 	writing("audit-annotators", "audit annotators --labels crowd.csv --annotators a.csv --output l.jsonl --consensus c.csv"+
 		" --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
 	writing("audit-captions", "audit captions --captions pictures/captions_train2014.json --images pictures/images --page"+

@@ -13,7 +13,7 @@ import (
 // tamperWithData changes an input while no process runs, and goes on: the run must refuse, and name it. Then all is as
 // it was. A file that only claims another age may be taken for what it is.
 func (t *trial) tamperWithData() error {
-	if !exists(filepath.Join(t.work(), t.s.runs[0], "config.yaml")) {
+	if len(t.s.runs) > 0 && !exists(filepath.Join(t.work(), t.s.runs[0], "config.yaml")) {
 		t.Missed = true // it had not begun to learn
 		return nil
 	}
