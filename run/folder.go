@@ -169,12 +169,30 @@ func RefuseForeign(dir, mark string, written ...string) error {
 	return folder.Check(dir, folder.Kind{Config: mark, Writes: writes}, fs.ErrNotExist, folder.Found{})
 }
 
-// clearFolder removes the run in a folder, and leaves what it has not written. A backbone's features stay: they do
-// not depend on the run.
+// clearFolder removes the run in a folder. What no run has written stays, and so do a backbone's features, which do not
+// depend on the run.
 func clearFolder(dir string) error {
 	there, err := ReadConfig(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && there.Build == nil {
-		return nil // no run has written it
+	written := func() bool { return there.Build != nil }
+	var below []string
+	if err == nil {
+		below = foldersOf(dir, there)
 	}
-	return folder.Clear(dir, ofRun, Stage1Folder, RecipeFolder, recipe.CaptionsFolder, recipe.EMFolder, TensorBoardFolder)
+	return folder.Clear(dir, ofRun, err, folder.Found{Written: written}, below...)
+}
+
+// foldersOf names the folders that a run has made in its own: people may have folders of these names too.
+func foldersOf(dir string, c *Config) (names []string) {
+	for _, name := range []string{Stage1Folder, RecipeFolder, recipe.CaptionsFolder} {
+		if its, err := ReadConfig(filepath.Join(dir, name)); err == nil && its.Build != nil {
+			names = append(names, name)
+		}
+	}
+	if c.Arm == recipe.EM {
+		names = append(names, recipe.EMFolder)
+	}
+	if c.Run.TensorBoard {
+		names = append(names, TensorBoardFolder)
+	}
+	return names
 }

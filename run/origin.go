@@ -47,8 +47,8 @@ func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *datase
 		return kept, err
 	}
 	read, err := d.Files(ctx, true)
-	if err != nil {
-		return nil, err
+	if err != nil { // size and time have to do: a picture that cannot be read is not for here to refuse
+		return kept, ctx.Err()
 	}
 	return kept.With(read), nil
 }

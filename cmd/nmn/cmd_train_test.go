@@ -344,3 +344,39 @@ func TestTrain_AMistakeBlocksNoFolder(t *testing.T) {
 	}
 	must(t, args...)
 }
+
+// --restart removes nothing that no run has written: not beside a configuration of another program, and not in folders of
+// somebody's that have the names of a run's.
+func TestTrain_RestartLeavesWhatIsSomebodyElses(t *testing.T) {
+	args := func(dir string, more ...string) []string {
+		return append(tiny("train", "--arm", "stage1", "--restart", "--run-dir", dir), more...)
+	}
+	kept := func(dir string, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if got := string(readFile(t, dir, name)); got != "mine: 1\n" {
+				t.Errorf("%s holds %q", name, got)
+			}
+		}
+	}
+	mine := func(dir string, names ...string) {
+		for _, name := range names {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(dir, name), "mine: 1\n")
+		}
+	}
+	below := []string{"captions/labels.csv", "recipe/config.yaml", "em/notes.txt", "tensorboard/notes.txt", "stage1/config.yaml"}
+	foreign := t.TempDir()
+	mine(foreign, append(below, "config.yaml", "log.jsonl")...)
+	if c := call(t, args(foreign)...); c.code == exitOK {
+		t.Error("a folder with a configuration of another program was taken")
+	}
+	kept(foreign, append(below, "config.yaml", "log.jsonl")...)
+
+	dir := trained(t, "--arm", "stage1")
+	mine(dir, below...)
+	must(t, args(dir, "--seed", "7")...)
+	kept(dir, below...)
+}

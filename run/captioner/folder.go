@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -62,13 +60,10 @@ var ofCaptioner = folder.Kind{Config: run.ConfigFile, Writes: func(name string) 
 	return isRunFile(name) || train.IsCheckpoint(name)
 }}
 
-// clearFolder removes the run in a folder, and leaves what it has not written.
+// clearFolder removes the run in a folder. What no run has written stays.
 func clearFolder(dir string) error {
 	there, err := ReadConfig(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && there.Build == nil {
-		return nil // no run has written it
-	}
-	return folder.Clear(dir, ofCaptioner)
+	return folder.Clear(dir, ofCaptioner, err, folder.Found{Written: func() bool { return there.Build != nil }})
 }
 
 // prepare makes the folder. One with another run, with another vocabulary, or of a run that began with other files, is

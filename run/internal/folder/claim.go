@@ -94,9 +94,16 @@ func Claim(dir string, ours func(name string) bool) error {
 	return RemoveLeftovers(dir, ours)
 }
 
-// Clear removes the files of a run in a folder, and the named folders below it. The configuration goes last: if the process
-// is killed here, the folder is still known as one of a run.
-func Clear(dir string, kind Kind, below ...string) error {
+// Clear removes the files of a run in a folder, and the named folders below it. Unless a run has written the configuration
+// there, which err and found report as for Check, nothing is removed. The configuration goes last: if the process is killed
+// here, the folder is still known as one of a run.
+func Clear(dir string, kind Kind, err error, found Found, below ...string) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !found.Written():
+		return nil // Check refuses what is somebody else's
+	case err != nil:
+		return err
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
