@@ -125,7 +125,7 @@ func (c *Config) KeepBatch(dir string) {
 	}
 	for _, o := range there.Chosen {
 		if strings.HasPrefix(o.Key, "train.batch_bags") {
-			c.chose(o.Key, o.Why)
+			c.note(o.Key, o.Why)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func (s *Session) settleBatch(ctx context.Context) error {
 		if mil {
 			key = "train.batch_bags_mil"
 		}
-		s.Config.chose(key, b.why())
+		s.Config.note(key, b.why())
 	}
 	for _, to := range []*int{&t.BatchBags, &t.BatchBagsMIL} {
 		if *to == train.AutoBatch {

@@ -26,9 +26,9 @@ type Choice struct {
 	Why string `yaml:"why"`
 }
 
-// chose notes why a setting that was left open has its value. The list is in the order of the keys: a run that goes on may
+// note says why a setting that was left open has its value. The list is in the order of the keys: a run that goes on may
 // choose in another order.
-func (c *Config) chose(key, why string) {
+func (c *Config) note(key, why string) {
 	c.Chosen = slices.Clone(c.Chosen) // copies of a configuration share the list
 	i, found := slices.BinarySearchFunc(c.Chosen, key, func(o Choice, key string) int { return strings.Compare(o.Key, key) })
 	if found {
@@ -38,8 +38,8 @@ func (c *Config) chose(key, why string) {
 	c.Chosen = slices.Insert(c.Chosen, i, Choice{key, why})
 }
 
-// Chose reports whether a setting was left open.
-func (c *Config) Chose(key string) bool {
+// leftOpen reports whether a setting was left open.
+func (c *Config) leftOpen(key string) bool {
 	return slices.ContainsFunc(c.Chosen, func(o Choice) bool { return o.Key == key })
 }
 
@@ -61,7 +61,7 @@ type given struct {
 	start  bool          // of the noise model, which is then to be learned
 }
 
-// choose fills in what is left open, as far as the configuration alone tells. What depends on the labels or on the
+// choose fills in what is left open, as far as the configuration alone allows. What depends on the labels or on the
 // device follows in Session.Prepare.
 func (c *Config) choose(g given) {
 	if !g.net {
@@ -84,7 +84,7 @@ func (c *Config) chooseNet() {
 	}
 	if name := model.RecogniseResNet(file); name != "" {
 		c.Net.Arch = NetName(name)
-		c.chose("net.arch", "the weights are of this net")
+		c.note("net.arch", "the weights are of this net")
 	}
 	_ = file.Close() // it was only read
 }
@@ -101,11 +101,11 @@ func (c *Config) choosePictures(g given) {
 	}
 	if c.Data.Resize == "" {
 		c.Data.Resize = resize
-		c.chose("data.resize", why)
+		c.note("data.resize", why)
 	}
 	if c.Data.Orientation == "" {
 		c.Data.Orientation = orientation
-		c.chose("data.orientation", why)
+		c.note("data.orientation", why)
 	}
 }
 
@@ -138,20 +138,22 @@ func (c *Config) form(g given) (form recipe.Form, why string) {
 
 // chooseRecipe fills in what the recipe leaves open.
 func (c *Config) chooseRecipe(g given) {
-	choose := func(key, why string) {
-		if len(g.arms) == 0 { // else what is trained is known
-			c.chose(key, why)
+	setArm := func(arm recipe.Name, why string) {
+		if g.arm {
+			return
+		}
+		if c.Arm = arm; len(g.arms) == 0 { // else what is trained is known
+			c.note("arm", why)
 		}
 	}
 	if c.Recipe.Form == "" {
 		var why string
 		c.Recipe.Form, why = c.form(g)
-		c.chose("recipe.form", why)
+		c.note("recipe.form", why)
 	}
 	if c.Recipe.Form != recipe.Estimate {
-		if c.Data.Evidence != "" && !g.arm {
-			c.Arm = recipe.Star
-			choose("arm", "with evidence there is no noise to model")
+		if c.Data.Evidence != "" {
+			setArm(recipe.Star, "with evidence there is no noise to model")
 		}
 		return
 	}
@@ -161,17 +163,13 @@ func (c *Config) chooseRecipe(g given) {
 		if c.onFeatures() {
 			c.Rates, why = recipe.FoldsOf+strconv.Itoa(recipe.DefaultFolds), "nets on features are trained in seconds"
 		}
-		c.chose("rates", why)
+		c.note("rates", why)
 	}
 	if c.Recipe.Captions == "" && c.tellsCaptionsApart() {
 		c.Recipe.Captions = recipe.Witness
-		c.chose("recipe.captions", "labels come from captions alone, and each caption can be judged")
+		c.note("recipe.captions", "labels come from captions alone, and each caption can be judged")
 	}
-	if !g.arm {
-		var why string
-		c.Arm, why = c.recipeArm()
-		choose("arm", why)
-	}
+	setArm(c.recipeArm())
 }
 
 // tellsCaptionsApart reports whether captions can be witnesses: labels come from nothing else, and each bag has its own.
@@ -195,14 +193,14 @@ func (c *Config) recipeArm() (arm recipe.Name, why string) {
 // Settle goes back to the plain form if the recipe was left open and rates cannot be estimated from the data. It returns
 // the reason, which is empty if it did not go back.
 func (c *Config) Settle(d *dataset.Splits) (why string) {
-	if c.Recipe.Form != recipe.Estimate || !c.Chose("recipe.form") || !c.Chose("arm") {
+	if c.Recipe.Form != recipe.Estimate || !c.leftOpen("recipe.form") || !c.leftOpen("arm") {
 		return ""
 	}
 	if c.Recipe.Captions == recipe.Witness && d.Train.Said == nil {
 		c.Recipe.Captions = recipe.Labels
-		c.chose("recipe.captions", "captions are not held in memory")
+		c.note("recipe.captions", "captions are not held in memory")
 		c.Arm, why = c.recipeArm()
-		c.chose("arm", why)
+		c.note("arm", why)
 	}
 	settings := c.Settings()
 	if why = settings.Inestimable(d); why == "" {
@@ -210,7 +208,7 @@ func (c *Config) Settle(d *dataset.Splits) (why string) {
 	}
 	c.Recipe.Form, c.Rates, c.Arm = recipe.Paper, "", recipe.FD
 	c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == "rates" })
-	c.chose("recipe.form", why)
-	c.chose("arm", "the paper's noise model")
+	c.note("recipe.form", why)
+	c.note("arm", "the paper's noise model")
 	return why
 }

@@ -35,10 +35,10 @@ func picturesOf(checkpoint *train.Checkpoint, folder string) train.Pictures {
 // readAsTrained makes a configuration read pictures as a net was trained, but for what was given.
 func (c *Config) readAsTrained(checkpoint *train.Checkpoint, folder string) {
 	p := picturesOf(checkpoint, folder)
-	if c.Data.Resize == "" || c.Chose("data.resize") {
+	if c.Data.Resize == "" || c.leftOpen("data.resize") {
 		c.Data.Resize = p.Resize
 	}
-	if c.Data.Orientation == "" || c.Chose("data.orientation") {
+	if c.Data.Orientation == "" || c.leftOpen("data.orientation") {
 		c.Data.Orientation = p.Orientation
 	}
 }

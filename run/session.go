@@ -183,8 +183,10 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	}
 	keptIn := o.Features
 	if o.RunDir != "" && s.Config.Net.Backbone != "" {
-		if err := s.checkBeforeFeatures(o.RunDir); err != nil && !o.Restart {
-			return nil, cmp.Or(err, s.Close())
+		if !o.Restart { // which removes another run
+			if err := s.checkBeforeFeatures(o.RunDir); err != nil {
+				return nil, cmp.Or(err, s.Close())
+			}
 		}
 		keptIn = filepath.Join(o.RunDir, FeaturesFolder)
 	}
@@ -210,7 +212,7 @@ func (s *Session) openDevice() error {
 		return err
 	}
 	if asked == tensor.Auto {
-		s.Config.chose("run.precision", "the fastest that the device has")
+		s.Config.note("run.precision", "the fastest that the device has")
 	}
 	s.Backend = backend
 	s.Tell(DeviceMessage(backend, note))

@@ -92,9 +92,6 @@ func (s *Setting) Apply(config any) error {
 	if !slices.ContainsFunc(keys, known) {
 		return setting.Errorf(s.Key, "there is no setting %s%s", s.Key, didYouMean(s.Key, keys))
 	}
-	if c, ok := config.(*Config); ok {
-		c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return known(o.Key) })
-	}
 	return ofSetting(s.Key, s.document.Decode(config))
 }
 

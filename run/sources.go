@@ -70,6 +70,7 @@ func (s Sources) Resolve(c *Config) error {
 		if err := one.Apply(c); err != nil {
 			return err
 		}
+		c.Chosen = slices.DeleteFunc(c.Chosen, func(o Choice) bool { return o.Key == one.Key || strings.HasPrefix(o.Key, one.Key+".") })
 	}
 	c.choose(s.given(file, c.Arm))
 	if err := c.Validate(); err != nil {

@@ -52,8 +52,8 @@ outliers and near-duplicates are found too. See docs/audit.md.
 DATA is what nmn train takes: the command trains on it, in --run-dir, and audits the run. RUN
 is the folder of a finished run: data, labels, pictures and out-of-fold scores are found
 there. Where these are not of all training bags, the command says what nets of folds would
-cost, and --rates folds:N trains them; of DATA they are trained. The page is written to
-RUN/audit/audit.html, and corrected labels in the form that the data came in.
+cost, and --rates folds:N trains them; with DATA it trains them at once. The page is written
+to RUN/audit/audit.html, and corrected labels in the form that the data came in.
 
 With --scores and --labels it audits the scores of any program. Where the labels are one class
 for each bag, integers or names, the classes exclude each other: noise is then a matrix of

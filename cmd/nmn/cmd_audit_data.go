@@ -61,16 +61,11 @@ func (a *auditCommand) auditData(ctx context.Context, p *program, data string, g
 			a.options.Rates = "" // the run leaves the scores of its folds
 		}
 	}
-	for _, name := range []string{"scores", "truth", "logits"} {
-		if given(name) {
-			return usagef("audit: --%s belongs to score files, and %s is data to train on: leave out one", name, data)
-		}
-	}
 	left := func(name string) bool { return given(name) && name != "labels" && name != "images" && name != "device" }
 	if left("fold-epochs") {
 		return usagef("audit: --fold-epochs is for a run; for data it is --set recipe.fold_epochs=N")
 	}
-	if err := a.checkRun(t.runDir, left); err != nil {
+	if err := a.checkRun(t.runDir, data, left); err != nil {
 		return err
 	}
 	if err := t.resolve(ctx, p, []string{data}); err != nil {

@@ -45,11 +45,12 @@ func (a *auditRun) check(given func(string) bool) error {
 	return nil
 }
 
-// checkRun refuses what does not go with a run, and fills in what it says.
-func (a *auditCommand) checkRun(dir string, given func(string) bool) error {
+// checkRun refuses what does not go with a run, and fills in what it says. audited is what the user named: the run, or the
+// data that it is to learn.
+func (a *auditCommand) checkRun(dir, audited string, given func(string) bool) error {
 	for _, name := range []string{"scores", "labels", "truth", "logits"} {
 		if given(name) {
-			return usagef("audit: --%s belongs to score files, and %s is a run, which has its own: leave out one", name, dir)
+			return usagef("audit: --%s belongs to score files, and %s has its own: leave out one", name, audited)
 		}
 	}
 	if a.ofRun.foldEpochs < 0 || a.ofRun.foldEpochs > 1000 {
@@ -83,7 +84,7 @@ func (a *auditCommand) folds() (int, error) {
 
 // auditRun audits the labels of the run in a folder.
 func (a *auditCommand) auditRun(ctx context.Context, p *program, dir string, given func(string) bool) (err error) {
-	if err := cmp.Or(a.ofData.refuse(given), a.checkRun(dir, given)); err != nil {
+	if err := cmp.Or(a.ofData.refuse(given), a.checkRun(dir, dir, given)); err != nil {
 		return err
 	}
 	return a.auditRunIn(ctx, p, dir, given)

@@ -101,7 +101,7 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	c.options.Tell = c.progress(p)
 	sum, err := frames.Make(ctx, tool, c.config, sources, c.options)
 	p.status.clear()
-	if errors.Is(err, shard.ErrSettings) {
+	if errors.Is(err, shard.ErrExists) || errors.Is(err, shard.ErrSettings) {
 		return usageError{err}
 	}
 	if err != nil {

@@ -20,7 +20,7 @@ func byCaptions(dir string, args ...string) []string {
 		args...)...)
 }
 
-// captionsOf are those of the result of a run, which its page must show too.
+// captionsOf returns the captions in the result of a run, which its page must show too.
 func captionsOf(t *testing.T, dir string) *report.FoundCaptions {
 	t.Helper()
 	found := outcomeOf(t, dir).Captions

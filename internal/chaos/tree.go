@@ -160,7 +160,7 @@ func withoutTimes(v any) any {
 }
 
 // steps are the lines of a log about steps, epochs and evaluations; others tell of saving and resuming. A run that goes
-// on behind its last evaluation or at the end of an epoch may tell of it again: the later line takes the place of the
+// on after its last evaluation or at the end of an epoch may log it again: the later line takes the place of the
 // first.
 func steps(content []byte) []byte {
 	type event struct {

@@ -74,7 +74,7 @@ func Operations(ctx context.Context, backend kernels.Backend, n Net, o Options) 
 }
 
 const (
-	// A product or a copy that takes so many milliseconds is one of the largest: its rate is that of the device.
+	// A product or a copy that takes as many milliseconds is large enough to show the rate of the device.
 	longEnough = 4
 	// No larger one is tried after so long, which includes choosing how to compute it.
 	comparing = 3 * time.Second

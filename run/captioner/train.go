@@ -126,7 +126,7 @@ func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outc
 	if err = cmp.Or(err, log.Close(), missing); err != nil {
 		return nil, run.Interrupted(err)
 	}
-	loss, err := run.EpochLoss(dir) // a run that was killed behind its last epoch reports none when it goes on
+	loss, err := run.EpochLoss(dir) // a run that was killed after its last epoch reports none when it goes on
 	if err != nil {
 		return nil, err
 	}
