@@ -242,6 +242,7 @@ func fillDisk() {
 	file, err := os.Create(fill)
 	if err == nil {
 		_, err = io.Copy(file, zeros{})
+		_ = file.Close() // an open file keeps its room after freeDisk has removed it
 	}
 	if !durable.Full(err) {
 		panic(err)
