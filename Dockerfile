@@ -7,7 +7,7 @@
 #
 # Base images are pinned by the digest of their index, so that a build of today is one of next year; the tag
 # beside it says what the digest is. container_test.go holds the versions to go.mod and
-# cuda/toolkit/requirements.txt.
+# tools/toolkit/requirements.txt.
 ARG GO_IMAGE=golang:1.26.8-bookworm@sha256:9fdc884aacc3bec89b20ffc69f4bb369c78210e3e4f600387b5128b12c199f81
 ARG DEBIAN_IMAGE=debian:12.12-slim@sha256:d5d3f9c23164ea16f31852f95bd5959aad1c5e854332fe00f7b3a20fcc9f635c
 ARG CUDA_IMAGE=nvidia/cuda:13.0.1-runtime-ubuntu24.04@sha256:c3fde347d52d578c84fd644bc177bc7ec333feaf11550d990da4084d7612e4c7
@@ -30,15 +30,15 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     go build -trimpath -ldflags="-s -w -buildid= -X nmn/run.revision=${REVISION}" -o /out/nmn ./cmd/nmn
 RUN mkdir /out/runs
 RUN --mount=type=cache,target=/go/pkg/mod \
-    go run ./internal/licences /out/licenses
+    go run ./tools/licences /out/licenses
 
 # The compiler of CUDA and the headers of cuDNN, pinned by digest. They depend on nothing else of the
 # sources, so that a change of those does not install them anew.
 FROM modules AS toolkit
 RUN apt-get update && apt-get install --yes --no-install-recommends python3-pip && rm -rf /var/lib/apt/lists/*
-COPY cuda/toolkit cuda/toolkit
+COPY tools/toolkit tools/toolkit
 RUN --mount=type=cache,target=/root/.cache \
-    go run ./cuda/toolkit install
+    go run ./tools/toolkit install
 
 # The kernels that are checked in must be what this compiler makes of their sources, byte for byte.
 FROM toolkit AS build-cuda
@@ -46,15 +46,15 @@ ARG REVISION=
 COPY . .
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache \
     cp kernels/kernels.fatbin /tmp/kept.fatbin && \
-    go run ./cuda/toolkit exec go run ./kernels/gen -fatbin && \
+    go run ./tools/toolkit exec go run ./tools/launchgen -fatbin && \
     cmp kernels/kernels.fatbin /tmp/kept.fatbin
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache \
-    go run ./cuda/toolkit exec \
+    go run ./tools/toolkit exec \
     go build -tags cuda -trimpath -ldflags="-s -w -buildid= -X nmn/run.revision=${REVISION}" -o /out/nmn ./cmd/nmn
 RUN mkdir /out/runs /out/cache
 # cuDNN comes from the wheel that the headers are of, with its licence.
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache \
-    go run ./internal/licences /out/licenses -tags=cuda && \
+    go run ./tools/licences /out/licenses -tags=cuda && \
     mkdir /out/licenses/cudnn && cp build/cuda-toolkit/nvidia_cudnn_cu13-*.dist-info/licenses/* /out/licenses/cudnn && \
     cp -rL build/cuda-toolkit/nvidia/cudnn/lib /out/cudnn && rm -f /out/cudnn/*.a /out/cudnn/*.py
 
@@ -72,17 +72,17 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     go build -tags mpi -trimpath -ldflags="-s -w -buildid= -X nmn/run.revision=${REVISION}" -o /out/nmn ./cmd/nmn
 RUN mkdir /out/runs /out/cache
 RUN --mount=type=cache,target=/go/pkg/mod \
-    CGO_ENABLED=1 go run ./internal/licences /out/licenses -tags=mpi
+    CGO_ENABLED=1 go run ./tools/licences /out/licenses -tags=mpi
 
 FROM build-cuda AS build-cuda-mpi
 ARG REVISION=
 RUN apt-get update && apt-get install --yes --no-install-recommends libopenmpi-dev pkg-config && \
     rm -rf /var/lib/apt/lists/*
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache \
-    go run ./cuda/toolkit exec \
+    go run ./tools/toolkit exec \
     go build -tags "cuda mpi" -trimpath -ldflags="-s -w -buildid= -X nmn/run.revision=${REVISION}" -o /out/nmn ./cmd/nmn
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache \
-    CGO_ENABLED=1 go run ./internal/licences /out/licenses -tags=cuda,mpi
+    CGO_ENABLED=1 go run ./tools/licences /out/licenses -tags=cuda,mpi
 
 # The driver comes from the host (--gpus), CUDA from the base image.
 FROM ${CUDA_IMAGE} AS cuda

@@ -13,7 +13,7 @@ build: ## build ./nmn
 	$(GO) build -o nmn ./cmd/nmn
 
 wheel: ## write the wheels of the Python package into dist/, of all platforms or of those in WHEELS (WHEELS=linux-amd64)
-	$(GO) run ./python/wheel $(WHEELS)
+	$(GO) run ./tools/wheel $(WHEELS)
 
 train: build ## train on noisy scenes and print the table (up to 8 minutes on two cores)
 	./nmn experiment --preset scenes --run-dir $(RUNS)/scenes
@@ -31,10 +31,10 @@ $(AUDIT)/pictures/pictures.csv: | build
 	./nmn scenes $(AUDIT)/pictures --number 4000 --flips 0.3:0.05
 
 cuda: ## build ./nmn with CUDA (needs a C compiler, CUDA 13 and cuDNN 9: docs/cuda.md)
-	$(GO) run ./cuda/toolkit exec $(GO) build -tags cuda -o nmn ./cmd/nmn
+	$(GO) run ./tools/toolkit exec $(GO) build -tags cuda -o nmn ./cmd/nmn
 
 cuda-toolkit: ## install the pinned CUDA 13, cuDNN 9 and NCCL into build/cuda-toolkit (1.7 GB, needs pip)
-	$(GO) run ./cuda/toolkit install
+	$(GO) run ./tools/toolkit install
 
 train-gpu: cuda ## train on noisy scenes on the first GPU and print the table
 	./nmn experiment --preset scenes --device cuda --run-dir $(RUNS)/scenes-gpu
@@ -43,15 +43,15 @@ offline-bundle: ## pack build/nmn-gpu-bundle.tar.xz, tests and benchmarks for a 
 	bench/bundle.sh
 
 kernels: ## write the launches of the CUDA kernels and compile them (needs make cuda-toolkit)
-	$(GO) run ./cuda/toolkit exec $(GO) run ./kernels/gen -fatbin
+	$(GO) run ./tools/toolkit exec $(GO) run ./tools/launchgen -fatbin
 
 emulate: ## run the CUDA kernels' own sources on the host: the compliance suite, whole nets and recorded training (needs make cuda-toolkit and g++; half as long with EMULATE=-short)
-	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run CUDA ./kernels ./kernels/conv
-	library=$$($(GO) run ./kernels/emulator/library build/emulator) && rm -rf build/emulator/cache && \
+	$(GO) run ./tools/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run CUDA ./kernels ./kernels/conv
+	library=$$($(GO) run ./tools/emulator/library build/emulator) && rm -rf build/emulator/cache && \
 	export GOCACHE=$$($(GO) env GOCACHE) XDG_CACHE_HOME=$$PWD/build/emulator/cache && \
 	export NMN_LIBCUDA=$$library NMN_LIBCUDNN=$$library NMN_LIBCUBLASLT=$$library NMN_LIBNCCL=$$library NMN_TEST_DEVICE=cuda && \
-	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'TinyNet|ResNet_IsThat|CUDA' ./model ./model/vit ./train ./run/bench ./cmd/nmn && \
-	$(GO) run ./cuda/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume|CUDA' ./model/s2vt ./captioning
+	$(GO) run ./tools/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'TinyNet|ResNet_IsThat|CUDA' ./model ./model/vit ./train ./bench/measure ./cmd/nmn && \
+	$(GO) run ./tools/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume|CUDA' ./captioner/s2vt ./captioner
 
 test flaky race ranks: export TMPDIR := $(shell .ci/memory)
 
@@ -73,19 +73,19 @@ race: ## run the tests under the race detector (needs a C compiler)
 MPI ?= mpi
 
 ranks: ## vet a build with MPI and test it under mpirun (needs a C compiler and Open MPI with its headers; MPICH with MPI=mpich)
-	CGO_ENABLED=1 $(GO) vet -tags $(MPI) ./group/... ./cmd/nmn
-	CGO_ENABLED=1 $(GO) test -count 1 -tags $(MPI) ./group/...
+	CGO_ENABLED=1 $(GO) vet -tags $(MPI) ./ranks/... ./cmd/nmn
+	CGO_ENABLED=1 $(GO) test -count 1 -tags $(MPI) ./ranks/...
 	CGO_ENABLED=1 .ci/test -count 1 -tags $(MPI) -short -run MPI ./cmd/nmn
 
 chaos: ## kills, faults, signals and full disks over all commands that write, for CHAOS_MINUTES (default 10; Linux; docs/reliability.md)
-	$(GO) run ./internal/chaos --minutes $${CHAOS_MINUTES:-10} $(CHAOS)
+	$(GO) run ./tools/chaos --minutes $${CHAOS_MINUTES:-10} $(CHAOS)
 
 OTHER_PLATFORMS = linux/arm64 linux/386 darwin/arm64 windows/amd64
 
 lint: ## gofmt and vet; types alone for other platforms and without assembly, which takes seconds
 	@found=$$(gofmt -l .) && test -z "$$found" || (echo "run gofmt -w on $$found" >&2; false)
 	$(GO) vet ./...
-	$(GO) -C internal/tools run ./typecheck linux/amd64/noasm $(OTHER_PLATFORMS)
+	$(GO) -C tools/extern run ./typecheck linux/amd64/noasm $(OTHER_PLATFORMS)
 
 vet: ## vet for other platforms and without assembly, which compiles everything for each
 	$(GO) vet -tags noasm ./...
@@ -96,13 +96,13 @@ fuzz: ## run every fuzz target for FUZZTIME (default 20s)
 
 sbom: ## write a bill of materials of the program, build/nmn.cdx.json (CycloneDX)
 	mkdir -p build
-	$$($(GO) -C internal/tools tool -n cyclonedx-gomod) app -json -std -licenses -noserial -main cmd/nmn -output build/nmn.cdx.json .
+	$$($(GO) -C tools/extern tool -n cyclonedx-gomod) app -json -std -licenses -noserial -main cmd/nmn -output build/nmn.cdx.json .
 
 vulnerabilities: ## look up what the program calls in Go's database of vulnerabilities (needs vuln.go.dev)
-	$$($(GO) -C internal/tools tool -n govulncheck) ./...
+	$$($(GO) -C tools/extern tool -n govulncheck) ./...
 
 mutate: ## make small mistakes in PACKAGES (default all), print those that no test finds, and write the scores into build/mutation.md (MUTANTS of each package, default 12)
-	$(GO) run ./internal/mutate --per-package $${MUTANTS:-12} --table build/mutation.md $(PACKAGES)
+	$(GO) run ./tools/mutate --per-package $${MUTANTS:-12} --table build/mutation.md $(PACKAGES)
 
 module: ## rename the module, so that others can require it: make module MODULE=host/owner/nmn (GNU sed)
 	test -n '$(MODULE)'

@@ -107,7 +107,7 @@ func TestDockerfile_BuildsWithTheVersionsOfTheSources(t *testing.T) {
 		!strings.Contains(versions["GO_IMAGE"], "-bookworm@") {
 		t.Errorf("DEBIAN_IMAGE is %q, GO_IMAGE %q: want one release", versions["DEBIAN_IMAGE"], versions["GO_IMAGE"])
 	}
-	want := pinned(t, "cuda/toolkit/requirements.txt", `^nvidia-cuda-nvcc==(\S+)`)
+	want := pinned(t, "tools/toolkit/requirements.txt", `^nvidia-cuda-nvcc==(\S+)`)
 	if got := tagged(t, versions["CUDA_IMAGE"], "nvidia/cuda"); minor(got) != minor(want) {
 		t.Errorf("CUDA_IMAGE is of %q, the compiler that is pinned is of %s", got, want)
 	}

@@ -47,4 +47,4 @@ for recipe in "$out"/flips-*/seed-*/recipe; do
   "$NMN" audit --scores "$recipe/oof.csv" "${files[@]}" >"${recipe%/recipe}/audit-oof.json"
   "$NMN" audit --scores "$recipe/oof-noise.csv" --rates "$recipe/rates.csv" "${files[@]}" >"${recipe%/recipe}/audit-noise.json"
 done
-go run ./bench/acceptance -seeds "$seeds" -set "$name" "$out" | tee "$out/acceptance.md"
+go run ./tools/acceptance -seeds "$seeds" -set "$name" "$out" | tee "$out/acceptance.md"

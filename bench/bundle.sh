@@ -20,10 +20,10 @@ packages="cuda cuda/cudnn cuda/nccl kernels model train"
 rm -rf "$folder"
 mkdir -p "$folder"
 flags=(-tags cuda -trimpath -ldflags "-s -w")
-go run ./cuda/toolkit exec go build "${flags[@]}" -o "$folder/nmn" ./cmd/nmn
+go run ./tools/toolkit exec go build "${flags[@]}" -o "$folder/nmn" ./cmd/nmn
 for package in $packages; do
   mkdir -p "$folder/$package"
-  go run ./cuda/toolkit exec go test -c "${flags[@]}" -o "$folder/$package/$(basename "$package").test" "./$package"
+  go run ./tools/toolkit exec go test -c "${flags[@]}" -o "$folder/$package/$(basename "$package").test" "./$package"
   if [ -d "$package/testdata" ]; then cp -R "$package/testdata" "$folder/$package/"; fi
 done
 mkdir "$folder/bench"

@@ -169,7 +169,7 @@ func TestPyTorch_ComputesTheSameLossAndGradients(t *testing.T) {
 		}
 		return string(out)
 	}
-	t.Log(run("torch_check.py", "../kernels/conform/testdata/oracle"))
+	t.Log(run("torch_check.py", "../tools/conform/testdata/oracle"))
 	step := run("torch_step.py", "--model", "scenes", "--width", "0.1", "--batch", "2", "--frames", "2", "--precision", "bf16",
 		"--norm", "--warmup", "0", "--repeats", "1")
 	resnet := run("torch_step.py", "--model", "resnet50", "--width", "0.1", "--batch", "1", "--size", "64",

@@ -2,7 +2,7 @@
 """Holds torch_net.py to the golden numbers that nmn is held to: loss, probabilities and the gradients of all weights
 of a small net, so that what is measured beside nmn computes the same.
 
-    bench/torch_check.py kernels/conform/testdata/oracle
+    bench/torch_check.py tools/conform/testdata/oracle
 
 Prints the largest difference in units of the tolerance of each number; exit code 1 where one is above 1.
 """

@@ -2,7 +2,7 @@
 """Writes the golden fixtures of the operations of residual nets: strided convolutions, a convolution with its shortcut
 and 3×3 maxima, with gradients, computed by PyTorch in float64 from inputs in float32.
 
-    bench/torch_residual_fixtures.py kernels/conform/testdata/oracle
+    bench/torch_residual_fixtures.py tools/conform/testdata/oracle
 """
 import json
 import pathlib

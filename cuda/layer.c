@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-/* Written by cuda/toolkit into libcuda.a. */
+/* Written by tools/toolkit into libcuda.a. */
 extern const struct {
   const char *name;
   void **slot;

@@ -11,12 +11,12 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/kernels"
-	"nmn/kernels/conform"
 	"nmn/kernels/conv"
 	"nmn/kernels/pixels"
 	"nmn/kernels/pool"
 	"nmn/kernels/tensor"
 	"nmn/kernels/update"
+	"nmn/tools/conform"
 )
 
 // rig draws operands that bfloat16 holds exactly and keeps them in both types.

@@ -8,8 +8,8 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/kernels"
-	"nmn/kernels/conform"
 	"nmn/kernels/simd"
+	"nmn/tools/conform"
 )
 
 func openCPU(t testing.TB, threads int, level string) kernels.Backend {

@@ -21,7 +21,7 @@ import (
 	"nmn/kernels/update"
 )
 
-// fatbin is kernels.cu, compiled by kernels/gen for all architectures that are supported.
+// fatbin is kernels.cu, compiled by tools/launchgen for all architectures that are supported.
 //
 //go:embed kernels.fatbin
 var fatbin string

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"nmn/kernels"
-	"nmn/kernels/conform"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
 )
 
 // What a device does not promise that the CPU does.

@@ -10,8 +10,8 @@ import (
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
 	"nmn/kernels"
-	"nmn/kernels/conform"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
 )
 
 // plansVariable is the environment variable that names a folder in which tests of a card keep plans of convolutions: to

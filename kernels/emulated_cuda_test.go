@@ -14,9 +14,9 @@ import (
 	"nmn/cuda/cudnn"
 	"nmn/cuda/nccl"
 	"nmn/kernels"
-	"nmn/kernels/conform"
-	"nmn/kernels/emulator"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
+	"nmn/tools/emulator"
 )
 
 // emulated is why there is no emulator, nil where there is one.

@@ -1,4 +1,4 @@
-// Written by kernels/gen. All kernels as one module; each operation's stand beside its other versions.
+// Written by tools/launchgen. All kernels as one module; each operation's stand beside its other versions.
 #include "activation/dropout.cu"
 #include "activation/relu.cu"
 #include "conv/bias.cu"

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/conform"
 	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
 )
 
 // Five videos of 26 frames of 565 pixels, nearly: 106 frames of 64 channels have more than 2^31 elements. All frames

@@ -17,11 +17,11 @@ import (
 	"nmn/cuda/cudnn"
 	"nmn/internal/rng"
 	"nmn/kernels"
-	"nmn/kernels/conform"
 	"nmn/kernels/conv"
-	"nmn/kernels/emulator"
 	"nmn/kernels/product"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
+	"nmn/tools/emulator"
 )
 
 // openProducts opens the card with all products by one library, or by the faster one. Where the host has no cuBLASLt

@@ -18,13 +18,13 @@ import (
 
 	"nmn/cuda/cudnn"
 	"nmn/cuda/nccl"
-	"nmn/group"
-	"nmn/group/local"
 	"nmn/kernels"
-	"nmn/kernels/conform"
-	"nmn/kernels/emulator"
 	"nmn/kernels/reduce"
 	"nmn/kernels/tensor"
+	"nmn/ranks"
+	"nmn/ranks/local"
+	"nmn/tools/conform"
+	"nmn/tools/emulator"
 )
 
 // The ranks are goroutines, each with the emulated card opened for itself. Streams that put their work off as long as
@@ -55,12 +55,12 @@ func TestCUDA_SumsShowAMissingEvent(t *testing.T) {
 func sumOnce(t *testing.T, plan string) error {
 	t.Helper()
 	var wrong error
-	conform.EachRank(t, 2, openCard, func(g group.Group, b kernels.Backend) error {
+	conform.EachRank(t, 2, openCard, func(g ranks.Group, b kernels.Backend) error {
 		x, y, err := twoTensors(b)
 		if err != nil {
 			return err
 		}
-		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, group.Float32)
+		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, ranks.Float32)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func sumOnce(t *testing.T, plan string) error {
 }
 
 // inTurn runs f on rank 0 before it does on the others.
-func inTurn(g group.Group, f func() error) error {
+func inTurn(g ranks.Group, f func() error) error {
 	var err error
 	if g.Rank() == 0 {
 		err = f()
@@ -119,12 +119,12 @@ func TestCUDA_SumsOverRanksAllocateNothing(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	const steps = 100
 	var mallocs uint64
-	conform.EachRank(t, 2, openCard, func(g group.Group, b kernels.Backend) error {
+	conform.EachRank(t, 2, openCard, func(g ranks.Group, b kernels.Backend) error {
 		x, y, err := twoTensors(b)
 		if err != nil {
 			return err
 		}
-		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}, {y}}, group.BFloat16)
+		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}, {y}}, ranks.BFloat16)
 		if err != nil {
 			return err
 		}
@@ -168,12 +168,12 @@ func TestCUDA_SumsOverRanksAllocateNothing(t *testing.T) {
 // What goes wrong on one rank's card ends all ranks, in the group too: nobody takes what the sums left behind.
 func TestCUDA_AFailedSumEndsAllRanks(t *testing.T) {
 	ended := make([]error, 3)
-	conform.EachRank(t, 3, openCard, func(g group.Group, b kernels.Backend) error {
+	conform.EachRank(t, 3, openCard, func(g ranks.Group, b kernels.Backend) error {
 		x, _, err := twoTensors(b)
 		if err != nil {
 			return err
 		}
-		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, group.Float32)
+		r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, ranks.Float32)
 		if err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func TestCUDA_AFailedSumEndsAllRanks(t *testing.T) {
 		return nil
 	})
 	for rank, err := range ended {
-		var lost *group.LostError
+		var lost *ranks.LostError
 		if !errors.As(err, &lost) || !strings.Contains(err.Error(), "nccl: ") {
 			t.Errorf("rank %d: %v, want the rank that failed and why", rank, err)
 		}
@@ -218,7 +218,7 @@ func TestCUDA_SumsWaitAsLongAsTheGroup(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, group.Float32)
+				r, err := reduce.New(g, b, [][]*tensor.Tensor{{x}}, ranks.Float32)
 				if err != nil {
 					return err
 				}

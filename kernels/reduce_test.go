@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"nmn/kernels"
-	"nmn/kernels/conform"
+	"nmn/tools/conform"
 )
 
 func TestCPU_SumsOverRanks(t *testing.T) {

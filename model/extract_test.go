@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/kernels/conform"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
 
 	dense "gorgonia.org/tensor"
 )

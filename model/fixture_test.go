@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"nmn/kernels"
-	"nmn/kernels/conform"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
 )
 
 // tinyConfig describes the net of the tiny_net fixtures for an input of this shape.

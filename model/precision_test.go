@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"nmn/kernels"
-	"nmn/kernels/conform"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
 )
 
 // rounding is by how much of itself a number may be off in a precision.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
-	"nmn/kernels/conform"
+	"nmn/tools/conform"
 )
 
 // smallResNet is a residual net with both kinds of shortcut and odd sizes.

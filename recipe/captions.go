@@ -8,7 +8,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/internal/rng"
-	"nmn/labels/witness"
+	"nmn/labels/misplaced"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/report"
@@ -32,8 +32,8 @@ const (
 
 // witnessed is what was found of the captions of a group.
 type witnessed struct {
-	*witness.Result
-	input witness.Input
+	*misplaced.Result
+	input misplaced.Input
 	kept  *loader.Set // nil where nothing is left out: after a refusal, or where all are learned as evidence
 	// unsaid is what the captions kept leave out, for each class, told by their repeats; nil where none are left out.
 	unsaid []float64
@@ -115,7 +115,7 @@ func (p *planner) captionEvidence(ctx context.Context, w *witnessed) error {
 		if p.From, err = first.trainFirst(ctx, net, t); err != nil {
 			return err
 		}
-		again := witness.Input{Classes: w.input.Classes, Captions: w.input.Captions}
+		again := misplaced.Input{Classes: w.input.Classes, Captions: w.input.Captions}
 		if again.Scores, err = p.trainer.Score(ctx, filepath.Dir(p.From), p.Data.Train); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error)
 		return r.judged, nil
 	}
 	set := r.data.Train
-	in := witness.Input{Classes: set.Vocabulary.Len(), Captions: set.Said}
+	in := misplaced.Input{Classes: set.Vocabulary.Len(), Captions: set.Said}
 	var w *witnessed
 	if r.settings.Folds() > 0 {
 		round, err := r.plainFolds(ctx)
@@ -170,7 +170,7 @@ func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error)
 		if w.kept, err = set.OfCaptions(set.Name+", captions kept", w.Kept(keepFrom)); err != nil {
 			return nil, err
 		}
-		if w.unsaid, err = witness.Unsaid(ctx, w.kept.Said, w.kept.Vocabulary.Len()); err != nil {
+		if w.unsaid, err = misplaced.Unsaid(ctx, w.kept.Said, w.kept.Vocabulary.Len()); err != nil {
 			return nil, err
 		}
 	}
@@ -182,7 +182,7 @@ func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error)
 
 // witnessOnline judges by the scores of stage 1 at its end. What the scores of its first epoch find, which come from
 // before each bag was learned, shows whether it has learned the labels by heart.
-func (r *Recipe) witnessOnline(ctx context.Context, in witness.Input, stage1 string) (*witnessed, error) {
+func (r *Recipe) witnessOnline(ctx context.Context, in misplaced.Input, stage1 string) (*witnessed, error) {
 	var err error
 	if in.Scores, in.Scored, err = r.onlineScores(); err != nil {
 		return nil, err
@@ -208,9 +208,9 @@ func (r *Recipe) witnessOnline(ctx context.Context, in witness.Input, stage1 str
 }
 
 // judge judges captions.
-func (r *Recipe) judge(ctx context.Context, in witness.Input) (*witnessed, error) {
-	o := witness.DefaultOptions()
+func (r *Recipe) judge(ctx context.Context, in misplaced.Input) (*witnessed, error) {
+	o := misplaced.DefaultOptions()
 	o.Seed = rng.Derive(r.settings.Train.Seed, "recipe/captions")
-	found, err := witness.Find(ctx, in, o)
+	found, err := misplaced.Find(ctx, in, o)
 	return &witnessed{Result: found, input: in}, err
 }

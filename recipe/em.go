@@ -9,8 +9,8 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/labels"
-	"nmn/labels/em"
 	"nmn/labels/rates"
+	"nmn/labels/rates/em"
 	"nmn/train"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"nmn/format/safetensors"
 	"nmn/internal/rng"
-	"nmn/labels/crossfit"
+	"nmn/labels/rates/crossfit"
 	"nmn/loader"
 	"nmn/model"
 	"nmn/train"

@@ -6,12 +6,12 @@ import (
 	"math"
 
 	"nmn/eval"
-	"nmn/group"
 	"nmn/labels/audit"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/model"
+	"nmn/ranks"
 	"nmn/report"
 	"nmn/train"
 )
@@ -54,7 +54,7 @@ type Judge struct {
 	Loader loader.Config
 	Batch  int // bags that are scored at once
 	Log    *slog.Logger
-	Group  group.Group // the ranks that score together; nil for this process alone
+	Group  ranks.Group // the ranks that score together; nil for this process alone
 }
 
 // Judge evaluates a net. No label has a part in the threshold: it is that of out-of-fold
@@ -118,7 +118,7 @@ func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *
 // EvaluateNet scores a set on the ranks of g, in batches of l.BatchBags, and holds the scores against what the set knows. noisy, where
 // not nil, is the training set, whose labels and truth give the true noise rates. The rates of unestimated words are what
 // the noise model began with: they count for nothing, and the words get the remark instead.
-func EvaluateNet(ctx context.Context, g group.Group, log *slog.Logger, net *model.Net, set, noisy *loader.Set,
+func EvaluateNet(ctx context.Context, g ranks.Group, log *slog.Logger, net *model.Net, set, noisy *loader.Set,
 	l loader.Config, unestimated map[string]string, o eval.Options) (*eval.Result, *train.Scores, error) {
 	scores, err := train.ScoreTogether(ctx, g, net, set, l, nil)
 	if err != nil {
@@ -151,14 +151,14 @@ type labelScores struct {
 	Doubts []float32 // log-odds that a label is wrong, through the noise model where there is one
 }
 
-func scoreLabels(ctx context.Context, g group.Group, net *model.Net, set *loader.Set,
+func scoreLabels(ctx context.Context, g ranks.Group, net *model.Net, set *loader.Set,
 	l loader.Config) (*labelScores, error) {
 	s := labelScores{}
 	labels, k := set.Labels.Uint8s(), set.Vocabulary.Len()
 	err := train.EachScore(ctx, g, net, set, l, func(bag int, logits, q01, q10 []float32) {
 		s.add(bag, labels[bag*k:(bag+1)*k], logits, q01, q10)
 	})
-	all, err := group.Every(group.Of(g), s, err)
+	all, err := ranks.Every(ranks.Of(g), s, err)
 	if err != nil || len(all) == 1 {
 		return &s, err
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"nmn/eval"
-	"nmn/labels/multiclass"
+	"nmn/labels/audit/multiclass"
 )
 
 // ClassAuditTables show what an audit of labels of classes that exclude each other has found: the first suspects, none

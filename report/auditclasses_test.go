@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/labels/multiclass"
+	"nmn/labels/audit/multiclass"
 )
 
 // One label is wrong, which is too few to find noise: the tables say that it is unknown, and that there is a suspect

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"nmn/eval"
-	"nmn/labels/rows"
+	"nmn/labels/audit/rows"
 )
 
 // rowsShown is how many rows and groups the tables show at most.

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"nmn/eval"
-	"nmn/labels/captions"
+	"nmn/labels/misplaced/captions"
 )
 
 // CaptionAuditTables show what an audit of captions has found: how many are of other bags, those that are least

@@ -13,7 +13,7 @@ import (
 	"nmn/eval"
 	"nmn/internal/durable"
 	"nmn/internal/visible"
-	"nmn/labels/captions"
+	"nmn/labels/misplaced/captions"
 )
 
 var (

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/labels/captions"
+	"nmn/labels/misplaced/captions"
 	"nmn/loader/annotation"
 )
 

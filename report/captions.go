@@ -1,17 +1,17 @@
 package report
 
 import (
+	"nmn/captioner/metrics"
 	"nmn/eval"
-	"nmn/eval/caption"
 )
 
 // CaptionTable shows the scores of generated captions, as the COCO evaluation names them.
-func CaptionTable(r *caption.Result, meteorModules string) *Table {
+func CaptionTable(r *metrics.Result, meteorModules string) *Table {
 	return CaptionScores("Captions", r.All, len(r.Captions), meteorModules)
 }
 
 // CaptionScores is CaptionTable for scores of so many captions, under a title.
-func CaptionScores(title string, s caption.Scores, captions int, meteorModules string) *Table {
+func CaptionScores(title string, s metrics.Scores, captions int, meteorModules string) *Table {
 	t := &Table{
 		Title: title,
 		Columns: []Column{{Name: "captions"}, {Name: "BLEU-1", Decimals: 3}, {Name: "BLEU-2", Decimals: 3},

@@ -45,7 +45,7 @@ func epochTable(runs []Run, title string, epochs func(cellOf) []int) (*Table, er
 		return nil, err
 	}
 	known := truthKnown(cells)
-	columns := metrics(known)
+	columns := measureTable(known)
 	t := &Table{Title: title, Notes: []string{notesOn(known)},
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "epoch"}, {Name: "seeds"}}}
 	t.addMetrics(columns, "", true)
@@ -92,7 +92,7 @@ func (c cellOf) after(epoch int) []Run {
 // bestEpoch is the first of the common epochs with the highest AP; none where there are none.
 func (c cellOf) bestEpoch() []int {
 	epochs := c.commonEpochs()
-	for _, m := range metrics(true)[:3] {
+	for _, m := range measureTable(true)[:3] {
 		ap := func(epoch int) eval.Number { return overSeeds(valuesOf(m, c.after(epoch))).Value }
 		if len(epochs) > 0 && ap(epochs[0]).Defined() {
 			return []int{slices.MinFunc(epochs, func(a, b int) int { return cmp.Compare(ap(b), ap(a)) })}

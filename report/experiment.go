@@ -16,7 +16,7 @@ func ExperimentTable(runs []Run) (*Table, error) {
 		return nil, err
 	}
 	known := truthKnown(cells)
-	columns := metrics(known)
+	columns := measureTable(known)
 	t := &Table{
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"}},
 		Notes:   []string{notesOn(known)},
@@ -103,7 +103,7 @@ func SeedTable(runs []Run) (*Table, error) {
 		return nil, err
 	}
 	known := truthKnown(cells)
-	columns := metrics(known)
+	columns := measureTable(known)
 	t := &Table{
 		Title:   "Experiment: every run",
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seed"}},

@@ -50,7 +50,7 @@ func audited(of func(*AuditFigures) eval.Number) func(*Run) eval.Number {
 
 // metrics lists the columns. AP refers to the true labels, mAP to the labels of the test set, and
 // the rest to the true labels where every run knows them. The first three are forms of AP.
-func metrics(known bool) []metric {
+func measureTable(known bool) []metric {
 	ref := labelsOf
 	if known {
 		ref = truthOf

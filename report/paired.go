@@ -22,7 +22,7 @@ func PairedTable(runs []Run, reference string) (*Table, error) {
 			at[cellKey{noise: c.noise, flips: c.flips, mil: c.mil}] = c
 		}
 	}
-	columns := metrics(truthKnown(cells))
+	columns := measureTable(truthKnown(cells))
 	t := &Table{
 		Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "seeds"},
 			{Name: "ahead in AP"}},
@@ -75,7 +75,7 @@ func differences(m metric, a, b []Run) []eval.Number {
 // ahead counts the seeds in which a is better in AP: against the truth where known, else with human
 // agreement, else against labels.
 func ahead(a, b []Run) string {
-	for _, m := range metrics(true)[:3] {
+	for _, m := range measureTable(true)[:3] {
 		better, defined := 0, 0
 		for _, d := range differences(m, a, b) {
 			if d.Defined() {

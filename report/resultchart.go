@@ -13,7 +13,7 @@ import (
 // mainMetric is the measure that arms are compared by: AP against the truth where every run knows it, else with human
 // agreement, else against the labels.
 func mainMetric(runs []Run) metric {
-	all := metrics(true)
+	all := measureTable(true)
 	for _, m := range all[:2] {
 		if !slices.ContainsFunc(runs, func(r Run) bool { return r.Result != nil && !m.of(&r).Defined() }) {
 			return m

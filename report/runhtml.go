@@ -142,7 +142,7 @@ func judgedOn(r *Run) string {
 // headlines are the main figures that the run has.
 func headlines(r *Run) []headline {
 	var out []headline
-	all := metrics(r.Result.Truth != nil)
+	all := measureTable(r.Result.Truth != nil)
 	for _, m := range meanings {
 		metric := all[slices.IndexFunc(all, func(a metric) bool { return a.name == m.name })]
 		v := metric.of(r)

@@ -85,7 +85,7 @@ func (r *Run) facts() (facts []string) {
 	}
 	if a := r.Audit; a != nil {
 		add("wrong labels found by", a.From)
-		for _, m := range metrics(true) {
+		for _, m := range measureTable(true) {
 			if v := m.of(r); strings.HasPrefix(m.name, "audit") && v.Defined() {
 				add(m.name, fmt.Sprintf("%.*f %%", m.decimals, float64(m.scale*v)))
 			}

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/captioner/metrics"
 	"nmn/eval"
-	"nmn/eval/caption"
 )
 
 // Every figure of the small tables stands below its own name.
 func TestTables_OfCaptionsAndFolds(t *testing.T) {
-	scores := caption.Scores{BLEU: [4]float64{.1, .2, .3, .4}, METEOR: .5, ROUGEL: .6, CIDErD: .7}
+	scores := metrics.Scores{BLEU: [4]float64{.1, .2, .3, .4}, METEOR: .5, ROUGEL: .6, CIDErD: .7}
 	for _, c := range []struct {
 		table *Table
 		want  []string

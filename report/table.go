@@ -193,7 +193,7 @@ func (t *Table) only(title string, wanted func(measure string) bool) *Table {
 	for i, c := range t.Columns {
 		measure := measureOf(c)
 		isMeasure := measure == thresholdColumn || measure == auditColumn ||
-			slices.ContainsFunc(metrics(true), func(m metric) bool { return m.name == measure })
+			slices.ContainsFunc(measureTable(true), func(m metric) bool { return m.name == measure })
 		keep[i] = !isMeasure || wanted(measure)
 	}
 	out := &Table{Title: title, Columns: kept(t.Columns, keep), Notes: t.Notes, Stacked: t.Stacked}

@@ -1,14 +1,14 @@
 package report
 
 import (
+	"nmn/captioner/metrics"
 	"nmn/eval"
-	"nmn/eval/caption"
 )
 
 // CaptionRow is a captioner, or what stands in for one, with its scores for each seed.
 type CaptionRow struct {
 	Name   string
-	Scores []caption.Scores
+	Scores []metrics.Scores
 	// Aside rows are bounds to compare with: no candidates for the best.
 	Aside bool
 }
@@ -16,12 +16,12 @@ type CaptionRow struct {
 // table4Columns are those of the paper's Table 4, in its order.
 var table4Columns = []struct {
 	name string
-	of   func(caption.Scores) float64
+	of   func(metrics.Scores) float64
 }{
-	{"CIDEr", func(s caption.Scores) float64 { return s.CIDErD }},
-	{"Bleu-4", func(s caption.Scores) float64 { return s.BLEU[3] }},
-	{"ROUGE-L", func(s caption.Scores) float64 { return s.ROUGEL }},
-	{"METEOR", func(s caption.Scores) float64 { return s.METEOR }},
+	{"CIDEr", func(s metrics.Scores) float64 { return s.CIDErD }},
+	{"Bleu-4", func(s metrics.Scores) float64 { return s.BLEU[3] }},
+	{"ROUGE-L", func(s metrics.Scores) float64 { return s.ROUGEL }},
+	{"METEOR", func(s metrics.Scores) float64 { return s.METEOR }},
 }
 
 // Table4 lays captioners out like the paper's Table 4: CIDEr-D, BLEU-4, ROUGE-L and METEOR times 100, means

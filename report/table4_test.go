@@ -4,17 +4,17 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/eval/caption"
+	"nmn/captioner/metrics"
 )
 
 func TestTable4_MeansOverSeedsInTheOrderOfThePaper(t *testing.T) {
-	scores := func(cider, bleu4, rouge, meteor float64) caption.Scores {
-		return caption.Scores{CIDErD: cider, BLEU: [4]float64{.9, .8, .7, bleu4}, ROUGEL: rouge, METEOR: meteor}
+	scores := func(cider, bleu4, rouge, meteor float64) metrics.Scores {
+		return metrics.Scores{CIDErD: cider, BLEU: [4]float64{.9, .8, .7, bleu4}, ROUGEL: rouge, METEOR: meteor}
 	}
 	table := Table4("Captions", []CaptionRow{
-		{Name: "star", Scores: []caption.Scores{scores(.3, .2, .5, .25), scores(.4, .2, .5, .25)}},
-		{Name: "NMN-FI", Scores: []caption.Scores{scores(.5, .1, .5, .25)}},
-		{Name: "true concepts", Scores: []caption.Scores{scores(.9, .9, .9, .9)}, Aside: true},
+		{Name: "star", Scores: []metrics.Scores{scores(.3, .2, .5, .25), scores(.4, .2, .5, .25)}},
+		{Name: "NMN-FI", Scores: []metrics.Scores{scores(.5, .1, .5, .25)}},
+		{Name: "true concepts", Scores: []metrics.Scores{scores(.9, .9, .9, .9)}, Aside: true},
 	})
 	var b strings.Builder
 	if err := Write(&b, Markdown, table); err != nil {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"nmn/group"
 	"nmn/loader/alike"
 	"nmn/loader/dataset"
+	"nmn/ranks"
 )
 
 // seenBags are the looks of training bags. The sessions of an experiment share them.
@@ -64,7 +64,7 @@ func (s *Session) looks(ctx context.Context) ([]alike.Look, error) {
 	set, o := s.Data.Train, alike.Options{MaxPixels: s.Config.Data.MaxPixels, Orientation: s.Config.Data.Orientation}
 	rank, size := s.ranks.Rank(), s.ranks.Size()
 	own, err := alike.At(ctx, set, rank*set.Len()/size, (rank+1)*set.Len()/size, o)
-	all, err := group.Every(s.ranks, own, err)
+	all, err := ranks.Every(s.ranks, own, err)
 	return slices.Concat(all...), err
 }
 

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/group"
-	"nmn/group/local/localtest"
 	"nmn/internal/rng"
-	"nmn/labels/crossfit"
+	"nmn/labels/rates/crossfit"
+	"nmn/ranks"
+	"nmn/ranks/local/localtest"
 	"nmn/recipe"
 	"nmn/run"
 )
@@ -76,7 +76,7 @@ func patches(t *testing.T, number, side, border, quality int) []byte {
 }
 
 // estimate trains the nets of folds in a folder, and returns the plan file and what was said of folds.
-func estimate(ctx context.Context, c run.Config, g group.Group, dir string) (plan string, said []string, err error) {
+func estimate(ctx context.Context, c run.Config, g ranks.Group, dir string) (plan string, said []string, err error) {
 	s, err := run.Open(ctx, c, run.Options{Group: g, Observer: run.Observer{Message: func(m run.Message) {
 		if m.Topic == "folds" {
 			said = append(said, m.Text)
@@ -121,7 +121,7 @@ func TestFolds_SiblingsAreInOne(t *testing.T) {
 		t.Errorf("a folder that has a plan: another plan, or %q was said: %v", said, err)
 	}
 	together := t.TempDir()
-	for rank, err := range localtest.Run(3, func(g group.Group) error {
+	for rank, err := range localtest.Run(3, func(g ranks.Group) error {
 		got, _, err := estimate(t.Context(), c, g, together)
 		if err == nil && got != file {
 			err = errors.New("another plan: " + got)

@@ -7,7 +7,7 @@ import (
 
 	"nmn/loader"
 	"nmn/recipe"
-	"nmn/run/internal/folder"
+	"nmn/run/folder"
 	"nmn/train"
 )
 

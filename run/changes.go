@@ -1,6 +1,6 @@
 package run
 
-import "nmn/run/internal/folder"
+import "nmn/run/folder"
 
 // mayChange are the settings that a run may be continued with, for they change no step.
 var mayChange = []string{

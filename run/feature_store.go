@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"nmn/format/safetensors"
-	"nmn/run/internal/folder"
+	"nmn/run/folder"
 )
 
 // featureKey tells a picture, or a kind of features, apart from others.

@@ -14,7 +14,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/recipe"
-	"nmn/run/internal/folder"
+	"nmn/run/folder"
 	"nmn/train"
 )
 

@@ -14,7 +14,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
-	"nmn/run/internal/folder"
+	"nmn/run/folder"
 	"nmn/train"
 )
 

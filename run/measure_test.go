@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"nmn/group"
-	"nmn/group/local"
+	"nmn/ranks"
+	"nmn/ranks/local"
 	"nmn/recipe"
 	"nmn/train"
 )
@@ -71,7 +71,7 @@ func TestMeasure_OfDataWithoutAFullBatch(t *testing.T) {
 
 // counted is a rank that calls a function when it begins a certain sum.
 type counted struct {
-	group.Group
+	ranks.Group
 	left int
 	then func()
 }
@@ -79,7 +79,7 @@ type counted struct {
 // at sets the function that the nth sum from now on calls.
 func (c *counted) at(n int, then func()) { c.left, c.then = n, then }
 
-func (c *counted) Sum(x []float32, wire group.Wire) error {
+func (c *counted) Sum(x []float32, wire ranks.Wire) error {
 	if c.left--; c.left == 0 {
 		c.then()
 	}

@@ -2,7 +2,7 @@ package run
 
 import (
 	"nmn/loader/dataset"
-	"nmn/run/internal/folder"
+	"nmn/run/folder"
 )
 
 // places are all of its files and folders. Rates may be a word, and are compared as they are.

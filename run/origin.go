@@ -7,7 +7,7 @@ import (
 
 	"nmn/internal/origin"
 	"nmn/loader/dataset"
-	"nmn/run/internal/folder"
+	"nmn/run/folder"
 )
 
 // DataFile is the file of a run folder that lists the files that the run learns from: those that settings name with the

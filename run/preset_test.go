@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"nmn/recipe"
-	"nmn/run/internal/folder"
+	"nmn/run/folder"
 )
 
 // A configuration that another program makes from a preset is completed as the sources of a command line are.

@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/group"
 	"nmn/internal/setting"
 	"nmn/loader"
-	"nmn/run/internal/folder"
+	"nmn/ranks"
+	"nmn/run/folder"
 	"nmn/train"
 )
 
@@ -42,21 +42,21 @@ func Agreed(err error) bool {
 }
 
 // AgreeOn waits for all ranks, and makes what is wrong on one of them an error of all that ends with the same exit code.
-func AgreeOn(g group.Group, err error) error {
-	g = group.Of(g)
+func AgreeOn(g ranks.Group, err error) error {
+	g = ranks.Of(g)
 	if g.Size() == 1 || Agreed(err) {
 		return err
 	}
 	var mistake *setting.Error
-	agreed := group.Agree(g, err)
+	agreed := ranks.Agree(g, err)
 	if agreed == nil {
 		return nil
 	}
-	kinds, gathering := group.Every(g, errors.As(err, &mistake), nil)
+	kinds, gathering := ranks.Every(g, errors.As(err, &mistake), nil)
 	if gathering != nil { // the group has ended
 		return agreed
 	}
-	var lost *group.LostError
+	var lost *ranks.LostError
 	if err == nil && errors.As(agreed, &lost) && kinds[lost.Rank] {
 		agreed = &setting.Error{Reason: agreed}
 	}
@@ -65,7 +65,7 @@ func AgreeOn(g group.Group, err error) error {
 
 // fromRank0 returns what rank 0 has: what depends on its clock, on its memory or on what is in the run folder.
 func fromRank0[T any](s *Session, own T) (T, error) {
-	all, err := group.Every(s.ranks, own, nil)
+	all, err := ranks.Every(s.ranks, own, nil)
 	if err != nil {
 		return own, err
 	}
@@ -84,7 +84,7 @@ func (s *Session) compareRanks(ctx context.Context, err error) error {
 	if err := s.agree(err); err != nil {
 		return err
 	}
-	all, err := group.Every(s.ranks, own, nil)
+	all, err := ranks.Every(s.ranks, own, nil)
 	if err != nil {
 		return err
 	}
@@ -206,9 +206,9 @@ const (
 )
 
 // wire is how gradients travel.
-func (r *Resources) wire() group.Wire {
+func (r *Resources) wire() ranks.Wire {
 	if r.Gradients == GradientsBF16 {
-		return group.BFloat16
+		return ranks.BFloat16
 	}
-	return group.Float32
+	return ranks.Float32
 }

@@ -13,7 +13,7 @@ import (
 	"nmn/eval"
 	"nmn/loader"
 	"nmn/report"
-	"nmn/run/internal/folder"
+	"nmn/run/folder"
 	"nmn/telemetry"
 	"nmn/train"
 )

@@ -10,14 +10,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"nmn/group"
 	"nmn/internal/setting"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/loader/dataset"
 	"nmn/loader/features"
+	"nmn/ranks"
 	"nmn/recipe"
-	"nmn/run/internal/folder"
+	"nmn/run/folder"
 	"nmn/train"
 )
 
@@ -107,7 +107,7 @@ type Session struct {
 	backbone *train.Backbone // that the features are of; nil where they are of none
 	features time.Duration   // that taking all of them would last; 0 where they were taken
 
-	ranks    group.Group // never nil
+	ranks    ranks.Group // never nil
 	prepared bool
 	restart  bool // Options.Restart
 
@@ -126,7 +126,7 @@ type OptionsOf[O any] struct {
 	Observer ObserverOf[O]
 	// Group are the ranks that train together; nil for this process alone. All ranks make the same calls, and see the same
 	// run folder.
-	Group group.Group
+	Group ranks.Group
 	// Features is a folder that keeps the features that a backbone takes of pictures; empty for none. Those that it has
 	// are not computed again. RunDir is the folder of the run or of the experiment that is to be written: it keeps them in
 	// its FeaturesFolder, and one with another run is refused before any are taken.
@@ -201,7 +201,7 @@ func newSession(o Options) *Session {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{restart: o.Restart, Log: o.Log, Observe: o.Observer, ranks: group.Of(o.Group), weightsShown: new(bool), seen: new(seenBags)}
+	return &Session{restart: o.Restart, Log: o.Log, Observe: o.Observer, ranks: ranks.Of(o.Group), weightsShown: new(bool), seen: new(seenBags)}
 }
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.

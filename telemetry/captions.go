@@ -3,13 +3,13 @@ package telemetry
 import (
 	"log/slog"
 
-	"nmn/captioning"
+	"nmn/captioner"
 )
 
 // LogCaptionsTo writes the events of a captioner's training to a logger.
-func LogCaptionsTo(logger *slog.Logger) captioning.Observer {
-	return captioning.Observer{
-		Step: func(e captioning.StepDone) {
+func LogCaptionsTo(logger *slog.Logger) captioner.Observer {
+	return captioner.Observer{
+		Step: func(e captioner.StepDone) {
 			if e.Log {
 				logger.Info("step", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
 					slog.Float64("word_loss", e.WordLoss()),
@@ -19,13 +19,13 @@ func LogCaptionsTo(logger *slog.Logger) captioning.Observer {
 					slog.Float64("step_ms", milliseconds(e.Duration)), slog.Int("device_bytes", e.DeviceBytes))
 			}
 		},
-		Epoch: func(e captioning.EpochDone) {
+		Epoch: func(e captioner.EpochDone) {
 			logger.Info("epoch", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
 				slog.Float64("word_loss", e.WordLoss),
 				slog.Int("captions", e.Captions), slog.Int("words", e.Words),
 				slog.Float64("epoch_ms", milliseconds(e.Duration)))
 		},
-		Evaluated: func(e captioning.Evaluated) {
+		Evaluated: func(e captioner.Evaluated) {
 			logger.Info("validation", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch),
 				slog.Float64("cider_d", e.Scores.CIDErD), slog.Float64("bleu_4", e.Scores.BLEU[3]),
 				slog.Float64("rouge_l", e.Scores.ROUGEL), slog.Float64("meteor", e.Scores.METEOR), slog.Bool("best", e.Best),

@@ -8,18 +8,18 @@ import (
 	"testing"
 	"time"
 
-	"nmn/captioning"
-	"nmn/eval/caption"
+	"nmn/captioner"
+	"nmn/captioner/metrics"
 	"nmn/train"
 )
 
 // captionEvents sends the events of two epochs to an observer.
-func captionEvents(o captioning.Observer) {
+func captionEvents(o captioner.Observer) {
 	for epoch := 1; epoch <= 2; epoch++ {
-		o.Epoch(captioning.EpochDone{Epoch: epoch, Step: 10 * epoch, Loss: 8 / float64(epoch), WordLoss: 2,
+		o.Epoch(captioner.EpochDone{Epoch: epoch, Step: 10 * epoch, Loss: 8 / float64(epoch), WordLoss: 2,
 			Captions: 64, Words: 256, Duration: time.Second})
-		o.Evaluated(captioning.Evaluated{Epoch: epoch, Step: 10 * epoch, Best: true,
-			Scores:   caption.Scores{BLEU: [4]float64{1, 1, 1, .25}, ROUGEL: .75, METEOR: .125, CIDErD: .5 * float64(epoch)},
+		o.Evaluated(captioner.Evaluated{Epoch: epoch, Step: 10 * epoch, Best: true,
+			Scores:   metrics.Scores{BLEU: [4]float64{1, 1, 1, .25}, ROUGEL: .75, METEOR: .125, CIDErD: .5 * float64(epoch)},
 			Duration: time.Second})
 	}
 }
@@ -27,8 +27,8 @@ func captionEvents(o captioning.Observer) {
 func TestLogCaptionsTo_StepsHaveTypedKeys(t *testing.T) {
 	var b bytes.Buffer
 	o := LogCaptionsTo(slog.New(slog.NewJSONHandler(&b, nil)))
-	o.Step(captioning.StepDone{Progress: train.Progress{Step: 1, Loss: 9}})
-	o.Step(captioning.StepDone{Progress: train.Progress{Epoch: 1, Step: 50, Loss: 20, Duration: 3 * time.Millisecond,
+	o.Step(captioner.StepDone{Progress: train.Progress{Step: 1, Loss: 9}})
+	o.Step(captioner.StepDone{Progress: train.Progress{Epoch: 1, Step: 50, Loss: 20, Duration: 3 * time.Millisecond,
 		Log: true}, Captions: 8, Words: 80})
 	o.Saved(train.Saved{Epoch: 1, Step: 50, Path: "runs/x/last.safetensors", Best: true})
 	captionEvents(o)

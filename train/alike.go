@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"nmn/group"
 	"nmn/model"
+	"nmn/ranks"
 )
 
 // errDrifted is the error of ranks whose weights are no longer the same.
@@ -25,9 +25,9 @@ func digest(net *model.Net) ([]byte, error) {
 
 // other compares the weights of all ranks, and returns the first rank whose weights are not those of rank 0; 0 for
 // none.
-func (r *ranks) other(net *model.Net) (rank int, err error) {
+func (r *rankState) other(net *model.Net) (rank int, err error) {
 	own, err := digest(net)
-	if err = group.Agree(r.group, err); err != nil {
+	if err = ranks.Agree(r.group, err); err != nil {
 		return 0, err
 	}
 	all, err := r.group.Gather(own)
@@ -57,7 +57,7 @@ func (t *Trainer) together() error {
 }
 
 // alike refuses ranks that would make other steps: their calls would not fit together.
-func (r *ranks) alike(t *Trainer) error {
+func (r *rankState) alike(t *Trainer) error {
 	r.told = fmt.Appendf(r.told[:0], "%d bags, %d batches, %d steps, position %+v", t.Data.Len(), t.loader.Batches(),
 		t.steps, t.at)
 	all, err := r.group.Gather(r.told)

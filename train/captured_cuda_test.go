@@ -17,11 +17,11 @@ import (
 	"testing"
 
 	"nmn/kernels"
-	"nmn/kernels/conform"
-	"nmn/kernels/emulator"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
+	"nmn/tools/conform"
+	"nmn/tools/emulator"
 )
 
 // card opens the first graphics card, which the emulator may stand for, in float32.

@@ -3,8 +3,8 @@ package train
 import (
 	"errors"
 
-	"nmn/group"
 	"nmn/kernels"
+	"nmn/ranks"
 )
 
 // device is what a stage keeps on the net's device beside the net.
@@ -14,7 +14,7 @@ type device struct {
 	feed      *feed
 	replays   *replays
 	passes    passes
-	ranks     ranks
+	ranks     rankState
 	profiler  kernels.Card // nil for none
 }
 
@@ -30,7 +30,7 @@ func (t *Trainer) open(bags int) error {
 	d, backend := &t.device, t.Net.Backend()
 	d.replays = newReplays(backend)
 	d.profiler, _ = backend.(kernels.Card)
-	d.ranks.group = group.Of(t.Group)
+	d.ranks.group = ranks.Of(t.Group)
 	d.ranks.many = d.ranks.group.Size() > 1
 	d.passes = passes{whole: t.enqueueWhole, step: t.enqueueStep, lower: t.enqueueLower,
 		measure: t.enqueueMeasure, update: t.enqueueUpdate,

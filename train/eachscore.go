@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"math"
 
-	"nmn/group"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
+	"nmn/ranks"
 )
 
 // EachScore runs a net over a set in order, as Score does, and visits the logits of p(y=1|I) of each bag that can be
 // read, with q01 and q10 of each class as the noise model has them for this bag; they are nil without a noise model. The
 // slices hold until visit returns. Each rank of g, nil for this process alone, visits a part of the set: the parts follow
 // one another in the order of the ranks.
-func EachScore(ctx context.Context, g group.Group, net *model.Net, set *loader.Set, config loader.Config,
+func EachScore(ctx context.Context, g ranks.Group, net *model.Net, set *loader.Set, config loader.Config,
 	visit func(bag int, logits, q01, q10 []float32)) error {
-	g = group.Of(g)
+	g = ranks.Of(g)
 	k := net.Config().Classes
 	var q01, q10 []float32
 	var list []*tensor.Tensor

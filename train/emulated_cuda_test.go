@@ -11,7 +11,7 @@ import (
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
 	"nmn/cuda/nccl"
-	"nmn/kernels/emulator"
+	"nmn/tools/emulator"
 )
 
 // TestMain puts the host emulator in the place of the driver, of cuDNN and of NCCL, unless the environment names

@@ -7,8 +7,8 @@ import (
 	"math"
 	"strings"
 
-	"nmn/group"
 	"nmn/loader"
+	"nmn/ranks"
 )
 
 // Errors that a caller may act on.
@@ -35,7 +35,7 @@ func Interrupted(ctx context.Context, err error, epoch, step, steps int, save fu
 
 // interruption is what has ended the context of a training, or of another rank's, where err comes of it; else nil.
 func interruption(ctx context.Context, err error) error {
-	var lost *group.LostError
+	var lost *ranks.LostError
 	switch {
 	case err == nil:
 		return nil

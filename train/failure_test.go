@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"nmn/group"
+	"nmn/ranks"
 )
 
 // The interrupt of another rank ends a training as one of its own does: with a checkpoint.
@@ -16,7 +16,7 @@ func TestInterrupted_ByAnotherRank(t *testing.T) {
 		saves bool
 	}{{context.Canceled, true}, {errors.New("the disk is full"), false}} {
 		saved := false
-		lost := &group.LostError{Rank: 2, Name: "host 7", Cause: c.cause}
+		lost := &ranks.LostError{Rank: 2, Name: "host 7", Cause: c.cause}
 		err := Interrupted(t.Context(), fmt.Errorf("cannot validate: %w", lost), 1, 3, 9, func() error {
 			saved = true
 			return nil

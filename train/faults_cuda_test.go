@@ -16,8 +16,8 @@ import (
 
 	"nmn/cuda"
 	"nmn/kernels"
-	"nmn/kernels/emulator"
 	"nmn/model"
+	"nmn/tools/emulator"
 )
 
 // freed lists what a log of calls shows as taken and not given back, of which the driver refused some.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"nmn/kernels"
-	"nmn/kernels/conform"
 	"nmn/model"
+	"nmn/tools/conform"
 )
 
 // tiny makes the net of the fixtures, with the weights that it has, and a plan with the batch.

@@ -6,16 +6,16 @@ import (
 	"math"
 	"slices"
 
-	"nmn/group"
 	"nmn/loader"
 	"nmn/model"
+	"nmn/ranks"
 )
 
 // Ranks score a set together: each takes batches that follow one another, and one gathering at the end brings what all
 // have found. A rank that is done waits for the others.
 
 // wholeBatches is how this rank reads its part of a set. Bags that cannot be read are counted over all ranks (gatherBad).
-func wholeBatches(g group.Group, config loader.Config) loader.Config {
+func wholeBatches(g ranks.Group, config loader.Config) loader.Config {
 	if g.Size() > 1 {
 		config.MaxBadSamples = math.MaxInt32
 	}
@@ -37,7 +37,7 @@ type told struct {
 
 // gatherBad returns the bags that the ranks could not read in their parts of a pass. Too many of them are an error, and so
 // is a set without any that can be read. failure is what has gone wrong on this rank, and is an error on all.
-func gatherBad(g group.Group, set *loader.Set, config loader.Config, bags int, bad []loader.BadSample,
+func gatherBad(g ranks.Group, set *loader.Set, config loader.Config, bags int, bad []loader.BadSample,
 	failure error) ([]loader.BadSample, error) {
 	if g.Size() == 1 {
 		return bad, cmp.Or(failure, noneLeft(set, bags, bad))
@@ -46,7 +46,7 @@ func gatherBad(g group.Group, set *loader.Set, config loader.Config, bags int, b
 	for _, b := range bad {
 		own.Bad = append(own.Bad, toldBad{b.Bag, b.ID, b.Err.Error()})
 	}
-	all, err := group.Every(g, own, failure)
+	all, err := ranks.Every(g, own, failure)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ type scoredRows struct {
 
 // gather replaces the rows from one on, which only this rank has, by those of all ranks, in the order of the ranks. If
 // order is not nil they are put into its order.
-func (s *scorer) gather(g group.Group, from int, order func(bag int) int) error {
+func (s *scorer) gather(g ranks.Group, from int, order func(bag int) int) error {
 	if g.Size() == 1 {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (s *scorer) gather(g group.Group, from int, order func(bag int) int) error 
 	for _, rows := range s.collected() {
 		own.Rows = append(own.Rows, rows[from*s.classes:len(s.index)*s.classes])
 	}
-	all, err := group.Every(g, own, nil)
+	all, err := ranks.Every(g, own, nil)
 	if err != nil {
 		return err
 	}

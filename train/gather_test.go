@@ -12,18 +12,18 @@ import (
 	"time"
 
 	"nmn/eval"
-	"nmn/group"
-	"nmn/group/local"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/ranks"
+	"nmn/ranks/local"
 )
 
 // patience is how long a rank waits for another one in the tests.
 const patience = time.Hour
 
 // scoreOnRanks runs f on each of n ranks and returns its errors. No goroutine may be left afterwards.
-func scoreOnRanks(t *testing.T, n int, f func(g group.Group) error) []error {
+func scoreOnRanks(t *testing.T, n int, f func(g ranks.Group) error) []error {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	errs := make([]error, n)
@@ -67,7 +67,7 @@ func (s spoilt) Read(ctx context.Context, bag, frame int, p *picture.Picture) er
 }
 
 // judged is what a user of the package gets of a set: scores, left-out bags and measures, as they are printed.
-func judged(on group.Group, net *model.Net, set *loader.Set, config loader.Config) ([]byte, error) {
+func judged(on ranks.Group, net *model.Net, set *loader.Set, config loader.Config) ([]byte, error) {
 	scores, err := ScoreTogether(context.Background(), on, net, set, config, nil)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func TestScoreTogether_EqualInEveryBitWhateverIsLeftOut(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for n := 2; n <= 4; n++ {
-			for rank, err := range scoreOnRanks(t, n, func(g group.Group) error {
+			for rank, err := range scoreOnRanks(t, n, func(g ranks.Group) error {
 				got, err := judged(g, of.nets[g.Rank()], of.sets[g.Rank()], of.config)
 				if err == nil && !bytes.Equal(got, want) {
 					err = fmt.Errorf("it has\n%.600s\nand one process\n%.600s", got, want)
@@ -138,7 +138,7 @@ func TestScoreTogether_TooManyBadSamplesAreCountedOverAllRanks(t *testing.T) {
 		if want == nil {
 			t.Fatalf("%d bad samples are enough", allowed)
 		}
-		for rank, err := range scoreOnRanks(t, 3, func(g group.Group) error {
+		for rank, err := range scoreOnRanks(t, 3, func(g ranks.Group) error {
 			_, err := judged(g, of.nets[g.Rank()], of.sets[g.Rank()], of.config)
 			return err
 		}) {
@@ -170,7 +170,7 @@ func (u unread) Read(ctx context.Context, bag, frame int, p *picture.Picture) er
 func ended(t *testing.T, what string, culprit int, errs []error, own error) {
 	t.Helper()
 	for rank, err := range errs {
-		var lost *group.LostError
+		var lost *ranks.LostError
 		switch {
 		case rank == culprit && !errors.Is(err, own):
 			t.Errorf("%s: rank %d: %v, want %v", what, rank, err, own)
@@ -189,7 +189,7 @@ func TestScoreTogether_AnErrorOfOneRankEndsAll(t *testing.T) {
 			culprit--
 		}
 		of.sets[culprit].Source = unread{source, bag}
-		ended(t, fmt.Sprintf("bag %d", bag), culprit, scoreOnRanks(t, 3, func(g group.Group) error {
+		ended(t, fmt.Sprintf("bag %d", bag), culprit, scoreOnRanks(t, 3, func(g ranks.Group) error {
 			_, err := judged(g, of.nets[g.Rank()], of.sets[g.Rank()], of.config)
 			return err
 		}), errCable)

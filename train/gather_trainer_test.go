@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"nmn/group"
 	"nmn/loader"
+	"nmn/ranks"
 )
 
 // watched is what a stage tells of its scores: validations with their figures, online scores, and which pictures were
@@ -59,7 +59,7 @@ func TestTrainer_ScoresOnRanksWhatOneRankScores(t *testing.T) {
 		if bytes.Count(want.Bytes(), []byte("step ")) < 4 || !bytes.Contains(want.Bytes(), []byte("online")) {
 			t.Fatalf("it has told %.300s", want.Bytes())
 		}
-		for rank, err := range scoreOnRanks(t, n, func(g group.Group) (err error) {
+		for rank, err := range scoreOnRanks(t, n, func(g ranks.Group) (err error) {
 			var got watched
 			o := got.observe(stages[1+g.Rank()])
 			o.Directory = stages[1].Directory
@@ -92,7 +92,7 @@ func TestTrainer_AnInterruptAmidAValidationEndsAllRanks(t *testing.T) {
 	var want watched
 	run(t, newTrainer(t, want.observe(stages[0])))
 	told := make([]watched, n)
-	part := func(g group.Group, resume bool) (err error) {
+	part := func(g ranks.Group, resume bool) (err error) {
 		o := told[g.Rank()].observe(stages[1+g.Rank()])
 		o.Directory = stages[1].Directory
 		o.Group = g
@@ -118,12 +118,12 @@ func TestTrainer_AnInterruptAmidAValidationEndsAllRanks(t *testing.T) {
 		_, err = trainer.Run(ctx)
 		return err
 	}
-	for rank, err := range scoreOnRanks(t, n, func(g group.Group) error { return part(g, false) }) {
+	for rank, err := range scoreOnRanks(t, n, func(g ranks.Group) error { return part(g, false) }) {
 		if !errors.Is(err, ErrInterrupted) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
-	for rank, err := range scoreOnRanks(t, n, func(g group.Group) error { return part(g, true) }) {
+	for rank, err := range scoreOnRanks(t, n, func(g ranks.Group) error { return part(g, true) }) {
 		if err != nil {
 			t.Errorf("rank %d, resumed: %v", rank, err)
 		}

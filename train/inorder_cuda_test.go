@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"testing"
 
-	"nmn/group"
 	"nmn/kernels"
-	"nmn/kernels/emulator"
 	"nmn/loader"
+	"nmn/ranks"
+	"nmn/tools/emulator"
 )
 
 // Recorded passes equal those that are launched call by call bit for bit, and those of the host by rounding.
@@ -55,7 +55,7 @@ func TestCUDA_RanksScoreAsOneCardDoes(t *testing.T) {
 			set.Source = spoilt{set.Source}
 			of.nets, of.sets = append(of.nets, net), append(of.sets, set)
 		}
-		for rank, err := range scoreOnRanks(t, n, func(g group.Group) error {
+		for rank, err := range scoreOnRanks(t, n, func(g ranks.Group) error {
 			got, err := judged(g, of.nets[g.Rank()], of.sets[g.Rank()], of.config)
 			if err == nil && !bytes.Equal(got, want) {
 				err = errors.New("other scores than one card")

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"nmn/group"
 	"nmn/loader"
+	"nmn/ranks"
 )
 
 // Before each step the ranks meet: each tells how many bags it has of each batch, which bags it could not read, whether
@@ -79,7 +79,7 @@ func (t *Trainer) meet(ctx context.Context, failure error) error {
 }
 
 // tell writes what this rank has to tell.
-func (r *ranks) tell(t *Trainer, ctx context.Context, failure error) {
+func (r *rankState) tell(t *Trainer, ctx context.Context, failure error) {
 	status := goesOn
 	switch {
 	case failure != nil && ctx.Err() != nil && errors.Is(failure, ctx.Err()):
@@ -118,7 +118,7 @@ func (r *ranks) tell(t *Trainer, ctx context.Context, failure error) {
 }
 
 // hear takes in what all ranks have told. failure is this rank's own.
-func (r *ranks) hear(t *Trainer, all [][]byte, failure error) error {
+func (r *rankState) hear(t *Trainer, all [][]byte, failure error) error {
 	r.counts, r.save = r.counts[:0], false
 	for range t.held {
 		r.counts = append(r.counts, rankBatch{})
@@ -158,7 +158,7 @@ func (r *ranks) hear(t *Trainer, all [][]byte, failure error) error {
 
 // take adds what one rank tells of its batches to that of the others, and reports whether it is at the same step with
 // the same batches.
-func (r *ranks) take(t *Trainer, h *heardRank) bool {
+func (r *rankState) take(t *Trainer, h *heardRank) bool {
 	if h.number() != t.at.Step || h.number() != len(t.held) {
 		return false
 	}
@@ -189,11 +189,11 @@ type badThere string
 func (e badThere) Error() string { return string(e) }
 func (e badThere) Unwrap() error { return loader.ErrCorrupt }
 
-func (r *ranks) lost(rank int, cause error) error {
-	return &group.LostError{Rank: rank, Name: r.group.Names()[rank], Cause: cause}
+func (r *rankState) lost(rank int, cause error) error {
+	return &ranks.LostError{Rank: rank, Name: r.group.Names()[rank], Cause: cause}
 }
 
-func (r *ranks) confused(rank int) error {
+func (r *rankState) confused(rank int) error {
 	return fmt.Errorf("training: rank %d (%s) is at another step or has other batches than the ranks before it: all "+
 		"ranks need the same data and settings", rank, r.group.Names()[rank])
 }

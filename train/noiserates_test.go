@@ -6,10 +6,10 @@ import (
 	"math"
 	"testing"
 
-	"nmn/kernels/conform"
 	"nmn/loader"
 	"nmn/model"
 	"nmn/text"
+	"nmn/tools/conform"
 
 	dense "gorgonia.org/tensor"
 )

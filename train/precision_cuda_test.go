@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
-	"nmn/kernels/conform"
 	"nmn/kernels/tensor"
 	"nmn/model"
+	"nmn/tools/conform"
 )
 
 // descent is a run that is long enough to learn something, on a net whose channels suit tensor cores.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"nmn/kernels/conform"
 	"nmn/kernels/tensor"
 	"nmn/model"
+	"nmn/tools/conform"
 )
 
 // Some updates of the fixtures' net in reduced precision: losses stay near the golden ones, by the rounding of

@@ -3,11 +3,11 @@ package train
 import (
 	"time"
 
-	"nmn/group"
 	"nmn/kernels/reduce"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/model"
+	"nmn/ranks"
 )
 
 // bucketBytes is how much of the gradients is summed at once: enough that the start of a sum costs little, and so
@@ -15,8 +15,8 @@ import (
 const bucketBytes = 25 << 20
 
 // ranks are what a Trainer needs to learn together with others. On one rank it holds the group and nothing else.
-type ranks struct {
-	group   group.Group
+type rankState struct {
+	group   ranks.Group
 	many    bool
 	reducer reduce.Reducer
 	after   []int // of each of the net's Gradients: the bucket that it completes, -1 for none
@@ -35,7 +35,7 @@ type ranks struct {
 }
 
 // share is what this rank reads.
-func (r *ranks) share() loader.Share {
+func (r *rankState) share() loader.Share {
 	if !r.many {
 		return loader.Share{}
 	}
@@ -43,10 +43,10 @@ func (r *ranks) share() loader.Share {
 }
 
 // writes reports whether this rank is the one that writes whole checkpoints.
-func (r *ranks) writes() bool { return r.group.Rank() == 0 }
+func (r *rankState) writes() bool { return r.group.Rank() == 0 }
 
 // open makes the buckets of a net's gradients, and what sums them.
-func (r *ranks) open(net *model.Net, wire group.Wire) (err error) {
+func (r *rankState) open(net *model.Net, wire ranks.Wire) (err error) {
 	if !r.many {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (r *ranks) open(net *model.Net, wire group.Wire) (err error) {
 }
 
 // fold adds the buckets of the layers [from, to).
-func (r *ranks) fold(buckets [][]*tensor.Tensor, layers [][]*model.Param, from, to int) [][]*tensor.Tensor {
+func (r *rankState) fold(buckets [][]*tensor.Tensor, layers [][]*model.Param, from, to int) [][]*tensor.Tensor {
 	var sizes, places []int
 	for i := from; i < to; i++ {
 		size := 0
@@ -95,7 +95,7 @@ func (r *ranks) fold(buckets [][]*tensor.Tensor, layers [][]*model.Param, from, 
 }
 
 // layerDone begins the sum of the bucket that a layer completes.
-func (r *ranks) layerDone(layer int) error {
+func (r *rankState) layerDone(layer int) error {
 	if r.after[layer] < 0 {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (r *ranks) layerDone(layer int) error {
 }
 
 // beginTo begins the sums of all buckets before one that have not begun.
-func (r *ranks) beginTo(end int) error {
+func (r *rankState) beginTo(end int) error {
 	for ; r.begun < end; r.begun++ {
 		if err := r.reducer.Begin(r.begun); err != nil {
 			return err
@@ -113,9 +113,9 @@ func (r *ranks) beginTo(end int) error {
 }
 
 // waited counts the time since then as time for which this rank has waited for others.
-func (r *ranks) waited(since time.Time) { r.wait += time.Since(since) }
+func (r *rankState) waited(since time.Time) { r.wait += time.Since(since) }
 
-func (r *ranks) close() error {
+func (r *rankState) close() error {
 	if r.reducer == nil {
 		return nil
 	}
@@ -125,15 +125,15 @@ func (r *ranks) close() error {
 }
 
 // agree returns an error on all ranks where one of them has one.
-func (r *ranks) agree(err error) error {
+func (r *rankState) agree(err error) error {
 	if !r.many {
 		return err
 	}
-	return group.Agree(r.group, err)
+	return ranks.Agree(r.group, err)
 }
 
 // first is what rank 0 says.
-func (r *ranks) first(yes bool) (bool, error) {
+func (r *rankState) first(yes bool) (bool, error) {
 	if !r.many {
 		return yes, nil
 	}

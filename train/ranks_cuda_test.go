@@ -24,10 +24,10 @@ func TestCUDA_RanksRecordTheirSteps(t *testing.T) {
 			r.bags = 24
 			change(&r)
 			r.config.Stage1Epochs, r.config.MaxSteps = 8, 8
-			run := func(ranks int, noGraphs bool) outcome {
+			run := func(size int, noGraphs bool) outcome {
 				own := r
 				own.device = card(noGraphs)
-				all := learnOn(t, own, ranks, nil)
+				all := learnOn(t, own, size, nil)
 				for rank, got := range all {
 					check(t, got.err)
 					sameOnAll(t, all[0], got, fmt.Sprintf("rank 0 and rank %d", rank))

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/group"
-	"nmn/kernels/emulator"
 	"nmn/loader"
 	"nmn/model"
+	"nmn/ranks"
+	"nmn/tools/emulator"
 )
 
 // cardSettings are settings of training on ranks, each with another order of sums and steps.
@@ -40,22 +40,22 @@ func TestCUDA_RanksLearnWhatOneRankLearns(t *testing.T) {
 			late(t, "")
 			alone := learnOn(t, r, 1, nil)[0]
 			check(t, alone.err)
-			for streams, ranks := range map[string]int{"all": 2, "first": 3} {
+			for streams, size := range map[string]int{"all": 2, "first": 3} {
 				late(t, streams)
 				t.Setenv(emulator.LogVariable, log)
-				all := learnOn(t, r, ranks, nil)
+				all := learnOn(t, r, size, nil)
 				t.Setenv(emulator.LogVariable, "")
 				worst := 0.0
 				for rank, got := range all {
 					check(t, got.err)
 					most, of := distance(alone.weights, got.weights)
 					if worst = max(worst, most); !(most <= 1e-4) {
-						t.Errorf("%d ranks, rank %d: %s is apart by %.3g of its norm", ranks, rank, of, most)
+						t.Errorf("%d ranks, rank %d: %s is apart by %.3g of its norm", size, rank, of, most)
 					}
-					sameOnAll(t, all[0], got, fmt.Sprintf("rank 0 and rank %d of %d", rank, ranks))
+					sameOnAll(t, all[0], got, fmt.Sprintf("rank 0 and rank %d of %d", rank, size))
 					samePosition(t, alone, got)
 				}
-				t.Logf("%d ranks, %s late: weights are apart by %.2g of their norm at most", ranks, streams, worst)
+				t.Logf("%d ranks, %s late: weights are apart by %.2g of their norm at most", size, streams, worst)
 			}
 		})
 	}
@@ -73,7 +73,7 @@ func TestCUDA_RanksSumInBFloat16(t *testing.T) {
 	r.config.Stage1Epochs, r.config.MaxSteps, r.device = 10, 6, card(false)
 	late(t, "first")
 	exact := learnOn(t, r, 2, nil)[0]
-	r.wire = group.BFloat16
+	r.wire = ranks.BFloat16
 	all := learnOn(t, r, 2, nil)
 	check(t, all[0].err)
 	sameOnAll(t, all[0], all[1], "the ranks")

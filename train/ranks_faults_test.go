@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
-	"nmn/group"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/ranks"
 )
 
 // unreadable are scenes of which one gives an error that is not about its picture.
@@ -37,7 +37,7 @@ func TestRanks_AnErrorOfReadingIsOneOfAll(t *testing.T) {
 	r.source = func(s loader.Source) loader.Source { return unreadable{s, broken} }
 	own, told := 0, 0
 	for rank, out := range learnOn(t, r, 3, nil) {
-		var lost *group.LostError
+		var lost *ranks.LostError
 		switch {
 		case errors.Is(out.err, broken):
 			own++
@@ -63,12 +63,12 @@ func TestRanks_BadSamplesCountOnAllTogether(t *testing.T) {
 			epochs[rank] = append(epochs[rank], e.BadSamples)
 		}})
 	}
-	for _, ranks := range []int{1, 3} {
-		epochs = make([][]int, ranks)
-		for rank, out := range learnOn(t, r, ranks, watch) {
+	for _, size := range []int{1, 3} {
+		epochs = make([][]int, size)
+		for rank, out := range learnOn(t, r, size, watch) {
 			check(t, out.err)
 			if !slices.Equal(epochs[rank], []int{6, 6}) {
-				t.Errorf("%d ranks: rank %d counts %v", ranks, rank, epochs[rank])
+				t.Errorf("%d ranks: rank %d counts %v", size, rank, epochs[rank])
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func TestRanks_NonFiniteNamesTheBagsOfTheRank(t *testing.T) {
 	config := newRig().config
 	config.MaxSteps, config.BatchBags = 1, 6
 	all := make([]error, 3)
-	asRanks(t, 3, func(g group.Group) {
+	asRanks(t, 3, func(g ranks.Group) {
 		net := noisy(t, model.NoNoise, 2, 3)
 		for _, p := range net.Params() {
 			if strings.HasSuffix(p.Name, "weight") {
@@ -149,7 +149,7 @@ func TestRanks_NonFiniteNamesTheBagsOfTheRank(t *testing.T) {
 // Weights that differ at the start are refused.
 func TestRanks_StartWithTheSameWeights(t *testing.T) {
 	errs := make([]error, 2)
-	asRanks(t, 2, func(g group.Group) {
+	asRanks(t, 2, func(g ranks.Group) {
 		r := newRig()
 		r.group = g
 		trainer := r.trainer(t)
@@ -171,7 +171,7 @@ func TestRanks_ThatDriftApartAreFound(t *testing.T) {
 	r.config.CheckpointSteps = 3
 	folder := t.TempDir()
 	all := make([]error, 3)
-	asRanks(t, 3, func(g group.Group) {
+	asRanks(t, 3, func(g ranks.Group) {
 		own := r
 		own.group, own.directory = g, folder
 		var trainer *Trainer
@@ -208,7 +208,7 @@ func TestRanks_AFullDiskOfTheFirst(t *testing.T) {
 		r.config.CheckpointSteps, r.config.MaxSteps = 2, 6
 		all, unsaved := make([]error, 3), make([]int, 3)
 		folder := t.TempDir()
-		asRanks(t, 3, func(g group.Group) {
+		asRanks(t, 3, func(g ranks.Group) {
 			own := r
 			own.group, own.directory = g, folder
 			own.observers = []Observer{{Unsaved: func(Unsaved) { unsaved[g.Rank()]++ }}}
@@ -226,7 +226,7 @@ func TestRanks_AFullDiskOfTheFirst(t *testing.T) {
 			_, all[g.Rank()] = trainer.Run(t.Context())
 		})
 		for rank, err := range all {
-			var lost *group.LostError
+			var lost *ranks.LostError
 			if c.ends != (err != nil) || c.ends && rank > 0 && (!errors.As(err, &lost) || lost.Rank != 0) {
 				t.Errorf("%v of rank 0: rank %d ends with %v", c.err, rank, err)
 			}
@@ -276,7 +276,7 @@ func TestRanks_StepsTellOfAllRanks(t *testing.T) {
 func TestRanks_EndWithOneThatIsLost(t *testing.T) {
 	killed := errors.New("it was killed")
 	all := make([]error, 3)
-	asRanks(t, 3, func(g group.Group) {
+	asRanks(t, 3, func(g ranks.Group) {
 		r := newRig()
 		r.group = g
 		r.observers = []Observer{{Step: func(e StepDone) {
@@ -287,7 +287,7 @@ func TestRanks_EndWithOneThatIsLost(t *testing.T) {
 		_, all[g.Rank()] = r.trainer(t).Run(t.Context())
 	})
 	for rank, err := range all {
-		var lost *group.LostError
+		var lost *ranks.LostError
 		if !errors.As(err, &lost) || lost.Rank != 1 || !errors.Is(err, killed) || errors.Is(err, ErrInterrupted) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
@@ -298,9 +298,9 @@ func TestRanks_EndWithOneThatIsLost(t *testing.T) {
 func TestRanks_FindTheSameLearningRate(t *testing.T) {
 	sweep := RateSweep{First: 1e-5, Last: 100, Steps: 30}
 	var alone *RateSearch
-	for _, ranks := range []int{1, 2} {
-		all := make([]*RateSearch, ranks)
-		asRanks(t, ranks, func(g group.Group) {
+	for _, size := range []int{1, 2} {
+		all := make([]*RateSearch, size)
+		asRanks(t, size, func(g ranks.Group) {
 			r := newRig()
 			r.group = g
 			var err error
@@ -313,7 +313,7 @@ func TestRanks_FindTheSameLearningRate(t *testing.T) {
 		for rank, got := range all {
 			if !reflect.DeepEqual(got, all[0]) || len(got.Points) != len(alone.Points) ||
 				math.Abs(got.Start-alone.Start) > 1e-4 {
-				t.Errorf("rank %d of %d finds %+v, one process %+v", rank, ranks, got, alone)
+				t.Errorf("rank %d of %d finds %+v, one process %+v", rank, size, got, alone)
 			}
 		}
 	}
@@ -324,7 +324,7 @@ func TestRanks_InterruptedAtTheLastStepOfASweep(t *testing.T) {
 	sweep := RateSweep{First: 1e-5, Last: 1e6, Steps: 40}
 	find := func(at int) (steps int, errs []error) {
 		errs = make([]error, 3)
-		asRanks(t, 3, func(g group.Group) {
+		asRanks(t, 3, func(g ranks.Group) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			r := newRig()
@@ -336,7 +336,7 @@ func TestRanks_InterruptedAtTheLastStepOfASweep(t *testing.T) {
 				}
 			}}}
 			_, errs[g.Rank()] = FindLearningRate(ctx, r.options(t), sweep)
-			if err := group.Agree(g, nil); err != nil { // the group goes on
+			if err := ranks.Agree(g, nil); err != nil { // the group goes on
 				t.Errorf("rank %d, afterwards: %v", g.Rank(), err)
 			}
 			if g.Rank() == 1 {

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"testing"
 
-	"nmn/group"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/model"
+	"nmn/ranks"
 )
 
 // rankRun is a run of a rig on several ranks.
@@ -29,7 +29,7 @@ type rankRun struct {
 func (r rankRun) on(t *testing.T, n int) []outcome {
 	t.Helper()
 	all := make([]outcome, n)
-	asRanks(t, n, func(g group.Group) {
+	asRanks(t, n, func(g ranks.Group) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		own, out := r.rig, &all[g.Rank()]
@@ -79,7 +79,7 @@ func TestRanks_KilledTwentyTimesEqualUnbroken(t *testing.T) {
 	for kill := range kills {
 		job := rankRun{rig: r, resume: at > 0, stop: at + 1 + stream.Intn(4), stopped: stream.Intn(3), killed: true}
 		for rank, out := range job.on(t, 3) {
-			var lost *group.LostError
+			var lost *ranks.LostError
 			if !errors.As(out.err, &lost) || lost.Rank != job.stopped || errors.Is(out.err, ErrInterrupted) {
 				t.Fatalf("kill %d of rank %d at step %d: rank %d ends with %v", kill, job.stopped, job.stop, rank, out.err)
 			}
@@ -116,27 +116,27 @@ func TestRanks_ResumeWithAnyNumberOfRanks(t *testing.T) {
 		pairs = pairs[:1]
 	}
 	for name, change := range settings {
-		for _, ranks := range pairs {
-			t.Run(fmt.Sprintf("%s, %d ranks, then %d", name, ranks[0], ranks[1]), func(t *testing.T) {
+		for _, pair := range pairs {
+			t.Run(fmt.Sprintf("%s, %d ranks, then %d", name, pair[0], pair[1]), func(t *testing.T) {
 				r := newRig()
 				r.bags = 37
 				change(&r)
 				r.directory = t.TempDir()
-				unbroken := rankRun{rig: r}.on(t, ranks[0])[0]
+				unbroken := rankRun{rig: r}.on(t, pair[0])[0]
 				check(t, unbroken.err)
-				stream := rng.New(11, ranks[0], len(name))
+				stream := rng.New(11, pair[0], len(name))
 				at := 1 + stream.Intn(unbroken.position.Step-1)
 				r.directory = t.TempDir()
-				broken := rankRun{rig: r, stop: at, stopped: ranks[0] - 1}.on(t, ranks[0])
+				broken := rankRun{rig: r, stop: at, stopped: pair[0] - 1}.on(t, pair[0])
 				for rank, out := range broken {
 					if !errors.Is(out.err, ErrInterrupted) || out.position.Step != at {
 						t.Fatalf("rank %d stopped at step %d, want %d: %v", rank, out.position.Step, at, out.err)
 					}
 				}
-				for rank, got := range (rankRun{rig: r, resume: true}).on(t, ranks[1]) {
+				for rank, got := range (rankRun{rig: r, resume: true}).on(t, pair[1]) {
 					check(t, got.err)
 					got.losses = append(slices.Clone(broken[0].losses), got.losses...)
-					if ranks[0] == ranks[1] {
+					if pair[0] == pair[1] {
 						sameOnAll(t, unbroken, got, fmt.Sprintf("the unbroken run and rank %d of the resumed one", rank))
 					}
 					if most, of := distance(unbroken.weights, got.weights); !(most <= farApart) {
@@ -155,7 +155,7 @@ func TestRanks_AnInterruptionOfOneIsOneOfAll(t *testing.T) {
 		r := newRig()
 		r.directory = t.TempDir()
 		for rank, out := range (rankRun{rig: r, stop: 3, stopped: stopped}).on(t, 3) {
-			var lost *group.LostError
+			var lost *ranks.LostError
 			if !errors.Is(out.err, ErrInterrupted) || !errors.Is(out.err, context.Canceled) {
 				t.Errorf("rank %d: %v", rank, out.err)
 			}
@@ -211,11 +211,11 @@ func TestRanks_PatienceGoesBackToTheBestOfTheFirst(t *testing.T) {
 // A checkpoint that one process wrote and one that several wrote are of one form: none says how many there were.
 func TestRanks_CheckpointsDoNotSayHowManyThereWere(t *testing.T) {
 	var folders []string
-	for _, ranks := range []int{1, 3} {
+	for _, pair := range []int{1, 3} {
 		r := newRig()
 		r.directory, r.config.MaxSteps = t.TempDir(), 4
 		folders = append(folders, r.directory)
-		for _, out := range (rankRun{rig: r}).on(t, ranks) {
+		for _, out := range (rankRun{rig: r}).on(t, pair) {
 			check(t, out.err)
 		}
 	}

@@ -3,13 +3,13 @@ package train
 import (
 	"testing"
 
-	"nmn/group"
 	"nmn/model"
+	"nmn/ranks"
 )
 
 // echo is the group of a rank whose only peer says and adds what it does itself, and allocates nothing.
 type echo struct {
-	group.Alone
+	ranks.Alone
 	heard [2][]byte
 	names [2]string
 }
@@ -22,7 +22,7 @@ func (e *echo) Gather(own []byte) ([][]byte, error) {
 	return e.heard[:], nil
 }
 
-func (*echo) Sum(x []float32, _ group.Wire) error {
+func (*echo) Sum(x []float32, _ ranks.Wire) error {
 	for i := range x {
 		x[i] *= 2
 	}
@@ -68,11 +68,11 @@ func TestRanks_BucketsFollowTheParameters(t *testing.T) {
 	r := newRig()
 	r.noise, r.mil, r.group = model.FeatureDependent, true, &echo{}
 	trainer := r.trainer(t)
-	ranks, layers := &trainer.ranks, trainer.Net.Gradients()
-	if ranks.buckets != 2 || ranks.upper != 1 || len(ranks.after) != len(layers) {
-		t.Fatalf("%d buckets, %d of the upper part", ranks.buckets, ranks.upper)
+	state, layers := &trainer.ranks, trainer.Net.Gradients()
+	if state.buckets != 2 || state.upper != 1 || len(state.after) != len(layers) {
+		t.Fatalf("%d buckets, %d of the upper part", state.buckets, state.upper)
 	}
-	for layer, bucket := range ranks.after {
+	for layer, bucket := range state.after {
 		want := -1
 		switch layer {
 		case trainer.Net.UpperGradients() - 1:

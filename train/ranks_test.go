@@ -12,16 +12,16 @@ import (
 	"testing"
 	"time"
 
-	"nmn/group"
-	"nmn/group/local"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
+	"nmn/ranks"
+	"nmn/ranks/local"
 )
 
 // asRanks runs f on each of n ranks. A rank that leaves early ends the group.
-func asRanks(t *testing.T, n int, f func(g group.Group)) {
+func asRanks(t *testing.T, n int, f func(g ranks.Group)) {
 	t.Helper()
 	var all sync.WaitGroup
 	for _, g := range local.New(n, time.Hour) {
@@ -48,7 +48,7 @@ type outcome struct {
 func learnOn(t *testing.T, r rig, n int, change func(rank int, r *rig)) []outcome {
 	t.Helper()
 	all := make([]outcome, n)
-	asRanks(t, n, func(g group.Group) {
+	asRanks(t, n, func(g ranks.Group) {
 		own, out := r, &all[g.Rank()]
 		own.group = g
 		own.observers = append(slices.Clone(r.observers), record(&out.losses))
@@ -156,19 +156,19 @@ func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
 			if testing.Short() {
 				counts = counts[1:2]
 			}
-			for _, ranks := range counts {
-				all := learnOn(t, r, ranks, nil)
+			for _, size := range counts {
+				all := learnOn(t, r, size, nil)
 				for rank, got := range all {
 					check(t, got.err)
 					most, of := distance(alone.weights, got.weights)
 					if worst = max(worst, most); !(most <= farApart) {
-						t.Errorf("%d ranks, rank %d: %s is apart by %.3g of its norm", ranks, rank, of, most)
+						t.Errorf("%d ranks, rank %d: %s is apart by %.3g of its norm", size, rank, of, most)
 					}
-					sameOnAll(t, all[0], got, fmt.Sprintf("rank 0 and rank %d of %d", rank, ranks))
+					sameOnAll(t, all[0], got, fmt.Sprintf("rank 0 and rank %d of %d", rank, size))
 					samePosition(t, alone, got)
 				}
-				if ranks == 3 {
-					sameOnAll(t, all[0], learnOn(t, r, ranks, nil)[0], "two runs of 3 ranks")
+				if size == 3 {
+					sameOnAll(t, all[0], learnOn(t, r, size, nil)[0], "two runs of 3 ranks")
 				}
 			}
 			t.Logf("weights are apart by %.2g of their norm at most", worst)
@@ -209,7 +209,7 @@ func TestRanks_GradientsInBFloat16(t *testing.T) {
 	r.config = sgd(r.config)
 	r.config.Stage1Epochs, r.config.MaxSteps = 10, 10
 	exact := learnOn(t, r, 2, nil)[0]
-	r.wire = group.BFloat16
+	r.wire = ranks.BFloat16
 	all := learnOn(t, r, 2, nil)
 	sameOnAll(t, all[0], all[1], "the ranks")
 	if most, of := distance(exact.weights, all[0].weights); most == 0 || most > 1e-2 {

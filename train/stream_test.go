@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/labels/inject"
 	"nmn/loader"
-	"nmn/loader/noise"
 	"nmn/loader/scenes"
 	"nmn/loader/shard"
 )
@@ -63,7 +63,7 @@ var views = map[string]func(t *testing.T, s *loader.Set) *loader.Set{
 	},
 	"noise": func(t *testing.T, s *loader.Set) *loader.Set {
 		if s.Rows == nil {
-			noise, err := noise.ReplaceCaptions(s, 2, 9)
+			noise, err := inject.ReplaceCaptions(s, 2, 9)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ var views = map[string]func(t *testing.T, s *loader.Set) *loader.Set{
 			}
 			return noisy
 		}
-		noisy, err := noise.WithReplacedCaptions(t.Context(), s, 2, 9)
+		noisy, err := inject.WithReplacedCaptions(t.Context(), s, 2, 9)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"nmn/group"
 	"nmn/kernels"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/loader/scenes"
 	"nmn/model"
+	"nmn/ranks"
 )
 
 // rig is a small run: a few scenes, a narrow net, one stage.
@@ -34,8 +34,8 @@ type rig struct {
 	certainty        float32                            // how large evidence in place of labels is; 0 for none
 	clock            func() time.Time                   // nil for that of the machine
 	badAllowed       int                                // bags that cannot be read
-	group            group.Group                        // nil for this process alone
-	wire             group.Wire
+	group            ranks.Group                        // nil for this process alone
+	wire             ranks.Wire
 	residual         model.Residual // of a residual net in the place of that for scenes
 }
 

@@ -10,10 +10,10 @@ import (
 
 	"nmn/eval"
 	"nmn/format/safetensors"
-	"nmn/group"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/model"
+	"nmn/ranks"
 )
 
 // Options are the parts of a Trainer.
@@ -53,9 +53,9 @@ type Options struct {
 	// Backbone is the pretrained net that Data has the features of, which checkpoints tell; nil for none.
 	Backbone *Backbone
 	// Group are the ranks that train this net together; nil for this process alone.
-	Group group.Group
+	Group ranks.Group
 	// Wire is how gradients travel between them. Runs of one training must agree on it.
-	Wire group.Wire
+	Wire ranks.Wire
 }
 
 // Position is where a stage stands.
@@ -128,7 +128,7 @@ func New(o Options) (*Trainer, error) {
 	}
 	t := &Trainer{Options: o, at: Position{Epoch: 1}, identity: id, replace: frame.Replace}
 	writes := o.Directory
-	if group.Of(o.Group).Rank() > 0 {
+	if ranks.Of(o.Group).Rank() > 0 {
 		writes = ""
 	}
 	t.keeper = NewKeeper(KeeperOptions{Directory: writes, Count: o.Config.KeepBest, Lower: lowerIsBetter(o.Config.BestBy),
@@ -175,9 +175,9 @@ func (o *Options) check() error {
 	case o.Loader.Evidence != nil && !o.Config.Loss.IsZero():
 		return fmt.Errorf("training: loss %s is of labels, and evidence has a loss of its own: leave out the loss",
 			o.Config.Loss.Name())
-	case o.Config.Loss.Large() && group.Of(o.Group).Size() > 1:
+	case o.Config.Loss.Large() && ranks.Of(o.Group).Size() > 1:
 		return fmt.Errorf("training: loss %s looks for the largest losses of a batch, and %d ranks have a part of it each: "+
-			"train in one process", o.Config.Loss.Name(), group.Of(o.Group).Size())
+			"train in one process", o.Config.Loss.Name(), ranks.Of(o.Group).Size())
 	case o.Config.Augment.Mixup > 0 && o.Net.Config().Noise != model.NoNoise && o.Loader.Targets == nil:
 		return errors.New("training: mixtures of labels teach the classifier alone, and a noise model learns by the " +
 			"likelihood of labels: leave out `train.augment.mixup`, or train an arm without a noise model (stage1, star)")

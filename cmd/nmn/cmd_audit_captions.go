@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/labels/captions"
+	"nmn/labels/misplaced/captions"
 	"nmn/loader/annotation"
 	"nmn/report"
 	"nmn/text"

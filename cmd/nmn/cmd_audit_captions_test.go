@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/labels/captions"
+	"nmn/labels/misplaced/captions"
 	"nmn/loader/annotation"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/labels/multiclass"
+	"nmn/labels/audit/multiclass"
 	"nmn/report"
 )
 

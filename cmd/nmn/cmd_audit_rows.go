@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"nmn/labels/neighbours"
-	"nmn/labels/rows"
+	"nmn/labels/audit/neighbours"
+	"nmn/labels/audit/rows"
 )
 
 // auditRows are the flags about whole bags of an audit: a score for each, and what their features tell.

@@ -11,26 +11,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/bench/measure"
 	"nmn/internal/setting"
 	"nmn/kernels"
 	"nmn/run"
-	"nmn/run/bench"
 )
 
 // netS2VT is the captioner, which nmn caption trains: it is measured here, not configured.
-const netS2VT run.NetName = bench.CaptionerName
+const netS2VT run.NetName = measure.CaptionerName
 
 // benchCommand are the flags of nmn bench.
 type benchCommand struct {
-	net        bench.Net // of s2vt too, whose Classes are the features of a frame
+	net        measure.Net // of s2vt too, whose Classes are the features of a frame
 	vocabulary int
-	features   bench.Transformer
+	features   measure.Transformer
 	noMIL      bool
 	noNMN      bool
 	sizes      []int
 	mib        int
 	run        run.Resources
-	options    bench.Options
+	options    measure.Options
 	asJSON     bool
 }
 
@@ -125,9 +125,9 @@ func newBench(p *program) *cobra.Command {
 }
 
 func newBenchOf(p *program, m benchmark) *cobra.Command {
-	b := &benchCommand{net: bench.Net{Arch: run.NetScenes, Batch: 32, Width: 1}, sizes: []int{1024, 2048}, mib: 256,
-		features: bench.Transformer{Name: bench.ViTS14, Batch: 16},
-		run:      run.DefaultConfig().Run, options: bench.Options{Repeats: 10, Warmup: 2}}
+	b := &benchCommand{net: measure.Net{Arch: run.NetScenes, Batch: 32, Width: 1}, sizes: []int{1024, 2048}, mib: 256,
+		features: measure.Transformer{Name: measure.ViTS14, Batch: 16},
+		run:      run.DefaultConfig().Run, options: measure.Options{Repeats: 10, Warmup: 2}}
 	cmd := &cobra.Command{
 		Use: m.name, Short: m.short, Long: m.long,
 		Example: "  nmn bench " + m.name + " " + strings.Join(m.examples, "\n  nmn bench "+m.name+" "),
@@ -204,7 +204,7 @@ func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
 
 func (b *benchCommand) featureFlags(cmd *cobra.Command) {
 	r := under(cmd, "Network")
-	enum(r, &b.features.Name, "model", "`network`", bench.TransformerNames()...)
+	enum(r, &b.features.Name, "model", "`network`", measure.TransformerNames()...)
 	r.int(&b.features.Batch, "batch", "`pictures` at a time")
 	r.int(&b.features.Size, "size", "height and width of the input in `pixels` (default 224)")
 }
@@ -278,9 +278,9 @@ func (b *benchCommand) validateCaptioner() error {
 	return b.captioner().Model().Validate()
 }
 
-func (b *benchCommand) captioner() bench.Captioner {
+func (b *benchCommand) captioner() measure.Captioner {
 	n := &b.net
-	return bench.Captioner{Batch: n.Batch, Frames: n.Frames, Features: n.Classes, Vocabulary: b.vocabulary,
+	return measure.Captioner{Batch: n.Batch, Frames: n.Frames, Features: n.Classes, Vocabulary: b.vocabulary,
 		Width: n.Width}
 }
 

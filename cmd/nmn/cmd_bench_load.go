@@ -7,22 +7,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/bench/measure"
 	"nmn/loader"
 	"nmn/loader/augment"
 	"nmn/loader/dataset"
 	"nmn/loader/picture"
-	"nmn/run/bench"
 )
 
 // loadCommand are the flags of nmn bench load.
 type loadCommand struct {
-	loading bench.Loading
+	loading measure.Loading
 	augment augment.Bundle
 	asJSON  bool
 }
 
 func newBenchLoad(p *program) *cobra.Command {
-	c := &loadCommand{loading: bench.Loading{Options: bench.Options{Repeats: 5, Warmup: 1},
+	c := &loadCommand{loading: measure.Loading{Options: measure.Options{Repeats: 5, Warmup: 1},
 		Loader: loader.DefaultConfig()}}
 	l := &c.loading.Loader
 	l.Size, l.BatchBags, l.Fit, l.Flip, l.Shuffle, l.Decoder = 565, 8, picture.FitLongest, false, false, picture.DecoderGo
@@ -90,7 +90,7 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) error 
 		return err
 	}
 	p.tellSkipped(skipped)
-	f, err := bench.Load(ctx, folder, dataset.PictureIDs([]string{folder}, paths), c.loading)
+	f, err := measure.Load(ctx, folder, dataset.PictureIDs([]string{folder}, paths), c.loading)
 	if err != nil {
 		return err
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/kernels/conform"
+	"nmn/bench/measure"
 	"nmn/run"
-	"nmn/run/bench"
+	"nmn/tools/conform"
 )
 
 // quickBench makes a command line of nmn bench that takes a moment.
@@ -44,7 +44,7 @@ func TestBenchStep_FieldsForMachines(t *testing.T) {
 		t.Errorf("steps from %v to %v with the median %v", least, most, middle)
 	}
 	// The work of six pictures, by the layers of the net.
-	net := bench.Net{Arch: run.NetScenes, Width: .5, MIL: true, Noise: true}
+	net := measure.Net{Arch: run.NetScenes, Width: .5, MIL: true, Noise: true}
 	want := 0.0
 	for _, l := range net.Model().Layers() {
 		want += 6 * l.TrainFLOP / 1e9
@@ -101,7 +101,7 @@ func TestBenchOps_TellsTheWholeStep(t *testing.T) {
 	if math.Abs(share-1) > 1e-9 {
 		t.Errorf("shares sum to %v", share)
 	}
-	net, want := bench.Net{Arch: run.NetScenes, Width: .5, MIL: true, Noise: true}, 0.0
+	net, want := measure.Net{Arch: run.NetScenes, Width: .5, MIL: true, Noise: true}, 0.0
 	for _, l := range net.Model().Layers() {
 		want += 2 * l.TrainFLOP / 1e9
 	}

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"nmn/bench/measure"
 	"nmn/kernels"
-	"nmn/run/bench"
 )
 
 func (b *benchCommand) step(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
 	if b.net.Arch == netS2VT {
 		return b.captionStep(ctx, backend)
 	}
-	f, err := bench.Step(ctx, backend, b.net, b.options)
+	f, err := measure.Step(ctx, backend, b.net, b.options)
 	if err != nil {
 		return told, err
 	}
@@ -26,7 +26,7 @@ func (b *benchCommand) step(ctx context.Context, backend kernels.Backend) (told 
 }
 
 // ranksText says what ranks have beside a step; nothing of one alone.
-func ranksText(f *bench.RankFigures) string {
+func ranksText(f *measure.RankFigures) string {
 	if f.Ranks == 0 {
 		return ""
 	}
@@ -35,7 +35,7 @@ func ranksText(f *bench.RankFigures) string {
 }
 
 func (b *benchCommand) captionStep(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
-	f, err := bench.CaptionStep(ctx, backend, b.captioner(), b.options)
+	f, err := measure.CaptionStep(ctx, backend, b.captioner(), b.options)
 	if err != nil {
 		return told, err
 	}
@@ -47,7 +47,7 @@ func (b *benchCommand) captionStep(ctx context.Context, backend kernels.Backend)
 }
 
 func (b *benchCommand) ops(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
-	f, err := bench.Operations(ctx, backend, b.net, b.options)
+	f, err := measure.Operations(ctx, backend, b.net, b.options)
 	if err != nil {
 		return told, err
 	}
@@ -55,7 +55,7 @@ func (b *benchCommand) ops(ctx context.Context, backend kernels.Backend) (told b
 }
 
 func (b *benchCommand) extracted(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
-	f, err := bench.Features(backend, b.features, b.options)
+	f, err := measure.Features(backend, b.features, b.options)
 	if err != nil {
 		return told, err
 	}
@@ -65,7 +65,7 @@ func (b *benchCommand) extracted(_ context.Context, backend kernels.Backend) (to
 }
 
 func (b *benchCommand) gemm(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
-	f, err := bench.Products(backend, b.sizes, b.options)
+	f, err := measure.Products(backend, b.sizes, b.options)
 	if err != nil {
 		return told, err
 	}
@@ -78,7 +78,7 @@ func (b *benchCommand) gemm(_ context.Context, backend kernels.Backend) (told be
 }
 
 func (b *benchCommand) memory(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
-	f, err := bench.Memory(backend, b.mib, b.options)
+	f, err := measure.Memory(backend, b.mib, b.options)
 	if err != nil {
 		return told, err
 	}
@@ -87,7 +87,7 @@ func (b *benchCommand) memory(_ context.Context, backend kernels.Backend) (told 
 }
 
 // benchedNet is the first line on a net.
-func benchedNet(f *bench.NetFigures) string {
+func benchedNet(f *measure.NetFigures) string {
 	bags := fmt.Sprintf("%d pictures", f.Batch)
 	if f.Frames > 1 {
 		bags = fmt.Sprintf("%d bags of %d frames", f.Batch, f.Frames)
@@ -98,7 +98,7 @@ func benchedNet(f *bench.NetFigures) string {
 }
 
 // operationsText is a table with a line for each operation.
-func operationsText(f *bench.OperationFigures) string {
+func operationsText(f *measure.OperationFigures) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n\n", benchedNet(&f.NetFigures))
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.TabIndent)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/run/bench"
+	"nmn/bench/measure"
 )
 
 // witnessCommand are the flags of nmn bench witness.
@@ -19,12 +19,12 @@ type witnessCommand struct {
 	replaced        float64
 	scores          bool
 	seed            uint64
-	options         bench.Options
+	options         measure.Options
 	asJSON, ofAFile bool
 }
 
 func newBenchWitness(p *program) *cobra.Command {
-	c := &witnessCommand{words: 1000, replaced: .4, options: bench.Options{Repeats: 1}}
+	c := &witnessCommand{words: 1000, replaced: .4, options: measure.Options{Repeats: 1}}
 	cmd := &cobra.Command{
 		Use:   "witness",
 		Short: "Measure how fast captions that belong to other bags are found",
@@ -79,13 +79,13 @@ func (c *witnessCommand) validate() error {
 	return c.generated().Validate()
 }
 
-func (c *witnessCommand) captionFile() *bench.CaptionFile {
-	return &bench.CaptionFile{File: c.file, Bags: c.bags, PerBag: c.perBag, Words: c.words, Replaced: c.replaced,
+func (c *witnessCommand) captionFile() *measure.CaptionFile {
+	return &measure.CaptionFile{File: c.file, Bags: c.bags, PerBag: c.perBag, Words: c.words, Replaced: c.replaced,
 		Seed: c.seed}
 }
 
-func (c *witnessCommand) generated() *bench.GeneratedCaptions {
-	return &bench.GeneratedCaptions{Bags: cmp.Or(c.bags, 82783), PerBag: cmp.Or(c.perBag, 5), Words: c.words,
+func (c *witnessCommand) generated() *measure.GeneratedCaptions {
+	return &measure.GeneratedCaptions{Bags: cmp.Or(c.bags, 82783), PerBag: cmp.Or(c.perBag, 5), Words: c.words,
 		Replaced: c.replaced, Scores: c.scores, Seed: c.seed}
 }
 
@@ -94,7 +94,7 @@ func (c *witnessCommand) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	f, err := bench.Witness(ctx, captions, c.options)
+	f, err := measure.Witness(ctx, captions, c.options)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (c *witnessCommand) run(ctx context.Context, p *program) error {
 	return err
 }
 
-func (c *witnessCommand) captions(ctx context.Context) (*bench.Captions, error) {
+func (c *witnessCommand) captions(ctx context.Context) (*measure.Captions, error) {
 	if c.ofAFile {
 		return c.captionFile().Read(ctx)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/captioning"
-	"nmn/eval/caption"
+	"nmn/captioner"
+	"nmn/captioner/metrics"
 	"nmn/loader"
 	"nmn/report"
 )
@@ -87,24 +87,24 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	meteor := caption.NewMeteor()
+	meteor := metrics.NewMeteor()
 	if c.meteor != "" {
-		if meteor, err = caption.LoadMeteor(c.meteor); err != nil {
+		if meteor, err = metrics.LoadMeteor(c.meteor); err != nil {
 			return err
 		}
 	}
-	result, err := caption.Evaluate(ctx, items, caption.Options{Meteor: meteor})
+	result, err := metrics.Evaluate(ctx, items, metrics.Options{Meteor: meteor})
 	if err != nil {
 		return err
 	}
 	if c.output != "" {
-		if err := captioning.WriteScores(c.output, items, result); err != nil {
+		if err := captioner.WriteScores(c.output, items, result); err != nil {
 			return err
 		}
 	}
 	if c.asJSON {
 		return writeJSON(p.out, struct {
-			*caption.Result
+			*metrics.Result
 			Captions int    `json:"captions"`
 			Modules  string `json:"meteor_modules"`
 		}{result, len(items), meteor.Modules()})
@@ -116,7 +116,7 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 }
 
 // showCaptions prints so many captions, evenly spaced, each with its references below it.
-func showCaptions(w io.Writer, items []caption.Item, n int) error {
+func showCaptions(w io.Writer, items []metrics.Item, n int) error {
 	n = min(n, len(items))
 	for i := range n {
 		it := items[i*len(items)/n]
@@ -132,14 +132,14 @@ func showCaptions(w io.Writer, items []caption.Item, n int) error {
 	return nil
 }
 
-func (c *captionEval) items(ctx context.Context) ([]caption.Item, error) {
-	results, err := captioning.ReadCaptions(ctx, c.results, "")
+func (c *captionEval) items(ctx context.Context) ([]metrics.Item, error) {
+	results, err := captioner.ReadCaptions(ctx, c.results, "")
 	if err != nil {
 		return nil, err
 	}
-	references, err := captioning.ReadCaptions(ctx, c.references, c.split)
+	references, err := captioner.ReadCaptions(ctx, c.references, c.split)
 	if err != nil {
 		return nil, err
 	}
-	return caption.Join(results, references, c.partial)
+	return metrics.Join(results, references, c.partial)
 }

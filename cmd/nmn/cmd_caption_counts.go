@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/captioning"
+	"nmn/captioner"
 	"nmn/loader"
 	"nmn/loader/dataset"
 )
@@ -15,14 +15,14 @@ import (
 type captionCounts struct {
 	split  string
 	given  int
-	words  captioning.WordOptions
+	words  captioner.WordOptions
 	vocab  string
 	asJSON bool
 }
 
 func newCaptionCounts(p *program) *cobra.Command {
 	c := captionCounts{split: loader.TrainSplit, given: 10,
-		words: captioning.WordOptions{MinCount: 1, Size: dataset.MSRVTTWords}}
+		words: captioner.WordOptions{MinCount: 1, Size: dataset.MSRVTTWords}}
 	cmd := &cobra.Command{
 		Use:   "counts CAPTIONS DIR",
 		Short: "Make features of captions alone: word counts of some, to say the others by",
@@ -53,19 +53,19 @@ func (c *captionCounts) run(ctx context.Context, p *program, path, dir string) e
 	if c.given < 1 || c.words.MinCount < 0 || c.words.Size < 0 {
 		return usagef("caption counts: --given is at least 1, --min-count and --vocab-size at least 0")
 	}
-	all, err := captioning.ReadCaptions(ctx, path, c.split)
+	all, err := captioner.ReadCaptions(ctx, path, c.split)
 	if err != nil {
 		return err
 	}
-	given, rest, left := captioning.FirstCaptions(all, c.given)
+	given, rest, left := captioner.FirstCaptions(all, c.given)
 	if len(rest.IDs) == 0 {
 		return fmt.Errorf("captions %s: no clip has more than %d captions: lower --given", path, c.given)
 	}
-	var words *captioning.Words
+	var words *captioner.Words
 	if c.vocab != "" {
-		words, err = captioning.ReadWords(c.vocab)
+		words, err = captioner.ReadWords(c.vocab)
 	} else {
-		words, _, err = captioning.BuildWords(captioning.AllTexts(given), c.words)
+		words, _, err = captioner.BuildWords(captioner.AllTexts(given), c.words)
 	}
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c *captionCounts) run(ctx context.Context, p *program, path, dir string) e
 	if err := refuseFilled(dir); err != nil {
 		return err
 	}
-	if err := captioning.WriteCounts(dir, given, rest, words); err != nil {
+	if err := captioner.WriteCounts(dir, given, rest, words); err != nil {
 		return err
 	}
 	if c.asJSON {

@@ -7,19 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/captioning"
+	"nmn/captioner"
+	"nmn/captioner/session"
 	"nmn/run"
-	"nmn/run/captioner"
 )
 
 // captionGenerate are the flags of nmn caption generate.
 type captionGenerate struct {
 	model      string
 	checkpoint run.Checkpoint
-	clips      captioner.ClipFiles
+	clips      session.ClipFiles
 	words      string
 	fewer      bool
-	search     captioner.Search
+	search     session.Search
 	device     string
 	threads    int
 	output     string
@@ -27,8 +27,8 @@ type captionGenerate struct {
 }
 
 func newCaptionGenerate(p *program) *cobra.Command {
-	g := captionGenerate{checkpoint: run.Best, clips: captioner.ClipFiles{PerRow: 1}, device: "auto",
-		search: captioner.DefaultSearch()}
+	g := captionGenerate{checkpoint: run.Best, clips: session.ClipFiles{PerRow: 1}, device: "auto",
+		search: session.DefaultSearch()}
 	cmd := &cobra.Command{
 		Use:   "generate MODEL --features FILE",
 		Short: "Say what clips show, by a captioner that was trained",
@@ -72,7 +72,7 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 	if g.threads < 0 {
 		return usagef("caption generate: --threads is %d, want at least 0", g.threads)
 	}
-	file, err := captioner.FindCheckpoint(g.model, g.checkpoint)
+	file, err := session.FindCheckpoint(g.model, g.checkpoint)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, backend.Close()) }()
-	model, err := captioner.OpenModel(file, backend)
+	model, err := session.OpenModel(file, backend)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (g *captionGenerate) run(cmd *cobra.Command, p *program) (err error) {
 }
 
 // fits holds features and vocabulary against those of the model.
-func (g *captionGenerate) fits(m *captioner.Model, clips *captioning.FrameFile) error {
+func (g *captionGenerate) fits(m *session.Model, clips *captioner.FrameFile) error {
 	if g.words != "" {
 		if err := m.HasWords(g.words); err != nil {
 			return fmt.Errorf("%s and the model %s: %w", g.words, g.model, err)
@@ -124,15 +124,15 @@ func (g *captionGenerate) fits(m *captioner.Model, clips *captioning.FrameFile) 
 	return nil
 }
 
-func (g *captionGenerate) write(p *program, generated []captioning.Generated) error {
+func (g *captionGenerate) write(p *program, generated []captioner.Generated) error {
 	if g.output == "" {
-		content, err := captioning.Results(generated)
+		content, err := captioner.Results(generated)
 		if err == nil {
 			_, err = p.out.Write(content)
 		}
 		return err
 	}
-	if err := captioning.WriteResults(g.output, generated); err != nil {
+	if err := captioner.WriteResults(g.output, generated); err != nil {
 		return err
 	}
 	mean := 0.

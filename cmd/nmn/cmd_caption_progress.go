@@ -3,44 +3,44 @@ package main
 import (
 	"fmt"
 
-	"nmn/captioning"
+	"nmn/captioner"
+	"nmn/captioner/session"
 	"nmn/run"
-	"nmn/run/captioner"
 	"nmn/telemetry"
 )
 
 // captionObserver shows people how the training of a captioner goes.
-func (p *program) captionObserver() captioner.Observer {
-	return captioner.Observer{Message: p.tell, Training: p.watchCaptioner, Trained: p.status.clear}
+func (p *program) captionObserver() session.Observer {
+	return session.Observer{Message: p.tell, Training: p.watchCaptioner, Trained: p.status.clear}
 }
 
 // watchCaptioner shows each step to who looks, or else writes a line for each epoch.
-func (p *program) watchCaptioner(t run.Training) []captioning.Observer {
+func (p *program) watchCaptioner(t run.Training) []captioner.Observer {
 	logged := telemetry.LogCaptionsTo(p.log)
 	switch p.audience() {
 	case nobody:
-		return []captioning.Observer{logged}
+		return []captioner.Observer{logged}
 	case record:
-		return []captioning.Observer{logged, p.tellCaptionEpochs(t.Title)}
+		return []captioner.Observer{logged, p.tellCaptionEpochs(t.Title)}
 	}
 	show := p.showProgress(t.Title, "captions")
-	return []captioning.Observer{logged, {
-		Step: func(e captioning.StepDone) { show(e.Progress, e.Captions) },
-		Evaluated: func(e captioning.Evaluated) {
+	return []captioner.Observer{logged, {
+		Step: func(e captioner.StepDone) { show(e.Progress, e.Captions) },
+		Evaluated: func(e captioner.Evaluated) {
 			fmt.Fprintf(p.status, "%s: epoch %d, validation CIDEr-D %.3f\n", t.Title, e.Epoch, e.Scores.CIDErD)
 		},
 	}}
 }
 
 // tellCaptionEpochs writes a line for each epoch and each validation.
-func (p *program) tellCaptionEpochs(title string) captioning.Observer {
-	return captioning.Observer{
-		Epoch: func(e captioning.EpochDone) {
+func (p *program) tellCaptionEpochs(title string) captioner.Observer {
+	return captioner.Observer{
+		Epoch: func(e captioner.EpochDone) {
 			fmt.Fprintf(p.err, "%s: epoch %d, step %d, loss %.4f (%.4f for a word), %.0f captions/s\n",
 				title, e.Epoch, e.Step, e.Loss, e.WordLoss,
 				float64(e.Captions)/max(e.Duration.Seconds(), 1e-9))
 		},
-		Evaluated: func(e captioning.Evaluated) {
+		Evaluated: func(e captioner.Evaluated) {
 			fmt.Fprintf(p.err, "%s: epoch %d, validation CIDEr-D %.4f\n", title, e.Epoch, e.Scores.CIDErD)
 		},
 	}

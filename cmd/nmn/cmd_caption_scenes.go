@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/captioning"
+	"nmn/captioner"
 	"nmn/loader/scenes"
 	"nmn/run"
 )
@@ -50,17 +50,17 @@ func (c *captionScenes) run(p *program, dir string) error {
 	if err := c.config.Validate(); err != nil {
 		return usageError{err}
 	}
-	captions, err := captioning.SceneCaptions(c.config, c.perClip)
+	captions, err := captioner.SceneCaptions(c.config, c.perClip)
 	if err != nil {
 		return usageError{err}
 	}
 	if err := refuseFilled(dir); err != nil {
 		return err
 	}
-	if err := captioning.WriteScenes(dir, c.config, captions); err != nil {
+	if err := captioner.WriteScenes(dir, c.config, captions); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, captioning.CaptionsFile)
+	path := filepath.Join(dir, captioner.CaptionsFile)
 	if c.asJSON {
 		return writeJSON(p.out, map[string]any{"captions": path, "features": filepath.Join(dir, "truth.npy"),
 			"clips": len(captions.IDs), "frames": c.config.Frames})

@@ -9,16 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/eval/caption"
+	"nmn/captioner/metrics"
+	"nmn/captioner/session"
 	"nmn/report"
-	"nmn/run/captioner"
 )
 
 // captionTrain are the flags of nmn caption train.
 type captionTrain struct {
-	config   captioner.Config
+	config   session.Config
 	settings settings
-	preset   captioner.Preset
+	preset   session.Preset
 	runDir   string
 	restart  bool
 	dryRun   bool
@@ -26,7 +26,7 @@ type captionTrain struct {
 }
 
 func newCaptionTrain(p *program) *cobra.Command {
-	t := captionTrain{settings: settingsOf(&captioner.Config{}), preset: captioner.Small, runDir: filepath.Join("runs", "captions")}
+	t := captionTrain{settings: settingsOf(&session.Config{}), preset: session.Small, runDir: filepath.Join("runs", "captions")}
 	cmd := &cobra.Command{
 		Use:   "train --features FILE --captions FILE",
 		Short: "Train a captioner on features of frames",
@@ -46,7 +46,7 @@ See docs/captions.md.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
 	enum(under(cmd, "Configuration"), &t.preset, "preset", "`settings` to start from; paper has the sizes of section 4.4",
-		captioner.Presets()...)
+		session.Presets()...)
 	captionerFlags(cmd, &t.settings)
 	r := under(cmd, "Run")
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
@@ -63,7 +63,7 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 	if d := &t.config.Data.Train; d.Features == "" || d.Captions == "" {
 		return usagef("caption train: give --features and --captions")
 	}
-	s, err := captioner.Open(cmd.Context(), t.config, captioner.Options{Log: p.log, Observer: p.captionObserver(), Restart: t.restart})
+	s, err := session.Open(cmd.Context(), t.config, session.Options{Log: p.log, Observer: p.captionObserver(), Restart: t.restart})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 	return t.show(p, s, o)
 }
 
-func (t *captionTrain) show(p *program, s *captioner.Session, o *captioner.Outcome) error {
+func (t *captionTrain) show(p *program, s *session.Session, o *session.Outcome) error {
 	if t.asJSON {
 		return writeJSON(p.out, o)
 	}
@@ -88,11 +88,11 @@ func (t *captionTrain) show(p *program, s *captioner.Session, o *captioner.Outco
 		return nil
 	}
 	return report.Write(p.out, report.Text, report.CaptionScores("Validation", *o.Validation,
-		s.Data.Validation.Clips(), caption.NewMeteor().Modules()))
+		s.Data.Validation.Clips(), metrics.NewMeteor().Modules()))
 }
 
 // planCaptioner makes a few steps without saving anything, and prints what training will take.
-func planCaptioner(ctx context.Context, p *program, s *captioner.Session) error {
+func planCaptioner(ctx context.Context, p *program, s *session.Session) error {
 	c, learned := s.Model(), s.Data.Train
 	_, err := fmt.Fprintf(p.out, "device      %s\nclips       %d with %d captions, up to %d frames of %d features\n"+
 		"words       %d and the four that are none\nnet         %.2f M parameters\n",
@@ -116,7 +116,7 @@ func planCaptioner(ctx context.Context, p *program, s *captioner.Session) error 
 
 // resolve makes the configuration: that of the preset, with the flags that were given over it.
 func (t *captionTrain) resolve() (err error) {
-	if t.config, err = captioner.FromPreset(t.preset); err != nil {
+	if t.config, err = session.FromPreset(t.preset); err != nil {
 		return err
 	}
 	if err := t.settings.apply(&t.config); err != nil {

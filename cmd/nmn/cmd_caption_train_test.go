@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"nmn/captioning"
+	"nmn/captioner"
+	"nmn/captioner/session"
 	"nmn/internal/durable"
 	"nmn/run"
-	"nmn/run/captioner"
 	"nmn/train"
 )
 
@@ -60,7 +60,7 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 		t.Error("captions depend on the size of the batch or the number of threads")
 	}
 	beam := must(t, append([]string{"caption", "generate", dir, "--beam", "3", "--length-penalty", "1",
-		"--max-length", "4", "--vocab", filepath.Join(dir, captioning.WordsFile)}, features...)...)
+		"--max-length", "4", "--vocab", filepath.Join(dir, captioner.WordsFile)}, features...)...)
 	if strings.Count(beam, "image_id") != 24 {
 		t.Errorf("%s", beam)
 	}
@@ -131,7 +131,7 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 		}
 	}
 	must(t, next...)
-	for _, name := range []string{train.LastName, train.BestName, captioning.WordsFile} {
+	for _, name := range []string{train.LastName, train.BestName, captioner.WordsFile} {
 		if !bytes.Equal(readFile(t, broken, name), readFile(t, whole, name)) {
 			t.Errorf("%s differs from that of a run in one piece", name)
 		}
@@ -165,7 +165,7 @@ func TestCaptionTrain_InterruptSavesAndResumes(t *testing.T) {
 	must(t, again()...)
 	write(t, filepath.Join(dir, "notes.txt"), "mine")
 	must(t, again("--set", "net.hidden=13", "--restart")...)
-	if there, err := captioner.ReadConfig(dir); err != nil || there.Net.Hidden != 13 || len(readFile(t, dir, "notes.txt")) == 0 {
+	if there, err := session.ReadConfig(dir); err != nil || there.Net.Hidden != 13 || len(readFile(t, dir, "notes.txt")) == 0 {
 		t.Errorf("begun again: %+v, %v", there, err)
 	}
 }
@@ -192,7 +192,7 @@ func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 		!strings.Contains(c.err, "the vocabulary is of another run") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, captioning.WordsFile), []byte("nmn-caption-words 1 cut short"),
+	if err := os.WriteFile(filepath.Join(dir, captioner.WordsFile), []byte("nmn-caption-words 1 cut short"),
 		0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestCaptionGenerate_RefusesWhatDoesNotFit(t *testing.T) {
 		"at most 3 frames, the captioner was trained on up to 4": clips(other, "truth"),
 		"the captioner takes 36":                                 clips(counts, "counts"),
 		"the vocabulary is of another run": append(clips(scenes, "truth"),
-			"--vocab", filepath.Join(counts, captioning.WordsFile)),
+			"--vocab", filepath.Join(counts, captioner.WordsFile)),
 		"cannot find the model": {"caption", "generate", filepath.Join(dir, "none"), "--features", filepath.Join(scenes,
 			"truth.npy")},
 	} {

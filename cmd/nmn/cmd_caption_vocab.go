@@ -6,20 +6,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/captioning"
+	"nmn/captioner"
 	"nmn/loader"
 )
 
 // captionVocab are the flags of nmn caption vocab.
 type captionVocab struct {
-	options captioning.WordOptions
+	options captioner.WordOptions
 	split   string
 	output  string
 	asJSON  bool
 }
 
 func newCaptionVocab(p *program) *cobra.Command {
-	c := captionVocab{options: captioning.WordOptions{MinCount: 1}, split: loader.TrainSplit}
+	c := captionVocab{options: captioner.WordOptions{MinCount: 1}, split: loader.TrainSplit}
 	cmd := &cobra.Command{
 		Use:   "vocab CAPTIONS",
 		Short: "Make the vocabulary of a captioner, or tell how large it is at which cut",
@@ -44,14 +44,14 @@ with --vocab, as to compare captioners that share it.`,
 }
 
 // wordFlags declare which words get into a vocabulary.
-func wordFlags(r group, o *captioning.WordOptions) {
+func wordFlags(r group, o *captioner.WordOptions) {
 	r.int(&o.MinCount, "min-count", "least `occurrences` of a word in the training captions; rarer ones are unknown")
 	r.int(&o.Size, "vocab-size", "most `words`, the most frequent; 0 for all")
 }
 
 // countedWords is what nmn caption vocab tells as JSON.
 type countedWords struct {
-	captioning.Counted
+	captioner.Counted
 	Words       int         `json:"words"`
 	Fingerprint string      `json:"fingerprint"`
 	AtMinCount  map[int]int `json:"words_at_min_count"`
@@ -61,11 +61,11 @@ func (c *captionVocab) run(ctx context.Context, p *program, path string) error {
 	if c.options.MinCount < 0 || c.options.Size < 0 {
 		return usagef("caption vocab: --min-count and --vocab-size are at least 0")
 	}
-	captions, err := captioning.ReadCaptions(ctx, path, c.split)
+	captions, err := captioner.ReadCaptions(ctx, path, c.split)
 	if err != nil {
 		return err
 	}
-	words, counted, err := captioning.BuildWords(captioning.AllTexts(captions), c.options)
+	words, counted, err := captioner.BuildWords(captioner.AllTexts(captions), c.options)
 	if err != nil {
 		return err
 	}

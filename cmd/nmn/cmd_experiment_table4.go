@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/eval/caption"
-	"nmn/experiment/table4"
+	"nmn/captioner/metrics"
+	"nmn/captioner/session"
+	"nmn/paper/table4"
 	"nmn/report"
 	"nmn/run"
-	"nmn/run/captioner"
 )
 
 // table4Command are the flags of nmn experiment table4.
@@ -25,7 +25,7 @@ type table4Command struct {
 }
 
 func newTable4(p *program) *cobra.Command {
-	t := table4Command{settings: settingsOf(&captioner.Config{}), Experiment: table4.New(filepath.Join("runs", "table4")), format: report.Text}
+	t := table4Command{settings: settingsOf(&session.Config{}), Experiment: table4.New(filepath.Join("runs", "table4")), format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "table4",
 		Short: "Caption clips from the concepts of star, NMN-FI and NMN-FD, as in the paper's Table 4",
@@ -67,7 +67,7 @@ func (t *table4Command) flags(cmd *cobra.Command) {
 	f.file(&t.Captions, "captions", "`file` of the captions of their clips, as nmn caption train takes it", "json",
 		"jsonl", "csv", "zip", "gz")
 	enum(under(cmd, "Captioner"), &t.Captioner.Preset, "preset", "`settings` of the captioners, as of nmn caption train",
-		captioner.Presets()...)
+		session.Presets()...)
 	setFlags(under(cmd, "Captioner"), &t.settings)
 	t.settings.addCaptioner(under(cmd, "Captioner"), "epochs", "batch-size", "learning-rate", "partial")
 	t.settings.addCaptioner(under(cmd, "Run"), "device", "threads")
@@ -97,7 +97,7 @@ func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
 		return err
 	}
 	if t.meteorDir != "" {
-		t.Meteor, err = caption.LoadMeteor(t.meteorDir)
+		t.Meteor, err = metrics.LoadMeteor(t.meteorDir)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (t *table4Command) run(cmd *cobra.Command, p *program) (err error) {
 
 // resolve lays the flags over the preset of the captioner and checks them all.
 func (t *table4Command) resolve(cmd *cobra.Command) (err error) {
-	if t.Captioner, err = captioner.FromPreset(t.Captioner.Preset); err != nil {
+	if t.Captioner, err = session.FromPreset(t.Captioner.Preset); err != nil {
 		return err
 	}
 	if err := t.settings.apply(&t.Captioner); err != nil {

@@ -7,21 +7,21 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nmn/labels/inject"
 	"nmn/loader/dataset"
-	"nmn/loader/noise"
 	"nmn/run"
 )
 
 // noiseFlags are the flags of nmn noise.
 type noiseFlags struct {
-	noise.Plan
+	inject.Plan
 	output     string
 	statistics string
 	asJSON     bool
 }
 
 func newNoise(p *program) *cobra.Command {
-	f := noiseFlags{Plan: noise.Plan{Kind: noise.Captions, Rate: .4, Seed: 1}}
+	f := noiseFlags{Plan: inject.Plan{Kind: inject.Captions, Rate: .4, Seed: 1}}
 	var c run.Config
 	s := newSources()
 	cmd := &cobra.Command{
@@ -52,7 +52,7 @@ and incorrect, for each word.`,
 		},
 	}
 	r := under(cmd, "Noise")
-	enum(r, &f.Kind, "kind", "`kind` of noise", noise.Captions, noise.Flips)
+	enum(r, &f.Kind, "kind", "`kind` of noise", inject.Captions, inject.Flips)
 	r.float(&f.Rate, "rate", "captions: `share` of each picture's captions to replace")
 	r.float(&f.Missing, "missing", "flips: `probability` that a label that holds goes missing")
 	r.float(&f.Incorrect, "incorrect", "flips: `probability` that a label that does not hold is set")
@@ -70,7 +70,7 @@ and incorrect, for each word.`,
 
 // check refuses flags that the kind of noise does not have: the noise would be another than was meant.
 func (f *noiseFlags) check(given *pflag.FlagSet) error {
-	of := map[noise.Kind][]string{noise.Captions: {"rate"}, noise.Flips: {"missing", "incorrect", "flip-rates"}}
+	of := map[inject.Kind][]string{inject.Captions: {"rate"}, inject.Flips: {"missing", "incorrect", "flip-rates"}}
 	for kind, names := range of {
 		for _, name := range names {
 			if kind != f.Kind && given.Changed(name) {
@@ -78,7 +78,7 @@ func (f *noiseFlags) check(given *pflag.FlagSet) error {
 			}
 		}
 	}
-	if f.Kind == noise.Flips && !given.Changed("missing") && !given.Changed("incorrect") && f.RatesFile == "" {
+	if f.Kind == inject.Flips && !given.Changed("missing") && !given.Changed("incorrect") && f.RatesFile == "" {
 		return usagef("noise: --kind %s needs --missing, --incorrect or --flip-rates", f.Kind)
 	}
 	if f.RatesFile != "" && (given.Changed("missing") || given.Changed("incorrect")) {
@@ -97,7 +97,7 @@ func drawNoise(ctx context.Context, p *program, f noiseFlags, data *dataset.Spli
 	if err != nil {
 		return err
 	}
-	s, err := noise.Measure(ctx, data.Train, noisy)
+	s, err := inject.Measure(ctx, data.Train, noisy)
 	if err != nil {
 		return err
 	}

@@ -11,21 +11,21 @@ import (
 
 	"nmn/eval"
 	"nmn/internal/visible"
+	"nmn/paper"
 	"nmn/report"
-	"nmn/reproduce"
 	"nmn/run"
 )
 
 // reproduceCommand are the flags of nmn reproduce.
 type reproduceCommand struct {
-	reproduce.Settings
+	paper.Settings
 	jobs   jobFlags
 	dryRun bool
 	asJSON bool
 }
 
 func newReproduce(p *program) *cobra.Command {
-	r := reproduceCommand{Settings: reproduce.Defaults("reproduction")}
+	r := reproduceCommand{Settings: paper.Defaults("reproduction")}
 	cmd := &cobra.Command{
 		Use:   "reproduce",
 		Short: "Make the paper's tables and figures, and check what it claims",
@@ -50,8 +50,8 @@ runs at once, as of nmn experiment: --tasks, --task and --collect. See docs/repr
 	}
 	g := under(cmd, "Reproduction")
 	enum(g, &r.Size, "size", "`size` of what is made without data: quick is within half an hour on two cores, full a "+
-		"night, smoke seconds, with figures that mean nothing", reproduce.Sizes()...)
-	chosen(g, &r.Only, "only", "`parts` to make, as part,...", reproduce.Parts()...)
+		"night, smoke seconds, with figures that mean nothing", paper.Sizes()...)
+	chosen(g, &r.Only, "only", "`parts` to make, as part,...", paper.Parts()...)
 	g.seeds(&r.Seeds, "seeds", "`seeds` of noise, start and order, as n,...; verdicts need three")
 	g.directory(&r.Dir, "run-dir", "`folder` of the page and of all runs")
 	g.bool(&r.dryRun, "dry-run", "print parts, what they read, hours and gigabytes, and write nothing")
@@ -76,7 +76,7 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 	if r.dryRun && r.jobs.wanted() {
 		return usagef("reproduce: give one of --dry-run, --tasks, --task and --collect")
 	}
-	plan, err := reproduce.New(ctx, r.Settings)
+	plan, err := paper.New(ctx, r.Settings)
 	if err != nil {
 		return err
 	}
@@ -90,13 +90,13 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 }
 
 // work does what is asked for.
-func (r *reproduceCommand) work(ctx context.Context, p *program, plan *reproduce.Plan) error {
+func (r *reproduceCommand) work(ctx context.Context, p *program, plan *paper.Plan) error {
 	w := &watch{program: p}
-	o := reproduce.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Tell: p.tell,
+	o := paper.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Tell: p.tell,
 		Extracted: showExtracted(p)}
 	switch {
 	case r.dryRun:
-		return r.tellPlan(ctx, p, plan, reproduce.Options{Log: p.log})
+		return r.tellPlan(ctx, p, plan, paper.Options{Log: p.log})
 	case r.jobs.list:
 		return r.printTasks(p, plan)
 	case r.jobs.task:
@@ -125,7 +125,7 @@ func (r *reproduceCommand) work(ctx context.Context, p *program, plan *reproduce
 }
 
 // tellPlan prints parts, hours and gigabytes.
-func (r *reproduceCommand) tellPlan(ctx context.Context, p *program, plan *reproduce.Plan, o reproduce.Options) error {
+func (r *reproduceCommand) tellPlan(ctx context.Context, p *program, plan *paper.Plan, o paper.Options) error {
 	e, err := plan.Estimate(ctx, o)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (r *reproduceCommand) tellPlan(ctx context.Context, p *program, plan *repro
 }
 
 // show prints what was found: the claims, and where the rest lies.
-func (r *reproduceCommand) show(p *program, out *reproduce.Outcome) error {
+func (r *reproduceCommand) show(p *program, out *paper.Outcome) error {
 	if r.asJSON {
 		_, err := p.out.Write(out.Record)
 		return err
@@ -152,13 +152,13 @@ func (r *reproduceCommand) show(p *program, out *reproduce.Outcome) error {
 		return err
 	}
 	_, err := fmt.Fprintf(p.out, "\nTo look at: %s. To quote: %s. To run again: %s.\n",
-		filepath.Join(r.Dir, reproduce.PageFile), filepath.Join(r.Dir, reproduce.MarkdownFile),
-		filepath.Join(r.Dir, reproduce.RecordFile))
+		filepath.Join(r.Dir, paper.PageFile), filepath.Join(r.Dir, paper.MarkdownFile),
+		filepath.Join(r.Dir, paper.RecordFile))
 	return err
 }
 
 // printTasks prints what there is to train.
-func (r *reproduceCommand) printTasks(p *program, plan *reproduce.Plan) error {
+func (r *reproduceCommand) printTasks(p *program, plan *paper.Plan) error {
 	tasks, err := plan.Tasks()
 	if err != nil {
 		return err

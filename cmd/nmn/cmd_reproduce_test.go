@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
-	"nmn/reproduce"
+	"nmn/paper"
 )
 
 func TestReproduce_WritesPageMarkdownAndRecord(t *testing.T) {
@@ -22,10 +22,10 @@ func TestReproduce_WritesPageMarkdownAndRecord(t *testing.T) {
 		t.Errorf("%q tasks", n)
 	}
 	out := must(t, append(args, "-q")...)
-	if !strings.Contains(out, "observed, scenes") || !strings.Contains(out, filepath.Join(dir, reproduce.PageFile)) {
+	if !strings.Contains(out, "observed, scenes") || !strings.Contains(out, filepath.Join(dir, paper.PageFile)) {
 		t.Errorf("output %s", out)
 	}
-	page := string(readFile(t, dir, reproduce.PageFile))
+	page := string(readFile(t, dir, paper.PageFile))
 	if !strings.Contains(page, "nmn reproduce --size smoke --seeds 1 --only figure3,observed") {
 		t.Error("the page does not say how to run it again")
 	}

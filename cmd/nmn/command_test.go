@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/captioner/session"
 	"nmn/internal/setting"
 	"nmn/run"
-	"nmn/run/captioner"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -143,7 +143,7 @@ var bounds = regexp.MustCompile(`^(at least|more than) -?[\d.e]+( and (at most|l
 // TestReference_TellsEverySetting holds docs/settings.md to the declarations of the settings.
 func TestReference_TellsEverySetting(t *testing.T) {
 	holdPage(t, "settings.md", settingsReference())
-	for _, config := range []any{&run.Config{}, &captioner.Config{}} {
+	for _, config := range []any{&run.Config{}, &session.Config{}} {
 		for _, d := range setting.Describe(config) {
 			if d.Help == "" && !slices.Contains(records, d.Key) {
 				t.Errorf("%s has no help", d.Key)
@@ -369,7 +369,7 @@ func settingsReference() string {
 	writeReference(&b, &config, func(key string) string { return flagOfSetting(key) })
 	b.WriteString("\n# Settings of captioners\n\n`nmn caption train` and `nmn experiment table4` take these by `--set`. Defaults are " +
 		"those of the preset small.\n")
-	captions := captioner.DefaultConfig()
+	captions := session.DefaultConfig()
 	writeReference(&b, &captions, func(key string) string {
 		for flag, of := range captionerKeys {
 			if of == key {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"nmn/group/launch"
 	"nmn/internal/setting"
 	"nmn/internal/visible"
+	"nmn/ranks/launch"
 	"nmn/run"
 )
 

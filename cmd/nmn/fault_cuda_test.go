@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"nmn/cuda"
-	"nmn/kernels/emulator"
+	"nmn/tools/emulator"
 )
 
 // A card that fails in the midst of a run: the command ends with the code of failures and a message that

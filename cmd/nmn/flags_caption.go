@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/run/captioner"
+	"nmn/captioner/session"
 )
 
 // searchFlags declare how captions are looked for.
-func searchFlags(r group, s *captioner.Search) {
+func searchFlags(r group, s *session.Search) {
 	r.int(&s.Beam, "beam", "`hypotheses` of a clip that are followed; 1 takes the likeliest word at each step")
 	r.float(&s.LengthPenalty, "length-penalty",
 		"`power` of the length that log-probabilities are divided by before they are compared; "+
@@ -57,7 +57,7 @@ func (s *settings) apply(config any) error {
 var featureEndings = []string{"npy", "npz", "safetensors", "csv", "parquet"}
 
 // clipFeatureFlags declare what names features; prefix tells those of one split from another.
-func clipFeatureFlags(r group, f *captioner.ClipFiles, prefix, of string) {
+func clipFeatureFlags(r group, f *session.ClipFiles, prefix, of string) {
 	r.file(&f.Features, prefix+"features",
 		"`file` of features"+of+", as nmn extract writes it: a row for each frame, or for each clip", featureEndings...)
 	r.file(&f.Clips, prefix+"clips",

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/run/captioner"
+	"nmn/captioner/session"
 )
 
 // Messages of packages name settings by their keys, which this program turns into its flags: none names a flag, and
@@ -55,9 +55,9 @@ func TestMessages_NameKeysThatExist(t *testing.T) {
 func librarySources(t *testing.T) (files []string) {
 	t.Helper()
 	root := filepath.Join("..", "..")
-	apart := []string{"cmd", "bench", "build", "runs", "examples", "docker", "python", "cuda/toolkit", "internal/chaos",
-		"internal/licences", "internal/mutate", "kernels/gen",
-		"kernels/emulator"}
+	apart := []string{"cmd", "bench", "build", "runs", "examples", "docker", "python", "tools/toolkit", "tools/chaos",
+		"tools/licences", "tools/mutate", "tools/launchgen",
+		"tools/emulator"}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -109,7 +109,7 @@ func TestFlagKeys_AreSettings(t *testing.T) {
 			}
 		}
 	}
-	captioners := settingsOf(&captioner.Config{})
+	captioners := settingsOf(&session.Config{})
 	for flag, key := range captionerKeys {
 		if _, is := captioners.declared[key]; !is {
 			t.Errorf("--%s sets %s, which is no setting of a captioner", flag, key)

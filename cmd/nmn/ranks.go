@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/cuda/nccl"
-	ranks "nmn/group"
-	"nmn/group/launch"
 	"nmn/kernels"
+	ranks "nmn/ranks"
+	"nmn/ranks/launch"
 	"nmn/run"
 )
 

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"nmn/format/safetensors"
-	ranks "nmn/group"
-	"nmn/group/local"
+	ranks "nmn/ranks"
+	"nmn/ranks/local"
 	"nmn/recipe"
 	"nmn/run"
 	"nmn/train"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	ranks "nmn/group"
 	"nmn/internal/visible"
+	ranks "nmn/ranks"
 	"nmn/run"
 )
 

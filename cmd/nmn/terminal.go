@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/term"
 
-	ranks "nmn/group"
+	ranks "nmn/ranks"
 )
 
 // terminal is what a command may talk to. Results go to out and nothing else does; progress,

@@ -4,7 +4,7 @@
 #include "layer.h"
 #include <dlfcn.h>
 
-/* Written by cuda/toolkit into libcudnn.a. */
+/* Written by tools/toolkit into libcudnn.a. */
 extern const struct {
   const char *name;
   void **slot;

@@ -16,7 +16,7 @@ import (
 
 	"nmn/cuda"
 	"nmn/cuda/nccl"
-	"nmn/kernels/emulator"
+	"nmn/tools/emulator"
 )
 
 func floats(v ...float32) (b []byte) {

@@ -9,7 +9,7 @@ package nccl
 import (
 	"errors"
 
-	"nmn/group"
+	"nmn/ranks"
 )
 
 // Causes for which a caller can do something else.
@@ -19,5 +19,5 @@ var (
 	// ErrAborted: the communicator was given up, here or, as far as NCCL notices, by another rank.
 	ErrAborted = errors.New("the ranks no longer work together")
 	// ErrTimeout is wrapped by the errors of collectives that have not ended in time.
-	ErrTimeout = group.ErrTimeout
+	ErrTimeout = ranks.ErrTimeout
 )

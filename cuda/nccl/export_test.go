@@ -5,7 +5,7 @@ package nccl
 import (
 	"time"
 
-	"nmn/group"
+	"nmn/ranks"
 )
 
 // SetTimeout gives a Comm whose ranks have joined another timeout.
@@ -16,4 +16,4 @@ func (c *Comm) SetTimeout(timeout time.Duration) {
 }
 
 // SetTimeout does so to the Comm of a group.
-func SetTimeout(g group.Group, timeout time.Duration) { g.(*ranks).comm.SetTimeout(timeout) }
+func SetTimeout(g ranks.Group, timeout time.Duration) { g.(*cardGroup).comm.SetTimeout(timeout) }

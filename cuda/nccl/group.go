@@ -13,7 +13,7 @@ import (
 	"unsafe"
 
 	"nmn/cuda"
-	"nmn/group"
+	"nmn/ranks"
 )
 
 // pieceBytes is how much travels at once between the host's memory and the card.
@@ -22,12 +22,12 @@ const pieceBytes = 4 << 20
 // lastWordsTime is how long a rank that aborts waits for the others to hear why.
 const lastWordsTime = 5 * time.Second
 
-// ranks is a group of ranks that have nothing in common but NCCL. What they exchange goes through a buffer on each
+// cardGroup is a group of ranks that have nothing in common but NCCL. What they exchange goes through a buffer on each
 // card. Each call begins with a roll call, an all-gather of fixed size, which says what the call is and so finds ranks
 // that do not fit together, and in which a rank that ends tells the others why.
 //
 // Which rank it is that does not come NCCL does not say: the error of a call that has timed out names none.
-type ranks struct {
+type cardGroup struct {
 	comm   *Comm
 	device *cuda.Device
 	names  []string
@@ -46,10 +46,10 @@ type ranks struct {
 	gathered [][]byte
 }
 
-var _ group.Group = (*ranks)(nil)
+var _ ranks.Group = (*cardGroup)(nil)
 
 // OpenGroup opens the rank's card and joins the ranks, for which it waits. Errors as of cuda.Open and Join.
-func OpenGroup(o GroupOptions) (group.Group, error) {
+func OpenGroup(o GroupOptions) (ranks.Group, error) {
 	cards, err := cuda.Available()
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func OpenGroup(o GroupOptions) (group.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &ranks{device: device}
+	g := &cardGroup{device: device}
 	if err := errors.Join(g.join(o), g.open(), g.meet()); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
@@ -74,7 +74,7 @@ func whoami() string {
 	return fmt.Sprintf("%s, process %d", host, os.Getpid())
 }
 
-func (g *ranks) join(o GroupOptions) (err error) {
+func (g *cardGroup) join(o GroupOptions) (err error) {
 	id := o.ID
 	if id == nil {
 		made, err := At(o.Address)
@@ -90,7 +90,7 @@ func (g *ranks) join(o GroupOptions) (err error) {
 }
 
 // open makes the buffers.
-func (g *ranks) open() (err error) {
+func (g *cardGroup) open() (err error) {
 	if g.comm == nil {
 		return nil // joining has failed
 	}
@@ -115,7 +115,7 @@ func (g *ranks) open() (err error) {
 }
 
 // meet learns who the ranks are.
-func (g *ranks) meet() error {
+func (g *cardGroup) meet() error {
 	if g.done == nil {
 		return nil
 	}
@@ -137,14 +137,14 @@ func (g *ranks) meet() error {
 	return nil
 }
 
-func (g *ranks) Rank() int       { return g.comm.rank }
-func (g *ranks) Size() int       { return g.comm.ranks }
-func (g *ranks) Local() int      { return g.local }
-func (g *ranks) LocalSize() int  { return g.locals }
-func (g *ranks) Names() []string { return g.names }
+func (g *cardGroup) Rank() int       { return g.comm.rank }
+func (g *cardGroup) Size() int       { return g.comm.ranks }
+func (g *cardGroup) Local() int      { return g.local }
+func (g *cardGroup) LocalSize() int  { return g.locals }
+func (g *cardGroup) Names() []string { return g.names }
 
-// Timeout implements group.Timed.
-func (g *ranks) Timeout() time.Duration {
+// Timeout implements ranks.Timed.
+func (g *cardGroup) Timeout() time.Duration {
 	if limit := g.comm.options.Timeout; limit != Forever {
 		return limit
 	}
@@ -152,14 +152,14 @@ func (g *ranks) Timeout() time.Duration {
 }
 
 // ended is what ended the group, nil while it goes on.
-func (g *ranks) ended() error {
+func (g *cardGroup) ended() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.over
 }
 
 // end ends the group, unless it was ended before, and returns why.
-func (g *ranks) end(err error) error {
+func (g *cardGroup) end(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.over == nil {
@@ -169,7 +169,7 @@ func (g *ranks) end(err error) error {
 }
 
 // begin enters a call. f ends the group where it fails.
-func (g *ranks) begin(f func() error) error {
+func (g *cardGroup) begin(f func() error) error {
 	g.call.Lock()
 	defer g.call.Unlock()
 	if err := g.ended(); err != nil {
@@ -182,7 +182,7 @@ func (g *ranks) begin(f func() error) error {
 }
 
 // wait waits for the stream's work, and says whether its results are true.
-func (g *ranks) wait() error {
+func (g *cardGroup) wait() error {
 	if err := g.comm.stream.Record(g.done); err != nil {
 		return err
 	}
@@ -192,9 +192,9 @@ func (g *ranks) wait() error {
 	return g.comm.Err()
 }
 
-// Sum implements group.Group. It waits for the sum: nothing goes on beside it. Sums over bfloat16 are rounded here and
+// Sum implements ranks.Group. It waits for the sum: nothing goes on beside it. Sums over bfloat16 are rounded here and
 // travel as float32.
-func (g *ranks) Sum(x []float32, wire group.Wire) error {
+func (g *cardGroup) Sum(x []float32, wire ranks.Wire) error {
 	return g.begin(func() error {
 		if err := g.rollCall(entry{kind: "sum", wire: wire, length: len(x)}, nil); err != nil {
 			return err
@@ -202,7 +202,7 @@ func (g *ranks) Sum(x []float32, wire group.Wire) error {
 		if g.Size() == 1 {
 			return nil
 		}
-		if wire == group.BFloat16 {
+		if wire == ranks.BFloat16 {
 			roundAll(x)
 		}
 		for rest := x; len(rest) > 0; {
@@ -212,14 +212,14 @@ func (g *ranks) Sum(x []float32, wire group.Wire) error {
 			}
 			rest = rest[len(piece):]
 		}
-		if wire == group.BFloat16 {
+		if wire == ranks.BFloat16 {
 			roundAll(x)
 		}
 		return nil
 	})
 }
 
-func (g *ranks) sumPiece(piece []float32) error {
+func (g *cardGroup) sumPiece(piece []float32) error {
 	bytes, stream := bytesOf(piece), g.comm.stream
 	copy(g.host.Bytes(), bytes)
 	if err := stream.UploadPinned(g.card, g.host, len(bytes)); err != nil {
@@ -254,11 +254,11 @@ func roundAll(x []float32) {
 	}
 }
 
-// Wait implements group.Group.
-func (g *ranks) Wait() error { return g.ended() }
+// Wait implements ranks.Group.
+func (g *cardGroup) Wait() error { return g.ended() }
 
-// Gather implements group.Group. What fits into the roll call travels with it.
-func (g *ranks) Gather(own []byte) ([][]byte, error) {
+// Gather implements ranks.Group. What fits into the roll call travels with it.
+func (g *cardGroup) Gather(own []byte) ([][]byte, error) {
 	err := g.begin(func() error {
 		for i := range g.gathered {
 			g.gathered[i] = g.gathered[i][:0]
@@ -293,7 +293,7 @@ func (g *ranks) Gather(own []byte) ([][]byte, error) {
 }
 
 // gatherPiece gathers piece bytes of each rank from a place on; ranks that have fewer give whatever lies there.
-func (g *ranks) gatherPiece(own []byte, at, piece int, lengths []int) error {
+func (g *cardGroup) gatherPiece(own []byte, at, piece int, lengths []int) error {
 	stream := g.comm.stream
 	copy(g.host.Bytes(), own[min(at, len(own)):min(at+piece, len(own))])
 	if err := stream.UploadPinned(g.card, g.host, piece); err != nil {
@@ -315,8 +315,8 @@ func (g *ranks) gatherPiece(own []byte, at, piece int, lengths []int) error {
 	return nil
 }
 
-// Broadcast implements group.Group.
-func (g *ranks) Broadcast(data []byte) error {
+// Broadcast implements ranks.Group.
+func (g *cardGroup) Broadcast(data []byte) error {
 	return g.begin(func() error {
 		if err := g.rollCall(entry{kind: "broadcast", length: len(data)}, nil); err != nil {
 			return err
@@ -344,9 +344,9 @@ func (g *ranks) Broadcast(data []byte) error {
 	})
 }
 
-// Abort implements group.Group. Where this rank is in no call, the others hear the cause in their next roll call.
-func (g *ranks) Abort(cause error) {
-	lost := &group.LostError{Rank: g.Rank(), Name: g.names[g.Rank()], Cause: cause}
+// Abort implements ranks.Group. Where this rank is in no call, the others hear the cause in their next roll call.
+func (g *cardGroup) Abort(cause error) {
+	lost := &ranks.LostError{Rank: g.Rank(), Name: g.names[g.Rank()], Cause: cause}
 	if g.ended() != nil {
 		return
 	}
@@ -368,8 +368,8 @@ func (g *ranks) Abort(cause error) {
 	g.comm.Abort(lost)
 }
 
-// Close implements group.Group.
-func (g *ranks) Close() error {
+// Close implements ranks.Group.
+func (g *cardGroup) Close() error {
 	_ = g.end(errors.New("nccl: the group was closed"))
 	var err error
 	if g.comm != nil {

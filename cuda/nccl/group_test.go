@@ -13,24 +13,24 @@ import (
 	"time"
 
 	"nmn/cuda/nccl"
-	"nmn/group"
-	"nmn/group/suite"
-	"nmn/kernels/emulator"
+	"nmn/ranks"
+	"nmn/tools/emulator"
+	"nmn/tools/ranksuite"
 )
 
 // grouped runs f for each rank of a group that has NCCL alone.
-func grouped(t *testing.T, ranks int, timeout time.Duration, f func(g group.Group) error) []error {
+func grouped(t *testing.T, size int, timeout time.Duration, f func(g ranks.Group) error) []error {
 	t.Helper()
 	needEmulator(t)
 	id, err := nccl.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}
-	errs := make([]error, ranks)
+	errs := make([]error, size)
 	var all sync.WaitGroup
-	for rank := range ranks {
+	for rank := range size {
 		all.Go(func() {
-			g, err := nccl.OpenGroup(nccl.GroupOptions{Rank: rank, Ranks: ranks, ID: &id, Timeout: timeout})
+			g, err := nccl.OpenGroup(nccl.GroupOptions{Rank: rank, Ranks: size, ID: &id, Timeout: timeout})
 			if err == nil {
 				err = errors.Join(f(g), g.Close())
 			}
@@ -50,11 +50,11 @@ func grouped(t *testing.T, ranks int, timeout time.Duration, f func(g group.Grou
 func TestGroup_Conforms(t *testing.T) {
 	for late, sizes := range map[string][]int{"": {1, 3}, "all": {2, 4}} {
 		t.Setenv(emulator.LateVariable, late)
-		for _, ranks := range sizes {
-			t.Run(fmt.Sprintf("%d ranks, late %q", ranks, late), func(t *testing.T) {
-				want(t, grouped(t, ranks, 0, func(g group.Group) error {
+		for _, size := range sizes {
+			t.Run(fmt.Sprintf("%d ranks, late %q", size, late), func(t *testing.T) {
+				want(t, grouped(t, size, 0, func(g ranks.Group) error {
 					var wrong error
-					for name, err := range suite.Run(g) {
+					for name, err := range ranksuite.Run(g) {
 						wrong = errors.Join(wrong, fmt.Errorf("%s: %w", name, err))
 					}
 					return wrong
@@ -65,9 +65,9 @@ func TestGroup_Conforms(t *testing.T) {
 }
 
 func TestGroup_Endings(t *testing.T) {
-	for _, c := range suite.Endings() {
+	for _, c := range ranksuite.Endings() {
 		t.Run(c.Name, func(t *testing.T) {
-			errs := grouped(t, 3, 0, func(g group.Group) error {
+			errs := grouped(t, 3, 0, func(g ranks.Group) error {
 				if c.Name == "Late" {
 					nccl.SetTimeout(g, 100*time.Millisecond)
 				}
@@ -90,7 +90,7 @@ func TestGroup_Endings(t *testing.T) {
 func TestGroup_NothingIsLeft(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	t.Setenv(emulator.LogVariable, log)
-	want(t, grouped(t, 2, 0, func(g group.Group) error { return g.Sum([]float32{1}, group.Float32) }))
+	want(t, grouped(t, 2, 0, func(g ranks.Group) error { return g.Sum([]float32{1}, ranks.Float32) }))
 	count := calls(t, log)
 	for made, freed := range map[string]string{
 		"ncclCommInitRank": "ncclCommDestroy", "cuStreamCreate": "cuStreamDestroy", "cuEventCreate": "cuEventDestroy",
@@ -146,8 +146,8 @@ func TestGroup_SaysHowLongItWaits(t *testing.T) {
 	for given, says := range map[time.Duration]time.Duration{
 		0: nccl.DefaultTimeout, 7 * time.Second: 7 * time.Second, nccl.Forever: 0,
 	} {
-		want(t, grouped(t, 2, given, func(g group.Group) error {
-			if got := group.TimeoutOf(g, time.Hour); got != says {
+		want(t, grouped(t, 2, given, func(g ranks.Group) error {
+			if got := ranks.TimeoutOf(g, time.Hour); got != says {
 				return fmt.Errorf("%v, want %v", got, says)
 			}
 			return nil

@@ -13,7 +13,7 @@ import (
 
 	"nmn/cuda"
 	"nmn/cuda/nccl"
-	"nmn/kernels/emulator"
+	"nmn/tools/emulator"
 )
 
 // emulated is why there is no emulator, nil where there is one.

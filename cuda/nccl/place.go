@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"time"
 
-	"nmn/group"
+	"nmn/ranks"
 )
 
 // OpenStarted joins ranks that PyTorch's launcher has started, without MPI, at the Address of its environment. local
 // is the rank's number among those of its host, below 0 where the launcher does not say.
-func OpenStarted(getenv func(string) string, rank, ranks, local int, timeout time.Duration) (group.Group, error) {
+func OpenStarted(getenv func(string) string, rank, ranks, local int, timeout time.Duration) (ranks.Group, error) {
 	address, err := Address(getenv)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"nmn/group"
+	"nmn/ranks"
 )
 
 // Sizes of what each rank gives to a roll call.
@@ -20,7 +20,7 @@ const (
 // entry is what a rank says in a roll call: which call it is at.
 type entry struct {
 	kind   string // of at most 16 bytes
-	wire   group.Wire
+	wire   ranks.Wire
 	length int    // of what it gives
 	call   uint64 // its number
 }
@@ -39,7 +39,7 @@ func readEntry(from []byte) (e entry) {
 		kind = kind[:len(kind)-1]
 	}
 	e.kind = kindOf(kind)
-	e.wire = group.Wire(binary.LittleEndian.Uint64(from[16:]))
+	e.wire = ranks.Wire(binary.LittleEndian.Uint64(from[16:]))
 	e.length = int(binary.LittleEndian.Uint64(from[24:]))
 	e.call = binary.LittleEndian.Uint64(from[32:])
 	return e
@@ -56,14 +56,14 @@ func kindOf(name []byte) string {
 }
 
 // entry is what a rank has said in the last roll call, and the bytes that came with it.
-func (g *ranks) entry(rank int) (entry, []byte) {
+func (g *cardGroup) entry(rank int) (entry, []byte) {
 	at := g.roll.Bytes()[(rank+1)*entryBytes:]
 	return readEntry(at), at[headBytes:entryBytes]
 }
 
 // rollCall tells all ranks which call this one is at, with the first bytes of what it gives, and fails where they are
 // not all at the same call.
-func (g *ranks) rollCall(own entry, inline []byte) error {
+func (g *cardGroup) rollCall(own entry, inline []byte) error {
 	own.call = g.calls
 	g.calls++
 	slot, ranks := g.roll.Bytes()[:entryBytes], g.Size()
@@ -100,7 +100,7 @@ func (g *ranks) rollCall(own entry, inline []byte) error {
 }
 
 // lastWords returns the error of a rank that has ended the group in a roll call.
-func (g *ranks) lastWords(call uint64) error {
+func (g *cardGroup) lastWords(call uint64) error {
 	for rank := range g.Size() {
 		e, inline := g.entry(rank)
 		if e.kind != "abort" || e.call != call {
@@ -110,7 +110,7 @@ func (g *ranks) lastWords(call uint64) error {
 		if rank < len(g.names) {
 			name = g.names[rank]
 		}
-		return &group.LostError{Rank: rank, Name: name, Cause: errors.New(string(inline[:min(e.length, len(inline))]))}
+		return &ranks.LostError{Rank: rank, Name: name, Cause: errors.New(string(inline[:min(e.length, len(inline))]))}
 	}
 	return nil
 }

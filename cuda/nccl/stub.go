@@ -5,10 +5,10 @@ package nccl
 import (
 	"fmt"
 
-	"nmn/group"
+	"nmn/ranks"
 )
 
 // OpenGroup fails: this build has no CUDA.
-func OpenGroup(GroupOptions) (group.Group, error) {
+func OpenGroup(GroupOptions) (ranks.Group, error) {
 	return nil, fmt.Errorf("nccl: this program was built without the tag cuda: %w", ErrNoLibrary)
 }

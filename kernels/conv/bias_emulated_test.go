@@ -12,8 +12,8 @@ import (
 
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
-	"nmn/kernels/emulator"
 	"nmn/kernels/tensor"
+	"nmn/tools/emulator"
 )
 
 // emulate opens the host emulator with the kernels of this family.

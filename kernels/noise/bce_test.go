@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
+	"nmn/tools/optest"
 )
 
 // Against the same formulae with the library's logarithm for each class.

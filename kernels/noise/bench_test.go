@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"nmn/kernels/optest"
 	"nmn/kernels/simd"
+	"nmn/tools/optest"
 )
 
 // BenchmarkNoiseStep times the whole step with per-bag confidences and all gradients. B/s counts the

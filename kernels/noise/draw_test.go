@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
+	"nmn/tools/optest"
 )
 
 // stepInput is a batch drawn at random: bags with cells cells each.

@@ -6,9 +6,9 @@ import (
 	"math"
 	"testing"
 
-	"nmn/kernels/optest"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
+	"nmn/tools/optest"
 )
 
 // witness puts evidence in the place of the labels of an input: of both signs and several sizes, and some 0.

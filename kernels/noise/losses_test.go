@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/optest"
 	"nmn/kernels/simd"
+	"nmn/tools/optest"
 )
 
 // Without weights the asymmetric loss is the cross-entropy, whose code is another.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"nmn/kernels/optest"
+	"nmn/tools/optest"
 )
 
 // Losses of classes are added by their products, which leave the range of numbers long before their

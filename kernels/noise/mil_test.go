@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
+	"nmn/tools/optest"
 )
 
 func TestNoisyOR_AtLeastTheLargestInstanceAndAtMostTheirSum(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
-	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
+	"nmn/tools/optest"
 )
 
 // printedLoss is the loss of one bag and class as the paper prints it, in float64: nothing of the

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
+	"nmn/tools/optest"
 )
 
 func newTestCPU(t testing.TB, threads int) *CPU {

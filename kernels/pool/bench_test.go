@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"nmn/kernels/optest"
+	"nmn/tools/optest"
 )
 
 // Maps as VGG16 has them behind the first and the fourth block of convolutions, and pool5 of a video.

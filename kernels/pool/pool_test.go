@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/optest"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
+	"nmn/tools/optest"
 )
 
 // newTestCPU computes at the level of the environment, the best one by default.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/optest"
 	"nmn/kernels/tensor"
+	"nmn/tools/optest"
 )
 
 // The paper's sizes: 47 steps of 32 captions, and their 330 words.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/optest"
+	"nmn/tools/optest"
 )
 
 // Where a target is nearly certain, 1 - p is far below the digits of a float32 p, and is what learning goes

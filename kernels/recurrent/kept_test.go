@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/optest"
+	"nmn/tools/optest"
 )
 
 // Logits that are kept are those that would be computed again: where memory for them ends changes no bit.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/optest"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
+	"nmn/tools/optest"
 )
 
 // problem is a layer and a softmax of some size, with everything that they compute.

@@ -12,8 +12,8 @@ import (
 
 	"nmn/cuda"
 	"nmn/cuda/nccl"
-	"nmn/group"
 	"nmn/kernels/tensor"
+	"nmn/ranks"
 )
 
 // CUDA makes Reducers of a graphics card that sum over NCCL. The ranks of a group are joined when the first of them is
@@ -24,14 +24,14 @@ type CUDA struct {
 	logger  *slog.Logger
 	timeout time.Duration
 	comm    *nccl.Comm  // of the group; nil for none yet
-	group   group.Group // that comm has joined
+	group   ranks.Group // that comm has joined
 	missing bool        // NCCL is not there on all ranks
 }
 
 var _ Summer = (*CUDA)(nil)
 
 // NewCUDA makes the family on a graphics card with the kernels of a module. Sums of a group that does not say how long it
-// waits for a rank (group.Timed) end after timeout, 0 for NCCL's default; the logger may be nil.
+// waits for a rank (ranks.Timed) end after timeout, 0 for NCCL's default; the logger may be nil.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, timeout time.Duration, logger *slog.Logger) (*CUDA, error) {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -44,7 +44,7 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module, timeout time.Duration, lo
 }
 
 // NewReducer implements Summer. Where a rank has no NCCL there is none on any, which is logged once.
-func (c *CUDA) NewReducer(g group.Group, buckets [][]*tensor.Tensor, wire group.Wire) (Reducer, error) {
+func (c *CUDA) NewReducer(g ranks.Group, buckets [][]*tensor.Tensor, wire ranks.Wire) (Reducer, error) {
 	if g.Size() == 1 {
 		return alone{}, nil
 	}
@@ -53,14 +53,14 @@ func (c *CUDA) NewReducer(g group.Group, buckets [][]*tensor.Tensor, wire group.
 	}
 	r := &card{family: c, comm: c.comm}
 	err := r.open(buckets, wire)
-	if agreed := group.Agree(g, err); agreed != nil { // the others are not to begin sums that this rank does not
+	if agreed := ranks.Agree(g, err); agreed != nil { // the others are not to begin sums that this rank does not
 		return nil, errors.Join(agreed, r.Close())
 	}
 	return r, nil
 }
 
 // join joins the ranks of a group on their cards, or finds that NCCL is missing on one of them.
-func (c *CUDA) join(g group.Group) error {
+func (c *CUDA) join(g ranks.Group) error {
 	if c.comm != nil && c.group == g {
 		return c.comm.Err()
 	}
@@ -76,24 +76,24 @@ func (c *CUDA) join(g group.Group) error {
 	if g.Rank() == 0 {
 		id, err = nccl.NewID()
 	}
-	if err := errors.Join(group.Agree(g, err), g.Broadcast(id[:])); err != nil {
+	if err := errors.Join(ranks.Agree(g, err), g.Broadcast(id[:])); err != nil {
 		return err
 	}
 	c.comm, err = nccl.Join(c.device.Device, id, g.Rank(), g.Size(), nccl.Options{
 		Timeout: c.patience(g), Name: g.Names()[g.Rank()], Failed: g.Abort,
 	})
 	c.group = g
-	return group.Agree(g, err)
+	return ranks.Agree(g, err)
 }
 
 // patience is how long a sum waits for the other ranks: as long as the group does.
-func (c *CUDA) patience(g group.Group) time.Duration {
-	limit := group.TimeoutOf(g, cmp.Or(c.timeout, nccl.DefaultTimeout))
+func (c *CUDA) patience(g ranks.Group) time.Duration {
+	limit := ranks.TimeoutOf(g, cmp.Or(c.timeout, nccl.DefaultTimeout))
 	return cmp.Or(limit, nccl.Forever)
 }
 
 // everywhere reports whether NCCL can be opened on all ranks.
-func (c *CUDA) everywhere(g group.Group) (bool, error) {
+func (c *CUDA) everywhere(g ranks.Group) (bool, error) {
 	var own string
 	if err := nccl.Open(); err != nil {
 		own = err.Error()
@@ -141,7 +141,7 @@ type card struct {
 }
 
 // open makes what the buckets need.
-func (r *card) open(buckets [][]*tensor.Tensor, wire group.Wire) (err error) {
+func (r *card) open(buckets [][]*tensor.Tensor, wire ranks.Wire) (err error) {
 	device := r.family.device
 	for _, tensors := range buckets {
 		p, err := r.family.pack(tensors, wire)

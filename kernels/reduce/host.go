@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"nmn/group"
 	"nmn/kernels/tensor"
+	"nmn/ranks"
 
 	dense "gorgonia.org/tensor"
 )
@@ -18,9 +18,9 @@ const (
 
 // host sums tensors by a group, in the host's memory: where they lie if that is their device, else in copies.
 type host struct {
-	group   group.Group
+	group   ranks.Group
 	device  tensor.Device
-	wire    group.Wire
+	wire    ranks.Wire
 	buckets []hostBucket
 	begun   []int
 }
@@ -38,7 +38,7 @@ type hostCopy struct {
 	host *dense.Dense
 }
 
-func newHost(g group.Group, device tensor.Device, buckets [][]*tensor.Tensor, wire group.Wire) *host {
+func newHost(g ranks.Group, device tensor.Device, buckets [][]*tensor.Tensor, wire ranks.Wire) *host {
 	h := &host{group: g, device: device, wire: wire, begun: make([]int, 0, len(buckets))}
 	for _, tensors := range buckets {
 		h.buckets = append(h.buckets, newHostBucket(tensors))

@@ -9,8 +9,8 @@ import (
 
 	"nmn/cuda"
 	"nmn/cuda/nccl"
-	"nmn/group"
 	"nmn/kernels/tensor"
+	"nmn/ranks"
 )
 
 // packedTensor is Packed of pack.cu.
@@ -40,11 +40,11 @@ type packed struct {
 }
 
 // pack plans a bucket. In float32, tensors of fewer than smallest elements are packed together; in bfloat16 all are.
-func (c *CUDA) pack(tensors []*tensor.Tensor, wire group.Wire) (p packed, err error) {
+func (c *CUDA) pack(tensors []*tensor.Tensor, wire ranks.Wire) (p packed, err error) {
 	if err := tensor.OnDevice("reduce", tensor.Float32, tensors...); err != nil {
 		return p, err
 	}
-	p.kind, p.rounded = nccl.Float32, wire == group.BFloat16
+	p.kind, p.rounded = nccl.Float32, wire == ranks.BFloat16
 	bytes := tensor.Float32.Size()
 	if p.rounded {
 		p.kind, bytes = nccl.BFloat16, tensor.BFloat16.Size()

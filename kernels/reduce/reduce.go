@@ -4,8 +4,8 @@ package reduce
 import (
 	"fmt"
 
-	"nmn/group"
 	"nmn/kernels/tensor"
+	"nmn/ranks"
 )
 
 // Reducer sums over ranks the float32 tensors that it was made for, in buckets: lists of tensors. It serves one
@@ -25,12 +25,12 @@ type Reducer interface {
 type Summer interface {
 	// NewReducer makes the device's own Reducer; nil where it has none after all, and its tensors are then summed by
 	// way of the host.
-	NewReducer(g group.Group, buckets [][]*tensor.Tensor, wire group.Wire) (Reducer, error)
+	NewReducer(g ranks.Group, buckets [][]*tensor.Tensor, wire ranks.Wire) (Reducer, error)
 }
 
 // New makes a Reducer of the tensors of a device: by the device itself where it is a Summer, else by the group, from
 // the host's memory. Every rank gives buckets of the same shapes.
-func New(g group.Group, device tensor.Device, buckets [][]*tensor.Tensor, wire group.Wire) (Reducer, error) {
+func New(g ranks.Group, device tensor.Device, buckets [][]*tensor.Tensor, wire ranks.Wire) (Reducer, error) {
 	for i, bucket := range buckets {
 		for _, t := range bucket {
 			if t.DType() != tensor.Float32 {

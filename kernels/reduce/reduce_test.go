@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"nmn/group"
-	"nmn/group/local"
 	"nmn/kernels/tensor"
+	"nmn/ranks"
+	"nmn/ranks/local"
 )
 
 // each runs f for each rank of a group of n.
-func each(t *testing.T, n int, f func(g group.Group)) {
+func each(t *testing.T, n int, f func(g ranks.Group)) {
 	t.Helper()
 	var all sync.WaitGroup
 	for _, g := range local.New(n, time.Hour) {
@@ -56,8 +56,8 @@ func TestHost_SumsAllTensors(t *testing.T) {
 	if testing.Short() {
 		counts = counts[2:]
 	}
-	for _, ranks := range counts {
-		each(t, ranks, func(g group.Group) {
+	for _, size := range counts {
+		each(t, size, func(g ranks.Group) {
 			device := tensor.NewCPU(1, "test")
 			defer device.Close()
 			var buckets [][]*tensor.Tensor
@@ -68,7 +68,7 @@ func TestHost_SumsAllTensors(t *testing.T) {
 				}
 				buckets = append(buckets, tensors)
 			}
-			r, err := New(g, device, buckets, group.Float32)
+			r, err := New(g, device, buckets, ranks.Float32)
 			if err != nil {
 				t.Error(err)
 				return
@@ -85,7 +85,7 @@ func TestHost_SumsAllTensors(t *testing.T) {
 				for _, x := range bucket {
 					for i, v := range valuesOf(t, device, x) {
 						want := 0
-						for rank := range ranks {
+						for rank := range size {
 							want += (i + 1) * (rank + 1) % 1000
 						}
 						if v != float32(want) {
@@ -105,8 +105,8 @@ func TestHost_SumsAllTensors(t *testing.T) {
 func TestHost_AllocatesNothingOnceItIsMade(t *testing.T) {
 	device := tensor.NewCPU(1, "test")
 	defer device.Close()
-	r, err := New(group.Alone{}, device, [][]*tensor.Tensor{{filled(t, device, 0, 5), filled(t, device, 0, smallest)}},
-		group.Float32)
+	r, err := New(ranks.Alone{}, device, [][]*tensor.Tensor{{filled(t, device, 0, 5), filled(t, device, 0, smallest)}},
+		ranks.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestHost_AllocatesNothingOnceItIsMade(t *testing.T) {
 func TestHost_RefusesWhatItHasNot(t *testing.T) {
 	device := tensor.NewCPU(1, "test")
 	defer device.Close()
-	r, err := New(group.Alone{}, device, [][]*tensor.Tensor{{filled(t, device, 0, 5)}}, group.Float32)
+	r, err := New(ranks.Alone{}, device, [][]*tensor.Tensor{{filled(t, device, 0, 5)}}, ranks.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestHost_RefusesWhatItHasNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(group.Alone{}, device, [][]*tensor.Tensor{{numbers}}, group.Float32); err == nil {
+	if _, err := New(ranks.Alone{}, device, [][]*tensor.Tensor{{numbers}}, ranks.Float32); err == nil {
 		t.Error("int32 are summed")
 	}
 }
@@ -172,16 +172,16 @@ type summing struct {
 	own Reducer
 }
 
-func (s summing) NewReducer(group.Group, [][]*tensor.Tensor, group.Wire) (Reducer, error) {
+func (s summing) NewReducer(ranks.Group, [][]*tensor.Tensor, ranks.Wire) (Reducer, error) {
 	return s.own, nil
 }
 
 func TestNew_AsksTheDeviceFirst(t *testing.T) {
 	device := tensor.NewCPU(1, "test")
 	defer device.Close()
-	own := newHost(group.Alone{}, device, nil, group.Float32)
+	own := newHost(ranks.Alone{}, device, nil, ranks.Float32)
 	for _, s := range []summing{{device, own}, {device, nil}} {
-		r, err := New(group.Alone{}, s, nil, group.Float32)
+		r, err := New(ranks.Alone{}, s, nil, ranks.Float32)
 		if err != nil || reflect.DeepEqual(r, nil) || s.own != nil && r != s.own {
 			t.Errorf("%v, %v", r, err)
 		}

@@ -6,11 +6,11 @@
 // Results of one level are the same on every machine. Levels differ in the last bits, for some fuse
 // multiplication and addition and some do not.
 //
-// The assembly is written by the generator in the folder gen, a module of its own; "go generate"
+// The assembly is written by the generator in the folder tools/simdgen, a module of its own; "go generate"
 // runs it. The build tag noasm leaves the assembly out.
 //
 // Lengths are checked before assembly runs. A slice that is too short panics: that is an error in
 // the calling package, never one of the user's input.
 package simd
 
-//go:generate go -C gen run .
+//go:generate go -C ../../tools/simdgen run .

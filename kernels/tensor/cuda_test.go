@@ -10,8 +10,8 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/cuda"
-	"nmn/kernels/emulator"
 	"nmn/kernels/tensor"
+	"nmn/tools/emulator"
 )
 
 // The one device of these tests: the driver is opened once for the process.

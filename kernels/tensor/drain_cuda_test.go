@@ -10,8 +10,8 @@ import (
 
 	dense "gorgonia.org/tensor"
 
-	"nmn/kernels/emulator"
 	"nmn/kernels/tensor"
+	"nmn/tools/emulator"
 )
 
 // Results come in their order, each as it was when it was begun, though the device works as late as it may and the

@@ -9,8 +9,8 @@ import (
 
 	dense "gorgonia.org/tensor"
 
-	"nmn/kernels/emulator"
 	"nmn/kernels/tensor"
+	"nmn/tools/emulator"
 )
 
 // feedStep stages an array in memory of the feed, changes it at once or after Wait, and returns what a tensor

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"nmn/internal/rng"
-	"nmn/kernels/optest"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
+	"nmn/tools/optest"
 )
 
 func eachLevel(t *testing.T, f func(t *testing.T, c *CPU)) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"nmn/kernels/optest"
+	"nmn/tools/optest"
 )
 
 // averagedEntries are drawEntries with averages, which M and V are not.

@@ -10,8 +10,8 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/labels"
+	"nmn/labels/audit/rows"
 	"nmn/labels/rates"
-	"nmn/labels/rows"
 )
 
 type matrix[T any] struct {

@@ -7,9 +7,9 @@ import (
 
 	"nmn/eval"
 	"nmn/labels"
-	"nmn/labels/neighbours"
+	"nmn/labels/audit/neighbours"
+	"nmn/labels/audit/rows"
 	"nmn/labels/rates"
-	"nmn/labels/rows"
 )
 
 // Options say what an audit of score files starts from.

@@ -3,8 +3,8 @@ package audit
 import (
 	"nmn/eval"
 	"nmn/format/table"
+	"nmn/labels/audit/rows"
 	"nmn/labels/rates"
-	"nmn/labels/rows"
 )
 
 // Counts are the numbers that tables, page and JSON show of an audit.

@@ -8,8 +8,8 @@ import (
 	"nmn/eval"
 	"nmn/format/table"
 	"nmn/internal/parallel"
+	"nmn/labels/audit/rows"
 	"nmn/labels/rates"
-	"nmn/labels/rows"
 )
 
 // Kind is how a label is wrong.

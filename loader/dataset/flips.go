@@ -8,8 +8,8 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/labels"
+	"nmn/labels/inject"
 	"nmn/loader"
-	"nmn/loader/noise"
 )
 
 // FlipLevel is label noise by flips: two shares such as 0.3:0.1, the probability that a label that holds
@@ -53,13 +53,13 @@ func (f *FlipLevel) Type() string { return "missing:incorrect" }
 // flipRates are the rates of each class at the level of a configuration.
 func (c *Config) flipRates(set *loader.Set) (labels.Rates, error) {
 	if c.FlipRates != "" {
-		return noise.ReadFlipRates(c.FlipRates, set.Vocabulary)
+		return inject.ReadFlipRates(c.FlipRates, set.Vocabulary)
 	}
 	missing, incorrect, err := c.Flips.Rates()
 	if err != nil {
 		return labels.Rates{}, err
 	}
-	return noise.RandomRates(set.Vocabulary.Len(), missing, incorrect, c.FlipSpread, noiseSeed(c)), nil
+	return inject.RandomRates(set.Vocabulary.Len(), missing, incorrect, c.FlipSpread, noiseSeed(c)), nil
 }
 
 // injectFlips flips labels of training and validation. What the files say is then the truth that figures
@@ -87,12 +87,12 @@ func (d *Splits) injectFlips(c *Config) error {
 }
 
 // flipped draws flips, which are listed where the labels are in memory.
-func flipped(set *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, *noise.Injection, error) {
+func flipped(set *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, *inject.Injection, error) {
 	if set.Rows != nil {
-		noisy, err := noise.WithFlippedLabels(set, rates, seed)
+		noisy, err := inject.WithFlippedLabels(set, rates, seed)
 		return noisy, nil, err
 	}
-	noise, err := noise.FlipLabels(set, rates, seed)
+	noise, err := inject.FlipLabels(set, rates, seed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,7 +113,7 @@ func (d *Splits) declareTruth() {
 func (d *Splits) WriteFlips(dir string) error {
 	for _, file := range []struct {
 		name  string
-		noise *noise.Injection
+		noise *inject.Injection
 	}{{FlipsFile, d.drawn.train}, {ValidationFlipsFile, d.drawn.validation}} {
 		if file.noise == nil {
 			continue

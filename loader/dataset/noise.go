@@ -7,13 +7,13 @@ import (
 
 	"nmn/internal/setting"
 	"nmn/labels"
+	"nmn/labels/inject"
 	"nmn/loader"
-	"nmn/loader/noise"
 )
 
 // injectNoise makes the training labels noisy, as the configuration says.
 func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
-	var drawn *noise.Injection
+	var drawn *inject.Injection
 	var err error
 	switch {
 	case (c.Flips != "" || c.FlipRates != "" || c.NoiseFile != "") && d.Train.HasUnknown():
@@ -30,25 +30,25 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 		if !c.Captioned() {
 			d.declareTruth()
 		}
-		drawn, err = noise.Read(ctx, c.NoiseFile, d.Train)
+		drawn, err = inject.Read(ctx, c.NoiseFile, d.Train)
 	case c.Noise > 0:
 		var n int
-		if n, err = noise.CaptionsForRate(d.Train, c.Noise); err != nil {
+		if n, err = inject.CaptionsForRate(d.Train, c.Noise); err != nil {
 			return err
 		}
 		if d.Train.Rows != nil {
 			d.Noise = share(n, d.Train.CaptionsPerBag)
-			d.Train, err = noise.WithReplacedCaptions(ctx, d.Train, n, noiseSeed(c))
+			d.Train, err = inject.WithReplacedCaptions(ctx, d.Train, n, noiseSeed(c))
 			return err
 		}
-		drawn, err = noise.ReplaceCaptions(d.Train, n, noiseSeed(c))
+		drawn, err = inject.ReplaceCaptions(d.Train, n, noiseSeed(c))
 	default:
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if drawn.Kind == noise.Captions {
+	if drawn.Kind == inject.Captions {
 		d.Noise = share(drawn.Replaced, drawn.CaptionsPerBag)
 	}
 	d.Train, err = drawn.Apply(d.Train)
@@ -86,11 +86,11 @@ func (d *Splits) survey(ctx context.Context, c *Config) (err error) {
 	case c.Set == Clips && d.Census.Labels() == 0: // of other data this was seen when they were read
 		return unlabelled(d.Train, c)
 	case d.Census.Confusion != nil:
-		d.noisy = noise.OfCensus(d.Census, d.Train)
+		d.noisy = inject.OfCensus(d.Census, d.Train)
 	case d.clean == d.Train:
 		return nil
 	default:
-		if d.noisy, err = noise.Measure(ctx, d.clean, d.Train); err != nil {
+		if d.noisy, err = inject.Measure(ctx, d.clean, d.Train); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (d *Splits) survey(ctx context.Context, c *Config) (err error) {
 	return nil
 }
 
-func rounded(r noise.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
+func rounded(r inject.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
 
 // Describe says in a few lines what the data is.
 func (d *Splits) Describe() string {

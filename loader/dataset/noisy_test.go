@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/labels/inject"
 	"nmn/loader"
-	"nmn/loader/noise"
 )
 
 // featureFile writes a table with so many rows of each split, of which every third has a cat and the others a dog. The
@@ -165,7 +165,7 @@ func TestFlips_StartFromTheLabelsOfTheFiles(t *testing.T) {
 		if !slices.Equal(s.true.Labels.Uint8s(), s.whole.Labels.Uint8s()) {
 			t.Errorf("%s: true labels are not those of the file", s.name)
 		}
-		shared, err := noise.Read(t.Context(), filepath.Join(dir, s.file), s.whole)
+		shared, err := inject.Read(t.Context(), filepath.Join(dir, s.file), s.whole)
 		if err != nil {
 			t.Errorf("%s: %v", s.name, err)
 			continue

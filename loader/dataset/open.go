@@ -14,9 +14,9 @@ import (
 
 	"nmn/internal/setting"
 	"nmn/labels"
+	"nmn/labels/inject"
 	"nmn/loader"
 	"nmn/loader/annotation"
-	"nmn/loader/noise"
 	"nmn/loader/scenes"
 	"nmn/text"
 
@@ -35,11 +35,11 @@ type Splits struct {
 	Evidence *dense.Dense
 	Noise    float64 // share of replaced captions, for tables
 	Flips    labels.FlipRates
-	drawn    struct{ train, validation *noise.Injection } // flips, nil for none
-	columns  string                                       // of features or a manifest, for people
-	named    bool                                         // labels are names without doubt, whatever they look like
-	learned  string                                       // what evidence there is, for people
-	whole    []string                                     // the bags before any were held out; nil for those of Train
+	drawn    struct{ train, validation *inject.Injection } // flips, nil for none
+	columns  string                                        // of features or a manifest, for people
+	named    bool                                          // labels are names without doubt, whatever they look like
+	learned  string                                        // what evidence there is, for people
+	whole    []string                                      // the bags before any were held out; nil for those of Train
 	options  Options
 	captured map[string]PictureFile // of bags with captions, by identifier
 	sources  *sources               // files that the data were read from
@@ -50,8 +50,8 @@ type Splits struct {
 
 	cleanValidation *loader.Set // validation before labels were flipped
 
-	Census *loader.Census    // of the training labels, noisy
-	noisy  *noise.Statistics // of these against the clean ones or the truth; nil where neither is known
+	Census *loader.Census     // of the training labels, noisy
+	noisy  *inject.Statistics // of these against the clean ones or the truth; nil where neither is known
 }
 
 // Whole are the identifiers of the bags of the training files, in their order, before any were held out.

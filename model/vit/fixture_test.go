@@ -10,8 +10,8 @@ import (
 
 	"nmn/format/safetensors"
 	"nmn/kernels"
-	"nmn/kernels/conform"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
 
 	dense "gorgonia.org/tensor"
 )

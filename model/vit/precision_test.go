@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"nmn/kernels/conform"
 	"nmn/kernels/tensor"
+	"nmn/tools/conform"
 )
 
 // Features in the precisions of a card are off by what its numbers are rounded by, a few times over, and are float32.

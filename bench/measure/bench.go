@@ -1,0 +1,102 @@
+// Package bench measures the speed of training on this machine: whole steps and each of their operations on random
+// pictures, how fast pictures are loaded and foreign captions found, and what the device can do at most.
+//
+// Every function returns figures, whose JSON form is that of nmn bench --json.
+package measure
+
+import (
+	"cmp"
+	"errors"
+	"runtime"
+	"slices"
+	"time"
+
+	"nmn/kernels"
+	"nmn/ranks"
+	"nmn/run"
+)
+
+// Options say how something is measured.
+type Options struct {
+	Repeats int // measured runs, at least 1; their median counts
+	Warmup  int // runs before them, which do not count
+	// Threads are those of the CPU's backend, 0 for one for each processor. They are noted in the figures; the backend
+	// that is measured has them already.
+	Threads int
+	// Group are the ranks that are measured together, with batches of all of them in steps, and the captions of all in
+	// Witness; nil for this process alone. Other measurements leave it out.
+	Group ranks.Group
+}
+
+// ErrRepeats is returned where nothing would be measured.
+var ErrRepeats = errors.New("bench: at least one run is measured, after none or more")
+
+func (o Options) validate() error {
+	if o.Repeats < 1 || o.Warmup < 0 {
+		return ErrRepeats
+	}
+	return nil
+}
+
+// Setting is where and how something was measured.
+type Setting struct {
+	Device     string    `json:"device"`
+	Precision  string    `json:"precision"`
+	Threads    int       `json:"threads"` // 0: one for each processor
+	Processors int       `json:"processors"`
+	Repeats    int       `json:"repeats"`
+	Build      run.Build `json:"build"`
+}
+
+func settingOf(backend kernels.Backend, o Options) Setting {
+	return Setting{Device: backend.Name(), Precision: string(backend.Precision()), Threads: o.Threads,
+		Processors: runtime.GOMAXPROCS(0), Repeats: o.Repeats, Build: run.ThisBuild()}
+}
+
+// medianOf runs f, which enqueues work, and returns how long the middle one of the measured runs took. A
+// graphics card takes the time itself, so that the host's calls are not counted.
+func (o Options) medianOf(backend kernels.Backend, f func() error) (time.Duration, error) {
+	durations := make([]time.Duration, 0, o.Repeats)
+	card, _ := backend.(kernels.Card)
+	for i := range o.Warmup + o.Repeats {
+		took, err := timed(backend, card, f)
+		if err != nil {
+			return 0, err
+		}
+		if i >= o.Warmup {
+			durations = append(durations, took)
+		}
+	}
+	slices.Sort(durations)
+	return middle(durations), nil
+}
+
+// timed is how long the device works on what f enqueues. card is nil for the host, which waits.
+func timed(backend kernels.Backend, card kernels.Card, f func() error) (time.Duration, error) {
+	if card == nil {
+		began := time.Now()
+		err := cmp.Or(f(), backend.Sync())
+		return time.Since(began), err
+	}
+	begin, end := func() error { return card.Mark(0) }, func() error { return card.Mark(1) }
+	for _, call := range []func() error{begin, f, end, backend.Sync} {
+		if err := call(); err != nil {
+			return 0, err
+		}
+	}
+	return card.Between(0, 1)
+}
+
+func middle[T any](sorted []T) T { return sorted[len(sorted)/2] }
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1e3 }
+
+func mebibytes(bytes uint64) float64 { return float64(bytes) / (1 << 20) }
+
+// rate is work for each second, 0 where no time was seen.
+func rate(work float64, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return work / d.Seconds()
+}

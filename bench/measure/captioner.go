@@ -1,0 +1,147 @@
+package measure
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"nmn/captioner"
+	"nmn/captioner/s2vt"
+	"nmn/kernels"
+	"nmn/run"
+	"nmn/train"
+)
+
+// CaptionerName is that of the captioner in figures.
+const CaptionerName = "s2vt"
+
+// Captioner is a captioner that is measured, with the batches that it gets. Sizes of 0 are those of the paper.
+type Captioner struct {
+	Batch      int // captions of a step
+	Frames     int // of a clip
+	Features   int // of a frame
+	Vocabulary int // words that it can say
+	Width      float64
+}
+
+// Model is the configuration of the network.
+func (n Captioner) Model() s2vt.Config {
+	c := s2vt.Paper(cmp.Or(n.Features, 1087), cmp.Or(n.Vocabulary, 23_647))
+	c.Frames = cmp.Or(n.Frames, c.Frames)
+	for _, width := range []*int{&c.Embedding, &c.Words, &c.Hidden} {
+		*width = max(1, int(float64(*width)*n.Width+.5))
+	}
+	return c
+}
+
+// CaptionFigures are those of whole training steps of a captioner.
+type CaptionFigures struct {
+	Model      string  `json:"model"`
+	Batch      int     `json:"batch"`  // captions
+	Frames     int     `json:"frames"` // of a clip
+	Features   int     `json:"features"`
+	Vocabulary int     `json:"vocabulary"`
+	Hidden     int     `json:"hidden"`
+	Dropout    float64 `json:"dropout"`
+	WordsSaid  int     `json:"words_said"` // of the batch, ends of captions among them
+	Setting
+
+	StepMS        float64 `json:"step_ms"` // median
+	StepMinMS     float64 `json:"step_min_ms"`
+	StepMaxMS     float64 `json:"step_max_ms"`
+	StepCPUMS     float64 `json:"step_cpu_ms,omitempty"` // mean, of all processors; 0 where the system does not tell
+	CaptionsPerS  float64 `json:"captions_per_s"`
+	GFLOPS        float64 `json:"gflops"` // products of the whole step, for each second
+	GFLOP         float64 `json:"gflop"`
+	PeakMemoryMiB float64 `json:"peak_memory_mib"`   // of the process, while training
+	DeviceMiB     float64 `json:"device_memory_mib"` // likewise, of the device
+
+	Products map[string]int `json:"products,omitempty"` // shapes that each library of a graphics card computes
+}
+
+// CaptionStep measures whole training steps of a fresh captioner, on random clips with captions as long as those of
+// MSR-VTT.
+func CaptionStep(ctx context.Context, backend kernels.Backend, n Captioner, o Options) (f *CaptionFigures, err error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	net, err := s2vt.New(n.Model(), backend)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	if err := net.Init(1); err != nil {
+		return nil, err
+	}
+	words, err := numberedWords(net.Config().Vocabulary)
+	if err != nil {
+		return nil, err
+	}
+	clips := newRandomClips(net.Config(), n.Batch)
+	config := captioner.DefaultConfig()
+	config.Optimizer, config.LearningRate = train.SGD, 1e-12 // so small that the weights stay what they are
+	config.Batch, config.Epochs, config.MaxSteps = n.Batch, 0, o.Warmup+o.Repeats
+	config.ValidateEpochs, config.CheckpointSteps, config.Patience = 0, 0, 0
+	durations, cpu := make([]time.Duration, 0, o.Repeats), processorTime()
+	trainer, err := captioner.New(captioner.Options{
+		Config: config, Net: net, Data: clips, Words: words,
+		Observers: []captioner.Observer{{Step: func(e captioner.StepDone) {
+			if e.Step > o.Warmup {
+				durations = append(durations, e.Duration)
+			}
+			if e.Step == o.Warmup {
+				cpu = processorTime()
+			}
+		}}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
+	if _, err := trainer.Run(ctx); err != nil {
+		return nil, run.Interrupted(err)
+	}
+	cpu = processorTime() - cpu
+	f = n.figures(backend, clips, o)
+	f.PeakMemoryMiB, f.DeviceMiB = mebibytes(peakMemory()), mebibytes(uint64(trainer.DeviceBytes()))
+	f.StepCPUMS = milliseconds(cpu) / float64(o.Repeats)
+	if card, ok := backend.(kernels.Card); ok {
+		f.Products = card.ProductsBy()
+	}
+	f.summarize(durations)
+	return f, nil
+}
+
+func (n Captioner) figures(backend kernels.Backend, clips *randomClips, o Options) *CaptionFigures {
+	c := n.Model()
+	said, longest := 0, 0
+	for _, caption := range clips.captions {
+		said, longest = said+len(caption)+1, max(longest, len(caption)+1)
+	}
+	return &CaptionFigures{
+		Model: CaptionerName, Batch: n.Batch, Frames: c.Frames, Features: c.Features, Vocabulary: c.Vocabulary,
+		Hidden: c.Hidden, Dropout: c.Dropout, WordsSaid: said, Setting: settingOf(backend, o),
+		GFLOP: captionFLOP(c, n.Batch, longest, said) / 1e9,
+	}
+}
+
+// captionFLOP counts multiplications and additions of a step, the products with the weights alone: each is
+// made once forward and, but for the first layer's, twice back. Steps behind the end of a caption count, though the
+// host leaves most of them out, so that rates compare with those of padded sequences; logits are of the words that are
+// said.
+func captionFLOP(c s2vt.Config, captions, longest, said int) float64 {
+	n, frames, spoken := float64(captions), float64(c.Frames), float64(longest)
+	e, d, h := float64(c.Embedding), float64(c.Words), float64(c.Hidden)
+	once := n * frames * float64(c.Features) * e
+	thrice := 4*h*n*(frames*e+2*(frames+spoken-1)*h+(frames+spoken)*h+spoken*d) + float64(said)*h*float64(c.Vocabulary)
+	return 2 * (2*once + 3*thrice)
+}
+
+func (f *CaptionFigures) summarize(durations []time.Duration) {
+	slices.Sort(durations)
+	median := middle(durations)
+	f.StepMS, f.StepMinMS = milliseconds(median), milliseconds(durations[0])
+	f.StepMaxMS = milliseconds(durations[len(durations)-1])
+	f.CaptionsPerS, f.GFLOPS = rate(float64(f.Batch), median), rate(f.GFLOP, median)
+}

@@ -1,0 +1,117 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+
+	"nmn/internal/rng"
+	"nmn/kernels"
+	"nmn/kernels/conv"
+	"nmn/kernels/tensor"
+	"nmn/run"
+)
+
+// ProductFigures are those of products of square matrices.
+type ProductFigures struct {
+	Device    string    `json:"device"`
+	Precision string    `json:"precision"`
+	Threads   int       `json:"threads"` // 0: one for each processor
+	Repeats   int       `json:"repeats"`
+	Products  []Product `json:"products"`
+	Build     run.Build `json:"build"`
+}
+
+// Product is the product of two matrices of Size × Size.
+type Product struct {
+	Size      int     `json:"size"`
+	MS        float64 `json:"ms"` // median
+	GFLOPS    float64 `json:"gflops"`
+	Algorithm string  `json:"algorithm,omitempty"`
+}
+
+// Products measures the product of two matrices of each size, as a 1×1 convolution: the rate that the largest layers
+// can reach.
+func Products(backend kernels.Backend, sizes []int, o Options) (*ProductFigures, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	f := &ProductFigures{Device: backend.Name(), Precision: string(backend.Precision()), Threads: o.Threads,
+		Repeats: o.Repeats, Build: run.ThisBuild()}
+	for _, n := range sizes {
+		product, err := o.product(backend, n)
+		if err != nil {
+			return nil, fmt.Errorf("bench: the product of matrices of %d×%d: %w", n, n, err)
+		}
+		f.Products = append(f.Products, product)
+	}
+	return f, nil
+}
+
+// product measures y = x·wᵀ: a 1×1 convolution of a picture of n×1 pixels with n channels.
+func (o Options) product(backend kernels.Backend, n int) (p Product, err error) {
+	arena, stream := tensor.NewArena(backend), rng.New(1)
+	defer func() { err = cmp.Or(err, arena.Close()) }()
+	var operands [3]*tensor.Tensor
+	for i, shape := range [][]int{{1, n, 1, n}, {1, n, 1, n}, {n, 1, 1, n}} {
+		if operands[i], err = randomTensor(arena, backend, &stream, backend.Precision().Maps(), shape...); err != nil {
+			return p, err
+		}
+	}
+	y, x, w := operands[0], operands[1], operands[2]
+	took, err := o.medianOf(backend, func() error { return backend.Conv(y, x, w, nil, conv.Params{}) })
+	p = Product{Size: n, MS: milliseconds(took), GFLOPS: rate(2*float64(n)*float64(n)*float64(n)/1e9, took)}
+	if explainer, ok := backend.(conv.Explainer); ok {
+		p.Algorithm = explainer.Algorithm(conv.Forward, conv.Geometry{N: 1, H: n, W: 1, C: n, K: n, R: 1, S: 1, P: n,
+			Q: 1})
+	}
+	return p, err
+}
+
+// randomTensor is device memory that holds numbers from -1 to 1.
+func randomTensor(arena *tensor.Arena, device tensor.Device, stream *rng.Stream, dtype tensor.DType,
+	shape ...int) (*tensor.Tensor, error) {
+	t, err := arena.Alloc(dtype, shape...)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float32, t.Len())
+	for i := range values {
+		values[i] = float32(stream.Uniform(-1, 1))
+	}
+	return t, device.Upload(t, tensor.HostArray(dtype, values))
+}
+
+// MemoryFigures are those of copies within the memory of a device.
+type MemoryFigures struct {
+	Device  string    `json:"device"`
+	Threads int       `json:"threads"` // 0: one for each processor
+	Repeats int       `json:"repeats"`
+	Bytes   int       `json:"bytes"` // copied at a time
+	MS      float64   `json:"ms"`    // median
+	GBPerS  float64   `json:"gb_per_s"`
+	Build   run.Build `json:"build"`
+}
+
+// Memory measures copies of so many MiB, bytes read and bytes written counted: the floor of every operation that does
+// little arithmetic.
+func Memory(backend kernels.Backend, mib int, o Options) (f *MemoryFigures, err error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	arena, stream := tensor.NewArena(backend), rng.New(1)
+	defer func() { err = cmp.Or(err, arena.Close()) }()
+	src, err := randomTensor(arena, backend, &stream, tensor.Float32, mib<<18)
+	if err != nil {
+		return nil, err
+	}
+	dst, err := arena.Alloc(tensor.Float32, mib<<18)
+	if err != nil {
+		return nil, err
+	}
+	took, err := o.medianOf(backend, func() error { return backend.Copy(dst, src) })
+	if err != nil {
+		return nil, err
+	}
+	return &MemoryFigures{Device: backend.Name(), Threads: o.Threads, Repeats: o.Repeats, Bytes: src.Bytes(),
+		MS: milliseconds(took), GBPerS: rate(2*float64(src.Bytes())/1e9, took), Build: run.ThisBuild()}, nil
+}

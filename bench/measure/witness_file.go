@@ -1,0 +1,136 @@
+package measure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"nmn/labels/inject"
+	"nmn/labels/misplaced"
+	"nmn/loader"
+	"nmn/loader/annotation"
+	"nmn/text"
+)
+
+// CaptionFile says which captions of a file are judged.
+type CaptionFile struct {
+	File     string  // COCO's form or MSR-VTT's
+	Bags     int     // the first so many; 0 for all
+	PerBag   int     // the first so many by their ids; 0 for 5, of MSR-VTT 20
+	Words    int     // of the vocabulary: the most frequent ones of these captions
+	Replaced float64 // share of each bag's captions, a whole number of captions
+	Seed     uint64  // that draws them
+}
+
+// Validate reports what no file can be read with.
+func (c *CaptionFile) Validate() error {
+	switch {
+	case c.File == "":
+		return errors.New("bench: the file of captions has no name")
+	case c.Bags < 0 || c.PerBag < 0 || c.PerBag > loader.MaxCaptions:
+		return fmt.Errorf("bench: %d bags and %d captions of each, want 0 or more, of each at most %d",
+			c.Bags, c.PerBag, loader.MaxCaptions)
+	case c.Words < 1 || c.Words > mostWords:
+		return fmt.Errorf("bench: %d words, want 1 to %d", c.Words, mostWords)
+	case !(c.Replaced >= 0 && c.Replaced <= 1):
+		return fmt.Errorf("bench: a share of %g cannot be replaced, want 0 to 1", c.Replaced)
+	}
+	return nil
+}
+
+// Read reads captions, and replaces some.
+func (c *CaptionFile) Read(ctx context.Context) (*Captions, error) {
+	file, err := annotation.Read(ctx, c.File)
+	if err != nil {
+		return nil, err
+	}
+	ids, texts := c.bags(file)
+	set, err := c.set(ids, texts)
+	if err != nil {
+		return nil, err
+	}
+	captions, foreign, err := ReplacedCaptions(set, c.Replaced, c.Seed)
+	if err != nil {
+		return nil, err
+	}
+	input := misplaced.Input{Classes: set.Vocabulary.Len(), Captions: captions}
+	return &Captions{Source: c.File, Foreign: foreign, Input: input}, nil
+}
+
+// bags are the ids and captions of the bags that count.
+func (c *CaptionFile) bags(file *annotation.File) (ids []string, texts [][]string) {
+	perBag := cmp.Or(c.PerBag, 5)
+	if file.MSRVTT != nil {
+		perBag = cmp.Or(c.PerBag, annotation.MSRVTTCaptions)
+	}
+	add := func(id string, captions []annotation.Caption) {
+		if c.Bags > 0 && len(ids) == c.Bags {
+			return
+		}
+		var all []string
+		for _, caption := range captions[:min(perBag, len(captions))] {
+			all = append(all, caption.Text)
+		}
+		ids, texts = append(ids, id), append(texts, all)
+	}
+	if m := file.MSRVTT; m != nil {
+		for _, clip := range m.Clips {
+			add(clip.ID, clip.Sentences)
+		}
+		return ids, texts
+	}
+	for _, image := range file.COCO.Images {
+		add(strconv.FormatInt(image.ID, 10), image.Captions)
+	}
+	return ids, texts
+}
+
+// set is a set of the bags, with a vocabulary of their words.
+func (c *CaptionFile) set(ids []string, texts [][]string) (*loader.Set, error) {
+	most := 1
+	for _, captions := range texts {
+		most = max(most, len(captions))
+	}
+	vocabulary, err := text.BuildVocabulary(func(yield func(string) bool) {
+		for _, captions := range texts {
+			for _, caption := range captions {
+				if !yield(caption) {
+					return
+				}
+			}
+		}
+	}, text.VocabularyOptions{Size: c.Words})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.File, err)
+	}
+	return loader.NewCaptionSet(c.File, ids, texts, most, vocabulary)
+}
+
+// ReplacedCaptions are the captions of a set after a share of those of each bag were replaced, as for the experiments of
+// the paper, and which ones were.
+func ReplacedCaptions(set *loader.Set, share float64, seed uint64) (captions [][][]int32, foreign [][]bool, err error) {
+	captions, foreign = make([][][]int32, set.Len()), make([][]bool, set.Len())
+	for n, own := range set.Captions {
+		captions[n], foreign[n] = append([][]int32(nil), own...), make([]bool, len(own))
+	}
+	if share == 0 {
+		return captions, foreign, nil
+	}
+	n, err := inject.CaptionsForRate(set, share)
+	if err != nil {
+		return nil, nil, err
+	}
+	injected, err := inject.ReplaceCaptions(set, n, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, change := range injected.Changes {
+		for _, r := range change.Captions {
+			captions[change.Bag][r.Slot] = set.Captions[r.Donor][r.DonorSlot]
+			foreign[change.Bag][r.Slot] = true
+		}
+	}
+	return captions, foreign, nil
+}

@@ -1,0 +1,121 @@
+package captioner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nmn/captioner/metrics"
+	"nmn/internal/input"
+	"nmn/loader/annotation"
+)
+
+// ReadCaptions reads the captions of clips in any form: the annotations of MSR-VTT, which may be compressed, or one
+// of those that caption.Read takes. split chooses among the clips of MSR-VTT; empty takes all.
+func ReadCaptions(ctx context.Context, path, split string) (_ *metrics.Captions, err error) {
+	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		return readStream(ctx, path, split)
+	}
+	msrvtt, err := annotation.IsMSRVTT(ctx, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case msrvtt:
+		return readMSRVTT(ctx, path, split)
+	case strings.EqualFold(filepath.Ext(path), ".gz"):
+		return nil, fmt.Errorf("captions %q: only those of MSR-VTT may be compressed: unpack the file", path)
+	}
+	f, err := input.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return metrics.Read(filepath.Base(path), f)
+}
+
+func readMSRVTT(ctx context.Context, path, split string) (*metrics.Captions, error) {
+	m, err := annotation.ReadMSRVTT(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return ofSplit(m, path, split)
+}
+
+// maxStream bounds what is read of a pipe, which is held in memory: the annotations of COCO are 65 MB.
+const maxStream = 1 << 30
+
+// readStream reads a pipe, which can be read once: its form is that of its content.
+func readStream(ctx context.Context, path, split string) (_ *metrics.Captions, err error) {
+	f, err := input.OpenStream(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	content, err := io.ReadAll(io.LimitReader(f, maxStream+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("captions %q: %w", path, err)
+	case len(content) <= maxStream && annotation.HoldsMSRVTT(bytes.NewReader(content)):
+		m, err := annotation.ParseMSRVTT(path, bytes.NewReader(content))
+		if err != nil {
+			return nil, err
+		}
+		return ofSplit(m, path, split)
+	}
+	return metrics.Read(filepath.Base(path), bytes.NewReader(content)) // refuses what is too large
+}
+
+// ofSplit are the captions of the clips of a split, of all where it is empty.
+func ofSplit(m *annotation.MSRVTT, path, split string) (*metrics.Captions, error) {
+	c := &metrics.Captions{Of: map[string][]string{}}
+	for i := range m.Clips {
+		clip := &m.Clips[i]
+		if split != "" && clip.Split != split {
+			continue
+		}
+		c.IDs = append(c.IDs, clip.ID)
+		for _, s := range clip.Sentences {
+			c.Of[clip.ID] = append(c.Of[clip.ID], s.Text)
+		}
+	}
+	if len(c.IDs) == 0 {
+		return nil, fmt.Errorf("captions %q: no clip is of the split %s", path, split)
+	}
+	return c, nil
+}
+
+// AllTexts goes through all captions.
+func AllTexts(c *metrics.Captions) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, id := range c.IDs {
+			for _, text := range c.Of[id] {
+				if !yield(text) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// FirstCaptions parts the first n captions of each clip from the others. Clips that have no others are left out, and
+// left is their number.
+func FirstCaptions(all *metrics.Captions, n int) (given, rest *metrics.Captions, left int) {
+	given, rest = &metrics.Captions{Of: map[string][]string{}}, &metrics.Captions{Of: map[string][]string{}}
+	for _, id := range all.IDs {
+		captions := all.Of[id]
+		if len(captions) <= n {
+			left++
+			continue
+		}
+		given.IDs, rest.IDs = append(given.IDs, id), append(rest.IDs, id)
+		given.Of[id], rest.Of[id] = captions[:n], captions[n:]
+	}
+	return given, rest, left
+}

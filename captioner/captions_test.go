@@ -1,0 +1,138 @@
+package captioner
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/captioner/metrics"
+	"nmn/loader/scenes"
+)
+
+func TestReadCaptions_RefusesWhatItCannotUnpack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "captions.json.gz")
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(`{"a": ["a dog"]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(z.Close(), os.WriteFile(path, packed.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadCaptions(t.Context(), path, ""); err == nil || !strings.Contains(err.Error(), "unpack the file") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestFirstCaptions_LeavesOutClipsWithoutOthers(t *testing.T) {
+	all := captionsOf("b:a dog", "b:A dog runs", "b:two cats", "a:a cat", "a:a dog", "a:x", "a:y", "c:one")
+	given, rest, left := FirstCaptions(all, 2)
+	if left != 1 || !slices.Equal(given.IDs, []string{"b", "a"}) || !slices.Equal(rest.Of["a"], []string{"x", "y"}) {
+		t.Errorf("given %v, rest %v, %d left out", given, rest, left)
+	}
+	if got, want := slices.Collect(AllTexts(given)), []string{"a dog", "A dog runs", "a cat",
+		"a dog"}; !slices.Equal(got, want) {
+		t.Errorf("texts %q, want %q", got, want)
+	}
+}
+
+func TestWriteCounts_ReadsBackAsFrames(t *testing.T) {
+	given, rest, _ := FirstCaptions(captionsOf("b:a dog", "b:A dog runs", "b:two cats", "a:a cat", "a:a dog", "a:x"), 2)
+	words, _, err := BuildWords(AllTexts(given), WordOptions{MinCount: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "counts")
+	if err := WriteCounts(dir, given, rest, words); err != nil {
+		t.Fatal(err)
+	}
+	f, err := OpenFrames(t.Context(), FrameFiles{Features: filepath.Join(dir, "counts.npy"),
+		Clips: filepath.Join(dir, "counts.csv")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	row := make([]float32, f.Width())
+	for clip, want := range [][]float32{{1, 1, 0, .5}, {1, .5, .5, 0}} { // a dog cat runs
+		if err := f.Features(clip, row); err != nil || !slices.Equal(row, want) {
+			t.Errorf("clip %s: %v (%v), want %v", f.ID(clip), row, err, want)
+		}
+	}
+	left, err := ReadCaptions(t.Context(), filepath.Join(dir, CaptionsFile), "")
+	if err != nil || len(left.IDs) != 2 || !slices.Equal(left.Of["b"], []string{"two cats"}) {
+		t.Errorf("captions to say %v (%v)", left, err)
+	}
+	if again, err := ReadWords(filepath.Join(dir, WordsFile)); err != nil || again.Same(words) != nil {
+		t.Errorf("the words are not those that were counted (%v)", err)
+	}
+}
+
+func TestWriteScenes_ReadsBackAsClips(t *testing.T) {
+	config := scenes.MovingConfig{Seed: 1, Split: "train", N: 3, Frames: 4}
+	captions, err := SceneCaptions(config, scenes.CaptionsPerPicture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "scenes")
+	if err := WriteScenes(dir, config, captions); err != nil {
+		t.Fatal(err)
+	}
+	f, err := OpenFrames(t.Context(), FrameFiles{Features: filepath.Join(dir, "truth.npy"),
+		Clips: filepath.Join(dir, "truth.csv")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	read, err := ReadCaptions(t.Context(), filepath.Join(dir, CaptionsFile), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, _, err := BuildWords(AllTexts(read), WordOptions{MinCount: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Join(f, read, words, JoinOptions{})
+	if err != nil || s.Clips() != 3 || s.Frames() != 4 || s.Pairs() != 3*scenes.CaptionsPerPicture {
+		t.Fatalf("%+v (%v)", s, err)
+	}
+}
+
+func TestSet_HoldOutPartsClips(t *testing.T) {
+	w, _ := buildWords(t, WordOptions{}, "a dog", "cat")
+	s, err := Join(memoryClips("xyz"), captionsOf("x:cat", "y:a dog", "z:a"), w, JoinOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, out := s.HoldOut(map[string]bool{"y": true, "elsewhere": true})
+	if rest.Clips() != 2 || rest.ID(1) != "z" || out.Clips() != 1 || out.ID(0) != "y" {
+		t.Errorf("rest %v, held out %v", rest, out)
+	}
+	if rest, out := s.HoldOut(nil); rest.Clips() != 3 || out != nil {
+		t.Errorf("nothing held out: rest %v, held out %v", rest, out)
+	}
+	if rest, out := s.HoldOut(map[string]bool{"x": true, "y": true, "z": true}); rest != nil || out.Clips() != 3 {
+		t.Errorf("all held out: rest %v, held out %v", rest, out)
+	}
+}
+
+func TestWriteScores_HasARowForEachCaption(t *testing.T) {
+	items := []metrics.Item{{ID: "3", Candidate: "a ball", References: []string{"a ball"}}}
+	result, err := metrics.Evaluate(t.Context(), items, metrics.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "scores.csv")
+	if err := WriteScores(path, items, result); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if lines := strings.Split(string(content), "\n"); err != nil || len(lines) != 3 ||
+		!strings.HasPrefix(lines[1], "3,a ball,0.99999") {
+		t.Errorf("%s (%v)", content, err)
+	}
+}

@@ -1,0 +1,87 @@
+package captioner
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"nmn/captioner/s2vt"
+)
+
+// Clips go through the net in batches, each with its own frames; captions, identifiers and probabilities are those of
+// every clip alone.
+func TestGenerate_CaptionsOfBatchesAreThoseOfEachClip(t *testing.T) {
+	r := newRig()
+	r.config.Epochs = 10
+	trainer, data := r.trainer(t), newReel(t)
+	run(t, trainer)
+	net := trainer.Net
+	for name, search := range map[string]func([][]float32, s2vt.BeamOptions) ([]s2vt.Caption, error){
+		"the likeliest word": net.Greedy, "a beam": net.Beam,
+	} {
+		o := DefaultGeneration()
+		o.Batch, o.Search.MaxLength = 3, 6 // 10 clips: the last batch has one
+		if name == "a beam" {
+			o.Search.Width = 4
+		}
+		var progress []int
+		got, err := Generate(t.Context(), net, data.words, data, o, func(done int) { progress = append(progress, done) })
+		check(t, err)
+		if len(got) != data.Clips() || !slices.Equal(progress, []int{3, 6, 9, 10}) {
+			t.Fatalf("%s: %d captions, progress %v", name, len(got), progress)
+		}
+		for clip, g := range got {
+			features := make([]float32, data.Frames()*data.Width())
+			check(t, data.Features(clip, features))
+			alone, err := search([][]float32{features[:data.FrameCount(clip)*data.Width()]}, o.Search)
+			check(t, err)
+			if want := (Generated{data.ID(clip), data.words.Caption(alone[0].Words), alone[0].LogProb}); g != want {
+				t.Errorf("%s: clip %d: %+v, want %+v", name, clip, g, want)
+			}
+		}
+	}
+}
+
+func TestGenerate_RefusesAnotherVocabulary(t *testing.T) {
+	trainer, data := newRig().trainer(t), newReel(t)
+	words, err := NewWords([]string{"a", "dog"}, nil)
+	check(t, err)
+	_, err = Generate(t.Context(), trainer.Net, words, data, DefaultGeneration(), nil)
+	if !errors.Is(err, ErrOtherWords) {
+		t.Errorf("a vocabulary of 2 words for a net of 8: %v", err)
+	}
+}
+
+// A net whose likeliest word is the unknown one says the second likeliest.
+func TestDefaultGeneration_NeverSaysUnknown(t *testing.T) {
+	trainer, data := newRig().trainer(t), newReel(t)
+	for _, p := range trainer.Net.Params() {
+		if p.Name == "out.b" {
+			bias := make([]float32, p.FileLen())
+			bias[Unknown], bias[firstWord] = 20, 10
+			check(t, trainer.Net.SetValues(p, bias))
+		}
+	}
+	o := DefaultGeneration()
+	o.Search.MaxLength = 2
+	got, err := Generate(t.Context(), trainer.Net, data.words, data, o, nil)
+	check(t, err)
+	if got[0].Caption != "a a" {
+		t.Errorf("%q, want the second likeliest word twice", got[0].Caption)
+	}
+}
+
+// Every caption is held against the references of its own clip.
+func TestScore_ComparesWithTheClipsOwnReferences(t *testing.T) {
+	words, _ := buildWords(t, WordOptions{}, "a dog")
+	s, err := Join(memoryClips("xy"), captionsOf("x:a dog runs home", "y:two cats sleep now"), words, JoinOptions{})
+	check(t, err)
+	result, err := Score(t.Context(), s, []Generated{{ID: "x", Caption: "a dog runs home"},
+		{ID: "y", Caption: "two cats sleep now"}}, nil)
+	check(t, err)
+	for clip, scores := range result.Captions {
+		if !(scores.BLEU[3] > .99) || !(scores.METEOR > .99) {
+			t.Errorf("clip %d says its reference: %+v", clip, scores)
+		}
+	}
+}

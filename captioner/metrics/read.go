@@ -1,0 +1,251 @@
+package metrics
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// ErrFormat is wrapped by all errors about the form of a file.
+var ErrFormat = errors.New("not a file of captions that can be read")
+
+// identified is a caption with the identifier of its picture.
+type identified struct{ id, caption string }
+
+// Captions are those of each picture, in the order of the file.
+type Captions struct {
+	IDs []string // each once, in the order in which they first come
+	Of  map[string][]string
+}
+
+func (c *Captions) add(s identified) {
+	if _, known := c.Of[s.id]; !known {
+		c.IDs = append(c.IDs, s.id)
+	}
+	c.Of[s.id] = append(c.Of[s.id], s.caption)
+}
+
+// Read takes captions from any of the forms that they are kept in: COCO results ([{"image_id", "caption"},
+// ...]), COCO annotations ({"annotations": [...]}), an object of lists ({"id": ["caption", ...]}), JSON
+// lines of {"image_id", "caption"} or CSV with a header of id and caption. name is for messages.
+func Read(name string, r io.Reader) (*Captions, error) {
+	content, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("captions %s: %w", name, err)
+	}
+	if len(content) > maxFile {
+		return nil, fmt.Errorf("captions %s: larger than %d MiB: %w", name, maxFile>>20, ErrFormat)
+	}
+	content = bytes.TrimSpace(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")))
+	if at := invalidUTF8(content); at >= 0 {
+		return nil, fmt.Errorf("captions %s: line %d is not UTF-8 (byte %d): save the file in UTF-8: %w",
+			name, 1+bytes.Count(content[:at], []byte("\n")), at+1, ErrFormat)
+	}
+	out := &Captions{Of: map[string][]string{}}
+	if err := out.read(content); err != nil {
+		return nil, fmt.Errorf("captions %s: %w", name, err)
+	}
+	if len(out.IDs) == 0 {
+		return nil, fmt.Errorf("captions %s: there are none: %w", name, ErrFormat)
+	}
+	return out, nil
+}
+
+// invalidUTF8 is the place of the first byte that is no UTF-8, -1 for none.
+func invalidUTF8(content []byte) int {
+	if utf8.Valid(content) {
+		return -1
+	}
+	for at := 0; ; {
+		r, size := utf8.DecodeRune(content[at:])
+		if r == utf8.RuneError && size == 1 {
+			return at
+		}
+		at += size
+	}
+}
+
+// maxFile bounds what is read into memory: the annotations of COCO are 65 MB.
+const maxFile = 1 << 30
+
+func (c *Captions) read(content []byte) error {
+	switch {
+	case len(content) == 0:
+		return fmt.Errorf("empty file: %w", ErrFormat)
+	case content[0] == '[':
+		return c.readList(content, "")
+	case content[0] == '{':
+		return c.readObject(content)
+	}
+	return c.readCSV(content)
+}
+
+// entry is one caption in JSON; an identifier is a number or a string.
+type entry struct {
+	ImageID *json.RawMessage `json:"image_id"`
+	VideoID *json.RawMessage `json:"video_id"`
+	Caption *string          `json:"caption"`
+}
+
+func (e entry) identify() (identified, error) {
+	raw := e.ImageID
+	if raw == nil {
+		raw = e.VideoID
+	}
+	if raw == nil || e.Caption == nil {
+		return identified{}, fmt.Errorf("it lacks image_id (or video_id) or caption: %w", ErrFormat)
+	}
+	id, err := identifier(*raw)
+	return identified{id, *e.Caption}, err
+}
+
+func identifier(raw json.RawMessage) (string, error) {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s, nil
+	}
+	var n json.Number
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return "", fmt.Errorf("its identifier is %.40s, want a number or a string: %w", raw, ErrFormat)
+	}
+	return n.String(), nil
+}
+
+func (c *Captions) readList(list []byte, what string) error {
+	var entries []entry
+	if err := json.Unmarshal(list, &entries); err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	for i, e := range entries {
+		s, err := e.identify()
+		if err != nil {
+			return fmt.Errorf("%selement %d: %w", what, i, err)
+		}
+		c.add(s)
+	}
+	return nil
+}
+
+// readObject takes annotations, an object of lists, or lines of objects.
+func (c *Captions) readObject(content []byte) error {
+	fields, rest, err := firstObject(content)
+	if err != nil {
+		return err
+	}
+	if rest || fields["caption"] != nil {
+		return c.readLines(content)
+	}
+	if list := fields["annotations"]; list != nil {
+		return c.readList(list, "annotations, ")
+	}
+	for _, id := range sortedKeys(fields) {
+		var captions []string
+		if err := json.Unmarshal(fields[id], &captions); err != nil {
+			return fmt.Errorf("the captions of %.60q are not a list of strings, and there is no list "+
+				"\"annotations\": %w", id, ErrFormat)
+		}
+		for _, caption := range captions {
+			c.add(identified{id, caption})
+		}
+	}
+	return nil
+}
+
+func firstObject(content []byte) (fields map[string]json.RawMessage, rest bool, err error) {
+	d := json.NewDecoder(bytes.NewReader(content))
+	if err := d.Decode(&fields); err != nil {
+		return nil, false, fmt.Errorf("near byte %d: %w: %w", d.InputOffset(), ErrFormat, err)
+	}
+	return fields, d.More(), nil
+}
+
+func sortedKeys(fields map[string]json.RawMessage) []string {
+	keys := make([]string, 0, len(fields))
+	for key := range fields {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (c *Captions) readLines(content []byte) error {
+	number := 0
+	for line := range bytes.Lines(content) {
+		if number++; len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var e entry
+		err := json.Unmarshal(line, &e)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrFormat, err)
+		}
+		var s identified
+		if err == nil {
+			s, err = e.identify()
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+		c.add(s)
+	}
+	return nil
+}
+
+func (c *Captions) readCSV(content []byte) error {
+	r := csv.NewReader(bytes.NewReader(content))
+	header, err := r.Read()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	column := func(names ...string) int {
+		return slices.IndexFunc(header, func(h string) bool {
+			return slices.Contains(names, strings.ToLower(strings.TrimSpace(h)))
+		})
+	}
+	id, caption := column("id", "image_id", "video_id"), column("caption")
+	if id < 0 || caption < 0 {
+		return fmt.Errorf("neither JSON nor CSV with the columns id and caption (its first line has %d columns): %w",
+			len(header), ErrFormat)
+	}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrFormat, err)
+		}
+		c.add(identified{record[id], record[caption]})
+	}
+}
+
+// Join puts candidates and references together. Every picture has one candidate, and each of them has
+// references; what is wrong is named. References without a candidate are an error too, for scores of some
+// pictures are not those of all, unless partial allows it.
+func Join(candidates, references *Captions, partial bool) ([]Item, error) {
+	items := make([]Item, len(candidates.IDs))
+	for i, id := range candidates.IDs {
+		captions := candidates.Of[id]
+		if len(captions) > 1 {
+			return nil, fmt.Errorf("%s has %d generated captions, want one: %w", id, len(captions), ErrInput)
+		}
+		items[i] = Item{id, captions[0], references.Of[id]}
+		if len(items[i].References) == 0 {
+			return nil, fmt.Errorf("%s (caption %d) is not among the %d references: do the files belong together? %w",
+				id, i+1, len(references.IDs), ErrInput)
+		}
+	}
+	if !partial && len(items) < len(references.IDs) {
+		missing := slices.IndexFunc(references.IDs, func(id string) bool { return candidates.Of[id] == nil })
+		return nil, fmt.Errorf("%d of %d pictures with references have no generated caption, the first is %.80s "+
+			"(`captions.partial` scores the others alone): %w",
+			len(references.IDs)-len(items), len(references.IDs), references.IDs[missing], ErrInput)
+	}
+	return items, nil
+}

@@ -1,0 +1,61 @@
+package captioner
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"nmn/internal/durable"
+)
+
+// Generated is a caption that a captioner has made.
+type Generated struct {
+	ID      string
+	Caption string
+	// LogProbability is that of its words and its end, the natural logarithm.
+	LogProbability float64
+}
+
+// imageID writes an identifier as COCO results have it: a number where it is one.
+func imageID(id string) any {
+	if n, err := strconv.ParseInt(id, 10, 64); err == nil && strconv.FormatInt(n, 10) == id {
+		return n
+	}
+	return id
+}
+
+// Results writes generated captions in the format of COCO caption results, a line for each:
+// [{"image_id": ..., "caption": "..."}, ...].
+func Results(captions []Generated) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString("[")
+	for i, c := range captions {
+		line, err := json.Marshal(struct {
+			ID      any    `json:"image_id"`
+			Caption string `json:"caption"`
+		}{imageID(c.ID), c.Caption})
+		if err != nil {
+			return nil, fmt.Errorf("caption of %.80q: %w", c.ID, err)
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+		b.Write(line)
+	}
+	b.WriteString("\n]\n")
+	return b.Bytes(), nil
+}
+
+// WriteResults writes them to a file, which appears whole or not at all.
+func WriteResults(path string, captions []Generated) error {
+	content, err := Results(captions)
+	if err == nil {
+		err = durable.WriteFile(path, content, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the captions %q: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package captioner
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"nmn/captioner/metrics"
+	"nmn/eval"
+	"nmn/internal/durable"
+	"nmn/loader/dataset"
+	"nmn/loader/features"
+	"nmn/loader/scenes"
+)
+
+// SceneCaptions are so many sentences on each clip of a split of the embedded moving scenes.
+func SceneCaptions(config scenes.MovingConfig, perClip int) (*metrics.Captions, error) {
+	ids, captions, err := scenes.MovingCaptions(config, perClip)
+	if err != nil {
+		return nil, err
+	}
+	c := &metrics.Captions{IDs: ids, Of: make(map[string][]string, len(ids))}
+	for i, id := range ids {
+		c.Of[id] = captions[i]
+	}
+	return c, nil
+}
+
+// WriteScenes writes a split of the moving scenes to a folder, which it makes: captions.json, truth.npy with what
+// each frame shows, and truth.csv with the rows of each clip. captions are those of SceneCaptions.
+func WriteScenes(dir string, config scenes.MovingConfig, captions *metrics.Captions) error {
+	if err := WriteSceneTruth(filepath.Join(dir, "truth"), config, captions.IDs); err != nil {
+		return err
+	}
+	return durable.SaveJSON(filepath.Join(dir, CaptionsFile), captions.Of)
+}
+
+// WriteSceneTruth writes what every frame of a split shows, a row of 0 and 1 each, to base.npy, and the rows of each
+// clip to base.csv. It makes the folder. ids are those of the clips.
+func WriteSceneTruth(base string, config scenes.MovingConfig, ids []string) error {
+	if err := os.MkdirAll(filepath.Dir(base), 0o777); err != nil {
+		return err
+	}
+	if err := writeFrameTruth(base+".npy", config); err != nil {
+		return err
+	}
+	return WriteClips(base+".csv", ids, config.Frames)
+}
+
+// WriteClips writes the table of the rows of each clip, where all have as many rows.
+func WriteClips(path string, ids []string, rows int) error {
+	table := dataset.NewClipTable()
+	for i, id := range ids {
+		table.Add(id, i*rows, rows)
+	}
+	return table.WriteFile(path)
+}
+
+func writeFrameTruth(path string, config scenes.MovingConfig) (err error) {
+	vocabulary, err := scenes.Vocabulary()
+	if err != nil {
+		return err
+	}
+	w, err := features.Create(path, vocabulary.Len())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	row := make([]float32, vocabulary.Len())
+	for clip := range config.N {
+		shown, err := scenes.FrameTruth(config, clip)
+		if err != nil {
+			return err
+		}
+		truth, frames, classes, err := eval.Uint8Matrix(shown)
+		if err != nil {
+			return err
+		}
+		for t := range frames {
+			for k, y := range truth[t*classes : (t+1)*classes] {
+				row[k] = float32(y)
+			}
+			if err := w.Write(row); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Commit()
+}

@@ -1,0 +1,123 @@
+package session
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"nmn/captioner"
+	"nmn/captioner/s2vt"
+	"nmn/internal/setting"
+	"nmn/kernels/tensor"
+	"nmn/recipe"
+	"nmn/run"
+)
+
+// Config is all that a captioner is trained by. It is written to the run folder, and reading that file back gives the
+// same run.
+type Config struct {
+	// Preset names the values that the settings are laid over.
+	Preset     Preset                `yaml:"preset" help:"<settings> to start from; paper has the sizes of section 4.4"`
+	Data       DataConfig            `yaml:"data"`
+	Net        NetConfig             `yaml:"net"`
+	Train      captioner.Config      `yaml:"train"`
+	Validation Search                `yaml:"validation"`
+	Words      captioner.WordOptions `yaml:"words"`
+	Device     string                `yaml:"device" help:"<device> that computes: auto, cpu, cuda or cuda:n"`
+	Threads    int                   `yaml:"threads" help:"<goroutines> that compute; 0 for one on each processor. Results do not depend on it" range:"[0,]"`
+
+	// Build names the program that wrote the file; it is not read back.
+	Build *run.Build `yaml:"build,omitempty"`
+}
+
+// DataConfig are the clips to learn from and those to judge by.
+type DataConfig struct {
+	Train ClipFiles `yaml:"train"`
+	// Validation names clips to judge by. Its array is that of Train, and so are its captions where it has none.
+	Validation ClipFiles `yaml:"validation"`
+	// ValidationShare of the training clips is held out where Validation has no features.
+	ValidationShare float64 `yaml:"validation_share" help:"<share> of the clips held out for validation" range:"[0,1)"`
+	Seed            uint64  `yaml:"seed" help:"<seed> of which clips are held out"`
+	// MaxWords is the longest caption to learn, 0 for no limit. Longer ones are left out.
+	MaxWords int `yaml:"max_words" help:"longest caption to learn, in <words>; 0 for no limit" range:"[0,1000]"`
+	// Partial leaves out clips without captions and captions without clips, instead of refusing them.
+	Partial    bool   `yaml:"partial" help:"leave out clips without captions and captions without clips"`
+	Vocabulary string `yaml:"vocabulary" help:"vocabulary <file> of nmn caption vocab; empty builds one"`
+	// CaptionsRecipe Witness leaves out training captions that are of other clips, as the other captions of their clips
+	// tell; Labels, and empty, learns all.
+	CaptionsRecipe recipe.CaptionsForm `yaml:"captions_recipe,omitempty" help:"witness leaves out captions of other clips, labels learns all" values:"witness,labels"`
+}
+
+// NetConfig are the sizes of the net that do not follow from the data.
+type NetConfig struct {
+	Embedding int     `yaml:"embedding" help:"<width> in which the features of a frame are embedded"`
+	Words     int     `yaml:"words" help:"<width> of word vectors"`
+	Hidden    int     `yaml:"hidden" help:"<cells> of each of the two LSTMs"`
+	Dropout   float64 `yaml:"dropout" help:"<share> of embedded frames, words and outputs set to 0 in training"`
+}
+
+// Search is how captions are looked for.
+type Search struct {
+	Beam          int     `yaml:"beam" help:"<hypotheses> of a clip that are followed; 1 takes the likeliest word at each step"`
+	MaxLength     int     `yaml:"max_length" help:"most <words> of a generated caption"`
+	LengthPenalty float64 `yaml:"length_penalty" help:"<power> of the length by which log-probabilities are divided before they are compared"`
+	Batch         int     `yaml:"batch" help:"<clips> captioned at a time. Captions do not depend on it" range:"[1,]"`
+}
+
+// DefaultSearch takes the likeliest word at each step.
+func DefaultSearch() Search { return Search{Beam: 1, MaxLength: 30, Batch: 32} }
+
+// Validate reports the first setting that is out of range, as a *setting.Error. That the files of the data are named
+// is left to Open: there are runs on sets that were opened elsewhere.
+func (c *Config) Validate() error {
+	if v := &c.Data.Validation; v.Features == "" && (v.Clips != "" || v.IDs != "" || v.Captions != "") {
+		return setting.Errorf("data.validation.features",
+			"caption train: `captions.val_clips`, `captions.val_ids` and `captions.val_captions` belong to `captions.val_features`: give it too")
+	}
+	if err := setting.Check("", c); err != nil {
+		return err
+	}
+	if err := c.Train.Validate(); err != nil {
+		return &setting.Error{Key: "train", Reason: err}
+	}
+	if err := c.Model(1, 1, s2vt.Reserved+1).Validate(); err != nil {
+		return &setting.Error{Key: "net", Reason: err}
+	}
+	if err := c.Validation.Validate(); err != nil {
+		return &setting.Error{Key: "validation", Reason: fmt.Errorf("caption train: %w", err)}
+	}
+	return nil
+}
+
+// Validate reports the first setting that is out of range, as a *setting.Error.
+func (s *Search) Validate() error {
+	if err := setting.Check("validation.", s); err != nil {
+		return err
+	}
+	if err := s.Generation().Search.Validate(s2vt.Reserved + 2); err != nil {
+		return &setting.Error{Reason: err}
+	}
+	return nil
+}
+
+// Generation says how captions are generated. One word more than those of the longest caption is its end.
+func (s *Search) Generation() captioner.Generation {
+	g := captioner.DefaultGeneration()
+	g.Batch = s.Batch
+	g.Search.Width, g.Search.MaxLength, g.Search.LengthPenalty = s.Beam, s.MaxLength+1, s.LengthPenalty
+	return g
+}
+
+// Model is the net for clips of at most so many frames with width features each, and for so many ids of words.
+func (c *Config) Model(frames, width, words int) s2vt.Config {
+	return s2vt.Config{Frames: frames, Features: width, Vocabulary: words,
+		Embedding: c.Net.Embedding, Words: c.Net.Words, Hidden: c.Net.Hidden, Dropout: c.Net.Dropout}
+}
+
+// Resources is how the device is opened. A captioner computes in float32 everywhere.
+func (c *Config) Resources() run.Resources {
+	return run.Resources{Device: c.Device, Threads: c.Threads, Precision: tensor.Auto}
+}
+
+// YAML writes the configuration as the file of a run folder.
+func (c Config) YAML() ([]byte, error) { return yaml.Marshal(c) }

@@ -1,0 +1,30 @@
+package session
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Features that have changed in a clip that the identity of a result does not look at are noticed too.
+func TestSession_RefusesFeaturesThatHaveChanged(t *testing.T) {
+	c, dir := sceneConfig(t), t.TempDir()
+	s, _ := openSession(t, c)
+	if _, err := s.Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	file := c.Data.Train.Features
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)/3] ^= 1 // a bit of some frame
+	if err := os.WriteFile(file, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	again, _ := openSession(t, c)
+	if _, err := again.Train(t.Context(), dir); err == nil ||
+		!strings.Contains(err.Error(), file+" has changed since this run began (sha256 ") {
+		t.Errorf("with other features: %v", err)
+	}
+}

@@ -1,0 +1,31 @@
+package session
+
+import (
+	"context"
+
+	"nmn/captioner"
+	"nmn/loader"
+)
+
+// ClipFiles name features of clips and captions of people.
+type ClipFiles struct {
+	Features string `yaml:"features" help:"<file> of features as nmn extract writes it: a row for each frame, or for each clip"`
+	Array    string `yaml:"array,omitempty" help:"<name> of the array in .npz and .safetensors files; empty for the only one"`
+	Clips    string `yaml:"clips" help:"<file> of the rows of each clip, as nmn extract writes it"`
+	IDs      string `yaml:"ids" help:"<file> of identifiers, a line for each row, if each row is a clip"`
+	PerRow   int    `yaml:"frames_per_row" help:"<frames> that a row holds, if each row is a clip"`
+	Captions string `yaml:"captions" help:"<file> of captions: MSR-VTT annotations (zip too), COCO captions, lists, JSON lines or CSV"`
+	Split    string `yaml:"split" help:"MSR-VTT: <split> whose captions count"`
+}
+
+// Open opens the features. Close the file.
+func (f *ClipFiles) Open(ctx context.Context) (*captioner.FrameFile, error) {
+	o := captioner.FrameFiles{Features: f.Features, Array: f.Array, Clips: f.Clips, PerRow: f.PerRow}
+	if f.IDs != "" {
+		var err error
+		if o.IDs, err = loader.ReadIDs(ctx, f.IDs); err != nil {
+			return nil, err
+		}
+	}
+	return captioner.OpenFrames(ctx, o)
+}

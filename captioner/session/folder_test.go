@@ -1,0 +1,85 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/captioner"
+	"nmn/run"
+	"nmn/train"
+)
+
+// What lies in a folder that no run has written is somebody's, a configuration too.
+func TestSession_OverwritesNoFileOfOthers(t *testing.T) {
+	c := sceneConfig(t)
+	s, _ := openSession(t, c)
+	text, err := c.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{run.ConfigFile, captioner.WordsFile, train.LastName, train.PreviousName,
+		train.BestName} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Train(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), file+" would be overwritten") {
+			t.Errorf("a folder with a %s of somebody: %v", name, err)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) != 1 || string(readFile(t, dir, name)) != string(text) {
+			t.Errorf("%s lies beside %v (%v), or has changed", file, entries, err)
+		}
+	}
+}
+
+// hook is a handler of logs that is called for each record.
+type hook func()
+
+func (hook) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h hook) Handle(context.Context, slog.Record) error {
+	h()
+	return nil
+}
+
+func (h hook) WithAttrs([]slog.Attr) slog.Handler { return h }
+func (h hook) WithGroup(string) slog.Handler      { return h }
+
+// Whoever reads that results are shown must not read an error after it, and no results.
+func TestSession_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
+	c, dir := sceneConfig(t), filepath.Join(t.TempDir(), "run")
+	c.Train.MaxSteps = 2
+	s, messages := openSession(t, c)
+	if _, err := s.Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	shown := run.Reused(dir).Text
+	data := filepath.Join(dir, run.DataFile)
+	if err := os.Remove(data); err != nil {
+		t.Fatal(err)
+	}
+	// The list of data is missed, and a folder is in its place before it is written again.
+	quiet := s.Log
+	s.Log = slog.New(hook(func() {
+		if err := os.Mkdir(data, 0o777); err != nil {
+			t.Error(err)
+		}
+	}))
+	if _, err := s.Train(t.Context(), dir); err == nil || slices.Contains(*messages, shown) {
+		t.Errorf("with the error %v it was said: %q", err, *messages)
+	}
+	if err := os.Remove(data); err != nil {
+		t.Fatal(err)
+	}
+	s.Log = quiet
+	if _, err := s.Train(t.Context(), dir); err != nil || !slices.Contains(*messages, shown) {
+		t.Errorf("with the error %v it was said: %q", err, *messages)
+	}
+}

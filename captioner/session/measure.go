@@ -1,0 +1,65 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"nmn/captioner"
+	"nmn/run"
+	"nmn/train"
+)
+
+// stopwatch takes the mean of the steps with the most captions: they differ in length, and the last one of an epoch may
+// have a single caption and is done in no time. The first step makes buffers, and counts only where there is no other.
+type stopwatch struct {
+	captions int // of the steps that count
+	taken    time.Duration
+	counted  int
+	first    bool // the first step counts
+}
+
+func (w *stopwatch) see(e captioner.StepDone) {
+	switch {
+	case e.Captions > w.captions || e.Captions == w.captions && w.first:
+		*w = stopwatch{captions: e.Captions, taken: e.Duration, counted: 1, first: e.Step == 1}
+	case e.Captions == w.captions:
+		w.taken, w.counted = w.taken+e.Duration, w.counted+1
+	}
+}
+
+func (w *stopwatch) mean() time.Duration { return w.taken / time.Duration(max(w.counted, 1)) }
+
+// Measure times a few steps without saving anything; in what it returns, bags are captions. The steps are those of the
+// whole training, and validation is not in them.
+func (s *Session) Measure(ctx context.Context) (m run.Measured, err error) {
+	net, err := s.newNet()
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = cmp.Or(err, net.Close()) }()
+	o := s.trainerOptions(net, "")
+	o.Validate, o.Config.ValidateEpochs, o.Config.Patience = nil, 0, 0
+	inner, enough := context.WithCancel(ctx)
+	defer enough()
+	began, watch := time.Now(), stopwatch{}
+	o.Config.MaxSteps = run.MeasureSteps
+	o.Observers = []captioner.Observer{{Step: func(e captioner.StepDone) {
+		watch.see(e)
+		if time.Since(began) > run.MeasureTime {
+			enough()
+		}
+	}}}
+	trainer, err := captioner.New(o)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = cmp.Or(err, trainer.Close()) }()
+	if _, err := trainer.Run(inner); err != nil && (ctx.Err() != nil || !errors.Is(err, train.ErrInterrupted)) {
+		return m, err
+	}
+	return run.Measured{Step: watch.mean(), Bags: watch.captions, Batch: s.Config.Train.Batch,
+		Mean:   float64(s.Data.Train.Pairs()) / float64(max(trainer.Batches(), 1)),
+		Memory: trainer.DeviceBytes(), Steps: s.Config.Train.Steps(trainer.Batches())}, nil
+}

@@ -1,0 +1,58 @@
+package session
+
+import (
+	"nmn/captioner"
+	"nmn/captioner/s2vt"
+	"nmn/internal/setting"
+	"nmn/loader"
+	"nmn/recipe"
+	"nmn/train"
+)
+
+// Preset names a configuration to start from.
+type Preset string
+
+// The presets of captioners.
+const (
+	Paper        Preset = "paper"         // the sizes of section 4.4
+	Small        Preset = "small"         // a smaller net than the paper's
+	MovingScenes Preset = "moving-scenes" // for the embedded clips
+)
+
+// Presets lists all presets.
+func Presets() []Preset { return []Preset{Paper, Small, MovingScenes} }
+
+// FromPreset is where a configuration starts from. What the paper does not say of its captioner (section 4.4), such
+// as rates, batches and dropout, is as the authors of S2VT have it, or an ordinary choice. An unknown name is a
+// *setting.Error.
+func FromPreset(name Preset) (Config, error) {
+	c := Config{Preset: name, Device: "auto", Words: captioner.WordOptions{MinCount: 1},
+		Train: captioner.DefaultConfig(),
+		Data: DataConfig{
+			Train:           ClipFiles{PerRow: 1, Split: loader.TrainSplit},
+			Validation:      ClipFiles{PerRow: 1, Split: loader.ValidationSplit},
+			ValidationShare: .1, Seed: 1, MaxWords: 30,
+		},
+		Validation: DefaultSearch()}
+	switch t := &c.Train; name {
+	case Paper:
+		paper := s2vt.Paper(1, s2vt.Reserved+1)
+		c.Net = NetConfig{paper.Embedding, paper.Words, paper.Hidden, paper.Dropout}
+		t.Optimizer, t.LearningRate, t.Schedule, t.StepEvery, t.ClipNorm = train.SGD, .01, train.StepDown, 20_000, 10
+	case Small:
+		c.Net, c.Words.MinCount = NetConfig{256, 128, 256, .3}, 3
+		c.Data.CaptionsRecipe = recipe.Witness
+	case MovingScenes:
+		c.Net = NetConfig{64, 32, 96, .2}
+		t.Epochs, t.LearningRate, t.Patience = 20, 3e-3, 8
+	default:
+		return Config{}, setting.Errorf("preset", "preset is %q, want %s", name, setting.Alternatives(Presets()))
+	}
+	return c, nil
+}
+
+// DefaultConfig is that of the preset Small.
+func DefaultConfig() Config {
+	c, _ := FromPreset(Small) // it is there
+	return c
+}

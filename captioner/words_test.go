@@ -1,0 +1,234 @@
+package captioner
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/captioner/metrics"
+)
+
+func buildWords(t testing.TB, o WordOptions, captions ...string) (*Words, Counted) {
+	t.Helper()
+	w, counted, err := BuildWords(slices.Values(captions), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, counted
+}
+
+func TestBuildWords_ByFallingCountThenAlphabet(t *testing.T) {
+	w, counted := buildWords(t, WordOptions{}, "A dog, a cat.", "the dog runs", "", "?!",
+		"a "+strings.Repeat("x", 10000))
+	if got := strings.Join(w.List(), " "); got != "a dog cat runs the" {
+		t.Errorf("words %q", got)
+	}
+	if want := (Counted{Captions: 5, Tokens: 9, Distinct: 5, Unknown: 1, Empty: 1,
+		TooLong: 1}); counted.TooLong != want.TooLong ||
+		counted.Captions != want.Captions || counted.Distinct != want.Distinct || counted.Unknown != want.Unknown {
+		t.Errorf("counted %+v, want %+v", counted, want)
+	}
+	if w.Len() != 9 || w.Word(4) != "a" || w.Count(4) != 3 || w.Count(Unknown) != 0 {
+		t.Errorf("%d ids, the first word is %q, %d times", w.Len(), w.Word(4), w.Count(4))
+	}
+	other, _ := buildWords(t, WordOptions{}, "the dog runs", "a dog a cat", "a")
+	if err := w.Same(other); err != nil || w.Fingerprint() != other.Fingerprint() {
+		t.Errorf("the order of the captions counts: %v", err)
+	}
+}
+
+func TestBuildWords_Cuts(t *testing.T) {
+	captions := []string{"a a a b b c", "d d e"}
+	if w, counted := buildWords(t, WordOptions{MinCount: 2}, captions...); strings.Join(w.List(), "") != "abd" ||
+		counted.Unknown != 2 || counted.Distinct != 5 {
+		t.Errorf("%q, %+v", w.List(), counted)
+	}
+	if w, counted := buildWords(t, WordOptions{Size: 2}, captions...); strings.Join(w.List(), "") != "ab" ||
+		counted.Unknown != 4 {
+		t.Errorf("%q, %+v", w.List(), counted)
+	}
+	for _, o := range []WordOptions{{MinCount: 9}, {Size: -1}, {Size: maxWords + 1}} {
+		if _, _, err := BuildWords(slices.Values(captions), o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+}
+
+func TestWords_ThereAndBack(t *testing.T) {
+	w, _ := buildWords(t, WordOptions{MinCount: 2}, "a man does n't run", "a man does n't walk")
+	ids := w.Append(nil, Tokens("A man doesn't swim."))
+	if want := []int32{4, 6, 5, 7, Unknown}; !slices.Equal(ids, want) {
+		t.Errorf("ids %v, want %v of %q", ids, want, w.List())
+	}
+	if got := w.Caption(append([]int32{Begin}, append(ids, End, 4, Pad)...)); got != "a man does n't <unk>" {
+		t.Errorf("caption %q", got)
+	}
+	if tokens := metrics.Tokens(w.Caption(ids[:4])); strings.Join(tokens, " ") != "a man does n't" {
+		t.Errorf("a generated caption is scored as %q", tokens)
+	}
+}
+
+func TestWords_SameNamesTheFirstDifference(t *testing.T) {
+	make := func(words ...string) *Words {
+		w, err := NewWords(words, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	w := make("a", "dog")
+	for want, other := range map[string]*Words{`word 2 is "dog" in one of 2 words and "cat" in the other`: make("a",
+		"cat"), "2 words and the other 3": make("a", "dog", "cat")} {
+		if err := w.Same(other); !errors.Is(err, ErrOtherWords) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if w.Fingerprint() == other.Fingerprint() {
+			t.Errorf("%q and %q have one fingerprint", w.List(), other.List())
+		}
+	}
+}
+
+func TestNewWords_RefusesWhatIsNoWord(t *testing.T) {
+	for want, words := range map[string][]string{
+		"0 words":                    {},
+		"word 2: it is empty":        {"a", ""},
+		`word 3 repeats "a", word 1`: {"a", "b", "a"},
+		"10000 bytes":                {strings.Repeat("x", 10000)},
+		"not UTF-8":                  {"a\xff"},
+		"a blank":                    {"a b"},
+		"a control character":        {"a\x00"},
+		"something else":             {"<eos>"},
+	} {
+		if _, err := NewWords(words, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		encoded, err := json.Marshal(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if json.Unmarshal(encoded, new(Words)) == nil && want != "not UTF-8" { // which JSON cannot hold
+			t.Errorf("%s: JSON is accepted", want)
+		}
+	}
+	if _, err := NewWords([]string{"a"}, []int{1, 2}); err == nil {
+		t.Error("two counts for one word")
+	}
+}
+
+func TestWords_File(t *testing.T) {
+	w, _ := buildWords(t, WordOptions{}, "a dog and a cat", "1 1/2 cups")
+	path := filepath.Join(t.TempDir(), "words.txt")
+	if err := w.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	read, err := ReadWords(path)
+	if err != nil || read.Same(w) != nil || !slices.Equal(read.counts, w.counts) {
+		t.Fatalf("%v: %q", err, read.List())
+	}
+	encoded, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded Words
+	if err := json.Unmarshal(encoded, &decoded); err != nil || decoded.Same(w) != nil || decoded.Len() != w.Len() {
+		t.Errorf("%v: %s", err, encoded)
+	}
+}
+
+func TestParseWords_NamesWhatIsWrong(t *testing.T) {
+	w, _ := buildWords(t, WordOptions{}, "a a dog")
+	var b bytes.Buffer
+	if _, err := w.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	good := b.String()
+	header, _, _ := strings.Cut(good, "\n")
+	for want, content := range map[string]string{
+		"line 1: the file is empty":           "",
+		"line 1: not the header":              "dog, NN, 3\n",
+		`line 1: version "2"`:                 strings.Replace(good, " 1 ", " 2 ", 1),
+		"line 1: the header lacks":            "nmn-caption-words 1\na\t2\n",
+		`line 2: "a 2" is not`:                header + "\na 2\n",
+		"line 3: count \"01\"":                header + "\na\t2\ndog\t01\n",
+		"line 3: longer than":                 header + "\na\t2\n" + strings.Repeat("x", 10000),
+		"it was changed or cut short":         strings.TrimSuffix(good, "dog\t1\n"),
+		`word 3 repeats "a"`:                  good + "a\t2\n",
+		"line 2: \"a\\xff\" is not UTF-8":     header + "\na\xff\t2\n",
+		"its 2 words are not those of its fi": strings.Replace(good, "dog", "cat", 1),
+	} {
+		if _, err := ParseWords("f", strings.NewReader(content)); !errors.Is(err, ErrFormat) ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := ReadWords(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// FuzzParseWords: what is accepted is written and read again as the same words.
+func FuzzParseWords(f *testing.F) {
+	for _, captions := range [][]string{{"a dog"}, {"a a b", "1 1/2 café"}} {
+		w, _ := buildWords(f, WordOptions{}, captions...)
+		var b bytes.Buffer
+		if _, err := w.WriteTo(&b); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
+	f.Add([]byte("nmn-caption-words 1 x\na\t1\n"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		w, err := ParseWords("f", bytes.NewReader(content))
+		if err != nil {
+			if !errors.Is(err, ErrFormat) {
+				t.Errorf("%v does not wrap ErrFormat", err)
+			}
+			return
+		}
+		var b bytes.Buffer
+		if _, err := w.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		readBack, err := ParseWords("f", &b)
+		if err != nil || readBack.Same(w) != nil {
+			t.Errorf("written and read again: %v", err)
+		}
+	})
+}
+
+// FuzzBuildWords: whatever people write, every token has an id, and a file of the words can be read.
+func FuzzBuildWords(f *testing.F) {
+	f.Add("A man isn't running; \xff 1 1/2 <unk> <eos>")
+	f.Add(strings.Repeat("long", 100) + " \u2028 \u00a0 -lrb-")
+	f.Fuzz(func(t *testing.T, text string) {
+		w, counted, err := BuildWords(slices.Values([]string{text}), WordOptions{})
+		if err != nil {
+			return
+		}
+		tokens := Tokens(text)
+		ids := w.Append(nil, tokens)
+		unknown := 0
+		for i, id := range ids {
+			if id == Unknown {
+				unknown++
+			} else if w.Word(id) != tokens[i] {
+				t.Errorf("token %q has the id of %q", tokens[i], w.Word(id))
+			}
+		}
+		if unknown != counted.Unknown {
+			t.Errorf("%d unknown tokens, %d counted", unknown, counted.Unknown)
+		}
+		var b bytes.Buffer
+		if _, err := w.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		if read, err := ParseWords("f", &b); err != nil || read.Same(w) != nil {
+			t.Errorf("the file of the words: %v", err)
+		}
+	})
+}

@@ -1,9 +1,0 @@
-// Package browser has tests alone: they look at every page that nmn writes in a real browser, as people do, by keys, in
-// light and dark, and on a telephone.
-//
-//	go -C internal/browser test .
-//	go -C internal/browser test . -screenshots "$PWD/build/screenshots"
-//
-// They need Chromium (NMN_CHROMIUM names another one) and, for the rules of accessibility, axe-core in build/axe
-// (NMN_AXE names another axe.min.js); without they are skipped.
-package browser

@@ -1,0 +1,67 @@
+package multiclass
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// rounded keeps four digits of every number, which do not depend on the processor.
+func rounded(v any) any {
+	switch v := v.(type) {
+	case float64:
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64) // what was just written
+		return v
+	case []any:
+		for i := range v {
+			v[i] = rounded(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = rounded(v[k])
+		}
+	}
+	return v
+}
+
+// Whole audits, of scores that have learned the noise and of such as have not, say what they said. That it is right is held
+// by the other tests, within what chance allows.
+func TestAudit_IsGolden(t *testing.T) {
+	for name, learned := range map[string]bool{"learned": true, "sure": false} {
+		in := draw(11, 400, 4, transition(4, .25), learned)
+		r := audited(t, in)
+		text, err := json.Marshal(map[string]any{"summary": r.Summary(12), "model": r.Model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v any
+		if err := json.Unmarshal(text, &v); err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.MarshalIndent(rounded(v), "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", name+".json")
+		if *update {
+			if err := os.MkdirAll("testdata", 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, got, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != string(want) {
+			t.Errorf("%s differs (go test ./labels/audit/multiclass -update writes it anew):\n%s", path, got)
+		}
+	}
+}

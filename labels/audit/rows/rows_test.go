@@ -1,0 +1,148 @@
+package rows
+
+import (
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"nmn/internal/rng"
+	"nmn/labels/audit/neighbours"
+)
+
+// The average over the labels that have a say is that over all of them, in the order of its definition.
+func TestAggregate_IsTheAverageOfAllLabels(t *testing.T) {
+	s := rng.New(2, 1)
+	var a Aggregate
+	for _, n := range []int{1, 2, 7, 24, 25, 80, 500} {
+		right := make([]float64, n)
+		a.Reset()
+		for i := range right {
+			right[i] = s.Float64()
+			a.Add(1 - right[i])
+		}
+		slices.SortFunc(right, func(x, y float64) int { return cmp.Compare(y, x) })
+		want := right[0]
+		for _, p := range right[1:] {
+			want = .8*p + .2*want
+		}
+		if got, ok := a.Quality(); !ok || math.Abs(got-want) > 1e-15 {
+			t.Errorf("%d labels: %.17g, want %.17g", n, got, want)
+		}
+	}
+	a.Reset()
+	if _, ok := a.Quality(); ok {
+		t.Error("a row without labels has a quality")
+	}
+}
+
+// features are six rows: the second and the fifth are equal, the fourth lies far away.
+type features struct{}
+
+func (features) Len() int   { return 6 }
+func (features) Width() int { return 2 }
+func (features) Read(i int, dst []float32) error {
+	copy(dst, [][]float32{{0, 0}, {1, 0}, {0, 1}, {90, 90}, {1, 0}, {2, 1}}[i])
+	return nil
+}
+
+func example(t *testing.T) *Table {
+	t.Helper()
+	n, err := neighbours.Find(t.Context(), features{}, neighbours.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := &Table{IDs: []string{"a", "b", "c", "d", "e", "f"}, Words: []string{"cat", "dog"}, Neighbours: n,
+		Kind: func(int) string { return "missing" },
+		Scores: []Score{{.9, 0, 0, .1, -1}, {.2, 2, 1, .7, -1}, {.2, 1, 0, .8, 1}, {0, 0, -1, 0, -1}, {.95, 0, 1, .05, -1},
+			{.1, 1, 1, .9, -1}}}
+	table.Rank(func(i, j int) bool { return i == j })
+	return table
+}
+
+func TestTable_RanksAndSumsUp(t *testing.T) {
+	table := example(t)
+	var order []string
+	for _, r := range table.Top(9) {
+		order = append(order, r.ID)
+	}
+	if got := strings.Join(order, ""); got != "fbcaed" {
+		t.Errorf("ranked %s", got)
+	}
+	second := table.Row(1)
+	if second.Word != "dog" || second.Suspects != 2 || *second.Nearest != "e" || *second.Group != 1 || !*second.Exact ||
+		!*second.Conflict || second.Rank != 2 {
+		t.Errorf("row %+v", second)
+	}
+	if last := table.Row(5); last.Quality != nil || last.Word != "" || !*last.Outlier || last.Group != nil {
+		t.Errorf("a row without audited labels: %+v", last)
+	}
+	if third := table.Row(2); third.Suggest != "dog" {
+		t.Errorf("suggested %q", third.Suggest)
+	}
+	s := table.Summary(12)
+	if s.Suspects != 4 || s.SuspectRows != 3 || *s.Duplicates != 2 || *s.Exact != 2 ||
+		*s.Conflicts != 1 || *s.Outliers != 1 {
+		t.Errorf("summary %+v", s)
+	}
+	if g := table.Groups(5); len(g) != 1 || !reflect.DeepEqual(g[0], Group{[]string{"b", "e"}, true, true}) {
+		t.Errorf("groups %+v", g)
+	}
+}
+
+// All formats hold the same rows.
+func TestTable_WritesTheSameInEveryFormat(t *testing.T) {
+	table, dir := example(t), t.TempDir()
+	paths := map[string]string{}
+	for _, ending := range Formats {
+		paths[ending] = filepath.Join(dir, "rows"+ending)
+		if err := table.WriteFile(paths[ending]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := table.Top(6)
+	got, err := parquet.ReadFile[Row](paths[".parquet"])
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, Parquet has %+v", err, got)
+	}
+	text, err := os.ReadFile(paths[".jsonl"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		var r Row
+		if err := json.Unmarshal([]byte(line), &r); err != nil || !reflect.DeepEqual(r, want[i]) {
+			t.Errorf("%v, line %d is %s", err, i+1, line)
+		}
+	}
+	f, err := os.Open(paths[".csv"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	records, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(records) != 7 || !slices.Equal(records[0], header) {
+		t.Fatalf("%v, %d records", err, len(records))
+	}
+	if row := strings.Join(records[2], ","); !strings.HasPrefix(row, "b,2,0.2,2,dog,missing,0.7,,false,") ||
+		!strings.HasSuffix(row, ",e,0,1,true,true") {
+		t.Errorf("row %s", row)
+	}
+	table.IDs[0] = "\xff"
+	for _, ending := range []string{".jsonl", ".parquet"} {
+		if err := table.WriteFile(paths[ending]); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("%s takes a name that is not UTF-8: %v", ending, err)
+		}
+	}
+	if err := table.WriteFile(filepath.Join(dir, "rows.pdf")); err == nil {
+		t.Error("a .pdf is written")
+	}
+}

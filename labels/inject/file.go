@@ -1,0 +1,257 @@
+package inject
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"nmn/internal/durable"
+	"nmn/labels"
+	"nmn/loader"
+)
+
+// The name and version of the format of noise files.
+const (
+	fileFormat  = "nmn-noise"
+	fileVersion = 1
+)
+
+// maxLine bounds a line of a noise file: 1,000,000 flipped classes of one bag.
+const maxLine = 8 << 20
+
+// flipRates are labels.Rates as noise files have them.
+type flipRates struct {
+	Q01 []float64 `json:"missing,omitempty"`
+	Q10 []float64 `json:"incorrect,omitempty"`
+}
+
+// fileHeader is the first line of a noise file.
+type fileHeader struct {
+	Format         string     `json:"format"`
+	Version        int        `json:"version"`
+	Kind           Kind       `json:"kind"`
+	Seed           uint64     `json:"seed,string"` // a string: JSON numbers of other programs end at 2^53
+	Replaced       int        `json:"replaced,omitempty"`
+	Rates          *flipRates `json:"rates,omitempty"`
+	Set            string     `json:"set"`
+	Bags           int        `json:"bags"`
+	Classes        int        `json:"classes"`
+	CaptionsPerBag int        `json:"captions_per_bag,omitempty"`
+	Fingerprint    string     `json:"fingerprint"`
+	Changes        int        `json:"changes"` // lines that follow
+}
+
+// fileLine is one of the lines that follow. Captions are triples: slot, donor bag, donor's slot.
+type fileLine struct {
+	Bag      *int    `json:"bag"`
+	Captions [][]int `json:"captions,omitempty"`
+	Flips    []int   `json:"flips,omitempty"`
+}
+
+// WriteTo writes the noise as JSON lines. The first holds format "nmn-noise", version 1, kind, seed
+// (in decimal, as a string), rates, and what identifies the set; then one line per changed bag:
+//
+//	{"bag":7,"captions":[[0,812,3],[4,15,1]]}    caption 0 becomes caption 3 of bag 812, ...
+//	{"bag":7,"flips":[12,530]}                   labels of classes 12 and 530 are flipped
+//
+// Bags, captions and classes are counted from 0 in the order of the set (COCO: ascending ids).
+func (noise *Injection) WriteTo(w io.Writer) (int64, error) {
+	counter := &countingWriter{w: w}
+	out := bufio.NewWriter(counter)
+	encoder := json.NewEncoder(out)
+	header := fileHeader{
+		Format: fileFormat, Version: fileVersion, Kind: noise.Kind, Seed: noise.Seed, Replaced: noise.Replaced,
+		Set: noise.SetName, Bags: noise.Bags, Classes: noise.Classes, CaptionsPerBag: noise.CaptionsPerBag,
+		Fingerprint: noise.Fingerprint, Changes: len(noise.Changes),
+	}
+	if noise.Kind == Flips {
+		header.Rates = (*flipRates)(&noise.Rates)
+	}
+	if err := encoder.Encode(header); err != nil {
+		return counter.n, fmt.Errorf("cannot write the noise: %w", err)
+	}
+	for _, change := range noise.Changes {
+		line := fileLine{Bag: &change.Bag, Flips: change.Flips}
+		for _, r := range change.Captions {
+			line.Captions = append(line.Captions, []int{r.Slot, r.Donor, r.DonorSlot})
+		}
+		if err := encoder.Encode(line); err != nil {
+			return counter.n, fmt.Errorf("cannot write the noise: %w", err)
+		}
+	}
+	err := out.Flush()
+	return counter.n, err
+}
+
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// WriteFile writes the noise to a file, compressed when the name ends in .gz. The file appears
+// whole or not at all.
+func (noise *Injection) WriteFile(path string) error {
+	if err := noise.writeFile(path); err != nil {
+		return fmt.Errorf("cannot write the noise file %q: %w", path, err)
+	}
+	return nil
+}
+
+func (noise *Injection) writeFile(path string) (err error) {
+	file, err := durable.Create(path, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if strings.EqualFold(filepath.Ext(path), ".gz") {
+		z := gzip.NewWriter(file)
+		if _, err := noise.WriteTo(z); err != nil {
+			return err
+		}
+		if err := z.Close(); err != nil {
+			return err
+		}
+	} else if _, err := noise.WriteTo(file); err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// Read reads a noise file, plain or .gz, and checks it against the set it is meant for: a file
+// made for another set gives ErrOtherSet; a truncated or malformed one gives an error that names
+// file and line. All wrap ErrAnnotations.
+func Read(ctx context.Context, path string, s *loader.Set) (*Injection, error) {
+	r, err := loader.OpenText(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("noise: %w", err)
+	}
+	defer r.Close()
+	return Parse(path, r, s)
+}
+
+// Parse is Read for a stream of plain JSON lines.
+func Parse(name string, r io.Reader, s *loader.Set) (*Injection, error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	noise, changes, err := parseHeader(lines)
+	if err != nil {
+		return nil, lineError(name, 1, err)
+	}
+	if err := noise.checkSet(s); err != nil {
+		return nil, fmt.Errorf("noise file %q: %w", name, err)
+	}
+	for n := 2; lines.Scan(); n++ {
+		if len(noise.Changes) == changes {
+			return nil, lineError(name, n, fmt.Errorf("more than the %d changes that the first line announces",
+				changes))
+		}
+		change, err := parseLine(lines.Bytes(), noise.Kind)
+		if err == nil {
+			noise.Changes = append(noise.Changes, change)
+			err = noise.checkChange(s, len(noise.Changes)-1, change)
+		}
+		if err != nil {
+			return nil, lineError(name, n, err)
+		}
+	}
+	if err := scanError(lines); err != nil {
+		return nil, lineError(name, len(noise.Changes)+2, err)
+	}
+	if len(noise.Changes) < changes {
+		return nil, lineError(name, len(noise.Changes)+1,
+			fmt.Errorf("the file ends after %d of %d changes: it is truncated", len(noise.Changes), changes))
+	}
+	return noise, nil
+}
+
+func lineError(name string, line int, err error) error {
+	return fmt.Errorf("noise file %q, line %d: %w: %w", name, line, err, loader.ErrAnnotations)
+}
+
+func scanError(lines *bufio.Scanner) error {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return fmt.Errorf("longer than %d bytes", maxLine)
+	} else if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file is truncated: %w", err)
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// parseHeader reads the first line and returns the number of lines to follow.
+func parseHeader(lines *bufio.Scanner) (*Injection, int, error) {
+	if !lines.Scan() {
+		if err := scanError(lines); err != nil {
+			return nil, 0, err
+		}
+		return nil, 0, errors.New("the file is empty")
+	}
+	var h fileHeader
+	if err := json.Unmarshal(lines.Bytes(), &h); err != nil {
+		return nil, 0, fmt.Errorf("not the header of a noise file: %w", err)
+	}
+	switch {
+	case h.Format != fileFormat:
+		return nil, 0, fmt.Errorf("format is %q, want %q; nmn noise writes such files",
+			loader.Excerpt(h.Format), fileFormat)
+	case h.Version != fileVersion:
+		return nil, 0, fmt.Errorf("version %d, this program reads %d", h.Version, fileVersion)
+	case h.Kind != Captions && h.Kind != Flips:
+		return nil, 0, fmt.Errorf("unknown kind %q, want %q or %q", loader.Excerpt(string(h.Kind)), Captions, Flips)
+	case h.Bags < 1 || h.Classes < 1 || h.Changes < 0 || h.Changes > h.Bags:
+		return nil, 0, fmt.Errorf("%d changes of %d bags and %d classes cannot be", h.Changes, h.Bags, h.Classes)
+	}
+	noise := &Injection{
+		Kind: h.Kind, Seed: h.Seed, Replaced: h.Replaced, SetName: h.Set, Bags: h.Bags, Classes: h.Classes,
+		CaptionsPerBag: h.CaptionsPerBag, Fingerprint: h.Fingerprint,
+	}
+	if h.Rates != nil {
+		noise.Rates = labels.Rates(*h.Rates)
+		if err := CheckFlipRates(noise.Rates, h.Classes); err != nil {
+			return nil, 0, err
+		}
+	}
+	return noise, h.Changes, nil
+}
+
+// parseLine reads the changes of one bag.
+func parseLine(b []byte, kind Kind) (BagChanges, error) {
+	var line fileLine
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&line); err != nil {
+		return BagChanges{}, fmt.Errorf("not a change of a bag: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return BagChanges{}, errors.New("something follows the change of the bag")
+	}
+	if line.Bag == nil {
+		return BagChanges{}, errors.New("\"bag\" is missing")
+	}
+	if (kind == Captions) != (len(line.Captions) > 0) || (kind == Flips) != (len(line.Flips) > 0) {
+		return BagChanges{}, fmt.Errorf("bag %d: noise of kind %q wants \"%s\" and nothing else", *line.Bag, kind, kind)
+	}
+	change := BagChanges{Bag: *line.Bag, Flips: line.Flips}
+	for _, c := range line.Captions {
+		if len(c) != 3 {
+			return BagChanges{}, fmt.Errorf("bag %d: a replaced caption is %v, want [slot, donor, donor's slot]",
+				*line.Bag, c)
+		}
+		change.Captions = append(change.Captions, Replacement{Slot: c[0], Donor: c[1], DonorSlot: c[2]})
+	}
+	return change, nil
+}

@@ -1,0 +1,113 @@
+package inject
+
+import (
+	"errors"
+	"nmn/loader"
+	"slices"
+
+	"nmn/labels"
+)
+
+// Kind is how labels are made wrong.
+type Kind string
+
+// The kinds of label noise.
+const (
+	Captions Kind = "captions" // captions replaced by those of other bags, labels recomputed
+	Flips    Kind = "flips"    // labels flipped one by one
+)
+
+// ErrOtherSet is wrapped by the errors about noise that was made for another set than it is
+// applied to. It comes with ErrAnnotations.
+var ErrOtherSet = errors.New("the noise belongs to another set")
+
+// Noise says which labels of a set become wrong: everything needed to make the same noisy labels
+// again, with this program or another. It lists what was drawn, so that sharing it does not rest on
+// the random numbers of this version.
+type Injection struct {
+	Kind Kind
+	Seed uint64
+	// Replaced is the number of captions of each bag that are replaced (Captions).
+	Replaced int
+	// Rates are the probabilities the flips were drawn with (Flips).
+	Rates labels.Rates
+	// SetName, Bags, Classes, CaptionsPerBag and Fingerprint identify the set the noise was made for.
+	SetName                       string
+	Bags, Classes, CaptionsPerBag int
+	Fingerprint                   string
+	// Changes are by ascending bag; bags without a change are left out.
+	Changes []BagChanges
+}
+
+// BagChanges are the changes of one bag.
+type BagChanges struct {
+	Bag      int
+	Captions []Replacement // Captions, by ascending slot
+	Flips    []int         // Flips: the classes whose label is flipped, ascending
+}
+
+// Replacement puts a caption of another bag in the place of one of this bag. Captions are counted
+// from 0 in the order of Set.Captions; the donor's is its original, never a replaced one.
+type Replacement struct {
+	Slot, Donor, DonorSlot int
+}
+
+// newInjection starts a noise for a set.
+func newInjection(s *loader.Set, kind Kind, seed uint64) (*Injection, error) {
+	if err := loader.CheckLabels(s, "labels", s.Labels); err != nil {
+		return nil, err
+	}
+	if kind == Captions {
+		if err := checkCaptions(s); err != nil {
+			return nil, err
+		}
+	}
+	return &Injection{
+		Kind: kind, Seed: seed, SetName: s.Name, Bags: s.Len(), Classes: s.Vocabulary.Len(),
+		CaptionsPerBag: s.CaptionsPerBag, Fingerprint: fingerprint(s, kind),
+	}, nil
+}
+
+// Apply returns a copy of the set with noisy labels, and Said as they have it; everything else, also Truth, Counts
+// and Captions, is that of s and shared with it. Caption noise starts from Captions, whatever Labels
+// hold, so applying it twice is applying it once; flips start from Labels. The set must be the one
+// that the noise was made for.
+func (noise *Injection) Apply(s *loader.Set) (*loader.Set, error) {
+	if err := noise.check(s); err != nil {
+		return nil, err
+	}
+	noisy := *s
+	classes := s.Vocabulary.Len() // of replaced captions, the vocabulary may be another than then
+	if noise.Kind == Captions {
+		noisy.Said = noise.captions(s)
+		noisy.Labels, _ = loader.CaptionMatrices(noisy.Said, classes)
+		return &noisy, nil
+	}
+	z := slices.Clone(s.Labels.Uint8s())
+	for _, change := range noise.Changes {
+		for _, class := range change.Flips {
+			z[change.Bag*classes+class] ^= 1
+		}
+	}
+	noisy.Labels, noisy.Said = loader.Matrix(z, classes), nil
+	return &noisy, nil
+}
+
+// captions returns the captions with the replaced ones in their places.
+func (noise *Injection) captions(s *loader.Set) [][][]int32 {
+	replaced := slices.Clone(s.Captions)
+	for _, change := range noise.Changes {
+		own := slices.Clone(s.Captions[change.Bag])
+		for _, r := range change.Captions {
+			own[r.Slot] = s.Captions[r.Donor][r.DonorSlot]
+		}
+		replaced[change.Bag] = own
+	}
+	return replaced
+}
+
+// labelsOf are the labels of a bag, 0 or 1 for each class.
+func labelsOf(s *loader.Set, bag int) []uint8 {
+	k := s.Vocabulary.Len()
+	return s.Labels.Uint8s()[bag*k : (bag+1)*k]
+}

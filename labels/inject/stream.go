@@ -1,0 +1,137 @@
+package inject
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+
+	"nmn/internal/rng"
+	"nmn/labels"
+	"nmn/loader"
+)
+
+// donors are the bags that have a caption to give: all but some.
+type donors struct {
+	bags    int   // of the set
+	without []int // those that have none, ascending
+}
+
+func (d *donors) len() int { return d.bags - len(d.without) }
+
+// at is the donor of a rank, counted from 0.
+func (d *donors) at(rank int) int {
+	return rank + sort.Search(len(d.without), func(i int) bool { return d.without[i]-i > rank })
+}
+
+// rank is that of a donor.
+func (d *donors) rank(bag int) int { return bag - sort.SearchInts(d.without, bag) }
+
+// check says why captions cannot be replaced.
+func (d *donors) check(s *loader.Set) error {
+	if d.len() < 2 {
+		return fmt.Errorf("%s: captions of other bags are needed, but only %d bags have any", s.Name, d.len())
+	}
+	return nil
+}
+
+// WithReplacedCaptions is ReplaceCaptions and Noise.Apply for a set with Rows: what it draws for a bag is
+// drawn when the bag is read, and is the same. It goes over the labels once, for who has captions to give.
+func WithReplacedCaptions(ctx context.Context, s *loader.Set, n int, seed uint64) (*loader.Set, error) {
+	if err := checkReplaced(s, n); err != nil {
+		return nil, err
+	}
+	from := donors{bags: s.Len()}
+	err := s.EachRow(ctx, func(bag int, row *loader.Row) error {
+		if row.Captions == nil && len(row.Labels) > 0 {
+			return fmt.Errorf("%s: captions cannot be replaced: the labels of bag %d (%s) do not come from captions; "+
+				"flip labels instead", s.Name, bag, row.ID)
+		}
+		if len(row.Captions) == 0 {
+			from.without = append(from.without, bag)
+		}
+		return nil
+	})
+	if err == nil {
+		err = from.check(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.WithRows(&replacedRows{Rows: s.Rows, n: n, key: rng.Derive(seed, captionStream), donors: from}), nil
+}
+
+// replacedRows draws the noise of captions as rows are read.
+type replacedRows struct {
+	loader.Rows
+	n      int
+	key    uint64
+	donors donors
+}
+
+func (r *replacedRows) KnowsTruth() bool { return loader.RowsKnowTruth(r.Rows) }
+
+func (r *replacedRows) Read(ctx context.Context, bag int, row *loader.Row) error {
+	if err := r.Rows.Read(ctx, bag, row); err != nil || len(row.Captions) == 0 {
+		return err
+	}
+	var donor loader.Row
+	var given [][][]int32 // of the donor of each replacement
+	draw := replacementDraw{n: r.n, key: r.key, donors: &r.donors, captions: func(bag int) (int, error) {
+		err := r.Rows.Read(ctx, bag, &donor)
+		given = append(given, donor.Captions)
+		return len(donor.Captions), err
+	}}
+	change, err := draw.of(bag, len(row.Captions))
+	if err != nil {
+		return err
+	}
+	captions := slices.Clone(row.Captions)
+	for i, c := range change.Captions {
+		captions[c.Slot] = given[i][c.DonorSlot]
+	}
+	row.Labels = row.Labels[:0]
+	for _, words := range captions {
+		row.Labels = append(row.Labels, words...)
+	}
+	slices.Sort(row.Labels)
+	row.Labels = slices.Compact(row.Labels)
+	return nil
+}
+
+// WithFlippedLabels is FlipLabels and Noise.Apply for a set with Rows: the flips of a bag are drawn when it
+// is read, and are the same.
+func WithFlippedLabels(s *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, error) {
+	if err := CheckFlipRates(rates, s.Vocabulary.Len()); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return s.WithRows(&flippedRows{Rows: s.Rows, draw: newFlipDraw(s.Vocabulary.Len(), rates, seed)}), nil
+}
+
+// flippedRows flips labels as rows are read.
+type flippedRows struct {
+	loader.Rows
+	draw flipDraw
+}
+
+func (r *flippedRows) KnowsTruth() bool { return loader.RowsKnowTruth(r.Rows) }
+
+func (r *flippedRows) Read(ctx context.Context, bag int, row *loader.Row) error {
+	if err := r.Rows.Read(ctx, bag, row); err != nil {
+		return err
+	}
+	labels := make([]uint8, r.draw.classes)
+	for _, class := range row.Labels {
+		labels[class] = 1
+	}
+	for _, class := range r.draw.of(bag, labels) {
+		labels[class] ^= 1
+	}
+	row.Labels = row.Labels[:0]
+	for class, z := range labels {
+		if z == 1 {
+			row.Labels = append(row.Labels, int32(class))
+		}
+	}
+	return nil
+}

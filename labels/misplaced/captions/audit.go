@@ -1,0 +1,343 @@
+package captions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"nmn/eval"
+	"nmn/internal/parallel"
+	"nmn/labels/misplaced"
+	"nmn/loader"
+	"nmn/loader/annotation"
+	"nmn/text"
+)
+
+// Options set how captions are audited.
+type Options struct {
+	// Vocabulary are the words that captions are judged by; nil for those of the header of the scores, and without
+	// one for the most frequent ones of the captions, as many as Words.
+	Vocabulary *text.Vocabulary
+	Words      int
+	// Scores is a file of scores of bags, as format/table reads it, of a classifier that has not learned the labels of
+	// these bags; empty for the captions alone. Rows with ids may be of some of the bags, in any order. Logits says
+	// that they are log-odds instead of probabilities.
+	Scores string
+	Logits bool
+	// Precision is the least mean probability to be foreign of the captions that are dropped, above 0 to 1.
+	Precision float64
+	// Truth is a file with the ids of the captions that are foreign, where they are known: see ReadTruth.
+	Truth   string
+	Witness misplaced.Options
+}
+
+// DefaultOptions judge by the 1,000 most frequent words, and drop at an expected precision of .9.
+func DefaultOptions() Options {
+	return Options{Words: 1000, Precision: .9, Witness: misplaced.DefaultOptions()}
+}
+
+// Report is what an audit of captions has found.
+type Report struct {
+	*annotation.Bags
+	*misplaced.Result
+	Vocabulary *text.Vocabulary
+	Options    Options
+	// Threshold is the least probability to be of its bag of a caption that is kept, 0 where all are.
+	Threshold float64
+	// Dropped says for each bag and caption whether it is dropped by the threshold.
+	Dropped [][]bool
+	// Remarks are those of the inference and what is unusual about the captions, each a sentence without its full
+	// stop.
+	Remarks []string
+	// Judgement holds what was found against the truth; nil where that is not known.
+	Judgement *Judgement
+
+	input  misplaced.Input
+	empty  int // captions that mention nothing
+	others int // rows of scores that are of no bag
+	truth  [][]bool
+	ranked [][2]int // places of all captions, the least probable first
+}
+
+// Audit judges all captions of the bags. Errors about files name file and place.
+func Audit(ctx context.Context, bags *annotation.Bags, o Options) (*Report, error) {
+	if !(o.Precision > 0 && o.Precision <= 1) {
+		return nil, fmt.Errorf("captions: `audit.precision` is %g, want above 0 to 1", o.Precision)
+	}
+	if bags.Len() == 0 {
+		return nil, fmt.Errorf("captions %q: there are no captions: %w", bags.Name, loader.ErrAnnotations)
+	}
+	r := &Report{Bags: bags, Vocabulary: o.Vocabulary, Options: o}
+	if err := r.readInput(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.countMentions(); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.Result, err = misplaced.Find(ctx, r.input, o.Witness); err != nil {
+		return nil, fmt.Errorf("captions %q: %w", bags.Name, err)
+	}
+	if !r.judged() {
+		for _, own := range r.Own {
+			for c := range own {
+				own[c] = 1 // nothing is held against any of them
+			}
+		}
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	r.Remarks = slices.Concat(r.Result.Remarks, r.remarks())
+	r.choose()
+	r.rank()
+	if r.truth != nil {
+		r.Judgement = r.judge()
+	}
+	return r, nil
+}
+
+// countMentions counts the captions that mention nothing.
+func (r *Report) countMentions() error {
+	for _, captions := range r.input.Captions {
+		for _, c := range captions {
+			if len(c) == 0 {
+				r.empty++
+			}
+		}
+	}
+	if r.empty == r.Len() {
+		return fmt.Errorf("captions %q: no caption has a word of the vocabulary; the vocabulary is of other captions, "+
+			"or of another language: %w", r.Name, loader.ErrAnnotations)
+	}
+	return nil
+}
+
+// readInput reads what the captions are judged by, and turns texts into words.
+func (r *Report) readInput(ctx context.Context) error {
+	scores, err := readScores(r.Options)
+	if err != nil {
+		return err
+	}
+	if r.Vocabulary == nil && scores != nil && scores.Words != nil {
+		words := make([]text.Word, len(scores.Words))
+		for k, w := range scores.Words {
+			words[k].Text = w
+		}
+		if r.Vocabulary, err = text.NewVocabulary(words); err != nil {
+			return fmt.Errorf("%s: %w", scores.Name, err)
+		}
+	}
+	if r.Vocabulary == nil {
+		if r.Vocabulary, err = frequentWords(r.Bags, r.Options.Words); err != nil {
+			return fmt.Errorf("captions %q: %w: %w", r.Name, err, loader.ErrAnnotations)
+		}
+	}
+	if r.Options.Truth != "" {
+		if r.truth, err = ReadTruth(r.Options.Truth, r.Bags); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.input = misplaced.Input{Classes: r.Vocabulary.Len(), Captions: Mentions(r.Bags, r.Vocabulary)}
+	if scores != nil {
+		return r.join(scores)
+	}
+	return nil
+}
+
+// frequentWords is the vocabulary of the most frequent words of the captions.
+func frequentWords(bags *annotation.Bags, most int) (*text.Vocabulary, error) {
+	return text.BuildVocabulary(func(yield func(string) bool) {
+		for _, captions := range bags.Captions {
+			for _, c := range captions {
+				if !yield(c.Text) {
+					return
+				}
+			}
+		}
+	}, text.VocabularyOptions{Size: most})
+}
+
+// Mentions are, for each bag and caption, the words of the vocabulary that the caption has as tokens (text.Tokenizer,
+// exact match): their classes, ascending and without repeats.
+func Mentions(bags *annotation.Bags, v *text.Vocabulary) [][][]int32 {
+	type place struct{ bag, caption int }
+	out := make([][][]int32, len(bags.IDs))
+	var places []place
+	for b, captions := range bags.Captions {
+		out[b] = make([][]int32, len(captions))
+		for c := range captions {
+			places = append(places, place{b, c})
+		}
+	}
+	const run = 256 // a piece of work keeps its memory for so many captions
+	parallel.Blocks(len(places), run, func(from, to int) {
+		var tokens []string
+		var classes []int32
+		for _, p := range places[from:to] {
+			tokens = text.Tokenizer{}.Append(tokens[:0], bags.Captions[p.bag][p.caption].Text)
+			classes = classes[:0]
+			for _, token := range tokens {
+				if k, ok := v.Index(token); ok {
+					classes = append(classes, int32(k))
+				}
+			}
+			slices.Sort(classes)
+			out[p.bag][p.caption] = slices.Clone(slices.Compact(classes))
+		}
+	})
+	return out
+}
+
+// judged reports whether captions were compared at all, which a refusal may rule out from the start.
+func (r *Report) judged() bool { return r.Refusal == "" || r.Gain != 0 || r.Foreign != 0 }
+
+// check holds what the inference returns to what is promised of it: a probability for each caption.
+func (r *Report) check() error {
+	for b, captions := range r.Captions {
+		if len(r.Own[b]) != len(captions) {
+			return fmt.Errorf("captions %q: bag %q has %d captions, %d were judged", r.Name, r.IDs[b], len(captions),
+				len(r.Own[b]))
+		}
+		for c, own := range r.Own[b] {
+			if !(own >= 0 && own <= 1) {
+				return fmt.Errorf("captions %q: caption %s is of its bag with probability %g, which is none",
+					r.Name, captions[c].ID, own)
+			}
+		}
+	}
+	return nil
+}
+
+// choose sets the threshold, and what is dropped by it: no caption that is more likely of its bag than not.
+func (r *Report) choose() {
+	r.Threshold, _ = r.Result.Precision(r.Options.Precision)
+	r.Threshold = min(r.Threshold, .5)
+	kept := r.Kept(r.Threshold)
+	r.Dropped = make([][]bool, len(kept))
+	for b := range kept {
+		r.Dropped[b] = make([]bool, len(kept[b]))
+		for c, keep := range kept[b] {
+			r.Dropped[b][c] = !keep
+		}
+	}
+}
+
+// Drops is how many captions are dropped by the threshold, and their mean probability to be foreign, which is undefined
+// where there are none.
+func (r *Report) Drops() (n int, precision eval.Number) {
+	sum := 0.0
+	for b := range r.Dropped {
+		for c, drop := range r.Dropped[b] {
+			if drop {
+				n++
+				sum += 1 - r.Own[b][c]
+			}
+		}
+	}
+	if n == 0 {
+		return 0, eval.Undefined()
+	}
+	return n, eval.Number(sum / float64(n))
+}
+
+// remarks tell what is unusual about the captions.
+func (r *Report) remarks() []string {
+	var out []string
+	const several = -1
+	without, shared := 0, 0
+	seen := map[string]int{} // the bag with a text, or several
+	for b, captions := range r.Captions {
+		if len(captions) == 0 {
+			without++
+		}
+		for _, caption := range captions {
+			switch first, ok := seen[caption.Text]; {
+			case !ok:
+				seen[caption.Text] = b
+			case first != b && first != several:
+				seen[caption.Text] = several
+				shared++
+			}
+		}
+	}
+	note := func(what string, n int) {
+		if n > 0 {
+			out = append(out, fmt.Sprintf("%s: %d", what, n))
+		}
+	}
+	note("bags without captions, in which there is nothing to judge", without)
+	note("captions without a word of the vocabulary, for or against which only what they leave out speaks", r.empty)
+	if r.input.Scored != nil {
+		note("bags without scores, whose captions have only each other as witnesses", len(r.IDs)-len(r.input.Scored))
+	}
+	note("rows of scores that are of no bag", r.others)
+	note("captions that stand, word for word, in more bags than one", shared)
+	return out
+}
+
+// Lowest are the captions that are least probably of their bags, as places in Captions, the least probable first; at
+// most n, all for a negative n. They are not to be changed.
+func (r *Report) Lowest(n int) [][2]int {
+	if n < 0 {
+		n = len(r.ranked)
+	}
+	return r.ranked[:min(n, len(r.ranked))]
+}
+
+// Most captions, and captions of a bag, for which a tie is worth telling what their words say.
+const (
+	mostTied  = 10_000
+	mostOfBag = 200
+)
+
+// rank orders the captions by their probabilities. Probabilities are of groups, so that many may be equal: the first
+// ones of those that are probably foreign stand in the order of what speaks against them, for each of their words.
+func (r *Report) rank() {
+	r.ranked = make([][2]int, 0, r.Len())
+	for b := range r.Own {
+		for c := range r.Own[b] {
+			r.ranked = append(r.ranked, [2]int{b, c})
+		}
+	}
+	own := func(p [2]int) float64 { return r.Own[p[0]][p[1]] }
+	slices.SortStableFunc(r.ranked, func(x, y [2]int) int { return cmp.Compare(own(x), own(y)) })
+	foreign, _ := slices.BinarySearchFunc(r.ranked, .5, func(p [2]int, half float64) int {
+		return cmp.Compare(own(p), half)
+	})
+	suspects := r.ranked[:min(foreign, mostTied)]
+	against := map[[2]int]float64{}
+	for _, p := range suspects {
+		if len(r.Captions[p[0]]) > mostOfBag {
+			continue
+		}
+		words := max(len(r.input.Captions[p[0]][p[1]]), 1)
+		for _, reason := range r.Reasons(p[0], p[1], math.MaxInt) {
+			against[p] += reason.Weight / float64(words) // long captions have more of everything
+		}
+	}
+	slices.SortStableFunc(suspects, func(x, y [2]int) int {
+		return cmp.Or(cmp.Compare(own(x), own(y)), cmp.Compare(against[x], against[y]))
+	})
+}
+
+// Against are the words that speak against a caption: those that it has, and those that it lacks although its bag
+// speaks of them, each beginning with the worst; at most n of both together.
+func (r *Report) Against(bag, caption, n int) (has, lacks []string) {
+	if !r.judged() {
+		return nil, nil
+	}
+	for _, reason := range r.Reasons(bag, caption, n) {
+		if word := r.Vocabulary.Word(reason.Class).Text; reason.Mentioned {
+			has = append(has, word)
+		} else {
+			lacks = append(lacks, word)
+		}
+	}
+	return has, lacks
+}

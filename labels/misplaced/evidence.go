@@ -1,0 +1,34 @@
+package misplaced
+
+import "context"
+
+// Evidence is, for each bag and class, how much more likely the captions are where the word holds than where it does not:
+// E = sum over captions of r log p(mentioned or not | y=1)/p(... | y=0), bags × classes in nats.
+func (r *Result) Evidence(ctx context.Context) ([]float32, error) {
+	f, k := r.finder, r.finder.in.Classes
+	w := f.words.clone() // the result keeps its own
+	if f.scoresAlone {   // the rates that the captions of bags have taught each other are not those of these votes
+		w.restart()
+	} else {
+		w.update()
+	}
+	out := make([]float32, len(f.in.Captions)*k)
+	err := f.eachBlock(ctx, func(int) func(bag int) {
+		return func(n int) {
+			votes, row := f.votes[f.first[n]:f.first[n+1]], out[n*k:(n+1)*k]
+			trusted := 0.0
+			for _, v := range votes {
+				trusted += v
+			}
+			for c := range row {
+				row[c] = float32(trusted * w.absent[c])
+			}
+			for c, caption := range f.in.Captions[n] {
+				for _, class := range caption {
+					row[class] += float32(votes[c] * (w.present[class] - w.absent[class]))
+				}
+			}
+		}
+	})
+	return out, err
+}

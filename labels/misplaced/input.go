@@ -1,0 +1,97 @@
+package misplaced
+
+import (
+	"fmt"
+	"math"
+)
+
+// Input are the captions of bags, as the words that they mention.
+type Input struct {
+	// Classes is the number of words K.
+	Classes int
+	// Captions lists, for each bag and caption, the classes that it mentions, ascending and without repeats, as
+	// loader.Set.Captions does. Bags may have any number of captions, also none; captions may mention nothing.
+	Captions [][][]int32
+	// Scores are logits of a classifier for the bags that Scored lists, len(Scored)×K: of p(z=1) by a net that has not
+	// learned the labels of these bags. Nil for the captions alone.
+	Scores []float32
+	// Scored lists the bags that the rows of Scores are of, each once, as numbers in Captions; nil for all bags in order.
+	Scored []int
+}
+
+// mostBags bounds the bags, which are numbered in 32 bits, and so are captions.
+const mostBags = math.MaxInt32
+
+// Check reports what is wrong with an input, naming bag and caption by their numbers from 0.
+func (in *Input) Check() error {
+	total := int64(0)
+	for _, captions := range in.Captions {
+		total += int64(len(captions))
+	}
+	switch {
+	case in.Classes < 1:
+		return fmt.Errorf("witness: %d classes, want at least 1", in.Classes)
+	case len(in.Captions) > mostBags:
+		return fmt.Errorf("witness: %d bags, at most %d can be judged at once", len(in.Captions), mostBags)
+	case total > mostBags:
+		return fmt.Errorf("witness: %d captions, at most %d can be judged at once", total, mostBags)
+	}
+	for n, captions := range in.Captions {
+		for c, caption := range captions {
+			last := int32(-1)
+			for _, class := range caption {
+				if class <= last || int(class) >= in.Classes {
+					return fmt.Errorf("witness: bag %d, caption %d: class %d follows %d, want ascending ones below %d", n, c,
+						class, last, in.Classes)
+				}
+				last = class
+			}
+		}
+	}
+	return in.checkScores()
+}
+
+func (in *Input) checkScores() error {
+	if in.Scores == nil {
+		if in.Scored != nil {
+			return fmt.Errorf("witness: %d bags have scores, and there are none", len(in.Scored))
+		}
+		return nil
+	}
+	rows := len(in.Captions)
+	if in.Scored != nil {
+		rows = len(in.Scored)
+	}
+	if len(in.Scores) != rows*in.Classes {
+		return fmt.Errorf("witness: %d scores, want those of %d bags × %d classes", len(in.Scores), rows, in.Classes)
+	}
+	for i, o := range in.Scores {
+		if math.IsNaN(float64(o)) || math.IsInf(float64(o), 0) {
+			return fmt.Errorf("witness: row %d of the scores, class %d: %g is no logit", i/in.Classes, i%in.Classes, o)
+		}
+	}
+	seen := make(map[int]int, len(in.Scored))
+	for row, n := range in.Scored {
+		if first, again := seen[n]; again || n < 0 || n >= len(in.Captions) {
+			return fmt.Errorf("witness: row %d of the scores is of bag %d: it must be one of %d bags, and no bag twice "+
+				"(row %d)", row, n, len(in.Captions), first)
+		}
+		seen[n] = row
+	}
+	return nil
+}
+
+// Options set how captions are judged.
+type Options struct {
+	// Seed draws which captions of other bags are compared with, and the resampled bags of intervals.
+	Seed uint64
+	// Resamples is how often bags are drawn anew for the interval of the share of foreign captions; 0 for no interval.
+	Resamples int
+	// Threads are the goroutines that compute, 0 for one for each processor. The result does not depend on them.
+	Threads int
+	// Progress, if not nil, hears what is done before each part of the work: a number from 1, and how many there are.
+	Progress func(part, parts int)
+}
+
+// DefaultOptions are those of the recipe: 200 resamples.
+func DefaultOptions() Options { return Options{Resamples: 200} }

@@ -1,0 +1,35 @@
+package misplaced
+
+// newton sums the derivatives of the logarithm of a likelihood by alpha and beta, where alpha o + beta is a logit.
+type newton struct {
+	a, b       float64 // first ones
+	aa, ab, bb float64 // second ones, negated
+}
+
+// add takes one term: what is observed less what is expected, and the variance of that.
+func (n *newton) add(error, curvature, o float64) {
+	n.a += error * o
+	n.b += error
+	n.aa += curvature * o * o
+	n.ab += curvature * o
+	n.bb += curvature
+}
+
+// plus adds the sums of another block.
+func (n *newton) plus(o *newton) {
+	n.a += o.a
+	n.b += o.b
+	n.aa += o.aa
+	n.ab += o.ab
+	n.bb += o.bb
+}
+
+// step is one of Newton's. It goes nowhere where the second derivatives are not those of a maximum.
+func (n *newton) step(alpha, beta *float64) {
+	det := n.aa*n.bb - n.ab*n.ab
+	if !(det > 0) {
+		return
+	}
+	*alpha += (n.bb*n.a - n.ab*n.b) / det
+	*beta += (n.aa*n.b - n.ab*n.a) / det
+}

@@ -1,0 +1,156 @@
+package misplaced
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Result is what was found of captions.
+type Result struct {
+	// Own is, for each bag and caption, the probability that the caption is of its bag. Captions that have no witness,
+	// neither others of their bag nor scores, have 1-Foreign; so have all where nothing could be judged, with Foreign 0.
+	Own [][]float64
+	// Foreign estimates the share of captions that belong to other bags, and Interval holds 95 % of its resamples.
+	Foreign  float64
+	Interval Interval
+	// A, E and Frequency are, for each class, the rates at which an own caption mentions a word that holds and one that
+	// does not, and how often captions mention the word at all.
+	A, E, Frequency []float64
+	// Gain is how much better the captions are foretold when some may be foreign than when none is: in nats a caption,
+	// each foretold from the others of its bag and the scores.
+	Gain float64
+	// ByScores says that captions are judged by the scores alone: the others of their bag would lead astray.
+	ByScores bool
+	// Refusal says why nothing may be dropped on these grounds; empty where it may. Own then ranks captions at best.
+	Refusal Refusal
+	// Remarks are what else people should know, each a sentence without its full stop.
+	Remarks []string
+
+	finder *finder
+	judged bool
+}
+
+// Interval is a range of 95 %; both are NaN where none was asked for or nothing was judged.
+type Interval struct{ Low, High float64 }
+
+// Refusal is a reason not to drop captions, as a sentence without its full stop.
+type Refusal string
+
+// Kept reports for each bag and caption whether its probability to be the bag's own is at least the threshold. After a
+// refusal all are kept, and those that have no witness always are.
+func (r *Result) Kept(threshold float64) [][]bool {
+	kept := make([][]bool, len(r.Own))
+	for n, own := range r.Own {
+		kept[n] = make([]bool, len(own))
+		for c, p := range own {
+			kept[n][c] = r.Refusal != "" || p >= threshold || r.alone(n)
+		}
+	}
+	return kept
+}
+
+// Precision is the threshold below which captions are foreign with at least this mean probability, and how many lie below
+// it: as many as can. Kept takes it. The threshold is 0 where none can be dropped.
+func (r *Result) Precision(precision float64) (threshold float64, dropped int) {
+	if r.Refusal != "" {
+		return 0, 0
+	}
+	var all []float64
+	for n, own := range r.Own {
+		if !r.alone(n) {
+			all = append(all, own...)
+		}
+	}
+	slices.Sort(all)
+	sum := 0.0
+	for i, p := range all {
+		sum += 1 - p
+		if sum < precision*float64(i+1)-1e-9 {
+			break
+		}
+		if i+1 < len(all) && all[i+1] > p { // equal ones are dropped together, and never all
+			threshold, dropped = all[i+1], i+1
+		}
+	}
+	return threshold, dropped
+}
+
+// Reason is a word of a caption that speaks against its bag, or for it.
+type Reason struct {
+	Class int
+	// Mentioned says that the caption mentions the word; else it leaves out what other captions of the bag mention.
+	Mentioned bool
+	// Weight is its part in the evidence that the caption is of its bag, in nats: negative for what speaks against.
+	Weight float64
+}
+
+// Reasons are the words of a caption, and those of other captions of its bag that it leaves out, which speak most against
+// it: at most n, the strongest first.
+func (r *Result) Reasons(bag, caption, n int) []Reason {
+	f := r.finder
+	if !r.judged {
+		return nil
+	}
+	captions, scores := f.in.Captions[bag], f.scoresOf(bag)
+	var reasons []Reason
+	for class, s := range f.chances(captions, scores, r.Own[bag], caption) {
+		reason := Reason{Class: int(class), Weight: math.Log((1 - s) * f.words.unsaid[class])}
+		if slices.Contains(captions[caption], class) {
+			reason.Mentioned, reason.Weight = true, math.Log(s)-f.words.logPi[class]
+		}
+		if reason.Weight < 0 {
+			reasons = append(reasons, reason)
+		}
+	}
+	slices.SortFunc(reasons, func(a, b Reason) int {
+		return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Class, b.Class))
+	})
+	return reasons[:min(n, len(reasons))]
+}
+
+// chances are the probabilities that an own caption in a place mentions the words of its bag, from the other captions and
+// the scores.
+func (f *finder) chances(captions [][]int32, scores []float32, votes []float64, caption int) map[int32]float64 {
+	w, byScore := f.words, f.byScore
+	if scores == nil { // the other captions alone speak of this bag
+		byScore = nil
+	}
+	logits := map[int32]float64{}
+	others := 0.0
+	for c, words := range captions {
+		if c != caption {
+			others += votes[c]
+		}
+		for _, class := range words {
+			logits[class] = 0
+		}
+	}
+	for class := range logits {
+		switch {
+		case scores == nil:
+			logits[class] = f.table.prior[class]
+		case byScore == nil:
+			logits[class] = w.alpha[class]*float64(scores[class]) + w.beta[class]
+		default:
+			logits[class] = byScore.rate(int(class), scores[class])
+		}
+		if byScore == nil {
+			logits[class] += others * w.absent[class]
+		}
+	}
+	if byScore != nil {
+		return logits // they are probabilities already
+	}
+	for c, words := range captions {
+		for _, class := range words {
+			if c != caption {
+				logits[class] += votes[c] * (w.present[class] - w.absent[class])
+			}
+		}
+	}
+	for class, logit := range logits {
+		logits[class] = w.said(int(class), logit)
+	}
+	return logits
+}

@@ -1,0 +1,68 @@
+package misplaced
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Judgement holds what was found against captions of which it is known whether they are foreign. What has nothing to be
+// measured on is NaN.
+type Judgement struct {
+	Foreign int // captions that are
+	// AUC is the probability that a foreign caption ranks below one of its bag's own.
+	AUC float64
+	// Precision is the share of foreign ones of the captions that are dropped, Recall of the foreign ones that of those
+	// dropped, and ForeignKept the share of foreign ones of those kept.
+	Precision, Recall, ForeignKept float64
+}
+
+// Judge holds the captions that are kept, and the order of all by their probability, against the truth.
+func (r *Result) Judge(foreign, kept [][]bool) Judgement {
+	type caption struct {
+		own     float64
+		foreign bool
+	}
+	var all []caption
+	var j Judgement
+	dropped, right := 0, 0
+	for n, of := range foreign {
+		for c, f := range of {
+			all = append(all, caption{r.Own[n][c], f})
+			if f {
+				j.Foreign++
+			}
+			if !kept[n][c] {
+				dropped++
+				if f {
+					right++
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b caption) int { return cmp.Compare(a.own, b.own) })
+	below, sum := 0.0, 0.0 // foreign captions below, and pairs in order; equal ones count half
+	for i := 0; i < len(all); {
+		own, others := 0.0, 0.0
+		for at := all[i].own; i < len(all) && all[i].own == at; i++ {
+			if all[i].foreign {
+				others++
+			} else {
+				own++
+			}
+		}
+		sum += own * (below + others/2)
+		below += others
+	}
+	share := func(a, b float64) float64 {
+		if b == 0 {
+			return math.NaN()
+		}
+		return a / b
+	}
+	n := float64(j.Foreign)
+	j.AUC = share(sum, n*(float64(len(all))-n))
+	j.Precision, j.Recall = share(float64(right), float64(dropped)), share(float64(right), n)
+	j.ForeignKept = share(n-float64(right), float64(len(all)-dropped))
+	return j
+}

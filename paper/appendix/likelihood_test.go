@@ -1,0 +1,85 @@
+package appendix
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/experiment"
+	"nmn/paper/claims"
+	"nmn/recipe"
+	"nmn/run"
+	"nmn/train"
+)
+
+func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
+	c, err := run.Preset(run.ScenesPreset, run.Quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Net.Width = 48, 0, 8, .5
+	c.Train.Stage1Epochs, c.Train.Stage2Epochs, c.Recipe.Form, c.Run.Device = 1, 1, recipe.Paper, "cpu"
+	g := experiment.New(c, t.TempDir())
+	g.Arms, g.Chosen, g.NoiseRates = []recipe.Name{recipe.Stage1, recipe.Star, recipe.FI, recipe.EM}, true, []float64{.4}
+	if err := g.Resolve(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := run.Open(t.Context(), g.Config, run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := g.Run(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	results, err := Likelihoods(t.Context(), &g, claims.Scenes, run.ModelOptions{Run: g.Config.Run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := claims.Validate(results); err != nil || len(results) != 2 {
+		t.Fatalf("%v: %v, want those of NMN-FI and EM", err, results)
+	}
+	for _, r := range results {
+		dir := filepath.Join(g.Dir, "noise-40", "seed-1", r.Arm)
+		if want := byHand(t, dir); math.Abs(r.Value-want) > 1e-3 || r.Metric != claims.NLL || r.Missing != .4 {
+			t.Errorf("%v is %v, want %v", r, r.Value, want)
+		}
+	}
+	star := filepath.Join(g.Dir, "noise-40", "seed-1", "star")
+	_, err = Likelihood(t.Context(), star, run.ModelOptions{Run: g.Config.Run})
+	if err == nil || !strings.Contains(err.Error(), "no noise model") {
+		t.Errorf("of a net without a noise model: %v", err)
+	}
+}
+
+// byHand is the same from scores, rates and noisy labels.
+func byHand(t *testing.T, dir string) float64 {
+	t.Helper()
+	c, err := run.ReadConfig(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := run.Open(t.Context(), *c, run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), s.Backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer net.Close()
+	l := s.Config.Loader()
+	l.BatchBags = 16
+	scores, err := train.Score(t.Context(), net, s.Data.Train, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, k := s.Data.Train.Labels.Uint8s(), s.Data.Train.Vocabulary.Len()
+	sum := 0.0
+	for i, o := range scores.Logits.Float32s() {
+		sum += surprise(float64(o), z[scores.Index[i/k]*k+i%k], scores.Rates.Q01[i%k], scores.Rates.Q10[i%k])
+	}
+	return sum / float64(len(scores.Index))
+}

@@ -1,0 +1,114 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"nmn/eval"
+	"nmn/internal/durable"
+	"nmn/paper/appendix"
+	"nmn/paper/claims"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run"
+)
+
+// LikelihoodFile keeps how well nets explain the noisy labels that they have learned from, which takes a pass over
+// these.
+const LikelihoodFile = "likelihood.json"
+
+// likelihood is that of a run.
+type likelihood struct {
+	Fingerprint string  `json:"fingerprint"` // of the run
+	NLL         float64 `json:"nll"`         // nats a bag
+}
+
+// compareEM adds what package claims needs of EM beside joint training: the small problem, and the likelihoods of the
+// nets of both.
+func (p *Plan) compareEM(ctx context.Context, o *Options, f *found) error {
+	part := p.part(EM)
+	if part == nil {
+		return nil
+	}
+	for _, seed := range p.Settings.Seeds {
+		s, err := appendix.Solve(ctx, seed)
+		if err != nil {
+			return err
+		}
+		f.small = append(f.small, *s)
+	}
+	small, err := appendix.Results(ctx, p.Settings.Seeds)
+	if err != nil {
+		return err
+	}
+	f.em = small
+	path := filepath.Join(p.Settings.Dir, LikelihoodFile)
+	known, err := durable.LoadJSON[map[string]likelihood](path, "remove the file to score the nets again")
+	if err != nil {
+		return err
+	}
+	if known == nil {
+		known = &map[string]likelihood{}
+	}
+	for _, r := range p.ofPart(f, part) {
+		if r.Arm != string(recipe.FI) && r.Arm != string(recipe.EM) {
+			continue
+		}
+		nll, err := p.likelihood(ctx, o, &r, *known)
+		if err != nil {
+			return err
+		}
+		f.em = append(f.em, claims.Result{Part: string(EM), Data: part.Data, Arm: r.Arm, Missing: r.Noise, Seed: r.Seed,
+			Words: claims.All, Metric: claims.NLL, Value: nll})
+	}
+	return run.SaveFiles(ctx, o.log(), func() error { return durable.SaveJSON(path, known) })
+}
+
+// likelihood is that of a run, from the file where it has it.
+func (p *Plan) likelihood(ctx context.Context, o *Options, r *report.Run,
+	known map[string]likelihood) (float64, error) {
+	outcome, err := run.ReadOutcome(r.Name)
+	if err != nil {
+		return 0, err
+	}
+	if outcome == nil {
+		return 0, fmt.Errorf("%s: its %s is gone", r.Name, run.ResultFile)
+	}
+	folder, err := filepath.Rel(p.Settings.Dir, r.Name)
+	if err != nil {
+		return 0, err
+	}
+	folder = filepath.ToSlash(folder)
+	if was, ok := known[folder]; ok && was.Fingerprint == outcome.Fingerprint {
+		return was.NLL, nil
+	}
+	nll, err := appendix.Likelihood(ctx, r.Name, run.ModelOptions{Run: p.Settings.Run, Log: o.Log})
+	known[folder] = likelihood{outcome.Fingerprint, nll}
+	return nll, err
+}
+
+// emTables are the small problem by seed, and the likelihoods.
+func (p *Plan) emTables(f *found) []*report.Table {
+	number := func(v float64) report.Cell { return report.NumberCell(eval.Number(v)) }
+	text := func(v float64) report.Cell { return report.TextCell(fmt.Sprintf("%.1e", v)) }
+	small := &report.Table{Title: "A small problem, solved by both ways to the end",
+		Columns: []report.Column{{Name: "seed"}, {Name: "gap of gradients"}, {Name: "gap of noise rates"},
+			{Name: "gap of likelihoods, nats a bag"}, {Name: "rounds of EM"}, {Name: "gradients of joint training"}},
+		Notes: []string{"A logistic classifier of two classes on 400 bags, with noise that depends on the true label. In " +
+			"a round of EM the " +
+			"classifier is fitted to the end."}}
+	for _, s := range f.small {
+		small.Rows = append(small.Rows, report.Row{Cells: []report.Cell{number(float64(s.Seed)), text(s.GradientGap),
+			text(s.RateGap), text(s.LikelihoodGap), number(float64(s.Rounds)), number(float64(s.Gradients))}})
+	}
+	nets := &report.Table{Title: "How well nets explain the noisy labels that they have learned, after as many epochs",
+		Columns: []report.Column{{Name: "arm", Text: true}, {Name: "seed"}, {Name: "-log p(z|I), nats a bag", Decimals: 4}}}
+	for _, r := range f.em {
+		if r.Metric == claims.NLL {
+			nets.Rows = append(nets.Rows, report.Row{Cells: []report.Cell{
+				report.TextCell(recipe.Name(r.Arm).Title(false)), number(float64(r.Seed)), number(r.Value)}})
+		}
+	}
+	return []*report.Table{small, nets}
+}

@@ -1,0 +1,272 @@
+package paper
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"nmn/eval"
+	"nmn/experiment"
+	"nmn/loader/annotation"
+	"nmn/loader/dataset"
+	"nmn/paper/claims"
+	"nmn/paper/table4"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run"
+)
+
+// Estimate is what a reproduction needs, before it starts.
+type Estimate struct {
+	Units []UnitEstimate
+	Time  time.Duration // of what is not complete yet
+	Disk  int64         // bytes that its folder has at the end
+	// How tells where the times come from.
+	How string
+}
+
+// UnitEstimate is that of a unit.
+type UnitEstimate struct {
+	Title    string
+	Parts    []Part
+	Reads    []string // files and folders; nil for none
+	Tasks    int      // runs
+	Complete int      // of them
+	Time     time.Duration
+	Disk     int64
+}
+
+// Times of steps that were measured (docs/benchmarks.md, two cores of an AMD EPYC with AVX-512): of VGG16 for a
+// picture of 224 pixels in batches of four, for one of 565 and of its forward pass, of the captioner in batches of 32
+// captions, and of the net for scenes for 32 pictures, which tells this machine from that one.
+const (
+	step224    = 588 * time.Millisecond / 4
+	forward224 = 130 * time.Millisecond / 4
+	step565    = 1029 * time.Millisecond
+	forward565 = 276 * time.Millisecond
+	stepScenes = 9090 * time.Microsecond
+	stepS2VT   = 282 * time.Millisecond / 32 // of the paper's captioner, for a caption
+	// captionFrame is the time of Table 4 on moving scenes for each frame and epoch of its nets, captioners among it.
+	captionFrame = 700 * time.Microsecond
+)
+
+// Bytes that a run leaves: the checkpoints of its last and of its best step, with the optimizer's state, and its pages.
+const (
+	sceneRun   = 14 << 20
+	vggRun     = 4 * 138 << 20 * 2 * 2
+	captionRun = 60 << 20 // of a seed of Table 4 on moving scenes
+	// paperCaptioner are the three checkpoints of the paper's captioner, of 33 million parameters with their momentum.
+	paperCaptioner = 3 * 2 * 4 * 33_000_000
+)
+
+// Sizes of the paper's data.
+const (
+	cocoTrain, cocoJudged     = 82_783, 20_252
+	msrvttTrain, msrvttJudged = 6_513, 497
+	msrvttFrames              = 26
+	msrvttClips               = msrvttTrain + msrvttJudged
+)
+
+// Estimate tells how long the plan takes on this machine, and how much it writes. It trains a few steps on scenes, and
+// writes nothing.
+func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
+	tasks, err := p.Tasks()
+	if err != nil {
+		return nil, err
+	}
+	e := &Estimate{How: "Times are those of steps that were timed now, on this machine."}
+	scale := 0.0
+	if p.scaled() {
+		if scale, err = p.speed(ctx, &o); err != nil {
+			return nil, err
+		}
+	}
+	if p.Settings.real() && len(p.Units) > 0 {
+		e.How = fmt.Sprintf("Times are those of docs/benchmarks.md on two cores, times %.2g: that is how much longer a step "+
+			"on scenes takes on this device. A graphics card gains more on large nets than on those of scenes, which keep it "+
+			"waiting: a dry run of nmn train there tells.", scale)
+	}
+	for i := range p.Units {
+		u := &p.Units[i]
+		one := UnitEstimate{Title: u.Title, Parts: u.parts, Reads: p.reads(u)}
+		for _, t := range tasks {
+			if t.unit == i {
+				one.Tasks++
+				if t.Complete {
+					one.Complete++
+				}
+			}
+		}
+		if one.Tasks > one.Complete {
+			whole, runs, err := p.unitTime(ctx, &o, u, scale)
+			if err != nil {
+				return nil, err
+			}
+			one.Time = one.left(whole, runs)
+		}
+		one.Disk = p.disk(u, one.Tasks)
+		e.Units, e.Time, e.Disk = append(e.Units, one), e.Time+one.Time, e.Disk+one.Disk
+	}
+	return e, nil
+}
+
+// left is how long the tasks that are not complete take. All runs of the unit's grid take whole; some of them may be
+// tasks of other units.
+func (u *UnitEstimate) left(whole time.Duration, runs int) time.Duration {
+	return time.Duration(float64(whole) * float64(u.Tasks-u.Complete) / float64(runs))
+}
+
+// scaled reports whether the times of some units are those of another machine.
+func (p *Plan) scaled() bool {
+	return slices.ContainsFunc(p.Units, func(u Unit) bool { return u.Captions != nil || p.Settings.real() })
+}
+
+// disk is how many bytes the tasks of a unit leave.
+func (p *Plan) disk(u *Unit, tasks int) int64 {
+	switch {
+	case u.Captions != nil && u.Captions.Videos != nil: // half of the tasks are concepts, half captioners
+		return int64(tasks/2) * (4*msrvttClips*msrvttFrames*dataset.MSRVTTWords + paperCaptioner)
+	case u.Captions != nil:
+		return int64(len(p.Settings.Seeds)) * captionRun
+	case p.Settings.real():
+		return int64(tasks) * vggRun
+	}
+	return int64(tasks) * sceneRun
+}
+
+// unitTime is how long all tasks of a unit take, were none complete, and how many these are.
+func (p *Plan) unitTime(ctx context.Context, o *Options, u *Unit, scale float64) (time.Duration, int, error) {
+	if e := u.Captions; e != nil && e.Videos != nil {
+		nets := len(table4.Arms()) * len(e.Seeds)
+		captions := (1 - e.Captioner.Data.ValidationShare) * msrvttTrain * annotation.MSRVTTCaptions
+		one := msrvttClips*msrvttFrames*forward565 +
+			time.Duration(captions*float64(e.Captioner.Train.Epochs)*float64(stepS2VT))
+		return time.Duration(scale * float64(nets) * float64(one)), len(e.Pieces()), nil
+	} else if e != nil {
+		t := &e.Nets.Train
+		frames := e.Nets.Data.TrainSize * e.Nets.Data.Frames * (t.Stage1Epochs + 3*t.Stage2Epochs) * len(e.Seeds)
+		return time.Duration(scale * float64(frames) * float64(captionFrame)), 1, nil
+	}
+	tasks, err := u.Grid.Tasks()
+	if err != nil {
+		return 0, 0, err
+	}
+	if p.Settings.real() {
+		return time.Duration(scale * float64(realTime(u, tasks))), len(tasks), nil
+	}
+	s, err := run.Open(ctx, u.Grid.Config, run.Options{Log: o.Log})
+	if err != nil {
+		return 0, 0, err
+	}
+	whole, err := u.Grid.Estimate(ctx, s)
+	return whole, len(tasks), cmp.Or(err, s.Close())
+}
+
+// realTime is how long tasks on the paper's data take on the machine of the known times.
+func realTime(u *Unit, tasks []experiment.Task) (whole time.Duration) {
+	train, judged, frames := cocoTrain, cocoJudged, 1
+	if u.Data == claims.MSRVTT {
+		train, judged, frames = msrvttTrain, msrvttJudged, msrvttFrames
+	}
+	t := &u.Grid.Config.Train
+	for i := range tasks {
+		epochs := t.Stage1Epochs
+		if arm, _ := tasks[i].Arm.Arm(); arm.Stage == 2 {
+			epochs = t.Stage2Epochs
+		}
+		step, forward := step224, forward224
+		if tasks[i].MIL {
+			step, forward = step565, forward565
+		}
+		whole += time.Duration(frames*train*epochs)*step + time.Duration(frames*judged*(epochs+1))*forward
+	}
+	return whole
+}
+
+// speed times steps on scenes, and returns how much longer they take here than on the machine of the known times.
+func (p *Plan) speed(ctx context.Context, o *Options) (scale float64, err error) {
+	small := Defaults(p.Settings.Dir)
+	small.Run = p.Settings.Run
+	c := small.pictures()
+	c.Data.TrainSize, c.Data.TestSize, c.Net.MIL, c.Train.EvaluateEpochs = 256, 8, true, 0
+	s, err := run.Open(ctx, c, run.Options{Log: o.Log})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = cmp.Or(err, s.Close()) }()
+	with, err := s.With(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	arm, err := recipe.FD.TrainArm(true)
+	if err != nil {
+		return 0, err
+	}
+	m, err := with.Measure(ctx, arm)
+	if err != nil {
+		return 0, err
+	}
+	return slower(&m), nil
+}
+
+// slower is how much longer a picture takes in a step on scenes than on the machine of the known times.
+func slower(m *run.Measured) float64 {
+	return m.Step.Seconds() / float64(max(m.Bags, 1)) / (stepScenes.Seconds() / 32)
+}
+
+// reads are the files and folders that a unit reads.
+func (p *Plan) reads(u *Unit) (all []string) {
+	g := u.Grid
+	if u.Captions != nil {
+		g = u.Captions.Videos
+	}
+	if g == nil {
+		return nil
+	}
+	d := &g.Config.Data
+	for _, path := range []string{d.Captions, d.Images, d.ValCaptions, d.ValImages, d.Vocabulary, d.MSRVTT, d.FramesDir,
+		g.Config.Net.Weights} {
+		if path != "" {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// Tables show the plan with an estimate: the parts, and what is trained for them.
+func (p *Plan) Tables(e *Estimate) []*report.Table {
+	parts := &report.Table{Title: "Parts", Columns: []report.Column{{Name: "part", Text: true}, {Name: "what", Text: true},
+		{Name: "data", Text: true}, {Name: "plan", Text: true}}}
+	for _, part := range p.Parts {
+		plan := "made"
+		if part.Skip != "" {
+			plan = "skipped, see below"
+			note := fmt.Sprintf("Skipped of %s: %s.", part.Data, p.renamed(part.Skip))
+			if !slices.Contains(parts.Notes, note) {
+				parts.Notes = append(parts.Notes, note)
+			}
+		}
+		parts.Rows = append(parts.Rows, report.Row{Cells: []report.Cell{report.TextCell(string(part.Name)),
+			report.TextCell(part.Title), report.TextCell(cmp.Or(part.Data, "none")), report.TextCell(plan)}})
+	}
+	units := &report.Table{Title: "What is trained", Columns: []report.Column{{Name: "what", Text: true},
+		{Name: "for", Text: true}, {Name: "runs"}, {Name: "complete"}, {Name: "hours", Decimals: 2},
+		{Name: "GB", Decimals: 2}}}
+	number := func(v float64) report.Cell { return report.NumberCell(eval.Number(v)) }
+	for _, u := range e.Units {
+		units.Rows = append(units.Rows, report.Row{Cells: []report.Cell{report.TextCell(u.Title),
+			report.TextCell(names(u.Parts)), number(float64(u.Tasks)), number(float64(u.Complete)), number(u.Time.Hours()),
+			number(float64(u.Disk) / 1e9)}})
+		note := fmt.Sprintf("What %s read: %s.", u.Title, strings.Join(u.Reads, ", "))
+		if len(u.Reads) > 0 && !slices.Contains(units.Notes, note) {
+			units.Notes = append(units.Notes, note)
+		}
+	}
+	units.Notes = append(units.Notes, fmt.Sprintf("In all about %.4g hours from here, and %.3g GB in %s at the end. %s "+
+		"Nothing was written.", math.Round(100*e.Time.Hours())/100, float64(e.Disk)/1e9, p.Settings.Dir, e.How))
+	return []*report.Table{parts, units}
+}

@@ -1,0 +1,93 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"nmn/internal/durable"
+	"nmn/internal/setting"
+	"nmn/run"
+)
+
+// Files of the folder of a reproduction.
+const (
+	PlanFile     = "plan.json" // written first: by it the folder is known as ours
+	PageFile     = "index.html"
+	MarkdownFile = "reproduction.md"
+	RecordFile   = "reproduction.json" // all that is needed to run it again
+	FigureFile   = "figure3.svg"
+)
+
+// planForm is the form of the folder: a program with another one makes other runs of the same settings, or keeps them
+// in other places.
+const planForm = 1
+
+// planRecord is what PlanFile holds.
+type planRecord struct {
+	Form     int      `json:"form"`
+	Settings Settings `json:"settings"`
+}
+
+// lockFolder makes the folder of the reproduction, or takes it, alone until release is called.
+func (p *Plan) lockFolder(ctx context.Context, o *Options) (release func() error, err error) {
+	if err := p.claim(); err != nil {
+		return nil, err
+	}
+	return run.LockFolder(ctx, p.Settings.Dir, o.log())
+}
+
+// claim makes the folder, or refuses one that is of something else.
+func (p *Plan) claim() error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(p.Settings.Dir, 0o777); err != nil {
+		return fmt.Errorf("reproduce: the folder cannot be made: %w", err)
+	}
+	path := filepath.Join(p.Settings.Dir, PlanFile)
+	if durable.Exists(path) {
+		return nil
+	}
+	return durable.SaveJSON(path, planRecord{planForm, p.Settings})
+}
+
+// check refuses a folder with another reproduction, or with files of somebody's that would be overwritten.
+func (p *Plan) check() error {
+	dir := p.Settings.Dir
+	path := filepath.Join(dir, PlanFile)
+	there, err := durable.LoadJSON[planRecord](path, "name another `run_dir`, or remove that folder")
+	if err != nil {
+		return &setting.Error{Key: "run_dir", Reason: err}
+	}
+	if there == nil {
+		return run.RefuseForeign(dir, PlanFile, PageFile, MarkdownFile, RecordFile, FigureFile,
+			LikelihoodFile)
+	}
+	if there.Form != planForm {
+		return setting.Errorf("run_dir", "%s: it is of another version of nmn (form %d, and this one has %d): go on with "+
+			"that version, or name another `run_dir`", path, there.Form, planForm)
+	}
+	was, is := reflect.ValueOf(there.Settings), reflect.ValueOf(p.Settings)
+	for i := range was.NumField() {
+		key := was.Type().Field(i).Tag.Get("json")
+		if key == "-" || reflect.DeepEqual(was.Field(i).Interface(), is.Field(i).Interface()) {
+			continue
+		}
+		key, _, _ = strings.Cut(key, ",")
+		return setting.Errorf("run_dir", "%s holds another reproduction: its `reproduce.%s` is %v, this one's %v; name "+
+			"another `run_dir`, or remove that folder", dir, key, shown(was.Field(i)), shown(is.Field(i)))
+	}
+	return nil
+}
+
+// shown is a setting for messages.
+func shown(v reflect.Value) string {
+	if v.IsZero() {
+		return "none"
+	}
+	return fmt.Sprint(v.Interface())
+}

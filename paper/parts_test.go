@@ -1,0 +1,275 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/experiment"
+	"nmn/loader/doctor"
+	"nmn/loader/published"
+	"nmn/paper/claims"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run"
+)
+
+// Hours on the paper's data are those of the steps and forward passes over its pictures, or over the frames of its
+// clips.
+func TestRealTime_IsThatOfStepsAndForwardPasses(t *testing.T) {
+	for _, c := range []struct {
+		data  string
+		arm   recipe.Name
+		mil   bool
+		train float64 // pictures an epoch, and seconds for each
+		each  float64
+		test  float64 // pictures of an evaluation, and seconds for each
+		look  float64
+	}{
+		{claims.COCO, recipe.Stage1, false, 82_783, .147, 20_252, .0325},
+		{claims.COCO, recipe.FD, true, 82_783, 1.029, 20_252, .276},
+		{claims.MSRVTT, recipe.Star, false, 26 * 6513, .147, 26 * 497, .0325},
+		{claims.MSRVTT, recipe.Stage1, true, 26 * 6513, 1.029, 26 * 497, .276},
+	} {
+		config := run.BaseConfig()
+		config.Train.Stage1Epochs, config.Train.Stage2Epochs = 3, 2
+		epochs := 2.0
+		if c.arm == recipe.Stage1 {
+			epochs = 3
+		}
+		u := &Unit{Data: c.data, Grid: &experiment.Grid{Config: config}}
+		tasks := []experiment.Task{{Arm: c.arm, MIL: c.mil}, {Arm: c.arm, MIL: c.mil}}
+		want := 2 * (epochs*c.train*c.each + (epochs+1)*c.test*c.look)
+		if got := realTime(u, tasks).Seconds(); math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%s, %s, MIL %t: %g s, want %g", c.data, c.arm, c.mil, got, want)
+		}
+	}
+}
+
+// In miniature hours come of this machine alone.
+func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
+	p := planOf(t, tiny(t, Observed, Table4))
+	e, err := p.Estimate(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(e.How, "timed now, on this machine") || strings.Contains(e.How, "benchmarks.md") {
+		t.Errorf("%q", e.How)
+	}
+	var whole time.Duration
+	var disk int64
+	for _, u := range e.Units {
+		if u.Time <= 0 || u.Disk <= 0 || len(u.Reads) > 0 {
+			t.Errorf("%+v", u)
+		}
+		whole, disk = whole+u.Time, disk+u.Disk
+	}
+	if len(e.Units) != 2 || e.Time != whole || e.Disk != disk || e.Disk != 4*sceneRun+captionRun {
+		t.Errorf("%+v", e)
+	}
+	tasks, err := p.Tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks[len(tasks)-3:] { // of the four nets; what is complete takes no time
+		put(t, `{"fingerprint": "f"}`, task.Folder, run.ResultFile)
+	}
+	rest, err := p.Estimate(t.Context(), Options{})
+	if err != nil || rest.Units[1].Complete != 3 || rest.Units[1].Time <= 0 {
+		t.Errorf("of a quarter that is left %+v (%v)", rest, err)
+	}
+	done := planOf(t, tiny(t, Observed))
+	for _, task := range tasks[len(tasks)-4:] {
+		put(t, `{"fingerprint": "f"}`, strings.Replace(task.Folder, p.Settings.Dir, done.Settings.Dir, 1), run.ResultFile)
+	}
+	done.Units[0].Grid.Config.Data.TrainSize = -1 // which no step can be timed on
+	if e, err := done.Estimate(t.Context(), Options{}); err != nil || e.Time != 0 || e.Units[0].Complete != 4 {
+		t.Errorf("of nothing that is left %+v (%v)", e, err)
+	}
+	u := UnitEstimate{Tasks: 4, Complete: 3}
+	if left := u.left(16*time.Hour, 8); left != 2*time.Hour { // a run of the eight, four of which are another unit's
+		t.Errorf("%v is left", left)
+	}
+}
+
+// A part is made of the runs that it needs and of no other: of estimated rates those of their own folder alone.
+func TestOfPart_TakesTheRunsOfThePart(t *testing.T) {
+	p := planOf(t, tiny(t, Table2, Beyond))
+	f := &found{}
+	for _, u := range p.Units {
+		var unit foundUnit
+		for _, arm := range []recipe.Name{recipe.Stage1, recipe.Star, recipe.FI, recipe.FD, recipe.RN, recipe.C} {
+			for _, noise := range []float64{.2, .8} {
+				for _, mil := range []bool{false, true} {
+					name := strings.Join([]string{u.Folder, string(arm), map[bool]string{true: "mil"}[mil],
+						map[float64]string{.2: "20", .8: "80"}[noise]}, "/")
+					unit.runs = append(unit.runs, report.Run{Name: name, Arm: string(arm), Noise: noise, MIL: mil})
+				}
+			}
+		}
+		f.units = append(f.units, unit)
+	}
+	var names []string
+	for _, r := range p.ofPart(f, p.part(Beyond)) {
+		names = append(names, r.Name)
+	}
+	want := []string{"scenes/star//20", "scenes/nmn-fi//20", "scenes-estimated/r-n//20", "scenes-estimated/nmn-c//20"}
+	slices.Sort(names)
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
+		t.Errorf("beyond is made of %q, want %q", names, want)
+	}
+	if n := len(p.ofPart(f, p.part(Table2))); n != 4*2*2 {
+		t.Errorf("table 2 is made of %d runs, want its four arms at both levels, with and without MIL", n)
+	}
+}
+
+// What captioners take follows from the clips that they learn from, and what they leave from the frames.
+func TestEstimate_OfCaptioners(t *testing.T) {
+	s := Defaults(t.TempDir())
+	s.Only = []Part{Table4}
+	p := planOf(t, s)
+	u := &p.Units[0]
+	// 500 clips of 8 frames, by stage 1 for 10 epochs and three arms for 4, with each of three seeds.
+	whole, runs, err := p.unitTime(t.Context(), &Options{}, u, 2)
+	if want := 2 * 500 * 8 * (10 + 3*4) * 3 * .7e-3; err != nil || runs != 1 || math.Abs(whole.Seconds()/want-1) > 1e-6 {
+		t.Errorf("in miniature %v of %d runs (%v), want %g s", whole, runs, err, want)
+	}
+	if disk := p.disk(u, 1); disk != 3*60<<20 {
+		t.Errorf("in miniature %d bytes", disk)
+	}
+	if p.reads(u) != nil {
+		t.Errorf("in miniature %q are read", p.reads(u))
+	}
+	msrvtt, want := clipsAndFrames(t)
+	p = videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"))
+	u = &p.Units[1]
+	u.Captions.Captioner.Train.Epochs, u.Captions.Captioner.Data.ValidationShare = 5, .1
+	if u.noise() != 0 || planOf(t, s).Units[0].noise() != .4 {
+		t.Errorf("on videos %g of the captions are replaced, want none", u.noise())
+	}
+	whole, runs, err = p.unitTime(t.Context(), &Options{}, u, 2)
+	// For three nets the concepts of 26 frames of 7,010 clips, and 5 epochs of 20 captions of nine tenths of 6,513 clips.
+	seconds := 2 * 3 * (26*7010*.276 + 5*.9*6513*20*.282/32)
+	if err != nil || runs != 6 || math.Abs(whole.Seconds()/seconds-1) > 1e-6 {
+		t.Errorf("on videos %v of %d runs (%v), want %g s", whole, runs, err, seconds)
+	}
+	// 1,087 concepts of each frame, and three checkpoints of 33 million parameters with their momentum, in 4 bytes.
+	if disk := p.disk(u, 6); disk != 3*(4*26*7010*1087+3*2*4*33_000_000) {
+		t.Errorf("on videos %d bytes", disk)
+	}
+	if disk := p.disk(&p.Units[0], 4); disk != 4*2*2*4*138<<20 {
+		t.Errorf("nets on videos: %d bytes", disk)
+	}
+	if reads, want := p.reads(u), []string{filepath.Join(msrvtt, "words.txt"), filepath.Join(msrvtt,
+		"train_val_videodatainfo.json"), filepath.Join(msrvtt, "frames")}; !slices.Equal(reads, want) {
+		t.Errorf("on videos %q are read, want %q", reads, want)
+	}
+}
+
+// A step on scenes that takes twice as long for half of the pictures makes everything take four times as long.
+func TestSlower_IsByThePicture(t *testing.T) {
+	for _, c := range []struct {
+		step time.Duration
+		bags int
+		want float64
+	}{{9090 * time.Microsecond, 32, 1}, {18180 * time.Microsecond, 16, 4}, {9090 * time.Microsecond, 0, 32}} {
+		if got := slower(&run.Measured{Step: c.step, Bags: c.bags}); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%v for %d: %g, want %g", c.step, c.bags, got, c.want)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := Defaults(t.TempDir())
+	s.Only, s.Run.Device = []Part{Table4}, "cpu"
+	if e, err := planOf(t, s).Estimate(ended, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %+v, %v", e, err)
+	}
+}
+
+func TestWhyNot_NamesTheFirstFinding(t *testing.T) {
+	f := &published.Folder{Dir: "coco", Findings: []doctor.Finding{{Weight: doctor.Warning, Text: "odd"},
+		{Weight: doctor.Error, Text: "a is missing", Cure: "unpack it"}}}
+	if got := whyNot(f); got != "coco: a is missing; to mend it, unpack it" {
+		t.Error(got)
+	}
+	f.Findings = append(f.Findings, doctor.Finding{Weight: doctor.Error, Text: "b"}, doctor.Finding{Weight: doctor.Error})
+	if got := whyNot(f); got != "coco: a is missing; to mend it, unpack it (and 2 more, which nmn doctor tells)" {
+		t.Error(got)
+	}
+	f.Findings[1].Text = "coco/a is missing"
+	if got := whyNot(f); !strings.HasPrefix(got, "coco/a is missing; to mend it") {
+		t.Error(got)
+	}
+	f.Findings = f.Findings[:1]
+	if got := whyNot(f); got != "" {
+		t.Error(got)
+	}
+}
+
+func TestScaled_IsWhatWasTimedElsewhere(t *testing.T) {
+	s := Defaults(t.TempDir())
+	for _, c := range []struct {
+		only []Part
+		want bool
+	}{{[]Part{Table1}, false}, {[]Part{Figure3}, false}, {[]Part{Table1, Table4}, true}} {
+		s.Only = c.only
+		if got := planOf(t, s).scaled(); got != c.want {
+			t.Errorf("%v: %t", c.only, got)
+		}
+	}
+	paper, want := shaped(t)
+	paper.Only = []Part{Table1}
+	if p, err := plan(t.Context(), paper, want); err != nil || !p.scaled() {
+		t.Errorf("the paper's data are timed here (%v)", err)
+	}
+}
+
+// What a dry run prints.
+func TestTables_OfThePlan(t *testing.T) {
+	p := &Plan{Settings: Settings{Dir: "runs/r"}, Parts: []PlannedPart{{Name: Table1, Title: "One", Data: "coco"},
+		{Name: Table3, Title: "Three", Data: "msrvtt", Skip: "no `clips`"}, {Name: Table4, Title: "Four", Data: "msrvtt",
+			Skip: "no `clips`"}, {Name: Figure3, Title: "Curve"}},
+		Rename: func(text string) string { return strings.ReplaceAll(text, "`clips`", "--clips") }}
+	e := &Estimate{How: "How.", Time: 90*time.Minute + 18*time.Second, Disk: 2_350_000_000, Units: []UnitEstimate{
+		{Title: "nets", Parts: []Part{Table1, Observed}, Reads: []string{"a", "b"}, Tasks: 8, Complete: 2,
+			Time: 45 * time.Minute, Disk: 350_000_000},
+		{Title: "nets", Parts: []Part{EM}, Reads: []string{"a", "b"}, Tasks: 4, Time: 45*time.Minute + 18*time.Second,
+			Disk: 2e9}, {Title: "more", Parts: []Part{Beyond}, Reads: []string{"c"}},
+		{Title: "scenes", Parts: []Part{Table2}}}}
+	var b strings.Builder
+	if err := report.Write(&b, report.Markdown, p.Tables(e)...); err != nil {
+		t.Fatal(err)
+	}
+	sameText(t, b.String(), `**Parts**
+
+| part | what | data | plan |
+|:--|:--|:--|:--|
+| table1 | One | coco | made |
+| table3 | Three | msrvtt | skipped, see below |
+| table4 | Four | msrvtt | skipped, see below |
+| figure3 | Curve | none | made |
+
+Skipped of msrvtt: no --clips.
+
+**What is trained**
+
+| what | for | runs | complete | hours | GB |
+|:--|:--|--:|--:|--:|--:|
+| nets | table1, observed | 8 | 2 | 0.75 | 0.35 |
+| nets | em | 4 | 0 | 0.76 | 2.00 |
+| more | beyond | 0 | 0 | 0.00 | 0.00 |
+| scenes | table2 | 0 | 0 | 0.00 | 0.00 |
+
+What nets read: a, b.
+
+What more read: c.
+
+In all about 1.51 hours from here, and 2.35 GB in runs/r at the end. How. Nothing was written.
+`)
+}

@@ -1,0 +1,274 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"nmn/experiment"
+	"nmn/loader/published"
+	"nmn/paper/claims"
+	"nmn/paper/table4"
+	"nmn/recipe"
+	"nmn/run"
+)
+
+// Plan is what a reproduction consists of.
+type Plan struct {
+	Settings Settings
+	Parts    []PlannedPart // those that were asked for, in the order of the page
+	Units    []Unit        // what is trained for them, in order
+
+	files []published.File // annotations of the paper's data, with their digests
+
+	// Rename puts the names that a program has for settings into texts for people; nil for the keys.
+	Rename func(text string) string
+}
+
+// PlannedPart is a part with the data that it is made of.
+type PlannedPart struct {
+	Name  Part
+	Title string
+	Data  string // of results, as package claims names them; empty where the part needs none
+	Skip  string // why it cannot be made; empty where it can
+}
+
+// Unit is something to train in a folder of its own below that of the reproduction: a grid of runs, or the captioners
+// of Table 4. Grids of the same data share a folder, and runs that several of them have are trained once.
+type Unit struct {
+	Title    string
+	Data     string
+	Folder   string             // below that of the reproduction, with slashes
+	Grid     *experiment.Grid   // nil for captioners
+	Captions *table4.Experiment // nil for a grid
+	parts    []Part             // that it is for
+}
+
+// Titles of parts, for people.
+func (p Part) title() string {
+	return map[Part]string{
+		Table1: "Table 1: concept detection without replaced captions", Table2: "Table 2: concept detection with replaced " +
+			"captions",
+		Table3: "Table 3: concept detection in videos", Table4: "Table 4: captions of videos",
+		Figure3:  "Figure 3: the derivative of the loss",
+		Figure4:  "Figure 4: what the nets say of pictures, at 40 % replaced captions",
+		Observed: "The observed distribution under much noise", EM: "Appendix: joint training beside " +
+			"expectation-maximisation",
+		Beyond: "Beyond the paper: estimated rates, and captions as witnesses",
+	}[p]
+}
+
+// kind is what a part is made of.
+type kind int
+
+const (
+	ofNothing kind = iota
+	ofPictures
+	ofClips
+	ofCaptions
+)
+
+func (p Part) kind() kind {
+	switch p {
+	case Figure3:
+		return ofNothing
+	case Table3:
+		return ofClips
+	case Table4:
+		return ofCaptions
+	}
+	return ofPictures
+}
+
+// need are runs that a part is made of.
+type need struct {
+	levels    []float64
+	arms      []recipe.Name
+	mil       experiment.MIL
+	estimated bool // by the recipe that estimates rates
+}
+
+// figure4Noise and observedNoise are the shares of replaced captions at which the paper has its Figure 4 and gives
+// figures of the observed distribution; emNoise is that at which EM is compared, which the paper leaves open.
+const (
+	figure4Noise  = .4
+	observedNoise = .8
+	emNoise       = .4
+)
+
+func (p Part) needs() []need {
+	paper, both := recipe.PaperArms(), experiment.BothMIL
+	switch p {
+	case Table1, Table3:
+		return []need{{levels: []float64{0}, arms: paper, mil: both}}
+	case Table2:
+		return []need{{levels: []float64{.2, .4, .6, .8}, arms: paper, mil: both}}
+	case Figure4:
+		return []need{{levels: []float64{figure4Noise}, arms: paper, mil: experiment.WithMIL}}
+	case Observed:
+		return []need{{levels: []float64{observedNoise}, arms: []recipe.Name{recipe.FD}, mil: both}}
+	case EM:
+		return []need{{levels: []float64{emNoise}, arms: []recipe.Name{recipe.Stage1, recipe.Star, recipe.FI, recipe.EM},
+			mil: experiment.WithoutMIL}}
+	case Beyond:
+		levels := []float64{.2, .4, .6}
+		return []need{{levels: levels, arms: []recipe.Name{recipe.Star, recipe.FI}, mil: experiment.WithoutMIL},
+			{levels: levels, arms: []recipe.Name{recipe.RN, recipe.C}, mil: experiment.WithoutMIL, estimated: true}}
+	}
+	return nil
+}
+
+// New plans a reproduction. Folders of the paper's data are looked at, and their annotations read. Nothing is trained
+// or written. What is wrong in the settings is a *setting.Error.
+func New(ctx context.Context, s Settings) (*Plan, error) { return plan(ctx, s, publishedCounts()) }
+
+// plan is New for data sets of other sizes.
+func plan(ctx context.Context, s Settings, want counts) (*Plan, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	p := &Plan{Settings: s}
+	data, err := p.data(ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range Parts() {
+		if len(s.Only) > 0 && !slices.Contains(s.Only, part) {
+			continue
+		}
+		of := data[part.kind()]
+		planned := PlannedPart{Name: part, Title: part.title(), Data: of.name, Skip: of.missing}
+		p.Parts = append(p.Parts, planned)
+		if planned.Skip != "" {
+			continue
+		}
+		if err := p.add(part, of); err != nil {
+			return nil, err
+		}
+	}
+	p.fold()
+	return p, nil
+}
+
+// fold drops the grids all of whose runs others have that come before, and notes what those are for.
+func (p *Plan) fold() {
+	have := map[string]int{}
+	var kept []Unit
+	for _, u := range p.Units {
+		fresh := u.Captions != nil
+		asked := u.asked()
+		for _, one := range asked {
+			if _, there := have[one]; !there {
+				fresh = true
+			}
+		}
+		for _, one := range asked {
+			at, there := have[one]
+			if !there {
+				have[one] = len(kept)
+			} else if !fresh && !slices.Contains(kept[at].parts, u.parts[0]) {
+				kept[at].parts = append(kept[at].parts, u.parts...)
+			}
+		}
+		if fresh {
+			kept = append(kept, u)
+		}
+	}
+	p.Units = kept
+}
+
+// asked names the runs of a grid that it is asked for, whatever their seeds: of equal ones one is trained.
+func (u *Unit) asked() (all []string) {
+	if u.Grid == nil {
+		return nil
+	}
+	for _, level := range u.Grid.NoiseRates {
+		for _, arm := range u.Grid.Arms {
+			for _, mil := range []bool{false, true} {
+				if mil && u.Grid.MIL != experiment.WithoutMIL || !mil && u.Grid.MIL != experiment.WithMIL {
+					all = append(all, fmt.Sprintf("%s/%g/%s/%t", u.Folder, level, arm, mil))
+				}
+			}
+		}
+	}
+	return all
+}
+
+// source is where the runs of a kind of parts come from.
+type source struct {
+	name, missing string
+	config        func() run.Config
+}
+
+// data are the sources of the kinds of parts.
+func (p *Plan) data(ctx context.Context, want counts) (map[kind]source, error) {
+	s := &p.Settings
+	if !s.real() {
+		return map[kind]source{ofPictures: {name: claims.Scenes, config: s.pictures},
+			ofClips:    {name: claims.MovingScenes, config: s.clips},
+			ofCaptions: {name: claims.MovingScenes, config: s.clips}}, nil
+	}
+	pictures, clips := source{name: claims.COCO}, source{name: claims.MSRVTT}
+	pictures.missing = "its data are COCO: name their folder by `reproduce.coco`"
+	clips.missing = "its data are MSR-VTT: name their folder by `reproduce.msrvtt`"
+	if s.COCO != "" {
+		files, missing, err := findCOCO(ctx, s.COCO, want.coco)
+		if err != nil {
+			return nil, err
+		}
+		pictures.missing, p.files = missing, append(p.files, files.digests...)
+		pictures.config = func() run.Config { return s.coco(files) }
+	}
+	if s.MSRVTT != "" {
+		files, missing, err := findMSRVTT(ctx, s.MSRVTT, want.msrvtt)
+		if err != nil {
+			return nil, err
+		}
+		clips.missing, p.files = missing, append(p.files, files.digests...)
+		clips.config = func() run.Config { return s.msrvtt(files) }
+	}
+	return map[kind]source{ofPictures: pictures, ofClips: clips, ofCaptions: clips}, nil
+}
+
+// add plans what a part is trained from.
+func (p *Plan) add(part Part, of source) error {
+	if part.kind() == ofCaptions {
+		return p.addCaptions(part, of)
+	}
+	for _, n := range part.needs() {
+		if err := p.addGrid(part, of, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addGrid plans runs. Table 2 follows Table 1 and has the same arms at higher levels, so its runs join that grid.
+func (p *Plan) addGrid(part Part, of source, n need) error {
+	folder := of.name
+	if n.estimated {
+		folder += "-estimated"
+	}
+	if last := len(p.Units) - 1; last >= 0 {
+		u := &p.Units[last]
+		if u.Folder == folder && u.Grid.MIL == n.mil && slices.Equal(u.Grid.Arms, n.arms) {
+			u.parts, u.Grid.NoiseRates = append(u.parts, part), append(u.Grid.NoiseRates, n.levels...)
+			return nil
+		}
+	}
+	c := of.config()
+	if n.estimated {
+		c.Recipe.Form, c.Recipe.Captions = recipe.Estimate, recipe.Witness
+	}
+	c.Arm = ""
+	g := experiment.New(c, filepath.Join(p.Settings.Dir, filepath.FromSlash(folder)))
+	g.Arms, g.Chosen, g.MIL, g.Seeds = n.arms, true, n.mil, p.Settings.Seeds
+	g.NoiseRates = slices.Clone(n.levels)
+	if err := g.Resolve(); err != nil {
+		return fmt.Errorf("%s: %w", part, err)
+	}
+	p.Units = append(p.Units, Unit{Title: "nets on " + of.name, Data: of.name, Folder: folder, Grid: &g,
+		parts: []Part{part}})
+	return nil
+}

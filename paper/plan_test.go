@@ -1,0 +1,216 @@
+package paper
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/experiment"
+	"nmn/paper/claims"
+	"nmn/recipe"
+	"nmn/run"
+)
+
+// configOf is the configuration of the nets of a unit.
+func configOf(u *Unit) *run.Config {
+	if u.Grid != nil {
+		return &u.Grid.Config
+	}
+	return &u.Captions.Nets
+}
+
+// planned is what a plan trains, a line for each unit: how much there is to learn from and to judge by, and what is
+// trained on it.
+func planned(p *Plan) string {
+	var b strings.Builder
+	for _, u := range p.Units {
+		fmt.Fprintf(&b, "%s in %s for %s: ", u.Title, u.Folder, names(u.parts))
+		c := configOf(&u)
+		if g := u.Grid; g != nil {
+			fmt.Fprintf(&b, "%v, MIL %s, at %g", g.Arms, g.MIL, g.NoiseRates)
+		} else {
+			e := u.Captions
+			fmt.Fprintf(&b, "%d captions a clip, at %g, %d hidden, %d epochs", e.PerClip, u.noise(), e.Captioner.Net.Hidden,
+				e.Captioner.Train.Epochs)
+		}
+		d, t := c.Data, c.Train
+		fmt.Fprintf(&b, "; %d + %d + %d", d.TrainSize, d.ValidationSize, d.TestSize)
+		if c.Data.Frames > 0 {
+			fmt.Fprintf(&b, " of %d frames", d.Frames)
+		}
+		fmt.Fprintf(&b, ", width %g, %d + %d epochs, rates %s", c.Net.Width, t.Stage1Epochs, t.Stage2Epochs, c.Recipe.Form)
+		if c.Recipe.Captions != "" {
+			fmt.Fprintf(&b, ", captions %s", c.Recipe.Captions)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// Every size has the runs and the sizes of docs/reproduce.md.
+func TestNew_PlansWhatTheManualSays(t *testing.T) {
+	const scenes = "nets on scenes in scenes for table1, table2, figure4, observed, beyond: [stage1 star nmn-fi " +
+		"nmn-fd], MIL both, at [0 0.2 0.4 0.6 0.8]; "
+	const clips = "nets on moving-scenes in moving-scenes for table3: [stage1 star nmn-fi nmn-fd], MIL both, at [0]; "
+	const captioners = "captioners on moving-scenes in moving-scenes-captions for table4: "
+	const em = "nets on scenes in scenes for em: [stage1 star nmn-fi em], MIL off, at [0.4]; "
+	const beyond = "nets on scenes in scenes-estimated for beyond: [r-n nmn-c], MIL off, at [0.2 0.4 0.6]; "
+	for size, want := range map[Size][]string{
+		Quick: {scenes + "4000 + 0 + 1000, width 1, 6 + 4 epochs, rates paper",
+			clips + "1000 + 0 + 500 of 8 frames, width 1, 5 + 3 epochs, rates paper",
+			captioners + "20 captions a clip, at 0.4, 96 hidden, 20 epochs; 500 + 100 + 200 of 8 frames, width 1, 10 + 4 " +
+				"epochs, rates paper",
+			em + "4000 + 0 + 1000, width 1, 6 + 4 epochs, rates paper",
+			beyond + "4000 + 0 + 1000, width 1, 6 + 4 epochs, rates estimate, captions witness"},
+		Full: {scenes + "16000 + 0 + 2000, width 1, 3 + 3 epochs, rates paper",
+			clips + "2000 + 0 + 1000 of 26 frames, width 1, 5 + 3 epochs, rates paper",
+			captioners + "20 captions a clip, at 0.4, 96 hidden, 20 epochs; 1000 + 100 + 300 of 8 frames, width 1, 20 + 6 " +
+				"epochs, rates paper",
+			em + "16000 + 0 + 2000, width 1, 3 + 3 epochs, rates paper",
+			beyond + "16000 + 0 + 2000, width 1, 3 + 3 epochs, rates estimate, captions witness"},
+		Smoke: {scenes + "48 + 0 + 16, width 0.5, 1 + 1 epochs, rates paper",
+			clips + "12 + 0 + 8 of 3 frames, width 0.5, 1 + 1 epochs, rates paper",
+			captioners + "5 captions a clip, at 0.4, 12 hidden, 1 epochs; 16 + 4 + 8 of 3 frames, width 0.5, 1 + 1 epochs, " +
+				"rates paper",
+			em + "48 + 0 + 16, width 0.5, 1 + 1 epochs, rates paper",
+			beyond + "48 + 0 + 16, width 0.5, 1 + 1 epochs, rates estimate, captions witness"},
+	} {
+		s := Defaults(t.TempDir())
+		s.Size = size
+		p := planOf(t, s)
+		if got, want := planned(p), strings.Join(want, "\n")+"\n"; got != want {
+			t.Errorf("%s is\n%s\nwant\n%s", size, got, want)
+		}
+		if tasks, err := p.Tasks(); err != nil || len(tasks) != 175 {
+			t.Errorf("%s: %d tasks (%v), want 175", size, len(tasks), err)
+		}
+		for _, u := range p.Units {
+			var seeds []uint64
+			if u.Grid != nil {
+				seeds = u.Grid.Seeds
+			} else {
+				seeds = u.Captions.Seeds
+			}
+			if !slices.Equal(seeds, []uint64{1, 2, 3}) || u.Grid != nil && u.Grid.Dir != filepath.Join(s.Dir, u.Folder) {
+				t.Errorf("%s: seeds %v", u.Title, seeds)
+			}
+		}
+	}
+}
+
+// By itself each part has the runs that it is made of, and no more.
+func TestNew_OfOnePart(t *testing.T) {
+	for part, want := range map[Part]struct {
+		data  string
+		tasks int
+		runs  []string // below the folder of the first seed, those of the first level
+	}{
+		Table1: {claims.Scenes, 3 * 8, []string{"stage1", "star", "nmn-fi", "nmn-fd", "stage1-mil", "star-mil", "nmn-fi-mil",
+			"nmn-fd-mil"}},
+		Table2: {claims.Scenes, 4 * 3 * 8, []string{"stage1", "star", "nmn-fi", "nmn-fd", "stage1-mil", "star-mil",
+			"nmn-fi-mil", "nmn-fd-mil"}},
+		Table3: {claims.MovingScenes, 3 * 8, []string{"stage1", "star", "nmn-fi", "nmn-fd", "stage1-mil", "star-mil",
+			"nmn-fi-mil", "nmn-fd-mil"}},
+		Table4:   {claims.MovingScenes, 1, []string{"moving-scenes-captions"}},
+		Figure3:  {"", 0, nil},
+		Figure4:  {claims.Scenes, 3 * 4, []string{"stage1-mil", "star-mil", "nmn-fi-mil", "nmn-fd-mil"}},
+		Observed: {claims.Scenes, 3 * 4, []string{"stage1", "nmn-fd", "stage1-mil", "nmn-fd-mil"}},
+		EM:       {claims.Scenes, 3 * 4, []string{"stage1", "star", "nmn-fi", "em"}},
+		Beyond:   {claims.Scenes, 3 * 3 * (3 + 3), []string{"stage1", "star", "nmn-fi"}},
+	} {
+		s := Defaults(t.TempDir())
+		s.Only = []Part{part}
+		p := planOf(t, s)
+		tasks, err := p.Tasks()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var runs []string
+		for _, task := range tasks {
+			if filepath.Dir(task.Folder) == filepath.Dir(tasks[0].Folder) {
+				runs = append(runs, filepath.Base(task.Folder))
+			}
+			if task.Data != want.data {
+				t.Errorf("%s: %v is on %s", part, &task, task.Data)
+			}
+		}
+		slices.Sort(runs)
+		slices.Sort(want.runs)
+		if len(p.Parts) != 1 || p.Parts[0].Data != want.data || len(tasks) != want.tasks || !slices.Equal(runs, want.runs) {
+			t.Errorf("%s: %+v, %d tasks, of the first seed %q; want %+v", part, p.Parts, len(tasks), runs, want)
+		}
+	}
+}
+
+// Grids of which another has all runs fall away, and that one is noted to be for their parts.
+func TestFold_KeepsEachRunOnce(t *testing.T) {
+	for only, want := range map[string]string{
+		"table2 figure4":          "scenes: table2, figure4",
+		"figure4 table2":          "scenes: table2, figure4",
+		"figure4":                 "scenes: figure4",
+		"figure4 observed":        "scenes: figure4; scenes: observed",
+		"table1 figure4":          "scenes: table1; scenes: figure4",
+		"em beyond":               "scenes: em; scenes: beyond; scenes-estimated: beyond",
+		"table2 em":               "scenes: table2; scenes: em",
+		"table2 beyond":           "scenes: table2, beyond; scenes-estimated: beyond",
+		"table1 table2":           "scenes: table1, table2",
+		"table3 table4 figure3":   "moving-scenes: table3; moving-scenes-captions: table4",
+		"table2 observed figure4": "scenes: table2, figure4, observed",
+	} {
+		s := Defaults(t.TempDir())
+		for _, part := range strings.Fields(only) {
+			s.Only = append(s.Only, Part(part))
+		}
+		var got []string
+		for _, u := range planOf(t, s).Units {
+			got = append(got, u.Folder+": "+names(u.parts))
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %s, want %s", only, strings.Join(got, "; "), want)
+		}
+	}
+}
+
+// A grid is kept for a single run that no other has, whichever that is.
+func TestFold_KeepsGridsWithOneRunOfTheirOwn(t *testing.T) {
+	grid := func(mil experiment.MIL, arms ...recipe.Name) Unit {
+		return Unit{Folder: "scenes", Grid: &experiment.Grid{Arms: arms, NoiseRates: []float64{.4}, MIL: mil},
+			parts: []Part{EM}}
+	}
+	for name, c := range map[string]struct {
+		first, second Unit
+		kept          int
+	}{
+		"its first run":  {grid(experiment.BothMIL, recipe.Star), grid(experiment.BothMIL, recipe.FI, recipe.Star), 2},
+		"its last run":   {grid(experiment.BothMIL, recipe.Star), grid(experiment.BothMIL, recipe.Star, recipe.FI), 2},
+		"a run with MIL": {grid(experiment.WithoutMIL, recipe.Star), grid(experiment.WithMIL, recipe.Star), 2},
+		"one without":    {grid(experiment.WithMIL, recipe.Star), grid(experiment.WithoutMIL, recipe.Star), 2},
+		"nothing":        {grid(experiment.BothMIL, recipe.Star), grid(experiment.WithMIL, recipe.Star), 1},
+	} {
+		p := &Plan{Units: []Unit{c.first, c.second}}
+		if p.fold(); len(p.Units) != c.kept {
+			t.Errorf("%s: %d grids are kept, want %d", name, len(p.Units), c.kept)
+		}
+	}
+}
+
+// Resources, seeds and weights of the settings are those of all nets and captioners.
+func TestNew_PassesSettingsOn(t *testing.T) {
+	s := Defaults(t.TempDir())
+	s.Seeds, s.Run.Device, s.Run.Threads = []uint64{7, 9}, "cpu", 3
+	for _, u := range planOf(t, s).Units {
+		if c := configOf(&u); c.Run != s.Run || c.Net.Weights != "" {
+			t.Errorf("%s: resources %+v, weights %q", u.Title, c.Run, c.Net.Weights)
+		}
+		if e := u.Captions; e != nil && (e.Captioner.Device != "cpu" || e.Captioner.Threads != 3 ||
+			!slices.Equal(e.Seeds, s.Seeds)) {
+			t.Errorf("captioners: %+v", e.Captioner)
+		}
+		if g := u.Grid; g != nil && (!slices.Equal(g.Seeds, s.Seeds) || !g.Chosen || g.Config.Recipe.Form == recipe.Paper &&
+			strings.HasSuffix(u.Folder, "-estimated")) {
+			t.Errorf("%s: %+v", u.Title, g)
+		}
+	}
+}

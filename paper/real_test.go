@@ -1,0 +1,197 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nmn/experiment"
+	"nmn/loader/published"
+	"nmn/report"
+)
+
+func put(t *testing.T, content string, path ...string) string {
+	t.Helper()
+	file := filepath.Join(path...)
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func object(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// shaped are folders of the shape of COCO and MSR-VTT with fewer pictures and clips, a file that stands for weights,
+// and how much there is.
+func shaped(t *testing.T) (s Settings, want counts) {
+	t.Helper()
+	dir := t.TempDir()
+	s = Defaults(filepath.Join(dir, "reproduction"))
+	s.COCO, s.MSRVTT, s.Init = filepath.Join(dir, "coco"), filepath.Join(dir, "msrvtt"), put(t, "x", dir, "vgg16.pth")
+	s.Run.Device, s.Run.Threads = "cpu", 1
+	for first, half := range map[int]string{1: "train2014", 1001: "val2014"} {
+		var images, captions []map[string]any
+		for i := range 6 {
+			name := fmt.Sprintf("COCO_%s_%012d.jpg", half, first+i)
+			images = append(images, map[string]any{"id": first + i, "file_name": name, "width": 4, "height": 3})
+			for c := range 5 {
+				captions = append(captions, map[string]any{"id": 10*(first+i) + c, "image_id": first + i, "caption": "a red ball"})
+			}
+			put(t, "x", s.COCO, half, name)
+		}
+		put(t, object(t, map[string]any{"images": images, "annotations": captions}), s.COCO, "annotations",
+			"captions_"+half+".json")
+	}
+	put(t, "ball, NN, 9\n", s.COCO, "vocab_words.txt")
+	var clips, sentences []map[string]any
+	for i := range 5 {
+		id, split := fmt.Sprintf("video%d", i), "train"
+		if i > 2 {
+			split = "validate"
+		}
+		clips = append(clips, map[string]any{"video_id": id, "id": i, "split": split, "category": 1, "url": "u",
+			"start time": 0, "end time": 1})
+		for c := range 20 {
+			sentences = append(sentences, map[string]any{"video_id": id, "sen_id": 20*i + c, "caption": "a man runs"})
+		}
+		put(t, "x", s.MSRVTT, "TrainValVideo", id+".mp4")
+	}
+	put(t, object(t, map[string]any{"info": map[string]any{}, "videos": clips, "sentences": sentences}), s.MSRVTT,
+		"train_val_videodatainfo.json")
+	return s, counts{published.COCOSize{Train: 6, Val: 6, ValCaptions: 30, PerPicture: 5},
+		published.MSRVTTSize{Train: 3, Validate: 2, PerClip: 20}}
+}
+
+// TestEstimate_OfThePapersProtocol plans the real protocol on folders of the right shape.
+func TestEstimate_OfThePapersProtocol(t *testing.T) {
+	s, want := shaped(t)
+	p, err := plan(t.Context(), s, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipped := map[Part]string{}
+	for _, part := range p.Parts {
+		if part.Skip != "" {
+			skipped[part.Name] = part.Skip
+		}
+	}
+	if len(skipped) != 2 || !strings.Contains(skipped[Table3], "no folder frames: have nmn frames write it") {
+		t.Errorf("skipped: %v", skipped)
+	}
+	g := p.Units[0].Grid
+	if len(g.NoiseRates) != 5 || g.NoiseRates[4] != .8 || len(g.Arms) != 4 || g.MIL != experiment.BothMIL ||
+		g.Config.Net.Weights != s.Init || !strings.HasSuffix(g.Config.Data.Vocabulary, "vocab_words.txt") {
+		t.Errorf("grid %+v", g)
+	}
+	e, err := p.Estimate(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 120 runs of 3 or 2 epochs of 82,783 pictures take thousands of hours on processors, and terabytes hold their nets.
+	if e.Units[0].Tasks != 120 || e.Time.Hours() < 100 || e.Disk < 1e11 {
+		t.Errorf("estimate %+v", e)
+	}
+	var b bytes.Buffer
+	if err := report.Write(&b, report.Text, p.Tables(e)...); err != nil {
+		t.Fatal(err)
+	}
+	for _, says := range []string{"skipped, see below", "Skipped of msrvtt", "captions_train2014.json", "vgg16.pth",
+		"Nothing was written"} {
+		if !strings.Contains(b.String(), says) {
+			t.Errorf("the plan does not say %q:\n%s", says, b.String())
+		}
+	}
+	if _, err := os.Stat(s.Dir); err == nil {
+		t.Errorf("%s was written", s.Dir)
+	}
+}
+
+// TestNew_SkipsPartsWithAWord takes away what the paper's protocol needs, one thing after the other.
+func TestNew_SkipsPartsWithAWord(t *testing.T) {
+	for says, change := range map[string]func(*Settings){
+		"name their folder by `reproduce.coco`": func(s *Settings) { s.COCO = "" },
+		"lacks vocab_words.txt":                 func(s *Settings) { remove(t, s.COCO, "vocab_words.txt") },
+		"annotations/captions_train2014.json is missing": func(s *Settings) {
+			remove(t, s.COCO, "annotations", "captions_train2014.json")
+		},
+		"the folder val2014 is missing": func(s *Settings) { remove(t, s.COCO, "val2014") },
+		"pictures of train2014 that are missing": func(s *Settings) {
+			remove(t, s.COCO, "train2014", "COCO_train2014_000000000002.jpg")
+		},
+		"holds none of annotations/captions_train2014.json": func(s *Settings) { s.COCO = t.TempDir() },
+	} {
+		s, want := shaped(t)
+		change(&s)
+		p, err := plan(t.Context(), s, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Parts[0].Skip; !strings.Contains(got, says) {
+			t.Errorf("table1 is skipped because %q; want %q", got, says)
+		}
+		for _, u := range p.Units {
+			t.Errorf("%s is to be trained", u.Title)
+		}
+		if p.part(Figure3) == nil {
+			t.Error("figure3 needs no data, and is skipped")
+		}
+	}
+}
+
+// The end of the context, and what is wrong with a folder, are no plan.
+func TestNew_EndsWithTheContext(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, leave := range []func(*Settings){func(s *Settings) { s.MSRVTT = "" }, func(s *Settings) { s.COCO = "" }} {
+		s, want := shaped(t)
+		leave(&s)
+		if p, err := plan(ended, s, want); !errors.Is(err, context.Canceled) || p != nil {
+			t.Errorf("%s%s: %+v, %v", s.COCO, s.MSRVTT, p, err)
+		}
+	}
+}
+
+func remove(t *testing.T, path ...string) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(path...)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRun_ShowsWhatWasSkipped writes a page of parts of which only the figure without data can be made.
+func TestRun_ShowsWhatWasSkipped(t *testing.T) {
+	s, want := shaped(t)
+	s.Only, s.COCO = []Part{Table1, Figure3}, t.TempDir()
+	p, err := plan(t.Context(), s, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Rename = func(text string) string { return strings.ReplaceAll(text, "`reproduce.only`", "--only") }
+	if _, err := p.Run(t.Context(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	files := written(t, s.Dir)
+	for _, name := range []string{PageFile, MarkdownFile} {
+		for _, says := range []string{"Skipped: ", "captions_train2014.json", "--only table1,figure3"} {
+			if !strings.Contains(strings.ReplaceAll(files[name], `\`, ""), says) {
+				t.Errorf("%s does not say %q", name, says)
+			}
+		}
+	}
+}

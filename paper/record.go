@@ -1,0 +1,185 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"nmn/captioner/session"
+	"nmn/internal/origin"
+	"nmn/loader/published"
+	"nmn/paper/claims"
+	"nmn/run"
+)
+
+// record is what RecordFile holds: all that is needed to run the reproduction again, and what it has found.
+type record struct {
+	Form     int              `json:"form"`
+	Program  run.Build        `json:"program"`
+	Settings Settings         `json:"settings"`
+	Files    []published.File `json:"annotations,omitempty"` // of the paper's data
+	Parts    []recordedPart   `json:"parts"`
+	Units    []recordedUnit   `json:"units"`
+	Verdicts []verdict        `json:"verdicts"`
+	Results  []claims.Result  `json:"results"` // but for those of single words, which the folders of the runs have
+}
+
+type recordedPart struct {
+	Name Part   `json:"name"`
+	Data string `json:"data,omitempty"`
+	Skip string `json:"skipped,omitempty"`
+}
+
+type recordedUnit struct {
+	Folder string        `json:"folder"`
+	Data   []dataDigest  `json:"data,omitempty"`  // before captions are replaced
+	Files  []origin.File `json:"files,omitempty"` // that settings name
+	Config string        `json:"config"`          // YAML, without arm, noise, seed and MIL
+	Runs   []recordedRun `json:"runs,omitempty"`
+	// Seconds are of all runs; of nothing else in this file does a second run have others.
+	Seconds float64 `json:"seconds"`
+}
+
+type recordedRun struct {
+	Folder      string     `json:"folder"`
+	Fingerprint string     `json:"fingerprint"` // of configuration and data
+	Steps       int        `json:"steps"`
+	Program     *run.Build `json:"program,omitempty"` // where it was another one than that of the page
+	Seconds     float64    `json:"seconds"`
+}
+
+// verdict is a claims.Verdict with the figures that it follows from.
+type verdict struct {
+	ID      string              `json:"id"`
+	Claim   string              `json:"claim"`
+	Where   string              `json:"where,omitempty"`
+	Data    string              `json:"data,omitempty"`
+	Outcome claims.Outcome      `json:"outcome"`
+	Reason  string              `json:"reason,omitempty"`
+	Compare []claims.Comparison `json:"comparisons,omitempty"`
+}
+
+// record makes the record.
+func (p *Plan) record(ctx context.Context, f *found, out *Outcome) (*record, error) {
+	r := &record{Form: planForm, Program: run.ThisBuild(), Settings: p.Settings, Files: p.files}
+	for _, part := range p.Parts {
+		r.Parts = append(r.Parts, recordedPart{part.Name, part.Data, part.Skip})
+	}
+	for i := range p.Units {
+		unit, err := p.recordUnit(ctx, &p.Units[i], &f.units[i])
+		if err != nil {
+			return nil, err
+		}
+		r.Units = append(r.Units, *unit)
+	}
+	for _, v := range out.Verdicts {
+		r.Verdicts = append(r.Verdicts, verdict{v.ID, v.Claim, v.Where, v.Data, v.Outcome, v.Reason, v.Comparisons})
+	}
+	for _, one := range out.Results {
+		if !strings.Contains(one.Words, ":") {
+			r.Results = append(r.Results, one)
+		}
+	}
+	return r, nil
+}
+
+func (p *Plan) recordUnit(ctx context.Context, u *Unit, f *foundUnit) (*recordedUnit, error) {
+	out := &recordedUnit{Folder: u.Folder, Data: f.digests, Config: f.config}
+	files, err := origin.Load(filepath.Join(p.folder(u), run.DataFile))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		if file.Digest != "" {
+			out.Files = append(out.Files, file)
+		}
+	}
+	for i := range f.runs {
+		one, err := p.recordRun(f.runs[i].Name)
+		if err != nil {
+			return nil, err
+		}
+		out.Runs = append(out.Runs, *one)
+	}
+	if u.Captions != nil && f.captions != nil {
+		if err := p.recordCaptions(ctx, u, out); err != nil {
+			return nil, err
+		}
+	}
+	for i := range out.Runs {
+		out.Seconds += out.Runs[i].Seconds
+	}
+	return out, ctx.Err()
+}
+
+// recordCaptions adds the nets and captioners of Table 4, and the clips that are made for it.
+func (p *Plan) recordCaptions(ctx context.Context, u *Unit, out *recordedUnit) error {
+	if u.Captions.Videos == nil {
+		s, err := run.Open(ctx, u.Captions.Nets, run.Options{})
+		if err != nil {
+			return err
+		}
+		out.Data, err = digestsOf(ctx, s)
+		if err := errors.Join(err, s.Close()); err != nil {
+			return err
+		}
+	}
+	nets, captioners, err := u.Captions.Folders()
+	if err != nil {
+		return err
+	}
+	for _, dir := range nets {
+		one, err := p.recordRun(dir)
+		if err != nil {
+			return err
+		}
+		out.Runs = append(out.Runs, *one)
+	}
+	for _, dir := range captioners {
+		one, err := p.recordCaptioner(dir)
+		if err != nil {
+			return err
+		}
+		out.Runs = append(out.Runs, *one)
+	}
+	return nil
+}
+
+func (p *Plan) recordRun(dir string) (*recordedRun, error) {
+	o, err := run.ReadOutcome(dir)
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		return p.recorded(dir, nil)
+	}
+	return p.recorded(dir, &recordedRun{Fingerprint: o.Fingerprint, Steps: o.Steps, Seconds: o.Seconds, Program: &o.Build})
+}
+
+func (p *Plan) recordCaptioner(dir string) (*recordedRun, error) {
+	o, err := session.ReadOutcome(dir)
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		return p.recorded(dir, nil)
+	}
+	return p.recorded(dir, &recordedRun{Fingerprint: o.Fingerprint, Steps: o.Steps, Seconds: o.Seconds, Program: &o.Build})
+}
+
+// recorded is the record of a run in a folder; nil for one whose result is gone.
+func (p *Plan) recorded(dir string, r *recordedRun) (*recordedRun, error) {
+	folder, err := filepath.Rel(p.Settings.Dir, dir)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		r = &recordedRun{}
+	}
+	r.Folder = filepath.ToSlash(folder)
+	if r.Program != nil && *r.Program == run.ThisBuild() {
+		r.Program = nil
+	}
+	return r, nil
+}

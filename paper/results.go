@@ -1,0 +1,138 @@
+package paper
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"nmn/eval"
+	"nmn/loader"
+	"nmn/paper/claims"
+	"nmn/paper/table4"
+	"nmn/report"
+	"nmn/run"
+	"nmn/text"
+)
+
+// results are the figures of all runs, for the claims. Those of single words come behind the others of a run.
+func (p *Plan) results(f *found) (all []claims.Result) {
+	for _, r := range p.runs(f, func(*Unit, *report.Run) bool { return true }) {
+		all = append(all, p.resultsOf(f, &r)...)
+	}
+	for i := range f.units {
+		if c := f.units[i].captions; c != nil {
+			all = append(all, p.captionResults(&p.Units[i], c)...)
+		}
+	}
+	return append(all, f.em...)
+}
+
+// unitOf is the unit that a run is of.
+func (p *Plan) unitOf(f *found, r *report.Run) *Unit {
+	for i := range f.units {
+		for _, other := range f.units[i].runs {
+			if other.Name == r.Name {
+				return &p.Units[i]
+			}
+		}
+	}
+	return nil
+}
+
+// resultsOf are the figures of a run.
+func (p *Plan) resultsOf(f *found, r *report.Run) (all []claims.Result) {
+	u := p.unitOf(f, r)
+	base := claims.Result{Part: string(u.parts[0]), Data: u.Data, Arm: r.Arm, Missing: r.Noise, Seed: r.Seed,
+		Words: claims.All}
+	if r.MIL {
+		base.Arm += claims.MIL
+	}
+	add := func(words, metric string, scale, value eval.Number) {
+		if value.Defined() {
+			one := base
+			one.Words, one.Metric, one.Value = words, metric, float64(scale*value)
+			all = append(all, one)
+		}
+	}
+	e := r.Result
+	if e.Human != nil {
+		add(claims.All, claims.AP, 100, e.Human.AP.All)
+		for g, v := range e.Human.AP.Group {
+			add(text.POS(g).String(), claims.AP, 100, v)
+		}
+	}
+	if e.Observed != nil && e.Observed.Human != nil {
+		add(claims.All, claims.APObserved, 100, e.Observed.Human.AP.All)
+	}
+	reference := e.Labels
+	if e.Truth != nil {
+		reference = e.Truth
+		add(claims.All, claims.APTruth, 100, e.Truth.AP.All)
+	}
+	if reference != nil {
+		add(claims.All, claims.OF1, 100, reference.AtThreshold.All.OF1)
+		add(claims.All, claims.Brier, 1, reference.Brier.All)
+	}
+	for i := range e.Words {
+		if h := e.Words[i].Human; h != nil {
+			add(claims.Word(e.Words[i].Word), claims.AP, 100, h.AP)
+		}
+	}
+	return all
+}
+
+// captionResults are the figures of captioners.
+func (p *Plan) captionResults(u *Unit, c *captionScores) (all []claims.Result) {
+	for i, arm := range table4.Arms() {
+		for j, s := range c.Rows[i].Scores {
+			for _, m := range []struct {
+				metric string
+				value  float64
+			}{{claims.CIDEr, s.CIDErD}, {claims.Bleu4, s.BLEU[3]}, {claims.ROUGEL, s.ROUGEL}, {claims.METEOR, s.METEOR}} {
+				all = append(all, claims.Result{Part: string(Table4), Data: u.Data, Arm: string(arm) + claims.MIL,
+					Missing: u.noise(), Seed: p.Settings.Seeds[j], Words: claims.All, Metric: m.metric,
+					Value: 100 * m.value})
+			}
+		}
+	}
+	return all
+}
+
+// dataDigest identifies a set of a unit: what its bags are called, and how they are labelled before captions are
+// replaced.
+type dataDigest struct {
+	Split  string `json:"split"`
+	Bags   int    `json:"bags"`
+	SHA256 string `json:"sha256"`
+}
+
+// digestsOf are those of the sets of a session whose data are without noise.
+func digestsOf(ctx context.Context, s *run.Session) (all []dataDigest, err error) {
+	judged, name := s.Data.Judged()
+	for _, of := range []struct {
+		split string
+		set   *loader.Set
+	}{{"train", s.Data.Train}, {name, judged}} {
+		census, err := of.set.Census(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, dataDigest{of.split, census.Bags, hex.EncodeToString(census.Digest[:])})
+	}
+	return all, nil
+}
+
+// names are parts in a sentence.
+func names(parts []Part) string {
+	all := make([]string, len(parts))
+	for i, p := range parts {
+		all[i] = string(p)
+	}
+	return strings.Join(all, ", ")
+}
+
+// seedsText lists seeds.
+func seedsText(seeds []uint64) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(seeds), " ", ", "), "[]")
+}

@@ -1,0 +1,244 @@
+// Package table4 is the last experiment of the paper: captioners on the concept probabilities of nets that were
+// trained with and without a noise model, in the layout of its Table 4.
+package table4
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+
+	"nmn/captioner/metrics"
+	"nmn/captioner/session"
+	"nmn/experiment"
+	"nmn/internal/setting"
+	"nmn/loader/annotation"
+	"nmn/loader/scenes"
+	"nmn/recipe"
+	"nmn/report"
+	"nmn/run"
+)
+
+// Experiment is the table with all that it is made from: nets on moving scenes, the concept probabilities of every
+// frame by each of them, and a captioner on each of these. What is complete in its folder is not run again.
+type Experiment struct {
+	Nets      run.Config     // of the nets, on moving scenes; the device is that of the captioners
+	Captioner session.Config // of the captioners; its data are those of the experiment
+	PerClip   int            // captions of a clip of the moving scenes
+	Features  []Features     // concept probabilities of the caller instead of those of moving scenes
+	Captions  string         // file of the captions of the clips in Features
+	// Videos are nets on the frames of MSR-VTT at one level of noise, whose concepts take the place of those of moving
+	// scenes. Their runs with MIL are trained where they are not complete. Nil for other clips.
+	Videos *experiment.Grid
+	Seeds  []uint64        // of noise, nets and captioners
+	Dir    string          // folder of everything
+	Meteor *metrics.Meteor // nil for one without resources
+
+	Log        *slog.Logger // nil for nowhere
+	Observe    run.Observer // of the nets
+	Captioning session.Observer
+	// Extracted is called with how many of the frames of a split have their concept probabilities; nil for nobody.
+	Extracted func(done, of int)
+
+	rows []report.CaptionRow
+}
+
+// Features is a folder of concept probabilities with a name for the table. The folder has train.npy, train.csv,
+// validation.npy, validation.csv and, where there are test clips, test.npy and test.csv: a row for each frame, and
+// the rows of each clip.
+type Features struct{ Name, Folder string }
+
+// Arms are the nets of the paper's table.
+func Arms() []recipe.Name { return []recipe.Name{recipe.Star, recipe.FI, recipe.FD} }
+
+// New is the experiment on moving scenes in a folder, with two seeds.
+func New(dir string) *Experiment {
+	e := &Experiment{PerClip: annotation.MSRVTTCaptions, Seeds: []uint64{1, 2}, Dir: dir, Nets: run.BaseConfig()}
+	e.Captioner, _ = session.FromPreset(session.MovingScenes) // it is there
+	n := &e.Nets
+	n.Preset, n.Size, n.Recipe.Form = run.MovingScenesPreset, run.Quick, recipe.Paper
+	n.MovingScenes(run.Quick)
+	n.Data.TrainSize, n.Data.ValidationSize, n.Data.TestSize = 500, 100, 200
+	n.Train.Stage1Epochs, n.Train.Stage2Epochs = 10, 4
+	return e
+}
+
+// Validate reports the first setting that is out of range, or does not go with others, as a *setting.Error.
+func (e *Experiment) Validate() error {
+	if len(e.Seeds) == 0 {
+		return setting.Errorf("seeds", "experiment table4: give at least one of `table4.seeds`")
+	}
+	for i, seed := range e.Seeds {
+		if seed == 0 || slices.Contains(e.Seeds[:i], seed) {
+			return setting.Errorf("seeds", "experiment table4: seed %d: seeds are different and at least 1", seed)
+		}
+	}
+	d := &e.Nets.Data
+	switch {
+	case (len(e.Features) > 0) != (e.Captions != ""):
+		return setting.Errorf("features",
+			"experiment table4: `table4.features` and `table4.captions` belong together: give both, or none for moving scenes")
+	case d.TestSize < 1 || d.ValidationSize < 1:
+		return setting.Errorf("data.test_size",
+			"experiment table4: `table4.validation_size` and `table4.test_size` are at least 1")
+	case e.PerClip < scenes.CaptionsPerPicture || e.PerClip > 100:
+		return setting.Errorf("captions_per_clip",
+			"experiment table4: `table4.captions_per_clip` is %d, want %d to 100", e.PerClip, scenes.CaptionsPerPicture)
+	}
+	for i, f := range e.Features {
+		if slices.ContainsFunc(e.Features[:i], func(g Features) bool { return g.Name == f.Name }) {
+			return setting.Errorf("features", "experiment table4: `table4.features` names %s twice", f.Name)
+		}
+	}
+	if e.Videos != nil {
+		return e.Captioner.Validate()
+	}
+	nets := e.nets()
+	return cmp.Or(nets.Validate(), e.Captioner.Validate())
+}
+
+// nets is the configuration of the nets, on the device of the captioners.
+func (e *Experiment) nets() run.Config {
+	c := e.Nets
+	c.Run.Device, c.Run.Threads = e.Captioner.Device, e.Captioner.Threads
+	return c
+}
+
+// Run trains everything that is not complete yet, and writes the tables to the folder and returns them: that of the
+// experiment, and the one of the paper, which is of other clips. What is wrong in the experiment is a *setting.Error.
+// Where the context ends, what was done has been saved, the error wraps run.ErrInterrupted, and Run goes on.
+func (e *Experiment) Run(ctx context.Context) (tables []*report.Table, err error) {
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	e.defaults()
+	release, err := e.takeFolder(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	c, rows, err := e.captionedClips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.rows, tables = rows, e.tables(c, rows)
+	return tables, run.SaveFiles(ctx, e.Log, func() error { return experiment.WriteTables(e.Dir, tables) })
+}
+
+// captionedClips are the clips of the experiment and the rows of its table.
+func (e *Experiment) captionedClips(ctx context.Context) (c *clips, rows []report.CaptionRow, err error) {
+	switch {
+	case e.Videos != nil:
+		return e.runVideos(ctx)
+	case len(e.Features) > 0:
+		c, err = e.ownClips(ctx)
+	default:
+		c, err = e.scenes(ctx)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err = e.captionAll(ctx, c)
+	return c, rows, err
+}
+
+// defaults are what is left open.
+func (e *Experiment) defaults() {
+	if e.Meteor == nil {
+		e.Meteor = metrics.NewMeteor()
+	}
+	if e.Log == nil {
+		e.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Rows are what Run has found: those of the nets in the order of Arms or of Features, with the scores of each seed, and
+// behind them bounds to compare with. Nil before.
+func (e *Experiment) Rows() []report.CaptionRow { return e.rows }
+
+// tables are those of the experiment and of the paper. Figures of moving scenes, or of features of the caller, and
+// those of the paper are tables of their own.
+func (e *Experiment) tables(c *clips, rows []report.CaptionRow) []*report.Table {
+	table := report.Table4("Captions of "+c.title, rows)
+	table.Notes = append(table.Notes,
+		fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; "+
+			"mean ± standard deviation over seeds.", e.Meteor.Modules()))
+	published := report.PublishedTable4()
+	if len(e.Features) == 0 && e.Videos == nil {
+		published.Notes = []string{
+			"Other clips, captions and words than the moving scenes above: not to be compared with them.",
+		}
+	}
+	return []*report.Table{table, published}
+}
+
+// truth is the name of the captioner that is given the true concepts.
+const truth = "truth"
+
+// Folders of an experiment.
+const (
+	captionersFolder = "captioners" // made first
+	conceptsFolder   = "concepts"   // the nets
+	featuresFolder   = "features"   // what they say of each frame
+)
+
+// features is the folder of the concept probabilities of a net.
+func (e *Experiment) features(seed uint64, arm string) string {
+	return filepath.Join(e.Dir, featuresFolder, fmt.Sprintf("seed-%d", seed), arm)
+}
+
+// Folders are those of all nets and captioners that the experiment consists of, in the order in which they are trained.
+// Nets that lie elsewhere are not among them.
+func (e *Experiment) Folders() (nets, captioners []string, err error) {
+	if e.Videos == nil && len(e.Features) == 0 {
+		grid := e.grid(filepath.Join(e.Dir, conceptsFolder))
+		if err := grid.ResolveNoise(); err != nil {
+			return nil, nil, err
+		}
+		tasks, err := grid.Tasks()
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, t := range tasks {
+			nets = append(nets, t.Dir)
+		}
+	}
+	for _, seed := range e.Seeds {
+		for _, name := range e.names() {
+			captioners = append(captioners, e.captioner(seed, name))
+		}
+	}
+	return nets, captioners, nil
+}
+
+// grid are the nets on moving scenes.
+func (e *Experiment) grid(dir string) experiment.Grid {
+	grid := experiment.New(e.nets(), dir)
+	grid.Arms, grid.MIL, grid.Seeds = Arms(), experiment.WithMIL, e.Seeds
+	return grid
+}
+
+// names are those of the captioners of a seed.
+func (e *Experiment) names() (all []string) {
+	for _, f := range e.Features {
+		all = append(all, f.Name)
+	}
+	if len(e.Features) > 0 {
+		return all
+	}
+	for _, a := range Arms() {
+		all = append(all, string(a))
+	}
+	if e.Videos == nil {
+		all = append(all, truth)
+	}
+	return all
+}
+
+// captioner is the folder of a captioner.
+func (e *Experiment) captioner(seed uint64, name string) string {
+	return filepath.Join(e.Dir, captionersFolder, fmt.Sprintf("seed-%d", seed), name)
+}

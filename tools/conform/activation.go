@@ -1,0 +1,137 @@
+package conform
+
+import (
+	"math"
+
+	"nmn/kernels"
+	"nmn/kernels/tensor"
+	"nmn/tools/ref"
+)
+
+var lengths = []int{1, 7, 15, 16, 17, 31, 33, 1000}
+
+func activationCases() []Case {
+	var list []Case
+	for _, n := range lengths {
+		list = append(list, reluCase(n, false), reluCase(n, true))
+	}
+	list = append(list, reluLarge(), refusePair("ReLU", func(k kernels.Backend, a, b *operand) error { return k.ReLU(a.t, b.t) }))
+	for _, n := range lengths {
+		list = append(list, reluGradCase(n, false), reluGradCase(n, true))
+	}
+	list = append(list, refusePair("ReLUGrad", func(k kernels.Backend, a, b *operand) error { return k.ReLUGrad(a.t, b.t, b.t) }))
+	return append(append(list, dropoutCases("Dropout", kernels.Backend.Dropout)...), dropoutCases("DropoutGrad", kernels.Backend.DropoutGrad)...)
+}
+
+// awkward puts both zeros, the smallest numbers, infinities and a NaN among the values.
+func (v *values) awkward(n int) []float32 {
+	list := v.normal(n)
+	special := []float32{0, float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32,
+		math.MaxFloat32, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+	for i := range special {
+		if at := 2*i + 1; at < n {
+			list[at] = special[i]
+		}
+	}
+	return v.held(list)
+}
+
+func reluCase(n int, inPlace bool) Case {
+	return Case{Op: "ReLU", Name: named("l=%d,inplace=%v", n, inPlace), build: func(r *values) *call {
+		x := input("x", r.awkward(n), n).computed()
+		y := output("y", ref.ReLU(wide(x.float32s)), exact, n).computed()
+		operands := []*operand{y, x}
+		if inPlace {
+			y.float32s, x, operands = x.float32s, y, operands[:1]
+		}
+		return &call{operands: operands, run: func(k kernels.Backend) error { return k.ReLU(y.t, x.t) }}
+	}}
+}
+
+func reluLarge() Case {
+	const n = 56 * 56 * 256
+	return Case{Op: "ReLU", Name: named("l=%d", n), Large: true, build: func(r *values) *call {
+		x := input("x", r.coarse(n), n).computed()
+		y := output("y", ref.ReLU(wide(x.float32s)), exact, n).computed()
+		return &call{operands: []*operand{y, x}, run: func(k kernels.Backend) error { return k.ReLU(y.t, x.t) }}
+	}}
+}
+
+func reluGradCase(n int, inPlace bool) Case {
+	return Case{Op: "ReLUGrad", Name: named("l=%d,inplace=%v", n, inPlace), build: func(r *values) *call {
+		dy, y := input("dy", r.normal(n), n).computed(), input("y", wideToFloat(ref.ReLU(wide(r.coarse(n)))), n).computed()
+		dx := output("dx", ref.ReLUGrad(wide(dy.float32s), wide(y.float32s)), exact, n).computed()
+		operands := []*operand{dx, dy, y}
+		if inPlace {
+			dx.float32s, dy, operands = dy.float32s, dx, []*operand{dx, y}
+		}
+		return &call{operands: operands, run: func(k kernels.Backend) error { return k.ReLUGrad(dx.t, dy.t, y.t) }}
+	}}
+}
+
+func wideToFloat(list []float64) []float32 {
+	out := make([]float32, len(list))
+	for i, v := range list {
+		out[i] = float32(v)
+	}
+	return out
+}
+
+// refusePair calls an element-wise operation with two shapes that differ.
+func refusePair(op string, run func(k kernels.Backend, a, b *operand) error) Case {
+	return refuse(op, "length", func(*values) *call {
+		a, b := blank(2, 4), blank(2, 5)
+		return &call{operands: []*operand{a, b}, run: func(k kernels.Backend) error { return run(k, a, b) }}
+	})
+}
+
+// dropout is Dropout or DropoutGrad: the same linear map.
+type dropout = func(k kernels.Backend, y, x, keys, seed *tensor.Tensor, rate float32) error
+
+func dropoutCases(op string, run dropout) []Case {
+	var list []Case
+	for i, shape := range [][]int{{1, 1}, {3, 5}, {2, 3, 3, 5}, {4, 1, 1, 16}, {5, 2, 2, 31}, {1, 1, 1, 1027}} {
+		for _, rate := range []float32{0, 0.1, 0.5, 0.75} {
+			list = append(list, dropoutCase(op, run, shape, rate, i%2 == 1, false))
+		}
+	}
+	list = append(list, dropoutCase(op, run, []int{32, 1, 1, 4096}, 0.5, false, true))
+	refusal := func(name string, keys, seed *operand) Case {
+		return refuse(op, name, func(*values) *call {
+			x := blank(3, 4)
+			return &call{operands: []*operand{x, keys, seed}, run: func(k kernels.Backend) error {
+				return run(k, x.t, x.t, keys.t, seed.t, 0.5)
+			}}
+		})
+	}
+	three, two := []int32{1, 2, 3}, []int32{1, 2}
+	return append(list,
+		refusal("keys", ints("keys", two, 2), ints("seed", two, 2)),
+		refusal("key_type", blank(3), ints("seed", two, 2)),
+		refusal("seed", ints("keys", three, 3), ints("seed", three, 3)),
+		refusal("seed_type", ints("keys", three, 3), blank(2)))
+}
+
+func dropoutCase(op string, run dropout, shape []int, rate float32, inPlace, large bool) Case {
+	name := named("shape=%s,rate=%d,inplace=%v", dimensions(shape), int(rate*100), inPlace)
+	return Case{Op: op, Name: name, Large: large, build: func(r *values) *call {
+		rows, length := shape[0], 1
+		for _, d := range shape[1:] {
+			length *= d
+		}
+		keys := ints("keys", make([]int32, rows), rows)
+		for t := range keys.int32s {
+			keys.int32s[t] = int32(r.stream.Uint32()) // negative keys too
+		}
+		x := input("x", r.normal(rows*length), shape...).computed()
+		number := r.stream.Uint64()
+		seed := ints("seed", []int32{int32(number), int32(number >> 32)}, 2)
+		mask := ref.DropoutMask(keys.int32s, length, rate, number)
+		y := output("y", ref.Dropout(wide(x.float32s), mask, rate), pointwise(3e-7, 0), shape...).computed()
+		operands := []*operand{y, keys, seed, x}
+		if inPlace {
+			y.float32s, x, operands = x.float32s, y, operands[:3]
+		}
+		return &call{operands: operands, run: func(k kernels.Backend) error { return run(k, y.t, x.t, keys.t, seed.t, rate) }}
+	}}
+}

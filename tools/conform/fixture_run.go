@@ -1,0 +1,207 @@
+package conform
+
+import (
+	"testing"
+
+	"nmn/kernels"
+	"nmn/kernels/conv"
+	"nmn/kernels/pool"
+	"nmn/kernels/tensor"
+	"nmn/tools/ref"
+)
+
+// RunFixtures holds a backend to the golden fixtures of single operations, each within its stated
+// tolerance: noise model, multiple-instance learning, convolution, pooling and activations. The
+// fixtures of whole networks are for the packages that build networks.
+func RunFixtures(t *testing.T, open func(t testing.TB) kernels.Backend) {
+	b := open(t)
+	for _, family := range []struct {
+		pattern string
+		check   func(*bench, *Fixture)
+	}{
+		{"bce_logits", checkBCE}, {"nmn_fi_*", checkFI}, {"nmn_fd_*", checkFD}, {"nmn_extreme", checkExtreme},
+		{"posterior_table", checkPosterior}, {"mil_image", checkMIL}, {"mil_video", checkMIL},
+		{"mil_bce_*", checkMILStep}, {"mil_nmn_*", checkMILStep}, {"mil_extreme", checkMILExtreme},
+		{"pool_g_*", checkPoolG}, {"conv_*", checkConv}, {"relu", checkReLU}, {"maxpool_ceil", checkMaxPool}, {"maxpool3", checkMaxPool3},
+		{"pool_other", checkPoolOther}, {"dropout", checkDropout}, {"lstm_cell", checkLSTM},
+		{"vit_layer_norm", checkLayerNorm}, {"vit_gelu", checkGELU}, {"vit_attention_*", checkAttention}, {"vit_linear", checkLinear},
+		{"vit_tokens", checkTokens},
+	} {
+		for _, name := range FixtureNames(t, family.pattern) {
+			t.Run(name, func(t *testing.T) {
+				family.check(&bench{t, b}, LoadFixture(t, name))
+			})
+		}
+	}
+}
+
+// bench is a backend with a test that ends at the first error.
+type bench struct {
+	t testing.TB
+	b kernels.Backend
+}
+
+func (d *bench) up(a Array, shape ...int) *tensor.Tensor {
+	d.t.Helper()
+	return a.Upload(d.t, d.b, shape...)
+}
+
+func (d *bench) zeros(shape ...int) *tensor.Tensor {
+	d.t.Helper()
+	x, err := d.b.Alloc(tensor.Float32, shape...)
+	d.ok(err)
+	return x
+}
+
+func (d *bench) ok(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// want compares a tensor of the device with an expected array of the same layout.
+func (d *bench) want(a Array, x *tensor.Tensor) {
+	d.t.Helper()
+	a.Check(d.t, Download(d.t, d.b, x))
+}
+
+func checkConv(d *bench, f *Fixture) {
+	padding, _ := f.Meta["padding"].(float64)
+	stride, strided := f.Meta["stride"].(float64)
+	p := conv.Params{Pad: int(padding), Stride: int(stride)}
+	x, w, b, dy := d.up(f.Input("x").NHWC()), d.up(f.Input("w").NHWC()), d.up(f.Input("b")), d.up(f.Input("d_y").NHWC())
+	y, dx, dw, db := d.zeros(dy.Shape()...), d.zeros(x.Shape()...), d.zeros(w.Shape()...), d.zeros(b.Shape()...)
+	d.ok(d.b.Conv(y, x, w, b, p))
+	d.ok(d.b.ConvGradData(dx, dy, w, nil, p))
+	d.ok(d.b.ConvGradFilter(dw, x, dy, p))
+	d.ok(d.b.ConvGradBias(db, dy, p))
+	d.want(f.Expected("y").NHWC(), y)
+	d.want(f.Expected("d_x").NHWC(), dx)
+	d.want(f.Expected("d_w").NHWC(), dw)
+	d.want(f.Expected("d_b"), db)
+	if strided { // these have a shortcut too
+		p.ReLU = true
+		d.ok(d.b.ConvAdd(y, x, w, b, d.up(f.Input("shortcut").NHWC()), p))
+		d.want(f.Expected("y_add").NHWC(), y)
+		checkShortcut(d, f, x, w, y, dy)
+	}
+}
+
+// checkShortcut holds the gradients of y = max(conv(x) + shortcut, 0) to those of the fixture: that of y, masked, is that of
+// the shortcut and of the convolution.
+func checkShortcut(d *bench, f *Fixture, x, w, y, dy *tensor.Tensor) {
+	stride, _ := f.Meta["stride"].(float64)
+	padding, _ := f.Meta["padding"].(float64)
+	p := conv.Params{Pad: int(padding), Stride: int(stride)}
+	masked, dx, dw := d.zeros(dy.Shape()...), d.zeros(x.Shape()...), d.zeros(w.Shape()...)
+	db := d.zeros(w.Shape()[0])
+	d.ok(d.b.ReLUGrad(masked, dy, y))
+	d.ok(d.b.ConvGradData(dx, masked, w, nil, p))
+	d.ok(d.b.ConvGradFilter(dw, x, masked, p))
+	d.ok(d.b.ConvGradBias(db, masked, p))
+	d.want(f.Expected("add_d_shortcut").NHWC(), masked)
+	d.want(f.Expected("add_d_x").NHWC(), dx)
+	d.want(f.Expected("add_d_w").NHWC(), dw)
+	d.want(f.Expected("add_d_b"), db)
+}
+
+func checkMaxPool3(d *bench, f *Fixture) {
+	for _, group := range f.Subgroups("inputs") {
+		x, dy := d.up(f.Input(group+".x").NHWC()), d.up(f.Input(group+".d_y").NHWC())
+		y, dx := d.zeros(dy.Shape()...), d.zeros(x.Shape()...)
+		d.ok(d.b.MaxPool3(y, x))
+		d.ok(d.b.MaxPool3Grad(dx, dy, x, y, false))
+		d.want(f.Expected(group+".y").NHWC(), y)
+		d.want(f.Expected(group+".d_x").NHWC(), dx)
+	}
+}
+
+func checkReLU(d *bench, f *Fixture) {
+	x, dy := d.up(f.Input("x").NHWC()), d.up(f.Input("d_y").NHWC())
+	y, dx := d.zeros(x.Shape()...), d.zeros(x.Shape()...)
+	d.ok(d.b.ReLU(y, x))
+	d.ok(d.b.ReLUGrad(dx, dy, y))
+	d.want(f.Expected("y").NHWC(), y)
+	d.want(f.Expected("d_x").NHWC(), dx)
+}
+
+func checkMaxPool(d *bench, f *Fixture) {
+	for _, group := range f.Subgroups("inputs") {
+		x, dy := d.up(f.Input(group+".x").NHWC()), d.up(f.Input(group+".d_y").NHWC())
+		y, dx := d.zeros(dy.Shape()...), d.zeros(x.Shape()...)
+		d.ok(d.b.MaxPool(y, x))
+		d.ok(d.b.MaxPoolGrad(dx, dy, x, y, false))
+		d.want(f.Expected(group+".y").NHWC(), y)
+		d.want(f.Expected(group+".d_x").NHWC(), dx)
+	}
+}
+
+func checkPoolOther(d *bench, f *Fixture) {
+	for _, group := range f.Subgroups("inputs") {
+		x, dy := d.up(f.Input(group+".x").NHWC()), d.up(f.Input(group+".d_y").NHWC())
+		y, dx := d.zeros(dy.Shape()...), d.zeros(x.Shape()...)
+		switch group {
+		case "global_mean", "global_max":
+			kind := pool.Mean
+			if group == "global_max" {
+				kind = pool.Max
+			}
+			d.ok(d.b.BagPool(y, x, nil, kind))
+			d.ok(d.b.BagPoolGrad(dx, dy, x, y, nil, kind, false))
+		case "avg2x2_floor":
+			d.ok(d.b.AvgPool(y, x))
+			d.ok(d.b.AvgPoolGrad(dx, dy))
+		default:
+			d.t.Errorf("no operation for %q", group)
+		}
+		d.want(f.Expected(group+".y").NHWC(), y)
+		d.want(f.Expected(group+".d_x").NHWC(), dx)
+	}
+}
+
+func checkPoolG(d *bench, f *Fixture) {
+	x, bags := d.up(f.Input("X").NHWC()), d.up(f.Input("frame_offsets"))
+	for group, kind := range map[string]pool.Kind{"mean": pool.Mean, "max": pool.Max} {
+		dg := d.up(f.Expected(group + ".d_g")) // the given upstream gradient
+		g, dx := d.zeros(dg.Shape()...), d.zeros(x.Shape()...)
+		d.ok(d.b.BagPool(g, x, bags, kind))
+		d.ok(d.b.BagPoolGrad(dx, dg, x, g, bags, kind, false))
+		d.want(f.Expected(group+".g"), g)
+		d.want(f.Expected(group+".d_X").NHWC(), dx)
+	}
+}
+
+// checkDropout cannot hand the fixture's mask to an operation that draws its own. It tries seeds and
+// takes each element from a run that drew the fixture's mask for it, as the reference knows.
+func checkDropout(d *bench, f *Fixture) {
+	x, dy, rate := f.Input("x").NHWC(), f.Input("d_y").NHWC(), float32(f.Input("p").Scalar())
+	mask, rows := f.Input("mask").NHWC(), x.Shape[0]
+	wantY, wantDX := f.Expected("y").NHWC(), f.Expected("d_x").NHWC()
+	keys := Array{Shape: []int{rows}, Data: make([]float64, rows), exact: true}
+	for t := range keys.Data {
+		keys.Data[t] = float64(7*t - 3)
+	}
+	deviceX, deviceDY, deviceKeys := d.up(x), d.up(dy), d.up(keys)
+	y, dx := d.zeros(x.Shape...), d.zeros(x.Shape...)
+	gotY, gotDX := make([]float32, len(x.Data)), make([]float32, len(x.Data))
+	missing := len(x.Data)
+	done := make([]bool, missing)
+	for seed := uint64(1); missing > 0 && seed < 1000; seed++ {
+		words := d.up(Array{Shape: []int{2}, Data: []float64{float64(seed), 0}, exact: true})
+		d.ok(d.b.Dropout(y, deviceX, deviceKeys, words, rate))
+		d.ok(d.b.DropoutGrad(dx, deviceDY, deviceKeys, words, rate))
+		someY, someDX := Download(d.t, d.b, y), Download(d.t, d.b, dx)
+		for i, m := range ref.DropoutMask(keys.Int32s(), len(x.Data)/rows, rate, seed) {
+			if m == mask.Data[i] && !done[i] {
+				gotY[i], gotDX[i], done[i] = someY[i], someDX[i], true
+				missing--
+			}
+		}
+	}
+	if missing > 0 {
+		d.t.Errorf("%d elements never had the fixture's mask", missing)
+	}
+	wantY.Check(d.t, gotY)
+	wantDX.Check(d.t, gotDX)
+}

@@ -1,0 +1,383 @@
+package conform
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"nmn/kernels"
+	"nmn/kernels/noise"
+	"nmn/tools/ref"
+)
+
+// noiseSetup is a batch and the way in which NoiseStep is called on it.
+type noiseSetup struct {
+	bagging
+	mil        bool
+	confidence string // none, shared (1×2×2×K) or each (N×2×2×K)
+	labels     string // hard, gaps (hard or unknown), soft (targets in [0, 1]), partial (soft or unknown), evidence, or none
+	extreme    bool   // logits and evidence to 1e4, confidences to 1e3
+	outputs    string // all, loss, gradients or predictions
+	focus      noise.Focus
+}
+
+func (s noiseSetup) caseOf(large bool) Case {
+	name := bagName(s.bagging, named(",mil=%v,confidence=%s,labels=%s,extreme=%v,outputs=%s", s.mil, s.confidence, s.labels, s.extreme, s.outputs))
+	if s.focus != (noise.Focus{}) {
+		name += strings.ReplaceAll(named(",focus=%g_%g_%g", s.focus.Positive, s.focus.Negative, s.focus.Margin), ".", "p")
+	}
+	return Case{Op: "NoiseStep", Name: name, Large: large, build: s.call}
+}
+
+func noiseCases() []Case {
+	var list []Case
+	for i, b := range baggings() {
+		for _, mil := range []bool{false, true} {
+			for _, confidence := range []string{"none", "shared", "each"} {
+				s := noiseSetup{bagging: b, mil: mil, confidence: confidence, labels: "hard", outputs: "all"}
+				list = append(list, s.caseOf(false))
+				if confidence != "none" {
+					s.labels = "gaps"
+					list = append(list, s.caseOf(false))
+				}
+				s.labels, s.outputs = "none", "predictions"
+				list = append(list, s.caseOf(false))
+				s.labels, s.outputs = "hard", []string{"loss", "gradients"}[i%2]
+				list = append(list, s.caseOf(false))
+			}
+			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "soft", outputs: "all"}.caseOf(false))
+		}
+	}
+	for _, frames := range []int32{1, 3} {
+		offsets := []int32{0}
+		for n := int32(1); n <= 12; n++ {
+			offsets = append(offsets, n*frames)
+		}
+		for _, mil := range []bool{false, true} {
+			for _, confidence := range []string{"none", "each"} {
+				b := bagging{ref.Map{T: 12 * int(frames), H: 1, W: 1, C: 33}, "even", offsets}
+				list = append(list, noiseSetup{bagging: b, mil: mil, confidence: confidence, labels: "hard", extreme: true, outputs: "all"}.caseOf(false))
+			}
+			b := bagging{ref.Map{T: 12 * int(frames), H: 1, W: 1, C: 33}, "even", offsets}
+			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "shared", labels: "gaps", extreme: true, outputs: "all"}.caseOf(false))
+		}
+	}
+	large := bagLarge
+	large.C = 250
+	list = append(list, noiseSetup{bagging: large, mil: true, confidence: "each", labels: "hard", outputs: "all"}.caseOf(true),
+		noiseSetup{bagging: bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}, confidence: "shared", labels: "hard", outputs: "all"}.caseOf(true))
+	return slices.Concat(list, focusCases(), evidenceCases(), noiseRefusals())
+}
+
+// focusCases are those of labels that are not known and of the asymmetric loss.
+func focusCases() []Case {
+	var list []Case
+	paper := noise.Focus{Negative: 4, Margin: .05}
+	some := []noise.Focus{{}, paper, {Positive: 1, Negative: 2}, {Positive: .5, Margin: .2}}
+	for _, b := range baggings() {
+		for _, mil := range []bool{false, true} {
+			for _, f := range some {
+				s := noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "partial", outputs: "all", focus: f}
+				list = append(list, s.caseOf(false))
+			}
+		}
+	}
+	for _, mil := range []bool{false, true} {
+		for _, f := range some {
+			b := bagging{ref.Map{T: 8, H: 2, W: 1, C: 33}, "ragged", []int32{0, 1, 2, 5, 8}}
+			list = append(list, noiseSetup{b, mil, "none", "partial", true, "all", f}.caseOf(false))
+		}
+	}
+	pictures := bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}
+	return append(list, noiseSetup{bagging: pictures, confidence: "none", labels: "hard", outputs: "all", focus: paper}.caseOf(true))
+}
+
+// evidenceCases are those of log-likelihood ratios in place of labels: of several sizes and some 0, up to those that
+// leave no doubt.
+func evidenceCases() []Case {
+	var list []Case
+	for i, b := range baggings() {
+		for _, mil := range []bool{false, true} {
+			s := noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "evidence", outputs: "all"}
+			list = append(list, s.caseOf(false))
+			s.outputs = []string{"loss", "gradients"}[i%2]
+			list = append(list, s.caseOf(false))
+		}
+	}
+	for _, offsets := range [][]int32{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {0, 1, 2, 5, 8}} {
+		name := "ragged"
+		if len(offsets) == 9 {
+			name = "even"
+		}
+		for _, mil := range []bool{false, true} {
+			b := bagging{ref.Map{T: 8, H: 1, W: 1, C: 100}, name, offsets}
+			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "evidence", extreme: true, outputs: "all"}.caseOf(false))
+		}
+	}
+	pictures := bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}
+	return append(list, noiseSetup{bagging: pictures, confidence: "none", labels: "evidence", outputs: "all"}.caseOf(true))
+}
+
+// draw makes the inputs of a setup. Confidences are nil for none.
+func (s noiseSetup) draw(r *values) (logits, confidence, labels []float32) {
+	n := s.count()
+	logits, labels = r.normal(s.Len()), r.labels(n*s.C)
+	for i := range logits {
+		logits[i] = 3*logits[i] - 1
+	}
+	for i := range labels {
+		switch {
+		case (s.labels == "partial" || s.labels == "gaps") && r.stream.Intn(3) == 0:
+			labels[i] = noise.Unknown
+		case s.labels == "partial" || s.labels == "soft":
+			labels[i] = float32(r.stream.Intn(5)) / 4
+		}
+	}
+	if s.labels == "evidence" {
+		labels = s.drawEvidence(r, len(labels))
+	}
+	switch s.confidence {
+	case "shared":
+		confidence = r.normal(4 * s.C)
+	case "each":
+		confidence = r.normal(n * 4 * s.C)
+	}
+	if s.extreme {
+		r.stretch(logits, 1e4)
+		r.stretch(confidence, 1e3)
+	}
+	return logits, confidence, labels
+}
+
+// drawEvidence makes log-likelihood ratios of sizes from a hundredth on, a quarter of them 0.
+func (s noiseSetup) drawEvidence(r *values, count int) []float32 {
+	list := r.normal(count)
+	if s.extreme {
+		r.stretch(list, 1e4)
+	}
+	for i := range list {
+		switch r.stream.Intn(4) {
+		case 0:
+			list[i] = 0
+		case 1:
+			list[i] *= .01
+		}
+	}
+	return list
+}
+
+// stretch spreads values over all magnitudes up to a limit.
+func (v *values) stretch(list []float32, limit float64) {
+	for i := range list {
+		size := math.Pow(limit, v.stream.Float64())
+		if v.stream.Intn(4) == 0 {
+			size = limit
+		}
+		list[i] = float32(math.Copysign(size, float64(list[i])))
+	}
+}
+
+// stepArrays are the destinations of NoiseStep by the reference, before Scale.
+type stepArrays struct{ loss, dLogits, dO, prob, observed, posterior, bagLogit []float64 }
+
+// cells calls visit for each instance of class k of bag n.
+func (b bagging) cells(n, k int, visit func(place int)) {
+	bags := b.bags()
+	for t := bags[n]; t < bags[n+1]; t++ {
+		for h := range b.H {
+			for w := range b.W {
+				visit(b.At(t, h, w, k))
+			}
+		}
+	}
+}
+
+func (b bagging) instances(o []float64, n, k int) []float64 {
+	var list []float64
+	b.cells(n, k, func(place int) { list = append(list, o[place]) })
+	return list
+}
+
+// scatter writes one value for each instance of class k of bag n.
+func (b bagging) scatter(to, from []float64, n, k int) {
+	i := 0
+	b.cells(n, k, func(place int) { to[place] = from[i]; i++ })
+}
+
+// reference evaluates NoiseStep class by class.
+func (s noiseSetup) reference(logits, confidence, labels []float64) stepArrays {
+	n := s.count()
+	out := stepArrays{
+		loss: make([]float64, n), dLogits: make([]float64, len(logits)), dO: make([]float64, n*4*s.C), prob: make([]float64, n*s.C),
+		observed: make([]float64, n*s.C), posterior: make([]float64, n*s.C), bagLogit: make([]float64, n*s.C),
+	}
+	for bag := range n {
+		for k := range s.C {
+			step := s.step(s.instances(logits, bag, k), s.transition(confidence, bag, k), labels[bag*s.C+k])
+			out.loss[bag] += step.Loss
+			s.scatter(out.dLogits, step.DLogits, bag, k)
+			for i := range 2 {
+				for j := range 2 {
+					out.dO[((bag*2+i)*2+j)*s.C+k] = step.DO[i][j]
+				}
+			}
+			at := bag*s.C + k
+			out.prob[at], out.observed[at], out.posterior[at], out.bagLogit[at] = step.Prob, step.Observed, step.Posterior, step.BagLogit
+		}
+	}
+	return out
+}
+
+// step evaluates one class of one bag.
+func (s noiseSetup) step(o []float64, confidence *[2][2]float64, z float64) ref.Step {
+	if s.labels == "evidence" {
+		return ref.Evidence(o, z, s.mil)
+	}
+	if f := s.focus; f != (noise.Focus{}) {
+		return ref.Asymmetric(o, z, float64(f.Positive), float64(f.Negative), float64(f.Margin), s.mil)
+	}
+	return ref.NoiseStep(o, confidence, z, s.mil)
+}
+
+// transition picks O of one class of one bag.
+func (s noiseSetup) transition(confidence []float64, bag, k int) *[2][2]float64 {
+	if confidence == nil {
+		return nil
+	}
+	if s.confidence == "shared" {
+		bag = 0
+	}
+	var o [2][2]float64
+	for i := range 2 {
+		for j := range 2 {
+			o[i][j] = confidence[((bag*2+i)*2+j)*s.C+k]
+		}
+	}
+	return &o
+}
+
+func scaled(list []float64, scale float64) []float64 {
+	out := make([]float64, len(list))
+	for i, v := range list {
+		out[i] = v * scale
+	}
+	return out
+}
+
+// verdicts of the destinations. Extremes ask for relative accuracy down to underflow, where only the
+// rounding of large logits is forgiven: 1e4 has a spacing of 1e-3 in float32.
+func (s noiseSetup) verdicts(scale float64) (small, loss verdict) {
+	if s.extreme {
+		return pointwise(2e-3, 1e-30), pointwise(2e-5, 1e-5)
+	}
+	return pointwise(5e-5, 3e-7*scale), pointwise(1e-5, 1e-5)
+}
+
+func (s noiseSetup) call(r *values) *call {
+	const scale = 0.375
+	n, k := s.count(), s.C
+	o, c, z := s.draw(r)
+	wideO, wideC, wideZ := wide(o), wide(c), wide(z)
+	want := s.reference(wideO, wideC, wideZ)
+	gradient, lossVerdict := s.verdicts(scale)
+	value, _ := s.verdicts(1)
+
+	logits, labels, confidence := onMap("logits", s.Map, o), &operand{}, &operand{}
+	bags, operands := s.with(logits)
+	if s.labels != "none" {
+		labels = input("labels", z, n, k)
+		operands = append(operands, labels)
+	}
+	switch s.confidence {
+	case "shared":
+		confidence = input("confidence", c, 1, 2, 2, k)
+		operands = append(operands, confidence)
+	case "each":
+		confidence = input("confidence", c, n, 2, 2, k)
+		operands = append(operands, confidence)
+	}
+	none := &operand{}
+	loss, dLogits, dO, prob, observed, posterior, bagLogit := none, none, none, none, none, none, none
+	if s.outputs == "all" || s.outputs == "loss" {
+		loss = output("loss", want.loss, lossVerdict, n)
+		operands = append(operands, loss)
+	}
+	if s.outputs == "all" || s.outputs == "gradients" {
+		dLogits = toMap("dLogits", s.Map, scaled(want.dLogits, scale), gradient)
+		operands = append(operands, dLogits)
+		total := func() float64 { return scale * ref.Dot(s.reference(wideO, wideC, wideZ).loss, ones(n)) }
+		if !s.extreme && s.Len() < 700 {
+			dLogits.numeric = func(i int) float64 { return ref.Central(total, wideO, i, 1e-4) }
+		}
+		if s.confidence != "none" {
+			dO = output("dO", scaled(want.dO, scale), gradient, n, 2, 2, k)
+			operands = append(operands, dO)
+			if s.confidence == "each" && !s.extreme && s.Len() < 700 {
+				dO.numeric = func(i int) float64 { return ref.Central(total, wideC, i, 1e-4) }
+			}
+		}
+	}
+	if s.outputs == "all" {
+		posterior = output("posterior", want.posterior, value, n, k)
+		operands = append(operands, posterior)
+	}
+	if s.outputs == "all" || s.outputs == "predictions" {
+		prob, observed = output("prob", want.prob, value, n, k), output("observed", want.observed, value, n, k)
+		bagLogit = output("bagLogit", want.bagLogit, pointwise(2e-5, 1e-5), n, k)
+		operands = append(operands, prob, observed, bagLogit)
+	}
+	p := noise.StepParams{MIL: s.mil, Scale: scale, Focus: s.focus, Evidence: s.labels == "evidence"}
+	return &call{operands: operands, run: func(b kernels.Backend) error {
+		out := noise.StepOutput{Loss: loss.t, DLogits: dLogits.t, DO: dO.t, Prob: prob.t, Observed: observed.t, Posterior: posterior.t, BagLogit: bagLogit.t}
+		return b.NoiseStep(out, logits.t, confidence.t, labels.t, bags.t, p)
+	}}
+}
+
+func ones(n int) []float64 {
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = 1
+	}
+	return list
+}
+
+func noiseRefusals() []Case {
+	with := func(p noise.StepParams, name string, labels, confidence *operand, out func(bad *operand) noise.StepOutput, bad *operand) Case {
+		p.MIL, p.Scale = true, 1
+		return refuse("NoiseStep", name, func(*values) *call {
+			logits := blank(2, 2, 2, 3)
+			operands := []*operand{logits}
+			for _, o := range []*operand{labels, confidence, bad} {
+				if o.shape != nil {
+					operands = append(operands, o)
+				}
+			}
+			return &call{operands: operands, run: func(b kernels.Backend) error {
+				return b.NoiseStep(out(bad), logits.t, confidence.t, labels.t, nil, p)
+			}}
+		})
+	}
+	step := func(name string, labels, confidence *operand, out func(bad *operand) noise.StepOutput, bad *operand) Case {
+		return with(noise.StepParams{}, name, labels, confidence, out, bad)
+	}
+	nothing := func(*operand) noise.StepOutput { return noise.StepOutput{} }
+	loss := func(o *operand) noise.StepOutput { return noise.StepOutput{Loss: o.t} }
+	list := []Case{
+		step("labels", blank(2, 4), &operand{}, loss, blank(2)),
+		step("labels_missing", &operand{}, &operand{}, loss, blank(2)),
+		step("confidence_classes", blank(2, 3), blank(2, 2, 2, 4), nothing, &operand{}),
+		step("confidence_bags", blank(2, 3), blank(3, 2, 2, 3), nothing, &operand{}),
+		step("loss", blank(2, 3), &operand{}, loss, blank(3)),
+		step("dlogits", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{DLogits: o.t} }, blank(2, 2, 1, 3)),
+		step("do", blank(2, 3), blank(2, 2, 2, 3), func(o *operand) noise.StepOutput { return noise.StepOutput{DO: o.t} }, blank(1, 2, 2, 3)),
+		step("prob", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{Prob: o.t} }, blank(3, 2)),
+		step("observed", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{Observed: o.t} }, blank(1, 3)),
+		step("posterior", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{Posterior: o.t} }, blank(2, 4)),
+		with(noise.StepParams{Evidence: true}, "evidence_confidence", blank(2, 3), blank(2, 2, 2, 3), nothing, &operand{}),
+		with(noise.StepParams{Evidence: true}, "evidence_missing", &operand{}, &operand{}, loss, blank(2)),
+		step("baglogit", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{BagLogit: o.t} }, blank(2, 2)),
+	}
+	return append(list, refuseBags("NoiseStep", func(k kernels.Backend, x, flat, bags *operand) error {
+		return k.NoiseStep(noise.StepOutput{Prob: flat.t}, x.t, nil, nil, bags.t, noise.StepParams{MIL: true})
+	})...)
+}

@@ -1,0 +1,281 @@
+package conform
+
+import (
+	"fmt"
+	"math"
+
+	"nmn/kernels"
+	"nmn/kernels/update"
+	"nmn/tools/ref"
+)
+
+// parameter is an entry of an update before it is bound to a device.
+type parameter struct {
+	w, g, m, v, average *operand
+	lr, decay           float32
+}
+
+func updateCases() []Case {
+	list := []Case{
+		sgdCase("mixed", mixed, 0.9), sgdCase("mixed", mixed, 0), sgdCase("none", nil, 0.9),
+		{Op: "SGD", Name: "entries=large", Large: true, build: func(r *values) *call { return sgdCall(r, []int{1 << 20}, 0.9) }},
+	}
+	for _, op := range []string{"Adam", "AdamW"} {
+		decoupled := op == "AdamW"
+		for _, step := range []int{1, 2, 10, 1000, 100_000} {
+			list = append(list, Case{Op: op, Name: named("entries=mixed,step=%d", step), build: func(r *values) *call { return adamCall(r, mixed, step, decoupled) }})
+		}
+		list = append(list, Case{Op: op, Name: "entries=large", Large: true, build: func(r *values) *call { return adamCall(r, []int{1 << 20}, 3, decoupled) }})
+	}
+	list = append(list, averageCases()...)
+	list = append(list, normCases()...)
+	for _, limit := range []float32{0.5, 2, 3} {
+		list = append(list, Case{Op: "Clip", Name: named("norm=2,limit=%d_tenths", int(10*limit)), build: func(r *values) *call { return clipCall(r, limit) }})
+	}
+	for _, n := range lengths {
+		list = append(list, zeroCase(fmt.Sprintf("float32,l=%d", n), input("t", make([]float32, n), n)))
+	}
+	list = append(list, zeroCase("int32", ints("t", make([]int32, 37), 37)), zeroCase("uint8", octets("t", make([]uint8, 37), 37)))
+	return append(list, updateRefusals()...)
+}
+
+// mixed are parameter lengths around vector sizes; the entry at index frozen has learning rate 0.
+var mixed = []int{1, 7, 16, 33, 1000, 15}
+
+const frozen = 3
+
+func sgdCase(name string, lengths []int, momentum float32) Case {
+	return Case{Op: "SGD", Name: named("entries=%s,momentum=%d_tenths", name, int(10*momentum)),
+		build: func(r *values) *call { return sgdCall(r, lengths, momentum) }}
+}
+
+// parameters draws entries, all with other rates and decays; moments are not negative for Adam's v.
+func (v *values) parameters(lengths []int) []parameter {
+	list := make([]parameter, len(lengths))
+	for i, n := range lengths {
+		second := v.normal(n)
+		for j := range second {
+			second[j] *= second[j]
+		}
+		list[i] = parameter{
+			w: input(fmt.Sprintf("w%d", i), v.normal(n), n), g: input(fmt.Sprintf("g%d", i), v.normal(n), n),
+			m: input(fmt.Sprintf("m%d", i), v.normal(n), n), v: input(fmt.Sprintf("v%d", i), second, n),
+			lr: float32(0.1 * v.stream.Uniform(1, 5)), decay: float32(i%3) * 0.05,
+		}
+		if i == frozen {
+			list[i].lr = 0
+		}
+	}
+	return list
+}
+
+// entries lists the parameters for a call, when all operands have memory.
+func entries(list []parameter) []update.Entry {
+	out := make([]update.Entry, len(list))
+	fillEntries(out, list)
+	return out
+}
+
+func fillEntries(out []update.Entry, list []parameter) {
+	for i, p := range list {
+		out[i] = update.Entry{W: p.w.t, G: p.g.t, LR: p.lr, Decay: p.decay}
+		if p.m != nil {
+			out[i].M = p.m.t
+		}
+		if p.v != nil {
+			out[i].V = p.v.t
+		}
+		if p.average != nil {
+			out[i].Average = p.average.t
+		}
+	}
+}
+
+func sgdCall(r *values, lengths []int, momentum float32) *call {
+	list := r.parameters(lengths)
+	var operands []*operand
+	for i := range list {
+		p := &list[i]
+		p.v = nil
+		w, m := wide(p.w.float32s), wide(p.m.float32s)
+		ref.SGD(w, wide(p.g.float32s), m, float64(p.lr), float64(p.decay), float64(momentum))
+		p.changes(w, m, nil)
+		operands = append(operands, p.w, p.g, p.m)
+	}
+	slots := make([]update.Entry, len(list))
+	return &call{operands: operands, run: func(k kernels.Backend) error {
+		fillEntries(slots, list)
+		return k.SGD(slots, momentum)
+	}}
+}
+
+// changes sets what an update must leave behind: nothing but the same bits when it is frozen.
+func (p *parameter) changes(w, m, v []float64) {
+	judge := pointwise(1e-6, 1e-6)
+	if p.lr == 0 {
+		judge = exact
+	}
+	p.w.want, p.w.verdict = w, judge
+	p.m.want, p.m.verdict = m, judge
+	if v != nil {
+		p.v.want, p.v.verdict = v, judge
+	}
+}
+
+func adamCall(r *values, lengths []int, step int, decoupled bool) *call {
+	const beta1, beta2, epsilon = float32(0.9), float32(0.999), float32(1e-8)
+	list := r.parameters(lengths)
+	var operands []*operand
+	for i := range list {
+		p := &list[i]
+		if step == 1 { // as a run starts
+			clear(p.m.float32s)
+			clear(p.v.float32s)
+		}
+		w, m, v := wide(p.w.float32s), wide(p.m.float32s), wide(p.v.float32s)
+		formula := ref.Adam
+		if decoupled {
+			formula = ref.AdamW
+		}
+		formula(w, wide(p.g.float32s), m, v, float64(p.lr), float64(p.decay), float64(beta1), float64(beta2), float64(epsilon), step)
+		p.changes(w, m, v)
+		if p.lr != 0 {
+			p.w.verdict = pointwise(1e-6, 2e-6)
+		}
+		operands = append(operands, p.w, p.g, p.m, p.v)
+	}
+	slots := make([]update.Entry, len(list))
+	return &call{operands: operands, run: func(k kernels.Backend) error {
+		fillEntries(slots, list)
+		constants := update.AdamParams{Beta1: beta1, Beta2: beta2, Epsilon: epsilon, Step: step}
+		if decoupled {
+			return k.AdamW(slots, constants)
+		}
+		return k.Adam(slots, constants)
+	}}
+}
+
+func normCases() []Case {
+	build := func(name string, large bool, lengths []int, spoil func(list []parameter), judge verdict) Case {
+		return Case{Op: "GradNorm", Name: "entries=" + name, Large: large, build: func(r *values) *call {
+			list := r.parameters(lengths)
+			if spoil != nil {
+				spoil(list)
+			}
+			var operands []*operand
+			var gradients [][]float64
+			for i := range list {
+				p := &list[i]
+				p.m, p.v = nil, nil
+				operands = append(operands, p.w, p.g)
+				if p.lr != 0 {
+					gradients = append(gradients, wide(p.g.float32s))
+				}
+			}
+			norm := output("norm", []float64{ref.Norm(gradients...)}, judge, 1)
+			slots := make([]update.Entry, len(list))
+			return &call{operands: append(operands, norm), run: func(k kernels.Backend) error {
+				fillEntries(slots, list)
+				return k.GradNorm(norm.t, slots)
+			}}
+		}}
+	}
+	close := pointwise(2e-6, 0)
+	return []Case{
+		build("none", false, nil, nil, exact),
+		build("mixed", false, mixed, nil, close),
+		build("nan", false, mixed, func(list []parameter) { list[4].g.float32s[999] = float32(math.NaN()) }, notFinite),
+		build("infinity", false, mixed, func(list []parameter) { list[1].g.float32s[3] = float32(math.Inf(-1)) }, notFinite),
+		build("frozen_nan", false, mixed, func(list []parameter) { list[frozen].g.float32s[0] = float32(math.NaN()) }, close),
+		build("large", true, []int{1 << 20, 3}, nil, pointwise(1e-5, 0)),
+	}
+}
+
+func notFinite(_ Accuracy, got, _ []float64) error {
+	if !math.IsNaN(got[0]) && !math.IsInf(got[0], 0) {
+		return fmt.Errorf("the norm of gradients that are not finite is %v", got[0])
+	}
+	return nil
+}
+
+func clipCall(r *values, limit float32) *call {
+	list := r.parameters([]int{1, 7, 33, 1000})
+	norm := input("norm", []float32{2}, 1)
+	operands := []*operand{norm}
+	for i := range list {
+		p := &list[i]
+		p.m, p.v, p.lr = nil, nil, 0.1
+		p.g.want, p.g.verdict = ref.Clip(wide(p.g.float32s), 2, float64(limit)), pointwise(3e-7, 0)
+		operands = append(operands, p.w, p.g)
+	}
+	slots := make([]update.Entry, len(list))
+	return &call{operands: operands, run: func(k kernels.Backend) error {
+		fillEntries(slots, list)
+		return k.Clip(slots, norm.t, limit)
+	}}
+}
+
+func zeroCase(name string, t *operand) Case {
+	return Case{Op: "Zero", Name: "dtype=" + name, build: func(r *values) *call {
+		x := *t // a case may be made more than once
+		for i := range x.float32s {
+			x.float32s[i] = float32(r.stream.Normal(0, 1))
+		}
+		for i := range x.int32s {
+			x.int32s[i] = int32(r.stream.Uint32())
+		}
+		for i := range x.uint8s {
+			x.uint8s[i] = uint8(r.stream.Uint32())
+		}
+		x.want, x.verdict = make([]float64, x.length()), exact
+		return &call{operands: []*operand{&x}, run: func(k kernels.Backend) error { return k.Zero(x.t) }}
+	}}
+}
+
+func updateRefusals() []Case {
+	of := func(op, name string, w, g, m, v *operand, run func(k kernels.Backend, e []update.Entry) error) Case {
+		return refuse(op, name, func(*values) *call {
+			p := parameter{w: w, g: g, m: m, v: v, lr: 0.1}
+			operands := []*operand{w, g}
+			for _, o := range []*operand{m, v} {
+				if o != nil {
+					operands = append(operands, o)
+				}
+			}
+			return &call{operands: operands, run: func(k kernels.Backend) error { return run(k, entries([]parameter{p})) }}
+		})
+	}
+	sgd := func(k kernels.Backend, e []update.Entry) error { return k.SGD(e, 0.9) }
+	adamW := func(k kernels.Backend, e []update.Entry) error {
+		return k.AdamW(e, update.AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1})
+	}
+	adam := func(k kernels.Backend, e []update.Entry) error {
+		return k.Adam(e, update.AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1})
+	}
+	return []Case{
+		of("SGD", "gradient", blank(4), blank(5), blank(4), nil, sgd),
+		of("SGD", "momentum", blank(4), blank(4), blank(3), nil, sgd),
+		of("SGD", "momentum_missing", blank(4), blank(4), nil, nil, sgd),
+		of("Adam", "gradient", blank(4), blank(5), blank(4), blank(4), adam),
+		of("Adam", "second_moment", blank(4), blank(4), blank(4), blank(5), adam),
+		of("Adam", "second_moment_missing", blank(4), blank(4), blank(4), nil, adam),
+		of("AdamW", "second_moment", blank(4), blank(4), blank(4), blank(5), adamW),
+		of("AdamW", "second_moment_missing", blank(4), blank(4), blank(4), nil, adamW),
+		of("Average", "average_missing", blank(4), blank(4), nil, nil,
+			func(k kernels.Backend, e []update.Entry) error { return k.Average(e, .1) }),
+		of("Exchange", "average_missing", blank(4), blank(4), nil, nil,
+			func(k kernels.Backend, e []update.Entry) error { return k.Exchange(e) }),
+		refuse("GradNorm", "norm", func(*values) *call {
+			w, g, norm := blank(4), blank(4), blank(2)
+			return &call{operands: []*operand{w, g, norm}, run: func(k kernels.Backend) error {
+				return k.GradNorm(norm.t, []update.Entry{{W: w.t, G: g.t, LR: 1}})
+			}}
+		}),
+		refuse("Clip", "norm", func(*values) *call {
+			w, g, norm := blank(4), blank(4), blank(2)
+			return &call{operands: []*operand{w, g, norm}, run: func(k kernels.Backend) error {
+				return k.Clip([]update.Entry{{W: w.t, G: g.t, LR: 1}}, norm.t, 1)
+			}}
+		}),
+	}
+}

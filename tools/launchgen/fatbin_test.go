@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestFatbin_WasCompiledFromTheseSources(t *testing.T) {
+	hash, err := hashSources(kernelsFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(kernelsFolder, stampName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(string(text), "sources sha256 "+hash+"\n") {
+		t.Errorf("the kernels have changed since they were compiled: go run ./tools/toolkit exec go run ./tools/launchgen -fatbin\n%s", text)
+	}
+}
+
+// The compiled kernels are not taken on trust: where the compiler is at hand, it gives the same bytes.
+func TestFatbin_IsReproducible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiling all kernels takes half a minute")
+	}
+	if _, err := exec.LookPath("nvcc"); err != nil {
+		t.Skipf("no nvcc on the PATH: %v", err)
+	}
+	version, err := nvccVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(kernelsFolder, stampName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(text), "nvcc "+version+"\n") {
+		t.Skipf("the kernels were compiled by another version than %s: %s", version, text)
+	}
+	// Another folder, so that no path of the machine can be among the bytes.
+	folder := t.TempDir()
+	copySources(t, folder)
+	got, err := compile(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join(kernelsFolder, fatbinName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s has %d bytes, its sources give other %d", fatbinName, len(want), len(got))
+	}
+}
+
+func copySources(t *testing.T, folder string) {
+	t.Helper()
+	for _, pattern := range []string{"*.cu", "*.cuh", "*/*.cu", "*/*.cuh"} {
+		paths, err := filepath.Glob(filepath.Join(kernelsFolder, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, err := filepath.Rel(kernelsFolder, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			copied := filepath.Join(folder, name)
+			if err := os.MkdirAll(filepath.Dir(copied), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(copied, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// nvcc names the shared memory of a static function by a number of its own for each run, so that the module would
+// differ from build to build: such functions are inline without being static.
+func TestSources_StaticFunctionsHaveNoSharedMemory(t *testing.T) {
+	function := regexp.MustCompile(`(?ms)^static __device__ [^;{]*\{\n.*?^\}`)
+	functions := 0
+	for _, pattern := range []string{"*.cuh", "*/*.cu", "*/*.cuh"} {
+		paths, err := filepath.Glob(filepath.Join(kernelsFolder, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range function.FindAllString(string(text), -1) {
+				functions++
+				if strings.Contains(found, "__shared__") {
+					head, _, _ := strings.Cut(found, "{")
+					t.Errorf("%s: %s is static and has shared memory", path, head)
+				}
+			}
+		}
+	}
+	if functions < 20 {
+		t.Errorf("found %d static functions in the sources of the kernels, which have dozens", functions)
+	}
+}

@@ -1,0 +1,75 @@
+// Mutate measures how well tests find mistakes. It makes one small mistake at a time in a package, such as a < for a <=
+// or a Sync left out, and runs the package's own tests. A mutant that makes a test fail is killed. One that does not
+// has survived, and shows what a change could break unnoticed.
+//
+//	go run ./tools/mutate --per-package 12 --table build/mutation.md ./internal/durable ./eval/...
+//
+// Mutate never touches the checkout: it builds mutants with go's -overlay and tests them in a copy of the module. It
+// chooses mutants at random by a seed; the same seed and code give the same ones. The tests run with -short and without
+// the variables NMN_..., so without data and programs from outside of the repository. Code that runs only in processes
+// that tests start counts as not covered.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// options are the flags, and the folder of the checkout.
+type options struct {
+	dir        string
+	seed       uint64
+	perPackage int // 0 for all
+	table      string
+	patterns   []string
+}
+
+func main() {
+	o := &options{dir: "."}
+	flag.Uint64Var(&o.seed, "seed", 1, "`number` that chooses the mutants")
+	flag.IntVar(&o.perPackage, "per-package", 12, "most `mutants` of a package; 0 for all")
+	flag.StringVar(&o.table, "table", "", "`file` for the table of scores, in Markdown")
+	flag.Parse()
+	o.patterns = flag.Args()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := mutate(ctx, o, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+// mutate prints the score and the survivors of each package, and writes the table. The error names the packages whose
+// tests fail without a mutant.
+func mutate(ctx context.Context, o *options, out io.Writer) error {
+	m, packages, err := openModule(ctx, o.dir, o.patterns)
+	if err != nil {
+		return err
+	}
+	l, err := newLaboratory(ctx, m, 10*time.Second)
+	if err != nil {
+		return err
+	}
+	c := &campaign{module: m, laboratory: l, seed: o.seed, perPackage: o.perPackage, out: out}
+	scores, err := c.all(ctx, packages)
+	if o.table != "" && len(scores) > 0 {
+		err = errors.Join(err, writeTable(o.table, c.table(scores)))
+	}
+	return errors.Join(err, l.Close())
+}
+
+func writeTable(name, table string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(name, []byte(table), 0o666)
+}

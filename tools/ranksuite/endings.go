@@ -1,0 +1,135 @@
+package ranksuite
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nmn/ranks"
+)
+
+// Cause is what the rank that aborts says, in the cases that end a group.
+const Cause = "its disk is full"
+
+// Endings are the cases behind which a group is over. Each wants a fresh one, of two ranks or more. In an
+// implementation whose processes end with a message, the cases of an abort and of a late rank do not return.
+func Endings() []Case {
+	return []Case{
+		{Name: "Abort", Run: abort, Ends: true},
+		{Name: "Late", Run: late, Ends: true},
+		{Name: "SumsOfOtherLengths", Run: sumsOfOtherLengths, Ends: true},
+		{Name: "SumsOnOtherWires", Run: sumsOnOtherWires, Ends: true},
+		{Name: "BroadcastsOfOtherLengths", Run: broadcastsOfOtherLengths, Ends: true},
+		{Name: "OtherCalls", Run: otherCalls, Ends: true},
+	}
+}
+
+// blames returns an error where err does not say that the rank is to blame.
+func blames(g ranks.Group, err error, rank int) error {
+	var lost *ranks.LostError
+	if !errors.As(err, &lost) || lost.Rank != rank || lost.Name != g.Names()[rank] {
+		return fmt.Errorf("not rank %d is blamed, but: %v", rank, err)
+	}
+	return nil
+}
+
+// over returns an error where a call succeeds.
+func over(g ranks.Group) error {
+	x := []float32{1}
+	_, gathering := g.Gather(nil)
+	summing := g.Sum(x, ranks.Float32)
+	if summing == nil {
+		summing = g.Wait()
+	}
+	if gathering == nil || summing == nil || g.Broadcast(nil) == nil || ranks.Agree(g, nil) == nil {
+		return errors.New("a call succeeds behind the end of the group")
+	}
+	g.Abort(errors.New("once more")) // does no harm
+	return nil
+}
+
+// abort has the last rank abort, from a goroutine of its own, while the others wait.
+func abort(g ranks.Group) error {
+	last := g.Size() - 1
+	if g.Rank() == last {
+		done := make(chan struct{})
+		go func() {
+			time.Sleep(20 * time.Millisecond)
+			g.Abort(errors.New(Cause))
+			close(done)
+		}()
+		<-done
+		return over(g)
+	}
+	_, err := g.Gather(nil)
+	if wrong := blames(g, err, last); wrong != nil {
+		return wrong
+	}
+	if !strings.Contains(err.Error(), Cause) {
+		return fmt.Errorf("the cause is missing: %w", err)
+	}
+	return over(g)
+}
+
+// late has the last rank not come until the others have long given it up. The group has a timeout of a second or so.
+func late(g ranks.Group) error {
+	last := g.Size() - 1
+	if g.Rank() == last {
+		time.Sleep(20 * ranks.TimeoutOf(g, 100*time.Millisecond))
+		return nil
+	}
+	x := make([]float32, 10)
+	err := g.Sum(x, ranks.Float32)
+	if err == nil {
+		err = g.Wait()
+	}
+	if wrong := blames(g, err, last); wrong != nil {
+		return wrong
+	}
+	if !errors.Is(err, ranks.ErrTimeout) {
+		return fmt.Errorf("no timeout: %w", err)
+	}
+	return over(g)
+}
+
+func sumsOfOtherLengths(g ranks.Group) error {
+	err := g.Sum(make([]float32, 1000+g.Rank()), ranks.Float32)
+	if err == nil {
+		err = g.Wait()
+	}
+	return refused(g, err)
+}
+
+func sumsOnOtherWires(g ranks.Group) error {
+	wire := ranks.Float32
+	if g.Rank() == 0 {
+		wire = ranks.BFloat16
+	}
+	err := g.Sum(make([]float32, 10), wire)
+	if err == nil {
+		err = g.Wait()
+	}
+	return refused(g, err)
+}
+
+func broadcastsOfOtherLengths(g ranks.Group) error {
+	return refused(g, g.Broadcast(make([]byte, 10+g.Rank())))
+}
+
+// otherCalls has the last rank make another call than the others.
+func otherCalls(g ranks.Group) error {
+	if g.Rank() == g.Size()-1 {
+		return refused(g, g.Broadcast(make([]byte, 10)))
+	}
+	_, err := g.Gather(make([]byte, 10))
+	return refused(g, err)
+}
+
+// refused wants an error, and no call to succeed behind it.
+func refused(g ranks.Group, err error) error {
+	if err == nil {
+		return errors.New("ranks that do not fit together are not refused")
+	}
+	return over(g)
+}

@@ -1,0 +1,62 @@
+// Command gen writes the assembly of package simd: kernels_amd64.s and kernels_amd64.go in the
+// parent folder, or in the one that -dir names. Run it by "go generate" there, or from anywhere by
+// "go -C tools/simdgen run .".
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/buildtags"
+)
+
+func main() {
+	dir := flag.String("dir", filepath.Join("..", "..", "kernels", "simd"), "folder to write to")
+	flag.Parse()
+	file := filepath.Join(*dir, "kernels_amd64")
+	// Generate takes its settings from the command line, and names it in what it writes.
+	os.Args = []string{os.Args[0], "-out", file + ".s", "-stubs", file + ".go", "-pkg", "simd"}
+	flag.Parse()
+
+	Constraint(buildtags.Not("noasm").ToConstraint())
+	writeLaneTable()
+	for _, set := range []vectors{avx2, avx512} {
+		for _, rows := range set.tileRows {
+			tile(set, rows, 2)
+			tile(set, rows, 1)
+		}
+		outer(set, set.outerRows, 3)
+		batch(set)
+		cross(set, set.outerRows, 2)
+		winogradKernels(set)
+		copyRows(set)
+		sumRows(set)
+		add(set)
+		elementwiseKernels(set)
+		gateKernels(set)
+		transformerKernels(set)
+		windowKernels(set)
+		scatterFirst(set, false)
+		scatterFirst(set, true)
+		blendRows(set)
+		reduceColumns(set)
+		normalize(set)
+		dropout(set)
+		sumRows64(set)
+		softplus(set, "softplus", false)
+		softplus(set, "softplusSigmoid", true)
+		scaleRows(set)
+		sumSquares(set)
+	}
+	transpose()
+	resampleRow()
+	reduceRows()
+	ycbcr()
+	inverseDCT()
+	mixRows()
+	doubleRow()
+	huffmanRun()
+	Generate()
+}

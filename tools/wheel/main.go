@@ -1,0 +1,133 @@
+// Wheel writes the wheels of the Python package: for each platform the program, which is compiled for it here, and the
+// package in Python, which calls it. Whoever installs one needs no compiler.
+//
+//	make wheel                       or    go run ./tools/wheel
+//	make wheel WHEELS=linux-amd64    or    go run ./tools/wheel linux-amd64
+//
+// The version is that of the last tag vMAJOR.MINOR.PATCH, or what --version says. The same commit makes the same
+// bytes: times are SOURCE_DATE_EPOCH, without it the time of the commit.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	into := flag.String("dist", "dist", "`folder` that the wheels are written to")
+	version := flag.String("version", "", "`version` of the package, as PEP 440 has it; by default that of git")
+	flag.Parse()
+	if err := makeWheels(*into, *version, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "wheel:", err)
+		os.Exit(1)
+	}
+}
+
+// makeWheels compiles and packs for the named platforms, all of them where none is named.
+func makeWheels(into, version string, names []string) error {
+	chosen, err := choose(names)
+	if err != nil {
+		return err
+	}
+	made, err := describe(version)
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "nmn-wheel-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := os.MkdirAll(into, 0o755); err != nil {
+		return err
+	}
+	for _, p := range chosen {
+		files, err := contents(p, made, work)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		name := filepath.Join(into, p.fileName(made.version))
+		size, err := writeWheel(name, files, made)
+		if err == nil {
+			if err = check(name, p); err != nil {
+				os.Remove(name)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		fmt.Printf("%s: %.1f MB\n", name, float64(size)/1e6)
+	}
+	return nil
+}
+
+// contents builds what the wheel of a platform holds.
+func contents(p platform, made source, work string) ([]entry, error) {
+	program := filepath.Join(work, p.name, p.program())
+	if err := compile(p, made, "./cmd/nmn", program); err != nil {
+		return nil, err
+	}
+	terms, err := licences(p, work)
+	if err != nil {
+		return nil, err
+	}
+	modules, err := pythonFiles(filepath.Join("python", "nmn"), made.version)
+	if err != nil {
+		return nil, err
+	}
+	base := "nmn-" + made.version
+	files := append(modules, entry{name: base + ".data/scripts/" + p.program(), file: program, executable: true})
+	var names []string
+	for _, t := range terms {
+		names = append(names, t.name)
+		t.name = base + ".dist-info/licenses/" + t.name
+		files = append(files, t)
+	}
+	about, err := metadata(made.version, names)
+	return append(files,
+		entry{name: base + ".dist-info/METADATA", text: about},
+		entry{name: base + ".dist-info/WHEEL", text: p.wheelFile()}), err
+}
+
+// source is what the wheels are made of.
+type source struct {
+	version  string
+	revision string
+	time     time.Time
+}
+
+// describe asks git which version the sources are, where nobody says so.
+func describe(version string) (made source, err error) {
+	if made.version = version; version == "" {
+		described, count, err := fromGit()
+		if err != nil {
+			return made, fmt.Errorf("%w; without git, name the version: --version 1.2.3", err)
+		}
+		if made.version, err = pep440(described, count); err != nil {
+			return made, err
+		}
+	} else if !isPEP440(version) {
+		return made, fmt.Errorf("--version %q is none that PEP 440 knows, such as 1.2.3, 1.2.3rc1 or 1.2.3.dev4", version)
+	}
+	made.revision, _ = git("rev-parse", "HEAD")
+	seconds := os.Getenv("SOURCE_DATE_EPOCH")
+	if seconds == "" {
+		if seconds, err = git("show", "--no-patch", "--format=%ct", "HEAD"); err != nil {
+			return made, fmt.Errorf("%w; without git, set SOURCE_DATE_EPOCH to the time of the sources in seconds", err)
+		}
+	}
+	unix, err := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64)
+	if err != nil {
+		return made, fmt.Errorf("SOURCE_DATE_EPOCH: %q is no number of seconds", seconds)
+	}
+	// Archives know no time before 1980, and of each day every other second.
+	made.time = time.Unix(max(unix, firstOfZIP.Unix()), 0).UTC()
+	return made, nil
+}
+
+var firstOfZIP = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
