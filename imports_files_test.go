@@ -17,6 +17,7 @@ import (
 type file struct {
 	path, folder string
 	imports      []string
+	doc          string // the comment of the package, if this file has it
 }
 
 func (f file) test() bool { return strings.HasSuffix(f.path, "_test.go") }
@@ -43,11 +44,11 @@ func readGoFiles() (files []file, err error) {
 		if !strings.HasSuffix(name, ".go") {
 			return nil
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly|parser.ParseComments)
 		if err != nil {
 			return err
 		}
-		f := file{path: name, folder: path.Dir(name)}
+		f := file{path: name, folder: path.Dir(name), doc: parsed.Doc.Text()}
 		for _, spec := range parsed.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
@@ -78,7 +79,7 @@ func leaveOut(name, base string) error {
 func actualImports(files []file, module string) map[string][]string {
 	actual := map[string][]string{}
 	for _, f := range files {
-		if slices.Contains(withoutRow, f.folder) {
+		if slices.Contains(withoutLine, f.folder) {
 			continue
 		}
 		imports := actual[f.folder]

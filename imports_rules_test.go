@@ -8,8 +8,7 @@ import (
 )
 
 // layers are the folders at the top level that hold packages, from the ground up. A package imports packages of its
-// own layer and of the layers before it; which of them, the tables of docs/design.md say. Nothing imports the programs
-// of the last layer.
+// own layer and of the layers below it; imports.txt lists them. The last layer holds programs, which nothing imports.
 var layers = [][]string{
 	{"internal", "format", "text", "ranks"},
 	{"cuda"},
@@ -33,11 +32,11 @@ var elsewhere = map[string]string{
 	"tools/emulator": "kernels", "tools/launchgen/signature": "kernels",
 }
 
-// free are the folders whose packages may import anything; their rows say so instead of listing it.
+// free are the folders whose packages may import anything; their lines say so instead of listing it.
 var free = []string{"cmd", "examples"}
 
-// withoutRow are the packages that consist of tests, of the repository and of the scripts.
-var withoutRow = []string{".", "bench"}
+// withoutLine are the packages that consist of tests, of the repository and of the scripts.
+var withoutLine = []string{".", "bench"}
 
 // withCgo are the only packages that may use cgo.
 var withCgo = []string{
@@ -120,17 +119,17 @@ var forTests = []string{
 }
 
 // objection says why a file must not import something; it is empty when the file may.
-func (p *page) objection(f file, imported, module string) string {
+func (t table) objection(f file, imported, module string) string {
 	inner, own := strings.CutPrefix(imported, module+"/")
 	if own && program(inner) && !sameProgram(f.folder, inner) {
 		return "nothing imports a program"
 	}
-	row := p.row(f.folder)
+	_, known := t[f.folder]
 	switch {
-	case f.folder == ".", row != nil && row.anything():
+	case f.folder == ".", t.anything(f.folder):
 		return ""
-	case row == nil && !slices.Contains(withoutRow, f.folder):
-		return "docs/design.md has no row for its package"
+	case !known && !slices.Contains(withoutLine, f.folder):
+		return tablePath + " has no line for its package: go test . -run Imports -update"
 	case alone[f.folder] != "" && !f.test():
 		if imported != alone[f.folder] {
 			return fmt.Sprintf("%s imports %s alone", f.folder, alone[f.folder])
@@ -142,17 +141,17 @@ func (p *page) objection(f file, imported, module string) string {
 	case !own:
 		return objectionOutside(f, imported)
 	case f.test():
-		if !p.testMayUse(f.folder, inner) {
+		if !t.testMayUse(f.folder, inner) {
 			return "its package does not reach it, nor is it for tests"
 		}
 	default:
-		return p.objectionInside(f.folder, inner)
+		return t.objectionInside(f.folder, inner)
 	}
 	return ""
 }
 
 // objectionInside is about files that are no tests, and packages of this module.
-func (p *page) objectionInside(folder, inner string) string {
+func (t table) objectionInside(folder, inner string) string {
 	from, to := layerOf(folder), layerOf(inner)
 	switch {
 	case to < 0:
@@ -161,15 +160,15 @@ func (p *page) objectionInside(folder, inner string) string {
 		return fmt.Sprintf("%s stands above %s", strings.Join(layers[to], ", "), strings.Join(layers[from], ", "))
 	case slices.Contains(notInProduct, inner) && !slices.Contains(notInProduct, folder):
 		return "it is for tests alone"
-	case p.row(folder) == nil || !slices.Contains(p.row(folder).imports, inner):
-		return "its row in docs/design.md does not have it; if it should, go test . -run Imports -update"
+	case !slices.Contains(t[folder], inner):
+		return "its line in " + tablePath + " does not have it; if it should, go test . -run Imports -update"
 	}
 	return ""
 }
 
 // testMayUse reports whether tests of a package may import another package of this module.
-func (p *page) testMayUse(folder, inner string) bool {
-	reached := p.below(folder)
+func (t table) testMayUse(folder, inner string) bool {
+	reached := t.below(folder)
 	switch {
 	case inner == folder, reached[inner]:
 	case slices.Contains(forTests, inner):

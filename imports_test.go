@@ -10,13 +10,13 @@ import (
 
 func TestImports_FollowTheTable(t *testing.T) {
 	files, module := goFiles(t)
-	p := readPage(t)
+	table := readTable(t)
 	if len(files) < 50 {
 		t.Errorf("only %d Go files found", len(files))
 	}
 	for _, f := range files {
 		for _, imported := range f.imports {
-			if why := p.objection(f, imported, module); why != "" {
+			if why := table.objection(f, imported, module); why != "" {
 				t.Errorf("%s imports %q: %s", f.path, imported, why)
 			}
 		}
@@ -24,7 +24,7 @@ func TestImports_FollowTheTable(t *testing.T) {
 }
 
 func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
-	p := readPage(t)
+	table := readTable(t)
 	for _, c := range []struct {
 		path, imported string // ./ begins the path of a package of this module
 		allowed        bool
@@ -94,92 +94,83 @@ func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
 		if inner, own := strings.CutPrefix(imported, "./"); own {
 			imported = "example.org/nmn/" + inner
 		}
-		if why := p.objection(f, imported, "example.org/nmn"); (why == "") != c.allowed {
+		if why := table.objection(f, imported, "example.org/nmn"); (why == "") != c.allowed {
 			t.Errorf("%s imports %q: allowed %v, want %v (%s)", c.path, c.imported, why == "", c.allowed, why)
 		}
 	}
 }
 
-// The page says what is, no less and no more.
-func TestImports_TheTablesAreTrue(t *testing.T) {
-	p := readPage(t)
-	files, module := goFiles(t)
-	actual := actualImports(files, module)
-	seen := map[string]bool{}
-	for _, r := range p.rows {
-		imports, exists := actual[r.folder]
-		switch i := layerOf(r.folder); {
-		case !exists:
-			t.Errorf("%s has a row, but no Go files", r.folder)
-		case seen[r.folder]:
-			t.Errorf("%s has more than one row", r.folder)
-		case i < 0: // reported below
-		case r.layer != strings.Join(layers[i], ", "):
-			t.Errorf("%s stands in the table of %q, want %q", r.folder, r.layer, strings.Join(layers[i], ", "))
-		case !strings.HasSuffix(r.sentence, "."):
-			t.Errorf("%s: its row has no sentence that says what the package is for", r.folder)
-		}
-		seen[r.folder] = true
-		if !slices.Equal(slices.Sorted(slices.Values(r.imports)), imports) {
-			t.Errorf("%s imports %v, but its row says %v: go test . -run Imports -update", r.folder, imports, r.imports)
+func TestImports_TheTableIsTrue(t *testing.T) {
+	listed := readTable(t)
+	actual := actualImports(goFiles(t))
+	for folder := range listed {
+		if _, exists := actual[folder]; !exists {
+			t.Errorf("%s has a line, but no Go files: go test . -run Imports -update", folder)
 		}
 	}
 	for _, folder := range slices.Sorted(maps.Keys(actual)) {
 		if layerOf(folder) < 0 {
 			t.Errorf("%s stands in no layer: see layers in imports_rules_test.go", folder)
-		} else if !seen[folder] {
-			t.Errorf("%s has no row: go test . -run Imports -update adds one, then write its sentence", folder)
+		}
+		if !slices.Equal(listed[folder], actual[folder]) {
+			t.Errorf("%s imports %v, but its line says %v: go test . -run Imports -update", folder, actual[folder],
+				listed[folder])
 		}
 	}
 }
 
-// The tables must not turn back: a package that imports another is not reached from there, under any build tags.
-func TestImports_TheTablesHaveNoCycle(t *testing.T) {
-	p := readPage(t)
-	for _, r := range p.rows {
-		if p.below(r.folder)[r.folder] {
-			t.Errorf("%s imports itself by a detour", r.folder)
+func TestPackages_HaveAComment(t *testing.T) {
+	files, _ := goFiles(t)
+	described := map[string]bool{}
+	for _, f := range files {
+		if !f.test() {
+			described[f.folder] = described[f.folder] || f.doc != ""
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(described)) {
+		if !described[folder] {
+			t.Errorf("%s has no comment above its package clause that says what it is for", folder)
+		}
+	}
+}
+
+// A package that imports another is not reached from there, under any build tags.
+func TestImports_TheTableHasNoCycle(t *testing.T) {
+	table := readTable(t)
+	for folder := range table {
+		if table.below(folder)[folder] {
+			t.Errorf("%s imports itself by a detour", folder)
 		}
 	}
 }
 
 func TestImports_TheDrawingShowsTheLayers(t *testing.T) {
-	drawn := readPage(t).drawing
+	drawn := drawnLayers(readFile(t, designPage))
 	slices.Reverse(drawn)
 	if !slices.EqualFunc(drawn, layers, slices.Equal) {
 		t.Errorf("the drawing of %s shows, from the ground up,\n%v, want\n%v", designPage, drawn, layers)
 	}
 }
 
-func TestImports_UpdateKeepsSentences(t *testing.T) {
-	const head = "| package | what it is for | imports |\n|---|---|---|\n"
-	const before = "# Design\n\n## The packages\n\n| train |\n\n### wrong\n\n" + head +
-		"| `train` | Trains. | `text` |\n| `gone` | Is gone. | - |\n| `cmd/nmn` | Runs. | - |\n\n" +
-		"## Next\n\n| `no` | row | - |\n"
-	const want = "# Design\n\n## The packages\n\n| train |\n\n" +
-		"### internal, format, text, ranks\n\n" + head + "| `internal/rng` |  | - |\n| `text` |  | - |\n\n" +
-		"### train\n\n" + head + "| `train` | Trains. | `internal/rng`, `text` |\n\n" +
-		"### cmd, examples, bench, tools\n\n" + head + "| `cmd/nmn` | Runs. | anything |\n\n" +
-		"## Next\n\n| `no` | row | - |\n"
+func TestImports_UpdateListsPackages(t *testing.T) {
+	want := tableHead + "cmd/nmn: anything\ntext:\ntrain: internal/rng text\n"
 	files := []file{
-		{"train/loop.go", "train", []string{"fmt", "m/text", "m/internal/rng"}},
-		{"train/loop_test.go", "train", []string{"m/eval"}},
-		{"text/word.go", "text", nil},
-		{"internal/rng/rng.go", "internal/rng", nil},
-		{"cmd/nmn/main.go", "cmd/nmn", []string{"m/train"}},
-		{"container_test.go", ".", []string{"m/train"}},
-		{"elsewhere/elsewhere.go", "elsewhere", nil},
+		{path: "train/loop.go", folder: "train", imports: []string{"fmt", "m/text", "m/internal/rng"}},
+		{path: "train/loop_test.go", folder: "train", imports: []string{"m/eval"}},
+		{path: "text/word.go", folder: "text"},
+		{path: "cmd/nmn/main.go", folder: "cmd/nmn", imports: []string{"m/train"}},
+		{path: "container_test.go", folder: ".", imports: []string{"m/train"}},
 	}
-	text := before
-	for range 2 {
-		p, err := parsePage(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.follow(actualImports(files, "m"))
-		if text = p.String(); text != want {
-			t.Fatalf("updated page:\n%s\nwant:\n%s", text, want)
-		}
+	made := table(actualImports(files, "m"))
+	if made.String() != want {
+		t.Fatalf("table:\n%s\nwant:\n%s", made, want)
+	}
+	read, err := parseTable(want)
+	if err != nil || read.String() != want {
+		t.Errorf("read again: %v\n%s", err, read)
+	}
+	if _, err := parseTable("text:\ntext:\n"); err == nil {
+		t.Error("two lines for one package are accepted")
 	}
 }
 
