@@ -1,4 +1,3 @@
-// Package captioning is what a captioner learns from, how it learns, and what it says: the vocabulary of
-// captions, clips with features of their frames and captions of people, training with its checkpoints, and
-// the captions that are generated.
+// Package captioner is for changes of how captioners learn: the vocabulary of captions, clips with the features of
+// their frames and captions of people, training with its checkpoints, and the captions that are generated.
 package captioner

@@ -1,4 +1,4 @@
-// Package cuda is a graphics card: its memory, streams, events, kernels and graphs, on
+// Package cuda is for changes of how nmn drives a graphics card: memory, streams, events, kernels and graphs, on
 // gorgonia.org/cu. It is built with the tag cuda (make cuda); in other builds only the errors exist.
 //
 // The driver is opened when the program runs, by Open or Available, so that one program serves hosts

@@ -1,5 +1,5 @@
-// Package kernels joins the families of operations to a backend: one interface, one implementation
-// for each kind of device.
+// Package kernels is for adding operations and devices: a [Backend] joins the families of operations, which have a
+// package each, and has one implementation for each kind of device.
 package kernels
 
 import (

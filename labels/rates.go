@@ -1,6 +1,6 @@
-// Package labels holds the noise rates of labels, one pair for each class, and the files that keep them: q.csv, in
-// which a run leaves the rates of its noise model, rates.csv, in which an estimate from scores is kept, and the tables
-// that people give to a training, to an audit or to whatever flips labels.
+// Package labels is for work on how labels are wrong: the packages below it find wrong labels, and it holds the noise
+// rates of labels, one pair for each class, and the files that keep them. q.csv has the rates of the noise model of a
+// run, rates.csv an estimate from scores; tables of the same form are given to a training, to an audit or to flips.
 //
 // The first index of a rate is the observed label z, the second the true label y, as in the paper ("Learning from
 // Noisy Labels with Noise Modeling Network"): Q01 = p(z=0|y=1) is how often a true label goes missing,

@@ -1,5 +1,5 @@
-// Package loader makes batches in host memory of data sets: it reads and decodes side by side, fits pictures onto the
-// canvas of a network, and knows the labels.
+// Package loader is for changes of how files become batches: it reads and decodes side by side, fits pictures onto the
+// canvas of a network, and has the labels. The packages below it read the kinds of data.
 //
 // A data set is a Set: labels in memory, or behind Rows where they are too many; pixels behind a Source, or features
 // behind Vectors. The packages below make them: scenes without any file, annotation of the captions of COCO and

@@ -1,6 +1,6 @@
-// Package reproduce makes the tables and figures of the paper "Learning from Noisy Labels with Noise Modeling Network"
-// by one call, and checks what the paper claims: in miniature on scenes and moving scenes, or by the paper's own
-// protocol where COCO and MSR-VTT are at hand.
+// Package paper is for readers of the paper "Learning from Noisy Labels with Noise Modeling Network": it makes the
+// tables and figures of the paper by one call and checks its claims, in miniature on scenes and moving scenes, or by
+// the paper's own protocol where COCO and MSR-VTT are at hand.
 //
 //	plan, err := reproduce.New(ctx, reproduce.Settings{Size: reproduce.Quick, Dir: "reproduction"})
 //	if err != nil {

@@ -1,4 +1,4 @@
-// Package group joins the processes that work together as the ranks of one job. A Group moves numbers and bytes
+// Package ranks is for changes of how several processes join as the ranks of one job. A Group moves numbers and bytes
 // between them; it knows nothing of nets or data.
 package ranks
 

@@ -1,5 +1,5 @@
-// Package run leads from a configuration to a finished run, and from there to predictions. It does what nmn train,
-// eval, predict and extract do, for other programs:
+// Package run is for programs that train a net, or use a trained one: it leads from a configuration to a finished run,
+// and from there to predictions. It does what nmn train, eval, predict and extract do, for other programs:
 //
 //	config, err := run.Preset(run.FeaturesPreset, run.Quick) // or of scenes, captions, videos: run.Presets()
 //	if err != nil {

@@ -34,7 +34,8 @@ type LossConfig struct {
 	Margin        float64 `yaml:"margin,omitempty" json:"margin,omitempty" help:"asl: <probability> below which a label 0 has no loss" range:"[0,0.99]"`
 
 	// Delta, of ll-r and ll-ct, is Delta_rel: how many per cent of the labels of a batch more in each epoch
-	// of a stage are treated, none in the first. They are those with the largest losses of its labels 0.
+	// of a stage are treated, none in the first. They are those with the largest losses of its labels 0. With
+	// Accumulate each batch of a step has its own.
 	Delta float64 `yaml:"delta,omitempty" json:"delta,omitempty" help:"ll-r, ll-ct: <percentage> of a batch's labels by which their share grows in each epoch" range:"[0,100]"`
 }
 

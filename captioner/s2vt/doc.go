@@ -13,4 +13,9 @@
 //
 // A clip with fewer frames than another of its batch begins later: the states of both LSTMs stay at 0 until
 // its first frame, so that captions do not depend on what else is in a batch.
+//
+// The loss of a caption is the sum over its words, EOS among them; the loss of a batch is the mean over its captions.
+// Dropout applies to embedded frames, to words as LSTM 2 reads them, and to the states that say words, drawn by (seed,
+// epoch, sample, step). Products over all rows are 1×1 convolutions; package recurrent computes what goes from step to
+// step.
 package s2vt

@@ -5,6 +5,24 @@
 // Transition q_ij = p(z=i | y=j, I) = exp(O_ij) / sum over i' of exp(O_i'j): the first index is the
 // observed label, the second the true one, columns j sum to one. q01 is the miss rate
 // p(z=0|y=1), q10 the false-alarm rate p(z=1|y=0). O is stored [i][j][class]: 2×2×K.
+//
+// # Floating point
+//
+// As printed, the equations overflow and cancel. The CPU decides each class of each bag in float64 (decide.go), and
+// decide.cuh computes the same on a card. With o the logit of the bag, L = log q_z1 - log q_z0 the log-odds of the
+// observed label, and softplus(t) = log(1 + exp t):
+//
+//   - log q_ij = -softplus(O_(1-i)j - O_ij). The difference comes first, since O itself may be large.
+//   - rho_1 = sigmoid(o + L).
+//   - dL/do = p1 - rho_1 without cancellation: -sigmoid(o) sigmoid(-(o+L)) expm1(L) for L <= 0, and
+//     sigmoid(o+L) sigmoid(-o) expm1(-L) for L > 0.
+//   - With evidence L is given for each label. Let f be the probability of the value that it speaks for, p1 or p0, and
+//     g = 1 - f. The loss is log(1 + x) for x = g (1 - e^-|L|) / (f + g e^-|L|), and |dL/do| = f x.
+//   - Noisy-or: p1 = -expm1(-S) with S = sum over s of softplus(o_s). The logit of the bag is S + log(-expm1(-S)), which
+//     is finite when p1 rounds to 0 or 1. The gradient of an instance is (p1 - rho_1)/p1 · p_s; for small p1 the
+//     quotient p_s/p1 is taken in logarithms.
+//
+// Nothing overflows or becomes NaN for |o| and |E| to 1e4 and |O| to 1e3. The compliance suite tests every backend so.
 package noise
 
 import "nmn/kernels/tensor"
@@ -27,7 +45,8 @@ type StepParams struct {
 //
 //	L = - z (1-p)^Positive log p - (1-z) m^Negative log(1-m),  m = max(p - Margin, 0)
 //
-// The zero value is the cross-entropy.
+// The gradient includes that of the weights; the authors' script for MS COCO takes them as constants. The zero value is
+// the cross-entropy.
 type Focus struct {
 	Positive, Negative float32 // exponents gamma+ and gamma-, at least 0 and finite
 	Margin             float32 // probability in [0, 1) below which a negative has no loss
@@ -91,7 +110,7 @@ type Ops interface {
 	// the device, so that a recorded step can be replayed with another one.
 	//
 	// The loss of a label 0 is softplus(o): the largest losses have the largest logits. Of equal ones
-	// those of bags and classes that come first are taken. NaN is never taken. Where fewer labels are 0 than
-	// count says, all are taken, and none for a count below 1.
+	// those of bags and classes that come first are taken; the authors' program takes all that equal the last. NaN is
+	// never taken. Where fewer labels are 0 than count says, all are taken, and none for a count below 1.
 	LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error
 }
