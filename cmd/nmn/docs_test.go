@@ -13,15 +13,19 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestDocs_CommandLinesAreTaken holds the command lines of README.md and docs to the commands and flags that there
+// TestDocs_CommandLinesAreTaken holds the command lines of pages to the commands and flags that there
 // are: those in blocks of code, those within sentences, and the examples of the help. Nothing is run.
 func TestDocs_CommandLinesAreTaken(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	atTop, err := filepath.Glob(filepath.Join("..", "..", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	blocks, sentences := 0, 0
-	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
+	for _, page := range append(pages, atTop...) {
 		content, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

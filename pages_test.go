@@ -1,0 +1,65 @@
+package nmn_test
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	codeSpan  = regexp.MustCompile("`([^`\\s]+/[^`\\s]+)`")
+	heading   = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	notInSlug = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// Links between pages lead somewhere, and the pages for contributors name paths that exist.
+func TestPages_LinksAndPathsExist(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	forContributors := []string{"CONTRIBUTING.md", "docs/design.md", "docs/glossary.md"}
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md") {
+		text := readFile(t, page)
+		for _, match := range link.FindAllStringSubmatch(text, -1) {
+			file, anchor, _ := strings.Cut(match[1], "#")
+			if strings.Contains(file, ":") {
+				continue
+			}
+			target := page
+			if file != "" {
+				target = path.Join(path.Dir(page), file)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s: %v", page, match[1], err)
+			} else if anchor != "" && !slices.Contains(slugs(readFile(t, target)), anchor) {
+				t.Errorf("%s links to %s: %s has no such heading", page, match[1], target)
+			}
+		}
+		if !slices.Contains(forContributors, page) {
+			continue
+		}
+		for _, match := range codeSpan.FindAllStringSubmatch(text, -1) {
+			if strings.ToLower(match[1]) != match[1] {
+				continue // a placeholder, such as FAMILY
+			}
+			if found, err := filepath.Glob(match[1]); err != nil || len(found) == 0 {
+				t.Errorf("%s names %s, which does not exist", page, match[1])
+			}
+		}
+	}
+}
+
+// slugs are the anchors of a page's headings.
+func slugs(text string) (all []string) {
+	for _, match := range heading.FindAllStringSubmatch(text, -1) {
+		slug := notInSlug.ReplaceAllString(strings.ToLower(match[1]), "")
+		all = append(all, strings.ReplaceAll(slug, " ", "-"))
+	}
+	return all
+}
