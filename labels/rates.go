@@ -6,8 +6,8 @@
 // Noisy Labels with Noise Modeling Network"): Q01 = p(z=0|y=1) is how often a true label goes missing,
 // Q10 = p(z=1|y=0) is how often a false one appears. NaN stands for a rate that is unknown.
 //
-// The packages below this folder estimate rates (rates, em), find wrong labels with them (audit) and keep the books
-// of scores that are fit for both (crossfit).
+// Each folder below answers a question: which label is wrong (audit), how noisy are the labels (rates), which caption
+// belongs elsewhere (misplaced), whose labels count (annotators), and what if labels were noisier (inject).
 package labels
 
 import "math"

@@ -1,4 +1,4 @@
-// Command gen writes what follows from the kernels' CUDA sources: for every kernels/FAMILY/STEM.cu the
+// Command launchgen writes what follows from the kernels' CUDA sources: for every kernels/FAMILY/STEM.cu the
 // typed launches STEM_launch.go beside it, and kernels/kernels.cu, which joins the sources to one module.
 //
 //	go run ./tools/launchgen                                       writes them

@@ -1,5 +1,5 @@
-// Command gen writes the assembly of package simd: kernels_amd64.s and kernels_amd64.go in the
-// parent folder, or in the one that -dir names. Run it by "go generate" there, or from anywhere by
+// Command simdgen writes the assembly of package simd: kernels_amd64.s and kernels_amd64.go in kernels/simd, or in the
+// folder that -dir names. Run it by "go generate" there, or from anywhere by
 // "go -C tools/simdgen run .".
 package main
 
