@@ -45,7 +45,7 @@ var brokenPromises = []brokenPromise{
 		"Interrupted(ctx, err, t.at.Epoch, t.at.Step, t.steps, func() error { return nil })", "features-,scenes", signalled},
 	{"a full disk", "it ends a training", "train/saving.go", "if err == nil || !durable.Full(err) {",
 		"if err == nil || durable.Full(err) || true {", "features-", filled + "," + failsShort},
-	{"a full disk", "the best checkpoint that waits for room is a later one", "train/held.go",
+	{"a full disk", "the best checkpoint that waits for room is a later one", "train/checkpoint_copy.go",
 		"safetensors.Copy(tensors)", "tensors, error(nil)", "features-nmn-fd", filled},
 	{"one process in a run folder", "the lock does not keep others out", "run/folder/lock.go",
 		"return nil, &writtenError{dir, other}", "return nothing, nil", "features-,scenes", raced},
