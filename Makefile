@@ -4,7 +4,7 @@ RUNS ?= runs
 PACKAGES ?= ./...
 export CGO_ENABLED ?= 0
 
-.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test check flaky race ranks chaos lint vet fuzz mutate sbom vulnerabilities module clean
+.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test check check-all flaky race ranks chaos format golangci lint vet fuzz mutate sbom vulnerabilities module clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,12 +53,15 @@ emulate: ## run the CUDA kernels' own sources on the host: the compliance suite,
 	$(GO) run ./tools/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'TinyNet|ResNet_IsThat|CUDA' ./model ./model/vit ./train ./bench/measure ./cmd/nmn && \
 	$(GO) run ./tools/toolkit exec $(GO) test $(EMULATE) -tags cuda,emulate -run 'Golden|Reference|WideEnough|Resume|CUDA' ./captioner/s2vt ./captioner
 
-test flaky race ranks: export TMPDIR := $(shell .ci/memory)
+test check flaky race ranks: export TMPDIR := $(shell .ci/memory)
 
 test: ## run all tests, or those of PACKAGES
 	.ci/test $(PACKAGES)
 
-check: ## run everything that a release needs, for hours: .ci/run on all packages, and for longer (docs/design.md)
+check: ## within a minute: format, vet, lint, imports, and short tests of what differs from the last commit (or from NMN_BASE)
+	.ci/check
+
+check-all: ## run everything that a release needs, for hours: .ci/run on all packages, and for longer (docs/design.md)
 	.ci/run --all
 
 flaky: ## run all tests ROUNDS times (default 10) in random order at GOMAXPROCS 1, 2 and 8 beside busy loops, and list what failed once
@@ -82,10 +85,23 @@ chaos: ## kills, faults, signals and full disks over all commands that write, fo
 
 OTHER_PLATFORMS = linux/arm64 linux/386 darwin/arm64 windows/amd64
 
-lint: ## gofmt and vet; types alone for other platforms and without assembly, which takes seconds
-	@found=$$(gofmt -l .) && test -z "$$found" || (echo "run gofmt -w on $$found" >&2; false)
+lint: format golangci ## gofmt, golangci-lint and vet; types alone for other platforms and without assembly, which takes seconds
 	$(GO) vet ./...
 	$(GO) -C tools/extern run ./typecheck linux/amd64/noasm $(OTHER_PLATFORMS)
+
+format:
+	@found=$$(gofmt -l .) && test -z "$$found" || (echo "run gofmt -w on $$found" >&2; false)
+
+# The linter on the PATH, or one that the first call builds.
+GOLANGCI = $(or $(shell command -v golangci-lint),build/golangci-lint)
+LINTED ?= ./...
+
+golangci: $(GOLANGCI)
+	$(GOLANGCI) run $(LINTED)
+
+build/golangci-lint:
+	@echo 'building golangci-lint into build/, once: some four minutes of a processor'
+	GOBIN=$(CURDIR)/build $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 vet: ## vet for other platforms and without assembly, which compiles everything for each
 	$(GO) vet -tags noasm ./...
