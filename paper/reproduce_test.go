@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"nmn/internal/durable"
 	"nmn/internal/setting"
@@ -22,9 +21,6 @@ import (
 	"nmn/run"
 	"nmn/train"
 )
-
-// patience is how long a rank of a test waits for another one: longer than go test waits for all.
-const patience = 24 * time.Hour
 
 // tiny are the settings of a reproduction of seconds.
 func tiny(t *testing.T, only ...Part) Settings {

@@ -53,7 +53,6 @@ func Witness(ctx context.Context, c *Captions, o Options) (*WitnessFigures, erro
 	var found *misplaced.Result
 	var took, cpu []time.Duration
 	for i := range o.Warmup + o.Repeats {
-		found = nil // before the next is made
 		used, began := processorTime(), time.Now()
 		r, err := misplaced.Find(ctx, c.Input, settings)
 		if err != nil {

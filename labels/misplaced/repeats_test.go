@@ -128,9 +128,9 @@ func TestUnsaid_DependsOnCaptionsAlone(t *testing.T) {
 // The likelihood is the sum of log P(m)/(1-P(0)) by beta functions, and the search ends where none is greater.
 func TestBetaBinomial_IsTheEquation(t *testing.T) {
 	b := newBetaBinomial(20)
-	for _, c := range []cell{{1, 1, 7}, {2, 1, 30}, {2, 2, 11}, {5, 1, 20}, {5, 3, 9}, {5, 5, 2}, {20, 1, 4}, {20, 13, 3}} {
-		b.cells = append(b.cells, c)
-	}
+	b.cells = append(b.cells, []cell{
+		{1, 1, 7}, {2, 1, 30}, {2, 2, 11}, {5, 1, 20}, {5, 3, 9}, {5, 5, 2}, {20, 1, 4}, {20, 13, 3},
+	}...)
 	gamma := func(x float64) float64 { l, _ := math.Lgamma(x); return l }
 	beta := func(x, y float64) float64 { return gamma(x) + gamma(y) - gamma(x+y) }
 	direct := func(mean, spread float64) float64 {

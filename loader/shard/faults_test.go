@@ -3,7 +3,6 @@ package shard
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -436,7 +435,7 @@ func replace(t *testing.T, dir, name, old, new string) {
 	b := read(t, dir, name)
 	changed := bytes.Replace(b, []byte(old), []byte(new), 1)
 	if bytes.Equal(b, changed) {
-		t.Fatal(fmt.Sprintf("%s holds no %s", name, old))
+		t.Fatalf("%s holds no %s", name, old)
 	}
 	check(t, os.WriteFile(filepath.Join(dir, name), changed, 0o644))
 }
