@@ -11,9 +11,27 @@ import (
 	"testing"
 	"time"
 
+	"nmn/eval"
 	"nmn/loader"
 	"nmn/train"
 )
+
+func stepDone(step int) train.StepDone {
+	return train.StepDone{Progress: train.Progress{Epoch: 2, Step: step, Steps: 100, Loss: 1.5, LearningRate: 1e-3,
+		GradNorm: 7,
+		DataWait: 250 * time.Millisecond, Duration: 500 * time.Millisecond, DeviceBytes: 4096, Log: true}, Bags: 8,
+		Images: 16}
+}
+
+func evaluated(t *testing.T, step int) train.Evaluated {
+	t.Helper()
+	r, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.9, .2}, Labels: []uint8{1, 0}},
+		eval.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return train.Evaluated{Epoch: 2, Step: step, Result: r, Best: true, Value: 1, Duration: time.Second}
+}
 
 func openLog(t *testing.T, path string, step int) *Log {
 	t.Helper()

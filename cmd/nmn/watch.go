@@ -10,6 +10,7 @@ import (
 	"nmn/eval"
 	"nmn/run"
 	"nmn/telemetry"
+	"nmn/telemetry/metrics"
 	"nmn/train"
 )
 
@@ -17,9 +18,9 @@ import (
 type watch struct {
 	program  *program
 	options  metricsOptions
-	metrics  *telemetry.Metrics // nil for none
-	server   *telemetry.Server  // nil where no address is given
-	exporter *telemetry.Exporter
+	metrics  *metrics.Metrics // nil for none
+	server   *metrics.Server  // nil where no address is given
+	exporter *metrics.Exporter
 }
 
 // openWatch serves and exports metrics where the options say.
@@ -29,11 +30,11 @@ func openWatch(ctx context.Context, p *program, o metricsOptions) (_ *watch, err
 		return w, nil
 	}
 	registry := prometheus.NewRegistry()
-	if w.metrics, err = telemetry.NewMetrics(registry); err != nil {
+	if w.metrics, err = metrics.New(registry); err != nil {
 		return nil, err
 	}
 	if o.address != "" {
-		if w.server, err = telemetry.Serve(ctx, o.address, registry); err != nil {
+		if w.server, err = metrics.Serve(ctx, o.address, registry); err != nil {
 			return nil, usageError{err}
 		}
 		if !p.quiet {
@@ -41,7 +42,7 @@ func openWatch(ctx context.Context, p *program, o metricsOptions) (_ *watch, err
 		}
 	}
 	if o.push != "" {
-		w.exporter, err = telemetry.StartExport(telemetry.Export{Push: o.push, Run: o.run, Log: p.log}, registry)
+		w.exporter, err = metrics.StartExport(metrics.Export{Push: o.push, Run: o.run, Log: p.log}, registry)
 		if err != nil {
 			return nil, cmp.Or(err, w.close())
 		}
@@ -66,11 +67,11 @@ func (w *watch) ended(err error) {
 	}
 	switch {
 	case err == nil:
-		w.metrics.Enter(telemetry.Finished)
+		w.metrics.Enter(metrics.Finished)
 	case exitCode(err) == exitInterrupted:
-		w.metrics.Enter(telemetry.Interrupted)
+		w.metrics.Enter(metrics.Interrupted)
 	default:
-		w.metrics.Enter(telemetry.Failed)
+		w.metrics.Enter(metrics.Failed)
 	}
 }
 
@@ -79,7 +80,7 @@ func (w *watch) observers(t run.Training) []train.Observer {
 	all := []train.Observer{telemetry.LogTo(w.program.log)}
 	if w.metrics != nil {
 		b := run.ThisBuild()
-		w.metrics.Begin(telemetry.Run{Name: w.options.run, Arm: string(t.Arm), MIL: t.MIL, Noise: t.Noise,
+		w.metrics.Begin(metrics.Run{Name: w.options.run, Arm: string(t.Arm), MIL: t.MIL, Noise: t.Noise,
 			Seed: t.Seed, Device: t.Device, Version: b.Version, Revision: b.Revision})
 		all = append(all, w.metrics.Observer())
 	}
@@ -131,7 +132,7 @@ func percent(n eval.Number) string {
 func (w *watch) done() {
 	w.program.status.clear()
 	if w.metrics != nil {
-		w.metrics.Enter(telemetry.Validating)
+		w.metrics.Enter(metrics.Validating)
 	}
 }
 

@@ -1,4 +1,4 @@
-package telemetry
+package metrics
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ import (
 func training(t *testing.T) (*Metrics, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	m, err := NewMetrics(registry)
+	m, err := New(registry)
 	if err != nil {
 		t.Fatal(err)
 	}

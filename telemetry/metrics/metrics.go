@@ -1,4 +1,4 @@
-package telemetry
+package metrics
 
 import (
 	"strconv"
@@ -50,8 +50,8 @@ type Run struct {
 
 var infoLabels = []string{"run", "arm", "mil", "noise", "seed", "device", "version", "revision"}
 
-// NewMetrics makes the metrics and registers them.
-func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
+// New makes the metrics and registers them.
+func New(registry prometheus.Registerer) (*Metrics, error) {
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "nmn", Name: name, Help: help})
 	}

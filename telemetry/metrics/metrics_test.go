@@ -1,4 +1,4 @@
-package telemetry
+package metrics
 
 import (
 	"context"
@@ -68,7 +68,7 @@ func scraped(t *testing.T, registry *prometheus.Registry) string {
 
 func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m, err := NewMetrics(registry)
+	m, err := New(registry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,10 +126,10 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 
 func TestMetrics_SecondRegistrationIsAnError(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	if _, err := NewMetrics(registry); err != nil {
+	if _, err := New(registry); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewMetrics(registry); err == nil {
+	if _, err := New(registry); err == nil {
 		t.Error("the same metrics were registered twice")
 	}
 }

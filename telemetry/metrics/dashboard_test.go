@@ -1,4 +1,4 @@
-package telemetry
+package metrics
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const dockerFolder = "../docker"
+const dockerFolder = "../../docker"
 
 // query is an expression for Prometheus, and where it stands.
 type query struct{ place, expr string }
@@ -92,7 +92,7 @@ func queries(t *testing.T) (all []query) {
 func served(t *testing.T) map[string]string {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	m, err := NewMetrics(registry)
+	m, err := New(registry)
 	if err != nil {
 		t.Fatal(err)
 	}
