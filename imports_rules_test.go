@@ -65,7 +65,6 @@ var outside = map[string][]string{
 		"ranks/launch", "internal/lock", "loader/frames", "tools/chaos", "tools/chaos/inject",
 	},
 	"golang.org/x/sys/windows":                      {"internal/lock"},
-	"gonum.org/v1/plot/...":                         {"report/chart"},
 	"google.golang.org/protobuf/encoding/protowire": {"format/onnx", "format/weights", "telemetry/tensorboard"},
 	"gorgonia.org/cu":                               {"cuda", "cuda/cudnn"},
 	"gorgonia.org/cu/dnn":                           {"cuda/cudnn"},

@@ -87,7 +87,7 @@ func (p *Plan) contents(ctx context.Context, f *found, out *Outcome) (all []file
 	out.Record = text.Bytes()
 	all = []file{{RecordFile, text.Bytes()}, {MarkdownFile, markdown.Bytes()}}
 	if p.part(Figure3) != nil {
-		if err := report.Figure3(&figure, "svg"); err != nil {
+		if err := report.Figure3(&figure); err != nil {
 			return nil, err
 		}
 		all = append(all, file{FigureFile, figure.Bytes()})

@@ -16,15 +16,15 @@ type ComparedArm struct {
 	Curves eval.ByGroup[[]eval.CurvePoint]
 }
 
-// ArmCurves draws precision against recall as "svg" or "png", a panel for all words and one for each part of
+// ArmCurves draws precision against recall as SVG, a panel for all words and one for each part of
 // speech where there are several, with a line for each arm; those with MIL are dashed beside others. Without
 // a curve it draws nothing and returns false.
-func ArmCurves(w io.Writer, format string, arms []ComparedArm) (bool, error) {
+func ArmCurves(w io.Writer, arms []ComparedArm) (bool, error) {
 	charts := armCharts(arms)
 	if len(charts) == 0 {
 		return false, nil
 	}
-	return true, chart.Write(w, format, 2, drawings(charts)...)
+	return true, chart.Write(w, 2, drawings(charts)...)
 }
 
 // armCharts are the panels, that of all words first.

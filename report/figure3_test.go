@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"image/png"
 	"io"
 	"math"
 	"os"
@@ -63,25 +62,13 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 	}
 }
 
-func TestFigure3_WritesWellFormedPictures(t *testing.T) {
-	var picture bytes.Buffer
-	if err := Figure3(&picture, "png"); err != nil {
-		t.Fatal(err)
-	}
-	keepForEyes(t, "figure3.png", picture.Bytes())
-	image, err := png.Decode(&picture)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b := image.Bounds(); b.Dx() < 1000 || b.Dy() < 400 {
-		t.Errorf("picture of %v", b)
-	}
+func TestFigure3_WritesAWellFormedPicture(t *testing.T) {
 	var svg, again bytes.Buffer
-	if err := Figure3(&svg, "svg"); err != nil {
+	if err := Figure3(&svg); err != nil {
 		t.Fatal(err)
 	}
 	keepForEyes(t, "figure3.svg", svg.Bytes())
-	if err := Figure3(&again, "svg"); err != nil || !bytes.Equal(svg.Bytes(), again.Bytes()) {
+	if err := Figure3(&again); err != nil || !bytes.Equal(svg.Bytes(), again.Bytes()) {
 		t.Errorf("drawn twice, the figure differs (%v)", err)
 	}
 	checkXML(t, svg.Bytes())
@@ -90,9 +77,6 @@ func TestFigure3_WritesWellFormedPictures(t *testing.T) {
 		if !strings.Contains(svg.String(), label) {
 			t.Errorf("the figure does not say %q", label)
 		}
-	}
-	if err := Figure3(io.Discard, "gif"); err == nil || !strings.Contains(err.Error(), "svg or png") {
-		t.Errorf("unknown format: %v", err)
 	}
 }
 

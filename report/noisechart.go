@@ -10,11 +10,11 @@ import (
 // chartedWords is the number of words up to which a chart can be read.
 const chartedWords = 100
 
-// NoiseChart draws both rates side by side as "svg" or "png", for each the words with the highest, at most
+// NoiseChart draws both rates side by side as SVG, for each the words with the highest, at most
 // 100, from the top: the rate as a dot on a bar from 0, or on a feature-dependent model's quantiles (5 to
 // 95 % thin, 25 to 75 % thick); the true rate as a cross line; the interval that scores have told below.
-func NoiseChart(w io.Writer, format string, r *NoiseReport) error {
-	return chart.Write(w, format, 2, drawings(noiseCharts(r, chartedWords))...)
+func NoiseChart(w io.Writer, r *NoiseReport) error {
+	return chart.Write(w, 2, drawings(noiseCharts(r, chartedWords))...)
 }
 
 // noiseCharts are those of NoiseChart, with at most so many words. What is known of the words tells the legend.

@@ -12,9 +12,9 @@ import (
 // start, changed as that of the step's batch has changed.
 type SweepPoint struct{ Rate, Loss, Smoothed float64 }
 
-// RateSweep draws the losses of a range test of the learning rate as "svg" or "png", with the rate that it suggests, 0
+// RateSweep draws the losses of a range test of the learning rate as SVG, with the rate that it suggests, 0
 // for none. Losses beyond the frame, which ends a fall of the loss above its start, are left out.
-func RateSweep(w io.Writer, format string, points []SweepPoint, suggested float64) error {
+func RateSweep(w io.Writer, points []SweepPoint, suggested float64) error {
 	low, high := shownLosses(points)
 	var raw, smoothed []chart.Point
 	for _, p := range points {
@@ -39,7 +39,7 @@ func RateSweep(w io.Writer, format string, points []SweepPoint, suggested float6
 		c.Marks = append(c.Marks, chart.Mark{Name: fmt.Sprintf("suggested: %.2g", suggested), Shape: chart.Line,
 			Color: chart.Red, Dashed: true, Points: []chart.Point{{X: x, Y: low}, {X: x, Y: high}}})
 	}
-	return chart.Write(w, format, 1, c)
+	return chart.Write(w, 1, c)
 }
 
 // shownLosses leaves what grows out of bounds outside of the frame: a fall of the loss above its start.

@@ -10,15 +10,15 @@ import (
 	"nmn/text"
 )
 
-// ScoreCurves draws precision against recall as "svg" or "png": of all words, with signs where the two
+// ScoreCurves draws precision against recall as SVG: of all words, with signs where the two
 // thresholds of the evaluation cut, and beside it of each part of speech where there are several. at may be
 // nil. Without a curve it draws nothing and returns false.
-func ScoreCurves(w io.Writer, format string, curves eval.ByGroup[[]eval.CurvePoint], at *eval.Measures) (bool, error) {
+func ScoreCurves(w io.Writer, curves eval.ByGroup[[]eval.CurvePoint], at *eval.Measures) (bool, error) {
 	charts := recallCharts(curves, at)
 	if len(charts) == 0 {
 		return false, nil
 	}
-	return true, chart.Write(w, format, 2, drawings(charts)...)
+	return true, chart.Write(w, 2, drawings(charts)...)
 }
 
 // recallCharts are those of ScoreCurves.
@@ -116,14 +116,14 @@ func cuts(m *eval.Measures) []chart.Mark {
 	return marks
 }
 
-// RateScatter draws estimated against true rates of words as "svg" or "png", q01 and q10 side by side; what
+// RateScatter draws estimated against true rates of words as SVG, q01 and q10 side by side; what
 // is estimated as it is lies on the dashed line. Without true rates it draws nothing and returns false.
-func RateScatter(w io.Writer, format string, rates labels.Table) (bool, error) {
+func RateScatter(w io.Writer, rates labels.Table) (bool, error) {
 	charts := rateCharts(rates)
 	if len(charts) == 0 {
 		return false, nil
 	}
-	return true, chart.Write(w, format, 2, drawings(charts)...)
+	return true, chart.Write(w, 2, drawings(charts)...)
 }
 
 // rateCharts are those of RateScatter.

@@ -103,7 +103,7 @@ func (r *RateSearch) write(dir string) error {
 		points[i] = report.SweepPoint{Rate: p.Rate, Loss: r.Start + p.Loss - p.Start, Smoothed: p.Smoothed}
 	}
 	var chart bytes.Buffer
-	if err := report.RateSweep(&chart, "svg", points, r.Suggested); err != nil {
+	if err := report.RateSweep(&chart, points, r.Suggested); err != nil {
 		return err
 	}
 	return durable.Save(r.Chart, chart.Bytes())

@@ -18,17 +18,17 @@ func newFigure3(p *program) *cobra.Command {
 		Short: "Draw the paper's Figure 3: what the noise model does to the gradient",
 		Long: `Draw the paper's Figure 3: the derivative of the loss against the prediction, for a
 missing and for an incorrect label, without noise model and with one. Each FILE ends in
-.svg or .png; without any, figure3.svg and figure3.png are written to the current folder.`,
+.svg; without any, figure3.svg is written to the current folder.`,
 		Example: `  nmn figure3
   nmn figure3 docs/figure3.svg`,
-		ValidArgsFunction: completeFiles("svg", "png"),
+		ValidArgsFunction: completeFiles("svg"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			if len(files) == 0 {
-				files = []string{"figure3.svg", "figure3.png"}
+				files = []string{"figure3.svg"}
 			}
 			for _, file := range files {
-				if format := figureFormat(file); format != "svg" && format != "png" {
-					return usagef("figure3: %s: the name must end in .svg or .png", file)
+				if strings.ToLower(filepath.Ext(file)) != ".svg" {
+					return usagef("figure3: %s: the name must end in .svg", file)
 				}
 			}
 			for _, file := range files {
@@ -42,13 +42,9 @@ missing and for an incorrect label, without noise model and with one. Each FILE 
 	}
 }
 
-func figureFormat(file string) string {
-	return strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
-}
-
 func writeFigure3(file string) error {
 	var b bytes.Buffer
-	if err := report.Figure3(&b, figureFormat(file)); err != nil {
+	if err := report.Figure3(&b); err != nil {
 		return err
 	}
 	return durable.Save(file, b.Bytes())

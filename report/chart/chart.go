@@ -1,5 +1,5 @@
 // Package chart draws small charts: into pages, where their text has the page's own font and size at every width, and
-// into files of their own, as SVG or PNG.
+// into SVG files of their own.
 package chart
 
 import (

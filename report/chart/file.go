@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"fmt"
 	"io"
 	"unicode/utf8"
 )
@@ -15,11 +14,8 @@ const (
 	keyWidth   = 26.0
 )
 
-// Write writes charts into one drawing, as "svg" or "png", so many side by side.
-func Write(w io.Writer, format string, columns int, charts ...*Chart) error {
-	if format != "svg" && format != "png" {
-		return fmt.Errorf("chart: unknown format %q, want svg or png", format)
-	}
+// Write writes charts into one SVG drawing, so many side by side.
+func Write(w io.Writer, columns int, charts ...*Chart) error {
 	var panels []panel
 	columns = max(1, min(columns, len(charts)))
 	width, y := 0.0, 0.0
@@ -38,9 +34,6 @@ func Write(w io.Writer, format string, columns int, charts ...*Chart) error {
 			tallest = max(tallest, panels[i].fullHeight())
 		}
 		width, y = max(width, x), y+tallest
-	}
-	if format == "png" {
-		return writePNG(w, width, y, panels)
 	}
 	return writeSVG(w, width, y, panels)
 }
@@ -82,14 +75,6 @@ func newPanel(c *Chart) panel {
 
 func (p *panel) fullHeight() float64 { return p.head + p.height() + tickDrop + lineHeight + around }
 
-// surface is what files are drawn on, in pixels from the top left.
-type surface interface {
-	path(points []Point, m *Mark)
-	rule(from, to Point)
-	shape(at Point, m *Mark)
-	write(at Point, a anchor, weight weight, s string)
-}
-
 type weight int
 
 const (
@@ -99,7 +84,7 @@ const (
 )
 
 // drawOn draws a panel with its title, legend and labels.
-func (p *panel) drawOn(on surface) {
+func (p *panel) drawOn(on *svg) {
 	left, base := p.x+p.left, p.y+around+textSize
 	on.write(Point{left, base}, start, strong, p.Title)
 	for _, line := range p.keys {
@@ -116,7 +101,7 @@ func (p *panel) drawOn(on surface) {
 			on.write(Point{left + k.x + keyWidth, base}, start, plain, m.Name)
 		}
 	}
-	f := &frame{surface: on, x: left, y: p.y + p.head, w: p.width, h: p.height()}
+	f := &frame{svg: on, x: left, y: p.y + p.head, w: p.width, h: p.height()}
 	if p.Rows == nil && p.Y.Label != "" {
 		on.write(Point{p.x + around, f.y - .7*lineHeight}, start, faint, p.Y.Label)
 	}
@@ -124,9 +109,9 @@ func (p *panel) drawOn(on surface) {
 	on.write(Point{left + p.width/2, f.y + f.h + tickDrop + lineHeight}, middle, faint, p.X.Label)
 }
 
-// frame is the frame of a panel on a surface.
+// frame is the frame of a panel on a drawing.
 type frame struct {
-	surface
+	*svg
 	x, y, w, h float64
 }
 

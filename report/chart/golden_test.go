@@ -16,7 +16,7 @@ func TestCharts_AreGolden(t *testing.T) {
 	bounds.X, bounds.Y = Axis{Label: "rate", Min: -4, Max: 1, Decades: true}, Axis{Label: "loss", Min: .5, Max: 3.5, Step: .5}
 	for name, c := range map[string]*Chart{"numbers": sample(), "bounds": bounds, "above": rowChart(true), "beside": rowChart(false)} {
 		var svg bytes.Buffer
-		if err := Write(&svg, "svg", 1, c); err != nil {
+		if err := Write(&svg, 1, c); err != nil {
 			t.Fatal(err)
 		}
 		for ending, got := range map[string]string{".html": string(c.Inline("x")), ".svg": svg.String()} {

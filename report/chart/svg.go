@@ -32,6 +32,7 @@ func writeSVG(w io.Writer, width, height float64, panels []panel) error {
 	return err
 }
 
+// svg is a drawing in pixels from the top left.
 type svg struct{ b *strings.Builder }
 
 func (on *svg) path(points []Point, m *Mark) {

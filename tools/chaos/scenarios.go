@@ -161,7 +161,7 @@ var scenarios = []scenario{
 	writing("doctor", "doctor --set data.features.train.features=x.npy --labels y.csv --output d.json", features, "d.json"),
 	writing("doctor-augmentations", "doctor --preset scenes --set data.train_size=40 --set data.validation_size=0 --set data.test_size=1 --arm star"+
 		" --no-steps --augment light --augmentations a.html", nil, "a.html"),
-	writing("figure3", "figure3 f.svg f.png", nil, "f.svg", "f.png"),
+	writing("figure3", "figure3 f.svg g.svg", nil, "f.svg", "g.svg"),
 }
 
 // writesNothing are the commands of nmn that write no file, or none but what the system is asked for, and so are in no

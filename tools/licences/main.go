@@ -5,8 +5,6 @@
 //
 // writes FOLDER/MODULE/LICENSE and whatever else a module says about its terms. Build flags, such as -tags=cuda, choose
 // which build the texts are for.
-//
-// google/go-licenses does not do it: it refuses freetype, whose LICENSE names two licences in files of their own.
 package main
 
 import (
