@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	_ "nmn/format/parquet"
 	"nmn/internal/memory"
 )
 

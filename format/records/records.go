@@ -12,8 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/parquet-go/parquet-go"
-
 	"nmn/internal/durable"
 )
 
@@ -81,29 +79,20 @@ func Lines[Row any](out io.Writer, rows iter.Seq2[Row, error]) error {
 	return nil
 }
 
-// group is how many rows of a Parquet file lie together, and in memory until they are written.
-const group = 1 << 17
-
 // Parquet writes a Parquet table whose columns are the fields of a row, by their parquet tags. The first error among
-// the rows ends it.
+// the rows ends it. The program must import package format/parquet.
 func Parquet[Row any](out io.Writer, rows iter.Seq2[Row, error]) error {
-	w := parquet.NewGenericWriter[Row](out, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(group))
-	some := make([]Row, 0, 1024)
-	for row, err := range rows {
-		if err != nil {
-			return err
-		}
-		if some = append(some, row); len(some) == cap(some) {
-			if _, err := w.Write(some); err != nil {
-				return err
+	if library.Write == nil {
+		return errNoParquet
+	}
+	var like Row
+	return library.Write(out, like, func(yield func(any, error) bool) {
+		for row, err := range rows {
+			if !yield(row, err) {
+				return
 			}
-			some = some[:0]
 		}
-	}
-	if _, err := w.Write(some); err != nil {
-		return err
-	}
-	return w.Close()
+	})
 }
 
 // CheckText refuses names that are not UTF-8, which text in JSON and Parquet must be. what and number say which row

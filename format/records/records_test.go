@@ -1,4 +1,4 @@
-package records
+package records_test
 
 import (
 	"bytes"
@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	_ "nmn/format/parquet"
+	"nmn/format/records"
 )
 
 type pair struct {
@@ -33,10 +36,10 @@ func pairs(n int, last error) iter.Seq2[pair, error] {
 	}
 }
 
-func writer(n int, last error) Writer {
-	return Writer{
+func writer(n int, last error) records.Writer {
+	return records.Writer{
 		CSV: func(out io.Writer) error {
-			return CSV(out, []string{"name", "value"}, func(yield func([]string, error) bool) {
+			return records.CSV(out, []string{"name", "value"}, func(yield func([]string, error) bool) {
 				for p, err := range pairs(n, last) {
 					if !yield([]string{p.Name, strconv.FormatInt(p.Value, 10)}, err) {
 						return
@@ -44,8 +47,8 @@ func writer(n int, last error) Writer {
 				}
 			})
 		},
-		Lines:   func(out io.Writer) error { return Lines(out, pairs(n, last)) },
-		Parquet: func(out io.Writer) error { return Parquet(out, pairs(n, last)) },
+		Lines:   func(out io.Writer) error { return records.Lines(out, pairs(n, last)) },
+		Parquet: func(out io.Writer) error { return records.Parquet(out, pairs(n, last)) },
 	}
 }
 
@@ -74,7 +77,7 @@ func TestWriteFile_EachFormat(t *testing.T) {
 func TestParquet_AllRows(t *testing.T) {
 	for _, n := range []int{0, 1, 1023, 1024, 1025, 3000} {
 		var b bytes.Buffer
-		if err := Parquet(&b, pairs(n, nil)); err != nil {
+		if err := records.Parquet(&b, pairs(n, nil)); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := parquet.Read[pair](bytes.NewReader(b.Bytes()), int64(b.Len()))
@@ -87,7 +90,7 @@ func TestParquet_AllRows(t *testing.T) {
 // An error among the rows leaves no file behind, and the one that was there stays.
 func TestWriteFile_AnErrorLeavesNothing(t *testing.T) {
 	broken := errors.New("broken")
-	for _, ending := range Formats() {
+	for _, ending := range records.Formats() {
 		path := filepath.Join(t.TempDir(), "a"+ending)
 		if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
 			t.Fatal(err)
@@ -109,10 +112,10 @@ func TestWriteFile_UnknownEnding(t *testing.T) {
 }
 
 func TestCheckText(t *testing.T) {
-	if err := CheckText("row", 3, "a", "é"); err != nil {
+	if err := records.CheckText("row", 3, "a", "é"); err != nil {
 		t.Error(err)
 	}
-	if err := CheckText("row", 3, "a", "\xff"); err == nil || !strings.Contains(err.Error(), `row 3: the name "\xff"`) {
+	if err := records.CheckText("row", 3, "a", "\xff"); err == nil || !strings.Contains(err.Error(), `row 3: the name "\xff"`) {
 		t.Error(err)
 	}
 }

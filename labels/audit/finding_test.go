@@ -16,6 +16,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	_ "nmn/format/parquet"
 	"nmn/labels"
 )
 

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	_ "nmn/format/parquet"
 )
 
 func TestOpenCSV_HeaderSeparatorAndIdentifiers(t *testing.T) {

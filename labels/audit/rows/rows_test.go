@@ -14,6 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	_ "nmn/format/parquet"
 	"nmn/internal/rng"
 	"nmn/labels/audit/neighbours"
 )

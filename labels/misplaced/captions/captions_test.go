@@ -18,6 +18,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	_ "nmn/format/parquet"
 	"nmn/format/table"
 	"nmn/labels"
 	"nmn/labels/misplaced"
