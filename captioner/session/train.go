@@ -118,7 +118,7 @@ func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outc
 		s.Log.Warn("broken lines of the log were left out", "dir", dir, "count", n)
 	}
 	watching := s.Observe.Begin(run.Training{Title: s.Title, Seed: s.Config.Train.Seed, Device: s.Backend.Name()})
-	trainer.Observers = append([]captioner.Observer{telemetry.LogCaptionsTo(log.Logger())}, watching...)
+	trainer.Observers = append([]captioner.Observer{LogTo(log.Logger())}, watching...)
 	began := time.Now()
 	reached, err := trainer.Run(ctx)
 	s.Observe.End()

@@ -6,7 +6,6 @@ import (
 	"nmn/captioner"
 	"nmn/captioner/session"
 	"nmn/run"
-	"nmn/telemetry"
 )
 
 // captionObserver shows people how the training of a captioner goes.
@@ -16,7 +15,7 @@ func (p *program) captionObserver() session.Observer {
 
 // watchCaptioner shows each step to who looks, or else writes a line for each epoch.
 func (p *program) watchCaptioner(t run.Training) []captioner.Observer {
-	logged := telemetry.LogCaptionsTo(p.log)
+	logged := session.LogTo(p.log)
 	switch p.audience() {
 	case nobody:
 		return []captioner.Observer{logged}

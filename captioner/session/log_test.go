@@ -1,4 +1,4 @@
-package telemetry
+package session
 
 import (
 	"bytes"
@@ -24,9 +24,9 @@ func captionEvents(o captioner.Observer) {
 	}
 }
 
-func TestLogCaptionsTo_StepsHaveTypedKeys(t *testing.T) {
+func TestLogTo_StepsHaveTypedKeys(t *testing.T) {
 	var b bytes.Buffer
-	o := LogCaptionsTo(slog.New(slog.NewJSONHandler(&b, nil)))
+	o := LogTo(slog.New(slog.NewJSONHandler(&b, nil)))
 	o.Step(captioner.StepDone{Progress: train.Progress{Step: 1, Loss: 9}})
 	o.Step(captioner.StepDone{Progress: train.Progress{Epoch: 1, Step: 50, Loss: 20, Duration: 3 * time.Millisecond,
 		Log: true}, Captions: 8, Words: 80})

@@ -1,13 +1,16 @@
-package telemetry
+package session
 
 import (
 	"log/slog"
+	"time"
 
 	"nmn/captioner"
+	"nmn/telemetry"
 )
 
-// LogCaptionsTo writes the events of a captioner's training to a logger.
-func LogCaptionsTo(logger *slog.Logger) captioner.Observer {
+// LogTo writes the events of a captioner's training to a logger.
+func LogTo(logger *slog.Logger) captioner.Observer {
+	checkpoints := telemetry.LogTo(logger)
 	return captioner.Observer{
 		Step: func(e captioner.StepDone) {
 			if e.Log {
@@ -31,7 +34,9 @@ func LogCaptionsTo(logger *slog.Logger) captioner.Observer {
 				slog.Float64("rouge_l", e.Scores.ROUGEL), slog.Float64("meteor", e.Scores.METEOR), slog.Bool("best", e.Best),
 				slog.Float64("validation_ms", milliseconds(e.Duration)))
 		},
-		Saved:   logSaved(logger),
-		Unsaved: logUnsaved(logger),
+		Saved:   checkpoints.Saved,
+		Unsaved: checkpoints.Unsaved,
 	}
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
