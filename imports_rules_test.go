@@ -49,7 +49,7 @@ var outside = map[string][]string{
 	"cogentcore.org/lab/base/mpi":             {"ranks/mpi"},
 	"github.com/blevesearch/snowballstem/...": {"captioner/metrics"},
 	"github.com/google/renameio/v2":           {"internal/durable"},
-	"github.com/jdkato/prose/v2":              {"text"},
+	"github.com/jdkato/prose/v2":              {"text/english"},
 	"github.com/parquet-go/parquet-go":        {"format/parquet"},
 	"github.com/prometheus/client_golang/...": {"telemetry/metrics"},
 	"github.com/prometheus/client_model/go":   {"telemetry/metrics"},
@@ -76,6 +76,7 @@ var outside = map[string][]string{
 
 // outsideInTests names further packages whose tests, and nothing else of them, may import such modules.
 var outsideInTests = map[string][]string{
+	"github.com/jdkato/prose/v2":                    {"text"},
 	"github.com/parquet-go/parquet-go":              {"format/records", "loader/features", "labels/audit", "labels/misplaced/captions", "labels/audit/rows"},
 	"go.yaml.in/yaml/v3":                            {"telemetry/metrics"},
 	"google.golang.org/protobuf/encoding/protowire": {"model/export", "telemetry"},
@@ -114,7 +115,8 @@ var dataSets = []string{"loader/annotation", "labels/inject", "loader/scenes"}
 
 // forTests may be imported by the tests of every package.
 var forTests = []string{
-	"internal/rng", "internal/parallel", "internal/durable", "format/parquet", "format/safetensors", "format/weights", "format/npy", "loader/shard",
+	"internal/rng", "internal/parallel", "internal/durable", "format/parquet", "format/safetensors", "format/weights",
+	"format/npy", "loader/shard", "text/english",
 	"ranks/local", "ranks/local/localtest", "golang.org/x/sys/unix",
 }
 

@@ -3,13 +3,12 @@ package text
 import (
 	"bytes"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/jdkato/prose/v2"
 )
 
 // Tagger gives words their Penn Treebank part of speech. It is the averaged perceptron of
@@ -31,8 +30,19 @@ type weight struct {
 	milli int32
 }
 
-// NewTagger decodes the model, which takes about a tenth of a second: make one and keep it.
+// asset reads a part of the model; nil if there is none.
+var asset func(name string) ([]byte, error)
+
+// RegisterModel sets where NewTagger reads its model. Package text/english calls it when a program imports it.
+func RegisterModel(read func(name string) ([]byte, error)) { asset = read }
+
+// NewTagger decodes the model, which takes about a tenth of a second: make one and keep it. The program must import
+// package text/english.
 func NewTagger() (*Tagger, error) {
+	if asset == nil {
+		return nil, fmt.Errorf("part-of-speech model: this program lacks it: its source must import package text/english of "+
+			"nmn: %w", errors.ErrUnsupported)
+	}
 	var tags []string
 	var known map[string]string
 	var weights map[string]map[string]float64
@@ -40,7 +50,7 @@ func NewTagger() (*Tagger, error) {
 		name string
 		to   any
 	}{{"classes", &tags}, {"tags", &known}, {"weights", &weights}} {
-		data, err := prose.Asset("model/AveragedPerceptron/" + part.name + ".gob")
+		data, err := asset("model/AveragedPerceptron/" + part.name + ".gob")
 		if err != nil {
 			return nil, fmt.Errorf("part-of-speech model: %w", err)
 		}

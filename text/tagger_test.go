@@ -8,6 +8,8 @@ import (
 	"github.com/jdkato/prose/v2"
 )
 
+func init() { RegisterModel(prose.Asset) }
+
 var sharedTagger = sync.OnceValues(NewTagger)
 
 func newTagger(t testing.TB) *Tagger {

@@ -9,6 +9,7 @@ import (
 
 	_ "nmn/format/parquet"
 	"nmn/internal/memory"
+	_ "nmn/text/english"
 )
 
 func main() {

@@ -8,6 +8,7 @@ import (
 
 	"nmn/loader/scenes"
 	"nmn/text"
+	_ "nmn/text/english"
 )
 
 func TestVocabularyOf_CountsTheFirstCaptionsOfEachPicture(t *testing.T) {
