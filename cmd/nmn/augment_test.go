@@ -42,6 +42,7 @@ func TestAugmentFlags_SetTheConfiguration(t *testing.T) {
 }
 
 func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
+	t.Parallel()
 	features := filepath.Join(t.TempDir(), "x.csv")
 	if err := os.WriteFile(features, []byte("a,b\n1,2\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -73,6 +74,8 @@ func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 // A run with all augmentations is the same for any number of workers, is told on its page, and is not gone on with by
 // others.
 func TestTrain_WithAugmentations(t *testing.T) {
+	skipShort(t, "trains several runs")
+	t.Parallel()
 	all := []string{"--arm", "star", "--augment", "strong", "--set", "train.augment.color_jitter={brightness: 0.2, contrast: 0.2, saturation: 0.2, hue: 0.05}", "--set", "train.augment.mixup=0.3", "--set", "train.flip=true"}
 	dir := trained(t, all...)
 	page, err := os.ReadFile(filepath.Join(dir, report.HTMLFile))

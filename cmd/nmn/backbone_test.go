@@ -95,6 +95,7 @@ func backboneRun(manifest, weights, dir string, more ...string) []string {
 }
 
 func TestExtract_ByPretrainedWeights(t *testing.T) {
+	t.Parallel()
 	dir, folder := t.TempDir(), t.TempDir()
 	weights := filepath.Join(dir, "vgg.safetensors")
 	tinyVGG(t, weights, 1)
@@ -222,6 +223,7 @@ func narrowResNet() map[string][]int {
 }
 
 func TestExtract_ByATransformerAndAResNet(t *testing.T) {
+	t.Parallel()
 	dir, folder := t.TempDir(), t.TempDir()
 	colouredPictures(t, folder, 9)
 	for _, c := range []struct {
@@ -295,6 +297,8 @@ func TestExtract_RefusesWeightsWithAWord(t *testing.T) {
 }
 
 func TestTrain_BehindABackbone(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	work := t.TempDir()
 	weights, dir := filepath.Join(work, "vgg.safetensors"), filepath.Join(work, "run")
 	tinyVGG(t, weights, 1)
@@ -365,6 +369,8 @@ func TestTrain_BehindABackbone(t *testing.T) {
 }
 
 func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
+	skipShort(t, "trains several runs")
+	t.Parallel()
 	work := t.TempDir()
 	weights := filepath.Join(work, "vgg.safetensors")
 	tinyVGG(t, weights, 1)
@@ -395,6 +401,7 @@ func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
 }
 
 func TestTrain_BackboneDryRunTakesFewFeatures(t *testing.T) {
+	t.Parallel()
 	work := t.TempDir()
 	weights, dir := filepath.Join(work, "vgg.safetensors"), filepath.Join(work, "run")
 	tinyVGG(t, weights, 1)
@@ -412,6 +419,7 @@ func TestTrain_BackboneDryRunTakesFewFeatures(t *testing.T) {
 }
 
 func TestExperiment_TakesFeaturesOnce(t *testing.T) {
+	t.Parallel()
 	work := t.TempDir()
 	weights, dir := filepath.Join(work, "vgg.safetensors"), filepath.Join(work, "grid")
 	tinyVGG(t, weights, 1)
@@ -435,6 +443,7 @@ func TestExperiment_TakesFeaturesOnce(t *testing.T) {
 }
 
 func TestTrain_BackboneRefusals(t *testing.T) {
+	t.Parallel()
 	work := t.TempDir()
 	weights := filepath.Join(work, "vgg.safetensors")
 	tinyVGG(t, weights, 1)
@@ -456,6 +465,7 @@ func TestTrain_BackboneRefusals(t *testing.T) {
 
 // What is said of a transformer is known to the model, and features of one form are not those of another.
 func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
+	t.Parallel()
 	work := t.TempDir()
 	weights, dir := filepath.Join(work, "vit.safetensors"), filepath.Join(work, "run")
 	if _, err := safetensors.WriteFile(weights, nil, randomTensors(tinyTransformer())); err != nil {

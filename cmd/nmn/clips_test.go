@@ -33,6 +33,8 @@ func clipFolders(t *testing.T) (dir string, data []string) {
 
 // What is learned, and what is said of it, does not depend on whether labels are in memory.
 func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	_, data := clipFolders(t)
 	for name, level := range map[string][]string{"frame": nil, "video": {"--mil", "--set", "train.batch_bags_mil=4"}} {
 		t.Run(name, func(t *testing.T) {
@@ -57,18 +59,18 @@ func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
 }
 
 func TestTrain_StreamedClipsKilledAndResumed(t *testing.T) {
-	kills := 2
-	if testing.Short() {
-		kills = 1
-	}
+	t.Parallel()
+	skipShort(t, "kills and restarts processes")
 	_, data := clipFolders(t)
-	killedRunEqualsWhole(t, kills, slices.Concat([]string{"train", "--arm", "nmn-fd", "--mil", "--noise", "0.4",
+	killedRunEqualsWhole(t, 2, slices.Concat([]string{"train", "--arm", "nmn-fd", "--mil", "--noise", "0.4",
 		"--set", "train.batch_bags_mil=4", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set", "train.stage2_epochs=3",
 		"--set", "run.label_memory=0"}, data)...)
 }
 
 // Commands that look at all labels at once hold them.
 func TestClips_OtherCommandsReadThem(t *testing.T) {
+	skipShort(t, "trains several runs")
+	t.Parallel()
 	_, data := clipFolders(t)
 	run, work := filepath.Join(t.TempDir(), "run"), t.TempDir()
 	in := func(name string) string { return filepath.Join(work, name) }
@@ -116,6 +118,7 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 }
 
 func TestClips_Refused(t *testing.T) {
+	t.Parallel()
 	dir, data := clipFolders(t)
 	bare := filepath.Join(t.TempDir(), "bare")
 	if err := os.CopyFS(bare, os.DirFS(filepath.Join(dir, "val"))); err != nil {
@@ -156,6 +159,7 @@ func TestClips_Refused(t *testing.T) {
 
 // Labels that name classes are a vocabulary: the most frequent first.
 func TestClips_LabelsAloneMakeTheClasses(t *testing.T) {
+	t.Parallel()
 	_, data := clipFolders(t)
 	train := strings.TrimPrefix(data[3], "data.clips=")
 	lines := []string{`{"format":"nmn-labels","version":1}`}

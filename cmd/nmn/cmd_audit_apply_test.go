@@ -28,6 +28,7 @@ func decisionsOn(t *testing.T, dir string, n, accepted int) string {
 
 // Few labels are corrected after decisions of a person only, or by force; what is refused writes nothing.
 func TestAudit_AppliesToFewLabelsAfterDecisionsOnly(t *testing.T) {
+	t.Parallel()
 	dir := scoreFolder(t)
 	few, enough := decisionsOn(t, dir, 29, 29), decisionsOn(t, dir, 30, 30)
 	for name, c := range map[string]struct {
@@ -61,6 +62,7 @@ func TestAudit_AppliesToFewLabelsAfterDecisionsOnly(t *testing.T) {
 
 // If a person has rejected most of the surest suspects, no label is corrected, and the output says why.
 func TestAudit_AppliesNothingAfterRejections(t *testing.T) {
+	t.Parallel()
 	dir := scoreFolder(t)
 	fixed := filepath.Join(dir, "fixed.csv")
 	args := onScores("audit", dir, "--apply", "--decisions", decisionsOn(t, dir, 83, 22), "--output", fixed)
@@ -93,6 +95,7 @@ func TestAudit_AppliesToFewClassesByForceOnly(t *testing.T) {
 
 // A run with few labels is refused before nets of folds are trained.
 func TestAuditRun_AppliesToFewLabelsByForceOnly(t *testing.T) {
+	t.Parallel()
 	file := manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", filepath.Join(t.TempDir(), "x.csv")),

@@ -157,6 +157,7 @@ func TestAuditCaptions_RefusesInWords(t *testing.T) {
 }
 
 func TestAuditCaptions_Mistakes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, test := range []struct {
 		args string
@@ -229,6 +230,7 @@ func TestAuditCaptions_ScoresOfSomeBags(t *testing.T) {
 }
 
 func TestAuditCaptions_PageAndDecisions(t *testing.T) {
+	t.Parallel()
 	dir := captionFolder(t)
 	page, kept := filepath.Join(dir, "page.html"), filepath.Join(dir, "kept.json")
 	must(t, onCaptions(dir, "--page", page, "--page-items", "7")...)

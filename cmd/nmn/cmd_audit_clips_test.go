@@ -52,6 +52,8 @@ func nameLabels(t *testing.T, file string) {
 // Labels of clips are corrected in a file of labels that the next run learns, whether they were given by name or came
 // from captions.
 func TestAuditRun_WritesLabelsOfClips(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "audits runs of every kind of data")
 	for name, captioned := range map[string]bool{"labels": false, "captions": true} {
 		t.Run(name, func(t *testing.T) {
 			folders, data := clipFolders(t)

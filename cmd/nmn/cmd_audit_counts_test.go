@@ -43,6 +43,7 @@ func gappyFolder(t *testing.T) string {
 // Tables, page, JSON and list have the same numbers, with unknown labels, classes with pooled rates and classes that are
 // not audited, before and after decisions.
 func TestAudit_CountsAreTheSameEverywhere(t *testing.T) {
+	t.Parallel()
 	dir := gappyFolder(t)
 	decided := decisionsOn(t, dir, 40, 36)
 	for name, args := range map[string][]string{"no decisions": nil,

@@ -11,6 +11,8 @@ import (
 
 // One command finds in data what training and an audit of the run find, and does not train again for a correction.
 func TestAuditData_IsTrainingAndAudit(t *testing.T) {
+	skipShort(t, "audits runs of every kind of data")
+	t.Parallel()
 	for name, c := range map[string]struct {
 		data     func() string
 		more     []string

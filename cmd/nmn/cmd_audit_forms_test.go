@@ -11,6 +11,7 @@ import (
 
 // The instances of COCO come out as such: the annotation of a wrong label is gone.
 func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writePictures(t, dir, 40)
 	type object map[string]any
@@ -44,6 +45,7 @@ func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
 
 // A folder for each label cannot say that a picture has another one too: a manifest can.
 func TestAuditRun_WritesAManifestOfFolders(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writePictures(t, dir, 36)
 	for i := range 36 {

@@ -70,6 +70,8 @@ func trainIDs(t *testing.T, dir string) []string {
 }
 
 func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
+	skipShort(t, "audits runs of every kind of data")
+	t.Parallel()
 	file := manifestOf(t, 60, "path,labels", func(i int) string {
 		return fmt.Sprintf("%d.png,%s", i, colours[(i+i%10/9)%3]) // a tenth is wrong
 	})
@@ -121,6 +123,7 @@ func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 
 // Labels that have changed since the run are not those that its scores are of.
 func TestAuditRun_RefusesOtherLabelsThanThoseLearned(t *testing.T) {
+	t.Parallel()
 	row := func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) }
 	file := manifestOf(t, 30, "path,labels", row)
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
@@ -133,6 +136,8 @@ func TestAuditRun_RefusesOtherLabelsThanThoseLearned(t *testing.T) {
 
 // Each form of labels: train, audit, decide, and train on what was written.
 func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "audits runs of every kind of data")
 	list := func(i int) string { return fmt.Sprintf("%d.png , %s;thing,x%d", i, colours[i%3], i) }
 	t.Run("a list in CSV", func(t *testing.T) {
 		file := manifestOf(t, 40, "path,labels,note", list)
@@ -234,6 +239,8 @@ func csvText(header string, rows ...[]string) string {
 
 // A run on features has scores of all its bags: the audit needs no more training.
 func TestAuditRun_OfFeatures(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "audits runs of every kind of data")
 	features, labels := featureRows(240)
 	small := []string{"--rates", "folds:2", "--set", "recipe.fold_epochs=15", "--set", "recipe.epochs=1", "--batch-size", "16", "--set", "net.hidden=[8]",
 		"--learning-rate", "0.03"}
@@ -320,6 +327,8 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 
 // Where a run learns frames of clips one by one, so do the nets of folds, and whole clips are scored.
 func TestAuditRun_OfClips(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "audits runs of every kind of data")
 	for name, args := range map[string][]string{"frames": nil, "clips": {"--mil"}} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
@@ -343,6 +352,8 @@ func TestAuditRun_OfClips(t *testing.T) {
 
 // An audit that is interrupted goes on within its fold, to the scores of one that is not.
 func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
+	skipShort(t, "interrupts runs and trains them again")
+	t.Parallel()
 	file := manifestOf(t, 60, "path,labels", func(i int) string {
 		return fmt.Sprintf("%d.png,%s", i, colours[(i+i%10/9)%3])
 	})
@@ -366,6 +377,7 @@ func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
 }
 
 func TestAuditRun_OneAtATime(t *testing.T) {
+	t.Parallel()
 	file := manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	release, err := run.LockFolder(t.Context(), filepath.Join(dir, run.AuditFolder), slog.New(slog.DiscardHandler))
@@ -382,6 +394,7 @@ func TestAuditRun_OneAtATime(t *testing.T) {
 }
 
 func TestAuditCompare_CountsWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	labels := func(wrong int) func(int) string {
 		return func(i int) string {
 			given := colours[i%3]

@@ -92,6 +92,7 @@ func onScores(command, dir string, args ...string) []string {
 }
 
 func TestRates_FindsRatesAndWritesThem(t *testing.T) {
+	t.Parallel()
 	dir := scoreFolder(t)
 	file := filepath.Join(dir, "rates.csv")
 	v := readJSON(t, must(t, onScores("rates", dir, "--truth", filepath.Join(dir, "truth.csv"), "--output", file,
@@ -128,6 +129,7 @@ func TestRates_FindsRatesAndWritesThem(t *testing.T) {
 }
 
 func TestAudit_RanksAndJudges(t *testing.T) {
+	t.Parallel()
 	dir := scoreFolder(t)
 	suspects := filepath.Join(dir, "suspects.csv")
 	v := readJSON(t, must(t, onScores("audit", dir, "--truth", filepath.Join(dir, "truth.csv"), "--suspects", suspects,
@@ -216,6 +218,7 @@ func correctedAt(t *testing.T, dir string, args ...string) (out [2]string) {
 
 // The list as Parquet, read by the reader of feature files, and by pyarrow where a python3 has it.
 func TestAudit_SuspectsAsParquet(t *testing.T) {
+	t.Parallel()
 	dir := scoreFolder(t)
 	path := filepath.Join(dir, "suspects.parquet")
 	v := readJSON(t, must(t, onScores("audit", dir, "--suspects", path, "--top", "100000", "--json")...))
@@ -263,6 +266,7 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 
 // Rates that were written are read back, and with the calibration each label is judged by them.
 func TestAudit_TakesRatesFromAFile(t *testing.T) {
+	t.Parallel()
 	dir := scoreFolder(t)
 	file := filepath.Join(dir, "rates.csv")
 	must(t, onScores("rates", dir, "--output", file)...)
@@ -323,6 +327,7 @@ func TestAudit_TakesRatesFromAFile(t *testing.T) {
 // The corrected labels differ from the given ones where the record says, and nowhere else; they are
 // nearer to the truth.
 func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
+	t.Parallel()
 	dir := scoreFolder(t)
 	fixed, decisions := filepath.Join(dir, "fixed.csv"), filepath.Join(dir, "decisions.csv")
 	first := readJSON(t, must(t, onScores("audit", dir, "--json", "--top", "2")...))["suspects"].([]any)
@@ -387,6 +392,7 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 }
 
 func TestAudit_WritesAPageWithPictures(t *testing.T) {
+	t.Parallel()
 	dir := scoreFolder(t)
 	pictures := filepath.Join(dir, "pictures")
 	if err := os.Mkdir(pictures, 0o777); err != nil {
@@ -436,6 +442,7 @@ func halfRed(width, height int) image.Image {
 }
 
 func TestAudit_MistakesInUsage(t *testing.T) {
+	t.Parallel()
 	dir := scoreFolder(t)
 	for _, test := range []struct {
 		args []string
@@ -486,6 +493,7 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 // Words that are on no bag or on all, or a single bag, tell nothing: no noise is made up for them, and the
 // tables say why.
 func TestAudit_OneSidedLabels(t *testing.T) {
+	t.Parallel()
 	dir := scoreFolder(t)
 	labels := filepath.Join(dir, "labels.csv")
 	var b strings.Builder

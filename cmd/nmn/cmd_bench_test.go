@@ -64,6 +64,8 @@ func TestBenchStep_WithoutInstancesAndNoiseModel(t *testing.T) {
 // The operations are those of a step: every convolution in all of its passes, everything else, and
 // nothing without a name.
 func TestBenchOps_TellsTheWholeStep(t *testing.T) {
+	skipShort(t, "measures every operation")
+	t.Parallel()
 	f := readJSON(t, must(t, quickBench("ops", "--batch", "2", "--width", "0.5")...))
 	found := map[string]int{}
 	share, work := 0.0, 0.0
@@ -111,6 +113,7 @@ func TestBenchOps_TellsTheWholeStep(t *testing.T) {
 }
 
 func TestBenchOps_TellsDropoutAndTheTableForPeople(t *testing.T) {
+	t.Parallel()
 	out := must(t, "bench", "ops", "--model", "vgg16", "--width", "0.02", "--size", "200", "--classes", "3",
 		"--batch", "1", "--repeats", "1", "--warmup", "0")
 	for _, want := range []string{"vgg16, 200 pixels, width 0.02, 1 pictures, with MIL", "fc6      dropout ",
@@ -123,6 +126,7 @@ func TestBenchOps_TellsDropoutAndTheTableForPeople(t *testing.T) {
 
 // What the device reaches at most stands beside its operations.
 func TestBenchOps_ComparesWithTheDevicesOwnRates(t *testing.T) {
+	t.Parallel()
 	f := readJSON(t, must(t, quickBench("ops", "--batch", "1", "--width", "0.2")...))
 	positive(t, f, []string{"product_gflops", "copy_gb_per_s"})
 	for _, o := range f["ops"].([]any) {
@@ -169,6 +173,7 @@ func TestBenchMachine_FieldsForMachines(t *testing.T) {
 
 // On the device that NMN_TEST_DEVICE names, the host by default: `make emulate` has the emulator there.
 func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
+	t.Parallel()
 	device := cmp.Or(os.Getenv(conform.DeviceEnv), "cpu")
 	benchmark := func(name string, args ...string) map[string]any {
 		return readJSON(t, must(t, append([]string{"bench", name, "--json", "--repeats", "2", "--warmup", "1",
@@ -194,6 +199,7 @@ func TestTinyNet_BenchmarksOnADevice(t *testing.T) {
 }
 
 func TestBenchFeatures_FieldsForMachines(t *testing.T) {
+	t.Parallel()
 	f := readJSON(t, must(t, quickBench("features", "--model", "vit-s14", "--batch", "1", "--size", "14")...))
 	positive(t, f, []string{"image_ms", "images_per_s", "peak_memory_mib", "device_memory_mib"})
 	if f["model"] != "vit-s14" || f["size"] != 14. {

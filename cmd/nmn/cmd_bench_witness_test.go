@@ -8,6 +8,7 @@ import (
 )
 
 func TestBenchWitness_FieldsForMachines(t *testing.T) {
+	t.Parallel()
 	for _, scores := range []bool{false, true} {
 		f := readJSON(t, must(t, "bench", "witness", "--bags", "300", "--captions-per-bag", "5", "--words", "100",
 			"--repeats", "2", "--threads", "1", fmt.Sprintf("--with-scores=%t", scores), "--json"))

@@ -36,6 +36,7 @@ func captionArgs(scenes, dir string, more ...string) []string {
 }
 
 func TestCaption_TrainGenerateEval(t *testing.T) {
+	t.Parallel()
 	scenes, test := captionScenesIn(t, "train"), captionScenesIn(t, "test")
 	dir := filepath.Join(t.TempDir(), "run")
 	o := readJSON(t, must(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--set", "train.patience=0",
@@ -111,6 +112,8 @@ func TestCaptionTrain_OddCaptions(t *testing.T) {
 
 // A run that is killed without warning and resumed leaves the checkpoints of one in one piece.
 func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "kills and restarts processes")
 	scenes := captionScenesIn(t, "train")
 	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	often := []string{"--epochs", "4", "--set", "train.checkpoint_steps=3", "--set", "train.log_steps=1", "--set", "train.patience=0", "--quiet",
@@ -217,6 +220,7 @@ func TestCaptionTrain_DryRunWritesNothing(t *testing.T) {
 }
 
 func TestCaptionTrain_RefusesWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
 	scenes, test := captionScenesIn(t, "train"), captionScenesIn(t, "test")
 	dir := filepath.Join(t.TempDir(), "run")
 	wantUsage(t, call(t, "caption", "train"), "--features and --captions")

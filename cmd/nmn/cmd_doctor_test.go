@@ -27,6 +27,7 @@ func findingKinds(t *testing.T, report map[string]any) map[string]string {
 }
 
 func TestDoctor_ScenesAreSound(t *testing.T) {
+	t.Parallel()
 	r := readJSON(t, must(t, tiny("doctor", "--arm", "nmn-fd", "--json")...))
 	for kind, weight := range findingKinds(t, r) {
 		if weight != string(doctor.Note) {
@@ -46,6 +47,7 @@ func TestDoctor_ScenesAreSound(t *testing.T) {
 }
 
 func TestDoctor_FindsWhatStopsARun(t *testing.T) {
+	t.Parallel()
 	captions, images, vocabulary := exported(t, "40")
 	picture := func(i int) string { return filepath.Join(images, scenes.FileName("train", i)) }
 	broken, err := os.ReadFile(picture(3))
@@ -120,6 +122,7 @@ func TestDoctor_FeaturesWithGapsAndScales(t *testing.T) {
 }
 
 func TestDoctor_ClipsOfMSRVTT(t *testing.T) {
+	t.Parallel()
 	data := []string{"doctor", "--preset", "scenes", writeMSRVTT(t, 12, 20), "--set", "data.frames_dir=" + writeFrames(t,
 		12, 3, 8), "--no-steps", "--json"}
 	c := call(t, data...)
@@ -183,6 +186,7 @@ func TestDoctorLine_TellsWhatIsLeft(t *testing.T) {
 }
 
 func TestDoctor_ShowsAugmentations(t *testing.T) {
+	t.Parallel()
 	page := filepath.Join(t.TempDir(), "sheet.html")
 	args := tiny("doctor", "--no-steps", "--arm", "star", "--set", "train.flip=true", "--augment", "strong", "--set", "train.augment.mixup=0.4")
 	must(t, append(args, "--augmentations", page)...)

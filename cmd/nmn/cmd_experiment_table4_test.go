@@ -17,6 +17,8 @@ func tinyTable4(dir string, more ...string) []string {
 }
 
 func TestTable4_FromPicturesToCaptions(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains many runs")
 	dir := filepath.Join(t.TempDir(), "table4")
 	first := call(t, tinyTable4(dir, "--format", "markdown")...)
 	if first.code != exitOK {

@@ -68,6 +68,8 @@ func sameExperiments(t *testing.T, got, want string) {
 
 // TestTasks_AtOnceEqualOneExperiment has processes do the tasks of an experiment at once, stage 1 first, in random order.
 func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains many runs")
 	file, whole := weather(t, false), filepath.Join(t.TempDir(), "grid")
 	want := must(t, smallGrid(file, whole, "-q", "--json")...)
 	for _, processes := range []int{2, 3} {
@@ -120,6 +122,8 @@ func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
 
 // TestTasks_GoOnAfterTheDead kills a task in the middle of stage 1. While it lives the same task is refused.
 func TestTasks_GoOnAfterTheDead(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "kills and restarts processes")
 	file, whole, dir := weather(t, false), filepath.Join(t.TempDir(), "grid"), filepath.Join(t.TempDir(), "grid")
 	args := func(dir string, more ...string) []string {
 		return plainGrid(file, dir, append(more, "--set", "train.checkpoint_steps=4", "--set", "train.log_steps=1", "--arms", "star,nmn-fi",
@@ -148,6 +152,7 @@ func TestTasks_GoOnAfterTheDead(t *testing.T) {
 }
 
 func TestTasks_NumbersAndWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	file, dir := weather(t, false), filepath.Join(t.TempDir(), "grid")
 	quick := func(more ...string) []string {
 		return plainGrid(file, dir, append(more, "--arms", "star", "--seeds", "1,2,3")...)

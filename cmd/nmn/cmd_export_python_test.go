@@ -291,6 +291,7 @@ func TestExport_ONNXRuntimeGivesWhatNMNPredicts(t *testing.T) {
 // TestExport_WeightsGoThroughPyTorchAndBack writes a net's weights, has Python read both files and PyTorch
 // write them in both its formats, and starts other nets from all four.
 func TestExport_WeightsGoThroughPyTorchAndBack(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	source := newTestNet(t, narrowVGG(5), 1)
 	weights := filepath.Join(dir, "w")

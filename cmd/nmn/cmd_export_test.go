@@ -12,6 +12,7 @@ import (
 )
 
 func TestExport_WritesWhatOthersAndNMNRead(t *testing.T) {
+	t.Parallel()
 	dir, to := trainedArm(t, "nmn-fd"), t.TempDir()
 	out := func(name string) string { return filepath.Join(to, name) }
 	for _, name := range []string{"m.onnx", "m.npz", "m.safetensors"} {
@@ -60,6 +61,7 @@ func TestExport_WritesWhatOthersAndNMNRead(t *testing.T) {
 }
 
 func TestExport_MistakesAreNamed(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "stage1")
 	last := filepath.Join(dir, train.LastName)
 	before, err := os.ReadFile(last)

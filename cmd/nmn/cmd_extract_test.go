@@ -61,6 +61,8 @@ func noisyScenes(t *testing.T, dir string) *dataset.Splits {
 }
 
 func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	dir, work := trained(t, "--arm", "nmn-fi", "--noise", "0.4"), t.TempDir()
 	x, y, ids, truth := filepath.Join(work, "x.npy"), filepath.Join(work, "y.csv"), filepath.Join(work,
 		"ids.txt"), filepath.Join(work, "truth.csv")
@@ -100,6 +102,7 @@ func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 }
 
 func TestExtract_RowsAreWhatTheNetComputes(t *testing.T) {
+	t.Parallel()
 	dir, work := trainedArm(t, "nmn-fi"), t.TempDir()
 	file := filepath.Join(work, "p.safetensors")
 	must(t, "extract", dir, "--split", "test", "--layer", "probabilities", "--output", file)
@@ -126,6 +129,7 @@ func TestExtract_RowsAreWhatTheNetComputes(t *testing.T) {
 }
 
 func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
+	t.Parallel()
 	dir, work := trainedArm(t, "nmn-fi"), t.TempDir()
 	folder := filepath.Join(work, "scenes")
 	must(t, "scenes", "--number", "5", "--split", "test", folder)

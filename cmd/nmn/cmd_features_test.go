@@ -68,6 +68,7 @@ func labelAP(t *testing.T, evaluation string) float64 {
 }
 
 func TestFeatures_TrainEvaluatePredict(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	args := onFeatures(t, "train", "--arm", "nmn-fi", "--flips", "0.2:0.1", "--run-dir", dir)
 	must(t, args...)
@@ -131,6 +132,7 @@ func withoutIDs(t *testing.T, path string) string {
 
 // The same rows give the same model, whatever file they come from.
 func TestFeatures_FormatsTrainAlike(t *testing.T) {
+	t.Parallel()
 	args := onFeatures(t, "train", "--arm", "stage1")
 	work := t.TempDir()
 	path := func(name string) string { return filepath.Join(work, name) }
@@ -154,6 +156,7 @@ func TestFeatures_FormatsTrainAlike(t *testing.T) {
 }
 
 func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	write(t, path("good.csv"), "x,w,l_cat,l_no,l_all\n1,2,1,0,1\n3,4,0,0,1\n5,6,1,0,1\n7,9,0,0,1\n")
@@ -222,6 +225,7 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 }
 
 func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
+	t.Parallel()
 	args := onFeatures(t, "train", "--arm", "nmn-fd", "--set", "train.log_steps=1", "--set", "train.stage1_epochs=12", "--set", "train.patience=4")
 	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
 	must(t, append(args, "--run-dir", whole)...)
@@ -238,6 +242,7 @@ func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 }
 
 func TestFeatures_ExperimentOverFlips(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "experiment")
 	args := onFeatures(t, "experiment", "--arms", "stage1,nmn-fi", "--flips", "0:0,0.3:0.1", "--seeds", "1,2",
 		"--run-dir", dir, "--json")
@@ -296,6 +301,7 @@ func TestFeatures_SplitsByColumnAndByShare(t *testing.T) {
 }
 
 func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
+	t.Parallel()
 	a, b, labels := featureData(t)
 	with := func(more ...string) []string {
 		return append([]string{"train", a, "--labels", labels, "--set", "data.features.test.features=" + b}, more...)

@@ -139,11 +139,8 @@ func clipNames(t *testing.T, dir string) (names []string) {
 // TestFrames_Killed kills the command without warning, goes on each time, and holds what it leaves to
 // that of a run in one piece.
 func TestFrames_Killed(t *testing.T) {
-	kills := 3
-	if testing.Short() {
-		kills = 1
-	}
-	const clips = 6
+	skipShort(t, "kills and restarts processes")
+	const kills, clips = 3, 6
 	source := clipFolder(t, clips)
 	args := func(out string) []string {
 		return []string{"frames", source, "--output", out, "--frames", "4", "--shard-size", "0.06", "--workers", "2"}

@@ -70,6 +70,7 @@ func holdTo(t *testing.T, r *report.NoiseReport, want map[string]labels.Row) {
 }
 
 func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "nmn-fi")
 	r := noiseReportOf(t, dir)
 	holdTo(t, r, writtenRates(t, dir))
@@ -105,6 +106,7 @@ func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
 }
 
 func TestNoiseReport_OfRatesThatDependOnTheBag(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "nmn-fd")
 	holdTo(t, noiseReportOf(t, dir, "--split", "test"), writtenRates(t, dir)) // what q.csv is of
 	r := noiseReportOf(t, dir, "--split", "validation", "--departures", "7")
@@ -183,6 +185,7 @@ func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]fl
 }
 
 func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, byRecipe("train", weather(t, true), "-q", "--arm", "r-n", "--set", "recipe.epochs=1", "--run-dir", dir)...)
 	r := noiseReportOf(t, dir)
@@ -214,6 +217,7 @@ func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 
 // nmn experiment keeps the estimate beside the folders of the arms, one for each setting of MIL.
 func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	must(t, byRecipe("experiment", weather(t, true), "-q", "--arms", "r-n", "--set", "recipe.epochs=1",
 		"--set", "recipe.fold_epochs=2", "--run-dir", dir)...)
@@ -239,6 +243,7 @@ func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
 }
 
 func TestNoiseReport_RefusesWhatHasNoNoiseModel(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "star")
 	wantUsage(t, call(t, "noise", "report", dir), "without a noise model", "nmn-fi")
 	wantUsage(t, call(t, "noise", "report", filepath.Dir(dir)), "last.safetensors")

@@ -29,6 +29,7 @@ func writeFiles(t *testing.T, folder string, data []byte, names ...string) {
 }
 
 func TestPredict_CountsWhatItSkips(t *testing.T) {
+	t.Parallel()
 	model, jpeg := onePicture(t)
 	folder := t.TempDir()
 	writeFiles(t, folder, jpeg, "a.jpg", "b.docx", "c.heic", "notes.txt", "z.HEIC", ".hidden")
@@ -57,6 +58,7 @@ func TestPredict_CountsWhatItSkips(t *testing.T) {
 // Names of files may hold anything but a slash: in text nothing of it may act on the terminal, and in JSON and CSV
 // different names must stay different.
 func TestPredict_NamesAreHarmlessAndDifferent(t *testing.T) {
+	t.Parallel()
 	model, jpeg := onePicture(t)
 	folder := t.TempDir()
 	names := []string{"a\x1b[2Jb.jpg", "c\nd: cat 1.00.jpg", "e\xfe.jpg", "e\xff.jpg", `e\xff.jpg`}

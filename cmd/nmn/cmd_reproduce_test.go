@@ -11,6 +11,7 @@ import (
 )
 
 func TestReproduce_WritesPageMarkdownAndRecord(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "reproduction")
 	args := []string{"reproduce", "--size", "smoke", "--only", "observed,figure3", "--seeds", "1", "--device", "cpu",
 		"--threads", "1", "--run-dir", dir}

@@ -13,6 +13,8 @@ import (
 )
 
 func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	dir := filepath.Join(t.TempDir(), "run")
 	args := tiny("train", "--run-dir", dir, "--arm", "star", "--set", "train.optimizer=adamw", "--set", "net.width=0.25", "--batch-size", "8")
 	out := must(t, append(args, "--find-learning-rate")...)
@@ -42,6 +44,7 @@ func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) 
 
 // What evaluates, scores and exports a run takes its averages; a resumed run is complete with what it has.
 func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
+	t.Parallel()
 	args := []string{"--arm", "nmn-fd", "--set", "recipe.form=paper", "--set", "train.optimizer=adamw", "--set", "train.weight_decay=0.01"}
 	dir := trained(t, append(args, "--set", "train.ema=0.5")...)
 	var result struct {
@@ -81,6 +84,7 @@ func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
 }
 
 func TestTrain_DryRunListsLayersWithTheirRates(t *testing.T) {
+	t.Parallel()
 	plain := must(t, tiny("train", "--run-dir", t.TempDir(), "--arm", "star", "--dry-run")...)
 	if !strings.Contains(plain, "learning rate 0.001 in all 7 layers") {
 		t.Error(plain)
@@ -104,6 +108,7 @@ func TestTrain_DryRunListsLayersWithTheirRates(t *testing.T) {
 }
 
 func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	c := call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--set", "train.max_steps=1", "--batch-size", "auto")...)
 	if c.code != exitOK || !strings.Contains(c.err, "the learning rate stays 0.001") || strings.Contains(c.err, "`") {

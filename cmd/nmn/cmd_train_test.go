@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"nmn/eval"
@@ -28,27 +29,36 @@ func trained(t *testing.T, args ...string) (dir string) {
 }
 
 // trainedOnce has a folder of a run for each arm that trainedArm has trained.
-var trainedOnce = map[string]string{}
+var trainedOnce struct {
+	sync.Mutex
+	folders map[string]string
+}
 
 // trainedArm returns a copy of what trained leaves of an arm with no other settings, which it runs only once.
 func trainedArm(t *testing.T, arm string) (dir string) {
 	t.Helper()
-	if trainedOnce[arm] == "" {
+	trainedOnce.Lock()
+	defer trainedOnce.Unlock()
+	if trainedOnce.folders[arm] == "" {
 		folder, err := os.MkdirTemp("", "nmn-trained")
 		if err != nil {
 			t.Fatal(err)
 		}
 		must(t, tiny("train", "--run-dir", filepath.Join(folder, "run"), "--arm", arm)...)
-		trainedOnce[arm] = folder
+		if trainedOnce.folders == nil {
+			trainedOnce.folders = map[string]string{}
+		}
+		trainedOnce.folders[arm] = folder
 	}
 	dir = t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(trainedOnce[arm])); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(trainedOnce.folders[arm])); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, "run")
 }
 
 func TestTrain_RunFolderHoldsEverything(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "nmn-fd")
 	for _, folder := range []string{dir, filepath.Join(dir, run.Stage1Folder)} {
 		for _, name := range []string{run.ConfigFile, run.LogFile, train.LastName, train.BestName, report.HTMLFile,
@@ -82,6 +92,7 @@ func TestTrain_RunFolderHoldsEverything(t *testing.T) {
 }
 
 func TestTrain_JSONAndTextGoToStandardOutputAlone(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "stage1")
 	c := call(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--json", "--quiet")...)
 	v := readJSON(t, c.out)
@@ -95,6 +106,7 @@ func TestTrain_JSONAndTextGoToStandardOutputAlone(t *testing.T) {
 }
 
 func TestTrain_RefusesAFolderOfAnotherRun(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "stage1")
 	wantUsage(t, call(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--learning-rate", "0.5")...),
 		"train.learning_rate is 0.001", "0.5", "--run-dir")
@@ -128,6 +140,7 @@ func interruptAfter(t *testing.T, dir string, args ...string) called {
 }
 
 func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
+	t.Parallel()
 	settings := []string{"--arm", "star", "--batch-size", "4", "--set", "train.log_steps=1", "--epochs", "3"}
 	whole := trained(t, settings...)
 	for _, stage := range []string{run.Stage1Folder, ""} {
@@ -164,6 +177,7 @@ func readResult(t *testing.T, dir string) string {
 }
 
 func TestTrain_ThreadsAndWorkersChangeNothing(t *testing.T) {
+	t.Parallel()
 	a := trained(t, "--arm", "stage1", "--threads", "1", "--set", "run.workers=1")
 	b := trained(t, "--arm", "stage1", "--threads", "3", "--set", "run.workers=3")
 	if !bytes.Equal(lastWeights(t, a), lastWeights(t, b)) {
@@ -172,6 +186,7 @@ func TestTrain_ThreadsAndWorkersChangeNothing(t *testing.T) {
 }
 
 func TestTrain_ResumeForLongerAndRefusesOtherSettings(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "stage1")
 	wantUsage(t, call(t, goOn(dir, "--learning-rate", "0.1")...), "learning_rate")
 	wantUsage(t, call(t, goOn(dir, "--set", "run.conv_exact=true")...), "run.conv_exact")
@@ -182,6 +197,8 @@ func TestTrain_ResumeForLongerAndRefusesOtherSettings(t *testing.T) {
 }
 
 func TestTrain_StartsFromAGivenStage1(t *testing.T) {
+	skipShort(t, "trains several runs")
+	t.Parallel()
 	first := trainedArm(t, "stage1")
 	dir := filepath.Join(t.TempDir(), "star")
 	must(t, tiny("train", "--arm", "star", "--set", "stage1="+filepath.Join(first, train.LastName), "--run-dir", dir)...)
@@ -195,6 +212,7 @@ func TestTrain_StartsFromAGivenStage1(t *testing.T) {
 }
 
 func TestTrain_DryRunWritesNothing(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "none")
 	out := must(t, tiny("train", "--run-dir", dir, "--dry-run")...)
 	for _, part := range []string{"stage1", "nmn-c", "parameters", "GFLOP", "steps", "device"} {
@@ -211,6 +229,7 @@ func TestTrain_DryRunWritesNothing(t *testing.T) {
 }
 
 func TestTrain_RatesFromFile(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "nmn-fi")
 	again := trained(t, "--arm", "nmn-fi", "--rates", filepath.Join(dir, "q.csv"), "--set", "train.noise.frozen=true")
 	a, err := os.ReadFile(filepath.Join(dir, "q.csv"))
@@ -239,6 +258,7 @@ func TestTrain_RatesFromFile(t *testing.T) {
 // TestTrain_VGG16AtRandomStaysFiniteAtThePapersRate: pixels that are not divided by their deviation make
 // He's start some sixty times too wide for it.
 func TestTrain_VGG16AtRandomStaysFiniteAtThePapersRate(t *testing.T) {
+	t.Parallel()
 	worst := func(pixels string) float64 {
 		dir := filepath.Join(t.TempDir(), "run")
 		c := call(t, "train", "--set", "data.train_size=160", "--set", "data.validation_size=0", "--set", "data.test_size=16", "--arm", "stage1",
@@ -272,9 +292,8 @@ func TestPercent_UndefinedFigureIsADash(t *testing.T) {
 }
 
 func TestTrain_SignalSavesAndExits130(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a process")
-	}
+	t.Parallel()
+	skipShort(t, "starts a process")
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd, _, stderr := asCommand(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--set", "train.log_steps=1",
 		"--quiet")...)
@@ -298,6 +317,8 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 // A folder of another run is refused, and --restart removes that run: what it has written goes, what somebody else has
 // laid beside it stays, and what comes out is a run in a new folder. A mistake costs nothing of it.
 func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	dir := trained(t, "--arm", "nmn-c")
 	write(t, filepath.Join(dir, "notes.txt"), "mine")
 	args := func(dir string, more ...string) []string {
@@ -337,6 +358,7 @@ func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
 
 // A misspelt name of a file costs no run folder.
 func TestTrain_AMistakeBlocksNoFolder(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	args := tiny("train", "--arm", "stage1", "--run-dir", dir)
 	if c := call(t, append(args, "--init", "absent.safetensors")...); c.code != exitFailure {
@@ -348,6 +370,7 @@ func TestTrain_AMistakeBlocksNoFolder(t *testing.T) {
 // --restart removes nothing that no run has written: not beside a configuration of another program, and not in folders of
 // somebody's that have the names of a run's.
 func TestTrain_RestartLeavesWhatIsSomebodyElses(t *testing.T) {
+	t.Parallel()
 	args := func(dir string, more ...string) []string {
 		return append(tiny("train", "--arm", "stage1", "--restart", "--run-dir", dir), more...)
 	}

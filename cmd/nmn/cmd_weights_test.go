@@ -35,6 +35,7 @@ func TestWeights_WhatIsInAFile(t *testing.T) {
 
 // A run folder stands for its last checkpoint, which is told apart from the weights of others.
 func TestWeights_OfARun(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, tiny("train", "--arm", "stage1", "--set", "train.max_steps=1", "--run-dir", dir)...)
 	for _, path := range []string{dir, filepath.Join(dir, "last.safetensors")} {

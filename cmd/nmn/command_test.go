@@ -24,6 +24,14 @@ import (
 
 var rewrite = flag.Bool("update", false, "rewrite the golden files")
 
+// skipShort leaves a test to go test without -short.
+func skipShort(t *testing.T, why string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: " + why)
+	}
+}
+
 // called is what a command line gave.
 type called struct {
 	code     int
@@ -239,6 +247,7 @@ func TestRoot_EveryCommandHasExamplesAndGroups(t *testing.T) {
 }
 
 func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		args []string
 		says string
@@ -345,6 +354,7 @@ func TestCompletion_KnowsValuesOfEnums(t *testing.T) {
 }
 
 func TestFigure3_WritesSVG(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.svg"), filepath.Join(dir, "b.SVG")
 	if out := must(t, "figure3", a, b); out != a+"\n"+b+"\n" {

@@ -30,6 +30,7 @@ func TestScenes_RefusesAFilledFolder(t *testing.T) {
 }
 
 func TestVocab_CountsWordsOfCaptions(t *testing.T) {
+	t.Parallel()
 	captions, _, _ := exported(t, "40")
 	var words []struct {
 		Word, POS string
@@ -55,6 +56,7 @@ func TestVocab_CountsWordsOfCaptions(t *testing.T) {
 }
 
 func TestNoise_FileGivesTheSameLabelsAsTheRate(t *testing.T) {
+	t.Parallel()
 	captions, images, vocabulary := exported(t, "60")
 	data := []string{"--set", "data.captions=" + captions, "--images", images, "--vocab", vocabulary}
 	file := filepath.Join(t.TempDir(), "noise.jsonl.gz")
@@ -73,6 +75,7 @@ func TestNoise_FileGivesTheSameLabelsAsTheRate(t *testing.T) {
 }
 
 func TestTrain_OnCaptionsWithValidationFile(t *testing.T) {
+	t.Parallel()
 	captions, images, _ := exported(t, "48")
 	valCaptions, valImages, _ := exported(t, "20")
 	dir := filepath.Join(t.TempDir(), "run")
@@ -87,6 +90,7 @@ func TestTrain_OnCaptionsWithValidationFile(t *testing.T) {
 }
 
 func TestTrain_VocabularyOfOtherCaptionsIsRefused(t *testing.T) {
+	t.Parallel()
 	captions, images, _ := exported(t, "20")
 	vocabulary := func(lines string) []string {
 		path := filepath.Join(t.TempDir(), "words.txt")
@@ -109,6 +113,7 @@ func TestTrain_VocabularyOfOtherCaptionsIsRefused(t *testing.T) {
 }
 
 func TestTrain_BadSamplesUpToALimit(t *testing.T) {
+	t.Parallel()
 	captions, images, vocabulary := exported(t, "40")
 	pictures, err := filepath.Glob(filepath.Join(images, "*.jpg"))
 	if err != nil {
@@ -137,6 +142,7 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 }
 
 func TestEval_NamesThePicturesThatItLeavesOut(t *testing.T) {
+	t.Parallel()
 	captions, images, vocabulary := exported(t, "40")
 	for i := range 8 {
 		if err := os.WriteFile(filepath.Join(images, fmt.Sprintf("COCO_train2014_%012d.jpg", i+1)), nil,
@@ -159,6 +165,7 @@ func TestEval_NamesThePicturesThatItLeavesOut(t *testing.T) {
 
 // TestTrain_ResumesWithMoreBadSamplesAllowed takes the cure that the message names.
 func TestTrain_ResumesWithMoreBadSamplesAllowed(t *testing.T) {
+	t.Parallel()
 	captions, images, vocabulary := exported(t, "40")
 	if err := os.WriteFile(filepath.Join(images, "COCO_train2014_000000000004.jpg"), nil, 0o666); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 // TestDocs_CommandLinesAreTaken holds the command lines of pages to the commands and flags that there
 // are: those in blocks of code, those within sentences, and the examples of the help. Nothing is run.
 func TestDocs_CommandLinesAreTaken(t *testing.T) {
+	t.Parallel()
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -32,6 +32,8 @@ func asJSON(t *testing.T, v any) string {
 
 // Figures of epochs change nothing of what is learned, and those of the last are the run's own.
 func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains many runs")
 	plain := trained(t, "--arm", "nmn-fd", "--set", "train.stage2_epochs=3")
 	long := trained(t, "--arm", "nmn-fd", "--set", "train.stage2_epochs=3", "--set", "each_epoch=true")
 	for _, stage := range []string{run.Stage1Folder, ""} {
@@ -71,6 +73,8 @@ func TestEpochs_AreThoseOfShorterRuns(t *testing.T) {
 }
 
 func TestEpochs_OfAnExperiment(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains many runs")
 	dir := t.TempDir()
 	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fi", "--seeds", "1,2",
 		"--set", "train.stage2_epochs=3", "--set", "each_epoch=true")

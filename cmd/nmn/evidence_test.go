@@ -112,6 +112,7 @@ func byEvidence(features, evidence, dir string, args ...string) []string {
 // What two annotators say, each as far as it is to be trusted, teaches more than the labels of one; without a choice
 // the arm is star. The loss falls, and test rows are judged by their labels.
 func TestTrain_EvidenceOfTwoAnnotatorsTeachesTheTruth(t *testing.T) {
+	t.Parallel()
 	ap := func(dir string) float64 {
 		o, err := run.ReadOutcome(dir)
 		if err != nil || o == nil || o.Arm != recipe.Star {
@@ -142,6 +143,7 @@ func TestTrain_EvidenceOfTwoAnnotatorsTeachesTheTruth(t *testing.T) {
 }
 
 func TestTrain_EvidenceIsResumedBitForBit(t *testing.T) {
+	t.Parallel()
 	features, evidence := witnessed(t, true)
 	whole := filepath.Join(t.TempDir(), "whole")
 	must(t, byEvidence(features, evidence, whole)...)
@@ -160,6 +162,7 @@ func TestTrain_EvidenceIsResumedBitForBit(t *testing.T) {
 
 // A run does not go on with other evidence, whether it is complete or was interrupted.
 func TestTrain_EvidenceIsOfTheRun(t *testing.T) {
+	t.Parallel()
 	features, evidence := witnessed(t, true)
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, byEvidence(features, evidence, dir, "--arm", "stage1")...)
@@ -175,6 +178,7 @@ func TestTrain_EvidenceIsOfTheRun(t *testing.T) {
 }
 
 func TestTrain_EvidenceRefusesWhatDoesNotGoWithIt(t *testing.T) {
+	t.Parallel()
 	features, evidence := witnessed(t, true)
 	dir := filepath.Join(t.TempDir(), "run")
 	for _, c := range []struct{ args, says []string }{

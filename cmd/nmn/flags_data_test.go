@@ -16,6 +16,7 @@ import (
 var onScenes = []string{"train", "doctor", "experiment", "noise"}
 
 func TestDataFlags_ThatTheScenesDoNotReadAreRefused(t *testing.T) {
+	t.Parallel()
 	mine := t.TempDir()
 	for _, command := range onScenes {
 		for _, flag := range [][]string{{"--images", mine}, {"--labels", "y.csv"}, {"--vocab", "v.txt"},
@@ -30,6 +31,7 @@ func TestDataFlags_ThatTheScenesDoNotReadAreRefused(t *testing.T) {
 
 // Every setting of the data, given its default value, is taken or refused by its name: none is dropped in silence.
 func TestDataFlags_GivenTheirDefaultsAreReadOrRefused(t *testing.T) {
+	t.Parallel()
 	sources := map[string][]string{"scenes": nil, "captions": {"--set", "data.captions=c.json", "--images", "d"},
 		"manifest": {"--set", "data.manifest=m.csv"}, "features": {"--set", "data.features.train.features=x.csv"},
 		"clips": {"--set", "data.clips=d"}, "msrvtt": {"--set", "data.msrvtt=a.json", "--set", "data.frames_dir=d"}, "moving-scenes": {"--preset", "moving-scenes"}}
@@ -52,6 +54,7 @@ func TestDataFlags_GivenTheirDefaultsAreReadOrRefused(t *testing.T) {
 }
 
 func TestDataFlags_FilesThatTheProgramHasWrittenPass(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{nil, {"--size", "full"}, {"--preset", "moving-scenes"},
 		{"--set", "data.captions=c.json", "--images", "d"}, {"--set", "data.manifest=m.csv"}, {"--set", "data.features.train.features=x.csv"}, {"--set", "data.clips=d"},
 		{"--preset", "paper-msrvtt", "--set", "data.msrvtt=a.json", "--set", "data.frames_dir=d"}} {
@@ -64,6 +67,7 @@ func TestDataFlags_FilesThatTheProgramHasWrittenPass(t *testing.T) {
 
 // Runs of before a setting was refused go on; a flag over them is refused where it says nothing.
 func TestDataFlags_OverARun(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "stage1")
 	for _, args := range [][]string{{"eval"}, {"extract", "--output", "x.npy"}} {
 		wantUsage(t, call(t, append(args, dir, "--set", "data.images="+t.TempDir())...),

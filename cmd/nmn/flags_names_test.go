@@ -17,6 +17,7 @@ import (
 // Messages of packages name settings by their keys, which this program turns into its flags: none names a flag, and
 // every key exists.
 func TestMessages_NameKeysThatExist(t *testing.T) {
+	t.Parallel()
 	flag, key := regexp.MustCompile(`(^|[^-\w])--[a-z]`), regexp.MustCompile("`([a-z0-9_]+(?:\\.[a-z0-9_]+)*)`")
 	names, keys := settingKeys(), 0
 	for _, path := range librarySources(t) {

@@ -13,6 +13,7 @@ import (
 
 // The outputs of shards, joined in the order of their numbers, are those of one process.
 func TestShards_JoinedAreTheWhole(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	model := filepath.Join(dir, "run")
 	must(t, tiny("train", "--arm", "stage1", "--run-dir", model, "-q")...)

@@ -74,6 +74,7 @@ func TestConfig_PrintedReadsBackAsItself(t *testing.T) {
 }
 
 func TestConfig_PresetsAndSizes(t *testing.T) {
+	t.Parallel()
 	if c := printed(t, "train", "--size", "full"); c.Data.TrainSize != 16000 || c.Train.Stage1Epochs != 3 {
 		t.Errorf("full: %d pictures, %d epochs", c.Data.TrainSize, c.Train.Stage1Epochs)
 	}

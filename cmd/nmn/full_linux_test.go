@@ -24,9 +24,8 @@ exit $code
 // TestTrain_DiskThatWasFullForAMomentCostsNothing holds such a run to one on a disk with room: no step, no line and no
 // exit code differs.
 func TestTrain_DiskThatWasFullForAMomentCostsNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	t.Parallel()
+	skipShort(t, "fills disks")
 	features, labels := featureRows(240)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2", features...))

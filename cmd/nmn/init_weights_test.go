@@ -163,6 +163,7 @@ func sameParams(t *testing.T, a, b *model.Net, want func(name string) bool) {
 }
 
 func TestInit_NamesOfEveryProgram(t *testing.T) {
+	t.Parallel()
 	source := newTestNet(t, narrowVGG(5), 1)
 	timm := map[string]string{"fc6": "pre_logits.fc1", "fc7": "pre_logits.fc2", "fc8": "head.fc"}
 	files := map[string]string{
@@ -221,6 +222,7 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 }
 
 func TestInit_WhatDoesNotFitIsRefusedWithBothShapes(t *testing.T) {
+	t.Parallel()
 	source := newTestNet(t, narrowVGG(5), 1)
 	file := renamed(t, source, func(p *model.Param) (string, []int) { return p.File, p.Shape })
 	s := &run.Session{Log: slog.New(slog.DiscardHandler)}
@@ -246,6 +248,7 @@ func TestInit_WhatDoesNotFitIsRefusedWithBothShapes(t *testing.T) {
 }
 
 func TestInit_ByTheCommandLine(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "star")
 	last := filepath.Join(dir, "stage1", "last.safetensors")
 	for _, flag := range []string{"--init"} {
@@ -269,6 +272,8 @@ func TestInit_ByTheCommandLine(t *testing.T) {
 
 // A run that goes on has its weights from its checkpoint: the file that it started from may be gone.
 func TestInit_ResumeNeedsNoFile(t *testing.T) {
+	skipShort(t, "interrupts runs and trains them again")
+	t.Parallel()
 	start := written(t, "start.safetensors", readFile(t, filepath.Join(trainedArm(t, "star"), "stage1"),
 		"last.safetensors"))
 	dir := filepath.Join(t.TempDir(), "run")
@@ -286,6 +291,7 @@ func TestInit_ResumeNeedsNoFile(t *testing.T) {
 
 // A file that a run would refuse is refused by its plan.
 func TestInit_DryRunLooksAtTheFile(t *testing.T) {
+	t.Parallel()
 	whole := readFile(t, filepath.Join(trainedArm(t, "star"), "stage1"), "last.safetensors")
 	plan := func(content []byte) called {
 		return call(t, tiny("train", "--arm", "star", "--init", written(t, "start.safetensors", content),
@@ -307,6 +313,7 @@ func TestInit_DryRunLooksAtTheFile(t *testing.T) {
 
 // A mistake in the name of a file costs neither time nor the folder: nothing was learned there.
 func TestInit_AFirstTypoCostsNothing(t *testing.T) {
+	t.Parallel()
 	work := t.TempDir()
 	dir, broken := filepath.Join(work, "run"), filepath.Join(work, "broken.pth")
 	writeFiles(t, work, []byte("no weights"), "broken.pth")

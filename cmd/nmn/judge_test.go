@@ -14,6 +14,7 @@ import (
 
 // The threshold comes from validation, and neither from a label nor from the test set.
 func TestJudge_ThresholdIsThatOfValidation(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "nmn-fd")
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.PlugInFrom != "validation" {
@@ -38,6 +39,8 @@ func TestJudge_ThresholdIsThatOfValidation(t *testing.T) {
 }
 
 func TestExperiment_ComparesWithAReference(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains many runs")
 	dir := t.TempDir()
 	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fi,nmn-fd", "--seeds", "1,2",
 		"--reference", "nmn-fi")

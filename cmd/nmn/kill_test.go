@@ -23,11 +23,9 @@ import (
 // TestTrain_KilledTwentyTimes kills a run of both stages without warning, goes on each time, and holds
 // what it leaves to that of a run in one piece.
 func TestTrain_KilledTwentyTimes(t *testing.T) {
-	kills := 20
-	if testing.Short() {
-		kills = 3
-	}
-	killedRunEqualsWhole(t, kills, tiny("train", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=6", "--set", "train.keep_best=2",
+	t.Parallel()
+	skipShort(t, "kills and restarts processes")
+	killedRunEqualsWhole(t, 20, tiny("train", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=6", "--set", "train.keep_best=2",
 		"--set", "each_epoch=true")...)
 }
 

@@ -54,6 +54,8 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 // An Indexed Job has a pod for each task of stage 1 of its experiment, the Job that docs/kubernetes.md makes of it one for
 // each task, and the job of the tables reads the same experiment.
 func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
+	skipShort(t, "starts processes")
+	t.Parallel()
 	read := func(file string) (completions int, args []string) {
 		content, err := os.ReadFile(filepath.Join("../../docker/kubernetes", file))
 		if err != nil {
@@ -172,6 +174,7 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 
 // The same command begins a run, goes on with it, and shows it when it is complete.
 func TestTrain_ContinuesByTheSameCommand(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	args := tiny("train", "--arm", "stage1", "--run-dir", dir)
 	must(t, append(args, "--set", "train.max_steps=1")...)

@@ -144,6 +144,7 @@ func labelForms() map[string]labelForm {
 
 // Every form goes the whole way: look, train with flipped labels, evaluate, predict.
 func TestTrain_OnEveryFormOfLabels(t *testing.T) {
+	skipShort(t, "trains several runs")
 	for name, f := range labelForms() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -182,6 +183,7 @@ func TestTrain_OnEveryFormOfLabels(t *testing.T) {
 
 // A folder for each label needs no manifest, and any other folder says what one looks like.
 func TestTrain_OnFoldersOfPictures(t *testing.T) {
+	t.Parallel()
 	w := &formWriter{t, t.TempDir(), 24}
 	labelForms()["folders"].write(w)
 	out := must(t, "train", "--images", w.dir, "--dry-run", "--preset", "scenes", "--device", "cpu", "--batch-size", "8")
@@ -202,6 +204,7 @@ func TestTrain_OnFoldersOfPictures(t *testing.T) {
 // Numbers of classes in features are labels, in a file of their own or in a column; predict leaves the column out too,
 // and a feature that is only called so stays one.
 func TestTrain_OnFeaturesWithNumbersOfClasses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	var classes, plain strings.Builder
@@ -235,6 +238,7 @@ func TestTrain_OnFeaturesWithNumbersOfClasses(t *testing.T) {
 
 // What is not clear is refused with the flag that decides.
 func TestTrain_NamesTheFlagOfAForm(t *testing.T) {
+	t.Parallel()
 	file := manifestOf(t, 12, "path,label", func(i int) string { return fmt.Sprintf("%d.png,%d", i, i%2) })
 	c := call(t, onManifest(file, t.TempDir(), "--dry-run")...)
 	if c.code != exitFailure || !strings.Contains(c.err, "data.label_form integers") ||

@@ -32,13 +32,13 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	case "shards":
 		must(t, "scenes", dir, "--moving", "--number", "20", "--frames", "3")
 		spoilFrames(t, dir, 3, 7, 9)
-		return []string{"--set", "data.clips=" + dir, "--vocab", at("vocabulary.txt"), "--mil", "--preset", "scenes", "--set", "net.width=0.5"}, ""
+		return []string{"--set", "data.clips=" + dir, "--vocab", at("vocabulary.txt"), "--mil", "--preset", "scenes", "--set", "net.width=0.25"}, ""
 	}
 	if kind == "backbone" {
 		tinyVGG(t, at("vgg.safetensors"), 1)
 		args = append(args, "--backbone", at("vgg.safetensors"), "--set", "net.input_size=32", "--set", "net.backbone_layer=pool5", "--set", "net.hidden=[]")
 	} else {
-		args = append(args, "--preset", "scenes", "--set", "net.width=0.5")
+		args = append(args, "--preset", "scenes", "--set", "net.width=0.25")
 	}
 	content := readBytes(t, files[0])
 	for _, err := range []error{os.WriteFile(files[0], content[:len(content)/2], 0o666), os.WriteFile(files[1], nil, 0o666),
@@ -81,6 +81,8 @@ func spoilFrames(t *testing.T, dir string, clips ...int) {
 // What --max-bad-samples allows is allowed to the end, whatever the arm computes from the training pictures, and by every
 // command on the run.
 func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains arms on every kind of data")
 	estimates := []string{"--arm", "r-n", "--set", "recipe.form=estimate", "--rates", "folds:2", "--set", "recipe.fold_epochs=1", "--set", "recipe.epochs=1"}
 	arms := map[string][]string{
 		"default": nil, "folds": estimates, "star": {"--arm", "star"}, "em": {"--arm", "em"}, "nmn-fd": {"--arm", "nmn-fd",
@@ -136,6 +138,8 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 
 // All runs of an experiment leave the same pictures out.
 func TestMaxBadSamples_OfAnExperiment(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains arms on every kind of data")
 	for _, kind := range []string{"captions", "manifest", "backbone", "clips", "shards"} {
 		t.Run(kind, func(t *testing.T) {
 			data, _ := spoiled(t, kind)
@@ -157,6 +161,8 @@ func TestMaxBadSamples_OfAnExperiment(t *testing.T) {
 // A run that allows none stops at the first picture that cannot be used, and says how to allow it. So do pictures that
 // break while a run is interrupted. It goes on then, to the end, whatever the arm computes from the training pictures.
 func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains arms on every kind of data")
 	for arm, settings := range map[string][]string{
 		"default": nil, "em": {"--arm", "em"}, "r-n online": {"--arm", "r-n", "--rates", "online"},
 		"folds": {"--arm", "r-n", "--rates", "folds:2", "--set", "recipe.fold_epochs=1", "--set", "recipe.epochs=1"},
@@ -171,7 +177,7 @@ func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
 			}
 			dir := filepath.Join(t.TempDir(), "run")
 			c := call(t, slices.Concat([]string{"train", filepath.Join(data, "captions_train2014.json"), "--images",
-				filepath.Join(data, "images"), "--vocab", filepath.Join(data, "vocabulary.txt"), "--preset", "scenes", "--set", "net.width=0.5"},
+				filepath.Join(data, "images"), "--vocab", filepath.Join(data, "vocabulary.txt"), "--preset", "scenes", "--set", "net.width=0.25"},
 				settings, []string{"--epochs", "1", "--batch-size", "4", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--threads",
 					"1", "--device", "cpu", "--run-dir", dir})...)
 			if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") {

@@ -34,6 +34,7 @@ func asManifest(t *testing.T, dir string) (file string, rows map[string]string) 
 }
 
 func TestAudit_TakesLabelsFromAManifest(t *testing.T) {
+	t.Parallel()
 	dir := scoreFolder(t)
 	file, rows := asManifest(t, dir)
 	scores := []string{"--scores", filepath.Join(dir, "scores.csv"), "--json"}
@@ -83,6 +84,7 @@ func TestAudit_RefusesAManifestOfOtherBags(t *testing.T) {
 
 // What an audit of tables of pictures writes begins with a column id, which names the pictures.
 func TestTrain_TakesCorrectedTablesAsAManifest(t *testing.T) {
+	t.Parallel()
 	file := manifestOf(t, 30, "id,red,green,blue", func(i int) string {
 		cells := []string{"0", "0", "0"}
 		cells[i%3] = "1"

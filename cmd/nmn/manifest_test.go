@@ -65,6 +65,7 @@ func onManifest(file, dir string, args ...string) []string {
 // TestTrain_OnManifest goes the whole way with a split column and the default recipe: train, evaluate,
 // resume and predict. The labels of validation rows that no training row has count for nothing.
 func TestTrain_OnManifest(t *testing.T) {
+	t.Parallel()
 	splits := []string{"train", "Training", "train", "val", "test"}
 	file := manifestOf(t, 60, "path,labels,split,width", func(i int) string {
 		labels := colours[i%3] + ";thing"
@@ -100,6 +101,7 @@ func TestTrain_OnManifest(t *testing.T) {
 }
 
 func TestDryRun_TellsWhatAManifestHolds(t *testing.T) {
+	t.Parallel()
 	file := manifestOf(t, 30, "path;labels;split;size", func(i int) string {
 		labels, split := colours[i%3], "train"
 		if i == 29 {
@@ -126,6 +128,7 @@ func TestDryRun_TellsWhatAManifestHolds(t *testing.T) {
 
 // TestTrain_OnManifestOfFrames learns clips, by shares and with flipped labels.
 func TestTrain_OnManifestOfFrames(t *testing.T) {
+	t.Parallel()
 	file := manifestOf(t, 40, "", func(i int) string {
 		return fmt.Sprintf(`{"id": "clip%d", "frames": ["%d.png", "%d.png"], "labels": [%q]}`, i, i, (i+3)%40,
 			colours[i%3])
@@ -145,6 +148,7 @@ func TestTrain_OnManifestOfFrames(t *testing.T) {
 
 // An experiment flips labels of a manifest, and tells of both levels against the labels of the file.
 func TestExperiment_OnManifest(t *testing.T) {
+	t.Parallel()
 	file := manifestOf(t, 30, "path,red,green,blue,year", func(i int) string {
 		row := []string{"0", "0", "0"}
 		row[i%3] = "1"
@@ -168,6 +172,7 @@ func TestExperiment_OnManifest(t *testing.T) {
 }
 
 func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
+	t.Parallel()
 	file := manifestOf(t, 24, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	for _, gone := range []string{"5.png", "7.png"} {
 		if err := os.Remove(filepath.Join(filepath.Dir(file), gone)); err != nil {
@@ -198,6 +203,7 @@ func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
 
 // TestTrain_ResumesOnManifest stops at a picture that cannot be decoded, and goes on without it.
 func TestTrain_ResumesOnManifest(t *testing.T) {
+	t.Parallel()
 	file := manifestOf(t, 24, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "5.png"), []byte("\x89PNG\r\n\x1a\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -34,6 +34,7 @@ func stateIn(t *testing.T, pushed []byte) string {
 }
 
 func TestTrain_PushesHowItEnded(t *testing.T) {
+	t.Parallel()
 	var mutex sync.Mutex
 	var path string
 	var pushed []byte
@@ -75,6 +76,7 @@ func TestTrain_PushesHowItEnded(t *testing.T) {
 }
 
 func TestTrain_PushesToWhereTheEnvironmentSays(t *testing.T) {
+	t.Parallel()
 	var mutex sync.Mutex
 	var path, pushed string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -34,6 +34,7 @@ func scrape(address string) (map[string]float64, error) {
 
 // Metrics are read in the middle of a training, which waits meanwhile.
 func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
+	t.Parallel()
 	const steps = 5
 	var address string
 	var seen []map[string]float64
@@ -69,6 +70,7 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 }
 
 func TestMetricsAddress_ComesFromTheEnvironmentUnlessAFlagTells(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestEval_OfARunEqualsItsResult(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "nmn-fd")
 	var whole struct {
 		Evaluation json.RawMessage
@@ -75,6 +76,7 @@ func TestEval_ScoresWithAKnownAnswer(t *testing.T) {
 }
 
 func TestPredict_AllFormatsAgree(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "nmn-fi")
 	folder := filepath.Join(t.TempDir(), "scenes")
 	must(t, "scenes", "--number", "6", "--split", "test", folder)
@@ -119,6 +121,7 @@ func TestPredict_AllFormatsAgree(t *testing.T) {
 // TestPredict_ScoresOfScenesJoinTheirTruth holds the commands to each other: the names of pictures in
 // what one writes are those in what the other wrote.
 func TestPredict_ScoresOfScenesJoinTheirTruth(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "nmn-fi")
 	folder := filepath.Join(t.TempDir(), "scenes")
 	must(t, "scenes", "--number", "12", "--split", "test", folder)
@@ -138,6 +141,7 @@ func TestPredict_ScoresOfScenesJoinTheirTruth(t *testing.T) {
 }
 
 func TestPredict_FollowsLinksInAFolder(t *testing.T) {
+	t.Parallel()
 	dir := trainedArm(t, "nmn-fi")
 	folder, links := filepath.Join(t.TempDir(), "scenes"), t.TempDir()
 	must(t, "scenes", "--number", "1", folder)
@@ -156,6 +160,8 @@ func TestPredict_FollowsLinksInAFolder(t *testing.T) {
 }
 
 func TestExperiment_SecondCallRunsNothing(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains many runs")
 	dir := filepath.Join(t.TempDir(), "experiment")
 	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fd", "--noise-rates", "0.2,0.4",
 		"--seeds", "1,2")
@@ -226,6 +232,8 @@ func modified(t *testing.T, files []string) (when []int64) {
 }
 
 func TestExperiment_MILBothHasRowsOfBoth(t *testing.T) {
+	skipShort(t, "trains many runs")
+	t.Parallel()
 	out := must(t, tiny("experiment", "--size", "quick", "--run-dir", filepath.Join(t.TempDir(), "e"), "--arms", "star",
 		"--mil", "both")...)
 	if !strings.Contains(out, "star + MIL") {

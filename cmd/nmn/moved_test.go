@@ -12,6 +12,7 @@ import (
 
 // Data may move, and commands may be called from anywhere: what counts is the content.
 func TestTrain_DataThatHaveMoved(t *testing.T) {
+	skipShort(t, "trains several runs")
 	work := t.TempDir()
 	t.Chdir(work)
 	must(t, "scenes", "data", "--number", "40")
@@ -151,6 +152,7 @@ func TestPredict_FindsTheBackboneFromAnyFolder(t *testing.T) {
 // Pictures whose times alone have changed, as by a copy or a sync, are the same pictures. One that is new is not, and the
 // message says what to do about it.
 func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
+	t.Parallel()
 	tree, dir := filepath.Join(t.TempDir(), "tree"), filepath.Join(t.TempDir(), "run")
 	flat := filepath.Dir(manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,x", i) }))
 	for i := range 30 {

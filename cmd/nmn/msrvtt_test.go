@@ -41,6 +41,7 @@ func writeMSRVTT(t *testing.T, clips, sentences int) string {
 }
 
 func TestVocab_OfTheTrainingClipsOfMSRVTT(t *testing.T) {
+	t.Parallel()
 	file := writeMSRVTT(t, 3, 30)
 	count := func(args ...string) map[string]int {
 		var words []struct {
@@ -107,6 +108,7 @@ func writeFrames(t *testing.T, clips int, without ...int) string {
 }
 
 func TestTrain_OnMSRVTT(t *testing.T) {
+	t.Parallel()
 	annotations, dir := writeMSRVTT(t, 12, 20), filepath.Join(t.TempDir(), "run")
 	args := []string{"train", "--preset", "scenes", annotations, "--arm", "nmn-fi", "--epochs", "1",
 		"--set", "net.width=0.5", "--batch-size", "4", "--set", "data.captions_per_bag=20", "--noise", "0.35", "--run-dir", dir,
@@ -122,6 +124,7 @@ func TestTrain_OnMSRVTT(t *testing.T) {
 }
 
 func TestTrain_OnMSRVTTWithoutAllFrames(t *testing.T) {
+	t.Parallel()
 	annotations, frames := writeMSRVTT(t, 12, 20), writeFrames(t, 12, 3, 8)
 	args := []string{"train", "--preset", "scenes", annotations, "--set", "data.frames_dir=" + frames, "--arm", "stage1",
 		"--epochs", "1", "--set", "net.width=0.5", "--run-dir"}

@@ -40,6 +40,8 @@ func captionsOf(t *testing.T, dir string) *report.FoundCaptions {
 }
 
 func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	for name, args := range map[string][]string{
 		"online": nil,
 		"MIL":    {"--mil"},
@@ -85,6 +87,8 @@ func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
 
 // Where most captions are foreign all are learned, and none is said to be left out.
 func TestCaptionsArm_LearnsEvidenceWhereMostAreForeign(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, byCaptions(dir, "--noise", "0.8", "--set", "data.train_size=400", "--batch-size", "4")...)
 	found := captionsOf(t, dir)
@@ -103,6 +107,8 @@ func TestCaptionsArm_LearnsEvidenceWhereMostAreForeign(t *testing.T) {
 
 // A run that is interrupted while a stage 1 learns the captions goes on to the same net and reports.
 func TestCaptionsArm_InterruptedEqualsTheUnbroken(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "interrupts runs and trains them again")
 	for noise, folder := range map[string]string{"0.4": "net", "0.8": "net", "0": "."} {
 		args := []string{"--noise", noise, "--set", "train.log_steps=1", "--batch-size", "4"}
 		whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
@@ -152,6 +158,7 @@ func tensorsOf(t *testing.T, path string) []byte {
 
 // The same command again trains nothing.
 func TestCaptionsArm_IsReused(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	first := must(t, byCaptions(dir)...)
 	names := []string{train.LastName, filepath.Join(recipe.CaptionsFolder, "net", train.LastName),
@@ -176,6 +183,7 @@ func TestCaptionsArm_IsReused(t *testing.T) {
 }
 
 func TestCaptionsArm_RefusesWhatItCannotDo(t *testing.T) {
+	t.Parallel()
 	file, _, labels := featureData(t)
 	for want, args := range map[string][]string{
 		"recipe.captions is labels, and arm nmn-c judges captions": {"--set", "recipe.captions=labels"},
@@ -192,6 +200,8 @@ func TestCaptionsArm_RefusesWhatItCannotDo(t *testing.T) {
 
 // Captions that are too few to be compared are taken as they are, and the arm is r-n.
 func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
+	skipShort(t, "trains several runs")
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	few := []string{"--set", "data.train_size=32"}
 	c := call(t, tiny("train", append([]string{"--arm", "nmn-c", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir},
@@ -217,6 +227,7 @@ func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
 
 // Nobody has to ask for the arm where labels come from captions, and it goes where they do not.
 func TestCaptionsArm_IsTheDefaultOfCaptions(t *testing.T) {
+	t.Parallel()
 	for want, args := range map[string][]string{
 		"arm: nmn-c": nil,
 		"arm: r-n":   {"--set", "recipe.captions=labels"},

@@ -198,6 +198,7 @@ func farthest(a, b map[string][]float64) (worst float64) {
 
 // A checkpoint of before pictures were described means what all pictures were read with then.
 func TestPredict_OldCheckpointsReadPicturesAsBefore(t *testing.T) {
+	t.Parallel()
 	pictures, dir := t.TempDir(), t.TempDir()
 	photographs(t, pictures)
 	old, same, other := filepath.Join(dir, "old.safetensors"), filepath.Join(dir, "same.safetensors"), filepath.Join(dir, "other.safetensors")
@@ -215,6 +216,8 @@ func TestPredict_OldCheckpointsReadPicturesAsBefore(t *testing.T) {
 
 // What models and graphs say of pictures goes from training to predictions and exported files.
 func TestTrain_ModelsSayHowTheyReadPictures(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	folder := t.TempDir()
 	list := "path,labels\n"
 	for i, name := range photographs(t, folder) {

@@ -16,6 +16,8 @@ import (
 // TestResume_FromTheCheckpointBefore damages the last checkpoint of runs, does what the message says, and holds what
 // comes out to the run as it was: its log too, which goes back to the step of the checkpoint before.
 func TestResume_FromTheCheckpointBefore(t *testing.T) {
+	skipShort(t, "interrupts runs and trains them again")
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("runs a POSIX shell")
 	}
@@ -56,6 +58,8 @@ func TestResume_FromTheCheckpointBefore(t *testing.T) {
 // TestResume_BeginsAnewWithoutACheckpointBefore damages the only checkpoint of a run, or of its first stage, and
 // follows the message to the end.
 func TestResume_BeginsAnewWithoutACheckpointBefore(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "interrupts runs and trains them again")
 	if runtime.GOOS == "windows" {
 		t.Skip("runs a POSIX shell")
 	}

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	}
 	debug.SetGCPercent(400) // a net of a test is small, and its garbage would be collected all the time
 	code := m.Run()
-	for _, folder := range trainedOnce {
+	for _, folder := range trainedOnce.folders {
 		_ = os.RemoveAll(folder)
 	}
 	os.Exit(code)

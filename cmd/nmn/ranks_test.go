@@ -144,11 +144,9 @@ func openWeights(t *testing.T, dir string) *safetensors.File {
 }
 
 func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
-	arms := recipe.Names()
-	if testing.Short() {
-		arms = []recipe.Name{recipe.FD}
-	}
-	arms = slices.DeleteFunc(arms, func(arm recipe.Name) bool {
+	t.Parallel()
+	skipShort(t, "trains every arm on ranks")
+	arms := slices.DeleteFunc(recipe.Names(), func(arm recipe.Name) bool {
 		e, _ := arm.Arm()
 		loss := train.LossConfig{Kind: e.Loss}
 		return loss.Large() // which are refused
@@ -192,6 +190,8 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 // A stage has few steps: each is a chance for what onSomeSeed says of other orders of sums, and where ranks are interrupted
 // is not the same on each day.
 func TestRanks_GoOnWithAnyNumber(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains on ranks")
 	onSomeSeed(t, "interrupted", func(seed string) (got, want string) {
 		args := func(dir string) []string {
 			return tiny("train", "--arm", "nmn-fd", "--run-dir", dir, "--batch-size", "7", "--set", "train.optimizer=sgd", "-q",
@@ -265,6 +265,7 @@ func TestRanks_RefuseToWorkOnDifferentThings(t *testing.T) {
 
 // Only trainings and their steps join ranks. All other commands are refused, with what is to be done instead.
 func TestRanks_OtherCommandsRunInOneProcess(t *testing.T) {
+	t.Parallel()
 	for line, cure := range map[string]string{
 		"doctor --preset scenes":                   "without mpirun",
 		"eval runs/fd":                             "without mpirun",
@@ -307,6 +308,8 @@ func TestRanks_SeeOneFolder(t *testing.T) {
 
 // The precision of gradients is a setting of the run like others: a configuration has it, and the same command compares it.
 func TestRanks_GoOnWithThePrecisionOfTheRun(t *testing.T) {
+	skipShort(t, "trains on ranks")
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	args := func(more ...string) []string {
 		return tiny("train", append(more, "--arm", "stage1", "--run-dir", dir, "-q")...)

@@ -88,6 +88,7 @@ func armsOf(t *testing.T, text string) map[string]map[string]float64 {
 }
 
 func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := call(t, byRecipe("experiment", weather(t, false), "--json", "--run-dir", dir)...)
 	if c.code != exitOK {
@@ -134,6 +135,8 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 }
 
 func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "interrupts runs and trains them again")
 	file := weather(t, false)
 	whole := filepath.Join(t.TempDir(), "whole")
 	must(t, byRecipe("train", file, "-q", "--threads", "2", "--set", "run.workers=3", "--run-dir", whole)...)
@@ -188,6 +191,7 @@ func weightsOf(t *testing.T, dir string) []byte {
 }
 
 func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	c := call(t, byRecipe("train", weather(t, true), "--arm", "r-n", "--set", "recipe.epochs=1", "--run-dir", dir)...)
 	if c.code != exitOK {
@@ -232,6 +236,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 
 // What a page, a table or a file says of the rates is what the terminal has said: no word without an estimate has one.
 func TestRecipe_PagesSayWhatTheTerminalSays(t *testing.T) {
+	t.Parallel()
 	for _, arm := range []string{"r-n", "r-s"} {
 		t.Run(arm, func(t *testing.T) { pagesSayWhatTheTerminalSays(t, arm) })
 	}
@@ -266,6 +271,7 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 }
 
 func TestRecipe_PredictTakesTheThresholdOfTheRun(t *testing.T) {
+	t.Parallel()
 	file, dir := weather(t, false), filepath.Join(t.TempDir(), "run")
 	must(t, byRecipe("train", file, "-q", "--arm", "r-n", "--set", "recipe.epochs=1", "--run-dir", dir)...)
 	o, err := run.ReadOutcome(dir)
@@ -286,6 +292,7 @@ func TestRecipe_PredictTakesTheThresholdOfTheRun(t *testing.T) {
 }
 
 func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
+	t.Parallel()
 	features := []string{"train", "--set", "data.features.train.features=x.csv", "--preset", "features"}
 	coco := []string{"train", "--preset", "paper-coco", "--set", "data.captions=a.json", "--images", "b"}
 	for _, test := range []struct {
@@ -338,6 +345,7 @@ func TestRecipe_ArmsOfAnExperimentAreNoSetting(t *testing.T) {
 
 // Where the data cannot tell rates, nobody who has not asked for them is refused.
 func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tell := func(args ...string) string {
 		c := call(t, tiny("train", append([]string{"--set", "data.train_size=24", "--run-dir", filepath.Join(dir, "run"),
@@ -364,6 +372,7 @@ func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 // A class that nobody has, or that all have, has no rates to be found; the others are found, and the run
 // says so.
 func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
+	t.Parallel()
 	text := string(readFile(t, filepath.Dir(weather(t, false)), "weather.csv"))
 	for _, test := range []struct {
 		constant map[int]string // by column of the label
@@ -396,6 +405,8 @@ func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 }
 
 func TestRecipe_RaisesRates(t *testing.T) {
+	skipShort(t, "trains several runs")
+	t.Parallel()
 	file, dir := weather(t, false), t.TempDir()
 	args := func(name string, more ...string) []string {
 		return append(byRecipe("train", file, "--flips", "0.1:0.02", "--set", "recipe.fold_epochs=4",
@@ -430,6 +441,7 @@ func sum(values []float64) float64 {
 }
 
 func TestRecipe_DryRunTellsTheCost(t *testing.T) {
+	t.Parallel()
 	file := weather(t, false)
 	for want, args := range map[string][]string{
 		"trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more": byRecipe("train", file,
@@ -461,6 +473,7 @@ func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 }
 
 func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
+	t.Parallel()
 	file := weather(t, false)
 	args := func(dir string, more ...string) []string {
 		return append([]string{"train", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]",
@@ -502,6 +515,7 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 }
 
 func TestRecipe_PicturesEstimateOnline(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := call(t, tiny("experiment", "--size", "quick", "--batch-size", "8", "--arms", "stage1,r-n", "--run-dir", dir,
 		"--json")...)

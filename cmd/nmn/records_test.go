@@ -10,6 +10,7 @@ import (
 )
 
 func TestTrain_WritesForTensorBoardOnRequest(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--set", "run.tensorboard=true", "-q")...)
 	files, err := filepath.Glob(filepath.Join(dir, run.TensorBoardFolder, "events.out.tfevents.*"))

@@ -17,6 +17,8 @@ func tinyResNet(command string, args ...string) []string {
 // A residual net learns by arms of every kind, with instances and without: TestRanks_TrainWhatOneProcessTrains goes
 // through all of them.
 func TestTrain_ResNetByArmsOfEveryKind(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	for i, arm := range []recipe.Name{recipe.FI, recipe.FD, recipe.EM, recipe.Star, recipe.RS} {
 		dir := filepath.Join(t.TempDir(), "run")
 		args := tinyResNet("train", "--arm", string(arm), "--run-dir", dir, "--json")
@@ -34,6 +36,7 @@ func TestTrain_ResNetByArmsOfEveryKind(t *testing.T) {
 }
 
 func TestTrain_ResNetFromItsRunFolder(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	trained := readJSON(t, must(t, tinyResNet("train", "--arm", "nmn-fd", "--mil", "--set", "train.freeze=[\"backbone.conv1.*\", \"backbone.layer1.*\"]", "--set", "train.learning_rates=[{pattern: \"head.fc.*\", multiplier: 10}]", "--run-dir", dir, "--json")...))
 	evaluated := readJSON(t, must(t, "eval", dir, "--device", "cpu", "--json"))
@@ -63,6 +66,7 @@ func TestTrain_ResNetFromItsRunFolder(t *testing.T) {
 }
 
 func TestTrain_ResNetTellsWhatItLacks(t *testing.T) {
+	t.Parallel()
 	for want, args := range map[string][]string{
 		"dropout":        {"--set", "net.dropout=0.5"},
 		"leave them out": {"--set", "net.fc6=8"},

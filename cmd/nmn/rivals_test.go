@@ -23,6 +23,8 @@ func outcomeOf(t *testing.T, dir string) *run.Outcome {
 }
 
 func TestRivals_InOneExperiment(t *testing.T) {
+	skipShort(t, "trains many runs")
+	t.Parallel()
 	dir := t.TempDir()
 	must(t, byRecipe("experiment", weather(t, false), "--set", "recipe.fold_epochs=4", "--set", "each_epoch=true", "--run-dir", dir, "-q",
 		"--arms", "star,star-early,r-n,r-s,forward,forward-true,asl,ll-r,ll-ct,pruned,clean")...)
@@ -81,6 +83,8 @@ func TestRivals_InOneExperiment(t *testing.T) {
 // With a validation set star-early is what the epoch with the least loss there leaves, also after an
 // interruption.
 func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	settings := []string{"--arm", "star-early", "--epochs", "5", "--learning-rate", "0.02", "--batch-size", "8",
 		"--set", "train.log_steps=1"}
 	dir := trained(t, settings...)
@@ -116,6 +120,7 @@ func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
 }
 
 func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
+	t.Parallel()
 	for want, args := range map[string][]string{
 		"arm forward learns through rates": {"train", "--arm", "forward", "--set", "recipe.form=paper"},
 		"--rates folds:5":                  {"train", "--arm", "pruned", "--set", "recipe.form=estimate"},
@@ -135,6 +140,7 @@ func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 
 // Forward correction by online rates takes those that stage 1 has left.
 func TestForward_TakesOnlineRates(t *testing.T) {
+	t.Parallel()
 	dir := trained(t, "--set", "recipe.form=estimate", "--arm", "forward", "--batch-size", "8")
 	o := outcomeOf(t, dir)
 	if first := outcomeOf(t, filepath.Join(dir, run.Stage1Folder)); o.Steps != 2*first.Steps ||
@@ -154,6 +160,8 @@ func rivalArms() []recipe.Name {
 // EM goes on from stage 1 for the epochs of stage 2, a round each, and finds rates of its own, not far from the true
 // ones; an interrupted run ends as an unbroken one.
 func TestEM_RenewsBeliefsAndRates(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	file := weather(t, false)
 	args := func(dir string, more ...string) []string {
 		return append(byRecipe("train", file, "-q", "--set", "recipe.form=paper", "--rates", "", "--arm", "em",

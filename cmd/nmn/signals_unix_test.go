@@ -34,6 +34,7 @@ func wantSaved(t *testing.T, cmd *exec.Cmd, dir string, code int) {
 
 // A terminal that closes sends several hangups.
 func TestTrain_HangupsSaveAndExit130(t *testing.T) {
+	t.Parallel()
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("hangups are ignored here, and so in every process that this one starts")
 	}
@@ -53,6 +54,7 @@ func TestTrain_HangupsSaveAndExit130(t *testing.T) {
 
 // Schedulers warn by SIGUSR1, and two of them may.
 func TestTrain_WarningsSaveAndExit130(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd, _, stderr := asCommand(endless(dir, "--quiet")...)
 	p := start(t, cmd)
@@ -68,6 +70,7 @@ func TestTrain_WarningsSaveAndExit130(t *testing.T) {
 }
 
 func TestTrain_GoesOnWhereHangupsAreIgnoredAsNohupDoes(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	nmn, _, _ := asCommand(endless(dir, "--quiet")...)
 	cmd := exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$@"`, "sh"}, nmn.Args...)...)
@@ -84,6 +87,7 @@ func TestTrain_GoesOnWhereHangupsAreIgnoredAsNohupDoes(t *testing.T) {
 
 // nmn train 2>&1 | head -1
 func TestTrain_SavesAndExits130WhenNobodyReadsItsOutput(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	cmd, _, _ := asCommand(endless(dir)...)
 	cmd.Stderr = nil

@@ -64,6 +64,8 @@ func partlyLabelled(t *testing.T) (path func(string) string) {
 
 // Labels that nobody knows are left out, in whatever form they are unknown, by every arm that can.
 func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	path := partlyLabelled(t)
 	args := func(labels, arm, dir string, more ...string) []string {
 		return append([]string{"train", path("x.csv"), "--labels", path(labels), "--arm", arm, "--run-dir", dir, "-q",
@@ -125,6 +127,7 @@ func withoutHeader(table []byte) []byte {
 
 // An audit asks of known labels alone, and what it writes leaves the others unknown.
 func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
+	t.Parallel()
 	path := partlyLabelled(t)
 	for _, labels := range []string{"empty.csv", "array.npy"} {
 		dir := filepath.Join(t.TempDir(), "run")

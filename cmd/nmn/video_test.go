@@ -21,6 +21,8 @@ func tinyVideo(command string, args ...string) []string {
 
 // What a run says of its test videos, nmn eval says too, at both levels and in chunks.
 func TestTrain_VideosAtBothLevels(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains several runs")
 	for name, args := range map[string][]string{
 		"frame":                     nil,
 		"frame, with image MIL":     {"--set", "data.video_level=frame", "--mil"},
@@ -58,6 +60,8 @@ func figures(t *testing.T, evaluation any) string {
 }
 
 func TestExperiment_VideosInTheFormOfTable3(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "trains many runs")
 	dir := filepath.Join(t.TempDir(), "experiment")
 	args := tinyVideo("experiment", "--size", "quick", "--mil", "both", "--run-dir", dir, "--set", "recipe.form=estimate",
 		"--rates", "online", "--arms", "star,nmn-fi,r-n")
@@ -91,16 +95,15 @@ func TestVideo_RefusesWhatCannotBe(t *testing.T) {
 
 // A run on videos that was killed goes on as if nothing had been.
 func TestTrain_VideosKilledAndResumed(t *testing.T) {
-	kills := 4
-	if testing.Short() {
-		kills = 1
-	}
-	killedRunEqualsWhole(t, kills, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--set", "train.batch_bags_mil=4",
+	t.Parallel()
+	skipShort(t, "kills and restarts processes")
+	killedRunEqualsWhole(t, 4, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--set", "train.batch_bags_mil=4",
 		"--set", "train.chunk_frames=6", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set", "train.stage2_epochs=3")...)
 }
 
 // Features of frames are what the net says of each frame alone, in the order of clips and frames.
 func TestExtract_EveryFrameOfAVideo(t *testing.T) {
+	t.Parallel()
 	dir, work := filepath.Join(t.TempDir(), "run"), t.TempDir()
 	must(t, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--set", "train.chunk_frames=3", "--run-dir", dir)...)
 	p, clips, ids, truth := filepath.Join(work, "p.npy"), filepath.Join(work, "clips.csv"), filepath.Join(work,
@@ -149,6 +152,7 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 }
 
 func TestDryRun_TellsTheChunksOfVideos(t *testing.T) {
+	t.Parallel()
 	out := must(t, tinyVideo("train", "--mil", "--set", "train.batch_bags_mil=4", "--arm", "stage1", "--dry-run")...)
 	for _, want := range []string{"a step of 16 pictures", "maps of 16 frames: ",
 		"train.chunk_frames 8 ", "train.chunk_frames 2 "} {
