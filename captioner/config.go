@@ -17,8 +17,8 @@ type Config struct {
 	// Batch is the number of captions in a step, each with its clip.
 	Batch int `yaml:"batch" json:"batch" help:"<captions> of a step, each with its clip" range:"[1,65536]"`
 
-	train.UpdateConfig `yaml:",inline"`
-	train.RateConfig   `yaml:",inline"`
+	train.UpdateConfig       `yaml:",inline"`
+	train.LearningRateConfig `yaml:",inline"`
 
 	// WeightDecay is coupled (L2): it is added to the gradient of weights, not of biases.
 	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay" help:"<factor> of the L2 penalty on weights, not on biases" range:"[0,3.4e38]"`
@@ -42,9 +42,9 @@ type Config struct {
 // DefaultConfig is Adam with batches of 32 captions, and a validation after every epoch.
 func DefaultConfig() Config {
 	return Config{Seed: 1, Epochs: 30, Batch: 32,
-		UpdateConfig: train.UpdateConfig{Optimizer: train.Adam, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8},
-		RateConfig:   train.RateConfig{LearningRate: 1e-3, Schedule: train.Constant, StepEvery: 2000, StepFactor: .5},
-		ClipNorm:     5, LogSteps: 50, ValidateEpochs: 1, CheckpointSteps: 1000,
+		UpdateConfig:       train.UpdateConfig{Optimizer: train.Adam, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8},
+		LearningRateConfig: train.LearningRateConfig{LearningRate: 1e-3, Schedule: train.Constant, StepEvery: 2000, StepFactor: .5},
+		ClipNorm:           5, LogSteps: 50, ValidateEpochs: 1, CheckpointSteps: 1000,
 		CheckpointMinutes: train.DefaultCheckpointMinutes, Patience: 5}
 }
 
@@ -66,7 +66,7 @@ func (c Config) Validate() error {
 	case c.Patience > 0 && c.ValidateEpochs == 0:
 		return fmt.Errorf("captioning: patience is %d and validate_epochs 0: patience counts validations", c.Patience)
 	}
-	if err := cmp.Or(c.optimizer().Validate(), c.RateConfig.Validate()); err != nil {
+	if err := cmp.Or(c.optimizer().Validate(), c.LearningRateConfig.Validate()); err != nil {
 		return fmt.Errorf("captioning: %w", err)
 	}
 	return nil

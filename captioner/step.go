@@ -28,7 +28,7 @@ func (t *Trainer) step() error {
 	for _, sample := range t.samples {
 		e.Words += len(t.pairs[sample].words) + 1
 	}
-	if err := t.learn(&e); err != nil {
+	if err := t.trainBatch(&e); err != nil {
 		return err
 	}
 	t.at.Batch++
@@ -75,9 +75,9 @@ func (w work) String() string {
 	return w.batch.String()
 }
 
-// learn changes the parameters by the gradients of the batch, unless loss or gradient is not finite. It waits once,
+// trainBatch changes the parameters by the gradients of the batch, unless loss or gradient is not finite. It waits once,
 // for the losses and the norm of the gradients.
-func (t *Trainer) learn(e *StepDone) (err error) {
+func (t *Trainer) trainBatch(e *StepDone) (err error) {
 	usual, err := t.optimizer.Begin(e.LearningRate)
 	if err != nil {
 		return t.failed(e, err)

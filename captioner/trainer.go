@@ -25,12 +25,12 @@ type Trainer struct {
 
 	at      Position
 	saved   Position // of last.safetensors as this process knows it
-	keeper  train.Keeper
+	keeper  train.CheckpointStore
 	replace train.ReplaceFunc[Checkpoint] // writes checkpoints
 	order   order                         // of the epoch
 	ordered int                           // which epoch that is, 0 for none
 
-	replays *kernels.Replays[work]
+	replays *kernels.GraphCache[work]
 	passes  passes
 
 	batch   s2vt.Batch
@@ -48,10 +48,10 @@ func New(o Options) (*Trainer, error) {
 		return nil, err
 	}
 	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1},
-		replace: frame.Replace, keeper: train.NewKeeper(train.KeeperOptions{Directory: o.Directory, Count: 1,
+		replace: frame.Replace, keeper: train.NewKeeper(train.CheckpointStoreOptions{Directory: o.Directory, Count: 1,
 			Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})}
 	t.steps = t.Config.Steps(t.Batches())
-	t.schedule = train.NewSchedule(t.Config.RateConfig, t.steps)
+	t.schedule = train.NewSchedule(t.Config.LearningRateConfig, t.steps)
 	if o.Directory != "" {
 		if err := train.PrepareDirectory(o.Directory); err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func New(o Options) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.replays = kernels.NewReplays[work](o.Net.Backend(), maxGraphs)
+	t.replays = kernels.NewGraphCache[work](o.Net.Backend(), maxGraphs)
 	t.passes.gradients, t.passes.update = t.enqueueGradients, t.enqueueUpdate
 	t.makeBatch()
 	return t, nil

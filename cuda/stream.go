@@ -16,7 +16,7 @@ type Stream struct {
 	name      string
 	stream    cu.Stream
 	launches  launches
-	aside     aside
+	aside     uploadRing
 	capturing *Graph // what a capture in progress collects, else nil
 }
 

@@ -4,10 +4,10 @@ package cuda
 
 import "errors"
 
-// aside is pinned memory that a stream copies to what it is to upload. Uploads fill one slot after the other from
+// uploadRing is pinned memory that a stream copies to what it is to upload. Uploads fill one slot after the other from
 // its beginning, so that the host fills one while the device reads the other. A slot's event stands behind the last
 // upload from it; small uploads share a slot, and need none.
-type aside struct {
+type uploadRing struct {
 	slots  []slot
 	at     int // of the slot that is being filled
 	filled int // bytes of it that may be on their way
@@ -20,7 +20,7 @@ const (
 )
 
 // room is what is left of a slot, at least one byte.
-func (a *aside) room(s *Stream) ([]byte, error) {
+func (a *uploadRing) room(s *Stream) ([]byte, error) {
 	if len(a.slots) == 0 {
 		if err := a.open(s.device); err != nil {
 			return nil, err
@@ -39,13 +39,13 @@ func (a *aside) room(s *Stream) ([]byte, error) {
 	return a.slots[a.at].buffer.Bytes()[a.filled:], nil
 }
 
-func (a *aside) open(d *Device) (err error) {
+func (a *uploadRing) open(d *Device) (err error) {
 	a.slots, err = d.newSlots(asideSlots, asideBytes)
 	return err
 }
 
 // close frees the slots. The stream has done its work.
-func (a *aside) close() error {
+func (a *uploadRing) close() error {
 	err := closeSlots(a.slots)
 	a.slots, a.filled = nil, 0
 	return err

@@ -12,7 +12,7 @@ import (
 // comparisons puts the arms of each noise level side by side, at the first seed.
 func (g *Grid) comparisons(ctx context.Context, s *run.Session, runs []report.Run) ([]report.Comparison, error) {
 	var all []report.Comparison
-	set, _ := s.Data.Judged()
+	set, _ := s.Data.EvaluationSplit()
 	pictures := run.NewShownPictures(ctx, set)
 	for len(runs) > 0 {
 		level := func(r report.Run) bool { return r.Noise != runs[0].Noise || r.Flips != runs[0].Flips }

@@ -9,11 +9,11 @@ import (
 // OfCaptions is the set with labels of those captions alone that are kept: for each bag and caption of Said whether it
 // is. Bags of which no caption is kept are left out. Truth, Counts and Captions stay.
 func (s *Set) OfCaptions(name string, kept [][]bool) (*Set, error) {
-	if s.Said == nil || len(kept) != len(s.Said) {
+	if s.CaptionsInUse == nil || len(kept) != len(s.CaptionsInUse) {
 		return nil, fmt.Errorf("%s: captions of %d bags are kept, of %d with captions in memory", s.Name, len(kept),
-			len(s.Said))
+			len(s.CaptionsInUse))
 	}
-	for n, of := range s.Said {
+	for n, of := range s.CaptionsInUse {
 		if len(kept[n]) != len(of) {
 			return nil, fmt.Errorf("%s: bag %d%s has %d captions, and %d are kept or not", s.Name, n, s.called(n), len(of),
 				len(kept[n]))
@@ -23,7 +23,7 @@ func (s *Set) OfCaptions(name string, kept [][]bool) (*Set, error) {
 	parallel.Each(len(kept), func(n int) {
 		for c, k := range kept[n] {
 			if k {
-				said[n] = append(said[n], s.Said[n][c])
+				said[n] = append(said[n], s.CaptionsInUse[n][c])
 			}
 		}
 	})
@@ -34,7 +34,7 @@ func (s *Set) OfCaptions(name string, kept [][]bool) (*Set, error) {
 		}
 	}
 	whole := *s
-	whole.Said = said
+	whole.CaptionsInUse = said
 	whole.Labels, _ = CaptionMatrices(said, s.Vocabulary.Len())
 	if len(bags) == len(said) {
 		whole.Name = name

@@ -13,8 +13,8 @@ import (
 
 // keptOf keeps all captions of a set.
 func keptOf(s *Set) [][]bool {
-	kept := make([][]bool, len(s.Said))
-	for n, of := range s.Said {
+	kept := make([][]bool, len(s.CaptionsInUse))
+	for n, of := range s.CaptionsInUse {
 		kept[n] = slices.Repeat([]bool{true}, len(of))
 	}
 	return kept
@@ -27,7 +27,7 @@ func TestOfCaptions_LabelsAreThoseOfCaptionsKept(t *testing.T) {
 	said := slices.Clone(s.Captions) // caption 2 of bag 0 is of another bag, and that says it, not Captions
 	said[0] = slices.Clone(said[0])
 	said[0][2] = []int32{4}
-	s.Said = said
+	s.CaptionsInUse = said
 	kept := keptOf(s)
 	kept[0] = []bool{false, false, true, false, false}
 	kept[3] = []bool{true, false, true, false, true}
@@ -55,12 +55,12 @@ func TestOfCaptions_LabelsAreThoseOfCaptionsKept(t *testing.T) {
 		if row := got.Labels.Uint8s()[n*6 : n*6+6]; !bytes.Equal(row, want) {
 			t.Errorf("bag %d: labels %v, want %v", n, row, want)
 		}
-		if !reflect.DeepEqual(got.Said[n], captions) {
-			t.Errorf("bag %d says %v, want %v", n, got.Said[n], captions)
+		if !reflect.DeepEqual(got.CaptionsInUse[n], captions) {
+			t.Errorf("bag %d says %v, want %v", n, got.CaptionsInUse[n], captions)
 		}
 	}
 	if got.Truth != s.Truth || got.Counts != s.Counts || !reflect.DeepEqual(got.Captions, s.Captions) ||
-		got.Source != s.Source || !slices.Equal(got.IDs, s.IDs) || len(s.Said[3]) != 5 {
+		got.Source != s.Source || !slices.Equal(got.IDs, s.IDs) || len(s.CaptionsInUse[3]) != 5 {
 		t.Error("more than labels and captions said changed")
 	}
 }
@@ -95,8 +95,8 @@ func TestOfCaptions_LeavesBagsOut(t *testing.T) {
 			t.Errorf("bag %d has the picture of %d (%v)", at, pic.Pix[0], err)
 		}
 	}
-	if len(got.Said[2]) != 3 || len(got.Said[0]) != 5 {
-		t.Errorf("captions %v", got.Said)
+	if len(got.CaptionsInUse[2]) != 3 || len(got.CaptionsInUse[0]) != 5 {
+		t.Errorf("captions %v", got.CaptionsInUse)
 	}
 	none := keptOf(s)
 	for _, of := range none {
@@ -120,34 +120,34 @@ func TestOfCaptions_RefusesOtherSizes(t *testing.T) {
 		}
 	}
 	flipped := *s
-	flipped.Said = nil
+	flipped.CaptionsInUse = nil
 	if _, err := flipped.OfCaptions("kept", keptOf(s)); err == nil {
 		t.Error("captions that labels do not come from are kept")
 	}
 }
 
-// Said follows its bags, and goes where labels are no longer those of captions.
+// CaptionsInUse follows its bags, and goes where labels are no longer those of captions.
 func TestSaid_FollowsLabels(t *testing.T) {
 	s := captionSet(t, 5, 3)
-	if !reflect.DeepEqual(s.Said, s.Captions) || s.Said == nil {
-		t.Fatalf("captions say %v, want %v", s.Said, s.Captions)
+	if !reflect.DeepEqual(s.CaptionsInUse, s.Captions) || s.CaptionsInUse == nil {
+		t.Fatalf("captions say %v, want %v", s.CaptionsInUse, s.Captions)
 	}
-	s.Said = slices.Clone(s.Said)
-	s.Said[3] = [][]int32{{1}, {2}, {3}}
+	s.CaptionsInUse = slices.Clone(s.CaptionsInUse)
+	s.CaptionsInUse[3] = [][]int32{{1}, {2}, {3}}
 	part, err := Subset(s, "part", []int{3, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(part.Said, [][][]int32{s.Said[3], s.Said[0]}) ||
+	if !reflect.DeepEqual(part.CaptionsInUse, [][][]int32{s.CaptionsInUse[3], s.CaptionsInUse[0]}) ||
 		!reflect.DeepEqual(part.Captions, [][][]int32{s.Captions[3], s.Captions[0]}) {
-		t.Errorf("bags 3 and 0 say %v, of %v", part.Said, part.Captions)
+		t.Errorf("bags 3 and 0 say %v, of %v", part.CaptionsInUse, part.Captions)
 	}
 	s.Truth = Matrix(slices.Clone(s.Labels.Uint8s()), 6)
-	if known := s.TruthAsLabels(); known.Said != nil || s.Said == nil {
+	if known := s.TruthAsLabels(); known.CaptionsInUse != nil || s.CaptionsInUse == nil {
 		t.Error("true labels are said to come from captions")
 	}
-	s.Said = nil
-	if part, err := Subset(s, "part", []int{3, 0}); err != nil || part.Said != nil {
+	s.CaptionsInUse = nil
+	if part, err := Subset(s, "part", []int{3, 0}); err != nil || part.CaptionsInUse != nil {
 		t.Errorf("a subset has what the set lacks (%v)", err)
 	}
 }

@@ -48,7 +48,7 @@ func NewCaptionSet(name string, ids []string, captions [][]string, perBag int,
 		Captions:       make([][][]int32, len(ids)),
 	}
 	parallel.Each(len(ids), func(i int) { s.Captions[i] = mentions(vocabulary, captions[i]) })
-	s.Said = s.Captions
+	s.CaptionsInUse = s.Captions
 	s.Labels, s.Counts = CaptionMatrices(s.Captions, vocabulary.Len())
 	return s, nil
 }

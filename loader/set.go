@@ -70,9 +70,9 @@ type Set struct {
 	// Captions holds, per bag and caption, the sorted class indices that the caption mentions;
 	// nil where labels do not come from captions. Noise by caption replacement reads it.
 	Captions [][][]int32
-	// Said is Captions with captions of other bags in the places of replaced ones: those that Labels come from. Nil
+	// CaptionsInUse is Captions with captions of other bags in the places of replaced ones: those that Labels come from. Nil
 	// where Labels come from elsewhere: flipped, true, or of captions that are not in memory.
-	Said [][][]int32
+	CaptionsInUse [][][]int32
 	// Rows stands for IDs, Labels and Counts where the set is too large to hold them; these are then nil, as
 	// are Truth, Captions and Said.
 	Rows Rows
@@ -102,9 +102,9 @@ func (s *Set) frames(bag int) int {
 	return s.Source.Frames(bag)
 }
 
-// Shown are the pictures of the bags, for people: those of the Source, or those that features were computed from; nil
+// Preview returns the pictures of the bags to show: those of the Source, or those that features were computed from; nil
 // for none.
-func (s *Set) Shown() Source {
+func (s *Set) Preview() Source {
 	if s.Source != nil {
 		return s.Source
 	}

@@ -54,8 +54,8 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 	if s.Captions != nil {
 		part.Captions = pick(s.Captions, indices)
 	}
-	if s.Said != nil {
-		part.Said = pick(s.Said, indices)
+	if s.CaptionsInUse != nil {
+		part.CaptionsInUse = pick(s.CaptionsInUse, indices)
 	}
 	if s.Source != nil {
 		part.Source = chosenSource{s.Source, slices.Clone(indices)}

@@ -33,7 +33,7 @@ func (s *Set) TruthAsLabels() *Set {
 	if s.Rows != nil {
 		relabelled = *s.WithRows(truthAsLabels{s.Rows})
 	}
-	relabelled.Name, relabelled.Labels, relabelled.Said = s.Name+", true labels", s.Truth, nil
+	relabelled.Name, relabelled.Labels, relabelled.CaptionsInUse = s.Name+", true labels", s.Truth, nil
 	return &relabelled
 }
 

@@ -20,9 +20,9 @@ type StepOptions struct {
 	// WithoutNoise trains the classifier alone: Labels are taken as targets, which may be soft or
 	// unknown, and the noise model gets no gradient (its gradients are left as they are).
 	WithoutNoise bool
-	// Focus makes the loss the asymmetric one; the zero value is the cross-entropy. It is for training
+	// Asymmetric makes the loss the asymmetric one; the zero value is the cross-entropy. It is for training
 	// without a noise model.
-	Focus noise.Focus
+	Asymmetric noise.AsymmetricLoss
 	// LargeLosses treats labels 0 of the batch with large losses; likewise.
 	LargeLosses LargeLosses
 	// Evidence says that Labels are log-likelihood ratios of what was observed (noise.StepParams); likewise. It goes
@@ -77,7 +77,7 @@ func (n *Net) Step(p *Plan, o StepOptions) error {
 	if err != nil {
 		return err
 	}
-	params := noise.StepParams{MIL: n.config.MIL, Scale: o.Scale, Focus: o.Focus, Evidence: o.Evidence}
+	params := noise.StepParams{MIL: n.config.MIL, Scale: o.Scale, Asymmetric: o.Asymmetric, Evidence: o.Evidence}
 	if err := n.backend.NoiseStep(out, p.Logits, confidence, labels, p.bags, params); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 		l := &n.fc[i]
 		n.sections.begin(backwardPass, l.name)
 		x, _ := n.belowHead(c, i)
-		if err := n.learn(l, x.y, dy, o); err != nil {
+		if err := n.paramGradients(l, x.y, dy, o); err != nil {
 			return err
 		}
 		if err := o.done(len(n.fc) - i); err != nil {
@@ -212,7 +212,7 @@ func (n *Net) belowHead(c *chunk, i int) (x output, mask *tensor.Tensor) {
 }
 
 // learn computes the gradients of a layer's parameters.
-func (n *Net) learn(l *layer, x, dy *tensor.Tensor, o StepOptions) error {
+func (n *Net) paramGradients(l *layer, x, dy *tensor.Tensor, o StepOptions) error {
 	if err := n.learnFilter(l, x, dy, o); err != nil || l.b.G == nil {
 		return err
 	}

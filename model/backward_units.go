@@ -62,7 +62,7 @@ func (n *Net) backwardUnits(c *chunk, o StepOptions, lowest int) error {
 		}
 		layer++
 		n.sections.begin(backwardPass, u.name)
-		learn := n.learn
+		learn := n.paramGradients
 		if u.biasAbove() {
 			learn = n.learnFilter
 		}

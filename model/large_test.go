@@ -13,7 +13,7 @@ import (
 // A loss that shifts little with the weights keeps its choice of labels, so that its gradient is a slope.
 func TestStep_GradientOfOtherLossesIsTheirSlope(t *testing.T) {
 	for name, change := range map[string]func(*StepOptions){
-		"asymmetric": func(o *StepOptions) { o.Focus = noise.Focus{Positive: 1, Negative: 2, Margin: .05} },
+		"asymmetric": func(o *StepOptions) { o.Asymmetric = noise.AsymmetricLoss{Positive: 1, Negative: 2, Margin: .05} },
 		"rejected":   func(o *StepOptions) { o.LargeLosses = LargeLosses{RejectLarge, 4} },
 		"corrected":  func(o *StepOptions) { o.LargeLosses = LargeLosses{CorrectLarge, 4} },
 	} {
@@ -78,7 +78,7 @@ func TestStep_RefusesOtherLossesThroughANoiseModel(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "without a noise model") {
 		t.Errorf("large losses: %v", err)
 	}
-	if err := n.Step(p, StepOptions{Scale: 1, Focus: noise.Focus{Negative: 1}}); err == nil {
+	if err := n.Step(p, StepOptions{Scale: 1, Asymmetric: noise.AsymmetricLoss{Negative: 1}}); err == nil {
 		t.Error("the asymmetric loss is accepted")
 	}
 	step(t, n, p, StepOptions{Scale: 1, LargeLosses: LargeLosses{RejectLarge, 1}, WithoutNoise: true})

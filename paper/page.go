@@ -295,7 +295,7 @@ func (p *Plan) showPictures(ctx context.Context, o *Options, f *found, out *repo
 	if err != nil {
 		return err
 	}
-	set, _ := s.Data.Judged()
+	set, _ := s.Data.EvaluationSplit()
 	out.Compared = []report.Comparison{beside.Comparison(
 		fmt.Sprintf("Words of the arms with MIL, seed %d", p.Settings.Seeds[0]), run.NewShownPictures(ctx, set))}
 	for i := range out.Compared[0].Arms { // the figure has no curves

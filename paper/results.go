@@ -109,7 +109,7 @@ type dataDigest struct {
 
 // digestsOf are those of the sets of a session whose data are without noise.
 func digestsOf(ctx context.Context, s *run.Session) (all []dataDigest, err error) {
-	judged, name := s.Data.Judged()
+	judged, name := s.Data.EvaluationSplit()
 	for _, of := range []struct {
 		split string
 		set   *loader.Set

@@ -52,7 +52,7 @@ func (p *planner) captions(ctx context.Context) error {
 	p.Captions = w.found
 	switch {
 	case w.Refusal != "":
-		return p.rn(ctx)
+		return p.heldRates(ctx)
 	case w.kept == nil:
 		return p.captionEvidence(ctx, w)
 	}
@@ -62,7 +62,7 @@ func (p *planner) captions(ctx context.Context) error {
 		return err
 	}
 	p.Data, p.recipe = kept.data, kept
-	return p.rn(ctx)
+	return p.heldRates(ctx)
 }
 
 // on is a recipe for other data, with a folder of its own.
@@ -148,7 +148,7 @@ func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error)
 		return r.judged, nil
 	}
 	set := r.data.Train
-	in := misplaced.Input{Classes: set.Vocabulary.Len(), Captions: set.Said}
+	in := misplaced.Input{Classes: set.Vocabulary.Len(), Captions: set.CaptionsInUse}
 	var w *witnessed
 	if r.settings.Folds() > 0 {
 		round, err := r.plainFolds(ctx)
@@ -170,7 +170,7 @@ func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error)
 		if w.kept, err = set.OfCaptions(set.Name+", captions kept", w.Kept(keepFrom)); err != nil {
 			return nil, err
 		}
-		if w.unsaid, err = misplaced.Unsaid(ctx, w.kept.Said, w.kept.Vocabulary.Len()); err != nil {
+		if w.unsaid, err = misplaced.Unsaid(ctx, w.kept.CaptionsInUse, w.kept.Vocabulary.Len()); err != nil {
 			return nil, err
 		}
 	}

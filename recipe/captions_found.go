@@ -28,7 +28,7 @@ func (r *Recipe) foundCaptions(ctx context.Context, w *witnessed) *report.FoundC
 	}
 	out := &report.FoundCaptions{Foreign: eval.Number(w.Foreign), Low: eval.Number(w.Interval.Low),
 		High: eval.Number(w.Interval.High), Refused: string(w.Refusal), Remarks: w.Remarks}
-	for n, of := range set.Said {
+	for n, of := range set.CaptionsInUse {
 		out.Captions += len(of)
 		for c := range of {
 			if !kept[n][c] {
@@ -58,8 +58,8 @@ func (r *Recipe) foundCaptions(ctx context.Context, w *witnessed) *report.FoundC
 
 // replacedCaptions are those that were replaced, where noise was injected; nil where none was.
 func replacedCaptions(set *loader.Set) [][]bool {
-	foreign, any := make([][]bool, len(set.Said)), false
-	for n, of := range set.Said {
+	foreign, any := make([][]bool, len(set.CaptionsInUse)), false
+	for n, of := range set.CaptionsInUse {
 		foreign[n] = make([]bool, len(of))
 		for c, said := range of {
 			foreign[n][c] = n < len(set.Captions) && c < len(set.Captions[n]) && !slices.Equal(said, set.Captions[n][c])
@@ -83,7 +83,7 @@ func (r *Recipe) addWorst(ctx context.Context, out *report.FoundCaptions, w *wit
 	for n, own := range w.Own {
 		least := -1
 		for c, p := range own {
-			if p < keepFrom && len(set.Said[n][c]) > 0 && (least < 0 || p < own[least]) {
+			if p < keepFrom && len(set.CaptionsInUse[n][c]) > 0 && (least < 0 || p < own[least]) {
 				least = c
 			}
 		}
@@ -97,7 +97,7 @@ func (r *Recipe) addWorst(ctx context.Context, out *report.FoundCaptions, w *wit
 	var t loader.Thumbnailer
 	for _, at := range worst[:min(worstShown, len(worst))] {
 		shown := report.WorstCaption{Bag: set.IDs[at.bag], Number: at.caption + 1, Own: w.Own[at.bag][at.caption]}
-		for _, class := range set.Said[at.bag][at.caption] {
+		for _, class := range set.CaptionsInUse[at.bag][at.caption] {
 			shown.Words = append(shown.Words, set.Vocabulary.Word(int(class)).Text)
 		}
 		for _, reason := range w.Reasons(at.bag, at.caption, reasonsShown) {
@@ -108,8 +108,8 @@ func (r *Recipe) addWorst(ctx context.Context, out *report.FoundCaptions, w *wit
 				shown.Lacks = append(shown.Lacks, word)
 			}
 		}
-		if set.Shown() != nil {
-			small, _ := t.Middle(ctx, set.Shown(), at.bag) // a page is worth having without
+		if set.Preview() != nil {
+			small, _ := t.Middle(ctx, set.Preview(), at.bag) // a page is worth having without
 			shown.JPEG = small.JPEG
 		}
 		out.Worst = append(out.Worst, shown)

@@ -16,8 +16,8 @@ import (
 func loneCaptions(t *testing.T, bags int) *loader.Set {
 	t.Helper()
 	s := namedSet(t, bags)
-	s.Said = make([][][]int32, bags)
-	for n := range s.Said {
+	s.CaptionsInUse = make([][][]int32, bags)
+	for n := range s.CaptionsInUse {
 		caption := []int32{}
 		if n/2%2 == 1 {
 			caption = append(caption, 0)
@@ -25,10 +25,10 @@ func loneCaptions(t *testing.T, bags int) *loader.Set {
 		if n%3 == 1 {
 			caption = append(caption, 1)
 		}
-		s.Said[n] = [][]int32{caption}
+		s.CaptionsInUse[n] = [][]int32{caption}
 	}
-	s.Captions = s.Said
-	s.Labels, _ = loader.CaptionMatrices(s.Said, 2)
+	s.Captions = s.CaptionsInUse
+	s.Labels, _ = loader.CaptionMatrices(s.CaptionsInUse, 2)
 	return s
 }
 
@@ -93,11 +93,11 @@ func TestCaptions_AreJudgedOnce(t *testing.T) {
 // Captions that differ from those of their bag were replaced; nothing is known where none does.
 func TestReplacedCaptions(t *testing.T) {
 	own := [][][]int32{{{0}, {1, 2}}, {{}, {3}}}
-	set := &loader.Set{Captions: own, Said: own}
+	set := &loader.Set{Captions: own, CaptionsInUse: own}
 	if got := replacedCaptions(set); got != nil {
 		t.Errorf("nothing was replaced: %v", got)
 	}
-	set.Said = [][][]int32{{{0}, {1}}, {{}, {3}}}
+	set.CaptionsInUse = [][][]int32{{{0}, {1}}, {{}, {3}}}
 	got := replacedCaptions(set)
 	if len(got) != 2 || got[0][0] || !got[0][1] || got[1][0] || got[1][1] {
 		t.Errorf("caption 2 of bag 1 was replaced: %v", got)

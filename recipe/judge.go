@@ -84,7 +84,7 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 		return nil, nil, err
 	}
 	out.PlugInFrom = from
-	set, _ := j.Data.Judged()
+	set, _ := j.Data.EvaluationSplit()
 	learned := j.Data.Train
 	if plan.Captions != nil { // its rates are those of the captions that were kept
 		learned = plan.Data.Train

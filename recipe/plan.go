@@ -110,8 +110,8 @@ func (p *planner) stage1(context.Context) error {
 	return nil
 }
 
-// rn plans R-N: the likelihood of the labels through the held noise model.
-func (p *planner) rn(ctx context.Context) error {
+// heldRates plans R-N: the likelihood of the labels through the held noise model.
+func (p *planner) heldRates(ctx context.Context) error {
 	switch {
 	case p.settings.Folds() > 0:
 		return p.throughNoise(ctx)
@@ -151,9 +151,9 @@ func (p *planner) throughNoise(ctx context.Context) error {
 	return p.outOfFold(scores, true)
 }
 
-// rs plans R-S: what is believed of each label, given the score of the net that has not seen it, is the target of
+// softLabels plans R-S: what is believed of each label, given the score of the net that has not seen it, is the target of
 // the classifier. The net cannot confirm its own memory.
-func (p *planner) rs(ctx context.Context) error {
+func (p *planner) softLabels(ctx context.Context) error {
 	r := p.recipe
 	if err := r.throughRates(ctx); err != nil {
 		return err

@@ -221,7 +221,7 @@ func (s *Settings) Fits(d *dataset.Splits) error {
 		return setting.Errorf("arm",
 			"arm %s needs the true labels of the training set, which %s does not tell: inject noise (`data.noise`, `data.flips`), give `data.features.train.truth`, or leave the arm out",
 			s.Arm, d.Train.Name)
-	case e.Captions && d.Train.Said == nil:
+	case e.Captions && d.Train.CaptionsInUse == nil:
 		return setting.Errorf("arm",
 			"arm %s judges captions, and the labels of %s do not come from captions in memory: give captions without flipped labels (raise `run.label_memory` for a large set), or `arm` r-n",
 			s.Arm, d.Train.Name)

@@ -197,7 +197,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 		}
 	}
 	began := time.Now()
-	reached, curve, err := r.learn(ctx, arm, net, plan, resumed, eachEpoch)
+	reached, curve, err := r.trainStage(ctx, arm, net, plan, resumed, eachEpoch)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	_, split := r.data.Judged()
+	_, split := r.data.EvaluationSplit()
 	o = &Outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, Flips: r.data.Flips, Seed: r.config.Train.Seed,
 		Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
 		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, Recipe: r.planned, LeftOut: r.data.DescribeLeftOut(),
@@ -228,7 +228,7 @@ func (r *armRun) writePage(ctx context.Context, o *Outcome, curve []report.Point
 	if err != nil {
 		return err
 	}
-	set, split := r.data.Judged()
+	set, split := r.data.EvaluationSplit()
 	page.Curve, page.Duration = curve, time.Duration(o.Seconds*float64(time.Second))
 	if page.Scored, err = pageScores(ctx, scores, set, split); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (r *armRun) TrainNet(ctx context.Context, t recipe.Training) (err error) {
 		return err
 	}
 	run.keep = t.Evaluated
-	_, _, err = run.learn(ctx, t.Arm, net, plan, resumed, nil)
+	_, _, err = run.trainStage(ctx, t.Arm, net, plan, resumed, nil)
 	return err
 }
 

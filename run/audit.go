@@ -166,7 +166,7 @@ func chosen[T any](matrix []T, rows []int, k int) []T {
 }
 
 // HasPictures reports whether the bags are of pictures or clips.
-func (a *Audit) HasPictures() bool { return a.session.Data.Train.Shown() != nil }
+func (a *Audit) HasPictures() bool { return a.session.Data.Train.Preview() != nil }
 
 // Picture is a small picture of a training bag, the middle frame of a clip, as JPEG. An error wraps loader.ErrCorrupt
 // where it cannot be read, or the bag has none.
@@ -175,6 +175,6 @@ func (a *Audit) Picture(ctx context.Context, id string) ([]byte, error) {
 	if !ok || !a.HasPictures() {
 		return nil, fmt.Errorf("there is no picture of %q: %w", id, loader.ErrCorrupt)
 	}
-	small, err := a.small.Middle(ctx, a.session.Data.Train.Shown(), row)
+	small, err := a.small.Middle(ctx, a.session.Data.Train.Preview(), row)
 	return small.JPEG, err
 }

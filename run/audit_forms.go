@@ -195,7 +195,7 @@ func (c *Config) learnNames(a *Audit) {
 // featureForm writes the file that has the labels of features.
 func (a *Audit) featureForm() *labelForm {
 	f := &a.session.Config.Data.Features
-	file, ids := f.Train.Labels, a.session.Data.Whole()
+	file, ids := f.Train.Labels, a.session.Data.OriginalIDs()
 	t := relabel.Table{File: file, IDs: ids, IDColumn: f.IDColumn, List: f.ListColumn}
 	switch kind := ending(file); {
 	case kind == ".npy" && f.LabelArray == "":
@@ -219,7 +219,7 @@ func (a *Audit) arrayForm() *labelForm {
 		note: "labels lay among the features, or in an archive; the words of its columns are in " +
 			filepath.Join(a.Dir, VocabularyFile),
 		write: func(_ context.Context, l relabel.Labels, path string) (int, error) {
-			rows, ids := a.allRows(l), a.session.Data.Whole()
+			rows, ids := a.allRows(l), a.session.Data.OriginalIDs()
 			return -1, durable.Stream(path, 0o644, func(out io.Writer) error {
 				header := npy.Uint8Header
 				if a.session.Data.Train.HasUnknown() {
@@ -291,14 +291,14 @@ func (a *Audit) findColumns(ctx context.Context, t *relabel.Table, words []strin
 func (a *Audit) tableForm(note string) *labelForm {
 	return &labelForm{name: "a table of 0 and 1 (CSV)", endings: []string{".csv"}, note: note,
 		write: func(_ context.Context, l relabel.Labels, path string) (int, error) {
-			rows, ids := a.allRows(l), a.session.Data.Whole()
+			rows, ids := a.allRows(l), a.session.Data.OriginalIDs()
 			return -1, table.WriteFile(path, l.Words, ids, len(ids), func(i int) ([]uint8, error) { return rows[ids[i]], nil })
 		}}
 }
 
 // allRows are the labels of all bags, by identifier.
 func (a *Audit) allRows(l relabel.Labels) map[string][]uint8 {
-	rows := make(map[string][]uint8, len(a.session.Data.Whole()))
+	rows := make(map[string][]uint8, len(a.session.Data.OriginalIDs()))
 	for _, set := range a.sets {
 		takeLabels(rows, set)
 	}

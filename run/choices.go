@@ -190,13 +190,13 @@ func (c *Config) recipeArm() (arm recipe.Name, why string) {
 	return recipe.RN, "its noise model holds the estimated rates"
 }
 
-// Settle goes back to the plain form if the recipe was left open and rates cannot be estimated from the data. It returns
+// FallBackToPaper goes back to the plain form if the recipe was left open and rates cannot be estimated from the data. It returns
 // the reason, which is empty if it did not go back.
-func (c *Config) Settle(d *dataset.Splits) (why string) {
+func (c *Config) FallBackToPaper(d *dataset.Splits) (why string) {
 	if c.Recipe.Form != recipe.Estimate || !c.leftOpen("recipe.form") || !c.leftOpen("arm") {
 		return ""
 	}
-	if c.Recipe.Captions == recipe.Witness && d.Train.Said == nil {
+	if c.Recipe.Captions == recipe.Witness && d.Train.CaptionsInUse == nil {
 		c.Recipe.Captions = recipe.Labels
 		c.note("recipe.captions", "captions are not held in memory")
 		c.Arm, why = c.recipeArm()

@@ -80,9 +80,9 @@ func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
 		}
 		config.choose(c.chosen)
 		of := *set
-		of.Said, of.IDs = c.said, set.IDs[:c.bags]
+		of.CaptionsInUse, of.IDs = c.said, set.IDs[:c.bags]
 		d := &dataset.Splits{Train: &of}
-		why := config.Settle(d)
+		why := config.FallBackToPaper(d)
 		if config.Arm != c.arm || c.chosen.arm && why != "" || !c.chosen.arm && (why != "") != c.why {
 			t.Errorf("%s: arm %s, %q", c.name, config.Arm, why)
 		}

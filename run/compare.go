@@ -129,11 +129,11 @@ func NewShownPictures(ctx context.Context, set *loader.Set) *ShownPictures {
 
 // of is the picture of a bag; nil for none.
 func (p *ShownPictures) of(id string) []byte {
-	if jpeg, ok := p.known[id]; ok || p.set.Shown() == nil {
+	if jpeg, ok := p.known[id]; ok || p.set.Preview() == nil {
 		return jpeg
 	}
 	if bag := slices.Index(p.set.IDs, id); bag >= 0 {
-		small, _ := p.small.Middle(p.ctx, p.set.Shown(), bag) // a page is worth having without
+		small, _ := p.small.Middle(p.ctx, p.set.Preview(), bag) // a page is worth having without
 		p.known[id] = small.JPEG
 	}
 	return p.known[id]

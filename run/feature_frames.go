@@ -16,7 +16,7 @@ func framesOf(ctx context.Context, set *loader.Set) (frames *loader.Set, offsets
 		return set, nil, nil
 	}
 	lean := *set
-	lean.Truth, lean.Counts, lean.Captions, lean.Said, lean.Standard = nil, nil, nil, nil, nil
+	lean.Truth, lean.Counts, lean.Captions, lean.CaptionsInUse, lean.Standard = nil, nil, nil, nil, nil
 	if set.Rows == nil {
 		if lean.Vocabulary, err = text.NewVocabulary([]text.Word{{Text: "frame", POS: text.Others}}); err != nil {
 			return nil, nil, err

@@ -41,7 +41,7 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 	if p := c.Run.Precision; p != tensor.Auto && p != tensor.FP32 {
 		folder.HashText(h, string(p))
 	}
-	judged, name := d.Judged()
+	judged, name := d.EvaluationSplit()
 	folder.HashText(h, name)
 	for _, set := range []*loader.Set{d.Train, judged} {
 		if err := hashSet(ctx, h, set); err != nil {

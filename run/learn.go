@@ -42,7 +42,7 @@ func (r *armRun) resumes() (bool, error) {
 }
 
 // learn runs the stage, from the last checkpoint of the folder if it is resumed.
-func (r *armRun) learn(ctx context.Context, arm train.Arm, net *model.Net, plan *recipe.Plan,
+func (r *armRun) trainStage(ctx context.Context, arm train.Arm, net *model.Net, plan *recipe.Plan,
 	resumed bool, eachEpoch func(context.Context) (*recipe.Judgement, error)) (reached train.Result, curve []report.Point,
 	err error) {
 	l := r.config.Loader()

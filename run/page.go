@@ -45,8 +45,8 @@ func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split str
 			row := d.Row * k
 			shown := report.ShownBag{ID: set.IDs[bag], Labels: shownLabels(set, logits[row:row+k], answers[row:row+k],
 				d.Class)}
-			if set.Shown() != nil {
-				small, _ := t.Middle(ctx, set.Shown(), bag) // a page is worth having without
+			if set.Preview() != nil {
+				small, _ := t.Middle(ctx, set.Preview(), bag) // a page is worth having without
 				shown.JPEG = small.JPEG
 			}
 			*side.to = append(*side.to, shown)

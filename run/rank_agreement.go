@@ -24,7 +24,7 @@ func (s *Session) alike(ctx context.Context, most int) ([][]int, error) {
 	}
 	set := s.Data.Train
 	if !slices.Equal(s.seen.ids, set.IDs) {
-		if set.Shown() != nil {
+		if set.Preview() != nil {
 			s.Tell(Message{Topic: "folds", Text: fmt.Sprintf("looks for near-duplicates among %d %s", set.Len(), set.Noun()),
 				Detail: true})
 		}

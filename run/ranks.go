@@ -159,7 +159,7 @@ func (s *Session) identity(ctx context.Context) (own map[string]string, err erro
 	if s.Config.Data.VocabularyOfModel { // the words themselves are compared
 		delete(own, "setting `data.vocabulary`")
 	}
-	judged, _ := s.Data.Judged()
+	judged, _ := s.Data.EvaluationSplit()
 	for name, set := range map[string]*loader.Set{"training labels": s.Data.Train, "validation labels": s.Data.Validation,
 		"labels of the evaluated split": judged} {
 		if set == nil {

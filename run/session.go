@@ -312,7 +312,7 @@ func (s *Session) settle(ctx context.Context) (plain bool, err error) {
 	if err := s.settleBatch(ctx); err != nil {
 		return false, err
 	}
-	why := s.Config.Settle(s.Data)
+	why := s.Config.FallBackToPaper(s.Data)
 	if why != "" {
 		s.Tell(Message{Topic: "recipe", Text: "paper: " + why})
 	}

@@ -88,7 +88,7 @@ func (b *Board) scored(step int, s *train.Scores) {
 	for _, pos := range partsOfSpeech(b.validation.Vocabulary) {
 		curve(pos.String(), func(i int) bool { return b.validation.Vocabulary.Word(i%k).POS == pos })
 	}
-	if b.validation.Shown() != nil && b.err == nil {
+	if b.validation.Preview() != nil && b.err == nil {
 		b.err = b.pictures(step, s, y)
 	}
 }
@@ -117,7 +117,7 @@ func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
 	var maker loader.Thumbnailer
 	for n, m := range train.Surest(s.Logits.Float32s(), answers, v.Len(), train.Mistake, shownMistakes, 0) {
 		bag := s.Index[m.Row]
-		small, err := maker.Middle(context.Background(), b.validation.Shown(), bag)
+		small, err := maker.Middle(context.Background(), b.validation.Preview(), bag)
 		if err != nil {
 			return fmt.Errorf("TensorBoard picture of %s: %w", b.validation.IDs[bag], err)
 		}

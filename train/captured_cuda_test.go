@@ -317,7 +317,7 @@ func TestCUDA_RecordedStepAllocatesNothing(t *testing.T) {
 	step := func() {
 		updates++
 		e := StepDone{Progress: Progress{Step: updates}}
-		if err := trainer.learn(t.Context(), trainer.held, &e); err != nil {
+		if err := trainer.trainBatch(t.Context(), trainer.held, &e); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -75,7 +75,7 @@ type Config struct {
 	// Loss is that of the classifier, in both stages; a noise model has its own.
 	Loss LossConfig `yaml:"loss,omitempty" json:"loss,omitzero"`
 
-	RateConfig `yaml:",inline"`
+	LearningRateConfig `yaml:",inline"`
 
 	// WeightDecay is coupled (L2): it is added to the gradient, wd·w. That of adamw is decoupled: it takes
 	// lr·wd·w off the weight and leaves the gradient. Biases are spared unless DecayBiases is set.
@@ -168,7 +168,7 @@ func (c Config) optimizer() OptimizerConfig {
 
 // Validate names the first field that is out of range.
 func (c Config) Validate() error {
-	if err := cmp.Or(setting.Check("train.", c), c.RateConfig.Validate()); err != nil {
+	if err := cmp.Or(setting.Check("train.", c), c.LearningRateConfig.Validate()); err != nil {
 		return err
 	}
 	if err := cmp.Or(c.Loss.validate(), c.Augment.Validate("train.augment")); err != nil {

@@ -84,7 +84,7 @@ func TestSchedule_KnownRates(t *testing.T) {
 		c := base
 		test.change(&c)
 		for step, want := range test.want {
-			if got := NewSchedule(c.RateConfig, 100).At(step); math.Abs(got-want) > 1e-12 {
+			if got := NewSchedule(c.LearningRateConfig, 100).At(step); math.Abs(got-want) > 1e-12 {
 				t.Errorf("%s: step %d has rate %v, want %v", name, step, got, want)
 			}
 		}

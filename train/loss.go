@@ -115,8 +115,8 @@ func (l LossConfig) check(mode model.NoiseMode) error {
 }
 
 // focus is the asymmetric loss for the noise step, zero for another.
-func (l LossConfig) focus() noise.Focus {
-	return noise.Focus{
+func (l LossConfig) focus() noise.AsymmetricLoss {
+	return noise.AsymmetricLoss{
 		Positive: float32(l.GammaPositive),
 		Negative: float32(l.GammaNegative),
 		Margin:   float32(l.Margin),

@@ -14,11 +14,11 @@ const paperFlip = .03592
 func Paper() Config {
 	return Config{
 		Seed: 1, Stage1Epochs: 3, Stage2Epochs: 2, BatchBags: 32, BatchBagsMIL: 1, Accumulate: 1,
-		UpdateConfig:    UpdateConfig{Optimizer: SGD, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8},
-		RateConfig:      RateConfig{LearningRate: 1.5e-4, Schedule: Constant, StepEvery: 10000, StepFactor: .1},
-		WeightDecay:     5e-4,
-		LearningRates:   ClassifierRates("head.fc8"),
-		ClassifierStart: BaseRate, BaseRateLogit: -6.58, ClassifierDeviation: .001,
+		UpdateConfig:       UpdateConfig{Optimizer: SGD, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8},
+		LearningRateConfig: LearningRateConfig{LearningRate: 1.5e-4, Schedule: Constant, StepEvery: 10000, StepFactor: .1},
+		WeightDecay:        5e-4,
+		LearningRates:      ClassifierRates("head.fc8"),
+		ClassifierStart:    BaseRate, BaseRateLogit: -6.58, ClassifierDeviation: .001,
 		Noise:    PaperNoise(),
 		LogSteps: 20, EvaluateEpochs: 1, CheckpointEpochs: 1,
 		CheckpointMinutes: DefaultCheckpointMinutes, KeepBest: 1, BestBy: "map",

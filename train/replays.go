@@ -38,14 +38,14 @@ func (w work) String() string {
 	return fmt.Sprintf("%s of %d frames in %d bags", what, w.plan.Frames, w.plan.Bags)
 }
 
-// replays do work that comes again (kernels.Replays), unless it differs from what was recorded.
+// replays do work that comes again (kernels.GraphCache), unless it differs from what was recorded.
 type replays struct {
-	*kernels.Replays[work]      // nil where nothing comes again
-	direct                 bool // recorded work is left aside for now
+	*kernels.GraphCache[work]      // nil where nothing comes again
+	direct                    bool // recorded work is left aside for now
 }
 
 func newReplays(backend kernels.Backend) *replays {
-	return &replays{Replays: kernels.NewReplays[work](backend, maxGraphs)}
+	return &replays{GraphCache: kernels.NewGraphCache[work](backend, maxGraphs)}
 }
 
 // recorderOf is a backend that records, nil for one that does not.
@@ -58,18 +58,18 @@ func recorderOf(backend kernels.Backend) kernels.Card {
 
 // do enqueues work, which run enqueues call by call.
 func (r *replays) do(w work, run func() error) error {
-	if r.Replays == nil || r.direct {
+	if r.GraphCache == nil || r.direct {
 		return run()
 	}
 	return r.Do(w, run)
 }
 
 // records reports whether work is recorded.
-func (r *replays) records() bool { return r.Replays != nil && r.Records() }
+func (r *replays) records() bool { return r.GraphCache != nil && r.Records() }
 
 // close frees all graphs.
 func (r *replays) close() error {
-	if r.Replays == nil {
+	if r.GraphCache == nil {
 		return nil
 	}
 	return r.Close()

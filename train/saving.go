@@ -50,7 +50,7 @@ type Teller interface {
 
 // Due reports whether a checkpoint should be written at the next step: by the clock, for a new best, or because the
 // last one could not be.
-func (k *Keeper) Due() bool {
+func (k *CheckpointStore) Due() bool {
 	if k.Directory == "" {
 		return false
 	}
@@ -66,7 +66,7 @@ func (k *Keeper) Due() bool {
 
 // Try is Save for a training that goes on: where the disk is full, it tells so and returns nil. A new best is then held
 // in memory; any other checkpoint is left out, and Due asks for another one soon.
-func (k *Keeper) Try(s State, tell Teller) error {
+func (k *CheckpointStore) Try(s State, tell Teller) error {
 	resting := k.missing != nil && k.Clock().Sub(k.tried) < retryAfter
 	if resting && k.waits {
 		return k.hold(s)
@@ -89,7 +89,7 @@ func (k *Keeper) Try(s State, tell Teller) error {
 
 // Finish is Save for a training that ends or is interrupted: a disk that is full gets a moment (durable.Patiently), and
 // that is told. state is asked before each try.
-func (k *Keeper) Finish(state func() State, tell Teller) error {
+func (k *CheckpointStore) Finish(state func() State, tell Teller) error {
 	return durable.Patiently(context.Background(), func(err error) {
 		s := state()
 		tell.Unsaved(Unsaved{Epoch: s.Epoch, Step: s.Step, Err: err})
@@ -98,7 +98,7 @@ func (k *Keeper) Finish(state func() State, tell Teller) error {
 
 // Save writes last.safetensors where anything has changed since it was written, and keeps it as one of the best where
 // the last Offer says so. What was last.safetensors until then becomes previous.safetensors.
-func (k *Keeper) Save(s State, tell Teller) error {
+func (k *CheckpointStore) Save(s State, tell Teller) error {
 	if k.Directory == "" || !s.Changed && !k.waits && len(k.held) == 0 {
 		k.waits = false
 		return nil
@@ -118,7 +118,7 @@ func (k *Keeper) Save(s State, tell Teller) error {
 }
 
 // write writes what has no file yet. The best come first: a checkpoint is never without the best ones that it names.
-func (k *Keeper) write(s State) (e Saved, err error) {
+func (k *CheckpointStore) write(s State) (e Saved, err error) {
 	if err := k.writeHeld(); err != nil {
 		return e, err
 	}
@@ -134,7 +134,7 @@ func (k *Keeper) write(s State) (e Saved, err error) {
 }
 
 // hold keeps a new best in memory: the next step changes the net.
-func (k *Keeper) hold(s State) error {
+func (k *CheckpointStore) hold(s State) error {
 	most := int64(mostHeld)
 	for _, h := range k.held {
 		most -= h.Bytes
@@ -148,7 +148,7 @@ func (k *Keeper) hold(s State) error {
 }
 
 // writeHeld writes the best checkpoints that are held, unless there are better ones by now.
-func (k *Keeper) writeHeld() error {
+func (k *CheckpointStore) writeHeld() error {
 	for len(k.held) > 0 {
 		h := k.held[0]
 		if slices.Contains(k.best, h.Best) {
@@ -164,7 +164,7 @@ func (k *Keeper) writeHeld() error {
 	return nil
 }
 
-func (k *Keeper) writeBest(h heldBest) error {
+func (k *CheckpointStore) writeBest(h heldBest) error {
 	best := filepath.Join(k.Directory, BestName)
 	if k.Count == 1 {
 		return h.Write(best)

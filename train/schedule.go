@@ -4,13 +4,13 @@ import "math"
 
 // Schedule gives the learning rate of each step of a stage.
 type Schedule struct {
-	config RateConfig
+	config LearningRateConfig
 	total  int // steps of the stage; only the cosine needs it
 	sweep  *RateSweep
 }
 
 // NewSchedule makes the schedule of a stage of total steps.
-func NewSchedule(c RateConfig, total int) Schedule { return Schedule{config: c, total: total} }
+func NewSchedule(c LearningRateConfig, total int) Schedule { return Schedule{config: c, total: total} }
 
 // At is the learning rate of a step, counted from 1. It is above 0 at every step of the stage, except
 // after a cosine to a floor of 0.

@@ -32,8 +32,8 @@ const (
 	Cosine   = "cosine" // half a cosine from the learning rate to CosineFloor times it, over the whole stage
 )
 
-// RateConfig is the learning rate and its schedule, of classifiers and captioners.
-type RateConfig struct {
+// LearningRateConfig is the learning rate and its schedule, of classifiers and captioners.
+type LearningRateConfig struct {
 	// LearningRate is for a loss that is summed over the classes of a bag, or the words of a caption, and
 	// averaged over bags or captions.
 	LearningRate float64 `yaml:"learning_rate" json:"learning_rate" help:"<rate> for a loss summed over classes and averaged over pictures" range:"(0,3.4e38]"`
@@ -58,7 +58,7 @@ func (c OptimizerConfig) Validate() error {
 }
 
 // Validate names the first field that is out of range.
-func (c RateConfig) Validate() error {
+func (c LearningRateConfig) Validate() error {
 	switch {
 	case c.Schedule == StepDown && c.StepEvery < 1:
 		return setting.Errorf("train.step_every", "train.step_every is %d, want at least 1", c.StepEvery)

@@ -38,7 +38,7 @@ func (t *Trainer) step(ctx context.Context) error {
 	if err := t.scoreOnline(); err != nil {
 		return err
 	}
-	if err := t.learn(ctx, t.held, &e); err != nil {
+	if err := t.trainBatch(ctx, t.held, &e); err != nil {
 		return t.failed(&e, err)
 	}
 	t.advance(&e)
@@ -57,11 +57,11 @@ func (t *Trainer) fetchBatches(ctx context.Context) error {
 	return t.fetch(ctx)
 }
 
-// learn is the numeric part of a step. It allocates nothing once it has seen the shapes of its
+// trainBatch is the numeric part of a step. It allocates nothing once it has seen the shapes of its
 // batches, and waits once, for the losses and the norm of the gradients: a graphics card works on
 // gradients while the next batch is uploaded, and on the update while the next step begins (the order of
 // both streams: docs/cuda.md).
-func (t *Trainer) learn(ctx context.Context, batches []*loader.Batch, e *StepDone) error {
+func (t *Trainer) trainBatch(ctx context.Context, batches []*loader.Batch, e *StepDone) error {
 	defer t.section("")
 	if err := t.begin(batches, e); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (t *Trainer) pass(w work, enqueue func() error) error {
 		Accumulate:   w.accumulate,
 		WithoutNoise: t.Loader.Targets != nil || t.Loader.Evidence != nil,
 		Evidence:     t.Loader.Evidence != nil,
-		Focus:        t.Config.Loss.focus(),
+		Asymmetric:   t.Config.Loss.focus(),
 		LargeLosses:  t.Config.Loss.largeLosses(t.at.Epoch, w.plan.Labels.Len()),
 	}
 	if err := t.Net.Prepare(t.passes.options); err != nil {

@@ -37,7 +37,7 @@ func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			trainer.epoch.Close() // its workers allocate too
 			step := func() {
 				e := StepDone{Progress: Progress{Step: 1}}
-				if err := trainer.learn(t.Context(), trainer.held, &e); err != nil {
+				if err := trainer.trainBatch(t.Context(), trainer.held, &e); err != nil {
 					t.Fatal(err)
 				}
 				observers(trainer.Observers).Step(e)

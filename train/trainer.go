@@ -91,7 +91,7 @@ type Trainer struct {
 	device
 	schedule Schedule
 	identity identity
-	keeper   Keeper
+	keeper   CheckpointStore
 
 	replace ReplaceFunc[Checkpoint] // writes checkpoints
 
@@ -131,7 +131,7 @@ func New(o Options) (*Trainer, error) {
 	if ranks.Of(o.Group).Rank() > 0 {
 		writes = ""
 	}
-	t.keeper = NewKeeper(KeeperOptions{Directory: writes, Count: o.Config.KeepBest, Lower: lowerIsBetter(o.Config.BestBy),
+	t.keeper = NewKeeper(CheckpointStoreOptions{Directory: writes, Count: o.Config.KeepBest, Lower: lowerIsBetter(o.Config.BestBy),
 		Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (t *Trainer) prepare() (err error) {
 		return err
 	}
 	t.steps = t.Steps()
-	t.schedule = NewSchedule(t.Config.RateConfig, t.steps)
+	t.schedule = NewSchedule(t.Config.LearningRateConfig, t.steps)
 	if t.keeper.Directory == "" {
 		return nil
 	}
@@ -295,7 +295,7 @@ func (t *Trainer) Close() error {
 // step. The Result has the position and the best checkpoints in any case. After the end of the stage the net has the
 // averages of its weights where Config.EMA asks for them.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
-	err := t.takeBack()
+	err := t.useWeights()
 	if err == nil {
 		err = t.align()
 	}
@@ -305,19 +305,19 @@ func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	t.leaveEpoch()
 	err = t.interrupted(ctx, err)
 	if err == nil {
-		err = t.handOver()
+		err = t.useAverages()
 	}
 	t.result.Position, t.result.Best = t.at, t.keeper.best
 	return t.result, err
 }
 
-// handOver gives the net the averages of its weights, and takeBack the weights again.
-func (t *Trainer) handOver() error {
+// useAverages gives the net the averages of its weights, and useWeights the weights again.
+func (t *Trainer) useAverages() error {
 	t.over = true
 	return t.optimizer.exchange()
 }
 
-func (t *Trainer) takeBack() error {
+func (t *Trainer) useWeights() error {
 	if !t.over {
 		return nil
 	}

@@ -61,7 +61,7 @@ func (s *Session) run(ctx context.Context, dir, identity string) (o *Outcome, re
 		return nil, false, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	if o, err = s.learn(ctx, net, dir); err != nil {
+	if o, err = s.trainStage(ctx, net, dir); err != nil {
 		return nil, false, err
 	}
 	o.Fingerprint, o.Build = identity, run.ThisBuild()
@@ -90,8 +90,8 @@ func reaches(dir string, steps int) bool {
 	return err != nil || last.Position.Step >= steps
 }
 
-// learn trains to the end, from the last checkpoint of the folder where there is one.
-func (s *Session) learn(ctx context.Context, net *s2vt.Net, dir string) (o *Outcome, err error) {
+// trainStage trains to the end, from the last checkpoint of the folder where there is one.
+func (s *Session) trainStage(ctx context.Context, net *s2vt.Net, dir string) (o *Outcome, err error) {
 	trainer, err := captioner.New(s.trainerOptions(net, dir))
 	if err != nil {
 		return nil, err

@@ -75,10 +75,10 @@ func (d *decision) without(e pooled, z float64, p *StepParams) {
 		d.witnessed(e, z)
 	case z == Unknown:
 		d.unknown(e)
-	case p.Focus == Focus{}:
+	case p.Asymmetric == AsymmetricLoss{}:
 		d.clean(e, z)
 	default:
-		d.focused(e, z, p.Focus)
+		d.focused(e, z, p.Asymmetric)
 	}
 }
 

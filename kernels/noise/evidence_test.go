@@ -121,11 +121,11 @@ func TestEvidence_RefusesWhatIsNoNumberAndWhatItExcludes(t *testing.T) {
 	if err := c.NoiseStep(loss, in.logits, in.confidence, in.labels, nil, p); !errors.Is(err, tensor.ErrShape) {
 		t.Errorf("with a noise model: %v", err)
 	}
-	p.Focus.Negative = 2
-	if err := c.NoiseStep(loss, in.logits, nil, in.labels, nil, p); !errors.Is(err, ErrFocus) {
+	p.Asymmetric.Negative = 2
+	if err := c.NoiseStep(loss, in.logits, nil, in.labels, nil, p); !errors.Is(err, ErrAsymmetric) {
 		t.Errorf("with the asymmetric loss: %v", err)
 	}
-	p.Focus = Focus{}
+	p.Asymmetric = AsymmetricLoss{}
 	for _, e := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		in.labels.Float32s()[5] = float32(e)
 		loss.Loss.Float32s()[0] = 7

@@ -18,8 +18,8 @@ type Geometry struct {
 // Cells is the number of instances of one frame.
 func (g Geometry) Cells() int { return g.H * g.W }
 
-// ErrFocus is wrapped by errors about the parameters of the asymmetric loss.
-var ErrFocus = errors.New("focus out of range")
+// ErrAsymmetric is wrapped by errors about the parameters of the asymmetric loss.
+var ErrAsymmetric = errors.New("focus out of range")
 
 // FitStep checks the tensors of NoiseStep against each other, and its parameters. It is the rule of every
 // device; it does not read the offsets in bags nor the labels.
@@ -29,7 +29,7 @@ func FitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 	if err != nil {
 		return g, err
 	}
-	if err := p.Focus.check(operation, confidence != nil); err != nil {
+	if err := p.Asymmetric.check(operation, confidence != nil); err != nil {
 		return g, err
 	}
 	if err := p.checkEvidence(operation, confidence != nil); err != nil {
@@ -112,17 +112,17 @@ func FitLargeLosses(targets, o, z, count *tensor.Tensor) (n, k int, err error) {
 }
 
 // check reports whether the asymmetric loss is one, and is not asked for behind a noise model.
-func (f Focus) check(operation string, noisy bool) error {
-	if f == (Focus{}) {
+func (f AsymmetricLoss) check(operation string, noisy bool) error {
+	if f == (AsymmetricLoss{}) {
 		return nil
 	}
 	finite := func(x float32) bool { return x >= 0 && x <= math.MaxFloat32 }
 	if !finite(f.Positive) || !finite(f.Negative) || !(f.Margin >= 0 && f.Margin < 1) {
 		return fmt.Errorf("%s: exponents %g and %g, margin %g: want exponents of at least 0 and a margin in [0, 1): %w",
-			operation, f.Positive, f.Negative, f.Margin, ErrFocus)
+			operation, f.Positive, f.Negative, f.Margin, ErrAsymmetric)
 	}
 	if noisy {
-		return fmt.Errorf("%s: the asymmetric loss is one without a noise model: %w", operation, ErrFocus)
+		return fmt.Errorf("%s: the asymmetric loss is one without a noise model: %w", operation, ErrAsymmetric)
 	}
 	return nil
 }
@@ -133,8 +133,8 @@ func (p StepParams) checkEvidence(operation string, noisy bool) error {
 	case p.Evidence && noisy:
 		return fmt.Errorf("%s: evidence says itself how far labels are to be trusted: leave out the confidence: %w",
 			operation, tensor.ErrShape)
-	case p.Evidence && p.Focus != (Focus{}):
-		return fmt.Errorf("%s: evidence has its own loss, which is not the asymmetric one: %w", operation, ErrFocus)
+	case p.Evidence && p.Asymmetric != (AsymmetricLoss{}):
+		return fmt.Errorf("%s: evidence has its own loss, which is not the asymmetric one: %w", operation, ErrAsymmetric)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func TestFocused_WithoutFocusIsTheCrossEntropy(t *testing.T) {
 		for _, z := range []float64{0, .25, 1} {
 			var clean, focused decision
 			clean.clean(pooledLogit(b), z)
-			focused.focused(pooledLogit(b), z, Focus{})
+			focused.focused(pooledLogit(b), z, AsymmetricLoss{})
 			near(t, fmt.Sprintf("loss at %g, target %g", b, z), float32(focused.loss.total()), clean.loss.total(), 1e-6, 1e-37)
 			near(t, fmt.Sprintf("gradient at %g, target %g", b, z), float32(focused.dLogit), clean.dLogit, 1e-6, 1e-37)
 		}
@@ -33,7 +33,7 @@ func TestFocused_NegativesBelowTheMarginTeachNothing(t *testing.T) {
 	for _, gamma := range []float32{0, .01, 1, 4} {
 		for _, distance := range []float64{-1e4, -10, -1e-3, -1e-15, 0, 1e-15, 1e-3, 10, 1e4} {
 			var d decision
-			d.focused(pooledLogit(edge+distance), 0, Focus{Negative: gamma, Margin: margin})
+			d.focused(pooledLogit(edge+distance), 0, AsymmetricLoss{Negative: gamma, Margin: margin})
 			loss := d.loss.total()
 			if distance < -1e-9 && (loss != 0 || d.dLogit != 0) || distance > 1e-9 && !(loss > 0 && d.dLogit > 0) || !(loss >= 0 && d.dLogit >= 0) {
 				t.Errorf("exponent %g, %g from the margin: loss %g, gradient %g", gamma, distance, loss, d.dLogit)
@@ -45,15 +45,15 @@ func TestFocused_NegativesBelowTheMarginTeachNothing(t *testing.T) {
 func TestNoiseStep_RefusesFocusOutOfRangeOrBehindANoiseModel(t *testing.T) {
 	in := drawStep(t, 43, 2, 3, 4)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	for _, f := range []Focus{{Positive: -1}, {Negative: -.5}, {Negative: inf}, {Positive: nan}, {Margin: 1}, {Margin: -.1}, {Margin: nan}} {
+	for _, f := range []AsymmetricLoss{{Positive: -1}, {Negative: -.5}, {Negative: inf}, {Positive: nan}, {Margin: 1}, {Margin: -.1}, {Margin: nan}} {
 		out := in.newOutput(t)
 		out.DO = nil
-		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, nil, in.labels, nil, StepParams{Focus: f}); !errors.Is(err, ErrFocus) {
+		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, nil, in.labels, nil, StepParams{Asymmetric: f}); !errors.Is(err, ErrAsymmetric) {
 			t.Errorf("%+v: %v", f, err)
 		}
 	}
-	err := newTestCPU(t, 1).NoiseStep(in.newOutput(t), in.logits, in.confidence, in.labels, nil, StepParams{Focus: Focus{Negative: 2}})
-	if !errors.Is(err, ErrFocus) {
+	err := newTestCPU(t, 1).NoiseStep(in.newOutput(t), in.logits, in.confidence, in.labels, nil, StepParams{Asymmetric: AsymmetricLoss{Negative: 2}})
+	if !errors.Is(err, ErrAsymmetric) {
 		t.Errorf("with a noise model: %v", err)
 	}
 }
@@ -62,8 +62,8 @@ func TestNoiseStep_RefusesFocusOutOfRangeOrBehindANoiseModel(t *testing.T) {
 func TestNoiseStep_UnknownLabels(t *testing.T) {
 	in := drawStep(t, 47, 3, 4, 5)
 	for _, mil := range []bool{true, false} {
-		for _, f := range []Focus{{}, {Negative: 4, Margin: .05}} {
-			p := StepParams{MIL: mil, Scale: 1, Focus: f}
+		for _, f := range []AsymmetricLoss{{}, {Negative: 4, Margin: .05}} {
+			p := StepParams{MIL: mil, Scale: 1, Asymmetric: f}
 			out := in.newOutput(t)
 			out.DO = nil
 			labels := optest.Floats(t, nil, 3, 5)
@@ -141,11 +141,11 @@ func TestNoiseStep_UnknownLabelsWithANoiseModel(t *testing.T) {
 func TestNoiseStep_NaNLogitSurfacesUnderAnyLossAndLabel(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, mil := range []bool{true, false} {
-		for _, f := range []Focus{{}, {Negative: 4, Margin: .05}, {Positive: 1, Negative: 2}} {
+		for _, f := range []AsymmetricLoss{{}, {Negative: 4, Margin: .05}, {Positive: 1, Negative: 2}} {
 			for _, z := range []float32{Unknown, 0, .5, 1} {
 				loss, d := optest.Floats(t, make([]float32, 1), 1), optest.Floats(t, make([]float32, 2), 1, 2, 1, 1)
 				out, logits := StepOutput{Loss: loss, DLogits: d}, optest.Floats(t, []float32{1, nan}, 1, 2, 1, 1)
-				optest.Must(t, newTestCPU(t, 1).NoiseStep(out, logits, nil, optest.Floats(t, []float32{z}, 1, 1), nil, StepParams{MIL: mil, Scale: 1, Focus: f}))
+				optest.Must(t, newTestCPU(t, 1).NoiseStep(out, logits, nil, optest.Floats(t, []float32{z}, 1, 1), nil, StepParams{MIL: mil, Scale: 1, Asymmetric: f}))
 				if !math.IsNaN(float64(loss.Float32s()[0])) || !math.IsNaN(float64(d.Float32s()[0])) {
 					t.Errorf("mil %t, %+v, label %g: loss %g, gradient %g", mil, f, z, loss.Float32s()[0], d.Float32s()[0])
 				}

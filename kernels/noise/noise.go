@@ -34,20 +34,20 @@ type StepParams struct {
 	MIL bool
 	// Scale multiplies dLogits and dO, for example 1/N for the mean over bags. It does not touch Loss.
 	Scale float32
-	// Focus weighs the loss without a noise model; with one it must be zero.
-	Focus Focus
+	// Asymmetric weighs the loss without a noise model; with one it must be zero.
+	Asymmetric AsymmetricLoss
 	// Evidence says that labels holds evidence instead of labels. There must be no confidence, and no Focus.
 	Evidence bool
 }
 
-// Focus makes of the cross-entropy the asymmetric loss of Ridnik et al., "Asymmetric Loss For Multi-Label
+// AsymmetricLoss makes of the cross-entropy the asymmetric loss of Ridnik et al., "Asymmetric Loss For Multi-Label
 // Classification" (2021), with m the shifted probability of a negative:
 //
 //	L = - z (1-p)^Positive log p - (1-z) m^Negative log(1-m),  m = max(p - Margin, 0)
 //
 // The gradient includes that of the weights; the authors' script for MS COCO takes them as constants. The zero value is
 // the cross-entropy.
-type Focus struct {
+type AsymmetricLoss struct {
 	Positive, Negative float32 // exponents gamma+ and gamma-, at least 0 and finite
 	Margin             float32 // probability in [0, 1) below which a negative has no loss
 }
@@ -82,7 +82,7 @@ type Ops interface {
 	//	dL/do = p1 - rho_1,  dL/dO_ij = -rho_j (delta_iz - q_ij)
 	//	noisy-or: dL/do_s = (p1 - rho_1)/p1 · p_s
 	//
-	// Without a noise model rho_1 is the label, and the loss may be weighed by p.Focus. Nothing overflows or
+	// Without a noise model rho_1 is the label, and the loss may be weighed by p.Asymmetric. Nothing overflows or
 	// becomes NaN for |o| to 1e4 and |O| to 1e3.
 	//
 	// With p.Evidence an element E of labels is log p(what was observed | y=1) - log p(what was observed | y=0), any

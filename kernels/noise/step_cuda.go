@@ -117,7 +117,7 @@ func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tenso
 		partial: partial, tickets: tickets,
 		bags: int32(g.N), frames: int32(g.T), cells: int32(g.Cells()), classes: int32(g.K),
 		perBag: number(g.PerBag), mil: number(p.MIL), evidence: number(p.Evidence), scale: p.Scale,
-		positive: p.Focus.Positive, negative: p.Focus.Negative, margin: p.Focus.Margin,
+		positive: p.Asymmetric.Positive, negative: p.Asymmetric.Negative, margin: p.Asymmetric.Margin,
 	}
 	if b.wide {
 		return c.step.launchNoiseStepWide(c.device.Stream, b.grid, b.block, noiseStepWideArguments(a))

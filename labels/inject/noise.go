@@ -79,8 +79,8 @@ func (noise *Injection) Apply(s *loader.Set) (*loader.Set, error) {
 	noisy := *s
 	classes := s.Vocabulary.Len() // of replaced captions, the vocabulary may be another than then
 	if noise.Kind == Captions {
-		noisy.Said = noise.captions(s)
-		noisy.Labels, _ = loader.CaptionMatrices(noisy.Said, classes)
+		noisy.CaptionsInUse = noise.captions(s)
+		noisy.Labels, _ = loader.CaptionMatrices(noisy.CaptionsInUse, classes)
 		return &noisy, nil
 	}
 	z := slices.Clone(s.Labels.Uint8s())
@@ -89,7 +89,7 @@ func (noise *Injection) Apply(s *loader.Set) (*loader.Set, error) {
 			z[change.Bag*classes+class] ^= 1
 		}
 	}
-	noisy.Labels, noisy.Said = loader.Matrix(z, classes), nil
+	noisy.Labels, noisy.CaptionsInUse = loader.Matrix(z, classes), nil
 	return &noisy, nil
 }
 

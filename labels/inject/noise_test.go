@@ -678,8 +678,8 @@ func TestApply_SaysWhereLabelsComeFrom(t *testing.T) {
 	s := captionSet(t, 30, 5)
 	noise := mustReplace(t, s, 2, 1)
 	noisy := mustApply(t, noise, s)
-	z, _ := loader.CaptionMatrices(noisy.Said, s.Vocabulary.Len())
-	if !bytes.Equal(z.Uint8s(), noisy.Labels.Uint8s()) || !reflect.DeepEqual(s.Said, s.Captions) {
+	z, _ := loader.CaptionMatrices(noisy.CaptionsInUse, s.Vocabulary.Len())
+	if !bytes.Equal(z.Uint8s(), noisy.Labels.Uint8s()) || !reflect.DeepEqual(s.CaptionsInUse, s.Captions) {
 		t.Error("labels are not those of the captions said, or these changed in the set itself")
 	}
 	replaced := 0
@@ -687,13 +687,13 @@ func TestApply_SaysWhereLabelsComeFrom(t *testing.T) {
 		slots := map[int]bool{}
 		for _, r := range change.Captions {
 			slots[r.Slot] = true
-			if got := noisy.Said[change.Bag][r.Slot]; !slices.Equal(got, s.Captions[r.Donor][r.DonorSlot]) {
+			if got := noisy.CaptionsInUse[change.Bag][r.Slot]; !slices.Equal(got, s.Captions[r.Donor][r.DonorSlot]) {
 				t.Errorf("bag %d, caption %d: %v is not that of its donor", change.Bag, r.Slot, got)
 			}
 			replaced++
 		}
 		for c, own := range s.Captions[change.Bag] {
-			if !slots[c] && !slices.Equal(noisy.Said[change.Bag][c], own) {
+			if !slots[c] && !slices.Equal(noisy.CaptionsInUse[change.Bag][c], own) {
 				t.Errorf("bag %d, caption %d was not replaced and is another", change.Bag, c)
 			}
 		}
@@ -701,7 +701,7 @@ func TestApply_SaysWhereLabelsComeFrom(t *testing.T) {
 	if replaced != 60 {
 		t.Errorf("%d captions were replaced, want 60", replaced)
 	}
-	if flipped := mustApply(t, mustFlip(t, s, UniformRates(.5, .5), 1), s); flipped.Said != nil || s.Said == nil {
+	if flipped := mustApply(t, mustFlip(t, s, UniformRates(.5, .5), 1), s); flipped.CaptionsInUse != nil || s.CaptionsInUse == nil {
 		t.Error("flipped labels are said to come from captions")
 	}
 }

@@ -168,7 +168,7 @@ func (f *finder) pass(ctx context.Context) error {
 	for _, s := range own[1:] {
 		own[0].add(s)
 	}
-	f.learn(own[0])
+	f.updateRates(own[0])
 	return nil
 }
 

@@ -35,7 +35,7 @@ func (s *sums) add(o *sums) {
 }
 
 // learn finds the rates from the sums.
-func (f *finder) learn(s *sums) {
+func (f *finder) updateRates(s *sums) {
 	w := f.words
 	for j, votes := range s.nodes {
 		if votes == 0 {

@@ -68,7 +68,7 @@ func newReader(set *loader.Set, o Options) *reader {
 }
 
 func (r *reader) look(ctx context.Context, bag int, l *Look) (err error) {
-	source := r.set.Shown()
+	source := r.set.Preview()
 	if source == nil {
 		err = r.features(ctx, bag)
 	} else {

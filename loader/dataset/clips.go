@@ -80,7 +80,7 @@ func (d *Splits) heldClips(ctx context.Context, folder string, v *text.Vocabular
 	}
 	held, err := loader.Hold(ctx, set)
 	if err == nil {
-		held.Said = held.Captions
+		held.CaptionsInUse = held.Captions
 	}
 	return held, err
 }

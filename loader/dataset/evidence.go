@@ -25,7 +25,7 @@ func (d *Splits) readEvidence(c *Config) error {
 	if err != nil {
 		return whereItStarted(err, c.Evidence)
 	}
-	all := d.whole
+	all := d.originalIDs
 	if all == nil {
 		all = set.IDs
 	}

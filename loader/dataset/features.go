@@ -30,7 +30,7 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	if err := refusePackedFeatures(c, whole); err != nil {
 		return err
 	}
-	d.columns = describeColumns(table)
+	d.labelSource = describeColumns(table)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func sameColumns(a, b *features.Table) error {
 
 // bySplits parts a set by what a column says of each row.
 func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
-	d.whole = whole.IDs
+	d.originalIDs = whole.IDs
 	var rows [3][]int
 	splits, names := [...]string{loader.TrainSplit, loader.ValidationSplit, loader.TestSplit},
 		[...]string{"train", "validation", "test"}

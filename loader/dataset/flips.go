@@ -76,12 +76,12 @@ func (d *Splits) injectFlips(c *Config) error {
 			return err
 		}
 	}
-	if d.Train, d.drawn.train, err = flipped(d.Train, rates, noiseSeed(c)); err != nil {
+	if d.Train, d.injected.train, err = flipped(d.Train, rates, noiseSeed(c)); err != nil {
 		return err
 	}
 	if d.Validation != nil {
 		// Validation chooses the epoch to stop at, and must not know more than training does.
-		d.Validation, d.drawn.validation, err = flipped(d.Validation, rates, rng.Derive(noiseSeed(c), "validation"))
+		d.Validation, d.injected.validation, err = flipped(d.Validation, rates, rng.Derive(noiseSeed(c), "validation"))
 	}
 	return err
 }
@@ -114,7 +114,7 @@ func (d *Splits) WriteFlips(dir string) error {
 	for _, file := range []struct {
 		name  string
 		noise *inject.Injection
-	}{{FlipsFile, d.drawn.train}, {ValidationFlipsFile, d.drawn.validation}} {
+	}{{FlipsFile, d.injected.train}, {ValidationFlipsFile, d.injected.validation}} {
 		if file.noise == nil {
 			continue
 		}

@@ -62,7 +62,7 @@ func ShuffledByID(ids []string, seed uint64) []int {
 // holdOut takes validation and test bags out of the training set: those of the lists, else
 // shares of a seeded order that depends on the identifiers alone.
 func (d *Splits) holdOut(ctx context.Context, c *Config, whole *loader.Set) error {
-	d.whole = whole.IDs
+	d.originalIDs = whole.IDs
 	if c.ValidationIDs != "" || c.TestIDs != "" {
 		taken, err := d.listed(ctx, c, whole)
 		if err != nil {

@@ -31,7 +31,7 @@ func (d *Splits) leaveOut(ctx context.Context) error {
 	if len(kept) == 0 {
 		return loader.NoneUsable(d.Train, bad[0].Err)
 	}
-	d.whole, d.LeftOut, d.leftOf = d.Whole(), bad, fmt.Sprintf("%d training %s", d.Train.Len(), d.Train.Noun())
+	d.originalIDs, d.LeftOut, d.leftOf = d.OriginalIDs(), bad, fmt.Sprintf("%d training %s", d.Train.Len(), d.Train.Noun())
 	d.Train, err = loader.Subset(d.Train, d.Train.Name, kept)
 	return err
 }

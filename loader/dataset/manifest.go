@@ -31,14 +31,14 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	if err := assignSplits(ctx, c, m); err != nil {
 		return err
 	}
-	d.whole = m.IDs()
+	d.originalIDs = m.IDs()
 	vocabulary := known
 	if vocabulary == nil {
 		if vocabulary, err = m.Vocabulary(min(c.VocabularySize, MaxClasses), c.MinCount); err != nil {
 			return err
 		}
 	}
-	d.columns, d.named = m.Describe()+"\n        "+m.Columns.String(), namesLabels(c, m)
+	d.labelSource, d.labelsAreNames = m.Describe()+"\n        "+m.Columns.String(), namesLabels(c, m)
 	d.readFolder("data.manifest", m.File, m.Sources)
 	for i := range m.Rows {
 		d.readFolder("data.images", folder, m.Rows[i].Files)
@@ -66,7 +66,7 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		return err
 	}
 	d.options.Log.Info("manifest read", "file", m.File, "rows", len(m.Rows), "labels", len(m.Labels), "form", m.Form,
-		"columns", d.columns)
+		"columns", d.labelSource)
 	return nil
 }
 
@@ -155,7 +155,7 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 	}
 	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows,
 		Abridged(foreign.Labels))
-	d.columns += "\n        " + told
+	d.labelSource += "\n        " + told
 	d.options.Log.Warn("labels that are no classes", "file", m.File, "labels", n, "rows", foreign.Rows,
 		"first", foreign.Where)
 	return nil

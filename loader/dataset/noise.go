@@ -119,8 +119,8 @@ func (d *Splits) Describe() string {
 			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10),
 			map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
 	}
-	if d.columns != "" {
-		line += "\n        " + d.columns
+	if d.labelSource != "" {
+		line += "\n        " + d.labelSource
 	}
 	if d.learned != "" {
 		line += "\n        " + d.learned

@@ -32,18 +32,18 @@ type Splits struct {
 	Test       *loader.Set
 	// Evidence, N×K of float32, is learned in place of the training labels: log-likelihood ratios of what was
 	// observed; nil where labels are.
-	Evidence *dense.Dense
-	Noise    float64 // share of replaced captions, for tables
-	Flips    labels.FlipRates
-	drawn    struct{ train, validation *inject.Injection } // flips, nil for none
-	columns  string                                        // of features or a manifest, for people
-	named    bool                                          // labels are names without doubt, whatever they look like
-	learned  string                                        // what evidence there is, for people
-	whole    []string                                      // the bags before any were held out; nil for those of Train
-	options  Options
-	captured map[string]PictureFile // of bags with captions, by identifier
-	sources  *sources               // files that the data were read from
-	release  func() error
+	Evidence        *dense.Dense
+	Noise           float64 // share of replaced captions, for tables
+	Flips           labels.FlipRates
+	injected        struct{ train, validation *inject.Injection } // flips, nil for none
+	labelSource     string                                        // of features or a manifest, for people
+	labelsAreNames  bool                                          // labels are names without doubt, whatever they look like
+	learned         string                                        // what evidence there is, for people
+	originalIDs     []string                                      // the bags before any were held out; nil for those of Train
+	options         Options
+	captionPictures map[string]PictureFile // of bags with captions, by identifier
+	sources         *sources               // files that the data were read from
+	release         func() error
 
 	LeftOut []loader.BadSample // training bags that cannot be used, by their places before they were left out
 	leftOf  string             // of how many what, for people
@@ -54,16 +54,16 @@ type Splits struct {
 	noisy  *inject.Statistics // of these against the clean ones or the truth; nil where neither is known
 }
 
-// Whole are the identifiers of the bags of the training files, in their order, before any were held out.
-func (d *Splits) Whole() []string {
-	if d.whole == nil {
+// OriginalIDs returns the identifiers of the bags of the training files, in their order, before any were held out.
+func (d *Splits) OriginalIDs() []string {
+	if d.originalIDs == nil {
 		return d.Train.IDs
 	}
-	return d.whole
+	return d.originalIDs
 }
 
-// Judged is the split that figures are measured on, and its name.
-func (d *Splits) Judged() (*loader.Set, string) {
+// EvaluationSplit returns the split that figures are measured on, and its name.
+func (d *Splits) EvaluationSplit() (*loader.Set, string) {
 	switch {
 	case d.Test != nil:
 		return d.Test, "test"
@@ -74,11 +74,11 @@ func (d *Splits) Judged() (*loader.Set, string) {
 }
 
 // LabelsAreNames reports whether no label is a list of labels in one string, whatever it looks like.
-func (d *Splits) LabelsAreNames() bool { return d.named }
+func (d *Splits) LabelsAreNames() bool { return d.labelsAreNames }
 
 // Labels describes how the labels of a manifest are stated and of which columns features are, for people; empty for
 // other data.
-func (d *Splits) Labels() string { return d.columns }
+func (d *Splits) Labels() string { return d.labelSource }
 
 // Split returns a split by name.
 func (d *Splits) Split(name string) (*loader.Set, error) {
@@ -222,11 +222,11 @@ func (d *Splits) captionSet(c *Config, captions *annotation.COCO, key, folder st
 	set.Source = source
 	d.alsoClose(source)
 	d.readFolder(key, folder, files)
-	if d.captured == nil {
-		d.captured = make(map[string]PictureFile, len(files))
+	if d.captionPictures == nil {
+		d.captionPictures = make(map[string]PictureFile, len(files))
 	}
 	for i, file := range files {
-		d.captured[set.IDs[i]] = PictureFile{Folder: folder, Name: file}
+		d.captionPictures[set.IDs[i]] = PictureFile{Folder: folder, Name: file}
 	}
 	return set, nil
 }
@@ -236,7 +236,7 @@ type PictureFile struct{ Folder, Name string }
 
 // PictureFile is that of a bag of pictures with captions; ok is false for other data.
 func (d *Splits) PictureFile(id string) (file PictureFile, ok bool) {
-	file, ok = d.captured[id]
+	file, ok = d.captionPictures[id]
 	return file, ok
 }
 

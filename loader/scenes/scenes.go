@@ -86,7 +86,7 @@ func blankScenes(name string, n int, source loader.Source) (*loader.Set, error) 
 		Counts:         blank(),
 		CaptionsPerBag: CaptionsPerPicture,
 		Captions:       captions,
-		Said:           captions,
+		CaptionsInUse:  captions,
 		Source:         source,
 	}, nil
 }

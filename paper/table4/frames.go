@@ -21,7 +21,7 @@ func (e *Experiment) extractVideos(ctx context.Context, s *run.Session, p Piece)
 	if err != nil {
 		return err
 	}
-	judged, name := s.Data.Judged()
+	judged, name := s.Data.EvaluationSplit()
 	folder, written := e.features(p.Seed, string(p.Arm)), &concepts{Judged: name}
 	there, err := e.readConcepts(p)
 	if err != nil {

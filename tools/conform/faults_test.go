@@ -240,7 +240,7 @@ var faults = []fault{
 		return err
 	}}},
 	{"exchanges the exponents of labels", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
-		p.Focus.Positive, p.Focus.Negative = p.Focus.Negative, p.Focus.Positive
+		p.Asymmetric.Positive, p.Asymmetric.Negative = p.Asymmetric.Negative, p.Asymmetric.Positive
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}}},
 	{"takes unknown labels for 0", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
@@ -253,7 +253,7 @@ var faults = []fault{
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}}},
 	{"takes evidence for labels", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
-		if p.Evidence && confidence == nil && p.Focus == (noise.Focus{}) && labels != nil {
+		if p.Evidence && confidence == nil && p.Asymmetric == (noise.AsymmetricLoss{}) && labels != nil {
 			p.Evidence, labels = false, mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
 			for i, e := range labels.Float32s() {
 				labels.Float32s()[i] = 0

@@ -18,12 +18,12 @@ type noiseSetup struct {
 	labels     string // hard, gaps (hard or unknown), soft (targets in [0, 1]), partial (soft or unknown), evidence, or none
 	extreme    bool   // logits and evidence to 1e4, confidences to 1e3
 	outputs    string // all, loss, gradients or predictions
-	focus      noise.Focus
+	focus      noise.AsymmetricLoss
 }
 
 func (s noiseSetup) caseOf(large bool) Case {
 	name := bagName(s.bagging, named(",mil=%v,confidence=%s,labels=%s,extreme=%v,outputs=%s", s.mil, s.confidence, s.labels, s.extreme, s.outputs))
-	if s.focus != (noise.Focus{}) {
+	if s.focus != (noise.AsymmetricLoss{}) {
 		name += strings.ReplaceAll(named(",focus=%g_%g_%g", s.focus.Positive, s.focus.Negative, s.focus.Margin), ".", "p")
 	}
 	return Case{Op: "NoiseStep", Name: name, Large: large, build: s.call}
@@ -72,8 +72,8 @@ func noiseCases() []Case {
 // focusCases are those of labels that are not known and of the asymmetric loss.
 func focusCases() []Case {
 	var list []Case
-	paper := noise.Focus{Negative: 4, Margin: .05}
-	some := []noise.Focus{{}, paper, {Positive: 1, Negative: 2}, {Positive: .5, Margin: .2}}
+	paper := noise.AsymmetricLoss{Negative: 4, Margin: .05}
+	some := []noise.AsymmetricLoss{{}, paper, {Positive: 1, Negative: 2}, {Positive: .5, Margin: .2}}
 	for _, b := range baggings() {
 		for _, mil := range []bool{false, true} {
 			for _, f := range some {
@@ -233,7 +233,7 @@ func (s noiseSetup) step(o []float64, confidence *[2][2]float64, z float64) ref.
 	if s.labels == "evidence" {
 		return ref.Evidence(o, z, s.mil)
 	}
-	if f := s.focus; f != (noise.Focus{}) {
+	if f := s.focus; f != (noise.AsymmetricLoss{}) {
 		return ref.Asymmetric(o, z, float64(f.Positive), float64(f.Negative), float64(f.Margin), s.mil)
 	}
 	return ref.NoiseStep(o, confidence, z, s.mil)
@@ -326,7 +326,7 @@ func (s noiseSetup) call(r *values) *call {
 		bagLogit = output("bagLogit", want.bagLogit, pointwise(2e-5, 1e-5), n, k)
 		operands = append(operands, prob, observed, bagLogit)
 	}
-	p := noise.StepParams{MIL: s.mil, Scale: scale, Focus: s.focus, Evidence: s.labels == "evidence"}
+	p := noise.StepParams{MIL: s.mil, Scale: scale, Asymmetric: s.focus, Evidence: s.labels == "evidence"}
 	return &call{operands: operands, run: func(b kernels.Backend) error {
 		out := noise.StepOutput{Loss: loss.t, DLogits: dLogits.t, DO: dO.t, Prob: prob.t, Observed: observed.t, Posterior: posterior.t, BagLogit: bagLogit.t}
 		return b.NoiseStep(out, logits.t, confidence.t, labels.t, bags.t, p)

@@ -339,7 +339,7 @@ func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, l
 		return err
 	}
 	n, k := s.count(), s.C
-	setup := noiseSetup{bagging: s, mil: p.MIL, confidence: "each", focus: p.Focus}
+	setup := noiseSetup{bagging: s, mil: p.MIL, confidence: "each", focus: p.Asymmetric}
 	if confidence != nil && confidence.Dim(0) == 1 {
 		setup.confidence = "shared"
 	}
@@ -349,7 +349,7 @@ func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, l
 	wanted := out.Loss != nil || out.DLogits != nil || out.DO != nil || out.Posterior != nil
 	err = need("noise step", may(labels, n, k), labels != nil || !wanted, may(confidence, n, 2, 2, k) || may(confidence, 1, 2, 2, k),
 		may(out.Loss, n), out.DLogits == nil || isMap(out.DLogits, s.Map), may(out.DO, n, 2, 2, k), may(out.Prob, n, k),
-		may(out.Observed, n, k), may(out.Posterior, n, k), may(out.BagLogit, n, k), !p.Evidence || confidence == nil && p.Focus == (noise.Focus{}))
+		may(out.Observed, n, k), may(out.Posterior, n, k), may(out.BagLogit, n, k), !p.Evidence || confidence == nil && p.Asymmetric == (noise.AsymmetricLoss{}))
 	if err != nil {
 		return err
 	}

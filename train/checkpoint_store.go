@@ -33,9 +33,9 @@ func (b Best) Name() string { return fmt.Sprintf("best-%d.safetensors", b.Step) 
 
 var bestFile = regexp.MustCompile(`^best-(\d+)\.safetensors$`)
 
-// Keeper writes the checkpoints of a folder and keeps the best of them, of a classifier or a captioner.
-type Keeper struct {
-	KeeperOptions
+// CheckpointStore writes the checkpoints of a folder and keeps the best of them, of a classifier or a captioner.
+type CheckpointStore struct {
+	CheckpointStoreOptions
 	best  []Best // the best first; of equal values the earlier one
 	waits bool   // a new best has no file yet
 
@@ -44,8 +44,8 @@ type Keeper struct {
 	missing error      // why the last one could not be written; nil where it was
 }
 
-// KeeperOptions are what a Keeper goes by.
-type KeeperOptions struct {
+// CheckpointStoreOptions are what a CheckpointStore goes by.
+type CheckpointStoreOptions struct {
 	Directory string // empty for no checkpoints
 	Count     int    // of best checkpoints that are kept beside the last one
 	Lower     bool   // the best have the lowest values, not the highest
@@ -55,22 +55,22 @@ type KeeperOptions struct {
 }
 
 // NewKeeper keeps the checkpoints of a folder.
-func NewKeeper(o KeeperOptions) Keeper {
+func NewKeeper(o CheckpointStoreOptions) CheckpointStore {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	return Keeper{KeeperOptions: o, tried: o.Clock()}
+	return CheckpointStore{CheckpointStoreOptions: o, tried: o.Clock()}
 }
 
 // Best lists the best checkpoints, the best first.
-func (k *Keeper) Best() []Best { return k.best }
+func (k *CheckpointStore) Best() []Best { return k.best }
 
 // Waits reports whether one of the best has no file yet: the next Save gives it one.
-func (k *Keeper) Waits() bool { return k.waits || len(k.held) > 0 }
+func (k *CheckpointStore) Waits() bool { return k.waits || len(k.held) > 0 }
 
 // Offer takes a validated step into the table where it is better than what is there, and reports
 // whether it was.
-func (k *Keeper) Offer(b Best) bool {
+func (k *CheckpointStore) Offer(b Best) bool {
 	at := len(k.best)
 	for at > 0 && k.better(b, k.best[at-1]) {
 		at--
@@ -84,7 +84,7 @@ func (k *Keeper) Offer(b Best) bool {
 	return true
 }
 
-func (k *Keeper) better(a, b Best) bool {
+func (k *CheckpointStore) better(a, b Best) bool {
 	if k.Lower {
 		return a.Value < b.Value
 	}
@@ -93,7 +93,7 @@ func (k *Keeper) better(a, b Best) bool {
 
 // commit gives the checkpoint that was just written to a path its names among the best, and removes
 // what is not among them any more. The names are hard links: files are replaced, never changed.
-func (k *Keeper) commit(path string) error {
+func (k *CheckpointStore) commit(path string) error {
 	if !k.waits {
 		return nil
 	}
@@ -105,11 +105,11 @@ func (k *Keeper) commit(path string) error {
 }
 
 // newest is the one of the best that was offered last.
-func (k *Keeper) newest() Best {
+func (k *CheckpointStore) newest() Best {
 	return slices.MaxFunc(k.best, func(a, b Best) int { return a.Step - b.Step })
 }
 
-func (k *Keeper) link(path string) error {
+func (k *CheckpointStore) link(path string) error {
 	newest := k.newest()
 	if k.Count > 1 {
 		if err := durable.Link(path, filepath.Join(k.Directory, newest.Name())); err != nil {
@@ -123,7 +123,7 @@ func (k *Keeper) link(path string) error {
 }
 
 // prune removes best-<step> files that are not in the table.
-func (k *Keeper) prune() error {
+func (k *CheckpointStore) prune() error {
 	entries, err := os.ReadDir(k.Directory)
 	if err != nil {
 		return fmt.Errorf("training: cannot list the folder of checkpoints: %w", err)
@@ -147,7 +147,7 @@ func (k *Keeper) prune() error {
 // Restore takes over the table of a checkpoint of a step. The process may have been killed after it
 // wrote the checkpoint and before it gave it its names, which then wait for the next save, or before
 // it removed what is no longer among the best.
-func (k *Keeper) Restore(best []Best, step int) error {
+func (k *CheckpointStore) Restore(best []Best, step int) error {
 	k.best = slices.Clone(best[:min(len(best), k.Count)])
 	if k.Directory == "" {
 		return nil
@@ -161,7 +161,7 @@ func (k *Keeper) Restore(best []Best, step int) error {
 }
 
 // findNames finds out whether the best checkpoint of a step has its names.
-func (k *Keeper) findNames(step int) error {
+func (k *CheckpointStore) findNames(step int) error {
 	if k.Count > 1 && !exists(filepath.Join(k.Directory, Best{Step: step}.Name())) {
 		k.waits = true
 	}

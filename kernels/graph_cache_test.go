@@ -42,7 +42,7 @@ func (j job) String() string { return string(j) }
 
 func TestReplays_RunRecordReplayAndForgetTheOldest(t *testing.T) {
 	b := &tape{}
-	r := kernels.NewReplays[job](b, 2)
+	r := kernels.NewGraphCache[job](b, 2)
 	do := func(j job) {
 		t.Helper()
 		if err := r.Do(j, func() error { b.log = append(b.log, "run "+string(j)); return nil }); err != nil {
@@ -64,7 +64,7 @@ func TestReplays_RunRecordReplayAndForgetTheOldest(t *testing.T) {
 
 func TestReplays_ReportWhatCannotBeRecordedWithTheCure(t *testing.T) {
 	b := &tape{fails: errors.New("no graph")}
-	r := kernels.NewReplays[job](b, 2)
+	r := kernels.NewGraphCache[job](b, 2)
 	nothing := func() error { return nil }
 	if err := r.Do("a", nothing); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestReplays_ReportWhatCannotBeRecordedWithTheCure(t *testing.T) {
 }
 
 func TestReplays_OnAHostEverythingIsRun(t *testing.T) {
-	r, ran := kernels.NewReplays[job](openCPU(t, 1, ""), 2), 0
+	r, ran := kernels.NewGraphCache[job](openCPU(t, 1, ""), 2), 0
 	for range 3 {
 		if err := r.Do("a", func() error { ran++; return nil }); err != nil {
 			t.Fatal(err)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Replays do work that comes again: at once or, on a device that records, as one graph. The first time a piece of
+// A GraphCache does work that comes again: at once or, on a device that records, as one graph. The first time a piece of
 // work comes it is done call by call, in which plans are chosen and workspaces grow; the second time it is recorded;
 // from then on it is one launch. K names a piece of work: equal keys are the same calls on the same memory.
-type Replays[K interface {
+type GraphCache[K interface {
 	comparable
 	fmt.Stringer
 }] struct {
@@ -24,12 +24,12 @@ type replay struct {
 	used  uint64
 }
 
-// NewReplays keeps at most so many pieces of work of a backend; that which was not used for longest goes first.
-func NewReplays[K interface {
+// NewGraphCache keeps at most so many pieces of work of a backend; that which was not used for longest goes first.
+func NewGraphCache[K interface {
 	comparable
 	fmt.Stringer
-}](backend Backend, most int) *Replays[K] {
-	r := &Replays[K]{most: most, known: map[K]*replay{}}
+}](backend Backend, most int) *GraphCache[K] {
+	r := &GraphCache[K]{most: most, known: map[K]*replay{}}
 	if recorder, ok := backend.(Card); ok && recorder.Captures() {
 		r.recorder = recorder
 	}
@@ -37,10 +37,10 @@ func NewReplays[K interface {
 }
 
 // Records reports whether work is recorded.
-func (r *Replays[K]) Records() bool { return r.recorder != nil }
+func (r *GraphCache[K]) Records() bool { return r.recorder != nil }
 
 // Graphs is the number of graphs that are held.
-func (r *Replays[K]) Graphs() (count int) {
+func (r *GraphCache[K]) Graphs() (count int) {
 	for _, p := range r.known {
 		if p.graph != nil {
 			count++
@@ -50,7 +50,7 @@ func (r *Replays[K]) Graphs() (count int) {
 }
 
 // Do enqueues work, which run enqueues call by call.
-func (r *Replays[K]) Do(work K, run func() error) error {
+func (r *GraphCache[K]) Do(work K, run func() error) error {
 	if r.recorder == nil {
 		return run()
 	}
@@ -74,7 +74,7 @@ func (r *Replays[K]) Do(work K, run func() error) error {
 }
 
 // bound closes what was not used for longest where there is too much.
-func (r *Replays[K]) bound() error {
+func (r *GraphCache[K]) bound() error {
 	if len(r.known) <= r.most {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (p *replay) close() error {
 }
 
 // Close frees all graphs.
-func (r *Replays[K]) Close() error {
+func (r *GraphCache[K]) Close() error {
 	var errs []error
 	for _, p := range r.known {
 		errs = append(errs, p.close())

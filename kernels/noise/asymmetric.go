@@ -3,7 +3,7 @@ package noise
 import "math"
 
 // focused decides by the asymmetric loss against the target z in [0, 1].
-func (d *decision) focused(e pooled, z float64, f Focus) {
+func (d *decision) focused(e pooled, z float64, f AsymmetricLoss) {
 	*d = decision{p: e.p1, observed: e.p1, posterior: z}
 	if z > 0 {
 		loss, slope := e.focusedPositive(float64(f.Positive))
