@@ -70,8 +70,8 @@ flaky: ## run all tests ROUNDS times (default 10) in random order at GOMAXPROCS 
 listed = $(shell $(GO) list $(PACKAGES))
 
 race: ## run the tests under the race detector (needs a C compiler)
-	$(if $(filter-out %/cmd/nmn,$(listed)),CGO_ENABLED=1 $(GO) test -race -short $(filter-out %/cmd/nmn,$(listed)))
-	$(if $(filter %/cmd/nmn,$(listed)),CGO_ENABLED=1 $(GO) test -race -short -run 'Hangups|NobodyReads|Interrupt|Progress' ./cmd/nmn)
+	$(if $(filter-out %/cmd/nmn,$(listed)),NMN_TEST_RANKS=1 CGO_ENABLED=1 $(GO) test -race -short $(filter-out %/cmd/nmn,$(listed)))
+	$(if $(filter %/cmd/nmn,$(listed)),CGO_ENABLED=1 $(GO) test -race -run 'Hangups|NobodyReads|Interrupt|Progress' ./cmd/nmn)
 
 MPI ?= mpi
 

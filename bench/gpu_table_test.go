@@ -18,6 +18,7 @@ func steps(n int, loss func(i int) float64) string {
 }
 
 func TestGPUTable_TellsWhatWasMeasured(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write(t, at("cpu.log"), steps(20, func(i int) float64 { return float64(100 - i) }))
@@ -90,6 +91,7 @@ func TestGPUTable_TellsWhatWasMeasured(t *testing.T) {
 }
 
 func TestTable_FindsWhatWasMeasured(t *testing.T) {
+	t.Parallel()
 	figures := filepath.Join(t.TempDir(), "figures.jsonl")
 	write(t, figures, `{"case": "1x2 bf16", "who": "nmn", "round": 1, "step_ms": 3}
 {"case": "gemm bf16 64", "who": "torch.mm", "round": 1, "size": 64, "ms": 3}

@@ -89,6 +89,7 @@ func wantLines(t *testing.T, text string, lines ...string) {
 }
 
 func TestTable_RatioOfMediansToTheBetterLayout(t *testing.T) {
+	t.Parallel()
 	figures := filepath.Join(t.TempDir(), "figures.jsonl")
 	for round, step := range []int{100, 140, 120} {
 		for who, factor := range map[string]int{"nmn": 1, "nchw": 3, "nhwc": 2} {
@@ -106,6 +107,7 @@ func TestTable_RatioOfMediansToTheBetterLayout(t *testing.T) {
 }
 
 func TestTable_PicturesBesideTheBetterCanvas(t *testing.T) {
+	t.Parallel()
 	figures := filepath.Join(t.TempDir(), "figures.jsonl")
 	for who, ms := range map[string]float64{"nmn": 3, "float": 8, "uint8": 6} {
 		python(t, fmt.Sprintf(`{"image_ms": %g, "images_per_s": %g}`, ms, 1000/ms), "table.py", "add", figures,

@@ -224,6 +224,7 @@ const (
 )
 
 func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {
+	t.Parallel()
 	if directory := os.Getenv(killEnv); directory != "" {
 		after, err := time.ParseDuration(os.Getenv(killAfterEnv))
 		check(t, err)

@@ -32,6 +32,7 @@ func newTrainer(t *testing.T, o Options) *Trainer {
 }
 
 func TestCheckpointMinutes_EveryCheckpointOfAnEpochResumesBitForBit(t *testing.T) {
+	t.Parallel()
 	r := validating(t.TempDir())
 	r.config.Epochs, r.config.CheckpointSteps = 4, 0
 	saved := map[int]string{}
@@ -68,6 +69,7 @@ func TestCheckpointMinutes_EveryCheckpointOfAnEpochResumesBitForBit(t *testing.T
 }
 
 func TestRun_DiskThatIsFullForAWhileCostsNothing(t *testing.T) {
+	t.Parallel()
 	r := validating(t.TempDir())
 	r.config.Epochs = 5
 	run(t, newTrainer(t, late(r.options(t))))

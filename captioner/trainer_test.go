@@ -214,6 +214,7 @@ func interruptAt(step int, cancel context.CancelFunc) Observer {
 }
 
 func TestResume_EqualsUnbrokenRunBitForBit(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*rig){
 		"adam, dropout": func(r *rig) { r.dropout = .4 },
 		"sgd, decay, warm-up, clipping": func(r *rig) {

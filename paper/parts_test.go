@@ -53,6 +53,10 @@ func TestRealTime_IsThatOfStepsAndForwardPasses(t *testing.T) {
 
 // In miniature hours come of this machine alone.
 func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: measures every part")
+	}
 	p := planOf(t, tiny(t, Observed, Table4))
 	e, err := p.Estimate(t.Context(), Options{})
 	if err != nil {

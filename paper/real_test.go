@@ -80,6 +80,7 @@ func shaped(t *testing.T) (s Settings, want counts) {
 
 // TestEstimate_OfThePapersProtocol plans the real protocol on folders of the right shape.
 func TestEstimate_OfThePapersProtocol(t *testing.T) {
+	t.Parallel()
 	s, want := shaped(t)
 	p, err := plan(t.Context(), s, want)
 	if err != nil {

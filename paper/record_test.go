@@ -130,6 +130,7 @@ func TestLikelihood_IsKeptByFingerprint(t *testing.T) {
 }
 
 func TestEM_ComparesWithWhatIsKnown(t *testing.T) {
+	t.Parallel()
 	s := Defaults(filepath.Join(t.TempDir(), "r"))
 	s.Seeds, s.Only = []uint64{1}, []Part{EM}
 	p := planOf(t, s)

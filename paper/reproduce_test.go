@@ -224,6 +224,10 @@ func sameBytes(t *testing.T, got, want map[string]string) {
 // TestRun_InterruptedTenTimes ends a reproduction ten times after a few steps, and holds what it writes in the end to
 // that of one that nobody disturbed.
 func TestRun_InterruptedTenTimes(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: interrupts runs and trains them again")
+	}
 	whole, broken := tiny(t, EM, Figure3, Figure4), tiny(t, EM, Figure3, Figure4)
 	var told []string
 	if _, err := planOf(t, whole).Run(t.Context(), Options{Tell: func(m run.Message) {
@@ -288,6 +292,10 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 }
 
 func TestTasks_CollectedEqualOneRun(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: trains many runs")
+	}
 	whole, tasked := tiny(t, Observed, Figure3), tiny(t, Observed, Figure3)
 	if _, err := planOf(t, whole).Run(t.Context(), Options{}); err != nil {
 		t.Fatal(err)
@@ -346,6 +354,7 @@ func TestRun_GivesTheFolderBack(t *testing.T) {
 
 // A page is not made of runs that have failed.
 func TestRun_FailsAsItsRunsDo(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, tiny(t, Observed))
 	tasks, err := p.Tasks()
 	if err != nil {
@@ -419,6 +428,7 @@ func collectedInPart(t *testing.T, s Settings) {
 }
 
 func TestRun_Captions(t *testing.T) {
+	t.Parallel()
 	s := tiny(t, Table4)
 	first, err := planOf(t, s).Run(t.Context(), Options{})
 	if err != nil {

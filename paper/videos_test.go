@@ -141,6 +141,10 @@ func TestWithSession_ClosesTheData(t *testing.T) {
 
 // TestRun_Table4OnVideos holds what tasks, and a reproduction that is interrupted, leave to that of one in one piece.
 func TestRun_Table4OnVideos(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: trains many runs")
+	}
 	msrvtt, want := clipsAndFrames(t)
 	whole := filepath.Join(t.TempDir(), "whole")
 	out, err := videoPlan(t, msrvtt, want, whole).Run(t.Context(), Options{})
@@ -270,6 +274,7 @@ func videosInterrupted(t *testing.T, msrvtt string, want counts, whole string) {
 
 // The plan of Table 4 on MSR-VTT has the concepts and captioners of its three nets, and reads the folder.
 func TestEstimate_OfTable4OnVideos(t *testing.T) {
+	t.Parallel()
 	msrvtt, want := clipsAndFrames(t)
 	p := videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"), Table3)
 	e, err := p.Estimate(t.Context(), Options{})

@@ -54,6 +54,7 @@ func TestBatchChoice_PassesErrorsOn(t *testing.T) {
 
 // The folder has the number, with which a run goes on.
 func TestAutoBatch_IsANumberInTheFolder(t *testing.T) {
+	t.Parallel()
 	automatic := func(c *Config) {
 		c.Train.BatchBags, c.Train.Stage1Epochs, c.Train.MaxSteps = train.AutoBatch, 1, 2
 	}

@@ -13,6 +13,7 @@ import (
 )
 
 func TestExamine_SoundDataHasAPlan(t *testing.T) {
+	t.Parallel()
 	c, err := Preset(ScenesPreset, Quick)
 	if err != nil {
 		t.Fatal(err)

@@ -95,6 +95,7 @@ func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
 
 // A head learns frames, clips as means, and clips by noisy-or, and says so in its page and its model.
 func TestTrain_BehindABackboneOnClips(t *testing.T) {
+	t.Parallel()
 	logits := map[string][]float32{}
 	for name, change := range map[string]func(*run.Config){
 		"frames": func(c *run.Config) { c.Data.VideoLevel = dataset.LevelFrame },

@@ -14,6 +14,7 @@ import (
 // A second process must not touch the folder of a run that is being written: it would delete the file that the first
 // is writing aside.
 func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
+	t.Parallel()
 	c := tiny(t)
 	c.Arm = recipe.Star
 	s := opened(t, c, Options{})
@@ -48,6 +49,7 @@ func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 // Where locks are not kept, another process may write stage 1 anew while an arm begins. Then the arm has begun from
 // other weights than the finished stage 1 has, and is not taken for complete.
 func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
+	t.Parallel()
 	c := tiny(t)
 	c.Train.CheckpointSteps, c.Train.Stage1Epochs = 1, 2
 	s := opened(t, c, Options{})
@@ -101,6 +103,7 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 
 // An arm that was planned by folds, scores and rates is not complete if they have changed since.
 func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
+	t.Parallel()
 	c := tiny(t)
 	c.Recipe.Form, c.Rates, c.Recipe.FoldEpochs, c.Train.CheckpointSteps = recipe.Estimate, "folds:2", 1, 1
 	s := opened(t, c, Options{})

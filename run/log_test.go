@@ -19,6 +19,7 @@ import (
 // A process that is killed has written about steps that its last checkpoint does not have. They are made again, and
 // the log tells of each step once.
 func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ctx, interrupt := context.WithCancel(t.Context())
 	config := small()

@@ -49,6 +49,10 @@ func lastLoss(t *testing.T, rate float64) float64 {
 }
 
 func TestFindLearningRate_SuggestsOneThatTrainsAsTheDefaultDoes(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: trains several runs")
+	}
 	dir := filepath.Join(t.TempDir(), "new")
 	s := smallScenes(t, func(*Config) {})
 	found, err := s.FindLearningRate(context.Background(), dir)
@@ -71,9 +75,6 @@ func TestFindLearningRate_SuggestsOneThatTrainsAsTheDefaultDoes(t *testing.T) {
 	}
 	if text := found.Text(); !strings.Contains(text, "`train.learning_rate`") || !strings.Contains(text, "stage1") {
 		t.Error(text)
-	}
-	if testing.Short() {
-		return
 	}
 	before, after := lastLoss(t, 1e-3), lastLoss(t, found.Suggested)
 	if after > 1.05*before {

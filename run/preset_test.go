@@ -10,6 +10,7 @@ import (
 
 // A configuration that another program makes from a preset is completed as the sources of a command line are.
 func TestOpen_CompletesAPresetAsSourcesDo(t *testing.T) {
+	t.Parallel()
 	for _, name := range Presets() {
 		for _, arm := range append(recipe.PaperArms(), "", recipe.RN) {
 			var given []string

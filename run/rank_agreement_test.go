@@ -94,6 +94,7 @@ func estimate(ctx context.Context, c run.Config, g ranks.Group, dir string) (pla
 }
 
 func TestFolds_SiblingsAreInOne(t *testing.T) {
+	t.Parallel()
 	c, dir := withSiblings(t), t.TempDir()
 	file, said, err := estimate(t.Context(), c, nil, dir)
 	if err != nil {

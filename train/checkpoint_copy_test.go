@@ -12,6 +12,7 @@ import (
 // A checkpoint that waits in memory for room on the disk becomes the file that it would have been at once, for every
 // kind of tensor that a checkpoint has.
 func TestHold_WritesWhatWouldHaveBeenWrittenAtOnce(t *testing.T) {
+	t.Parallel()
 	ofRig := func(change func(*rig)) func(*testing.T) Options {
 		return func(t *testing.T) Options {
 			r := newRig()

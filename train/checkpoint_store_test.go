@@ -120,6 +120,7 @@ func TestResume_KilledDuringValidationValidatesAgain(t *testing.T) {
 // What Keep could not keep is there again after a resume, even where the process is asked to end at the same moment and
 // saves where it stands.
 func TestRun_ValidationThatIsNotKeptIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	r := validating(t)
 	want := run(t, r.trainer(t))
 	for _, interrupted := range []bool{false, true} {

@@ -40,6 +40,7 @@ func goOn(t *testing.T, r rig) {
 }
 
 func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {
+	t.Parallel()
 	if directory := os.Getenv(killEnv); directory != "" {
 		r := killable(directory)
 		// A line fills a pipe, so that this process is at most two steps ahead of the one that kills it.

@@ -69,6 +69,7 @@ func TestRateSearch_SaysNothingWhereNothingIsLearned(t *testing.T) {
 }
 
 func TestFindLearningRate_TwiceIsTheSameAndLeavesNoFiles(t *testing.T) {
+	t.Parallel()
 	r := newRig()
 	r.bags, r.directory, r.validation = 48, t.TempDir(), true
 	r.config.EMA, r.config.EvaluateEpochs, r.config.Schedule = .9, 1, Cosine

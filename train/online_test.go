@@ -54,6 +54,7 @@ func TestOnline_ScoresBagsBeforeTheyAreLearned(t *testing.T) {
 
 // Scoring changes nothing of what is learned, and neither an interruption nor threads change the scores.
 func TestOnline_EqualWhateverHappens(t *testing.T) {
+	t.Parallel()
 	plain := newRig()
 	plain.dropout = .3
 	alone := plain.trainer(t)

@@ -60,6 +60,7 @@ func damage(t *testing.T, path string, share float64) {
 
 // What the message says is what helps: the command is run as it stands.
 func TestResume_DamagedCheckpointNamesTheWayOnAndItWorks(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("runs a POSIX shell")
 	}
@@ -108,6 +109,7 @@ func goOnFromPrevious(t *testing.T, share float64) {
 // Without a whole checkpoint before it, there is nothing to go on from: the message says how to begin anew, and that
 // gives the same net as the unbroken run.
 func TestResume_DamagedCheckpointWithoutOneBeforeIsBegunAnew(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("runs a POSIX shell")
 	}

@@ -296,6 +296,8 @@ func TestRanks_EndWithOneThatIsLost(t *testing.T) {
 
 // All ranks find the same rates, which are those of one but for the order of sums.
 func TestRanks_FindTheSameLearningRate(t *testing.T) {
+	t.Parallel()
+	skipRanks(t)
 	sweep := RateSweep{First: 1e-5, Last: 100, Steps: 30}
 	var alone *RateSearch
 	for _, size := range []int{1, 2} {
@@ -321,6 +323,8 @@ func TestRanks_FindTheSameLearningRate(t *testing.T) {
 
 // An interrupt of one rank at the very step with which a sweep is over ends all of them, as at any other step.
 func TestRanks_InterruptedAtTheLastStepOfASweep(t *testing.T) {
+	t.Parallel()
+	skipRanks(t)
 	sweep := RateSweep{First: 1e-5, Last: 1e6, Steps: 40}
 	find := func(at int) (steps int, errs []error) {
 		errs = make([]error, 3)

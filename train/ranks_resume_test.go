@@ -64,6 +64,8 @@ var errKilled = errors.New("it was killed")
 // One rank after the other is killed at a step, twenty times; each time the job goes on from the last checkpoint. It
 // ends as one that nobody touched, in every bit.
 func TestRanks_KilledTwentyTimesEqualUnbroken(t *testing.T) {
+	t.Parallel()
+	skipRanks(t)
 	r := newRig()
 	r.bags, r.dropout, r.config.Flip, r.config.Accumulate = 37, .3, true, 2
 	r.config.Stage1Epochs, r.config.MaxSteps, r.config.CheckpointSteps = 20, 40, 2
@@ -100,6 +102,8 @@ func TestRanks_KilledTwentyTimesEqualUnbroken(t *testing.T) {
 // Interrupted on one of so many ranks, at any step, the stage goes on with as many or with others: within an epoch,
 // too, and with the same numbers.
 func TestRanks_ResumeWithAnyNumberOfRanks(t *testing.T) {
+	t.Parallel()
+	skipRanks(t)
 	settings := map[string]func(*rig){
 		"clips, nmn-fd, dropout, flips, accumulation": func(r *rig) {
 			r.source = func(s loader.Source) loader.Source { return films{s} }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -137,7 +138,17 @@ func (s broken) Read(ctx context.Context, bag, frame int, p *picture.Picture) er
 	return s.Source.Read(ctx, bag, frame, p)
 }
 
+// skipRanks leaves a test of ranks out with -short, except if NMN_TEST_RANKS is set: the race detector looks at ranks.
+func skipRanks(t *testing.T) {
+	t.Helper()
+	if testing.Short() && os.Getenv("NMN_TEST_RANKS") == "" {
+		t.Skip("-short: trains on ranks")
+	}
+}
+
 func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
+	t.Parallel()
+	skipRanks(t)
 	settings := rankSettings()
 	if testing.Short() { // what ranks do apart from each other, and in parts
 		maps.DeleteFunc(settings, func(name string, _ func(*rig)) bool {

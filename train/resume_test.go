@@ -90,6 +90,7 @@ func interruptAt(step int, cancel context.CancelFunc) Observer {
 }
 
 func TestResume_EqualsUnbrokenRunBitForBit(t *testing.T) {
+	t.Parallel()
 	settings := resumable()
 	if testing.Short() {
 		maps.DeleteFunc(settings, func(name string, _ func(*rig)) bool {

@@ -86,6 +86,7 @@ func clocked(t *testing.T, r rig, h *history) *Trainer {
 // A clock that is always late saves after every step, and from each of these checkpoints the rest of the training is
 // the same: sums over an epoch, online scores, the best and patience with it.
 func TestCheckpointMinutes_EveryCheckpointOfAnEpochResumesBitForBit(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*rig){
 		"accumulation, cosine": func(r *rig) { r.config.Accumulate, r.config.Schedule = 2, Cosine },
 		"patience": func(r *rig) {
@@ -187,10 +188,11 @@ func crowded(t *testing.T, r rig, from, until int) (trainer *Trainer, unsaved *[
 }
 
 func TestRun_DiskThatIsFullForAWhileCostsNothing(t *testing.T) {
-	windows := [][2]int{{1, 4}, {3, 9}, {2, 15}, {14, 15}}
+	t.Parallel()
 	if testing.Short() {
-		windows = windows[1:2]
+		t.Skip("-short: fills disks")
 	}
+	windows := [][2]int{{1, 4}, {3, 9}, {2, 15}, {14, 15}}
 	for _, keep := range []int{1, 2} {
 		r := newRig()
 		r.dropout, r.config.KeepBest = .3, keep

@@ -96,6 +96,7 @@ func streamOptions(t *testing.T, data *loader.Set, directory string) Options {
 // TestRun_LearnsTheSameOfStreamedLabels holds runs on labels in a file to runs on labels in memory: every
 // weight, and the fingerprint by which one goes on where the other has stopped.
 func TestRun_LearnsTheSameOfStreamedLabels(t *testing.T) {
+	t.Parallel()
 	stream := streamed(t, "train", 30)
 	for name, view := range views {
 		t.Run(name, func(t *testing.T) {
@@ -114,6 +115,7 @@ func TestRun_LearnsTheSameOfStreamedLabels(t *testing.T) {
 }
 
 func TestResume_OfStreamedLabelsInTheMiddleOfAnEpoch(t *testing.T) {
+	t.Parallel()
 	stream := streamed(t, "train", 30)
 	whole := newTrainer(t, streamOptions(t, stream, t.TempDir()))
 	run(t, whole)

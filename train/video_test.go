@@ -70,6 +70,7 @@ func TestScore_ByFrameIsTheMaximumOverTheFrames(t *testing.T) {
 
 // Frame level and video level both learn clips; validation at frame level scores videos.
 func TestRun_LearnsVideosAtBothLevels(t *testing.T) {
+	t.Parallel()
 	for name, byFrame := range map[string]bool{"frame": true, "video": false} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig()

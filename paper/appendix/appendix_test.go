@@ -37,6 +37,7 @@ func TestGradient_OfTheSmallProblemIsThatOfItsDifferences(t *testing.T) {
 }
 
 func TestResults_ConfirmTheAppendix(t *testing.T) {
+	t.Parallel()
 	results, err := Results(t.Context(), []uint64{1, 2, 3})
 	if err != nil {
 		t.Fatal(err)

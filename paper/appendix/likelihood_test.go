@@ -14,6 +14,7 @@ import (
 )
 
 func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
+	t.Parallel()
 	c, err := run.Preset(run.ScenesPreset, run.Quick)
 	if err != nil {
 		t.Fatal(err)

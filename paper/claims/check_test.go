@@ -53,6 +53,7 @@ func verdictOf(t *testing.T, results []Result, id, data string) Verdict {
 }
 
 func TestCheck_MadeResultsConfirmRefuteAndLeaveOpenEveryClaim(t *testing.T) {
+	t.Parallel()
 	for _, c := range all() {
 		for _, data := range c.data {
 			for _, test := range []struct {
@@ -167,6 +168,7 @@ func TestCheck_FiguresThatAreTheSameForAllSeedsShowNothing(t *testing.T) {
 }
 
 func TestCheck_NothingDependsOnTheOrderOfResults(t *testing.T) {
+	t.Parallel()
 	draw := rand.New(rand.NewPCG(1, 2))
 	for round := range 15 {
 		var results []Result

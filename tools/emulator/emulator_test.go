@@ -48,6 +48,10 @@ func numbers(f func(i int) float64) string {
 }
 
 func TestEmulator_RunsKernelsAsADeviceDoes(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: compiles kernels for the host")
+	}
 	launch := launcher(t)
 	for _, c := range []struct {
 		kernel string
@@ -72,6 +76,10 @@ func TestEmulator_RunsKernelsAsADeviceDoes(t *testing.T) {
 
 // A planted race gives other numbers in the other order: that is what the two orders are for.
 func TestEmulator_OrdersTellRaces(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: compiles kernels for the host")
+	}
 	launch := launcher(t)
 	for kernel, blocks := range map[string]int{"turn_race": 1, "block_race": 2} {
 		forward, err := launch("forward", kernel, blocks)
@@ -89,6 +97,10 @@ func TestEmulator_OrdersTellRaces(t *testing.T) {
 }
 
 func TestEmulator_ReportsThreadsThatWaitForever(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: compiles kernels for the host")
+	}
 	launch := launcher(t)
 	for kernel, want := range map[string]string{
 		"two_barriers": "threads of a block wait at different barriers",
