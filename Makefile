@@ -97,7 +97,7 @@ GOLANGCI = $(or $(shell command -v golangci-lint),build/golangci-lint)
 LINTED ?= ./...
 
 golangci: $(GOLANGCI)
-	$(GOLANGCI) run $(LINTED)
+	$(GOLANGCI) run --allow-parallel-runners $(LINTED)
 
 build/golangci-lint:
 	@echo 'building golangci-lint into build/, once: some four minutes of a processor'
