@@ -10,7 +10,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build ./nmn
-	$(GO) build -o nmn ./cmd/nmn
+	$(GO) build -ldflags "-s -w" -o nmn ./cmd/nmn
 
 wheel: ## write the wheels of the Python package into dist/, of all platforms or of those in WHEELS (WHEELS=linux-amd64)
 	$(GO) run ./tools/wheel $(WHEELS)
@@ -31,7 +31,7 @@ $(AUDIT)/pictures/pictures.csv: | build
 	./nmn scenes $(AUDIT)/pictures --number 4000 --flips 0.3:0.05
 
 cuda: ## build ./nmn with CUDA (needs a C compiler, CUDA 13 and cuDNN 9: docs/cuda.md)
-	$(GO) run ./tools/toolkit exec $(GO) build -tags cuda -o nmn ./cmd/nmn
+	$(GO) run ./tools/toolkit exec $(GO) build -tags cuda -ldflags "-s -w" -o nmn ./cmd/nmn
 
 cuda-toolkit: ## install the pinned CUDA 13, cuDNN 9 and NCCL into build/cuda-toolkit (1.7 GB, needs pip)
 	$(GO) run ./tools/toolkit install

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -100,4 +101,13 @@ func BenchmarkTagger(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N*words)/b.Elapsed().Seconds(), "words/s")
+}
+
+// A program that has not imported the model gets an error that names the package.
+func TestNewTagger_WithoutItsModel(t *testing.T) {
+	defer RegisterModel(asset)
+	RegisterModel(nil)
+	if _, err := NewTagger(); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "text/english") {
+		t.Error(err)
+	}
 }
