@@ -4,7 +4,7 @@ RUNS ?= runs
 PACKAGES ?= ./...
 export CGO_ENABLED ?= 0
 
-.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test check check-all flaky race ranks chaos format golangci lint vet fuzz mutate sbom vulnerabilities module clean
+.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test check check-all flaky race ranks chaos format golangci lint types vet fuzz mutate sbom vulnerabilities module clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,7 +85,9 @@ chaos: ## kills, faults, signals and full disks over all commands that write, fo
 
 OTHER_PLATFORMS = linux/arm64 linux/386 darwin/arm64 windows/amd64
 
-lint: format golangci ## gofmt, golangci-lint and vet; types alone for other platforms and without assembly, which takes seconds
+lint: format types golangci ## gofmt, golangci-lint and vet; types alone for other platforms and without assembly, which takes seconds
+
+types:
 	$(GO) vet ./...
 	$(GO) -C tools/extern run ./typecheck linux/amd64/noasm $(OTHER_PLATFORMS)
 
