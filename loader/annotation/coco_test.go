@@ -15,6 +15,7 @@ import (
 
 	"nmn/loader"
 	"nmn/text"
+	_ "nmn/text/english"
 )
 
 // smallCOCO is a caption file with everything out of order and fields that nobody needs.
