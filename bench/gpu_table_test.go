@@ -18,6 +18,9 @@ func steps(n int, loss func(i int) float64) string {
 }
 
 func TestGPUTable_TellsWhatWasMeasured(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts tens of processes")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -91,6 +94,9 @@ func TestGPUTable_TellsWhatWasMeasured(t *testing.T) {
 }
 
 func TestTable_FindsWhatWasMeasured(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts tens of processes")
+	}
 	t.Parallel()
 	figures := filepath.Join(t.TempDir(), "figures.jsonl")
 	write(t, figures, `{"case": "1x2 bf16", "who": "nmn", "round": 1, "step_ms": 3}

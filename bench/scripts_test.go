@@ -89,6 +89,9 @@ func wantLines(t *testing.T, text string, lines ...string) {
 }
 
 func TestTable_RatioOfMediansToTheBetterLayout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts tens of processes")
+	}
 	t.Parallel()
 	figures := filepath.Join(t.TempDir(), "figures.jsonl")
 	for round, step := range []int{100, 140, 120} {
@@ -107,6 +110,9 @@ func TestTable_RatioOfMediansToTheBetterLayout(t *testing.T) {
 }
 
 func TestTable_PicturesBesideTheBetterCanvas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts tens of processes")
+	}
 	t.Parallel()
 	figures := filepath.Join(t.TempDir(), "figures.jsonl")
 	for who, ms := range map[string]float64{"nmn": 3, "float": 8, "uint8": 6} {

@@ -428,6 +428,9 @@ func collectedInPart(t *testing.T, s Settings) {
 }
 
 func TestRun_Captions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: trains many runs")
+	}
 	t.Parallel()
 	s := tiny(t, Table4)
 	first, err := planOf(t, s).Run(t.Context(), Options{})

@@ -274,6 +274,9 @@ func videosInterrupted(t *testing.T, msrvtt string, want counts, whole string) {
 
 // The plan of Table 4 on MSR-VTT has the concepts and captioners of its three nets, and reads the folder.
 func TestEstimate_OfTable4OnVideos(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: trains many runs")
+	}
 	t.Parallel()
 	msrvtt, want := clipsAndFrames(t)
 	p := videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"), Table3)

@@ -568,6 +568,9 @@ func TestEstimate_Extremes(t *testing.T) {
 // Annotators who always give the two most frequent of several labels are not believed, not even if a few of their labels
 // differ.
 func TestEstimate_AnnotatorsOfTheSameLabelsDoNotDecide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: thousands of items")
+	}
 	for _, flip := range []float64{0, .01} {
 		pairs := append(make([]pair, 4), some(16, pair{.1, .02}, pair{.4, .12})...)
 		in, truth := crowd{bags: 1500, pairs: pairs, prior: frequencies(6, .5, .15), each: 4, seed: 3}.simulated()

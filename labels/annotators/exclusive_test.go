@@ -196,6 +196,9 @@ func TestExclusive_OnlyAnswersOfOneClass(t *testing.T) {
 
 // Tables for matrices would not fit into memory.
 func TestEstimate_ManyClassesAreTakenAsNotExclusive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: thousands of items")
+	}
 	in := Input{Bags: 9, Annotators: 3, Classes: 12_000}
 	for i := range int32(27) {
 		in.Rows = append(in.Rows, Row{Bag: i / 3, Annotator: i % 3, Given: []int32{i / 3 % 3}})

@@ -292,6 +292,9 @@ func combined(a [][]float64, by float64, b [][]float64) [][]float64 {
 
 // EM and training through the noise model end at the same point.
 func TestRun_EndsWhereJointTrainingEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: trains to the end")
+	}
 	l, labels := problem()
 	j := &joint{linear: l, labels: labels, o01: []float64{logit(.2), logit(.2)}, o10: []float64{logit(.05), logit(.05)}}
 	j.train()
