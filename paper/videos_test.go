@@ -275,7 +275,7 @@ func videosInterrupted(t *testing.T, msrvtt string, want counts, whole string) {
 // The plan of Table 4 on MSR-VTT has the concepts and captioners of its three nets, and reads the folder.
 func TestEstimate_OfTable4OnVideos(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: trains many runs")
+		t.Skip("-short: measures every part")
 	}
 	t.Parallel()
 	msrvtt, want := clipsAndFrames(t)

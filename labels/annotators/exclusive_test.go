@@ -197,7 +197,7 @@ func TestExclusive_OnlyAnswersOfOneClass(t *testing.T) {
 // Tables for matrices would not fit into memory.
 func TestEstimate_ManyClassesAreTakenAsNotExclusive(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: thousands of items")
+		t.Skip("-short: thousands of classes")
 	}
 	in := Input{Bags: 9, Annotators: 3, Classes: 12_000}
 	for i := range int32(27) {
