@@ -57,7 +57,8 @@ func TestKubernetes_AgreesWithTheImages(t *testing.T) {
 	for file, target := range map[string]string{"job.yaml": "cpu", "job-cuda.yaml": "cuda", "array.yaml": "cuda"} {
 		p, image := readManifest(t, file).Spec.Template.Spec, find(t, stages, target)
 		agreeWithImage(t, file, p, target, image)
-		if port := image.all("EXPOSE")[0]; p.Containers[0].Ports[0].ContainerPort != port || p.Containers[0].Env[0].Value != "0.0.0.0:"+port {
+		if port := image.all("EXPOSE")[0]; p.Containers[0].Ports[0].ContainerPort != port ||
+			p.Containers[0].Env[0].Value != "0.0.0.0:"+port {
 			t.Errorf("%s serves on %v, %v; the image on %s", file, p.Containers[0].Ports, p.Containers[0].Env[0], port)
 		}
 	}
@@ -103,7 +104,8 @@ func TestKubernetes_MPIJobsAgreeWithTheImages(t *testing.T) {
 		for name, replica := range m.Spec.Replicas {
 			p := replica.Template.Spec
 			agreeWithImage(t, file+", "+name, p, target, image)
-			for _, folder := range []string{"/tmp", "/dev/shm"} { // of Open MPI's sessions, and of what ranks of a host hand each other
+			// of Open MPI's sessions, and of what ranks of a host hand each other
+			for _, folder := range []string{"/tmp", "/dev/shm"} {
 				if !slices.ContainsFunc(p.Containers[0].Mounts, func(m struct {
 					Name string
 					Path string `yaml:"mountPath"`
@@ -121,7 +123,8 @@ func TestKubernetes_MPIJobsAgreeWithTheImages(t *testing.T) {
 		}
 		server, client := readFile(t, "docker/mpi/sshd_config"), readFile(t, "docker/mpi/ssh_config")
 		for text, words := range map[string][]string{
-			server:                               {"HostKey " + m.Spec.SSHPath + "/id_rsa\n", "AuthorizedKeysFile " + m.Spec.SSHPath + "/authorized_keys\n"},
+			server: {"HostKey " + m.Spec.SSHPath + "/id_rsa\n", "AuthorizedKeysFile " +
+				m.Spec.SSHPath + "/authorized_keys\n"},
 			client:                               {"IdentityFile " + m.Spec.SSHPath + "/id_rsa\n"},
 			readFile(t, "docker/mpi/known-host"): {m.Spec.SSHPath + "/id_rsa.pub\n"},
 		} {
@@ -131,11 +134,13 @@ func TestKubernetes_MPIJobsAgreeWithTheImages(t *testing.T) {
 				}
 			}
 		}
-		if port := pinned(t, "docker/mpi/sshd_config", `^Port (\d+)$`); port != pinned(t, "docker/mpi/ssh_config", `^  Port (\d+)$`) {
+		if port := pinned(t, "docker/mpi/sshd_config", `^Port (\d+)$`); port != pinned(t, "docker/mpi/ssh_config",
+			`^  Port (\d+)$`) {
 			t.Errorf("the server listens on %s, the client asks elsewhere", port)
 		}
 		copies := strings.Join(image.all("COPY"), "\n")
-		for _, c := range []string{"docker/mpi/sshd_config docker/mpi/known-host " + path.Dir("/etc/ssh/nmn/sshd_config") + "/",
+		for _, c := range []string{"docker/mpi/sshd_config docker/mpi/known-host " + path.Dir("/etc/ssh/nmn/sshd_config") +
+			"/",
 			"docker/mpi/ssh_config /etc/ssh/ssh_config.d/nmn.conf"} {
 			if !strings.Contains(copies, c) {
 				t.Errorf("%s does not copy %s", target, c)

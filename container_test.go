@@ -99,7 +99,8 @@ func minor(version string) string {
 func TestDockerfile_BuildsWithTheVersionsOfTheSources(t *testing.T) {
 	versions, _ := readDockerfile(t)
 	language := pinned(t, "go.mod", `^go (\S+)$`)
-	if got := tagged(t, versions["GO_IMAGE"], "golang"); minor(got) != minor(language) || patch(t, got) < patch(t, language) {
+	if got := tagged(t, versions["GO_IMAGE"], "golang"); minor(got) != minor(language) ||
+		patch(t, got) < patch(t, language) {
 		t.Errorf("GO_IMAGE is of %q, go.mod wants %s", got, language)
 	}
 	// The C library and Open MPI of the build are those of the image.
@@ -155,7 +156,8 @@ func TestDockerfile_ImagesRunWithoutRoot(t *testing.T) {
 		}
 		for _, volume := range s.all("VOLUME") {
 			for _, folder := range strings.Split(strings.Trim(volume, "[]"), ", ") {
-				if !strings.Contains(strings.Join(s.all("COPY"), "\n"), "--chown="+s.all("USER")[0]+" /out"+strings.Trim(folder, `"`)) {
+				if !strings.Contains(strings.Join(s.all("COPY"), "\n"), "--chown="+s.all("USER")[0]+" /out"+
+					strings.Trim(folder, `"`)) {
 					t.Errorf("%s: its user cannot write to %s", name, folder)
 				}
 			}
@@ -190,7 +192,8 @@ func TestCompose_PinsImagesAndHasNoPasswordOfItsOwn(t *testing.T) {
 // A default would win over the platform that a build asks for.
 func TestDockerfile_CompilesForThePlatformAskedFor(t *testing.T) {
 	_, stages := readDockerfile(t)
-	if args := find(t, stages, "build-cpu").all("ARG"); !slices.Contains(args, "TARGETOS") || !slices.Contains(args, "TARGETARCH") {
+	if args := find(t, stages, "build-cpu").all("ARG"); !slices.Contains(args, "TARGETOS") ||
+		!slices.Contains(args, "TARGETARCH") {
 		t.Errorf("build-cpu declares %q, want TARGETOS and TARGETARCH without a default", args)
 	}
 }
@@ -259,7 +262,8 @@ func TestCompose_TrainsInEitherImageWherePrometheusLooks(t *testing.T) {
 			t.Errorf("%s is built from %q for the profiles %q, want %s", service, s.Build.Target, s.Profiles, profile)
 		}
 		if !slices.Contains(s.Networks.Default.Aliases, alias) || s.Environment["NMN_METRICS_ADDR"] != "0.0.0.0:"+port {
-			t.Errorf("%s is %q and serves on %q; Prometheus looks at %s:%s", service, s.Networks.Default.Aliases, s.Environment["NMN_METRICS_ADDR"], alias, port)
+			t.Errorf("%s is %q and serves on %q; Prometheus looks at %s:%s", service, s.Networks.Default.Aliases,
+				s.Environment["NMN_METRICS_ADDR"], alias, port)
 		}
 		if expose := find(t, stages, profile).all("EXPOSE"); !slices.Equal(expose, []string{port}) {
 			t.Errorf("the image %s tells the ports %q, want %s", profile, expose, port)

@@ -70,14 +70,16 @@ var outside = map[string][]string{
 	"gorgonia.org/cu/dnn":                           {"cuda/cudnn"},
 	"gorgonia.org/tensor": append([]string{
 		"kernels/tensor", "tools/conform", "kernels/profile", "tools/optest", "kernels/reduce", "kernels",
-		"model", "model/backbone", "model/param", "captioner/s2vt", "model/vit", "loader", "loader/dataset", "loader/doctor", "loader/scenes", "eval", "train", "captioner",
+		"model", "model/backbone", "model/param", "captioner/s2vt", "model/vit", "loader", "loader/dataset", "loader/doctor",
+		"loader/scenes", "eval", "train", "captioner",
 	}, families...),
 }
 
 // outsideInTests names further packages whose tests, and nothing else of them, may import such modules.
 var outsideInTests = map[string][]string{
-	"github.com/jdkato/prose/v2":                    {"text"},
-	"github.com/parquet-go/parquet-go":              {"format/records", "loader/features", "labels/audit", "labels/misplaced/captions", "labels/audit/rows"},
+	"github.com/jdkato/prose/v2": {"text"},
+	"github.com/parquet-go/parquet-go": {"format/records", "loader/features", "labels/audit",
+		"labels/misplaced/captions", "labels/audit/rows"},
 	"go.yaml.in/yaml/v3":                            {"telemetry/metrics"},
 	"google.golang.org/protobuf/encoding/protowire": {"model/export", "telemetry"},
 	"gorgonia.org/tensor":                           {"telemetry"},

@@ -59,8 +59,8 @@ func TestGPUTable_TellsWhatWasMeasured(t *testing.T) {
 	python(t, "", "gpu_table.py", "ncu", figures, at("ncu.csv"))
 	python(t, "=== RUN   TestA\n--- FAIL: TestA (1.00s)\n    --- PASS: TestA/b (0.10s)\n    --- FAIL: TestA/c (0.10s)\n"+
 		"--- PASS: TestD (0.00s)\n--- SKIP: TestE (0.00s)\n", "gpu_table.py", "suite", figures, "kernels", "1", "3.5")
-	python(t, "========= COMPUTE-SANITIZER\n========= Invalid __global__ write of size 4 bytes\n=========     at sgd+0x10\n"+
-		"========= ERROR SUMMARY: 2 errors\n", "gpu_table.py", "sanitizer", figures, "memcheck", "9", "3.5")
+	python(t, "========= COMPUTE-SANITIZER\n========= Invalid __global__ write of size 4 bytes\n=========     at "+
+		"sgd+0x10\n========= ERROR SUMMARY: 2 errors\n", "gpu_table.py", "sanitizer", figures, "memcheck", "9", "3.5")
 	python(t, "========= COMPUTE-SANITIZER\n========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n",
 		"gpu_table.py", "sanitizer", figures, "racecheck", "0", "3.5")
 	wantLines(t, python(t, "", "gpu_table.py", "table", dir),

@@ -63,8 +63,8 @@ esac
 `
 
 // hours are limits that no busy machine reaches.
-const hours = "facts=3600 warmup=3600 headline=3600 tests=3600 ops=3600 machine=3600 shapes=3600 curves=3600 idle=3600 " +
-	"ranks=3600 profile=3600 sanitizer=3600 large=3600"
+const hours = "facts=3600 warmup=3600 headline=3600 tests=3600 ops=3600 machine=3600 shapes=3600 curves=3600 " +
+	"idle=3600 ranks=3600 profile=3600 sanitizer=3600 large=3600"
 
 func newCardHost(t *testing.T, env ...string) *cardHost {
 	t.Helper()
@@ -251,12 +251,14 @@ func TestGPU_MeasuresTheHeadlineFirstAndByTurns(t *testing.T) {
 			order = append(order, strings.TrimRight(who, "}\n"))
 		}
 	}
-	want := `"nmn", "round": 1 "eager", "round": 1 "eager, one graph", "round": 1 "compiled", "round": 1 "compiled, graphs", ` +
-		`"round": 1 "nmn", "round": 2 "compiled", "round": 2 "nmn", "round": 3 "compiled", "round": 3`
+	want :=
+		`"nmn", "round": 1 "eager", "round": 1 "eager, one graph", "round": 1 "compiled", "round": 1 "compiled, graphs", ` +
+			`"round": 1 "nmn", "round": 2 "compiled", "round": 2 "nmn", "round": 3 "compiled", "round": 3`
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("the headline was measured in the order %s, want %s", got, want)
 	}
-	for _, tool := range []string{"profile: left out: no ncu (Nsight Compute)", "sanitizer: left out: no compute-sanitizer"} {
+	for _, tool := range []string{"profile: left out: no ncu (Nsight Compute)",
+		"sanitizer: left out: no compute-sanitizer"} {
 		if !strings.Contains(out, "\n"+tool+" on the PATH (") { // behind it stand the seconds that asking took
 			t.Errorf("no line %q in %s", tool, out)
 		}
@@ -354,7 +356,8 @@ func TestGPU_IsWholeWheneverItIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := h.run(0, append([]string{"--resume"}, parts...)...)
-	text := strings.Replace(h.read("figures.jsonl"), `{"step_ms": 39, "case": "1x26x565 bf16", "who": "nmn", "ro`+"\n", "", 1)
+	text := strings.Replace(h.read("figures.jsonl"), `{"step_ms": 39, "case": "1x26x565 bf16", "who": "nmn", "ro`+
+		"\n", "", 1)
 	write(t, filepath.Join(h.out, "figures.jsonl"), text)
 	measured := h.measured()
 	for m, count := range measured {
@@ -404,7 +407,8 @@ esac
 	if !strings.Contains(out, "sanitizer: failed with exit code 1: failed: initcheck, exit code 9") {
 		t.Error(out)
 	}
-	if args := h.read("ncu.args"); !strings.Contains(args, "\nregex:^(sgd)$\n") || !strings.HasPrefix(args, "--clock-control\nnone\n") {
+	if args := h.read("ncu.args"); !strings.Contains(args, "\nregex:^(sgd)$\n") ||
+		!strings.HasPrefix(args, "--clock-control\nnone\n") {
 		t.Errorf("ncu was called with %s", args)
 	}
 	if args := h.read("sanitizer.args"); strings.Count(args, "-test.skip ^TestCUDA_Conforms$/./^(Conv|") != 4 ||

@@ -37,7 +37,8 @@ func script(t *testing.T, interpreter, text string, args ...string) (out string,
 func tools(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	for _, tool := range []string{"bash", "basename", "cat", "cp", "cut", "date", "dirname", "env", "flock", "grep", "gzip",
+	for _, tool := range []string{"bash", "basename", "cat", "cp", "cut", "date", "dirname", "env", "flock",
+		"grep", "gzip",
 		"head", "mkdir", "mktemp", "mv", "nproc", "paste", "python3", "readlink", "rm", "sed", "sleep", "tail", "tar", "tee",
 		"timeout", "touch", "wc"} {
 		path, err := exec.LookPath(tool)
@@ -139,7 +140,8 @@ func TestS2VT_RefusesWhatItDoesNotKnow(t *testing.T) {
 }
 
 func TestLoad_RefusesWhatItDoesNotKnow(t *testing.T) {
-	for _, args := range [][]string{{}, {"nowhere"}, {"-r", "0", "."}, {"-s", "x", "."}, {"-z", "lanczos", "."}, {"-f", "none", "."}, {"-x"}} {
+	for _, args := range [][]string{{}, {"nowhere"}, {"-r", "0", "."}, {"-s", "x", "."}, {"-z", "lanczos", "."},
+		{"-f", "none", "."}, {"-x"}} {
 		if text, code := script(t, "bash", "", append([]string{"load.sh"}, args...)...); code != 2 {
 			t.Errorf("%v: exit code %d: %s", args, code, text)
 		}
@@ -161,8 +163,8 @@ func TestAuditRows_AreThoseOfCleanlab(t *testing.T) {
 	}
 }
 
-// The networks that nmn is measured beside compute what it computes: the golden numbers of loss and gradients are theirs
-// too, and a step runs, as it is and with its norm. NMN_PYTHON names a Python that has torch.
+// The networks that nmn is measured beside compute what it computes: the golden numbers of loss and gradients are
+// theirs too, and a step runs, as it is and with its norm. NMN_PYTHON names a Python that has torch.
 func TestPyTorch_ComputesTheSameLossAndGradients(t *testing.T) {
 	python := os.Getenv("NMN_PYTHON")
 	if python == "" || exec.Command(python, "-c", "import torch").Run() != nil {
@@ -178,7 +180,8 @@ func TestPyTorch_ComputesTheSameLossAndGradients(t *testing.T) {
 		return string(out)
 	}
 	t.Log(run("torch_check.py", "../tools/conform/testdata/oracle"))
-	step := run("torch_step.py", "--model", "scenes", "--width", "0.1", "--batch", "2", "--frames", "2", "--precision", "bf16",
+	step := run("torch_step.py", "--model", "scenes", "--width", "0.1", "--batch", "2", "--frames", "2",
+		"--precision", "bf16",
 		"--norm", "--warmup", "0", "--repeats", "1")
 	resnet := run("torch_step.py", "--model", "resnet50", "--width", "0.1", "--batch", "1", "--size", "64",
 		"--norms", "frozen", "--norm", "--warmup", "0", "--repeats", "1")

@@ -42,9 +42,10 @@ type Config struct {
 // DefaultConfig is Adam with batches of 32 captions, and a validation after every epoch.
 func DefaultConfig() Config {
 	return Config{Seed: 1, Epochs: 30, Batch: 32,
-		UpdateConfig:       train.UpdateConfig{Optimizer: train.Adam, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8},
-		LearningRateConfig: train.LearningRateConfig{LearningRate: 1e-3, Schedule: train.Constant, StepEvery: 2000, StepFactor: .5},
-		ClipNorm:           5, LogSteps: 50, ValidateEpochs: 1, CheckpointSteps: 1000,
+		UpdateConfig: train.UpdateConfig{Optimizer: train.Adam, Momentum: .9, Beta1: .9, Beta2: .999, Epsilon: 1e-8},
+		LearningRateConfig: train.LearningRateConfig{LearningRate: 1e-3, Schedule: train.Constant, StepEvery: 2000,
+			StepFactor: .5},
+		ClipNorm: 5, LogSteps: 50, ValidateEpochs: 1, CheckpointSteps: 1000,
 		CheckpointMinutes: train.DefaultCheckpointMinutes, Patience: 5}
 }
 

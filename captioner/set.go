@@ -107,8 +107,8 @@ func Join(f FrameFeatures, captions *metrics.Captions, words *Words, o JoinOptio
 		}
 	}
 	if s.Left.WithoutFeatures > 0 && !o.Partial {
-		return nil, fmt.Errorf("%d of %d clips with captions have no features, the first is %.80q (`captions.partial` leaves "+
-			"them out): %w",
+		return nil, fmt.Errorf("%d of %d clips with captions have no features, the first is %.80q (`captions.partial` "+
+			"leaves them out): %w",
 			s.Left.WithoutFeatures, len(captions.IDs), without, ErrInput)
 	}
 	return s, nil
@@ -179,8 +179,8 @@ func (s *Set) Subset(clips []int) *Set {
 	return sub
 }
 
-// Mentions lists, for each clip and caption that is learned, which of the most frequent words it says: their numbers from 0,
-// ascending and each once. It is what captions can be judged by, and they are words of at most so many classes.
+// Mentions lists, for each clip and caption that is learned, which of the most frequent words it says: their numbers
+// from 0, ascending and each once. It is what captions can be judged by, and they are words of at most so many classes.
 func (s *Set) Mentions(classes int) [][][]int32 {
 	out := make([][][]int32, len(s.ids))
 	for clip, captions := range s.ids {
@@ -199,8 +199,8 @@ func (s *Set) Mentions(classes int) [][][]int32 {
 	return out
 }
 
-// Keep is the clips with those captions alone that are kept, for each of those that are learned whether it is. Clips without
-// any are left out; nil where no clip is left. References stay.
+// Keep is the clips with those captions alone that are kept, for each of those that are learned whether it is. Clips
+// without any are left out; nil where no clip is left. References stay.
 func (s *Set) Keep(kept [][]bool) *Set {
 	out := &Set{features: s.features, Left: s.Left}
 	for clip, captions := range s.ids {
@@ -211,7 +211,8 @@ func (s *Set) Keep(kept [][]bool) *Set {
 			}
 		}
 		if len(ids) > 0 {
-			out.clips, out.ids, out.texts = append(out.clips, s.clips[clip]), append(out.ids, ids), append(out.texts, s.texts[clip])
+			out.clips, out.ids, out.texts = append(out.clips, s.clips[clip]), append(out.ids, ids),
+				append(out.texts, s.texts[clip])
 		}
 	}
 	if len(out.clips) == 0 {

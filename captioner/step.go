@@ -75,8 +75,8 @@ func (w work) String() string {
 	return w.batch.String()
 }
 
-// trainBatch changes the parameters by the gradients of the batch, unless loss or gradient is not finite. It waits once,
-// for the losses and the norm of the gradients.
+// trainBatch changes the parameters by the gradients of the batch, unless loss or gradient is not finite. It waits
+// once, for the losses and the norm of the gradients.
 func (t *Trainer) trainBatch(e *StepDone) (err error) {
 	usual, err := t.optimizer.Begin(e.LearningRate)
 	if err != nil {

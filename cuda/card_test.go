@@ -50,7 +50,8 @@ func TestCard_CopiesAndMeasures(t *testing.T) {
 	if must(t, err); took <= 0 {
 		t.Errorf("copying %s took %v", formatBytes(size), took)
 	}
-	t.Logf("copied %s in %v: %.0f GB/s read and written", formatBytes(size), took, 2*float64(size)/float64(took.Nanoseconds()))
+	t.Logf("copied %s in %v: %.0f GB/s read and written", formatBytes(size), took,
+		2*float64(size)/float64(took.Nanoseconds()))
 	if !s.launches.marking {
 		t.Log("this driver does not write marks: faults name several launches")
 	} else if ended := *(*uint32)(s.launches.mark.at); ended != s.launches.count {

@@ -30,9 +30,10 @@ type Info struct {
 	Name            string // such as "NVIDIA H200"
 	Major, Minor    int    // compute capability
 	Multiprocessors int
-	Memory          int     // bytes
-	Bandwidth       float64 // of the memory by its clock and width, bytes in a microsecond; 0 where the driver says neither
-	Driver          int     // version of CUDA that the driver speaks, major·1000 + minor·10
+	Memory          int // bytes
+	// of the memory by its clock and width, bytes in a microsecond; 0 where the driver says neither
+	Bandwidth float64
+	Driver    int // version of CUDA that the driver speaks, major·1000 + minor·10
 }
 
 // String describes the device for logs and tables.

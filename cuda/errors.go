@@ -61,7 +61,8 @@ func (e *OutOfMemoryError) Error() string {
 	if e.Free >= 0 {
 		free = formatBytes(e.Free) + " of " + formatBytes(e.Total) + " are free"
 	}
-	return fmt.Sprintf("cuda: cannot allocate %s: %s, and this program holds %s: use a smaller batch, smaller pictures or fewer frames: %v",
+	return fmt.Sprintf("cuda: cannot allocate %s: %s, and this program holds %s: use a smaller batch, smaller pictures "+
+		"or fewer frames: %v",
 		formatBytes(e.Asked), free, formatBytes(e.Held), ErrOutOfMemory)
 }
 

@@ -69,7 +69,8 @@ func TestFault_OfNoLaunchBlamesNone(t *testing.T) {
 	must(t, d.Compute().Download(make([]byte, 64), a)) // all work has ended, and the marks show it
 	fake.Fail(fake.Calls()+2, 700)
 	var fault *FaultError
-	if err := d.Sync(); !errors.As(err, &fault) || fault.Launch != "" || len(fault.Recent) != 0 || !strings.Contains(err.Error(), "behind all launches") {
+	if err := d.Sync(); !errors.As(err, &fault) || fault.Launch != "" || len(fault.Recent) != 0 ||
+		!strings.Contains(err.Error(), "behind all launches") {
 		t.Errorf("error %v, want one that blames no launch", err)
 	}
 }

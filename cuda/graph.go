@@ -33,7 +33,9 @@ func (s *Stream) Capture(name string, work func() error) (*Graph, error) {
 		return nil, fmt.Errorf("cuda: capture %s: the stream %s is capturing %s", name, s.name, s.capturing.name)
 	}
 	raw := rawOf(&s.stream)
-	if err := s.device.call("begin to capture", name, func() error { return result(C.nmn_capture_begin(raw)) }); err != nil {
+	if err := s.device.call("begin to capture", name, func() error {
+		return result(C.nmn_capture_begin(raw))
+	}); err != nil {
 		return nil, err
 	}
 	g := &Graph{device: s.device, name: name}

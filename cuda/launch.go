@@ -50,7 +50,8 @@ func (s *Stream) Launch(f *Function, grid, block Dim3, shared int, args ...Arg) 
 		began = time.Now()
 	}
 	err := s.device.call("launch", f.name, func() error {
-		return result(C.nmn_launch(rawOf(&f.function), &blocks[0], &threads[0], C.uint(shared), rawOf(&s.stream), &words[0], C.int(len(args))))
+		return result(C.nmn_launch(rawOf(&f.function), &blocks[0], &threads[0], C.uint(shared), rawOf(&s.stream), &words[0],
+			C.int(len(args))))
 	})
 	if err != nil {
 		return fmt.Errorf("cuda: %v blocks of %v threads with %d bytes of shared memory: %w", grid, block, shared, err)

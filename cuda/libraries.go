@@ -17,8 +17,8 @@ type Library struct {
 }
 
 // Candidates are the paths to try, the most wanted first: what is named, and nothing else; otherwise what the linker
-// finds, and what is there at Homes, beside the program, in the toolkit of this project's checkout, in Python's packages
-// and on the system.
+// finds, and what is there at Homes, beside the program, in the toolkit of this project's checkout, in Python's
+// packages and on the system.
 func (l Library) Candidates(getenv func(string) string) (list []string) {
 	if named := getenv(l.Variable); named != "" {
 		if info, err := os.Stat(named); err != nil || !info.IsDir() {
@@ -51,7 +51,8 @@ func (l Library) folders(getenv func(string) string, program string) (list []str
 			list = append(list, filepath.Join(home, "..", folder))
 		}
 	}
-	list = append(list, program, filepath.Join(program, "lib"), filepath.Join(program, "build/cuda-toolkit/nvidia", l.Toolkit))
+	list = append(list, program, filepath.Join(program, "lib"), filepath.Join(program, "build/cuda-toolkit/nvidia",
+		l.Toolkit))
 	if len(l.Packages) > 0 {
 		for _, site := range PythonPackages(getenv) {
 			for _, folder := range l.Packages {

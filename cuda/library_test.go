@@ -89,7 +89,8 @@ func TestOpen_RefusesWhatIsNotThereOrTooOld(t *testing.T) {
 func TestHandles(t *testing.T) {
 	for _, v := range []any{cu.Stream{}, cu.Function{}, cu.Event{}} {
 		typ := reflect.TypeOf(v)
-		if typ.NumField() != 1 || typ.Field(0).Type.Kind() != reflect.Pointer || typ.Size() != reflect.TypeFor[uintptr]().Size() {
+		if typ.NumField() != 1 || typ.Field(0).Type.Kind() != reflect.Pointer ||
+			typ.Size() != reflect.TypeFor[uintptr]().Size() {
 			t.Errorf("%v is not one pointer", typ)
 		}
 	}

@@ -66,7 +66,8 @@ func TestSections_TellWhyAProfilerCannotBeOpened(t *testing.T) {
 		buildProfiler(t, empty):    "no InitializeInjectionNvtx2",
 		buildProfiler(t, refusing): "refuses to start",
 	} {
-		if err := openProfiler(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), ProfilerVariable) {
+		if err := openProfiler(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(),
+			ProfilerVariable) {
 			t.Errorf("%s: %v, want one that tells %q", path, err, want)
 		}
 	}

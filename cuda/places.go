@@ -19,7 +19,8 @@ func PythonPackages(getenv func(string) string) (list []string) {
 	}
 	for _, prefix := range append(prefixes, "/opt/conda", "/usr/local", "/usr") {
 		if prefix != "" {
-			list = append(list, filepath.Join(prefix, "lib/python3*/site-packages"), filepath.Join(prefix, "lib/python3*/dist-packages"))
+			list = append(list, filepath.Join(prefix, "lib/python3*/site-packages"),
+				filepath.Join(prefix, "lib/python3*/dist-packages"))
 		}
 	}
 	return list

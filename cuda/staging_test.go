@@ -164,7 +164,8 @@ func TestStaging_ReadsPinnedMemoryWithoutACopy(t *testing.T) {
 			got := make([]byte, 300)
 			must(t, d.Compute().Download(got, c.at))
 			if !bytes.Equal(got, bytes.Repeat([]byte{c.want}, 300)) {
-				t.Errorf("%s memory that was changed after Stage, waited for %t: %d arrived, want %d", c.what, waits, got[0], c.want)
+				t.Errorf("%s memory that was changed after Stage, waited for %t: %d arrived, want %d", c.what, waits,
+					got[0], c.want)
 			}
 		}
 	}

@@ -33,8 +33,8 @@ type Input struct {
 	Observed []float32
 	Logits   bool
 
-	// Labels are the observed labels z, 0 or 1, or table.Unknown, which are in no measure; nil means Counts > 0 where there
-	// are Counts.
+	// Labels are the observed labels z, 0 or 1, or table.Unknown, which are in no measure; nil means Counts > 0 where
+	// there are Counts.
 	Labels []uint8
 	Truth  []uint8 // true labels y, 0 or 1, where known
 	Counts []uint8 // captions of the bag that mention the word, 0 to CaptionsPerBag

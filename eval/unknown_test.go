@@ -8,7 +8,8 @@ import (
 	"nmn/internal/rng"
 )
 
-// Labels that nobody knows are in no measure: scores of bags without a known label change nothing but the counts of bags.
+// Labels that nobody knows are in no measure: scores of bags without a known label change nothing but the counts of
+// bags.
 func TestEvaluate_LeavesUnknownLabelsOut(t *testing.T) {
 	const bags, classes = 60, 3
 	s := rng.New(4)
@@ -47,7 +48,8 @@ func TestEvaluate_LeavesUnknownLabelsOut(t *testing.T) {
 	}
 	got.Labels.LogLoss = want.Labels.LogLoss
 	if g, w := got.Labels, want.Labels; g.AP.All != w.AP.All || g.AtThreshold.All != w.AtThreshold.All ||
-		g.AtPlugIn.All != w.AtPlugIn.All || g.AtTopK.All != w.AtTopK.All || g.Brier.All != w.Brier.All || g.ECE.All != w.ECE.All {
+		g.AtPlugIn.All != w.AtPlugIn.All || g.AtTopK.All != w.AtTopK.All || g.Brier.All != w.Brier.All ||
+		g.ECE.All != w.ECE.All {
 		t.Errorf("%+v, want %+v", got.Labels, want.Labels)
 	}
 	curves, err := PrecisionRecall(whole.Scores, whole.Labels, classes, nil)

@@ -10,9 +10,9 @@ import (
 	"nmn/run"
 )
 
-// Collect writes the tables and the page of runs that are complete, as Run does when it has trained them all, and trains
-// nothing. Where some are missing it writes nothing, and the error is a *MissingError; with partial, missing holds their
-// tasks instead.
+// Collect writes the tables and the page of runs that are complete, as Run does when it has trained them all, and
+// trains nothing. Where some are missing it writes nothing, and the error is a *MissingError; with partial, missing
+// holds their tasks instead.
 func (g *Grid) Collect(ctx context.Context, s *run.Session, partial bool) (o *Outcome, missing []Task, err error) {
 	runs, missing, err := g.Finished(ctx, s)
 	switch {
@@ -103,7 +103,8 @@ func (g *Grid) finished(ctx context.Context, s *run.Session, tasks []Task) (runs
 	return runs, missing, nil
 }
 
-// asTrained has tasks in the order in which one process trains them: each run of stage 1, then those that go on from it.
+// asTrained has tasks in the order in which one process trains them: each run of stage 1, then those that go on from
+// it.
 func asTrained(tasks []Task) (all []*Task) {
 	for i := range tasks {
 		if tasks[i].After >= 0 {

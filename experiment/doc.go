@@ -1,5 +1,5 @@
-// Package experiment is for programs that compare arms over noise levels and seeds. Each combination is a run in a folder
-// of its own, and tables and a page show the results side by side.
+// Package experiment is for programs that compare arms over noise levels and seeds. Each combination is a run in a
+// folder of its own, and tables and a page show the results side by side.
 //
 //	config, err := run.Preset(run.ScenesPreset, run.Quick)
 //	if err != nil {

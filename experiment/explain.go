@@ -45,10 +45,11 @@ func (g *Grid) explanation() (rows []report.Explained, remarks []string) {
 			g.Config.Data.Bags(), g.Config.Data.TestSize, g.taught()))
 	}
 	if g.Config.Data.Videos() && (g.Config.Data.VideoLevel == "" || g.Config.Data.VideoLevel == dataset.LevelAuto) {
-		remark := "Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over its frames. " +
-			"Rows with MIL learn a clip as one bag of the cells of all its frames."
+		remark := "Rows without MIL learn frames, each with the labels of its clip, which is scored by the maximum over " +
+			"its frames. Rows with MIL learn a clip as one bag of the cells of all its frames."
 		if g.Config.Net.Backbone != "" {
-			remark = "Rows without MIL learn the mean of the logits of a clip's frames. Rows with MIL join the frames by noisy-or."
+			remark = "Rows without MIL learn the mean of the logits of a clip's frames. Rows with MIL join the frames by " +
+				"noisy-or."
 		}
 		remarks = append(remarks, remark)
 	}
@@ -57,7 +58,8 @@ func (g *Grid) explanation() (rows []report.Explained, remarks []string) {
 		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.Q01[0],
 			t.Noise.Q10[0])
 		if g.Config.Preset == run.ScenesPreset && slices.Equal(t.Noise.Q01, train.ScenesPreset().Noise.Q01) {
-			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own (`train.noise.miss_rate`, `train.noise.false_rate`, `rates`)"
+			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own " +
+				"(`train.noise.miss_rate`, `train.noise.false_rate`, `rates`)"
 		}
 		remarks = append(remarks, g.renamed(start+"."))
 	}

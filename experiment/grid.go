@@ -98,7 +98,8 @@ func (g *Grid) ResolveArms() error {
 	}
 	if t := &g.Config.Train; min(t.BatchBags, t.BatchBagsMIL) == train.AutoBatch {
 		return setting.Errorf("train.batch_bags",
-			"experiment: all runs of an experiment have batches of the same size: give `train.batch_bags` and `train.batch_bags_mil` as numbers")
+			"experiment: all runs of an experiment have batches of the same size: give `train.batch_bags` and "+
+				"`train.batch_bags_mil` as numbers")
 	}
 	for _, a := range g.Arms {
 		c := g.Config
@@ -119,7 +120,8 @@ func (g *Grid) ResolveNoise() error {
 			"experiment: `experiment.flips` is for features and manifests; captions are replaced by `experiment.noise_rates`")
 	case !d.Captioned() && len(g.NoiseRates) > 0:
 		return setting.Errorf("experiment.noise_rates",
-			"experiment: `experiment.noise_rates` replaces captions, which %s do not have: flip labels with `experiment.flips` 0.3:0.1",
+			"experiment: `experiment.noise_rates` replaces captions, which %s do not have: flip labels with `experiment.flips` "+
+				"0.3:0.1",
 			d.Noun())
 	case !d.Captioned() && len(g.Flips) == 0:
 		g.Flips = []dataset.FlipLevel{d.Flips}

@@ -31,8 +31,8 @@ func (g *Grid) Settle(ctx context.Context, s *run.Session) error {
 }
 
 // RunTask does one task: it trains the run, or goes on where it was interrupted. Processes that do other tasks of the
-// experiment may work at once, on one folder that hosts share. A task that goes on from another one is refused until that
-// is complete, and so is one that another process is doing. reused says that the task was complete before.
+// experiment may work at once, on one folder that hosts share. A task that goes on from another one is refused until
+// that is complete, and so is one that another process is doing. reused says that the task was complete before.
 func (g *Grid) RunTask(ctx context.Context, s *run.Session, number int) (t *Task, reused bool, err error) {
 	if err := g.Settle(ctx, s); err != nil {
 		return nil, false, err
@@ -79,8 +79,8 @@ func (g *Grid) RunTask(ctx context.Context, s *run.Session, number int) (t *Task
 	return t, reused, err
 }
 
-// enter makes the folder of the experiment, or takes it. Tasks that begin at once do so one after the other. A lock that
-// was lost meanwhile does no harm: tasks write the same files there.
+// enter makes the folder of the experiment, or takes it. Tasks that begin at once do so one after the other. A lock
+// that was lost meanwhile does no harm: tasks write the same files there.
 func (g *Grid) enter(ctx context.Context, s *run.Session) error {
 	return whenFree(ctx, s, func() error {
 		release, err := s.Lock(ctx, g.Dir)

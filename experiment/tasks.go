@@ -30,9 +30,9 @@ func (t *Task) String() string {
 	return fmt.Sprintf("task %d (%s, noise %s, seed %d)", t.Number, t.Arm.Title(t.MIL), t.Noise, t.Seed)
 }
 
-// Tasks are the runs of the experiment: first stage 1 of every noise level, seed and setting of MIL, then the other arms,
-// both in the order in which one process trains them. Their numbers depend on arms, noise levels, seeds and MIL alone.
-// Who has a session calls Settle before, for data can leave fewer arms.
+// Tasks are the runs of the experiment: first stage 1 of every noise level, seed and setting of MIL, then the other
+// arms, both in the order in which one process trains them. Their numbers depend on arms, noise levels, seeds and MIL
+// alone. Who has a session calls Settle before, for data can leave fewer arms.
 func (g *Grid) Tasks() ([]Task, error) {
 	var first, rest []Task
 	for _, level := range g.levels() {

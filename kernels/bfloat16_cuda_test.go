@@ -130,12 +130,16 @@ func (r *rig) pixels(channels int) {
 	r.ok(r.b.Upload(picture, dense.New(dense.WithShape(len(data)), dense.WithBacking(data))))
 	x := r.space(2, 5, 7, channels)
 	p := pixels.Params{Mean: [3]float32{120, 110, 100}, Scale: [3]float32{.02, .02, .02}}
-	r.both("normalize", x, func(of func(p pair) *tensor.Tensor) error { return r.b.Normalize(of(x), picture, nil, nil, p) })
+	r.both("normalize", x, func(of func(p pair) *tensor.Tensor) error {
+		return r.b.Normalize(of(x), picture,
+			nil, nil, p)
+	})
 }
 
 // The gradient of the bias comes with that of the pool: the same sum, and the same bits of dx.
 func (r *rig) poolAndBias(channels int) {
-	x, y, dx, dy, db := r.draw(2, 5, 7, channels), r.space(2, 3, 4, channels), r.space(2, 5, 7, channels), r.draw(2, 3, 4, channels), r.space(channels)
+	x, y, dx, dy, db := r.draw(2, 5, 7, channels), r.space(2, 3, 4, channels), r.space(2, 5, 7, channels),
+		r.draw(2, 3, 4, channels), r.space(channels)
 	r.ok(r.b.MaxPool(y.wide, x.wide))
 	r.ok(r.b.MaxPool(y.half, x.half))
 	r.sums("bias gradient of the pool", db, func(of func(p pair) *tensor.Tensor) error {

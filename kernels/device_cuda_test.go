@@ -22,8 +22,10 @@ const plansVariable = "NMN_TEST_PLANS"
 // cuda.
 func openCardIn(t testing.TB, p tensor.Precision) kernels.Backend {
 	t.Helper()
-	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Precision: p, Plans: cudnn.Options{CacheFolder: os.Getenv(plansVariable)}})
-	for _, absent := range []error{cuda.ErrNoDriver, cuda.ErrNoDevice, cuda.ErrOldDriver, cuda.ErrArchitecture, cudnn.ErrNoLibrary} {
+	b, err := kernels.OpenCUDA(kernels.CUDAConfig{Precision: p,
+		Plans: cudnn.Options{CacheFolder: os.Getenv(plansVariable)}})
+	for _, absent := range []error{cuda.ErrNoDriver, cuda.ErrNoDevice, cuda.ErrOldDriver, cuda.ErrArchitecture,
+		cudnn.ErrNoLibrary} {
 		if errors.Is(err, absent) {
 			conform.Skip(t, "cuda", err.Error())
 		}

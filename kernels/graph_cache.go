@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// A GraphCache does work that comes again: at once or, on a device that records, as one graph. The first time a piece of
-// work comes it is done call by call, in which plans are chosen and workspaces grow; the second time it is recorded;
+// A GraphCache does work that comes again: at once or, on a device that records, as one graph. The first time a piece
+// of work comes it is done call by call, in which plans are chosen and workspaces grow; the second time it is recorded;
 // from then on it is one launch. K names a piece of work: equal keys are the same calls on the same memory.
 type GraphCache[K interface {
 	comparable

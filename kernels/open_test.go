@@ -34,7 +34,8 @@ func openHost(t *testing.T, device, noted string) {
 }
 
 func TestOpen_UnknownDevicesAreRefused(t *testing.T) {
-	for _, device := range []string{"gpu", "CPU", "cpu:1", "auto:0", "cuda:", "cuda:x", "cuda:-1", "cuda:99999", "cuda:1:2", " cpu"} {
+	for _, device := range []string{"gpu", "CPU", "cpu:1", "auto:0", "cuda:", "cuda:x", "cuda:-1", "cuda:99999",
+		"cuda:1:2", " cpu"} {
 		backend, _, err := Open(Config{Device: device})
 		if err == nil || backend != nil || errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), device) {
 			t.Errorf("device %q: %v", device, err)
@@ -136,7 +137,8 @@ func TestOpenCPU_BackendIsOneDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(backend.MaxPool(y, x), backend.ReLU(x, x), backend.Zero(y), backend.Sync(), backend.Close()); err != nil {
+	if err := errors.Join(backend.MaxPool(y, x), backend.ReLU(x, x), backend.Zero(y), backend.Sync(),
+		backend.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := backend.Alloc(tensor.Float32, 1); err == nil {

@@ -41,7 +41,8 @@ func (b *card) Conv(y, x, w, bias *tensor.Tensor, p conv.Params) error {
 	pass := cudnn.Forward
 	if bias != nil {
 		pass = cudnn.ForwardBias
-		if bias.DType() != tensor.Float32 || bias.Rank() != 1 || bias.Len() != y.Dim(y.Rank()-1) || bias.Address() == 0 || bias.Address()%16 != 0 {
+		if bias.DType() != tensor.Float32 || bias.Rank() != 1 || bias.Len() != y.Dim(y.Rank()-1) || bias.Address() == 0 ||
+			bias.Address()%16 != 0 {
 			rows = 0
 		}
 	}

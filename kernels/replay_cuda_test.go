@@ -63,7 +63,8 @@ func (s *tinyStep) run(rate float32) error {
 	for _, call := range []func() error{
 		func() error { return s.b.Conv(s.logits, s.x, s.w, nil, conv.Params{Pad: 1}) },
 		func() error {
-			return s.b.NoiseStep(noise.StepOutput{Loss: s.loss, DLogits: s.d}, s.logits, nil, s.labels, nil, noise.StepParams{MIL: true, Scale: 1})
+			return s.b.NoiseStep(noise.StepOutput{Loss: s.loss, DLogits: s.d}, s.logits, nil, s.labels, nil,
+				noise.StepParams{MIL: true, Scale: 1})
 		},
 		func() error { return s.b.ConvGradFilter(s.g, s.x, s.d, conv.Params{Pad: 1}) },
 		func() error { return s.b.GradNorm(s.norm, s.entries(rate)) },

@@ -24,9 +24,10 @@ type Apply string
 
 // The ways to correct. Without one only decisions are carried out.
 const (
-	ApplyCareful Apply = "careful" // suspects of classes with rates of their own, once there are enough labels or decisions
-	ApplyForce   Apply = "force"   // the same suspects, however many labels there are
-	ApplyPooled  Apply = "pooled"  // suspects of classes with pooled rates too, however many labels there are
+	// suspects of classes with rates of their own, once there are enough labels or decisions
+	ApplyCareful Apply = "careful"
+	ApplyForce   Apply = "force"  // the same suspects, however many labels there are
+	ApplyPooled  Apply = "pooled" // suspects of classes with pooled rates too, however many labels there are
 )
 
 // Correction says which labels to correct, and where to write them.
@@ -49,8 +50,8 @@ func (c *Correction) Changes() string {
 	return strings.TrimSuffix(c.Labels, filepath.Ext(c.Labels)) + ".changes.csv"
 }
 
-// Save writes the record of changes, CSV with these columns, and then has write write the labels: labels without a record
-// would hide where they came from. A *setting.Error refuses to overwrite a file that is no record of changes.
+// Save writes the record of changes, CSV with these columns, and then has write write the labels: labels without a
+// record would hide where they came from. A *setting.Error refuses to overwrite a file that is no record of changes.
 func (c *Correction) Save(columns []string, changes iter.Seq[[]string], write func() error) error {
 	if err := refuseForeign(c.Changes(), columns); err != nil {
 		return err
@@ -72,8 +73,8 @@ func (c *Correction) Save(columns []string, changes iter.Seq[[]string], write fu
 	return write()
 }
 
-// refuseForeign refuses a file that is there and is no record of changes of these columns: its name was made from that of
-// the corrected labels, not given.
+// refuseForeign refuses a file that is there and is no record of changes of these columns: its name was made from that
+// of the corrected labels, not given.
 func refuseForeign(path string, columns []string) error {
 	file, err := input.OpenFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

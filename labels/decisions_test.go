@@ -13,7 +13,8 @@ import (
 )
 
 // named are decisions on anything that has a name of one letter.
-var named = &Decisions[string]{Columns: []string{"id", "decision", "note"}, Needed: 2, Verdicts: [2]Verdict{"yes", "no"},
+var named = &Decisions[string]{Columns: []string{"id", "decision", "note"}, Needed: 2,
+	Verdicts: [2]Verdict{"yes", "no"},
 	Find: func(fields []string) (string, string, error) {
 		if len(fields[0]) != 1 || fields[2] == "wrong" {
 			return "", "", fmt.Errorf("nothing is called %q", fields[0])
@@ -26,7 +27,8 @@ func TestDecisions_AnyOrderOfColumns(t *testing.T) {
 	if _, err := named.ReadFile(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
-	for _, text := range []string{"id,decision\na,yes\nb,no\n", "\ufeff\"Decision\", NOTE ,more,id\n yes,,1,a\nno , x,2,b\n"} {
+	for _, text := range []string{"id,decision\na,yes\nb,no\n",
+		"\ufeff\"Decision\", NOTE ,more,id\n yes,,1,a\nno , x,2,b\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +43,8 @@ func TestDecisions_AnyOrderOfColumns(t *testing.T) {
 
 func TestDecisions_AreOfBoundedSize(t *testing.T) {
 	const text = "id,decision\na,yes\n"
-	for room, want := range map[int64]string{int64(len(text)) + 1: "", int64(len(text)) - 1: "d: the file is larger than 17 bytes"} {
+	for room, want := range map[int64]string{int64(len(text)) + 1: "",
+		int64(len(text)) - 1: "d: the file is larger than 17 bytes"} {
 		_, err := named.read(&io.LimitedReader{R: strings.NewReader(text), N: room}, "d")
 		if want == "" && err != nil || want != "" && (!errors.Is(err, ErrDecisions) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("room for %d bytes: %v, want %q", room, err, want)
@@ -54,7 +57,9 @@ func TestCountConfident_KnownAnswer(t *testing.T) {
 	scores := [][]float64{{.7, .3, 0}, {.6, .4, 0}, {.1, .9, 0}, {.8, .2, 0}, {.5, .5, 0}, {.66, .6, 0}}
 	z := []uint8{0, 0, 1, 1, 1, 1}
 	j := CountConfident(z[:5], 3, func(i int, p []float64) { copy(p, scores[i]) })
-	if want := []float64{.65, 1.6 / 3, 1}; !slices.EqualFunc(j.Thresholds, want, func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 }) {
+	if want := []float64{.65, 1.6 / 3, 1}; !slices.EqualFunc(j.Thresholds, want, func(a, b float64) bool {
+		return a-b < 1e-12 && b-a < 1e-12
+	}) {
 		t.Errorf("thresholds %v, want %v", j.Thresholds, want)
 	}
 	if !slices.Equal(j.Sizes, []int{2, 3, 0}) || !slices.Equal(j.Guess, []int32{0, -1, 1, 0, -1}) ||

@@ -30,8 +30,8 @@ func startReader(ctx context.Context, source Source, first picture.Picture) *apa
 	return r
 }
 
-// read reads a frame into the picture, which belongs to the caller until the next read, or its Release. After the error of ctx the
-// reader must not be used any more.
+// read reads a frame into the picture, which belongs to the caller until the next read, or its Release. After the error
+// of ctx the reader must not be used any more.
 func (r *apartReader) read(ctx context.Context, f frameOf) (*picture.Picture, error) {
 	select {
 	case r.ask <- f:

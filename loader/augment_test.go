@@ -132,8 +132,8 @@ func TestAugment_FramesOfAClipAgree(t *testing.T) {
 	}
 }
 
-// A bag and its labels are mixed by the same weight with the same partner, a clip frame by frame along its length. A bag
-// whose partner cannot be used stays as it is.
+// A bag and its labels are mixed by the same weight with the same partner, a clip frame by frame along its length. A
+// bag whose partner cannot be used stays as it is.
 func TestAugment_MixupMixesPixelsAndLabelsAlike(t *testing.T) {
 	source := &clips{frames: []int{1, 3, 1, 2, 1, 1, 2}, size: [2]int{4, 4}}
 	source.broken = map[[2]int]error{{3, 1}: ErrCorrupt}
@@ -188,7 +188,8 @@ func TestAugment_MixupOfSoftTargets(t *testing.T) {
 	for n := range 2 {
 		w := float32(draws.Weight(1, 0)) / 256
 		own, other := []float32{.5, .25}[n], []float32{.5, .25}[1-n]
-		if want := other + w*(own-other); b.Targets[3*n] != want || b.Targets[3*n+1] != Unknown || b.Targets[3*n+2] != Unknown {
+		if want := other + w*(own-other); b.Targets[3*n] != want || b.Targets[3*n+1] != Unknown ||
+			b.Targets[3*n+2] != Unknown {
 			t.Errorf("targets %v, want %v and two unknown", b.Targets[3*n:3*n+3], want)
 		}
 	}

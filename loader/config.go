@@ -122,7 +122,8 @@ func (c Config) Validate() error {
 				field.limit)
 		}
 	}
-	if err := errors.Join(c.Fit.Validate(), c.Resize.Validate(), c.Orientation.Validate(), c.Decoder.Validate()); err != nil {
+	if err := errors.Join(c.Fit.Validate(), c.Resize.Validate(), c.Orientation.Validate(),
+		c.Decoder.Validate()); err != nil {
 		return fmt.Errorf("loader: %w", err)
 	}
 	if err := c.validatePreprocessing(); err != nil {

@@ -155,8 +155,8 @@ func (l *Loader) readFrames(ctx context.Context, work <-chan frameRange) {
 
 // Next waits for the next batch and returns it; io.EOF after the last. With a Share of bags a batch of which this rank
 // has none comes too. After any error the epoch is
-// over and its goroutines have ended, less those that are inside a picture: the error of ctx or of the epoch's own context, too many bad
-// samples, or a failure that is not about one picture.
+// over and its goroutines have ended, less those that are inside a picture: the error of ctx or of the epoch's own
+// context, too many bad samples, or a failure that is not about one picture.
 func (e *Epoch) Next(ctx context.Context) (*Batch, error) {
 	for e.err == nil {
 		batch, err := e.take(ctx)
@@ -206,7 +206,8 @@ func (e *Epoch) take(ctx context.Context) (*Batch, error) {
 	}
 }
 
-// Close ends the epoch early and waits for its goroutines, less those that are inside a picture. It may be called more than once.
+// Close ends the epoch early and waits for its goroutines, less those that are inside a picture. It may be called more
+// than once.
 func (e *Epoch) Close() { e.stop(errors.New("loader: the epoch is closed")) }
 
 // stop waits for the goroutines, and keeps the memory of batches that were not handed out.

@@ -62,7 +62,8 @@ func (c colours) Read(_ context.Context, bag, frame int, pic *picture.Picture) e
 
 // Frames without files are known by their pixels, also when each is a bag.
 func TestIdentity_OfPaintedFramesIsThatOfTheirPixels(t *testing.T) {
-	set := &Set{Name: "c", IDs: []string{"a", "b"}, Vocabulary: vocabularyOf(t, "w"), Labels: Matrix([]uint8{1, 0}, 1), Source: colours{}}
+	set := &Set{Name: "c", IDs: []string{"a", "b"}, Vocabulary: vocabularyOf(t, "w"), Labels: Matrix([]uint8{1, 0}, 1),
+		Source: colours{}}
 	frames, _, err := Frames(t.Context(), set)
 	if err != nil {
 		t.Fatal(err)

@@ -80,7 +80,8 @@ func New(set *Set, config Config) (*Loader, error) {
 	}
 	return &Loader{
 		set: set, config: config, source: source, classes: classes, level: level,
-		draws: newSampleDraws(config), augment: newAugment(config), seen: map[int]bool{}, room: picture.NewRoom(decodeBytes, config.Workers),
+		draws: newSampleDraws(config), augment: newAugment(config), seen: map[int]bool{}, room: picture.NewRoom(decodeBytes,
+			config.Workers),
 	}, nil
 }
 
@@ -211,7 +212,8 @@ func TooManyBad(set *Set, bad []BadSample, allowed int) error {
 
 // NoneUsable is the error about a set without a usable bag. first says what is wrong with the first bag.
 func NoneUsable(set *Set, first error) error {
-	return fmt.Errorf("none of the %d %s of %q can be used, the first because of: %w", set.Len(), set.Noun(), set.Name, first)
+	return fmt.Errorf("none of the %d %s of %q can be used, the first because of: %w", set.Len(), set.Noun(),
+		set.Name, first)
 }
 
 // tooManyBad wraps ErrCorrupt without repeating its text, which the samples' own errors have.

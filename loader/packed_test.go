@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-var animals = strings.Fields("ant bear cat dog eel fox goat hen ibis jay kite lynx mole newt owl pig quail rat seal toad")
+var animals = strings.Fields("ant bear cat dog eel fox goat hen ibis jay kite lynx mole newt owl pig quail rat seal " +
+	"toad")
 
 // pairs are labels such as "ant,bear" beside those that stand alone, as files have them whose lists were not parted.
 func pairs(write func(a, b string) string, single func(a string) string) []string {

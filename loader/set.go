@@ -70,8 +70,8 @@ type Set struct {
 	// Captions holds, per bag and caption, the sorted class indices that the caption mentions;
 	// nil where labels do not come from captions. Noise by caption replacement reads it.
 	Captions [][][]int32
-	// CaptionsInUse is Captions with captions of other bags in the places of replaced ones: those that Labels come from. Nil
-	// where Labels come from elsewhere: flipped, true, or of captions that are not in memory.
+	// CaptionsInUse is Captions with captions of other bags in the places of replaced ones: those that Labels come from.
+	// Nil where Labels come from elsewhere: flipped, true, or of captions that are not in memory.
 	CaptionsInUse [][][]int32
 	// Rows stands for IDs, Labels and Counts where the set is too large to hold them; these are then nil, as
 	// are Truth, Captions and Said.

@@ -4,8 +4,8 @@
 //
 // A backbone is a list of operations, [Config.Backbone]. Each is a convolution or a pool and names the map that it
 // reads; a convolution may add another map, its shortcut, before its ReLU. Forward and backward pass, buffers, chunks,
-// the order of gradients, costs and exported graphs follow from the list. Batch normalisation is none of the operations:
-// it is folded into the convolutions when weights are read (fold.go).
+// the order of gradients, costs and exported graphs follow from the list. Batch normalisation is none of the
+// operations: it is folded into the convolutions when weights are read (fold.go).
 //
 // A shortcut costs no operation on the way back (flow.go). The gradient of a block's output, masked by its ReLU, is the
 // gradient of the shortcut too, so both are one tensor. The convolutions of the block read it first. Then the lowest of

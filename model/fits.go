@@ -80,8 +80,8 @@ func (n *Net) largest(frames, bags int, training bool, bytes int) int {
 	return lo
 }
 
-// planBytes is the memory of the buffers of a capacity, counted without taking it; more than there can be where a tensor
-// would have too many values.
+// planBytes is the memory of the buffers of a capacity, counted without taking it; more than there can be where a
+// tensor would have too many values.
 func (n *Net) planBytes(c capacity) int {
 	counted := *n
 	counted.buffers, counted.plans = tensor.NewArena(counter{n.backend}), map[planKey]*Plan{}

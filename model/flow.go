@@ -19,8 +19,8 @@ type unit struct {
 
 // newUnits makes the units of nodes without layers.
 //
-// A shortcut costs neither an operation nor a copy: the gradient of a block's output is that of its shortcut too, so that
-// both are one tensor, to which the lowest convolutions of the block add theirs when the others have read it.
+// A shortcut costs neither an operation nor a copy: the gradient of a block's output is that of its shortcut too, so
+// that both are one tensor, to which the lowest convolutions of the block add theirs when the others have read it.
 func newUnits(nodes []Node) []*unit {
 	units := make([]*unit, len(nodes))
 	readers, carried := make([][]int, len(nodes)+1), make([]bool, len(nodes)+1) // of each map

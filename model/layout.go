@@ -97,8 +97,8 @@ func lives(units []*unit, hidden int, training bool) (maps, gradients []*life) {
 	return maps, gradients
 }
 
-// place gives each life a place where it overwrites none that overlaps it, the largest first, each as low as it can lie.
-// It returns the size of all.
+// place gives each life a place where it overwrites none that overlaps it, the largest first, each as low as it can
+// lie. It returns the size of all.
 func place(all []*life) (size int, err error) {
 	slices.SortStableFunc(all, func(a, b *life) int { return b.size - a.size })
 	var placed []*life // by where they lie

@@ -140,7 +140,8 @@ func TestMLP_GradientsAreThoseOfTheEquations(t *testing.T) {
 		mil    bool
 	}
 	for _, hidden := range [][]int{nil, {4}, {6, 3}, {4, 4, 4}} {
-		for i, noise := range []NoiseMode{NoNoise, FeatureIndependent, FeatureDependent, NoNoise, FeatureDependent, FeatureDependent} {
+		for i, noise := range []NoiseMode{NoNoise, FeatureIndependent, FeatureDependent, NoNoise, FeatureDependent,
+			FeatureDependent} {
 			of := []bags{{1, false}, {1, false}, {1, false}, {3, true}, {3, true}, {2, false}}[i]
 			c := MLP(5, 3, hidden)
 			c.Dropout, c.Noise, c.MIL = 0, noise, of.mil

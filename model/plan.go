@@ -69,13 +69,14 @@ type capacity struct {
 type memory struct {
 	pixels, sizes, flips, keys, offsets, labels *tensor.Tensor
 	x                                           *tensor.Tensor
-	maps                                        *tensor.Tensor // of the layers but the last, and their gradients, as layout says
-	layout                                      layout
-	logits                                      *tensor.Tensor
-	means, dMeans                               *tensor.Tensor // of frames; nil where no batch goes in chunks
-	dLogits, dO, pooled, dPooled, confidence    *tensor.Tensor
-	targets                                     *tensor.Tensor
-	prob, observed, bagLogit, posterior, loss   *tensor.Tensor
+	// of the layers but the last, and their gradients, as layout says
+	maps                                      *tensor.Tensor
+	layout                                    layout
+	logits                                    *tensor.Tensor
+	means, dMeans                             *tensor.Tensor // of frames; nil where no batch goes in chunks
+	dLogits, dO, pooled, dPooled, confidence  *tensor.Tensor
+	targets                                   *tensor.Tensor
+	prob, observed, bagLogit, posterior, loss *tensor.Tensor
 }
 
 // shape is the output of one layer for one frame.

@@ -67,11 +67,12 @@ func ofResNet(name string) bool {
 	return false
 }
 
-// checkVariant refuses a file of another residual net: of another number of blocks, or of a variant, by the first of its
-// tensors that this network has no layer for.
+// checkVariant refuses a file of another residual net: of another number of blocks, or of a variant, by the first of
+// its tensors that this network has no layer for.
 func (n *Net) checkVariant(f Source) error {
 	if of := RecogniseResNet(f); of != "" && of != n.config.ResNetName() {
-		return fmt.Errorf("model: the file is of %[1]s, and this network is %[2]s: give `net.arch` %[1]s, or another file: %[3]w",
+		return fmt.Errorf("model: the file is of %[1]s, and this network is %[2]s: give `net.arch` %[1]s, or another file: "+
+			"%[3]w",
 			of, n.config.describe(), ErrOtherModel)
 	}
 	known := map[string]bool{}
@@ -102,7 +103,8 @@ func (n *Net) checkVariant(f Source) error {
 		hint = " (squeeze and excitation, as seresnet50 has)"
 	}
 	return fmt.Errorf("model: %s belongs to no layer of %s as torchvision has it%s: the file is of a variant; take "+
-		"torchvision's weights, or those of timm's net of the plain name (resnet50): %w", name, n.config.describe(), hint, ErrOtherModel)
+		"torchvision's weights, or those of timm's net of the plain name (resnet50): %w", name, n.config.describe(), hint,
+		ErrOtherModel)
 }
 
 // describe names a residual net for people.

@@ -150,8 +150,10 @@ func TestResNet_FreezeLeavesOtherGradientsAsTheyWere(t *testing.T) {
 			step(t, n, p, o)
 			all := gradients(t, n)
 			for name, frozen := range map[string]func(string) bool{
-				"stem":                  func(name string) bool { return strings.HasPrefix(name, "backbone.conv1") },
-				"first stages":          func(name string) bool { return !strings.Contains(name, "layer3") && !strings.HasPrefix(name, "h") },
+				"stem": func(name string) bool { return strings.HasPrefix(name, "backbone.conv1") },
+				"first stages": func(name string) bool {
+					return !strings.Contains(name, "layer3") && !strings.HasPrefix(name, "h")
+				},
 				"all stages":            func(name string) bool { return strings.HasPrefix(name, "backbone.") },
 				"but one shortcut":      func(name string) bool { return !strings.Contains(name, "layer2.0.downsample") },
 				"but the weight inside": func(name string) bool { return !strings.Contains(name, "layer2.0.conv2.weight") },

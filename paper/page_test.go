@@ -284,7 +284,8 @@ func TestShow_PicturesOfTheFirstSeed(t *testing.T) {
 	for _, r := range f.units[1].runs {
 		says := "{" // of the other seed, which nobody reads
 		if r.Seed == 9 {
-			says = object(t, map[string]report.Scored{"shown": {Curves: eval.ByGroup[[]eval.CurvePoint]{All: []eval.CurvePoint{{}}},
+			says = object(t, map[string]report.Scored{"shown": {Curves: eval.ByGroup[[]eval.CurvePoint]{
+				All: []eval.CurvePoint{{}}},
 				Drawn: []report.ShownBag{{ID: "scenes-test-000003"}}}})
 		}
 		put(t, says, r.Name, run.ResultFile)

@@ -161,7 +161,8 @@ func TestRun_Table4OnVideos(t *testing.T) {
 func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 	tasked := filepath.Join(t.TempDir(), "tasked")
 	for _, number := range []int{9, 4, 7} { // captioners do the nets and concepts that they need
-		if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, number); err != nil || reused {
+		if _, reused, err := videoPlan(t, msrvtt, want, tasked).RunTask(t.Context(), Options{}, number); err != nil ||
+			reused {
 			t.Fatalf("task %d: reused %t (%v)", number, reused, err)
 		}
 	}

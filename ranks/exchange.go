@@ -7,9 +7,9 @@ import (
 	"fmt"
 )
 
-// Exchange is Gather for messages of any length, among ranks that may have failed before: err is this rank's failure, nil
-// for none. If no rank has failed it returns the messages of all ranks; otherwise it returns an error on every rank, as
-// Agree does, and the group goes on.
+// Exchange is Gather for messages of any length, among ranks that may have failed before: err is this rank's failure,
+// nil for none. If no rank has failed it returns the messages of all ranks; otherwise it returns an error on every
+// rank, as Agree does, and the group goes on.
 func Exchange(g Group, own []byte, err error) ([][]byte, error) {
 	if g.Size() == 1 {
 		return [][]byte{own}, err

@@ -8,8 +8,8 @@ type Timed interface {
 	Timeout() time.Duration
 }
 
-// TimeoutOf is how long the calls of a group wait for a rank before they give it up, 0 for ever: what else waits for the
-// same ranks is to wait as long. Of a group that does not say it is otherwise.
+// TimeoutOf is how long the calls of a group wait for a rank before they give it up, 0 for ever: what else waits for
+// the same ranks is to wait as long. Of a group that does not say it is otherwise.
 func TimeoutOf(g Group, otherwise time.Duration) time.Duration {
 	if timed, ok := g.(Timed); ok {
 		return timed.Timeout()

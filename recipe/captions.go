@@ -40,10 +40,10 @@ type witnessed struct {
 	found  *report.FoundCaptions // for people
 }
 
-// captions plans NMN-C: captions that belong to other bags are left out, a fresh stage 1 learns those that are kept, and
-// stage 2 goes on from it through the rates of what these leave out. Where most captions are foreign, both stages learn
-// all of them as evidence, weighted by how probably they are of their bags. Where captions cannot be told apart, the arm
-// is R-N.
+// captions plans NMN-C: captions that belong to other bags are left out, a fresh stage 1 learns those that are kept,
+// and stage 2 goes on from it through the rates of what these leave out. Where most captions are foreign, both stages
+// learn all of them as evidence, weighted by how probably they are of their bags. Where captions cannot be told apart,
+// the arm is R-N.
 func (p *planner) captions(ctx context.Context) error {
 	w, err := p.recipe.witness(ctx, filepath.Dir(p.start))
 	if err != nil {
@@ -98,8 +98,8 @@ func (r *Recipe) trainFirst(ctx context.Context, name string, t Training) (check
 }
 
 // captionEvidence has a fresh stage 1 learn what captions say as evidence, judges the captions once more by its scores,
-// and has stage 2 learn what they say then. Where captions cannot be judged but by scores, the better scores of one more
-// stage 1 are worth its time.
+// and has stage 2 learn what they say then. Where captions cannot be judged but by scores, the better scores of one
+// more stage 1 are worth its time.
 func (p *planner) captionEvidence(ctx context.Context, w *witnessed) error {
 	first := p.recipe.on(p.Data, filepath.Join(p.dir, CaptionsFolder))
 	nets := []string{netFolder}
@@ -141,8 +141,8 @@ func (w *witnessed) evidence(ctx context.Context) (*dense.Dense, error) {
 	return dense.New(dense.WithShape(len(w.input.Captions), w.input.Classes), dense.WithBacking(e)), nil
 }
 
-// witness judges the captions of the group, by each other and by scores: those of nets of folds, else those of stage 1 at
-// its end, of which the folder is given, unless it knows the labels by heart.
+// witness judges the captions of the group, by each other and by scores: those of nets of folds, else those of stage 1
+// at its end, of which the folder is given, unless it knows the labels by heart.
 func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error) {
 	if r.judged != nil {
 		return r.judged, nil
@@ -200,7 +200,8 @@ func (r *Recipe) witnessOnline(ctx context.Context, in misplaced.Input, stage1 s
 		return nil, err
 	}
 	byHeart := first.Refusal == "" && last.Foreign < memorised*first.Foreign
-	r.log.Info("captions judged", "foreign_by_first_epoch", first.Foreign, "foreign_by_last", last.Foreign, "by_heart", byHeart)
+	r.log.Info("captions judged", "foreign_by_first_epoch", first.Foreign, "foreign_by_last", last.Foreign,
+		"by_heart", byHeart)
 	if last.Refusal != "" || byHeart {
 		return first, nil
 	}

@@ -57,7 +57,8 @@ func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 	r := captionsRecipe(t, f, loneCaptions(t, 300), &messages)
 	s, run := r.settings, t.TempDir()
 	s.Arm = C
-	p, err := MakePlan(t.Context(), &s, r, f, r.data, filepath.Join(run, "run"), filepath.Join(run, "stage1", train.LastName))
+	p, err := MakePlan(t.Context(), &s, r, f, r.data, filepath.Join(run, "run"), filepath.Join(run, "stage1",
+		train.LastName))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package recipe is for adding and changing arms, the ways to train that an experiment compares, and for the recipe that
-// estimates how noisy the labels are and trains through the estimate.
+// Package recipe is for adding and changing arms, the ways to train that an experiment compares, and for the recipe
+// that estimates how noisy the labels are and trains through the estimate.
 //
 // There is one table of arms, and flags, help, reports and experiments are made from it:
 //

@@ -96,8 +96,8 @@ func (r *Recipe) foldPlan(ctx context.Context) (*crossfit.Plan, error) {
 	return plan, nil
 }
 
-// deal deals bags to folds. Near-duplicates stay in one fold: a net that has learned the label of one would know that of
-// the other. A group has half as many bags as a fold at most, so that folds stay of one size.
+// deal deals bags to folds. Near-duplicates stay in one fold: a net that has learned the label of one would know that
+// of the other. A group has half as many bags as a fold at most, so that folds stay of one size.
 func (r *Recipe) deal(ctx context.Context) (*crossfit.Plan, error) {
 	ids, folds := r.data.Train.IDs, r.settings.Folds()
 	groups, err := r.alike(ctx, len(ids)/(2*folds))
@@ -157,7 +157,8 @@ func (f *fold) keep(dir string, e *train.Evaluated) error {
 	held := len(f.plan.HeldOut(f.number))
 	logits := e.Scores.LogitsOf(held)
 	_, err := safetensors.WriteFile(epochFile(dir, e.Epoch), meta,
-		[]safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: []int{held, len(logits) / held}, Data: logits}})
+		[]safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: []int{held, len(logits) / held},
+			Data: logits}})
 	return err
 }
 

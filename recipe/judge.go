@@ -115,9 +115,9 @@ func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *
 	return theta, from, err
 }
 
-// EvaluateNet scores a set on the ranks of g, in batches of l.BatchBags, and holds the scores against what the set knows. noisy, where
-// not nil, is the training set, whose labels and truth give the true noise rates. The rates of unestimated words are what
-// the noise model began with: they count for nothing, and the words get the remark instead.
+// EvaluateNet scores a set on the ranks of g, in batches of l.BatchBags, and holds the scores against what the set
+// knows. noisy, where not nil, is the training set, whose labels and truth give the true noise rates. The rates of
+// unestimated words are what the noise model began with: they count for nothing, and the words get the remark instead.
 func EvaluateNet(ctx context.Context, g ranks.Group, log *slog.Logger, net *model.Net, set, noisy *loader.Set,
 	l loader.Config, unestimated map[string]string, o eval.Options) (*eval.Result, *train.Scores, error) {
 	scores, err := train.ScoreTogether(ctx, g, net, set, l, nil)

@@ -151,8 +151,8 @@ func (p *planner) throughNoise(ctx context.Context) error {
 	return p.outOfFold(scores, true)
 }
 
-// softLabels plans R-S: what is believed of each label, given the score of the net that has not seen it, is the target of
-// the classifier. The net cannot confirm its own memory.
+// softLabels plans R-S: what is believed of each label, given the score of the net that has not seen it, is the target
+// of the classifier. The net cannot confirm its own memory.
 func (p *planner) softLabels(ctx context.Context) error {
 	r := p.recipe
 	if err := r.throughRates(ctx); err != nil {

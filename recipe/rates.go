@@ -115,7 +115,8 @@ func (r *Recipe) unestimated() map[string]string {
 	return words
 }
 
-// remarks sum the estimate up, for people at a terminal and for pages alike. Where no noise was found, or none can be, they say so.
+// remarks sum the estimate up, for people at a terminal and for pages alike. Where no noise was found, or none can be,
+// they say so.
 func (r *Recipe) remarks() []string {
 	source := fmt.Sprintf("out-of-fold scores after epoch %d of %d", r.plain.best, len(r.plain.loss))
 	if r.plain.loss == nil {
@@ -128,8 +129,8 @@ func (r *Recipe) remarks() []string {
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10,
 		source)}
 	if r.unsaid != nil {
-		lines = append(lines, fmt.Sprintf("held are means of these and of what the captions repeat of each other, q01 %.3f over "+
-			"the words of which they tell, also where the scores tell nothing", r.meanHeld()))
+		lines = append(lines, fmt.Sprintf("held are means of these and of what the captions repeat of each other, q01 %.3f "+
+			"over the words of which they tell, also where the scores tell nothing", r.meanHeld()))
 	}
 	if r.settings.Recipe.Floor {
 		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them",
@@ -157,12 +158,14 @@ func (r *Recipe) remarks() []string {
 	}
 	if weak > 0 {
 		lines = append(lines,
-			fmt.Sprintf("%d of %d words: the scores tell little of their noise; they are given nearly the rates of all words, to train with and not for an audit",
+			fmt.Sprintf("%d of %d words: the scores tell little of their noise; they are given nearly the rates of all words, "+
+				"to train with and not for an audit",
 				weak, k))
 	}
 	if clean > 0 {
 		lines = append(lines,
-			fmt.Sprintf("%d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a bag is, which scores cannot show",
+			fmt.Sprintf("%d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a "+
+				"bag is, which scores cannot show",
 				clean, k))
 	}
 	if n := len(r.plain.loss); n > 0 && r.plain.best == n {

@@ -31,8 +31,9 @@ type Recipe struct {
 	scored       *loader.Set // the bags that plain is of: all that are learned, or with online scores some
 	found        *rates.Result
 	floor        rates.Floor // that they were raised to; zero for none
-	unsaid       []float64   // what captions leave out by their repeats, for each class; nil where labels are of no captions kept
-	judged       *witnessed  // of the captions; nil before
+	// what captions leave out by their repeats, for each class; nil where labels are of no captions kept
+	unsaid []float64
+	judged *witnessed // of the captions; nil before
 }
 
 // Dir is the folder of the recipe.
@@ -52,7 +53,8 @@ type Options struct {
 	// frames already need none.
 	ByFrame bool
 	// Alike lists groups of training bags that are near-duplicates, by their places, none of more than most bags. Each
-	// stays in one fold. It is called before bags are dealt to folds, and not when the folder has a plan; nil for no groups.
+	// stays in one fold. It is called before bags are dealt to folds, and not when the folder has a plan; nil for no
+	// groups.
 	Alike func(ctx context.Context, most int) ([][]int, error)
 }
 

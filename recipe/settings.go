@@ -136,7 +136,8 @@ func (s *Settings) Validate() error {
 		return errors.New(
 			"arm pruned leaves out what nets of folds believe wrong: give `recipe.form` estimate `rates` folds:5")
 	case s.Arm == EM && (s.Train.MaxSteps > 0 || s.Train.Overfit || s.Train.Stage2Epochs < 1):
-		return errors.New("arm em renews what it believes of the labels after every epoch of stage 2: give `train.stage2_epochs` of at least 1, and leave out `train.max_steps` and `train.overfit`")
+		return errors.New("arm em renews what it believes of the labels after every epoch of stage 2: give " +
+			"`train.stage2_epochs` of at least 1, and leave out `train.max_steps` and `train.overfit`")
 	case !s.Estimates() && s.Rates != "" && s.FromTraining():
 		return fmt.Errorf("rates are %s, which belongs to `recipe.form` estimate", s.Rates)
 	case !s.Estimates():
@@ -157,9 +158,11 @@ func (s *Settings) validateEstimate() error {
 	case !s.FromTraining():
 		return nil
 	case s.Train.MaxSteps > 0:
-		return errors.New("train.max_steps ends stages within epochs, which rates are estimated at the end of: leave out `train.max_steps`")
+		return errors.New("train.max_steps ends stages within epochs, which rates are estimated at the end of: leave out " +
+			"`train.max_steps`")
 	case s.Stage1 != "":
-		return errors.New("stage1 names a checkpoint, and rates are estimated while stage 1 is trained: leave out `stage1`, or name a file of rates")
+		return errors.New("stage1 names a checkpoint, and rates are estimated while stage 1 is trained: leave out " +
+			"`stage1`, or name a file of rates")
 	case s.Train.Overfit:
 		return errors.New("overfit-one-batch teaches nothing about other bags: leave out `recipe.form`")
 	}
@@ -172,15 +175,18 @@ func (s *Settings) ValidateEvidence() error {
 	switch {
 	case s.Estimates():
 		return setting.Errorf("recipe.form",
-			"recipe.form %s estimates how far labels are to be trusted, which `data.evidence` says itself: leave out one of the two",
+			"recipe.form %s estimates how far labels are to be trusted, which `data.evidence` says itself: leave out one of "+
+				"the two",
 			s.Recipe.Form)
 	case e.Noise != model.NoNoise:
 		return setting.Errorf("arm",
-			"arm %s has a noise model, and `data.evidence` says itself how far labels are to be trusted: give `arm` star or `arm` stage1, or leave out `data.evidence`",
+			"arm %s has a noise model, and `data.evidence` says itself how far labels are to be trusted: give `arm` star or "+
+				"`arm` stage1, or leave out `data.evidence`",
 			s.Arm)
 	case e.Loss != "" || e.Taught || e.Folds:
 		return setting.Errorf("arm",
-			"arm %s does not learn what `data.evidence` would take the place of: give `arm` star or `arm` stage1, or leave out `data.evidence`",
+			"arm %s does not learn what `data.evidence` would take the place of: give `arm` star or `arm` stage1, or leave "+
+				"out `data.evidence`",
 			s.Arm)
 	case !s.Train.Loss.IsZero():
 		return setting.Errorf("train.loss.kind",
@@ -195,7 +201,8 @@ func (s *Settings) Inestimable(d *dataset.Splits) string {
 	n, batch := d.Train.Len(), s.Train.Batch(s.MIL)
 	switch {
 	case s.Rates == Online && !d.Train.Videos() && n <= batch:
-		return fmt.Sprintf("%d bags are one batch of %d, and rates are told from the second half of the batches of an epoch: lower the batch size",
+		return fmt.Sprintf("%d bags are one batch of %d, and rates are told from the second half of the batches of an "+
+			"epoch: lower the batch size",
 			n, batch)
 	case s.Folds() > 0 && d.Train.Rows != nil:
 		return "folds need all labels in memory: raise `run.label_memory`, or give `rates` online"
@@ -219,15 +226,18 @@ func (s *Settings) Fits(d *dataset.Splits) error {
 		return setting.Errorf("arm", "arm %s needs rates that are estimated: %s", s.Arm, why)
 	case e.Taught && !d.Train.KnowsTruth():
 		return setting.Errorf("arm",
-			"arm %s needs the true labels of the training set, which %s does not tell: inject noise (`data.noise`, `data.flips`), give `data.features.train.truth`, or leave the arm out",
+			"arm %s needs the true labels of the training set, which %s does not tell: inject noise (`data.noise`, "+
+				"`data.flips`), give `data.features.train.truth`, or leave the arm out",
 			s.Arm, d.Train.Name)
 	case e.Captions && d.Train.CaptionsInUse == nil:
 		return setting.Errorf("arm",
-			"arm %s judges captions, and the labels of %s do not come from captions in memory: give captions without flipped labels (raise `run.label_memory` for a large set), or `arm` r-n",
+			"arm %s judges captions, and the labels of %s do not come from captions in memory: give captions without flipped "+
+				"labels (raise `run.label_memory` for a large set), or `arm` r-n",
 			s.Arm, d.Train.Name)
 	case s.Arm == EM && d.Train.HasUnknown():
 		return setting.Errorf("arm",
-			"arm em believes every label in part, and %s has labels that nobody knows: give `arm` r-s, r-n or star", d.Train.Name)
+			"arm em believes every label in part, and %s has labels that nobody knows: give `arm` r-s, r-n or star",
+			d.Train.Name)
 	case s.Arm == EM && d.Train.Rows != nil:
 		return setting.Errorf("arm",
 			"arm em needs all labels in memory: raise `run.label_memory`, or leave the arm out")
@@ -251,8 +261,8 @@ func (s *Settings) rounds(arms []Name) int {
 	return 1
 }
 
-// ExtraEpochs is what a recipe trains beside its arms, in epochs of stage 1 on all bags: the nets of folds, and the stage 1
-// of nmn-c on the captions that it keeps, which may need its own folds.
+// ExtraEpochs is what a recipe trains beside its arms, in epochs of stage 1 on all bags: the nets of folds, and the
+// stage 1 of nmn-c on the captions that it keeps, which may need its own folds.
 func (s *Settings) ExtraEpochs(arms []Name) int {
 	if !s.Estimates() {
 		return 0

@@ -202,7 +202,8 @@ func TestSettings_Cost(t *testing.T) {
 		}
 	}
 	online := settings(Estimate, func(s *Settings) { s.Rates, s.Train.Stage1Epochs = Online, 3 })
-	if got := online.Cost([]Name{C}); online.ExtraEpochs([]Name{Star, C}) != 3 || !strings.Contains(got, "stage 1 once more") ||
+	if got := online.Cost([]Name{C}); online.ExtraEpochs([]Name{Star, C}) != 3 ||
+		!strings.Contains(got, "stage 1 once more") ||
 		strings.Contains(got, "no epoch") {
 		t.Errorf("nmn-c: %d epochs, %q", online.ExtraEpochs([]Name{Star, C}), got)
 	}

@@ -67,8 +67,8 @@ func noiseNote(r *multiclass.Report) string {
 	case multiclass.Learned:
 		return "Noise depends on the class, and the scores have learned it, for they reach a ceiling: " + rate + "."
 	}
-	note := "The labels show no noise that is the same for all bags of a class. Either few labels are wrong, or wrong ones " +
-		"lie where classes overlap, and scores cannot tell which. p(wrong) orders the labels by self-confidence and " +
+	note := "The labels show no noise that is the same for all bags of a class. Either few labels are wrong, or wrong " +
+		"ones lie where classes overlap, and scores cannot tell which. p(wrong) orders the labels by self-confidence and " +
 		"normalised margin, and is half of the doubt of the scores, no estimate of how many labels are wrong."
 	if r.MinError <= multiclass.FlaggedToo {
 		note += " The suspects are what confident learning prunes."

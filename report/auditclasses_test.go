@@ -22,7 +22,8 @@ func TestClassAuditTables_SayThatNoiseIsUnknown(t *testing.T) {
 	}
 	in.Labels[24] = 1
 	for least, says := range map[float64][]string{
-		.5: {"0 are wrong with a probability of at least 0.5", "confident learning prunes, the suspects are 1.", "show no noise",
+		.5: {"0 are wrong with a probability of at least 0.5", "confident learning prunes, the suspects are 1.",
+			"show no noise",
 			"what confident learning prunes."},
 		.9: {"0 are wrong with a probability of at least 0.9", "show no noise"},
 	} {

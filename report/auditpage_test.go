@@ -44,7 +44,8 @@ func pageData(t *testing.T, page string) *AuditPage {
 	}
 	sum := sha256.Sum256([]byte(elements[1][2]))
 	policy := regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)
-	if policy == nil || !strings.Contains(html.UnescapeString(policy[1]), "script-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") ||
+	if policy == nil || !strings.Contains(html.UnescapeString(policy[1]), "script-src 'sha256-"+
+		base64.StdEncoding.EncodeToString(sum[:])+"'") ||
 		strings.Contains(policy[1], "script-src 'unsafe-inline'") {
 		t.Errorf("the policy %q lets another script run than that of the page", policy)
 	}
@@ -190,7 +191,8 @@ func TestRateEstimateTable_LeavesOutWhatIsNotKnown(t *testing.T) {
 		{Word: "cat", Positives: 4, Q01: .25, AUC: eval.Undefined(), Diagnoses: []rates.Diagnosis{rates.TooFew}},
 	}}
 	known := &rates.Result{Bags: 10, Confidence: .9, Classes: append(r.Classes, rates.Class{Word: "dog", Q01: .25})}
-	if of := RateEstimateTable(known, nil, nil); !math.IsNaN(float64(of.Rows[0].Cells[3].Value)) || of.Rows[1].Cells[3].Value != .25 ||
+	if of := RateEstimateTable(known, nil, nil); !math.IsNaN(float64(of.Rows[0].Cells[3].Value)) ||
+		of.Rows[1].Cells[3].Value != .25 ||
 		of.Rows[0].Cells[len(of.Columns)-1].Text != "not estimated: too few labels" {
 		t.Errorf("a class without an estimate beside one with: %+v", of.Rows)
 	}

@@ -42,7 +42,8 @@ func SuspectTable(in audit.Input, suspects []audit.Suspect) *Table {
 // pooledMark stands behind words that are audited with pooled rates, and pooledNote says what it means.
 const (
 	pooledMark = " *"
-	pooledNote = "* its own labels say little of its noise: judged by the noise of the other words, and no precision is claimed."
+	pooledNote = "* its own labels say little of its noise: judged by the noise of the other words, and no precision is " +
+		"claimed."
 )
 
 // AuditClassTable sums up classes: how many of their labels are expected to be wrong, and suspects. It
@@ -90,7 +91,8 @@ func AuditClassTable(r *audit.Report, most int) *Table {
 	}
 	if counts.NotAudited > 0 {
 		t.Notes = append(t.Notes,
-			fmt.Sprintf("%d of %d classes are not audited: nothing tells how noisy their labels are, and no noise is made up for them.",
+			fmt.Sprintf("%d of %d classes are not audited: nothing tells how noisy their labels are, and no noise is made up "+
+				"for them.",
 				counts.NotAudited, counts.Classes))
 	}
 	return t

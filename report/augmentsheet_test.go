@@ -9,7 +9,8 @@ import (
 func TestSheet_ShowsEachEpochOfEachBag(t *testing.T) {
 	cell := SheetCell{JPEG: []byte("jpeg"), Lines: []string{"ShearX +0.09", hostile},
 		Labels: []SheetLabel{{"dog", ""}, {hostile, "63 %"}}, Further: 4}
-	s := Sheet{Name: hostile, Applied: "RandAugment 2,9", Notes: []string{"a note"}, Columns: []string{"as it is", "epoch 1"},
+	s := Sheet{Name: hostile, Applied: "RandAugment 2,9", Notes: []string{"a note"}, Columns: []string{"as it is",
+		"epoch 1"},
 		Rows: []SheetRow{{ID: "bag\u202e", Cells: []SheetCell{cell, cell}}, {ID: hostile,
 			Cells: []SheetCell{cell, {Lines: []string{"cut short"}}}}}}
 	var b bytes.Buffer
@@ -20,7 +21,8 @@ func TestSheet_ShowsEachEpochOfEachBag(t *testing.T) {
 	if elements["img"] != 3 || elements["figure"] != 4 || elements["script"] != 0 || elements["b"] != 0 {
 		t.Errorf("elements %v", elements)
 	}
-	for _, want := range []string{"RandAugment 2,9", "a note", "epoch 1", "ShearX +0.09", "63 %", "and 4 more", "cut short"} {
+	for _, want := range []string{"RandAugment 2,9", "a note", "epoch 1", "ShearX +0.09", "63 %", "and 4 more",
+		"cut short"} {
 		if !strings.Contains(content, want) {
 			t.Errorf("the sheet lacks %q", want)
 		}

@@ -26,7 +26,8 @@ var (
 )
 
 // captionPageTemplate is the page of labels with what is said of captions instead.
-var captionPageTemplate = template.Must(template.Must(template.New("captions").Parse(auditPageHTML)).Parse(captionPageHTML))
+var captionPageTemplate = template.Must(template.Must(template.New("captions").Parse(auditPageHTML)).Parse(
+	captionPageHTML))
 
 // CaptionPage is one HTML file, without anything from elsewhere, in which people look at captions that are probably of
 // other pictures, decide about them, and save their decisions as captions.ReadDecisions reads them. Its fields are what

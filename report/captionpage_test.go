@@ -22,7 +22,8 @@ const hostileCaption = " " + hostile + " \u202e \x1b[2J a\nbox \"of\" nothing "
 func auditedCaptions(t *testing.T) *captions.Report {
 	t.Helper()
 	things := []string{"dog grass ball park runs", "train tracks station smoke rails",
-		"cake candles table knife frosting", "surfer wave board ocean wetsuit", "kitchen oven sink cabinets counter", "giraffe zoo fence trees neck"}
+		"cake candles table knife frosting", "surfer wave board ocean wetsuit", "kitchen oven sink cabinets counter",
+		"giraffe zoo fence trees neck"}
 	random := rng.New(3)
 	b := &annotation.Bags{Name: "c", Form: annotation.FormCSV}
 	for i := range 300 {
@@ -171,7 +172,8 @@ func TestCaptionAuditTables_SayWhatIsDroppedAndWhyNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"kept.csv has 1 captions; 3 are dropped (1 by the threshold, 2 by people; 4 are kept by people alone)", "bags without any caption left: 5", "p(own) text words against it", "<b>"} {
+		"kept.csv has 1 captions; 3 are dropped (1 by the threshold, 2 by people; 4 are kept by people alone)",
+		"bags without any caption left: 5", "p(own) text words against it", "<b>"} {
 		if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

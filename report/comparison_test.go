@@ -54,7 +54,8 @@ func TestArmCurves_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
 		t.Fatal(drawn, err)
 	}
 	svg := b.String()
-	for part, times := range map[string]int{">All words<": 1, ">nouns (NN)<": 1, ">verbs (VB)<": 1, ">star<": 3, ">NMN-FI<": 3,
+	for part, times := range map[string]int{">All words<": 1, ">nouns (NN)<": 1, ">verbs (VB)<": 1, ">star<": 3,
+		">NMN-FI<":     3,
 		">star + MIL<": 3, ">no curves<": 0} {
 		if n := strings.Count(svg, part); n != times {
 			t.Errorf("%q is drawn %d times", part, n)

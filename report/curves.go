@@ -13,8 +13,8 @@ const fewPoints = 40
 // rowsOfNumbers is the length of a table of the numbers of a curve.
 const rowsOfNumbers = 40
 
-// trainingCharts draw the loss and, where it was measured, the validation AP over the steps of a run; none where nothing
-// was measured. Each stage has its own line and colour.
+// trainingCharts draw the loss and, where it was measured, the validation AP over the steps of a run; none where
+// nothing was measured. Each stage has its own line and colour.
 func trainingCharts(curve []Point) []numbered {
 	var out []numbered
 	for _, panel := range []struct {
@@ -59,7 +59,8 @@ func addStages(c *chart.Chart, curve []Point, of func(Point) eval.Number) {
 	for _, m := range c.Marks {
 		if n := len(m.Points); n > 0 {
 			first, last := m.Points[0], m.Points[n-1]
-			c.Summary += fmt.Sprintf("%s: from %.4g at step %.0f to %.4g at step %.0f. ", m.Name, first.Y, first.X, last.Y, last.X)
+			c.Summary += fmt.Sprintf("%s: from %.4g at step %.0f to %.4g at step %.0f. ", m.Name, first.Y, first.X,
+				last.Y, last.X)
 			if n <= fewPoints {
 				m.Name, m.Shape = "", chart.Dot
 				c.Marks = append(c.Marks, m)

@@ -35,7 +35,8 @@ func BestEpochTable(runs []Run) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Notes = append(t.Notes, "The epoch, counted from the end of stage 1 where the length of stage 1 is fixed, is that with the highest AP in these very figures: an upper bound of stopping in time, not a result.")
+	t.Notes = append(t.Notes, "The epoch, counted from the end of stage 1 where the length of stage 1 is fixed, is that "+
+		"with the highest AP in these very figures: an upper bound of stopping in time, not a result.")
 	return t, nil
 }
 

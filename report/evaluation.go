@@ -18,7 +18,8 @@ func EvaluationTables(r *eval.Result) []*Table {
 	}
 	if r.OutsideRange > 0 {
 		tables[0].Notes = append(tables[0].Notes, fmt.Sprintf(
-			"%d scores lie outside 0 to 1: they are no probabilities, so F1 at a threshold, Brier score and calibration error mean little.",
+			"%d scores lie outside 0 to 1: they are no probabilities, so F1 at a threshold, Brier score and calibration error "+
+				"mean little.",
 			r.OutsideRange))
 	}
 	return tables

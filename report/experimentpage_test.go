@@ -13,7 +13,8 @@ func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	odd := &Run{Arm: markup, Noise: .4, Seed: 9}
-	page := ExperimentPage{Name: markup, Shown: []*Table{table.Summary()}, Rows: []Explained{{markup, markup}}, Remarks: []string{markup}, All: []*Table{table},
+	page := ExperimentPage{Name: markup, Shown: []*Table{table.Summary()}, Rows: []Explained{{markup, markup}},
+		Remarks: []string{markup}, All: []*Table{table},
 		Runs: []LinkedRun{{&runs[0], "noise-80/seed-0/a b", "noise-80/seed-0/a b/report.html"}, {odd, markup, ""},
 			{odd, "x", `javascript:alert("x")`}}}
 	var b bytes.Buffer

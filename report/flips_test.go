@@ -29,7 +29,8 @@ func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
 	for _, r := range table.Rows {
 		rows = append(rows, r.Cells[0].Text+" / "+r.Cells[1].Text+" / "+r.Cells[2].Text)
 	}
-	want := "0 / star / 1; 30 missing, 10 incorrect / star / 2; 40 missing, 0 incorrect / star / 1; 40 missing, 0 incorrect / NMN-FI / 1"
+	want := "0 / star / 1; 30 missing, 10 incorrect / star / 2; 40 missing, 0 incorrect / star / 1; 40 missing, 0 " +
+		"incorrect / NMN-FI / 1"
 	if got := strings.Join(rows, "; "); got != want {
 		t.Errorf("rows %s\nwant %s", got, want)
 	}

@@ -92,8 +92,8 @@ func mentionRateTables(rates []MentionRate) []*Table {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{words(r.Word), number(r.Frequency), number(r.Holds), number(r.Else),
 			number(r.Unsaid)}})
 	}
-	t.Notes = []string{"Nobody says it: the probability, told by how often captions repeat each other, that none of a bag " +
-		"mentions a word that holds."}
+	t.Notes = []string{"Nobody says it: the probability, told by how often captions repeat each other, that none of a " +
+		"bag mentions a word that holds."}
 	t.dropEmptyColumns()
 	return []*Table{t}
 }

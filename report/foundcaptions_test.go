@@ -17,11 +17,13 @@ const hostileWord = markup + "|`*_\x1b[2J\u202e"
 func foundCaptions() *FoundCaptions {
 	return &FoundCaptions{
 		Captions: 500, Dropped: 190, Foreign: .412, Low: .395, High: .43,
-		Use: "190 are left out, and with them 3 bags that have no other", Remarks: []string{"7 captions have no witness, and are kept"},
-		Truth: &FoundTruth{Foreign: 200, AUC: .9437, Precision: .9, Recall: .855, ForeignKept: .0935},
+		Use:     "190 are left out, and with them 3 bags that have no other",
+		Remarks: []string{"7 captions have no witness, and are kept"}, Truth: &FoundTruth{Foreign: 200, AUC: .9437,
+			Precision: .9, Recall: .855, ForeignKept: .0935},
 		Worst: []WorstCaption{
-			{Bag: "bag" + hostileWord, Number: 2, Own: .00012, Words: []string{"dog", hostileWord}, Against: []string{hostileWord},
-				Lacks: []string{"cat"}, JPEG: []byte("jpeg")},
+			{Bag: "bag" + hostileWord, Number: 2, Own: .00012, Words: []string{"dog", hostileWord},
+				Against: []string{hostileWord},
+				Lacks:   []string{"cat"}, JPEG: []byte("jpeg")},
 			{Bag: "b", Number: 1, Own: .31, Words: []string{"dog"}},
 		},
 		Rates: []MentionRate{

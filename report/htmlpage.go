@@ -15,7 +15,8 @@ var htmlFiles embed.FS
 
 // htmlTemplate parses a page with the tables and bags that pages share.
 func htmlTemplate(name, page string) *template.Template {
-	t := template.Must(template.New("tables").Parse(htmlFile("table.html") + htmlFile("chart.html") + htmlFile("bags.html")))
+	t := template.Must(template.New("tables").Parse(htmlFile("table.html") + htmlFile("chart.html") +
+		htmlFile("bags.html")))
 	return template.Must(t.New(name).Parse(page))
 }
 
@@ -101,8 +102,8 @@ var tablesTemplate = htmlTemplate("sections", `{{range .}}<section>
 // PageStyle are the styles that all pages share.
 func PageStyle() template.CSS { return template.CSS(pageStyle) }
 
-// sameNoise takes the column of noise out of a table of one level, and says it in a note: what is the same in all rows is
-// in the way on a telephone.
+// sameNoise takes the column of noise out of a table of one level, and says it in a note: what is the same in all rows
+// is in the way on a telephone.
 func (t *pageTable) sameNoise() {
 	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == noiseColumn })
 	if at < 0 || len(t.Rows) < 2 || slices.ContainsFunc(t.Rows, func(r pageRow) bool {

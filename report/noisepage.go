@@ -24,8 +24,9 @@ func (r *NoiseReport) WritePage(w io.Writer) error {
 		Cut     bool
 		Charted int
 	}{
-		Style: template.CSS(pageStyle), Report: r, Charts: pageCharts("rates", noiseCharts(r, chartedWords)), Charted: chartedWords,
-		Cut: len(r.Q01.Words) > chartedWords,
+		Style: template.CSS(pageStyle), Report: r, Charts: pageCharts("rates", noiseCharts(r, chartedWords)),
+		Charted: chartedWords,
+		Cut:     len(r.Q01.Words) > chartedWords,
 	}
 	page.Tables = pageTables(r.Tables(0))
 	return noisePageTemplate.Execute(w, page)

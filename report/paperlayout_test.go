@@ -18,7 +18,8 @@ func humanRun(arm string, mil bool, noise float64, seed uint64, v eval.Number) R
 	}
 	ap.Group[text.NN] = v
 	return Run{Arm: arm, ArmTitle: arm, MIL: mil, Noise: noise, Seed: seed,
-		Result: &eval.Result{Classes: 1000, GroupSize: eval.ByGroup[int]{Group: make([]int, text.POSCount)}, Measures: eval.Measures{Human: &eval.Human{AP: ap}}}}
+		Result: &eval.Result{Classes: 1000, GroupSize: eval.ByGroup[int]{Group: make([]int, text.POSCount)},
+			Measures: eval.Measures{Human: &eval.Human{AP: ap}}}}
 }
 
 func laidOut(t *testing.T, table int, runs ...Run) string {

@@ -38,7 +38,8 @@ func TestResultCharts_ARowForEachArm(t *testing.T) {
 		"AP (truth) at noise of 80 %, without MIL"}; fmt.Sprint(titles) != fmt.Sprint(want) {
 		t.Errorf("titles %q", titles)
 	}
-	two, err := resultCharts(allTitled(Run{Arm: Stage1, Result: drawnResult(.41)}, Run{Arm: Star, Result: drawnResult(.42)},
+	two, err := resultCharts(allTitled(Run{Arm: Stage1, Result: drawnResult(.41)},
+		Run{Arm: Star, Result: drawnResult(.42)},
 		Run{Arm: NMNFI, Result: drawnResult(.40)}))
 	if err != nil || two[0].X.Min >= 40 || two[0].X.Max <= 42 {
 		t.Errorf("an arm is outside of the axis: %+v, %v", two, err)
@@ -47,7 +48,8 @@ func TestResultCharts_ARowForEachArm(t *testing.T) {
 		t.Errorf("first row %q %q", charts[0].Rows[0], charts[0].Values[0])
 	}
 	one, err := resultCharts(allTitled(Run{Arm: Star, Result: drawnResult(.5)}))
-	if err != nil || len(one) != 1 || len(one[0].Marks) != 1 || one[0].Title != "AP (truth)" || one[0].Values[0] != "50.0" {
+	if err != nil || len(one) != 1 || len(one[0].Marks) != 1 || one[0].Title != "AP (truth)" ||
+		one[0].Values[0] != "50.0" {
 		t.Errorf("one seed: %+v, %v", one, err)
 	}
 }
@@ -123,7 +125,8 @@ func TestWriteHTML_SaysHowTheRatesCameAbout(t *testing.T) {
 }
 
 func TestWriteHTML_SaysWhatWasJudgedOn(t *testing.T) {
-	for split, want := range map[string]string{"": "on 200 bags and 3 words", "test": "on 200 bags of the test set and 3 words",
+	for split, want := range map[string]string{"": "on 200 bags and 3 words",
+		"test":  "on 200 bags of the test set and 3 words",
 		"train": "on 200 bags of the training set, which it has seen, and 3 words"} {
 		r := shownRun()
 		r.Split = split
@@ -138,10 +141,12 @@ func TestWriteHTML_SaysWhatWasJudgedOn(t *testing.T) {
 
 // A table of one level of noise has no column of it; labels that are no words have no part of speech.
 func TestPageTables_WithoutColumnsThatSayNothing(t *testing.T) {
-	table := &Table{Title: "t", Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true}, {Name: "AP"}},
+	table := &Table{Title: "t", Columns: []Column{{Name: noiseColumn, Text: true}, {Name: "arm", Text: true},
+		{Name: "AP"}},
 		Rows: []Row{{Cells: []Cell{words("40"), words("a"), number(1)}}, {Cells: []Cell{words("40"), words("b"), number(2)}}}}
 	shown := pageTables([]*Table{table})[0]
-	if len(shown.Columns) != 2 || len(shown.Rows[1].Cells) != 2 || !strings.Contains(fmt.Sprint(shown.Notes), "noise of 40 %") ||
+	if len(shown.Columns) != 2 || len(shown.Rows[1].Cells) != 2 || !strings.Contains(fmt.Sprint(shown.Notes),
+		"noise of 40 %") ||
 		len(table.Columns) != 3 {
 		t.Errorf("%+v", shown)
 	}

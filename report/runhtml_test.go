@@ -17,8 +17,9 @@ import (
 func shownRun() *Run {
 	result := drawnResult(.6)
 	result.Words[1].Word = markup
-	curves := eval.ByGroup[[]eval.CurvePoint]{Group: make([][]eval.CurvePoint, text.POSCount), All: []eval.CurvePoint{{Recall: .2, Precision: 1},
-		{Recall: 1, Precision: .3}}}
+	curves := eval.ByGroup[[]eval.CurvePoint]{Group: make([][]eval.CurvePoint, text.POSCount),
+		All: []eval.CurvePoint{{Recall: .2, Precision: 1},
+			{Recall: 1, Precision: .3}}}
 	curves.Group[text.NN], curves.Group[text.VB] = curves.All, curves.All
 	curve := drawnCurve()
 	curve[0].Stage = markup

@@ -123,7 +123,8 @@ func (r *armRun) finished(ctx context.Context) (o *Outcome, identity string, err
 	return o, identity, nil
 }
 
-// FinishedArm reads the outcome of an arm without training it and without writing anything; nil where it is not complete.
+// FinishedArm reads the outcome of an arm without training it and without writing anything; nil where it is not
+// complete.
 func (s *Session) FinishedArm(ctx context.Context, a ArmOptions) (*Outcome, error) {
 	r := s.arm(a)
 	if a.From != "" && !durable.Exists(a.From) {
@@ -151,7 +152,9 @@ func (r *armRun) reuse(ctx context.Context, o *Outcome) (err error) {
 	if err := r.session.agree(err); err != nil {
 		return err
 	}
-	return r.session.Save(ctx, func() error { return errors.Join(folder.KeepData(r.dir, files), r.config.keepPlaces(r.dir)) })
+	return r.session.Save(ctx, func() error {
+		return errors.Join(folder.KeepData(r.dir, files), r.config.keepPlaces(r.dir))
+	})
 }
 
 // reaches reports whether the last checkpoint of a folder is not of an earlier step than its result, as it is where
@@ -209,8 +212,8 @@ func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
 	_, split := r.data.EvaluationSplit()
 	o = &Outcome{Arm: r.config.Arm, MIL: arm.MIL, Noise: r.data.Noise, Flips: r.data.Flips, Seed: r.config.Train.Seed,
 		Steps: reached.Step, Loss: reached.Loss, Seconds: seconds.Seconds(), Split: split, Judgement: *judged,
-		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, Recipe: r.planned, LeftOut: r.data.DescribeLeftOut(),
-		Backbone: r.session.backbone}
+		Threshold: plan.Threshold, Before: plan.Stage1Epochs, Build: ThisBuild(), Start: r.start, Recipe: r.planned,
+		LeftOut: r.data.DescribeLeftOut(), Backbone: r.session.backbone}
 	if r.config.EachEpoch {
 		if o.epochs, err = ReadEpochs(r.dir); err != nil {
 			return nil, err

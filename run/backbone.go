@@ -102,7 +102,8 @@ func (b *Backbone) extraction(ctx context.Context, paths []string, o *ExtractOpt
 	if err != nil {
 		return nil, err
 	}
-	words, err := text.NewVocabulary([]text.Word{{Text: "picture", POS: text.Others}}) // a set has labels, and nobody reads these
+	// a set has labels, and nobody reads these
+	words, err := text.NewVocabulary([]text.Word{{Text: "picture", POS: text.Others}})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,8 @@ func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*ext
 // loader reads pictures upright: what is prepared for the net is what people see.
 func (b *Backbone) loader(o *Reading) loader.Config {
 	l, r := loader.DefaultConfig(), &b.session.Config.Run
-	l.BatchBags, l.MaxBadSamples, l.MaxPixels, l.Orientation = o.Batch, o.MaxBadSamples, o.MaxPixels, picture.OrientationApply
+	l.BatchBags, l.MaxBadSamples, l.MaxPixels, l.Orientation = o.Batch, o.MaxBadSamples, o.MaxPixels,
+		picture.OrientationApply
 	l.Workers, l.Prefetch = r.Workers, r.Prefetch
 	l.Flip, l.Shuffle = false, false
 	return l

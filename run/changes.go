@@ -4,7 +4,8 @@ import "nmn/run/folder"
 
 // mayChange are the settings that a run may be continued with, for they change no step.
 var mayChange = []string{
-	"run.", "build.", "chosen", "size", "data.max_bad_samples", "train.stage1_epochs", "train.stage2_epochs", "train.max_steps",
+	"run.", "build.", "chosen", "size", "data.max_bad_samples", "train.stage1_epochs", "train.stage2_epochs",
+	"train.max_steps",
 	"train.log_steps", "train.evaluate_", "train.checkpoint_", "train.keep_best",
 }
 

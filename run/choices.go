@@ -26,11 +26,13 @@ type Choice struct {
 	Why string `yaml:"why"`
 }
 
-// note says why a setting that was left open has its value. The list is in the order of the keys: a run that goes on may
-// choose in another order.
+// note says why a setting that was left open has its value. The list is in the order of the keys: a run that goes on
+// may choose in another order.
 func (c *Config) note(key, why string) {
 	c.Chosen = slices.Clone(c.Chosen) // copies of a configuration share the list
-	i, found := slices.BinarySearchFunc(c.Chosen, key, func(o Choice, key string) int { return strings.Compare(o.Key, key) })
+	i, found := slices.BinarySearchFunc(c.Chosen, key, func(o Choice, key string) int {
+		return strings.Compare(o.Key, key)
+	})
 	if found {
 		c.Chosen[i].Why = why
 		return
@@ -89,8 +91,8 @@ func (c *Config) chooseNet() {
 	_ = file.Close() // it was only read
 }
 
-// choosePictures chooses how pictures are read: upright and with a filter that smooths, or by a paper's protocol as they
-// are stored and with one that does not.
+// choosePictures chooses how pictures are read: upright and with a filter that smooths, or by a paper's protocol as
+// they are stored and with one that does not.
 func (c *Config) choosePictures(g given) {
 	if !c.Data.Decodes() {
 		return
@@ -109,8 +111,8 @@ func (c *Config) choosePictures(g given) {
 	}
 }
 
-// form is the recipe if none is named, and why: estimate, unless a paper's protocol is asked for, or what was given does
-// not need it or does not go with it.
+// form is the recipe if none is named, and why: estimate, unless a paper's protocol is asked for, or what was given
+// does not need it or does not go with it.
 func (c *Config) form(g given) (form recipe.Form, why string) {
 	settings := c.Settings()
 	if slices.ContainsFunc(g.arms, settings.NeedsEstimate) {
@@ -172,7 +174,8 @@ func (c *Config) chooseRecipe(g given) {
 	setArm(c.recipeArm())
 }
 
-// tellsCaptionsApart reports whether captions can be witnesses: labels come from nothing else, and each bag has its own.
+// tellsCaptionsApart reports whether captions can be witnesses: labels come from nothing else, and each bag has its
+// own.
 func (c *Config) tellsCaptionsApart() bool {
 	d := &c.Data
 	return d.Captioned() && d.Flips == "" && d.FlipRates == "" && c.level() != report.FrameLevel
@@ -190,8 +193,8 @@ func (c *Config) recipeArm() (arm recipe.Name, why string) {
 	return recipe.RN, "its noise model holds the estimated rates"
 }
 
-// FallBackToPaper goes back to the plain form if the recipe was left open and rates cannot be estimated from the data. It returns
-// the reason, which is empty if it did not go back.
+// FallBackToPaper goes back to the plain form if the recipe was left open and rates cannot be estimated from the data.
+// It returns the reason, which is empty if it did not go back.
 func (c *Config) FallBackToPaper(d *dataset.Splits) (why string) {
 	if c.Recipe.Form != recipe.Estimate || !c.leftOpen("recipe.form") || !c.leftOpen("arm") {
 		return ""

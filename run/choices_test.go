@@ -102,8 +102,8 @@ type oneFrame struct{ loader.Vectors }
 
 func (oneFrame) Frames(int) int { return 1 }
 
-// What was left open is listed with value and reason; what is given leaves the list, in a configuration that was read from
-// a run too.
+// What was left open is listed with value and reason; what is given leaves the list, in a configuration that was read
+// from a run too.
 func TestChosen_IsWhatNobodyGave(t *testing.T) {
 	keys := func(c *Config) (keys []string) {
 		for _, o := range c.Chosen {

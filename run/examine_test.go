@@ -18,7 +18,8 @@ func TestExamine_SoundDataHasAPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Net.Width, c.Run.Device, c.Arm = 48, 16, 16, .5, "cpu", recipe.FD
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Net.Width, c.Run.Device, c.Arm = 48, 16, 16, .5,
+		"cpu", recipe.FD
 	var topics []string
 	found, err := Examine(t.Context(), &c, ExamineOptions{Message: func(m Message) {
 		topics = append(topics,
@@ -69,7 +70,8 @@ func TestPlan_IsALineForEachArm(t *testing.T) {
 	if err := p.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := "stage1            100 steps of 12.5 ms, 3 MiB, on cpu\nrecipe            4 folds, not counted below\nin all            about 1m1s, without validation\n"
+	want := "stage1            100 steps of 12.5 ms, 3 MiB, on cpu\nrecipe            4 folds, not counted below\nin " +
+		"all            about 1m1s, without validation\n"
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}

@@ -15,7 +15,8 @@ import (
 
 // ExtractOptions say what is extracted and where it goes.
 type ExtractOptions struct {
-	// Reading says how bags are read. For a split, only Batch, Shard and LeftOut count: the rest is as the configuration says.
+	// Reading says how bags are read. For a split, only Batch, Shard and LeftOut count: the rest is as the configuration
+	// says.
 	Reading
 	// Layers are those whose rows are taken, all from one pass; none take model.Pool5.
 	Layers []model.Layer
@@ -193,7 +194,8 @@ func (m *Model) refuseVideos(set *loader.Set, o *ExtractOptions, c *Config) erro
 			"extract: this run has learned frames one by one, and says nothing of a video as a whole: add `extract.per_frame`")
 	case chunk > 0 && slices.ContainsFunc(o.Layers, func(l model.Layer) bool { return l != model.Probabilities }):
 		return setting.Errorf("",
-			"extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a whole one: add `extract.per_frame`",
+			"extract: this run takes %d frames of a video through the net at a time, and has nothing but probabilities of a "+
+				"whole one: add `extract.per_frame`",
 			chunk)
 	}
 	return nil

@@ -18,8 +18,10 @@ import (
 func behind(t *testing.T, set dataset.Kind, mil bool) run.Config {
 	t.Helper()
 	weights, c := withBackbone(t, 1).Net.Backbone, run.Config{}
-	texts := []string{"data.set=" + string(set), "net.backbone=" + weights, "net.input_size=32", fmt.Sprintf("net.mil=%t", mil),
-		"net.hidden=[]", "data.train_size=16", "data.validation_size=4", "data.test_size=6", "run.device=cpu", "run.threads=1"}
+	texts := []string{"data.set=" + string(set), "net.backbone=" + weights, "net.input_size=32",
+		fmt.Sprintf("net.mil=%t", mil),
+		"net.hidden=[]", "data.train_size=16", "data.validation_size=4", "data.test_size=6", "run.device=cpu",
+		"run.threads=1"}
 	if set == dataset.MovingScenes {
 		texts = append(texts, "data.frames=3")
 	}
@@ -143,7 +145,8 @@ func TestTrain_BehindABackboneOnClips(t *testing.T) {
 func TestConfig_BackboneJoinsFramesAlone(t *testing.T) {
 	c := withBackbone(t, 8)
 	c.Net.MIL = true
-	if _, err := run.Open(t.Context(), c, run.Options{}); err == nil || !strings.Contains(err.Error(), "these are no clips") {
+	if _, err := run.Open(t.Context(), c, run.Options{}); err == nil || !strings.Contains(err.Error(),
+		"these are no clips") {
 		t.Errorf("noisy-or over single pictures: %v", err)
 	}
 	c = behind(t, dataset.Scenes, false)

@@ -57,8 +57,8 @@ func (m *Model) openBackbone(ctx context.Context, about *train.Backbone) error {
 		file = c.Net.Backbone // where it lies now
 	}
 	if !durable.Exists(file) {
-		return setting.Errorf("", "%s was trained on features of %s (%s, sha256 %.12s…), and there is no such file now: put it "+
-			"back", m.file, about.File, about.Net, about.SHA256)
+		return setting.Errorf("", "%s was trained on features of %s (%s, sha256 %.12s…), and there is no such file now: put "+
+			"it back", m.file, about.File, about.Net, about.SHA256)
 	}
 	pre := &about.Pictures
 	b, err := m.session.OpenBackbone(ctx, file, backbone.Options{Size: pre.Crop, Resize: pre.Resize,
@@ -67,8 +67,8 @@ func (m *Model) openBackbone(ctx context.Context, about *train.Backbone) error {
 		return err
 	}
 	if b.digest != about.SHA256 {
-		return errors.Join(setting.Errorf("", "%s was trained on features of %s as it was then (sha256 %.12s…), and the file has "+
-			"changed (%.12s…): put the old one back", m.file, about.File, about.SHA256, b.digest), b.Close())
+		return errors.Join(setting.Errorf("", "%s was trained on features of %s as it was then (sha256 %.12s…), and the "+
+			"file has changed (%.12s…): put the old one back", m.file, about.File, about.SHA256, b.digest), b.Close())
 	}
 	m.backbone = b
 	return nil

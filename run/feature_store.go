@@ -84,7 +84,9 @@ func (f *featureStore) open(ctx context.Context, s *Session) (release func() err
 		case <-time.After(patience):
 		}
 	}
-	if err := folder.RemoveLeftovers(f.dir, func(name string) bool { return strings.HasSuffix(name, partEnding) }); err != nil {
+	if err := folder.RemoveLeftovers(f.dir, func(name string) bool {
+		return strings.HasSuffix(name, partEnding)
+	}); err != nil {
 		return func() error { return nil }, errors.Join(err, release())
 	}
 	if err := f.read(); err != nil {
@@ -123,7 +125,8 @@ func (f *featureStore) readPart(path string) error {
 	}
 	keys, err := hex.DecodeString(file.Metadata[partKeys])
 	if err != nil || len(shape) != 2 || shape[1] != f.width || len(keys) != len(featureKey{})*shape[0] {
-		return fmt.Errorf("%d keys of rows %v, want as many as rows, of %d features", len(keys)/len(featureKey{}), shape, f.width)
+		return fmt.Errorf("%d keys of rows %v, want as many as rows, of %d features", len(keys)/len(featureKey{}),
+			shape, f.width)
 	}
 	for i, v := range values {
 		if v64 := float64(v); math.IsNaN(v64) || math.IsInf(v64, 0) {

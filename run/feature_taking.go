@@ -52,7 +52,8 @@ func (t *taking) loader() loader.Config {
 func (t *taking) all(ctx context.Context, folder string) (err error) {
 	s := t.session
 	pictures := s.framesIn()
-	if err := memory.Check(fmt.Sprintf("features of %d pictures", pictures), int64(pictures)*int64(t.width)*8); err != nil {
+	if err := memory.Check(fmt.Sprintf("features of %d pictures", pictures),
+		int64(pictures)*int64(t.width)*8); err != nil {
 		return fmt.Errorf("%w: nmn extract writes features of any number of pictures to a file, which can be trained on "+
 			"(`data.features.train.features`)", err)
 	}

@@ -19,8 +19,8 @@ const FeaturesFolder = "features"
 // onFeatures reports whether a net learns features: those of files, or those of a backbone.
 func (c *Config) onFeatures() bool { return c.Data.Set == dataset.Features || c.Net.Backbone != "" }
 
-const noCells = "`net.mil` joins the frames of clips behind `net.backbone`, which gives each picture one vector, and these " +
-	"are no clips: leave out one"
+const noCells = "`net.mil` joins the frames of clips behind `net.backbone`, which gives each picture one vector, and " +
+	"these are no clips: leave out one"
 
 // validateBackbone refuses what does not go with features that are taken of pictures once.
 func (c *Config) validateBackbone() error {
@@ -28,8 +28,9 @@ func (c *Config) validateBackbone() error {
 	wrong := func(key, format string, args ...any) error { return setting.Errorf(key, format, args...) }
 	switch {
 	case n.Backbone == "":
-		return wrong("net.backbone", "`net.backbone_layer`, `net.backbone_gelu`, `net.backbone_heads`, `net.backbone_resize`, "+
-			"`net.backbone_mean` and `net.backbone_deviation` are of a pretrained net: name its weights (`net.backbone` FILE)")
+		return wrong("net.backbone", "`net.backbone_layer`, `net.backbone_gelu`, `net.backbone_heads`, "+
+			"`net.backbone_resize`, `net.backbone_mean` and `net.backbone_deviation` are of a pretrained net: name its weights "+
+			"(`net.backbone` FILE)")
 	case d.Set == dataset.Features && d.Features.Train.Features != "":
 		return wrong("net.backbone", "`net.backbone` takes features of pictures, and `data.features.train.features` are "+
 			"features already: leave out one")
@@ -37,16 +38,16 @@ func (c *Config) validateBackbone() error {
 		return wrong("net.backbone", "`net.backbone` takes features of pictures: name them by `data.manifest`, by "+
 			"`data.captions` and `data.images`, or by data of clips or scenes")
 	case n.Arch != NetMLP:
-		return wrong("net.arch", "`net.backbone` is followed by the net mlp, and `net.arch` is %s: leave it out, and with it a preset of "+
-			"another net", n.Arch)
+		return wrong("net.arch", "`net.backbone` is followed by the net mlp, and `net.arch` is %s: leave it out, and with "+
+			"it a preset of another net", n.Arch)
 	case n.MIL && !d.Videos() && d.Set != dataset.Manifest:
 		return wrong("net.mil", noCells)
 	case n.Weights != "":
 		return wrong("net.weights", "`net.weights` are what the net starts from that learns, behind that of `net.backbone`: "+
 			"leave out one")
 	case len(n.Depths)+len(n.Widths) > 0 || n.FC6 != 0 || n.FC7 != 0 || n.FC6Kernel != 0 || n.FC6Pad != 0:
-		return wrong("net.backbone", "net.depths, widths, fc6, fc7, fc6_kernel and fc6_pad are for nets on pictures that learn; "+
-			"behind `net.backbone` there are hidden layers (`net.hidden`)")
+		return wrong("net.backbone", "net.depths, widths, fc6, fc7, fc6_kernel and fc6_pad are for nets on pictures that "+
+			"learn; behind `net.backbone` there are hidden layers (`net.hidden`)")
 	case c.Train.Flip:
 		return wrong("train.flip", "`net.backbone` computes features once, of pictures as they are: leave out `train.flip`")
 	case d.Fit != "":
@@ -84,7 +85,8 @@ func FeaturesOf(folder string) string {
 // takeFeatures puts what the backbone of the configuration says of pictures in the place of those, of all splits. What
 // the folder has is not computed again. sample takes those of a few pictures, to tell how long all would last, and
 // gives the others numbers that mean nothing.
-func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, progress func(done, of int)) (err error) {
+func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, progress func(done, of int)) (
+	err error) {
 	n := &s.Config.Net
 	if n.Backbone == "" || s.Data == nil || s.Data.Train.Vectors != nil {
 		return nil

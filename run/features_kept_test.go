@@ -59,7 +59,8 @@ func withBackbone(t *testing.T, pictures int) run.Config {
 		t.Fatal(err)
 	}
 	var c run.Config
-	given, err := run.ParseSettings("data.manifest="+manifest, "net.backbone="+weights, "net.input_size=32", "run.device=cpu",
+	given, err := run.ParseSettings("data.manifest="+manifest, "net.backbone="+weights, "net.input_size=32",
+		"run.device=cpu",
 		"run.threads=1")
 	if err != nil {
 		t.Fatal(err)

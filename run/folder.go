@@ -92,7 +92,9 @@ var (
 	ofRun = folder.Kind{Config: ConfigFile, Writes: func(name string) bool {
 		return slices.Contains(runFiles, name) || train.IsCheckpoint(name)
 	}}
-	ofRecipe = folder.Kind{Config: ConfigFile, Writes: func(name string) bool { return slices.Contains(recipeFiles, name) }}
+	ofRecipe = folder.Kind{Config: ConfigFile, Writes: func(name string) bool {
+		return slices.Contains(recipeFiles, name)
+	}}
 )
 
 // checkFolder refuses a folder with another run, or one without any in which files would be overwritten.

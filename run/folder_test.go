@@ -18,7 +18,8 @@ func TestTrain_OverwritesNoFileOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{ConfigFile, VocabularyFile, LogFile, report.HTMLFile, train.LastName, "best-3.safetensors"} {
+	for _, name := range []string{ConfigFile, VocabularyFile, LogFile, report.HTMLFile, train.LastName,
+		"best-3.safetensors"} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
 		content := []byte("mine")

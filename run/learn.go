@@ -21,7 +21,8 @@ func (r *armRun) newNet(arm train.Arm, p *recipe.Plan, resumed bool) (*model.Net
 	if p.From != "" {
 		from = p.From
 	}
-	net, digest, err := arm.StartNet(r.config.Net.Model(classes, r.data.Width(), model.NoNoise), r.session.Backend, p.Config,
+	net, digest, err := arm.StartNet(r.config.Net.Model(classes, r.data.Width(), model.NoNoise),
+		r.session.Backend, p.Config,
 		p.Data.Train, from)
 	if err != nil {
 		return nil, err
@@ -49,8 +50,9 @@ func (r *armRun) trainStage(ctx context.Context, arm train.Arm, net *model.Net, 
 	l.Targets, l.Evidence = plan.Targets, plan.Evidence
 	var epochs *epochRecord
 	options := train.Options{
-		Config: plan.Config, Stage: arm.Stage, Net: net, Start: began(r.start, r.planned), Data: plan.Data.Train, Validation: plan.Data.Validation,
-		Loader: l, Directory: r.dir, Online: plan.Online, Keep: r.keep, Group: r.session.ranks,
+		Config: plan.Config, Stage: arm.Stage, Net: net, Start: began(r.start, r.planned), Data: plan.Data.Train,
+		Validation: plan.Data.Validation,
+		Loader:     l, Directory: r.dir, Online: plan.Online, Keep: r.keep, Group: r.session.ranks,
 		Backbone: r.session.backbone,
 		Wire:     r.config.Run.wire(),
 	}
@@ -94,7 +96,9 @@ func (r *armRun) trainStage(ctx context.Context, arm train.Arm, net *model.Net, 
 	trainer.Observers = slices.Concat(records.observers(), []train.Observer{epochs.observer()}, r.watchers())
 	reached, err = trainer.Run(ctx)
 	r.session.Observe.End()
-	missing := SaveFiles(context.WithoutCancel(ctx), r.session.Log, func() error { return cmp.Or(records.flush(), epochs.flush()) })
+	missing := SaveFiles(context.WithoutCancel(ctx), r.session.Log, func() error {
+		return cmp.Or(records.flush(), epochs.flush())
+	})
 	if err = cmp.Or(err, records.close(), missing); err != nil {
 		return reached, nil, Interrupted(err)
 	}

@@ -32,8 +32,8 @@ type noted string
 func (n noted) Error() string { return string(n) }
 func (n noted) Unwrap() error { return loader.ErrCorrupt }
 
-// leftOutSince lists the training bags that a run in a folder has left out since it began. One that breaks later is left
-// out of batches alone.
+// leftOutSince lists the training bags that a run in a folder has left out since it began. One that breaks later is
+// left out of batches alone.
 func leftOutSince(dir string) func(context.Context, *loader.Set) ([]loader.BadSample, error) {
 	return func(_ context.Context, set *loader.Set) ([]loader.BadSample, error) {
 		path := filepath.Join(dir, LeftOutFile)
@@ -44,8 +44,8 @@ func leftOutSince(dir string) func(context.Context, *loader.Set) ([]loader.BadSa
 		var bad []loader.BadSample
 		for _, l := range *known {
 			if l.Bag < 0 || l.Bag >= set.Len() || set.IDs != nil && set.IDs[l.Bag] != l.ID {
-				return nil, setting.Errorf("run_dir", "%s says that training bag %d is %.60q, and it is not any more: give another "+
-					"`run_dir`, or put the data back", path, l.Bag, l.ID)
+				return nil, setting.Errorf("run_dir", "%s says that training bag %d is %.60q, and it is not any more: give "+
+					"another `run_dir`, or put the data back", path, l.Bag, l.ID)
 			}
 			bad = append(bad, loader.BadSample{Bag: l.Bag, ID: l.ID, Err: noted(l.Why)})
 		}
@@ -69,8 +69,8 @@ func keepLeftOut(dir string, d *dataset.Splits) error {
 	return durable.SaveJSON(path, list)
 }
 
-// readAll reads all pictures of a set once, and returns the bags that cannot be used. More than the configuration allows
-// are an error. If it allows none, the first epoch finds them.
+// readAll reads all pictures of a set once, and returns the bags that cannot be used. More than the configuration
+// allows are an error. If it allows none, the first epoch finds them.
 func (c *Config) readAll(ctx context.Context, set *loader.Set) ([]loader.BadSample, error) {
 	if c.Data.MaxBadSamples == 0 || set.Source == nil || c.painted() {
 		return nil, nil

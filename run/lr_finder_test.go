@@ -66,7 +66,8 @@ func TestFindLearningRate_SuggestsOneThatTrainsAsTheDefaultDoes(t *testing.T) {
 	if lines := strings.Count(string(table), "\n"); err != nil || lines != 1+found.Steps || found.Steps < 50 {
 		t.Errorf("%d lines of %d steps, %v", lines, found.Steps, err)
 	}
-	if chart, err := os.ReadFile(filepath.Join(dir, RateSearchChart)); err != nil || !strings.Contains(string(chart), "<svg") {
+	if chart, err := os.ReadFile(filepath.Join(dir, RateSearchChart)); err != nil ||
+		!strings.Contains(string(chart), "<svg") {
 		t.Errorf("no chart: %v", err)
 	}
 	files, err := os.ReadDir(dir)

@@ -17,7 +17,8 @@ func (c *Config) places() folder.Places {
 		"data.noise_file": &d.NoiseFile, "data.flip_rates": &d.FlipRates, "data.features.ids": &f.IDs,
 		"net.weights": &c.Net.Weights, "net.backbone": &c.Net.Backbone, "stage1": &c.Stage1,
 	}
-	for name, files := range map[string]*dataset.FeatureFiles{"train": &f.Train, "validation": &f.Validation, "test": &f.Test} {
+	for name, files := range map[string]*dataset.FeatureFiles{"train": &f.Train, "validation": &f.Validation,
+		"test": &f.Test} {
 		key := "data.features." + name + "."
 		all[key+"features"], all[key+"labels"], all[key+"truth"], all[key+"counts"] = &files.Features, &files.Labels,
 			&files.Truth, &files.Counts

@@ -67,7 +67,8 @@ func TestTrain_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	if _, err := s.Train(t.Context(), dir); err != nil {
 		t.Fatalf("the first features again: %v", err)
 	}
-	if last := said[len(said)-1]; !last.Always || last.Text != dir+" is complete; its results are shown, nothing was trained" {
+	if last := said[len(said)-1]; !last.Always || last.Text != dir+
+		" is complete; its results are shown, nothing was trained" {
 		t.Errorf("a result that is shown again is told by %+v", last)
 	}
 }
@@ -121,8 +122,8 @@ func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	}
 }
 
-// Folders of older versions do not say what their runs learned from. They are used as before, with a warning, and say it
-// from then on.
+// Folders of older versions do not say what their runs learned from. They are used as before, with a warning, and say
+// it from then on.
 func TestTrain_NotesTheDataOfOlderRunsOnce(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
 	c := vectors(t, file, 1)

@@ -23,12 +23,15 @@ func TestResolve_HowPicturesAreRead(t *testing.T) {
 		resize      picture.Filter
 		orientation picture.Orientation
 	}{
-		"pictures of somebody":     {Sources{Settings: of}, picture.FilterAntialias, picture.OrientationApply},
-		"the preset of the paper":  {Sources{Settings: of, Preset: PaperCOCOPreset}, picture.FilterBilinear, picture.OrientationIgnore},
-		"another preset":           {Sources{Settings: of, Preset: ScenesPreset}, picture.FilterAntialias, picture.OrientationApply},
+		"pictures of somebody": {Sources{Settings: of}, picture.FilterAntialias, picture.OrientationApply},
+		"the preset of the paper": {Sources{Settings: of, Preset: PaperCOCOPreset}, picture.FilterBilinear,
+			picture.OrientationIgnore},
+		"another preset": {Sources{Settings: of, Preset: ScenesPreset}, picture.FilterAntialias,
+			picture.OrientationApply},
 		"a file that does not say": {Sources{File: file(listed + "}\n")}, picture.FilterAntialias, picture.OrientationApply},
-		"a file that does":         {Sources{File: file(listed + ", resize: bilinear}\n")}, picture.FilterBilinear, picture.OrientationApply},
-		"scenes":                   {Sources{}, "", ""},
+		"a file that does": {Sources{File: file(listed + ", resize: bilinear}\n")}, picture.FilterBilinear,
+			picture.OrientationApply},
+		"scenes": {Sources{}, "", ""},
 	} {
 		var config Config
 		if err := c.sources.Resolve(&config); err != nil {

@@ -230,8 +230,8 @@ func (p *Predictions) cut(o *PredictOptions, folder string) (err error) {
 		return nil
 	}
 	if o.Shard.Of > 0 {
-		return setting.Errorf("", "predict: the run has kept no threshold, and one shard of the pictures tells none for all: give "+
-			"`predict.threshold`, `predict.top` or `predict.format` csv")
+		return setting.Errorf("", "predict: the run has kept no threshold, and one shard of the pictures tells none for "+
+			"all: give `predict.threshold`, `predict.top` or `predict.format` csv")
 	}
 	p.ThresholdFrom = FromPredictions
 	p.Threshold, err = eval.PlugInThreshold(p.Probabilities, false)

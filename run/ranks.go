@@ -20,8 +20,8 @@ import (
 	"nmn/train"
 )
 
-// Several ranks train together. They make the same calls, see one run folder, and read the same data. Rank 0 alone writes
-// to the folder, by Session.Save: after it all ranks find what has been written.
+// Several ranks train together. They make the same calls, see one run folder, and read the same data. Rank 0 alone
+// writes to the folder, by Session.Save: after it all ranks find what has been written.
 
 // leads reports whether this rank writes to the run folder.
 func (s *Session) leads() bool { return s.ranks.Rank() == 0 }
@@ -41,7 +41,8 @@ func Agreed(err error) bool {
 	return errors.As(err, &agreed)
 }
 
-// AgreeOn waits for all ranks, and makes what is wrong on one of them an error of all that ends with the same exit code.
+// AgreeOn waits for all ranks, and makes what is wrong on one of them an error of all that ends with the same exit
+// code.
 func AgreeOn(g ranks.Group, err error) error {
 	g = ranks.Of(g)
 	if g.Size() == 1 || Agreed(err) {
@@ -72,7 +73,8 @@ func fromRank0[T any](s *Session, own T) (T, error) {
 	return all[0], nil
 }
 
-// compareRanks makes sure that all ranks have opened device and data, the same ones. err is what was wrong on this rank.
+// compareRanks makes sure that all ranks have opened device and data, the same ones. err is what was wrong on this
+// rank.
 func (s *Session) compareRanks(ctx context.Context, err error) error {
 	if s.ranks.Size() == 1 {
 		return err
@@ -133,16 +135,17 @@ func (c *Config) refuseRanks(ranks int) error {
 		return nil
 	}
 	if c.Net.Backbone != "" {
-		return setting.Errorf("net.backbone", "features of `net.backbone` are taken in one process, and there are %d ranks: start "+
-			"this without mpirun or srun, or write the features with nmn extract in shards (`extract.shard`) and train on them", ranks)
+		return setting.Errorf("net.backbone", "features of `net.backbone` are taken in one process, and there are %d ranks: "+
+			"start this without mpirun or srun, or write the features with nmn extract in shards (`extract.shard`) and train "+
+			"on them", ranks)
 	}
 	loss := c.Train.Loss
 	if arm, ok := c.Arm.Arm(); ok && arm.Loss != "" && loss.Kind != arm.Loss {
 		loss = train.PaperLoss(arm.Loss)
 	}
 	if loss.Large() {
-		return setting.Errorf("arm", "loss %s looks for the largest losses of a whole batch, of which each of %d ranks has a part: "+
-			"start this without mpirun or srun", loss.Name(), ranks)
+		return setting.Errorf("arm", "loss %s looks for the largest losses of a whole batch, of which each of %d ranks has "+
+			"a part: start this without mpirun or srun", loss.Name(), ranks)
 	}
 	return nil
 }

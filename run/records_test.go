@@ -80,7 +80,8 @@ func TestParseCurve_LeavesOutBrokenLines(t *testing.T) {
 			t.Errorf("%q: %d points, %d broken lines (%v), want %d and 1", text, len(points), broken, err, want)
 		}
 	}
-	if _, _, err := parseCurve(strings.NewReader("an essay\n"), ""); err == nil || !strings.Contains(err.Error(), "line 1") {
+	if _, _, err := parseCurve(strings.NewReader("an essay\n"), ""); err == nil || !strings.Contains(err.Error(),
+		"line 1") {
 		t.Errorf("no log: %v", err)
 	}
 }

@@ -201,7 +201,8 @@ func newSession(o Options) *Session {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{restart: o.Restart, Log: o.Log, Observe: o.Observer, ranks: ranks.Of(o.Group), weightsShown: new(bool), seen: new(seenBags)}
+	return &Session{restart: o.Restart, Log: o.Log, Observe: o.Observer, ranks: ranks.Of(o.Group), weightsShown: new(bool),
+		seen: new(seenBags)}
 }
 
 // openDevice opens the device of the configuration, notes its precision there, and reports which device it is.
@@ -230,7 +231,8 @@ func OpenDevice(r *Resources, log *slog.Logger) (backend kernels.Backend, note s
 
 // openDevice is OpenDevice for the process of a number among those of its host.
 func openDevice(r *Resources, local int, log *slog.Logger) (backend kernels.Backend, note string, err error) {
-	backend, note, err = kernels.Open(kernels.Config{Device: r.Device, Local: local, Threads: r.Threads, Precision: r.Precision,
+	backend, note, err = kernels.Open(kernels.Config{Device: r.Device, Local: local, Threads: r.Threads,
+		Precision: r.Precision,
 		ConvExact: r.ConvExact, SyncLaunches: r.SyncLaunches, NoGraphs: r.NoGraphs, NVTX: r.NVTX, Logger: log})
 	switch {
 	case errors.Is(err, kernels.ErrUnsupported):
@@ -244,7 +246,8 @@ func openDevice(r *Resources, local int, log *slog.Logger) (backend kernels.Back
 }
 
 // DeviceMessage says which device is used and, where there is a note, why it is not another one. In a program that was
-// built for graphics cards the note is no mere detail: whoever installed it has a card, and wants to know that it idles.
+// built for graphics cards the note is no mere detail: whoever installed it has a card, and wants to know that it
+// idles.
 func DeviceMessage(backend kernels.Backend, note string) Message {
 	if note == "" {
 		return Message{Topic: "device", Text: backend.Name(), Detail: true}

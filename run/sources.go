@@ -70,7 +70,9 @@ func (s Sources) Resolve(c *Config) error {
 		if err := one.Apply(c); err != nil {
 			return err
 		}
-		c.Chosen = slices.DeleteFunc(c.Chosen, func(o Choice) bool { return o.Key == one.Key || strings.HasPrefix(o.Key, one.Key+".") })
+		c.Chosen = slices.DeleteFunc(c.Chosen, func(o Choice) bool {
+			return o.Key == one.Key || strings.HasPrefix(o.Key, one.Key+".")
+		})
 	}
 	c.choose(s.given(file, c.Arm))
 	if err := c.Validate(); err != nil {
@@ -217,8 +219,8 @@ func (c *Config) normalize() {
 	}
 }
 
-// resNetScenes is the input of a residual net on painted scenes, whose pictures have 48 pixels: at twice the size 3×3 cells
-// are left of them.
+// resNetScenes is the input of a residual net on painted scenes, whose pictures have 48 pixels: at twice the size 3×3
+// cells are left of them.
 const resNetScenes = 96
 
 func noneIfEmpty[T any](list []T) []T {

@@ -12,8 +12,8 @@ import (
 )
 
 // Train trains the arm of the configuration in a folder, after stage 1 where it starts from that, evaluates it and
-// writes the page of the run. A folder with the same run is gone on with, and ends as if it had never been interrupted; one
-// that is complete is read and not run again. A folder of another run is refused with a *ConfigError that says what
+// writes the page of the run. A folder with the same run is gone on with, and ends as if it had never been interrupted;
+// one that is complete is read and not run again. A folder of another run is refused with a *ConfigError that says what
 // differs, unless Options.Restart removes that run, and one that another process is writing with an error that wraps
 // ErrLocked. When ctx ends, what was done is saved, and the error wraps ErrInterrupted.
 func (s *Session) Train(ctx context.Context, dir string) (o *Outcome, err error) {

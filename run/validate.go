@@ -38,21 +38,24 @@ func (c *Config) validateNames() error {
 		return c.validateBackbone()
 	case c.Net.Arch.IsResNet() && (c.Net.FC6 != 0 || c.Net.FC7 != 0 || c.Net.FC6Kernel != 0 || c.Net.FC6Pad != 0 ||
 		c.Net.Dropout > 0):
-		return fmt.Errorf("net.fc6, fc7, fc6_kernel, fc6_pad and dropout are for nets with layers fc6 and fc7; net.arch %s has "+
-			"one layer behind its stages, fc: leave them out", c.Net.Arch)
+		return fmt.Errorf("net.fc6, fc7, fc6_kernel, fc6_pad and dropout are for nets with layers fc6 and fc7; net.arch %s "+
+			"has one layer behind its stages, fc: leave them out", c.Net.Arch)
 	case c.Net.Arch.IsResNet() && c.Net.Pixels == PixelsRaw:
 		return fmt.Errorf("net.pixels is raw, as Caffe's weights of vgg16 want it; those of %s want unit", c.Net.Arch)
 	case (c.Net.Arch == NetMLP) != (c.Data.Set == dataset.Features):
-		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (`data.features.train.features` FILE), the others are for pictures",
+		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (`data.features.train.features` "+
+			"FILE), the others are for pictures",
 			c.Net.Arch, c.Data.Set)
 	case c.Net.Arch != NetMLP && len(c.Net.Hidden) > 0:
 		return fmt.Errorf("net.hidden is %v: it is for the net mlp, on features", c.Net.Hidden)
 	case c.Net.Arch == NetMLP && c.Net.forPictures():
-		return errors.New("net.input_size, depths, widths, fc6, fc7, fc6_kernel and fc6_pad are for nets on pictures; the net mlp has hidden layers (`net.hidden`)")
+		return errors.New("net.input_size, depths, widths, fc6, fc7, fc6_kernel and fc6_pad are for nets on pictures; the " +
+			"net mlp has hidden layers (`net.hidden`)")
 	case c.Net.MIL && c.Net.Arch == NetMLP:
 		return errors.New("net.mil joins the cells of pictures: features have none; leave out `net.mil`")
 	case c.Net.Weights == "" && (c.Net.WeightsChannels != "" || c.Net.WeightsClassifier):
-		return errors.New("net.weights_channels and weights_classifier are for a file to start from: name one (`net.weights` FILE)")
+		return errors.New("net.weights_channels and weights_classifier are for a file to start from: name one " +
+			"(`net.weights` FILE)")
 	}
 	return nil
 }
@@ -85,11 +88,12 @@ func (c *Config) ValidateRecipe() error {
 func (c *Config) validateAugment() error {
 	switch a := c.Train.Augment; {
 	case c.Net.Backbone != "" && a.Pictures():
-		return setting.Errorf("train.augment", "`net.backbone` computes features once, of pictures as they are: of augmentations "+
-			"`train.augment.mixup` alone has an effect on them, leave out the others (%s)", a)
+		return setting.Errorf("train.augment", "`net.backbone` computes features once, of pictures as they are: of "+
+			"augmentations `train.augment.mixup` alone has an effect on them, leave out the others (%s)", a)
 	case c.Data.Set == dataset.Features && a.Pictures():
 		return setting.Errorf("train.augment",
-			"features are no pictures: of augmentations `train.augment.mixup` alone has an effect on them, leave out the others (%s)", a)
+			"features are no pictures: of augmentations `train.augment.mixup` alone has an effect on them, leave out the "+
+				"others (%s)", a)
 	case c.Data.Evidence != "" && a.Mixup > 0:
 		return setting.Errorf("train.augment.mixup",
 			"`train.augment.mixup` mixes labels, and `data.evidence` takes their place: leave out one of the two")
@@ -105,8 +109,8 @@ func (c *Config) validateMixup() error {
 		return nil
 	}
 	return setting.Errorf("train.augment.mixup",
-		"`train.augment.mixup` makes labels between 0 and 1, and arm %s has a noise model, which learns by the likelihood of labels 0 and 1: "+
-			"give `arm` star or `arm` stage1, or leave out `train.augment.mixup`", c.Arm)
+		"`train.augment.mixup` makes labels between 0 and 1, and arm %s has a noise model, which learns by the likelihood "+
+			"of labels 0 and 1: give `arm` star or `arm` stage1, or leave out `train.augment.mixup`", c.Arm)
 }
 
 // ValidateLoss refuses for an arm with a noise model what is for the classifier alone: a loss, and mixtures of labels.
@@ -117,6 +121,6 @@ func (c *Config) ValidateLoss() error {
 	if c.Train.Loss.IsZero() || c.Arm.Noise() == model.NoNoise {
 		return nil
 	}
-	return fmt.Errorf("loss %s is of the classifier alone, and arm %s has a noise model, which learns by the likelihood of the labels: "+
-		"give `arm` star or `arm` stage1, or leave out `train.loss`", c.Train.Loss.Name(), c.Arm)
+	return fmt.Errorf("loss %s is of the classifier alone, and arm %s has a noise model, which learns by the likelihood "+
+		"of the labels: give `arm` star or `arm` stage1, or leave out `train.loss`", c.Train.Loss.Name(), c.Arm)
 }

@@ -36,7 +36,8 @@ func (c *Config) validateVideo() error {
 	case d.VideoLevel != "" && !slices.Contains(dataset.VideoLevels(), d.VideoLevel):
 		return fmt.Errorf("data.video_level is %q, want %s", d.VideoLevel, setting.Alternatives(dataset.VideoLevels()))
 	case c.level() == report.FrameLevel && settings.Folds() > 0:
-		return errors.New("recipe: folds of frames would have a video in several folds: take `data.video_level` video, or the rates of `rates` online")
+		return errors.New("recipe: folds of frames would have a video in several folds: take `data.video_level` video, or " +
+			"the rates of `rates` online")
 	}
 	return nil
 }

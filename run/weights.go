@@ -13,8 +13,8 @@ import (
 	"nmn/train"
 )
 
-// startsThere looks whether the files that a run starts from are there and are what they should be, before anything that
-// takes long.
+// startsThere looks whether the files that a run starts from are there and are what they should be, before anything
+// that takes long.
 func (c *Config) startsThere() error {
 	settings := c.Settings()
 	for _, p := range []struct{ key, file string }{
@@ -76,7 +76,8 @@ func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) 
 		*s.weightsShown = true
 	}
 	if file.BGR && n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
-		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` raw",
+		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` "+
+			"raw",
 			"file", n.Weights)
 	}
 	s.Tell(Message{Text: strings.TrimRight(WeightsTable(n.Weights, file, &report), "\n")})

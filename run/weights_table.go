@@ -37,7 +37,8 @@ func WeightsTable(name string, file *weights.File, report *model.LoadReport) str
 		if m.Tensor != "" {
 			shape = tensor.Format(m.Shape)
 		}
-		line := fmt.Sprintf("  %-*s %-24s %-14s %-5s%s", width, layerOf(m), visible.Line(strings.TrimSuffix(m.Tensor, ".weight")), shape, m.DType,
+		line := fmt.Sprintf("  %-*s %-24s %-14s %-5s%s", width, layerOf(m),
+			visible.Line(strings.TrimSuffix(m.Tensor, ".weight")), shape, m.DType,
 			note)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

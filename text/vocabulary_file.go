@@ -36,10 +36,11 @@ func ReadVocabulary(path string) (*Vocabulary, error) {
 //
 //	word, POS, count
 //
-// A name alone has no part of speech, which is Others, and the count 0; it may hold commas. POS is a group of the paper's tables (NN VB JJ DT PRP IN, other or Others, in either case), count
-// the occurrences in the text that the vocabulary was built from. A word may hold commas ("1,000") and inner
-// blanks. A byte order mark, CR LF, blank lines and a missing last line break are fine. Errors wrap
-// ErrFormat and name file, line and column (in bytes, from 1); a repeated word names both lines.
+// A name alone has no part of speech, which is Others, and the count 0; it may hold commas. POS is a group of the
+// paper's tables (NN VB JJ DT PRP IN, other or Others, in either case), count the occurrences in the text that the
+// vocabulary was built from. A word may hold commas ("1,000") and inner blanks. A byte order mark, CR LF, blank lines
+// and a missing last line break are fine. Errors wrap ErrFormat and name file, line and column (in bytes, from 1); a
+// repeated word names both lines.
 func ParseVocabulary(name string, r io.Reader) (*Vocabulary, error) {
 	var words []Word
 	first := map[string]int{}

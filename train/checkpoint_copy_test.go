@@ -67,6 +67,7 @@ func standardisedOptions(t *testing.T) Options {
 	_, net, _, raw := standardNets(t)
 	r := newRig()
 	r.config.BatchBags = 1
-	return Options{Config: r.config, Stage: 1, Net: net, Data: rowsSet(t, raw, "a", "b", "c"), Loader: loader.DefaultConfig(),
+	return Options{Config: r.config, Stage: 1, Net: net, Data: rowsSet(t, raw, "a", "b", "c"),
+		Loader:    loader.DefaultConfig(),
 		Directory: t.TempDir()}
 }

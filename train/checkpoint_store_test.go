@@ -64,7 +64,8 @@ func TestRun_KeepsBestAndLastOnDisk(t *testing.T) {
 	if result.Best[0].Step != ranked[0] || result.Best[1].Step != ranked[1] {
 		t.Errorf("best %+v of %v", result.Best, values)
 	}
-	want := []string{"best.safetensors", result.Best[0].Name(), result.Best[1].Name(), "last.safetensors", "previous.safetensors"}
+	want := []string{"best.safetensors", result.Best[0].Name(), result.Best[1].Name(), "last.safetensors",
+		"previous.safetensors"}
 	slices.Sort(want)
 	if got := names(t, r.directory); !slices.Equal(got, want) {
 		t.Errorf("files %q, want %q", got, want)

@@ -61,7 +61,8 @@ func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 // The measures that a checkpoint may be judged by are declared with the setting.
 func TestMeasures_AreThoseOfTheSetting(t *testing.T) {
 	for _, d := range setting.Describe(Config{}) {
-		if d.Key == "best_by" && !slices.Equal(slices.Sorted(slices.Values(d.Values)), slices.Sorted(slices.Values(Measures()))) {
+		if d.Key == "best_by" && !slices.Equal(slices.Sorted(slices.Values(d.Values)),
+			slices.Sorted(slices.Values(Measures()))) {
 			t.Errorf("declared are %q, there are %q", d.Values, Measures())
 		}
 	}

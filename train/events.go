@@ -37,8 +37,8 @@ type Progress struct {
 	Log bool
 }
 
-// Due reports whether a step should be logged: each so many, the first and the last. A short training logs more often, so
-// that its curve has points.
+// Due reports whether a step should be logged: each so many, the first and the last. A short training logs more often,
+// so that its curve has points.
 func (p *Progress) Due(every int) bool {
 	if p.Steps > 0 {
 		every = min(every, max(1, p.Steps/leastLogged))

@@ -24,7 +24,8 @@ type meansNet struct {
 
 func newMeansNet() *meansNet {
 	pictures := picture.TorchvisionPreprocessing().At(24)
-	return &meansNet{info: backbone.Info{Name: "means", Pictures: pictures, Layers: []backbone.Layer{{Name: "cls", Width: 3}}}}
+	return &meansNet{info: backbone.Info{Name: "means", Pictures: pictures,
+		Layers: []backbone.Layer{{Name: "cls", Width: 3}}}}
 }
 
 func (n *meansNet) Info() *backbone.Info { return &n.info }

@@ -77,7 +77,8 @@ func fixtureConfig(f *conform.Fixture) (c Config, steps int) {
 // after the last.
 func descend(t *testing.T, net *model.Net, plan *model.Plan, c Config, steps int) []float32 {
 	t.Helper()
-	trainer := &Trainer{Options: Options{Config: c, Net: net, Stage: 1}, schedule: NewSchedule(c.LearningRateConfig, steps)}
+	trainer := &Trainer{Options: Options{Config: c, Net: net, Stage: 1}, schedule: NewSchedule(c.LearningRateConfig,
+		steps)}
 	check(t, trainer.open(plan.Bags))
 	t.Cleanup(func() { check(t, trainer.device.close()) })
 	var losses []float32

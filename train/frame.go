@@ -146,7 +146,8 @@ func (k Frame[About]) Replace(path, previous string, about *About, tensors []saf
 		if errors.Is(err, syscall.EFBIG) {
 			need = fmt.Sprintf("a file of %d bytes, and ulimit -f or the file system allows none so large", bytes)
 		}
-		return 0, fmt.Errorf("%s: cannot save %q: it needs %s; the checkpoint before it, if any, is untouched: %w", k.Room, path,
+		return 0, fmt.Errorf("%s: cannot save %q: it needs %s; the checkpoint before it, if any, is untouched: %w",
+			k.Room, path,
 			need, err)
 	}
 	return size, nil

@@ -103,7 +103,8 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 			"it was trained on %q with other identifiers or labels than %q (fingerprints %.12s and %.12s): %w",
 			c.Data.Name, here.data.Name, c.Data.Fingerprint, here.data.Fingerprint, ErrOtherRun)
 	case c.Start != "" && o.Start != "" && c.Start != o.Start:
-		return fmt.Errorf("it began from another stage 1, or from other folds and rates, than there are now (SHA-256 %.12s and %.12s): %w", c.Start,
+		return fmt.Errorf("it began from another stage 1, or from other folds and rates, than there are now (SHA-256 %.12s "+
+			"and %.12s): %w", c.Start,
 			o.Start, ErrOtherRun)
 	case c.Config.Seed != o.Config.Seed:
 		return fmt.Errorf("its seed is %d, this one %d: %w", c.Config.Seed, o.Config.Seed, ErrOtherRun)

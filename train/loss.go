@@ -90,7 +90,8 @@ func (l LossConfig) validate() error {
 		{[]string{RejectLarge, CorrectLarge}, "delta", l.Delta},
 	} {
 		if f.value != 0 && !slices.Contains(f.of, l.Kind) {
-			return setting.Errorf("train.loss."+f.key, "train.loss.%s is %v, which is for the loss %s, and train.loss.kind is %s",
+			return setting.Errorf("train.loss."+f.key, "train.loss.%s is %v, which is for the loss %s, and train.loss.kind is "+
+				"%s",
 				f.key, f.value, strings.Join(f.of, " or "), l.Name())
 		}
 	}

@@ -30,7 +30,8 @@ func TestExportMetadata_IsThatOfACheckpoint(t *testing.T) {
 			t.Errorf("noise %v: %+v, want that of %+v", noise, got, want)
 		}
 		var words []string
-		if err := json.Unmarshal([]byte(meta["classes"]), &words); err != nil || len(words) != len(want.Words) || words[0] != want.Words[0].Text {
+		if err := json.Unmarshal([]byte(meta["classes"]), &words); err != nil || len(words) != len(want.Words) ||
+			words[0] != want.Words[0].Text {
 			t.Errorf("classes %q, %v", words, err)
 		}
 	}

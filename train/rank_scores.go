@@ -14,7 +14,8 @@ import (
 // Ranks score a set together: each takes batches that follow one another, and one gathering at the end brings what all
 // have found. A rank that is done waits for the others.
 
-// wholeBatches is how this rank reads its part of a set. Bags that cannot be read are counted over all ranks (gatherBad).
+// wholeBatches is how this rank reads its part of a set. Bags that cannot be read are counted over all ranks
+// (gatherBad).
 func wholeBatches(g ranks.Group, config loader.Config) loader.Config {
 	if g.Size() > 1 {
 		config.MaxBadSamples = math.MaxInt32
@@ -35,8 +36,8 @@ type told struct {
 	Bad  []toldBad
 }
 
-// gatherBad returns the bags that the ranks could not read in their parts of a pass. Too many of them are an error, and so
-// is a set without any that can be read. failure is what has gone wrong on this rank, and is an error on all.
+// gatherBad returns the bags that the ranks could not read in their parts of a pass. Too many of them are an error, and
+// so is a set without any that can be read. failure is what has gone wrong on this rank, and is an error on all.
 func gatherBad(g ranks.Group, set *loader.Set, config loader.Config, bags int, bad []loader.BadSample,
 	failure error) ([]loader.BadSample, error) {
 	if g.Size() == 1 {

@@ -18,7 +18,10 @@ import (
 // cardSettings are settings of training on ranks, each with another order of sums and steps.
 func cardSettings() map[string]func(*rig) {
 	return map[string]func(*rig){
-		"accumulation, dropout, sgd": func(r *rig) { r.config = sgd(r.config); r.config.Accumulate, r.bags, r.dropout = 2, 33, .3 },
+		"accumulation, dropout, sgd": func(r *rig) {
+			r.config = sgd(r.config)
+			r.config.Accumulate, r.bags, r.dropout = 2, 33, .3
+		},
 		"nmn-fd, mil, ragged": func(r *rig) {
 			r.source = func(s loader.Source) loader.Source { return films{s} }
 			r.mil, r.noise, r.bags = true, model.FeatureDependent, 35

@@ -19,7 +19,8 @@ func (t *Trainer) trySave() error {
 	return t.saveTogether(func() error { return t.keeper.Try(t.state(), observers(t.Observers)) })
 }
 
-// saveTogether saves on all ranks, whose weights must be the same. Where one of them cannot, that ends the stage on all.
+// saveTogether saves on all ranks, whose weights must be the same. Where one of them cannot, that ends the stage on
+// all.
 func (t *Trainer) saveTogether(save func() error) error {
 	if t.Directory == "" {
 		return nil

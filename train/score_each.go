@@ -12,9 +12,9 @@ import (
 )
 
 // EachScore runs a net over a set in order, as Score does, and visits the logits of p(y=1|I) of each bag that can be
-// read, with q01 and q10 of each class as the noise model has them for this bag; they are nil without a noise model. The
-// slices hold until visit returns. Each rank of g, nil for this process alone, visits a part of the set: the parts follow
-// one another in the order of the ranks.
+// read, with q01 and q10 of each class as the noise model has them for this bag; they are nil without a noise model.
+// The slices hold until visit returns. Each rank of g, nil for this process alone, visits a part of the set: the parts
+// follow one another in the order of the ranks.
 func EachScore(ctx context.Context, g ranks.Group, net *model.Net, set *loader.Set, config loader.Config,
 	visit func(bag int, logits, q01, q10 []float32)) error {
 	g = ranks.Of(g)
@@ -27,7 +27,8 @@ func EachScore(ctx context.Context, g ranks.Group, net *model.Net, set *loader.S
 		}
 		return list, nil
 	}
-	bags, bad, err := inOrder(ctx, net, set, wholeBatches(g, config), outputs, func(batch *loader.Batch, values [][]float32) error {
+	bags, bad, err := inOrder(ctx, net, set, wholeBatches(g, config), outputs, func(batch *loader.Batch,
+		values [][]float32) error {
 		logits := values[0]
 		row := 0
 		next := func() error {

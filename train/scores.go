@@ -30,8 +30,8 @@ type Scores struct {
 	Rates *labels.Rates
 }
 
-// LogitsOf returns the logits of all bags of the set, bags×K. A bag that could not be read gets the mean of the other bags
-// in each class.
+// LogitsOf returns the logits of all bags of the set, bags×K. A bag that could not be read gets the mean of the other
+// bags in each class.
 func (s *Scores) LogitsOf(bags int) []float32 {
 	logits := s.Logits.Float32s()
 	if len(s.Index) == bags {
@@ -58,9 +58,9 @@ func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.C
 	return ScoreTogether(ctx, nil, net, set, config, nil)
 }
 
-// ScoreTogether is Score on the ranks of a group, nil for this process alone. Each rank scores a part of the batches, and
-// one gathering at the end gives all scores to every rank, bit for bit those of one process. What is wrong on one rank is
-// an error on all. scored, if not nil, is called with the number of bags of each batch of this rank.
+// ScoreTogether is Score on the ranks of a group, nil for this process alone. Each rank scores a part of the batches,
+// and one gathering at the end gives all scores to every rank, bit for bit those of one process. What is wrong on one
+// rank is an error on all. scored, if not nil, is called with the number of bags of each batch of this rank.
 func ScoreTogether(ctx context.Context, g ranks.Group, net *model.Net, set *loader.Set, config loader.Config,
 	scored func(bags int)) (*Scores, error) {
 	g = ranks.Of(g)
@@ -72,7 +72,8 @@ func ScoreTogether(ctx context.Context, g ranks.Group, net *model.Net, set *load
 	}
 	bags, bad := 0, []loader.BadSample(nil)
 	if err == nil {
-		bags, bad, err = inOrder(ctx, net, read, wholeBatches(g, config), s.outputs, func(batch *loader.Batch, values [][]float32) error {
+		bags, bad, err = inOrder(ctx, net, read, wholeBatches(g, config), s.outputs, func(batch *loader.Batch,
+			values [][]float32) error {
 			err := s.add(batch, values)
 			if scored != nil {
 				scored(batch.N)

@@ -9,7 +9,8 @@ import (
 
 // Bags that could not be read stand at their places with the mean of the others.
 func TestScores_LogitsOf(t *testing.T) {
-	s := &Scores{Index: []int{0, 2, 3}, Logits: dense.New(dense.WithShape(3, 2), dense.WithBacking([]float32{1, -1, 3, -2, 5, -6}))}
+	s := &Scores{Index: []int{0, 2, 3}, Logits: dense.New(dense.WithShape(3, 2),
+		dense.WithBacking([]float32{1, -1, 3, -2, 5, -6}))}
 	if got, want := s.LogitsOf(5), []float32{1, -1, 3, -3, 3, -2, 5, -6, 3, -3}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -30,7 +30,8 @@ func armNamed(t *testing.T, name string) Arm {
 
 func TestArm_FirstIsStage1WithTheSameMIL(t *testing.T) {
 	for _, a := range []Arm{{"nmn-fd", false, 2, model.FeatureDependent}, {"star-mil", true, 2, model.NoNoise}} {
-		if first := a.First(); first.Stage != 1 || first.MIL != a.MIL || first.Noise != model.NoNoise || first.First() != first {
+		if first := a.First(); first.Stage != 1 || first.MIL != a.MIL || first.Noise != model.NoNoise ||
+			first.First() != first {
 			t.Errorf("%s starts from %+v", a.Name, first)
 		}
 	}

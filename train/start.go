@@ -62,7 +62,8 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 	return logits, nil
 }
 
-// loadClassifier takes the classifier of a checkpoint, and returns the SHA-256 of its file; the noise model stays as it is.
+// loadClassifier takes the classifier of a checkpoint, and returns the SHA-256 of its file; the noise model stays as it
+// is.
 func loadClassifier(net *model.Net, path string, data *loader.Set) (digest string, err error) {
 	err = frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := c.sameWords(data.Vocabulary); err != nil {

@@ -131,7 +131,8 @@ func New(o Options) (*Trainer, error) {
 	if ranks.Of(o.Group).Rank() > 0 {
 		writes = ""
 	}
-	t.keeper = NewKeeper(CheckpointStoreOptions{Directory: writes, Count: o.Config.KeepBest, Lower: lowerIsBetter(o.Config.BestBy),
+	t.keeper = NewKeeper(CheckpointStoreOptions{Directory: writes, Count: o.Config.KeepBest,
+		Lower:   lowerIsBetter(o.Config.BestBy),
 		Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
@@ -435,7 +436,8 @@ func (t *Trainer) backToBest() error {
 	if t.Config.Patience == 0 || len(t.keeper.best) == 0 || t.keeper.best[0].Step == t.at.Step {
 		return nil
 	}
-	if t.ranks.many || t.keeper.Waits() { // the last ones are among the best, though not the best, or there was no room for the best
+	// the last ones are among the best, though not the best, or there was no room for the best
+	if t.ranks.many || t.keeper.Waits() {
 		if err := t.save(); err != nil {
 			return err
 		}

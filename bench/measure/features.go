@@ -74,7 +74,8 @@ func Features(backend kernels.Backend, t Transformer, o Options) (f *FeatureFigu
 	if err != nil {
 		return nil, err
 	}
-	pictures, layers, rows := randomPixels(t.Batch, c.Size), []vit.Layer{vit.Class}, [][]float32{make([]float32, t.Batch*width)}
+	pictures, layers, rows := randomPixels(t.Batch, c.Size), []vit.Layer{vit.Class},
+		[][]float32{make([]float32, t.Batch*width)}
 	runs := 0
 	began := processorTime()
 	took, err := o.medianOf(backend, func() error {

@@ -32,7 +32,8 @@ func TestTransformers_AreTheNetsOfTheirNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Name() != want.net || c.Layout != want.layout || c.Size != [2]int{want.size, want.size} || len(mapping.Unused) != 0 {
+		if c.Name() != want.net || c.Layout != want.layout || c.Size != [2]int{want.size, want.size} ||
+			len(mapping.Unused) != 0 {
 			t.Errorf("%s is %s (%s) for %v pixels, without %v", name, c.Name(), c.Layout, c.Size, mapping.Unused)
 		}
 		numbers := 0

@@ -80,8 +80,8 @@ const (
 	comparing = 3 * time.Second
 )
 
-// compare measures the device's own rates, and what share of them each operation reaches. Products and copies grow until
-// they take long enough.
+// compare measures the device's own rates, and what share of them each operation reaches. Products and copies grow
+// until they take long enough.
 func (f *OperationFigures) compare(backend kernels.Backend, o Options) error {
 	began := time.Now()
 	for size, ms := 256, 0.; ms < longEnough && size <= 8192 && time.Since(began) < comparing; size *= 2 {

@@ -121,7 +121,8 @@ func (n *Net) backwardLSTM(p *plan, l *layer, own lstm) error {
 		return err
 	}
 	if t := l.tail; t != nil {
-		if err := n.backend.ConvGradFilter(own.wh.filterG, t.hEarlier, t.gatesLater, conv.Params{Accumulate: true}); err != nil {
+		if err := n.backend.ConvGradFilter(own.wh.filterG, t.hEarlier, t.gatesLater,
+			conv.Params{Accumulate: true}); err != nil {
 			return err
 		}
 	}

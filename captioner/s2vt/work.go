@@ -16,7 +16,8 @@ type Work struct {
 
 // String names the work in messages.
 func (w Work) String() string {
-	return fmt.Sprintf("gradients of %d captions of up to %d words of %d frames", w.plan.clips, w.plan.steps-1, w.plan.frames)
+	return fmt.Sprintf("gradients of %d captions of up to %d words of %d frames", w.plan.clips, w.plan.steps-1,
+		w.plan.frames)
 }
 
 // Norm is one float32 on the device, for the norm of the gradients, which Wait downloads together with the losses.

@@ -72,7 +72,8 @@ func DefaultSearch() Search { return Search{Beam: 1, MaxLength: 30, Batch: 32} }
 func (c *Config) Validate() error {
 	if v := &c.Data.Validation; v.Features == "" && (v.Clips != "" || v.IDs != "" || v.Captions != "") {
 		return setting.Errorf("data.validation.features",
-			"caption train: `captions.val_clips`, `captions.val_ids` and `captions.val_captions` belong to `captions.val_features`: give it too")
+			"caption train: `captions.val_clips`, `captions.val_ids` and `captions.val_captions` belong to "+
+				"`captions.val_features`: give it too")
 	}
 	if err := setting.Check("", c); err != nil {
 		return err

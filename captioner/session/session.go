@@ -56,8 +56,8 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	}
 	data, err := c.Data.OpenData(ctx, c.Words, o.Observer.Message)
 	if c.Build != nil && errors.Is(err, fs.ErrNotExist) { // the configuration is that of a run
-		err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content is the same, and "+
-			"keeps the place", err)
+		err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content is the same, "+
+			"and keeps the place", err)
 	}
 	if err != nil {
 		return nil, err

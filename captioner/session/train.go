@@ -27,10 +27,10 @@ func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
 	return o, err
 }
 
-// Run trains the captioner in a folder, or goes on where it was interrupted. What is complete is read and not run again,
-// and reused reports that. A folder of another run is refused with a *setting.Error that says what differs, unless
-// Options.Restart removes that run, and one that another process is writing with an error that wraps run.ErrLocked. Where
-// the context ends, what was done has been saved, and the error wraps run.ErrInterrupted.
+// Run trains the captioner in a folder, or goes on where it was interrupted. What is complete is read and not run
+// again, and reused reports that. A folder of another run is refused with a *setting.Error that says what differs,
+// unless Options.Restart removes that run, and one that another process is writing with an error that wraps
+// run.ErrLocked. Where the context ends, what was done has been saved, and the error wraps run.ErrInterrupted.
 func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool, err error) {
 	identity, err := s.fingerprint()
 	if err != nil {
@@ -68,8 +68,8 @@ func (s *Session) run(ctx context.Context, dir, identity string) (o *Outcome, re
 	return o, false, s.finish(ctx, o, dir)
 }
 
-// finished is the outcome of a run that is complete, unless it began with other files than there are now; nil for one that
-// is not.
+// finished is the outcome of a run that is complete, unless it began with other files than there are now; nil for one
+// that is not.
 func (s *Session) finished(ctx context.Context, dir, identity string) (*Outcome, error) {
 	o, err := ReadOutcome(dir)
 	if err != nil || o == nil || o.Fingerprint != identity || !reaches(dir, o.Steps) {
@@ -79,7 +79,9 @@ func (s *Session) finished(ctx context.Context, dir, identity string) (*Outcome,
 	if err != nil {
 		return nil, err
 	}
-	return o, run.SaveFiles(ctx, s.Log, func() error { return errors.Join(folder.KeepData(dir, files), s.Config.keepPlaces(dir)) })
+	return o, run.SaveFiles(ctx, s.Log, func() error {
+		return errors.Join(folder.KeepData(dir, files), s.Config.keepPlaces(dir))
+	})
 }
 
 // reaches reports whether the last checkpoint of a folder is not of an earlier step than its result, as it is where

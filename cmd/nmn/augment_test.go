@@ -19,17 +19,20 @@ func augmentSection(t *testing.T, args ...string) string {
 
 func TestAugmentFlags_SetTheConfiguration(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                 "",
-		"--augment none":   "",
-		"--augment light":  "random_crop: area: [0.5, 1] color_jitter: brightness: 0.2 contrast: 0.2 saturation: 0.2 hue: 0.02",
-		"--augment strong": "random_crop: area: [0.25, 1] rand_augment: operations: 2 magnitude: 9 random_erasing: probability: 0.25",
+		"":               "",
+		"--augment none": "",
+		"--augment light": "random_crop: area: [0.5, 1] color_jitter: brightness: 0.2 contrast: 0.2 saturation: 0.2 hue: " +
+			"0.02",
+		"--augment strong": "random_crop: area: [0.25, 1] rand_augment: operations: 2 magnitude: 9 random_erasing: " +
+			"probability: 0.25",
 		"--set train.augment.random_crop.area=[0.08,1] --set train.augment.random_crop.ratio=[0.5,2]": "random_crop: area: [0.08, 1] ratio: [0.5, 2]",
 		"--augment light --set train.augment.random_crop.area=[0,0]":                                  "color_jitter: brightness: 0.2 contrast: 0.2 saturation: 0.2 hue: 0.02",
 		"--augment light --set train.augment.mixup=0.4 --set train.augment.random_crop.area=[0.1,0.9]": "random_crop: area: [0.1, 0.9] color_jitter: brightness: 0.2 " +
 			"contrast: 0.2 saturation: 0.2 hue: 0.02 mixup: 0.4",
 		"--set train.augment.color_jitter.brightness=0.4 --set train.augment.color_jitter.contrast=0.1 --set train.augment.mixup=0.2": "color_jitter: brightness: 0.4 contrast: 0.1 mixup: 0.2",
 		"--set train.augment.rand_augment.operations=3 --set train.augment.rand_augment.magnitude=12 --set train.augment.random_erasing.probability=0.5 --set train.augment.random_erasing.value=noise --set train.augment.random_erasing.area=[0.1,0.2] --set train.augment.random_erasing.ratio=[1,1]": "" +
-			"rand_augment: operations: 3 magnitude: 12 random_erasing: probability: 0.5 area: [0.1, 0.2] ratio: [1, 1] value: noise",
+			"rand_augment: operations: 3 magnitude: 12 random_erasing: probability: 0.5 area: [0.1, 0.2] ratio: [1, 1] value: " +
+			"noise",
 	} {
 		if want == "refused" {
 			if c := call(t, append([]string{"train"}, strings.Fields(args)...)...); c.code != 2 {
@@ -48,7 +51,8 @@ func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
-		"--set train.augment.random_crop.area=[2,1]":  "train.augment.random_crop.area is 2:1, want two numbers of 0.0001 to 1",
+		"--set train.augment.random_crop.area=[2,1]": "train.augment.random_crop.area is 2:1, want two numbers of 0.0001 " +
+			"to 1",
 		"--set train.augment.random_crop.area=[x,1]":  `"x" is not a number`,
 		"--set train.augment.random_crop.ratio=[2,3]": "train.augment.random_crop.area",
 		"--set train.augment.random_crop.ratio=[2]":   "want a list of 2 values",
@@ -60,9 +64,10 @@ func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 		"--set train.augment.mixup=0.2 --arm nmn-fd":                                                                                                                                             "arm nmn-fd has a noise model, which learns by the likelihood of labels 0 and 1",
 		"--set train.augment.mixup=0.2":                                                                                                                                                          "--arm star",
 		"--augment some":                                                                                                                                                                         "none, light or strong",
-		features + " --set train.augment.random_crop.area=[0.5,1]":                                                                                                                               "train.augment.mixup alone has an effect",
-		"--set train.augment.mixup=0.2 --arm star --set data.evidence=e.npy":                                                                                                                     "leave out one of the two",
-		features + " --augment strong":                                                                                                                                                           "train.augment.mixup alone has an effect",
+		features +
+			" --set train.augment.random_crop.area=[0.5,1]": "train.augment.mixup alone has an effect",
+		"--set train.augment.mixup=0.2 --arm star --set data.evidence=e.npy": "leave out one of the two",
+		features + " --augment strong":                                       "train.augment.mixup alone has an effect",
 	} {
 		if c := call(t, append([]string{"train", "--dry-run"}, strings.Fields(args)...)...); c.code != 2 ||
 			!strings.Contains(c.err, want) {
@@ -76,7 +81,8 @@ func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 func TestTrain_WithAugmentations(t *testing.T) {
 	skipShort(t, "trains several runs")
 	t.Parallel()
-	all := []string{"--arm", "star", "--augment", "strong", "--set", "train.augment.color_jitter={brightness: 0.2, contrast: 0.2, saturation: 0.2, hue: 0.05}", "--set", "train.augment.mixup=0.3", "--set", "train.flip=true"}
+	all := []string{"--arm", "star", "--augment", "strong", "--set", "train.augment.color_jitter={brightness: 0.2, " +
+		"contrast: 0.2, saturation: 0.2, hue: 0.05}", "--set", "train.augment.mixup=0.3", "--set", "train.flip=true"}
 	dir := trained(t, all...)
 	page, err := os.ReadFile(filepath.Join(dir, report.HTMLFile))
 	if err != nil || !strings.Contains(string(page), "mirrored half of the time, random crop 0.25:1 of the area") {

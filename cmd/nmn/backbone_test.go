@@ -91,7 +91,8 @@ func colouredPictures(t *testing.T, folder string, n int) (manifest string) {
 // backboneRun are the arguments of a short training behind a backbone.
 func backboneRun(manifest, weights, dir string, more ...string) []string {
 	return append([]string{"train", manifest, "--backbone", weights, "--input-size", "32", "--run-dir", dir,
-		"--set", "net.backbone_layer=pool5", "--set", "net.hidden=[]", "--set", "train.stage1_epochs=20", "--learning-rate", "0.05", "--threads", "1", "-q"}, more...)
+		"--set", "net.backbone_layer=pool5", "--set", "net.hidden=[]", "--set", "train.stage1_epochs=20", "--learning-rate",
+		"0.05", "--threads", "1", "-q"}, more...)
 }
 
 func TestExtract_ByPretrainedWeights(t *testing.T) {
@@ -117,7 +118,8 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 		t.Errorf("identifiers %q", names)
 	}
 	other, labels := filepath.Join(dir, "other.npy"), filepath.Join(dir, "labels.csv")
-	must(t, "extract", "--weights", weights, "--set", "data.manifest="+manifest, "--set", "data.validation_share=0", "--set", "data.test_share=0",
+	must(t, "extract", "--weights", weights, "--set", "data.manifest="+manifest, "--set", "data.validation_share=0",
+		"--set", "data.test_share=0",
 		"--output", other, "--output-labels", labels, "--batch-size", "5", "--threads", "2",
 		"--set", "run.workers=3")
 	if !bytes.Equal(readBytes(t, x), readBytes(t, other)) {
@@ -193,7 +195,8 @@ func tinyTransformer() map[string][]int {
 		"blocks.0.norm1.weight": {d}, "blocks.0.norm1.bias": {d}, "blocks.0.norm2.weight": {d}, "blocks.0.norm2.bias": {d},
 		"blocks.0.attn.qkv.weight": {3 * d, d}, "blocks.0.attn.qkv.bias": {3 * d}, "blocks.0.attn.proj.weight": {d, d},
 		"blocks.0.attn.proj.bias": {d}, "blocks.0.mlp.fc1.weight": {4 * d, d}, "blocks.0.mlp.fc1.bias": {4 * d},
-		"blocks.0.mlp.fc2.weight": {d, 4 * d}, "blocks.0.mlp.fc2.bias": {d}, "blocks.0.ls1.gamma": {d}, "blocks.0.ls2.gamma": {d},
+		"blocks.0.mlp.fc2.weight": {d, 4 * d}, "blocks.0.mlp.fc2.bias": {d}, "blocks.0.ls1.gamma": {d},
+		"blocks.0.ls2.gamma": {d},
 	}
 }
 
@@ -233,7 +236,8 @@ func TestExtract_ByATransformerAndAResNet(t *testing.T) {
 		missing    string // a tensor without which the file is refused
 		layers     map[string]int
 	}{
-		{"vit", "/14", tinyTransformer(), "56", "blocks.0.attn.proj.bias", map[string]int{"cls": 64, "mean": 64, "cls+mean": 128}},
+		{"vit", "/14", tinyTransformer(), "56", "blocks.0.attn.proj.bias", map[string]int{"cls": 64, "mean": 64,
+			"cls+mean": 128}},
 		{"resnet", "ResNet-18", narrowResNet(), "64", "layer2.0.bn1.running_var", map[string]int{"pool5": 16}},
 	} {
 		file, broken := filepath.Join(dir, c.name+".safetensors"), filepath.Join(dir, c.name+"-broken.safetensors")
@@ -247,7 +251,8 @@ func TestExtract_ByATransformerAndAResNet(t *testing.T) {
 				!strings.Contains(said.err, c.says) {
 				t.Fatalf("%s: %d: %s%s", c.name, said.code, said.out, said.err)
 			}
-			must(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", y, "--batch-size", "4",
+			must(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", y,
+				"--batch-size", "4",
 				"--threads", "2", "--set", "run.workers=1")
 			if !bytes.Equal(readBytes(t, x), readBytes(t, y)) {
 				t.Errorf("%s: %s depends on batches or threads", c.name, layer)
@@ -260,7 +265,8 @@ func TestExtract_ByATransformerAndAResNet(t *testing.T) {
 		if _, err := safetensors.WriteFile(broken, nil, randomTensors(c.shapes)); err != nil {
 			t.Fatal(err)
 		}
-		said := call(t, "extract", "--weights", broken, folder, "--input-size", c.size, "--output", filepath.Join(dir, "none.npy"))
+		said := call(t, "extract", "--weights", broken, folder, "--input-size", c.size, "--output",
+			filepath.Join(dir, "none.npy"))
 		if said.code == exitOK || !strings.Contains(said.err, c.missing) {
 			t.Errorf("%s without %s: %d: %s", c.name, c.missing, said.code, said.err)
 		}
@@ -271,7 +277,8 @@ func TestExtract_RefusesWeightsWithAWord(t *testing.T) {
 	dir, folder := t.TempDir(), t.TempDir()
 	weights, others := filepath.Join(dir, "vgg.safetensors"), filepath.Join(dir, "others.safetensors")
 	tinyVGG(t, weights, 1)
-	if _, err := safetensors.WriteFile(others, nil, []safetensors.Tensor{{Name: "a.b", Shape: []int{1}, Data: []float32{1}}}); err != nil {
+	if _, err := safetensors.WriteFile(others, nil, []safetensors.Tensor{{Name: "a.b", Shape: []int{1},
+		Data: []float32{1}}}); err != nil {
 		t.Fatal(err)
 	}
 	colouredPictures(t, folder, 2)
@@ -322,11 +329,13 @@ func TestTrain_BehindABackbone(t *testing.T) {
 		t.Fatal(err)
 	}
 	small, err := audit.Picture(t.Context(), audit.Data().Train.IDs[0])
-	if err := errors.Join(err, audit.Close()); err != nil || !audit.HasPictures() || !bytes.HasPrefix(small, []byte("\xff\xd8")) {
+	if err := errors.Join(err, audit.Close()); err != nil || !audit.HasPictures() ||
+		!bytes.HasPrefix(small, []byte("\xff\xd8")) {
 		t.Errorf("the audit has no pictures: %v", err)
 	}
 
-	predicted := must(t, "predict", dir, filepath.Join(work, "p000.png"), filepath.Join(work, "p001.png"), "--top", "1", "-q")
+	predicted := must(t, "predict", dir, filepath.Join(work, "p000.png"), filepath.Join(work, "p001.png"),
+		"--top", "1", "-q")
 	if !strings.Contains(predicted, "p000.png: red") || !strings.Contains(predicted, "p001.png: green") {
 		t.Errorf("predicted %q", predicted)
 	}
@@ -355,7 +364,9 @@ func TestTrain_BehindABackbone(t *testing.T) {
 			}
 		}
 	}
-	c := call(t, slices.DeleteFunc(backboneRun(manifest, weights, dir, "--seed", "2", "-v"), func(s string) bool { return s == "-q" })...)
+	c := call(t, slices.DeleteFunc(backboneRun(manifest, weights, dir, "--seed", "2", "-v"), func(s string) bool {
+		return s == "-q"
+	})...)
 	if c.code != exitOK || !strings.Contains(c.err, "those of 90 pictures were taken before; 0 are left") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
@@ -383,7 +394,8 @@ func TestTrain_BackboneCountsPicturesThatCannotBeRead(t *testing.T) {
 	}
 	// By now the features of all other pictures are there: only this picture has none.
 	args := backboneRun(manifest, weights, dir, "--max-bad-samples", "1")
-	if c := interruptAfter(t, dir, args...); c.code != exitInterrupted || strings.Count(c.err, "1 of 24 training pictures cannot be used") != 1 {
+	if c := interruptAfter(t, dir, args...); c.code != exitInterrupted ||
+		strings.Count(c.err, "1 of 24 training pictures cannot be used") != 1 {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
 	must(t, goOn(dir, "-q")...)
@@ -424,7 +436,8 @@ func TestExperiment_TakesFeaturesOnce(t *testing.T) {
 	weights, dir := filepath.Join(work, "vgg.safetensors"), filepath.Join(work, "grid")
 	tinyVGG(t, weights, 1)
 	args := []string{"experiment", colouredPictures(t, work, 60), "--backbone", weights, "--set", "net.input_size=32",
-		"--run-dir", dir, "--arms", "stage1,nmn-fi", "--flips", "0.2:0.1", "--seeds", "1,2", "--set", "net.hidden=[]", "--set", "train.stage1_epochs=2",
+		"--run-dir", dir, "--arms", "stage1,nmn-fi", "--flips", "0.2:0.1", "--seeds", "1,2", "--set", "net.hidden=[]",
+		"--set", "train.stage1_epochs=2",
 		"--set", "train.stage2_epochs=1", "--threads", "1", "-q"}
 	must(t, args...)
 	found, _ := filepath.Glob(filepath.Join(dir, run.FeaturesFolder, "*"))
@@ -460,7 +473,8 @@ func TestTrain_BackboneRefusals(t *testing.T) {
 		wantUsage(t, call(t, backboneRun(manifest, weights, dir, more...)...), want)
 	}
 	wantUsage(t, call(t, "train", manifest, "--set", "net.backbone_layer=cls", "--run-dir", dir), "--backbone FILE")
-	wantUsage(t, call(t, "train", "--preset", "scenes", "--backbone", weights, "--run-dir", dir), "a preset of another net")
+	wantUsage(t, call(t, "train", "--preset", "scenes", "--backbone", weights, "--run-dir", dir),
+		"a preset of another net")
 }
 
 // What is said of a transformer is known to the model, and features of one form are not those of another.
@@ -472,10 +486,12 @@ func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
 		t.Fatal(err)
 	}
 	manifest := colouredPictures(t, work, 24)
-	args := []string{"train", manifest, "--backbone", weights, "--input-size", "28", "--run-dir", dir, "--set", "net.hidden=[]",
+	args := []string{"train", manifest, "--backbone", weights, "--input-size", "28", "--run-dir", dir, "--set",
+		"net.hidden=[]",
 		"--set", "recipe.form=paper", "--arm", "stage1", "--set", "train.stage1_epochs=1", "--threads", "1", "-q"}
 	extract := func(file string, more ...string) []byte {
-		must(t, append([]string{"extract", "--weights", weights, filepath.Join(work, "p000.png"), "--input-size", "28", "--output", file,
+		must(t, append([]string{"extract", "--weights", weights, filepath.Join(work, "p000.png"), "--input-size", "28",
+			"--output", file,
 			"-q"}, more...)...)
 		return readBytes(t, file)
 	}

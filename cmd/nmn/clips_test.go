@@ -63,7 +63,8 @@ func TestTrain_StreamedClipsKilledAndResumed(t *testing.T) {
 	skipShort(t, "kills and restarts processes")
 	_, data := clipFolders(t)
 	killedRunEqualsWhole(t, 2, slices.Concat([]string{"train", "--arm", "nmn-fd", "--mil", "--noise", "0.4",
-		"--set", "train.batch_bags_mil=4", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set", "train.stage2_epochs=3",
+		"--set", "train.batch_bags_mil=4", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set",
+		"train.stage2_epochs=3",
 		"--set", "run.label_memory=0"}, data)...)
 }
 
@@ -129,7 +130,8 @@ func TestClips_Refused(t *testing.T) {
 	}
 	words := filepath.Join(t.TempDir(), "words")
 	must(t, "scenes", "--moving", "--frames", "3", "--number", "2", words)
-	lines := "{\"format\":\"nmn-labels\",\"version\":1}\n{\"clip\":\"moving-train-000000\",\"labels\":[\"box\"]}\n{\"clip\":\"moving-train-000001\"}\n"
+	lines := `{"format":"nmn-labels","version":1}` + "\n" +
+		`{"clip":"moving-train-000000","labels":["box"]}` + "\n" + `{"clip":"moving-train-000001"}` + "\n"
 	if err := os.WriteFile(filepath.Join(words, loader.LabelsName), []byte(lines), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +139,8 @@ func TestClips_Refused(t *testing.T) {
 	for _, c := range []struct{ args, want []string }{
 		{with("--set", "run.label_memory=-1"), []string{"label_memory is -1"}},
 		{with("--set", "data.val_clips=", "--set", "run.label_memory=0"), []string{"not held in memory", "data.val_clips"}},
-		{with("--set", "run.label_memory=0", "--rates", "folds:2", "--arm", "r-s"), []string{"folds", "data.video_level video"}},
+		{with("--set", "run.label_memory=0", "--rates", "folds:2", "--arm", "r-s"),
+			[]string{"folds", "data.video_level video"}},
 		{with("--set", "data.captions=c.json", "--images", "d"), []string{"beside other data"}},
 		{[]string{"train", words, "--set", "data.min_count=2"}, []string{"no clip has a label", "--vocab"}},
 		{[]string{"scenes", "--format", "folder", filepath.Join(t.TempDir(), "x")}, []string{"add --moving"}},
@@ -171,7 +174,8 @@ func TestClips_LabelsAloneMakeTheClasses(t *testing.T) {
 		}
 		lines = append(lines, `{"clip":"`+clip+`","labels":[`+labels+`]}`)
 	}
-	if err := os.WriteFile(filepath.Join(train, loader.LabelsName), []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(train, loader.LabelsName), []byte(strings.Join(lines, "\n")+"\n"),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "run")

@@ -14,7 +14,8 @@ import (
 func decisionsOn(t *testing.T, dir string, n, accepted int) string {
 	t.Helper()
 	text := "id,word,given,decision\n"
-	for i, s := range readJSON(t, must(t, onScores("audit", dir, "--json", "--top", fmt.Sprint(n))...))["suspects"].([]any) {
+	for i, s := range readJSON(t, must(t, onScores("audit", dir, "--json", "--top",
+		fmt.Sprint(n))...))["suspects"].([]any) {
 		verdict, v := "reject", s.(map[string]any)
 		if i < accepted {
 			verdict = "accept"
@@ -47,16 +48,19 @@ func TestAudit_AppliesToFewLabelsAfterDecisionsOnly(t *testing.T) {
 		got := call(t, onScores("audit", dir, append(c.args, "--output", file("fixed.csv"), "--page", file("page.html"),
 			"--suspects", file("suspects.csv"), "--json")...)...)
 		if c.says == "" {
-			if o, _ := readJSON(t, got.out)["correction"].(map[string]any); got.code != exitOK || !(o["automatic"].(float64) > 20) {
+			if o, _ := readJSON(t, got.out)["correction"].(map[string]any); got.code != exitOK ||
+				!(o["automatic"].(float64) > 20) {
 				t.Errorf("%s: exit code %d, %s, %v", name, got.code, got.err, o)
 			}
 			continue
 		}
-		if left, err := os.ReadDir(out); got.code != exitUsage || !strings.Contains(got.err, c.says) || err != nil || len(left) > 0 {
+		if left, err := os.ReadDir(out); got.code != exitUsage || !strings.Contains(got.err, c.says) || err != nil ||
+			len(left) > 0 {
 			t.Errorf("%s: exit code %d, %s, %v, files %v", name, got.code, got.err, err, left)
 		}
 	}
-	wantUsage(t, call(t, onScores("audit", dir, "--apply=always", "--output", "x.csv")...), "want careful, force or pooled")
+	wantUsage(t, call(t, onScores("audit", dir, "--apply=always", "--output", "x.csv")...),
+		"want careful, force or pooled")
 	wantUsage(t, call(t, "audit", "--apply", "force", "--output", "x.csv"), "--apply=force")
 }
 
@@ -68,14 +72,16 @@ func TestAudit_AppliesNothingAfterRejections(t *testing.T) {
 	args := onScores("audit", dir, "--apply", "--decisions", decisionsOn(t, dir, 83, 22), "--output", fixed)
 	v := readJSON(t, must(t, append(args, "--json")...))
 	o, d := v["correction"].(map[string]any), v["decisions"].(map[string]any)
-	if o["automatic"] != 0. || o["changed"] != 22. || !strings.Contains(o["reason"].(string), "corrected by the decisions") {
+	if o["automatic"] != 0. || o["changed"] != 22. || !strings.Contains(o["reason"].(string),
+		"corrected by the decisions") {
 		t.Errorf("correction %v", o)
 	}
 	if d["labels"] != 83. || d["wrong"] != 22. || !strings.Contains(d["note"].(string), "26.5 % are, so") {
 		t.Errorf("decisions %v", d)
 	}
 	tables := must(t, args...)
-	for _, want := range []string{d["note"].(string), "None is corrected by the rule: no label without a decision is wrong"} {
+	for _, want := range []string{d["note"].(string), "None is corrected by the rule: no label without a decision is " +
+		"wrong"} {
 		if !strings.Contains(strings.Join(strings.Fields(tables), " "), want) {
 			t.Errorf("the tables lack %q:\n%s", want, tables)
 		}
@@ -85,8 +91,9 @@ func TestAudit_AppliesNothingAfterRejections(t *testing.T) {
 func TestAudit_AppliesToFewClassesByForceOnly(t *testing.T) {
 	dir := classFolder(t)
 	fixed := filepath.Join(dir, "fixed.csv")
-	wantUsage(t, call(t, onScores("audit", dir, "--apply", "--output", fixed)...), "600 labels are too few for --apply alone, "+
-		"which needs 5000")
+	wantUsage(t, call(t, onScores("audit", dir, "--apply", "--output", fixed)...),
+		"600 labels are too few for --apply alone, "+
+			"which needs 5000")
 	if _, err := os.Stat(fixed); err == nil {
 		t.Error("what was refused is written")
 	}

@@ -40,8 +40,8 @@ func gappyFolder(t *testing.T) string {
 	return dir
 }
 
-// Tables, page, JSON and list have the same numbers, with unknown labels, classes with pooled rates and classes that are
-// not audited, before and after decisions.
+// Tables, page, JSON and list have the same numbers, with unknown labels, classes with pooled rates and classes that
+// are not audited, before and after decisions.
 func TestAudit_CountsAreTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	dir := gappyFolder(t)

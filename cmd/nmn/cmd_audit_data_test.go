@@ -78,6 +78,7 @@ func TestAuditData_RefusesWhatIsOfRunsAndScores(t *testing.T) {
 		{[]string{"--set", "data.nois=.2"}, "did you mean data.noise?"},
 		{[]string{"--min-error", "2"}, "--min-error is 2"},
 	} {
-		wantUsage(t, call(t, append([]string{"audit", data, "--run-dir", filepath.Join(t.TempDir(), "run")}, c.args...)...), c.want)
+		wantUsage(t, call(t, append([]string{"audit", data, "--run-dir", filepath.Join(t.TempDir(), "run")}, c.args...)...),
+			c.want)
 	}
 }

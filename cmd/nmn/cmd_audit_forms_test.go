@@ -18,7 +18,8 @@ func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
 	var images, annotations, categories []object
 	for i := range 40 {
 		images = append(images, object{"id": i, "file_name": fmt.Sprintf("%d.png", i), "width": 32, "height": 24})
-		annotations = append(annotations, object{"id": 100 + i, "image_id": i, "category_id": i%3 + 1, "bbox": []int{1, 1, 4, 4}})
+		annotations = append(annotations, object{"id": 100 + i, "image_id": i, "category_id": i%3 + 1,
+			"bbox": []int{1, 1, 4, 4}})
 	}
 	for c, name := range colours {
 		categories = append(categories, object{"id": c + 1, "name": name})

@@ -45,8 +45,8 @@ func (a *auditRun) check(given func(string) bool) error {
 	return nil
 }
 
-// checkRun refuses what does not go with a run, and fills in what it says. audited is what the user named: the run, or the
-// data that it is to learn.
+// checkRun refuses what does not go with a run, and fills in what it says. audited is what the user named: the run, or
+// the data that it is to learn.
 func (a *auditCommand) checkRun(dir, audited string, given func(string) bool) error {
 	for _, name := range []string{"scores", "labels", "truth", "logits"} {
 		if given(name) {

@@ -18,7 +18,8 @@ import (
 func audited(t *testing.T, args ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
-	must(t, append([]string{"train", "--batch-size", "8", "--epochs", "2", "--device", "cpu", "--run-dir", dir}, args...)...)
+	must(t, append([]string{"train", "--batch-size", "8", "--epochs", "2", "--device", "cpu", "--run-dir", dir},
+		args...)...)
 	return dir
 }
 
@@ -58,7 +59,8 @@ func learns(t *testing.T, output string) string {
 // trainIDs are the training bags of a run, of whose labels nets of two folds have told.
 func trainIDs(t *testing.T, dir string) []string {
 	t.Helper()
-	records, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, run.AuditFolder, "folds-2", "labels.csv")))).ReadAll()
+	records, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, run.AuditFolder, "folds-2",
+		"labels.csv")))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,8 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 	})
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	c := call(t, "audit", dir)
-	for _, want := range []string{"holds out-of-fold scores of 22 of 54 training bags", "2 folds, each 2 epochs on 27 of 54 bags, about", "run --rates folds:2\n", "--rates folds:5", "--rates online"} {
+	for _, want := range []string{"holds out-of-fold scores of 22 of 54 training bags",
+		"2 folds, each 2 epochs on 27 of 54 bags, about", "run --rates folds:2\n", "--rates folds:5", "--rates online"} {
 		if c.code != exitUsage || !strings.Contains(c.err, want) {
 			t.Errorf("exit code %d, no %q in the offer:\n%s", c.code, want, c.err)
 		}
@@ -93,7 +96,8 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	again := call(t, "audit", dir, "--min-error", "0.01")
-	if again.code != exitOK || strings.Contains(again.err, "epoch") || !strings.Contains(again.err, "54 of 54 training bags") {
+	if again.code != exitOK || strings.Contains(again.err, "epoch") || !strings.Contains(again.err,
+		"54 of 54 training bags") {
 		t.Errorf("a second audit: exit code %d: %s", again.code, again.err)
 	}
 	if page := read(t, filepath.Join(dir, run.AuditFolder, "audit.html")); !strings.Contains(page, "data:image/jpeg") {
@@ -106,7 +110,8 @@ func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 	if c := call(t, "audit", empty); c.code != exitFailure || !strings.Contains(c.err, "there are no pictures in it") {
 		t.Errorf("an empty folder: exit code %d, %s", c.code, c.err)
 	}
-	wantUsage(t, call(t, "audit", "--device", "cpu", "--scores", "s.csv", "--labels", "l.csv"), "--device is for the folder of a run")
+	wantUsage(t, call(t, "audit", "--device", "cpu", "--scores", "s.csv", "--labels", "l.csv"),
+		"--device is for the folder of a run")
 	write(t, filepath.Join(empty, run.ConfigFile), "preset: scenes\n")
 	wantUsage(t, call(t, "audit", empty), "has not ended")
 	wantUsage(t, call(t, "audit", empty, "--labels", "l.csv"), "--labels belongs to score files")
@@ -129,7 +134,8 @@ func TestAuditRun_RefusesOtherLabelsThanThoseLearned(t *testing.T) {
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	output := filepath.Join(t.TempDir(), "fixed.jsonl")
 	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", output), "ends in .csv")
-	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", file), "which the run has learned from")
+	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", file),
+		"which the run has learned from")
 	write(t, file, strings.Replace(read(t, file), "red", "green", 1))
 	wantUsage(t, call(t, "audit", dir), "an audit is of the data that the run has learned")
 }
@@ -153,7 +159,8 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 		if got := read(t, fixed); got != want || got == read(t, file) {
 			t.Errorf("%q, want %q", got, want)
 		}
-		for _, part := range []string{"1 rows have changed", "nmn train --config " + strings.TrimSuffix(fixed, ".csv") + ".yaml"} {
+		for _, part := range []string{"1 rows have changed", "nmn train --config " + strings.TrimSuffix(fixed, ".csv") +
+			".yaml"} {
 			if !strings.Contains(c.err, part) {
 				t.Errorf("no %q: %s", part, c.err)
 			}
@@ -242,13 +249,15 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "audits runs of every kind of data")
 	features, labels := featureRows(240)
-	small := []string{"--rates", "folds:2", "--set", "recipe.fold_epochs=15", "--set", "recipe.epochs=1", "--batch-size", "16", "--set", "net.hidden=[8]",
+	small := []string{"--rates", "folds:2", "--set", "recipe.fold_epochs=15", "--set", "recipe.epochs=1", "--batch-size",
+		"16", "--set", "net.hidden=[8]",
 		"--learning-rate", "0.03"}
 	t.Run("labels in a table", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2", features...))
 		write(t, filepath.Join(dir, "l.csv"), csvText("id,cat,dog", labels...))
-		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.csv"))...)
+		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.csv"), "--labels",
+			filepath.Join(dir, "l.csv"))...)
 		fixed := filepath.Join(dir, "fixed.csv")
 		c := call(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
 		if c.code != exitOK || !strings.Contains(c.err, "from the 2 folds of the run, trained through its noise rates") {
@@ -276,7 +285,8 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 			rows[i] = append(append([]string{}, features[i]...), labels[i][1:]...)
 		}
 		write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2,cat,dog", rows...))
-		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.csv"), "--set", "data.features.label_columns=[cat, dog]")...)
+		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.csv"), "--set",
+			"data.features.label_columns=[cat, dog]")...)
 		fixed := filepath.Join(dir, "fixed.csv")
 		must(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
 		if !strings.HasPrefix(read(t, fixed), "id,x1,x2,cat,dog\nbag0,"+features[0][1]+",") {
@@ -295,31 +305,37 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 		}
 		header := fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d, 2), }", len(labels))
 		header += strings.Repeat(" ", 127-10-len(header)) + "\n"
-		write(t, filepath.Join(dir, "l.npy"), "\x93NUMPY\x01\x00"+string([]byte{byte(len(header)), 0})+header+elements.String())
-		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.npy"))...)
+		write(t, filepath.Join(dir, "l.npy"), "\x93NUMPY\x01\x00"+string([]byte{byte(len(header)), 0})+header+
+			elements.String())
+		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.csv"), "--labels",
+			filepath.Join(dir, "l.npy"))...)
 		fixed := filepath.Join(dir, "fixed.npy")
 		must(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
-		if was, is := read(t, filepath.Join(dir, "l.npy")), read(t, fixed); len(was) != len(is) || was == is || was[:128] != is[:128] {
+		if was, is := read(t, filepath.Join(dir, "l.npy")), read(t, fixed); len(was) != len(is) || was == is ||
+			was[:128] != is[:128] {
 			t.Errorf("%d bytes became %d", len(was), len(is))
 		}
 		learns(t, fixed)
 	})
 	t.Run("labels of ARFF", func(t *testing.T) {
 		dir := t.TempDir()
-		text := "@relation x\n@attribute x1 numeric\n@attribute x2 numeric\n@attribute cat {0,1}\n@attribute dog {0,1}\n@data\n"
+		text := "@relation x\n@attribute x1 numeric\n@attribute x2 numeric\n@attribute cat {0,1}\n@attribute dog " +
+			"{0,1}\n@data\n"
 		for i := range features {
 			text += strings.Join(append(append([]string{}, features[i][1:]...), labels[i][1:]...), ",") + "\n"
 		}
 		write(t, filepath.Join(dir, "x.arff"), text)
 		write(t, filepath.Join(dir, "l.xml"), `<labels><label name="cat"></label><label name="dog"></label></labels>`)
-		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.arff"), "--labels", filepath.Join(dir, "l.xml"))...)
+		folder := audited(t, append(small, "--set", "data.features.train.features="+filepath.Join(dir, "x.arff"), "--labels",
+			filepath.Join(dir, "l.xml"))...)
 		fixed := filepath.Join(dir, "fixed.npy")
 		c := call(t, "audit", folder, "--apply=force", "--precision", "0.5", "--output", fixed)
 		if c.code != exitOK || !strings.Contains(c.err, "an array of 0 and 1") {
 			t.Fatalf("exit code %d: %s", c.code, c.err)
 		}
 		again := learns(t, fixed)
-		if config := read(t, filepath.Join(again, run.ConfigFile)); !strings.Contains(config, "ignore_columns: [cat, dog, labels]") {
+		if config := read(t, filepath.Join(again, run.ConfigFile)); !strings.Contains(config,
+			"ignore_columns: [cat, dog, labels]") {
 			t.Errorf("labels among the features would be learned as features:\n%s", config)
 		}
 	})
@@ -384,7 +400,8 @@ func TestAuditRun_OneAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := call(t, "audit", dir, "--rates", "folds:2"); c.code != exitFailure || !strings.Contains(c.err, "is being written") {
+	if c := call(t, "audit", dir, "--rates", "folds:2"); c.code != exitFailure ||
+		!strings.Contains(c.err, "is being written") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	if err := release(); err != nil {

@@ -186,7 +186,8 @@ func TestAudit_RanksAllLabels(t *testing.T) {
 		}
 	}
 	found := all["found"].(map[string]any)
-	if len(suspects) != known || all["suspects_total"] != float64(known) || last > .01 || found["suspects"] != float64(known) ||
+	if len(suspects) != known || all["suspects_total"] != float64(known) || last > .01 ||
+		found["suspects"] != float64(known) ||
 		found["labels"] != float64(known) || found["rows_with_suspects"] != 799. {
 		t.Errorf("%d suspects of %v, the last with %g; found %v", len(suspects), all["suspects_total"], last, found)
 	}
@@ -223,7 +224,8 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 	path := filepath.Join(dir, "suspects.parquet")
 	v := readJSON(t, must(t, onScores("audit", dir, "--suspects", path, "--top", "100000", "--json")...))
 	want := v["suspects"].([]any)
-	table, err := features.Open(t.Context(), features.Options{Features: path, Ignore: []string{"id", "word", "kind", "rates"},
+	table, err := features.Open(t.Context(), features.Options{Features: path, Ignore: []string{"id", "word",
+		"kind", "rates"},
 		Unlabelled: true})
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,8 @@ func TestBenchLoad_TellsBrokenPictures(t *testing.T) {
 func TestBenchLoad_TellsAugmentations(t *testing.T) {
 	dir := jpegFolder(t, 2)
 	out := must(t, "bench", "load", dir, "--repeats", "1", "--size", "32", "--augment", "light")
-	if want := "random crop 0.5:1 of the area, ratio 0.75:1.3333, color jitter 0.2,0.2,0.2,0.02\n"; !strings.HasSuffix(out, want) {
+	if want := "random crop 0.5:1 of the area, ratio 0.75:1.3333, color jitter 0.2,0.2,0.2,0.02\n"; !strings.HasSuffix(out,
+		want) {
 		t.Errorf("got %s, want %s at its end", out, want)
 	}
 }

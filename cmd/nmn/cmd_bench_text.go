@@ -21,8 +21,8 @@ func (b *benchCommand) step(ctx context.Context, backend kernels.Backend) (told 
 	return benchFigures{f, fmt.Sprintf("%s\n%s"+
 		"step      %9.2f ms (%.2f to %.2f)\nforward   %9.2f ms\nbackward  %9.2f ms\nupdate    %9.2f ms\n"+
 		"%.1f images/s, %.1f GFLOP/s, peak memory %.0f MiB, %.0f MiB of the device, %.1f allocations a step\n",
-		benchedNet(&f.NetFigures), ranksText(&f.RankFigures), f.StepMS, f.StepMinMS, f.StepMaxMS, f.ForwardMS, f.BackwardMS, f.UpdateMS,
-		f.ImagesPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB, f.AllocsPerStep)}, nil
+		benchedNet(&f.NetFigures), ranksText(&f.RankFigures), f.StepMS, f.StepMinMS, f.StepMaxMS, f.ForwardMS, f.BackwardMS,
+		f.UpdateMS, f.ImagesPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB, f.AllocsPerStep)}, nil
 }
 
 // ranksText says what ranks have beside a step; nothing of one alone.
@@ -30,7 +30,8 @@ func ranksText(f *measure.RankFigures) string {
 	if f.Ranks == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d ranks, %.1f MB of gradients, summed in %.2f ms with nothing beside; peak memory %.0f MiB each\n",
+	return fmt.Sprintf("%d ranks, %.1f MB of gradients, summed in %.2f ms with nothing beside; peak memory %.0f MiB "+
+		"each\n",
 		f.Ranks, float64(f.GradientBytes)/1e6, f.SumsMS, f.RankMemoryMiB)
 }
 

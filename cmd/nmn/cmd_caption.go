@@ -17,7 +17,8 @@ func newCaption(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "caption",
 		Short: "Train captioners on features of frames, generate captions, score them",
-		Long:  "Train captioners on features of frames, generate captions of clips, and score captions of any\nprogram against those that people wrote.",
+		Long: "Train captioners on features of frames, generate captions of clips, and score captions of any\nprogram " +
+			"against those that people wrote.",
 		Example: `  nmn caption train --features p.npy --clips clips.csv --captions train_val_annotation.zip --run-dir runs/captions
   nmn caption generate runs/captions --features v.npy --clips v.csv --output generated.json
   nmn caption eval --results generated.json --references train_val_annotation.zip --split validate`,

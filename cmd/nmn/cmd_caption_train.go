@@ -26,7 +26,8 @@ type captionTrain struct {
 }
 
 func newCaptionTrain(p *program) *cobra.Command {
-	t := captionTrain{settings: settingsOf(&session.Config{}), preset: session.Small, runDir: filepath.Join("runs", "captions")}
+	t := captionTrain{settings: settingsOf(&session.Config{}), preset: session.Small, runDir: filepath.Join("runs",
+		"captions")}
 	cmd := &cobra.Command{
 		Use:   "train --features FILE --captions FILE",
 		Short: "Train a captioner on features of frames",
@@ -63,7 +64,8 @@ func (t *captionTrain) run(cmd *cobra.Command, p *program) (err error) {
 	if d := &t.config.Data.Train; d.Features == "" || d.Captions == "" {
 		return usagef("caption train: give --features and --captions")
 	}
-	s, err := session.Open(cmd.Context(), t.config, session.Options{Log: p.log, Observer: p.captionObserver(), Restart: t.restart})
+	s, err := session.Open(cmd.Context(), t.config, session.Options{Log: p.log, Observer: p.captionObserver(),
+		Restart: t.restart})
 	if err != nil {
 		return err
 	}
@@ -109,7 +111,8 @@ func planCaptioner(ctx context.Context, p *program, s *session.Session) error {
 		"training    %.0f MiB, %d steps of %.1f ms: about %v, without validation; nothing was written\n",
 		float64(m.Memory)/(1<<20), m.Steps, m.Step.Seconds()*1e3, m.Total().Round(time.Second))
 	if err == nil && !m.Full() {
-		_, err = fmt.Fprintf(p.out, "            no full batch of %d captions: steps of at most %d were timed\n", m.Batch, m.Bags)
+		_, err = fmt.Fprintf(p.out, "            no full batch of %d captions: steps of at most %d were timed\n",
+			m.Batch, m.Bags)
 	}
 	return err
 }

@@ -31,7 +31,8 @@ func captionScenesIn(t *testing.T, split string) string {
 func captionArgs(scenes, dir string, more ...string) []string {
 	return append([]string{"caption", "train", "--features", filepath.Join(scenes, "truth.npy"),
 		"--clips", filepath.Join(scenes, "truth.csv"), "--captions", filepath.Join(scenes, "captions.json"),
-		"--run-dir", dir, "--preset", "moving-scenes", "--set", "net.embedding=8", "--set", "net.words=6", "--set", "net.hidden=12",
+		"--run-dir", dir, "--preset", "moving-scenes", "--set", "net.embedding=8", "--set", "net.words=6", "--set",
+		"net.hidden=12",
 		"--batch-size", "8", "--set", "data.validation_share=0.25", "--device", "cpu", "--threads", "1"}, more...)
 }
 
@@ -39,7 +40,8 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 	t.Parallel()
 	scenes, test := captionScenesIn(t, "train"), captionScenesIn(t, "test")
 	dir := filepath.Join(t.TempDir(), "run")
-	o := readJSON(t, must(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--set", "train.patience=0",
+	o := readJSON(t, must(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--set",
+		"train.patience=0",
 		"--json")...))
 	if o["clips"] != 18. || o["epochs"] != 15. || o["validation"] == nil || o["checkpoint"] != train.BestName {
 		t.Errorf("result %v", o)
@@ -103,7 +105,9 @@ func TestCaptionTrain_OddCaptions(t *testing.T) {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	c := call(t, append(args, "--partial")...)
-	for _, told := range []string{"1 words of more than 100 bytes", "1 clips without captions, 1 captioned clips without features, 2 captions without a word, 1 captions that are too long"} {
+	for _, told := range []string{"1 words of more than 100 bytes",
+		"1 clips without captions, 1 captioned clips without " +
+			"features, 2 captions without a word, 1 captions that are too long"} {
 		if c.code != exitOK || !strings.Contains(c.err, told) {
 			t.Errorf("exit code %d: %s, want %q", c.code, c.err, told)
 		}
@@ -116,7 +120,8 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 	skipShort(t, "kills and restarts processes")
 	scenes := captionScenesIn(t, "train")
 	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	often := []string{"--epochs", "4", "--set", "train.checkpoint_steps=3", "--set", "train.log_steps=1", "--set", "train.patience=0", "--quiet",
+	often := []string{"--epochs", "4", "--set", "train.checkpoint_steps=3", "--set", "train.log_steps=1", "--set",
+		"train.patience=0", "--quiet",
 		"-v"}
 	must(t, captionArgs(scenes, whole, often...)...)
 	next := captionArgs(scenes, broken, often...)
@@ -155,20 +160,23 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 
 func TestCaptionTrain_InterruptSavesAndResumes(t *testing.T) {
 	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
-	c := interruptAfter(t, dir, captionArgs(scenes, dir, "--epochs", "100000", "--set", "train.patience=0", "--set", "data.validation_share=0",
+	c := interruptAfter(t, dir, captionArgs(scenes, dir, "--epochs", "100000", "--set", "train.patience=0", "--set",
+		"data.validation_share=0",
 		"--set", "train.log_steps=1")...)
 	if c.code != exitInterrupted || !strings.Contains(c.err, "the same command goes on") {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
 	again := func(more ...string) []string {
-		return captionArgs(scenes, dir, append(more, "--epochs", "1", "--set", "train.patience=0", "--set", "data.validation_share=0",
+		return captionArgs(scenes, dir, append(more, "--epochs", "1", "--set", "train.patience=0", "--set",
+			"data.validation_share=0",
 			"--set", "train.log_steps=1")...)
 	}
 	wantUsage(t, call(t, again("--set", "net.hidden=13")...), "net.hidden is 12, this one's 13")
 	must(t, again()...)
 	write(t, filepath.Join(dir, "notes.txt"), "mine")
 	must(t, again("--set", "net.hidden=13", "--restart")...)
-	if there, err := session.ReadConfig(dir); err != nil || there.Net.Hidden != 13 || len(readFile(t, dir, "notes.txt")) == 0 {
+	if there, err := session.ReadConfig(dir); err != nil || there.Net.Hidden != 13 ||
+		len(readFile(t, dir, "notes.txt")) == 0 {
 		t.Errorf("begun again: %+v, %v", there, err)
 	}
 }

@@ -101,7 +101,9 @@ func explain(p *program, config *run.Config, keys []string) error {
 			b.WriteByte('\n')
 		}
 		fmt.Fprintf(&b, "%s\n  %s\n", d.Key, d.Plain())
-		fmt.Fprintf(&b, "  %s\n", strings.Join(slices.DeleteFunc([]string{d.Type(), d.Limits()}, func(s string) bool { return s == "" }), ": "))
+		fmt.Fprintf(&b, "  %s\n", strings.Join(slices.DeleteFunc([]string{d.Type(), d.Limits()}, func(s string) bool {
+			return s == ""
+		}), ": "))
 		value := fmt.Sprint(d.Value)
 		if value == "" || value == "[]" {
 			value = "not set"
@@ -129,7 +131,8 @@ func printSettings(p *program, c *run.Config) error {
 	return err
 }
 
-// printConfig writes the resolved configuration to standard output, and after it, as a comment, which net a backbone is.
+// printConfig writes the resolved configuration to standard output, and after it, as a comment, which net a backbone
+// is.
 func printConfig(p *program, c *run.Config) error {
 	data, err := c.YAML()
 	if err != nil {

@@ -86,7 +86,8 @@ func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 }
 
 func TestDoctor_DataThatCannotBeOpenedIsAFinding(t *testing.T) {
-	c := call(t, "doctor", "--json", "--set", "data.captions="+filepath.Join(t.TempDir(), "nothing.json"), "--images", t.TempDir())
+	c := call(t, "doctor", "--json", "--set", "data.captions="+filepath.Join(t.TempDir(), "nothing.json"), "--images",
+		t.TempDir())
 	if kinds := findingKinds(t, readJSON(t, c.out)); c.code != exitFailure || kinds["unreadable-data"] != "error" {
 		t.Errorf("exit code %d, findings %v", c.code, kinds)
 	}
@@ -115,7 +116,8 @@ func TestDoctor_FeaturesWithGapsAndScales(t *testing.T) {
 		kinds["duplicates-across"] != "warning" {
 		t.Errorf("exit code %d, findings %v", c.code, kinds)
 	}
-	r := readJSON(t, must(t, append(data, "--set", "data.features.missing_values=mean", "--set", "data.features.standardise=true")...))
+	r := readJSON(t, must(t, append(data, "--set", "data.features.missing_values=mean", "--set",
+		"data.features.standardise=true")...))
 	if kinds := findingKinds(t, r); kinds["missing-values"] != "note" || kinds["scale"] != "" || r["plan"] == nil {
 		t.Errorf("findings %v, plan %v", kinds, r["plan"])
 	}
@@ -158,7 +160,8 @@ func TestDoctor_Manifest(t *testing.T) {
 	if kinds := findingKinds(t, r); kinds["missing-files"] != "error" || kinds["duplicates-across"] != "warning" {
 		t.Errorf("findings %v", kinds)
 	}
-	if types := r["splits"].([]any)[0].(map[string]any)["pictures"].(map[string]any)["types"].(map[string]any); types["PNG"] != 35.0 {
+	if types :=
+		r["splits"].([]any)[0].(map[string]any)["pictures"].(map[string]any)["types"].(map[string]any); types["PNG"] != 35.0 {
 		t.Errorf("types %v, want the 36 pictures of training without the missing one", types)
 	}
 }
@@ -188,7 +191,8 @@ func TestDoctorLine_TellsWhatIsLeft(t *testing.T) {
 func TestDoctor_ShowsAugmentations(t *testing.T) {
 	t.Parallel()
 	page := filepath.Join(t.TempDir(), "sheet.html")
-	args := tiny("doctor", "--no-steps", "--arm", "star", "--set", "train.flip=true", "--augment", "strong", "--set", "train.augment.mixup=0.4")
+	args := tiny("doctor", "--no-steps", "--arm", "star", "--set", "train.flip=true", "--augment", "strong", "--set",
+		"train.augment.mixup=0.4")
 	must(t, append(args, "--augmentations", page)...)
 	content, err := os.ReadFile(page)
 	if err != nil {
@@ -213,7 +217,8 @@ func TestDoctor_ShowsAugmentations(t *testing.T) {
 func TestDoctor_RefusesToShowWhatIsNot(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "sheet.html")
 	c := call(t, tiny("doctor", "--no-steps", "--augmentations", page)...)
-	if c.code != 2 || !strings.Contains(c.err, "nothing is augmented") || !strings.Contains(c.err, "train.augment.random_crop.area") {
+	if c.code != 2 || !strings.Contains(c.err, "nothing is augmented") ||
+		!strings.Contains(c.err, "train.augment.random_crop.area") {
 		t.Errorf("without augmentations: exit code %d: %s", c.code, c.err)
 	}
 	if _, err := os.Stat(page); err == nil {

@@ -27,7 +27,8 @@ type experimentCommand struct {
 }
 
 func newExperiment(p *program) *cobra.Command {
-	e := experimentCommand{sources: newSources(), Grid: experiment.New(run.DefaultConfig(), filepath.Join("runs", "experiment")),
+	e := experimentCommand{sources: newSources(), Grid: experiment.New(run.DefaultConfig(),
+		filepath.Join("runs", "experiment")),
 		budget: 5 * time.Minute, metrics: newMetricsOptions(p), format: report.Text}
 	e.Rename = withFlags
 	cmd := &cobra.Command{
@@ -59,7 +60,8 @@ DATA is what nmn train takes; without it, scenes.`,
 	r.floats(&e.NoiseRates, "noise-rates",
 		"shares of the training captions to replace, as `rate,...` (default that of the preset)")
 	flipLevels(r, &e.Flips,
-		"flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each (default none)")
+		"flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each "+
+			"(default none)")
 	r.seeds(&e.Seeds, "seeds", "`seeds` of noise, start and order, as n,...")
 	r.duration(&e.budget, "budget", "size auto: take the full size where it fits into this `time`")
 	e.jobs.declare(cmd)

@@ -25,7 +25,8 @@ type table4Command struct {
 }
 
 func newTable4(p *program) *cobra.Command {
-	t := table4Command{settings: settingsOf(&session.Config{}), Experiment: table4.New(filepath.Join("runs", "table4")), format: report.Text}
+	t := table4Command{settings: settingsOf(&session.Config{}), Experiment: table4.New(filepath.Join("runs", "table4")),
+		format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "table4",
 		Short: "Caption clips from the concepts of star, NMN-FI and NMN-FD, as in the paper's Table 4",

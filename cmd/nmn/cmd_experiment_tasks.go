@@ -27,7 +27,8 @@ func (j *jobFlags) declare(cmd *cobra.Command) {
 	r := under(cmd, "Job arrays")
 	r.bool(&j.list, "tasks", "print the runs with their numbers, train nothing, and write nothing")
 	r.bool(&j.count, "count", "with --tasks: print how many there are, and nothing else")
-	r.int(&j.number, "task", "do the run of this `number` alone, while others may run; the one under \"after\" must be complete")
+	r.int(&j.number, "task", "do the run of this `number` alone, while others may run; the one under \"after\" must be "+
+		"complete")
 	r.bool(&j.collect, "collect", "write and print tables and page of all runs, which must be complete")
 	r.bool(&j.partial, "partial", "with --collect: of those that are complete")
 }
@@ -121,7 +122,8 @@ func tasksTable(tasks []experiment.Task) *report.Table {
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{whole(task.Number), cell(task.Arm), cell(task.Noise),
 			cell(yes[task.MIL]), whole(int(task.Seed)), after, cell(yes[task.Complete]), cell(visible.Line(task.Dir))}})
 	}
-	t.Notes = []string{fmt.Sprintf("%d tasks, %d are complete. First do %s, then %s: the task under \"after\" must be complete before.",
+	t.Notes = []string{fmt.Sprintf("%d tasks, %d are complete. First do %s, then %s: the task under \"after\" must be "+
+		"complete before.",
 		len(tasks), complete, experiment.Ranges(first), cmp.Or(experiment.Ranges(then), "nothing"))}
 	return t
 }

@@ -17,18 +17,22 @@ import (
 	"nmn/train"
 )
 
-// smallGrid is an experiment of a recipe with folds: two seeds of stage 1, star, R-N and R-S, so that arms share stage 1,
-// folds, and folds through the noise model. Its folder comes last.
+// smallGrid is an experiment of a recipe with folds: two seeds of stage 1, star, R-N and R-S, so that arms share stage
+// 1, folds, and folds through the noise model. Its folder comes last.
 func smallGrid(file, dir string, more ...string) []string {
-	return byRecipe("experiment", file, append(more, "--arms", "star,r-n,r-s", "--seeds", "1,2", "--set", "recipe.fold_epochs=2",
-		"--rates", "folds:2", "--set", "train.stage1_epochs=2", "--set", "train.stage2_epochs=1", "--device", "cpu", "--threads", "1",
+	return byRecipe("experiment", file, append(more, "--arms", "star,r-n,r-s", "--seeds", "1,2", "--set",
+		"recipe.fold_epochs=2",
+		"--rates", "folds:2", "--set", "train.stage1_epochs=2", "--set", "train.stage2_epochs=1", "--device", "cpu",
+		"--threads", "1",
 		"--run-dir", dir)...)
 }
 
 // plainGrid is an experiment of the paper's form.
 func plainGrid(file, dir string, more ...string) []string {
-	return append([]string{"experiment", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]", "--batch-size",
-		"32", "--flips", "0.3:0.1", "--set", "recipe.form=paper", "--set", "train.stage1_epochs=2", "--set", "train.stage2_epochs=1", "--device",
+	return append([]string{"experiment", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set",
+		"net.hidden=[16]", "--batch-size",
+		"32", "--flips", "0.3:0.1", "--set", "recipe.form=paper", "--set", "train.stage1_epochs=2", "--set",
+		"train.stage2_epochs=1", "--device",
 		"cpu", "--threads", "1", "--run-dir", dir}, more...)
 }
 
@@ -66,7 +70,8 @@ func sameExperiments(t *testing.T, got, want string) {
 	}
 }
 
-// TestTasks_AtOnceEqualOneExperiment has processes do the tasks of an experiment at once, stage 1 first, in random order.
+// TestTasks_AtOnceEqualOneExperiment has processes do the tasks of an experiment at once, stage 1 first, in random
+// order.
 func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains many runs")
@@ -126,7 +131,8 @@ func TestTasks_GoOnAfterTheDead(t *testing.T) {
 	skipShort(t, "kills and restarts processes")
 	file, whole, dir := weather(t, false), filepath.Join(t.TempDir(), "grid"), filepath.Join(t.TempDir(), "grid")
 	args := func(dir string, more ...string) []string {
-		return plainGrid(file, dir, append(more, "--set", "train.checkpoint_steps=4", "--set", "train.log_steps=1", "--arms", "star,nmn-fi",
+		return plainGrid(file, dir, append(more, "--set", "train.checkpoint_steps=4", "--set", "train.log_steps=1", "--arms",
+			"star,nmn-fi",
 			"--seeds", "1,2", "--set", "train.stage1_epochs=60")...)
 	}
 	must(t, args(whole, "-q")...)

@@ -52,7 +52,8 @@ names; nmn reads them again, with --init, and the .safetensors as a MODEL too.`,
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
 	m.bool(&c.observed,
-		"observed", "the noise model too: in .onnx p(z=1), that people would say the word, as a second output; elsewhere its weights")
+		"observed", "the noise model too: in .onnx p(z=1), that people would say the word, as a second output; elsewhere "+
+			"its weights")
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "`file` to write, .onnx, .safetensors or .npz", "onnx", "safetensors", "npz")
 	enum(out, &c.input, "input",
@@ -96,7 +97,8 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 		return fmt.Errorf("cannot write %s: %w", c.output, err)
 	}
 	if b := m.Checkpoint().Backbone; b != nil && !p.quiet {
-		fmt.Fprintf(p.status, "%s is the head alone: it takes %d features, %s of %s (%s); take those of pictures by nmn extract --weights %s\n",
+		fmt.Fprintf(p.status, "%s is the head alone: it takes %d features, %s of %s (%s); take those of pictures by nmn "+
+			"extract --weights %s\n",
 			c.output, m.Net().Config().Input, b.Layer, b.File, b.Net, b.File)
 	}
 	if c.asJSON {

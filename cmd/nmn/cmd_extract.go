@@ -83,8 +83,8 @@ named CLIP#FRAME, and --output-clips lists the rows of each clip.`,
 	m.shard(&c.options.Shard, "pictures")
 	m.bool(&c.options.PerFrame, "per-frame", "videos: a row for each frame, not for each video")
 	enum(m, &c.options.Split, "split", "`split` of the data", "train", "validation", "test")
-	m.file(&c.list, "paths", "`file` with the path of a picture on each line, in place of PATH; rows are in its order, and "+
-		"each path is there once", "txt", "gz")
+	m.file(&c.list, "paths", "`file` with the path of a picture on each line, in place of PATH; rows are in its order, "+
+		"and each path is there once", "txt", "gz")
 	out := under(cmd, "Output")
 	out.strings(&c.options.Outputs, "output",
 		"files to write the features to, one for each layer, as `file,...`, .npy or .safetensors")
@@ -148,7 +148,8 @@ func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, pa
 var forPictures = []string{"data.fit", "data.max_pixels", "data.max_bad_samples"}
 
 // ofSplit are the flags that named pictures have no use for.
-var ofSplit = []string{"split", "output-labels", "output-truth", "per-frame", "output-clips", "preset", "size", "config"}
+var ofSplit = []string{"split", "output-labels", "output-truth", "per-frame", "output-clips", "preset",
+	"size", "config"}
 
 func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	if err := c.checkOutputs(); err != nil {

@@ -34,7 +34,8 @@ func (c *extractCommand) args(cmd *cobra.Command, args []string) error {
 func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []string) error {
 	for _, one := range c.sources.given {
 		if slices.Contains([]string{"data.fit", "data.resize", "data.orientation"}, one.Key) {
-			return usagef("extract: %s is for a MODEL of nmn; the net of --weights knows what it wants of pictures: leave it out",
+			return usagef("extract: %s is for a MODEL of nmn; the net of --weights knows what it wants of pictures: leave it "+
+				"out",
 				one.Key)
 		}
 	}

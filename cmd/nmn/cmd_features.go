@@ -94,7 +94,8 @@ func writeLabelTable(path string, t *features.Table) error {
 	}
 	if t.Labels == nil {
 		return usagef(
-			"features: %s has no labels to write: name their columns (--set data.features.label_columns=...) or their file (--labels)",
+			"features: %s has no labels to write: name their columns (--set data.features.label_columns=...) or their file "+
+				"(--labels)",
 			t.Name)
 	}
 	k := len(t.Labels.Words)

@@ -54,7 +54,8 @@ func featureData(t *testing.T) (trainFile, testFile, labels string) {
 func onFeatures(t *testing.T, command string, args ...string) []string {
 	t.Helper()
 	a, b, labels := featureData(t)
-	return append([]string{command, "--set", "data.features.train.features=" + a, "--labels", labels, "--set", "data.features.test.features=" + b, "--set", "net.hidden=[8]",
+	return append([]string{command, "--set", "data.features.train.features=" + a, "--labels", labels, "--set",
+		"data.features.test.features=" + b, "--set", "net.hidden=[8]",
 		"--batch-size", "16", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=2", "-q"}, args...)
 }
 
@@ -136,7 +137,8 @@ func TestFeatures_FormatsTrainAlike(t *testing.T) {
 	args := onFeatures(t, "train", "--arm", "stage1")
 	work := t.TempDir()
 	path := func(name string) string { return filepath.Join(work, name) }
-	for _, split := range []struct{ from, x string }{{strings.TrimPrefix(args[2], "data.features.train.features="), "train"},
+	for _, split := range []struct{ from, x string }{{strings.TrimPrefix(args[2], "data.features.train.features="),
+		"train"},
 		{strings.TrimPrefix(args[6], "data.features.test.features="), "test"}} {
 		must(t, "features", split.from, "--labels", args[4], "--output", path(split.x+".npy"),
 			"--output-labels", path(split.x+".csv"))
@@ -147,7 +149,8 @@ func TestFeatures_FormatsTrainAlike(t *testing.T) {
 	for _, ending := range []string{".npy", ".safetensors"} {
 		run := path("run" + ending)
 		must(t, "train", "--arm", "stage1", path("train"+ending), "--labels", path("train.csv"),
-			"--set", "data.features.test.features="+path("test"+ending), "--set", "data.features.test.labels="+path("test.csv"), "--set", "net.hidden=[8]",
+			"--set", "data.features.test.features="+path("test"+ending), "--set", "data.features.test.labels="+path("test.csv"),
+			"--set", "net.hidden=[8]",
 			"--batch-size", "16", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=2", "-q", "--run-dir", run)
 		if got := must(t, "eval", run, "--json"); got != want {
 			t.Errorf("%s: another evaluation than from .arff", ending)
@@ -172,24 +175,29 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 			t.Errorf("the description lacks %q:\n%s", want, out)
 		}
 	}
-	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"), "--set", "data.features.missing_values=mean",
+	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"), "--set",
+		"data.features.missing_values=mean",
 		"--json"))
 	if v["unusable_rows"] != 1. || !strings.Contains(fmt.Sprint(v["first_unusable"]), "row 4, column 1 is +Inf") ||
 		fmt.Sprint(v["labels_on_no_row"]) != "[l_no]" {
 		t.Errorf("described as %v", v)
 	}
-	learn := []string{"train", "--set", "net.hidden=[2]", "--set", "train.stage1_epochs=1", "--set", "train.stage2_epochs=1",
+	learn := []string{"train", "--set", "net.hidden=[2]", "--set", "train.stage1_epochs=1", "--set",
+		"train.stage2_epochs=1",
 		"--set", "data.validation_share=0", "--set", "data.test_share=0", "--set", "train.patience=0"}
-	c := call(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set", "data.features.label_columns=[\"l_*\"]", "--run-dir", path("run"))...)
+	c := call(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set",
+		"data.features.label_columns=[\"l_*\"]", "--run-dir", path("run"))...)
 	if c.code != exitOK || !strings.Contains(c.err,
 		"of 3 words 1 on no row: l_no; 1 on every row: l_all. Nothing can be learned") {
 		t.Errorf("training: exit code %d, %s", c.code, c.err)
 	}
-	if c := call(t, append(learn, "--set", "data.features.train.features="+path("x.npy"), "--labels", path("y.csv"), "--run-dir", path("quiet"),
+	if c := call(t, append(learn, "--set", "data.features.train.features="+path("x.npy"), "--labels", path("y.csv"),
+		"--run-dir", path("quiet"),
 		"-q")...); c.code != exitOK || c.err != "" {
 		t.Errorf("quiet training: exit code %d, %s", c.code, c.err)
 	}
-	c = call(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set", "data.features.label_columns=[\"l_*\"]", "--set", "recipe.form=estimate",
+	c = call(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set",
+		"data.features.label_columns=[\"l_*\"]", "--set", "recipe.form=estimate",
 		"--rates", "folds:5", "--run-dir", path("folds"))...)
 	if c.code != exitUsage || !strings.Contains(c.err, "4 bags cannot be dealt to 5 folds") {
 		t.Errorf("fewer rows than folds: exit code %d, %s", c.code, c.err)
@@ -206,7 +214,8 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	}
 	file := filepath.Join(dir, "x.csv")
 	write(t, file, b.String())
-	c := call(t, "train", "--set", "net.hidden=[2]", file, "--set", "data.features.label_columns=[\"l_*\"]", "--set", "data.validation_share=0",
+	c := call(t, "train", "--set", "net.hidden=[2]", file, "--set", "data.features.label_columns=[\"l_*\"]", "--set",
+		"data.validation_share=0",
 		"--set", "train.patience=0", "--set", "recipe.form=estimate", "--rates", "folds:2", "--set", "recipe.fold_epochs=2",
 		"--set", "recipe.epochs=1", "--run-dir", filepath.Join(dir, "run"))
 	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 words has enough labels of both kinds") {
@@ -226,7 +235,8 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 
 func TestFeatures_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	t.Parallel()
-	args := onFeatures(t, "train", "--arm", "nmn-fd", "--set", "train.log_steps=1", "--set", "train.stage1_epochs=12", "--set", "train.patience=4")
+	args := onFeatures(t, "train", "--arm", "nmn-fd", "--set", "train.log_steps=1", "--set", "train.stage1_epochs=12",
+		"--set", "train.patience=4")
 	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
 	must(t, append(args, "--run-dir", whole)...)
 	if c := interruptAfter(t, filepath.Join(dir, run.Stage1Folder),
@@ -314,11 +324,13 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 		{with("--mil"), []string{"--mil"}},
 		{with("--flips", "0.3"), []string{"missing:incorrect"}},
 		{with("--net", "scenes"), []string{"mlp", "pictures"}},
-		{with("--set", "data.features.missing_values=mean", "--set", "data.features.standardise=false"), []string{"standardise"}},
+		{with("--set", "data.features.missing_values=mean", "--set", "data.features.standardise=false"),
+			[]string{"standardise"}},
 		{with("--set", "net.hidden=[0]"), []string{"hidden[0]"}},
 		{with("--set", "net.fc6=64"), []string{"fc6", "net.hidden"}},
 		{[]string{"train", "--set", "net.hidden=[64]"}, []string{"hidden", "mlp"}},
-		{[]string{"train", "--set", "data.set=features", "--preset", "features"}, []string{"data.features.train.features FILE"}},
+		{[]string{"train", "--set", "data.set=features", "--preset", "features"},
+			[]string{"data.features.train.features FILE"}},
 		{append(onFeatures(t, "experiment"), "--noise-rates", "0.2"), []string{"--flips"}},
 		{[]string{"predict", "x", "--top"}, []string{"--top"}},
 	} {

@@ -110,7 +110,8 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	if c.asJSON {
 		return writeJSON(p.out, sum)
 	}
-	p.tellShard(c.shard, "move the files or folders of all shards into one folder, then run nmn frames --rebuild-index on it")
+	p.tellShard(c.shard, "move the files or folders of all shards into one folder, then run nmn frames --rebuild-index "+
+		"on it")
 	_, err = fmt.Fprintln(p.out, tellFrames(sum))
 	return err
 }

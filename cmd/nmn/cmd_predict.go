@@ -74,14 +74,15 @@ such an escape; in text also what would not show, such as \x1b.`,
 	d.int(&c.options.Batch, "batch-size", "`pictures` computed at once")
 	d.int(&c.options.MaxBadSamples, "max-bad-samples",
 		"`pictures` that cannot be read and are left out before prediction stops")
-	d.int(&c.options.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`; 0 for the most that can be, 700 million")
+	d.int(&c.options.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`; 0 for the most that can be, "+
+		"700 million")
 	under(cmd, "Features").string(&c.options.FeatureArray, "feature-array",
 		"`name` of the array of features in .npz and .safetensors (default that of the run)")
 	out := under(cmd, "Output")
 	enum(out, &c.format, "format", "`format`", predictText, predictJSON, predictCSV)
 	out.bool(&c.asJSON, "json", "same as --format json")
-	out.file(&c.output, "output", "`file` to write every probability to, instead of words to standard output: a matrix of "+
-		"float32 as .npy, or the table of --format csv as .csv", "npy", "csv")
+	out.file(&c.output, "output", "`file` to write every probability to, instead of words to standard output: a matrix "+
+		"of float32 as .npy, or the table of --format csv as .csv", "npy", "csv")
 	r := under(cmd, "Run")
 	deviceFlags(cmd, r, &c.run.Device, &c.run.Threads)
 	precisionFlag(r, &c.run)

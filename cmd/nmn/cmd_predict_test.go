@@ -66,7 +66,8 @@ func TestPredict_NamesAreHarmlessAndDifferent(t *testing.T) {
 	writeFiles(t, folder, []byte("no picture"), "f\x1b.jpg")
 	c := call(t, "predict", model, folder, "--top", "1")
 	if lines := strings.Split(strings.TrimSpace(c.out), "\n"); len(lines) != len(names) ||
-		strings.Contains(c.out+c.err, "\x1b") || strings.Contains(c.out+c.err, "\xff") || !strings.Contains(c.out, `a\x1b[2Jb.jpg: `) {
+		strings.Contains(c.out+c.err, "\x1b") || strings.Contains(c.out+c.err, "\xff") ||
+		!strings.Contains(c.out, `a\x1b[2Jb.jpg: `) {
 		t.Errorf("%q, %q", c.out, c.err)
 	}
 	var pictures []predicted

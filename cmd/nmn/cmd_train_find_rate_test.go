@@ -16,9 +16,11 @@ func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) 
 	t.Parallel()
 	skipShort(t, "trains several runs")
 	dir := filepath.Join(t.TempDir(), "run")
-	args := tiny("train", "--run-dir", dir, "--arm", "star", "--set", "train.optimizer=adamw", "--set", "net.width=0.25", "--batch-size", "8")
+	args := tiny("train", "--run-dir", dir, "--arm", "star", "--set", "train.optimizer=adamw", "--set", "net.width=0.25",
+		"--batch-size", "8")
 	out := must(t, append(args, "--find-learning-rate")...)
-	for _, want := range []string{"from the start of stage1", "steepest descent", "a tenth of divergence", "--learning-rate",
+	for _, want := range []string{"from the start of stage1", "steepest descent", "a tenth of divergence",
+		"--learning-rate",
 		filepath.Join(dir, run.RateSearchFile), filepath.Join(dir, run.RateSearchChart)} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in: %s", want, out)
@@ -45,7 +47,8 @@ func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) 
 // What evaluates, scores and exports a run takes its averages; a resumed run is complete with what it has.
 func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
 	t.Parallel()
-	args := []string{"--arm", "nmn-fd", "--set", "recipe.form=paper", "--set", "train.optimizer=adamw", "--set", "train.weight_decay=0.01"}
+	args := []string{"--arm", "nmn-fd", "--set", "recipe.form=paper", "--set", "train.optimizer=adamw", "--set",
+		"train.weight_decay=0.01"}
 	dir := trained(t, append(args, "--set", "train.ema=0.5")...)
 	var result struct {
 		Evaluation struct {
@@ -110,7 +113,8 @@ func TestTrain_DryRunListsLayersWithTheirRates(t *testing.T) {
 func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--set", "train.max_steps=1", "--batch-size", "auto")...)
+	c := call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--set", "train.max_steps=1", "--batch-size",
+		"auto")...)
 	if c.code != exitOK || !strings.Contains(c.err, "the learning rate stays 0.001") || strings.Contains(c.err, "`") {
 		t.Errorf("%d: %s", c.code, c.err)
 	}
@@ -119,7 +123,8 @@ func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// The same command shows the run, whatever speed the machine has by now.
-	c = call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--set", "train.max_steps=1", "--batch-size", "auto")...)
+	c = call(t, tiny("train", "--run-dir", dir, "--arm", "stage1", "--set", "train.max_steps=1", "--batch-size",
+		"auto")...)
 	if c.code != exitOK || !strings.Contains(c.err, "is complete") {
 		t.Errorf("%d: %s", c.code, c.err)
 	}

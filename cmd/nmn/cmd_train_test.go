@@ -261,9 +261,12 @@ func TestTrain_VGG16AtRandomStaysFiniteAtThePapersRate(t *testing.T) {
 	t.Parallel()
 	worst := func(pixels string) float64 {
 		dir := filepath.Join(t.TempDir(), "run")
-		c := call(t, "train", "--set", "data.train_size=160", "--set", "data.validation_size=0", "--set", "data.test_size=16", "--arm", "stage1",
-			"--net", "vgg16", "--set", "net.width=0.125", "--input-size", "64", "--set", "net.fc6_kernel=2", "--set", "train.optimizer=sgd",
-			"--learning-rate", "1.5e-4", "--set", "train.learning_rates=[{pattern: \"head.fc8.weight\", multiplier: 10}, {pattern: \"head.fc8.bias\", multiplier: 20}]", "--epochs", "1",
+		c := call(t, "train", "--set", "data.train_size=160", "--set", "data.validation_size=0", "--set", "data.test_size=16",
+			"--arm", "stage1",
+			"--net", "vgg16", "--set", "net.width=0.125", "--input-size", "64", "--set", "net.fc6_kernel=2", "--set",
+			"train.optimizer=sgd",
+			"--learning-rate", "1.5e-4", "--set", "train.learning_rates=[{pattern: \"head.fc8.weight\", multiplier: 10}, "+
+				"{pattern: \"head.fc8.bias\", multiplier: 20}]", "--epochs", "1",
 			"--set", "train.log_steps=1", "--set", "net.pixels="+pixels, "--run-dir", dir)
 		if !strings.Contains(c.err, "random weights") {
 			t.Errorf("%q gives no notice of the start at random", c.err)
@@ -295,7 +298,8 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "starts a process")
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd, _, stderr := asCommand(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--set", "train.log_steps=1",
+	cmd, _, stderr := asCommand(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--set",
+		"train.log_steps=1",
 		"--quiet")...)
 	p := start(t, cmd)
 	p.until("a step", func() bool { return logged(dir) > 0 })
@@ -367,8 +371,8 @@ func TestTrain_AMistakeBlocksNoFolder(t *testing.T) {
 	must(t, args...)
 }
 
-// --restart removes nothing that no run has written: not beside a configuration of another program, and not in folders of
-// somebody's that have the names of a run's.
+// --restart removes nothing that no run has written: not beside a configuration of another program, and not in folders
+// of somebody's that have the names of a run's.
 func TestTrain_RestartLeavesWhatIsSomebodyElses(t *testing.T) {
 	t.Parallel()
 	args := func(dir string, more ...string) []string {
@@ -390,7 +394,8 @@ func TestTrain_RestartLeavesWhatIsSomebodyElses(t *testing.T) {
 			write(t, filepath.Join(dir, name), "mine: 1\n")
 		}
 	}
-	below := []string{"captions/labels.csv", "recipe/config.yaml", "em/notes.txt", "tensorboard/notes.txt", "stage1/config.yaml"}
+	below := []string{"captions/labels.csv", "recipe/config.yaml", "em/notes.txt", "tensorboard/notes.txt",
+		"stage1/config.yaml"}
 	foreign := t.TempDir()
 	mine(foreign, append(below, "config.yaml", "log.jsonl")...)
 	if c := call(t, args(foreign)...); c.code == exitOK {

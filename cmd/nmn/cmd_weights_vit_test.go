@@ -48,7 +48,8 @@ func TestWeights_OfAnotherVisionTransformer(t *testing.T) {
 		safetensors.Tensor{Name: "patch_embed.proj.weight", Shape: []int{2, 3, 2, 2}, Data: make([]float32, 24)},
 		safetensors.Tensor{Name: "blocks.0.mlp.w12.weight", Shape: []int{4, 2}, Data: make([]float32, 8)})
 	text := must(t, "weights", file)
-	if !strings.Contains(text, "a vision transformer that is not computed here: \"blocks.0.mlp.w12.weight\": it has SwiGLU") ||
+	if !strings.Contains(text, "a vision transformer that is not computed here: \"blocks.0.mlp.w12.weight\": it has "+
+		"SwiGLU") ||
 		strings.Contains(text, "VGG16") || !strings.Contains(text, "blocks.0.mlp.w12.weight") {
 		t.Errorf("%s", text)
 	}

@@ -81,7 +81,8 @@ func must(t *testing.T, args ...string) string {
 
 // tiny makes a command line of training that takes a second, on the CPU unless another device is given.
 func tiny(command string, args ...string) []string {
-	return append([]string{command, "--set", "data.train_size=96", "--set", "data.validation_size=32", "--set", "data.test_size=48",
+	return append([]string{command, "--set", "data.train_size=96", "--set", "data.validation_size=32", "--set",
+		"data.test_size=48",
 		"--epochs", "1", "--set", "net.width=0.5", "--device", "cpu", "--threads", "1"}, args...)
 }
 
@@ -221,7 +222,8 @@ func reference(t *testing.T) string {
 			var help strings.Builder
 			describe(&help, c, 160, func(s string) string { return s })
 			text, _, _ := strings.Cut(help.String(), "\nMessages:\n") // which all commands have
-			fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", c.CommandPath(), strings.NewReplacer("\n\nUsage:\n", "\n", "\n\n", "\n").Replace(text))
+			fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", c.CommandPath(), strings.NewReplacer("\n\nUsage:\n", "\n", "\n\n",
+				"\n").Replace(text))
 		}
 		for _, sub := range c.Commands() {
 			add(sub)
@@ -371,14 +373,14 @@ func TestFigure3_WritesSVG(t *testing.T) {
 // settingsReference is the page docs/settings.md.
 func settingsReference() string {
 	var b strings.Builder
-	b.WriteString("# Settings\n\nEvery setting of a run has a key. Change one with `--set KEY=VALUE`, or in a YAML file that " +
-		"`--config` reads. `nmn config` lists all keys with the values that hold, and `nmn config KEY` explains one. Some " +
-		"have a flag. Defaults are those of `nmn train scenes`; other presets have others.\n\nThis page is generated: " +
+	b.WriteString("# Settings\n\nEvery setting of a run has a key. Change one with `--set KEY=VALUE`, or in a YAML file " +
+		"that `--config` reads. `nmn config` lists all keys with the values that hold, and `nmn config KEY` explains one. " +
+		"Some have a flag. Defaults are those of `nmn train scenes`; other presets have others.\n\nThis page is generated: " +
 		"`go test ./cmd/nmn -run Reference -update`.\n")
 	config := run.DefaultConfig()
 	writeReference(&b, &config, func(key string) string { return flagOfSetting(key) })
-	b.WriteString("\n# Settings of captioners\n\n`nmn caption train` and `nmn experiment table4` take these by `--set`. Defaults are " +
-		"those of the preset small.\n")
+	b.WriteString("\n# Settings of captioners\n\n`nmn caption train` and `nmn experiment table4` take these by `--set`. " +
+		"Defaults are those of the preset small.\n")
 	captions := session.DefaultConfig()
 	writeReference(&b, &captions, func(key string) string {
 		for flag, of := range captionerKeys {

@@ -80,7 +80,8 @@ func TestTrain_OnCaptionsWithValidationFile(t *testing.T) {
 	valCaptions, valImages, _ := exported(t, "20")
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, "train", "--preset", "scenes", captions, "--images", images, "--set", "data.val_captions="+valCaptions,
-		"--set", "data.val_images="+valImages, "--set", "data.vocabulary_size=30", "--arm", "nmn-fd", "--epochs", "1", "--set", "net.width=0.5",
+		"--set", "data.val_images="+valImages, "--set", "data.vocabulary_size=30", "--arm", "nmn-fd", "--epochs", "1",
+		"--set", "net.width=0.5",
 		"--run-dir", dir)
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Classes != 30 {
@@ -126,7 +127,8 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,
-		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--set", "data.validation_share=0", "--set", "data.test_share=0",
+		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--set", "data.validation_share=0", "--set",
+		"data.test_share=0",
 		"--run-dir"}
 	if c := call(t, append(args, filepath.Join(t.TempDir(), "a"))...); c.code != exitFailure ||
 		!strings.Contains(c.err, filepath.Base(pictures[7])) {
@@ -152,7 +154,8 @@ func TestEval_NamesThePicturesThatItLeavesOut(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	train := call(t, "train", "--preset", "scenes", captions, "--images", images, "--vocab", vocabulary,
-		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--set", "data.test_share=0.5", "--max-bad-samples", "8",
+		"--arm", "stage1", "--epochs", "1", "--set", "net.width=0.5", "--set", "data.test_share=0.5", "--max-bad-samples",
+		"8",
 		"--run-dir", dir)
 	eval := call(t, "eval", dir)
 	for _, c := range []called{train, eval} {

@@ -155,7 +155,8 @@ func TestDevice_TellsHowMuchMemoryItLacks(t *testing.T) {
 			return errors.Join(os.Mkdir(nmn, 0o777), os.WriteFile(filepath.Join(nmn, name), nil, 0o666))
 		},
 		"plans of an older form": func(nmn string) error {
-			return errors.Join(os.Mkdir(nmn, 0o777), os.WriteFile(filepath.Join(nmn, name+".json"), []byte(`{"format":1}`), 0o666))
+			return errors.Join(os.Mkdir(nmn, 0o777), os.WriteFile(filepath.Join(nmn, name+".json"), []byte(`{"format":1}`),
+				0o666))
 		},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -37,7 +37,8 @@ func (s *settings) addCaptioner(r group, flags ...string) {
 // captionerFlags declare the settings of a captioner that have a flag, and --set for all.
 func captionerFlags(cmd *cobra.Command, s *settings) {
 	setFlags(under(cmd, "Configuration"), s)
-	s.addCaptioner(under(cmd, "Clips"), "features", "clips", "captions", "val-features", "val-clips", "val-captions", "vocab",
+	s.addCaptioner(under(cmd, "Clips"), "features", "clips", "captions", "val-features", "val-clips",
+		"val-captions", "vocab",
 		"partial")
 	s.addCaptioner(under(cmd, "Training"), "epochs", "batch-size", "learning-rate", "seed")
 	s.addCaptioner(under(cmd, "Run"), "device", "threads")

@@ -34,12 +34,14 @@ func TestDataFlags_GivenTheirDefaultsAreReadOrRefused(t *testing.T) {
 	t.Parallel()
 	sources := map[string][]string{"scenes": nil, "captions": {"--set", "data.captions=c.json", "--images", "d"},
 		"manifest": {"--set", "data.manifest=m.csv"}, "features": {"--set", "data.features.train.features=x.csv"},
-		"clips": {"--set", "data.clips=d"}, "msrvtt": {"--set", "data.msrvtt=a.json", "--set", "data.frames_dir=d"}, "moving-scenes": {"--preset", "moving-scenes"}}
+		"clips": {"--set", "data.clips=d"}, "msrvtt": {"--set", "data.msrvtt=a.json", "--set", "data.frames_dir=d"},
+		"moving-scenes": {"--preset", "moving-scenes"}}
 	for name, source := range sources {
 		base := printed(t, append([]string{"config"}, source...)...)
 		for _, d := range setting.Describe(&base) {
 			value := fmt.Sprint(d.Value)
-			if !strings.HasPrefix(d.Key, "data.") || value == "" || value == "[]" || d.Key == "data.set" || d.Key == "data.noise" {
+			if !strings.HasPrefix(d.Key, "data.") || value == "" || value == "[]" || d.Key == "data.set" ||
+				d.Key == "data.noise" {
 				continue
 			}
 			key := d.Key
@@ -56,7 +58,8 @@ func TestDataFlags_GivenTheirDefaultsAreReadOrRefused(t *testing.T) {
 func TestDataFlags_FilesThatTheProgramHasWrittenPass(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--size", "full"}, {"--preset", "moving-scenes"},
-		{"--set", "data.captions=c.json", "--images", "d"}, {"--set", "data.manifest=m.csv"}, {"--set", "data.features.train.features=x.csv"}, {"--set", "data.clips=d"},
+		{"--set", "data.captions=c.json", "--images", "d"}, {"--set", "data.manifest=m.csv"},
+		{"--set", "data.features.train.features=x.csv"}, {"--set", "data.clips=d"},
 		{"--preset", "paper-msrvtt", "--set", "data.msrvtt=a.json", "--set", "data.frames_dir=d"}} {
 		first := must(t, append([]string{"config"}, args...)...)
 		if again := must(t, "config", "--config", writeConfigFile(t, first)); again != first {

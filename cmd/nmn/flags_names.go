@@ -20,7 +20,8 @@ import (
 // (`data.max_bad_samples`).
 var quotedKey = regexp.MustCompile("`[a-z0-9_.]+`")
 
-// records are the keys of a configuration that nmn writes and that are no settings: by which program, and what it chose.
+// records are the keys of a configuration that nmn writes and that are no settings: by which program, and what it
+// chose.
 var records = []string{"build", "chosen"}
 
 // settingKeys are the keys of the settings of a run.

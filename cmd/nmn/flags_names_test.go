@@ -38,7 +38,8 @@ func TestMessages_NameKeysThatExist(t *testing.T) {
 				t.Errorf("%s names a flag, want the key of the setting between backquotes: %q", path, text)
 			}
 			for _, m := range key.FindAllStringSubmatch(text, -1) {
-				if keys++; strings.HasPrefix(m[1], "data.") || strings.HasPrefix(m[1], "net.") || strings.HasPrefix(m[1], "train.") {
+				if keys++; strings.HasPrefix(m[1], "data.") || strings.HasPrefix(m[1], "net.") ||
+					strings.HasPrefix(m[1], "train.") {
 					if !names[m[1]] {
 						t.Errorf("%s: there is no setting %q of %q", path, m[1], text)
 					}

@@ -18,7 +18,8 @@ import (
 )
 
 // settings are the settings that a command line gives: by --set, for every key, and by flags of their own, for those
-// that people change most. They are kept in the order of the command line: of two for the same key the later one counts.
+// that people change most. They are kept in the order of the command line: of two for the same key the later one
+// counts.
 type settings struct {
 	given []*run.Setting
 	// declared are the settings of the configuration, by their keys; scratch makes an empty one.
@@ -50,7 +51,8 @@ var flagKeys = map[string][]string{
 
 // flagHelp is the help of flags that say more, or less, than one setting.
 var flagHelp = map[string]string{
-	"noise":      "`share` of each training picture's captions to replace by those of other pictures, or a file of nmn noise",
+	"noise": "`share` of each training picture's captions to replace by those of other pictures, or a file of nmn " +
+		"noise",
 	"epochs":     "`epochs` of both stages",
 	"batch-size": "`pictures` of a batch, or auto: as many as make steps fast and fit in memory",
 	"augment":    "random changes of pictures: none, light or strong (docs/augmentation.md)",
@@ -242,8 +244,10 @@ func (s *sources) data(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	labels := slices.ContainsFunc(s.given, func(one *run.Setting) bool { return one.Key == "data.features.train.labels" })
-	if ending := strings.ToLower(filepath.Ext(strings.TrimSuffix(args[0], ".gz"))); labels && (ending == ".csv" || ending == ".tsv") {
-		found = dataset.Recognised{Kind: dataset.Features, Key: "features.train.features", Text: "features, for --labels has their labels"}
+	if ending := strings.ToLower(filepath.Ext(strings.TrimSuffix(args[0], ".gz"))); labels &&
+		(ending == ".csv" || ending == ".tsv") {
+		found = dataset.Recognised{Kind: dataset.Features, Key: "features.train.features",
+			Text: "features, for --labels has their labels"}
 	}
 	of := []*run.Setting{run.TextSetting("data.set", string(found.Kind), false)}
 	if found.Key != "" {

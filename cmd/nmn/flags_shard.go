@@ -25,7 +25,8 @@ func (v shardValue) Set(text string) (err error) {
 
 // shard declares --shard for work that is independent for each of many things.
 func (r group) shard(to *run.Shard, of string) {
-	r.set.Var(shardValue{to}, "shard", "work on part `i/n` of the "+of+", i from 1 to n, in a process of its own; the outputs "+
+	r.set.Var(shardValue{to}, "shard", "work on part `i/n` of the "+of+
+		", i from 1 to n, in a process of its own; the outputs "+
 		"are joined in the order of i")
 	r.keep("shard")
 }

@@ -29,7 +29,8 @@ func TestShards_JoinedAreTheWhole(t *testing.T) {
 		return data[begin:]
 	}
 	predict := func(more ...string) []string {
-		return strings.SplitAfter(must(t, append([]string{"predict", model, pictures, "--format", "csv", "-q"}, more...)...), "\n")
+		return strings.SplitAfter(must(t, append([]string{"predict", model, pictures, "--format", "csv", "-q"}, more...)...),
+			"\n")
 	}
 	extract := func(name string, more ...string) []string {
 		must(t, append([]string{"extract", model, pictures, "--output", filepath.Join(dir, name+".npy"), "--output-ids",

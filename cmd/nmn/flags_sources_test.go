@@ -37,7 +37,8 @@ func asConfig(args []string) []string {
 	of := []string{"config"}
 	for i := 1; i < len(args); i++ {
 		switch name, _, with := strings.Cut(args[i], "="); name {
-		case "--run-dir", "--run-name", "--seeds", "--arms", "--mil-arms", "--noise-rates", "--metrics-addr", "--metrics-push", "--task",
+		case "--run-dir", "--run-name", "--seeds", "--arms", "--mil-arms", "--noise-rates", "--metrics-addr",
+			"--metrics-push", "--task",
 			"--progress", "--budget", "--rank-timeout":
 			if !with {
 				i++
@@ -65,7 +66,8 @@ func TestConfig_LayersInOrder(t *testing.T) {
 }
 
 func TestConfig_PrintedReadsBackAsItself(t *testing.T) {
-	first := must(t, "config", "--size", "full", "--mil", "--set", "train.learning_rates=[{pattern: \"head.*\", multiplier: 2}, {pattern: \"nmn.bias\", multiplier: 0.5}]",
+	first := must(t, "config", "--size", "full", "--mil", "--set",
+		"train.learning_rates=[{pattern: \"head.*\", multiplier: 2}, {pattern: \"nmn.bias\", multiplier: 0.5}]",
 		"--set", "train.noise.miss_rate=[0.1, 0.2]")
 	again := must(t, "config", "--config", writeConfigFile(t, first))
 	if first != again {
@@ -83,15 +85,18 @@ func TestConfig_PresetsAndSizes(t *testing.T) {
 		c.Train.Optimizer != "sgd" {
 		t.Errorf("captions without preset: %s, %s, %s, %s", c.Preset, c.Net.Arch, c.Data.Set, c.Train.Optimizer)
 	}
-	for args, keep := range map[string]bool{"": false, "--preset paper-coco": true, "--set data.keep_function_words=true": true,
+	for args, keep := range map[string]bool{"": false, "--preset paper-coco": true,
+		"--set data.keep_function_words=true":                             true,
 		"--preset scenes --set data.keep_function_words=false":            false,
 		"--config " + writeConfigFile(t, "data:\n  vocabulary_size: 5\n"): true} {
-		c := printed(t, append([]string{"train", "--set", "data.captions=c.json", "--images", "d"}, strings.Fields(args)...)...)
+		c := printed(t, append([]string{"train", "--set", "data.captions=c.json", "--images", "d"},
+			strings.Fields(args)...)...)
 		if c.Data.KeepFunctionWords != keep {
 			t.Errorf("%s: function words are kept: %t", args, c.Data.KeepFunctionWords)
 		}
 	}
-	if c = printed(t, "train", "--preset", "scenes", "--set", "data.captions=c.json", "--images", "d"); c.Data.Noise != 0 ||
+	if c = printed(t, "train", "--preset", "scenes", "--set", "data.captions=c.json", "--images",
+		"d"); c.Data.Noise != 0 ||
 		c.Net.Arch != run.NetScenes {
 		t.Errorf("noise %v was put into data of others, or the net is %s", c.Data.Noise, c.Net.Arch)
 	}

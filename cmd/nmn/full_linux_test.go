@@ -36,10 +36,13 @@ func TestTrain_DiskThatWasFullForAMomentCostsNothing(t *testing.T) {
 	}{
 		"pictures": {tiny("train"), "msg=step step=14"},
 		"features": {[]string{"train", filepath.Join(dir, "x.csv"), "--labels", filepath.Join(dir, "l.csv"),
-			"--batch-size", "16", "--set", "net.hidden=[8]", "--set", "train.keep_best=2", "--device", "cpu", "--threads", "1"}, "msg=step step=20"},
+			"--batch-size", "16", "--set", "net.hidden=[8]", "--set", "train.keep_best=2", "--device", "cpu", "--threads", "1"},
+			"msg=step step=20"},
 	} {
 		args := func(dir string) []string {
-			return slices.Concat(data.args, []string{"--arm", "star", "--epochs", "5", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--set", "run.tensorboard=true", "--set", "each_epoch=true", "--quiet", "-v", "--run-dir", dir})
+			return slices.Concat(data.args, []string{"--arm", "star", "--epochs", "5", "--set", "train.checkpoint_steps=1",
+				"--set", "train.log_steps=1", "--set", "run.tensorboard=true", "--set", "each_epoch=true", "--quiet", "-v",
+				"--run-dir", dir})
 		}
 		whole := filepath.Join(t.TempDir(), "run")
 		must(t, args(whole)...)

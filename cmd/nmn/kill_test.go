@@ -25,12 +25,13 @@ import (
 func TestTrain_KilledTwentyTimes(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "kills and restarts processes")
-	killedRunEqualsWhole(t, 20, tiny("train", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=6", "--set", "train.keep_best=2",
+	killedRunEqualsWhole(t, 20, tiny("train", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=6", "--set",
+		"train.keep_best=2",
 		"--set", "each_epoch=true")...)
 }
 
-// killedRunEqualsWhole kills a run of killSteps steps the given number of times and resumes it. args lack the run folder
-// and the flags that make the run easy to watch.
+// killedRunEqualsWhole kills a run of killSteps steps the given number of times and resumes it. args lack the run
+// folder and the flags that make the run easy to watch.
 func killedRunEqualsWhole(t *testing.T, kills int, args ...string) {
 	t.Helper()
 	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
@@ -139,8 +140,8 @@ func readFile(t *testing.T, dir, name string) []byte {
 	return data
 }
 
-// timeless are the lines of the log about epochs and evaluations, without times. A run that goes on may tell of one again:
-// the later line takes the place of the first.
+// timeless are the lines of the log about epochs and evaluations, without times. A run that goes on may tell of one
+// again: the later line takes the place of the first.
 func timeless(t *testing.T, dir string) (kept []map[string]any) {
 	t.Helper()
 	type event struct {

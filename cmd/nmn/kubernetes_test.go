@@ -51,8 +51,8 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 	}
 }
 
-// An Indexed Job has a pod for each task of stage 1 of its experiment, the Job that docs/kubernetes.md makes of it one for
-// each task, and the job of the tables reads the same experiment.
+// An Indexed Job has a pod for each task of stage 1 of its experiment, the Job that docs/kubernetes.md makes of it one
+// for each task, and the job of the tables reads the same experiment.
 func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	skipShort(t, "starts processes")
 	t.Parallel()
@@ -84,7 +84,8 @@ func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	if len(same) != len(task)-2 || !slices.Equal(same, without(collect, "--collect")) {
 		t.Errorf("tasks are %q, collected is %q", task, collect)
 	}
-	if table := must(t, append(same, "--tasks")...); !strings.Contains(table, fmt.Sprintf("First do 0-%d,", completions-1)) {
+	if table := must(t, append(same, "--tasks")...); !strings.Contains(table, fmt.Sprintf("First do 0-%d,",
+		completions-1)) {
 		t.Errorf("%d pods for stage 1: %s", completions, table)
 	}
 	count := strings.TrimSpace(must(t, append(same, "--tasks", "--count")...))
@@ -107,8 +108,8 @@ func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	}
 }
 
-// The launchers of MPIJobs have mpirun start this program, with what it reads of the environment, and leave it the time to
-// save.
+// The launchers of MPIJobs have mpirun start this program, with what it reads of the environment, and leave it the time
+// to save.
 func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 	files, err := filepath.Glob("../../docker/kubernetes/mpijob*.yaml")
 	if err != nil || len(files) != 2 {
@@ -166,7 +167,8 @@ func TestKubernetes_MPIJobsStartRanksOfThisProgram(t *testing.T) {
 			t.Errorf("%s hands on %s", file, after("-x"))
 		}
 		// mpirun waits as long before SIGTERM as behind it.
-		if wait, err := strconv.Atoi(after("odls_base_sigkill_timeout")); err != nil || wait < 30 || 2*wait >= launcher.Grace {
+		if wait, err := strconv.Atoi(after("odls_base_sigkill_timeout")); err != nil || wait < 30 ||
+			2*wait >= launcher.Grace {
 			t.Errorf("%s: mpirun takes twice %d s to end its ranks, the pod has %d", file, wait, launcher.Grace)
 		}
 	}

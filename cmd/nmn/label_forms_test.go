@@ -150,8 +150,10 @@ func TestTrain_OnEveryFormOfLabels(t *testing.T) {
 			t.Parallel()
 			w := &formWriter{t, t.TempDir(), 36}
 			f.write(w)
-			data := append([]string{"--preset", "scenes", "--set", "data.manifest=" + filepath.Join(w.dir, filepath.FromSlash(f.source)),
-				"--set", "net.width=0.5", "--batch-size", "8", "--epochs", "1", "--device", "cpu", "--set", "data.validation_share=0.25",
+			data := append([]string{"--preset", "scenes", "--set", "data.manifest=" +
+				filepath.Join(w.dir, filepath.FromSlash(f.source)),
+				"--set", "net.width=0.5", "--batch-size", "8", "--epochs", "1", "--device", "cpu", "--set",
+				"data.validation_share=0.25",
 				"--set", "data.test_share=0.25"}, f.args...)
 			classes := 4
 			if f.single {
@@ -217,7 +219,8 @@ func TestTrain_OnFeaturesWithNumbersOfClasses(t *testing.T) {
 	write(t, path("classes.csv"), classes.String())
 	write(t, path("plain.csv"), plain.String())
 	write(t, path("corners.csv"), "x,y\n1,0\n2,1\n")
-	learn := []string{"train", "--arm", "stage1", "--set", "net.hidden=[4]", "--epochs", "1", "--set", "recipe.form=paper", "-q"}
+	learn := []string{"train", "--arm", "stage1", "--set", "net.hidden=[4]", "--epochs", "1", "--set", "recipe.form=paper",
+		"-q"}
 	must(t, append(learn, "--set", "data.features.train.features="+path("classes.csv"), "--run-dir", path("classes"))...)
 	o, err := run.ReadOutcome(path("classes"))
 	if err != nil || o.Evaluation.Classes != 3 {
@@ -226,7 +229,8 @@ func TestTrain_OnFeaturesWithNumbersOfClasses(t *testing.T) {
 	if out := must(t, "predict", path("classes"), path("classes.csv"), "--format", "csv"); strings.Count(out, "\n") != 61 {
 		t.Errorf("predictions %s", out)
 	}
-	must(t, append(learn, "--set", "data.features.train.features="+path("plain.csv"), "--set", "data.features.label_columns=[\"l_*\"]", "--run-dir", path("plain"))...)
+	must(t, append(learn, "--set", "data.features.train.features="+path("plain.csv"), "--set",
+		"data.features.label_columns=[\"l_*\"]", "--run-dir", path("plain"))...)
 	if out := must(t, "predict", path("plain"), path("corners.csv"), "--format", "csv"); strings.Count(out, "\n") != 3 {
 		t.Errorf("predictions %s", out)
 	}
@@ -246,7 +250,8 @@ func TestTrain_NamesTheFlagOfAForm(t *testing.T) {
 		t.Errorf("exit code %d, %q", c.code, c.err)
 	}
 	for form, classes := range map[string]string{"integers": "2 classes", "columns": "1 classes"} {
-		if out := must(t, onManifest(file, t.TempDir(), "--dry-run", "--set", "data.label_form="+form)...); !strings.Contains(out,
+		if out := must(t, onManifest(file, t.TempDir(), "--dry-run", "--set", "data.label_form="+form)...); !strings.Contains(
+			out,
 			classes) {
 			t.Errorf("%s: %s", form, out)
 		}

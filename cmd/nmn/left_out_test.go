@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// spoiled makes data of a kind. One picture is cut short, one is empty and one is gone. It returns the arguments that name
-// the data, and a picture that is whole, if the classifier is of pictures.
+// spoiled makes data of a kind. One picture is cut short, one is empty and one is gone. It returns the arguments that
+// name the data, and a picture that is whole, if the classifier is of pictures.
 func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -20,7 +20,8 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	switch kind {
 	case "captions":
 		must(t, "scenes", dir, "--number", "40")
-		args = []string{"--set", "data.captions=" + at("captions_train2014.json"), "--images", at("images"), "--vocab", at("vocabulary.txt")}
+		args = []string{"--set", "data.captions=" + at("captions_train2014.json"), "--images", at("images"), "--vocab",
+			at("vocabulary.txt")}
 	case "manifest", "backbone":
 		must(t, "scenes", dir, "--number", "40", "--flips", "0.2:0.1")
 		args = []string{"--set", "data.manifest=" + at("pictures.csv")}
@@ -32,16 +33,19 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	case "shards":
 		must(t, "scenes", dir, "--moving", "--number", "20", "--frames", "3")
 		spoilFrames(t, dir, 3, 7, 9)
-		return []string{"--set", "data.clips=" + dir, "--vocab", at("vocabulary.txt"), "--mil", "--preset", "scenes", "--set", "net.width=0.25"}, ""
+		return []string{"--set", "data.clips=" + dir, "--vocab", at("vocabulary.txt"), "--mil", "--preset", "scenes", "--set",
+			"net.width=0.25"}, ""
 	}
 	if kind == "backbone" {
 		tinyVGG(t, at("vgg.safetensors"), 1)
-		args = append(args, "--backbone", at("vgg.safetensors"), "--set", "net.input_size=32", "--set", "net.backbone_layer=pool5", "--set", "net.hidden=[]")
+		args = append(args, "--backbone", at("vgg.safetensors"), "--set", "net.input_size=32", "--set",
+			"net.backbone_layer=pool5", "--set", "net.hidden=[]")
 	} else {
 		args = append(args, "--preset", "scenes", "--set", "net.width=0.25")
 	}
 	content := readBytes(t, files[0])
-	for _, err := range []error{os.WriteFile(files[0], content[:len(content)/2], 0o666), os.WriteFile(files[1], nil, 0o666),
+	for _, err := range []error{os.WriteFile(files[0], content[:len(content)/2], 0o666), os.WriteFile(files[1],
+		nil, 0o666),
 		os.Remove(files[2])} {
 		if err != nil {
 			t.Fatal(err)
@@ -50,8 +54,8 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	return args, whole
 }
 
-// spoilFrames damages the first frames of three clips in the first shard: of one the second half is gone, one is empty, and
-// one is no picture.
+// spoilFrames damages the first frames of three clips in the first shard: of one the second half is gone, one is empty,
+// and one is no picture.
 func spoilFrames(t *testing.T, dir string, clips ...int) {
 	t.Helper()
 	path := filepath.Join(dir, "frames-000000.tar")
@@ -78,12 +82,13 @@ func spoilFrames(t *testing.T, dir string, clips ...int) {
 	}
 }
 
-// What --max-bad-samples allows is allowed to the end, whatever the arm computes from the training pictures, and by every
-// command on the run.
+// What --max-bad-samples allows is allowed to the end, whatever the arm computes from the training pictures, and by
+// every command on the run.
 func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains arms on every kind of data")
-	estimates := []string{"--arm", "r-n", "--set", "recipe.form=estimate", "--rates", "folds:2", "--set", "recipe.fold_epochs=1", "--set", "recipe.epochs=1"}
+	estimates := []string{"--arm", "r-n", "--set", "recipe.form=estimate", "--rates", "folds:2", "--set",
+		"recipe.fold_epochs=1", "--set", "recipe.epochs=1"}
 	arms := map[string][]string{
 		"default": nil, "folds": estimates, "star": {"--arm", "star"}, "em": {"--arm", "em"}, "nmn-fd": {"--arm", "nmn-fd",
 			"--set", "recipe.form=paper"}, "r-n online": {"--arm", "r-n", "--rates", "online"}, "ll-r": {"--arm", "ll-r"},
@@ -98,14 +103,16 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "run")
 				args := func(dir string) []string {
 					return slices.Concat([]string{"train"}, data, settings, []string{"--epochs", "1", "--batch-size", "4",
-						"--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--max-bad-samples", "4", "--seed", "3", "--threads", "1",
+						"--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--max-bad-samples", "4", "--seed", "3",
+						"--threads", "1",
 						"--device", "cpu", "--run-dir", dir})
 				}
 				c := call(t, args(dir)...)
 				if c.code != exitOK || strings.Count(c.err, "cannot be used and are left out") != 1 {
 					t.Fatalf("exit code %d: %s", c.code, c.err)
 				}
-				if page := string(readBytes(t, filepath.Join(dir, "report.html"))); !strings.Contains(page, "cannot be used and are left out") {
+				if page := string(readBytes(t, filepath.Join(dir, "report.html"))); !strings.Contains(page,
+					"cannot be used and are left out") {
 					t.Error("the page does not tell what was left out")
 				}
 				must(t, "eval", dir)
@@ -143,7 +150,8 @@ func TestMaxBadSamples_OfAnExperiment(t *testing.T) {
 	for _, kind := range []string{"captions", "manifest", "backbone", "clips", "shards"} {
 		t.Run(kind, func(t *testing.T) {
 			data, _ := spoiled(t, kind)
-			args := slices.Concat([]string{"experiment"}, data, []string{"--arms", "star,nmn-fd,r-n", "--seeds", "1,2", "--epochs", "1",
+			args := slices.Concat([]string{"experiment"}, data, []string{"--arms", "star,nmn-fd,r-n", "--seeds", "1,2",
+				"--epochs", "1",
 				"--batch-size", "4", "--max-bad-samples", "4", "--threads", "1", "--device", "cpu", "--run-dir",
 				filepath.Join(t.TempDir(), "grid")})
 			if at := slices.Index(args, "--mil"); at >= 0 {
@@ -177,9 +185,10 @@ func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
 			}
 			dir := filepath.Join(t.TempDir(), "run")
 			c := call(t, slices.Concat([]string{"train", filepath.Join(data, "captions_train2014.json"), "--images",
-				filepath.Join(data, "images"), "--vocab", filepath.Join(data, "vocabulary.txt"), "--preset", "scenes", "--set", "net.width=0.25"},
-				settings, []string{"--epochs", "1", "--batch-size", "4", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--threads",
-					"1", "--device", "cpu", "--run-dir", dir})...)
+				filepath.Join(data, "images"), "--vocab", filepath.Join(data, "vocabulary.txt"), "--preset", "scenes", "--set",
+				"net.width=0.25"}, settings, []string{"--epochs", "1", "--batch-size", "4", "--set", "train.checkpoint_steps=1",
+				"--set", "train.log_steps=1", "--threads",
+				"1", "--device", "cpu", "--run-dir", dir})...)
 			if c.code != exitFailure || !strings.Contains(c.err, "--max-bad-samples") {
 				t.Fatalf("exit code %d: %s", c.code, c.err)
 			}

@@ -209,7 +209,8 @@ func TestTrain_ResumesOnManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, onManifest(file, dir, "--arm", "stage1", "--set", "data.validation_share=0", "--set", "data.test_share=0")...)
+	c := call(t, onManifest(file, dir, "--arm", "stage1", "--set", "data.validation_share=0", "--set",
+		"data.test_share=0")...)
 	if c.code != exitFailure || !strings.Contains(c.err, `"5.png"`) || !strings.Contains(c.err, "--max-bad-samples") {
 		t.Fatalf("exit code %d, %q, want the picture and the cure", c.code, c.err)
 	}

@@ -106,7 +106,8 @@ func TestTrain_PushesToWhereTheEnvironmentSays(t *testing.T) {
 	if code := execute(t.Context(), []string{"train", "--help"}, terminal); code != exitOK {
 		t.Errorf("help: exit code %d", code)
 	}
-	if strings.Contains(out.String()+errors.String(), "secret") || !strings.Contains(errors.String(), "cannot be exported") {
+	if strings.Contains(out.String()+errors.String(), "secret") || !strings.Contains(errors.String(),
+		"cannot be exported") {
 		t.Errorf("what it says: %s%s", &out, &errors)
 	}
 }

@@ -49,14 +49,16 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 			}
 			seen = append(seen, samples)
 		}
-	}, tiny("train", "--set", "data.train_size="+strconv.Itoa(32*steps), "--arm", "stage1", "--run-dir", filepath.Join(t.TempDir(), "run"),
+	}, tiny("train", "--set", "data.train_size="+strconv.Itoa(32*steps), "--arm", "stage1", "--run-dir",
+		filepath.Join(t.TempDir(), "run"),
 		"-v", "--set", "train.log_steps=1", "--metrics-addr", "0")...)
 	if c.code != exitOK || len(seen) != steps {
 		t.Fatalf("exit code %d, %d scrapes: %s", c.code, len(seen), c.err)
 	}
 	for i, now := range seen {
 		done := float64(i) // the log has a step before the metrics do
-		if now["nmn_steps_total"] != done || now["nmn_images_total"] != 32*done || now["nmn_step_duration_seconds_count"] != done {
+		if now["nmn_steps_total"] != done || now["nmn_images_total"] != 32*done ||
+			now["nmn_step_duration_seconds_count"] != done {
 			t.Errorf("scrape %d: %v", i, now)
 		}
 		if i > 0 && (now["nmn_loss"] <= 0 || now["nmn_learning_rate"] <= 0 || now["nmn_step_duration_seconds_sum"] <= 0 ||

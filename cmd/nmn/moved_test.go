@@ -17,12 +17,15 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 	t.Chdir(work)
 	must(t, "scenes", "data", "--number", "40")
 	place := func(folder string) []string {
-		return []string{"--set", "data.captions=" + filepath.Join(folder, "captions_train2014.json"), "--images", filepath.Join(folder, "images"),
+		return []string{"--set", "data.captions=" + filepath.Join(folder, "captions_train2014.json"), "--images",
+			filepath.Join(folder, "images"),
 			"--vocab", filepath.Join(folder, "vocabulary.txt")}
 	}
 	args := func(dir string) []string {
-		return append([]string{"train", "--run-dir", dir, "--preset", "scenes", "--set", "net.width=0.5", "--arm", "star", "--epochs", "2",
-			"--batch-size", "4", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--device", "cpu", "--threads", "1"},
+		return append([]string{"train", "--run-dir", dir, "--preset", "scenes", "--set", "net.width=0.5", "--arm", "star",
+			"--epochs", "2",
+			"--batch-size", "4", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--device", "cpu",
+			"--threads", "1"},
 			place("data")...)
 	}
 	must(t, args("whole")...)
@@ -75,7 +78,8 @@ func TestCaptionTrain_DataThatHaveMoved(t *testing.T) {
 	work := t.TempDir()
 	t.Chdir(work)
 	must(t, "caption", "scenes", "data", "--split", "train", "--number", "24", "--frames", "4", "--captions-per-clip", "5")
-	settings := []string{"--epochs", "3", "--set", "train.patience=0", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1"}
+	settings := []string{"--epochs", "3", "--set", "train.patience=0", "--set", "train.checkpoint_steps=1", "--set",
+		"train.log_steps=1"}
 	must(t, captionArgs("data", "whole", settings...)...)
 	if c := interruptAfter(t, "run", captionArgs("data", "run", settings...)...); c.code != exitInterrupted {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
@@ -92,7 +96,8 @@ func TestCaptionTrain_DataThatHaveMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := filepath.Join(t.TempDir(), "other")
-	must(t, "caption", "scenes", other, "--split", "train", "--number", "24", "--frames", "4", "--captions-per-clip", "5", "--seed", "9")
+	must(t, "caption", "scenes", other, "--split", "train", "--number", "24", "--frames", "4", "--captions-per-clip", "5",
+		"--seed", "9")
 	wantUsage(t, resume("run", other), "has changed since this run began")
 	for _, dir := range []string{"run", "whole"} { // the second was complete before the data moved
 		if c := resume(dir, moved); c.code != exitOK {
@@ -105,15 +110,16 @@ func TestCaptionTrain_DataThatHaveMoved(t *testing.T) {
 	}
 }
 
-// A run in a copied project uses the data of the copy. Read from another folder, a run uses the data that it was started
-// with, even if a file of the same name lies there.
+// A run in a copied project uses the data of the copy. Read from another folder, a run uses the data that it was
+// started with, even if a file of the same name lies there.
 func TestAudit_OfACopyWithOtherData(t *testing.T) {
 	work, labels := t.TempDir(), "labels.csv"
 	t.Chdir(work)
 	rows, of := featureRows(60)
 	write(t, "x.csv", csvText("id,x1,x2", rows...))
 	write(t, labels, csvText("id,cat,dog", of...))
-	must(t, "train", "--run-dir", "run", "--set", "data.features.train.features=x.csv", "--labels", labels, "--arm", "star", "--epochs", "1",
+	must(t, "train", "--run-dir", "run", "--set", "data.features.train.features=x.csv", "--labels", labels, "--arm",
+		"star", "--epochs", "1",
 		"--set", "net.hidden=[4]", "--device", "cpu", "--threads", "1")
 	copied := t.TempDir()
 	if err := os.CopyFS(copied, os.DirFS(work)); err != nil {
@@ -149,8 +155,8 @@ func TestPredict_FindsTheBackboneFromAnyFolder(t *testing.T) {
 	must(t, "predict", run, filepath.Join(work, "p000.png"))
 }
 
-// Pictures whose times alone have changed, as by a copy or a sync, are the same pictures. One that is new is not, and the
-// message says what to do about it.
+// Pictures whose times alone have changed, as by a copy or a sync, are the same pictures. One that is new is not, and
+// the message says what to do about it.
 func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
 	t.Parallel()
 	tree, dir := filepath.Join(t.TempDir(), "tree"), filepath.Join(t.TempDir(), "run")
@@ -163,7 +169,8 @@ func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
 		}
 	}
 	args := func(epochs string) []string {
-		return []string{"train", tree, "--set", "net.arch=scenes", "--set", "net.width=0.5", "--input-size", "48", "--arm", "stage1",
+		return []string{"train", tree, "--set", "net.arch=scenes", "--set", "net.width=0.5", "--input-size", "48",
+			"--arm", "stage1",
 			"--epochs", epochs, "--batch-size", "8", "--device", "cpu", "--run-dir", dir}
 	}
 	must(t, args("1")...)
@@ -178,5 +185,6 @@ func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
 	}
 	added := filepath.Join(tree, colours[0], "new.png")
 	write(t, added, string(readBytes(t, filepath.Join(tree, colours[0], "0.png"))))
-	wantUsage(t, call(t, args("3")...), added+" was not there when this run began: take it away, or give another --run-dir")
+	wantUsage(t, call(t, args("3")...), added+" was not there when this run began: take it away, or give another "+
+		"--run-dir")
 }

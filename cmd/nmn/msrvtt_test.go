@@ -111,7 +111,8 @@ func TestTrain_OnMSRVTT(t *testing.T) {
 	t.Parallel()
 	annotations, dir := writeMSRVTT(t, 12, 20), filepath.Join(t.TempDir(), "run")
 	args := []string{"train", "--preset", "scenes", annotations, "--arm", "nmn-fi", "--epochs", "1",
-		"--set", "net.width=0.5", "--batch-size", "4", "--set", "data.captions_per_bag=20", "--noise", "0.35", "--run-dir", dir,
+		"--set", "net.width=0.5", "--batch-size", "4", "--set", "data.captions_per_bag=20", "--noise", "0.35",
+		"--run-dir", dir,
 		"--set", "data.frames_dir=" + writeFrames(t, 12)}
 	must(t, args...)
 	o, err := run.ReadOutcome(dir)

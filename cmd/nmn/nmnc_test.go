@@ -46,7 +46,8 @@ func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
 		"online": nil,
 		"MIL":    {"--mil"},
 		"folds":  {"--rates", "folds:2", "--set", "recipe.fold_epochs=2", "--set", "recipe.epochs=1"},
-		"clips":  {"--preset", "moving-scenes", "--set", "data.frames=3", "--set", "data.train_size=48", "--mil", "--set", "train.batch_bags_mil=8"},
+		"clips": {"--preset", "moving-scenes", "--set", "data.frames=3", "--set", "data.train_size=48", "--mil", "--set",
+			"train.batch_bags_mil=8"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")

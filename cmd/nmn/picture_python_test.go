@@ -136,7 +136,8 @@ func TestPredict_PythonOfTheDocsGivesTheSame(t *testing.T) {
 	if python == "" {
 		t.Skip("5 checks left out: NMN_PYTHON names no Python with onnxruntime, pillow")
 	}
-	if output, err := exec.CommandContext(t.Context(), python, "-c", "import onnxruntime, PIL").CombinedOutput(); err != nil {
+	if output, err := exec.CommandContext(t.Context(), python, "-c",
+		"import onnxruntime, PIL").CombinedOutput(); err != nil {
 		t.Skipf("5 checks left out: %s: %v, %s", python, err, output)
 	}
 	pictures := t.TempDir()
@@ -201,10 +202,13 @@ func TestPredict_OldCheckpointsReadPicturesAsBefore(t *testing.T) {
 	t.Parallel()
 	pictures, dir := t.TempDir(), t.TempDir()
 	photographs(t, pictures)
-	old, same, other := filepath.Join(dir, "old.safetensors"), filepath.Join(dir, "same.safetensors"), filepath.Join(dir, "other.safetensors")
+	old, same, other := filepath.Join(dir, "old.safetensors"), filepath.Join(dir, "same.safetensors"),
+		filepath.Join(dir, "other.safetensors")
 	pictureModel(t, old, nil)
-	pictureModel(t, same, &train.Pictures{Fit: picture.FitSquare, Resize: picture.FilterBilinear, Orientation: picture.OrientationIgnore})
-	pictureModel(t, other, &train.Pictures{Fit: picture.FitSquare, Resize: picture.FilterBilinear, Orientation: picture.OrientationApply})
+	pictureModel(t, same, &train.Pictures{Fit: picture.FitSquare, Resize: picture.FilterBilinear,
+		Orientation: picture.OrientationIgnore})
+	pictureModel(t, other, &train.Pictures{Fit: picture.FitSquare, Resize: picture.FilterBilinear,
+		Orientation: picture.OrientationApply})
 	want := predictedHere(t, old, pictures)
 	if off := farthest(predictedHere(t, same, pictures), want); off != 0 {
 		t.Errorf("an old checkpoint reads pictures otherwise than as they are stored, without smoothing: by %g", off)
@@ -227,7 +231,8 @@ func TestTrain_ModelsSayHowTheyReadPictures(t *testing.T) {
 	train := func(flags ...string) *train.Pictures {
 		dir := filepath.Join(t.TempDir(), "run")
 		must(t, append([]string{"train", filepath.Join(folder, "list.csv"), "--run-dir", dir, "--net", "scenes", "--arm",
-			"stage1", "--set", "train.max_steps=1", "--set", "data.validation_share=0.2", "--set", "data.test_share=0.2"}, flags...)...)
+			"stage1", "--set", "train.max_steps=1", "--set", "data.validation_share=0.2", "--set", "data.test_share=0.2"},
+			flags...)...)
 		return checkpointOf(t, dir).Pictures
 	}
 	for want, flags := range map[string][]string{

@@ -100,8 +100,8 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// until waits until something has happened. The test fails if the process ends first. It also fails shortly before go test
-// would end all tests, and then reports what the process wrote. Only the goroutine of the test may call it.
+// until waits until something has happened. The test fails if the process ends first. It also fails shortly before go
+// test would end all tests, and then reports what the process wrote. Only the goroutine of the test may call it.
 func (p *process) until(what string, happened func() bool) {
 	p.t.Helper()
 	var hangs <-chan time.Time

@@ -29,13 +29,14 @@ func halfway(columns int) (p *progress, e train.Progress, now time.Time) {
 
 func TestProgress_LineFitsTheTerminal(t *testing.T) {
 	for columns, want := range map[int]string{
-		0:   "",
-		1:   "",
-		8:   "NMN-FD ",
-		20:  "NMN-FD + MIL 50 %",
-		30:  "NMN-FD + MIL |███   | 50 %",
-		80:  "NMN-FD + MIL |███    | 50 %, 1m40s left, 64 images/s, data wait 12 %",
-		120: "NMN-FD + MIL |█████      | 50 %, 1m40s left, 64 images/s, data wait 12 %, loss 19.479, epoch 3, step 100 of 200",
+		0:  "",
+		1:  "",
+		8:  "NMN-FD ",
+		20: "NMN-FD + MIL 50 %",
+		30: "NMN-FD + MIL |███   | 50 %",
+		80: "NMN-FD + MIL |███    | 50 %, 1m40s left, 64 images/s, data wait 12 %",
+		120: "NMN-FD + MIL |█████      | 50 %, 1m40s left, 64 images/s, data wait 12 %, loss 19.479, epoch 3, step 100 of " +
+			"200",
 	} {
 		p, e, now := halfway(columns)
 		if got := p.line(e, now); got != want {

@@ -20,8 +20,8 @@ import (
 	"nmn/run"
 )
 
-// onRanks are the commands that several ranks run together. Others run in one process, and are refused as one of several
-// ranks with what is to be done instead.
+// onRanks are the commands that several ranks run together. Others run in one process, and are refused as one of
+// several ranks with what is to be done instead.
 var onRanks = map[string]bool{"nmn train": true, "nmn bench step": true}
 
 // anywhere are commands that do no harm if several processes run them.
@@ -141,8 +141,8 @@ const (
 	patienceInterrupted = 2 * time.Minute
 )
 
-// leaveRanks leaves the group at the end of a command, in an order in which no rank waits for one that has gone: with an
-// error of which the others know nothing this rank ends the job.
+// leaveRanks leaves the group at the end of a command, in an order in which no rank waits for one that has gone: with
+// an error of which the others know nothing this rank ends the job.
 func (p *program) leaveRanks(err error) {
 	if p.ranks == nil || p.ranks.Size() == 1 {
 		return

@@ -18,10 +18,12 @@ import (
 
 // Files and arguments of trainings of about a second, in the folder where the ranks work.
 var (
-	ofPictures = []string{"train", "--preset", "scenes", "--set", "data.captions=pictures/captions_train2014.json", "--images",
+	ofPictures = []string{"train", "--preset", "scenes", "--set", "data.captions=pictures/captions_train2014.json",
+		"--images",
 		"pictures/images", "--vocab", "pictures/vocabulary.txt", "--arm", "stage1", "--epochs", "1", "--batch-size", "8",
 		"--set", "net.width=0.5", "--device", "cpu", "--threads", "1", "-q", "--run-dir", "run"}
-	ofFeatures = []string{"train", "--set", "data.features.train.features=x.csv", "--labels", "y.csv", "--arm", "star", "--epochs", "2", "--set", "net.hidden=[4]",
+	ofFeatures = []string{"train", "--set", "data.features.train.features=x.csv", "--labels", "y.csv", "--arm", "star",
+		"--epochs", "2", "--set", "net.hidden=[4]",
 		"--device", "cpu", "--threads", "1", "-q", "--run-dir", "run"}
 )
 
@@ -64,8 +66,8 @@ func edit(name string, change func(content []byte) []byte) func(t *testing.T, di
 	}
 }
 
-// A rank that works on something else than the others is refused on all ranks, by name and with what differs, before the
-// run folder is touched: be it a new one, or that of a run.
+// A rank that works on something else than the others is refused on all ranks, by name and with what differs, before
+// the run folder is touched: be it a new one, or that of a run.
 func TestMPI_RanksThatDifferAreRefused(t *testing.T) {
 	const picture = "pictures/images/COCO_train2014_000000000003.jpg"
 	longer := func(b []byte) []byte { return append(b, 0) }

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// fillAndResume runs a job whose rank 0 has its run folder on a file system of 32 MiB, which an event fills. Once the job
-// has ended there is room again, and another job goes on. Arguments: where the file system goes, where the run is copied
-// to. The event and the command lines are in EVENT, TRAIN and RESUME.
+// fillAndResume runs a job whose rank 0 has its run folder on a file system of 32 MiB, which an event fills. Once the
+// job has ended there is room again, and another job goes on. Arguments: where the file system goes, where the run is
+// copied to. The event and the command lines are in EVENT, TRAIN and RESUME.
 const fillAndResume = `
 mount -t tmpfs -o size=32m none "$1" || exit 77
 cd "$1"
@@ -25,8 +25,8 @@ $RESUME >"$2.out" || exit
 cp -r run "$2"
 `
 
-// Where the disk of rank 0 is full and stays so, all ranks end, once the stage is over and cannot be saved, with what rank
-// 0 has to say. With room again the job goes on to what it would have been.
+// Where the disk of rank 0 is full and stays so, all ranks end, once the stage is over and cannot be saved, with what
+// rank 0 has to say. With room again the job goes on to what it would have been.
 func TestMPI_FullDiskOfRankZero(t *testing.T) {
 	whole, out := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	alone, want, stderr := underMPI(t, 3, onFour(whole)...)
@@ -35,7 +35,8 @@ func TestMPI_FullDiskOfRankZero(t *testing.T) {
 	}
 	train, _, _ := underMPI(t, 3, append(onFour("run"), "-v")...)
 	resume, _, _ := underMPI(t, 3, goOn("run", "-q")...)
-	cmd := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", fillAndResume, "sh", t.TempDir(), out)
+	cmd := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", fillAndResume, "sh",
+		t.TempDir(), out)
 	cmd.Env = append(train.Env, "EVENT="+event{At: "msg=step step=10 ", Do: fillsDisk}.env(),
 		"TRAIN="+strings.Join(train.Args, " "), "RESUME="+strings.Join(resume.Args, " "))
 	text, err := cmd.CombinedOutput()
@@ -49,8 +50,11 @@ func TestMPI_FullDiskOfRankZero(t *testing.T) {
 	if want := fmt.Sprintf("ended with %d\n", exitFailure); !strings.Contains(said, want) {
 		t.Fatalf("it has not %s: %s", want, said)
 	}
-	lines := slices.DeleteFunc(strings.Split(said, "\n"), func(line string) bool { return !strings.Contains(line, "nmn: ") })
-	if len(lines) != 1 || !strings.HasPrefix(lines[0], "nmn: rank 0 (") || !strings.Contains(lines[0], "no space left on device") {
+	lines := slices.DeleteFunc(strings.Split(said, "\n"), func(line string) bool {
+		return !strings.Contains(line, "nmn: ")
+	})
+	if len(lines) != 1 || !strings.HasPrefix(lines[0], "nmn: rank 0 (") || !strings.Contains(lines[0],
+		"no space left on device") {
 		t.Errorf("the errors are %q, want one, of rank 0, about its disk", lines)
 	}
 	sameRuns(t, out, whole)

@@ -80,7 +80,8 @@ func ranksOf(mpirun int) (pids []int) {
 
 // onFour is a training that four ranks do in about a second.
 func onFour(dir string) []string {
-	return tiny("train", "--arm", "nmn-fd", "--set", "train.stage1_epochs=4", "--set", "train.stage2_epochs=4", "--batch-size", "12", "-q",
+	return tiny("train", "--arm", "nmn-fd", "--set", "train.stage1_epochs=4", "--set", "train.stage2_epochs=4",
+		"--batch-size", "12", "-q",
 		"--set", "train.checkpoint_steps=2", "--set", "train.log_steps=1", "--run-dir", dir)
 }
 
@@ -109,8 +110,8 @@ func TestMPI_KilledTwentyTimes(t *testing.T) {
 	sameRuns(t, broken, whole)
 }
 
-// killRank starts a job and kills one of its ranks some time after the given number of logged steps. Any moment will do:
-// the job may be complete by then. mpirun names the rank only if it learns of the kill before the other ranks end.
+// killRank starts a job and kills one of its ranks some time after the given number of logged steps. Any moment will
+// do: the job may be complete by then. mpirun names the rank only if it learns of the kill before the other ranks end.
 func killRank(t *testing.T, dir string, rank, target int, after time.Duration) {
 	t.Helper()
 	cmd, _, stderr := underMPI(t, 4, onFour(dir)...)
@@ -150,7 +151,8 @@ func TestMPI_SignalOnAnyRankSavesAndEndsAll(t *testing.T) {
 	}
 }
 
-// What schedulers send before a job's time is over: mpirun passes it on to all ranks, which have the time that they need.
+// What schedulers send before a job's time is over: mpirun passes it on to all ranks, which have the time that they
+// need.
 func TestMPI_WarningOfTheJobSavesAndEndsAll(t *testing.T) {
 	whole, dir := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	cmd, want, stderr := underMPI(t, 4, onFour(whole)...)
@@ -190,14 +192,15 @@ func TestMPI_InterruptedWhileRanksStart(t *testing.T) {
 	})
 	_ = syscall.Kill(pids[1], syscall.SIGTERM)
 	_ = job.wait()
-	if !strings.Contains(stderr.String(), "nmn: interrupted while rank 1 of 2 waited for all ranks to start: signal: terminated") {
+	if !strings.Contains(stderr.String(), "nmn: interrupted while rank 1 of 2 waited for all ranks to start: signal: "+
+		"terminated") {
 		t.Errorf("%v: %s", job.err, stderr)
 	}
 }
 
 // hasOwnSocket reports whether a process is this program and has opened a socket itself, as MPI does to talk to mpirun.
-// Before that it is a copy of mpirun, with mpirun's sockets, and a signal ends it without a word. File descriptors up to
-// 2 are its standard streams, which mpirun may have made sockets.
+// Before that it is a copy of mpirun, with mpirun's sockets, and a signal ends it without a word. File descriptors up
+// to 2 are its standard streams, which mpirun may have made sockets.
 func hasOwnSocket(pid int) bool {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	own, ownErr := os.Readlink("/proc/self/exe")
@@ -214,7 +217,8 @@ func hasOwnSocket(pid int) bool {
 
 func TestMPI_HangingRankIsNamed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	cmd, _, stderr := underMPI(t, 3, slices.Concat(onFour(dir), []string{"--set", "train.stage1_epochs=100000", "--rank-timeout", "30s"})...)
+	cmd, _, stderr := underMPI(t, 3, slices.Concat(onFour(dir), []string{"--set", "train.stage1_epochs=100000",
+		"--rank-timeout", "30s"})...)
 	job := start(t, cmd)
 	job.until("three steps", func() bool { return steps(dir) >= 3 })
 	_ = syscall.Kill(ranksOf(cmd.Process.Pid)[1], syscall.SIGSTOP)

@@ -74,10 +74,10 @@ func filesOf(t *testing.T, dir string) (names []string) {
 }
 
 // onSomeSeed compares what runs have learned whose sums were made in another order, on seeds until one shows them equal
-// within rounding. A seed alone proves nothing when it does not: where two inputs of a maximum lie within rounding of each
-// other, or a sum within rounding of 0, another order sends a whole gradient another way (one seed in six, by up to 3 % of a
-// bias of a net as small as these). Numbers that are further off than that are wrong on any seed. Measures of so few
-// pictures, which jump where two scores change places, are not compared.
+// within rounding. A seed alone proves nothing when it does not: where two inputs of a maximum lie within rounding of
+// each other, or a sum within rounding of 0, another order sends a whole gradient another way (one seed in six, by up
+// to 3 % of a bias of a net as small as these). Numbers that are further off than that are wrong on any seed. Measures
+// of so few pictures, which jump where two scores change places, are not compared.
 func onSomeSeed(t *testing.T, what string, compare func(seed string) (got, want string)) {
 	t.Helper()
 	for _, seed := range []string{"1", "2", "3", "4"} {
@@ -157,7 +157,8 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 			ranks = []int{2, 3}
 		}
 		args := func(dir, seed string) []string {
-			return tiny("train", "--arm", string(arm), "--run-dir", dir, "--batch-size", "7", "--set", "train.optimizer=sgd", "-q",
+			return tiny("train", "--arm", string(arm), "--run-dir", dir, "--batch-size", "7", "--set", "train.optimizer=sgd",
+				"-q",
 				"--seed", seed, "--set", "net.width=0.25", "--set", "data.train_size=64")
 		}
 		for _, n := range ranks {
@@ -187,8 +188,8 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 	}
 }
 
-// A stage has few steps: each is a chance for what onSomeSeed says of other orders of sums, and where ranks are interrupted
-// is not the same on each day.
+// A stage has few steps: each is a chance for what onSomeSeed says of other orders of sums, and where ranks are
+// interrupted is not the same on each day.
 func TestRanks_GoOnWithAnyNumber(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains on ranks")
@@ -299,14 +300,16 @@ func TestRanks_SeeOneFolder(t *testing.T) {
 	for rank, c := range callRanks(t.Context(), local.New(2, rankPatience), func(rank int) []string {
 		return tiny("train", "--arm", "stage1", "-q", "--run-dir", []string{first, other}[rank])
 	}) {
-		if c.code != exitUsage || rank == 0 && (!strings.Contains(c.err, "--run-dir must lie on a file system that all ranks see") ||
+		if c.code != exitUsage || rank == 0 && (!strings.Contains(c.err,
+			"--run-dir must lie on a file system that all ranks see") ||
 			!strings.Contains(c.err, "rank 1 (")) {
 			t.Errorf("rank %d: exit code %d, %q", rank, c.code, c.err)
 		}
 	}
 }
 
-// The precision of gradients is a setting of the run like others: a configuration has it, and the same command compares it.
+// The precision of gradients is a setting of the run like others: a configuration has it, and the same command compares
+// it.
 func TestRanks_GoOnWithThePrecisionOfTheRun(t *testing.T) {
 	skipShort(t, "trains on ranks")
 	t.Parallel()

@@ -60,9 +60,11 @@ func weather(t *testing.T, untold bool) string {
 
 // byRecipe is a command line on such a file that takes a moment.
 func byRecipe(command, file string, args ...string) []string {
-	return append([]string{command, "--set", "data.features.train.features=" + file, "--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]",
+	return append([]string{command, "--set", "data.features.train.features=" + file, "--set",
+		"data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]",
 		"--batch-size", "32", "--flips", "0.3:0.1", "--set", "recipe.form=estimate", "--rates", "folds:3",
-		"--set", "recipe.fold_epochs=8", "--set", "train.stage2_epochs=3", "--set", "train.patience=0", "--learning-rate", "0.01"}, args...)
+		"--set", "recipe.fold_epochs=8", "--set", "train.stage2_epochs=3", "--set", "train.patience=0", "--learning-rate",
+		"0.01"}, args...)
 }
 
 // armsOf reads the rows of an experiment's table, by arm, as column to value.
@@ -302,8 +304,9 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 	}{
 		{[]string{"train"}, recipe.C, recipe.Online},
 		{[]string{"train", "--set", "recipe.captions=labels"}, recipe.RN, recipe.Online},
-		{[]string{"train", "--noise", "0", "--flips", "0.3:0.1"}, recipe.RN, recipe.Online}, // labels that captions do not give
-		{[]string{"train", "--set", "data.set=moving-scenes"}, recipe.RN, recipe.Online},    // its frames are learned
+		// labels that captions do not give
+		{[]string{"train", "--noise", "0", "--flips", "0.3:0.1"}, recipe.RN, recipe.Online},
+		{[]string{"train", "--set", "data.set=moving-scenes"}, recipe.RN, recipe.Online}, // its frames are learned
 		{[]string{"train", "--set", "data.set=moving-scenes", "--mil"}, recipe.C, recipe.Online},
 		{[]string{"train", "--arm", "r-n"}, recipe.RN, recipe.Online},
 		{[]string{"train", "--arm", "forward"}, recipe.Forward, recipe.Online},
@@ -476,7 +479,8 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 	t.Parallel()
 	file := weather(t, false)
 	args := func(dir string, more ...string) []string {
-		return append([]string{"train", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]",
+		return append([]string{"train", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set",
+			"net.hidden=[16]",
 			"--batch-size", "4", "--flips", "0.3:0.1", "--set", "recipe.form=estimate", "--rates", "online", "--epochs", "3",
 			"--set", "train.patience=0", "--learning-rate", "0.01", "--run-dir", dir}, more...)
 	}

@@ -10,8 +10,10 @@ import (
 
 // tinyResNet is tiny with a narrow ResNet-18.
 func tinyResNet(command string, args ...string) []string {
-	return append([]string{command, "--net", "resnet18", "--set", "net.width=0.125", "--input-size", "48", "--set", "data.train_size=48",
-		"--set", "data.validation_size=16", "--set", "data.test_size=16", "--epochs", "1", "--device", "cpu", "--threads", "1"}, args...)
+	return append([]string{command, "--net", "resnet18", "--set", "net.width=0.125", "--input-size", "48", "--set",
+		"data.train_size=48",
+		"--set", "data.validation_size=16", "--set", "data.test_size=16", "--epochs", "1", "--device", "cpu", "--threads",
+		"1"}, args...)
 }
 
 // A residual net learns by arms of every kind, with instances and without: TestRanks_TrainWhatOneProcessTrains goes
@@ -38,7 +40,9 @@ func TestTrain_ResNetByArmsOfEveryKind(t *testing.T) {
 func TestTrain_ResNetFromItsRunFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	trained := readJSON(t, must(t, tinyResNet("train", "--arm", "nmn-fd", "--mil", "--set", "train.freeze=[\"backbone.conv1.*\", \"backbone.layer1.*\"]", "--set", "train.learning_rates=[{pattern: \"head.fc.*\", multiplier: 10}]", "--run-dir", dir, "--json")...))
+	trained := readJSON(t, must(t, tinyResNet("train", "--arm", "nmn-fd", "--mil", "--set",
+		"train.freeze=[\"backbone.conv1.*\", \"backbone.layer1.*\"]", "--set",
+		"train.learning_rates=[{pattern: \"head.fc.*\", multiplier: 10}]", "--run-dir", dir, "--json")...))
 	evaluated := readJSON(t, must(t, "eval", dir, "--device", "cpu", "--json"))
 	if a, b := figures(t, trained["evaluation"]), figures(t, evaluated); a != b {
 		t.Errorf("the run says\n%s\nthe evaluation\n%s", a, b)
@@ -50,7 +54,8 @@ func TestTrain_ResNetFromItsRunFolder(t *testing.T) {
 		}
 		if ending == ".safetensors" {
 			again := must(t, "config", "--arm", "stage1", "--init", file, "--set", "net.width=0.125", "--input-size", "48",
-				"--set", "data.train_size=48", "--set", "data.validation_size=16", "--set", "data.test_size=16", "--epochs", "1", "--device", "cpu")
+				"--set", "data.train_size=48", "--set", "data.validation_size=16", "--set", "data.test_size=16", "--epochs", "1",
+				"--device", "cpu")
 			if !strings.Contains(again, "arch: resnet18") {
 				t.Errorf("the architecture is not taken from the file:\n%s", again)
 			}
@@ -71,8 +76,9 @@ func TestTrain_ResNetTellsWhatItLacks(t *testing.T) {
 		"dropout":        {"--set", "net.dropout=0.5"},
 		"leave them out": {"--set", "net.fc6=8"},
 		"want unit":      {"--set", "net.pixels=raw"},
-		"matches no parameter; names run from backbone.conv1.weight to head.fc.bias": {"--set", "train.freeze=[\"head.fc8.*\"]"},
-		"resnet34, resnet50 or resnet101":                                            {"--net", "resnet19"},
+		"matches no parameter; names run from backbone.conv1.weight to head.fc.bias": {"--set",
+			"train.freeze=[\"head.fc8.*\"]"},
+		"resnet34, resnet50 or resnet101": {"--net", "resnet19"},
 	} {
 		c := call(t, tinyResNet("train", append([]string{"--run-dir", filepath.Join(t.TempDir(), "run")}, args...)...)...)
 		if c.code == exitOK || !strings.Contains(c.err, want) {

@@ -26,7 +26,8 @@ func TestRivals_InOneExperiment(t *testing.T) {
 	skipShort(t, "trains many runs")
 	t.Parallel()
 	dir := t.TempDir()
-	must(t, byRecipe("experiment", weather(t, false), "--set", "recipe.fold_epochs=4", "--set", "each_epoch=true", "--run-dir", dir, "-q",
+	must(t, byRecipe("experiment", weather(t, false), "--set", "recipe.fold_epochs=4", "--set", "each_epoch=true",
+		"--run-dir", dir, "-q",
 		"--arms", "star,star-early,r-n,r-s,forward,forward-true,asl,ll-r,ll-ct,pruned,clean")...)
 	group := filepath.Join(dir, "flips-0.3-0.1", "seed-1")
 	of := func(arm recipe.Name) *run.Outcome { return outcomeOf(t, filepath.Join(group, string(arm))) }
@@ -165,7 +166,8 @@ func TestEM_RenewsBeliefsAndRates(t *testing.T) {
 	file := weather(t, false)
 	args := func(dir string, more ...string) []string {
 		return append(byRecipe("train", file, "-q", "--set", "recipe.form=paper", "--rates", "", "--arm", "em",
-			"--flips", "0.3:0.1", "--set", "train.noise.miss_rate=[0.4]", "--set", "train.noise.false_rate=[0.2]", "--run-dir", dir), more...)
+			"--flips", "0.3:0.1", "--set", "train.noise.miss_rate=[0.4]", "--set", "train.noise.false_rate=[0.2]", "--run-dir",
+			dir), more...)
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
 	must(t, args(whole)...)

@@ -118,7 +118,8 @@ turn into the observed ones; the classifier under it predicts the true ones.`,
 	p.globalFlags(root)
 	root.Flags().Bool("version", false, "print the version, as nmn version does")
 	for _, command := range []func(*program) *cobra.Command{
-		newDoctor, newExperiment, newReproduce, newTrain, newEval, newPredict, newExtract, newExport, newWeights, newRates, newAudit,
+		newDoctor, newExperiment, newReproduce, newTrain, newEval, newPredict, newExtract, newExport, newWeights,
+		newRates, newAudit,
 		newFeatures, newFrames, newVocab, newCaption,
 		newConfig, newNoise, newScenes, newFigure3, newBench,
 		newVersion,

@@ -17,7 +17,8 @@ import (
 
 // endless is the command line of a training that ends by what happens to its process alone.
 func endless(dir string, more ...string) []string {
-	return append(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--set", "train.evaluate_epochs=0",
+	return append(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--set",
+		"train.evaluate_epochs=0",
 		"--set", "train.checkpoint_epochs=0", "--set", "train.log_steps=1"), more...)
 }
 
@@ -64,7 +65,8 @@ func TestTrain_WarningsSaveAndExit130(t *testing.T) {
 	}
 	_ = p.wait()
 	wantSaved(t, cmd, dir, exitInterrupted)
-	if !strings.Contains(stderr.String(), "user defined signal 1") || !strings.Contains(stderr.String(), "the same command goes on") {
+	if !strings.Contains(stderr.String(), "user defined signal 1") || !strings.Contains(stderr.String(),
+		"the same command goes on") {
 		t.Errorf("message %q names no signal or no way to go on", stderr)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// fakes stand in for SLURM and for nmn: srun leaves its own flags out and runs the rest, sbatch runs what it would queue,
-// and nmn writes its arguments down, a line for each command.
+// fakes stand in for SLURM and for nmn: srun leaves its own flags out and runs the rest, sbatch runs what it would
+// queue, and nmn writes its arguments down, a line for each command.
 var fakes = map[string]string{
 	"srun": `while [ "${1#-}" != "$1" ]; do echo "srun $1" >>"$LOG"; shift; done; exec "$@"`,
 	"sbatch": `echo "sbatch $*" >>"$LOG"

@@ -13,8 +13,8 @@ import (
 	"nmn/train"
 )
 
-// partlyLabelled writes features of 240 rows with their labels in three forms, of which about half are unknown, and with
-// all labels, in known.csv.
+// partlyLabelled writes features of 240 rows with their labels in three forms, of which about half are unknown, and
+// with all labels, in known.csv.
 func partlyLabelled(t *testing.T) (path func(string) string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,7 +53,8 @@ func partlyLabelled(t *testing.T) (path func(string) string) {
 			of.b.WriteString(strings.Join(of.cells, ",") + "\n")
 		}
 	}
-	for name, content := range map[string][]byte{"x.csv": x.Bytes(), "known.csv": known.Bytes(), "empty.csv": empty.Bytes(),
+	for name, content := range map[string][]byte{"x.csv": x.Bytes(), "known.csv": known.Bytes(),
+		"empty.csv": empty.Bytes(),
 		"minus.csv": minus.Bytes(), "array.npy": array} {
 		if err := os.WriteFile(path(name), content, 0o666); err != nil {
 			t.Fatal(err)
@@ -69,7 +70,8 @@ func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 	path := partlyLabelled(t)
 	args := func(labels, arm, dir string, more ...string) []string {
 		return append([]string{"train", path("x.csv"), "--labels", path(labels), "--arm", arm, "--run-dir", dir, "-q",
-			"--set", "net.hidden=[8]", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=3", "--batch-size", "16", "--learning-rate", "0.02",
+			"--set", "net.hidden=[8]", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=3", "--batch-size", "16",
+			"--learning-rate", "0.02",
 			"--set", "data.validation_share=0.2", "--set", "data.test_share=0.2"}, more...)
 	}
 	words, err := os.ReadFile(path("minus.csv"))
@@ -132,8 +134,10 @@ func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
 	for _, labels := range []string{"empty.csv", "array.npy"} {
 		dir := filepath.Join(t.TempDir(), "run")
 		must(t, "train", path("x.csv"), "--labels", path(labels), "--run-dir", dir, "-q", "--set", "net.hidden=[8]",
-			"--set", "train.stage1_epochs=6", "--batch-size", "16", "--learning-rate", "0.02", "--set", "data.validation_share=0", "--set", "data.test_share=0",
-			"--set", "train.patience=0", "--set", "recipe.form=estimate", "--arm", "r-n", "--rates", "folds:3", "--set", "recipe.fold_epochs=6")
+			"--set", "train.stage1_epochs=6", "--batch-size", "16", "--learning-rate", "0.02", "--set",
+			"data.validation_share=0", "--set", "data.test_share=0",
+			"--set", "train.patience=0", "--set", "recipe.form=estimate", "--arm", "r-n", "--rates", "folds:3", "--set",
+			"recipe.fold_epochs=6")
 		v := readJSON(t, must(t, "audit", dir, "--min-error", "0", "--top", "1000", "--json"))
 		if known, suspects := 3*240-unknownOf(t, path("x.csv"), path(labels)), v["suspects"].([]any); len(suspects) != known {
 			t.Errorf("%s: %d suspects of %d known labels", labels, len(suspects), known)
@@ -142,8 +146,10 @@ func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
 		must(t, "audit", dir, "--apply=force", "--precision", "0.5", "--output", output, "-q")
 		again := filepath.Join(t.TempDir(), "again")
 		must(t, "train", path("x.csv"), "--labels", output, "--run-dir", again, "-q", "--set", "net.hidden=[8]",
-			"--set", "train.stage1_epochs=1", "--arm", "stage1", "--set", "data.validation_share=0", "--set", "data.test_share=0", "--set", "train.patience=0")
-		if got, want := unknownOf(t, path("x.csv"), output), unknownOf(t, path("x.csv"), path(labels)); got != want || want < 300 {
+			"--set", "train.stage1_epochs=1", "--arm", "stage1", "--set", "data.validation_share=0", "--set",
+			"data.test_share=0", "--set", "train.patience=0")
+		if got, want := unknownOf(t, path("x.csv"), output), unknownOf(t, path("x.csv"), path(labels)); got != want ||
+			want < 300 {
 			t.Errorf("%s: %d labels are unknown in what the audit wrote, %d before", labels, got, want)
 		}
 		if _, err := os.Stat(filepath.Join(again, train.LastName)); err != nil {

@@ -14,8 +14,10 @@ import (
 
 // tinyVideo are the arguments of a training on a few short clips.
 func tinyVideo(command string, args ...string) []string {
-	return append([]string{command, "--preset", "moving-scenes", "--set", "data.train_size=24", "--set", "data.validation_size=8",
-		"--set", "data.test_size=12", "--set", "data.frames=4", "--epochs", "1", "--set", "net.width=0.5", "--device", "cpu", "--threads", "1"},
+	return append([]string{command, "--preset", "moving-scenes", "--set", "data.train_size=24", "--set",
+		"data.validation_size=8",
+		"--set", "data.test_size=12", "--set", "data.frames=4", "--epochs", "1", "--set", "net.width=0.5", "--device", "cpu",
+		"--threads", "1"},
 		args...)
 }
 
@@ -98,7 +100,8 @@ func TestTrain_VideosKilledAndResumed(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "kills and restarts processes")
 	killedRunEqualsWhole(t, 4, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--set", "train.batch_bags_mil=4",
-		"--set", "train.chunk_frames=6", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set", "train.stage2_epochs=3")...)
+		"--set", "train.chunk_frames=6", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set",
+		"train.stage2_epochs=3")...)
 }
 
 // Features of frames are what the net says of each frame alone, in the order of clips and frames.

@@ -24,8 +24,9 @@ func TestCandidates_WhereTheLibraryIsLookedFor(t *testing.T) {
 		environment map[string]string
 		want        []string
 	}{
-		"named":          {map[string]string{LibraryVariable: "/x/liblt.so"}, []string{"/x/liblt.so"}},
-		"named folder":   {map[string]string{LibraryVariable: home}, []string{filepath.Join(home, "libcublasLt.so.13"), filepath.Join(home, "libcublasLt.so.12")}},
+		"named": {map[string]string{LibraryVariable: "/x/liblt.so"}, []string{"/x/liblt.so"}},
+		"named folder": {map[string]string{LibraryVariable: home}, []string{filepath.Join(home, "libcublasLt.so.13"),
+			filepath.Join(home, "libcublasLt.so.12")}},
 		"another driver": {map[string]string{cuda.DriverVariable: "/x/libcuda.so", "CUDA_HOME": home}, nil},
 		"toolkit":        {map[string]string{"CUDA_HOME": home}, []string{"libcublasLt.so.13", "libcublasLt.so.12", lib}},
 	} {

@@ -26,7 +26,8 @@ func TestWay_RefusesWhatCannotBeOne(t *testing.T) {
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
-	for _, w := range []Way{{Workspace: 1}, {Algorithm: good.Algorithm, Workspace: -1}, {Algorithm: good.Algorithm, Workspace: MaxWorkspace + 1}} {
+	for _, w := range []Way{{Workspace: 1}, {Algorithm: good.Algorithm, Workspace: -1}, {Algorithm: good.Algorithm,
+		Workspace: MaxWorkspace + 1}} {
 		if w.Check() == nil {
 			t.Errorf("%v passes", w)
 		}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stepShapes are the passes among whose plans a training step of VGG16 in bfloat16 chooses, each once: forms of the bias,
-// masks of data gradients within a block, and filter gradients that are rounded.
+// stepShapes are the passes among whose plans a training step of VGG16 in bfloat16 chooses, each once: forms of the
+// bias, masks of data gradients within a block, and filter gradients that are rounded.
 func stepShapes(batch, picture int) (list []Shape) {
 	seen := map[Shape]bool{}
 	add := func(pass Pass, c Conv) {
@@ -43,8 +43,8 @@ func stepShapes(batch, picture int) (list []Shape) {
 	return list
 }
 
-// What a first step at 26 frames of 565 pixels waits for, apart from measuring: with nothing kept the heuristics and the
-// building of all that is chosen among, on all cores, and with everything kept the texts.
+// What a first step at 26 frames of 565 pixels waits for, apart from measuring: with nothing kept the heuristics and
+// the building of all that is chosen among, on all cores, and with everything kept the texts.
 func TestH100_PlansOfAFirstStep(t *testing.T) {
 	if driver == nil {
 		t.Skip("plans that are compiled were not checked: there is no fake driver")
@@ -90,7 +90,8 @@ func TestH100_PlansOfAFirstStep(t *testing.T) {
 		t.Logf("%-60v %2d plans, %d compiled, texts up to %3d kB, waited %v", s, len(offers), n, bytes/1000,
 			time.Since(waited).Round(time.Millisecond))
 		built, compiled = built+len(offers), compiled+n
-		if err := p.write(s.String(), Choice{Engine: offers[0].Engine, Workspace: offers[0].workspace}, offers[0].text); err != nil {
+		if err := p.write(s.String(), Choice{Engine: offers[0].Engine, Workspace: offers[0].workspace},
+			offers[0].text); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -117,7 +117,8 @@ func (p *problem) biasType() Precision {
 
 // compute is a pass in float64, as it is defined.
 func (p *problem) compute(pass Pass) []float64 {
-	out := make([]float64, map[Pass]int{DataGradient: len(p.x), MaskedDataGradient: len(p.x), FilterGradient: len(p.w)}[pass])
+	out := make([]float64, map[Pass]int{DataGradient: len(p.x), MaskedDataGradient: len(p.x),
+		FilterGradient: len(p.w)}[pass])
 	if pass <= ForwardBiasReLU {
 		out = make([]float64, len(p.y))
 	}
@@ -189,7 +190,8 @@ func (p *problem) run(t *testing.T, h *Handle, pass Pass) []byte {
 	}
 	bytes := len(p.written().bytes(*destination))
 	*destination = make([]float64, 2*len(*destination)) // enough for a wide result
-	o := Operands{X: place(x, p.Precision), W: place(w, p.Precision), Y: place(y, p.Precision), Bias: place(p.bias, p.biasType()),
+	o := Operands{X: place(x, p.Precision), W: place(w, p.Precision), Y: place(y, p.Precision),
+		Bias: place(p.bias, p.biasType()),
 		Mask: place(p.mask, p.Precision)}
 	if err := h.Run(pass, p.Conv, o); err != nil {
 		t.Fatal(err)

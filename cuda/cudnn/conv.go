@@ -41,7 +41,8 @@ func (p Pass) String() string {
 	if p > MaskedDataGradient {
 		return fmt.Sprintf("pass %d", uint8(p))
 	}
-	return [...]string{"forward", "forward+bias", "forward+bias+relu", "data gradient", "filter gradient", "masked data gradient"}[p]
+	return [...]string{"forward", "forward+bias", "forward+bias+relu", "data gradient", "filter gradient",
+		"masked data gradient"}[p]
 }
 
 // writes is the place of what the pass writes among x, w and y.
@@ -86,11 +87,13 @@ func (c Conv) step() int { return max(1, c.Stride) }
 func (c Conv) check() error {
 	for _, n := range [...]int{c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.P(), c.Q()} {
 		if n < 1 || n > 1<<30 {
-			return fmt.Errorf("cudnn: convolution %v: every size must be from 1 to 2^30, also the output's %d×%d", c, c.P(), c.Q())
+			return fmt.Errorf("cudnn: convolution %v: every size must be from 1 to 2^30, also the output's %d×%d", c,
+				c.P(), c.Q())
 		}
 	}
 	if c.Pad < 0 || c.Stride < 0 || c.Precision > BFloat16 {
-		return fmt.Errorf("cudnn: convolution %v: the padding and the stride must be at least 0, the precision fp32, tf32 or bf16", c)
+		return fmt.Errorf("cudnn: convolution %v: the padding and the stride must be at least 0, the precision fp32, tf32 "+
+			"or bf16", c)
 	}
 	return nil
 }
@@ -107,5 +110,6 @@ func (c Conv) String() string {
 	if c.NarrowBias {
 		types += " with a narrow bias"
 	}
-	return fmt.Sprintf("%d×%d×%d×%d by %d×%d×%d pad %d%s %v%s", c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.Pad, stride, c.Precision, types)
+	return fmt.Sprintf("%d×%d×%d×%d by %d×%d×%d pad %d%s %v%s", c.N, c.H, c.W, c.C, c.K, c.R, c.S, c.Pad, stride,
+		c.Precision, types)
 }

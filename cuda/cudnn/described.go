@@ -28,7 +28,8 @@ func Describe(description []byte) (*Described, error) {
 	}
 	d := &Described{}
 	d.properties = d.create("a device's description", C.CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR)
-	set(&d.builder, d.properties, C.CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, C.CUDNN_TYPE_CHAR, append(description[:len(description):len(description)], 0)...)
+	set(&d.builder, d.properties, C.CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, C.CUDNN_TYPE_CHAR,
+		append(description[:len(description):len(description)], 0)...)
 	d.finalize("a device's description", d.properties)
 	if d.err != nil {
 		d.close()
@@ -62,7 +63,8 @@ func describeHandle(b *builder, handle C.cudnnHandle_t) (descriptor, error) {
 // writeDescription reads the JSON of a device's description.
 func writeDescription(properties descriptor) ([]byte, error) {
 	text := make([]byte, 64<<10) // a description has about one kilobyte
-	n, err := get("a device's description", properties, C.CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, C.CUDNN_TYPE_CHAR, text)
+	n, err := get("a device's description", properties, C.CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+		C.CUDNN_TYPE_CHAR, text)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +100,8 @@ func (d *Described) Plans(pass Pass, c Conv, limit int) ([]Choice, error) {
 		}
 	}
 	if len(built) == 0 {
-		return nil, fmt.Errorf("cudnn: %v of %v: none of %d engines can be built, the last: %w: %w", pass, c, len(candidates), last, ErrUnsupported)
+		return nil, fmt.Errorf("cudnn: %v of %v: none of %d engines can be built, the last: %w: %w", pass, c, len(candidates),
+			last, ErrUnsupported)
 	}
 	return built, nil
 }

@@ -242,7 +242,8 @@ func TestRestore_RefusesWhatTheLibraryDoesNotKnow(t *testing.T) {
 
 func TestPlans_BadShapes(t *testing.T) {
 	d := describe(t)
-	for _, c := range []Conv{{}, {N: 1, H: 2, W: 2, C: 1, K: 1, R: 3, S: 3}, {N: 1, H: 8, W: 8, C: 1, K: 1, R: 3, S: 3, Pad: -1}} {
+	for _, c := range []Conv{{}, {N: 1, H: 2, W: 2, C: 1, K: 1, R: 3, S: 3}, {N: 1, H: 8, W: 8, C: 1, K: 1, R: 3, S: 3,
+		Pad: -1}} {
 		if _, err := d.Plans(Forward, c, 1); err == nil {
 			t.Errorf("%v has a plan", c)
 		}

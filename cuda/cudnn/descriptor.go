@@ -52,11 +52,13 @@ func (b *builder) finalize(what string, d descriptor) {
 }
 
 // set gives an attribute of a descriptor values of a type that is C's for kind.
-func set[T any](b *builder, d descriptor, attribute C.cudnnBackendAttributeName_t, kind C.cudnnBackendAttributeType_t, values ...T) {
+func set[T any](b *builder, d descriptor, attribute C.cudnnBackendAttributeName_t, kind C.cudnnBackendAttributeType_t,
+	values ...T) {
 	if b.err != nil {
 		return
 	}
-	b.err = check("set an attribute", C.cudnnBackendSetAttribute(d, attribute, kind, C.int64_t(len(values)), unsafe.Pointer(&values[0])))
+	b.err = check("set an attribute", C.cudnnBackendSetAttribute(d, attribute, kind, C.int64_t(len(values)),
+		unsafe.Pointer(&values[0])))
 }
 
 func (b *builder) integers(d descriptor, attribute C.cudnnBackendAttributeName_t, values ...int64) {
@@ -76,8 +78,10 @@ func (b *builder) descriptors(d descriptor, attribute C.cudnnBackendAttributeNam
 }
 
 // get reads an attribute into values and returns how many there are.
-func get[T any](what string, d descriptor, attribute C.cudnnBackendAttributeName_t, kind C.cudnnBackendAttributeType_t, values []T) (int, error) {
+func get[T any](what string, d descriptor, attribute C.cudnnBackendAttributeName_t, kind C.cudnnBackendAttributeType_t,
+	values []T) (int, error) {
 	var count C.int64_t
-	err := check("read "+what, C.cudnnBackendGetAttribute(d, attribute, kind, C.int64_t(len(values)), &count, unsafe.Pointer(&values[0])))
+	err := check("read "+what, C.cudnnBackendGetAttribute(d, attribute, kind, C.int64_t(len(values)), &count,
+		unsafe.Pointer(&values[0])))
 	return min(int(count), len(values)), err
 }

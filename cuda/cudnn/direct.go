@@ -102,7 +102,8 @@ func (h *Handle) directPlans(pass Pass, c Conv) (list []*plan, err error) {
 		if !d.fits(a) || int(a.workspace) > h.options.MaxWorkspace {
 			continue
 		}
-		p, planErr := h.directPlan(pass, c, Choice{Direct: true, Engine: Engine{Index: int64(a.algorithm)}, Workspace: int(a.workspace)})
+		p, planErr := h.directPlan(pass, c, Choice{Direct: true, Engine: Engine{Index: int64(a.algorithm)},
+			Workspace: int(a.workspace)})
 		if planErr != nil {
 			err = errors.Join(err, planErr)
 			continue

@@ -45,7 +45,8 @@ func (g *graph) candidates() ([]candidate, error) {
 		}
 	}
 	if len(fit) == 0 {
-		return nil, fmt.Errorf("cudnn: %v of %v: of %d engines none is deterministic and precise enough: %w", g.pass, g.conv, seen, ErrUnsupported)
+		return nil, fmt.Errorf("cudnn: %v of %v: of %d engines none is deterministic and precise enough: %w", g.pass, g.conv,
+			seen, ErrUnsupported)
 	}
 	return fit, nil
 }
@@ -96,7 +97,8 @@ func (g *graph) heuristic(mode C.cudnnBackendHeurMode_t) ([]descriptor, error) {
 	if g.err != nil {
 		return nil, g.err
 	}
-	n, err := get("the engines of a heuristic", h, C.CUDNN_ATTR_ENGINEHEUR_RESULTS, C.CUDNN_TYPE_BACKEND_DESCRIPTOR, configs)
+	n, err := get("the engines of a heuristic", h, C.CUDNN_ATTR_ENGINEHEUR_RESULTS, C.CUDNN_TYPE_BACKEND_DESCRIPTOR,
+		configs)
 	return configs[:n], err
 }
 
@@ -107,16 +109,19 @@ func (g *graph) inspect(config descriptor) (c candidate, err error) {
 	if g.err != nil {
 		return c, g.err
 	}
-	if _, err = get("an engine", config, C.CUDNN_ATTR_ENGINECFG_ENGINE, C.CUDNN_TYPE_BACKEND_DESCRIPTOR, engine); err != nil {
+	if _, err = get("an engine", config, C.CUDNN_ATTR_ENGINECFG_ENGINE, C.CUDNN_TYPE_BACKEND_DESCRIPTOR,
+		engine); err != nil {
 		return c, err
 	}
 	index := []int64{0}
-	if _, err = get("the index of an engine", engine[0], C.CUDNN_ATTR_ENGINE_GLOBAL_INDEX, C.CUDNN_TYPE_INT64, index); err != nil {
+	if _, err = get("the index of an engine", engine[0], C.CUDNN_ATTR_ENGINE_GLOBAL_INDEX, C.CUDNN_TYPE_INT64,
+		index); err != nil {
 		return c, err
 	}
 	c.Index = index[0]
 	notes := make([]C.cudnnBackendNumericalNote_t, C.CUDNN_NUMERICAL_NOTE_TYPE_COUNT)
-	n, err := get("the notes of an engine", engine[0], C.CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, C.CUDNN_TYPE_NUMERICAL_NOTE, notes)
+	n, err := get("the notes of an engine", engine[0], C.CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, C.CUDNN_TYPE_NUMERICAL_NOTE,
+		notes)
 	if err != nil {
 		return c, err
 	}
@@ -134,7 +139,8 @@ func (g *graph) knobs(config descriptor) (knobs []Knob, err error) {
 	if g.err != nil {
 		return nil, g.err
 	}
-	n, err := get("the settings of an engine", config, C.CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, C.CUDNN_TYPE_BACKEND_DESCRIPTOR, choices)
+	n, err := get("the settings of an engine", config, C.CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+		C.CUDNN_TYPE_BACKEND_DESCRIPTOR, choices)
 	for _, choice := range choices[:n] {
 		kind, value := []C.cudnnBackendKnobType_t{0}, []int64{0}
 		if err == nil {

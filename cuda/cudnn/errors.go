@@ -35,8 +35,8 @@ func (e *Error) Error() string {
 // deviceFull is CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED.
 const deviceFull = 4004
 
-// Unwrap gives cuda.ErrOutOfMemory where the memory of the card was full: cuDNN takes some for code that it loads when it
-// first needs it.
+// Unwrap gives cuda.ErrOutOfMemory where the memory of the card was full: cuDNN takes some for code that it loads when
+// it first needs it.
 func (e *Error) Unwrap() error {
 	if e.Code == deviceFull {
 		return cuda.ErrOutOfMemory

@@ -130,8 +130,8 @@ func (f *forge) list(s Shape) (list []offer, err error) {
 	return list, err
 }
 
-// choose takes the candidates to build, in their order. Those without tensor cores come last, and are offered only where
-// no other can be built: one of them takes 4 s for the filter gradient of fc6, where another takes a
+// choose takes the candidates to build, in their order. Those without tensor cores come last, and are offered only
+// where no other can be built: one of them takes 4 s for the filter gradient of fc6, where another takes a
 // millisecond. More of those without code to compile are taken than are
 // offered at the end, since some cannot be built or need too much scratch memory.
 func (l limits) choose(g *graph, candidates []candidate) (list []offer) {

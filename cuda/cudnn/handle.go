@@ -85,7 +85,8 @@ func Open(stream *cuda.Stream, options Options) (*Handle, error) {
 	if err := library(); err != nil {
 		return nil, err
 	}
-	h := &Handle{device: stream.Device(), stream: stream, options: options.withDefaults(), plans: map[Shape]*plan{}, refused: map[Shape]error{}}
+	h := &Handle{device: stream.Device(), stream: stream, options: options.withDefaults(), plans: map[Shape]*plan{},
+		refused: map[Shape]error{}}
 	h.warm = h.options.WarmUp < 0
 	err := h.device.Do(func() (err error) {
 		defer recovered("open cuDNN on "+h.device.Info().Name, &err)

@@ -121,7 +121,8 @@ func TestRun_ChoosesOnceAndRunsWithoutAllocating(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Warm-up and three measured runs of the one engine that is fit, then the run itself.
-	if n := strings.Count(fake.Log(), "graph 7"); n != 5 || strings.Contains(fake.Log(), "graph 8") || strings.Contains(fake.Log(), "graph 9") {
+	if n := strings.Count(fake.Log(), "graph 7"); n != 5 || strings.Contains(fake.Log(), "graph 8") ||
+		strings.Contains(fake.Log(), "graph 9") {
 		t.Errorf("ran\n%swant five runs of engine 7 alone", fake.Log())
 	}
 	if !strings.Contains(fake.Log(), "tensors 4 ") {
@@ -212,7 +213,8 @@ func TestRun_RebuildsWhatIsCorruptAndSaysSo(t *testing.T) {
 	key := plansKey(DataGradient, bf16)
 	for name, write := range map[string]func(p *plans) error{
 		"cut short": func(p *plans) error {
-			return errors.Join(os.MkdirAll(p.folder, 0o777), os.WriteFile(p.file(key), []byte(`{"format":2,"cudnn":91300,"dev`), 0o666))
+			return errors.Join(os.MkdirAll(p.folder, 0o777), os.WriteFile(p.file(key), []byte(`{"format":2,"cudnn":91300,"dev`),
+				0o666))
 		},
 		"unknown engine": func(p *plans) error { return p.write(key, Choice{Engine: Engine{Index: 5000}}, nil) },
 		"unfit text":     func(p *plans) error { return p.write(key, Choice{Engine: Engine{Index: 5000}}, []byte("9")) },
@@ -243,14 +245,16 @@ func TestRun_RebuildsWhatIsCorruptAndSaysSo(t *testing.T) {
 func TestRun_BuildsTheKeptEngineWhereItsTextIsNotTaken(t *testing.T) {
 	useFake(t)
 	folder := t.TempDir()
-	if err := keptPlans(folder).write(plansKey(Forward, bf16), Choice{Engine: Engine{Index: 21}}, []byte("9")); err != nil {
+	if err := keptPlans(folder).write(plansKey(Forward, bf16), Choice{Engine: Engine{Index: 21}},
+		[]byte("9")); err != nil {
 		t.Fatal(err)
 	}
 	h, _ := handle(t, Options{CacheFolder: folder})
 	if err := h.Run(Forward, bf16, Operands{}); err != nil {
 		t.Fatal(err)
 	}
-	if log := fake.Log(); strings.Count(log, "graph") != 1 || !strings.Contains(log, "graph 21") || strings.Count(log, "compile") != 1 {
+	if log := fake.Log(); strings.Count(log, "graph") != 1 || !strings.Contains(log, "graph 21") ||
+		strings.Count(log, "compile") != 1 {
 		t.Errorf("ran\n%swant engine 21 built and run once", log)
 	}
 }
@@ -327,7 +331,8 @@ func takesTheEngineOfTheNearestBatch(t *testing.T, ahead bool) {
 		useFake(t)
 		fake.Compiled(3)
 		folder := t.TempDir()
-		if err := keptPlans(folder).write(plansKey(Forward, bf16), Choice{Engine: Engine{Index: 22}}, []byte("22")); err != nil {
+		if err := keptPlans(folder).write(plansKey(Forward, bf16), Choice{Engine: Engine{Index: 22}},
+			[]byte("22")); err != nil {
 			t.Fatal(err)
 		}
 		h, _ := handle(t, Options{CacheFolder: folder})
@@ -341,7 +346,8 @@ func takesTheEngineOfTheNearestBatch(t *testing.T, ahead bool) {
 			t.Fatal(err)
 		}
 		log := fake.Log()
-		if n := strings.Count(log, "compile 22"); n != 1 || strings.Count(log, "compile") != 1 || strings.Count(log, "graph 22") != 5 {
+		if n := strings.Count(log, "compile 22"); n != 1 || strings.Count(log, "compile") != 1 ||
+			strings.Count(log, "graph 22") != 5 {
 			t.Errorf("ahead %v: ran\n%swant engine 22 compiled once, measured and run", ahead, log)
 		}
 		kept, _, err := keptPlans(folder).read(plansKey(Forward, near))
@@ -433,7 +439,8 @@ func TestRun_GoesOnWhereChoicesCannotBeKeptAndSaysSoOnce(t *testing.T) {
 			}
 		}
 	}
-	if text := log.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "this run alone") || !strings.Contains(text, file) {
+	if text := log.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "this run alone") ||
+		!strings.Contains(text, file) {
 		t.Errorf("the log does not tell once: %s", text)
 	}
 }
@@ -442,7 +449,8 @@ func TestRun_WithinACaptureNeedsAChosenPlan(t *testing.T) {
 	useFake(t)
 	h, d := handle(t, Options{})
 	run := func() error { return h.Run(Forward, bf16, Operands{}) }
-	if _, err := d.Compute().Capture("step", run); err == nil || !strings.Contains(err.Error(), "run the step once before") {
+	if _, err := d.Compute().Capture("step", run); err == nil || !strings.Contains(err.Error(),
+		"run the step once before") {
 		t.Errorf("error %v, want one that tells what to do", err)
 	}
 	if err := run(); err != nil {
@@ -475,7 +483,8 @@ func TestRun_NoEngineIsUnsupported(t *testing.T) {
 		t.Fatal(err)
 	}
 	fake.NoEngines(false)
-	if err := tight.Run(Forward, bf16, Operands{}); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "10 bytes") {
+	if err := tight.Run(Forward, bf16, Operands{}); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(),
+		"10 bytes") {
 		t.Errorf("error %v, want ErrUnsupported and the limit", err)
 	}
 	if err := tight.Close(); err != nil {

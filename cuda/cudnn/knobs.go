@@ -29,10 +29,12 @@ func (g *graph) knobRanges(config descriptor) ([]knobRange, error) {
 	if g.err != nil {
 		return nil, g.err
 	}
-	if _, err := get("an engine", config, C.CUDNN_ATTR_ENGINECFG_ENGINE, C.CUDNN_TYPE_BACKEND_DESCRIPTOR, engine); err != nil {
+	if _, err := get("an engine", config, C.CUDNN_ATTR_ENGINECFG_ENGINE, C.CUDNN_TYPE_BACKEND_DESCRIPTOR,
+		engine); err != nil {
 		return nil, err
 	}
-	n, err := get("the settings of an engine", engine[0], C.CUDNN_ATTR_ENGINE_KNOB_INFO, C.CUDNN_TYPE_BACKEND_DESCRIPTOR, infos)
+	n, err := get("the settings of an engine", engine[0], C.CUDNN_ATTR_ENGINE_KNOB_INFO, C.CUDNN_TYPE_BACKEND_DESCRIPTOR,
+		infos)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,8 @@ func openLibrary() error {
 		}
 		reasons = append(reasons, err)
 	}
-	return fmt.Errorf("cudnn: cannot open %s, also not in an installed torch or nvidia-cudnn of Python (%s names another place): %w: %w",
+	return fmt.Errorf("cudnn: cannot open %s, also not in an installed torch or nvidia-cudnn of Python (%s names another "+
+		"place): %w: %w",
 		libraryName, LibraryVariable, reasons[0], ErrNoLibrary)
 }
 
@@ -52,7 +53,8 @@ func checkVersion(path string) error {
 func Version() int { return int(C.cudnnGetVersion()) }
 
 // places are where libcudnn may lie.
-var places = cuda.Library{Variable: LibraryVariable, Names: []string{libraryName}, Homes: []string{"CUDNN_HOME", "CUDA_HOME"},
+var places = cuda.Library{Variable: LibraryVariable, Names: []string{libraryName}, Homes: []string{"CUDNN_HOME",
+	"CUDA_HOME"},
 	Toolkit: "cudnn/lib", Packages: []string{"nvidia/cudnn/lib", "torch/lib"},
 	System: []string{"/usr/local/cuda/lib64", "/usr/local/cudnn/lib"}}
 
@@ -61,8 +63,10 @@ var places = cuda.Library{Variable: LibraryVariable, Names: []string{libraryName
 func openAt(path string) error {
 	packages := filepath.Dir(filepath.Dir(filepath.Dir(path))) // PACKAGES/cudnn/lib/libcudnn.so.9
 	for _, pattern := range []string{
-		"cu13/lib/libnvrtc-builtins.so.13*", "cu13/lib/libnvrtc.so.13", "cu13/lib/libcublasLt.so.13", "cu13/lib/libcublas.so.13",
-		"cuda_nvrtc/lib/libnvrtc-builtins.so.12*", "cuda_nvrtc/lib/libnvrtc.so.12", "cublas/lib/libcublasLt.so.12", "cublas/lib/libcublas.so.12",
+		"cu13/lib/libnvrtc-builtins.so.13*", "cu13/lib/libnvrtc.so.13", "cu13/lib/libcublasLt.so.13",
+		"cu13/lib/libcublas.so.13",
+		"cuda_nvrtc/lib/libnvrtc-builtins.so.12*", "cuda_nvrtc/lib/libnvrtc.so.12", "cublas/lib/libcublasLt.so.12",
+		"cublas/lib/libcublas.so.12",
 	} {
 		if !strings.HasPrefix(path, "/") {
 			break

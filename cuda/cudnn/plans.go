@@ -54,7 +54,9 @@ func plansKey(pass Pass, c Conv) string { return pass.String() + " of " + c.Stri
 
 // plain writes text in letters and digits of ASCII, with - for what lies between.
 func plain(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < '0' || r > '9' && r < 'a' || r > 'z' })
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r < '0' || r > '9' && r < 'a' || r > 'z'
+	})
 	return strings.Join(words, "-")
 }
 

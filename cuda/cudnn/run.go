@@ -20,8 +20,8 @@ import (
 type Operands struct{ X, W, Y, Bias, Mask cuda.Address }
 
 // Run enqueues a pass: Forward, ForwardBias and ForwardBiasReLU overwrite Y, DataGradient and
-// MaskedDataGradient X and FilterGradient W. The first run of a shape, which must not be within a capture, chooses its plan: by
-// measuring, which overwrites the destination and waits, or from the file of plans. A shape that no
+// MaskedDataGradient X and FilterGradient W. The first run of a shape, which must not be within a capture, chooses its
+// plan: by measuring, which overwrites the destination and waits, or from the file of plans. A shape that no
 // plan fits gives an error that wraps ErrUnsupported, which is remembered.
 func (h *Handle) Run(pass Pass, c Conv, o Operands) error {
 	s := Shape{pass, c}

@@ -73,6 +73,7 @@ func (g *graph) compiles(c *candidate) bool {
 		return false
 	}
 	notes := make([]C.cudnnBackendBehaviorNote_t, C.CUDNN_BEHAVIOR_NOTE_TYPE_COUNT)
-	n, err := get("the behaviour of an engine", engine[0], C.CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, C.CUDNN_TYPE_BEHAVIOR_NOTE, notes)
+	n, err := get("the behaviour of an engine", engine[0], C.CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, C.CUDNN_TYPE_BEHAVIOR_NOTE,
+		notes)
 	return err == nil && slices.Contains(notes[:n], C.CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION)
 }

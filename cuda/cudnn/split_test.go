@@ -29,7 +29,8 @@ func TestSlices_FillTheMultiprocessors(t *testing.T) {
 		if test.r != 3 {
 			pad = 0
 		}
-		c := Conv{N: 26, H: test.size, W: test.size, C: test.c, K: test.k, R: test.r, S: test.r, Pad: pad, Precision: BFloat16}
+		c := Conv{N: 26, H: test.size, W: test.size, C: test.c, K: test.k, R: test.r, S: test.r, Pad: pad,
+			Precision: BFloat16}
 		own := tileOf(c)
 		tiles := c.R * c.S * ceil(c.K, own.filters) * ceil(c.C, own.channels)
 		if own.config != test.config || tiles != test.at {

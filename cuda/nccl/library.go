@@ -49,13 +49,14 @@ func openLibrary() error {
 		return fmt.Errorf("nccl: %s names another driver, and %s no NCCL for it: %w", cuda.DriverVariable, LibraryVariable,
 			ErrNoLibrary)
 	}
-	return fmt.Errorf("nccl: cannot open %s, also not in an installed torch or nvidia-nccl of Python: install it (pip install "+
-		"nvidia-nccl-cu13), or name it by %s: %w: %w", libraryName, LibraryVariable, reasons[0], ErrNoLibrary)
+	return fmt.Errorf("nccl: cannot open %s, also not in an installed torch or nvidia-nccl of Python: install it (pip "+
+		"install nvidia-nccl-cu13), or name it by %s: %w: %w", libraryName, LibraryVariable, reasons[0], ErrNoLibrary)
 }
 
 func checkVersion(path string) error {
 	if v := Version(); v < MinimumVersion {
-		return fmt.Errorf("nccl: %s is version %s, want %s or newer: %w", path, FormatVersion(v), FormatVersion(MinimumVersion),
+		return fmt.Errorf("nccl: %s is version %s, want %s or newer: %w", path, FormatVersion(v),
+			FormatVersion(MinimumVersion),
 			ErrNoLibrary)
 	}
 	return nil

@@ -123,8 +123,8 @@ func (w *watch) late() error {
 	if w.ended == w.issued || time.Since(w.since) < timeout {
 		return nil
 	}
-	return fmt.Errorf("nccl: an %s has not ended within %v: another rank hangs or has ended, or the work before it on this "+
-		"card does not end: %w", w.names[w.ended%watched], timeout, ErrTimeout)
+	return fmt.Errorf("nccl: an %s has not ended within %v: another rank hangs or has ended, or the work before it on "+
+		"this card does not end: %w", w.names[w.ended%watched], timeout, ErrTimeout)
 }
 
 // asyncError asks NCCL for what has gone wrong since.

@@ -23,7 +23,8 @@ func TestWriteTable_IsAStructuredArray(t *testing.T) {
 	data := b.Bytes()
 	length := int(binary.LittleEndian.Uint16(data[8:]))
 	header, rest := string(data[10:10+length]), data[10+length:]
-	const want = "{'descr': [('row', '<i4'), ('given', '|u1'), ('p', '<f8'), ], 'fortran_order': False, 'shape': (20000,), }"
+	const want = "{'descr': [('row', '<i4'), ('given', '|u1'), ('p', '<f8'), ], 'fortran_order': False, 'shape': " +
+		"(20000,), }"
 	if string(data[:8]) != Magic+"\x01\x00" || strings.TrimRight(header, " \n") != want || (10+length)%64 != 0 ||
 		!strings.HasSuffix(header, "\n") {
 		t.Errorf("header of %d bytes: %q", length, header)
@@ -41,7 +42,9 @@ func TestWriteTable_IsAStructuredArray(t *testing.T) {
 }
 
 func TestWriteTable_RowsOfAnotherWidth(t *testing.T) {
-	err := WriteTable(new(bytes.Buffer), []Field{{"p", "<f8"}}, 1, func(data []byte, _ int) []byte { return append(data, 1) })
+	err := WriteTable(new(bytes.Buffer), []Field{{"p", "<f8"}}, 1, func(data []byte, _ int) []byte {
+		return append(data, 1)
+	})
 	if err == nil || !strings.Contains(err.Error(), "row 1 has 1 bytes, want 8") {
 		t.Error(err)
 	}

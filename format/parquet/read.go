@@ -144,7 +144,8 @@ func number(v parquet.Value) (float32, error) {
 	case parquet.Double:
 		return float32(v.Double()), nil
 	}
-	return 0, fmt.Errorf("%.60q is of type %v, not a number; leave the column out with `data.features.ignore_columns` if it is no feature",
+	return 0, fmt.Errorf("%.60q is of type %v, not a number; leave the column out with `data.features.ignore_columns` if "+
+		"it is no feature",
 		v.String(), v.Kind())
 }
 

@@ -106,7 +106,8 @@ func TestWriteFile_AnErrorLeavesNothing(t *testing.T) {
 
 func TestWriteFile_UnknownEnding(t *testing.T) {
 	err := writer(1, nil).WriteFile("a.xlsx", "pairs")
-	if err == nil || !strings.Contains(err.Error(), `cannot write pairs to "a.xlsx": its name ends in none of .csv, .jsonl, .parquet`) {
+	if err == nil || !strings.Contains(err.Error(),
+		`cannot write pairs to "a.xlsx": its name ends in none of .csv, .jsonl, .parquet`) {
 		t.Error(err)
 	}
 }
@@ -115,7 +116,8 @@ func TestCheckText(t *testing.T) {
 	if err := records.CheckText("row", 3, "a", "é"); err != nil {
 		t.Error(err)
 	}
-	if err := records.CheckText("row", 3, "a", "\xff"); err == nil || !strings.Contains(err.Error(), `row 3: the name "\xff"`) {
+	if err := records.CheckText("row", 3, "a", "\xff"); err == nil || !strings.Contains(err.Error(),
+		`row 3: the name "\xff"`) {
 		t.Error(err)
 	}
 }

@@ -42,8 +42,8 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Digest is the SHA-256 of the whole file in hexadecimal. It is of the file that was opened, also if there is another one
-// under its name by now.
+// Digest is the SHA-256 of the whole file in hexadecimal. It is of the file that was opened, also if there is another
+// one under its name by now.
 func (f *File) Digest() (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(f.data, 0, f.size)); err != nil {

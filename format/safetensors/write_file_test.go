@@ -47,7 +47,8 @@ func TestWriteFile_WholeOrNotAtAll(t *testing.T) {
 
 func TestCopy_IsWrittenAsTheOriginalAndChangesNoMore(t *testing.T) {
 	numbers := []float32{1, 2, 3}
-	original := []Tensor{{Name: "u8", Shape: []int{3}, Data: []uint8{1, 2, 3}}, {Name: "f32", Shape: []int{3}, Data: numbers},
+	original := []Tensor{{Name: "u8", Shape: []int{3}, Data: []uint8{1, 2, 3}}, {Name: "f32", Shape: []int{3},
+		Data: numbers},
 		{Name: "f64", Shape: []int{1}, Data: []float64{4}}, {Name: "i64", Shape: []int{1}, Data: []int64{5}},
 		{Name: "bf16", DType: BF16, Shape: []int{2}, Data: []uint16{6, 7}}, {Name: "i32", Shape: []int{}, Data: []int32{8}}}
 	if got := Bytes(original); got != 3+12+8+8+4+4 {

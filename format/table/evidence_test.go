@@ -29,11 +29,12 @@ func TestSelect_FindsRowsAndColumns(t *testing.T) {
 		bags    []string
 		want    []float32
 	}{
-		"in order":         {"e.npy", byOrder, all, []float32{1, 2, -3, 4, 5, -6e3}},
-		"some are held":    {"e.npy", byOrder, []string{"r", "p"}, []float32{5, -6e3, 1, 2}},
-		"columns by name":  {"e.csv", []byte("cat,dog\n2,1\n4,-3\n-6e3,5\n"), all, []float32{1, 2, -3, 4, 5, -6e3}},
-		"without ids":      {"e.csv", []byte("cat,dog\n2,1\n4,-3\n0,5\n"), []string{"q"}, []float32{-3, 4}},
-		"all by name":      {"e.csv", []byte("id,cat,dog\nr,-6e3,5\np,2,1\nq,4,-3\n"), []string{"p", "q"}, []float32{1, 2, -3, 4}},
+		"in order":        {"e.npy", byOrder, all, []float32{1, 2, -3, 4, 5, -6e3}},
+		"some are held":   {"e.npy", byOrder, []string{"r", "p"}, []float32{5, -6e3, 1, 2}},
+		"columns by name": {"e.csv", []byte("cat,dog\n2,1\n4,-3\n-6e3,5\n"), all, []float32{1, 2, -3, 4, 5, -6e3}},
+		"without ids":     {"e.csv", []byte("cat,dog\n2,1\n4,-3\n0,5\n"), []string{"q"}, []float32{-3, 4}},
+		"all by name": {"e.csv", []byte("id,cat,dog\nr,-6e3,5\np,2,1\nq,4,-3\n"), []string{"p", "q"},
+			[]float32{1, 2, -3, 4}},
 		"more than needed": {"e.csv", []byte("id,dog,cat\nz,7,7\nq,-3,4\n"), []string{"q"}, []float32{-3, 4}},
 	} {
 		m, err := ReadEvidence(evidenceFile(t, c.file, c.content))
@@ -55,12 +56,14 @@ func TestSelect_RefusesWhatDoesNotMatch(t *testing.T) {
 		want    error
 		says    string
 	}{
-		"rows of the training set alone": {"e.npy", npyBytes("<f4", "(2, 2)", false, make([]float32, 4)), all[:2], ErrShape, "has 2 rows, and the data have 3 bags"},
-		"too many rows":                  {"e.npy", npyBytes("<f4", "(4, 2)", false, make([]float32, 8)), all, ErrShape, "has 4 rows"},
-		"too many columns":               {"e.npy", npyBytes("<f4", "(3, 3)", false, make([]float32, 9)), all, ErrShape, "has 3 columns for the 2 words"},
-		"other words":                    {"e.csv", []byte("dog,cow\n1,2\n1,2\n1,2\n"), all, ErrNames, `no word "cat"`},
-		"a bag is missing":               {"e.csv", []byte("id,dog,cat\np,1,2\nr,1,2\n"), all, ErrNames, `no row of bag "q", number 2`},
-		"a bag comes twice":              {"e.csv", []byte("id,dog,cat\np,1,2\np,1,2\n"), all[:1], ErrNames, "given twice"},
+		"rows of the training set alone": {"e.npy", npyBytes("<f4", "(2, 2)", false, make([]float32, 4)), all[:2], ErrShape,
+			"has 2 rows, and the data have 3 bags"},
+		"too many rows": {"e.npy", npyBytes("<f4", "(4, 2)", false, make([]float32, 8)), all, ErrShape, "has 4 rows"},
+		"too many columns": {"e.npy", npyBytes("<f4", "(3, 3)", false, make([]float32, 9)), all, ErrShape,
+			"has 3 columns for the 2 words"},
+		"other words":       {"e.csv", []byte("dog,cow\n1,2\n1,2\n1,2\n"), all, ErrNames, `no word "cat"`},
+		"a bag is missing":  {"e.csv", []byte("id,dog,cat\np,1,2\nr,1,2\n"), all, ErrNames, `no row of bag "q", number 2`},
+		"a bag comes twice": {"e.csv", []byte("id,dog,cat\np,1,2\np,1,2\n"), all[:1], ErrNames, "given twice"},
 	} {
 		m, err := ReadEvidence(evidenceFile(t, c.file, c.content))
 		if err != nil {
@@ -84,17 +87,20 @@ func TestReadEvidence_RefusesWhatIsNoFiniteNumber(t *testing.T) {
 		want    error
 		says    string
 	}{
-		"NaN":           {"e.npy", npyBytes("<f4", "(1, 2)", false, []float32{0, float32(math.NaN())}), ErrValue, "row 1, column 2: evidence NaN"},
-		"Inf":           {"e.npy", npyBytes("<f4", "(1, 2)", false, []float32{float32(math.Inf(-1)), 0}), ErrValue, "row 1, column 1: evidence -Inf"},
+		"NaN": {"e.npy", npyBytes("<f4", "(1, 2)", false, []float32{0, float32(math.NaN())}), ErrValue,
+			"row 1, column 2: evidence NaN"},
+		"Inf": {"e.npy", npyBytes("<f4", "(1, 2)", false, []float32{float32(math.Inf(-1)), 0}), ErrValue,
+			"row 1, column 1: evidence -Inf"},
 		"too large":     {"e.npy", npyBytes("<f8", "(1, 1)", false, []float64{1e300}), ErrValue, "1e+300"},
 		"cut short":     {"e.npy", whole[:len(whole)-3], ErrShape, "cut short"},
 		"one dimension": {"e.npy", npyBytes("<f4", "(6,)", false, make([]float32, 6)), ErrShape, "bags × words"},
-		"huge":          {"e.npy", npyBytes("<f4", "(2000000000, 2000000000)", false, make([]float32, 2)), ErrShape, "too large"},
-		"NaN as text":   {"e.csv", []byte("dog\nnan\n"), ErrValue, "e.csv:2: column 1 (dog)"},
-		"Inf as text":   {"e.csv", []byte("dog\n0\n-inf\n"), ErrValue, "e.csv:3: column 1 (dog)"},
-		"no number":     {"e.csv", []byte("dog\nyes\n"), ErrFormat, "e.csv:2"},
-		"empty":         {"e.csv", nil, ErrFormat, "empty file"},
-		"another type":  {"e.txt", []byte("0"), ErrFormat, ".csv or .npy"},
+		"huge": {"e.npy", npyBytes("<f4", "(2000000000, 2000000000)", false, make([]float32, 2)), ErrShape,
+			"too large"},
+		"NaN as text":  {"e.csv", []byte("dog\nnan\n"), ErrValue, "e.csv:2: column 1 (dog)"},
+		"Inf as text":  {"e.csv", []byte("dog\n0\n-inf\n"), ErrValue, "e.csv:3: column 1 (dog)"},
+		"no number":    {"e.csv", []byte("dog\nyes\n"), ErrFormat, "e.csv:2"},
+		"empty":        {"e.csv", nil, ErrFormat, "empty file"},
+		"another type": {"e.txt", []byte("0"), ErrFormat, ".csv or .npy"},
 	} {
 		_, err := ReadEvidence(evidenceFile(t, c.file, c.content))
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {

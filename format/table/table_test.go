@@ -92,7 +92,8 @@ func TestReadNPY_TypesOrdersAndLayouts(t *testing.T) {
 			}
 		}
 	}
-	m, err := readNPY(bytes.NewReader(npyBytes("<i2", "(1, 2)", false, []int16{-3, 300})), "int16", -1, cellRule{fault: anyNumber})
+	m, err := readNPY(bytes.NewReader(npyBytes("<i2", "(1, 2)", false, []int16{-3, 300})), "int16", -1,
+		cellRule{fault: anyNumber})
 	if err != nil || m.Values[0] != -3 || m.Values[1] != 300 {
 		t.Errorf("negative integers: %v %v", m, err)
 	}
@@ -141,7 +142,8 @@ func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 			}
 		})
 	}
-	if _, err := readNPY(bytes.NewReader(good), "s.npy", int64(len(good))+1, cellRule{fault: anyNumber}); !errors.Is(err, ErrShape) {
+	if _, err := readNPY(bytes.NewReader(good), "s.npy", int64(len(good))+1, cellRule{fault: anyNumber}); !errors.Is(err,
+		ErrShape) {
 		t.Errorf("file longer than its shape: %v", err)
 	}
 }

@@ -53,7 +53,8 @@ func (w *Writer[T]) Flush() error {
 
 // WriteFile writes so many rows to a file, which appears whole or not at all. ids name them, nil for none. values of
 // a row may be overwritten when the next ones are asked for. Bytes are labels, of which some may be Unknown.
-func WriteFile[T float32 | uint8](path string, words, ids []string, rows int, values func(row int) ([]T, error)) (err error) {
+func WriteFile[T float32 | uint8](path string, words, ids []string, rows int, values func(row int) ([]T, error)) (
+	err error) {
 	file, err := durable.Create(path, 0o644)
 	if err != nil {
 		return err

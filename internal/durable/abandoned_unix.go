@@ -58,8 +58,8 @@ func removeUnlocked(path string) {
 	}
 }
 
-// holdAside locks a new file aside by a handle of its own, which stays open while the file is closed and renamed. held is
-// false where another process was faster, which removes the file then. Where the file system knows no locks, nobody
+// holdAside locks a new file aside by a handle of its own, which stays open while the file is closed and renamed. held
+// is false where another process was faster, which removes the file then. Where the file system knows no locks, nobody
 // removes anything, and the file needs none.
 func holdAside(file *os.File) (hold *os.File, held bool) {
 	hold, err := os.Open(file.Name())

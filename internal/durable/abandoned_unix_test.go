@@ -20,7 +20,8 @@ func TestCreate_RemovesWhatKilledProcessesLeft(t *testing.T) {
 	check(t, err)
 	_, err = alive.Write([]byte("of the living"))
 	check(t, err)
-	others := []string{".q.csv", ".q.csv20261122", ".q.csv1234567890123456a", ".r.csv1234567890123456789", "q.csv1234567890123456789"}
+	others := []string{".q.csv", ".q.csv20261122", ".q.csv1234567890123456a", ".r.csv1234567890123456789",
+		"q.csv1234567890123456789"}
 	for _, name := range append(others, ".q.csv1234567890123456789", ".q.csv12345678901234567") {
 		check(t, os.WriteFile(filepath.Join(folder, name), []byte("half"), 0o644))
 	}

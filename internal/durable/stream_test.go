@@ -27,7 +27,8 @@ func TestStream_AppearsWholeOrNotAtAll(t *testing.T) {
 	}
 	wantContent(t, path, long)
 	wantNames(t, filepath.Dir(path), "rows.csv")
-	if err := Stream(filepath.Join(path, "below"), 0o644, func(io.Writer) error { return nil }); err == nil || !strings.Contains(err.Error(), "below") {
+	if err := Stream(filepath.Join(path, "below"), 0o644, func(io.Writer) error { return nil }); err == nil ||
+		!strings.Contains(err.Error(), "below") {
 		t.Errorf("below a file: %v", err)
 	}
 	if _, err := os.Stat(path); err != nil {

@@ -80,8 +80,8 @@ type Lock struct {
 const attempts = 100
 
 // Take locks a file, which is made where it is not there. A lock that is held is a *HeldError, and one that the file
-// system does not have, or does not keep, an error that wraps ErrUnsupported. A file that no lock has written is refused,
-// and so is what is no regular file. The folder must be there.
+// system does not have, or does not keep, an error that wraps ErrUnsupported. A file that no lock has written is
+// refused, and so is what is no regular file. The folder must be there.
 func Take(path string) (*Lock, error) { return takeBy(path, File, os.OpenFile) }
 
 // opener is os.OpenFile.
@@ -148,8 +148,8 @@ func take(path string, lock func(*os.File) error, open opener) (*Lock, error) {
 	return l, nil
 }
 
-// kept reports whether the file system keeps the lock: another open file of the same name cannot be locked, and says that
-// this process holds it.
+// kept reports whether the file system keeps the lock: another open file of the same name cannot be locked, and says
+// that this process holds it.
 func (l *Lock) kept(lock func(*os.File) error, open opener) error {
 	other, err := open(l.file.Name(), os.O_RDWR, 0)
 	if err != nil {
@@ -232,8 +232,8 @@ func (l *Lock) shared(path string) error {
 	}
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the lock %s is gone: it was removed, by hand or by another process that has written there at the same "+
-			"time: %w", path, err)
+		return fmt.Errorf("the lock %s is gone: it was removed, by hand or by another process that has written there at the "+
+			"same time: %w", path, err)
 	}
 	if err != nil {
 		return nil // it is not known
@@ -243,6 +243,6 @@ func (l *Lock) shared(path string) error {
 	if other.PID == 0 || other.same(l.holder) {
 		return nil
 	}
-	return fmt.Errorf("%v has written to %s at the same time: the file system does not keep locks between them, and what was "+
-		"written cannot be trusted: %w", other, filepath.Dir(path), ErrUnsupported)
+	return fmt.Errorf("%v has written to %s at the same time: the file system does not keep locks between them, and what "+
+		"was written cannot be trusted: %w", other, filepath.Dir(path), ErrUnsupported)
 }

@@ -197,7 +197,8 @@ func TestHolder_IsQuotedForTerminals(t *testing.T) {
 // A file system on which each process has its own locks grants one lock twice.
 func TestTake_NoticesLocksThatAreNotKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	if _, err := takeBy(path, func(*os.File) error { return nil }, os.OpenFile); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), path) {
+	if _, err := takeBy(path, func(*os.File) error { return nil }, os.OpenFile); !errors.Is(err, ErrUnsupported) ||
+		!strings.Contains(err.Error(), path) {
 		t.Errorf("error %v, want ErrUnsupported and the path", err)
 	}
 

@@ -1,6 +1,7 @@
 // Package memory says how much memory a process may still take, so that what does not fit is refused with a sentence
 // instead of ending the program. On Linux that is what the machine has available, or what is left below the limits of
-// the control groups that the process is in, such as those of a container, and below ulimit -v. Elsewhere it is unknown.
+// the control groups that the process is in, such as those of a container, and below ulimit -v. Elsewhere it is
+// unknown.
 package memory
 
 import (

@@ -63,7 +63,8 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 		case f.Size != old.Size:
 			differ(Difference{}, "%s has changed since this run began (%d bytes, was %d)", f.Path, f.Size, old.Size)
 		case old.Digest == "" && !f.Modified.Equal(old.Modified):
-			differ(Difference{Unknown: true}, "%s was modified %s, and %s when this run began", f.Path, when(f.Modified), when(old.Modified))
+			differ(Difference{Unknown: true}, "%s was modified %s, and %s when this run began", f.Path, when(f.Modified),
+				when(old.Modified))
 		}
 	}
 	for _, f := range then {

@@ -10,9 +10,10 @@ import (
 	"sync/atomic"
 )
 
-// Run calls tasks 0 to n-1, each once, on at most workers goroutines, 0 for one on each processor, until ctx is done. It
-// then returns the error of ctx. Each goroutine gets a function of its own from start, which may hold working memory.
-// Tasks must write to places of their own. A task that panics ends the work, and Run panics with what it said and where.
+// Run calls tasks 0 to n-1, each once, on at most workers goroutines, 0 for one on each processor, until ctx is done.
+// It then returns the error of ctx. Each goroutine gets a function of its own from start, which may hold working
+// memory. Tasks must write to places of their own. A task that panics ends the work, and Run panics with what it said
+// and where.
 func Run(ctx context.Context, n, workers int, start func() func(task int)) error {
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)

@@ -173,7 +173,8 @@ func (r interval) check(v reflect.Value) error {
 	}
 	low, _ := strconv.ParseFloat(r.low, 64) // a test of the declarations reads all bounds
 	high, _ := strconv.ParseFloat(r.high, 64)
-	if x == x && (r.low == "" || x > low || x == low && !r.lowOpen) && (r.high == "" || x < high || x == high && !r.highOpen) {
+	if x == x && (r.low == "" || x > low || x == low && !r.lowOpen) && (r.high == "" || x < high || x == high &&
+		!r.highOpen) {
 		return nil
 	}
 	return fmt.Errorf("is %v, want %s", v.Interface(), r)

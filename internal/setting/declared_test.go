@@ -38,8 +38,8 @@ func TestDescribe_ListsSettingsInOrder(t *testing.T) {
 		keys = append(keys, d.Key+" ("+strings.TrimSpace(d.Type()+" "+d.Limits())+")")
 	}
 	want := "seed (whole number) kind (text big or small) mode (text fast or slow) count (whole number at least 1) " +
-		"on (true or false) inner.share (number at least 0 and less than 1) inner.rates (list of numbers more than 0 and at most 1) " +
-		"share (number at least 0 and less than 1) rates (list of numbers more than 0 and at most 1)"
+		"on (true or false) inner.share (number at least 0 and less than 1) inner.rates (list of numbers more than 0 and " +
+		"at most 1) share (number at least 0 and less than 1) rates (list of numbers more than 0 and at most 1)"
 	if got := strings.Join(keys, " "); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -51,9 +51,11 @@ func TestCheck_NamesTheFirstSettingThatIsNotAsDeclared(t *testing.T) {
 		`x.kind is "huge", want big or small`:   func(d *declared) { d.Kind = "huge" },
 		`x.mode is "faster", want fast or slow`: func(d *declared) { d.Mode = "faster" },
 		"x.count is 0, want at least 1":         func(d *declared) { d.Count = 0 },
-		"x.inner.share is 1, want at least 0 and less than 1":           func(d *declared) { d.Inner.Share = 1 },
-		"x.share is NaN, want at least 0 and less than 1":               func(d *declared) { d.Share = math.NaN() },
-		"x.inner.rates at index 1 is 0, want more than 0 and at most 1": func(d *declared) { d.Inner.Rates = []float32{1, 0} },
+		"x.inner.share is 1, want at least 0 and less than 1": func(d *declared) { d.Inner.Share = 1 },
+		"x.share is NaN, want at least 0 and less than 1":     func(d *declared) { d.Share = math.NaN() },
+		"x.inner.rates at index 1 is 0, want more than 0 and at most 1": func(d *declared) {
+			d.Inner.Rates = []float32{1, 0}
+		},
 	} {
 		d := fine()
 		spoil(&d)
@@ -79,7 +81,8 @@ func TestSchema_HoldsTheDeclarations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"kind":{"enum":["","big","small"],"type":"string"}`, `"count":{"minimum":1,"type":"integer"}`,
+	for _, want := range []string{`"kind":{"enum":["","big","small"],"type":"string"}`,
+		`"count":{"minimum":1,"type":"integer"}`,
 		`"rates":{"items":{"exclusiveMinimum":0,"maximum":1,"type":"number"},"type":"array"}`,
 		`"description":"seed of draws"`, `"additionalProperties":false`, `"on":{"type":"boolean"}`} {
 		if !strings.Contains(string(data), want) {

@@ -1,7 +1,8 @@
 // Package setting describes the settings of a configuration, checks them, and names them in errors.
 //
 // The fields of a configuration declare the settings. Libraries name a setting by its key in a configuration file, such
-// as data.noise; a program that takes settings from elsewhere, such as a command line, puts its own names in their place.
+// as data.noise; a program that takes settings from elsewhere, such as a command line, puts its own names in their
+// place.
 package setting
 
 import "fmt"

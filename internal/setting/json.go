@@ -14,8 +14,8 @@ import (
 
 // JSON is one object with settings by their keys, such as "data.noise", as Values has them, in the order of the keys.
 // Numbers that need not be whole are written with a point, also where they are whole, so that whoever reads them
-// can tell the two kinds apart; those that JSON has no form for, and what is not set, are null. Lists are lists, without
-// elements too, and structs within them are objects by their keys in YAML.
+// can tell the two kinds apart; those that JSON has no form for, and what is not set, are null. Lists are lists,
+// without elements too, and structs within them are objects by their keys in YAML.
 func JSON(values map[string]any) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("{")

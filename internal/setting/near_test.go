@@ -3,7 +3,8 @@ package setting
 import "testing"
 
 func TestNear_FindsWhatWasMeant(t *testing.T) {
-	keys := []string{"data.noise", "data.noise_seed", "data.train_size", "train.learning_rate", "train.noise.miss_rate", "arm"}
+	keys := []string{"data.noise", "data.noise_seed", "data.train_size", "train.learning_rate", "train.noise.miss_rate",
+		"arm"}
 	for written, want := range map[string]string{
 		"data.nois":           "data.noise",
 		"data.trainsize":      "data.train_size",

@@ -84,7 +84,8 @@ func TestDropout_MaskIsThatOfTheContract(t *testing.T) {
 				row := x.Len() / shape[0]
 				threshold := uint32(math.Floor(float64(rate) * (1 << 32)))
 				for i, v := range x.Float32s() {
-					word := rng.Block([4]uint32{uint32(i % row / 4), uint32(keys.Int32s()[i/row])}, [2]uint32{0x9abcdef0, 0x12345678})[i%row%4]
+					word := rng.Block([4]uint32{uint32(i % row / 4), uint32(keys.Int32s()[i/row])},
+						[2]uint32{0x9abcdef0, 0x12345678})[i%row%4]
 					want := 0.0
 					if word >= threshold {
 						want = float64(v) / (1 - float64(rate))
@@ -124,7 +125,8 @@ func TestDropout_KeepsTheRateAndTheMean(t *testing.T) {
 func TestDropout_MaskBelongsToTheKey(t *testing.T) {
 	x, seed := drawn(t, 4, 3, 100), optest.Ints(t, 9, 0)
 	y, dx := optest.Floats(t, make([]float32, 300), 3, 100), optest.Floats(t, make([]float32, 300), 3, 100)
-	optest.Must(t, newTestCPU(t, 1).Dropout(y, x, optest.Ints(t, 11, 22, 33), seed, 0.5), newTestCPU(t, 3).DropoutGrad(dx, x, optest.Ints(t, 11, 22, 33), seed, 0.5))
+	optest.Must(t, newTestCPU(t, 1).Dropout(y, x, optest.Ints(t, 11, 22, 33), seed, 0.5), newTestCPU(t, 3).DropoutGrad(dx,
+		x, optest.Ints(t, 11, 22, 33), seed, 0.5))
 	same(t, "gradient", dx.Float32s(), y.Float32s())
 	row, _ := x.Rows(2, 3)
 	alone := optest.Floats(t, make([]float32, 100), 1, 100)
@@ -147,7 +149,8 @@ func TestActivation_AllocatesNothing(t *testing.T) {
 	x, y, keys, seed := drawn(t, 5, 4, 50), drawn(t, 6, 4, 50), optest.Ints(t, 1, 2, 3, 4), optest.Ints(t, 0, 0)
 	c := newTestCPU(t, 2)
 	allocations := testing.AllocsPerRun(20, func() {
-		optest.Must(t, c.ReLU(y, x), c.ReLUGrad(x, x, y), c.Dropout(y, x, keys, seed, 0.5), c.DropoutGrad(x, y, keys, seed, 0.5))
+		optest.Must(t, c.ReLU(y, x), c.ReLUGrad(x, x, y), c.Dropout(y, x, keys, seed, 0.5), c.DropoutGrad(x, y, keys,
+			seed, 0.5))
 	})
 	if allocations != 0 {
 		t.Errorf("%g allocations", allocations)
@@ -214,7 +217,8 @@ func TestActivation_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 	var first []float32
 	optest.EachHost(func(level simd.Level, threads int) {
 		c := newCPUAt(t, threads, level)
-		y, dx, dropped := optest.Floats(t, make([]float32, 2*row), 2, row), optest.Floats(t, make([]float32, 2*row), 2, row), optest.Floats(t, make([]float32, 2*row), 2, row)
+		y, dx, dropped := optest.Floats(t, make([]float32, 2*row), 2, row), optest.Floats(t, make([]float32, 2*row), 2, row),
+			optest.Floats(t, make([]float32, 2*row), 2, row)
 		optest.Must(t, c.ReLU(y, x), c.ReLUGrad(dx, dy, y), c.Dropout(dropped, x, keys, seed, 0.3))
 		all := append(append(append([]float32(nil), y.Float32s()...), dx.Float32s()...), dropped.Float32s()...)
 		if first == nil {

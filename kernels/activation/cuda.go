@@ -99,12 +99,14 @@ func (c *CUDA) drop(operation string, out, in, keys, seed *tensor.Tensor, rate f
 		return err
 	}
 	if row > math.MaxInt32-3 || keys.Len() > math.MaxInt32 {
-		return fmt.Errorf("%s: %d rows of %d elements are more than a launch can have: %w", operation, keys.Len(), row, tensor.ErrShape)
+		return fmt.Errorf("%s: %d rows of %d elements are more than a launch can have: %w", operation, keys.Len(), row,
+			tensor.ErrShape)
 	}
 	grid := grid(in, row)
 	grid.Y = min(keys.Len(), 65535)
 	a := dropoutArguments{
-		y: tensor.At(out), x: tensor.At(in), keys: tensor.At(keys), seed: tensor.At(seed), rows: int32(keys.Len()), row: int32(row),
+		y: tensor.At(out), x: tensor.At(in), keys: tensor.At(keys), seed: tensor.At(seed), rows: int32(keys.Len()),
+		row:       int32(row),
 		threshold: uint32(float64(rate) * (1 << 32)), scale: float32(1 / (1 - float64(rate))),
 	}
 	if dtype == tensor.BFloat16 {

@@ -46,7 +46,8 @@ func TestAlgorithm_TellsALowerLevel(t *testing.T) {
 	narrow := Geometry{N: 8, H: 24, W: 24, C: 16, K: 8, R: 3, S: 3, P: 24, Q: 24, Pad: 1}
 	eachLevel(t, func(t *testing.T, c *CPU) {
 		want := c.level.TileLevel(narrow.K)
-		if got := c.Algorithm(Forward, narrow); !strings.HasSuffix(got, " "+want.String()) || c.level == simd.AVX512 && want == c.level {
+		if got := c.Algorithm(Forward, narrow); !strings.HasSuffix(got, " "+want.String()) || c.level == simd.AVX512 &&
+			want == c.level {
 			t.Errorf("%q, want the tiles of %v", got, want)
 		}
 	})

@@ -58,7 +58,8 @@ func (c *CUDA) maskBias(db, dx *tensor.Tensor, added cuda.Address, mask *tensor.
 // addBias is the end of Conv where the convolution itself has neither bias nor ReLU; b is float32 or nil.
 func (c *CUDA) addBias(y, b *tensor.Tensor, relu bool) error {
 	grid, block := tensor.Spread(tensor.Ceil(y.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
-	a := addBiasArguments{y: tensor.At(y), bias: tensor.At(b), length: int64(y.Len()), channels: int32(y.Dim(3)), relu: number(relu)}
+	a := addBiasArguments{y: tensor.At(y), bias: tensor.At(b), length: int64(y.Len()), channels: int32(y.Dim(3)),
+		relu: number(relu)}
 	if y.DType() == tensor.BFloat16 {
 		return c.bias.launchAddBiasBf16(c.device.Stream, grid, block, addBiasBf16Arguments(a))
 	}
@@ -69,7 +70,8 @@ func (c *CUDA) addBias(y, b *tensor.Tensor, relu bool) error {
 // mask are of the type of d.
 func (c *CUDA) endGradient(d *tensor.Tensor, added cuda.Address, mask *tensor.Tensor, accumulate bool) error {
 	grid, block := tensor.Spread(tensor.Ceil(d.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads}
-	a := endGradientArguments{dx: tensor.At(d), added: added, mask: tensor.At(mask), length: int64(d.Len()), accumulate: number(accumulate)}
+	a := endGradientArguments{dx: tensor.At(d), added: added, mask: tensor.At(mask), length: int64(d.Len()),
+		accumulate: number(accumulate)}
 	if d.DType() == tensor.BFloat16 {
 		return c.bias.launchEndGradientBf16(c.device.Stream, grid, block, endGradientBf16Arguments(a))
 	}
@@ -78,7 +80,8 @@ func (c *CUDA) endGradient(d *tensor.Tensor, added cuda.Address, mask *tensor.Te
 
 // widen writes the bfloat16 numbers that stand in from to a float32 tensor, or adds them.
 func (c *CUDA) widen(to *tensor.Tensor, from cuda.Address, accumulate bool) error {
-	return c.bias.launchFromBf16(c.device.Stream, tensor.Spread(tensor.Ceil(to.Len(), 4), biasThreads), cuda.Dim3{X: biasThreads},
+	return c.bias.launchFromBf16(c.device.Stream, tensor.Spread(tensor.Ceil(to.Len(), 4), biasThreads),
+		cuda.Dim3{X: biasThreads},
 		fromBf16Arguments{to: tensor.At(to), from: from, length: int64(to.Len()), accumulate: number(accumulate)})
 }
 
@@ -91,7 +94,8 @@ func (c *CUDA) narrowed(t *tensor.Tensor) (cuda.Address, error) {
 	if err != nil {
 		return 0, err
 	}
-	return to, c.bias.launchToBf16(c.device.Stream, tensor.Spread(tensor.Ceil(t.Len(), 8), biasThreads), cuda.Dim3{X: biasThreads},
+	return to, c.bias.launchToBf16(c.device.Stream, tensor.Spread(tensor.Ceil(t.Len(), 8), biasThreads),
+		cuda.Dim3{X: biasThreads},
 		toBf16Arguments{to: to, from: tensor.At(t), length: int64(t.Len())})
 }
 

@@ -17,7 +17,8 @@ func TestCUDA_ComputesDataGradientsByColumns(t *testing.T) {
 		g := Geometry{N: 3, H: 6, W: 5, C: 64, K: 512, R: 4, S: 3, P: 3, Q: 3, Stride: 1}
 		r := rand.New(rand.NewPCG(8, 9))
 		var all [4]*tensor.Tensor // dx by columns, dx by a plan, dy, w
-		for i, dims := range [...][]int{{g.N, g.H, g.W, g.C}, {g.N, g.H, g.W, g.C}, {g.N, g.P, g.Q, g.K}, {g.K, g.R, g.S, g.C}} {
+		for i, dims := range [...][]int{{g.N, g.H, g.W, g.C}, {g.N, g.H, g.W, g.C}, {g.N, g.P, g.Q, g.K},
+			{g.K, g.R, g.S, g.C}} {
 			var err error
 			if all[i], err = c.device.Alloc(dtype, dims...); err != nil {
 				t.Fatal(err)

@@ -88,13 +88,17 @@ func Fit(operation string, x, w, y *tensor.Tensor, p Params) (Geometry, error) {
 	case p.Stride < 0:
 		return g, fmt.Errorf("%s: stride %d: want 1 or more: %w", operation, p.Stride, tensor.ErrShape)
 	case w.Dim(3) != g.C:
-		return g, fmt.Errorf("%s: input %s, filter %s: channels %d and %d differ: %w", operation, x, w, g.C, w.Dim(3), tensor.ErrShape)
+		return g, fmt.Errorf("%s: input %s, filter %s: channels %d and %d differ: %w", operation, x, w, g.C, w.Dim(3),
+			tensor.ErrShape)
 	case p.Pad < 0 || g.R < 1 || g.S < 1 || p.Pad >= g.R || p.Pad >= g.S:
-		return g, fmt.Errorf("%s: filter %s with padding %d: the padding must be at least 0 and smaller than the filter: %w", operation, w, p.Pad, tensor.ErrShape)
+		return g, fmt.Errorf("%s: filter %s with padding %d: the padding must be at least 0 and smaller than the filter: %w",
+			operation, w, p.Pad, tensor.ErrShape)
 	case down < 0 || across < 0:
-		return g, fmt.Errorf("%s: input %s is smaller than filter %s with padding %d: %w", operation, x, w, p.Pad, tensor.ErrShape)
+		return g, fmt.Errorf("%s: input %s is smaller than filter %s with padding %d: %w", operation, x, w, p.Pad,
+			tensor.ErrShape)
 	case y.Dim(0) != g.N || y.Dim(1) != g.P || y.Dim(2) != g.Q || y.Dim(3) != g.K:
-		return g, fmt.Errorf("%s: input %s, filter %s, padding %d, stride %d give output %s, not %s: %w", operation, x, w, p.Pad, g.Stride,
+		return g, fmt.Errorf("%s: input %s, filter %s, padding %d, stride %d give output %s, not %s: %w", operation, x, w,
+			p.Pad, g.Stride,
 			tensor.Format([]int{g.N, g.P, g.Q, g.K}), y, tensor.ErrShape)
 	}
 	return g, nil

@@ -58,7 +58,8 @@ var _ Ops = (*CPU)(nil)
 // NewCPU makes the operations for a device; level comes from simd.Detect or simd.Select. exact keeps to
 // sums of the products themselves, without Winograd's algorithm.
 func NewCPU(dev *tensor.CPU, level simd.Level, exact bool) *CPU {
-	c := &CPU{workers: dev.Workers, level: level, worthWinograd: worthWinograd, scratch: make([]scratch, dev.Workers.Threads())}
+	c := &CPU{workers: dev.Workers, level: level, worthWinograd: worthWinograd, scratch: make([]scratch,
+		dev.Workers.Threads())}
 	if exact {
 		c.worthWinograd = never
 	}

@@ -100,8 +100,8 @@ func TestConvGradFilter_EqualsDirectSum(t *testing.T) {
 	eachProblem(t, func(t *testing.T, p problem) { checkGradFilter(t, p, nil) })
 }
 
-// checkGradFilter compares the filter gradient of a problem with the direct sum, at each level; before looks at the level
-// and the problem first.
+// checkGradFilter compares the filter gradient of a problem with the direct sum, at each level; before looks at the
+// level and the problem first.
 func checkGradFilter(t *testing.T, p problem, before func(t *testing.T, c *CPU)) {
 	start := randomFloats(rand.New(rand.NewPCG(5, 6)), len(p.w))
 	plain, added := p.gradFilter(nil), p.gradFilter(start)
@@ -181,7 +181,8 @@ func (p problem) results(t testing.TB, threads int, level simd.Level) [][]float3
 
 func (p problem) resultsOf(t testing.TB, c *CPU) [][]float32 {
 	x, w, b, y := p.tensors(t)
-	out := [][]float32{make([]float32, y.Len()), make([]float32, x.Len()), make([]float32, w.Len()), make([]float32, b.Len()), make([]float32, y.Len())}
+	out := [][]float32{make([]float32, y.Len()), make([]float32, x.Len()), make([]float32, w.Len()),
+		make([]float32, b.Len()), make([]float32, y.Len())}
 	must(t, c.Conv(of(t, out[0], y.Shape()...), x, w, b, Params{Pad: p.pad, Stride: p.stride, ReLU: true}))
 	must(t, c.ConvGradData(of(t, out[1], x.Shape()...), y, w, x, Params{Pad: p.pad, Stride: p.stride}))
 	must(t, c.ConvGradFilter(of(t, out[2], w.Shape()...), x, y, Params{Pad: p.pad, Stride: p.stride}))
@@ -213,8 +214,10 @@ func TestSteadyState_AllocatesNothing(t *testing.T) {
 		dev := tensor.NewCPU(3, level.String())
 		defer dev.Close()
 		c := NewCPU(dev, level, false)
-		for _, s := range []shape{{2, 12, 12, 19, 37, 3, 3, 1, 1}, {13, 4, 4, 5, 37, 3, 3, 1, 1}, {2, 3, 3, 64, 33, 3, 3, 0, 1}, {1, 30, 40, 3, 5, 3, 3, 1, 1}, {1, 5, 5, 300, 12, 7, 7, 3, 1},
-			{2, 9, 8, 19, 37, 3, 3, 1, 2}, {2, 9, 8, 16, 32, 1, 1, 0, 2}, {1, 30, 33, 3, 16, 7, 7, 3, 2}, {2, 20, 20, 32, 32, 3, 3, 1, 1}} {
+		for _, s := range []shape{{2, 12, 12, 19, 37, 3, 3, 1, 1}, {13, 4, 4, 5, 37, 3, 3, 1, 1}, {2, 3, 3, 64, 33, 3, 3, 0,
+			1}, {1, 30, 40, 3, 5, 3, 3, 1, 1}, {1, 5, 5, 300, 12, 7, 7, 3, 1},
+			{2, 9, 8, 19, 37, 3, 3, 1, 2}, {2, 9, 8, 16, 32, 1, 1, 0, 2}, {1, 30, 33, 3, 16, 7, 7, 3, 2}, {2, 20, 20, 32, 32, 3,
+				3, 1, 1}} {
 			p := newProblem(s)
 			x, w, b, y := p.tensors(t)
 			dx, dw := of(t, make([]float32, x.Len()), x.Shape()...), of(t, make([]float32, w.Len()), w.Shape()...)

@@ -38,7 +38,8 @@ var _ Ops = (*CUDA)(nil)
 // NewCUDA makes the family on a graphics card with the kernels of a module and cuDNN on the same
 // device's stream.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*CUDA, error) {
-	c := &CUDA{device: device, cudnn: library, narrow: map[cudnn.Conv]bool{}, forms: map[question]form{}, most: mostElements}
+	c := &CUDA{device: device, cudnn: library, narrow: map[cudnn.Conv]bool{}, forms: map[question]form{},
+		most: mostElements}
 	if err := errors.Join(c.bias.load(module), c.first.load(module), c.shortcut.load(module),
 		c.columnSums.load(module)); err != nil {
 		return nil, fmt.Errorf("conv: %w", err)
@@ -48,7 +49,8 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*
 
 // fit checks the shapes, types and places of a convolution, and that there is something to compute. mask,
 // which may be nil, is of the type of x.
-func (c *CUDA) fit(operation string, x, w, y *tensor.Tensor, p Params, mask *tensor.Tensor) (shape cudnn.Conv, err error) {
+func (c *CUDA) fit(operation string, x, w, y *tensor.Tensor, p Params, mask *tensor.Tensor) (shape cudnn.Conv,
+	err error) {
 	g, err := Fit(operation, x, w, y, p)
 	if err != nil {
 		return shape, err
@@ -84,14 +86,16 @@ func shapeOf(g Geometry) cudnn.Conv {
 
 // geometryOf is a convolution of cuDNN as the other devices have it.
 func geometryOf(s cudnn.Conv) Geometry {
-	return Geometry{N: s.N, H: s.H, W: s.W, C: s.C, K: s.K, R: s.R, S: s.S, P: s.P(), Q: s.Q(), Pad: s.Pad, Stride: max(1, s.Stride)}
+	return Geometry{N: s.N, H: s.H, W: s.W, C: s.C, K: s.K, R: s.R, S: s.S, P: s.P(), Q: s.Q(), Pad: s.Pad,
+		Stride: max(1, s.Stride)}
 }
 
 // placed checks that tensors are in device memory as cuDNN needs them.
 func placed(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
 		if t != nil && (t.Address() == 0 || t.Address()%16 != 0) {
-			return fmt.Errorf("%s: %s is at address %#x, not at a multiple of 16 in device memory: %w", operation, t, t.Address(), tensor.ErrShape)
+			return fmt.Errorf("%s: %s is at address %#x, not at a multiple of 16 in device memory: %w", operation, t,
+				t.Address(), tensor.ErrShape)
 		}
 	}
 	return nil

@@ -59,7 +59,8 @@ func TestCUDA_ComputesTheFirstConvolutionItself(t *testing.T) {
 		x, w := alloc(tensor.BFloat16, s.N, s.H, s.W, 8), alloc(tensor.BFloat16, s.K, 3, 3, 8)
 		y, b := alloc(tensor.BFloat16, s.N, s.H, s.W, s.K), alloc(tensor.Float32, s.K)
 		numbers := values(t, c, x)
-		for _, with := range []struct{ bias, relu, nan bool }{{true, true, false}, {true, false, true}, {false, true, true}, {}} {
+		for _, with := range []struct{ bias, relu, nan bool }{{true, true, false}, {true, false, true}, {false, true, true},
+			{}} {
 			name := fmt.Sprintf("%v, %+v", s, with)
 			in := append([]float32{}, numbers...)
 			if with.nan {

@@ -193,7 +193,8 @@ func (c *CUDA) compareFilters(wide cudnn.Conv, o cudnn.Operands, dw *tensor.Tens
 
 // gradient computes a gradient into d. It takes the way over scratch memory where d holds what is still
 // needed: what is added to, or the mask.
-func (c *CUDA) gradient(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, d, mask *tensor.Tensor, accumulate, inPlace bool) error {
+func (c *CUDA) gradient(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, d, mask *tensor.Tensor, accumulate,
+	inPlace bool) error {
 	to := tensor.At(d)
 	if accumulate || inPlace {
 		var err error

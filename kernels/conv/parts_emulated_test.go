@@ -98,7 +98,8 @@ func values(t *testing.T, c *CUDA, x *tensor.Tensor) []float32 {
 func TestCUDA_ComputesManyFramesInParts(t *testing.T) {
 	c := convolving(t)
 	for _, dtype := range []tensor.DType{tensor.Float32, tensor.BFloat16} {
-		for _, s := range []shape{{n: 5, h: 6, w: 6, c: 8, k: 16, r: 3, s: 3, pad: 1}, {n: 19, h: 3, w: 3, c: 16, k: 8, r: 1, s: 1}} {
+		for _, s := range []shape{{n: 5, h: 6, w: 6, c: 8, k: 16, r: 3, s: 3, pad: 1}, {n: 19, h: 3, w: 3, c: 16, k: 8,
+			r: 1, s: 1}} {
 			c.most = mostElements
 			whole := compute(t, c, s, dtype)
 			p, q := s.out()

@@ -242,5 +242,6 @@ func of(t testing.TB, data []float32, shape ...int) *tensor.Tensor {
 
 func (p problem) tensors(t testing.TB) (x, w, b, y *tensor.Tensor) {
 	rows, columns := p.out()
-	return of(t, p.x, p.n, p.h, p.shape.w, p.c), of(t, p.w, p.k, p.r, p.s, p.c), of(t, p.b, p.k), of(t, p.y, p.n, rows, columns, p.k)
+	return of(t, p.x, p.n, p.h, p.shape.w, p.c), of(t, p.w, p.k, p.r, p.s, p.c), of(t, p.b, p.k),
+		of(t, p.y, p.n, rows, columns, p.k)
 }

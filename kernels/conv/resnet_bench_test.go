@@ -54,8 +54,8 @@ func processors(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkResNet50 measures the convolutions of ResNet-50 one by one on two threads, for 8 pictures. bench/resnet_convs.py
-// times the same in PyTorch.
+// BenchmarkResNet50 measures the convolutions of ResNet-50 one by one on two threads, for 8 pictures.
+// bench/resnet_convs.py times the same in PyTorch.
 func BenchmarkResNet50(b *testing.B) {
 	for _, l := range resnet50 {
 		for _, pass := range []string{"forward", "data", "filter"} {

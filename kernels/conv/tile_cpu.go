@@ -1,6 +1,7 @@
 package conv
 
-// begin copies the shortcut of some pixels to the output, where Winograd's sums are added to it. Tiles read it in place.
+// begin copies the shortcut of some pixels to the output, where Winograd's sums are added to it. Tiles read it in
+// place.
 func (c *CPU) begin(k *correlation, at, stride, rows, width int) {
 	if k.shortcut != nil && &k.shortcut[0] != &k.out[0] {
 		c.level.CopyRows(k.out[at:], stride, k.shortcut[at:], stride, rows, width)

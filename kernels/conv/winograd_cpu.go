@@ -70,7 +70,8 @@ const (
 // suitsWinograd reports whether a correlation is computed by Winograd's algorithm. That depends on its
 // shape alone.
 func (c *CPU) suitsWinograd(k *correlation) bool {
-	if k.r != 3 || k.s != 3 || k.step != 1 || k.taps.some() || k.depth*k.width == 0 || k.depth%simd.WinogradLanes != 0 || k.width%simd.WinogradLanes != 0 {
+	if k.r != 3 || k.s != 3 || k.step != 1 || k.taps.some() || k.depth*k.width == 0 || k.depth%simd.WinogradLanes != 0 ||
+		k.width%simd.WinogradLanes != 0 {
 		return false
 	}
 	met := k.n * inside(k.p, k.r, k.padH, k.h, 1) * inside(k.q, k.s, k.padW, k.w, 1)

@@ -93,9 +93,11 @@ func (c *CPU) sumInputBlock(worker, index int) {
 	for tile := from; tile < min(from+inputRun, w.tiles); tile++ {
 		image, p, q := w.grid.at(w.first + tile)
 		window := windowOf(c.level, s, f.x[image*g.H*g.W*g.C:], g.H, g.W, g.C, p-g.Pad, q-g.Pad, windowSide)
-		c.level.WinogradInput(simd.Matrix{Data: c.windows[tile*g.C:], Row: windowSide * w.windowStride, Column: w.windowStride}, window, g.C)
+		c.level.WinogradInput(simd.Matrix{Data: c.windows[tile*g.C:], Row: windowSide * w.windowStride,
+			Column: w.windowStride}, window, g.C)
 		gradient := windowOf(c.level, s, f.dy[image*g.P*g.Q*g.K:], g.P, g.Q, g.K, p, q, tileSide)
-		c.level.WinogradGradient(simd.Matrix{Data: c.packed[tile*g.K:], Row: windowSide * w.gradientStride, Column: w.gradientStride}, gradient, g.K)
+		c.level.WinogradGradient(simd.Matrix{Data: c.packed[tile*g.K:], Row: windowSide * w.gradientStride,
+			Column: w.gradientStride}, gradient, g.K)
 	}
 }
 
@@ -103,7 +105,8 @@ func (c *CPU) sumInputBlock(worker, index int) {
 func (c *CPU) sumProductBlock(worker, index int) {
 	g, w, s := &c.filter.g, &c.winoSum, &c.scratch[worker]
 	point, from := index/w.bands, index%w.bands*w.band
-	s.cross = simd.Cross{AStride: g.K, BStride: g.C, Depth: w.tiles, DstStride: g.C, Rows: min(w.band, g.K-from), Load: w.first > 0}
+	s.cross = simd.Cross{AStride: g.K, BStride: g.C, Depth: w.tiles, DstStride: g.C, Rows: min(w.band, g.K-from),
+		Load: w.first > 0}
 	for column := 0; column < g.C; column += w.wide {
 		s.cross.A, s.cross.B = c.packed[point*w.gradientStride+from:], c.windows[point*w.windowStride+column:]
 		s.cross.Dst = c.partial[point*w.sumStride+from*g.C+column:]

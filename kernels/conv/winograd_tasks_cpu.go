@@ -6,7 +6,8 @@ import "nmn/kernels/simd"
 func (c *CPU) winogradFilterBlock(worker, index int) {
 	w, blocks := &c.wino, ceilDiv(c.corr.depth, filterChannels)
 	panel := index / blocks
-	c.transformFilters(&c.scratch[worker], c.packed[panel*points*w.filterStride:], panel*w.wide, index%blocks*filterChannels)
+	c.transformFilters(&c.scratch[worker], c.packed[panel*points*w.filterStride:], panel*w.wide,
+		index%blocks*filterChannels)
 }
 
 // transformFilters writes dst[point][channel+c][j], of the filters from input and output channels to
@@ -120,7 +121,8 @@ func (c *CPU) multiplyRun(s *scratch, windows, filters []float32, from, column i
 }
 
 // winogradOutput transforms the products of one tile of the block to outputs.
-func (c *CPU) winogradOutput(k *correlation, w *winograd, s *scratch, tile int, products []float32, column, channels int) {
+func (c *CPU) winogradOutput(k *correlation, w *winograd, s *scratch, tile int, products []float32, column,
+	channels int) {
 	image, p, q := w.grid.at(w.first + tile)
 	at := ((image*k.p+p)*k.q+q)*k.width + column
 	o := &s.output

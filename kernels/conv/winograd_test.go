@@ -86,20 +86,24 @@ func (p problem) winogradResults() []winogradResult {
 	held, heldFilter := randomFloats(random, len(p.x)), randomFloats(random, len(p.w))
 	pad := Params{Pad: p.pad}
 	return []winogradResult{
-		{"forward", nil, p.forward(false, false), func(c *CPU, dst, x, w, _, _ *tensor.Tensor) error { return c.Conv(dst, x, w, nil, pad) }},
+		{"forward", nil, p.forward(false, false), func(c *CPU, dst, x, w, _, _ *tensor.Tensor) error {
+			return c.Conv(dst, x, w, nil, pad)
+		}},
 		{"bias and ReLU", nil, p.forward(true, true), func(c *CPU, dst, x, w, b, _ *tensor.Tensor) error {
 			return c.Conv(dst, x, w, b, Params{Pad: p.pad, ReLU: true})
 		}},
 		{"data gradient", nil, p.gradData(nil, nil), func(c *CPU, dst, _, w, _, y *tensor.Tensor) error {
 			return c.ConvGradData(dst, y, w, nil, pad)
 		}},
-		{"accumulated, masked data gradient", held, p.gradData(held, p.x), func(c *CPU, dst, x, w, _, y *tensor.Tensor) error {
+		{"accumulated, masked data gradient", held, p.gradData(held, p.x), func(c *CPU, dst, x, w, _,
+			y *tensor.Tensor) error {
 			return c.ConvGradData(dst, y, w, x, Params{Pad: p.pad, Accumulate: true})
 		}},
 		{"filter gradient", nil, p.gradFilter(nil), func(c *CPU, dst, x, _, _, y *tensor.Tensor) error {
 			return c.ConvGradFilter(dst, x, y, pad)
 		}},
-		{"accumulated filter gradient", heldFilter, p.gradFilter(heldFilter), func(c *CPU, dst, x, _, _, y *tensor.Tensor) error {
+		{"accumulated filter gradient", heldFilter, p.gradFilter(heldFilter), func(c *CPU, dst, x, _, _,
+			y *tensor.Tensor) error {
 			return c.ConvGradFilter(dst, x, y, Params{Pad: p.pad, Accumulate: true})
 		}},
 	}

@@ -36,7 +36,8 @@ func TestBCE_SumOfClasses(t *testing.T) {
 // sigmoid(o) - z would round to 0 here.
 func TestBCE_GradientOfConfidentLogitsKeepsItsDigits(t *testing.T) {
 	do := optest.Floats(t, nil, 1, 2)
-	if err := newTestCPU(t, 1).BCE(nil, do, optest.Floats(t, []float32{40, -40}, 1, 2), optest.Floats(t, []float32{1, 0}, 1, 2), 1); err != nil {
+	if err := newTestCPU(t, 1).BCE(nil, do, optest.Floats(t, []float32{40, -40}, 1, 2), optest.Floats(t, []float32{1, 0},
+		1, 2), 1); err != nil {
 		t.Fatal(err)
 	}
 	near(t, "gradient at 40, label 1", do.Float32s()[0], -math.Exp(-40), 1e-6, 0)
@@ -61,7 +62,8 @@ func TestLabels_OutOfRangeAreRefused(t *testing.T) {
 		label float32
 		noisy bool
 		ok    bool
-	}{{0.5, false, true}, {0.5, true, false}, {1, true, true}, {nan, true, false}, {nan, false, false}, {-0.1, false, false}, {1.1, false, false}} {
+	}{{0.5, false, true}, {0.5, true, false}, {1, true, true}, {nan, true, false}, {nan, false, false},
+		{-0.1, false, false}, {1.1, false, false}} {
 		in := drawStep(t, 1, 2, 3, 4)
 		in.labels.Float32s()[6] = test.label
 		out, confidence := in.newOutput(t), in.confidence

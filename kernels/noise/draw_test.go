@@ -34,7 +34,9 @@ func drawStep(t testing.TB, seed uint64, bags, cells, classes int) stepInput {
 func (in stepInput) newOutput(t testing.TB) StepOutput {
 	n, k := in.bags, in.classes
 	return StepOutput{
-		Loss: optest.Floats(t, nil, n), DLogits: optest.Floats(t, nil, in.logits.Shape()...), DO: optest.Floats(t, nil, n, 2, 2, k),
-		Prob: optest.Floats(t, nil, n, k), Observed: optest.Floats(t, nil, n, k), Posterior: optest.Floats(t, nil, n, k), BagLogit: optest.Floats(t, nil, n, k),
+		Loss: optest.Floats(t, nil, n), DLogits: optest.Floats(t, nil, in.logits.Shape()...), DO: optest.Floats(t, nil,
+			n, 2, 2, k),
+		Prob: optest.Floats(t, nil, n, k), Observed: optest.Floats(t, nil, n, k), Posterior: optest.Floats(t, nil, n, k),
+		BagLogit: optest.Floats(t, nil, n, k),
 	}
 }

@@ -61,7 +61,8 @@ func TestEvidence_GradientsAreThoseOfThePrintedLoss(t *testing.T) {
 // The direct form and that in logarithms meet where one hands over to the other, and wherever both hold.
 func TestEvidence_FormsAgree(t *testing.T) {
 	for _, b := range []float64{-199, -60, -30, -1, 0, .5, 20, 40, 199} {
-		for _, e := range []float64{-math.MaxFloat32, -1e4, -300, -40, -3, -.51, -.49, -1e-3, -1e-30, 1e-30, 1e-3, .49, .51, 3, 40, 300, 1e4, math.MaxFloat32} {
+		for _, e := range []float64{-math.MaxFloat32, -1e4, -300, -40, -3, -.51, -.49, -1e-3, -1e-30, 1e-30, 1e-3, .49, .51,
+			3, 40, 300, 1e4, math.MaxFloat32} {
 			var direct, logarithms decision
 			direct.witnessed(pooledLogit(b), e)
 			logarithms.witnessedExtreme(b, e)
@@ -129,7 +130,8 @@ func TestEvidence_RefusesWhatIsNoNumberAndWhatItExcludes(t *testing.T) {
 	for _, e := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		in.labels.Float32s()[5] = float32(e)
 		loss.Loss.Float32s()[0] = 7
-		if err := c.NoiseStep(loss, in.logits, nil, in.labels, nil, p); !errors.Is(err, ErrLabel) || loss.Loss.Float32s()[0] != 7 {
+		if err := c.NoiseStep(loss, in.logits, nil, in.labels, nil, p); !errors.Is(err, ErrLabel) ||
+			loss.Loss.Float32s()[0] != 7 {
 			t.Errorf("evidence %g: %v", e, err)
 		}
 	}
@@ -139,9 +141,11 @@ func TestEvidence_NaNLogitSurfaces(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, mil := range []bool{true, false} {
 		for _, e := range []float32{-1e4, -1, 0, 1, 1e4} {
-			out := StepOutput{Loss: optest.Floats(t, make([]float32, 1), 1), DLogits: optest.Floats(t, make([]float32, 2), 1, 2, 1, 1)}
+			out := StepOutput{Loss: optest.Floats(t, make([]float32, 1), 1), DLogits: optest.Floats(t, make([]float32, 2),
+				1, 2, 1, 1)}
 			logits := optest.Floats(t, []float32{1, nan}, 1, 2, 1, 1)
-			optest.Must(t, newTestCPU(t, 1).NoiseStep(out, logits, nil, optest.Floats(t, []float32{e}, 1, 1), nil, StepParams{MIL: mil, Scale: 1, Evidence: true}))
+			optest.Must(t, newTestCPU(t, 1).NoiseStep(out, logits, nil, optest.Floats(t, []float32{e}, 1, 1), nil,
+				StepParams{MIL: mil, Scale: 1, Evidence: true}))
 			if loss, d := out.Loss.Float32s()[0], out.DLogits.Float32s()[0]; loss == loss || d == d {
 				t.Errorf("mil %t, evidence %g: loss %g, gradient %g", mil, e, loss, d)
 			}
@@ -172,7 +176,8 @@ func BenchmarkEvidence(b *testing.B) {
 			out.DO = nil
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := c.NoiseStep(out, in.logits, nil, in.labels, nil, StepParams{MIL: true, Scale: 1, Evidence: evidence}); err != nil {
+				if err := c.NoiseStep(out, in.logits, nil, in.labels, nil, StepParams{MIL: true, Scale: 1,
+					Evidence: evidence}); err != nil {
 					b.Fatal(err)
 				}
 			}

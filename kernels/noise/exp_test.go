@@ -42,7 +42,8 @@ func TestDecide_PlainAndExtremeAgree(t *testing.T) {
 
 func compareDecisions(t *testing.T, b float64, m transition, x, y decision) {
 	t.Helper()
-	pairs := [][2]float64{{x.p, y.p}, {x.observed, y.observed}, {x.posterior, y.posterior}, {x.loss.total(), y.loss.total()}, {x.dLogit, y.dLogit}}
+	pairs := [][2]float64{{x.p, y.p}, {x.observed, y.observed}, {x.posterior, y.posterior},
+		{x.loss.total(), y.loss.total()}, {x.dLogit, y.dLogit}}
 	for i := range x.dO {
 		pairs = append(pairs, [2]float64{x.dO[i], y.dO[i]})
 	}
@@ -81,7 +82,8 @@ func TestDecide_ExtremesStayFinite(t *testing.T) {
 	} {
 		var d decision
 		d.noisy(pooledLogit(test.b), test.m, test.z)
-		if !(math.Abs(d.loss.total()-test.loss) <= 1e-9*test.loss) || !(math.Abs(d.dLogit-test.dLogit) <= 1e-7*math.Abs(test.dLogit)+1e-300) {
+		if !(math.Abs(d.loss.total()-test.loss) <= 1e-9*test.loss) ||
+			!(math.Abs(d.dLogit-test.dLogit) <= 1e-7*math.Abs(test.dLogit)+1e-300) {
 			t.Errorf("%+v: loss %g, dLogit %g", test, d.loss.total(), d.dLogit)
 		}
 		for _, v := range append(d.dO[:], d.p, d.observed, d.posterior) {

@@ -102,7 +102,8 @@ func FitLargeLosses(targets, o, z, count *tensor.Tensor) (n, k int, err error) {
 	n, k = o.Dim(0), o.Dim(1)
 	for _, t := range []*tensor.Tensor{targets, z} {
 		if !isFloats(t, n, k) {
-			return 0, 0, fmt.Errorf("%s: targets are %s and labels %s, want floats %d×%d: %w", operation, targets, z, n, k, tensor.ErrShape)
+			return 0, 0, fmt.Errorf("%s: targets are %s and labels %s, want floats %d×%d: %w", operation, targets, z, n, k,
+				tensor.ErrShape)
 		}
 	}
 	if count == nil || count.DType() != tensor.Int32 || count.Len() != 1 {
@@ -142,7 +143,8 @@ func (p StepParams) checkEvidence(operation string, noisy bool) error {
 // fitBags checks logits T×h×w×K and N+1 frame offsets; without offsets N = T.
 func fitBags(operation string, logits, bags *tensor.Tensor) (Geometry, error) {
 	if !isFloats(logits) || logits.Rank() != 4 || logits.Len() == 0 {
-		return Geometry{}, fmt.Errorf("%s: logits are %s, want floats T×h×w×K, not empty: %w", operation, logits, tensor.ErrShape)
+		return Geometry{}, fmt.Errorf("%s: logits are %s, want floats T×h×w×K, not empty: %w", operation, logits,
+			tensor.ErrShape)
 	}
 	n, err := tensor.FitBags(operation, bags, logits.Dim(0))
 	return Geometry{N: n, T: logits.Dim(0), H: logits.Dim(1), W: logits.Dim(2), K: logits.Dim(3)}, err

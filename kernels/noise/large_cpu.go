@@ -37,8 +37,8 @@ func (c *CPU) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) 
 	return nil
 }
 
-// rankOf maps the logits of labels 0 to integers of the same order, above 0; both zeros to the same one. What LargeLosses
-// never takes, labels but 0 and NaN, is 0.
+// rankOf maps the logits of labels 0 to integers of the same order, above 0; both zeros to the same one. What
+// LargeLosses never takes, labels but 0 and NaN, is 0.
 func rankOf(logit, label float32) uint32 {
 	if label != 0 || logit != logit {
 		return 0

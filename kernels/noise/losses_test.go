@@ -35,7 +35,8 @@ func TestFocused_NegativesBelowTheMarginTeachNothing(t *testing.T) {
 			var d decision
 			d.focused(pooledLogit(edge+distance), 0, AsymmetricLoss{Negative: gamma, Margin: margin})
 			loss := d.loss.total()
-			if distance < -1e-9 && (loss != 0 || d.dLogit != 0) || distance > 1e-9 && !(loss > 0 && d.dLogit > 0) || !(loss >= 0 && d.dLogit >= 0) {
+			if distance < -1e-9 && (loss != 0 || d.dLogit != 0) || distance > 1e-9 && !(loss > 0 && d.dLogit > 0) ||
+				!(loss >= 0 && d.dLogit >= 0) {
 				t.Errorf("exponent %g, %g from the margin: loss %g, gradient %g", gamma, distance, loss, d.dLogit)
 			}
 		}
@@ -45,14 +46,17 @@ func TestFocused_NegativesBelowTheMarginTeachNothing(t *testing.T) {
 func TestNoiseStep_RefusesFocusOutOfRangeOrBehindANoiseModel(t *testing.T) {
 	in := drawStep(t, 43, 2, 3, 4)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	for _, f := range []AsymmetricLoss{{Positive: -1}, {Negative: -.5}, {Negative: inf}, {Positive: nan}, {Margin: 1}, {Margin: -.1}, {Margin: nan}} {
+	for _, f := range []AsymmetricLoss{{Positive: -1}, {Negative: -.5}, {Negative: inf}, {Positive: nan}, {Margin: 1},
+		{Margin: -.1}, {Margin: nan}} {
 		out := in.newOutput(t)
 		out.DO = nil
-		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, nil, in.labels, nil, StepParams{Asymmetric: f}); !errors.Is(err, ErrAsymmetric) {
+		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, nil, in.labels, nil, StepParams{Asymmetric: f}); !errors.Is(err,
+			ErrAsymmetric) {
 			t.Errorf("%+v: %v", f, err)
 		}
 	}
-	err := newTestCPU(t, 1).NoiseStep(in.newOutput(t), in.logits, in.confidence, in.labels, nil, StepParams{Asymmetric: AsymmetricLoss{Negative: 2}})
+	err := newTestCPU(t, 1).NoiseStep(in.newOutput(t), in.logits, in.confidence, in.labels, nil,
+		StepParams{Asymmetric: AsymmetricLoss{Negative: 2}})
 	if !errors.Is(err, ErrAsymmetric) {
 		t.Errorf("with a noise model: %v", err)
 	}
@@ -86,12 +90,14 @@ func TestNoiseStep_UnknownLabels(t *testing.T) {
 	}
 	for _, z := range []float32{-.5, -2, 1.5, float32(math.NaN())} {
 		in.labels.Float32s()[3] = z
-		if err := newTestCPU(t, 1).NoiseStep(StepOutput{Loss: optest.Floats(t, nil, 3)}, in.logits, nil, in.labels, nil, StepParams{}); !errors.Is(err, ErrLabel) {
+		if err := newTestCPU(t, 1).NoiseStep(StepOutput{Loss: optest.Floats(t, nil, 3)}, in.logits, nil, in.labels, nil,
+			StepParams{}); !errors.Is(err, ErrLabel) {
 			t.Errorf("label %g: %v", z, err)
 		}
 	}
 	in.labels.Float32s()[3] = .5
-	if err := newTestCPU(t, 1).NoiseStep(StepOutput{Loss: optest.Floats(t, nil, 3)}, in.logits, in.confidence, in.labels, nil, StepParams{}); !errors.Is(err, ErrLabel) {
+	if err := newTestCPU(t, 1).NoiseStep(StepOutput{Loss: optest.Floats(t, nil, 3)}, in.logits, in.confidence, in.labels,
+		nil, StepParams{}); !errors.Is(err, ErrLabel) {
 		t.Errorf("half a label with a noise model: %v", err)
 	}
 }
@@ -145,7 +151,8 @@ func TestNoiseStep_NaNLogitSurfacesUnderAnyLossAndLabel(t *testing.T) {
 			for _, z := range []float32{Unknown, 0, .5, 1} {
 				loss, d := optest.Floats(t, make([]float32, 1), 1), optest.Floats(t, make([]float32, 2), 1, 2, 1, 1)
 				out, logits := StepOutput{Loss: loss, DLogits: d}, optest.Floats(t, []float32{1, nan}, 1, 2, 1, 1)
-				optest.Must(t, newTestCPU(t, 1).NoiseStep(out, logits, nil, optest.Floats(t, []float32{z}, 1, 1), nil, StepParams{MIL: mil, Scale: 1, Asymmetric: f}))
+				optest.Must(t, newTestCPU(t, 1).NoiseStep(out, logits, nil, optest.Floats(t, []float32{z}, 1, 1), nil,
+					StepParams{MIL: mil, Scale: 1, Asymmetric: f}))
 				if !math.IsNaN(float64(loss.Float32s()[0])) || !math.IsNaN(float64(d.Float32s()[0])) {
 					t.Errorf("mil %t, %+v, label %g: loss %g, gradient %g", mil, f, z, loss.Float32s()[0], d.Float32s()[0])
 				}
@@ -190,7 +197,8 @@ func TestLargeLosses_GradientsOfAStepAreThoseOfThePrintedLoss(t *testing.T) {
 					}
 					total += printed()
 					for s := range o {
-						near(t, "dLogits", out.DLogits.Float32s()[(bag*in.cells+s)*in.classes+class], difference(&o[s], 1e-5, printed), 1e-5, 1e-8)
+						near(t, "dLogits", out.DLogits.Float32s()[(bag*in.cells+s)*in.classes+class], difference(&o[s], 1e-5, printed),
+							1e-5, 1e-8)
 					}
 				}
 				near(t, "loss", out.Loss.Float32s()[bag], total, 1e-6, 0)
@@ -230,7 +238,8 @@ func TestLargeLosses_InPlace(t *testing.T) {
 	equal(t, StepOutput{Prob: z}, StepOutput{Prob: apart})
 	z.Float32s()[100] = 2
 	before := slices.Clone(z.Float32s())
-	if err := c.LargeLosses(z, o, z, optest.Ints(t, 11), 1); !errors.Is(err, ErrLabel) || !slices.Equal(z.Float32s(), before) {
+	if err := c.LargeLosses(z, o, z, optest.Ints(t, 11), 1); !errors.Is(err, ErrLabel) ||
+		!slices.Equal(z.Float32s(), before) {
 		t.Errorf("a label of 2: %v", err)
 	}
 }

@@ -102,7 +102,8 @@ func TestNoisyOR_RefusesBagsThatDoNotFit(t *testing.T) {
 
 func TestNoisyOR_AllocatesNothing(t *testing.T) {
 	in := drawStep(t, 8, 3, 4, 70)
-	c, p, do, offsets := newTestCPU(t, 2), optest.Floats(t, nil, 2, 70), optest.Floats(t, nil, 3, 4, 1, 70), optest.Ints(t, 0, 1, 3)
+	c, p, do, offsets := newTestCPU(t, 2), optest.Floats(t, nil, 2, 70), optest.Floats(t, nil, 3, 4, 1, 70),
+		optest.Ints(t, 0, 1, 3)
 	allocations := testing.AllocsPerRun(20, func() {
 		if err := errors.Join(c.NoisyOR(p, in.logits, offsets), c.NoisyORGrad(do, p, in.logits, offsets)); err != nil {
 			t.Fatal(err)

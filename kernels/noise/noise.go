@@ -18,9 +18,9 @@
 //     sigmoid(o+L) sigmoid(-o) expm1(-L) for L > 0.
 //   - With evidence L is given for each label. Let f be the probability of the value that it speaks for, p1 or p0, and
 //     g = 1 - f. The loss is log(1 + x) for x = g (1 - e^-|L|) / (f + g e^-|L|), and |dL/do| = f x.
-//   - Noisy-or: p1 = -expm1(-S) with S = sum over s of softplus(o_s). The logit of the bag is S + log(-expm1(-S)), which
-//     is finite when p1 rounds to 0 or 1. The gradient of an instance is (p1 - rho_1)/p1 · p_s; for small p1 the
-//     quotient p_s/p1 is taken in logarithms.
+//   - Noisy-or: p1 = -expm1(-S) with S = sum over s of softplus(o_s). The logit of the bag is S + log(-expm1(-S)),
+//     which is finite when p1 rounds to 0 or 1. The gradient of an instance is (p1 - rho_1)/p1 · p_s; for small p1
+//     the quotient p_s/p1 is taken in logarithms.
 //
 // Nothing overflows or becomes NaN for |o| and |E| to 1e4 and |O| to 1e3. The compliance suite tests every backend so.
 package noise
@@ -58,12 +58,13 @@ const Unknown = -1
 // StepOutput names the destinations of a step; each may be nil when it is not wanted, and is
 // overwritten otherwise.
 type StepOutput struct {
-	Loss      *tensor.Tensor // N: loss of each bag, summed over classes, in nats
-	DLogits   *tensor.Tensor // as logits, in other memory: Scale · dLoss/do_s
-	DO        *tensor.Tensor // N×2×2×K: Scale · dLoss/dO; summed over bags it is the gradient of the bias
-	Prob      *tensor.Tensor // N×K: p(y=1|I)
-	Observed  *tensor.Tensor // N×K: p(z=1|I); equal to Prob without a noise model
-	Posterior *tensor.Tensor // N×K: rho_1, by label or evidence; without a noise model a copy of labels; Prob where unknown
+	Loss     *tensor.Tensor // N: loss of each bag, summed over classes, in nats
+	DLogits  *tensor.Tensor // as logits, in other memory: Scale · dLoss/do_s
+	DO       *tensor.Tensor // N×2×2×K: Scale · dLoss/dO; summed over bags it is the gradient of the bias
+	Prob     *tensor.Tensor // N×K: p(y=1|I)
+	Observed *tensor.Tensor // N×K: p(z=1|I); equal to Prob without a noise model
+	// N×K: rho_1, by label or evidence; without a noise model a copy of labels; Prob where unknown
+	Posterior *tensor.Tensor
 	BagLogit  *tensor.Tensor // N×K: log p(y=1|I) - log p(y=0|I), finite where Prob rounds to 0 or 1
 }
 

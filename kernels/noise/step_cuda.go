@@ -94,7 +94,8 @@ func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tenso
 	g, err := FitStep(out, logits, confidence, labels, bags, p)
 	if err := firstError(err,
 		tensor.OnDevice(operation, tensor.Float32, logits, confidence, labels),
-		tensor.OnDevice(operation, tensor.Float32, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior, out.BagLogit),
+		tensor.OnDevice(operation, tensor.Float32, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior,
+			out.BagLogit),
 		tensor.OnDevice(operation, tensor.Int32, bags), g.fits(operation)); err != nil {
 		return err
 	}

@@ -74,7 +74,8 @@ func checkGradients(t *testing.T, in stepInput, mil, noisy bool) {
 			in.labels.Float32s()[i] *= 0.75
 		}
 	}
-	if err := newTestCPU(t, 1).NoiseStep(out, in.logits, confidence, in.labels, nil, StepParams{MIL: mil, Scale: scale}); err != nil {
+	if err := newTestCPU(t, 1).NoiseStep(out, in.logits, confidence, in.labels, nil,
+		StepParams{MIL: mil, Scale: scale}); err != nil {
 		t.Fatal(err)
 	}
 	for bag := range in.bags {
@@ -150,7 +151,8 @@ func TestNoiseStep_UselessLabelsTeachNothing(t *testing.T) {
 		}
 	}
 	out := in.newOutput(t)
-	if err := newTestCPU(t, 1).NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: true, Scale: 1}); err != nil {
+	if err := newTestCPU(t, 1).NoiseStep(out, in.logits, in.confidence, in.labels, nil,
+		StepParams{MIL: true, Scale: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for i, d := range out.DLogits.Float32s() {
@@ -168,7 +170,8 @@ func TestNoiseStep_UselessLabelsTeachNothing(t *testing.T) {
 func TestNoiseStep_ColumnsAndRanges(t *testing.T) {
 	in := drawStep(t, 11, 5, 3, 70)
 	out := in.newOutput(t)
-	if err := newTestCPU(t, 2).NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: true, Scale: 3}); err != nil {
+	if err := newTestCPU(t, 2).NoiseStep(out, in.logits, in.confidence, in.labels, nil,
+		StepParams{MIL: true, Scale: 3}); err != nil {
 		t.Fatal(err)
 	}
 	k := in.classes
@@ -178,7 +181,8 @@ func TestNoiseStep_ColumnsAndRanges(t *testing.T) {
 			if d[0] != -d[2*k] || d[k] != -d[3*k] {
 				t.Errorf("bag %d, class %d: gradients of the columns sum to %g and %g", bag, class, d[0]+d[2*k], d[k]+d[3*k])
 			}
-			for name, x := range map[string]*tensor.Tensor{"prob": out.Prob, "observed": out.Observed, "posterior": out.Posterior} {
+			for name, x := range map[string]*tensor.Tensor{"prob": out.Prob, "observed": out.Observed,
+				"posterior": out.Posterior} {
 				if v := x.Float32s()[bag*k+class]; !(v >= 0 && v <= 1) {
 					t.Errorf("%s of bag %d, class %d is %g", name, bag, class, v)
 				}
@@ -256,8 +260,10 @@ func TestNoiseStep_PartsOfBagsAreJoined(t *testing.T) {
 	for _, mil := range []bool{true, false} {
 		var first StepOutput
 		for _, threads := range []int{1, 2, 5} {
-			out := StepOutput{Loss: optest.Floats(t, nil, 2), DLogits: optest.Floats(t, nil, cells, 1, 1, classes), DO: optest.Floats(t, nil, 2, 2, 2, classes)}
-			optest.Must(t, newTestCPU(t, threads).NoiseStep(out, in.logits, confidence, labels, offsets, StepParams{MIL: mil, Scale: 1}))
+			out := StepOutput{Loss: optest.Floats(t, nil, 2), DLogits: optest.Floats(t, nil, cells, 1, 1, classes),
+				DO: optest.Floats(t, nil, 2, 2, 2, classes)}
+			optest.Must(t, newTestCPU(t, threads).NoiseStep(out, in.logits, confidence, labels, offsets,
+				StepParams{MIL: mil, Scale: 1}))
 			if threads == 1 {
 				first = out
 			}
@@ -353,8 +359,10 @@ func TestNoiseStep_ManyCells(t *testing.T) {
 			for i := range data {
 				data[i] = float32(o)
 			}
-			out := StepOutput{Loss: optest.Floats(t, nil, 1), DLogits: optest.Floats(t, nil, 1, cells, 1, 1), BagLogit: optest.Floats(t, nil, 1, 1)}
-			err := newTestCPU(t, 1).NoiseStep(out, optest.Floats(t, data, 1, cells, 1, 1), nil, optest.Floats(t, []float32{1}, 1, 1), nil,
+			out := StepOutput{Loss: optest.Floats(t, nil, 1), DLogits: optest.Floats(t, nil, 1, cells, 1, 1),
+				BagLogit: optest.Floats(t, nil, 1, 1)}
+			err := newTestCPU(t, 1).NoiseStep(out, optest.Floats(t, data, 1, cells, 1, 1), nil, optest.Floats(t, []float32{1},
+				1, 1), nil,
 				StepParams{MIL: true, Scale: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -381,7 +389,8 @@ func TestNoiseStep_AllocatesNothing(t *testing.T) {
 		out, c := in.newOutput(t), newTestCPU(t, 2)
 		offsets := optest.Ints(t, []int32{0, 1, 2, 3, 4}[:in.bags+1]...)
 		allocations := testing.AllocsPerRun(20, func() {
-			if err := c.NoiseStep(out, in.logits, in.confidence, in.labels, offsets, StepParams{MIL: true, Scale: 1}); err != nil {
+			if err := c.NoiseStep(out, in.logits, in.confidence, in.labels, offsets,
+				StepParams{MIL: true, Scale: 1}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -396,10 +405,12 @@ func TestNoiseStep_NaNLogitSurfaces(t *testing.T) {
 		in := drawStep(t, 31, 1, 3, 2)
 		in.logits.Float32s()[2] = float32(math.NaN()) // cell 1, class 0
 		out := in.newOutput(t)
-		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: mil, Scale: 1}); err != nil {
+		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, in.confidence, in.labels, nil,
+			StepParams{MIL: mil, Scale: 1}); err != nil {
 			t.Fatal(err)
 		}
-		if !math.IsNaN(float64(out.Loss.Float32s()[0])) || !math.IsNaN(float64(out.Prob.Float32s()[0])) || !math.IsNaN(float64(out.DLogits.Float32s()[0])) {
+		if !math.IsNaN(float64(out.Loss.Float32s()[0])) || !math.IsNaN(float64(out.Prob.Float32s()[0])) ||
+			!math.IsNaN(float64(out.DLogits.Float32s()[0])) {
 			t.Errorf("mil %t: NaN in a logit gave loss %g, probability %g, gradient %g", mil,
 				out.Loss.Float32s()[0], out.Prob.Float32s()[0], out.DLogits.Float32s()[0])
 		}
@@ -414,7 +425,8 @@ func TestNoiseStep_NaNConfidenceSurfaces(t *testing.T) {
 		in := drawStep(t, 37, 1, 2, 3)
 		in.confidence.Float32s()[entry*3+1] = float32(math.NaN())
 		out := in.newOutput(t)
-		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, in.confidence, in.labels, nil, StepParams{MIL: true, Scale: 1}); err != nil {
+		if err := newTestCPU(t, 1).NoiseStep(out, in.logits, in.confidence, in.labels, nil,
+			StepParams{MIL: true, Scale: 1}); err != nil {
 			t.Fatal(err)
 		}
 		if !math.IsNaN(float64(out.Loss.Float32s()[0])) {

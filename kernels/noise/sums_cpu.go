@@ -50,7 +50,8 @@ func (t *sums) join(level simd.Level, s instances, p []float32) {
 	*t = sums{}
 	for i := 0; i < s.count; i += foldAfter {
 		rows := s.rows(i, min(foldAfter, s.count-i))
-		run := simd.Softplus{Logits: rows.logits, Stride: s.stride, Rows: rows.count, Width: s.width, Positive: t.positive[:], Excess: t.excess[:]}
+		run := simd.Softplus{Logits: rows.logits, Stride: s.stride, Rows: rows.count, Width: s.width, Positive: t.positive[:],
+			Excess: t.excess[:]}
 		if p != nil {
 			run.Sigmoid = p[i*s.stride:]
 		}

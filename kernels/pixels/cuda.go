@@ -65,7 +65,8 @@ func (c *CUDA) launch(g Geometry, first, frames int, x, pixels, sizes, flips *te
 	const threads, batch = 256, 2 // a thread reads the pixels of two groups of 16 bytes at once
 	length := frames * g.H * g.W * g.C
 	a := normalizeArguments{
-		x: tensor.At(x) + cuda.Address(x.DType().Size()*first*g.H*g.W*g.C), pixels: tensor.At(pixels) + cuda.Address(3*first*g.H*g.W),
+		x: tensor.At(x) + cuda.Address(x.DType().Size()*first*g.H*g.W*g.C), pixels: tensor.At(pixels) +
+			cuda.Address(3*first*g.H*g.W),
 		length: uint32(length), height: uint32(g.H), width: uint32(g.W), channels: uint32(g.C),
 		mean0: p.Mean[0], mean1: p.Mean[1], mean2: p.Mean[2], scale0: p.Scale[0], scale1: p.Scale[1], scale2: p.Scale[2],
 	}

@@ -16,12 +16,14 @@ type Geometry struct{ T, H, W, C int }
 func Fit(x, pixels, sizes, flips *tensor.Tensor, p Params) (Geometry, error) {
 	const operation = "normalize"
 	if x == nil || x.Rank() != 4 || x.DType() == tensor.Int32 || x.DType() == tensor.Uint8 || x.Dim(3) < 3 {
-		return Geometry{}, fmt.Errorf("%s: output is %s, want floats T×H×W×C with at least 3 channels: %w", operation, x, tensor.ErrShape)
+		return Geometry{}, fmt.Errorf("%s: output is %s, want floats T×H×W×C with at least 3 channels: %w", operation, x,
+			tensor.ErrShape)
 	}
 	g := Geometry{T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3)}
 	if pixels == nil || pixels.DType() != tensor.Uint8 || pixels.Rank() != 4 ||
 		pixels.Dim(0) != g.T || pixels.Dim(1) != g.H || pixels.Dim(2) != g.W || pixels.Dim(3) != 3 {
-		return g, fmt.Errorf("%s: pixels are %s, want uint8 %d×%d×%d×3: %w", operation, pixels, g.T, g.H, g.W, tensor.ErrShape)
+		return g, fmt.Errorf("%s: pixels are %s, want uint8 %d×%d×%d×3: %w", operation, pixels, g.T, g.H, g.W,
+			tensor.ErrShape)
 	}
 	if sizes != nil && (sizes.DType() != tensor.Int32 || sizes.Rank() != 2 || sizes.Dim(0) != g.T || sizes.Dim(1) != 2) {
 		return g, fmt.Errorf("%s: sizes are %s, want int32 %d×2: %w", operation, sizes, g.T, tensor.ErrShape)
@@ -31,7 +33,8 @@ func Fit(x, pixels, sizes, flips *tensor.Tensor, p Params) (Geometry, error) {
 	}
 	for c := range 3 {
 		if v := float64(p.Mean[c]) * float64(p.Scale[c]); math.IsNaN(v) || math.IsInf(v, 0) {
-			return g, fmt.Errorf("%s: channel %d: mean %g and scale %g are not finite: %w", operation, c, p.Mean[c], p.Scale[c], ErrParams)
+			return g, fmt.Errorf("%s: channel %d: mean %g and scale %g are not finite: %w", operation, c, p.Mean[c],
+				p.Scale[c], ErrParams)
 		}
 	}
 	return g, nil

@@ -106,7 +106,8 @@ func (c *CPU) runBagMaxBlock(_, block int) {
 	copy(out, s.row(j.x, s.first, j.D))
 	for cell := s.first + 1; cell < s.last; cell += 3 {
 		last := s.last - 1 // stands in for the rows that a last step lacks
-		c.level.MaxOfFour(out, out, s.row(j.x, cell, j.D), s.row(j.x, min(cell+1, last), j.D), s.row(j.x, min(cell+2, last), j.D))
+		c.level.MaxOfFour(out, out, s.row(j.x, cell, j.D), s.row(j.x, min(cell+1, last), j.D),
+			s.row(j.x, min(cell+2, last), j.D))
 	}
 }
 

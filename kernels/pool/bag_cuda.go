@@ -63,7 +63,8 @@ func (c *CUDA) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
 	grid, block := cuda.Dim3{X: s.tiles(), Y: parts}, cuda.Dim3{X: bagTile / lanes, Y: bagStrips * lanes}
 	a := bagPoolArguments{
 		g: tensor.At(g), x: tensor.At(x), offsets: tensor.At(bags), partial: partial, tickets: tickets,
-		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), top: number(kind == Max), lanes: int32(lanes),
+		bags: int32(s.N), frames: int32(s.T), cells: int32(s.Cells()), channels: int32(s.D), top: number(kind == Max),
+		lanes: int32(lanes),
 	}
 	if x.DType() == tensor.BFloat16 {
 		return c.bag.launchBagPoolBf16(c.device.Stream, grid, block, bagPoolBf16Arguments(a))

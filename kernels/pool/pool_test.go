@@ -238,10 +238,12 @@ func TestPool_ThreadsAndLevelsChangeNoBit(t *testing.T) {
 	var first []float32
 	optest.EachHost(func(level simd.Level, threads int) {
 		c := newCPUAt(t, threads, level)
-		y, dx, g, mean := optest.Floats(t, nil, 4, 5, 4, 70), optest.Floats(t, nil, 4, 9, 7, 70), optest.Floats(t, nil, 2, 70), optest.Floats(t, nil, 4, 9, 7, 70)
+		y, dx, g, mean := optest.Floats(t, nil, 4, 5, 4, 70), optest.Floats(t, nil, 4, 9, 7, 70), optest.Floats(t, nil, 2,
+			70), optest.Floats(t, nil, 4, 9, 7, 70)
 		most, toMost := optest.Floats(t, nil, 2, 70), optest.Floats(t, nil, 4, 9, 7, 70)
 		bags := optest.Ints(t, 0, 3, 4)
-		optest.Must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, y, x, y, true), c.BagPool(g, x, bags, Mean), c.BagPoolGrad(mean, g, nil, nil, bags, Mean, false),
+		optest.Must(t, c.MaxPool(y, x), c.MaxPoolGrad(dx, y, x, y, true), c.BagPool(g, x, bags, Mean), c.BagPoolGrad(mean, g,
+			nil, nil, bags, Mean, false),
 			c.BagPool(most, x, bags, Max), c.BagPoolGrad(toMost, g, x, most, bags, Max, false))
 		var all []float32
 		for _, out := range []*tensor.Tensor{y, dx, g, mean, most, toMost} {

@@ -39,7 +39,8 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 func (g Geometry) indexed(operation string) error {
 	const most = 1<<31 - 1
 	if g.W*g.C > most || g.T > most || g.H > most {
-		return fmt.Errorf("%s: maps %d×%d×%d×%d are more than a launch can have: %w", operation, g.T, g.H, g.W, g.C, tensor.ErrShape)
+		return fmt.Errorf("%s: maps %d×%d×%d×%d are more than a launch can have: %w", operation, g.T, g.H, g.W, g.C,
+			tensor.ErrShape)
 	}
 	return nil
 }
@@ -115,12 +116,14 @@ func (c *CUDA) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams)
 		return err
 	}
 	a := maxPoolGradientBiasArguments{
-		dx: tensor.At(dx), db: tensor.At(db), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y), partial: sum.Partial, tickets: sum.Tickets,
-		frames: int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
+		dx: tensor.At(dx), db: tensor.At(db), dy: tensor.At(dy), x: tensor.At(x), y: tensor.At(y), partial: sum.Partial,
+		tickets: sum.Tickets,
+		frames:  int32(g.T), height: int32(g.H), width: int32(g.W), channels: int32(g.C),
 		relu: number(p.ReLU), accumulate: number(p.Accumulate), lanes: sum.Lanes,
 	}
 	if dtype == tensor.BFloat16 {
-		return c.window.launchMaxPoolGradientBiasBf16(c.device.Stream, sum.Grid, sum.Block, maxPoolGradientBiasBf16Arguments(a))
+		return c.window.launchMaxPoolGradientBiasBf16(c.device.Stream, sum.Grid, sum.Block,
+			maxPoolGradientBiasBf16Arguments(a))
 	}
 	return c.window.launchMaxPoolGradientBias(c.device.Stream, sum.Grid, sum.Block, a)
 }
@@ -132,7 +135,8 @@ func (c *CUDA) AvgPool(y, x *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := firstError(g.indexed(operation), tensor.OnDevice(operation, tensor.Float32, y, x)); err != nil || x.Len() == 0 {
+	if err := firstError(g.indexed(operation), tensor.OnDevice(operation, tensor.Float32, y, x)); err != nil ||
+		x.Len() == 0 {
 		return err
 	}
 	grid, block := g.shape()
@@ -148,7 +152,8 @@ func (c *CUDA) AvgPoolGrad(dx, dy *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := firstError(g.indexed(operation), tensor.OnDevice(operation, tensor.Float32, dx, dy)); err != nil || dx.Len() == 0 {
+	if err := firstError(g.indexed(operation), tensor.OnDevice(operation, tensor.Float32, dx, dy)); err != nil ||
+		dx.Len() == 0 {
 		return err
 	}
 	grid, block := g.shape()

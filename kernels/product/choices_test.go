@@ -13,7 +13,8 @@ import (
 
 func example() *choices {
 	c := newChoices(130100, 91300, "a card")
-	c.Products["forward"] = Choice{Library: CuBLASLt, Way: &cublas.Way{Algorithm: [8]uint64{1, 1 << 63}, Workspace: 64}, CuBLASLt: 2.5, CuDNN: 3}
+	c.Products["forward"] = Choice{Library: CuBLASLt, Way: &cublas.Way{Algorithm: [8]uint64{1, 1 << 63}, Workspace: 64},
+		CuBLASLt: 2.5, CuDNN: 3}
 	c.Products["data gradient"] = Choice{Library: CuDNN, CuDNN: 3}
 	return c
 }
@@ -37,7 +38,8 @@ func TestChoices_OfSomethingElseOrCorruptAreRefused(t *testing.T) {
 	if err := example().write(path); err != nil {
 		t.Fatal(err)
 	}
-	for _, other := range []*choices{newChoices(130200, 91300, "a card"), newChoices(130100, 91400, "a card"), newChoices(130100, 91300, "b")} {
+	for _, other := range []*choices{newChoices(130200, 91300, "a card"), newChoices(130100, 91400, "a card"),
+		newChoices(130100, 91300, "b")} {
 		if err := other.read(path); err == nil || !strings.Contains(err.Error(), path) || len(other.Products) != 0 {
 			t.Errorf("%v, %v: want an error that names the file", other, err)
 		}

@@ -102,7 +102,8 @@ func (p *Products) readChoices() {
 		}
 		return '-'
 	}, strings.ToLower(device))
-	p.file = filepath.Join(p.options.CacheFolder, fmt.Sprintf("products-%d-%d-%s.json", cublas.Version(), cudnn.Version(), plain))
+	p.file = filepath.Join(p.options.CacheFolder, fmt.Sprintf("products-%d-%d-%s.json", cublas.Version(),
+		cudnn.Version(), plain))
 	if err := p.kept.read(p.file); err != nil {
 		p.options.Logger.Warn("ways to compute products are chosen anew", "reason", err)
 	}
@@ -131,8 +132,8 @@ func (p *Products) Close() error {
 
 // Run enqueues a pass of a 1×1 convolution of so many rows, with or without bias and without ReLU, in float32 or TF32;
 // operands are at multiples of 16 bytes. The first run of a shape, which must not be within a capture, measures both
-// libraries, which overwrites the destination and waits, or finds the choice in the file. A shape that cuDNN has no plan
-// for in TF32 is computed by it in float32.
+// libraries, which overwrites the destination and waits, or finds the choice in the file. A shape that cuDNN has no
+// plan for in TF32 is computed by it in float32.
 func (p *Products) Run(pass cudnn.Pass, rows, inputs, outputs int, o cudnn.Operands) error {
 	s := shape{pass, cudnn.Conv{N: rows, H: 1, W: 1, C: inputs, K: outputs, R: 1, S: 1}}
 	if p.device.Precision() == tensor.TF32 {
@@ -209,7 +210,8 @@ func (s shape) String() string {
 // choose finds the way of a shape: the one that was kept, or else the fastest. nil is cuDNN's.
 func (p *Products) choose(s shape, o cudnn.Operands) (*cublas.Plan, error) {
 	if p.device.Stream.Capturing() {
-		return nil, fmt.Errorf("product: %v: the way to compute it must be chosen before a capture: run the step once before", s)
+		return nil, fmt.Errorf("product: %v: the way to compute it must be chosen before a capture: run the step once before",
+			s)
 	}
 	key := s.String()
 	if kept, known := p.kept.Products[key]; known && p.options.Only == "" {

@@ -129,13 +129,15 @@ func (r *Recorder) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 
 // MaxPoolGradBias implements pool.Ops.
 func (r *Recorder) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
-	o := Op{Layer: r.layer(y), Name: "max pool and bias gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, db, dy, x, y, again(db, p.Accumulate))}
+	o := Op{Layer: r.layer(y), Name: "max pool and bias gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, db, dy, x, y,
+		again(db, p.Accumulate))}
 	return r.do(o, func() error { return r.backend.MaxPoolGradBias(dx, db, dy, x, y, p) })
 }
 
 // MaxPool3GradBias implements pool.Ops.
 func (r *Recorder) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
-	o := Op{Layer: r.layer(y), Name: "3×3 max pool and bias gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, db, dy, x, y, again(db, p.Accumulate))}
+	o := Op{Layer: r.layer(y), Name: "3×3 max pool and bias gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, db, dy, x, y,
+		again(db, p.Accumulate))}
 	return r.do(o, func() error { return r.backend.MaxPool3GradBias(dx, db, dy, x, y, p) })
 }
 
@@ -173,7 +175,8 @@ func (r *Recorder) BagPool(g, x, bags *tensor.Tensor, kind pool.Kind) error {
 
 // BagPoolGrad implements pool.Ops.
 func (r *Recorder) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind pool.Kind, accumulate bool) error {
-	o := Op{Layer: r.layer(x), Name: "bag pool gradient", Shape: shapeOf(dx), Bytes: bytesOf(dx, dg, bags, again(dx, accumulate))}
+	o := Op{Layer: r.layer(x), Name: "bag pool gradient", Shape: shapeOf(dx), Bytes: bytesOf(dx, dg, bags,
+		again(dx, accumulate))}
 	if kind == pool.Max {
 		o.Bytes += bytesOf(x, g)
 	}
@@ -181,7 +184,8 @@ func (r *Recorder) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind pool.Kind
 }
 
 // NoiseStep implements noise.Ops.
-func (r *Recorder) NoiseStep(out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+func (r *Recorder) NoiseStep(out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor,
+	p noise.StepParams) error {
 	r.names[out.Loss] = "noise"
 	o := Op{Layer: "noise", Name: "noise step", Shape: shapeOf(logits), Bytes: bytesOf(logits, confidence, labels, bags,
 		out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior, out.BagLogit)}

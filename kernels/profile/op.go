@@ -42,8 +42,10 @@ func (o *Op) same(other *Op) bool {
 func (o *Op) String() string { return fmt.Sprintf("%s of %s, %s", o.Name, o.Layer, o.Shape) }
 
 // convolution describes a pass of a convolution.
-func (r *Recorder) convolution(layer string, pass conv.Pass, x, w, y *tensor.Tensor, p conv.Params, more ...*tensor.Tensor) Op {
-	o := Op{Layer: layer, Name: pass.String(), Shape: shapeOf(x) + " * " + shapeOf(w), Bytes: bytesOf(append(more, x, w, y)...)}
+func (r *Recorder) convolution(layer string, pass conv.Pass, x, w, y *tensor.Tensor, p conv.Params,
+	more ...*tensor.Tensor) Op {
+	o := Op{Layer: layer, Name: pass.String(), Shape: shapeOf(x) + " * " + shapeOf(w),
+		Bytes: bytesOf(append(more, x, w, y)...)}
 	g, err := conv.Fit(o.Name, x, w, y, p)
 	if err != nil {
 		return o // the backend will say so

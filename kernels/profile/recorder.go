@@ -33,7 +33,8 @@ type clock interface {
 
 // New makes a recorder of a backend, which stays the caller's to close.
 func New(backend kernels.Backend) *Recorder {
-	r := &Recorder{Device: backend, backend: backend, clock: &hostClock{device: backend}, names: map[*tensor.Tensor]string{}}
+	r := &Recorder{Device: backend, backend: backend, clock: &hostClock{device: backend},
+		names: map[*tensor.Tensor]string{}}
 	if card, ok := backend.(kernels.Card); ok {
 		r.clock = card
 	}

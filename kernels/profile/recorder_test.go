@@ -36,7 +36,8 @@ func newRig(t *testing.T) rig {
 	for _, a := range []struct {
 		to    **tensor.Tensor
 		shape []int
-	}{{&r.x, []int{2, 6, 6, 3}}, {&r.w, []int{4, 3, 3, 3}}, {&r.b, []int{4}}, {&r.y, []int{2, 6, 6, 4}}, {&r.pooled, []int{2, 3, 3, 4}}, {&r.dw, []int{4, 3, 3, 3}}} {
+	}{{&r.x, []int{2, 6, 6, 3}}, {&r.w, []int{4, 3, 3, 3}}, {&r.b, []int{4}}, {&r.y, []int{2, 6, 6, 4}},
+		{&r.pooled, []int{2, 3, 3, 4}}, {&r.dw, []int{4, 3, 3, 3}}} {
 		*a.to, err = r.Alloc(tensor.Float32, a.shape...)
 		must(t, err)
 		for i := range (*a.to).Float32s() {
@@ -113,7 +114,8 @@ func TestRecorder_RefusesAnotherStep(t *testing.T) {
 	for range 4 {
 		must(t, r.MaxPool(r.pooled, r.y))
 	}
-	if err := r.End(); err == nil || !strings.Contains(err.Error(), "operation 1 is max pool of pool1, 2×6×6×4, in the first step it was forward of conv1") {
+	if err := r.End(); err == nil || !strings.Contains(err.Error(),
+		"operation 1 is max pool of pool1, 2×6×6×4, in the first step it was forward of conv1") {
 		t.Errorf("another step: %v", err)
 	}
 }

@@ -6,7 +6,8 @@ import "nmn/kernels/tensor"
 func (r *Recorder) LSTM(h, c, gates, wh, h0, c0 *tensor.Tensor) error {
 	layer := r.layer(wh)
 	r.names[h], r.names[c] = layer, layer
-	o := Op{Layer: layer, Name: "lstm", Shape: shapeOf(gates), FLOP: products(gates, wh), Bytes: bytesOf(h, c, gates, gates, wh, h0, c0)}
+	o := Op{Layer: layer, Name: "lstm", Shape: shapeOf(gates), FLOP: products(gates, wh), Bytes: bytesOf(h, c, gates,
+		gates, wh, h0, c0)}
 	return r.do(o, func() error { return r.backend.LSTM(h, c, gates, wh, h0, c0) })
 }
 

@@ -34,7 +34,8 @@ func (r *Recorder) Attention(y, qkv *tensor.Tensor, heads int) error {
 func (r *Recorder) Linear(y, x, w, b *tensor.Tensor, p transformer.LinearParams) error {
 	layer := r.layer(w)
 	r.names[y] = layer
-	o := Op{Layer: layer, Name: "linear", Shape: shapeOf(x) + " * " + shapeOf(w), Bytes: bytesOf(y, x, w, b, p.Scale, p.Residual)}
+	o := Op{Layer: layer, Name: "linear", Shape: shapeOf(x) + " * " + shapeOf(w), Bytes: bytesOf(y, x, w, b, p.Scale,
+		p.Residual)}
 	if w != nil && w.Rank() > 0 && w.Dim(-1) > 0 {
 		o.FLOP = products(x, w)
 	}

@@ -53,7 +53,8 @@ func BenchmarkCrossEntropy(b *testing.B) {
 		return optest.Normal(b, &stream, deviation, shape...)
 	}
 	h, w, bias := normal(1, wordRows, hidden), normal(.03, vocabulary, hidden), normal(1, vocabulary)
-	loss, dh, dw, db := normal(1, wordRows), normal(1, wordRows, hidden), normal(1, vocabulary, hidden), normal(1, vocabulary)
+	loss, dh, dw, db := normal(1, wordRows), normal(1, wordRows, hidden), normal(1, vocabulary, hidden),
+		normal(1, vocabulary)
 	words := make([]int32, wordRows)
 	for i := range words {
 		words[i] = int32(stream.Intn(vocabulary))

@@ -62,7 +62,8 @@ func (c *CUDA) aligned(at cuda.Address, bytes int) (cuda.Address, error) {
 func placed(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
 		if t != nil && (t.Address()%16 != 0 || t.Len() > math.MaxInt32) {
-			return fmt.Errorf("%s: %s is at address %#x: want a multiple of 16, and less than 2^31 elements: %w", operation, t, t.Address(), tensor.ErrShape)
+			return fmt.Errorf("%s: %s is at address %#x: want a multiple of 16, and less than 2^31 elements: %w", operation, t,
+				t.Address(), tensor.ErrShape)
 		}
 	}
 	return tensor.OnDevice(operation, tensor.Float32, tensors...)
@@ -88,5 +89,6 @@ func (c *CUDA) Add(dst, src *tensor.Tensor) error {
 }
 
 func (c *CUDA) add(dst, src cuda.Address, length int) error {
-	return c.lstm.launchAdd(c.device.Stream, tensor.Spread(length, threads), cuda.Dim3{X: threads}, addArguments{dst: dst, src: src, length: int64(length)})
+	return c.lstm.launchAdd(c.device.Stream, tensor.Spread(length, threads), cuda.Dim3{X: threads}, addArguments{dst: dst,
+		src: src, length: int64(length)})
 }

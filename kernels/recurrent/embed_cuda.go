@@ -17,7 +17,8 @@ func (c *CUDA) Embed(y, table, words *tensor.Tensor) error {
 		return err
 	}
 	return c.table.launchEmbed(c.device.Stream, tensor.Spread(e.M, 1), cuda.Dim3{X: threads}, embedArguments{
-		y: tensor.At(y), table: tensor.At(table), words: tensor.At(words), rows: int32(e.M), width: int32(e.D), vocabulary: int32(e.V),
+		y: tensor.At(y), table: tensor.At(table), words: tensor.At(words), rows: int32(e.M), width: int32(e.D),
+		vocabulary: int32(e.V),
 	})
 }
 
@@ -28,9 +29,11 @@ func (c *CUDA) EmbedGrad(dtable, dy, words *tensor.Tensor) error {
 		return err
 	}
 	const threads = 128
-	return c.table.launchEmbedGradient(c.device.Stream, tensor.Spread(e.V, 1), cuda.Dim3{X: threads}, embedGradientArguments{
-		dtable: tensor.At(dtable), dy: tensor.At(dy), words: tensor.At(words), rows: int32(e.M), width: int32(e.D), vocabulary: int32(e.V),
-	})
+	return c.table.launchEmbedGradient(c.device.Stream, tensor.Spread(e.V, 1), cuda.Dim3{X: threads},
+		embedGradientArguments{
+			dtable: tensor.At(dtable), dy: tensor.At(dy), words: tensor.At(words), rows: int32(e.M), width: int32(e.D),
+			vocabulary: int32(e.V),
+		})
 }
 
 func (c *CUDA) fitEmbed(operation string, rows, table, words *tensor.Tensor) (Lookup, error) {
@@ -39,7 +42,8 @@ func (c *CUDA) fitEmbed(operation string, rows, table, words *tensor.Tensor) (Lo
 		return e, err
 	}
 	if max(e.M, e.V, e.D) > math.MaxInt32-threads {
-		return e, fmt.Errorf("%s: %d rows of a table %d×%d are more than a launch can have: %w", operation, e.M, e.V, e.D, tensor.ErrShape)
+		return e, fmt.Errorf("%s: %d rows of a table %d×%d are more than a launch can have: %w", operation, e.M, e.V, e.D,
+			tensor.ErrShape)
 	}
 	if err := tensor.OnDevice(operation, tensor.Float32, rows, table); err != nil {
 		return e, err

@@ -20,7 +20,8 @@ func FitLSTM(h, c, gates, wh, h0, c0 *tensor.Tensor) (Layer, error) {
 	if err != nil {
 		return l, err
 	}
-	return l, errors.Join(l.sequence(operation, "h", h), l.sequence(operation, "c", c), l.state(operation, "h0", h0), l.state(operation, "c0", c0))
+	return l, errors.Join(l.sequence(operation, "h", h), l.sequence(operation, "c", c), l.state(operation, "h0", h0),
+		l.state(operation, "c0", c0))
 }
 
 // FitLSTMGrad checks the operands of LSTMGrad against each other. It is the shape rule of every device.
@@ -37,7 +38,8 @@ func FitLSTMGrad(gates, dh, c, wh, c0, dcLast, dh0, dc0 *tensor.Tensor) (Layer, 
 // fitLayer reads the shape off gates T×N×4H and wh 4H×H.
 func fitLayer(operation string, gates, wh *tensor.Tensor) (l Layer, err error) {
 	if !floats(gates, 3) || !floats(wh, 2) || wh.Dim(0) != 4*wh.Dim(1) || gates.Dim(2) != wh.Dim(0) || gates.Len() == 0 {
-		return l, fmt.Errorf("%s: gates are %s and recurrent weights %s, want T×N×4H and 4H×H, not empty: %w", operation, gates, wh, tensor.ErrShape)
+		return l, fmt.Errorf("%s: gates are %s and recurrent weights %s, want T×N×4H and 4H×H, not empty: %w", operation,
+			gates, wh, tensor.ErrShape)
 	}
 	return Layer{T: gates.Dim(0), N: gates.Dim(1), H: wh.Dim(1)}, nil
 }
@@ -63,7 +65,8 @@ type Lookup struct{ M, V, D int }
 // FitEmbed checks rows M×D, a table V×D and words M against each other. It is the shape rule of every device.
 func FitEmbed(operation string, rows, table, words *tensor.Tensor) (e Lookup, err error) {
 	if !floats(rows, 2) || !floats(table, 2) || rows.Dim(1) != table.Dim(1) || table.Len() == 0 {
-		return e, fmt.Errorf("%s: rows are %s, table is %s, want float32 M×D and V×D: %w", operation, rows, table, tensor.ErrShape)
+		return e, fmt.Errorf("%s: rows are %s, table is %s, want float32 M×D and V×D: %w", operation, rows, table,
+			tensor.ErrShape)
 	}
 	return Lookup{M: rows.Dim(0), V: table.Dim(0), D: table.Dim(1)}, fitWords(operation, words, rows.Dim(0))
 }
@@ -82,10 +85,12 @@ func FitCrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor) (e Looku
 	if e, err = FitEmbed(operation, h, w, targets); err != nil {
 		return e, err
 	}
-	if err := errors.Join(vector(operation, "loss", loss, e.M), vector(operation, "bias", b, e.V)); err != nil || dh == nil && dw == nil && db == nil {
+	if err := errors.Join(vector(operation, "loss", loss, e.M), vector(operation, "bias", b, e.V)); err != nil ||
+		dh == nil && dw == nil && db == nil {
 		return e, err
 	}
-	return e, errors.Join(like(operation, "gradient of h", dh, h), like(operation, "gradient of the weights", dw, w), vector(operation, "gradient of the bias", db, e.V))
+	return e, errors.Join(like(operation, "gradient of h", dh, h), like(operation, "gradient of the weights", dw, w),
+		vector(operation, "gradient of the bias", db, e.V))
 }
 
 // FitLogSoftmax checks x M×V. It is the shape rule of every device.
@@ -98,7 +103,8 @@ func FitLogSoftmax(x *tensor.Tensor) error {
 
 // FitAdd checks two tensors of one shape. It is the shape rule of every device.
 func FitAdd(dst, src *tensor.Tensor) error {
-	if dst == nil || src == nil || dst.DType() != tensor.Float32 || src.DType() != tensor.Float32 || !tensor.SameShape(dst, src) {
+	if dst == nil || src == nil || dst.DType() != tensor.Float32 || src.DType() != tensor.Float32 ||
+		!tensor.SameShape(dst, src) {
 		return fmt.Errorf("add: %s and %s, want float32 of one shape: %w", dst, src, tensor.ErrShape)
 	}
 	return nil

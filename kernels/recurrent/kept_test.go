@@ -25,7 +25,8 @@ func TestCrossEntropy_KeptLogitsChangeNoBit(t *testing.T) {
 			optest.Must(t, c.CrossEntropy(loss, dh, dw, db, h, w, bias, optest.Ints(t, words...), .5))
 		}
 		e := &c.entropy
-		return [4][]float32{loss.Float32s(), dh.Float32s(), dw.Float32s(), db.Float32s()}, len(e.kept) / (e.words * e.lanes), e.blocks
+		return [4][]float32{loss.Float32s(), dh.Float32s(), dw.Float32s(), db.Float32s()}, len(e.kept) / (e.words * e.lanes),
+			e.blocks
 	}
 	want, kept, blocks := run(0)
 	if kept != 0 || blocks < 4 {

@@ -31,7 +31,8 @@ func (c *CPU) LSTM(h, cell, gates, wh, h0, c0 *tensor.Tensor) error {
 	zero := grow(l.zero, shape.H)
 	clear(zero)
 	*l = layer{
-		Layer: shape, h: h.Float32s(), c: cell.Float32s(), gates: gates.Float32s(), wh: wh.Float32s(), h0: list(h0), c0: list(c0),
+		Layer: shape, h: h.Float32s(), c: cell.Float32s(), gates: gates.Float32s(), wh: wh.Float32s(), h0: list(h0),
+		c0:      list(c0),
 		carried: l.carried, zero: zero,
 	}
 	blocks := ceilDiv(l.H, c.width)
@@ -178,7 +179,8 @@ func (c *CPU) packBackwardBlock(_, block int) {
 // carriedBack are the gradients that h of a block of units gets from step t behind it, in the worker's sums.
 func (c *CPU) carriedBack(s *scratch, block, t int) {
 	l := &c.layer
-	s.tile = simd.Tile{A: l.gates[t*l.N*4*l.H:], Taps: 1, Depth: 4 * l.H, Panel: c.packed[block*4*l.H*c.width:][:4*l.H*c.width], DstStride: c.width}
+	s.tile = simd.Tile{A: l.gates[t*l.N*4*l.H:], Taps: 1, Depth: 4 * l.H,
+		Panel: c.packed[block*4*l.H*c.width:][:4*l.H*c.width], DstStride: c.width}
 	for row := 0; row < l.N; row += c.rows {
 		s.tile.Offsets, s.tile.Rows, s.tile.Dst = c.offsets[row:], min(c.rows, l.N-row), s.sums[row*c.width:]
 		c.level.Multiply(&s.tile, c.width)

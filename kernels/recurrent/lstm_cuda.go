@@ -34,11 +34,13 @@ func (c *CUDA) LSTM(h, cell, gates, wh, h0, c0 *tensor.Tensor) error {
 			if err != nil {
 				return err
 			}
-			if err := c.multiply.Run(cudnn.Forward, l.N, l.H, 4*l.H, cudnn.Operands{X: x, W: tensor.At(wh), Y: products}); err != nil {
+			if err := c.multiply.Run(cudnn.Forward, l.N, l.H, 4*l.H, cudnn.Operands{X: x, W: tensor.At(wh),
+				Y: products}); err != nil {
 				return err
 			}
 		}
-		if err := c.lstm.launchLstmGates(c.device.Stream, tensor.Spread(units, threads), cuda.Dim3{X: threads}, a); err != nil {
+		if err := c.lstm.launchLstmGates(c.device.Stream, tensor.Spread(units, threads), cuda.Dim3{X: threads},
+			a); err != nil {
 			return err
 		}
 		before, cellBefore = a.h, a.c
@@ -73,7 +75,8 @@ func (c *CUDA) LSTMGrad(gates, dh, cell, wh, c0, dcLast, dh0, dc0 *tensor.Tensor
 		err = c.stepBack(l, t, products, carried, gates, dh, cell, wh, c0)
 	}
 	if err == nil && dh0 != nil {
-		err = c.multiply.Run(cudnn.DataGradient, l.N, l.H, 4*l.H, cudnn.Operands{X: tensor.At(dh0), W: tensor.At(wh), Y: tensor.At(gates)})
+		err = c.multiply.Run(cudnn.DataGradient, l.N, l.H, 4*l.H, cudnn.Operands{X: tensor.At(dh0), W: tensor.At(wh),
+			Y: tensor.At(gates)})
 	}
 	if err != nil || dc0 == nil {
 		return err
@@ -94,7 +97,8 @@ func (c *CUDA) stepBack(l Layer, t int, products, carried cuda.Address, gates, d
 	if t < l.T-1 {
 		a.carried = products
 		behind := offset(tensor.At(gates), 4*(t+1)*units)
-		if err := c.multiply.Run(cudnn.DataGradient, l.N, l.H, 4*l.H, cudnn.Operands{X: products, W: tensor.At(wh), Y: behind}); err != nil {
+		if err := c.multiply.Run(cudnn.DataGradient, l.N, l.H, 4*l.H, cudnn.Operands{X: products, W: tensor.At(wh),
+			Y: behind}); err != nil {
 			return err
 		}
 	}

@@ -26,16 +26,19 @@ func newProblem(t *testing.T, l Layer, e Lookup) problem {
 		targets[m] = int32(stream.Intn(e.V+e.V/4)) - int32(e.V/4) // some none
 	}
 	return problem{
-		h: optest.Floats(t, nil, l.T, l.N, l.H), cell: optest.Floats(t, nil, l.T, l.N, l.H), gates: normal(l.T, l.N, 4*l.H), wh: normal(4*l.H, l.H), dh: normal(l.T, l.N, l.H),
-		loss: optest.Floats(t, nil, e.M), dRows: optest.Floats(t, nil, e.M, e.D), dw: optest.Floats(t, nil, e.V, e.D), db: optest.Floats(t, nil, e.V),
-		rows: normal(e.M, e.D), w: normal(e.V, e.D), bias: normal(e.V), t: optest.Ints(t, targets...),
+		h: optest.Floats(t, nil, l.T, l.N, l.H), cell: optest.Floats(t, nil, l.T, l.N, l.H), gates: normal(l.T, l.N, 4*l.H),
+		wh: normal(4*l.H, l.H), dh: normal(l.T, l.N, l.H),
+		loss: optest.Floats(t, nil, e.M), dRows: optest.Floats(t, nil, e.M, e.D), dw: optest.Floats(t, nil, e.V, e.D),
+		db: optest.Floats(t, nil, e.V), rows: normal(e.M, e.D), w: normal(e.V, e.D), bias: normal(e.V),
+		t: optest.Ints(t, targets...),
 	}
 }
 
 // results are all numbers that come out.
 func (p problem) results(t *testing.T, c *CPU) (all []float32) {
 	gates := append([]float32(nil), p.gates.Float32s()...)
-	optest.Must(t, c.LSTM(p.h, p.cell, p.gates, p.wh, nil, nil), c.LSTMGrad(p.gates, p.dh, p.cell, p.wh, nil, nil, nil, nil),
+	optest.Must(t, c.LSTM(p.h, p.cell, p.gates, p.wh, nil, nil), c.LSTMGrad(p.gates, p.dh, p.cell, p.wh, nil,
+		nil, nil, nil),
 		c.CrossEntropy(p.loss, p.dRows, p.dw, p.db, p.rows, p.w, p.bias, p.t, .5))
 	for _, x := range []*tensor.Tensor{p.h, p.cell, p.gates, p.loss, p.dRows, p.dw, p.db} {
 		all = append(all, x.Float32s()...)
@@ -105,8 +108,10 @@ func TestCrossEntropy_RowsWithoutATargetDoNotMatter(t *testing.T) {
 	rows := optest.Normal(t, &stream, 1, 4, d)
 	run := func(h *tensor.Tensor, targets ...int32) (loss, dh, dw []float32) {
 		m := len(targets)
-		l, g, gw, gb := optest.Floats(t, nil, m), optest.Floats(t, nil, m, d), optest.Floats(t, nil, v, d), optest.Floats(t, nil, v)
-		optest.Must(t, NewCPU(optest.Device(t, 2), optest.Level(t)).CrossEntropy(l, g, gw, gb, h, w, bias, optest.Ints(t, targets...), 1))
+		l, g, gw, gb := optest.Floats(t, nil, m), optest.Floats(t, nil, m, d), optest.Floats(t, nil, v, d),
+			optest.Floats(t, nil, v)
+		optest.Must(t, NewCPU(optest.Device(t, 2), optest.Level(t)).CrossEntropy(l, g, gw, gb, h, w, bias,
+			optest.Ints(t, targets...), 1))
 		return l.Float32s(), g.Float32s(), gw.Float32s()
 	}
 	loss, dh, dw := run(rows, 7, -1, -1, 300)

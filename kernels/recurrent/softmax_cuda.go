@@ -36,7 +36,8 @@ func (c *CUDA) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, s
 		return err
 	}
 	s := softmaxCall{
-		Lookup: shape, dh: tensor.At(dh), dw: tensor.At(dw), db: tensor.At(db), w: tensor.At(w), b: tensor.At(b), targets: tensor.At(targets), scale: scale,
+		Lookup: shape, dh: tensor.At(dh), dw: tensor.At(dw), db: tensor.At(db), w: tensor.At(w), b: tensor.At(b),
+		targets: tensor.At(targets), scale: scale,
 	}
 	if s.M == 0 {
 		return c.noGradients(dw, db)
@@ -45,7 +46,8 @@ func (c *CUDA) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, s
 		return err
 	}
 	rows, block := cuda.Dim3{X: s.M}, cuda.Dim3{X: threads}
-	if err := c.softmax.launchSoftmaxRows(c.device.Stream, rows, block, softmaxRowsArguments{kept: s.kept, h: tensor.At(h), targets: s.targets, width: int32(s.D)}); err != nil {
+	if err := c.softmax.launchSoftmaxRows(c.device.Stream, rows, block, softmaxRowsArguments{kept: s.kept, h: tensor.At(h),
+		targets: s.targets, width: int32(s.D)}); err != nil {
 		return err
 	}
 	for first := 0; first < s.V; first += wordBlock {
@@ -53,9 +55,11 @@ func (c *CUDA) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, s
 			return err
 		}
 	}
-	if err := c.softmax.launchSoftmaxLoss(c.device.Stream, cuda.Dim3{X: tensor.Ceil(s.M, threads)}, block, softmaxLossArguments{
-		loss: tensor.At(loss), top: s.top, sum: s.sum, target: s.target, targets: s.targets, rows: int32(s.M), vocabulary: int32(s.V),
-	}); err != nil {
+	if err := c.softmax.launchSoftmaxLoss(c.device.Stream, cuda.Dim3{X: tensor.Ceil(s.M, threads)}, block,
+		softmaxLossArguments{
+			loss: tensor.At(loss), top: s.top, sum: s.sum, target: s.target, targets: s.targets, rows: int32(s.M),
+			vocabulary: int32(s.V),
+		}); err != nil {
 		return err
 	}
 	for first := 0; first < s.V && dh != nil; first += wordBlock {
@@ -99,7 +103,8 @@ func (c *CUDA) reserveSoftmax(s *softmaxCall) (err error) {
 // blockLogits computes the logits of a block of words, without their biases, and returns how many words it has.
 func (c *CUDA) blockLogits(s *softmaxCall, first int) (words int, err error) {
 	words = min(wordBlock, s.V-first)
-	return words, c.multiply.Run(cudnn.Forward, s.M, s.D, words, cudnn.Operands{X: s.kept, W: offset(s.w, first*s.D), Y: s.logits})
+	return words, c.multiply.Run(cudnn.Forward, s.M, s.D, words, cudnn.Operands{X: s.kept, W: offset(s.w, first*s.D),
+		Y: s.logits})
 }
 
 // findSums is a block of words of the first pass.
@@ -109,7 +114,8 @@ func (c *CUDA) findSums(s *softmaxCall, first int) error {
 		return err
 	}
 	return c.softmax.launchSoftmaxBlock(c.device.Stream, cuda.Dim3{X: s.M}, cuda.Dim3{X: threads}, softmaxBlockArguments{
-		logits: s.logits, bias: s.b, targets: s.targets, top: s.top, sum: s.sum, target: s.target, words: int32(words), first: int32(first),
+		logits: s.logits, bias: s.b, targets: s.targets, top: s.top, sum: s.sum, target: s.target, words: int32(words),
+		first: int32(first),
 	})
 }
 
@@ -121,13 +127,15 @@ func (c *CUDA) giveGradients(s *softmaxCall, first int) error {
 	}
 	block := cuda.Dim3{X: threads}
 	if err := c.softmax.launchSoftmaxGradient(c.device.Stream, cuda.Dim3{X: s.M}, block, softmaxGradientArguments{
-		logits: s.logits, bias: s.b, top: s.top, sum: s.sum, targets: s.targets, words: int32(words), first: int32(first), vocabulary: int32(s.V), scale: s.scale,
+		logits: s.logits, bias: s.b, top: s.top, sum: s.sum, targets: s.targets, words: int32(words), first: int32(first),
+		vocabulary: int32(s.V), scale: s.scale,
 	}); err != nil {
 		return err
 	}
-	if err := c.softmax.launchSoftmaxBiasGradient(c.device.Stream, cuda.Dim3{X: tensor.Ceil(words, threads)}, block, softmaxBiasGradientArguments{
-		db: offset(s.db, first), gradients: s.logits, rows: int32(s.M), words: int32(words),
-	}); err != nil {
+	if err := c.softmax.launchSoftmaxBiasGradient(c.device.Stream, cuda.Dim3{X: tensor.Ceil(words, threads)}, block,
+		softmaxBiasGradientArguments{
+			db: offset(s.db, first), gradients: s.logits, rows: int32(s.M), words: int32(words),
+		}); err != nil {
 		return err
 	}
 	dw := cudnn.Operands{X: s.kept, W: offset(s.dw, first*s.D), Y: s.logits}
@@ -138,7 +146,8 @@ func (c *CUDA) giveGradients(s *softmaxCall, first int) error {
 	if first > 0 {
 		to = s.part
 	}
-	if err := c.multiply.Run(cudnn.DataGradient, s.M, s.D, words, cudnn.Operands{X: to, W: offset(s.w, first*s.D), Y: s.logits}); err != nil || first == 0 {
+	if err := c.multiply.Run(cudnn.DataGradient, s.M, s.D, words, cudnn.Operands{X: to, W: offset(s.w, first*s.D),
+		Y: s.logits}); err != nil || first == 0 {
 		return err
 	}
 	return c.add(s.dh, s.part, s.M*s.D)
@@ -152,5 +161,6 @@ func (c *CUDA) LogSoftmax(x *tensor.Tensor) error {
 	if err := tensor.OnDevice("log-softmax", tensor.Float32, x); err != nil || x.Len() == 0 {
 		return err
 	}
-	return c.softmax.launchLogSoftmax(c.device.Stream, cuda.Dim3{X: x.Dim(0)}, cuda.Dim3{X: threads}, logSoftmaxArguments{x: tensor.At(x), words: int32(x.Dim(1))})
+	return c.softmax.launchLogSoftmax(c.device.Stream, cuda.Dim3{X: x.Dim(0)}, cuda.Dim3{X: threads},
+		logSoftmaxArguments{x: tensor.At(x), words: int32(x.Dim(1))})
 }

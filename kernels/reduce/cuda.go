@@ -30,8 +30,8 @@ type CUDA struct {
 
 var _ Summer = (*CUDA)(nil)
 
-// NewCUDA makes the family on a graphics card with the kernels of a module. Sums of a group that does not say how long it
-// waits for a rank (ranks.Timed) end after timeout, 0 for NCCL's default; the logger may be nil.
+// NewCUDA makes the family on a graphics card with the kernels of a module. Sums of a group that does not say how long
+// it waits for a rank (ranks.Timed) end after timeout, 0 for NCCL's default; the logger may be nil.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, timeout time.Duration, logger *slog.Logger) (*CUDA, error) {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)

@@ -109,7 +109,8 @@ func (c *CUDA) move(s *cuda.Stream, p *packed, to direction) error {
 	case to == into:
 		return c.kernels.launchPack(s, grid, block, packArguments{tensors: p.table, count: count, buffer: p.buffer})
 	case p.rounded:
-		return c.kernels.launchUnpackBf16(s, grid, block, unpackBf16Arguments{tensors: p.table, count: count, buffer: p.buffer})
+		return c.kernels.launchUnpackBf16(s, grid, block, unpackBf16Arguments{tensors: p.table, count: count,
+			buffer: p.buffer})
 	}
 	return c.kernels.launchUnpack(s, grid, block, unpackArguments{tensors: p.table, count: count, buffer: p.buffer})
 }

@@ -21,10 +21,12 @@ type Batch struct {
 func (b *Batch) check(rows, width int) {
 	points := b.Points - 1
 	switch {
-	case b.Points < 1 || b.Rows < 1 || b.Rows%rows != 0 || b.Depth < 1 || b.APoint < 0 || b.PanelPoint < 0 || b.DstPoint < 0 || b.DstStride < width:
+	case b.Points < 1 || b.Rows < 1 || b.Rows%rows != 0 || b.Depth < 1 || b.APoint < 0 || b.PanelPoint < 0 ||
+		b.DstPoint < 0 || b.DstStride < width:
 		panic(fmt.Sprintf("simd: batch of %d points, %d rows (in units of %d) and depth %d, strides %d, %d, %d and %d",
 			b.Points, b.Rows, rows, b.Depth, b.APoint, b.PanelPoint, b.DstPoint, b.DstStride))
-	case points*b.APoint+b.Rows*b.Depth > len(b.A) || points*b.PanelPoint+b.Depth*width > len(b.Panel) || points*b.DstPoint+(b.Rows-1)*b.DstStride+width > len(b.Dst):
+	case points*b.APoint+b.Rows*b.Depth > len(b.A) || points*b.PanelPoint+b.Depth*width > len(b.Panel) ||
+		points*b.DstPoint+(b.Rows-1)*b.DstStride+width > len(b.Dst):
 		panic(fmt.Sprintf("simd: batch of %d points, %d rows and depth %d, strides %d, %d, %d and %d, in %d, %d and %d",
 			b.Points, b.Rows, b.Depth, b.APoint, b.PanelPoint, b.DstPoint, b.DstStride, len(b.A), len(b.Panel), len(b.Dst)))
 	}

@@ -9,7 +9,8 @@ import (
 
 // batchOf makes the operands of a batch, each ending where memory does.
 func batchOf(t testing.TB, r *rand.Rand, points, rows, depth, width int) *Batch {
-	b := &Batch{APoint: rows*depth + 3, PanelPoint: depth*width + 5, DstStride: width + 2, Points: points, Rows: rows, Depth: depth}
+	b := &Batch{APoint: rows*depth + 3, PanelPoint: depth*width + 5, DstStride: width + 2, Points: points, Rows: rows,
+		Depth: depth}
 	b.DstPoint = rows*b.DstStride + 1
 	last := points - 1
 	b.A = random(t, r, last*b.APoint+rows*depth)

@@ -12,7 +12,8 @@ import "fmt"
 func (l Level) DoubleRow(dst, near, far []uint8, scratch []uint16, even, odd uint16) {
 	n := len(near)
 	if n == 0 || len(far) != n || len(dst) != 2*n || len(scratch) < n+2 || even > 15 || odd > 15 {
-		panic(fmt.Sprintf("simd: rows of %d and %d to %d, with room for %d, rounding %d and %d", n, len(far), len(dst), len(scratch), even, odd))
+		panic(fmt.Sprintf("simd: rows of %d and %d to %d, with room for %d, rounding %d and %d", n, len(far), len(dst),
+			len(scratch), even, odd))
 	}
 	mixed := scratch[:n+2] // one before the first, one behind the last
 	k, groups, done := &table[l], n/16, 0

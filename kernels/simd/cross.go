@@ -34,7 +34,8 @@ func (c *Cross) check(rows, width int) {
 	last := c.Depth - 1
 	switch {
 	case c.Depth < 1 || c.Rows < 1 || c.Rows%rows != 0 || c.AStride < 0 || c.BStride < 0 || c.DstStride < width:
-		panic(fmt.Sprintf("simd: cross of %d rows (in units of %d) over %d, strides %d, %d and %d", c.Rows, rows, c.Depth, c.AStride, c.BStride, c.DstStride))
+		panic(fmt.Sprintf("simd: cross of %d rows (in units of %d) over %d, strides %d, %d and %d", c.Rows, rows, c.Depth,
+			c.AStride, c.BStride, c.DstStride))
 	case last*c.AStride+c.Rows > len(c.A) || last*c.BStride+width > len(c.B) || (c.Rows-1)*c.DstStride+width > len(c.Dst):
 		panic(fmt.Sprintf("simd: cross of %d×%d over %d, strides %d, %d and %d, in %d, %d and %d",
 			c.Rows, width, c.Depth, c.AStride, c.BStride, c.DstStride, len(c.A), len(c.B), len(c.Dst)))
@@ -57,7 +58,8 @@ func (l Level) Cross(c *Cross) {
 	if len(c.Ahead) == 0 { // what is there already
 		ahead, aheadStride = at(c.A), 0
 	}
-	k.cross(at(c.A), c.AStride, at(c.B), c.BStride, c.Depth, at(c.Dst), c.DstStride, c.Rows/k.crossShape[0], flagLoad*bit(c.Load), ahead, aheadStride)
+	k.cross(at(c.A), c.AStride, at(c.B), c.BStride, c.Depth, at(c.Dst), c.DstStride, c.Rows/k.crossShape[0],
+		flagLoad*bit(c.Load), ahead, aheadStride)
 }
 
 func crossGeneric(c *Cross) {

@@ -27,7 +27,8 @@ func TestDrop_MaskIsThatOfTheGenerator(t *testing.T) {
 		for _, n := range lengths {
 			for _, counter := range []uint32{0, 4096, math.MaxUint32 - 5} {
 				for _, threshold := range []uint32{0, 1, 1 << 31, math.MaxUint32} {
-					p := Dropout{Counter: counter, Row: r.Uint32(), Seed: [2]uint32{r.Uint32(), r.Uint32()}, Threshold: threshold, Scale: 1.25}
+					p := Dropout{Counter: counter, Row: r.Uint32(), Seed: [2]uint32{r.Uint32(), r.Uint32()}, Threshold: threshold,
+						Scale: 1.25}
 					checkDrop(t, l, random(t, r, n), random(t, r, n), p)
 				}
 			}

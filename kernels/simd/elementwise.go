@@ -104,7 +104,8 @@ func (l Level) Adam(w, g, m, v []float32, p *AdamStep) {
 	if k := table[l].adam; k == nil {
 		adamGeneric(w, g, m, v, p)
 	} else if len(w) > 0 {
-		k(at(w), at(g), at(m), at(v), p.LR, p.Decay, p.Beta1, p.Rest1, p.Beta2, p.Rest2, p.Correct1, p.Correct2, p.Epsilon, len(w))
+		k(at(w), at(g), at(m), at(v), p.LR, p.Decay, p.Beta1, p.Rest1, p.Beta2, p.Rest2, p.Correct1, p.Correct2,
+			p.Epsilon, len(w))
 	}
 }
 
@@ -117,7 +118,8 @@ func (l Level) AdamW(w, g, m, v []float32, p *AdamStep) {
 	if k := table[l].adamW; k == nil {
 		adamWGeneric(w, g, m, v, p)
 	} else if len(w) > 0 {
-		k(at(w), at(g), at(m), at(v), p.LR, p.Decay, p.Beta1, p.Rest1, p.Beta2, p.Rest2, p.Correct1, p.Correct2, p.Epsilon, len(w))
+		k(at(w), at(g), at(m), at(v), p.LR, p.Decay, p.Beta1, p.Rest1, p.Beta2, p.Rest2, p.Correct1, p.Correct2,
+			p.Epsilon, len(w))
 	}
 }
 

@@ -49,7 +49,8 @@ func same(t *testing.T, what string, got, want []float32) {
 // TestElementwise_EveryLevelAsTheGoTwin compares each level with the Go twin, NaN and infinities included.
 // That the twins compute what they should is shown below.
 func TestElementwise_EveryLevelAsTheGoTwin(t *testing.T) {
-	adamStep := AdamStep{LR: .01, Decay: .1, Beta1: .9, Rest1: .1, Correct1: 1.5, Beta2: .99, Rest2: .01, Correct2: 2, Epsilon: 1e-3}
+	adamStep := AdamStep{LR: .01, Decay: .1, Beta1: .9, Rest1: .1, Correct1: 1.5, Beta2: .99, Rest2: .01, Correct2: 2,
+		Epsilon: 1e-3}
 	operations := map[string]func(l Level, a [][]float32){
 		"scale":     func(l Level, a [][]float32) { l.Scale(a[0], 1.7) },
 		"addScaled": func(l Level, a [][]float32) { l.AddScaled(a[0], a[1], .3) },
@@ -93,7 +94,8 @@ func TestElementwise_EveryLevelAsTheGoTwin(t *testing.T) {
 
 func scatterOf(l Level, a [][]float32, relu bool) {
 	l.MaxOfFour(a[7], a[4], a[5], a[6], a[3])
-	l.ScatterMax(&Scatter{D: [4][]float32{a[0], a[1], a[2], a[3]}, X: [3][]float32{a[4], a[5], a[6]}, Top: a[7], Grad: a[8], ReLU: relu}, len(a[0]))
+	l.ScatterMax(&Scatter{D: [4][]float32{a[0], a[1], a[2], a[3]}, X: [3][]float32{a[4], a[5], a[6]}, Top: a[7],
+		Grad: a[8], ReLU: relu}, len(a[0]))
 }
 
 func TestReLU_KeepsNaNAndNotMinusZero(t *testing.T) {
@@ -150,18 +152,21 @@ func TestUpdates_FollowTheirFormulae(t *testing.T) {
 		}
 		copy(w, before[0])
 		copy(m, before[2])
-		l.Adam(w, g, m, v, &AdamStep{LR: .01, Decay: .1, Beta1: .9, Rest1: .1, Correct1: 1.5, Beta2: .99, Rest2: .01, Correct2: 2, Epsilon: 1e-3})
+		l.Adam(w, g, m, v, &AdamStep{LR: .01, Decay: .1, Beta1: .9, Rest1: .1, Correct1: 1.5, Beta2: .99, Rest2: .01,
+			Correct2: 2, Epsilon: 1e-3})
 		for i := range w {
 			grad := float64(before[1][i]) + .1*float64(before[0][i])
 			m1, v1 := .9*float64(before[2][i])+.1*grad, .99*float64(before[3][i])+.01*grad*grad
-			if !near(m[i], m1, 5) || !near(v[i], v1, 5) || !near(w[i], float64(before[0][i])-.01*m1*1.5/(math.Sqrt(2*v1)+1e-3), 5) {
+			if !near(m[i], m1, 5) || !near(v[i], v1, 5) || !near(w[i], float64(before[0][i])-.01*m1*1.5/(math.Sqrt(2*v1)+1e-3),
+				5) {
 				t.Fatalf("adam: element %d: %g, %g, %g", i, m[i], v[i], w[i])
 			}
 		}
 		copy(w, before[0])
 		copy(m, before[2])
 		copy(v, before[3])
-		l.AdamW(w, g, m, v, &AdamStep{LR: .01, Decay: .1, Beta1: .9, Rest1: .1, Correct1: 1.5, Beta2: .99, Rest2: .01, Correct2: 2, Epsilon: 1e-3})
+		l.AdamW(w, g, m, v, &AdamStep{LR: .01, Decay: .1, Beta1: .9, Rest1: .1, Correct1: 1.5, Beta2: .99, Rest2: .01,
+			Correct2: 2, Epsilon: 1e-3})
 		for i := range w {
 			grad, start := float64(before[1][i]), float64(before[0][i])
 			m1, v1 := .9*float64(before[2][i])+.1*grad, .99*float64(before[3][i])+.01*grad*grad

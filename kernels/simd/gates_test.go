@@ -12,7 +12,8 @@ func TestGates_EveryLevelAsTheGoTwin(t *testing.T) {
 			l.LSTMGates(&Gates{I: a[0], F: a[1], G: a[2], O: a[3], Before: a[4], C: a[5], H: a[6]}, len(a[0]))
 		},
 		"gradient": func(l Level, a [][]float32) {
-			l.LSTMGatesGrad(&GatesGrad{I: a[0], F: a[1], G: a[2], O: a[3], Before: a[4], C: a[5], DH: a[6], DC: a[7], Carried: a[8]}, len(a[0]))
+			l.LSTMGatesGrad(&GatesGrad{I: a[0], F: a[1], G: a[2], O: a[3], Before: a[4], C: a[5], DH: a[6], DC: a[7],
+				Carried: a[8]}, len(a[0]))
 		},
 		"raise":     func(l Level, a [][]float32) { l.Raise(a[0], a[1], .25) },
 		"addExp":    func(l Level, a [][]float32) { l.AddExp(a[0], a[1], a[2], -.75) },
@@ -76,7 +77,8 @@ func TestGates_Extremes(t *testing.T) {
 		got, want float32
 	}{
 		{"sigmoid of infinity", sigmoid(inf), 1}, {"tanh of infinity", tanh(inf), 1}, {"tanh of -infinity", tanh(-inf), -1},
-		{"sigmoid of 0", sigmoid(0), .5}, {"tanh of 0", tanh(0), 0}, {"exponential of 0", exponential(0), 1}, {"sigmoid of 1e30", sigmoid(1e30), 1},
+		{"sigmoid of 0", sigmoid(0), .5}, {"tanh of 0", tanh(0), 0}, {"exponential of 0", exponential(0), 1},
+		{"sigmoid of 1e30", sigmoid(1e30), 1},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s is %g, want %g", c.name, c.got, c.want)

@@ -69,7 +69,8 @@ func ZigZag() [256]uint8 { return zigZag }
 // block is full. At least 32 bits are ready then where it is not. Results are equal at all levels.
 func (l Level) HuffmanRun(b *Bits, codes *HuffmanTable, coefs *[64]int16, k int) int {
 	if b.Next < 0 || len(b.From)-b.Next < RunBytes || b.N > 63 || k < 1 {
-		panic(fmt.Sprintf("simd: coefficients from %d on out of %d bytes from %d on, %d bits ready", k, len(b.From), b.Next, b.N))
+		panic(fmt.Sprintf("simd: coefficients from %d on out of %d bytes from %d on, %d bits ready", k, len(b.From),
+			b.Next, b.N))
 	}
 	if k > 63 {
 		return k

@@ -36,7 +36,8 @@ func TestHuffmanRun_EveryLevelAsTheGoTwin(t *testing.T) {
 			k := 1 + r.IntN(63)
 			next, wantNext := l.HuffmanRun(&got, table, &coefs, k), huffmanRunGeneric(&want, table, &wantCoefs, k)
 			if next != wantNext || coefs != wantCoefs || got.Next != want.Next || got.Acc != want.Acc || got.N != want.N {
-				t.Fatalf("from %d: coefficient %d, byte %d, %d bits; want %d, %d and %d", k, next, got.Next, got.N, wantNext, want.Next, want.N)
+				t.Fatalf("from %d: coefficient %d, byte %d, %d bits; want %d, %d and %d", k, next, got.Next, got.N, wantNext,
+					want.Next, want.N)
 			}
 		}
 	})

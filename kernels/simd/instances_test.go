@@ -217,7 +217,8 @@ func BenchmarkSumSoftplus(b *testing.B) {
 		for _, width := range []int{64, 36} {
 			b.Run(fmt.Sprintf("width=%d/simd=%s", width, l), func(b *testing.B) {
 				const rows = 500
-				s := Softplus{Logits: make([]float32, rows*width), Sigmoid: make([]float32, rows*width), Stride: width, Rows: rows, Width: width,
+				s := Softplus{Logits: make([]float32, rows*width), Sigmoid: make([]float32, rows*width), Stride: width, Rows: rows,
+					Width:    width,
 					Positive: make([]float64, roundedUp(width)), Excess: make([]float64, roundedUp(width))}
 				for i := range s.Logits {
 					s.Logits[i] = float32(i%13) - 6

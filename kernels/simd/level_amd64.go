@@ -19,7 +19,8 @@ func missing(l Level) string {
 	needs := []extension{}
 	switch l {
 	case AVX2:
-		needs = []extension{{"AVX", cpu.X86.HasAVX}, {"AVX2", cpu.X86.HasAVX2}, {"FMA", cpu.X86.HasFMA}, {"BMI2", cpu.X86.HasBMI2}}
+		needs = []extension{{"AVX", cpu.X86.HasAVX}, {"AVX2", cpu.X86.HasAVX2}, {"FMA", cpu.X86.HasFMA},
+			{"BMI2", cpu.X86.HasBMI2}}
 	case AVX512:
 		needs = []extension{{"AVX2", cpu.X86.HasAVX2}, {"FMA", cpu.X86.HasFMA}, {"BMI2", cpu.X86.HasBMI2},
 			{"AVX512F", cpu.X86.HasAVX512F}, {"AVX512VL", cpu.X86.HasAVX512VL},
@@ -39,8 +40,10 @@ func missing(l Level) string {
 
 func withAVX2(k kernels) kernels {
 	k.tileShape, k.outerShape, k.batchShape, k.crossShape = [3]int{6, 16, 8}, [2]int{4, 24}, [2]int{3, 16}, [2]int{4, 16}
-	k.wide = [...]tileKernel{1: tile3x16AVX2, tile3x16AVX2, tile3x16AVX2, tile6x16AVX2, tile6x16AVX2, tile6x16AVX2, MaxTileRows: nil}
-	k.narrow = [...]tileKernel{1: tile3x8AVX2, tile3x8AVX2, tile3x8AVX2, tile6x8AVX2, tile6x8AVX2, tile6x8AVX2, MaxTileRows: nil}
+	k.wide = [...]tileKernel{1: tile3x16AVX2, tile3x16AVX2, tile3x16AVX2, tile6x16AVX2, tile6x16AVX2, tile6x16AVX2,
+		MaxTileRows: nil}
+	k.narrow = [...]tileKernel{1: tile3x8AVX2, tile3x8AVX2, tile3x8AVX2, tile6x8AVX2, tile6x8AVX2, tile6x8AVX2,
+		MaxTileRows: nil}
 	k.outer, k.multiplyBatch, k.cross = outer4x24AVX2, batch6x16AVX2, cross4x16AVX2
 	k.dropBatch = 32
 	k.winogradInput, k.winogradFilter = winogradInputAVX2, winogradFilterAVX2
@@ -79,9 +82,11 @@ func withAVX2(k kernels) kernels {
 func withAVX512(k kernels) kernels {
 	k.tileShape, k.outerShape, k.batchShape, k.crossShape = [3]int{12, 32, 16}, [2]int{8, 48}, [2]int{4, 32}, [2]int{8, 32}
 	k.wide = [...]tileKernel{1: tile4x32AVX512, tile4x32AVX512, tile4x32AVX512, tile4x32AVX512,
-		tile8x32AVX512, tile8x32AVX512, tile8x32AVX512, tile8x32AVX512, tile12x32AVX512, tile12x32AVX512, tile12x32AVX512, tile12x32AVX512}
+		tile8x32AVX512, tile8x32AVX512, tile8x32AVX512, tile8x32AVX512, tile12x32AVX512, tile12x32AVX512, tile12x32AVX512,
+		tile12x32AVX512}
 	k.narrow = [...]tileKernel{1: tile4x16AVX512, tile4x16AVX512, tile4x16AVX512, tile4x16AVX512,
-		tile8x16AVX512, tile8x16AVX512, tile8x16AVX512, tile8x16AVX512, tile12x16AVX512, tile12x16AVX512, tile12x16AVX512, tile12x16AVX512}
+		tile8x16AVX512, tile8x16AVX512, tile8x16AVX512, tile8x16AVX512, tile12x16AVX512, tile12x16AVX512, tile12x16AVX512,
+		tile12x16AVX512}
 	k.outer, k.multiplyBatch, k.cross = outer8x48AVX512, batch12x32AVX512, cross8x32AVX512
 	k.dropBatch = 64
 	k.winogradInput, k.winogradFilter = winogradInputAVX512, winogradFilterAVX512

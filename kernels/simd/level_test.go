@@ -33,7 +33,8 @@ func TestSelect_RefusesWhatCannotRun(t *testing.T) {
 		if slices.Contains(Levels(), l) {
 			continue
 		}
-		if _, err := Select(l.String()); !errors.Is(err, ErrLevel) || !strings.Contains(err.Error(), "lacks") && !strings.Contains(err.Error(), "no assembly") {
+		if _, err := Select(l.String()); !errors.Is(err, ErrLevel) || !strings.Contains(err.Error(), "lacks") &&
+			!strings.Contains(err.Error(), "no assembly") {
 			t.Errorf("%s: got %v", l, err)
 		}
 	}

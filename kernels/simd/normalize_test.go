@@ -12,7 +12,8 @@ func TestNormalize_EqualsItsDefinition(t *testing.T) {
 		for _, pixels := range sizes {
 			for _, channels := range []int{3, 4, 5} {
 				for _, mirrored := range []bool{false, true} {
-					n := Normalization{Mean: [3]float32{1.5, 200, 77.7}, Scale: [3]float32{1, .25, 1 / 57.375}, Channels: channels, Mirrored: mirrored}
+					n := Normalization{Mean: [3]float32{1.5, 200, 77.7}, Scale: [3]float32{1, .25, 1 / 57.375}, Channels: channels,
+						Mirrored: mirrored}
 					// The row begins, and another ends, where memory faults.
 					src := randomBytes(t, r, 3*pixels)
 					checkNormalize(t, l, src, &n)
@@ -39,7 +40,8 @@ func checkNormalize(t *testing.T, l Level, src []uint8, n *Normalization) {
 			want = (float32(src[3*pixel+c]) - n.Mean[c]) * n.Scale[c]
 		}
 		if got != want {
-			t.Fatalf("%d pixels of %d channels, mirrored %t: value %d is %g, want %g", pixels, n.Channels, n.Mirrored, at, got, want)
+			t.Fatalf("%d pixels of %d channels, mirrored %t: value %d is %g, want %g", pixels, n.Channels, n.Mirrored,
+				at, got, want)
 		}
 	}
 }
@@ -65,7 +67,8 @@ func FuzzPixels(f *testing.F) {
 		pixels := len(data) / 3
 		src := fencedBytes(t, 3*pixels)
 		copy(src, data)
-		n := Normalization{Mean: [3]float32{mean, -mean, 0}, Scale: [3]float32{scale, 1, scale}, Channels: 3, Mirrored: mirrored}
+		n := Normalization{Mean: [3]float32{mean, -mean, 0}, Scale: [3]float32{scale, 1, scale}, Channels: 3,
+			Mirrored: mirrored}
 		floats, bytes := make([]float32, 3*pixels), make([]uint8, 3*pixels)
 		Generic.Normalize(floats, src, &n)
 		Generic.YCbCr(bytes, src[:pixels], src[pixels:2*pixels], src[2*pixels:])

@@ -62,7 +62,8 @@ func (t *Taps) At(i int) (first, second int, weight uint32) {
 // planned from; dst has Len pixels. Results are equal at all levels.
 func (l Level) ResampleRow(dst []uint32, src []uint8, t *Taps) {
 	if len(dst) != 3*t.Len() || len(src) != 3*t.from {
-		panic(fmt.Sprintf("simd: a row of %d bytes to %d values, for taps from %d to %d pixels", len(src), len(dst), t.from, t.Len()))
+		panic(fmt.Sprintf("simd: a row of %d bytes to %d values, for taps from %d to %d pixels", len(src), len(dst),
+			t.from, t.Len()))
 	}
 	done := 0
 	if k, n := table[l].resampleRow, min(t.paired, t.Len()-1); k != nil && n > 0 {

@@ -44,7 +44,8 @@ func randomBytes(t testing.TB, r *rand.Rand, n int) []uint8 {
 	return b
 }
 
-var resizes = [][2]int{{1, 1}, {1, 9}, {2, 1}, {2, 7}, {3, 2}, {3, 3}, {3, 40}, {4, 3}, {5, 17}, {16, 33}, {40, 3}, {64, 31}, {100, 101}, {640, 57}}
+var resizes = [][2]int{{1, 1}, {1, 9}, {2, 1}, {2, 7}, {3, 2}, {3, 3}, {3, 40}, {4, 3}, {5, 17}, {16, 33}, {40, 3},
+	{64, 31}, {100, 101}, {640, 57}}
 
 func TestTaps_AreThoseOfTheDefinition(t *testing.T) {
 	var taps Taps // one for all: those of another size must not show

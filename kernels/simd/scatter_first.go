@@ -31,17 +31,20 @@ func (l Level) ScatterFirst(s *FirstScatter, channels int) {
 	}
 	// The last candidate gets what is left, so the kernel compares only the others.
 	last := len(s.Offsets) - 1
-	k(at(s.D), at(s.X), at(s.Top), at(s.Grad), at(s.Offsets), min(s.Lo, last), min(s.Hi, last), bit(s.Lo <= last && s.Hi > last), channels, s.Step, s.Count)
+	k(at(s.D), at(s.X), at(s.Top), at(s.Grad), at(s.Offsets), min(s.Lo, last), min(s.Hi, last), bit(s.Lo <= last &&
+		s.Hi > last), channels, s.Step, s.Count)
 }
 
 func (s *FirstScatter) check(channels int) {
 	const operation = "gradient of maximum of many"
 	if len(s.Offsets) == 0 || s.Lo < 0 || s.Lo > s.Hi || s.Hi > len(s.Offsets) || s.Step < 0 {
-		panic(fmt.Sprintf("simd: %s: of %d candidates %d to %d, windows %d apart", operation, len(s.Offsets), s.Lo, s.Hi, s.Step))
+		panic(fmt.Sprintf("simd: %s: of %d candidates %d to %d, windows %d apart", operation, len(s.Offsets), s.Lo,
+			s.Hi, s.Step))
 	}
 	for _, offset := range s.Offsets {
 		if end := offset + (s.Count-1)*s.Step + channels; offset < 0 || end > len(s.X) || end > len(s.D) {
-			panic(fmt.Sprintf("simd: %s: candidate at %d of %d windows in %d and %d", operation, offset, s.Count, len(s.X), len(s.D)))
+			panic(fmt.Sprintf("simd: %s: candidate at %d of %d windows in %d and %d", operation, offset, s.Count,
+				len(s.X), len(s.D)))
 		}
 	}
 	atLeast(operation, s.Count*channels, s.Top, s.Grad)

@@ -12,7 +12,8 @@ func scattersFirst(channels int) []FirstScatter {
 	row := 7 * channels
 	return []FirstScatter{
 		{Offsets: []int{0}, Hi: 1, Count: 1},
-		{Offsets: []int{0, channels, 2 * channels, row, row + channels, row + 2*channels}, Hi: 6, Step: 2 * channels, Count: 3},
+		{Offsets: []int{0, channels, 2 * channels, row, row + channels, row + 2*channels}, Hi: 6,
+			Step: 2 * channels, Count: 3},
 		{Offsets: []int{0, channels, 2 * channels, row, row + channels}, Lo: 2, Hi: 5, Step: channels, Count: 4},
 		{Offsets: []int{0, row, channels}, Lo: 1, Hi: 2, Step: 2 * channels, Count: 2, ReLU: true},
 		{Offsets: []int{row, 0}, Lo: 2, Hi: 2, Count: 1, ReLU: true},

@@ -2,10 +2,13 @@ package simd
 
 // Assembly of several operations with the same arguments.
 type (
-	tileKernel     func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
-	matrixKernel   func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, channels int)
-	outputKernel   func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, channels, rows, columns int, biasOrMask *float32, flags int)
-	adamKernel     func(w, g, m, v *float32, lr, decay, beta1, rest1, beta2, rest2, correct1, correct2, epsilon float32, n int)
+	tileKernel func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32,
+		dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)
+	matrixKernel func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, channels int)
+	outputKernel func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, channels, rows, columns int,
+		biasOrMask *float32, flags int)
+	adamKernel func(w, g, m, v *float32, lr, decay, beta1, rest1, beta2, rest2, correct1, correct2,
+		epsilon float32, n int)
 	unaryKernel    func(dst, src *float32, n int)
 	binaryKernel   func(dst, a, b *float32, n int)
 	scaledKernel   func(dst, src *float32, a float32, n int)
@@ -25,12 +28,15 @@ type kernels struct {
 
 	wide, narrow  [MaxTileRows + 1]tileKernel // by the number of rows
 	outer         func(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride, rows, flags int)
-	multiplyBatch func(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint, dstStride, points int)
-	cross         func(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, dstStride, bands, flags int, ahead *float32, aheadStride int)
+	multiplyBatch func(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint,
+		dstStride, points int)
+	cross func(a *float32, aStride int, b *float32, bStride, depth int, dst *float32, dstStride, bands, flags int,
+		ahead *float32, aheadStride int)
 
 	winogradInput, winogradFilter, winogradGradient matrixKernel
-	winogradFilterGradient                          func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, channels, flags int)
-	winogradOutput, winogradDataGradient            outputKernel
+	winogradFilterGradient                          func(dst *float32, dstRow, dstColumn int, src *float32, srcRow,
+		srcColumn, channels, flags int)
+	winogradOutput, winogradDataGradient outputKernel
 
 	copyRows   rowsKernel
 	transpose8 func(dst *float32, dstStride int, src *float32, srcStride, blocks int)
@@ -46,9 +52,10 @@ type kernels struct {
 	standardize                          func(dst, x, gain, bias *float32, high, low, inverse float32, n int)
 	sumSquares                           func(x *float32, groups int) [8]float64
 	moments                              func(x *float32, first float64, groups int) [16]float64
-	dropout                              func(dst, src *float32, keys [2 * rounds]uint32, counter, row, threshold uint32, scale float32, batches int)
-	sgd                                  func(w, g, m *float32, lr, momentum, decay float32, n int)
-	adam, adamW                          adamKernel
+	dropout                              func(dst, src *float32, keys [2 * rounds]uint32, counter, row, threshold uint32,
+		scale float32, batches int)
+	sgd         func(w, g, m *float32, lr, momentum, decay float32, n int)
+	adam, adamW adamKernel
 
 	maxOfFour               func(dst, x0, x1, x2, x3 *float32, n int)
 	scatterMax              scatterKernels
@@ -65,14 +72,16 @@ type kernels struct {
 	softplus          func(positive, excess *float64, logits *float32, stride, rows, width int)
 	softplusSigmoid   func(positive, excess *float64, logits, dst *float32, stride, rows, width int)
 
-	huffmanRun                func(from *byte, next int, acc, n uint64, codes *uint32, coefs *int16, order *uint8, k int) (int, uint64, uint64, int)
-	inverseDCT                func(dst *uint8, stride int, coefs *int16, factors *uint16, pairs int)
-	mixRows                   func(mixed *uint16, near, far *uint8, groups int)
-	doubleRow                 func(dst *uint8, mixed *uint16, even, odd uint32, groups int)
-	ycbcr                     func(dst, luma, cb, cr *uint8, groups int)
-	resampleRow               func(dst *uint32, src *uint8, first *int32, weights *uint32, n int)
-	blendRows                 func(dst *uint8, near, far *uint32, weights uint32, batches int)
-	reduceRows                func(dst *uint8, dstStride int, src *uint8, srcStride int, first *int32, pairs *uint16, groups, n int)
+	huffmanRun func(from *byte, next int, acc, n uint64, codes *uint32, coefs *int16, order *uint8,
+		k int) (int, uint64, uint64, int)
+	inverseDCT  func(dst *uint8, stride int, coefs *int16, factors *uint16, pairs int)
+	mixRows     func(mixed *uint16, near, far *uint8, groups int)
+	doubleRow   func(dst *uint8, mixed *uint16, even, odd uint32, groups int)
+	ycbcr       func(dst, luma, cb, cr *uint8, groups int)
+	resampleRow func(dst *uint32, src *uint8, first *int32, weights *uint32, n int)
+	blendRows   func(dst *uint8, near, far *uint32, weights uint32, batches int)
+	reduceRows  func(dst *uint8, dstStride int, src *uint8, srcStride int, first *int32, pairs *uint16,
+		groups, n int)
 	reduceColumns, reduceWide columnsKernel
 	normalize                 func(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, groups int)
 }
@@ -81,7 +90,8 @@ type kernels struct {
 // value receives escapes, and a struct of arguments would take memory of the heap at each call.
 var table = func() (t [AVX512 + 1]kernels) {
 	blocks := [2]int{genericRows, genericWidth}
-	t[Generic] = kernels{tileShape: [3]int{genericRows, genericWidth, genericWidth}, outerShape: blocks, batchShape: blocks, crossShape: blocks}
+	t[Generic] = kernels{tileShape: [3]int{genericRows, genericWidth, genericWidth}, outerShape: blocks,
+		batchShape: blocks, crossShape: blocks}
 	t[AVX2] = withAVX2(t[Generic])
 	t[AVX512] = withAVX512(t[AVX2])
 	return t

@@ -12,8 +12,8 @@ const MaxTileRows = 12
 //	v = v (+ Bias[j]), max(v, 0) if ReLU, 0 where Mask[i][j] <= 0
 //	Dst[i][j] = v
 //
-// From is Dst where nothing else is given. The sum is taken in this order, beginning with From: cutting it into several calls changes no bit.
-// A is read in place: no copy of the windows of a convolution is ever made. Row i of Dst and Mask
+// From is Dst where nothing else is given. The sum is taken in this order, beginning with From: cutting it into several
+// calls changes no bit. A is read in place: no copy of the windows of a convolution is ever made. Row i of Dst and Mask
 // begins at i·DstStride, as those of From do. A NaN sum stays NaN through ReLU; a NaN in Mask keeps the value.
 type Tile struct {
 	A         []float32
@@ -33,8 +33,8 @@ type Tile struct {
 	ReLU      bool
 
 	// What is asked from memory meanwhile, for calls to come; it changes no result. Next is where the next call's Dst
-	// begins, counted from this one's, with its From and Mask; 0 is nowhere. Two rows are asked for with each tap. Of Ahead as many values are asked for as
-	// the tile reads in A, one after the other; nil is nothing.
+	// begins, counted from this one's, with its From and Mask; 0 is nowhere. Two rows are asked for with each tap. Of
+	// Ahead as many values are asked for as the tile reads in A, one after the other; nil is nothing.
 	Next  int
 	Ahead []float32
 }
@@ -64,7 +64,8 @@ func (t *Tile) check(rows, width int) {
 	case t.From != nil && last > len(t.From):
 		panic(fmt.Sprintf("simd: tile of %d×%d, stride %d, begins with %d", t.Rows, width, t.DstStride, len(t.From)))
 	case last > len(t.Dst) || t.Mask != nil && last > len(t.Mask) || t.Bias != nil && width > len(t.Bias):
-		panic(fmt.Sprintf("simd: tile of %d×%d, stride %d, in %d outputs, %d mask, %d bias", t.Rows, width, t.DstStride, len(t.Dst), len(t.Mask), len(t.Bias)))
+		panic(fmt.Sprintf("simd: tile of %d×%d, stride %d, in %d outputs, %d mask, %d bias", t.Rows, width, t.DstStride,
+			len(t.Dst), len(t.Mask), len(t.Bias)))
 	case t.Taps > 0 && (t.PanelSkip < 0 || t.Taps*t.Depth*width+(t.Taps-1)*t.PanelSkip > len(t.Panel)):
 		panic(fmt.Sprintf("simd: panel of %d for %d taps of %d×%d", len(t.Panel), t.Taps, t.Depth, width))
 	}
@@ -102,6 +103,7 @@ func (s *Sum) check(rows, width int) {
 	case s.Rows < 1 || s.Rows > rows || (s.Rows-1)*s.DstStride+width > len(s.Dst):
 		panic(fmt.Sprintf("simd: outer sum of %d×%d, stride %d, in %d", s.Rows, width, s.DstStride, len(s.Dst)))
 	case s.Depth > 0 && ((s.Depth-1)*s.AStride+rows > len(s.A) || s.Depth*width > len(s.Panel)):
-		panic(fmt.Sprintf("simd: outer sum over %d cells, stride %d, of %d values and a panel of %d", s.Depth, s.AStride, len(s.A), len(s.Panel)))
+		panic(fmt.Sprintf("simd: outer sum over %d cells, stride %d, of %d values and a panel of %d", s.Depth, s.AStride,
+			len(s.A), len(s.Panel)))
 	}
 }

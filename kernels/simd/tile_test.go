@@ -37,17 +37,20 @@ type tileCase struct {
 }
 
 func (c tileCase) String() string {
-	return fmt.Sprintf("taps=%d/depth=%d/rows=%d/load=%t/relu=%t/bias=%t/mask=%t", c.taps, c.depth, c.rows, c.load, c.relu, c.biased, c.masked)
+	return fmt.Sprintf("taps=%d/depth=%d/rows=%d/load=%t/relu=%t/bias=%t/mask=%t", c.taps, c.depth, c.rows, c.load, c.relu,
+		c.biased, c.masked)
 }
 
 func tileCases(rows int) []tileCase {
 	cases := []tileCase{
 		{taps: 0, depth: 5, rows: rows}, {taps: 2, depth: 0, rows: 1, biased: true}, {taps: 1, depth: 1, rows: 1},
-		{taps: 7, depth: 65, rows: rows, slack: 3, tapStride: 4}, {taps: 3, depth: 9, rows: rows, biased: true, relu: true, tapStride: 100},
+		{taps: 7, depth: 65, rows: rows, slack: 3, tapStride: 4}, {taps: 3, depth: 9, rows: rows, biased: true, relu: true,
+			tapStride: 100},
 		{taps: 1, depth: 700, rows: rows, load: true, masked: true},
 	}
 	for n := 1; n <= rows; n++ {
-		cases = append(cases, tileCase{taps: 2, depth: 3, rows: n, load: n%2 == 0, masked: n%3 == 0, biased: n%4 < 2, relu: n%5 < 2, slack: n, tapStride: 5, skip: 7 * (n % 2)})
+		cases = append(cases, tileCase{taps: 2, depth: 3, rows: n, load: n%2 == 0, masked: n%3 == 0, biased: n%4 < 2,
+			relu: n%5 < 2, slack: n, tapStride: 5, skip: 7 * (n % 2)})
 	}
 	return cases
 }
@@ -57,7 +60,8 @@ func (c tileCase) build(t testing.TB, r *rand.Rand, rows, width int) Tile {
 	span := max(c.taps-1, 0)*c.tapStride + c.depth
 	tile := Tile{
 		A: random(t, r, span+2*rows), Offsets: make([]int, rows), Taps: c.taps, Depth: c.depth, TapStride: c.tapStride,
-		Panel: random(t, r, c.taps*c.depth*width+max(0, c.taps-1)*c.skip), PanelSkip: c.skip, DstStride: width + c.slack, Rows: c.rows, Load: c.load, ReLU: c.relu,
+		Panel: random(t, r, c.taps*c.depth*width+max(0, c.taps-1)*c.skip), PanelSkip: c.skip, DstStride: width + c.slack,
+		Rows: c.rows, Load: c.load, ReLU: c.relu,
 	}
 	for i := range tile.Offsets {
 		tile.Offsets[i] = 2 * (rows - i)
@@ -149,14 +153,16 @@ func TestMultiply_BeginsWithFromAndAsksAhead(t *testing.T) {
 		rows, wide, narrow := l.TileShape()
 		for _, width := range []int{wide, narrow} {
 			for n := 1; n <= rows; n++ {
-				plain := tileCase{taps: 2, depth: 7, rows: n, load: true, masked: n%2 == 0, relu: true, slack: 3, tapStride: 5}.build(t, r, rows, width)
+				plain := tileCase{taps: 2, depth: 7, rows: n, load: true, masked: n%2 == 0, relu: true, slack: 3,
+					tapStride: 5}.build(t, r, rows, width)
 				other := plain
 				other.From, other.Dst = copies(t, plain.Dst)[0], random(t, r, len(plain.Dst))
 				other.Next, other.Ahead = 1<<20, fenced(t, 1)
 				l.Multiply(&plain, width)
 				l.Multiply(&other, width)
 				for i := range n {
-					same(t, fmt.Sprintf("%d rows, row %d", n, i), other.Dst[i*plain.DstStride:][:width], plain.Dst[i*plain.DstStride:][:width])
+					same(t, fmt.Sprintf("%d rows, row %d", n, i), other.Dst[i*plain.DstStride:][:width],
+						plain.Dst[i*plain.DstStride:][:width])
 				}
 			}
 		}
@@ -215,8 +221,9 @@ func TestOuter_EqualsItsDefinition(t *testing.T) {
 		for _, depth := range []int{0, 1, 2, 7, 300} {
 			for n := 1; n <= rows; n++ {
 				load, stride := (n+depth)%2 == 0, rows+n-1
-				s := Sum{A: random(t, r, max(0, depth-1)*stride+rows), AStride: stride, Panel: random(t, r, depth*width), Depth: depth,
-					Dst: random(t, r, (n-1)*(width+n)+width), DstStride: width + n, Rows: n, Load: load}
+				s := Sum{A: random(t, r, max(0, depth-1)*stride+rows), AStride: stride, Panel: random(t, r, depth*width),
+					Depth: depth,
+					Dst:   random(t, r, (n-1)*(width+n)+width), DstStride: width + n, Rows: n, Load: load}
 				before := append([]float32(nil), s.Dst...)
 				l.Outer(&s)
 				checkOuter(t, &s, before, width)
@@ -263,7 +270,8 @@ func TestTileLevel_CanRunAndChangesNoBit(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	_, width, _ := AVX2.TileShape()
-	wide := tileCase{taps: 3, depth: 50, rows: 6, load: true, biased: true, relu: true, tapStride: 60}.build(t, r, 12, width)
+	wide := tileCase{taps: 3, depth: 50, rows: 6, load: true, biased: true, relu: true, tapStride: 60}.build(t,
+		r, 12, width)
 	small := wide
 	small.Dst = append([]float32(nil), wide.Dst...)
 	AVX512.Multiply(&wide, width)

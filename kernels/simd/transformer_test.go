@@ -56,7 +56,8 @@ func TestMoments_AreThoseOfTheDefinition(t *testing.T) {
 				}
 				mean, variance := l.Moments(x)
 				if math.Abs(mean-want) > 1e-14*(1+offset) || math.Abs(variance-squares/float64(n)) > 1e-12*(1+variance) {
-					t.Errorf("%d values about %g: mean %v, want %v, variance %v, want %v", n, offset, mean, want, variance, squares/float64(n))
+					t.Errorf("%d values about %g: mean %v, want %v, variance %v, want %v", n, offset, mean, want, variance,
+						squares/float64(n))
 				}
 				if m, v := Generic.Moments(x); m != mean || v != variance {
 					t.Errorf("%d values: %v and %v, the Go twin %v and %v", n, mean, variance, m, v)
@@ -86,7 +87,9 @@ func TestGELU_IsGoodToAFewUnits(t *testing.T) {
 		"tanh": {func(x float32) float32 { return single(geluTanhGeneric, x) }, func(x float64) float64 {
 			return x / (1 + math.Exp(-math.Sqrt(8/math.Pi)*(x+.044715*x*x*x)))
 		}, 5},
-		"quick": {func(x float32) float32 { return single(geluQuickGeneric, x) }, func(x float64) float64 { return x / (1 + math.Exp(-1.702*x)) }, 5},
+		"quick": {func(x float32) float32 {
+			return single(geluQuickGeneric, x)
+		}, func(x float64) float64 { return x / (1 + math.Exp(-1.702*x)) }, 5},
 	}
 	for name, kind := range kinds {
 		worst := 0.0
@@ -96,7 +99,8 @@ func TestGELU_IsGoodToAFewUnits(t *testing.T) {
 				off := math.Abs(float64(kind.of(x))-kind.want(float64(x))) / float64(size) * 0x1p24
 				worst = max(worst, off)
 				if !(off <= kind.allowed) {
-					t.Fatalf("%s of %g is %g, want %g: off by %.3g units of 2^-24 of its argument", name, x, kind.of(x), kind.want(float64(x)), off)
+					t.Fatalf("%s of %g is %g, want %g: off by %.3g units of 2^-24 of its argument", name, x, kind.of(x),
+						kind.want(float64(x)), off)
 				}
 			}
 		}

@@ -28,7 +28,8 @@ type WindowScatter struct {
 
 // ScatterWindows computes a WindowScatter.
 func (l Level) ScatterWindows(s *WindowScatter, channels, count int) {
-	checkWindows("gradient of maximum of windows", channels, count, [][]float32{s.DUpper, s.DLower, s.Upper, s.Lower}, s.Top, s.Grad)
+	checkWindows("gradient of maximum of windows", channels, count, [][]float32{s.DUpper, s.DLower, s.Upper, s.Lower},
+		s.Top, s.Grad)
 	if k := table[l].scatterWindows[bit(s.ReLU)]; k == nil {
 		scatterWindowsGeneric(s, channels, count)
 	} else if channels > 0 && count > 0 {

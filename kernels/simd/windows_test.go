@@ -11,7 +11,8 @@ import (
 // gradient, 4 and 5 of the windows.
 func windowsOf(l Level, a [][]float32, channels, count int, relu bool) {
 	l.MaxWindows(a[4], a[0], a[1], channels, count)
-	l.ScatterWindows(&WindowScatter{DUpper: a[2], DLower: a[3], Upper: a[0], Lower: a[1], Top: a[4], Grad: a[5], ReLU: relu}, channels, count)
+	l.ScatterWindows(&WindowScatter{DUpper: a[2], DLower: a[3], Upper: a[0], Lower: a[1], Top: a[4], Grad: a[5],
+		ReLU: relu}, channels, count)
 }
 
 func TestWindows_EveryLevelAsTheGoTwin(t *testing.T) {
@@ -60,7 +61,8 @@ func TestWindows_FollowTheirDefinitions(t *testing.T) {
 			for i := range dUpper {
 				dUpper[i], dLower[i] = nan, nan
 			}
-			l.ScatterWindows(&WindowScatter{DUpper: dUpper, DLower: dLower, Upper: upper, Lower: lower, Top: top, Grad: []float32{1, 2, 3, 4, 5, 6}, ReLU: relu}, 3, 2)
+			l.ScatterWindows(&WindowScatter{DUpper: dUpper, DLower: dLower, Upper: upper, Lower: lower, Top: top,
+				Grad: []float32{1, 2, 3, 4, 5, 6}, ReLU: relu}, 3, 2)
 			five, six := float32(5), float32(6)
 			if relu {
 				five, six = 0, 0
@@ -80,7 +82,8 @@ func TestScatterWindows_OneRowForBoth(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, _ *rand.Rand) {
 		row, top, d := []float32{1, 3, 2, 2, 5, 4}, make([]float32, 3), make([]float32, 6)
 		l.MaxWindows(top, row, row, 1, 3)
-		l.ScatterWindows(&WindowScatter{DUpper: d, DLower: d, Upper: row, Lower: row, Top: top, Grad: []float32{7, 8, 9}}, 1, 3)
+		l.ScatterWindows(&WindowScatter{DUpper: d, DLower: d, Upper: row, Lower: row, Top: top, Grad: []float32{7, 8, 9}}, 1,
+			3)
 		same(t, "gradient", d, []float32{0, 7, 8, 0, 9, 0})
 	})
 }

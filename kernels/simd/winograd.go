@@ -34,7 +34,8 @@ type Matrix struct {
 // check panics where a matrix of rows × columns leaves its slice.
 func (m *Matrix) check(operation, side string, rows, columns, channels int) {
 	if last := (rows-1)*m.Row + (columns-1)*m.Column; m.Row < 0 || m.Column < 0 || last+channels > len(m.Data) {
-		panic(fmt.Sprintf("simd: Winograd %s, %s: %d×%d vectors of %d, at strides %d and %d, in %d", operation, side, rows, columns, channels, m.Row, m.Column, len(m.Data)))
+		panic(fmt.Sprintf("simd: Winograd %s, %s: %d×%d vectors of %d, at strides %d and %d, in %d", operation, side, rows,
+			columns, channels, m.Row, m.Column, len(m.Data)))
 	}
 }
 
@@ -110,7 +111,8 @@ func (l Level) WinogradOutput(o *WinogradOutput) {
 		return
 	}
 	if k := table[l].winogradOutput; k != nil {
-		k(at(o.Dst.Data), o.Dst.Row, o.Dst.Column, at(o.Src.Data), o.Src.Row, o.Src.Column, o.Channels, o.Rows, o.Columns, at(o.Bias), flagReLU*bit(o.ReLU))
+		k(at(o.Dst.Data), o.Dst.Row, o.Dst.Column, at(o.Src.Data), o.Src.Row, o.Src.Column, o.Channels, o.Rows, o.Columns,
+			at(o.Bias), flagReLU*bit(o.ReLU))
 	} else {
 		winogradOutputGeneric(o)
 	}
@@ -122,7 +124,8 @@ func (l Level) WinogradDataGradient(o *WinogradOutput) {
 		return
 	}
 	if k := table[l].winogradDataGradient; k != nil {
-		k(at(o.Dst.Data), o.Dst.Row, o.Dst.Column, at(o.Src.Data), o.Src.Row, o.Src.Column, o.Channels, o.Rows, o.Columns, at(o.Mask), flagLoad*bit(o.Load))
+		k(at(o.Dst.Data), o.Dst.Row, o.Dst.Column, at(o.Src.Data), o.Src.Row, o.Src.Column, o.Channels, o.Rows, o.Columns,
+			at(o.Mask), flagLoad*bit(o.Load))
 	} else {
 		winogradDataGradientGeneric(o)
 	}
@@ -140,7 +143,8 @@ func (o *WinogradOutput) check() bool {
 	o.Dst.check("output", "destination", o.Rows, o.Columns, o.Channels)
 	o.Src.check("output", "source", 6, 6, o.Channels)
 	if o.Bias != nil && len(o.Bias) < o.Channels || o.Mask != nil && len(o.Mask) < len(o.Dst.Data) {
-		panic(fmt.Sprintf("simd: Winograd output of %d channels with %d biases and a mask of %d for %d", o.Channels, len(o.Bias), len(o.Mask), len(o.Dst.Data)))
+		panic(fmt.Sprintf("simd: Winograd output of %d channels with %d biases and a mask of %d for %d", o.Channels,
+			len(o.Bias), len(o.Mask), len(o.Dst.Data)))
 	}
 	return true
 }

@@ -44,7 +44,8 @@ func inputLine(x [6]float32) [6]float32 {
 	evenA, oddA := x[4]-squareB*x[2], pointA*(x[3]-squareB*x[1])
 	evenB, oddB := x[4]-squareA*x[2], pointB*(x[3]-squareA*x[1])
 	const sum = squareA + squareB
-	return [6]float32{x[0] - sum*x[2] + x[4], evenA + oddA, evenA - oddA, evenB + oddB, evenB - oddB, x[1] - sum*x[3] + x[5]}
+	return [6]float32{x[0] - sum*x[2] + x[4], evenA + oddA, evenA - oddA, evenB + oddB, evenB - oddB,
+		x[1] - sum*x[3] + x[5]}
 }
 
 func filterLine(x [6]float32) [6]float32 {

@@ -94,7 +94,9 @@ func winogradTransforms() []winogradTransform {
 		{"filterGradient", transposed(normalised(evaluation(3))), func(l Level, dst, src Matrix, channels int) {
 			l.WinogradFilterGradient(dst, src, channels, false)
 		}},
-		{"output", transposed(evaluation(4)), func(l Level, dst, src Matrix, channels int) { l.WinogradOutput(output(dst, src, channels)) }},
+		{"output", transposed(evaluation(4)), func(l Level, dst, src Matrix, channels int) {
+			l.WinogradOutput(output(dst, src, channels))
+		}},
 		{"dataGradient", transposed(evaluation(4)), func(l Level, dst, src Matrix, channels int) {
 			l.WinogradDataGradient(output(dst, src, channels))
 		}},

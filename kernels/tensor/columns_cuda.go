@@ -27,7 +27,8 @@ type ColumnSum struct {
 // type, where all rows begin at multiples of that, else one element.
 func (c *Columns) Sum(device *CUDA, operation string, rows, columns int, matrices ...*Tensor) (s ColumnSum, err error) {
 	if columns > math.MaxInt32/columnTile || rows > math.MaxInt32 {
-		return s, fmt.Errorf("%s: %d rows of %d channels are more than a launch can have: %w", operation, rows, columns, ErrShape)
+		return s, fmt.Errorf("%s: %d rows of %d channels are more than a launch can have: %w", operation, rows,
+			columns, ErrShape)
 	}
 	lanes := 1
 	if len(matrices) > 0 {

@@ -54,7 +54,8 @@ func (c *CPU) Free(t *Tensor) error {
 // Upload implements Device.
 func (c *CPU) Upload(dst *Tensor, src *dense.Dense) error {
 	if src.RequiresIterator() || src.DataOrder().IsColMajor() {
-		return fmt.Errorf("upload: host array %v is a view that is not row-major without gaps, materialize it: %w", src.Shape(), ErrShape)
+		return fmt.Errorf("upload: host array %v is a view that is not row-major without gaps, materialize it: %w",
+			src.Shape(), ErrShape)
 	}
 	switch {
 	case dst.float32s != nil && src.Dtype() == dense.Float32 && src.DataSize() == dst.size:

@@ -61,7 +61,8 @@ func TestCUDA_Memory(t *testing.T) {
 			t.Errorf("%v: there and back is %v, %v, want %v", dtype, got.Data(), err, want.Data())
 		}
 		copied, err := c.Alloc(dtype, 6)
-		if err := errors.Join(err, c.Copy(copied, on), c.Download(got, copied)); err != nil || !reflect.DeepEqual(got.Data(), want.Data()) {
+		if err := errors.Join(err, c.Copy(copied, on), c.Download(got, copied)); err != nil || !reflect.DeepEqual(got.Data(),
+			want.Data()) {
 			t.Errorf("%v: the copy is %v, %v, want %v", dtype, got.Data(), err, want.Data())
 		}
 		fresh, err := c.Alloc(dtype, 2, 3)

@@ -42,7 +42,8 @@ func feedStep(t *testing.T, c *tensor.CUDA, feed *tensor.Feed, waits bool) []uin
 	}
 	fill(2)
 	got := dense.New(dense.Of(dense.Uint8), dense.WithShape(8))
-	if err := errors.Join(feed.Take([]*tensor.Tensor{to}), c.Download(got, to), feed.Free(memory), c.Free(to)); err != nil {
+	if err := errors.Join(feed.Take([]*tensor.Tensor{to}), c.Download(got, to), feed.Free(memory),
+		c.Free(to)); err != nil {
 		t.Fatal(err)
 	}
 	if err := feed.Free(memory); err == nil {

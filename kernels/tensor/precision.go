@@ -82,7 +82,8 @@ func (p Precision) OnCard(capability int) (Precision, error) {
 		}
 		return BF16, nil
 	case p != FP32 && capability < tensorCores:
-		return "", fmt.Errorf("precision %s: a card of compute capability %d.%d computes in fp32, %d.%d and newer ones also in %s: %w",
+		return "", fmt.Errorf("precision %s: a card of compute capability %d.%d computes in fp32, %d.%d and newer ones also "+
+			"in %s: %w",
 			p, capability/10, capability%10, tensorCores/10, tensorCores%10, p, ErrPrecision)
 	}
 	return p, nil

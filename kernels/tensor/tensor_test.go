@@ -28,7 +28,8 @@ func TestElements_ProductOfDimensions(t *testing.T) {
 	for _, c := range []struct {
 		shape []int
 		want  int
-	}{{nil, 1}, {[]int{7}, 7}, {[]int{2, 3, 4}, 24}, {[]int{0, 5}, 0}, {[]int{5, 0}, 0}, {[]int{1 << 10, 1 << 20}, 1 << 30}} {
+	}{{nil, 1}, {[]int{7}, 7}, {[]int{2, 3, 4}, 24}, {[]int{0, 5}, 0}, {[]int{5, 0}, 0}, {[]int{1 << 10, 1 << 20},
+		1 << 30}} {
 		if got, err := Elements(c.shape); err != nil || got != c.want {
 			t.Errorf("%v: got %d, %v, want %d", c.shape, got, err, c.want)
 		}
@@ -36,7 +37,8 @@ func TestElements_ProductOfDimensions(t *testing.T) {
 }
 
 func TestElements_RefusesWhatCannotBeHeld(t *testing.T) {
-	for _, shape := range [][]int{{-1}, {3, -2}, {math.MaxInt, 2}, {math.MaxInt, math.MaxInt}, {1 << 21, 1 << 20}, {0, -1}} {
+	for _, shape := range [][]int{{-1}, {3, -2}, {math.MaxInt, 2}, {math.MaxInt, math.MaxInt},
+		{1 << 21, 1 << 20}, {0, -1}} {
 		if _, err := Elements(shape); !errors.Is(err, ErrShape) {
 			t.Errorf("%v: got %v", shape, err)
 		}
@@ -122,7 +124,8 @@ func TestRows_OfEveryElementType(t *testing.T) {
 	b, errB := bytes.Rows(2, 3)
 	c, errC := remote.Rows(2, 3)
 	must(t, errors.Join(errA, errB, errC))
-	if !slices.Equal(a.Int32s(), []int32{2}) || !slices.Equal(b.Uint8s(), []uint8{3}) || c.Address() != 1000+2*5*2 || c.Bytes() != 10 {
+	if !slices.Equal(a.Int32s(), []int32{2}) || !slices.Equal(b.Uint8s(), []uint8{3}) || c.Address() != 1000+2*5*2 ||
+		c.Bytes() != 10 {
 		t.Errorf("got %v, %v, %d of %d bytes", a.Int32s(), b.Uint8s(), c.Address(), c.Bytes())
 	}
 	if a.Float32s() != nil || b.Int32s() != nil || c.Uint8s() != nil || a.Address() != 0 {

@@ -23,7 +23,8 @@ func (w *Workspace) Reserve(c *CUDA, bytes int) (cuda.Address, error) {
 		return w.at, nil
 	}
 	if c.Stream.Capturing() {
-		return 0, fmt.Errorf("tensor: a workspace has %d bytes and needs %d while a graph is captured: run the work once before", w.bytes, bytes)
+		return 0, fmt.Errorf("tensor: a workspace has %d bytes and needs %d while a graph is captured: run the work once "+
+			"before", w.bytes, bytes)
 	}
 	at, err := c.Device.Alloc(bytes)
 	if err != nil {

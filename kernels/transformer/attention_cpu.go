@@ -144,8 +144,9 @@ func (c *CPU) attendKeys(a *attention, s *scratch, key, keys, lanes int) {
 	}
 	_, width := c.level.CrossShape()
 	for column := 0; column < a.valueWidth; column += width {
-		s.cross = simd.Cross{A: s.logits, AStride: lanes, B: s.values[key*a.valueWidth+column:], BStride: a.valueWidth, Depth: keys,
-			Dst: s.sums[column:], DstStride: a.valueWidth, Rows: lanes, Load: key > 0}
+		s.cross = simd.Cross{A: s.logits, AStride: lanes, B: s.values[key*a.valueWidth+column:], BStride: a.valueWidth,
+			Depth: keys,
+			Dst:   s.sums[column:], DstStride: a.valueWidth, Rows: lanes, Load: key > 0}
 		c.level.Cross(&s.cross)
 	}
 }

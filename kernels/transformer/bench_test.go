@@ -51,7 +51,8 @@ func newRig(t testing.TB, n net, batch, threads int, level simd.Level) *rig {
 	}
 	d, l := n.width, n.tokens-n.prefix
 	r := &rig{net: n, c: NewCPU(dev, level)}
-	r.x, r.patches, r.tokens, r.y = of(1, batch, n.size, n.size, 3), of(1, batch, l, d), of(1, batch, n.tokens, d), of(1, batch, n.tokens, d)
+	r.x, r.patches, r.tokens, r.y = of(1, batch, n.size, n.size, 3), of(1, batch, l, d), of(1, batch, n.tokens, d),
+		of(1, batch, n.tokens, d)
 	r.qkv, r.hidden = of(1, batch, n.tokens, 3*d), of(1, batch, n.tokens, n.hidden)
 	r.filter, r.wQKV, r.wOut = of(.05, d, n.patch, n.patch, 3), of(.05, 3*d, d), of(.05, d, d)
 	r.wUp, r.wDown, r.bias = of(.05, n.hidden, d), of(.05, d, n.hidden), of(1, d)

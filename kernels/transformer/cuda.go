@@ -110,8 +110,9 @@ func (c *CUDA) follow(operation string, y, x, r, scale *tensor.Tensor, kind GELU
 		return err
 	}
 	grid, block := tensor.Cover(tensor.Ceil(y.Len()*dtype.Size(), 16), threads, 1), cuda.Dim3{X: threads}
-	a := followArguments{y: tensor.At(y), x: tensor.At(x), r: tensor.At(r), scale: tensor.At(scale), length: int64(y.Len()),
-		width: int32(y.Dim(-1)), kind: int32(kind)}
+	a := followArguments{y: tensor.At(y), x: tensor.At(x), r: tensor.At(r), scale: tensor.At(scale),
+		length: int64(y.Len()),
+		width:  int32(y.Dim(-1)), kind: int32(kind)}
 	if dtype == tensor.BFloat16 {
 		return c.rows.launchFollowBf16(c.device.Stream, grid, block, followBf16Arguments(a))
 	}
@@ -130,7 +131,8 @@ func (c *CUDA) Attention(y, qkv *tensor.Tensor, heads int) error {
 		return err
 	}
 	if s.Width > widest || heads > mostGrid {
-		return fmt.Errorf("%s: %d heads of %d numbers: a card computes heads of %d at most: %w", operation, heads, s.Width, widest,
+		return fmt.Errorf("%s: %d heads of %d numbers: a card computes heads of %d at most: %w", operation, heads,
+			s.Width, widest,
 			tensor.ErrShape)
 	}
 	for first := 0; first < s.N; first += mostGrid { // a grid has so many pictures at most
@@ -141,7 +143,8 @@ func (c *CUDA) Attention(y, qkv *tensor.Tensor, heads int) error {
 			grid.X, block.X = tensor.Ceil(s.T, tensorTile), tensorThreads
 		}
 		skip := cuda.Address(first * s.T * s.D() * dtype.Size())
-		a := attention64Arguments{y: tensor.At(y) + skip, qkv: tensor.At(qkv) + 3*skip, tokens: int32(s.T), heads: int32(heads),
+		a := attention64Arguments{y: tensor.At(y) + skip, qkv: tensor.At(qkv) + 3*skip, tokens: int32(s.T),
+			heads: int32(heads),
 			width: int32(s.Width), scale: float32(1 / math.Sqrt(float64(s.Width)))}
 		switch {
 		case byTensorCores:
@@ -166,12 +169,14 @@ func (c *CUDA) Tokens(y, patches, prefix, position *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	dtype, err := ready("tokens", []*tensor.Tensor{y, patches}, []*tensor.Tensor{prefix, position}, s.Prefix, s.Patches, s.D)
+	dtype, err := ready("tokens", []*tensor.Tensor{y, patches}, []*tensor.Tensor{prefix, position}, s.Prefix,
+		s.Patches, s.D)
 	if err != nil || y.Len() == 0 {
 		return err
 	}
 	grid, block := tensor.Spread(y.Len(), threads), cuda.Dim3{X: threads}
-	a := tokensArguments{y: tensor.At(y), patches: tensor.At(patches), before: tensor.At(prefix), position: tensor.At(position),
+	a := tokensArguments{y: tensor.At(y), patches: tensor.At(patches), before: tensor.At(prefix),
+		position: tensor.At(position),
 		pictures: int64(s.N), prefix: int32(s.Prefix), count: int32(s.Patches), width: int32(s.D)}
 	if dtype == tensor.BFloat16 {
 		return c.rows.launchTokensBf16(c.device.Stream, grid, block, tokensBf16Arguments(a))

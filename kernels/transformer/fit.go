@@ -59,7 +59,8 @@ func FitLayerNorm(y, x, gain, bias *tensor.Tensor, eps float32) (Rows, error) {
 	if gain == nil || bias == nil {
 		return Rows{}, fmt.Errorf("%s: gain %s and bias %s are both needed: %w", operation, gain, bias, tensor.ErrShape)
 	}
-	if err := errors.Join(vector(operation, "gain", gain, x.Dim(-1)), vector(operation, "bias", bias, x.Dim(-1))); err != nil {
+	if err := errors.Join(vector(operation, "gain", gain, x.Dim(-1)), vector(operation, "bias", bias,
+		x.Dim(-1))); err != nil {
 		return Rows{}, err
 	}
 	if !(eps >= 0) || math.IsInf(float64(eps), 0) {
@@ -108,11 +109,13 @@ type Layer struct{ Rows, C, K int }
 func FitLinear(y, x, w, b *tensor.Tensor, p LinearParams) (Layer, error) {
 	const operation = "linear"
 	if !floats(y) || !floats(x) || !weights(w) {
-		return Layer{}, fmt.Errorf("%s: %s of %s and weights %s: …×K of …×C and K×C are needed: %w", operation, y, x, w, tensor.ErrShape)
+		return Layer{}, fmt.Errorf("%s: %s of %s and weights %s: …×K of …×C and K×C are needed: %w", operation, y, x, w,
+			tensor.ErrShape)
 	}
 	l := Layer{C: w.Dim(-1), K: w.Dim(0)}
 	if l.C == 0 || l.K == 0 || x.Dim(-1) != l.C || y.Dim(-1) != l.K || x.Len()/l.C != y.Len()/l.K {
-		return Layer{}, fmt.Errorf("%s: %s of %s and weights %s: …×K of …×C and K×C are needed: %w", operation, y, x, w, tensor.ErrShape)
+		return Layer{}, fmt.Errorf("%s: %s of %s and weights %s: …×K of …×C and K×C are needed: %w", operation, y, x, w,
+			tensor.ErrShape)
 	}
 	l.Rows = x.Len() / l.C
 	if p.GELU > Quick {
@@ -155,12 +158,14 @@ type Sequence struct{ N, Prefix, Patches, D int }
 func FitTokens(y, patches, prefix, position *tensor.Tensor) (Sequence, error) {
 	const operation = "tokens"
 	if !floats(y) || !floats(patches) || y.Rank() != 3 || patches.Rank() != 3 {
-		return Sequence{}, fmt.Errorf("%s: %s of patches %s: three dimensions are needed: %w", operation, y, patches, tensor.ErrShape)
+		return Sequence{}, fmt.Errorf("%s: %s of patches %s: three dimensions are needed: %w", operation, y, patches,
+			tensor.ErrShape)
 	}
 	s := Sequence{N: patches.Dim(0), Patches: patches.Dim(1), D: patches.Dim(2)}
 	if prefix != nil {
 		if !floats(prefix) || prefix.Rank() != 2 || prefix.Dim(1) != s.D {
-			return s, fmt.Errorf("%s: prefix %s for patches %s: R×%d is needed: %w", operation, prefix, patches, s.D, tensor.ErrShape)
+			return s, fmt.Errorf("%s: prefix %s for patches %s: R×%d is needed: %w", operation, prefix, patches, s.D,
+				tensor.ErrShape)
 		}
 		s.Prefix = prefix.Dim(0)
 	}
@@ -168,8 +173,10 @@ func FitTokens(y, patches, prefix, position *tensor.Tensor) (Sequence, error) {
 		return s, fmt.Errorf("%s: prefix %s and patches %s give %s, not %s: %w", operation, prefix, patches,
 			tensor.Format([]int{s.N, s.Prefix + s.Patches, s.D}), y, tensor.ErrShape)
 	}
-	if position != nil && (!floats(position) || position.Rank() != 2 || position.Dim(0) != s.Patches || position.Dim(1) != s.D) {
-		return s, fmt.Errorf("%s: position %s for patches %s: %d×%d are needed: %w", operation, position, patches, s.Patches, s.D,
+	if position != nil && (!floats(position) || position.Rank() != 2 || position.Dim(0) != s.Patches ||
+		position.Dim(1) != s.D) {
+		return s, fmt.Errorf("%s: position %s for patches %s: %d×%d are needed: %w", operation, position, patches,
+			s.Patches, s.D,
 			tensor.ErrShape)
 	}
 	return s, nil
@@ -194,7 +201,8 @@ func FitPatchEmbed(y, x, w, b *tensor.Tensor) (Patches, error) {
 	case p.P < 1 || w.Dim(2) != p.P || w.Dim(3) != p.C || p.C == 0:
 		return p, fmt.Errorf("%s: weights %s for pictures %s: K×P×P×%d are needed: %w", operation, w, x, p.C, tensor.ErrShape)
 	case p.H < p.P || p.W < p.P || p.H%p.P != 0 || p.W%p.P != 0:
-		return p, fmt.Errorf("%s: patches of %d×%d pixels do not divide pictures %s: %w", operation, p.P, p.P, x, tensor.ErrShape)
+		return p, fmt.Errorf("%s: patches of %d×%d pixels do not divide pictures %s: %w", operation, p.P, p.P, x,
+			tensor.ErrShape)
 	case y.Dim(0) != p.N || y.Dim(1) != p.Count() || y.Dim(2) != p.K:
 		return p, fmt.Errorf("%s: pictures %s and weights %s give %s, not %s: %w", operation, x, w,
 			tensor.Format([]int{p.N, p.Count(), p.K}), y, tensor.ErrShape)

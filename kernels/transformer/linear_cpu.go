@@ -52,7 +52,8 @@ func (c *CPU) Linear(y, x, w, b *tensor.Tensor, p LinearParams) error {
 	if err := onHost("linear", y, x, w, b, p.Scale, p.Residual); err != nil {
 		return err
 	}
-	c.multiply(product{in: list(x), rows: l.Rows, taps: 1, depth: l.C, weights: list(w), prepared: p.Prepared, out: list(y),
+	c.multiply(product{in: list(x), rows: l.Rows, taps: 1, depth: l.C, weights: list(w), prepared: p.Prepared,
+		out:  list(y),
 		bias: list(b), width: l.K, gelu: p.GELU, scale: list(p.Scale), residual: list(p.Residual)})
 	return nil
 }
@@ -101,8 +102,9 @@ func (c *CPU) PatchEmbed(y, x, w, b *tensor.Tensor) error {
 	if err := onHost("patch embedding", y, x, w, b); err != nil {
 		return err
 	}
-	k := product{in: list(x), rows: s.N * s.Count(), taps: s.P, depth: s.P * s.C, tapStride: s.W * s.C, shape: s, weights: list(w),
-		out: list(y), bias: list(b), width: s.K}
+	k := product{in: list(x), rows: s.N * s.Count(), taps: s.P, depth: s.P * s.C, tapStride: s.W * s.C, shape: s,
+		weights: list(w),
+		out:     list(y), bias: list(b), width: s.K}
 	c.multiply(k)
 	return nil
 }

@@ -56,8 +56,9 @@ func (c *CUDA) PatchEmbed(y, x, w, b *tensor.Tensor) error {
 		return err
 	}
 	grid, block := tensor.Spread(x.Len(), threads), cuda.Dim3{X: threads}
-	a := patchRowsArguments{y: tensor.At(rows), x: tensor.At(x), length: int64(x.Len()), width: int32(s.W), channels: int32(s.C),
-		patch: int32(s.P)}
+	a := patchRowsArguments{y: tensor.At(rows), x: tensor.At(x), length: int64(x.Len()), width: int32(s.W),
+		channels: int32(s.C),
+		patch:    int32(s.P)}
 	if dtype == tensor.BFloat16 {
 		err = c.rows.launchPatchRowsBf16(c.device.Stream, grid, block, patchRowsBf16Arguments(a))
 	} else {

@@ -113,7 +113,8 @@ func TestOps_NothingIsNothing(t *testing.T) {
 		none, v, w := zeros(t, 0, 3, 4), zeros(t, 4), zeros(t, 4, 4)
 		for i, err := range []error{
 			c.LayerNorm(none, none, v, v, 1), c.GELU(none, none, Exact), c.Attention(none, zeros(t, 0, 3, 12), 2),
-			c.Linear(none, none, w, v, LinearParams{}), c.AddScaled(none, none, none, v), c.Tokens(zeros(t, 0, 4, 4), none, zeros(t, 1, 4), nil),
+			c.Linear(none, none, w, v, LinearParams{}), c.AddScaled(none, none, none, v), c.Tokens(zeros(t, 0, 4, 4), none,
+				zeros(t, 1, 4), nil),
 			c.PatchEmbed(zeros(t, 0, 1, 4), zeros(t, 0, 2, 2, 3), zeros(t, 4, 2, 2, 3), nil),
 		} {
 			if err != nil {

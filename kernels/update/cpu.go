@@ -58,7 +58,8 @@ func (c *CPU) cut(operation string, entries []Entry, use Use) error {
 			continue
 		}
 		if e.Copy != nil {
-			return fmt.Errorf("%s: entry %d wants a copy in bfloat16, which the CPU does not hold: %w", operation, i, tensor.ErrShape)
+			return fmt.Errorf("%s: entry %d wants a copy in bfloat16, which the CPU does not hold: %w", operation, i,
+				tensor.ErrShape)
 		}
 		whole := run{g: e.G.Float32s(), lr: e.LR, decay: e.Decay}
 		if use&UseW != 0 {

@@ -91,7 +91,8 @@ func (c *CUDA) list(operation string, entries []Entry, use Use) (table cuda.Addr
 		c.chunks += tensor.Ceil(e.G.Len(), chunkLength)
 	}
 	if c.chunks > math.MaxInt32 || len(c.next) > tableRoom {
-		return 0, fmt.Errorf("%s: %d parameters in %d chunks are more than a launch can have: %w", operation, len(c.next), c.chunks, tensor.ErrShape)
+		return 0, fmt.Errorf("%s: %d parameters in %d chunks are more than a launch can have: %w", operation, len(c.next),
+			c.chunks, tensor.ErrShape)
 	}
 	return c.upload(operation)
 }
@@ -139,7 +140,8 @@ func (c *CUDA) SGD(entries []Entry, momentum float32) error {
 		return err
 	}
 	grid, block := c.launchShape()
-	return c.sgd.launchSgd(c.device.Stream, grid, block, sgdArguments{entries: table, count: int32(len(c.next)), momentum: momentum})
+	return c.sgd.launchSgd(c.device.Stream, grid, block, sgdArguments{entries: table, count: int32(len(c.next)),
+		momentum: momentum})
 }
 
 // Adam implements Ops.
@@ -149,7 +151,8 @@ func (c *CUDA) Adam(entries []Entry, p AdamParams) error {
 		return err
 	}
 	grid, block := c.launchShape()
-	return c.adam.launchAdam(c.device.Stream, grid, block, adamArguments{entries: table, count: int32(len(c.next)), constants: constants})
+	return c.adam.launchAdam(c.device.Stream, grid, block, adamArguments{entries: table, count: int32(len(c.next)),
+		constants: constants})
 }
 
 // AdamW implements Ops.
@@ -159,7 +162,8 @@ func (c *CUDA) AdamW(entries []Entry, p AdamParams) error {
 		return err
 	}
 	grid, block := c.launchShape()
-	return c.adam.launchAdamw(c.device.Stream, grid, block, adamwArguments{entries: table, count: int32(len(c.next)), constants: constants})
+	return c.adam.launchAdamw(c.device.Stream, grid, block, adamwArguments{entries: table, count: int32(len(c.next)),
+		constants: constants})
 }
 
 // listAdam is list, with the constants of the step.

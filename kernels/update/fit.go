@@ -39,12 +39,15 @@ func Fit(operation string, entries []Entry, use Use) error {
 			if use&t.use == 0 {
 				continue
 			}
-			if t.tensor == nil || t.tensor.DType() == tensor.Int32 || t.tensor.DType() == tensor.Uint8 || t.tensor.Len() != e.G.Len() {
-				return fmt.Errorf("%s: entry %d: %s is %s, gradient is %s: %w", operation, i, t.name, t.tensor, e.G, tensor.ErrShape)
+			if t.tensor == nil || t.tensor.DType() == tensor.Int32 || t.tensor.DType() == tensor.Uint8 ||
+				t.tensor.Len() != e.G.Len() {
+				return fmt.Errorf("%s: entry %d: %s is %s, gradient is %s: %w", operation, i, t.name, t.tensor, e.G,
+					tensor.ErrShape)
 			}
 		}
 		if e.Copy != nil && (e.Copy.DType() != tensor.BFloat16 || e.Copy.Len() != e.G.Len()) {
-			return fmt.Errorf("%s: entry %d: copy is %s, gradient is %s: want bfloat16 of equal length: %w", operation, i, e.Copy, e.G, tensor.ErrShape)
+			return fmt.Errorf("%s: entry %d: copy is %s, gradient is %s: want bfloat16 of equal length: %w", operation, i,
+				e.Copy, e.G, tensor.ErrShape)
 		}
 	}
 	return nil
@@ -56,7 +59,8 @@ func FitAdam(p AdamParams) error {
 		return fmt.Errorf("adam: betas %g and %g are not both in [0, 1): %w", p.Beta1, p.Beta2, ErrParams)
 	}
 	if !(p.Epsilon >= 0) || p.Step < 1 {
-		return fmt.Errorf("adam: epsilon %g, step %d: epsilon is at least 0 and steps count from 1: %w", p.Epsilon, p.Step, ErrParams)
+		return fmt.Errorf("adam: epsilon %g, step %d: epsilon is at least 0 and steps count from 1: %w", p.Epsilon,
+			p.Step, ErrParams)
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ func (c *CUDA) GradNorm(norm *tensor.Tensor, entries []Entry) error {
 		return err
 	}
 	return c.norm.launchGradientNorm(c.device.Stream, grid, block, gradientNormArguments{
-		norm: tensor.At(norm), entries: table, count: int32(len(c.next)), chunks: int32(c.chunks), partial: partial, ticket: ticket,
+		norm: tensor.At(norm), entries: table, count: int32(len(c.next)), chunks: int32(c.chunks), partial: partial,
+		ticket: ticket,
 	})
 }
 

@@ -26,7 +26,8 @@ func drawEntries(t testing.TB, seed uint64) []Entry {
 	stream := rng.New(seed)
 	var entries []Entry
 	for i, length := range []int{1, 7, Block, 33, 2*Block + 5} {
-		e := Entry{W: optest.Normal(t, &stream, 1, length), G: optest.Normal(t, &stream, 1, length), M: optest.Normal(t, &stream, 1, length), V: optest.Normal(t, &stream, 1, length),
+		e := Entry{W: optest.Normal(t, &stream, 1, length), G: optest.Normal(t, &stream, 1, length),
+			M: optest.Normal(t, &stream, 1, length), V: optest.Normal(t, &stream, 1, length),
 			LR: 0.01 * float32(i+1), Decay: 0.1 * float32(i%2)}
 		for k, v := range e.V.Float32s() {
 			e.V.Float32s()[k] = v * v
@@ -100,7 +101,8 @@ func TestAdam_IsTheFormula(t *testing.T) {
 				g := g[i] + float64(e.Decay)*w[i]
 				m[i] = beta1*m[i] + (1-beta1)*g
 				v[i] = beta2*v[i] + (1-beta2)*g*g
-				w[i] -= float64(e.LR) * m[i] / (1 - math.Pow(beta1, float64(step))) / (math.Sqrt(v[i]/(1-math.Pow(beta2, float64(step)))) + 1e-8)
+				w[i] -= float64(e.LR) * m[i] / (1 - math.Pow(beta1, float64(step))) /
+					(math.Sqrt(v[i]/(1-math.Pow(beta2, float64(step)))) + 1e-8)
 			}
 			want = append(want, state{w, m, v})
 		}
@@ -115,7 +117,8 @@ func TestAdam_IsTheFormula(t *testing.T) {
 
 // The first step of Adam has the length of the learning rate, whatever the gradient.
 func TestAdam_FirstStepIsTheLearningRate(t *testing.T) {
-	e := Entry{W: optest.Vector(t, 1, 1, 1), G: optest.Vector(t, 1e-3, -5, 1e4), M: optest.Vector(t, 0, 0, 0), V: optest.Vector(t, 0, 0, 0), LR: 0.01}
+	e := Entry{W: optest.Vector(t, 1, 1, 1), G: optest.Vector(t, 1e-3, -5, 1e4), M: optest.Vector(t, 0, 0, 0),
+		V: optest.Vector(t, 0, 0, 0), LR: 0.01}
 	optest.Must(t, newTestCPU(t, 1).Adam([]Entry{e}, AdamParams{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Step: 1}))
 	check(t, "weight", e.W, []float64{0.99, 1.01, 0.99})
 }
@@ -173,7 +176,8 @@ func TestClip_OnlyAboveTheLimit(t *testing.T) {
 		{5, 10, 3}, {5, 5, 3}, {5, 1, 0.6}, {math.NaN(), 1, 3}, {5, math.Inf(1), 3},
 	} {
 		learning, frozen := Entry{G: optest.Vector(t, 3, 4), LR: 1}, Entry{G: optest.Vector(t, 3, 4)}
-		optest.Must(t, newTestCPU(t, 1).Clip([]Entry{learning, frozen}, optest.Vector(t, float32(test.norm)), float32(test.limit)))
+		optest.Must(t, newTestCPU(t, 1).Clip([]Entry{learning, frozen}, optest.Vector(t, float32(test.norm)),
+			float32(test.limit)))
 		check(t, fmt.Sprintf("norm %g, limit %g", test.norm, test.limit), learning.G, []float64{test.want, test.want / 3 * 4})
 		check(t, "frozen", frozen.G, []float64{3, 4})
 	}
@@ -236,7 +240,8 @@ func TestUpdate_AllocatesNothing(t *testing.T) {
 func TestUpdate_RefusesWhatDoesNotFit(t *testing.T) {
 	c, norm := newTestCPU(t, 1), optest.Vector(t, 1)
 	whole := func(change func(e *Entry)) []Entry {
-		e := Entry{W: optest.Vector(t, 1, 2), G: optest.Vector(t, 1, 2), M: optest.Vector(t, 1, 2), V: optest.Vector(t, 1, 2), LR: 1}
+		e := Entry{W: optest.Vector(t, 1, 2), G: optest.Vector(t, 1, 2), M: optest.Vector(t, 1, 2),
+			V: optest.Vector(t, 1, 2), LR: 1}
 		change(&e)
 		return []Entry{e}
 	}

@@ -565,8 +565,8 @@ func TestEstimate_Extremes(t *testing.T) {
 	})
 }
 
-// Annotators who always give the two most frequent of several labels are not believed, not even if a few of their labels
-// differ.
+// Annotators who always give the two most frequent of several labels are not believed, not even if a few of their
+// labels differ.
 func TestEstimate_AnnotatorsOfTheSameLabelsDoNotDecide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: thousands of items")

@@ -77,7 +77,8 @@ func newExclusive(in *Input, o Options, seen overlap, repeats []bool) *exclusive
 	all := share{half, half / 2}
 	x := &exclusive{in: in, options: o, overlap: seen, all: all, shares: slices.Repeat([]share{all}, in.Annotators),
 		truths: make([]float64, in.Annotators*in.Classes), wrong: make([]float64, in.Classes*in.Classes),
-		rho: make([]float64, in.Bags*in.Classes), prior: make([]float64, in.Classes), strength: slices.Repeat([]float64{mostStrength}, in.Annotators)}
+		rho: make([]float64, in.Bags*in.Classes), prior: make([]float64, in.Classes),
+		strength: slices.Repeat([]float64{mostStrength}, in.Annotators)}
 	rows := gathered(in.Annotators, len(in.Rows), func(i int) int { return int(in.Rows[i].Annotator) },
 		func(i int) int32 { return int32(i) })
 	x.answers.from, x.rows = make([]int32, in.Annotators+1), lists[vote]{rows.from, make([]vote, len(in.Rows))}
@@ -212,8 +213,8 @@ func (x *exclusive) climb(ctx context.Context) error {
 	return nil
 }
 
-// someBags and someAnnotators are how many an item of work has. Sums are taken by item: they do not depend on the number
-// of processors.
+// someBags and someAnnotators are how many an item of work has. Sums are taken by item: they do not depend on the
+// number of processors.
 const (
 	someBags       = 512
 	someAnnotators = 16
@@ -436,7 +437,8 @@ func (x *exclusive) shrink() {
 	})
 }
 
-// evidence is the log likelihood of an annotator's expected counts, a Dirichlet-multinomial distribution for each class.
+// evidence is the log likelihood of an annotator's expected counts, a Dirichlet-multinomial distribution for each
+// class.
 func (x *exclusive) evidence(j int, strength float64) float64 {
 	classes := x.in.Classes
 	sum := 0.

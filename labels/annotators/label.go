@@ -10,8 +10,8 @@ import (
 // maxByLabel bounds rows × classes of estimates label by label, which keep the rows for each label.
 const maxByLabel = 200_000_000
 
-// byLabel estimates each class by itself, and joins the results. Rates of an annotator are then the expected shares over
-// all its labels.
+// byLabel estimates each class by itself, and joins the results. Rates of an annotator are then the expected shares
+// over all its labels.
 func byLabel(ctx context.Context, in *Input, o Options) (*Result, error) {
 	if err := in.checkWith(o); err != nil {
 		return nil, err

@@ -212,8 +212,8 @@ func TestEstimate_IntervalsHoldTheRate(t *testing.T) {
 
 func TestReport_AnnotatorsFile(t *testing.T) {
 	told := Annotator{Bags: 3, Shared: 2, Asked: 6, Given: 1, Q01: .25, Q01Interval: Interval{.125, .5}, Q10: .0625,
-		Q10Interval: Interval{.03125, .0703125}, Informedness: .6875, Accuracy: .75, Incorrect: .5, Missing: 1.5, Agreement: .2,
-		Remarks: []Remark{NoBetter, AlwaysSame}}
+		Q10Interval: Interval{.03125, .0703125}, Informedness: .6875, Accuracy: .75, Incorrect: .5, Missing: 1.5,
+		Agreement: .2, Remarks: []Remark{NoBetter, AlwaysSame}}
 	none := Interval{math.NaN(), math.NaN()}
 	r := &Report{&Table{AnnotatorNames: []string{"ann", "b,c"}}, &Result{Annotators: []Annotator{told,
 		{Q01: .5, Q10: .5, Q01Interval: none, Q10Interval: none, Accuracy: math.NaN(), Agreement: math.NaN()}}}}
@@ -221,11 +221,12 @@ func TestReport_AnnotatorsFile(t *testing.T) {
 	if err := r.WriteAnnotatorsFile(path); err != nil {
 		t.Fatal(err)
 	}
-	want := "annotator,bags,shared,asked,given,q01,q01_low,q01_high,q10,q10_low,q10_high,informedness,accuracy,incorrect," +
-		"missing,agreement,remarks\n" +
-		"ann,3,2,6,1,0.25,0.125,0.5,0.0625,0.03125,0.0703125,0.6875,0.75,0.5,1.5,0.2,no better than chance; the same " +
-		"labels for every bag\n" +
-		"\"b,c\",0,0,0,0,0.5,,,0.5,,,0,,0,0,,\n"
+	want :=
+		"annotator,bags,shared,asked,given,q01,q01_low,q01_high,q10,q10_low,q10_high,informedness,accuracy,incorrect," +
+			"missing,agreement,remarks\n" +
+			"ann,3,2,6,1,0.25,0.125,0.5,0.0625,0.03125,0.0703125,0.6875,0.75,0.5,1.5,0.2,no better than chance; the same " +
+			"labels for every bag\n" +
+			"\"b,c\",0,0,0,0,0.5,,,0.5,,,0,,0,0,,\n"
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}

@@ -79,11 +79,12 @@ func TestParse_VocabularyAndBagsOfOthers(t *testing.T) {
 
 func TestParse_ErrorsNameLineAndCure(t *testing.T) {
 	for text, says := range map[string]string{
-		"":                                                               "the file is empty",
-		" \n":                                                            "the file is empty",
-		"[{}]":                                                           "one array of JSON",
-		"bag,annotator,labels\n":                                         "there are no rows",
-		"bag,labels\na,b\n":                                              "line 1: there is no column annotator, columns are bag, labels",
+		"":                       "the file is empty",
+		" \n":                    "the file is empty",
+		"[{}]":                   "one array of JSON",
+		"bag,annotator,labels\n": "there are no rows",
+		"bag,labels\na,b\n": "line 1: there is no column annotator, columns " +
+			"are bag, labels",
 		"a,ann,dog\nb,ann,dog\n":                                         "line 1: there is no column bag",
 		"bag,bag,annotator,labels\n":                                     "bag",
 		"bag,annotator,labels\na,ann\n":                                  "line 2",

@@ -28,22 +28,24 @@ func TestSummary_AsJSON(t *testing.T) {
 		`"q01_interval":null,"q10":0.5,"q10_interval":null,"informedness":0,"accuracy":null,"expected_incorrect":0,` +
 		`"expected_missing":0,"agreement":null,"remarks":[]}]}`
 	// Of 4 labels 1 is wrong, and of 3.5 true ones .5 is lacking.
-	want := `{"bags":3,"labels":2,"rows":4,"labels_outside":5,"exclusive":false,"agreement":0.6,"all_annotators":{"q01":0.3,"q10":0.1,` +
-		`"strength01":7,"strength10":9},"consensus":{"labels":4,"expected_incorrect":1,"expected_missing":0.5,` +
-		`"expected_wrong":0.25,"expected_lacking":0.14285714285714285},"notes":[],"iterations":12,"classes":[` +
-		`{"label":"cat","expected":1,"frequency":0.25,"slope":null,"offset":null},` +
-		`{"label":"dog","expected":2,"frequency":0.75,"slope":null,"offset":null}],` + annotators
+	want :=
+		`{"bags":3,"labels":2,"rows":4,"labels_outside":5,"exclusive":false,"agreement":0.6,"all_annotators":{"q01":0.3,"q10":0.1,` +
+			`"strength01":7,"strength10":9},"consensus":{"labels":4,"expected_incorrect":1,"expected_missing":0.5,` +
+			`"expected_wrong":0.25,"expected_lacking":0.14285714285714285},"notes":[],"iterations":12,"classes":[` +
+			`{"label":"cat","expected":1,"frequency":0.25,"slope":null,"offset":null},` +
+			`{"label":"dog","expected":2,"frequency":0.75,"slope":null,"offset":null}],` + annotators
 	if got, err := json.Marshal(r.Summary()); err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 	// With a classifier, and without any label.
 	r.Prior, r.A, r.B, r.Consensus, r.Incorrect, r.Missing = nil, []float64{1.5, 2}, []float64{-.5, 0}, 0, 0, 0
 	r.Result.Notes = []string{"n"}
-	want = `{"bags":3,"labels":2,"rows":4,"labels_outside":5,"exclusive":false,"agreement":0.6,"all_annotators":{"q01":0.3,"q10":0.1,` +
-		`"strength01":7,"strength10":9},"consensus":{"labels":0,"expected_incorrect":0,"expected_missing":0,` +
-		`"expected_wrong":null,"expected_lacking":null},"notes":["n"],"iterations":12,"classes":[{"label":"cat",` +
-		`"expected":1,"frequency":null,"slope":1.5,"offset":-0.5},{"label":"dog","expected":2,"frequency":null,"slope":2,` +
-		`"offset":0}],` + annotators
+	want =
+		`{"bags":3,"labels":2,"rows":4,"labels_outside":5,"exclusive":false,"agreement":0.6,"all_annotators":{"q01":0.3,"q10":0.1,` +
+			`"strength01":7,"strength10":9},"consensus":{"labels":0,"expected_incorrect":0,"expected_missing":0,` +
+			`"expected_wrong":null,"expected_lacking":null},"notes":["n"],"iterations":12,"classes":[{"label":"cat",` +
+			`"expected":1,"frequency":null,"slope":1.5,"offset":-0.5},{"label":"dog","expected":2,"frequency":null,"slope":2,` +
+			`"offset":0}],` + annotators
 	if got, err := json.Marshal(r.Summary()); err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}

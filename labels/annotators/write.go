@@ -90,7 +90,8 @@ func (r *Report) WriteLabelsFile(path string) error {
 				return err
 			}
 			return each(func(l Label) error {
-				return w.Write([]string{l.Bag, l.Label, labels.Digits(l.Posterior), labels.Digits(l.Evidence), strconv.Itoa(l.Given),
+				return w.Write([]string{l.Bag, l.Label, labels.Digits(l.Posterior), labels.Digits(l.Evidence),
+					strconv.Itoa(l.Given),
 					strconv.Itoa(l.Asked)})
 			})
 		})
@@ -100,8 +101,8 @@ func (r *Report) WriteLabelsFile(path string) error {
 	return extensionError(path, LabelFormats)
 }
 
-// WriteConsensusFile writes the labels that probably hold: as .csv, a table of 0 and 1 with a row for each bag, named in
-// a column id, and a column for each class; or as .jsonl, a manifest of pictures that are named by their bags. What
+// WriteConsensusFile writes the labels that probably hold: as .csv, a table of 0 and 1 with a row for each bag, named
+// in a column id, and a column for each class; or as .jsonl, a manifest of pictures that are named by their bags. What
 // nobody was asked is unknown: an empty field of the table. Bags that nobody answered are no lines of the manifest.
 func (r *Report) WriteConsensusFile(path string) error {
 	row, rows := make([]uint8, r.Result.Classes), gathered(r.Result.Bags, len(r.Rows),

@@ -11,15 +11,16 @@ import (
 // EnoughDecisions is how many suspects a person has to decide on before few labels are corrected.
 const EnoughDecisions = 30
 
-// EnoughToApply refuses to correct labels without a person where there are fewer than labels.EnoughToApply, and fewer than
-// EnoughDecisions suspects have a decision: nothing would show that the probabilities are too sure.
+// EnoughToApply refuses to correct labels without a person where there are fewer than labels.EnoughToApply, and fewer
+// than EnoughDecisions suspects have a decision: nothing would show that the probabilities are too sure.
 func EnoughToApply(given, decided int) error {
 	if given >= labels.EnoughToApply || decided >= EnoughDecisions {
 		return nil
 	}
-	return setting.Errorf("audit.apply", "%d labels are too few for `audit.apply` alone, which needs %d of them, or decisions of "+
-		"a person on %d suspects (missing: %d); decide on the page (`audit.page`), and pass the file that it saves to "+
-		"`audit.decisions`, or correct the labels at your own risk with `audit.apply`=%s", given, labels.EnoughToApply,
+	return setting.Errorf("audit.apply", "%d labels are too few for `audit.apply` alone, which needs %d of them, or "+
+		"decisions of a person on %d suspects (missing: %d); decide on the page (`audit.page`), and pass the file that it "+
+		"saves to `audit.decisions`, or correct the labels at your own risk with `audit.apply`=%s", given,
+		labels.EnoughToApply,
 		EnoughDecisions, EnoughDecisions-decided, labels.ApplyForce)
 }
 

@@ -128,7 +128,9 @@ func TestConfident_AgreesWithCleanlab(t *testing.T) {
 		for _, i := range got {
 			flagged[i] = true
 		}
-		joint := labels.CountConfident(z, 2, func(i int, p []float64) { p[0], p[1] = 1-float64(column[i]), float64(column[i]) })
+		joint := labels.CountConfident(z, 2, func(i int, p []float64) {
+			p[0], p[1] = 1-float64(column[i]), float64(column[i])
+		})
 		for z, threshold := range joint.Thresholds {
 			near(t, "threshold", threshold, f.Expected.Thresholds.Data[2*c+z])
 		}

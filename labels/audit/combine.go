@@ -19,15 +19,16 @@ const (
 )
 
 // combine returns scores of each class that take the other classes into account. A net that has learned little takes
-// sand for water; its score of sand says which. A linear model of the label of a class has its own score, and the scores of
-// the partners that say most of what its own leaves open. Each fifth of the bags is scored by the weights that the labels of
-// the others give. Noise cannot be predicted, but errors of the net can, and would look like noise.
+// sand for water; its score of sand says which. A linear model of the label of a class has its own score, and the
+// scores of the partners that say most of what its own leaves open. Each fifth of the bags is scored by the weights
+// that the labels of the others give. Noise cannot be predicted, but errors of the net can, and would look like noise.
 //
-// It returns nil for a single class, for more bags and classes than it has time for, and for input with errors, which others
-// report.
+// It returns nil for a single class, for more bags and classes than it has time for, and for input with errors, which
+// others report.
 func combine(in *Input) []float32 {
 	n := in.Bags * in.Classes
-	if in.Classes < 2 || float64(n)*(200+float64(in.Classes)) > mostCombined || n != len(in.Logits) || n != len(in.Labels) ||
+	if in.Classes < 2 || float64(n)*(200+float64(in.Classes)) > mostCombined || n != len(in.Logits) ||
+		n != len(in.Labels) ||
 		!rates.Finite(in.Logits) || !rates.BinaryOrUnknown(in.Labels) {
 		return nil
 	}

@@ -75,8 +75,9 @@ func TestScores_ErrorsOfTheNetAreNotNoise(t *testing.T) {
 		if said-wrong < .2 {
 			t.Errorf("each score alone: %.2f are said to be wrong, %.2f are: the test tests nothing", said, wrong)
 		}
-		report, err := Scores(t.Context(), &eval.Input{Bags: in.Bags, Classes: in.Classes, Scores: in.Logits, Labels: in.Labels,
-			Truth: in.Truth}, Options{Estimation: rates.DefaultOptions(), MinError: .01})
+		report, err := Scores(t.Context(), &eval.Input{Bags: in.Bags, Classes: in.Classes, Scores: in.Logits,
+			Labels: in.Labels,
+			Truth:  in.Truth}, Options{Estimation: rates.DefaultOptions(), MinError: .01})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,9 +20,9 @@ type Cell struct{ Bag, Class int32 }
 // Decisions are the verdicts of people.
 type Decisions map[Cell]labels.Verdict
 
-// decisions is the form of a file of decisions: id, word, given (0 or 1, the label as it was when somebody looked at it)
-// and decision (accept or reject) of each label. A bag or a word that the audit does not have, and a label that is no
-// longer what it was, are errors.
+// decisions is the form of a file of decisions: id, word, given (0 or 1, the label as it was when somebody looked at
+// it) and decision (accept or reject) of each label. A bag or a word that the audit does not have, and a label that is
+// no longer what it was, are errors.
 func (in *Input) decisions() *labels.Decisions[Cell] {
 	bags, classes := positions(in.Bags, in.ID), positions(in.Classes, in.Word)
 	return &labels.Decisions[Cell]{Columns: []string{"id", "word", "given", "decision"}, Needed: 4,

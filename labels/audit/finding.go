@@ -28,8 +28,9 @@ type Finding struct {
 
 // Whose rates a suspect is ranked by.
 const (
-	OwnRates    = "own"    // those of its word
-	PooledRates = "pooled" // by the noise of the other words, for its word has no rates of its own: nothing is claimed of it
+	OwnRates = "own" // those of its word
+	// by the noise of the other words, for its word has no rates of its own: nothing is claimed of it
+	PooledRates = "pooled"
 )
 
 // Finding names the suspect at a place of the ranked list, counted from 0.
@@ -103,7 +104,8 @@ func WriteSuspects(out io.Writer, in Input, suspects []Suspect) error {
 	return records.CSV(out, columns, func(yield func([]string, error) bool) {
 		for at, s := range suspects {
 			f := in.Finding(at, s)
-			record := []string{f.ID, f.Word, string(f.Kind), strconv.Itoa(int(f.Given)), labels.Digits(f.Wrong), labels.Digits(f.P),
+			record := []string{f.ID, f.Word, string(f.Kind), strconv.Itoa(int(f.Given)), labels.Digits(f.Wrong),
+				labels.Digits(f.P),
 				labels.Digits(f.Q01), labels.Digits(f.Q10), strconv.FormatInt(f.Rank, 10), f.Rates}
 			if !yield(record, nil) {
 				return

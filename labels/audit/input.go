@@ -35,8 +35,8 @@ type Input struct {
 	Truth []uint8  // N×K, true labels, where they are known; for Judge
 }
 
-// FromEstimate takes the Beliefs that rates.Estimate has of each class. Rates are the mean ones. A class without beliefs is
-// not audited.
+// FromEstimate takes the Beliefs that rates.Estimate has of each class. Rates are the mean ones. A class without
+// beliefs is not audited.
 func (in *Input) FromEstimate(r *rates.Result) {
 	in.Rates, in.A, in.B = labels.UnknownRates(len(r.Classes)), nil, nil
 	in.Beliefs, in.Pooled = make([][]rates.Belief, len(r.Classes)), make([]bool, len(r.Classes))

@@ -23,8 +23,8 @@ type posterior struct {
 // places is how many scores a table has: 20 logits are .04 apart.
 const places = 512
 
-// margin is the log-odds that a label is wrong. With one model and s = a o + b + L_z the logit of rho, it is s where z = 0
-// and -s where z = 1.
+// margin is the log-odds that a label is wrong. With one model and s = a o + b + L_z the logit of rho, it is s where z
+// = 0 and -s where z = 1.
 func (p *posterior) margin(z uint8, score float32) float64 {
 	m := p.uncorrected(z, score)
 	if p.recalibration != nil {

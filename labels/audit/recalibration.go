@@ -17,13 +17,13 @@ import (
 //
 // s is the slope, which all labels share. t_z is the shift of the labels z: t_0 for labels that may be missing, t_1 for
 // labels that may be incorrect. As s is above 0 and g increases, labels of a kind keep their order. Weak nets give some
-// labels very large log-odds; g bounds these, so that decisions can move them. The parameters are the most probable ones
-// given the decisions, where an accepted label is wrong and a rejected one is right,
+// labels very large log-odds; g bounds these, so that decisions can move them. The parameters are the most probable
+// ones given the decisions, where an accepted label is wrong and a rejected one is right,
 //
 //	max  Σ log σ(±m') - (log s)²/(2·¼²) - (t_0² + t_1²)/2
 //
-// with the sum over the decided labels of audited classes, + where the label was accepted. The standard deviations ¼ and
-// 1 of these priors leave .99 at .94 after one rejection of .99, and bring it to .3 after 61 of 83.
+// with the sum over the decided labels of audited classes, + where the label was accepted. The standard deviations ¼
+// and 1 of these priors leave .99 at .94 after one rejection of .99, and bring it to .3 after 61 of 83.
 type Recalibration struct {
 	Slope float64    `json:"slope"` // s
 	Shift [2]float64 `json:"shift"` // t_z
@@ -109,8 +109,8 @@ func (d *Decided) sentence(variance float64) string {
 	if math.Abs(float64(d.Wrong)-d.Expected) <= 1.96*math.Sqrt(variance)+.5 {
 		return fmt.Sprintf("Of %s with decisions, %d were wrong and %d were right.", labels, d.Wrong, d.Labels-d.Wrong)
 	}
-	return fmt.Sprintf("Of %s with decisions, %.1f %% were expected to be wrong and %.1f %% are, so the probabilities of all "+
-		"labels are corrected.", labels, 100*d.Expected/float64(d.Labels), 100*float64(d.Wrong)/float64(d.Labels))
+	return fmt.Sprintf("Of %s with decisions, %.1f %% were expected to be wrong and %.1f %% are, so the probabilities of "+
+		"all labels are corrected.", labels, 100*d.Expected/float64(d.Labels), 100*float64(d.Wrong)/float64(d.Labels))
 }
 
 // recalibrated fits a recalibration by Newton's method on log s, t_0 and t_1, with the expected curvature, which is

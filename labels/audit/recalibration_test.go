@@ -100,7 +100,8 @@ func decisionFile(t *testing.T, in *Input, suspects []Suspect, accepted int) str
 	return path
 }
 
-// What people reject makes all numbers less sure, and is the same for any number of ranks; an empty file changes nothing.
+// What people reject makes all numbers less sure, and is the same for any number of ranks; an empty file changes
+// nothing.
 func TestScores_DecisionsRecalibrateTheRest(t *testing.T) {
 	in := drawn(2*blockRows+100, 5)
 	o := Options{Estimation: rates.DefaultOptions(), MinError: .5}
@@ -119,8 +120,9 @@ func TestScores_DecisionsRecalibrateTheRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := with.Decided; d.Labels != 83 || d.Suspects != 83 || d.Wrong != 21 || !(d.Expected > 75) || !strings.Contains(d.Note,
-		"Of 83 labels with decisions, 9") || !strings.Contains(d.Note, "25.3 % are, so") {
+	if d := with.Decided; d.Labels != 83 || d.Suspects != 83 || d.Wrong != 21 || !(d.Expected > 75) ||
+		!strings.Contains(d.Note,
+			"Of 83 labels with decisions, 9") || !strings.Contains(d.Note, "25.3 % are, so") {
 		t.Errorf("decided %+v", d)
 	}
 	expected := func(r *Report) (sum float64) {
@@ -170,7 +172,8 @@ func TestCompare_LeavesOutWhatIsNotAudited(t *testing.T) {
 		t.Errorf("%+v of a class that is not audited", d)
 	}
 	d := in.compare(Decisions{{0, 1}: Reject, {0, 0}: Reject}, .5)
-	if d == nil || d.Labels != 1 || d.Suspects != 0 || d.Note != "Of 1 label with decisions, 0 were wrong and 1 were right." {
+	if d == nil || d.Labels != 1 || d.Suspects != 0 ||
+		d.Note != "Of 1 label with decisions, 0 were wrong and 1 were right." {
 		t.Errorf("%+v", d)
 	}
 }
@@ -208,7 +211,8 @@ func TestScores_ProcessorsDoNotMatter(t *testing.T) {
 		}
 		results = append(results, r)
 	}
-	if a, b := results[0], results[1]; !reflect.DeepEqual(a.Result, b.Result) || !reflect.DeepEqual(a.Estimate, b.Estimate) ||
+	if a, b := results[0], results[1]; !reflect.DeepEqual(a.Result, b.Result) || !reflect.DeepEqual(a.Estimate,
+		b.Estimate) ||
 		!reflect.DeepEqual(a.Judgement, b.Judgement) {
 		t.Error("one processor gives another result than three")
 	}

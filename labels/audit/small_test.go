@@ -131,20 +131,23 @@ func TestFromEstimate_MarksPooledRates(t *testing.T) {
 		t.Fatalf("%d suspects by rates of their own, %d by pooled ones", own, pooled)
 	}
 	for how, want := range map[labels.Apply]int{labels.ApplyForce: own, labels.ApplyPooled: own + pooled} {
-		if err := r.Correct(labels.Correction{Apply: how, Precision: .01, Labels: filepath.Join(t.TempDir(), "y.csv")}); err != nil {
+		if err := r.Correct(labels.Correction{Apply: how, Precision: .01, Labels: filepath.Join(t.TempDir(),
+			"y.csv")}); err != nil {
 			t.Fatal(err)
 		}
 		if r.Outcome.Automatic != want || r.Outcome.Reason != "" {
 			t.Errorf("%s: %d labels are corrected by rule, want %d; %s", how, r.Outcome.Automatic, want, r.Outcome.Reason)
 		}
 	}
-	if err := r.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: 1, Labels: filepath.Join(t.TempDir(), "y.csv")}); err != nil ||
+	if err := r.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: 1, Labels: filepath.Join(t.TempDir(),
+		"y.csv")}); err != nil ||
 		r.Outcome.Automatic != 0 || !strings.Contains(r.Outcome.Reason, "the expected precision must be at least 100 %") {
 		t.Errorf("%v, %+v", err, r.Outcome)
 	}
 	var refused *setting.Error
 	path := filepath.Join(t.TempDir(), "y.csv")
-	if err := r.Correct(labels.Correction{Apply: labels.ApplyCareful, Precision: .01, Labels: path}); !errors.As(err, &refused) ||
+	if err := r.Correct(labels.Correction{Apply: labels.ApplyCareful, Precision: .01, Labels: path}); !errors.As(err,
+		&refused) ||
 		durable.Exists(path) {
 		t.Errorf("few labels and no decisions: %v", err)
 	}

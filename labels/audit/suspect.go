@@ -109,7 +109,8 @@ func Run(in Input, minError float64) (*Result, error) {
 				if !r.Classes[c].Audited {
 					continue
 				}
-				s := Suspect{Bag: int32(bag), Class: int32(c), Given: z, Margin: posteriors[c].margin(z, in.judged()[bag*in.Classes+c])}
+				s := Suspect{Bag: int32(bag), Class: int32(c), Given: z, Margin: posteriors[c].margin(z,
+					in.judged()[bag*in.Classes+c])}
 				wrong := s.Error()
 				if labels.Add(wrong); row.Worst < 0 || wrong > row.Wrong {
 					row.Worst, row.Wrong = int32(c), wrong

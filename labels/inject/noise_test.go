@@ -701,7 +701,8 @@ func TestApply_SaysWhereLabelsComeFrom(t *testing.T) {
 	if replaced != 60 {
 		t.Errorf("%d captions were replaced, want 60", replaced)
 	}
-	if flipped := mustApply(t, mustFlip(t, s, UniformRates(.5, .5), 1), s); flipped.CaptionsInUse != nil || s.CaptionsInUse == nil {
+	if flipped := mustApply(t, mustFlip(t, s, UniformRates(.5, .5), 1), s); flipped.CaptionsInUse != nil ||
+		s.CaptionsInUse == nil {
 		t.Error("flipped labels are said to come from captions")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"nmn/internal/parallel"
 )
 
-// Bags are handled in blocks, which goroutines share: sums are added block by block, so that results do not depend on how
-// many goroutines there are.
+// Bags are handled in blocks, which goroutines share: sums are added block by block, so that results do not depend on
+// how many goroutines there are.
 const (
 	fewBlocks   = 16
 	mostBlocks  = 64

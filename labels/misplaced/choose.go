@@ -50,8 +50,8 @@ func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 			return nil, err
 		}
 		if i := r.Interval; i.High-i.Low > mostDoubt {
-			r.Refusal = Refusal(fmt.Sprintf("the share of foreign captions may be anything from %.0f to %.0f %%: more captions, "+
-				"or better scores, are needed", 100*i.Low, 100*i.High))
+			r.Refusal = Refusal(fmt.Sprintf("the share of foreign captions may be anything from %.0f to %.0f %%: more "+
+				"captions, or better scores, are needed", 100*i.Low, 100*i.High))
 		}
 	}
 	return r, nil
@@ -80,8 +80,8 @@ func (f *finder) unjudged() Refusal {
 	return ""
 }
 
-// find chooses how captions are judged: by each other from the start; where most then seem foreign, by the scores alone;
-// and from there by each other again. What foretells the captions best is taken.
+// find chooses how captions are judged: by each other from the start; where most then seem foreign, by the scores
+// alone; and from there by each other again. What foretells the captions best is taken.
 func (f *finder) find(ctx context.Context, r *Result, o Options) error {
 	progress := func(part int) {
 		if o.Progress != nil {
@@ -149,13 +149,14 @@ func (f *finder) unidentified(s *state, gain float64) Refusal {
 	tells := s.likelihood - leastNats/float64(f.captions)
 	switch own := (1 - s.eps) * float64(captions) / float64(max(bags, 1)); {
 	case tells < leastLikelihood && f.in.Scores != nil:
-		return "neither the scores nor the other captions of a bag foretell a caption better than those of random other bags do"
+		return "neither the scores nor the other captions of a bag foretell a caption better than those of random other " +
+			"bags do"
 	case tells < leastLikelihood:
-		return "the captions of a bag foretell each other no better than those of random other bags do: most are foreign, or " +
-			"captions say too little; scores of a classifier may tell them apart"
+		return "the captions of a bag foretell each other no better than those of random other bags do: most are foreign, " +
+			"or captions say too little; scores of a classifier may tell them apart"
 	case own < leastOwn && f.in.Scores == nil:
-		return Refusal(fmt.Sprintf("%.0f %% of the captions seem foreign, and of those of a bag too few are its own to agree: "+
-			"scores of a classifier are needed", 100*s.eps))
+		return Refusal(fmt.Sprintf("%.0f %% of the captions seem foreign, and of those of a bag too few are its own to "+
+			"agree: scores of a classifier are needed", 100*s.eps))
 	case gain <= 0:
 		return "the captions are foretold as well when none is foreign"
 	}
@@ -280,7 +281,8 @@ func (r *Result) fill() {
 	}
 	if r.ByScores {
 		r.Remarks = append(r.Remarks,
-			"most captions are foreign: they are judged by the scores alone, since those that are left have nobody to agree with")
+			"most captions are foreign: they are judged by the scores alone, since those that are left have nobody to agree "+
+				"with")
 	}
 }
 

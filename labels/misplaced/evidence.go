@@ -2,8 +2,8 @@ package misplaced
 
 import "context"
 
-// Evidence is, for each bag and class, how much more likely the captions are where the word holds than where it does not:
-// E = sum over captions of r log p(mentioned or not | y=1)/p(... | y=0), bags × classes in nats.
+// Evidence is, for each bag and class, how much more likely the captions are where the word holds than where it does
+// not: E = sum over captions of r log p(mentioned or not | y=1)/p(... | y=0), bags × classes in nats.
 func (r *Result) Evidence(ctx context.Context) ([]float32, error) {
 	f, k := r.finder, r.finder.in.Classes
 	w := f.words.clone() // the result keeps its own

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What captions say is the sum over them of their votes times the logarithm of how much likelier a caption mentions a word
-// that holds, or leaves it out, than one that does not.
+// What captions say is the sum over them of their votes times the logarithm of how much likelier a caption mentions a
+// word that holds, or leaves it out, than one that does not.
 func TestEvidence_IsTheEquation(t *testing.T) {
 	p := replaced(400, 2)
 	p.captions[3], p.captions[4] = nil, [][]int32{{}}

@@ -172,8 +172,8 @@ func (f *finder) pass(ctx context.Context) error {
 	return nil
 }
 
-// silent are the factors of a class that own captions do not mention, against foreign ones: where it holds, (1-a)/(1-pi),
-// and where it does not, (1-e)/(1-pi).
+// silent are the factors of a class that own captions do not mention, against foreign ones: where it holds,
+// (1-a)/(1-pi), and where it does not, (1-e)/(1-pi).
 type silent struct{ notA, notE float64 }
 
 // prepare finds what bags with scores need of the rates.

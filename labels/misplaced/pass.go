@@ -257,8 +257,8 @@ func (j *judge) count(captions [][]int32, votes []float64, own []int32) {
 }
 
 // caption is how much more likely a caption is of this bag than of another, in nats, from the votes of the other
-// captions and the scores; and the same of a caption of another bag in its place. Words of both are given as their places
-// in the union.
+// captions and the scores; and the same of a caption of another bag in its place. Words of both are given as their
+// places in the union.
 func (j *judge) caption(own, other []int32, vote float64) (t, null float64) {
 	j.leaveOut(own, vote)
 	others := j.others(vote)

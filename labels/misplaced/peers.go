@@ -121,9 +121,9 @@ func (p *peers) between(from, to int) (first, last int) {
 	return first, last
 }
 
-// compare makes bins of equally many captions of both kinds. Each foreign caption counts as much as the one in whose place
-// it is judged seems foreign itself: where a fixed number of a bag's captions is foreign, those of them have more own ones
-// beside them than the others, and speak more clearly.
+// compare makes bins of equally many captions of both kinds. Each foreign caption counts as much as the one in whose
+// place it is judged seems foreign itself: where a fixed number of a bag's captions is foreign, those of them have more
+// own ones beside them than the others, and speak more clearly.
 func (f *finder) compare(ctx context.Context, p *peers) (*densities, error) {
 	edges, n := f.edges(p), len(p.captions)
 	d := &densities{bin: make([]uint8, n), of: make([]uint8, n), weight: make([]float64, n),

@@ -25,8 +25,8 @@ type densities struct {
 // leastWeight is that of a foreign caption in the place of one that is surely its bag's own.
 const leastWeight = .02
 
-// estimate finds g from the captions in each bin, and the share of foreign captions: the mean of g over the lowest bins,
-// where foreign captions are nearly alone.
+// estimate finds g from the captions in each bin, and the share of foreign captions: the mean of g over the lowest
+// bins, where foreign captions are nearly alone.
 func (d *densities) estimate(observed, foreign []float64) (eps float64) {
 	isotonic(d.g, observed, foreign)
 	all := 0.0

@@ -48,8 +48,8 @@ func (f *finder) byClassifier(ctx context.Context) error {
 	return nil
 }
 
-// startClassifier has own captions mention a word as often as all do, and more often where its score is higher than usual:
-// whatever the scores are of, mentions or truth.
+// startClassifier has own captions mention a word as often as all do, and more often where its score is higher than
+// usual: whatever the scores are of, mentions or truth.
 func (f *finder) startClassifier(ctx context.Context) (*classifier, error) {
 	k := f.in.Classes
 	own := make([][]float64, f.blocks) // of each class the number of scores, their sum and that of their squares

@@ -50,8 +50,8 @@ func (r *Result) Kept(threshold float64) [][]bool {
 	return kept
 }
 
-// Precision is the threshold below which captions are foreign with at least this mean probability, and how many lie below
-// it: as many as can. Kept takes it. The threshold is 0 where none can be dropped.
+// Precision is the threshold below which captions are foreign with at least this mean probability, and how many lie
+// below it: as many as can. Kept takes it. The threshold is 0 where none can be dropped.
 func (r *Result) Precision(precision float64) (threshold float64, dropped int) {
 	if r.Refusal != "" {
 		return 0, 0
@@ -85,8 +85,8 @@ type Reason struct {
 	Weight float64
 }
 
-// Reasons are the words of a caption, and those of other captions of its bag that it leaves out, which speak most against
-// it: at most n, the strongest first.
+// Reasons are the words of a caption, and those of other captions of its bag that it leaves out, which speak most
+// against it: at most n, the strongest first.
 func (r *Result) Reasons(bag, caption, n int) []Reason {
 	f := r.finder
 	if !r.judged {
@@ -109,8 +109,8 @@ func (r *Result) Reasons(bag, caption, n int) []Reason {
 	return reasons[:min(n, len(reasons))]
 }
 
-// chances are the probabilities that an own caption in a place mentions the words of its bag, from the other captions and
-// the scores.
+// chances are the probabilities that an own caption in a place mentions the words of its bag, from the other captions
+// and the scores.
 func (f *finder) chances(captions [][]int32, scores []float32, votes []float64, caption int) map[int32]float64 {
 	w, byScore := f.words, f.byScore
 	if scores == nil { // the other captions alone speak of this bag

@@ -72,11 +72,12 @@ func TestJudge_IsUndefinedWithoutAnythingToMeasure(t *testing.T) {
 		foreign, kept                       [][]bool
 		auc, precision, recall, foreignKept bool // defined
 	}{
-		"no captions":       {},
-		"none foreign":      {foreign: none, kept: all, foreignKept: true},
-		"all foreign":       {foreign: all, kept: all, recall: true, foreignKept: true},
-		"nothing is kept":   {foreign: [][]bool{{true, false}, {}}, kept: none, auc: true, precision: true, recall: true},
-		"everything to see": {foreign: [][]bool{{true, false}, {}}, kept: [][]bool{{false, true}, {}}, auc: true, precision: true, recall: true, foreignKept: true},
+		"no captions":     {},
+		"none foreign":    {foreign: none, kept: all, foreignKept: true},
+		"all foreign":     {foreign: all, kept: all, recall: true, foreignKept: true},
+		"nothing is kept": {foreign: [][]bool{{true, false}, {}}, kept: none, auc: true, precision: true, recall: true},
+		"everything to see": {foreign: [][]bool{{true, false}, {}}, kept: [][]bool{{false, true}, {}}, auc: true,
+			precision: true, recall: true, foreignKept: true},
 	} {
 		r := &Result{Own: own}
 		j := r.Judge(test.foreign, test.kept)

@@ -37,8 +37,8 @@ var (
 	ofSpread = [...]float64{.7, .25, .05}
 )
 
-// Each rate has this many priors. There are two ways to make them: with the same means for all classes, or with those of
-// exchanged labels.
+// Each rate has this many priors. There are two ways to make them: with the same means for all classes, or with those
+// of exchanged labels.
 const (
 	priors = means * len(spreads)
 	ways   = 2
@@ -50,12 +50,12 @@ const (
 	coarser     = 12   // cells that are one for beliefs
 )
 
-// trust is the power to which the likelihood of a class is raised. No score follows the model exactly, and with many labels
-// even a small error of the model makes wrong rates look certain. So a class with many labels counts as if it had 1,000 of
-// its rarer kind.
+// trust is the power to which the likelihood of a class is raised. No score follows the model exactly, and with many
+// labels even a small error of the model makes wrong rates look certain. So a class with many labels counts as if it
+// had 1,000 of its rarer kind.
 //
-// The scores of one class may mislead, but those of all classes seldom do. So a class is trusted more for what all classes
-// have in common (least is ofAll) than for how it differs from them (least is ofOne).
+// The scores of one class may mislead, but those of all classes seldom do. So a class is trusted more for what all
+// classes have in common (least is ofAll) than for how it differs from them (least is ofOne).
 func trust(least, rarer float64) float64 { return 1 / (least + rarer/1000) }
 
 const ofAll, ofOne = 2, 8
@@ -71,8 +71,8 @@ type possible struct {
 // likelihoods has one value for each pair of rates. The best pair has 1.
 type likelihoods [len(rates01)][len(rates10)]float64
 
-// logNormal returns the probability of each rate under prior h, which stands for one mean and one spread. shift is added to
-// the logarithm of the mean.
+// logNormal returns the probability of each rate under prior h, which stands for one mean and one spread. shift is
+// added to the logarithm of the mean.
 func logNormal(rates []float64, least, most float64, h int, shift float64) []float64 {
 	mean := math.Log(least) + math.Log(most/least)*float64(h/len(spreads))/(means-1) + shift
 	spread := spreads[h%len(spreads)]
@@ -92,14 +92,15 @@ func logNormal(rates []float64, least, most float64, h int, shift float64) []flo
 	return out
 }
 
-// believe sets the Beliefs of each class with labels of both kinds. With h the priors, a mean and a spread of either rate,
+// believe sets the Beliefs of each class with labels of both kinds. With h the priors, a mean and a spread of either
+// rate,
 //
 //	weight(q01, q10)  =  sum over h of  p(h)  l(q01, q10) p(q01, q10|h) / sum over q01, q10 of the same
 //	p(h)              ∝  product over classes of  sum over q01, q10 of  L(q01, q10) p(q01, q10|h)
 //
-// where L and l are the likelihood of the labels of a class, with the best slope and shift, to the power of trust ofAll and
-// ofOne. To integrate over slope and shift would speak for rates at which they do not matter: for all labels of a class
-// being wrong.
+// where L and l are the likelihood of the labels of a class, with the best slope and shift, to the power of trust ofAll
+// and ofOne. To integrate over slope and shift would speak for rates at which they do not matter: for all labels of a
+// class being wrong.
 func (r *Result) believe(ctx context.Context, e *estimator, summaries []summary) error {
 	all := make([]*possible, len(r.Classes))
 	present, absent := r.logShares()
@@ -127,8 +128,8 @@ func (r *Result) believe(ctx context.Context, e *estimator, summaries []summary)
 	})
 }
 
-// logShares returns, for each class, the logarithm of the share of bags with its label and of the share without it, each
-// less its mean over classes. They are NaN for a class whose labels are all equal.
+// logShares returns, for each class, the logarithm of the share of bags with its label and of the share without it,
+// each less its mean over classes. They are NaN for a class whose labels are all equal.
 func (r *Result) logShares() (present, absent []float64) {
 	present, absent = make([]float64, len(r.Classes)), make([]float64, len(r.Classes))
 	var sums [2]float64
@@ -149,7 +150,8 @@ func (r *Result) logShares() (present, absent []float64) {
 	return present, absent
 }
 
-// possible fits slope and shift to each pair of rates. For each way, shifts01 and shifts10 move the means of the priors.
+// possible fits slope and shift to each pair of rates. For each way, shifts01 and shifts10 move the means of the
+// priors.
 func (e *estimator) possible(c int, s summary, shifts01, shifts10 [ways]float64) *possible {
 	p := &possible{}
 	for way := range ways {
@@ -232,7 +234,8 @@ func dot(a, b *[len(rates10)]float64) (sum float64) {
 	return sum
 }
 
-// posterior turns the logarithms of the likelihood of all classes under each pair of priors into probabilities of these.
+// posterior turns the logarithms of the likelihood of all classes under each pair of priors into probabilities of
+// these.
 func posterior(of []float64) {
 	best := math.Inf(-1)
 	for i := range of {
@@ -300,8 +303,8 @@ func (p *possible) beliefs(of []float64) []Belief {
 	return out
 }
 
-// Believed returns the class with the mean rates of its beliefs, and with intervals that hold the share confidence of their
-// weight. A class without beliefs is returned unchanged.
+// Believed returns the class with the mean rates of its beliefs, and with intervals that hold the share confidence of
+// their weight. A class without beliefs is returned unchanged.
 func (c Class) Believed(confidence float64) Class {
 	if c.Beliefs == nil {
 		return c
@@ -327,8 +330,8 @@ func placeOf(rates []float64, q float64) int {
 	return at
 }
 
-// holding returns the central interval of a distribution that holds the given share of it. The weight of each rate is spread
-// evenly over its neighbourhood, which ends half way to the next rates. The lowest one begins at 0.
+// holding returns the central interval of a distribution that holds the given share of it. The weight of each rate is
+// spread evenly over its neighbourhood, which ends half way to the next rates. The lowest one begins at 0.
 func holding(share float64, rates, weights []float64) Interval {
 	quantile := func(at float64) (q float64) {
 		from := 0.0

@@ -15,7 +15,8 @@ func TestEstimate_BelievesOfEachClass(t *testing.T) {
 	r := estimate(t, in, nil)
 	for c, class := range r.Classes {
 		if c == 8 {
-			if mean := class.Believed(.95); class.Beliefs != nil || mean.Q01 != class.Q01 || mean.Q10Interval != class.Q10Interval {
+			if mean := class.Believed(.95); class.Beliefs != nil || mean.Q01 != class.Q01 ||
+				mean.Q10Interval != class.Q10Interval {
 				t.Errorf("a class without a label: %+v, want %+v", mean, class)
 			}
 			continue
@@ -49,7 +50,8 @@ func TestEstimate_BelievesOfEachClass(t *testing.T) {
 			return sum
 		}
 		at := likeliest
-		for _, other := range [][2]float64{{at.A + .2, at.B}, {max(at.A-.2, beliefSlope), at.B}, {at.A, at.B + .2}, {at.A, at.B - .2}} {
+		for _, other := range [][2]float64{{at.A + .2, at.B}, {max(at.A-.2, beliefSlope), at.B}, {at.A, at.B + .2},
+			{at.A, at.B - .2}} {
 			if loss(other[0], other[1]) < loss(at.A, at.B)-.2 {
 				t.Errorf("class %d: %v explains the labels better than %+v", c, other, at)
 			}
@@ -106,8 +108,8 @@ func TestRaise_LiftsBeliefs(t *testing.T) {
 	}
 }
 
-// If labels come from other bags, a frequent label is added more often and goes missing less often. This holds for classes
-// that the scores do not predict, too.
+// If labels come from other bags, a frequent label is added more often and goes missing less often. This holds for
+// classes that the scores do not predict, too.
 func TestEstimate_BelievesThatLabelsWereExchanged(t *testing.T) {
 	s := rng.New(9)
 	in := Input{Bags: 4000, Classes: 12}

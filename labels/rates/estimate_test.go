@@ -272,7 +272,8 @@ func TestInterval_EndsWhereTheProfileFallsByTheQuantile(t *testing.T) {
 	class := estimate(t, in, nil).Classes[0]
 	m := model{class.Q01, class.Q10, class.A, class.B}
 	for confidence, quantile := range map[float64]float64{.95: 3.841459, .99: 6.634897} {
-		e := evidence{cells: summarise(m, firstColumn(&in)).cells, minSlope: DefaultOptions().MinSlope, confidence: confidence}
+		e := evidence{cells: summarise(m, firstColumn(&in)).cells, minSlope: DefaultOptions().MinSlope,
+			confidence: confidence}
 		top, best := e.climb(m.parameters(), held{})
 		for _, which := range []int{rate01, rate10} {
 			ends := e.interval(m, which)

@@ -139,7 +139,8 @@ type floorClass struct {
 
 func newFloorClass(c *Class, rows column, o Options) floorClass {
 	m := model{c.Q01, c.Q10, c.A, c.B}
-	f := floorClass{evidence: evidence{cells: summarise(m, rows).cells, minSlope: o.MinSlope, confidence: o.Confidence}, at: m.parameters()}
+	f := floorClass{evidence: evidence{cells: summarise(m, rows).cells, minSlope: o.MinSlope, confidence: o.Confidence},
+		at: m.parameters()}
 	f.at, f.best = f.refit(c.Q01, c.Q10)
 	return f
 }

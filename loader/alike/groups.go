@@ -2,9 +2,10 @@ package alike
 
 import "slices"
 
-// Groups lists the groups of bags that are alike: copies, near-duplicates, and what these are in turn alike to. Bags are
-// named by their places. No group has more than most bags. What would be a larger one, a chain of pictures that look a
-// little alike, is joined again from its nearest pairs on, each group up to most bags. split is how many there were.
+// Groups lists the groups of bags that are alike: copies, near-duplicates, and what these are in turn alike to. Bags
+// are named by their places. No group has more than most bags. What would be a larger one, a chain of pictures that
+// look a little alike, is joined again from its nearest pairs on, each group up to most bags. split is how many there
+// were.
 func Groups(looks []Look, most int) (groups [][]int, split int) {
 	all := make([]int, len(looks))
 	for i := range all {

@@ -234,7 +234,8 @@ func TestWriteWithout_InTheFormOfTheInput(t *testing.T) {
 	if err := b.WriteWithout(t.Context(), csv, nil); err == nil || !strings.Contains(err.Error(), "are read from it") {
 		t.Errorf("onto itself: %v", err)
 	}
-	for name, ending := range map[Form]string{FormCSV: "a.jsonl", FormLines: "a", FormCOCO: "a.csv.gz", FormMSRVTT: "a.zip"} {
+	for name, ending := range map[Form]string{FormCSV: "a.jsonl", FormLines: "a", FormCOCO: "a.csv.gz",
+		FormMSRVTT: "a.zip"} {
 		if err := (&Bags{Form: name}).WriteWithout(t.Context(), filepath.Join(dir, ending), nil); err == nil ||
 			!strings.Contains(err.Error(), "captions stay in their form") {
 			t.Errorf("%s as %s: %v", name, ending, err)

@@ -9,7 +9,8 @@ import (
 // BenchmarkOperations measures each operation on a picture of 224×224 pixels.
 func BenchmarkOperations(b *testing.B) {
 	const size = 224
-	w := NewWorker(NewDraws(Config{Erasing: ErasingConfig{Probability: 1, Area: Range{.2, .2}, Value: FillNoise}}, 1), fill)
+	w := NewWorker(NewDraws(Config{Erasing: ErasingConfig{Probability: 1, Area: Range{.2, .2}, Value: FillNoise}}, 1),
+		fill)
 	canvas, other, line := noisy(size), noisy(size), []uint8(nil)
 	v := view{canvas, 3 * size, size, size}
 	measure := func(name string, change func()) {

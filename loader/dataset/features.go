@@ -56,7 +56,8 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 		"on_disk", table.OnDisk)
 	switch given := f.Validation.Features != "" || f.Test.Features != ""; {
 	case table.Splits != nil && given:
-		return fmt.Errorf("%s has a column of splits, and `data.features.validation.features` or `data.features.test.features` is given: leave out one (`data.features.ignore_columns` leaves out a column)",
+		return fmt.Errorf("%s has a column of splits, and `data.features.validation.features` or "+
+			"`data.features.test.features` is given: leave out one (`data.features.ignore_columns` leaves out a column)",
 			table.Name)
 	case table.Splits != nil:
 		return d.bySplits(whole, table)

@@ -50,6 +50,7 @@ func (d *Splits) DescribeLeftOut() string {
 	if n := len(d.LeftOut) - named; n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	return fmt.Sprintf("%d of %s cannot be used and are left out: %s%s", len(d.LeftOut), d.leftOf, strings.Join(names, "; "),
+	return fmt.Sprintf("%d of %s cannot be used and are left out: %s%s", len(d.LeftOut), d.leftOf,
+		strings.Join(names, "; "),
 		more)
 }

@@ -114,7 +114,8 @@ func assignSplits(ctx context.Context, c *Config, m *manifest.Manifest) error {
 	lists := c.ValidationIDs != "" || c.TestIDs != ""
 	switch {
 	case m.HasSplits() && lists:
-		return fmt.Errorf("%s has splits, and `data.validation_ids` or `data.test_ids` is given: leave out one (`data.features.ignore_columns` split leaves out the column)",
+		return fmt.Errorf("%s has splits, and `data.validation_ids` or `data.test_ids` is given: leave out one "+
+			"(`data.features.ignore_columns` split leaves out the column)",
 			m.File)
 	case m.HasSplits():
 		return nil
@@ -150,7 +151,8 @@ func (d *Splits) foreignLabels(c *Config, m *manifest.Manifest, v *text.Vocabula
 	case n == 0:
 		return nil
 	case c.Vocabulary != "" && !c.VocabularyOfModel:
-		return fmt.Errorf("%s, %s: the label %q is not in the vocabulary %s (nor are %d other labels; %d rows have such): add it there, or leave out `data.vocabulary`",
+		return fmt.Errorf("%s, %s: the label %q is not in the vocabulary %s (nor are %d other labels; %d rows have such): "+
+			"add it there, or leave out `data.vocabulary`",
 			m.File, foreign.Where, foreign.Labels[0], c.Vocabulary, n-1, foreign.Rows)
 	}
 	told := fmt.Sprintf("%d labels on %d rows are no classes and count for nothing: %s", n, foreign.Rows,

@@ -18,13 +18,14 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 	switch {
 	case (c.Flips != "" || c.FlipRates != "" || c.NoiseFile != "") && d.Train.HasUnknown():
 		return setting.Errorf("data.flips",
-			"noise is injected into labels that are taken for true, and %s has labels that nobody knows: leave out `data.flips`, "+
-				"`data.flip_rates` and `data.noise`", d.Train.Name)
+			"noise is injected into labels that are taken for true, and %s has labels that nobody knows: leave out "+
+				"`data.flips`, `data.flip_rates` and `data.noise`", d.Train.Name)
 	case c.Flips != "" || c.FlipRates != "":
 		return d.injectFlips(c)
 	case c.NoiseFile != "" && d.Train.Rows != nil:
 		return setting.Errorf("data.noise_file",
-			"data.noise_file is %s: it lists what is drawn for every clip, and so many labels are not held in memory: raise `run.label_memory`, or give a rate",
+			"data.noise_file is %s: it lists what is drawn for every clip, and so many labels are not held in memory: raise "+
+				"`run.label_memory`, or give a rate",
 			c.NoiseFile)
 	case c.NoiseFile != "":
 		if !c.Captioned() {
@@ -115,7 +116,8 @@ func (d *Splits) Describe() string {
 		d.Train.Name, d.Train.Len(), size(d.Validation), size(d.Test), d.Train.Noun(), len(d.Census.Positive),
 		float64(d.Census.Labels())/float64(d.Census.Bags))
 	if s := d.noisy; s != nil && !math.IsNaN(float64(s.Mean.Q01)) {
-		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing,\n        %.1f %% of the others are incorrect (mean over words, against the %s)",
+		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing,\n        %.1f %% of the others are incorrect "+
+			"(mean over words, against the %s)",
 			100*float64(s.Mean.Q01), 100*float64(s.Mean.Q10),
 			map[string]string{"truth": "truth", "labels": "labels without injected noise"}[s.Reference])
 	}

@@ -32,14 +32,15 @@ type Splits struct {
 	Test       *loader.Set
 	// Evidence, N×K of float32, is learned in place of the training labels: log-likelihood ratios of what was
 	// observed; nil where labels are.
-	Evidence        *dense.Dense
-	Noise           float64 // share of replaced captions, for tables
-	Flips           labels.FlipRates
-	injected        struct{ train, validation *inject.Injection } // flips, nil for none
-	labelSource     string                                        // of features or a manifest, for people
-	labelsAreNames  bool                                          // labels are names without doubt, whatever they look like
-	learned         string                                        // what evidence there is, for people
-	originalIDs     []string                                      // the bags before any were held out; nil for those of Train
+	Evidence    *dense.Dense
+	Noise       float64 // share of replaced captions, for tables
+	Flips       labels.FlipRates
+	injected    struct{ train, validation *inject.Injection } // flips, nil for none
+	labelSource string                                        // of features or a manifest, for people
+	// labels are names without doubt, whatever they look like
+	labelsAreNames  bool
+	learned         string   // what evidence there is, for people
+	originalIDs     []string // the bags before any were held out; nil for those of Train
 	options         Options
 	captionPictures map[string]PictureFile // of bags with captions, by identifier
 	sources         *sources               // files that the data were read from

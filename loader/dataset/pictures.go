@@ -22,9 +22,9 @@ import (
 )
 
 // FindPictures lists the pictures that paths name: a file is taken whatever its name, and a folder is searched, with
-// all folders in it, for names that end as those of pictures do (picture.Extensions). A link in a folder counts as what it leads to.
-// skipped are the files of folders with other names, less hidden ones, whose names begin with a dot. Both lists are
-// sorted and name no file twice; that there are no pictures is an error.
+// all folders in it, for names that end as those of pictures do (picture.Extensions). A link in a folder counts as what
+// it leads to. skipped are the files of folders with other names, less hidden ones, whose names begin with a dot. Both
+// lists are sorted and name no file twice; that there are no pictures is an error.
 func FindPictures(paths []string) (files, skipped []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -63,8 +63,8 @@ func FindPictures(paths []string) (files, skipped []string, err error) {
 		strings.Join(paths, ", "), also)
 }
 
-// CheckPictures refuses files that are not there, and folders, before any work is done. The error names the first of them
-// and its place in the list, from 1.
+// CheckPictures refuses files that are not there, and folders, before any work is done. The error names the first of
+// them and its place in the list, from 1.
 func CheckPictures(files []string) error {
 	for i, file := range files {
 		info, err := os.Stat(file)

@@ -67,8 +67,8 @@ func recogniseFile(ctx context.Context, path string) (Recognised, error) {
 	case ".jsonl", ".yaml", ".yml":
 		return Recognised{Manifest, "manifest", "a list of pictures with labels"}, nil
 	}
-	return Recognised{}, setting.Errorf("", "%s: what kind of data this is cannot be told from its name: want .csv, .tsv, "+
-		".jsonl, .json, .yaml, .npy, .npz, .safetensors, .parquet, .arff or .zip", path)
+	return Recognised{}, setting.Errorf("", "%s: what kind of data this is cannot be told from its name: want .csv, "+
+		".tsv, .jsonl, .json, .yaml, .npy, .npz, .safetensors, .parquet, .arff or .zip", path)
 }
 
 // recogniseTable takes a table for a list of pictures if its header or its first row names some, else for features.
@@ -100,8 +100,8 @@ func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 	return Recognised{Features, "features.train.features", "features, for no column names pictures"}, nil
 }
 
-// noNumbers reports whether a row has no numbers but 0 and 1, as labels of pictures have them. Rows of features may have
-// the names of pictures as identifiers.
+// noNumbers reports whether a row has no numbers but 0 and 1, as labels of pictures have them. Rows of features may
+// have the names of pictures as identifiers.
 func noNumbers(cells []string) bool {
 	for _, cell := range cells {
 		if x, err := strconv.ParseFloat(strings.TrimSpace(cell), 64); err == nil && x != 0 && x != 1 {
@@ -156,8 +156,8 @@ func recogniseJSON(ctx context.Context, path string) (Recognised, error) {
 			return Recognised{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	return Recognised{}, setting.Errorf("", "%s: neither captions nor instances of COCO, nor annotations of MSR-VTT: it has no "+
-		"annotations and no sentences", path)
+	return Recognised{}, setting.Errorf("", "%s: neither captions nor instances of COCO, nor annotations of MSR-VTT: it "+
+		"has no annotations and no sentences", path)
 }
 
 // recogniseAnnotations tells captions from instances by the first annotation.

@@ -41,7 +41,8 @@ func TestRecognise_ByContent(t *testing.T) {
 		"moving-scenes":             {Kind: MovingScenes},
 		filepath.Join(dir, "clips"): {Kind: Clips, Key: "clips"},
 		filepath.Join(dir, "tree"):  {Kind: Manifest, Key: "manifest"},
-		write("c.json", `{"info": {"a": [1, {"b": 2}]}, "images": [{"id": 1}], "annotations": [{"image_id": 1, "caption": "a dog"}]}`): {
+		write("c.json",
+			`{"info": {"a": [1, {"b": 2}]}, "images": [{"id": 1}], "annotations": [{"image_id": 1, "caption": "a dog"}]}`): {
 			Kind: Captions, Key: "captions"},
 		write("none.json", `{"annotations": []}`): {Kind: Manifest, Key: "manifest"},
 		write("i.json.gz", `{"images": [], "annotations": [{"image_id": 1, "category_id": 3}], "categories": []}`): {
@@ -79,7 +80,8 @@ func TestRecognise_ByContent(t *testing.T) {
 	}
 	t.Chdir(dir)
 	write("scenes/cat/1.jpg", "")
-	if _, err := Recognise(t.Context(), "scenes"); err == nil || !strings.Contains(err.Error(), "write ./scenes for the path") {
+	if _, err := Recognise(t.Context(), "scenes"); err == nil || !strings.Contains(err.Error(),
+		"write ./scenes for the path") {
 		t.Errorf("what could be two things: %v", err)
 	}
 	if got, err := Recognise(t.Context(), "./scenes"); err != nil || got.Kind != Manifest {
@@ -88,7 +90,8 @@ func TestRecognise_ByContent(t *testing.T) {
 }
 
 func FuzzRecognise(f *testing.F) {
-	for _, seed := range []string{`{"annotations": [{"caption": ""}]}`, `{"a": [[[{}]]]}`, `[`, "path,labels\n", "\x1f\x8b"} {
+	for _, seed := range []string{`{"annotations": [{"caption": ""}]}`, `{"a": [[[{}]]]}`, `[`, "path,labels\n",
+		"\x1f\x8b"} {
 		f.Add(seed, uint8(0))
 		f.Add(seed, uint8(1))
 	}

@@ -12,7 +12,8 @@ func (f *FeatureConfig) Validate() error {
 	case f.Train.Features == "":
 		return fmt.Errorf("data.set is features: name the file of features (`data.features.train.features` FILE)")
 	case f.Missing == MissingMean && !f.Standardise:
-		return fmt.Errorf("data.features.missing_values is mean, which needs data.features.standardise: the mean is that of the standard")
+		return fmt.Errorf("data.features.missing_values is mean, which needs data.features.standardise: the mean is that " +
+			"of the standard")
 	}
 	return nil
 }
@@ -30,25 +31,31 @@ func (d *Config) Validate() error {
 	case d.Set == "":
 		return setting.Errorf("data.set", "data.set is empty, want %s", setting.Alternatives(Kinds()))
 	case d.Set == Manifest && d.ManifestPath() == "":
-		return fmt.Errorf("data.set is manifest: name the list of pictures (`data.manifest` FILE), or the folder of pictures by label (`data.images` DIR)")
+		return fmt.Errorf("data.set is manifest: name the list of pictures (`data.manifest` FILE), or the folder of " +
+			"pictures by label (`data.images` DIR)")
 	case !d.Captioned() && d.Noise > 0:
-		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (`data.flips` 0.3:0.1) or give a noise file",
+		return fmt.Errorf("data.noise is %g: %s have no captions to replace; flip labels (`data.flips` 0.3:0.1) or give a "+
+			"noise file",
 			d.Noise, d.Noun())
 	case (d.Noise > 0 || d.NoiseFile != "") && (d.Flips != "" || d.FlipRates != ""):
 		return fmt.Errorf("data.noise and data.flips both inject noise: choose one")
 	case d.Set == Captions && (d.Captions == "" || d.Images == ""):
-		return fmt.Errorf("data.set is captions: name the file of captions (`data.captions` FILE) and the folder of pictures (`data.images` DIR)")
+		return fmt.Errorf("data.set is captions: name the file of captions (`data.captions` FILE) and the folder of " +
+			"pictures (`data.images` DIR)")
 	case d.Set == MSRVTT && (d.MSRVTT == "" || d.FramesDir == ""):
-		return fmt.Errorf("data.set is msrvtt: name the file of annotations (`data.msrvtt` FILE) and the folder of frames (`data.frames_dir` DIR)")
+		return fmt.Errorf("data.set is msrvtt: name the file of annotations (`data.msrvtt` FILE) and the folder of frames " +
+			"(`data.frames_dir` DIR)")
 	case d.Set == Clips && d.Clips == "":
 		return fmt.Errorf("data.set is clips: name the folder of the training clips (`data.clips` DIR)")
 	case d.Clips+d.ValClips+d.TestClips != "" && (d.Set != Clips || d.Captions != "" || d.MSRVTT != "" ||
 		d.Features.Train.Features != ""):
-		return fmt.Errorf("data.clips is %q, beside other data (data.set is %s): folders of clips have their labels beside them: leave out one",
+		return fmt.Errorf("data.clips is %q, beside other data (data.set is %s): folders of clips have their labels beside "+
+			"them: leave out one",
 			d.Clips, d.Set)
 	case d.Manifest != "" && (d.Set != Manifest || d.Captions != "" || d.ValCaptions != "" || d.MSRVTT != "" ||
 		d.Features.Train.Features != ""):
-		return fmt.Errorf("data.manifest is %q, beside other data (data.set is %s): a manifest has pictures and labels, and may have a column split: leave out one",
+		return fmt.Errorf("data.manifest is %q, beside other data (data.set is %s): a manifest has pictures and labels, "+
+			"and may have a column split: leave out one",
 			d.Manifest, d.Set)
 	case d.ValidationShare+d.TestShare >= 1:
 		return fmt.Errorf("data.validation_share %g and data.test_share %g leave nothing to train on",

@@ -55,8 +55,8 @@ func (r *Report) captionFinding(o *Overlap, bags int, repeated []string) {
 
 // leakCure says what to do about bags that two splits share.
 func leakCure(o *Overlap) string {
-	return fmt.Sprintf("take them out of %s, or split anew by lists of identifiers (`data.validation_ids`, `data.test_ids`): "+
-		"figures of %s on them tell what was learned by heart", o.First, o.Second)
+	return fmt.Sprintf("take them out of %s, or split anew by lists of identifiers (`data.validation_ids`, "+
+		"`data.test_ids`): figures of %s on them tell what was learned by heart", o.First, o.Second)
 }
 
 // numbered reports whether bags are named by their place alone, which says nothing about what they are.

@@ -154,7 +154,8 @@ func TestExamine_SoundSetHasNothingAboveNotes(t *testing.T) {
 // Pictures that a camera has stored on their side are told of, with what the run does about them.
 func TestExamine_TurnedPictures(t *testing.T) {
 	for orientation, want := range map[picture.Orientation]string{
-		picture.OrientationApply: "2 of 8; they are turned upright", picture.OrientationIgnore: "2 of 8; they are taken as they are stored",
+		picture.OrientationApply:  "2 of 8; they are turned upright",
+		picture.OrientationIgnore: "2 of 8; they are taken as they are stored",
 	} {
 		bags := soundBags(t, "train", 8)
 		for i := range 2 {

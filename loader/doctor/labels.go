@@ -91,7 +91,8 @@ func (r *Report) labelFindings() {
 				some(s.Labels.Never)})
 		}
 		if n := s.Labels.Unknown; n > 0 {
-			r.add(Finding{Note, "unknown-labels", fmt.Sprintf("labels of %s that nobody knows: %d (%s); they are left out", s.Name,
+			r.add(Finding{Note, "unknown-labels", fmt.Sprintf("labels of %s that nobody knows: %d (%s); they are left out",
+				s.Name,
 				n, percent(n, s.Bags*s.Labels.Classes)), "write 0 where an empty cell or -1 means that a label does not hold", nil})
 		}
 		if n := s.Labels.Unlabelled; n > 0 {
@@ -112,13 +113,14 @@ func (r *Report) trainingLabels(s *SplitReport) {
 	if n := len(l.Never); n > 0 {
 		r.add(Finding{Warning, "empty-classes",
 			fmt.Sprintf("classes on no bag of %s: %d of %d; nothing can be learned of them", s.Name, n, l.Classes),
-			"leave them out of the vocabulary (`data.vocabulary`, `data.min_count`) or of the label columns (`data.features.label_columns`), or " +
-				"add bags that have them", some(l.Never)})
+			"leave them out of the vocabulary (`data.vocabulary`, `data.min_count`) or of the label columns " +
+				"(`data.features.label_columns`), or add bags that have them", some(l.Never)})
 	}
 	if n := len(l.Always); n > 0 {
 		r.add(Finding{Warning, "constant-classes",
 			fmt.Sprintf("classes on every bag of %s: %d of %d; they tell bags apart in nothing", s.Name, n, l.Classes),
-			"leave them out of the vocabulary (`data.vocabulary`) or of the label columns (`data.features.label_columns`)", some(l.Always)})
+			"leave them out of the vocabulary (`data.vocabulary`) or of the label columns (`data.features.label_columns`)",
+			some(l.Always)})
 	}
 	if l.Rare > 0 {
 		r.add(Finding{Note, "rare-classes", fmt.Sprintf("classes on fewer than %d bags of %s: %d of %d; little can "+

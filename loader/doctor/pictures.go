@@ -20,7 +20,8 @@ type Pictures struct {
 	Grey       int            `json:"grey"`
 	Odd        int            `json:"odd_aspect"` // longer than three times their other side
 	Small      int            `json:"small"`      // both sides below half of the network's input
-	Turned     int            `json:"turned"`     // stored otherwise than they are looked at (Exif orientation), of all files
+	// stored otherwise than they are looked at (Exif orientation), of all files
+	Turned int `json:"turned"`
 	Copies
 	// Near are those that look like an earlier one of the split, of other bytes.
 	Near     int          `json:"near_duplicates"`

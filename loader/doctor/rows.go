@@ -162,7 +162,8 @@ func (r *Report) rowFindings(s *SplitReport, o *Options) {
 		if !o.Missing {
 			f.Weight, f.Text = Error, fmt.Sprintf("rows of %s with missing values (empty, ?, NaN): %d of %d",
 				s.Name, n, s.Rows.Rows)
-			f.Cure = "`data.features.missing_values` mean `data.features.standardise` takes the mean of the column, or repair the rows"
+			f.Cure = "`data.features.missing_values` mean `data.features.standardise` takes the mean of the column, or repair " +
+				"the rows"
 		}
 		r.add(f)
 	}

@@ -96,8 +96,8 @@ func drawn(n, sample int, seed uint64) []bool {
 	return in
 }
 
-// run looks at all pictures. A decoder cannot be interrupted: when ctx ends, the workers are left alone with the pictures
-// that they are in, and the scan must not be used any more.
+// run looks at all pictures. A decoder cannot be interrupted: when ctx ends, the workers are left alone with the
+// pictures that they are in, and the scan must not be used any more.
 func (s *scan) run(ctx context.Context) error {
 	group, within := errgroup.WithContext(ctx)
 	for worker := range s.o.Workers {

@@ -15,8 +15,8 @@ func TestWriteFindings_ShowsThreeExamplesAndPaintsErrors(t *testing.T) {
 	if err := WriteFindings(&b, findings, strings.ToUpper); err != nil {
 		t.Fatal(err)
 	}
-	want := "ERROR: broken pictures: 4\n    a\n    b\n    c\n    ... (`doctor.json` tells more)\n    cure: replace them\n" +
-		"note: a word is rare\n    cure: none is needed\nerrors 1, warnings 0, notes 1\n"
+	want := "ERROR: broken pictures: 4\n    a\n    b\n    c\n    ... (`doctor.json` tells more)\n    cure: replace " +
+		"them\nnote: a word is rare\n    cure: none is needed\nerrors 1, warnings 0, notes 1\n"
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
@@ -39,7 +39,8 @@ func TestOpening_HoldsBagsThatAreLeftOutAgainstTheLimit(t *testing.T) {
 	log.Info("data", "bags", 3)
 	for limit, want := range map[int]Weight{1: Error, 2: Warning} {
 		found := o.Findings(limit)
-		if len(found) != 2 || found[0].Kind != "missing-files" || found[0].Weight != want || len(found[0].Examples) != 2 || found[0].Examples[0] != "7.jpg: no such file" {
+		if len(found) != 2 || found[0].Kind != "missing-files" || found[0].Weight != want || len(found[0].Examples) != 2 ||
+			found[0].Examples[0] != "7.jpg: no such file" {
 			t.Errorf("with a limit of %d: %+v", limit, found)
 		}
 		if found[1].Kind != "reader" || found[1].Weight != Note || found[1].Text != "captions c.json: 2 are empty" {

@@ -58,8 +58,8 @@ func newCSV(text *bufio.Reader, most int64) (*csvRecords, error) {
 		return nil, c.fault(err)
 	}
 	if len(record) > maxColumns {
-		return nil, formatf("line 1 has %d columns, more than %d: is another character between them, or are rows and columns "+
-			"exchanged? Write more features than that as .npy", len(record), maxColumns)
+		return nil, formatf("line 1 has %d columns, more than %d: is another character between them, or are rows and "+
+			"columns exchanged? Write more features than that as .npy", len(record), maxColumns)
 	}
 	for _, field := range record {
 		c.header = c.header || !isNumber(field)

@@ -18,7 +18,8 @@ func TestDescribe_LabelsOnNoRowAndOnAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Rows != 2 || d.Features != 2 || d.PerRow != 1.5 || d.FirstID != "u" || !slices.Equal(d.Never, []string{"l1"}) || !slices.Equal(d.Always, []string{"l2"}) {
+	if d.Rows != 2 || d.Features != 2 || d.PerRow != 1.5 || d.FirstID != "u" || !slices.Equal(d.Never, []string{"l1"}) ||
+		!slices.Equal(d.Always, []string{"l2"}) {
 		t.Errorf("described as %+v", d)
 	}
 }
@@ -42,7 +43,8 @@ func TestDescribe_CountsRowsOnDiskThatAreNoFeatures(t *testing.T) {
 	if err != nil || !d.OnDisk || d.Rows != 3 || d.Features != 2 || d.Unusable != 0 {
 		t.Errorf("described as %+v, %v", d, err)
 	}
-	if err := WriteFile(filepath.Join(t.TempDir(), "x.csv"), table.Rows); err == nil || !strings.Contains(err.Error(), ".safetensors") {
+	if err := WriteFile(filepath.Join(t.TempDir(), "x.csv"), table.Rows); err == nil || !strings.Contains(err.Error(),
+		".safetensors") {
 		t.Errorf("features as CSV: %v", err)
 	}
 }

@@ -21,7 +21,8 @@ func parseNumber(s string) (float32, error) {
 			return float32(math.NaN()), nil
 		}
 	}
-	return 0, valuef("%q is not a number; leave the column out with `data.features.ignore_columns` if it is no feature", clip(s))
+	return 0, valuef("%q is not a number; leave the column out with `data.features.ignore_columns` if it is no feature",
+		clip(s))
 }
 
 func isNumber(s string) bool {

@@ -70,7 +70,8 @@ func (o *Options) openArray(ctx context.Context, name, array string) (Rows, erro
 		return openTensor(ctx, name, array, o.Missing)
 	}
 	if array != "" {
-		return nil, formatf("features: %q is one array without a name: leave out `data.features.array` and `data.features.label_array`",
+		return nil, formatf("features: %q is one array without a name: leave out `data.features.array` and "+
+			"`data.features.label_array`",
 			name)
 	}
 	return openNPY(ctx, name, o.Missing)

@@ -44,12 +44,14 @@ func TestOpenCSV_RefusesWithLineAndColumn(t *testing.T) {
 		kind    error
 		says    []string
 	}{
-		"empty":         {"", ErrFormat, []string{"empty"}},
-		"header alone":  {"a,b\n", ErrFormat, []string{"no rows"}},
-		"ragged":        {"a,b\n1,2\n\n1,2,3\n", ErrFormat, []string{"line 4", "3 fields", "has 2", "repair the line"}},
-		"cut short":     {"a,b\n1,2\n3", ErrFormat, []string{"line 3", "1 fields", "has 2"}},
-		"text":          {"a,b\n1,2\n3,x\n", ErrValue, []string{"line 3", "column 2 (b)", `"x"`, "`data.features.ignore_columns`"}},
-		"missing":       {"a,b\n1,\n", ErrValue, []string{"line 2", "column 2 (b)", "NaN", "`data.features.missing_values` mean"}},
+		"empty":        {"", ErrFormat, []string{"empty"}},
+		"header alone": {"a,b\n", ErrFormat, []string{"no rows"}},
+		"ragged":       {"a,b\n1,2\n\n1,2,3\n", ErrFormat, []string{"line 4", "3 fields", "has 2", "repair the line"}},
+		"cut short":    {"a,b\n1,2\n3", ErrFormat, []string{"line 3", "1 fields", "has 2"}},
+		"text": {"a,b\n1,2\n3,x\n", ErrValue, []string{"line 3", "column 2 (b)", `"x"`,
+			"`data.features.ignore_columns`"}},
+		"missing": {"a,b\n1,\n", ErrValue, []string{"line 2", "column 2 (b)", "NaN",
+			"`data.features.missing_values` mean"}},
 		"infinite":      {"a,b\n1,inf\n", ErrValue, []string{"line 2", "column 2 (b)"}},
 		"large":         {"a,b\n1,1e99\n", ErrValue, []string{"line 2", "column 2 (b)", "float32"}},
 		"quote":         {"a,b\n1,\"2\n", ErrFormat, []string{"quote"}},
@@ -262,7 +264,8 @@ func checkRecords(t *testing.T, r records) {
 	l, err := o.layout(r.columns(), nil)
 	if err == nil && len(l.features) > 0 {
 		var d *decoded
-		if d, err = o.decode(t.Context(), "fuzz", r, l, observedLabels()); err == nil && (d.rows == 0 || d.kept.Len() != d.rows) {
+		if d, err = o.decode(t.Context(), "fuzz", r, l, observedLabels()); err == nil &&
+			(d.rows == 0 || d.kept.Len() != d.rows) {
 			t.Errorf("features of %d rows for %d rows of %d", d.kept.Len(), d.rows, d.width)
 		}
 	}

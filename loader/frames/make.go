@@ -45,9 +45,10 @@ type Summary struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Make takes the frames of clips and keeps them, in the order of the clips whatever the workers do. What is done stays when
-// it ends early, by an error or by the context, and the next Make goes on: clips that are in the folder are not done
-// again. A folder of frames that were made with other settings is refused with an error that wraps shard.ErrSettings.
+// Make takes the frames of clips and keeps them, in the order of the clips whatever the workers do. What is done stays
+// when it ends early, by an error or by the context, and the next Make goes on: clips that are in the folder are not
+// done again. A folder of frames that were made with other settings is refused with an error that wraps
+// shard.ErrSettings.
 func Make(ctx context.Context, f *FFmpeg, c Config, sources []Source, o Options) (sum Summary, err error) {
 	began := time.Now()
 	if err := c.Validate(); err != nil {

@@ -122,8 +122,8 @@ func (s *survey) byWords(words []string) Form {
 	return ""
 }
 
-// Of the parts between commas, or between blanks, these shares recur at least where it may be that they are labels. Blanks
-// are in many names, and count where half of the cells hold one.
+// Of the parts between commas, or between blanks, these shares recur at least where it may be that they are labels.
+// Blanks are in many names, and count where half of the cells hold one.
 const (
 	doubtfulCommas = .2
 	doubtfulBlanks = .4

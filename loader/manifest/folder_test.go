@@ -60,7 +60,8 @@ func TestRead_Folders(t *testing.T) {
 		notes string
 	}{
 		"folders": {map[string]string{"cat/1.jpg": "", "cat/deep/2.PNG": "", "dog/3.jpeg": "", "dog/.hidden.jpg": "",
-			"readme.txt": "", "4.jpg": "", "cat/5.HEIC": ""}, FormFolders, []string{"cat/1.jpg  cat", "cat/deep/2.PNG  cat", "dog/3.jpeg  dog"},
+			"readme.txt": "", "4.jpg": "", "cat/5.HEIC": ""}, FormFolders, []string{"cat/1.jpg  cat", "cat/deep/2.PNG  cat",
+			"dog/3.jpeg  dog"},
 			"1 picture in no folder of a label: 4.jpg, 1 picture in a format that is not read: cat/5.HEIC (AVIF, HEIC, " +
 				"JPEG 2000, JPEG XL are not read: convert them to JPEG, as magick IN OUT.jpg of ImageMagick does), " +
 				"1 file that is no picture: readme.txt"},

@@ -26,8 +26,8 @@ type listing struct {
 // maxFiles bounds the files of a folder.
 const maxFiles = 2 * maxRows
 
-// list looks through a folder. Links to files count where they stay in the folder; one to a folder is an error, for what
-// it leads to would be left out without a word.
+// list looks through a folder. Links to files count where they stay in the folder; one to a folder is an error, for
+// what it leads to would be left out without a word.
 func list(ctx context.Context, folder string) (*listing, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -143,8 +143,8 @@ func splitOf(file string) string {
 	return ""
 }
 
-// swapped is a path with the last folder of a name in it, in either case, replaced by another; the same path where there
-// is none.
+// swapped is a path with the last folder of a name in it, in either case, replaced by another; the same path where
+// there is none.
 func swapped(path, name, other string) string {
 	parts := strings.Split(path, "/")
 	for i := len(parts) - 1; i >= 0; i-- {

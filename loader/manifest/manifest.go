@@ -92,7 +92,8 @@ const (
 
 // Read reads a manifest: a folder in one of the forms that folders have; the data.yaml of YOLO, for its folder; a file
 // of COCO's instances; or a list of pictures, JSON lines where it begins with {, else CSV. Files may be compressed
-// (.gz). Everything wrong with a source is an error that wraps ErrAnnotations and names file, line, column and the cure.
+// (.gz). Everything wrong with a source is an error that wraps ErrAnnotations and names file, line, column and the
+// cure.
 func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
 	extension := strings.ToLower(filepath.Ext(path))
 	switch {

@@ -2,8 +2,9 @@ package picture
 
 import "nmn/kernels/simd"
 
-// antialias is the memory of FilterAntialias and FilterBicubic. Rows of the picture are resized along x when they are first needed, four
-// at a time and rounded to 8 bits, as Pillow does; those that the next rows of the result need are kept.
+// antialias is the memory of FilterAntialias and FilterBicubic. Rows of the picture are resized along x when they are
+// first needed, four at a time and rounded to 8 bits, as Pillow does; those that the next rows of the result need are
+// kept.
 type antialias struct {
 	columns, rows simd.Reduction
 	window        []uint8 // rows of stride bytes, from row top of the picture on, of which there are held

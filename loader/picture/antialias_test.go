@@ -16,8 +16,8 @@ import (
 )
 
 // smoothed resizes one axis by its definition, in float64: count lines of RGB of length from, whose pixels are step
-// apart and whose lines begin next apart, to lines of length to, which begin outNext apart. Results are rounded, as both
-// passes of the filter are.
+// apart and whose lines begin next apart, to lines of length to, which begin outNext apart. Results are rounded, as
+// both passes of the filter are.
 func smoothed(source []float64, from, to, lines, step, next, outNext int) []float64 {
 	result := make([]float64, len(source)/from*to)
 	scale := float64(from) / float64(to)

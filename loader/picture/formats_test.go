@@ -61,13 +61,16 @@ func TestDecode_WebP(t *testing.T) {
 		pixels        []pixel
 	}{
 		// Pillow gives (201, 41, 31) and (20, 60, 181).
-		"lossy":    {lossyWebP, 40, 24, 2, []pixel{{0, 0, [3]int{200, 40, 30}}, {39, 23, [3]int{20, 60, 180}}}},
-		"turned":   {turnedWebP, 24, 40, 2, []pixel{{23, 0, [3]int{200, 40, 30}}, {0, 39, [3]int{20, 60, 180}}}},
-		"lossless": {losslessWebP, 6, 4, 1, []pixel{{0, 0, [3]int{255, 0, 0}}, {5, 0, [3]int{255, 255, 255}}, {0, 3, [3]int{127, 127, 255}}}},
-		"alpha":    {alphaWebP, 32, 16, 3, []pixel{{10, 1, [3]int{255, 0, 0}}, {31, 0, [3]int{255, 255, 255}}, {1, 14, [3]int{127, 127, 255}}}},
+		"lossy":  {lossyWebP, 40, 24, 2, []pixel{{0, 0, [3]int{200, 40, 30}}, {39, 23, [3]int{20, 60, 180}}}},
+		"turned": {turnedWebP, 24, 40, 2, []pixel{{23, 0, [3]int{200, 40, 30}}, {0, 39, [3]int{20, 60, 180}}}},
+		"lossless": {losslessWebP, 6, 4, 1, []pixel{{0, 0, [3]int{255, 0, 0}}, {5, 0, [3]int{255, 255, 255}},
+			{0, 3, [3]int{127, 127, 255}}}},
+		"alpha": {alphaWebP, 32, 16, 3, []pixel{{10, 1, [3]int{255, 0, 0}}, {31, 0, [3]int{255, 255, 255}},
+			{1, 14, [3]int{127, 127, 255}}}},
 	} {
 		pic := Picture{Orientation: OrientationApply}
-		if err := Decode(decoded64(t, c.file), &pic, testMaxPixels); err != nil || pic.Width != c.width || pic.Height != c.height {
+		if err := Decode(decoded64(t, c.file), &pic, testMaxPixels); err != nil || pic.Width != c.width ||
+			pic.Height != c.height {
 			t.Errorf("%s: %d×%d, %v", name, pic.Width, pic.Height, err)
 			continue
 		}
@@ -107,7 +110,8 @@ func TestDecode_FormatsWithoutLossAreTheSame(t *testing.T) {
 			palette.SetColorIndex(x, y, uint8((x+y)%3))
 		}
 	}
-	for name, img := range map[string]image.Image{"colour": smooth(37, 23), "grey": grey, "palette": palette, "16 bits": sixteen} {
+	for name, img := range map[string]image.Image{"colour": smooth(37, 23), "grey": grey, "palette": palette,
+		"16 bits": sixteen} {
 		files := stored(t, img)
 		var want Picture
 		if err := Decode(files["PNG"], &want, testMaxPixels); err != nil {
@@ -137,7 +141,8 @@ func TestDecode_ForeignFormatsAreNamed(t *testing.T) {
 			t.Errorf("%s: %v, a %q", name, err, Format([]byte(start)))
 		}
 	}
-	if err := Decode([]byte("hello there"), new(Picture), testMaxPixels); err == nil || !strings.Contains(err.Error(), "68656c6c") {
+	if err := Decode([]byte("hello there"), new(Picture), testMaxPixels); err == nil || !strings.Contains(err.Error(),
+		"68656c6c") {
 		t.Error(err)
 	}
 }

@@ -24,7 +24,8 @@ func IsForeignName(name string) bool {
 
 // ForeignCure says which formats are not read, and what to do about their files.
 func ForeignCure() string {
-	return strings.Join(ForeignFormats(), ", ") + " are not read: convert them to JPEG, as magick IN OUT.jpg of ImageMagick does"
+	return strings.Join(ForeignFormats(), ", ") + " are not read: convert them to JPEG, as magick IN OUT.jpg of " +
+		"ImageMagick does"
 }
 
 // IsName reports whether a file's name ends like that of a picture, in upper or lower case.

@@ -37,7 +37,8 @@ func (r *Resizer) Prepare(canvas []uint8, pic *Picture, p *Preprocessing) error 
 	}
 	width, height := p.scaled(pic.Width, pic.Height)
 	if max(width, height) > longest {
-		return fmt.Errorf("%w: %d×%d pixels are too long and thin: with %d on the shorter side it has more than %d on the other",
+		return fmt.Errorf("%w: %d×%d pixels are too long and thin: with %d on the shorter side it has more than %d on the "+
+			"other",
 			ErrCorrupt, pic.Width, pic.Height, p.Resize, longest)
 	}
 	left, top := corner(width, p.Crop), corner(height, p.Crop)

@@ -142,7 +142,8 @@ func TestPrepare_RefusesWhatDoesNotFit(t *testing.T) {
 	if err := resizer.Prepare(canvas, &Picture{Width: 3, Height: 3}, &p); err == nil {
 		t.Error("a picture without pixels is taken")
 	}
-	if err := resizer.Prepare(canvas, randomPicture(1, 1, 1000), &p); err == nil || !strings.Contains(err.Error(), "thin") {
+	if err := resizer.Prepare(canvas, randomPicture(1, 1, 1000), &p); err == nil ||
+		!strings.Contains(err.Error(), "thin") {
 		t.Errorf("a line is made a picture of 256000 rows: %v", err)
 	}
 }
@@ -151,7 +152,8 @@ func TestPreprocessing_AtAnotherSize(t *testing.T) {
 	for _, c := range []struct {
 		p            Preprocessing
 		size, resize int
-	}{{TorchvisionPreprocessing(), 224, 256}, {TorchvisionPreprocessing(), 384, 438}, {TimmDINOv2Preprocessing(), 224, 224},
+	}{{TorchvisionPreprocessing(), 224, 256}, {TorchvisionPreprocessing(), 384, 438},
+		{TimmDINOv2Preprocessing(), 224, 224},
 		{DINOv2Preprocessing(), 518, 592}} {
 		if got := c.p.At(c.size); got.Resize != c.resize || got.Crop != c.size || got.Mean != c.p.Mean {
 			t.Errorf("%v at %d: %+v", c.p, c.size, got)
@@ -160,7 +162,8 @@ func TestPreprocessing_AtAnotherSize(t *testing.T) {
 }
 
 func TestPreprocessing_Validate(t *testing.T) {
-	good := []Preprocessing{TorchvisionPreprocessing(), DINOv2Preprocessing(), TimmDINOv2Preprocessing(), CLIPPreprocessing()}
+	good := []Preprocessing{TorchvisionPreprocessing(), DINOv2Preprocessing(), TimmDINOv2Preprocessing(),
+		CLIPPreprocessing()}
 	for _, p := range good {
 		if err := p.Validate(); err != nil {
 			t.Error(err)
@@ -180,13 +183,15 @@ func TestPreprocessing_Validate(t *testing.T) {
 			t.Errorf("%s is accepted: %v", name, p)
 		}
 	}
-	if got, want := good[1].String(), "shorter side to 256, bicubic, middle 224×224, mean [0.485 0.456 0.406], deviation [0.229 0.224 0.225]"; got != want {
+	if got, want := good[1].String(), "shorter side to 256, bicubic, middle 224×224, mean [0.485 0.456 0.406], deviation "+
+		"[0.229 0.224 0.225]"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func BenchmarkPrepare(b *testing.B) {
-	for name, p := range map[string]Preprocessing{"bilinear": TorchvisionPreprocessing(), "bicubic": DINOv2Preprocessing()} {
+	for name, p := range map[string]Preprocessing{"bilinear": TorchvisionPreprocessing(),
+		"bicubic": DINOv2Preprocessing()} {
 		for _, level := range simd.Levels() {
 			b.Run(fmt.Sprintf("%s/simd=%s", name, level), func(b *testing.B) {
 				pic, canvas := randomPicture(1, 640, 480), make([]uint8, 3*p.Crop*p.Crop)

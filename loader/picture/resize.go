@@ -66,9 +66,9 @@ func NewResizer(level simd.Level) *Resizer { return &Resizer{level: level} }
 // Place resizes pic as fit says onto canvas, RGB of size×size pixels, clears the rest of it to
 // zero, and returns the valid extent in pixels.
 //
-// Interpolation is bilinear between pixel centres at half-integer positions. With FilterAntialias and FilterBicubic pixels equal those
-// of Pillow that resizes along x first, but a picture with a side of more than 2^20 pixels gets the other
-// filter. FilterBilinear does not smooth when it shrinks: torch.nn.functional.interpolate(mode="bilinear",
+// Interpolation is bilinear between pixel centres at half-integer positions. With FilterAntialias and FilterBicubic
+// pixels equal those of Pillow that resizes along x first, but a picture with a side of more than 2^20 pixels gets the
+// other filter. FilterBilinear does not smooth when it shrinks: torch.nn.functional.interpolate(mode="bilinear",
 // align_corners=False). Its result is rounded to the nearest integer, halves up; weights have 14 bits, so that a value
 // may differ from the exact one by .02 more than rounding does.
 func (r *Resizer) Place(canvas []uint8, size int, pic *Picture, fit Fit) (width, height int, err error) {

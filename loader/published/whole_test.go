@@ -48,7 +48,8 @@ func TestFolder_TellsEveryCount(t *testing.T) {
 	remove(t, clips, "TrainValVideo", "video3.mp4")
 	remove(t, clips, "TrainValVideo", "video8.mp4")
 	put(t, filepath.Join(clips, "TrainValVideo", "video5.mp4"), nil)
-	if got := told(t, msrvtt(t, clips, of)); !subset([]string{"clips of train and validate that are there: 7 of 10"}, got) {
+	if got := told(t, msrvtt(t, clips, of)); !subset([]string{"clips of train and validate that are there: 7 of 10"},
+		got) {
 		t.Errorf("two clips that are missing and one that is empty: %q", got)
 	}
 }
@@ -71,7 +72,8 @@ func TestFolder_TellsWhichFilesAreAsPublished(t *testing.T) {
 	}
 }
 
-// The paper does not use the clips of test: annotations that tell of them too ask for none of them, and none is missing.
+// The paper does not use the clips of test: annotations that tell of them too ask for none of them, and none is
+// missing.
 func TestMSRVTT_ClipsOfTestNeedNotBeThere(t *testing.T) {
 	dir, size := smallMSRVTT(t)
 	remove(t, dir, msrvttTest)

@@ -12,7 +12,8 @@ import (
 
 const instances = `{"info": {"x": [1, 2]}, "images": [{"id": 7, "file_name": "a.jpg", "width": 64, "height": 48},
  {"id": 9, "file_name": "b.jpg", "width": 10, "height": 10}],
- "annotations": [{"id": 1, "image_id": 7, "category_id": 2, "bbox": [1,2,3,4]}, {"id": 5,"image_id": 7,"category_id": 3},
+ "annotations": [{"id": 1, "image_id": 7, "category_id": 2, "bbox": [1,2,3,4]},
+ {"id": 5,"image_id": 7,"category_id": 3},
  {"id": 6, "image_id": 9, "category_id": 2}, {"id": 8, "image_id": 7, "category_id": 2}],
  "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}, {"id": 3, "name": "bird"}]}
 `

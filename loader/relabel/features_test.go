@@ -17,10 +17,12 @@ func TestTable_ChangesLabelsAndNothingElse(t *testing.T) {
 		rows             int
 	}{
 		"by id": {"l.csv", "id,dog,cat\nb,1,0\na,1,0\n", "id,dog,cat\nb,1,0\na,0,1\n", Table{IDColumn: "id"}, 1},
-		"in order, with features among them": {"f.csv", "x1,cat,x2,dog\n.5,0,1,1\n1,1,2,0\n", "x1,cat,x2,dog\n.5,1,1,0\n1,1,2,0\n",
+		"in order, with features among them": {"f.csv", "x1,cat,x2,dog\n.5,0,1,1\n1,1,2,0\n",
+			"x1,cat,x2,dog\n.5,1,1,0\n1,1,2,0\n",
 			Table{}, 1},
 		"tabs without a header": {"l.tsv", "0\t1\n1\t1\n", "1\t0\n1\t1\n", Table{}, 1},
-		"lists":                 {"l.csv", "id,labels\na,dog|bird\nb,dog\n", "id,labels\na,bird|cat\nb,dog\n", Table{IDColumn: "id", List: "labels"}, 1},
+		"lists": {"l.csv", "id,labels\na,dog|bird\nb,dog\n", "id,labels\na,bird|cat\nb,dog\n",
+			Table{IDColumn: "id", List: "labels"}, 1},
 		"JSON lines": {"l.jsonl", "{\"id\":\"b\",\"labels\":[]}\n{\"id\":\"a\",\"labels\":[\"dog\"]}\n",
 			"{\"id\":\"b\",\"labels\":[]}\n{\"id\":\"a\",\"labels\":[\"cat\"]}\n", Table{}, 1},
 	} {
@@ -61,7 +63,8 @@ func TestMatrix_KeepsTypeAndOrder(t *testing.T) {
 	for _, c := range []struct {
 		descr, fortran string
 		of             map[int][]byte
-	}{{"|u1", "False", small}, {"|b1", "True", small}, {"<f4", "False", float}, {"<f4", "True", float}, {">i8", "False", wide}} {
+	}{{"|u1", "False", small}, {"|b1", "True", small}, {"<f4", "False", float}, {"<f4", "True", float},
+		{">i8", "False", wide}} {
 		now := []int{0, 1, 1, 0} // a: dog, b: cat; rows of cat and dog
 		want := []int{1, 0, 1, 0}
 		if c.fortran == "True" {

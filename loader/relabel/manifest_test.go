@@ -47,8 +47,10 @@ func TestManifest_ChangesLabelsAndNothingElse(t *testing.T) {
 		rows             int
 	}{
 		"lists, quotes, blanks and columns of others": {"m.csv",
-			"note,path,labels,split\r\n\"x, \"\"y\"\"\", a.jpg ,\"dog; bird\",train\r\n1,b.jpg,dog,train\r\n\r\n2,c.jpg, ,test\r\n",
-			"note,path,labels,split\r\n\"x, \"\"y\"\"\", a.jpg ,\"bird; cat\",train\r\n1,b.jpg,dog,train\r\n\r\n2,c.jpg, dog,test\r\n", 2},
+			"note,path,labels,split\r\n\"x, \"\"y\"\"\", a.jpg ,\"dog; bird\",train\r\n1,b.jpg,dog,train\r\n\r\n2,c.jpg, " +
+				",test\r\n",
+			"note,path,labels,split\r\n\"x, \"\"y\"\"\", a.jpg ,\"bird; cat\",train\r\n1,b.jpg,dog,train\r\n\r\n2,c.jpg, " +
+				"dog,test\r\n", 2},
 		"bars, semicolons between cells, no last newline": {"m.csv",
 			"path;labels;n\na.jpg;bird|dog;1\nb.jpg;dog;2\nc.jpg;dog;3",
 			"path;labels;n\na.jpg;bird|cat;1\nb.jpg;dog;2\nc.jpg;dog;3", 1},
@@ -64,10 +66,13 @@ func TestManifest_ChangesLabelsAndNothingElse(t *testing.T) {
 		"arrays of Python in cells": {"m.csv",
 			"path,labels\na.jpg,\"['dog', 'bird']\"\nb.jpg,[]\nc.jpg,['dog']\n",
 			"path,labels\na.jpg,\"['bird', 'cat']\"\nb.jpg,[]\nc.jpg,['dog']\n", 1},
-		"one name each": {"m.csv", "path,label\na.jpg,dog\nb.jpg,cat\nc.jpg,cat\n", "path,label\na.jpg,cat\nb.jpg,cat\nc.jpg,dog\n", 2},
+		"one name each": {"m.csv", "path,label\na.jpg,dog\nb.jpg,cat\nc.jpg,cat\n",
+			"path,label\na.jpg,cat\nb.jpg,cat\nc.jpg,dog\n", 2},
 		"JSON lines": {"m.jsonl",
-			"{\"labels\": [\"dog\", \"bird\"], \"path\": \"a.jpg\", \"x\": {\"labels\": 1}}\n\n  {\"path\":\"b.jpg\",\"labels\":[\"dog\"]}\n{\"path\":\"c.jpg\",\"labels\":[]}",
-			"{\"labels\": [\"bird\", \"cat\"], \"path\": \"a.jpg\", \"x\": {\"labels\": 1}}\n\n  {\"path\":\"b.jpg\",\"labels\":[\"dog\"]}\n{\"path\":\"c.jpg\",\"labels\":[\"dog\"]}", 2},
+			"{\"labels\": [\"dog\", \"bird\"], \"path\": \"a.jpg\", \"x\": {\"labels\": 1}}\n\n  " +
+				"{\"path\":\"b.jpg\",\"labels\":[\"dog\"]}\n{\"path\":\"c.jpg\",\"labels\":[]}",
+			"{\"labels\": [\"bird\", \"cat\"], \"path\": \"a.jpg\", \"x\": {\"labels\": 1}}\n\n  " +
+				"{\"path\":\"b.jpg\",\"labels\":[\"dog\"]}\n{\"path\":\"c.jpg\",\"labels\":[\"dog\"]}", 2},
 		"rows that name their bags": {"m.csv", "id,path,labels\nx,a.jpg,dog\ny,b.jpg,dog;cat\nz,c.jpg,-\n",
 			"id,path,labels\nx,a.jpg,cat\ny,b.jpg,dog;cat\nz,c.jpg,dog\n", 2},
 	} {
@@ -146,15 +151,20 @@ func FuzzReplaced(f *testing.F) {
 // A mark, line ends, quotes and columns of others stay, and a row that loses its only label has an empty cell.
 func TestManifest_KeepsWhatIsNotALabel(t *testing.T) {
 	for name, test := range map[string]struct{ from, want string }{
-		"csv":  {"\ufeffpath,label,note é\r\na.jpg,\"cat\",\"x,1\"\r\nb.jpg,dog, 2\r\nc.jpg,cat,\r\n", "\ufeffpath,label,note é\r\na.jpg,\"\",\"x,1\"\r\nb.jpg,cat, 2\r\nc.jpg,cat,\r\n"},
-		"json": {"\ufeff{\"path\": \"a.jpg\", \"label\": \"cat\", \"note\": 1}\r\n{\"path\": \"b.jpg\",\"label\":\"dog\"}\r\n{\"path\": \"c.jpg\", \"label\": \"cat\"}\n", "\ufeff{\"path\": \"a.jpg\", \"label\": \"\", \"note\": 1}\r\n{\"path\": \"b.jpg\",\"label\":\"cat\"}\r\n{\"path\": \"c.jpg\", \"label\": \"cat\"}\n"},
+		"csv": {"\ufeffpath,label,note é\r\na.jpg,\"cat\",\"x,1\"\r\nb.jpg,dog, 2\r\nc.jpg,cat,\r\n",
+			"\ufeffpath,label,note é\r\na.jpg,\"\",\"x,1\"\r\nb.jpg,cat, 2\r\nc.jpg,cat,\r\n"},
+		"json": {"\ufeff{\"path\": \"a.jpg\", \"label\": \"cat\", \"note\": 1}\r\n{\"path\": " +
+			"\"b.jpg\",\"label\":\"dog\"}\r\n{\"path\": \"c.jpg\", \"label\": \"cat\"}\n", "\ufeff{\"path\": \"a.jpg\", " +
+			"\"label\": \"\", \"note\": 1}\r\n{\"path\": \"b.jpg\",\"label\":\"cat\"}\r\n{\"path\": \"c.jpg\", \"label\": " +
+			"\"cat\"}\n"},
 	} {
 		dir := t.TempDir()
 		from, to := filepath.Join(dir, "m."+name), filepath.Join(dir, "to."+name)
 		if name == "json" {
 			from, to = from+"l", to+"l"
 		}
-		for _, file := range []string{from, filepath.Join(dir, "a.jpg"), filepath.Join(dir, "b.jpg"), filepath.Join(dir, "c.jpg")} {
+		for _, file := range []string{from, filepath.Join(dir, "a.jpg"), filepath.Join(dir, "b.jpg"),
+			filepath.Join(dir, "c.jpg")} {
 			if err := os.WriteFile(file, []byte(test.from), 0o666); err != nil {
 				t.Fatal(err)
 			}

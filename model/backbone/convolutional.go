@@ -109,7 +109,8 @@ func ofModel(name string, c model.Config, pre picture.Preprocessing, o *Options,
 		return nil, err
 	}
 	need := func(p *model.Param) model.Need {
-		if strings.HasPrefix(p.Name, "head.") && (!fc7 || !strings.HasPrefix(p.Name, "head.fc6") && !strings.HasPrefix(p.Name, "head.fc7")) {
+		if strings.HasPrefix(p.Name, "head.") && (!fc7 || !strings.HasPrefix(p.Name, "head.fc6") && !strings.HasPrefix(p.Name,
+			"head.fc7")) {
 			return model.Unwanted
 		}
 		return model.Required

@@ -108,7 +108,8 @@ func TestOpen_RefusesVisionTransformers(t *testing.T) {
 	}
 	for size, want := range map[int]string{40: "patches of 16 pixels do not divide a height of 40 (32 or 48 would do)",
 		9: "smaller than a patch of 16"} {
-		if _, err := Open(smallTransformer(t), Options{Size: size}, backend); err == nil || !strings.Contains(fmt.Sprint(err), want) {
+		if _, err := Open(smallTransformer(t), Options{Size: size}, backend); err == nil ||
+			!strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("at %d pixels: %v", size, err)
 		}
 	}

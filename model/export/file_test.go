@@ -15,7 +15,8 @@ func TestFile_WritesTheFormatThatTheEndingNames(t *testing.T) {
 	net, dir := newNet(t, noisy()), t.TempDir()
 	for _, name := range []string{"net.ONNX", "net.npz", "net.safetensors"} {
 		path := filepath.Join(dir, name)
-		done, err := File(path, net, FileOptions{GraphOptions: GraphOptions{Observed: true, Words: []string{"a", "b", "c"}}, Metadata: map[string]string{"key": "value"}})
+		done, err := File(path, net, FileOptions{GraphOptions: GraphOptions{Observed: true, Words: []string{"a", "b", "c"}},
+			Metadata: map[string]string{"key": "value"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,7 +24,8 @@ func TestFile_WritesTheFormatThatTheEndingNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if done.Bytes != info.Size() || done.Classes != 3 || done.Tensors == 0 || (done.Outputs != nil) != (name == "net.ONNX") {
+		if done.Bytes != info.Size() || done.Classes != 3 || done.Tensors == 0 ||
+			(done.Outputs != nil) != (name == "net.ONNX") {
 			t.Errorf("%s of %d bytes: %+v", name, info.Size(), done)
 		}
 	}
@@ -41,7 +43,8 @@ func TestFile_LeavesNothingOfWhatFails(t *testing.T) {
 	plain, dir := noisy(), t.TempDir()
 	plain.Noise = model.NoNoise
 	net := newNet(t, plain)
-	if _, err := File(filepath.Join(dir, "net.onnx"), net, FileOptions{GraphOptions: GraphOptions{Observed: true}}); !errors.Is(err, ErrNoNoise) {
+	if _, err := File(filepath.Join(dir, "net.onnx"), net,
+		FileOptions{GraphOptions: GraphOptions{Observed: true}}); !errors.Is(err, ErrNoNoise) {
 		t.Errorf("a noise model that is not there: %v", err)
 	}
 	if _, err := File(filepath.Join(dir, "net.txt"), net, FileOptions{}); err == nil {

@@ -146,7 +146,8 @@ func (b *builder) maxPool(x string, side int, more onnx.Attribute) string {
 // conv adds a convolution, and a ReLU where asked for.
 func (b *builder) conv(x, layer string, stride, pad int, relu bool) string {
 	shape := b.params[layer+".weight"].FilterShape()
-	attributes := []onnx.Attribute{{Name: "kernel_shape", Ints: shape[2:]}, {Name: "pads", Ints: []int{pad, pad, pad, pad}}}
+	attributes := []onnx.Attribute{{Name: "kernel_shape", Ints: shape[2:]},
+		{Name: "pads", Ints: []int{pad, pad, pad, pad}}}
 	if stride > 1 {
 		attributes = append(attributes, onnx.Attribute{Name: "strides", Ints: []int{stride, stride}})
 	}

@@ -84,7 +84,8 @@ func TestFeatures_InOneCall(t *testing.T) {
 	if err := n.Features(host, []Layer{Class}, rows); err == nil {
 		t.Error("layers without room")
 	}
-	if err := n.Features(dense.New(dense.WithShape(2, 8, 8, 3), dense.WithBacking(pixels[:2*8*8*3])), nil, nil); err == nil {
+	if err := n.Features(dense.New(dense.WithShape(2, 8, 8, 3), dense.WithBacking(pixels[:2*8*8*3])), nil,
+		nil); err == nil {
 		t.Error("pictures of another size")
 	}
 }

@@ -169,7 +169,8 @@ func (r *reader) config() Config {
 		c.GELU = Exact
 	}
 	size := c.Grid * c.Patch
-	deit3 := c.Layout == TimmDINOv2 && (size == 224 || size == 384) // which has LayerScale too; DINOv2 has positions for 518
+	// which has LayerScale too; DINOv2 has positions for 518
+	deit3 := c.Layout == TimmDINOv2 && (size == 224 || size == 384)
 	if k.fixed && !deit3 {
 		return c.WithSize(k.pictures.Crop)
 	}

@@ -251,12 +251,14 @@ func TestRecognise_GELUOfWideCLIP(t *testing.T) {
 		l := list()
 		for name, shape := range map[string][]int{
 			"embeddings.class_embedding": {width}, "embeddings.position_embedding.weight": {257, width},
-			"embeddings.patch_embedding.weight": {width, 3, 14, 14}, "pre_layrnorm.weight": {width}, "pre_layrnorm.bias": {width},
+			"embeddings.patch_embedding.weight": {width, 3, 14, 14}, "pre_layrnorm.weight": {width},
+			"pre_layrnorm.bias":     {width},
 			"post_layernorm.weight": {width}, "post_layernorm.bias": {width},
 		} {
 			l.add(safetensors.F32, name, shape...)
 		}
-		for _, part := range []string{"layer_norm1", "layer_norm2", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
+		for _, part := range []string{"layer_norm1", "layer_norm2", "self_attn.q_proj", "self_attn.k_proj",
+			"self_attn.v_proj",
 			"self_attn.out_proj", "mlp.fc1", "mlp.fc2"} {
 			l.add(safetensors.F32, "encoder.layers.0."+part+".bias", width)
 			if l.add(safetensors.F32, "encoder.layers.0."+part+".weight", width, width); strings.HasPrefix(part, "layer") {

@@ -63,11 +63,12 @@ func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	if !beyond {
-		t.Notes = []string{fmt.Sprintf("Figures are differences, the first arm less the second, in the measure of the claim; "+
-			"of several comparisons the least and the greatest mean over seeds, and the greatest standard deviation. A claim is "+
-			"confirmed where every comparison is, by Student's t test of the differences of equal seeds (two-sided, p below "+
-			"%g, at least %d seeds); it is not confirmed where one comparison is the other way with p below %g divided by their "+
-			"number. Everything else has not been tested well enough, and the reason stands there.", Significance, FewestSeeds,
+		t.Notes = []string{fmt.Sprintf("Figures are differences, the first arm less the second, in the measure of the "+
+			"claim; of several comparisons the least and the greatest mean over seeds, and the greatest standard deviation. A "+
+			"claim is confirmed where every comparison is, by Student's t test of the differences of equal seeds (two-sided, p "+
+			"below %g, at least %d seeds); it is not confirmed where one comparison is the other way with p below %g divided "+
+			"by their number. Everything else has not been tested well enough, and the reason stands there.", Significance,
+			FewestSeeds,
 			Significance),
 			"Published figures are the paper's, which prints no spread. On data that are not the paper's they tell what the " +
 				"paper found, and not what ours should be."}

@@ -66,8 +66,8 @@ func (e *Experiment) Net(p Piece) (*experiment.Task, error) {
 }
 
 // RunPiece does a piece of the experiment on videos, safely beside processes that do others, and before it those that
-// it needs, the net among them. A process that comes to a piece that another one is doing waits for its end. The session
-// is of the configuration of Videos. reused reports that the piece was complete.
+// it needs, the net among them. A process that comes to a piece that another one is doing waits for its end. The
+// session is of the configuration of Videos. reused reports that the piece was complete.
 func (e *Experiment) RunPiece(ctx context.Context, s *run.Session, p Piece) (reused bool, err error) {
 	e.defaults()
 	release, err := e.takeFolder(ctx, false)

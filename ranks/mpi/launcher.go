@@ -16,10 +16,10 @@ import (
 // farewell is how long mpirun may take to end a job after a rank on another host is lost.
 const farewell = 6 * time.Second
 
-// endLauncher sends SIGTERM to the parent process after a delay, if the parent is mpirun and still runs. When the link to
-// another host is lost, mpirun kills the ranks of its own host and then waits for the daemon of the other host. Open MPI
-// 4.1 waits for more than eight minutes, and a scheduler holds the nodes that long. A separate process does the waiting,
-// because mpirun kills this one.
+// endLauncher sends SIGTERM to the parent process after a delay, if the parent is mpirun and still runs. When the link
+// to another host is lost, mpirun kills the ranks of its own host and then waits for the daemon of the other host. Open
+// MPI 4.1 waits for more than eight minutes, and a scheduler holds the nodes that long. A separate process does the
+// waiting, because mpirun kills this one.
 func endLauncher(pid int, after time.Duration) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	name := strings.TrimSpace(string(content))

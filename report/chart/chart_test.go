@@ -25,7 +25,8 @@ func sample() *Chart {
 func rowChart(above bool) *Chart {
 	return &Chart{Title: "rows", Rows: []string{"first", "second with a name that is rather long"}, Above: above,
 		Values: []string{"1.0", "2.0"}, X: Axis{Label: "rate"},
-		Marks: []Mark{{Shape: Thick, Points: []Point{{0, 0}, {.2, 0}, {0, 1}, {.4, 1}}}, {Shape: Dot, Points: []Point{{.1, 1}}}}}
+		Marks: []Mark{{Shape: Thick, Points: []Point{{0, 0}, {.2, 0}, {0, 1}, {.4, 1}}},
+			{Shape: Dot, Points: []Point{{.1, 1}}}}}
 }
 
 func wellFormed(t *testing.T, s string) {

@@ -20,8 +20,11 @@ func (c *Chart) Inline(id string) template.HTML {
 	if s.Rows == nil && s.Y.Label != "" {
 		fmt.Fprintf(&b, `<p class="chart-y">%s</p>`, escaped(s.Y.Label))
 	}
-	fmt.Fprintf(&b, `<div class="frame" style="padding-left:%grem"><svg role="img" aria-labelledby="%[2]s-t %[2]s-d" style="height:%[3]gem">`+
-		`<title id="%[2]s-t">%[4]s</title><desc id="%[2]s-d">%[5]s</desc>`, rounded(s.leftRoom()), escaped(id), rounded(s.height()/textSize),
+	fmt.Fprintf(&b,
+		`<div class="frame" style="padding-left:%grem">`+
+			`<svg role="img" aria-labelledby="%[2]s-t %[2]s-d" style="height:%[3]gem">`+
+			`<title id="%[2]s-t">%[4]s</title><desc id="%[2]s-d">%[5]s</desc>`, rounded(s.leftRoom()), escaped(id),
+		rounded(s.height()/textSize),
 		escaped(s.Title), escaped(s.Summary))
 	s.draw(&inline{&b})
 	b.WriteString(`</svg></div>`)
@@ -90,7 +93,8 @@ func (on *inline) line(points []place, m *Mark) {
 		return
 	}
 	// The inner drawing is stretched to the frame; its strokes are not.
-	fmt.Fprintf(on.b, `<svg class="stretched" viewBox="0 0 1000 1000" preserveAspectRatio="none"><polyline %s points="`, class)
+	fmt.Fprintf(on.b, `<svg class="stretched" viewBox="0 0 1000 1000" preserveAspectRatio="none"><polyline %s points="`,
+		class)
 	for i, p := range points {
 		if i > 0 {
 			on.b.WriteByte(' ')

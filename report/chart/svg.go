@@ -12,7 +12,8 @@ const fonts = `system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 'Lib
 
 func writeSVG(w io.Writer, width, height float64, panels []panel) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %[1]g %[2]g" role="img" `+
+	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %[1]g %[2]g" role="img" `+
 		`font-family="%s" font-size="%g">`+"\n", rounded(width), rounded(height), fonts, textSize)
 	var titles, summaries []string
 	for _, p := range panels {

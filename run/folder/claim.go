@@ -78,7 +78,8 @@ func refuseForeign(dir string, kind Kind) error {
 	for _, e := range entries {
 		if kind.Writes(e.Name()) {
 			return setting.Errorf("run_dir",
-				"%s would be overwritten, and is not of a run, for no run has written a %s beside it: name another `run_dir`, or move it away",
+				"%s would be overwritten, and is not of a run, for no run has written a %s beside it: name another `run_dir`, or "+
+					"move it away",
 				filepath.Join(dir, e.Name()), kind.Config)
 		}
 	}
@@ -94,9 +95,9 @@ func Claim(dir string, ours func(name string) bool) error {
 	return RemoveLeftovers(dir, ours)
 }
 
-// Clear removes the files of a run in a folder, and the named folders below it. Unless a run has written the configuration
-// there, which err and found report as for Check, nothing is removed. The configuration goes last: if the process is killed
-// here, the folder is still known as one of a run.
+// Clear removes the files of a run in a folder, and the named folders below it. Unless a run has written the
+// configuration there, which err and found report as for Check, nothing is removed. The configuration goes last: if the
+// process is killed here, the folder is still known as one of a run.
 func Clear(dir string, kind Kind, err error, found Found, below ...string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !found.Written():

@@ -20,8 +20,8 @@ const (
 )
 
 // SameData refuses a folder whose run began with other files than those that there are now, and names the first one
-// that differs. It returns the list to keep in the folder. Where a run has learned already, by its last checkpoint or its
-// result, and the folder does not say from what, as one of an older version, that is logged as a warning.
+// that differs. It returns the list to keep in the folder. Where a run has learned already, by its last checkpoint or
+// its result, and the folder does not say from what, as one of an older version, that is logged as a warning.
 func SameData(ctx context.Context, dir string, now origin.List, log *slog.Logger) (origin.List, error) {
 	path := filepath.Join(dir, DataFile)
 	then, err := origin.Load(path)
@@ -45,8 +45,9 @@ func SameData(ctx context.Context, dir string, now origin.List, log *slog.Logger
 	}
 	if d.Unknown {
 		return nil, setting.Errorf("run_dir",
-			"%s%s: its content was not noted then (`run.verify_data` does that in a new run), so nobody can tell whether it is the same: "+
-				"give another `run_dir`, put the time back, or, if you are sure, remove %s to go on with the data as they are now",
+			"%s%s: its content was not noted then (`run.verify_data` does that in a new run), so nobody can tell whether it is "+
+				"the same: give another `run_dir`, put the time back, or, if you are sure, remove %s to go on with the data as "+
+				"they are now",
 			d.Text, others, path)
 	}
 	cure := "put the file back"

@@ -32,8 +32,8 @@ func (e *writtenError) Unwrap() error { return e.by }
 // Lock keeps other processes out of a folder, which is made where it is not there, until release is called. It comes
 // before anything in the folder is touched. A folder that another process is writing is an error that wraps
 // lock.ErrHeld and names the process. Where the file system has no locks, that is logged as a warning. A folder that
-// cannot be written needs no lock. The lock is not for the folders below, which have their own. A disk that is full gets
-// a moment.
+// cannot be written needs no lock. The lock is not for the folders below, which have their own. A disk that is full
+// gets a moment.
 func Lock(ctx context.Context, dir string, log *slog.Logger) (release func() error, err error) {
 	return take(ctx, dir, filepath.Join(dir, LockFile), log)
 }

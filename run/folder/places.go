@@ -7,13 +7,13 @@ import (
 	"nmn/internal/durable"
 )
 
-// Places are the settings of a configuration that name a file or a folder, by their keys. Where it lies is no part of what
-// is learned: the list of data holds what is in it.
+// Places are the settings of a configuration that name a file or a folder, by their keys. Where it lies is no part of
+// what is learned: the list of data holds what is in it.
 type Places map[string]*string
 
-// ComeFrom resolves the relative paths of a run against the folder in which it was started, if the file exists there. So
-// a run can be read from any folder. If the run lies below the working folder, files there take precedence: a copy of a
-// project uses its own data.
+// ComeFrom resolves the relative paths of a run against the folder in which it was started, if the file exists there.
+// So a run can be read from any folder. If the run lies below the working folder, files there take precedence: a copy
+// of a project uses its own data.
 func (places Places) ComeFrom(started, dir string) {
 	here, err := os.Getwd()
 	if started == "" || err != nil || here == started {

@@ -112,7 +112,8 @@ func (x *Exporter) Close() {
 	}
 }
 
-// gateway returns what pushes all metrics, in place of what the same run has pushed before, and its URL without credentials.
+// gateway returns what pushes all metrics, in place of what the same run has pushed before, and its URL without
+// credentials.
 func gateway(address, run string, within time.Duration, gatherer prometheus.Gatherer) (string, *push.Pusher, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -120,7 +121,8 @@ func gateway(address, run string, within time.Duration, gatherer prometheus.Gath
 		return "", nil, setting.Errorf("metrics.push", "metrics: `metrics.push` is no URL: want http://host:9091")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
 		return "", nil, setting.Errorf("metrics.push",
-			"metrics: `metrics.push` is at %s: want the http or https URL of a Pushgateway, such as http://host:9091", u.Scheme+"://"+u.Host)
+			"metrics: `metrics.push` is at %s: want the http or https URL of a Pushgateway, such as http://host:9091", u.Scheme+
+				"://"+u.Host)
 	}
 	user := u.User
 	u.User = nil

@@ -138,7 +138,8 @@ func TestExport_PushesTheEnd(t *testing.T) {
 	gateway := new(pushes)
 	server := httptest.NewServer(gateway)
 	defer server.Close()
-	x, err := StartExport(Export{Push: server.URL, Run: "fd", Every: time.Hour, Log: new(logged).logger(), within: time.Hour},
+	x, err := StartExport(Export{Push: server.URL, Run: "fd", Every: time.Hour, Log: new(logged).logger(),
+		within: time.Hour},
 		registry)
 	if err != nil {
 		t.Fatal(err)

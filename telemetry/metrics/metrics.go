@@ -104,7 +104,8 @@ func New(registry prometheus.Registerer) (*Metrics, error) {
 func (m *Metrics) Begin(r Run) {
 	m.Validation.Reset()
 	m.Info.Reset()
-	m.Info.WithLabelValues(strings.ToValidUTF8(r.Name, "\ufffd"), r.Arm, strconv.FormatBool(r.MIL), strconv.FormatFloat(r.Noise, 'g', 4, 64),
+	m.Info.WithLabelValues(strings.ToValidUTF8(r.Name, "\ufffd"), r.Arm, strconv.FormatBool(r.MIL),
+		strconv.FormatFloat(r.Noise, 'g', 4, 64),
 		strconv.FormatUint(r.Seed, 10),
 		r.Device, r.Version, r.Revision).Set(1)
 }

@@ -50,7 +50,8 @@ var makePages = sync.OnceValues(func() (map[string]string, error) {
 			return nil, err
 		}
 	}
-	scenes := strings.Fields("--set data.train_size=96 --set data.validation_size=32 --set data.test_size=48 --set net.width=0.5 --device cpu --threads 1 -q")
+	scenes := strings.Fields("--set data.train_size=96 --set data.validation_size=32 --set data.test_size=48 --set " +
+		"net.width=0.5 --device cpu --threads 1 -q")
 	with := func(common []string, more ...string) []string { return append(slices.Clone(more), common...) }
 	for _, args := range [][]string{
 		with(scenes, "train", "--run-dir", at("captions-run")),

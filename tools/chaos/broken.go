@@ -51,12 +51,13 @@ var brokenPromises = []brokenPromise{
 		"return nil, &writtenError{dir, other}", "return nothing, nil", "features-,scenes", raced},
 	{"identity of data", "other data pass for the same", "internal/origin/compare.go", "f.Digest != old.Digest:",
 		"f.Digest == \"\":", "features-,pictures", changed},
-	{"damage on the disk", "a checksum is not compared", "format/safetensors/sums.go", "s.sum != want", "s.sum != want && false", "features-",
+	{"damage on the disk", "a checksum is not compared", "format/safetensors/sums.go", "s.sum != want",
+		"s.sum != want && false", "features-",
 		damaged},
 }
 
-// breakPromises builds nmn with one promise broken after the other, and tries faults on it until chaos notices one, or the
-// minutes are over. It prints a table in Markdown. A promise that breaks unnoticed is an error.
+// breakPromises builds nmn with one promise broken after the other, and tries faults on it until chaos notices one, or
+// the minutes are over. It prints a table in Markdown. A promise that breaks unnoticed is an error.
 func (c *settings) breakPromises(ctx context.Context) error {
 	dir, err := c.folder()
 	if err != nil {
@@ -91,7 +92,8 @@ func (c *settings) breakPromises(ctx context.Context) error {
 }
 
 // breakOne says how many faults were tried until one was lost, and what was; empty for nothing.
-func (c *settings) breakOne(ctx context.Context, b *brokenPromise, program, dir string) (tried int, by string, err error) {
+func (c *settings) breakOne(ctx context.Context, b *brokenPromise, program, dir string) (tried int, by string,
+	err error) {
 	if err := b.build(ctx, program); err != nil {
 		return 0, "", err
 	}
@@ -134,7 +136,8 @@ func (b *brokenPromise) build(ctx context.Context, program string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.WriteFile(program+".go", changed, 0o666), os.WriteFile(program+".json", overlay, 0o666)); err != nil {
+	if err := errors.Join(os.WriteFile(program+".go", changed, 0o666), os.WriteFile(program+".json", overlay,
+		0o666)); err != nil {
 		return err
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-overlay", program+".json", "-o", program, "./cmd/nmn")

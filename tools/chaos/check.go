@@ -62,7 +62,8 @@ func (t *trial) checkEnd() {
 	}
 }
 
-// checkSaved holds a run that says that it has saved to its log: its last checkpoint has all the steps that it has made.
+// checkSaved holds a run that says that it has saved to its log: its last checkpoint has all the steps that it has
+// made.
 func (t *trial) checkSaved() {
 	if len(t.Commands) > 1 {
 		return // the log may hold steps of a process that was killed before

@@ -91,7 +91,8 @@ func standIn(args []string) error {
 
 // list writes the frames in the form of ffmpeg's muxer framecrc.
 func list(w io.Writer, frames int) error {
-	_, err := fmt.Fprintf(w, "#software: chaos\n#tb 0: 1/1000000\n#media_type 0: video\n#dimensions 0: %dx%d\n#sar 0: 0/1\n",
+	_, err := fmt.Fprintf(w, "#software: chaos\n#tb 0: 1/1000000\n#media_type 0: video\n#dimensions 0: %dx%d\n#sar 0: "+
+		"0/1\n",
 		clipWidth, clipHeight)
 	for i := 0; i < frames && err == nil; i++ {
 		_, err = fmt.Fprintf(w, "0, %10d, %10d, 100000, %d, 0x1234, S=1, 4, 0x1\n", 100000*i, 100000*i, clipFrame)

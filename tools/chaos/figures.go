@@ -136,7 +136,8 @@ func shortened(text string) string {
 }
 
 func (f *figures) print() {
-	fmt.Printf("\n%d faults tried in %.1f minutes, %d survived, %d lost; %d more came too late to do anything\n", f.Tried, f.Minutes,
+	fmt.Printf("\n%d faults tried in %.1f minutes, %d survived, %d lost; %d more came too late to do anything\n",
+		f.Tried, f.Minutes,
 		f.Survived, f.Lost, f.Missed)
 	for _, kind := range slices.Sorted(maps.Keys(f.Kinds)) {
 		c := f.Kinds[kind]
@@ -176,7 +177,8 @@ func writeTable(figuresPath, page string) error {
 // table is the table in Markdown.
 func (f *figures) table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, commit %s, %s: %.0f minutes, seed %d, %d scenarios.\n\n", f.Date, f.Commit, f.Machine, f.Minutes, f.Seed,
+	fmt.Fprintf(&b, "%s, commit %s, %s: %.0f minutes, seed %d, %d scenarios.\n\n", f.Date, f.Commit, f.Machine,
+		f.Minutes, f.Seed,
 		len(f.Scenarios))
 	b.WriteString("| fault | tried | survived | lost |\n|:--|--:|--:|--:|\n")
 	for _, kind := range slices.SortedFunc(maps.Keys(f.Kinds), func(a, b string) int {

@@ -140,7 +140,8 @@ const markEnv = "NMN_CHAOS"
 
 func (l *lab) start(folder string, args []string, d disturbance) (*running, error) {
 	number := strconv.FormatInt(l.runs.Add(1), 10)
-	r := &running{folder: filepath.Join(folder, "ran-"+number), mark: markEnv + "=" + strconv.Itoa(os.Getpid()) + "-" + number,
+	r := &running{folder: filepath.Join(folder, "ran-"+number), mark: markEnv + "=" + strconv.Itoa(os.Getpid()) +
+		"-" + number,
 		syncs: newSyncs()}
 	if err := errors.Join(os.MkdirAll(filepath.Join(folder, "tmp"), 0o777), os.Mkdir(r.folder, 0o777)); err != nil {
 		return nil, err

@@ -48,7 +48,8 @@ func main() {
 	var c settings
 	flag.Float64Var(&c.minutes, "minutes", 10, "`time` to try faults for, in minutes")
 	flag.Uint64Var(&c.seed, "seed", uint64(time.Now().Unix()), "`seed` from which all faults follow")
-	flag.StringVar(&c.only, "only", "", "`scenarios` to try, by their names or the beginnings of them, as a,b (default all)")
+	flag.StringVar(&c.only, "only", "", "`scenarios` to try, by their names or the beginnings of them, as a,b (default "+
+		"all)")
 	flag.StringVar(&c.kinds, "kinds", "", "`kinds` of faults to try, as a,b (default all)")
 	flag.IntVar(&c.fault, "fault", 0, "the one `number` of a fault to try")
 	flag.BoolVar(&c.everyCall, "every-call", false,
@@ -57,8 +58,10 @@ func main() {
 	flag.StringVar(&c.program, "program", "", "`file` of the nmn to try (default: it is built)")
 	flag.StringVar(&c.keep, "keep", "", "`folder`, a new one, to keep what failed in")
 	flag.StringVar(&c.json, "json", "", "`file` for the figures")
-	flag.StringVar(&c.table, "table", "", "write the figures in the file of --json into the table of this `page`, and do nothing else")
-	flag.BoolVar(&c.broken, "broken", false, "break one promise after the other in a copy of nmn, try faults on each for --minutes, and print which are noticed")
+	flag.StringVar(&c.table, "table", "", "write the figures in the file of --json into the table of this `page`, and do "+
+		"nothing else")
+	flag.BoolVar(&c.broken, "broken", false, "break one promise after the other in a copy of nmn, try faults on each for "+
+		"--minutes, and print which are noticed")
 	flag.BoolVar(&c.list, "list", false, "list the scenarios, and do nothing else")
 	flag.Parse()
 	if err := c.run(ctx); err != nil {

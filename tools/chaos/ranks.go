@@ -113,9 +113,9 @@ func (t *trial) killRanks() error {
 	return nil
 }
 
-// tellsOfLoss reports whether a job says that it has lost a rank. mpirun names the rank, unless it learns first that the
-// others have ended, which it has told to. The others name it too, if they had joined it. A rank that was killed before
-// is unknown to them: they can say no more than that they waited for it.
+// tellsOfLoss reports whether a job says that it has lost a rank. mpirun names the rank, unless it learns first that
+// the others have ended, which it has told to. The others name it too, if they had joined it. A rank that was killed
+// before is unknown to them: they can say no more than that they waited for it.
 func tellsOfLoss(stderr string, rank int) bool {
 	return strings.Contains(stderr, fmt.Sprintf("rank %d", rank)) ||
 		strings.Contains(stderr, "waited for all ranks to start")
@@ -129,8 +129,8 @@ func (t *trial) anotherNumber() {
 
 // mostApart is how far weights and momenta may be apart that other numbers of ranks have learned, as a share of their
 // norm: sums are made in another order, and here and there another one of two nearly equal numbers is the larger one,
-// which has put momenta of undisturbed runs .1 apart. A step that was left out, or made twice, changes momenta by as much
-// as they are.
+// which has put momenta of undisturbed runs .1 apart. A step that was left out, or made twice, changes momenta by as
+// much as they are.
 const mostApart = .2
 
 // compareMixed holds a run that different numbers of ranks have made to the reference: it has the same files, has made

@@ -83,7 +83,8 @@ func TestCompareMixed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &trial{lab: l, s: scenario{name: "a", runs: []string{"run"}}, ref: &reference{tree: ref}, folder: filepath.Join(dir, "a-1")}
+		r := &trial{lab: l, s: scenario{name: "a", runs: []string{"run"}}, ref: &reference{tree: ref},
+			folder: filepath.Join(dir, "a-1")}
 		layRun(t, filepath.Join(r.work(), "run"), c.steps, c.weights...)
 		if c.more != "" {
 			if err := os.WriteFile(filepath.Join(r.work(), c.more), nil, 0o666); err != nil {

@@ -29,8 +29,8 @@ type scenario struct {
 
 func (s scenario) command() []string { return strings.Fields(s.args) }
 
-// outlives reports whether a command trains nets and waits when the disk is full. Table 4 is not counted: it also writes
-// features row by row, and these writes do not wait.
+// outlives reports whether a command trains nets and waits when the disk is full. Table 4 is not counted: it also
+// writes features row by row, and these writes do not wait.
 func (s scenario) outlives() bool {
 	return len(s.runs) > 0 || strings.HasPrefix(s.args, "experiment --")
 }

@@ -66,7 +66,8 @@ func TestScenarios_HaveAllCommands(t *testing.T) {
 
 // writingFlags are the flags of a command that name a file or folder to write.
 func writingFlags(help string) (flags []string) {
-	for _, match := range regexp.MustCompile(`(?m)^ +(?:-., )?(--[a-z-]+) (?:file|folder)`).FindAllStringSubmatch(help, -1) {
+	for _, match := range regexp.MustCompile(`(?m)^ +(?:-., )?(--[a-z-]+) (?:file|folder)`).FindAllStringSubmatch(help,
+		-1) {
 		if slices.ContainsFunc([]string{"--output", "--page", "--rows", "--suspects", "--statistics", "--run-dir", "--apply"},
 			func(begin string) bool { return strings.HasPrefix(match[1], begin) }) {
 			flags = append(flags, match[1])

@@ -4,9 +4,10 @@ package main
 
 // Sizes that make runs of about a second.
 const (
-	tinyPictures = " --set data.train_size=96 --set data.validation_size=32 --set data.test_size=48 --set net.width=0.5 --device cpu --threads 1"
-	tinyClips    = " --preset moving-scenes --set data.train_size=24 --set data.validation_size=8 --set data.test_size=12 --set data.frames=4 --set net.width=0.5" +
-		" --device cpu --threads 1"
+	tinyPictures = " --set data.train_size=96 --set data.validation_size=32 --set data.test_size=48 --set net.width=0.5 " +
+		"--device cpu --threads 1"
+	tinyClips = " --preset moving-scenes --set data.train_size=24 --set data.validation_size=8 --set data.test_size=12 " +
+		"--set data.frames=4 --set net.width=0.5 --device cpu --threads 1"
 	tinyNet       = " --set net.hidden=[16] --batch-size 8 --device cpu --threads 1"
 	tinyCaptioner = " --preset moving-scenes --set net.embedding=8 --set net.words=6 --set net.hidden=12 --batch-size 8" +
 		" --set data.validation_share=0.25 --device cpu --threads 1"
@@ -17,7 +18,8 @@ const (
 var workshop = []string{
 	"train --arm nmn-fd --set recipe.form=paper --epochs 1 --run-dir model" + tinyPictures,
 	"extract model --split train --layer fc7 --output x.npy --output-labels y.csv --output-truth t.csv",
-	"train --set data.features.train.features=x.npy --labels y.csv --arm r-n --rates online --epochs 2 --run-dir head" + tinyNet,
+	"train --set data.features.train.features=x.npy --labels y.csv --arm r-n --rates online --epochs 2 --run-dir head" +
+		tinyNet,
 	"train --arm star --mil --epochs 1 --run-dir video" + tinyClips,
 	"scenes pictures --number 40",
 	"scenes moving --moving --number 24 --frames 4",
@@ -48,30 +50,37 @@ func writing(name, args string, needs []string, outputs ...string) scenario {
 var features = []string{"x.npy", "y.csv"}
 
 var scenarios = []scenario{
-	training("features-nmn-fd", "--set data.features.train.features=x.npy --labels y.csv --arm nmn-fd --set recipe.form=paper --epochs 3 --set each_epoch=true"+
-		" --set train.keep_best=2"+tinyNet, features, features),
-	training("features-ema", "--set data.features.train.features=x.npy --labels y.csv --arm nmn-fd --set recipe.form=paper --epochs 3 --set train.optimizer=adamw"+
-		" --set train.ema=0.9 --set train.layer_decay=0.8"+tinyNet, features, features),
-	training("features-online", "--set data.features.train.features=x.npy --labels y.csv --arm r-n --rates online --epochs 3"+tinyNet, features,
-		features),
-	training("features-folds", "--set data.features.train.features=x.npy --labels y.csv --rates folds:2 --set recipe.fold_epochs=2 --set recipe.epochs=2"+
-		" --epochs 2"+tinyNet, features, features),
-	training("features-tensorboard", "--set data.features.train.features=x.npy --labels y.csv --arm star --epochs 2 --set run.tensorboard=true"+tinyNet,
+	training("features-nmn-fd", "--set data.features.train.features=x.npy --labels y.csv --arm nmn-fd --set "+
+		"recipe.form=paper --epochs 3 --set each_epoch=true --set train.keep_best=2"+tinyNet, features, features),
+	training("features-ema", "--set data.features.train.features=x.npy --labels y.csv --arm nmn-fd --set "+
+		"recipe.form=paper --epochs 3 --set train.optimizer=adamw --set train.ema=0.9 --set train.layer_decay=0.8"+tinyNet,
 		features, features),
-	training("scenes", "--arm nmn-fi --set recipe.form=paper --epochs 2 --set each_epoch=true --set train.keep_best=2"+tinyPictures, nil, nil),
+	training("features-online", "--set data.features.train.features=x.npy --labels y.csv --arm r-n --rates online "+
+		"--epochs 3"+tinyNet, features,
+		features),
+	training("features-folds", "--set data.features.train.features=x.npy --labels y.csv --rates folds:2 --set "+
+		"recipe.fold_epochs=2 --set recipe.epochs=2 --epochs 2"+tinyNet, features, features),
+	training("features-tensorboard", "--set data.features.train.features=x.npy --labels y.csv --arm star --epochs 2 "+
+		"--set run.tensorboard=true"+tinyNet,
+		features, features),
+	training("scenes", "--arm nmn-fi --set recipe.form=paper --epochs 2 --set each_epoch=true --set train.keep_best=2"+
+		tinyPictures, nil, nil),
 	training("scenes-nmn-c", "--arm nmn-c --epochs 2 --batch-size 8"+tinyPictures, nil, nil),
-	training("pictures", "--preset scenes --set data.captions=pictures/captions_train2014.json --images pictures/images --vocab"+
-		" pictures/vocabulary.txt --arm nmn-fd --set recipe.form=paper --epochs 2 --batch-size 8 --set net.width=0.5 --device cpu"+
-		" --threads 1", []string{"pictures"}, []string{"pictures/images/*.*g", "pictures/captions_train2014.json"}),
+	training("pictures", "--preset scenes --set data.captions=pictures/captions_train2014.json --images pictures/images "+
+		"--vocab pictures/vocabulary.txt --arm nmn-fd --set recipe.form=paper --epochs 2 --batch-size 8 --set net.width=0.5 "+
+		"--device cpu --threads 1", []string{"pictures"}, []string{"pictures/images/*.*g",
+		"pictures/captions_train2014.json"}),
 	training("backbone", "--set data.captions=pictures/captions_train2014.json --images pictures/images --vocab"+
 		" pictures/vocabulary.txt --backbone vgg.safetensors --input-size 64 --arm nmn-fd --set recipe.form=paper --epochs 2"+
 		tinyNet, []string{"pictures", "vgg.safetensors"},
 		[]string{"pictures/images/*.*g", "pictures/captions_train2014.json", "vgg.safetensors"}),
-	training("video-mil", "--arm nmn-fd --set recipe.form=paper --mil --epochs 2 --set train.batch_bags_mil=8"+tinyClips, nil, nil),
-	training("video-clips", "--preset moving-scenes --set data.clips=moving --vocab moving/vocabulary.txt --mil --arm star"+
-		" --epochs 2 --set train.batch_bags_mil=4 --set net.width=0.5 --device cpu --threads 1", []string{"moving"},
+	training("video-mil", "--arm nmn-fd --set recipe.form=paper --mil --epochs 2 --set train.batch_bags_mil=8"+
+		tinyClips, nil, nil),
+	training("video-clips", "--preset moving-scenes --set data.clips=moving --vocab moving/vocabulary.txt --mil --arm "+
+		"star --epochs 2 --set train.batch_bags_mil=4 --set net.width=0.5 --device cpu --threads 1", []string{"moving"},
 		[]string{"moving/labels.jsonl"}),
-	trainingOnRanks(2, "ranks", "--arm nmn-fd --set recipe.form=paper --epochs 3 --batch-size 8 --set train.optimizer=sgd"+tinyPictures),
+	trainingOnRanks(2, "ranks", "--arm nmn-fd --set recipe.form=paper --epochs 3 --batch-size 8 --set train.optimizer=sgd"+
+		tinyPictures),
 	{
 		name: "caption-train", args: "caption train --features spoken/truth.npy --clips spoken/truth.csv --captions" +
 			" spoken/captions.json --run-dir run --epochs 4" + tinyCaptioner + often,
@@ -79,13 +88,13 @@ var scenarios = []scenario{
 		runs: []string{"run"},
 	},
 	{
-		name: "experiment", args: "experiment --set data.features.train.features=x.npy --labels y.csv --arms star,nmn-fi --set recipe.form=paper" +
-			" --flips 0.2:0.1 --seeds 1,2 --epochs 1 --run-dir grid" + tinyNet,
+		name: "experiment", args: "experiment --set data.features.train.features=x.npy --labels y.csv --arms star,nmn-fi " +
+			"--set recipe.form=paper --flips 0.2:0.1 --seeds 1,2 --epochs 1 --run-dir grid" + tinyNet,
 		needs: features,
 	},
 	{
-		name: "experiment-task", args: "experiment --set data.features.train.features=x.npy --labels y.csv --arms star --set recipe.form=paper --flips" +
-			" 0.2:0.1 --epochs 1 --task 0 --run-dir grid" + tinyNet,
+		name: "experiment-task", args: "experiment --set data.features.train.features=x.npy --labels y.csv --arms star " +
+			"--set recipe.form=paper --flips 0.2:0.1 --epochs 1 --task 0 --run-dir grid" + tinyNet,
 		needs: features,
 	},
 	{
@@ -117,50 +126,56 @@ var scenarios = []scenario{
 		"a.npy", "b.safetensors", "l.csv", "t.csv", "i.txt"),
 	writing("extract-frames", "extract video --split test --per-frame --layer probabilities --output p.npy --output-clips"+
 		" c.csv --device cpu", []string{"video"}, "p.npy", "c.csv"),
-	writing("extract-weights", "extract --weights vgg.safetensors pictures/images --input-size 64 --output p.npy --output-ids"+
-		" i.txt --device cpu --threads 1", []string{"vgg.safetensors", "pictures"}, "p.npy", "i.txt"),
+	writing("extract-weights", "extract --weights vgg.safetensors pictures/images --input-size 64 --output p.npy "+
+		"--output-ids i.txt --device cpu --threads 1", []string{"vgg.safetensors", "pictures"}, "p.npy", "i.txt"),
 	writing("features", "features x.npy --labels y.csv --output f.safetensors --output-labels l.csv", features,
 		"f.safetensors", "l.csv"),
-	writing("find-learning-rate", "train --set data.features.train.features=x.npy --labels y.csv --arm star --find-learning-rate --run-dir ."+
+	writing("find-learning-rate", "train --set data.features.train.features=x.npy --labels y.csv --arm star "+
+		"--find-learning-rate --run-dir ."+
 		tinyNet, features, "lr-finder.csv", "lr-finder.svg"),
-	writing("vocab", "vocab pictures/captions_train2014.json --vocab-size 50 --output v.txt", []string{"pictures"}, "v.txt"),
+	writing("vocab", "vocab pictures/captions_train2014.json --vocab-size 50 --output v.txt", []string{"pictures"},
+		"v.txt"),
 	writing("caption-vocab", "caption vocab spoken/captions.json --output v.txt", []string{"spoken"}, "v.txt"),
 	writing("caption-generate", "caption generate speaker --features spoken/truth.npy --clips spoken/truth.csv --output"+
 		" c.json --device cpu", []string{"speaker", "spoken"}, "c.json"),
 	writing("caption-eval", "caption eval --results said.json --references spoken/captions.json --output s.csv",
 		[]string{"said.json", "spoken"}, "s.csv"),
-	writing("noise", "noise --preset scenes --kind flips --missing 0.3 --incorrect 0.1 --set data.train_size=96 --output n.jsonl.gz"+
-		" --statistics s.json", nil, "n.jsonl.gz", "s.json"),
+	writing("noise", "noise --preset scenes --kind flips --missing 0.3 --incorrect 0.1 --set data.train_size=96 --output "+
+		"n.jsonl.gz --statistics s.json", nil, "n.jsonl.gz", "s.json"),
 	writing("noise-report", "noise report model --output n.html --device cpu", []string{"model"}, "n.html"),
 	writing("rates", "rates --logits --scores head/recipe/oof.csv --labels head/recipe/labels.csv --output r.csv",
 		[]string{"head"}, "r.csv"),
-	writing("audit", "audit --logits --scores head/recipe/oof.csv --labels head/recipe/labels.csv --page p.html --suspects"+
-		" s.parquet --rows w.npy --apply=force --precision 0.5 --output o.csv", []string{"head"}, "p.html", "s.parquet",
+	writing("audit", "audit --logits --scores head/recipe/oof.csv --labels head/recipe/labels.csv --page p.html "+
+		"--suspects s.parquet --rows w.npy --apply=force --precision 0.5 --output o.csv", []string{"head"}, "p.html",
+		"s.parquet",
 		"w.npy", "o.csv"),
 	{
-		name: "audit-run", args: "audit head --rates folds:2 --fold-epochs 3 --device cpu --threads 1 --apply=force --precision" +
-			" 0.3 --output o.csv",
+		name: "audit-run", args: "audit head --rates folds:2 --fold-epochs 3 --device cpu --threads 1 --apply=force " +
+			"--precision 0.3 --output o.csv",
 		needs: []string{"head", "x.npy", "y.csv"}, outputs: []string{"o.csv"}, data: []string{"y.csv"},
 	},
 	{
 		name: "audit-data", args: "audit x.npy --labels y.csv --rates folds:2 --run-dir run --device cpu --threads 1" +
-			" --set net.hidden=[16] --set train.batch_bags=8 --set run.threads=1 --set recipe.fold_epochs=2 --set recipe.epochs=1" +
-			" --set train.stage1_epochs=2 --set train.stage2_epochs=1 --apply=force --precision 0.1 --output fixed.csv" + often,
+			" --set net.hidden=[16] --set train.batch_bags=8 --set run.threads=1 --set recipe.fold_epochs=2 --set " +
+			"recipe.epochs=1 --set train.stage1_epochs=2 --set train.stage2_epochs=1 --apply=force --precision 0.1 --output " +
+			"fixed.csv" + often,
 		needs: features, data: features, outputs: []string{"fixed.csv"},
 		runs: []string{"run", "run/stage1"},
 	},
-	writing("audit-annotators", "audit annotators --labels crowd.csv --annotators a.csv --output l.jsonl --consensus c.csv"+
-		" --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
+	writing("audit-annotators", "audit annotators --labels crowd.csv --annotators a.csv --output l.jsonl --consensus "+
+		"c.csv --evidence e.npy", []string{"crowd.csv"}, "a.csv", "l.jsonl", "c.csv", "e.npy"),
 	writing("audit-captions", "audit captions --captions pictures/captions_train2014.json --images pictures/images --page"+
-		" p.html --min-error 0 --output o.parquet --apply k.json --precision 0.6", []string{"pictures"}, "p.html", "o.parquet", "k.json"),
+		" p.html --min-error 0 --output o.parquet --apply k.json --precision 0.6", []string{"pictures"}, "p.html",
+		"o.parquet", "k.json"),
 	writing("predict", "predict head x.npy --output p.npy", []string{"head", "x.npy"}, "p.npy"),
 	writing("predict-csv", "predict head x.npy --output p.csv", []string{"head", "x.npy"}, "p.csv"),
 	writing("export-onnx", "export model --output m.onnx", []string{"model"}, "m.onnx"),
 	writing("export-safetensors", "export model --output m.safetensors", []string{"model"}, "m.safetensors"),
 	writing("export-npz", "export model --output m.npz", []string{"model"}, "m.npz"),
-	writing("doctor", "doctor --set data.features.train.features=x.npy --labels y.csv --output d.json", features, "d.json"),
-	writing("doctor-augmentations", "doctor --preset scenes --set data.train_size=40 --set data.validation_size=0 --set data.test_size=1 --arm star"+
-		" --no-steps --augment light --augmentations a.html", nil, "a.html"),
+	writing("doctor", "doctor --set data.features.train.features=x.npy --labels y.csv --output d.json",
+		features, "d.json"),
+	writing("doctor-augmentations", "doctor --preset scenes --set data.train_size=40 --set data.validation_size=0 --set "+
+		"data.test_size=1 --arm star --no-steps --augment light --augmentations a.html", nil, "a.html"),
 	writing("figure3", "figure3 f.svg g.svg", nil, "f.svg", "g.svg"),
 }
 

@@ -38,7 +38,8 @@ func TestDifferences_NamesEachFile(t *testing.T) {
 	want := treeOf(t, map[string]string{"run/q.csv": "a,.5\n", "run/last.safetensors": "x", "run/words.txt": "a\n"})
 	got := treeOf(t, map[string]string{"run/q.csv": "a,.4\n", "run/words.txt": "a\n", "run/.q.csv12345": "a"})
 	lines := differences(got, want)
-	if !slices.Equal(lines, []string{"run/last.safetensors is missing", "run/q.csv differs", "run/.q.csv12345 is left over"}) {
+	if !slices.Equal(lines, []string{"run/last.safetensors is missing", "run/q.csv differs",
+		"run/.q.csv12345 is left over"}) {
 		t.Errorf("%q", lines)
 	}
 }
@@ -97,7 +98,8 @@ func TestBroken_FindsWhatIsCut(t *testing.T) {
 		name, _, _ := strings.Cut(line, " ")
 		names = append(names, name)
 	}
-	if want := []string{"bad.csv", "bad.json", "bad.safetensors", "bad.svg", "cut.csv", "empty.txt"}; !slices.Equal(names, want) {
+	if want := []string{"bad.csv", "bad.json", "bad.safetensors", "bad.svg", "cut.csv", "empty.txt"}; !slices.Equal(names,
+		want) {
 		t.Errorf("broken are %q, want %q", lines, want)
 	}
 }

@@ -42,7 +42,8 @@ func (l *lab) try(s scenario, number int, f fault, random *rand.Rand) (*trial, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	t := &trial{Scenario: s.name, Number: number, Kind: f.Kind, What: f.String(), lab: l, ranks: s.ranks, s: s, f: f, ref: ref, random: random,
+	t := &trial{Scenario: s.name, Number: number, Kind: f.Kind, What: f.String(), lab: l, ranks: s.ranks, s: s, f: f,
+		ref: ref, random: random,
 		folder: filepath.Join(l.dir, fmt.Sprintf("%s-%d", s.name, number))}
 	defer func() {
 		if !l.keep || len(t.Lost) == 0 {
@@ -229,7 +230,8 @@ func (t *trial) finish() error {
 	if t.mixed {
 		return t.compareMixed()
 	}
-	if len(t.s.runs) > 0 && string(timeless(".md", []byte(t.end.stdout))) != string(timeless(".md", []byte(t.ref.stdout))) {
+	if len(t.s.runs) > 0 && string(timeless(".md", []byte(t.end.stdout))) != string(timeless(".md",
+		[]byte(t.ref.stdout))) {
 		t.lose("standard output differs from that of an undisturbed run:\n%s", t.end.stdout)
 	}
 	return t.compare("in the end")

@@ -64,8 +64,10 @@ func TestTry_TellsCarelessFromCareful(t *testing.T) {
 			"out.json differs"},
 		{"silent about a full disk", `echo '{"a": 1}' > out.json 2>/dev/null || exit 1`,
 			fault{Kind: failsOnce, At: 2, Errno: unix.ENOSPC}, "does not say"},
-		{"leaves its aside", `echo '{"a": 1}' > .out.json$$ && sync .out.json$$ && mv .out.json$$ out.json && sync .`, fault{Kind: killed, At: 2}, "left over"},
-		{"heeds no signal", careful, fault{Kind: signalled, At: 1, Signals: []unix.Signal{unix.SIGTERM}}, "without having saved"},
+		{"leaves its aside", `echo '{"a": 1}' > .out.json$$ && sync .out.json$$ && mv .out.json$$ out.json && sync .`,
+			fault{Kind: killed, At: 2}, "left over"},
+		{"heeds no signal", careful, fault{Kind: signalled, At: 1, Signals: []unix.Signal{unix.SIGTERM}},
+			"without having saved"},
 		{"leaves a child", `sleep 30 & ` + careful, fault{Kind: delayed, At: 1}, "processes are left"},
 		{"panics", `echo 'panic: no' >&2; ` + careful, fault{Kind: delayed, At: 1}, "it panics"},
 		{"another result", `echo $$ > out.json`, fault{Kind: delayed, At: 1}, "out.json differs"},
@@ -92,7 +94,8 @@ func TestTry_TwoAtOnce(t *testing.T) {
 		"not empty":           {`echo 'there is an out.json' >&2; exit 2`, ""},
 		"writes it once more": {`:`, ""},
 		"is broken":           {`echo 'rename aside: no such file' >&2; exit 1`, "the second of two ends the first"},
-		"breaks the other":    {`rm out.json; echo 'there is an out.json' >&2; exit 2`, "after two at once: out.json is missing"},
+		"breaks the other": {`rm out.json; echo 'there is an out.json' >&2; exit 2`,
+			"after two at once: out.json is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// The first of the processes of a lab is that of the reference.
@@ -111,8 +114,9 @@ func TestReference_FindsWhatIsNotSynced(t *testing.T) {
 	for script, want := range map[string]string{
 		`echo '{}' > aside && sync aside && mv aside out.json && sync .`: "",
 		`echo '{}' > aside && mv aside out.json && sync .`:               "out.json got its name before it was synced",
-		`echo '{}' > aside && sync aside && mv aside out.json`:           "the folder . was not synced after out.json got its name",
-		`mkdir aside && echo '{}' > aside/a.json && mv aside out`:        "out got its name before it was synced",
+		`echo '{}' > aside && sync aside && mv aside out.json`: "the folder . was not synced after out.json got " +
+			"its name",
+		`mkdir aside && echo '{}' > aside/a.json && mv aside out`: "out got its name before it was synced",
 	} {
 		_, err := labOf(t, script).reference(scenario{name: "a", args: "a"})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

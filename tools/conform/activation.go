@@ -15,12 +15,17 @@ func activationCases() []Case {
 	for _, n := range lengths {
 		list = append(list, reluCase(n, false), reluCase(n, true))
 	}
-	list = append(list, reluLarge(), refusePair("ReLU", func(k kernels.Backend, a, b *operand) error { return k.ReLU(a.t, b.t) }))
+	list = append(list, reluLarge(), refusePair("ReLU", func(k kernels.Backend, a, b *operand) error {
+		return k.ReLU(a.t, b.t)
+	}))
 	for _, n := range lengths {
 		list = append(list, reluGradCase(n, false), reluGradCase(n, true))
 	}
-	list = append(list, refusePair("ReLUGrad", func(k kernels.Backend, a, b *operand) error { return k.ReLUGrad(a.t, b.t, b.t) }))
-	return append(append(list, dropoutCases("Dropout", kernels.Backend.Dropout)...), dropoutCases("DropoutGrad", kernels.Backend.DropoutGrad)...)
+	list = append(list, refusePair("ReLUGrad", func(k kernels.Backend, a, b *operand) error {
+		return k.ReLUGrad(a.t, b.t, b.t)
+	}))
+	return append(append(list, dropoutCases("Dropout", kernels.Backend.Dropout)...), dropoutCases("DropoutGrad",
+		kernels.Backend.DropoutGrad)...)
 }
 
 // awkward puts both zeros, the smallest numbers, infinities and a NaN among the values.

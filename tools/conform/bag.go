@@ -58,7 +58,9 @@ func bagCases() []Case {
 	for _, kind := range []pool.Kind{pool.Mean, pool.Max} {
 		for _, b := range baggings() {
 			list = append(list,
-				Case{Op: "BagPool", Name: bagName(b, ",kind="+kind.String()), build: func(r *values) *call { return bagPoolCall(b, kind, r) }},
+				Case{Op: "BagPool", Name: bagName(b, ",kind="+kind.String()), build: func(r *values) *call {
+					return bagPoolCall(b, kind, r)
+				}},
 				Case{Op: "BagPoolGrad", Name: bagName(b, ",kind="+kind.String()),
 					build: func(r *values) *call { return bagPoolGradCall(b, kind, r, false) }},
 				Case{Op: "BagPoolGrad", Name: bagName(b, ",kind="+kind.String()+",accumulate=true"),
@@ -66,7 +68,9 @@ func bagCases() []Case {
 		}
 		large := bagging{ref.Map{T: 27, H: 18, W: 18, C: 512}, "video", bagLarge.offsets} // pool5
 		list = append(list,
-			Case{Op: "BagPool", Name: bagName(large, ",kind="+kind.String()), Large: true, build: func(r *values) *call { return bagPoolCall(large, kind, r) }},
+			Case{Op: "BagPool", Name: bagName(large, ",kind="+kind.String()), Large: true, build: func(r *values) *call {
+				return bagPoolCall(large, kind, r)
+			}},
 			Case{Op: "BagPoolGrad", Name: bagName(large, ",kind="+kind.String()), Large: true,
 				build: func(r *values) *call { return bagPoolGradCall(large, kind, r, false) }})
 	}

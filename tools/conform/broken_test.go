@@ -22,19 +22,20 @@ type broken struct {
 	poolBias    func(b *referenceBackend, dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error
 	bagPool     func(b *referenceBackend, g, x, bags *tensor.Tensor, kind pool.Kind) error
 	bagPoolGrad func(b *referenceBackend, dx, dg, x, g, bags *tensor.Tensor, kind pool.Kind, accumulate bool) error
-	noiseStep   func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error
-	noisyOR     func(b *referenceBackend, p, o, bags *tensor.Tensor) error
-	bce         func(b *referenceBackend, loss, do, o, z *tensor.Tensor, scale float32) error
-	large       func(b *referenceBackend, targets, o, z, count *tensor.Tensor, instead float32) error
-	sgd         func(b *referenceBackend, entries []update.Entry, momentum float32) error
-	adam        func(b *referenceBackend, entries []update.Entry, p update.AdamParams) error
-	adamW       func(b *referenceBackend, entries []update.Entry, p update.AdamParams) error
-	average     func(b *referenceBackend, entries []update.Entry, share float32) error
-	exchange    func(b *referenceBackend, entries []update.Entry) error
-	norm        func(b *referenceBackend, norm *tensor.Tensor, entries []update.Entry) error
-	clip        func(b *referenceBackend, entries []update.Entry, norm *tensor.Tensor, limit float32) error
-	normalize   func(b *referenceBackend, x, picture, sizes, flips *tensor.Tensor, p pixels.Params) error
-	sync        func(b *referenceBackend) error
+	noiseStep   func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor,
+		p noise.StepParams) error
+	noisyOR   func(b *referenceBackend, p, o, bags *tensor.Tensor) error
+	bce       func(b *referenceBackend, loss, do, o, z *tensor.Tensor, scale float32) error
+	large     func(b *referenceBackend, targets, o, z, count *tensor.Tensor, instead float32) error
+	sgd       func(b *referenceBackend, entries []update.Entry, momentum float32) error
+	adam      func(b *referenceBackend, entries []update.Entry, p update.AdamParams) error
+	adamW     func(b *referenceBackend, entries []update.Entry, p update.AdamParams) error
+	average   func(b *referenceBackend, entries []update.Entry, share float32) error
+	exchange  func(b *referenceBackend, entries []update.Entry) error
+	norm      func(b *referenceBackend, norm *tensor.Tensor, entries []update.Entry) error
+	clip      func(b *referenceBackend, entries []update.Entry, norm *tensor.Tensor, limit float32) error
+	normalize func(b *referenceBackend, x, picture, sizes, flips *tensor.Tensor, p pixels.Params) error
+	sync      func(b *referenceBackend) error
 
 	brokenSequences
 	brokenTransformers
@@ -111,7 +112,8 @@ func (b *broken) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind pool.Kind, 
 	return b.referenceBackend.BagPoolGrad(dx, dg, x, g, bags, kind, accumulate)
 }
 
-func (b *broken) NoiseStep(out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+func (b *broken) NoiseStep(out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor,
+	p noise.StepParams) error {
 	if b.noiseStep != nil {
 		return b.noiseStep(b.referenceBackend, out, logits, confidence, labels, bags, p)
 	}

@@ -35,8 +35,8 @@ type call struct {
 	flops    float64 // floating-point operations, 0 where memory decides the speed
 }
 
-// calls are those made so far, of large cases only the last one. The reference, which computes each once, takes longer than
-// the devices that are judged.
+// calls are those made so far, of large cases only the last one. The reference, which computes each once, takes longer
+// than the devices that are judged.
 type calls map[madeFor]*call
 
 type madeFor struct {

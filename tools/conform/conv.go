@@ -104,14 +104,17 @@ func convVariants(op string) []convVariant {
 		return []convVariant{{name: "", bias: true}, {name: ",bias=none"}, {name: ",relu=true", bias: true, relu: true},
 			{name: ",bias=none,relu=true", relu: true}}
 	case "ConvAdd":
-		return []convVariant{{name: ",relu=true", bias: true, relu: true}, {name: ",bias=none"}, {name: ",shortcut=inplace", bias: true, inPlace: true},
+		return []convVariant{{name: ",relu=true", bias: true, relu: true}, {name: ",bias=none"}, {name: ",shortcut=inplace",
+			bias: true, inPlace: true},
 			{name: ",bias=none,relu=true,shortcut=inplace", relu: true, inPlace: true}}
 	case "ConvGradData":
 		return []convVariant{{}, {name: ",mask=true", mask: true}, {name: ",accumulate=true", accumulate: true},
-			{name: ",mask=true,accumulate=true", mask: true, accumulate: true}, {name: ",mask=inplace", mask: true, inPlace: true}}
+			{name: ",mask=true,accumulate=true", mask: true, accumulate: true}, {name: ",mask=inplace", mask: true,
+				inPlace: true}}
 	}
 	if op == "ConvGradDataBias" {
-		return []convVariant{{name: ",mask=true", mask: true}, {name: ",mask=true,accumulate=true", mask: true, accumulate: true},
+		return []convVariant{{name: ",mask=true", mask: true}, {name: ",mask=true,accumulate=true", mask: true,
+			accumulate: true},
 			{name: ",mask=inplace", mask: true, inPlace: true}, {name: ",accumulate=true", accumulate: true}}
 	}
 	return []convVariant{{}, {name: ",accumulate=true", accumulate: true}}
@@ -208,7 +211,9 @@ func forwardCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 		operands = append(operands, b)
 	}
 	p := conv.Params{Pad: g.Pad, Stride: g.Stride, ReLU: v.relu}
-	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error { return k.Conv(y.t, x.t, w.t, b.t, p) }}
+	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error {
+		return k.Conv(y.t, x.t, w.t, b.t, p)
+	}}
 }
 
 func gradDataCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
@@ -246,7 +251,9 @@ func gradDataCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 		dx.float32s = held
 	}
 	p := conv.Params{Pad: g.Pad, Stride: g.Stride, Accumulate: v.accumulate}
-	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error { return k.ConvGradData(dx.t, dy.t, w.t, mask.t, p) }}
+	return &call{operands: operands, flops: convFLOPs(g), run: func(k kernels.Backend) error {
+		return k.ConvGradData(dx.t, dy.t, w.t, mask.t, p)
+	}}
 }
 
 func gradFilterCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
@@ -297,7 +304,8 @@ func gradDataBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 	if !v.mask {
 		wideMask = nil
 	}
-	dx := output("dx", nil, sums(max(g.R*g.S*g.K, 256)), g.N, g.H, g.W, g.C).computed() // one product may be off by both factors
+	// one product may be off by both factors
+	dx := output("dx", nil, sums(max(g.R*g.S*g.K, 256)), g.N, g.H, g.W, g.C).computed()
 	size := make([]float64, g.C)
 	db := output("db", nil, summed(g.R*g.S*g.K, size), g.C)
 	if s.large { // the sums are tested on small shapes
@@ -321,7 +329,9 @@ func gradDataBiasCall(g ref.Conv, v convVariant, r *values, s sampler) *call {
 		}
 	} else if smallEnough(g) {
 		shift := make([]float64, g.C) // db is the slope along a shift of all elements of a channel that are not masked
-		db.numeric = differences(shift, wideDY, func() []float64 { return g.Forward(shifted(wideX, shift, wideMask), wideW, nil) })
+		db.numeric = differences(shift, wideDY, func() []float64 {
+			return g.Forward(shifted(wideX, shift, wideMask), wideW, nil)
+		})
 	}
 	operands := []*operand{dx, db, dy, w}
 	switch {

@@ -24,7 +24,8 @@ func OpenDevice(t testing.TB, threads int) kernels.Backend {
 // OpenDeviceIn opens the same device in a precision; the test is skipped where it has none.
 func OpenDeviceIn(t testing.TB, threads int, p tensor.Precision) kernels.Backend {
 	t.Helper()
-	backend, note, err := kernels.Open(kernels.Config{Device: cmp.Or(os.Getenv(DeviceEnv), "cpu"), Threads: threads, Precision: p})
+	backend, note, err := kernels.Open(kernels.Config{Device: cmp.Or(os.Getenv(DeviceEnv), "cpu"), Threads: threads,
+		Precision: p})
 	if errors.Is(err, tensor.ErrPrecision) {
 		Skip(t, string(p), err.Error())
 	}

@@ -36,7 +36,8 @@ func (b *broken) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 
 // residualFaults are those of strides, of shortcuts and of windows that overlap.
 var residualFaults = []fault{
-	{"ignores the stride", "Conv", "element", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor, p conv.Params) error {
+	{"ignores the stride", "Conv", "element", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor,
+		p conv.Params) error {
 		if _, err := conv.Fit("conv", x, w, y, p); err != nil || p.Stride < 2 {
 			return b.Conv(y, x, w, bias, p)
 		}
@@ -45,7 +46,8 @@ var residualFaults = []fault{
 		copyCorner(y, all, func(small, large *float32) { *small = *large })
 		return err
 	}}},
-	{"ignores the stride", "ConvGradData", "element", broken{gradData: func(b *referenceBackend, dx, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	{"ignores the stride", "ConvGradData", "element", broken{gradData: func(b *referenceBackend, dx, dy, w,
+		mask *tensor.Tensor, p conv.Params) error {
 		if _, err := conv.Fit("conv gradient of data", dx, w, dy, p); err != nil || p.Stride < 2 {
 			return b.ConvGradData(dx, dy, w, mask, p)
 		}
@@ -53,7 +55,8 @@ var residualFaults = []fault{
 		copyCorner(dy, all, func(small, large *float32) { *large = *small })
 		return b.ConvGradData(dx, all, w, mask, p)
 	}}},
-	{"ignores the stride", "ConvGradFilter", "element", broken{gradFilter: func(b *referenceBackend, dw, x, dy *tensor.Tensor, p conv.Params) error {
+	{"ignores the stride", "ConvGradFilter", "element", broken{gradFilter: func(b *referenceBackend, dw, x,
+		dy *tensor.Tensor, p conv.Params) error {
 		if _, err := conv.Fit("conv gradient of filter", x, dw, dy, p); err != nil || p.Stride < 2 {
 			return b.ConvGradFilter(dw, x, dy, p)
 		}
@@ -61,42 +64,47 @@ var residualFaults = []fault{
 		copyCorner(dy, all, func(small, large *float32) { *large = *small })
 		return b.ConvGradFilter(dw, x, all, p)
 	}}},
-	{"adds the shortcut behind the ReLU", "ConvAdd", "element", broken{brokenResidual: brokenResidual{convAdd: func(b *referenceBackend, y, x, w, bias, shortcut *tensor.Tensor, p conv.Params) error {
-		if !tensor.SameShape(shortcut, y) {
-			return tensor.ErrShape
-		}
-		held := get(shortcut) // perhaps the memory of y
-		err := b.Conv(y, x, w, bias, p)
-		if err == nil {
-			put(y, sum(get(y), held))
-		}
-		return err
-	}}}},
-	{"counts the border as 0", "MaxPool3", "element", broken{brokenResidual: brokenResidual{maxPool3: func(b *referenceBackend, y, x *tensor.Tensor) error {
-		if err := b.MaxPool3(y, x); err != nil {
-			return err
-		}
-		for i, v := range y.Float32s() {
-			q, p := i/y.Dim(3)%y.Dim(2), i/y.Dim(3)/y.Dim(2)%y.Dim(1)
-			if p == 0 || q == 0 || 2*p+1 >= x.Dim(1) || 2*q+1 >= x.Dim(2) {
-				y.Float32s()[i] = max(v, 0)
+	{"adds the shortcut behind the ReLU", "ConvAdd", "element",
+		broken{brokenResidual: brokenResidual{convAdd: func(b *referenceBackend, y, x, w, bias, shortcut *tensor.Tensor,
+			p conv.Params) error {
+			if !tensor.SameShape(shortcut, y) {
+				return tensor.ErrShape
 			}
-		}
-		return nil
-	}}}},
-	{"overwrites where windows overlap", "MaxPool3Grad", "element", broken{brokenResidual: brokenResidual{maxPool3Grad: func(b *referenceBackend, dx, dy, x, y *tensor.Tensor, relu bool) error {
-		from := get(dy)
-		if err := b.MaxPool3Grad(dx, dy, x, y, relu); err != nil {
-			return err
-		}
-		m, _ := mapOf(x)
-		for i, place := range ref.MaxPool3Arg(m, get(x)) {
-			if !relu || x.Float32s()[place] > 0 {
-				dx.Float32s()[place] = float32(from[i])
+			held := get(shortcut) // perhaps the memory of y
+			err := b.Conv(y, x, w, bias, p)
+			if err == nil {
+				put(y, sum(get(y), held))
 			}
-		}
-		return nil
-	}}}},
+			return err
+		}}}},
+	{"counts the border as 0", "MaxPool3", "element",
+		broken{brokenResidual: brokenResidual{maxPool3: func(b *referenceBackend, y, x *tensor.Tensor) error {
+			if err := b.MaxPool3(y, x); err != nil {
+				return err
+			}
+			for i, v := range y.Float32s() {
+				q, p := i/y.Dim(3)%y.Dim(2), i/y.Dim(3)/y.Dim(2)%y.Dim(1)
+				if p == 0 || q == 0 || 2*p+1 >= x.Dim(1) || 2*q+1 >= x.Dim(2) {
+					y.Float32s()[i] = max(v, 0)
+				}
+			}
+			return nil
+		}}}},
+	{"overwrites where windows overlap", "MaxPool3Grad", "element",
+		broken{brokenResidual: brokenResidual{maxPool3Grad: func(b *referenceBackend, dx, dy, x, y *tensor.Tensor,
+			relu bool) error {
+			from := get(dy)
+			if err := b.MaxPool3Grad(dx, dy, x, y, relu); err != nil {
+				return err
+			}
+			m, _ := mapOf(x)
+			for i, place := range ref.MaxPool3Arg(m, get(x)) {
+				if !relu || x.Float32s()[place] > 0 {
+					dx.Float32s()[place] = float32(from[i])
+				}
+			}
+			return nil
+		}}}},
 }
 
 // withoutStride is an empty map for the results of every place where the filter fits, of which y has each

@@ -33,9 +33,14 @@ type fault struct {
 }
 
 var faults = []fault{
-	{"one element off", "Conv", "element", broken{conv: afterConv(func(y, x *tensor.Tensor) { y.Float32s()[y.Len()-1] += 1e-3 })}},
-	{"NaN in one element", "Conv", "NaN", broken{conv: afterConv(func(y, x *tensor.Tensor) { y.Float32s()[y.Len()/2] = float32(math.NaN()) })}},
-	{"one element not written", "Conv", "NaN", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor, p conv.Params) error {
+	{"one element off", "Conv", "element", broken{conv: afterConv(func(y, x *tensor.Tensor) {
+		y.Float32s()[y.Len()-1] += 1e-3
+	})}},
+	{"NaN in one element", "Conv", "NaN", broken{conv: afterConv(func(y, x *tensor.Tensor) {
+		y.Float32s()[y.Len()/2] = float32(math.NaN())
+	})}},
+	{"one element not written", "Conv", "NaN", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor,
+		p conv.Params) error {
 		last := y.Float32s()[y.Len()-1]
 		err := b.Conv(y, x, w, bias, p)
 		y.Float32s()[y.Len()-1] = last
@@ -46,44 +51,61 @@ var faults = []fault{
 			y.Float32s()[i] = math.Float32frombits(math.Float32bits(v) &^ 0xffff)
 		}
 	})}},
-	{"writes past its end", "Conv", "past its end", broken{conv: afterConv(func(y, x *tensor.Tensor) { *beyond(y, y.Len()+5) = 0 })}},
-	{"writes before its start", "Conv", "before its start", broken{conv: afterConv(func(y, x *tensor.Tensor) { *beyond(y, -1) = 1 })}},
-	{"changes its input", "Conv", "input was changed", broken{conv: afterConv(func(y, x *tensor.Tensor) { x.Float32s()[0]++ })}},
+	{"writes past its end", "Conv", "past its end", broken{conv: afterConv(func(y, x *tensor.Tensor) {
+		*beyond(y, y.Len()+5) = 0
+	})}},
+	{"writes before its start", "Conv", "before its start", broken{conv: afterConv(func(y, x *tensor.Tensor) {
+		*beyond(y, -1) = 1
+	})}},
+	{"changes its input", "Conv", "input was changed", broken{conv: afterConv(func(y, x *tensor.Tensor) {
+		x.Float32s()[0]++
+	})}},
 	{"not repeatable", "Conv", "not repeatable", broken{conv: drifting()}},
-	{"ignores the bias", "Conv", "element", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor, p conv.Params) error {
+	{"ignores the bias", "Conv", "element", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor,
+		p conv.Params) error {
 		return b.Conv(y, x, w, nil, p)
 	}}},
-	{"ignores ReLU", "Conv", "element", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor, p conv.Params) error {
+	{"ignores ReLU", "Conv", "element", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor,
+		p conv.Params) error {
 		p.ReLU = false
 		return b.Conv(y, x, w, bias, p)
 	}}},
-	{"reads past its input", "Conv", "NaN", broken{conv: afterConv(func(y, x *tensor.Tensor) { y.Float32s()[0] += 1e-30 * *beyond(x, x.Len()) })}},
-	{"accepts any shape", "Conv", "accepted", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor, p conv.Params) error {
+	{"reads past its input", "Conv", "NaN", broken{conv: afterConv(func(y, x *tensor.Tensor) {
+		y.Float32s()[0] += 1e-30 * *beyond(x, x.Len())
+	})}},
+	{"accepts any shape", "Conv", "accepted", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor,
+		p conv.Params) error {
 		_ = b.Conv(y, x, w, bias, p)
 		return nil
 	}}},
-	{"panics on a wrong shape", "Conv", "panic", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor, p conv.Params) error {
+	{"panics on a wrong shape", "Conv", "panic", broken{conv: func(b *referenceBackend, y, x, w, bias *tensor.Tensor,
+		p conv.Params) error {
 		if err := b.Conv(y, x, w, bias, p); err != nil {
 			panic(err)
 		}
 		return nil
 	}}},
-	{"ignores accumulate", "ConvGradFilter", "element", broken{gradFilter: func(b *referenceBackend, dw, x, dy *tensor.Tensor, p conv.Params) error {
+	{"ignores accumulate", "ConvGradFilter", "element", broken{gradFilter: func(b *referenceBackend, dw, x,
+		dy *tensor.Tensor, p conv.Params) error {
 		p.Accumulate = false
 		return b.ConvGradFilter(dw, x, dy, p)
 	}}},
-	{"always accumulates", "ConvGradFilter", "NaN", broken{gradFilter: func(b *referenceBackend, dw, x, dy *tensor.Tensor, p conv.Params) error {
+	{"always accumulates", "ConvGradFilter", "NaN", broken{gradFilter: func(b *referenceBackend, dw, x, dy *tensor.Tensor,
+		p conv.Params) error {
 		p.Accumulate = true
 		return b.ConvGradFilter(dw, x, dy, p)
 	}}},
-	{"ignores the mask", "ConvGradData", "element", broken{gradData: func(b *referenceBackend, dx, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	{"ignores the mask", "ConvGradData", "element", broken{gradData: func(b *referenceBackend, dx, dy, w,
+		mask *tensor.Tensor, p conv.Params) error {
 		return b.ConvGradData(dx, dy, w, nil, p)
 	}}},
-	{"flips the filter", "ConvGradData", "central differences", broken{gradData: func(b *referenceBackend, dx, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	{"flips the filter", "ConvGradData", "central differences", broken{gradData: func(b *referenceBackend, dx, dy, w,
+		mask *tensor.Tensor, p conv.Params) error {
 		mirrored := mustOf(reversed(w.Float32s()), w.Shape())
 		return b.ConvGradData(dx, dy, mirrored, mask, p)
 	}}},
-	{"masks before it accumulates", "ConvGradData", "element", broken{gradData: func(b *referenceBackend, dx, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	{"masks before it accumulates", "ConvGradData", "element", broken{gradData: func(b *referenceBackend, dx, dy, w,
+		mask *tensor.Tensor, p conv.Params) error {
 		if !p.Accumulate || mask == nil {
 			return b.ConvGradData(dx, dy, w, mask, p)
 		}
@@ -93,7 +115,8 @@ var faults = []fault{
 		put(dx, sum(get(dx), held))
 		return err
 	}}},
-	{"sums what the mask stops", "ConvGradDataBias", "db", broken{dataBias: func(b *referenceBackend, dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	{"sums what the mask stops", "ConvGradDataBias", "db", broken{dataBias: func(b *referenceBackend, dx, db, dy, w,
+		mask *tensor.Tensor, p conv.Params) error {
 		keep := append([]float64(nil), get(mask)...)
 		if err := b.ConvGradDataBias(dx, db, dy, w, nil, p); err != nil || mask == nil {
 			return err
@@ -107,13 +130,16 @@ var faults = []fault{
 		put(dx, out)
 		return nil
 	}}},
-	{"overwrites the bias gradient below", "ConvGradDataBias", "db", broken{dataBias: func(b *referenceBackend, dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	{"overwrites the bias gradient below", "ConvGradDataBias", "db", broken{dataBias: func(b *referenceBackend, dx, db, dy,
+		w, mask *tensor.Tensor, p conv.Params) error {
 		return b.ConvGradDataBias(dx, db, dy, w, mask, conv.Params{Pad: p.Pad})
 	}}},
-	{"ignores the mask of both gradients", "ConvGradDataBias", "element", broken{dataBias: func(b *referenceBackend, dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
+	{"ignores the mask of both gradients", "ConvGradDataBias", "element", broken{dataBias: func(b *referenceBackend, dx,
+		db, dy, w, mask *tensor.Tensor, p conv.Params) error {
 		return b.ConvGradDataBias(dx, db, dy, w, nil, p)
 	}}},
-	{"passes the gradient at zero", "ReLUGrad", "element", broken{reluGrad: func(b *referenceBackend, dx, dy, y *tensor.Tensor) error {
+	{"passes the gradient at zero", "ReLUGrad", "element", broken{reluGrad: func(b *referenceBackend, dx, dy,
+		y *tensor.Tensor) error {
 		if err := b.ReLUGrad(dx, dy, y); err != nil {
 			return err
 		}
@@ -124,14 +150,16 @@ var faults = []fault{
 		}
 		return nil
 	}}},
-	{"drops the mask", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys, seed *tensor.Tensor, rate float32) error {
+	{"drops the mask", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys, seed *tensor.Tensor,
+		rate float32) error {
 		err := b.Dropout(y, x, keys, seed, rate)
 		if err == nil {
 			copy(y.Float32s(), x.Float32s())
 		}
 		return err
 	}}},
-	{"mask depends on the row", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys, seed *tensor.Tensor, rate float32) error {
+	{"mask depends on the row", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys,
+		seed *tensor.Tensor, rate float32) error {
 		rows := make([]int32, keys.Len())
 		for i := range rows {
 			rows[i] = int32(i)
@@ -142,19 +170,22 @@ var faults = []fault{
 		own, _ := tensor.OfInt32s(rows, len(rows))
 		return b.Dropout(y, x, own, seed, rate)
 	}}},
-	{"reads half of the seed", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys, seed *tensor.Tensor, rate float32) error {
+	{"reads half of the seed", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys,
+		seed *tensor.Tensor, rate float32) error {
 		half, _ := tensor.OfInt32s(make([]int32, seed.Len()), seed.Len())
 		copy(half.Int32s()[:1], seed.Int32s())
 		return b.Dropout(y, x, keys, half, rate)
 	}}},
-	{"does not scale", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys, seed *tensor.Tensor, rate float32) error {
+	{"does not scale", "Dropout", "element", broken{dropout: func(b *referenceBackend, y, x, keys, seed *tensor.Tensor,
+		rate float32) error {
 		err := b.Dropout(y, x, keys, seed, rate)
 		if err == nil {
 			put(y, scaled(get(y), 1-float64(rate)))
 		}
 		return err
 	}}},
-	{"sums what the mask stops", "MaxPoolGradBias", "db", broken{poolBias: func(b *referenceBackend, dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	{"sums what the mask stops", "MaxPoolGradBias", "db", broken{poolBias: func(b *referenceBackend, dx, db, dy, x,
+		y *tensor.Tensor, p pool.MaxGradParams) error {
 		kept := append([]float64(nil), get(db)...)
 		if err := b.MaxPoolGradBias(dx, db, dy, x, y, pool.MaxGradParams{Accumulate: p.Accumulate}); err != nil || !p.ReLU {
 			return err
@@ -167,10 +198,12 @@ var faults = []fault{
 		put(db, sums)
 		return nil
 	}}},
-	{"overwrites the bias gradient", "MaxPoolGradBias", "db", broken{poolBias: func(b *referenceBackend, dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	{"overwrites the bias gradient", "MaxPoolGradBias", "db", broken{poolBias: func(b *referenceBackend, dx, db, dy, x,
+		y *tensor.Tensor, p pool.MaxGradParams) error {
 		return b.MaxPoolGradBias(dx, db, dy, x, y, pool.MaxGradParams{ReLU: p.ReLU})
 	}}},
-	{"last of equal elements wins", "MaxPoolGrad", "element", broken{maxPoolGrad: func(b *referenceBackend, dx, dy, x, y *tensor.Tensor, relu bool) error {
+	{"last of equal elements wins", "MaxPoolGrad", "element", broken{maxPoolGrad: func(b *referenceBackend, dx, dy, x,
+		y *tensor.Tensor, relu bool) error {
 		if err := b.MaxPoolGrad(dx, dy, x, y, relu); err != nil {
 			return err
 		}
@@ -182,7 +215,8 @@ var faults = []fault{
 		put(dx, ref.MaxPoolGrad(m, get(dy), tilted, relu))
 		return nil
 	}}},
-	{"all equal elements win", "MaxPoolGrad", "element", broken{maxPoolGrad: func(b *referenceBackend, dx, dy, x, y *tensor.Tensor, relu bool) error {
+	{"all equal elements win", "MaxPoolGrad", "element", broken{maxPoolGrad: func(b *referenceBackend, dx, dy, x,
+		y *tensor.Tensor, relu bool) error {
 		if err := b.MaxPoolGrad(dx, dy, x, y, relu); err != nil {
 			return err
 		}
@@ -194,22 +228,27 @@ var faults = []fault{
 		}
 		return nil
 	}}},
-	{"ignores the ReLU below", "MaxPoolGrad", "element", broken{maxPoolGrad: func(b *referenceBackend, dx, dy, x, y *tensor.Tensor, _ bool) error {
+	{"ignores the ReLU below", "MaxPoolGrad", "element", broken{maxPoolGrad: func(b *referenceBackend, dx, dy, x,
+		y *tensor.Tensor, _ bool) error {
 		return b.MaxPoolGrad(dx, dy, x, y, false)
 	}}},
-	{"takes frames for bags", "BagPool", "shapes do not fit", broken{bagPool: func(b *referenceBackend, g, x, bags *tensor.Tensor, kind pool.Kind) error {
+	{"takes frames for bags", "BagPool", "shapes do not fit", broken{bagPool: func(b *referenceBackend, g, x,
+		bags *tensor.Tensor, kind pool.Kind) error {
 		return b.BagPool(g, x, nil, kind)
 	}}},
-	{"accepts empty bags", "BagPool", "accepted", broken{bagPool: func(b *referenceBackend, g, x, bags *tensor.Tensor, kind pool.Kind) error {
+	{"accepts empty bags", "BagPool", "accepted", broken{bagPool: func(b *referenceBackend, g, x, bags *tensor.Tensor,
+		kind pool.Kind) error {
 		if bags != nil && bags.Int32s() != nil && bags.Len() == 3 && bags.Int32s()[0] == bags.Int32s()[1] {
 			return nil
 		}
 		return b.BagPool(g, x, bags, kind)
 	}}},
-	{"ignores accumulate", "BagPoolGrad", "element", broken{bagPoolGrad: func(b *referenceBackend, dx, dg, x, g, bags *tensor.Tensor, kind pool.Kind, _ bool) error {
+	{"ignores accumulate", "BagPoolGrad", "element", broken{bagPoolGrad: func(b *referenceBackend, dx, dg, x, g,
+		bags *tensor.Tensor, kind pool.Kind, _ bool) error {
 		return b.BagPoolGrad(dx, dg, x, g, bags, kind, false)
 	}}},
-	{"transposes the transition", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+	{"transposes the transition", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput,
+		logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
 		if confidence == nil {
 			return b.NoiseStep(out, logits, confidence, labels, bags, p)
 		}
@@ -222,15 +261,18 @@ var faults = []fault{
 		}
 		return b.NoiseStep(out, logits, mustOf(turned, confidence.Shape()), labels, bags, p)
 	}}},
-	{"ignores the scale", "NoiseStep", "dLogits", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+	{"ignores the scale", "NoiseStep", "dLogits", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits,
+		confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
 		p.Scale = 1
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}}},
-	{"ignores MIL", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+	{"ignores MIL", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits,
+		confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
 		p.MIL = false
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}}},
-	{"loses small gradients", "NoiseStep", "dLogits", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+	{"loses small gradients", "NoiseStep", "dLogits", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput,
+		logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
 		err := b.NoiseStep(out, logits, confidence, labels, bags, p)
 		if err == nil && out.DLogits != nil { // as p - rho does when it cancels
 			for i, v := range out.DLogits.Float32s() {
@@ -239,20 +281,25 @@ var faults = []fault{
 		}
 		return err
 	}}},
-	{"exchanges the exponents of labels", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
-		p.Asymmetric.Positive, p.Asymmetric.Negative = p.Asymmetric.Negative, p.Asymmetric.Positive
-		return b.NoiseStep(out, logits, confidence, labels, bags, p)
-	}}},
-	{"takes unknown labels for 0", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
-		if labels != nil {
-			labels = mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
-			for i, z := range labels.Float32s() {
-				labels.Float32s()[i] = max(z, 0)
+	{"exchanges the exponents of labels", "NoiseStep", "element",
+		broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor,
+			p noise.StepParams) error {
+			p.Asymmetric.Positive, p.Asymmetric.Negative = p.Asymmetric.Negative, p.Asymmetric.Positive
+			return b.NoiseStep(out, logits, confidence, labels, bags, p)
+		}}},
+	{"takes unknown labels for 0", "NoiseStep", "element",
+		broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor,
+			p noise.StepParams) error {
+			if labels != nil {
+				labels = mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
+				for i, z := range labels.Float32s() {
+					labels.Float32s()[i] = max(z, 0)
+				}
 			}
-		}
-		return b.NoiseStep(out, logits, confidence, labels, bags, p)
-	}}},
-	{"takes evidence for labels", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+			return b.NoiseStep(out, logits, confidence, labels, bags, p)
+		}}},
+	{"takes evidence for labels", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput,
+		logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
 		if p.Evidence && confidence == nil && p.Asymmetric == (noise.AsymmetricLoss{}) && labels != nil {
 			p.Evidence, labels = false, mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
 			for i, e := range labels.Float32s() {
@@ -264,31 +311,38 @@ var faults = []fault{
 		}
 		return b.NoiseStep(out, logits, confidence, labels, bags, p)
 	}}},
-	{"turns the sign of evidence", "NoiseStep", "element", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
-		if p.Evidence && labels != nil {
-			labels = mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
-			for i, e := range labels.Float32s() {
-				labels.Float32s()[i] = -e
+	{"turns the sign of evidence", "NoiseStep", "element",
+		broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor,
+			p noise.StepParams) error {
+			if p.Evidence && labels != nil {
+				labels = mustOf(append([]float32(nil), labels.Float32s()...), labels.Shape())
+				for i, e := range labels.Float32s() {
+					labels.Float32s()[i] = -e
+				}
 			}
-		}
-		return b.NoiseStep(out, logits, confidence, labels, bags, p)
-	}}},
-	{"leaves the constant of the loss by evidence", "NoiseStep", "loss", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
-		err := b.NoiseStep(out, logits, confidence, labels, bags, p)
-		if err == nil && p.Evidence && out.Loss != nil {
-			for i, e := range labels.Float32s() {
-				out.Loss.Float32s()[i/labels.Dim(1)] -= max(e, 0)
+			return b.NoiseStep(out, logits, confidence, labels, bags, p)
+		}}},
+	{"leaves the constant of the loss by evidence", "NoiseStep", "loss",
+		broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor,
+			p noise.StepParams) error {
+			err := b.NoiseStep(out, logits, confidence, labels, bags, p)
+			if err == nil && p.Evidence && out.Loss != nil {
+				for i, e := range labels.Float32s() {
+					out.Loss.Float32s()[i/labels.Dim(1)] -= max(e, 0)
+				}
 			}
-		}
-		return err
-	}}},
-	{"learns evidence behind a noise model", "NoiseStep", "accepted", broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
-		if confidence != nil {
-			p.Evidence = false
-		}
-		return b.NoiseStep(out, logits, confidence, labels, bags, p)
-	}}},
-	{"takes the last of equal losses", "LargeLosses", "element", broken{large: func(b *referenceBackend, targets, o, z, count *tensor.Tensor, instead float32) error {
+			return err
+		}}},
+	{"learns evidence behind a noise model", "NoiseStep", "accepted",
+		broken{noiseStep: func(b *referenceBackend, out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor,
+			p noise.StepParams) error {
+			if confidence != nil {
+				p.Evidence = false
+			}
+			return b.NoiseStep(out, logits, confidence, labels, bags, p)
+		}}},
+	{"takes the last of equal losses", "LargeLosses", "element", broken{large: func(b *referenceBackend, targets, o, z,
+		count *tensor.Tensor, instead float32) error {
 		turned := func(t *tensor.Tensor) *tensor.Tensor {
 			list := append([]float32(nil), t.Float32s()...)
 			slices.Reverse(list)
@@ -301,26 +355,30 @@ var faults = []fault{
 		slices.Reverse(targets.Float32s())
 		return err
 	}}},
-	{"takes large losses of all labels", "LargeLosses", "element", broken{large: func(b *referenceBackend, targets, o, z, count *tensor.Tensor, instead float32) error {
+	{"takes large losses of all labels", "LargeLosses", "element", broken{large: func(b *referenceBackend, targets, o, z,
+		count *tensor.Tensor, instead float32) error {
 		if !tensor.SameShape(o, z) {
 			return b.LargeLosses(targets, o, z, count, instead)
 		}
 		return b.LargeLosses(targets, o, mustOf(make([]float32, z.Len()), z.Shape()), count, instead)
 	}}},
-	{"overflows for large logits", "NoisyOR", "NaN", broken{noisyOR: func(b *referenceBackend, p, o, bags *tensor.Tensor) error {
+	{"overflows for large logits", "NoisyOR", "NaN", broken{noisyOR: func(b *referenceBackend, p, o,
+		bags *tensor.Tensor) error {
 		err := b.NoisyOR(p, o, bags)
 		if err == nil && math.Abs(float64(o.Float32s()[0])) > 100 {
 			p.Float32s()[0] = float32(math.NaN())
 		}
 		return err
 	}}},
-	{"does not write the loss", "BCE", "NaN", broken{bce: func(b *referenceBackend, loss, do, o, z *tensor.Tensor, scale float32) error {
+	{"does not write the loss", "BCE", "NaN", broken{bce: func(b *referenceBackend, loss, do, o, z *tensor.Tensor,
+		scale float32) error {
 		if loss != nil && do != nil && loss.Len() == o.Dim(0) && tensor.SameShape(o, z) {
 			loss = nil
 		}
 		return b.BCE(loss, do, o, z, scale)
 	}}},
-	{"decays frozen weights", "SGD", "element", broken{sgd: func(b *referenceBackend, entries []update.Entry, momentum float32) error {
+	{"decays frozen weights", "SGD", "element", broken{sgd: func(b *referenceBackend, entries []update.Entry,
+		momentum float32) error {
 		err := b.SGD(entries, momentum)
 		for _, e := range entries {
 			if e.LR == 0 {
@@ -329,65 +387,74 @@ var faults = []fault{
 		}
 		return err
 	}}},
-	{"changes the gradient", "SGD", "input was changed", broken{sgd: func(b *referenceBackend, entries []update.Entry, momentum float32) error {
+	{"changes the gradient", "SGD", "input was changed", broken{sgd: func(b *referenceBackend, entries []update.Entry,
+		momentum float32) error {
 		err := b.SGD(entries, momentum)
 		for _, e := range entries {
 			clear(e.G.Float32s())
 		}
 		return err
 	}}},
-	{"does not correct the bias", "Adam", "element", broken{adam: func(b *referenceBackend, entries []update.Entry, p update.AdamParams) error {
+	{"does not correct the bias", "Adam", "element", broken{adam: func(b *referenceBackend, entries []update.Entry,
+		p update.AdamParams) error {
 		p.Step = 1_000_000
 		return b.Adam(entries, p)
 	}}},
 	{"adds the decay to the gradient", "AdamW", "element", broken{adamW: (*referenceBackend).Adam}},
-	{"keeps the average of frozen weights", "Average", "element", broken{average: func(b *referenceBackend, entries []update.Entry, share float32) error {
-		all := append([]update.Entry(nil), entries...)
-		for i := range all {
-			all[i].LR = 1
-		}
-		return b.Average(all, share)
-	}}},
-	{"copies instead of exchanging", "Exchange", "element", broken{exchange: func(b *referenceBackend, entries []update.Entry) error {
-		before := make([][]float64, len(entries))
-		for i, e := range entries {
-			if e.Average != nil {
-				before[i] = get(e.Average)
+	{"keeps the average of frozen weights", "Average", "element",
+		broken{average: func(b *referenceBackend, entries []update.Entry, share float32) error {
+			all := append([]update.Entry(nil), entries...)
+			for i := range all {
+				all[i].LR = 1
 			}
-		}
-		err := b.Exchange(entries)
-		for i, e := range entries {
-			if e.Average != nil {
-				put(e.Average, before[i])
+			return b.Average(all, share)
+		}}},
+	{"copies instead of exchanging", "Exchange", "element",
+		broken{exchange: func(b *referenceBackend, entries []update.Entry) error {
+			before := make([][]float64, len(entries))
+			for i, e := range entries {
+				if e.Average != nil {
+					before[i] = get(e.Average)
+				}
 			}
-		}
-		return err
-	}}},
-	{"hides a NaN", "GradNorm", "not finite", broken{norm: func(b *referenceBackend, norm *tensor.Tensor, entries []update.Entry) error {
+			err := b.Exchange(entries)
+			for i, e := range entries {
+				if e.Average != nil {
+					put(e.Average, before[i])
+				}
+			}
+			return err
+		}}},
+	{"hides a NaN", "GradNorm", "not finite", broken{norm: func(b *referenceBackend, norm *tensor.Tensor,
+		entries []update.Entry) error {
 		err := b.GradNorm(norm, entries)
 		if err == nil && norm.Float32s()[0] != norm.Float32s()[0] {
 			norm.Float32s()[0] = 0
 		}
 		return err
 	}}},
-	{"counts frozen gradients", "GradNorm", "element", broken{norm: func(b *referenceBackend, norm *tensor.Tensor, entries []update.Entry) error {
+	{"counts frozen gradients", "GradNorm", "element", broken{norm: func(b *referenceBackend, norm *tensor.Tensor,
+		entries []update.Entry) error {
 		all := append([]update.Entry(nil), entries...)
 		for i := range all {
 			all[i].LR = 1
 		}
 		return b.GradNorm(norm, all)
 	}}},
-	{"clips always", "Clip", "element", broken{clip: func(b *referenceBackend, entries []update.Entry, norm *tensor.Tensor, limit float32) error {
+	{"clips always", "Clip", "element", broken{clip: func(b *referenceBackend, entries []update.Entry, norm *tensor.Tensor,
+		limit float32) error {
 		return b.Clip(entries, norm, min(limit, 1.5))
 	}}},
-	{"mirrors the whole canvas", "Normalize", "element", broken{normalize: func(b *referenceBackend, x, picture, sizes, flips *tensor.Tensor, p pixels.Params) error {
+	{"mirrors the whole canvas", "Normalize", "element", broken{normalize: func(b *referenceBackend, x, picture, sizes,
+		flips *tensor.Tensor, p pixels.Params) error {
 		return b.Normalize(x, picture, nil, flips, p)
 	}}},
 	{"fault that only Sync tells", "Conv", "late fault", broken{sync: func(*referenceBackend) error { return errLate }}},
 }
 
 // afterConv is a right convolution whose memory is spoiled afterwards.
-func afterConv(spoil func(y, x *tensor.Tensor)) func(*referenceBackend, *tensor.Tensor, *tensor.Tensor, *tensor.Tensor, *tensor.Tensor, conv.Params) error {
+func afterConv(spoil func(y, x *tensor.Tensor)) func(*referenceBackend, *tensor.Tensor, *tensor.Tensor, *tensor.Tensor,
+	*tensor.Tensor, conv.Params) error {
 	return func(b *referenceBackend, y, x, w, bias *tensor.Tensor, p conv.Params) error {
 		err := b.Conv(y, x, w, bias, p)
 		if err == nil {
@@ -398,7 +465,8 @@ func afterConv(spoil func(y, x *tensor.Tensor)) func(*referenceBackend, *tensor.
 }
 
 // drifting gives another last bit at each call, as sums in the order of threads do.
-func drifting() func(*referenceBackend, *tensor.Tensor, *tensor.Tensor, *tensor.Tensor, *tensor.Tensor, conv.Params) error {
+func drifting() func(*referenceBackend, *tensor.Tensor, *tensor.Tensor, *tensor.Tensor, *tensor.Tensor,
+	conv.Params) error {
 	calls := uint32(0)
 	return afterConv(func(y, x *tensor.Tensor) {
 		calls++

@@ -8,11 +8,14 @@ import (
 )
 
 func FuzzParseFixture(f *testing.F) {
-	f.Add([]byte(`{"name":"a","meta":{"p":1},"inputs":{"x":{"shape":[1,2,1,1],"dtype":"float","data":[1,null]}},"expected":{"g":{"y":{"shape":[],"dtype":"int","data":[3]}},"loss":2,"rows":[[1,null]]},"tolerance":{"*":{"atol":1e-6}}}`))
+	f.Add(
+		[]byte(
+			`{"name":"a","meta":{"p":1},"inputs":{"x":{"shape":[1,2,1,1],"dtype":"float","data":[1,null]}},"expected":{"g":{"y":{"shape":[],"dtype":"int","data":[3]}},"loss":2,"rows":[[1,null]]},"tolerance":{"*":{"atol":1e-6}}}`))
 	f.Add([]byte(`{"name":"a","inputs":{"x":{"shape":[-1,9e99],"data":[]}},"tolerance":{}}`))
 	var b bytes.Buffer
 	meta := map[string]string{"fixture": `{"name":"s","tolerance":{"y":{"rtol":1e-3}},"scalars":{"expected.loss":1}}`}
-	if err := safetensors.Write(&b, meta, []safetensors.Tensor{{Name: "expected.y", Shape: []int{2}, Data: []float32{1, 2}}}); err != nil {
+	if err := safetensors.Write(&b, meta, []safetensors.Tensor{{Name: "expected.y", Shape: []int{2},
+		Data: []float32{1, 2}}}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())

@@ -23,7 +23,8 @@ func checkLSTM(d *bench, f *Fixture) {
 	d.want(f.Expected("h_out"), h)
 	d.want(f.Expected("c_out"), c)
 
-	dh0, dc0, dx, dwx, dwh, db := d.zeros(n, hidden), d.zeros(n, hidden), d.zeros(x.Shape()...), d.zeros(wx.Shape()...), d.zeros(4*hidden, 1, 1, hidden), d.zeros(4*hidden)
+	dh0, dc0, dx, dwx, dwh, db := d.zeros(n, hidden), d.zeros(n, hidden), d.zeros(x.Shape()...), d.zeros(wx.Shape()...),
+		d.zeros(4*hidden, 1, 1, hidden), d.zeros(4*hidden)
 	before, err := h0.Reshape(n, 1, 1, hidden)
 	d.ok(err)
 	d.ok(d.b.LSTMGrad(gates, dh, c, wh, c0, dc, dh0, dc0))

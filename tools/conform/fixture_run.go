@@ -22,9 +22,11 @@ func RunFixtures(t *testing.T, open func(t testing.TB) kernels.Backend) {
 		{"bce_logits", checkBCE}, {"nmn_fi_*", checkFI}, {"nmn_fd_*", checkFD}, {"nmn_extreme", checkExtreme},
 		{"posterior_table", checkPosterior}, {"mil_image", checkMIL}, {"mil_video", checkMIL},
 		{"mil_bce_*", checkMILStep}, {"mil_nmn_*", checkMILStep}, {"mil_extreme", checkMILExtreme},
-		{"pool_g_*", checkPoolG}, {"conv_*", checkConv}, {"relu", checkReLU}, {"maxpool_ceil", checkMaxPool}, {"maxpool3", checkMaxPool3},
+		{"pool_g_*", checkPoolG}, {"conv_*", checkConv}, {"relu", checkReLU}, {"maxpool_ceil", checkMaxPool},
+		{"maxpool3", checkMaxPool3},
 		{"pool_other", checkPoolOther}, {"dropout", checkDropout}, {"lstm_cell", checkLSTM},
-		{"vit_layer_norm", checkLayerNorm}, {"vit_gelu", checkGELU}, {"vit_attention_*", checkAttention}, {"vit_linear", checkLinear},
+		{"vit_layer_norm", checkLayerNorm}, {"vit_gelu", checkGELU}, {"vit_attention_*", checkAttention},
+		{"vit_linear", checkLinear},
 		{"vit_tokens", checkTokens},
 	} {
 		for _, name := range FixtureNames(t, family.pattern) {
@@ -88,8 +90,8 @@ func checkConv(d *bench, f *Fixture) {
 	}
 }
 
-// checkShortcut holds the gradients of y = max(conv(x) + shortcut, 0) to those of the fixture: that of y, masked, is that of
-// the shortcut and of the convolution.
+// checkShortcut holds the gradients of y = max(conv(x) + shortcut, 0) to those of the fixture: that of y, masked, is
+// that of the shortcut and of the convolution.
 func checkShortcut(d *bench, f *Fixture, x, w, y, dy *tensor.Tensor) {
 	stride, _ := f.Meta["stride"].(float64)
 	padding, _ := f.Meta["padding"].(float64)

@@ -34,7 +34,8 @@ func largeLossCases() []Case {
 		{"counts", []int{3, 4}, []int{3, 4}, []int{3, 4}, []int{2}},
 	} {
 		list = append(list, refuse("LargeLosses", w.name, func(*values) *call {
-			targets, o, z, counts := blank(w.targets...), blank(w.o...), blank(w.z...), ints("count", make([]int32, w.counts[0]), w.counts...)
+			targets, o, z, counts := blank(w.targets...), blank(w.o...), blank(w.z...), ints("count", make([]int32, w.counts[0]),
+				w.counts...)
 			return &call{operands: []*operand{targets, o, z, counts}, run: func(b kernels.Backend) error {
 				return b.LargeLosses(targets.t, o.t, z.t, counts.t, 1)
 			}}
@@ -66,7 +67,8 @@ func largeLossCase(shape []int, count int, logits string, instead float32, large
 			}
 		}
 		o, counts := input("o", values, n, k), ints("count", []int32{int32(count)}, 1)
-		targets := output("targets", ref.LargeLosses(wide(o.float32s), wide(z.float32s), count, float64(instead)), exact, n, k)
+		targets := output("targets", ref.LargeLosses(wide(o.float32s), wide(z.float32s), count, float64(instead)),
+			exact, n, k)
 		return &call{operands: []*operand{targets, o, z, counts}, run: func(b kernels.Backend) error {
 			return b.LargeLosses(targets.t, o.t, z.t, counts.t, instead)
 		}}

@@ -16,7 +16,9 @@ func likelihoodCases() []Case {
 	large := bagLarge
 	large.C = 250
 	list = append(list, noisyORCase(large, false, true), noisyORGradCase(large, false, true))
-	list = append(list, refuseBags("NoisyOR", func(k kernels.Backend, x, flat, bags *operand) error { return k.NoisyOR(flat.t, x.t, bags.t) })...)
+	list = append(list, refuseBags("NoisyOR", func(k kernels.Backend, x, flat, bags *operand) error {
+		return k.NoisyOR(flat.t, x.t, bags.t)
+	})...)
 	list = append(list, refuseBags("NoisyORGrad", func(k kernels.Backend, x, flat, bags *operand) error {
 		return k.NoisyORGrad(x.t, flat.t, x.t, bags.t)
 	})...)
@@ -28,13 +30,19 @@ func likelihoodCases() []Case {
 	}
 	return append(list, refuse("BCE", "labels", func(*values) *call {
 		loss, o, z := blank(3), blank(3, 4), blank(3, 5)
-		return &call{operands: []*operand{loss, o, z}, run: func(k kernels.Backend) error { return k.BCE(loss.t, nil, o.t, z.t, 1) }}
+		return &call{operands: []*operand{loss, o, z}, run: func(k kernels.Backend) error {
+			return k.BCE(loss.t, nil, o.t, z.t, 1)
+		}}
 	}), refuse("BCE", "loss", func(*values) *call {
 		loss, o, z := blank(4), blank(3, 4), blank(3, 4)
-		return &call{operands: []*operand{loss, o, z}, run: func(k kernels.Backend) error { return k.BCE(loss.t, nil, o.t, z.t, 1) }}
+		return &call{operands: []*operand{loss, o, z}, run: func(k kernels.Backend) error {
+			return k.BCE(loss.t, nil, o.t, z.t, 1)
+		}}
 	}), refuse("BCE", "gradient", func(*values) *call {
 		do, o, z := blank(4, 3), blank(3, 4), blank(3, 4)
-		return &call{operands: []*operand{do, o, z}, run: func(k kernels.Backend) error { return k.BCE(nil, do.t, o.t, z.t, 1) }}
+		return &call{operands: []*operand{do, o, z}, run: func(k kernels.Backend) error {
+			return k.BCE(nil, do.t, o.t, z.t, 1)
+		}}
 	}))
 }
 
@@ -59,12 +67,13 @@ func tight(extreme bool) verdict {
 }
 
 func noisyORCase(b bagging, extreme, large bool) Case {
-	return Case{Op: "NoisyOR", Name: bagName(b, named(",extreme=%v", extreme)), Large: large, build: func(r *values) *call {
-		o := onMap("o", b.Map, spreadLogits(b.Len(), extreme, r))
-		p := output("p", noisyOR(b, wide(o.float32s)), tight(extreme), b.count(), b.C)
-		bags, operands := b.with(p, o)
-		return &call{operands: operands, run: func(k kernels.Backend) error { return k.NoisyOR(p.t, o.t, bags.t) }}
-	}}
+	return Case{Op: "NoisyOR", Name: bagName(b, named(",extreme=%v", extreme)), Large: large,
+		build: func(r *values) *call {
+			o := onMap("o", b.Map, spreadLogits(b.Len(), extreme, r))
+			p := output("p", noisyOR(b, wide(o.float32s)), tight(extreme), b.count(), b.C)
+			bags, operands := b.with(p, o)
+			return &call{operands: operands, run: func(k kernels.Backend) error { return k.NoisyOR(p.t, o.t, bags.t) }}
+		}}
 }
 
 func noisyOR(b bagging, o []float64) []float64 {
@@ -78,22 +87,25 @@ func noisyOR(b bagging, o []float64) []float64 {
 }
 
 func noisyORGradCase(b bagging, extreme, large bool) Case {
-	return Case{Op: "NoisyORGrad", Name: bagName(b, named(",extreme=%v", extreme)), Large: large, build: func(r *values) *call {
-		o, dp := onMap("o", b.Map, spreadLogits(b.Len(), extreme, r)), input("dp", r.normal(b.count()*b.C), b.count(), b.C)
-		wideO, wideDP := wide(o.float32s), wide(dp.float32s)
-		want := make([]float64, b.Len())
-		for n := range b.count() {
-			for k := range b.C {
-				b.scatter(want, ref.NoisyORGrad(wideDP[n*b.C+k], b.instances(wideO, n, k)), n, k)
+	return Case{Op: "NoisyORGrad", Name: bagName(b, named(",extreme=%v", extreme)), Large: large,
+		build: func(r *values) *call {
+			o, dp := onMap("o", b.Map, spreadLogits(b.Len(), extreme, r)), input("dp", r.normal(b.count()*b.C), b.count(), b.C)
+			wideO, wideDP := wide(o.float32s), wide(dp.float32s)
+			want := make([]float64, b.Len())
+			for n := range b.count() {
+				for k := range b.C {
+					b.scatter(want, ref.NoisyORGrad(wideDP[n*b.C+k], b.instances(wideO, n, k)), n, k)
+				}
 			}
-		}
-		do := toMap("do", b.Map, want, tight(extreme))
-		if !extreme && b.Len() < 2000 {
-			do.numeric = differences(wideO, wideDP, func() []float64 { return noisyOR(b, wideO) })
-		}
-		bags, operands := b.with(do, dp, o)
-		return &call{operands: operands, run: func(k kernels.Backend) error { return k.NoisyORGrad(do.t, dp.t, o.t, bags.t) }}
-	}}
+			do := toMap("do", b.Map, want, tight(extreme))
+			if !extreme && b.Len() < 2000 {
+				do.numeric = differences(wideO, wideDP, func() []float64 { return noisyOR(b, wideO) })
+			}
+			bags, operands := b.with(do, dp, o)
+			return &call{operands: operands, run: func(k kernels.Backend) error {
+				return k.NoisyORGrad(do.t, dp.t, o.t, bags.t)
+			}}
+		}}
 }
 
 func bceCase(shape []int, outputs string, extreme bool) Case {

@@ -15,14 +15,16 @@ type noiseSetup struct {
 	bagging
 	mil        bool
 	confidence string // none, shared (1×2×2×K) or each (N×2×2×K)
-	labels     string // hard, gaps (hard or unknown), soft (targets in [0, 1]), partial (soft or unknown), evidence, or none
-	extreme    bool   // logits and evidence to 1e4, confidences to 1e3
-	outputs    string // all, loss, gradients or predictions
-	focus      noise.AsymmetricLoss
+	// hard, gaps (hard or unknown), soft (targets in [0, 1]), partial (soft or unknown), evidence, or none
+	labels  string
+	extreme bool   // logits and evidence to 1e4, confidences to 1e3
+	outputs string // all, loss, gradients or predictions
+	focus   noise.AsymmetricLoss
 }
 
 func (s noiseSetup) caseOf(large bool) Case {
-	name := bagName(s.bagging, named(",mil=%v,confidence=%s,labels=%s,extreme=%v,outputs=%s", s.mil, s.confidence, s.labels, s.extreme, s.outputs))
+	name := bagName(s.bagging, named(",mil=%v,confidence=%s,labels=%s,extreme=%v,outputs=%s", s.mil, s.confidence,
+		s.labels, s.extreme, s.outputs))
 	if s.focus != (noise.AsymmetricLoss{}) {
 		name += strings.ReplaceAll(named(",focus=%g_%g_%g", s.focus.Positive, s.focus.Negative, s.focus.Margin), ".", "p")
 	}
@@ -45,7 +47,8 @@ func noiseCases() []Case {
 				s.labels, s.outputs = "hard", []string{"loss", "gradients"}[i%2]
 				list = append(list, s.caseOf(false))
 			}
-			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "soft", outputs: "all"}.caseOf(false))
+			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "soft",
+				outputs: "all"}.caseOf(false))
 		}
 	}
 	for _, frames := range []int32{1, 3} {
@@ -56,16 +59,20 @@ func noiseCases() []Case {
 		for _, mil := range []bool{false, true} {
 			for _, confidence := range []string{"none", "each"} {
 				b := bagging{ref.Map{T: 12 * int(frames), H: 1, W: 1, C: 33}, "even", offsets}
-				list = append(list, noiseSetup{bagging: b, mil: mil, confidence: confidence, labels: "hard", extreme: true, outputs: "all"}.caseOf(false))
+				list = append(list, noiseSetup{bagging: b, mil: mil, confidence: confidence, labels: "hard", extreme: true,
+					outputs: "all"}.caseOf(false))
 			}
 			b := bagging{ref.Map{T: 12 * int(frames), H: 1, W: 1, C: 33}, "even", offsets}
-			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "shared", labels: "gaps", extreme: true, outputs: "all"}.caseOf(false))
+			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "shared", labels: "gaps", extreme: true,
+				outputs: "all"}.caseOf(false))
 		}
 	}
 	large := bagLarge
 	large.C = 250
-	list = append(list, noiseSetup{bagging: large, mil: true, confidence: "each", labels: "hard", outputs: "all"}.caseOf(true),
-		noiseSetup{bagging: bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}, confidence: "shared", labels: "hard", outputs: "all"}.caseOf(true))
+	list = append(list, noiseSetup{bagging: large, mil: true, confidence: "each", labels: "hard",
+		outputs: "all"}.caseOf(true),
+		noiseSetup{bagging: bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}, confidence: "shared", labels: "hard",
+			outputs: "all"}.caseOf(true))
 	return slices.Concat(list, focusCases(), evidenceCases(), noiseRefusals())
 }
 
@@ -89,7 +96,8 @@ func focusCases() []Case {
 		}
 	}
 	pictures := bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}
-	return append(list, noiseSetup{bagging: pictures, confidence: "none", labels: "hard", outputs: "all", focus: paper}.caseOf(true))
+	return append(list, noiseSetup{bagging: pictures, confidence: "none", labels: "hard", outputs: "all",
+		focus: paper}.caseOf(true))
 }
 
 // evidenceCases are those of log-likelihood ratios in place of labels: of several sizes and some 0, up to those that
@@ -111,7 +119,8 @@ func evidenceCases() []Case {
 		}
 		for _, mil := range []bool{false, true} {
 			b := bagging{ref.Map{T: 8, H: 1, W: 1, C: 100}, name, offsets}
-			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "evidence", extreme: true, outputs: "all"}.caseOf(false))
+			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "evidence", extreme: true,
+				outputs: "all"}.caseOf(false))
 		}
 	}
 	pictures := bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}
@@ -208,7 +217,8 @@ func (b bagging) scatter(to, from []float64, n, k int) {
 func (s noiseSetup) reference(logits, confidence, labels []float64) stepArrays {
 	n := s.count()
 	out := stepArrays{
-		loss: make([]float64, n), dLogits: make([]float64, len(logits)), dO: make([]float64, n*4*s.C), prob: make([]float64, n*s.C),
+		loss: make([]float64, n), dLogits: make([]float64, len(logits)), dO: make([]float64, n*4*s.C),
+		prob:     make([]float64, n*s.C),
 		observed: make([]float64, n*s.C), posterior: make([]float64, n*s.C), bagLogit: make([]float64, n*s.C),
 	}
 	for bag := range n {
@@ -222,7 +232,8 @@ func (s noiseSetup) reference(logits, confidence, labels []float64) stepArrays {
 				}
 			}
 			at := bag*s.C + k
-			out.prob[at], out.observed[at], out.posterior[at], out.bagLogit[at] = step.Prob, step.Observed, step.Posterior, step.BagLogit
+			out.prob[at], out.observed[at], out.posterior[at], out.bagLogit[at] = step.Prob, step.Observed, step.Posterior,
+				step.BagLogit
 		}
 	}
 	return out
@@ -328,7 +339,8 @@ func (s noiseSetup) call(r *values) *call {
 	}
 	p := noise.StepParams{MIL: s.mil, Scale: scale, Asymmetric: s.focus, Evidence: s.labels == "evidence"}
 	return &call{operands: operands, run: func(b kernels.Backend) error {
-		out := noise.StepOutput{Loss: loss.t, DLogits: dLogits.t, DO: dO.t, Prob: prob.t, Observed: observed.t, Posterior: posterior.t, BagLogit: bagLogit.t}
+		out := noise.StepOutput{Loss: loss.t, DLogits: dLogits.t, DO: dO.t, Prob: prob.t, Observed: observed.t,
+			Posterior: posterior.t, BagLogit: bagLogit.t}
 		return b.NoiseStep(out, logits.t, confidence.t, labels.t, bags.t, p)
 	}}
 }
@@ -342,7 +354,8 @@ func ones(n int) []float64 {
 }
 
 func noiseRefusals() []Case {
-	with := func(p noise.StepParams, name string, labels, confidence *operand, out func(bad *operand) noise.StepOutput, bad *operand) Case {
+	with := func(p noise.StepParams, name string, labels, confidence *operand, out func(bad *operand) noise.StepOutput,
+		bad *operand) Case {
 		p.MIL, p.Scale = true, 1
 		return refuse("NoiseStep", name, func(*values) *call {
 			logits := blank(2, 2, 2, 3)
@@ -368,14 +381,26 @@ func noiseRefusals() []Case {
 		step("confidence_classes", blank(2, 3), blank(2, 2, 2, 4), nothing, &operand{}),
 		step("confidence_bags", blank(2, 3), blank(3, 2, 2, 3), nothing, &operand{}),
 		step("loss", blank(2, 3), &operand{}, loss, blank(3)),
-		step("dlogits", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{DLogits: o.t} }, blank(2, 2, 1, 3)),
-		step("do", blank(2, 3), blank(2, 2, 2, 3), func(o *operand) noise.StepOutput { return noise.StepOutput{DO: o.t} }, blank(1, 2, 2, 3)),
-		step("prob", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{Prob: o.t} }, blank(3, 2)),
-		step("observed", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{Observed: o.t} }, blank(1, 3)),
-		step("posterior", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{Posterior: o.t} }, blank(2, 4)),
+		step("dlogits", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput {
+			return noise.StepOutput{DLogits: o.t}
+		}, blank(2, 2, 1, 3)),
+		step("do", blank(2, 3), blank(2, 2, 2, 3), func(o *operand) noise.StepOutput {
+			return noise.StepOutput{DO: o.t}
+		}, blank(1, 2, 2, 3)),
+		step("prob", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput {
+			return noise.StepOutput{Prob: o.t}
+		}, blank(3, 2)),
+		step("observed", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput {
+			return noise.StepOutput{Observed: o.t}
+		}, blank(1, 3)),
+		step("posterior", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput {
+			return noise.StepOutput{Posterior: o.t}
+		}, blank(2, 4)),
 		with(noise.StepParams{Evidence: true}, "evidence_confidence", blank(2, 3), blank(2, 2, 2, 3), nothing, &operand{}),
 		with(noise.StepParams{Evidence: true}, "evidence_missing", &operand{}, &operand{}, loss, blank(2)),
-		step("baglogit", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput { return noise.StepOutput{BagLogit: o.t} }, blank(2, 2)),
+		step("baglogit", blank(2, 3), &operand{}, func(o *operand) noise.StepOutput {
+			return noise.StepOutput{BagLogit: o.t}
+		}, blank(2, 2)),
 	}
 	return append(list, refuseBags("NoiseStep", func(k kernels.Backend, x, flat, bags *operand) error {
 		return k.NoiseStep(noise.StepOutput{Prob: flat.t}, x.t, nil, nil, bags.t, noise.StepParams{MIL: true})

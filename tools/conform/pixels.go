@@ -12,26 +12,34 @@ func pixelCases() []Case {
 		list = append(list, Case{Op: "Normalize", Name: mapName(m, named(",sizes=%v,flips=%v", sizes, flips)), Large: large,
 			build: func(r *values) *call { return normalizeCall(m, sizes, flips, r) }})
 	}
-	for i, m := range []ref.Map{{T: 1, H: 1, W: 1, C: 3}, {T: 3, H: 5, W: 7, C: 3}, {T: 2, H: 6, W: 9, C: 4}, {T: 2, H: 3, W: 33, C: 8}} {
+	for i, m := range []ref.Map{{T: 1, H: 1, W: 1, C: 3}, {T: 3, H: 5, W: 7, C: 3}, {T: 2, H: 6, W: 9, C: 4},
+		{T: 2, H: 3, W: 33, C: 8}} {
 		add(m, false, false, false)
 		add(m, true, true, false)
 		add(m, i%2 == 0, i%2 != 0, false)
 	}
 	add(ref.Map{T: 1, H: 565, W: 565, C: 3}, true, true, true)
-	for _, wrong := range []wrongShape{{"channels", []int{2, 3, 4, 2}}, {"rows", []int{2, 4, 4, 3}}, {"frames", []int{1, 3, 4, 3}}} {
+	for _, wrong := range []wrongShape{{"channels", []int{2, 3, 4, 2}}, {"rows", []int{2, 4, 4, 3}},
+		{"frames", []int{1, 3, 4, 3}}} {
 		list = append(list, refuse("Normalize", wrong.name, func(*values) *call {
 			x, p := blank(wrong.shape...), octets("pixels", make([]uint8, 72), 2, 3, 4, 3)
-			return &call{operands: []*operand{x, p}, run: func(k kernels.Backend) error { return k.Normalize(x.t, p.t, nil, nil, pixels.Params{}) }}
+			return &call{operands: []*operand{x, p}, run: func(k kernels.Backend) error {
+				return k.Normalize(x.t, p.t, nil, nil, pixels.Params{})
+			}}
 		}))
 	}
 	return append(list,
 		refuse("Normalize", "sizes", func(*values) *call {
 			x, p, s := blank(2, 3, 4, 3), octets("pixels", make([]uint8, 72), 2, 3, 4, 3), ints("sizes", []int32{3, 4}, 1, 2)
-			return &call{operands: []*operand{x, p, s}, run: func(k kernels.Backend) error { return k.Normalize(x.t, p.t, s.t, nil, pixels.Params{}) }}
+			return &call{operands: []*operand{x, p, s}, run: func(k kernels.Backend) error {
+				return k.Normalize(x.t, p.t, s.t, nil, pixels.Params{})
+			}}
 		}),
 		refuse("Normalize", "flips", func(*values) *call {
 			x, p, f := blank(2, 3, 4, 3), octets("pixels", make([]uint8, 72), 2, 3, 4, 3), octets("flips", make([]uint8, 3), 3)
-			return &call{operands: []*operand{x, p, f}, run: func(k kernels.Backend) error { return k.Normalize(x.t, p.t, nil, f.t, pixels.Params{}) }}
+			return &call{operands: []*operand{x, p, f}, run: func(k kernels.Backend) error {
+				return k.Normalize(x.t, p.t, nil, f.t, pixels.Params{})
+			}}
 		}))
 }
 
@@ -62,7 +70,9 @@ func normalizeCall(m ref.Map, withSizes, withFlips bool, r *values) *call {
 	if withFlips {
 		operands = append(operands, flips)
 	}
-	return &call{operands: operands, run: func(k kernels.Backend) error { return k.Normalize(x.t, picture.t, sizes.t, flips.t, p) }}
+	return &call{operands: operands, run: func(k kernels.Backend) error {
+		return k.Normalize(x.t, picture.t, sizes.t, flips.t, p)
+	}}
 }
 
 func wide3(v [3]float32) [3]float64 { return [3]float64{float64(v[0]), float64(v[1]), float64(v[2])} }

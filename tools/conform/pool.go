@@ -41,7 +41,9 @@ func poolCases() []Case {
 			}
 			list = append(list, Case{Op: op, Name: mapName(m, extra), build: func(r *values) *call { return build(m, r) }})
 		}
-		list = append(list, Case{Op: op, Name: mapName(poolLarge, extra), Large: true, build: func(r *values) *call { return build(poolLarge, r) }})
+		list = append(list, Case{Op: op, Name: mapName(poolLarge, extra), Large: true, build: func(r *values) *call {
+			return build(poolLarge, r)
+		}})
 	}
 	each("MaxPool", "", maxPoolCall)
 	each("MaxPool3", "", maxPool3Call)
@@ -118,7 +120,8 @@ func maxPoolGradBiasCall(wd windows, m ref.Map, r *values, p pool.MaxGradParams)
 	db := output("db", want, sums(m.CeilHalf().Len()/m.C), m.C)
 	if wd.overlap {
 		_, size := wd.withBias(m, magnitudes(wide(dy.float32s)), wide(x.float32s), p.ReLU)
-		db.verdict, db.rounded = summed(4, size), true // sums are of dx as it is stored, where up to four gradients were added
+		// sums are of dx as it is stored, where up to four gradients were added
+		db.verdict, db.rounded = summed(4, size), true
 	}
 	if p.Accumulate {
 		db.float32s = r.normal(m.C)
@@ -148,7 +151,8 @@ func avgPoolGradCall(m ref.Map, r *values) *call {
 
 func poolRefusals() []Case {
 	var list []Case
-	for _, wrong := range []wrongShape{{"floor_mode", []int{1, 2, 2, 3}}, {"channels", []int{1, 3, 3, 4}}, {"frames", []int{2, 3, 3, 3}}, {"rank", []int{3, 9}}} {
+	for _, wrong := range []wrongShape{{"floor_mode", []int{1, 2, 2, 3}}, {"channels", []int{1, 3, 3, 4}},
+		{"frames", []int{2, 3, 3, 3}}, {"rank", []int{3, 9}}} {
 		list = append(list,
 			refuse("MaxPool", wrong.name, func(*values) *call {
 				y, x := blank(wrong.shape...), blank(1, 5, 5, 3)
@@ -156,7 +160,9 @@ func poolRefusals() []Case {
 			}),
 			refuse("MaxPoolGrad", wrong.name, func(*values) *call {
 				dy, x, y := blank(wrong.shape...), blank(1, 5, 5, 3), blank(1, 3, 3, 3)
-				return &call{operands: []*operand{dy, x, y}, run: func(k kernels.Backend) error { return k.MaxPoolGrad(x.t, dy.t, x.t, y.t, false) }}
+				return &call{operands: []*operand{dy, x, y}, run: func(k kernels.Backend) error {
+					return k.MaxPoolGrad(x.t, dy.t, x.t, y.t, false)
+				}}
 			}),
 			refuse("MaxPoolGradBias", wrong.name, func(*values) *call {
 				dy, x, y, db := blank(wrong.shape...), blank(1, 5, 5, 3), blank(1, 3, 3, 3), blank(3)
@@ -171,7 +177,8 @@ func poolRefusals() []Case {
 			return k.MaxPoolGradBias(dx.t, db.t, dy.t, x.t, y.t, pool.MaxGradParams{})
 		}}
 	}))
-	for _, wrong := range []wrongShape{{"ceil_mode", []int{1, 3, 3, 3}}, {"channels", []int{1, 2, 2, 4}}, {"rank", []int{3, 4}}} {
+	for _, wrong := range []wrongShape{{"ceil_mode", []int{1, 3, 3, 3}}, {"channels", []int{1, 2, 2, 4}},
+		{"rank", []int{3, 4}}} {
 		list = append(list,
 			refuse("AvgPool", wrong.name, func(*values) *call {
 				y, x := blank(wrong.shape...), blank(1, 5, 5, 3)

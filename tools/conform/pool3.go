@@ -35,7 +35,8 @@ func maxPool3Call(m ref.Map, r *values) *call {
 
 func pool3Refusals() []Case {
 	var list []Case
-	for _, wrong := range []wrongShape{{"no_padding", []int{1, 2, 2, 3}}, {"channels", []int{1, 3, 3, 4}}, {"frames", []int{2, 3, 3, 3}}, {"rank", []int{3, 9}}} {
+	for _, wrong := range []wrongShape{{"no_padding", []int{1, 2, 2, 3}}, {"channels", []int{1, 3, 3, 4}},
+		{"frames", []int{2, 3, 3, 3}}, {"rank", []int{3, 9}}} {
 		list = append(list,
 			refuse("MaxPool3", wrong.name, func(*values) *call {
 				y, x := blank(wrong.shape...), blank(1, 5, 5, 3)
@@ -43,7 +44,9 @@ func pool3Refusals() []Case {
 			}),
 			refuse("MaxPool3Grad", wrong.name, func(*values) *call {
 				dy, x, y := blank(wrong.shape...), blank(1, 5, 5, 3), blank(1, 3, 3, 3)
-				return &call{operands: []*operand{dy, x, y}, run: func(k kernels.Backend) error { return k.MaxPool3Grad(x.t, dy.t, x.t, y.t, false) }}
+				return &call{operands: []*operand{dy, x, y}, run: func(k kernels.Backend) error {
+					return k.MaxPool3Grad(x.t, dy.t, x.t, y.t, false)
+				}}
 			}))
 	}
 	return append(list, refuse("MaxPool3GradBias", "bias", func(*values) *call {

@@ -17,7 +17,8 @@ type sequence struct {
 
 // drawSequence draws a layer whose pre-activations are around so large.
 func (v *values) drawSequence(l ref.LSTM, states bool, size float32) sequence {
-	s := sequence{LSTM: l, projected: v.normal(l.T * l.N * 4 * l.H), wh: v.normal(4 * l.H * l.H), dh: v.normal(l.T * l.N * l.H)}
+	s := sequence{LSTM: l, projected: v.normal(l.T * l.N * 4 * l.H), wh: v.normal(4 * l.H * l.H),
+		dh: v.normal(l.T * l.N * l.H)}
 	for i := range s.projected {
 		s.projected[i] *= size
 	}
@@ -44,7 +45,8 @@ func (s sequence) state(name string, data []float32) *operand {
 
 // lstmShapes are one below, at and one above tiles of rows and of units, and odd ones.
 var lstmShapes = []ref.LSTM{
-	{T: 1, N: 1, H: 1}, {T: 3, N: 1, H: 3}, {T: 2, N: 3, H: 5}, {T: 4, N: 2, H: 8}, {T: 3, N: 11, H: 15}, {T: 2, N: 12, H: 16},
+	{T: 1, N: 1, H: 1}, {T: 3, N: 1, H: 3}, {T: 2, N: 3, H: 5}, {T: 4, N: 2, H: 8}, {T: 3, N: 11, H: 15},
+	{T: 2, N: 12, H: 16},
 	{T: 3, N: 13, H: 17}, {T: 2, N: 31, H: 31}, {T: 3, N: 32, H: 32}, {T: 2, N: 33, H: 33}, {T: 2, N: 5, H: 65},
 }
 
@@ -58,7 +60,8 @@ func lstmCases() []Case {
 		list = append(list, lstmCase(odd, true, size, false), lstmGradCase(odd, true, size, false))
 	}
 	paper := ref.LSTM{T: 2, N: 32, H: 700}
-	list = append(list, lstmCase(odd, false, 1, false), lstmGradCase(odd, false, 1, false), lstmCase(paper, false, 1, true), lstmGradCase(paper, false, 1, true))
+	list = append(list, lstmCase(odd, false, 1, false), lstmGradCase(odd, false, 1, false), lstmCase(paper, false, 1,
+		true), lstmGradCase(paper, false, 1, true))
 	return append(list, lstmRefusals()...)
 }
 
@@ -142,26 +145,32 @@ func (s sequence) differentiate(gates, dh0, dc0 *operand) {
 
 func lstmRefusals() []Case {
 	var list []Case
-	good := map[string][]int{"h": {2, 3, 4}, "c": {2, 3, 4}, "gates": {2, 3, 16}, "wh": {16, 4}, "h0": {3, 4}, "c0": {3, 4}}
+	good := map[string][]int{"h": {2, 3, 4}, "c": {2, 3, 4}, "gates": {2, 3, 16}, "wh": {16, 4}, "h0": {3, 4},
+		"c0": {3, 4}}
 	for _, wrong := range []wrongShape{
-		{"h", []int{2, 3, 5}}, {"c", []int{3, 2, 4}}, {"gates", []int{2, 3, 15}}, {"gates", []int{0, 3, 16}}, {"wh", []int{15, 4}}, {"h0", []int{4, 3}}, {"c0", []int{3, 4, 1}},
+		{"h", []int{2, 3, 5}}, {"c", []int{3, 2, 4}}, {"gates", []int{2, 3, 15}}, {"gates", []int{0, 3, 16}},
+		{"wh", []int{15, 4}}, {"h0", []int{4, 3}}, {"c0", []int{3, 4, 1}},
 	} {
 		list = append(list, refuse("LSTM", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
 			o := blanks(good, wrong)
-			return &call{operands: []*operand{o["h"], o["c"], o["gates"], o["wh"], o["h0"], o["c0"]}, run: func(k kernels.Backend) error {
-				return k.LSTM(o["h"].t, o["c"].t, o["gates"].t, o["wh"].t, o["h0"].t, o["c0"].t)
-			}}
+			return &call{operands: []*operand{o["h"], o["c"], o["gates"], o["wh"], o["h0"], o["c0"]},
+				run: func(k kernels.Backend) error {
+					return k.LSTM(o["h"].t, o["c"].t, o["gates"].t, o["wh"].t, o["h0"].t, o["c0"].t)
+				}}
 		}))
 	}
-	backward := map[string][]int{"gates": {2, 3, 16}, "dh": {2, 3, 4}, "c": {2, 3, 4}, "wh": {16, 4}, "c0": {3, 4}, "dcLast": {3, 4}, "dh0": {3, 4}, "dc0": {3, 4}}
+	backward := map[string][]int{"gates": {2, 3, 16}, "dh": {2, 3, 4}, "c": {2, 3, 4}, "wh": {16, 4}, "c0": {3, 4},
+		"dcLast": {3, 4}, "dh0": {3, 4}, "dc0": {3, 4}}
 	for _, wrong := range []wrongShape{
-		{"gates", []int{2, 4, 16}}, {"dh", []int{2, 3, 3}}, {"c", []int{6, 4}}, {"wh", []int{16, 5}}, {"c0", []int{3, 5}}, {"dcLast", []int{2, 4}}, {"dh0", []int{12}}, {"dc0", []int{3, 3}},
+		{"gates", []int{2, 4, 16}}, {"dh", []int{2, 3, 3}}, {"c", []int{6, 4}}, {"wh", []int{16, 5}}, {"c0", []int{3, 5}},
+		{"dcLast", []int{2, 4}}, {"dh0", []int{12}}, {"dc0", []int{3, 3}},
 	} {
 		list = append(list, refuse("LSTMGrad", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
 			o := blanks(backward, wrong)
-			return &call{operands: []*operand{o["gates"], o["dh"], o["c"], o["wh"], o["c0"], o["dcLast"], o["dh0"], o["dc0"]}, run: func(k kernels.Backend) error {
-				return k.LSTMGrad(o["gates"].t, o["dh"].t, o["c"].t, o["wh"].t, o["c0"].t, o["dcLast"].t, o["dh0"].t, o["dc0"].t)
-			}}
+			return &call{operands: []*operand{o["gates"], o["dh"], o["c"], o["wh"], o["c0"], o["dcLast"], o["dh0"], o["dc0"]},
+				run: func(k kernels.Backend) error {
+					return k.LSTMGrad(o["gates"].t, o["dh"].t, o["c"].t, o["wh"].t, o["c0"].t, o["dcLast"].t, o["dh0"].t, o["dc0"].t)
+				}}
 		}))
 	}
 	return list

@@ -47,7 +47,8 @@ func RunReduce(t *testing.T, open func(t testing.TB) kernels.Backend) {
 
 // EachRank runs f for each of some ranks, goroutines with a device each, and reports their errors. A rank that fails
 // ends the group.
-func EachRank(t *testing.T, size int, open func(t testing.TB) kernels.Backend, f func(ranks.Group, kernels.Backend) error) {
+func EachRank(t *testing.T, size int, open func(t testing.TB) kernels.Backend,
+	f func(ranks.Group, kernels.Backend) error) {
 	t.Helper()
 	errs := make([]error, size)
 	backends := make([]kernels.Backend, size)
@@ -152,7 +153,8 @@ func beginSummed(b kernels.Backend, r reduce.Reducer, bucket int, tensors []over
 }
 
 // takeSummed copies the sums, overwrites them, and holds the copies to the reference.
-func takeSummed(g ranks.Group, b kernels.Backend, wire ranks.Wire, tensors [][]overRanks) (results [][]float32, err error) {
+func takeSummed(g ranks.Group, b kernels.Backend, wire ranks.Wire, tensors [][]overRanks) (results [][]float32,
+	err error) {
 	number := -1
 	for _, bucket := range tensors {
 		for _, s := range bucket {

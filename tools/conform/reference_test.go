@@ -53,7 +53,8 @@ func put(t *tensor.Tensor, list []float64) {
 }
 
 func shapeOf(x, w *tensor.Tensor, p conv.Params) ref.Conv {
-	return ref.Conv{N: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3), K: w.Dim(0), R: w.Dim(1), S: w.Dim(2), Pad: p.Pad, Stride: p.Stride}
+	return ref.Conv{N: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3), K: w.Dim(0), R: w.Dim(1), S: w.Dim(2), Pad: p.Pad,
+		Stride: p.Stride}
 }
 
 func (b *referenceBackend) Conv(y, x, w, bias *tensor.Tensor, p conv.Params) error {
@@ -172,7 +173,8 @@ func (b *referenceBackend) ReLUGrad(dx, dy, y *tensor.Tensor) error {
 }
 
 func (b *referenceBackend) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
-	if err := need("dropout", is(y, x.Shape()...), keys.DType() == tensor.Int32 && keys.Rank() == 1 && keys.Len() == x.Dim(0), seed.DType() == tensor.Int32 && seed.Len() == 2); err != nil {
+	if err := need("dropout", is(y, x.Shape()...), keys.DType() == tensor.Int32 && keys.Rank() == 1 &&
+		keys.Len() == x.Dim(0), seed.DType() == tensor.Int32 && seed.Len() == 2); err != nil {
 		return err
 	}
 	words := seed.Int32s()
@@ -223,7 +225,8 @@ func (b *referenceBackend) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) e
 
 func (b *referenceBackend) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	m, ok := mapOf(x)
-	if err := need("3×3 max pool gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf())); err != nil {
+	if err := need("3×3 max pool gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()),
+		isMap(dy, m.CeilHalf())); err != nil {
 		return err
 	}
 	put(dx, ref.MaxPool3Grad(m, get(dy), get(x), relu))
@@ -232,7 +235,8 @@ func (b *referenceBackend) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) 
 
 func (b *referenceBackend) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
 	m, ok := mapOf(x)
-	if err := need("max pool and bias gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf()), is(db, m.C)); err != nil {
+	if err := need("max pool and bias gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf()),
+		is(db, m.C)); err != nil {
 		return err
 	}
 	held := get(db)
@@ -247,7 +251,8 @@ func (b *referenceBackend) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p po
 
 func (b *referenceBackend) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
 	m, ok := mapOf(x)
-	if err := need("3×3 max pool and bias gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf()), is(db, m.C)); err != nil {
+	if err := need("3×3 max pool and bias gradient", ok, isMap(dx, m), isMap(y, m.CeilHalf()), isMap(dy, m.CeilHalf()),
+		is(db, m.C)); err != nil {
 		return err
 	}
 	held := get(db)
@@ -333,7 +338,8 @@ func (b *referenceBackend) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind p
 	return nil
 }
 
-func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor, p noise.StepParams) error {
+func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor,
+	p noise.StepParams) error {
 	s, err := bagged("noise step", logits, bags)
 	if err != nil {
 		return err
@@ -347,9 +353,11 @@ func (b *referenceBackend) NoiseStep(out noise.StepOutput, logits, confidence, l
 		setup.labels = "evidence"
 	}
 	wanted := out.Loss != nil || out.DLogits != nil || out.DO != nil || out.Posterior != nil
-	err = need("noise step", may(labels, n, k), labels != nil || !wanted, may(confidence, n, 2, 2, k) || may(confidence, 1, 2, 2, k),
+	err = need("noise step", may(labels, n, k), labels != nil || !wanted, may(confidence, n, 2, 2, k) ||
+		may(confidence, 1, 2, 2, k),
 		may(out.Loss, n), out.DLogits == nil || isMap(out.DLogits, s.Map), may(out.DO, n, 2, 2, k), may(out.Prob, n, k),
-		may(out.Observed, n, k), may(out.Posterior, n, k), may(out.BagLogit, n, k), !p.Evidence || confidence == nil && p.Asymmetric == (noise.AsymmetricLoss{}))
+		may(out.Observed, n, k), may(out.Posterior, n, k), may(out.BagLogit, n, k), !p.Evidence || confidence == nil &&
+			p.Asymmetric == (noise.AsymmetricLoss{}))
 	if err != nil {
 		return err
 	}
@@ -414,7 +422,8 @@ func (b *referenceBackend) BCE(loss, do, o, z *tensor.Tensor, scale float32) err
 
 func fits(operation string, entries []update.Entry, adam, state bool) error {
 	for _, e := range entries {
-		err := need(operation, e.W != nil && is(e.G, e.W.Shape()...), !state || is(e.M, e.W.Shape()...), !adam || is(e.V, e.W.Shape()...))
+		err := need(operation, e.W != nil && is(e.G, e.W.Shape()...), !state || is(e.M, e.W.Shape()...), !adam ||
+			is(e.V, e.W.Shape()...))
 		if err != nil {
 			return err
 		}
@@ -424,7 +433,8 @@ func fits(operation string, entries []update.Entry, adam, state bool) error {
 
 func (b *referenceBackend) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {
 	n := o.Shape()
-	if err := need("large losses", is(targets, n...), is(z, n...), count.DType() == tensor.Int32 && count.Len() == 1); err != nil {
+	if err := need("large losses", is(targets, n...), is(z, n...), count.DType() == tensor.Int32 &&
+		count.Len() == 1); err != nil {
 		return err
 	}
 	put(targets, ref.LargeLosses(get(o), get(z), int(count.Int32s()[0]), float64(instead)))
@@ -450,7 +460,8 @@ func (b *referenceBackend) Adam(entries []update.Entry, p update.AdamParams) err
 	}
 	for _, e := range entries {
 		w, m, v := get(e.W), get(e.M), get(e.V)
-		ref.Adam(w, get(e.G), m, v, float64(e.LR), float64(e.Decay), float64(p.Beta1), float64(p.Beta2), float64(p.Epsilon), p.Step)
+		ref.Adam(w, get(e.G), m, v, float64(e.LR), float64(e.Decay), float64(p.Beta1), float64(p.Beta2),
+			float64(p.Epsilon), p.Step)
 		put(e.W, w)
 		put(e.M, m)
 		put(e.V, v)
@@ -467,7 +478,8 @@ func (b *referenceBackend) AdamW(entries []update.Entry, p update.AdamParams) er
 			continue
 		}
 		w, m, v := get(e.W), get(e.M), get(e.V)
-		ref.AdamW(w, get(e.G), m, v, float64(e.LR), float64(e.Decay), float64(p.Beta1), float64(p.Beta2), float64(p.Epsilon), p.Step)
+		ref.AdamW(w, get(e.G), m, v, float64(e.LR), float64(e.Decay), float64(p.Beta1), float64(p.Beta2),
+			float64(p.Epsilon), p.Step)
 		put(e.W, w)
 		put(e.M, m)
 		put(e.V, v)
@@ -536,9 +548,11 @@ func (b *referenceBackend) Zero(t *tensor.Tensor) error {
 
 func (b *referenceBackend) Normalize(x, picture, sizes, flips *tensor.Tensor, p pixels.Params) error {
 	m, ok := mapOf(x)
-	err := need("normalize", ok, m.C >= 3, picture.DType() == tensor.Uint8 && picture.Rank() == 4 && picture.Len() == m.T*m.H*m.W*3,
+	err := need("normalize", ok, m.C >= 3, picture.DType() == tensor.Uint8 && picture.Rank() == 4 &&
+		picture.Len() == m.T*m.H*m.W*3,
 		picture.Rank() == 4 && picture.Dim(0) == m.T && picture.Dim(1) == m.H,
-		sizes == nil || sizes.DType() == tensor.Int32 && sizes.Len() == 2*m.T, flips == nil || flips.DType() == tensor.Uint8 && flips.Len() == m.T)
+		sizes == nil || sizes.DType() == tensor.Int32 && sizes.Len() == 2*m.T, flips == nil ||
+			flips.DType() == tensor.Uint8 && flips.Len() == m.T)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,8 @@ func layerNormCases() []Case {
 	}
 	list = append(list, layerNormCase([]int{4, 257, 384}, "plain", false, true))
 	good := map[string][]int{"y": {2, 3, 4}, "x": {2, 3, 4}, "gain": {4}, "bias": {4}}
-	for _, wrong := range []wrongShape{{"y", []int{2, 3, 5}}, {"y", []int{6, 4}}, {"x", []int{2, 4, 4}}, {"gain", []int{3}}, {"bias", []int{4, 1}}} {
+	for _, wrong := range []wrongShape{{"y", []int{2, 3, 5}}, {"y", []int{6, 4}}, {"x", []int{2, 4, 4}},
+		{"gain", []int{3}}, {"bias", []int{4, 1}}} {
 		list = append(list, refuse("LayerNorm", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
 			o := blanks(good, wrong)
 			return &call{operands: []*operand{o["y"], o["x"], o["gain"], o["bias"]}, run: func(k kernels.Backend) error {
@@ -91,24 +92,27 @@ func geluCases() []Case {
 		}
 		list = append(list, geluCase(kind, 20_000, false, false), geluCase(kind, 4*257*1536, false, true))
 	}
-	return append(list, refusePair("GELU", func(k kernels.Backend, a, b *operand) error { return k.GELU(a.t, b.t, transformer.Exact) }))
+	return append(list, refusePair("GELU", func(k kernels.Backend, a, b *operand) error {
+		return k.GELU(a.t, b.t, transformer.Exact)
+	}))
 }
 
 func geluCase(kind transformer.GELUKind, n int, inPlace, large bool) Case {
-	return Case{Op: "GELU", Name: named("kind=%s,l=%d,inplace=%v", kind, n, inPlace), Large: large, build: func(r *values) *call {
-		data := r.normal(n)
-		for i := range data {
-			data[i] *= 3
-		}
-		copy(data, []float32{-1, 0, 1e4, -1e4, 60, -60, 5.5, -5.5, 1e-20, -1e-20})
-		x := input("x", r.held(data), n).computed()
-		y := output("y", gelus[kind](wide(x.float32s)), pointwise(5e-7, 1.5e-6), n).computed()
-		operands := []*operand{y, x}
-		if inPlace {
-			y.float32s, x, operands = x.float32s, y, operands[:1]
-		}
-		return &call{operands: operands, run: func(k kernels.Backend) error { return k.GELU(y.t, x.t, kind) }}
-	}}
+	return Case{Op: "GELU", Name: named("kind=%s,l=%d,inplace=%v", kind, n, inPlace), Large: large,
+		build: func(r *values) *call {
+			data := r.normal(n)
+			for i := range data {
+				data[i] *= 3
+			}
+			copy(data, []float32{-1, 0, 1e4, -1e4, 60, -60, 5.5, -5.5, 1e-20, -1e-20})
+			x := input("x", r.held(data), n).computed()
+			y := output("y", gelus[kind](wide(x.float32s)), pointwise(5e-7, 1.5e-6), n).computed()
+			operands := []*operand{y, x}
+			if inPlace {
+				y.float32s, x, operands = x.float32s, y, operands[:1]
+			}
+			return &call{operands: operands, run: func(k kernels.Backend) error { return k.GELU(y.t, x.t, kind) }}
+		}}
 }
 
 // attentionShape is N pictures of T tokens with heads of so many numbers.
@@ -119,7 +123,8 @@ type attentionShape struct{ n, t, heads, width int }
 func attentionCases() []Case {
 	var list []Case
 	for _, s := range []attentionShape{
-		{1, 1, 1, 1}, {2, 1, 3, 64}, {1, 2, 1, 5}, {2, 5, 2, 16}, {1, 13, 1, 32}, {1, 16, 2, 80}, {1, 17, 1, 128}, {2, 63, 1, 33},
+		{1, 1, 1, 1}, {2, 1, 3, 64}, {1, 2, 1, 5}, {2, 5, 2, 16}, {1, 13, 1, 32}, {1, 16, 2, 80}, {1, 17, 1, 128},
+		{2, 63, 1, 33},
 		{1, 64, 2, 32}, {1, 65, 1, 64}, {3, 50, 2, 64}, {1, 257, 1, 64}, {1, 320, 1, 8}, {1, 321, 1, 24}, {1, 645, 1, 3},
 	} {
 		list = append(list, attentionCase(s, "plain", false))
@@ -127,18 +132,22 @@ func attentionCases() []Case {
 	for _, s := range []attentionShape{{1, 7, 2, 64}, {2, 66, 1, 64}, {1, 400, 1, 16}} {
 		list = append(list, attentionCase(s, "extreme", false))
 	}
-	list = append(list, attentionCase(attentionShape{1, 30, 2, 32}, "equal", false), attentionCase(attentionShape{1, 257, 6, 64}, "plain", true),
+	list = append(list, attentionCase(attentionShape{1, 30, 2, 32}, "equal", false),
+		attentionCase(attentionShape{1, 257, 6, 64}, "plain", true),
 		attentionCase(attentionShape{2, 197, 3, 64}, "plain", true))
 	good := map[string][]int{"y": {2, 3, 8}, "qkv": {2, 3, 24}}
 	for _, wrong := range []wrongShape{
-		{"", nil}, {"y", []int{2, 3, 9}}, {"y", []int{3, 3, 8}}, {"y", []int{2, 2, 8}}, {"y", []int{6, 8}}, {"qkv", []int{2, 3, 8}}, {"qkv", []int{2, 1, 3, 24}},
+		{"", nil}, {"y", []int{2, 3, 9}}, {"y", []int{3, 3, 8}}, {"y", []int{2, 2, 8}}, {"y", []int{6, 8}},
+		{"qkv", []int{2, 3, 8}}, {"qkv", []int{2, 1, 3, 24}},
 	} {
 		list = append(list, refuse("Attention", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
 			o, heads := blanks(good, wrong), 2
 			if wrong.name == "" {
 				heads = 3 // which do not divide 8
 			}
-			return &call{operands: []*operand{o["y"], o["qkv"]}, run: func(k kernels.Backend) error { return k.Attention(o["y"].t, o["qkv"].t, heads) }}
+			return &call{operands: []*operand{o["y"], o["qkv"]}, run: func(k kernels.Backend) error {
+				return k.Attention(o["y"].t, o["qkv"].t, heads)
+			}}
 		}))
 	}
 	return list
@@ -161,14 +170,15 @@ func attentionCase(s attentionShape, logits string, large bool) Case {
 		}
 		x := input("qkv", r.held(qkv), s.n, s.t, 3*d).computed()
 		y := output("y", ref.Attention(wide(x.float32s), s.n, s.t, d, s.heads), sums(s.t+s.width), s.n, s.t, d).computed()
-		return &call{operands: []*operand{y, x}, flops: 4 * float64(s.n*s.t) * float64(s.t*d), run: func(k kernels.Backend) error {
-			return k.Attention(y.t, x.t, s.heads)
-		}}
+		return &call{operands: []*operand{y, x}, flops: 4 * float64(s.n*s.t) * float64(s.t*d),
+			run: func(k kernels.Backend) error {
+				return k.Attention(y.t, x.t, s.heads)
+			}}
 	}}
 }
 
-// stretch draws queries and keys whose logits, up to ±10⁴ and more, are exact in float32: multiples of 4 for heads of 16
-// or 64 numbers. Those of the first query and of the first two keys are at the ends.
+// stretch draws queries and keys whose logits, up to ±10⁴ and more, are exact in float32: multiples of 4 for heads of
+// 16 or 64 numbers. Those of the first query and of the first two keys are at the ends.
 func (s attentionShape) stretch(r *values, qkv []float32) {
 	d, most := s.heads*s.width, float32(36)
 	if s.width == 16 {
@@ -242,7 +252,8 @@ func linearCases() []Case {
 func anything(Accuracy, []float64, []float64) error { return nil }
 
 func (l linear) withCase() Case {
-	name := named("x=%s,w=%s,gelu=%s,bias=%v,scale=%v,residual=%v,inplace=%v", dimensions(l.x), dimensions(l.w), l.kind, l.bias, l.scale, l.residual, l.alias)
+	name := named("x=%s,w=%s,gelu=%s,bias=%v,scale=%v,residual=%v,inplace=%v", dimensions(l.x), dimensions(l.w), l.kind,
+		l.bias, l.scale, l.residual, l.alias)
 	op := "Linear"
 	if l.prepared {
 		op = "PrepareLinear"
@@ -302,14 +313,17 @@ func linearRefusals() []Case {
 	var list []Case
 	good := map[string][]int{"y": {2, 3, 5}, "x": {2, 3, 4}, "w": {5, 4}, "b": {5}, "scale": {5}, "residual": {2, 3, 5}}
 	for _, wrong := range []wrongShape{
-		{"y", []int{2, 3, 4}}, {"y", []int{2, 2, 5}}, {"x", []int{2, 3, 5}}, {"x", []int{0, 3, 4}}, {"w", []int{5, 3}}, {"w", []int{5, 2, 1, 4}}, {"w", []int{20}},
+		{"y", []int{2, 3, 4}}, {"y", []int{2, 2, 5}}, {"x", []int{2, 3, 5}}, {"x", []int{0, 3, 4}}, {"w", []int{5, 3}},
+		{"w", []int{5, 2, 1, 4}}, {"w", []int{20}},
 		{"w", []int{5, 0}}, {"b", []int{4}}, {"scale", []int{1, 5}}, {"residual", []int{6, 5}},
 	} {
 		list = append(list, refuse("Linear", wrong.name+"_"+dimensions(wrong.shape), func(*values) *call {
 			o := blanks(good, wrong)
-			return &call{operands: []*operand{o["y"], o["x"], o["w"], o["b"], o["scale"], o["residual"]}, run: func(k kernels.Backend) error {
-				return k.Linear(o["y"].t, o["x"].t, o["w"].t, o["b"].t, transformer.LinearParams{Scale: o["scale"].t, Residual: o["residual"].t})
-			}}
+			return &call{operands: []*operand{o["y"], o["x"], o["w"], o["b"], o["scale"], o["residual"]},
+				run: func(k kernels.Backend) error {
+					return k.Linear(o["y"].t, o["x"].t, o["w"].t, o["b"].t, transformer.LinearParams{Scale: o["scale"].t,
+						Residual: o["residual"].t})
+				}}
 		}))
 	}
 	return list

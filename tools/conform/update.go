@@ -18,24 +18,32 @@ type parameter struct {
 func updateCases() []Case {
 	list := []Case{
 		sgdCase("mixed", mixed, 0.9), sgdCase("mixed", mixed, 0), sgdCase("none", nil, 0.9),
-		{Op: "SGD", Name: "entries=large", Large: true, build: func(r *values) *call { return sgdCall(r, []int{1 << 20}, 0.9) }},
+		{Op: "SGD", Name: "entries=large", Large: true, build: func(r *values) *call {
+			return sgdCall(r, []int{1 << 20}, 0.9)
+		}},
 	}
 	for _, op := range []string{"Adam", "AdamW"} {
 		decoupled := op == "AdamW"
 		for _, step := range []int{1, 2, 10, 1000, 100_000} {
-			list = append(list, Case{Op: op, Name: named("entries=mixed,step=%d", step), build: func(r *values) *call { return adamCall(r, mixed, step, decoupled) }})
+			list = append(list, Case{Op: op, Name: named("entries=mixed,step=%d", step), build: func(r *values) *call {
+				return adamCall(r, mixed, step, decoupled)
+			}})
 		}
-		list = append(list, Case{Op: op, Name: "entries=large", Large: true, build: func(r *values) *call { return adamCall(r, []int{1 << 20}, 3, decoupled) }})
+		list = append(list, Case{Op: op, Name: "entries=large", Large: true, build: func(r *values) *call {
+			return adamCall(r, []int{1 << 20}, 3, decoupled)
+		}})
 	}
 	list = append(list, averageCases()...)
 	list = append(list, normCases()...)
 	for _, limit := range []float32{0.5, 2, 3} {
-		list = append(list, Case{Op: "Clip", Name: named("norm=2,limit=%d_tenths", int(10*limit)), build: func(r *values) *call { return clipCall(r, limit) }})
+		list = append(list, Case{Op: "Clip", Name: named("norm=2,limit=%d_tenths", int(10*limit)),
+			build: func(r *values) *call { return clipCall(r, limit) }})
 	}
 	for _, n := range lengths {
 		list = append(list, zeroCase(fmt.Sprintf("float32,l=%d", n), input("t", make([]float32, n), n)))
 	}
-	list = append(list, zeroCase("int32", ints("t", make([]int32, 37), 37)), zeroCase("uint8", octets("t", make([]uint8, 37), 37)))
+	list = append(list, zeroCase("int32", ints("t", make([]int32, 37), 37)),
+		zeroCase("uint8", octets("t", make([]uint8, 37), 37)))
 	return append(list, updateRefusals()...)
 }
 
@@ -137,7 +145,8 @@ func adamCall(r *values, lengths []int, step int, decoupled bool) *call {
 		if decoupled {
 			formula = ref.AdamW
 		}
-		formula(w, wide(p.g.float32s), m, v, float64(p.lr), float64(p.decay), float64(beta1), float64(beta2), float64(epsilon), step)
+		formula(w, wide(p.g.float32s), m, v, float64(p.lr), float64(p.decay), float64(beta1), float64(beta2),
+			float64(epsilon), step)
 		p.changes(w, m, v)
 		if p.lr != 0 {
 			p.w.verdict = pointwise(1e-6, 2e-6)

@@ -27,7 +27,8 @@ func (v *values) someWords(m, vocabulary int) []int32 {
 
 func embedCases() []Case {
 	var list []Case
-	for _, shape := range []ref.Entropy{{M: 1, V: 1, D: 1}, {M: 5, V: 3, D: 7}, {M: 33, V: 9, D: 16}, {M: 64, V: 40, D: 31}, {M: 100, V: 1000, D: 12}} {
+	for _, shape := range []ref.Entropy{{M: 1, V: 1, D: 1}, {M: 5, V: 3, D: 7}, {M: 33, V: 9, D: 16},
+		{M: 64, V: 40, D: 31}, {M: 100, V: 1000, D: 12}} {
 		list = append(list, embedCase(shape, false), embedGradCase(shape, false))
 	}
 	for _, paper := range []ref.Entropy{{M: 320, V: 23647, D: 300}, {M: 320, V: 3000, D: 1200}} {
@@ -48,7 +49,9 @@ func embedCase(e ref.Entropy, large bool) Case {
 	return Case{Op: "Embed", Name: named("m=%d,v=%d,d=%d", e.M, e.V, e.D), Large: large, build: func(r *values) *call {
 		table, words := input("table", r.normal(e.V*e.D), e.V, e.D), ints("words", r.someWords(e.M, e.V), e.M)
 		y := output("y", ref.Embed(wide(table.float32s), words.int32s, e.D), exact, e.M, e.D)
-		return &call{operands: []*operand{y, table, words}, run: func(k kernels.Backend) error { return k.Embed(y.t, table.t, words.t) }}
+		return &call{operands: []*operand{y, table, words}, run: func(k kernels.Backend) error {
+			return k.Embed(y.t, table.t, words.t)
+		}}
 	}}
 }
 
@@ -58,9 +61,13 @@ func embedGradCase(e ref.Entropy, large bool) Case {
 		dtable := output("dtable", ref.EmbedGrad(wide(dy.float32s), words.int32s, e.V, e.D), sums(e.M), e.V, e.D)
 		if !large {
 			table := make([]float64, e.V*e.D)
-			dtable.numeric = differences(table, wide(dy.float32s), func() []float64 { return ref.Embed(table, words.int32s, e.D) })
+			dtable.numeric = differences(table, wide(dy.float32s), func() []float64 {
+				return ref.Embed(table, words.int32s, e.D)
+			})
 		}
-		return &call{operands: []*operand{dtable, dy, words}, run: func(k kernels.Backend) error { return k.EmbedGrad(dtable.t, dy.t, words.t) }}
+		return &call{operands: []*operand{dtable, dy, words}, run: func(k kernels.Backend) error {
+			return k.EmbedGrad(dtable.t, dy.t, words.t)
+		}}
 	}}
 }
 
@@ -71,26 +78,32 @@ func embedRefusals(op string, run func(k kernels.Backend, rows, table, words *te
 		rows, table []int
 		words       []int32
 	}{
-		{"width", []int{3, 4}, []int{5, 6}, []int32{0, 1, 2}}, {"rows", []int{3, 4}, []int{5, 4}, []int32{0, 1}}, {"rank", []int{12}, []int{5, 4}, make([]int32, 12)},
+		{"width", []int{3, 4}, []int{5, 6}, []int32{0, 1, 2}}, {"rows", []int{3, 4}, []int{5, 4}, []int32{0, 1}},
+		{"rank", []int{12}, []int{5, 4}, make([]int32, 12)},
 		{"word", []int{3, 4}, []int{5, 4}, []int32{0, 5, 2}},
 	} {
 		c := refuse(op, w.name, func(*values) *call {
 			rows, table, words := blank(w.rows...), blank(w.table...), ints("words", w.words, len(w.words))
-			return &call{operands: []*operand{rows, table, words}, run: func(k kernels.Backend) error { return run(k, rows.t, table.t, words.t) }}
+			return &call{operands: []*operand{rows, table, words}, run: func(k kernels.Backend) error {
+				return run(k, rows.t, table.t, words.t)
+			}}
 		})
 		c.Values = w.name == "word"
 		list = append(list, c)
 	}
 	return append(list, refuse(op, "word_type", func(*values) *call {
 		rows, table, words := blank(3, 4), blank(5, 4), blank(3)
-		return &call{operands: []*operand{rows, table, words}, run: func(k kernels.Backend) error { return run(k, rows.t, table.t, words.t) }}
+		return &call{operands: []*operand{rows, table, words}, run: func(k kernels.Backend) error {
+			return run(k, rows.t, table.t, words.t)
+		}}
 	}))
 }
 
 // entropies have vocabularies on both sides of tiles and blocks, rows on both sides of vectors, and few
 // words as well as many.
 var entropies = []ref.Entropy{
-	{M: 1, V: 1, D: 1}, {M: 3, V: 2, D: 5}, {M: 2, V: 31, D: 3}, {M: 16, V: 32, D: 16}, {M: 17, V: 33, D: 31}, {M: 31, V: 95, D: 32},
+	{M: 1, V: 1, D: 1}, {M: 3, V: 2, D: 5}, {M: 2, V: 31, D: 3}, {M: 16, V: 32, D: 16}, {M: 17, V: 33, D: 31},
+	{M: 31, V: 95, D: 32},
 	{M: 32, V: 96, D: 33}, {M: 33, V: 97, D: 64}, {M: 70, V: 769, D: 17}, {M: 5, V: 3001, D: 8},
 }
 
@@ -136,19 +149,22 @@ func (s entropyOf) call(gradients, slopes bool) *call {
 	const scale = .3
 	wideH, wideW, wideB := wide(s.h), wide(s.w), wide(s.b)
 	losses := func() []float64 { return s.Losses(wideH, wideW, wideB, s.targets) }
-	h, w, b, targets := input("h", s.h, s.M, s.D), input("w", s.w, s.V, s.D), input("b", s.b, s.V), ints("targets", s.targets, s.M)
+	h, w, b, targets := input("h", s.h, s.M, s.D), input("w", s.w, s.V, s.D), input("b", s.b, s.V),
+		ints("targets", s.targets, s.M)
 	loss := output("loss", losses(), sums(s.D), s.M)
 	var dh, dw, db *operand
 	if gradients {
 		wantH, wantW, wantB := s.Gradients(wideH, wideW, wideB, s.targets, scale)
 		products := s.D * int(s.size*s.size) // an error of a logit, as large as it is, is one of the probability
-		dh, dw, db = output("dh", wantH, sums(products+s.V), s.M, s.D), output("dw", wantW, sums(products+s.M), s.V, s.D), output("db", wantB, sums(products+s.M), s.V)
+		dh, dw, db = output("dh", wantH, sums(products+s.V), s.M, s.D), output("dw", wantW, sums(products+s.M), s.V, s.D),
+			output("db", wantB, sums(products+s.M), s.V)
 		if slopes {
 			ones := make([]float64, s.M)
 			for i := range ones {
 				ones[i] = scale
 			}
-			dh.numeric, dw.numeric, db.numeric = differences(wideH, ones, losses), differences(wideW, ones, losses), differences(wideB, ones, losses)
+			dh.numeric, dw.numeric, db.numeric = differences(wideH, ones, losses), differences(wideW, ones, losses),
+				differences(wideB, ones, losses)
 		}
 	}
 	return &call{
@@ -200,15 +216,16 @@ func maskedNaN() Case {
 }
 
 func logSoftmaxCase(shape []int, size float32, large bool) Case {
-	return Case{Op: "LogSoftmax", Name: named("shape=%s,size=%d", dimensions(shape), int(size)), Large: large, build: func(r *values) *call {
-		logits := r.normal(shape[0] * shape[1])
-		for i := range logits {
-			logits[i] *= size
-		}
-		x := output("x", ref.LogSoftmax(wide(logits), shape[1]), pointwise(1e-6, 2e-6), shape...)
-		x.float32s = logits
-		return &call{operands: []*operand{x}, run: func(k kernels.Backend) error { return k.LogSoftmax(x.t) }}
-	}}
+	return Case{Op: "LogSoftmax", Name: named("shape=%s,size=%d", dimensions(shape), int(size)), Large: large,
+		build: func(r *values) *call {
+			logits := r.normal(shape[0] * shape[1])
+			for i := range logits {
+				logits[i] *= size
+			}
+			x := output("x", ref.LogSoftmax(wide(logits), shape[1]), pointwise(1e-6, 2e-6), shape...)
+			x.float32s = logits
+			return &call{operands: []*operand{x}, run: func(k kernels.Backend) error { return k.LogSoftmax(x.t) }}
+		}}
 }
 
 func addCase(n int) Case {
@@ -239,16 +256,19 @@ func entropyRefusals() []Case {
 			}
 			delete(o, without)
 			return &call{operands: operands, run: func(k kernels.Backend) error {
-				return k.CrossEntropy(o["loss"].t, bound(o["dh"]), bound(o["dw"]), bound(o["db"]), o["h"].t, o["w"].t, o["b"].t, words.t, 1)
+				return k.CrossEntropy(o["loss"].t, bound(o["dh"]), bound(o["dw"]), bound(o["db"]), o["h"].t, o["w"].t, o["b"].t,
+					words.t, 1)
 			}}
 		})
 	}
 	for _, wrong := range []wrongShape{
-		{"loss", []int{4}}, {"dh", []int{4, 3}}, {"dw", []int{4, 5}}, {"db", []int{3}}, {"h", []int{3, 5}}, {"w", []int{20}}, {"b", []int{4}},
+		{"loss", []int{4}}, {"dh", []int{4, 3}}, {"dw", []int{4, 5}}, {"db", []int{3}}, {"h", []int{3, 5}}, {"w", []int{20}},
+		{"b", []int{4}},
 	} {
 		list = append(list, refusal(wrong.name, wrong, []int32{0, 1, 2}, ""))
 	}
 	beyond := refusal("word", wrongShape{}, []int32{0, 1, 5}, "")
 	beyond.Values = true
-	return append(list, beyond, refusal("targets", wrongShape{}, []int32{0, 1}, ""), refusal("gradients_in_part", wrongShape{}, []int32{0, 1, 2}, "dw"))
+	return append(list, beyond, refusal("targets", wrongShape{}, []int32{0, 1}, ""), refusal("gradients_in_part",
+		wrongShape{}, []int32{0, 1, 2}, "dw"))
 }

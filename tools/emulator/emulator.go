@@ -1,7 +1,7 @@
 // Package emulator runs the kernels' own sources on a host without a graphics card. A C++ compiler
 // builds them, with a header that gives the language of CUDA its meaning on a CPU, into a library that
-// takes the place of libcuda.so.1, libcudnn.so.9, libcublasLt.so.13 and libnccl.so.2; the program above it stays as it is. Only the
-// convolutions and products are not NVIDIA's nor the kernels': they are plain loops.
+// takes the place of libcuda.so.1, libcudnn.so.9, libcublasLt.so.13 and libnccl.so.2; the program above it stays as it
+// is. Only the convolutions and products are not NVIDIA's nor the kernels': they are plain loops.
 //
 // It judges what a kernel computes: values, barriers, races between the threads of a block (threads and
 // blocks run in ascending or, under NMN_EMULATOR_ORDER=reverse, in descending order), shuffles, writes
@@ -54,7 +54,8 @@ var ErrCompiler = errors.New("no C++ compiler")
 var host embed.FS
 
 // flags ask for IEEE arithmetic as written, and for the aliasing that vector loads rely on.
-var flags = []string{"-std=c++17", "-O2", "-fvisibility-inlines-hidden", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-Wall", "-Wno-unknown-pragmas", "-Wno-unused-function"}
+var flags = []string{"-std=c++17", "-O2", "-fvisibility-inlines-hidden", "-fPIC", "-ffp-contract=off",
+	"-fno-strict-aliasing", "-Wall", "-Wno-unknown-pragmas", "-Wno-unused-function"}
 
 // Install builds the library of all kernels, which lie in the families below a folder, and names it in
 // environment variables: those that say where libcuda and libcudnn are.
@@ -76,8 +77,8 @@ func Install(folder, families string, variables ...string) error {
 }
 
 // Build makes a library in a folder and returns its path: a libcuda.so.1 that holds the kernels of the
-// sources, and at the same time a libcudnn.so.9, a libcublasLt.so.13 and a libnccl.so.2 that compute plainly. CXX names the
-// compiler, otherwise g++ or c++ is used; without one the error wraps ErrCompiler.
+// sources, and at the same time a libcudnn.so.9, a libcublasLt.so.13 and a libnccl.so.2 that compute plainly. CXX names
+// the compiler, otherwise g++ or c++ is used; without one the error wraps ErrCompiler.
 func Build(folder string, sources ...string) (library string, err error) {
 	compiler, err := findCompiler()
 	if err != nil {
@@ -175,7 +176,8 @@ func wrap(source string) ([]byte, error) {
 	fmt.Fprintf(&b, "#include \"device.h\"\n#include %q\n\n", filepath.ToSlash(path))
 	b.WriteString("__attribute__((constructor)) static void registerKernels() {\n")
 	for _, k := range kernels {
-		fmt.Fprintf(&b, "  emulator::add(\"%[1]s\", [](void **arguments) { emulator::call(%[1]s, arguments); }, emulator::countOf(%[1]s), %[2]s);\n", k.Name, k.Bound)
+		fmt.Fprintf(&b, "  emulator::add(\"%[1]s\", [](void **arguments) { emulator::call(%[1]s, arguments); }, "+
+			"emulator::countOf(%[1]s), %[2]s);\n", k.Name, k.Bound)
 	}
 	b.WriteString("}\n")
 	return b.Bytes(), nil

@@ -107,7 +107,8 @@ func TestEmulator_ReportsThreadsThatWaitForever(t *testing.T) {
 		"lost_lane":    "lanes of a warp wait for others that do not come",
 	} {
 		for _, order := range Orders {
-			if got, err := launch(order, kernel, 1); err == nil || !strings.Contains(got, want) || !strings.Contains(got, "threads.cu:") {
+			if got, err := launch(order, kernel, 1); err == nil || !strings.Contains(got, want) ||
+				!strings.Contains(got, "threads.cu:") {
 				t.Errorf("%s: %v, %q, want %q and the line", kernel, err, got, want)
 			}
 		}

@@ -60,7 +60,8 @@ func compile(folder string) ([]byte, error) {
 	}
 	defer os.RemoveAll(temporary)
 	out := filepath.Join(temporary, fatbinName)
-	arguments := []string{"-std=c++17", "-O3", "-fatbin", "-Werror=all-warnings", "-Xfatbin=-compress-all", "--compress-mode=size", "--threads=0"}
+	arguments := []string{"-std=c++17", "-O3", "-fatbin", "-Werror=all-warnings", "-Xfatbin=-compress-all",
+		"--compress-mode=size", "--threads=0"}
 	for _, a := range architectures {
 		arguments = append(arguments, "-gencode=arch=compute_"+a+",code=sm_"+a)
 	}

@@ -20,7 +20,8 @@ func TestFatbin_WasCompiledFromTheseSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasSuffix(string(text), "sources sha256 "+hash+"\n") {
-		t.Errorf("the kernels have changed since they were compiled: go run ./tools/toolkit exec go run ./tools/launchgen -fatbin\n%s", text)
+		t.Errorf("the kernels have changed since they were compiled: go run ./tools/toolkit exec go run ./tools/launchgen "+
+			"-fatbin\n%s", text)
 	}
 }
 

@@ -34,7 +34,8 @@ func TestGenerate_TheTreeIsUpToDate(t *testing.T) {
 
 func TestGenerate_WritesTypedLaunches(t *testing.T) {
 	folder := t.TempDir()
-	source(t, folder, "pool", "bag", `extern "C" __global__ void bag_mean(float *g, const int *offsets, int bags, long long cells, float scale) {}`)
+	source(t, folder, "pool", "bag",
+		`extern "C" __global__ void bag_mean(float *g, const int *offsets, int bags, long long cells, float scale) {}`)
 	files, err := generate(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +43,8 @@ func TestGenerate_WritesTypedLaunches(t *testing.T) {
 	text := string(files[filepath.Join(folder, "pool", "bag_launch.go")])
 	for _, want := range []string{
 		"//go:build cuda\n", "package pool\n", "type bagKernels struct",
-		"type bagMeanArguments struct {\n\tg, offsets cuda.Address\n\tbags       int32\n\tcells      int64\n\tscale      float32\n}",
+		"type bagMeanArguments struct {\n\tg, offsets cuda.Address\n\tbags       int32\n\tcells      int64\n\tscale      " +
+			"float32\n}",
 		"func (k *bagKernels) launchBagMean(s *cuda.Stream, grid, block cuda.Dim3, a bagMeanArguments) error {",
 		"cuda.Pointer(a.g), cuda.Pointer(a.offsets), cuda.Int32(a.bags), cuda.Int64(a.cells),\n\t\tcuda.Float32(a.scale))",
 	} {

@@ -130,7 +130,8 @@ func number(digits []byte) int {
 	return n
 }
 
-const resourcesHead = `# What every kernel of kernels.fatbin takes of a multiprocessor: docs/cuda.md tells how to read it.
+const resourcesHead = "# What every kernel of kernels.fatbin takes of a multiprocessor: " +
+	`docs/cuda.md tells how to read it.
 # Written by make kernels; go test ./tools/launchgen compares it with the fatbin where cuobjdump is on the PATH.
 `
 
@@ -138,15 +139,15 @@ const resourcesHead = `# What every kernel of kernels.fatbin takes of a multipro
 func resourcesText(list []resource) []byte {
 	var b bytes.Buffer
 	b.WriteString(resourcesHead)
-	fmt.Fprintf(&b, "%-28s %5s %7s %9s %5s %6s %8s %6s %5s %9s %5s\n", "kernel", "sm", "threads", "registers", "stack", "shared",
-		"constant", "blocks", "warps", "occupancy", "loads")
+	fmt.Fprintf(&b, "%-28s %5s %7s %9s %5s %6s %8s %6s %5s %9s %5s\n", "kernel", "sm", "threads", "registers",
+		"stack", "shared", "constant", "blocks", "warps", "occupancy", "loads")
 	for _, r := range list {
 		loads := "-"
 		if r.loads >= 0 {
 			loads = strconv.Itoa(r.loads)
 		}
-		fmt.Fprintf(&b, "%-28s %5s %7d %9d %5d %6d %8d %6d %5d %8d%% %5s\n", r.kernel, r.architecture, r.threads, r.registers, r.stack, r.shared,
-			r.constant, r.blocks, r.warps, r.occupancy, loads)
+		fmt.Fprintf(&b, "%-28s %5s %7d %9d %5d %6d %8d %6d %5d %8d%% %5s\n", r.kernel, r.architecture, r.threads,
+			r.registers, r.stack, r.shared, r.constant, r.blocks, r.warps, r.occupancy, loads)
 	}
 	return b.Bytes()
 }
@@ -156,8 +157,8 @@ func parseTable(text []byte) []resource {
 	var list []resource
 	for line := range bytes.Lines(text) {
 		r, loads := resource{loads: -1}, ""
-		if n, _ := fmt.Sscanf(string(line), "%s %s %d %d %d %d %d %d %d %d%% %s", &r.kernel, &r.architecture, &r.threads, &r.registers, &r.stack,
-			&r.shared, &r.constant, &r.blocks, &r.warps, &r.occupancy, &loads); n == 11 {
+		if n, _ := fmt.Sscanf(string(line), "%s %s %d %d %d %d %d %d %d %d%% %s", &r.kernel, &r.architecture, &r.threads,
+			&r.registers, &r.stack, &r.shared, &r.constant, &r.blocks, &r.warps, &r.occupancy, &loads); n == 11 {
 			if loads != "-" {
 				r.loads = number([]byte(loads))
 			}
@@ -192,8 +193,8 @@ func changes(table, now []resource) []string {
 		case r.loads < old.loads:
 			what = fmt.Sprintf("regression: %d loads of 16 bytes are under way at a time instead of %d", r.loads, old.loads)
 		}
-		list = append(list, fmt.Sprintf("%s for sm_%s: %s (%d registers, %d bytes of shared memory; were %d, %d)", r.kernel, r.architecture, what,
-			r.registers, r.shared, old.registers, old.shared))
+		list = append(list, fmt.Sprintf("%s for sm_%s: %s (%d registers, %d bytes of shared memory; were %d, %d)", r.kernel,
+			r.architecture, what, r.registers, r.shared, old.registers, old.shared))
 	}
 	for k := range before {
 		list = append(list, fmt.Sprintf("%s for sm_%s: is gone", k.kernel, k.architecture))

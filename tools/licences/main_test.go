@@ -92,7 +92,8 @@ func TestPage_ListsWhatIsLinked(t *testing.T) {
 		t.Fatal(err)
 	}
 	var listed, want []string
-	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z0-9.]+\.[a-z]+/\S+) (?:\([^)]*\) )?\|`).FindAllSubmatch(page, -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z0-9.]+\.[a-z]+/\S+) (?:\([^)]*\) )?\|`).FindAllSubmatch(page,
+		-1) {
 		listed = append(listed, string(row[1]))
 	}
 	for _, b := range builds {

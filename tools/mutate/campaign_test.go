@@ -83,8 +83,9 @@ till                            5 of 5 mutants: 1 killed, 1 survived, 3 not cove
 // TestCampaign_TestsThatFailBeforeAnyChange has one package with such tests and one after it without.
 func TestCampaign_TestsThatFailBeforeAnyChange(t *testing.T) {
 	content := map[string]string{"go.mod": "module shop\n\ngo 1.26\n", "till/till.go": "package till\n\nvar a = 1\n",
-		"till/till_test.go": "package till\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Error(\"broken already\") }\n",
-		"yard/yard.go":      "package yard\n\nvar a = 1\n"}
+		"till/till_test.go": "package till\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Error(\"broken already\") " +
+			"}\n",
+		"yard/yard.go": "package yard\n\nvar a = 1\n"}
 	printed, table, err := mutated(t, files(t, content))
 	if err == nil || !strings.Contains(err.Error(), "broken already") {
 		t.Errorf("%v\n%s", err, printed)
@@ -146,8 +147,8 @@ func TestLaboratory_BuildsWithinItsFolder(t *testing.T) {
 }
 
 func TestSample_KindsTakeTurnsAndTheSeedChooses(t *testing.T) {
-	m, packages := packagesOf(t, "package till\n\nvar a = []int{11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24}\n\n"+
-		"var b = true\n")
+	m, packages := packagesOf(t, "package till\n\nvar a = []int{11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, "+
+		"24}\n\nvar b = true\n")
 	p := packages[0]
 	sample := func(seed uint64) (changes []string) {
 		c := &campaign{module: m, seed: seed, perPackage: 8}

@@ -128,7 +128,8 @@ func ofChannels(m Map, dx []float64) []float64 {
 func AvgPool(m Map, x []float64) []float64 {
 	out := m.FloorHalf()
 	return all(out.T, out.H, out.W, out.C, func(t, p, q, c int) float64 {
-		return (x[m.At(t, 2*p, 2*q, c)] + x[m.At(t, 2*p, 2*q+1, c)] + x[m.At(t, 2*p+1, 2*q, c)] + x[m.At(t, 2*p+1, 2*q+1, c)]) / 4
+		return (x[m.At(t, 2*p, 2*q, c)] + x[m.At(t, 2*p, 2*q+1, c)] + x[m.At(t, 2*p+1, 2*q, c)] +
+			x[m.At(t, 2*p+1, 2*q+1, c)]) / 4
 	})
 }
 

@@ -17,7 +17,8 @@ func TestLSTM_GradientsAreThoseOfForward(t *testing.T) {
 		}
 		_, c, gates := l.Forward(projected, wh, h0, c0)
 		da, dh0, dc0 := l.Backward(gates, dh, c, wh, c0, dcLast)
-		for what, g := range map[string]struct{ at, got []float64 }{"da": {projected, da}, "dh0": {h0, dh0}, "dc0": {c0, dc0}} {
+		for what, g := range map[string]struct{ at, got []float64 }{"da": {projected, da}, "dh0": {h0, dh0},
+			"dc0": {c0, dc0}} {
 			for i := range g.got {
 				near(t, what, g.got[i], Central(loss, g.at, i, 1e-4), 1e-7)
 			}

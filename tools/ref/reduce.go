@@ -2,8 +2,8 @@ package ref
 
 import "math"
 
-// BFloat16 is the number of 8 significant bits that is nearest to x, of two the one whose last bit is 0. Of what float32
-// holds as normal numbers.
+// BFloat16 is the number of 8 significant bits that is nearest to x, of two the one whose last bit is 0. Of what
+// float32 holds as normal numbers.
 func BFloat16(x float64) float64 {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return x

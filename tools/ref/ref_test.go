@@ -31,7 +31,8 @@ func TestPhilox_KnownAnswers(t *testing.T) {
 	}{
 		{[4]uint32{}, [2]uint32{}, [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
 		{[4]uint32{ones, ones, ones, ones}, [2]uint32{ones, ones}, [4]uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0}, [4]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0},
+			[4]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 	} {
 		if got := Philox(c.counter, c.key); got != c.want {
 			t.Errorf("Philox(%x, %x) = %x, want %x", c.counter, c.key, got, c.want)
@@ -123,7 +124,8 @@ func TestNoiseStep_ExtremesStayFinite(t *testing.T) {
 				for _, z := range []float64{0, 1} {
 					for _, mil := range []bool{false, true} {
 						s := NoiseStep([]float64{a, b}, &[2][2]float64{{c, -c}, {-c, 500}}, z, mil)
-						for _, v := range append(s.DLogits, s.Loss, s.Prob, s.Observed, s.Posterior, s.BagLogit, s.DO[0][0], s.DO[0][1], s.DO[1][0], s.DO[1][1]) {
+						for _, v := range append(s.DLogits, s.Loss, s.Prob, s.Observed, s.Posterior, s.BagLogit, s.DO[0][0], s.DO[0][1],
+							s.DO[1][0], s.DO[1][1]) {
 							if math.IsNaN(v) || math.IsInf(v, 0) {
 								t.Fatalf("o %v %v, O %v, z %v, mil %v: %+v", a, b, c, z, mil, s)
 							}
@@ -181,10 +183,16 @@ func TestPooling_GradientsAreThoseOfForward(t *testing.T) {
 			near(t, what, d, Central(func() float64 { return Dot(dy, forward()) }, x, i, 1e-6), 1e-7)
 		}
 	}
-	check("max", func() []float64 { return MaxPool(m, x) }, func(dy []float64) []float64 { return MaxPoolGrad(m, dy, x, false) })
+	check("max", func() []float64 {
+		return MaxPool(m, x)
+	}, func(dy []float64) []float64 { return MaxPoolGrad(m, dy, x, false) })
 	check("avg", func() []float64 { return AvgPool(m, x) }, func(dy []float64) []float64 { return AvgPoolGrad(m, dy) })
-	check("bag mean", func() []float64 { return BagMean(m, x, bags) }, func(dy []float64) []float64 { return BagMeanGrad(m, dy, bags) })
-	check("bag max", func() []float64 { return BagMax(m, x, bags) }, func(dy []float64) []float64 { return BagMaxGrad(m, dy, x, bags) })
+	check("bag mean", func() []float64 {
+		return BagMean(m, x, bags)
+	}, func(dy []float64) []float64 { return BagMeanGrad(m, dy, bags) })
+	check("bag max", func() []float64 {
+		return BagMax(m, x, bags)
+	}, func(dy []float64) []float64 { return BagMaxGrad(m, dy, x, bags) })
 }
 
 func TestUpdate_FollowsHandWorkedSteps(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 func batch(v vectors) {
 	most, fewest := v.tileRows[0], v.tileRows[len(v.tileRows)-1]
 	TEXT(label("batch%dx%d%s", most, 2*v.lanes, v.name), NOSPLIT,
-		"func(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint, dstStride, points int)")
+		"func(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint, dstStride, "+
+			"points int)")
 	Pragma("noescape")
 	for _, name := range []string{"aPoint", "panelPoint", "dstPoint", "dstStride"} {
 		SHLQ(Imm(2), param(name))

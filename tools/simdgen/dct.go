@@ -14,7 +14,8 @@ const (
 
 var (
 	dctEven = [2][2]int{{10703, 4433}, {4433, -10704}}
-	dctOdd  = [4][4]int{{11363, 9633, 6437, 2260}, {9633, -2259, -11362, -6436}, {6437, -11362, 2261, 9633}, {2260, -6436, 9633, -11363}}
+	dctOdd  = [4][4]int{{11363, 9633, 6437, 2260}, {9633, -2259, -11362, -6436}, {6437, -11362, 2261, 9633},
+		{2260, -6436, 9633, -11363}}
 )
 
 // inverseDCT writes the loop of simd.InverseDCT for pairs of blocks, one in each half of a register. Numbers

@@ -15,7 +15,8 @@ const exclusiveOr = 0x96
 // The words of two neighbouring vectors, interleaved, are those of one counter in each 128 bits. Counters
 // are dealt to the lanes so that they come out in ascending order.
 func dropout(v vectors) {
-	TEXT("dropout"+v.name, NOSPLIT, "func(dst, src *float32, keys [20]uint32, counter, row, threshold uint32, scale float32, batches int)")
+	TEXT("dropout"+v.name, NOSPLIT, "func(dst, src *float32, keys [20]uint32, counter, row, threshold uint32, scale "+
+		"float32, batches int)")
 	Pragma("noescape")
 	dst, src, keys, batches := load("dst"), load("src"), firstOf(Param("keys")), load("batches")
 	counters := v.lanes / 2

@@ -195,9 +195,13 @@ func elementwiseKernels(v vectors) {
 	})
 	elementwise(v, "sgd", []string{"weight", "gradient", "first"}, []string{"lr", "momentum", "decay"}, sgd)
 	elementwise(v, "adam", []string{"weight", "gradient", "first", "second"},
-		[]string{"lr", "decay", "beta1", "rest1", "beta2", "rest2", "correct1", "correct2", "epsilon"}, func(e *element) { adam(e, false) })
+		[]string{"lr", "decay", "beta1", "rest1", "beta2", "rest2", "correct1", "correct2", "epsilon"}, func(e *element) {
+			adam(e, false)
+		})
 	elementwise(v, "adamW", []string{"weight", "gradient", "first", "second"},
-		[]string{"lr", "decay", "beta1", "rest1", "beta2", "rest2", "correct1", "correct2", "epsilon"}, func(e *element) { adam(e, true) })
+		[]string{"lr", "decay", "beta1", "rest1", "beta2", "rest2", "correct1", "correct2", "epsilon"}, func(e *element) {
+			adam(e, true)
+		})
 	elementwise(v, "approach", []string{"dst", "src"}, []string{"share"}, func(e *element) {
 		x, distance := e.get(0), e.get(1)
 		VSUBPS(x, distance, distance)

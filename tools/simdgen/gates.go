@@ -158,7 +158,8 @@ func gateKernels(v vectors) {
 		e.put(3, o)
 		e.put(6, e.product(e.tanh(f), o))
 	})
-	elementwise(v, "lstmGatesGrad", []string{"in", "forget", "gate", "out", "before", "c", "dh", "dc", "carried"}, nil, gatesGrad)
+	elementwise(v, "lstmGatesGrad", []string{"in", "forget", "gate", "out", "before", "c", "dh", "dc", "carried"},
+		nil, gatesGrad)
 	elementwise(v, "raise", []string{"top", "x"}, []string{"bias"}, func(e *element) {
 		x := e.get(1)
 		VADDPS(e.scalars["bias"], x, x)

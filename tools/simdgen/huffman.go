@@ -10,7 +10,8 @@ import (
 // values are taken aside.
 func huffmanRun() {
 	const lookBits = 11
-	TEXT("huffmanRunBMI2", NOSPLIT, "func(from *byte, next int, acc, n uint64, table *uint32, coefs *int16, order *uint8, k int) (nextOut int, accOut, nOut uint64, kOut int)")
+	TEXT("huffmanRunBMI2", NOSPLIT, "func(from *byte, next int, acc, n uint64, table *uint32, coefs *int16, order "+
+		"*uint8, k int) (nextOut int, accOut, nOut uint64, kOut int)")
 	Pragma("noescape")
 	from, next, acc, n := load("from"), load("next"), GP64(), load("n")
 	Load(Param("acc"), acc)

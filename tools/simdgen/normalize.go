@@ -12,9 +12,11 @@ import (
 //
 // With AVX-512 a group takes a quarter of the store behind its own, which the next one overwrites.
 func normalize(v vectors) {
-	TEXT("normalize"+v.name, NOSPLIT, "func(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, groups int)")
+	TEXT("normalize"+v.name, NOSPLIT, "func(dst *float32, src *uint8, step int, order *uint8, mean, scale [16]float32, "+
+		"groups int)")
 	Pragma("noescape")
-	dst, src, step, order, mean, scale, groups := load("dst"), load("src"), load("step"), load("order"), firstOf(Param("mean")), firstOf(Param("scale")), load("groups")
+	dst, src, step, order, mean, scale, groups := load("dst"), load("src"), load("step"), load("order"),
+		firstOf(Param("mean")), firstOf(Param("scale")), load("groups")
 	pick := XMM()
 	VMOVDQU(Mem{Base: order}, pick)
 	values := []reg.VecVirtual{v.register()} // the 12 of a group

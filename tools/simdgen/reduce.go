@@ -7,8 +7,8 @@ import (
 )
 
 // Fixed point of simd.Reduction: a weight has a sign and reduceBits+1 bits, of which the lower reduceLow and the
-// others stand in words of their own, for VPMADDWD. Sums may leave the range of a byte a little, as cubic curves do, and
-// are held to it. Of pairs of weights there are first the upper halves of both, then the lower.
+// others stand in words of their own, for VPMADDWD. Sums may leave the range of a byte a little, as cubic curves do,
+// and are held to it. Of pairs of weights there are first the upper halves of both, then the lower.
 const (
 	reduceBits = 22
 	reduceLow  = 11

@@ -74,7 +74,8 @@ func move(v vectors, full bool, rest reg.OpmaskVirtual, src, dst Mem) {
 func copyRows(v vectors) {
 	TEXT("copyRows"+v.name, NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride, rows, width int)")
 	Pragma("noescape")
-	dst, dstStride, src, srcStride, rows := load("dst"), loadBytes("dstStride"), load("src"), loadBytes("srcStride"), load("rows")
+	dst, dstStride, src, srcStride, rows := load("dst"), loadBytes("dstStride"), load("src"), loadBytes("srcStride"),
+		load("rows")
 	index, count, width := GP64(), GP64(), load("width")
 	rest := restMask(v, width)
 	Label("row")
@@ -176,7 +177,8 @@ func add(v vectors) {
 func transpose() {
 	TEXT("transpose8AVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride, blocks int)")
 	Pragma("noescape")
-	dst, dstStride, src, srcStride, blocks := load("dst"), loadBytes("dstStride"), load("src"), loadBytes("srcStride"), load("blocks")
+	dst, dstStride, src, srcStride, blocks := load("dst"), loadBytes("dstStride"), load("src"), loadBytes("srcStride"),
+		load("blocks")
 	Label("block")
 	rows := make([]reg.VecVirtual, 8)
 	at := GP64()

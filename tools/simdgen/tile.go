@@ -22,7 +22,8 @@ const notLessEqual = 0x16
 // pointers stay in registers for the whole of a tap and share one index, which counts up to 0.
 func tile(v vectors, rows, columns int) {
 	TEXT(label("tile%dx%d%s", rows, columns*v.lanes, v.name), NOSPLIT,
-		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)")
+		"func(a *float32, offsets *int, panel *float32, taps, depth, tapStride, panelSkip int, dst *float32, dstStride, "+
+			"rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)")
 	Pragma("noescape")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)

@@ -39,15 +39,16 @@ func transformerKernels(v vectors) {
 	elementwise(v, "scaleTo", []string{"dst", "src"}, []string{"a"}, func(e *element) {
 		e.put(0, e.product(e.get(1), e.scalars["a"]))
 	})
-	elementwise(v, "standardize", []string{"dst", "x", "gain", "bias"}, []string{"high", "low", "inverse"}, func(e *element) {
-		x := e.get(1)
-		VSUBPS(e.scalars["high"], x, x)
-		VSUBPS(e.scalars["low"], x, x)
-		VMULPS(e.scalars["inverse"], x, x)
-		VMULPS(e.get(2), x, x)
-		VADDPS(e.get(3), x, x)
-		e.put(0, x)
-	})
+	elementwise(v, "standardize", []string{"dst", "x", "gain", "bias"}, []string{"high", "low", "inverse"},
+		func(e *element) {
+			x := e.get(1)
+			VSUBPS(e.scalars["high"], x, x)
+			VSUBPS(e.scalars["low"], x, x)
+			VMULPS(e.scalars["inverse"], x, x)
+			VMULPS(e.get(2), x, x)
+			VADDPS(e.get(3), x, x)
+			e.put(0, x)
+		})
 	elementwise(v, "gelu", []string{"dst", "x"}, nil, gelu)
 	elementwise(v, "geluTanh", []string{"dst", "x"}, nil, func(e *element) {
 		x := e.get(1)

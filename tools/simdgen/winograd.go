@@ -124,24 +124,25 @@ var output = line{6, 4, []float64{a, b, a2, b2, a3, b3}, []part{
 }}
 
 // filterGradient is the transposition of filter.
-var filterGradient = line{6, 3, []float64{1 / pointA, 1 / pointB, a2 / pointA, b2 / pointB, a / pointA, b / pointB}, []part{
-	{[]int{0, 2}, func(w *winograd, x []Op) []reg.VecVirtual {
-		s, t := w.pair(x, 1, 1), w.pair(x, 3, 1)
-		first := w.product(s, 1/pointA)
-		w.addProduct(first, 1/pointB, t)
-		VADDPS(x[0], first, first)
-		w.multiply(s, a2/pointA)
-		w.addProduct(s, b2/pointB, t)
-		VADDPS(x[5], s, s)
-		return []reg.VecVirtual{first, s}
-	}},
-	{[]int{1}, func(w *winograd, x []Op) []reg.VecVirtual {
-		s, t := w.pair(x, 1, -1), w.pair(x, 3, -1)
-		w.multiply(s, a/pointA)
-		w.addProduct(s, b/pointB, t)
-		return []reg.VecVirtual{s}
-	}},
-}}
+var filterGradient = line{6, 3, []float64{1 / pointA, 1 / pointB, a2 / pointA, b2 / pointB, a / pointA, b / pointB},
+	[]part{
+		{[]int{0, 2}, func(w *winograd, x []Op) []reg.VecVirtual {
+			s, t := w.pair(x, 1, 1), w.pair(x, 3, 1)
+			first := w.product(s, 1/pointA)
+			w.addProduct(first, 1/pointB, t)
+			VADDPS(x[0], first, first)
+			w.multiply(s, a2/pointA)
+			w.addProduct(s, b2/pointB, t)
+			VADDPS(x[5], s, s)
+			return []reg.VecVirtual{first, s}
+		}},
+		{[]int{1}, func(w *winograd, x []Op) []reg.VecVirtual {
+			s, t := w.pair(x, 1, -1), w.pair(x, 3, -1)
+			w.multiply(s, a/pointA)
+			w.addProduct(s, b/pointB, t)
+			return []reg.VecVirtual{s}
+		}},
+	}}
 
 // copy brings a value into a register of its own.
 func (w *winograd) copy(x Op) reg.VecVirtual {
@@ -227,8 +228,10 @@ func (p place) point(base, offset reg.Register) {
 
 // transform writes the function of a line. epilogue finishes a value and stores it to element j of row
 // i of dst, which is at the place.
-func transform(v vectors, name string, l line, parameters string, epilogue func(w *winograd, i, j int, x reg.VecVirtual, dst place)) {
-	TEXT(name+v.name, NOSPLIT, "func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int"+parameters+")")
+func transform(v vectors, name string, l line, parameters string, epilogue func(w *winograd, i, j int, x reg.VecVirtual,
+	dst place)) {
+	TEXT(name+v.name, NOSPLIT, "func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int"+
+		parameters+")")
 	Pragma("noescape")
 	w := &winograd{vectors: v, index: GP64()}
 	w.prepare(l)
@@ -266,7 +269,8 @@ func transform(v vectors, name string, l line, parameters string, epilogue func(
 }
 
 // storeRow takes row i of the half-transformed matrix through the line.
-func (w *winograd) storeRow(l line, i int, row []Op, epilogue func(w *winograd, i, j int, x reg.VecVirtual, dst place)) {
+func (w *winograd) storeRow(l line, i int, row []Op, epilogue func(w *winograd, i, j int, x reg.VecVirtual,
+	dst place)) {
 	to := place{GP64(), GP64(), loadBytes("dstColumn")}
 	base := loadBytes("dstRow")
 	IMUL3Q(Imm(uint64(i)), base, base)

@@ -58,9 +58,10 @@ func TestFind_RefusesWhatDoesNotFit(t *testing.T) {
 		system      string // version of the system's CUDA, with a cuDNN 9
 		want        string
 	}{
-		"nothing":       {nil, "", "make cuda-toolkit"},
-		"old system":    {nil, "12060", "cuda.h is of CUDA 12.6, want 13"},
-		"old named":     {map[string]string{"CUDA_HOME": old}, "13000", "CUDA_HOME is " + old + ", which holds no CUDA 13 toolkit"},
+		"nothing":    {nil, "", "make cuda-toolkit"},
+		"old system": {nil, "12060", "cuda.h is of CUDA 12.6, want 13"},
+		"old named": {map[string]string{"CUDA_HOME": old}, "13000", "CUDA_HOME is " + old +
+			", which holds no CUDA 13 toolkit"},
 		"empty named":   {map[string]string{"CUDA_HOME": t.TempDir()}, "13000", "no such file"},
 		"old cuDNN":     {map[string]string{"CUDNN_HOME": old}, "13000", "cuDNN 8.13.0, want 9"},
 		"other version": {nil, "nonsense", "defines no CUDA_VERSION"},

@@ -16,7 +16,8 @@ var requirements []byte
 // that holds them already is left as it is.
 func install(folder string) error {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		return fmt.Errorf("the pinned wheels are for linux/amd64, this is %s/%s: install CUDA 13 and cuDNN 9 and set CUDA_HOME and CUDNN_HOME",
+		return fmt.Errorf("the pinned wheels are for linux/amd64, this is %s/%s: install CUDA 13 and cuDNN 9 and set "+
+			"CUDA_HOME and CUDNN_HOME",
 			runtime.GOOS, runtime.GOARCH)
 	}
 	stamp := filepath.Join(folder, "requirements.txt")
@@ -26,7 +27,8 @@ func install(folder string) error {
 	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		return fmt.Errorf("installing the wheels needs python3 with pip, or install CUDA 13 and cuDNN 9 yourself and set CUDA_HOME and CUDNN_HOME: %w", err)
+		return fmt.Errorf("installing the wheels needs python3 with pip, or install CUDA 13 and cuDNN 9 yourself and set "+
+			"CUDA_HOME and CUDNN_HOME: %w", err)
 	}
 	if err := os.RemoveAll(folder); err != nil {
 		return err
@@ -40,7 +42,8 @@ func install(folder string) error {
 		return err
 	}
 	fmt.Println("installing 1.7 GB into", folder)
-	pip := exec.Command(python, "-m", "pip", "install", "--quiet", "--root-user-action=ignore", "--disable-pip-version-check", "--no-deps",
+	pip := exec.Command(python, "-m", "pip", "install", "--quiet", "--root-user-action=ignore",
+		"--disable-pip-version-check", "--no-deps",
 		"--no-compile", "--only-binary=:all:", "--require-hashes", "--target", folder, "--requirement", list)
 	pip.Stdout, pip.Stderr = os.Stdout, os.Stderr
 	if err := pip.Run(); err != nil {

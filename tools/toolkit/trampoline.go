@@ -73,7 +73,8 @@ func (l library) trampolines(functions []function) []byte {
 	fmt.Fprintf(&b, "/* Written by tools/toolkit from %s. */\n#include <stddef.h>\n\n", l.header)
 	fmt.Fprintf(&b, "static int missing_status(void) { return %s; }\n", l.failure)
 	b.WriteString("static size_t __attribute__((unused)) missing_size(void) { return 0; }\n")
-	b.WriteString("static const char __attribute__((unused)) *missing_text(void) { return \"the library is not open\"; }\n")
+	b.WriteString("static const char __attribute__((unused)) *missing_text(void) { return \"the library is not open\"; " +
+		"}\n")
 	b.WriteString("static void __attribute__((unused)) missing_nothing(void) {}\n\n")
 	b.WriteString(jump)
 	for _, f := range functions {

@@ -19,7 +19,8 @@ func compile(p platform, made source, sources, program string) error {
 	}
 	stamps := fmt.Sprintf("-s -w -buildid= -X %[1]s/run.revision=%[2]s -X %[1]s/run.version=%[3]s",
 		strings.TrimSpace(module), made.revision, made.version)
-	_, err = goCommand(p.environment(), "build", "-trimpath", "-buildvcs=false", "-ldflags="+stamps, "-o", program, sources)
+	_, err = goCommand(p.environment(), "build", "-trimpath", "-buildvcs=false", "-ldflags="+stamps, "-o",
+		program, sources)
 	return err
 }
 

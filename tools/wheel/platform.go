@@ -16,7 +16,8 @@ type platform struct {
 // name the oldest C libraries that pip of today installs for. Of macOS, Go asks for 12.
 var platforms = []platform{
 	{"linux-amd64", "linux", "amd64", []string{"manylinux_2_17_x86_64", "manylinux2014_x86_64", "musllinux_1_2_x86_64"}},
-	{"linux-arm64", "linux", "arm64", []string{"manylinux_2_17_aarch64", "manylinux2014_aarch64", "musllinux_1_2_aarch64"}},
+	{"linux-arm64", "linux", "arm64", []string{"manylinux_2_17_aarch64", "manylinux2014_aarch64",
+		"musllinux_1_2_aarch64"}},
 	{"darwin-amd64", "darwin", "amd64", []string{"macosx_12_0_x86_64"}},
 	{"darwin-arm64", "darwin", "arm64", []string{"macosx_12_0_arm64"}},
 	{"windows-amd64", "windows", "amd64", []string{"win_amd64"}},

@@ -15,7 +15,8 @@ var ofPEP440 = regexp.MustCompile(`^\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\
 func isPEP440(version string) bool { return ofPEP440.MatchString(version) }
 
 // What git describe --long --dirty says of a commit behind the tag of a semantic version.
-var described = regexp.MustCompile(`^v(\d+)\.(\d+)\.(\d+)(?:-?(alpha|beta|a|b|rc)[.-]?(\d+)?)?-(\d+)-(g[0-9a-f]+)(-dirty)?$`)
+var described = regexp.MustCompile(
+	`^v(\d+)\.(\d+)\.(\d+)(?:-?(alpha|beta|a|b|rc)[.-]?(\d+)?)?-(\d+)-(g[0-9a-f]+)(-dirty)?$`)
 
 // And where there is no tag.
 var untagged = regexp.MustCompile(`^([0-9a-f]+)(-dirty)?$`)
@@ -54,7 +55,8 @@ func pep440(says string, count int) (string, error) {
 
 // fromGit returns the description of the commit that is checked out, and how many commits lead to it.
 func fromGit() (says string, count int, err error) {
-	if says, err = git("describe", "--tags", "--match=v[0-9]*", "--long", "--always", "--dirty", "--abbrev=9"); err != nil {
+	if says, err = git("describe", "--tags", "--match=v[0-9]*", "--long", "--always", "--dirty",
+		"--abbrev=9"); err != nil {
 		return "", 0, err
 	}
 	commits, err := git("rev-list", "--count", "HEAD")

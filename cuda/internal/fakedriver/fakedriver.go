@@ -39,7 +39,8 @@ func Build(folder string) (path string, err error) {
 	if err := os.WriteFile(c, source, 0o666); err != nil {
 		return "", err
 	}
-	command := append(strings.Fields(cc), "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread", "-Wl,-soname,libcuda.so.1", "-o", path, c)
+	command := append(strings.Fields(cc), "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread",
+		"-Wl,-soname,libcuda.so.1", "-o", path, c)
 	if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, out)
 	}

@@ -1,5 +1,5 @@
-// Package check holds the manifests to the types of Kubernetes, of the Prometheus Operator and of the MPI Operator. It is a module of its
-// own: nothing of it is in the program.
+// Package check holds the manifests to the types of Kubernetes, of the Prometheus Operator and of the MPI Operator. It
+// is a module of its own: nothing of it is in the program.
 package check
 
 import (

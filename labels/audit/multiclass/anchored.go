@@ -6,7 +6,8 @@ import "math"
 // place of a direction of the noise, so that the likelihood decides little.
 const mostAnchored = 3
 
-// The anchors of a class are its surest rows: so large a share of the rows with its label, and no fewer than anchorRows.
+// The anchors of a class are its surest rows: so large a share of the rows with its label, and no fewer than
+// anchorRows.
 const (
 	anchorShare = .1
 	anchorRows  = 25

@@ -83,7 +83,9 @@ func (in *Input) pruned(joint []int, known []int32, sizes []int) (all []int) {
 			most[y] = int(math.Round(float64(sizes[z]) * float64(n) / float64(sum)))
 		}
 		keep := func(y int) {
-			slices.SortFunc(largest[y], func(a, b excess) int { return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.row, b.row)) })
+			slices.SortFunc(largest[y], func(a, b excess) int {
+				return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.row, b.row))
+			})
 			if n := most[y]; len(largest[y]) >= n {
 				largest[y], least[y] = largest[y][:n], largest[y][n-1].by
 			}

@@ -46,8 +46,8 @@ var changeColumns = []string{"id", "original", "corrected", "p_wrong", "p_correc
 // written then.
 func (r *Report) Correct(c labels.Correction) error {
 	if n := r.Known(); n < labels.EnoughToApply && c.Apply == labels.ApplyCareful {
-		return setting.Errorf("audit.apply", "%d labels are too few for `audit.apply` alone, which needs %d of them: look at the "+
-			"suspects first (`audit.rows`), and correct the labels at your own risk with `audit.apply`=force", n,
+		return setting.Errorf("audit.apply", "%d labels are too few for `audit.apply` alone, which needs %d of them: look "+
+			"at the suspects first (`audit.rows`), and correct the labels at your own risk with `audit.apply`=force", n,
 			labels.EnoughToApply)
 	}
 	order := slices.DeleteFunc(slices.Clone(r.Suspects), func(s Suspect) bool { return s.Suggested == s.Given })

@@ -41,7 +41,8 @@ func TestCorrect_AsManyAsThePrecisionAllows(t *testing.T) {
 	} {
 		r, path := corrected(), filepath.Join(t.TempDir(), "fixed.csv")
 		for range 2 { // a second time over its own files
-			if err := r.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: test.precision, Labels: path, Version: "v1"}); err != nil {
+			if err := r.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: test.precision, Labels: path,
+				Version: "v1"}); err != nil {
 				t.Fatal(err)
 			}
 		}

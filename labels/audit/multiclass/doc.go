@@ -20,14 +20,15 @@
 //
 // Noise that depends on the row, such as near the boundary of classes, and labels without noise look the same: the
 // likelihood prefers Unknown. The probability of being wrong is then half of what the mean of self-confidence and
-// normalised margin, with calibrated scores, lacks of 1, and the suspects are what confident learning prunes by the rate
-// of noise (Northcutt, Jiang and Chuang, "Confident Learning: Estimating Uncertainty in Dataset Labels", JAIR 2021).
+// normalised margin, with calibrated scores, lacks of 1, and the suspects are what confident learning prunes by the
+// rate of noise (Northcutt, Jiang and Chuang, "Confident Learning: Estimating Uncertainty in Dataset Labels", JAIR
+// 2021).
 //
 // Two kinds of noise escape the likelihood and are read off the surest rows of each class (Patrini et al., "Making Deep
 // Neural Networks Robust to Label Noise", 2017). A classifier that has learned the noise by heart gives p(z|x), which
 // explains all labels without any; its scores pile up at a ceiling, which is a row of T, and an inverse of T takes them
-// apart (Learned). Of two or three classes shifts can take the place of a direction; if the surest rows of one class have
-// no wrong labels and the surest rows of another do, their labels give T.
+// apart (Learned). Of two or three classes shifts can take the place of a direction; if the surest rows of one class
+// have no wrong labels and the surest rows of another do, their labels give T.
 //
 // Results do not depend on the number of processors.
 package multiclass

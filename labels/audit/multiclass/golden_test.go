@@ -29,8 +29,8 @@ func rounded(v any) any {
 	return v
 }
 
-// Whole audits, of scores that have learned the noise and of such as have not, say what they said. That it is right is held
-// by the other tests, within what chance allows.
+// Whole audits, of scores that have learned the noise and of such as have not, say what they said. That it is right is
+// held by the other tests, within what chance allows.
 func TestAudit_IsGolden(t *testing.T) {
 	for name, learned := range map[string]bool{"learned": true, "sure": false} {
 		in := draw(11, 400, 4, transition(4, .25), learned)

@@ -14,8 +14,8 @@ const leastUnmixed = 1e-3
 // unmixLimit is the most multiplications for taking the scores of all rows apart.
 const unmixLimit = 50e9
 
-// What shows a ceiling of the scores: of the rows that have a class as the likeliest, those from the 5 % to the 30 % with
-// the highest scores of it have nearly the same.
+// What shows a ceiling of the scores: of the rows that have a class as the likeliest, those from the 5 % to the 30 %
+// with the highest scores of it have nearly the same.
 const (
 	ceilingFrom, ceilingTo = .05, .3
 	ceilingRows            = 20

@@ -45,7 +45,8 @@ func sharpen(in *Input, slope float64) {
 }
 
 // Wrong labels between the two likeliest classes look like classes that overlap. The order is no worse than
-// the plain ones then, the suspects are what confident learning prunes, and nothing is so probable that it is corrected.
+// the plain ones then, the suspects are what confident learning prunes, and nothing is so probable that it is
+// corrected.
 func TestAudit_NoiseAtTheBoundary(t *testing.T) {
 	in := draw(23, 4000, 5, even(0, 5), true) // scores are p(y|x)
 	s := rng.New(24, 1)

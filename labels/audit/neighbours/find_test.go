@@ -235,7 +235,8 @@ func TestFind_BoundsAreThoseOfTheDefinition(t *testing.T) {
 	}
 	outliers := 0
 	for i, row := range r.Rows {
-		if want := math.Exp(-row.Mean / means[20]); math.Abs(row.Score-want) > 1e-12 || row.Outlier != (row.Mean > r.OutlierAbove) {
+		if want := math.Exp(-row.Mean / means[20]); math.Abs(row.Score-want) > 1e-12 ||
+			row.Outlier != (row.Mean > r.OutlierAbove) {
 			t.Errorf("row %d: %+v, want the score %v", i, row, want)
 		}
 		if row.Outlier {

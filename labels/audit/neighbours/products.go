@@ -40,7 +40,8 @@ func (c *candidates) put(product float32, row int32) {
 	c.products[n], c.rows[n] = product, row
 }
 
-// byProducts finds the neighbours of all rows by x·y, or x·y - |y|²/2 for Euclidean, which are the larger the nearer y is to x.
+// byProducts finds the neighbours of all rows by x·y, or x·y - |y|²/2 for Euclidean, which are the larger the nearer y
+// is to x.
 func (s *search) byProducts(ctx context.Context, progress *parallel.Progress) error {
 	level, err := simd.Detect()
 	if err != nil {

@@ -27,9 +27,9 @@ func Fingerprint(caption string) string {
 }
 
 // ReadDecisionsFile reads the CSV that the page of an audit saves: for each caption, annotation_id, decision (drop or
-// keep) and, if it is there, the Fingerprint of the text that somebody looked at. A caption that is not there, one whose
-// text is not what it was, and a second decision on a caption are errors; they name the file and the line, and wrap
-// labels.ErrDecisions.
+// keep) and, if it is there, the Fingerprint of the text that somebody looked at. A caption that is not there, one
+// whose text is not what it was, and a second decision on a caption are errors; they name the file and the line, and
+// wrap labels.ErrDecisions.
 func ReadDecisionsFile(path string, bags *annotation.Bags) (Decisions, error) {
 	return decisionsOn(bags).ReadFile(path)
 }

@@ -70,7 +70,8 @@ func (r *Report) writeParquet(out io.Writer) error {
 }
 
 // rowsOf are the rows, the least probable first, with identifiers as these functions make them.
-func rowsOf[C, B any](r *Report, caption func(string) (C, error), bag func(string) (B, error)) iter.Seq2[row[C, B], error] {
+func rowsOf[C, B any](r *Report, caption func(string) (C, error), bag func(string) (B, error)) iter.Seq2[row[C, B],
+	error] {
 	return func(yield func(row[C, B], error) bool) {
 		for _, p := range r.Lowest(-1) {
 			of := r.Captions[p[0]][p[1]]

@@ -67,7 +67,8 @@ func TestNew_GroupsStayWhole(t *testing.T) {
 			together, largest = together+len(group), max(largest, len(group))
 		}
 		if p.Groups != len(groups) || p.Grouped != together {
-			t.Errorf("seed %d: the plan has %d groups of %d bags, want %d of %d", seed, p.Groups, p.Grouped, len(groups), together)
+			t.Errorf("seed %d: the plan has %d groups of %d bags, want %d of %d", seed, p.Groups, p.Grouped,
+				len(groups), together)
 		}
 		var sizes []int
 		for fold := range p.Folds {

@@ -31,8 +31,8 @@ type Plan struct {
 const maxFolds = 1000
 
 // New deals bags to folds at random by the seed. Each group, a list of bags that belong together, goes to one fold:
-// the largest group first, always to the fold that has the fewest bags. Fold sizes differ by one at most if there are no
-// groups, and by the size of the largest group at most otherwise. Groups share no bags.
+// the largest group first, always to the fold that has the fewest bags. Fold sizes differ by one at most if there are
+// no groups, and by the size of the largest group at most otherwise. Groups share no bags.
 func New(ids []string, folds int, seed uint64, groups [][]int) (*Plan, error) {
 	if folds > len(ids) && folds <= maxFolds {
 		return nil, fmt.Errorf("%d bags cannot be dealt to %d folds, each of which needs one: ask for fewer folds, "+

@@ -16,8 +16,8 @@ type Classifier interface {
 	// Logits writes the N×K logits of p(y=1|I) of all bags.
 	Logits(out []float64) error
 	// Fit is the M-step of theta_1: it trains on the posteriors rho_1, N×K, as soft targets, and so
-	// raises the sum of rho log p1 + (1-rho) log(1-p1), p1 = sigmoid(o). A step that only raises it, without reaching the maximum, keeps the
-	// likelihood from falling too.
+	// raises the sum of rho log p1 + (1-rho) log(1-p1), p1 = sigmoid(o). A step that only raises it, without reaching the
+	// maximum, keeps the likelihood from falling too.
 	Fit(ctx context.Context, posteriors []float64) error
 }
 

@@ -23,9 +23,10 @@ func TestCheckScans(t *testing.T) {
 		data []byte
 		want error
 	}{
-		"as many as allowed":           {most, nil},
-		"one more":                     {manyScans(maxScans + 1), errScans},
-		"one more behind fill bytes":   {bytes.ReplaceAll(manyScans(maxScans+1), []byte{0xff, sos}, []byte{0xff, 0xff, sos}), errScans},
+		"as many as allowed": {most, nil},
+		"one more":           {manyScans(maxScans + 1), errScans},
+		"one more behind fill bytes": {bytes.ReplaceAll(manyScans(maxScans+1), []byte{0xff, sos}, []byte{0xff, 0xff, sos}),
+			errScans},
 		"more behind the end":          {append(bytes.Clone(most), manyScans(9)...), nil},
 		"more inside a segment":        {append(preview, most[2:]...), nil},
 		"one more without an end":      {manyScans(maxScans + 1)[:2+10*(maxScans+1)], errScans},

@@ -14,8 +14,8 @@ import (
 // errLeft ends the group of a rank that is done.
 var errLeft = errors.New("it has left")
 
-// Run calls f on each of n ranks, and returns their errors, in the order of the ranks. When a rank has returned, the calls
-// of those that still wait for it fail: a test that would hang ends.
+// Run calls f on each of n ranks, and returns their errors, in the order of the ranks. When a rank has returned, the
+// calls of those that still wait for it fail: a test that would hang ends.
 func Run(n int, f func(g ranks.Group) error) []error {
 	errs := make([]error, n)
 	var all sync.WaitGroup
@@ -52,8 +52,8 @@ func (c *cutOff) Gather(own []byte) ([][]byte, error) {
 	return c.Group.Gather(own)
 }
 
-// CutOff calls f on two ranks again and again: the first exchange of rank 1 fails, then its second one, and so on, until
-// none does. It returns the number of exchanges, and an error if one failed and f did not on both ranks.
+// CutOff calls f on two ranks again and again: the first exchange of rank 1 fails, then its second one, and so on,
+// until none does. It returns the number of exchanges, and an error if one failed and f did not on both ranks.
 func CutOff(f func(g ranks.Group) error) (exchanges int, err error) {
 	for ; ; exchanges++ {
 		errs := Run(2, func(g ranks.Group) error {

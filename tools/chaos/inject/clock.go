@@ -13,8 +13,9 @@ import (
 
 func putInt64(b []byte, v int64) { binary.NativeEndian.PutUint64(b, uint64(v)) }
 
-// hideVDSO lets the stub go on that waits at the socket, stops it when it has become the program, and takes the page out of its auxiliary vector from which a
-// program reads the clock without a system call. The program asks the kernel then, and so this process.
+// hideVDSO lets the stub go on that waits at the socket, stops it when it has become the program, and takes the page
+// out of its auxiliary vector from which a program reads the clock without a system call. The program asks the kernel
+// then, and so this process.
 func hideVDSO(pid, socket int) error {
 	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(pid), 0, unix.PTRACE_O_TRACEEXEC, 0, 0)
 	if errno != 0 {

@@ -98,7 +98,8 @@ func (p *Process) answer(n *notification) error {
 			}
 		}
 	}
-	if errno := control(p.listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)); errno != 0 && errno != unix.ENOENT {
+	if errno := control(p.listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)); errno != 0 &&
+		errno != unix.ENOENT {
 		return os.NewSyscallError("ioctl", errno)
 	}
 	return nil

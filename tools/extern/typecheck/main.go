@@ -75,8 +75,8 @@ func check(dir, platform string) (wrong []string, err error) {
 	return slices.Compact(wrong), nil // a package with tests is there with them and without
 }
 
-// bodiless returns the functions without a body in a package that has no assembly for them. go/types leaves these to the
-// compiler.
+// bodiless returns the functions without a body in a package that has no assembly for them. go/types leaves these to
+// the compiler.
 func bodiless(p *packages.Package) (names []string) {
 	for _, f := range p.OtherFiles {
 		if strings.HasSuffix(f, ".s") {

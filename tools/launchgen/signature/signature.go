@@ -28,10 +28,11 @@ type Param struct {
 
 var (
 	comments    = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`)
-	declaration = regexp.MustCompile(`extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\(([^)]*)\)\s*)?(\w+)\s*\(([^)]*)\)`)
-	global      = regexp.MustCompile(`__global__`)
-	parameter   = regexp.MustCompile(`^(?:const\s+)?(\w+(?:\s+\w+)*?)\s*(\*?)\s*(\w+)$`)
-	values      = map[string]bool{"int": true, "unsigned": true, "long long": true, "float": true}
+	declaration = regexp.MustCompile(
+		`extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\(([^)]*)\)\s*)?(\w+)\s*\(([^)]*)\)`)
+	global    = regexp.MustCompile(`__global__`)
+	parameter = regexp.MustCompile(`^(?:const\s+)?(\w+(?:\s+\w+)*?)\s*(\*?)\s*(\w+)$`)
+	values    = map[string]bool{"int": true, "unsigned": true, "long long": true, "float": true}
 )
 
 // Parse lists the kernels of a source in their order. A __global__ function in a form that it does not
@@ -40,7 +41,9 @@ func Parse(source string) ([]Kernel, error) {
 	source = comments.ReplaceAllString(source, "")
 	found := declaration.FindAllStringSubmatch(source, -1)
 	if n := len(global.FindAllString(source, -1)); n != len(found) {
-		return nil, fmt.Errorf(`%d functions are __global__, of which %d are declared as: extern "C" __global__ void name(...)`, n, len(found))
+		return nil,
+			fmt.Errorf(`%d functions are __global__, of which %d are declared as: extern "C" __global__ void name(...)`, n,
+				len(found))
 	}
 	var kernels []Kernel
 	for _, m := range found {

@@ -16,7 +16,8 @@ first(float *y, const unsigned char *x,
 extern "C" __global__ void second(const Entry *entries, float rate) {}
 extern "C" __global__ void __launch_bounds__(2 * 64, 4) third(int a) {}`)
 	want := []Kernel{
-		{"first", "bag::maxThreads", []Param{{"y", "float", true}, {"x", "unsigned char", true}, {"length", "long long", false}, {"seed", "unsigned", false}}},
+		{"first", "bag::maxThreads", []Param{{"y", "float", true}, {"x", "unsigned char", true}, {"length", "long long",
+			false}, {"seed", "unsigned", false}}},
 		{"second", "1024", []Param{{"entries", "Entry", true}, {"rate", "float", false}}},
 		{"third", "2 * 64", []Param{{"a", "int", false}}},
 	}
