@@ -7,7 +7,6 @@ import (
 
 // A process that runs many command lines, as the tests do, keeps nothing of those that are over.
 func TestExecute_LeavesNothingInMemory(t *testing.T) {
-	t.Parallel()
 	held := func() uint64 {
 		runtime.GC()
 		runtime.GC() // what finalizers have let go
