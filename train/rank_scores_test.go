@@ -89,7 +89,6 @@ func judged(on ranks.Group, net *model.Net, set *loader.Set, config loader.Confi
 // Whatever is left out or missing: pictures that are broken, a batch of nothing else, batches for some ranks alone, and
 // rows of clips that are scored by their frames.
 func TestScoreTogether_EqualInEveryBitWhateverIsLeftOut(t *testing.T) {
-	t.Parallel()
 	skipRanks(t)
 	for name, change := range map[string]func(*loader.Set, *loader.Config){
 		"broken pictures": func(s *loader.Set, c *loader.Config) {

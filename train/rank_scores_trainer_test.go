@@ -52,7 +52,6 @@ func scoredStages(t *testing.T, n int) []Options {
 }
 
 func TestTrainer_ScoresOnRanksWhatOneRankScores(t *testing.T) {
-	t.Parallel()
 	skipRanks(t)
 	for n := 2; n <= 4; n++ {
 		stages := scoredStages(t, 1+n)
@@ -89,7 +88,6 @@ func TestTrainer_ScoresOnRanksWhatOneRankScores(t *testing.T) {
 
 // A rank that is interrupted amid a validation ends the stage on all, which then goes on where it was.
 func TestTrainer_AnInterruptAmidAValidationEndsAllRanks(t *testing.T) {
-	t.Parallel()
 	skipRanks(t)
 	const n = 3
 	stages := scoredStages(t, 1+n)
