@@ -41,7 +41,7 @@ func harmonic(p, r float64) float64 {
 func newF1(classes []int, of func(class int) confusion) F1 {
 	if len(classes) == 0 {
 		u := Undefined()
-		return F1{u, u, u, u, u, u, u}
+		return F1{OP: u, OR: u, OF1: u, CP: u, CR: u, CF1: u, MacroF1: u}
 	}
 	var all confusion
 	var precision, recall, f1 float64

@@ -65,7 +65,8 @@ func agreement(order ranking, counts []uint8, captions int) Agreement {
 		}
 	}
 	if total == 0 {
-		return Agreement{Undefined(), Undefined(), Undefined(), Undefined(), 0}
+		return Agreement{AP: Undefined(), Precision: Undefined(), Recall: Undefined(), PrecisionAtHumanRecall: Undefined(),
+			Mentions: 0}
 	}
 	return Agreement{
 		AP:                     envelopeArea(order, counts, captions, tp, fp, total),

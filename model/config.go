@@ -236,19 +236,19 @@ type headLayer struct {
 // net on features and the one that gives the logits, fc1, fc2, ...
 func (c Config) head() []headLayer {
 	if c.Residual != Plain {
-		return []headLayer{{"fc", "fc", c.Classes, 1, 0}}
+		return []headLayer{{name: "fc", file: "fc", out: c.Classes, kernel: 1, pad: 0}}
 	}
 	if c.Input == 0 {
 		return []headLayer{
-			{"fc6", "classifier.0", c.FC6, c.FC6Kernel, c.FC6Pad},
-			{"fc7", "classifier.3", c.FC7, 1, 0},
-			{"fc8", "classifier.6", c.Classes, 1, 0},
+			{name: "fc6", file: "classifier.0", out: c.FC6, kernel: c.FC6Kernel, pad: c.FC6Pad},
+			{name: "fc7", file: "classifier.3", out: c.FC7, kernel: 1, pad: 0},
+			{name: "fc8", file: "classifier.6", out: c.Classes, kernel: 1, pad: 0},
 		}
 	}
 	var all []headLayer
 	for i, width := range append(slices.Clone(c.Hidden), c.Classes) {
 		name := fmt.Sprintf("fc%d", i+1)
-		all = append(all, headLayer{name, "head." + name, width, 1, 0})
+		all = append(all, headLayer{name: name, file: "head." + name, out: width, kernel: 1, pad: 0})
 	}
 	return all
 }

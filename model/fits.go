@@ -61,7 +61,7 @@ func (n *Net) largestChunk(frames, bags int, training bool, bytes int) int {
 // ChunkBytes is the memory of the buffers for a batch of frames in bags of which so many go through the
 // layers together, counted without taking it.
 func (n *Net) ChunkBytes(frames, bags, chunk int, training bool) int {
-	return n.planBytes(capacity{frames, bags, chunk, training})
+	return n.planBytes(capacity{frames: frames, bags: bags, chunk: chunk, training: training})
 }
 
 // largest is the number of bags, below bags and with as many frames each, whose buffers fill so many bytes
@@ -71,7 +71,7 @@ func (n *Net) largest(frames, bags int, training bool, bytes int) int {
 	for hi-lo > 1 {
 		middle := (lo + hi) / 2
 		share := (frames*middle + bags - 1) / bags
-		if n.planBytes(capacity{share, middle, n.chunkOf(share), training}) <= bytes {
+		if n.planBytes(capacity{frames: share, bags: middle, chunk: n.chunkOf(share), training: training}) <= bytes {
 			lo = middle
 		} else {
 			hi = middle

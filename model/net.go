@@ -97,7 +97,7 @@ func (n *Net) build() error {
 			if err != nil {
 				return err
 			}
-			u.layer = layer{u.Name, w, b, u.Pad, u.Stride}
+			u.layer = layer{name: u.Name, w: w, b: b, pad: u.Pad, stride: u.Stride}
 		}
 		channels = u.C
 	}
@@ -109,7 +109,7 @@ func (n *Net) build() error {
 		if err != nil {
 			return err
 		}
-		n.fc = append(n.fc, layer{fc.name, w, b, fc.pad, 1})
+		n.fc = append(n.fc, layer{name: fc.name, w: w, b: b, pad: fc.pad, stride: 1})
 		channels = fc.out
 	}
 	if err := n.buildMasks(); err != nil {
@@ -143,7 +143,7 @@ func (n *Net) buildNoise() error {
 			return err
 		}
 		w.Shape, b.Shape = []int{2, 2, c.Classes, c.FeatureWidth()}, []int{2, 2, c.Classes}
-		n.noise = layer{"nmn", w, b, 0, 1}
+		n.noise = layer{name: "nmn", w: w, b: b, pad: 0, stride: 1}
 		return nil
 	}
 	b := &Param{Name: "nmn.bias", File: "nmn.bias", Bias: true, Shape: []int{2, 2, c.Classes}}
@@ -152,7 +152,7 @@ func (n *Net) buildNoise() error {
 		return fmt.Errorf("model: cannot hold %s: %w", b.Name, err)
 	}
 	n.all = append(n.all, b)
-	n.noise = layer{"nmn", nil, b, 0, 1}
+	n.noise = layer{name: "nmn", w: nil, b: b, pad: 0, stride: 1}
 	return nil
 }
 

@@ -105,7 +105,8 @@ func (n *Net) Plan(frames, bags int, training bool) (*Plan, error) {
 	}
 	chunk, has := n.chunkOf(frames), n.capacity
 	if frames > has.frames || bags > has.bags || chunk > has.chunk || training && !has.training {
-		grown := capacity{max(frames, has.frames), max(bags, has.bags), max(chunk, has.chunk), training || has.training}
+		grown := capacity{frames: max(frames, has.frames), bags: max(bags, has.bags), chunk: max(chunk, has.chunk),
+			training: training || has.training}
 		err := n.checkHost(grown)
 		if err == nil {
 			err = n.grow(grown)

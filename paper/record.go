@@ -74,7 +74,8 @@ func (p *Plan) record(ctx context.Context, f *found, out *Outcome) (*record, err
 		r.Units = append(r.Units, *unit)
 	}
 	for _, v := range out.Verdicts {
-		r.Verdicts = append(r.Verdicts, verdict{v.ID, v.Claim, v.Where, v.Data, v.Outcome, v.Reason, v.Comparisons})
+		r.Verdicts = append(r.Verdicts, verdict{ID: v.ID, Claim: v.Claim, Where: v.Where, Data: v.Data, Outcome: v.Outcome,
+			Reason: v.Reason, Compare: v.Comparisons})
 	}
 	for _, one := range out.Results {
 		if !strings.Contains(one.Words, ":") {

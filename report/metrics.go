@@ -57,23 +57,55 @@ func measureTable(known bool) []metric {
 	}
 	f1 := func(f func(*eval.MultiLabel) eval.Number) func(*Run) eval.Number { return against(ref, f) }
 	return []metric{
-		{"AP (truth)", 100, 1, false, against(truthOf, func(m *eval.MultiLabel) eval.Number { return m.AP.All })},
-		{"human AP", 100, 1, false, human(func(h *eval.Human) eval.Number { return h.AP.All })},
-		{"mAP (labels)", 100, 1, false, against(labelsOf, func(m *eval.MultiLabel) eval.Number { return m.AP.All })},
-		{"OF1", 100, 1, false, f1(func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.OF1 })},
-		{"CF1", 100, 1, false, f1(func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.CF1 })},
-		{"OF1 at θ*", 100, 1, false, f1(func(m *eval.MultiLabel) eval.Number { return m.AtPlugIn.All.OF1 })},
-		{"CF1 at θ*", 100, 1, false, f1(func(m *eval.MultiLabel) eval.Number { return m.AtPlugIn.All.CF1 })},
-		{"OF1 top-k", 100, 1, false, f1(func(m *eval.MultiLabel) eval.Number { return m.AtTopK.All.OF1 })},
-		{"CF1 top-k", 100, 1, false, f1(func(m *eval.MultiLabel) eval.Number { return m.AtTopK.All.CF1 })},
-		{"Brier", 1, 3, true, f1(func(m *eval.MultiLabel) eval.Number { return m.Brier.All })},
-		{"ECE", 100, 1, true, f1(func(m *eval.MultiLabel) eval.Number { return m.ECE.All })},
-		{"q01 error", 1, 3, true, rate(func(t *eval.Transition) eval.Number { return t.Q01Error.All })},
-		{"q10 error", 1, 3, true, rate(func(t *eval.Transition) eval.Number { return t.Q10Error.All })},
-		{"audit AP", 100, 1, false, audited(func(a *AuditFigures) eval.Number { return a.AP })},
-		{"audit AP, z=1", 100, 1, false, audited(func(a *AuditFigures) eval.Number { return a.IncorrectAP })},
-		{"audit AP, z=0", 100, 1, false, audited(func(a *AuditFigures) eval.Number { return a.MissingAP })},
-		{"audit P@1000", 100, 1, false, audited(func(a *AuditFigures) eval.Number { return a.At1000 })},
+		{name: "AP (truth)", scale: 100, decimals: 1, smallest: false,
+			of: against(truthOf, func(m *eval.MultiLabel) eval.Number { return m.AP.All })},
+		{name: "human AP", scale: 100, decimals: 1, smallest: false, of: human(func(h *eval.Human) eval.Number {
+			return h.AP.All
+		})},
+		{name: "mAP (labels)", scale: 100, decimals: 1, smallest: false,
+			of: against(labelsOf, func(m *eval.MultiLabel) eval.Number { return m.AP.All })},
+		{name: "OF1", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
+			return m.AtThreshold.All.OF1
+		})},
+		{name: "CF1", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
+			return m.AtThreshold.All.CF1
+		})},
+		{name: "OF1 at θ*", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
+			return m.AtPlugIn.All.OF1
+		})},
+		{name: "CF1 at θ*", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
+			return m.AtPlugIn.All.CF1
+		})},
+		{name: "OF1 top-k", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
+			return m.AtTopK.All.OF1
+		})},
+		{name: "CF1 top-k", scale: 100, decimals: 1, smallest: false, of: f1(func(m *eval.MultiLabel) eval.Number {
+			return m.AtTopK.All.CF1
+		})},
+		{name: "Brier", scale: 1, decimals: 3, smallest: true, of: f1(func(m *eval.MultiLabel) eval.Number {
+			return m.Brier.All
+		})},
+		{name: "ECE", scale: 100, decimals: 1, smallest: true, of: f1(func(m *eval.MultiLabel) eval.Number {
+			return m.ECE.All
+		})},
+		{name: "q01 error", scale: 1, decimals: 3, smallest: true, of: rate(func(t *eval.Transition) eval.Number {
+			return t.Q01Error.All
+		})},
+		{name: "q10 error", scale: 1, decimals: 3, smallest: true, of: rate(func(t *eval.Transition) eval.Number {
+			return t.Q10Error.All
+		})},
+		{name: "audit AP", scale: 100, decimals: 1, smallest: false, of: audited(func(a *AuditFigures) eval.Number {
+			return a.AP
+		})},
+		{name: "audit AP, z=1", scale: 100, decimals: 1, smallest: false, of: audited(func(a *AuditFigures) eval.Number {
+			return a.IncorrectAP
+		})},
+		{name: "audit AP, z=0", scale: 100, decimals: 1, smallest: false, of: audited(func(a *AuditFigures) eval.Number {
+			return a.MissingAP
+		})},
+		{name: "audit P@1000", scale: 100, decimals: 1, smallest: false, of: audited(func(a *AuditFigures) eval.Number {
+			return a.At1000
+		})},
 	}
 }
 

@@ -100,8 +100,10 @@ type noiseSide struct {
 
 func (r *NoiseReport) sides() [2]noiseSide {
 	return [2]noiseSide{
-		{&r.Q01, "q01", "T01", "Missing: q01 = p(z=0|y=1)", "Words most often missing", 3},
-		{&r.Q10, "q10", "T10", "Made up: q10 = p(z=1|y=0)", "Words most often made up", 4},
+		{RateReport: &r.Q01, symbol: "q01", truth: "T01", title: "Missing: q01 = p(z=0|y=1)",
+			heading: "Words most often missing", decimals: 3},
+		{RateReport: &r.Q10, symbol: "q10", truth: "T10", title: "Made up: q10 = p(z=1|y=0)",
+			heading: "Words most often made up", decimals: 4},
 	}
 }
 

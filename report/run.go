@@ -131,7 +131,9 @@ type cellKey struct {
 	arm   string
 }
 
-func (r *Run) key() cellKey { return cellKey{r.Noise, r.Flips, r.MIL, r.ArmPlace, r.Arm} }
+func (r *Run) key() cellKey {
+	return cellKey{noise: r.Noise, flips: r.Flips, mil: r.MIL, place: r.ArmPlace, arm: r.Arm}
+}
 
 // compare orders rows as the paper does: noise level, without MIL before with MIL, then the arms.
 func (k cellKey) compare(o cellKey) int {

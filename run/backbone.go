@@ -110,7 +110,7 @@ func (b *Backbone) extraction(ctx context.Context, paths []string, o *ExtractOpt
 	set := dataset.Pictures(files, words, o.MaxPixels)
 	o.skipped(skipped)
 	set.IDs = pictureNames(paths, files)
-	return &extraction{b.session, b, o, set, b.loader(&o.Reading), nil}, nil
+	return &extraction{session: b.session, net: b, o: o, set: set, loader: b.loader(&o.Reading), clips: nil}, nil
 }
 
 func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*extraction, error) {
@@ -129,7 +129,7 @@ func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*ext
 	}
 	reading := o.Reading
 	reading.MaxBadSamples, reading.MaxPixels = b.session.Config.Data.MaxBadSamples, b.session.Config.Data.MaxPixels
-	x := &extraction{b.session, b, o, set, b.loader(&reading), nil}
+	x := &extraction{session: b.session, net: b, o: o, set: set, loader: b.loader(&reading), clips: nil}
 	return x, x.ofVideos(ctx)
 }
 

@@ -128,7 +128,7 @@ func (m *Model) pictureExtraction(paths []string, o *ExtractOptions) (*extractio
 	set := dataset.Pictures(files, m.vocabulary, o.MaxPixels)
 	o.skipped(skipped)
 	set.IDs = pictureNames(paths, files)
-	return &extraction{m.session, m, o, set, m.loader(&o.Reading), nil}, nil
+	return &extraction{session: m.session, net: m, o: o, set: set, loader: m.loader(&o.Reading), clips: nil}, nil
 }
 
 func (m *Model) splitExtraction(ctx context.Context, o *ExtractOptions) (*extraction, error) {
@@ -147,7 +147,7 @@ func (m *Model) splitExtraction(ctx context.Context, o *ExtractOptions) (*extrac
 	if set, err = o.Shard.set(set); err != nil {
 		return nil, err
 	}
-	x := &extraction{m.session, m, o, set, l, nil}
+	x := &extraction{session: m.session, net: m, o: o, set: set, loader: l, clips: nil}
 	return x, x.ofVideos(ctx)
 }
 

@@ -163,7 +163,8 @@ func (c Config) Augmentations() string {
 
 // optimizer are the settings of the Optimizer.
 func (c Config) optimizer() OptimizerConfig {
-	return OptimizerConfig{c.UpdateConfig, c.WeightDecay, c.DecayBiases, c.ClipNorm, c.Accumulate, c.EMA}
+	return OptimizerConfig{UpdateConfig: c.UpdateConfig, WeightDecay: c.WeightDecay, DecayBiases: c.DecayBiases,
+		ClipNorm: c.ClipNorm, Accumulate: c.Accumulate, Average: c.EMA}
 }
 
 // Validate names the first field that is out of range.

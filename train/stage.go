@@ -19,9 +19,9 @@ type Arm struct {
 // First is the arm of stage 1 that an arm starts from; an arm of stage 1 is its own.
 func (a Arm) First() Arm {
 	if a.MIL {
-		return Arm{"stage1-mil", true, 1, model.NoNoise}
+		return Arm{Name: "stage1-mil", MIL: true, Stage: 1, Noise: model.NoNoise}
 	}
-	return Arm{"stage1", false, 1, model.NoNoise}
+	return Arm{Name: "stage1", MIL: false, Stage: 1, Noise: model.NoNoise}
 }
 
 // Model is the arm's network: base with the noise model of the arm. base must have been made for

@@ -88,7 +88,7 @@ func (a *aligner) matchWords(by module, alike func(c, r string) bool) {
 	for j, r := range a.words[1] {
 		for i, c := range a.words[0] {
 			if alike(c, r) {
-				a.add(match{by, j, 1, i, 1})
+				a.add(match{by: by, at: j, length: 1, from: i, fromSize: 1})
 			}
 		}
 	}

@@ -175,9 +175,9 @@ func (a *aligner) matchPhrases() {
 						if !slices.Equal(in[from:from+len(words)], words) {
 							continue
 						}
-						m := match{paraphrase, at, size, from, len(words)}
+						m := match{by: paraphrase, at: at, length: size, from: from, fromSize: len(words)}
 						if side == 1 {
-							m = match{paraphrase, from, len(words), at, size}
+							m = match{by: paraphrase, at: from, length: len(words), from: at, fromSize: size}
 						}
 						a.add(m)
 					}

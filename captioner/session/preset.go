@@ -37,13 +37,13 @@ func FromPreset(name Preset) (Config, error) {
 	switch t := &c.Train; name {
 	case Paper:
 		paper := s2vt.Paper(1, s2vt.Reserved+1)
-		c.Net = NetConfig{paper.Embedding, paper.Words, paper.Hidden, paper.Dropout}
+		c.Net = NetConfig{Embedding: paper.Embedding, Words: paper.Words, Hidden: paper.Hidden, Dropout: paper.Dropout}
 		t.Optimizer, t.LearningRate, t.Schedule, t.StepEvery, t.ClipNorm = train.SGD, .01, train.StepDown, 20_000, 10
 	case Small:
-		c.Net, c.Words.MinCount = NetConfig{256, 128, 256, .3}, 3
+		c.Net, c.Words.MinCount = NetConfig{Embedding: 256, Words: 128, Hidden: 256, Dropout: .3}, 3
 		c.Data.CaptionsRecipe = recipe.Witness
 	case MovingScenes:
-		c.Net = NetConfig{64, 32, 96, .2}
+		c.Net = NetConfig{Embedding: 64, Words: 32, Hidden: 96, Dropout: .2}
 		t.Epochs, t.LearningRate, t.Patience = 20, 3e-3, 8
 	default:
 		return Config{}, setting.Errorf("preset", "preset is %q, want %s", name, setting.Alternatives(Presets()))

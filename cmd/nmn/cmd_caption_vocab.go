@@ -75,7 +75,8 @@ func (c *captionVocab) run(ctx context.Context, p *program, path string) error {
 		}
 	}
 	cuts := []int{1, 2, 3, 4, 5, 6, 8, 10, 20, 50, 100}
-	told := countedWords{counted, words.AtLeast(0), words.Fingerprint(), map[int]int{}}
+	told := countedWords{Counted: counted, Words: words.AtLeast(0), Fingerprint: words.Fingerprint(),
+		AtMinCount: map[int]int{}}
 	for _, cut := range cuts {
 		told.AtMinCount[cut] = words.AtLeast(cut)
 	}

@@ -104,7 +104,9 @@ func readSafetensors(r io.ReaderAt, size int64) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.arrays = append(f.arrays, array{name, dtype, shape, func() (elements, error) { return s.Elements(name) }})
+		f.arrays = append(f.arrays, array{name: name, dtype: dtype, shape: shape, open: func() (elements, error) {
+			return s.Elements(name)
+		}})
 	}
 	return f, nil
 }

@@ -137,7 +137,7 @@ func rebuildTensor(arguments tuple) (any, error) {
 		return nil, faultf("a tensor of %s, %s, %s and %s, want a storage, an offset, and as many sizes as strides",
 			kind(arguments[0]), kind(arguments[1]), kind(arguments[2]), kind(arguments[3]))
 	}
-	return &pickledTensor{s, offset, shape, strides}, nil
+	return &pickledTensor{storage: s, offset: offset, shape: shape, strides: strides}, nil
 }
 
 // rebuildParameter marks a tensor as one that learns.

@@ -52,9 +52,10 @@ type hierarchy struct {
 }
 
 var (
-	version1 = hierarchy{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-		[]string{"total_inactive_file", "total_active_file"}}
-	version2 = hierarchy{"sys/fs/cgroup", "memory.max", "memory.current", []string{"inactive_file", "active_file"}}
+	version1 = hierarchy{folder: "sys/fs/cgroup/memory", limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes",
+		cached: []string{"total_inactive_file", "total_active_file"}}
+	version2 = hierarchy{folder: "sys/fs/cgroup", limit: "memory.max", used: "memory.current",
+		cached: []string{"inactive_file", "active_file"}}
 )
 
 // left is the least that a group and those around it leave below their limits, and most where none has a limit. In a

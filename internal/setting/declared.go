@@ -158,7 +158,7 @@ type interval struct {
 
 func (d *Declared) bounds() interval {
 	low, high, _ := strings.Cut(d.limits[1:len(d.limits)-1], ",")
-	return interval{low, high, d.limits[0] == '(', strings.HasSuffix(d.limits, ")")}
+	return interval{low: low, high: high, lowOpen: d.limits[0] == '(', highOpen: strings.HasSuffix(d.limits, ")")}
 }
 
 func (r interval) check(v reflect.Value) error {

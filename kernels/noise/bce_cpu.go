@@ -24,7 +24,7 @@ func (c *CPU) BCE(loss, do, o, z *tensor.Tensor, scale float32) error {
 	if err := checkLabels(operation, z.Float32s(), k, false); err != nil {
 		return err
 	}
-	c.bce = bceJob{memory(loss), memory(do), o.Float32s(), z.Float32s(), k, scale}
+	c.bce = bceJob{loss: memory(loss), do: memory(do), o: o.Float32s(), z: z.Float32s(), classes: k, scale: scale}
 	c.workers.Run(n, c.bceBlock)
 	c.bce = bceJob{}
 	return nil

@@ -12,7 +12,7 @@ type pooled struct {
 // pooledLogit is that of a bag's logit.
 func pooledLogit(b float64) pooled {
 	p1, p0 := logistic(b)
-	return pooled{p1, p0, b, true}
+	return pooled{p1: p1, p0: p0, logit: b, known: true}
 }
 
 // Probabilities above plainLow and confidences within plainRange go through the direct formulae: with them

@@ -16,7 +16,8 @@ type instances struct {
 // cut returns the instances of frames lo to hi (exclusive) for classes first and following.
 func cut(logits []float32, cells, classes, lo, hi, first int) instances {
 	begin, end := lo*cells*classes+first, hi*cells*classes
-	return instances{logits[begin:end], (hi - lo) * cells, min(blockClasses, classes-first), classes}
+	return instances{logits: logits[begin:end], count: (hi - lo) * cells, width: min(blockClasses, classes-first),
+		stride: classes}
 }
 
 // rows returns count instances from instance lo on.

@@ -38,7 +38,8 @@ func (j *bagJob) channels(block int) channels {
 	if j.offsets != nil {
 		begin, end = int(j.offsets[bag]), int(j.offsets[bag+1])
 	}
-	return channels{bag, begin * j.Cells(), end * j.Cells(), part * blockChannels, min((part+1)*blockChannels, j.D)}
+	return channels{bag: bag, first: begin * j.Cells(), last: end * j.Cells(), lo: part * blockChannels,
+		hi: min((part+1)*blockChannels, j.D)}
 }
 
 func (j *bagJob) channelBlocks() int { return j.N * ((j.D + blockChannels - 1) / blockChannels) }

@@ -83,7 +83,8 @@ func (c *CPU) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	if err := onHost(operation, dx, dy, x, y); err != nil {
 		return err
 	}
-	c.runOverlap(windowJob{g, x.Float32s(), y.Float32s(), dx.Float32s(), dy.Float32s(), relu}, c.max3GradBlock)
+	c.runOverlap(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s(), dx: dx.Float32s(), dy: dy.Float32s(),
+		relu: relu}, c.max3GradBlock)
 	return nil
 }
 

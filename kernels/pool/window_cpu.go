@@ -86,7 +86,8 @@ func (c *CPU) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	if err := onHost(operation, dx, dy, x, y); err != nil {
 		return err
 	}
-	c.run(windowJob{g, x.Float32s(), y.Float32s(), dx.Float32s(), dy.Float32s(), relu}, c.maxGradBlock)
+	c.run(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s(), dx: dx.Float32s(), dy: dy.Float32s(), relu: relu},
+		c.maxGradBlock)
 	return nil
 }
 

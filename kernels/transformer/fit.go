@@ -99,7 +99,7 @@ func FitAttention(y, qkv *tensor.Tensor, heads int) (Heads, error) {
 	if heads < 1 || d == 0 || d%heads != 0 {
 		return Heads{}, fmt.Errorf("%s: %d heads do not divide a width of %d: %w", operation, heads, d, tensor.ErrShape)
 	}
-	return Heads{y.Dim(0), y.Dim(1), heads, d / heads}, nil
+	return Heads{N: y.Dim(0), T: y.Dim(1), Heads: heads, Width: d / heads}, nil
 }
 
 // Layer is the checked shape of a linear layer: Rows rows of C numbers give rows of K.

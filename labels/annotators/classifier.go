@@ -74,7 +74,7 @@ func (b scored) bag(s *sums, bag int) (expected, likelihood float64) {
 		likelihood += with - soft
 		s.class[k] += rho
 		v := p * (1 - p)
-		s.calibrated[k].add(&slope{(rho - p) * o, rho - p, v * o * o, v * o, v})
+		s.calibrated[k].add(&slope{ga: (rho - p) * o, gb: rho - p, haa: v * o * o, hab: v * o, hbb: v})
 	}
 	return expected, likelihood
 }

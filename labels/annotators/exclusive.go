@@ -471,7 +471,7 @@ func (x *exclusive) calibrate() {
 					o := float64(x.in.Logits[i*classes+k])
 					p, _ := sigmoidSoftplus(x.a[k]*o + x.b[k])
 					d, v := x.rho[i*classes+k]-p, p*(1-p)
-					s.add(&slope{d * o, d, v * o * o, v * o, v})
+					s.add(&slope{ga: d * o, gb: d, haa: v * o * o, hab: v * o, hbb: v})
 				}
 			}
 			da, db := s.step(x.a[k], x.b[k])
@@ -501,7 +501,7 @@ func (x *exclusive) each(bag int, f func(Cell)) {
 	x.evidences(bag, evidence)
 	for k, n := range given {
 		if n > 0 || k == likely {
-			f(Cell{k, x.of(bag)[k], evidence[k], n, len(places), k == likely, -1})
+			f(Cell{Class: k, P: x.of(bag)[k], Evidence: evidence[k], Given: n, Asked: len(places), Holds: k == likely, at: -1})
 		}
 	}
 }

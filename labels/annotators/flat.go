@@ -53,7 +53,8 @@ type grid struct {
 }
 
 func newGrid(e *estimator, lo float64, points int) *grid {
-	g := &grid{e, lo - (gridPoints/2-1)*gridStep, make([]float64, points), make([]float64, points)}
+	g := &grid{e: e, lo: lo - (gridPoints/2-1)*gridStep, expected: make([]float64, points),
+		likelihood: make([]float64, points)}
 	soft0 := make([]float64, e.in.Classes)
 	for k, prior := range e.prior {
 		_, soft0[k] = sigmoidSoftplus(prior)

@@ -35,7 +35,7 @@ func (e *estimator) each(bag int, f func(Cell)) {
 		for ; next < to; next++ {
 			if o := e.base(bag, next) + e.whole[bag]; o >= 0 {
 				p, _ := sigmoidSoftplus(o)
-				f(Cell{next, p, e.whole[bag], 0, whole, whole > 0, -1})
+				f(Cell{Class: next, P: p, Evidence: e.whole[bag], Given: 0, Asked: whole, Holds: whole > 0, at: -1})
 			}
 		}
 	}
@@ -44,7 +44,8 @@ func (e *estimator) each(bag int, f func(Cell)) {
 		unnamed(k)
 		next = max(next, k+1)
 		yes, asked := e.cells.votes(int(at))
-		f(Cell{k, e.rho[at], e.evidence(int(at)), yes, asked, e.rho[at] >= .5 && asked > 0, int(at)})
+		f(Cell{Class: k, P: e.rho[at], Evidence: e.evidence(int(at)), Given: yes, Asked: asked, Holds: e.rho[at] >= .5 &&
+			asked > 0, at: int(at)})
 	}
 	unnamed(e.in.Classes)
 }

@@ -137,10 +137,12 @@ func (r *Report) Summary() Summary {
 	wrong, lacking := r.ConsensusShares()
 	s := Summary{Bags: r.Result.Bags, Labels: r.Result.Classes, Rows: len(r.Rows), Outside: r.Outside,
 		Exclusive: r.Exclusive, Agreement: eval.Number(r.Agreement), Iterations: r.Iterations, Notes: r.Notes,
-		Pooled:    PooledSummary{r.PooledQ01, r.PooledQ10, r.Strength01, r.Strength10},
-		Consensus: ConsensusSummary{r.Consensus, r.Incorrect, r.Missing, wrong, lacking}}
+		Pooled: PooledSummary{Q01: r.PooledQ01, Q10: r.PooledQ10, Strength01: r.Strength01, Strength10: r.Strength10},
+		Consensus: ConsensusSummary{Labels: r.Consensus, Incorrect: r.Incorrect, Missing: r.Missing, Wrong: wrong,
+			Lacking: lacking}}
 	for k, word := range r.Words {
-		c := ClassSummary{word, r.Expected[k], eval.Undefined(), eval.Undefined(), eval.Undefined()}
+		c := ClassSummary{Label: word, Expected: r.Expected[k], Frequency: eval.Undefined(), Slope: eval.Undefined(),
+			Offset: eval.Undefined()}
 		if r.Prior != nil {
 			c.Frequency = eval.Number(r.Prior[k])
 		} else {

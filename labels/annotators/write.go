@@ -77,7 +77,8 @@ func (r *Report) WriteLabelsFile(path string) error {
 		for i := range r.Result.Bags {
 			r.Each(i, func(c Cell) {
 				if err == nil {
-					err = f(Label{r.BagIDs[i], r.Words[c.Class], significant(c.P), significant(c.Evidence), c.Given, c.Asked})
+					err = f(Label{Bag: r.BagIDs[i], Label: r.Words[c.Class], Posterior: significant(c.P),
+						Evidence: significant(c.Evidence), Given: c.Given, Asked: c.Asked})
 				}
 			})
 		}

@@ -129,7 +129,7 @@ func (k *combination) partners(of [][combineFolds]moments, held int) []int {
 		var s moments
 		for fold, m := range of[j] {
 			if fold != held {
-				s = moments{s.r + m.r, s.v + m.v, s.rx + m.rx, s.vx + m.vx, s.vxx + m.vxx}
+				s = moments{r: s.r + m.r, v: s.v + m.v, rx: s.rx + m.rx, vx: s.vx + m.vx, vxx: s.vxx + m.vxx}
 			}
 		}
 		mean := s.vx / s.v

@@ -292,7 +292,7 @@ func (p *possible) beliefs(of []float64) []Belief {
 	for i, row := range prior {
 		for j, w := range row {
 			if w >= leastWeight*largest {
-				out = append(out, Belief{w, rates01[i], rates10[j], p.a[i][j], p.b[i][j]})
+				out = append(out, Belief{Weight: w, Q01: rates01[i], Q10: rates10[j], A: p.a[i][j], B: p.b[i][j]})
 				sum += w
 			}
 		}

@@ -47,7 +47,8 @@ func (c *class) bags() int { return c.presentRows + c.absentRows }
 func (c *class) nodes() int { return len(c.present.x) + len(c.absent.x) }
 
 func classOf(c column) class {
-	return class{nodesOf(c.present), nodesOf(c.absent), len(c.present), len(c.absent)}
+	return class{present: nodesOf(c.present), absent: nodesOf(c.absent), presentRows: len(c.present),
+		absentRows: len(c.absent)}
 }
 
 // copyColumns copies some neighbouring columns into logits.

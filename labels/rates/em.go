@@ -27,7 +27,7 @@ type prior struct {
 }
 
 // The pooled phase has hardly a prior.
-var pooledPrior = prior{.1, .001, .01, .001}
+var pooledPrior = prior{q01: .1, strength01: .001, q10: .01, strength10: .001}
 
 // rates are the most likely ones under the prior.
 func (c counts) rates(p prior) (q01, q10 float64) {

@@ -111,7 +111,7 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 		Confidence: o.Confidence,
 		Classes:    make([]Class, in.Classes),
 	}
-	p := prior{r.PooledQ01, o.Strength01, r.PooledQ10, o.Strength10}
+	p := prior{q01: r.PooledQ01, strength01: o.Strength01, q10: r.PooledQ10, strength10: o.Strength10}
 	if err := e.perClass(ctx, p); err != nil {
 		return nil, fmt.Errorf("noise rates per class: %w", err)
 	}

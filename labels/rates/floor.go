@@ -138,7 +138,7 @@ type floorClass struct {
 }
 
 func newFloorClass(c *Class, rows column, o Options) floorClass {
-	m := model{c.Q01, c.Q10, c.A, c.B}
+	m := model{q01: c.Q01, q10: c.Q10, a: c.A, b: c.B}
 	f := floorClass{evidence: evidence{cells: summarise(m, rows).cells, minSlope: o.MinSlope, confidence: o.Confidence},
 		at: m.parameters()}
 	f.at, f.best = f.refit(c.Q01, c.Q10)

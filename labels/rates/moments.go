@@ -26,7 +26,8 @@ type moments struct {
 }
 
 func (m moments) plus(o moments) moments {
-	return moments{m.ga + o.ga, m.gb + o.gb, m.haa + o.haa, m.hab + o.hab, m.hbb + o.hbb, m.r + o.r}
+	return moments{ga: m.ga + o.ga, gb: m.gb + o.gb, haa: m.haa + o.haa, hab: m.hab + o.hab, hbb: m.hbb + o.hbb,
+		r: m.r + o.r}
 }
 
 // likelihood is p(z|y=1) and p(z|y=0) of a label.

@@ -140,7 +140,7 @@ func (s *Spreads) Departures() []Departure {
 		for _, e := range slices.Concat(c.lowest, c.highest) {
 			if !taken[e.bag] && e.rate != c.mean {
 				taken[e.bag] = true
-				all = append(all, Departure{e.bag, class, e.rate, c.mean})
+				all = append(all, Departure{Bag: e.bag, Class: class, Rate: e.rate, Mean: c.mean})
 			}
 		}
 	}

@@ -168,7 +168,7 @@ func (f *cocoFile) format() fileFormat {
 			ImageID *int64  `json:"image_id"`
 			Caption *string `json:"caption"`
 		}, offset int64) {
-			f.captions = append(f.captions, captionElement[int64]{e.ID, e.ImageID, e.Caption, offset})
+			f.captions = append(f.captions, captionElement[int64]{id: e.ID, of: e.ImageID, text: e.Caption, offset: offset})
 		}),
 	}}
 }

@@ -88,7 +88,7 @@ func (f *msrvttFile) format() fileFormat {
 			VideoID *string `json:"video_id"`
 			Caption *string `json:"caption"`
 		}, offset int64) {
-			f.sentences = append(f.sentences, captionElement[string]{e.ID, e.VideoID, e.Caption, offset})
+			f.sentences = append(f.sentences, captionElement[string]{id: e.ID, of: e.VideoID, text: e.Caption, offset: offset})
 		}),
 	}}
 }

@@ -33,7 +33,7 @@ const attempts = 10
 // RandomResizedCrop.
 func (d *Draws) Crop(epoch, bag, width, height int) Rect {
 	if !d.config.crops() {
-		return Rect{0, 0, width, height}
+		return Rect{X: 0, Y: 0, Width: width, Height: height}
 	}
 	stream := rng.New(d.crop, epoch, bag)
 	ratio := d.config.Crop.Ratio.or(cropRatio)
@@ -42,7 +42,7 @@ func (d *Draws) Crop(epoch, bag, width, height int) Rect {
 		r := math.Exp(stream.Uniform(math.Log(ratio[0]), math.Log(ratio[1])))
 		w, h := round(math.Sqrt(area*r)), round(math.Sqrt(area/r))
 		if w > 0 && w <= width && h > 0 && h <= height {
-			return Rect{stream.Intn(width - w + 1), stream.Intn(height - h + 1), w, h}
+			return Rect{X: stream.Intn(width - w + 1), Y: stream.Intn(height - h + 1), Width: w, Height: h}
 		}
 	}
 	return middle(width, height, ratio)
@@ -57,7 +57,7 @@ func middle(width, height int, ratio Range) Rect {
 	case whole > ratio[1]:
 		w = min(width, max(1, round(float64(h)*ratio[1])))
 	}
-	return Rect{(width - w) / 2, (height - h) / 2, w, h}
+	return Rect{X: (width - w) / 2, Y: (height - h) / 2, Width: w, Height: h}
 }
 
 // round is Python's: halves go to the even number.
@@ -111,7 +111,7 @@ func (d *Draws) Erase(epoch, bag, width, height int) (Rect, bool) {
 		r := math.Exp(stream.Uniform(math.Log(ratio[0]), math.Log(ratio[1])))
 		h, w := round(math.Sqrt(area*r)), round(math.Sqrt(area/r))
 		if w > 0 && w < width && h > 0 && h < height {
-			return Rect{stream.Intn(width - w + 1), stream.Intn(height - h + 1), w, h}, true
+			return Rect{X: stream.Intn(width - w + 1), Y: stream.Intn(height - h + 1), Width: w, Height: h}, true
 		}
 	}
 	return Rect{}, false

@@ -29,14 +29,14 @@ func Mix(dst *Frame, from *Frame, weight int, mirrored bool, mean [3]uint8, scra
 
 // extend fills the canvas around a picture up to an extent with the mean colour.
 func extend(f *Frame, width, height int, mean [3]uint8) {
-	right := view{f.Pixels, 3 * f.Size, width, f.Height}
+	right := view{pix: f.Pixels, stride: 3 * f.Size, width: width, height: f.Height}
 	if width > f.Width {
-		right = right.part(Rect{f.Width, 0, width - f.Width, f.Height})
+		right = right.part(Rect{X: f.Width, Y: 0, Width: width - f.Width, Height: f.Height})
 		right.fill(mean)
 	}
 	if height > f.Height {
-		below := view{f.Pixels, 3 * f.Size, width, height}
-		below = below.part(Rect{0, f.Height, width, height - f.Height})
+		below := view{pix: f.Pixels, stride: 3 * f.Size, width: width, height: height}
+		below = below.part(Rect{X: 0, Y: f.Height, Width: width, Height: height - f.Height})
 		below.fill(mean)
 	}
 }

@@ -12,7 +12,7 @@ func (v *view) row(y int) []uint8 { return v.pix[y*v.stride : y*v.stride+3*v.wid
 
 // part is a rectangle of it.
 func (v *view) part(r Rect) view {
-	return view{v.pix[r.Y*v.stride+3*r.X:], v.stride, r.Width, r.Height}
+	return view{pix: v.pix[r.Y*v.stride+3*r.X:], stride: v.stride, width: r.Width, height: r.Height}
 }
 
 // copyInto packs the picture into memory without gaps, growing it where needed.
@@ -21,7 +21,7 @@ func (v *view) copyInto(buffer *[]uint8) view {
 	if cap(*buffer) < n {
 		*buffer = make([]uint8, n)
 	}
-	packed := view{(*buffer)[:n], 3 * v.width, v.width, v.height}
+	packed := view{pix: (*buffer)[:n], stride: 3 * v.width, width: v.width, height: v.height}
 	for y := range v.height {
 		copy(packed.row(y), v.row(y))
 	}

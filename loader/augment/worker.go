@@ -45,7 +45,7 @@ func cut(pic *picture.Picture, r Rect) {
 // Canvas changes the picture in the top left corner of a canvas of size×size pixels: colour jitter, then RandAugment,
 // then random erasing. The rest of the canvas stays.
 func (w *Worker) Canvas(canvas []uint8, size, width, height int, at Place) {
-	v := view{canvas, 3 * size, width, height}
+	v := view{pix: canvas, stride: 3 * size, width: width, height: height}
 	c := &w.draws.config
 	if c.jitters() {
 		w.jitter(&v, w.draws.Jitter(at.Epoch, at.Bag))

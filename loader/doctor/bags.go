@@ -21,9 +21,9 @@ func (r *Report) compareBags(splits []Split) {
 			}
 			o.IDs = len(same)
 			if o.IDs > 0 {
-				r.add(Finding{Warning, "ids-across", fmt.Sprintf("%s and %s share %s", o.First, o.Second,
+				r.add(Finding{Weight: Warning, Kind: "ids-across", Text: fmt.Sprintf("%s and %s share %s", o.First, o.Second,
 					counted(o.IDs, "identifier")),
-					leakCure(o), some(same)})
+					Cure: leakCure(o), Examples: some(same)})
 			}
 			captions := func(s *loader.Set, bag int) (uint64, bool) { return captionKey(seed, s, bag) }
 			repeated := shared(b, keys(a, captions), captions)
@@ -48,9 +48,10 @@ func (r *Report) captionFinding(o *Overlap, bags int, repeated []string) {
 	if float64(o.Captions) > chanceCaptions*float64(bags) {
 		weight = Warning
 	}
-	r.add(Finding{weight, "captions-across",
-		fmt.Sprintf("%s has %s (%s) with the words of the captions of one of %s, caption by caption",
-			o.Second, counted(o.Captions, "bag"), percent(o.Captions, bags), o.First), leakCure(o), some(repeated)})
+	r.add(Finding{Weight: weight, Kind: "captions-across",
+		Text: fmt.Sprintf("%s has %s (%s) with the words of the captions of one of %s, caption by caption",
+			o.Second, counted(o.Captions, "bag"), percent(o.Captions, bags), o.First), Cure: leakCure(o),
+		Examples: some(repeated)})
 }
 
 // leakCure says what to do about bags that two splits share.

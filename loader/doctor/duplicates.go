@@ -42,9 +42,10 @@ func (r *Report) compareContent(looks []look, splits []Split, noun string, withi
 	}
 	for i := range r.Overlaps {
 		if o := &r.Overlaps[i]; o.Content > 0 {
-			r.add(Finding{Warning, "duplicates-across", fmt.Sprintf("%s and %s share %s, with just the same content",
-				o.First, o.Second, counted(o.Content, noun)),
-				leakCure(o), examples[o]})
+			r.add(Finding{Weight: Warning, Kind: "duplicates-across",
+				Text: fmt.Sprintf("%s and %s share %s, with just the same content",
+					o.First, o.Second, counted(o.Content, noun)),
+				Cure: leakCure(o), Examples: examples[o]})
 		}
 	}
 }
@@ -69,14 +70,15 @@ func (d *Copies) add(c copies, set *loader.Set, split int) {
 
 func (r *Report) copyFindings(s *SplitReport, c *Copies, noun string) {
 	if c.Duplicates > 0 {
-		r.add(Finding{Note, "duplicates", fmt.Sprintf("exact copies within %s: %s (%s), each learned several times",
-			s.Name, counted(c.Duplicates, noun), percent(c.Duplicates, s.Frames)), "keep one of each", nil})
+		r.add(Finding{Weight: Note, Kind: "duplicates", Text: fmt.Sprintf("exact copies within %s: %s (%s), each learned "+
+			"several times",
+			s.Name, counted(c.Duplicates, noun), percent(c.Duplicates, s.Frames)), Cure: "keep one of each", Examples: nil})
 	}
 	if c.Relabelled > 0 {
-		r.add(Finding{Note, "relabelled-duplicates",
-			fmt.Sprintf("copies within %s with other labels than the first of them: %d of %d",
+		r.add(Finding{Weight: Note, Kind: "relabelled-duplicates",
+			Text: fmt.Sprintf("copies within %s with other labels than the first of them: %d of %d",
 				s.Name, c.Relabelled, c.Duplicates),
-			"some of their labels are wrong or missing: look at them, or let nmn audit rank labels", nil})
+			Cure: "some of their labels are wrong or missing: look at them, or let nmn audit rank labels", Examples: nil})
 	}
 }
 

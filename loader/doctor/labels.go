@@ -85,25 +85,28 @@ func (r *Report) labelFindings() {
 		if at == 0 {
 			r.trainingLabels(s)
 		} else if n := len(s.Labels.Never); n > 0 {
-			r.add(Finding{Note, "classes-not-judged",
-				fmt.Sprintf("classes on no bag of %s: %d of %d; no average precision is defined for them there",
-					s.Name, n, s.Labels.Classes), "hold out more bags, or judge by the classes that are left",
-				some(s.Labels.Never)})
+			r.add(Finding{Weight: Note, Kind: "classes-not-judged",
+				Text: fmt.Sprintf("classes on no bag of %s: %d of %d; no average precision is defined for them there",
+					s.Name, n, s.Labels.Classes), Cure: "hold out more bags, or judge by the classes that are left",
+				Examples: some(s.Labels.Never)})
 		}
 		if n := s.Labels.Unknown; n > 0 {
-			r.add(Finding{Note, "unknown-labels", fmt.Sprintf("labels of %s that nobody knows: %d (%s); they are left out",
-				s.Name,
-				n, percent(n, s.Bags*s.Labels.Classes)), "write 0 where an empty cell or -1 means that a label does not hold", nil})
+			r.add(Finding{Weight: Note, Kind: "unknown-labels",
+				Text: fmt.Sprintf("labels of %s that nobody knows: %d (%s); they are left out",
+					s.Name,
+					n, percent(n, s.Bags*s.Labels.Classes)), Cure: "write 0 where an empty cell or -1 means that a label does not " +
+					"hold", Examples: nil})
 		}
 		if n := s.Labels.Unlabelled; n > 0 {
 			weight := Note
 			if 2*n > s.Bags {
 				weight = Warning
 			}
-			r.add(Finding{weight, "bags-without-label", fmt.Sprintf("bags of %s without any label: %d (%s)", s.Name, n,
+			r.add(Finding{Weight: weight, Kind: "bags-without-label", Text: fmt.Sprintf("bags of %s without any label: %d (%s)",
+				s.Name, n,
 				percent(n, s.Bags)),
-				"check that their labels were not lost on the way; with captions, a vocabulary of more words " +
-					"(`data.vocabulary_size`, `data.min_count`) labels more of them", nil})
+				Cure: "check that their labels were not lost on the way; with captions, a vocabulary of more words " +
+					"(`data.vocabulary_size`, `data.min_count`) labels more of them", Examples: nil})
 		}
 	}
 }
@@ -111,22 +114,24 @@ func (r *Report) labelFindings() {
 func (r *Report) trainingLabels(s *SplitReport) {
 	l := &s.Labels
 	if n := len(l.Never); n > 0 {
-		r.add(Finding{Warning, "empty-classes",
-			fmt.Sprintf("classes on no bag of %s: %d of %d; nothing can be learned of them", s.Name, n, l.Classes),
-			"leave them out of the vocabulary (`data.vocabulary`, `data.min_count`) or of the label columns " +
-				"(`data.features.label_columns`), or add bags that have them", some(l.Never)})
+		r.add(Finding{Weight: Warning, Kind: "empty-classes",
+			Text: fmt.Sprintf("classes on no bag of %s: %d of %d; nothing can be learned of them", s.Name, n, l.Classes),
+			Cure: "leave them out of the vocabulary (`data.vocabulary`, `data.min_count`) or of the label columns " +
+				"(`data.features.label_columns`), or add bags that have them", Examples: some(l.Never)})
 	}
 	if n := len(l.Always); n > 0 {
-		r.add(Finding{Warning, "constant-classes",
-			fmt.Sprintf("classes on every bag of %s: %d of %d; they tell bags apart in nothing", s.Name, n, l.Classes),
-			"leave them out of the vocabulary (`data.vocabulary`) or of the label columns (`data.features.label_columns`)",
-			some(l.Always)})
+		r.add(Finding{Weight: Warning, Kind: "constant-classes",
+			Text: fmt.Sprintf("classes on every bag of %s: %d of %d; they tell bags apart in nothing", s.Name, n, l.Classes),
+			Cure: "leave them out of the vocabulary (`data.vocabulary`) or of the label columns " +
+				"(`data.features.label_columns`)",
+			Examples: some(l.Always)})
 	}
 	if l.Rare > 0 {
-		r.add(Finding{Note, "rare-classes", fmt.Sprintf("classes on fewer than %d bags of %s: %d of %d; little can "+
-			"be learned of them, and their noise rates cannot be estimated well",
-			rareBelow, s.Name, l.Rare, l.Classes), "leave them out (`data.min_count`, `data.vocabulary_size`), or read their " +
-			"figures with care", nil})
+		r.add(Finding{Weight: Note, Kind: "rare-classes",
+			Text: fmt.Sprintf("classes on fewer than %d bags of %s: %d of %d; little can "+
+				"be learned of them, and their noise rates cannot be estimated well",
+				rareBelow, s.Name, l.Rare, l.Classes), Cure: "leave them out (`data.min_count`, `data.vocabulary_size`), or read " +
+				"their figures with care", Examples: nil})
 	}
 }
 
@@ -141,8 +146,8 @@ func (r *Report) packedLabels(splits []Split, o *Options) {
 	if !found {
 		return
 	}
-	f := Finding{Error, "packed-labels", "labels look like lists in one string: " + p.String(),
-		p.Cure() + "; " + p.Names(), []string{p.Example}}
+	f := Finding{Weight: Error, Kind: "packed-labels", Text: "labels look like lists in one string: " + p.String(),
+		Cure: p.Cure() + "; " + p.Names(), Examples: []string{p.Example}}
 	if o.Named {
 		f.Weight = Warning
 	}

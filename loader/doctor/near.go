@@ -62,18 +62,18 @@ func (r *Report) nearFinding(first, second, n int, examples []string) {
 	s := &r.Splits[second]
 	if first == second {
 		s.Pictures.Near = n
-		r.add(Finding{Note, "near-duplicates",
-			fmt.Sprintf("%s of %s (%s) that look like another there, maybe scaled or encoded anew",
+		r.add(Finding{Weight: Note, Kind: "near-duplicates",
+			Text: fmt.Sprintf("%s of %s (%s) that look like another there, maybe scaled or encoded anew",
 				counted(n, "picture"), s.Name, percent(n, s.Bags)),
-			"look at them: copies are learned several times", examples})
+			Cure: "look at them: copies are learned several times", Examples: examples})
 		return
 	}
 	o := r.overlap(first, second)
 	o.Near = n
-	r.add(Finding{Note, "near-duplicates-across",
-		fmt.Sprintf("%s of %s (%s) that look like one of %s, maybe scaled or encoded anew",
+	r.add(Finding{Weight: Note, Kind: "near-duplicates-across",
+		Text: fmt.Sprintf("%s of %s (%s) that look like one of %s, maybe scaled or encoded anew",
 			counted(n, "picture"), o.Second, percent(n, s.Bags), o.First),
-		"look at them, and where they are copies " + leakCure(o), examples})
+		Cure: "look at them, and where they are copies " + leakCure(o), Examples: examples})
 }
 
 // examples are the first ones by bag.

@@ -139,10 +139,10 @@ func median(values []int32) int {
 func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 	p := s.Pictures
 	if p.Broken > 0 {
-		f := Finding{Warning, "broken-pictures",
-			fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves them out",
+		f := Finding{Weight: Warning, Kind: "broken-pictures",
+			Text: fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves them out",
 				s.Name, p.Broken, p.Files),
-			"repair or remove them", some(p.Errors)}
+			Cure: "repair or remove them", Examples: some(p.Errors)}
 		if p.BrokenBags > o.MaxBadSamples {
 			f.Weight, f.Text = Error, fmt.Sprintf("pictures of %s that cannot be used: %d of %d; a run leaves out %d "+
 				"bags at most", s.Name, p.Broken, p.Files, o.MaxBadSamples)
@@ -151,11 +151,11 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 		r.add(f)
 	}
 	if p.Small > 0 {
-		r.add(Finding{Note, "small-pictures",
-			fmt.Sprintf(
+		r.add(Finding{Weight: Note, Kind: "small-pictures",
+			Text: fmt.Sprintf(
 				"pictures of %s not half as large as the input of the network, %d pixels: %d; they are enlarged",
-				s.Name, o.InputSize, p.Small), "train with a smaller input (`net.input_size`, `net.arch` scenes), or take " +
-				"larger pictures", nil})
+				s.Name, o.InputSize, p.Small), Cure: "train with a smaller input (`net.input_size`, `net.arch` scenes), or take " +
+				"larger pictures", Examples: nil})
 	}
 	if p.Turned > 0 {
 		done, cure := "are taken as they are stored", "`data.orientation` apply turns them upright"
@@ -163,24 +163,25 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 			done, cure = "are turned upright", "nothing, unless they are to be taken as they are stored: "+
 				"`data.orientation` ignore"
 		}
-		r.add(Finding{Note, "turned-pictures", fmt.Sprintf(
+		r.add(Finding{Weight: Note, Kind: "turned-pictures", Text: fmt.Sprintf(
 			"pictures of %s that are stored turned or mirrored (Exif orientation): %d of %d; they %s",
-			s.Name, p.Turned, p.Files, done), cure, nil})
+			s.Name, p.Turned, p.Files, done), Cure: cure, Examples: nil})
 	}
 	if p.Odd > 0 {
-		r.add(Finding{Note, "odd-aspect",
-			fmt.Sprintf("pictures of %s more than %d times as long as they are high, or the other way: %d",
+		r.add(Finding{Weight: Note, Kind: "odd-aspect",
+			Text: fmt.Sprintf("pictures of %s more than %d times as long as they are high, or the other way: %d",
 				s.Name, oddAspect, p.Odd),
-			"`data.fit` longest keeps their shape, `data.fit` square bends it", nil})
+			Cure: "`data.fit` longest keeps their shape, `data.fit` square bends it", Examples: nil})
 	}
 	if p.Grey > 0 && p.Grey < p.Decoded {
-		r.add(Finding{Note, "grey-pictures", fmt.Sprintf("grey pictures of %s, with three equal channels: %d (%s)",
-			s.Name, p.Grey, percent(p.Grey, p.Decoded)),
-			"nothing, unless colour goes with a label", nil})
+		r.add(Finding{Weight: Note, Kind: "grey-pictures",
+			Text: fmt.Sprintf("grey pictures of %s, with three equal channels: %d (%s)",
+				s.Name, p.Grey, percent(p.Grey, p.Decoded)),
+			Cure: "nothing, unless colour goes with a label", Examples: nil})
 	}
 	if n := p.Files - p.Decoded - p.Broken; n > 0 {
-		r.add(Finding{Note, "sampled", fmt.Sprintf("pictures of %s that were not decoded: %d of %d",
-			s.Name, n, p.Files), "leave out `doctor.sample` to decode all", nil})
+		r.add(Finding{Weight: Note, Kind: "sampled", Text: fmt.Sprintf("pictures of %s that were not decoded: %d of %d",
+			s.Name, n, p.Files), Cure: "leave out `doctor.sample` to decode all", Examples: nil})
 	}
 }
 

@@ -143,9 +143,9 @@ func measureColumns(m *features.Moments) *Features {
 // rowFindings judges rows that cannot be used as they are.
 func (r *Report) rowFindings(s *SplitReport, o *Options) {
 	if n := s.Rows.Unusable; n > 0 {
-		f := Finding{Warning, "unusable-rows",
-			fmt.Sprintf("rows of %s that cannot be used: %d of %d; a run leaves them out", s.Name, n, s.Rows.Rows),
-			"repair or remove them", some(s.Rows.Errors)}
+		f := Finding{Weight: Warning, Kind: "unusable-rows",
+			Text: fmt.Sprintf("rows of %s that cannot be used: %d of %d; a run leaves them out", s.Name, n, s.Rows.Rows),
+			Cure: "repair or remove them", Examples: some(s.Rows.Errors)}
 		if n > o.MaxBadSamples {
 			f.Weight, f.Text = Error, fmt.Sprintf(
 				"rows of %s that cannot be used: %d of %d; a run leaves out %d at most",
@@ -155,10 +155,10 @@ func (r *Report) rowFindings(s *SplitReport, o *Options) {
 		r.add(f)
 	}
 	if n := s.Rows.Incomplete; n > 0 {
-		f := Finding{Note, "missing-values",
-			fmt.Sprintf("rows of %s with missing values: %d of %d; a run takes the mean of the column for them",
+		f := Finding{Weight: Note, Kind: "missing-values",
+			Text: fmt.Sprintf("rows of %s with missing values: %d of %d; a run takes the mean of the column for them",
 				s.Name, n, s.Rows.Rows),
-			"nothing, if they are missing by chance", nil}
+			Cure: "nothing, if they are missing by chance", Examples: nil}
 		if !o.Missing {
 			f.Weight, f.Text = Error, fmt.Sprintf("rows of %s with missing values (empty, ?, NaN): %d of %d",
 				s.Name, n, s.Rows.Rows)
@@ -186,15 +186,15 @@ func (r *Report) columnFindings(o *Options) {
 		for i := range examples {
 			examples[i] = fmt.Sprintf("column %d", f.Constant[i])
 		}
-		r.add(Finding{Note, "constant-features",
-			fmt.Sprintf("features that are the same in all rows of %s: %d of %d; they count for nothing",
+		r.add(Finding{Weight: Note, Kind: "constant-features",
+			Text: fmt.Sprintf("features that are the same in all rows of %s: %d of %d; they count for nothing",
 				r.Splits[0].Name, n, f.Width),
-			"leave them out (`data.features.ignore_columns`)", examples})
+			Cure: "leave them out (`data.features.ignore_columns`)", Examples: examples})
 	}
 	if !o.Standardise && (f.Most > largeRatio*f.Least || f.LargestMean > largeMean) {
-		r.add(Finding{Warning, "scale",
-			fmt.Sprintf("features are on different scales: deviations of %.3g to %.3g, means of up to %.3g",
+		r.add(Finding{Weight: Warning, Kind: "scale",
+			Text: fmt.Sprintf("features are on different scales: deviations of %.3g to %.3g, means of up to %.3g",
 				f.Least, f.Most, f.LargestMean),
-			"`data.features.standardise` brings all to mean 0 and deviation 1", nil})
+			Cure: "`data.features.standardise` brings all to mean 0 and deviation 1", Examples: nil})
 	}
 }

@@ -105,7 +105,7 @@ func newSource(manifest, folder string, rows []*Row) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{manifest, lines, source, offsets}, nil
+	return &Source{manifest: manifest, lines: lines, files: source, offsets: offsets}, nil
 }
 
 // Close closes the folder. Reads that follow fail.
@@ -159,7 +159,7 @@ func (s *Source) WithMaxPixels(n int) (loader.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{s.manifest, s.lines, files, s.offsets}, nil
+	return &Source{manifest: s.manifest, lines: s.lines, files: files, offsets: s.offsets}, nil
 }
 
 // encoded reads the file of a frame as it is stored; see ReadEncoded.

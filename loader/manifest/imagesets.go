@@ -71,7 +71,7 @@ func (s *imageSets) add(file, split string, text io.Reader) error {
 			return fmt.Errorf("line %d: %q is in line %d of %s too; a picture is of one split", n,
 				loader.Excerpt(fields[0]), before.line, before.list)
 		}
-		s.of[folder][fields[0]] = listed{split, file, n, new(bool)}
+		s.of[folder][fields[0]] = listed{split: split, list: file, line: n, seen: new(bool)}
 	}
 	return lines.Err()
 }

@@ -123,7 +123,7 @@ func (f *Folder) digest(ctx context.Context, path, known string) error {
 	if err != nil {
 		return err
 	}
-	f.Files = append(f.Files, File{f.below(path), info.Size(), sum, known})
+	f.Files = append(f.Files, File{Path: f.below(path), Bytes: info.Size(), SHA256: sum, Published: known})
 	if known != "" && sum != known {
 		f.add(doctor.Warning, "digest", fmt.Sprintf("%s has the SHA-256 %s, and was published with %s", f.below(path), sum,
 			known), "compare it with the published file; the counts say whether something else is different")

@@ -18,7 +18,7 @@ type sceneCaption struct {
 // mention is what a caption says about one object.
 type mention struct{ size, colour, texture, noun, verb int32 }
 
-var silence = mention{noWord, noWord, noWord, noWord, noWord}
+var silence = mention{size: noWord, colour: noWord, texture: noWord, noun: noWord, verb: noWord}
 
 // attention is how much of an object people describe, by place: less where it is hard to see.
 var attention = [placeCount]float64{1, 1, .7, .4, .2}

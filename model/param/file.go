@@ -154,7 +154,8 @@ func (p *Param) blocks(t *tensor.Tensor, f func(block) error) error {
 		last := min(first+size, rows)
 		part, err := t.Rows(first, last)
 		if err == nil {
-			err = f(block{first, part, room.held[:(last-first)*held], room.filed[:(last-first)*filed], room.bytes})
+			err = f(block{first: first, rows: part, held: room.held[:(last-first)*held], filed: room.filed[:(last-first)*filed],
+				bytes: room.bytes})
 		}
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ func gather(results []Result) *figures {
 		units: map[cell]map[string]map[uint64]float64{},
 	}
 	for _, r := range slices.SortedFunc(slices.Values(results), order) {
-		at := cell{r.Data, side{r.Arm, r.Metric}, r.key().Missing, r.Words}
+		at := cell{data: r.Data, side: side{r.Arm, r.Metric}, missing: r.key().Missing, words: r.Words}
 		if single(r.Words) {
 			at.words = All
 			if finite(r.Value) { // a word that no picture of the split has is without a figure
@@ -98,15 +98,17 @@ func (f *figures) levels(c *claim, data string) []float64 {
 func (p *pair) bounded() bool { return p.right.arm == "" }
 
 func (p *pair) cell(s side, data string, missing float64) cell {
-	return cell{data, s, missing, p.words}
+	return cell{data: data, side: s, missing: missing, words: p.words}
 }
 
 // compare takes the differences of equal seeds. Reason says what is missing, and is empty where all is there.
 func (f *figures) compare(p *pair, data string, missing float64) Comparison {
 	video := slices.Contains(videos, data)
 	d := Comparison{
-		Left:    Side{p.left.arm, p.left.metric, published(video, p.left, missing, p.words), eval.Undefined()},
-		Right:   Side{p.right.arm, p.right.metric, published(video, p.right, missing, p.words), eval.Undefined()},
+		Left: Side{Arm: p.left.arm, Metric: p.left.metric, Published: published(video, p.left, missing, p.words),
+			Mean: eval.Undefined()},
+		Right: Side{Arm: p.right.arm, Metric: p.right.metric, Published: published(video, p.right, missing, p.words),
+			Mean: eval.Undefined()},
 		Missing: missing, Words: p.words, Bound: p.bound,
 		Mean: eval.Undefined(), Spread: eval.Undefined(), P: eval.Undefined(), Units: Units{P: eval.Undefined()},
 	}

@@ -58,7 +58,8 @@ type Curve struct{ TruePositive, FalsePositive, TrueNegative, FalseNegative []fl
 
 // NewCurve counts probabilities with their labels, 0 or 1, at n thresholds, at least 2.
 func NewCurve(n int, probabilities []float32, labels []uint8) Curve {
-	c := Curve{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
+	c := Curve{TruePositive: make([]float64, n), FalsePositive: make([]float64, n), TrueNegative: make([]float64, n),
+		FalseNegative: make([]float64, n)}
 	positives, negatives := make([]float64, n), make([]float64, n) // by the highest threshold that they reach
 	for i, p := range probabilities {
 		at := min(max(int(float64(p)*float64(n-1)), 0), n-1)

@@ -92,7 +92,8 @@ func focusCases() []Case {
 	for _, mil := range []bool{false, true} {
 		for _, f := range some {
 			b := bagging{ref.Map{T: 8, H: 2, W: 1, C: 33}, "ragged", []int32{0, 1, 2, 5, 8}}
-			list = append(list, noiseSetup{b, mil, "none", "partial", true, "all", f}.caseOf(false))
+			list = append(list, noiseSetup{bagging: b, mil: mil, confidence: "none", labels: "partial", extreme: true,
+				outputs: "all", focus: f}.caseOf(false))
 		}
 	}
 	pictures := bagging{ref.Map{T: 32, H: 1, W: 1, C: 1000}, "none", nil}

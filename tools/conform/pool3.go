@@ -20,11 +20,13 @@ type windows struct {
 }
 
 var (
-	two = windows{"MaxPool", ref.MaxPool, ref.MaxPoolGrad, ref.MaxPoolGradBias, exact, false,
-		kernels.Backend.MaxPoolGrad, kernels.Backend.MaxPoolGradBias}
+	two = windows{op: "MaxPool", maxima: ref.MaxPool, gradient: ref.MaxPoolGrad, withBias: ref.MaxPoolGradBias,
+		verdict: exact, overlap: false,
+		run: kernels.Backend.MaxPoolGrad, runBias: kernels.Backend.MaxPoolGradBias}
 	// three adds up to four gradients in one element.
-	three = windows{"MaxPool3", ref.MaxPool3, ref.MaxPool3Grad, ref.MaxPool3GradBias, sums(4), true,
-		kernels.Backend.MaxPool3Grad, kernels.Backend.MaxPool3GradBias}
+	three = windows{op: "MaxPool3", maxima: ref.MaxPool3, gradient: ref.MaxPool3Grad, withBias: ref.MaxPool3GradBias,
+		verdict: sums(4), overlap: true,
+		run: kernels.Backend.MaxPool3Grad, runBias: kernels.Backend.MaxPool3GradBias}
 )
 
 func maxPool3Call(m ref.Map, r *values) *call {

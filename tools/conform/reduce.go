@@ -187,7 +187,7 @@ func judgeSum(size, number int, wire ranks.Wire, got []float32) error {
 	} else if size == 1 { // nothing travels, or it is rounded nevertheless
 		round = nil
 	}
-	of := sumOf{size, number, len(got), round != nil}
+	of := sumOf{size: size, tensor: number, length: len(got), rounded: round != nil}
 	reference, _ := sumsWanted.LoadOrStore(of, sync.OnceValues(func() (want, magnitudes []float64) {
 		all := make([][]float64, size)
 		for rank := range all {

@@ -112,12 +112,13 @@ type patchShape struct{ n, h, w, c, p, k int }
 func patchCases() []Case {
 	var list []Case
 	for i, s := range []patchShape{
-		{1, 1, 1, 1, 1, 1}, {2, 6, 4, 3, 2, 5}, {1, 28, 42, 3, 14, 33}, {2, 32, 32, 3, 16, 48}, {3, 8, 8, 3, 8, 16},
-		{1, 24, 8, 8, 4, 64}, {1, 40, 40, 3, 2, 24},
+		{n: 1, h: 1, w: 1, c: 1, p: 1, k: 1}, {n: 2, h: 6, w: 4, c: 3, p: 2, k: 5}, {n: 1, h: 28, w: 42, c: 3, p: 14, k: 33},
+		{n: 2, h: 32, w: 32, c: 3, p: 16, k: 48}, {n: 3, h: 8, w: 8, c: 3, p: 8, k: 16},
+		{n: 1, h: 24, w: 8, c: 8, p: 4, k: 64}, {n: 1, h: 40, w: 40, c: 3, p: 2, k: 24},
 	} {
 		list = append(list, patchCase(s, i%2 == 1, false))
 	}
-	list = append(list, patchCase(patchShape{2, 224, 224, 3, 16, 96}, true, true))
+	list = append(list, patchCase(patchShape{n: 2, h: 224, w: 224, c: 3, p: 16, k: 96}, true, true))
 	good := map[string][]int{"y": {2, 6, 5}, "x": {2, 4, 6, 3}, "w": {5, 2, 2, 3}, "b": {5}}
 	for _, wrong := range []wrongShape{
 		{"y", []int{2, 6, 4}}, {"y", []int{2, 5, 5}}, {"y", []int{2, 2, 3, 5}}, {"x", []int{2, 5, 6, 3}},

@@ -123,18 +123,23 @@ type attentionShape struct{ n, t, heads, width int }
 func attentionCases() []Case {
 	var list []Case
 	for _, s := range []attentionShape{
-		{1, 1, 1, 1}, {2, 1, 3, 64}, {1, 2, 1, 5}, {2, 5, 2, 16}, {1, 13, 1, 32}, {1, 16, 2, 80}, {1, 17, 1, 128},
-		{2, 63, 1, 33},
-		{1, 64, 2, 32}, {1, 65, 1, 64}, {3, 50, 2, 64}, {1, 257, 1, 64}, {1, 320, 1, 8}, {1, 321, 1, 24}, {1, 645, 1, 3},
+		{n: 1, t: 1, heads: 1, width: 1}, {n: 2, t: 1, heads: 3, width: 64}, {n: 1, t: 2, heads: 1, width: 5},
+		{n: 2, t: 5, heads: 2, width: 16}, {n: 1, t: 13, heads: 1, width: 32}, {n: 1, t: 16, heads: 2, width: 80},
+		{n: 1, t: 17, heads: 1, width: 128},
+		{n: 2, t: 63, heads: 1, width: 33},
+		{n: 1, t: 64, heads: 2, width: 32}, {n: 1, t: 65, heads: 1, width: 64}, {n: 3, t: 50, heads: 2, width: 64},
+		{n: 1, t: 257, heads: 1, width: 64}, {n: 1, t: 320, heads: 1, width: 8}, {n: 1, t: 321, heads: 1, width: 24},
+		{n: 1, t: 645, heads: 1, width: 3},
 	} {
 		list = append(list, attentionCase(s, "plain", false))
 	}
-	for _, s := range []attentionShape{{1, 7, 2, 64}, {2, 66, 1, 64}, {1, 400, 1, 16}} {
+	for _, s := range []attentionShape{{n: 1, t: 7, heads: 2, width: 64}, {n: 2, t: 66, heads: 1, width: 64},
+		{n: 1, t: 400, heads: 1, width: 16}} {
 		list = append(list, attentionCase(s, "extreme", false))
 	}
-	list = append(list, attentionCase(attentionShape{1, 30, 2, 32}, "equal", false),
-		attentionCase(attentionShape{1, 257, 6, 64}, "plain", true),
-		attentionCase(attentionShape{2, 197, 3, 64}, "plain", true))
+	list = append(list, attentionCase(attentionShape{n: 1, t: 30, heads: 2, width: 32}, "equal", false),
+		attentionCase(attentionShape{n: 1, t: 257, heads: 6, width: 64}, "plain", true),
+		attentionCase(attentionShape{n: 2, t: 197, heads: 3, width: 64}, "plain", true))
 	good := map[string][]int{"y": {2, 3, 8}, "qkv": {2, 3, 24}}
 	for _, wrong := range []wrongShape{
 		{"", nil}, {"y", []int{2, 3, 9}}, {"y", []int{3, 3, 8}}, {"y", []int{2, 2, 8}}, {"y", []int{6, 8}},

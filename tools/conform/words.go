@@ -136,7 +136,8 @@ type entropyOf struct {
 }
 
 func (v *values) drawEntropy(e ref.Entropy, size float32) entropyOf {
-	s := entropyOf{e, v.normal(e.M * e.D), v.normal(e.V * e.D), v.normal(e.V), v.someWords(e.M, e.V), size}
+	s := entropyOf{Entropy: e, h: v.normal(e.M * e.D), w: v.normal(e.V * e.D), b: v.normal(e.V), targets: v.someWords(e.M,
+		e.V), size: size}
 	s.targets[0] = int32(v.stream.Intn(e.V)) // one at least
 	for i := range s.w {
 		s.w[i] *= size / float32(math.Sqrt(float64(e.D)))
@@ -196,7 +197,8 @@ func withoutTargets() Case {
 func withoutRows() Case {
 	return Case{Op: "CrossEntropy", Name: "rows=none", build: func(r *values) *call {
 		e := ref.Entropy{M: 0, V: 40, D: 5}
-		return entropyOf{e, []float32{}, r.normal(e.V * e.D), r.normal(e.V), []int32{}, 1}.call(true, false)
+		return entropyOf{Entropy: e, h: []float32{}, w: r.normal(e.V * e.D), b: r.normal(e.V), targets: []int32{},
+			size: 1}.call(true, false)
 	}}
 }
 

@@ -4,7 +4,7 @@ package ref
 // picture, mirrored left to right where flips[t] is not 0, and 0 outside and in channels from 3 on.
 // pixels is T×H×W×3, the result has the shape of m.
 func Normalize(m Map, pixels []uint8, sizes [][2]int, flips []uint8, mean, scale [3]float64) []float64 {
-	source := Map{m.T, m.H, m.W, 3}
+	source := Map{T: m.T, H: m.H, W: m.W, C: 3}
 	return all(m.T, m.H, m.W, m.C, func(t, h, w, c int) float64 {
 		height, width := sizes[t][0], sizes[t][1]
 		if c >= 3 || h >= height || w >= width {

@@ -10,10 +10,10 @@ func (m Map) Len() int { return m.T * m.H * m.W * m.C }
 func (m Map) At(t, h, w, c int) int { return index4(m.H, m.W, m.C, t, h, w, c) }
 
 // CeilHalf is the shape after 2×2 pooling with stride 2 in ceil mode.
-func (m Map) CeilHalf() Map { return Map{m.T, (m.H + 1) / 2, (m.W + 1) / 2, m.C} }
+func (m Map) CeilHalf() Map { return Map{T: m.T, H: (m.H + 1) / 2, W: (m.W + 1) / 2, C: m.C} }
 
 // FloorHalf is the shape after 2×2 pooling with stride 2 in floor mode.
-func (m Map) FloorHalf() Map { return Map{m.T, m.H / 2, m.W / 2, m.C} }
+func (m Map) FloorHalf() Map { return Map{T: m.T, H: m.H / 2, W: m.W / 2, C: m.C} }
 
 // MaxPoolArg returns for each element of the CeilHalf output the place in x of the first largest
 // element, row-major, of its window; windows are cut off at the border.

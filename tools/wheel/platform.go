@@ -15,12 +15,13 @@ type platform struct {
 // platforms are those of the wheels. A program without C needs no C library, so one file serves all of Linux; the tags
 // name the oldest C libraries that pip of today installs for. Of macOS, Go asks for 12.
 var platforms = []platform{
-	{"linux-amd64", "linux", "amd64", []string{"manylinux_2_17_x86_64", "manylinux2014_x86_64", "musllinux_1_2_x86_64"}},
-	{"linux-arm64", "linux", "arm64", []string{"manylinux_2_17_aarch64", "manylinux2014_aarch64",
+	{name: "linux-amd64", system: "linux", arch: "amd64", tags: []string{"manylinux_2_17_x86_64", "manylinux2014_x86_64",
+		"musllinux_1_2_x86_64"}},
+	{name: "linux-arm64", system: "linux", arch: "arm64", tags: []string{"manylinux_2_17_aarch64", "manylinux2014_aarch64",
 		"musllinux_1_2_aarch64"}},
-	{"darwin-amd64", "darwin", "amd64", []string{"macosx_12_0_x86_64"}},
-	{"darwin-arm64", "darwin", "arm64", []string{"macosx_12_0_arm64"}},
-	{"windows-amd64", "windows", "amd64", []string{"win_amd64"}},
+	{name: "darwin-amd64", system: "darwin", arch: "amd64", tags: []string{"macosx_12_0_x86_64"}},
+	{name: "darwin-arm64", system: "darwin", arch: "arm64", tags: []string{"macosx_12_0_arm64"}},
+	{name: "windows-amd64", system: "windows", arch: "amd64", tags: []string{"win_amd64"}},
 }
 
 // choose finds platforms by their names; all of them where there are none.

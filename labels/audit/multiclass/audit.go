@@ -174,7 +174,7 @@ func (r *row) suspect(i, z int32) Suspect {
 			wrong += p
 		}
 	}
-	return Suspect{i, z, int32(best), wrong, r.posterior[best]}
+	return Suspect{Row: i, Given: z, Suggested: int32(best), Wrong: wrong, P: r.posterior[best]}
 }
 
 func argmax[T float32 | float64](values []T) int {

@@ -71,7 +71,8 @@ func (r *Report) judge() (*Judgement, error) {
 	for _, i := range r.Confident.Flagged {
 		hits += int(wrong[i])
 	}
-	j.Confident = Flagged{flags, share(hits, flags), share(hits, j.Wrong), j.Posterior.PrecisionAt[flags]}
+	j.Confident = Flagged{Labels: flags, Precision: share(hits, flags), Recall: share(hits, j.Wrong),
+		PosteriorPrecision: j.Posterior.PrecisionAt[flags]}
 	for _, ranking := range []*Ranking{&j.Posterior, &j.Self, &j.Margin} {
 		if flags != 10 && flags != 100 && flags != 1000 {
 			delete(ranking.PrecisionAt, flags)

@@ -154,7 +154,7 @@ type row struct {
 
 func (m *Model) newRow() *row {
 	of := func() []float64 { return make([]float64, m.Classes) }
-	return &row{m, of(), of(), of(), make([]float32, m.Classes)}
+	return &row{m: m, logs: of(), p: of(), posterior: of(), unmixed: make([]float32, m.Classes)}
 }
 
 // set takes the scores of a row.

@@ -50,7 +50,8 @@ type Finding struct {
 // Finding names the suspect at a place of the ranked list, counted from 0.
 func (r *Report) Finding(at int) Finding {
 	s := r.Suspects[at]
-	return Finding{r.ID(int(s.Row)), r.Word(int(s.Given)), r.Word(int(s.Suggested)), s.Wrong, s.P, int64(at) + 1}
+	return Finding{ID: r.ID(int(s.Row)), Given: r.Word(int(s.Given)), Suggested: r.Word(int(s.Suggested)), Wrong: s.Wrong,
+		P: s.P, Rank: int64(at) + 1}
 }
 
 // Summary has at most so many of the suspects and rows, the first ones.
@@ -61,7 +62,8 @@ func (r *Report) Summary(top int) Summary {
 		Rows: r.Table.Top(top), Groups: r.Table.Groups(top), Found: r.Table.Summary(r.Known()), Truth: r.Judgement,
 		Applied: r.Outcome}
 	for y, c := range r.Classes {
-		s := ClassSummary{r.Word(y), c.Labels, c.Suspects, c.True, c.Right, r.Word(c.Confused), c.ConfusedRate}
+		s := ClassSummary{Word: r.Word(y), Labels: c.Labels, Suspects: c.Suspects, True: c.True, Right: c.Right,
+			Confused: r.Word(c.Confused), ConfusedRate: c.ConfusedRate}
 		out.Classes = append(out.Classes, s)
 		transition := make([]eval.Number, k)
 		for z := range transition {

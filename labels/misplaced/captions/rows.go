@@ -77,7 +77,7 @@ func rowsOf[C, B any](r *Report, caption func(string) (C, error), bag func(strin
 			of := r.Captions[p[0]][p[1]]
 			c, errC := caption(of.ID)
 			b, errB := bag(r.IDs[p[0]])
-			if !yield(row[C, B]{c, b, r.Own[p[0]][p[1]], of.Text}, errors.Join(errC, errB)) {
+			if !yield(row[C, B]{Caption: c, Bag: b, Own: r.Own[p[0]][p[1]], Text: of.Text}, errors.Join(errC, errB)) {
 				return
 			}
 		}

@@ -35,7 +35,8 @@ func (p *Plan) WriteFile(path string) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("cannot write fold plan %q: %w", path, err)
 	}
-	f := planFile{planFormat, p.Seed, p.Folds, p.Groups, p.Grouped, make([]planBag, len(p.IDs))}
+	f := planFile{Format: planFormat, Seed: p.Seed, Folds: p.Folds, Groups: p.Groups, Grouped: p.Grouped,
+		Bags: make([]planBag, len(p.IDs))}
 	for i, id := range p.IDs {
 		f.Bags[i] = planBag{id, p.Fold[i]}
 	}

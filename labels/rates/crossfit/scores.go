@@ -19,7 +19,8 @@ func NewScores(p *Plan, classes int) (*Scores, error) {
 	if classes < 1 {
 		return nil, fmt.Errorf("%d classes, want at least 1: %w", classes, ErrScores)
 	}
-	return &Scores{p, classes, make([]float32, len(p.IDs)*classes), make([]bool, p.Folds)}, nil
+	return &Scores{plan: p, classes: classes, logits: make([]float32, len(p.IDs)*classes), given: make([]bool, p.Folds)},
+		nil
 }
 
 // Put takes the logits of the bags that a fold holds out, in the order of Plan.HeldOut. A fold gives

@@ -4,12 +4,14 @@
 //	go -C tools/extern run ./typecheck linux/arm64 windows/amd64 linux/amd64/noasm
 //
 // Each argument is a system, a processor and, if any, build tags separated by commas. Packages are checked from source,
-// without cgo.
+// without cgo. Typecheck also reports literals of the module's structs with more than three fields that do not name the
+// fields, outside tests and generated files.
 package main
 
 import (
 	"fmt"
 	"go/ast"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,7 +52,8 @@ func check(dir, platform string) (wrong []string, err error) {
 		Dir:   dir,
 		Tests: true,
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-			packages.NeedDeps | packages.NeedTypes | packages.NeedSyntax,
+			packages.NeedDeps | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedSyntax |
+			packages.NeedModule,
 		Env: append(os.Environ(), "GOOS="+parts[0], "GOARCH="+parts[1], "CGO_ENABLED=0"),
 	}
 	if len(parts) == 3 {
@@ -69,7 +72,7 @@ func check(dir, platform string) (wrong []string, err error) {
 		}
 	})
 	for _, p := range roots {
-		wrong = append(wrong, bodiless(p)...)
+		wrong = append(append(wrong, bodiless(p)...), unkeyed(p)...)
 	}
 	slices.Sort(wrong)
 	return slices.Compact(wrong), nil // a package with tests is there with them and without
@@ -91,4 +94,36 @@ func bodiless(p *packages.Package) (names []string) {
 		}
 	}
 	return names
+}
+
+// unkeyed returns the literals of the module's structs with more than three fields that do not name the fields.
+func unkeyed(p *packages.Package) (found []string) {
+	for _, file := range p.Syntax {
+		if strings.HasSuffix(p.Fset.Position(file.Pos()).Filename, "_test.go") || ast.IsGenerated(file) {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.CompositeLit)
+			if !ok || len(literal.Elts) <= 3 {
+				return true
+			}
+			if _, keyed := literal.Elts[0].(*ast.KeyValueExpr); keyed {
+				return true
+			}
+			t := p.TypesInfo.TypeOf(literal)
+			if pointer, ok := t.(*types.Pointer); ok { // an element of a list of pointers
+				t = pointer.Elem()
+			}
+			named, ok := types.Unalias(t).(*types.Named)
+			if !ok || named.Obj().Pkg() == nil || !strings.HasPrefix(named.Obj().Pkg().Path(), p.Module.Path+"/") {
+				return true
+			}
+			if _, ok := named.Underlying().(*types.Struct); ok {
+				found = append(found, fmt.Sprintf("%s: %s has more than three fields: name them",
+					p.Fset.Position(literal.Pos()), named.Obj().Name()))
+			}
+			return true
+		})
+	}
+	return found
 }
