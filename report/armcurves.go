@@ -1,7 +1,6 @@
 package report
 
 import (
-	"io"
 	"slices"
 
 	"nmn/eval"
@@ -16,18 +15,8 @@ type ComparedArm struct {
 	Curves eval.ByGroup[[]eval.CurvePoint]
 }
 
-// ArmCurves draws precision against recall as SVG, a panel for all words and one for each part of
-// speech where there are several, with a line for each arm; those with MIL are dashed beside others. Without
-// a curve it draws nothing and returns false.
-func ArmCurves(w io.Writer, arms []ComparedArm) (bool, error) {
-	charts := armCharts(arms)
-	if len(charts) == 0 {
-		return false, nil
-	}
-	return true, chart.Write(w, 2, drawings(charts)...)
-}
-
-// armCharts are the panels, that of all words first.
+// armCharts are precision against recall with a line for each arm: a panel for all words, and then one for each part of
+// speech if there are several. Arms with MIL are dashed if others are there too. Without a curve there is no panel.
 func armCharts(arms []ComparedArm) []numbered {
 	all, ok := armChart("All words", arms, func(a *ComparedArm) []eval.CurvePoint { return a.Curves.All })
 	if !ok {

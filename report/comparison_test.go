@@ -46,11 +46,11 @@ func TestExperimentPage_ArmsSideBySide(t *testing.T) {
 	}
 }
 
-func TestArmCurves_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
+func TestArmCharts_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
 	arms := []ComparedArm{comparedArm("star", false), comparedArm("NMN-FI", false), comparedArm("star + MIL", true),
 		{Name: "no curves"}}
 	var b bytes.Buffer
-	if drawn, err := ArmCurves(&b, arms); err != nil || !drawn {
+	if drawn, err := drawCharts(&b, armCharts(arms)); err != nil || !drawn {
 		t.Fatal(drawn, err)
 	}
 	svg := b.String()
@@ -66,17 +66,17 @@ func TestArmCurves_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
 		t.Errorf("%d dashed lines, want 6", n)
 	}
 	b.Reset()
-	if _, err := ArmCurves(&b, arms[2:3]); err != nil || strings.Contains(b.String(), "stroke-dasharray=") {
+	if _, err := drawCharts(&b, armCharts(arms[2:3])); err != nil || strings.Contains(b.String(), "stroke-dasharray=") {
 		t.Errorf("a lone arm is dashed, %v", err)
 	}
 	one := comparedArm("star", false)
 	one.Curves.Group[text.VB] = nil // a vocabulary of one part of speech has no panels of it
 	b.Reset()
-	if drawn, err := ArmCurves(&b, []ComparedArm{one}); err != nil || !drawn ||
+	if drawn, err := drawCharts(&b, armCharts([]ComparedArm{one})); err != nil || !drawn ||
 		strings.Contains(b.String(), ">nouns (NN)<") {
 		t.Error(drawn, err)
 	}
-	if drawn, err := ArmCurves(&b, []ComparedArm{{Name: "no curves"}}); err != nil || drawn {
+	if drawn, err := drawCharts(&b, armCharts([]ComparedArm{{Name: "no curves"}})); err != nil || drawn {
 		t.Errorf("without a curve: drawn %t, %v", drawn, err)
 	}
 }

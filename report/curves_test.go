@@ -30,7 +30,20 @@ func drawnCurve() []Point {
 
 // drawCurves draws the charts of a curve as a file.
 func drawCurves(w io.Writer, curve []Point) error {
-	return chart.Write(w, 2, drawings(trainingCharts(curve))...)
+	_, err := drawCharts(w, trainingCharts(curve))
+	return err
+}
+
+// drawCharts draws the charts of a page as a file, and returns false if there are none.
+func drawCharts(w io.Writer, list []numbered) (drawn bool, err error) {
+	if len(list) == 0 {
+		return false, nil
+	}
+	var charts []*chart.Chart
+	for _, c := range list {
+		charts = append(charts, c.Chart)
+	}
+	return true, chart.Write(w, 2, charts...)
 }
 
 func TestCurves_OnePanelForEachMeasure(t *testing.T) {

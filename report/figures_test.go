@@ -57,9 +57,10 @@ func FuzzFigures(f *testing.F) {
 		if err := drawCurves(&out, curve); err != nil {
 			t.Error(err)
 		}
-		_, _ = RateScatter(&out, labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}})
+		_, _ = drawCharts(&out, rateCharts(labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}}))
 		points := []eval.CurvePoint{{Recall: a, Precision: b}, {Recall: c, Precision: a}}
-		_, _ = ScoreCurves(&out, eval.ByGroup[[]eval.CurvePoint]{All: points}, nil)
-		_ = NoiseChart(&out, noiseOfRates(labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}}))
+		_, _ = drawCharts(&out, recallCharts(eval.ByGroup[[]eval.CurvePoint]{All: points}, nil))
+		noise := noiseOfRates(labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}})
+		_, _ = drawCharts(&out, noiseCharts(noise, chartedWords))
 	})
 }

@@ -299,15 +299,7 @@ func TestTables_WithoutRunsOrTruth(t *testing.T) {
 	}
 }
 
-func TestParseFormat(t *testing.T) {
-	for name, want := range map[string]Format{"md": Markdown, "CSV": CSV, "json": JSON, "txt": Text} {
-		if got, err := ParseFormat(name); err != nil || got != want {
-			t.Errorf("%q: %q, %v", name, got, err)
-		}
-	}
-	if _, err := ParseFormat("html"); err == nil {
-		t.Error("html is taken")
-	}
+func TestWrite_UnknownFormat(t *testing.T) {
 	if err := Write(&bytes.Buffer{}, "html", &Table{}); err == nil {
 		t.Error("html is written")
 	}

@@ -88,8 +88,7 @@ func pageTables(tables []*Table) []pageTable {
 	return out
 }
 
-// WriteHTML writes tables as the sections of a page: a heading, the table and its notes. The styles are those of
-// PageStyle.
+// WriteHTML writes tables as the sections of a page: a heading, the table and its notes.
 func WriteHTML(w io.Writer, tables ...*Table) error {
 	return tablesTemplate.Execute(w, pageTables(tables))
 }
@@ -98,9 +97,6 @@ var tablesTemplate = htmlTemplate("sections", `{{range .}}<section>
 <h2>{{.Title}}</h2>
 {{template "table" .}}</section>
 {{end}}`)
-
-// PageStyle are the styles that all pages share.
-func PageStyle() template.CSS { return template.CSS(pageStyle) }
 
 // sameNoise takes the column of noise out of a table of one level, and says it in a note: what is the same in all rows
 // is in the way on a telephone.

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"io"
-
 	"nmn/eval"
 	"nmn/report/chart"
 )
@@ -10,14 +8,9 @@ import (
 // chartedWords is the number of words up to which a chart can be read.
 const chartedWords = 100
 
-// NoiseChart draws both rates side by side as SVG, for each the words with the highest, at most
-// 100, from the top: the rate as a dot on a bar from 0, or on a feature-dependent model's quantiles (5 to
-// 95 % thin, 25 to 75 % thick); the true rate as a cross line; the interval that scores have told below.
-func NoiseChart(w io.Writer, r *NoiseReport) error {
-	return chart.Write(w, 2, drawings(noiseCharts(r, chartedWords))...)
-}
-
-// noiseCharts are those of NoiseChart, with at most so many words. What is known of the words tells the legend.
+// noiseCharts are both rates side by side, each with the most words that have the highest, from the top. A rate is a dot
+// on a bar from 0, or on the quantiles of a feature-dependent model (5 to 95 % thin, 25 to 75 % thick). The true rate is
+// a cross line, and the interval that scores give lies below. The legend names what is known.
 func noiseCharts(r *NoiseReport, most int) []numbered {
 	var out []numbered
 	rows := min(most, len(r.Q01.Words))

@@ -37,15 +37,6 @@ func pageCharts(name string, charts []numbered) []pageChart {
 	return out
 }
 
-// drawings are the charts alone.
-func drawings(list []numbered) []*chart.Chart {
-	var out []*chart.Chart
-	for _, c := range list {
-		out = append(out, c.Chart)
-	}
-	return out
-}
-
 // everyOther tells neighbours apart in grey: such lines are dashed.
 func everyOther(i int) bool { return i%2 == 1 }
 

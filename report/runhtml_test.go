@@ -117,14 +117,14 @@ func TestWriteHTML_OfWhatTheRunHas(t *testing.T) {
 	}
 }
 
-func TestRateScatter_NeedsTheTruth(t *testing.T) {
+func TestRateCharts_NeedsTheTruth(t *testing.T) {
 	rates := labels.Table{{Word: "cat", Q01: .1, Q10: .2, T01: math.NaN(), T10: math.NaN()}}
-	if drawn, err := RateScatter(&bytes.Buffer{}, rates); drawn || err != nil {
+	if drawn, err := drawCharts(&bytes.Buffer{}, rateCharts(rates)); drawn || err != nil {
 		t.Errorf("without truth: %v, %v", drawn, err)
 	}
 	rates[0].T01 = .3
 	var b bytes.Buffer
-	if drawn, err := RateScatter(&b, rates); !drawn || err != nil || !strings.Contains(b.String(), "q01") ||
+	if drawn, err := drawCharts(&b, rateCharts(rates)); !drawn || err != nil || !strings.Contains(b.String(), "q01") ||
 		strings.Contains(b.String(), "q10") {
 		t.Errorf("of one rate: %v, %v", drawn, err)
 	}

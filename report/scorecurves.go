@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"io"
 
 	"nmn/eval"
 	"nmn/labels"
@@ -10,18 +9,8 @@ import (
 	"nmn/text"
 )
 
-// ScoreCurves draws precision against recall as SVG: of all words, with signs where the two
-// thresholds of the evaluation cut, and beside it of each part of speech where there are several. at may be
-// nil. Without a curve it draws nothing and returns false.
-func ScoreCurves(w io.Writer, curves eval.ByGroup[[]eval.CurvePoint], at *eval.Measures) (bool, error) {
-	charts := recallCharts(curves, at)
-	if len(charts) == 0 {
-		return false, nil
-	}
-	return true, chart.Write(w, 2, drawings(charts)...)
-}
-
-// recallCharts are those of ScoreCurves.
+// recallCharts are precision against recall: of all words, with signs at the two thresholds of the evaluation, and then
+// of each part of speech if there are several. at may be nil. Without a curve there is no chart.
 func recallCharts(curves eval.ByGroup[[]eval.CurvePoint], at *eval.Measures) []numbered {
 	if len(curves.All) == 0 {
 		return nil
@@ -116,17 +105,8 @@ func cuts(m *eval.Measures) []chart.Mark {
 	return marks
 }
 
-// RateScatter draws estimated against true rates of words as SVG, q01 and q10 side by side; what
-// is estimated as it is lies on the dashed line. Without true rates it draws nothing and returns false.
-func RateScatter(w io.Writer, rates labels.Table) (bool, error) {
-	charts := rateCharts(rates)
-	if len(charts) == 0 {
-		return false, nil
-	}
-	return true, chart.Write(w, 2, drawings(charts)...)
-}
-
-// rateCharts are those of RateScatter.
+// rateCharts are the estimated rates of words against the true ones, q01 and q10 side by side. An estimate that is right
+// lies on the dashed line. A rate without true values has no chart.
 func rateCharts(rates labels.Table) []numbered {
 	var out []numbered
 	for _, side := range []struct {

@@ -98,21 +98,6 @@ const (
 	Text     Format = "text" // aligned, for a terminal
 )
 
-// ParseFormat takes the name of a format; "md" and "txt" are short for markdown and text.
-func ParseFormat(name string) (Format, error) {
-	switch strings.ToLower(name) {
-	case "markdown", "md":
-		return Markdown, nil
-	case "csv":
-		return CSV, nil
-	case "json":
-		return JSON, nil
-	case "text", "txt":
-		return Text, nil
-	}
-	return "", fmt.Errorf("report: unknown format %q, want markdown, csv, json or text", name)
-}
-
 // Write writes tables one after the other; JSON is one array of tables, the other formats put an
 // empty line between them.
 func Write(w io.Writer, format Format, tables ...*Table) error {

@@ -85,12 +85,12 @@ func LogTo(logger *slog.Logger) train.Observer {
 				attributes := []any{slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
 					slog.Float64("lr", e.LearningRate), slog.Float64("grad_norm", e.GradNorm),
 					slog.Float64("images_per_s", e.ImagesPerSecond()),
-					slog.Float64("data_wait_ms", milliseconds(e.DataWait)),
-					slog.Float64("step_ms", milliseconds(e.Duration)), slog.Int("device_bytes", e.DeviceBytes)}
+					slog.Float64("data_wait_ms", Milliseconds(e.DataWait)),
+					slog.Float64("step_ms", Milliseconds(e.Duration)), slog.Int("device_bytes", e.DeviceBytes)}
 				if e.Ranks > 1 {
 					attributes = append(attributes, slog.Int("ranks", e.Ranks),
-						slog.Float64("rank_wait_ms", milliseconds(e.Wait)),
-						slog.Float64("most_rank_wait_ms", milliseconds(e.MostWait)), slog.Int("slowest_rank", e.Slowest))
+						slog.Float64("rank_wait_ms", Milliseconds(e.Wait)),
+						slog.Float64("most_rank_wait_ms", Milliseconds(e.MostWait)), slog.Int("slowest_rank", e.Slowest))
 				}
 				logger.Info("step", attributes...)
 			}
@@ -98,12 +98,12 @@ func LogTo(logger *slog.Logger) train.Observer {
 		Epoch: func(e train.EpochDone) {
 			logger.Info("epoch", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Float64("loss", e.Loss),
 				slog.Int("bags", e.Bags), slog.Int("images", e.Images), slog.Int("bad_samples", e.BadSamples),
-				slog.Float64("data_wait_ms", milliseconds(e.DataWait)),
-				slog.Float64("epoch_ms", milliseconds(e.Duration)))
+				slog.Float64("data_wait_ms", Milliseconds(e.DataWait)),
+				slog.Float64("epoch_ms", Milliseconds(e.Duration)))
 		},
 		Evaluated: func(e train.Evaluated) {
 			attributes := []any{slog.Int("step", e.Step), slog.Int("epoch", e.Epoch), slog.Bool("best", e.Best),
-				slog.Float64("evaluation_ms", milliseconds(e.Duration))}
+				slog.Float64("evaluation_ms", Milliseconds(e.Duration))}
 			for _, name := range train.Measures() {
 				if value := train.Measure(name, e.Result); value.Defined() {
 					attributes = append(attributes, slog.Float64(name, float64(value)))
@@ -127,7 +127,7 @@ func logSaved(logger *slog.Logger) func(train.Saved) {
 	return func(e train.Saved) {
 		logger.Info("checkpoint", slog.Int("step", e.Step), slog.Int("epoch", e.Epoch),
 			slog.String("path", filepath.Base(e.Path)),
-			slog.Bool("best", e.Best), slog.Int64("bytes", e.Bytes), slog.Float64("save_ms", milliseconds(e.Duration)))
+			slog.Bool("best", e.Best), slog.Int64("bytes", e.Bytes), slog.Float64("save_ms", Milliseconds(e.Duration)))
 	}
 }
 
@@ -139,7 +139,8 @@ func logUnsaved(logger *slog.Logger) func(train.Unsaved) {
 	}
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+// Milliseconds is a duration as log lines have it.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // truncateLog rewrites a log without the lines after a step and without broken ones, which it counts.
 func truncateLog(path string, step int) (broken int, err error) {

@@ -59,6 +59,8 @@ func open(f io.ReaderAt, size int64) (records.Table, error) {
 
 func (t *table) Columns() []string { return t.names }
 
+func (t *table) Row() int { return t.row }
+
 func (t *table) Next() error {
 	for t.taken == t.ready {
 		if err := t.read(); err != nil {
@@ -144,9 +146,7 @@ func number(v parquet.Value) (float32, error) {
 	case parquet.Double:
 		return float32(v.Double()), nil
 	}
-	return 0, fmt.Errorf("%.60q is of type %v, not a number; leave the column out with `data.features.ignore_columns` if "+
-		"it is no feature",
-		v.String(), v.Kind())
+	return 0, fmt.Errorf("%.60q is of type %v, not a number", v.String(), v.Kind())
 }
 
 func (t *table) Text(c int) (string, error) {

@@ -13,6 +13,8 @@ type Table interface {
 	Columns() []string
 	// Next goes to the next row; io.EOF after the last.
 	Next() error
+	// Row is the number of the current row, from 1.
+	Row() int
 	// Numbers appends what column c holds: one number, or more for a column of lists; NaN if a value is missing.
 	Numbers(dst []float32, c int) ([]float32, error)
 	// Text is column c as it stands.

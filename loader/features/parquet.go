@@ -14,7 +14,6 @@ import (
 // strings.
 type parquetRecords struct {
 	formats.Table
-	row    int
 	closer io.Closer
 }
 
@@ -77,21 +76,18 @@ func (p *parquetRecords) columns() []string { return p.Columns() }
 
 func (p *parquetRecords) next() (err error) {
 	defer recovered(&err)
-	err = p.Next()
-	if err == nil {
-		p.row++
-	} else if !errors.Is(err, io.EOF) {
+	if err = p.Next(); err != nil && !errors.Is(err, io.EOF) {
 		err = formatf("%v", err)
 	}
 	return err
 }
 
-func (p *parquetRecords) place() string { return fmt.Sprintf("row %d", p.row) }
+func (p *parquetRecords) place() string { return fmt.Sprintf("row %d", p.Row()) }
 
 func (p *parquetRecords) numbers(dst []float32, c int) ([]float32, error) {
 	dst, err := p.Numbers(dst, c)
 	if err != nil {
-		err = valuef("%v", err)
+		err = valuef("%v; leave the column out with `data.features.ignore_columns` if it is no feature", err)
 	}
 	return dst, err
 }
