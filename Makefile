@@ -58,7 +58,7 @@ test check flaky race ranks: export TMPDIR := $(shell .ci/memory)
 test: ## run all tests, or those of PACKAGES
 	.ci/test $(PACKAGES)
 
-check: ## within a minute: format, vet, lint, imports, and short tests of what differs from the last commit (or from NMN_BASE)
+check: ## in about a minute: format, vet, lint, imports, and short tests of what differs from the last commit (or from NMN_BASE)
 	.ci/check
 
 check-all: ## run everything that a release needs, for hours: .ci/run on all packages, and for longer (docs/design.md)

@@ -163,8 +163,8 @@ func TestAuditRows_AreThoseOfCleanlab(t *testing.T) {
 	}
 }
 
-// The networks that nmn is measured beside compute what it computes: the golden numbers of loss and gradients are
-// theirs too, and a step runs, as it is and with its norm. NMN_PYTHON names a Python that has torch.
+// The networks that nmn is compared with compute the same: they give the golden numbers of loss and gradients, and a
+// step runs, with and without its norm. NMN_PYTHON names a Python that has torch.
 func TestPyTorch_ComputesTheSameLossAndGradients(t *testing.T) {
 	python := os.Getenv("NMN_PYTHON")
 	if python == "" || exec.Command(python, "-c", "import torch").Run() != nil {

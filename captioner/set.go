@@ -180,7 +180,7 @@ func (s *Set) Subset(clips []int) *Set {
 }
 
 // Mentions lists, for each clip and caption that is learned, which of the most frequent words it says: their numbers
-// from 0, ascending and each once. It is what captions can be judged by, and they are words of at most so many classes.
+// from 0, ascending and each once, and below classes. Captions can be judged by them.
 func (s *Set) Mentions(classes int) [][][]int32 {
 	out := make([][][]int32, len(s.ids))
 	for clip, captions := range s.ids {

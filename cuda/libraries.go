@@ -17,7 +17,7 @@ type Library struct {
 }
 
 // Candidates are the paths to try, the most wanted first: what is named, and nothing else; otherwise what the linker
-// finds, and what is there at Homes, beside the program, in the toolkit of this project's checkout, in Python's
+// finds, and what is there at Homes, next to the program, in the toolkit of this project's checkout, in Python's
 // packages and on the system.
 func (l Library) Candidates(getenv func(string) string) (list []string) {
 	if named := getenv(l.Variable); named != "" {

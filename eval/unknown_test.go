@@ -8,7 +8,7 @@ import (
 	"nmn/internal/rng"
 )
 
-// Labels that nobody knows are in no measure: scores of bags without a known label change nothing but the counts of
+// Unknown labels are in no measure: scores of bags without a known label change nothing but the counts of
 // bags.
 func TestEvaluate_LeavesUnknownLabelsOut(t *testing.T) {
 	const bags, classes = 60, 3

@@ -24,7 +24,7 @@ type replay struct {
 	used  uint64
 }
 
-// NewGraphCache keeps at most so many pieces of work of a backend; that which was not used for longest goes first.
+// NewGraphCache keeps a limited number of pieces of work of a backend; the one unused for longest goes first.
 func NewGraphCache[K interface {
 	comparable
 	fmt.Stringer

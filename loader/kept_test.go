@@ -126,8 +126,8 @@ func TestOfCaptions_RefusesOtherSizes(t *testing.T) {
 	}
 }
 
-// CaptionsInUse follows its bags, and goes where labels are no longer those of captions.
-func TestSaid_FollowsLabels(t *testing.T) {
+// CaptionsInUse follows its bags, and goes if labels no longer come from captions.
+func TestCaptionsInUse_FollowLabels(t *testing.T) {
 	s := captionSet(t, 5, 3)
 	if !reflect.DeepEqual(s.CaptionsInUse, s.Captions) || s.CaptionsInUse == nil {
 		t.Fatalf("captions say %v, want %v", s.CaptionsInUse, s.Captions)

@@ -102,7 +102,7 @@ func (s *Set) frames(bag int) int {
 	return s.Source.Frames(bag)
 }
 
-// Preview returns the pictures of the bags to show: those of the Source, or those that features were computed from; nil
+// Preview returns the pictures of the bags to show: the Source, or the pictures that features were computed from; nil
 // for none.
 func (s *Set) Preview() Source {
 	if s.Source != nil {

@@ -48,7 +48,7 @@ func ResNets() []string {
 
 // ResNet is a residual net (He et al., "Deep Residual Learning for Image Recognition", 2016) of a name of ResNets, as
 // torchvision has it: where a bottleneck halves the map, its 3×3 convolution has the stride. Batch normalisation is
-// folded into the convolutions, each of which has a bias in its place. The head is one 1×1 convolution on the map of
+// folded into the convolutions, and each has a bias in its place. The head is one 1×1 convolution on the map of
 // the last stage: with MIL every cell of that is an instance and the input has 448 pixels (14×14 cells); without, the
 // logits of the 7×7 cells of 224 pixels are averaged, which is the linear layer on averaged features that the net
 // has elsewhere.

@@ -141,8 +141,8 @@ func (w *witnessed) evidence(ctx context.Context) (*dense.Dense, error) {
 	return dense.New(dense.WithShape(len(w.input.Captions), w.input.Classes), dense.WithBacking(e)), nil
 }
 
-// witness judges the captions of the group, by each other and by scores: those of nets of folds, else those of stage 1
-// at its end, of which the folder is given, unless it knows the labels by heart.
+// witness judges the captions of the group, by each other and by scores. The scores come from nets of folds, or else
+// from stage 1 at its end, in the given folder, unless that net has learned the labels by heart.
 func (r *Recipe) witness(ctx context.Context, stage1 string) (*witnessed, error) {
 	if r.judged != nil {
 		return r.judged, nil

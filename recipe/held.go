@@ -27,10 +27,9 @@ func (r *Recipe) held(c train.Config) train.Config {
 	return c
 }
 
-// trainingRates are those that nets learn through. Where the labels come from captions that were kept, what these
-// repeat tells of what they leave out, in another way than scores do: scores think that what is hard to see is not
-// there, and repeats know of nothing that nobody ever says. The errors of the two differ, and the mean of their logits
-// is taken.
+// trainingRates are the rates that nets learn through. If the labels come from captions that were kept, repeats among
+// the captions show what captions leave out, and so do scores. Scores miss what is hard to see, and repeats miss what
+// no caption ever says. The errors of the two differ, so the mean of their logits is taken.
 func (r *Recipe) trainingRates() *labels.Rates {
 	q := r.found.TrainingRates()
 	for c, unsaid := range r.unsaid {

@@ -261,7 +261,7 @@ func (s *Settings) rounds(arms []Name) int {
 	return 1
 }
 
-// ExtraEpochs is what a recipe trains beside its arms, in epochs of stage 1 on all bags: the nets of folds, and the
+// ExtraEpochs is what a recipe trains besides its arms, in epochs of stage 1 on all bags: the nets of folds, and the
 // stage 1 of nmn-c on the captions that it keeps, which may need its own folds.
 func (s *Settings) ExtraEpochs(arms []Name) int {
 	if !s.Estimates() {

@@ -105,8 +105,8 @@ func (b *batchChoice) why() string {
 	return fmt.Sprintf("%s (%s; memory holds %d)", why, strings.Join(speeds, ", "), b.fits)
 }
 
-// KeepBatch takes a batch size that is automatic from the run in a folder, where there is one: the same command shows
-// or refuses that run, and does not ask for another number.
+// KeepBatch takes an automatic batch size from the run in a folder, if there is one: the same command shows or refuses
+// that run, and does not ask for another number.
 func (c *Config) KeepBatch(dir string) {
 	t := &c.Train
 	if min(t.BatchBags, t.BatchBagsMIL) != train.AutoBatch {
@@ -231,7 +231,7 @@ func (s *Session) stepBytes(net *model.Net, bags, longest int) int {
 	return net.ChunkBytes(frames, bags, chunk, true)
 }
 
-// readAheadFits reports whether the host holds the pixels of the batches that are read ahead, beside the step where
+// readAheadFits reports whether the host holds the pixels of the batches that are read ahead, together with the step if
 // that is in its memory too.
 func (s *Session) readAheadFits(net *model.Net, bags, longest, step int) bool {
 	free, known := memory.Free()

@@ -102,7 +102,7 @@ func (b *Backbone) extraction(ctx context.Context, paths []string, o *ExtractOpt
 	if err != nil {
 		return nil, err
 	}
-	// a set has labels, and nobody reads these
+	// a set has labels; these are never read
 	words, err := text.NewVocabulary([]text.Word{{Text: "picture", POS: text.Others}})
 	if err != nil {
 		return nil, err

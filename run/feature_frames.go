@@ -9,8 +9,8 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// framesOf are the pictures of a set, each a bag of its own, and where those of each bag begin; offsets are nil where a
-// bag is a picture. Labels are left out: nobody reads them there.
+// framesOf returns the pictures of a set, each a bag of its own, and the offset at which each bag begins; offsets are
+// nil if a bag is one picture. Labels are left out: they are not read there.
 func framesOf(ctx context.Context, set *loader.Set) (frames *loader.Set, offsets []int, err error) {
 	if !set.Videos() {
 		return set, nil, nil

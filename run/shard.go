@@ -9,9 +9,9 @@ import (
 	"nmn/loader"
 )
 
-// Shard is one of several parts of a list, each of which a process of its own works on. Its elements follow one
-// another, so the outputs of all shards, joined in the order of their numbers, are those of one process. The zero value
-// is the whole list.
+// Shard is one of several parts of a list; each process works on one. Its elements follow one another, so the outputs
+// of all shards, joined in the order of their numbers, equal the output of one process. The zero value is the whole
+// list.
 type Shard struct {
 	Number, Of int // Number counts from 1
 }

@@ -134,8 +134,8 @@ func mappingOf(n *yaml.Node) *yaml.Node {
 }
 
 // unknownKeys lists the keys of a node that a type does not have, and lists of another length than the type's, as
-// faults with their lines. Nodes that it is inside of are in within: an alias may name one of them. keys are all that
-// there are, of which one may have been meant.
+// faults with their lines. Nodes that it is inside of are in within: an alias may name one of them. keys are all keys;
+// one of them may have been meant.
 func unknownKeys(n *yaml.Node, t reflect.Type, within []*yaml.Node, keys []string) (faults []string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

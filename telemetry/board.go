@@ -110,8 +110,8 @@ func partsOfSpeech(v *text.Vocabulary) []text.POS {
 
 const shownMistakes = 8
 
-// pictures writes those of the worst mistakes, by rank, so that a slider goes through the validations; a text of the
-// same name beside each says what is wrong with it.
+// pictures writes the pictures of the worst mistakes, by rank, so that a slider goes through the validations. A text of
+// the same name says what is wrong with each.
 func (b *Board) pictures(step int, s *train.Scores, answers []uint8) error {
 	v := b.validation.Vocabulary
 	var maker loader.Thumbnailer

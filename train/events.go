@@ -37,7 +37,7 @@ type Progress struct {
 	Log bool
 }
 
-// Due reports whether a step should be logged: each so many, the first and the last. A short training logs more often,
+// Due reports whether a step should be logged: one in every, the first and the last. A short training logs more often,
 // so that its curve has points.
 func (p *Progress) Due(every int) bool {
 	if p.Steps > 0 {

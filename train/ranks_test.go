@@ -83,7 +83,7 @@ func momentsOf(t *testing.T, trainer *Trainer) (all [][]float32) {
 	return all
 }
 
-// farApart is how far weights may be from those of another number of ranks, relative to their norm: rounding gives
+// farApart is how far weights may differ between two numbers of ranks, relative to their norm: rounding gives
 // 1e-6, and 3e-5 where sums in another order have sent a maximum another way. One rank's gradient that is wrong by a
 // hundredth gives at least 7e-3.
 const farApart = 1e-4

@@ -59,8 +59,8 @@ func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.C
 }
 
 // ScoreTogether is Score on the ranks of a group, nil for this process alone. Each rank scores a part of the batches,
-// and one gathering at the end gives all scores to every rank, bit for bit those of one process. What is wrong on one
-// rank is an error on all. scored, if not nil, is called with the number of bags of each batch of this rank.
+// and one gathering at the end gives all scores to every rank, bit for bit as one process has them. What is wrong on
+// one rank is an error on all. scored, if not nil, is called with the number of bags of each batch of this rank.
 func ScoreTogether(ctx context.Context, g ranks.Group, net *model.Net, set *loader.Set, config loader.Config,
 	scored func(bags int)) (*Scores, error) {
 	g = ranks.Of(g)

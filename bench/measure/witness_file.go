@@ -108,8 +108,8 @@ func (c *CaptionFile) set(ids []string, texts [][]string) (*loader.Set, error) {
 	return loader.NewCaptionSet(c.File, ids, texts, most, vocabulary)
 }
 
-// ReplacedCaptions are the captions of a set after a share of those of each bag were replaced, as for the experiments
-// of the paper, and which ones were.
+// ReplacedCaptions returns the captions of a set after a share of each bag's captions was replaced, as in the
+// experiments of the paper, and which captions are foreign.
 func ReplacedCaptions(set *loader.Set, share float64, seed uint64) (captions [][][]int32, foreign [][]bool, err error) {
 	captions, foreign = make([][][]int32, set.Len()), make([][]bool, set.Len())
 	for n, own := range set.Captions {

@@ -92,7 +92,7 @@ func reaches(dir string, steps int) bool {
 	return err != nil || last.Position.Step >= steps
 }
 
-// trainStage trains to the end, from the last checkpoint of the folder where there is one.
+// trainStage trains to the end, from the last checkpoint of the folder if it has one.
 func (s *Session) trainStage(ctx context.Context, net *s2vt.Net, dir string) (o *Outcome, err error) {
 	trainer, err := captioner.New(s.trainerOptions(net, dir))
 	if err != nil {

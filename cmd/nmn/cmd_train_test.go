@@ -371,8 +371,8 @@ func TestTrain_AMistakeBlocksNoFolder(t *testing.T) {
 	must(t, args...)
 }
 
-// --restart removes nothing that no run has written: not beside a configuration of another program, and not in folders
-// of somebody's that have the names of a run's.
+// --restart removes only what a run has written: nothing next to the configuration of another program, and nothing in a
+// user's own folders that have the names of a run's folders.
 func TestTrain_RestartLeavesWhatIsSomebodyElses(t *testing.T) {
 	t.Parallel()
 	args := func(dir string, more ...string) []string {

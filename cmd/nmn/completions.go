@@ -16,7 +16,7 @@ const (
 )
 
 // registerCompletions hands the values of all flags to cobra, where a shell asks for them. Cobra keeps such functions,
-// and with them the whole tree of commands, for as long as the process lives; other calls leave nothing behind.
+// and with them the whole tree of commands, for as long as the process lives; other calls keep nothing.
 func registerCompletions(cmd *cobra.Command) {
 	register := func(f *pflag.Flag) {
 		values, list := f.Annotations[listAnnotation]

@@ -141,8 +141,8 @@ const (
 	patienceInterrupted = 2 * time.Minute
 )
 
-// leaveRanks leaves the group at the end of a command, in an order in which no rank waits for one that has gone: with
-// an error of which the others know nothing this rank ends the job.
+// leaveRanks leaves the group at the end of a command, in an order in which no rank waits for one that has gone. An
+// error that the other ranks do not know ends the job.
 func (p *program) leaveRanks(err error) {
 	if p.ranks == nil || p.ranks.Size() == 1 {
 		return

@@ -13,8 +13,8 @@ import (
 	"nmn/train"
 )
 
-// partlyLabelled writes features of 240 rows with their labels in three forms, of which about half are unknown, and
-// with all labels, in known.csv.
+// partlyLabelled writes features of 240 rows. Three files have their labels with about half of them unknown, each in
+// another form, and known.csv has all labels.
 func partlyLabelled(t *testing.T) (path func(string) string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -47,7 +47,7 @@ func openLibrary() error {
 // Version is that of the open library, major·10000 + minor·100 + patch; 0 before Open.
 func Version() int { return int(C.nmn_cublas_version()) }
 
-// places are where libcublasLt may lie. What the linker finds is also what was opened beside cuDNN in Python's
+// places are where libcublasLt may lie. The linker also finds what was opened next to cuDNN in Python's
 // packages.
 var places = cuda.Library{Variable: LibraryVariable, Names: libraryNames, Homes: []string{"CUDA_HOME"},
 	Toolkit: "cu13/lib", System: []string{"/usr/local/cuda/lib64"}}

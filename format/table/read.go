@@ -77,8 +77,8 @@ func ReadLabels(path string) (*Matrix, error) {
 // Unknown stands for a label that is not known, among those that are 0 or 1.
 const Unknown = 255
 
-// ReadKnownLabels reads labels as ReadLabels does, of which some may be unknown: -1 or NaN, and in a .csv an empty
-// field too. They come back as Unknown.
+// ReadKnownLabels reads labels as ReadLabels does. Some may be unknown: -1 or NaN, and in a .csv also an empty field.
+// They come back as Unknown.
 func ReadKnownLabels(path string) (*Matrix, error) {
 	return readMatrix(path, cellRule{limit: 1, gaps: true, fault: func(v float64) error {
 		if !wholeUpTo(v, 1) && !isGap(v) {

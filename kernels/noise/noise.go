@@ -111,7 +111,7 @@ type Ops interface {
 	// the device, so that a recorded step can be replayed with another one.
 	//
 	// The loss of a label 0 is softplus(o): the largest losses have the largest logits. Of equal ones
-	// those of bags and classes that come first are taken; the authors' program takes all that equal the last. NaN is
+	// the first by bag and class are taken; the authors' program takes all that equal the last. NaN is
 	// never taken. Where fewer labels are 0 than count says, all are taken, and none for a count below 1.
 	LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error
 }

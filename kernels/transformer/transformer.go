@@ -64,9 +64,9 @@ type Ops interface {
 	// K×1×1×C, b K or nil, and y …×K with as many rows as x. y must not overlap x or w.
 	Linear(y, x, w, b *tensor.Tensor, p LinearParams) error
 
-	// PrepareLinear brings the weights of a linear layer into the form that Linear reads fastest, in place: those of a net
-	// that does not learn, once, after they were loaded. Only Linear can read them from then on, on the same device and
-	// with Prepared set. w is K×C or K×1×1×C.
+	// PrepareLinear brings the weights of a linear layer into the form that Linear reads fastest, in place. It is for nets
+	// that do not learn, once, after their weights were loaded. Only Linear can read them from then on, on the same device
+	// and with Prepared set. w is K×C or K×1×1×C.
 	PrepareLinear(w *tensor.Tensor) error
 
 	// AddScaled computes y = r + scale ⊙ x, the residual sum of a block; x, r and y are of equal shape …×D, scale is D,

@@ -11,8 +11,8 @@ import (
 // EnoughDecisions is how many suspects a person has to decide on before few labels are corrected.
 const EnoughDecisions = 30
 
-// EnoughToApply refuses to correct labels without a person where there are fewer than labels.EnoughToApply, and fewer
-// than EnoughDecisions suspects have a decision: nothing would show that the probabilities are too sure.
+// EnoughToApply refuses to correct labels without a person if there are fewer than labels.EnoughToApply and fewer than
+// EnoughDecisions suspects have a decision: nothing would show that the probabilities are too sure.
 func EnoughToApply(given, decided int) error {
 	if given >= labels.EnoughToApply || decided >= EnoughDecisions {
 		return nil

@@ -122,8 +122,8 @@ func (p *peers) between(from, to int) (first, last int) {
 }
 
 // compare makes bins of equally many captions of both kinds. Each foreign caption counts as much as the one in whose
-// place it is judged seems foreign itself: where a fixed number of a bag's captions is foreign, those of them have more
-// own ones beside them than the others, and speak more clearly.
+// place it is judged seems foreign itself: if a fixed number of a bag's captions is foreign, the foreign ones have more
+// captions of the bag's own around them than the others have, and speak more clearly.
 func (f *finder) compare(ctx context.Context, p *peers) (*densities, error) {
 	edges, n := f.edges(p), len(p.captions)
 	d := &densities{bin: make([]uint8, n), of: make([]uint8, n), weight: make([]float64, n),

@@ -17,7 +17,7 @@ const leastRepeats = 30
 // mention.
 //
 // Of a bag where the word holds, m of C captions mention it, and m is beta-binomial: how likely a caption is to mention
-// the word differs from bag to bag. Bags in which nobody mentions it tell nothing, for they may not show it; the
+// the word differs from bag to bag. Bags without a mention give no evidence, for they may not show it; the
 // likelihood of the others, P(m)/(1-P(0)), gives mean and spread, and these P(0).
 func Unsaid(ctx context.Context, captions [][][]int32, classes int) ([]float64, error) {
 	counts := make([]map[[2]int]float64, classes) // bags by captions, and how many of these mention the word

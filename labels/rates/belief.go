@@ -54,7 +54,7 @@ const (
 // labels even a small error of the model makes wrong rates look certain. So a class with many labels counts as if it
 // had 1,000 of its rarer kind.
 //
-// The scores of one class may mislead, but those of all classes seldom do. So a class is trusted more for what all
+// The scores of one class may mislead, but the scores of all classes seldom do. So a class is trusted more for what all
 // classes have in common (least is ofAll) than for how it differs from them (least is ofOne).
 func trust(least, rarer float64) float64 { return 1 / (least + rarer/1000) }
 

@@ -2,8 +2,8 @@ package rates
 
 import "math"
 
-// Solve returns x of H x = g by Cholesky's decomposition of a symmetric, positive H of len(g) rows, of which it reads
-// the lower triangle. H and g are overwritten, and x lies in g.
+// Solve returns x of H x = g by Cholesky's decomposition of a symmetric, positive definite H with len(g) rows. It reads
+// the lower triangle of H. H and g are overwritten, and x lies in g.
 func Solve(h, g []float64) []float64 {
 	n := len(g)
 	for i := range n {

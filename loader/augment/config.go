@@ -67,8 +67,8 @@ type JitterConfig struct {
 	Hue        float64 `yaml:"hue,omitempty" json:"hue,omitempty" help:"<strength> of random changes of hue, at most 0.5" range:"[0,0.5]"`
 }
 
-// RandConfig is RandAugment (Cubuk et al., 2020): so many operations, drawn with replacement, of a magnitude of 0 to
-// 30.
+// RandConfig is RandAugment (Cubuk et al., 2020): a number of operations, drawn with replacement, with a magnitude of 0
+// to 30.
 type RandConfig struct {
 	Operations int `yaml:"operations,omitempty" json:"operations,omitempty" help:"RandAugment: <operations> on each picture" range:"[0,16]"`
 	Magnitude  int `yaml:"magnitude,omitempty" json:"magnitude,omitempty" help:"RandAugment: <magnitude>, 0 to 30" range:"[0,30]"`

@@ -40,7 +40,7 @@ type Splits struct {
 	// labels are names without doubt, whatever they look like
 	labelsAreNames  bool
 	learned         string   // what evidence there is, for people
-	originalIDs     []string // the bags before any were held out; nil for those of Train
+	originalIDs     []string // the bags before any were held out; nil if they are the bags of Train
 	options         Options
 	captionPictures map[string]PictureFile // of bags with captions, by identifier
 	sources         *sources               // files that the data were read from

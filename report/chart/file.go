@@ -14,7 +14,7 @@ const (
 	keyWidth   = 26.0
 )
 
-// Write writes charts into one SVG drawing, so many side by side.
+// Write writes charts into one SVG drawing, with the given number of columns.
 func Write(w io.Writer, columns int, charts ...*Chart) error {
 	var panels []panel
 	columns = max(1, min(columns, len(charts)))

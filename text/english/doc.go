@@ -1,4 +1,4 @@
-// Package english brings the model of the part-of-speech tagger, of which vocabularies of captions are built. A program
+// Package english brings the model of the part-of-speech tagger, which builds vocabularies from captions. A program
 // imports it for its effect alone:
 //
 //	import _ "nmn/text/english"

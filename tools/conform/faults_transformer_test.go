@@ -84,7 +84,7 @@ func swapped(x *tensor.Tensor, parts, first, second int) *tensor.Tensor {
 	return mustOf(list, x.Shape())
 }
 
-// transformerFaults are those of package transformer.
+// transformerFaults are the faults of package transformer.
 var transformerFaults = []fault{
 	{"divides by one number less", "LayerNorm", "element",
 		broken{brokenTransformers: brokenTransformers{layerNorm: func(b *referenceBackend, y, x, gain, bias *tensor.Tensor,
