@@ -8,9 +8,9 @@ import (
 // chartedWords is the number of words up to which a chart can be read.
 const chartedWords = 100
 
-// noiseCharts are both rates side by side, each with the most words that have the highest, from the top. A rate is a dot
-// on a bar from 0, or on the quantiles of a feature-dependent model (5 to 95 % thin, 25 to 75 % thick). The true rate is
-// a cross line, and the interval that scores give lies below. The legend names what is known.
+// noiseCharts are both rates side by side, each with the words that have the highest rates, from the top, as many as
+// most. A rate is a dot on a bar from 0, or on the quantiles of a feature-dependent model (5 to 95 % thin, 25 to 75 %
+// thick). The true rate is a cross line, and the interval that scores give lies below. The legend names what is known.
 func noiseCharts(r *NoiseReport, most int) []numbered {
 	var out []numbered
 	rows := min(most, len(r.Q01.Words))
