@@ -25,7 +25,7 @@ func ExampleGrid() {
 	config.Data.TrainSize, config.Data.ValidationSize, config.Data.TestSize = 96, 0, 48
 	config.Net.Width, config.Train.Stage1Epochs, config.Train.Stage2Epochs = .5, 1, 1
 	grid := experiment.New(config, dir)
-	grid.Arms, grid.Chosen = []recipe.Name{recipe.Stage1, recipe.Star}, true
+	grid.Arms, grid.Chosen = []recipe.Name{recipe.Stage1, recipe.Baseline}, true
 	grid.NoiseRates = []float64{.2, .4}
 	if err := grid.Resolve(); err != nil {
 		log.Fatal(err)
@@ -46,7 +46,7 @@ func ExampleGrid() {
 	}
 	// Output:
 	// stage 1 at 20 % noise: AP true
-	// star at 20 % noise: AP true
+	// baseline at 20 % noise: AP true
 	// stage 1 at 40 % noise: AP true
-	// star at 40 % noise: AP true
+	// baseline at 40 % noise: AP true
 }

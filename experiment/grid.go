@@ -20,7 +20,7 @@ type Grid struct {
 	Arms   []recipe.Name
 	// Chosen says that the caller has named Arms; without it ResolveArms may choose others.
 	Chosen     bool
-	Reference  recipe.Name // arm that the others are compared with, beside star; empty for none
+	Reference  recipe.Name // arm that the others are compared with, next to the baseline; empty for none
 	MIL        MIL
 	NoiseRates []float64           // shares of captions to replace; none for that of the configuration
 	Flips      []dataset.FlipLevel // labels to flip, for data without captions; none for those of the configuration
@@ -76,15 +76,15 @@ func (g *Grid) chooseArms() {
 	if !settings.Estimates() || g.Chosen {
 		return
 	}
-	g.Arms = []recipe.Name{recipe.Stage1, recipe.Star, recipe.FI, recipe.RN}
+	g.Arms = []recipe.Name{recipe.Stage1, recipe.Baseline, recipe.FI, recipe.HeldRates}
 	if g.Config.Data.Embedded() {
 		g.Arms = append(g.Arms, recipe.FD)
 	}
 	if settings.Folds() > 0 {
-		g.Arms = append(g.Arms, recipe.RS)
+		g.Arms = append(g.Arms, recipe.SoftLabels)
 	}
 	if g.Config.Recipe.Captions == recipe.Witness && g.Config.Data.Set != dataset.Clips { // these may not be in memory
-		g.Arms = append(g.Arms, recipe.C)
+		g.Arms = append(g.Arms, recipe.CaptionFilter)
 	}
 }
 

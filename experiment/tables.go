@@ -131,8 +131,8 @@ func (g *Grid) tables(runs []report.Run) ([]shownTable, error) {
 		wanted, details bool
 	}{
 		{report.ExperimentTable, true, false},
-		{againstArm(recipe.Star), several, false},
-		{againstArm(g.Reference), several && g.Reference != "" && g.Reference != recipe.Star, false},
+		{againstArm(recipe.Baseline), several, false},
+		{againstArm(g.Reference), several && g.Reference != "" && g.Reference != recipe.Baseline, false},
 		{report.BestEpochTable, g.Config.EachEpoch, false},
 		{report.EpochTable, g.Config.EachEpoch, true},
 		{report.SeedTable, several, true},

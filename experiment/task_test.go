@@ -85,7 +85,7 @@ func TestRunTask_BesideOtherProcesses(t *testing.T) {
 // Task numbers are those of the configuration, whatever is complete.
 func TestTasks_AreNumberedByTheConfiguration(t *testing.T) {
 	g := New(run.DefaultConfig(), "runs")
-	g.Arms, g.Chosen = []recipe.Name{recipe.FD, recipe.Star}, true
+	g.Arms, g.Chosen = []recipe.Name{recipe.FD, recipe.Baseline}, true
 	g.NoiseRates, g.Seeds, g.MIL = []float64{.2, .4}, []uint64{7, 3}, BothMIL
 	tasks, err := g.Tasks()
 	if err != nil || len(tasks) != 2*2*2*3 {
@@ -94,7 +94,7 @@ func TestTasks_AreNumberedByTheConfiguration(t *testing.T) {
 	for i, task := range tasks { // eight runs of stage 1, then two arms of each
 		after, arm := -1, recipe.Stage1
 		if i >= 8 {
-			after, arm = (i-8)/2, []recipe.Name{recipe.Star, recipe.FD}[i%2]
+			after, arm = (i-8)/2, []recipe.Name{recipe.Baseline, recipe.FD}[i%2]
 		}
 		if task.Number != i || task.Complete || task.After != after || task.Arm != arm {
 			t.Errorf("task %d is %+v", i, task)

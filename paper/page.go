@@ -249,7 +249,7 @@ func (p *Plan) showCaptions(f *found, out *report.ReproducedPart) {
 	}
 }
 
-// showArms compares arms in all main measures, and with star seed by seed.
+// showArms compares arms in all main measures, and with the baseline seed by seed.
 func (p *Plan) showArms(f *found, part *PlannedPart, out *report.ReproducedPart) error {
 	runs := p.ofPart(f, part)
 	table, err := report.ExperimentTable(runs)
@@ -257,9 +257,9 @@ func (p *Plan) showArms(f *found, part *PlannedPart, out *report.ReproducedPart)
 		return err
 	}
 	out.Tables = []*report.Table{table.Summary()}
-	isStar := func(r report.Run) bool { return r.Arm == string(recipe.Star) }
-	if len(p.Settings.Seeds) > 1 && slices.ContainsFunc(runs, isStar) {
-		paired, err := report.PairedTable(runs, string(recipe.Star))
+	isBaseline := func(r report.Run) bool { return r.Arm == string(recipe.Baseline) }
+	if len(p.Settings.Seeds) > 1 && slices.ContainsFunc(runs, isBaseline) {
+		paired, err := report.PairedTable(runs, string(recipe.Baseline))
 		if err != nil {
 			return err
 		}

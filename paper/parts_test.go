@@ -33,7 +33,7 @@ func TestRealTime_IsThatOfStepsAndForwardPasses(t *testing.T) {
 	}{
 		{claims.COCO, recipe.Stage1, false, 82_783, .147, 20_252, .0325},
 		{claims.COCO, recipe.FD, true, 82_783, 1.029, 20_252, .276},
-		{claims.MSRVTT, recipe.Star, false, 26 * 6513, .147, 26 * 497, .0325},
+		{claims.MSRVTT, recipe.Baseline, false, 26 * 6513, .147, 26 * 497, .0325},
 		{claims.MSRVTT, recipe.Stage1, true, 26 * 6513, 1.029, 26 * 497, .276},
 	} {
 		config := run.BaseConfig()
@@ -107,7 +107,8 @@ func TestOfPart_TakesTheRunsOfThePart(t *testing.T) {
 	f := &found{}
 	for _, u := range p.Units {
 		var unit foundUnit
-		for _, arm := range []recipe.Name{recipe.Stage1, recipe.Star, recipe.FI, recipe.FD, recipe.RN, recipe.C} {
+		for _, arm := range []recipe.Name{recipe.Stage1, recipe.Baseline, recipe.FI, recipe.FD, recipe.HeldRates,
+			recipe.CaptionFilter} {
 			for _, noise := range []float64{.2, .8} {
 				for _, mil := range []bool{false, true} {
 					name := strings.Join([]string{u.Folder, string(arm), map[bool]string{true: "mil"}[mil],
@@ -122,7 +123,8 @@ func TestOfPart_TakesTheRunsOfThePart(t *testing.T) {
 	for _, r := range p.ofPart(f, p.part(Beyond)) {
 		names = append(names, r.Name)
 	}
-	want := []string{"scenes/star//20", "scenes/nmn-fi//20", "scenes-estimated/r-n//20", "scenes-estimated/nmn-c//20"}
+	want := []string{"scenes/baseline//20", "scenes/nmn-fi//20", "scenes-estimated/held-rates//20",
+		"scenes-estimated/caption-filter//20"}
 	slices.Sort(names)
 	slices.Sort(want)
 	if !slices.Equal(names, want) {

@@ -109,12 +109,13 @@ func (p Part) needs() []need {
 	case Observed:
 		return []need{{levels: []float64{observedNoise}, arms: []recipe.Name{recipe.FD}, mil: both}}
 	case EM:
-		return []need{{levels: []float64{emNoise}, arms: []recipe.Name{recipe.Stage1, recipe.Star, recipe.FI, recipe.EM},
+		return []need{{levels: []float64{emNoise}, arms: []recipe.Name{recipe.Stage1, recipe.Baseline, recipe.FI, recipe.EM},
 			mil: experiment.WithoutMIL}}
 	case Beyond:
 		levels := []float64{.2, .4, .6}
-		return []need{{levels: levels, arms: []recipe.Name{recipe.Star, recipe.FI}, mil: experiment.WithoutMIL},
-			{levels: levels, arms: []recipe.Name{recipe.RN, recipe.C}, mil: experiment.WithoutMIL, estimated: true}}
+		return []need{{levels: levels, arms: []recipe.Name{recipe.Baseline, recipe.FI}, mil: experiment.WithoutMIL},
+			{levels: levels, arms: []recipe.Name{recipe.HeldRates, recipe.CaptionFilter}, mil: experiment.WithoutMIL,
+				estimated: true}}
 	}
 	return nil
 }

@@ -51,12 +51,13 @@ func planned(p *Plan) string {
 
 // Every size has the runs and the sizes of docs/reproduce.md.
 func TestNew_PlansWhatTheManualSays(t *testing.T) {
-	const scenes = "nets on scenes in scenes for table1, table2, figure4, observed, beyond: [stage1 star nmn-fi " +
+	const scenes = "nets on scenes in scenes for table1, table2, figure4, observed, beyond: [stage1 baseline nmn-fi " +
 		"nmn-fd], MIL both, at [0 0.2 0.4 0.6 0.8]; "
-	const clips = "nets on moving-scenes in moving-scenes for table3: [stage1 star nmn-fi nmn-fd], MIL both, at [0]; "
+	const clips = "nets on moving-scenes in moving-scenes for table3: [stage1 baseline nmn-fi nmn-fd], MIL both, at [0]; "
 	const captioners = "captioners on moving-scenes in moving-scenes-captions for table4: "
-	const em = "nets on scenes in scenes for em: [stage1 star nmn-fi em], MIL off, at [0.4]; "
-	const beyond = "nets on scenes in scenes-estimated for beyond: [r-n nmn-c], MIL off, at [0.2 0.4 0.6]; "
+	const em = "nets on scenes in scenes for em: [stage1 baseline nmn-fi em], MIL off, at [0.4]; "
+	const beyond = "nets on scenes in scenes-estimated for beyond: [held-rates caption-filter], MIL off, at [0.2 0.4 " +
+		"0.6]; "
 	for size, want := range map[Size][]string{
 		Quick: {scenes + "4000 + 0 + 1000, width 1, 6 + 4 epochs, rates paper",
 			clips + "1000 + 0 + 500 of 8 frames, width 1, 5 + 3 epochs, rates paper",
@@ -107,18 +108,18 @@ func TestNew_OfOnePart(t *testing.T) {
 		tasks int
 		runs  []string // below the folder of the first seed, those of the first level
 	}{
-		Table1: {claims.Scenes, 3 * 8, []string{"stage1", "star", "nmn-fi", "nmn-fd", "stage1-mil", "star-mil", "nmn-fi-mil",
-			"nmn-fd-mil"}},
-		Table2: {claims.Scenes, 4 * 3 * 8, []string{"stage1", "star", "nmn-fi", "nmn-fd", "stage1-mil", "star-mil",
+		Table1: {claims.Scenes, 3 * 8, []string{"stage1", "baseline", "nmn-fi", "nmn-fd", "stage1-mil", "baseline-mil",
 			"nmn-fi-mil", "nmn-fd-mil"}},
-		Table3: {claims.MovingScenes, 3 * 8, []string{"stage1", "star", "nmn-fi", "nmn-fd", "stage1-mil", "star-mil",
+		Table2: {claims.Scenes, 4 * 3 * 8, []string{"stage1", "baseline", "nmn-fi", "nmn-fd", "stage1-mil", "baseline-mil",
+			"nmn-fi-mil", "nmn-fd-mil"}},
+		Table3: {claims.MovingScenes, 3 * 8, []string{"stage1", "baseline", "nmn-fi", "nmn-fd", "stage1-mil", "baseline-mil",
 			"nmn-fi-mil", "nmn-fd-mil"}},
 		Table4:   {claims.MovingScenes, 1, []string{"moving-scenes-captions"}},
 		Figure3:  {"", 0, nil},
-		Figure4:  {claims.Scenes, 3 * 4, []string{"stage1-mil", "star-mil", "nmn-fi-mil", "nmn-fd-mil"}},
+		Figure4:  {claims.Scenes, 3 * 4, []string{"stage1-mil", "baseline-mil", "nmn-fi-mil", "nmn-fd-mil"}},
 		Observed: {claims.Scenes, 3 * 4, []string{"stage1", "nmn-fd", "stage1-mil", "nmn-fd-mil"}},
-		EM:       {claims.Scenes, 3 * 4, []string{"stage1", "star", "nmn-fi", "em"}},
-		Beyond:   {claims.Scenes, 3 * 3 * (3 + 3), []string{"stage1", "star", "nmn-fi"}},
+		EM:       {claims.Scenes, 3 * 4, []string{"stage1", "baseline", "nmn-fi", "em"}},
+		Beyond:   {claims.Scenes, 3 * 3 * (3 + 3), []string{"stage1", "baseline", "nmn-fi"}},
 	} {
 		s := Defaults(t.TempDir())
 		s.Only = []Part{part}
@@ -183,11 +184,13 @@ func TestFold_KeepsGridsWithOneRunOfTheirOwn(t *testing.T) {
 		first, second Unit
 		kept          int
 	}{
-		"its first run":  {grid(experiment.BothMIL, recipe.Star), grid(experiment.BothMIL, recipe.FI, recipe.Star), 2},
-		"its last run":   {grid(experiment.BothMIL, recipe.Star), grid(experiment.BothMIL, recipe.Star, recipe.FI), 2},
-		"a run with MIL": {grid(experiment.WithoutMIL, recipe.Star), grid(experiment.WithMIL, recipe.Star), 2},
-		"one without":    {grid(experiment.WithMIL, recipe.Star), grid(experiment.WithoutMIL, recipe.Star), 2},
-		"nothing":        {grid(experiment.BothMIL, recipe.Star), grid(experiment.WithMIL, recipe.Star), 1},
+		"its first run": {grid(experiment.BothMIL, recipe.Baseline),
+			grid(experiment.BothMIL, recipe.FI, recipe.Baseline), 2},
+		"its last run": {grid(experiment.BothMIL, recipe.Baseline),
+			grid(experiment.BothMIL, recipe.Baseline, recipe.FI), 2},
+		"a run with MIL": {grid(experiment.WithoutMIL, recipe.Baseline), grid(experiment.WithMIL, recipe.Baseline), 2},
+		"one without":    {grid(experiment.WithMIL, recipe.Baseline), grid(experiment.WithoutMIL, recipe.Baseline), 2},
+		"nothing":        {grid(experiment.BothMIL, recipe.Baseline), grid(experiment.WithMIL, recipe.Baseline), 1},
 	} {
 		p := &Plan{Units: []Unit{c.first, c.second}}
 		if p.fold(); len(p.Units) != c.kept {

@@ -24,11 +24,11 @@ import (
 // A run without a result has its folder in the record, and one whose result cannot be read is an error.
 func TestRecord_OfRunsWhoseResultIsGoneOrDamaged(t *testing.T) {
 	p := &Plan{Settings: Settings{Dir: t.TempDir()}}
-	dir := filepath.Join(p.Settings.Dir, "scenes", "star")
+	dir := filepath.Join(p.Settings.Dir, "scenes", "baseline")
 	for name, of := range map[string]func(string) (*recordedRun, error){"net": p.recordRun,
 		"captioner": p.recordCaptioner} {
 		remove(t, dir)
-		if r, err := of(dir); err != nil || r.Folder != "scenes/star" || r.Fingerprint != "" {
+		if r, err := of(dir); err != nil || r.Folder != "scenes/baseline" || r.Fingerprint != "" {
 			t.Errorf("%s: %+v (%v)", name, r, err)
 		}
 		put(t, "{", dir, run.ResultFile)

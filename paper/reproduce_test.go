@@ -65,7 +65,8 @@ func TestNew_SharesRunsAmongParts(t *testing.T) {
 		}
 		folders[task.Folder] = true
 	}
-	// 5 levels × 3 seeds × 8 arms; 3 × 8 on clips; captioners; EM; R-N and NMN-C with their stage 1 at 3 levels.
+	// 5 levels × 3 seeds × 8 arms; 3 × 8 on clips; captioners; EM; held-rates and caption-filter with
+	// their stage 1 at 3 levels.
 	if want := 120 + 24 + 1 + 3 + 27; len(tasks) != want {
 		t.Errorf("%d tasks, want %d", len(tasks), want)
 	}

@@ -209,7 +209,7 @@ func videosByTasks(t *testing.T, msrvtt string, want counts, whole string) {
 func videosDamaged(t *testing.T, p *Plan) {
 	t.Helper()
 	u := &p.Units[1]
-	for _, captioner := range []string{"nmn-fd", "star"} { // the last and the first
+	for _, captioner := range []string{"nmn-fd", "baseline"} { // the last and the first
 		file := filepath.Join(p.folder(u), "captioners", "seed-1", captioner, "scores.json")
 		scores, err := os.ReadFile(file)
 		if err != nil {
@@ -226,7 +226,7 @@ func videosDamaged(t *testing.T, p *Plan) {
 		}
 		put(t, string(scores), file)
 	}
-	for i, arm := range []string{"star", "nmn-fi"} {
+	for i, arm := range []string{"baseline", "nmn-fi"} {
 		remove(t, p.folder(u), "captioners", "seed-1", arm)
 		if unit, err := p.readCaptions(u); err != nil || unit.missing != i+1 {
 			t.Errorf("without the captioner of %s: %+v (%v)", arm, unit, err)
@@ -263,7 +263,7 @@ func videosInterrupted(t *testing.T, msrvtt string, want counts, whole string) {
 		t.Fatal(err)
 	}
 	sameBytes(t, written(t, broken), written(t, whole))
-	for _, name := range []string{"features/seed-1/star/train.npy", "features/seed-1/nmn-fd/test.csv",
+	for _, name := range []string{"features/seed-1/baseline/train.npy", "features/seed-1/nmn-fd/test.csv",
 		"captioners/seed-1/nmn-fi/generated.json"} {
 		a, errA := os.ReadFile(filepath.Join(whole, "msrvtt-captions", name))
 		b, errB := os.ReadFile(filepath.Join(broken, "msrvtt-captions", name))

@@ -14,22 +14,23 @@ type Name string
 
 // The arms of the paper: stage 1 alone, and three ways to go on from it.
 const (
-	Stage1 Name = "stage1"
-	Star   Name = "star" // VGG16*: more epochs without a noise model, the fair baseline
-	FI     Name = "nmn-fi"
-	FD     Name = "nmn-fd"
+	Stage1   Name = "stage1"
+	Baseline Name = "baseline" // VGG16*: more epochs without a noise model, so that the comparison is fair
+	FI       Name = "nmn-fi"
+	FD       Name = "nmn-fd"
 )
 
-// The arms of the recipe, whose rates are estimated before and held: R-N learns through the noise model,
-// R-S from what is believed of each label by nets that have not seen it.
+// The arms of the recipe, for which noise rates are estimated first. HeldRates learns through a noise model that holds
+// them. SoftLabels learns what nets that have not seen a label believe of it.
 const (
-	RN Name = "r-n"
-	RS Name = "r-s"
+	HeldRates  Name = "held-rates"
+	SoftLabels Name = "soft-labels"
 )
 
-// C learns from the captions that are of their own bags: captions are judged by the others of their bag and by scores.
-// Rates are estimated from what those that are kept say; where most are foreign, all are learned as evidence.
-const C Name = "nmn-c"
+// CaptionFilter learns from the captions that are of their own bags: captions are judged by the others of their bag
+// and by scores. Rates are estimated from what those that are kept say; where most are foreign, all are learned as
+// evidence.
+const CaptionFilter Name = "caption-filter"
 
 // EM is the baseline of the paper's appendix, expectation-maximisation: from stage 1 on, every epoch learns from
 // what was believed of each label before it, and the rates are found anew.
@@ -37,14 +38,14 @@ const EM Name = "em"
 
 // Rival arms: fresh nets that learn for as many epochs as both stages have together.
 const (
-	StarEarly   Name = "star-early"   // star, ended where the loss on held-out noisy labels is least
-	Forward     Name = "forward"      // through a transition matrix that is held (Patrini et al., 2017)
-	ForwardTrue Name = "forward-true" // through the true one of the training labels
-	ASL         Name = "asl"          // by the losses of these names
-	LLR         Name = "ll-r"
-	LLCt        Name = "ll-ct"
-	Pruned      Name = "pruned" // without the labels that the out-of-fold audit believes wrong
-	Clean       Name = "clean"  // from the true labels: the ceiling
+	BaselineEarly Name = "baseline-early" // the baseline, ended where the loss on held-out noisy labels is least
+	Forward       Name = "forward"        // through a transition matrix that is held (Patrini et al., 2017)
+	ForwardTrue   Name = "forward-true"   // through the true one of the training labels
+	ASL           Name = "asl"            // by the losses of these names
+	LLR           Name = "ll-r"
+	LLCt          Name = "ll-ct"
+	Pruned        Name = "pruned" // without the labels that the out-of-fold audit believes wrong
+	Clean         Name = "clean"  // from the true labels: the ceiling
 )
 
 // Arm is a row of the tables: what is trained, from where, by which loss and through which noise model.
@@ -81,20 +82,22 @@ func Arms() []Arm {
 	return []Arm{
 		{Name: Stage1, Title: "stage 1", Stage: 1, Noise: model.NoNoise, plan: (*planner).stage1,
 			Meaning: "the classifier alone on the noisy labels, {stage1}"},
-		{Name: Star, Title: "star", Stage: 2, Noise: model.NoNoise,
-			Meaning: "the same for {stage2} more: the fair baseline"},
-		{Name: StarEarly, Title: "star, in time", Stage: 1, Noise: model.NoNoise, Rival: true,
-			plan: (*planner).starEarly, Meaning: "star, ended where the loss on held-out noisy labels is least"},
+		{Name: Baseline, Title: "baseline", Stage: 2, Noise: model.NoNoise,
+			Meaning: "the same for {stage2} more, so that the comparison is fair"},
+		{Name: BaselineEarly, Title: "baseline, in time", Stage: 1, Noise: model.NoNoise, Rival: true,
+			plan: (*planner).baselineEarly, Meaning: "the baseline, ended where the loss on held-out noisy labels is least"},
 		{Name: FI, Title: "NMN-FI", Stage: 2, Noise: model.FeatureIndependent,
 			Meaning: "{stage2} more with a noise model that is the same for all pictures"},
 		{Name: FD, Title: "NMN-FD", Stage: 2, Noise: model.FeatureDependent,
 			Meaning: "{stage2} more with a noise model that sees each picture's features"},
-		{Name: C, Title: "NMN-C", Stage: 2, Noise: model.FeatureIndependent, Rates: true, Captions: true,
-			plan:    (*planner).captions,
+		{Name: CaptionFilter, Title: "caption filter", Stage: 2, Noise: model.FeatureIndependent, Rates: true,
+			Captions: true, plan: (*planner).captions,
 			Meaning: "more on the captions that are of their pictures, and through the rates of what these leave out"},
-		{Name: RN, Title: "R-N", Stage: 2, Noise: model.FeatureIndependent, Rates: true, plan: (*planner).heldRates,
+		{Name: HeldRates, Title: "held rates", Stage: 2, Noise: model.FeatureIndependent, Rates: true,
+			plan:    (*planner).heldRates,
 			Meaning: "more with a noise model whose rates were estimated from the noisy labels alone, and are held"},
-		{Name: RS, Title: "R-S", Stage: 2, Noise: model.FeatureIndependent, Folds: true, plan: (*planner).softLabels,
+		{Name: SoftLabels, Title: "soft labels", Stage: 2, Noise: model.FeatureIndependent, Folds: true,
+			plan:    (*planner).softLabels,
 			Meaning: "more on what nets that have not seen a label believe of it"},
 		{Name: EM, Title: "EM", Stage: 2, Noise: model.FeatureIndependent, plan: (*planner).em,
 			Meaning: "{stage2} more on beliefs that are renewed after each, the rates with them (expectation-maximisation)"},
@@ -132,7 +135,7 @@ func Names() []Name {
 }
 
 // PaperArms are those of the paper's tables.
-func PaperArms() []Name { return []Name{Stage1, Star, FI, FD} }
+func PaperArms() []Name { return []Name{Stage1, Baseline, FI, FD} }
 
 // Arm is the row of an arm, and whether there is one.
 func (a Name) Arm() (Arm, bool) {

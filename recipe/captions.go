@@ -15,7 +15,8 @@ import (
 	"nmn/train"
 )
 
-// CaptionsFolder is the folder, below that of a run, of what the arm nmn-c finds from the captions that it keeps.
+// CaptionsFolder is the folder, below that of a run, of what arm caption-filter finds from the captions that it
+// keeps.
 const CaptionsFolder = "captions"
 
 const (
@@ -40,10 +41,10 @@ type witnessed struct {
 	found  *report.FoundCaptions // for people
 }
 
-// captions plans NMN-C: captions that belong to other bags are left out, a fresh stage 1 learns those that are kept,
-// and stage 2 goes on from it through the rates of what these leave out. Where most captions are foreign, both stages
-// learn all of them as evidence, weighted by how probably they are of their bags. Where captions cannot be told apart,
-// the arm is R-N.
+// captions plans CaptionFilter: captions that belong to other bags are left out, a fresh stage 1 learns those that are
+// kept, and stage 2 goes on from it through the rates of what these leave out. Where most captions are foreign, both
+// stages learn all of them as evidence, weighted by how probably they are of their bags. Where captions cannot be told
+// apart, the arm is HeldRates.
 func (p *planner) captions(ctx context.Context) error {
 	w, err := p.recipe.witness(ctx, filepath.Dir(p.start))
 	if err != nil {

@@ -35,7 +35,8 @@ func loneCaptions(t *testing.T, bags int) *loader.Set {
 // captionsRecipe is a recipe with online rates, whose stage 1 has left the same score for every bag.
 func captionsRecipe(t *testing.T, f *fakeTrainer, set *loader.Set, messages *[]string) *Recipe {
 	t.Helper()
-	s := Settings{Arm: C, Rates: Online, Recipe: Config{Form: Estimate, Captions: Witness}, Train: train.ScenesPreset()}
+	s := Settings{Arm: CaptionFilter, Rates: Online, Recipe: Config{Form: Estimate, Captions: Witness},
+		Train: train.ScenesPreset()}
 	s.Train.Stage1Epochs, s.Train.Stage2Epochs, s.Train.MaxSteps = 2, 2, 0
 	r := New(Options{Settings: s, Data: &dataset.Splits{Train: set}, Dir: t.TempDir(), Trainer: f,
 		Message: func(topic, text string) { *messages = append(*messages, topic+": "+text) }})
@@ -50,13 +51,13 @@ func captionsRecipe(t *testing.T, f *fakeTrainer, set *loader.Set, messages *[]s
 	return r
 }
 
-// Captions that nobody speaks for or against are taken as they are: no other net is trained, the arm is R-N, and people
-// hear why.
+// Captions that nobody speaks for or against are taken as they are: no other net is trained, the arm is HeldRates, and
+// people hear why.
 func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 	f, messages := &fakeTrainer{}, []string(nil)
 	r := captionsRecipe(t, f, loneCaptions(t, 300), &messages)
 	s, run := r.settings, t.TempDir()
-	s.Arm = C
+	s.Arm = CaptionFilter
 	p, err := MakePlan(t.Context(), &s, r, f, r.data, filepath.Join(run, "run"), filepath.Join(run, "stage1",
 		train.LastName))
 	if err != nil {
@@ -69,7 +70,7 @@ func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 		t.Errorf("%d nets trained, stage 2 from %q on %s", len(f.trainings), p.From, p.Data.Train.Name)
 	}
 	if !p.Config.Noise.Frozen {
-		t.Errorf("the noise model is %+v, not that of R-N", p.Config.Noise)
+		t.Errorf("the noise model is %+v, not that of held-rates", p.Config.Noise)
 	}
 	said := strings.Join(messages, "\n")
 	if !strings.Contains(said, "witness: Captions are taken as they are: "+p.Captions.Refused) {

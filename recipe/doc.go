@@ -18,7 +18,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	config.Arm = recipe.RN                       // learn through estimated rates
+//	config.Arm = recipe.HeldRates                       // learn through estimated rates
 //	config.Rates = recipe.FoldsOf + "5"          // from nets of five folds
 //	session, err := run.Open(ctx, config, run.Options{})
 //	if err != nil {

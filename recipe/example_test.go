@@ -10,17 +10,17 @@ import (
 func ExampleArms() {
 	for _, arm := range recipe.Arms() {
 		if arm.Stage == 2 {
-			fmt.Printf("%-7s %-7s noise model %q\n", arm.Name, arm.Title, arm.Noise)
+			fmt.Printf("%-14s %-14s noise model %q\n", arm.Name, arm.Title, arm.Noise)
 		}
 	}
 	// Output:
-	// star    star    noise model "none"
-	// nmn-fi  NMN-FI  noise model "fi"
-	// nmn-fd  NMN-FD  noise model "fd"
-	// nmn-c   NMN-C   noise model "fi"
-	// r-n     R-N     noise model "fi"
-	// r-s     R-S     noise model "fi"
-	// em      EM      noise model "fi"
+	// baseline       baseline       noise model "none"
+	// nmn-fi         NMN-FI         noise model "fi"
+	// nmn-fd         NMN-FD         noise model "fd"
+	// caption-filter caption filter noise model "fi"
+	// held-rates     held rates     noise model "fi"
+	// soft-labels    soft labels    noise model "fi"
+	// em             EM             noise model "fi"
 }
 
 func ExampleName_Arm() {

@@ -110,7 +110,7 @@ func (p *planner) stage1(context.Context) error {
 	return nil
 }
 
-// heldRates plans R-N: the likelihood of the labels through the held noise model.
+// heldRates plans HeldRates: the likelihood of the labels through the held noise model.
 func (p *planner) heldRates(ctx context.Context) error {
 	switch {
 	case p.settings.Folds() > 0:
@@ -133,7 +133,7 @@ func (p *planner) heldRates(ctx context.Context) error {
 	return nil
 }
 
-// throughNoise plans R-N with folds, for as many epochs as nets of folds say that are trained so.
+// throughNoise plans HeldRates with folds, for as many epochs as nets of folds say that are trained so.
 func (p *planner) throughNoise(ctx context.Context) error {
 	r := p.recipe
 	p.holdEstimate()
@@ -151,8 +151,8 @@ func (p *planner) throughNoise(ctx context.Context) error {
 	return p.outOfFold(scores, true)
 }
 
-// softLabels plans R-S: what is believed of each label, given the score of the net that has not seen it, is the target
-// of the classifier. The net cannot confirm its own memory.
+// softLabels plans SoftLabels: what is believed of each label, given the score of the net that has not seen it, is the
+// target of the classifier. The net cannot confirm its own memory.
 func (p *planner) softLabels(ctx context.Context) error {
 	r := p.recipe
 	if err := r.throughRates(ctx); err != nil {
@@ -168,9 +168,9 @@ func (p *planner) softLabels(ctx context.Context) error {
 	return p.outOfFold(r.noisy.logits, true)
 }
 
-// starEarly goes back to the epoch with the least loss on the noisy labels of the validation set. Without
+// baselineEarly goes back to the epoch with the least loss on the noisy labels of the validation set. Without
 // one, nets of folds have shown how many epochs that takes.
-func (p *planner) starEarly(context.Context) error {
+func (p *planner) baselineEarly(context.Context) error {
 	c := &p.Config
 	switch {
 	case p.Data.Validation != nil:

@@ -45,8 +45,8 @@ func planOf(t *testing.T, r *Recipe, arm Name, change func(*Settings)) *Plan {
 	return p
 }
 
-// Stage 2 of R-N goes on from stage 1, which has had the best epochs of the plain nets already.
-func TestRN_TrainsForTheEpochsThatTheFoldsWereBetterFor(t *testing.T) {
+// Stage 2 of held-rates goes on from stage 1, which has had the best epochs of the plain nets already.
+func TestHeldRates_TrainsForTheEpochsThatTheFoldsWereBetterFor(t *testing.T) {
 	for _, c := range []struct{ more, epochs, want int }{
 		{5, 0, 5},
 		{1, 0, 1},
@@ -54,7 +54,7 @@ func TestRN_TrainsForTheEpochsThatTheFoldsWereBetterFor(t *testing.T) {
 		{-2, 0, 1},
 		{5, 2, 2}, // as the configuration says
 	} {
-		p := planOf(t, found(t, c.more), RN, func(s *Settings) { s.Recipe.Epochs = c.epochs })
+		p := planOf(t, found(t, c.more), HeldRates, func(s *Settings) { s.Recipe.Epochs = c.epochs })
 		if n := p.Config.Noise; p.Config.Stage2Epochs != c.want || p.Config.Patience != 0 || !n.Frozen ||
 			!slices.Equal(n.Q01, []float32{.3, .2}) || !slices.Equal(n.Q10, []float32{.1, LeastRate}) {
 			t.Errorf("noisy nets are best %d epochs later, recipe.epochs %d: %d epochs with patience %d through %+v, want %d",
@@ -74,10 +74,10 @@ func TestMakePlan_OfArmsWithFolds(t *testing.T) {
 		loss           string
 	}{
 		{Stage1, 4, 3, false, false, true, "bce"},
-		{Star, 8, 3, false, false, false, "bce"},
-		{StarEarly, 4, 3, false, false, false, "bce"},
-		{RN, 8, 2, true, false, true, "bce"},
-		{RS, 8, softEpochs, true, true, true, "bce"},
+		{Baseline, 8, 3, false, false, false, "bce"},
+		{BaselineEarly, 4, 3, false, false, false, "bce"},
+		{HeldRates, 8, 2, true, false, true, "bce"},
+		{SoftLabels, 8, softEpochs, true, true, true, "bce"},
 		{Forward, 4 + 3, 3, true, false, false, "bce"},
 		{ForwardTrue, 4 + 3, 3, true, false, false, "bce"},
 		{ASL, 4 + 3, 3, false, false, false, "asl"},
@@ -104,8 +104,8 @@ func TestMakePlan_OfArmsWithFolds(t *testing.T) {
 func TestMakePlan_HoldsRatesAsTheyAre(t *testing.T) {
 	const missing = 4. / 6 // of the second class
 	for arm, want := range map[Name][2][]float32{
-		RN:          {{.3, .2}, {.1, LeastRate}},
-		RS:          {{.3, .2}, {.1, LeastRate}},
+		HeldRates:   {{.3, .2}, {.1, LeastRate}},
+		SoftLabels:  {{.3, .2}, {.1, LeastRate}},
 		Forward:     {{.3, .2}, {.1, LeastRate}},
 		ForwardTrue: {{LeastRate, missing}, {LeastRate, LeastRate}},
 	} {
@@ -135,9 +135,9 @@ func TestOutOfFold_AuditsThroughTheRatesOfTheNets(t *testing.T) {
 	}
 	q01, q10 := []float32{.3, .2}, []float32{.1, LeastRate}
 	for arm, c := range map[Name]struct{ want, other string }{
-		Stage1: {audit(r.plain.logits, nil, nil), audit(r.plain.logits, q01, q10)},
-		RN:     {audit(r.noisy.logits, q01, q10), audit(r.noisy.logits, nil, nil)},
-		RS:     {audit(r.noisy.logits, q01, q10), audit(r.noisy.logits, nil, nil)},
+		Stage1:     {audit(r.plain.logits, nil, nil), audit(r.plain.logits, q01, q10)},
+		HeldRates:  {audit(r.noisy.logits, q01, q10), audit(r.noisy.logits, nil, nil)},
+		SoftLabels: {audit(r.noisy.logits, q01, q10), audit(r.noisy.logits, nil, nil)},
 	} {
 		if c.want == c.other {
 			t.Fatalf("%s: the audit is the same with rates and without: %s", arm, c.want)
@@ -156,11 +156,11 @@ func TestBothStages_AddsTheirLimits(t *testing.T) {
 	}
 }
 
-// The true labels are what nobody knows: star-early ends by the loss on noisy ones, whatever the configuration judges
-// the best checkpoint by.
-func TestStarEarly_EndsByTheLossOfObservedLabels(t *testing.T) {
+// The true labels are what nobody knows: baseline-early ends by the loss on noisy ones, whatever the configuration
+// judges the best checkpoint by.
+func TestBaselineEarly_EndsByTheLossOfObservedLabels(t *testing.T) {
 	data := &dataset.Splits{Train: namedSet(t, 7), Validation: namedSet(t, 5)}
-	s := Settings{Arm: StarEarly, Recipe: Config{Form: Paper}, Train: train.ScenesPreset()}
+	s := Settings{Arm: BaselineEarly, Recipe: Config{Form: Paper}, Train: train.ScenesPreset()}
 	s.Train.Stage1Epochs, s.Train.Stage2Epochs, s.Train.MaxSteps = 8, 3, 0
 	s.Train.BestBy, s.Train.KeepBest, s.Train.EvaluateEpochs, s.Train.EvaluateSteps = "true_map", 0, 0, 7
 	for patience, want := range map[int]int{0: 11, 2: 2} { // 0: to the limit, and back
@@ -193,7 +193,7 @@ func TestJudge_AuditsNoArmThatKnowsTheTruth(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := &dataset.Splits{Train: namedSet(t, 7), Test: namedSet(t, 5)}
-	for arm, audited := range map[Name]bool{Star: true, ForwardTrue: true, Clean: false} {
+	for arm, audited := range map[Name]bool{Baseline: true, ForwardTrue: true, Clean: false} {
 		j := &Judge{Arm: arm, Data: data, Loader: loader.DefaultConfig(), Batch: 4}
 		judged, _, err := j.Judge(t.Context(), net, &Plan{})
 		if err != nil {

@@ -27,7 +27,7 @@ type CaptionsForm string
 
 // What captions can be.
 const (
-	Witness CaptionsForm = "witness" // captions of other bags are found and left out: the arm nmn-c
+	Witness CaptionsForm = "witness" // captions of other bags are found and left out: the arm caption-filter
 	Labels  CaptionsForm = "labels"  // where labels come from, and nothing more
 )
 
@@ -39,9 +39,9 @@ type Config struct {
 	Captions CaptionsForm `yaml:"captions,omitempty" help:"what captions are: witness finds those of other pictures, labels only reads words" values:"witness,labels"`
 	// FoldEpochs is how many epochs the nets of folds are trained for, 0 for 15.
 	FoldEpochs int `yaml:"fold_epochs,omitempty" help:"<epochs> of the nets of folds; 0 for 15" range:"[0,]"`
-	// Epochs of stage 2 of the arms nmn-c, r-n and r-s, 0 for those that the recipe finds.
-	Epochs int `yaml:"epochs,omitempty" help:"<epochs> of stage 2 of the arms nmn-c, r-n and r-s; 0 for their own" range:"[0,]"`
-	// Floor raises the rates as far as the labels let them, and has r-s believe the net half as much as
+	// Epochs of stage 2 of the arms caption-filter, held-rates and soft-labels, 0 for those that the recipe finds.
+	Epochs int `yaml:"epochs,omitempty" help:"<epochs> of stage 2 of caption-filter, held-rates and soft-labels; 0 for their own" range:"[0,]"`
+	// Floor raises the rates as far as the labels let them, and has soft-labels believe the net half as much as
 	// the label: for noise that depends on the sample.
 	Floor bool `yaml:"floor,omitempty" help:"raise the rates as far as the labels let them, for noise that depends on the bag"`
 }
@@ -56,7 +56,7 @@ const (
 const (
 	DefaultFolds      = 5
 	defaultFoldEpochs = 15
-	softEpochs        = 3 // of r-s: more memorise what is left of the noise in the targets
+	softEpochs        = 3 // of soft-labels: more memorise what is left of the noise in the targets
 )
 
 func (r Config) foldEpochs() int {
@@ -118,16 +118,16 @@ func (s *Settings) Validate() error {
 		return setting.Errorf("recipe.form", "recipe.form is %q, want paper or estimate", r.Form)
 	case r.Captions != "" && r.Captions != Witness && r.Captions != Labels:
 		return setting.Errorf("recipe.captions", "`recipe.captions` is %q, want witness or labels", r.Captions)
-	case r.Captions == Labels && s.Arm == C:
+	case r.Captions == Labels && s.Arm == CaptionFilter:
 		return setting.Errorf("recipe.captions",
-			"`recipe.captions` is labels, and arm %s judges captions: leave it out, or give `arm` r-n", s.Arm)
+			"`recipe.captions` is labels, and arm %s judges captions: leave it out, or give `arm` held-rates", s.Arm)
 	case r.FoldEpochs < 0 || r.FoldEpochs > 1000 || r.Epochs < 0 || r.Epochs > 1<<20:
 		return fmt.Errorf("recipe.fold_epochs is %d and recipe.epochs %d, want 0 to 1000 and at least 0", r.FoldEpochs,
 			r.Epochs)
 	case r.Floor && (!s.Estimates() || !s.FromTraining()):
 		return errors.New(
 			"recipe.floor raises rates that are estimated, with `recipe.form` estimate and no file of rates")
-	case !s.Estimates() && (s.Arm == C || s.Arm == RN || s.Arm == RS):
+	case !s.Estimates() && (s.Arm == CaptionFilter || s.Arm == HeldRates || s.Arm == SoftLabels):
 		return fmt.Errorf("arm is %s, which belongs to `recipe.form` estimate", s.Arm)
 	case s.Arm == Forward && !s.Estimates() && s.RatesFile() == "":
 		return errors.New(
@@ -152,9 +152,9 @@ func (s *Settings) validateEstimate() error {
 		return fmt.Errorf("rates are %q, want folds:N with 2 to 1000 folds", s.Rates)
 	}
 	switch {
-	case !folds && s.Arm == RS:
-		return fmt.Errorf("arm r-s learns from the nets of folds, and rates are %s: give `rates` folds:5, or `arm` r-n",
-			s.Rates)
+	case !folds && s.Arm == SoftLabels:
+		return fmt.Errorf("arm soft-labels learns from the nets of folds, and rates are %s: give `rates` folds:5, or "+
+			"`arm` held-rates", s.Rates)
 	case !s.FromTraining():
 		return nil
 	case s.Train.MaxSteps > 0:
@@ -180,12 +180,12 @@ func (s *Settings) ValidateEvidence() error {
 			s.Recipe.Form)
 	case e.Noise != model.NoNoise:
 		return setting.Errorf("arm",
-			"arm %s has a noise model, and `data.evidence` says itself how far labels are to be trusted: give `arm` star or "+
-				"`arm` stage1, or leave out `data.evidence`",
+			"arm %s has a noise model, and `data.evidence` says itself how far labels are to be trusted: give `arm` baseline "+
+				"or `arm` stage1, or leave out `data.evidence`",
 			s.Arm)
 	case e.Loss != "" || e.Taught || e.Folds:
 		return setting.Errorf("arm",
-			"arm %s does not learn what `data.evidence` would take the place of: give `arm` star or `arm` stage1, or leave "+
+			"arm %s does not learn what `data.evidence` would take the place of: give `arm` baseline or `arm` stage1, or leave "+
 				"out `data.evidence`",
 			s.Arm)
 	case !s.Train.Loss.IsZero():
@@ -232,18 +232,19 @@ func (s *Settings) Fits(d *dataset.Splits) error {
 	case e.Captions && d.Train.CaptionsInUse == nil:
 		return setting.Errorf("arm",
 			"arm %s judges captions, and the labels of %s do not come from captions in memory: give captions without flipped "+
-				"labels (raise `run.label_memory` for a large set), or `arm` r-n",
+				"labels (raise `run.label_memory` for a large set), or `arm` held-rates",
 			s.Arm, d.Train.Name)
 	case s.Arm == EM && d.Train.HasUnknown():
 		return setting.Errorf("arm",
-			"arm em believes every label in part, and %s has labels that nobody knows: give `arm` r-s, r-n or star",
-			d.Train.Name)
+			"arm em believes every label in part, and %s has labels that nobody knows: give `arm` soft-labels, held-rates or "+
+				"baseline", d.Train.Name)
 	case s.Arm == EM && d.Train.Rows != nil:
 		return setting.Errorf("arm",
 			"arm em needs all labels in memory: raise `run.label_memory`, or leave the arm out")
-	case s.Arm == StarEarly && d.Validation == nil && s.Folds() == 0:
+	case s.Arm == BaselineEarly && d.Validation == nil && s.Folds() == 0:
 		return setting.Errorf("arm",
-			"arm star-early ends by labels that are held out: give a validation set, or `recipe.form` estimate `rates` folds:5")
+			"arm baseline-early ends by labels that are held out: give a validation set, or `recipe.form` estimate "+
+				"`rates` folds:5")
 	}
 	return nil
 }
@@ -254,7 +255,7 @@ func (s *Settings) rounds(arms []Name) int {
 		return 0
 	}
 	for _, a := range arms {
-		if arm, _ := a.Arm(); arm.Folds || a == RN && s.Recipe.Epochs == 0 {
+		if arm, _ := a.Arm(); arm.Folds || a == HeldRates && s.Recipe.Epochs == 0 {
 			return 2
 		}
 	}
@@ -262,13 +263,13 @@ func (s *Settings) rounds(arms []Name) int {
 }
 
 // ExtraEpochs is what a recipe trains besides its arms, in epochs of stage 1 on all bags: the nets of folds, and the
-// stage 1 of nmn-c on the captions that it keeps, which may need its own folds.
+// stage 1 of caption-filter on the captions that it keeps, which may need its own folds.
 func (s *Settings) ExtraEpochs(arms []Name) int {
 	if !s.Estimates() {
 		return 0
 	}
 	extra := s.rounds(arms) * (s.Folds() - 1) * s.Recipe.foldEpochs()
-	if slices.Contains(arms, C) {
+	if slices.Contains(arms, CaptionFilter) {
 		extra += s.Train.Stage1Epochs
 		if s.Folds() > 0 {
 			extra += (s.Folds() - 1) * s.Recipe.foldEpochs()
@@ -280,8 +281,8 @@ func (s *Settings) ExtraEpochs(arms []Name) int {
 // Cost says how much longer the recipe makes training, for these arms; empty where it does nothing.
 func (s *Settings) Cost(arms []Name) string {
 	again := ""
-	if slices.Contains(arms, C) {
-		again = "; arm nmn-c trains stage 1 once more, on the captions that it keeps"
+	if slices.Contains(arms, CaptionFilter) {
+		again = "; arm caption-filter trains stage 1 once more, on the captions that it keeps"
 	}
 	switch {
 	case s.Estimates() && s.Rates == Online:

@@ -16,7 +16,7 @@ import (
 
 // settings are good ones of a form, changed.
 func settings(form Form, change func(*Settings)) *Settings {
-	s := &Settings{Arm: Star, Recipe: Config{Form: form}}
+	s := &Settings{Arm: Baseline, Recipe: Config{Form: form}}
 	s.Train.Stage1Epochs, s.Train.Stage2Epochs = 8, 3
 	if change != nil {
 		change(s)
@@ -42,12 +42,12 @@ func TestSettings_Validate(t *testing.T) {
 		"floor of the paper": {Paper, func(s *Settings) { s.Recipe.Floor = true }, "recipe.floor"},
 		"floor of a file": {Estimate, func(s *Settings) { s.Recipe.Floor, s.Rates = true, "q.csv" },
 			"recipe.floor"},
-		"r-n of the paper": {Paper, func(s *Settings) { s.Arm = RN }, "arm is r-n"},
-		"r-s of the paper": {Paper, func(s *Settings) { s.Arm = RS }, "arm is r-s"},
-		"r-s online": {Estimate, func(s *Settings) { s.Arm, s.Rates = RS, Online },
-			"arm r-s learns from the nets of folds"},
-		"r-s of folds":             {Estimate, func(s *Settings) { s.Arm, s.Rates = RS, "folds:2" }, ""},
-		"r-n of a file":            {Estimate, func(s *Settings) { s.Arm, s.Rates = RN, "q.csv" }, ""},
+		"held-rates of the paper":  {Paper, func(s *Settings) { s.Arm = HeldRates }, "arm is held-rates"},
+		"soft-labels of the paper": {Paper, func(s *Settings) { s.Arm = SoftLabels }, "arm is soft-labels"},
+		"soft-labels online": {Estimate, func(s *Settings) { s.Arm, s.Rates = SoftLabels, Online },
+			"arm soft-labels learns from the nets of folds"},
+		"soft-labels of folds":     {Estimate, func(s *Settings) { s.Arm, s.Rates = SoftLabels, "folds:2" }, ""},
+		"held-rates of a file":     {Estimate, func(s *Settings) { s.Arm, s.Rates = HeldRates, "q.csv" }, ""},
 		"forward without rates":    {Paper, func(s *Settings) { s.Arm = Forward }, "arm forward"},
 		"forward with a file":      {Paper, func(s *Settings) { s.Arm, s.Rates = Forward, "q.csv" }, ""},
 		"forward with an estimate": {Estimate, func(s *Settings) { s.Arm, s.Rates = Forward, Online }, ""},
@@ -57,7 +57,7 @@ func TestSettings_Validate(t *testing.T) {
 		"em by steps":              {Paper, func(s *Settings) { s.Arm, s.Train.MaxSteps = EM, 9 }, "arm em"},
 		"em of one batch":          {Paper, func(s *Settings) { s.Arm, s.Train.Overfit = EM, true }, "arm em"},
 		"em without stage 2":       {Paper, func(s *Settings) { s.Arm, s.Train.Stage2Epochs = EM, 0 }, "arm em"},
-		"star by steps":            {Paper, func(s *Settings) { s.Train.MaxSteps = 9 }, ""},
+		"baseline by steps":        {Paper, func(s *Settings) { s.Train.MaxSteps = 9 }, ""},
 		"online of the paper":      {Paper, func(s *Settings) { s.Rates = Online }, "rates are online"},
 		"folds of the paper":       {Paper, func(s *Settings) { s.Rates = "folds:5" }, "rates are folds:5"},
 		"a file of the paper":      {Paper, func(s *Settings) { s.Rates = "q.csv" }, ""},
@@ -115,19 +115,21 @@ func TestSettings_Fits(t *testing.T) {
 		has    func(*dataset.Splits)
 		says   string
 	}{
-		"star": {form: Paper},
-		"rates of too few bags": {form: Estimate, change: func(s *Settings) { s.Arm, s.Rates = RN, "folds:9" },
-			says: "arm r-n needs rates that are estimated"},
-		"star with too few bags for folds": {form: Estimate, change: func(s *Settings) { s.Rates = "folds:9" }},
+		"baseline": {form: Paper},
+		"rates of too few bags": {form: Estimate, change: func(s *Settings) { s.Arm, s.Rates = HeldRates, "folds:9" },
+			says: "arm held-rates needs rates that are estimated"},
+		"baseline with too few bags for folds": {form: Estimate, change: func(s *Settings) { s.Rates = "folds:9" }},
 		"clean labels": {form: Paper, change: func(s *Settings) { s.Arm = Clean },
 			says: "arm clean needs the true labels"},
 		"clean labels that are known": {form: Paper, change: func(s *Settings) { s.Arm = Clean },
 			has: func(d *dataset.Splits) { d.Train.Truth = d.Train.Labels }},
-		"star-early": {form: Paper, change: func(s *Settings) { s.Arm = StarEarly },
-			says: "arm star-early ends by labels"},
-		"star-early with a validation set": {form: Paper, change: func(s *Settings) { s.Arm = StarEarly },
+		"baseline-early": {form: Paper, change: func(s *Settings) { s.Arm = BaselineEarly },
+			says: "arm baseline-early ends by labels"},
+		"baseline-early with a validation set": {form: Paper, change: func(s *Settings) { s.Arm = BaselineEarly },
 			has: func(d *dataset.Splits) { d.Validation = &loader.Set{} }},
-		"star-early with folds": {form: Estimate, change: func(s *Settings) { s.Arm, s.Rates = StarEarly, "folds:2" }},
+		"baseline-early with folds": {form: Estimate, change: func(s *Settings) {
+			s.Arm, s.Rates = BaselineEarly, "folds:2"
+		}},
 	} {
 		d := data(t, 7)
 		d.Train.Truth = nil
@@ -145,7 +147,7 @@ func TestSettings_Fits(t *testing.T) {
 
 // Evidence goes with what learns labels plainly, and with nothing else.
 func TestSettings_ValidateEvidence(t *testing.T) {
-	learns := []Name{Stage1, Star, StarEarly}
+	learns := []Name{Stage1, Baseline, BaselineEarly}
 	for _, a := range Names() {
 		s := settings(Paper, func(s *Settings) { s.Arm = a })
 		err := s.ValidateEvidence()
@@ -184,28 +186,28 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 // The price of folds is told before it is paid.
 func TestSettings_Cost(t *testing.T) {
 	folds := settings(Estimate, func(s *Settings) { s.Rates = "folds:4" })
-	if got, want := folds.ExtraEpochs([]Name{Star}), 1*3*15; got != want {
-		t.Errorf("star costs %d epochs, want %d", got, want)
+	if got, want := folds.ExtraEpochs([]Name{Baseline}), 1*3*15; got != want {
+		t.Errorf("baseline costs %d epochs, want %d", got, want)
 	}
 	folds.Recipe.FoldEpochs = 6
-	if got, want := folds.ExtraEpochs([]Name{Star, RS}), 2*3*6; got != want {
-		t.Errorf("r-s costs %d epochs, want %d", got, want)
+	if got, want := folds.ExtraEpochs([]Name{Baseline, SoftLabels}), 2*3*6; got != want {
+		t.Errorf("soft-labels costs %d epochs, want %d", got, want)
 	}
-	if got := folds.Cost([]Name{RS}); !strings.Contains(got, "4 folds, trained 2 × for 6 epochs") ||
+	if got := folds.Cost([]Name{SoftLabels}); !strings.Contains(got, "4 folds, trained 2 × for 6 epochs") ||
 		!strings.Contains(got, "36 epochs of stage 1 more") {
 		t.Errorf("cost %q", got)
 	}
 	for form, rates := range map[Form]string{Paper: "", Estimate: "q.csv"} {
 		s := settings(form, func(s *Settings) { s.Rates = rates })
-		if got := s.Cost([]Name{Star}); got != "" || s.ExtraEpochs([]Name{Star}) != 0 {
+		if got := s.Cost([]Name{Baseline}); got != "" || s.ExtraEpochs([]Name{Baseline}) != 0 {
 			t.Errorf("%s: cost %q", form, got)
 		}
 	}
 	online := settings(Estimate, func(s *Settings) { s.Rates, s.Train.Stage1Epochs = Online, 3 })
-	if got := online.Cost([]Name{C}); online.ExtraEpochs([]Name{Star, C}) != 3 ||
+	if got := online.Cost([]Name{CaptionFilter}); online.ExtraEpochs([]Name{Baseline, CaptionFilter}) != 3 ||
 		!strings.Contains(got, "stage 1 once more") ||
 		strings.Contains(got, "no epoch") {
-		t.Errorf("nmn-c: %d epochs, %q", online.ExtraEpochs([]Name{Star, C}), got)
+		t.Errorf("caption-filter: %d epochs, %q", online.ExtraEpochs([]Name{Baseline, CaptionFilter}), got)
 	}
 	if got := settings(Estimate, func(s *Settings) { s.Rates = Online }).Cost(nil); !strings.Contains(got,
 		"no epoch more") {
@@ -219,10 +221,10 @@ func TestArms_WhoKnowsTheTruth(t *testing.T) {
 		if want := a.Name == ForwardTrue || a.Name == Clean; a.Taught != want {
 			t.Errorf("%s is taught: %t, want %t", a.Name, a.Taught, want)
 		}
-		if want := a.Name == RS || a.Name == Pruned; a.Folds != want {
+		if want := a.Name == SoftLabels || a.Name == Pruned; a.Folds != want {
 			t.Errorf("%s needs folds: %t, want %t", a.Name, a.Folds, want)
 		}
-		if want := a.Name == RN || a.Name == Forward || a.Name == C; a.Rates != want {
+		if want := a.Name == HeldRates || a.Name == Forward || a.Name == CaptionFilter; a.Rates != want {
 			t.Errorf("%s needs rates: %t, want %t", a.Name, a.Rates, want)
 		}
 		if a.Rival && a.Stage != 1 {

@@ -22,8 +22,8 @@ func comparedArm(name string, mil bool) ComparedArm {
 func TestExperimentPage_ArmsSideBySide(t *testing.T) {
 	says := func(kind LabelKind, p float64) []ShownLabel { return []ShownLabel{{markup, p, kind, false}} }
 	c := Comparison{Title: markup, Against: "true labels", Split: "test", Chosen: "1 bags",
-		Arms: []ComparedArm{comparedArm("star", false), comparedArm("NMN-FI", false)},
-		Bags: []ComparedBag{{ShownBag{ID: markup, JPEG: []byte("jpeg")}, []ArmWords{{"star", says(IncorrectLabel, .7)},
+		Arms: []ComparedArm{comparedArm("baseline", false), comparedArm("NMN-FI", false)},
+		Bags: []ComparedBag{{ShownBag{ID: markup, JPEG: []byte("jpeg")}, []ArmWords{{"baseline", says(IncorrectLabel, .7)},
 			{"NMN-FI", says(MissingLabel, .2)}, {"none", nil}}}}}
 	var b bytes.Buffer
 	if err := (&ExperimentPage{Name: "x", Compared: []Comparison{c, c}}).Write(&b); err != nil {
@@ -47,16 +47,16 @@ func TestExperimentPage_ArmsSideBySide(t *testing.T) {
 }
 
 func TestArmCharts_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
-	arms := []ComparedArm{comparedArm("star", false), comparedArm("NMN-FI", false), comparedArm("star + MIL", true),
-		{Name: "no curves"}}
+	arms := []ComparedArm{comparedArm("baseline", false), comparedArm("NMN-FI", false),
+		comparedArm("baseline + MIL", true), {Name: "no curves"}}
 	var b bytes.Buffer
 	if drawn, err := drawCharts(&b, armCharts(arms)); err != nil || !drawn {
 		t.Fatal(drawn, err)
 	}
 	svg := b.String()
-	for part, times := range map[string]int{">All words<": 1, ">nouns (NN)<": 1, ">verbs (VB)<": 1, ">star<": 3,
-		">NMN-FI<":     3,
-		">star + MIL<": 3, ">no curves<": 0} {
+	for part, times := range map[string]int{">All words<": 1, ">nouns (NN)<": 1, ">verbs (VB)<": 1, ">baseline<": 3,
+		">NMN-FI<":         3,
+		">baseline + MIL<": 3, ">no curves<": 0} {
 		if n := strings.Count(svg, part); n != times {
 			t.Errorf("%q is drawn %d times", part, n)
 		}
@@ -69,7 +69,7 @@ func TestArmCharts_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
 	if _, err := drawCharts(&b, armCharts(arms[2:3])); err != nil || strings.Contains(b.String(), "stroke-dasharray=") {
 		t.Errorf("a lone arm is dashed, %v", err)
 	}
-	one := comparedArm("star", false)
+	one := comparedArm("baseline", false)
 	one.Curves.Group[text.VB] = nil // a vocabulary of one part of speech has no panels of it
 	b.Reset()
 	if drawn, err := drawCharts(&b, armCharts([]ComparedArm{one})); err != nil || !drawn ||
@@ -82,7 +82,7 @@ func TestArmCharts_APanelForEachPartOfSpeechAndALegend(t *testing.T) {
 }
 
 func TestArmColor_MILHasThatOfItsArm(t *testing.T) {
-	arms := []ComparedArm{{Name: "star"}, {Name: "fi"}, {Name: "star", MIL: true}, {Name: "fi", MIL: true}}
+	arms := []ComparedArm{{Name: "baseline"}, {Name: "fi"}, {Name: "baseline", MIL: true}, {Name: "fi", MIL: true}}
 	var colors []chart.Color
 	for i := range arms {
 		colors = append(colors, armColor(arms, i))

@@ -18,7 +18,7 @@ func TestBestEpochTable_ChoosesOneEpochForAllSeeds(t *testing.T) {
 	}
 	bare := run(NMNFD, 1)
 	// Seed 1 alone would choose epoch 2, seed 2 epoch 3; epoch 4 is not there for all.
-	runs := allTitled(run(Star, 1, .5, .8, .7, .9), run(Star, 2, .5, .4, .7), run(NMNFI, 1, .6, .6), bare)
+	runs := allTitled(run(Baseline, 1, .5, .8, .7, .9), run(Baseline, 2, .5, .4, .7), run(NMNFI, 1, .6, .6), bare)
 	rows := func(f func([]Run) (*Table, error)) string {
 		table, err := f(runs)
 		if err != nil {
@@ -31,10 +31,11 @@ func TestBestEpochTable_ChoosesOneEpochForAllSeeds(t *testing.T) {
 		}
 		return strings.Join(out, "; ")
 	}
-	if got, want := rows(BestEpochTable), "star 3 2 70; NMN-FI 1 1 60"; got != want {
+	if got, want := rows(BestEpochTable), "baseline 3 2 70; NMN-FI 1 1 60"; got != want {
 		t.Errorf("best epochs %s, want %s", got, want)
 	}
-	if got, want := rows(EpochTable), "star 1 2 50; star 2 2 60; star 3 2 70; NMN-FI 1 1 60; NMN-FI 2 1 60"; got != want {
+	if got, want := rows(EpochTable),
+		"baseline 1 2 50; baseline 2 2 60; baseline 3 2 70; NMN-FI 1 1 60; NMN-FI 2 1 60"; got != want {
 		t.Errorf("epochs %s, want %s", got, want)
 	}
 	if runs[0].Result.Truth.AP.All != eval.Number(.1) {

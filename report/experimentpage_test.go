@@ -40,9 +40,9 @@ func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 
 // Runs are told apart by the first form of AP that all of them have.
 func TestExperimentPage_FigureThatEveryRunHas(t *testing.T) {
-	known, unknown := Run{Arm: Star, Result: drawnResult(.5)}, Run{Arm: Star, Seed: 1, Result: drawnResult(.7)}
+	known, unknown := Run{Arm: Baseline, Result: drawnResult(.5)}, Run{Arm: Baseline, Seed: 1, Result: drawnResult(.7)}
 	unknown.Result.Truth = nil
-	unlike := Run{Arm: Star, Seed: 2, Result: drawnResult(.6)}
+	unlike := Run{Arm: Baseline, Seed: 2, Result: drawnResult(.6)}
 	unlike.Result.Truth, unlike.Result.Human = nil, nil
 	for _, c := range []struct {
 		runs []LinkedRun

@@ -19,8 +19,8 @@ func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
 		return Run{Arm: arm, Flips: f, Seed: seed, Result: result}
 	}
 	table, err := ExperimentTable(allTitled(
-		run(Star, Flips{Q01: .4}, 1), run(NMNFI, Flips{Q01: .4}, 1), run(Star, Flips{Q01: .3, Q10: .1}, 1),
-		run(Star, Flips{Q01: .3, Q10: .1}, 2), run(Star, Flips{}, 1),
+		run(Baseline, Flips{Q01: .4}, 1), run(NMNFI, Flips{Q01: .4}, 1), run(Baseline, Flips{Q01: .3, Q10: .1}, 1),
+		run(Baseline, Flips{Q01: .3, Q10: .1}, 2), run(Baseline, Flips{}, 1),
 	))
 	if err != nil {
 		t.Fatal(err)
@@ -29,8 +29,8 @@ func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
 	for _, r := range table.Rows {
 		rows = append(rows, r.Cells[0].Text+" / "+r.Cells[1].Text+" / "+r.Cells[2].Text)
 	}
-	want := "0 / star / 1; 30 missing, 10 incorrect / star / 2; 40 missing, 0 incorrect / star / 1; 40 missing, 0 " +
-		"incorrect / NMN-FI / 1"
+	want := "0 / baseline / 1; 30 missing, 10 incorrect / baseline / 2; 40 missing, 0 incorrect / baseline / 1; 40 " +
+		"missing, 0 incorrect / NMN-FI / 1"
 	if got := strings.Join(rows, "; "); got != want {
 		t.Errorf("rows %s\nwant %s", got, want)
 	}

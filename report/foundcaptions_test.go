@@ -34,7 +34,7 @@ func foundCaptions() *FoundCaptions {
 }
 
 func TestFoundCaptions_AreAsTheGoldenFiles(t *testing.T) {
-	r := &Run{Arm: "nmn-c", Captions: foundCaptions()}
+	r := &Run{Arm: "caption-filter", Captions: foundCaptions()}
 	html := htmlOf(t, r)
 	section := regexp.MustCompile(`(?s)<section>\n<h2>Captions</h2>.*?</section>\n`).FindString(html)
 	golden(t, "captions.html", []byte(section))

@@ -89,7 +89,7 @@ func drawnRuns(paper bool) []Run {
 	var runs []Run
 	for _, noise := range []float64{.8, .4} { // not in the order of the table
 		for seed := range uint64(3) {
-			for i, arm := range []string{NMNFD, Star, Stage1, "em"} {
+			for i, arm := range []string{NMNFD, Baseline, Stage1, "em"} {
 				for _, mil := range []bool{true, false} {
 					if mil && noise == .8 {
 						continue
@@ -108,12 +108,12 @@ func drawnRuns(paper bool) []Run {
 	return allTitled(runs...)
 }
 
-func againstStar(runs []Run) (*Table, error) { return PairedTable(runs, Star) }
+func againstBaseline(runs []Run) (*Table, error) { return PairedTable(runs, Baseline) }
 
 // videoRuns are arms at both levels of the paper's Table 3.
 func videoRuns() []Run {
 	var runs []Run
-	for i, arm := range []string{Stage1, Star, NMNFI, NMNFD, "r-n"} {
+	for i, arm := range []string{Stage1, Baseline, NMNFI, NMNFD, "held-rates"} {
 		for _, level := range []string{VideoLevel, FrameLevel} {
 			result := drawnResult(.3 + float64(i)/50)
 			result.CaptionsPerBag, result.GroupSize = 20, PublishedSizes(3)
@@ -145,7 +145,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 		"scenes":     build(PaperTable, drawnRuns(false)),
 		"videos":     build(PaperTable, videoRuns()),
 		"experiment": build(ExperimentTable, drawnRuns(false)),
-		"paired":     build(againstStar, drawnRuns(false)),
+		"paired":     build(againstBaseline, drawnRuns(false)),
 		"summary":    build(ExperimentTable, drawnRuns(false)).Summary(),
 		"details":    build(ExperimentTable, drawnRuns(false)).Details(),
 		"seeds":      build(SeedTable, drawnRuns(false)),
@@ -198,7 +198,7 @@ func TestWriteRun_WritesPageAndRates(t *testing.T) {
 
 func TestWriteRun_BareRun(t *testing.T) {
 	folder := t.TempDir()
-	if err := WriteRun(folder, &Run{Arm: Star}); err != nil {
+	if err := WriteRun(folder, &Run{Arm: Baseline}); err != nil {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(folder)
@@ -244,16 +244,16 @@ func TestExperimentTable_MeanAndSampleDeviation(t *testing.T) {
 
 func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 	runs := []Run{
-		{Arm: Star, Seed: 1, Result: drawnResult(.5)}, {Arm: Star, Seed: 2, Result: drawnResult(.6)},
+		{Arm: Baseline, Seed: 1, Result: drawnResult(.5)}, {Arm: Baseline, Seed: 2, Result: drawnResult(.6)},
 		{Arm: NMNFI, Seed: 2, Result: drawnResult(.63)}, {Arm: NMNFI, Seed: 3, Result: drawnResult(.9)},
 		{Arm: NMNFD, MIL: true, Seed: 1, Result: drawnResult(.7)},
 	}
-	table, err := PairedTable(runs, Star)
+	table, err := PairedTable(runs, Baseline)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(table.Rows) != 1 {
-		t.Fatalf("%d rows, want NMN-FI alone: NMN-FD with MIL has no star", len(table.Rows))
+		t.Fatalf("%d rows, want NMN-FI alone: NMN-FD with MIL has no baseline", len(table.Rows))
 	}
 	cells := table.Rows[0].Cells
 	if cells[2].Text != "1" || cells[3].Text != "1/1" || math.Abs(float64(cells[4].Value)-3) > 1e-9 ||
@@ -263,9 +263,9 @@ func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 }
 
 func TestTables_RefuseASeedGivenTwice(t *testing.T) {
-	runs := []Run{{Name: "a", Arm: Star, Result: drawnResult(.5)}, {Name: "b", Arm: Star, Result: drawnResult(.6)}}
+	runs := []Run{{Name: "a", Arm: Baseline, Result: drawnResult(.5)}, {Name: "b", Arm: Baseline, Result: drawnResult(.6)}}
 	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable,
-		"paired": againstStar, "seeds": SeedTable} {
+		"paired": againstBaseline, "seeds": SeedTable} {
 		if _, err := f(runs); err == nil || !strings.Contains(err.Error(), `"a" and "b"`) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -274,8 +274,8 @@ func TestTables_RefuseASeedGivenTwice(t *testing.T) {
 
 func TestTables_WithoutRunsOrTruth(t *testing.T) {
 	for name, f := range map[string]func([]Run) (*Table, error){"paper": PaperTable, "experiment": ExperimentTable,
-		"paired": againstStar, "seeds": SeedTable} {
-		table, err := f([]Run{{Arm: Star}})
+		"paired": againstBaseline, "seeds": SeedTable} {
+		table, err := f([]Run{{Arm: Baseline}})
 		if err != nil || len(table.Rows) != 0 {
 			t.Errorf("%s of a run that was not evaluated: %d rows, %v", name, len(table.Rows), err)
 		}
@@ -285,7 +285,7 @@ func TestTables_WithoutRunsOrTruth(t *testing.T) {
 	}
 	r := drawnResult(.5)
 	r.Truth, r.Transition, r.Human = nil, nil, nil
-	table, err := ExperimentTable([]Run{{Arm: Star, Result: r}})
+	table, err := ExperimentTable([]Run{{Arm: Baseline, Result: r}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"nmn/eval"
 )
 
-// PairedTable compares every arm with another, such as star, at the same noise level, MIL setting and
+// PairedTable compares every arm with another, such as the baseline, at the same noise level, MIL setting and
 // seed: the mean difference of each measure over the seeds that both have, its sample standard deviation,
 // and in how many of those seeds the arm is ahead in AP. A positive difference is better for AP, F1 and
 // audit, a negative one for Brier, ECE and errors. Rows exist only where the other arm has been run.

@@ -36,12 +36,12 @@ func laidOut(t *testing.T, table int, runs ...Run) string {
 }
 
 func TestPaperLayout_HasMILInAColumnOfTable2(t *testing.T) {
-	got := laidOut(t, 2, humanRun(Star, false, .2, 1, .3), humanRun(Star, false, .2, 2, .4),
-		humanRun(Star, true, .2, 1, .5),
-		humanRun(Star, true, .2, 2, .5), humanRun(NMNFD, true, .4, 1, .6))
+	got := laidOut(t, 2, humanRun(Baseline, false, .2, 1, .3), humanRun(Baseline, false, .2, 2, .4),
+		humanRun(Baseline, true, .2, 1, .5),
+		humanRun(Baseline, true, .2, 2, .5), humanRun(NMNFD, true, .4, 1, .6))
 	lines := strings.Split(strings.TrimSpace(got), "\n")
 	if len(lines) != 4 || !strings.HasSuffix(lines[0], "All,All sd,All-MIL,All-MIL sd") ||
-		!strings.HasPrefix(lines[2], "20,star,,,35,7.07") || !strings.HasSuffix(lines[2], "36,7.071067812,51,0") ||
+		!strings.HasPrefix(lines[2], "20,baseline,,,35,7.07") || !strings.HasSuffix(lines[2], "36,7.071067812,51,0") ||
 		!strings.HasPrefix(lines[3], "40,nmn-fd,,,,") || !strings.HasSuffix(lines[3], ",,61,") {
 		t.Errorf("table\n%s", got)
 	}
@@ -84,7 +84,7 @@ func TestPublishedLayout_HasAllPrintedFigures(t *testing.T) {
 func TestObservedTable(t *testing.T) {
 	ours := humanRun(NMNFD, true, .8, 1, .3)
 	ours.Result.Observed = &eval.Measures{Human: &eval.Human{AP: eval.ByGroup[eval.Number]{All: .25}}}
-	of, err := ObservedTable([]Run{ours, humanRun(Star, true, .8, 1, .3)})
+	of, err := ObservedTable([]Run{ours, humanRun(Baseline, true, .8, 1, .3)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +103,10 @@ func TestReproduction_ShowsAllParts(t *testing.T) {
 		Claims: []*Table{{Title: "Claims", Columns: []Column{{Name: "claim", Text: true}}}},
 		Parts: []ReproducedPart{{ID: "figure3", Title: "Figure 3", Figure3: "figure3.svg"},
 			{ID: "table1", Title: "Table 1", Skip: "no data"},
-			{ID: "table2", Title: "Table 2", Levels: []Run{humanRun(Star, false, .2, 1, .3), humanRun(Star, false, .4, 1, .2)}},
-			{ID: "figure4", Title: "Figure 4", Compared: []Comparison{{Title: "Beside", Arms: []ComparedArm{{Name: "star"}},
-				Bags: []ComparedBag{{ShownBag: ShownBag{ID: "b1"}, Says: []ArmWords{{"star", []ShownLabel{
+			{ID: "table2", Title: "Table 2", Levels: []Run{humanRun(Baseline, false, .2, 1, .3),
+				humanRun(Baseline, false, .4, 1, .2)}},
+			{ID: "figure4", Title: "Figure 4", Compared: []Comparison{{Title: "Beside", Arms: []ComparedArm{{Name: "baseline"}},
+				Bags: []ComparedBag{{ShownBag: ShownBag{ID: "b1"}, Says: []ArmWords{{"baseline", []ShownLabel{
 					{Word: "ball", P: .9, Kind: HitLabel}, {Word: "tent", Kind: MissingLabel}}}}}}}}}},
 		Rerun: []string{"again"}}
 	var page, markdown bytes.Buffer

@@ -51,7 +51,7 @@ func TestPublished_EveryArmOfEveryTable(t *testing.T) {
 		t.Errorf("rows %v, want 9, 2·16 and 8", n)
 	}
 	for _, noise := range []float64{0, .2, .4, .6, .8} {
-		for _, arm := range []string{Stage1, Star, NMNFI, NMNFD} {
+		for _, arm := range []string{Stage1, Baseline, NMNFI, NMNFD} {
 			for _, mil := range []bool{false, true} {
 				p, ok := publishedFor(cellKey{noise: noise, mil: mil, arm: arm}, "")
 				if !ok || !p.AP.All.Defined() || p.Cited {
@@ -62,15 +62,15 @@ func TestPublished_EveryArmOfEveryTable(t *testing.T) {
 	}
 }
 
-// The text of the paper: at every level FD is ahead of star, and the observed prediction is behind
+// The text of the paper: at every level FD is ahead of the baseline, and the observed prediction is behind
 // the clean one.
 func TestPublished_OrderOfTheArms(t *testing.T) {
 	for _, noise := range []float64{0, .2, .4, .6, .8} {
 		for _, mil := range []bool{false, true} {
-			star, _ := publishedFor(cellKey{noise: noise, mil: mil, arm: Star}, "")
+			baseline, _ := publishedFor(cellKey{noise: noise, mil: mil, arm: Baseline}, "")
 			fd, _ := publishedFor(cellKey{noise: noise, mil: mil, arm: NMNFD}, "")
-			if !(fd.AP.All > star.AP.All) {
-				t.Errorf("noise %v, MIL %v: FD %v, star %v", noise, mil, fd.AP.All, star.AP.All)
+			if !(fd.AP.All > baseline.AP.All) {
+				t.Errorf("noise %v, MIL %v: FD %v, baseline %v", noise, mil, fd.AP.All, baseline.AP.All)
 			}
 			if noise == observedNoise && !(PublishedObserved(mil) < fd.AP.All) {
 				t.Errorf("MIL %v: observed %v, clean %v", mil, PublishedObserved(mil), fd.AP.All)

@@ -39,7 +39,7 @@ func TestResultCharts_ARowForEachArm(t *testing.T) {
 		t.Errorf("titles %q", titles)
 	}
 	two, err := resultCharts(allTitled(Run{Arm: Stage1, Result: drawnResult(.41)},
-		Run{Arm: Star, Result: drawnResult(.42)},
+		Run{Arm: Baseline, Result: drawnResult(.42)},
 		Run{Arm: NMNFI, Result: drawnResult(.40)}))
 	if err != nil || two[0].X.Min >= 40 || two[0].X.Max <= 42 {
 		t.Errorf("an arm is outside of the axis: %+v, %v", two, err)
@@ -47,7 +47,7 @@ func TestResultCharts_ARowForEachArm(t *testing.T) {
 	if charts[0].Rows[0] != "stage 1" || charts[0].Values[0] != "59.0 ± 3.0" {
 		t.Errorf("first row %q %q", charts[0].Rows[0], charts[0].Values[0])
 	}
-	one, err := resultCharts(allTitled(Run{Arm: Star, Result: drawnResult(.5)}))
+	one, err := resultCharts(allTitled(Run{Arm: Baseline, Result: drawnResult(.5)}))
 	if err != nil || len(one) != 1 || len(one[0].Marks) != 1 || one[0].Title != "AP (truth)" ||
 		one[0].Values[0] != "50.0" {
 		t.Errorf("one seed: %+v, %v", one, err)
@@ -56,8 +56,8 @@ func TestResultCharts_ARowForEachArm(t *testing.T) {
 
 // Titles claim a deviation where there is one alone.
 func TestTables_OfOneSeedClaimNoDeviation(t *testing.T) {
-	runs := allTitled(Run{Arm: Star, Result: drawnResult(.5)}, Run{Arm: NMNFI, Result: drawnResult(.6)})
-	for name, f := range map[string]func([]Run) (*Table, error){"experiment": ExperimentTable, "paired": againstStar,
+	runs := allTitled(Run{Arm: Baseline, Result: drawnResult(.5)}, Run{Arm: NMNFI, Result: drawnResult(.6)})
+	for name, f := range map[string]func([]Run) (*Table, error){"experiment": ExperimentTable, "paired": againstBaseline,
 		"epochs": EpochTable} {
 		table, err := f(runs)
 		if err != nil {
@@ -134,7 +134,7 @@ func TestWriteHTML_SaysWhatWasJudgedOn(t *testing.T) {
 			t.Errorf("%q: the page does not say %q", split, want)
 		}
 	}
-	if r := (&Run{Dataset: "manifest", Arm: Star}); strings.Contains(htmlOf(t, r), "captions") {
+	if r := (&Run{Dataset: "manifest", Arm: Baseline}); strings.Contains(htmlOf(t, r), "captions") {
 		t.Error("captions of a manifest")
 	}
 }

@@ -13,10 +13,10 @@ import (
 // Arms of the paper's tables, as they are called in configuration files. What other arms there are, and what all of
 // them are called, those who make a Run say.
 const (
-	Stage1 = "stage1" // VGG16: the classifier alone
-	Star   = "star"   // VGG16*: the classifier alone, trained as long as the others
-	NMNFI  = "nmn-fi" // feature-independent noise model
-	NMNFD  = "nmn-fd" // feature-dependent noise model
+	Stage1   = "stage1"   // VGG16: the classifier alone
+	Baseline = "baseline" // VGG16*: the classifier alone, trained as long as the others
+	NMNFI    = "nmn-fi"   // feature-independent noise model
+	NMNFD    = "nmn-fd"   // feature-dependent noise model
 )
 
 // What a training sample of videos is.
@@ -29,7 +29,7 @@ const (
 type Run struct {
 	Name    string // for headings, for example the run folder
 	Dataset string // for example "scenes" or "coco"
-	Arm     string // Stage1, Star, NMNFI, NMNFD or another name
+	Arm     string // Stage1, Baseline, NMNFI, NMNFD or another name
 	// ArmTitle is what tables call the arm without MIL, where the data are not the paper's; empty for its name.
 	// ArmPlace orders the arms in tables.
 	ArmTitle string
@@ -112,7 +112,7 @@ func paperName(arm string, mil bool) string {
 	switch arm {
 	case Stage1:
 		return "VGG16" + suffix
-	case Star:
+	case Baseline:
 		return "VGG16*" + suffix
 	case NMNFI:
 		return "VGG16" + suffix + "-NMN-FI"

@@ -101,7 +101,7 @@ func TestWriteHTML_EscapesAndLoadsNothing(t *testing.T) {
 }
 
 func TestWriteHTML_OfWhatTheRunHas(t *testing.T) {
-	if _, elements := parsed(t, []byte(htmlOf(t, &Run{Arm: Star}))); elements["section"] != 0 || elements["h1"] != 1 {
+	if _, elements := parsed(t, []byte(htmlOf(t, &Run{Arm: Baseline}))); elements["section"] != 0 || elements["h1"] != 1 {
 		t.Errorf("a run of nothing has %v", elements)
 	}
 	r := shownRun()

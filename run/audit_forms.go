@@ -187,7 +187,7 @@ func (a *Audit) clipForm() (*labelForm, error) {
 func (c *Config) learnNames(a *Audit) {
 	c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, VocabularyFile))
 	c.Recipe.Captions = ""
-	if c.Arm == "nmn-c" {
+	if c.Arm == "caption-filter" {
 		c.Arm, _ = c.recipeArm()
 	}
 }

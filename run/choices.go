@@ -155,7 +155,7 @@ func (c *Config) chooseRecipe(g given) {
 	}
 	if c.Recipe.Form != recipe.Estimate {
 		if c.Data.Evidence != "" {
-			setArm(recipe.Star, "with evidence there is no noise to model")
+			setArm(recipe.Baseline, "with evidence there is no noise to model")
 		}
 		return
 	}
@@ -186,11 +186,11 @@ func (c *Config) recipeArm() (arm recipe.Name, why string) {
 	settings := c.Settings()
 	switch {
 	case c.Recipe.Captions == recipe.Witness:
-		return recipe.C, "it learns from the captions that are judged right"
+		return recipe.CaptionFilter, "it learns from the captions that are judged right"
 	case settings.Folds() > 0:
-		return recipe.RS, "it learns from what nets that have not seen a label believe of it"
+		return recipe.SoftLabels, "it learns from what nets that have not seen a label believe of it"
 	}
-	return recipe.RN, "its noise model holds the estimated rates"
+	return recipe.HeldRates, "its noise model holds the estimated rates"
 }
 
 // FallBackToPaper goes back to the plain form if the recipe was left open and rates cannot be estimated from the data.

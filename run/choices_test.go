@@ -21,19 +21,20 @@ func TestRecipe_JudgesCaptionsWhereItCan(t *testing.T) {
 		change func(*Config)
 		arm    recipe.Name
 	}{
-		{"scenes", ScenesPreset, nil, recipe.C},
-		{"without noise", ScenesPreset, func(c *Config) { c.Data.Noise = 0 }, recipe.C},
-		{"flips", ScenesPreset, func(c *Config) { c.Data.Noise, c.Data.Flips = 0, "0.3:0.1" }, recipe.RN},
-		{"file of flip rates", ScenesPreset, func(c *Config) { c.Data.Noise, c.Data.FlipRates = 0, "rates.csv" }, recipe.RN},
-		{"by labels", ScenesPreset, func(c *Config) { c.Recipe.Captions = recipe.Labels }, recipe.RN},
-		{"folds", ScenesPreset, func(c *Config) { c.Rates = "folds:3" }, recipe.C},
+		{"scenes", ScenesPreset, nil, recipe.CaptionFilter},
+		{"without noise", ScenesPreset, func(c *Config) { c.Data.Noise = 0 }, recipe.CaptionFilter},
+		{"flips", ScenesPreset, func(c *Config) { c.Data.Noise, c.Data.Flips = 0, "0.3:0.1" }, recipe.HeldRates},
+		{"file of flip rates", ScenesPreset, func(c *Config) { c.Data.Noise, c.Data.FlipRates = 0, "rates.csv" },
+			recipe.HeldRates},
+		{"by labels", ScenesPreset, func(c *Config) { c.Recipe.Captions = recipe.Labels }, recipe.HeldRates},
+		{"folds", ScenesPreset, func(c *Config) { c.Rates = "folds:3" }, recipe.CaptionFilter},
 		{"folds by labels", ScenesPreset, func(c *Config) { c.Rates, c.Recipe.Captions = "folds:3", recipe.Labels },
-			recipe.RS},
-		{"clips by video", MovingScenesPreset, func(c *Config) { c.Net.MIL = true }, recipe.C},
-		{"clips by frame", MovingScenesPreset, nil, recipe.RN},
+			recipe.SoftLabels},
+		{"clips by video", MovingScenesPreset, func(c *Config) { c.Net.MIL = true }, recipe.CaptionFilter},
+		{"clips by frame", MovingScenesPreset, nil, recipe.HeldRates},
 		{"features", FeaturesPreset, func(c *Config) {
 			c.Data.Features.Train = dataset.FeatureFiles{Features: "x.npy", Labels: "y.csv"}
-		}, recipe.RS},
+		}, recipe.SoftLabels},
 	} {
 		config, err := Preset(c.preset, Quick)
 		if err != nil {
@@ -43,7 +44,7 @@ func TestRecipe_JudgesCaptionsWhereItCan(t *testing.T) {
 			c.change(&config)
 		}
 		config.choose(given{net: true})
-		if config.Arm != c.arm || (config.Recipe.Captions == recipe.Witness) != (c.arm == recipe.C) {
+		if config.Arm != c.arm || (config.Recipe.Captions == recipe.Witness) != (c.arm == recipe.CaptionFilter) {
 			t.Errorf("%s: arm %s, captions %q, want arm %s", c.name, config.Arm, config.Recipe.Captions, c.arm)
 		}
 	}
@@ -65,18 +66,19 @@ func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
 		arm    recipe.Name
 		why    bool
 	}{
-		{"in memory", make([][][]int32, 1000), 1000, given{}, recipe.C, false},
-		{"not in memory", nil, 1000, given{}, recipe.RN, false},
-		{"asked for", nil, 1000, given{arm: true, arms: []recipe.Name{recipe.C}}, recipe.C, false},
+		{"in memory", make([][][]int32, 1000), 1000, given{}, recipe.CaptionFilter, false},
+		{"not in memory", nil, 1000, given{}, recipe.HeldRates, false},
+		{"asked for", nil, 1000, given{arm: true, arms: []recipe.Name{recipe.CaptionFilter}}, recipe.CaptionFilter, false},
 		{"too few", make([][][]int32, 2), 2, given{}, recipe.FD, true},
-		{"too few, asked for", make([][][]int32, 2), 2, given{arm: true, arms: []recipe.Name{recipe.C}}, recipe.C, true},
+		{"too few, asked for", make([][][]int32, 2), 2, given{arm: true, arms: []recipe.Name{recipe.CaptionFilter}},
+			recipe.CaptionFilter, true},
 	} {
 		config, err := Preset(ScenesPreset, Quick)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c.chosen.arm {
-			config.Arm = recipe.C
+			config.Arm = recipe.CaptionFilter
 		}
 		config.choose(c.chosen)
 		of := *set
@@ -91,7 +93,7 @@ func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
 		if refused := err != nil; refused != (c.chosen.arm && (c.why || c.said == nil)) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if c.name == "asked for" && (err == nil || !strings.Contains(err.Error(), "arm nmn-c judges captions")) {
+		if c.name == "asked for" && (err == nil || !strings.Contains(err.Error(), "arm caption-filter judges captions")) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -118,7 +120,8 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 	if want := []string{"arm", "recipe.captions", "recipe.form"}; !slices.Equal(keys(&c), want) {
 		t.Errorf("chosen are %q, want %q", keys(&c), want)
 	}
-	if lines := c.DescribeChoices(); lines[0] != "arm = nmn-c: it learns from the captions that are judged right" {
+	if lines := c.DescribeChoices(); lines[0] !=
+		"arm = caption-filter: it learns from the captions that are judged right" {
 		t.Errorf("%q", lines)
 	}
 	text, err := c.YAML()
@@ -130,7 +133,7 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 		t.Fatal(err)
 	}
 	var again Config
-	if err := (Sources{File: file, Settings: settings(t, "arm=star")}).Resolve(&again); err != nil {
+	if err := (Sources{File: file, Settings: settings(t, "arm=baseline")}).Resolve(&again); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"recipe.captions", "recipe.form"}; !slices.Equal(keys(&again), want) {

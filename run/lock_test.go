@@ -16,7 +16,7 @@ import (
 func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	t.Parallel()
 	c := tiny(t)
-	c.Arm = recipe.Star
+	c.Arm = recipe.Baseline
 	s := opened(t, c, Options{})
 	for _, written := range []string{"", Stage1Folder} {
 		dir := t.TempDir()
@@ -110,8 +110,8 @@ func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 	dir := t.TempDir()
 	made := s.Recipe(filepath.Join(dir, RecipeFolder))
 	first := ArmOptions{Arm: recipe.Stage1, Dir: filepath.Join(dir, Stage1Folder), Recipe: made}
-	arm := ArmOptions{Arm: recipe.RN, Dir: filepath.Join(dir, "r-n"), From: filepath.Join(first.Dir, train.LastName),
-		Recipe: made}
+	arm := ArmOptions{Arm: recipe.HeldRates, Dir: filepath.Join(dir, "held-rates"),
+		From: filepath.Join(first.Dir, train.LastName), Recipe: made}
 	for _, a := range []ArmOptions{first, arm} {
 		if _, _, err := s.TrainArm(t.Context(), a); err != nil {
 			t.Fatal(err)

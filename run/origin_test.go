@@ -35,7 +35,7 @@ func vectors(t *testing.T, file string, seed uint64) Config {
 	}
 	f := &c.Data.Features
 	f.Train.Features, f.LabelColumns, f.IDColumn = file, []string{"cat", "dog"}, "id"
-	c.Data.Set, c.Recipe.Form, c.Arm, c.Run.Device = "features", recipe.Paper, recipe.Star, "cpu"
+	c.Data.Set, c.Recipe.Form, c.Arm, c.Run.Device = "features", recipe.Paper, recipe.Baseline, "cpu"
 	c.Train.Stage1Epochs, c.Train.Stage2Epochs = 1, 1
 	return c
 }
@@ -97,7 +97,7 @@ func TestTrain_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
 	c := vectors(t, file, 1)
-	c.Arm, c.Recipe.Form, c.Rates = recipe.RN, recipe.Estimate, "folds:2"
+	c.Arm, c.Recipe.Form, c.Rates = recipe.HeldRates, recipe.Estimate, "folds:2"
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	s := opened(t, c, Options{Observer: Observer{Training: func(b Training) []train.Observer {

@@ -48,7 +48,7 @@ func (c *Config) startOf(a recipe.Name) string {
 	switch {
 	case !c.Data.Embedded():
 		return ""
-	case a == recipe.RN && settings.FromTraining():
+	case a == recipe.HeldRates && settings.FromTraining():
 		return "rates estimated"
 	case (a == recipe.FI || a == recipe.FD) && slices.Equal(c.Train.Noise.Q01, informed.Q01) &&
 		slices.Equal(c.Train.Noise.Q10, informed.Q10):

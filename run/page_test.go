@@ -88,7 +88,7 @@ func TestReadShown_IsWhatTheResultFileHolds(t *testing.T) {
 		Curves: eval.ByGroup[[]eval.CurvePoint]{All: []eval.CurvePoint{{Recall: .5, Precision: 1}}},
 		Drawn:  []report.ShownBag{{ID: "a", Labels: []report.ShownLabel{{Word: "cat", P: .75, Kind: report.HitLabel}}}}}
 	for _, s := range []*report.Scored{want, nil} {
-		o := &Outcome{Arm: "star", Steps: 7, shown: s}
+		o := &Outcome{Arm: "baseline", Steps: 7, shown: s}
 		if err := o.write(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 func TestOpen_CompletesAPresetAsSourcesDo(t *testing.T) {
 	t.Parallel()
 	for _, name := range Presets() {
-		for _, arm := range append(recipe.PaperArms(), "", recipe.RN) {
+		for _, arm := range append(recipe.PaperArms(), "", recipe.HeldRates) {
 			var given []string
 			if arm != "" {
 				given = append(given, "arm="+string(arm))

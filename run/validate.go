@@ -110,7 +110,7 @@ func (c *Config) validateMixup() error {
 	}
 	return setting.Errorf("train.augment.mixup",
 		"`train.augment.mixup` makes labels between 0 and 1, and arm %s has a noise model, which learns by the likelihood "+
-			"of labels 0 and 1: give `arm` star or `arm` stage1, or leave out `train.augment.mixup`", c.Arm)
+			"of labels 0 and 1: give `arm` baseline or `arm` stage1, or leave out `train.augment.mixup`", c.Arm)
 }
 
 // ValidateLoss refuses for an arm with a noise model what is for the classifier alone: a loss, and mixtures of labels.
@@ -122,5 +122,5 @@ func (c *Config) ValidateLoss() error {
 		return nil
 	}
 	return fmt.Errorf("loss %s is of the classifier alone, and arm %s has a noise model, which learns by the likelihood "+
-		"of the labels: give `arm` star or `arm` stage1, or leave out `train.loss`", c.Train.Loss.Name(), c.Arm)
+		"of the labels: give `arm` baseline or `arm` stage1, or leave out `train.loss`", c.Train.Loss.Name(), c.Arm)
 }

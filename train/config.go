@@ -46,7 +46,7 @@ type Config struct {
 	Seed uint64 `yaml:"seed" json:"seed" help:"<seed> of the start, the order and dropout"`
 
 	// Stage1Epochs train the classifier alone; Stage2Epochs go on from there, with a noise model or
-	// (star) without. 0 sets no limit: MaxSteps must then be set.
+	// (baseline) without. 0 sets no limit: MaxSteps must then be set.
 	Stage1Epochs int `yaml:"stage1_epochs" json:"stage1_epochs" help:"<epochs> of stage 1, the classifier alone" range:"[0,1e12]"`
 	Stage2Epochs int `yaml:"stage2_epochs" json:"stage2_epochs" help:"<epochs> of stage 2" range:"[0,1e12]"`
 	// MaxSteps ends each stage after so many steps, 0 for no limit.

@@ -112,7 +112,7 @@ func (l LossConfig) check(mode model.NoiseMode) error {
 	}
 	return fmt.Errorf("training: loss %s is of the classifier alone, and the net has the noise model %s, which "+
 		"learns by the likelihood of the labels: leave the loss at %s, or train an arm without a noise model "+
-		"(stage1, star)", l.Kind, mode, CrossEntropy)
+		"(stage1, baseline)", l.Kind, mode, CrossEntropy)
 }
 
 // focus is the asymmetric loss for the noise step, zero for another.

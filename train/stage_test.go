@@ -16,9 +16,9 @@ import (
 func armNamed(t *testing.T, name string) Arm {
 	t.Helper()
 	for _, a := range []Arm{
-		{"stage1", false, 1, model.NoNoise}, {"star", false, 2, model.NoNoise},
+		{"stage1", false, 1, model.NoNoise}, {"baseline", false, 2, model.NoNoise},
 		{"nmn-fi", false, 2, model.FeatureIndependent}, {"nmn-fd", false, 2, model.FeatureDependent},
-		{"star-mil", true, 2, model.NoNoise},
+		{"baseline-mil", true, 2, model.NoNoise},
 	} {
 		if a.Name == name {
 			return a
@@ -29,7 +29,7 @@ func armNamed(t *testing.T, name string) Arm {
 }
 
 func TestArm_FirstIsStage1WithTheSameMIL(t *testing.T) {
-	for _, a := range []Arm{{"nmn-fd", false, 2, model.FeatureDependent}, {"star-mil", true, 2, model.NoNoise}} {
+	for _, a := range []Arm{{"nmn-fd", false, 2, model.FeatureDependent}, {"baseline-mil", true, 2, model.NoNoise}} {
 		if first := a.First(); first.Stage != 1 || first.MIL != a.MIL || first.Noise != model.NoNoise ||
 			first.First() != first {
 			t.Errorf("%s starts from %+v", a.Name, first)
@@ -62,7 +62,7 @@ func TestArm_Stage2StartsFromTheClassifierOfStage1WithAFreshNoiseModel(t *testin
 	run(t, newTrainer(t, o))
 	path := filepath.Join(r.directory, LastName)
 	want := weights(t, first)
-	for _, arm := range []string{"star", "nmn-fi", "nmn-fd"} {
+	for _, arm := range []string{"baseline", "nmn-fi", "nmn-fd"} {
 		net, err := newNet(t, arm, r, data, path)
 		if err != nil {
 			t.Fatal(err)
@@ -88,10 +88,10 @@ func TestArm_Stage2StartsFromTheClassifierOfStage1WithAFreshNoiseModel(t *testin
 			t.Errorf("%s ended at step %d", arm, result.Step)
 		}
 	}
-	if _, err := newNet(t, "star-mil", r, data, path); !errors.Is(err, ErrOtherModel) {
+	if _, err := newNet(t, "baseline-mil", r, data, path); !errors.Is(err, ErrOtherModel) {
 		t.Errorf("stage 1 without MIL was taken for an arm with it: %v", err)
 	}
-	if _, err := newNet(t, "star", r, data, ""); err == nil {
+	if _, err := newNet(t, "baseline", r, data, ""); err == nil {
 		t.Error("stage 2 without a checkpoint was accepted")
 	}
 	if _, err := newNet(t, "stage1", r, data, path); err == nil {

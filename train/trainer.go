@@ -181,7 +181,7 @@ func (o *Options) check() error {
 			"train in one process", o.Config.Loss.Name(), ranks.Of(o.Group).Size())
 	case o.Config.Augment.Mixup > 0 && o.Net.Config().Noise != model.NoNoise && o.Loader.Targets == nil:
 		return errors.New("training: mixtures of labels teach the classifier alone, and a noise model learns by the " +
-			"likelihood of labels: leave out `train.augment.mixup`, or train an arm without a noise model (stage1, star)")
+			"likelihood of labels: leave out `train.augment.mixup`, or train an arm without a noise model (stage1, baseline)")
 	}
 	if err := o.Config.Loss.check(o.Net.Config().Noise); err != nil {
 		return err

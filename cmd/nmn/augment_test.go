@@ -11,7 +11,7 @@ import (
 // augmentSection is train.augment of a printed configuration, on one line.
 func augmentSection(t *testing.T, args ...string) string {
 	t.Helper()
-	_, section, _ := strings.Cut(must(t, append([]string{"config", "--arm", "star"}, args...)...),
+	_, section, _ := strings.Cut(must(t, append([]string{"config", "--arm", "baseline"}, args...)...),
 		"    augment:\n")
 	section, _, _ = strings.Cut(section, "    optimizer:")
 	return strings.Join(strings.Fields(section), " ")
@@ -60,14 +60,14 @@ func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 		"--set train.augment.rand_augment.operations=2 --set train.augment.rand_augment.magnitude=31":                                                                                            "want at least 0 and at most 30",
 		"--set train.augment.random_erasing.probability=.nan":                                                                                                                                    "is NaN, want at least 0 and at most 1",
 		"--set train.augment.random_erasing.value=mean":                                                                                                                                          "train.augment.random_erasing.probability is 0, and area",
-		"--set train.augment.mixup=0.0001 --arm star":                                                                                                                                            "train.augment.mixup is 0.0001, want 0 or 0.001 to 100",
+		"--set train.augment.mixup=0.0001 --arm baseline":                                                                                                                                        "train.augment.mixup is 0.0001, want 0 or 0.001 to 100",
 		"--set train.augment.mixup=0.2 --arm nmn-fd":                                                                                                                                             "arm nmn-fd has a noise model, which learns by the likelihood of labels 0 and 1",
-		"--set train.augment.mixup=0.2":                                                                                                                                                          "--arm star",
+		"--set train.augment.mixup=0.2":                                                                                                                                                          "--arm baseline",
 		"--augment some":                                                                                                                                                                         "none, light or strong",
 		features +
 			" --set train.augment.random_crop.area=[0.5,1]": "train.augment.mixup alone has an effect",
-		"--set train.augment.mixup=0.2 --arm star --set data.evidence=e.npy": "leave out one of the two",
-		features + " --augment strong":                                       "train.augment.mixup alone has an effect",
+		"--set train.augment.mixup=0.2 --arm baseline --set data.evidence=e.npy": "leave out one of the two",
+		features + " --augment strong":                                           "train.augment.mixup alone has an effect",
 	} {
 		if c := call(t, append([]string{"train", "--dry-run"}, strings.Fields(args)...)...); c.code != 2 ||
 			!strings.Contains(c.err, want) {
@@ -81,7 +81,7 @@ func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 func TestTrain_WithAugmentations(t *testing.T) {
 	skipShort(t, "trains several runs")
 	t.Parallel()
-	all := []string{"--arm", "star", "--augment", "strong", "--set", "train.augment.color_jitter={brightness: 0.2, " +
+	all := []string{"--arm", "baseline", "--augment", "strong", "--set", "train.augment.color_jitter={brightness: 0.2, " +
 		"contrast: 0.2, saturation: 0.2, hue: 0.05}", "--set", "train.augment.mixup=0.3", "--set", "train.flip=true"}
 	dir := trained(t, all...)
 	page, err := os.ReadFile(filepath.Join(dir, report.HTMLFile))

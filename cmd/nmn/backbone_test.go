@@ -350,7 +350,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 	if !bytes.Equal(first, readBytes(t, filepath.Join(dir, "result.json"))) || !slices.Equal(before, parts()) {
 		t.Error("a complete run was run again")
 	}
-	wantUsage(t, call(t, backboneRun(manifest, weights, dir, "--arm", "star")...), "holds another run")
+	wantUsage(t, call(t, backboneRun(manifest, weights, dir, "--arm", "baseline")...), "holds another run")
 
 	// Another seed in the same folder, once the run is gone, has the features.
 	entries, err := os.ReadDir(dir)

@@ -38,7 +38,7 @@ func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
 	_, data := clipFolders(t)
 	for name, level := range map[string][]string{"frame": nil, "video": {"--mil", "--set", "train.batch_bags_mil=4"}} {
 		t.Run(name, func(t *testing.T) {
-			args := slices.Concat([]string{"train", "--arm", "r-n", "--noise", "0.4", "--epochs", "1",
+			args := slices.Concat([]string{"train", "--arm", "held-rates", "--noise", "0.4", "--epochs", "1",
 				"--set", "data.shuffle_block=4", "--set", "data.shuffle_window=2"}, data, level)
 			var said [2]string
 			dirs := [2]string{filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")}
@@ -139,7 +139,7 @@ func TestClips_Refused(t *testing.T) {
 	for _, c := range []struct{ args, want []string }{
 		{with("--set", "run.label_memory=-1"), []string{"label_memory is -1"}},
 		{with("--set", "data.val_clips=", "--set", "run.label_memory=0"), []string{"not held in memory", "data.val_clips"}},
-		{with("--set", "run.label_memory=0", "--rates", "folds:2", "--arm", "r-s"),
+		{with("--set", "run.label_memory=0", "--rates", "folds:2", "--arm", "soft-labels"),
 			[]string{"folds", "data.video_level video"}},
 		{with("--set", "data.captions=c.json", "--images", "d"), []string{"beside other data"}},
 		{[]string{"train", words, "--set", "data.min_count=2"}, []string{"no clip has a label", "--vocab"}},
@@ -150,7 +150,8 @@ func TestClips_Refused(t *testing.T) {
 	} {
 		wantUsage(t, call(t, c.args...), c.want...)
 	}
-	folds := with("--mil", "--set", "run.label_memory=0", "--rates", "folds:2", "--arm", "r-s", "--run-dir", t.TempDir())
+	folds := with("--mil", "--set", "run.label_memory=0", "--rates", "folds:2", "--arm", "soft-labels",
+		"--run-dir", t.TempDir())
 	if c := call(t, folds...); c.code != exitUsage || !strings.Contains(c.err, "folds need all labels in memory") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}

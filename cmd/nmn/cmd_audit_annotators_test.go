@@ -189,7 +189,7 @@ func TestAuditAnnotators_ConsensusTrains(t *testing.T) {
 	if text := read(t, at("z.csv")); !strings.HasSuffix(text, "\nbag204.jpg,,,\n") {
 		t.Errorf("the labels of a bag that nobody answered are known:\n...%s", text[len(text)-80:])
 	}
-	must(t, "train", at("x.csv"), "--labels", at("z.csv"), "--arm", "star", "--epochs", "1", "--set", "net.hidden=[4]",
+	must(t, "train", at("x.csv"), "--labels", at("z.csv"), "--arm", "baseline", "--epochs", "1", "--set", "net.hidden=[4]",
 		"--batch-size", "8", "--device", "cpu", "--threads", "1", "--run-dir", at("run"))
 }
 

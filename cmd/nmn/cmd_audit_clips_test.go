@@ -64,7 +64,7 @@ func TestAuditRun_WritesLabelsOfClips(t *testing.T) {
 				}
 			}
 			dir := filepath.Join(t.TempDir(), "run")
-			must(t, slices.Concat([]string{"train", "--arm", "star", "--epochs", "1", "--run-dir", dir}, data)...)
+			must(t, slices.Concat([]string{"train", "--arm", "baseline", "--epochs", "1", "--run-dir", dir}, data)...)
 			must(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "1")
 			if c := call(t, "audit", dir, "--apply", "--output", filepath.Join(t.TempDir(), "x.csv")); c.code != exitUsage ||
 				!strings.Contains(c.err, ".jsonl") {
@@ -89,7 +89,7 @@ func TestAuditRun_WritesLabelsOfClips(t *testing.T) {
 			if !slices.Equal(again.Vocabulary.Texts(), words) || !slices.Equal(again.Labels.Uint8s(), want) {
 				t.Error("the next run has learned other labels than those with the correction")
 			}
-			must(t, slices.Concat([]string{"train", "--arm", "star", "--epochs", "1", "--set", "data.clip_labels=" + fixed,
+			must(t, slices.Concat([]string{"train", "--arm", "baseline", "--epochs", "1", "--set", "data.clip_labels=" + fixed,
 				"--run-dir", filepath.Join(t.TempDir(), "flag")}, data[:4], []string{"--vocab",
 				filepath.Join(folders, "train", run.VocabularyFile), "--set", "net.width=0.5", "--device", "cpu"})...)
 		})

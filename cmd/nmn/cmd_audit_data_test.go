@@ -23,7 +23,7 @@ func TestAuditData_IsTrainingAndAudit(t *testing.T) {
 				return manifestOf(t, 60, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 			},
 			settings: []string{"net.arch=scenes", "net.input_size=48", "net.width=0.5", "data.validation_share=0",
-				"recipe.form=estimate", "rates=online", "arm=r-n"},
+				"recipe.form=estimate", "rates=online", "arm=held-rates"},
 		},
 		"features": {
 			data: func() string {

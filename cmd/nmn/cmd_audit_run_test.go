@@ -348,7 +348,7 @@ func TestAuditRun_OfClips(t *testing.T) {
 	for name, args := range map[string][]string{"frames": nil, "clips": {"--mil"}} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
-			must(t, append(tinyVideo("train", "--arm", "star", "--run-dir", dir), args...)...)
+			must(t, append(tinyVideo("train", "--arm", "baseline", "--run-dir", dir), args...)...)
 			c := call(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "2", "--min-error", "0.001")
 			if c.code != exitOK || !strings.Contains(c.err, "24 of 24 training bags") {
 				t.Fatalf("exit code %d: %s", c.code, c.err)

@@ -191,7 +191,7 @@ func TestDoctorLine_TellsWhatIsLeft(t *testing.T) {
 func TestDoctor_ShowsAugmentations(t *testing.T) {
 	t.Parallel()
 	page := filepath.Join(t.TempDir(), "sheet.html")
-	args := tiny("doctor", "--no-steps", "--arm", "star", "--set", "train.flip=true", "--augment", "strong", "--set",
+	args := tiny("doctor", "--no-steps", "--arm", "baseline", "--set", "train.flip=true", "--augment", "strong", "--set",
 		"train.augment.mixup=0.4")
 	must(t, append(args, "--augmentations", page)...)
 	content, err := os.ReadFile(page)

@@ -45,7 +45,7 @@ have left. All get the same other flags.
 DATA is what nmn train takes; without it, scenes.`,
 		Example: `  nmn experiment --preset scenes
   nmn experiment --size full --mil both --seeds 1,2,3 --run-dir runs/scenes-full
-  nmn experiment --noise-rates 0.2,0.4,0.6,0.8 --arms stage1,star,nmn-fd --format markdown
+  nmn experiment --noise-rates 0.2,0.4,0.6,0.8 --arms stage1,baseline,nmn-fd --format markdown
   nmn experiment --size full --seeds 1,2,3 --tasks
   nmn experiment --size full --seeds 1,2,3 --task 4
   nmn experiment --size full --seeds 1,2,3 --collect`,
@@ -73,7 +73,7 @@ DATA is what nmn train takes; without it, scenes.`,
 	run.directory(&e.Dir, "run-dir", "`folder` of all runs")
 	metricsFlags(run, &e.metrics)
 	out := under(cmd, "Output")
-	enum(out, &e.Reference, "reference", "`arm` that all others are compared with, seed by seed, beside star",
+	enum(out, &e.Reference, "reference", "`arm` that all others are compared with, seed by seed, next to the baseline",
 		recipe.Names()...)
 	enum(out, &e.format, "format", "`format` of the table on standard output", report.Text, report.Markdown, report.CSV,
 		report.JSON)

@@ -29,8 +29,8 @@ func newTable4(p *program) *cobra.Command {
 		format: report.Text}
 	cmd := &cobra.Command{
 		Use:   "table4",
-		Short: "Caption clips from the concepts of star, NMN-FI and NMN-FD, as in the paper's Table 4",
-		Long: `Train star, NMN-FI and NMN-FD with MIL on clips whose labels come from captions, a share of
+		Short: "Caption clips from the concepts of the baseline, NMN-FI and NMN-FD, as in the paper's Table 4",
+		Long: `Train the baseline, NMN-FI and NMN-FD with MIL on clips whose labels come from captions, a share of
 them replaced; write the concept probabilities of every frame; train a captioner on each, from
 the same seeds; and print CIDEr-D, BLEU-4, ROUGE-L and METEOR of their captions in the layout
 of the paper's Table 4, beside a captioner that always says the most frequent caption and one
@@ -40,7 +40,7 @@ download; the published figures, of other clips, stand under a heading of their 
 validation.npy, validation.csv and, where there are test clips, test.npy and test.csv, as nmn
 extract --per-frame --output and --output-clips write them. What is complete is not run again.`,
 		Example: `  nmn experiment table4
-  nmn experiment table4 --features star=f/star,fi=f/fi,fd=f/fd --captions train_val_annotation.zip --preset paper`,
+  nmn experiment table4 --features baseline=f/plain,fi=f/fi,fd=f/fd --captions train_val_annotation.zip --preset paper`,
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
@@ -61,7 +61,7 @@ func (t *table4Command) flags(cmd *cobra.Command) {
 		"`captions` of a clip, to learn and to score by; the labels of the nets come from the first five")
 	d.float(&c.Data.Noise, "noise", "`share` of the captions behind the labels that is replaced")
 	d.int(&c.Train.Stage1Epochs, "stage1-epochs", "`epochs` of the classifier alone")
-	d.int(&c.Train.Stage2Epochs, "stage2-epochs", "`epochs` of star, NMN-FI and NMN-FD on top of it")
+	d.int(&c.Train.Stage2Epochs, "stage2-epochs", "`epochs` of the baseline, NMN-FI and NMN-FD on top of it")
 	f := under(cmd, "Features of your own")
 	folders(f, &t.Features, "features",
 		"`folders` of concept probabilities instead of those of moving scenes, as name=folder,...")

@@ -28,7 +28,7 @@ func TestTable4_FromPicturesToCaptions(t *testing.T) {
 	if !found {
 		t.Fatalf("no published figures:\n%s", first.out)
 	}
-	for _, row := range []string{"star + MIL", "NMN-FI + MIL", "NMN-FD + MIL", "true concepts", "always "} {
+	for _, row := range []string{"baseline + MIL", "NMN-FI + MIL", "NMN-FD + MIL", "true concepts", "always "} {
 		if !strings.Contains(ours, row) || strings.Contains(published, row) {
 			t.Errorf("%s is not in the table of ours alone:\n%s", row, first.out)
 		}
@@ -42,11 +42,11 @@ func TestTable4_FromPicturesToCaptions(t *testing.T) {
 		!strings.Contains(again.err, "is complete") {
 		t.Errorf("what is complete is run again: %s", again.err)
 	}
-	if generated := readBytes(t, filepath.Join(dir, "captioners", "seed-1", "star",
+	if generated := readBytes(t, filepath.Join(dir, "captioners", "seed-1", "baseline",
 		"generated.json")); strings.Count(string(generated), "moving-test-") != 8 {
 		t.Errorf("generated captions: %s", generated)
 	}
-	table4OwnFeatures(t, filepath.Join(dir, "features", "seed-1", "star"))
+	table4OwnFeatures(t, filepath.Join(dir, "features", "seed-1", "baseline"))
 }
 
 // table4OwnFeatures runs the experiment on the folder of features that another run has left, as one of a user.
@@ -73,7 +73,7 @@ func table4OwnFeatures(t *testing.T, folder string) {
 		"--set", "net.hidden=8", "--preset", "moving-scenes", "--seeds", "1,2", "--device", "cpu",
 		"--run-dir", filepath.Join(t.TempDir(), "own"), "--quiet")
 	if !strings.Contains(out, "Captions of test clips of all.json") || !strings.Contains(out, "mine") ||
-		strings.Contains(out, "star") || strings.Contains(out, "true concepts") {
+		strings.Contains(out, "baseline") || strings.Contains(out, "true concepts") {
 		t.Errorf("%s", out)
 	}
 }

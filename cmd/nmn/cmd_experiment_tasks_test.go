@@ -17,12 +17,13 @@ import (
 	"nmn/train"
 )
 
-// smallGrid is an experiment of a recipe with folds: two seeds of stage 1, star, R-N and R-S, so that arms share stage
+// smallGrid is an experiment of a recipe with folds: two seeds of stage 1, the baseline, held rates and soft labels, so
+// that arms share stage
 // 1, folds, and folds through the noise model. Its folder comes last.
 func smallGrid(file, dir string, more ...string) []string {
-	return byRecipe("experiment", file, append(more, "--arms", "star,r-n,r-s", "--seeds", "1,2", "--set",
-		"recipe.fold_epochs=2",
-		"--rates", "folds:2", "--set", "train.stage1_epochs=2", "--set", "train.stage2_epochs=1", "--device", "cpu",
+	return byRecipe("experiment", file, append(more, "--arms", "baseline,held-rates,soft-labels", "--seeds", "1,2",
+		"--set", "recipe.fold_epochs=2", "--rates", "folds:2", "--set", "train.stage1_epochs=2",
+		"--set", "train.stage2_epochs=1", "--device", "cpu",
 		"--threads", "1",
 		"--run-dir", dir)...)
 }
@@ -132,7 +133,7 @@ func TestTasks_GoOnAfterTheDead(t *testing.T) {
 	file, whole, dir := weather(t, false), filepath.Join(t.TempDir(), "grid"), filepath.Join(t.TempDir(), "grid")
 	args := func(dir string, more ...string) []string {
 		return plainGrid(file, dir, append(more, "--set", "train.checkpoint_steps=4", "--set", "train.log_steps=1", "--arms",
-			"star,nmn-fi",
+			"baseline,nmn-fi",
 			"--seeds", "1,2", "--set", "train.stage1_epochs=60")...)
 	}
 	must(t, args(whole, "-q")...)
@@ -161,7 +162,7 @@ func TestTasks_NumbersAndWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	file, dir := weather(t, false), filepath.Join(t.TempDir(), "grid")
 	quick := func(more ...string) []string {
-		return plainGrid(file, dir, append(more, "--arms", "star", "--seeds", "1,2,3")...)
+		return plainGrid(file, dir, append(more, "--arms", "baseline", "--seeds", "1,2,3")...)
 	}
 	for _, n := range []string{"0", "1", "3"} {
 		must(t, quick("--task", n, "-q")...)

@@ -187,7 +187,8 @@ func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]fl
 func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	must(t, byRecipe("train", weather(t, true), "-q", "--arm", "r-n", "--set", "recipe.epochs=1", "--run-dir", dir)...)
+	must(t, byRecipe("train", weather(t, true), "-q", "--arm", "held-rates", "--set", "recipe.epochs=1",
+		"--run-dir", dir)...)
 	r := noiseReportOf(t, dir)
 	for _, w := range r.Q01.Words {
 		e := w.Estimate
@@ -219,11 +220,11 @@ func TestNoiseReport_ShowsTheEstimateOfTheRecipe(t *testing.T) {
 func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must(t, byRecipe("experiment", weather(t, true), "-q", "--arms", "r-n", "--set", "recipe.epochs=1",
+	must(t, byRecipe("experiment", weather(t, true), "-q", "--arms", "held-rates", "--set", "recipe.epochs=1",
 		"--set", "recipe.fold_epochs=2", "--run-dir", dir)...)
 	group := filepath.Join(dir, "flips-0.3-0.1", "seed-1")
 	told := func() (n int) {
-		for _, w := range noiseReportOf(t, filepath.Join(group, "r-n")).Q01.Words {
+		for _, w := range noiseReportOf(t, filepath.Join(group, "held-rates")).Q01.Words {
 			if w.Estimate != nil {
 				n++
 			}
@@ -244,7 +245,7 @@ func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
 
 func TestNoiseReport_RefusesWhatHasNoNoiseModel(t *testing.T) {
 	t.Parallel()
-	dir := trainedArm(t, "star")
+	dir := trainedArm(t, "baseline")
 	wantUsage(t, call(t, "noise", "report", dir), "without a noise model", "nmn-fi")
 	wantUsage(t, call(t, "noise", "report", filepath.Dir(dir)), "last.safetensors")
 	wantUsage(t, call(t, "noise", "report", dir, "--output", "noise.pdf"), ".html or .md")

@@ -33,7 +33,7 @@ func newTrain(p *program) *cobra.Command {
 		Use:   "train [DATA]",
 		Short: "Train one arm: stage 1, then a noise model on top of it",
 		Long: `Train one arm: stage 1, the classifier alone on the noisy labels, and from there stage 2,
-with a noise model or, for the baseline called star, without.
+with a noise model or, in the arm baseline, without one.
 
 DATA is a folder with a folder of pictures for each label, a folder of clips, a list of
 pictures with labels (CSV, JSON lines, COCO, YOLO), a file of captions (with --images), a

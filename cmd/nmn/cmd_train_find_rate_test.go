@@ -16,8 +16,8 @@ func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) 
 	t.Parallel()
 	skipShort(t, "trains several runs")
 	dir := filepath.Join(t.TempDir(), "run")
-	args := tiny("train", "--run-dir", dir, "--arm", "star", "--set", "train.optimizer=adamw", "--set", "net.width=0.25",
-		"--batch-size", "8")
+	args := tiny("train", "--run-dir", dir, "--arm", "baseline", "--set", "train.optimizer=adamw",
+		"--set", "net.width=0.25", "--batch-size", "8")
 	out := must(t, append(args, "--find-learning-rate")...)
 	for _, want := range []string{"from the start of stage1", "steepest descent", "a tenth of divergence",
 		"--learning-rate",
@@ -88,11 +88,12 @@ func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
 
 func TestTrain_DryRunListsLayersWithTheirRates(t *testing.T) {
 	t.Parallel()
-	plain := must(t, tiny("train", "--run-dir", t.TempDir(), "--arm", "star", "--dry-run")...)
+	plain := must(t, tiny("train", "--run-dir", t.TempDir(), "--arm", "baseline", "--dry-run")...)
 	if !strings.Contains(plain, "learning rate 0.001 in all 7 layers") {
 		t.Error(plain)
 	}
-	out := must(t, tiny("train", "--run-dir", t.TempDir(), "--arm", "star", "--dry-run", "--set", "train.layer_decay=0.5",
+	out := must(t, tiny("train", "--run-dir", t.TempDir(), "--arm", "baseline", "--dry-run",
+		"--set", "train.layer_decay=0.5",
 		"--set", "train.weight_decay=0.01", "--set", "train.freeze=[\"backbone.conv1_1.*\"]")...)
 	at := func(words ...string) int {
 		for i, line := range strings.Split(out, "\n") {

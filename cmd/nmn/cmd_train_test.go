@@ -141,7 +141,7 @@ func interruptAfter(t *testing.T, dir string, args ...string) called {
 
 func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 	t.Parallel()
-	settings := []string{"--arm", "star", "--batch-size", "4", "--set", "train.log_steps=1", "--epochs", "3"}
+	settings := []string{"--arm", "baseline", "--batch-size", "4", "--set", "train.log_steps=1", "--epochs", "3"}
 	whole := trained(t, settings...)
 	for _, stage := range []string{run.Stage1Folder, ""} {
 		dir := filepath.Join(t.TempDir(), "broken")
@@ -200,12 +200,13 @@ func TestTrain_StartsFromAGivenStage1(t *testing.T) {
 	skipShort(t, "trains several runs")
 	t.Parallel()
 	first := trainedArm(t, "stage1")
-	dir := filepath.Join(t.TempDir(), "star")
-	must(t, tiny("train", "--arm", "star", "--set", "stage1="+filepath.Join(first, train.LastName), "--run-dir", dir)...)
+	dir := filepath.Join(t.TempDir(), "baseline")
+	must(t, tiny("train", "--arm", "baseline", "--set", "stage1="+filepath.Join(first, train.LastName),
+		"--run-dir", dir)...)
 	if durable.Exists(filepath.Join(dir, run.Stage1Folder)) {
 		t.Error("stage 1 was trained again")
 	}
-	whole := trainedArm(t, "star")
+	whole := trainedArm(t, "baseline")
 	if !bytes.Equal(lastWeights(t, whole), lastWeights(t, dir)) {
 		t.Error("not the checkpoint of a run that trains stage 1 itself")
 	}
@@ -215,7 +216,7 @@ func TestTrain_DryRunWritesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "none")
 	out := must(t, tiny("train", "--run-dir", dir, "--dry-run")...)
-	for _, part := range []string{"stage1", "nmn-c", "parameters", "GFLOP", "steps", "device"} {
+	for _, part := range []string{"stage1", "caption-filter", "parameters", "GFLOP", "steps", "device"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the plan does not tell %q:\n%s", part, out)
 		}
@@ -323,12 +324,12 @@ func TestTrain_SignalSavesAndExits130(t *testing.T) {
 func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")
-	dir := trained(t, "--arm", "nmn-c")
+	dir := trained(t, "--arm", "caption-filter")
 	write(t, filepath.Join(dir, "notes.txt"), "mine")
 	args := func(dir string, more ...string) []string {
 		return append(tiny("train", "--arm", "stage1", "--seed", "7", "--run-dir", dir), more...)
 	}
-	wantUsage(t, call(t, args(dir)...), "holds another run: its arm is nmn-c, this one's stage1", "--restart")
+	wantUsage(t, call(t, args(dir)...), "holds another run: its arm is caption-filter, this one's stage1", "--restart")
 	before := lastWeights(t, dir)
 	wantUsage(t, call(t, args(dir, "--restart", "--learning-rate", "-1")...), "--learning-rate")
 	if c := call(t, args(dir, "--restart", "--init", "absent.safetensors")...); c.code != exitFailure {

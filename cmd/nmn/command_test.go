@@ -268,7 +268,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"train", "--precision", "tf32", "--device", "cpu"}, "the CPU computes in fp32"},
 		{tiny("train", "--metrics-addr", "a:b:c"), "a:b:c"},
 		{[]string{"train", "--set", "train.learning_rates=[3]"}, "learning_rates"},
-		{[]string{"experiment", "--arms", "star,gan"}, "em"},
+		{[]string{"experiment", "--arms", "baseline,gan"}, "em"},
 		{[]string{"experiment", "--size", "quick", "--noise-rates", "2"}, "noise rate"},
 		{[]string{"experiment", "--seeds", ""}, "--seeds"},
 		{[]string{"eval"}, "--scores"},
@@ -333,8 +333,8 @@ func TestCompletion_KnowsValuesOfEnums(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"__complete", "train", "--arm", ""}, []string{"stage1", "star", "nmn-fi", "nmn-fd"}},
-		{[]string{"__complete", "experiment", "--arms", "star,"}, []string{"star,nmn-fd"}},
+		{[]string{"__complete", "train", "--arm", ""}, []string{"stage1", "baseline", "nmn-fi", "nmn-fd"}},
+		{[]string{"__complete", "experiment", "--arms", "baseline,"}, []string{"baseline,nmn-fd"}},
 		{[]string{"__complete", "train", "--device", ""}, []string{"auto", "cpu", "cuda"}},
 	} {
 		lines := strings.Split(must(t, test.args...), "\n")

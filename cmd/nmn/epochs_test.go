@@ -76,7 +76,7 @@ func TestEpochs_OfAnExperiment(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains many runs")
 	dir := t.TempDir()
-	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fi", "--seeds", "1,2",
+	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "baseline,nmn-fi", "--seeds", "1,2",
 		"--set", "train.stage2_epochs=3", "--set", "each_epoch=true")
 	out := must(t, args...)
 	if !strings.Contains(out, "at its best epoch, which is chosen on the truth") ||
@@ -111,7 +111,7 @@ func TestEpochs_OfAnExperiment(t *testing.T) {
 			}
 		}
 	}
-	if of["star"] != 3 || of["NMN-FI, informed start"] != 3 || best != 2 {
+	if of["baseline"] != 3 || of["NMN-FI, informed start"] != 3 || best != 2 {
 		t.Errorf("%v epochs and %d best ones, want 3 of each arm, and one", of, best)
 	}
 }

@@ -113,12 +113,12 @@ func byEvidence(features, evidence, dir string, args ...string) []string {
 }
 
 // What two annotators say, each as far as it is to be trusted, teaches more than the labels of one; without a choice
-// the arm is star. The loss falls, and test rows are judged by their labels.
+// the arm is the baseline. The loss falls, and test rows are judged by their labels.
 func TestTrain_EvidenceOfTwoAnnotatorsTeachesTheTruth(t *testing.T) {
 	t.Parallel()
 	ap := func(dir string) float64 {
 		o, err := run.ReadOutcome(dir)
-		if err != nil || o == nil || o.Arm != recipe.Star {
+		if err != nil || o == nil || o.Arm != recipe.Baseline {
 			t.Fatalf("outcome %+v, %v", o, err)
 		}
 		return float64(o.Evaluation.Labels.AP.All)
@@ -126,7 +126,7 @@ func TestTrain_EvidenceOfTwoAnnotatorsTeachesTheTruth(t *testing.T) {
 	features, evidence := witnessed(t, false)
 	both, one := filepath.Join(t.TempDir(), "both"), filepath.Join(t.TempDir(), "one")
 	must(t, byEvidence(features, evidence, both)...)
-	must(t, byEvidence(features, "", one, "--arm", "star")...)
+	must(t, byEvidence(features, "", one, "--arm", "baseline")...)
 	by, without := ap(both), ap(one)
 	t.Logf("AP %.3f by evidence, %.3f by the labels of one annotator", by, without)
 	if !(by > without+.1 && by > .85) {
@@ -185,10 +185,10 @@ func TestTrain_EvidenceRefusesWhatDoesNotGoWithIt(t *testing.T) {
 	features, evidence := witnessed(t, true)
 	dir := filepath.Join(t.TempDir(), "run")
 	for _, c := range []struct{ args, says []string }{
-		{[]string{"--arm", "nmn-fd"}, []string{"arm nmn-fd has a noise model", "data.evidence", "--arm star"}},
+		{[]string{"--arm", "nmn-fd"}, []string{"arm nmn-fd has a noise model", "data.evidence", "--arm baseline"}},
 		{[]string{"--arm", "em"}, []string{"arm em has a noise model", "data.evidence"}},
-		{[]string{"--arm", "asl"}, []string{"arm asl", "data.evidence", "--arm star"}},
-		{[]string{"--arm", "star", "--set", "train.loss=asl"}, []string{"loss asl", "data.evidence"}},
+		{[]string{"--arm", "asl"}, []string{"arm asl", "data.evidence", "--arm baseline"}},
+		{[]string{"--arm", "baseline", "--set", "train.loss=asl"}, []string{"loss asl", "data.evidence"}},
 		{[]string{"--set", "recipe.form=estimate"}, []string{"estimate", "data.evidence", "leave out one"}},
 	} {
 		wantUsage(t, call(t, byEvidence(features, evidence, dir, c.args...)...), c.says...)

@@ -8,11 +8,11 @@ import (
 // The settings as JSON are those that hold, with the kinds that they have.
 func TestTrain_PrintsSettingsAsJSON(t *testing.T) {
 	var settings map[string]any
-	out := must(t, "config", "--arm", "star", "--augment", "strong", "--set", "train.seed=3", "--json")
+	out := must(t, "config", "--arm", "baseline", "--augment", "strong", "--set", "train.seed=3", "--json")
 	if err := json.Unmarshal([]byte(out), &settings); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]any{"arm": "star", "train.seed": 3., "data.features.standardise": true} {
+	for key, want := range map[string]any{"arm": "baseline", "train.seed": 3., "data.features.standardise": true} {
 		if settings[key] != want {
 			t.Errorf("%s is %v, want %v", key, settings[key], want)
 		}

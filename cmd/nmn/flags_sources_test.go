@@ -114,8 +114,8 @@ func TestConfig_LaterFlagOfOneFieldCounts(t *testing.T) {
 	if c := printed(t, "train", "--set", "train.stage2_epochs=2", "--epochs", "9"); c.Train.Stage2Epochs != 9 {
 		t.Errorf("epochs %d, want 9", c.Train.Stage2Epochs)
 	}
-	if c := printed(t, "train", "--arm", "star"); c.Arm != recipe.Star {
-		t.Errorf("arm %q, want star", c.Arm)
+	if c := printed(t, "train", "--arm", "baseline"); c.Arm != recipe.Baseline {
+		t.Errorf("arm %q, want baseline", c.Arm)
 	}
 	if c := printed(t, "train", "--noise", "labels.jsonl"); c.Data.NoiseFile != "labels.jsonl" || c.Data.Noise != 0 {
 		t.Errorf("noise %v from %q", c.Data.Noise, c.Data.NoiseFile)
@@ -137,27 +137,27 @@ func TestConfig_NoiseStartSetsAllAndSingleSettingsAfterIt(t *testing.T) {
 }
 
 func TestConfig_LossSetsThoseOfItsPaperAndSingleSettingsAfterIt(t *testing.T) {
-	star := func(args ...string) train.LossConfig {
-		return printed(t, append([]string{"train", "--arm", "star"}, args...)...).Train.Loss
+	baseline := func(args ...string) train.LossConfig {
+		return printed(t, append([]string{"train", "--arm", "baseline"}, args...)...).Train.Loss
 	}
-	if loss := star("--set", "train.loss=ll-ct"); loss != train.PaperLoss(train.CorrectLarge) {
+	if loss := baseline("--set", "train.loss=ll-ct"); loss != train.PaperLoss(train.CorrectLarge) {
 		t.Errorf("loss %+v, want that of its paper", loss)
 	}
 	file := writeConfigFile(t, "train:\n  loss: {kind: ll-r, delta: 0.4}\n")
-	if loss := star("--config", file); loss != (train.LossConfig{Kind: train.RejectLarge, Delta: .4}) {
+	if loss := baseline("--config", file); loss != (train.LossConfig{Kind: train.RejectLarge, Delta: .4}) {
 		t.Errorf("loss %+v, want that of the file", loss)
 	}
 	want := train.PaperLoss(train.Asymmetric)
 	want.Margin = .2
-	if loss := star("--set", "train.loss=asl", "--set", "train.loss.margin=0.2", "--config", file); loss != want {
+	if loss := baseline("--set", "train.loss=asl", "--set", "train.loss.margin=0.2", "--config", file); loss != want {
 		t.Errorf("loss %+v, want %+v", loss, want)
 	}
 	if text := must(t, "config", "--set", "train.loss=bce"); strings.Contains(text, "loss:") {
 		t.Errorf("a configuration of the usual loss mentions it:\n%s", text)
 	}
 	wantUsage(t, call(t, "train", "--arm", "nmn-fi", "--set", "train.loss=asl"), "arm nmn-fi has a noise model")
-	wantUsage(t, call(t, "train", "--arm", "star", "--set", "train.loss=focal"), "want bce, asl, ll-r or ll-ct")
-	wantUsage(t, call(t, "train", "--arm", "star", "--set", "train.loss.delta=0.3"),
+	wantUsage(t, call(t, "train", "--arm", "baseline", "--set", "train.loss=focal"), "want bce, asl, ll-r or ll-ct")
+	wantUsage(t, call(t, "train", "--arm", "baseline", "--set", "train.loss.delta=0.3"),
 		"loss.delta is 0.3, which is for the loss ll-r or ll-ct")
 }
 
@@ -188,7 +188,8 @@ func TestConfig_EmptyFileChangesNothing(t *testing.T) {
 // Captions of one's own get estimated rates; the paper's protocol, asked for by name, the paper's noise model.
 func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
 	captions := []string{"config", "--set", "data.captions=captions.json", "--images", "pictures"}
-	if out := must(t, captions...); !strings.Contains(out, "arm: nmn-c") || !strings.Contains(out, "rates: online") ||
+	if out := must(t, captions...); !strings.Contains(out, "arm: caption-filter") ||
+		!strings.Contains(out, "rates: online") ||
 		!strings.Contains(out, "preset: paper-coco") {
 		t.Errorf("%.400s", out)
 	}

@@ -40,7 +40,7 @@ func TestTrain_DiskThatWasFullForAMomentCostsNothing(t *testing.T) {
 			"msg=step step=20"},
 	} {
 		args := func(dir string) []string {
-			return slices.Concat(data.args, []string{"--arm", "star", "--epochs", "5", "--set", "train.checkpoint_steps=1",
+			return slices.Concat(data.args, []string{"--arm", "baseline", "--epochs", "5", "--set", "train.checkpoint_steps=1",
 				"--set", "train.log_steps=1", "--set", "run.tensorboard=true", "--set", "each_epoch=true", "--quiet", "-v",
 				"--run-dir", dir})
 		}
@@ -90,7 +90,7 @@ func smallDiskEqualsWhole(t *testing.T, e event, args []string, whole string) {
 			t.Errorf("%d lines of %s, want %d", got, message, want)
 		}
 	}
-	if _, _, err := run.ReadCurve(filepath.Join(out, run.LogFile), "star"); err != nil {
+	if _, _, err := run.ReadCurve(filepath.Join(out, run.LogFile), "baseline"); err != nil {
 		t.Error(err)
 	}
 }

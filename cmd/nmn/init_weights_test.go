@@ -249,7 +249,7 @@ func TestInit_WhatDoesNotFitIsRefusedWithBothShapes(t *testing.T) {
 
 func TestInit_ByTheCommandLine(t *testing.T) {
 	t.Parallel()
-	dir := trainedArm(t, "star")
+	dir := trainedArm(t, "baseline")
 	last := filepath.Join(dir, "stage1", "last.safetensors")
 	for _, flag := range []string{"--init"} {
 		c := call(t, tiny("train", "--arm", "stage1", flag, last, "--run-dir", t.TempDir())...)
@@ -274,10 +274,10 @@ func TestInit_ByTheCommandLine(t *testing.T) {
 func TestInit_ResumeNeedsNoFile(t *testing.T) {
 	skipShort(t, "interrupts runs and trains them again")
 	t.Parallel()
-	start := written(t, "start.safetensors", readFile(t, filepath.Join(trainedArm(t, "star"), "stage1"),
+	start := written(t, "start.safetensors", readFile(t, filepath.Join(trainedArm(t, "baseline"), "stage1"),
 		"last.safetensors"))
 	dir := filepath.Join(t.TempDir(), "run")
-	must(t, tiny("train", "--arm", "star", "--init", start, "--set", "train.max_steps=1", "--run-dir", dir)...)
+	must(t, tiny("train", "--arm", "baseline", "--init", start, "--set", "train.max_steps=1", "--run-dir", dir)...)
 	if err := os.Remove(start); err != nil {
 		t.Fatal(err)
 	}
@@ -292,13 +292,13 @@ func TestInit_ResumeNeedsNoFile(t *testing.T) {
 // A file that a run would refuse is refused by its plan.
 func TestInit_DryRunLooksAtTheFile(t *testing.T) {
 	t.Parallel()
-	whole := readFile(t, filepath.Join(trainedArm(t, "star"), "stage1"), "last.safetensors")
+	whole := readFile(t, filepath.Join(trainedArm(t, "baseline"), "stage1"), "last.safetensors")
 	plan := func(content []byte) called {
-		return call(t, tiny("train", "--arm", "star", "--init", written(t, "start.safetensors", content),
+		return call(t, tiny("train", "--arm", "baseline", "--init", written(t, "start.safetensors", content),
 			"--run-dir", t.TempDir(), "--dry-run")...)
 	}
 	if c := plan(whole); c.code != exitOK || strings.Count(c.err, "weights ") != 1 ||
-		!strings.Contains(c.out, "star ") {
+		!strings.Contains(c.out, "baseline ") {
 		t.Errorf("exit code %d, %s%s", c.code, c.err, c.out)
 	}
 	damaged := bytes.Clone(whole)
@@ -318,7 +318,7 @@ func TestInit_AFirstTypoCostsNothing(t *testing.T) {
 	dir, broken := filepath.Join(work, "run"), filepath.Join(work, "broken.pth")
 	writeFiles(t, work, []byte("no weights"), "broken.pth")
 	args := func(more ...string) []string {
-		return tiny("train", append([]string{"--arm", "star", "--run-dir", dir}, more...)...)
+		return tiny("train", append([]string{"--arm", "baseline", "--run-dir", dir}, more...)...)
 	}
 	for _, file := range []string{filepath.Join(work, "none.pth"), broken} {
 		c := call(t, args("--init", file)...)

@@ -42,10 +42,10 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains many runs")
 	dir := t.TempDir()
-	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fi,nmn-fd", "--seeds", "1,2",
+	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "baseline,nmn-fi,nmn-fd", "--seeds", "1,2",
 		"--reference", "nmn-fi")
 	out := must(t, args...)
-	for _, part := range []string{"differences against star", "differences against NMN-FI", "audit P@1000",
+	for _, part := range []string{"differences against baseline", "differences against NMN-FI", "audit P@1000",
 		"validation", "own scores"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("no %q in\n%s", part, out)
@@ -72,7 +72,7 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 	if d := figure["NMN-FD"] - figure["NMN-FI"]; math.Abs(d-figure["Δ NMN-FD"]) > 1e-6 || len(figure) != 5 {
 		t.Errorf("figures %v: the difference of NMN-FD is %v", figure, d)
 	}
-	wantUsage(t, call(t, tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star",
+	wantUsage(t, call(t, tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "baseline",
 		"--reference", "nmn-fd")...), "--reference", "--arms nmn-fd")
 }
 
@@ -80,7 +80,7 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 func TestExperiment_RefusesALossForNoiseArms(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	for _, size := range []string{"quick", "auto"} { // auto times real steps first
-		wantUsage(t, call(t, tiny("experiment", "--size", size, "--set", "train.loss=asl", "--arms", "star,nmn-fd",
+		wantUsage(t, call(t, tiny("experiment", "--size", size, "--set", "train.loss=asl", "--arms", "baseline,nmn-fd",
 			"--run-dir", dir)...), "loss asl", "arm nmn-fd")
 	}
 	if durable.Exists(dir) {

@@ -87,16 +87,17 @@ func spoilFrames(t *testing.T, dir string, clips ...int) {
 func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains arms on every kind of data")
-	estimates := []string{"--arm", "r-n", "--set", "recipe.form=estimate", "--rates", "folds:2", "--set",
+	estimates := []string{"--arm", "held-rates", "--set", "recipe.form=estimate", "--rates", "folds:2", "--set",
 		"recipe.fold_epochs=1", "--set", "recipe.epochs=1"}
 	arms := map[string][]string{
-		"default": nil, "folds": estimates, "star": {"--arm", "star"}, "em": {"--arm", "em"}, "nmn-fd": {"--arm", "nmn-fd",
-			"--set", "recipe.form=paper"}, "r-n online": {"--arm", "r-n", "--rates", "online"}, "ll-r": {"--arm", "ll-r"},
+		"default": nil, "folds": estimates, "baseline": {"--arm", "baseline"}, "em": {"--arm", "em"},
+		"nmn-fd":            {"--arm", "nmn-fd", "--set", "recipe.form=paper"},
+		"held-rates online": {"--arm", "held-rates", "--rates", "online"}, "ll-r": {"--arm", "ll-r"},
 	}
 	for _, kind := range []string{"captions", "manifest", "backbone", "clips", "shards"} {
 		data, whole := spoiled(t, kind)
 		for arm, settings := range arms {
-			if kind != "captions" && arm != "folds" && arm != "star" {
+			if kind != "captions" && arm != "folds" && arm != "baseline" {
 				continue
 			}
 			t.Run(kind+" "+arm, func(t *testing.T) {
@@ -150,8 +151,8 @@ func TestMaxBadSamples_OfAnExperiment(t *testing.T) {
 	for _, kind := range []string{"captions", "manifest", "backbone", "clips", "shards"} {
 		t.Run(kind, func(t *testing.T) {
 			data, _ := spoiled(t, kind)
-			args := slices.Concat([]string{"experiment"}, data, []string{"--arms", "star,nmn-fd,r-n", "--seeds", "1,2",
-				"--epochs", "1",
+			args := slices.Concat([]string{"experiment"}, data, []string{"--arms", "baseline,nmn-fd,held-rates",
+				"--seeds", "1,2", "--epochs", "1",
 				"--batch-size", "4", "--max-bad-samples", "4", "--threads", "1", "--device", "cpu", "--run-dir",
 				filepath.Join(t.TempDir(), "grid")})
 			if at := slices.Index(args, "--mil"); at >= 0 {
@@ -172,8 +173,8 @@ func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains arms on every kind of data")
 	for arm, settings := range map[string][]string{
-		"default": nil, "em": {"--arm", "em"}, "r-n online": {"--arm", "r-n", "--rates", "online"},
-		"folds": {"--arm", "r-n", "--rates", "folds:2", "--set", "recipe.fold_epochs=1", "--set", "recipe.epochs=1"},
+		"default": nil, "em": {"--arm", "em"}, "held-rates online": {"--arm", "held-rates", "--rates", "online"},
+		"folds": {"--arm", "held-rates", "--rates", "folds:2", "--set", "recipe.fold_epochs=1", "--set", "recipe.epochs=1"},
 	} {
 		t.Run(arm, func(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")

@@ -80,8 +80,9 @@ func TestTrain_OnManifest(t *testing.T) {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
 	o, err := run.ReadOutcome(dir)
-	if err != nil || o.Arm != recipe.RN || o.Split != "test" || o.Evaluation.Bags != 12 || o.Evaluation.Classes != 4 {
-		t.Fatalf("outcome %+v, %v; want the arm r-n on 12 test rows and 4 classes", o, err)
+	if err != nil || o.Arm != recipe.HeldRates || o.Split != "test" || o.Evaluation.Bags != 12 ||
+		o.Evaluation.Classes != 4 {
+		t.Fatalf("outcome %+v, %v; want the arm held-rates on 12 test rows and 4 classes", o, err)
 	}
 	settings, err := os.ReadFile(filepath.Join(dir, run.ConfigFile))
 	if err != nil || !strings.Contains(string(settings), "set: manifest") ||
@@ -222,7 +223,7 @@ func TestTrain_ResumesOnManifest(t *testing.T) {
 func TestPrintConfig_OfManifest(t *testing.T) {
 	out := must(t, "config", "--set", "data.manifest=a.csv")
 	for _, line := range []string{"preset: paper-coco", "set: manifest", "manifest: a.csv", "vocabulary_size: 100000",
-		"arch: vgg16", "form: estimate", "arm: r-n"} {
+		"arch: vgg16", "form: estimate", "arm: held-rates"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("the configuration has no %q:\n%s", line, out)
 		}

@@ -163,8 +163,8 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains many runs")
 	dir := filepath.Join(t.TempDir(), "experiment")
-	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "star,nmn-fd", "--noise-rates", "0.2,0.4",
-		"--seeds", "1,2")
+	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "baseline,nmn-fd",
+		"--noise-rates", "0.2,0.4", "--seeds", "1,2")
 	first := call(t, args...)
 	if first.code != exitOK {
 		t.Fatalf("exit code %d: %s", first.code, first.err)
@@ -173,14 +173,14 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	if err != nil || len(runs) != 2*2*3 {
 		t.Errorf("%d runs (%v), want two noise levels, two seeds, and stage 1 with two arms", len(runs), err)
 	}
-	for _, part := range []string{"star", "NMN-FD", "20       star", "40       star", "AP (truth)", "informed start",
-		"Paired"} {
+	for _, part := range []string{"baseline", "NMN-FD", "20       baseline", "40       baseline", "AP (truth)",
+		"informed start", "Paired"} {
 		if !strings.Contains(first.out, part) {
 			t.Errorf("the table does not tell %q:\n%s", part, first.out)
 		}
 	}
 	index := string(readFile(t, dir, run.IndexFile))
-	for _, link := range []string{"noise-20/seed-1/nmn-fd/report.html", "noise-40/seed-2/star/report.html"} {
+	for _, link := range []string{"noise-20/seed-1/nmn-fd/report.html", "noise-40/seed-2/baseline/report.html"} {
 		if !strings.Contains(index, `<a href="`+link+`">`) || !durable.Exists(filepath.Join(dir, link)) {
 			t.Errorf("the page of the experiment does not lead to %s", link)
 		}
@@ -234,9 +234,9 @@ func modified(t *testing.T, files []string) (when []int64) {
 func TestExperiment_MILBothHasRowsOfBoth(t *testing.T) {
 	skipShort(t, "trains many runs")
 	t.Parallel()
-	out := must(t, tiny("experiment", "--size", "quick", "--run-dir", filepath.Join(t.TempDir(), "e"), "--arms", "star",
-		"--mil", "both")...)
-	if !strings.Contains(out, "star + MIL") {
+	out := must(t, tiny("experiment", "--size", "quick", "--run-dir", filepath.Join(t.TempDir(), "e"),
+		"--arms", "baseline", "--mil", "both")...)
+	if !strings.Contains(out, "baseline + MIL") {
 		t.Errorf("no row with MIL:\n%s", out)
 	}
 }

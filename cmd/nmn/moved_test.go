@@ -22,7 +22,7 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 			"--vocab", filepath.Join(folder, "vocabulary.txt")}
 	}
 	args := func(dir string) []string {
-		return append([]string{"train", "--run-dir", dir, "--preset", "scenes", "--set", "net.width=0.5", "--arm", "star",
+		return append([]string{"train", "--run-dir", dir, "--preset", "scenes", "--set", "net.width=0.5", "--arm", "baseline",
 			"--epochs", "2",
 			"--batch-size", "4", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--device", "cpu",
 			"--threads", "1"},
@@ -54,7 +54,7 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 	for _, dir := range []string{run, filepath.Join(work, "whole")} {
 		if dir != run { // complete before the data moved: its new place is noted too
 			c := call(t, goOn(dir, place(moved)...)...)
-			if c.code != exitOK || strings.Contains(c.err, "stage 1:") || strings.Contains(c.err, "star:") {
+			if c.code != exitOK || strings.Contains(c.err, "stage 1:") || strings.Contains(c.err, "baseline:") {
 				t.Errorf("exit code %d, or trained again: %s", c.code, c.err)
 			}
 		}
@@ -119,7 +119,7 @@ func TestAudit_OfACopyWithOtherData(t *testing.T) {
 	write(t, "x.csv", csvText("id,x1,x2", rows...))
 	write(t, labels, csvText("id,cat,dog", of...))
 	must(t, "train", "--run-dir", "run", "--set", "data.features.train.features=x.csv", "--labels", labels, "--arm",
-		"star", "--epochs", "1",
+		"baseline", "--epochs", "1",
 		"--set", "net.hidden=[4]", "--device", "cpu", "--threads", "1")
 	copied := t.TempDir()
 	if err := os.CopyFS(copied, os.DirFS(work)); err != nil {
@@ -142,7 +142,7 @@ func TestPredict_FindsTheBackboneFromAnyFolder(t *testing.T) {
 	t.Chdir(work)
 	tinyVGG(t, "vgg.safetensors", 1)
 	colouredPictures(t, work, 60)
-	must(t, backboneRun("list.csv", "vgg.safetensors", "run", "--arm", "star")...)
+	must(t, backboneRun("list.csv", "vgg.safetensors", "run", "--arm", "baseline")...)
 	t.Chdir(t.TempDir())
 	run := filepath.Join(work, "run")
 	must(t, "predict", run, filepath.Join(work, "p000.png"))

@@ -22,7 +22,7 @@ func TestResume_FromTheCheckpointBefore(t *testing.T) {
 		t.Skip("runs a POSIX shell")
 	}
 	whole := filepath.Join(t.TempDir(), "run")
-	must(t, tiny("train", "--arm", "star", "--epochs", "3", "--set", "train.log_steps=1", "--run-dir", whole)...)
+	must(t, tiny("train", "--arm", "baseline", "--epochs", "3", "--set", "train.log_steps=1", "--run-dir", whole)...)
 	for name, complete := range map[string]bool{"a complete run": true, "an interrupted run": false} {
 		dir := filepath.Join(t.TempDir(), name)
 		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {

@@ -22,7 +22,7 @@ var (
 		"--images",
 		"pictures/images", "--vocab", "pictures/vocabulary.txt", "--arm", "stage1", "--epochs", "1", "--batch-size", "8",
 		"--set", "net.width=0.5", "--device", "cpu", "--threads", "1", "-q", "--run-dir", "run"}
-	ofFeatures = []string{"train", "--set", "data.features.train.features=x.csv", "--labels", "y.csv", "--arm", "star",
+	ofFeatures = []string{"train", "--set", "data.features.train.features=x.csv", "--labels", "y.csv", "--arm", "baseline",
 		"--epochs", "2", "--set", "net.hidden=[4]",
 		"--device", "cpu", "--threads", "1", "-q", "--run-dir", "run"}
 )

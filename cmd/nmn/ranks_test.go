@@ -251,7 +251,7 @@ func TestRanks_RefuseToWorkOnDifferentThings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	group := local.New(3, rankPatience)
 	for rank, c := range callRanks(t.Context(), group, func(rank int) []string {
-		args := tiny("train", "--arm", "star", "--run-dir", dir, "-q")
+		args := tiny("train", "--arm", "baseline", "--run-dir", dir, "-q")
 		if rank == 2 {
 			args = append(args, "--learning-rate", "0.5")
 		}

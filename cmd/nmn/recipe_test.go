@@ -101,7 +101,7 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 		t.Errorf("the cost is not told before: %.300s", c.err)
 	}
 	arms := armsOf(t, c.out)
-	for _, name := range []string{"R-N", "R-S"} {
+	for _, name := range []string{"held rates", "soft labels"} {
 		arm, plain := arms[name], arms["NMN-FI"]
 		if arm == nil || plain == nil {
 			t.Fatalf("arms %v", arms)
@@ -195,7 +195,8 @@ func weightsOf(t *testing.T, dir string) []byte {
 func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
-	c := call(t, byRecipe("train", weather(t, true), "--arm", "r-n", "--set", "recipe.epochs=1", "--run-dir", dir)...)
+	c := call(t, byRecipe("train", weather(t, true), "--arm", "held-rates", "--set", "recipe.epochs=1",
+		"--run-dir", dir)...)
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
@@ -239,7 +240,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 // What a page, a table or a file says of the rates is what the terminal has said: no word without an estimate has one.
 func TestRecipe_PagesSayWhatTheTerminalSays(t *testing.T) {
 	t.Parallel()
-	for _, arm := range []string{"r-n", "r-s"} {
+	for _, arm := range []string{"held-rates", "soft-labels"} {
 		t.Run(arm, func(t *testing.T) { pagesSayWhatTheTerminalSays(t, arm) })
 	}
 }
@@ -275,7 +276,7 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 func TestRecipe_PredictTakesTheThresholdOfTheRun(t *testing.T) {
 	t.Parallel()
 	file, dir := weather(t, false), filepath.Join(t.TempDir(), "run")
-	must(t, byRecipe("train", file, "-q", "--arm", "r-n", "--set", "recipe.epochs=1", "--run-dir", dir)...)
+	must(t, byRecipe("train", file, "-q", "--arm", "held-rates", "--set", "recipe.epochs=1", "--run-dir", dir)...)
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Threshold == nil || !(*o.Threshold > .05 && *o.Threshold < .95) {
 		t.Fatalf("threshold of %+v: %v", o, err)
@@ -302,23 +303,23 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 		arm   recipe.Name
 		rates string
 	}{
-		{[]string{"train"}, recipe.C, recipe.Online},
-		{[]string{"train", "--set", "recipe.captions=labels"}, recipe.RN, recipe.Online},
+		{[]string{"train"}, recipe.CaptionFilter, recipe.Online},
+		{[]string{"train", "--set", "recipe.captions=labels"}, recipe.HeldRates, recipe.Online},
 		// labels that captions do not give
-		{[]string{"train", "--noise", "0", "--flips", "0.3:0.1"}, recipe.RN, recipe.Online},
-		{[]string{"train", "--set", "data.set=moving-scenes"}, recipe.RN, recipe.Online}, // its frames are learned
-		{[]string{"train", "--set", "data.set=moving-scenes", "--mil"}, recipe.C, recipe.Online},
-		{[]string{"train", "--arm", "r-n"}, recipe.RN, recipe.Online},
+		{[]string{"train", "--noise", "0", "--flips", "0.3:0.1"}, recipe.HeldRates, recipe.Online},
+		{[]string{"train", "--set", "data.set=moving-scenes"}, recipe.HeldRates, recipe.Online}, // its frames are learned
+		{[]string{"train", "--set", "data.set=moving-scenes", "--mil"}, recipe.CaptionFilter, recipe.Online},
+		{[]string{"train", "--arm", "held-rates"}, recipe.HeldRates, recipe.Online},
 		{[]string{"train", "--arm", "forward"}, recipe.Forward, recipe.Online},
-		{[]string{"train", "--set", "recipe.form=estimate"}, recipe.C, recipe.Online},
-		{features, recipe.RS, "folds:5"},
-		{append(features, "--rates", "folds:2"), recipe.RS, "folds:2"},
-		{append(coco, "--arm", "r-n"), recipe.RN, recipe.Online},
+		{[]string{"train", "--set", "recipe.form=estimate"}, recipe.CaptionFilter, recipe.Online},
+		{features, recipe.SoftLabels, "folds:5"},
+		{append(features, "--rates", "folds:2"), recipe.SoftLabels, "folds:2"},
+		{append(coco, "--arm", "held-rates"), recipe.HeldRates, recipe.Online},
 		// What names an arm, a start or a paper is taken at its word.
 		{coco, recipe.FD, ""},
 		{[]string{"train", "--arm", "nmn-fi"}, recipe.FI, ""},
-		{[]string{"train", "--arm", "star"}, recipe.Star, ""},
-		{append(features, "--arm", "star"), recipe.Star, ""},
+		{[]string{"train", "--arm", "baseline"}, recipe.Baseline, ""},
+		{append(features, "--arm", "baseline"), recipe.Baseline, ""},
 		{[]string{"train", "--set", "train.noise.miss_rate=[0.2]"}, recipe.FD, ""},
 		{[]string{"train", "--rates", "q.csv"}, recipe.FD, "q.csv"},
 		{[]string{"train", "--set", "train.max_steps=5"}, recipe.FD, ""},
@@ -340,7 +341,7 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 // Experiments with other arms of the same recipe share a folder.
 func TestRecipe_ArmsOfAnExperimentAreNoSetting(t *testing.T) {
 	usual, named := printed(t, "experiment", "--size", "quick"), printed(t, "experiment", "--size", "quick",
-		"--arms", "stage1,r-n,forward")
+		"--arms", "stage1,held-rates,forward")
 	if key, was, is := run.FirstChange(&usual, &named); key != "" {
 		t.Errorf("%s is %s and %s", key, was, is)
 	}
@@ -362,13 +363,14 @@ func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 		!strings.Contains(said, "nmn-fd") {
 		t.Errorf("said: %s", said)
 	}
-	if said := tell("--batch-size", "8"); strings.Contains(said, "recipe  paper") || !strings.Contains(said, "nmn-c") {
+	if said := tell("--batch-size", "8"); strings.Contains(said, "recipe  paper") ||
+		!strings.Contains(said, "caption-filter") {
 		t.Errorf("with three batches: %s", said)
 	}
-	wantUsage(t, call(t, tiny("train", "--set", "data.train_size=24", "-q", "--arm", "r-n", "--run-dir", dir)...),
+	wantUsage(t, call(t, tiny("train", "--set", "data.train_size=24", "-q", "--arm", "held-rates", "--run-dir", dir)...),
 		"24 bags are one batch of 32", "lower the batch size")
 	file, _, labels := featureData(t)
-	wantUsage(t, call(t, "train", file, "--labels", labels, "--rates", "folds:500", "-q", "--arm", "r-s",
+	wantUsage(t, call(t, "train", file, "--labels", labels, "--rates", "folds:500", "-q", "--arm", "soft-labels",
 		"--run-dir", dir), "cannot be dealt to 500 folds")
 }
 
@@ -449,7 +451,7 @@ func TestRecipe_DryRunTellsTheCost(t *testing.T) {
 	for want, args := range map[string][]string{
 		"trained 2 × for 8 epochs on the other folds: the time of 32 epochs of stage 1 more": byRecipe("train", file,
 			"--dry-run"),
-		"the time of 16 epochs of stage 1 more": byRecipe("train", file, "--dry-run", "--arm", "r-n",
+		"the time of 16 epochs of stage 1 more": byRecipe("train", file, "--dry-run", "--arm", "held-rates",
 			"--set", "recipe.epochs=2"),
 		"no epoch more": byRecipe("train", file, "--dry-run", "--rates", "online"),
 	} {
@@ -461,15 +463,15 @@ func TestRecipe_DryRunTellsTheCost(t *testing.T) {
 
 func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--rates folds:5":  {"train", "--arm", "r-s"},
+		"--rates folds:5":  {"train", "--arm", "soft-labels"},
 		"belongs to":       {"train", "--set", "recipe.form=paper", "--rates", "folds:3"},
 		"2 to 1000":        {"train", "--set", "recipe.form=estimate", "--rates", "folds:1"},
 		"train.max_steps":  {"train", "--set", "recipe.form=estimate", "--set", "train.max_steps=3"},
 		"leave out stage1": {"train", "--set", "recipe.form=estimate", "--set", "stage1=x.safetensors"},
-		"--arm r-n":        {"train", "--set", "recipe.form=estimate", "--arm", "r-s"},
+		"--arm held-rates": {"train", "--set", "recipe.form=estimate", "--arm", "soft-labels"},
 		"recipe.floor":     {"train", "--set", "recipe.form=paper", "--set", "recipe.floor=true"},
 		"fold_epochs":      {"train", "--set", "recipe.form=estimate", "--set", "recipe.fold_epochs=-1"},
-		"r-n":              {"experiment", "--size", "quick", "--arms", "stage1,r-n", "--set", "recipe.form=paper"},
+		"held-rates":       {"experiment", "--size", "quick", "--arms", "stage1,held-rates", "--set", "recipe.form=paper"},
 	} {
 		wantUsage(t, call(t, args...), want)
 	}
@@ -495,7 +497,7 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 		t.Errorf("said: %s", c.err)
 	}
 	o, err := run.ReadOutcome(dir)
-	if err != nil || o.Arm != recipe.RN || o.Threshold == nil {
+	if err != nil || o.Arm != recipe.HeldRates || o.Threshold == nil {
 		t.Fatalf("outcome %+v, %v", o, err)
 	}
 	if e := o.Evaluation.Transition; e.Q01Error.All > .15 || e.Q10Error.All > .06 {
@@ -521,13 +523,13 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 func TestRecipe_PicturesEstimateOnline(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := call(t, tiny("experiment", "--size", "quick", "--batch-size", "8", "--arms", "stage1,r-n", "--run-dir", dir,
-		"--json")...)
+	c := call(t, tiny("experiment", "--size", "quick", "--batch-size", "8", "--arms", "stage1,held-rates",
+		"--run-dir", dir, "--json")...)
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
 	arms := armsOf(t, c.out)
-	if arms["R-N, rates estimated"] == nil || arms["stage 1"] == nil {
+	if arms["held rates, rates estimated"] == nil || arms["stage 1"] == nil {
 		t.Errorf("arms %v", arms)
 	}
 	if !strings.Contains(c.err, "from the scores of 48 bags") ||

@@ -21,13 +21,13 @@ func tinyResNet(command string, args ...string) []string {
 func TestTrain_ResNetByArmsOfEveryKind(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")
-	for i, arm := range []recipe.Name{recipe.FI, recipe.FD, recipe.EM, recipe.Star, recipe.RS} {
+	for i, arm := range []recipe.Name{recipe.FI, recipe.FD, recipe.EM, recipe.Baseline, recipe.SoftLabels} {
 		dir := filepath.Join(t.TempDir(), "run")
 		args := tinyResNet("train", "--arm", string(arm), "--run-dir", dir, "--json")
 		if i%2 == 0 {
 			args = append(args, "--mil")
 		}
-		if arm == recipe.RS {
+		if arm == recipe.SoftLabels {
 			args = append(args, "--rates", "folds:2")
 		}
 		ran := readJSON(t, must(t, args...))

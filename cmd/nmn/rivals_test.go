@@ -28,7 +28,7 @@ func TestRivals_InOneExperiment(t *testing.T) {
 	dir := t.TempDir()
 	must(t, byRecipe("experiment", weather(t, false), "--set", "recipe.fold_epochs=4", "--set", "each_epoch=true",
 		"--run-dir", dir, "-q",
-		"--arms", "star,star-early,r-n,r-s,forward,forward-true,asl,ll-r,ll-ct,pruned,clean")...)
+		"--arms", "baseline,baseline-early,held-rates,soft-labels,forward,forward-true,asl,ll-r,ll-ct,pruned,clean")...)
 	group := filepath.Join(dir, "flips-0.3-0.1", "seed-1")
 	of := func(arm recipe.Name) *run.Outcome { return outcomeOf(t, filepath.Join(group, string(arm))) }
 	settings := func(arm recipe.Name) *train.Checkpoint {
@@ -42,7 +42,7 @@ func TestRivals_InOneExperiment(t *testing.T) {
 	steps := of(recipe.Stage1).Steps / first
 	for _, arm := range rivalArms() {
 		o, epochs := of(arm), first+3
-		if arm == recipe.StarEarly {
+		if arm == recipe.BaselineEarly {
 			epochs = first
 		}
 		if o.Steps != steps*epochs || len(epochRows(t, filepath.Join(group, string(arm)))) != epochs ||
@@ -51,14 +51,14 @@ func TestRivals_InOneExperiment(t *testing.T) {
 				steps)
 		}
 	}
-	// Ended by folds, star is stage 1 as the recipe trains it.
-	if asJSON(t, of(recipe.StarEarly).Evaluation.Truth) == asJSON(t, of(recipe.Star).Evaluation.Truth) ||
-		asJSON(t, of(recipe.StarEarly).Evaluation.Truth.AP) != asJSON(t, of(recipe.Stage1).Evaluation.Truth.AP) {
-		t.Error("star-early is not the net that the folds would end at")
+	// Ended by folds, the baseline is stage 1 as the recipe trains it.
+	if asJSON(t, of(recipe.BaselineEarly).Evaluation.Truth) == asJSON(t, of(recipe.Baseline).Evaluation.Truth) ||
+		asJSON(t, of(recipe.BaselineEarly).Evaluation.Truth.AP) != asJSON(t, of(recipe.Stage1).Evaluation.Truth.AP) {
+		t.Error("baseline-early is not the net that the folds would end at")
 	}
-	if f, n := of(recipe.Forward).Evaluation.Transition, of(recipe.RN).Evaluation.Transition; asJSON(t,
+	if f, n := of(recipe.Forward).Evaluation.Transition, of(recipe.HeldRates).Evaluation.Transition; asJSON(t,
 		f.Q01Error) != asJSON(t, n.Q01Error) {
-		t.Error("forward holds other rates than r-n")
+		t.Error("forward holds other rates than held-rates")
 	}
 	if e := of(recipe.ForwardTrue).Evaluation.Transition; e.Q01Error.All > 1e-6 || e.Q10Error.All > 1e-6 {
 		t.Errorf("forward-true: rates off by %v and %v", e.Q01Error.All, e.Q10Error.All)
@@ -72,21 +72,21 @@ func TestRivals_InOneExperiment(t *testing.T) {
 	if clean.Audit != nil {
 		t.Error("an arm that was told the true labels is said to find the wrong ones")
 	}
-	if ap := clean.Evaluation.Truth.AP.All; ap <= of(recipe.Star).Evaluation.Truth.AP.All ||
-		clean.Evaluation.Truth.Brier.All >= of(recipe.Star).Evaluation.Truth.Brier.All {
-		t.Errorf("clean labels: AP %v is not above that of star", ap)
+	if ap := clean.Evaluation.Truth.AP.All; ap <= of(recipe.Baseline).Evaluation.Truth.AP.All ||
+		clean.Evaluation.Truth.Brier.All >= of(recipe.Baseline).Evaluation.Truth.Brier.All {
+		t.Errorf("clean labels: AP %v is not above that of the baseline", ap)
 	}
 	if settings(recipe.Pruned).Data == settings(recipe.LLR).Data {
 		t.Error("pruned learns from all labels")
 	}
 }
 
-// With a validation set star-early is what the epoch with the least loss there leaves, also after an
+// With a validation set baseline-early is what the epoch with the least loss there leaves, also after an
 // interruption.
-func TestStarEarly_GoesBackToTheLeastLoss(t *testing.T) {
+func TestBaselineEarly_GoesBackToTheLeastLoss(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains several runs")
-	settings := []string{"--arm", "star-early", "--epochs", "5", "--learning-rate", "0.02", "--batch-size", "8",
+	settings := []string{"--arm", "baseline-early", "--epochs", "5", "--learning-rate", "0.02", "--batch-size", "8",
 		"--set", "train.log_steps=1"}
 	dir := trained(t, settings...)
 	least, at, evaluations := math.Inf(1), 0., 0
@@ -125,9 +125,9 @@ func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 	for want, args := range map[string][]string{
 		"arm forward learns through rates": {"train", "--arm", "forward", "--set", "recipe.form=paper"},
 		"--rates folds:5":                  {"train", "--arm", "pruned", "--set", "recipe.form=estimate"},
-		"held out":                         tiny("train", "--arm", "star-early", "--set", "data.validation_size=0"),
+		"held out":                         tiny("train", "--arm", "baseline-early", "--set", "data.validation_size=0"),
 		"stage1 is for arms of stage 2":    tiny("train", "--arm", "clean", "--set", "stage1=x.safetensors"),
-		"pruned":                           {"experiment", "--size", "quick", "--arms", "star,pruned"},
+		"pruned":                           {"experiment", "--size", "quick", "--arms", "baseline,pruned"},
 	} {
 		wantUsage(t, call(t, append(args, "-q", "--run-dir", filepath.Join(t.TempDir(), "run"))...), want)
 	}
@@ -171,11 +171,11 @@ func TestEM_RenewsBeliefsAndRates(t *testing.T) {
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
 	must(t, args(whole)...)
-	star := filepath.Join(t.TempDir(), "star")
-	must(t, args(star, "--arm", "star")...)
+	baseline := filepath.Join(t.TempDir(), "baseline")
+	must(t, args(baseline, "--arm", "baseline")...)
 	em := outcomeOf(t, whole)
-	if em.Steps*3 != outcomeOf(t, star).Steps {
-		t.Errorf("the last round has %d steps, star %d in three epochs", em.Steps, outcomeOf(t, star).Steps)
+	if em.Steps*3 != outcomeOf(t, baseline).Steps {
+		t.Errorf("the last round has %d steps, the baseline %d in three epochs", em.Steps, outcomeOf(t, baseline).Steps)
 	}
 	for _, w := range em.Evaluation.Words { // which start at .4 and .2, whatever the word
 		if q01, q10 := math.Abs(float64(w.Q01-w.T01)), math.Abs(float64(w.Q10-w.T10)); !(q01 < .25 && q10 < .1) ||

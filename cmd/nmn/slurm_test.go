@@ -37,9 +37,9 @@ esac
 case " $* " in *" --tasks "*)
   echo task,arm,noise,MIL,seed,after,complete,folder
   echo 0,stage1,40 %,no,1,,no,a/stage1
-  echo 1,star,40 %,no,1,0,no,a/star
+  echo 1,baseline,40 %,no,1,0,no,a/baseline
   echo 2,nmn-fd,40 %,no,1,0,no,a/nmn-fd
-  echo 3,r-n,40 %,no,1,0,yes,a/r-n ;;
+  echo 3,held-rates,40 %,no,1,0,yes,a/held-rates ;;
 esac`,
 }
 

@@ -82,10 +82,10 @@ func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 	if err := os.WriteFile(path("absent.csv"), absent, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for _, arm := range []string{"stage1", "r-n", "r-s", "nmn-fi", "nmn-fd", "asl", "ll-r", "pruned"} {
+	for _, arm := range []string{"stage1", "held-rates", "soft-labels", "nmn-fi", "nmn-fd", "asl", "ll-r", "pruned"} {
 		t.Run(arm, func(t *testing.T) {
 			more := []string{"--set", "train.patience=0"}
-			if arm == "r-n" || arm == "r-s" || arm == "pruned" {
+			if arm == "held-rates" || arm == "soft-labels" || arm == "pruned" {
 				more = append(more, "--set", "recipe.form=estimate", "--rates", "folds:3", "--set", "recipe.fold_epochs=4")
 			}
 			learned := map[string][]byte{}
@@ -113,7 +113,7 @@ func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	for says, more := range map[string][]string{
 		"arm em believes every label":  args("empty.csv", "em", dir),
-		"has labels that nobody knows": args("empty.csv", "star", dir, "--flips", "0.2:0.1"),
+		"has labels that nobody knows": args("empty.csv", "baseline", dir, "--flips", "0.2:0.1"),
 	} {
 		if c := call(t, more...); c.code != exitUsage || !strings.Contains(c.err, says) {
 			t.Errorf("exit code %d, %s, want %q", c.code, c.err, says)
@@ -136,7 +136,7 @@ func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
 		must(t, "train", path("x.csv"), "--labels", path(labels), "--run-dir", dir, "-q", "--set", "net.hidden=[8]",
 			"--set", "train.stage1_epochs=6", "--batch-size", "16", "--learning-rate", "0.02", "--set",
 			"data.validation_share=0", "--set", "data.test_share=0",
-			"--set", "train.patience=0", "--set", "recipe.form=estimate", "--arm", "r-n", "--rates", "folds:3", "--set",
+			"--set", "train.patience=0", "--set", "recipe.form=estimate", "--arm", "held-rates", "--rates", "folds:3", "--set",
 			"recipe.fold_epochs=6")
 		v := readJSON(t, must(t, "audit", dir, "--min-error", "0", "--top", "1000", "--json"))
 		if known, suspects := 3*240-unknownOf(t, path("x.csv"), path(labels)), v["suspects"].([]any); len(suspects) != known {

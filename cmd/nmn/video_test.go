@@ -66,16 +66,17 @@ func TestExperiment_VideosInTheFormOfTable3(t *testing.T) {
 	skipShort(t, "trains many runs")
 	dir := filepath.Join(t.TempDir(), "experiment")
 	args := tinyVideo("experiment", "--size", "quick", "--mil", "both", "--run-dir", dir, "--set", "recipe.form=estimate",
-		"--rates", "online", "--arms", "star,nmn-fi,r-n")
+		"--rates", "online", "--arms", "baseline,nmn-fi,held-rates")
 	out := must(t, args...)
-	for _, want := range []string{"level", "frame", "video", "R-N + MIL", "clips of 4 frames",
+	for _, want := range []string{"level", "frame", "video", "held rates + MIL", "clips of 4 frames",
 		"Rows with MIL learn a clip as one bag"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
 	}
 	table := string(readFile(t, dir, "table.md"))
-	if !strings.Contains(table, "| 40 | frame | R-N |") || !strings.Contains(table, "| 40 | video | R-N + MIL |") {
+	if !strings.Contains(table, "| 40 | frame | held rates |") ||
+		!strings.Contains(table, "| 40 | video | held rates + MIL |") {
 		t.Errorf("table\n%s", table)
 	}
 }

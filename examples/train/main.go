@@ -44,7 +44,7 @@ func learn(ctx context.Context, dir string, out io.Writer) error {
 	config.Data.Features.Train.Features = points
 	config.Data.Features.LabelColumns = []string{"right", "above"}
 	config.Net.Hidden, config.Run.Device = nil, "cpu" // a linear net
-	config.Arm = recipe.RN                            // estimate the noise, then learn through it
+	config.Arm = recipe.HeldRates                     // estimate the noise, then learn through it
 	config.Train.LearningRate = .01
 
 	// The first attempt is interrupted when an epoch has ended, as by Ctrl-C; the second goes on.

@@ -12,7 +12,7 @@ func TestLearn_FindsTheSidesOfTheSquare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"interrupted after an epoch\n", "r-n: AP 0.",
+		"interrupted after an epoch\n", "held-rates: AP 0.",
 		"corner 1: []\ncorner 2: [\"right\"]\ncorner 3: [\"above\"]\ncorner 4: [\"above\" \"right\"]\n",
 	} {
 		if !strings.Contains(out.String(), want) {

@@ -21,7 +21,8 @@ func TestErrorf_NamesTheSettingAndKeepsTheCause(t *testing.T) {
 func TestAlternatives_ReadsAsAList(t *testing.T) {
 	type arm string
 	for want, all := range map[string][]arm{
-		"star": {"star"}, "star or plain": {"star", "plain"}, "star, plain or noisy": {"star", "plain", "noisy"},
+		"baseline": {"baseline"}, "baseline or plain": {"baseline", "plain"},
+		"baseline, plain or noisy": {"baseline", "plain", "noisy"},
 	} {
 		if got := Alternatives(all); got != want {
 			t.Errorf("%q become %q, want %q", all, got, want)

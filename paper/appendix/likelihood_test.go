@@ -22,7 +22,8 @@ func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Net.Width = 48, 0, 8, .5
 	c.Train.Stage1Epochs, c.Train.Stage2Epochs, c.Recipe.Form, c.Run.Device = 1, 1, recipe.Paper, "cpu"
 	g := experiment.New(c, t.TempDir())
-	g.Arms, g.Chosen, g.NoiseRates = []recipe.Name{recipe.Stage1, recipe.Star, recipe.FI, recipe.EM}, true, []float64{.4}
+	g.Arms, g.Chosen, g.NoiseRates = []recipe.Name{recipe.Stage1, recipe.Baseline, recipe.FI, recipe.EM}, true,
+		[]float64{.4}
 	if err := g.Resolve(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +48,8 @@ func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 			t.Errorf("%v is %v, want %v", r, r.Value, want)
 		}
 	}
-	star := filepath.Join(g.Dir, "noise-40", "seed-1", "star")
-	_, err = Likelihood(t.Context(), star, run.ModelOptions{Run: g.Config.Run})
+	baseline := filepath.Join(g.Dir, "noise-40", "seed-1", "baseline")
+	_, err = Likelihood(t.Context(), baseline, run.ModelOptions{Run: g.Config.Run})
 	if err == nil || !strings.Contains(err.Error(), "no noise model") {
 		t.Errorf("of a net without a noise model: %v", err)
 	}

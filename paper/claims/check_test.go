@@ -160,7 +160,7 @@ func TestCheck_FiguresThatAreTheSameForAllSeedsShowNothing(t *testing.T) {
 	c := all()[0]
 	results := made(c, Scenes, 3, .8, 0)
 	for i, r := range results {
-		results[i].Value = map[string]float64{fd: 31, star: 30}[r.Arm]
+		results[i].Value = map[string]float64{fd: 31, baseline: 30}[r.Arm]
 	}
 	if v := verdictOf(t, results, c.id, Scenes); v.Outcome != NotTested {
 		t.Errorf("%s, want not tested: one run three times is one seed", v.Outcome)
@@ -178,8 +178,8 @@ func TestCheck_NothingDependsOnTheOrderOfResults(t *testing.T) {
 			}
 		}
 		for range 20 {
-			results = append(results, Result{Data: Scenes, Arm: []string{fd, star}[draw.IntN(2)], Seed: uint64(1 + draw.IntN(2)),
-				Words: Word(fmt.Sprint(draw.IntN(15))), Metric: AP, Value: draw.Float64()})
+			results = append(results, Result{Data: Scenes, Arm: []string{fd, baseline}[draw.IntN(2)],
+				Seed: uint64(1 + draw.IntN(2)), Words: Word(fmt.Sprint(draw.IntN(15))), Metric: AP, Value: draw.Float64()})
 		}
 		results = slices.DeleteFunc(results, func(Result) bool { return draw.IntN(10) == 0 })
 		want := fmt.Sprintf("%+v", Check(results))
@@ -224,7 +224,7 @@ func TestCheck_WordsArePairedBesideAndDoNotDecide(t *testing.T) {
 	results := made(c, Scenes, 3, .1, .5)
 	for word := range 40 {
 		for seed := range uint64(3) {
-			r := Result{Data: Scenes, Arm: star, Seed: seed + 1, Words: Word(fmt.Sprint(word)), Metric: AP,
+			r := Result{Data: Scenes, Arm: baseline, Seed: seed + 1, Words: Word(fmt.Sprint(word)), Metric: AP,
 				Value: float64(word) + 10*float64(seed)}
 			results = append(results, r)
 			r.Arm, r.Value = fd, r.Value+1+float64(word)/100

@@ -30,7 +30,7 @@ func TestDecide_IsHarderToRefuteWithMoreComparisons(t *testing.T) {
 		{.5, Significance / 6, 5, Brier, NotConfirmed},
 		{0, 0, 1, AP, NotTested},
 	} {
-		d := Comparison{Left: Side{Arm: fd, Metric: c.metric}, Right: Side{Arm: star, Metric: c.metric},
+		d := Comparison{Left: Side{Arm: fd, Metric: c.metric}, Right: Side{Arm: baseline, Metric: c.metric},
 			Mean: eval.Number(c.mean), P: eval.Number(c.p)}
 		if d.decide(c.of); d.Outcome != c.want || (d.Reason == "") != (c.want == Confirmed) {
 			t.Errorf("mean %g of %s, p %g, one of %d: %s (%s), want %s", c.mean, c.metric, c.p, c.of, d.Outcome, d.Reason,
@@ -42,7 +42,7 @@ func TestDecide_IsHarderToRefuteWithMoreComparisons(t *testing.T) {
 // A unit counts with its mean over the seeds that both sides have of it, and in the measure's own direction.
 func TestCompareUnits_TakesMeansOverTheSeedsOfBothSides(t *testing.T) {
 	for metric, ahead := range map[string]int{AP: 12, NLL: 1} {
-		left, right := cell{Scenes, side{fd, metric}, 0, All}, cell{Scenes, side{star, metric}, 0, All}
+		left, right := cell{Scenes, side{fd, metric}, 0, All}, cell{Scenes, side{baseline, metric}, 0, All}
 		f := figures{units: map[cell]map[string]map[uint64]float64{left: {}, right: {}}}
 		var differences []float64
 		for i := range 14 {

@@ -19,7 +19,7 @@ func someResults() []Result {
 	var results []Result
 	for _, c := range all() {
 		switch c.id {
-		case "nmn-star":
+		case "nmn-baseline":
 			results = append(results, made(c, Scenes, 3, .8, .02)...)
 		case "fd-fi":
 			for _, r := range made(c, Scenes, 3, -.5, .01) {
@@ -31,12 +31,12 @@ func someResults() []Result {
 			results = append(results, made(c, MovingScenes, 3, .1, .4)...)
 		case "em-function":
 			results = append(results, made(c, SmallProblem, 3, .9, .02)...)
-		case "witness-star":
+		case "witness-baseline":
 			results = append(results, made(c, Scenes, 3, 3, .2)...)
 		}
 	}
 	results = slices.DeleteFunc(results, func(r Result) bool {
-		return r.Missing != .4 && (r.Data == MovingScenes || r.Arm == nmnC)
+		return r.Missing != .4 && (r.Data == MovingScenes || r.Arm == captionFilter)
 	})
 	slices.SortFunc(results, order)
 	return slices.CompactFunc(results, func(a, b Result) bool { return a.key() == b.key() })

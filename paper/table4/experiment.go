@@ -52,7 +52,7 @@ type Experiment struct {
 type Features struct{ Name, Folder string }
 
 // Arms are the nets of the paper's table.
-func Arms() []recipe.Name { return []recipe.Name{recipe.Star, recipe.FI, recipe.FD} }
+func Arms() []recipe.Name { return []recipe.Name{recipe.Baseline, recipe.FI, recipe.FD} }
 
 // New is the experiment on moving scenes in a folder, with two seeds.
 func New(dir string) *Experiment {

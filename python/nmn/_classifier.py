@@ -56,9 +56,9 @@ class NoisyLabelClassifier(_estimator.Parameters):
     hidden_layers : sequence of int, default=(256, 256)
         Widths of the hidden layers; none, ``()``, makes a linear classifier.
     arm : str, optional
-        What is trained: ``"r-s"`` (the default of the program: rates are estimated, and each label is learned as it is
-        believed), ``"r-n"`` (rates are estimated, and the noise model is held), ``"star"`` (no noise model),
-        ``"stage1"``, ``"nmn-fi"``, ``"nmn-fd"`` and others of ``nmn train --arm``.
+        What is trained: ``"soft-labels"`` (the default of the program: rates are estimated, and each label is learned
+        as it is believed), ``"held-rates"`` (rates are estimated, and the noise model is held), ``"baseline"`` (no
+        noise model), ``"stage1"``, ``"nmn-fi"``, ``"nmn-fd"`` and others of ``nmn train --arm``.
     recipe : {"estimate", "paper"}, optional
         Whether noise rates are estimated before and held, or learned with the net.
     rates : str, path, DataFrame or array, optional

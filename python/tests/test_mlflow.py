@@ -13,7 +13,7 @@ import pytest
 import nmn
 
 LOG = [
-    {"time": "2026-11-26T21:23:39.6312Z", "level": "INFO", "msg": "configuration", "resumed_at": 0, "arm": "star"}
+    {"time": "2026-11-26T21:23:39.6312Z", "level": "INFO", "msg": "configuration", "resumed_at": 0, "arm": "baseline"}
     | {"train.noise.miss_rate[0]": "0.35", "data.captions": ""},
     {"time": "2026-11-26T22:23:40.5+01:00", "level": "INFO", "msg": "step", "step": 1, "epoch": 1}
     | {"loss": 2.5, "lr": 0.1},
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
     """Write the folder of a run that has been killed while it wrote a line."""
     run = tmp_path / "birds"
     run.mkdir()
-    (run / "config.yaml").write_text("arm: star\n")
+    (run / "config.yaml").write_text("arm: baseline\n")
     (run / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LOG) + '{"time":"2026-11-26T21:2')
     (run / "last.safetensors").write_bytes(b"weights")
     return run
@@ -123,7 +123,7 @@ def tracker(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 def test_a_run_has_settings_figures_by_step_and_pages(tracker: Any, folder: Path) -> None:
     kept = tracker.kept(nmn.log_to_mlflow(folder))
     assert kept.name == "birds"
-    assert kept.params == {"arm": "star", "train.noise.miss_rate.0": "0.35", "data.captions": ""}
+    assert kept.params == {"arm": "baseline", "train.noise.miss_rate.0": "0.35", "data.captions": ""}
     assert kept.metrics == {
         "train/loss": [(1, 2.5, 1795728220000), (2, 2.0, 1795728221000)],
         "train/lr": [(1, 0.1, 1795728220000), (2, 0.1, 1795728221000)],

@@ -89,7 +89,7 @@ def blobs(n: int = 240, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return x.astype(np.float32), (y & (rng.random(y.shape) > 0.2)).astype(np.uint8)
 
 
-QUICK = {"train__stage1_epochs": 2, "train__stage2_epochs": 2, "arm": "star", "recipe__form": "paper"}
+QUICK = {"train__stage1_epochs": 2, "train__stage2_epochs": 2, "arm": "baseline", "recipe__form": "paper"}
 
 
 def test_arrays_are_trained_on_and_the_run_is_shown(tmp_path, monkeypatch):
@@ -108,7 +108,7 @@ def test_arrays_are_trained_on_and_the_run_is_shown(tmp_path, monkeypatch):
     )
     assert list(scratch.iterdir()) == []
     assert run.complete
-    assert run.config["arm"] == "star"
+    assert run.config["arm"] == "baseline"
     config = run.config
     assert (config["train.stage1_epochs"], type(config["train.stage1_epochs"])) == (2, int)
     assert all(isinstance(config[key], float) for key in config if key.endswith("learning_rate"))
@@ -139,7 +139,7 @@ def test_an_interrupt_saves_and_resuming_ends_as_if_there_had_been_none(tmp_path
     np.save(tmp_path / "x.npy", x)
     np.save(tmp_path / "y.npy", y)
     settings = {"data.features.train": {"features": tmp_path / "x.npy", "labels": tmp_path / "y.npy"}}
-    settings |= {"arm": "star", "recipe.form": "paper", "train.stage1_epochs": 60, "train.stage2_epochs": 2}
+    settings |= {"arm": "baseline", "recipe.form": "paper", "train.stage1_epochs": 60, "train.stage2_epochs": 2}
     log = tmp_path / "cut" / "stage1" / "log.jsonl"
 
     def interrupt() -> None:
@@ -205,9 +205,9 @@ def test_progress_is_a_bar_and_messages_are_logged(tmp_path, monkeypatch, caplog
 
 
 def test_history_has_each_epoch_and_each_validation_once(tmp_path):
-    (tmp_path / "config.yaml").write_text("arm: star\n")
+    (tmp_path / "config.yaml").write_text("arm: baseline\n")
     lines = [
-        {"msg": "configuration", "time": "2026-11-26T21:23:39Z", "level": "INFO", "arm": "star"},
+        {"msg": "configuration", "time": "2026-11-26T21:23:39Z", "level": "INFO", "arm": "baseline"},
         {"msg": "step", "step": 2, "epoch": 1, "loss": 3.5},
         {"msg": "evaluation", "step": 2, "epoch": 1, "best": True, "map": 0.5},
         {"msg": "epoch", "step": 2, "epoch": 1, "loss": 9, "bags": 4},

@@ -54,8 +54,8 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 	if err := Check(dir, kind, nil, other); err != nil {
 		t.Errorf("another run that has learned nothing: %v", err)
 	}
-	for _, name := range []string{"last.safetensors", "seed-1/star/best-16.safetensors", "stage1/result.json", "stage1/" +
-		LockFile} {
+	for _, name := range []string{"last.safetensors", "seed-1/baseline/best-16.safetensors", "stage1/result.json",
+		"stage1/" + LockFile} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			t.Fatal(err)

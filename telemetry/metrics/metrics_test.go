@@ -73,7 +73,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 		t.Fatal(err)
 	}
 	observer := m.Observer()
-	m.Begin(Run{Arm: "star", Seed: 1})
+	m.Begin(Run{Arm: "baseline", Seed: 1})
 	observer.Evaluated(evaluated(t, 100))
 	m.Begin(Run{Arm: "nmn-fd", MIL: true, Noise: .4, Seed: 3, Device: "cpu avx2, 2 threads", Version: "v1.0.0",
 		Revision: "abc"})
@@ -114,7 +114,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
-	if strings.Contains(text, `"star"`) {
+	if strings.Contains(text, `"baseline"`) {
 		t.Errorf("a run that is over is still reported:\n%s", text)
 	}
 	for range 2 {

@@ -25,7 +25,7 @@ func experiment(t *testing.T, ap func(arm string, epoch int) float64) string {
 	for _, l := range levels {
 		for seed := range 2 {
 			group := filepath.Join(l.folder, fmt.Sprintf("seed-%d", seed+1))
-			for _, arm := range []string{"stage1", "star", "nmn-fi", "r-n", "r-s"} {
+			for _, arm := range []string{"stage1", "baseline", "nmn-fi", "held-rates", "soft-labels"} {
 				of := func(epoch int) string {
 					all := func(v float64) string { return fmt.Sprintf(`{"NN":null,"All":%g}`, v) }
 					x := ap(arm, epoch) + .02*float64(seed)
@@ -51,9 +51,9 @@ func experiment(t *testing.T, ap func(arm string, epoch int) float64) string {
 func TestTable_HoldsMeansAgainstBands(t *testing.T) {
 	dir := experiment(t, func(arm string, epoch int) float64 {
 		switch {
-		case arm == "r-s" && epoch == late:
+		case arm == "soft-labels" && epoch == late:
 			return .786
-		case arm == "r-n" && epoch == early:
+		case arm == "held-rates" && epoch == early:
 			return .6
 		case epoch == 0:
 			return .771
@@ -69,11 +69,11 @@ func TestTable_HoldsMeansAgainstBands(t *testing.T) {
 		"**scene, 30 % missing and 10 % incorrect, 2 seeds**",
 		"| mean error of q01 | 0.020 [0.020, 0.020] | **≤ 0.1** | yes |",
 		"| stage 1: AP | 78.1 [77.1, 79.1] | 78.1 ± 2.5 | yes |",
-		"| star +12: AP | 71.0 [70.0, 72.0] | 70 ± 4 | yes |",
-		"| R-N +3: AP | 61.0 [60.0, 62.0] | 79.5 ± 1.5 | no |",
-		"| R-S +12: OF1 | 39.8 [39.3, 40.3] | 70.7 ± 3.5 | no |",
-		"| R-S - FI, both +12: OF1 | 4.3 [4.3, 4.3] | **≥ 5** | **no** |",
-		"| R-N - FI, both +3: Brier | -1.00 [-1.00, -1.00] | **≤ -0.4** | yes |",
+		"| baseline +12: AP | 71.0 [70.0, 72.0] | 70 ± 4 | yes |",
+		"| held rates +3: AP | 61.0 [60.0, 62.0] | 79.5 ± 1.5 | no |",
+		"| soft labels +12: OF1 | 39.8 [39.3, 40.3] | 70.7 ± 3.5 | no |",
+		"| soft labels - FI, both +12: OF1 | 4.3 [4.3, 4.3] | **≥ 5** | **no** |",
+		"| held rates - FI, both +3: Brier | -1.00 [-1.00, -1.00] | **≤ -0.4** | yes |",
 		"| audit AP: out-of-fold abs(z - p) | 20.0 [20.0, 20.0] |  |  |",
 		"| audit AP: gain | 45.0 [40.0, 50.0] | **≥ 4** | yes |",
 	} {
@@ -99,12 +99,12 @@ func TestTable_RefusesWhatIsNotThere(t *testing.T) {
 	good := func(string, int) float64 { return .7 }
 	for says, spoil := range map[string]string{
 		"no figures after epoch 12": `[{"epoch":3,"evaluation":{}}]`,
-		"star +12: AP: the files of": `[{"epoch":3,"evaluation":{}},{"epoch":12,` +
+		"baseline +12: AP: the files of": `[{"epoch":3,"evaluation":{}},{"epoch":12,` +
 			`"evaluation":{"truth":{"ap":{"All":null}}}}]`,
 		"epochs.json: unexpected end of ": `[`,
 	} {
 		dir := experiment(t, good)
-		if err := os.WriteFile(filepath.Join(dir, levels[0].folder, "seed-2", "star", "epochs.json"), []byte(spoil),
+		if err := os.WriteFile(filepath.Join(dir, levels[0].folder, "seed-2", "baseline", "epochs.json"), []byte(spoil),
 			0o666); err != nil {
 			t.Fatal(err)
 		}

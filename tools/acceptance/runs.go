@@ -73,7 +73,7 @@ type judgement struct {
 func readGroup(folder, level, seed string) (*group, error) {
 	dir := filepath.Join(folder, level, "seed-"+seed)
 	g := &group{dir: dir, arms: map[string]arm{}}
-	for _, name := range []string{"stage1", "star", "nmn-fi", "r-n", "r-s"} {
+	for _, name := range []string{"stage1", "baseline", "nmn-fi", "held-rates", "soft-labels"} {
 		var result struct{ Evaluation figures }
 		if err := readJSON(filepath.Join(dir, name, "result.json"), &result); err != nil {
 			return nil, err

@@ -18,9 +18,9 @@ const (
 var workshop = []string{
 	"train --arm nmn-fd --set recipe.form=paper --epochs 1 --run-dir model" + tinyPictures,
 	"extract model --split train --layer fc7 --output x.npy --output-labels y.csv --output-truth t.csv",
-	"train --set data.features.train.features=x.npy --labels y.csv --arm r-n --rates online --epochs 2 --run-dir head" +
-		tinyNet,
-	"train --arm star --mil --epochs 1 --run-dir video" + tinyClips,
+	"train --set data.features.train.features=x.npy --labels y.csv --arm held-rates --rates online --epochs 2 " +
+		"--run-dir head" + tinyNet,
+	"train --arm baseline --mil --epochs 1 --run-dir video" + tinyClips,
 	"scenes pictures --number 40",
 	"scenes moving --moving --number 24 --frames 4",
 	"caption scenes spoken --number 24 --frames 4 --captions-per-clip 5",
@@ -55,17 +55,17 @@ var scenarios = []scenario{
 	training("features-ema", "--set data.features.train.features=x.npy --labels y.csv --arm nmn-fd --set "+
 		"recipe.form=paper --epochs 3 --set train.optimizer=adamw --set train.ema=0.9 --set train.layer_decay=0.8"+tinyNet,
 		features, features),
-	training("features-online", "--set data.features.train.features=x.npy --labels y.csv --arm r-n --rates online "+
+	training("features-online", "--set data.features.train.features=x.npy --labels y.csv --arm held-rates --rates online "+
 		"--epochs 3"+tinyNet, features,
 		features),
 	training("features-folds", "--set data.features.train.features=x.npy --labels y.csv --rates folds:2 --set "+
 		"recipe.fold_epochs=2 --set recipe.epochs=2 --epochs 2"+tinyNet, features, features),
-	training("features-tensorboard", "--set data.features.train.features=x.npy --labels y.csv --arm star --epochs 2 "+
+	training("features-tensorboard", "--set data.features.train.features=x.npy --labels y.csv --arm baseline --epochs 2 "+
 		"--set run.tensorboard=true"+tinyNet,
 		features, features),
 	training("scenes", "--arm nmn-fi --set recipe.form=paper --epochs 2 --set each_epoch=true --set train.keep_best=2"+
 		tinyPictures, nil, nil),
-	training("scenes-nmn-c", "--arm nmn-c --epochs 2 --batch-size 8"+tinyPictures, nil, nil),
+	training("scenes-caption-filter", "--arm caption-filter --epochs 2 --batch-size 8"+tinyPictures, nil, nil),
 	training("pictures", "--preset scenes --set data.captions=pictures/captions_train2014.json --images pictures/images "+
 		"--vocab pictures/vocabulary.txt --arm nmn-fd --set recipe.form=paper --epochs 2 --batch-size 8 --set net.width=0.5 "+
 		"--device cpu --threads 1", []string{"pictures"}, []string{"pictures/images/*.*g",
@@ -77,7 +77,7 @@ var scenarios = []scenario{
 	training("video-mil", "--arm nmn-fd --set recipe.form=paper --mil --epochs 2 --set train.batch_bags_mil=8"+
 		tinyClips, nil, nil),
 	training("video-clips", "--preset moving-scenes --set data.clips=moving --vocab moving/vocabulary.txt --mil --arm "+
-		"star --epochs 2 --set train.batch_bags_mil=4 --set net.width=0.5 --device cpu --threads 1", []string{"moving"},
+		"baseline --epochs 2 --set train.batch_bags_mil=4 --set net.width=0.5 --device cpu --threads 1", []string{"moving"},
 		[]string{"moving/labels.jsonl"}),
 	trainingOnRanks(2, "ranks", "--arm nmn-fd --set recipe.form=paper --epochs 3 --batch-size 8 --set train.optimizer=sgd"+
 		tinyPictures),
@@ -88,12 +88,12 @@ var scenarios = []scenario{
 		runs: []string{"run"},
 	},
 	{
-		name: "experiment", args: "experiment --set data.features.train.features=x.npy --labels y.csv --arms star,nmn-fi " +
-			"--set recipe.form=paper --flips 0.2:0.1 --seeds 1,2 --epochs 1 --run-dir grid" + tinyNet,
+		name: "experiment", args: "experiment --set data.features.train.features=x.npy --labels y.csv --arms " +
+			"baseline,nmn-fi --set recipe.form=paper --flips 0.2:0.1 --seeds 1,2 --epochs 1 --run-dir grid" + tinyNet,
 		needs: features,
 	},
 	{
-		name: "experiment-task", args: "experiment --set data.features.train.features=x.npy --labels y.csv --arms star " +
+		name: "experiment-task", args: "experiment --set data.features.train.features=x.npy --labels y.csv --arms baseline " +
 			"--set recipe.form=paper --flips 0.2:0.1 --epochs 1 --task 0 --run-dir grid" + tinyNet,
 		needs: features,
 	},
@@ -130,7 +130,7 @@ var scenarios = []scenario{
 		"--output-ids i.txt --device cpu --threads 1", []string{"vgg.safetensors", "pictures"}, "p.npy", "i.txt"),
 	writing("features", "features x.npy --labels y.csv --output f.safetensors --output-labels l.csv", features,
 		"f.safetensors", "l.csv"),
-	writing("find-learning-rate", "train --set data.features.train.features=x.npy --labels y.csv --arm star "+
+	writing("find-learning-rate", "train --set data.features.train.features=x.npy --labels y.csv --arm baseline "+
 		"--find-learning-rate --run-dir ."+
 		tinyNet, features, "lr-finder.csv", "lr-finder.svg"),
 	writing("vocab", "vocab pictures/captions_train2014.json --vocab-size 50 --output v.txt", []string{"pictures"},
@@ -175,7 +175,7 @@ var scenarios = []scenario{
 	writing("doctor", "doctor --set data.features.train.features=x.npy --labels y.csv --output d.json",
 		features, "d.json"),
 	writing("doctor-augmentations", "doctor --preset scenes --set data.train_size=40 --set data.validation_size=0 --set "+
-		"data.test_size=1 --arm star --no-steps --augment light --augmentations a.html", nil, "a.html"),
+		"data.test_size=1 --arm baseline --no-steps --augment light --augmentations a.html", nil, "a.html"),
 	writing("figure3", "figure3 f.svg g.svg", nil, "f.svg", "g.svg"),
 }
 

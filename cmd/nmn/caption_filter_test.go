@@ -14,10 +14,10 @@ import (
 	"nmn/train"
 )
 
-// byCaptions is a command line that trains nmn-c in a second.
+// byCaptions is a command line that trains caption-filter in a second.
 func byCaptions(dir string, args ...string) []string {
-	return tiny("train", append([]string{"-q", "--arm", "nmn-c", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir},
-		args...)...)
+	return tiny("train", append([]string{"-q", "--arm", "caption-filter", "--noise", "0.4", "--batch-size", "8",
+		"--run-dir", dir}, args...)...)
 }
 
 // captionsOf returns the captions in the result of a run, which its page must show too.
@@ -172,7 +172,7 @@ func TestCaptionsArm_IsReused(t *testing.T) {
 		}
 		before = append(before, info)
 	}
-	c := call(t, tiny("train", "--arm", "nmn-c", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir)...)
+	c := call(t, tiny("train", "--arm", "caption-filter", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir)...)
 	if c.code != exitOK || c.out != first || !strings.Contains(c.err, "nothing was trained") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
@@ -187,26 +187,27 @@ func TestCaptionsArm_RefusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
 	file, _, labels := featureData(t)
 	for want, args := range map[string][]string{
-		"recipe.captions is labels, and arm nmn-c judges captions": {"--set", "recipe.captions=labels"},
-		"arm is nmn-c, which belongs to recipe.form estimate":      {"--set", "recipe.form=paper"},
-		"arm nmn-c judges captions, and the labels of scenes-train": {"--noise", "0", "--flips",
+		"recipe.captions is labels, and arm caption-filter judges captions": {"--set", "recipe.captions=labels"},
+		"arm is caption-filter, which belongs to recipe.form estimate":      {"--set", "recipe.form=paper"},
+		"arm caption-filter judges captions, and the labels of scenes-train": {"--noise", "0", "--flips",
 			"0.3:0.1"},
-		"arm nmn-c judges captions": {"--set", "data.features.train.features=" + file, "--labels", labels, "--noise", "0"},
+		"arm caption-filter judges captions": {"--set", "data.features.train.features=" + file, "--labels", labels,
+			"--noise", "0"},
 	} {
-		args := append([]string{"train", "-q", "--arm", "nmn-c", "--device", "cpu", "--run-dir",
+		args := append([]string{"train", "-q", "--arm", "caption-filter", "--device", "cpu", "--run-dir",
 			filepath.Join(t.TempDir(), "run")}, args...)
 		wantUsage(t, call(t, args...), want)
 	}
 }
 
-// Captions that are too few to be compared are taken as they are, and the arm is r-n.
+// Captions that are too few to be compared are taken as they are, and the arm is held-rates.
 func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
 	skipShort(t, "trains several runs")
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	few := []string{"--set", "data.train_size=32"}
-	c := call(t, tiny("train", append([]string{"--arm", "nmn-c", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir},
-		few...)...)...)
+	c := call(t, tiny("train", append([]string{"--arm", "caption-filter", "--noise", "0.4", "--batch-size", "8",
+		"--run-dir", dir}, few...)...)...)
 	if c.code != exitOK || !strings.Contains(c.err, "witness Captions are taken as they are: 160 captions are too few") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
@@ -219,10 +220,10 @@ func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
 		t.Errorf("against the truth: %+v", truth)
 	}
 	other := filepath.Join(t.TempDir(), "run")
-	must(t, byCaptions(other, append(few, "--arm", "r-n")...)...)
+	must(t, byCaptions(other, append(few, "--arm", "held-rates")...)...)
 	a, b := outcomeOf(t, dir).Evaluation, outcomeOf(t, other).Evaluation
 	if asJSON(t, a.Truth) != asJSON(t, b.Truth) {
-		t.Error("the net is another one than that of r-n")
+		t.Error("the net is another one than that of held-rates")
 	}
 }
 
@@ -230,9 +231,9 @@ func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
 func TestCaptionsArm_IsTheDefaultOfCaptions(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"arm: nmn-c": nil,
-		"arm: r-n":   {"--set", "recipe.captions=labels"},
-		"arm: r-n\n": {"--noise", "0", "--flips", "0.3:0.1"},
+		"arm: caption-filter": nil,
+		"arm: held-rates":     {"--set", "recipe.captions=labels"},
+		"arm: held-rates\n":   {"--noise", "0", "--flips", "0.3:0.1"},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		must(t, tiny("train", append([]string{"-q", "--set", "data.train_size=32", "--batch-size", "8", "--run-dir", dir},
