@@ -22,7 +22,7 @@ AUDIT = $(RUNS)/audit
 
 audit: build $(AUDIT)/pictures/pictures.csv ## find wrong labels of scenes, correct them, train again, print what it gained (three minutes on two cores)
 	./nmn train --preset scenes $(AUDIT)/pictures/pictures.csv --set data.test_share=0.2 --epochs 12 --run-dir $(AUDIT)/before
-	./nmn audit $(AUDIT)/before --rates folds:2 --apply --precision 0.8 --output $(AUDIT)/fixed.csv
+	./nmn audit $(AUDIT)/before --noise-rates folds:2 --apply --precision 0.8 --output $(AUDIT)/fixed.csv
 	./nmn train --config $(AUDIT)/fixed.yaml --run-dir $(AUDIT)/after
 	./nmn audit compare $(AUDIT)/before $(AUDIT)/after
 	@echo 'the page: $(AUDIT)/before/audit/audit.html'

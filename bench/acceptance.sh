@@ -37,7 +37,7 @@ fi
 "$NMN" experiment -q --run-dir "$out" --set "data.features.train.features=$folder/$name-train$suffix.arff.gz" --labels "$folder/$name.xml" \
   --set "data.features.test.features=$folder/$name-test$suffix.arff.gz" --set data.validation_share=0 --flips 0.3:0.1,0.4:0,0:0.2,0:0 --seeds "$seeds" \
   --set 'net.hidden=[256, 256]' --set net.dropout=0.5 --batch-size 64 --learning-rate 0.001 --set train.patience=0 \
-  --set recipe.form=estimate --set rates=folds:5 --set recipe.fold_epochs=15 --arms stage1,baseline,nmn-fi,held-rates,soft-labels --set train.stage2_epochs=12 --set recipe.epochs=12 \
+  --set recipe.form=estimate --set noise_rates=folds:5 --set recipe.fold_epochs=15 --arms stage1,baseline,nmn-fi,held-rates,soft-labels --set train.stage2_epochs=12 --set recipe.epochs=12 \
   --set 'train.noise.miss_rate=[0.036]' --set 'train.noise.false_rate=[0.036]' --set train.noise.weight_multiplier=1 --set train.noise.bias_multiplier=1 --set each_epoch=true >/dev/null
 
 # The audit by |z - p| of the scores of nets that know no noise, and by the posterior of the others.
@@ -45,6 +45,6 @@ for recipe in "$out"/flips-*/seed-*/recipe; do
   case $recipe in */flips-0-0/*) continue ;; esac
   files=(--logits --labels "$recipe/labels.csv" --truth "$recipe/truth.csv" --top 0 --json)
   "$NMN" audit --scores "$recipe/oof.csv" "${files[@]}" >"${recipe%/recipe}/audit-oof.json"
-  "$NMN" audit --scores "$recipe/oof-noise.csv" --rates "$recipe/rates.csv" "${files[@]}" >"${recipe%/recipe}/audit-noise.json"
+  "$NMN" audit --scores "$recipe/oof-noise.csv" --noise-rates "$recipe/rates.csv" "${files[@]}" >"${recipe%/recipe}/audit-noise.json"
 done
 go run ./tools/acceptance -seeds "$seeds" -set "$name" "$out" | tee "$out/acceptance.md"

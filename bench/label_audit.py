@@ -49,7 +49,7 @@ def nmn_audit(program, p, z, q01, q10, truth):
         with open(at / "q.csv", "w") as f:
             f.write("word,q01,q10\n" + "".join(f"c{k},{a!r},{b!r}\n" for k, (a, b) in enumerate(zip(q01.tolist(), q10.tolist()))))
         out = subprocess.run(
-            [program, "audit", "--scores", at / "p.csv", "--labels", at / "z.csv", "--truth", at / "y.csv", "--rates", at / "q.csv",
+            [program, "audit", "--scores", at / "p.csv", "--labels", at / "z.csv", "--truth", at / "y.csv", "--noise-rates", at / "q.csv",
              "--min-error", "0", "--suspects", at / "s.csv", "--json"], check=True, capture_output=True, text=True).stdout
         wrong = np.zeros(p.shape)
         for row in csv.DictReader(open(at / "s.csv")):
@@ -109,7 +109,7 @@ def compare(program, folder):
     judged, plain = of_nmn(program, folder, "oof.csv")
     rows = [measures(1 - own, wrong, z), plain]
     if (folder / "oof-noise.csv").exists():
-        rows.append(of_nmn(program, folder, "oof-noise.csv", "--rates", folder / "rates.csv")[1])
+        rows.append(of_nmn(program, folder, "oof-noise.csv", "--noise-rates", folder / "rates.csv")[1])
     hits = sum(wrong[c] for c in flagged)
     return rows, [len(flagged), hits / max(len(flagged), 1), judged["confident"]["posterior_precision"]], wrong.mean()
 

@@ -46,6 +46,6 @@ func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, err
 		}
 	}
 	const reserve = 1.15 // steps in a row are slower than a few fast ones
-	combinations := max(1, len(g.NoiseRates), len(g.Flips)) * len(g.Seeds)
+	combinations := max(1, len(g.ReplaceCaptions), len(g.Flips)) * len(g.Seeds)
 	return time.Duration(reserve * total * float64(combinations) * float64(time.Second)), nil
 }

@@ -26,7 +26,7 @@ func ExampleGrid() {
 	config.Net.Width, config.Train.Stage1Epochs, config.Train.Stage2Epochs = .5, 1, 1
 	grid := experiment.New(config, dir)
 	grid.Arms, grid.Chosen = []recipe.Name{recipe.Stage1, recipe.Baseline}, true
-	grid.NoiseRates = []float64{.2, .4}
+	grid.ReplaceCaptions = []float64{.2, .4}
 	if err := grid.Resolve(); err != nil {
 		log.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func (g *Grid) explanation() (rows []report.Explained, remarks []string) {
 			t.Noise.Q10[0])
 		if g.Config.Preset == run.ScenesPreset && slices.Equal(t.Noise.Q01, train.ScenesPreset().Noise.Q01) {
 			start += ": an informed start, close to the true mean rates at 40 % noise. Other data need a start of their own " +
-				"(`train.noise.miss_rate`, `train.noise.false_rate`, `rates`)"
+				"(`train.noise.miss_rate`, `train.noise.false_rate`, `noise_rates`)"
 		}
 		remarks = append(remarks, g.renamed(start+"."))
 	}

@@ -19,13 +19,13 @@ type Grid struct {
 	Config run.Config
 	Arms   []recipe.Name
 	// Chosen says that the caller has named Arms; without it ResolveArms may choose others.
-	Chosen     bool
-	Reference  recipe.Name // arm that the others are compared with, next to the baseline; empty for none
-	MIL        MIL
-	NoiseRates []float64           // shares of captions to replace; none for that of the configuration
-	Flips      []dataset.FlipLevel // labels to flip, for data without captions; none for those of the configuration
-	Seeds      []uint64            // of noise, start and order
-	Dir        string              // folder of all runs
+	Chosen          bool
+	Reference       recipe.Name // arm that the others are compared with, next to the baseline; empty for none
+	MIL             MIL
+	ReplaceCaptions []float64           // shares of captions to replace; none for that of the configuration
+	Flips           []dataset.FlipLevel // labels to flip, for data without captions; none for those of the configuration
+	Seeds           []uint64            // of noise, start and order
+	Dir             string              // folder of all runs
 
 	// Rename puts the names that a program has for settings, such as flags, into texts for people, where they stand as
 	// keys between backquotes; nil for the keys.
@@ -117,31 +117,31 @@ func (g *Grid) ResolveNoise() error {
 	switch {
 	case d.Captioned() && len(g.Flips) > 0:
 		return setting.Errorf("experiment.flips",
-			"experiment: `experiment.flips` is for features and manifests; captions are replaced by `experiment.noise_rates`")
-	case !d.Captioned() && len(g.NoiseRates) > 0:
-		return setting.Errorf("experiment.noise_rates",
-			"experiment: `experiment.noise_rates` replaces captions, which %s do not have: flip labels with `experiment.flips` "+
-				"0.3:0.1",
-			d.Noun())
+			"experiment: `experiment.flips` is for features and manifests; captions are replaced by "+
+				"`experiment.replace_captions`")
+	case !d.Captioned() && len(g.ReplaceCaptions) > 0:
+		return setting.Errorf("experiment.replace_captions",
+			"experiment: `experiment.replace_captions` replaces captions, which %s do not have: flip labels with "+
+				"`experiment.flips` 0.3:0.1", d.Noun())
 	case !d.Captioned() && len(g.Flips) == 0:
 		g.Flips = []dataset.FlipLevel{d.Flips}
-	case d.Captioned() && len(g.NoiseRates) == 0:
-		g.NoiseRates = []float64{d.Noise}
+	case d.Captioned() && len(g.ReplaceCaptions) == 0:
+		g.ReplaceCaptions = []float64{d.Noise}
 	}
 	d.Noise, d.NoiseFile, d.Flips = 0, "", ""
 	return nil
 }
 
-// noiseLevel is one of an experiment: a rate of captions, or flips of labels.
+// noiseLevel is one of an experiment: a share of captions, or flips of labels.
 type noiseLevel struct {
-	rate  float64
+	share float64
 	flips dataset.FlipLevel
 }
 
 func (g *Grid) levels() []noiseLevel {
 	var all []noiseLevel
-	for _, rate := range g.NoiseRates {
-		all = append(all, noiseLevel{rate: rate})
+	for _, share := range g.ReplaceCaptions {
+		all = append(all, noiseLevel{share: share})
 	}
 	for _, flips := range g.Flips {
 		all = append(all, noiseLevel{flips: flips})
@@ -154,14 +154,14 @@ func (l noiseLevel) String() string {
 	if l.flips != "" {
 		return string(l.flips)
 	}
-	return fmt.Sprintf("%.4g %%", 100*l.rate)
+	return fmt.Sprintf("%.4g %%", 100*l.share)
 }
 
 func (l noiseLevel) folder() string {
 	if l.flips != "" {
 		return "flips-" + strings.ReplaceAll(string(l.flips), ":", "-")
 	}
-	return fmt.Sprintf("noise-%.4g", 100*l.rate)
+	return fmt.Sprintf("noise-%.4g", 100*l.share)
 }
 
 // Check reports the first mistake in what the caller has set, as a *setting.Error with the key of the setting.
@@ -170,10 +170,10 @@ func (g *Grid) Check() error {
 		return setting.Errorf("experiment.arms",
 			"experiment: there is nothing to run: give at least one of `experiment.arms` and of `experiment.seeds`")
 	}
-	for _, rate := range g.NoiseRates {
-		if !(rate >= 0 && rate < 1) {
-			return setting.Errorf("experiment.noise_rates",
-				"experiment: a noise rate is %g, want at least 0 and less than 1", rate)
+	for _, share := range g.ReplaceCaptions {
+		if !(share >= 0 && share < 1) {
+			return setting.Errorf("experiment.replace_captions",
+				"experiment: a share of captions is %g, want at least 0 and less than 1", share)
 		}
 	}
 	for i, seed := range g.Seeds {

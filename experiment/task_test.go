@@ -86,7 +86,7 @@ func TestRunTask_BesideOtherProcesses(t *testing.T) {
 func TestTasks_AreNumberedByTheConfiguration(t *testing.T) {
 	g := New(run.DefaultConfig(), "runs")
 	g.Arms, g.Chosen = []recipe.Name{recipe.FD, recipe.Baseline}, true
-	g.NoiseRates, g.Seeds, g.MIL = []float64{.2, .4}, []uint64{7, 3}, BothMIL
+	g.ReplaceCaptions, g.Seeds, g.MIL = []float64{.2, .4}, []uint64{7, 3}, BothMIL
 	tasks, err := g.Tasks()
 	if err != nil || len(tasks) != 2*2*2*3 {
 		t.Fatalf("%d tasks (%v)", len(tasks), err)

@@ -379,7 +379,7 @@ func TestRates_UndoInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	gotMiss, gotWrong := make([]float32, 5), make([]float32, 5)
-	Rates(gotMiss, gotWrong, o)
+	NoiseRates(gotMiss, gotWrong, o)
 	for k := range miss {
 		if math.Abs(float64(gotMiss[k]-miss[k])) > 1.01e-4 || math.Abs(float64(gotWrong[k]-wrong[k])) > 1e-6 {
 			t.Errorf("class %d: rates %v, %v come back as %v, %v", k, miss[k], wrong[k], gotMiss[k], gotWrong[k])

@@ -85,7 +85,7 @@ func (u *Unit) nets() *run.Config {
 // noise is the share of replaced captions of those nets.
 func (u *Unit) noise() float64 {
 	if v := u.Captions.Videos; v != nil {
-		return v.NoiseRates[0]
+		return v.ReplaceCaptions[0]
 	}
 	return u.Captions.Nets.Data.Noise
 }

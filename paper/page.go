@@ -113,7 +113,7 @@ func unitText(u *Unit, f *foundUnit) string {
 		titles[i] = a.Title(false)
 	}
 	var levels []string
-	for _, l := range u.Grid.NoiseRates {
+	for _, l := range u.Grid.ReplaceCaptions {
 		levels = append(levels, fmt.Sprintf("%.4g", 100*l))
 	}
 	return fmt.Sprintf("%s; %s at %s %% replaced captions (MIL %s), %s", strings.Join(sets, ", "),

@@ -55,7 +55,7 @@ func madeUp(p *Plan) *found {
 			continue
 		}
 		for _, arm := range u.Grid.Arms {
-			for _, level := range u.Grid.NoiseRates {
+			for _, level := range u.Grid.ReplaceCaptions {
 				for _, mil := range []bool{false, true} {
 					for _, seed := range p.Settings.Seeds {
 						if mil && u.Grid.MIL == experiment.WithoutMIL || !mil && u.Grid.MIL == experiment.WithMIL {

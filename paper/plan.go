@@ -184,7 +184,7 @@ func (u *Unit) asked() (all []string) {
 	if u.Grid == nil {
 		return nil
 	}
-	for _, level := range u.Grid.NoiseRates {
+	for _, level := range u.Grid.ReplaceCaptions {
 		for _, arm := range u.Grid.Arms {
 			for _, mil := range []bool{false, true} {
 				if mil && u.Grid.MIL != experiment.WithoutMIL || !mil && u.Grid.MIL != experiment.WithMIL {
@@ -254,7 +254,7 @@ func (p *Plan) addGrid(part Part, of source, n need) error {
 	if last := len(p.Units) - 1; last >= 0 {
 		u := &p.Units[last]
 		if u.Folder == folder && u.Grid.MIL == n.mil && slices.Equal(u.Grid.Arms, n.arms) {
-			u.parts, u.Grid.NoiseRates = append(u.parts, part), append(u.Grid.NoiseRates, n.levels...)
+			u.parts, u.Grid.ReplaceCaptions = append(u.parts, part), append(u.Grid.ReplaceCaptions, n.levels...)
 			return nil
 		}
 	}
@@ -265,7 +265,7 @@ func (p *Plan) addGrid(part Part, of source, n need) error {
 	c.Arm = ""
 	g := experiment.New(c, filepath.Join(p.Settings.Dir, filepath.FromSlash(folder)))
 	g.Arms, g.Chosen, g.MIL, g.Seeds = n.arms, true, n.mil, p.Settings.Seeds
-	g.NoiseRates = slices.Clone(n.levels)
+	g.ReplaceCaptions = slices.Clone(n.levels)
 	if err := g.Resolve(); err != nil {
 		return fmt.Errorf("%s: %w", part, err)
 	}

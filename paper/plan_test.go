@@ -29,7 +29,7 @@ func planned(p *Plan) string {
 		fmt.Fprintf(&b, "%s in %s for %s: ", u.Title, u.Folder, names(u.parts))
 		c := configOf(&u)
 		if g := u.Grid; g != nil {
-			fmt.Fprintf(&b, "%v, MIL %s, at %g", g.Arms, g.MIL, g.NoiseRates)
+			fmt.Fprintf(&b, "%v, MIL %s, at %g", g.Arms, g.MIL, g.ReplaceCaptions)
 		} else {
 			e := u.Captions
 			fmt.Fprintf(&b, "%d captions a clip, at %g, %d hidden, %d epochs", e.PerClip, u.noise(), e.Captioner.Net.Hidden,
@@ -177,7 +177,7 @@ func TestFold_KeepsEachRunOnce(t *testing.T) {
 // A grid is kept for a single run that no other has, whichever that is.
 func TestFold_KeepsGridsWithOneRunOfTheirOwn(t *testing.T) {
 	grid := func(mil experiment.MIL, arms ...recipe.Name) Unit {
-		return Unit{Folder: "scenes", Grid: &experiment.Grid{Arms: arms, NoiseRates: []float64{.4}, MIL: mil},
+		return Unit{Folder: "scenes", Grid: &experiment.Grid{Arms: arms, ReplaceCaptions: []float64{.4}, MIL: mil},
 			parts: []Part{EM}}
 	}
 	for name, c := range map[string]struct {

@@ -96,7 +96,7 @@ func TestEstimate_OfThePapersProtocol(t *testing.T) {
 		t.Errorf("skipped: %v", skipped)
 	}
 	g := p.Units[0].Grid
-	if len(g.NoiseRates) != 5 || g.NoiseRates[4] != .8 || len(g.Arms) != 4 || g.MIL != experiment.BothMIL ||
+	if len(g.ReplaceCaptions) != 5 || g.ReplaceCaptions[4] != .8 || len(g.Arms) != 4 || g.MIL != experiment.BothMIL ||
 		g.Config.Net.Weights != s.Init || !strings.HasSuffix(g.Config.Data.Vocabulary, "vocab_words.txt") {
 		t.Errorf("grid %+v", g)
 	}

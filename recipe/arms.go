@@ -64,8 +64,8 @@ type Arm struct {
 	Loss string
 	// Rival is a net of its own that is trained for as long as both stages together.
 	Rival bool
-	// Rates says that it learns through rates that are known before: estimated, or those of a file.
-	Rates bool
+	// NoiseRates says that it learns through rates that are known before: estimated, or those of a file.
+	NoiseRates bool
 	// Folds says that it learns from what nets of folds say of labels that they have not seen.
 	Folds bool
 	// Captions says that it needs captions, and learns those that are judged to be of their bags.
@@ -90,10 +90,10 @@ func Arms() []Arm {
 			Meaning: "{stage2} more with a noise model that is the same for all pictures"},
 		{Name: FD, Title: "NMN-FD", Stage: 2, Noise: model.FeatureDependent,
 			Meaning: "{stage2} more with a noise model that sees each picture's features"},
-		{Name: CaptionFilter, Title: "caption filter", Stage: 2, Noise: model.FeatureIndependent, Rates: true,
+		{Name: CaptionFilter, Title: "caption filter", Stage: 2, Noise: model.FeatureIndependent, NoiseRates: true,
 			Captions: true, plan: (*planner).captions,
 			Meaning: "more on the captions that are of their pictures, and through the rates of what these leave out"},
-		{Name: HeldRates, Title: "held rates", Stage: 2, Noise: model.FeatureIndependent, Rates: true,
+		{Name: HeldRates, Title: "held rates", Stage: 2, Noise: model.FeatureIndependent, NoiseRates: true,
 			plan:    (*planner).heldRates,
 			Meaning: "more with a noise model whose rates were estimated from the noisy labels alone, and are held"},
 		{Name: SoftLabels, Title: "soft labels", Stage: 2, Noise: model.FeatureIndependent, Folds: true,
@@ -101,7 +101,7 @@ func Arms() []Arm {
 			Meaning: "more on what nets that have not seen a label believe of it"},
 		{Name: EM, Title: "EM", Stage: 2, Noise: model.FeatureIndependent, plan: (*planner).em,
 			Meaning: "{stage2} more on beliefs that are renewed after each, the rates with them (expectation-maximisation)"},
-		{Name: Forward, Title: "forward", Stage: 1, Noise: model.FeatureIndependent, Rival: true, Rates: true,
+		{Name: Forward, Title: "forward", Stage: 1, Noise: model.FeatureIndependent, Rival: true, NoiseRates: true,
 			plan:    (*planner).forward,
 			Meaning: "from the start through the rates of the recipe or file, held (forward correction)"},
 		{Name: ForwardTrue, Title: "forward, true T", Stage: 1, Noise: model.FeatureIndependent, Rival: true,

@@ -35,7 +35,7 @@ func loneCaptions(t *testing.T, bags int) *loader.Set {
 // captionsRecipe is a recipe with online rates, whose stage 1 has left the same score for every bag.
 func captionsRecipe(t *testing.T, f *fakeTrainer, set *loader.Set, messages *[]string) *Recipe {
 	t.Helper()
-	s := Settings{Arm: CaptionFilter, Rates: Online, Recipe: Config{Form: Estimate, Captions: Witness},
+	s := Settings{Arm: CaptionFilter, NoiseRates: Online, Recipe: Config{Form: Estimate, Captions: Witness},
 		Train: train.ScenesPreset()}
 	s.Train.Stage1Epochs, s.Train.Stage2Epochs, s.Train.MaxSteps = 2, 2, 0
 	r := New(Options{Settings: s, Data: &dataset.Splits{Train: set}, Dir: t.TempDir(), Trainer: f,

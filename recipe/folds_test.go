@@ -102,7 +102,7 @@ func (f *fakeTrainer) TrainNet(_ context.Context, t Training) error {
 // crossFitted is a recipe with three folds of seven bags, of which the first holds three out.
 func crossFitted(t *testing.T, seed uint64, trainer Trainer) *Recipe {
 	t.Helper()
-	s := Settings{Rates: FoldsOf + "3", Recipe: Config{Form: Estimate, FoldEpochs: 2}, Train: train.ScenesPreset()}
+	s := Settings{NoiseRates: FoldsOf + "3", Recipe: Config{Form: Estimate, FoldEpochs: 2}, Train: train.ScenesPreset()}
 	s.Train.Seed, s.Train.Patience, s.Train.KeepBest, s.Train.BestBy = seed, 5, 3, "map"
 	return New(Options{Settings: s, Data: &dataset.Splits{Train: namedSet(t, 7)}, Dir: t.TempDir(), Trainer: trainer})
 }
@@ -201,11 +201,11 @@ func TestFoldPlan_IsOfTheSeedAndKept(t *testing.T) {
 	if again := dealt(crossFitted(t, 2, &fakeTrainer{})); again == first {
 		t.Errorf("another seed deals the same: %s", first)
 	}
-	r.settings.Rates = FoldsOf + "4"
+	r.settings.NoiseRates = FoldsOf + "4"
 	if _, err := r.foldPlan(t.Context()); err == nil || !strings.Contains(err.Error(), "3 folds, this run has 4") {
 		t.Errorf("another number of folds: error %v", err)
 	}
-	r.settings.Rates = FoldsOf + "3"
+	r.settings.NoiseRates = FoldsOf + "3"
 	r.data.Train.IDs[3] = "another"
 	if _, err := r.foldPlan(t.Context()); err == nil || !strings.Contains(err.Error(), FoldsFile) {
 		t.Errorf("another bag: error %v", err)

@@ -90,7 +90,7 @@ func BothStages(c train.Config) train.Config {
 
 // onlineRates reports whether rates come from scores of the first epoch of stage 1.
 func (p *planner) onlineRates() bool {
-	return p.settings.Estimates() && p.settings.Rates == Online
+	return p.settings.Estimates() && p.settings.NoiseRates == Online
 }
 
 // stage1 ends the classifier alone at the epoch that the folds have found, or keeps the scores of its first epoch.

@@ -68,12 +68,12 @@ func (r Config) foldEpochs() int {
 
 // Settings are what a recipe and the arms that it plans depend on.
 type Settings struct {
-	Arm    Name
-	MIL    bool
-	Stage1 string // checkpoint that stage 2 starts from, where stage 1 is not trained
-	Rates  string // Online, FoldsOf with their number, a file, or empty
-	Recipe Config
-	Train  train.Config
+	Arm        Name
+	MIL        bool
+	Stage1     string // checkpoint that stage 2 starts from, where stage 1 is not trained
+	NoiseRates string // Online, FoldsOf with their number, a file, or empty
+	Recipe     Config
+	Train      train.Config
 }
 
 // Estimates reports whether the rates are estimated and held, as opposed to the paper's plain form.
@@ -83,7 +83,7 @@ func (s *Settings) Estimates() bool {
 
 // Folds is the number of folds that rates come from, 0 where they come from elsewhere.
 func (s *Settings) Folds() int {
-	number, ok := strings.CutPrefix(s.Rates, FoldsOf)
+	number, ok := strings.CutPrefix(s.NoiseRates, FoldsOf)
 	if !ok || !s.Estimates() {
 		return 0
 	}
@@ -93,7 +93,7 @@ func (s *Settings) Folds() int {
 
 // FromTraining reports whether rates come from training itself, not from a file.
 func (s *Settings) FromTraining() bool {
-	return s.Rates == "" || s.Rates == Online || strings.HasPrefix(s.Rates, FoldsOf)
+	return s.NoiseRates == "" || s.NoiseRates == Online || strings.HasPrefix(s.NoiseRates, FoldsOf)
 }
 
 // RatesFile is the file that rates are taken from, empty for none.
@@ -101,13 +101,13 @@ func (s *Settings) RatesFile() string {
 	if s.FromTraining() {
 		return ""
 	}
-	return s.Rates
+	return s.NoiseRates
 }
 
 // NeedsEstimate reports whether an arm cannot be without estimated rates.
 func (s *Settings) NeedsEstimate(a Name) bool {
 	arm, _ := a.Arm()
-	return arm.Folds || arm.Rates && s.RatesFile() == ""
+	return arm.Folds || arm.NoiseRates && s.RatesFile() == ""
 }
 
 // Validate refuses settings that do not go with each other or with the arm.
@@ -131,15 +131,15 @@ func (s *Settings) Validate() error {
 		return fmt.Errorf("arm is %s, which belongs to `recipe.form` estimate", s.Arm)
 	case s.Arm == Forward && !s.Estimates() && s.RatesFile() == "":
 		return errors.New(
-			"arm forward learns through rates that are known before: give `recipe.form` estimate, or `rates` FILE")
+			"arm forward learns through rates that are known before: give `recipe.form` estimate, or `noise_rates` FILE")
 	case s.Arm == Pruned && s.Folds() == 0:
 		return errors.New(
-			"arm pruned leaves out what nets of folds believe wrong: give `recipe.form` estimate `rates` folds:5")
+			"arm pruned leaves out what nets of folds believe wrong: give `recipe.form` estimate `noise_rates` folds:5")
 	case s.Arm == EM && (s.Train.MaxSteps > 0 || s.Train.Overfit || s.Train.Stage2Epochs < 1):
 		return errors.New("arm em renews what it believes of the labels after every epoch of stage 2: give " +
 			"`train.stage2_epochs` of at least 1, and leave out `train.max_steps` and `train.overfit`")
-	case !s.Estimates() && s.Rates != "" && s.FromTraining():
-		return fmt.Errorf("rates are %s, which belongs to `recipe.form` estimate", s.Rates)
+	case !s.Estimates() && s.NoiseRates != "" && s.FromTraining():
+		return fmt.Errorf("rates are %s, which belongs to `recipe.form` estimate", s.NoiseRates)
 	case !s.Estimates():
 		return nil
 	}
@@ -147,14 +147,14 @@ func (s *Settings) Validate() error {
 }
 
 func (s *Settings) validateEstimate() error {
-	number, folds := strings.CutPrefix(s.Rates, FoldsOf)
+	number, folds := strings.CutPrefix(s.NoiseRates, FoldsOf)
 	if n, err := strconv.Atoi(number); folds && (err != nil || n < 2 || n > 1000) {
-		return fmt.Errorf("rates are %q, want folds:N with 2 to 1000 folds", s.Rates)
+		return fmt.Errorf("rates are %q, want folds:N with 2 to 1000 folds", s.NoiseRates)
 	}
 	switch {
 	case !folds && s.Arm == SoftLabels:
-		return fmt.Errorf("arm soft-labels learns from the nets of folds, and rates are %s: give `rates` folds:5, or "+
-			"`arm` held-rates", s.Rates)
+		return fmt.Errorf("arm soft-labels learns from the nets of folds, and rates are %s: give `noise_rates` folds:5, or "+
+			"`arm` held-rates", s.NoiseRates)
 	case !s.FromTraining():
 		return nil
 	case s.Train.MaxSteps > 0:
@@ -200,14 +200,14 @@ func (s *Settings) ValidateEvidence() error {
 func (s *Settings) Inestimable(d *dataset.Splits) string {
 	n, batch := d.Train.Len(), s.Train.Batch(s.MIL)
 	switch {
-	case s.Rates == Online && !d.Train.Videos() && n <= batch:
+	case s.NoiseRates == Online && !d.Train.Videos() && n <= batch:
 		return fmt.Sprintf("%d bags are one batch of %d, and rates are told from the second half of the batches of an "+
 			"epoch: lower the batch size",
 			n, batch)
 	case s.Folds() > 0 && d.Train.Rows != nil:
-		return "folds need all labels in memory: raise `run.label_memory`, or give `rates` online"
+		return "folds need all labels in memory: raise `run.label_memory`, or give `noise_rates` online"
 	case s.Folds() > n:
-		return fmt.Sprintf("%d bags cannot be dealt to %d folds: give `rates` folds:N with a smaller N", n, s.Folds())
+		return fmt.Sprintf("%d bags cannot be dealt to %d folds: give `noise_rates` folds:N with a smaller N", n, s.Folds())
 	}
 	return ""
 }
@@ -244,7 +244,7 @@ func (s *Settings) Fits(d *dataset.Splits) error {
 	case s.Arm == BaselineEarly && d.Validation == nil && s.Folds() == 0:
 		return setting.Errorf("arm",
 			"arm baseline-early ends by labels that are held out: give a validation set, or `recipe.form` estimate "+
-				"`rates` folds:5")
+				"`noise_rates` folds:5")
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func (s *Settings) Cost(arms []Name) string {
 		again = "; arm caption-filter trains stage 1 once more, on the captions that it keeps"
 	}
 	switch {
-	case s.Estimates() && s.Rates == Online:
+	case s.Estimates() && s.NoiseRates == Online:
 		text := "rates from scores of the first epoch of stage 1, each from before its bag was learned: no epoch more"
 		if again != "" {
 			text = "rates from scores of the first epoch of stage 1, each from before its bag was learned"

@@ -32,45 +32,45 @@ func TestSettings_Validate(t *testing.T) {
 		says   string // of the error; empty for none
 	}{
 		"paper":        {Paper, nil, ""},
-		"estimate":     {Estimate, func(s *Settings) { s.Rates = Online }, ""},
+		"estimate":     {Estimate, func(s *Settings) { s.NoiseRates = Online }, ""},
 		"another form": {"guess", nil, `recipe.form is "guess"`},
 		"fold epochs": {Estimate, func(s *Settings) { s.Recipe.FoldEpochs = 1001 },
 			"recipe.fold_epochs is 1001"},
 		"negative epochs":    {Estimate, func(s *Settings) { s.Recipe.Epochs = -1 }, "recipe.epochs -1"},
-		"many fold epochs":   {Estimate, func(s *Settings) { s.Recipe.FoldEpochs, s.Rates = 1000, Online }, ""},
-		"floor":              {Estimate, func(s *Settings) { s.Recipe.Floor, s.Rates = true, Online }, ""},
+		"many fold epochs":   {Estimate, func(s *Settings) { s.Recipe.FoldEpochs, s.NoiseRates = 1000, Online }, ""},
+		"floor":              {Estimate, func(s *Settings) { s.Recipe.Floor, s.NoiseRates = true, Online }, ""},
 		"floor of the paper": {Paper, func(s *Settings) { s.Recipe.Floor = true }, "recipe.floor"},
-		"floor of a file": {Estimate, func(s *Settings) { s.Recipe.Floor, s.Rates = true, "q.csv" },
+		"floor of a file": {Estimate, func(s *Settings) { s.Recipe.Floor, s.NoiseRates = true, "q.csv" },
 			"recipe.floor"},
 		"held-rates of the paper":  {Paper, func(s *Settings) { s.Arm = HeldRates }, "arm is held-rates"},
 		"soft-labels of the paper": {Paper, func(s *Settings) { s.Arm = SoftLabels }, "arm is soft-labels"},
-		"soft-labels online": {Estimate, func(s *Settings) { s.Arm, s.Rates = SoftLabels, Online },
+		"soft-labels online": {Estimate, func(s *Settings) { s.Arm, s.NoiseRates = SoftLabels, Online },
 			"arm soft-labels learns from the nets of folds"},
-		"soft-labels of folds":     {Estimate, func(s *Settings) { s.Arm, s.Rates = SoftLabels, "folds:2" }, ""},
-		"held-rates of a file":     {Estimate, func(s *Settings) { s.Arm, s.Rates = HeldRates, "q.csv" }, ""},
+		"soft-labels of folds":     {Estimate, func(s *Settings) { s.Arm, s.NoiseRates = SoftLabels, "folds:2" }, ""},
+		"held-rates of a file":     {Estimate, func(s *Settings) { s.Arm, s.NoiseRates = HeldRates, "q.csv" }, ""},
 		"forward without rates":    {Paper, func(s *Settings) { s.Arm = Forward }, "arm forward"},
-		"forward with a file":      {Paper, func(s *Settings) { s.Arm, s.Rates = Forward, "q.csv" }, ""},
-		"forward with an estimate": {Estimate, func(s *Settings) { s.Arm, s.Rates = Forward, Online }, ""},
-		"pruned without folds":     {Estimate, func(s *Settings) { s.Arm, s.Rates = Pruned, Online }, "arm pruned"},
-		"pruned":                   {Estimate, func(s *Settings) { s.Arm, s.Rates = Pruned, "folds:5" }, ""},
+		"forward with a file":      {Paper, func(s *Settings) { s.Arm, s.NoiseRates = Forward, "q.csv" }, ""},
+		"forward with an estimate": {Estimate, func(s *Settings) { s.Arm, s.NoiseRates = Forward, Online }, ""},
+		"pruned without folds":     {Estimate, func(s *Settings) { s.Arm, s.NoiseRates = Pruned, Online }, "arm pruned"},
+		"pruned":                   {Estimate, func(s *Settings) { s.Arm, s.NoiseRates = Pruned, "folds:5" }, ""},
 		"em":                       {Paper, func(s *Settings) { s.Arm = EM }, ""},
 		"em by steps":              {Paper, func(s *Settings) { s.Arm, s.Train.MaxSteps = EM, 9 }, "arm em"},
 		"em of one batch":          {Paper, func(s *Settings) { s.Arm, s.Train.Overfit = EM, true }, "arm em"},
 		"em without stage 2":       {Paper, func(s *Settings) { s.Arm, s.Train.Stage2Epochs = EM, 0 }, "arm em"},
 		"baseline by steps":        {Paper, func(s *Settings) { s.Train.MaxSteps = 9 }, ""},
-		"online of the paper":      {Paper, func(s *Settings) { s.Rates = Online }, "rates are online"},
-		"folds of the paper":       {Paper, func(s *Settings) { s.Rates = "folds:5" }, "rates are folds:5"},
-		"a file of the paper":      {Paper, func(s *Settings) { s.Rates = "q.csv" }, ""},
-		"one fold":                 {Estimate, func(s *Settings) { s.Rates = "folds:1" }, "2 to 1000 folds"},
-		"a thousand folds":         {Estimate, func(s *Settings) { s.Rates = "folds:1000" }, ""},
-		"too many folds":           {Estimate, func(s *Settings) { s.Rates = "folds:1001" }, "2 to 1000 folds"},
-		"folds without a number":   {Estimate, func(s *Settings) { s.Rates = "folds:x" }, "2 to 1000 folds"},
-		"estimate by steps": {Estimate, func(s *Settings) { s.Rates, s.Train.MaxSteps = Online, 9 },
+		"online of the paper":      {Paper, func(s *Settings) { s.NoiseRates = Online }, "rates are online"},
+		"folds of the paper":       {Paper, func(s *Settings) { s.NoiseRates = "folds:5" }, "rates are folds:5"},
+		"a file of the paper":      {Paper, func(s *Settings) { s.NoiseRates = "q.csv" }, ""},
+		"one fold":                 {Estimate, func(s *Settings) { s.NoiseRates = "folds:1" }, "2 to 1000 folds"},
+		"a thousand folds":         {Estimate, func(s *Settings) { s.NoiseRates = "folds:1000" }, ""},
+		"too many folds":           {Estimate, func(s *Settings) { s.NoiseRates = "folds:1001" }, "2 to 1000 folds"},
+		"folds without a number":   {Estimate, func(s *Settings) { s.NoiseRates = "folds:x" }, "2 to 1000 folds"},
+		"estimate by steps": {Estimate, func(s *Settings) { s.NoiseRates, s.Train.MaxSteps = Online, 9 },
 			"train.max_steps"},
-		"estimate from stage 1": {Estimate, func(s *Settings) { s.Rates, s.Stage1 = Online, "best" },
+		"estimate from stage 1": {Estimate, func(s *Settings) { s.NoiseRates, s.Stage1 = Online, "best" },
 			"stage1 names a checkpoint"},
-		"a file from stage 1": {Estimate, func(s *Settings) { s.Rates, s.Stage1 = "q.csv", "best" }, ""},
-		"estimate of one batch": {Estimate, func(s *Settings) { s.Rates, s.Train.Overfit = Online, true },
+		"a file from stage 1": {Estimate, func(s *Settings) { s.NoiseRates, s.Stage1 = "q.csv", "best" }, ""},
+		"estimate of one batch": {Estimate, func(s *Settings) { s.NoiseRates, s.Train.Overfit = Online, true },
 			"overfit-one-batch"},
 	} {
 		err := settings(c.form, c.change).Validate()
@@ -93,12 +93,12 @@ func TestSettings_Inestimable(t *testing.T) {
 		change func(*Settings)
 		says   string
 	}{
-		"as many folds as bags": {5, func(s *Settings) { s.Rates = "folds:5" }, ""},
-		"more folds than bags":  {4, func(s *Settings) { s.Rates = "folds:5" }, "4 bags cannot be dealt to 5 folds"},
-		"two batches":           {9, func(s *Settings) { s.Rates, s.Train.BatchBags = Online, 8 }, ""},
-		"one batch": {8, func(s *Settings) { s.Rates, s.Train.BatchBags = Online, 8 },
+		"as many folds as bags": {5, func(s *Settings) { s.NoiseRates = "folds:5" }, ""},
+		"more folds than bags":  {4, func(s *Settings) { s.NoiseRates = "folds:5" }, "4 bags cannot be dealt to 5 folds"},
+		"two batches":           {9, func(s *Settings) { s.NoiseRates, s.Train.BatchBags = Online, 8 }, ""},
+		"one batch": {8, func(s *Settings) { s.NoiseRates, s.Train.BatchBags = Online, 8 },
 			"8 bags are one batch of 8"},
-		"a file": {1, func(s *Settings) { s.Rates, s.Train.BatchBags = "q.csv", 8 }, ""},
+		"a file": {1, func(s *Settings) { s.NoiseRates, s.Train.BatchBags = "q.csv", 8 }, ""},
 	} {
 		if got := settings(Estimate, c.change).Inestimable(data(t, c.bags)); (got == "") != (c.says == "") ||
 			!strings.Contains(got, c.says) {
@@ -116,9 +116,9 @@ func TestSettings_Fits(t *testing.T) {
 		says   string
 	}{
 		"baseline": {form: Paper},
-		"rates of too few bags": {form: Estimate, change: func(s *Settings) { s.Arm, s.Rates = HeldRates, "folds:9" },
+		"rates of too few bags": {form: Estimate, change: func(s *Settings) { s.Arm, s.NoiseRates = HeldRates, "folds:9" },
 			says: "arm held-rates needs rates that are estimated"},
-		"baseline with too few bags for folds": {form: Estimate, change: func(s *Settings) { s.Rates = "folds:9" }},
+		"baseline with too few bags for folds": {form: Estimate, change: func(s *Settings) { s.NoiseRates = "folds:9" }},
 		"clean labels": {form: Paper, change: func(s *Settings) { s.Arm = Clean },
 			says: "arm clean needs the true labels"},
 		"clean labels that are known": {form: Paper, change: func(s *Settings) { s.Arm = Clean },
@@ -128,7 +128,7 @@ func TestSettings_Fits(t *testing.T) {
 		"baseline-early with a validation set": {form: Paper, change: func(s *Settings) { s.Arm = BaselineEarly },
 			has: func(d *dataset.Splits) { d.Validation = &loader.Set{} }},
 		"baseline-early with folds": {form: Estimate, change: func(s *Settings) {
-			s.Arm, s.Rates = BaselineEarly, "folds:2"
+			s.Arm, s.NoiseRates = BaselineEarly, "folds:2"
 		}},
 	} {
 		d := data(t, 7)
@@ -158,7 +158,7 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 		}
 	}
 	for key, s := range map[string]*Settings{
-		"recipe.form":     settings(Estimate, func(s *Settings) { s.Rates = Online }),
+		"recipe.form":     settings(Estimate, func(s *Settings) { s.NoiseRates = Online }),
 		"train.loss.kind": settings(Paper, func(s *Settings) { s.Train.Loss = train.PaperLoss(train.Asymmetric) }),
 	} {
 		var mistake *setting.Error
@@ -185,7 +185,7 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 
 // The price of folds is told before it is paid.
 func TestSettings_Cost(t *testing.T) {
-	folds := settings(Estimate, func(s *Settings) { s.Rates = "folds:4" })
+	folds := settings(Estimate, func(s *Settings) { s.NoiseRates = "folds:4" })
 	if got, want := folds.ExtraEpochs([]Name{Baseline}), 1*3*15; got != want {
 		t.Errorf("baseline costs %d epochs, want %d", got, want)
 	}
@@ -198,18 +198,18 @@ func TestSettings_Cost(t *testing.T) {
 		t.Errorf("cost %q", got)
 	}
 	for form, rates := range map[Form]string{Paper: "", Estimate: "q.csv"} {
-		s := settings(form, func(s *Settings) { s.Rates = rates })
+		s := settings(form, func(s *Settings) { s.NoiseRates = rates })
 		if got := s.Cost([]Name{Baseline}); got != "" || s.ExtraEpochs([]Name{Baseline}) != 0 {
 			t.Errorf("%s: cost %q", form, got)
 		}
 	}
-	online := settings(Estimate, func(s *Settings) { s.Rates, s.Train.Stage1Epochs = Online, 3 })
+	online := settings(Estimate, func(s *Settings) { s.NoiseRates, s.Train.Stage1Epochs = Online, 3 })
 	if got := online.Cost([]Name{CaptionFilter}); online.ExtraEpochs([]Name{Baseline, CaptionFilter}) != 3 ||
 		!strings.Contains(got, "stage 1 once more") ||
 		strings.Contains(got, "no epoch") {
 		t.Errorf("caption-filter: %d epochs, %q", online.ExtraEpochs([]Name{Baseline, CaptionFilter}), got)
 	}
-	if got := settings(Estimate, func(s *Settings) { s.Rates = Online }).Cost(nil); !strings.Contains(got,
+	if got := settings(Estimate, func(s *Settings) { s.NoiseRates = Online }).Cost(nil); !strings.Contains(got,
 		"no epoch more") {
 		t.Errorf("online: %q", got)
 	}
@@ -224,8 +224,8 @@ func TestArms_WhoKnowsTheTruth(t *testing.T) {
 		if want := a.Name == SoftLabels || a.Name == Pruned; a.Folds != want {
 			t.Errorf("%s needs folds: %t, want %t", a.Name, a.Folds, want)
 		}
-		if want := a.Name == HeldRates || a.Name == Forward || a.Name == CaptionFilter; a.Rates != want {
-			t.Errorf("%s needs rates: %t, want %t", a.Name, a.Rates, want)
+		if want := a.Name == HeldRates || a.Name == Forward || a.Name == CaptionFilter; a.NoiseRates != want {
+			t.Errorf("%s needs rates: %t, want %t", a.Name, a.NoiseRates, want)
 		}
 		if a.Rival && a.Stage != 1 {
 			t.Errorf("%s is a rival and begins at stage %d", a.Name, a.Stage)

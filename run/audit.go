@@ -150,7 +150,7 @@ func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit
 	if train.Truth != nil {
 		in.Truth = chosen(train.Truth.Uint8s(), s.Bags, k)
 	}
-	if o.Rates == "" {
+	if o.NoiseRates == "" {
 		o.Plain, o.Raise = s.Plain, s.Raised
 	}
 	return audit.Scores(ctx, &in, o)

@@ -99,7 +99,7 @@ func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
 		return nil, err
 	}
 	s := *a.session
-	s.Config.Arm, s.Config.Recipe, s.Config.Rates = recipe.Stage1, settings.Recipe, settings.Rates
+	s.Config.Arm, s.Config.Recipe, s.Config.NoiseRates = recipe.Stage1, settings.Recipe, settings.NoiseRates
 	s.Config.Stage1, s.Config.Train, s.Config.EachEpoch = "", settings.Train, false
 	if err := s.Standardise(ctx); err != nil {
 		return nil, err
@@ -127,14 +127,14 @@ func (a *Audit) folds() int {
 // foldSettings are those of the run for nets of folds: stage 1 alone, by epochs.
 func (a *Audit) foldSettings(o Offer) (recipe.Settings, error) {
 	s := a.session.Config.Settings()
-	s.Arm, s.Stage1, s.Rates = recipe.Stage1, "", fmt.Sprintf("%s%d", recipe.FoldsOf, o.Folds)
+	s.Arm, s.Stage1, s.NoiseRates = recipe.Stage1, "", fmt.Sprintf("%s%d", recipe.FoldsOf, o.Folds)
 	s.Recipe = recipe.Config{Form: recipe.Estimate, FoldEpochs: o.Epochs}
 	s.Train.MaxSteps = 0
 	if err := s.Validate(); err != nil {
 		return s, &setting.Error{Reason: err}
 	}
 	if why := s.Inestimable(a.session.Data); why != "" {
-		return s, setting.Errorf("rates", "%s", why)
+		return s, setting.Errorf("noise_rates", "%s", why)
 	}
 	return s, nil
 }

@@ -16,7 +16,7 @@ import (
 
 // Settings are what the recipe and its arms take from the configuration.
 func (c *Config) Settings() recipe.Settings {
-	return recipe.Settings{Arm: c.Arm, MIL: c.Net.MIL, Stage1: c.Stage1, Rates: c.Rates, Recipe: c.Recipe,
+	return recipe.Settings{Arm: c.Arm, MIL: c.Net.MIL, Stage1: c.Stage1, NoiseRates: c.NoiseRates, Recipe: c.Recipe,
 		Train: c.Train}
 }
 
@@ -159,13 +159,13 @@ func (c *Config) chooseRecipe(g given) {
 		}
 		return
 	}
-	if c.Rates == "" {
-		c.Rates = recipe.Online
+	if c.NoiseRates == "" {
+		c.NoiseRates = recipe.Online
 		why := "what the net predicts of a picture before it learns it costs no time"
 		if c.onFeatures() {
-			c.Rates, why = recipe.FoldsOf+strconv.Itoa(recipe.DefaultFolds), "nets on features are trained in seconds"
+			c.NoiseRates, why = recipe.FoldsOf+strconv.Itoa(recipe.DefaultFolds), "nets on features are trained in seconds"
 		}
-		c.note("rates", why)
+		c.note("noise_rates", why)
 	}
 	if c.Recipe.Captions == "" && c.tellsCaptionsApart() {
 		c.Recipe.Captions = recipe.Witness
@@ -209,8 +209,8 @@ func (c *Config) FallBackToPaper(d *dataset.Splits) (why string) {
 	if why = settings.Inestimable(d); why == "" {
 		return ""
 	}
-	c.Recipe.Form, c.Rates, c.Arm = recipe.Paper, "", recipe.FD
-	c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == "rates" })
+	c.Recipe.Form, c.NoiseRates, c.Arm = recipe.Paper, "", recipe.FD
+	c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == "noise_rates" })
 	c.note("recipe.form", why)
 	c.note("arm", "the paper's noise model")
 	return why

@@ -27,8 +27,8 @@ func TestRecipe_JudgesCaptionsWhereItCan(t *testing.T) {
 		{"file of flip rates", ScenesPreset, func(c *Config) { c.Data.Noise, c.Data.FlipRates = 0, "rates.csv" },
 			recipe.HeldRates},
 		{"by labels", ScenesPreset, func(c *Config) { c.Recipe.Captions = recipe.Labels }, recipe.HeldRates},
-		{"folds", ScenesPreset, func(c *Config) { c.Rates = "folds:3" }, recipe.CaptionFilter},
-		{"folds by labels", ScenesPreset, func(c *Config) { c.Rates, c.Recipe.Captions = "folds:3", recipe.Labels },
+		{"folds", ScenesPreset, func(c *Config) { c.NoiseRates = "folds:3" }, recipe.CaptionFilter},
+		{"folds by labels", ScenesPreset, func(c *Config) { c.NoiseRates, c.Recipe.Captions = "folds:3", recipe.Labels },
 			recipe.SoftLabels},
 		{"clips by video", MovingScenesPreset, func(c *Config) { c.Net.MIL = true }, recipe.CaptionFilter},
 		{"clips by frame", MovingScenesPreset, nil, recipe.HeldRates},
@@ -114,7 +114,7 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 		return keys
 	}
 	var c Config
-	if err := (Sources{Settings: settings(t, "rates=folds:3")}).Resolve(&c); err != nil {
+	if err := (Sources{Settings: settings(t, "noise_rates=folds:3")}).Resolve(&c); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"arm", "recipe.captions", "recipe.form"}; !slices.Equal(keys(&c), want) {

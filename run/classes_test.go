@@ -39,7 +39,7 @@ func TestSameClasses_WordsInTheirOrder(t *testing.T) {
 }
 
 // Each rate of a file goes into its own place, of its own word.
-func TestStartRates_OfAFile(t *testing.T) {
+func TestStartNoiseRates_OfAFile(t *testing.T) {
 	config := small()
 	session, err := run.Open(t.Context(), config, run.Options{})
 	if err != nil {
@@ -57,8 +57,8 @@ func TestStartRates_OfAFile(t *testing.T) {
 	for _, word := range words[3:] {
 		table.WriteString(word + ",.4,.04\n")
 	}
-	config.Rates = filepath.Join(t.TempDir(), "rates.csv")
-	if err := os.WriteFile(config.Rates, []byte(table.String()), 0o644); err != nil {
+	config.NoiseRates = filepath.Join(t.TempDir(), "rates.csv")
+	if err := os.WriteFile(config.NoiseRates, []byte(table.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if session, err = run.Open(t.Context(), config, run.Options{}); err != nil {

@@ -32,9 +32,9 @@ type Config struct {
 	Train train.Config   `yaml:"train"`
 	// Stage1 is a checkpoint of stage 1 that stage 2 starts from; empty trains stage 1 first.
 	Stage1 string `yaml:"stage1" help:"<checkpoint> of stage 1 to start from; empty trains stage 1"`
-	// Rates is a file of the noise model's rates at the start, for each word, instead of those of
+	// NoiseRates is a file of the noise model's rates at the start, for each word, instead of those of
 	// Train.Noise; with the recipe estimate also folds:N, nets that estimate them.
-	Rates string `yaml:"rates" help:"<source> of the noise rates: a file with word, q01 and q10; folds:N; or online"`
+	NoiseRates string `yaml:"noise_rates" help:"<source> of the noise rates: a file with word, q01 and q10; folds:N; or online"`
 	// Recipe says how stage 2 comes by its noise model.
 	Recipe recipe.Config `yaml:"recipe,omitempty"`
 	// EachEpoch evaluates after every epoch as at the end, and keeps the figures.

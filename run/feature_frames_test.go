@@ -106,7 +106,7 @@ func TestTrain_BehindABackboneOnClips(t *testing.T) {
 	} {
 		c := behind(t, dataset.MovingScenes, false)
 		change(&c)
-		c.Arm, c.Recipe.Form, c.Rates, c.Train.Stage1Epochs, c.Train.Patience = "stage1", "paper", "", 2, 0
+		c.Arm, c.Recipe.Form, c.NoiseRates, c.Train.Stage1Epochs, c.Train.Patience = "stage1", "paper", "", 2, 0
 		s, err := run.Open(t.Context(), c, run.Options{})
 		if err != nil {
 			t.Fatal(name, err)

@@ -105,7 +105,7 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 	t.Parallel()
 	c := tiny(t)
-	c.Recipe.Form, c.Rates, c.Recipe.FoldEpochs, c.Train.CheckpointSteps = recipe.Estimate, "folds:2", 1, 1
+	c.Recipe.Form, c.NoiseRates, c.Recipe.FoldEpochs, c.Train.CheckpointSteps = recipe.Estimate, "folds:2", 1, 1
 	s := opened(t, c, Options{})
 	dir := t.TempDir()
 	made := s.Recipe(filepath.Join(dir, RecipeFolder))

@@ -18,15 +18,15 @@ import (
 
 // Files of a search for a learning rate.
 const (
-	RateSearchFile  = "lr-finder.csv"
-	RateSearchChart = "lr-finder.svg"
+	LearningRateSearchFile  = "lr-finder.csv"
+	LearningRateSearchChart = "lr-finder.svg"
 )
 
-// RateSearch is what a search for a learning rate has found.
-type RateSearch struct {
-	Arm  string  `json:"arm"` // whose start it is from
-	Rate float64 `json:"learning_rate"`
-	*train.RateSearch
+// LearningRateSearch is what a search for a learning rate has found.
+type LearningRateSearch struct {
+	Arm          string  `json:"arm"` // whose start it is from
+	LearningRate float64 `json:"learning_rate"`
+	*train.LearningRateSearch
 	Steps int    `json:"steps"`
 	Table string `json:"table"` // files
 	Chart string `json:"chart"`
@@ -35,7 +35,7 @@ type RateSearch struct {
 // FindLearningRate makes the first steps of the run's training at rates that rise from step to step, and throws the net
 // away. It is the first stage of the arm, which begins from the weights that the run would begin from; the arm itself
 // where `stage1` names its start. The steps come as a table and a chart into a folder.
-func (s *Session) FindLearningRate(ctx context.Context, dir string) (found *RateSearch, err error) {
+func (s *Session) FindLearningRate(ctx context.Context, dir string) (found *LearningRateSearch, err error) {
 	if !s.prepared {
 		if _, err := s.Prepare(ctx); err != nil {
 			return nil, err
@@ -76,8 +76,9 @@ func (s *Session) FindLearningRate(ctx context.Context, dir string) (found *Rate
 	if err != nil {
 		return nil, Interrupted(err)
 	}
-	found = &RateSearch{Arm: arm.Name, Rate: c.Train.LearningRate, RateSearch: search, Steps: len(search.Points),
-		Table: filepath.Join(dir, RateSearchFile), Chart: filepath.Join(dir, RateSearchChart)}
+	found = &LearningRateSearch{Arm: arm.Name, LearningRate: c.Train.LearningRate, LearningRateSearch: search,
+		Steps: len(search.Points), Table: filepath.Join(dir, LearningRateSearchFile),
+		Chart: filepath.Join(dir, LearningRateSearchChart)}
 	return found, s.Save(ctx, func() error { return found.write(dir) })
 }
 
@@ -91,7 +92,7 @@ func (s *Session) startNet(arm train.Arm) (*model.Net, error) {
 		s.Data.Train, c.Stage1)
 }
 
-func (r *RateSearch) write(dir string) error {
+func (r *LearningRateSearch) write(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -100,27 +101,27 @@ func (r *RateSearch) write(dir string) error {
 	}
 	points := make([]report.SweepPoint, len(r.Points))
 	for i, p := range r.Points {
-		points[i] = report.SweepPoint{Rate: p.Rate, Loss: r.Start + p.Loss - p.Start, Smoothed: p.Smoothed}
+		points[i] = report.SweepPoint{LearningRate: p.LearningRate, Loss: r.Start + p.Loss - p.Start, Smoothed: p.Smoothed}
 	}
 	var chart bytes.Buffer
-	if err := report.RateSweep(&chart, points, r.Suggested); err != nil {
+	if err := report.LearningRateSweep(&chart, points, r.Suggested); err != nil {
 		return err
 	}
 	return durable.Save(r.Chart, chart.Bytes())
 }
 
-func (r *RateSearch) writeTable(w io.Writer) error {
+func (r *LearningRateSearch) writeTable(w io.Writer) error {
 	_, err := fmt.Fprintln(w, "step,learning_rate,loss_at_start,loss,smoothed_loss")
 	for _, p := range r.Points {
 		if err == nil {
-			_, err = fmt.Fprintf(w, "%d,%g,%g,%g,%g\n", p.Step, p.Rate, p.Start, p.Loss, p.Smoothed)
+			_, err = fmt.Fprintf(w, "%d,%g,%g,%g,%g\n", p.Step, p.LearningRate, p.Start, p.Loss, p.Smoothed)
 		}
 	}
 	return err
 }
 
 // Text is what was found, in lines for people. Settings are named by their keys.
-func (r *RateSearch) Text() string {
+func (r *LearningRateSearch) Text() string {
 	var b bytes.Buffer
 	from := r.Arm
 	fmt.Fprintf(&b, "learning rates from %.0e on, %d steps from the start of %s\n", r.firstRate(), r.Steps, from)
@@ -140,16 +141,16 @@ func (r *RateSearch) Text() string {
 	}
 	if r.Suggested > 0 {
 		fmt.Fprintf(&b, "suggested: `train.learning_rate` %.2g, a third of that of the lowest loss (this run's is %g)\n",
-			r.Suggested, r.Rate)
+			r.Suggested, r.LearningRate)
 	} else {
 		b.WriteString("no suggestion: see the chart\n")
 	}
 	return b.String()
 }
 
-func (r *RateSearch) firstRate() float64 {
+func (r *LearningRateSearch) firstRate() float64 {
 	if len(r.Points) == 0 {
 		return train.DefaultSweep().First
 	}
-	return r.Points[0].Rate
+	return r.Points[0].LearningRate
 }

@@ -60,14 +60,14 @@ func TestFindLearningRate_SuggestsOneThatTrainsAsTheDefaultDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Suggested < 1e-4 || found.Suggested > 2e-2 || found.Arm != "stage1" || found.Rate != 1e-3 {
-		t.Errorf("found %+v", *found.RateSearch)
+	if found.Suggested < 1e-4 || found.Suggested > 2e-2 || found.Arm != "stage1" || found.LearningRate != 1e-3 {
+		t.Errorf("found %+v", *found.LearningRateSearch)
 	}
-	table, err := os.ReadFile(filepath.Join(dir, RateSearchFile))
+	table, err := os.ReadFile(filepath.Join(dir, LearningRateSearchFile))
 	if lines := strings.Count(string(table), "\n"); err != nil || lines != 1+found.Steps || found.Steps < 50 {
 		t.Errorf("%d lines of %d steps, %v", lines, found.Steps, err)
 	}
-	if chart, err := os.ReadFile(filepath.Join(dir, RateSearchChart)); err != nil ||
+	if chart, err := os.ReadFile(filepath.Join(dir, LearningRateSearchChart)); err != nil ||
 		!strings.Contains(string(chart), "<svg") {
 		t.Errorf("no chart: %v", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"nmn/run/folder"
 )
 
-// places are all of its files and folders. Rates may be a word, and are compared as they are.
+// places are all of its files and folders. NoiseRates may be a word, and are compared as they are.
 func (c *Config) places() folder.Places {
 	d, f := &c.Data, &c.Data.Features
 	all := folder.Places{

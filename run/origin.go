@@ -24,7 +24,7 @@ func (c *Config) files(ctx context.Context, d *dataset.Splits) (origin.List, err
 	var more []origin.Place
 	for _, p := range []struct{ key, file string }{
 		{"net.weights", c.Net.Weights}, {"net.backbone", c.Net.Backbone}, {"stage1", c.Stage1},
-		{"rates", settings.RatesFile()},
+		{"noise_rates", settings.RatesFile()},
 	} {
 		if p.file != "" {
 			more = append(more, origin.Place{Name: p.key, Path: p.file})

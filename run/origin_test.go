@@ -97,7 +97,7 @@ func TestTrain_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
 	c := vectors(t, file, 1)
-	c.Arm, c.Recipe.Form, c.Rates = recipe.HeldRates, recipe.Estimate, "folds:2"
+	c.Arm, c.Recipe.Form, c.NoiseRates = recipe.HeldRates, recipe.Estimate, "folds:2"
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	s := opened(t, c, Options{Observer: Observer{Training: func(b Training) []train.Observer {

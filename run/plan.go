@@ -78,7 +78,7 @@ func (c Config) plan(ctx context.Context, data *dataset.Splits, o *ExamineOption
 	if err := s.takeFeatures(ctx, "", true, nil); err != nil { // of a few pictures: the others have no effect on speed
 		return nil, err
 	}
-	if err := s.Config.StartRates(data); err != nil {
+	if err := s.Config.StartNoiseRates(data); err != nil {
 		return nil, err
 	}
 	if _, err := s.settle(ctx); err != nil {

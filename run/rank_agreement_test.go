@@ -45,7 +45,7 @@ func withSiblings(t *testing.T) run.Config {
 	}
 	var c run.Config
 	given, err := run.ParseSettings("data.manifest="+manifest, "data.max_bad_samples=1", "net.width=.5", "run.device=cpu",
-		"run.threads=1", "recipe.form=estimate", "rates=folds:2", "recipe.fold_epochs=1")
+		"run.threads=1", "recipe.form=estimate", "noise_rates=folds:2", "recipe.fold_epochs=1")
 	if err != nil {
 		t.Fatal(err)
 	}

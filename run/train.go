@@ -49,7 +49,7 @@ func (s *Session) Train(ctx context.Context, dir string) (o *Outcome, err error)
 	switch {
 	case arm.Stage == 1 && from != "":
 		return nil, setting.Errorf("stage1", "`stage1` is for arms of stage 2; %s trains a net from its start", c.Arm)
-	case arm.Stage == 2 && from == "" || c.Arm == recipe.Forward && c.Rates == recipe.Online:
+	case arm.Stage == 2 && from == "" || c.Arm == recipe.Forward && c.NoiseRates == recipe.Online:
 		first := filepath.Join(dir, Stage1Folder)
 		if err := s.firstStage(ctx, dir, first, found); err != nil {
 			return nil, err

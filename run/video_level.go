@@ -37,7 +37,7 @@ func (c *Config) validateVideo() error {
 		return fmt.Errorf("data.video_level is %q, want %s", d.VideoLevel, setting.Alternatives(dataset.VideoLevels()))
 	case c.level() == report.FrameLevel && settings.Folds() > 0:
 		return errors.New("recipe: folds of frames would have a video in several folds: take `data.video_level` video, or " +
-			"the rates of `rates` online")
+			"the rates of `noise_rates` online")
 	}
 	return nil
 }

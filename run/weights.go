@@ -18,7 +18,7 @@ import (
 func (c *Config) startsThere() error {
 	settings := c.Settings()
 	for _, p := range []struct{ key, file string }{
-		{"net.backbone", c.Net.Backbone}, {"rates", settings.RatesFile()},
+		{"net.backbone", c.Net.Backbone}, {"noise_rates", settings.RatesFile()},
 	} {
 		if p.file == "" {
 			continue

@@ -10,11 +10,11 @@ import (
 type Group struct {
 	Layer string // as rules name it, without .weight or .bias: backbone.conv1_1, head.fc8, nmn
 	// Parameters are weight, bias, or both where they learn alike.
-	Parameters []string
-	Numbers    int     // in all of them
-	Multiplier float64 // of the learning rate; 0 for what is frozen
-	Rate       float64 // the learning rate of the schedule's height times the multiplier
-	Decay      float64 // weight decay; that of the weights, where biases are spared
+	Parameters   []string
+	Numbers      int     // in all of them
+	Multiplier   float64 // of the learning rate; 0 for what is frozen
+	LearningRate float64 // the learning rate of the schedule's height times the multiplier
+	Decay        float64 // weight decay; that of the weights, where biases are spared
 }
 
 // Groups lists how the parameters of a net learn, layer by layer from the input on.
@@ -27,7 +27,7 @@ func Groups(c Config, params []*model.Param) ([]Group, error) {
 	for _, p := range params {
 		g := Group{Layer: layerOf(p.Name), Numbers: p.FileLen(), Multiplier: factors[p]}
 		g.Parameters = []string{p.Name[min(len(g.Layer)+1, len(p.Name)):]}
-		g.Rate = c.LearningRate * g.Multiplier
+		g.LearningRate = c.LearningRate * g.Multiplier
 		if g.Multiplier > 0 && (c.DecayBiases || !p.Bias) {
 			g.Decay = c.WeightDecay
 		}

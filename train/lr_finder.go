@@ -12,7 +12,7 @@ import (
 // that changes no weight, with the same batches and dropout: what a sweep changes is told from what batches differ in.
 // The weights of the net are not what they were; nothing is written, validated or averaged. The result depends on the
 // options alone, as that of a Trainer does.
-func FindLearningRate(ctx context.Context, o Options, sweep RateSweep) (*RateSearch, error) {
+func FindLearningRate(ctx context.Context, o Options, sweep LearningRateSweep) (*LearningRateSearch, error) {
 	if !(sweep.First > 0 && sweep.Last > sweep.First) || sweep.Steps < 2 {
 		return nil, fmt.Errorf("training: a sweep of %d steps from %g to %g: want at least 2, to a higher rate",
 			sweep.Steps, sweep.First, sweep.Last)
@@ -21,8 +21,8 @@ func FindLearningRate(ctx context.Context, o Options, sweep RateSweep) (*RateSea
 	c.Stage1Epochs, c.Stage2Epochs, c.MaxSteps, c.LogSteps = 0, 0, sweep.Steps, sweep.Steps
 	c.EvaluateEpochs, c.EvaluateSteps, c.Patience, c.EMA = 0, 0, 0, 0
 	o.Directory, o.Validation, o.Online, o.AfterEpoch = "", nil, nil, nil
-	var finder rateFinder
-	_, err := o.sweep(ctx, RateSweep{noRate, 2 * noRate, sweep.Steps}, func(e StepDone) (over bool) {
+	var finder learningRateFinder
+	_, err := o.sweep(ctx, LearningRateSweep{noRate, 2 * noRate, sweep.Steps}, func(e StepDone) (over bool) {
 		finder.starts = append(finder.starts, e.Loss)
 		return false
 	})
@@ -40,7 +40,8 @@ func FindLearningRate(ctx context.Context, o Options, sweep RateSweep) (*RateSea
 const noRate = 1e-30
 
 // sweep makes steps at the rates of a sweep until see says that it is over, or the loss is no number any more.
-func (o Options) sweep(ctx context.Context, rates RateSweep, see func(StepDone) (over bool)) (over bool, err error) {
+func (o Options) sweep(ctx context.Context, rates LearningRateSweep,
+	see func(StepDone) (over bool)) (over bool, err error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	o.Observers = append(o.Observers[:len(o.Observers):len(o.Observers)], Observer{Step: func(e StepDone) {

@@ -2,33 +2,33 @@ package train
 
 import "math"
 
-// RateSweep are the learning rates of a range test (Smith, *Cyclical Learning Rates for Training Neural Networks*,
-// 2017): from First to Last, each step at the same multiple of the rate of the step before.
-type RateSweep struct {
+// LearningRateSweep are the learning rates of a range test (Smith, *Cyclical Learning Rates for Training Neural
+// Networks*, 2017): from First to Last, each step at the same multiple of the rate of the step before.
+type LearningRateSweep struct {
 	First, Last float64
 	Steps       int // at least 2
 }
 
 // DefaultSweep goes over eight decades, with fifteen steps in each.
-func DefaultSweep() RateSweep { return RateSweep{First: 1e-7, Last: 10, Steps: 121} }
+func DefaultSweep() LearningRateSweep { return LearningRateSweep{First: 1e-7, Last: 10, Steps: 121} }
 
 // at is the rate of a step, from 1.
-func (s *RateSweep) at(step int) float64 {
+func (s *LearningRateSweep) at(step int) float64 {
 	return s.First * math.Pow(s.Last/s.First, float64(step-1)/float64(s.Steps-1))
 }
 
-// RatePoint is one step of a sweep.
-type RatePoint struct {
-	Step     int     `json:"step"`
-	Rate     float64 `json:"rate"`
-	Start    float64 `json:"start"`    // loss of the step's batch with the weights of the start
-	Loss     float64 `json:"loss"`     // and with those that the steps before have made
-	Smoothed float64 `json:"smoothed"` // mean loss of the start, and mean of the changes around
+// LearningRatePoint is one step of a sweep.
+type LearningRatePoint struct {
+	Step         int     `json:"step"`
+	LearningRate float64 `json:"rate"`
+	Start        float64 `json:"start"`    // loss of the step's batch with the weights of the start
+	Loss         float64 `json:"loss"`     // and with those that the steps before have made
+	Smoothed     float64 `json:"smoothed"` // mean loss of the start, and mean of the changes around
 }
 
-// RateSearch is what a sweep has found.
-type RateSearch struct {
-	Points []RatePoint `json:"-"`
+// LearningRateSearch is what a sweep has found.
+type LearningRateSearch struct {
+	Points []LearningRatePoint `json:"-"`
 	// Start is the mean loss of the batches of all points with the weights of the start.
 	Start float64 `json:"-"`
 	// Diverged reports whether the sweep ended before its last rate because the loss had grown out of bounds.
@@ -56,30 +56,30 @@ const (
 	leastFall      = .003 // of the loss of the start: less is no fall
 )
 
-// rateFinder takes the losses of a sweep as they come.
-type rateFinder struct {
+// learningRateFinder takes the losses of a sweep as they come.
+type learningRateFinder struct {
 	starts      []float64 // losses of the steps' batches with the weights of the start
-	points      []RatePoint
+	points      []LearningRatePoint
 	mean, least float64 // of the trailing mean
 }
 
 // add takes a step, and reports whether the loss has grown out of bounds.
-func (f *rateFinder) add(step int, rate, loss float64) (over bool) {
+func (f *learningRateFinder) add(step int, rate, loss float64) (over bool) {
 	if math.IsNaN(loss) || math.IsInf(loss, 0) || step > len(f.starts) {
 		return true
 	}
 	if len(f.points) == 0 {
 		f.mean, f.least = loss, loss
 	}
-	f.points = append(f.points, RatePoint{Step: step, Rate: rate, Start: f.starts[step-1], Loss: loss})
+	f.points = append(f.points, LearningRatePoint{Step: step, LearningRate: rate, Start: f.starts[step-1], Loss: loss})
 	f.mean += (1 - trailing) * (loss - f.mean)
 	f.least = min(f.least, f.mean)
 	return f.mean > outOfBounds*f.least
 }
 
 // search smooths the losses and looks for the rates.
-func (f *rateFinder) search(diverged bool) *RateSearch {
-	s := &RateSearch{Points: f.points, Diverged: diverged}
+func (f *learningRateFinder) search(diverged bool) *LearningRateSearch {
+	s := &LearningRateSearch{Points: f.points, Diverged: diverged}
 	if len(s.Points) < 2 {
 		return s
 	}
@@ -98,22 +98,22 @@ func (f *rateFinder) search(diverged bool) *RateSearch {
 	if s.Start-s.Points[lowest].Smoothed < leastFall*math.Abs(s.Start) {
 		return s
 	}
-	s.Lowest, s.Steepest = s.Points[lowest].Rate, s.Points[s.steepest(lowest)].Rate
+	s.Lowest, s.Steepest = s.Points[lowest].LearningRate, s.Points[s.steepest(lowest)].LearningRate
 	s.Suggested = s.Lowest / belowLowest
 	for _, p := range s.Points[lowest:] {
 		if p.Smoothed >= s.Start {
-			s.Edge = p.Rate
+			s.Edge = p.LearningRate
 			break
 		}
 	}
 	if s.Edge == 0 && diverged {
-		s.Edge = s.Points[len(s.Points)-1].Rate
+		s.Edge = s.Points[len(s.Points)-1].LearningRate
 	}
 	return s
 }
 
 // lowest is the point with the least smoothed loss.
-func (s *RateSearch) lowest() int {
+func (s *LearningRateSearch) lowest() int {
 	lowest := 0
 	for i, p := range s.Points {
 		if p.Smoothed < s.Points[lowest].Smoothed {
@@ -125,7 +125,7 @@ func (s *RateSearch) lowest() int {
 
 // steepest is the point up to the lowest one at which the smoothed loss falls most from as many steps before it as
 // after it.
-func (s *RateSearch) steepest(lowest int) int {
+func (s *LearningRateSearch) steepest(lowest int) int {
 	best, most := lowest, 0.0
 	for i := smoothedAround; i <= min(lowest, len(s.Points)-1-smoothedAround); i++ {
 		if fall := s.Points[i-smoothedAround].Smoothed - s.Points[i+smoothedAround].Smoothed; fall > most {

@@ -7,12 +7,12 @@ import (
 )
 
 // descended sweeps plain gradient descent over ½ Σ h x², whose rates diverge from 2/h of the largest h on.
-func descended(curvatures []float64, sweep RateSweep) *RateSearch {
+func descended(curvatures []float64, sweep LearningRateSweep) *LearningRateSearch {
 	x := make([]float64, len(curvatures))
 	for i := range x {
 		x[i] = 1
 	}
-	var f rateFinder
+	var f learningRateFinder
 	for range sweep.Steps {
 		sum := 0.0
 		for _, h := range curvatures {
@@ -35,7 +35,7 @@ func descended(curvatures []float64, sweep RateSweep) *RateSearch {
 	return f.search(diverged)
 }
 
-func TestRateSearch_FindsTheEdgeOfAQuadratic(t *testing.T) {
+func TestLearningRateSearch_FindsTheEdgeOfAQuadratic(t *testing.T) {
 	for _, most := range []float64{3, 30, 4000} {
 		found := descended([]float64{most, most / 2, most / 10}, DefaultSweep())
 		edge := 2 / most
@@ -49,8 +49,8 @@ func TestRateSearch_FindsTheEdgeOfAQuadratic(t *testing.T) {
 	}
 }
 
-func TestRateSearch_SaysNothingWhereNothingIsLearned(t *testing.T) {
-	var f rateFinder
+func TestLearningRateSearch_SaysNothingWhereNothingIsLearned(t *testing.T) {
+	var f learningRateFinder
 	for step := range 50 {
 		loss := 3 + math.Sin(float64(step))
 		f.starts = append(f.starts, loss-.001*math.Cos(float64(step)))
@@ -59,10 +59,10 @@ func TestRateSearch_SaysNothingWhereNothingIsLearned(t *testing.T) {
 	if s := f.search(false); s.Suggested != 0 || s.Steepest != 0 || s.Edge != 0 {
 		t.Errorf("%+v", *s)
 	}
-	if s := (&rateFinder{}).search(true); s.Suggested != 0 || len(s.Points) != 0 {
+	if s := (&learningRateFinder{}).search(true); s.Suggested != 0 || len(s.Points) != 0 {
 		t.Errorf("of no step at all: %+v", *s)
 	}
-	var nan rateFinder
+	var nan learningRateFinder
 	if !nan.add(1, 1, math.NaN()) || !nan.add(1, 1, math.Inf(1)) || len(nan.points) != 0 {
 		t.Error("a loss that is no number does not end the sweep")
 	}
@@ -73,11 +73,11 @@ func TestFindLearningRate_TwiceIsTheSameAndLeavesNoFiles(t *testing.T) {
 	r := newRig()
 	r.bags, r.directory, r.validation = 48, t.TempDir(), true
 	r.config.EMA, r.config.EvaluateEpochs, r.config.Schedule = .9, 1, Cosine
-	var all [2]*RateSearch
+	var all [2]*LearningRateSearch
 	for i := range all {
 		r.threads, r.workers = 1+i, 1+2*i
 		var err error
-		if all[i], err = FindLearningRate(t.Context(), r.options(t), RateSweep{1e-6, 10, 71}); err != nil {
+		if all[i], err = FindLearningRate(t.Context(), r.options(t), LearningRateSweep{1e-6, 10, 71}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,8 +89,8 @@ func TestFindLearningRate_TwiceIsTheSameAndLeavesNoFiles(t *testing.T) {
 		t.Errorf("suggests %g for Adam, steepest %g, edge %g", first.Suggested, first.Steepest, first.Edge)
 	}
 	for i, p := range first.Points {
-		if want := 1e-6 * math.Pow(1e7, float64(i)/70); math.Abs(p.Rate/want-1) > 1e-9 || p.Step != i+1 {
-			t.Errorf("step %d has rate %g, want %g", p.Step, p.Rate, want)
+		if want := 1e-6 * math.Pow(1e7, float64(i)/70); math.Abs(p.LearningRate/want-1) > 1e-9 || p.Step != i+1 {
+			t.Errorf("step %d has rate %g, want %g", p.Step, p.LearningRate, want)
 		}
 	}
 	if exists(r.directory + "/" + LastName) {
@@ -99,7 +99,7 @@ func TestFindLearningRate_TwiceIsTheSameAndLeavesNoFiles(t *testing.T) {
 }
 
 func TestFindLearningRate_RefusesASweepThatIsNone(t *testing.T) {
-	for _, s := range []RateSweep{{1, 1, 10}, {0, 1, 10}, {1e-3, 1, 1}, {math.NaN(), 1, 5}} {
+	for _, s := range []LearningRateSweep{{1, 1, 10}, {0, 1, 10}, {1e-3, 1, 1}, {math.NaN(), 1, 5}} {
 		if _, err := FindLearningRate(t.Context(), newRig().options(t), s); err == nil {
 			t.Errorf("%+v is accepted", s)
 		}

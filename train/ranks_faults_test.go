@@ -298,10 +298,10 @@ func TestRanks_EndWithOneThatIsLost(t *testing.T) {
 func TestRanks_FindTheSameLearningRate(t *testing.T) {
 	t.Parallel()
 	skipRanks(t)
-	sweep := RateSweep{First: 1e-5, Last: 100, Steps: 30}
-	var alone *RateSearch
+	sweep := LearningRateSweep{First: 1e-5, Last: 100, Steps: 30}
+	var alone *LearningRateSearch
 	for _, size := range []int{1, 2} {
-		all := make([]*RateSearch, size)
+		all := make([]*LearningRateSearch, size)
 		asRanks(t, size, func(g ranks.Group) {
 			r := newRig()
 			r.group = g
@@ -325,7 +325,7 @@ func TestRanks_FindTheSameLearningRate(t *testing.T) {
 func TestRanks_InterruptedAtTheLastStepOfASweep(t *testing.T) {
 	t.Parallel()
 	skipRanks(t)
-	sweep := RateSweep{First: 1e-5, Last: 1e6, Steps: 40}
+	sweep := LearningRateSweep{First: 1e-5, Last: 1e6, Steps: 40}
 	find := func(at int) (steps int, errs []error) {
 		errs = make([]error, 3)
 		asRanks(t, 3, func(g ranks.Group) {

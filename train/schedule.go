@@ -6,7 +6,7 @@ import "math"
 type Schedule struct {
 	config LearningRateConfig
 	total  int // steps of the stage; only the cosine needs it
-	sweep  *RateSweep
+	sweep  *LearningRateSweep
 }
 
 // NewSchedule makes the schedule of a stage of total steps.

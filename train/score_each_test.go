@@ -12,7 +12,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// EachScore shows for each bag the logits of Score, with the rates of EachRates or NoiseRates.
+// EachScore shows for each bag the logits of Score, with the rates of EachNoiseRates or NoiseRates.
 func TestEachScore_IsScoreAndRatesTogether(t *testing.T) {
 	const bags, input = 11, 4
 	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}, {Text: "c"}})
@@ -39,7 +39,7 @@ func TestEachScore_IsScoreAndRatesTogether(t *testing.T) {
 				rates = append(rates, slices.Concat(q01, q10))
 			}
 		case model.FeatureDependent:
-			_, err := EachRates(t.Context(), net, set, config, func(_ int, q01, q10 []float32) {
+			_, err := EachNoiseRates(t.Context(), net, set, config, func(_ int, q01, q10 []float32) {
 				rates = append(rates, slices.Concat(q01, q10))
 			})
 			check(t, err)

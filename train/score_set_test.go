@@ -104,10 +104,12 @@ func asUsers(t *testing.T, net *model.Net, set *loader.Set, config loader.Config
 		each, of01, of10 = append(each, logits...), append(of01, q01...), append(of10, q10...)
 	})
 	check(t, err)
-	_, err = EachRates(t.Context(), net, set, config, func(_ int, q01, _ []float32) { only01 = append(only01, q01...) })
+	_, err = EachNoiseRates(t.Context(), net, set, config, func(_ int, q01, _ []float32) {
+		only01 = append(only01, q01...)
+	})
 	check(t, err)
 	if !slices.Equal(each, of[0]) || !slices.Equal(only01, of01) {
-		t.Error("EachScore differs from Score or EachRates")
+		t.Error("EachScore differs from Score or EachNoiseRates")
 	}
 	of[3] = slices.Concat(of01, of10)
 	rows := make([][]float32, len(layersOfRagged))

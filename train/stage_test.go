@@ -75,7 +75,7 @@ func TestArm_Stage2StartsFromTheClassifierOfStage1WithAFreshNoiseModel(t *testin
 				}
 			case name == "nmn.bias":
 				miss, wrong := make([]float32, 36), make([]float32, 36)
-				model.Rates(miss, wrong, values)
+				model.NoiseRates(miss, wrong, values)
 				if math.Abs(float64(miss[5])-.35) > 1e-6 || math.Abs(float64(wrong[5])-.16) > 1e-6 {
 					t.Errorf("%s starts at rates %v and %v", arm, miss[5], wrong[5])
 				}

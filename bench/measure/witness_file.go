@@ -118,7 +118,7 @@ func ReplacedCaptions(set *loader.Set, share float64, seed uint64) (captions [][
 	if share == 0 {
 		return captions, foreign, nil
 	}
-	n, err := inject.CaptionsForRate(set, share)
+	n, err := inject.CaptionsForShare(set, share)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -45,7 +45,7 @@ func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
 	for name, args := range map[string][]string{
 		"online": nil,
 		"MIL":    {"--mil"},
-		"folds":  {"--rates", "folds:2", "--set", "recipe.fold_epochs=2", "--set", "recipe.epochs=1"},
+		"folds":  {"--noise-rates", "folds:2", "--set", "recipe.fold_epochs=2", "--set", "recipe.epochs=1"},
 		"clips": {"--preset", "moving-scenes", "--set", "data.frames=3", "--set", "data.train_size=48", "--mil", "--set",
 			"train.batch_bags_mil=8"},
 	} {

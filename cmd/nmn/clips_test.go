@@ -80,7 +80,7 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 	if out := must(t, "eval", run, "--split", "train"); !strings.Contains(out, "AP, truth") {
 		t.Errorf("eval said %q", out)
 	}
-	if out := must(t, slices.Concat([]string{"noise", "--rate", "0.4"}, data[:10])...); !strings.Contains(out,
+	if out := must(t, slices.Concat([]string{"noise", "--share", "0.4"}, data[:10])...); !strings.Contains(out,
 		"24 clips, 36 words, against the truth") {
 		t.Errorf("noise said %q", out)
 	}
@@ -139,7 +139,7 @@ func TestClips_Refused(t *testing.T) {
 	for _, c := range []struct{ args, want []string }{
 		{with("--set", "run.label_memory=-1"), []string{"label_memory is -1"}},
 		{with("--set", "data.val_clips=", "--set", "run.label_memory=0"), []string{"not held in memory", "data.val_clips"}},
-		{with("--set", "run.label_memory=0", "--rates", "folds:2", "--arm", "soft-labels"),
+		{with("--set", "run.label_memory=0", "--noise-rates", "folds:2", "--arm", "soft-labels"),
 			[]string{"folds", "data.video_level video"}},
 		{with("--set", "data.captions=c.json", "--images", "d"), []string{"beside other data"}},
 		{[]string{"train", words, "--set", "data.min_count=2"}, []string{"no clip has a label", "--vocab"}},
@@ -150,7 +150,7 @@ func TestClips_Refused(t *testing.T) {
 	} {
 		wantUsage(t, call(t, c.args...), c.want...)
 	}
-	folds := with("--mil", "--set", "run.label_memory=0", "--rates", "folds:2", "--arm", "soft-labels",
+	folds := with("--mil", "--set", "run.label_memory=0", "--noise-rates", "folds:2", "--arm", "soft-labels",
 		"--run-dir", t.TempDir())
 	if c := call(t, folds...); c.code != exitUsage || !strings.Contains(c.err, "folds need all labels in memory") {
 		t.Errorf("exit code %d: %s", c.code, c.err)

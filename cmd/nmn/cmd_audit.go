@@ -52,7 +52,7 @@ outliers and near-duplicates are found too. See docs/audit.md.
 DATA is what nmn train takes: the command trains on it, in --run-dir, and audits the run. RUN
 is the folder of a finished run: data, labels, pictures and out-of-fold scores are found
 there. Where these are not of all training bags, the command says what nets of folds would
-cost, and --rates folds:N trains them; with DATA it trains them at once. The page is written
+cost, and --noise-rates folds:N trains them; with DATA it trains them at once. The page is written
 to RUN/audit/audit.html, and corrected labels in the form that the data came in.
 
 With --scores and --labels it audits the scores of any program. Where the labels are one class
@@ -60,7 +60,7 @@ for each bag, integers or names, the classes exclude each other: noise is then a
 classes against classes, and every suspect has a class suggested.`,
 		Example: `  nmn audit pictures.csv --run-dir runs/mine
   nmn audit runs/mine
-  nmn audit runs/mine --rates folds:2
+  nmn audit runs/mine --noise-rates folds:2
   nmn audit runs/mine --decisions decisions.csv --output fixed.csv
   nmn audit --scores oof.csv --labels labels.csv --page audit.html --images pictures/
   nmn audit --scores oof.csv --labels labels.csv --decisions decisions.csv --output fixed.csv
@@ -95,10 +95,11 @@ classes against classes, and every suspect has a class suggested.`,
 	a.ofRun.flags(under(cmd, "Run"))
 	scoreFlags(under(cmd, "Scores"), &a.files)
 	e := under(cmd, "Noise rates")
-	e.file(&a.options.Rates, "rates", "`file` with the rates of each word (word, q01, q10) instead of an estimate; "+
-		"scores are then taken as of the true label. With RUN also folds:N, nets of N folds that give all bags scores, "+
-		"or online, for those bags alone that have some", "csv")
-	e.bool(&a.options.Calibrate, "calibrate", "calibrate the scores by a and b of the --rates file, which were "+
+	e.file(&a.options.NoiseRates, "noise-rates",
+		"`file` with the rates of each word (word, q01, q10) instead of an estimate; "+
+			"scores are then taken as of the true label. With RUN also folds:N, nets of N folds that give all bags scores, "+
+			"or online, for those bags alone that have some", "csv")
+	e.bool(&a.options.Calibrate, "calibrate", "calibrate the scores by a and b of the --noise-rates file, which were "+
 		"estimated from the same scores")
 	estimationFlags(e, &a.options.Estimation)
 	s := under(cmd, "Suspects")
@@ -127,8 +128,8 @@ func (a *auditCommand) check(given func(string) bool) error {
 		return usagef("audit: --top is %d, want at least 0", a.top)
 	case a.classes < 0:
 		return usagef("audit: --classes is %d, want at least 0", a.classes)
-	case a.options.Calibrate && a.options.Rates == "":
-		return usagef("audit: --calibrate belongs to --rates")
+	case a.options.Calibrate && a.options.NoiseRates == "":
+		return usagef("audit: --calibrate belongs to --noise-rates")
 	}
 	return cmp.Or(checkEnding("audit", "suspects", a.suspects, audit.SuspectFormats), a.page.check(given),
 		a.rows.check(given), a.checkCorrection(given))

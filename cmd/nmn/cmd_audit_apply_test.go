@@ -105,8 +105,8 @@ func TestAuditRun_AppliesToFewLabelsByForceOnly(t *testing.T) {
 	t.Parallel()
 	file := manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
-	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", filepath.Join(t.TempDir(), "x.csv")),
-		"27 labels are too few")
+	wantUsage(t, call(t, "audit", dir, "--noise-rates", "folds:2", "--apply", "--output", filepath.Join(t.TempDir(),
+		"x.csv")), "27 labels are too few")
 	if _, err := os.Stat(filepath.Join(dir, run.AuditFolder)); err == nil {
 		t.Error("nets of folds were trained")
 	}

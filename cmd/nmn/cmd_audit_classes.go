@@ -11,7 +11,7 @@ import (
 )
 
 // classesRefuse are the flags that an audit of one label for each bag does not read.
-var classesRefuse = []string{"rates", "calibrate", "page", "decisions", "suspects", "min-slope",
+var classesRefuse = []string{"noise-rates", "calibrate", "page", "decisions", "suspects", "min-slope",
 	"prior-missing", "prior-incorrect", "min-labels", "threads"}
 
 // runClasses audits labels of classes that exclude each other: one for each bag.

@@ -65,7 +65,7 @@ func TestAuditRun_WritesLabelsOfClips(t *testing.T) {
 			}
 			dir := filepath.Join(t.TempDir(), "run")
 			must(t, slices.Concat([]string{"train", "--arm", "baseline", "--epochs", "1", "--run-dir", dir}, data)...)
-			must(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "1")
+			must(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
 			if c := call(t, "audit", dir, "--apply", "--output", filepath.Join(t.TempDir(), "x.csv")); c.code != exitUsage ||
 				!strings.Contains(c.err, ".jsonl") {
 				t.Errorf("exit code %d: %s", c.code, c.err)

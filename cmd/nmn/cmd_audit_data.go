@@ -53,12 +53,12 @@ func (a *auditCommand) auditData(ctx context.Context, p *program, data string, g
 		}
 	}
 	a.page.images = ""
-	if r := a.options.Rates; r == recipe.Online || strings.HasPrefix(r, recipe.FoldsOf) {
-		if err := t.sources.take(run.TextSetting("rates", r, false)); err != nil {
+	if r := a.options.NoiseRates; r == recipe.Online || strings.HasPrefix(r, recipe.FoldsOf) {
+		if err := t.sources.take(run.TextSetting("noise_rates", r, false)); err != nil {
 			return err
 		}
 		if r != recipe.Online {
-			a.options.Rates = "" // the run leaves the scores of its folds
+			a.options.NoiseRates = "" // the run leaves the scores of its folds
 		}
 	}
 	left := func(name string) bool { return given(name) && name != "labels" && name != "images" && name != "device" }

@@ -23,7 +23,7 @@ func TestAuditData_IsTrainingAndAudit(t *testing.T) {
 				return manifestOf(t, 60, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 			},
 			settings: []string{"net.arch=scenes", "net.input_size=48", "net.width=0.5", "data.validation_share=0",
-				"recipe.form=estimate", "rates=online", "arm=held-rates"},
+				"recipe.form=estimate", "noise_rates=online", "arm=held-rates"},
 		},
 		"features": {
 			data: func() string {
@@ -49,7 +49,7 @@ func TestAuditData_IsTrainingAndAudit(t *testing.T) {
 		must(t, append([]string{"train", data, "--run-dir", whole}, more...)...)
 		audit := []string{"audit", whole, "--top", "5", "--min-error", "0.01"}
 		if name == "pictures" { // the run has scores of some bags alone
-			audit = append(audit, "--rates", "folds:2")
+			audit = append(audit, "--noise-rates", "folds:2")
 		}
 		want := must(t, audit...)
 		one := append([]string{"audit", data, "--run-dir", dir, "--top", "5", "--min-error", "0.01"}, more...)
@@ -74,7 +74,7 @@ func TestAuditData_RefusesWhatIsOfRunsAndScores(t *testing.T) {
 	}{
 		{[]string{"--scores", "s.csv"}, "--scores belongs to score files, and "},
 		{[]string{"--fold-epochs", "2"}, "--set recipe.fold_epochs=N"},
-		{[]string{"--rates", "folds:x"}, "folds:x"},
+		{[]string{"--noise-rates", "folds:x"}, "folds:x"},
 		{[]string{"--set", "data.nois=.2"}, "did you mean data.noise?"},
 		{[]string{"--min-error", "2"}, "--min-error is 2"},
 	} {

@@ -31,7 +31,7 @@ func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
 	file := filepath.Join(dir, "instances_all.json")
 	write(t, file, string(text))
 	folder, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.json")
-	must(t, "audit", folder, "--rates", "folds:2")
+	must(t, "audit", folder, "--noise-rates", "folds:2")
 	id := trainIDs(t, folder)[0]
 	var n int
 	fmt.Sscan(id, &n)
@@ -60,7 +60,7 @@ func TestAuditRun_WritesAManifestOfFolders(t *testing.T) {
 		}
 	}
 	folder, fixed := audited(t, onPictures("--images", dir)...), filepath.Join(t.TempDir(), "fixed.csv")
-	must(t, "audit", folder, "--rates", "folds:2")
+	must(t, "audit", folder, "--noise-rates", "folds:2")
 	id := trainIDs(t, folder)[0]
 	label, _, _ := strings.Cut(id, "/")
 	c := decided(t, folder, fixed, [3]string{id, label, "1"})

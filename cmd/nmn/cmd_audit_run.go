@@ -30,8 +30,9 @@ var runFlagNames = []string{"fold-epochs", "device"}
 
 func (a *auditRun) flags(r group) {
 	a.device = "auto"
-	r.int(&a.foldEpochs, "fold-epochs", "RUN: `epochs` of the nets of --rates folds:N; 0 for those of stage 1 of the "+
-		"run, at most 15, which features take")
+	r.int(&a.foldEpochs, "fold-epochs",
+		"RUN: `epochs` of the nets of --noise-rates folds:N; 0 for those of stage 1 of the run, at most 15, "+
+			"which features take")
 	deviceFlag(nil, r, &a.device)
 }
 
@@ -56,8 +57,8 @@ func (a *auditCommand) checkRun(dir, audited string, given func(string) bool) er
 	if a.ofRun.foldEpochs < 0 || a.ofRun.foldEpochs > 1000 {
 		return usagef("audit: --fold-epochs is %d, want 0 to 1000", a.ofRun.foldEpochs)
 	}
-	if a.ofRun.foldEpochs > 0 && !strings.HasPrefix(a.options.Rates, recipe.FoldsOf) {
-		return usagef("audit: --fold-epochs belongs to --rates folds:N")
+	if a.ofRun.foldEpochs > 0 && !strings.HasPrefix(a.options.NoiseRates, recipe.FoldsOf) {
+		return usagef("audit: --fold-epochs belongs to --noise-rates folds:N")
 	}
 	if !given("page") {
 		a.page.file = filepath.Join(dir, run.AuditFolder, "audit.html")
@@ -69,15 +70,15 @@ func (a *auditCommand) checkRun(dir, audited string, given func(string) bool) er
 	return a.check(given)
 }
 
-// folds is the number of folds that --rates asks for, 0 for none.
+// folds is the number of folds that --noise-rates asks for, 0 for none.
 func (a *auditCommand) folds() (int, error) {
-	number, ok := strings.CutPrefix(a.options.Rates, recipe.FoldsOf)
+	number, ok := strings.CutPrefix(a.options.NoiseRates, recipe.FoldsOf)
 	if !ok {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 2 || n > 1000 {
-		return 0, usagef("audit: --rates is %q, want folds:N with 2 to 1000 folds", a.options.Rates)
+		return 0, usagef("audit: --noise-rates is %q, want folds:N with 2 to 1000 folds", a.options.NoiseRates)
 	}
 	return n, nil
 }
@@ -143,9 +144,9 @@ func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *run.Audit) (
 	if n, _ := a.folds(); n > 0 {
 		return nil, nil
 	}
-	online := a.options.Rates == recipe.Online
+	online := a.options.NoiseRates == recipe.Online
 	if online {
-		a.options.Rates = ""
+		a.options.NoiseRates = ""
 	}
 	scores, err := r.Scores(ctx)
 	switch {
@@ -154,7 +155,7 @@ func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *run.Audit) (
 	case scores.Complete(), online && len(scores.Bags) > 0:
 		return scores, nil
 	case a.ofData.on:
-		a.options.Rates = recipe.FoldsOf + strconv.Itoa(r.DefaultFolds())
+		a.options.NoiseRates = recipe.FoldsOf + strconv.Itoa(r.DefaultFolds())
 		return nil, nil
 	}
 	a.offer(p, r, len(scores.Bags))
@@ -182,11 +183,11 @@ func (a *auditCommand) offer(p *program, r *run.Audit, scored int) {
 		if r.Interrupted(folds) {
 			line += "; begun, and goes on"
 		}
-		fmt.Fprintf(p.status, "%s:\n  nmn audit %s --rates folds:%d\n", line, dir, folds)
+		fmt.Fprintf(p.status, "%s:\n  nmn audit %s --noise-rates folds:%d\n", line, dir, folds)
 	}
 	if scored > 0 {
 		fmt.Fprintf(p.status, "The %d bags that were scored before they were learned can be audited alone:\n"+
-			"  nmn audit %s --rates online\n", scored, dir)
+			"  nmn audit %s --noise-rates online\n", scored, dir)
 	}
 }
 
@@ -206,10 +207,10 @@ func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *run.Audit,
 		line += ": about " + brief(max(o.Time, time.Second))
 	}
 	p.tell(run.Message{Topic: "folds", Text: line})
-	a.options.Rates = ""
+	a.options.NoiseRates = ""
 	scores, err := r.TrainFolds(ctx, o)
 	if errors.Is(err, run.ErrInterrupted) {
-		return nil, fmt.Errorf("%w; go on with: nmn audit %s --rates folds:%d", err, argument(r.Dir), folds)
+		return nil, fmt.Errorf("%w; go on with: nmn audit %s --noise-rates folds:%d", err, argument(r.Dir), folds)
 	}
 	return scores, err
 }

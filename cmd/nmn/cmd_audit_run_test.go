@@ -31,7 +31,7 @@ func onPictures(args ...string) []string {
 // decided audits a run by nets of two folds and decides that some labels are wrong: given by bag, word and label.
 func decided(t *testing.T, dir, output string, wrong ...[3]string) called {
 	t.Helper()
-	c := call(t, "audit", dir, "--rates", "folds:2", "--top", "0", "--classes", "1")
+	c := call(t, "audit", dir, "--noise-rates", "folds:2", "--top", "0", "--classes", "1")
 	if c.code != exitOK {
 		t.Fatalf("exit code %d: %s", c.code, c.err)
 	}
@@ -80,7 +80,8 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	c := call(t, "audit", dir)
 	for _, want := range []string{"holds out-of-fold scores of 22 of 54 training bags",
-		"2 folds, each 2 epochs on 27 of 54 bags, about", "run --rates folds:2\n", "--rates folds:5", "--rates online"} {
+		"2 folds, each 2 epochs on 27 of 54 bags, about", "run --noise-rates folds:2\n", "--noise-rates folds:5",
+		"--noise-rates online"} {
 		if c.code != exitUsage || !strings.Contains(c.err, want) {
 			t.Errorf("exit code %d, no %q in the offer:\n%s", c.code, want, c.err)
 		}
@@ -88,10 +89,11 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, run.AuditFolder)); err == nil {
 		t.Error("an offer has made a folder")
 	}
-	if c := call(t, "audit", dir, "--rates", "online"); c.code != exitOK || strings.Contains(c.err, "54 of 54") {
+	if c := call(t, "audit", dir, "--noise-rates", "online"); c.code != exitOK || strings.Contains(c.err, "54 of 54") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	if c := call(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "5", "--min-error", "0.01"); c.code != exitOK ||
+	if c := call(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "5", "--min-error",
+		"0.01"); c.code != exitOK ||
 		!strings.Contains(c.err, "fold 2 of 2: epoch 1") || !strings.Contains(c.err, "54 of 54 training bags") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
@@ -115,8 +117,8 @@ func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 	write(t, filepath.Join(empty, run.ConfigFile), "preset: scenes\n")
 	wantUsage(t, call(t, "audit", empty), "has not ended")
 	wantUsage(t, call(t, "audit", empty, "--labels", "l.csv"), "--labels belongs to score files")
-	wantUsage(t, call(t, "audit", empty, "--rates", "folds:1"), "2 to 1000 folds")
-	wantUsage(t, call(t, "audit", empty, "--fold-epochs", "2"), "--fold-epochs belongs to --rates folds:N")
+	wantUsage(t, call(t, "audit", empty, "--noise-rates", "folds:1"), "2 to 1000 folds")
+	wantUsage(t, call(t, "audit", empty, "--fold-epochs", "2"), "--fold-epochs belongs to --noise-rates folds:N")
 	wantUsage(t, call(t, "audit", empty, "--set", "train.seed=2"), "--set is for data that no run has learned")
 	wantUsage(t, call(t, "audit", "--run-dir", "x", "--scores", "s.csv", "--labels", "l.csv"), "--run-dir is for data")
 	write(t, filepath.Join(empty, run.IndexFile), "")
@@ -133,8 +135,8 @@ func TestAuditRun_RefusesOtherLabelsThanThoseLearned(t *testing.T) {
 	file := manifestOf(t, 30, "path,labels", row)
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	output := filepath.Join(t.TempDir(), "fixed.jsonl")
-	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", output), "ends in .csv")
-	wantUsage(t, call(t, "audit", dir, "--rates", "folds:2", "--apply", "--output", file),
+	wantUsage(t, call(t, "audit", dir, "--noise-rates", "folds:2", "--apply", "--output", output), "ends in .csv")
+	wantUsage(t, call(t, "audit", dir, "--noise-rates", "folds:2", "--apply", "--output", file),
 		"which the run has learned from")
 	write(t, file, strings.Replace(read(t, file), "red", "green", 1))
 	wantUsage(t, call(t, "audit", dir), "an audit is of the data that the run has learned")
@@ -148,7 +150,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 	t.Run("a list in CSV", func(t *testing.T) {
 		file := manifestOf(t, 40, "path,labels,note", list)
 		dir, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
-		must(t, "audit", dir, "--rates", "folds:2")
+		must(t, "audit", dir, "--noise-rates", "folds:2")
 		id := trainIDs(t, dir)[3]
 		number := strings.TrimSuffix(id, ".png")
 		var n int
@@ -177,7 +179,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 			return fmt.Sprintf("%d.png,%s", i, strings.Join(cells, ","))
 		})
 		dir, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
-		must(t, "audit", dir, "--rates", "folds:2")
+		must(t, "audit", dir, "--noise-rates", "folds:2")
 		id := trainIDs(t, dir)[0]
 		var n int
 		fmt.Sscan(id, &n)
@@ -196,7 +198,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir, fixed := audited(t, onPictures("--set", "data.manifest="+lines)...), filepath.Join(t.TempDir(), "fixed.jsonl")
-		must(t, "audit", dir, "--rates", "folds:2")
+		must(t, "audit", dir, "--noise-rates", "folds:2")
 		id := trainIDs(t, dir)[0]
 		decided(t, dir, fixed, [3]string{id, "thing", "1"})
 		if got := read(t, fixed); strings.Count(got, `, "thing"]`) != 39 || !strings.Contains(got, `"], "x"`) {
@@ -208,7 +210,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 		captions, images, vocabulary := exported(t, "60")
 		dir := audited(t, onPictures("--set", "data.captions="+captions, "--images", images, "--vocab", vocabulary)...)
 		fixed := filepath.Join(t.TempDir(), "fixed.csv")
-		must(t, "audit", dir, "--rates", "folds:2")
+		must(t, "audit", dir, "--noise-rates", "folds:2")
 		id := trainIDs(t, dir)[0]
 		labels := strings.Split(read(t, filepath.Join(dir, run.AuditFolder, "folds-2", "labels.csv")), "\n")
 		given := strings.Split(labels[1], ",")[1]
@@ -249,8 +251,8 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "audits runs of every kind of data")
 	features, labels := featureRows(240)
-	small := []string{"--rates", "folds:2", "--set", "recipe.fold_epochs=15", "--set", "recipe.epochs=1", "--batch-size",
-		"16", "--set", "net.hidden=[8]",
+	small := []string{"--noise-rates", "folds:2", "--set", "recipe.fold_epochs=15", "--set", "recipe.epochs=1",
+		"--batch-size", "16", "--set", "net.hidden=[8]",
 		"--learning-rate", "0.03"}
 	t.Run("labels in a table", func(t *testing.T) {
 		dir := t.TempDir()
@@ -349,7 +351,7 @@ func TestAuditRun_OfClips(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			must(t, append(tinyVideo("train", "--arm", "baseline", "--run-dir", dir), args...)...)
-			c := call(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "2", "--min-error", "0.001")
+			c := call(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "2", "--min-error", "0.001")
 			if c.code != exitOK || !strings.Contains(c.err, "24 of 24 training bags") {
 				t.Fatalf("exit code %d: %s", c.code, c.err)
 			}
@@ -378,11 +380,11 @@ func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
 	if err := os.CopyFS(broken, os.DirFS(whole)); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--rates", "folds:2", "--fold-epochs", "4"}
+	args := []string{"--noise-rates", "folds:2", "--fold-epochs", "4"}
 	must(t, append([]string{"audit", whole}, args...)...)
 	second := filepath.Join(broken, run.AuditFolder, "folds-2", "stage1", "fold-2")
 	c := interruptAfter(t, second, append([]string{"audit", broken}, args...)...)
-	if c.code != exitInterrupted || !strings.Contains(c.err, "go on with: nmn audit "+broken+" --rates folds:2") {
+	if c.code != exitInterrupted || !strings.Contains(c.err, "go on with: nmn audit "+broken+" --noise-rates folds:2") {
 		t.Errorf("standard error %q", c.err)
 	}
 	must(t, append([]string{"audit", broken}, args...)...)
@@ -400,14 +402,14 @@ func TestAuditRun_OneAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := call(t, "audit", dir, "--rates", "folds:2"); c.code != exitFailure ||
+	if c := call(t, "audit", dir, "--noise-rates", "folds:2"); c.code != exitFailure ||
 		!strings.Contains(c.err, "is being written") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	must(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "1")
+	must(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
 }
 
 func TestAuditCompare_CountsWhatIsWrong(t *testing.T) {

@@ -120,7 +120,7 @@ func TestRates_FindsRatesAndWritesThem(t *testing.T) {
 	if err != nil || len(records) != 4 || records[3][0] != "fog" || records[3][1] != "" || records[1][1] == "" {
 		t.Errorf("%v, %q", err, records)
 	}
-	table := must(t, onScores("rates", dir, "--rates-floor")...)
+	table := must(t, onScores("rates", dir, "--noise-rates-floor")...)
 	for _, want := range []string{"cat", "not predictable", "are raised to at least", "1 of 3 classes"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table lacks %q:\n%s", want, table)
@@ -172,7 +172,7 @@ func TestAudit_RanksAllLabels(t *testing.T) {
 	write(t, rates, "word,q01,q10\ncat,.3,.05\ndog,.3,.05\nfog,,\n")
 	const known = 2*800 - 3
 	audit := func(args ...string) map[string]any {
-		return readJSON(t, must(t, onScores("audit", dir, append(args, "--rates", rates, "--json")...)...))
+		return readJSON(t, must(t, onScores("audit", dir, append(args, "--noise-rates", rates, "--json")...)...))
 	}
 	page := filepath.Join(dir, "page.html")
 	all := audit("--min-error", "0", "--top", "9999", "--page", page)
@@ -194,12 +194,12 @@ func TestAudit_RanksAllLabels(t *testing.T) {
 	if text := read(t, page); !strings.Contains(text, `"suspects":1597,`) || strings.Count(text, `"given":`) != 500 {
 		t.Errorf("the page holds %d suspects", strings.Count(text, `"given":`))
 	}
-	table := must(t, onScores("audit", dir, "--rates", rates, "--min-error", "0")...)
+	table := must(t, onScores("audit", dir, "--noise-rates", rates, "--min-error", "0")...)
 	if !strings.Contains(strings.Join(strings.Fields(table), " "),
 		"Of 1597 audited labels, there or not, 1597 are ranked, the right ones too; the first ") {
 		t.Error(table)
 	}
-	fixed := correctedAt(t, dir, "--rates", rates)
+	fixed := correctedAt(t, dir, "--noise-rates", rates)
 	if fixed[0] != fixed[1] || strings.Count(fixed[0], "\n") < 50 {
 		t.Errorf("other labels are corrected with --min-error 0:\n%.300s\n%.300s", fixed[0], fixed[1])
 	}
@@ -277,7 +277,8 @@ func TestAudit_TakesRatesFromAFile(t *testing.T) {
 	for i, name := range strings.Split(lines[0], ",") {
 		row[name], _ = strconv.ParseFloat(strings.Split(lines[1], ",")[i], 64)
 	}
-	given := readJSON(t, must(t, onScores("audit", dir, "--rates", file, "--calibrate", "--json", "--top", "2400")...))
+	given := readJSON(t, must(t, onScores("audit", dir, "--noise-rates", file, "--calibrate", "--json",
+		"--top", "2400")...))
 	scores := map[string]float64{} // of the first word
 	for _, line := range strings.Split(strings.TrimSpace(read(t, filepath.Join(dir, "scores.csv"))), "\n")[1:] {
 		fields := strings.Split(line, ",")
@@ -300,7 +301,7 @@ func TestAudit_TakesRatesFromAFile(t *testing.T) {
 	if judged < 10 {
 		t.Errorf("%d suspects of %v", judged, row)
 	}
-	plain := readJSON(t, must(t, onScores("audit", dir, "--rates", file, "--json")...))
+	plain := readJSON(t, must(t, onScores("audit", dir, "--noise-rates", file, "--json")...))
 	if fmt.Sprint(given["suspects_total"]) == fmt.Sprint(plain["suspects_total"]) {
 		t.Error("scores are calibrated without --calibrate")
 	}
@@ -313,17 +314,17 @@ func TestAudit_TakesRatesFromAFile(t *testing.T) {
 		"word,q01,q10\ncat,.1,.1\ncat,.1,.1\ndog,.1,.1\n": ":3: ",
 	} {
 		write(t, file, text)
-		if c := call(t, onScores("audit", dir, "--rates", file)...); c.code != exitFailure ||
+		if c := call(t, onScores("audit", dir, "--noise-rates", file)...); c.code != exitFailure ||
 			!strings.Contains(c.err, says) {
 			t.Errorf("%q: exit code %d, %s", text, c.code, c.err)
 		}
 	}
 	write(t, file, "word,q01,q10\ncat,.1,.1\ndog,.1,.1\nfog,,\n")
-	if c := call(t, onScores("audit", dir, "--rates", file, "--calibrate")...); c.code != exitFailure ||
+	if c := call(t, onScores("audit", dir, "--noise-rates", file, "--calibrate")...); c.code != exitFailure ||
 		!strings.Contains(c.err, "columns a and b") {
 		t.Errorf("exit code %d, %s", c.code, c.err)
 	}
-	must(t, onScores("audit", dir, "--rates", file)...)
+	must(t, onScores("audit", dir, "--noise-rates", file)...)
 }
 
 // The corrected labels differ from the given ones where the record says, and nowhere else; they are
@@ -465,7 +466,7 @@ func TestAudit_MistakesInUsage(t *testing.T) {
 		{onScores("audit", dir, "--precision", "0.8"), "--apply"},
 		{onScores("audit", dir, "--apply=force", "--precision", "1.5", "--output", "x.csv"), "--precision is 1.5"},
 		{onScores("audit", dir, "--images", dir), "--page"},
-		{onScores("audit", dir, "--calibrate"), "--rates"},
+		{onScores("audit", dir, "--calibrate"), "--noise-rates"},
 		{onScores("audit", dir, "--top", "-1"), "--top"},
 	} {
 		wantUsage(t, call(t, test.args...), test.says)

@@ -45,7 +45,7 @@ have left. All get the same other flags.
 DATA is what nmn train takes; without it, scenes.`,
 		Example: `  nmn experiment --preset scenes
   nmn experiment --size full --mil both --seeds 1,2,3 --run-dir runs/scenes-full
-  nmn experiment --noise-rates 0.2,0.4,0.6,0.8 --arms stage1,baseline,nmn-fd --format markdown
+  nmn experiment --replace-captions 0.2,0.4,0.6,0.8 --arms stage1,baseline,nmn-fd --format markdown
   nmn experiment --size full --seeds 1,2,3 --tasks
   nmn experiment --size full --seeds 1,2,3 --task 4
   nmn experiment --size full --seeds 1,2,3 --collect`,
@@ -57,8 +57,8 @@ DATA is what nmn train takes; without it, scenes.`,
 	chosen(r, &e.Arms, "arms", "`arms` to train, as arm,... (docs/evaluation.md tells what each is)", recipe.Names()...)
 	enum(r, &e.MIL, "mil", "without or with instances joined by noisy-or, or `both`", experiment.WithoutMIL,
 		experiment.WithMIL, experiment.BothMIL)
-	r.floats(&e.NoiseRates, "noise-rates",
-		"shares of the training captions to replace, as `rate,...` (default that of the preset)")
+	r.floats(&e.ReplaceCaptions, "replace-captions",
+		"shares of the training captions to replace, as `share,...` (default that of the preset)")
 	flipLevels(r, &e.Flips,
 		"flips", "features: labels to flip in training and validation, as `missing:incorrect,...`, two probabilities each "+
 			"(default none)")
@@ -67,7 +67,7 @@ DATA is what nmn train takes; without it, scenes.`,
 	e.jobs.declare(cmd)
 	e.sources.add(under(cmd, "Data"), "images", "labels", "vocab", "max-bad-samples")
 	e.sources.add(under(cmd, "Network"), "net", "init", "backbone")
-	e.sources.add(under(cmd, "Training"), "rates", "epochs", "batch-size", "learning-rate")
+	e.sources.add(under(cmd, "Training"), "noise-rates", "epochs", "batch-size", "learning-rate")
 	run := under(cmd, "Run")
 	e.sources.add(run, "device", "precision", "threads")
 	run.directory(&e.Dir, "run-dir", "`folder` of all runs")

@@ -22,7 +22,7 @@ import (
 // 1, folds, and folds through the noise model. Its folder comes last.
 func smallGrid(file, dir string, more ...string) []string {
 	return byRecipe("experiment", file, append(more, "--arms", "baseline,held-rates,soft-labels", "--seeds", "1,2",
-		"--set", "recipe.fold_epochs=2", "--rates", "folds:2", "--set", "train.stage1_epochs=2",
+		"--set", "recipe.fold_epochs=2", "--noise-rates", "folds:2", "--set", "train.stage1_epochs=2",
 		"--set", "train.stage2_epochs=1", "--device", "cpu",
 		"--threads", "1",
 		"--run-dir", dir)...)

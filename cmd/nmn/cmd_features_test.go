@@ -198,7 +198,7 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	}
 	c = call(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set",
 		"data.features.label_columns=[\"l_*\"]", "--set", "recipe.form=estimate",
-		"--rates", "folds:5", "--run-dir", path("folds"))...)
+		"--noise-rates", "folds:5", "--run-dir", path("folds"))...)
 	if c.code != exitUsage || !strings.Contains(c.err, "4 bags cannot be dealt to 5 folds") {
 		t.Errorf("fewer rows than folds: exit code %d, %s", c.code, c.err)
 	}
@@ -216,7 +216,8 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	write(t, file, b.String())
 	c := call(t, "train", "--set", "net.hidden=[2]", file, "--set", "data.features.label_columns=[\"l_*\"]", "--set",
 		"data.validation_share=0",
-		"--set", "train.patience=0", "--set", "recipe.form=estimate", "--rates", "folds:2", "--set", "recipe.fold_epochs=2",
+		"--set", "train.patience=0", "--set", "recipe.form=estimate", "--noise-rates", "folds:2",
+		"--set", "recipe.fold_epochs=2",
 		"--set", "recipe.epochs=1", "--run-dir", filepath.Join(dir, "run"))
 	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 words has enough labels of both kinds") {
 		t.Fatalf("exit code %d, %s", c.code, c.err)
@@ -331,7 +332,7 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 		{[]string{"train", "--set", "net.hidden=[64]"}, []string{"hidden", "mlp"}},
 		{[]string{"train", "--set", "data.set=features", "--preset", "features"},
 			[]string{"data.features.train.features FILE"}},
-		{append(onFeatures(t, "experiment"), "--noise-rates", "0.2"), []string{"--flips"}},
+		{append(onFeatures(t, "experiment"), "--replace-captions", "0.2"), []string{"--flips"}},
 		{[]string{"predict", "x", "--top"}, []string{"--top"}},
 	} {
 		wantUsage(t, call(t, c.args...), c.says...)

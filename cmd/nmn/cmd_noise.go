@@ -21,7 +21,7 @@ type noiseFlags struct {
 }
 
 func newNoise(p *program) *cobra.Command {
-	f := noiseFlags{Plan: inject.Plan{Kind: inject.Captions, Rate: .4, Seed: 1}}
+	f := noiseFlags{Plan: inject.Plan{Kind: inject.Captions, Share: .4, Seed: 1}}
 	var c run.Config
 	s := newSources()
 	cmd := &cobra.Command{
@@ -32,7 +32,7 @@ and that can be shared: captions replaced by those of other pictures, as in the 
 labels flipped one by one. Statistics go to standard output: how many labels are missing
 and incorrect, for each word.`,
 		Example: `  nmn noise captions_train2014.json --images train2014 --vocab vocab.txt \
-    --rate 0.4 --seed 7 --output noise40.jsonl.gz --statistics noise40.csv
+    --share 0.4 --seed 7 --output noise40.jsonl.gz --statistics noise40.csv
   nmn noise scenes --kind flips --missing 0.3 --incorrect 0.1 --output flips.jsonl`,
 		Args: oneData(p),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +53,7 @@ and incorrect, for each word.`,
 	}
 	r := under(cmd, "Noise")
 	enum(r, &f.Kind, "kind", "`kind` of noise", inject.Captions, inject.Flips)
-	r.float(&f.Rate, "rate", "captions: `share` of each picture's captions to replace")
+	r.float(&f.Share, "share", "captions: `share` of each picture's captions to replace")
 	r.float(&f.Missing, "missing", "flips: `probability` that a label that holds goes missing")
 	r.float(&f.Incorrect, "incorrect", "flips: `probability` that a label that does not hold is set")
 	r.file(&f.RatesFile, "flip-rates", "flips: `file` with both for each word (word, q01, q10) instead", "csv")
@@ -70,7 +70,7 @@ and incorrect, for each word.`,
 
 // check refuses flags that the kind of noise does not have: the noise would be another than was meant.
 func (f *noiseFlags) check(given *pflag.FlagSet) error {
-	of := map[inject.Kind][]string{inject.Captions: {"rate"}, inject.Flips: {"missing", "incorrect", "flip-rates"}}
+	of := map[inject.Kind][]string{inject.Captions: {"share"}, inject.Flips: {"missing", "incorrect", "flip-rates"}}
 	for kind, names := range of {
 		for _, name := range names {
 			if kind != f.Kind && given.Changed(name) {

@@ -42,10 +42,10 @@ bag. Words whose rates cannot be told say why. See docs/audit.md.`,
 	e := under(cmd, "Estimate")
 	estimationFlags(e, &r.estimation)
 	e.float(&r.estimation.Confidence, "confidence", "`probability` that an interval holds the rate")
-	e.bool(&r.floor, "rates-floor", "raise the rates as far as the labels let them, for noise that is suspected to "+
+	e.bool(&r.floor, "noise-rates-floor", "raise the rates as far as the labels let them, for noise that is suspected to "+
 		"depend on the bag")
 	out := under(cmd, "Output")
-	out.file(&r.output, "output", "`file` to write the rates to, .csv, as nmn audit --rates reads them", "csv")
+	out.file(&r.output, "output", "`file` to write the rates to, .csv, as nmn audit --noise-rates reads them", "csv")
 	r.shown.flags(out)
 	return cmd
 }

@@ -62,7 +62,8 @@ Every setting has a key; nmn config lists them with their values, and --set chan
 	metricsFlags(r, &t.metrics)
 	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
 	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
-		"losses into --run-dir as "+run.RateSearchFile+" and "+run.RateSearchChart+", and stop: nothing is trained")
+		"losses into --run-dir as "+run.LearningRateSearchFile+" and "+run.LearningRateSearchChart+
+		", and stop: nothing is trained")
 	r.bool(&t.asJSON, "json", "write the result as JSON")
 	ranksFlag(cmd)
 	return cmd

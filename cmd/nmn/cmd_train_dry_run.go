@@ -106,11 +106,11 @@ func planArm(ctx context.Context, p *program, s *run.Session, arm train.Arm) (du
 func groupsText(groups []train.Group) string {
 	same := true
 	for _, g := range groups {
-		same = same && g.Rate == groups[0].Rate
+		same = same && g.LearningRate == groups[0].LearningRate
 	}
 	var b strings.Builder
 	if same {
-		fmt.Fprintf(&b, "            learning rate %.3g in all %d layers\n", groups[0].Rate, layers(groups))
+		fmt.Fprintf(&b, "            learning rate %.3g in all %d layers\n", groups[0].LearningRate, layers(groups))
 		return b.String()
 	}
 	width := 20
@@ -119,7 +119,7 @@ func groupsText(groups []train.Group) string {
 	}
 	fmt.Fprintf(&b, "            %-*s %-12s %10s %11s %9s\n", width, "layer", "parameters", "multiplier", "rate", "decay")
 	for _, g := range slices.Backward(groups) {
-		rate := fmt.Sprintf("%.3g", g.Rate)
+		rate := fmt.Sprintf("%.3g", g.LearningRate)
 		if g.Multiplier == 0 {
 			rate = "frozen"
 		}

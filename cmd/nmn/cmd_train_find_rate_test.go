@@ -21,7 +21,7 @@ func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) 
 	out := must(t, append(args, "--find-learning-rate")...)
 	for _, want := range []string{"from the start of stage1", "steepest descent", "a tenth of divergence",
 		"--learning-rate",
-		filepath.Join(dir, run.RateSearchFile), filepath.Join(dir, run.RateSearchChart)} {
+		filepath.Join(dir, run.LearningRateSearchFile), filepath.Join(dir, run.LearningRateSearchChart)} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in: %s", want, out)
 		}
@@ -34,7 +34,7 @@ func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) 
 	}
 	again := must(t, append(args, "--find-learning-rate", "--json")...)
 	if err := json.Unmarshal([]byte(again), &found); err != nil || found.Suggested <= 0 || found.LearningRate != 1e-3 ||
-		found.Table != filepath.Join(dir, run.RateSearchFile) {
+		found.Table != filepath.Join(dir, run.LearningRateSearchFile) {
 		t.Errorf("%v: %s", err, again)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {

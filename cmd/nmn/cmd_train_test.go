@@ -232,7 +232,8 @@ func TestTrain_DryRunWritesNothing(t *testing.T) {
 func TestTrain_RatesFromFile(t *testing.T) {
 	t.Parallel()
 	dir := trainedArm(t, "nmn-fi")
-	again := trained(t, "--arm", "nmn-fi", "--rates", filepath.Join(dir, "q.csv"), "--set", "train.noise.frozen=true")
+	again := trained(t, "--arm", "nmn-fi", "--noise-rates", filepath.Join(dir, "q.csv"),
+		"--set", "train.noise.frozen=true")
 	a, err := os.ReadFile(filepath.Join(dir, "q.csv"))
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func TestNoise_FileGivesTheSameLabelsAsTheRate(t *testing.T) {
 	captions, images, vocabulary := exported(t, "60")
 	data := []string{"--set", "data.captions=" + captions, "--images", images, "--vocab", vocabulary}
 	file := filepath.Join(t.TempDir(), "noise.jsonl.gz")
-	statistics := readJSON(t, must(t, append([]string{"noise", "--rate", "0.4", "--seed", "1", "--output", file,
+	statistics := readJSON(t, must(t, append([]string{"noise", "--share", "0.4", "--seed", "1", "--output", file,
 		"--json"}, data...)...))
 	if q := statistics["mean"].(map[string]any)["q01"].(float64); q < .1 || q > .6 {
 		t.Errorf("%v of the labels are missing", q)

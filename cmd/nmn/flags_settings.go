@@ -39,7 +39,7 @@ func settingsOf(config any) settings {
 
 // flagKeys are the keys of the settings of a run that have a flag. A flag with two keys sets both.
 var flagKeys = map[string][]string{
-	"arm": {"arm"}, "mil": {"net.mil"}, "rates": {"rates"},
+	"arm": {"arm"}, "mil": {"net.mil"}, "noise-rates": {"noise_rates"},
 	"images": {"data.images"}, "labels": {"data.features.train.labels"}, "vocab": {"data.vocabulary"},
 	"noise": {"data.noise"}, "flips": {"data.flips"}, "max-bad-samples": {"data.max_bad_samples"},
 	"net": {"net.arch"}, "init": {"net.weights"}, "backbone": {"net.backbone"}, "input-size": {"net.input_size"},
@@ -67,7 +67,7 @@ func (s *settings) add(r group, flags ...string) {
 
 // addTraining declares the flags of the settings that a training takes.
 func (s *settings) addTraining(cmd *cobra.Command) {
-	s.add(under(cmd, "Arm"), "arm", "mil", "rates")
+	s.add(under(cmd, "Arm"), "arm", "mil", "noise-rates")
 	s.add(under(cmd, "Data"), "images", "labels", "vocab", "noise", "flips", "max-bad-samples")
 	s.add(under(cmd, "Network"), "net", "init", "backbone", "input-size")
 	s.add(under(cmd, "Training"), "seed", "epochs", "batch-size", "learning-rate", "augment")

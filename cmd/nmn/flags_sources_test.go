@@ -37,7 +37,7 @@ func asConfig(args []string) []string {
 	of := []string{"config"}
 	for i := 1; i < len(args); i++ {
 		switch name, _, with := strings.Cut(args[i], "="); name {
-		case "--run-dir", "--run-name", "--seeds", "--arms", "--mil-arms", "--noise-rates", "--metrics-addr",
+		case "--run-dir", "--run-name", "--seeds", "--arms", "--mil-arms", "--replace-captions", "--metrics-addr",
 			"--metrics-push", "--task",
 			"--progress", "--budget", "--rank-timeout":
 			if !with {
@@ -189,7 +189,7 @@ func TestConfig_EmptyFileChangesNothing(t *testing.T) {
 func TestConfig_CaptionsTakeTheRecipeAndThePaperIsKept(t *testing.T) {
 	captions := []string{"config", "--set", "data.captions=captions.json", "--images", "pictures"}
 	if out := must(t, captions...); !strings.Contains(out, "arm: caption-filter") ||
-		!strings.Contains(out, "rates: online") ||
+		!strings.Contains(out, "noise_rates: online") ||
 		!strings.Contains(out, "preset: paper-coco") {
 		t.Errorf("%.400s", out)
 	}

@@ -87,12 +87,12 @@ func spoilFrames(t *testing.T, dir string, clips ...int) {
 func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains arms on every kind of data")
-	estimates := []string{"--arm", "held-rates", "--set", "recipe.form=estimate", "--rates", "folds:2", "--set",
+	estimates := []string{"--arm", "held-rates", "--set", "recipe.form=estimate", "--noise-rates", "folds:2", "--set",
 		"recipe.fold_epochs=1", "--set", "recipe.epochs=1"}
 	arms := map[string][]string{
 		"default": nil, "folds": estimates, "baseline": {"--arm", "baseline"}, "em": {"--arm", "em"},
 		"nmn-fd":            {"--arm", "nmn-fd", "--set", "recipe.form=paper"},
-		"held-rates online": {"--arm", "held-rates", "--rates", "online"}, "ll-r": {"--arm", "ll-r"},
+		"held-rates online": {"--arm", "held-rates", "--noise-rates", "online"}, "ll-r": {"--arm", "ll-r"},
 	}
 	for _, kind := range []string{"captions", "manifest", "backbone", "clips", "shards"} {
 		data, whole := spoiled(t, kind)
@@ -127,7 +127,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 				if arm == "folds" {
 					must(t, "audit", dir)
 				} else if arm == "default" {
-					must(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "1")
+					must(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
 				}
 
 				broken := filepath.Join(t.TempDir(), "broken")
@@ -173,8 +173,9 @@ func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains arms on every kind of data")
 	for arm, settings := range map[string][]string{
-		"default": nil, "em": {"--arm", "em"}, "held-rates online": {"--arm", "held-rates", "--rates", "online"},
-		"folds": {"--arm", "held-rates", "--rates", "folds:2", "--set", "recipe.fold_epochs=1", "--set", "recipe.epochs=1"},
+		"default": nil, "em": {"--arm", "em"}, "held-rates online": {"--arm", "held-rates", "--noise-rates", "online"},
+		"folds": {"--arm", "held-rates", "--noise-rates", "folds:2", "--set", "recipe.fold_epochs=1",
+			"--set", "recipe.epochs=1"},
 	} {
 		t.Run(arm, func(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")

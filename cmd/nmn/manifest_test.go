@@ -142,7 +142,7 @@ func TestTrain_OnManifestOfFrames(t *testing.T) {
 	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Truth == nil {
 		t.Errorf("outcome %+v, %v; want 10 test clips with true labels", o, err)
 	}
-	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--set", "recipe.form=estimate", "--rates", "folds:5")...),
+	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--set", "recipe.form=estimate", "--noise-rates", "folds:5")...),
 		"folds of frames")
 	wantUsage(t, call(t, append(args, "--noise", "0.4", "--flips", "0:0")...), "manifests have no captions")
 }
@@ -169,7 +169,7 @@ func TestExperiment_OnManifest(t *testing.T) {
 			t.Errorf("%s: outcome %+v, %v", level, o, err)
 		}
 	}
-	wantUsage(t, call(t, append(args, "--noise-rates", "0.4")...), "manifests do not have")
+	wantUsage(t, call(t, append(args, "--replace-captions", "0.4")...), "manifests do not have")
 }
 
 func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {

@@ -164,7 +164,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 	skipShort(t, "trains many runs")
 	dir := filepath.Join(t.TempDir(), "experiment")
 	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "baseline,nmn-fd",
-		"--noise-rates", "0.2,0.4", "--seeds", "1,2")
+		"--replace-captions", "0.2,0.4", "--seeds", "1,2")
 	first := call(t, args...)
 	if first.code != exitOK {
 		t.Fatalf("exit code %d: %s", first.code, first.err)

@@ -60,7 +60,7 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 		}
 		must(t, "eval", dir)
 		must(t, "extract", dir, "--split", "test", "--output", "x.npy")
-		must(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "1")
+		must(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
 	}
 
 	// Back where it was started, by relative paths.
@@ -126,7 +126,9 @@ func TestAudit_OfACopyWithOtherData(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(copied)
-	audit := func(dir string) called { return call(t, "audit", dir, "--rates", "folds:2", "--fold-epochs", "1") }
+	audit := func(dir string) called {
+		return call(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
+	}
 	content := readBytes(t, labels)
 	write(t, labels, strings.Replace(string(content), ",0", ",1", 1))
 	wantUsage(t, audit("run"), labels+" has changed")

@@ -164,7 +164,7 @@ func TestAverage_ForgetsOldSteps(t *testing.T) {
 func TestExperiment_TellsWhichRunsTrain(t *testing.T) {
 	t.Parallel()
 	c := call(t, tiny("experiment", "--size", "quick", "--run-dir", t.TempDir(), "--arms", "stage1",
-		"--noise-rates", "0.2,0.4", "--seeds", "1,2")...)
+		"--replace-captions", "0.2,0.4", "--seeds", "1,2")...)
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}

@@ -62,7 +62,7 @@ func weather(t *testing.T, untold bool) string {
 func byRecipe(command, file string, args ...string) []string {
 	return append([]string{command, "--set", "data.features.train.features=" + file, "--set",
 		"data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]",
-		"--batch-size", "32", "--flips", "0.3:0.1", "--set", "recipe.form=estimate", "--rates", "folds:3",
+		"--batch-size", "32", "--flips", "0.3:0.1", "--set", "recipe.form=estimate", "--noise-rates", "folds:3",
 		"--set", "recipe.fold_epochs=8", "--set", "train.stage2_epochs=3", "--set", "train.patience=0", "--learning-rate",
 		"0.01"}, args...)
 }
@@ -126,7 +126,7 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 		t.Error("nmn rates finds other rates in the files of the recipe")
 	}
 	judged := readJSON(t, must(t, "audit", "--scores", at(recipe.NoisyScoresFile),
-		"--logits", "--labels", at(recipe.LabelsFile), "--truth", at(recipe.TruthFile), "--rates", at(recipe.RatesFile),
+		"--logits", "--labels", at(recipe.LabelsFile), "--truth", at(recipe.TruthFile), "--noise-rates", at(recipe.RatesFile),
 		"--json"))
 	if judged["truth"] == nil {
 		t.Errorf("no judgement in the audit: %v", judged)
@@ -313,7 +313,7 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 		{[]string{"train", "--arm", "forward"}, recipe.Forward, recipe.Online},
 		{[]string{"train", "--set", "recipe.form=estimate"}, recipe.CaptionFilter, recipe.Online},
 		{features, recipe.SoftLabels, "folds:5"},
-		{append(features, "--rates", "folds:2"), recipe.SoftLabels, "folds:2"},
+		{append(features, "--noise-rates", "folds:2"), recipe.SoftLabels, "folds:2"},
 		{append(coco, "--arm", "held-rates"), recipe.HeldRates, recipe.Online},
 		// What names an arm, a start or a paper is taken at its word.
 		{coco, recipe.FD, ""},
@@ -321,7 +321,7 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 		{[]string{"train", "--arm", "baseline"}, recipe.Baseline, ""},
 		{append(features, "--arm", "baseline"), recipe.Baseline, ""},
 		{[]string{"train", "--set", "train.noise.miss_rate=[0.2]"}, recipe.FD, ""},
-		{[]string{"train", "--rates", "q.csv"}, recipe.FD, "q.csv"},
+		{[]string{"train", "--noise-rates", "q.csv"}, recipe.FD, "q.csv"},
 		{[]string{"train", "--set", "train.max_steps=5"}, recipe.FD, ""},
 		{[]string{"train", "--set", "stage1=x.safetensors"}, recipe.FD, ""},
 		{[]string{"train", "--set", "train.overfit=true"}, recipe.FD, ""},
@@ -331,9 +331,9 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 	} {
 		c := printed(t, test.args...)
 		settings := c.Settings()
-		if c.Arm != test.arm || c.Rates != test.rates || settings.Estimates() != (test.rates != "" &&
+		if c.Arm != test.arm || c.NoiseRates != test.rates || settings.Estimates() != (test.rates != "" &&
 			test.rates != "q.csv") {
-			t.Errorf("%q: arm %s, rates %q, recipe %s", test.args, c.Arm, c.Rates, c.Recipe.Form)
+			t.Errorf("%q: arm %s, rates %q, recipe %s", test.args, c.Arm, c.NoiseRates, c.Recipe.Form)
 		}
 	}
 }
@@ -370,7 +370,7 @@ func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 	wantUsage(t, call(t, tiny("train", "--set", "data.train_size=24", "-q", "--arm", "held-rates", "--run-dir", dir)...),
 		"24 bags are one batch of 32", "lower the batch size")
 	file, _, labels := featureData(t)
-	wantUsage(t, call(t, "train", file, "--labels", labels, "--rates", "folds:500", "-q", "--arm", "soft-labels",
+	wantUsage(t, call(t, "train", file, "--labels", labels, "--noise-rates", "folds:500", "-q", "--arm", "soft-labels",
 		"--run-dir", dir), "cannot be dealt to 500 folds")
 }
 
@@ -401,7 +401,7 @@ func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 		write(t, file, b.String())
 		dir := filepath.Join(t.TempDir(), "run")
 		args := []string{"train", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[8]",
-			"--rates", "folds:2", "--set", "recipe.fold_epochs=2", "--set", "train.stage2_epochs=1", "--run-dir", dir}
+			"--noise-rates", "folds:2", "--set", "recipe.fold_epochs=2", "--set", "train.stage2_epochs=1", "--run-dir", dir}
 		c := call(t, args...)
 		if c.code != exitOK || !strings.Contains(c.err, test.says) || !strings.Contains(c.err, "on no row: label_hot") {
 			t.Errorf("constant %v: exit code %d, %s", test.constant, c.code, c.err)
@@ -453,7 +453,7 @@ func TestRecipe_DryRunTellsTheCost(t *testing.T) {
 			"--dry-run"),
 		"the time of 16 epochs of stage 1 more": byRecipe("train", file, "--dry-run", "--arm", "held-rates",
 			"--set", "recipe.epochs=2"),
-		"no epoch more": byRecipe("train", file, "--dry-run", "--rates", "online"),
+		"no epoch more": byRecipe("train", file, "--dry-run", "--noise-rates", "online"),
 	} {
 		if out := must(t, args...); !strings.Contains(out, want) {
 			t.Errorf("%q is not in %s", want, out)
@@ -463,15 +463,16 @@ func TestRecipe_DryRunTellsTheCost(t *testing.T) {
 
 func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--rates folds:5":  {"train", "--arm", "soft-labels"},
-		"belongs to":       {"train", "--set", "recipe.form=paper", "--rates", "folds:3"},
-		"2 to 1000":        {"train", "--set", "recipe.form=estimate", "--rates", "folds:1"},
-		"train.max_steps":  {"train", "--set", "recipe.form=estimate", "--set", "train.max_steps=3"},
-		"leave out stage1": {"train", "--set", "recipe.form=estimate", "--set", "stage1=x.safetensors"},
-		"--arm held-rates": {"train", "--set", "recipe.form=estimate", "--arm", "soft-labels"},
-		"recipe.floor":     {"train", "--set", "recipe.form=paper", "--set", "recipe.floor=true"},
-		"fold_epochs":      {"train", "--set", "recipe.form=estimate", "--set", "recipe.fold_epochs=-1"},
-		"held-rates":       {"experiment", "--size", "quick", "--arms", "stage1,held-rates", "--set", "recipe.form=paper"},
+		"--noise-rates folds:5": {"train", "--arm", "soft-labels"},
+		"belongs to":            {"train", "--set", "recipe.form=paper", "--noise-rates", "folds:3"},
+		"2 to 1000":             {"train", "--set", "recipe.form=estimate", "--noise-rates", "folds:1"},
+		"train.max_steps":       {"train", "--set", "recipe.form=estimate", "--set", "train.max_steps=3"},
+		"leave out stage1":      {"train", "--set", "recipe.form=estimate", "--set", "stage1=x.safetensors"},
+		"--arm held-rates":      {"train", "--set", "recipe.form=estimate", "--arm", "soft-labels"},
+		"recipe.floor":          {"train", "--set", "recipe.form=paper", "--set", "recipe.floor=true"},
+		"fold_epochs":           {"train", "--set", "recipe.form=estimate", "--set", "recipe.fold_epochs=-1"},
+		"held-rates": {"experiment", "--size", "quick", "--arms", "stage1,held-rates",
+			"--set", "recipe.form=paper"},
 	} {
 		wantUsage(t, call(t, args...), want)
 	}
@@ -483,7 +484,8 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 	args := func(dir string, more ...string) []string {
 		return append([]string{"train", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set",
 			"net.hidden=[16]",
-			"--batch-size", "4", "--flips", "0.3:0.1", "--set", "recipe.form=estimate", "--rates", "online", "--epochs", "3",
+			"--batch-size", "4", "--flips", "0.3:0.1", "--set", "recipe.form=estimate", "--noise-rates", "online",
+			"--epochs", "3",
 			"--set", "train.patience=0", "--learning-rate", "0.01", "--run-dir", dir}, more...)
 	}
 	dir := filepath.Join(t.TempDir(), "run")

@@ -28,7 +28,7 @@ func TestTrain_ResNetByArmsOfEveryKind(t *testing.T) {
 			args = append(args, "--mil")
 		}
 		if arm == recipe.SoftLabels {
-			args = append(args, "--rates", "folds:2")
+			args = append(args, "--noise-rates", "folds:2")
 		}
 		ran := readJSON(t, must(t, args...))
 		if ran["evaluation"] == nil {

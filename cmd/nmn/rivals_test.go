@@ -124,7 +124,7 @@ func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		"arm forward learns through rates": {"train", "--arm", "forward", "--set", "recipe.form=paper"},
-		"--rates folds:5":                  {"train", "--arm", "pruned", "--set", "recipe.form=estimate"},
+		"--noise-rates folds:5":            {"train", "--arm", "pruned", "--set", "recipe.form=estimate"},
 		"held out":                         tiny("train", "--arm", "baseline-early", "--set", "data.validation_size=0"),
 		"stage1 is for arms of stage 2":    tiny("train", "--arm", "clean", "--set", "stage1=x.safetensors"),
 		"pruned":                           {"experiment", "--size", "quick", "--arms", "baseline,pruned"},
@@ -165,7 +165,7 @@ func TestEM_RenewsBeliefsAndRates(t *testing.T) {
 	skipShort(t, "trains several runs")
 	file := weather(t, false)
 	args := func(dir string, more ...string) []string {
-		return append(byRecipe("train", file, "-q", "--set", "recipe.form=paper", "--rates", "", "--arm", "em",
+		return append(byRecipe("train", file, "-q", "--set", "recipe.form=paper", "--noise-rates", "", "--arm", "em",
 			"--flips", "0.3:0.1", "--set", "train.noise.miss_rate=[0.4]", "--set", "train.noise.false_rate=[0.2]", "--run-dir",
 			dir), more...)
 	}

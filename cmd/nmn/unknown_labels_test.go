@@ -86,7 +86,7 @@ func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 		t.Run(arm, func(t *testing.T) {
 			more := []string{"--set", "train.patience=0"}
 			if arm == "held-rates" || arm == "soft-labels" || arm == "pruned" {
-				more = append(more, "--set", "recipe.form=estimate", "--rates", "folds:3", "--set", "recipe.fold_epochs=4")
+				more = append(more, "--set", "recipe.form=estimate", "--noise-rates", "folds:3", "--set", "recipe.fold_epochs=4")
 			}
 			learned := map[string][]byte{}
 			forms := []string{"empty.csv", "absent.csv"}
@@ -136,7 +136,8 @@ func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
 		must(t, "train", path("x.csv"), "--labels", path(labels), "--run-dir", dir, "-q", "--set", "net.hidden=[8]",
 			"--set", "train.stage1_epochs=6", "--batch-size", "16", "--learning-rate", "0.02", "--set",
 			"data.validation_share=0", "--set", "data.test_share=0",
-			"--set", "train.patience=0", "--set", "recipe.form=estimate", "--arm", "held-rates", "--rates", "folds:3", "--set",
+			"--set", "train.patience=0", "--set", "recipe.form=estimate", "--arm", "held-rates", "--noise-rates", "folds:3",
+			"--set",
 			"recipe.fold_epochs=6")
 		v := readJSON(t, must(t, "audit", dir, "--min-error", "0", "--top", "1000", "--json"))
 		if known, suspects := 3*240-unknownOf(t, path("x.csv"), path(labels)), v["suspects"].([]any); len(suspects) != known {

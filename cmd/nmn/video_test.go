@@ -66,7 +66,7 @@ func TestExperiment_VideosInTheFormOfTable3(t *testing.T) {
 	skipShort(t, "trains many runs")
 	dir := filepath.Join(t.TempDir(), "experiment")
 	args := tinyVideo("experiment", "--size", "quick", "--mil", "both", "--run-dir", dir, "--set", "recipe.form=estimate",
-		"--rates", "online", "--arms", "baseline,nmn-fi,held-rates")
+		"--noise-rates", "online", "--arms", "baseline,nmn-fi,held-rates")
 	out := must(t, args...)
 	for _, want := range []string{"level", "frame", "video", "held rates + MIL", "clips of 4 frames",
 		"Rows with MIL learn a clip as one bag"} {
@@ -89,7 +89,7 @@ func TestVideo_RefusesWhatCannotBe(t *testing.T) {
 		{tinyVideo("train", "--set", "data.frames=2"), []string{"data.frames is 2", "3 to 1000"}},
 		{tinyVideo("train", "--set", "data.video_level=clip"), []string{"data.video_level", "auto, frame or video"}},
 		{tinyVideo("train", "--set", "train.chunk_frames=-1"), []string{"chunk_frames", "at least 0"}},
-		{tinyVideo("train", "--set", "recipe.form=estimate", "--rates", "folds:2", "--run-dir", t.TempDir()),
+		{tinyVideo("train", "--set", "recipe.form=estimate", "--noise-rates", "folds:2", "--run-dir", t.TempDir()),
 			[]string{"several folds", "data.video_level video"}},
 	} {
 		wantUsage(t, call(t, c.args...), c.want...)

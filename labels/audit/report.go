@@ -14,10 +14,10 @@ import (
 
 // Options say what an audit of score files starts from.
 type Options struct {
-	// Rates is a file with the noise rates of each word; empty for an estimate from the scores, by Estimation.
-	Rates      string
+	// NoiseRates is a file with the noise rates of each word; empty for an estimate from the scores, by Estimation.
+	NoiseRates string
 	Estimation rates.Options
-	// Calibrate calibrates the scores by the columns a and b of Rates, which were estimated from the same scores.
+	// Calibrate calibrates the scores by the columns a and b of NoiseRates, which were estimated from the same scores.
 	// Without it they are taken as those of the true labels.
 	Calibrate bool
 	// MinError is the least probability of being wrong of a suspect; 0 lists every label that is audited.
@@ -125,7 +125,7 @@ func (r *Report) sameLabels(i, j int) bool {
 
 // findRates sets the rates to those of a file, or to an estimate.
 func (r *Report) findRates(ctx context.Context, scores *eval.Input, o Options) error {
-	if o.Rates == "" {
+	if o.NoiseRates == "" {
 		return r.estimateRates(ctx, scores, o)
 	}
 	return r.readRates(scores, o)
@@ -133,14 +133,14 @@ func (r *Report) findRates(ctx context.Context, scores *eval.Input, o Options) e
 
 // readRates reads them from a file.
 func (r *Report) readRates(scores *eval.Input, o Options) error {
-	given, err := labels.ReadWordsFile(o.Rates, scores.Words, labels.Given)
+	given, err := labels.ReadWordsFile(o.NoiseRates, scores.Words, labels.Given)
 	if err != nil {
 		return err
 	}
 	r.Rates = given.Rates()
 	if o.Calibrate {
 		if r.A, r.B = given.Calibration(); r.A == nil {
-			return fmt.Errorf("%s: `audit.calibrate` needs the columns a and b, which `rates.output` writes", o.Rates)
+			return fmt.Errorf("%s: `audit.calibrate` needs the columns a and b, which `rates.output` writes", o.NoiseRates)
 		}
 	}
 	return nil

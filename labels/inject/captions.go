@@ -91,15 +91,15 @@ func (d *replacementDraw) of(bag, own int) (BagChanges, error) {
 	return change, nil
 }
 
-// CaptionsForRate returns how many of the captions of a bag make a noise rate, for example 2 of 5
-// for .4. A rate between two numbers of captions is an error that names the possible ones.
-func CaptionsForRate(s *loader.Set, rate float64) (int, error) {
-	exact := rate * float64(s.CaptionsPerBag)
+// CaptionsForShare returns how many of the captions of a bag make a share, for example 2 of 5
+// for .4. A share between two numbers of captions is an error that names the possible ones.
+func CaptionsForShare(s *loader.Set, share float64) (int, error) {
+	exact := share * float64(s.CaptionsPerBag)
 	n := int(math.Round(exact))
 	if !(math.Abs(exact-float64(n)) < 1e-6) || n < 1 || n > s.CaptionsPerBag {
-		return 0, fmt.Errorf("%s: a rate of %g is not a whole number of its %d captions per bag; possible are "+
+		return 0, fmt.Errorf("%s: a share of %g is not a whole number of its %d captions per bag; possible are "+
 			"multiples of %.4g up to 1",
-			s.Name, rate, s.CaptionsPerBag, 1/float64(max(s.CaptionsPerBag, 1)))
+			s.Name, share, s.CaptionsPerBag, 1/float64(max(s.CaptionsPerBag, 1)))
 	}
 	return n, nil
 }

@@ -8,8 +8,8 @@ import (
 // Plan says which noise to draw for a set.
 type Plan struct {
 	Kind Kind
-	// Rate is the share of each bag's captions to replace (Captions).
-	Rate float64
+	// Share is the part of each bag's captions to replace (Captions).
+	Share float64
 	// Missing and Incorrect are the probabilities that a label that holds goes missing, and that one that does not
 	// hold is set (Flips). RatesFile, where it is not empty, has both for each word instead.
 	Missing, Incorrect float64
@@ -17,12 +17,12 @@ type Plan struct {
 	Seed               uint64
 }
 
-// Draw draws the noise. A rate that the set cannot have is a *setting.Error.
+// Draw draws the noise. A share or rate that the set cannot have is a *setting.Error.
 func (p Plan) Draw(set *loader.Set) (*Injection, error) {
 	if p.Kind == Captions {
-		n, err := CaptionsForRate(set, p.Rate)
+		n, err := CaptionsForShare(set, p.Share)
 		if err != nil {
-			return nil, &setting.Error{Key: "rate", Reason: err}
+			return nil, &setting.Error{Key: "share", Reason: err}
 		}
 		return ReplaceCaptions(set, n, p.Seed)
 	}

@@ -246,8 +246,8 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 			_, err := FlipLabels(s, labels.Rates{Q01: []float64{0, 0}}, 1)
 			return err
 		},
-		"multiples of 0.2": func() error { _, err := CaptionsForRate(s, .5); return err },
-		"a rate of NaN":    func() error { _, err := CaptionsForRate(s, math.NaN()); return err },
+		"multiples of 0.2": func() error { _, err := CaptionsForShare(s, .5); return err },
+		"a share of NaN":   func() error { _, err := CaptionsForShare(s, math.NaN()); return err },
 		"the set has no labels": func() error {
 			_, err := FlipLabels(&loader.Set{Name: "x", Vocabulary: s.Vocabulary}, labels.Rates{}, 1)
 			return err
@@ -294,9 +294,9 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
-	for rate, want := range map[float64]int{.2: 1, .4: 2, .6: 3, .8: 4, 1: 5} {
-		if n, err := CaptionsForRate(s, rate); err != nil || n != want {
-			t.Errorf("rate %g: %d captions, %v; want %d", rate, n, err, want)
+	for share, want := range map[float64]int{.2: 1, .4: 2, .6: 3, .8: 4, 1: 5} {
+		if n, err := CaptionsForShare(s, share); err != nil || n != want {
+			t.Errorf("share %g: %d captions, %v; want %d", share, n, err, want)
 		}
 	}
 }
@@ -622,7 +622,7 @@ func TestRandomRates_AroundTheirMeans(t *testing.T) {
 	}
 }
 
-// TestReplaceCaptions_OfTwenty replaces a rate of the sentences of each clip.
+// TestReplaceCaptions_OfTwenty replaces a share of the sentences of each clip.
 func TestReplaceCaptions_OfTwenty(t *testing.T) {
 	const perClip = 20 // captions, as in MSR-VTT
 	v := vocabularyOf(t, "a", "b", "c", "d", "e", "f")
@@ -636,10 +636,10 @@ func TestReplaceCaptions_OfTwenty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for rate, want := range map[float64]int{.05: 1, .2: 4, .4: 8, .6: 12, .95: 19} {
-		n, err := CaptionsForRate(s, rate)
+	for share, want := range map[float64]int{.05: 1, .2: 4, .4: 8, .6: 12, .95: 19} {
+		n, err := CaptionsForShare(s, share)
 		if err != nil || n != want {
-			t.Fatalf("rate %g: %d captions, %v; want %d", rate, n, err, want)
+			t.Fatalf("share %g: %d captions, %v; want %d", share, n, err, want)
 		}
 		noise, err := ReplaceCaptions(s, n, 1)
 		if err != nil {
@@ -647,8 +647,8 @@ func TestReplaceCaptions_OfTwenty(t *testing.T) {
 		}
 		for _, change := range noise.Changes {
 			if len(change.Captions) != want {
-				t.Errorf("rate %g: bag %d has %d captions replaced, want %d",
-					rate, change.Bag, len(change.Captions), want)
+				t.Errorf("share %g: bag %d has %d captions replaced, want %d",
+					share, change.Bag, len(change.Captions), want)
 			}
 		}
 		noisy, err := noise.Apply(s)
@@ -658,17 +658,17 @@ func TestReplaceCaptions_OfTwenty(t *testing.T) {
 		for bag := range 6 {
 			row := noisy.Labels.Uint8s()[bag*6 : bag*6+6]
 			if own := row[bag]; own != 1 {
-				t.Errorf("rate %g: bag %d lost its word, though some captions stay", rate, bag)
+				t.Errorf("share %g: bag %d lost its word, though some captions stay", share, bag)
 			}
 			if !slices.Contains(slices.Concat(row[:bag], row[bag+1:]), 1) {
-				t.Errorf("rate %g: bag %d has no word of another: %v", rate, bag, row)
+				t.Errorf("share %g: bag %d has no word of another: %v", share, bag, row)
 			}
 		}
 		if !slices.Equal(noisy.Counts.Uint8s(), s.Counts.Uint8s()) {
-			t.Errorf("rate %g: the counts of the evaluation have changed", rate)
+			t.Errorf("share %g: the counts of the evaluation have changed", share)
 		}
 	}
-	if _, err := CaptionsForRate(s, .33); err == nil || !strings.Contains(err.Error(), "multiples of 0.05") {
+	if _, err := CaptionsForShare(s, .33); err == nil || !strings.Contains(err.Error(), "multiples of 0.05") {
 		t.Errorf("a third of 20: %v", err)
 	}
 }

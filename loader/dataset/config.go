@@ -101,7 +101,7 @@ type Config struct {
 	// labels: a row for each bag before validation and test are held out, or rows that name their bags.
 	Evidence string `yaml:"evidence,omitempty" help:"<file> of log-likelihood ratios to learn in place of labels (docs/evidence.md)"`
 
-	// Noise is injected into the training labels: a rate of caption replacement, or a file.
+	// Noise is injected into the training labels: a share of captions to replace, or a file.
 	Noise     float64 `yaml:"noise" help:"<share> of each training picture's captions to replace by captions of other pictures" range:"[0,1)"`
 	NoiseFile string  `yaml:"noise_file" help:"noise <file> of nmn noise, in place of a share"`
 	// Flips inject noise by flipping labels: both rates, how far those of a class lie from them at most

@@ -25,7 +25,7 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 	case c.NoiseFile != "" && d.Train.Rows != nil:
 		return setting.Errorf("data.noise_file",
 			"data.noise_file is %s: it lists what is drawn for every clip, and so many labels are not held in memory: raise "+
-				"`run.label_memory`, or give a rate",
+				"`run.label_memory`, or give a share",
 			c.NoiseFile)
 	case c.NoiseFile != "":
 		if !c.Captioned() {
@@ -34,7 +34,7 @@ func (d *Splits) injectNoise(ctx context.Context, c *Config) error {
 		drawn, err = inject.Read(ctx, c.NoiseFile, d.Train)
 	case c.Noise > 0:
 		var n int
-		if n, err = inject.CaptionsForRate(d.Train, c.Noise); err != nil {
+		if n, err = inject.CaptionsForShare(d.Train, c.Noise); err != nil {
 			return err
 		}
 		if d.Train.Rows != nil {

@@ -150,7 +150,7 @@ func TestExtract_PicturesShowTheChosenFrames(t *testing.T) {
 		writeY4M(t, name, n)
 		clip := wantFrames(t, f, name, DefaultConfig(), Choose(n, 26))
 		if clip.Record.Decoded != n || clip.Record.Width != drawnWidth || clip.Record.PictureHeight != drawnHeight ||
-			clip.Complaint != "" || clip.Record.Rate != 10 {
+			clip.Complaint != "" || clip.Record.FrameRate != 10 {
 			t.Errorf("%d frames: %+v, %s", n, clip.Record, clip.Complaint)
 		}
 		for i, at := range clip.Record.Frames {

@@ -193,7 +193,7 @@ func (e *extraction) decode(ctx context.Context, chosen []int) (*Clip, error) {
 			PictureWidth:  p.width,
 			PictureHeight: p.height,
 			Decoded:       l.count,
-			Rate:          p.rate,
+			FrameRate:     p.rate,
 		},
 	}
 	for i, t := range l.times {

@@ -95,7 +95,7 @@ func TestExtract_CountedFramesDecide(t *testing.T) {
 		clip, err := fake(t, mode).Extract(t.Context(), some(t), config(4))
 		check(t, err)
 		want := Choose(n, 4)
-		if clip.Record.Decoded != n || len(clip.Pictures) != len(want) || clip.Record.Rate != 25 ||
+		if clip.Record.Decoded != n || len(clip.Pictures) != len(want) || clip.Record.FrameRate != 25 ||
 			clip.Record.Width != fakeWidth {
 			t.Errorf("%s: %+v with %d pictures", mode, clip.Record, len(clip.Pictures))
 		}

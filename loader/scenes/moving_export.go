@@ -111,7 +111,7 @@ func movingRecord(id string, frames int) *shard.Record {
 		PictureWidth:  PictureSize,
 		PictureHeight: PictureSize,
 		Decoded:       frames,
-		Rate:          movingRate,
+		FrameRate:     movingRate,
 		Frames:        make([]shard.Frame, frames),
 	}
 	for t := range r.Frames {

@@ -31,8 +31,8 @@ type Record struct {
 	PictureHeight int `json:"picture_height"`
 	// Decoded is the number of frames of the clip, counted by decoding them all.
 	Decoded int `json:"decoded"`
-	// Rate is the number of frames per second that the file states; 0 where it states none.
-	Rate float64 `json:"rate,omitempty"`
+	// FrameRate is the number of frames per second that the file states; 0 where it states none.
+	FrameRate float64 `json:"rate,omitempty"`
 	// SourceBytes is the size of the clip's file.
 	SourceBytes int64   `json:"source_bytes"`
 	Frames      []Frame `json:"frames"`
@@ -79,7 +79,7 @@ func (s Seconds) equal(t Seconds) bool { return s == t || s != s && t != t }
 func (r *Record) Equal(o *Record) bool {
 	return r.Clip == o.Clip && r.Key == o.Key && r.Shard == o.Shard && r.Width == o.Width && r.Height == o.Height &&
 		r.PictureWidth == o.PictureWidth && r.PictureHeight == o.PictureHeight && r.Decoded == o.Decoded &&
-		r.Rate == o.Rate && r.SourceBytes == o.SourceBytes &&
+		r.FrameRate == o.FrameRate && r.SourceBytes == o.SourceBytes &&
 		slices.EqualFunc(r.Frames, o.Frames, func(a, b Frame) bool {
 			return a.Number == b.Number && a.Time.equal(b.Time) && a.Offset == b.Offset && a.Size == b.Size
 		})
@@ -121,8 +121,8 @@ func (r *Record) checkSizes() error {
 	switch {
 	case len(r.Frames) == 0 || len(r.Frames) > MaxFrames:
 		return faultf("the clip %.200q has %d frames, want 1 to %d", r.Clip, len(r.Frames), MaxFrames)
-	case !(r.Rate >= 0) || math.IsInf(r.Rate, 0):
-		return faultf("the clip %.200q has %v frames per second", r.Clip, r.Rate)
+	case !(r.FrameRate >= 0) || math.IsInf(r.FrameRate, 0):
+		return faultf("the clip %.200q has %v frames per second", r.Clip, r.FrameRate)
 	case r.SourceBytes < 0:
 		return faultf("the clip %.200q has %d bytes", r.Clip, r.SourceBytes)
 	}

@@ -22,7 +22,7 @@ func clip(name string, sizes ...int) (*Record, [][]byte) {
 	copy(seed[:], name)
 	random := rand.NewChaCha8(seed)
 	r := &Record{Clip: name, Width: 640, Height: 480, PictureWidth: 320, PictureHeight: 240, Decoded: 3 * len(sizes),
-		Rate: 30, SourceBytes: 1000}
+		FrameRate: 30, SourceBytes: 1000}
 	var pictures [][]byte
 	for i, size := range sizes {
 		picture := make([]byte, size)
@@ -235,7 +235,7 @@ func TestWriter_RefusesBadClips(t *testing.T) {
 		"numbers fall":     func(r *Record) { r.Frames[1].Number = 0 },
 		"number too large": func(r *Record) { r.Frames[1].Number = 6 },
 		"no width":         func(r *Record) { r.Width = 0 },
-		"rate":             func(r *Record) { r.Rate = math.NaN() },
+		"rate":             func(r *Record) { r.FrameRate = math.NaN() },
 	} {
 		r, pictures := clip("a", 10, 10)
 		change(r)

@@ -22,7 +22,7 @@ func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Net.Width = 48, 0, 8, .5
 	c.Train.Stage1Epochs, c.Train.Stage2Epochs, c.Recipe.Form, c.Run.Device = 1, 1, recipe.Paper, "cpu"
 	g := experiment.New(c, t.TempDir())
-	g.Arms, g.Chosen, g.NoiseRates = []recipe.Name{recipe.Stage1, recipe.Baseline, recipe.FI, recipe.EM}, true,
+	g.Arms, g.Chosen, g.ReplaceCaptions = []recipe.Name{recipe.Stage1, recipe.Baseline, recipe.FI, recipe.EM}, true,
 		[]float64{.4}
 	if err := g.Resolve(); err != nil {
 		t.Fatal(err)

@@ -43,13 +43,13 @@ def threads(n_jobs: int | None) -> list[str]:
 
 
 def noise(
-    inputs: _inputs.Inputs, several: bool, rates: Any, calibrate: bool, n_jobs: int | None, folder: str
+    inputs: _inputs.Inputs, several: bool, noise_rates: Any, calibrate: bool, n_jobs: int | None, folder: str
 ) -> list[str]:
     """Return the flags of ``nmn audit`` that say where its noise rates come from."""
     if several:
-        return threads(n_jobs) + _rates(rates, calibrate, inputs, folder)
-    if rates is not None or calibrate:
-        raise ValueError("rates are for several labels a row, and each of these has one: leave them out")
+        return threads(n_jobs) + _rates(noise_rates, calibrate, inputs, folder)
+    if noise_rates is not None or calibrate:
+        raise ValueError("noise_rates are for several labels a row, and each of these has one: leave them out")
     return []
 
 
@@ -58,22 +58,22 @@ def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> 
     flags = ["--calibrate"] if calibrate else []
     if rates is None:
         if calibrate:
-            raise ValueError("calibrate belongs to rates: pass those that estimate_rates returns")
+            raise ValueError("calibrate belongs to noise_rates: pass those that estimate_rates returns")
         return []
     if _arrays.is_path(rates):
-        return ["--rates", _arrays.checked_path(rates, "rates"), *flags]
+        return ["--noise-rates", _arrays.checked_path(rates, "noise_rates"), *flags]
     if inputs.width is None:
-        raise ValueError("rates: pass the file of rates where pred_probs is a file of text")
+        raise ValueError("noise_rates: pass the file of rates where pred_probs is a file of text")
     names = ["q01", "q10", *(["a", "b"] if calibrate else [])]
     try:
         columns = [np.array(rates[name], np.float64) for name in names]
     except (KeyError, TypeError, IndexError, ValueError) as error:
         raise ValueError(
-            f"rates: want {', '.join(names)}, a number for each class, as estimate_rates returns them"
+            f"noise_rates: want {', '.join(names)}, a number for each class, as estimate_rates returns them"
         ) from error
     for name, column in zip(names, columns):
         if column.shape != (inputs.width,):
-            raise ValueError(f"rates: {column.size} of {name} for {inputs.width} classes: want one for each")
+            raise ValueError(f"noise_rates: {column.size} of {name} for {inputs.width} classes: want one for each")
     believed = ~np.isnan(columns[0]) & ~np.isnan(columns[1])
     if "usable" in rates:
         believed &= np.asarray(rates["usable"], bool)
@@ -83,7 +83,7 @@ def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> 
         for k in range(inputs.width):
             cells = [repr(float(c[k])) if believed[k] else "" for c in columns]
             file.write(",".join([str(k + 1), *cells]) + "\n")
-    return ["--rates", path, *flags]
+    return ["--noise-rates", path, *flags]
 
 
 def asked(arguments: list[str], inputs: _inputs.Inputs, logits: bool, scores: str = "pred_probs") -> dict[str, Any]:

@@ -25,7 +25,7 @@ def estimate_rates(
     confidence: float = 0.95,
     min_labels: int | None = None,
     min_slope: float | None = None,
-    rates_floor: bool = False,
+    noise_rates_floor: bool = False,
     n_jobs: int | None = None,
 ) -> Table:
     """Estimate how often each class is missing where it should be, and there where it should not be.
@@ -40,7 +40,7 @@ def estimate_rates(
         Least labels, there and not there, of a class whose rates are believed; 10 by default.
     min_slope : float, optional
         Least slope of scores, as a factor; .05 where features hardly predict some classes, .3 by default.
-    rates_floor : bool
+    noise_rates_floor : bool
         Raise the rates as far as the labels let them, for noise that is suspected to depend on the row.
 
     Returns
@@ -68,8 +68,8 @@ def estimate_rates(
             arguments += ["--min-labels", str(int(min_labels))]
         if min_slope is not None:
             arguments += ["--min-slope", repr(float(min_slope))]
-        if rates_floor:
-            arguments.append("--rates-floor")
+        if noise_rates_floor:
+            arguments.append("--noise-rates-floor")
         said = _asking.asked(arguments + _asking.threads(n_jobs), inputs, logits)
     found = said["classes"]
     names = _class_names(found, inputs)

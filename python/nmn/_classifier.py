@@ -61,7 +61,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         noise model), ``"stage1"``, ``"nmn-fi"``, ``"nmn-fd"`` and others of ``nmn train --arm``.
     recipe : {"estimate", "paper"}, optional
         Whether noise rates are estimated before and held, or learned with the net.
-    rates : str, path, DataFrame or array, optional
+    noise_rates : str, path, DataFrame or array, optional
         Where the noise rates come from: ``"folds:N"``, nets of N folds (5 by default), or known ones, as a table with
         the columns q01 and q10, an array of shape (K, 2), one pair for all classes, or the path of a file.
     miss_rate, false_rate : float or sequence of float, optional
@@ -154,7 +154,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         hidden_layers: Sequence[int] = (256, 256),
         arm: str | None = None,
         recipe: str | None = None,
-        rates: Any = None,
+        noise_rates: Any = None,
         miss_rate: float | Sequence[float] | None = None,
         false_rate: float | Sequence[float] | None = None,
         epochs: int | None = None,
@@ -182,7 +182,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         self.hidden_layers = hidden_layers
         self.arm = arm
         self.recipe = recipe
-        self.rates = rates
+        self.noise_rates = noise_rates
         self.miss_rate = miss_rate
         self.false_rate = false_rate
         self.epochs = epochs
@@ -333,7 +333,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
                 labels=matrix.view(np.uint8) if matrix.dtype.kind == "b" else matrix,
                 names=_training.safe_names(names),
                 settings=self._settings(),
-                rates=self.rates,
+                noise_rates=self.noise_rates,
                 run_folder=None if self.run_folder is None else os.fspath(self.run_folder),
                 min_error=self.min_error,
                 exclusive=numbers,
@@ -387,8 +387,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
         issues = self._fitted().issues
         if issues is None:
             raise AttributeError(
-                "label_issues_ needs scores of rows by nets that have not seen them: leave out arm, recipe and rates, "
-                "or pass recipe='estimate', and min_error other than None"
+                "label_issues_ needs scores of rows by nets that have not seen them: leave out arm, recipe and "
+                "noise_rates, or pass recipe='estimate', and min_error other than None"
             )
         out = {"row": issues["row"]}
         if self._form != "one":

@@ -43,7 +43,7 @@ def find_label_issues(
     frac_noise: float = ...,
     logits: bool = ...,
     classes: Sequence[Any] | None = ...,
-    rates: Any = ...,
+    noise_rates: Any = ...,
     calibrate: bool = ...,
     filter_by: str | None = ...,
     num_to_remove_per_class: Any = ...,
@@ -69,7 +69,7 @@ def find_label_issues(
     frac_noise: float = ...,
     logits: bool = ...,
     classes: Sequence[Any] | None = ...,
-    rates: Any = ...,
+    noise_rates: Any = ...,
     calibrate: bool = ...,
     filter_by: str | None = ...,
     num_to_remove_per_class: Any = ...,
@@ -94,7 +94,7 @@ def find_label_issues(
     frac_noise: float = 1.0,
     logits: bool = False,
     classes: Sequence[Any] | None = None,
-    rates: Any = None,
+    noise_rates: Any = None,
     calibrate: bool = False,
     filter_by: str | None = None,
     num_to_remove_per_class: Any = None,
@@ -148,13 +148,13 @@ def find_label_issues(
         Scores are log-odds (of one label each: logits of a softmax) in place of probabilities.
     classes : sequence, optional
         Names of the columns of `pred_probs`, in their order. By default those of a DataFrame, else numbers.
-    rates : table, mapping, str or path, optional
+    noise_rates : table, mapping, str or path, optional
         ``q01`` and ``q10`` of each class in place of an estimate, as `estimate_rates` returns them, or a file of
         ``nmn rates --output``. They are taken for certain, where an estimate is not. Classes whose rates are NaN or not
         ``usable`` are left out. For several labels each.
     calibrate : bool
-        Calibrate the scores by ``a`` and ``b`` of `rates`, which were estimated from the same scores. Without it they
-        are taken as those of the true labels, as those of nets are that were trained through the noise model.
+        Calibrate the scores by ``a`` and ``b`` of `noise_rates`, which were estimated from the same scores. Without it
+        they are taken as those of the true labels, as those of nets are that were trained through the noise model.
     filter_by : str, optional
         One of cleanlab's filters in place of the noise model: ``"prune_by_noise_rate"``, ``"prune_by_class"``,
         ``"both"``, ``"confident_learning"``, ``"predicted_neq_given"``, ``"low_normalized_margin"``,
@@ -203,7 +203,12 @@ def find_label_issues(
         "confident_joint": confident_joint,
     }
     filters = {name: value for name, value in filters.items() if value is not None}
-    own = {"min_error": min_error != 0.5, "rates": rates is not None, "calibrate": calibrate, "details": details}
+    own = {
+        "min_error": min_error != 0.5,
+        "noise_rates": noise_rates is not None,
+        "calibrate": calibrate,
+        "details": details,
+    }
     _check_filter(filter_by, own, filters)
     with _program.scratch() as place:
         folder = str(place)
@@ -231,7 +236,7 @@ def find_label_issues(
         arguments += ["--min-error", repr(float(min_error)), "--rows", rows_file]
         if several and (per_class or details):
             arguments += ["--suspects", suspects_file]
-        arguments += _asking.noise(inputs, several, rates, calibrate, n_jobs, folder)
+        arguments += _asking.noise(inputs, several, noise_rates, calibrate, n_jobs, folder)
         said = _asking.asked(arguments, inputs, logits)
         rows = np.load(rows_file)
         suspects = np.load(suspects_file) if "--suspects" in arguments else None

@@ -27,7 +27,7 @@ def get_label_quality_scores(
     per_class: bool = False,
     logits: bool = False,
     classes: Sequence[Any] | None = None,
-    rates: Any = None,
+    noise_rates: Any = None,
     calibrate: bool = False,
     n_jobs: int | None = None,
 ) -> npt.NDArray[np.float64]:
@@ -53,7 +53,7 @@ def get_label_quality_scores(
         Measure scores from the mean of their class; for ``"self_confidence"`` and ``"normalized_margin"``.
     per_class : bool
         Of several labels each, score each label in place of each row.
-    rates, calibrate
+    noise_rates, calibrate
         As of `find_label_issues`; for ``"quality"``.
 
     Returns
@@ -74,7 +74,7 @@ def get_label_quality_scores(
     >>> scores = nmn.get_label_quality_scores(labels, np.load("oof.npy"))      # doctest: +SKIP
     >>> np.argsort(scores)[:10]                                                # doctest: +SKIP
     """
-    _check(method, adjust_pred_probs, rates, calibrate)
+    _check(method, adjust_pred_probs, noise_rates, calibrate)
     with _program.scratch() as place:
         folder = str(place)
         inputs = _inputs.inputs_of(labels, pred_probs, folder, classes=classes, multi_label=multi_label, gaps=True)
@@ -82,7 +82,7 @@ def get_label_quality_scores(
         if per_class and not several:
             raise ValueError("per_class is for several labels a row, and each of these has one: leave it out")
         if method == _OWN:
-            noise = _asking.noise(inputs, several, rates, calibrate, n_jobs, folder)
+            noise = _asking.noise(inputs, several, noise_rates, calibrate, n_jobs, folder)
             return _by_noise(inputs, logits, per_class, noise, os.path.join(folder, "scores.npy"))
         _asking.threads(n_jobs)
         data = _inputs.opened(inputs, logits, several, f"method={method!r}")
@@ -94,7 +94,7 @@ def get_label_quality_scores(
         return _fits.of_rows(data, method, np.arange(data.scores.rows), adjust=adjust_pred_probs)
 
 
-def _check(method: str, adjust: bool, rates: Any, calibrate: bool) -> None:
+def _check(method: str, adjust: bool, noise_rates: Any, calibrate: bool) -> None:
     if method not in _METHODS:
         raise ValueError(f"method is {method!r}: choose one of {', '.join(_METHODS)}")
     if adjust and method not in ("self_confidence", "normalized_margin"):
@@ -102,7 +102,7 @@ def _check(method: str, adjust: bool, rates: Any, calibrate: bool) -> None:
             f"adjust_pred_probs is for the methods self_confidence and normalized_margin, and method is {method!r}: "
             f"choose one of them, or leave it out"
         )
-    for given, name in ((rates is not None, "rates"), (calibrate, "calibrate")):
+    for given, name in ((noise_rates is not None, "noise_rates"), (calibrate, "calibrate")):
         if given and method != _OWN:
             raise ValueError(f"{name} is for method={_OWN!r}, and method is {method!r}: leave one of them out")
 

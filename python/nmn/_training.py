@@ -108,7 +108,7 @@ class Job:
     labels: npt.NDArray[Any]
     names: list[str]
     settings: dict[str, Any]
-    rates: Any = None
+    noise_rates: Any = None
     run_folder: str | None = None
     min_error: float | None = 0.5
     exclusive: npt.NDArray[np.int64] | None = None
@@ -127,22 +127,22 @@ class Job:
         settings = dict(self.settings)
         if self.run_folder is None:
             settings.setdefault("train.checkpoint_epochs", 0)
-        if self.rates is not None:
-            settings["rates"] = self._rates_file(folder)
-            if self.run_folder is not None and os.path.isfile(settings["rates"]):
-                settings["rates"] = _kept_with(run, folder, settings["rates"])
+        if self.noise_rates is not None:
+            settings["noise_rates"] = self._noise_rates_file(folder)
+            if self.run_folder is not None and os.path.isfile(settings["noise_rates"]):
+                settings["noise_rates"] = _kept_with(run, folder, settings["noise_rates"])
         arguments = ["train", features, f"--labels={labels}", f"--vocab={vocabulary}"]
         arguments += [f"--run-dir={run}", "--json", *flags(settings)]
         names = {features: "X", labels: "y", vocabulary: "the classes", **self.arguments}
         result = json.loads(_program.call(arguments, progress=self.progress, names=names))
         return self._kept(run, folder, result)
 
-    def _rates_file(self, folder: Path) -> str:
-        if isinstance(self.rates, str) and re.fullmatch(r"folds:\d+|online", self.rates):
-            return self.rates
-        if _arrays.is_path(self.rates):
-            return _arrays.checked_path(self.rates, "rates")
-        q01, q10 = rates_of(self.rates, len(self.names))
+    def _noise_rates_file(self, folder: Path) -> str:
+        if isinstance(self.noise_rates, str) and re.fullmatch(r"folds:\d+|online", self.noise_rates):
+            return self.noise_rates
+        if _arrays.is_path(self.noise_rates):
+            return _arrays.checked_path(self.noise_rates, "noise_rates")
+        q01, q10 = rates_of(self.noise_rates, len(self.names))
         path = folder / "rates.csv"
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
@@ -173,9 +173,9 @@ class Job:
         """Rank the labels by how probably they are wrong, where there are scores of nets that have not seen them."""
         recipe = run / "recipe"
         scores = recipe / "oof-noise.csv"
-        logits = ["--logits", f"--rates={recipe / 'rates.csv'}"]
+        logits = ["--logits", f"--noise-rates={recipe / 'rates.csv'}"]
         if not scores.exists():
-            scores, logits = recipe / "oof.csv", ["--logits", f"--rates={recipe / 'rates.csv'}", "--calibrate"]
+            scores, logits = recipe / "oof.csv", ["--logits", f"--noise-rates={recipe / 'rates.csv'}", "--calibrate"]
         if self.min_error is None or not scores.exists():
             return
         if self.exclusive is not None and len(self.names) > 1:
@@ -272,8 +272,8 @@ def rates_of(rates: Any, classes: int) -> tuple[list[float], list[float]]:
         q = np.tile(q, (classes, 1))
     if q.shape != (classes, 2) or not ((q >= 0) & (q < 1)).all():
         raise ValueError(
-            f"rates is {rates!r}: pass a table with the columns q01 and q10, a matrix of {classes} rows of both, two "
-            f"probabilities below 1 for all classes, the path of a file, or 'folds:5'"
+            f"noise_rates is {rates!r}: pass a table with the columns q01 and q10, a matrix of {classes} rows of both, "
+            f"two probabilities below 1 for all classes, the path of a file, or 'folds:5'"
         )
     return q[:, 0].tolist(), q[:, 1].tolist()
 

@@ -136,7 +136,7 @@ def test_an_error_of_0_ranks_all_labels(tmp_path: Path) -> None:
     np.save(tmp_path / "p.npy", p)
     table: Any = None
     for labels, scores in ((gaps, p), (np.where(gaps < 0, np.nan, gaps), p), (tmp_path / "z.npy", tmp_path / "p.npy")):
-        table = nmn.find_label_issues(labels, scores, rates=rates, details=True, min_error=0)
+        table = nmn.find_label_issues(labels, scores, noise_rates=rates, details=True, min_error=0)
         at, k = np.asarray(table["row"]), np.asarray(table["class"])
         assert len(at) == asked.sum()
         assert asked[at, k].all()
@@ -146,7 +146,7 @@ def test_an_error_of_0_ranks_all_labels(tmp_path: Path) -> None:
         odds = np.log(p[at, k] / (1 - p[at, k].astype(float)))  # by Bayes' rule
         odds += np.where(gaps[at, k] == 1, np.log(0.8 / 0.02), np.log(0.2 / 0.98))
         assert np.allclose(wrong, 1 / (1 + np.exp(np.where(gaps[at, k] == 1, odds, -odds))), atol=1e-5)
-    more: dict[str, Any] = {"rates": rates, "min_error": 0}
+    more: dict[str, Any] = {"noise_rates": rates, "min_error": 0}
     assert (nmn.find_label_issues(gaps, p, **more) == asked.any(axis=1)).all()
     assert (nmn.find_label_issues(gaps, p, per_class=True, **more) == asked).all()
     for by in ("quality", "p_wrong", "self_confidence"):
@@ -171,7 +171,7 @@ def test_an_error_of_0_ranks_all_labels(tmp_path: Path) -> None:
         other: Any = nmn.find_label_issues(labels, scores, details=True, min_error=0)
         assert np.asarray(other["row"]).tolist() == np.asarray(want["row"]).tolist()
         assert np.asarray(other["p_wrong"]).tolist() == np.asarray(want["p_wrong"]).tolist()
-    surest = nmn.find_label_issues(gaps, p, details=True, rates=rates)
+    surest = nmn.find_label_issues(gaps, p, details=True, noise_rates=rates)
     assert np.asarray(table["row"])[: len(surest["row"])].tolist() == np.asarray(surest["row"]).tolist()
 
 
@@ -246,14 +246,14 @@ def test_rates() -> None:
         assert set(rates["remarks"]) <= {"", "q01 not told from 0", "q10 not told from 0"}
         assert rates.attrs["threshold"] > 0
     assert np.asarray(rates["usable"]).all()
-    again = nmn.find_label_issues(z, p, rates=rates, calibrate=True)
+    again = nmn.find_label_issues(z, p, noise_rates=rates, calibrate=True)
     assert (again == nmn.find_label_issues(z, p)).mean() > 0.95  # which does not take the rates for certain
     left_out = {"q01": rates["q01"], "q10": rates["q10"], "usable": [True, False, True, False]}
-    cells = nmn.find_label_issues(z, p, rates=left_out, per_class=True)
+    cells = nmn.find_label_issues(z, p, noise_rates=left_out, per_class=True)
     assert cells.any(axis=0).tolist() == left_out["usable"]
-    given = nmn.find_label_issues(z, p, rates=rates)
+    given = nmn.find_label_issues(z, p, noise_rates=rates)
     assert abs(int(given.sum()) - int(nmn.find_label_issues(z, p).sum())) < 30
-    none = nmn.find_label_issues(z, p, rates={"q01": [1e-9] * 4, "q10": [1e-9] * 4}, min_error=0.9)
+    none = nmn.find_label_issues(z, p, noise_rates={"q01": [1e-9] * 4, "q10": [1e-9] * 4}, min_error=0.9)
     assert none.sum() < given.sum() / 10
 
 
@@ -402,9 +402,9 @@ BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
     ("threads", np.eye(2, dtype=int), np.eye(2), {"n_jobs": 0}, "n_jobs is 0"),
     ("cells of one label each", [0, 1], np.eye(2), {"per_class": True}, "per_class is for several labels"),
     ("of another form", [0, 1], np.eye(2), {"multi_label": True}, "multi_label is True"),
-    ("rates", np.eye(2, dtype=int), np.eye(2), {"rates": {"q01": [0.1]}}, "rates: want q01, q10"),
-    ("calibration", np.eye(2, dtype=int), np.eye(2), {"calibrate": True}, "calibrate belongs to rates"),
-    ("too few rates", np.eye(2, dtype=int), np.eye(2), {"rates": {"q01": [0.1], "q10": [0.1]}}, "for 2 classes"),
+    ("rates", np.eye(2, dtype=int), np.eye(2), {"noise_rates": {"q01": [0.1]}}, "noise_rates: want q01, q10"),
+    ("calibration", np.eye(2, dtype=int), np.eye(2), {"calibrate": True}, "calibrate belongs to noise_rates"),
+    ("too few rates", np.eye(2, dtype=int), np.eye(2), {"noise_rates": {"q01": [0.1], "q10": [0.1]}}, "for 2 classes"),
 ]
 
 

@@ -27,7 +27,7 @@ from nmn._program import program
 #: Settings under which a fit lasts some tenths of a second.
 QUICK: dict[str, Any] = {
     "hidden_layers": (16,),
-    "rates": "folds:2",
+    "noise_rates": "folds:2",
     "fold_epochs": 3,
     "epochs": 3,
     "learning_rate": 0.02,
@@ -155,10 +155,10 @@ def test_settings_are_those_of_the_command_line(quick_path: pathlib.Path) -> Non
 def test_known_rates_are_held() -> None:
     X, Y = data()
     rates = [(0.3, 0.05), (0.1, 0.02), (0.2, 0.01)]
-    model = nmn.NoisyLabelClassifier(recipe="estimate", rates=rates, hidden_layers=(), epochs=2).fit(X, Y)
+    model = nmn.NoisyLabelClassifier(recipe="estimate", noise_rates=rates, hidden_layers=(), epochs=2).fit(X, Y)
     np.testing.assert_allclose(np.asarray(model.noise_rates_["q01"]), [0.3, 0.1, 0.2], rtol=1e-6)
     with pytest.raises(ValueError, match="matrix of 3 rows"):
-        nmn.NoisyLabelClassifier(rates=[(0.1, 0.2)] * 2).fit(X, Y)
+        nmn.NoisyLabelClassifier(noise_rates=[(0.1, 0.2)] * 2).fit(X, Y)
 
 
 def test_forms_of_features_do_not_matter(fitted: nmn.NoisyLabelClassifier, tmp_path: pathlib.Path) -> None:

@@ -191,7 +191,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("a filter", {"filter_by": "prune"}, "filter_by is 'prune': choose one of prune_by_noise_rate, .* None"),
     ("a ranking of the model", {"filter_by": "both", "return_indices_ranked_by": "quality"}, "the noise model gives"),
     ("an error", {"filter_by": "both", "min_error": 0.9}, "min_error is for the noise model"),
-    ("rates", {"filter_by": "both", "rates": {}}, "rates is for the noise model"),
+    ("rates", {"filter_by": "both", "noise_rates": {}}, "noise_rates is for the noise model"),
     ("a table", {"filter_by": "both", "details": True}, "details is for the noise model"),
     (
         "numbers of the model",

@@ -125,17 +125,17 @@ def test_as_cleanlab(by: str, adjust: bool) -> None:
 def test_quality_is_the_posterior() -> None:
     z, p, flips = several()
     rates = {"q01": [0.25] * 5, "q10": [0.05] * 5, "usable": [True, True, False, True, True]}
-    each = nmn.get_label_quality_scores(z, p, rates=rates, per_class=True)
+    each = nmn.get_label_quality_scores(z, p, noise_rates=rates, per_class=True)
     present, absent = p.astype(float), 1 - p.astype(float)
     right = np.where(z == 1, 0.75 * present, 0.95 * absent)
     wrong = np.where(z == 1, 0.05 * absent, 0.25 * present)
     want = right / (right + wrong)
     want[:, 2] = np.nan  # which is not audited
     np.testing.assert_allclose(each, want, rtol=0, atol=1e-6)
-    rows = nmn.get_label_quality_scores(z, p, rates=rates)
+    rows = nmn.get_label_quality_scores(z, p, noise_rates=rates)
     assert (rows.dtype, rows.shape, each.dtype) == (np.float64, (len(z),), np.float64)
     np.testing.assert_allclose(rows, averaged(each), rtol=0, atol=1e-12)
-    issues: Any = nmn.find_label_issues(z, p, rates=rates, details=True, min_error=0)
+    issues: Any = nmn.find_label_issues(z, p, noise_rates=rates, details=True, min_error=0)
     assert (each[issues["row"], issues["class"]] == 1 - np.asarray(issues["p_wrong"])).all()
     estimated = nmn.get_label_quality_scores(z, p, n_jobs=1)
     assert estimated.min() >= 0
@@ -150,7 +150,7 @@ def test_quality_is_the_posterior() -> None:
     present = 1 / (1 + np.exp(-(a * np.log(p.astype(float) / (1 - p.astype(float))) + b)))
     right = np.where(z == 1, (1 - q01) * present, (1 - q10) * (1 - present))
     wrong = np.where(z == 1, q10 * (1 - present), q01 * present)
-    again = nmn.get_label_quality_scores(z, p, rates=known, calibrate=True, per_class=True)
+    again = nmn.get_label_quality_scores(z, p, noise_rates=known, calibrate=True, per_class=True)
     np.testing.assert_allclose(again, right / (right + wrong), rtol=0, atol=1e-6)
 
 
@@ -219,9 +219,9 @@ def test_every_form_has_its_rows_in_their_order(by: str, tmp_path: Path) -> None
 BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
     ("a method", SEVERAL, P, {"method": "margin"}, "method is 'margin': choose one of quality, self_confidence"),
     ("adjusted quality", SEVERAL, P, {"adjust_pred_probs": True}, "adjust_pred_probs is for the methods self_conf"),
-    ("rates", SEVERAL, P, {"method": "self_confidence", "rates": {}}, "rates is for method='quality'"),
-    ("calibration", SEVERAL, P, {"calibrate": True}, "calibrate belongs to rates"),
-    ("rates of one label", ONE, P, {"rates": {}}, "rates are for several labels a row"),
+    ("rates", SEVERAL, P, {"method": "self_confidence", "noise_rates": {}}, "noise_rates is for method='quality'"),
+    ("calibration", SEVERAL, P, {"calibrate": True}, "calibrate belongs to noise_rates"),
+    ("rates of one label", ONE, P, {"noise_rates": {}}, "noise_rates are for several labels a row"),
     ("cells of one label", ONE, P, {"per_class": True}, "per_class is for several labels a row"),
     ("a column", [0] * 4, P[:, :1], {"method": "self_confidence"}, "pred_probs has one column"),
     ("threads", SEVERAL, P, {"n_jobs": 0}, "n_jobs is 0"),

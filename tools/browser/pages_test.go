@@ -63,7 +63,7 @@ var makePages = sync.OnceValues(func() (map[string]string, error) {
 			"--run-dir", at("features"), "--device", "cpu", "--threads", "1"},
 		with(scenes, "experiment", "--epochs", "1", "--mil", "both", "--seeds", "1,2,3", "--arms",
 			"stage1,baseline,nmn-fi,held-rates", "--run-dir", at("three seeds")),
-		with(scenes, "experiment", "--epochs", "1", "--noise-rates", "0.2,0.4", "--arms", "stage1,baseline,nmn-fi",
+		with(scenes, "experiment", "--epochs", "1", "--replace-captions", "0.2,0.4", "--arms", "stage1,baseline,nmn-fi",
 			"--run-dir", at("one seed")),
 		{"reproduce", "-q", "--size", "smoke", "--only", "table1,table4,figure3,figure4,observed,em", "--device", "cpu",
 			"--threads", "1", "--seeds", "1", "--run-dir", at("reproduction")},

@@ -18,7 +18,7 @@ const (
 var workshop = []string{
 	"train --arm nmn-fd --set recipe.form=paper --epochs 1 --run-dir model" + tinyPictures,
 	"extract model --split train --layer fc7 --output x.npy --output-labels y.csv --output-truth t.csv",
-	"train --set data.features.train.features=x.npy --labels y.csv --arm held-rates --rates online --epochs 2 " +
+	"train --set data.features.train.features=x.npy --labels y.csv --arm held-rates --noise-rates online --epochs 2 " +
 		"--run-dir head" + tinyNet,
 	"train --arm baseline --mil --epochs 1 --run-dir video" + tinyClips,
 	"scenes pictures --number 40",
@@ -55,10 +55,9 @@ var scenarios = []scenario{
 	training("features-ema", "--set data.features.train.features=x.npy --labels y.csv --arm nmn-fd --set "+
 		"recipe.form=paper --epochs 3 --set train.optimizer=adamw --set train.ema=0.9 --set train.layer_decay=0.8"+tinyNet,
 		features, features),
-	training("features-online", "--set data.features.train.features=x.npy --labels y.csv --arm held-rates --rates online "+
-		"--epochs 3"+tinyNet, features,
-		features),
-	training("features-folds", "--set data.features.train.features=x.npy --labels y.csv --rates folds:2 --set "+
+	training("features-online", "--set data.features.train.features=x.npy --labels y.csv --arm held-rates "+
+		"--noise-rates online --epochs 3"+tinyNet, features, features),
+	training("features-folds", "--set data.features.train.features=x.npy --labels y.csv --noise-rates folds:2 --set "+
 		"recipe.fold_epochs=2 --set recipe.epochs=2 --epochs 2"+tinyNet, features, features),
 	training("features-tensorboard", "--set data.features.train.features=x.npy --labels y.csv --arm baseline --epochs 2 "+
 		"--set run.tensorboard=true"+tinyNet,
@@ -150,12 +149,12 @@ var scenarios = []scenario{
 		"s.parquet",
 		"w.npy", "o.csv"),
 	{
-		name: "audit-run", args: "audit head --rates folds:2 --fold-epochs 3 --device cpu --threads 1 --apply=force " +
+		name: "audit-run", args: "audit head --noise-rates folds:2 --fold-epochs 3 --device cpu --threads 1 --apply=force " +
 			"--precision 0.3 --output o.csv",
 		needs: []string{"head", "x.npy", "y.csv"}, outputs: []string{"o.csv"}, data: []string{"y.csv"},
 	},
 	{
-		name: "audit-data", args: "audit x.npy --labels y.csv --rates folds:2 --run-dir run --device cpu --threads 1" +
+		name: "audit-data", args: "audit x.npy --labels y.csv --noise-rates folds:2 --run-dir run --device cpu --threads 1" +
 			" --set net.hidden=[16] --set train.batch_bags=8 --set run.threads=1 --set recipe.fold_epochs=2 --set " +
 			"recipe.epochs=1 --set train.stage1_epochs=2 --set train.stage2_epochs=1 --apply=force --precision 0.1 --output " +
 			"fixed.csv" + often,

@@ -10,15 +10,15 @@ import (
 
 // SweepPoint is a step of a range test of the learning rate. Loss is comparable from step to step: the mean loss of the
 // start, changed as that of the step's batch has changed.
-type SweepPoint struct{ Rate, Loss, Smoothed float64 }
+type SweepPoint struct{ LearningRate, Loss, Smoothed float64 }
 
-// RateSweep draws the losses of a range test of the learning rate as SVG, with the rate that it suggests, 0
+// LearningRateSweep draws the losses of a range test of the learning rate as SVG, with the rate that it suggests, 0
 // for none. Losses beyond the frame, which ends a fall of the loss above its start, are left out.
-func RateSweep(w io.Writer, points []SweepPoint, suggested float64) error {
+func LearningRateSweep(w io.Writer, points []SweepPoint, suggested float64) error {
 	low, high := shownLosses(points)
 	var raw, smoothed []chart.Point
 	for _, p := range points {
-		x := math.Log10(p.Rate)
+		x := math.Log10(p.LearningRate)
 		if p.Loss >= low && p.Loss <= high {
 			raw = append(raw, chart.Point{X: x, Y: p.Loss})
 		}

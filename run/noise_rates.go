@@ -5,8 +5,8 @@ import (
 	"nmn/loader/dataset"
 )
 
-// StartRates puts the rates of a file into the configuration of training.
-func (c *Config) StartRates(d *dataset.Splits) error {
+// StartNoiseRates puts the rates of a file into the configuration of training.
+func (c *Config) StartNoiseRates(d *dataset.Splits) error {
 	settings := c.Settings()
 	path := settings.RatesFile()
 	if path == "" {

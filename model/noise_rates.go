@@ -2,10 +2,10 @@ package model
 
 import "math"
 
-// Rates turns a confidence map O, 2×2×K (one bag of Plan.Confidence, on the host), into
+// NoiseRates turns a confidence map O, 2×2×K (one bag of Plan.Confidence, on the host), into
 // q01 = p(z=0|y=1) and q10 = p(z=1|y=0) for each class: the softmax over the observed label. q01 and
 // q10 have K elements and are overwritten.
-func Rates(q01, q10, confidence []float32) {
+func NoiseRates(q01, q10, confidence []float32) {
 	k := len(q01)
 	at := func(observed, true, class int) float64 { return float64(confidence[(observed*2+true)*k+class]) }
 	for c := range k {

@@ -32,10 +32,10 @@ func NoiseRates(net *model.Net) (q01, q10 []float32, err error) {
 	return q01, q10, err
 }
 
-// EachRates runs a net with a feature-dependent noise model over a set in order, as Score does, and
+// EachNoiseRates runs a net with a feature-dependent noise model over a set in order, as Score does, and
 // visits q01 and q10 of each class for each bag of the set that can be read. The slices hold until visit
 // returns. It returns the bags that could not be read.
-func EachRates(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
+func EachNoiseRates(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config,
 	visit func(bag int, q01, q10 []float32)) ([]loader.BadSample, error) {
 	if mode := net.Config().Noise; mode != model.FeatureDependent {
 		return nil, fmt.Errorf("training: rates of each bag, of the noise model %q: %w", mode, ErrNoNoiseModel)
@@ -55,7 +55,7 @@ func EachRates(ctx context.Context, net *model.Net, set *loader.Set, config load
 func bagRates(confidence []float32, k int, visit func(q01, q10 []float32)) error {
 	q01, q10 := make([]float32, k), make([]float32, k)
 	for values := confidence; len(values) > 0; values = values[4*k:] {
-		model.Rates(q01, q10, values[:4*k])
+		model.NoiseRates(q01, q10, values[:4*k])
 		for c := range k {
 			if q01[c] != q01[c] || q10[c] != q10[c] {
 				return fmt.Errorf("training: the noise rates of class %d are NaN: the weights are damaged", c)

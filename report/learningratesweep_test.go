@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-func TestRateSweep_DrawsDecadesAndTheSuggestion(t *testing.T) {
+func TestLearningRateSweep_DrawsDecadesAndTheSuggestion(t *testing.T) {
 	var points []SweepPoint
 	for e := -5.0; e <= 1; e += .25 {
 		loss := 10 - e/2 + math.Exp(2*e)
 		points = append(points, SweepPoint{math.Pow(10, e), loss + .1, loss})
 	}
 	var b bytes.Buffer
-	if err := RateSweep(&b, points, 3.2e-3); err != nil {
+	if err := LearningRateSweep(&b, points, 3.2e-3); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"1e-5", "1e-2", "1e0", "suggested: 0.0032", "learning rate"} {
@@ -23,7 +23,7 @@ func TestRateSweep_DrawsDecadesAndTheSuggestion(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := RateSweep(&b, nil, 0); err != nil || strings.Contains(b.String(), "suggested") {
+	if err := LearningRateSweep(&b, nil, 0); err != nil || strings.Contains(b.String(), "suggested") {
 		t.Errorf("of no step: %v", err)
 	}
 }

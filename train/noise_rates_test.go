@@ -60,7 +60,7 @@ func TestNoiseRates_AreTheSoftmaxOfTheBias(t *testing.T) {
 	if _, _, err := NoiseRates(net); err == nil {
 		t.Error("rates of damaged weights")
 	}
-	if _, err := EachRates(t.Context(), net, nil, loader.Config{}, nil); !errors.Is(err, ErrNoNoiseModel) {
+	if _, err := EachNoiseRates(t.Context(), net, nil, loader.Config{}, nil); !errors.Is(err, ErrNoNoiseModel) {
 		t.Errorf("rates of each bag: %v", err)
 	}
 	if _, _, err := NoiseRates(noisy(t, model.NoNoise, 4, classes)); !errors.Is(err, ErrNoNoiseModel) {
@@ -78,7 +78,7 @@ func (r rowsOf) Read(_ context.Context, bag, _ int, dst []float32) error {
 	return nil
 }
 
-func TestEachRates_AreThoseOfTheEquations(t *testing.T) {
+func TestEachNoiseRates_AreThoseOfTheEquations(t *testing.T) {
 	const bags, input = 11, 4
 	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}, {Text: "c"}})
 	check(t, err)
@@ -104,7 +104,7 @@ func TestEachRates_AreThoseOfTheEquations(t *testing.T) {
 	config := loader.DefaultConfig()
 	config.BatchBags = 4 // the last batch is smaller
 	visited := 0
-	bad, err := EachRates(t.Context(), net, set, config, func(bag int, q01, q10 []float32) {
+	bad, err := EachNoiseRates(t.Context(), net, set, config, func(bag int, q01, q10 []float32) {
 		if bag != visited {
 			t.Errorf("bag %d, want %d", bag, visited)
 		}
