@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"nmn/eval"
-	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/labels/audit"
@@ -56,20 +55,14 @@ type AuditOptions struct {
 // OpenAudit opens the data of a finished run, all labels in memory. A folder without a run, one that was interrupted,
 // and data that have changed since are refused with a *ConfigError.
 func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) {
-	if err := checkAudited(dir); err != nil {
-		return nil, err
-	}
-	var c Config
-	if err := (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c); err != nil {
+	c, err := FinishedConfig(dir)
+	if err != nil {
 		return nil, err
 	}
 	c.Run.Precision = tensor.Auto // that of the run may be one that this device lacks
 	c.Run.Device, c.Run.Threads = cmp.Or(o.Device, c.Run.Device), cmp.Or(o.Threads, c.Run.Threads)
 	c.Run.LabelMemory = dataset.HoldAll
-	if o.Features == "" {
-		o.Features = FeaturesOf(dir)
-	}
-	o.of = dir
+	o.Finished = dir
 	s, err := Open(ctx, c, o.Options)
 	if err != nil {
 		return nil, err
@@ -84,27 +77,13 @@ func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) 
 	return a, nil
 }
 
-// checkAudited refuses folders without a run that has ended.
-func checkAudited(dir string) error {
-	has := func(name string) bool { return durable.Exists(filepath.Join(dir, name)) }
-	switch {
-	case !has(ConfigFile) && has(IndexFile):
-		return setting.Errorf("", "%s holds an experiment: name the folder of one of its runs", dir)
-	case !has(ConfigFile):
-		return setting.Errorf("", "%s holds no run: there is no %s in it", dir, ConfigFile)
-	case !has(ResultFile):
-		return setting.Errorf("", "%s holds a run that has not ended: the command that began it goes on with it", dir)
-	}
-	return nil
-}
-
 // check refuses data whose labels cannot be audited: others than the run has learned, or those that are not in memory.
 func (a *Audit) check(ctx context.Context) error {
 	s := a.session
 	if s.Data.Train.Labels == nil {
 		return setting.Errorf("", "%s: its labels are not held in memory, which an audit needs", s.Data.Train.Name)
 	}
-	if _, err := s.sameData(ctx, a.Dir, &s.Config, s.Data); err != nil {
+	if err := s.SameData(ctx, a.Dir); err != nil {
 		return fmt.Errorf("an audit is of the data that the run has learned: %w", err)
 	}
 	return nil

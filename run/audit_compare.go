@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 
 	"nmn/internal/setting"
@@ -14,19 +15,15 @@ import (
 // CompareLabels says of finished runs on the same bags how their labels differ from those of the first, how many are
 // wrong where the truth is known, and what the runs are worth. Bags that the first run has not learned do not count,
 // and those that another lacks are refused.
-func CompareLabels(ctx context.Context, dirs []string, o Options) (runs []report.LabelledRun, err error) {
-	s := newSession(o)
+func CompareLabels(ctx context.Context, dirs []string, log *slog.Logger) (runs []report.LabelledRun, err error) {
 	var first *loader.Set
 	for _, dir := range dirs {
-		if err := checkAudited(dir); err != nil {
-			return nil, err
-		}
-		var c Config
-		if err := (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c); err != nil {
+		c, err := FinishedConfig(dir)
+		if err != nil {
 			return nil, err
 		}
 		c.Run.LabelMemory = dataset.HoldAll
-		data, err := c.OpenData(ctx, s.Log)
+		data, err := c.OpenData(ctx, log)
 		if err != nil {
 			return nil, err
 		}

@@ -109,11 +109,11 @@ func (a *Audit) listedForm(m *manifest.Manifest) *labelForm {
 		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
 			return -1, relabel.NewManifest(ctx, relabel.Listed(m, l, func(id string) string { return split[id] }), path)
 		},
-		learn: func(c *Config, path string) { c.learnManifest(path, folder) }}
+		learn: func(c *Config, path string) { learnManifest(c, path, folder) }}
 }
 
 // learnManifest has a configuration learn a new manifest that says of which split each row is.
-func (c *Config) learnManifest(path, folder string) {
+func learnManifest(c *Config, path, folder string) {
 	d, base := &c.Data, BaseConfig().Data
 	d.Set, d.Manifest, d.Images, d.LabelForm = dataset.Manifest, path, folder, ""
 	d.Captions, d.ValCaptions, d.ValImages, d.ValidationIDs, d.TestIDs = "", "", "", "", ""
@@ -143,8 +143,8 @@ func (a *Audit) captionForm() *labelForm {
 		},
 		learn: func(c *Config, path string) {
 			folder, _ := a.pictureFolder() // without which the labels could not have been written
-			c.learnManifest(path, folder)
-			c.learnNames(a)
+			learnManifest(c, path, folder)
+			a.learnNames(c)
 		}}
 }
 
@@ -177,18 +177,18 @@ func (a *Audit) clipForm() (*labelForm, error) {
 	form.learn = func(c *Config, path string) {
 		c.Data.ClipLabels = path
 		if captioned {
-			c.learnNames(a)
+			a.learnNames(c)
 		}
 	}
 	return form, nil
 }
 
 // learnNames has a configuration that learned words of captions learn the same classes from labels by name.
-func (c *Config) learnNames(a *Audit) {
+func (a *Audit) learnNames(c *Config) {
 	c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, VocabularyFile))
 	c.Recipe.Captions = ""
 	if c.Arm == "nmn-c" {
-		c.Arm, _ = c.recipeArm()
+		c.Arm, _ = c.RecipeArm()
 	}
 }
 

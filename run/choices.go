@@ -162,7 +162,7 @@ func (c *Config) chooseRecipe(g given) {
 	if c.Rates == "" {
 		c.Rates = recipe.Online
 		why := "what the net predicts of a picture before it learns it costs no time"
-		if c.onFeatures() {
+		if c.OnFeatures() {
 			c.Rates, why = recipe.FoldsOf+strconv.Itoa(recipe.DefaultFolds), "nets on features are trained in seconds"
 		}
 		c.note("rates", why)
@@ -171,7 +171,7 @@ func (c *Config) chooseRecipe(g given) {
 		c.Recipe.Captions = recipe.Witness
 		c.note("recipe.captions", "labels come from captions alone, and each caption can be judged")
 	}
-	setArm(c.recipeArm())
+	setArm(c.RecipeArm())
 }
 
 // tellsCaptionsApart reports whether captions can be witnesses: labels come from nothing else, and each bag has its
@@ -181,8 +181,8 @@ func (c *Config) tellsCaptionsApart() bool {
 	return d.Captioned() && d.Flips == "" && d.FlipRates == "" && c.level() != report.FrameLevel
 }
 
-// recipeArm is the arm of the recipe, and why.
-func (c *Config) recipeArm() (arm recipe.Name, why string) {
+// RecipeArm is the arm of the recipe, and why.
+func (c *Config) RecipeArm() (arm recipe.Name, why string) {
 	settings := c.Settings()
 	switch {
 	case c.Recipe.Captions == recipe.Witness:
@@ -202,7 +202,7 @@ func (c *Config) FallBackToPaper(d *dataset.Splits) (why string) {
 	if c.Recipe.Captions == recipe.Witness && d.Train.CaptionsInUse == nil {
 		c.Recipe.Captions = recipe.Labels
 		c.note("recipe.captions", "captions are not held in memory")
-		c.Arm, why = c.recipeArm()
+		c.Arm, why = c.RecipeArm()
 		c.note("arm", why)
 	}
 	settings := c.Settings()

@@ -11,6 +11,7 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/internal/lock"
+	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
@@ -40,6 +41,21 @@ func ReadConfig(dir string) (*Config, error) {
 		c.places().ComeFrom(c.Build.Folder, dir)
 	}
 	return &c, nil
+}
+
+// FinishedConfig is the configuration of a finished run. A folder without one is refused with a *ConfigError.
+func FinishedConfig(dir string) (c Config, err error) {
+	has := func(name string) bool { return durable.Exists(filepath.Join(dir, name)) }
+	switch {
+	case !has(ConfigFile) && has(IndexFile):
+		return c, setting.Errorf("", "%s holds an experiment: name the folder of one of its runs", dir)
+	case !has(ConfigFile):
+		return c, setting.Errorf("", "%s holds no run: there is no %s in it", dir, ConfigFile)
+	case !has(ResultFile):
+		return c, setting.Errorf("", "%s holds a run that has not ended: the command that began it goes on with it", dir)
+	}
+	err = Sources{File: filepath.Join(dir, ConfigFile)}.Resolve(&c)
+	return c, err
 }
 
 // ReadConfigInto reads the configuration of the folder of a run of any kind; config points to a struct of it.

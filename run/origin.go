@@ -34,6 +34,12 @@ func (c *Config) files(ctx context.Context, d *dataset.Splits) (origin.List, err
 	return append(data[:len(data):len(data)], start...), err
 }
 
+// SameData refuses a folder whose run began with other files than those of the session.
+func (s *Session) SameData(ctx context.Context, dir string) error {
+	_, err := s.sameData(ctx, dir, &s.Config, s.Data)
+	return err
+}
+
 // sameData refuses a folder whose run began with other files than there are now, and returns the list to keep there.
 func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *dataset.Splits) (origin.List, error) {
 	if !s.leads() { // the ranks have been compared

@@ -131,7 +131,8 @@ type OptionsOf[O any] struct {
 	// are not computed again. RunDir is the folder of the run or of the experiment that is to be written: it keeps them in
 	// its FeaturesFolder, and one with another run is refused before any are taken.
 	Features, RunDir string
-	of               string // the run that is read
+	// Finished is the folder of a finished run whose data are read again, with the features that it keeps; empty for none.
+	Finished string
 	// Restart has Train remove the run in the folder before it begins.
 	Restart bool
 	// SampleFeatures times a backbone on a few pictures, and goes on with features that mean nothing. Pictures that cannot
@@ -152,7 +153,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	if err := c.refuseRanks(s.ranks.Size()); err != nil {
 		return nil, err
 	}
-	dir := cmp.Or(o.RunDir, o.of)
+	dir := cmp.Or(o.RunDir, o.Finished)
 	begun := dir != "" && !o.Restart && folder.Begun(dir)
 	err := s.openDevice()
 	if err == nil && !begun {
@@ -182,6 +183,9 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 		s.Tell(Message{Topic: "data", Text: text, Always: true})
 	}
 	keptIn := o.Features
+	if keptIn == "" && o.Finished != "" {
+		keptIn = FeaturesOf(o.Finished)
+	}
 	if o.RunDir != "" && s.Config.Net.Backbone != "" {
 		if !o.Restart { // which removes another run
 			if err := s.checkBeforeFeatures(o.RunDir); err != nil {
@@ -283,7 +287,7 @@ func (s *Session) With(ctx context.Context, c Config) (*Session, error) {
 // folder; nil for the paper's plain form, which has none.
 func (s *Session) Recipe(dir string) *recipe.Recipe {
 	return recipe.New(recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir,
-		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log, Alike: s.alike, Save: s.Save,
+		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log, ByFrame: s.Config.ByFrame(), Alike: s.alike, Save: s.Save,
 		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
 }
 

@@ -19,7 +19,7 @@ nets are worth on the split that they were judged on.`,
 		Example: `  nmn audit compare runs/mine runs/mine-corrected`,
 		Args:    arguments(p, cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			runs, err := run.CompareLabels(cmd.Context(), args, run.Options{Log: p.log})
+			runs, err := run.CompareLabels(cmd.Context(), args, p.log)
 			if err != nil {
 				return err
 			}
