@@ -1,4 +1,4 @@
-package run
+package runaudit
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/recipe"
+	"nmn/run"
 )
 
 // Offer is a number of folds, whose nets give every training bag a score, and what it costs to train them.
@@ -54,8 +55,8 @@ func (a *Audit) DefaultFolds() int {
 
 // speed is how many images stage 1 of the run has learned in a second, by its log; 0 where that does not tell.
 func (a *Audit) speed() float64 {
-	for _, folder := range []string{Stage1Folder, ""} {
-		if v := LogSpeed(filepath.Join(a.Dir, folder)); v > 0 {
+	for _, folder := range []string{run.Stage1Folder, ""} {
+		if v := run.LogSpeed(filepath.Join(a.Dir, folder)); v > 0 {
 			return v
 		}
 	}

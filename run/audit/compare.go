@@ -1,4 +1,4 @@
-package run
+package runaudit
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/report"
+	"nmn/run"
 	"nmn/train"
 )
 
@@ -18,7 +19,7 @@ import (
 func CompareLabels(ctx context.Context, dirs []string, log *slog.Logger) (runs []report.LabelledRun, err error) {
 	var first *loader.Set
 	for _, dir := range dirs {
-		c, err := FinishedConfig(dir)
+		c, err := run.FinishedConfig(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -33,18 +34,18 @@ func CompareLabels(ctx context.Context, dirs []string, log *slog.Logger) (runs [
 		if first == nil {
 			first = data.Train
 		}
-		run, err := labelledRun(dir, data.Train, first)
+		labelled, err := labelledRun(dir, data.Train, first)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, *run)
+		runs = append(runs, *labelled)
 	}
 	return runs, nil
 }
 
 // labelledRun describes a run with its labels beside those of the first.
 func labelledRun(dir string, set, first *loader.Set) (*report.LabelledRun, error) {
-	o, err := ReadOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil {
 		return nil, err
 	}
