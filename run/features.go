@@ -9,8 +9,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
-	"nmn/model"
-	"nmn/train"
+	runfeatures "nmn/run/features"
 )
 
 // FeaturesFolder is the folder of a run, or of an experiment, that keeps what a backbone has made of pictures.
@@ -91,22 +90,26 @@ func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, 
 	if n.Backbone == "" || s.Data == nil || s.Data.Train.Vectors != nil {
 		return nil
 	}
-	b, err := s.OpenBackbone(ctx, n.Backbone, n.BackboneOptions())
+	b, err := s.openBackbone(ctx, n.Backbone, n.BackboneOptions())
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
 	layer := cmp.Or(n.BackboneLayer, b.Info().Default())
-	width, err := b.width(layer)
-	if err != nil {
+	if _, err := b.Width(layer); err != nil {
 		return &setting.Error{Key: "net.backbone_layer", Reason: err}
 	}
-	s.backbone = b.about(layer)
-	t := taking{session: s, backbone: b, layer: layer, width: width, progress: progress}
+	s.backbone = b.About(layer)
+	o := &runfeatures.Options{Data: s.Data, Layer: layer, Precision: s.Config.Run.Precision,
+		MaxPixels: s.Config.Data.MaxPixels, MaxBadSamples: s.Config.Data.MaxBadSamples, Log: s.Log,
+		Tell: func(text string, detail bool) { s.Tell(Message{Topic: "features", Text: text, Detail: detail}) },
+		Save: s.Save, Progress: progress}
 	if sample {
-		return t.sample(ctx)
+		s.features, err = b.Sample(ctx, o)
+	} else {
+		err = b.Take(ctx, folder, o)
 	}
-	return t.all(ctx, folder)
+	return Interrupted(err)
 }
 
 // checkBeforeFeatures refuses a folder with another run before features are taken for minutes.
@@ -115,13 +118,6 @@ func (s *Session) checkBeforeFeatures(dir string) error {
 		return nil
 	}
 	return checkFolder(dir, ofRun, &s.Config)
-}
-
-// about describes the backbone for checkpoints.
-func (b *Backbone) about(layer model.Layer) *train.Backbone {
-	info := b.Info()
-	return &train.Backbone{File: b.file, SHA256: b.digest, Net: info.Name, Layer: layer, Pictures: info.Pictures,
-		GELU: info.GELU, Heads: info.Heads}
 }
 
 // BackboneText describes the pretrained net that the features of the session are of; empty where they are of none.

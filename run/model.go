@@ -12,6 +12,7 @@ import (
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/model"
+	runfeatures "nmn/run/features"
 	"nmn/text"
 	"nmn/train"
 )
@@ -25,7 +26,7 @@ type Model struct {
 	file       string // the checkpoint
 	folder     string // that it lies in, often that of a run
 
-	backbone *Backbone // once it was needed; nil for none
+	backbone *runfeatures.Backbone // once it was needed; nil for none
 
 	session *Session // with the device, and the data of the run once somebody needs them
 	owned   bool     // the session is of this model alone
