@@ -1,15 +1,11 @@
 package run
 
 import (
-	"cmp"
-	"context"
 	"path/filepath"
-	"time"
 
 	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
-	runfeatures "nmn/run/features"
 )
 
 // FeaturesFolder is the folder of a run, or of an experiment, that keeps what a backbone has made of pictures.
@@ -80,48 +76,3 @@ func FeaturesOf(folder string) string {
 	}
 	return ""
 }
-
-// takeFeatures puts what the backbone of the configuration says of pictures in the place of those, of all splits. What
-// the folder has is not computed again. sample takes those of a few pictures, to tell how long all would last, and
-// gives the others numbers that mean nothing.
-func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, progress func(done, of int)) (
-	err error) {
-	n := &s.Config.Net
-	if n.Backbone == "" || s.Data == nil || s.Data.Train.Vectors != nil {
-		return nil
-	}
-	b, err := s.openBackbone(ctx, n.Backbone, n.BackboneOptions())
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, b.Close()) }()
-	layer := cmp.Or(n.BackboneLayer, b.Info().Default())
-	if _, err := b.Width(layer); err != nil {
-		return &setting.Error{Key: "net.backbone_layer", Reason: err}
-	}
-	s.backbone = b.About(layer)
-	o := &runfeatures.Options{Data: s.Data, Layer: layer, Precision: s.Config.Run.Precision,
-		MaxPixels: s.Config.Data.MaxPixels, MaxBadSamples: s.Config.Data.MaxBadSamples, Log: s.Log,
-		Tell: func(text string, detail bool) { s.Tell(Message{Topic: "features", Text: text, Detail: detail}) },
-		Save: s.Save, Progress: progress}
-	if sample {
-		s.features, err = b.Sample(ctx, o)
-	} else {
-		err = b.Take(ctx, folder, o)
-	}
-	return Interrupted(err)
-}
-
-// checkBeforeFeatures refuses a folder with another run before features are taken for minutes.
-func (s *Session) checkBeforeFeatures(dir string) error {
-	if !durable.Exists(filepath.Join(dir, ConfigFile)) {
-		return nil
-	}
-	return checkFolder(dir, ofRun, &s.Config)
-}
-
-// BackboneText describes the pretrained net that the features of the session are of; empty where they are of none.
-func (s *Session) BackboneText() string { return s.backbone.String() }
-
-// FeatureTime is how long it lasts to take the features of all pictures, where the session was to tell; else 0.
-func (s *Session) FeatureTime() time.Duration { return s.features }

@@ -11,7 +11,6 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/internal/lock"
-	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
@@ -24,6 +23,10 @@ const (
 	ConfigFile     = "config.yaml"
 	VocabularyFile = "vocabulary.txt"
 	ResultFile     = folder.ResultFile // written last: where it is, the run is complete
+
+	// DataFile lists the files that the run learns from: those that settings name with the SHA-256 of their content, and
+	// pictures and shards of frames with size and time.
+	DataFile = folder.DataFile
 
 	IndexFile = "index.html" // the page of an experiment
 
@@ -41,21 +44,6 @@ func ReadConfig(dir string) (*Config, error) {
 		c.places().ComeFrom(c.Build.Folder, dir)
 	}
 	return &c, nil
-}
-
-// FinishedConfig is the configuration of a finished run. A folder without one is refused with a *ConfigError.
-func FinishedConfig(dir string) (c Config, err error) {
-	has := func(name string) bool { return durable.Exists(filepath.Join(dir, name)) }
-	switch {
-	case !has(ConfigFile) && has(IndexFile):
-		return c, setting.Errorf("", "%s holds an experiment: name the folder of one of its runs", dir)
-	case !has(ConfigFile):
-		return c, setting.Errorf("", "%s holds no run: there is no %s in it", dir, ConfigFile)
-	case !has(ResultFile):
-		return c, setting.Errorf("", "%s holds a run that has not ended: the command that began it goes on with it", dir)
-	}
-	err = Sources{File: filepath.Join(dir, ConfigFile)}.Resolve(&c)
-	return c, err
 }
 
 // ReadConfigInto reads the configuration of the folder of a run of any kind; config points to a struct of it.
@@ -213,4 +201,13 @@ func foldersOf(dir string, c *Config) (names []string) {
 		names = append(names, TensorBoardFolder)
 	}
 	return names
+}
+
+// keepPlaces notes in the configuration of a complete run where its files lie now.
+func (c *Config) keepPlaces(dir string) error {
+	there, err := ReadConfig(dir)
+	if err != nil || !there.places().Take(c.places()) {
+		return err
+	}
+	return there.save(dir, *there.Build)
 }

@@ -11,6 +11,7 @@ import (
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
+	"nmn/loader/picture"
 	"nmn/model"
 	runfeatures "nmn/run/features"
 	"nmn/text"
@@ -190,4 +191,13 @@ func (m *Model) split(ctx context.Context, name string) (*loader.Set, *Session, 
 	c.Net.MIL = m.checkpoint.Model.MIL // which says how pictures fit, and what a bag is
 	c.readAsTrained(m.checkpoint, m.folder)
 	return set, s, &c, nil
+}
+
+// Pictures says how the model reads pictures: as it was trained.
+func (m *Model) Pictures() train.Pictures { return picturesOf(m.checkpoint, m.folder) }
+
+// reads sets how a loader reads pictures for the model; fit is one that is given, empty for that of the model.
+func (m *Model) reads(l *loader.Config, fit picture.Fit) {
+	p := m.Pictures()
+	l.Fit, l.Resize, l.Orientation = cmp.Or(fit, p.Fit), p.Resize, p.Orientation
 }
