@@ -55,7 +55,13 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 	}
 	c.step = newStepJob(g, p, out, logits, confidence, labels)
 	c.step.offsets = offsets
-	c.runStep()
+	blocks := g.N * blocksFor(g.K)
+	c.losses = grow(c.losses, blocks)
+	if c.step.parts == 1 { // each block at a stretch, while its instances are in the cache
+		c.workers.Run(blocks, c.stepBlock)
+	} else {
+		c.runStages(blocks)
+	}
 	if out.Loss != nil {
 		c.sumLosses(out.Loss.Float32s(), blocksFor(g.K))
 	}
@@ -77,16 +83,9 @@ func (g Geometry) cutParts() int {
 	return max(1, min(blockTarget/blocks, perBlock/partInstances))
 }
 
-// runStep runs the blocks of a step: each at a stretch, while its instances are in the cache, or in three
-// stages where they are cut into parts.
-func (c *CPU) runStep() {
+// runStages runs the blocks of a step in three stages, if they are cut into parts.
+func (c *CPU) runStages(blocks int) {
 	j := &c.step
-	blocks := j.N * blocksFor(j.K)
-	c.losses = grow(c.losses, blocks)
-	if j.parts == 1 {
-		c.workers.Run(blocks, c.stepBlock)
-		return
-	}
 	c.parts, c.decided = grow(c.parts, blocks*j.parts), grow(c.decided, blocks)
 	c.workers.Run(blocks*j.parts, c.joinBlock)
 	c.workers.Run(blocks, c.decideBlock)
