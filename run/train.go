@@ -58,7 +58,7 @@ func (s *Session) Train(ctx context.Context, dir string) (o *Outcome, err error)
 			from = filepath.Join(first, train.LastName)
 		}
 	}
-	o, reused, err := s.arm(ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found}).run(ctx)
+	o, reused, err := s.arm(ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found}).reuseOrTrain(ctx)
 	if err == nil && reused {
 		s.Tell(Reused(dir))
 	}
