@@ -18,8 +18,8 @@
 //	if err != nil {
 //		return err
 //	}
-//	config.Arm = recipe.HeldRates                       // learn through estimated rates
-//	config.Rates = recipe.FoldsOf + "5"          // from nets of five folds
+//	config.Arm = recipe.HeldRates                // learn through estimated rates
+//	config.NoiseRates = recipe.FoldsOf + "5"     // from nets of five folds
 //	session, err := run.Open(ctx, config, run.Options{})
 //	if err != nil {
 //		return err

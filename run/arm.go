@@ -39,7 +39,7 @@ func (s *Session) TrainArm(ctx context.Context, o ArmOptions) (outcome *Outcome,
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	return s.arm(o).run(ctx)
+	return s.arm(o).reuseOrTrain(ctx)
 }
 
 func (s *Session) arm(o ArmOptions) *armRun {
@@ -66,9 +66,9 @@ type armRun struct {
 	planning func(context.Context) (release func() error, err error)
 }
 
-// run trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the run. A run that is
+// reuseOrTrain trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the run. A run that is
 // complete already is not run again; reused says so.
-func (r *armRun) run(ctx context.Context) (o *Outcome, reused bool, err error) {
+func (r *armRun) reuseOrTrain(ctx context.Context) (o *Outcome, reused bool, err error) {
 	o, identity, err := r.finished(ctx)
 	if err := r.session.agree(err); err != nil {
 		return nil, false, err
@@ -95,7 +95,7 @@ func (r *armRun) run(ctx context.Context) (o *Outcome, reused bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if o, err = r.train(ctx); err != nil {
+	if o, err = r.trainAndJudge(ctx); err != nil {
 		return nil, false, err
 	}
 	o.Fingerprint = identity
@@ -165,8 +165,8 @@ func reaches(dir string, steps int) bool {
 	return err != nil || last.Position.Step >= steps
 }
 
-// train runs the stage of the arm to its end and evaluates it.
-func (r *armRun) train(ctx context.Context) (o *Outcome, err error) {
+// trainAndJudge runs the stage of the arm to its end and evaluates it.
+func (r *armRun) trainAndJudge(ctx context.Context) (o *Outcome, err error) {
 	arm, err := r.config.Arm.TrainArm(r.config.Net.MIL)
 	if err != nil {
 		return nil, err

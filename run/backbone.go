@@ -3,24 +3,23 @@ package run
 import (
 	"cmp"
 	"context"
+	"path/filepath"
+	"time"
 
-	"nmn/internal/origin"
+	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
-	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/model/backbone"
+	runfeatures "nmn/run/features"
 	"nmn/text"
-	"nmn/train"
 )
 
 // Backbone is a pretrained net on the device of a session, which takes features of pictures. It must be closed, and is
 // for one goroutine at a time.
 type Backbone struct {
-	net     backbone.Net
-	file    string
-	digest  string // SHA-256 of the file
+	net     *runfeatures.Backbone
 	session *Session
 	owned   bool // the session is of this net alone
 }
@@ -48,17 +47,23 @@ func OpenBackbone(ctx context.Context, path string, about backbone.Options, o Mo
 
 // OpenBackbone opens the pretrained net of a file of weights on the device of the session, and says which it is.
 func (s *Session) OpenBackbone(ctx context.Context, path string, about backbone.Options) (*Backbone, error) {
-	net, err := backbone.Open(path, about, s.Backend)
+	net, err := s.openBackbone(ctx, path, about)
 	if err != nil {
-		return nil, &setting.Error{Key: "net.backbone", Reason: err}
+		return nil, err
 	}
-	b := &Backbone{net: net, file: path, session: s}
-	if b.digest, err = origin.Digest(ctx, path); err != nil {
-		return nil, cmp.Or(err, net.Close())
+	return &Backbone{net: net, session: s}, nil
+}
+
+func (s *Session) openBackbone(ctx context.Context, path string, about backbone.Options) (
+	*runfeatures.Backbone, error) {
+	net, err := runfeatures.Open(ctx, path, about, s.Backend)
+	if err != nil {
+		return nil, err
 	}
-	s.Log.Info("backbone", "file", path, "net", net.Info().Name, "sha256", b.digest)
+	net.Workers, net.Prefetch = s.Config.Run.Workers, s.Config.Run.Prefetch
+	s.Log.Info("backbone", "file", path, "net", net.Info().Name, "sha256", net.Digest)
 	s.Tell(Message{Topic: "net", Text: net.Info().String()})
-	return b, nil
+	return net, nil
 }
 
 // Close gives back the memory of the net, and the device that was opened for it.
@@ -75,7 +80,7 @@ func (b *Backbone) Info() *backbone.Info { return b.net.Info() }
 
 // Extract takes features of pictures, or without paths of a split of the data of the session, as Model.Extract does. No
 // layer is the usual one of the net.
-func (b *Backbone) Extract(ctx context.Context, paths []string, o ExtractOptions) ([]Extracted, error) {
+func (b *Backbone) Extract(ctx context.Context, paths []string, o ExtractOptions) ([]runfeatures.Extracted, error) {
 	if len(o.Layers) == 0 {
 		o.Layers = []model.Layer{b.Info().Default()}
 	}
@@ -83,7 +88,7 @@ func (b *Backbone) Extract(ctx context.Context, paths []string, o ExtractOptions
 		return nil, err
 	}
 	for _, layer := range o.Layers {
-		if _, err := b.width(layer); err != nil {
+		if _, err := b.net.Width(layer); err != nil {
 			return nil, &setting.Error{Key: "extract.layer", Reason: err}
 		}
 	}
@@ -91,10 +96,10 @@ func (b *Backbone) Extract(ctx context.Context, paths []string, o ExtractOptions
 	if err != nil {
 		return nil, err
 	}
-	return x.run(ctx)
+	return x.Run(ctx)
 }
 
-func (b *Backbone) extraction(ctx context.Context, paths []string, o *ExtractOptions) (*extraction, error) {
+func (b *Backbone) extraction(ctx context.Context, paths []string, o *ExtractOptions) (*runfeatures.Extraction, error) {
 	if len(paths) == 0 {
 		return b.splitExtraction(ctx, o)
 	}
@@ -110,10 +115,10 @@ func (b *Backbone) extraction(ctx context.Context, paths []string, o *ExtractOpt
 	set := dataset.Pictures(files, words, o.MaxPixels)
 	o.skipped(skipped)
 	set.IDs = pictureNames(paths, files)
-	return &extraction{session: b.session, net: b, o: o, set: set, loader: b.loader(&o.Reading), clips: nil}, nil
+	return b.passOver(set, o, o.MaxBadSamples, o.MaxPixels), nil
 }
 
-func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*extraction, error) {
+func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*runfeatures.Extraction, error) {
 	if b.session.Data == nil {
 		return nil, setting.Errorf("", "extract: name pictures, a folder of them, or data")
 	}
@@ -127,30 +132,22 @@ func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*ext
 	if set, err = o.Shard.set(set); err != nil {
 		return nil, err
 	}
-	reading := o.Reading
-	reading.MaxBadSamples, reading.MaxPixels = b.session.Config.Data.MaxBadSamples, b.session.Config.Data.MaxPixels
-	x := &extraction{session: b.session, net: b, o: o, set: set, loader: b.loader(&reading), clips: nil}
-	return x, x.ofVideos(ctx)
+	d := &b.session.Config.Data
+	return b.passOver(set, o, d.MaxBadSamples, d.MaxPixels), o.checkFrames(set)
 }
 
-// loader reads pictures upright: what is prepared for the net is what people see.
-func (b *Backbone) loader(o *Reading) loader.Config {
-	l, r := loader.DefaultConfig(), &b.session.Config.Run
-	l.BatchBags, l.MaxBadSamples, l.MaxPixels, l.Orientation = o.Batch, o.MaxBadSamples, o.MaxPixels,
-		picture.OrientationApply
-	l.Workers, l.Prefetch = r.Workers, r.Prefetch
-	l.Flip, l.Shuffle = false, false
-	return l
+func (b *Backbone) passOver(set *loader.Set, o *ExtractOptions, maxBadSamples, maxPixels int) *runfeatures.Extraction {
+	return &runfeatures.Extraction{Net: backboneRows{b.net}, Set: set,
+		Loader: b.net.Loader(o.Batch, maxBadSamples, maxPixels), Output: &o.Output, LeftOut: o.leftOut, Log: b.session.Log}
 }
 
-func (b *Backbone) width(layer model.Layer) (int, error) { return b.Info().Width(layer) }
+// backboneRows are the rows of a backbone. It is an error if none of the pictures can be read.
+type backboneRows struct{ *runfeatures.Backbone }
 
-func (b *Backbone) begin(*loader.Set) error { return nil }
-
-func (b *Backbone) rows(ctx context.Context, set *loader.Set, l loader.Config, layers []model.Layer,
+func (b backboneRows) Rows(ctx context.Context, set *loader.Set, l loader.Config, layers []model.Layer,
 	write func(bag int, rows [][]float32) error) ([]loader.BadSample, error) {
 	written := false
-	bad, err := train.Features(ctx, b.net, set, l, layers, func(bag int, rows [][]float32) error {
+	bad, err := b.Backbone.Rows(ctx, set, l, layers, func(bag int, rows [][]float32) error {
 		written = true
 		return write(bag, rows)
 	})
@@ -159,3 +156,48 @@ func (b *Backbone) rows(ctx context.Context, set *loader.Set, l loader.Config, l
 	}
 	return bad, err
 }
+
+// takeFeatures puts what the backbone of the configuration says of pictures in the place of those, of all splits. What
+// the folder has is not computed again. sample takes those of a few pictures, to tell how long all would last, and
+// gives the others numbers that mean nothing.
+func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, progress func(done, of int)) (
+	err error) {
+	n := &s.Config.Net
+	if n.Backbone == "" || s.Data == nil || s.Data.Train.Vectors != nil {
+		return nil
+	}
+	b, err := s.openBackbone(ctx, n.Backbone, n.BackboneOptions())
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, b.Close()) }()
+	layer := cmp.Or(n.BackboneLayer, b.Info().Default())
+	if _, err := b.Width(layer); err != nil {
+		return &setting.Error{Key: "net.backbone_layer", Reason: err}
+	}
+	s.backbone = b.About(layer)
+	o := &runfeatures.Options{Data: s.Data, Layer: layer, Precision: s.Config.Run.Precision,
+		MaxPixels: s.Config.Data.MaxPixels, MaxBadSamples: s.Config.Data.MaxBadSamples, Log: s.Log,
+		Tell: func(text string, detail bool) { s.Tell(Message{Topic: "features", Text: text, Detail: detail}) },
+		Save: s.Save, Progress: progress}
+	if sample {
+		s.features, err = b.Sample(ctx, o)
+	} else {
+		err = b.Take(ctx, folder, o)
+	}
+	return Interrupted(err)
+}
+
+// checkBeforeFeatures refuses a folder with another run before features are taken for minutes.
+func (s *Session) checkBeforeFeatures(dir string) error {
+	if !durable.Exists(filepath.Join(dir, ConfigFile)) {
+		return nil
+	}
+	return checkFolder(dir, ofRun, &s.Config)
+}
+
+// BackboneText describes the pretrained net that the features of the session are of; empty where they are of none.
+func (s *Session) BackboneText() string { return s.backbone.String() }
+
+// FeatureTime is how long it lasts to take the features of all pictures, where the session was to tell; else 0.
+func (s *Session) FeatureTime() time.Duration { return s.features }

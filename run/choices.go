@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"nmn/format/weights"
 	"nmn/loader/dataset"
@@ -12,38 +11,8 @@ import (
 	"nmn/model"
 	"nmn/recipe"
 	"nmn/report"
+	"nmn/train"
 )
-
-// Settings are what the recipe and its arms take from the configuration.
-func (c *Config) Settings() recipe.Settings {
-	return recipe.Settings{Arm: c.Arm, MIL: c.Net.MIL, Stage1: c.Stage1, NoiseRates: c.NoiseRates, Recipe: c.Recipe,
-		Train: c.Train}
-}
-
-// Choice is a setting that was left open, and why it has its value.
-type Choice struct {
-	Key string `yaml:"key"`
-	Why string `yaml:"why"`
-}
-
-// note says why a setting that was left open has its value. The list is in the order of the keys: a run that goes on
-// may choose in another order.
-func (c *Config) note(key, why string) {
-	c.Chosen = slices.Clone(c.Chosen) // copies of a configuration share the list
-	i, found := slices.BinarySearchFunc(c.Chosen, key, func(o Choice, key string) int {
-		return strings.Compare(o.Key, key)
-	})
-	if found {
-		c.Chosen[i].Why = why
-		return
-	}
-	c.Chosen = slices.Insert(c.Chosen, i, Choice{key, why})
-}
-
-// leftOpen reports whether a setting was left open.
-func (c *Config) leftOpen(key string) bool {
-	return slices.ContainsFunc(c.Chosen, func(o Choice) bool { return o.Key == key })
-}
 
 // DescribeChoices says which settings were chosen, with values and reasons, a line each.
 func (c *Config) DescribeChoices() (lines []string) {
@@ -162,7 +131,7 @@ func (c *Config) chooseRecipe(g given) {
 	if c.NoiseRates == "" {
 		c.NoiseRates = recipe.Online
 		why := "what the net predicts of a picture before it learns it costs no time"
-		if c.onFeatures() {
+		if c.OnFeatures() {
 			c.NoiseRates, why = recipe.FoldsOf+strconv.Itoa(recipe.DefaultFolds), "nets on features are trained in seconds"
 		}
 		c.note("noise_rates", why)
@@ -171,7 +140,7 @@ func (c *Config) chooseRecipe(g given) {
 		c.Recipe.Captions = recipe.Witness
 		c.note("recipe.captions", "labels come from captions alone, and each caption can be judged")
 	}
-	setArm(c.recipeArm())
+	setArm(c.RecipeArm())
 }
 
 // tellsCaptionsApart reports whether captions can be witnesses: labels come from nothing else, and each bag has its
@@ -181,8 +150,8 @@ func (c *Config) tellsCaptionsApart() bool {
 	return d.Captioned() && d.Flips == "" && d.FlipRates == "" && c.level() != report.FrameLevel
 }
 
-// recipeArm is the arm of the recipe, and why.
-func (c *Config) recipeArm() (arm recipe.Name, why string) {
+// RecipeArm is the arm of the recipe, and why.
+func (c *Config) RecipeArm() (arm recipe.Name, why string) {
 	settings := c.Settings()
 	switch {
 	case c.Recipe.Captions == recipe.Witness:
@@ -202,7 +171,7 @@ func (c *Config) FallBackToPaper(d *dataset.Splits) (why string) {
 	if c.Recipe.Captions == recipe.Witness && d.Train.CaptionsInUse == nil {
 		c.Recipe.Captions = recipe.Labels
 		c.note("recipe.captions", "captions are not held in memory")
-		c.Arm, why = c.recipeArm()
+		c.Arm, why = c.RecipeArm()
 		c.note("arm", why)
 	}
 	settings := c.Settings()
@@ -214,4 +183,44 @@ func (c *Config) FallBackToPaper(d *dataset.Splits) (why string) {
 	c.note("recipe.form", why)
 	c.note("arm", "the paper's noise model")
 	return why
+}
+
+// normalize makes empty lists nil: the two mean the same, and should be the same in files too. Clips get their
+// frames where nobody said how many.
+func (c *Config) normalize() {
+	c.Net.Depths, c.Net.Widths, c.Net.Hidden = noneIfEmpty(c.Net.Depths), noneIfEmpty(c.Net.Widths),
+		noneIfEmpty(c.Net.Hidden)
+	f := &c.Data.Features
+	f.LabelColumns, f.Ignore = noneIfEmpty(f.LabelColumns), noneIfEmpty(f.Ignore)
+	f.FeatureColumns = noneIfEmpty(f.FeatureColumns)
+	c.Train.LearningRates, c.Train.Freeze = noneIfEmpty(c.Train.LearningRates), noneIfEmpty(c.Train.Freeze)
+	painted := c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
+	if c.Net.Arch.IsResNet() && painted && c.Net.InputSize == 0 {
+		c.Net.InputSize = resNetScenes
+	}
+	if c.Net.Arch.IsResNet() && slices.Equal(c.Train.LearningRates, train.Paper().LearningRates) {
+		c.Train.LearningRates = train.ClassifierRates("head.fc") // the last layer has another name
+	}
+	if c.Data.Set == dataset.MovingScenes && c.Data.Frames == 0 {
+		c.Data.Frames = MovingFrames
+	}
+	if painted && c.Net.Backbone != "" && c.Data.TrainSize+c.Data.ValidationSize+c.Data.TestSize == 0 {
+		quick := DefaultConfig() // the preset of features says nothing of scenes
+		if c.Data.Set == dataset.MovingScenes {
+			quick.MovingScenes(Quick)
+		}
+		d := &quick.Data
+		c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = d.TrainSize, d.ValidationSize, d.TestSize
+	}
+}
+
+// resNetScenes is the input of a residual net on painted scenes, whose pictures have 48 pixels: at twice the size 3×3
+// cells are left of them.
+const resNetScenes = 96
+
+func noneIfEmpty[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }

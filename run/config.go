@@ -2,6 +2,7 @@ package run
 
 import (
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -261,4 +262,35 @@ func (c *Config) Loader() loader.Config {
 	l.Block, l.Window = c.Data.ShuffleBlock, c.Data.ShuffleWindow
 	l.MaxBadSamples, l.MaxPixels = c.Data.MaxBadSamples, c.Data.MaxPixels
 	return l
+}
+
+// Settings are what the recipe and its arms take from the configuration.
+func (c *Config) Settings() recipe.Settings {
+	return recipe.Settings{Arm: c.Arm, MIL: c.Net.MIL, Stage1: c.Stage1, NoiseRates: c.NoiseRates, Recipe: c.Recipe,
+		Train: c.Train}
+}
+
+// Choice is a setting that was left open, and why it has its value.
+type Choice struct {
+	Key string `yaml:"key"`
+	Why string `yaml:"why"`
+}
+
+// note says why a setting that was left open has its value. The list is in the order of the keys: a run that goes on
+// may choose in another order.
+func (c *Config) note(key, why string) {
+	c.Chosen = slices.Clone(c.Chosen) // copies of a configuration share the list
+	i, found := slices.BinarySearchFunc(c.Chosen, key, func(o Choice, key string) int {
+		return strings.Compare(o.Key, key)
+	})
+	if found {
+		c.Chosen[i].Why = why
+		return
+	}
+	c.Chosen = slices.Insert(c.Chosen, i, Choice{key, why})
+}
+
+// leftOpen reports whether a setting was left open.
+func (c *Config) leftOpen(key string) bool {
+	return slices.ContainsFunc(c.Chosen, func(o Choice) bool { return o.Key == key })
 }

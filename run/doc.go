@@ -12,7 +12,7 @@
 //		return err // a *run.ConfigError names the setting that is at fault
 //	}
 //	defer session.Close()
-//	outcome, err := session.Train(ctx, "runs/birds") // Resume goes on after an interruption
+//	outcome, err := session.Train(ctx, "runs/birds") // goes on after an interruption
 //	if err != nil {
 //		return err
 //	}

@@ -25,9 +25,7 @@ func (m *Model) throughBackbone(ctx context.Context, set *loader.Set, o *Reading
 	}
 	width := m.net.Config().Input
 	v := &loader.HeldVectors{Dim: width, Rows: make([]float32, set.Len()*width), Why: make([]error, set.Len())}
-	reading := *o
-	reading.MaxBadSamples = math.MaxInt32
-	bad, err := train.Features(ctx, m.backbone.net, set, m.backbone.loader(&reading), []model.Layer{about.Layer},
+	bad, err := m.backbone.Rows(ctx, set, m.backbone.Loader(o.Batch, math.MaxInt32, o.MaxPixels), []model.Layer{about.Layer},
 		func(bag int, rows [][]float32) error {
 			if len(rows[0]) != width {
 				return fmt.Errorf("%s of %s has %d features, and the model takes %d", about.Layer, about.File, len(rows[0]), width)
@@ -61,14 +59,14 @@ func (m *Model) openBackbone(ctx context.Context, about *train.Backbone) error {
 			"it back", m.file, about.File, about.Net, about.SHA256)
 	}
 	pre := &about.Pictures
-	b, err := m.session.OpenBackbone(ctx, file, backbone.Options{Size: pre.Crop, Resize: pre.Resize,
+	b, err := m.session.openBackbone(ctx, file, backbone.Options{Size: pre.Crop, Resize: pre.Resize,
 		Mean: pre.Mean[:], Deviation: pre.Deviation[:], GELU: about.GELU, Heads: about.Heads})
 	if err != nil {
 		return err
 	}
-	if b.digest != about.SHA256 {
+	if b.Digest != about.SHA256 {
 		return errors.Join(setting.Errorf("", "%s was trained on features of %s as it was then (sha256 %.12s…), and the "+
-			"file has changed (%.12s…): put the old one back", m.file, about.File, about.SHA256, b.digest), b.Close())
+			"file has changed (%.12s…): put the old one back", m.file, about.File, about.SHA256, b.Digest), b.Close())
 	}
 	m.backbone = b
 	return nil

@@ -1,23 +1,18 @@
 package run
 
 import (
-	"cmp"
-	"context"
 	"path/filepath"
-	"time"
 
 	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
-	"nmn/model"
-	"nmn/train"
 )
 
 // FeaturesFolder is the folder of a run, or of an experiment, that keeps what a backbone has made of pictures.
 const FeaturesFolder = "features"
 
-// onFeatures reports whether a net learns features: those of files, or those of a backbone.
-func (c *Config) onFeatures() bool { return c.Data.Set == dataset.Features || c.Net.Backbone != "" }
+// OnFeatures reports whether a net learns features: those of files, or those of a backbone.
+func (c *Config) OnFeatures() bool { return c.Data.Set == dataset.Features || c.Net.Backbone != "" }
 
 const noCells = "`net.mil` joins the frames of clips behind `net.backbone`, which gives each picture one vector, and " +
 	"these are no clips: leave out one"
@@ -81,51 +76,3 @@ func FeaturesOf(folder string) string {
 	}
 	return ""
 }
-
-// takeFeatures puts what the backbone of the configuration says of pictures in the place of those, of all splits. What
-// the folder has is not computed again. sample takes those of a few pictures, to tell how long all would last, and
-// gives the others numbers that mean nothing.
-func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, progress func(done, of int)) (
-	err error) {
-	n := &s.Config.Net
-	if n.Backbone == "" || s.Data == nil || s.Data.Train.Vectors != nil {
-		return nil
-	}
-	b, err := s.OpenBackbone(ctx, n.Backbone, n.BackboneOptions())
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, b.Close()) }()
-	layer := cmp.Or(n.BackboneLayer, b.Info().Default())
-	width, err := b.width(layer)
-	if err != nil {
-		return &setting.Error{Key: "net.backbone_layer", Reason: err}
-	}
-	s.backbone = b.about(layer)
-	t := taking{session: s, backbone: b, layer: layer, width: width, progress: progress}
-	if sample {
-		return t.sample(ctx)
-	}
-	return t.all(ctx, folder)
-}
-
-// checkBeforeFeatures refuses a folder with another run before features are taken for minutes.
-func (s *Session) checkBeforeFeatures(dir string) error {
-	if !durable.Exists(filepath.Join(dir, ConfigFile)) {
-		return nil
-	}
-	return checkFolder(dir, ofRun, &s.Config)
-}
-
-// about describes the backbone for checkpoints.
-func (b *Backbone) about(layer model.Layer) *train.Backbone {
-	info := b.Info()
-	return &train.Backbone{File: b.file, SHA256: b.digest, Net: info.Name, Layer: layer, Pictures: info.Pictures,
-		GELU: info.GELU, Heads: info.Heads}
-}
-
-// BackboneText describes the pretrained net that the features of the session are of; empty where they are of none.
-func (s *Session) BackboneText() string { return s.backbone.String() }
-
-// FeatureTime is how long it lasts to take the features of all pictures, where the session was to tell; else 0.
-func (s *Session) FeatureTime() time.Duration { return s.features }

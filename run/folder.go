@@ -24,6 +24,10 @@ const (
 	VocabularyFile = "vocabulary.txt"
 	ResultFile     = folder.ResultFile // written last: where it is, the run is complete
 
+	// DataFile lists the files that the run learns from: those that settings name with the SHA-256 of their content, and
+	// pictures and shards of frames with size and time.
+	DataFile = folder.DataFile
+
 	IndexFile = "index.html" // the page of an experiment
 
 	Stage1Folder = "stage1" // folder of the first stage of an arm of the second
@@ -197,4 +201,13 @@ func foldersOf(dir string, c *Config) (names []string) {
 		names = append(names, TensorBoardFolder)
 	}
 	return names
+}
+
+// keepPlaces notes in the configuration of a complete run where its files lie now.
+func (c *Config) keepPlaces(dir string) error {
+	there, err := ReadConfig(dir)
+	if err != nil || !there.places().Take(c.places()) {
+		return err
+	}
+	return there.save(dir, *there.Build)
 }

@@ -42,7 +42,7 @@ func (r *armRun) resumes() (bool, error) {
 	return fromRank0(r.session, durable.Exists(filepath.Join(r.dir, train.LastName)))
 }
 
-// learn runs the stage, from the last checkpoint of the folder if it is resumed.
+// trainStage runs the stage, from the last checkpoint of the folder if it is resumed.
 func (r *armRun) trainStage(ctx context.Context, arm train.Arm, net *model.Net, plan *recipe.Plan,
 	resumed bool, eachEpoch func(context.Context) (*recipe.Judgement, error)) (reached train.Result, curve []report.Point,
 	err error) {

@@ -11,7 +11,9 @@ import (
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
+	"nmn/loader/picture"
 	"nmn/model"
+	runfeatures "nmn/run/features"
 	"nmn/text"
 	"nmn/train"
 )
@@ -25,7 +27,7 @@ type Model struct {
 	file       string // the checkpoint
 	folder     string // that it lies in, often that of a run
 
-	backbone *Backbone // once it was needed; nil for none
+	backbone *runfeatures.Backbone // once it was needed; nil for none
 
 	session *Session // with the device, and the data of the run once somebody needs them
 	owned   bool     // the session is of this model alone
@@ -189,4 +191,13 @@ func (m *Model) split(ctx context.Context, name string) (*loader.Set, *Session, 
 	c.Net.MIL = m.checkpoint.Model.MIL // which says how pictures fit, and what a bag is
 	c.readAsTrained(m.checkpoint, m.folder)
 	return set, s, &c, nil
+}
+
+// Pictures says how the model reads pictures: as it was trained.
+func (m *Model) Pictures() train.Pictures { return picturesOf(m.checkpoint, m.folder) }
+
+// reads sets how a loader reads pictures for the model; fit is one that is given, empty for that of the model.
+func (m *Model) reads(l *loader.Config, fit picture.Fit) {
+	p := m.Pictures()
+	l.Fit, l.Resize, l.Orientation = cmp.Or(fit, p.Fit), p.Resize, p.Orientation
 }

@@ -25,12 +25,3 @@ func (c *Config) places() folder.Places {
 	}
 	return all
 }
-
-// keepPlaces notes in the configuration of a complete run where its files lie now.
-func (c *Config) keepPlaces(dir string) error {
-	there, err := ReadConfig(dir)
-	if err != nil || !there.places().Take(c.places()) {
-		return err
-	}
-	return there.save(dir, *there.Build)
-}

@@ -10,10 +10,6 @@ import (
 	"nmn/run/folder"
 )
 
-// DataFile is the file of a run folder that lists the files that the run learns from: those that settings name with the
-// SHA-256 of their content, and pictures and shards of frames with size and time.
-const DataFile = folder.DataFile
-
 // files are those that a run of the configuration learns from: its data, and the rates and weights that it starts from.
 func (c *Config) files(ctx context.Context, d *dataset.Splits) (origin.List, error) {
 	data, err := d.Files(ctx, c.Run.VerifyData)
@@ -32,6 +28,12 @@ func (c *Config) files(ctx context.Context, d *dataset.Splits) (origin.List, err
 	}
 	start, err := d.Beside(ctx, more)
 	return append(data[:len(data):len(data)], start...), err
+}
+
+// SameData refuses a folder whose run began with other files than those of the session.
+func (s *Session) SameData(ctx context.Context, dir string) error {
+	_, err := s.sameData(ctx, dir, &s.Config, s.Data)
+	return err
 }
 
 // sameData refuses a folder whose run began with other files than there are now, and returns the list to keep there.

@@ -3,16 +3,12 @@ package run
 import (
 	"cmp"
 
-	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/train"
 )
 
 // isPaper reports whether a preset keeps to the protocol of the paper.
 func isPaper(name PresetName) bool { return name == PaperCOCOPreset || name == PaperMSRVTTPreset }
-
-// Pictures says how the model reads pictures: as it was trained.
-func (m *Model) Pictures() train.Pictures { return picturesOf(m.checkpoint, m.folder) }
 
 // picturesOf is how a net was trained to read pictures. What its checkpoint does not say, because it is older, the
 // run folder says, else it is what such nets are usually trained with.
@@ -41,10 +37,4 @@ func (c *Config) readAsTrained(checkpoint *train.Checkpoint, folder string) {
 	if c.Data.Orientation == "" || c.leftOpen("data.orientation") {
 		c.Data.Orientation = p.Orientation
 	}
-}
-
-// reads sets how a loader reads pictures for the model; fit is one that is given, empty for that of the model.
-func (m *Model) reads(l *loader.Config, fit picture.Fit) {
-	p := m.Pictures()
-	l.Fit, l.Resize, l.Orientation = cmp.Or(fit, p.Fit), p.Resize, p.Orientation
 }

@@ -3,60 +3,17 @@ package run
 import (
 	"context"
 	"errors"
-	"math"
-	"slices"
 
 	"nmn/eval"
 	"nmn/internal/setting"
-	"nmn/internal/visible"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/features"
-	"nmn/loader/picture"
 	"nmn/train"
 )
 
 // Automatic is the threshold that a model's own probabilities choose: the one of the best expected F1.
 const Automatic = -1
-
-// Reading says how a model reads pictures, or rows of features.
-type Reading struct {
-	Batch         int         // bags that are computed at once; results do not depend on it
-	MaxBadSamples int         // that cannot be read and are left out before it is an error
-	Fit           picture.Fit // how pictures get onto the canvas; empty for as in training
-	MaxPixels     int         // pictures of more are not decoded; 0 for no limit but picture.PixelCeiling
-	Shard         Shard       // part of the bags
-	// LeftOut is called with the bags of a set that could not be read, before the others are used; nil for nobody.
-	LeftOut func(bad []loader.BadSample, set *loader.Set)
-	// Skipped is called with the files of folders, where there are some, that were not read because their names are not
-	// those of pictures; nil for nobody.
-	Skipped func(files []string)
-}
-
-// DefaultReading leaves out whatever cannot be read.
-func DefaultReading() Reading {
-	return Reading{Batch: 16, MaxBadSamples: math.MaxInt32, MaxPixels: picture.DefaultLimits().MaxPixels}
-}
-
-func (r *Reading) validate() error {
-	if r.Batch < 1 || r.MaxBadSamples < 0 || r.MaxPixels < 0 {
-		return setting.Errorf("", "%d bags at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0",
-			r.Batch, r.MaxBadSamples, r.MaxPixels)
-	}
-	return nil
-}
-
-func (r *Reading) leftOut(bad []loader.BadSample, set *loader.Set) {
-	if r.LeftOut != nil {
-		r.LeftOut(bad, set)
-	}
-}
-
-func (r *Reading) skipped(files []string) {
-	if r.Skipped != nil && len(files) > 0 {
-		r.Skipped(files)
-	}
-}
 
 // PredictOptions say which words are predicted.
 type PredictOptions struct {
@@ -129,15 +86,6 @@ func (m *Model) scorePictures(ctx context.Context, paths []string,
 		p.names, p.Skipped = pictureNames(paths, files), skipped
 	}
 	return p, scores, err
-}
-
-// pictureNames are the names of pictures in tables, as UTF-8.
-func pictureNames(paths, files []string) []string {
-	names := slices.Clone(dataset.PictureIDs(paths, files))
-	for i, name := range names {
-		names[i] = visible.Name(name)
-	}
-	return names
 }
 
 // scoreFeatures reads the rows of a feature file. Which of its columns are features is as in the run that the model is

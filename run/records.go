@@ -170,6 +170,25 @@ func EpochLoss(dir string) (loss float64, err error) {
 	return loss, nil
 }
 
+// LogSpeed is how many images a second the epochs in the log of a run folder have learned; 0 if it has none.
+func LogSpeed(dir string) float64 {
+	f, err := os.Open(filepath.Join(dir, LogFile))
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	images, milliseconds := 0., 0.
+	_, err = readLog(f, func(line *logLine) {
+		if line.Message == "epoch" {
+			images, milliseconds = images+line.Images, milliseconds+line.Milliseconds
+		}
+	})
+	if err != nil || milliseconds == 0 {
+		return 0
+	}
+	return 1000 * images / milliseconds
+}
+
 // readLog shows each line of a log; broken ones are counted.
 func readLog(r io.Reader, show func(*logLine)) (broken int, err error) {
 	lines := bufio.NewScanner(r)

@@ -5,19 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"nmn/internal/setting"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/loader/dataset"
-	"nmn/loader/features"
 	"nmn/ranks"
 	"nmn/recipe"
-	"nmn/run/folder"
 	"nmn/train"
 )
 
@@ -131,7 +127,8 @@ type OptionsOf[O any] struct {
 	// are not computed again. RunDir is the folder of the run or of the experiment that is to be written: it keeps them in
 	// its FeaturesFolder, and one with another run is refused before any are taken.
 	Features, RunDir string
-	of               string // the run that is read
+	// Finished is the folder of a finished run whose data are read again, with the features that it keeps; empty for none.
+	Finished string
 	// Restart has Train remove the run in the folder before it begins.
 	Restart bool
 	// SampleFeatures times a backbone on a few pictures, and goes on with features that mean nothing. Pictures that cannot
@@ -139,61 +136,6 @@ type OptionsOf[O any] struct {
 	SampleFeatures bool
 	// FeaturesTaken is called with how many of all pictures a backbone has seen; nil for nobody.
 	FeaturesTaken func(done, of int)
-}
-
-// Open opens the device and the data of a configuration. What this leaves open, such as the recipe, is filled in; what
-// is wrong in it is a *ConfigError. The session keeps the result in Config, and must be closed.
-func Open(ctx context.Context, c Config, o Options) (*Session, error) {
-	if err := c.Complete(); err != nil {
-		return nil, err
-	}
-	s := newSession(o)
-	s.Config = c
-	if err := c.refuseRanks(s.ranks.Size()); err != nil {
-		return nil, err
-	}
-	dir := cmp.Or(o.RunDir, o.of)
-	begun := dir != "" && !o.Restart && folder.Begun(dir)
-	err := s.openDevice()
-	if err == nil && !begun {
-		err = s.Config.startsThere()
-	}
-	if err == nil {
-		reading := dataset.Options{Log: s.Log}
-		if !o.SampleFeatures {
-			reading.Unusable = s.Config.readAll
-			if begun {
-				reading.Unusable = leftOutSince(dir)
-			}
-		}
-		if s.Data, err = s.Config.openData(ctx, reading); err == nil {
-			err = s.Config.StartNoiseRates(s.Data)
-		} else if begun && errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content is the same, "+
-				"and keeps the place", err)
-		}
-	}
-	if err = s.compareRanks(ctx, err); err != nil {
-		return nil, cmp.Or(err, s.Close())
-	}
-	s.Tell(Message{Text: s.Data.Describe(), Detail: true})
-	if text := s.Data.DescribeLeftOut(); text != "" {
-		s.Log.Warn("left out", "pictures", len(s.Data.LeftOut), "allowed", s.Config.Data.MaxBadSamples)
-		s.Tell(Message{Topic: "data", Text: text, Always: true})
-	}
-	keptIn := o.Features
-	if o.RunDir != "" && s.Config.Net.Backbone != "" {
-		if !o.Restart { // which removes another run
-			if err := s.checkBeforeFeatures(o.RunDir); err != nil {
-				return nil, cmp.Or(err, s.Close())
-			}
-		}
-		keptIn = filepath.Join(o.RunDir, FeaturesFolder)
-	}
-	if err := s.takeFeatures(ctx, keptIn, o.SampleFeatures, o.FeaturesTaken); err != nil {
-		return nil, cmp.Or(err, s.Close())
-	}
-	return s, nil
 }
 
 // newSession makes a session without device and data.
@@ -277,68 +219,4 @@ func (s *Session) With(ctx context.Context, c Config) (*Session, error) {
 	other := *s
 	other.Config, other.Data = c, data
 	return &other, nil
-}
-
-// Recipe finds what the arms of one group need, all that share noise, seed and setting of MIL, and keeps it in a
-// folder; nil for the paper's plain form, which has none.
-func (s *Session) Recipe(dir string) *recipe.Recipe {
-	return recipe.New(recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir,
-		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log, Alike: s.alike, Save: s.Save,
-		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
-}
-
-// Standardise brings features to one scale, where the configuration asks for it, and reports how many are constant and
-// so count for nothing.
-func (s *Session) Standardise(ctx context.Context) error {
-	constant, err := s.Data.Standardise(ctx, &s.Config.Data)
-	if constant > 0 {
-		s.Tell(Message{Text: fmt.Sprintf("        %d features are the same in all training rows and count for nothing",
-			constant), Detail: true})
-	}
-	return err
-}
-
-// Prepare brings data and configuration to what training needs: features on one scale, and the plain form of the
-// noise model where rates cannot be estimated from the data and nobody has asked for them; plain reports that it did
-// the latter. Train prepares the session itself where nobody has.
-func (s *Session) Prepare(ctx context.Context) (plain bool, err error) {
-	s.prepared = true
-	s.tellOneSided()
-	return s.settle(ctx)
-}
-
-// settle is Prepare without a look at the labels.
-func (s *Session) settle(ctx context.Context) (plain bool, err error) {
-	if err := s.Standardise(ctx); err != nil {
-		return false, err
-	}
-	if err := s.settleBatch(ctx); err != nil {
-		return false, err
-	}
-	why := s.Config.FallBackToPaper(s.Data)
-	if why != "" {
-		s.Tell(Message{Topic: "recipe", Text: "paper: " + why})
-	}
-	return why != "", nil
-}
-
-// tellOneSided lists the words that hold on no training bag or on every one, from which nothing can be learned, before
-// training begins.
-func (s *Session) tellOneSided() {
-	d := s.Data
-	never, always := features.OneSided(d.Train.Vocabulary.Texts(), d.Census.Positive, d.Census.Bags)
-	if never == nil && always == nil {
-		return
-	}
-	s.Log.Info("one-sided labels", "split", d.Train.Name, "never", never, "always", always)
-	s.Tell(Message{Topic: "labels", Text: fmt.Sprintf("of %d words %s", d.Train.Vocabulary.Len(),
-		dataset.DescribeOneSided(never, always))})
-}
-
-// TellCost says what a recipe costs before anything starts.
-func (s *Session) TellCost(arms ...recipe.Name) {
-	settings := s.Config.Settings()
-	if line := settings.Cost(arms); line != "" {
-		s.Tell(Message{Topic: "recipe", Text: line})
-	}
 }

@@ -15,7 +15,6 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/manifest"
 	"nmn/recipe"
-	"nmn/train"
 )
 
 // Sources are what a configuration is made of, the weakest first: a preset, a file, and settings from
@@ -190,46 +189,6 @@ func (c *Config) Complete(arms ...recipe.Name) error {
 	return c.Validate()
 }
 
-// normalize makes empty lists nil: the two mean the same, and should be the same in files too. Clips get their
-// frames where nobody said how many.
-func (c *Config) normalize() {
-	c.Net.Depths, c.Net.Widths, c.Net.Hidden = noneIfEmpty(c.Net.Depths), noneIfEmpty(c.Net.Widths),
-		noneIfEmpty(c.Net.Hidden)
-	f := &c.Data.Features
-	f.LabelColumns, f.Ignore = noneIfEmpty(f.LabelColumns), noneIfEmpty(f.Ignore)
-	f.FeatureColumns = noneIfEmpty(f.FeatureColumns)
-	c.Train.LearningRates, c.Train.Freeze = noneIfEmpty(c.Train.LearningRates), noneIfEmpty(c.Train.Freeze)
-	painted := c.Data.Set == dataset.Scenes || c.Data.Set == dataset.MovingScenes
-	if c.Net.Arch.IsResNet() && painted && c.Net.InputSize == 0 {
-		c.Net.InputSize = resNetScenes
-	}
-	if c.Net.Arch.IsResNet() && slices.Equal(c.Train.LearningRates, train.Paper().LearningRates) {
-		c.Train.LearningRates = train.ClassifierRates("head.fc") // the last layer has another name
-	}
-	if c.Data.Set == dataset.MovingScenes && c.Data.Frames == 0 {
-		c.Data.Frames = MovingFrames
-	}
-	if painted && c.Net.Backbone != "" && c.Data.TrainSize+c.Data.ValidationSize+c.Data.TestSize == 0 {
-		quick := DefaultConfig() // the preset of features says nothing of scenes
-		if c.Data.Set == dataset.MovingScenes {
-			quick.MovingScenes(Quick)
-		}
-		d := &quick.Data
-		c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = d.TrainSize, d.ValidationSize, d.TestSize
-	}
-}
-
-// resNetScenes is the input of a residual net on painted scenes, whose pictures have 48 pixels: at twice the size 3×3
-// cells are left of them.
-const resNetScenes = 96
-
-func noneIfEmpty[T any](list []T) []T {
-	if len(list) == 0 {
-		return nil
-	}
-	return list
-}
-
 // ResolveFolder resolves the configuration of what works on the model of a run folder: that of the folder, where
 // the sources name no file, with the rest of the sources over it.
 func (s Sources) ResolveFolder(folder string, c *Config) error {
@@ -247,4 +206,19 @@ func (s Sources) ResolveFolder(folder string, c *Config) error {
 		c.Run.Precision = tensor.Auto
 	}
 	return nil
+}
+
+// FinishedConfig is the configuration of a finished run. A folder without one is refused with a *ConfigError.
+func FinishedConfig(dir string) (c Config, err error) {
+	has := func(name string) bool { return durable.Exists(filepath.Join(dir, name)) }
+	switch {
+	case !has(ConfigFile) && has(IndexFile):
+		return c, setting.Errorf("", "%s holds an experiment: name the folder of one of its runs", dir)
+	case !has(ConfigFile):
+		return c, setting.Errorf("", "%s holds no run: there is no %s in it", dir, ConfigFile)
+	case !has(ResultFile):
+		return c, setting.Errorf("", "%s holds a run that has not ended: the command that began it goes on with it", dir)
+	}
+	err = Sources{File: filepath.Join(dir, ConfigFile)}.Resolve(&c)
+	return c, err
 }

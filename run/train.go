@@ -58,7 +58,7 @@ func (s *Session) Train(ctx context.Context, dir string) (o *Outcome, err error)
 			from = filepath.Join(first, train.LastName)
 		}
 	}
-	o, reused, err := s.arm(ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found}).run(ctx)
+	o, reused, err := s.arm(ArmOptions{Arm: c.Arm, Dir: dir, From: from, Recipe: found}).reuseOrTrain(ctx)
 	if err == nil && reused {
 		s.Tell(Reused(dir))
 	}
@@ -82,4 +82,20 @@ func (s *Session) firstStage(ctx context.Context, dir, first string, r *recipe.R
 	}
 	_, _, err = s.TrainArm(ctx, ArmOptions{Arm: recipe.Stage1, Dir: first, Recipe: r})
 	return err
+}
+
+// Recipe finds what the arms of one group need, all that share noise, seed and setting of MIL, and keeps it in a
+// folder; nil for the paper's plain form, which has none.
+func (s *Session) Recipe(dir string) *recipe.Recipe {
+	return recipe.New(recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir,
+		Trainer: s.arm(ArmOptions{Dir: dir}), Log: s.Log, ByFrame: s.Config.ByFrame(), Alike: s.alike, Save: s.Save,
+		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
+}
+
+// TellCost says what a recipe costs before anything starts.
+func (s *Session) TellCost(arms ...recipe.Name) {
+	settings := s.Config.Settings()
+	if line := settings.Cost(arms); line != "" {
+		s.Tell(Message{Topic: "recipe", Text: line})
+	}
 }

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"nmn/format/weights"
 	"nmn/internal/setting"
 	"nmn/model"
+	runweights "nmn/run/weights"
 	"nmn/text"
 	"nmn/train"
 )
@@ -40,46 +40,33 @@ func (c *Config) startsThere() error {
 // LoadWeights starts the classifier from a file. The last layer keeps its start unless the file is known to
 // have the same classes: ImageNet has as many classes as the paper has words, but they are
 // others.
-func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) (err error) {
-	file, err := weights.Open(n.Weights)
-	if err != nil {
-		return fmt.Errorf("cannot open the weights: %w", err)
-	}
-	defer func() { err = cmp.Or(err, file.Close()) }()
+func (s *Session) LoadWeights(net *model.Net, n *NetConfig, v *text.Vocabulary) error {
+	o := runweights.Options{Classifier: model.Unwanted}
 	if n.WeightsChannels != "" {
-		if err := file.SetBGR(n.WeightsChannels == ChannelsBGR); err != nil {
-			return fmt.Errorf("weights %s: %w", n.Weights, err)
-		}
+		bgr := n.WeightsChannels == ChannelsBGR
+		o.BGR = &bgr
 	}
-	own := false
-	if c, err := train.ReadCheckpoint(n.Weights); err == nil {
-		own = SameClasses(c, v) == nil
+	if n.WeightsClassifier {
+		o.Classifier = model.Required
+	} else if c, err := train.ReadCheckpoint(n.Weights); err == nil && SameClasses(c, v) == nil {
+		o.Classifier = model.Optional
 	}
-	report, err := net.LoadAs(file, func(q *model.Param) model.Need {
-		switch {
-		case !net.IsClassifier(q), n.WeightsClassifier:
-			return model.Required
-		case own:
-			return model.Optional
-		}
-		return model.Unwanted
-	})
+	loaded, err := runweights.Load(net, n.Weights, o)
 	if err != nil {
-		return fmt.Errorf("weights %s: %w", n.Weights, err)
+		return err
 	}
-	s.Log.Info("weights taken", "file", n.Weights, "format", file.Format, "tensors", len(report.Taken), "kept_random",
-		len(report.Missing), "unused", len(report.Unused))
+	s.Log.Info("weights taken", "file", n.Weights, "format", loaded.Format, "tensors", len(loaded.Report.Taken),
+		"kept_random", len(loaded.Report.Missing), "unused", len(loaded.Report.Unused))
 	if s.weightsShown != nil {
 		if *s.weightsShown {
 			return nil
 		}
 		*s.weightsShown = true
 	}
-	if file.BGR && n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
+	if loaded.BGR && n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
 		s.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` "+
-			"raw",
-			"file", n.Weights)
+			"raw", "file", n.Weights)
 	}
-	s.Tell(Message{Text: strings.TrimRight(WeightsTable(n.Weights, file, &report), "\n")})
+	s.Tell(Message{Text: strings.TrimRight(loaded.Table, "\n")})
 	return nil
 }

@@ -32,9 +32,8 @@ func (t *Trainer) open(bags int) error {
 	d.profiler, _ = backend.(kernels.Card)
 	d.ranks.group = ranks.Of(t.Group)
 	d.ranks.many = d.ranks.group.Size() > 1
-	d.passes = passes{whole: t.enqueueWhole, step: t.enqueueStep, lower: t.enqueueLower,
-		measure: t.enqueueMeasure, update: t.enqueueUpdate,
-		done: d.ranks.layerDone}
+	d.passes = passes{gradients: t.enqueueGradients, lower: t.enqueueLower, measure: t.enqueueMeasure,
+		update: t.enqueueUpdate, done: d.ranks.layerDone}
 	var err error
 	if d.optimizer, err = optimizerOf(t.Net, t.Config); err != nil {
 		return err

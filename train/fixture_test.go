@@ -99,7 +99,10 @@ func descend(t *testing.T, net *model.Net, plan *model.Plan, c Config, steps int
 func differentiate(t *testing.T, trainer *Trainer, plan *model.Plan) {
 	t.Helper()
 	trainer.results.begin()
-	check(t, trainer.pass(work{plan: plan, last: true}, trainer.enqueueStep))
+	check(t, trainer.prepareWork(work{plan: plan, last: true}))
+	check(t, trainer.Net.Step(plan, trainer.passes.options))
+	check(t, trainer.enqueueMeasure())
+	check(t, trainer.results.keep(plan))
 }
 
 func checkParams(t *testing.T, net *model.Net, f *conform.Fixture, group string) {

@@ -40,20 +40,17 @@ func (t *Trainer) reduce(nothing bool) error {
 	return t.replays.do(work{norm: true}, t.passes.measure)
 }
 
-// enqueue computes the gradients of a plan. Those of all ranks are summed beside it: each bucket is begun where the
-// pass completes it, or, on a device that records, after each of two parts that are recorded, for a sum of several
-// ranks is no work that can be.
-func (t *Trainer) enqueue(w work, whole func() error) error {
+// gradientsTogether computes the gradients of the last batch of a step, and sums those of all ranks while it does. Each
+// bucket is begun where the pass completes it, or, on a device that records, after each of two parts that are recorded,
+// for a sum of several ranks is no work that can be.
+func (t *Trainer) gradientsTogether(w work) error {
 	p := &t.passes
-	if !t.ranks.many || !w.last {
-		return t.replays.do(w, whole)
-	}
 	if !t.replays.records() {
 		p.options.Done = p.done
-		return whole()
+		return t.enqueueGradients()
 	}
 	w.part, p.options.Part = model.UpperPart, model.UpperPart
-	if err := t.replays.do(w, whole); err != nil {
+	if err := t.replays.do(w, p.gradients); err != nil {
 		return err
 	}
 	if err := t.ranks.beginTo(t.ranks.upper); err != nil || t.ranks.upper == t.ranks.buckets {

@@ -123,11 +123,26 @@ func (t *Trainer) gradients(batch *loader.Batch, last bool) error {
 	if t.ranks.many {
 		w.all = t.bags
 	}
-	return t.pass(w, t.passes.whole)
+	if err := t.prepareWork(w); err != nil {
+		return err
+	}
+	t.section("gradients")
+	switch {
+	case t.ranks.many && w.last:
+		err = t.gradientsTogether(w)
+	case t.replays.records():
+		err = t.replays.do(w, t.passes.gradients)
+	default:
+		err = t.enqueueGradients()
+	}
+	if err != nil {
+		return err
+	}
+	return t.results.keep(plan)
 }
 
-// pass computes the gradients of a plan by enqueue, one of passes, and sets its losses aside.
-func (t *Trainer) pass(w work, enqueue func() error) error {
+// prepareWork makes work on the gradients of a plan the one at hand.
+func (t *Trainer) prepareWork(w work) error {
 	t.passes.work = w
 	t.passes.options = model.StepOptions{
 		Scale:        t.optimizer.scale(cmp.Or(w.all, w.plan.Bags)),
@@ -138,14 +153,7 @@ func (t *Trainer) pass(w work, enqueue func() error) error {
 		Asymmetric:   t.Config.Loss.focus(),
 		LargeLosses:  t.Config.Loss.largeLosses(t.at.Epoch, w.plan.Labels.Len()),
 	}
-	if err := t.Net.Prepare(t.passes.options); err != nil {
-		return err
-	}
-	t.section("gradients")
-	if err := t.enqueue(w, enqueue); err != nil {
-		return err
-	}
-	return t.results.keep(w.plan)
+	return t.Net.Prepare(t.passes.options)
 }
 
 // passes are the pieces of work of a step as values, made once: a closure for each call would allocate.
@@ -153,29 +161,23 @@ type passes struct {
 	work    work // at hand
 	options model.StepOptions
 
-	whole, step, lower, measure, update func() error
-	done                                func(layer int) error // begins the sums of what a layer completes
+	gradients, lower, measure, update func() error
+	done                              func(layer int) error // begins the sums of what a layer completes
 }
 
-// enqueueWhole goes from the pixels of a batch to its gradients, and after the last batch to their norm.
-func (t *Trainer) enqueueWhole() error {
+// enqueueGradients goes from the pixels of a batch to its gradients, and after the last batch to their norm.
+func (t *Trainer) enqueueGradients() error {
 	p := &t.passes
 	if err := t.Net.Normalize(p.work.plan); err != nil {
 		return err
 	}
-	return t.enqueueStep()
-}
-
-// enqueueStep goes forward and backward through the net from a plan's normalised input.
-func (t *Trainer) enqueueStep() error {
-	p := &t.passes
 	if err := t.Net.Step(p.work.plan, p.options); err != nil || !p.work.last || t.ranks.many {
 		return err
 	}
 	return t.enqueueMeasure()
 }
 
-// enqueueLower is the part of enqueueStep that goes backward through the blocks of convolutions.
+// enqueueLower is the part of enqueueGradients that goes backward through the blocks of convolutions.
 func (t *Trainer) enqueueLower() error { return t.Net.Step(t.passes.work.plan, t.passes.options) }
 
 func (t *Trainer) enqueueMeasure() error { return t.optimizer.measure(t.results.norm) }

@@ -300,8 +300,21 @@ func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	if err == nil {
 		err = t.align()
 	}
+	t.started = time.Now()
+	for err == nil && !t.limits().Reached(t.at.Epoch, t.at.Step, t.at.Stale) {
+		if t.at.Batch >= t.loader.Batches() {
+			err = t.endEpoch(ctx)
+			continue
+		}
+		if err = t.betweenSteps(ctx); err == nil && !t.ranks.many { // several ranks end together, within the step
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = t.step(ctx)
+		}
+	}
 	if err == nil {
-		err = t.run(ctx)
+		err = t.endStage(ctx)
 	}
 	t.leaveEpoch()
 	err = t.interrupted(ctx, err)
@@ -324,28 +337,6 @@ func (t *Trainer) useWeights() error {
 	}
 	t.over = false
 	return t.optimizer.exchange()
-}
-
-func (t *Trainer) run(ctx context.Context) error {
-	t.started = time.Now()
-	for !t.limits().Reached(t.at.Epoch, t.at.Step, t.at.Stale) {
-		if t.at.Batch >= t.loader.Batches() {
-			if err := t.endEpoch(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := t.betweenSteps(ctx); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil && !t.ranks.many { // several ranks end together, within the step
-			return err
-		}
-		if err := t.step(ctx); err != nil {
-			return err
-		}
-	}
-	return t.endStage(ctx)
 }
 
 // interrupted is Interrupted, on all ranks where one of them was.

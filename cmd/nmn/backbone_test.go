@@ -18,6 +18,7 @@ import (
 	"nmn/format/safetensors"
 	"nmn/internal/rng"
 	"nmn/run"
+	runaudit "nmn/run/audit"
 	"nmn/train"
 )
 
@@ -324,7 +325,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 		t.Error("the page of the run shows no pictures")
 	}
 	must(t, "audit", dir, "-q")
-	audit, err := run.OpenAudit(t.Context(), dir, run.AuditOptions{})
+	audit, err := runaudit.Open(t.Context(), dir, runaudit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

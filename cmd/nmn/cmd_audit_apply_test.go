@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/run"
+	runaudit "nmn/run/audit"
 )
 
 // decisionsOn writes decisions on the surest n suspects of score files. It accepts the first ones.
@@ -107,7 +107,7 @@ func TestAuditRun_AppliesToFewLabelsByForceOnly(t *testing.T) {
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	wantUsage(t, call(t, "audit", dir, "--noise-rates", "folds:2", "--apply", "--output", filepath.Join(t.TempDir(),
 		"x.csv")), "27 labels are too few")
-	if _, err := os.Stat(filepath.Join(dir, run.AuditFolder)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, runaudit.Folder)); err == nil {
 		t.Error("nets of folds were trained")
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/report"
-	"nmn/run"
+	runaudit "nmn/run/audit"
 )
 
 // newAuditCompare declares nmn audit compare.
@@ -19,7 +19,7 @@ nets are worth on the split that they were judged on.`,
 		Example: `  nmn audit compare runs/mine runs/mine-corrected`,
 		Args:    arguments(p, cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			runs, err := run.CompareLabels(cmd.Context(), args, run.Options{Log: p.log})
+			runs, err := runaudit.CompareLabels(cmd.Context(), args, p.log)
 			if err != nil {
 				return err
 			}

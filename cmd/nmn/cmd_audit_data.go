@@ -71,7 +71,7 @@ func (a *auditCommand) auditData(ctx context.Context, p *program, data string, g
 	if err := t.resolve(ctx, p, []string{data}); err != nil {
 		return err
 	}
-	if _, err := t.train(ctx, p); err != nil {
+	if _, err := t.trainInFolder(ctx, p); err != nil {
 		return err
 	}
 	a.ofData.on = true

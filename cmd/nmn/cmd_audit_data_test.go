@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/run"
+	runaudit "nmn/run/audit"
 )
 
 // One command finds in data what training and an audit of the run find, and does not train again for a correction.
@@ -56,7 +56,7 @@ func TestAuditData_IsTrainingAndAudit(t *testing.T) {
 		if got := must(t, one...); got != want {
 			t.Errorf("%s: one command finds\n%s\nand two find\n%s", name, got, want)
 		}
-		readFile(t, dir, filepath.Join(run.AuditFolder, "audit.html"))
+		readFile(t, dir, filepath.Join(runaudit.Folder, "audit.html"))
 		fixed := filepath.Join(t.TempDir(), "fixed.csv")
 		again := call(t, append(one, "--apply=force", "--precision", "0.1", "--output", fixed)...)
 		if again.code != exitOK || strings.Contains(again.err, "epoch 1,") {

@@ -16,6 +16,7 @@ import (
 	"nmn/labels/audit"
 	"nmn/recipe"
 	"nmn/run"
+	runaudit "nmn/run/audit"
 )
 
 // auditRun are the flags of nmn audit RUN alone.
@@ -61,7 +62,7 @@ func (a *auditCommand) checkRun(dir, audited string, given func(string) bool) er
 		return usagef("audit: --fold-epochs belongs to --noise-rates folds:N")
 	}
 	if !given("page") {
-		a.page.file = filepath.Join(dir, run.AuditFolder, "audit.html")
+		a.page.file = filepath.Join(dir, runaudit.Folder, "audit.html")
 	}
 	a.ofRun.on, a.page.title = true, filepath.Base(filepath.Clean(dir))
 	if err := a.options.Estimation.Validate(); err != nil {
@@ -101,7 +102,7 @@ func (a *auditCommand) auditRunIn(ctx context.Context, p *program, dir string, g
 	if !given("device") {
 		device = ""
 	}
-	r, err := run.OpenAudit(ctx, dir, run.AuditOptions{Options: run.Options{Log: p.log, Observer: w.observer()},
+	r, err := runaudit.Open(ctx, dir, runaudit.Options{Options: run.Options{Log: p.log, Observer: w.observer()},
 		Device: device, Threads: a.options.Estimation.Workers})
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func (a *auditCommand) auditRunIn(ctx context.Context, p *program, dir string, g
 }
 
 // checkLabels refuses before nets are trained what audit.EnoughToApply would refuse after.
-func (a *auditCommand) checkLabels(r *run.Audit) error {
+func (a *auditCommand) checkLabels(r *runaudit.Audit) error {
 	if a.correction.Apply != labels.ApplyCareful || a.options.Decisions != "" {
 		return nil
 	}
@@ -140,7 +141,7 @@ func (a *auditCommand) checkLabels(r *run.Audit) error {
 
 // scoresOf are the scores to audit by; nil where nets of folds are to be trained. Where the run has no scores of all
 // bags and nobody says how to go on, that is a mistake in usage, after an offer.
-func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *run.Audit) (*run.OutOfFold, error) {
+func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *runaudit.Audit) (*runaudit.OutOfFold, error) {
 	if n, _ := a.folds(); n > 0 {
 		return nil, nil
 	}
@@ -166,7 +167,7 @@ func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *run.Audit) (
 }
 
 // offer says how to come by scores, and what it costs.
-func (a *auditCommand) offer(p *program, r *run.Audit, scored int) {
+func (a *auditCommand) offer(p *program, r *runaudit.Audit, scored int) {
 	dir := argument(r.Dir)
 	bags := r.Data().Train.Len()
 	fmt.Fprintf(p.status, "Nets of folds score every one of the %d training bags, each by a net that has not "+
@@ -200,7 +201,8 @@ func argument(s string) string {
 }
 
 // trainFolds trains nets of folds, after what they cost was said.
-func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *run.Audit, folds int) (*run.OutOfFold, error) {
+func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *runaudit.Audit, folds int) (
+	*runaudit.OutOfFold, error) {
 	o := r.Offer(folds, a.ofRun.foldEpochs)
 	line := fmt.Sprintf("nets of %d folds, %d epochs each, unless they are there already", folds, o.Epochs)
 	if o.Time > 0 {
@@ -216,7 +218,7 @@ func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *run.Audit,
 }
 
 // rankRun ranks the labels of the bags that have scores, and writes and shows what was found.
-func (a *auditCommand) rankRun(ctx context.Context, p *program, r *run.Audit, scores *run.OutOfFold) error {
+func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audit, scores *runaudit.OutOfFold) error {
 	p.tell(run.Message{Topic: "scores", Text: fmt.Sprintf("%d of %d training bags, from %s", len(scores.Bags), scores.All,
 		scores.From)})
 	estimation, done := watchedEstimation(p, a.options.Estimation)
@@ -229,7 +231,7 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *run.Audit, sc
 	if r.HasPictures() && a.page.images == "" {
 		a.page.ofRun = r.Picture
 	}
-	var written *run.Corrected
+	var written *runaudit.Corrected
 	a.correction.Write = func(corrected []uint8) (err error) {
 		written, err = r.WriteLabels(ctx, found, corrected, a.correction.Labels)
 		return err
@@ -242,7 +244,7 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *run.Audit, sc
 }
 
 // tellNext says what was written, and what comes next.
-func (a *auditCommand) tellNext(p *program, r *run.Audit, found *audit.Report, written *run.Corrected) {
+func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Report, written *runaudit.Corrected) {
 	if a.page.file != "" {
 		p.tell(run.Message{Topic: "page", Text: a.page.file})
 	}

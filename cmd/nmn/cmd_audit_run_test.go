@@ -12,6 +12,7 @@ import (
 
 	"nmn/internal/rng"
 	"nmn/run"
+	runaudit "nmn/run/audit"
 )
 
 // audited trains a tiny run on some data and returns its folder.
@@ -59,7 +60,7 @@ func learns(t *testing.T, output string) string {
 // trainIDs are the training bags of a run, of whose labels nets of two folds have told.
 func trainIDs(t *testing.T, dir string) []string {
 	t.Helper()
-	records, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, run.AuditFolder, "folds-2",
+	records, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, runaudit.Folder, "folds-2",
 		"labels.csv")))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 			t.Errorf("exit code %d, no %q in the offer:\n%s", c.code, want, c.err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, run.AuditFolder)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, runaudit.Folder)); err == nil {
 		t.Error("an offer has made a folder")
 	}
 	if c := call(t, "audit", dir, "--noise-rates", "online"); c.code != exitOK || strings.Contains(c.err, "54 of 54") {
@@ -102,7 +103,7 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 		"54 of 54 training bags") {
 		t.Errorf("a second audit: exit code %d: %s", again.code, again.err)
 	}
-	if page := read(t, filepath.Join(dir, run.AuditFolder, "audit.html")); !strings.Contains(page, "data:image/jpeg") {
+	if page := read(t, filepath.Join(dir, runaudit.Folder, "audit.html")); !strings.Contains(page, "data:image/jpeg") {
 		t.Error("the page has no pictures")
 	}
 }
@@ -212,7 +213,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 		fixed := filepath.Join(t.TempDir(), "fixed.csv")
 		must(t, "audit", dir, "--noise-rates", "folds:2")
 		id := trainIDs(t, dir)[0]
-		labels := strings.Split(read(t, filepath.Join(dir, run.AuditFolder, "folds-2", "labels.csv")), "\n")
+		labels := strings.Split(read(t, filepath.Join(dir, runaudit.Folder, "folds-2", "labels.csv")), "\n")
 		given := strings.Split(labels[1], ",")[1]
 		c := decided(t, dir, fixed, [3]string{id, strings.Split(labels[0], ",")[1], given})
 		if !strings.Contains(c.err, "a new manifest") || !strings.HasPrefix(read(t, fixed), "path,labels,split,id\n") {
@@ -382,13 +383,13 @@ func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
 	}
 	args := []string{"--noise-rates", "folds:2", "--fold-epochs", "4"}
 	must(t, append([]string{"audit", whole}, args...)...)
-	second := filepath.Join(broken, run.AuditFolder, "folds-2", "stage1", "fold-2")
+	second := filepath.Join(broken, runaudit.Folder, "folds-2", "stage1", "fold-2")
 	c := interruptAfter(t, second, append([]string{"audit", broken}, args...)...)
 	if c.code != exitInterrupted || !strings.Contains(c.err, "go on with: nmn audit "+broken+" --noise-rates folds:2") {
 		t.Errorf("standard error %q", c.err)
 	}
 	must(t, append([]string{"audit", broken}, args...)...)
-	scores := filepath.Join(run.AuditFolder, "folds-2", "oof.csv")
+	scores := filepath.Join(runaudit.Folder, "folds-2", "oof.csv")
 	if got, want := read(t, filepath.Join(broken, scores)), read(t, filepath.Join(whole, scores)); got != want {
 		t.Error("the scores are not those of an audit that was not interrupted")
 	}
@@ -398,7 +399,7 @@ func TestAuditRun_OneAtATime(t *testing.T) {
 	t.Parallel()
 	file := manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
-	release, err := run.LockFolder(t.Context(), filepath.Join(dir, run.AuditFolder), slog.New(slog.DiscardHandler))
+	release, err := run.LockFolder(t.Context(), filepath.Join(dir, runaudit.Folder), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"nmn/model"
 	"nmn/model/backbone"
 	"nmn/run"
+	runfeatures "nmn/run/features"
 	"nmn/train"
 )
 
@@ -235,7 +236,7 @@ func (c *extractCommand) pictures(ctx context.Context, p *program, file string, 
 	defer func() { err = cmp.Or(err, m.Close()) }()
 	d := &c.config.Data
 	c.options.Fit, c.options.MaxPixels, c.options.MaxBadSamples = d.Fit, d.MaxPixels, d.MaxBadSamples
-	return c.write(p, func(o run.ExtractOptions) ([]run.Extracted, error) { return m.Extract(ctx, paths, o) })
+	return c.write(p, func(o run.ExtractOptions) ([]runfeatures.Extracted, error) { return m.Extract(ctx, paths, o) })
 }
 
 // data extracts from a split of a configuration.
@@ -250,11 +251,11 @@ func (c *extractCommand) data(ctx context.Context, p *program, file string) (err
 		return err
 	}
 	defer func() { err = cmp.Or(err, m.Close()) }()
-	return c.write(p, func(o run.ExtractOptions) ([]run.Extracted, error) { return m.Extract(ctx, nil, o) })
+	return c.write(p, func(o run.ExtractOptions) ([]runfeatures.Extracted, error) { return m.Extract(ctx, nil, o) })
 }
 
 // write extracts, and says what was written: in JSON an object, or a list of them where several layers were asked for.
-func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]run.Extracted, error)) error {
+func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]runfeatures.Extracted, error)) error {
 	o := c.options
 	o.Progress = p.counted("extracted", "pictures")
 	o.Skipped = p.tellSkipped

@@ -10,6 +10,7 @@ import (
 	"nmn/model"
 	"nmn/model/backbone"
 	"nmn/run"
+	runfeatures "nmn/run/features"
 )
 
 // transformerLayers are those of vision transformers.
@@ -70,7 +71,7 @@ func (c *extractCommand) pretrainedPictures(ctx context.Context, p *program, pat
 	defer func() { err = cmp.Or(err, b.Close()) }()
 	d := &c.config.Data
 	c.options.MaxPixels, c.options.MaxBadSamples = d.MaxPixels, d.MaxBadSamples
-	return c.write(p, func(o run.ExtractOptions) ([]run.Extracted, error) { return b.Extract(ctx, paths, o) })
+	return c.write(p, func(o run.ExtractOptions) ([]runfeatures.Extracted, error) { return b.Extract(ctx, paths, o) })
 }
 
 // pretrainedData extracts from a split of a configuration.
@@ -85,7 +86,7 @@ func (c *extractCommand) pretrainedData(ctx context.Context, p *program) (err er
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
-	return c.write(p, func(o run.ExtractOptions) ([]run.Extracted, error) { return b.Extract(ctx, nil, o) })
+	return c.write(p, func(o run.ExtractOptions) ([]runfeatures.Extracted, error) { return b.Extract(ctx, nil, o) })
 }
 
 // recogniseBackbone finds out which net a file of weights is of, on the CPU.

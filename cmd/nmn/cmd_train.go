@@ -78,15 +78,15 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err e
 	if t.dryRun { // which writes and tells nothing
 		t.metrics.push = ""
 	}
-	o, err := t.train(ctx, p)
+	o, err := t.trainInFolder(ctx, p)
 	if err != nil || o == nil {
 		return err
 	}
 	return t.show(p, o)
 }
 
-// train trains in the run folder. With --dry-run or --find-learning-rate it does that instead, and the outcome is nil.
-func (t *trainCommand) train(ctx context.Context, p *program) (o *run.Outcome, err error) {
+// trainInFolder trains in the run folder. With --dry-run or --find-learning-rate it does that instead, and the outcome is nil.
+func (t *trainCommand) trainInFolder(ctx context.Context, p *program) (o *run.Outcome, err error) {
 	s, err := openWatched(ctx, p, t.config, t.metrics, keepsFeatures(p, t.runDir),
 		func(o *run.Options) { o.SampleFeatures, o.Restart = t.dryRun, t.restart })
 	if err != nil {

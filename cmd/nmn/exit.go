@@ -53,7 +53,7 @@ func exitCode(err error) int {
 
 // oneLine writes an error for people: joined errors share the line, settings have the names of their flags, and what
 // would not show is escaped.
-func oneLine(err error) string { return inOneLine(withFlags(err.Error())) }
+func oneLine(err error) string { return visible.OneLine(withFlags(err.Error())) }
 
 // mistaken is oneLine with the setting that is at fault under the name that the user typed: its flag, or its key in a
 // file or in --set.
@@ -69,9 +69,4 @@ func (p *program) mistaken(err error) string {
 		}
 	})
 	return line
-}
-
-func inOneLine(message string) string {
-	lines := strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\r' })
-	return visible.Line(strings.Join(lines, "; "))
 }

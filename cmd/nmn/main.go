@@ -14,7 +14,11 @@ import (
 
 func main() {
 	heedMemory()
-	os.Exit(mainCode())
+	ctx, end := context.WithCancelCause(context.Background())
+	stop := endOnSignals(end)
+	code := execute(ctx, os.Args[1:], systemTerminal(end))
+	stop()
+	os.Exit(code)
 }
 
 // arena is the size of the blocks of addresses that Go reserves, in bytes.
@@ -26,11 +30,4 @@ func heedMemory() {
 	if free, known := memory.Free(); known && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(max(free-free/32-arena, arena/4))
 	}
-}
-
-func mainCode() int {
-	ctx, end := context.WithCancelCause(context.Background())
-	defer end(nil)
-	defer endOnSignals(end)()
-	return execute(ctx, os.Args[1:], systemTerminal(end))
 }

@@ -153,15 +153,16 @@ func (e event) env() string {
 	return eventVariable + "=" + string(text)
 }
 
-// withEvent is mainCode with the event that the environment sets, if any.
+// withEvent runs the program as main does, with the event that the environment sets, if any.
 func withEvent() int {
-	text, set := os.LookupEnv(eventVariable)
-	if !set {
-		return mainCode()
-	}
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
 	defer endOnSignals(end)()
+	t := systemTerminal(end)
+	text, set := os.LookupEnv(eventVariable)
+	if !set {
+		return execute(ctx, os.Args[1:], t)
+	}
 	w := watcher{err: os.Stderr, asked: ctx.Done()}
 	if err := json.Unmarshal([]byte(text), &w.event); err != nil {
 		panic(err)
@@ -169,7 +170,6 @@ func withEvent() int {
 	if w.event.At == "" {
 		w.happen()
 	}
-	t := systemTerminal(end)
 	t.err = &w
 	return execute(ctx, os.Args[1:], t)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"nmn/internal/setting"
+	"nmn/internal/visible"
 )
 
 // Forms of progress, of --progress.
@@ -64,7 +65,7 @@ type failure struct {
 
 // writeError writes an error as a line of JSON.
 func (p *program) writeError(err error, code int) {
-	f := failure{Message: p.whose(err, inOneLine(err.Error())), Code: code}
+	f := failure{Message: p.whose(err, visible.OneLine(err.Error())), Code: code}
 	var mistake *setting.Error
 	if errors.As(err, &mistake) {
 		f.Key = mistake.Key

@@ -31,6 +31,12 @@ func Line(s string) string {
 	return b.String()
 }
 
+// OneLine is Line of a text of several lines, which are joined by semicolons.
+func OneLine(s string) string {
+	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+	return Line(strings.Join(lines, "; "))
+}
+
 // hidden reports whether a character does not show, less blanks that are as wide as they seem.
 func hidden(r rune) bool {
 	return r == utf8.RuneError || !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r)

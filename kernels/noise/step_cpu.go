@@ -55,7 +55,13 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 	}
 	c.step = newStepJob(g, p, out, logits, confidence, labels)
 	c.step.offsets = offsets
-	c.runStep()
+	blocks := g.N * blocksFor(g.K)
+	c.losses = grow(c.losses, blocks)
+	if c.step.parts == 1 { // each block at a stretch, while its instances are in the cache
+		c.workers.Run(blocks, c.stepBlock)
+	} else {
+		c.runStages(blocks)
+	}
 	if out.Loss != nil {
 		c.sumLosses(out.Loss.Float32s(), blocksFor(g.K))
 	}
@@ -77,16 +83,9 @@ func (g Geometry) cutParts() int {
 	return max(1, min(blockTarget/blocks, perBlock/partInstances))
 }
 
-// runStep runs the blocks of a step: each at a stretch, while its instances are in the cache, or in three
-// stages where they are cut into parts.
-func (c *CPU) runStep() {
+// runStages runs the blocks of a step in three stages, if they are cut into parts.
+func (c *CPU) runStages(blocks int) {
 	j := &c.step
-	blocks := j.N * blocksFor(j.K)
-	c.losses = grow(c.losses, blocks)
-	if j.parts == 1 {
-		c.workers.Run(blocks, c.stepBlock)
-		return
-	}
 	c.parts, c.decided = grow(c.parts, blocks*j.parts), grow(c.decided, blocks)
 	c.workers.Run(blocks*j.parts, c.joinBlock)
 	c.workers.Run(blocks, c.decideBlock)
@@ -142,7 +141,7 @@ func (c *CPU) runStepBlock(worker, block int) {
 	j, w := &c.step, &c.scratch[worker]
 	s, d := j.instances(block)
 	j.join(c.level, &w.sums, s, d)
-	c.losses[block] = j.decideAll(w, s, block)
+	c.losses[block] = j.decide(w, s, block)
 	if d != nil {
 		w.spread(c.level, s, d, j.MIL)
 	}
@@ -164,7 +163,7 @@ func (c *CPU) runDecideBlock(_, block int) {
 	for i := range parts[1:] {
 		w.merge(&parts[1+i], s.width)
 	}
-	c.losses[block] = j.decideAll(w, s, block)
+	c.losses[block] = j.decide(w, s, block)
 }
 
 // runSpreadBlock writes the gradients of a part of a block's instances.
@@ -203,14 +202,26 @@ func (j *stepJob) join(level simd.Level, t *sums, s instances, d []float32) {
 	}
 }
 
-// decideAll solves all classes of a block, whose sums are in w, and returns their loss.
-func (j *stepJob) decideAll(w *classes, s instances, block int) (loss lossSum) {
+// decide solves all classes of a block, whose sums are in w, and returns their loss. Without labels it computes the
+// probabilities alone.
+func (j *stepJob) decide(w *classes, s instances, block int) (loss lossSum) {
 	bag, first := block/blocksFor(j.K), block%blocksFor(j.K)*blockClasses
 	var decided decision
 	for k := range s.width {
-		e := w.pooledOf(s, k, j.MIL)
-		j.decide(&decided, bag, first+k, e)
-		j.store(bag, first+k, e, &decided)
+		class, e := first+k, w.pooledOf(s, k, j.MIL)
+		switch {
+		case j.confidence == nil && j.labels == nil:
+			decided = decision{p: e.p1, observed: e.p1}
+		case j.confidence == nil:
+			decided.without(e, float64(j.labels[bag*j.K+class]), &j.StepParams)
+		case j.labels == nil:
+			decided.observe(e, j.transition(bag, class))
+		case j.labels[bag*j.K+class] == Unknown:
+			decided.unknownNoisy(e, j.transition(bag, class))
+		default:
+			decided.noisy(e, j.transition(bag, class), float64(j.labels[bag*j.K+class]))
+		}
+		j.store(bag, class, e, &decided)
 		loss.add(decided.loss)
 		w.share[k], w.prob[k] = float64(j.Scale)*decided.dLogit, decided.p
 		if decided.p < tinyBag {
@@ -221,32 +232,16 @@ func (j *stepJob) decideAll(w *classes, s instances, block int) (loss lossSum) {
 	return loss
 }
 
-// decide solves one class of one bag; without labels only the probabilities.
-func (j *stepJob) decide(d *decision, bag, class int, e pooled) {
-	if j.confidence == nil {
-		if j.labels == nil {
-			*d = decision{p: e.p1, observed: e.p1}
-		} else {
-			d.without(e, float64(j.labels[bag*j.K+class]), &j.StepParams)
-		}
-		return
-	}
+// transition is the noise model of one class for one bag.
+func (j *stepJob) transition(bag, class int) transition {
 	row := 0
 	if j.PerBag {
 		row = bag
 	}
 	o := j.confidence[row*4*j.K:][:4*j.K] // [i][j][class]
-	m := transition{
+	return transition{
 		a0: float64(o[2*j.K+class]) - float64(o[class]),
 		a1: float64(o[3*j.K+class]) - float64(o[j.K+class]),
-	}
-	switch {
-	case j.labels == nil:
-		d.observe(e, m)
-	case j.labels[bag*j.K+class] == Unknown:
-		d.unknownNoisy(e, m)
-	default:
-		d.noisy(e, m, float64(j.labels[bag*j.K+class]))
 	}
 }
 

@@ -1,4 +1,4 @@
-package run
+package runaudit
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/manifest"
 	"nmn/loader/relabel"
+	"nmn/run"
 )
 
 // labelForm finds how the labels of the run are written.
@@ -51,7 +52,7 @@ func (a *Audit) manifestForm(ctx context.Context) (*labelForm, error) {
 		return nil, err
 	}
 	folder := m.Folder
-	form := &labelForm{learn: func(c *Config, path string) {
+	form := &labelForm{learn: func(c *run.Config, path string) {
 		c.Data.Manifest = path
 		if c.Data.Images == "" && filepath.Dir(path) != filepath.Clean(folder) {
 			c.Data.Images = folder
@@ -109,12 +110,12 @@ func (a *Audit) listedForm(m *manifest.Manifest) *labelForm {
 		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
 			return -1, relabel.NewManifest(ctx, relabel.Listed(m, l, func(id string) string { return split[id] }), path)
 		},
-		learn: func(c *Config, path string) { c.learnManifest(path, folder) }}
+		learn: func(c *run.Config, path string) { learnManifest(c, path, folder) }}
 }
 
 // learnManifest has a configuration learn a new manifest that says of which split each row is.
-func (c *Config) learnManifest(path, folder string) {
-	d, base := &c.Data, BaseConfig().Data
+func learnManifest(c *run.Config, path, folder string) {
+	d, base := &c.Data, run.BaseConfig().Data
 	d.Set, d.Manifest, d.Images, d.LabelForm = dataset.Manifest, path, folder, ""
 	d.Captions, d.ValCaptions, d.ValImages, d.ValidationIDs, d.TestIDs = "", "", "", "", ""
 	d.Features.LabelColumns, d.Features.Ignore = base.Features.LabelColumns, base.Features.Ignore
@@ -141,10 +142,10 @@ func (a *Audit) captionForm() *labelForm {
 			}
 			return -1, relabel.NewManifest(ctx, rows, path)
 		},
-		learn: func(c *Config, path string) {
+		learn: func(c *run.Config, path string) {
 			folder, _ := a.pictureFolder() // without which the labels could not have been written
-			c.learnManifest(path, folder)
-			c.learnNames(a)
+			learnManifest(c, path, folder)
+			a.learnNames(c)
 		}}
 }
 
@@ -174,21 +175,21 @@ func (a *Audit) clipForm() (*labelForm, error) {
 		}
 		return rows, err
 	}
-	form.learn = func(c *Config, path string) {
+	form.learn = func(c *run.Config, path string) {
 		c.Data.ClipLabels = path
 		if captioned {
-			c.learnNames(a)
+			a.learnNames(c)
 		}
 	}
 	return form, nil
 }
 
 // learnNames has a configuration that learned words of captions learn the same classes from labels by name.
-func (c *Config) learnNames(a *Audit) {
-	c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, VocabularyFile))
+func (a *Audit) learnNames(c *run.Config) {
+	c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, run.VocabularyFile))
 	c.Recipe.Captions = ""
 	if c.Arm == "caption-filter" {
-		c.Arm, _ = c.recipeArm()
+		c.Arm, _ = c.RecipeArm()
 	}
 }
 
@@ -202,12 +203,12 @@ func (a *Audit) featureForm() *labelForm {
 		return &labelForm{name: "an array of the same type", endings: []string{".npy"},
 			write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
 				return relabel.Matrix(ctx, file, ids, l, path)
-			}, learn: func(c *Config, path string) { c.Data.Features.Train.Labels = path }}
+			}, learn: func(c *run.Config, path string) { c.Data.Features.Train.Labels = path }}
 	case kind == ".csv", kind == ".tsv", kind == ".jsonl":
-		return a.textForm(t, func(c *Config, path string) { c.Data.Features.Train.Labels = path })
+		return a.textForm(t, func(c *run.Config, path string) { c.Data.Features.Train.Labels = path })
 	case file == "" && f.LabelArray == "" && (ending(f.Train.Features) == ".csv" || ending(f.Train.Features) == ".tsv"):
 		t.File = f.Train.Features
-		return a.textForm(t, func(c *Config, path string) { c.Data.Features.Train.Features = path })
+		return a.textForm(t, func(c *run.Config, path string) { c.Data.Features.Train.Features = path })
 	}
 	return a.arrayForm()
 }
@@ -217,7 +218,7 @@ func (a *Audit) featureForm() *labelForm {
 func (a *Audit) arrayForm() *labelForm {
 	return &labelForm{name: "an array of 0 and 1 (.npy)", endings: []string{".npy"},
 		note: "labels lay among the features, or in an archive; the words of its columns are in " +
-			filepath.Join(a.Dir, VocabularyFile),
+			filepath.Join(a.Dir, run.VocabularyFile),
 		write: func(_ context.Context, l relabel.Labels, path string) (int, error) {
 			rows, ids := a.allRows(l), a.session.Data.OriginalIDs()
 			return -1, durable.Stream(path, 0o644, func(out io.Writer) error {
@@ -236,7 +237,7 @@ func (a *Audit) arrayForm() *labelForm {
 				return nil
 			})
 		},
-		learn: func(c *Config, path string) {
+		learn: func(c *run.Config, path string) {
 			f := &c.Data.Features
 			if f.Train.Labels == "" && f.LabelArray == "" || ending(f.Train.Labels) == ".xml" { // among the features
 				for _, name := range append(a.session.Data.Train.Vocabulary.Texts(), cmp.Or(f.ListColumn, "labels")) {
@@ -244,7 +245,7 @@ func (a *Audit) arrayForm() *labelForm {
 				}
 			}
 			f.Train.Labels, f.LabelArray, f.LabelColumns, f.ListColumn = path, "", nil, ""
-			c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, VocabularyFile))
+			c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, run.VocabularyFile))
 		}}
 }
 
@@ -254,7 +255,7 @@ func literal(name string) string {
 }
 
 // textForm writes a table with the columns that it has.
-func (a *Audit) textForm(t relabel.Table, learn func(*Config, string)) *labelForm {
+func (a *Audit) textForm(t relabel.Table, learn func(*run.Config, string)) *labelForm {
 	return &labelForm{name: "the same table", endings: []string{ending(t.File), ending(t.File) + ".gz"},
 		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
 			own := t

@@ -1,4 +1,4 @@
-package run
+package runaudit
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/manifest"
 	"nmn/loader/relabel"
+	"nmn/run"
 )
 
 // Corrected is what WriteLabels has written.
@@ -34,7 +35,7 @@ type labelForm struct {
 	note    string
 	write   func(ctx context.Context, l relabel.Labels, path string) (rows int, err error)
 	// learn has a configuration learn the file; nil where nothing can.
-	learn func(c *Config, path string)
+	learn func(c *run.Config, path string)
 }
 
 // newManifest is the form for data whose own cannot be written again.
@@ -170,14 +171,14 @@ func (a *Audit) writeConfig(form *labelForm, labelled, path string) error {
 	if err := refuseForeignConfig(path); err != nil {
 		return err
 	}
-	c, err := ReadConfig(a.Dir)
+	c, err := run.ReadConfig(a.Dir)
 	if err != nil {
 		return err
 	}
 	d := &c.Data
 	d.Noise, d.NoiseFile, d.Flips, d.FlipRates = 0, "", "", ""
 	form.learn(c, labelled)
-	b := ThisBuild()
+	b := run.ThisBuild()
 	c.Build = &b
 	text, err := c.YAML()
 	if err != nil {

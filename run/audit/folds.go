@@ -1,16 +1,16 @@
-package run
+package runaudit
 
 import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/recipe"
+	"nmn/run"
 )
 
 // Offer is a number of folds, whose nets give every training bag a score, and what it costs to train them.
@@ -29,7 +29,7 @@ func (a *Audit) Offer(folds, epochs int) Offer {
 	c := &a.session.Config
 	if epochs == 0 {
 		epochs = min(max(c.Train.Stage1Epochs, 1), mostFoldEpochs)
-		if c.onFeatures() {
+		if c.OnFeatures() {
 			epochs = mostFoldEpochs
 		}
 		epochs = cmp.Or(c.Recipe.FoldEpochs, epochs)
@@ -47,7 +47,7 @@ func (a *Audit) Offer(folds, epochs int) Offer {
 
 // DefaultFolds are those to offer first: features cost little, and two folds are enough for rates.
 func (a *Audit) DefaultFolds() int {
-	if !a.session.Config.onFeatures() {
+	if !a.session.Config.OnFeatures() {
 		return 2
 	}
 	return recipe.DefaultFolds
@@ -55,30 +55,12 @@ func (a *Audit) DefaultFolds() int {
 
 // speed is how many images stage 1 of the run has learned in a second, by its log; 0 where that does not tell.
 func (a *Audit) speed() float64 {
-	for _, folder := range []string{Stage1Folder, ""} {
-		if v := logSpeed(filepath.Join(a.Dir, folder, LogFile)); v > 0 {
+	for _, folder := range []string{run.Stage1Folder, ""} {
+		if v := run.LogSpeed(filepath.Join(a.Dir, folder)); v > 0 {
 			return v
 		}
 	}
 	return 0
-}
-
-func logSpeed(path string) float64 {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	images, milliseconds := 0., 0.
-	_, err = readLog(f, func(line *logLine) {
-		if line.Message == "epoch" {
-			images, milliseconds = images+line.Images, milliseconds+line.Milliseconds
-		}
-	})
-	if err != nil || milliseconds == 0 {
-		return 0
-	}
-	return 1000 * images / milliseconds
 }
 
 // TrainFolds trains the nets of an offer, or goes on where that was interrupted, and keeps what they say in the folder
@@ -105,10 +87,7 @@ func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
 		return nil, err
 	}
 	dir := a.foldsFolder(o.Folds)
-	r := recipe.New(recipe.Options{Settings: settings, Data: s.Data, Dir: dir, Trainer: s.arm(ArmOptions{Dir: dir}),
-		Log: s.Log, ByFrame: s.Config.ByFrame(), Alike: s.alike,
-		Message: func(topic, text string) { s.Tell(Message{Topic: topic, Text: text}) }})
-	if err := r.Estimate(ctx); err != nil {
+	if err := s.Recipe(dir).Estimate(ctx); err != nil {
 		return nil, err
 	}
 	scores, err := a.trained(o.Folds)

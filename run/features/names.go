@@ -1,4 +1,4 @@
-package run
+package runfeatures
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 // writeNames writes what the rows are: identifiers, labels where there are any, and the clips of frames. index are
 // the bags that have a row, ascending.
-func (x *extraction) writeNames(ctx context.Context, index []int) error {
-	o := x.o
+func (x *Extraction) writeNames(ctx context.Context, index []int) error {
+	o := x.Output
 	if o.IDs != "" || o.Labels != "" || o.Truth != "" {
 		if err := x.writeLabels(ctx, index); err != nil {
 			return err
@@ -23,30 +23,30 @@ func (x *extraction) writeNames(ctx context.Context, index []int) error {
 	return x.clips.write(ctx, o.Clips, index)
 }
 
-func (x *extraction) writeLabels(ctx context.Context, index []int) error {
+func (x *Extraction) writeLabels(ctx context.Context, index []int) error {
 	var row loader.Row
 	ids := make([]string, len(index))
 	for i, bag := range index {
-		if err := x.set.Row(ctx, bag, &row); err != nil {
+		if err := x.Set.Row(ctx, bag, &row); err != nil {
 			return err
 		}
 		ids[i] = row.ID
 	}
-	if x.o.IDs != "" {
-		if err := loader.WriteIDs(x.o.IDs, ids); err != nil {
+	if x.Output.IDs != "" {
+		if err := loader.WriteIDs(x.Output.IDs, ids); err != nil {
 			return err
 		}
 	}
 	for _, output := range []struct {
 		file string
 		of   func() []int32
-	}{{x.o.Labels, func() []int32 { return row.Labels }}, {x.o.Truth, func() []int32 { return row.Truth }}} {
+	}{{x.Output.Labels, func() []int32 { return row.Labels }}, {x.Output.Truth, func() []int32 { return row.Truth }}} {
 		if output.file == "" {
 			continue
 		}
-		labels := make([]uint8, x.set.Vocabulary.Len())
-		err := table.WriteFile(output.file, x.set.Vocabulary.Texts(), ids, len(index), func(i int) ([]uint8, error) {
-			err := x.set.Row(ctx, index[i], &row)
+		labels := make([]uint8, x.Set.Vocabulary.Len())
+		err := table.WriteFile(output.file, x.Set.Vocabulary.Texts(), ids, len(index), func(i int) ([]uint8, error) {
+			err := x.Set.Row(ctx, index[i], &row)
 			clear(labels)
 			for _, class := range output.of() {
 				labels[class] = 1

@@ -1,4 +1,4 @@
-package run
+package runaudit
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/recipe"
+	"nmn/run"
 )
 
 // OutOfFold are logits of p(y=1) of training bags, by nets that had not learned them.
@@ -54,7 +55,7 @@ func (a *Audit) Scores(ctx context.Context) (*OutOfFold, error) {
 
 // foldsOfRun are the scores of the folds of the run itself; nil where it has none of all bags.
 func (a *Audit) foldsOfRun() (*OutOfFold, error) {
-	dir, settings := filepath.Join(a.Dir, RecipeFolder), a.session.Config.Settings()
+	dir, settings := filepath.Join(a.Dir, run.RecipeFolder), a.session.Config.Settings()
 	if settings.Folds() == 0 {
 		return nil, nil
 	}
@@ -112,7 +113,7 @@ func (a *Audit) PartialScores() (*OutOfFold, error) {
 	if a.session.Config.ByFrame() && train.Videos() { // which are of frames
 		return out, nil
 	}
-	logits, index, err := recipe.ReadOnline(filepath.Join(a.Dir, RecipeFolder))
+	logits, index, err := recipe.ReadOnline(filepath.Join(a.Dir, run.RecipeFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
 	}

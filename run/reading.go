@@ -2,12 +2,65 @@ package run
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"nmn/internal/setting"
+	"nmn/internal/visible"
 	"nmn/loader"
+	"nmn/loader/dataset"
+	"nmn/loader/picture"
 )
+
+// Reading says how a model reads pictures, or rows of features.
+type Reading struct {
+	Batch         int         // bags that are computed at once; results do not depend on it
+	MaxBadSamples int         // that cannot be read and are left out before it is an error
+	Fit           picture.Fit // how pictures get onto the canvas; empty for as in training
+	MaxPixels     int         // pictures of more are not decoded; 0 for no limit but picture.PixelCeiling
+	Shard         Shard       // part of the bags
+	// LeftOut is called with the bags of a set that could not be read, before the others are used; nil for nobody.
+	LeftOut func(bad []loader.BadSample, set *loader.Set)
+	// Skipped is called with the files of folders, where there are some, that were not read because their names are not
+	// those of pictures; nil for nobody.
+	Skipped func(files []string)
+}
+
+// DefaultReading leaves out whatever cannot be read.
+func DefaultReading() Reading {
+	return Reading{Batch: 16, MaxBadSamples: math.MaxInt32, MaxPixels: picture.DefaultLimits().MaxPixels}
+}
+
+func (r *Reading) validate() error {
+	if r.Batch < 1 || r.MaxBadSamples < 0 || r.MaxPixels < 0 {
+		return setting.Errorf("", "%d bags at once, %d that cannot be read and %d pixels: want at least 1, 0 and 0",
+			r.Batch, r.MaxBadSamples, r.MaxPixels)
+	}
+	return nil
+}
+
+func (r *Reading) leftOut(bad []loader.BadSample, set *loader.Set) {
+	if r.LeftOut != nil {
+		r.LeftOut(bad, set)
+	}
+}
+
+func (r *Reading) skipped(files []string) {
+	if r.Skipped != nil && len(files) > 0 {
+		r.Skipped(files)
+	}
+}
+
+// pictureNames are the names of pictures in tables, as UTF-8.
+func pictureNames(paths, files []string) []string {
+	names := slices.Clone(dataset.PictureIDs(paths, files))
+	for i, name := range names {
+		names[i] = visible.Name(name)
+	}
+	return names
+}
 
 // Shard is one of several parts of a list; each process works on one. Its elements follow one another, so the outputs
 // of all shards, joined in the order of their numbers, equal the output of one process. The zero value is the whole

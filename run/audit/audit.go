@@ -1,4 +1,4 @@
-package run
+package runaudit
 
 import (
 	"cmp"
@@ -8,22 +8,22 @@ import (
 	"path/filepath"
 
 	"nmn/eval"
-	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/labels/audit"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/manifest"
+	"nmn/run"
 )
 
-// AuditFolder is the folder of a run with what its audit has made: the scores of nets of folds, and the page.
-const AuditFolder = "audit"
+// Folder is the folder of a run with what its audit has made: the scores of nets of folds, and the page.
+const Folder = "audit"
 
 // Audit is a finished run whose labels are looked through: its data with what nets say of training bags that they have
 // not learned. It must be closed, and is for one goroutine.
 //
-//	a, err := run.OpenAudit(ctx, "runs/mine", run.AuditOptions{})
+//	a, err := runaudit.Open(ctx, "runs/mine", runaudit.Options{})
 //	if err != nil {
 //		return err
 //	}
@@ -38,39 +38,33 @@ const AuditFolder = "audit"
 //	found, err := a.Rank(ctx, scores, audit.Options{Estimation: rates.DefaultOptions(), MinError: .5})
 type Audit struct {
 	Dir     string // of the run
-	session *Session
+	session *run.Session
 	rows    map[string]int // of the training bags
 	small   loader.Thumbnailer
 	listed  *manifest.Manifest // that the data came from, once it was asked for
 }
 
-// AuditOptions are what an audit needs beside the folder of a run.
-type AuditOptions struct {
-	Options
+// Options are what an audit needs beside the folder of a run.
+type Options struct {
+	run.Options
 	// Device computes nets of folds; empty for the device of the run.
 	Device string
 	// Threads are those of the CPU; 0 for those of the run.
 	Threads int
 }
 
-// OpenAudit opens the data of a finished run, all labels in memory. A folder without a run, one that was interrupted,
+// Open opens the data of a finished run, all labels in memory. A folder without a run, one that was interrupted,
 // and data that have changed since are refused with a *ConfigError.
-func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) {
-	if err := checkAudited(dir); err != nil {
-		return nil, err
-	}
-	var c Config
-	if err := (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c); err != nil {
+func Open(ctx context.Context, dir string, o Options) (*Audit, error) {
+	c, err := run.FinishedConfig(dir)
+	if err != nil {
 		return nil, err
 	}
 	c.Run.Precision = tensor.Auto // that of the run may be one that this device lacks
 	c.Run.Device, c.Run.Threads = cmp.Or(o.Device, c.Run.Device), cmp.Or(o.Threads, c.Run.Threads)
 	c.Run.LabelMemory = dataset.HoldAll
-	if o.Features == "" {
-		o.Features = FeaturesOf(dir)
-	}
-	o.of = dir
-	s, err := Open(ctx, c, o.Options)
+	o.Finished = dir
+	s, err := run.Open(ctx, c, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -84,27 +78,13 @@ func OpenAudit(ctx context.Context, dir string, o AuditOptions) (*Audit, error) 
 	return a, nil
 }
 
-// checkAudited refuses folders without a run that has ended.
-func checkAudited(dir string) error {
-	has := func(name string) bool { return durable.Exists(filepath.Join(dir, name)) }
-	switch {
-	case !has(ConfigFile) && has(IndexFile):
-		return setting.Errorf("", "%s holds an experiment: name the folder of one of its runs", dir)
-	case !has(ConfigFile):
-		return setting.Errorf("", "%s holds no run: there is no %s in it", dir, ConfigFile)
-	case !has(ResultFile):
-		return setting.Errorf("", "%s holds a run that has not ended: the command that began it goes on with it", dir)
-	}
-	return nil
-}
-
 // check refuses data whose labels cannot be audited: others than the run has learned, or those that are not in memory.
 func (a *Audit) check(ctx context.Context) error {
 	s := a.session
 	if s.Data.Train.Labels == nil {
 		return setting.Errorf("", "%s: its labels are not held in memory, which an audit needs", s.Data.Train.Name)
 	}
-	if _, err := s.sameData(ctx, a.Dir, &s.Config, s.Data); err != nil {
+	if err := s.SameData(ctx, a.Dir); err != nil {
 		return fmt.Errorf("an audit is of the data that the run has learned: %w", err)
 	}
 	return nil
@@ -124,13 +104,13 @@ func (a *Audit) sets(yield func(split string, set *loader.Set) bool) {
 }
 
 // Config is the configuration of the run.
-func (a *Audit) Config() *Config { return &a.session.Config }
+func (a *Audit) Config() *run.Config { return &a.session.Config }
 
 // Data are the data of the run.
 func (a *Audit) Data() *dataset.Splits { return a.session.Data }
 
 // Folder is the folder of what the audit makes.
-func (a *Audit) Folder() string { return filepath.Join(a.Dir, AuditFolder) }
+func (a *Audit) Folder() string { return filepath.Join(a.Dir, Folder) }
 
 // Lock keeps other audits of the run out until release is called; see Session.Lock.
 func (a *Audit) Lock(ctx context.Context) (release func() error, err error) {

@@ -1,9 +1,10 @@
-package run
+package runfeatures
 
 import (
 	"context"
 
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/text"
 
 	dense "gorgonia.org/tensor"
@@ -47,8 +48,8 @@ func bagOf(offsets []int, frame int) int {
 }
 
 // framesIn is the number of frames of all splits.
-func (s *Session) framesIn() (frames int) {
-	for _, set := range s.Data.Distinct() {
+func framesIn(d *dataset.Splits) (frames int) {
+	for _, set := range d.Distinct() {
 		frames += set.AllFrames()
 	}
 	return frames

@@ -1,4 +1,4 @@
-package run
+package runfeatures
 
 import (
 	"cmp"
@@ -6,26 +6,42 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"path/filepath"
 	"time"
 
 	"nmn/internal/memory"
 	"nmn/internal/rng"
+	"nmn/kernels/tensor"
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/model/vit"
-	"nmn/train"
 )
 
-// taking is a pass of a backbone over the splits of a session.
+// Options say of which pictures features are taken, and how.
+type Options struct {
+	Data      *dataset.Splits
+	Layer     model.Layer
+	Precision tensor.Precision // of the device
+	// Pictures of more than MaxPixels are not decoded. More than MaxBadSamples that cannot be read are an error.
+	MaxPixels, MaxBadSamples int
+	Log                      *slog.Logger
+	// Tell takes what the user may want to know. A detail is not shown to all.
+	Tell func(text string, detail bool)
+	// Save calls write, which writes whole files: of several ranks, one does.
+	Save func(ctx context.Context, write func() error) error
+	// Progress is called with how many of all pictures are done; nil for nobody.
+	Progress func(done, of int)
+}
+
+// taking is a pass of a backbone over splits.
 type taking struct {
-	session  *Session
+	Options
 	backbone *Backbone
-	layer    model.Layer
 	width    int
-	progress func(done, of int)
 
 	store *featureStore
 	views map[*loader.Set]*frameView
@@ -42,16 +58,23 @@ type frameView struct {
 // featureBatch is how many pictures go through the net at once.
 const featureBatch = 16
 
-func (t *taking) loader() loader.Config {
-	d := &t.session.Config.Data
-	l := t.backbone.loader(&Reading{Batch: featureBatch, MaxBadSamples: math.MaxInt32, MaxPixels: d.MaxPixels})
-	return l
+func (b *Backbone) taking(o *Options) (*taking, error) {
+	width, err := b.Width(o.Layer)
+	return &taking{Options: *o, backbone: b, width: width}, err
 }
 
-// all takes the features of all splits.
-func (t *taking) all(ctx context.Context, folder string) (err error) {
-	s := t.session
-	pictures := s.framesIn()
+func (t *taking) loader() loader.Config {
+	return t.backbone.Loader(featureBatch, math.MaxInt32, t.MaxPixels)
+}
+
+// Take puts features in the place of the pictures of all splits. Those that a folder has are not computed again, and
+// the others are kept there; an empty name is no folder.
+func (b *Backbone) Take(ctx context.Context, folder string, o *Options) (err error) {
+	t, err := b.taking(o)
+	if err != nil {
+		return err
+	}
+	pictures := framesIn(t.Data)
 	if err := memory.Check(fmt.Sprintf("features of %d pictures", pictures),
 		int64(pictures)*int64(t.width)*8); err != nil {
 		return fmt.Errorf("%w: nmn extract writes features of any number of pictures to a file, which can be trained on "+
@@ -65,7 +88,7 @@ func (t *taking) all(ctx context.Context, folder string) (err error) {
 		folder = filepath.Join(folder, name)
 	}
 	t.store, t.views = newFeatureStore(folder, t.width), map[*loader.Set]*frameView{}
-	release, err := t.store.open(ctx, s)
+	release, err := t.store.open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -78,12 +101,12 @@ func (t *taking) all(ctx context.Context, folder string) (err error) {
 	if have > 0 {
 		text = fmt.Sprintf("those of %d pictures were taken before; %d are left", have, pictures-have)
 	}
-	s.Tell(Message{Topic: "features", Text: text, Detail: have == pictures})
+	t.Tell(text, have == pictures)
 	why, err := t.compute(ctx, pictures-have)
 	if err != nil {
 		return err
 	}
-	return s.Data.Replace(func(set *loader.Set) (loader.Vectors, error) { return t.vectors(set, why) })
+	return t.Data.Replace(func(set *loader.Set) (loader.Vectors, error) { return t.vectors(set, why) })
 }
 
 // name is that of the folder of features of this kind: another one for other weights, pictures prepared otherwise,
@@ -98,13 +121,13 @@ func (t *taking) name() (string, error) {
 		Precision string
 		GELU      vit.GELU
 		Heads     int
-	}{1, t.backbone.digest, info.Pictures, t.layer, string(t.session.Config.Run.Precision), info.GELU, info.Heads})
+	}{1, t.backbone.Digest, info.Pictures, t.Layer, string(t.Precision), info.GELU, info.Heads})
 	return keyOf(string(text)).String(), err
 }
 
 // find looks at the frames of each split: which have no features yet, and how many have.
 func (t *taking) find(ctx context.Context) (have int, err error) {
-	for _, set := range t.session.Data.Distinct() {
+	for _, set := range t.Data.Distinct() {
 		v := new(frameView)
 		if v.set, v.offsets, err = framesOf(ctx, set); err != nil {
 			return 0, err
@@ -132,9 +155,9 @@ func (t *taking) find(ctx context.Context) (have int, err error) {
 
 // compute takes the features that are missing, of all in all of them, and returns why pictures have none.
 func (t *taking) compute(ctx context.Context, all int) (why map[featureKey]error, err error) {
-	s, done := t.session, 0
+	done := 0
 	why = map[featureKey]error{}
-	for _, set := range s.Data.Distinct() {
+	for _, set := range t.Data.Distinct() {
 		v := t.views[set]
 		if len(v.missing) == 0 {
 			continue
@@ -143,19 +166,19 @@ func (t *taking) compute(ctx context.Context, all int) (why map[featureKey]error
 		if err != nil {
 			return nil, err
 		}
-		bad, err := train.Features(ctx, t.backbone.net, part, t.loader(), []model.Layer{t.layer},
+		bad, err := t.backbone.Rows(ctx, part, t.loader(), []model.Layer{t.Layer},
 			func(bag int, rows [][]float32) error {
-				if done++; t.progress != nil {
-					t.progress(done, all)
+				if done++; t.Progress != nil {
+					t.Progress(done, all)
 				}
-				return t.store.put(ctx, s, v.keys[v.missing[bag]], rows[0])
+				return t.store.put(ctx, &t.Options, v.keys[v.missing[bag]], rows[0])
 			})
-		err = errors.Join(err, t.store.flush(context.WithoutCancel(ctx), s))
+		err = errors.Join(err, t.store.flush(context.WithoutCancel(ctx), &t.Options))
 		if err != nil {
 			if ctx.Err() != nil && t.store.dir != "" {
-				s.Tell(Message{Topic: "features", Text: fmt.Sprintf("%d of %d are kept; the same command goes on", done, all)})
+				t.Tell(fmt.Sprintf("%d of %d are kept; the same command goes on", done, all), false)
 			}
-			return nil, Interrupted(err)
+			return nil, err
 		}
 		var first []loader.BadSample // the first frame of each bag
 		for _, b := range bad {
@@ -167,7 +190,7 @@ func (t *taking) compute(ctx context.Context, all int) (why map[featureKey]error
 			}
 		}
 		done += len(bad)
-		if allowed := s.Config.Data.MaxBadSamples; len(first) > allowed {
+		if allowed := t.MaxBadSamples; len(first) > allowed {
 			return nil, loader.TooManyBad(set, first, allowed)
 		}
 	}
@@ -201,12 +224,15 @@ func (t *taking) vectors(set *loader.Set, why map[featureKey]error) (loader.Vect
 // sampled is how many pictures tell how long all last, behind a first batch, which makes buffers.
 const sampled = 2 * featureBatch
 
-// sample times a few pictures.
-func (t *taking) sample(ctx context.Context) error {
-	s := t.session
-	learned, _, err := framesOf(ctx, s.Data.Train)
+// Sample times a few pictures, and returns how long all would last. Features that mean nothing take the place of all.
+func (b *Backbone) Sample(ctx context.Context, o *Options) (all time.Duration, err error) {
+	t, err := b.taking(o)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	learned, _, err := framesOf(ctx, t.Data.Train)
+	if err != nil {
+		return 0, err
 	}
 	first := make([]int, min(learned.Len(), featureBatch+sampled))
 	for i := range first {
@@ -214,12 +240,12 @@ func (t *taking) sample(ctx context.Context) error {
 	}
 	part, err := loader.Subset(learned, learned.Name, first)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	l := t.loader()
 	var began time.Time
 	timed := 0
-	_, err = train.Features(ctx, t.backbone.net, part, l, []model.Layer{t.layer}, func(bag int, _ [][]float32) error {
+	_, err = t.backbone.Rows(ctx, part, l, []model.Layer{t.Layer}, func(bag int, _ [][]float32) error {
 		if bag >= featureBatch || len(first) <= featureBatch {
 			timed++
 		}
@@ -229,12 +255,12 @@ func (t *taking) sample(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return Interrupted(err)
+		return 0, err
 	}
 	if !began.IsZero() && timed > 0 {
-		s.features = time.Duration(float64(time.Since(began)) / float64(timed) * float64(s.framesIn()))
+		all = time.Duration(float64(time.Since(began)) / float64(timed) * float64(framesIn(t.Data)))
 	}
-	return s.Data.Replace(func(set *loader.Set) (loader.Vectors, error) {
+	return all, t.Data.Replace(func(set *loader.Set) (loader.Vectors, error) {
 		frames, offsets, err := framesOf(ctx, set)
 		if err != nil {
 			return nil, err

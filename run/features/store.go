@@ -1,4 +1,4 @@
-package run
+package runfeatures
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nmn/format/safetensors"
+	"nmn/internal/lock"
 	"nmn/run/folder"
 )
 
@@ -61,22 +62,22 @@ const patience = time.Second
 
 // open reads the folder, which no other process writes until release is called: one that finds it taken waits, and has
 // the features then without computing them.
-func (f *featureStore) open(ctx context.Context, s *Session) (release func() error, err error) {
+func (f *featureStore) open(ctx context.Context, o *Options) (release func() error, err error) {
 	release = func() error { return nil }
 	if f.dir == "" {
 		return release, nil
 	}
 	for told := false; ; told = true {
-		unlock, err := LockFolder(ctx, f.dir, s.Log)
+		unlock, err := folder.Lock(ctx, f.dir, o.Log)
 		if err == nil {
 			release = unlock
 			break
 		}
-		if !errors.Is(err, ErrLocked) {
+		if !errors.Is(err, lock.ErrHeld) {
 			return release, err
 		}
 		if !told {
-			s.Tell(Message{Topic: "features", Text: "another process is taking them; this one waits for it"})
+			o.Tell("another process is taking them; this one waits for it", false)
 		}
 		select {
 		case <-ctx.Done():
@@ -140,17 +141,17 @@ func (f *featureStore) readPart(path string) error {
 }
 
 // put takes the features of a picture.
-func (f *featureStore) put(ctx context.Context, s *Session, key featureKey, row []float32) error {
+func (f *featureStore) put(ctx context.Context, o *Options, key featureKey, row []float32) error {
 	f.rows[key] = slices.Clone(row)
 	f.fresh = append(f.fresh, key)
 	if len(f.fresh) < partRows && time.Since(f.written) < partTime {
 		return nil
 	}
-	return f.flush(ctx, s)
+	return f.flush(ctx, o)
 }
 
 // flush writes what is not written yet.
-func (f *featureStore) flush(ctx context.Context, s *Session) error {
+func (f *featureStore) flush(ctx context.Context, o *Options) error {
 	fresh := f.fresh
 	f.fresh, f.written = f.fresh[:0], time.Now()
 	if f.dir == "" || len(fresh) == 0 {
@@ -160,7 +161,7 @@ func (f *featureStore) flush(ctx context.Context, s *Session) error {
 	for _, key := range fresh {
 		keys, values = append(keys, key[:]...), append(values, f.rows[key]...)
 	}
-	return s.Save(ctx, func() error {
+	return o.Save(ctx, func() error {
 		_, err := safetensors.WriteFile(filepath.Join(f.dir, keyOf(string(keys)).String()+partEnding),
 			map[string]string{partKeys: hex.EncodeToString(keys)},
 			[]safetensors.Tensor{{Name: partName, Shape: []int{len(fresh), f.width}, Data: values}})

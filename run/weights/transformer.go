@@ -1,4 +1,4 @@
-package run
+package runweights
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"nmn/model/vit"
 )
 
-// TransformerTable tells people which vision transformer a file holds, what it wants of pictures, and what of the file
+// transformerTable tells people which vision transformer a file holds, what it wants of pictures, and what of the file
 // it does not take.
-func TransformerTable(name string, file *weights.File, c vit.Config, m *vit.Mapping) string {
+func transformerTable(name string, file *weights.File, c vit.Config, m *vit.Mapping) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "weights %s: %s, %d tensors\n", visible.Line(name), file.Format, len(file.Names()))
 	heads := fmt.Sprintf("%d heads", c.Heads)

@@ -1,4 +1,4 @@
-package run
+package runweights
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"nmn/model"
 )
 
-// WeightsTable lists for people what was taken from a file of weights, a line for each layer.
-func WeightsTable(name string, file *weights.File, report *model.LoadReport) string {
+// table lists for people what was taken from a file of weights, a line for each layer.
+func table(name string, file *weights.File, report *model.LoadReport) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "weights %s: %s, %d tensors", visible.Line(name), file.Format, len(file.Names()))
 	if file.BGR {

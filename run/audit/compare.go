@@ -1,32 +1,30 @@
-package run
+package runaudit
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/report"
+	"nmn/run"
 	"nmn/train"
 )
 
 // CompareLabels says of finished runs on the same bags how their labels differ from those of the first, how many are
 // wrong where the truth is known, and what the runs are worth. Bags that the first run has not learned do not count,
 // and those that another lacks are refused.
-func CompareLabels(ctx context.Context, dirs []string, o Options) (runs []report.LabelledRun, err error) {
-	s := newSession(o)
+func CompareLabels(ctx context.Context, dirs []string, log *slog.Logger) (runs []report.LabelledRun, err error) {
 	var first *loader.Set
 	for _, dir := range dirs {
-		if err := checkAudited(dir); err != nil {
-			return nil, err
-		}
-		var c Config
-		if err := (Sources{File: filepath.Join(dir, ConfigFile)}).Resolve(&c); err != nil {
+		c, err := run.FinishedConfig(dir)
+		if err != nil {
 			return nil, err
 		}
 		c.Run.LabelMemory = dataset.HoldAll
-		data, err := c.OpenData(ctx, s.Log)
+		data, err := c.OpenData(ctx, log)
 		if err != nil {
 			return nil, err
 		}
@@ -36,18 +34,18 @@ func CompareLabels(ctx context.Context, dirs []string, o Options) (runs []report
 		if first == nil {
 			first = data.Train
 		}
-		run, err := labelledRun(dir, data.Train, first)
+		labelled, err := labelledRun(dir, data.Train, first)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, *run)
+		runs = append(runs, *labelled)
 	}
 	return runs, nil
 }
 
 // labelledRun describes a run with its labels beside those of the first.
 func labelledRun(dir string, set, first *loader.Set) (*report.LabelledRun, error) {
-	o, err := ReadOutcome(dir)
+	o, err := run.ReadOutcome(dir)
 	if err != nil {
 		return nil, err
 	}

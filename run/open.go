@@ -1,0 +1,120 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"nmn/loader/dataset"
+	"nmn/loader/features"
+	"nmn/run/folder"
+)
+
+// Open opens the device and the data of a configuration. What this leaves open, such as the recipe, is filled in; what
+// is wrong in it is a *ConfigError. The session keeps the result in Config, and must be closed.
+func Open(ctx context.Context, c Config, o Options) (*Session, error) {
+	if err := c.Complete(); err != nil {
+		return nil, err
+	}
+	s := newSession(o)
+	s.Config = c
+	if err := c.refuseRanks(s.ranks.Size()); err != nil {
+		return nil, err
+	}
+	dir := cmp.Or(o.RunDir, o.Finished)
+	begun := dir != "" && !o.Restart && folder.Begun(dir)
+	err := s.openDevice()
+	if err == nil && !begun {
+		err = s.Config.startsThere()
+	}
+	if err == nil {
+		reading := dataset.Options{Log: s.Log}
+		if !o.SampleFeatures {
+			reading.Unusable = s.Config.readAll
+			if begun {
+				reading.Unusable = leftOutSince(dir)
+			}
+		}
+		if s.Data, err = s.Config.openData(ctx, reading); err == nil {
+			err = s.Config.StartNoiseRates(s.Data)
+		} else if begun && errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content is the same, "+
+				"and keeps the place", err)
+		}
+	}
+	if err = s.compareRanks(ctx, err); err != nil {
+		return nil, cmp.Or(err, s.Close())
+	}
+	s.Tell(Message{Text: s.Data.Describe(), Detail: true})
+	if text := s.Data.DescribeLeftOut(); text != "" {
+		s.Log.Warn("left out", "pictures", len(s.Data.LeftOut), "allowed", s.Config.Data.MaxBadSamples)
+		s.Tell(Message{Topic: "data", Text: text, Always: true})
+	}
+	keptIn := o.Features
+	if keptIn == "" && o.Finished != "" {
+		keptIn = FeaturesOf(o.Finished)
+	}
+	if o.RunDir != "" && s.Config.Net.Backbone != "" {
+		if !o.Restart { // which removes another run
+			if err := s.checkBeforeFeatures(o.RunDir); err != nil {
+				return nil, cmp.Or(err, s.Close())
+			}
+		}
+		keptIn = filepath.Join(o.RunDir, FeaturesFolder)
+	}
+	if err := s.takeFeatures(ctx, keptIn, o.SampleFeatures, o.FeaturesTaken); err != nil {
+		return nil, cmp.Or(err, s.Close())
+	}
+	return s, nil
+}
+
+// Prepare brings data and configuration to what training needs: features on one scale, and the plain form of the
+// noise model where rates cannot be estimated from the data and nobody has asked for them; plain reports that it did
+// the latter. Train prepares the session itself where nobody has.
+func (s *Session) Prepare(ctx context.Context) (plain bool, err error) {
+	s.prepared = true
+	s.tellOneSided()
+	return s.settle(ctx)
+}
+
+// settle is Prepare without a look at the labels.
+func (s *Session) settle(ctx context.Context) (plain bool, err error) {
+	if err := s.Standardise(ctx); err != nil {
+		return false, err
+	}
+	if err := s.settleBatch(ctx); err != nil {
+		return false, err
+	}
+	why := s.Config.FallBackToPaper(s.Data)
+	if why != "" {
+		s.Tell(Message{Topic: "recipe", Text: "paper: " + why})
+	}
+	return why != "", nil
+}
+
+// Standardise brings features to one scale, where the configuration asks for it, and reports how many are constant and
+// so count for nothing.
+func (s *Session) Standardise(ctx context.Context) error {
+	constant, err := s.Data.Standardise(ctx, &s.Config.Data)
+	if constant > 0 {
+		s.Tell(Message{Text: fmt.Sprintf("        %d features are the same in all training rows and count for nothing",
+			constant), Detail: true})
+	}
+	return err
+}
+
+// tellOneSided lists the words that hold on no training bag or on every one, from which nothing can be learned, before
+// training begins.
+func (s *Session) tellOneSided() {
+	d := s.Data
+	never, always := features.OneSided(d.Train.Vocabulary.Texts(), d.Census.Positive, d.Census.Bags)
+	if never == nil && always == nil {
+		return
+	}
+	s.Log.Info("one-sided labels", "split", d.Train.Name, "never", never, "always", always)
+	s.Tell(Message{Topic: "labels", Text: fmt.Sprintf("of %d words %s", d.Train.Vocabulary.Len(),
+		dataset.DescribeOneSided(never, always))})
+}

@@ -1,0 +1,154 @@
+package runweights
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"nmn/format/weights"
+	"nmn/internal/setting"
+	"nmn/internal/visible"
+	"nmn/kernels/tensor"
+	"nmn/model"
+	"nmn/model/backbone"
+	"nmn/model/vit"
+	"nmn/train"
+)
+
+// File is what a file of weights holds. VGG16 is nil if Misfit says why it takes none of it.
+type File struct {
+	File    string            `json:"file"`
+	Format  string            `json:"format"`
+	BGR     bool              `json:"bgr"` // pictures go in as blue, green, red
+	Tensors []weights.Tensor  `json:"tensors"`
+	VGG16   *model.LoadReport `json:"vgg16,omitempty"`
+	Misfit  string            `json:"misfit,omitempty"`
+	// Transformer is the vision transformer that it holds, if it does.
+	Transformer *Transformer `json:"transformer,omitempty"`
+	// ResNet is what a residual net takes of it, if it has the blocks of one.
+	ResNet *model.LoadReport `json:"resnet,omitempty"`
+	// Checkpoint says that it is one of nmn's own.
+	Checkpoint bool `json:"checkpoint,omitempty"`
+
+	resNet           string // the residual net that it has the blocks of
+	otherTransformer bool   // it has tensors of a vision transformer, and Misfit says why none is made of them
+	layers           string // the table of its layers, empty if no net takes it
+}
+
+// Transformer is the vision transformer of a file, and which of the tensors make it.
+type Transformer struct {
+	vit.Config
+	vit.Mapping
+}
+
+// Recognise reads names, types and shapes of the tensors of a file, and finds the net that takes them. about adds what
+// the tensors of a transformer do not say; if it does not fit them, the error is a *setting.Error.
+func Recognise(path string, about *backbone.Options) (f *File, err error) {
+	file, err := weights.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the weights: %w", err)
+	}
+	defer func() { err = cmp.Or(err, file.Close()) }()
+	f = &File{File: path, Format: file.Format, BGR: file.BGR}
+	if f.Tensors, err = file.Tensors(); err != nil {
+		return nil, err
+	}
+	_, checkpoint := train.ReadCheckpoint(path)
+	f.Checkpoint = checkpoint == nil
+	if err := f.matchVGG16(file); err != nil {
+		return nil, err
+	}
+	if err := f.matchTransformer(file, about); err != nil {
+		return nil, err
+	}
+	if err := f.matchResNet(file); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.VGG16 != nil:
+		f.layers = table(path, file, f.VGG16)
+	case f.Transformer != nil:
+		f.layers = transformerTable(path, file, f.Transformer.Config, &f.Transformer.Mapping)
+	case f.ResNet != nil:
+		f.layers = table(path, file, f.ResNet)
+	}
+	return f, nil
+}
+
+// matchVGG16 finds what VGG16 takes of a file, or why it takes nothing.
+func (f *File) matchVGG16(file *weights.File) error {
+	report, misfit, err := model.MatchVGG16(file)
+	if err != nil {
+		return err
+	}
+	if misfit != nil {
+		f.Misfit = visible.OneLine(misfit.Error())
+		return nil
+	}
+	f.VGG16 = &report
+	return nil
+}
+
+// matchTransformer finds which vision transformer a file holds, or why its tensors make none although such nets are
+// known by them.
+func (f *File) matchTransformer(file *weights.File, about *backbone.Options) error {
+	config, mapping, err := vit.Recognise(file)
+	switch {
+	case err == nil:
+		config = about.Transformer(config)
+		if config.Heads > 0 { // else it remains to be said
+			if err := config.Validate(); err != nil {
+				return setting.Errorf("", "weights %s: %w", f.File, err)
+			}
+		}
+		f.Transformer, f.Misfit = &Transformer{config, *mapping}, ""
+	case !errors.Is(err, vit.ErrOther):
+		f.Misfit, f.otherTransformer = strings.TrimPrefix(visible.OneLine(err.Error()), "vit: "), true
+	}
+	return nil
+}
+
+// matchResNet finds what a residual net takes of a file that has the blocks of one, or why it takes nothing.
+func (f *File) matchResNet(file *weights.File) error {
+	if f.resNet = model.RecogniseResNet(file); f.resNet == "" {
+		return nil
+	}
+	report, misfit, err := model.MatchResNet(f.resNet, file)
+	if err != nil {
+		return err
+	}
+	if misfit != nil {
+		f.Misfit = visible.OneLine(misfit.Error())
+		return nil
+	}
+	f.Misfit, f.ResNet = "", &report
+	return nil
+}
+
+// Text shows the file to people: the layers of the net that takes it, or the first of its tensors.
+func (f *File) Text() string {
+	if f.layers != "" {
+		return f.layers
+	}
+	const most = 100
+	var b strings.Builder
+	if f.Checkpoint {
+		fmt.Fprintf(&b, "weights %s: a checkpoint of nmn, %d tensors with those of the optimizer; nmn export "+
+			"writes the net's alone\n", visible.Line(f.File), len(f.Tensors))
+	} else {
+		not := "not those of " + cmp.Or(f.resNet, "VGG16")
+		if f.otherTransformer {
+			not = "a vision transformer that is not computed here"
+		}
+		fmt.Fprintf(&b, "weights %s: %s, %d tensors; %s: %s\n", visible.Line(f.File), f.Format, len(f.Tensors), not,
+			visible.Line(f.Misfit))
+	}
+	for _, t := range f.Tensors[:min(most, len(f.Tensors))] {
+		fmt.Fprintf(&b, "  %-40s %-5s %s\n", visible.Line(t.Name), t.DType, tensor.Format(t.Shape))
+	}
+	if more := len(f.Tensors) - most; more > 0 {
+		fmt.Fprintf(&b, "  and %d more (--json has all)\n", more)
+	}
+	return b.String()
+}
