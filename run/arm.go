@@ -66,8 +66,8 @@ type armRun struct {
 	planning func(context.Context) (release func() error, err error)
 }
 
-// reuseOrTrain trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the run. A run that is
-// complete already is not run again; reused says so.
+// reuseOrTrain trains the arm, or goes on where it was interrupted, evaluates it and writes the page of the run. A run
+// that is complete already is not run again; reused says so.
 func (r *armRun) reuseOrTrain(ctx context.Context) (o *Outcome, reused bool, err error) {
 	o, identity, err := r.finished(ctx)
 	if err := r.session.agree(err); err != nil {

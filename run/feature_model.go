@@ -25,7 +25,8 @@ func (m *Model) throughBackbone(ctx context.Context, set *loader.Set, o *Reading
 	}
 	width := m.net.Config().Input
 	v := &loader.HeldVectors{Dim: width, Rows: make([]float32, set.Len()*width), Why: make([]error, set.Len())}
-	bad, err := m.backbone.Rows(ctx, set, m.backbone.Loader(o.Batch, math.MaxInt32, o.MaxPixels), []model.Layer{about.Layer},
+	bad, err := m.backbone.Rows(ctx, set, m.backbone.Loader(o.Batch, math.MaxInt32, o.MaxPixels),
+		[]model.Layer{about.Layer},
 		func(bag int, rows [][]float32) error {
 			if len(rows[0]) != width {
 				return fmt.Errorf("%s of %s has %d features, and the model takes %d", about.Layer, about.File, len(rows[0]), width)

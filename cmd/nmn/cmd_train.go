@@ -85,7 +85,8 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err e
 	return t.show(p, o)
 }
 
-// trainInFolder trains in the run folder. With --dry-run or --find-learning-rate it does that instead, and the outcome is nil.
+// trainInFolder trains in the run folder. With --dry-run or --find-learning-rate it does that instead, and the outcome
+// is nil.
 func (t *trainCommand) trainInFolder(ctx context.Context, p *program) (o *run.Outcome, err error) {
 	s, err := openWatched(ctx, p, t.config, t.metrics, keepsFeatures(p, t.runDir),
 		func(o *run.Options) { o.SampleFeatures, o.Restart = t.dryRun, t.restart })
