@@ -4,36 +4,18 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"nmn/eval"
-	"nmn/internal/setting"
 	"nmn/labels"
 	"nmn/labels/audit"
 	"nmn/labels/audit/multiclass"
 	"nmn/labels/audit/neighbours"
 	"nmn/labels/rates"
-	"nmn/report"
-	"nmn/run"
+	"nmn/loader/manifest"
+	"nmn/loader/relabel"
 )
-
-// auditCommand are the flags of nmn audit.
-type auditCommand struct {
-	files      eval.Files
-	options    audit.Options
-	top        int
-	classes    int
-	suspects   string
-	page       auditPage
-	rows       auditRows
-	correction labels.Correction
-	ofRun      auditRun
-	ofData     auditData
-	shown      tablesOutput
-}
 
 func newAudit(p *program) *cobra.Command {
 	a := auditCommand{options: audit.Options{Estimation: rates.DefaultOptions(), MinError: .5}, top: 20, classes: 20,
@@ -120,61 +102,6 @@ classes against classes, and every suspect has a class suggested.`,
 	return cmd
 }
 
-func (a *auditCommand) check(given func(string) bool) error {
-	switch {
-	case !(a.options.MinError >= 0 && a.options.MinError <= 1):
-		return usagef("audit: --min-error is %g, want 0 to 1", a.options.MinError)
-	case a.top < 0:
-		return usagef("audit: --top is %d, want at least 0", a.top)
-	case a.classes < 0:
-		return usagef("audit: --classes is %d, want at least 0", a.classes)
-	case a.options.Calibrate && a.options.NoiseRates == "":
-		return usagef("audit: --calibrate belongs to --noise-rates")
-	}
-	return cmp.Or(checkEnding("audit", "suspects", a.suspects, audit.SuspectFormats), a.page.check(given),
-		a.rows.check(given), a.checkCorrection(given))
-}
-
-func (a *auditCommand) correctionFlags(r group) {
-	r.file(&a.options.Decisions, "decisions", "`file` with decisions of people (id, word, given, decision), as the page "+
-		"saves it: they correct labels, and the probabilities of all others", "csv")
-	optional(r, &a.correction.Apply, "apply", "correct the first suspects that nobody has decided on, as many as "+
-		"--precision allows; with fewer than 5000 labels only after 30 decisions, or with =force at your own risk; "+
-		"=pooled also corrects words without rates of their own", labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
-	r.float(&a.correction.Precision, "precision", "expected `share` of the labels that --apply corrects that were "+
-		"wrong indeed")
-	r.file(&a.correction.Labels, "output", "`file` for the corrected labels: .csv, .npy for one class for each bag, of a "+
-		"RUN in the form of its data; FILE.changes.csv beside it tells the origin of every change", "csv", "jsonl", "json",
-		"npy")
-}
-
-func (a *auditCommand) checkCorrection(given func(string) bool) error {
-	c := &a.correction
-	switch {
-	case given("precision") && c.Apply == "":
-		return usagef("audit: --precision belongs to --apply")
-	case !(c.Precision > 0 && c.Precision <= 1):
-		return usagef("audit: --precision is %g, want above 0 to 1", c.Precision)
-	case (c.Apply != "" || a.options.Decisions != "") && c.Labels == "":
-		return usagef("audit: --apply and --decisions need --output, the file for the corrected labels")
-	case c.Labels != "" && c.Apply == "" && a.options.Decisions == "":
-		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s "+
-			"writes the ranked list", c.Labels)
-	case c.Labels != "" && !a.ofRun.on && !isCorrectedForm(c.Labels):
-		return usagef("audit: --output is %q, want a name that ends in .csv, in .jsonl for a manifest of that form, or in "+
-			".npy where the labels are one class for each bag", c.Labels)
-	}
-	return nil
-}
-
-// labelEnding is that of the file of corrected labels: of a manifest of JSON lines its own.
-func (a *auditCommand) labelEnding() string {
-	if strings.EqualFold(filepath.Ext(a.files.Labels), ".jsonl") {
-		return ".jsonl"
-	}
-	return ".csv"
-}
-
 func (a *auditCommand) run(ctx context.Context, p *program, given func(string) bool) error {
 	listed := manifestLabels(ctx, &a.files)
 	if listed == nil && multiclass.HasForm(a.files) {
@@ -196,68 +123,13 @@ func (a *auditCommand) run(ctx context.Context, p *program, given func(string) b
 	return a.finish(ctx, p, r)
 }
 
-// finish corrects, writes and shows what was found.
-func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) (err error) {
-	found, err := a.rows.neighbours(ctx, p, r.IDs, r.Bags)
-	if err != nil {
-		return err
-	}
-	if found != nil {
-		r.SetNeighbours(found)
-	}
-	if a.correction.Labels != "" {
-		a.correction.Version = programVersion()
-		if err := r.Correct(a.correction); err != nil {
-			return err
+// writeManifest has corrected labels written as the manifest that they came from.
+func (a *auditCommand) writeManifest(ctx context.Context, m *manifest.Manifest, r *audit.Report) {
+	a.correction.Write = func(corrected []uint8) error {
+		l, err := manifestRows(m, r, corrected)
+		if err == nil {
+			_, err = relabel.Manifest(ctx, m, l, a.correction.Labels)
 		}
-	}
-	if a.suspects != "" {
-		if err := audit.WriteSuspectsFile(a.suspects, r.Input, r.Suspects); err != nil {
-			return err
-		}
-	}
-	if err := a.rows.write(r.Table()); err != nil {
 		return err
 	}
-	err = a.page.write(ctx, p, r.Bags, r.ID, func(picture func(bag int) []byte) error {
-		return report.WriteAuditPage(a.page.file, report.NewAuditPage(a.page.name(), r, a.page.items, picture))
-	})
-	if err != nil {
-		return err
-	}
-	return a.shown.write(p, func() any { return r.Summary(a.top) },
-		func() []*report.Table { return report.AuditTables(r, a.top, a.classes) })
-}
-
-// tablesOutput are the flags of a command that shows tables, or JSON.
-type tablesOutput struct {
-	format report.Format
-	asJSON bool
-}
-
-func (o *tablesOutput) flags(r group) {
-	o.format = report.Text
-	enum(r, &o.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
-	r.bool(&o.asJSON, "json", "write everything as one JSON object")
-}
-
-func (o *tablesOutput) write(p *program, summary func() any, tables func() []*report.Table) error {
-	if o.asJSON {
-		return writeJSON(p.out, summary())
-	}
-	return report.Write(p.out, o.format, tables()...)
-}
-
-// checkEnding refuses the name of a file that a flag gives, unless it is empty or has one of the endings.
-func checkEnding(command, flag, path string, endings []string) error {
-	if path == "" || slices.Contains(endings, strings.ToLower(filepath.Ext(path))) {
-		return nil
-	}
-	return usagef("%s: --%s is %q, want a name that ends in %s", command, flag, path, setting.Alternatives(endings))
-}
-
-// programVersion is the version for records of changes.
-func programVersion() string {
-	b := run.ThisBuild()
-	return strings.TrimSpace("nmn " + b.Version + " " + b.Revision)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"nmn/labels/audit/multiclass"
@@ -50,12 +49,4 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 	}
 	return a.shown.write(p, func() any { return r.Summary(a.top) },
 		func() []*report.Table { return report.ClassAuditTables(r, a.top, a.classes) })
-}
-
-// correctedForms are the endings of files of corrected labels.
-var correctedForms = []string{".csv", ".jsonl", ".npy"}
-
-// isCorrectedForm reports whether a name ends in one of them.
-func isCorrectedForm(name string) bool {
-	return slices.Contains(correctedForms, strings.ToLower(filepath.Ext(name)))
 }

@@ -10,29 +10,6 @@ import (
 	"nmn/run"
 )
 
-// auditData are the flags of nmn audit DATA alone.
-type auditData struct {
-	on      bool // data are audited that no run has learned
-	sources sources
-	runDir  string
-}
-
-func (a *auditData) flags(r group) {
-	a.sources, a.runDir = newSources(), filepath.Join("runs", "audit")
-	r.directory(&a.runDir, "run-dir", "DATA: `folder` of the run that is trained")
-	setFlags(r, &a.sources.settings)
-}
-
-// refuse refuses flags that need data.
-func (a *auditData) refuse(given func(string) bool) error {
-	for _, name := range []string{"run-dir", "set"} {
-		if given(name) {
-			return usagef("audit: --%s is for data that no run has learned: nmn audit DATA", name)
-		}
-	}
-	return nil
-}
-
 // holdsRun reports whether a folder is one of a run, or of an experiment, and not data.
 func holdsRun(dir string) bool {
 	return durable.Exists(filepath.Join(dir, run.ConfigFile)) || durable.Exists(filepath.Join(dir, run.IndexFile))

@@ -19,34 +19,6 @@ import (
 	runaudit "nmn/run/audit"
 )
 
-// auditRun are the flags of nmn audit RUN alone.
-type auditRun struct {
-	on         bool // a run is audited
-	foldEpochs int
-	device     string
-}
-
-// runFlagNames are the flags that need a run.
-var runFlagNames = []string{"fold-epochs", "device"}
-
-func (a *auditRun) flags(r group) {
-	a.device = "auto"
-	r.int(&a.foldEpochs, "fold-epochs",
-		"RUN: `epochs` of the nets of --noise-rates folds:N; 0 for those of stage 1 of the run, at most 15, "+
-			"which features take")
-	deviceFlag(nil, r, &a.device)
-}
-
-// check refuses flags that need a run where there is none.
-func (a *auditRun) check(given func(string) bool) error {
-	for _, name := range runFlagNames {
-		if given(name) {
-			return usagef("audit: --%s is for the folder of a run: nmn audit RUN", name)
-		}
-	}
-	return nil
-}
-
 // checkRun refuses what does not go with a run, and fills in what it says. audited is what the user named: the run, or
 // the data that it is to learn.
 func (a *auditCommand) checkRun(dir, audited string, given func(string) bool) error {

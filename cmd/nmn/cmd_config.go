@@ -47,15 +47,6 @@ explained instead: what it is, which values it takes, and which one holds.`,
 	return cmd
 }
 
-func sortedKeys(all map[string]bool) []string {
-	keys := make([]string, 0, len(all))
-	for key := range all {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 func (c *configCommand) run(ctx context.Context, p *program, args []string) error {
 	if c.schema {
 		return writeJSON(p.out, setting.Schema(&run.Config{}))

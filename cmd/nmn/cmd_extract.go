@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -283,32 +282,4 @@ func (c *extractCommand) write(p *program, extract func(run.ExtractOptions) ([]r
 		}
 	}
 	return nil
-}
-
-// counted shows how much of something is done, and how long the rest will take; nil for nobody.
-func (p *program) counted(what, of string) func(done, of int) {
-	noun := of
-	audience := p.audience()
-	if audience == nobody {
-		return nil
-	}
-	began, drawn := time.Now(), time.Now()
-	every := redraw
-	if audience == record {
-		every = time.Minute
-	}
-	return func(done, of int) {
-		now := time.Now()
-		if now.Sub(drawn) < every && (done < of || audience == record) {
-			return
-		}
-		drawn = now
-		left := time.Duration(float64(now.Sub(began)) / float64(done) * float64(of-done))
-		line := fmt.Sprintf("%s: %d %%, %d of %d %s, %v left", what, 100*done/of, done, of, noun, left.Round(time.Second))
-		if audience == record {
-			fmt.Fprintln(p.status, line)
-		} else {
-			p.draw(stage{Title: what, Done: done, Total: of, Unit: noun}, line)
-		}
-	}
 }

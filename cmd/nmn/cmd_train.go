@@ -161,3 +161,25 @@ func (t *trainCommand) show(p *program, o *run.Outcome) error {
 	fmt.Fprintf(p.out, "%s, %d steps, on the %s split\n\n", o.Arm.Title(o.MIL), o.Steps, o.Split)
 	return report.Write(p.out, report.Text, report.EvaluationTables(o.Evaluation)...)
 }
+
+// findRate searches for a learning rate and shows what was found.
+func (t *trainCommand) findRate(ctx context.Context, p *program, s *run.Session) error {
+	found, err := s.FindLearningRate(ctx, t.runDir)
+	if err != nil {
+		return err
+	}
+	if t.asJSON {
+		return writeJSON(p.out, found)
+	}
+	_, err = fmt.Fprintf(p.out, "%s%s\n%s\n", withFlags(found.Text()), found.Table, found.Chart)
+	return err
+}
+
+// checkMode refuses flags that ask for different things.
+func (t *trainCommand) checkMode() error {
+	if t.findingRate && t.dryRun {
+		return usagef("train: --find-learning-rate looks for a rate before a run begins: " +
+			"leave out --dry-run")
+	}
+	return nil
+}

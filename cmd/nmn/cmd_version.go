@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -42,12 +40,4 @@ func (p *program) printVersion() error {
 	}
 	_, err := fmt.Fprintf(p.out, "nmn %s%s, %s, %s, SIMD %s\n", b.Version, revision, b.Go, b.Platform, b.SIMD)
 	return err
-}
-
-// writeJSON writes v indented, with a newline behind it.
-func writeJSON(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
 }

@@ -4,13 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/spf13/pflag"
 
 	"nmn/internal/setting"
-	"nmn/internal/visible"
 	"nmn/ranks/launch"
 	"nmn/run"
 )
@@ -51,22 +46,5 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
-// oneLine writes an error for people: joined errors share the line, settings have the names of their flags, and what
-// would not show is escaped.
-func oneLine(err error) string { return visible.OneLine(withFlags(err.Error())) }
-
-// mistaken is oneLine with the setting that is at fault under the name that the user typed: its flag, or its key in a
-// file or in --set.
-func (p *program) mistaken(err error) string {
-	line := oneLine(err)
-	var mistake *setting.Error
-	if p.called == nil || !errors.As(err, &mistake) || mistake.Key == "" {
-		return line
-	}
-	p.called.Flags().Visit(func(f *pflag.Flag) {
-		if of, ok := f.Value.(*settingFlag); ok && slices.Contains(of.keys, mistake.Key) {
-			line = strings.Replace(line, mistake.Key+" ", "--"+f.Name+" ", 1)
-		}
-	})
-	return line
-}
+// errNoReader is wrapped by errors of writing to an output whose reader has gone, as head goes once it has its lines.
+var errNoReader = errors.New("nobody reads it any more")

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nmn/internal/setting"
+	"nmn/internal/visible"
 	"nmn/run"
 )
 
@@ -112,4 +113,17 @@ func hinted(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; did you mean %s?", err, near)
 	}
 	return err
+}
+
+// oneLine writes an error for people: joined errors share the line, settings have the names of their flags, and what
+// would not show is escaped.
+func oneLine(err error) string { return visible.OneLine(withFlags(err.Error())) }
+
+func sortedKeys(all map[string]bool) []string {
+	keys := make([]string, 0, len(all))
+	for key := range all {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }

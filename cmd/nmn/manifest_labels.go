@@ -57,17 +57,6 @@ func manifestLabels(ctx context.Context, f *eval.Files) *manifest.Manifest {
 	return m
 }
 
-// writeManifest has corrected labels written as the manifest that they came from.
-func (a *auditCommand) writeManifest(ctx context.Context, m *manifest.Manifest, r *audit.Report) {
-	a.correction.Write = func(corrected []uint8) error {
-		l, err := manifestRows(m, r, corrected)
-		if err == nil {
-			_, err = relabel.Manifest(ctx, m, l, a.correction.Labels)
-		}
-		return err
-	}
-}
-
 // manifestRows are the corrected labels of the rows of a manifest.
 func manifestRows(m *manifest.Manifest, r *audit.Report, corrected []uint8) (relabel.Labels, error) {
 	k := r.Input.Classes

@@ -7,9 +7,6 @@ import (
 	"sync/atomic"
 )
 
-// errNoReader is wrapped by errors of writing to an output whose reader has gone, as head goes once it has its lines.
-var errNoReader = errors.New("nobody reads it any more")
-
 // pipe is standard output or standard error. When its reader has gone, the work of the program is ended as by a
 // signal, and nothing more is written to it. Other errors of writing, such as a full disk behind it, end nothing.
 type pipe struct {

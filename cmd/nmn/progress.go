@@ -2,74 +2,12 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	"nmn/train"
 )
-
-// statusLine is the last line of a terminal, which is drawn again and again. What is written through
-// it appears above the line. It is safe for use by several goroutines.
-type statusLine struct {
-	out   io.Writer
-	mutex sync.Mutex
-	shown bool
-}
-
-// Write takes the line away and writes below what was there before.
-func (s *statusLine) Write(b []byte) (int, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.erase()
-	return s.out.Write(b)
-}
-
-// show draws the line anew. A line that cannot be drawn must not stop what it tells of.
-func (s *statusLine) show(line string) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	_, _ = io.WriteString(s.out, "\r"+line+"\x1b[K")
-	s.shown = true
-}
-
-func (s *statusLine) clear() {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.erase()
-}
-
-func (s *statusLine) erase() {
-	if s.shown {
-		_, _ = io.WriteString(s.out, "\r\x1b[K")
-		s.shown = false
-	}
-}
-
-// audience is who reads what is written to standard error.
-type audience int
-
-const (
-	nobody audience = iota // --quiet
-	person                 // at a terminal, whose last line is kept up to date
-	record                 // a file or a program, which gets whole lines and few of them
-	caller                 // a program that draws progress itself: --progress json
-)
-
-// audience is whom progress is for.
-func (p *program) audience() audience {
-	switch {
-	case p.quiet:
-		return nobody
-	case p.progress == progressJSON:
-		return caller
-	case p.interactive(p.err):
-		return person
-	}
-	return record
-}
 
 // redraw is how often the line changes at most.
 const redraw = 100 * time.Millisecond
@@ -211,3 +149,31 @@ func (a *average) add(e train.Progress, items int) {
 func (a *average) rate() float64 { return a.items / max(a.seconds, 1e-9) }
 
 func (a *average) wait() float64 { return 100 * a.waited / max(a.seconds, 1e-9) }
+
+// counted shows how much of something is done, and how long the rest will take; nil for nobody.
+func (p *program) counted(what, of string) func(done, of int) {
+	noun := of
+	audience := p.audience()
+	if audience == nobody {
+		return nil
+	}
+	began, drawn := time.Now(), time.Now()
+	every := redraw
+	if audience == record {
+		every = time.Minute
+	}
+	return func(done, of int) {
+		now := time.Now()
+		if now.Sub(drawn) < every && (done < of || audience == record) {
+			return
+		}
+		drawn = now
+		left := time.Duration(float64(now.Sub(began)) / float64(done) * float64(of-done))
+		line := fmt.Sprintf("%s: %d %%, %d of %d %s, %v left", what, 100*done/of, done, of, noun, left.Round(time.Second))
+		if audience == record {
+			fmt.Fprintln(p.status, line)
+		} else {
+			p.draw(stage{Title: what, Done: done, Total: of, Unit: noun}, line)
+		}
+	}
+}

@@ -77,3 +77,26 @@ func (p *program) writeError(err error, code int) {
 		_, _ = p.err.Write(append(text, '\n'))
 	}
 }
+
+// audience is who reads what is written to standard error.
+type audience int
+
+const (
+	nobody audience = iota // --quiet
+	person                 // at a terminal, whose last line is kept up to date
+	record                 // a file or a program, which gets whole lines and few of them
+	caller                 // a program that draws progress itself: --progress json
+)
+
+// audience is whom progress is for.
+func (p *program) audience() audience {
+	switch {
+	case p.quiet:
+		return nobody
+	case p.progress == progressJSON:
+		return caller
+	case p.interactive(p.err):
+		return person
+	}
+	return record
+}

@@ -5,31 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"nmn/internal/visible"
-	ranks "nmn/ranks"
+	"nmn/internal/setting"
 	"nmn/run"
 )
-
-// program holds what every command shares.
-type program struct {
-	*terminal
-	status    *statusLine // of err: what is written while a line of progress may be shown goes through it
-	log       *slog.Logger
-	verbosity int // of --verbose: 1 for what happens, 2 for how
-	quiet     bool
-	// progress is its form: progressJSON, or else progressAuto.
-	progress string
-	// tellRest tells how many lines of the log were left out; nil where all are shown.
-	tellRest func()
-	// called is the command that the arguments name, for messages.
-	called *cobra.Command
-	// ranks are those that run the command together, once it is known which command it is.
-	ranks ranks.Group
-}
 
 // execute runs one command line and returns the exit code of the process.
 func execute(ctx context.Context, args []string, t *terminal) int {
@@ -64,13 +48,6 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	}
 	fmt.Fprintln(p.err, p.paint(p.err, red, "nmn:")+" "+line)
 	return code
-}
-
-func (p *program) path(root *cobra.Command) string {
-	if p.called == nil {
-		return root.CommandPath()
-	}
-	return p.called.CommandPath()
 }
 
 // newRoot builds the tree of commands. Nothing of it is shared between two calls.
@@ -138,54 +115,18 @@ func (p *program) globalFlags(root *cobra.Command) {
 	root.InitDefaultHelpFlag()
 }
 
-// note lets a person at a terminal, or one who asked for it, know what is going on.
-func (p *program) note(format string, args ...any) {
-	if !p.quiet && (p.verbosity > 0 || p.interactive(p.err)) {
-		fmt.Fprintln(p.status, visible.Line(fmt.Sprintf(format, args...)))
+// mistaken is oneLine with the setting that is at fault under the name that the user typed: its flag, or its key in a
+// file or in --set.
+func (p *program) mistaken(err error) string {
+	line := oneLine(err)
+	var mistake *setting.Error
+	if p.called == nil || !errors.As(err, &mistake) || mistake.Key == "" {
+		return line
 	}
-}
-
-// openLog points the log to standard error.
-func (p *program) openLog() {
-	level := slog.LevelWarn
-	switch {
-	case p.verbosity > 1:
-		level = slog.LevelDebug
-	case p.verbosity == 1:
-		level = slog.LevelInfo
-	}
-	options := &slog.HandlerOptions{Level: level, ReplaceAttr: attributesWithFlags}
-	var handler slog.Handler = slog.NewTextHandler(p.status, options)
-	if level >= slog.LevelWarn {
-		few := newSparse(handler)
-		handler, p.tellRest = few, func() { few.tell(context.Background()) }
-	}
-	p.log = slog.New(handler)
-}
-
-// refuseArguments is the check of commands that take none. On the root it meets names of commands
-// that do not exist.
-func refuseArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if cmd.HasParent() {
-		return usagef("%s: takes no argument, got %q", cmd.Name(), args[0])
-	}
-	near := cmd.SuggestionsFor(args[0])
-	if len(near) == 0 {
-		return usagef("there is no command %q", args[0])
-	}
-	return usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
-}
-
-// arguments wraps a check of cobra's, so that what it finds counts as a mistake in usage.
-func arguments(p *program, check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			p.called = cmd
-			return usagef("%s: %w", cmd.Name(), err)
+	p.called.Flags().Visit(func(f *pflag.Flag) {
+		if of, ok := f.Value.(*settingFlag); ok && slices.Contains(of.keys, mistake.Key) {
+			line = strings.Replace(line, mistake.Key+" ", "--"+f.Name+" ", 1)
 		}
-		return nil
-	}
+	})
+	return line
 }

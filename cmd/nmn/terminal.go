@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -59,4 +60,41 @@ func (t *terminal) paint(w io.Writer, s style, text string) string {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+// statusLine is the last line of a terminal, which is drawn again and again. What is written through
+// it appears above the line. It is safe for use by several goroutines.
+type statusLine struct {
+	out   io.Writer
+	mutex sync.Mutex
+	shown bool
+}
+
+// Write takes the line away and writes below what was there before.
+func (s *statusLine) Write(b []byte) (int, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.erase()
+	return s.out.Write(b)
+}
+
+// show draws the line anew. A line that cannot be drawn must not stop what it tells of.
+func (s *statusLine) show(line string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	_, _ = io.WriteString(s.out, "\r"+line+"\x1b[K")
+	s.shown = true
+}
+
+func (s *statusLine) clear() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.erase()
+}
+
+func (s *statusLine) erase() {
+	if s.shown {
+		_, _ = io.WriteString(s.out, "\r\x1b[K")
+		s.shown = false
+	}
 }

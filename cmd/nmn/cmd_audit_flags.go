@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/eval"
+	"nmn/labels"
+	"nmn/labels/audit"
+)
+
+// auditCommand are the flags of nmn audit.
+type auditCommand struct {
+	files      eval.Files
+	options    audit.Options
+	top        int
+	classes    int
+	suspects   string
+	page       auditPage
+	rows       auditRows
+	correction labels.Correction
+	ofRun      auditRun
+	ofData     auditData
+	shown      tablesOutput
+}
+
+func (a *auditCommand) check(given func(string) bool) error {
+	switch {
+	case !(a.options.MinError >= 0 && a.options.MinError <= 1):
+		return usagef("audit: --min-error is %g, want 0 to 1", a.options.MinError)
+	case a.top < 0:
+		return usagef("audit: --top is %d, want at least 0", a.top)
+	case a.classes < 0:
+		return usagef("audit: --classes is %d, want at least 0", a.classes)
+	case a.options.Calibrate && a.options.NoiseRates == "":
+		return usagef("audit: --calibrate belongs to --noise-rates")
+	}
+	return cmp.Or(checkEnding("audit", "suspects", a.suspects, audit.SuspectFormats), a.page.check(given),
+		a.rows.check(given), a.checkCorrection(given))
+}
+
+func (a *auditCommand) correctionFlags(r group) {
+	r.file(&a.options.Decisions, "decisions", "`file` with decisions of people (id, word, given, decision), as the page "+
+		"saves it: they correct labels, and the probabilities of all others", "csv")
+	optional(r, &a.correction.Apply, "apply", "correct the first suspects that nobody has decided on, as many as "+
+		"--precision allows; with fewer than 5000 labels only after 30 decisions, or with =force at your own risk; "+
+		"=pooled also corrects words without rates of their own", labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
+	r.float(&a.correction.Precision, "precision", "expected `share` of the labels that --apply corrects that were "+
+		"wrong indeed")
+	r.file(&a.correction.Labels, "output", "`file` for the corrected labels: .csv, .npy for one class for each bag, of a "+
+		"RUN in the form of its data; FILE.changes.csv beside it tells the origin of every change", "csv", "jsonl", "json",
+		"npy")
+}
+
+func (a *auditCommand) checkCorrection(given func(string) bool) error {
+	c := &a.correction
+	switch {
+	case given("precision") && c.Apply == "":
+		return usagef("audit: --precision belongs to --apply")
+	case !(c.Precision > 0 && c.Precision <= 1):
+		return usagef("audit: --precision is %g, want above 0 to 1", c.Precision)
+	case (c.Apply != "" || a.options.Decisions != "") && c.Labels == "":
+		return usagef("audit: --apply and --decisions need --output, the file for the corrected labels")
+	case c.Labels != "" && c.Apply == "" && a.options.Decisions == "":
+		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; --suspects %s "+
+			"writes the ranked list", c.Labels)
+	case c.Labels != "" && !a.ofRun.on && !isCorrectedForm(c.Labels):
+		return usagef("audit: --output is %q, want a name that ends in .csv, in .jsonl for a manifest of that form, or in "+
+			".npy where the labels are one class for each bag", c.Labels)
+	}
+	return nil
+}
+
+// labelEnding is that of the file of corrected labels: of a manifest of JSON lines its own.
+func (a *auditCommand) labelEnding() string {
+	if strings.EqualFold(filepath.Ext(a.files.Labels), ".jsonl") {
+		return ".jsonl"
+	}
+	return ".csv"
+}
+
+// isCorrectedForm reports whether a name ends in one of them.
+func isCorrectedForm(name string) bool {
+	return slices.Contains(correctedForms, strings.ToLower(filepath.Ext(name)))
+}
+
+// auditData are the flags of nmn audit DATA alone.
+type auditData struct {
+	on      bool // data are audited that no run has learned
+	sources sources
+	runDir  string
+}
+
+func (a *auditData) flags(r group) {
+	a.sources, a.runDir = newSources(), filepath.Join("runs", "audit")
+	r.directory(&a.runDir, "run-dir", "DATA: `folder` of the run that is trained")
+	setFlags(r, &a.sources.settings)
+}
+
+// refuse refuses flags that need data.
+func (a *auditData) refuse(given func(string) bool) error {
+	for _, name := range []string{"run-dir", "set"} {
+		if given(name) {
+			return usagef("audit: --%s is for data that no run has learned: nmn audit DATA", name)
+		}
+	}
+	return nil
+}
+
+// auditRun are the flags of nmn audit RUN alone.
+type auditRun struct {
+	on         bool // a run is audited
+	foldEpochs int
+	device     string
+}
+
+func (a *auditRun) flags(r group) {
+	a.device = "auto"
+	r.int(&a.foldEpochs, "fold-epochs",
+		"RUN: `epochs` of the nets of --noise-rates folds:N; 0 for those of stage 1 of the run, at most 15, "+
+			"which features take")
+	deviceFlag(nil, r, &a.device)
+}
+
+// check refuses flags that need a run where there is none.
+func (a *auditRun) check(given func(string) bool) error {
+	for _, name := range runFlagNames {
+		if given(name) {
+			return usagef("audit: --%s is for the folder of a run: nmn audit RUN", name)
+		}
+	}
+	return nil
+}
+
+// correctedForms are the endings of files of corrected labels.
+var correctedForms = []string{".csv", ".jsonl", ".npy"}
+
+// runFlagNames are the flags that need a run.
+var runFlagNames = []string{"fold-epochs", "device"}

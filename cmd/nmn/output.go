@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/internal/setting"
+	"nmn/report"
+	"nmn/run"
+)
+
+// tablesOutput are the flags of a command that shows tables, or JSON.
+type tablesOutput struct {
+	format report.Format
+	asJSON bool
+}
+
+func (o *tablesOutput) flags(r group) {
+	o.format = report.Text
+	enum(r, &o.format, "format", "`format` of the tables", report.Text, report.Markdown, report.CSV, report.JSON)
+	r.bool(&o.asJSON, "json", "write everything as one JSON object")
+}
+
+func (o *tablesOutput) write(p *program, summary func() any, tables func() []*report.Table) error {
+	if o.asJSON {
+		return writeJSON(p.out, summary())
+	}
+	return report.Write(p.out, o.format, tables()...)
+}
+
+// checkEnding refuses the name of a file that a flag gives, unless it is empty or has one of the endings.
+func checkEnding(command, flag, path string, endings []string) error {
+	if path == "" || slices.Contains(endings, strings.ToLower(filepath.Ext(path))) {
+		return nil
+	}
+	return usagef("%s: --%s is %q, want a name that ends in %s", command, flag, path, setting.Alternatives(endings))
+}
+
+// programVersion is the version for records of changes.
+func programVersion() string {
+	b := run.ThisBuild()
+	return strings.TrimSpace("nmn " + b.Version + " " + b.Revision)
+}
+
+// writeJSON writes v indented, with a newline behind it.
+func writeJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nmn/internal/visible"
+	ranks "nmn/ranks"
+)
+
+// program holds what every command shares.
+type program struct {
+	*terminal
+	status    *statusLine // of err: what is written while a line of progress may be shown goes through it
+	log       *slog.Logger
+	verbosity int // of --verbose: 1 for what happens, 2 for how
+	quiet     bool
+	// progress is its form: progressJSON, or else progressAuto.
+	progress string
+	// tellRest tells how many lines of the log were left out; nil where all are shown.
+	tellRest func()
+	// called is the command that the arguments name, for messages.
+	called *cobra.Command
+	// ranks are those that run the command together, once it is known which command it is.
+	ranks ranks.Group
+}
+
+func (p *program) path(root *cobra.Command) string {
+	if p.called == nil {
+		return root.CommandPath()
+	}
+	return p.called.CommandPath()
+}
+
+// note lets a person at a terminal, or one who asked for it, know what is going on.
+func (p *program) note(format string, args ...any) {
+	if !p.quiet && (p.verbosity > 0 || p.interactive(p.err)) {
+		fmt.Fprintln(p.status, visible.Line(fmt.Sprintf(format, args...)))
+	}
+}
+
+// openLog points the log to standard error.
+func (p *program) openLog() {
+	level := slog.LevelWarn
+	switch {
+	case p.verbosity > 1:
+		level = slog.LevelDebug
+	case p.verbosity == 1:
+		level = slog.LevelInfo
+	}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: attributesWithFlags}
+	var handler slog.Handler = slog.NewTextHandler(p.status, options)
+	if level >= slog.LevelWarn {
+		few := newSparse(handler)
+		handler, p.tellRest = few, func() { few.tell(context.Background()) }
+	}
+	p.log = slog.New(handler)
+}
+
+// arguments wraps a check of cobra's, so that what it finds counts as a mistake in usage.
+func arguments(p *program, check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			p.called = cmd
+			return usagef("%s: %w", cmd.Name(), err)
+		}
+		return nil
+	}
+}
+
+// refuseArguments is the check of commands that take none. On the root it meets names of commands
+// that do not exist.
+func refuseArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasParent() {
+		return usagef("%s: takes no argument, got %q", cmd.Name(), args[0])
+	}
+	near := cmd.SuggestionsFor(args[0])
+	if len(near) == 0 {
+		return usagef("there is no command %q", args[0])
+	}
+	return usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+}
