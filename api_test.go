@@ -88,7 +88,7 @@ func writeAPI(t *testing.T, to *bytes.Buffer, folder string) {
 	fmt.Fprintf(to, "\n# %s\n\n%s\n", folder, strings.Join(all, "\n"))
 }
 
-// public reports whether another package can name what is declared. Methods of types without an exported name cannot be.
+// public reports whether another package can name what is declared. It cannot name methods of unexported types.
 func public(d ast.Decl) bool {
 	switch d := d.(type) {
 	case *ast.GenDecl:

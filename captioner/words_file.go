@@ -41,20 +41,20 @@ func (w *Words) WriteFile(path string) error {
 	return durable.SaveFrom(path, "the caption vocabulary", w)
 }
 
-// ReadWords reads a file that WriteFile has written, see ParseWords.
+// ReadWords reads a file that WriteFile has written, see parseWords.
 func ReadWords(path string) (*Words, error) {
 	f, err := input.OpenFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("caption vocabulary: %w", err)
 	}
 	defer f.Close()
-	return ParseWords(path, f)
+	return parseWords(path, f)
 }
 
-// ParseWords reads the format of WriteTo, strictly: words that are not those of the fingerprint were
+// parseWords reads the format of WriteTo, strictly: words that are not those of the fingerprint were
 // changed by hand or cut short, and the ids of a captioner would mean other words. Errors wrap ErrFormat
 // and name file and line.
-func ParseWords(name string, r io.Reader) (*Words, error) {
+func parseWords(name string, r io.Reader) (*Words, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxWordLine)
 	n := 0

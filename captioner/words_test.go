@@ -161,7 +161,7 @@ func TestParseWords_NamesWhatIsWrong(t *testing.T) {
 		"line 2: \"a\\xff\" is not UTF-8":     header + "\na\xff\t2\n",
 		"its 2 words are not those of its fi": strings.Replace(good, "dog", "cat", 1),
 	} {
-		if _, err := ParseWords("f", strings.NewReader(content)); !errors.Is(err, ErrFormat) ||
+		if _, err := parseWords("f", strings.NewReader(content)); !errors.Is(err, ErrFormat) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -183,7 +183,7 @@ func FuzzParseWords(f *testing.F) {
 	}
 	f.Add([]byte("nmn-caption-words 1 x\na\t1\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		w, err := ParseWords("f", bytes.NewReader(content))
+		w, err := parseWords("f", bytes.NewReader(content))
 		if err != nil {
 			if !errors.Is(err, ErrFormat) {
 				t.Errorf("%v does not wrap ErrFormat", err)
@@ -194,7 +194,7 @@ func FuzzParseWords(f *testing.F) {
 		if _, err := w.WriteTo(&b); err != nil {
 			t.Fatal(err)
 		}
-		readBack, err := ParseWords("f", &b)
+		readBack, err := parseWords("f", &b)
 		if err != nil || readBack.Same(w) != nil {
 			t.Errorf("written and read again: %v", err)
 		}
@@ -227,7 +227,7 @@ func FuzzBuildWords(f *testing.F) {
 		if _, err := w.WriteTo(&b); err != nil {
 			t.Fatal(err)
 		}
-		if read, err := ParseWords("f", &b); err != nil || read.Same(w) != nil {
+		if read, err := parseWords("f", &b); err != nil || read.Same(w) != nil {
 			t.Errorf("the file of the words: %v", err)
 		}
 	})

@@ -52,11 +52,11 @@ func newerThan(own []string, compat []string) (library string, version int) {
 	for _, path := range own {
 		version = cmp.Or(version, versionOf(path))
 	}
-	if version == 0 || version >= MinimumDriver {
+	if version == 0 || version >= minimumDriver {
 		return "", version
 	}
 	for _, path := range compat {
-		if versionOf(path) >= MinimumDriver {
+		if versionOf(path) >= minimumDriver {
 			return path, version
 		}
 	}
@@ -79,5 +79,5 @@ func openCompat(path string, version int) error {
 	}
 	return fmt.Errorf("cuda: the driver speaks CUDA %s, this program needs %s, and %s does not make up for it, as it "+
 		"does on datacentre cards with a driver that is not too old: install driver 580 or newer: %w: %w",
-		formatVersion(version), formatVersion(MinimumDriver), path, err, ErrOldDriver)
+		formatVersion(version), formatVersion(minimumDriver), path, err, ErrOldDriver)
 }

@@ -54,7 +54,7 @@ func (l Library) folders(getenv func(string) string, program string) (list []str
 	list = append(list, program, filepath.Join(program, "lib"), filepath.Join(program, "build/cuda-toolkit/nvidia",
 		l.Toolkit))
 	if len(l.Packages) > 0 {
-		for _, site := range PythonPackages(getenv) {
+		for _, site := range pythonPackages(getenv) {
 			for _, folder := range l.Packages {
 				list = append(list, filepath.Join(site, folder))
 			}

@@ -20,9 +20,9 @@ import (
 // DriverVariable is the environment variable that names the driver's library in place of libcuda.so.1.
 const DriverVariable = "NMN_LIBCUDA"
 
-// MinimumDriver is the version of CUDA that the driver must speak, as major·1000 + minor·10: the one
+// minimumDriver is the version of CUDA that the driver must speak, as major·1000 + minor·10: the one
 // that the kernels are compiled for.
-const MinimumDriver = 13000
+const minimumDriver = 13000
 
 // driver opens the driver once for the process: the trampolines have one set of slots.
 var driver = sync.OnceValue(openDriver)
@@ -59,10 +59,10 @@ func openAt(path string) error {
 // drivers that fail to start.
 func initialize() error {
 	version := cu.Version()
-	if version > 0 && version < MinimumDriver {
+	if version > 0 && version < minimumDriver {
 		return fmt.Errorf("cuda: the driver speaks CUDA %s, this program needs %s (driver 580 or newer, or cuda-compat for "+
 			"13.0 on a datacentre card): %w",
-			formatVersion(version), formatVersion(MinimumDriver), ErrOldDriver)
+			formatVersion(version), formatVersion(minimumDriver), ErrOldDriver)
 	}
 	code := C.nmn_driver_init()
 	switch code {

@@ -14,9 +14,9 @@ import (
 	"unsafe"
 )
 
-// ProfilerVariable is the environment variable in which a profiler such as Nsight Systems names its library
+// profilerVariable is the environment variable in which a profiler such as Nsight Systems names its library
 // to programs that speak NVTX 3.
-const ProfilerVariable = "NVTX_INJECTION64_PATH"
+const profilerVariable = "NVTX_INJECTION64_PATH"
 
 // Sections name stretches of the host's work for a profiler, one behind another, as ranges of NVTX. They
 // serve one goroutine. Nil Sections do nothing.
@@ -27,7 +27,7 @@ type Sections struct {
 
 // OpenSections opens what names sections to the profiler that has started this program; nil where none has.
 func OpenSections() (*Sections, error) {
-	if os.Getenv(ProfilerVariable) == "" {
+	if os.Getenv(profilerVariable) == "" {
 		return nil, nil
 	}
 	if err := profiler(); err != nil {
@@ -37,13 +37,13 @@ func OpenSections() (*Sections, error) {
 }
 
 // profiler opens the profiler's library once for the process: it has one set of tables.
-var profiler = sync.OnceValue(func() error { return openProfiler(os.Getenv(ProfilerVariable)) })
+var profiler = sync.OnceValue(func() error { return openProfiler(os.Getenv(profilerVariable)) })
 
 func openProfiler(path string) error {
 	cpath := C.CString(path)
 	defer C.free(unsafe.Pointer(cpath))
 	if why := C.nmn_nvtx_open(cpath); why != nil {
-		return fmt.Errorf("cuda: cannot open the profiler's library, which %s names: %s", ProfilerVariable, C.GoString(why))
+		return fmt.Errorf("cuda: cannot open the profiler's library, which %s names: %s", profilerVariable, C.GoString(why))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func buildProfiler(t *testing.T, source string) string {
 
 func TestSections_AreRangesOfTheProfiler(t *testing.T) {
 	library, log := buildProfiler(t, "testdata/profiler.c"), filepath.Join(t.TempDir(), "log")
-	t.Setenv(ProfilerVariable, library)
+	t.Setenv(profilerVariable, library)
 	t.Setenv("FAKE_PROFILER_LOG", log)
 	s, err := OpenSections()
 	must(t, err)
@@ -46,7 +46,7 @@ func TestSections_AreRangesOfTheProfiler(t *testing.T) {
 }
 
 func TestSections_WithoutAProfilerDoNothing(t *testing.T) {
-	t.Setenv(ProfilerVariable, "")
+	t.Setenv(profilerVariable, "")
 	s, err := OpenSections()
 	must(t, err)
 	if s != nil {
@@ -67,7 +67,7 @@ func TestSections_TellWhyAProfilerCannotBeOpened(t *testing.T) {
 		buildProfiler(t, refusing): "refuses to start",
 	} {
 		if err := openProfiler(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(),
-			ProfilerVariable) {
+			profilerVariable) {
 			t.Errorf("%s: %v, want one that tells %q", path, err, want)
 		}
 	}

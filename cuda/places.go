@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 )
 
-// PythonPackages are the folders, as globs, into which Pythons install packages: those of the
+// pythonPackages are the folders, as globs, into which Pythons install packages: those of the
 // environment in use first.
-func PythonPackages(getenv func(string) string) (list []string) {
+func pythonPackages(getenv func(string) string) (list []string) {
 	prefixes := []string{getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX")}
 	for _, folder := range filepath.SplitList(getenv("PATH")) {
 		if _, err := os.Stat(filepath.Join(folder, "python3")); err == nil {

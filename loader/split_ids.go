@@ -49,20 +49,20 @@ const (
 	maxIDs     = 20_000_000
 )
 
-// ReadIDs reads a list of ids, plain or .gz, see ParseIDs.
+// ReadIDs reads a list of ids, plain or .gz, see parseIDs.
 func ReadIDs(ctx context.Context, path string) ([]string, error) {
 	r, err := OpenText(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("id list: %w", err)
 	}
 	defer r.Close()
-	return ParseIDs(path, r)
+	return parseIDs(path, r)
 }
 
-// ParseIDs reads one id per line; blanks around it are cut, empty lines and lines that start with # are skipped, byte
+// parseIDs reads one id per line; blanks around it are cut, empty lines and lines that start with # are skipped, byte
 // order marks (joined files have several) and CR LF are fine. A repeated id is an error that names both lines and
 // wraps ErrAnnotations.
-func ParseIDs(name string, r io.Reader) ([]string, error) {
+func parseIDs(name string, r io.Reader) ([]string, error) {
 	var ids []string
 	first := map[string]int{}
 	lines := bufio.NewScanner(r)
@@ -99,7 +99,7 @@ func ParseIDs(name string, r io.Reader) ([]string, error) {
 // WriteIDs writes a list that ReadIDs reads back as it was. An id that a line cannot hold is an error.
 func WriteIDs(path string, ids []string) error {
 	text := strings.Join(ids, "\n") + "\n"
-	read, err := ParseIDs(path, strings.NewReader(text))
+	read, err := parseIDs(path, strings.NewReader(text))
 	if err != nil {
 		return fmt.Errorf("cannot list identifiers: %w", err)
 	}

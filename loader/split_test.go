@@ -173,7 +173,7 @@ func TestSplitByIDs(t *testing.T) {
 }
 
 func TestParseIDs(t *testing.T) {
-	ids, err := ParseIDs("l", strings.NewReader("\ufeff42\r\n# a comment\n\n  COCO_val2014_7.jpg \nx y"))
+	ids, err := parseIDs("l", strings.NewReader("\ufeff42\r\n# a comment\n\n  COCO_val2014_7.jpg \nx y"))
 	if err != nil || !slices.Equal(ids, []string{"42", "COCO_val2014_7.jpg", "x y"}) {
 		t.Errorf("%q, %v", ids, err)
 	}
@@ -181,7 +181,7 @@ func TestParseIDs(t *testing.T) {
 		"a\nb\n\na": `line 4: "a" repeats line 1`, "": "no ids", "# only\n": "no ids",
 		"a\n" + strings.Repeat("x", 5000): "line 2: longer than 4096 bytes",
 	} {
-		if _, err := ParseIDs("l", strings.NewReader(in)); !errors.Is(err, ErrAnnotations) ||
+		if _, err := parseIDs("l", strings.NewReader(in)); !errors.Is(err, ErrAnnotations) ||
 			!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"l"`) {
 			t.Errorf("%.20q: error %v, want one with %q", in, err, want)
 		}
@@ -204,11 +204,11 @@ func FuzzParseIDs(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		ids, err := ParseIDs("fuzz", bytes.NewReader(in))
+		ids, err := parseIDs("fuzz", bytes.NewReader(in))
 		if err != nil {
 			return
 		}
-		readBack, err := ParseIDs("again", strings.NewReader(strings.Join(ids, "\n")))
+		readBack, err := parseIDs("again", strings.NewReader(strings.Join(ids, "\n")))
 		if err != nil || !slices.Equal(ids, readBack) {
 			t.Fatalf("%q read again: %q, %v", ids, readBack, err)
 		}

@@ -25,8 +25,8 @@ type captionScores struct {
 	Config  string              `json:"-"`
 }
 
-// ScoresFile is the file of the folder of captioners on moving scenes with their scores for each seed.
-const ScoresFile = "scores.json"
+// scoresFile is the file of the folder of captioners on moving scenes with their scores for each seed.
+const scoresFile = "scores.json"
 
 // addCaptions plans the captioners of Table 4 on moving scenes.
 func (p *Plan) addCaptions(part Part, of source) error {
@@ -105,7 +105,7 @@ func (p *Plan) trainCaptions(ctx context.Context, o *Options, u *Unit) (*foundUn
 	scores := &captionScores{Title: fmt.Sprintf("Captions of %d %s", e.Nets.Data.TestSize, "moving scenes"),
 		Modules: e.Meteor.Modules(), Rows: e.Rows()}
 	err := run.SaveFiles(ctx, o.log(), func() error {
-		return durable.SaveJSON(filepath.Join(p.folder(u), ScoresFile), scores)
+		return durable.SaveJSON(filepath.Join(p.folder(u), scoresFile), scores)
 	})
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (p *Plan) readCaptions(u *Unit) (*foundUnit, error) {
 func (p *Plan) captionScores(u *Unit) (scores *captionScores, missing int, err error) {
 	e := u.Captions
 	if e.Videos == nil {
-		scores, err = durable.LoadJSON[captionScores](filepath.Join(p.folder(u), ScoresFile),
+		scores, err = durable.LoadJSON[captionScores](filepath.Join(p.folder(u), scoresFile),
 			"remove the file to score the captioners again")
 		return scores, 1, err
 	}
@@ -189,7 +189,7 @@ func (p *Plan) captionUnit(u *Unit, scores *captionScores) (*foundUnit, error) {
 	if n := len(table4.Arms()); len(scores.Rows) < n || slices.ContainsFunc(scores.Rows[:n],
 		func(r report.CaptionRow) bool { return len(r.Scores) != len(p.Settings.Seeds) }) {
 		return nil, fmt.Errorf("%s: it does not have scores of each net and seed: remove the file to score the captioners "+
-			"again", filepath.Join(p.folder(u), ScoresFile))
+			"again", filepath.Join(p.folder(u), scoresFile))
 	}
 	return &foundUnit{captions: scores, config: string(nets) + "---\n" + string(captioners)}, nil
 }

@@ -14,9 +14,9 @@ import (
 	"nmn/run"
 )
 
-// LikelihoodFile keeps how well nets explain the noisy labels that they have learned from, which takes a pass over
+// likelihoodFile keeps how well nets explain the noisy labels that they have learned from, which takes a pass over
 // these.
-const LikelihoodFile = "likelihood.json"
+const likelihoodFile = "likelihood.json"
 
 // likelihood is that of a run.
 type likelihood struct {
@@ -43,7 +43,7 @@ func (p *Plan) compareEM(ctx context.Context, o *Options, f *found) error {
 		return err
 	}
 	f.em = small
-	path := filepath.Join(p.Settings.Dir, LikelihoodFile)
+	path := filepath.Join(p.Settings.Dir, likelihoodFile)
 	known, err := durable.LoadJSON[map[string]likelihood](path, "remove the file to score the nets again")
 	if err != nil {
 		return err

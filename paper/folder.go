@@ -15,18 +15,18 @@ import (
 
 // Files of the folder of a reproduction.
 const (
-	PlanFile     = "plan.json" // written first: by it the folder is known as ours
+	planFile     = "plan.json" // written first: by it the folder is known as ours
 	PageFile     = "index.html"
 	MarkdownFile = "reproduction.md"
 	RecordFile   = "reproduction.json" // all that is needed to run it again
-	FigureFile   = "figure3.svg"
+	figureFile   = "figure3.svg"
 )
 
 // planForm is the form of the folder: a program with another one makes other runs of the same settings, or keeps them
 // in other places.
 const planForm = 1
 
-// planRecord is what PlanFile holds.
+// planRecord is what planFile holds.
 type planRecord struct {
 	Form     int      `json:"form"`
 	Settings Settings `json:"settings"`
@@ -48,7 +48,7 @@ func (p *Plan) claim() error {
 	if err := os.MkdirAll(p.Settings.Dir, 0o777); err != nil {
 		return fmt.Errorf("reproduce: the folder cannot be made: %w", err)
 	}
-	path := filepath.Join(p.Settings.Dir, PlanFile)
+	path := filepath.Join(p.Settings.Dir, planFile)
 	if durable.Exists(path) {
 		return nil
 	}
@@ -58,14 +58,14 @@ func (p *Plan) claim() error {
 // check refuses a folder with another reproduction, or with files of somebody's that would be overwritten.
 func (p *Plan) check() error {
 	dir := p.Settings.Dir
-	path := filepath.Join(dir, PlanFile)
+	path := filepath.Join(dir, planFile)
 	there, err := durable.LoadJSON[planRecord](path, "name another `run_dir`, or remove that folder")
 	if err != nil {
 		return &setting.Error{Key: "run_dir", Reason: err}
 	}
 	if there == nil {
-		return run.RefuseForeign(dir, PlanFile, PageFile, MarkdownFile, RecordFile, FigureFile,
-			LikelihoodFile)
+		return run.RefuseForeign(dir, planFile, PageFile, MarkdownFile, RecordFile, figureFile,
+			likelihoodFile)
 	}
 	if there.Form != planForm {
 		return setting.Errorf("run_dir", "%s: it is of another version of nmn (form %d, and this one has %d): go on with "+

@@ -158,7 +158,7 @@ func (p *Plan) show(ctx context.Context, o *Options, f *found, part *PlannedPart
 	case Table4:
 		p.showCaptions(f, out)
 	case Figure3:
-		out.Figure3 = FigureFile
+		out.Figure3 = figureFile
 		out.Notes = []string{fmt.Sprintf("As published, of the closed form alone: no data. Both rates are %g.",
 			report.Figure3Rate)}
 	case Figure4:

@@ -142,7 +142,7 @@ func TestEM_ComparesWithWhatIsKnown(t *testing.T) {
 			known["scenes/"+filepath.Base(r.Name)] = likelihood{"f", float64(i)}
 		}
 	}
-	if err := durable.SaveJSON(filepath.Join(s.Dir, LikelihoodFile), known); err != nil {
+	if err := durable.SaveJSON(filepath.Join(s.Dir, likelihoodFile), known); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.compareEM(t.Context(), &Options{}, f); err != nil {
@@ -187,8 +187,8 @@ A logistic classifier of two classes on 400 bags, with noise that depends on the
 	if err != nil || len(shown.Tables) != 3 || len(shown.Notes) != 1 || !strings.Contains(shown.Notes[0], "is a round") {
 		t.Errorf("%+v, %v", shown, err)
 	}
-	put(t, "{", s.Dir, LikelihoodFile)
-	if _, err := p.write(t.Context(), &Options{}, f); err == nil || !strings.Contains(err.Error(), LikelihoodFile) {
+	put(t, "{", s.Dir, likelihoodFile)
+	if _, err := p.write(t.Context(), &Options{}, f); err == nil || !strings.Contains(err.Error(), likelihoodFile) {
 		t.Errorf("a damaged file of likelihoods: %v", err)
 	}
 }
@@ -213,7 +213,7 @@ func TestContents_AreTheFilesOfThePage(t *testing.T) {
 	s := Defaults(filepath.Join(t.TempDir(), "r"))
 	s.Seeds, s.Only = []uint64{1}, []Part{Table3}
 	for _, want := range []string{RecordFile + " " + MarkdownFile + " " + PageFile,
-		RecordFile + " " + MarkdownFile + " " + FigureFile + " " + PageFile} {
+		RecordFile + " " + MarkdownFile + " " + figureFile + " " + PageFile} {
 		p := planOf(t, s)
 		f := madeUp(p)
 		f.units[0].config = "a < b & c"
@@ -273,7 +273,7 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 	s.Seeds, s.Only = []uint64{1, 2}, []Part{Table4}
 	p := planOf(t, s)
 	u, scores := &p.Units[0], madeUp(p).units[0].captions
-	file := filepath.Join(p.folder(u), ScoresFile)
+	file := filepath.Join(p.folder(u), scoresFile)
 	if unit, err := p.readCaptions(u); err != nil || unit.missing != 1 || unit.captions != nil {
 		t.Errorf("without scores: %+v (%v)", unit, err)
 	}

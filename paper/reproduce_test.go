@@ -138,7 +138,7 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 			}
 		},
 		"plan.json": func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, PlanFile), []byte("{"), 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, planFile), []byte("{"), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -172,7 +172,7 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 
 func save(t *testing.T, dir string, r planRecord) {
 	t.Helper()
-	if err := durable.SaveJSON(filepath.Join(dir, PlanFile), r); err != nil {
+	if err := durable.SaveJSON(filepath.Join(dir, planFile), r); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -194,9 +194,9 @@ func written(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	seconds := regexp.MustCompile(`"seconds": [0-9.e+-]+`)
 	all := map[string]string{}
-	for _, name := range []string{PageFile, MarkdownFile, RecordFile, FigureFile} {
+	for _, name := range []string{PageFile, MarkdownFile, RecordFile, figureFile} {
 		content, err := os.ReadFile(filepath.Join(dir, name))
-		if name == FigureFile && errors.Is(err, fs.ErrNotExist) { // of a reproduction without it
+		if name == figureFile && errors.Is(err, fs.ErrNotExist) { // of a reproduction without it
 			continue
 		}
 		if err != nil {
@@ -449,7 +449,7 @@ func TestRun_Captions(t *testing.T) {
 		t.Errorf("again: %s, want %s", b, a)
 	}
 	recordsCaptioners(t, s.Dir)
-	scores := filepath.Join(s.Dir, "moving-scenes-captions", ScoresFile)
+	scores := filepath.Join(s.Dir, "moving-scenes-captions", scoresFile)
 	if err := os.WriteFile(scores, []byte(`{"rows": []}`), 0o666); err != nil {
 		t.Fatal(err)
 	}

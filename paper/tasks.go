@@ -42,7 +42,7 @@ func (p *Plan) Tasks() ([]Task, error) {
 		}
 		if u.Captions != nil {
 			all = append(all, Task{Number: len(all), What: u.Title, Data: u.Data, Folder: p.folder(u), After: -1, unit: i,
-				Complete: durable.Exists(filepath.Join(p.folder(u), ScoresFile))})
+				Complete: durable.Exists(filepath.Join(p.folder(u), scoresFile))})
 			continue
 		}
 		tasks, err := u.Grid.Tasks()

@@ -90,7 +90,7 @@ func (p *Plan) contents(ctx context.Context, f *found, out *Outcome) (all []file
 		if err := report.Figure3(&figure); err != nil {
 			return nil, err
 		}
-		all = append(all, file{FigureFile, figure.Bytes()})
+		all = append(all, file{figureFile, figure.Bytes()})
 	}
 	return append(all, file{PageFile, page.Bytes()}), nil
 }

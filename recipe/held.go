@@ -16,8 +16,8 @@ func hold(c *train.NoiseConfig, q01, q10 []float32) {
 	c.Q01, c.Q10, c.Deviation, c.Frozen = q01, q10, 0, true
 }
 
-// LeastRate is the least rate that is held, and 1-LeastRate the greatest: no noise model is certain of a label.
-const LeastRate = 1e-4
+// leastRate is the least rate that is held, and 1-leastRate the greatest: no noise model is certain of a label.
+const leastRate = 1e-4
 
 // held sets the noise model to the rates that were found, with U = 0, and holds it. A class whose rates
 // are not to be believed has none: no noise is invented.
@@ -67,7 +67,7 @@ func heldRates(q []float64) []float32 {
 		if math.IsNaN(v) {
 			v = 0
 		}
-		out[c] = float32(min(max(v, LeastRate), 1-LeastRate))
+		out[c] = float32(min(max(v, leastRate), 1-leastRate))
 	}
 	return out
 }

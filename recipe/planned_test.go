@@ -56,7 +56,7 @@ func TestHeldRates_TrainsForTheEpochsThatTheFoldsWereBetterFor(t *testing.T) {
 	} {
 		p := planOf(t, found(t, c.more), HeldRates, func(s *Settings) { s.Recipe.Epochs = c.epochs })
 		if n := p.Config.Noise; p.Config.Stage2Epochs != c.want || p.Config.Patience != 0 || !n.Frozen ||
-			!slices.Equal(n.Q01, []float32{.3, .2}) || !slices.Equal(n.Q10, []float32{.1, LeastRate}) {
+			!slices.Equal(n.Q01, []float32{.3, .2}) || !slices.Equal(n.Q10, []float32{.1, leastRate}) {
 			t.Errorf("noisy nets are best %d epochs later, recipe.epochs %d: %d epochs with patience %d through %+v, want %d",
 				c.more, c.epochs, p.Config.Stage2Epochs, p.Config.Patience, n, c.want)
 		}
@@ -104,10 +104,10 @@ func TestMakePlan_OfArmsWithFolds(t *testing.T) {
 func TestMakePlan_HoldsRatesAsTheyAre(t *testing.T) {
 	const missing = 4. / 6 // of the second class
 	for arm, want := range map[Name][2][]float32{
-		HeldRates:   {{.3, .2}, {.1, LeastRate}},
-		SoftLabels:  {{.3, .2}, {.1, LeastRate}},
-		Forward:     {{.3, .2}, {.1, LeastRate}},
-		ForwardTrue: {{LeastRate, missing}, {LeastRate, LeastRate}},
+		HeldRates:   {{.3, .2}, {.1, leastRate}},
+		SoftLabels:  {{.3, .2}, {.1, leastRate}},
+		Forward:     {{.3, .2}, {.1, leastRate}},
+		ForwardTrue: {{leastRate, missing}, {leastRate, leastRate}},
 	} {
 		p := planOf(t, found(t, 2), arm, func(s *Settings) { s.Train.Noise.Deviation = .5 })
 		n := p.Config.Noise
@@ -133,7 +133,7 @@ func TestOutOfFold_AuditsThroughTheRatesOfTheNets(t *testing.T) {
 		}
 		return fmt.Sprintf("%+v", *a)
 	}
-	q01, q10 := []float32{.3, .2}, []float32{.1, LeastRate}
+	q01, q10 := []float32{.3, .2}, []float32{.1, leastRate}
 	for arm, c := range map[Name]struct{ want, other string }{
 		Stage1:     {audit(r.plain.logits, nil, nil), audit(r.plain.logits, q01, q10)},
 		HeldRates:  {audit(r.noisy.logits, q01, q10), audit(r.noisy.logits, nil, nil)},

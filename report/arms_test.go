@@ -2,8 +2,8 @@ package report
 
 // titles are those of arms as the program has them, in the order of tables.
 var titles = []struct{ arm, title string }{
-	{Stage1, "stage 1"}, {Baseline, "baseline"}, {"baseline-early", "baseline, in time"}, {NMNFI, "NMN-FI"},
-	{NMNFD, "NMN-FD"}, {"held-rates", "held rates"}, {"soft-labels", "soft labels"}, {"forward", "forward"},
+	{Stage1, "stage 1"}, {Baseline, "baseline"}, {"baseline-early", "baseline, in time"}, {nmnFI, "NMN-FI"},
+	{nmnFD, "NMN-FD"}, {"held-rates", "held rates"}, {"soft-labels", "soft labels"}, {"forward", "forward"},
 	{"forward-true", "forward, true T"}, {"asl", "ASL"},
 	{"ll-r", "LL-R"}, {"ll-ct", "LL-Ct"}, {"pruned", "pruned"}, {"clean", "clean labels"},
 }

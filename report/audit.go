@@ -13,10 +13,10 @@ import (
 func AuditTables(r *audit.Report, top, classes int) []*Table {
 	var tables []*Table
 	if top > 0 {
-		tables = append(tables, SuspectTable(r.Input, r.Suspects[:min(top, len(r.Suspects))]))
+		tables = append(tables, suspectTable(r.Input, r.Suspects[:min(top, len(r.Suspects))]))
 	}
 	counts := r.Counts()
-	byClass := AuditClassTable(r, classes)
+	byClass := auditClassTable(r, classes)
 	byClass.Notes = append(countNotes(r, counts), byClass.Notes...)
 	if r.Decided != nil {
 		byClass.Notes = append(byClass.Notes, r.Decided.Note)

@@ -145,7 +145,7 @@ func TestAuditPage_KeyTellsAuditsApart(t *testing.T) {
 func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 	r := auditedInput()
 	var b bytes.Buffer
-	if err := Write(&b, CSV, SuspectTable(r.Input, r.Suspects), AuditClassTable(r, 0)); err != nil {
+	if err := Write(&b, CSV, suspectTable(r.Input, r.Suspects), auditClassTable(r, 0)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"\na.jpg,cat,missing,0.988968663,0.9975273768,0.2,0.1\n",
@@ -154,16 +154,16 @@ func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 			t.Errorf("the tables lack %q:\n%s", want, &b)
 		}
 	}
-	if t1 := AuditClassTable(r, 1); len(t1.Rows) != 1 || t1.Rows[0].Cells[0].Text != hostile ||
+	if t1 := auditClassTable(r, 1); len(t1.Rows) != 1 || t1.Rows[0].Cells[0].Text != hostile ||
 		len(t1.Notes) != 2 {
 		t.Errorf("the noisiest class is %+v", t1)
 	}
 	r.Result.Classes[1].Pooled = true
-	if t1 := AuditClassTable(r, 1); t1.Rows[0].Cells[0].Text != "cat" {
+	if t1 := auditClassTable(r, 1); t1.Rows[0].Cells[0].Text != "cat" {
 		t.Errorf("the noisiest class with rates of its own is %+v", t1)
 	}
 	r.Result.Classes[1].Pooled = false
-	table := AuditClassTable(r, 0)
+	table := auditClassTable(r, 0)
 	if len(table.Notes) != 1 || !strings.Contains(table.Notes[0], "1 of 3 classes are not audited") {
 		t.Errorf("notes %q", table.Notes)
 	}
@@ -177,7 +177,7 @@ func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 				why       string
 			}{{0, "on no bag"}, {r.Bags, "on every bag"}, {1, "too few labels"}} {
 				class.Positives = of.positives
-				cells := AuditClassTable(r, 0).Rows[c].Cells
+				cells := auditClassTable(r, 0).Rows[c].Cells
 				if got := cells[len(cells)-1].Text; got != of.why {
 					t.Errorf("%d labels: not audited for %q, want %q", of.positives, got, of.why)
 				}

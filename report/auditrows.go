@@ -15,16 +15,16 @@ const rowsShown = 10
 func rowTables(t *rows.Table, top, labels int) []*Table {
 	var tables []*Table
 	if n := min(top, rowsShown, t.Len()); n > 0 {
-		tables = append(tables, RowTable(t.Top(n)))
+		tables = append(tables, rowTable(t.Top(n)))
 		if groups := t.Groups(n); len(groups) > 0 {
-			tables = append(tables, DuplicateTable(groups))
+			tables = append(tables, duplicateTable(groups))
 		}
 	}
-	return append(tables, FoundTable(t.Summary(labels)))
+	return append(tables, foundTable(t.Summary(labels)))
 }
 
-// RowTable lists rows, the one whose labels fit least first.
-func RowTable(top []rows.Row) *Table {
+// rowTable lists rows, the one whose labels fit least first.
+func rowTable(top []rows.Row) *Table {
 	t := &Table{
 		Title: "Bags whose labels fit least",
 		Columns: []Column{
@@ -68,8 +68,8 @@ func known(v *float64) Cell {
 	return figure(*v)
 }
 
-// DuplicateTable lists groups of near-duplicates.
-func DuplicateTable(groups []rows.Group) *Table {
+// duplicateTable lists groups of near-duplicates.
+func duplicateTable(groups []rows.Group) *Table {
 	t := &Table{Title: "Near-duplicates", Columns: []Column{{Name: "bags", Text: true}, {Name: "copies"},
 		{Name: "features", Text: true}, {Name: "labels", Text: true}}}
 	for _, g := range groups {
@@ -90,8 +90,8 @@ func DuplicateTable(groups []rows.Group) *Table {
 	return t
 }
 
-// FoundTable sums up what was found, of every kind.
-func FoundTable(s rows.Summary) *Table {
+// foundTable sums up what was found, of every kind.
+func foundTable(s rows.Summary) *Table {
 	t := &Table{Title: "In all", Columns: []Column{{Name: "found", Text: true}, {Name: "number"}, {Name: "of"},
 		{Name: "share (%)", Decimals: 2}}}
 	add := func(what string, n, of int) {

@@ -13,8 +13,8 @@ import (
 	"nmn/labels/rates"
 )
 
-// SuspectTable lists suspects, the surest first.
-func SuspectTable(in audit.Input, suspects []audit.Suspect) *Table {
+// suspectTable lists suspects, the surest first.
+func suspectTable(in audit.Input, suspects []audit.Suspect) *Table {
 	t := &Table{
 		Title: "Labels that are probably wrong",
 		Columns: []Column{
@@ -46,10 +46,10 @@ const (
 		"claimed."
 )
 
-// AuditClassTable sums up classes: how many of their labels are expected to be wrong, and suspects. It
+// auditClassTable sums up classes: how many of their labels are expected to be wrong, and suspects. It
 // lists the most classes, those with the most labels expected to be wrong, in class order; 0 for all.
 // An estimate of the rates tells why a class is not audited.
-func AuditClassTable(r *audit.Report, most int) *Table {
+func auditClassTable(r *audit.Report, most int) *Table {
 	counts, all := r.Counts(), r.Result.Classes
 	t := &Table{
 		Title: "By class",

@@ -16,9 +16,9 @@ func TestBestEpochTable_ChoosesOneEpochForAllSeeds(t *testing.T) {
 		}
 		return r
 	}
-	bare := run(NMNFD, 1)
+	bare := run(nmnFD, 1)
 	// Seed 1 alone would choose epoch 2, seed 2 epoch 3; epoch 4 is not there for all.
-	runs := allTitled(run(Baseline, 1, .5, .8, .7, .9), run(Baseline, 2, .5, .4, .7), run(NMNFI, 1, .6, .6), bare)
+	runs := allTitled(run(Baseline, 1, .5, .8, .7, .9), run(Baseline, 2, .5, .4, .7), run(nmnFI, 1, .6, .6), bare)
 	rows := func(f func([]Run) (*Table, error)) string {
 		table, err := f(runs)
 		if err != nil {

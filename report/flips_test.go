@@ -19,7 +19,7 @@ func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
 		return Run{Arm: arm, Flips: f, Seed: seed, Result: result}
 	}
 	table, err := ExperimentTable(allTitled(
-		run(Baseline, Flips{Q01: .4}, 1), run(NMNFI, Flips{Q01: .4}, 1), run(Baseline, Flips{Q01: .3, Q10: .1}, 1),
+		run(Baseline, Flips{Q01: .4}, 1), run(nmnFI, Flips{Q01: .4}, 1), run(Baseline, Flips{Q01: .3, Q10: .1}, 1),
 		run(Baseline, Flips{Q01: .3, Q10: .1}, 2), run(Baseline, Flips{}, 1),
 	))
 	if err != nil {

@@ -64,7 +64,7 @@ func labelled(ap float64) *eval.MultiLabel {
 
 // drawnResult is an evaluation whose figures follow from one number.
 func drawnResult(ap float64) *eval.Result {
-	r := &eval.Result{Bags: 200, Classes: 3, CaptionsPerBag: 5, TopK: 3, GroupSize: PublishedSizes(1)}
+	r := &eval.Result{Bags: 200, Classes: 3, CaptionsPerBag: 5, TopK: 3, GroupSize: publishedSizes(1)}
 	r.Threshold, r.PlugIn = .5, .312
 	r.Human = &eval.Human{AP: spreadOver(ap - .01), Precision: spreadOver(.7), Recall: spreadOver(.4),
 		PrecisionAtHumanRecall: spreadOver(ap + .05)}
@@ -89,7 +89,7 @@ func drawnRuns(paper bool) []Run {
 	var runs []Run
 	for _, noise := range []float64{.8, .4} { // not in the order of the table
 		for seed := range uint64(3) {
-			for i, arm := range []string{NMNFD, Baseline, Stage1, "em"} {
+			for i, arm := range []string{nmnFD, Baseline, Stage1, "em"} {
 				for _, mil := range []bool{true, false} {
 					if mil && noise == .8 {
 						continue
@@ -113,10 +113,10 @@ func againstBaseline(runs []Run) (*Table, error) { return PairedTable(runs, Base
 // videoRuns are arms at both levels of the paper's Table 3.
 func videoRuns() []Run {
 	var runs []Run
-	for i, arm := range []string{Stage1, Baseline, NMNFI, NMNFD, "held-rates"} {
+	for i, arm := range []string{Stage1, Baseline, nmnFI, nmnFD, "held-rates"} {
 		for _, level := range []string{VideoLevel, FrameLevel} {
 			result := drawnResult(.3 + float64(i)/50)
-			result.CaptionsPerBag, result.GroupSize = 20, PublishedSizes(3)
+			result.CaptionsPerBag, result.GroupSize = 20, publishedSizes(3)
 			runs = append(runs, Run{Name: "run", Arm: arm, MIL: level == VideoLevel, Level: level, PaperData: true,
 				Result: result})
 		}
@@ -127,7 +127,7 @@ func videoRuns() []Run {
 func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	paper := drawnRuns(true)
 	for i := range paper {
-		if paper[i].Arm == NMNFD && paper[i].Noise == .8 {
+		if paper[i].Arm == nmnFD && paper[i].Noise == .8 {
 			observed := paper[i].Result.Measures
 			paper[i].Result.Observed = &observed
 		}
@@ -161,7 +161,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	}
 	for table := 1; table <= 3; table++ {
 		var b bytes.Buffer
-		p, err := PublishedTable(table)
+		p, err := publishedTable(table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 func TestWriteRun_WritesPageAndRates(t *testing.T) {
 	folder := t.TempDir()
 	result := drawnResult(.6)
-	r := &Run{ArmTitle: "NMN-FD", Name: "nmn-fd_40", Dataset: "scenes", Arm: NMNFD, MIL: true, Noise: .4, Seed: 7,
+	r := &Run{ArmTitle: "NMN-FD", Name: "nmn-fd_40", Dataset: "scenes", Arm: nmnFD, MIL: true, Noise: .4, Seed: 7,
 		Result: result,
 		Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: result.NoiseRates(),
 		Duration: 83 * time.Second}
@@ -245,8 +245,8 @@ func TestExperimentTable_MeanAndSampleDeviation(t *testing.T) {
 func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 	runs := []Run{
 		{Arm: Baseline, Seed: 1, Result: drawnResult(.5)}, {Arm: Baseline, Seed: 2, Result: drawnResult(.6)},
-		{Arm: NMNFI, Seed: 2, Result: drawnResult(.63)}, {Arm: NMNFI, Seed: 3, Result: drawnResult(.9)},
-		{Arm: NMNFD, MIL: true, Seed: 1, Result: drawnResult(.7)},
+		{Arm: nmnFI, Seed: 2, Result: drawnResult(.63)}, {Arm: nmnFI, Seed: 3, Result: drawnResult(.9)},
+		{Arm: nmnFD, MIL: true, Seed: 1, Result: drawnResult(.7)},
 	}
 	table, err := PairedTable(runs, Baseline)
 	if err != nil {

@@ -87,7 +87,7 @@ func (t *Table) addPaperRows(c cellOf) (published bool) {
 	})
 	observed.aside = true
 	t.Rows = append(t.Rows, observed)
-	if paper && c.runs[0].Level == "" && c.arm == NMNFD && near(c.noise, observedNoise) {
+	if paper && c.runs[0].Level == "" && c.arm == nmnFD && near(c.noise, observedNoise) {
 		t.Rows = append(t.Rows, publishedRow(c, name, onlyAll(PublishedObserved(c.mil))))
 		published = true
 	}
@@ -180,8 +180,8 @@ func commonSizes(cells []cellOf) (eval.ByGroup[int], bool) {
 	return sizes, len(cells) > 0
 }
 
-// PublishedTable prints a table of the paper as it is, with the figures of this package.
-func PublishedTable(table int) (*Table, error) {
+// publishedTable prints a table of the paper as it is, with the figures of this package.
+func publishedTable(table int) (*Table, error) {
 	if table < 1 || table > 3 {
 		return nil, fmt.Errorf("report: published table %d, want 1, 2 or 3", table)
 	}
@@ -193,7 +193,7 @@ func PublishedTable(table int) (*Table, error) {
 	for _, name := range groupNames() {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
 	}
-	t.Rows = append(t.Rows, groupRow(words(""), "", "words", "", PublishedSizes(table), count))
+	t.Rows = append(t.Rows, groupRow(words(""), "", "words", "", publishedSizes(table), count))
 	last := ""
 	for _, p := range PublishedRows() {
 		if p.Table != table {

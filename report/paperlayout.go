@@ -203,7 +203,7 @@ func PublishedLayout(table int) (*Table, error) {
 		return nil, err
 	}
 	t.Title = fmt.Sprintf("Published, on %s: Table %d of the paper", publishedOn(table), table)
-	sizes := PublishedSizes(table)
+	sizes := publishedSizes(table)
 	t.Rows = append(t.Rows, layoutRow(table, words(""), "count", sizes, sizes.All, count))
 	var block Published
 	for _, p := range PublishedRows() {
@@ -262,7 +262,7 @@ func ObservedTable(runs []Run) (*Table, error) {
 		}
 		row := Row{Cells: []Cell{c.noiseCell(), words(c.runs[0].armName()), overSeeds(y), overSeeds(z), overSeeds(d),
 			number(eval.Undefined()), number(eval.Undefined())}}
-		if p, ok := publishedFor(c.cellKey, ""); ok && c.arm == NMNFD && near(c.noise, observedNoise) {
+		if p, ok := publishedFor(c.cellKey, ""); ok && c.arm == nmnFD && near(c.noise, observedNoise) {
 			row.Cells[5], row.Cells[6] = number(p.AP.All), number(PublishedObserved(c.mil))
 		}
 		t.Rows = append(t.Rows, row)

@@ -38,7 +38,7 @@ func laidOut(t *testing.T, table int, runs ...Run) string {
 func TestPaperLayout_HasMILInAColumnOfTable2(t *testing.T) {
 	got := laidOut(t, 2, humanRun(Baseline, false, .2, 1, .3), humanRun(Baseline, false, .2, 2, .4),
 		humanRun(Baseline, true, .2, 1, .5),
-		humanRun(Baseline, true, .2, 2, .5), humanRun(NMNFD, true, .4, 1, .6))
+		humanRun(Baseline, true, .2, 2, .5), humanRun(nmnFD, true, .4, 1, .6))
 	lines := strings.Split(strings.TrimSpace(got), "\n")
 	if len(lines) != 4 || !strings.HasSuffix(lines[0], "All,All sd,All-MIL,All-MIL sd") ||
 		!strings.HasPrefix(lines[2], "20,baseline,,,35,7.07") || !strings.HasSuffix(lines[2], "36,7.071067812,51,0") ||
@@ -48,7 +48,7 @@ func TestPaperLayout_HasMILInAColumnOfTable2(t *testing.T) {
 }
 
 func TestPaperLayout_HasPublishedFiguresOnThePapersData(t *testing.T) {
-	ours := humanRun(NMNFD, false, 0, 1, .3)
+	ours := humanRun(nmnFD, false, 0, 1, .3)
 	ours.PaperData = true
 	got := laidOut(t, 1, ours)
 	if !strings.Contains(got, `"VGG16-NMN-FD, paper",18.78,,36.43,`) || !strings.Contains(got, "VGG16-NMN-FD,,,30,") {
@@ -82,7 +82,7 @@ func TestPublishedLayout_HasAllPrintedFigures(t *testing.T) {
 }
 
 func TestObservedTable(t *testing.T) {
-	ours := humanRun(NMNFD, true, .8, 1, .3)
+	ours := humanRun(nmnFD, true, .8, 1, .3)
 	ours.Result.Observed = &eval.Measures{Human: &eval.Human{AP: eval.ByGroup[eval.Number]{All: .25}}}
 	of, err := ObservedTable([]Run{ours, humanRun(Baseline, true, .8, 1, .3)})
 	if err != nil {

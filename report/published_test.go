@@ -17,7 +17,7 @@ func TestPublished_GroupsAverageToAll(t *testing.T) {
 		if !p.AP.Group[text.NN].Defined() {
 			continue
 		}
-		sizes := PublishedSizes(p.Table)
+		sizes := publishedSizes(p.Table)
 		sum := 0.0
 		for g, n := range sizes.Group {
 			sum += float64(n) * float64(p.AP.Group[g])
@@ -32,7 +32,7 @@ func TestPublished_GroupsAverageToAll(t *testing.T) {
 		}
 	}
 	for table := 1; table <= 3; table += 2 {
-		sizes, n := PublishedSizes(table), 0
+		sizes, n := publishedSizes(table), 0
 		for _, g := range sizes.Group {
 			n += g
 		}
@@ -51,7 +51,7 @@ func TestPublished_EveryArmOfEveryTable(t *testing.T) {
 		t.Errorf("rows %v, want 9, 2·16 and 8", n)
 	}
 	for _, noise := range []float64{0, .2, .4, .6, .8} {
-		for _, arm := range []string{Stage1, Baseline, NMNFI, NMNFD} {
+		for _, arm := range []string{Stage1, Baseline, nmnFI, nmnFD} {
 			for _, mil := range []bool{false, true} {
 				p, ok := publishedFor(cellKey{noise: noise, mil: mil, arm: arm}, "")
 				if !ok || !p.AP.All.Defined() || p.Cited {
@@ -68,7 +68,7 @@ func TestPublished_OrderOfTheArms(t *testing.T) {
 	for _, noise := range []float64{0, .2, .4, .6, .8} {
 		for _, mil := range []bool{false, true} {
 			baseline, _ := publishedFor(cellKey{noise: noise, mil: mil, arm: Baseline}, "")
-			fd, _ := publishedFor(cellKey{noise: noise, mil: mil, arm: NMNFD}, "")
+			fd, _ := publishedFor(cellKey{noise: noise, mil: mil, arm: nmnFD}, "")
 			if !(fd.AP.All > baseline.AP.All) {
 				t.Errorf("noise %v, MIL %v: FD %v, baseline %v", noise, mil, fd.AP.All, baseline.AP.All)
 			}
@@ -88,7 +88,7 @@ func TestPublished_SizesAreThoseOfTheVocabulary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sizes, counts := PublishedSizes(1), v.POSCounts()
+	sizes, counts := publishedSizes(1), v.POSCounts()
 	if !slices.Equal(counts[:], sizes.Group) || v.Len() != sizes.All {
 		t.Errorf("vocabulary %v, Table 1 %v", counts, sizes)
 	}

@@ -40,7 +40,7 @@ func TestResultCharts_ARowForEachArm(t *testing.T) {
 	}
 	two, err := resultCharts(allTitled(Run{Arm: Stage1, Result: drawnResult(.41)},
 		Run{Arm: Baseline, Result: drawnResult(.42)},
-		Run{Arm: NMNFI, Result: drawnResult(.40)}))
+		Run{Arm: nmnFI, Result: drawnResult(.40)}))
 	if err != nil || two[0].X.Min >= 40 || two[0].X.Max <= 42 {
 		t.Errorf("an arm is outside of the axis: %+v, %v", two, err)
 	}
@@ -56,7 +56,7 @@ func TestResultCharts_ARowForEachArm(t *testing.T) {
 
 // Titles claim a deviation where there is one alone.
 func TestTables_OfOneSeedClaimNoDeviation(t *testing.T) {
-	runs := allTitled(Run{Arm: Baseline, Result: drawnResult(.5)}, Run{Arm: NMNFI, Result: drawnResult(.6)})
+	runs := allTitled(Run{Arm: Baseline, Result: drawnResult(.5)}, Run{Arm: nmnFI, Result: drawnResult(.6)})
 	for name, f := range map[string]func([]Run) (*Table, error){"experiment": ExperimentTable, "paired": againstBaseline,
 		"epochs": EpochTable} {
 		table, err := f(runs)

@@ -15,8 +15,8 @@ import (
 const (
 	Stage1   = "stage1"   // VGG16: the classifier alone
 	Baseline = "baseline" // VGG16*: the classifier alone, trained as long as the others
-	NMNFI    = "nmn-fi"   // feature-independent noise model
-	NMNFD    = "nmn-fd"   // feature-dependent noise model
+	nmnFI    = "nmn-fi"   // feature-independent noise model
+	nmnFD    = "nmn-fd"   // feature-dependent noise model
 )
 
 // What a training sample of videos is.
@@ -29,7 +29,7 @@ const (
 type Run struct {
 	Name    string // for headings, for example the run folder
 	Dataset string // for example "scenes" or "coco"
-	Arm     string // Stage1, Baseline, NMNFI, NMNFD or another name
+	Arm     string // Stage1, Baseline, nmnFI, nmnFD or another name
 	// ArmTitle is what tables call the arm without MIL, where the data are not the paper's; empty for its name.
 	// ArmPlace orders the arms in tables.
 	ArmTitle string
@@ -114,9 +114,9 @@ func paperName(arm string, mil bool) string {
 		return "VGG16" + suffix
 	case Baseline:
 		return "VGG16*" + suffix
-	case NMNFI:
+	case nmnFI:
 		return "VGG16" + suffix + "-NMN-FI"
-	case NMNFD:
+	case nmnFD:
 		return "VGG16" + suffix + "-NMN-FD"
 	}
 	return "VGG16" + suffix + "-" + arm

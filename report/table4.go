@@ -58,7 +58,7 @@ func blankTable4(title string) *Table {
 // PublishedCaptioner is a row of the paper's Table 4. Arm is empty for methods of others.
 type PublishedCaptioner struct {
 	Name   string
-	Arm    string         // Baseline, NMNFI or NMNFD, all with MIL
+	Arm    string         // Baseline, nmnFI or nmnFD, all with MIL
 	Scores [4]eval.Number // CIDEr, Bleu-4, ROUGE-L and METEOR, as printed
 }
 
@@ -66,8 +66,8 @@ type PublishedCaptioner struct {
 func PublishedCaptioners() []PublishedCaptioner {
 	return []PublishedCaptioner{
 		{"VGG16*-MIL", Baseline, [4]eval.Number{34.8, 33.9, 56.8, 25.6}},
-		{"VGG16-MIL-NMN-FI", NMNFI, [4]eval.Number{36.5, 36.2, 58.3, 26.4}},
-		{"VGG16-MIL-NMN-FD", NMNFD, [4]eval.Number{34.9, 35.7, 58.2, 26.4}},
+		{"VGG16-MIL-NMN-FI", nmnFI, [4]eval.Number{36.5, 36.2, 58.3, 26.4}},
+		{"VGG16-MIL-NMN-FD", nmnFD, [4]eval.Number{34.9, 35.7, 58.2, 26.4}},
 		{"MIMLL", "", [4]eval.Number{32.6, 33.7, 56.9, 25.9}},
 		{"Mean-Pooling", "", [4]eval.Number{35.0, 30.4, 52.0, 23.7}},
 		{"Soft-Attention", "", [4]eval.Number{37.1, 28.5, 53.3, 25.0}},

@@ -22,7 +22,7 @@ func TestTables_HavePartsOfSpeechWhereWordsDo(t *testing.T) {
 		row := labels.NewRow(text.Word{Text: "dog", POS: pos})
 		row.Q01, row.Q10 = .1, .2
 		tables := append(WordTables(r, 1), RateTables(labels.Table{row}, 1)...)
-		paper, err := PaperTable([]Run{{Arm: NMNFD, Result: r}})
+		paper, err := PaperTable([]Run{{Arm: nmnFD, Result: r}})
 		if err != nil {
 			t.Fatal(err)
 		}

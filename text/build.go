@@ -14,7 +14,7 @@ type VocabularyOptions struct {
 	Size     int     // at most so many words, the most frequent; 0: all
 	MinCount int     // only words that occur at least so often; below 1 is 1
 	Tagger   *Tagger // gives the parts of speech; nil: every word is Others
-	// NoFunctionWords leaves out what IsFunctionWord finds.
+	// NoFunctionWords leaves out what isFunctionWord finds.
 	NoFunctionWords bool
 	// Exclude lists words that never become classes, for example {"a", "the"}.
 	Exclude []string
@@ -41,7 +41,7 @@ func BuildVocabulary(captions iter.Seq[string], o VocabularyOptions) (*Vocabular
 	}
 	words := make([]Word, 0, len(counts))
 	for text, c := range counts {
-		if c.count >= o.MinCount && !(o.NoFunctionWords && IsFunctionWord(text, c.tag())) {
+		if c.count >= o.MinCount && !(o.NoFunctionWords && isFunctionWord(text, c.tag())) {
 			words = append(words, Word{Text: text, POS: c.group(), Count: c.count})
 		}
 	}
@@ -88,7 +88,7 @@ func countWords(captions iter.Seq[string], tagger *Tagger) map[string]*wordCount
 }
 
 // group returns the group of the most frequent tag.
-func (c *wordCount) group() POS { return GroupOf(c.tag()) }
+func (c *wordCount) group() POS { return groupOf(c.tag()) }
 
 // tag returns the most frequent tag, empty without a tagger.
 func (c *wordCount) tag() string {

@@ -24,8 +24,8 @@ var closedClass = strings.Fields(`
 	am is are was were be been being have has had having do does did doing can could may might must shall should will
 	would ca wo 's 're 've 'll 'd 'm n't not there here`)
 
-// IsFunctionWord reports whether a word, in lower case, belongs to the closed classes of English: determiners,
+// isFunctionWord reports whether a word, in lower case, belongs to the closed classes of English: determiners,
 // prepositions, pronouns, conjunctions and auxiliary verbs. tag is its Penn Treebank tag, empty where it is not known.
-func IsFunctionWord(word, tag string) bool {
+func isFunctionWord(word, tag string) bool {
 	return slices.Contains(functionTags, tag) || slices.Contains(closedClass, word)
 }

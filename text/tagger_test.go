@@ -79,7 +79,7 @@ func TestTagger_AcceptsAnyToken(t *testing.T) {
 func TestGroupOf(t *testing.T) {
 	for tag, want := range map[string]POS{"NNS": NN, "VBG": VB, "JJR": JJ, "PDT": DT, "PRP$": PRP, "IN": IN,
 		"TO": Others, "CD": Others, "WDT": Others, ".": Others, "": Others} {
-		if got := GroupOf(tag); got != want {
+		if got := groupOf(tag); got != want {
 			t.Errorf("GroupOf(%q) = %v, want %v", tag, got, want)
 		}
 	}

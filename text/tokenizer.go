@@ -16,7 +16,7 @@ import (
 //
 // The zero value keeps every token. A Tokenizer is a value without state, safe for concurrent use.
 type Tokenizer struct {
-	// DropPunctuation leaves out the tokens that coco-caption leaves out, see CaptionPunctuation.
+	// DropPunctuation leaves out the tokens that coco-caption leaves out, see captionPunctuation.
 	DropPunctuation bool
 }
 
@@ -52,17 +52,17 @@ var typographic = strings.NewReplacer(
 func dropPunctuation(tokens []string, first int) []string {
 	kept := tokens[:first]
 	for _, token := range tokens[first:] {
-		if !CaptionPunctuation(token) {
+		if !captionPunctuation(token) {
 			kept = append(kept, token)
 		}
 	}
 	return kept
 }
 
-// CaptionPunctuation reports whether coco-caption drops the token before it scores captions. Its
+// captionPunctuation reports whether coco-caption drops the token before it scores captions. Its
 // list names the brackets in capitals, while the tokens are lower case: brackets stay, and so do
 // runs such as "!!".
-func CaptionPunctuation(token string) bool {
+func captionPunctuation(token string) bool {
 	switch token {
 	case "''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";":
 		return true

@@ -21,17 +21,17 @@ var ErrFormat = errors.New("malformed vocabulary file")
 // maxLine bounds a line of a vocabulary file, in bytes.
 const maxLine = 4096
 
-// ReadVocabulary reads a vocabulary file, see ParseVocabulary.
+// ReadVocabulary reads a vocabulary file, see parseVocabulary.
 func ReadVocabulary(path string) (*Vocabulary, error) {
 	f, err := input.OpenFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("vocabulary: %w", err)
 	}
 	defer f.Close()
-	return ParseVocabulary(path, f)
+	return parseVocabulary(path, f)
 }
 
-// ParseVocabulary reads one class per line in class order: names alone, or the format of Fang et al. (2015), as the
+// parseVocabulary reads one class per line in class order: names alone, or the format of Fang et al. (2015), as the
 // first line is:
 //
 //	word, POS, count
@@ -41,7 +41,7 @@ func ReadVocabulary(path string) (*Vocabulary, error) {
 // vocabulary was built from. A word may hold commas ("1,000") and inner blanks. A byte order mark, CR LF, blank lines
 // and a missing last line break are fine. Errors wrap ErrFormat and name file, line and column (in bytes, from 1); a
 // repeated word names both lines.
-func ParseVocabulary(name string, r io.Reader) (*Vocabulary, error) {
+func parseVocabulary(name string, r io.Reader) (*Vocabulary, error) {
 	var words []Word
 	first := map[string]int{}
 	parse := parseWord
@@ -175,7 +175,7 @@ func ParsePOS(name string) (POS, error) {
 	return 0, fmt.Errorf("part of speech %q is none of NN, VB, JJ, DT, PRP, IN, other", clip(name))
 }
 
-// WriteTo writes the vocabulary in the format of ParseVocabulary.
+// WriteTo writes the vocabulary in the format of parseVocabulary.
 func (v *Vocabulary) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
 	for i, word := range v.words {

@@ -13,7 +13,7 @@ import (
 
 func TestParseVocabulary_ReadsTheFormat(t *testing.T) {
 	in := "\ufeffa, DT, 683655\r\ndog, NN, 12\r\n\r\n1,000, other, 3\nred,jj,  4\ntraffic light, NN, 0"
-	v, err := ParseVocabulary("v.txt", strings.NewReader(in))
+	v, err := parseVocabulary("v.txt", strings.NewReader(in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestParseVocabulary_NamesThePlaceOfAnError(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := ParseVocabulary("v.txt", strings.NewReader(c.in))
+			_, err := parseVocabulary("v.txt", strings.NewReader(c.in))
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"v.txt"`) {
 				t.Fatalf("error %v, want one with v.txt and %q", err, c.want)
 			}
@@ -59,7 +59,7 @@ func TestParseVocabulary_NamesThePlaceOfAnError(t *testing.T) {
 
 // A file of names alone is a vocabulary too; the first line decides.
 func TestParseVocabulary_ReadsNames(t *testing.T) {
-	v, err := ParseVocabulary("v.txt", strings.NewReader("\ufeffdog\r\n\ntraffic light\nSmith, John\n 7 \n"))
+	v, err := parseVocabulary("v.txt", strings.NewReader("\ufeffdog\r\n\ntraffic light\nSmith, John\n 7 \n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestParseVocabulary_ReadsNames(t *testing.T) {
 	if !reflect.DeepEqual(v.Words(), want) || v.HasPOS() {
 		t.Errorf("got %v, want %v", v.Words(), want)
 	}
-	if v, err = ParseVocabulary("v.txt", strings.NewReader("a, other, 1\ndog, NN, 1\n")); err != nil || !v.HasPOS() {
+	if v, err = parseVocabulary("v.txt", strings.NewReader("a, other, 1\ndog, NN, 1\n")); err != nil || !v.HasPOS() {
 		t.Errorf("%v, %v: want words with parts of speech", v, err)
 	}
 	for in, says := range map[string]string{
@@ -76,7 +76,7 @@ func TestParseVocabulary_ReadsNames(t *testing.T) {
 		"dog\ncat, 3\n":     `line 2, column 1: "cat, 3" is neither a name`,
 		"dog\ndog\n":        `"dog" repeats line 1`,
 	} {
-		if _, err := ParseVocabulary("v.txt", strings.NewReader(in)); err == nil || !errors.Is(err, ErrFormat) ||
+		if _, err := parseVocabulary("v.txt", strings.NewReader(in)); err == nil || !errors.Is(err, ErrFormat) ||
 			!strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %s", in, err, says)
 		}
@@ -199,7 +199,7 @@ func FuzzParseVocabulary(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		v, err := ParseVocabulary("fuzz", bytes.NewReader(in))
+		v, err := parseVocabulary("fuzz", bytes.NewReader(in))
 		if err != nil {
 			return
 		}
@@ -207,7 +207,7 @@ func FuzzParseVocabulary(f *testing.F) {
 		if _, err := v.WriteTo(&b); err != nil {
 			t.Fatalf("a vocabulary that was read cannot be written: %v", err)
 		}
-		readBack, err := ParseVocabulary("again", &b)
+		readBack, err := parseVocabulary("again", &b)
 		if err != nil || !reflect.DeepEqual(readBack.Words(), v.Words()) {
 			t.Fatalf("written and read back: %v, %v; want %v", readBack, err, v.Words())
 		}

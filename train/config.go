@@ -12,8 +12,8 @@ import (
 
 // Starts of the classifier's bias.
 const (
-	BaseRate   = "base-rate"   // BaseRateLogit for every class
-	LabelMeans = "label-means" // the log-odds of each class's share of positive labels
+	baseRate   = "base-rate"   // BaseRateLogit for every class
+	labelMeans = "label-means" // the log-odds of each class's share of positive labels
 )
 
 // Rule multiplies the learning rate of the parameters whose name matches a pattern.

@@ -121,7 +121,7 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 // SameModel returns nil where the net of a checkpoint is configured like the one here, else an
 // error that names the first difference of their configurations and wraps ErrOtherModel.
 func SameModel(there, here any) error {
-	if field, there, here := FirstDifference(there, here); field != "" {
+	if field, there, here := firstDifference(there, here); field != "" {
 		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, here, ErrOtherModel)
 	}
 	return nil
@@ -130,15 +130,15 @@ func SameModel(there, here any) error {
 // SameSettings is SameModel for the settings of training, except for those that may change. The error wraps
 // ErrOtherRun.
 func SameSettings(there, here any, free ...string) error {
-	if field, there, here := FirstDifference(there, here, free...); field != "" {
+	if field, there, here := firstDifference(there, here, free...); field != "" {
 		return fmt.Errorf("its setting %s is %s, this one %s: %w", field, there, here, ErrOtherRun)
 	}
 	return nil
 }
 
-// FirstDifference compares two values of one type by their JSON, field by field in alphabetic order;
+// firstDifference compares two values of one type by their JSON, field by field in alphabetic order;
 // an empty field means that they are equal except for the fields to skip. An empty list equals none.
-func FirstDifference(a, b any, skip ...string) (field, there, here string) {
+func firstDifference(a, b any, skip ...string) (field, there, here string) {
 	x, y := fields(a), fields(b)
 	all := maps.Clone(x) // those that are left out of one where they are empty are in the other
 	maps.Copy(all, y)

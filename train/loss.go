@@ -14,14 +14,14 @@ import (
 
 // Losses of the classifier alone.
 const (
-	CrossEntropy = "bce"
+	crossEntropy = "bce"
 	Asymmetric   = "asl"   // Ridnik et al., "Asymmetric Loss For Multi-Label Classification", 2021
 	RejectLarge  = "ll-r"  // Kim et al., "Large Loss Matters in Weakly Supervised Multi-Label Classification", 2022
 	CorrectLarge = "ll-ct" // the same: labels with large losses are not left out but taken as 1 in the step
 )
 
 // Losses lists them, the usual one first.
-func Losses() []string { return []string{CrossEntropy, Asymmetric, RejectLarge, CorrectLarge} }
+func Losses() []string { return []string{crossEntropy, Asymmetric, RejectLarge, CorrectLarge} }
 
 // LossConfig is what the classifier is trained by, without a noise model. The zero value is the
 // cross-entropy. A field of another loss than Kind must be 0; start from PaperLoss.
@@ -47,7 +47,7 @@ func PaperLoss(kind string) LossConfig {
 		return LossConfig{Kind: kind, GammaNegative: 4, Margin: .05}
 	case RejectLarge, CorrectLarge:
 		return LossConfig{Kind: kind, Delta: .2}
-	case CrossEntropy:
+	case crossEntropy:
 		return LossConfig{}
 	}
 	return LossConfig{Kind: kind}
@@ -65,12 +65,12 @@ func (l *LossConfig) UnmarshalYAML(unmarshal func(any) error) error {
 }
 
 // IsZero reports whether the loss is the cross-entropy, which files do not mention.
-func (l LossConfig) IsZero() bool { return l == LossConfig{} || l == LossConfig{Kind: CrossEntropy} }
+func (l LossConfig) IsZero() bool { return l == LossConfig{} || l == LossConfig{Kind: crossEntropy} }
 
 // Name is that of Losses.
 func (l LossConfig) Name() string {
 	if l.Kind == "" {
-		return CrossEntropy
+		return crossEntropy
 	}
 	return l.Kind
 }
@@ -112,7 +112,7 @@ func (l LossConfig) check(mode model.NoiseMode) error {
 	}
 	return fmt.Errorf("training: loss %s is of the classifier alone, and the net has the noise model %s, which "+
 		"learns by the likelihood of the labels: leave the loss at %s, or train an arm without a noise model "+
-		"(stage1, baseline)", l.Kind, mode, CrossEntropy)
+		"(stage1, baseline)", l.Kind, mode, crossEntropy)
 }
 
 // focus is the asymmetric loss for the noise step, zero for another.

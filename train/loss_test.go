@@ -94,7 +94,7 @@ func TestLoss_ChangesWhatIsLearned(t *testing.T) {
 			}
 		}
 	}
-	if bce, rejected := losses[CrossEntropy][perEpoch], losses[RejectLarge][perEpoch]; !(rejected < bce) {
+	if bce, rejected := losses[crossEntropy][perEpoch], losses[RejectLarge][perEpoch]; !(rejected < bce) {
 		t.Errorf("loss %g of step %d without large ones, %g with them", rejected, perEpoch+1, bce)
 	}
 }
@@ -112,7 +112,7 @@ func TestLoss_IsOfTheRun(t *testing.T) {
 	}
 	r.directory, r.config.Loss = t.TempDir(), LossConfig{}
 	run(t, r.trainer(t))
-	r.config.Loss.Kind = CrossEntropy // by its name
+	r.config.Loss.Kind = crossEntropy // by its name
 	check(t, r.trainer(t).Resume(filepath.Join(r.directory, LastName)))
 }
 

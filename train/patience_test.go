@@ -16,7 +16,7 @@ func overfitting(t *testing.T) rig {
 	r := newRig()
 	r.validation, r.directory, r.bags = true, t.TempDir(), 16
 	r.config.Stage1Epochs, r.config.EvaluateEpochs, r.config.CheckpointEpochs, r.config.BestBy = 40, 1, 1, "loss"
-	r.config.ClassifierStart, r.config.LearningRate, r.config.Patience, r.config.KeepBest = BaseRate, .01, 2, 2
+	r.config.ClassifierStart, r.config.LearningRate, r.config.Patience, r.config.KeepBest = baseRate, .01, 2, 2
 	return r
 }
 

@@ -18,7 +18,7 @@ func Paper() Config {
 		LearningRateConfig: LearningRateConfig{LearningRate: 1.5e-4, Schedule: Constant, StepEvery: 10000, StepFactor: .1},
 		WeightDecay:        5e-4,
 		LearningRates:      ClassifierRates("head.fc8"),
-		ClassifierStart:    BaseRate, BaseRateLogit: -6.58, ClassifierDeviation: .001,
+		ClassifierStart:    baseRate, BaseRateLogit: -6.58, ClassifierDeviation: .001,
 		Noise:    PaperNoise(),
 		LogSteps: 20, EvaluateEpochs: 1, CheckpointEpochs: 1,
 		CheckpointMinutes: DefaultCheckpointMinutes, KeepBest: 1, BestBy: "map",
@@ -51,7 +51,7 @@ func ScenesPreset() Config {
 	c.Stage2Epochs, c.BatchBagsMIL = 3, 32
 	c.Optimizer, c.LearningRate, c.WeightDecay = Adam, 1e-3, 0
 	c.LearningRates = nil
-	c.ClassifierStart, c.ClassifierDeviation = LabelMeans, .01
+	c.ClassifierStart, c.ClassifierDeviation = labelMeans, .01
 	c.Noise = InformedNoise()
 	return c
 }
@@ -80,7 +80,7 @@ func FeaturesPreset() Config {
 	c.Stage1Epochs, c.Stage2Epochs, c.BatchBags, c.BatchBagsMIL = 100, 100, 64, 64
 	c.Optimizer, c.LearningRate, c.WeightDecay = Adam, 1e-3, 0
 	c.LearningRates = nil
-	c.ClassifierStart, c.ClassifierDeviation = LabelMeans, .01
+	c.ClassifierStart, c.ClassifierDeviation = labelMeans, .01
 	c.BestBy, c.Patience = "loss", 3
 	return c
 }

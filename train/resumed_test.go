@@ -137,7 +137,7 @@ func TestResume_HoldsEverySettingButLimitsAndIntervals(t *testing.T) {
 		o := o
 		c.change(&o.Config)
 		settings := fields(o.Config)
-		settings["patience"], settings["loss"] = float64(o.Config.Patience), map[string]any{"kind": CrossEntropy}
+		settings["patience"], settings["loss"] = float64(o.Config.Patience), map[string]any{"kind": crossEntropy}
 		for _, name := range slices.Sorted(maps.Keys(settings)) {
 			changed := maps.Clone(settings)
 			if changed[name] = other(settings[name]); name == "learning_rates" || name == "freeze" {

@@ -13,9 +13,6 @@ const (
 	AdamW = "adamw" // Adam with decoupled weight decay (Loshchilov and Hutter)
 )
 
-// Optimizers lists their names.
-func Optimizers() []string { return []string{SGD, Adam, AdamW} }
-
 // UpdateConfig is how gradients change parameters, of classifiers and captioners.
 type UpdateConfig struct {
 	Optimizer string  `yaml:"optimizer" json:"optimizer" help:"<optimizer>" values:"sgd,adam,adamw"`

@@ -21,7 +21,7 @@ func start(net *model.Net, c Config, data *loader.Set) error {
 		}
 	}
 	classifier := []float32{float32(c.BaseRateLogit)}
-	if c.ClassifierStart == LabelMeans {
+	if c.ClassifierStart == labelMeans {
 		var err error
 		if classifier, err = labelLogits(data, net.Config()); err != nil {
 			return err

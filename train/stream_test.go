@@ -86,7 +86,7 @@ func streamOptions(t *testing.T, data *loader.Set, directory string) Options {
 	t.Helper()
 	r := newRig()
 	r.mil, r.dropout, r.threads, r.directory = true, .3, 2, directory
-	r.config.ClassifierStart = LabelMeans
+	r.config.ClassifierStart = labelMeans
 	o := r.options(t)
 	o.Data = data
 	check(t, start(o.Net, o.Config, data))

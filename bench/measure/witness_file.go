@@ -51,7 +51,7 @@ func (c *CaptionFile) Read(ctx context.Context) (*Captions, error) {
 	if err != nil {
 		return nil, err
 	}
-	captions, foreign, err := ReplacedCaptions(set, c.Replaced, c.Seed)
+	captions, foreign, err := replacedCaptions(set, c.Replaced, c.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +108,9 @@ func (c *CaptionFile) set(ids []string, texts [][]string) (*loader.Set, error) {
 	return loader.NewCaptionSet(c.File, ids, texts, most, vocabulary)
 }
 
-// ReplacedCaptions returns the captions of a set after a share of each bag's captions was replaced, as in the
+// replacedCaptions returns the captions of a set after a share of each bag's captions was replaced, as in the
 // experiments of the paper, and which captions are foreign.
-func ReplacedCaptions(set *loader.Set, share float64, seed uint64) (captions [][][]int32, foreign [][]bool, err error) {
+func replacedCaptions(set *loader.Set, share float64, seed uint64) (captions [][][]int32, foreign [][]bool, err error) {
 	captions, foreign = make([][][]int32, set.Len()), make([][]bool, set.Len())
 	for n, own := range set.Captions {
 		captions[n], foreign[n] = append([][]int32(nil), own...), make([]bool, len(own))

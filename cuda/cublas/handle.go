@@ -139,7 +139,7 @@ func describe(p Product, bias cuda.Address) (*Plan, uint64, error) {
 func (p *Plan) ways(handle unsafe.Pointer, flags uint64, most int) ([]C.nmn_way, error) {
 	list := make([]C.nmn_way, most)
 	var count C.int
-	err := check("choose a way for "+p.name, C.nmn_cublas_ways(handle, &p.product, MaxWorkspace, C.uint64_t(flags),
+	err := check("choose a way for "+p.name, C.nmn_cublas_ways(handle, &p.product, maxWorkspace, C.uint64_t(flags),
 		&list[0], C.int(most), &count))
 	return list[:count], err
 }
@@ -162,7 +162,7 @@ func (h *Handle) Plans(p Product, bias cuda.Address, most int) (list []*Plan, er
 		return nil, err
 	}
 	for _, way := range ways {
-		if way.state != 0 || way.workspace > MaxWorkspace {
+		if way.state != 0 || way.workspace > maxWorkspace {
 			continue
 		}
 		own, _, err := describe(p, bias)
@@ -191,7 +191,7 @@ func (h *Handle) Restore(p Product, bias cuda.Address, way Way) (*Plan, error) {
 	err = h.device.Do(func() error {
 		return check("check a way for "+p.String(), C.nmn_cublas_check(h.handle, &plan.product, &kept))
 	})
-	if err == nil && kept.workspace > MaxWorkspace {
+	if err == nil && kept.workspace > maxWorkspace {
 		err = fmt.Errorf("cublas: %v: a way with %d bytes of scratch memory", p, kept.workspace)
 	}
 	if err != nil {

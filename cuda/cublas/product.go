@@ -70,8 +70,8 @@ type Way struct {
 
 // Check refuses a way that was read from a file and cannot be one. What passes may still be refused by the library.
 func (w Way) Check() error {
-	if w.Workspace < 0 || w.Workspace > MaxWorkspace {
-		return fmt.Errorf("scratch memory of %d bytes, want 0 to %d", w.Workspace, MaxWorkspace)
+	if w.Workspace < 0 || w.Workspace > maxWorkspace {
+		return fmt.Errorf("scratch memory of %d bytes, want 0 to %d", w.Workspace, maxWorkspace)
 	}
 	if w.Algorithm == [8]uint64{} {
 		return errors.New("no algorithm")
@@ -79,5 +79,5 @@ func (w Way) Check() error {
 	return nil
 }
 
-// MaxWorkspace is the most scratch memory in bytes of a way.
-const MaxWorkspace = 64 << 20
+// maxWorkspace is the most scratch memory in bytes of a way.
+const maxWorkspace = 64 << 20

@@ -27,7 +27,7 @@ func TestWay_RefusesWhatCannotBeOne(t *testing.T) {
 		t.Error(err)
 	}
 	for _, w := range []Way{{Workspace: 1}, {Algorithm: good.Algorithm, Workspace: -1}, {Algorithm: good.Algorithm,
-		Workspace: MaxWorkspace + 1}} {
+		Workspace: maxWorkspace + 1}} {
 		if w.Check() == nil {
 			t.Errorf("%v passes", w)
 		}

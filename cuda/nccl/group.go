@@ -83,7 +83,7 @@ func (g *cardGroup) join(o GroupOptions) (err error) {
 		}
 		id = &made
 		// Later communicators get ids of their own.
-		defer os.Unsetenv(AddressVariable)
+		defer os.Unsetenv(addressVariable)
 	}
 	g.comm, err = Join(g.device, *id, o.Rank, o.Ranks, Options{Timeout: o.Timeout, Name: whoami()})
 	return err

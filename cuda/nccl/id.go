@@ -24,9 +24,9 @@ func NewID() (ID, error) {
 }
 
 // At makes the id of ranks that have an address of rank 0's host in common, HOST:PORT, before any of them joins: all
-// call it. It leaves the address in AddressVariable, where NCCL reads it when rank 0 joins.
+// call it. It leaves the address in addressVariable, where NCCL reads it when rank 0 joins.
 func At(address string) (ID, error) {
-	if err := os.Setenv(AddressVariable, address); err != nil {
+	if err := os.Setenv(addressVariable, address); err != nil {
 		return ID{}, fmt.Errorf("nccl: %w", err)
 	}
 	return NewID()

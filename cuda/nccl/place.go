@@ -44,20 +44,20 @@ const DefaultTimeout = 10 * time.Minute
 // Forever as a timeout has ranks wait for each other for ever.
 const Forever time.Duration = math.MaxInt64
 
-// AddressVariable is NCCL's own variable: with HOST:PORT in it, an address of rank 0's host, every rank makes the same
+// addressVariable is NCCL's own variable: with HOST:PORT in it, an address of rank 0's host, every rank makes the same
 // id by itself, and rank 0 waits there for the others.
-const AddressVariable = "NCCL_COMM_ID"
+const addressVariable = "NCCL_COMM_ID"
 
-// Address is where rank 0 waits for the others: AddressVariable if it is set, else what PyTorch's launchers tell every
+// Address is where rank 0 waits for the others: addressVariable if it is set, else what PyTorch's launchers tell every
 // process, MASTER_ADDR and MASTER_PORT. Where torchrun itself serves that port, the next one is taken.
 func Address(getenv func(string) string) (string, error) {
-	if named := getenv(AddressVariable); named != "" {
+	if named := getenv(addressVariable); named != "" {
 		return named, nil
 	}
 	host, text := getenv("MASTER_ADDR"), getenv("MASTER_PORT")
 	if host == "" || text == "" {
 		return "", fmt.Errorf("nccl: MASTER_ADDR is %q and MASTER_PORT %q: torchrun sets both, and they must say where rank "+
-			"0 runs (or name its HOST:PORT by %s)", host, text, AddressVariable)
+			"0 runs (or name its HOST:PORT by %s)", host, text, addressVariable)
 	}
 	port, err := strconv.Atoi(text)
 	if err != nil || port < 1 || port > 65534 {

@@ -87,7 +87,7 @@ func (c *CUDA) DropoutGrad(dx, dy, keys, seed *tensor.Tensor, rate float32) erro
 
 // drop is both: the mask depends on neither values nor gradients.
 func (c *CUDA) drop(operation string, out, in, keys, seed *tensor.Tensor, rate float32) error {
-	row, err := FitDropout(operation, out, in, keys, seed, rate)
+	row, err := fitDropout(operation, out, in, keys, seed, rate)
 	if err != nil {
 		return err
 	}

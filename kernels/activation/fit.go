@@ -16,10 +16,10 @@ func Fit(operation string, tensors ...*tensor.Tensor) error {
 	return nil
 }
 
-// FitDropout checks y and x, floats of equal shape T×…, keys, int32 T, the seed, int32 2, and the rate,
+// fitDropout checks y and x, floats of equal shape T×…, keys, int32 T, the seed, int32 2, and the rate,
 // in [0, 1). It returns the number of elements of a row. It is the rule of every device for Dropout and,
 // with gradients in place of y and x, for DropoutGrad.
-func FitDropout(operation string, y, x, keys, seed *tensor.Tensor, rate float32) (row int, err error) {
+func fitDropout(operation string, y, x, keys, seed *tensor.Tensor, rate float32) (row int, err error) {
 	if err := Fit(operation, y, x); err != nil {
 		return 0, err
 	}

@@ -17,7 +17,7 @@ type bceJob struct {
 // BCE implements Ops. do may be the memory of o.
 func (c *CPU) BCE(loss, do, o, z *tensor.Tensor, scale float32) error {
 	const operation = "bce"
-	n, k, err := FitBCE(loss, do, o, z)
+	n, k, err := fitBCE(loss, do, o, z)
 	if err := firstError(err, onHost(operation, loss, do, o, z)); err != nil {
 		return err
 	}

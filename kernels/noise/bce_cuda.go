@@ -10,9 +10,9 @@ import (
 // BCE implements Ops. do may be the memory of o.
 func (c *CUDA) BCE(loss, do, o, z *tensor.Tensor, scale float32) error {
 	const operation = "bce"
-	n, k, err := FitBCE(loss, do, o, z)
+	n, k, err := fitBCE(loss, do, o, z)
 	if err := firstError(err, tensor.OnDevice(operation, tensor.Float32, loss, do, o, z),
-		Geometry{N: n, T: n, H: 1, W: 1, K: k}.fits(operation)); err != nil {
+		geometry{N: n, T: n, H: 1, W: 1, K: k}.fits(operation)); err != nil {
 		return err
 	}
 	return c.bce.launchBce(c.device.Stream, cuda.Dim3{X: n}, cuda.Dim3{X: tensor.PowerOfTwo(k, 32, 256)}, bceArguments{

@@ -8,22 +8,22 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Geometry is the checked shape of an operation on bags; the letters are those of package tensor.
-type Geometry struct {
+// geometry is the checked shape of an operation on bags; the letters are those of package tensor.
+type geometry struct {
 	N, T, H, W, K int
 	// PerBag reports whether the confidence map differs from bag to bag: N×2×2×K.
 	PerBag bool
 }
 
 // Cells is the number of instances of one frame.
-func (g Geometry) Cells() int { return g.H * g.W }
+func (g geometry) Cells() int { return g.H * g.W }
 
 // ErrAsymmetric is wrapped by errors about the parameters of the asymmetric loss.
 var ErrAsymmetric = errors.New("focus out of range")
 
-// FitStep checks the tensors of NoiseStep against each other, and its parameters. It is the rule of every
+// fitStep checks the tensors of NoiseStep against each other, and its parameters. It is the rule of every
 // device; it does not read the offsets in bags nor the labels.
-func FitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) (Geometry, error) {
+func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) (geometry, error) {
 	const operation = "noise step"
 	g, err := fitBags(operation, logits, bags)
 	if err != nil {
@@ -62,9 +62,9 @@ func FitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 		optional(operation, "bag logit", out.BagLogit, g.N, g.K))
 }
 
-// FitNoisyOR checks o T×h×w×K, bags and the bag tensor p or dp, N×K, against each other; do is nil or
+// fitNoisyOR checks o T×h×w×K, bags and the bag tensor p or dp, N×K, against each other; do is nil or
 // of the shape of o. It is the shape rule of every device for NoisyOR and NoisyORGrad.
-func FitNoisyOR(operation string, do, p, o, bags *tensor.Tensor) (Geometry, error) {
+func fitNoisyOR(operation string, do, p, o, bags *tensor.Tensor) (geometry, error) {
 	g, err := fitBags(operation, o, bags)
 	if err != nil {
 		return g, err
@@ -78,8 +78,8 @@ func FitNoisyOR(operation string, do, p, o, bags *tensor.Tensor) (Geometry, erro
 	return g, nil
 }
 
-// FitBCE checks the tensors of BCE. It is the shape rule of every device.
-func FitBCE(loss, do, o, z *tensor.Tensor) (n, k int, err error) {
+// fitBCE checks the tensors of BCE. It is the shape rule of every device.
+func fitBCE(loss, do, o, z *tensor.Tensor) (n, k int, err error) {
 	const operation = "bce"
 	if !isFloats(o) || o.Rank() != 2 || o.Len() == 0 {
 		return 0, 0, fmt.Errorf("%s: logits are %s, want floats N×K, not empty: %w", operation, o, tensor.ErrShape)
@@ -93,8 +93,8 @@ func FitBCE(loss, do, o, z *tensor.Tensor) (n, k int, err error) {
 		optional(operation, "gradient of the logits", do, n, k))
 }
 
-// FitLargeLosses checks the tensors of LargeLosses. It is the shape rule of every device.
-func FitLargeLosses(targets, o, z, count *tensor.Tensor) (n, k int, err error) {
+// fitLargeLosses checks the tensors of LargeLosses. It is the shape rule of every device.
+func fitLargeLosses(targets, o, z, count *tensor.Tensor) (n, k int, err error) {
 	const operation = "large losses"
 	if !isFloats(o) || o.Rank() != 2 || o.Len() == 0 {
 		return 0, 0, fmt.Errorf("%s: logits are %s, want floats N×K, not empty: %w", operation, o, tensor.ErrShape)
@@ -141,13 +141,13 @@ func (p StepParams) checkEvidence(operation string, noisy bool) error {
 }
 
 // fitBags checks logits T×h×w×K and N+1 frame offsets; without offsets N = T.
-func fitBags(operation string, logits, bags *tensor.Tensor) (Geometry, error) {
+func fitBags(operation string, logits, bags *tensor.Tensor) (geometry, error) {
 	if !isFloats(logits) || logits.Rank() != 4 || logits.Len() == 0 {
-		return Geometry{}, fmt.Errorf("%s: logits are %s, want floats T×h×w×K, not empty: %w", operation, logits,
+		return geometry{}, fmt.Errorf("%s: logits are %s, want floats T×h×w×K, not empty: %w", operation, logits,
 			tensor.ErrShape)
 	}
 	n, err := tensor.FitBags(operation, bags, logits.Dim(0))
-	return Geometry{N: n, T: logits.Dim(0), H: logits.Dim(1), W: logits.Dim(2), K: logits.Dim(3)}, err
+	return geometry{N: n, T: logits.Dim(0), H: logits.Dim(1), W: logits.Dim(2), K: logits.Dim(3)}, err
 }
 
 // isFloats reports whether t is a tensor of a computing type with these dimensions; without

@@ -12,7 +12,7 @@ import (
 // largest logit is found digit by digit in four passes, so that the time does not depend on how they lie.
 func (c *CPU) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {
 	const operation = "large losses"
-	_, k, err := FitLargeLosses(targets, o, z, count)
+	_, k, err := fitLargeLosses(targets, o, z, count)
 	if err := firstError(err, onHost(operation, targets, o, z)); err != nil {
 		return err
 	}

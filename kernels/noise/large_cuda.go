@@ -10,10 +10,10 @@ import (
 // LargeLosses implements Ops.
 func (c *CUDA) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {
 	const operation = "large losses"
-	n, k, err := FitLargeLosses(targets, o, z, count)
+	n, k, err := fitLargeLosses(targets, o, z, count)
 	if err := firstError(err, tensor.OnDevice(operation, tensor.Float32, targets, o, z), tensor.OnDevice(operation,
 		tensor.Int32, count),
-		Geometry{N: n, T: n * k, H: 1, W: 1, K: k}.fits(operation)); err != nil {
+		geometry{N: n, T: n * k, H: 1, W: 1, K: k}.fits(operation)); err != nil {
 		return err
 	}
 	return c.large.launchLargeLosses(c.device.Stream, cuda.Dim3{X: 1}, cuda.Dim3{X: tensor.PowerOfTwo(n*k, 32, 1024)},

@@ -8,7 +8,7 @@ import (
 
 // poolingJob is what the blocks of NoisyOR and NoisyORGrad read.
 type poolingJob struct {
-	Geometry
+	geometry
 	offsets      []int32
 	o, p, dp, do []float32
 }
@@ -16,7 +16,7 @@ type poolingJob struct {
 // NoisyOR implements Ops.
 func (c *CPU) NoisyOR(p, o, bags *tensor.Tensor) error {
 	const operation = "noisy-or"
-	g, err := FitNoisyOR(operation, nil, p, o, bags)
+	g, err := fitNoisyOR(operation, nil, p, o, bags)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (c *CPU) NoisyOR(p, o, bags *tensor.Tensor) error {
 	if err := firstError(err, onHost(operation, p, o)); err != nil {
 		return err
 	}
-	c.pooling = poolingJob{Geometry: g, offsets: offsets, o: o.Float32s(), p: p.Float32s()}
+	c.pooling = poolingJob{geometry: g, offsets: offsets, o: o.Float32s(), p: p.Float32s()}
 	c.workers.Run(g.N*blocksFor(g.K), c.noisyORBlock)
 	c.pooling = poolingJob{}
 	return nil
@@ -46,7 +46,7 @@ func (c *CPU) NoisyORGrad(do, dp, o, bags *tensor.Tensor) error {
 	if do == nil {
 		return fmt.Errorf("%s: no destination: %w", operation, tensor.ErrShape)
 	}
-	g, err := FitNoisyOR(operation, do, dp, o, bags)
+	g, err := fitNoisyOR(operation, do, dp, o, bags)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (c *CPU) NoisyORGrad(do, dp, o, bags *tensor.Tensor) error {
 	if overlap(do, o) {
 		return fmt.Errorf("%s: the gradient must not overwrite the logits: %w", operation, tensor.ErrShape)
 	}
-	c.pooling = poolingJob{Geometry: g, offsets: offsets, o: o.Float32s(), dp: dp.Float32s(), do: do.Float32s()}
+	c.pooling = poolingJob{geometry: g, offsets: offsets, o: o.Float32s(), dp: dp.Float32s(), do: do.Float32s()}
 	c.workers.Run(g.N*blocksFor(g.K), c.noisyORGradBlock)
 	c.pooling = poolingJob{}
 	return nil

@@ -11,7 +11,7 @@ import (
 // NoisyOR implements Ops.
 func (c *CUDA) NoisyOR(p, o, bags *tensor.Tensor) error {
 	const operation = "noisy-or"
-	g, err := FitNoisyOR(operation, nil, p, o, bags)
+	g, err := fitNoisyOR(operation, nil, p, o, bags)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (c *CUDA) NoisyORGrad(do, dp, o, bags *tensor.Tensor) error {
 	if do == nil {
 		return fmt.Errorf("%s: no destination: %w", operation, tensor.ErrShape)
 	}
-	g, err := FitNoisyOR(operation, do, dp, o, bags)
+	g, err := fitNoisyOR(operation, do, dp, o, bags)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (c *CUDA) NoisyORGrad(do, dp, o, bags *tensor.Tensor) error {
 }
 
 // pool launches either: p, or do by dp.
-func (c *CUDA) pool(operation string, g Geometry, bags, p, do, dp, o *tensor.Tensor) error {
+func (c *CUDA) pool(operation string, g geometry, bags, p, do, dp, o *tensor.Tensor) error {
 	if err := firstError(tensor.OnDevice(operation, tensor.Float32, p, do, dp, o),
 		tensor.OnDevice(operation, tensor.Int32, bags), g.fits(operation)); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 // stepJob is what the blocks of a step read: the memory of all tensors, nil for those not wanted.
 type stepJob struct {
-	Geometry
+	geometry
 	StepParams
 	parts                                             int // of each block
 	offsets                                           []int32
@@ -17,9 +17,9 @@ type stepJob struct {
 	dLogits, dO, prob, observed, posterior, bagLogits []float32
 }
 
-func newStepJob(g Geometry, p StepParams, out StepOutput, logits, confidence, labels *tensor.Tensor) stepJob {
+func newStepJob(g geometry, p StepParams, out StepOutput, logits, confidence, labels *tensor.Tensor) stepJob {
 	return stepJob{
-		Geometry: g, StepParams: p, parts: g.cutParts(),
+		geometry: g, StepParams: p, parts: g.cutParts(),
 		logits: logits.Float32s(), confidence: memory(confidence), labels: memory(labels),
 		dLogits: memory(out.DLogits), dO: memory(out.DO), prob: memory(out.Prob),
 		observed: memory(out.Observed), posterior: memory(out.Posterior), bagLogits: memory(out.BagLogit),
@@ -32,7 +32,7 @@ func newStepJob(g Geometry, p StepParams, out StepOutput, logits, confidence, la
 // the block, still in the cache, multiplies by one factor per class.
 func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error {
 	const operation = "noise step"
-	g, err := FitStep(out, logits, confidence, labels, bags, p)
+	g, err := fitStep(out, logits, confidence, labels, bags, p)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ const (
 )
 
 // cutParts is the number of parts that the instances of each block are cut into.
-func (g Geometry) cutParts() int {
+func (g geometry) cutParts() int {
 	blocks := g.N * blocksFor(g.K)
 	perBlock := g.T * g.Cells() * min(g.K, blockClasses) / g.N
 	return max(1, min(blockTarget/blocks, perBlock/partInstances))

@@ -53,7 +53,7 @@ const (
 )
 
 // gridOf chooses tiles and threads by the shape alone. wide needs rows at multiples of 16 bytes.
-func gridOf(g Geometry, wide bool) bagGrid {
+func gridOf(g geometry, wide bool) bagGrid {
 	lanes, narrowest := 1, 8
 	if wide {
 		lanes, narrowest = 4, 2
@@ -69,7 +69,7 @@ func gridOf(g Geometry, wide bool) bagGrid {
 }
 
 // fits checks that a batch can be indexed by the kernels.
-func (g Geometry) fits(operation string) error {
+func (g geometry) fits(operation string) error {
 	const most = 1<<31 - 1
 	if g.T*g.Cells() > most || g.N*tensor.Ceil(g.K, 8) > most || g.K > most/4 {
 		return fmt.Errorf("%s: %d instances of %d classes in %d bags are more than a launch can have: %w",
@@ -91,7 +91,7 @@ func rowsAligned(classes int, tensors ...*tensor.Tensor) bool {
 // NoiseStep implements Ops. DLogits must not be the memory of logits.
 func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p StepParams) error {
 	const operation = "noise step"
-	g, err := FitStep(out, logits, confidence, labels, bags, p)
+	g, err := fitStep(out, logits, confidence, labels, bags, p)
 	if err := firstError(err,
 		tensor.OnDevice(operation, tensor.Float32, logits, confidence, labels),
 		tensor.OnDevice(operation, tensor.Float32, out.Loss, out.DLogits, out.DO, out.Prob, out.Observed, out.Posterior,

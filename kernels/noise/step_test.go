@@ -247,7 +247,7 @@ func TestNoiseStep_ThreadsAndRepeatsChangeNothing(t *testing.T) {
 // bits for any number of threads.
 func TestNoiseStep_PartsOfBagsAreJoined(t *testing.T) {
 	const cells, classes = 20001, 2
-	if parts := (Geometry{N: 2, T: cells, H: 1, W: 1, K: classes}).cutParts(); parts < 2 {
+	if parts := (geometry{N: 2, T: cells, H: 1, W: 1, K: classes}).cutParts(); parts < 2 {
 		t.Fatalf("cut into %d parts", parts)
 	}
 	in := drawStep(t, 41, cells, 1, classes)

@@ -23,7 +23,7 @@ type CPU struct {
 
 // job is what the blocks read; sizes and flips are nil where all is valid and nothing mirrored.
 type job struct {
-	Geometry
+	geometry
 	Params
 	x      []float32
 	pixels []uint8
@@ -44,7 +44,7 @@ func (c *CPU) Normalize(x, pixels, sizes, flips *tensor.Tensor, p Params) error 
 	if err != nil {
 		return err
 	}
-	j := job{Geometry: g, Params: p, x: x.Float32s(), pixels: pixels.Uint8s()}
+	j := job{geometry: g, Params: p, x: x.Float32s(), pixels: pixels.Uint8s()}
 	if sizes != nil {
 		j.sizes = sizes.Int32s()
 	}

@@ -61,7 +61,7 @@ func (c *CUDA) Normalize(x, pixels, sizes, flips *tensor.Tensor, p Params) error
 }
 
 // launch normalises some frames.
-func (c *CUDA) launch(g Geometry, first, frames int, x, pixels, sizes, flips *tensor.Tensor, p Params) error {
+func (c *CUDA) launch(g geometry, first, frames int, x, pixels, sizes, flips *tensor.Tensor, p Params) error {
 	const threads, batch = 256, 2 // a thread reads the pixels of two groups of 16 bytes at once
 	length := frames * g.H * g.W * g.C
 	a := normalizeArguments{

@@ -7,19 +7,19 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Geometry is the checked shape of Normalize; the letters are those of package tensor.
-type Geometry struct{ T, H, W, C int }
+// geometry is the checked shape of Normalize; the letters are those of package tensor.
+type geometry struct{ T, H, W, C int }
 
 // Fit checks x, floats T×H×W×C, C >= 3, pixels, uint8 T×H×W×3, sizes, int32 T×2, and flips, uint8 T,
 // against each other, and that the constants are finite. It is the rule of every device; it does not
 // read sizes.
-func Fit(x, pixels, sizes, flips *tensor.Tensor, p Params) (Geometry, error) {
+func Fit(x, pixels, sizes, flips *tensor.Tensor, p Params) (geometry, error) {
 	const operation = "normalize"
 	if x == nil || x.Rank() != 4 || x.DType() == tensor.Int32 || x.DType() == tensor.Uint8 || x.Dim(3) < 3 {
-		return Geometry{}, fmt.Errorf("%s: output is %s, want floats T×H×W×C with at least 3 channels: %w", operation, x,
+		return geometry{}, fmt.Errorf("%s: output is %s, want floats T×H×W×C with at least 3 channels: %w", operation, x,
 			tensor.ErrShape)
 	}
-	g := Geometry{T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3)}
+	g := geometry{T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3)}
 	if pixels == nil || pixels.DType() != tensor.Uint8 || pixels.Rank() != 4 ||
 		pixels.Dim(0) != g.T || pixels.Dim(1) != g.H || pixels.Dim(2) != g.W || pixels.Dim(3) != 3 {
 		return g, fmt.Errorf("%s: pixels are %s, want uint8 %d×%d×%d×3: %w", operation, pixels, g.T, g.H, g.W,

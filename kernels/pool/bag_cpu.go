@@ -15,7 +15,7 @@ const (
 // bagJob is what the blocks of BagPool and BagPoolGrad read. Except for the mean's gradient, a block
 // is one bag and blockChannels channels.
 type bagJob struct {
-	BagGeometry
+	bagGeometry
 	offsets      []int32
 	bagOf        []int32 // bag of each frame; kept between calls for its memory
 	x, g, dx, dg []float32
@@ -52,14 +52,14 @@ func (s channels) row(data []float32, cell, stride int) []float32 {
 // prepare checks the tensors of both operations and sets the job's geometry.
 func (c *CPU) prepare(operation string, g, x, bags *tensor.Tensor, kind Kind) error {
 	fit, err := FitBag(operation, g, x, bags)
-	if err := firstError(err, FitKind(operation, kind)); err != nil {
+	if err := firstError(err, fitKind(operation, kind)); err != nil {
 		return err
 	}
 	offsets, err := tensor.HostOffsets(operation, bags, fit.T)
 	if err != nil {
 		return err
 	}
-	c.bag = bagJob{BagGeometry: fit, offsets: offsets, bagOf: c.bag.bagOf}
+	c.bag = bagJob{bagGeometry: fit, offsets: offsets, bagOf: c.bag.bagOf}
 	return nil
 }
 
@@ -127,7 +127,7 @@ func (c *CPU) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumula
 		j.listFrames()
 		c.workers.Run((j.T*j.Cells()+blockCells-1)/blockCells, c.bagMeanGradBlock)
 	} else {
-		if err := firstError(FitLike(operation, dx, x), FitLike(operation, dg, g)); err != nil {
+		if err := firstError(fitLike(operation, dx, x), fitLike(operation, dg, g)); err != nil {
 			return err
 		}
 		if err := onHost(operation, x, g); err != nil {

@@ -20,14 +20,14 @@ const (
 )
 
 // fitBag checks the tensors of both operations: maps are float32 or bfloat16, vectors float32.
-func (c *CUDA) fitBag(operation string, g, x, bags *tensor.Tensor, kind Kind) (BagGeometry, error) {
+func (c *CUDA) fitBag(operation string, g, x, bags *tensor.Tensor, kind Kind) (bagGeometry, error) {
 	const most = 1<<31 - 1
 	s, err := FitBag(operation, g, x, bags)
 	if err != nil {
 		return s, err
 	}
 	_, err = tensor.Computing(operation, x)
-	if err := firstError(err, FitKind(operation, kind), tensor.OnDevice(operation, tensor.Float32, g),
+	if err := firstError(err, fitKind(operation, kind), tensor.OnDevice(operation, tensor.Float32, g),
 		tensor.OnDevice(operation, tensor.Int32, bags)); err != nil {
 		return s, err
 	}
@@ -38,7 +38,7 @@ func (c *CUDA) fitBag(operation string, g, x, bags *tensor.Tensor, kind Kind) (B
 }
 
 // tiles is the number of blocks side by side.
-func (s BagGeometry) tiles() int { return s.N * tensor.Ceil(s.D, bagTile) }
+func (s bagGeometry) tiles() int { return s.N * tensor.Ceil(s.D, bagTile) }
 
 // BagPool implements Ops.
 func (c *CUDA) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
@@ -82,7 +82,7 @@ func (c *CUDA) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumul
 	if kind == Mean {
 		return c.meanGrad(s, dx, dg, bags, accumulate)
 	}
-	if err := firstError(FitLike(operation, dx, x), FitLike(operation, dg, g),
+	if err := firstError(fitLike(operation, dx, x), fitLike(operation, dg, g),
 		tensor.OnDevice(operation, dx.DType(), x), tensor.OnDevice(operation, tensor.Float32, g)); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (c *CUDA) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumul
 }
 
 // meanGrad gives each frame some blocks of its own.
-func (c *CUDA) meanGrad(s BagGeometry, dx, dg, bags *tensor.Tensor, accumulate bool) error {
+func (c *CUDA) meanGrad(s bagGeometry, dx, dg, bags *tensor.Tensor, accumulate bool) error {
 	const threads = 256
 	parts := min(max(1, tensor.Ceil(s.Cells()*s.D, threads*bagPart)), bagMaxParts)
 	grid, block := cuda.Dim3{X: s.T, Y: parts}, cuda.Dim3{X: threads}

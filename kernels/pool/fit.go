@@ -9,16 +9,16 @@ import (
 // Geometry is the checked shape of a 2×2 pooling: maps T×H×W×C become T×P×Q×C.
 type Geometry struct{ T, H, W, C, P, Q int }
 
-// FitMax checks x T×H×W×C and y T×ceil(H/2)×ceil(W/2)×C against each other. It is the shape rule of
+// fitMax checks x T×H×W×C and y T×ceil(H/2)×ceil(W/2)×C against each other. It is the shape rule of
 // every device for MaxPool; MaxPoolGrad needs dx like x and dy like y besides.
-func FitMax(operation string, y, x *tensor.Tensor) (Geometry, error) {
+func fitMax(operation string, y, x *tensor.Tensor) (Geometry, error) {
 	return fit(operation, y, x, 1)
 }
 
 // FitMaxGrad checks the maps of MaxPoolGrad against each other. It is the shape rule of every device.
 func FitMaxGrad(operation string, dx, dy, x, y *tensor.Tensor) (Geometry, error) {
-	g, err := FitMax(operation, y, x)
-	return g, firstError(err, FitLike(operation, dx, x), FitLike(operation, dy, y))
+	g, err := fitMax(operation, y, x)
+	return g, firstError(err, fitLike(operation, dx, x), fitLike(operation, dy, y))
 }
 
 // FitChannels checks that db is float32 with an element for each channel.
@@ -29,9 +29,9 @@ func (g Geometry) FitChannels(operation string, db *tensor.Tensor) error {
 	return nil
 }
 
-// FitAvg checks x T×H×W×C and y T×floor(H/2)×floor(W/2)×C against each other. It is the shape rule
+// fitAvg checks x T×H×W×C and y T×floor(H/2)×floor(W/2)×C against each other. It is the shape rule
 // of every device for AvgPool and AvgPoolGrad.
-func FitAvg(operation string, y, x *tensor.Tensor) (Geometry, error) {
+func fitAvg(operation string, y, x *tensor.Tensor) (Geometry, error) {
 	return fit(operation, y, x, 0)
 }
 
@@ -53,20 +53,20 @@ func fit(operation string, y, x *tensor.Tensor, partial int) (Geometry, error) {
 	return g, nil
 }
 
-// BagGeometry is the checked shape of a pooling of the cells of bags: x T×H×W×D, g N×D.
-type BagGeometry struct{ N, T, H, W, D int }
+// bagGeometry is the checked shape of a pooling of the cells of bags: x T×H×W×D, g N×D.
+type bagGeometry struct{ N, T, H, W, D int }
 
 // Cells is the number of cells of one frame.
-func (g BagGeometry) Cells() int { return g.H * g.W }
+func (g bagGeometry) Cells() int { return g.H * g.W }
 
 // FitBag checks x T×H×W×D, g N×D and the N+1 frame offsets bags (nil: N = T) against each other. It
 // is the shape rule of every device; it does not read the offsets.
-func FitBag(operation string, g, x, bags *tensor.Tensor) (BagGeometry, error) {
+func FitBag(operation string, g, x, bags *tensor.Tensor) (bagGeometry, error) {
 	if !isMap(x) || x.Len() == 0 {
-		return BagGeometry{}, fmt.Errorf("%s: maps are %s, want floats T×H×W×D, not empty: %w", operation, x, tensor.ErrShape)
+		return bagGeometry{}, fmt.Errorf("%s: maps are %s, want floats T×H×W×D, not empty: %w", operation, x, tensor.ErrShape)
 	}
 	n, err := tensor.FitBags(operation, bags, x.Dim(0))
-	s := BagGeometry{N: n, T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), D: x.Dim(3)}
+	s := bagGeometry{N: n, T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), D: x.Dim(3)}
 	if err != nil {
 		return s, err
 	}
@@ -77,16 +77,16 @@ func FitBag(operation string, g, x, bags *tensor.Tensor) (BagGeometry, error) {
 	return s, nil
 }
 
-// FitKind refuses kinds of pooling that do not exist.
-func FitKind(operation string, kind Kind) error {
+// fitKind refuses kinds of pooling that do not exist.
+func fitKind(operation string, kind Kind) error {
 	if kind != Mean && kind != Max {
 		return fmt.Errorf("%s: kind %d is neither mean nor max: %w", operation, uint8(kind), tensor.ErrShape)
 	}
 	return nil
 }
 
-// FitLike checks that gradients have the shape of the tensors they belong to.
-func FitLike(operation string, gradient, of *tensor.Tensor) error {
+// fitLike checks that gradients have the shape of the tensors they belong to.
+func fitLike(operation string, gradient, of *tensor.Tensor) error {
 	if gradient == nil || of == nil || !isFloat(gradient) || !tensor.SameShape(gradient, of) {
 		return fmt.Errorf("%s: gradient %s does not have the shape of %s: %w", operation, gradient, of, tensor.ErrShape)
 	}

@@ -32,7 +32,7 @@ func (j *overlapJob) rows(block int) (t, lo, hi int) {
 // MaxPool3 implements Ops.
 func (c *CPU) MaxPool3(y, x *tensor.Tensor) error {
 	const operation = "3×3 max pooling"
-	g, err := FitMax(operation, y, x)
+	g, err := fitMax(operation, y, x)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 // MaxPool3 implements Ops.
 func (c *CUDA) MaxPool3(y, x *tensor.Tensor) error {
 	const operation = "3×3 max pooling"
-	g, err := FitMax(operation, y, x)
+	g, err := fitMax(operation, y, x)
 	if err != nil {
 		return err
 	}

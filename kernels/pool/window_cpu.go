@@ -50,7 +50,7 @@ func (j *windowJob) whole() int { return min(j.W/2, j.Q) }
 // MaxPool implements Ops.
 func (c *CPU) MaxPool(y, x *tensor.Tensor) error {
 	const operation = "max pooling"
-	g, err := FitMax(operation, y, x)
+	g, err := fitMax(operation, y, x)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (c *CPU) runMaxGradBlock(_, block int) {
 // AvgPool implements Ops.
 func (c *CPU) AvgPool(y, x *tensor.Tensor) error {
 	const operation = "average pooling"
-	g, err := FitAvg(operation, y, x)
+	g, err := fitAvg(operation, y, x)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (c *CPU) runAvgBlock(_, block int) {
 // AvgPoolGrad implements Ops.
 func (c *CPU) AvgPoolGrad(dx, dy *tensor.Tensor) error {
 	const operation = "gradient of average pooling"
-	g, err := FitAvg(operation, dy, dx)
+	g, err := fitAvg(operation, dy, dx)
 	if err != nil {
 		return err
 	}

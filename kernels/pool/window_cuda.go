@@ -59,7 +59,7 @@ func (g Geometry) shape() (grid, block cuda.Dim3) {
 // MaxPool implements Ops.
 func (c *CUDA) MaxPool(y, x *tensor.Tensor) error {
 	const operation = "max pooling"
-	g, err := FitMax(operation, y, x)
+	g, err := fitMax(operation, y, x)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (c *CUDA) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p MaxGradParams)
 // AvgPool implements Ops.
 func (c *CUDA) AvgPool(y, x *tensor.Tensor) error {
 	const operation = "average pooling"
-	g, err := FitAvg(operation, y, x)
+	g, err := fitAvg(operation, y, x)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (c *CUDA) AvgPool(y, x *tensor.Tensor) error {
 // AvgPoolGrad implements Ops.
 func (c *CUDA) AvgPoolGrad(dx, dy *tensor.Tensor) error {
 	const operation = "gradient of average pooling"
-	g, err := FitAvg(operation, dy, dx)
+	g, err := fitAvg(operation, dy, dx)
 	if err != nil {
 		return err
 	}

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// SumLanes is what the width of sums in float64 is rounded up to: their slices need so many elements, and
+// sumLanes is what the width of sums in float64 is rounded up to: their slices need so many elements, and
 // those beyond the width are overwritten with something.
-const SumLanes = 8
+const sumLanes = 8
 
 // Softplus is the sum of softplus(o) = max(o, 0) + log(1+e), e = exp(-|o|), over rows of logits, for each of
 // Width columns: row i is at Logits[i·Stride:]. The logarithms are joined to that of a product, which is
@@ -23,7 +23,7 @@ const SumLanes = 8
 type Softplus struct {
 	Logits, Sigmoid     []float32
 	Stride, Rows, Width int
-	Positive, Excess    []float64 // of Width, rounded up to a multiple of SumLanes
+	Positive, Excess    []float64 // of Width, rounded up to a multiple of sumLanes
 }
 
 // SumSoftplus computes a Softplus.
@@ -45,7 +45,7 @@ func (l Level) SumSoftplus(s *Softplus) {
 }
 
 // SumRows64 adds rows of width elements of src, which begin stride apart, to dst, in their order. dst is
-// rounded up to a multiple of SumLanes.
+// rounded up to a multiple of sumLanes.
 func (l Level) SumRows64(dst []float64, src []float32, stride, rows, width int) {
 	checkRows("sum of rows", len(src), stride, rows, width)
 	checkSums("sum of rows", width, dst)
@@ -69,7 +69,7 @@ func (l Level) ScaleRows(dst []float32, stride, rows int, factors []float32) {
 // checkSums panics where slices are shorter than a width rounded up.
 func checkSums(operation string, width int, sums ...[]float64) {
 	for _, s := range sums {
-		if need := (width + SumLanes - 1) / SumLanes * SumLanes; len(s) < need {
+		if need := (width + sumLanes - 1) / sumLanes * sumLanes; len(s) < need {
 			panic(fmt.Sprintf("simd: %s: %d sums, for %d columns %d are needed", operation, len(s), width, need))
 		}
 	}

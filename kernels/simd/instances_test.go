@@ -17,7 +17,7 @@ func fenced64(t testing.TB, n int) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(&floats[0])), n)
 }
 
-func roundedUp(width int) int { return (width + SumLanes - 1) / SumLanes * SumLanes }
+func roundedUp(width int) int { return (width + sumLanes - 1) / sumLanes * sumLanes }
 
 // The documented bound, over the whole range in steps that fall on no grid of the table.
 func TestExpNegative_WithinDocumentedError(t *testing.T) {

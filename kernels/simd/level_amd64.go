@@ -41,9 +41,9 @@ func missing(l Level) string {
 func withAVX2(k kernels) kernels {
 	k.tileShape, k.outerShape, k.batchShape, k.crossShape = [3]int{6, 16, 8}, [2]int{4, 24}, [2]int{3, 16}, [2]int{4, 16}
 	k.wide = [...]tileKernel{1: tile3x16AVX2, tile3x16AVX2, tile3x16AVX2, tile6x16AVX2, tile6x16AVX2, tile6x16AVX2,
-		MaxTileRows: nil}
+		maxTileRows: nil}
 	k.narrow = [...]tileKernel{1: tile3x8AVX2, tile3x8AVX2, tile3x8AVX2, tile6x8AVX2, tile6x8AVX2, tile6x8AVX2,
-		MaxTileRows: nil}
+		maxTileRows: nil}
 	k.outer, k.multiplyBatch, k.cross = outer4x24AVX2, batch6x16AVX2, cross4x16AVX2
 	k.dropBatch = 32
 	k.winogradInput, k.winogradFilter = winogradInputAVX2, winogradFilterAVX2

@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// TapBits is the precision of interpolation weights: a channel times a weight for each axis has 8 + 2·14
+// tapBits is the precision of interpolation weights: a channel times a weight for each axis has 8 + 2·14
 // bits.
-const TapBits = 14
+const tapBits = 14
 
-const one = 1 << TapBits
+const one = 1 << tapBits
 
 // Taps says, for every position along an axis of a resized picture, which two positions of the source it
 // lies between, and the weight of the second in units of 2^-14. Positions are those of pixel centres at
@@ -110,8 +110,8 @@ func resampleRowGeneric(dst []uint32, src []uint8, t *Taps, lo int) {
 
 func blendRowsGeneric(dst []uint8, near, far []uint32, weight uint64) {
 	near, far = near[:len(dst)], far[:len(dst)]
-	const half = 1 << (2*TapBits - 1)
+	const half = 1 << (2*tapBits - 1)
 	for i := range dst {
-		dst[i] = uint8((uint64(near[i])*(one-weight) + uint64(far[i])*weight + half) >> (2 * TapBits))
+		dst[i] = uint8((uint64(near[i])*(one-weight) + uint64(far[i])*weight + half) >> (2 * tapBits))
 	}
 }

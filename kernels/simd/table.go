@@ -26,7 +26,7 @@ type kernels struct {
 	outerShape, batchShape, crossShape [2]int // rows, width
 	dropBatch                          int
 
-	wide, narrow  [MaxTileRows + 1]tileKernel // by the number of rows
+	wide, narrow  [maxTileRows + 1]tileKernel // by the number of rows
 	outer         func(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride, rows, flags int)
 	multiplyBatch func(a *float32, aPoint, rows, depth int, panel *float32, panelPoint int, dst *float32, dstPoint,
 		dstStride, points int)

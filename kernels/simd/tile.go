@@ -2,8 +2,8 @@ package simd
 
 import "fmt"
 
-// MaxTileRows is the largest number of rows that TileShape returns.
-const MaxTileRows = 12
+// maxTileRows is the largest number of rows that TileShape returns.
+const maxTileRows = 12
 
 // Tile is one call of the innermost loop of a correlation: Rows × width outputs, all their taps.
 //

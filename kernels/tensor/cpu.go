@@ -14,9 +14,9 @@ type CPU struct {
 	closed  bool
 }
 
-// NewCPU makes the host's device. threads as for NewWorkers; label is what Name reports.
+// NewCPU makes the host's device. threads as for newWorkers; label is what Name reports.
 func NewCPU(threads int, label string) *CPU {
-	return &CPU{Workers: NewWorkers(threads), label: label}
+	return &CPU{Workers: newWorkers(threads), label: label}
 }
 
 // Name implements Device.

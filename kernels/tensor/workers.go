@@ -40,9 +40,9 @@ const (
 	awaited = 1 << 33 // the caller sleeps until the last has left
 )
 
-// NewWorkers starts a pool. threads counts the caller's goroutine, which works too; 0 means one
+// newWorkers starts a pool. threads counts the caller's goroutine, which works too; 0 means one
 // for each processor that Go may use.
-func NewWorkers(threads int) *Workers {
+func newWorkers(threads int) *Workers {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestWorkers_RunEveryBlockOnce(t *testing.T) {
 	for _, threads := range []int{1, 2, 3, 8} {
-		w := NewWorkers(threads)
+		w := newWorkers(threads)
 		if w.Threads() != threads {
 			t.Fatalf("%d threads, want %d", w.Threads(), threads)
 		}
@@ -29,7 +29,7 @@ func TestWorkers_RunEveryBlockOnce(t *testing.T) {
 // A worker's number names scratch memory: no two blocks with the same number may overlap in time. The
 // unguarded counters make the race detector see it, too.
 func TestWorkers_NumberIsExclusive(t *testing.T) {
-	w := NewWorkers(4)
+	w := newWorkers(4)
 	defer w.Close()
 	busy := make([]atomic.Bool, w.Threads())
 	scratch := make([]int, w.Threads())
@@ -54,7 +54,7 @@ func TestWorkers_NumberIsExclusive(t *testing.T) {
 // What blocks wrote is visible when Run returns, and what the caller writes before the next Run is
 // visible to its blocks: without synchronisation of its own this must be clean under -race.
 func TestWorkers_RunOrdersMemory(t *testing.T) {
-	w := NewWorkers(3)
+	w := newWorkers(3)
 	defer w.Close()
 	values := make([]int, 100)
 	step := 0
@@ -74,7 +74,7 @@ func TestWorkers_RunOrdersMemory(t *testing.T) {
 // Operations so short that goroutines hear of them when they are over, or when the next one runs: each
 // block belongs to the operation that is open, and is run once.
 func TestWorkers_LateGoroutinesDoNoHarm(t *testing.T) {
-	w := NewWorkers(4)
+	w := newWorkers(4)
 	defer w.Close()
 	var open, ran atomic.Int64
 	for step := range int64(3000) {
@@ -95,7 +95,7 @@ func TestWorkers_LateGoroutinesDoNoHarm(t *testing.T) {
 }
 
 func TestWorkers_BlocksRunAtTheSameTime(t *testing.T) {
-	w := NewWorkers(2)
+	w := newWorkers(2)
 	defer w.Close()
 	var met atomic.Int32
 	w.Run(2, func(_, _ int) {
@@ -110,7 +110,7 @@ func TestWorkers_BlocksRunAtTheSameTime(t *testing.T) {
 }
 
 func TestWorkers_RunAllocatesNothing(t *testing.T) {
-	w := NewWorkers(3)
+	w := newWorkers(3)
 	defer w.Close()
 	f := func(_, _ int) {}
 	if n := testing.AllocsPerRun(100, func() { w.Run(10, f) }); n != 0 {
@@ -119,7 +119,7 @@ func TestWorkers_RunAllocatesNothing(t *testing.T) {
 }
 
 func TestWorkers_ZeroThreadsMeansAllProcessors(t *testing.T) {
-	w := NewWorkers(0)
+	w := newWorkers(0)
 	defer w.Close()
 	if w.Threads() != runtime.GOMAXPROCS(0) {
 		t.Fatalf("%d threads, want %d", w.Threads(), runtime.GOMAXPROCS(0))
@@ -128,7 +128,7 @@ func TestWorkers_ZeroThreadsMeansAllProcessors(t *testing.T) {
 
 func TestWorkers_CloseEndsGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
-	w := NewWorkers(9)
+	w := newWorkers(9)
 	w.Run(20, func(_, _ int) {})
 	w.Close()
 	w.Close()

@@ -209,12 +209,3 @@ func FitPatchEmbed(y, x, w, b *tensor.Tensor) (Patches, error) {
 	}
 	return p, vector(operation, "bias", b, p.K)
 }
-
-// AsConvolution views a product of rows as a 1×1 convolution over maps of one cell.
-func AsConvolution(y, x, w *tensor.Tensor, l Layer) (mapY, mapX, filter *tensor.Tensor, err error) {
-	var errs [3]error
-	mapY, errs[0] = y.Reshape(l.Rows, 1, 1, l.K)
-	mapX, errs[1] = x.Reshape(l.Rows, 1, 1, l.C)
-	filter, errs[2] = w.Reshape(l.K, 1, 1, l.C)
-	return mapY, mapX, filter, errors.Join(errs[:]...)
-}

@@ -3,6 +3,8 @@
 package transformer
 
 import (
+	"errors"
+
 	"nmn/cuda"
 	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
@@ -85,9 +87,18 @@ func (c *CUDA) reserve(w *tensor.Workspace, dtype tensor.DType, shape ...int) (*
 
 // multiply computes y = x·wᵀ + b as a convolution.
 func (c *CUDA) multiply(y, x, w, b *tensor.Tensor, l Layer) error {
-	y, x, w, err := AsConvolution(y, x, w, l)
+	y, x, w, err := asConvolution(y, x, w, l)
 	if err != nil {
 		return err
 	}
 	return c.conv.Conv(y, x, w, b, conv.Params{})
+}
+
+// asConvolution views a product of rows as a 1×1 convolution over maps of one cell.
+func asConvolution(y, x, w *tensor.Tensor, l Layer) (mapY, mapX, filter *tensor.Tensor, err error) {
+	var errs [3]error
+	mapY, errs[0] = y.Reshape(l.Rows, 1, 1, l.K)
+	mapX, errs[1] = x.Reshape(l.Rows, 1, 1, l.C)
+	filter, errs[2] = w.Reshape(l.K, 1, 1, l.C)
+	return mapY, mapX, filter, errors.Join(errs[:]...)
 }

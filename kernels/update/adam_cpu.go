@@ -6,7 +6,7 @@ import (
 	"nmn/kernels/simd"
 )
 
-// constants computes what a step of Adam needs from parameters that FitAdam has accepted, on every
+// constants computes what a step of Adam needs from parameters that fitAdam has accepted, on every
 // device: 1-β and the bias corrections are rounded once, from float64.
 func (p AdamParams) constants() simd.AdamStep {
 	beta1, beta2 := float64(p.Beta1), float64(p.Beta2)
@@ -29,7 +29,7 @@ func (c *CPU) AdamW(entries []Entry, p AdamParams) error {
 }
 
 func (c *CPU) adam(operation string, entries []Entry, p AdamParams, block func(worker, block int)) error {
-	if err := FitAdam(p); err != nil {
+	if err := fitAdam(p); err != nil {
 		return err
 	}
 	if err := c.cut(operation, entries, UseG|UseW|UseM|UseV); err != nil {

@@ -2,7 +2,7 @@ package update
 
 // Average implements Ops.
 func (c *CPU) Average(entries []Entry, share float32) error {
-	if err := FitShare(share); err != nil {
+	if err := fitShare(share); err != nil {
 		return err
 	}
 	if err := c.cut("average", entries, UseG|UseW|UseAverage); err != nil {

@@ -4,7 +4,7 @@ package update
 
 // Average implements Ops.
 func (c *CUDA) Average(entries []Entry, share float32) error {
-	if err := FitShare(share); err != nil {
+	if err := fitShare(share); err != nil {
 		return err
 	}
 	table, err := c.list("average", entries, UseG|UseW|UseAverage)

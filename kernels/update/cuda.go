@@ -168,7 +168,7 @@ func (c *CUDA) AdamW(entries []Entry, p AdamParams) error {
 
 // listAdam is list, with the constants of the step.
 func (c *CUDA) listAdam(operation string, entries []Entry, p AdamParams) (table, constants cuda.Address, err error) {
-	if err := FitAdam(p); err != nil {
+	if err := fitAdam(p); err != nil {
 		return 0, 0, err
 	}
 	table, err = c.list(operation, entries, UseG|UseW|UseM|UseV)
@@ -193,7 +193,7 @@ func newAdamConstants(s simd.AdamStep) adamConstants {
 
 // prepareAdam uploads the constants of a step where they have changed.
 func (c *CUDA) prepareAdam(p AdamParams) (cuda.Address, error) {
-	if err := FitAdam(p); err != nil {
+	if err := fitAdam(p); err != nil {
 		return 0, err
 	}
 	next := newAdamConstants(p.constants())

@@ -53,8 +53,8 @@ func Fit(operation string, entries []Entry, use Use) error {
 	return nil
 }
 
-// FitAdam checks the constants of Adam: betas in [0, 1), Epsilon at least 0, Step from 1.
-func FitAdam(p AdamParams) error {
+// fitAdam checks the constants of Adam: betas in [0, 1), Epsilon at least 0, Step from 1.
+func fitAdam(p AdamParams) error {
 	if !(p.Beta1 >= 0 && p.Beta1 < 1 && p.Beta2 >= 0 && p.Beta2 < 1) {
 		return fmt.Errorf("adam: betas %g and %g are not both in [0, 1): %w", p.Beta1, p.Beta2, ErrParams)
 	}
@@ -65,16 +65,16 @@ func FitAdam(p AdamParams) error {
 	return nil
 }
 
-// FitShare checks the share of an average, in [0, 1].
-func FitShare(share float32) error {
+// fitShare checks the share of an average, in [0, 1].
+func fitShare(share float32) error {
 	if !(share >= 0 && share <= 1) {
 		return fmt.Errorf("average: share %g is not in [0, 1]: %w", share, ErrParams)
 	}
 	return nil
 }
 
-// FitClip checks the norm, one float, and the limit, above 0.
-func FitClip(norm *tensor.Tensor, limit float32) error {
+// fitClip checks the norm, one float, and the limit, above 0.
+func fitClip(norm *tensor.Tensor, limit float32) error {
 	if err := fitNorm("clip", norm); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (c *CPU) runSquaresBlock(_, block int) {
 // finite ones become 0.
 func (c *CPU) Clip(entries []Entry, norm *tensor.Tensor, limit float32) error {
 	const operation = "clip"
-	if err := FitClip(norm, limit); err != nil {
+	if err := fitClip(norm, limit); err != nil {
 		return err
 	}
 	if norm.Float32s() == nil {

@@ -40,7 +40,7 @@ func (c *CUDA) GradNorm(norm *tensor.Tensor, entries []Entry) error {
 // finite ones become 0.
 func (c *CUDA) Clip(entries []Entry, norm *tensor.Tensor, limit float32) error {
 	const operation = "clip"
-	if err := FitClip(norm, limit); err != nil {
+	if err := fitClip(norm, limit); err != nil {
 		return err
 	}
 	if err := tensor.OnDevice(operation, tensor.Float32, norm); err != nil {

@@ -12,14 +12,14 @@ import (
 
 // Files name what an audit of annotators reads.
 type Files struct {
-	Labels     string // labels by several annotators; see Read
+	Labels     string // labels by several annotators; see read
 	Vocabulary string // file with the classes; empty for all labels that are met, or the columns of the scores
 	Bags       string // file with the id of each bag on a line; empty for all that are met, or the rows of the scores
 	Scores     string // out-of-fold scores with a column id, a row for each bag; empty for none
 	Logits     bool   // scores are log-odds instead of probabilities
 }
 
-// Read reads the files. With scores, bags and their order are those of the scores.
+// read reads the files. With scores, bags and their order are those of the scores.
 func (f Files) Read(ctx context.Context) (*Table, error) {
 	var o ReadOptions
 	if f.Vocabulary != "" {
@@ -36,7 +36,7 @@ func (f Files) Read(ctx context.Context) (*Table, error) {
 				return nil, err
 			}
 		}
-		return Read(ctx, f.Labels, o)
+		return read(ctx, f.Labels, o)
 	}
 	scores, err := table.ReadScores(f.Scores, f.Logits)
 	if err != nil {
@@ -53,7 +53,7 @@ func (f Files) Read(ctx context.Context) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := Read(ctx, f.Labels, o)
+	t, err := read(ctx, f.Labels, o)
 	if err != nil {
 		return nil, err
 	}

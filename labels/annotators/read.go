@@ -46,12 +46,12 @@ type ReadOptions struct {
 // maxLine bounds the bytes of a row.
 const maxLine = 1 << 20
 
-// Read reads labels by several annotators, plain or .gz: JSON lines where the file begins with {, else CSV with the
+// read reads labels by several annotators, plain or .gz: JSON lines where the file begins with {, else CSV with the
 // columns bag, annotator and labels. Lists of labels are written as in a manifest, with ; or | between names; empty
 // and - are none. Two more columns may be there: unknown lists labels that the annotator left open, and asked those
 // that it was asked about, empty for all. Everything wrong with a row is an error that wraps ErrInput and names
 // file, line, column and the cure.
-func Read(ctx context.Context, path string, o ReadOptions) (*Table, error) {
+func read(ctx context.Context, path string, o ReadOptions) (*Table, error) {
 	r, err := loader.OpenText(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("labels of annotators: %w", err)
@@ -60,7 +60,7 @@ func Read(ctx context.Context, path string, o ReadOptions) (*Table, error) {
 	return Parse(path, r, o)
 }
 
-// Parse is Read for a stream of plain text; name stands in messages.
+// Parse is read for a stream of plain text; name stands in messages.
 func Parse(name string, r io.Reader, o ReadOptions) (*Table, error) {
 	t, err := parse(name, bufio.NewReaderSize(r, 1<<16), o)
 	if err != nil {

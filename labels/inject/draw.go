@@ -26,14 +26,14 @@ func (p Plan) Draw(set *loader.Set) (*Injection, error) {
 		}
 		return ReplaceCaptions(set, n, p.Seed)
 	}
-	rates := UniformRates(p.Missing, p.Incorrect)
+	rates := uniformRates(p.Missing, p.Incorrect)
 	if p.RatesFile != "" {
 		var err error
 		if rates, err = ReadFlipRates(p.RatesFile, set.Vocabulary); err != nil {
 			return nil, err
 		}
 	}
-	if err := CheckFlipRates(rates, set.Vocabulary.Len()); err != nil {
+	if err := checkFlipRates(rates, set.Vocabulary.Len()); err != nil {
 		return nil, &setting.Error{Key: "flip_rates", Reason: err}
 	}
 	return FlipLabels(set, rates, p.Seed)

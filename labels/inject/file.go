@@ -139,11 +139,11 @@ func Read(ctx context.Context, path string, s *loader.Set) (*Injection, error) {
 		return nil, fmt.Errorf("noise: %w", err)
 	}
 	defer r.Close()
-	return Parse(path, r, s)
+	return parse(path, r, s)
 }
 
-// Parse is Read for a stream of plain JSON lines.
-func Parse(name string, r io.Reader, s *loader.Set) (*Injection, error) {
+// parse is Read for a stream of plain JSON lines.
+func parse(name string, r io.Reader, s *loader.Set) (*Injection, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	noise, changes, err := parseHeader(lines)
@@ -221,7 +221,7 @@ func parseHeader(lines *bufio.Scanner) (*Injection, int, error) {
 	}
 	if h.Rates != nil {
 		noise.Rates = labels.Rates(*h.Rates)
-		if err := CheckFlipRates(noise.Rates, h.Classes); err != nil {
+		if err := checkFlipRates(noise.Rates, h.Classes); err != nil {
 			return nil, 0, err
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"nmn/loader"
 )
 
-// UniformRates are rates of flips that are the same for every class. Rates of flips have one entry for all classes or
+// uniformRates are rates of flips that are the same for every class. Rates of flips have one entry for all classes or
 // one for each, and none where nothing is flipped; the labels before the flips stand in the place of the true ones.
-func UniformRates(q01, q10 float64) labels.Rates {
+func uniformRates(q01, q10 float64) labels.Rates {
 	return labels.Rates{Q01: []float64{q01}, Q10: []float64{q10}}
 }
 
@@ -29,9 +29,9 @@ func RandomRates(classes int, q01, q10, spread float64, seed uint64) labels.Rate
 	return *r
 }
 
-// CheckFlipRates names the rate of flips that is not a probability, or the list that does not fit the number of
+// checkFlipRates names the rate of flips that is not a probability, or the list that does not fit the number of
 // classes.
-func CheckFlipRates(r labels.Rates, classes int) error {
+func checkFlipRates(r labels.Rates, classes int) error {
 	for _, side := range []struct {
 		name  string
 		rates []float64
@@ -69,7 +69,7 @@ func FlipLabels(s *loader.Set, rates labels.Rates, seed uint64) (*Injection, err
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckFlipRates(rates, noise.Classes); err != nil {
+	if err := checkFlipRates(rates, noise.Classes); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	noise.Rates = labels.Rates{Q01: slices.Clone(rates.Q01), Q10: slices.Clone(rates.Q10)}

@@ -54,7 +54,7 @@ func TestDraws_AreThoseOfEarlierVersions(t *testing.T) {
 		{Bag: 0, Flips: []int{0, 4, 5}}, {Bag: 1, Flips: []int{0, 2, 3}}, {Bag: 2, Flips: []int{3, 4}},
 		{Bag: 3, Flips: []int{5}},
 	}
-	if got := mustFlip(t, s, UniformRates(.4, .3), 11).Changes; !reflect.DeepEqual(got, flipped) {
+	if got := mustFlip(t, s, uniformRates(.4, .3), 11).Changes; !reflect.DeepEqual(got, flipped) {
 		t.Errorf("flips %+v, want %+v", got, flipped)
 	}
 }

@@ -155,7 +155,7 @@ func TestReplaceCaptions_UnevenBags(t *testing.T) {
 func TestNoise_DoesNotDependOnThreads(t *testing.T) {
 	s := captionSet(t, 300, 5)
 	one := func() ([]BagChanges, []BagChanges, []uint8) {
-		c, f := mustReplace(t, s, 2, 9), mustFlip(t, s, UniformRates(.3, .1), 9)
+		c, f := mustReplace(t, s, 2, 9), mustFlip(t, s, uniformRates(.3, .1), 9)
 		return c.Changes, f.Changes, mustApply(t, c, s).Labels.Uint8s()
 	}
 	c1, f1, z1 := one()
@@ -172,7 +172,7 @@ func TestNoise_DoesNotDependOnThreads(t *testing.T) {
 func TestNoise_ApplyChangesLabelsAlone(t *testing.T) {
 	s := captionSet(t, 30, 5)
 	before := slices.Clone(s.Labels.Uint8s())
-	for _, noise := range []*Injection{mustReplace(t, s, 4, 1), mustFlip(t, s, UniformRates(.5, .5), 1)} {
+	for _, noise := range []*Injection{mustReplace(t, s, 4, 1), mustFlip(t, s, uniformRates(.5, .5), 1)} {
 		noisy := mustApply(t, noise, s)
 		if bytes.Equal(noisy.Labels.Uint8s(), before) || !bytes.Equal(s.Labels.Uint8s(), before) {
 			t.Errorf("%s: the noisy set is unchanged or the clean one is not", noise.Kind)
@@ -186,7 +186,7 @@ func TestNoise_ApplyChangesLabelsAlone(t *testing.T) {
 	if twice := mustApply(t, noise, once); !bytes.Equal(once.Labels.Uint8s(), twice.Labels.Uint8s()) {
 		t.Error("caption noise applied twice is not the noise applied once")
 	}
-	flips := mustFlip(t, s, UniformRates(.5, .5), 1)
+	flips := mustFlip(t, s, uniformRates(.5, .5), 1)
 	if _, err := flips.Apply(mustApply(t, flips, s)); !errors.Is(err, ErrOtherSet) {
 		t.Errorf("flips were applied to flipped labels: %v", err)
 	}
@@ -209,7 +209,7 @@ func TestFlipLabels_RatesAreMet(t *testing.T) {
 
 func TestFlipLabels_LargerRatesKeepTheFlipsOfSmallerOnes(t *testing.T) {
 	s := captionSet(t, 100, 2)
-	few, many := mustFlip(t, s, UniformRates(.1, .1), 2), mustFlip(t, s, UniformRates(.3, .2), 2)
+	few, many := mustFlip(t, s, uniformRates(.1, .1), 2), mustFlip(t, s, uniformRates(.3, .2), 2)
 	all := map[[2]int]bool{}
 	for _, c := range many.Changes {
 		for _, k := range c.Flips {
@@ -240,8 +240,8 @@ func TestNoise_RefusesBadRequests(t *testing.T) {
 		"allowed are 1 to 5":   func() error { _, err := ReplaceCaptions(s, 6, 1); return err },
 		"cannot replace 0":     func() error { _, err := ReplaceCaptions(s, 0, 1); return err },
 		"only 1 bags have any": func() error { _, err := ReplaceCaptions(alone, 1, 1); return err },
-		"Missing[0] = NaN":     func() error { _, err := FlipLabels(s, UniformRates(math.NaN(), 0), 1); return err },
-		"Incorrect[0] = 1.5":   func() error { _, err := FlipLabels(s, UniformRates(0, 1.5), 1); return err },
+		"Missing[0] = NaN":     func() error { _, err := FlipLabels(s, uniformRates(math.NaN(), 0), 1); return err },
+		"Incorrect[0] = 1.5":   func() error { _, err := FlipLabels(s, uniformRates(0, 1.5), 1); return err },
 		"Missing has 2 entries": func() error {
 			_, err := FlipLabels(s, labels.Rates{Q01: []float64{0, 0}}, 1)
 			return err
@@ -369,7 +369,7 @@ func TestStatistics_WriteAndReadAsRates(t *testing.T) {
 
 func TestParseFlipRates_RefusesBadTables(t *testing.T) {
 	v := vocabularyOf(t, "dog", "cat")
-	rates, err := ParseFlipRates("r", strings.NewReader("\ufeffq10,x,Word,q01\n.5,,cat,\n"), v)
+	rates, err := parseFlipRates("r", strings.NewReader("\ufeffq10,x,Word,q01\n.5,,cat,\n"), v)
 	if err != nil || !reflect.DeepEqual(rates, labels.Rates{Q01: []float64{0, 0}, Q10: []float64{0, .5}}) {
 		t.Errorf("%v, %v", rates, err)
 	}
@@ -381,7 +381,7 @@ func TestParseFlipRates_RefusesBadTables(t *testing.T) {
 		"word,q01,q10\ndog,NaN,0\n":        `line 2: word "dog": q01 is "NaN"`,
 		"word,q01,q10\ndog,0\n":            "wrong number of fields", "word,q01,q10\n\"dog,0\n": "line",
 	} {
-		if _, err := ParseFlipRates("r", strings.NewReader(in), v); !errors.Is(err, loader.ErrAnnotations) ||
+		if _, err := parseFlipRates("r", strings.NewReader(in), v); !errors.Is(err, loader.ErrAnnotations) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", in, err, want)
 		}
@@ -390,7 +390,7 @@ func TestParseFlipRates_RefusesBadTables(t *testing.T) {
 
 func TestNoise_FileReadsBack(t *testing.T) {
 	s := captionSet(t, 60, 5)
-	for _, noise := range []*Injection{mustReplace(t, s, 3, math.MaxUint64), mustFlip(t, s, UniformRates(.2, .05), 1),
+	for _, noise := range []*Injection{mustReplace(t, s, 3, math.MaxUint64), mustFlip(t, s, uniformRates(.2, .05), 1),
 		mustFlip(t, s, labels.Rates{}, 1)} {
 		for _, name := range []string{"n.jsonl", "n.jsonl.gz"} {
 			path := filepath.Join(t.TempDir(), name)
@@ -423,7 +423,7 @@ func noiseText(t testing.TB, noise *Injection) string {
 
 func TestParse_NamesThePlaceOfAnError(t *testing.T) {
 	s := captionSet(t, 10, 5)
-	captions, flips := noiseText(t, mustReplace(t, s, 1, 1)), noiseText(t, mustFlip(t, s, UniformRates(1, 1), 1))
+	captions, flips := noiseText(t, mustReplace(t, s, 1, 1)), noiseText(t, mustFlip(t, s, uniformRates(1, 1), 1))
 	lines := strings.SplitAfter(captions, "\n")
 	second := func(line string) string { return lines[0] + line + "\n" + strings.Join(lines[2:], "") }
 	cases := map[string]struct{ in, want string }{
@@ -457,7 +457,7 @@ func TestParse_NamesThePlaceOfAnError(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := Parse("n.jsonl", strings.NewReader(c.in), s)
+			_, err := parse("n.jsonl", strings.NewReader(c.in), s)
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"n.jsonl"`) {
 				t.Fatalf("error %v, want one with n.jsonl and %q", err, c.want)
 			}
@@ -479,14 +479,14 @@ func TestApply_RefusesASetWithoutCaptions(t *testing.T) {
 
 func TestParse_RefusesAnotherSet(t *testing.T) {
 	s := captionSet(t, 10, 5)
-	captions, flips := noiseText(t, mustReplace(t, s, 1, 1)), noiseText(t, mustFlip(t, s, UniformRates(.5, .5), 1))
+	captions, flips := noiseText(t, mustReplace(t, s, 1, 1)), noiseText(t, mustFlip(t, s, uniformRates(.5, .5), 1))
 	backwards, err := loader.Subset(s, "backwards", []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range []string{captions, flips} {
 		for _, other := range []*loader.Set{captionSet(t, 11, 5), backwards} {
-			if _, err := Parse("n", strings.NewReader(in), other); !errors.Is(err, ErrOtherSet) ||
+			if _, err := parse("n", strings.NewReader(in), other); !errors.Is(err, ErrOtherSet) ||
 				!errors.Is(err, loader.ErrAnnotations) {
 				t.Errorf("%s: %v", other.Name, err)
 			}
@@ -495,7 +495,7 @@ func TestParse_RefusesAnotherSet(t *testing.T) {
 	// The captions to replace are the same under another vocabulary; the labels to flip are not.
 	small := *s
 	small.Vocabulary = vocabularyOf(t, "dog", "bird", "red", "run", "park", "ball")
-	if _, err := Parse("n", strings.NewReader(captions), &small); err != nil {
+	if _, err := parse("n", strings.NewReader(captions), &small); err != nil {
 		t.Errorf("caption noise under another vocabulary: %v", err)
 	}
 	ids, texts := s.IDs, make([][]string, s.Len())
@@ -507,14 +507,14 @@ func TestParse_RefusesAnotherSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noise, err := Parse("n", strings.NewReader(captions), larger)
+	noise, err := parse("n", strings.NewReader(captions), larger)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if z := mustApply(t, noise, larger).Labels; z.Shape()[1] != 8 || len(z.Uint8s()) != 80 {
 		t.Errorf("noise under a vocabulary of 8 words gives labels %v", z.Shape())
 	}
-	if _, err := Parse("n", strings.NewReader(flips), &small); !errors.Is(err, ErrOtherSet) {
+	if _, err := parse("n", strings.NewReader(flips), &small); !errors.Is(err, ErrOtherSet) {
 		t.Errorf("flips under another vocabulary: %v", err)
 	}
 }
@@ -540,10 +540,10 @@ func TestRead_TruncatedGzip(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	s := captionSet(f, 4, 3)
 	f.Add([]byte(noiseText(f, mustReplace(f, s, 2, 1))))
-	f.Add([]byte(noiseText(f, mustFlip(f, s, UniformRates(.5, .5), 1))))
+	f.Add([]byte(noiseText(f, mustFlip(f, s, uniformRates(.5, .5), 1))))
 	f.Add([]byte(`{"format":"nmn-noise","version":1,"kind":"flips","seed":"1","bags":4,"classes":6,"changes":4}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		noise, err := Parse("fuzz", bytes.NewReader(in), s)
+		noise, err := parse("fuzz", bytes.NewReader(in), s)
 		if err != nil {
 			if !errors.Is(err, loader.ErrAnnotations) {
 				t.Fatalf("%v does not wrap ErrAnnotations", err)
@@ -553,7 +553,7 @@ func FuzzParse(f *testing.F) {
 		if _, err := noise.Apply(s); err != nil {
 			t.Fatalf("noise that was read cannot be applied: %v", err)
 		}
-		if _, err := Parse("again", strings.NewReader(noiseText(t, noise)), s); err != nil {
+		if _, err := parse("again", strings.NewReader(noiseText(t, noise)), s); err != nil {
 			t.Fatalf("noise written and read back: %v", err)
 		}
 	})
@@ -565,9 +565,9 @@ func FuzzParseFlipRates(f *testing.F) {
 	}
 	v := vocabularyOf(f, "dog", "cat")
 	f.Fuzz(func(t *testing.T, in []byte) {
-		rates, err := ParseFlipRates("fuzz", bytes.NewReader(in), v)
+		rates, err := parseFlipRates("fuzz", bytes.NewReader(in), v)
 		if err == nil {
-			err = CheckFlipRates(rates, 2)
+			err = checkFlipRates(rates, 2)
 		} else if errors.Is(err, loader.ErrAnnotations) {
 			err = nil
 		}
@@ -591,7 +591,7 @@ func BenchmarkNoise(b *testing.B) {
 func TestRandomRates_AroundTheirMeans(t *testing.T) {
 	const classes = 4000
 	r := RandomRates(classes, .3, .1, .5, 7)
-	if err := CheckFlipRates(r, classes); err != nil {
+	if err := checkFlipRates(r, classes); err != nil {
 		t.Fatal(err)
 	}
 	for name, side := range map[string]struct {
@@ -701,7 +701,7 @@ func TestApply_SaysWhereLabelsComeFrom(t *testing.T) {
 	if replaced != 60 {
 		t.Errorf("%d captions were replaced, want 60", replaced)
 	}
-	if flipped := mustApply(t, mustFlip(t, s, UniformRates(.5, .5), 1), s); flipped.CaptionsInUse != nil ||
+	if flipped := mustApply(t, mustFlip(t, s, uniformRates(.5, .5), 1), s); flipped.CaptionsInUse != nil ||
 		s.CaptionsInUse == nil {
 		t.Error("flipped labels are said to come from captions")
 	}

@@ -60,7 +60,7 @@ func TestFlipLabels_BagsHaveDrawsOfTheirOwn(t *testing.T) {
 	s := captionSet(t, 60, 5)
 	clear(s.Labels.Uint8s())
 	drawn := map[string]bool{}
-	for _, change := range mustFlip(t, s, UniformRates(0, .5), 1).Changes {
+	for _, change := range mustFlip(t, s, uniformRates(0, .5), 1).Changes {
 		drawn[fmt.Sprint(change.Flips)] = true
 	}
 	if len(drawn) < 20 { // of 60 draws among the 64 subsets of six classes

@@ -10,20 +10,20 @@ import (
 	"nmn/text"
 )
 
-// ReadFlipRates reads rates per class from a CSV file, see ParseFlipRates.
+// ReadFlipRates reads rates per class from a CSV file, see parseFlipRates.
 func ReadFlipRates(path string, vocabulary *text.Vocabulary) (labels.Rates, error) {
 	f, err := input.OpenFile(path)
 	if err != nil {
 		return labels.Rates{}, fmt.Errorf("flip rates: %w", err)
 	}
 	defer f.Close()
-	return ParseFlipRates(path, f, vocabulary)
+	return parseFlipRates(path, f, vocabulary)
 }
 
-// ParseFlipRates reads a CSV table with a header that names the columns word, q01 and q10, in any
+// parseFlipRates reads a CSV table with a header that names the columns word, q01 and q10, in any
 // order and among others: the table that Statistics writes is one. Words without a line, and
 // empty fields, have the rate 0. Unknown and repeated words are errors that wrap loader.ErrAnnotations.
-func ParseFlipRates(name string, r io.Reader, vocabulary *text.Vocabulary) (labels.Rates, error) {
+func parseFlipRates(name string, r io.Reader, vocabulary *text.Vocabulary) (labels.Rates, error) {
 	table, err := labels.Read(r, vocabulary, labels.Flips)
 	if err != nil {
 		return labels.Rates{}, fmt.Errorf("flip rates %q, %w: %w", name, err, loader.ErrAnnotations)

@@ -181,7 +181,7 @@ func (c *ClassStatistics) average(classes []ClassStatistics) {
 }
 
 // WriteCSV writes one line per class: word, pos (where words have parts of speech), the four counts n_zy, q01, q10,
-// prevalence, observed, wrong, and the reference. ParseFlipRates reads it back as the rates of flips, which is
+// prevalence, observed, wrong, and the reference. parseFlipRates reads it back as the rates of flips, which is
 // why the rows over all classes are in WriteJSON alone.
 func (s *Statistics) WriteCSV(w io.Writer) error {
 	table := csv.NewWriter(w)

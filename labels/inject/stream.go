@@ -102,7 +102,7 @@ func (r *replacedRows) Read(ctx context.Context, bag int, row *loader.Row) error
 // WithFlippedLabels is FlipLabels and Noise.Apply for a set with Rows: the flips of a bag are drawn when it
 // is read, and are the same.
 func WithFlippedLabels(s *loader.Set, rates labels.Rates, seed uint64) (*loader.Set, error) {
-	if err := CheckFlipRates(rates, s.Vocabulary.Len()); err != nil {
+	if err := checkFlipRates(rates, s.Vocabulary.Len()); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return s.WithRows(&flippedRows{Rows: s.Rows, draw: newFlipDraw(s.Vocabulary.Len(), rates, seed)}), nil

@@ -246,7 +246,7 @@ func TestStatistics_OfAStreamWithTruth(t *testing.T) {
 }
 
 func TestFlipLabels_NeedsLabelsInMemory(t *testing.T) {
-	if _, err := FlipLabels(raggedStream(t), UniformRates(.1, .1), 1); err == nil {
+	if _, err := FlipLabels(raggedStream(t), uniformRates(.1, .1), 1); err == nil {
 		t.Error("flips are listed for a set whose labels are not in memory")
 	}
 }

@@ -40,11 +40,11 @@ func ReadInstances(ctx context.Context, path string) (*Instances, error) {
 		return nil, fmt.Errorf("%s: %w", instanceFile, err)
 	}
 	defer r.Close()
-	return ParseInstances(path, r)
+	return parseInstances(path, r)
 }
 
-// ParseInstances is ReadInstances for a stream of plain JSON; name stands in messages.
-func ParseInstances(name string, r io.Reader) (*Instances, error) {
+// parseInstances is ReadInstances for a stream of plain JSON; name stands in messages.
+func parseInstances(name string, r io.Reader) (*Instances, error) {
 	f := instancesFile{name: name}
 	if _, err := readFile(instanceFile, name, r, f.format()); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ const smallInstances = `{"info": {"year": 2017}, "annotations": [
   {"id": 9, "file_name": "./9.jpg"}]}`
 
 func TestParseInstances(t *testing.T) {
-	found, err := ParseInstances("i.json", strings.NewReader(smallInstances))
+	found, err := parseInstances("i.json", strings.NewReader(smallInstances))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestParseInstances_ErrorsNameThePlace(t *testing.T) {
 		{`"images": [`, `"images": [], "more": [`, "there are no images"},
 	} {
 		content := strings.Replace(smallInstances, c.old, c.new, 1)
-		_, err := ParseInstances("i.json", strings.NewReader(content))
+		_, err := parseInstances("i.json", strings.NewReader(content))
 		if err == nil || !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), c.says) ||
 			!strings.Contains(err.Error(), `instances "i.json"`) {
 			t.Errorf("%.40q: %v, want %q", c.new, err, c.says)
@@ -82,7 +82,7 @@ func TestParseInstances_MemoryOfLabelsAlone(t *testing.T) {
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	found, err := ParseInstances("i.json", io.MultiReader(parts...))
+	found, err := parseInstances("i.json", io.MultiReader(parts...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func FuzzParseInstances(f *testing.F) {
 	f.Add([]byte(`{"images": [{"id": 1, "file_name": ""}], "annotations": [], "categories": [{"id": null}]}`))
 	f.Add([]byte(`{"images": [[[[`))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		found, err := ParseInstances("i", strings.NewReader(string(content)))
+		found, err := parseInstances("i", strings.NewReader(string(content)))
 		if err != nil {
 			return
 		}

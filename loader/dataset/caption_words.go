@@ -23,7 +23,7 @@ type CaptionWords struct {
 func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o CaptionWords) (*text.Vocabulary, error) {
 	var all []iter.Seq[string]
 	for _, file := range files {
-		captions, err := ReadCaptionFile(ctx, log, file)
+		captions, err := readCaptionFile(ctx, log, file)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +35,7 @@ func VocabularyOf(ctx context.Context, log *slog.Logger, files []string, o Capti
 			return nil, err
 		}
 	}
-	return TaggedVocabulary(o.VocabularyOptions, func(yield func(string) bool) {
+	return taggedVocabulary(o.VocabularyOptions, func(yield func(string) bool) {
 		for _, captions := range all {
 			for caption := range captions {
 				if !yield(caption) {

@@ -31,7 +31,7 @@ func readOrBuildVocabulary(c *Config, captions iter.Seq[string]) (*text.Vocabula
 	if c.Vocabulary != "" {
 		return text.ReadVocabulary(c.Vocabulary)
 	}
-	return TaggedVocabulary(text.VocabularyOptions{Size: c.VocabularySize, MinCount: c.MinCount,
+	return taggedVocabulary(text.VocabularyOptions{Size: c.VocabularySize, MinCount: c.MinCount,
 		NoFunctionWords: !c.KeepFunctionWords}, captions)
 }
 
@@ -41,8 +41,8 @@ const MSRVTTWords = 1087
 // sharedTagger is decoded once: a process that reads several files of captions would spend most of its time on that.
 var sharedTagger = sync.OnceValues(text.NewTagger)
 
-// TaggedVocabulary builds a vocabulary with parts of speech.
-func TaggedVocabulary(o text.VocabularyOptions, captions iter.Seq[string]) (*text.Vocabulary, error) {
+// taggedVocabulary builds a vocabulary with parts of speech.
+func taggedVocabulary(o text.VocabularyOptions, captions iter.Seq[string]) (*text.Vocabulary, error) {
 	tagger, err := sharedTagger()
 	if err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func readCaptions(ctx context.Context, log *slog.Logger, file string) (*annotati
 	return captions, nil
 }
 
-// ReadCaptionFile reads captions of any format.
-func ReadCaptionFile(ctx context.Context, log *slog.Logger, file string) (*annotation.File, error) {
+// readCaptionFile reads captions of any format.
+func readCaptionFile(ctx context.Context, log *slog.Logger, file string) (*annotation.File, error) {
 	captions, err := annotation.Read(ctx, file)
 	if err != nil {
 		return nil, err

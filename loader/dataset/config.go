@@ -25,13 +25,13 @@ const (
 	Manifest     Kind = "manifest"      // a list of pictures or clips, with labels by name
 )
 
-// Kinds lists all kinds.
-func Kinds() []Kind {
+// kinds lists all kinds.
+func kinds() []Kind {
 	return []Kind{Scenes, MovingScenes, Captions, MSRVTT, Clips, Features, Manifest}
 }
 
 // Values lists all kinds.
-func (Kind) Values() []string { return setting.Texts(Kinds()) }
+func (Kind) Values() []string { return setting.Texts(kinds()) }
 
 // VideoLevel is what a training sample of videos is.
 type VideoLevel string

@@ -141,12 +141,12 @@ func PictureIDs(paths, files []string) []string {
 // Pictures is a set of picture files that nobody has labels of, each named by its path. Pictures of more than maxPixels
 // pixels are not decoded; 0 sets no limit but picture.PixelCeiling.
 func Pictures(files []string, v *text.Vocabulary, maxPixels int) *loader.Set {
-	return &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: UnknownLabels(len(files), v.Len()),
+	return &loader.Set{Name: "pictures", Vocabulary: v, IDs: files, Labels: unknownLabels(len(files), v.Len()),
 		Source: &pathSource{files, cmp.Or(maxPixels, picture.PixelCeiling), int64(picture.DefaultLimits().MaxBytes)}}
 }
 
-// UnknownLabels are the bags×classes labels of a set that nobody has labels of. They are never read.
-func UnknownLabels(bags, classes int) *dense.Dense {
+// unknownLabels are the bags×classes labels of a set that nobody has labels of. They are never read.
+func unknownLabels(bags, classes int) *dense.Dense {
 	return dense.New(dense.WithShape(bags, classes), dense.WithBacking(make([]uint8, bags*classes)))
 }
 

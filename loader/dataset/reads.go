@@ -24,7 +24,7 @@ type reading struct {
 }
 
 var (
-	allKinds  = Kinds()
+	allKinds  = kinds()
 	embedded  = []Kind{Scenes, MovingScenes}
 	onFiles   = []Kind{Captions, MSRVTT, Clips, Manifest} // pictures and frames that are decoded
 	withWords = []Kind{Captions, MSRVTT, Clips, Manifest} // labels by name, of which some become classes

@@ -61,7 +61,7 @@ func TestReadings_HaveEverySettingOfData(t *testing.T) {
 		}
 		delete(all, r.key)
 		for _, kind := range r.by {
-			if !slices.Contains(Kinds(), kind) {
+			if !slices.Contains(kinds(), kind) {
 				t.Errorf("data.%s is read by data of the kind %q", r.key, kind)
 			}
 		}
@@ -73,7 +73,7 @@ func TestReadings_HaveEverySettingOfData(t *testing.T) {
 
 // Whether it was given by name or has another value: a setting is read, or it is refused.
 func TestUnread_RefusesWhatAKindOfDataDoesNotRead(t *testing.T) {
-	for _, kind := range Kinds() {
+	for _, kind := range kinds() {
 		base := ofKind(kind)
 		for _, r := range readings {
 			if r.key == "set" {

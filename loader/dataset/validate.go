@@ -29,7 +29,7 @@ func (d *Config) Validate() error {
 	}
 	switch {
 	case d.Set == "":
-		return setting.Errorf("data.set", "data.set is empty, want %s", setting.Alternatives(Kinds()))
+		return setting.Errorf("data.set", "data.set is empty, want %s", setting.Alternatives(kinds()))
 	case d.Set == Manifest && d.ManifestPath() == "":
 		return fmt.Errorf("data.set is manifest: name the list of pictures (`data.manifest` FILE), or the folder of " +
 			"pictures by label (`data.images` DIR)")

@@ -26,8 +26,8 @@ type rowWriter interface {
 	Close() error
 }
 
-// TensorName is the name of the matrix in .safetensors files that are written.
-const TensorName = "features"
+// tensorName is the name of the matrix in .safetensors files that are written.
+const tensorName = "features"
 
 // Create starts a file of vectors of a width; its name ends in .npy or .safetensors.
 func Create(name string, width int) (*Writer, error) {
@@ -43,7 +43,7 @@ func Create(name string, width int) (*Writer, error) {
 	if kind == ".npy" {
 		w.rows, err = npy.NewWriter(file, width)
 	} else {
-		w.rows, err = safetensors.NewRowWriter(file, nil, TensorName, width)
+		w.rows, err = safetensors.NewRowWriter(file, nil, tensorName, width)
 	}
 	if err != nil {
 		return nil, errors.Join(w.failed(err), file.Close())

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Choose lists the frames that are taken of n when m are wanted: floor((i + 1/2) n / m), the centre of
+// choose lists the frames that are taken of n when m are wanted: floor((i + 1/2) n / m), the centre of
 // each of m equal spans. A clip of no more than m frames gives each of them once.
-func Choose(n, m int) []int {
+func choose(n, m int) []int {
 	if n <= m {
 		m = max(n, 0)
 	}

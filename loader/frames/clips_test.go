@@ -148,13 +148,13 @@ func TestExtract_PicturesShowTheChosenFrames(t *testing.T) {
 	for _, n := range []int{5, 300} {
 		name := filepath.Join(t.TempDir(), "-odd name: 'é'.y4m")
 		writeY4M(t, name, n)
-		clip := wantFrames(t, f, name, DefaultConfig(), Choose(n, 26))
+		clip := wantFrames(t, f, name, DefaultConfig(), choose(n, 26))
 		if clip.Record.Decoded != n || clip.Record.Width != drawnWidth || clip.Record.PictureHeight != drawnHeight ||
 			clip.Complaint != "" || clip.Record.FrameRate != 10 {
 			t.Errorf("%d frames: %+v, %s", n, clip.Record, clip.Complaint)
 		}
 		for i, at := range clip.Record.Frames {
-			if d := float64(at.Time) - float64(Choose(n, 26)[i])/10; d < -1e-6 || d > 1e-6 {
+			if d := float64(at.Time) - float64(choose(n, 26)[i])/10; d < -1e-6 || d > 1e-6 {
 				t.Errorf("%d frames: frame %d at %v s", n, at.Number, at.Time)
 			}
 		}
@@ -173,7 +173,7 @@ func TestExtract_ReorderedAndIrregular(t *testing.T) {
 	} {
 		out := filepath.Join(dir, name)
 		convert(t, f, filepath.Join(dir, "in.y4m"), out, args...)
-		clip := wantFrames(t, f, out, config(7), Choose(60, 7))
+		clip := wantFrames(t, f, out, config(7), choose(60, 7))
 		// Frame 55 is at 11.55 s, which the clip rounds to tenths.
 		if at := float64(clip.Record.Frames[6].Time); name == "irregular.mkv" && (at < 11.49 || at > 11.61) {
 			t.Errorf("%s: frame %d is at %v s, want 11.55", name, clip.Record.Frames[6].Number, at)
@@ -200,14 +200,14 @@ func TestExtract_HeadersLie(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.avi")
 	for _, declared := range []int{1, 4000} {
 		writeAVI(t, name, declared, all)
-		wantFrames(t, f, name, config(6), Choose(40, 6))
+		wantFrames(t, f, name, config(6), choose(40, 6))
 	}
 	// Packets that are no frames: a rubbish one, whose number is missing in what is decoded.
 	broken := slices.Clone(all)
 	broken[10] = bytes.Repeat([]byte{0x55}, 300)
 	writeAVI(t, name, 40, broken)
 	var want []int
-	for _, n := range Choose(39, 6) {
+	for _, n := range choose(39, 6) {
 		if n >= 10 {
 			n++
 		}
@@ -235,7 +235,7 @@ func TestExtract_SizeChangesMidway(t *testing.T) {
 	for _, size := range []int{0, 100} {
 		c := config(10)
 		c.Size = size
-		clip := wantFrames(t, f, name, c, Choose(30, 10))
+		clip := wantFrames(t, f, name, c, choose(30, 10))
 		for i, file := range clip.Pictures {
 			p, err := jpeg.DecodeConfig(bytes.NewReader(file))
 			check(t, err)
@@ -264,7 +264,7 @@ func TestExtract_SizeShrinksTheLongestSide(t *testing.T) {
 	for size, want := range map[int][2]int{192: {192, 48}, 101: {101, 25}} {
 		c := config(3)
 		c.Size = size
-		r := wantFrames(t, f, name, c, Choose(9, 3)).Record
+		r := wantFrames(t, f, name, c, choose(9, 3)).Record
 		if r.PictureWidth != want[0] || r.PictureHeight != want[1] || r.Width != 192 || r.Height != 48 {
 			t.Errorf("size %d: %d×%d of %d×%d, want %v", size, r.PictureWidth, r.PictureHeight, r.Width, r.Height, want)
 		}
@@ -292,7 +292,7 @@ func TestExtract_Rotation(t *testing.T) {
 	binary.BigEndian.PutUint32(matrix[24:], drawnHeight<<16)
 	binary.BigEndian.PutUint32(matrix[32:], 0x40000000)
 	check(t, os.WriteFile(out, file, 0o644))
-	r := wantFrames(t, f, out, config(5), Choose(20, 5)).Record
+	r := wantFrames(t, f, out, config(5), choose(20, 5)).Record
 	if r.Width != drawnHeight || r.Height != drawnWidth || r.PictureWidth != drawnHeight ||
 		r.PictureHeight != drawnWidth {
 		t.Errorf("%d×%d with pictures of %d×%d, want all turned", r.Width, r.Height, r.PictureWidth, r.PictureHeight)

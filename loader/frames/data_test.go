@@ -15,7 +15,7 @@ import (
 
 // TestExtract_RealClips holds the frames that are taken of real clips to the MD5 sums of all their
 // decoded frames: ffmpeg, given the filter that Extract gives it, lets through just the frames that
-// Choose lists.
+// choose lists.
 func TestExtract_RealClips(t *testing.T) {
 	data := os.Getenv("NMN_DATA")
 	if data == "" {
@@ -51,7 +51,7 @@ func sameSums(t *testing.T, f *FFmpeg, clip string, all []string, m int) {
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	chosen := Choose(len(all), m)
+	chosen := choose(len(all), m)
 	if got.Record.Decoded != len(all) || len(got.Pictures) != len(chosen) {
 		t.Errorf("%s: %d pictures of %d frames, want %d of %d", name, len(got.Pictures), got.Record.Decoded,
 			len(chosen), len(all))

@@ -2,7 +2,7 @@
 // as package shard does.
 //
 // Of a clip of n decoded frames, m are taken: frame floor((i + 1/2) n / m) for i of 0 to m-1, the
-// centre of each of m equal spans (Choose). n is what the decoder gives, in the order in which it gives
+// centre of each of m equal spans (choose). n is what the decoder gives, in the order in which it gives
 // them, and not what the file says: whatever the frame rate does, no frame is doubled or dropped.
 //
 // ffmpeg is a program of its own and is not trusted to end, to keep to its format or to be modest: each

@@ -95,7 +95,7 @@ func (e *extraction) clip(ctx context.Context) (*Clip, error) {
 	count := packets.count
 	const passes = 2
 	for range passes {
-		clip, err := e.decode(ctx, Choose(count, e.config.Frames))
+		clip, err := e.decode(ctx, choose(count, e.config.Frames))
 		if err != nil {
 			return nil, err
 		}

@@ -28,13 +28,13 @@ func TestChoose_CentresOfEqualSpans(t *testing.T) {
 		{100, 4, []int{12, 37, 62, 87}},
 		{1 << 30, 2, []int{1 << 28, 3 << 28}},
 	} {
-		if got := Choose(c.n, c.m); !slices.Equal(got, c.want) {
+		if got := choose(c.n, c.m); !slices.Equal(got, c.want) {
 			t.Errorf("%d of %d: %v, want %v", c.m, c.n, got, c.want)
 		}
 	}
 	for n := range 200 {
 		for m := 1; m < 40; m++ {
-			got := Choose(n, m)
+			got := choose(n, m)
 			for i, f := range got {
 				if f < 0 || f >= n || i > 0 && f <= got[i-1] || len(got) != min(n, m) {
 					t.Fatalf("%d of %d: %v", m, n, got)
@@ -94,7 +94,7 @@ func TestExtract_CountedFramesDecide(t *testing.T) {
 		"complains and goes on": fakePackets} {
 		clip, err := fake(t, mode).Extract(t.Context(), some(t), config(4))
 		check(t, err)
-		want := Choose(n, 4)
+		want := choose(n, 4)
 		if clip.Record.Decoded != n || len(clip.Pictures) != len(want) || clip.Record.FrameRate != 25 ||
 			clip.Record.Width != fakeWidth {
 			t.Errorf("%s: %+v with %d pictures", mode, clip.Record, len(clip.Pictures))

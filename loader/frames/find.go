@@ -15,8 +15,8 @@ import (
 	"nmn/internal/input"
 )
 
-// Endings of the names of files that are taken for clips when a folder is searched.
-func Endings() []string {
+// endings of the names of files that are taken for clips when a folder is searched.
+func endings() []string {
 	return []string{".3gp", ".asf", ".avi", ".flv", ".gif", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg",
 		".mts", ".mxf",
 		".ogv", ".ts", ".vob", ".webm", ".wmv", ".y4m"}
@@ -50,7 +50,7 @@ func Search(paths []string) ([]Source, error) {
 	slices.SortFunc(all, func(a, b Source) int { return strings.Compare(a.Name, b.Name) })
 	all = slices.CompactFunc(all, func(a, b Source) bool { return a.Name == b.Name })
 	if len(all) == 0 {
-		return nil, fmt.Errorf("frames: there is no clip (%s) in %s", strings.Join(Endings(), " "),
+		return nil, fmt.Errorf("frames: there is no clip (%s) in %s", strings.Join(endings(), " "),
 			strings.Join(paths, ", "))
 	}
 	return all, nil
@@ -61,7 +61,7 @@ func below(folder string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Type()&^fs.ModeSymlink != 0 ||
-			!slices.Contains(Endings(), strings.ToLower(filepath.Ext(file))) {
+			!slices.Contains(endings(), strings.ToLower(filepath.Ext(file))) {
 			return err
 		}
 		inside, err := filepath.Rel(folder, file)

@@ -17,9 +17,6 @@ const (
 	OrientationIgnore Orientation = "ignore"
 )
 
-// Orientations lists all.
-func Orientations() []Orientation { return []Orientation{OrientationApply, OrientationIgnore} }
-
 // Validate refuses an unknown name; the empty one is OrientationIgnore.
 func (o Orientation) Validate() error {
 	switch o {

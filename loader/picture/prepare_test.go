@@ -93,8 +93,8 @@ func TestPrepare_PixelsAreTorchvisions(t *testing.T) {
 	var wants [][]uint8
 	resizer := NewResizer(simd.Levels()[len(simd.Levels())-1])
 	for i, s := range [][2]int{{640, 480}, {427, 640}, {256, 300}, {97, 61}, {225, 224}, {1023, 333}, {2016, 1512}} {
-		for _, p := range []Preprocessing{TorchvisionPreprocessing(), DINOv2Preprocessing(), TimmDINOv2Preprocessing(),
-			TimmDINOv2Preprocessing().At(224), CLIPPreprocessing(), square} {
+		for _, p := range []Preprocessing{TorchvisionPreprocessing(), DINOv2Preprocessing(), timmDINOv2Preprocessing(),
+			timmDINOv2Preprocessing().At(224), CLIPPreprocessing(), square} {
 			pic, canvas := randomPicture(uint64(i), s[0], s[1]), make([]uint8, 3*p.Crop*p.Crop)
 			if err := resizer.Prepare(canvas, pic, &p); err != nil {
 				t.Fatal(err)
@@ -153,7 +153,7 @@ func TestPreprocessing_AtAnotherSize(t *testing.T) {
 		p            Preprocessing
 		size, resize int
 	}{{TorchvisionPreprocessing(), 224, 256}, {TorchvisionPreprocessing(), 384, 438},
-		{TimmDINOv2Preprocessing(), 224, 224},
+		{timmDINOv2Preprocessing(), 224, 224},
 		{DINOv2Preprocessing(), 518, 592}} {
 		if got := c.p.At(c.size); got.Resize != c.resize || got.Crop != c.size || got.Mean != c.p.Mean {
 			t.Errorf("%v at %d: %+v", c.p, c.size, got)
@@ -162,7 +162,7 @@ func TestPreprocessing_AtAnotherSize(t *testing.T) {
 }
 
 func TestPreprocessing_Validate(t *testing.T) {
-	good := []Preprocessing{TorchvisionPreprocessing(), DINOv2Preprocessing(), TimmDINOv2Preprocessing(),
+	good := []Preprocessing{TorchvisionPreprocessing(), DINOv2Preprocessing(), timmDINOv2Preprocessing(),
 		CLIPPreprocessing()}
 	for _, p := range good {
 		if err := p.Validate(); err != nil {

@@ -21,29 +21,29 @@ type Preprocessing struct {
 	Deviation [3]float32 `json:"deviation"`
 }
 
-// ImageNetMean and ImageNetDeviation are those of ImageNet's pixels, which torchvision, timm and DINOv2 use.
-func ImageNetMean() [3]float32 { return [3]float32{.485, .456, .406} }
+// imageNetMean and imageNetDeviation are those of ImageNet's pixels, which torchvision, timm and DINOv2 use.
+func imageNetMean() [3]float32 { return [3]float32{.485, .456, .406} }
 
-// ImageNetDeviation is the deviation that goes with ImageNetMean.
-func ImageNetDeviation() [3]float32 { return [3]float32{.229, .224, .225} }
+// imageNetDeviation is the deviation that goes with imageNetMean.
+func imageNetDeviation() [3]float32 { return [3]float32{.229, .224, .225} }
 
 // TorchvisionPreprocessing is that of torchvision's classifiers: ResNets (IMAGENET1K_V1), VGG and vit_b_16.
 func TorchvisionPreprocessing() Preprocessing {
-	return Preprocessing{Resize: 256, Filter: FilterAntialias, Crop: 224, Mean: ImageNetMean(),
-		Deviation: ImageNetDeviation()}
+	return Preprocessing{Resize: 256, Filter: FilterAntialias, Crop: 224, Mean: imageNetMean(),
+		Deviation: imageNetDeviation()}
 }
 
 // DINOv2Preprocessing is that of Meta's evaluation of DINOv2 and of its models on Hugging Face.
 func DINOv2Preprocessing() Preprocessing {
-	return Preprocessing{Resize: 256, Filter: FilterBicubic, Crop: 224, Mean: ImageNetMean(),
-		Deviation: ImageNetDeviation()}
+	return Preprocessing{Resize: 256, Filter: FilterBicubic, Crop: 224, Mean: imageNetMean(),
+		Deviation: imageNetDeviation()}
 }
 
-// TimmDINOv2Preprocessing is that of timm's DINOv2, such as vit_small_patch14_dinov2: the whole of the shorter side of
+// timmDINOv2Preprocessing is that of timm's DINOv2, such as vit_small_patch14_dinov2: the whole of the shorter side of
 // 518 pixels, the size of its position embeddings.
-func TimmDINOv2Preprocessing() Preprocessing {
-	return Preprocessing{Resize: 518, Filter: FilterBicubic, Crop: 518, Mean: ImageNetMean(),
-		Deviation: ImageNetDeviation()}
+func timmDINOv2Preprocessing() Preprocessing {
+	return Preprocessing{Resize: 518, Filter: FilterBicubic, Crop: 518, Mean: imageNetMean(),
+		Deviation: imageNetDeviation()}
 }
 
 // CLIPPreprocessing is that of OpenAI's CLIP for pictures of 224 pixels.

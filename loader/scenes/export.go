@@ -131,8 +131,8 @@ func describeScenes(config Config) exportedSet {
 		file.Images[i] = exportedImage{
 			ID:       i + 1,
 			FileName: FileName(config.Split, i),
-			Width:    PictureSize,
-			Height:   PictureSize,
+			Width:    pictureSize,
+			Height:   pictureSize,
 		}
 		captions := streams.captions(i, &scene)
 		for c := range captions {

@@ -12,12 +12,12 @@ import (
 
 // Files beside the pictures or frames of a split.
 const (
-	VocabularyName = "vocabulary.txt"
-	TruthName      = "truth.csv"
+	vocabularyName = "vocabulary.txt"
+	truthName      = "truth.csv"
 )
 
-// WriteFolder writes a split as Write does, and beside it the words, in VocabularyName, and what the pictures really
-// show, in TruthName with a row for each file. The captions come last, and only where all else is whole.
+// WriteFolder writes a split as Write does, and beside it the words, in vocabularyName, and what the pictures really
+// show, in truthName with a row for each file. The captions come last, and only where all else is whole.
 func WriteFolder(ctx context.Context, config Config, folder string) (captions string, err error) {
 	if err := CheckSplitName(config.Split); err != nil {
 		return "", err
@@ -53,7 +53,7 @@ func writeTruth[C interface{ Validate() error }](
 	if err != nil {
 		return err
 	}
-	if err := s.Vocabulary.WriteFile(filepath.Join(folder, VocabularyName)); err != nil {
+	if err := s.Vocabulary.WriteFile(filepath.Join(folder, vocabularyName)); err != nil {
 		return err
 	}
 	ids := s.IDs
@@ -65,5 +65,5 @@ func writeTruth[C interface{ Validate() error }](
 	}
 	k, truth := s.Vocabulary.Len(), s.Truth.Uint8s()
 	row := func(bag int) ([]uint8, error) { return truth[bag*k : (bag+1)*k], nil }
-	return table.WriteFile(filepath.Join(folder, TruthName), s.Vocabulary.Texts(), ids, s.Len(), row)
+	return table.WriteFile(filepath.Join(folder, truthName), s.Vocabulary.Texts(), ids, s.Len(), row)
 }

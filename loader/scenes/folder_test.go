@@ -20,7 +20,7 @@ func TestWriteFolder_TruthHasTheNamesOfTheFiles(t *testing.T) {
 	if _, err := os.Stat(captions); err != nil {
 		t.Error(err)
 	}
-	truth, err := table.ReadLabels(filepath.Join(dir, TruthName))
+	truth, err := table.ReadLabels(filepath.Join(dir, truthName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestWriteFolder_TruthHasTheNamesOfTheFiles(t *testing.T) {
 			t.Fatalf("value %d of the truth is %v, want %d", i, truth.Values[i], y)
 		}
 	}
-	if v, err := text.ReadVocabulary(filepath.Join(dir, VocabularyName)); err != nil || v.Len() != set.Vocabulary.Len() {
+	if v, err := text.ReadVocabulary(filepath.Join(dir, vocabularyName)); err != nil || v.Len() != set.Vocabulary.Len() {
 		t.Errorf("vocabulary %v, %v", v, err)
 	}
 	if _, err := WriteFolder(t.Context(), Config{Split: "../up", N: 1}, dir); err == nil {
@@ -61,7 +61,7 @@ func TestWriteMovingFolder_TruthHasTheNamesOfTheClips(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if truth, err := table.ReadLabels(filepath.Join(dir, TruthName)); err != nil || !slices.Equal(truth.IDs, set.IDs) {
+	if truth, err := table.ReadLabels(filepath.Join(dir, truthName)); err != nil || !slices.Equal(truth.IDs, set.IDs) {
 		t.Errorf("truth of %+v, %v", truth, err)
 	}
 }

@@ -31,7 +31,7 @@ type sceneObject struct {
 }
 
 // silhouette is a set of pixels: bit c of row r stands for column c.
-type silhouette [PictureSize]uint64
+type silhouette [pictureSize]uint64
 
 func (m *silhouette) count() (n int) {
 	for _, row := range m {
@@ -134,8 +134,8 @@ func (o *sceneObject) put(s *rng.Stream, cell int) {
 	if s.Float64() < .55 {
 		o.verb = wordGlowing + int32(s.Intn(verbCount))
 	}
-	const cellSize = PictureSize / 3
-	near, far := .8*o.radius, PictureSize-.8*o.radius
+	const cellSize = pictureSize / 3
+	near, far := .8*o.radius, pictureSize-.8*o.radius
 	o.x = onGrid(min(max(cellSize*(float64(cell%3)+.5)+s.Uniform(-5, 5), near), far))
 	o.y = onGrid(min(max(cellSize*(float64(cell/3)+.5)+s.Uniform(-5, 5), near), far))
 	o.sin, o.cos = math.Sincos(s.Uniform(-.26, .26))
@@ -146,7 +146,7 @@ func (o *sceneObject) put(s *rng.Stream, cell int) {
 func (o *sceneObject) dropVerb() {
 	switch o.verb {
 	case wordFloating:
-		if o.y+1.55*o.radius > PictureSize-1 {
+		if o.y+1.55*o.radius > pictureSize-1 {
 			o.verb = noWord
 		}
 	case wordRunning:

@@ -28,7 +28,7 @@ func BenchmarkLoader(b *testing.B) {
 				b.Fatal(err)
 			}
 			config := loader.DefaultConfig()
-			config.Size, config.Fit = PictureSize, picture.FitNone
+			config.Size, config.Fit = pictureSize, picture.FitNone
 			l, err := loader.New(set, config)
 			if err != nil {
 				b.Fatal(err)

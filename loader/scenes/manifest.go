@@ -12,8 +12,8 @@ import (
 	"nmn/internal/rng"
 )
 
-// ManifestName is the manifest of a folder of pictures, in which some labels are wrong.
-const ManifestName = "pictures.csv"
+// manifestName is the manifest of a folder of pictures, in which some labels are wrong.
+const manifestName = "pictures.csv"
 
 // WriteManifest writes, beside the pictures of WriteFolder, a manifest with a row for each of them: its path, labels of
 // which a share is wrong, and the true labels. A label that holds goes missing with the first probability, and one that
@@ -56,6 +56,6 @@ func WriteManifest(ctx context.Context, config Config, missing, incorrect float6
 		_ = w.Write(row)
 	}
 	w.Flush()
-	path := filepath.Join(folder, ManifestName)
+	path := filepath.Join(folder, manifestName)
 	return path, durable.WriteFile(path, b.Bytes(), 0o666)
 }

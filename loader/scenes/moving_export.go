@@ -106,10 +106,10 @@ const movingRate = 25
 func movingRecord(id string, frames int) *shard.Record {
 	r := &shard.Record{
 		Clip:          id,
-		Width:         PictureSize,
-		Height:        PictureSize,
-		PictureWidth:  PictureSize,
-		PictureHeight: PictureSize,
+		Width:         pictureSize,
+		Height:        pictureSize,
+		PictureWidth:  pictureSize,
+		PictureHeight: pictureSize,
 		Decoded:       frames,
 		FrameRate:     movingRate,
 		Frames:        make([]shard.Frame, frames),

@@ -72,7 +72,7 @@ func (c *clip) all() []scene {
 // between two walls. Exact on the grid.
 func bounce(x, radius float64) float64 {
 	near := onGrid(.8 * radius)
-	room := PictureSize - 2*near
+	room := pictureSize - 2*near
 	x = math.Mod(x-near, 2*room)
 	if x < 0 {
 		x += 2 * room

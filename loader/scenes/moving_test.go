@@ -107,7 +107,7 @@ func TestMakeMoving_PathsKeepToTheRules(t *testing.T) {
 				near := onGrid(.8 * o.radius)
 				for step := range frames {
 					x, next := bounce(o.x+float64(step)*p.dx, o.radius), bounce(o.x+float64(step+1)*p.dx, o.radius)
-					if x < near || x > PictureSize-near || math.Abs(next-x) > math.Abs(p.dx) {
+					if x < near || x > pictureSize-near || math.Abs(next-x) > math.Abs(p.dx) {
 						t.Fatalf("an object of radius %v goes from %v to %v at %v a frame", o.radius, x, next, p.dx)
 					}
 					if x != onGrid(x) {

@@ -55,9 +55,9 @@ func normal(bits uint64, deviation int32) int32 {
 
 // painter holds the canvas of one picture while it is painted. Not safe for concurrent use.
 type painter struct {
-	canvas [PictureSize][PictureSize]colour
+	canvas [pictureSize][pictureSize]colour
 	// noise holds 64 random bits per pixel: 16 for each channel and 16 for the background.
-	noise [PictureSize][PictureSize]uint64
+	noise [pictureSize][pictureSize]uint64
 }
 
 // paint draws a still picture of the scene, whose noise comes from one stream.
@@ -129,7 +129,7 @@ func (p *painter) sky() {
 	for row := range p.canvas {
 		var shade colour
 		for c := range shade {
-			shade[c] = skyTop[c] + (skyBottom[c]-skyTop[c])*int32(row)/(PictureSize-1)
+			shade[c] = skyTop[c] + (skyBottom[c]-skyTop[c])*int32(row)/(pictureSize-1)
 		}
 		for column := range p.canvas[row] {
 			p.canvas[row][column] = shade
@@ -150,7 +150,7 @@ func (p *painter) sand() {
 
 // water paints waves, .1·sin(1.3 row + φ + .6 sin(.35 column + φ)), by the addition theorem.
 func (p *painter) water(phase float64) {
-	var sin, cos [PictureSize]float64
+	var sin, cos [pictureSize]float64
 	for column := range sin {
 		sin[column], cos[column] = math.Sincos(phase + .6*math.Sin(.35*float64(column)+phase))
 	}

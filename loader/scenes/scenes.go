@@ -13,10 +13,10 @@ import (
 
 // Sizes of the scenes data set.
 const (
-	PictureSize        = 48 // width and height of a picture, pixels
+	pictureSize        = 48 // width and height of a picture, pixels
 	CaptionsPerPicture = 5  // captions per picture
 	maxScenes          = 10_000_000
-	pictureBytes       = PictureSize * PictureSize * 3 // bytes of RGB
+	pictureBytes       = pictureSize * pictureSize * 3 // bytes of RGB
 )
 
 // Config chooses a split of the scenes data set. Picture i depends on (Seed, Split, i) alone:

@@ -176,7 +176,7 @@ func pictureSum(t testing.TB, set *loader.Set, i int) string {
 
 func pictureHash(t testing.TB, pic *picture.Picture) string {
 	t.Helper()
-	if pic.Width != PictureSize || pic.Height != PictureSize || len(pic.Pix) != pictureBytes {
+	if pic.Width != pictureSize || pic.Height != pictureSize || len(pic.Pix) != pictureBytes {
 		t.Fatalf("picture of %d×%d with %d bytes", pic.Width, pic.Height, len(pic.Pix))
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(pic.Pix))

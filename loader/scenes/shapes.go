@@ -22,7 +22,7 @@ func (o *sceneObject) outline() (body silhouette) {
 
 // span returns the range of pixels [from, to) of the canvas that touch the interval.
 func span(low, high float64) (from, to int) {
-	return max(0, int(math.Floor(low))), min(PictureSize, int(math.Floor(high))+1)
+	return max(0, int(math.Floor(low))), min(pictureSize, int(math.Floor(high))+1)
 }
 
 // insideShape says whether a point, in radii from the centre and with v pointing down, belongs to

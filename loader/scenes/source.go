@@ -40,7 +40,7 @@ func (s *paintedSource) Read(ctx context.Context, bag, frame int, pic *picture.P
 		return fmt.Errorf("scenes: there is no frame %d of bag %d among %d bags with a frame count of %d",
 			frame, bag, s.n, s.frames)
 	}
-	pic.Resize(PictureSize, PictureSize)
+	pic.Resize(pictureSize, pictureSize)
 	if len(s.cache) == 0 {
 		s.fill(bag, frame, (*[pictureBytes]uint8)(pic.Pix))
 		return nil

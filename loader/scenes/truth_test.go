@@ -101,8 +101,8 @@ func TestTruth_VisiblePixelsEqualBruteForce(t *testing.T) {
 		stream := rng.New(9, i)
 		s := drawScene(&stream)
 		var visible [maxObjects]int
-		for row := range PictureSize {
-			for column := range PictureSize {
+		for row := range pictureSize {
+			for column := range pictureSize {
 				top := -1
 				for n := range s.count {
 					o := &s.objects[n]
@@ -133,7 +133,7 @@ func TestTruth_DrawsKeepTheirBounds(t *testing.T) {
 			if slices.Contains(lowContrast[s.place-wordGrass], o.colour) {
 				t.Fatalf("%s on %s", sceneWords[o.colour], sceneWords[s.place])
 			}
-			if least := .8*o.radius - 1e-4; min(o.x, o.y, PictureSize-o.x, PictureSize-o.y) < least {
+			if least := .8*o.radius - 1e-4; min(o.x, o.y, pictureSize-o.x, pictureSize-o.y) < least {
 				t.Fatalf("centre (%v, %v) of radius %v leaves the canvas", o.x, o.y, o.radius)
 			}
 			if o.verb == wordSmoking && o.y < 1.6*o.radius || o.verb == wordRunning && o.x < 1.6*o.radius ||

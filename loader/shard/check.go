@@ -143,9 +143,9 @@ func CheckFolder(ctx context.Context, dir string) (c Contents, err error) {
 	return r.contents(dir)
 }
 
-// RebuildFolder is Rebuild, and counts what is in the index then.
+// RebuildFolder is rebuild, and counts what is in the index then.
 func RebuildFolder(dir string) (c Contents, err error) {
-	if _, err := Rebuild(dir); err != nil {
+	if _, err := rebuild(dir); err != nil {
 		return c, err
 	}
 	r, err := Open(dir)

@@ -8,7 +8,7 @@
 // index.jsonl, the index, has a line of JSON for the folder (Header), then one for each clip in the
 // order of the shards. index.offsets, beside it, has where each of these lines begins: 16 bytes of
 // head, then 8 bytes a clip, so that a record is found without memory that grows with their number.
-// It is made from the index, which is made from the shards: Rebuild makes both again.
+// It is made from the index, which is made from the shards: rebuild makes both again.
 //
 // A shard is written aside, synced and renamed, and only then do its clips enter the index. What is
 // finished stays valid whatever happens after; what a kill leaves behind is put right by Append.

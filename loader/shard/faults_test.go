@@ -207,7 +207,7 @@ func TestRebuild_MakesTheSameIndex(t *testing.T) {
 		dir := write(t, form)
 		index, offsets := read(t, dir, IndexName), read(t, dir, offsetsName)
 		edit(t, dir, `"size":`, `"size":9`)
-		n, err := Rebuild(dir)
+		n, err := rebuild(dir)
 		check(t, err)
 		if form == Folder { // in the order of keys
 			index, offsets = sorted(index), nil
@@ -237,7 +237,7 @@ func TestRebuild_WithoutAnIndex(t *testing.T) {
 		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "`shard.rebuild_index`") {
 			t.Errorf("without an index: %v", err)
 		}
-		_, err := Rebuild(dir)
+		_, err := rebuild(dir)
 		check(t, err)
 		r := open(t, dir)
 		check(t, r.Check(t.Context()))

@@ -23,8 +23,8 @@ type Reader struct {
 	files   *openFiles
 }
 
-// MaxOpenFiles is how many shards a Reader keeps open.
-const MaxOpenFiles = 64
+// maxOpenFiles is how many shards a Reader keeps open.
+const maxOpenFiles = 64
 
 // Open opens a folder. Without an index.offsets that fits the index it reads the whole index, and an
 // error in any line is reported; else lines are looked at when they are asked for. What it says is held
@@ -56,7 +56,7 @@ func Open(dir string) (_ *Reader, err error) {
 	if r.root, err = os.OpenRoot(dir); err != nil {
 		return nil, fmt.Errorf("shard: %w", err)
 	}
-	r.files = newOpenFiles(r.root, MaxOpenFiles)
+	r.files = newOpenFiles(r.root, maxOpenFiles)
 	return r, nil
 }
 

@@ -14,10 +14,10 @@ import (
 	"nmn/internal/durable"
 )
 
-// Rebuild makes the index of a folder again from its shards, or from its folders of pictures, which
+// rebuild makes the index of a folder again from its shards, or from its folders of pictures, which
 // then stand in the order of their keys. Settings are those of the index that is there; where it cannot
 // be read there are none. It returns the number of clips.
-func Rebuild(dir string) (clips int, err error) {
+func rebuild(dir string) (clips int, err error) {
 	header, err := headerOf(dir)
 	if err != nil {
 		return 0, err
@@ -74,7 +74,7 @@ func headerOf(dir string) (Header, error) {
 	return newHeader(Folder, nil)
 }
 
-// walkAll visits the clips of a folder in the order in which Rebuild lists them.
+// walkAll visits the clips of a folder in the order in which rebuild lists them.
 func walkAll(dir string, form Form, visit func(Record) error) error {
 	if form == Folder {
 		return walkFolders(dir, visit)

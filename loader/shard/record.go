@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Bounds of what an index may say. A line of MaxFrames frames fits maxLine.
+// Bounds of what an index may say. A line of maxFrames frames fits maxLine.
 const (
-	MaxFrames   = 10_000   // of a clip
+	maxFrames   = 10_000   // of a clip
 	MaxPicture  = 64 << 20 // bytes of a frame
 	maxSide     = 1 << 16  // pixels
 	maxLine     = 2 << 20  // bytes of a line of the index
@@ -119,8 +119,8 @@ func (r *Record) checkSizes() error {
 		}
 	}
 	switch {
-	case len(r.Frames) == 0 || len(r.Frames) > MaxFrames:
-		return faultf("the clip %.200q has %d frames, want 1 to %d", r.Clip, len(r.Frames), MaxFrames)
+	case len(r.Frames) == 0 || len(r.Frames) > maxFrames:
+		return faultf("the clip %.200q has %d frames, want 1 to %d", r.Clip, len(r.Frames), maxFrames)
 	case !(r.FrameRate >= 0) || math.IsInf(r.FrameRate, 0):
 		return faultf("the clip %.200q has %v frames per second", r.Clip, r.FrameRate)
 	case r.SourceBytes < 0:

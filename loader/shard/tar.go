@@ -141,8 +141,8 @@ func (w *tarWalk) member(head *tar.Header) (*Record, error) {
 	if rest == "json" {
 		return w.record(head.Size)
 	}
-	if len(w.names) == MaxFrames {
-		return nil, faultf("the clip of key %.200q has more than %d frames", key, MaxFrames)
+	if len(w.names) == maxFrames {
+		return nil, faultf("the clip of key %.200q has more than %d frames", key, maxFrames)
 	}
 	w.names = append(w.names, rest)
 	w.frames = append(w.frames, Frame{Offset: w.at, Size: head.Size})

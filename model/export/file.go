@@ -44,7 +44,7 @@ func (w Written) String() string {
 		text += ", outputs " + strings.Join(w.Outputs, " and ")
 	}
 	if w.Folded {
-		text += "; " + FoldedText
+		text += "; " + foldedText
 	}
 	return text
 }

@@ -12,8 +12,8 @@ import (
 
 // Names of the inputs and outputs of a graph.
 const (
-	PicturesInput = "input"         // N×3×H×W
-	FeaturesInput = "features"      // N×D
+	picturesInput = "input"         // N×3×H×W
+	featuresInput = "features"      // N×D
 	Probabilities = "probabilities" // N×K: p(y=1)
 	Observed      = "observed"      // N×K: p(z=1)
 )
@@ -97,9 +97,9 @@ func (b *builder) param(name string, shape ...int) string {
 // pictures goes from pictures to the map of logits.
 func (b *builder) pictures(pixels bool) reading {
 	c := b.config
-	b.graph.Inputs = []onnx.Value{{Name: PicturesInput, Dims: []onnx.Dim{{Name: "batch"}, {Size: 3}, {Name: "height"},
+	b.graph.Inputs = []onnx.Value{{Name: picturesInput, Dims: []onnx.Dim{{Name: "batch"}, {Size: 3}, {Name: "height"},
 		{Name: "width"}}}}
-	x := PicturesInput
+	x := picturesInput
 	if pixels {
 		mean, scale := b.graph.Floats("pixels.mean", c.Mean[:], 1, 3, 1, 1),
 			b.graph.Floats("pixels.scale", c.Scale[:], 1, 3, 1, 1)
@@ -162,8 +162,8 @@ func (b *builder) conv(x, layer string, stride, pad int, relu bool) string {
 // missing features (NaN) at the mean.
 func (b *builder) features() reading {
 	c := b.config
-	b.graph.Inputs = []onnx.Value{{Name: FeaturesInput, Dims: []onnx.Dim{{Name: "batch"}, {Size: c.Input}}}}
-	x := FeaturesInput
+	b.graph.Inputs = []onnx.Value{{Name: featuresInput, Dims: []onnx.Dim{{Name: "batch"}, {Size: c.Input}}}}
+	x := featuresInput
 	if mean, scale := b.net.Standard(); mean != nil {
 		m, s := b.graph.Floats("input.mean", mean, 1, c.Input), b.graph.Floats("input.scale", scale, 1, c.Input)
 		zero := b.graph.Floats("zero", []float32{0})
@@ -213,7 +213,7 @@ func (b *builder) describe(o GraphOptions) []onnx.Entry {
 		{Key: "trained_height", Text: fmt.Sprint(c.Size)}, {Key: "trained_width", Text: fmt.Sprint(width)},
 	}
 	if c.Residual != model.Plain {
-		entries = append(entries, onnx.Entry{Key: FoldedKey, Text: FoldedText})
+		entries = append(entries, onnx.Entry{Key: foldedKey, Text: foldedText})
 	}
 	for _, e := range []onnx.Entry{{Key: "fit", Text: o.Fit}, {Key: "resize", Text: o.Resize},
 		{Key: "orientation", Text: o.Orientation}} {

@@ -68,9 +68,9 @@ func TestONNX_GivesWhatTheNetGives(t *testing.T) {
 			}
 			input, prepared := drawInput(net, c.pixels)
 			prob, observed := forward(t, net, prepared)
-			name := PicturesInput
+			name := picturesInput
 			if c.config.Input > 0 {
-				name = FeaturesInput
+				name = featuresInput
 			}
 			g := exported(t, net, GraphOptions{Observed: true, Pixels: c.pixels})
 			got := g.run(t, map[string]array{name: input})

@@ -11,10 +11,10 @@ import (
 	"nmn/model"
 )
 
-// FoldedKey is what metadata say of a residual net's weights under, and FoldedText what they say.
+// foldedKey is what metadata say of a residual net's weights under, and foldedText what they say.
 const (
-	FoldedKey  = "batch_norm"
-	FoldedText = "batch normalisation is folded into weights and biases of the convolutions"
+	foldedKey  = "batch_norm"
+	foldedText = "batch normalisation is folded into weights and biases of the convolutions"
 )
 
 // Safetensors writes the weights with metadata and checksums; noise takes those of the noise model along. It
@@ -29,7 +29,7 @@ func Safetensors(w io.WriteSeeker, net *model.Net, noise bool, meta map[string]s
 		if meta == nil {
 			meta = map[string]string{}
 		}
-		meta[FoldedKey] = FoldedText
+		meta[foldedKey] = foldedText
 	}
 	return len(all), safetensors.WriteSummed(w, meta, all)
 }

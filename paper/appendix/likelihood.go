@@ -32,9 +32,9 @@ func Likelihood(ctx context.Context, folder string, o run.ModelOptions) (nll flo
 	return float64(found.Observed.Labels.LogLoss), nil
 }
 
-// Likelihoods are the results of the runs of a grid that EM and joint training are compared by, NMN-FI and EM, which
+// likelihoods are the results of the runs of a grid that EM and joint training are compared by, NMN-FI and EM, which
 // must be complete.
-func Likelihoods(ctx context.Context, g *experiment.Grid, data string, o run.ModelOptions) ([]claims.Result, error) {
+func likelihoods(ctx context.Context, g *experiment.Grid, data string, o run.ModelOptions) ([]claims.Result, error) {
 	tasks, err := g.Tasks()
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func TestLikelihood_IsThatOfTheNoisyLabels(t *testing.T) {
 	if _, err := g.Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	results, err := Likelihoods(t.Context(), &g, claims.Scenes, run.ModelOptions{Run: g.Config.Run})
+	results, err := likelihoods(t.Context(), &g, claims.Scenes, run.ModelOptions{Run: g.Config.Run})
 	if err != nil {
 		t.Fatal(err)
 	}

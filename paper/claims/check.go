@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// FewestSeeds is the least number of seeds that can confirm or refute anything.
-const FewestSeeds = 3
+// fewestSeeds is the least number of seeds that can confirm or refute anything.
+const fewestSeeds = 3
 
-// Significance is the probability below which a difference is more than chance. Every comparison of a claim has to be
-// below it to confirm the claim; to refute it one has to be below its share, Significance divided by the comparisons.
-const Significance = .05
+// significance is the probability below which a difference is more than chance. Every comparison of a claim has to be
+// below it to confirm the claim; to refute it one has to be below its share, significance divided by the comparisons.
+const significance = .05
 
 // Check holds the results against every claim, and gives a verdict for each claim and kind of data that there are
 // results of; a claim without any has one verdict, not tested. The order of results does not matter. Comparisons with
@@ -84,9 +84,9 @@ func (d *Comparison) decide(of int) {
 		better = float64(d.Mean) < 0
 	}
 	switch p := float64(d.P); {
-	case better && p < Significance:
+	case better && p < significance:
 		d.Outcome = Confirmed
-	case !better && d.Mean != 0 && p < Significance/float64(of):
+	case !better && d.Mean != 0 && p < significance/float64(of):
 		d.Outcome = NotConfirmed
 		d.Reason = fmt.Sprintf("the difference is the other way, by more than chance (p = %.2g)", p)
 	default:

@@ -19,15 +19,15 @@ func TestDecide_IsHarderToRefuteWithMoreComparisons(t *testing.T) {
 		metric  string
 		want    Outcome
 	}{
-		{.5, Significance / 2, 100, AP, Confirmed},
-		{-.5, Significance / 2, 1, AP, NotConfirmed},
-		{-.5, Significance / 2, 5, AP, NotTested},
-		{-.5, Significance / 6, 5, AP, NotConfirmed},
-		{-.5, Significance * 3, 5, AP, NotTested},
-		{.5, Significance * 3, 1, AP, NotTested},
-		{-.5, Significance / 2, 5, Brier, Confirmed},
-		{.5, Significance / 2, 5, Brier, NotTested},
-		{.5, Significance / 6, 5, Brier, NotConfirmed},
+		{.5, significance / 2, 100, AP, Confirmed},
+		{-.5, significance / 2, 1, AP, NotConfirmed},
+		{-.5, significance / 2, 5, AP, NotTested},
+		{-.5, significance / 6, 5, AP, NotConfirmed},
+		{-.5, significance * 3, 5, AP, NotTested},
+		{.5, significance * 3, 1, AP, NotTested},
+		{-.5, significance / 2, 5, Brier, Confirmed},
+		{.5, significance / 2, 5, Brier, NotTested},
+		{.5, significance / 6, 5, Brier, NotConfirmed},
 		{0, 0, 1, AP, NotTested},
 	} {
 		d := Comparison{Left: Side{Arm: fd, Metric: c.metric}, Right: Side{Arm: baseline, Metric: c.metric},
@@ -46,7 +46,7 @@ func TestCompareUnits_TakesMeansOverTheSeedsOfBothSides(t *testing.T) {
 		f := figures{units: map[cell]map[string]map[uint64]float64{left: {}, right: {}}}
 		var differences []float64
 		for i := range 14 {
-			name, d := Bag(fmt.Sprint(i)), float64(i+1)
+			name, d := bag(fmt.Sprint(i)), float64(i+1)
 			switch i {
 			case 12:
 				d = 0 // neither is ahead
@@ -57,7 +57,7 @@ func TestCompareUnits_TakesMeansOverTheSeedsOfBothSides(t *testing.T) {
 			f.units[right][name] = map[uint64]float64{1: 10, 2: 20, 4: -1e6}
 			differences = append(differences, d)
 		}
-		f.units[left][Bag("alone")] = map[uint64]float64{1: 1}
+		f.units[left][bag("alone")] = map[uint64]float64{1: 1}
 		u := f.compareUnits(left, right)
 		if u.Count != 14 || u.Ahead != ahead || u.P != signedRank(differences) || !u.P.Defined() {
 			t.Errorf("%s: %+v, want %d of 14 ahead, p %v", metric, u, ahead, signedRank(differences))
@@ -106,7 +106,7 @@ func TestValidate_NamesTheFirstFault(t *testing.T) {
 			}
 		}
 	}
-	if !single(Word("cat")) || !single(Bag("7")) || single("NN") || single("cat"+wordPrefix) || single("7"+bagPrefix) {
+	if !single(Word("cat")) || !single(bag("7")) || single("NN") || single("cat"+wordPrefix) || single("7"+bagPrefix) {
 		t.Error("single words and bags are known by how they begin")
 	}
 }

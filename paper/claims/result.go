@@ -21,7 +21,7 @@ type Result struct {
 	Missing float64
 	Seed    uint64
 	// Words are All, a part of speech ("NN", "VB", "JJ", ...), or one word by Word. One clip or picture is named by
-	// Bag in the same place.
+	// bag in the same place.
 	Words string
 	// Metric is what was measured, one of those below.
 	Metric string
@@ -70,8 +70,8 @@ const (
 // Word names the results of a single word.
 func Word(word string) string { return wordPrefix + word }
 
-// Bag names the results of a single picture or clip.
-func Bag(id string) string { return bagPrefix + id }
+// bag names the results of a single picture or clip.
+func bag(id string) string { return bagPrefix + id }
 
 // single reports whether words names one word or one bag, the units of the second paired test.
 func single(words string) bool {

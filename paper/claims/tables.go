@@ -67,9 +67,9 @@ func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 			"claim; of several comparisons the least and the greatest mean over seeds, and the greatest standard deviation. A "+
 			"claim is confirmed where every comparison is, by Student's t test of the differences of equal seeds (two-sided, p "+
 			"below %g, at least %d seeds); it is not confirmed where one comparison is the other way with p below %g divided "+
-			"by their number. Everything else has not been tested well enough, and the reason stands there.", Significance,
-			FewestSeeds,
-			Significance),
+			"by their number. Everything else has not been tested well enough, and the reason stands there.", significance,
+			fewestSeeds,
+			significance),
 			"Published figures are the paper's, which prints no spread. On data that are not the paper's they tell what the " +
 				"paper found, and not what ours should be."}
 	}

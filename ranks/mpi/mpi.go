@@ -28,8 +28,8 @@ import (
 	"nmn/ranks"
 )
 
-// Built reports whether this build has MPI.
-const Built = true
+// built reports whether this build has MPI.
+const built = true
 
 // piece is how many numbers are summed at once. Buffers of as many bytes are touched as the largest sum needs. Where
 // processors are shared, each piece more costs each rank waits for another that does not run at the time: 553 MB in

@@ -4,8 +4,8 @@ package mpi
 
 import "nmn/ranks"
 
-// Built reports whether this build has MPI.
-const Built = false
+// built reports whether this build has MPI.
+const built = false
 
 // Open fails: this build has no MPI.
 func Open(Options) (ranks.Group, error) { return nil, ErrMissing }

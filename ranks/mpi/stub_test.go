@@ -8,7 +8,7 @@ import (
 )
 
 func TestOpen_SaysThatThisBuildHasNoMPI(t *testing.T) {
-	if g, err := Open(Options{}); g != nil || !errors.Is(err, ErrMissing) || Built {
+	if g, err := Open(Options{}); g != nil || !errors.Is(err, ErrMissing) || built {
 		t.Errorf("%v, %v", g, err)
 	}
 }

@@ -56,7 +56,7 @@ type Class struct {
 
 // Files audits the labels of files.
 func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
-	in, err := ReadFiles(f)
+	in, err := readFiles(f)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func Files(ctx context.Context, f eval.Files, o Options) (*Report, error) {
 
 // Audit estimates the noise and ranks the labels.
 func Audit(ctx context.Context, in *Input, o Options) (*Report, error) {
-	m, err := Estimate(ctx, *in, o)
+	m, err := estimate(ctx, *in, o)
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func TestAudit_CleanLabels(t *testing.T) {
 	in := draw(5, 8000, 4, transition(4, 0), false)
 	r := audited(t, in)
 	if r.Noise != Unknown || r.Pooled > .02 || len(r.Suspects) != len(r.Confident.Pruned) ||
-		AtPrecision(r.Suspects, .6) > 0 {
+		atPrecision(r.Suspects, .6) > 0 {
 		t.Errorf("%v noise, pooled rate %.3f, %d suspects, confident learning prunes %d", r.Noise, r.Pooled, len(r.Suspects),
 			len(r.Confident.Pruned))
 	}

@@ -27,9 +27,9 @@ type Outcome struct {
 	Changes           string      `json:"changes"`
 }
 
-// AtPrecision is how many of the first suspects can be given the class suggested so that the mean probability that it
+// atPrecision is how many of the first suspects can be given the class suggested so that the mean probability that it
 // is right is at least the one asked for.
-func AtPrecision(suspects []Suspect, precision float64) int {
+func atPrecision(suspects []Suspect, precision float64) int {
 	sum := 0.0
 	for n, s := range suspects {
 		if sum += s.P; sum < precision*float64(n+1) {
@@ -61,7 +61,7 @@ func (r *Report) Correct(c labels.Correction) error {
 		}
 		return int(a.Row) - int(b.Row)
 	})
-	changed := order[:AtPrecision(order, c.Precision)]
+	changed := order[:atPrecision(order, c.Precision)]
 	corrected, sum := slices.Clone(r.Labels), 0.0
 	for _, s := range changed {
 		corrected[s.Row] = s.Suggested

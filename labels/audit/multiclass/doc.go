@@ -9,7 +9,7 @@
 //	p(z|x) = sum over y of T_yz p(y|x)
 //	ρ_y = p(y|z,x) = T_yz p(y|x) / p(z|x)
 //
-// T and the calibration have the greatest likelihood together, with priors (Estimate). Three kinds of noise are fitted:
+// T and the calibration have the greatest likelihood together, with priors (estimate). Three kinds of noise are fitted:
 //
 //	Unknown    T_yz = [y=z]
 //	Even       T_yz = 1-e where y=z, else e/(K-1)

@@ -92,10 +92,10 @@ const (
 	fitRows  = 10_000
 )
 
-// Estimate fits the kinds of noise, each with its own calibration of the scores, and takes the one that held-out labels
+// estimate fits the kinds of noise, each with its own calibration of the scores, and takes the one that held-out labels
 // speak for. It ends with the error of ctx once that is done; others wrap eval.ErrShape or eval.ErrValue. Of many rows
 // it sees every n-th.
-func Estimate(ctx context.Context, in Input, o Options) (*Model, error) {
+func estimate(ctx context.Context, in Input, o Options) (*Model, error) {
 	level, err := simd.Detect()
 	if err = cmp.Or(err, o.Validate()); err == nil {
 		err = in.check()

@@ -60,9 +60,9 @@ func HasForm(f eval.Files) bool {
 // sumSlack is how far from 1 the probabilities of a row may sum up, for they may have been rounded.
 const sumSlack = .02
 
-// ReadFiles reads scores, labels and, where they are named, true labels. Where scores are log-odds they become
+// readFiles reads scores, labels and, where they are named, true labels. Where scores are log-odds they become
 // probabilities by softmax. Errors about content wrap those of package table.
-func ReadFiles(f eval.Files) (*Input, error) {
+func readFiles(f eval.Files) (*Input, error) {
 	scores, err := table.ReadScores(f.Scores, f.Logits)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func TestAudit_NoiseAtTheBoundary(t *testing.T) {
 			t.Fatalf("%+v", s)
 		}
 	}
-	if n := AtPrecision(r.Suspects, .6); n != 0 {
+	if n := atPrecision(r.Suspects, .6); n != 0 {
 		t.Errorf("%d labels would be corrected", n)
 	}
 }

@@ -212,7 +212,7 @@ func BenchmarkFind(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(Operations(size[0], size[1])*1e3*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
+			b.ReportMetric(operations(size[0], size[1])*1e3*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
 		})
 	}
 }

@@ -65,14 +65,14 @@ func (o Options) metric(width int) Metric {
 	return o.Metric
 }
 
-// Operations are the floating-point operations of a search, in units of 10^12.
-func Operations(rows, width int) float64 {
+// operations are the floating-point operations of a search, in units of 10^12.
+func operations(rows, width int) float64 {
 	return 2e-12 * float64(rows) * float64(rows) * float64(width)
 }
 
 // checkCost refuses what would take longer than allowed.
 func (o Options) checkCost(rows, width int) error {
-	if cost := Operations(rows, width); cost > o.Limit {
+	if cost := operations(rows, width); cost > o.Limit {
 		return fmt.Errorf("neighbours of %d rows × %d features take %.0f·10^12 operations, and `audit.neighbours_limit` is "+
 			"%.0f: raise it (a core with AVX-512 does about .1 a second), bring the features to fewer columns, or "+
 			"audit the rows in parts: %w", rows, width, cost, o.Limit, ErrCost)

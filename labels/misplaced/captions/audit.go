@@ -28,7 +28,7 @@ type Options struct {
 	Logits bool
 	// Precision is the least mean probability to be foreign of the captions that are dropped, above 0 to 1.
 	Precision float64
-	// Truth is a file with the ids of the captions that are foreign, where they are known: see ReadTruth.
+	// Truth is a file with the ids of the captions that are foreign, where they are known: see readTruth.
 	Truth   string
 	Witness misplaced.Options
 }
@@ -136,7 +136,7 @@ func (r *Report) readInput(ctx context.Context) error {
 		}
 	}
 	if r.Options.Truth != "" {
-		if r.truth, err = ReadTruth(r.Options.Truth, r.Bags); err != nil {
+		if r.truth, err = readTruth(r.Options.Truth, r.Bags); err != nil {
 			return err
 		}
 	}

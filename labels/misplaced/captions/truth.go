@@ -36,10 +36,10 @@ const maxList = 1 << 30
 // truthColumns are the names of the column of a CSV with the ids of captions.
 var truthColumns = []string{"annotation_id", "id", "sen_id"}
 
-// ReadTruth reads a file with the identifiers of the captions that are foreign: one on each line, or a CSV with a
+// readTruth reads a file with the identifiers of the captions that are foreign: one on each line, or a CSV with a
 // column annotation_id, id or sen_id. It says of each bag and caption whether it is foreign. Identifiers that no
 // caption has, and those given twice, are errors that name the line and wrap ErrTruth.
-func ReadTruth(path string, bags *annotation.Bags) ([][]bool, error) {
+func readTruth(path string, bags *annotation.Bags) ([][]bool, error) {
 	f, err := input.OpenFile(path)
 	if err != nil {
 		return nil, err
