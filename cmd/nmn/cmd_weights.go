@@ -49,6 +49,6 @@ func showWeights(p *program, path string, about backbone.Options, asJSON bool) e
 		file.Misfit = withFlags(file.Misfit)
 		return writeJSON(p.out, file)
 	}
-	_, err = fmt.Fprint(p.out, withFlags(file.Text()))
+	_, err = fmt.Fprint(p.out, withFlags(file.Text("--json has all")))
 	return err
 }

@@ -126,8 +126,9 @@ func (f *File) matchResNet(file *weights.File) error {
 	return nil
 }
 
-// Text shows the file to people: the layers of the net that takes it, or the first of its tensors.
-func (f *File) Text() string {
+// Text shows the file to people: the layers of the net that takes it, or the first of its tensors. all says how the
+// user sees the others.
+func (f *File) Text(all string) string {
 	if f.layers != "" {
 		return f.layers
 	}
@@ -148,7 +149,7 @@ func (f *File) Text() string {
 		fmt.Fprintf(&b, "  %-40s %-5s %s\n", visible.Line(t.Name), t.DType, tensor.Format(t.Shape))
 	}
 	if more := len(f.Tensors) - most; more > 0 {
-		fmt.Fprintf(&b, "  and %d more (--json has all)\n", more)
+		fmt.Fprintf(&b, "  and %d more (%s)\n", more, all)
 	}
 	return b.String()
 }
