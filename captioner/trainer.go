@@ -48,8 +48,8 @@ func New(o Options) (*Trainer, error) {
 		return nil, err
 	}
 	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1},
-		replace: frame.Replace, keeper: train.NewKeeper(train.CheckpointStoreOptions{Directory: o.Directory, Count: 1,
-			Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})}
+		replace: frame.Replace, keeper: train.NewCheckpointStore(train.CheckpointStoreOptions{Directory: o.Directory,
+			Count: 1, Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})}
 	t.steps = t.Config.Steps(t.Batches())
 	t.schedule = train.NewSchedule(t.Config.LearningRateConfig, t.steps)
 	if o.Directory != "" {
@@ -131,7 +131,7 @@ type Result struct {
 // *train.NonFiniteError; the parameters and the checkpoints are then as before that step. What is best by
 // validation is in best.safetensors; the net is left as the last step has made it.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
-	err := train.Interrupted(ctx, t.run(ctx), t.at.Epoch, t.at.Step, t.steps, t.save)
+	err := train.SaveInterrupted(ctx, t.run(ctx), t.at.Epoch, t.at.Step, t.steps, t.save)
 	return Result{Position: t.at, Best: t.best()}, err
 }
 

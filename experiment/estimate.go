@@ -21,7 +21,7 @@ func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, err
 		for _, name := range g.needed() {
 			c.Arm, s.Config.Arm = name, name
 			settings := c.Settings()
-			arm, err := name.TrainArm(mil)
+			arm, err := name.ForTraining(mil)
 			if err != nil {
 				return 0, err
 			}

@@ -62,13 +62,13 @@ func (m *members) recipeDir() string {
 
 // options are those of an arm: its folder, and stage 1 where it starts from that.
 func (m *members) options(name recipe.Name) (o run.ArmOptions, err error) {
-	arm, err := name.TrainArm(m.config.Net.MIL)
+	arm, err := name.ForTraining(m.config.Net.MIL)
 	if err != nil {
 		return o, err
 	}
 	o = run.ArmOptions{Arm: name, Dir: filepath.Join(m.dir, arm.Name), Recipe: m.recipe, Planning: m.planning}
 	if arm.Stage == 2 {
-		first, err := recipe.Stage1.TrainArm(m.config.Net.MIL)
+		first, err := recipe.Stage1.ForTraining(m.config.Net.MIL)
 		if err != nil {
 			return o, err
 		}

@@ -39,7 +39,7 @@ func (g *Grid) Tasks() ([]Task, error) {
 		for _, seed := range g.Seeds {
 			for _, mil := range g.mils() {
 				for _, name := range g.needed() {
-					arm, err := name.TrainArm(mil)
+					arm, err := name.ForTraining(mil)
 					if err != nil {
 						return nil, err
 					}

@@ -211,9 +211,9 @@ func (n *Net) belowHead(c *chunk, i int) (x output, mask *tensor.Tensor) {
 	return x, mask
 }
 
-// learn computes the gradients of a layer's parameters.
+// paramGradients computes the gradients of a layer's parameters.
 func (n *Net) paramGradients(l *layer, x, dy *tensor.Tensor, o StepOptions) error {
-	if err := n.learnFilter(l, x, dy, o); err != nil || l.b.G == nil {
+	if err := n.filterGradient(l, x, dy, o); err != nil || l.b.G == nil {
 		return err
 	}
 	params := l.params()
@@ -221,7 +221,7 @@ func (n *Net) paramGradients(l *layer, x, dy *tensor.Tensor, o StepOptions) erro
 	return n.backend.ConvGradBias(l.b.G, dy, params)
 }
 
-func (n *Net) learnFilter(l *layer, x, dy *tensor.Tensor, o StepOptions) error {
+func (n *Net) filterGradient(l *layer, x, dy *tensor.Tensor, o StepOptions) error {
 	if l.w.G == nil {
 		return nil
 	}

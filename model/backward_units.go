@@ -64,7 +64,7 @@ func (n *Net) backwardUnits(c *chunk, o StepOptions, lowest int) error {
 		n.sections.begin(backwardPass, u.name)
 		learn := n.paramGradients
 		if u.biasAbove() {
-			learn = n.learnFilter
+			learn = n.filterGradient
 		}
 		if err := learn(&u.layer, c.at(u.X).y, c.maps[i].dy, o); err != nil {
 			return err

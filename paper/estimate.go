@@ -202,7 +202,7 @@ func (p *Plan) speed(ctx context.Context, o *Options) (scale float64, err error)
 	if err != nil {
 		return 0, err
 	}
-	arm, err := recipe.FD.TrainArm(true)
+	arm, err := recipe.FD.ForTraining(true)
 	if err != nil {
 		return 0, err
 	}

@@ -186,8 +186,8 @@ func (a Name) Noise() model.NoiseMode {
 	return model.NoNoise
 }
 
-// TrainArm is the arm as package train knows it, with or without MIL.
-func (a Name) TrainArm(mil bool) (train.Arm, error) {
+// ForTraining returns the arm as package train knows it, with or without MIL.
+func (a Name) ForTraining(mil bool) (train.Arm, error) {
 	e, ok := a.Arm()
 	if !ok {
 		return train.Arm{}, setting.Errorf("arm", "arm is %q, want one of %q", a, Names())

@@ -15,7 +15,7 @@ func TestArms_AreComplete(t *testing.T) {
 			t.Errorf("arm %+v lacks a title or a meaning, or stands there twice", a)
 		}
 		for _, mil := range []bool{false, true} {
-			arm, err := a.Name.TrainArm(mil)
+			arm, err := a.Name.ForTraining(mil)
 			if err != nil || arm.MIL != mil || arm.Stage != a.Stage || arm.Noise != a.Noise {
 				t.Errorf("%s: trained as %+v (%v)", a.Name, arm, err)
 			}
@@ -33,7 +33,7 @@ func TestArms_AreComplete(t *testing.T) {
 			t.Errorf("the paper's arm %s is not in the table", name)
 		}
 	}
-	if _, err := Name("gan").TrainArm(false); err == nil || !strings.Contains(err.Error(), "nmn-fd") {
+	if _, err := Name("gan").ForTraining(false); err == nil || !strings.Contains(err.Error(), "nmn-fd") {
 		t.Errorf("error %v does not list the arms", err)
 	}
 }

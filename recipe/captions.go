@@ -91,7 +91,7 @@ func (r *Recipe) trainFirst(ctx context.Context, name string, t Training) (check
 		return "", err
 	}
 	t.Title, t.Dir = "stage 1 on the captions", filepath.Join(r.dir, name)
-	if t.Arm, err = Stage1.TrainArm(r.settings.MIL); err != nil {
+	if t.Arm, err = Stage1.ForTraining(r.settings.MIL); err != nil {
 		return "", err
 	}
 	t.Config.KeepBest = 0

@@ -109,7 +109,7 @@ func (c *emClassifier) Fit(ctx context.Context, posteriors []float64) error {
 		Targets: dense.New(dense.WithShape(len(targets)/k, k), dense.WithBacking(targets)),
 	}
 	var err error
-	if t.Arm, err = EM.TrainArm(p.settings.MIL); err != nil {
+	if t.Arm, err = EM.ForTraining(p.settings.MIL); err != nil {
 		return err
 	}
 	hold(&t.Config.Noise, p.Config.Noise.Q01, p.Config.Noise.Q10) // what is believed teaches the classifier alone

@@ -54,7 +54,7 @@ func (r *Recipe) folds(ctx context.Context, name string, noise model.NoiseMode, 
 	if err != nil {
 		return nil, err
 	}
-	arm, err := Stage1.TrainArm(r.settings.MIL)
+	arm, err := Stage1.ForTraining(r.settings.MIL)
 	if err != nil {
 		return nil, err
 	}

@@ -167,7 +167,7 @@ func reaches(dir string, steps int) bool {
 
 // trainAndJudge runs the stage of the arm to its end and evaluates it.
 func (r *armRun) trainAndJudge(ctx context.Context) (o *Outcome, err error) {
-	arm, err := r.config.Arm.TrainArm(r.config.Net.MIL)
+	arm, err := r.config.Arm.ForTraining(r.config.Net.MIL)
 	if err != nil {
 		return nil, err
 	}

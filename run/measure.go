@@ -16,7 +16,7 @@ import (
 
 // PlannedArms are the arms that a run trains, in their order: stage 1, and the arm on top of it.
 func (c *Config) PlannedArms() ([]train.Arm, error) {
-	arm, err := c.Arm.TrainArm(c.Net.MIL)
+	arm, err := c.Arm.ForTraining(c.Net.MIL)
 	if err != nil {
 		return nil, err
 	}

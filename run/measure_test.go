@@ -56,7 +56,7 @@ func TestMeasure_OfDataWithoutAFullBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	arm, err := recipe.Stage1.TrainArm(false)
+	arm, err := recipe.Stage1.ForTraining(false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 64, 0, 1
 	c.Net.Width, c.Run.Device, c.Run.Threads, c.Recipe.Form = .5, "cpu", 1, recipe.Paper
 	c.Train.Stage1Epochs = 10_000
-	arm, err := recipe.Stage1.TrainArm(false)
+	arm, err := recipe.Stage1.ForTraining(false)
 	if err != nil {
 		t.Fatal(err)
 	}

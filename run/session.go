@@ -209,8 +209,8 @@ func (s *Session) Close() error {
 	return err
 }
 
-// With is the session for another configuration of the same data and device: where it learns frames of videos one by
-// one, the training split has a bag for each frame, and the others are scored by theirs.
+// With returns a session with another configuration, on the same data and device. If that learns the frames of videos
+// one by one, each frame is a training bag, and the other splits are scored by their frames.
 func (s *Session) With(ctx context.Context, c Config) (*Session, error) {
 	data, err := s.Data.ByFrame(ctx, c.ByFrame())
 	if err != nil {

@@ -26,7 +26,7 @@ func (s *Session) Train(ctx context.Context, dir string) (o *Outcome, err error)
 		return nil, err
 	}
 	c := &s.Config
-	arm, err := c.Arm.TrainArm(c.Net.MIL)
+	arm, err := c.Arm.ForTraining(c.Net.MIL)
 	if err != nil {
 		return nil, err
 	}

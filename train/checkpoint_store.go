@@ -54,8 +54,8 @@ type CheckpointStoreOptions struct {
 	Step      func(path string) (int, error) // that a checkpoint is of
 }
 
-// NewKeeper keeps the checkpoints of a folder.
-func NewKeeper(o CheckpointStoreOptions) CheckpointStore {
+// NewCheckpointStore keeps the checkpoints of a folder.
+func NewCheckpointStore(o CheckpointStoreOptions) CheckpointStore {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}

@@ -19,7 +19,7 @@ func offered(k *CheckpointStore, values ...float64) (taken []bool) {
 }
 
 func TestKeeper_KeepsTheBestByDirectionAndTheEarlierOfEquals(t *testing.T) {
-	higher := NewKeeper(CheckpointStoreOptions{Count: 2})
+	higher := NewCheckpointStore(CheckpointStoreOptions{Count: 2})
 	if got := offered(&higher, .3, .5, .5, .2, .4, .6); !slices.Equal(got,
 		[]bool{true, true, true, false, false, true}) {
 		t.Errorf("taken %v", got)
@@ -27,7 +27,7 @@ func TestKeeper_KeepsTheBestByDirectionAndTheEarlierOfEquals(t *testing.T) {
 	if higher.best[0].Step != 6 || higher.best[1].Step != 2 {
 		t.Errorf("best %+v", higher.best)
 	}
-	lower := NewKeeper(CheckpointStoreOptions{Count: 1, Lower: true})
+	lower := NewCheckpointStore(CheckpointStoreOptions{Count: 1, Lower: true})
 	if got := offered(&lower, .3, .5, .2, .2); !slices.Equal(got, []bool{true, false, true, false}) ||
 		lower.best[0].Step != 3 {
 		t.Errorf("taken %v, best %+v", got, lower.best)

@@ -19,9 +19,9 @@ var (
 	ErrNonFinite = errors.New("loss or gradient is not finite")
 )
 
-// Interrupted is the error of a training that ended with err at a step. Where that is the end of ctx, or of the context
-// of another rank, what has been done is saved, and the error wraps ErrInterrupted and what ended the context.
-func Interrupted(ctx context.Context, err error, epoch, step, steps int, save func() error) error {
+// SaveInterrupted returns the error of a training that ended with err at a step. If ctx or the context of another rank
+// has ended, it saves what has been done, and the error wraps ErrInterrupted and what ended the context.
+func SaveInterrupted(ctx context.Context, err error, epoch, step, steps int, save func() error) error {
 	cause := interruption(ctx, err)
 	if cause == nil {
 		return err

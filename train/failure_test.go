@@ -17,7 +17,7 @@ func TestInterrupted_ByAnotherRank(t *testing.T) {
 	}{{context.Canceled, true}, {errors.New("the disk is full"), false}} {
 		saved := false
 		lost := &ranks.LostError{Rank: 2, Name: "host 7", Cause: c.cause}
-		err := Interrupted(t.Context(), fmt.Errorf("cannot validate: %w", lost), 1, 3, 9, func() error {
+		err := SaveInterrupted(t.Context(), fmt.Errorf("cannot validate: %w", lost), 1, 3, 9, func() error {
 			saved = true
 			return nil
 		})

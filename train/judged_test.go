@@ -21,7 +21,7 @@ import (
 // better than all before it.
 func TestKeeper_BestStaysUntilThereIsABetterOne(t *testing.T) {
 	dir := t.TempDir()
-	k := NewKeeper(CheckpointStoreOptions{Directory: dir, Count: 2})
+	k := NewCheckpointStore(CheckpointStoreOptions{Directory: dir, Count: 2})
 	for i, c := range []struct {
 		value float64
 		best  string // what is in best.safetensors then: the step it is of
@@ -54,7 +54,7 @@ func TestKeeper_RestoresAsManyAsItKeeps(t *testing.T) {
 	for _, b := range table {
 		check(t, durable.Save(filepath.Join(dir, b.Name()), nil))
 	}
-	k := NewKeeper(CheckpointStoreOptions{Directory: dir, Count: 2})
+	k := NewCheckpointStore(CheckpointStoreOptions{Directory: dir, Count: 2})
 	check(t, k.Restore(table, 4))
 	if !slices.Equal(k.Best(), table[:2]) {
 		t.Errorf("best %+v, want %+v", k.Best(), table[:2])

@@ -115,8 +115,8 @@ func (l LossConfig) check(mode model.NoiseMode) error {
 		"(stage1, baseline)", l.Kind, mode, crossEntropy)
 }
 
-// focus is the asymmetric loss for the noise step, zero for another.
-func (l LossConfig) focus() noise.AsymmetricLoss {
+// asymmetric returns the asymmetric loss for the noise step, zero for another.
+func (l LossConfig) asymmetric() noise.AsymmetricLoss {
 	return noise.AsymmetricLoss{
 		Positive: float32(l.GammaPositive),
 		Negative: float32(l.GammaNegative),

@@ -30,7 +30,8 @@ func TestDue_ByTheClock(t *testing.T) {
 	var now time.Time
 	at := func(minutes float64) { now = time.Time{}.Add(time.Hour + time.Duration(minutes*float64(time.Minute))) }
 	at(0)
-	k := NewKeeper(CheckpointStoreOptions{Directory: t.TempDir(), Minutes: 15, Clock: func() time.Time { return now }})
+	k := NewCheckpointStore(CheckpointStoreOptions{Directory: t.TempDir(), Minutes: 15,
+		Clock: func() time.Time { return now }})
 	written := State{Changed: true, Write: func(string, string) (int64, error) { return 1, nil }}
 	for _, step := range []struct {
 		minutes float64
@@ -272,7 +273,7 @@ func TestRun_OtherErrorsOfSavingEndIt(t *testing.T) {
 func TestTry_RestsAfterAFullDisk(t *testing.T) {
 	var now time.Time
 	attempts := 0
-	k := NewKeeper(CheckpointStoreOptions{Directory: t.TempDir(), Clock: func() time.Time { return now }})
+	k := NewCheckpointStore(CheckpointStoreOptions{Directory: t.TempDir(), Clock: func() time.Time { return now }})
 	for seconds := range 25 {
 		now = time.Time{}.Add(time.Hour + time.Duration(seconds)*time.Second)
 		if seconds == 0 || k.Due() {

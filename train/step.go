@@ -150,7 +150,7 @@ func (t *Trainer) prepareWork(w work) error {
 		Accumulate:   w.accumulate,
 		WithoutNoise: t.Loader.Targets != nil || t.Loader.Evidence != nil,
 		Evidence:     t.Loader.Evidence != nil,
-		Asymmetric:   t.Config.Loss.focus(),
+		Asymmetric:   t.Config.Loss.asymmetric(),
 		LargeLosses:  t.Config.Loss.largeLosses(t.at.Epoch, w.plan.Labels.Len()),
 	}
 	return t.Net.Prepare(t.passes.options)

@@ -131,7 +131,7 @@ func New(o Options) (*Trainer, error) {
 	if ranks.Of(o.Group).Rank() > 0 {
 		writes = ""
 	}
-	t.keeper = NewKeeper(CheckpointStoreOptions{Directory: writes, Count: o.Config.KeepBest,
+	t.keeper = NewCheckpointStore(CheckpointStoreOptions{Directory: writes, Count: o.Config.KeepBest,
 		Lower:   lowerIsBetter(o.Config.BestBy),
 		Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})
 	if err := t.open(o.Config.Batch(o.Net.Config().MIL)); err != nil {
@@ -346,7 +346,7 @@ func (t *Trainer) interrupted(ctx context.Context, err error) error {
 		end(err)
 		ctx = ended
 	}
-	return Interrupted(ctx, err, t.at.Epoch, t.at.Step, t.steps, t.save)
+	return SaveInterrupted(ctx, err, t.at.Epoch, t.at.Step, t.steps, t.save)
 }
 
 // betweenSteps does what falls on the number of steps.

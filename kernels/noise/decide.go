@@ -4,12 +4,12 @@ import "math"
 
 // pooled is what the instances of a bag say about one class.
 type pooled struct {
-	p1, p0 float64 // p(y=1|I) and p(y=0|I), each with its own digits
+	p1, p0 float64 // p(y=1|I) and p(y=0|I): 1 - p1 would lose the digits of a small p0
 	logit  float64 // log p1/p0, where known
 	known  bool    // always where one of the probabilities is not plain
 }
 
-// pooledLogit is that of a bag's logit.
+// pooledLogit returns what instances say whose bag has logit b.
 func pooledLogit(b float64) pooled {
 	p1, p0 := logistic(b)
 	return pooled{p1: p1, p0: p0, logit: b, known: true}

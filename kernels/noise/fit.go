@@ -19,7 +19,7 @@ type geometry struct {
 func (g geometry) Cells() int { return g.H * g.W }
 
 // ErrAsymmetric is wrapped by errors about the parameters of the asymmetric loss.
-var ErrAsymmetric = errors.New("focus out of range")
+var ErrAsymmetric = errors.New("asymmetric loss out of range")
 
 // fitStep checks the tensors of NoiseStep against each other, and its parameters. It is the rule of every
 // device; it does not read the offsets in bags nor the labels.

@@ -36,7 +36,8 @@ type StepParams struct {
 	Scale float32
 	// Asymmetric weighs the loss without a noise model; with one it must be zero.
 	Asymmetric AsymmetricLoss
-	// Evidence says that labels holds evidence instead of labels. There must be no confidence, and no Focus.
+	// Evidence says that labels holds evidence instead of labels. Confidence must then be nil, and
+	// Asymmetric zero.
 	Evidence bool
 }
 
