@@ -21,11 +21,7 @@ var publicPackage = regexp.MustCompile("(?m)^\\| `([a-z/]+)` ")
 
 // TestAPI_IsAsWritten holds what other programs build upon: api.txt lists it, and a change of it shows in a diff.
 func TestAPI_IsAsWritten(t *testing.T) {
-	page, err := os.ReadFile("docs/library.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, found := strings.Cut(string(page), "## Public packages")
+	_, table, found := strings.Cut(readFile(t, "docs/library.md"), "## Public packages")
 	table, _, _ = strings.Cut(table, "\n## ")
 	rows := publicPackage.FindAllStringSubmatch(table, -1)
 	if !found || len(rows) < 3 {
@@ -42,18 +38,16 @@ func TestAPI_IsAsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	now, then := strings.Split(api.String(), "\n"), strings.Split(readFile(t, file), "\n")
+	if slices.Equal(now, then) {
+		return
 	}
-	now, then := strings.Split(api.String(), "\n"), strings.Split(string(want), "\n")
-	for i := range max(len(now), len(then)) {
-		if i >= len(now) || i >= len(then) || now[i] != then[i] {
-			t.Fatalf("the public API differs from %s in line %d: if that is meant, go test . -run API -update\nnow  %s\nthen %s",
-				file, i+1, strings.Join(now[min(i, len(now)):min(i+1, len(now))], ""),
-				strings.Join(then[min(i, len(then)):min(i+1, len(then))], ""))
-		}
+	at := 0
+	for at < min(len(now), len(then)) && now[at] == then[at] {
+		at++
 	}
+	t.Errorf("the public API differs from %s from line %d on: if that is meant, go test . -run API -update\nnow  %q\nthen %q",
+		file, at+1, now[at:min(at+1, len(now))], then[at:min(at+1, len(then))])
 }
 
 // writeAPI writes the exported declarations of a package in the order of their texts, wherever they stand, without

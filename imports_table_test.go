@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the imports as they are into imports.txt")
+var update = flag.Bool("update", false, "write imports.txt and api.txt as they should be")
 
 const tablePath = "imports.txt"
 

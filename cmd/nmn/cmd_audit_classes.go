@@ -31,18 +31,8 @@ func (a *auditCommand) runClasses(ctx context.Context, p *program, given func(st
 	if err != nil {
 		return err
 	}
-	found, err := a.rows.neighbours(ctx, p, r.IDs, r.Input.Rows)
-	if err != nil {
+	if err := a.correct(ctx, p, r, r.IDs, r.Input.Rows); err != nil {
 		return err
-	}
-	if found != nil {
-		r.SetNeighbours(found)
-	}
-	if a.correction.Labels != "" {
-		a.correction.Version = programVersion()
-		if err := r.Correct(a.correction); err != nil {
-			return err
-		}
 	}
 	if err := a.rows.write(r.Table); err != nil {
 		return err

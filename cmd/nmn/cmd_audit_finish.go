@@ -3,24 +3,16 @@ package main
 import (
 	"context"
 
+	"nmn/labels"
 	"nmn/labels/audit"
+	"nmn/labels/audit/neighbours"
 	"nmn/report"
 )
 
 // finish corrects, writes and shows what was found.
 func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) (err error) {
-	found, err := a.rows.neighbours(ctx, p, r.IDs, r.Bags)
-	if err != nil {
+	if err := a.correct(ctx, p, r, r.IDs, r.Bags); err != nil {
 		return err
-	}
-	if found != nil {
-		r.SetNeighbours(found)
-	}
-	if a.correction.Labels != "" {
-		a.correction.Version = programVersion()
-		if err := r.Correct(a.correction); err != nil {
-			return err
-		}
 	}
 	if a.suspects != "" {
 		if err := audit.WriteSuspectsFile(a.suspects, r.Input, r.Suspects); err != nil {
@@ -38,4 +30,26 @@ func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) 
 	}
 	return a.shown.write(p, func() any { return r.Summary(a.top) },
 		func() []*report.Table { return report.AuditTables(r, a.top, a.classes) })
+}
+
+// correctable is what an audit has found, whether bags have several labels or one.
+type correctable interface {
+	SetNeighbours(*neighbours.Result)
+	Correct(labels.Correction) error
+}
+
+// correct adds neighbours to what was found, if they are asked for, and then corrects labels.
+func (a *auditCommand) correct(ctx context.Context, p *program, found correctable, ids []string, bags int) error {
+	near, err := a.rows.neighbours(ctx, p, ids, bags)
+	if err != nil {
+		return err
+	}
+	if near != nil {
+		found.SetNeighbours(near)
+	}
+	if a.correction.Labels == "" {
+		return nil
+	}
+	a.correction.Version = programVersion()
+	return found.Correct(a.correction)
 }

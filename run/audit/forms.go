@@ -21,6 +21,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/manifest"
 	"nmn/loader/relabel"
+	"nmn/recipe"
 	"nmn/run"
 )
 
@@ -188,7 +189,7 @@ func (a *Audit) clipForm() (*labelForm, error) {
 func (a *Audit) learnNames(c *run.Config) {
 	c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, run.VocabularyFile))
 	c.Recipe.Captions = ""
-	if c.Arm == "caption-filter" {
+	if c.Arm == recipe.CaptionFilter {
 		c.Arm, _ = c.RecipeArm()
 	}
 }

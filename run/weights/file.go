@@ -33,7 +33,6 @@ type File struct {
 
 	resNet           string // the residual net that it has the blocks of
 	otherTransformer bool   // it has tensors of a vision transformer, and Misfit says why none is made of them
-	layers           string // the table of its layers, empty if no net takes it
 }
 
 // Transformer is the vision transformer of a file, and which of the tensors make it.
@@ -62,18 +61,7 @@ func Recognise(path string, about *backbone.Options) (f *File, err error) {
 	if err := f.matchTransformer(file, about); err != nil {
 		return nil, err
 	}
-	if err := f.matchResNet(file); err != nil {
-		return nil, err
-	}
-	switch {
-	case f.VGG16 != nil:
-		f.layers = table(path, file, f.VGG16)
-	case f.Transformer != nil:
-		f.layers = transformerTable(path, file, f.Transformer.Config, &f.Transformer.Mapping)
-	case f.ResNet != nil:
-		f.layers = table(path, file, f.ResNet)
-	}
-	return f, nil
+	return f, f.matchResNet(file)
 }
 
 // matchVGG16 finds what VGG16 takes of a file, or why it takes nothing.
@@ -129,8 +117,13 @@ func (f *File) matchResNet(file *weights.File) error {
 // Text shows the file to people: the layers of the net that takes it, or the first of its tensors. all says how the
 // user sees the others.
 func (f *File) Text(all string) string {
-	if f.layers != "" {
-		return f.layers
+	switch {
+	case f.VGG16 != nil:
+		return table(f.File, f.Format, len(f.Tensors), f.BGR, f.VGG16)
+	case f.Transformer != nil:
+		return f.transformerTable()
+	case f.ResNet != nil:
+		return table(f.File, f.Format, len(f.Tensors), f.BGR, f.ResNet)
 	}
 	const most = 100
 	var b strings.Builder

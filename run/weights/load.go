@@ -45,5 +45,6 @@ func Load(net *model.Net, path string, o Options) (l *Loaded, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("weights %s: %w", path, err)
 	}
-	return &Loaded{Format: file.Format, BGR: file.BGR, Report: report, Table: table(path, file, &report)}, nil
+	return &Loaded{Format: file.Format, BGR: file.BGR, Report: report,
+		Table: table(path, file.Format, len(file.Names()), file.BGR, &report)}, nil
 }

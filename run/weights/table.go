@@ -5,17 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/format/weights"
 	"nmn/internal/visible"
 	"nmn/kernels/tensor"
 	"nmn/model"
 )
 
 // table lists for people what was taken from a file of weights, a line for each layer.
-func table(name string, file *weights.File, report *model.LoadReport) string {
+func table(name, format string, tensors int, bgr bool, report *model.LoadReport) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "weights %s: %s, %d tensors", visible.Line(name), file.Format, len(file.Names()))
-	if file.BGR {
+	fmt.Fprintf(&b, "weights %s: %s, %d tensors", visible.Line(name), format, tensors)
+	if bgr {
 		b.WriteString(", BGR turned into RGB")
 	}
 	if report.Arch != "" {

@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"nmn/format/weights"
 	"nmn/internal/visible"
-	"nmn/model/vit"
 )
 
-// transformerTable tells people which vision transformer a file holds, what it wants of pictures, and what of the file
-// it does not take.
-func transformerTable(name string, file *weights.File, c vit.Config, m *vit.Mapping) string {
+// transformerTable shows people which vision transformer a file holds, how it wants pictures, and what of the file it
+// does not take.
+func (f *File) transformerTable() string {
+	c := &f.Transformer.Config
 	var b strings.Builder
-	fmt.Fprintf(&b, "weights %s: %s, %d tensors\n", visible.Line(name), file.Format, len(file.Names()))
+	fmt.Fprintf(&b, "weights %s: %s, %d tensors\n", visible.Line(f.File), f.Format, len(f.Tensors))
 	heads := fmt.Sprintf("%d heads", c.Heads)
 	if c.Heads == 0 {
 		heads = "a number of heads that tensors do not say (`net.backbone_heads`)"
@@ -44,7 +43,7 @@ func transformerTable(name string, file *weights.File, c vit.Config, m *vit.Mapp
 		fmt.Fprintf(&b, " %s %d", l, width)
 	}
 	b.WriteByte('\n')
-	b.WriteString(unusedTensors(m.Unused))
+	b.WriteString(unusedTensors(f.Transformer.Unused))
 	return b.String()
 }
 
