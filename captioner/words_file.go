@@ -51,7 +51,7 @@ func ReadWords(path string) (*Words, error) {
 	return parseWords(path, f)
 }
 
-// parseWords reads the format of WriteTo, strictly: words that are not those of the fingerprint were
+// parseWords reads the format of WriteTo, strictly: words that do not match the fingerprint were
 // changed by hand or cut short, and the ids of a captioner would mean other words. Errors wrap ErrFormat
 // and name file and line.
 func parseWords(name string, r io.Reader) (*Words, error) {

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// pythonPackages are the folders, as globs, into which Pythons install packages: those of the
-// environment in use first.
+// pythonPackages are the folders, as globs, into which Pythons install packages, first of the
+// environment in use.
 func pythonPackages(getenv func(string) string) (list []string) {
 	prefixes := []string{getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX")}
 	for _, folder := range filepath.SplitList(getenv("PATH")) {

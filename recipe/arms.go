@@ -64,7 +64,7 @@ type Arm struct {
 	Loss string
 	// Rival is a net of its own that is trained for as long as both stages together.
 	Rival bool
-	// NoiseRates says that it learns through rates that are known before: estimated, or those of a file.
+	// NoiseRates says that it learns through rates that are known before: estimated, or of a file.
 	NoiseRates bool
 	// Folds says that it learns from what nets of folds say of labels that they have not seen.
 	Folds bool

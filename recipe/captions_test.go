@@ -51,7 +51,7 @@ func captionsRecipe(t *testing.T, f *fakeTrainer, set *loader.Set, messages *[]s
 	return r
 }
 
-// Captions that nobody speaks for or against are taken as they are: no other net is trained, the arm is HeldRates, and
+// Captions without a word for or against them are taken as they are: no other net is trained, the arm is HeldRates, and
 // people hear why.
 func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 	f, messages := &fakeTrainer{}, []string(nil)

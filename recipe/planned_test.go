@@ -156,7 +156,7 @@ func TestBothStages_AddsTheirLimits(t *testing.T) {
 	}
 }
 
-// The true labels are what nobody knows: baseline-early ends by the loss on noisy ones, whatever the configuration
+// The true labels are not known: baseline-early ends by the loss on noisy ones, whatever the configuration
 // judges the best checkpoint by.
 func TestBaselineEarly_EndsByTheLossOfObservedLabels(t *testing.T) {
 	data := &dataset.Splits{Train: namedSet(t, 7), Validation: namedSet(t, 5)}

@@ -185,8 +185,8 @@ func (c *Config) FallBackToPaper(d *dataset.Splits) (why string) {
 	return why
 }
 
-// normalize makes empty lists nil: the two mean the same, and should be the same in files too. Clips get their
-// frames where nobody said how many.
+// normalize makes empty lists nil: the two mean the same, and should be the same in files too. Clips get a
+// number of frames if none is given.
 func (c *Config) normalize() {
 	c.Net.Depths, c.Net.Widths, c.Net.Hidden = noneIfEmpty(c.Net.Depths), noneIfEmpty(c.Net.Widths),
 		noneIfEmpty(c.Net.Hidden)

@@ -11,7 +11,7 @@ import (
 // FeaturesFolder is the folder of a run, or of an experiment, that keeps what a backbone has made of pictures.
 const FeaturesFolder = "features"
 
-// OnFeatures reports whether a net learns features: those of files, or those of a backbone.
+// OnFeatures reports whether a net learns features, of files or of a backbone.
 func (c *Config) OnFeatures() bool { return c.Data.Set == dataset.Features || c.Net.Backbone != "" }
 
 const noCells = "`net.mil` joins the frames of clips behind `net.backbone`, which gives each picture one vector, and " +

@@ -72,8 +72,8 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 }
 
 // Prepare brings data and configuration to what training needs: features on one scale, and the plain form of the
-// noise model where rates cannot be estimated from the data and nobody has asked for them; plain reports that it did
-// the latter. Train prepares the session itself where nobody has.
+// noise model if rates cannot be estimated from the data and were not asked for; plain reports that it chose this form.
+// Train prepares a session that is not prepared.
 func (s *Session) Prepare(ctx context.Context) (plain bool, err error) {
 	s.prepared = true
 	s.tellOneSided()

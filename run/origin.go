@@ -30,7 +30,7 @@ func (c *Config) files(ctx context.Context, d *dataset.Splits) (origin.List, err
 	return append(data[:len(data):len(data)], start...), err
 }
 
-// SameData refuses a folder whose run began with other files than those of the session.
+// SameData refuses a folder whose run began with other files than the session has.
 func (s *Session) SameData(ctx context.Context, dir string) error {
 	_, err := s.sameData(ctx, dir, &s.Config, s.Data)
 	return err

@@ -40,9 +40,9 @@ func (t *Trainer) reduce(nothing bool) error {
 	return t.replays.do(work{norm: true}, t.passes.measure)
 }
 
-// gradientsTogether computes the gradients of the last batch of a step, and sums those of all ranks while it does. Each
-// bucket is begun where the pass completes it, or, on a device that records, after each of two parts that are recorded,
-// for a sum of several ranks is no work that can be.
+// gradientsTogether computes the gradients of the last batch of a step while it sums the gradients of all ranks. Each
+// bucket begins when the pass completes it. A sum of several ranks cannot be recorded: on a device that records, the
+// pass is recorded in two parts, and buckets begin after each.
 func (t *Trainer) gradientsTogether(w work) error {
 	p := &t.passes
 	if !t.replays.records() {

@@ -124,7 +124,7 @@ func (a *auditRun) flags(r group) {
 	deviceFlag(nil, r, &a.device)
 }
 
-// check refuses flags that need a run where there is none.
+// check refuses flags that need a run if none is given.
 func (a *auditRun) check(given func(string) bool) error {
 	for _, name := range runFlagNames {
 		if given(name) {

@@ -35,7 +35,7 @@ type benchFigures struct {
 	text    string // for people
 }
 
-// opsFlags and stepFlags are those of benchmarks of a net.
+// opsFlags and stepFlags are flags of benchmarks of a net.
 func (b *benchCommand) opsFlags(cmd *cobra.Command) { b.netFlags(cmd, benchNets()...) }
 
 func (b *benchCommand) stepFlags(cmd *cobra.Command) {

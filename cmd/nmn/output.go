@@ -45,7 +45,7 @@ func programVersion() string {
 	return strings.TrimSpace("nmn " + b.Version + " " + b.Revision)
 }
 
-// writeJSON writes v indented, with a newline behind it.
+// writeJSON writes v indented, and a newline.
 func writeJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

@@ -21,7 +21,7 @@ type program struct {
 	quiet     bool
 	// progress is its form: progressJSON, or else progressAuto.
 	progress string
-	// tellRest tells how many lines of the log were left out; nil where all are shown.
+	// tellRest logs how many lines of the log were left out; nil if all are shown.
 	tellRest func()
 	// called is the command that the arguments name, for messages.
 	called *cobra.Command

@@ -150,7 +150,8 @@ func (a *average) rate() float64 { return a.items / max(a.seconds, 1e-9) }
 
 func (a *average) wait() float64 { return 100 * a.waited / max(a.seconds, 1e-9) }
 
-// counted shows how much of something is done, and how long the rest will take; nil for nobody.
+// counted shows how much of something is done, and how long the rest will take. It is nil if
+// progress is not shown.
 func (p *program) counted(what, of string) func(done, of int) {
 	noun := of
 	audience := p.audience()

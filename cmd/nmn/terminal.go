@@ -78,7 +78,7 @@ func (s *statusLine) Write(b []byte) (int, error) {
 	return s.out.Write(b)
 }
 
-// show draws the line anew. A line that cannot be drawn must not stop what it tells of.
+// show draws the line anew. A line that cannot be drawn must not stop the work.
 func (s *statusLine) show(line string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -8,7 +8,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// geometry is the checked shape of an operation on bags; the letters are those of package tensor.
+// geometry is the checked shape of an operation on bags, in the letters of package tensor.
 type geometry struct {
 	N, T, H, W, K int
 	// PerBag reports whether the confidence map differs from bag to bag: N×2×2×K.

@@ -7,7 +7,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// geometry is the checked shape of Normalize; the letters are those of package tensor.
+// geometry is the checked shape of Normalize, in the letters of package tensor.
 type geometry struct{ T, H, W, C int }
 
 // Fit checks x, floats T×H×W×C, C >= 3, pixels, uint8 T×H×W×3, sizes, int32 T×2, and flips, uint8 T,

@@ -145,7 +145,7 @@ func Pictures(files []string, v *text.Vocabulary, maxPixels int) *loader.Set {
 		Source: &pathSource{files, cmp.Or(maxPixels, picture.PixelCeiling), int64(picture.DefaultLimits().MaxBytes)}}
 }
 
-// unknownLabels are the bags×classes labels of a set that nobody has labels of. They are never read.
+// unknownLabels are the bags×classes labels of a set without labels. They are never read.
 func unknownLabels(bags, classes int) *dense.Dense {
 	return dense.New(dense.WithShape(bags, classes), dense.WithBacking(make([]uint8, bags*classes)))
 }

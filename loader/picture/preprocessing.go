@@ -21,7 +21,7 @@ type Preprocessing struct {
 	Deviation [3]float32 `json:"deviation"`
 }
 
-// imageNetMean and imageNetDeviation are those of ImageNet's pixels, which torchvision, timm and DINOv2 use.
+// imageNetMean and imageNetDeviation are of ImageNet's pixels, which torchvision, timm and DINOv2 use.
 func imageNetMean() [3]float32 { return [3]float32{.485, .456, .406} }
 
 // imageNetDeviation is the deviation that goes with imageNetMean.

@@ -16,7 +16,7 @@ const (
 	truthName      = "truth.csv"
 )
 
-// WriteFolder writes a split as Write does, and beside it the words, in vocabularyName, and what the pictures really
+// WriteFolder writes a split as Write does, and next to it the words, in vocabularyName, and what the pictures really
 // show, in truthName with a row for each file. The captions come last, and only where all else is whole.
 func WriteFolder(ctx context.Context, config Config, folder string) (captions string, err error) {
 	if err := CheckSplitName(config.Split); err != nil {

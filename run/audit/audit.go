@@ -44,7 +44,7 @@ type Audit struct {
 	listed  *manifest.Manifest // that the data came from, once it was asked for
 }
 
-// Options are what an audit needs beside the folder of a run.
+// Options are what an audit needs, apart from the folder of a run.
 type Options struct {
 	run.Options
 	// Device computes nets of folds; empty for the device of the run.

@@ -16,7 +16,7 @@ import (
 
 // Backbone is a pretrained net on a device. It must be closed, and is for one goroutine at a time.
 type Backbone struct {
-	// Workers and Prefetch are those of the loader that reads its pictures.
+	// Workers and Prefetch are for the loader that reads its pictures.
 	Workers, Prefetch int
 	// Digest is the SHA-256 of the file.
 	Digest string

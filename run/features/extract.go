@@ -16,7 +16,7 @@ type Output struct {
 	Layers []model.Layer
 	// Outputs are files for the rows, .npy or .safetensors, one for each layer; none where Row takes them.
 	Outputs []string
-	// Row takes the rows of a bag, one for each layer, good until it returns; nil for nobody.
+	// Row takes the rows of a bag, one for each layer, good until it returns; nil if no one takes them.
 	Row func(bag int, rows [][]float32) error
 	// PerFrame gives each frame of a video a row, named CLIP#FRAME, and not each video.
 	PerFrame bool
@@ -24,13 +24,13 @@ type Output struct {
 	// and true labels, .csv; an identifier a line; with PerFrame, the rows of each clip, .csv.
 	Labels, Truth, IDs, Clips string
 
-	// Progress is called with how many of all bags are done; nil for nobody.
+	// Progress, if not nil, is called with how many of all bags are done.
 	Progress func(done, of int)
 }
 
 // Extracted is what was extracted of a layer.
 type Extracted struct {
-	File     string      `json:"file"` // empty where there is none
+	File     string      `json:"file"` // empty if there is none
 	Layer    model.Layer `json:"layer"`
 	Rows     int         `json:"rows"`
 	Features int         `json:"features"` // in each row
@@ -142,7 +142,7 @@ func (x *Extraction) create(ctx context.Context) (files []*features.Writer, err 
 	return files, nil
 }
 
-// take gives the rows of a bag to whoever asked for them.
+// take gives the rows of a bag to the files and to Row.
 func (x *Extraction) take(files []*features.Writer, done, bag int, rows [][]float32) error {
 	if x.Output.Progress != nil {
 		x.Output.Progress(done, x.Set.Len())

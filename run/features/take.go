@@ -33,7 +33,7 @@ type Options struct {
 	Tell func(text string, detail bool)
 	// Save calls write, which writes whole files: of several ranks, one does.
 	Save func(ctx context.Context, write func() error) error
-	// Progress is called with how many of all pictures are done; nil for nobody.
+	// Progress, if not nil, is called with how many of all pictures are done.
 	Progress func(done, of int)
 }
 
