@@ -2,12 +2,13 @@
 # Trains the recipe of cross-fitting beside the paper's plain form on Mulan's features, and holds every figure
 # against what a correct implementation showed before this one: docs/acceptance.md.
 #
-#   NMN_DATA=FOLDER bench/acceptance.sh [-s SEEDS] [-o OUT] [scene | Corel5k]
+#   NMN_DATA=FOLDER bench/acceptance.sh [-s SEEDS] [-o OUT] [NAME]
 #
-# FOLDER/mulan holds NAME-train*.arff.gz, NAME-test*.arff.gz and NAME.xml. SEEDS are 1,2,3,4,5,6,7,8 where
-# nothing is said, OUT is build/acceptance/NAME; what is complete there is not trained again. NMN names the
-# program, by default the one of this checkout, which is built. Corel5k has no figures to hold against. The table
-# is printed as Markdown and kept in OUT/acceptance.md.
+# NAME is a data set of Mulan, by default scene, the only one with figures to hold against. FOLDER/mulan holds
+# NAME-train.arff.gz, NAME-test.arff.gz (or NAME-train-sparse.arff.gz and so on) and NAME.xml. SEEDS are
+# 1,2,3,4,5,6,7,8 where nothing is said, OUT is build/acceptance/NAME; what is complete there is not trained again.
+# NMN names the program, by default the one of this checkout, which is built. The table is printed as Markdown and
+# kept in OUT/acceptance.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seeds=1,2,3,4,5,6,7,8 out=
@@ -24,11 +25,12 @@ shift $((OPTIND - 1))
 name=${1:-scene}
 out=${out:-build/acceptance/$name}
 folder=${NMN_DATA:?names no folder with data}/mulan
-case $name in
-  scene) suffix= ;;
-  Corel5k) suffix=-sparse ;;
-  *) echo "acceptance.sh: there is no data set $name" >&2; exit 2 ;;
-esac
+suffix=
+[ -e "$folder/$name-train-sparse.arff.gz" ] && suffix=-sparse
+if [ ! -e "$folder/$name-train$suffix.arff.gz" ]; then
+  echo "acceptance.sh: there is no data set $name in $folder" >&2
+  exit 2
+fi
 if [ -z "${NMN:-}" ]; then
   NMN=build/nmn
   go build -o "$NMN" ./cmd/nmn

@@ -147,3 +147,43 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 		t.Errorf("runs that differ in what was chosen alone are two: %s was %s and is %s", key, was, is)
 	}
 }
+
+// Pictures of one's own are mirrored and weights averaged, unless somebody says otherwise or names a preset.
+func TestSources_MirrorAndAverageWherePicturesAreLearned(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "own.yaml")
+	if err := os.WriteFile(file, []byte("train:\n  flip: false\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings, err := ParseSettings("data.manifest=pictures.csv", "train.ema=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := settings[:1]
+	for _, c := range []struct {
+		name    string
+		sources Sources
+		flip    bool
+		ema     float64
+		chosen  []string
+	}{
+		{"own", Sources{Settings: own}, true, .99, []string{"train.ema", "train.flip"}},
+		{"file", Sources{File: file, Settings: own}, false, .99, []string{"train.ema"}},
+		{"setting", Sources{Settings: settings}, true, 0, []string{"train.flip"}},
+		{"preset", Sources{Preset: PaperCOCOPreset, Settings: own}, false, 0, nil},
+	} {
+		var config Config
+		if err := c.sources.Resolve(&config); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var chosen []string
+		for _, o := range config.Chosen {
+			if strings.HasPrefix(o.Key, "train.") {
+				chosen = append(chosen, o.Key)
+			}
+		}
+		if config.Train.Flip != c.flip || config.Train.EMA != c.ema || !slices.Equal(chosen, c.chosen) {
+			t.Errorf("%s: mirrored %v, averages %v, chosen %v", c.name, config.Train.Flip, config.Train.EMA, chosen)
+		}
+	}
+}

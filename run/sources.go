@@ -167,6 +167,7 @@ func (s Sources) given(file *Document, arm recipe.Name) given {
 		arm:    file.has("arm") || s.gives("arm"),
 		arms:   s.Arms,
 		start:  file.find("train.noise") != nil || slices.ContainsFunc(s.keys(), start),
+		keys:   func(key string) bool { return file.has(key) || s.gives(key) },
 	}
 	if c.arm && s.Arms == nil {
 		c.arms = []recipe.Name{arm}

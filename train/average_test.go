@@ -190,7 +190,7 @@ func TestAverage_BelongsToTheRun(t *testing.T) {
 }
 
 func TestLayerDecay_FallsFromTheHeadToTheFirstLayerBesideTheRules(t *testing.T) {
-	c := ScenesPreset()
+	c := plainScenes()
 	c.LayerDecay, c.Noise.WeightMultiplier, c.Noise.BiasMultiplier = .5, .1, 1
 	c.LearningRates = []Rule{{"head.fc8.bias", 20}}
 	c.Freeze = []string{"backbone.conv1_2.*"}

@@ -87,7 +87,7 @@ type Config struct {
 	// After t updates of a stage the average has taken min(EMA, (1+t)/(10+t)) of itself and the rest of the
 	// weights. Whatever looks at the net takes the average: validations, the next stage, and all who read a
 	// checkpoint. The weights themselves go on learning, and are there for a run that is resumed.
-	EMA float64 `yaml:"ema,omitempty" json:"ema,omitempty" help:"<decay> of a moving average of the weights, which is validated and kept as the model; 0 for none" range:"[0,1)"`
+	EMA float64 `yaml:"ema" json:"ema" help:"<decay> of a moving average of the weights, which is validated and kept as the model; 0 for none" range:"[0,1)"`
 	// LayerDecay multiplies the learning rate of the l-th layer below the last by its l-th power, beside all
 	// other multipliers; 0 for none. The noise model has the pace of the last layer.
 	LayerDecay float64 `yaml:"layer_decay,omitempty" json:"layer_decay,omitempty" help:"<factor> of the learning rate from each layer to the one below it; 0 for none" range:"[0,1]"`

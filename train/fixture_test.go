@@ -60,7 +60,7 @@ func fixtureConfig(f *conform.Fixture) (c Config, steps int) {
 		}
 		return otherwise
 	}
-	c = ScenesPreset()
+	c = plainScenes()
 	c.Optimizer, c.Schedule = settings["kind"].(string), Constant
 	c.LearningRate, c.WeightDecay, c.Momentum = number("lr", 0), number("wd", 0), number("momentum", .9)
 	c.Noise.WeightMultiplier, c.Noise.BiasMultiplier = 1, 1

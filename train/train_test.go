@@ -39,8 +39,15 @@ type rig struct {
 	residual         model.Residual // of a residual net in the place of that for scenes
 }
 
-func newRig() rig {
+// plainScenes is the preset of scenes without what it does against noise: Adam at a constant rate, as in the fixtures.
+func plainScenes() Config {
 	c := ScenesPreset()
+	c.Optimizer, c.WeightDecay, c.WarmupSteps, c.Flip, c.EMA = Adam, 0, 0, false, 0
+	return c
+}
+
+func newRig() rig {
+	c := plainScenes()
 	c.BatchBags, c.BatchBagsMIL, c.Stage1Epochs, c.Stage2Epochs = 8, 8, 2, 2
 	c.EvaluateEpochs, c.CheckpointEpochs, c.CheckpointMinutes = 0, 0, 0
 	return rig{threads: 1, workers: 1, noise: model.NoNoise, bags: 40, config: c}

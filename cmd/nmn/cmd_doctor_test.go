@@ -216,7 +216,7 @@ func TestDoctor_ShowsAugmentations(t *testing.T) {
 
 func TestDoctor_RefusesToShowWhatIsNot(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "sheet.html")
-	c := call(t, tiny("doctor", "--no-steps", "--augmentations", page)...)
+	c := call(t, tiny("doctor", "--no-steps", "--set", "train.flip=false", "--augmentations", page)...)
 	if c.code != 2 || !strings.Contains(c.err, "nothing is augmented") ||
 		!strings.Contains(c.err, "train.augment.random_crop.area") {
 		t.Errorf("without augmentations: exit code %d: %s", c.code, c.err)

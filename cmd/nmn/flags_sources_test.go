@@ -60,7 +60,7 @@ func TestConfig_LayersInOrder(t *testing.T) {
 	if c.Data.Noise != .2 || c.Data.TestSize != 77 || c.Train.BatchBags != 8 { // file over preset
 		t.Errorf("data %+v, batch %d: want those of the file", c.Data, c.Train.BatchBags)
 	}
-	if c.Train.Optimizer != "adam" || c.Data.TrainSize != 4000 { // preset over defaults
+	if c.Train.Optimizer != "adamw" || c.Data.TrainSize != 4000 { // preset over defaults
 		t.Errorf("optimizer %q, %d pictures: want those of the preset", c.Train.Optimizer, c.Data.TrainSize)
 	}
 }
