@@ -20,7 +20,7 @@ import (
 const CaptionsFolder = "captions"
 
 const (
-	netFolder = "net" // of a stage 1 on the captions kept, in the folder of their recipe
+	netFolder = "net" // of a stage 1 that went on with the captions kept, in the folder of their recipe
 	// keepFrom is the probability from which a caption is kept.
 	keepFrom = .5
 	// evidenceFrom is the share of foreign captions from which all captions are learned as evidence: too few bags would
@@ -41,10 +41,11 @@ type witnessed struct {
 	found  *report.FoundCaptions // for people
 }
 
-// captions plans CaptionFilter: captions that belong to other bags are left out, a fresh stage 1 learns those that are
-// kept, and stage 2 goes on from it through the rates of what these leave out. Where most captions are foreign, both
-// stages learn all of them as evidence, weighted by how probably they are of their bags. Where captions cannot be told
-// apart, the arm is HeldRates.
+// captions plans CaptionFilter: captions that belong to other bags are left out, stage 1 goes on with those that are
+// kept for as long again, and stage 2 goes on from there through the rates of what these leave out. What stage 1 has
+// learned of foreign captions fades: a net that starts afresh is behind by two points of AP. Where most captions are
+// foreign, all of them are learned as evidence, weighted by how probably they are of their bags. Where captions cannot
+// be told apart, the arm is HeldRates.
 func (p *planner) captions(ctx context.Context) error {
 	w, err := p.recipe.witness(ctx, filepath.Dir(p.start))
 	if err != nil {
@@ -59,7 +60,7 @@ func (p *planner) captions(ctx context.Context) error {
 	}
 	kept := p.recipe.on(p.Data.WithTrain(w.kept), filepath.Join(p.dir, CaptionsFolder))
 	kept.unsaid = w.unsaid
-	if p.From, err = kept.firstStage(ctx); err != nil {
+	if p.From, err = kept.goOnKept(ctx, p.start); err != nil {
 		return err
 	}
 	p.Data, p.recipe = kept.data, kept
@@ -71,8 +72,8 @@ func (r *Recipe) on(data *dataset.Splits, dir string) *Recipe {
 	return New(Options{Settings: r.settings, Data: data, Dir: dir, Trainer: r.trainer, Log: r.log, Message: r.message})
 }
 
-// firstStage trains stage 1 anew on the data of a recipe, with what the rates are estimated from.
-func (r *Recipe) firstStage(ctx context.Context) (checkpoint string, err error) {
+// goOnKept has stage 1 go on from a checkpoint on the captions kept, with what the rates are estimated from.
+func (r *Recipe) goOnKept(ctx context.Context, from string) (checkpoint string, err error) {
 	t := Training{Config: r.settings.Train, Data: r.data}
 	if r.settings.Folds() > 0 {
 		if err := r.estimate(ctx); err != nil {
@@ -82,38 +83,39 @@ func (r *Recipe) firstStage(ctx context.Context) (checkpoint string, err error) 
 	} else {
 		t.Online = r.keepOnline
 	}
-	return r.trainFirst(ctx, netFolder, t)
+	return r.goOn(ctx, netFolder, from, t)
 }
 
-// trainFirst trains a stage 1 that the recipe goes on from, in a folder of that name.
-func (r *Recipe) trainFirst(ctx context.Context, name string, t Training) (checkpoint string, err error) {
+// goOn has stage 1 go on from a checkpoint for as long again, in a folder of that name.
+func (r *Recipe) goOn(ctx context.Context, name, from string, t Training) (checkpoint string, err error) {
 	if err := r.trainer.Prepare(ctx, r.dir); err != nil {
 		return "", err
 	}
-	t.Title, t.Dir = "stage 1 on the captions", filepath.Join(r.dir, name)
-	if t.Arm, err = Stage1.ForTraining(r.settings.MIL); err != nil {
+	t.Title, t.Dir, t.From = "stage 1 on the captions", filepath.Join(r.dir, name), from
+	if t.Arm, err = Baseline.ForTraining(r.settings.MIL); err != nil {
 		return "", err
 	}
-	t.Config.KeepBest = 0
+	t.Config.Stage2Epochs, t.Config.KeepBest = t.Config.Stage1Epochs, 0
 	return filepath.Join(t.Dir, train.LastName), r.trainer.TrainNet(ctx, t)
 }
 
-// captionEvidence has a fresh stage 1 learn what captions say as evidence, judges the captions once more by its scores,
-// and has stage 2 learn what they say then. Where captions cannot be judged but by scores, the better scores of one
-// more stage 1 are worth its time.
+// captionEvidence has stage 1 go on with what captions say as evidence, judges the captions once more by its scores,
+// and has stage 2 learn what they say then. Where captions cannot be judged but by scores, better scores are worth as
+// many epochs again.
 func (p *planner) captionEvidence(ctx context.Context, w *witnessed) error {
 	first := p.recipe.on(p.Data, filepath.Join(p.dir, CaptionsFolder))
 	nets := []string{netFolder}
 	if w.ByScores {
 		nets = append(nets, netFolder+"-2")
 	}
+	p.From = p.start
 	for _, net := range nets {
 		t := Training{Config: p.recipe.settings.Train, Data: p.Data}
 		var err error
 		if t.Evidence, err = w.evidence(ctx); err != nil {
 			return err
 		}
-		if p.From, err = first.trainFirst(ctx, net, t); err != nil {
+		if p.From, err = first.goOn(ctx, net, p.From, t); err != nil {
 			return err
 		}
 		again := misplaced.Input{Classes: w.input.Classes, Captions: w.input.Captions}
