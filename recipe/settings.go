@@ -282,7 +282,7 @@ func (s *Settings) ExtraEpochs(arms []Name) int {
 func (s *Settings) Cost(arms []Name) string {
 	again := ""
 	if slices.Contains(arms, CaptionFilter) {
-		again = "; arm caption-filter trains stage 1 once more, on the captions that it keeps"
+		again = "; arm caption-filter has stage 1 go on for as long again, on the captions that it keeps"
 	}
 	switch {
 	case s.Estimates() && s.NoiseRates == Online:

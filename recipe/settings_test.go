@@ -205,7 +205,7 @@ func TestSettings_Cost(t *testing.T) {
 	}
 	online := settings(Estimate, func(s *Settings) { s.NoiseRates, s.Train.Stage1Epochs = Online, 3 })
 	if got := online.Cost([]Name{CaptionFilter}); online.ExtraEpochs([]Name{Baseline, CaptionFilter}) != 3 ||
-		!strings.Contains(got, "stage 1 once more") ||
+		!strings.Contains(got, "stage 1 go on for as long again") ||
 		strings.Contains(got, "no epoch") {
 		t.Errorf("caption-filter: %d epochs, %q", online.ExtraEpochs([]Name{Baseline, CaptionFilter}), got)
 	}
