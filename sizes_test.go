@@ -45,3 +45,17 @@ func TestSizes_OfPrograms(t *testing.T) {
 		}
 	}
 }
+
+// A program or data set that was committed by mistake stays in every clone.
+func TestSizes_OfFilesInTheRepository(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "git", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skip("not a clone: ", err)
+	}
+	const most = 2 << 20
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() > most {
+			t.Errorf("%s has %d bytes; files of the repository have at most %d", name, info.Size(), most)
+		}
+	}
+}
