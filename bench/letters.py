@@ -105,7 +105,9 @@ def draw(rng):
         body = near & (padded[row, column] > 0)
         paint = np.array(COLOURS[colour])
         if style == "outlined":
-            around = padded | np.roll(padded, 1, 0) | np.roll(padded, -1, 0) | np.roll(padded, 1, 1) | np.roll(padded, -1, 1)
+            around = padded
+            for step, axis in ((1, 0), (-1, 0), (1, 1), (-1, 1)):
+                around = around | np.roll(padded, step, axis)
             picture[near & (around[row, column] > 0)] = 1 - paint
         contrast = np.abs(picture[body].mean(0) - paint).max() if body.any() else 0
         picture[body] = paint
@@ -121,9 +123,11 @@ def caption(letters, rest, rng):
     """Some words about one letter, rarely about a second: the plainer it is, the more of them."""
     plain = np.array([p for _, p in letters])
     words = []
-    for i in rng.choice(len(letters), size=min(len(letters), rng.choice([1, 2], p=[.6, .4])), replace=False, p=plain / plain.sum()):
+    about = min(len(letters), rng.choice([1, 2], p=[.6, .4]))
+    for i in rng.choice(len(letters), size=about, replace=False, p=plain / plain.sum()):
         said, seen = letters[i]
-        words += [w for w in said[:1] if rng.random() < .6 + .35 * seen] + [w for w in said[1:] if rng.random() < .2 + .6 * seen]
+        words += [w for w in said[:1] if rng.random() < .6 + .35 * seen]
+        words += [w for w in said[1:] if rng.random() < .2 + .6 * seen]
     return words + [w for w in rest if rng.random() < .35]
 
 
@@ -161,9 +165,10 @@ SHARES /= SHARES.sum()
 
 
 def coco(path, ids, captions):
-    json.dump({"images": [{"id": i, "file_name": f"{i:06d}.png", "width": SIZE, "height": SIZE} for i in ids],
-               "annotations": [{"id": a + 1, "image_id": i, "caption": " ".join(c) or "picture"}
-                               for a, (i, c) in enumerate((i, c) for i, cs in zip(ids, captions) for c in cs)]}, open(path, "w"))
+    said = [(i, c) for i, cs in zip(ids, captions) for c in cs]
+    path.write_text(json.dumps({
+        "images": [{"id": i, "file_name": f"{i:06d}.png", "width": SIZE, "height": SIZE} for i in ids],
+        "annotations": [{"id": n, "image_id": i, "caption": " ".join(c) or "picture"} for n, (i, c) in enumerate(said, 1)]}))
 
 
 def main():
@@ -171,7 +176,7 @@ def main():
     seed, train, test = (int(a) for a in sys.argv[2:] + ["1", "5000", "1000"][len(sys.argv) - 2:])
     (folder / "images").mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng([seed, 1])
-    pictures, truth, captions, rows = [], [], [], ["path,labels,truth,split"]
+    truth, captions, rows = [], [], ["path,labels,truth,split"]
     for i in range(train + test):
         rgb, letters, rest = draw(rng)
         write_png(folder / "images" / f"{i:06d}.png", rgb)
@@ -186,8 +191,9 @@ def main():
     (folder / "tags.csv").write_text("\n".join(rows) + "\n")
     (folder / "vocabulary.txt").write_text("".join(w + "\n" for w in WORDS))
     noisy = np.array([[w in r.split(",")[1].split(";") for w in WORDS] for r in rows[1:train + 1]], int)
-    print(f"{train} + {test} pictures, {y.sum(1).mean():.1f} labels each; of tags {((1 - noisy) * y).sum() / y.sum():.2f} are "
-          f"missing and {(noisy * (1 - y)).sum() / (1 - y).sum():.3f} incorrect")
+    missing, incorrect = ((1 - noisy) * y).sum() / y.sum(), (noisy * (1 - y)).sum() / (1 - y).sum()
+    print(f"{train} + {test} pictures, {y.sum(1).mean():.1f} labels each; of tags {missing:.2f} are missing and "
+          f"{incorrect:.3f} incorrect")
 
 
 if __name__ == "__main__":
