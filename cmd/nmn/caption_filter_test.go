@@ -75,9 +75,12 @@ func TestCaptionsArm_LeavesForeignCaptionsOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if net.Stage != 2 || net.Start == "" {
+				t.Errorf("the net on the captions is of stage %d and starts from %q, not from stage 1", net.Stage, net.Start)
+			}
 			if first, err := train.ReadCheckpoint(filepath.Join(dir, run.Stage1Folder, train.LastName)); err != nil ||
 				first.Data == net.Data {
-				t.Errorf("stage 1 on the captions learns from the labels of stage 1 (%v)", err)
+				t.Errorf("the net on the captions learns from the labels of stage 1 (%v)", err)
 			}
 			if _, err := os.Stat(filepath.Join(dir, recipe.CaptionsFolder, recipe.RatesFile)); err != nil {
 				t.Error(err)
