@@ -43,9 +43,9 @@ type witnessed struct {
 
 // captions plans CaptionFilter: captions that belong to other bags are left out, stage 1 goes on with those that are
 // kept for as long again, and stage 2 goes on from there through the rates of what these leave out. What stage 1 has
-// learned of foreign captions fades: a net that starts afresh is behind by two points of AP. Where most captions are
-// foreign, all of them are learned as evidence, weighted by how probably they are of their bags. Where captions cannot
-// be told apart, the arm is HeldRates.
+// learned of foreign captions fades: a net that starts afresh loses two points of AP. If most captions are foreign, all
+// of them are learned as evidence, weighted by how probably they are of their bags. If captions cannot be told apart,
+// the arm is HeldRates.
 func (p *planner) captions(ctx context.Context) error {
 	w, err := p.recipe.witness(ctx, filepath.Dir(p.start))
 	if err != nil {

@@ -30,11 +30,9 @@ type given struct {
 	arm    bool          // which one a run trains
 	arms   []recipe.Name // it, or those of an experiment; nil for those that the recipe chooses
 	start  bool          // of the noise model, which is then to be learned
-	// keys reports whether a setting was given; nil for none.
-	keys func(key string) bool
+	// setting reports whether a setting was given, by its key; nil only where a preset is named.
+	setting func(key string) bool
 }
-
-func (g given) setting(key string) bool { return g.keys != nil && g.keys(key) }
 
 // choose fills in what is left open, as far as the configuration alone allows. What depends on the labels or on the
 // device follows in Session.Prepare.
@@ -66,7 +64,7 @@ func (c *Config) chooseNet() {
 
 // choosePictures chooses how pictures are read: upright and with a filter that smooths, or by a paper's protocol as
 // they are stored and with one that does not. Unless a preset is named, half of them are mirrored and the weights are
-// averaged, which costs nothing and is ahead wherever it was measured (docs/training.md).
+// averaged, as with scenes (docs/training.md says what was measured).
 func (c *Config) choosePictures(g given) {
 	if !c.Data.Decodes() {
 		return
@@ -81,7 +79,7 @@ func (c *Config) choosePictures(g given) {
 			c.note("train.flip", "a mirrored picture shows the same")
 		}
 		if !g.setting("train.ema") {
-			c.Train.EMA = averaged
+			c.Train.EMA = train.ScenesPreset().EMA
 			c.note("train.ema", "averages of the weights learn less of wrong labels by heart")
 		}
 	}
@@ -94,9 +92,6 @@ func (c *Config) choosePictures(g given) {
 		c.note("data.orientation", why)
 	}
 }
-
-// averaged is the decay of the average of the weights where pictures are learned and no preset is named.
-const averaged = .99
 
 // form is the recipe if none is named, and why: estimate, unless a paper's protocol is asked for, or what was given
 // does not need it or does not go with it.

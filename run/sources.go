@@ -160,14 +160,15 @@ func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.K
 
 // given finds what choices depend on; arm is that of file and flags.
 func (s Sources) given(file *Document, arm recipe.Name) given {
+	gives := func(key string) bool { return file.has(key) || s.gives(key) }
 	start := func(key string) bool { return strings.HasPrefix(key, "train.noise.") || key == "train.noise" }
 	c := given{
-		preset: s.Preset != "" || file.has("preset"),
-		net:    file.has("net.arch") || s.gives("net.arch") || s.Preset != "",
-		arm:    file.has("arm") || s.gives("arm"),
-		arms:   s.Arms,
-		start:  file.find("train.noise") != nil || slices.ContainsFunc(s.keys(), start),
-		keys:   func(key string) bool { return file.has(key) || s.gives(key) },
+		preset:  s.Preset != "" || file.has("preset"),
+		net:     gives("net.arch") || s.Preset != "",
+		arm:     gives("arm"),
+		arms:    s.Arms,
+		start:   file.find("train.noise") != nil || slices.ContainsFunc(s.keys(), start),
+		setting: gives,
 	}
 	if c.arm && s.Arms == nil {
 		c.arms = []recipe.Name{arm}

@@ -206,7 +206,7 @@ func TestMPI_ARankThatHangsIsNamed(t *testing.T) {
 			t.Parallel()
 			r := start(t, 3, name)
 			// The first to notice ends the job, for which Open MPI wakes a process that was stopped: it may still answer
-			// the other one, which then says that it runs, or blames nobody.
+			// the other one, which then says that it runs, or blames the network.
 			blamed := regexp.MustCompile(`nmn: rank (\d) \([^)]*\): (.*)`).FindAllStringSubmatch(r.output, -1)
 			named := false
 			for _, b := range blamed {
