@@ -73,6 +73,9 @@ func (s Sources) Resolve(c *Config) error {
 			return o.Key == one.Key || strings.HasPrefix(o.Key, one.Key+".")
 		})
 	}
+	if err := c.findWeights(); err != nil {
+		return s.located(err, file)
+	}
 	c.choose(s.given(file, c.Arm))
 	if err := c.Validate(); err != nil {
 		return s.located(err, file)

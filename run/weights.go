@@ -9,9 +9,28 @@ import (
 	"nmn/internal/setting"
 	"nmn/model"
 	runweights "nmn/run/weights"
+	"nmn/run/weights/pretrained"
 	"nmn/text"
 	"nmn/train"
 )
+
+// findWeights takes the names of published weights for the files that were downloaded.
+func (c *Config) findWeights() error {
+	for _, p := range []struct {
+		key  string
+		file *string
+	}{{"net.backbone", &c.Net.Backbone}, {"net.weights", &c.Net.Weights}} {
+		if *p.file == "" {
+			continue
+		}
+		path, err := pretrained.Find(*p.file)
+		if err != nil {
+			return &setting.Error{Key: p.key, Reason: err}
+		}
+		*p.file = path
+	}
+	return nil
+}
 
 // startsThere looks whether the files that a run starts from are there and are what they should be, before anything
 // that takes long.

@@ -11,6 +11,7 @@ import (
 	"nmn/model/backbone"
 	"nmn/run"
 	runfeatures "nmn/run/features"
+	"nmn/run/weights/pretrained"
 )
 
 // transformerLayers are those of vision transformers.
@@ -45,6 +46,10 @@ func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []stri
 	}
 	if err := checkPretrained(&c.about); err != nil {
 		return err
+	}
+	var err error
+	if c.weights, err = pretrained.Find(c.weights); err != nil {
+		return usageError{err}
 	}
 	if err := c.check(cmd, paths); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/model/backbone"
 	runweights "nmn/run/weights"
+	"nmn/run/weights/pretrained"
 	"nmn/train"
 )
 
@@ -16,17 +17,27 @@ func newWeights(p *program) *cobra.Command {
 	asJSON := false
 	var about backbone.Options
 	cmd := &cobra.Command{
-		Use:   "weights FILE|RUN",
-		Short: "Tell what a file of weights holds, and which network takes it",
-		Long: `Tell the format of a file of weights (.pth, .safetensors, .npz, .caffemodel), and which of its
-tensors are which layers of VGG16 or of a ResNet, as --init takes them; where they do not fit, why,
-and what there is. Of a vision transformer it is told which one, and what pictures it wants.
-Of a run folder it is the last checkpoint. Names, types and shapes alone are read, and nothing in a .pth is run.`,
-		Example: `  nmn weights vgg16-397923af.pth
+		Use:   "weights [FILE|NAME|RUN]",
+		Short: "List published weights and download them; show what a file of weights holds",
+		Long: `Without an argument, list published weights that --backbone and --init take by name, with size,
+licence and use; "nmn weights get NAME" downloads one.
+
+With one, print the format of a file of weights (.pth, .safetensors, .npz, .caffemodel), and which of its
+tensors are which layers of VGG16 or of a ResNet, as --init takes them; if they do not fit, why,
+and what there is. For a vision transformer, print which one it is and what pictures it wants.
+Of a run folder, the last checkpoint is shown. Only names, types and shapes are read, and nothing in a .pth is run.`,
+		Example: `  nmn weights
+  nmn weights get dinov2-small
   nmn weights VGG_ILSVRC_16_layers.caffemodel --json`,
-		Args: arguments(p, cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error { return showWeights(p, args[0], about, asJSON) },
+		Args: arguments(p, cobra.MaximumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return listWeights(p, asJSON)
+			}
+			return showWeights(p, args[0], about, asJSON)
+		},
 	}
+	cmd.AddCommand(newWeightsGet(p))
 	r := under(cmd, "Pretrained net")
 	r.int(&about.Size, "input-size", "height and width of a transformer's input in `pixels` (default that of the net)")
 	pretrainedFlags(r, &about)
@@ -40,6 +51,10 @@ func showWeights(p *program, path string, about backbone.Options, asJSON bool) e
 	}
 	if last := filepath.Join(path, train.LastName); durable.Exists(last) { // a run folder
 		path = last
+	}
+	path, err := pretrained.Find(path)
+	if err != nil {
+		return usageError{err}
 	}
 	file, err := runweights.Recognise(path, &about)
 	if err != nil {

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/run/weights/pretrained"
 )
 
 func TestWeights_WhatIsInAFile(t *testing.T) {
@@ -30,7 +34,60 @@ func TestWeights_WhatIsInAFile(t *testing.T) {
 	if c.code != exitFailure || !strings.Contains(c.err, `"posix.system"`) {
 		t.Errorf("exit code %d, %s", c.code, c.err)
 	}
-	wantUsage(t, call(t, "weights"), "weights")
+}
+
+// Published weights are known by name: listed, and asked for where they are not downloaded.
+func TestWeights_Published(t *testing.T) {
+	cache := t.TempDir()
+	for _, variable := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
+		t.Setenv(variable, cache)
+	}
+	var listed []struct{ Name, Address, Path string }
+	list := func() map[string]string {
+		t.Helper()
+		if err := json.Unmarshal([]byte(must(t, "weights", "--json")), &listed); err != nil {
+			t.Fatal(err)
+		}
+		paths := map[string]string{}
+		for _, f := range listed {
+			paths[f.Name] = f.Path
+		}
+		return paths
+	}
+	if paths := list(); len(paths) != len(pretrained.Files()) || paths["resnet18"] != "" {
+		t.Errorf("listed %v", paths)
+	}
+	if text := must(t, "weights"); !strings.Contains(text, "dinov2-small  88 MB   no    Apache-2.0") {
+		t.Errorf("%s", text)
+	}
+	train := []string{"train", "scenes", "--backbone", "resnet18", "--run-dir", filepath.Join(t.TempDir(), "run")}
+	for _, args := range [][]string{train, {"extract", "--weights", "resnet18", "x.jpg"}, {"weights", "resnet18"}} {
+		wantUsage(t, call(t, args...), "resnet18 is not downloaded yet", "nmn weights get resnet18", "47 MB")
+	}
+	wantUsage(t, call(t, "weights", "get", "resnet17"), `no published weights "resnet17"`, "resnet18")
+	wantUsage(t, call(t, "weights", "resnet-18"), "did you mean the published weights resnet18?")
+
+	folder, err := pretrained.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := tensorFile(t, safetensors.Tensor{Name: "mine", Shape: []int{2}, Data: make([]float32, 2)})
+	if err := errors.Join(os.MkdirAll(folder, 0o777), os.Rename(file, filepath.Join(folder, "resnet18.pth"))); err != nil {
+		t.Fatal(err)
+	}
+	if paths := list(); paths["resnet18"] != filepath.Join(folder, "resnet18.pth") {
+		t.Errorf("listed %v", paths)
+	}
+	if text := must(t, "weights", "resnet18"); !strings.Contains(text, "mine") {
+		t.Errorf("%s", text)
+	}
+	if out := must(t, "config", "scenes", "--init", "resnet18"); !strings.Contains(out, filepath.Join(folder, "resnet18.pth")) {
+		t.Error("the configuration does not name the file")
+	}
+	c := call(t, "weights", "get", "resnet18") // what is there is not the publisher's, and stays
+	if c.code != exitFailure || !strings.Contains(c.err, "is there with the SHA-256") {
+		t.Errorf("exit code %d, %s", c.code, c.err)
+	}
 }
 
 // A run folder stands for its last checkpoint, which is told apart from the weights of others.

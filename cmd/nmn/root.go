@@ -24,6 +24,11 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if done, failed := p.offers(ctx, err); done {
+		return execute(ctx, args, t)
+	} else if failed != nil {
+		err = failed
+	}
 	defer p.leaveRanks(err) // at the very end: mpirun ends what is left once a rank has ended with an error
 	if p.tellRest != nil {
 		p.tellRest()
