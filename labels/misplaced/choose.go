@@ -17,7 +17,7 @@ const (
 	// caption: below it, nothing tells own captions from foreign ones.
 	leastLikelihood = .005
 	leastNats       = 10 // of all captions together, above that: few captions foretell each other well by chance
-	mostDoubt       = .3 // width of the interval of the share
+	mostDoubt       = .3 // width of the middle 95 % of the resamples of the share
 	// leastOwn captions a bag must be expected, so that they can agree.
 	leastOwn = 1.25
 )
@@ -46,10 +46,11 @@ func Find(ctx context.Context, in Input, o Options) (*Result, error) {
 	r.A, r.E = f.words.a, f.words.e
 	r.fill()
 	if r.Refusal == "" {
-		if r.Interval, err = f.interval(ctx, o); err != nil {
+		var doubt float64
+		if r.Interval, doubt, err = f.interval(ctx, r.Foreign, o); err != nil {
 			return nil, err
 		}
-		if i := r.Interval; i.High-i.Low > mostDoubt {
+		if i := r.Interval; doubt > mostDoubt {
 			r.Refusal = Refusal(fmt.Sprintf("the share of foreign captions may be anything from %.0f to %.0f %%: more "+
 				"captions, or better scores, are needed", 100*i.Low, 100*i.High))
 		}

@@ -11,7 +11,7 @@ type Result struct {
 	// Own is, for each bag and caption, the probability that the caption is of its bag. Captions that have no witness,
 	// neither others of their bag nor scores, have 1-Foreign; so have all where nothing could be judged, with Foreign 0.
 	Own [][]float64
-	// Foreign estimates the share of captions that belong to other bags, and Interval holds 95 % of its resamples.
+	// Foreign estimates the share of captions that belong to other bags. Interval is where the true share probably lies.
 	Foreign  float64
 	Interval Interval
 	// A, E and Frequency are, for each class, the rates at which an own caption mentions a word that holds and one that
@@ -31,7 +31,7 @@ type Result struct {
 	judged bool
 }
 
-// Interval is a range of 95 %; both are NaN where none was asked for or nothing was judged.
+// Interval is a range of 95 %; both ends are NaN if none was asked for or nothing was judged.
 type Interval struct{ Low, High float64 }
 
 // Refusal is a reason not to drop captions, as a sentence without its full stop.

@@ -173,6 +173,9 @@ func TestFind_CaptionsOfScenes(t *testing.T) {
 		if !(r.Interval.Low <= r.Foreign && r.Foreign <= r.Interval.High) {
 			t.Errorf("%d of 5 foreign: the share %g is not in its interval %v", test.of5, r.Foreign, r.Interval)
 		}
+		if truth := float64(test.of5) / 5; truth < r.Interval.Low || truth > r.Interval.High {
+			t.Errorf("%d of 5 foreign: the interval %v does not hold the true share", test.of5, r.Interval)
+		}
 	}
 }
 

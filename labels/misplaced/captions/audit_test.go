@@ -142,7 +142,7 @@ func summarised(t *testing.T, r *Report) {
 		t.Errorf("%+v; %d are dropped, with probability %.3f foreign; in all %.3f are", s, dropped,
 			wrong/float64(dropped), foreign/1500)
 	}
-	if i := s.Interval; i == nil || !(i.Low < s.Foreign && s.Foreign < i.High && i.High-i.Low < .1) {
+	if i := s.Interval; i == nil || !(i.Low < s.Foreign && s.Foreign < i.High && i.High-i.Low < .15) {
 		t.Errorf("interval %+v of %.3f", i, s.Foreign)
 	}
 }

@@ -7,8 +7,8 @@ type Summary struct {
 	Captions int `json:"captions"`
 	Bags     int `json:"bags"`
 	Words    int `json:"words"`
-	// Foreign estimates the share of captions that are of other bags, undefined where none could be compared; the
-	// interval holds 95 % of its resamples.
+	// Foreign estimates the share of captions that are of other bags, undefined if none could be compared; the true
+	// share is probably in the interval.
 	Foreign  eval.Number `json:"foreign"`
 	Interval *Interval   `json:"foreign_interval,omitempty"`
 	Gain     eval.Number `json:"gain"` // nats a caption by which they are foretold better when some may be foreign

@@ -73,8 +73,8 @@ func File(ctx context.Context, f pretrained.File, folder string, o Options) (pat
 		return "", err
 	}
 	if got := hex.EncodeToString(d.digest.Sum(nil)); got != f.SHA256 {
-		wrong := fmt.Errorf("%s: what came has the SHA-256 %s, and the publisher's file has %s: it was thrown away", f.Address,
-			got, f.SHA256)
+		wrong := fmt.Errorf("%s: what came has the SHA-256 %s, and the publisher's file has %s: it was thrown away",
+			f.Address, got, f.SHA256)
 		return "", errors.Join(wrong, part.Truncate(0), os.Remove(part.Name()))
 	}
 	if err := part.Sync(); err != nil {
