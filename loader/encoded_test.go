@@ -24,7 +24,6 @@ func TestReadEncoded_GivesTheBytesOfAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer source.Close()
 	chosen := chosenSource{source, []int{2, 1}}
 	for _, c := range []struct {
 		source Source

@@ -12,35 +12,37 @@ import (
 	"syscall"
 )
 
-// FileSource reads the pictures of a folder: bag i is file i, of one frame. Files lie under the root:
-// neither a name with ".." nor a symbolic link leads out of it. Only regular files are read.
+// FileSource reads files of pictures: bag i is file i, of one frame. Symbolic links are followed. Only regular files
+// are read. What is read is taken for a picture and for nothing else, so files may lie anywhere.
 type FileSource struct {
-	root   *os.Root
+	folder string
 	files  []string
 	limits picture.Limits
 	reads  *sync.Pool // of *[]byte: the bytes of a file while it is decoded
 }
 
-// NewFileSource opens the folder root for the files named relative to it, with DefaultLimits. It
-// checks the names, but reads no file: one that is missing or broken is reported when it is read.
-// Close it when it is no longer used.
-func NewFileSource(root string, files []string) (*FileSource, error) {
-	for i, name := range files {
-		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return nil, fmt.Errorf("pictures of %q: file %d is %q, which is not a path inside the folder",
-				root, i, name)
-		}
-	}
-	opened, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, fmt.Errorf("pictures: cannot open the folder %q: %w", root, err)
+// NewFileSource takes paths with slashes, relative to a folder or absolute, and DefaultLimits. It looks for the folder,
+// but reads no file: one that is missing or broken is reported when it is read.
+func NewFileSource(folder string, files []string) (*FileSource, error) {
+	switch info, err := os.Stat(folder); {
+	case err != nil:
+		return nil, fmt.Errorf("pictures: cannot open the folder %q: %w", folder, err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("pictures: %q is no folder", folder)
 	}
 	reads := &sync.Pool{New: func() any { return new([]byte) }}
-	return &FileSource{root: opened, files: files, limits: picture.DefaultLimits(), reads: reads}, nil
+	return &FileSource{folder: folder, files: files, limits: picture.DefaultLimits(), reads: reads}, nil
 }
 
-// WithLimits returns a source of the same files with other limits. Both share the open folder, so
-// closing one closes both.
+// PathIn is where a file lies whose path, with slashes, is relative to a folder or absolute.
+func PathIn(folder, file string) string {
+	if native := filepath.FromSlash(file); filepath.IsAbs(native) {
+		return native
+	}
+	return filepath.Join(folder, filepath.FromSlash(file))
+}
+
+// WithLimits returns a source of the same files with other limits.
 func (s *FileSource) WithLimits(limits picture.Limits) (*FileSource, error) {
 	if err := limits.Validate(); err != nil {
 		return nil, err
@@ -59,9 +61,6 @@ func (s *FileSource) WithMaxPixels(n int) (Source, error) {
 	limits.MaxPixels = n
 	return s.WithLimits(limits)
 }
-
-// Close closes the folder. Reads that follow fail.
-func (s *FileSource) Close() error { return s.root.Close() }
 
 // Frames is 1.
 func (s *FileSource) Frames(int) int { return 1 }
@@ -96,8 +95,9 @@ func (s *FileSource) has(bag, frame int) error {
 
 // load reads a whole file into buffer.
 func (s *FileSource) load(name string, buffer *[]byte) error {
+	path := PathIn(s.folder, name)
 	// Looked at first, because opening a named pipe would wait for its writer.
-	info, err := s.root.Stat(name)
+	info, err := os.Stat(path)
 	if err != nil {
 		return unusable(err)
 	}
@@ -107,7 +107,7 @@ func (s *FileSource) load(name string, buffer *[]byte) error {
 	if info.Size() > s.limits.MaxBytes {
 		return fmt.Errorf("%w: %d bytes are more than the limit of %d", ErrCorrupt, info.Size(), s.limits.MaxBytes)
 	}
-	file, err := s.root.Open(name)
+	file, err := os.Open(path)
 	if err != nil {
 		return unusable(err)
 	}

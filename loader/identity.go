@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"nmn/loader/picture"
@@ -42,13 +43,13 @@ func (s *FileSource) Identity(_ context.Context, bag, frame int) (string, error)
 	if err := s.has(bag, frame); err != nil {
 		return "", err
 	}
-	info, err := s.root.Stat(filepath.FromSlash(s.files[bag]))
-	if err != nil {
-		return "", unusable(err)
-	}
-	path, err := filepath.Abs(filepath.Join(s.root.Name(), filepath.FromSlash(s.files[bag])))
+	path, err := filepath.Abs(PathIn(s.folder, s.files[bag]))
 	if err != nil {
 		return "", err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", unusable(err)
 	}
 	return fmt.Sprintf("%s\x00%d\x00%d", path, info.Size(), info.ModTime().UnixNano()), nil
 }

@@ -23,7 +23,6 @@ func TestIdentity_IsAnotherOneWhereAFileHasChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer source.Close()
 	of := func(bag int) string {
 		identity, err := Identity(t.Context(), chosenSource{source, []int{1, 0}}, bag, 0)
 		if err != nil {

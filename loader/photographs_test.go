@@ -85,7 +85,6 @@ func BenchmarkPhotographs(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer source.Close()
 	levels := simd.Levels()
 	for name, c := range map[string]struct {
 		size int

@@ -26,7 +26,7 @@ func pictureNames(id string) []string {
 	return names
 }
 
-// OpenFolderThumbnails opens the folder. Close it when it is no longer used.
+// OpenFolderThumbnails looks for the folder.
 func OpenFolderThumbnails(folder string, ids []string) (*FolderThumbnails, error) {
 	t := &FolderThumbnails{perBag: len(pictureNames(""))}
 	var files []string
@@ -53,6 +53,3 @@ func (t *FolderThumbnails) Of(ctx context.Context, bag int) (small picture.Thumb
 	}
 	return small, err
 }
-
-// Close closes the folder.
-func (t *FolderThumbnails) Close() error { return t.source.Close() }

@@ -69,7 +69,6 @@ func Load(ctx context.Context, folder string, files []string, o Loading) (f *Loa
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = cmp.Or(err, source.Close()) }()
 	set, err := unlabelled(filepath.Base(folder), files, source)
 	if err != nil {
 		return nil, err

@@ -68,21 +68,20 @@ func (a *auditPage) name() string {
 	return strings.TrimSuffix(filepath.Base(a.file), filepath.Ext(a.file))
 }
 
-// pictures gives the thumbnails of bags as JPEG, nil for none; it is nil where no folder is named. closeFolder ends its
-// use and says how many there were.
+// pictures gives the thumbnails of bags as JPEG, nil for none. It is nil if no folder is named. summary says how many
+// there were.
 func (a *auditPage) pictures(ctx context.Context, p *program, ids []string) (picture func(bag int) []byte,
-	closeFolder func(), err error) {
+	summary func(), err error) {
 	if a.images == "" && a.ofRun == nil {
 		return nil, func() {}, nil
 	}
 	of := func(ctx context.Context, bag int) ([]byte, error) { return a.ofRun(ctx, ids[bag]) }
-	from := func() error { return nil }
 	if a.images != "" {
 		folder, err := loader.OpenFolderThumbnails(a.images, ids)
 		if err != nil {
 			return nil, nil, err
 		}
-		from, of = folder.Close, func(ctx context.Context, bag int) ([]byte, error) {
+		of = func(ctx context.Context, bag int) ([]byte, error) {
 			small, err := folder.Of(ctx, bag)
 			return small.JPEG, err
 		}
@@ -101,7 +100,6 @@ func (a *auditPage) pictures(ctx context.Context, p *program, ids []string) (pic
 		return small
 	}
 	return picture, func() {
-		_ = from() // it was only read
 		p.note("%d pictures are in %s, %d were not found or cannot be used", made, a.file, failed)
 	}, nil
 }

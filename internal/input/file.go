@@ -71,20 +71,27 @@ func open(ctx context.Context, path string, info fs.FileInfo) (*File, error) {
 
 // regular returns why a path cannot be read as a file; nil for a regular file.
 func regular(path string, info fs.FileInfo) error {
-	var what string
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		return nil
 	case mode.IsDir():
 		return fmt.Errorf("%q is a folder: name a file in it: %w", path, ErrNoFile)
-	case mode&fs.ModeNamedPipe != 0:
-		what = "a pipe"
-	case mode&fs.ModeSocket != 0:
-		what = "a socket"
 	default:
-		what = "a device"
+		return fmt.Errorf("%q is %s: write its content to a file and name that: %w", path, Kind(mode), ErrNoFile)
 	}
-	return fmt.Errorf("%q is %s: write its content to a file and name that: %w", path, what, ErrNoFile)
+}
+
+// Kind says what a path is that is no regular file.
+func Kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
 }
 
 // Size is the length of a regular file in bytes when it was opened, 0 for a pipe.

@@ -41,7 +41,7 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 	folders := map[string]string{} // by the name of a folder, where it lies now
 	for _, f := range now {
 		folder, inside := f.inFolder()
-		if inside {
+		if inside && strings.HasSuffix(f.Path, f.Name[len(folder):]) {
 			folders[folder] = strings.TrimSuffix(f.Path, f.Name[len(folder):])
 		}
 		old, there := was[f.Name]
@@ -77,7 +77,9 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 			continue
 		}
 		path := f.Name
-		if at, known := folders[folder]; known {
+		if _, own, _ := strings.Cut(f.Name, "/"); strings.HasPrefix(own, "/") {
+			path = own // an absolute path
+		} else if at, known := folders[folder]; known {
 			path = at + f.Name[len(folder):]
 		}
 		differ(Difference{}, "%s was there when this run began, and is not any more", path)

@@ -66,7 +66,6 @@ func folder(t *testing.T) *loader.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { source.Close() })
 	s.Source = source
 	return s
 }

@@ -120,11 +120,11 @@ func (d *Splits) readFile(key, file string) {
 	}
 }
 
-// readFolder takes in files of the folder of a setting, by their paths in it, with slashes.
+// readFolder takes in files of the folder of a setting, by their paths in it, with slashes, or by absolute ones.
 func (d *Splits) readFolder(key, folder string, files []string) {
 	for _, file := range files {
 		d.sources.places = append(d.sources.places, origin.Place{Name: key + "/" + path.Clean(file),
-			Path: filepath.Join(folder, filepath.FromSlash(file))})
+			Path: loader.PathIn(folder, file)})
 	}
 }
 

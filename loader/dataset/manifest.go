@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -50,13 +51,8 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		split string
 		to    **loader.Set
 	}{{loader.TrainSplit, &d.Train}, {loader.ValidationSplit, &d.Validation}, {loader.TestSplit, &d.Test}} {
-		set, source, err := m.Set(part.split, vocabulary, c.CaptionsPerBag, folder)
-		if err != nil {
+		if *part.to, err = m.Set(part.split, vocabulary, c.CaptionsPerBag, folder); err != nil {
 			return err
-		}
-		if set != nil {
-			*part.to = set
-			d.alsoClose(source)
 		}
 	}
 	if d.Train == nil {
@@ -92,10 +88,11 @@ func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabu
 		return nil, whereItStarted(err, path)
 	}
 	missing := 0
+	var first error
 	var leftOut func(error)
 	if c.MaxBadSamples > 0 {
 		leftOut = func(err error) {
-			missing++
+			missing, first = missing+1, cmp.Or(first, err)
 			d.options.Log.Warn("row is left out", "file", m.File, "reason", err)
 		}
 	}
@@ -103,8 +100,8 @@ func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabu
 		return nil, err
 	}
 	if missing > c.MaxBadSamples {
-		return nil, fmt.Errorf("%s: %d rows have no file in %s; `data.max_bad_samples` allows %d", m.File,
-			missing, m.Folder, c.MaxBadSamples)
+		return nil, fmt.Errorf("%s: %d rows have no usable picture in %s, first %w; `data.max_bad_samples` allows %d", m.File,
+			missing, m.Folder, first, c.MaxBadSamples)
 	}
 	return m, nil
 }

@@ -221,7 +221,6 @@ func (d *Splits) captionSet(c *Config, captions *annotation.COCO, key, folder st
 		return nil, err
 	}
 	set.Source = source
-	d.alsoClose(source)
 	d.readFolder(key, folder, files)
 	if d.captionPictures == nil {
 		d.captionPictures = make(map[string]PictureFile, len(files))

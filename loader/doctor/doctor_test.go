@@ -101,7 +101,6 @@ func split(t *testing.T, name string, bags []bag, words ...string) doctor.Split 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { source.Close() })
 	set.Source = source
 	return doctor.Split{Name: name, Set: set}
 }

@@ -39,9 +39,6 @@ func (r *folderReader) coco(ctx context.Context) error {
 		return fmt.Errorf("there is no file such as instances_train2017.json in it")
 	}
 	for _, file := range files {
-		if _, err := r.root.Stat(file); err != nil {
-			return err
-		}
 		found, err := annotation.ReadInstances(ctx, filepath.Join(r.labels.folder, filepath.FromSlash(file)))
 		if err != nil {
 			return err

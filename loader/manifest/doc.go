@@ -5,8 +5,7 @@
 //	m, err := manifest.Read(ctx, "pets.csv", manifest.Options{})
 //	err = m.FindFiles(ctx, m.Folder, nil)
 //	vocabulary, err := m.Vocabulary(1000, 1)
-//	train, source, err := m.Set(loader.TrainSplit, vocabulary, 5, m.Folder)
-//	defer source.Close()
+//	train, err := m.Set(loader.TrainSplit, vocabulary, 5, m.Folder)
 //
 // What a row needs (a path, labels) and may have (an identifier, a split, true labels, counts) is in the
 // documentation of Row. Everything wrong with a file is an error that wraps loader.ErrAnnotations and names line,

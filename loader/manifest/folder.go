@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nmn/loader"
@@ -45,7 +46,6 @@ func (l *listing) nested() bool {
 // folderReader reads one of the forms that folders have.
 type folderReader struct {
 	labels, pictures *listing // the same one where both are in one folder
-	root             *os.Root // of labels
 	o                *Options
 	b                *builder
 	notes            []string // what counts for nothing
@@ -71,10 +71,6 @@ func readFolder(ctx context.Context, folder string, o Options) (*Manifest, error
 			return nil, fmt.Errorf("manifest %q: the folder of its pictures: %w", folder, err)
 		}
 	}
-	if r.root, err = os.OpenRoot(folder); err != nil {
-		return nil, fmt.Errorf("manifest %q: %w", folder, err)
-	}
-	defer r.root.Close()
 	r.b = newBuilder(folder, r.pictures.folder)
 	if err := r.read(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -112,7 +108,9 @@ func (r *folderReader) read(ctx context.Context) error {
 		return errors.New("there are no pictures with labels in it")
 	}
 	m.Columns.Format, m.Columns.Ignored = formats[form], r.notes
-	m.found = form == FormFolders || form == FormYOLO // the pictures of the folder itself, not what a file names
+	// The pictures are those of the folder itself, not what a file names.
+	m.found = (form == FormFolders || form == FormYOLO) && !r.pictures.odd &&
+		!slices.ContainsFunc(m.Rows, func(row Row) bool { return row.fault != nil })
 	return nil
 }
 

@@ -225,17 +225,74 @@ func TestRead_FolderErrorsNamePlaceAndCure(t *testing.T) {
 	}
 }
 
-// A link that leads to a folder or out of it is refused, for its pictures would be left out without a word.
-func TestRead_RefusesLinks(t *testing.T) {
-	other := folderWith(t, map[string]string{"1.jpg": ""})
-	for what, to := range map[string]string{"folder": other, "file": filepath.Join(other, "1.jpg")} {
-		dir := folderWith(t, map[string]string{"cat/1.jpg": ""})
-		if err := os.Symlink(to, filepath.Join(dir, "dog")); err != nil {
+// A link to a folder is refused, for its pictures would be left out without a word.
+func TestRead_RefusesLinksToFolders(t *testing.T) {
+	dir := folderWith(t, map[string]string{"cat/1.jpg": ""})
+	if err := os.Symlink(folderWith(t, map[string]string{"1.jpg": ""}), filepath.Join(dir, "dog")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Read(t.Context(), dir, Options{}); err == nil || !strings.Contains(err.Error(), `"dog"`) {
+		t.Errorf("%v, want the link", err)
+	}
+}
+
+// Splits are often folders of links. A link that leads to no picture is a picture that is missing.
+func TestRead_FollowsLinksToPictures(t *testing.T) {
+	other := folderWith(t, map[string]string{"1.jpg": "", "1.txt": "0 .5 .5 1 1"})
+	for form, files := range map[Form][]string{FormFolders: {"cat/1.jpg"}, FormYOLO: {"images/1.jpg", "labels/1.txt"}} {
+		dir := folderWith(t, map[string]string{"cat/2.jpg": "", "dog/3.jpg": ""})
+		for _, file := range files {
+			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(filepath.Join(other, filepath.Base(file)), filepath.Join(dir, file)); err != nil {
+				t.Skip(err)
+			}
+		}
+		m, err := Read(t.Context(), dir, Options{Form: form})
+		if err != nil || len(m.Rows) != 3 || !slices.ContainsFunc(m.rows(), func(row string) bool {
+			return strings.HasPrefix(row, files[0])
+		}) {
+			t.Errorf("%s: %v, %v", form, m, err)
+		}
+	}
+	dir := folderWith(t, map[string]string{"cat/1.jpg": "", "dog/2.jpg": ""})
+	for name, to := range map[string]string{"broken": "nowhere.jpg", "loop": "loop.jpg", "fine": "1.jpg"} {
+		if err := os.Symlink(to, filepath.Join(dir, "cat", name+".jpg")); err != nil {
 			t.Skip(err)
 		}
-		if _, err := Read(t.Context(), dir, Options{}); err == nil || !strings.Contains(err.Error(), `"dog"`) {
-			t.Errorf("a link to a %s outside: %v", what, err)
-		}
+	}
+	m, err := Read(t.Context(), dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`picture "cat/broken.jpg": "cat/broken.jpg" is a link to "nowhere.jpg", which is not there`,
+		`picture "cat/loop.jpg": "cat/loop.jpg" is a link that leads back to itself`}
+	if err := m.FindFiles(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), strings.Join(want, ", ")) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if m, err = Read(t.Context(), dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	err = m.FindFiles(t.Context(), dir, func(err error) { left = append(left, err.Error()) })
+	if err != nil || !slices.Equal(left, want) || len(m.Rows) != 3 {
+		t.Errorf("%d rows and %v; left out %q, want %q", len(m.Rows), err, left, want)
+	}
+}
+
+// One file whose name cannot be written to a list costs its picture, not the set.
+func TestRead_NamesThatCannotBeUsedAreLeftOut(t *testing.T) {
+	dir := folderWith(t, map[string]string{"cat/1.jpg": "", "cat/a\ab.jpg": ""})
+	m, err := Read(t.Context(), dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []error
+	err = m.FindFiles(t.Context(), dir, func(err error) { left = append(left, err) })
+	if err != nil || len(m.Rows) != 1 ||
+		len(left) != 1 || !strings.Contains(left[0].Error(), `"cat/a\ab.jpg" holds a control character`) {
+		t.Errorf("rows %q, left out %v, %v", m.rows(), left, err)
 	}
 }
 

@@ -43,7 +43,7 @@ func (r *folderReader) imageSets(ctx context.Context) (*imageSets, error) {
 		if !ok {
 			continue // trainval beside train, and a list for each label
 		}
-		err := r.labels.read(r.root, file, func(text io.Reader) error { return s.add(file, split, text) })
+		err := r.labels.read(file, func(text io.Reader) error { return s.add(file, split, text) })
 		if err == nil {
 			err = ctx.Err()
 		}

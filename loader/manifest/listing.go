@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,6 +9,7 @@ import (
 	slashed "path"
 	"strings"
 
+	"nmn/internal/input"
 	"nmn/loader"
 	"nmn/loader/picture"
 )
@@ -21,21 +21,18 @@ type listing struct {
 	pictures []string
 	others   []string
 	has      map[string]bool // pictures; nil until it is asked for
+	odd      bool            // a picture is no regular file
 }
 
 // maxFiles bounds the files of a folder.
 const maxFiles = 2 * maxRows
 
-// list looks through a folder. Links to files count where they stay in the folder; one to a folder is an error, for
-// what it leads to would be left out without a word.
+// list looks through a folder. Links to files count as files. A link to a folder is an error, for what it leads to
+// would be left out without a word. What has the name of a picture counts as one, whatever it is: a link that leads
+// nowhere is a picture that is missing.
 func list(ctx context.Context, folder string) (*listing, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
 	l := &listing{folder: folder}
-	err = fs.WalkDir(root.FS(), ".", func(file string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(folder), ".", func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -49,12 +46,12 @@ func list(ctx context.Context, folder string) (*listing, error) {
 		case len(l.pictures)+len(l.others) == maxFiles:
 			return fmt.Errorf("more than %d files", maxFiles)
 		}
-		regular, err := regularFile(root, file, entry)
+		regular, err := l.regular(file, entry)
 		switch {
 		case err != nil:
 			return err
-		case regular && picture.IsName(file):
-			l.pictures = append(l.pictures, file)
+		case picture.IsName(file):
+			l.pictures, l.odd = append(l.pictures, file), l.odd || !regular
 		default:
 			l.others = append(l.others, file)
 		}
@@ -66,21 +63,16 @@ func list(ctx context.Context, folder string) (*listing, error) {
 	return l, nil
 }
 
-// regularFile reports whether an entry of a folder is a file, or a link to one.
-func regularFile(root *os.Root, file string, entry fs.DirEntry) (bool, error) {
+// regular reports whether an entry of the folder is a file, or a link to one.
+func (l *listing) regular(file string, entry fs.DirEntry) (bool, error) {
 	if entry.Type()&fs.ModeSymlink == 0 {
 		return entry.Type().IsRegular(), nil
 	}
-	info, err := root.Stat(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("the link %q cannot be used: %w; put the file itself there", loader.Excerpt(file), err)
-	case info.IsDir():
+	info, err := os.Stat(loader.PathIn(l.folder, file))
+	if err == nil && info.IsDir() {
 		return false, fmt.Errorf("%q is a link to a folder; put the folder itself there", loader.Excerpt(file))
 	}
-	return info.Mode().IsRegular(), nil
+	return err == nil && info.Mode().IsRegular(), nil
 }
 
 // picture reports whether there is a picture of a path.
@@ -111,20 +103,15 @@ func (l *listing) withExtension(extensions ...string) []string {
 const maxLabelFile = 16 << 20
 
 // read hands a file of the folder to a function. An error names the file.
-func (l *listing) read(root *os.Root, file string, use func(io.Reader) error) error {
-	f, err := root.Open(file)
+func (l *listing) read(file string, use func(io.Reader) error) error {
+	f, err := input.OpenFile(loader.PathIn(l.folder, file))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular():
-		err = errors.New("it is no regular file")
-	case info.Size() > maxLabelFile:
-		err = fmt.Errorf("%d bytes, at most %d describe one picture", info.Size(), maxLabelFile)
-	default:
+	if f.Size() > maxLabelFile {
+		err = fmt.Errorf("%d bytes, at most %d describe one picture", f.Size(), maxLabelFile)
+	} else {
 		err = use(io.LimitReader(f, maxLabelFile))
 	}
 	if err != nil {

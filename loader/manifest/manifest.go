@@ -40,11 +40,13 @@ type Manifest struct {
 type Row struct {
 	Line   int // in the file; 0 where no line says what one row is
 	ID     string
-	Files  []string     // relative to the folder of the pictures, with slashes; several are the frames of a clip
+	Files  []string     // relative to the folder of the pictures, or absolute; several are the frames of a clip
 	Split  string       // TrainSplit, loader.ValidationSplit or TestSplit; empty where the file does not say
 	Labels []int32      // observed, as indices of Manifest.Labels, ascending
 	Truth  []int32      // true labels likewise; nil where they are not known
 	Counts []LabelCount // nil where they are not known
+
+	fault error // why its picture cannot be used, by its name alone
 }
 
 // at says where a row stands, for messages.

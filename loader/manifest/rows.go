@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nmn/internal/visible"
 )
 
 // Names of the columns of a manifest.
@@ -150,31 +152,29 @@ func (row *Row) place(r *record) error {
 	default:
 		return columnError(pathColumn, errors.New("it is missing; name the picture, or its frames in frames"))
 	}
-	for _, file := range row.Files {
-		if err := insidePath(file); err != nil {
-			return columnError(column, err)
-		}
+	if slices.Contains(row.Files, "") {
+		return columnError(column, errEmptyPath)
 	}
 	if row.ID = r.id; row.ID == "" {
 		row.ID = row.Files[0]
 	}
 	if err := CheckName(row.ID); err != nil {
-		return columnError(idColumn, err)
+		row.ID, row.fault = visible.Line(row.ID), err
 	}
 	return nil
 }
 
-// insidePath refuses paths that lead out of the folder of the pictures, or anywhere.
+var errEmptyPath = errors.New("it is empty; name the picture, or remove the row")
+
+// insidePath refuses paths that lead out of the folder of the pictures: annotations come with their pictures.
 func insidePath(file string) error {
 	switch {
 	case file == "":
-		return errors.New("it is empty; name the picture, or remove the row")
+		return errEmptyPath
 	case slashed.IsAbs(file) || filepath.IsAbs(filepath.FromSlash(file)):
-		return fmt.Errorf("%q is absolute and not in the folder of the pictures; name a folder above it with "+
-			"`data.images`, or write it relative to that of the manifest", loader.Excerpt(file))
+		return fmt.Errorf("%q is absolute; write the name of a picture in the folder", loader.Excerpt(file))
 	case !filepath.IsLocal(filepath.FromSlash(file)):
-		return fmt.Errorf("%q leads out of the folder of the pictures; move the picture into it, or name a folder "+
-			"above with `data.images`", loader.Excerpt(file))
+		return fmt.Errorf("%q leads out of the folder of the pictures; move the picture into it", loader.Excerpt(file))
 	}
 	return nil
 }

@@ -69,11 +69,10 @@ func TestManifest_MatricesRowByRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, source, err := m.Set(loader.TestSplit, v, 9, t.TempDir())
+	s, err := m.Set(loader.TestSplit, v, 9, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer source.Close()
 	for name, c := range map[string]struct{ got, want []uint8 }{
 		"labels": {s.Labels.Uint8s(), []uint8{0, 1, 1, 1, 1, 0}},
 		"truth":  {s.Truth.Uint8s(), []uint8{1, 0, 0, 0, 0, 1}},

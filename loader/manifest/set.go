@@ -120,10 +120,10 @@ func (m *Manifest) classes(v *text.Vocabulary) []int32 {
 const maxLabelMatrix int64 = 16 << 30
 
 // Set makes the set of a split, nil where no row is in it; labels that are no classes count for nothing.
-// Pictures come from a folder; Close of the source closes it. Truth and Counts are there where all rows
+// Relative paths begin in a folder. Truth and Counts are there where all rows
 // of the split have them, and it is an error if only some have. perBag is the number of people behind
 // counts.
-func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder string) (*loader.Set, *Source, error) {
+func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder string) (*loader.Set, error) {
 	var rows []*Row
 	for i := range m.Rows {
 		if m.Rows[i].Split == split {
@@ -131,10 +131,10 @@ func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder stri
 		}
 	}
 	if len(rows) == 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if n, k := len(rows), v.Len(); int64(n)*int64(k) > maxLabelMatrix {
-		return nil, nil, fmt.Errorf("manifest %q: labels of %d rows and %d classes are more than %d GiB; keep fewer "+
+		return nil, fmt.Errorf("manifest %q: labels of %d rows and %d classes are more than %d GiB; keep fewer "+
 			"classes (`data.vocabulary_size`, `data.min_count`)", m.File, n, k, maxLabelMatrix>>30)
 	}
 	s := &loader.Set{Name: m.Stem() + "-" + split, Vocabulary: v, IDs: make([]string, len(rows))}
@@ -142,14 +142,14 @@ func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder stri
 		s.IDs[i] = row.ID
 	}
 	if err := m.fill(s, rows, perBag); err != nil {
-		return nil, nil, fmt.Errorf("manifest %q: %w: %w", m.File, err, loader.ErrAnnotations)
+		return nil, fmt.Errorf("manifest %q: %w: %w", m.File, err, loader.ErrAnnotations)
 	}
 	source, err := newSource(m.File, folder, rows)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s.Source = source
-	return s, source, nil
+	return s, nil
 }
 
 // fill makes the matrices of a set.

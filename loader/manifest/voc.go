@@ -35,7 +35,7 @@ func (r *folderReader) voc(ctx context.Context) error {
 			continue
 		}
 		var a *vocAnnotation
-		err := r.labels.read(r.root, file, func(text io.Reader) (err error) {
+		err := r.labels.read(file, func(text io.Reader) (err error) {
 			a, err = parseVOC(text)
 			return err
 		})

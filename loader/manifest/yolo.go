@@ -72,7 +72,7 @@ func (r *folderReader) yolo(ctx context.Context) error {
 			if !texts[file] {
 				continue
 			}
-			err := r.labels.read(r.root, file, func(text io.Reader) (err error) {
+			err := r.labels.read(file, func(text io.Reader) (err error) {
 				names, err = parseYOLO(text, classes)
 				return err
 			})
@@ -118,7 +118,7 @@ func (r *folderReader) yoloNotes(texts map[string]bool, classes []string, found 
 func (r *folderReader) yoloClasses() ([]string, error) {
 	for _, file := range r.yoloNames() {
 		var names []string
-		err := r.labels.read(r.root, file, func(text io.Reader) (err error) {
+		err := r.labels.read(file, func(text io.Reader) (err error) {
 			if strings.EqualFold(slashed.Ext(file), ".yaml") || strings.EqualFold(slashed.Ext(file), ".yml") {
 				names, err = parseYAMLNames(text)
 			} else {

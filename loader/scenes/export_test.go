@@ -65,7 +65,6 @@ func TestWrite_IsACOCOSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer source.Close()
 	for i := range names {
 		var written, painted picture.Picture
 		if err := source.Read(context.Background(), i, 0, &written); err != nil {
