@@ -115,7 +115,9 @@ func (b *Backbone) extraction(ctx context.Context, paths []string, o *ExtractOpt
 	set := dataset.Pictures(files, words, o.MaxPixels)
 	o.skipped(skipped)
 	set.IDs = pictureNames(paths, files)
-	return b.passOver(set, o, o.MaxBadSamples, o.MaxPixels), nil
+	x := b.passOver(set, o, o.MaxBadSamples, o.MaxPixels)
+	x.About, err = extractionOf(ctx, &x.Loader, filesOf(files), b.net.About(""), b.session.Config.Run.Precision)
+	return x, err
 }
 
 func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*runfeatures.Extraction, error) {
@@ -133,12 +135,19 @@ func (b *Backbone) splitExtraction(ctx context.Context, o *ExtractOptions) (*run
 		return nil, err
 	}
 	d := &b.session.Config.Data
-	return b.passOver(set, o, d.MaxBadSamples, d.MaxPixels), o.checkFrames(set)
+	if err := o.checkFrames(set); err != nil {
+		return nil, err
+	}
+	x := b.passOver(set, o, d.MaxBadSamples, d.MaxPixels)
+	x.About, err = extractionOf(ctx, &x.Loader, b.session.filesOfSplit, b.net.About(""), b.session.Config.Run.Precision, d,
+		o.Split, o.Shard)
+	return x, err
 }
 
 func (b *Backbone) passOver(set *loader.Set, o *ExtractOptions, maxBadSamples, maxPixels int) *runfeatures.Extraction {
 	return &runfeatures.Extraction{Net: backboneRows{b.net}, Set: set,
-		Loader: b.net.Loader(o.Batch, maxBadSamples, maxPixels), Output: &o.Output, LeftOut: o.leftOut, Log: b.session.Log}
+		Loader: b.net.Loader(o.Batch, maxBadSamples, maxPixels), Output: &o.Output, LeftOut: o.leftOut, Log: b.session.Log,
+		Tell: func(text string) { b.session.Tell(Message{Text: text}) }}
 }
 
 // backboneRows are the rows of a backbone. It is an error if none of the pictures can be read.

@@ -2,8 +2,13 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"slices"
 
+	"nmn/internal/origin"
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -40,7 +45,7 @@ func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) (
 	find := m.splitExtraction
 	if len(paths) > 0 {
 		find = func(ctx context.Context, o *ExtractOptions) (*runfeatures.Extraction, error) {
-			return m.pictureExtraction(paths, o)
+			return m.pictureExtraction(ctx, paths, o)
 		}
 	}
 	x, err := find(ctx, &o)
@@ -73,7 +78,8 @@ func (o *ExtractOptions) find(paths []string) (files, skipped []string, err erro
 	return files, skipped, err
 }
 
-func (m *Model) pictureExtraction(paths []string, o *ExtractOptions) (*runfeatures.Extraction, error) {
+func (m *Model) pictureExtraction(ctx context.Context, paths []string,
+	o *ExtractOptions) (*runfeatures.Extraction, error) {
 	files, skipped, err := o.find(paths)
 	if err != nil {
 		return nil, err
@@ -81,11 +87,13 @@ func (m *Model) pictureExtraction(paths []string, o *ExtractOptions) (*runfeatur
 	set := dataset.Pictures(files, m.vocabulary, o.MaxPixels)
 	o.skipped(skipped)
 	set.IDs = pictureNames(paths, files)
-	return m.extraction(set, m.loader(&o.Reading), o), nil
+	x := m.extraction(set, m.loader(&o.Reading), o)
+	x.About, err = m.about(ctx, x, filesOf(files))
+	return x, err
 }
 
 func (m *Model) splitExtraction(ctx context.Context, o *ExtractOptions) (*runfeatures.Extraction, error) {
-	set, _, c, err := m.split(ctx, o.Split)
+	set, s, c, err := m.split(ctx, o.Split)
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +108,59 @@ func (m *Model) splitExtraction(ctx context.Context, o *ExtractOptions) (*runfea
 	if set, err = o.Shard.set(set); err != nil {
 		return nil, err
 	}
-	return m.extraction(set, l, o), o.checkFrames(set)
+	if err := o.checkFrames(set); err != nil {
+		return nil, err
+	}
+	x := m.extraction(set, l, o)
+	x.About, err = m.about(ctx, x, s.filesOfSplit, c.Data, o.Split, o.Shard)
+	return x, err
+}
+
+// about says what the rows of an extraction depend on.
+func (m *Model) about(ctx context.Context, x *runfeatures.Extraction, files findFiles, more ...any) (string, error) {
+	net, err := filesOf([]string{m.file})(ctx)
+	if err != nil {
+		return "", err
+	}
+	return extractionOf(ctx, &x.Loader, files, append(more, net)...)
+}
+
+// findFiles finds what is read in an extraction.
+type findFiles func(context.Context) (origin.List, error)
+
+func filesOf(paths []string) findFiles {
+	return func(ctx context.Context) (origin.List, error) {
+		places := make([]origin.Place, len(paths))
+		for i, path := range paths {
+			places[i] = origin.Place{Name: path, Path: path}
+		}
+		return origin.Find(ctx, places, false)
+	}
+}
+
+func (s *Session) filesOfSplit(ctx context.Context) (origin.List, error) {
+	return s.Data.Files(ctx, false)
+}
+
+// extractionOf is a digest of what rows depend on: how pictures are read, which files they come from, by size and time,
+// and more. The last bits of a row depend on its batch.
+func extractionOf(ctx context.Context, l *loader.Config, files findFiles, more ...any) (string, error) {
+	list, err := files(ctx)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	err = json.NewEncoder(sum).Encode([]any{ThisBuild().Identity(), l.BatchBags, l.Size, l.Fit, l.Resize, l.Orientation,
+		l.Preprocessing, l.MaxPixels, more})
+	for i := range list {
+		fmt.Fprintf(sum, "%q %d %d %s\n", list[i].Path, list[i].Size, list[i].Modified.UnixNano(), list[i].Digest)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
 func (m *Model) extraction(set *loader.Set, l loader.Config, o *ExtractOptions) *runfeatures.Extraction {
 	return &runfeatures.Extraction{Net: modelRows{m.net}, Set: set, Loader: l, Output: &o.Output, LeftOut: o.leftOut,
-		Log: m.session.Log}
+		Log: m.session.Log, Tell: func(text string) { m.session.Tell(Message{Text: text}) }}
 }
 
 // modelRows are what the layers of a trained net say.

@@ -53,7 +53,9 @@ Pictures are resized and cropped as that net wants it; nmn weights shows how. It
 are cls, mean and cls+mean of a transformer's tokens and embedding of CLIP, or pool5 and fc7.
 Without a PATH, --set says which data: data.manifest, data.captions and so on.
 Videos have one row each, means over all frames; with --per-frame every frame has a row,
-named CLIP#FRAME, and --output-clips lists the rows of each clip.`,
+named CLIP#FRAME, and --output-clips lists the rows of each clip.
+An extraction that was interrupted or killed goes on when the same command is given again:
+until it ends, a hidden folder next to the first file keeps its rows.`,
 		Example: `  nmn extract runs/fd --output x.npy --output-labels y.csv
   nmn extract runs/fd --split test --layer fc7 --output test.npy --output-labels test.csv
   nmn extract --weights dinov2.safetensors pictures/ --input-size 224 --output x.npy --output-ids ids.txt

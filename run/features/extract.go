@@ -3,7 +3,9 @@ package runfeatures
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 
 	"nmn/loader"
 	"nmn/loader/features"
@@ -55,6 +57,11 @@ type Extraction struct {
 	// LeftOut is called with the bags that could not be read, before files appear.
 	LeftOut func(bad []loader.BadSample, set *loader.Set)
 	Log     *slog.Logger
+	// About says what the rows depend on: net, pictures and settings. Rows for files are then kept while they are
+	// extracted, and the same extraction goes on after an interruption. If it is empty, nothing is kept.
+	About string
+	// Tell takes what the user may want to know.
+	Tell func(text string)
 
 	clips *clipRows // those that the rows are frames of; nil for none
 }
@@ -67,6 +74,54 @@ func (x *Extraction) Run(ctx context.Context) (done []Extracted, err error) {
 			return nil, err
 		}
 	}
+	kept, err := x.keep(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, kept.close()) }()
+	done, err = x.pass(ctx, kept)
+	if errors.Is(err, errOtherRows) {
+		x.Log.Warn("rows that were extracted before differ from those of now: all are extracted again")
+		if err := kept.clear(); err != nil {
+			return nil, err
+		}
+		done, err = x.pass(ctx, kept)
+	}
+	switch {
+	case err == nil:
+		err = kept.remove()
+	case ctx.Err() != nil:
+		if failed := kept.flush(context.WithoutCancel(ctx)); failed == nil && kept.next > 0 {
+			x.Tell(fmt.Sprintf("%d of %d %s are done and kept in %s; the same command goes on", kept.next, x.Set.Len(),
+				x.Set.Noun(), kept.dir))
+		}
+	}
+	return done, err
+}
+
+// keep looks for the rows of an extraction like this one that was interrupted.
+func (x *Extraction) keep(ctx context.Context) (*keptRows, error) {
+	o := x.Output
+	if x.About == "" || len(o.Outputs) == 0 || o.Row != nil {
+		return noRows(), nil
+	}
+	widths := make([]int, len(o.Layers))
+	for i, layer := range o.Layers {
+		var err error
+		if widths[i], err = x.Net.Width(layer); err != nil {
+			return nil, err
+		}
+	}
+	return keepRows(ctx, o.Outputs[0], fmt.Sprintf("%s\n%q, %d %s by frame %v", x.About, o.Layers, x.Set.Len(),
+		x.Set.Noun(), o.PerFrame), widths, x.Log)
+}
+
+// errOtherRows means that the net gives other rows now than those that were kept.
+var errOtherRows = errors.New("other rows than before")
+
+// pass extracts all that was not extracted before, and the last batch of that again: its last row shows whether the
+// others are still those that this net gives of these pictures.
+func (x *Extraction) pass(ctx context.Context, kept *keptRows) (done []Extracted, err error) {
 	files, err := x.create(ctx)
 	defer func() {
 		for _, f := range files {
@@ -77,16 +132,67 @@ func (x *Extraction) Run(ctx context.Context) (done []Extracted, err error) {
 		return nil, err
 	}
 	index := make([]int, 0, x.Set.Len())
-	bad, err := x.Net.Rows(ctx, x.Set, x.Loader, x.Output.Layers,
-		func(bag int, rows [][]float32) error {
-			index = append(index, bag)
-			return x.take(files, len(index), bag, rows)
-		})
+	before, checked := kept.next, kept.next == 0
+	set, bags, err := x.left(kept)
 	if err != nil {
 		return nil, err
 	}
+	bad, err := x.Net.Rows(ctx, set, x.Loader, x.Output.Layers, func(bag int, rows [][]float32) error {
+		if bags != nil {
+			bag = bags[bag]
+		}
+		switch {
+		case bag < before-1 && !checked && !kept.isBad(bag):
+			return nil
+		case bag == before-1 && slices.EqualFunc(rows, kept.last, slices.Equal):
+			checked = true
+			x.Tell(fmt.Sprintf("going on from %d of %d %s", before, x.Set.Len(), x.Set.Noun()))
+			return kept.all(ctx, func(bag int, rows [][]float32) error {
+				index = append(index, bag)
+				return write(files, rows)
+			})
+		case bag < before || !checked:
+			return errOtherRows
+		}
+		index = append(index, bag)
+		if x.Output.Progress != nil {
+			x.Output.Progress(bag+1-before, x.Set.Len()-before)
+		}
+		return x.take(ctx, files, kept, bag, rows)
+	})
+	switch {
+	case !checked && errors.Is(err, loader.ErrCorrupt):
+		return nil, errOtherRows
+	case err != nil:
+		return nil, err
+	}
+	for i := range bad {
+		if bags != nil {
+			bad[i].Bag = bags[bad[i].Bag]
+		}
+	}
 	x.LeftOut(bad, x.Set)
 	return x.finish(ctx, files, index, len(bad))
+}
+
+// left is what is still to be extracted: from the batch of the last bag that has a row on, in the batches of before, on
+// which the last bits of rows depend, and in the end the bags before it that could not be read. bags are nil for all.
+func (x *Extraction) left(kept *keptRows) (set *loader.Set, bags []int, err error) {
+	if kept.next == 0 {
+		return x.Set, nil, nil
+	}
+	batch := max(x.Loader.BatchBags, 1)
+	first := (kept.next - 1) / batch * batch
+	for bag := first; bag < x.Set.Len(); bag++ {
+		bags = append(bags, bag)
+	}
+	for _, bag := range kept.bad {
+		if bag < first {
+			bags = append(bags, bag)
+		}
+	}
+	set, err = loader.Subset(x.Set, x.Set.Name, bags)
+	return set, bags, err
 }
 
 // splitVideos makes each frame of the videos a bag.
@@ -143,17 +249,22 @@ func (x *Extraction) create(ctx context.Context) (files []*features.Writer, err 
 }
 
 // take gives the rows of a bag to the files and to Row.
-func (x *Extraction) take(files []*features.Writer, done, bag int, rows [][]float32) error {
-	if x.Output.Progress != nil {
-		x.Output.Progress(done, x.Set.Len())
+func (x *Extraction) take(ctx context.Context, files []*features.Writer, kept *keptRows, bag int,
+	rows [][]float32) error {
+	if err := write(files, rows); err != nil {
+		return err
 	}
+	if err := kept.put(ctx, bag, rows); err != nil || x.Output.Row == nil {
+		return err
+	}
+	return x.Output.Row(bag, rows)
+}
+
+func write(files []*features.Writer, rows [][]float32) error {
 	for i, f := range files {
 		if err := f.Write(rows[i]); err != nil {
 			return err
 		}
 	}
-	if x.Output.Row == nil {
-		return nil
-	}
-	return x.Output.Row(bag, rows)
+	return nil
 }
