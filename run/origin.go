@@ -50,14 +50,12 @@ func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *datase
 		return kept, err
 	}
 	read, err := d.Files(ctx, true)
-	if err != nil { // size and time have to do: a picture that cannot be read is not for here to refuse
-		return kept, ctx.Err()
-	}
-	return kept.With(read), nil
+	return kept.With(read), err
 }
 
-// notedBytes are the most bytes of pictures and frames whose content is noted when a run begins: reading them takes a
-// few seconds. Then a run goes on even if their times have changed, as by a copy.
+// notedBytes are the most bytes of pictures and frames whose content is noted when a run begins. Reading them takes
+// some seconds, and the first epoch finds them in memory. Then a run goes on even if their times have changed, as by a
+// copy.
 const notedBytes = 2 << 30
 
 // PrepareFolder makes a folder for runs of the session's data, or takes the one that it has. One with another run, of a

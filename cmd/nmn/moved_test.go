@@ -187,6 +187,6 @@ func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
 	}
 	added := filepath.Join(tree, colours[0], "new.png")
 	write(t, added, string(readBytes(t, filepath.Join(tree, colours[0], "0.png"))))
-	wantUsage(t, call(t, args("3")...), added+" was not there when this run began: take it away, or give another "+
-		"--run-dir")
+	wantUsage(t, call(t, args("3")...), added+" was not there when this run began: take it away, or begin anew: with another "+
+		"--run-dir, or, with nmn train and nmn caption train, by --restart")
 }

@@ -3,6 +3,7 @@ package origin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,6 +38,20 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 			d.More++
 		}
 	}
+	now = slices.Clone(now)
+	err = inParallel(len(now), func(i int) (err error) {
+		f, old := &now[i], was[now[i].Name]
+		if f.Digest != "" || old.Digest == "" || f.Size != old.Size {
+			return nil
+		}
+		if f.Digest = old.Digest; !f.Modified.Equal(old.Modified) {
+			f.Digest, err = Digest(ctx, f.Path)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
 	kept = make(List, 0, len(now))
 	folders := map[string]string{} // by the name of a folder, where it lies now
 	for _, f := range now {
@@ -46,13 +61,6 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 		}
 		old, there := was[f.Name]
 		delete(was, f.Name)
-		if there && f.Digest == "" && old.Digest != "" && f.Size == old.Size {
-			if f.Digest = old.Digest; !f.Modified.Equal(old.Modified) {
-				if f.Digest, err = Digest(ctx, f.Path); err != nil {
-					return nil, nil, err
-				}
-			}
-		}
 		kept = append(kept, f)
 		switch {
 		case !there && inside:

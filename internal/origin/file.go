@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,34 +29,74 @@ type File struct {
 	Size     int64 // bytes
 	Modified time.Time
 	Digest   string // SHA-256 of the content in hex; empty where that was not read
+
+	there bool
 }
 
-// Find looks at the files of places, and reads those whose content counts; with content all of them. What is not there,
-// or is no regular file, is left out: whoever needs it says so better. A name that comes again is the same file.
+// Find looks at the files of places, and reads those whose content counts; with content all of them, if they can be
+// read. What is not there, or is no regular file, is left out: its reader has a better error. A name that comes again
+// is the same file.
 func Find(ctx context.Context, places []Place, content bool) (List, error) {
 	list := make(List, 0, len(places))
 	seen := make(map[string]bool, len(places))
 	for _, p := range places {
-		if seen[p.Name] {
-			continue
+		if !seen[p.Name] {
+			seen[p.Name] = true
+			list = append(list, File{Place: p})
 		}
-		seen[p.Name] = true
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		info, err := os.Stat(p.Path)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		f := File{Place: p, Size: info.Size(), Modified: info.ModTime()}
-		if p.ByContent || content {
-			if f.Digest, err = Digest(ctx, p.Path); err != nil {
-				return nil, err
-			}
-		}
-		list = append(list, f)
 	}
-	return list, nil
+	err := inParallel(len(list), func(i int) error { return list[i].find(ctx, content) })
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(f File) bool { return !f.there }), nil
+}
+
+// find looks at a file.
+func (f *File) find(ctx context.Context, content bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	info, err := os.Stat(f.Path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f.there, f.Size, f.Modified = true, info.Size(), info.ModTime()
+	if !f.ByContent && !content {
+		return nil
+	}
+	f.Digest, err = Digest(ctx, f.Path)
+	if !f.ByContent && ctx.Err() == nil {
+		return nil // what is wrong with a picture shows when it is read
+	}
+	return err
+}
+
+// atOnce is how many files are looked at together: a file server takes its time for each.
+const atOnce = 16
+
+// inParallel calls a function for 0 to n-1, and returns the error of the lowest that fails.
+func inParallel(n int, do func(i int) error) error {
+	errs := make([]error, n)
+	var next atomic.Int64
+	var failed atomic.Bool
+	var group sync.WaitGroup
+	for range min(atOnce, n) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && !failed.Load(); i = int(next.Add(1)) - 1 {
+				if errs[i] = do(i); errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Digest is the SHA-256 of a file in hex.
@@ -64,7 +107,11 @@ func Digest(ctx context.Context, path string) (string, error) {
 	}
 	defer f.Close()
 	h := sha256.New()
-	buffer := make([]byte, 1<<20)
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	buffer := make([]byte, min(max(info.Size()+1, 1<<9), 1<<20)) // most pictures are small
 	for {
 		if err := ctx.Err(); err != nil {
 			return "", err

@@ -3,6 +3,7 @@ package origin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,6 +34,49 @@ func TestFind_LeavesOutWhatIsNoFile(t *testing.T) {
 	}
 	if l[0].Digest != "" || len(l[1].Digest) != 64 || l[1].Size != 2 {
 		t.Errorf("found %+v", l)
+	}
+}
+
+// A picture that cannot be read does not keep the content of others from being noted.
+func TestFind_NotesWhatCanBeRead(t *testing.T) {
+	dir := t.TempDir()
+	a, b := put(t, dir, "a.png", "a", 1), put(t, dir, "b.png", "b", 1)
+	if err := os.Chmod(b.Path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.Open(b.Path); err == nil {
+		f.Close()
+		t.Skip("this user may read everything")
+	}
+	if l := find(t, true, a, b); len(l) != 2 || l[0].Digest == "" || l[1].Digest != "" {
+		t.Errorf("found %+v", l)
+	}
+	b.ByContent = true
+	if _, err := Find(t.Context(), []Place{a, b}, false); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a file of a setting: %v", err)
+	}
+}
+
+// Many files are looked at together. The list is in their order, and the error that of the first that fails.
+func TestFind_ManyFiles(t *testing.T) {
+	dir := t.TempDir()
+	var places []Place
+	for i := range 200 {
+		places = append(places, put(t, dir, fmt.Sprintf("%03d.png", i), strings.Repeat("x", i*20), 1))
+	}
+	then := find(t, true, places...)
+	for i, f := range then {
+		if f.Path != places[i].Path || f.Size != int64(i*20) || len(f.Digest) != 64 {
+			t.Fatalf("file %d is %+v", i, f)
+		}
+		if d, err := Digest(t.Context(), f.Path); err != nil || d != f.Digest {
+			t.Fatalf("file %d has the digest %s, want %s (%v)", i, f.Digest, d, err)
+		}
+		put(t, dir, filepath.Base(f.Path), strings.Repeat("x", i*20), 2)
+	}
+	if kept, d, err := find(t, false, places...).Since(t.Context(), then); err != nil || d != nil || len(kept) != 200 ||
+		kept[199].Digest != then[199].Digest {
+		t.Errorf("all are touched: %+v, %v", d, err)
 	}
 }
 

@@ -54,7 +54,8 @@ func SameData(ctx context.Context, dir string, now origin.List, log *slog.Logger
 	if d.Added {
 		cure = "take it away"
 	}
-	return nil, setting.Errorf("run_dir", "%s%s: %s, or give another `run_dir`", d.Text, others, cure)
+	return nil, setting.Errorf("run_dir", "%s%s: %s, or begin anew: with another `run_dir`, or, with nmn train and nmn "+
+		"caption train, by `restart`, which removes what this run has learned", d.Text, others, cure)
 }
 
 // KeepData writes the list of files of a run to its folder, if there are any and the folder can be written.
