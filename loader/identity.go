@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"nmn/loader/picture"
 )
@@ -36,6 +37,16 @@ func Identity(ctx context.Context, s Source, bag, frame int) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("pixels\x00%d\x00%d\x00%x", pic.Width, pic.Height, sha256.Sum256(pic.Pix)), nil
+}
+
+// FileOf is the name of the file in an identity, without its folder, and its size: what stays when it is copied. It is
+// empty for frames that are known by their content.
+func FileOf(identity string) string {
+	parts := strings.Split(identity, "\x00")
+	if len(parts) != 3 {
+		return ""
+	}
+	return filepath.Base(parts[0]) + "\x00" + parts[1]
 }
 
 // Identity names file bag.

@@ -38,6 +38,9 @@ func TestIdentity_IsAnotherOneWhereAFileHasChanged(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(dir, "a.png"), later, later); err != nil {
 		t.Fatal(err)
 	}
+	if FileOf(of(1)) != FileOf(a) || FileOf(a) == FileOf(b) || FileOf("stored\x001") != "" {
+		t.Errorf("the files %q, %q, %q", FileOf(of(1)), FileOf(a), FileOf(b))
+	}
 	if of(1) == a || of(0) != b {
 		t.Error("a file that has changed is the same, or one that has not is another")
 	}

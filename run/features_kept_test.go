@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"nmn/format/safetensors"
 	"nmn/internal/rng"
@@ -89,13 +90,46 @@ func featuresOf(ctx context.Context, c run.Config, dir string) (rows []float32, 
 	return rows, taken, s.Close()
 }
 
+// endWith puts a byte after the end of a picture, where decoders do not look; cut is how many are taken away before.
+func endWith(t *testing.T, path string, b byte, cut int) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append(data[:len(data)+cut], b), 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestOpen_KeepsFeatures(t *testing.T) {
 	c, own := withBackbone(t, 40), t.TempDir()
+	endWith(t, filepath.Join(filepath.Dir(c.Data.Manifest), "20.png"), 'a', 0)
 	want, taken, err := featuresOf(t.Context(), c, own)
 	if err != nil || taken != 40 || slices.Max(want) == slices.Min(want) {
 		t.Fatalf("%d features were taken: %v", taken, err)
 	}
 	if again, taken, err := featuresOf(t.Context(), c, own); err != nil || taken != 0 || !slices.Equal(again, want) {
 		t.Errorf("%d features were taken once more: %v", taken, err)
+	}
+	// A copy has other times. A picture that was painted over, to the same size, is another one.
+	pictures, err := filepath.Glob(filepath.Join(filepath.Dir(c.Data.Manifest), "*.png"))
+	if err != nil || len(pictures) != 40 {
+		t.Fatal(pictures, err)
+	}
+	for i, path := range pictures {
+		when := time.Date(2001, 1, 1, 0, 0, i, 0, time.UTC)
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, why := range []string{"touched", "again"} {
+		if again, taken, err := featuresOf(t.Context(), c, own); err != nil || taken != 0 || !slices.Equal(again, want) {
+			t.Errorf("%s: %d features were taken once more: %v", why, taken, err)
+		}
+	}
+	endWith(t, pictures[20], 'b', -1)
+	if _, taken, err := featuresOf(t.Context(), c, own); err != nil || taken != 1 {
+		t.Errorf("%d features were taken of one changed picture: %v", taken, err)
 	}
 }

@@ -35,11 +35,14 @@ const (
 	partTime = 20 * time.Second
 )
 
-// A part is a .safetensors with the tensor partName, n×width, and the keys of its rows, in hex, one behind the other.
+// A part is a .safetensors with the tensor partName, n×width, and three lists of keys of its rows, in hex, one behind
+// the other.
 const (
-	partName   = "features"
-	partKeys   = "pictures"
-	partEnding = ".safetensors"
+	partName    = "features"
+	partKeys    = "pictures"
+	partFiles   = "files"    // their names and sizes
+	partContent = "contents" // of these files
+	partEnding  = ".safetensors"
 )
 
 // featureStore holds features of pictures by their keys, and keeps them in a folder of parts that are written whole and
@@ -48,13 +51,20 @@ type featureStore struct {
 	dir   string // empty for none
 	width int
 	rows  map[featureKey][]float32
+	// What a picture is known by if the time of its file has changed.
+	files    map[featureKey]bool      // their names and sizes
+	contents map[featureKey][]float32 // rows
 
-	fresh   []featureKey // not written yet
+	fresh   []keys // not written yet
 	written time.Time
 }
 
+// keys are what a picture is known by. file and content are 0 for one without a file of its own.
+type keys struct{ picture, file, content featureKey }
+
 func newFeatureStore(dir string, width int) *featureStore {
-	return &featureStore{dir: dir, width: width, rows: map[featureKey][]float32{}, written: time.Now()}
+	return &featureStore{dir: dir, width: width, rows: map[featureKey][]float32{}, files: map[featureKey]bool{},
+		contents: map[featureKey][]float32{}, written: time.Now()}
 }
 
 // patience is how long a process waits before it looks again whether another one has taken the features.
@@ -124,10 +134,14 @@ func (f *featureStore) readPart(path string) error {
 	if err != nil {
 		return err
 	}
-	keys, err := hex.DecodeString(file.Metadata[partKeys])
-	if err != nil || len(shape) != 2 || shape[1] != f.width || len(keys) != len(featureKey{})*shape[0] {
-		return fmt.Errorf("%d keys of rows %v, want as many as rows, of %d features", len(keys)/len(featureKey{}),
-			shape, f.width)
+	var lists [3][]byte
+	for i, name := range []string{partKeys, partFiles, partContent} {
+		list, err := hex.DecodeString(file.Metadata[name])
+		if err != nil || len(shape) != 2 || shape[1] != f.width || len(list) != len(featureKey{})*shape[0] {
+			return fmt.Errorf("%s: %d keys of rows %v, want as many as rows, of %d features", name,
+				len(list)/len(featureKey{}), shape, f.width)
+		}
+		lists[i] = list
 	}
 	for i, v := range values {
 		if v64 := float64(v); math.IsNaN(v64) || math.IsInf(v64, 0) {
@@ -135,15 +149,25 @@ func (f *featureStore) readPart(path string) error {
 		}
 	}
 	for i := range shape[0] {
-		f.rows[featureKey(keys[i*len(featureKey{}):])] = values[i*f.width : (i+1)*f.width]
+		at := i * len(featureKey{})
+		f.note(keys{featureKey(lists[0][at:]), featureKey(lists[1][at:]), featureKey(lists[2][at:])},
+			values[i*f.width:(i+1)*f.width])
 	}
 	return nil
 }
 
+// note keeps the features of a picture in memory.
+func (f *featureStore) note(of keys, row []float32) {
+	f.rows[of.picture] = row
+	if of.file != (featureKey{}) {
+		f.files[of.file], f.contents[of.content] = true, row
+	}
+}
+
 // put takes the features of a picture.
-func (f *featureStore) put(ctx context.Context, o *Options, key featureKey, row []float32) error {
-	f.rows[key] = slices.Clone(row)
-	f.fresh = append(f.fresh, key)
+func (f *featureStore) put(ctx context.Context, o *Options, of keys, row []float32) error {
+	f.note(of, slices.Clone(row))
+	f.fresh = append(f.fresh, of)
 	if len(f.fresh) < partRows && time.Since(f.written) < partTime {
 		return nil
 	}
@@ -157,13 +181,17 @@ func (f *featureStore) flush(ctx context.Context, o *Options) error {
 	if f.dir == "" || len(fresh) == 0 {
 		return nil
 	}
-	keys, values := make([]byte, 0, len(fresh)*len(featureKey{})), make([]float32, 0, len(fresh)*f.width)
-	for _, key := range fresh {
-		keys, values = append(keys, key[:]...), append(values, f.rows[key]...)
+	var pictures, files, contents []byte
+	values := make([]float32, 0, len(fresh)*f.width)
+	for _, of := range fresh {
+		pictures, files, contents = append(pictures, of.picture[:]...), append(files, of.file[:]...),
+			append(contents, of.content[:]...)
+		values = append(values, f.rows[of.picture]...)
 	}
 	return o.Save(ctx, func() error {
-		_, err := safetensors.WriteFile(filepath.Join(f.dir, keyOf(string(keys)).String()+partEnding),
-			map[string]string{partKeys: hex.EncodeToString(keys)},
+		_, err := safetensors.WriteFile(filepath.Join(f.dir, keyOf(string(pictures)).String()+partEnding),
+			map[string]string{partKeys: hex.EncodeToString(pictures), partFiles: hex.EncodeToString(files),
+				partContent: hex.EncodeToString(contents)},
 			[]safetensors.Tensor{{Name: partName, Shape: []int{len(fresh), f.width}, Data: values}})
 		return err
 	})

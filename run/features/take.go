@@ -51,8 +51,9 @@ type taking struct {
 type frameView struct {
 	set     *loader.Set // each frame is a bag
 	offsets []int       // where the frames of a bag of the split begin; nil where each has one
-	keys    []featureKey
+	keys    []keys
 	missing []int // of frames, those without features yet
+	buffer  []byte
 }
 
 // featureBatch is how many pictures go through the net at once.
@@ -132,25 +133,66 @@ func (t *taking) find(ctx context.Context) (have int, err error) {
 		if v.set, v.offsets, err = framesOf(ctx, set); err != nil {
 			return 0, err
 		}
-		v.keys = make([]featureKey, v.set.Len())
+		v.keys = make([]keys, v.set.Len())
 		for frame := range v.keys {
-			identity, err := loader.Identity(ctx, v.set.Source, frame, 0)
+			known, err := t.findFrame(ctx, v, frame)
 			switch {
-			case errors.Is(err, loader.ErrCorrupt): // reading says what is wrong with it
-				identity = fmt.Sprintf("%s\x00%d", v.set.Name, frame)
 			case err != nil:
 				return 0, err
-			}
-			v.keys[frame] = keyOf(identity)
-			if _, known := t.store.rows[v.keys[frame]]; known {
+			case known:
 				have++
-			} else {
+			default:
 				v.missing = append(v.missing, frame)
 			}
 		}
 		t.views[set] = v
 	}
-	return have, nil
+	return have, t.store.flush(ctx, &t.Options)
+}
+
+// findFrame finds what a frame is known by, and whether it has features. A file whose time alone has changed is known
+// by its content.
+func (t *taking) findFrame(ctx context.Context, v *frameView, frame int) (known bool, err error) {
+	of := &v.keys[frame]
+	identity, err := loader.Identity(ctx, v.set.Source, frame, 0)
+	switch {
+	case errors.Is(err, loader.ErrCorrupt): // reading says what is wrong with it
+		of.picture = keyOf(fmt.Sprintf("%s\x00%d", v.set.Name, frame))
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	of.picture = keyOf(identity)
+	if file := loader.FileOf(identity); file != "" {
+		of.file = keyOf(file)
+	}
+	if _, known := t.store.rows[of.picture]; known || !t.store.files[of.file] {
+		return known, nil
+	}
+	if err := v.read(ctx, frame); err != nil {
+		return false, err
+	}
+	row, known := t.store.contents[of.content]
+	if !known {
+		return false, nil
+	}
+	return true, t.store.put(ctx, &t.Options, *of, row)
+}
+
+// read finds the content of a frame that has a file of its own.
+func (v *frameView) read(ctx context.Context, frame int) error {
+	of := &v.keys[frame]
+	if of.file == (featureKey{}) || of.content != (featureKey{}) {
+		return nil
+	}
+	content, err := loader.ReadEncoded(ctx, v.set.Source, frame, 0, v.buffer)
+	v.buffer = content
+	if errors.Is(err, loader.ErrCorrupt) { // reading says what is wrong with it
+		of.file = featureKey{}
+		return nil
+	}
+	of.content = keyOf(string(content))
+	return err
 }
 
 // compute takes the features that are missing, of all in all of them, and returns why pictures have none.
@@ -171,7 +213,11 @@ func (t *taking) compute(ctx context.Context, all int) (why map[featureKey]error
 				if done++; t.Progress != nil {
 					t.Progress(done, all)
 				}
-				return t.store.put(ctx, &t.Options, v.keys[v.missing[bag]], rows[0])
+				frame := v.missing[bag]
+				if err := v.read(ctx, frame); err != nil {
+					return err
+				}
+				return t.store.put(ctx, &t.Options, v.keys[frame], rows[0])
 			})
 		err = errors.Join(err, t.store.flush(context.WithoutCancel(ctx), &t.Options))
 		if err != nil {
@@ -183,7 +229,7 @@ func (t *taking) compute(ctx context.Context, all int) (why map[featureKey]error
 		var first []loader.BadSample // the first frame of each bag
 		for _, b := range bad {
 			frame := v.missing[b.Bag]
-			why[v.keys[frame]] = b.Err
+			why[v.keys[frame].picture] = b.Err
 			bag := bagOf(v.offsets, frame)
 			if len(first) == 0 || first[len(first)-1].Bag != bag {
 				first = append(first, loader.BadSample{Bag: bag, Err: b.Err})
@@ -203,7 +249,8 @@ func (t *taking) vectors(set *loader.Set, why map[featureKey]error) (loader.Vect
 	v := &loader.HeldVectors{Dim: t.width, Rows: make([]float32, len(of.keys)*t.width), Why: make([]error, set.Len()),
 		Offsets: of.offsets}
 	usable := set.Len()
-	for frame, key := range of.keys {
+	for frame := range of.keys {
+		key := of.keys[frame].picture
 		row, ok := t.store.rows[key]
 		if !ok {
 			bag := bagOf(of.offsets, frame)
