@@ -93,27 +93,36 @@ func hinted(cmd *cobra.Command, err error) error {
 		return mistake
 	}
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) || cmd.Flags().Lookup("set") == nil {
+	if !errors.As(err, &unknown) {
 		return err
+	}
+	var flags, keys []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+	if cmd.Flags().Lookup("set") != nil {
+		keys = sortedKeys(settingKeys())
 	}
 	name := strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_")
 	var found []string
-	for key := range settingKeys() {
+	for _, key := range keys {
 		if key == name || strings.HasSuffix(key, "."+name) {
-			found = append(found, "--set "+key+"=VALUE")
+			found = append(found, setTo(key))
 		}
 	}
-	slices.Sort(found)
 	if len(found) > 0 {
 		return fmt.Errorf("%w: it is a setting, %s", err, setting.Alternatives(found))
 	}
-	names := sortedKeys(settingKeys())
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	if near := setting.Near("--"+unknown.GetSpecifiedName(), names); near != "" {
-		return fmt.Errorf("%w; did you mean %s?", err, near)
+	near := setting.Near("--"+unknown.GetSpecifiedName(), flags)
+	if key := setting.Near(name, keys); near == "" && key != "" {
+		near = setTo(key)
 	}
-	return err
+	if near == "" {
+		return err
+	}
+	return fmt.Errorf("%w; did you mean %s?", err, near)
 }
+
+// setTo is how a setting is given a value on a command line.
+func setTo(key string) string { return "--set " + key + "=VALUE" }
 
 // oneLine writes an error for people: joined errors share the line, settings have the names of their flags, and what
 // would not show is escaped.

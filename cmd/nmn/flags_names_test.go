@@ -116,3 +116,19 @@ func TestFlagKeys_AreSettings(t *testing.T) {
 		}
 	}
 }
+
+// A flag or a setting that does not exist is answered by the nearest one that does.
+func TestUnknownFlags_NameTheNearestFlagOrSetting(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"train --epoch 3":                        "unknown flag: --epoch; did you mean --epochs?",
+		"train --shedule cosine":                 "unknown flag: --shedule; did you mean --set train.schedule=VALUE?",
+		"train --schedule cosine":                "it is a setting, --set train.schedule=VALUE",
+		"train --set train.shedule=1":            "there is no setting train.shedule; did you mean train.schedule?",
+		"predict r x --treshold .3":              "unknown flag: --treshold; did you mean --threshold?",
+		"scenes d --flps .1:.1":                  "unknown flag: --flps; did you mean --flips?",
+		"audit captions --caption captions.json": "unknown flag: --caption; did you mean --captions?",
+	} {
+		wantUsage(t, call(t, strings.Fields(line)...), want)
+	}
+}
