@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,12 +16,10 @@ import (
 	"nmn/loader/doctor"
 )
 
-// Examination is what there is to know of a run before it begins: its data with everything that is wrong with it, and
-// the time and memory that it would take.
+// Examination is what there is to know of the data of a run before it begins, with everything that is wrong with it.
 type Examination struct {
 	Data dataset.Kind `json:"data"`
 	*doctor.Report
-	Plan   *Plan  `json:"plan,omitempty"`   // nil where no steps were made
 	Stated string `json:"stated,omitempty"` // how a manifest states its labels, for people
 }
 
@@ -35,15 +34,15 @@ func (e *Examination) WriteData(out io.Writer) error {
 
 // ExamineOptions say how to look at the data of a run.
 type ExamineOptions struct {
-	Sample   int  // pictures of each split that are decoded, drawn by the seed of the data; 0 for all
-	NoSteps  bool // no steps of training: there is no plan
+	Sample   int // pictures of each split that are decoded, drawn by the seed of the data; 0 for all
 	Log      *slog.Logger
-	Message  func(Message)         // is called with the device and what the data decides; may be nil
-	Progress func(doctor.Progress) // is called with how far the look at the data is; may be nil
+	Message  func(Message)          // is called with the device and what the data decides; may be nil
+	Found    func([]doctor.Finding) // is called with what labels show, before pictures are read; may be nil
+	Progress func(doctor.Progress)  // is called with how far the look at the data is; may be nil
 }
 
-// Examine looks at the data of a configuration, and makes a few steps of each arm where a run would not fail. Data
-// that cannot be opened is a finding, not a failure of the look.
+// Examine looks at the data of a configuration, and opens what else a run needs. Nothing is trained. Data that cannot
+// be opened is a finding, not a failure of the look.
 func Examine(ctx context.Context, c *Config, o ExamineOptions) (*Examination, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -68,8 +67,8 @@ func Examine(ctx context.Context, c *Config, o ExamineOptions) (*Examination, er
 		found.Stated = data.Labels()
 	}
 	found.Findings = append(found.Findings, opening.Findings(config.Data.MaxBadSamples)...)
-	if !o.NoSteps && doctor.Count(found.Findings, doctor.Error) == 0 {
-		if found.Plan, err = config.plan(ctx, data, &o); err != nil {
+	if doctor.Count(found.Findings, doctor.Error) == 0 {
+		if err := config.opens(ctx, data, &o); err != nil {
 			if interrupted := ctx.Err(); interrupted != nil {
 				return nil, interrupted
 			}
@@ -123,10 +122,56 @@ func (c *Config) lookAt(data *dataset.Splits, o *ExamineOptions) doctor.Options 
 		Sample: o.Sample, Seed: c.Data.Seed, Workers: workers,
 		Orientation: c.Data.Orientation, MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
 		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise,
-		Named: c.Data.Vocabulary != "" || data.LabelsAreNames(), Progress: o.Progress,
+		Named: c.Data.Vocabulary != "" || data.LabelsAreNames(), Progress: o.Progress, Found: o.Found,
 	}
 	if data.Train.Vectors == nil && c.Net.Backbone == "" {
 		look.InputSize = c.Net.Model(1, 0, "").Size
 	}
 	return look
+}
+
+// opens opens what a run needs besides its data: device, features of a backbone, noise rates and nets. They are checked
+// and not used.
+func (c Config) opens(ctx context.Context, data *dataset.Splits, o *ExamineOptions) (err error) {
+	if err := c.ValidateLoss(); err != nil {
+		return err
+	}
+	s := newSession(Options{Log: o.Log, Observer: Observer{Message: o.Message}})
+	s.Config, s.Data = c, data
+	s.Config.Train.BatchBags = cmp.Or(s.Config.Train.BatchBags, 1) // automatic ones are found by steps
+	s.Config.Train.BatchBagsMIL = cmp.Or(s.Config.Train.BatchBagsMIL, 1)
+	if err := s.openDevice(); err != nil {
+		return err
+	}
+	backend := s.Backend
+	defer func() { err = cmp.Or(err, backend.Close()) }()
+	if err := s.takeFeatures(ctx, "", true, nil); err != nil { // of a few pictures
+		return err
+	}
+	if err := s.Config.StartNoiseRates(data); err != nil {
+		return err
+	}
+	if _, err := s.settle(ctx); err != nil {
+		return err
+	}
+	if err := s.Fits(); err != nil {
+		return err
+	}
+	if s, err = s.With(ctx, s.Config); err != nil {
+		return err
+	}
+	arms, err := s.Config.PlannedArms()
+	if err != nil {
+		return err
+	}
+	for _, arm := range arms {
+		net, err := s.BlankNet(arm)
+		if err == nil {
+			err = net.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -43,6 +43,26 @@ func (s *Session) FreshNet(arm train.Arm) (*model.Net, error) {
 	return net, nil
 }
 
+// BlankNet makes the net of an arm with weights of 0, for what follows from its shape: of a large net drawing weights
+// takes longer than everything else. That of stage 1 reads the file in Net.Weights, so that a file that a run would
+// refuse is refused now.
+func (s *Session) BlankNet(arm train.Arm) (*model.Net, error) {
+	c := &s.Config
+	config, err := arm.Model(c.Net.Model(s.Data.Train.Vocabulary.Len(), s.Data.Width(), arm.Noise))
+	if err != nil {
+		return nil, err
+	}
+	config.Standardised = s.Data.Train.Standard != nil
+	net, err := model.New(config, s.Backend)
+	if err != nil || arm.Stage != 1 || c.Net.Weights == "" {
+		return net, err
+	}
+	if err := s.LoadWeights(net, &c.Net, s.Data.Train.Vocabulary); err != nil {
+		return nil, cmp.Or(err, net.Close())
+	}
+	return net, nil
+}
+
 // MeasureSteps is how many steps are timed at most, and MeasureTime how long. The first of the steps also makes
 // buffers, and other programs may disturb some, so the fastest of those with a full batch counts. Where one takes
 // long, there is no second.
@@ -61,6 +81,8 @@ type Measured struct {
 	Batch  int           // bags of a full step
 	Mean   float64       // bags of a step of an epoch: the last one of an epoch may have fewer
 	Steps  int           // of the stage
+	// Reckoned says that no step was made: Step follows from operations, which took so long in the pass of one frame.
+	Reckoned bool
 }
 
 // Needs says how much memory the steps take on the device, and of how much, where that is known.
@@ -109,11 +131,6 @@ func (s *Session) Measure(ctx context.Context, arm train.Arm) (m Measured, err e
 		return m, err
 	}
 	defer func() { err = cmp.Or(err, net.Close()) }()
-	return s.MeasureNet(ctx, arm, net)
-}
-
-// MeasureNet times steps of an arm as Measure does, with a net that is there already and whose weights change.
-func (s *Session) MeasureNet(ctx context.Context, arm train.Arm, net *model.Net) (m Measured, err error) {
 	return s.measureNet(ctx, arm, net, MeasureSteps, MeasureTime)
 }
 
@@ -149,22 +166,36 @@ func (s *Session) measureNet(ctx context.Context, arm train.Arm, net *model.Net,
 	if err := s.agree(Interrupted(err)); err != nil { // of which rank the context has ended
 		return m, err
 	}
-	stage := c.Train
-	if c.Arm.Rival() {
-		stage = recipe.BothStages(stage)
-	}
 	m.Step, m.Bags, m.Images = watch.best.Duration, watch.best.Bags, watch.best.Images
 	if m, err = fromRank0(s, m); err != nil { // every rank has a clock of its own
 		return m, err
 	}
-	m.Batch = c.Train.Batch(arm.MIL) * c.Train.Accumulate
-	if free, known := memory.Free(); known && strings.HasPrefix(s.Backend.Name(), "cpu") {
-		m.Free = free + int64(trainer.DeviceBytes()) // which are taken at this moment
+	m.Memory = trainer.DeviceBytes()
+	if free, known := s.freeOnCPU(); known {
+		m.Free = free + int64(m.Memory) // which is taken at this moment
 	}
-	m.Mean = float64(s.Data.Train.Len()) / float64(max(trainer.StepsPerEpoch(), 1))
-	m.Memory, m.Steps = trainer.DeviceBytes(), stage.Epochs(arm.Stage)*trainer.StepsPerEpoch()
+	s.countSteps(&m, arm, trainer.StepsPerEpoch())
+	return m, nil
+}
+
+// countSteps says how many steps the stage of an arm has, and of how many bags.
+func (s *Session) countSteps(m *Measured, arm train.Arm, perEpoch int) {
+	stage := s.Config.Train
+	if s.Config.Arm.Rival() {
+		stage = recipe.BothStages(stage)
+	}
+	m.Batch = stage.Batch(arm.MIL) * stage.Accumulate
+	m.Mean = float64(s.Data.Train.Len()) / float64(max(perEpoch, 1))
+	m.Steps = stage.Epochs(arm.Stage) * perEpoch
 	if limit := stage.MaxSteps; limit > 0 && (m.Steps == 0 || limit < m.Steps) {
 		m.Steps = limit
 	}
-	return m, nil
+}
+
+// freeOnCPU is the free memory, if the device is a CPU and it is known.
+func (s *Session) freeOnCPU() (free int64, known bool) {
+	if !strings.HasPrefix(s.Backend.Name(), "cpu") {
+		return 0, false
+	}
+	return memory.Free()
 }

@@ -20,7 +20,6 @@ type doctorCommand struct {
 	config  run.Config
 	sources sources
 	sample  int
-	noSteps bool
 	output  string
 	sheet   string
 	coco    string
@@ -37,8 +36,8 @@ func newDoctor(p *program) *cobra.Command {
 wrong with it: pictures that cannot be decoded, exact copies within and across splits,
 identifiers and captions in two splits, labels on no bag or on all, bags without labels,
 features that are missing, constant or on different scales. Every finding has a weight
-(error: a run would fail; warning; note) and says what to do. A few steps of training then
-tell the time and memory of a run. The exit code is 1 where a run would fail. Nothing is
+(error: a run would fail; warning; note) and says what to do. Nothing is trained: nmn train
+--dry-run tells time and memory. The exit code is 1 where a run would fail. Nothing is
 written but --output, and --augmentations, a page that shows some pictures as they are
 and as training would change them at random. See docs/doctor.md and docs/augmentation.md.
 
@@ -57,7 +56,6 @@ annotation files, what is missing, and where it is to be had.`,
 	look := under(cmd, "Look")
 	look.int(&d.sample, "sample",
 		"`pictures` of each split that are decoded, drawn by data.seed; 0 for all. All are read and compared")
-	look.bool(&d.noSteps, "no-steps", "make no steps of training: tell nothing of time and memory")
 	look.file(&d.output, "output", "`file` to write the report to, as JSON", "json")
 	look.file(&d.sheet, "augmentations", "`file` to write a page of pictures to, as they are and as the first epochs "+
 		"change them", "html")
@@ -79,7 +77,7 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 		return err
 	}
 	found, err := run.Examine(cmd.Context(), &d.config, run.ExamineOptions{
-		Sample: d.sample, NoSteps: d.noSteps, Log: p.log, Message: p.tell, Progress: d.progress(p),
+		Sample: d.sample, Log: p.log, Message: p.tell, Progress: d.progress(p), Found: d.early(p),
 	})
 	p.status.clear()
 	if err != nil {
@@ -109,6 +107,16 @@ func (d *doctorCommand) showAugmentations(cmd *cobra.Command, p *program) error 
 	return nil
 }
 
+// early shows a person at a terminal what the labels show before pictures are read, which may take a while. The report
+// has it again, with its cures.
+func (d *doctorCommand) early(p *program) func([]doctor.Finding) {
+	return func(found []doctor.Finding) {
+		for _, f := range found {
+			p.note("%-7s %s: %s", "labels", f.Weight, f.Text)
+		}
+	}
+}
+
 // progress shows how far the look is.
 func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
 	show := p.lines()
@@ -130,7 +138,7 @@ func doctorLine(now doctor.Progress, since time.Duration) string {
 // tell writes the report to where it was asked for.
 func (d *doctorCommand) tell(p *program, found *run.Examination) error {
 	return d.write(p, found, func(b *bytes.Buffer) error {
-		err := cmp.Or(found.WriteData(b), found.Plan.Write(b))
+		err := found.WriteData(b)
 		fmt.Fprintln(b)
 		return cmp.Or(err, d.findings(p, b, found.Findings))
 	})

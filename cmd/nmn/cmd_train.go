@@ -60,7 +60,7 @@ Every setting has a key; nmn config lists them with their values, and --set chan
 	r.directory(&t.runDir, "run-dir", "`folder` of the run")
 	r.bool(&t.restart, "restart", "begin again: remove the run that is in the folder")
 	metricsFlags(r, &t.metrics)
-	r.bool(&t.dryRun, "dry-run", "build everything, make a few steps, print the plan and stop")
+	r.bool(&t.dryRun, "dry-run", "open everything, say how long a run would take, and stop")
 	r.bool(&t.findingRate, "find-learning-rate", "make steps at rising learning rates, say which one to take, draw the "+
 		"losses into --run-dir as "+run.LearningRateSearchFile+" and "+run.LearningRateSearchChart+
 		", and stop: nothing is trained")

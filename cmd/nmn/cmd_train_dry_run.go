@@ -13,8 +13,8 @@ import (
 	"nmn/train"
 )
 
-// dryRun builds everything, makes a few steps without saving anything, and prints the plan. What is
-// known before the steps is printed before them: those of a large network take a while.
+// dryRun opens everything, reckons or measures how long steps take, without saving anything, and prints the plan. What
+// is known before is printed before.
 func dryRun(ctx context.Context, p *program, s *run.Session) error {
 	c := &s.Config
 	arms, err := c.PlannedArms()
@@ -48,8 +48,9 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 			return err
 		}
 	}
+	estimator := run.NewEstimator(s)
 	for _, a := range arms {
-		duration, err := planArm(ctx, p, s, a)
+		duration, err := planArm(ctx, p, s, estimator, a)
 		if err != nil {
 			return err
 		}
@@ -70,9 +71,10 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 }
 
 // planArm prints the plan of one arm, and returns how long its training will take.
-func planArm(ctx context.Context, p *program, s *run.Session, arm train.Arm) (duration time.Duration, err error) {
+func planArm(ctx context.Context, p *program, s *run.Session, estimator *run.Estimator,
+	arm train.Arm) (duration time.Duration, err error) {
 	c := &s.Config
-	net, err := s.FreshNet(arm)
+	net, err := s.BlankNet(arm)
 	if err != nil {
 		return 0, err
 	}
@@ -93,7 +95,7 @@ func planArm(ctx context.Context, p *program, s *run.Session, arm train.Arm) (du
 	if _, err := fmt.Fprint(p.out, groupsText(groups)); err != nil {
 		return 0, err
 	}
-	m, err := s.MeasureNet(ctx, arm, net)
+	m, err := estimator.Estimate(ctx, arm, &w, net)
 	if err != nil {
 		return 0, err
 	}
@@ -143,6 +145,9 @@ func measuredText(m run.Measured, w run.Workload) string {
 	line := fmt.Sprintf("            %s, %d steps of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
 		m.Needs(), m.Steps, m.Step.Seconds()*1e3, speed,
 		w.FLOP/float64(w.Pictures)*speed/1e9, m.Total().Round(time.Second))
+	if m.Reckoned {
+		return line + "            reckoned from operations and the time of one picture: no step was made\n"
+	}
 	if !m.Full() {
 		line += fmt.Sprintf("            the data have no full batch of %d: steps of at most %d were timed\n", m.Batch,
 			m.Bags)

@@ -160,7 +160,7 @@ func TestTrain_OnEveryFormOfLabels(t *testing.T) {
 				classes = 3
 			}
 			says := fmt.Sprintf("labels: %d classes, ", classes)
-			if out := must(t, append([]string{"doctor", "--no-steps"}, data...)...); !strings.Contains(out, says) ||
+			if out := must(t, append([]string{"doctor"}, data...)...); !strings.Contains(out, says) ||
 				!strings.Contains(out, f.says) {
 				t.Errorf("doctor does not say %q, %q:\n%s", says, f.says, out)
 			}

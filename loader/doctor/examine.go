@@ -32,6 +32,8 @@ type Options struct {
 	Missing, Standardise bool
 	// Named says that somebody has named the classes, so that a run takes labels that look like lists as they are.
 	Named bool
+	// Found, where not nil, is called with what labels and identifiers show, before pictures or rows are read.
+	Found func([]Finding)
 	// Progress, where not nil, is called with how far a pass is. Calls do not overlap.
 	Progress func(Progress)
 }
@@ -101,6 +103,9 @@ func Examine(ctx context.Context, splits []Split, o Options) (*Report, error) {
 	r.labelFindings()
 	r.packedLabels(splits, &o)
 	r.compareBags(splits)
+	if o.Found != nil {
+		o.Found(slices.Clone(r.Findings))
+	}
 	look := r.lookAtPictures
 	if len(splits) > 0 && splits[0].Set.Vectors != nil {
 		look = r.lookAtRows

@@ -174,7 +174,7 @@ var scenarios = []scenario{
 	writing("doctor", "doctor --set data.features.train.features=x.npy --labels y.csv --output d.json",
 		features, "d.json"),
 	writing("doctor-augmentations", "doctor --preset scenes --set data.train_size=40 --set data.validation_size=0 --set "+
-		"data.test_size=1 --arm baseline --no-steps --augment light --augmentations a.html", nil, "a.html"),
+		"data.test_size=1 --arm baseline --augment light --augmentations a.html", nil, "a.html"),
 	writing("figure3", "figure3 f.svg g.svg", nil, "f.svg", "g.svg"),
 }
 

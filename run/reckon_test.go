@@ -1,0 +1,149 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"nmn/recipe"
+)
+
+// estimated are the estimates of the arms of a configuration on scenes.
+func estimated(t *testing.T, ctx context.Context, c Config) (all []Measured, err error) {
+	t.Helper()
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 70, 0, 1
+	c.Run.Device, c.Recipe.Form, c.Arm = "cpu", recipe.Paper, recipe.FD
+	s, err := Open(t.Context(), c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	arms, err := c.PlannedArms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := NewEstimator(s)
+	for _, arm := range arms {
+		net, err := s.BlankNet(arm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer net.Close()
+		w, err := s.Workload(t.Context(), &c, arm, net)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := e.Estimate(ctx, arm, &w, net)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// A large net is reckoned without a step: the time follows its operations, and the memory is that of a step.
+func TestEstimate_LargeNetsAreReckoned(t *testing.T) {
+	c := DefaultConfig()
+	c.Net.Arch, c.Net.Width, c.Train.BatchBags, c.Train.Stage1Epochs = NetVGG16, .25, 16, 2
+	all, err := estimated(t, t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 2 {
+		t.Fatalf("%d estimates, want stage 1 and the arm", len(all))
+	}
+	m := all[0]
+	if !m.Reckoned || m.Step <= 0 || m.Bags != 16 || m.Images != 16 || m.Steps != 2*5 || m.Mean != 14 || !m.Full() {
+		t.Errorf("%+v, want 10 steps of 16 pictures", m)
+	}
+	c.Train.BatchBags = 64
+	larger, err := estimated(t, t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if larger[0].Memory <= m.Memory || larger[0].Steps != 2*2 {
+		t.Errorf("%+v of a larger batch beside %+v", larger[0], m)
+	}
+}
+
+// What a reckoned step needs is what the step takes.
+func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
+	c := DefaultConfig()
+	c.Net.Arch, c.Net.Width, c.Train.BatchBags, c.Train.MaxSteps = NetVGG16, .125, 8, 1
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 32, 0, 1
+	c.Run.Device, c.Recipe.Form, c.Arm = "cpu", recipe.Paper, recipe.Stage1
+	all, err := estimated(t, t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	arm, err := recipe.Stage1.ForTraining(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	net, err := s.FreshNet(arm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer net.Close()
+	made, err := s.measureNet(t.Context(), arm, net, 1, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const small = 1 << 10 // the norm of the gradients, and the like
+	if d := made.Memory - all[0].Memory; !all[0].Reckoned || made.Reckoned || d < 0 || d > small {
+		t.Errorf("reckoned %d bytes, taken %d", all[0].Memory, made.Memory)
+	}
+}
+
+// Short steps are made: nothing is as true.
+func TestEstimate_ShortStepsAreMade(t *testing.T) {
+	c, err := Preset(ScenesPreset, Quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Net.Width = .5
+	all, err := estimated(t, t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all[0].Reckoned || all[0].Step <= 0 {
+		t.Errorf("%+v", all[0])
+	}
+}
+
+func TestEstimate_EndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := DefaultConfig()
+	c.Net.Arch, c.Net.Width = NetVGG16, .25
+	if all, err := estimated(t, ctx, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// A file of weights that a run would refuse is refused before any time is reckoned.
+func TestBlankNet_RefusesWeightsOfNothing(t *testing.T) {
+	c := DefaultConfig()
+	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Run.Device = 16, 0, 1, "cpu"
+	s, err := Open(t.Context(), c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.Config.Net.Weights = t.TempDir() + "/none.pth"
+	arm, err := recipe.Stage1.ForTraining(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if net, err := s.BlankNet(arm); err == nil || !strings.Contains(err.Error(), "none.pth") {
+		t.Errorf("%v, %v", net, err)
+	}
+}
