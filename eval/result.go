@@ -16,6 +16,19 @@ type Result struct {
 	Words        []Word      `json:"words"`                // in class order
 }
 
+// Unmeasure removes the measures, of scores that were learned from the same labels and say nothing of other data.
+// Thresholds and noise rates stay.
+func (r *Result) Unmeasure() {
+	r.Measures = Measures{Threshold: r.Threshold, PlugIn: r.PlugIn}
+	r.Observed = nil
+	for c := range r.Words {
+		r.Words[c].WordMeasures, r.Words[c].Observed = WordMeasures{}, nil
+	}
+}
+
+// Measured reports whether there are measures, against whichever labels.
+func (r *Result) Measured() bool { return r.Human != nil || r.Labels != nil || r.Truth != nil }
+
 // Measures are the figures of one matrix of scores, against each reference there is.
 type Measures struct {
 	Threshold float64     `json:"threshold"`         // of MultiLabel.AtThreshold

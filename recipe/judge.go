@@ -19,7 +19,10 @@ import (
 // Judgement is what an arm is worth: on the judged set, and in finding the wrong labels of the training
 // set.
 type Judgement struct {
+	// Evaluation has thresholds and rates but no measures if NotMeasured is not empty.
 	Evaluation *eval.Result `json:"evaluation"`
+	// NotMeasured says why there are no measures; empty if there are some.
+	NotMeasured string `json:"not_measured,omitempty"`
 	// PlugInFrom names the probabilities that the threshold of the best expected F1 was found from.
 	PlugInFrom string `json:"plug_in_from,omitempty"`
 	// RateRemarks sum up the estimate of the noise rates that the net holds, as people were told; nil where it holds
@@ -35,7 +38,7 @@ type Judgement struct {
 
 // JudgementForm goes into the fingerprint of runs: a result with other measures than today's is judged
 // again, without training.
-const JudgementForm = "threshold from training, audit"
+const JudgementForm = "threshold from training, audit, held-out measures"
 
 // Sources of thresholds and audits, as tables name them.
 const (
@@ -43,6 +46,9 @@ const (
 	fromOnline    = "first epoch" // of stage 1, before it learned the bag
 	FromOwn       = "own scores"
 )
+
+// notHeldOut says why a net that was trained on everything has no measures: it may know each answer by heart.
+const notHeldOut = "nothing was held out from training, and a model is not measured on what it has learned"
 
 // auditPrecisionAt is the number of suspects whose precision is reported.
 const auditPrecisionAt = 1000
@@ -91,6 +97,10 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	}
 	result, scores, err := EvaluateNet(ctx, j.Group, j.Log, net, set, learned, l, plan.Unestimated,
 		eval.Options{PlugIn: theta})
+	if err == nil && set == j.Data.Train {
+		result.Unmeasure()
+		out.NotMeasured = notHeldOut
+	}
 	out.Evaluation = result
 	return out, scores, err
 }

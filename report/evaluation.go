@@ -14,7 +14,7 @@ import (
 func EvaluationTables(r *eval.Result) []*Table {
 	tables := []*Table{measuresTable("By part of speech", r, &r.Measures)}
 	if r.Observed != nil {
-		tables = append(tables, measuresTable("Observed-label prediction p(z=1|I)", r, r.Observed))
+		tables = append(tables, measuresTable("Prediction of the labels as they were given", r, r.Observed))
 	}
 	if r.OutsideRange > 0 {
 		tables[0].Notes = append(tables[0].Notes, fmt.Sprintf(
@@ -23,6 +23,50 @@ func EvaluationTables(r *eval.Result) []*Table {
 			r.OutsideRange))
 	}
 	return tables
+}
+
+// SummaryTable shows the measures over all classes that come first: a column for each kind of labels that they are held
+// against.
+func SummaryTable(title string, r *eval.Result) *Table {
+	t := &Table{Title: title, Columns: []Column{{Name: "measure", Text: true}},
+		Notes: []string{"In %, but for the Brier score. docs/evaluation.md explains each."}}
+	var against []*eval.MultiLabel
+	for _, kind := range []struct {
+		name   string
+		labels *eval.MultiLabel
+	}{{"given labels", r.Labels}, {"true labels", r.Truth}} {
+		if kind.labels != nil {
+			t.Columns, against = append(t.Columns, Column{Name: kind.name, Decimals: 1}), append(against, kind.labels)
+		}
+	}
+	add := func(name string, scale eval.Number, decimals int, of func(*eval.MultiLabel) eval.Number) {
+		row := Row{Cells: []Cell{words(name)}}
+		for _, labels := range against {
+			c := number(scale * of(labels))
+			c.decimals = decimals
+			row.Cells = append(row.Cells, c)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	add("AP, the mean over "+ClassNoun(r), 100, 1, func(l *eval.MultiLabel) eval.Number { return l.AP.All })
+	for _, f := range []struct {
+		at string
+		of func(*eval.MultiLabel) eval.F1
+	}{
+		{fmt.Sprintf("θ* = %.3f", r.PlugIn), func(l *eval.MultiLabel) eval.F1 { return l.AtPlugIn.All }},
+		{fmt.Sprintf("%.3g", r.Threshold), func(l *eval.MultiLabel) eval.F1 { return l.AtThreshold.All }},
+	} {
+		add("OF1 at "+f.at, 100, 1, func(l *eval.MultiLabel) eval.Number { return f.of(l).OF1 })
+		add("CF1 at "+f.at, 100, 1, func(l *eval.MultiLabel) eval.Number { return f.of(l).CF1 })
+	}
+	add("ECE, the calibration error", 100, 1, func(l *eval.MultiLabel) eval.Number { return l.ECE.All })
+	add("Brier score", 1, 3, func(l *eval.MultiLabel) eval.Number { return l.Brier.All })
+	if h := r.Human; h != nil {
+		ap := number(100 * h.AP.All)
+		t.Notes[0] += " AP that asks for no more agreement than people reach (human AP): " +
+			ap.display(Column{Decimals: 1}) + " %."
+	}
+	return t
 }
 
 func measuresTable(title string, r *eval.Result, m *eval.Measures) *Table {
@@ -36,7 +80,7 @@ func measuresTable(title string, r *eval.Result, m *eval.Measures) *Table {
 	for _, name := range names {
 		t.Columns = append(t.Columns, Column{Name: name, Decimals: 2})
 	}
-	sizes := Row{Cells: []Cell{words("words")}}
+	sizes := Row{Cells: []Cell{words(ClassNoun(r))}}
 	for _, n := range slices.Concat(r.GroupSize.Group, []int{r.GroupSize.All}) {
 		sizes.Cells = append(sizes.Cells, count(n))
 	}

@@ -126,8 +126,7 @@ func TestWriteHTML_SaysHowTheRatesCameAbout(t *testing.T) {
 
 func TestWriteHTML_SaysWhatWasJudgedOn(t *testing.T) {
 	for split, want := range map[string]string{"": "on 200 bags and 3 words",
-		"test":  "on 200 bags of the test set and 3 words",
-		"train": "on 200 bags of the training set, which it has seen, and 3 words"} {
+		"test": "on 200 bags of the test set and 3 words"} {
 		r := shownRun()
 		r.Split = split
 		if !strings.Contains(htmlOf(t, r), want) {

@@ -47,8 +47,13 @@ type Run struct {
 	// figures may stand beside.
 	PaperData bool
 
+	// Samples names what has labels, for example "pictures"; empty for bags.
+	Samples string
+
 	Result *eval.Result // nil before the evaluation
-	Split  string       // that Result is of, for example "test"; empty where it is not known
+	// NotMeasured says why Result has no measures; empty if it has some.
+	NotMeasured string
+	Split       string // that Result is of, for example "test"; empty where it is not known
 	// ThresholdFrom names the probabilities that the threshold θ* was found from; empty where they are those
 	// of the evaluation. Audit is nil where the truth of the training labels is not known.
 	ThresholdFrom string

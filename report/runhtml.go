@@ -20,6 +20,7 @@ type runHTML struct {
 	Facts           []string
 	Against, Judged string // what Figures are held against, and on what
 	Figures         []headline
+	NotMeasured     string // why there are no figures; empty if there are some
 	Measures        []pageTable
 	Training        []pageChart
 	Curves          []pageChart
@@ -54,12 +55,14 @@ func (r *Run) WriteHTML(w io.Writer) error {
 		p.Title = r.Name + ": " + name
 	}
 	if e := r.Result; e != nil {
-		p.Figures = headlines(r)
+		p.Figures, p.NotMeasured = headlines(r), r.NotMeasured
 		p.Against, p.Judged = "the labels", judgedOn(r)
 		if e.Truth != nil {
 			p.Against = "what truly holds"
 		}
-		p.Measures, p.Words = pageTables(EvaluationTables(e)), pageTables(WordTables(e, wordsShown))
+		if e.Measured() {
+			p.Measures, p.Words = pageTables(EvaluationTables(e)), pageTables(WordTables(e, wordsShown))
+		}
 		if len(r.Epochs) > 0 {
 			table, err := EpochTable([]Run{*r})
 			if err != nil {
@@ -87,7 +90,7 @@ func (p *runHTML) draw(r *Run) {
 	p.RatesHeld, p.Rated = r.RatesHeld, len(known) > 0
 	p.Stripped = min(strippedWords, len(known))
 	p.Training = pageCharts("training", trainingCharts(r.Curve))
-	if r.Scored != nil && r.Result != nil {
+	if r.Scored != nil && r.Result != nil && r.NotMeasured == "" {
 		p.Curves = pageCharts("recall", recallCharts(r.Scored.Curves, &r.Result.Measures))
 	}
 	p.Scatter = pageCharts("rates", rateCharts(r.Rates))
@@ -131,18 +134,20 @@ func judgedOn(r *Run) string {
 	set := ""
 	switch r.Split {
 	case "":
-	case "train":
-		set = " of the training set, which it has seen,"
 	default:
 		set = " of the " + r.Split + " set"
 	}
-	return fmt.Sprintf("%d bags%s and %d words", r.Result.Bags, set, r.Result.Classes)
+	return fmt.Sprintf("%d %s%s and %d %s", r.Result.Bags, r.samples(), set, r.Result.Classes, ClassNoun(r.Result))
 }
 
 // headlines are the main figures that the run has.
 func headlines(r *Run) []headline {
 	var out []headline
 	all := measureTable(r.Result.Truth != nil)
+	nouns := strings.NewReplacer("bags", r.samples())
+	if ClassNoun(r.Result) == "labels" {
+		nouns = strings.NewReplacer("bags", r.samples(), "word", "label")
+	}
 	for _, m := range meanings {
 		metric := all[slices.IndexFunc(all, func(a metric) bool { return a.name == m.name })]
 		v := metric.of(r)
@@ -150,7 +155,7 @@ func headlines(r *Run) []headline {
 			continue
 		}
 		h := headline{Name: m.name, Value: fmt.Sprintf("%.*f", metric.decimals, float64(metric.scale*v)),
-			Meaning: m.meaning}
+			Meaning: nouns.Replace(m.meaning)}
 		if metric.scale == 100 {
 			h.Value += " %"
 		}

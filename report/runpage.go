@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"nmn/eval"
 	"nmn/internal/durable"
 )
 
@@ -50,6 +51,25 @@ func roundedDuration(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
+// samples names what has labels.
+func (r *Run) samples() string { return cmp.Or(r.Samples, "bags") }
+
+// counts says how much was evaluated, if there are measures.
+func (r *Run) counts() string {
+	if r.NotMeasured != "" {
+		return "nothing"
+	}
+	return fmt.Sprintf("%d %s, %d %s", r.Result.Bags, r.samples(), r.Result.Classes, ClassNoun(r.Result))
+}
+
+// ClassNoun names the classes of an evaluation, for people: words of captions, or else labels.
+func ClassNoun(r *eval.Result) string {
+	if r.CaptionsPerBag > 0 || r.GroupSize.Group != nil {
+		return "words"
+	}
+	return "labels"
+}
+
 // facts tell what was trained and how, but for the arm, which the title of the page names.
 func (r *Run) facts() (facts []string) {
 	add := func(name, value string) { facts = append(facts, name+": "+value) }
@@ -78,7 +98,7 @@ func (r *Run) facts() (facts []string) {
 		add("weights", r.Weights)
 	}
 	if e := r.Result; e != nil {
-		add("evaluated on", fmt.Sprintf("%d bags, %d words", e.Bags, e.Classes))
+		add("evaluated on", r.counts())
 	}
 	if r.ThresholdFrom != "" {
 		add("threshold "+thresholdColumn, r.ThresholdFrom)

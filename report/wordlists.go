@@ -35,7 +35,12 @@ func WordTables(r *eval.Result, n int) []*Table {
 
 // rankedWords orders the words whose figure is defined, best first, equal ones in class order.
 func rankedWords(r *eval.Result) ([]ranked, string) {
-	by, of := "AP against labels", func(w *eval.Word) eval.Number { return w.Labels.AP }
+	by, of := "AP against labels", func(w *eval.Word) eval.Number {
+		if w.Labels == nil {
+			return eval.Undefined()
+		}
+		return w.Labels.AP
+	}
 	switch {
 	case r.Human != nil:
 		by, of = "human AP", func(w *eval.Word) eval.Number { return w.Human.AP }

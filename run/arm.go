@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"nmn/eval"
 	"nmn/internal/durable"
 	"nmn/internal/origin"
 	"nmn/loader/dataset"
@@ -235,6 +236,9 @@ func (r *armRun) writePage(ctx context.Context, o *Outcome, curve []report.Point
 	page.Curve, page.Duration = curve, time.Duration(o.Seconds*float64(time.Second))
 	if page.Scored, err = pageScores(ctx, scores, set, split); err != nil {
 		return err
+	}
+	if o.NotMeasured != "" && page.Scored != nil { // a curve is a measure, too
+		page.Scored.Curves = eval.ByGroup[[]eval.CurvePoint]{}
 	}
 	if page.Compared, err = r.besideStage1(ctx, page, set); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"nmn/labels"
 	"nmn/labels/audit"
 	"nmn/recipe"
+	"nmn/report"
 	"nmn/run"
 	runaudit "nmn/run/audit"
 )
@@ -220,6 +221,7 @@ func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Repo
 	if a.page.file != "" {
 		p.tell(run.Message{Topic: "page", Text: a.page.file})
 	}
+	a.tellCaptions(p, r)
 	dir := argument(r.Dir)
 	switch {
 	case written != nil:
@@ -238,5 +240,24 @@ func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, found *audit.Repo
 	case len(found.Suspects) > 0 && a.page.file != "":
 		p.tell(run.Message{Topic: "next", Text: fmt.Sprintf("decide on the page, save decisions.csv, then nmn audit %s "+
 			"--decisions decisions.csv --output %s", dir, r.LabelFileName())})
+	}
+}
+
+// tellCaptions says what a run whose labels come from captions has found of these, and which command looks at them: the
+// audit is of the words in them.
+func (a *auditCommand) tellCaptions(p *program, r *runaudit.Audit) {
+	data := &r.Config().Data
+	if !data.Captioned() {
+		return
+	}
+	var lines []string
+	if o, err := run.ReadOutcome(r.Dir); err == nil && o != nil && o.Captions != nil {
+		lines = append(o.Captions.Lines(), "the run shows them in "+filepath.Join(r.Dir, report.HTMLFile))
+	}
+	if command := captionCommand(data); command != "" {
+		lines = append(lines, "this audit is of words; "+command+" looks at whole captions")
+	}
+	if len(lines) > 0 {
+		p.tell(run.Message{Topic: "captions", Text: strings.Join(lines, "\n        ")})
 	}
 }

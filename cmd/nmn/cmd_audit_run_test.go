@@ -211,7 +211,13 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 		captions, images, vocabulary := exported(t, "60")
 		dir := audited(t, onPictures("--set", "data.captions="+captions, "--images", images, "--vocab", vocabulary)...)
 		fixed := filepath.Join(t.TempDir(), "fixed.csv")
-		must(t, "audit", dir, "--noise-rates", "folds:2")
+		said := call(t, "audit", dir, "--noise-rates", "folds:2")
+		for _, want := range []string{"this audit is of words", "nmn audit captions --captions " + captions,
+			"--images " + images} {
+			if said.code != exitOK || !strings.Contains(said.err, want) {
+				t.Errorf("exit code %d, the audit does not say %q:\n%s", said.code, want, said.err)
+			}
+		}
 		id := trainIDs(t, dir)[0]
 		labels := strings.Split(read(t, filepath.Join(dir, runaudit.Folder, "folds-2", "labels.csv")), "\n")
 		given := strings.Split(labels[1], ",")[1]

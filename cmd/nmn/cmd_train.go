@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,11 @@ func (t *trainCommand) run(cmd *cobra.Command, p *program, args []string) (err e
 	if err != nil || o == nil {
 		return err
 	}
-	return t.show(p, o)
+	if err := t.show(p, o); err != nil {
+		return err
+	}
+	t.tellNext(p)
+	return nil
 }
 
 // trainInFolder trains in the run folder. With --dry-run or --find-learning-rate it does that instead, and the outcome
@@ -110,7 +115,6 @@ func (t *trainCommand) trainInFolder(ctx context.Context, p *program) (o *run.Ou
 	if o, err = s.Train(ctx, t.runDir); err != nil {
 		return nil, goesOn(err, t.restart)
 	}
-	p.note("run     %s", t.runDir)
 	return o, nil
 }
 
@@ -158,8 +162,39 @@ func (t *trainCommand) show(p *program, o *run.Outcome) error {
 	if t.asJSON {
 		return writeJSON(p.out, o)
 	}
-	fmt.Fprintf(p.out, "%s, %d steps, on the %s split\n\n", o.Arm.Title(o.MIL), o.Steps, o.Split)
-	return report.Write(p.out, report.Text, report.EvaluationTables(o.Evaluation)...)
+	if o.NotMeasured != "" {
+		_, err := fmt.Fprintf(p.out, "%s, %d steps, not measured: %s\n", o.Arm.Title(o.MIL), o.Steps, o.NotMeasured)
+		return err
+	}
+	title := fmt.Sprintf("%s, %d steps, measured on %d held-out %s (%s) with %d %s", o.Arm.Title(o.MIL), o.Steps,
+		o.Evaluation.Bags, t.config.Data.Samples(), o.Split, o.Evaluation.Classes, report.ClassNoun(o.Evaluation))
+	return report.Write(p.out, report.Text, report.SummaryTable(title, o.Evaluation))
+}
+
+// tellNext says where the report is, and what comes next.
+func (t *trainCommand) tellNext(p *program) {
+	dir, data := argument(t.runDir), &t.config.Data
+	p.tell(run.Message{Topic: "report", Text: filepath.Join(t.runDir, report.HTMLFile)})
+	next := fmt.Sprintf("nmn predict %s FILES: what is in other %s\n        ", dir, data.Samples())
+	if captions := captionCommand(data); captions != "" {
+		next += captions + ": which captions are of other " + data.Samples()
+	} else {
+		next += "nmn audit " + dir + ": which labels are probably wrong"
+	}
+	p.tell(run.Message{Topic: "next", Text: next})
+}
+
+// captionCommand finds captions that belong to other pictures or clips; empty if there is no file of captions.
+func captionCommand(data *dataset.Config) string {
+	file := cmp.Or(data.Captions, data.MSRVTT)
+	if file == "" {
+		return ""
+	}
+	command := fmt.Sprintf("nmn audit captions --captions %s --page captions.html", argument(file))
+	if data.Images != "" {
+		command += " --images " + argument(data.Images)
+	}
+	return command
 }
 
 // findRate searches for a learning rate and shows what was found.

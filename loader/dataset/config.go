@@ -168,6 +168,17 @@ func (d *Config) Bags() string {
 	return "pictures"
 }
 
+// Samples names what has labels, for people: pictures, clips or rows.
+func (d *Config) Samples() string {
+	switch {
+	case d.Videos():
+		return "clips"
+	case d.Set == Features:
+		return "rows"
+	}
+	return "pictures"
+}
+
 // Videos reports whether bags have several frames.
 func (d *Config) Videos() bool {
 	return d.Set == MovingScenes || d.Set == MSRVTT || d.Set == Clips || d.ManifestOfClips
