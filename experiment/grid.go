@@ -33,6 +33,7 @@ type Grid struct {
 
 	heading string // of the noise level and seed in progress, until it has been said
 	reused  int    // runs that were complete
+	pace    *pace  // of the runs so far; nil for tasks, which are of several processes
 }
 
 // New returns an experiment of the paper's arms without MIL, at the noise of the configuration and with seed 1, whose

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"nmn/loader/dataset"
 	"nmn/recipe"
@@ -94,10 +95,12 @@ func (g *Grid) trainMembers(ctx context.Context, m *members) ([]report.Run, erro
 			return nil, err
 		}
 		options.Heading = g.heading
+		began := time.Now()
 		o, reused, err := s.TrainArm(ctx, options)
 		if err != nil {
 			return nil, err
 		}
+		g.pace.ran(m.config.Net.MIL, g.epochs(name, m.config.Net.MIL), reused, time.Since(began))
 		if !reused {
 			g.heading = ""
 		}
@@ -105,6 +108,9 @@ func (g *Grid) trainMembers(ctx context.Context, m *members) ([]report.Run, erro
 		if reused {
 			g.reused++
 			s.Tell(run.Message{Text: options.Dir + " is complete: not run again", Detail: true})
+		}
+		if !reused {
+			g.pace.tell(s)
 		}
 		if slices.Contains(g.Arms, name) {
 			page, err := m.report(name, options.Dir, o)

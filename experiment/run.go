@@ -49,6 +49,7 @@ func (g *Grid) train(ctx context.Context, s *run.Session) (runs []report.Run, er
 	g.reused = 0
 	levels := g.levels()
 	groups := len(levels) * len(g.Seeds)
+	g.pace = g.newPace(groups)
 	for i, level := range levels {
 		for j, seed := range g.Seeds {
 			g.heading = fmt.Sprintf("noise %v, seed %d (%d of %d)", level, seed, i*len(g.Seeds)+j+1, groups)

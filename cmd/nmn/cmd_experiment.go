@@ -224,7 +224,7 @@ func (e *experimentCommand) fitting(ctx context.Context, p *program) (run.Size, 
 		size = run.Full
 	}
 	if !p.quiet { // it decides what the table means, so that logs have it too
-		fmt.Fprintf(p.status, "size    %s: full would take about %v; --budget allows %v\n", size,
+		fmt.Fprintf(p.status, "size    %s: full would take about %v on a machine as busy as now; --budget allows %v\n", size,
 			needed.Round(time.Second), e.budget)
 	}
 	p.log.Info("size chosen", "size", string(size), "full_estimate_s", needed.Seconds(), "budget_s", e.budget.Seconds())

@@ -1,0 +1,112 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"nmn/recipe"
+	"nmn/run"
+)
+
+// pace reckons how long the runs to come take by the time that those before them took, each kind, with MIL and without,
+// by its own epochs. A timing before the first run cannot know what other programs will do.
+type pace struct {
+	kinds map[bool]*kindPace // by MIL
+	runs  int                // to come
+}
+
+// kindPace is the pace of the runs with MIL, or of those without.
+type kindPace struct {
+	spent time.Duration // in runs that were trained
+	done  float64       // epochs of these
+	left  float64       // epochs of the runs to come
+}
+
+// epochs is how many a run of an arm trains, with those of the recipe that only this arm needs.
+func (g *Grid) epochs(name recipe.Name, mil bool) float64 {
+	c := g.Config
+	c.Arm = name
+	arm, err := name.ForTraining(mil)
+	if err != nil {
+		return 0 // TrainArm says it
+	}
+	stage, settings := c.Train, c.Settings()
+	if name.Rival() {
+		stage = recipe.BothStages(stage)
+	}
+	epochs, needed := stage.Epochs(arm.Stage), g.needed()
+	again := 0
+	if settings.Estimates() && slices.Contains(needed, recipe.CaptionFilter) {
+		again = c.Train.Stage1Epochs
+	}
+	switch name {
+	case recipe.Stage1:
+		epochs += max(settings.ExtraEpochs(needed)-again, 0)
+	case recipe.CaptionFilter:
+		epochs += again
+	}
+	return float64(max(epochs, 1))
+}
+
+// newPace is the pace before any run.
+func (g *Grid) newPace(groups int) *pace {
+	p := &pace{kinds: map[bool]*kindPace{}}
+	for _, mil := range g.mils() {
+		k := &kindPace{}
+		for _, name := range g.needed() {
+			k.left += float64(groups) * g.epochs(name, mil)
+			p.runs += groups
+		}
+		p.kinds[mil] = k
+	}
+	return p
+}
+
+// ran counts a run of so many epochs: reused, or trained in a time.
+func (p *pace) ran(mil bool, epochs float64, reused bool, took time.Duration) {
+	k := p.kinds[mil]
+	k.left -= epochs
+	p.runs--
+	if !reused {
+		k.done += epochs
+		k.spent += took
+	}
+}
+
+// left is the time of the runs to come, and whether all of their kinds have been seen: a kind that has not goes by the
+// other one.
+func (p *pace) left() (left time.Duration, seen bool) {
+	var spent, done float64
+	for _, k := range p.kinds {
+		spent, done = spent+float64(k.spent), done+k.done
+	}
+	seen = done > 0
+	for _, k := range p.kinds {
+		perEpoch := spent / max(done, 1)
+		if k.done > 0 {
+			perEpoch = float64(k.spent) / k.done
+		} else if k.left > 0 {
+			seen = false
+		}
+		left += time.Duration(perEpoch * k.left)
+	}
+	return left, seen
+}
+
+// tell says how long the runs to come take; nothing after the last one.
+func (p *pace) tell(s *run.Session) {
+	if p.runs < 1 {
+		return
+	}
+	left, seen := p.left()
+	more := "one more run"
+	if p.runs > 1 {
+		more = fmt.Sprintf("%d more runs", p.runs)
+	}
+	text := fmt.Sprintf("about %v for %s, by the time that those so far took", left.Round(time.Second), more)
+	if !seen {
+		text += "; runs with MIL and without are not told apart yet"
+	}
+	s.Tell(run.Message{Topic: "left", Text: text})
+}
