@@ -120,17 +120,17 @@ func (r *Recipe) unestimated() map[string]string {
 func (r *Recipe) remarks() []string {
 	source := fmt.Sprintf("out-of-fold scores after epoch %d of %d", r.plain.best, len(r.plain.loss))
 	if r.plain.loss == nil {
-		source = fmt.Sprintf("the scores of %d bags before they were learned", r.found.Bags)
+		source = fmt.Sprintf("the scores of %d %s before they were learned", r.found.Bags, r.data.Train.Noun())
 	}
 	enough := func(c rates.Class) bool { return !slices.Contains(c.Diagnoses, rates.TooFew) }
 	if !slices.ContainsFunc(r.found.Classes, enough) {
 		return []string{report.TooFewText(len(r.found.Classes)) + "; their labels are taken as they are"}
 	}
-	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all words, from %s", r.found.PooledQ01, r.found.PooledQ10,
+	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all labels, from %s", r.found.PooledQ01, r.found.PooledQ10,
 		source)}
 	if r.unsaid != nil {
 		lines = append(lines, fmt.Sprintf("held are means of these and of what the captions repeat of each other, q01 %.3f "+
-			"over the words of which they tell, also where the scores tell nothing", r.meanHeld()))
+			"over the labels of which they tell, also where the scores tell nothing", r.meanHeld()))
 	}
 	if r.settings.Recipe.Floor {
 		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them",
@@ -154,19 +154,19 @@ func (r *Recipe) remarks() []string {
 			instead = "what captions repeat does, where it tells"
 		}
 		lines = append(lines,
-			fmt.Sprintf("%d of %d words: the scores do not tell their noise; %s", unknown, k, instead))
+			fmt.Sprintf("%d of %d labels: the scores do not tell their noise; %s", unknown, k, instead))
 	}
 	if weak > 0 {
 		lines = append(lines,
-			fmt.Sprintf("%d of %d words: the scores tell little of their noise; they are given nearly the rates of all words, "+
-				"to train with and not for an audit",
+			fmt.Sprintf("%d of %d labels: the scores tell little of their noise; they are given nearly the rates of all "+
+				"labels, to train with and not for an audit",
 				weak, k))
 	}
 	if clean > 0 {
 		lines = append(lines,
-			fmt.Sprintf("%d of %d words: rates not told from 0. Their labels are clean, or their noise depends on how hard a "+
-				"bag is, which scores cannot show",
-				clean, k))
+			fmt.Sprintf("%d of %d labels: rates not told from 0. Their labels are clean, or their noise depends on how hard "+
+				"each of the %s is, which scores cannot show",
+				clean, k, r.data.Train.Noun()))
 	}
 	if n := len(r.plain.loss); n > 0 && r.plain.best == n {
 		lines = append(lines,

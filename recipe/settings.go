@@ -201,13 +201,14 @@ func (s *Settings) Inestimable(d *dataset.Splits) string {
 	n, batch := d.Train.Len(), s.Train.Batch(s.MIL)
 	switch {
 	case s.NoiseRates == Online && !d.Train.Videos() && n <= batch:
-		return fmt.Sprintf("%d bags are one batch of %d, and rates are told from the second half of the batches of an "+
+		return fmt.Sprintf("%d %s are one batch of %d, and rates are told from the second half of the batches of an "+
 			"epoch: lower the batch size",
-			n, batch)
+			n, d.Train.Noun(), batch)
 	case s.Folds() > 0 && d.Train.Rows != nil:
 		return "folds need all labels in memory: raise `run.label_memory`, or give `noise_rates` online"
 	case s.Folds() > n:
-		return fmt.Sprintf("%d bags cannot be dealt to %d folds: give `noise_rates` folds:N with a smaller N", n, s.Folds())
+		return fmt.Sprintf("%d %s cannot be dealt to %d folds: give `noise_rates` folds:N with a smaller N", n,
+			d.Train.Noun(), s.Folds())
 	}
 	return ""
 }
@@ -286,9 +287,9 @@ func (s *Settings) Cost(arms []Name) string {
 	}
 	switch {
 	case s.Estimates() && s.NoiseRates == Online:
-		text := "rates from scores of the first epoch of stage 1, each from before its bag was learned: no epoch more"
+		text := "rates from scores of the first epoch of stage 1, each from before it was learned: no epoch more"
 		if again != "" {
-			text = "rates from scores of the first epoch of stage 1, each from before its bag was learned"
+			text = "rates from scores of the first epoch of stage 1, each from before it was learned"
 		}
 		return text + again
 	case s.Folds() == 0:

@@ -61,6 +61,14 @@ func SummaryTable(title string, r *eval.Result) *Table {
 	}
 	add("ECE, the calibration error", 100, 1, func(l *eval.MultiLabel) eval.Number { return l.ECE.All })
 	add("Brier score", 1, 3, func(l *eval.MultiLabel) eval.Number { return l.Brier.All })
+	if x := r.Transition; x != nil && x.Q01.All.Defined() {
+		note := fmt.Sprintf("Noise rates, the mean over %s: q01 %.3f, q10 %.3f", ClassNoun(r), float64(x.Q01.All),
+			float64(x.Q10.All))
+		if x.Q01Error.All.Defined() {
+			note += fmt.Sprintf("; their error: q01 %.3f, q10 %.3f", float64(x.Q01Error.All), float64(x.Q10Error.All))
+		}
+		t.Notes = append(t.Notes, note+".")
+	}
 	if h := r.Human; h != nil {
 		ap := number(100 * h.AP.All)
 		t.Notes[0] += " AP that asks for no more agreement than people reach (human AP): " +

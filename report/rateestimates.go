@@ -72,8 +72,8 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 }
 
 // TooFewText says that no rates could be estimated, to people at a terminal and on pages.
-func TooFewText(words int) string {
-	return fmt.Sprintf("none of %d words has enough labels of both kinds to tell its noise by", words)
+func TooFewText(labels int) string {
+	return fmt.Sprintf("none of %d labels has enough labels of both kinds to tell its noise by", labels)
 }
 
 // RateReportTable is RateEstimateTable of a report, with notes on its thresholds and its error.

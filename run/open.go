@@ -115,6 +115,6 @@ func (s *Session) tellOneSided() {
 		return
 	}
 	s.Log.Info("one-sided labels", "split", d.Train.Name, "never", never, "always", always)
-	s.Tell(Message{Topic: "labels", Text: fmt.Sprintf("of %d words %s", d.Train.Vocabulary.Len(),
+	s.Tell(Message{Topic: "labels", Text: fmt.Sprintf("of %d labels %s", d.Train.Vocabulary.Len(),
 		dataset.DescribeOneSided(never, always))})
 }

@@ -184,6 +184,12 @@ func TestCaptionsArm_IsReused(t *testing.T) {
 			t.Errorf("%s was written again (%v)", name, err)
 		}
 	}
+	audit := call(t, "audit", dir, "--noise-rates", "online")
+	for _, want := range append(captionsOf(t, dir).Lines(), "the run shows them in "+filepath.Join(dir, report.HTMLFile)) {
+		if audit.code != exitOK || !strings.Contains(audit.err, want) {
+			t.Errorf("exit code %d, the audit of the words does not say of the captions %q:\n%s", audit.code, want, audit.err)
+		}
+	}
 }
 
 func TestCaptionsArm_RefusesWhatItCannotDo(t *testing.T) {

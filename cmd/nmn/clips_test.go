@@ -45,7 +45,7 @@ func TestTrain_OnClipsWhoseLabelsAreReadAsTheyComeUp(t *testing.T) {
 			for i, memory := range []string{"0", "1"} {
 				said[i] = must(t, append(args, "--set", "run.label_memory="+memory, "--run-dir", dirs[i])...)
 			}
-			if said[0] != said[1] || !strings.Contains(said[0], "q01, error") {
+			if said[0] != said[1] || !strings.Contains(said[0], "true labels") {
 				t.Errorf("said\n%s\nwith labels in memory\n%s", said[0], said[1])
 			}
 			for _, file := range []string{train.LastName, "q.csv", filepath.Join(run.Stage1Folder, train.LastName),

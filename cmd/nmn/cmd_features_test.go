@@ -188,7 +188,7 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	c := call(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set",
 		"data.features.label_columns=[\"l_*\"]", "--run-dir", path("run"))...)
 	if c.code != exitOK || !strings.Contains(c.err,
-		"of 3 words 1 on no row: l_no; 1 on every row: l_all. Nothing can be learned") {
+		"of 3 labels 1 on no row: l_no; 1 on every row: l_all. Nothing can be learned") {
 		t.Errorf("training: exit code %d, %s", c.code, c.err)
 	}
 	if c := call(t, append(learn, "--set", "data.features.train.features="+path("x.npy"), "--labels", path("y.csv"),
@@ -199,7 +199,7 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	c = call(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set",
 		"data.features.label_columns=[\"l_*\"]", "--set", "recipe.form=estimate",
 		"--noise-rates", "folds:5", "--run-dir", path("folds"))...)
-	if c.code != exitUsage || !strings.Contains(c.err, "4 bags cannot be dealt to 5 folds") {
+	if c.code != exitUsage || !strings.Contains(c.err, "4 rows cannot be dealt to 5 folds") {
 		t.Errorf("fewer rows than folds: exit code %d, %s", c.code, c.err)
 	}
 }
@@ -219,7 +219,7 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 		"--set", "train.patience=0", "--set", "recipe.form=estimate", "--noise-rates", "folds:2",
 		"--set", "recipe.fold_epochs=2",
 		"--set", "recipe.epochs=1", "--run-dir", filepath.Join(dir, "run"))
-	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 words has enough labels of both kinds") {
+	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 labels has enough labels of both kinds") {
 		t.Fatalf("exit code %d, %s", c.code, c.err)
 	}
 	rates := read(t, filepath.Join(dir, "run", report.RatesFile))

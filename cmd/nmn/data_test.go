@@ -135,7 +135,7 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 		t.Errorf("a missing picture: exit code %d, %q", c.code, c.err)
 	}
 	c := call(t, append(args, filepath.Join(t.TempDir(), "b"), "--max-bad-samples", "2")...)
-	if c.code != exitOK || !strings.Contains(c.out, "on the train split") {
+	if c.code != exitOK || !strings.Contains(c.out, "not measured: nothing was held out") {
 		t.Errorf("exit code %d, %s %s", c.code, c.err, c.out)
 	}
 	if !strings.Contains(c.err, filepath.Base(pictures[3])) {

@@ -200,7 +200,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
-	if !strings.Contains(c.err, "1 of 6 words: the scores do not tell their noise") ||
+	if !strings.Contains(c.err, "1 of 6 labels: the scores do not tell their noise") ||
 		strings.Contains(c.err, "noise held") {
 		t.Errorf("said: %s", c.err)
 	}
@@ -251,7 +251,7 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
-	const said = "1 of 6 words: the scores do not tell their noise; their labels are taken as they are"
+	const said = "1 of 6 labels: the scores do not tell their noise; their labels are taken as they are"
 	const unknown = "1 of 6 words not estimated: "
 	for name, text := range map[string]string{"the terminal": c.err,
 		"report.html": string(readBytes(t, filepath.Join(dir, report.HTMLFile))),
@@ -359,7 +359,7 @@ func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 		}
 		return c.err + c.out
 	}
-	if said := tell(); !strings.Contains(said, "recipe  paper: 24 bags are one batch of 32") ||
+	if said := tell(); !strings.Contains(said, "recipe  paper: 24 pictures are one batch of 32") ||
 		!strings.Contains(said, "nmn-fd") {
 		t.Errorf("said: %s", said)
 	}
@@ -368,7 +368,7 @@ func TestRecipe_GoesBackWhereTheDataCannotTellRates(t *testing.T) {
 		t.Errorf("with three batches: %s", said)
 	}
 	wantUsage(t, call(t, tiny("train", "--set", "data.train_size=24", "-q", "--arm", "held-rates", "--run-dir", dir)...),
-		"24 bags are one batch of 32", "lower the batch size")
+		"24 pictures are one batch of 32", "lower the batch size")
 	file, _, labels := featureData(t)
 	wantUsage(t, call(t, "train", file, "--labels", labels, "--noise-rates", "folds:500", "-q", "--arm", "soft-labels",
 		"--run-dir", dir), "cannot be dealt to 500 folds")
@@ -384,8 +384,8 @@ func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 		says     string
 	}{
 		{map[int]string{0: "0", 1: "1"},
-			"of 5 words: the scores do not tell their noise; their labels are taken as they are"},
-		{map[int]string{0: "0", 1: "1", 2: "0", 3: "1", 4: "0"}, "none of 5 words"},
+			"of 5 labels: the scores do not tell their noise; their labels are taken as they are"},
+		{map[int]string{0: "0", 1: "1", 2: "0", 3: "1", 4: "0"}, "none of 5 labels"},
 	} {
 		var b strings.Builder
 		for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -494,7 +494,7 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 		t.Fatal(c.err)
 	}
 	if !strings.Contains(c.err, "no epoch more") ||
-		!strings.Contains(c.err, "from the scores of 248 bags before they were learned") ||
+		!strings.Contains(c.err, "from the scores of 248 rows before they were learned") ||
 		strings.Contains(c.err, "fold") {
 		t.Errorf("said: %s", c.err)
 	}
@@ -534,8 +534,8 @@ func TestRecipe_PicturesEstimateOnline(t *testing.T) {
 	if arms["held rates, rates estimated"] == nil || arms["stage 1"] == nil {
 		t.Errorf("arms %v", arms)
 	}
-	if !strings.Contains(c.err, "from the scores of 48 bags") ||
-		!strings.Contains(c.err, "words: the scores do not tell their noise") {
+	if !strings.Contains(c.err, "from the scores of 48 pictures") ||
+		!strings.Contains(c.err, "labels: the scores do not tell their noise") {
 		t.Errorf("said: %s", c.err)
 	}
 }
