@@ -9,9 +9,9 @@ import (
 	"nmn/internal/rng"
 )
 
-// What resampling does not see: rates of words are not estimated anew from each resample, so that deviations are widened,
-// and the model of captions is not quite true, however many there are. Both were found on captions of COCO with captions
-// replaced, whose true shares the intervals then held in 202 of 210 sets (docs/captions-audit.md).
+// What resampling does not see: rates of words are not estimated anew from each resample, so that deviations are
+// widened, and the model of captions is not quite true, however many there are. Both were found on captions of COCO
+// with captions replaced, whose true shares the intervals then held in 202 of 210 sets (docs/captions-audit.md).
 const (
 	wider      = 1.5
 	modelDoubt = .025
@@ -19,8 +19,8 @@ const (
 
 // interval resamples bags, with their captions' t as they are. A bag that is drawn twice agrees with itself, so that
 // resamples have fewer foreign captions than the bags that they are drawn from. The interval therefore takes how far
-// resamples are from the share of all bags, and not the resamples themselves (the basic bootstrap). doubt is the width of
-// the middle 95 % of the resamples.
+// resamples are from the share of all bags, and not the resamples themselves (the basic bootstrap). doubt is the width
+// of the middle 95 % of the resamples.
 func (f *finder) interval(ctx context.Context, foreign float64, o Options) (i Interval, doubt float64, err error) {
 	if o.Resamples < 1 {
 		return Interval{math.NaN(), math.NaN()}, 0, nil
