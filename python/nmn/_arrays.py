@@ -293,7 +293,7 @@ def first_place(mask: npt.NDArray[Any], start: int = 0) -> tuple[int, str]:
 
 
 def check_finite(numbers: npt.NDArray[Any], name: str, start: int = 0) -> None:
-    """Refuse NaN and infinity, with the first row that has some.
+    """Refuse NaN, infinity and what float32 does not hold, with the first row that has some.
 
     Raises
     ------
@@ -301,12 +301,33 @@ def check_finite(numbers: npt.NDArray[Any], name: str, start: int = 0) -> None:
         Where there is one.
 
     """
-    if numbers.dtype.kind != "f" or np.isfinite(numbers).all():
+    if numbers.dtype.kind != "f":
         return
-    row, column = first_place(~np.isfinite(numbers), start)
-    nan = bool(np.isnan(numbers).any())
-    what = "NaN" if nan else "infinity"
+    with np.errstate(over="ignore"):
+        bad = ~np.isfinite(numbers.astype(np.float32, copy=False))
+    if not bad.any():
+        return
+    row, column = first_place(bad, start)
+    what, cure = "infinity", f"numpy.nan_to_num({name}) or sklearn.impute.SimpleImputer"
+    if np.isnan(numbers).any():
+        what = "NaN"
+    elif np.isfinite(numbers).all():
+        what, cure = "a value too large for dtype('float32')", "sklearn.preprocessing.StandardScaler"
     raise ValueError(
-        f"{name} contains {what} at row {row}{column}: leave such rows out, or fill them in, for example by "
-        f"numpy.nan_to_num({name}) or sklearn.impute.SimpleImputer"
+        f"Input {name} contains {what} at row {row}{column}: leave such rows out, or change the values, for example by "
+        f"{cure}"
     )
+
+
+def refused(path: str, name: str) -> ValueError | None:
+    """Return why a `.npy` of features cannot be used, with the place, and None if its values are not the reason."""
+    if not path.endswith(".npy"):
+        return None
+    try:
+        for start, part in blocks(np.load(path, mmap_mode="r", allow_pickle=False), name):
+            check_finite(part, name, start)
+    except (OSError, EOFError):
+        return None
+    except ValueError as error:
+        return error
+    return None

@@ -74,6 +74,12 @@ def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> 
     for name, column in zip(names, columns):
         if column.shape != (inputs.width,):
             raise ValueError(f"noise_rates: {column.size} of {name} for {inputs.width} classes: want one for each")
+        wrong = (column < 0) | (column > 1)
+        if name in ("q01", "q10") and wrong.any():
+            raise ValueError(
+                f"noise_rates: {name} of {inputs.names(inputs.width)[wrong][0]!r} is {column[wrong][0]:g}: want a rate "
+                f"from 0 to 1, or NaN if it is not known"
+            )
     believed = ~np.isnan(columns[0]) & ~np.isnan(columns[1])
     if "usable" in rates:
         believed &= np.asarray(rates["usable"], bool)
@@ -86,10 +92,21 @@ def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> 
     return ["--noise-rates", path, *flags]
 
 
+#: What messages call arguments, by what the program calls its settings.
+_ARGUMENTS = {
+    "noise rates: Confidence": "confidence",
+    "noise rates: MinPositives": "min_labels",
+    "noise rates: MinSlope": "min_slope",
+    "evaluation: Threshold": "threshold",
+    "evaluation: PlugIn": "plug_in",
+    "evaluation: TopK": "top_k",
+}
+
+
 def asked(arguments: list[str], inputs: _inputs.Inputs, logits: bool, scores: str = "pred_probs") -> dict[str, Any]:
     """Run a command that answers in JSON. Values that it refuses become a ValueError that names the argument."""
     try:
-        out = _program.call(arguments, names={inputs.scores: scores, inputs.labels: "labels"})
+        out = _program.call(arguments, names={inputs.scores: scores, inputs.labels: "labels", **_ARGUMENTS})
     except NmnError as error:
         found = _inputs.diagnosed(inputs, scores, logits)
         if found is not None:

@@ -22,6 +22,7 @@ def estimate_rates(
     multi_label: bool | None = None,
     logits: bool = False,
     classes: Sequence[Any] | None = None,
+    unknown: Any = None,
     confidence: float = 0.95,
     min_labels: int | None = None,
     min_slope: float | None = None,
@@ -32,8 +33,8 @@ def estimate_rates(
 
     Parameters
     ----------
-    labels, pred_probs, multi_label, logits, classes, n_jobs
-        As of `find_label_issues`.
+    labels, pred_probs, multi_label, logits, classes, unknown, n_jobs
+        As for `find_label_issues`.
     confidence : float
         Probability that an interval holds the rate.
     min_labels : int, optional
@@ -59,7 +60,9 @@ def estimate_rates(
     """
     with _program.scratch() as place:
         folder = str(place)
-        inputs = _inputs.inputs_of(labels, pred_probs, folder, classes=classes, multi_label=multi_label, gaps=True)
+        inputs = _inputs.inputs_of(
+            labels, pred_probs, folder, classes=classes, multi_label=multi_label, unknown=unknown, gaps=True
+        )
         if not _asking.has_several(inputs):
             said = _asking.asked(["audit", *_asking.files(inputs, logits), "--json", "--top", "0"], inputs, logits)
             return _transition(said, inputs)

@@ -73,6 +73,10 @@ def caption_issues(
     """
     if not 0 < precision <= 1:
         raise ValueError(f"precision is {precision}: want above 0 to 1")
+    if vocabulary_size is not None and vocabulary_size < 1:
+        raise ValueError(f"vocabulary_size is {vocabulary_size}: want at least 1, or None for 1000")
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed is {seed}: want at least 0, or None")
     with _program.scratch() as place:
         folder = str(place)
         bags: list[Any] | None = None

@@ -41,6 +41,10 @@ _KEYS = {
 }
 
 
+#: The arguments that are whole numbers.
+_WHOLE = ("epochs", "fold_epochs", "recipe_epochs", "batch_size", "patience", "threads")
+
+
 class NoisyLabelClassifier(_estimator.Parameters):
     """Classifier that learns from labels of which some are missing and some are wrong.
 
@@ -100,6 +104,9 @@ class NoisyLabelClassifier(_estimator.Parameters):
         Whether a class that holds on no row is refused, or kept as one that is never learned.
     classes : sequence, optional
         Names or numbers of the classes and their order. Without it they are the columns of y, or what occurs in it.
+    unknown : scalar, optional
+        With one label for each row, the value of y that means an unknown label, such as -1, next to NaN and None. By
+        default -1 is a class like others.
     random_state : int, RandomState or None, default=None
         Seed of weights, order, dropout and folds. None is the seed 1: results are always the same.
     threads : int, optional
@@ -135,8 +142,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
     -----
     The same numbers come from ``nmn train X.npy --labels Y.npy --set data.validation_share=0 --set
     data.test_share=0`` and ``nmn predict``. A label of which nothing is known teaches nothing, and is in no noise
-    rate and no issue; a row without any known label is left out of training. Where 0 only means that nobody has
-    said so, pass 0, not -1: that the label may be missing is what `noise_rates_` are about.
+    rate and no issue; a row without any known label is left out of training. If a 0 in a matrix only means that nobody
+    has said so, pass 0, not -1: that the label may be missing is what `noise_rates_` are about.
 
     Examples
     --------
@@ -172,6 +179,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         min_error: float | None = 0.5,
         empty_classes: str = "error",
         classes: Sequence[Any] | None = None,
+        unknown: Any = None,
         random_state: Any = None,
         threads: int | None = None,
         device: str | None = None,
@@ -200,6 +208,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         self.min_error = min_error
         self.empty_classes = empty_classes
         self.classes = classes
+        self.unknown = unknown
         self.random_state = random_state
         self.threads = threads
         self.device = device
@@ -216,7 +225,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
             Features. What is a whole ``.npy`` on disk is read from there.
         y : array, Series, DataFrame, sparse matrix, lists or path of a .npy
             Labels: an indicator matrix (1, 0, and -1, NaN or None for unknown), a list of names for each row, or one
-            label for each row.
+            label for each row (NaN, None and `unknown` for unknown). One column is one label for each row.
         **refused
             ``sample_weight`` and the like are refused with a word.
 
@@ -272,10 +281,10 @@ class NoisyLabelClassifier(_estimator.Parameters):
     def _checked(self, y: Any, rows: int) -> _labels.Labels:
         column: tuple[int, ...] = getattr(y, "shape", ())
         one = None
-        if len(column) == 2 and column[1] == 1 and not hasattr(y, "columns") and not _arrays.is_sparse(y):
-            _estimator.warn_column(int(column[0]))
+        if len(column) == 2 and column[1] == 1 and not _arrays.is_sparse(y):
+            _estimator.warn_column(y)
             one = True
-        labels = _labels.labels_of(y, classes=self.classes, name="y", one=one)
+        labels = _labels.labels_of(y, classes=self.classes, name="y", one=one, unknown=self.unknown)
         _estimator.check_same_rows(rows, len(labels))
         known = ~labels.unknown_rows()
         if not known.any():
@@ -325,7 +334,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
             numbers = numbers[rows] if numbers is not None else None
         if matrix.dtype.kind not in "bu" and not (matrix == _labels.UNKNOWN).any():
             matrix = (matrix > 0).view(np.uint8)
-        hidden = np.prod([max(int(h), 1) for h in self.hidden_layers] or [1], dtype=np.float64)
+        hidden = np.prod(self._widths() or [1], dtype=np.float64)
         with _training.quick_scratch(int(shape[0] * shape[1] * 8 + hidden * 160)) as folder:
             path = _arrays.as_npy(X, folder, "X", keep=None if len(rows) == len(known) else known)
             job = _training.Job(
@@ -338,9 +347,22 @@ class NoisyLabelClassifier(_estimator.Parameters):
                 min_error=self.min_error,
                 exclusive=numbers,
                 progress=type(self).__name__ if self.verbose else None,
-                arguments={keys[0]: argument for argument, keys in _KEYS.items()},
+                arguments={key: argument for argument, keys in _KEYS.items() for key in keys},
             )
             return job.run(folder), rows
+
+    def _widths(self) -> list[int]:
+        try:
+            widths = [int(h) for h in self.hidden_layers]
+            right = all(w == h and w > 0 for w, h in zip(widths, self.hidden_layers))
+        except (TypeError, ValueError):
+            right = False
+        if not right:
+            raise ValueError(
+                f"hidden_layers is {self.hidden_layers!r}: pass the width of each hidden layer, such as (256, 256), "
+                f"or () for none"
+            )
+        return widths
 
     def _settings(self) -> dict[str, Any]:
         settings = {
@@ -349,6 +371,10 @@ class NoisyLabelClassifier(_estimator.Parameters):
             for key in keys
             if (value := getattr(self, argument)) is not None
         }
+        for argument in _WHOLE:
+            value = getattr(self, argument)
+            if value is not None and not (_number(value) == np.floor(_number(value)) and np.isscalar(value)):
+                raise ValueError(f"{argument} is {value!r}: pass a whole number, or None for the default")
         for rates in ("train.noise.miss_rate", "train.noise.false_rate"):
             if rates in settings and np.ndim(settings[rates]) == 0:
                 settings[rates] = [settings[rates]]
@@ -516,7 +542,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
         self._fitted()
         predicted = self.predict(X)
         if self._form == "one":
-            given = _labels.labels_of(y, classes=_all_classes(y, self.classes_), name="y", one=True)
+            classes = _all_classes(y, self.classes_, self.unknown)
+            given = _labels.labels_of(y, classes=classes, name="y", one=True, unknown=self.unknown)
             assert given.numbers is not None
             known = given.numbers >= 0
             return float(np.mean(given.classes[given.numbers[known]] == np.asarray(predicted)[known]))
@@ -616,13 +643,15 @@ def _open(X: Any) -> Any:
 
 
 def _seed(random_state: Any) -> int | None:
-    if random_state is None or isinstance(random_state, (int, np.integer)):
-        return None if random_state is None else int(random_state)
+    if random_state is None:
+        return None
+    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
+        return int(random_state)
     if hasattr(random_state, "randint"):
         return int(random_state.randint(1, 2**31 - 1))
     if hasattr(random_state, "integers"):
         return int(random_state.integers(1, 2**31 - 1))
-    raise ValueError(f"random_state is {random_state!r}: pass an integer, a RandomState, or None for the seed 1")
+    raise ValueError(f"random_state is {random_state!r}: pass an integer from 0, a RandomState, or None for the seed 1")
 
 
 def _number(value: Any) -> float:
@@ -638,12 +667,12 @@ def _logit(p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(np.log(p) - np.log(np.maximum(1 - p, 2.0**-25)))
 
 
-def _all_classes(y: Any, classes: npt.NDArray[Any]) -> list[Any]:
-    """Return the classes with those that occur in y alone behind them: predictions of these are wrong."""
+def _all_classes(y: Any, classes: npt.NDArray[Any], unknown: Any) -> list[Any]:
+    """Return the classes, followed by those that occur in y alone: predictions for these are wrong."""
     known = [c.item() if isinstance(c, np.generic) else c for c in classes]
-    found = _labels.labels_of(y, name="y", one=True).classes
+    found = _labels.labels_of(y, name="y", one=True, unknown=unknown).classes
     plain = [c.item() if isinstance(c, np.generic) else c for c in found]
-    return known + [c for c in plain if c not in set(known) and c != _labels.UNKNOWN]
+    return known + [c for c in plain if c not in set(known)]
 
 
 def _table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:

@@ -144,16 +144,16 @@ class NotFitted(ValueError, AttributeError):
     """An estimator was asked before it was fitted."""
 
 
-def warn_column(rows: int) -> None:
-    """Warn that a matrix of one column was taken as one label for each row."""
+def warn_column(y: Any) -> None:
+    """Warn that a matrix or a table of one column was taken as one label for each row."""
     kind: type[Warning] = UserWarning
     if "sklearn" in sys.modules:
         from sklearn.exceptions import DataConversionWarning
 
         kind = DataConversionWarning
     warnings.warn(
-        f"A column-vector y was passed when a 1d array was expected: y has shape ({rows}, 1) and is taken as one label "
-        f"for each row; pass y.ravel()",
+        f"A column-vector y was passed when a 1d array was expected: y has shape {tuple(y.shape)} and is taken as one "
+        f"label for each row; pass {'y.iloc[:, 0]' if hasattr(y, 'iloc') else 'y.ravel()'}",
         kind,
         stacklevel=4,
     )

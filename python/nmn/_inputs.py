@@ -72,11 +72,13 @@ def inputs_of(
     names: tuple[str, str] = ("labels", "pred_probs"),
     classes: Sequence[Any] | None = None,
     multi_label: bool | None = None,
+    unknown: Any = None,
     gaps: bool = False,
 ) -> Inputs:
     """Bring labels and scores to files; what is a file already stays where it is.
 
-    With `gaps` labels may be unknown, as the program has them: -1 in place of a label or of a class.
+    With `gaps` labels may be unknown: the files hold -1 in place of a label or of a class. `unknown` is the value that
+    means so in a vector of labels, next to None and NaN.
 
     Raises
     ------
@@ -100,11 +102,15 @@ def inputs_of(
         scores = np.asarray(scores).reshape(-1, 1)
         if not _arrays.is_path(labels) and np.ndim(labels) == 1:
             labels, multi_label = np.asarray(labels).reshape(-1, 1), True
+    elif shape is not None and not multi_label:
+        labels = _one_column(labels, shape)
     if shape is not None and len(shape) != 2:
         raise ValueError(f"{scored} has shape {shape}: want a row for each bag and a column for each class")
     if shape is not None and classes is not None and len(classes) != shape[1]:
         raise ValueError(f"classes: {len(classes)} names for the {shape[1]} columns of {scored}: name each column once")
-    file, several, rows, classes = _label_file(labels, shape, folder, called, scored, classes, multi_label, gaps)
+    file, several, rows, classes = _label_file(
+        labels, shape, folder, called, scored, classes, multi_label, unknown, gaps
+    )
     if shape is not None and rows is not None and rows != shape[0]:
         raise ValueError(
             f"{called} has {rows} rows and {scored} has {shape[0]}: both need one for each bag, in the same order"
@@ -112,6 +118,14 @@ def inputs_of(
     path = _arrays.as_npy(scores, folder, scored, dtypes=("f4", "f8", "f2"), finite=False)
     height, width = shape or (None, None)
     return Inputs(path, file, several, height, width, classes, index, gaps)
+
+
+def _one_column(labels: Any, scores: tuple[int, ...]) -> Any:
+    """Return labels of one column as a vector if there are scores of several classes, and others as they are."""
+    shape = getattr(labels, "shape", ())
+    if len(shape) != 2 or shape[1] != 1 or scores[-1] == 1 or _arrays.is_sparse(labels):
+        return labels
+    return labels.iloc[:, 0] if is_table(labels) else labels[:, 0]
 
 
 def _one_index(labels: Any, scores: Any, names: tuple[str, str]) -> Any:
@@ -154,6 +168,7 @@ def _label_file(
     scored: str,
     classes: Sequence[Any] | None,
     multi_label: bool | None,
+    unknown: Any,
     gaps: bool,
 ) -> tuple[str, bool | None, int | None, Sequence[Any] | None]:
     """Return the file of labels, whether a row may have several, the number of rows and the names of classes."""
@@ -167,9 +182,10 @@ def _label_file(
         matrix = _from_lists(labels, width, folder, name)
         if matrix is not None:
             return matrix, True, len(labels), classes
-    plain = _plain(labels, gaps)
+    plain = _plain(labels, gaps) if unknown is None else None
     if plain is None:
-        known = _labels.labels_of(labels, classes=_offered(labels, classes, width), name=name, one=multi_label is False)
+        offered = _offered(labels, classes, width, unknown)
+        known = _labels.labels_of(labels, classes=offered, name=name, one=multi_label is False, unknown=unknown)
         if not gaps:
             _refuse_unknown(known, name)
         plain = known.numbers if known.exclusive else known.matrix
@@ -209,7 +225,7 @@ def _plain(labels: Any, gaps: bool) -> npt.NDArray[Any] | None:
     return None
 
 
-def _offered(labels: Any, classes: Sequence[Any] | None, width: int | None) -> Sequence[Any] | None:
+def _offered(labels: Any, classes: Sequence[Any] | None, width: int | None, unknown: Any) -> Sequence[Any] | None:
     """Return the classes that labels are found among: those that are named, or numbers of columns."""
     if classes is not None or width is None:
         return classes
@@ -217,7 +233,7 @@ def _offered(labels: Any, classes: Sequence[Any] | None, width: int | None) -> S
         return None
     if getattr(labels, "ndim", 1) != 1:
         return None
-    first = next((v for v in _flat(labels) if v is not None), None)
+    first = next((v for v in _flat(labels) if v is not None and (unknown is None or v != unknown)), None)
     return list(range(width)) if isinstance(first, (int, float, np.integer, np.floating)) else None
 
 
@@ -323,6 +339,8 @@ def diagnosed(inputs: Inputs, name: str, logits: bool, labels: str = "labels") -
                 if not logits and not bad.any():
                     bad = (part < 0) | (part > 1)
                     what, cure = "want probabilities from 0 to 1", "pass logits=True where they are log-odds"
+                    if inputs.multi_label is False and not bad.any():
+                        _check_sums(part, name, start)
             elif part.ndim == 2:
                 bad = (part != 0) & (part != 1)
                 what, cure = "want 0 or 1", "pass one label for each row as a vector, or lists of classes"
@@ -336,6 +354,22 @@ def diagnosed(inputs: Inputs, name: str, logits: bool, labels: str = "labels") -
                 value = part[row - start] if part.ndim == 1 else part[tuple(np.argwhere(bad)[0])]
                 return ValueError(f"{called} holds {value} at row {row}{column}, {what}: {cure}")
     return None
+
+
+#: How far from 1 the program lets the scores of a row sum.
+_SLACK = 0.02
+
+
+def _check_sums(part: npt.NDArray[Any], name: str, start: int) -> None:
+    total = part.sum(axis=1, dtype=np.float64)
+    off = np.abs(total - 1) > _SLACK
+    if off.any():
+        row = int(np.argmax(off))
+        raise ValueError(
+            f"{name} sums to {total[row]:.4g} at row {start + row}, want 1: with one label for each row the classes "
+            f"exclude each other; pass {name} / {name}.sum(axis=1, keepdims=True), or if they do not exclude each "
+            f"other a matrix of 0 and 1 as labels"
+        )
 
 
 def opened(inputs: Inputs, logits: bool, several: bool, what: str) -> Labelled:

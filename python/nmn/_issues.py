@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nmn import _asking, _cleanlab, _fits, _inputs, _program
-from nmn._scores import Labelled
+from nmn._scores import Labelled, suggested
 from nmn._tables import Table, frame
 
 __all__ = ["find_label_issues"]
@@ -43,6 +43,7 @@ def find_label_issues(
     frac_noise: float = ...,
     logits: bool = ...,
     classes: Sequence[Any] | None = ...,
+    unknown: Any = ...,
     noise_rates: Any = ...,
     calibrate: bool = ...,
     filter_by: str | None = ...,
@@ -69,6 +70,7 @@ def find_label_issues(
     frac_noise: float = ...,
     logits: bool = ...,
     classes: Sequence[Any] | None = ...,
+    unknown: Any = ...,
     noise_rates: Any = ...,
     calibrate: bool = ...,
     filter_by: str | None = ...,
@@ -94,6 +96,7 @@ def find_label_issues(
     frac_noise: float = 1.0,
     logits: bool = False,
     classes: Sequence[Any] | None = None,
+    unknown: Any = None,
     noise_rates: Any = None,
     calibrate: bool = False,
     filter_by: str | None = None,
@@ -117,8 +120,8 @@ def find_label_issues(
     labels : array, Series, DataFrame, lists, str or path
         Of N rows. Several labels each: a matrix of 0 and 1 of shape (N, K), or a list of classes for each row, as
         cleanlab takes them (numbers 0 to K-1, or names). One label each: a vector of numbers 0 to K-1 or of names.
-        Unknown ones (-1, NaN or None) are never issues and count for nothing. A path names a file that
-        ``nmn audit --labels`` takes: `.npy`, `.csv`, or a manifest.
+        Unknown ones (NaN, None, -1 in a matrix, and `unknown`) are never issues and count for nothing. A path names a
+        file that ``nmn audit --labels`` takes: `.npy`, `.csv`, or a manifest.
     pred_probs : array, DataFrame, str or path
         Scores of shape (N, K), out-of-fold: by a classifier that was not trained on the row. float32 is passed on
         without a copy from a memory map of a whole `.npy`, and so is a path.
@@ -148,6 +151,8 @@ def find_label_issues(
         Scores are log-odds (of one label each: logits of a softmax) in place of probabilities.
     classes : sequence, optional
         Names of the columns of `pred_probs`, in their order. By default those of a DataFrame, else numbers.
+    unknown : scalar, optional
+        In a vector of labels, the value that means an unknown label, such as -1.
     noise_rates : table, mapping, str or path, optional
         ``q01`` and ``q10`` of each class in place of an estimate, as `estimate_rates` returns them, or a file of
         ``nmn rates --output``. They are taken for certain, where an estimate is not. Classes whose rates are NaN or not
@@ -212,7 +217,9 @@ def find_label_issues(
     _check_filter(filter_by, own, filters)
     with _program.scratch() as place:
         folder = str(place)
-        inputs = _inputs.inputs_of(labels, pred_probs, folder, classes=classes, multi_label=multi_label, gaps=True)
+        inputs = _inputs.inputs_of(
+            labels, pred_probs, folder, classes=classes, multi_label=multi_label, unknown=unknown, gaps=True
+        )
         several = _asking.has_several(inputs)
         if per_class and not several:
             raise ValueError("per_class is for several labels a row, and each of these has one: leave it out")
@@ -367,8 +374,16 @@ def _details(
         columns = {
             "row": at,
             "given": names[rows["class"][at]],
-            "suggested": names[np.where(rows["suggested"][at] < 0, rows["class"][at], rows["suggested"][at])],
+            "suggested": names[_suggested(rows[at], at, inputs)],
             "p_wrong": rows["p_wrong"][at],
             "quality": rows["quality"][at],
         }
     return frame(columns, index=None if inputs.index is None else inputs.index[at])
+
+
+def _suggested(rows: npt.NDArray[Any], at: npt.NDArray[np.int64], inputs: _inputs.Inputs) -> npt.NDArray[np.int64]:
+    """Return the class of each row if the one given is wrong."""
+    if not inputs.scores.lower().endswith(".npy"):
+        return np.asarray(np.where(rows["suggested"] < 0, rows["class"], rows["suggested"]), np.int64)
+    scores = np.load(inputs.scores, mmap_mode="r", allow_pickle=False)[at]
+    return suggested(rows["suggested"], rows["class"], scores)

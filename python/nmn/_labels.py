@@ -88,7 +88,14 @@ class Labels:
         return bool((unknown.any(axis=1) & ~unknown.all(axis=1)).any())
 
 
-def labels_of(Y: Any, *, classes: Sequence[Any] | None = None, name: str = "Y", one: bool | None = None) -> Labels:
+def labels_of(
+    Y: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    name: str = "Y",
+    one: bool | None = None,
+    unknown: Any = None,
+) -> Labels:
     """Bring labels to one form.
 
     Parameters
@@ -96,8 +103,8 @@ def labels_of(Y: Any, *, classes: Sequence[Any] | None = None, name: str = "Y", 
     Y : array, Series, DataFrame, sparse matrix, lists, str or path
         An indicator matrix of bool, integers or floats (1 and 0; -1, NaN or None where a label is unknown; columns of
         a DataFrame name the classes), a list of the names that hold for each row (None where they are unknown), one
-        label for each row (strings or integers; None, NaN, and -1 beside classes from 0 on where it is unknown), or
-        the path of a `.npy` with one of the arrays.
+        label for each row (strings or integers; None or NaN if it is unknown), or the path of a `.npy` with one of the
+        arrays.
     classes : sequence, optional
         The classes and their order. Without it they are the columns, or what occurs, sorted.
     name : str
@@ -105,6 +112,8 @@ def labels_of(Y: Any, *, classes: Sequence[Any] | None = None, name: str = "Y", 
     one : bool, optional
         Whether a vector or a matrix of one column is one label for each row. By default a vector is and a matrix is
         not.
+    unknown : scalar, optional
+        The value that means an unknown label, of one label for each row, next to None and NaN.
 
     Returns
     -------
@@ -124,7 +133,7 @@ def labels_of(Y: Any, *, classes: Sequence[Any] | None = None, name: str = "Y", 
     if _arrays.is_sparse(Y):
         return _indicator(_dense(Y, name), None, classes, name)
     if hasattr(Y, "columns") and hasattr(Y, "to_numpy"):
-        return _table(Y, classes, name, one)
+        return _table(Y, classes, name, one, unknown)
     if hasattr(Y, "to_numpy"):
         Y = Y.to_numpy()
     if hasattr(Y, "__array__") and not isinstance(Y, np.ndarray):
@@ -133,7 +142,7 @@ def labels_of(Y: Any, *, classes: Sequence[Any] | None = None, name: str = "Y", 
         raise TypeError(f"{name} is of type {type(Y).__name__}: pass an array of labels, or a list for each row")
     if not isinstance(Y, np.ndarray):
         Y = _listed(list(Y))
-    return _array(Y, classes, name, one)
+    return _array(Y, classes, name, one, unknown)
 
 
 def _load(path: Any, name: str) -> npt.NDArray[Any]:
@@ -157,10 +166,10 @@ def _dense(matrix: Any, name: str) -> npt.NDArray[np.uint8]:
     return out
 
 
-def _table(table: Any, classes: Sequence[Any] | None, name: str, one: bool | None) -> Labels:
+def _table(table: Any, classes: Sequence[Any] | None, name: str, one: bool | None, unknown: Any) -> Labels:
     columns = list(table.columns)
     if len(columns) == 1 and (one or _is_text(table)):
-        return _array(table.to_numpy()[:, 0], classes, name, one)
+        return _array(table.to_numpy()[:, 0], classes, name, one, unknown)
     _check_shape(tuple(table.shape), name)
     parts = [_known(part, name, np.arange(start, start + len(part))) for start, part in _arrays.blocks(table, name)]
     matrix = np.concatenate([p.astype(np.int8) for p in parts])
@@ -203,7 +212,7 @@ def _numbers_of_classes(rows: Sequence[Any]) -> bool:
     return False
 
 
-def _array(Y: npt.NDArray[Any], classes: Sequence[Any] | None, name: str, one: bool | None) -> Labels:
+def _array(Y: npt.NDArray[Any], classes: Sequence[Any] | None, name: str, one: bool | None, unknown: Any) -> Labels:
     if Y.ndim == 2 and Y.shape[1] == 1 and one:
         Y = Y[:, 0]
     if Y.ndim == 2:
@@ -215,7 +224,7 @@ def _array(Y: npt.NDArray[Any], classes: Sequence[Any] | None, name: str, one: b
         raise ValueError(f"{name} is empty: pass at least one row")
     if Y.dtype.kind == "O" and any(isinstance(v, (list, tuple, set, frozenset, np.ndarray)) for v in Y):
         return _names(Y, classes, name)
-    return _one(Y, classes, name)
+    return _one(Y, classes, name, unknown)
 
 
 def _check_shape(shape: tuple[int, ...], name: str) -> None:
@@ -281,6 +290,10 @@ def _numeric(part: npt.NDArray[Any], name: str, rows: npt.NDArray[Any]) -> npt.N
 
 
 def _chosen(matrix: npt.NDArray[Any], columns: Sequence[Any], classes: Sequence[Any] | None, name: str) -> Labels:
+    names = list(columns if classes is None else classes)
+    if len(set(names)) < len(names):
+        twice = next(n for i, n in enumerate(names) if n in names[:i])
+        raise ValueError(f"{name} has two classes that are called {twice!r}: rename one of them, or leave it out")
     given = _vector(columns)
     if classes is None:
         return Labels("indicator", given, matrix)
@@ -339,12 +352,12 @@ def _sorted(values: Iterable[Any], name: str) -> list[Any]:
         raise TypeError(f"{name} mixes labels of several types, {error}: use strings or integers alone") from error
 
 
-def _one(Y: npt.NDArray[Any], classes: Sequence[Any] | None, name: str) -> Labels:
+def _one(Y: npt.NDArray[Any], classes: Sequence[Any] | None, name: str, means_unknown: Any) -> Labels:
     if Y.dtype.kind == "c":
         raise ValueError(f"{name}: Complex data not supported: pass strings or integers")
     if Y.dtype.kind not in "biufUSO":
         raise TypeError(f"{name} is of type {Y.dtype}: pass strings or integers, one for each row")
-    unknown = _unknown_of(Y)
+    unknown = _unknown_of(Y, means_unknown)
     if Y.dtype.kind == "f":
         _check_whole(Y, unknown, name)
     values = Y[~unknown]
@@ -354,14 +367,10 @@ def _one(Y: npt.NDArray[Any], classes: Sequence[Any] | None, name: str) -> Label
         found = np.unique(values)
         if Y.dtype.kind == "f" and unknown.any():
             found = found.astype(np.int64)  # NaN alone made them floats
-    if Y.dtype.kind in "if" and classes is None and len(found) > 1 and found[0] == UNKNOWN and 0 in found:
-        unknown, found = unknown | (Y == UNKNOWN), found[1:]
     order = _vector(list(classes)) if classes is not None else found
     if len(order) == 0:
         raise ValueError(f"{name} holds no known label: pass some that are neither None nor NaN")
     place = {_plain(c): k for k, c in enumerate(order)}
-    if classes is not None and UNKNOWN not in place and Y.dtype.kind in "if":
-        unknown = unknown | (Y == UNKNOWN)
     numbers = np.full(len(Y), UNKNOWN, np.int64)
     if Y.dtype.kind == "O":
         for i in np.flatnonzero(~unknown):
@@ -380,17 +389,25 @@ def _place(place: dict[Any, int], value: Any, name: str, row: int, order: npt.ND
     try:
         return place[value]
     except KeyError:
+        cure = "; pass unknown=-1 if it means that the label is unknown" if value == UNKNOWN else ""
         raise ValueError(
-            f"{name} holds the label {value!r} at row {row}, which is not among the classes {list(order)!r}"
+            f"{name} holds the label {value!r} at row {row}, which is not among the classes {_listing(order)}{cure}"
         ) from None
 
 
-def _unknown_of(Y: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    if Y.dtype.kind == "f":
-        return np.asarray(np.isnan(Y), bool)
+def _listing(classes: npt.NDArray[Any]) -> str:
+    names = [repr(_plain(c)) for c in classes]
+    return ", ".join(names if len(names) <= 20 else [*names[:10], "...", names[-1]])
+
+
+def _unknown_of(Y: npt.NDArray[Any], unknown: Any) -> npt.NDArray[np.bool_]:
     if Y.dtype.kind == "O":
-        return np.fromiter((_is_unknown(v) for v in Y), bool, len(Y))
-    return np.zeros(len(Y), bool)
+        named = unknown is not None
+        return np.fromiter((_is_unknown(v) or (named and bool(v == unknown)) for v in Y), bool, len(Y))
+    out = np.isnan(Y) if Y.dtype.kind == "f" else np.zeros(len(Y), bool)
+    if unknown is not None and isinstance(unknown, (str, bytes)) == (Y.dtype.kind in "US"):
+        out = out | np.equal(Y, unknown)
+    return np.asarray(out, bool)
 
 
 def _check_whole(Y: npt.NDArray[Any], unknown: npt.NDArray[np.bool_], name: str) -> None:

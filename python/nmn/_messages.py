@@ -17,6 +17,12 @@ _KEPT = 20
 _LEVELS = {"DEBUG": logging.DEBUG, "INFO": logging.INFO, "WARN": logging.WARNING, "ERROR": logging.ERROR}
 _RECORD = re.compile(r'time=\S+ level=([A-Z]+)\S* msg=("(?:[^"\\]|\\.)*"|\S*) ?(.*)', re.DOTALL)
 _PREFIX = "nmn: "
+#: Rows and columns of arrays, which the program counts from 1 and Python from 0.
+_PLACE = re.compile(r"\b(row) ([1-9]\d*)(?:(, column )([1-9]\d*))?")
+#: How the program begins a message about the value of a flag, which is an argument here.
+_FLAG = re.compile(
+    r'^invalid argument ("[^"]*") for "(?:-\w, )?--([a-z-]+)" flag: (?:strconv\.\w+: parsing "[^"]*": )?'
+)
 
 
 class Messages:
@@ -64,7 +70,9 @@ class Messages:
 
     def error(self) -> str:
         """Return what the program says went wrong; empty where it says nothing."""
-        return re.sub(r" \(see '[^']* --help'\)$", "", "; ".join(self._error))
+        text = re.sub(r" \(see '[^']* --help'\)$", "", "; ".join(self._error))
+        text = _FLAG.sub(lambda m: f"{m[2].replace('-', '_')} is {m[1]}: ", text)
+        return re.sub(r": value not allowed$", "", text)
 
     def rest(self) -> str:
         """Return the last lines that are neither log nor error."""
@@ -73,6 +81,7 @@ class Messages:
     def _named(self, text: str) -> str:
         for said, meant in self._names.items():
             text = text.replace(f"`{said}`", meant).replace(said, meant)
+        text = _PLACE.sub(lambda m: f"{m[1]} {int(m[2]) - 1}" + (f"{m[3]}{int(m[4]) - 1}" if m[4] else ""), text)
         return text.replace("`", "")
 
     def __enter__(self) -> Messages:

@@ -27,6 +27,7 @@ def get_label_quality_scores(
     per_class: bool = False,
     logits: bool = False,
     classes: Sequence[Any] | None = None,
+    unknown: Any = None,
     noise_rates: Any = None,
     calibrate: bool = False,
     n_jobs: int | None = None,
@@ -38,8 +39,8 @@ def get_label_quality_scores(
 
     Parameters
     ----------
-    labels, pred_probs, multi_label, logits, classes, n_jobs
-        As of `find_label_issues`.
+    labels, pred_probs, multi_label, logits, classes, unknown, n_jobs
+        As for `find_label_issues`.
     method : str
         What the score of a label is:
 
@@ -77,7 +78,9 @@ def get_label_quality_scores(
     _check(method, adjust_pred_probs, noise_rates, calibrate)
     with _program.scratch() as place:
         folder = str(place)
-        inputs = _inputs.inputs_of(labels, pred_probs, folder, classes=classes, multi_label=multi_label, gaps=True)
+        inputs = _inputs.inputs_of(
+            labels, pred_probs, folder, classes=classes, multi_label=multi_label, unknown=unknown, gaps=True
+        )
         several = _asking.has_several(inputs)
         if per_class and not several:
             raise ValueError("per_class is for several labels a row, and each of these has one: leave it out")

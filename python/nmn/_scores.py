@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["UNKNOWN", "Array", "Labelled", "Scores", "as_bytes", "parts"]
+__all__ = ["UNKNOWN", "Array", "Labelled", "Scores", "as_bytes", "parts", "suggested"]
 
 Array = npt.NDArray[Any]
 
@@ -116,3 +116,20 @@ def as_bytes(labels: Array) -> npt.NDArray[np.uint8]:
     out[labels == 0] = 0
     out[labels == 1] = 1
     return out
+
+
+def suggested(found: Array, given: Array, p: Array) -> Array:
+    """Return the class that each row has if the one given is wrong: the one found, or else by scores the best other.
+
+    Parameters
+    ----------
+    found : ndarray of shape (M,)
+        The class that is more probable than the one given; negative if there is none.
+    given : ndarray of shape (M,)
+        The class given.
+    p : ndarray of shape (M, K)
+        Scores, of which the largest counts.
+    """
+    others = np.array(p, np.float64)
+    others[np.arange(len(given)), given] = -np.inf
+    return np.asarray(np.where(found < 0, others.argmax(axis=1), found), np.int64)

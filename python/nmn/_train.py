@@ -80,7 +80,7 @@ def train(
     if isinstance(config, Mapping):
         given.update(_flat(config, "."))
     elif config is not None:
-        arguments.append(f"--config={os.fspath(config)}")
+        arguments.append(f"--config={_arrays.checked_path(config, 'config')}")
     given.update(_flat(settings, "__"))
     with _program.scratch() as temporary:
         names = _write_arrays(given, temporary)

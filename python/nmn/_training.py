@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nmn import _arrays, _program
-from nmn._errors import UsageError
+from nmn import _arrays, _program, _scores
+from nmn._errors import NmnError, UsageError
 
 #: Least free memory for which scratch folders lie in it.
 _ROOM = 512 << 20
@@ -133,9 +133,14 @@ class Job:
                 settings["noise_rates"] = _kept_with(run, folder, settings["noise_rates"])
         arguments = ["train", features, f"--labels={labels}", f"--vocab={vocabulary}"]
         arguments += [f"--run-dir={run}", "--json", *flags(settings)]
-        names = {features: "X", labels: "y", vocabulary: "the classes", **self.arguments}
-        result = json.loads(_program.call(arguments, progress=self.progress, names=names))
-        return self._kept(run, folder, result)
+        names = {features: "X", f"{Path(features).stem}-train": "X", labels: "y", vocabulary: "the classes"}
+        try:
+            said = called(arguments, features, progress=self.progress, names=names | dict(self.arguments))
+        except KeyboardInterrupt:
+            if self.run_folder is not None:
+                raise
+            raise KeyboardInterrupt("interrupted; nothing is kept without run_folder") from None
+        return self._kept(run, folder, json.loads(said))
 
     def _noise_rates_file(self, folder: Path) -> str:
         if isinstance(self.noise_rates, str) and re.fullmatch(r"folds:\d+|online", self.noise_rates):
@@ -199,8 +204,10 @@ class Job:
     def _audit_exclusive(self, trained: Trained, scores: Path, folder: Path) -> None:
         """Rank rows of which each has one class, by the matrix of noise between classes."""
         assert self.exclusive is not None
-        p = sigmoid(np.loadtxt(scores, delimiter=",", skiprows=1, ndmin=2)[:, 1:])
-        files = [_arrays.as_npy(shares(p), folder, "scores"), _arrays.as_npy(self.exclusive, folder, "numbers")]
+        lines = np.loadtxt(scores, delimiter=",", skiprows=1, ndmin=2)
+        at, p = lines[:, 0].astype(np.int64) - 1, shares(sigmoid(lines[:, 1:]))  # rows that are not held out
+        given = self.exclusive[at]
+        files = [_arrays.as_npy(p, folder, "scores"), _arrays.as_npy(given, folder, "numbers")]
         rows = folder / "rows.csv"
         arguments = ["audit", f"--scores={files[0]}", f"--labels={files[1]}", f"--rows={rows}", "--json", "--top=1"]
         arguments.append(f"--min-error={float(self.min_error or 0)!r}")
@@ -208,10 +215,12 @@ class Job:
         table = read_table(rows)
         found = [i for i, (k, n) in enumerate(zip(table["kind"], table["suspects"])) if k == "class" and int(n)]
         p_wrong = np.asarray([table["p_wrong"][i] for i in found], np.float64)
+        places = np.asarray([table["id"][i] for i in found], np.int64) - 1
+        suggested = np.asarray([table["suggested"][i] or -1 for i in found], np.int64)
         out = {
-            "row": np.asarray([table["id"][i] for i in found], np.int64) - 1,
-            "given": np.asarray([table["word"][i] for i in found], np.int64),
-            "suggested": np.asarray([table["suggested"][i] or table["word"][i] for i in found], np.int64),
+            "row": at[places],
+            "given": given[places],
+            "suggested": _scores.suggested(suggested, given[places], p[places]),
             "p_wrong": p_wrong,
         }
         order = np.argsort(-p_wrong, kind="stable")
@@ -278,6 +287,17 @@ def rates_of(rates: Any, classes: int) -> tuple[list[float], list[float]]:
     return q[:, 0].tolist(), q[:, 1].tolist()
 
 
+def called(arguments: Sequence[str], features: str, **more: Any) -> str:
+    """Run the program on a file of features. Values that it refuses become a ValueError that names their place."""
+    try:
+        return _program.call(arguments, **more)
+    except NmnError as error:
+        found = _arrays.refused(features, "X")
+        if found is not None:
+            raise found from error
+        raise
+
+
 def sigmoid(logits: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Return 1 / (1 + exp(-x)) without overflow."""
     positive = np.exp(-np.logaddexp(0, -logits.astype(np.float64)))
@@ -302,6 +322,6 @@ def probabilities(model: bytes, X: Any, threads: int | None) -> npt.NDArray[np.f
         arguments = ["predict", str(path), features, f"--output={out}", "--quiet"]
         if threads is not None:
             arguments.append(f"--threads={int(threads)}")
-        _program.call([*arguments, "--max-bad-samples=0"], names={features: "X", str(path): "the model"})
+        called([*arguments, "--max-bad-samples=0"], features, names={features: "X", str(path): "the model"})
         p: npt.NDArray[np.float32] = np.load(out)
     return p

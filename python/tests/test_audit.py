@@ -182,27 +182,28 @@ def test_an_error_of_0_ranks_all_labels_of_one_each(tmp_path: Path) -> None:
     names = np.array(["ant", "bee", "cat", None], object)
     np.save(tmp_path / "z.npy", gaps)
     numbers = np.arange(3)
-    for labels, called in (
-        (gaps, numbers),
-        (gaps.tolist(), numbers),
-        (tmp_path / "z.npy", numbers),
-        (names[gaps], names),
+    for labels, called, more in (
+        (gaps, numbers, {"unknown": -1}),
+        (gaps.tolist(), numbers, {"unknown": -1}),
+        (tmp_path / "z.npy", numbers, {"unknown": -1}),
+        (np.where(known, gaps, np.nan), numbers, {}),
+        (names[gaps], names, {}),
     ):
-        table: Any = nmn.find_label_issues(labels, p, details=True, min_error=0)
+        table: Any = nmn.find_label_issues(labels, p, details=True, min_error=0, **more)
         at = np.asarray(table["row"])
         assert sorted(at) == np.flatnonzero(known).tolist()
         assert (np.diff(table["p_wrong"]) <= 0).all()
         assert np.asarray(table["given"]).tolist() == called[gaps[at]].tolist()
-        same = np.asarray(table["suggested"]) == np.asarray(table["given"])
-        assert 0.8 < same.mean() < 0.95
-        surest = nmn.find_label_issues(labels, p, details=True)
+        assert (np.asarray(table["suggested"]) != np.asarray(table["given"])).all()
+        surest = nmn.find_label_issues(labels, p, details=True, **more)
         first = at[: len(surest["row"])]
         assert first.tolist() == np.asarray(surest["row"]).tolist()
         assert (np.asarray(table["suggested"])[: len(first)] == np.asarray(surest["suggested"])).all()
-    assert (nmn.find_label_issues(gaps, p, min_error=0) == known).all()
-    ranked = nmn.find_label_issues(gaps, p, return_indices_ranked_by="quality", min_error=0)
+    more = {"min_error": 0, "unknown": -1}
+    assert (nmn.find_label_issues(gaps, p, **more) == known).all()
+    ranked = nmn.find_label_issues(gaps, p, return_indices_ranked_by="quality", **more)
     assert ranked[:50].tolist() == at[:50].tolist()
-    assert nmn.find_label_issues(gaps, p, min_error=0, frac_noise=0.25).sum() == known.sum() // 4
+    assert nmn.find_label_issues(gaps, p, frac_noise=0.25, **more).sum() == known.sum() // 4
 
 
 def test_one_label_each() -> None:
@@ -312,8 +313,15 @@ def test_unknown_labels_count_for_nothing(tmp_path: Path) -> None:
     twice, both = np.concatenate([p, p[::-1]]), np.concatenate([z, np.full(len(z), -1)])
     names = np.array(["ant", "bee", "cat", None], object)
     np.save(tmp_path / "z.npy", both)
-    for labels in (both, both.tolist(), np.where(both < 0, np.nan, both), names[both], tmp_path / "z.npy"):
-        got = nmn.find_label_issues(labels, twice)
+    for labels in (
+        both,
+        both.tolist(),
+        both[:, None],
+        np.where(both < 0, np.nan, both),
+        names[both],
+        tmp_path / "z.npy",
+    ):
+        got = nmn.find_label_issues(labels, twice, unknown=-1)
         assert (got[: len(z)] == want).all()
         assert not got[len(z) :].any()
 
@@ -326,11 +334,11 @@ def test_rates_without_unknown_labels() -> None:
     for column in ("q01", "q10", "labels", "true_labels", "q01_low"):
         assert np.asarray(rates[column]).tolist() == np.asarray(want[column]).tolist()
     s, c, _ = one()
-    matrix = nmn.estimate_rates(np.concatenate([c, np.full(len(c), -1)]), np.concatenate([s, s]))
+    matrix = nmn.estimate_rates(np.concatenate([c, np.full(len(c), -1)]), np.concatenate([s, s]), unknown=-1)
     alone = nmn.estimate_rates(c, s)
     assert all(np.array_equal(matrix[k], alone[k]) for k in range(3))
-    with pytest.raises(nmn.NmnError, match="no label of 10 rows is known"):
-        nmn.estimate_rates(np.full(10, -1), np.full((10, 3), 1 / 3))
+    with pytest.raises(ValueError, match="labels holds no known label"):
+        nmn.estimate_rates(np.full(10, -1), np.full((10, 3), 1 / 3), unknown=-1)
     with pytest.raises(ValueError, match="unknown label at row 2000"):
         nmn.evaluate(both, np.concatenate([p, p]))
 
@@ -388,6 +396,8 @@ BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
     ("label -2", np.array([[1, -2], [0, 1]]), np.full((2, 2), 0.5), {}, "labels holds -2 at row 0, column 1"),
     ("byte -2", np.array([[1, -2], [0, 1]], np.int8), np.full((2, 2), 0.5), {}, "labels holds -2 at row 0, column 1"),
     ("class -2", [0, -2], np.full((2, 2), 0.5), {}, "labels holds .*-2 at row 1"),
+    ("class -1", [0, -1, 1], np.full((3, 2), 0.5), {}, "labels holds the label -1 at row 1.* pass unknown=-1"),
+    ("sums", [0, 1], np.array([[0.5, 0.5], [0.5, 0.2]]), {"n_jobs": 1}, r"pred_probs sums to 0\.7 at row 1, want 1"),
     ("a class beyond", [0, 1, 2], np.full((3, 2), 0.5), {}, "labels holds .*2"),
     ("a class beyond in a list", [[0], [5]], np.full((2, 3), 0.5), {}, "labels holds the class 5 at row 1.*0 to 2"),
     ("twice in a list", [[0, 0, 1], [1]], np.full((2, 3), 0.5), {}, "labels names a class twice at row 0"),
@@ -403,6 +413,13 @@ BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
     ("cells of one label each", [0, 1], np.eye(2), {"per_class": True}, "per_class is for several labels"),
     ("of another form", [0, 1], np.eye(2), {"multi_label": True}, "multi_label is True"),
     ("rates", np.eye(2, dtype=int), np.eye(2), {"noise_rates": {"q01": [0.1]}}, "noise_rates: want q01, q10"),
+    (
+        "a rate",
+        np.eye(2, dtype=int),
+        np.eye(2),
+        {"noise_rates": {"q01": [0, 2], "q10": [0, 0]}},
+        "q01 of .*1.* is 2: want",
+    ),
     ("calibration", np.eye(2, dtype=int), np.eye(2), {"calibrate": True}, "calibrate belongs to noise_rates"),
     ("too few rates", np.eye(2, dtype=int), np.eye(2), {"noise_rates": {"q01": [0.1], "q10": [0.1]}}, "for 2 classes"),
 ]
@@ -430,6 +447,21 @@ def test_other_types_are_refused(tmp_path: Path) -> None:
     broken.write_bytes(b"no array")
     with pytest.raises(ValueError, match=r"pred_probs: .*broken.npy.* numpy.save"):
         nmn.find_label_issues(np.eye(2, dtype=int), broken)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"confidence": 2}, r"^confidence is 2, want 0\.5 to 0\.9999$"),
+        ({"min_labels": -1}, "^min_labels is -1, want 0 to"),
+        ({"min_slope": -1}, r"^min_slope is -1, want 0\.001 to 8$"),
+    ],
+)
+def test_values_that_the_program_refuses_are_of_arguments(more: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        nmn.estimate_rates(np.eye(3, dtype=int), np.full((3, 3), 0.5), **more)
+    with pytest.raises(ValueError, match=r"^threshold is 3, want 0 to 1$"):
+        nmn.evaluate(np.eye(3, dtype=int), np.full((3, 3), 0.5), threshold=3)
 
 
 def test_no_room_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:

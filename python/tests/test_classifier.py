@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import pathlib
@@ -206,6 +207,15 @@ def test_one_class_each() -> None:
         nmn.NoisyLabelClassifier(**QUICK).fit(*data()).noise_matrix_  # noqa: B018
 
 
+def test_held_out_rows_of_one_class_each_are_no_issues() -> None:
+    X, _, noisy = blobs()
+    model = nmn.NoisyLabelClassifier(**QUICK, validation_share=0.25, min_error=0).fit(X, noisy)
+    rows = np.asarray(model.label_issues_["row"])
+    assert len(set(rows)) == len(rows) == 180
+    assert (np.asarray(model.label_issues_["given"]) == noisy[rows]).all()
+    assert (np.asarray(model.label_issues_["suggested"]) != noisy[rows]).all()
+
+
 def test_two_classes() -> None:
     X, _, noisy = blobs()
     y = np.where(noisy > 1, "yes", "no")
@@ -227,6 +237,40 @@ def test_two_classes() -> None:
     np.testing.assert_array_equal(balanced.decision_function(X) > 0, yes > balanced.threshold_)
     strict = nmn.NoisyLabelClassifier(**LONGER, threshold=0.9).fit(X, y)
     np.testing.assert_array_equal(strict.predict(X) == "yes", p[:, 1] > np.float32(0.9))
+
+
+def test_minus_one_is_a_class_unless_it_means_unknown() -> None:
+    X, _, noisy = blobs()
+    plain = nmn.NoisyLabelClassifier(**QUICK).fit(X, noisy)
+    shifted = nmn.NoisyLabelClassifier(**QUICK).fit(X, noisy - 1)
+    assert list(shifted.classes_) == [-1, 0, 1, 2]
+    np.testing.assert_array_equal(shifted.predict(X), plain.predict(X) - 1)
+    assert shifted.score(X, noisy - 1) == plain.score(X, noisy)
+    holes = np.where(np.arange(len(X)) % 5 == 0, -1, noisy)
+    left_out = nmn.NoisyLabelClassifier(**QUICK, unknown=-1).fit(X, holes)
+    assert list(left_out.classes_) == [0, 1, 2, 3]
+    known = holes >= 0
+    np.testing.assert_array_equal(
+        left_out.predict_proba(X), nmn.NoisyLabelClassifier(**QUICK).fit(X[known], noisy[known]).predict_proba(X)
+    )
+    assert left_out.score(X, holes) == left_out.score(X[known], noisy[known])
+
+
+def test_a_column_of_labels_is_one_label_each() -> None:
+    X, Y = data()
+    want = nmn.NoisyLabelClassifier(**QUICK).fit(X, Y[:, 0]).predict_proba(X)
+    columns: list[Any] = [Y[:, :1]]
+    with contextlib.suppress(ImportError):
+        import pandas
+
+        columns.append(pandas.DataFrame({"ill": Y[:, 0]}))
+    for column in columns:
+        with pytest.warns(
+            UserWarning, match=r"A column-vector y .* shape \(240, 1\) .* one label for each row; pass y"
+        ):
+            model = nmn.NoisyLabelClassifier(**QUICK).fit(X, column)
+        assert list(model.classes_) == [0, 1]
+        np.testing.assert_array_equal(model.predict_proba(X), want)
 
 
 def test_lists_of_names(fitted: nmn.NoisyLabelClassifier) -> None:
@@ -327,6 +371,18 @@ def test_a_run_folder_is_kept(quick_path: pathlib.Path) -> None:
     assert left_behind() <= before
 
 
+def large(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return features with values that float32 does not hold."""
+    return np.where(X > 2, 1e300, X.astype(float))
+
+
+def saved(X: npt.NDArray[Any]) -> str:
+    """Write features to a file, and return its path."""
+    with tempfile.NamedTemporaryFile(suffix=".npy", delete=False) as file:
+        np.save(file, X)
+    return file.name
+
+
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
@@ -336,6 +392,9 @@ def test_a_run_folder_is_kept(quick_path: pathlib.Path) -> None:
         (lambda X, Y: (X, Y.astype(int) * 0 - 1), ValueError, "y holds no known label at all"),
         (lambda X, Y: (X, np.ones(len(Y))), ValueError, "y holds only one class, 1.0"),
         (lambda X, Y: (np.where(X > 2, np.inf, X), Y), ValueError, r"X contains infinity at row \d+, column \d: leave"),
+        (lambda X, Y: (large(X), Y), ValueError, r"^Input X contains a value too large for .* at row 13, column 1"),
+        (lambda X, Y: (saved(large(X)), Y), ValueError, r"^Input X contains a value too large .* row 13, column 1"),
+        (lambda X, Y: (saved(np.where(X > 2, np.inf, X)), Y), ValueError, r"^Input X .* infinity at row 13, column 1"),
         (lambda X, Y: (np.where(X > 2, np.nan, X), Y), ValueError, r"X contains NaN at row \d+, column \d: leave"),
         (lambda X, Y: (np.where(X > 2, {}, X), Y), TypeError, r"X .* with \{\} at row \d+, column \d; .*convert"),
         (lambda X, Y: (X[:, 0], Y), ValueError, "Expected 2D array, got 1D array instead.*Reshape"),
@@ -349,14 +408,23 @@ def test_refused(change: Any, error: type[Exception], words: str) -> None:
     X, Y = change(*data())
     with pytest.raises(error, match=words):
         nmn.NoisyLabelClassifier(**QUICK).fit(X, Y)
+    if isinstance(X, str) and os.path.exists(X):
+        os.remove(X)
     assert left_behind() == before
 
 
 def test_wrong_settings_are_refused() -> None:
     X, Y = data()
     for settings, words in (
-        ({"learning_rate": "fast"}, "^learning_rate: \"fast\" is not a number"),
+        ({"learning_rate": "fast"}, '^learning_rate: "fast" is not a number'),
         ({"arm": "leg"}, "arm"),
+        ({"arm": "clean", "noise_rates": None}, "true labels of the training set, which X does not tell"),
+        ({"epochs": -1}, "^epochs is -1, want at least 0"),
+        ({"epochs": 1.5}, r"^epochs is 1\.5: pass a whole number"),
+        ({"hidden_layers": 16}, r"^hidden_layers is 16: pass the width of each hidden layer, such as \(256, 256\)"),
+        ({"hidden_layers": (0,)}, r"^hidden_layers is \(0,\)"),
+        ({"random_state": -5}, "^random_state is -5: pass an integer from 0"),
+        ({"classes": ["a", "b", "a"]}, "^y has two classes that are called 'a'"),
         ({"options": {"no_such.setting": 1}}, "there is no setting no_such.setting"),
         ({"random_state": "x"}, "random_state is 'x'"),
         ({"empty_classes": "x"}, "empty_classes is 'x', want"),

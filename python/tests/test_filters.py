@@ -141,7 +141,7 @@ def test_cleanlab_is_asked_in_its_own_words(noted: list[tuple[Any, ...]]) -> Non
         (np.r_[c[:9], -1], s[:10], 9),
     ):
         with pytest.raises(ValueError, match=f"unknown label at row {row}, and cleanlab takes none: leave out"):
-            nmn.find_label_issues(labels, scores, filter_by="both")
+            nmn.find_label_issues(labels, scores, filter_by="both", unknown=-1)
 
 
 def test_without_cleanlab_an_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

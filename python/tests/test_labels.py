@@ -60,7 +60,8 @@ def test_lists_of_names() -> None:
     [
         ([0, 1, 1], [0, 1], [0, 1, 1]),
         ([-1, 1, 1], [-1, 1], [0, 1, 1]),
-        ([-1, 0, 2], [0, 2], [-1, 0, 1]),
+        ([-1, 0, 2], [-1, 0, 2], [0, 1, 2]),
+        (np.array([-1.0, 0.0, 1.0, np.nan]), [-1, 0, 1], [0, 1, 2, -1]),
         ([5.0, np.nan, 3.0], [3, 5], [1, -1, 0]),
         (["b", None, "a"], ["a", "b"], [1, -1, 0]),
         (["b", "a"], ["a", "b"], [1, 0]),
@@ -74,6 +75,28 @@ def test_one_label_each(given: object, classes: object, numbers: object) -> None
     assert got.exclusive
     np.testing.assert_array_equal(got.classes, classes)
     np.testing.assert_array_equal(got.numbers, numbers)
+
+
+@pytest.mark.parametrize(
+    ("given", "unknown", "classes", "numbers"),
+    [
+        ([-1, 0, 2], -1, [0, 2], [-1, 0, 1]),
+        ([-1.0, 0.0, np.nan], -1, [0], [-1, 0, -1]),
+        (["b", "?", "a"], "?", ["a", "b"], [1, -1, 0]),
+        (np.array(["b", "?", None], object), "?", ["b"], [0, -1, -1]),
+        ([3, 4], "?", [3, 4], [0, 1]),
+        (["3", "4"], 3, ["3", "4"], [0, 1]),
+    ],
+)
+def test_a_value_that_means_unknown(given: object, unknown: object, classes: list[object], numbers: object) -> None:
+    got = labels_of(given, unknown=unknown)
+    assert list(got.classes) == classes
+    np.testing.assert_array_equal(got.numbers, numbers)
+
+
+def test_minus_one_is_no_class_of_numbered_columns() -> None:
+    with pytest.raises(ValueError, match=r"y holds the label -1 at row 1, .* 0, 1; pass unknown=-1 if"):
+        labels_of([0, -1, 1], classes=[0, 1], name="y")
 
 
 def test_one_label_each_as_indicator() -> None:

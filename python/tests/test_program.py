@@ -95,6 +95,24 @@ def test_messages_name_what_the_caller_named(fake):
         call([], names={"/tmp/x/0.npy": "X"})
 
 
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ('X, row 4, column 3 is +Inf: repair row 12', "X, row 3, column 2 is +Inf: repair row 11"),
+        ("a.csv:4: column 2 (cat) is no number", "a.csv:4: column 2 (cat) is no number"),
+        ('invalid argument "-5" for "--seed" flag: strconv.ParseUint: parsing "-5": invalid syntax',
+         'seed is "-5": invalid syntax'),
+        ('invalid argument "x" for "-n, --vocab-size" flag: want 1', 'vocab_size is "x": want 1'),
+        ("threshold is 3, want 0 to 1: value not allowed", "threshold is 3, want 0 to 1"),
+    ],
+)  # fmt: skip
+def test_messages_are_in_the_words_of_python(fake, said, meant):
+    fake(f"print('nmn: ' + {said!r}, file=sys.stderr); sys.exit(2)")
+    with pytest.raises(nmn.UsageError) as raised:
+        call([])
+    assert str(raised.value) == meant
+
+
 def test_log_lines_go_to_the_logger(fake, caplog):
     fake(
         r"print('time=2026-01-01T00:00:00Z level=WARN msg=\"few \\\"labels\\\"\" file=a.csv', file=sys.stderr);"

@@ -180,7 +180,8 @@ def test_unknown_labels_are_nan_and_have_no_part(by: str) -> None:
         assert (each[gaps >= 0] == whole[gaps >= 0]).all()
     c, s, _ = one(rows=400)
     want = nmn.get_label_quality_scores(c, s, method=by)
-    scores = nmn.get_label_quality_scores([*c.tolist(), -1, -1], np.concatenate([s, s[:2]]), method=by)
+    more = {"method": by, "unknown": -1}
+    scores = nmn.get_label_quality_scores([*c.tolist(), -1, -1], np.concatenate([s, s[:2]]), **more)
     assert np.isnan(scores[-2:]).all()
     np.testing.assert_allclose(scores[:-2], want, rtol=0, atol=1e-12)
 
