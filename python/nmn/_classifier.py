@@ -525,7 +525,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
             return [[c.item() if isinstance(c, np.generic) else c for c in self.classes_[row]] for row in holds]
         return holds.astype(np.int64)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose labels are all predicted as they are in y.
 
         Parameters
@@ -534,6 +534,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
             Features.
         y : array, Series, DataFrame, sparse matrix, lists or path of a .npy
             Labels, as for `fit`; unknown ones are not asked about.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts.
 
         Returns
         -------
@@ -545,13 +547,17 @@ class NoisyLabelClassifier(_estimator.Parameters):
             classes = _all_classes(y, self.classes_, self.unknown)
             given = _labels.labels_of(y, classes=classes, name="y", one=True, unknown=self.unknown)
             assert given.numbers is not None
+            _estimator.check_same_rows(len(predicted), len(given))
             known = given.numbers >= 0
-            return float(np.mean(given.classes[given.numbers[known]] == np.asarray(predicted)[known]))
+            right = given.classes[given.numbers[known]] == np.asarray(predicted)[known]
+            weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+            return float(np.average(right, weights=weights))
         names = list(self.classes_)
         want = _labels.labels_of(y, classes=names, name="y").indicator()
         got = _labels.labels_of(predicted, classes=names).indicator() if self._form == "names" else predicted
         _estimator.check_same_rows(len(got), len(want))
-        return float(np.mean(((got == want) | (want == _labels.UNKNOWN)).all(axis=1)))
+        right = ((got == want) | (want == _labels.UNKNOWN)).all(axis=1)
+        return float(np.average(right, weights=sample_weight))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the estimator, with its net and tables, to one file.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import sys
 import warnings
@@ -70,6 +71,56 @@ class Parameters:
             f"{name}={value!r}" for name, value in self.get_params().items() if not _same(value, defaults[name].default)
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str | None:
+        """Return the diagram of scikit-learn, which notebooks show, unless its settings want text."""
+        try:
+            import sklearn
+            from sklearn.utils import estimator_html_repr
+        except ImportError:
+            return None
+        if sklearn.get_config()["display"] != "diagram":
+            return None
+        diagram: str = estimator_html_repr(self)
+        return diagram
+
+    def get_metadata_routing(self) -> Any:
+        """Return which metadata the methods take, for the metadata routing of scikit-learn.
+
+        Returns
+        -------
+        MetadataRequest
+            `score` takes `sample_weight`, which `set_score_request` asks for.
+        """
+        return copy.deepcopy(self._requests())
+
+    def set_score_request(self: _Self, *, sample_weight: bool | str | None) -> _Self:
+        """Say whether scores are weighted where scikit-learn routes metadata.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            True passes ``sample_weight`` to `score`, a text passes what has this name, False passes nothing, and None
+            makes ``sample_weight`` an error.
+
+        Returns
+        -------
+        self
+        """
+        requests = self._requests()
+        requests.score.add_request(param="sample_weight", alias=sample_weight)
+        self._metadata_request = requests  # which clone copies
+        return self
+
+    def _requests(self) -> Any:
+        found = self.__dict__.get("_metadata_request")
+        if found is not None:
+            return found
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        requests = MetadataRequest(owner=type(self).__name__)
+        requests.score.add_request(param="sample_weight", alias=None)
+        return requests
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn, from 1.6 on, is to know of the estimator."""

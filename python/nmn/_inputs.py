@@ -116,13 +116,13 @@ def inputs_of(
             f"{called} has {rows} rows and {scored} has {shape[0]}: both need one for each bag, in the same order"
         )
     path = _arrays.as_npy(scores, folder, scored, dtypes=("f4", "f8", "f2"), finite=False)
-    height, width = shape or (None, None)
+    height, width = (None, None) if shape is None else (shape[0], shape[-1])
     return Inputs(path, file, several, height, width, classes, index, gaps)
 
 
 def _one_column(labels: Any, scores: tuple[int, ...]) -> Any:
     """Return labels of one column as a vector if there are scores of several classes, and others as they are."""
-    shape = getattr(labels, "shape", ())
+    shape: tuple[int, ...] = getattr(labels, "shape", ())
     if len(shape) != 2 or shape[1] != 1 or scores[-1] == 1 or _arrays.is_sparse(labels):
         return labels
     return labels.iloc[:, 0] if is_table(labels) else labels[:, 0]

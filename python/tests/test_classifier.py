@@ -542,6 +542,40 @@ def test_tools_of_scikit_learn() -> None:
         assert set(cross_val_predict(model, X, y, cv=2)) <= {"yes", "no"}
 
 
+def test_metadata_is_routed_as_for_classifiers_of_scikit_learn() -> None:
+    sklearn = pytest.importorskip("sklearn")
+    pytest.importorskip("sklearn.utils.metadata_routing")
+    from sklearn.base import clone
+    from sklearn.model_selection import GridSearchCV, cross_validate
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, Y = data(120)
+    y, weights = Y[:, 0], np.r_[np.ones(60), np.zeros(60)]
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = nmn.NoisyLabelClassifier(**QUICK)
+        pipeline = make_pipeline(StandardScaler(), model).fit(X, y)
+        assert pipeline.score(X, y) > 0
+        search = GridSearchCV(pipeline, {"noisylabelclassifier__learning_rate": [1e-4, 1e-2]}, cv=2).fit(X, y)
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+        with pytest.raises(ValueError, match=r"sample_weight.* not explicitly set"):
+            cross_validate(model, X, y, cv=2, params={"sample_weight": weights})
+        asks = clone(model.set_score_request(sample_weight=True))
+        asks = make_pipeline(StandardScaler(), asks).fit(X, y)
+        assert asks.score(X, y, sample_weight=weights) == pytest.approx(asks.score(X[:60], y[:60]))
+
+
+def test_a_notebook_shows_the_diagram_of_scikit_learn() -> None:
+    sklearn = pytest.importorskip("sklearn")
+    model = nmn.NoisyLabelClassifier(fold_epochs=7)
+    html = model._repr_html_()
+    assert html is not None
+    assert "sk-container" in html
+    assert "fold_epochs" in html
+    with sklearn.config_context(display="text"):
+        assert model._repr_html_() is None
+
+
 def test_checks_of_scikit_learn() -> None:
     checks = pytest.importorskip("sklearn.utils.estimator_checks")
     if not hasattr(checks, "estimator_checks_generator"):
