@@ -120,7 +120,10 @@ def as_array(value: Any, name: str) -> npt.NDArray[Any]:
     if isinstance(value, np.ndarray):
         return value
     if is_sparse(value):
-        raise TypeError(f"{name} is a sparse matrix, and features are dense: pass {name}.toarray()")
+        raise TypeError(
+            f"{name} is a sparse matrix, and features are dense: reduce it, for example by sklearn.decomposition."
+            f"TruncatedSVD(100).fit_transform({name}), or pass {name}.toarray() if that fits memory"
+        )
     if hasattr(value, "to_numpy"):
         return np.asarray(value.to_numpy())
     if isinstance(value, (str, bytes, dict, set, frozenset)) or value is None:

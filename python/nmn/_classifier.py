@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -132,7 +133,9 @@ class NoisyLabelClassifier(_estimator.Parameters):
         For each class q01, p(label missing | it holds), and q10, p(label there | it does not hold), with intervals of
         95 %, the number of labels, and remarks.
     label_issues_ : DataFrame, or structured array without pandas
-        Labels that are probably wrong, the surest first: the row, the label, what was given, and the probability.
+        Labels that are probably wrong, the surest first: the row, the label, what was given, and the probability. With
+        one label for each row, `suggested` is the class that the row has if the one given is wrong. It has the index of
+        X or y, if one of them is a table.
     noise_matrix_ : DataFrame, or array without pandas, of shape (n_classes, n_classes)
         Of rows with one of three or more classes: p(label given | true class), a row for each true class.
     threshold_ : float
@@ -257,8 +260,11 @@ class NoisyLabelClassifier(_estimator.Parameters):
         trained, rows = self._train(X, labels, known, shape)
         self._trained = trained
         self._form = labels.form
+        self._index = None
         if trained.issues is not None:
             trained.issues["row"] = rows[trained.issues["row"]]
+            index = _index_of(y) if _index_of(X) is None else _index_of(X)
+            self._index = None if index is None else index[trained.issues["row"]]
         self.classes_ = labels.classes
         self.n_features_in_ = shape[1]
         self.threshold_ = trained.threshold
@@ -423,7 +429,23 @@ class NoisyLabelClassifier(_estimator.Parameters):
             out |= {"given": self.classes_[issues["given"]], "suggested": self.classes_[issues["suggested"]]}
         else:
             out |= {"given": self.classes_[issues["given"]], "suggested": self.classes_[1 - issues["given"]]}
-        return _table(out | {"p_wrong": issues["p_wrong"]})
+        if len(issues["row"]) == 0:
+            self._warn_of_no_issues()
+        return _table(out | {"p_wrong": issues["p_wrong"]}, self._index)
+
+    def _warn_of_no_issues(self) -> None:
+        rates = self._fitted().rates
+        if rates is None or "q01_low" not in rates:
+            return
+        unsure = int(np.sum((rates["q01_low"] == 0) & (rates["q10_low"] == 0)))
+        if unsure:
+            warnings.warn(
+                f"label_issues_ is empty, and the noise rates of {unsure} of {len(rates['q01'])} classes cannot be "
+                f"told from 0: their labels are right, or the features do not show which are wrong. noise_rates_ has "
+                f"intervals and remarks; more rows or other features narrow them, and min_error=0 ranks all labels",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _fitted(self) -> _training.Trained:
         trained: _training.Trained | None = self.__dict__.get("_trained")
@@ -578,9 +600,10 @@ class NoisyLabelClassifier(_estimator.Parameters):
             "threshold": trained.threshold,
             "rates": _columns(trained.rates),
             "issues": _columns(trained.issues),
+            "index": _index_to(self._index),
             "matrix": _plain(trained.matrix),
         }
-        text = json.dumps(state)
+        text = json.dumps(state, default=str)  # an index may hold times
         aside = f"{os.fspath(path)}.{os.getpid()}.part"
         try:
             with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as file:
@@ -627,6 +650,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
                 out.feature_names_in_ = np.asarray(state["names"], dtype=object)
             tables = (_arrays_of(state["rates"]), _arrays_of(state["issues"]))
             matrix = None if state["matrix"] is None else np.asarray(state["matrix"], np.float64)
+            out._index = _index_from(state["index"])
             out._trained = _training.Trained(model, out.threshold_, *tables, matrix)
         except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
             raise ValueError(
@@ -681,7 +705,33 @@ def _all_classes(y: Any, classes: npt.NDArray[Any], unknown: Any) -> list[Any]:
     return known + [c for c in plain if c not in set(known)]
 
 
-def _table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+def _index_of(table: Any) -> Any:
+    """Return the index of a table or a Series, and None of anything else."""
+    return table.index if hasattr(table, "iloc") and hasattr(table, "index") else None
+
+
+def _index_to(index: Any) -> list[Any] | None:
+    """Return an index as `save` writes it."""
+    if index is None:
+        return None
+    values = index.to_numpy()
+    return [index.name, values.dtype.str, values.tolist()]
+
+
+def _index_from(saved: Sequence[Any] | None) -> Any:
+    """Return the index that `save` has written, if pandas is installed."""
+    if saved is None:
+        return None
+    try:
+        import pandas
+    except ImportError:
+        return None
+    name, dtype, values = saved
+    values = [tuple(v) if isinstance(v, list) else v for v in values]
+    return pandas.Index(values if "O" in dtype else np.asarray(values, dtype), name=name)
+
+
+def _table(columns: Mapping[str, npt.NDArray[Any]], index: Any = None) -> Any:
     """Return columns as a DataFrame where pandas is there, else as a structured array."""
     try:
         import pandas
@@ -691,7 +741,7 @@ def _table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
         for name, values in columns.items():
             out[name] = values
         return out
-    return pandas.DataFrame(dict(columns))
+    return pandas.DataFrame(dict(columns), index=index)
 
 
 def _plain(value: Any) -> Any:

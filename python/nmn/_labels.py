@@ -223,7 +223,8 @@ def _array(Y: npt.NDArray[Any], classes: Sequence[Any] | None, name: str, one: b
     if len(Y) == 0:
         raise ValueError(f"{name} is empty: pass at least one row")
     if Y.dtype.kind == "O" and any(isinstance(v, (list, tuple, set, frozenset, np.ndarray)) for v in Y):
-        return _names(Y, classes, name)
+        rows = _listed(list(Y))  # a Series of lists may hold rows of a matrix, as a list of lists does
+        return _names(Y, classes, name) if rows.ndim == 1 else _indicator(rows, None, classes, name)
     return _one(Y, classes, name, unknown)
 
 

@@ -89,5 +89,5 @@ def test_refused(value: object, error: type[Exception], words: str, tmp_path: pa
 
 def test_sparse_features_are_refused(tmp_path: pathlib.Path) -> None:
     scipy = pytest.importorskip("scipy.sparse")
-    with pytest.raises(TypeError, match=r"X is a sparse matrix.*toarray"):
+    with pytest.raises(TypeError, match=r"X is a sparse matrix.*TruncatedSVD\(100\).*toarray"):
         as_npy(scipy.csr_matrix(np.eye(3)), tmp_path, "X")

@@ -332,6 +332,45 @@ def test_wrong_labels_come_first() -> None:
     assert (np.asarray(rates["q01_low"]) <= np.asarray(rates["q01_high"])).all()
 
 
+def test_issues_have_the_index_of_the_table(tmp_path: pathlib.Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, _, noisy = blobs()
+    names = pandas.Index([f"r{i}" for i in range(len(X))], name="sample")
+    times = pandas.date_range("2026-01-01", periods=len(X), tz="UTC")
+    for table, label in (
+        (pandas.DataFrame(X, index=names), noisy),
+        (X, pandas.Series(noisy, index=names)),
+        (X, pandas.Series(noisy, index=times)),
+        (
+            X,
+            pandas.Series(
+                np.eye(4, dtype=int)[noisy].tolist(), index=pandas.MultiIndex.from_product([range(60), [*"abcd"]])
+            ),
+        ),
+    ):
+        model = nmn.NoisyLabelClassifier(**QUICK, min_error=0).fit(table, label)
+        index = (table if hasattr(table, "index") else label).index
+        issues = model.label_issues_
+        assert len(issues) > 0
+        assert issues.index.equals(index[issues["row"]])
+        assert issues.index.name == index.name
+        model.save(tmp_path / "model.nmn")
+        again = nmn.NoisyLabelClassifier.load(tmp_path / "model.nmn").label_issues_
+        assert [*map(str, again.index)] == [*map(str, issues.index)]
+        assert again.index.name == index.name
+    assert model.fit(X, noisy).label_issues_.index.equals(pandas.RangeIndex(len(model.label_issues_)))
+
+
+def test_no_issues_are_explained_if_rates_cannot_be_told_from_0() -> None:
+    random = np.random.default_rng(2)
+    X, Y = random.normal(size=(120, 3)), random.integers(2, size=(120, 2))  # which X does not tell
+    model = nmn.NoisyLabelClassifier(**QUICK).fit(X, Y)
+    with pytest.warns(
+        UserWarning, match=r"label_issues_ is empty, and the noise rates of 2 of 2 classes cannot be told"
+    ):
+        assert len(model.label_issues_) == 0
+
+
 def test_saved_and_pickled(fitted: nmn.NoisyLabelClassifier, tmp_path: pathlib.Path) -> None:
     X, _ = data()
     want = fitted.predict_proba(X)

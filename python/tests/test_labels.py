@@ -119,6 +119,7 @@ def test_tables() -> None:
     np.testing.assert_array_equal(labels_of(nullable).indicator(), [[1, -1, 1], [0, 1, 0]])
     np.testing.assert_array_equal(labels_of(pandas.Series(["b", "a", None])).numbers, [1, 0, -1])
     np.testing.assert_array_equal(labels_of(pandas.Series([["b"], ["a", "b"]])).indicator(), [[0, 1], [1, 1]])
+    np.testing.assert_array_equal(labels_of(pandas.Series([[1, 0, 1], [0, 0, 1]])).indicator(), [[1, 0, 1], [0, 0, 1]])
     np.testing.assert_array_equal(labels_of(pandas.DataFrame({"y": ["b", "a"]})).numbers, [1, 0])
     np.testing.assert_array_equal(labels_of(pandas.Series(["b", "a"], dtype="category")).numbers, [1, 0])
     with pytest.raises(ValueError, match=r"Y has no column 'moon'"):
