@@ -16,8 +16,10 @@ func main() {
 	heedMemory()
 	ctx, end := context.WithCancelCause(context.Background())
 	stop := endOnSignals(end)
+	leave := endWithCaller(end, os.Getenv(scratchVariable), os.Stdin)
 	code := execute(ctx, os.Args[1:], systemTerminal(end))
 	stop()
+	leave() // its error has no reader: the caller is dead
 	os.Exit(code)
 }
 

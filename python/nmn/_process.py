@@ -33,7 +33,14 @@ class Process:
         Whether an interrupt reached this process while it waited.
     """
 
-    def __init__(self, command: Sequence[str], *, capture: bool, cwd: str | os.PathLike[str] | None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        capture: bool,
+        cwd: str | os.PathLike[str] | None,
+        scratch: str | None = None,
+    ) -> None:
         self.output = ""
         self.code = 0
         self.interrupted = False
@@ -43,7 +50,7 @@ class Process:
         self._threads: list[threading.Thread] = []
         self._take_interrupts()
         try:
-            self._start(command, capture, cwd)
+            self._start(command, capture, cwd, scratch)
         except BaseException:
             self._give_interrupts_back()
             raise
@@ -62,15 +69,19 @@ class Process:
     def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
         self.interrupt()
 
-    def _start(self, command: Sequence[str], capture: bool, cwd: str | os.PathLike[str] | None) -> None:
+    def _start(
+        self, command: Sequence[str], capture: bool, cwd: str | os.PathLike[str] | None, scratch: str | None
+    ) -> None:
         # In a group of its own: the interrupt of a terminal, which goes to all of the group, would reach the program
         # twice, and the second one ends it without saving.
         self._process = subprocess.Popen(
             list(command),
-            stdin=subprocess.DEVNULL,
+            # However this process dies, the pipe closes then: the program ends, and removes the folder.
+            stdin=subprocess.DEVNULL if scratch is None else subprocess.PIPE,
             stdout=subprocess.PIPE if capture else None,
             stderr=subprocess.PIPE,
             cwd=cwd,
+            env=None if scratch is None else {**os.environ, "NMN_SCRATCH": scratch},
             encoding="utf-8",
             errors="replace",
             **_own_group(),
@@ -131,7 +142,7 @@ class Process:
                 break
             except KeyboardInterrupt:  # of a handler that is not Python's
                 self.interrupt()
-        for stream in (self._process.stdout, self._process.stderr):
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
         self._give_interrupts_back()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import errno
 import os
 import re
@@ -22,6 +23,9 @@ _CURE = (
     "install the wheel again (pip install --force-reinstall nmn), or let the environment variable "
     "NMN_PROGRAM name the program"
 )
+
+#: Where Linux keeps files in memory.
+MEMORY = "/dev/shm"
 
 _ROOM = "let the environment variable TMPDIR name a folder with room that can be written to"
 _SHORT = re.compile(r"requested and \d+ written|[Nn]ot enough free space")  # NumPy's, which have no number
@@ -113,7 +117,7 @@ def call(
     with Messages(progress, names or {}) as messages:
         command = [path, *messages.flags(), *arguments]
         try:
-            process = Process(command, capture=capture, cwd=cwd)
+            process = Process(command, capture=capture, cwd=cwd, scratch=_LENT.get())
         except OSError as error:
             raise _not_started(path, cwd, error) from error
         with process:
@@ -160,7 +164,8 @@ def _is_ours(path: str) -> bool:
 def scratch(parent: str | None = None) -> Iterator[Path]:
     """Give a temporary folder, and remove it with all that is in it whatever happens.
 
-    Folders that killed processes have left are removed when the next one is made.
+    The program removes it if this process is killed while the program runs. Other folders that killed processes have
+    left are removed when the next one is made.
 
     Parameters
     ----------
@@ -178,10 +183,12 @@ def scratch(parent: str | None = None) -> Iterator[Path]:
         If it cannot be made, or has no room for what is written to it.
     """
     try:
-        _remove_abandoned(Path(parent or tempfile.gettempdir()))
+        for place in {parent or tempfile.gettempdir(), tempfile.gettempdir(), MEMORY}:
+            _remove_abandoned(Path(place))
         folder, held = _held_folder(parent)
     except OSError as error:
         raise NmnError(f"no temporary folder can be made ({error}): {_ROOM}") from error
+    lent = _LENT.set(str(folder))
     try:
         yield folder
     except OSError as error:
@@ -189,6 +196,7 @@ def scratch(parent: str | None = None) -> Iterator[Path]:
             raise NmnError(f"no room is left in {folder.parent} for temporary files ({error}): {_ROOM}") from error
         raise
     finally:
+        _LENT.reset(lent)
         # Windows keeps files that are mapped into memory.
         shutil.rmtree(folder, ignore_errors=sys.platform == "win32")
         if held is not None:
@@ -196,6 +204,9 @@ def scratch(parent: str | None = None) -> Iterator[Path]:
 
 
 _SCRATCH = "nmn-py-"
+
+#: The folder that the program removes if this process dies.
+_LENT: contextvars.ContextVar[str | None] = contextvars.ContextVar("_LENT", default=None)
 
 
 def _held_folder(parent: str | None) -> tuple[Path, int | None]:

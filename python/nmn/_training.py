@@ -34,7 +34,7 @@ def quick_scratch(size: int) -> Iterator[Path]:
     Files that a training writes are synced one by one, which a disk makes much slower than the training of some
     hundred rows. ``TMPDIR`` names another place.
     """
-    memory = "/dev/shm"
+    memory = _program.MEMORY
     fits = False
     if sys.platform.startswith("linux") and not os.environ.get("TMPDIR"):
         with contextlib.suppress(OSError):

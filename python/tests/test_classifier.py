@@ -14,7 +14,7 @@ import tempfile
 import textwrap
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -487,32 +487,70 @@ def test_empty_classes_are_kept() -> None:
     assert len(model.noise_rates_) == 3
 
 
-def test_an_interrupted_fit_leaves_nothing_behind() -> None:
-    if os.name == "nt":
-        pytest.skip("signals are sent otherwise there")
-    script = textwrap.dedent(
-        """
-        import numpy as np, nmn
-        X = np.random.default_rng(0).normal(size=(4000, 50))
-        print("fits", flush=True)
-        try:
-            nmn.NoisyLabelClassifier(fold_epochs=1000).fit(X, X[:, :5] > 0)
-        except KeyboardInterrupt:
-            print("interrupted")
-        """
+def fit_for_long(folder: pathlib.Path, fits: str) -> subprocess.Popen[str]:
+    """Start Python code that fits for long, in a session of its own."""
+    script = f"""
+import numpy as np, nmn
+X = np.random.default_rng(0).normal(size=(4000, 50))
+model = nmn.NoisyLabelClassifier(fold_epochs=1000, threads=1)
+def fit():
+    try:
+        model.fit(X, X[:, :5] > 0)
+    except KeyboardInterrupt as error:
+        print("interrupted:", error, flush=True)
+{fits}
+"""
+    return subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "TMPDIR": str(folder)},
+        start_new_session=True,
     )
-    before = left_behind()
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    process.stdout.readline()
-    until = time.monotonic() + 20
-    while left_behind() == before and time.monotonic() < until:
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < until
         time.sleep(0.02)
-    assert left_behind() != before, "the fit never began"
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60)[0] == "interrupted\n"
-    assert left_behind() == before
+
+
+def training(folder: pathlib.Path) -> int:
+    """Count the programs that train in scratch folders."""
+    return len([*folder.glob("nmn-py-*/run/config.yaml")])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_fit_that_is_ended_leaves_nothing_behind(number: signal.Signals, tmp_path: pathlib.Path) -> None:
+    with fit_for_long(tmp_path, "fit()") as process:
+        wait_until(lambda: training(tmp_path) > 0)
+        process.send_signal(number)
+        assert process.stdout is not None
+        said = process.stdout.read()
+    assert process.returncode == (0 if number == signal.SIGINT else -number)
+    assert said == ("interrupted: interrupted; nothing is kept without run_folder\n" if number == signal.SIGINT else "")
+    wait_until(lambda: not any(tmp_path.glob("nmn-*")))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
+def test_what_parallel_fits_leave_when_they_are_interrupted_is_removed_by_the_next_call(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("joblib")
+    with fit_for_long(tmp_path, "import joblib; joblib.Parallel(2)(joblib.delayed(fit)() for _ in '12')") as process:
+        wait_until(lambda: training(tmp_path) > 1)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        process.communicate()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # joblib kills its processes and their programs
+
+    def removed() -> bool:
+        nmn.estimate_rates(np.eye(2, dtype=int), np.eye(2))
+        return not any(tmp_path.glob("nmn-*"))
+
+    wait_until(removed)
 
 
 def test_a_full_disk_is_named_with_its_cure() -> None:

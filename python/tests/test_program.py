@@ -297,8 +297,14 @@ def test_what_a_killed_process_left_is_removed(tmp_path, monkeypatch):
     (folders[1] / "file").write_text("left")
     dead.kill()
     dead.wait()
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    folders[1].rename(memory / folders[1].name)
+    monkeypatch.setattr("nmn._program.MEMORY", str(memory))
     with scratch() as mine:
-        assert {*tmp_path.iterdir()} == {folders[0], mine}
+        assert {*tmp_path.iterdir()} == {folders[0], mine, memory}
+        assert not any(memory.iterdir())
+    memory.rmdir()
     alive.communicate()
     assert alive.returncode == 0
     assert [*tmp_path.iterdir()] == []

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+)
+
+// scratchVariable names the folder that a program in Python lends for its arrays. The standard input is then a pipe
+// that ends with that program, however it ends.
+const scratchVariable = "NMN_SCRATCH"
+
+// scratchPrefix begins the name of every such folder, so that no other folder is ever removed.
+const scratchPrefix = "nmn-py-"
+
+// endWithCaller ends the work of the program, so that what was done is saved, once the program that lent the folder has
+// died. leave then removes the folder, which nobody else would do; it is called when the work has ended.
+func endWithCaller(end context.CancelCauseFunc, folder string, in io.Reader) (leave func() error) {
+	if !filepath.IsAbs(folder) || !strings.HasPrefix(filepath.Base(folder), scratchPrefix) {
+		return func() error { return nil }
+	}
+	var died atomic.Bool
+	go func() {
+		io.Copy(io.Discard, in) // any error is the end too
+		died.Store(true)
+		end(ended{"the program that called this one has ended"})
+	}()
+	return func() error {
+		if !died.Load() {
+			return nil
+		}
+		return os.RemoveAll(folder)
+	}
+}
