@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time and memory of nmn.find_label_issues beside cleanlab's, on the same scores and labels with known flips.
 
-  pip install dist/nmn-*.whl cleanlab
+  pip install dist/nmn_*.whl cleanlab
   python bench/cleanlab_speed.py [--rounds 3] [--ranked] [10000x20 1000000x100 ...]
 
 Each size is generated once: a third of the rows carry a class, 10 % of these labels are missing and 1 % of the others

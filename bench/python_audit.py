@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds `label_issues_` of nmn's Python package against cleanlab on a set whose true labels are known.
 
-  pip install dist/nmn-*.whl scikit-learn cleanlab
+  pip install dist/nmn_*.whl scikit-learn cleanlab
   NMN_DATA=FOLDER python bench/python_audit.py            # FOLDER/mulan/scene-train.arff.gz and scene.xml
 
 A share of the labels that hold is taken away at random. nmn fits a NoisyLabelClassifier on what is left; cleanlab gets

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import errno
+import json
 import os
 import re
 import shutil
@@ -19,10 +20,7 @@ from nmn._errors import NmnError, UsageError
 from nmn._messages import Messages
 from nmn._process import Process
 
-_CURE = (
-    "install the wheel again (pip install --force-reinstall nmn), or let the environment variable "
-    "NMN_PROGRAM name the program"
-)
+_DISTRIBUTION = "nmn-noisy-labels"
 
 #: Where Linux keeps files in memory.
 MEMORY = "/dev/shm"
@@ -58,8 +56,26 @@ def program() -> str:
             return path
     found = shutil.which("nmn")
     if found is None:
-        raise NmnError(f"the program nmn is neither where the wheel installs it nor on the PATH: {_CURE}")
+        raise NmnError(f"the program nmn is neither where the wheel installs it nor on the PATH: {_cure()}")
     return found
+
+
+def _cure() -> str:
+    """Return what brings the program back. It names the wheel that was installed, as far as pip has noted it."""
+    import importlib.metadata  # these take longer to import than the rest of the package
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    wheel = "PATH/TO/nmn_noisy_labels-VERSION.whl"
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError, KeyError, ValueError):
+        noted = importlib.metadata.distribution(_DISTRIBUTION).read_text("direct_url.json")
+        url = urlsplit(json.loads(noted or "{}")["url"])
+        if url.scheme == "file" and url.path.endswith(".whl"):
+            wheel = url2pathname(url.path)
+    return (
+        f"install the wheel again (pip install --force-reinstall {wheel}), or let the environment variable NMN_PROGRAM "
+        f"name the program"
+    )
 
 
 def _folders() -> Iterator[str]:
@@ -138,7 +154,7 @@ def call(
 def _not_started(path: str, cwd: str | os.PathLike[str] | None, error: OSError) -> NmnError:
     if cwd is not None and not os.path.isdir(cwd):
         return UsageError(f"{os.fspath(cwd)} is no folder, so nothing can run there")
-    return NmnError(f"{path} cannot be started ({error.strerror}), as if it were made for another machine: {_CURE}")
+    return NmnError(f"{path} cannot be started ({error.strerror}), as if it were made for another machine: {_cure()}")
 
 
 def _unsaid(path: str, code: int, said: str) -> NmnError:
@@ -148,7 +164,7 @@ def _unsaid(path: str, code: int, said: str) -> NmnError:
         more = ", as the system does when memory runs out" if number == 9 else ""
         return NmnError(f"nmn was ended by signal {number}{more}{said and ': ' + said}")
     if not _is_ours(path):
-        return NmnError(f"{path} is another program of the same name (exit code {code}): {_CURE}")
+        return NmnError(f"{path} is another program of the same name (exit code {code}): {_cure()}")
     return NmnError(f"nmn ended with exit code {code}{said and ': ' + said}")
 
 

@@ -137,7 +137,7 @@ def test_a_missing_program(monkeypatch, tmp_path):
     monkeypatch.delenv("NMN_PROGRAM")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("nmn._program._folders", lambda: iter([str(tmp_path)]))
-    with pytest.raises(nmn.NmnError, match="pip install --force-reinstall nmn"):
+    with pytest.raises(nmn.NmnError, match=r"pip install --force-reinstall \S*nmn_noisy_labels-.*\.whl\)"):
         program()
 
 

@@ -18,7 +18,7 @@ packaging_tags = pytest.importorskip("packaging.tags")
 utils = pytest.importorskip("packaging.utils")
 
 DIST = Path(os.environ.get("NMN_DIST", Path(__file__).parents[2] / "dist"))
-WHEELS = sorted(DIST.glob("nmn-*.whl"))
+WHEELS = sorted(DIST.glob("nmn_noisy_labels-*.whl"))
 
 pytestmark = pytest.mark.skipif(not WHEELS, reason=f"no wheels in {DIST}")
 
@@ -30,9 +30,9 @@ def wheel(request):
 
 def test_the_name_has_tags_that_pip_knows(wheel):
     name, version, _, tags = utils.parse_wheel_filename(wheel.name)
-    assert name == "nmn"
+    assert name == "nmn-noisy-labels"
     with zipfile.ZipFile(wheel) as archive:
-        base = f"nmn-{version}.dist-info"
+        base = f"nmn_noisy_labels-{version}.dist-info"
         said = email.message_from_bytes(archive.read(f"{base}/WHEEL"))
         metadata = email.message_from_bytes(archive.read(f"{base}/METADATA"))
         assert archive.testzip() is None
@@ -46,6 +46,8 @@ def test_the_name_has_tags_that_pip_knows(wheel):
     assert {str(tag) for tag in tags} == set(said.get_all("Tag"))
     assert sorted(row[0] for row in record) == sorted(names)
     assert metadata["Version"] == str(version)
+    assert metadata["Author"] == "The nmn authors"
+    assert metadata["License-Expression"] == "MIT"
     for term in metadata.get_all("License-File"):
         assert f"{base}/licenses/{term}" in names
 
@@ -69,7 +71,7 @@ def test_the_program_is_one_of_the_platform(wheel):
     _, version, _, tags = utils.parse_wheel_filename(wheel.name)
     kind = next(iter(tags)).platform
     name = "nmn.exe" if kind.startswith("win") else "nmn"
-    with zipfile.ZipFile(wheel) as archive, archive.open(f"nmn-{version}.data/scripts/{name}") as file:
+    with zipfile.ZipFile(wheel) as archive, archive.open(f"nmn_noisy_labels-{version}.data/scripts/{name}") as file:
         head = file.read(4096)
     if kind.startswith("win"):
         at = struct.unpack_from("<I", head, 0x3C)[0]

@@ -58,7 +58,7 @@ func writeArchive(out io.Writer, files []entry, made source) error {
 		}
 		record.WriteString(line)
 	}
-	own := entry{name: "nmn-" + made.version + ".dist-info/RECORD"}
+	own := entry{name: distribution + "-" + made.version + ".dist-info/RECORD"}
 	own.text = record.String() + own.name + ",,\n"
 	if _, err := add(archive, own, made); err != nil {
 		return err

@@ -65,8 +65,8 @@ func packed(t *testing.T, p platform, program []byte) string {
 	of := source{version: "1.2.3+g0123abc", time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	name := filepath.Join(folder, p.fileName(of.version))
 	_, err := writeWheel(name, []entry{{name: "nmn/__init__.py", text: "x = 1\n"},
-		{name: "nmn-" + of.version + ".data/scripts/" + p.program(), file: file, executable: true},
-		{name: "nmn-" + of.version + ".dist-info/WHEEL", text: p.wheelFile()}}, of)
+		{name: distribution + "-" + of.version + ".data/scripts/" + p.program(), file: file, executable: true},
+		{name: distribution + "-" + of.version + ".dist-info/WHEEL", text: p.wheelFile()}}, of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestCheck_FindsWhatWasChanged(t *testing.T) {
 			return name, strings.Replace(text, "x = 1", "x = 2", 1)
 		},
 		"lines for": func(name, text string) (string, string) {
-			return name, strings.TrimSuffix(text, "nmn-1.2.3+g0123abc.dist-info/RECORD,,\n")
+			return name, strings.TrimSuffix(text, "nmn_noisy_labels-1.2.3+g0123abc.dist-info/RECORD,,\n")
 		},
 		"RECORD: [nmn/__init__.py,": func(name, text string) (string, string) {
 			return strings.Replace(name, "__init__", "other", 1), text

@@ -80,7 +80,7 @@ func contents(p platform, made source, work string) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := "nmn-" + made.version
+	base := distribution + "-" + made.version
 	files := append(modules, entry{name: base + ".data/scripts/" + p.program(), file: program, executable: true})
 	var names []string
 	for _, t := range terms {

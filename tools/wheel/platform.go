@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// distribution is the name of the package in names of files, where underscores stand for hyphens. pip knows another
+// project as nmn.
+const distribution = "nmn_noisy_labels"
+
 // platform is one that wheels are made for.
 type platform struct {
 	name         string // as WHEELS has it
@@ -55,7 +59,7 @@ func (p platform) program() string {
 
 // fileName is that of the wheel, with all tags in one set (PEP 425).
 func (p platform) fileName(version string) string {
-	return "nmn-" + version + "-py3-none-" + strings.Join(p.tags, ".") + ".whl"
+	return distribution + "-" + version + "-py3-none-" + strings.Join(p.tags, ".") + ".whl"
 }
 
 // wheelFile is the file WHEEL, which has each tag by itself.

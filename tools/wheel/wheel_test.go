@@ -67,8 +67,8 @@ func made(t *testing.T, folder string) (name string) {
 	of := source{version: "1.2.3", time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	name = filepath.Join(folder, platforms[0].fileName(of.version))
 	files := []entry{{name: "nmn/__init__.py", text: "x = 1\n"},
-		{name: "nmn-1.2.3.data/scripts/nmn", file: program, executable: true},
-		{name: "nmn-1.2.3.dist-info/WHEEL", text: platforms[0].wheelFile()}}
+		{name: "nmn_noisy_labels-1.2.3.data/scripts/nmn", file: program, executable: true},
+		{name: "nmn_noisy_labels-1.2.3.dist-info/WHEEL", text: platforms[0].wheelFile()}}
 	if _, err := writeWheel(name, files, of); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestWriteWheel_RecordsEveryFile(t *testing.T) {
 	}
 	last := archive.File[len(archive.File)-1].Name
 	rows, err := csv.NewReader(bytes.NewReader(texts[last])).ReadAll()
-	if err != nil || last != "nmn-1.2.3.dist-info/RECORD" || len(rows) != len(texts) {
+	if err != nil || last != "nmn_noisy_labels-1.2.3.dist-info/RECORD" || len(rows) != len(texts) {
 		t.Fatalf("%s has %d rows of %d files: %v", last, len(rows), len(texts), err)
 	}
 	for _, row := range rows {
