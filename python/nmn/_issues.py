@@ -84,6 +84,33 @@ def find_label_issues(
 ) -> npt.NDArray[Any]: ...
 
 
+@overload
+def find_label_issues(
+    labels: Any,
+    pred_probs: Any,
+    *,
+    details: bool,
+    return_indices_ranked_by: str | None = ...,
+    multi_label: bool | None = ...,
+    per_class: bool = ...,
+    min_error: float = ...,
+    frac_noise: float = ...,
+    logits: bool = ...,
+    classes: Sequence[Any] | None = ...,
+    unknown: Any = ...,
+    noise_rates: Any = ...,
+    calibrate: bool = ...,
+    filter_by: str | None = ...,
+    num_to_remove_per_class: Any = ...,
+    min_examples_per_class: int | None = ...,
+    confident_joint: Any = ...,
+    rank_by_kwargs: Mapping[str, Any] | None = ...,
+    n_jobs: int | None = ...,
+    verbose: bool = ...,
+    low_memory: bool = ...,
+) -> npt.NDArray[Any] | Table: ...
+
+
 def find_label_issues(
     labels: Any,
     pred_probs: Any,

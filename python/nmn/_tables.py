@@ -5,14 +5,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Mapping
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 __all__ = ["Table", "frame", "is_table"]
 
-#: A ``pandas.DataFrame``, or without pandas a dictionary of arrays of one length.
-Table = Union[Any, "dict[str, np.ndarray[Any, Any]]"]
+if TYPE_CHECKING:
+    from pandas import DataFrame as Table  # which is Any if pandas is not installed
+else:
+    #: A ``pandas.DataFrame``, or without pandas a dictionary of arrays of one length.
+    Table = Any
 
 
 def is_table(value: object) -> bool:
@@ -39,12 +42,12 @@ def frame(columns: Mapping[str, Any], *, index: Any = None, index_name: str | No
     Table
     """
     if importlib.util.find_spec("pandas") is None:
-        arrays = {name: np.asarray(values) for name, values in columns.items()}
-        if index is None:
-            return arrays
-        return {index_name or "index": np.asarray(index), **arrays}
+        arrays: Any = {name: np.asarray(values) for name, values in columns.items()}
+        if index is not None:
+            arrays = {index_name or "index": np.asarray(index), **arrays}
+        return cast("Table", arrays)
     pandas = importlib.import_module("pandas")
-    table = pandas.DataFrame(dict(columns), index=index)
+    table: Table = pandas.DataFrame(dict(columns), index=index)
     if index_name is not None:
         table.index.name = index_name
     table.attrs.update(attributes)
