@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
+import pydoc
+import re
 import signal
 import stat
 import subprocess
@@ -33,6 +35,13 @@ def fake(tmp_path, monkeypatch):
         return path
 
     return install
+
+
+def test_help_shows_public_names_first():
+    text = pydoc.plain(pydoc.render_doc(nmn))
+    before, _, _ = text.partition("PACKAGE CONTENTS")
+    assert [name for name in nmn.__all__ if name not in before] == ["__version__"]
+    assert not re.search(r"^ *_[a-z]+$", before, re.MULTILINE)
 
 
 def test_output_is_returned_and_arguments_reach_the_program(fake):
