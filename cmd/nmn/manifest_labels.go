@@ -25,7 +25,7 @@ func listsPictures(ctx context.Context, file string) bool {
 	}
 	columns, err := relabel.Columns(ctx, file)
 	if err != nil || !slices.ContainsFunc(columns, func(name string) bool {
-		return name == "labels" || slices.Contains(manifest.PictureColumns(), name)
+		return name == "labels" || manifest.NamesPictures(name)
 	}) {
 		return false
 	}

@@ -79,7 +79,7 @@ func namesLabels(c *Config, m *manifest.Manifest) bool {
 func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabulary) (*manifest.Manifest, error) {
 	path := c.ManifestPath()
 	o := manifest.Options{Form: c.LabelForm, LabelColumns: c.Features.LabelColumns, ListColumn: c.Features.ListColumn,
-		Ignore: c.Features.Ignore, Images: c.Images, LessDifficult: c.SkipDifficult}
+		PathColumn: c.PathColumn, Ignore: c.Features.Ignore, Images: c.Images, LessDifficult: c.SkipDifficult}
 	if known != nil {
 		o.Words = known.Texts()
 	}

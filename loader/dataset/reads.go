@@ -67,6 +67,7 @@ var readings = []reading{
 	{key: "shuffle_window", by: []Kind{Clips}},
 	{key: "manifest", by: []Kind{Manifest}},
 	{key: "label_form", by: []Kind{Manifest}},
+	{key: "path_column", by: []Kind{Manifest}},
 	{key: "skip_difficult", by: []Kind{Manifest}},
 
 	{key: "features.train.features", by: []Kind{Features}},

@@ -89,15 +89,30 @@ func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 	}
 	first, _ := lines.ReadString('\n') // a table may have no row
 	for _, comma := range []rune{',', ';', '\t'} {
-		columns, cells := fields(header, comma), fields(first, comma)
-		for i, column := range columns {
-			named := slices.Contains(manifest.PictureColumns(), strings.ToLower(strings.TrimSpace(column)))
-			if named || len(cells) == len(columns) && picture.IsName(strings.TrimSpace(cells[i])) && noNumbers(cells) {
-				return Recognised{Manifest, "manifest", fmt.Sprintf("a list of pictures (column %s)", column)}, nil
-			}
+		if column := ofPictures(fields(header, comma), fields(first, comma)); column != "" {
+			return Recognised{Manifest, "manifest", fmt.Sprintf("a list of pictures (column %s)", column)}, nil
 		}
 	}
 	return Recognised{Features, "features.train.features", "features, for no column names pictures"}, nil
+}
+
+// ofPictures is the column of a header that names pictures, by its own name or by the first row; empty for none.
+func ofPictures(columns, cells []string) string {
+	for i, column := range columns {
+		if manifest.NamesPictures(column) ||
+			len(cells) == len(columns) && picture.IsName(strings.TrimSpace(cells[i])) && noNumbers(cells) {
+			return column
+		}
+	}
+	id, labels := slices.IndexFunc(columns, manifest.NamesImageIDs), slices.IndexFunc(columns, manifest.NamesLabels)
+	if id < 0 || labels < 0 || len(cells) != len(columns) {
+		return ""
+	}
+	cells[id], cells[labels] = "", ""
+	if !noNumbers(cells) { // they are features
+		return ""
+	}
+	return columns[id]
 }
 
 // noNumbers reports whether a row has no numbers but 0 and 1, as labels of pictures have them. Rows of features may

@@ -22,8 +22,8 @@ type labelColumn struct {
 // or of none.
 func (c *csvRows) single(r *record) (err error) {
 	if len(c.labels) > 0 {
-		if r.labels, err = c.holding(c.labels, "name the column labels where it holds names, or leave it out where "+
-			"it is no label (`data.features.ignore_columns`)"); err != nil {
+		if r.labels, err = c.holding(c.labels, "if the column holds names, say so "+
+			"(`data.features.list_column`), or leave it out (`data.features.ignore_columns`)"); err != nil {
 			return err
 		}
 	}

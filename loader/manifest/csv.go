@@ -28,7 +28,8 @@ type csvRows struct {
 	layout                Columns
 	stated                *statement // nil while it is not known which of the columns asked state labels, and how
 	asked                 []string
-	at                    map[string]int // columns of the fields
+	at                    map[string]int    // columns of the fields
+	named                 map[string]string // their names in the file
 	labels, truth, counts []labelColumn
 	bars, semicolons      bool // what lists were parted by
 }
@@ -38,18 +39,23 @@ func newCSVRows(text *bufio.Reader, o Options, stated *statement) (*csvRows, err
 	if err != nil {
 		return nil, err
 	}
-	c := &csvRows{sheet: sheet, layout: Columns{Format: "CSV"}, at: map[string]int{}, stated: stated}
+	c := &csvRows{sheet: sheet, layout: Columns{Format: "CSV"}, at: map[string]int{}, named: map[string]string{},
+		stated: stated}
 	ignored := func(column string) bool { return marked(o.Ignore, column) }
-	has := func(name string) bool { return slices.Contains(sheet.Columns(), name) && !ignored(name) }
+	find := findIn(slices.DeleteFunc(slices.Clone(sheet.Columns()), ignored))
 	if stated == nil {
-		if c.asked, err = labelColumns(has, &o); err != nil {
-			return nil, fmt.Errorf("line 1: %w, columns are %s", err, loader.Excerpt(strings.Join(sheet.Columns(), ", ")))
+		if c.asked, err = find.labels(&o); err != nil {
+			return nil, c.inHeader(err)
 		}
 		if len(c.asked) == 0 {
 			c.stated = &statement{form: FormColumns}
 		}
 	}
-	c.sort(pathName(has), ignored, &o)
+	path, err := find.path(o.PathColumn)
+	if err != nil {
+		return nil, c.inHeader(err)
+	}
+	c.sort(path, find, ignored, &o)
 	c.layout.Truth, c.layout.Counts = len(c.truth), len(c.counts)
 	return c, c.check()
 }
@@ -61,41 +67,32 @@ func marked(patterns []string, column string) bool {
 	})
 }
 
-// labelColumns are the columns, or keys, that may state all labels of a row. has reports whether there is one.
-func labelColumns(has func(string) bool, o *Options) ([]string, error) {
-	switch {
-	case o.Form == FormColumns:
-		return nil, nil
-	case o.ListColumn != "" && !has(o.ListColumn):
-		return nil, fmt.Errorf("there is no column %q (`data.features.list_column`)", loader.Excerpt(o.ListColumn))
-	case o.ListColumn != "":
-		return []string{o.ListColumn}, nil
-	case has(labelsColumn):
-		return []string{labelsColumn}, nil
-	case len(o.LabelColumns) > 0:
-		return nil, nil
-	}
-	var found []string
-	for _, name := range labelNames {
-		if has(name) {
-			found = append(found, name)
-		}
-	}
-	return found, nil
+// inHeader adds to what is wrong with the header the names that it has.
+func (c *csvRows) inHeader(err error) error {
+	return fmt.Errorf("line 1: %w; columns are %s", err, loader.Excerpt(strings.Join(c.sheet.Columns(), ", ")))
 }
 
-// sort finds out what each column is; path is the name of that of the pictures.
-func (c *csvRows) sort(path string, ignored func(string) bool, o *Options) {
+// sort finds out what each column is; path is the name of the column of the pictures.
+func (c *csvRows) sort(path string, find columnFinder, ignored func(string) bool, o *Options) {
+	fields := map[string]string{} // by the names that they have in the file
+	for _, field := range fieldNames() {
+		if name := find(field); field != labelsColumn && name != "" {
+			fields[name] = field
+		}
+	}
 	for i, name := range c.sheet.Columns() {
 		switch {
 		case ignored(name):
 			c.layout.Ignored = append(c.layout.Ignored, name)
 		case name == path && name != pathColumn:
-			c.at[pathColumn], c.layout.Used = i, append(c.layout.Used, pathColumn+" ("+name+")")
+			c.take(pathColumn, i)
+			c.layout.Used = append(c.layout.Used, pathColumn+" ("+name+")")
 		case c.stated != nil && name == c.stated.column:
-			c.at[labelsColumn], c.layout.Used = i, append(c.layout.Used, name)
-		case name != labelsColumn && slices.Contains(fieldNames(), name):
-			c.at[name], c.layout.Used = i, append(c.layout.Used, name)
+			c.take(labelsColumn, i)
+			c.layout.Used = append(c.layout.Used, name)
+		case fields[name] != "" && (fields[name] != pathColumn || name == path):
+			c.take(fields[name], i)
+			c.layout.Used = append(c.layout.Used, name)
 		case strings.HasPrefix(name, truthPrefix):
 			c.truth = append(c.truth, labelColumn{i, name, name[len(truthPrefix):]})
 		case strings.HasPrefix(name, countsPrefix):
@@ -106,6 +103,11 @@ func (c *csvRows) sort(path string, ignored func(string) bool, o *Options) {
 			c.layout.Ignored = append(c.layout.Ignored, name)
 		}
 	}
+}
+
+// take notes that a column holds a field.
+func (c *csvRows) take(field string, column int) {
+	c.at[field], c.named[field] = column, c.sheet.Columns()[column]
 }
 
 // surveyed looks at the columns that may state labels, and says how they do.
@@ -146,18 +148,18 @@ func (c *csvRows) check() error {
 		return fmt.Errorf("line 1: it is a row (%s), want a header above the rows, such as path,labels",
 			loader.Excerpt(columns))
 	case !isPath && !isFrames:
-		return fmt.Errorf("line 1: there is no column path (or frames), columns are %s; name the column with the "+
-			"pictures path", loader.Excerpt(columns))
+		return c.inHeader(errNoPictures)
 	case isPath && isFrames:
-		return errors.New("line 1: there are columns path and frames; a row is one picture or one list of frames")
+		return fmt.Errorf("line 1: there are columns %s and %s; a row is one picture or one list of frames",
+			loader.Excerpt(c.named[pathColumn]), loader.Excerpt(c.named[framesColumn]))
 	case c.stated == nil: // what else there is shows in the rows
 		return nil
 	case !isList && len(c.labels) == 0:
 		return fmt.Errorf("line 1: there are no labels, columns are %s; add a column labels with names separated by "+
 			"; or |, or a column of 0 and 1 for each label", loader.Excerpt(columns))
 	case isList && len(c.labels) > 0:
-		return fmt.Errorf("line 1: labels are both in a column labels and in columns of their own (%s); choose one",
-			loader.Excerpt(c.layout.Labels[0]))
+		return fmt.Errorf("line 1: labels are both in the column %s and in columns of their own (%s); choose one",
+			loader.Excerpt(c.named[labelsColumn]), loader.Excerpt(c.layout.Labels[0]))
 	case isTruth && len(c.truth) > 0:
 		return fmt.Errorf("line 1: true labels are both in a column truth and in columns of their own (%s); choose one",
 			loader.Excerpt(c.truth[0].name))
@@ -185,7 +187,7 @@ func (c *csvRows) next() (*record, error) {
 	if err := c.sheet.Next(); err != nil {
 		return nil, err
 	}
-	r := &record{line: c.sheet.Line()}
+	r := &record{line: c.sheet.Line(), columns: c.named}
 	err := c.lists(r)
 	if err == nil {
 		err = c.single(r)
@@ -215,13 +217,13 @@ func (c *csvRows) lists(r *record) error {
 	if cell, ok := c.cell(truthColumn); ok && cell != "" && cell != unknownCell {
 		var err error
 		if r.truth, err = c.stated.names(cell); err != nil {
-			return columnError(truthColumn, err)
+			return columnError(r.column(truthColumn), err)
 		}
 	}
 	if cell, ok := c.cell(countsColumn); ok && cell != "" && cell != unknownCell {
 		var err error
 		if r.counts, err = splitCounts(cell); err != nil {
-			return columnError(countsColumn, err)
+			return columnError(r.column(countsColumn), err)
 		}
 	}
 	return nil

@@ -12,10 +12,6 @@ import (
 // errUndecided ends a first reading of a text file: how its labels are stated shows in all of its rows.
 var errUndecided = errors.New("the form of the labels is not known yet")
 
-// labelNames are what columns of labels are called, the surest first.
-var labelNames = []string{labelsColumn, "label", "tags", "tag", "classes", "class", "class_name", "categories",
-	"category", "target", "y"}
-
 // maxSurveyed bounds the bytes of different cells that are looked at.
 const maxSurveyed = 256 << 20
 

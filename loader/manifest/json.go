@@ -18,6 +18,8 @@ type jsonRows struct {
 	lines  *bufio.Scanner
 	line   int
 	seen   map[string]bool // keys
+	keys   []string        // of the last row
+	find   columnFinder    // among them
 	o      Options
 	key    string     // of the labels, in the rows so far
 	stated *statement // of labels that are no arrays; nil while there were none
@@ -35,13 +37,15 @@ const maxShownKeys = 1000
 
 func (j *jsonRows) columns() Columns {
 	c := Columns{Format: "JSON lines"}
-	if name := pathName(func(key string) bool { return j.seen[key] }); name != pathColumn {
+	find := findIn(slices.Sorted(maps.Keys(j.seen)))
+	if name, err := find.path(j.o.PathColumn); err == nil && name != "" && name != pathColumn {
 		c.Used = append(c.Used, pathColumn+" ("+name+")")
 		delete(j.seen, name)
 	}
-	for _, name := range fieldNames() {
-		if name == labelsColumn {
-			name = cmp.Or(j.key, name)
+	for _, field := range fieldNames() {
+		name := find(field)
+		if field == labelsColumn {
+			name = j.key
 		}
 		if j.seen[name] {
 			c.Used = append(c.Used, name)
@@ -70,6 +74,7 @@ func (j *jsonRows) surveyed(o *Options) (*statement, error) {
 			return nil, err
 		}
 	}
+	j.survey.column = j.key
 	return j.survey.decide(o)
 }
 
@@ -106,30 +111,45 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 			j.seen[key] = true
 		}
 	}
-	path := pathName(func(key string) bool { return given(fields, key) })
-	r := &record{line: j.line}
-	if err := j.labels(r, fields); err != nil {
+	find := j.columnFinder(slices.Sorted(maps.Keys(fields)))
+	r := &record{line: j.line, columns: map[string]string{}}
+	if err := j.labels(r, fields, find); err != nil {
 		return nil, err
 	}
+	before := len(fields)
+	maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool { return string(value) == "null" })
+	if len(fields) < before {
+		find = findIn(slices.Sorted(maps.Keys(fields)))
+	}
+	path, err := find.path(j.o.PathColumn)
+	if err != nil {
+		return nil, err
+	}
+	for _, field := range fieldNames() {
+		if name := find(field); name != "" && r.columns[field] == "" {
+			r.columns[field] = name
+		}
+	}
+	r.columns[pathColumn] = cmp.Or(path, pathColumn)
 	var counts map[string]int
 	for _, field := range []struct {
 		name, want string
 		to         any
 	}{
-		{path, "text", &r.path}, {idColumn, "text", &r.id}, {splitColumn, "train, validation or test", &r.split},
+		{pathColumn, "text", &r.path}, {idColumn, "text", &r.id}, {splitColumn, "train, validation or test", &r.split},
 		{framesColumn, `a list of paths`, &r.frames},
 		{truthColumn, `a list of names such as ["dog", "cat"]`, &r.truth},
 		{countsColumn, `an object such as {"dog": 3}`, &counts},
 	} {
-		value := fields[field.name]
-		if value == nil || string(value) == "null" {
+		value := fields[r.column(field.name)]
+		if value == nil {
 			continue
 		}
 		if err := json.Unmarshal(value, field.to); err != nil {
-			return nil, columnError(field.name, fmt.Errorf("%s is not %s", loader.Excerpt(string(value)), field.want))
+			return nil, columnError(r.column(field.name), fmt.Errorf("%s is not %s", loader.Excerpt(string(value)), field.want))
 		}
 	}
-	r.hasPath, r.hasSplit = given(fields, path), given(fields, splitColumn)
+	r.hasPath, r.hasSplit = path != "", find(splitColumn) != ""
 	if counts != nil {
 		r.counts = make([]namedCount, 0, len(counts))
 		for _, name := range slices.Sorted(maps.Keys(counts)) {
@@ -139,13 +159,21 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 	return r, nil
 }
 
+// columnFinder finds keys of a row, which has mostly the keys of the row above.
+func (j *jsonRows) columnFinder(keys []string) columnFinder {
+	if j.find == nil || !slices.Equal(keys, j.keys) {
+		j.keys, j.find = keys, findIn(keys)
+	}
+	return j.find
+}
+
 // labels takes the labels of a row: an array of names, or text or a number as in a cell of CSV.
-func (j *jsonRows) labels(r *record, fields map[string]json.RawMessage) error {
-	key, err := j.labelKey(fields)
+func (j *jsonRows) labels(r *record, fields map[string]json.RawMessage, find columnFinder) error {
+	key, err := j.labelKey(fields, find)
 	if err != nil {
 		return err
 	}
-	j.key = key
+	j.key, r.columns[labelsColumn] = key, key
 	value := fields[key]
 	if value[0] == '[' {
 		names, ok := jsonArray(string(value))
@@ -183,11 +211,11 @@ func (j *jsonRows) labels(r *record, fields map[string]json.RawMessage) error {
 }
 
 // labelKey is the key of a row's labels, the same in all rows.
-func (j *jsonRows) labelKey(fields map[string]json.RawMessage) (string, error) {
+func (j *jsonRows) labelKey(fields map[string]json.RawMessage, find columnFinder) (string, error) {
 	if j.key != "" && fields[j.key] != nil {
 		return j.key, nil
 	}
-	keys, err := labelColumns(func(key string) bool { return fields[key] != nil }, &j.o)
+	keys, err := find.labels(&j.o)
 	switch {
 	case err != nil:
 		return "", err
@@ -198,9 +226,4 @@ func (j *jsonRows) labelKey(fields map[string]json.RawMessage) (string, error) {
 			keys[1])
 	}
 	return keys[0], nil
-}
-
-// given reports whether a key is there and not null.
-func given(fields map[string]json.RawMessage, key string) bool {
-	return fields[key] != nil && string(fields[key]) != "null"
 }

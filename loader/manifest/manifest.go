@@ -3,6 +3,7 @@ package manifest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,8 @@ type Manifest struct {
 	LabelsColumn string // the column, or the key, of the labels; empty where there is no such one
 	Separator    string // what stands between the names in a cell; empty for forms without one
 
-	found bool // every row's file was found when the folder was read
+	found   bool              // every row's file was found when the folder was read
+	columns map[string]string // what the file calls columns
 }
 
 // Row is a picture or a clip.
@@ -48,6 +50,9 @@ type Row struct {
 
 	fault error // why its picture cannot be used, by its name alone
 }
+
+// column is what the file calls a column, for messages.
+func (m *Manifest) column(name string) string { return cmp.Or(m.columns[name], name) }
 
 // at says where a row stands, for messages.
 func (r *Row) at() string {
@@ -78,6 +83,7 @@ type Options struct {
 	Form         Form     // empty and FormAuto find it
 	LabelColumns []string // patterns on the names of columns that are labels
 	ListColumn   string   // the column, or the key, that states all labels; empty finds it by its name
+	PathColumn   string   // the column, or the key, that names the pictures; empty finds it by its name
 	Ignore       []string // patterns on the names of columns that are left out
 	Words        []string // the classes, where they are known: numbers of classes count from the first
 	Images       string   // the folder of the pictures; empty for that of the source
@@ -210,6 +216,7 @@ func parse(name string, text *bufio.Reader, o Options, stated *statement) (*Mani
 		if err != nil {
 			return nil, err
 		}
+		b.manifest.columns = record.columns
 		if err := b.add(record); err != nil {
 			return nil, fmt.Errorf("line %d, %w", record.line, err)
 		}
@@ -229,6 +236,21 @@ type record struct {
 	hasPath, hasSplit     bool
 	frames, labels, truth []string // frames or truth nil: not given
 	counts                []namedCount
+	columns               map[string]string // what the file calls columns, if not by our names
+}
+
+// column is what the file calls a column, for messages.
+func (r *record) column(name string) string { return cmp.Or(r.columns[name], name) }
+
+// idColumn is the column that names the row: of identifiers, or else of the picture.
+func (r *record) idColumn() string {
+	switch {
+	case r.id != "":
+		return r.column(idColumn)
+	case r.hasPath:
+		return r.column(pathColumn)
+	}
+	return r.column(framesColumn)
 }
 
 type namedCount struct {
@@ -249,7 +271,7 @@ func newRowReader(text *bufio.Reader, o Options, stated *statement) (rowReader, 
 	start, _ := text.Peek(1 << 10)
 	switch start = bytes.TrimLeft(start, " \t\r\n"); {
 	case len(start) == 0:
-		return nil, errors.New("the file is empty; want a header with a column path and rows, or JSON lines")
+		return nil, errors.New("the file is empty; want a header with columns path and labels, and rows, or JSON lines")
 	case start[0] == '[':
 		return nil, errors.New("it is one array of JSON; write each element on a line of its own (JSON lines)")
 	case start[0] == '{':

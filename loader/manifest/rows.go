@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -15,50 +14,6 @@ import (
 
 	"nmn/internal/visible"
 )
-
-// Names of the columns of a manifest.
-const (
-	pathColumn   = "path"
-	framesColumn = "frames"
-	idColumn     = "id"
-	splitColumn  = "split"
-	labelsColumn = "labels"
-	truthColumn  = "truth"
-	countsColumn = "counts"
-)
-
-// fieldNames are all columns that a manifest may have beside those of single labels.
-func fieldNames() []string {
-	return []string{pathColumn, framesColumn, idColumn, splitColumn, labelsColumn, truthColumn, countsColumn}
-}
-
-// PictureColumns are the columns by which a table lists pictures: those of paths and of frames.
-func PictureColumns() []string { return append([]string{pathColumn, framesColumn}, pathNames...) }
-
-// pathNames are what other programs call the column path.
-var pathNames = []string{"file", "filename", "file_name", "filepath", "image", "image_path"}
-
-// pathName is the name of the column path among those that has reports: its own, or where there is no frames
-// either the only one that others give it, or else that of the identifiers, which name the files then.
-func pathName(has func(string) bool) string {
-	if has(pathColumn) || has(framesColumn) {
-		return pathColumn
-	}
-	other := ""
-	for _, name := range pathNames {
-		switch {
-		case !has(name):
-		case other != "":
-			return pathColumn // nobody knows which of the two it is
-		default:
-			other = name
-		}
-	}
-	if other == "" && has(idColumn) {
-		return idColumn
-	}
-	return cmp.Or(other, pathColumn)
-}
 
 // builder checks rows and keeps them.
 type builder struct {
@@ -101,7 +56,7 @@ func columnError(column string, err error) error { return fmt.Errorf("column %q:
 
 func (b *builder) add(r *record) error {
 	if len(b.manifest.Rows) == maxRows {
-		return fmt.Errorf("column %q: more than %d rows", pathColumn, maxRows)
+		return fmt.Errorf("more than %d rows", maxRows)
 	}
 	row := Row{Line: r.line}
 	r.path = b.inFolder(r.path)
@@ -114,25 +69,25 @@ func (b *builder) add(r *record) error {
 	if first, ok := b.ids[row.ID]; ok && r.line == 0 {
 		return fmt.Errorf("the picture %q is described twice; remove one of the two", loader.Excerpt(row.ID))
 	} else if ok {
-		return columnError(idColumn, fmt.Errorf("%q repeats line %d; remove one of the rows, or give each an id of "+
+		return columnError(r.idColumn(), fmt.Errorf("%q repeats line %d; remove one of the rows, or give each an id of "+
 			"its own (without the column, the id is the path)", loader.Excerpt(row.ID), first))
 	}
 	b.ids[row.ID] = r.line
 	if err := b.split(&row, r); err != nil {
-		return columnError(splitColumn, err)
+		return columnError(r.column(splitColumn), err)
 	}
 	var err error
 	if row.Labels, err = b.indices(r.labels); err != nil {
-		return columnError(labelsColumn, err)
+		return columnError(r.column(labelsColumn), err)
 	}
 	if r.truth != nil {
 		if row.Truth, err = b.indices(r.truth); err != nil {
-			return columnError(truthColumn, err)
+			return columnError(r.column(truthColumn), err)
 		}
 	}
 	if r.counts != nil {
 		if row.Counts, err = b.counts(r.counts); err != nil {
-			return columnError(countsColumn, err)
+			return columnError(r.column(countsColumn), err)
 		}
 	}
 	b.manifest.Rows = append(b.manifest.Rows, row)
@@ -141,16 +96,17 @@ func (b *builder) add(r *record) error {
 
 // place takes files and identifier.
 func (row *Row) place(r *record) error {
-	column := pathColumn
+	column := r.column(pathColumn)
 	switch {
 	case r.hasPath && r.frames != nil:
-		return columnError(framesColumn, errors.New("there is a path too; a row is one picture or one list of frames"))
+		return columnError(r.column(framesColumn),
+			errors.New("there is a path too; a row is one picture or one list of frames"))
 	case r.hasPath:
 		row.Files = []string{r.path}
 	case len(r.frames) > 0:
-		row.Files, column = r.frames, framesColumn
+		row.Files, column = r.frames, r.column(framesColumn)
 	default:
-		return columnError(pathColumn, errors.New("it is missing; name the picture, or its frames in frames"))
+		return columnError(column, errors.New("it is missing; name the picture, or its frames in frames"))
 	}
 	if slices.Contains(row.Files, "") {
 		return columnError(column, errEmptyPath)

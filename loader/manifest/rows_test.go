@@ -101,3 +101,24 @@ func TestManifest_VocabularyOfASize(t *testing.T) {
 		}
 	}
 }
+
+// The column of the pictures may have any name where somebody says which it is.
+func TestParse_PathColumnThatIsChosen(t *testing.T) {
+	for content, o := range map[string]Options{
+		"Foto,label\na.jpg,dog\n":                        {PathColumn: "Foto"},
+		"file,image,label\nx,a.jpg,dog\n":                {PathColumn: "image"},
+		"path,thumb,label\nx,a.jpg,dog\n":                {PathColumn: "thumb"},
+		"{\"Foto\": \"a.jpg\", \"label\": [\"dog\"]}":    {PathColumn: "Foto"},
+		"{\"path\": 1, \"Foto\": \"a.jpg\", \"y\": [1]}": {PathColumn: "Foto"},
+	} {
+		m, err := Parse("m.csv", strings.NewReader(content), o)
+		if err != nil || m.Rows[0].ID != "a.jpg" || len(m.Rows[0].Labels) != 1 {
+			t.Errorf("%q: %+v, %v", content, m, err)
+		}
+		o.PathColumn = "foto"
+		if _, err := Parse("m.csv", strings.NewReader(content), o); err == nil ||
+			!strings.Contains(err.Error(), "line 1") || !strings.Contains(err.Error(), "\"foto\" (`data.path_column`)") {
+			t.Errorf("%q: %v does not name the column that is not there", content, err)
+		}
+	}
+}

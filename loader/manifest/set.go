@@ -155,11 +155,11 @@ func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder stri
 // fill makes the matrices of a set.
 func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 	classes, k := m.classes(s.Vocabulary), s.Vocabulary.Len()
-	truth, err := allOrNone(rows, truthColumn, func(r *Row) bool { return r.Truth != nil })
+	truth, err := allOrNone(rows, m.column(truthColumn), func(r *Row) bool { return r.Truth != nil })
 	if err != nil {
 		return err
 	}
-	counts, err := allOrNone(rows, countsColumn, func(r *Row) bool { return r.Counts != nil })
+	counts, err := allOrNone(rows, m.column(countsColumn), func(r *Row) bool { return r.Counts != nil })
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 		for _, c := range row.Counts {
 			if int(c.Count) > perBag {
 				return fmt.Errorf("%s, column %q: %q has the count %d of %d people; tell their number "+
-					"(`data.captions_per_bag`)", row.at(), countsColumn, loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
+					"(`data.captions_per_bag`)", row.at(), m.column(countsColumn), loader.Excerpt(m.Labels[c.Label]), c.Count, perBag)
 			}
 			if class := classes[c.Label]; class >= 0 {
 				values[i*k+int(class)] = c.Count
