@@ -2,6 +2,7 @@ package loader
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	dense "gorgonia.org/tensor"
@@ -15,6 +16,8 @@ type Packed struct {
 	Labels    int    // all labels
 	Parts     int    // different parts of the lists
 	Recurring int    // of these, those that are labels themselves, or stand first in one list and later in another
+	Sharing   int    // lists that have a part in common with another label
+	Common    int    // lists that have the most frequent part
 	Example   string // one of the lists, the first
 	Cured     string // the parts of Example as a manifest separates them
 }
@@ -116,6 +119,39 @@ func (p *Packed) count(labels []string, separator string) {
 			p.Recurring++
 		}
 	}
+	p.share(labels, separator)
+}
+
+// share counts the lists that have parts in common.
+func (p *Packed) share(labels []string, separator string) {
+	in := map[string]int{}
+	for _, label := range labels {
+		for _, part := range distinctParts(label, separator) {
+			in[part]++
+		}
+	}
+	lists := map[string]int{}
+	for _, label := range labels {
+		of := distinctParts(label, separator)
+		if len(of) < 2 {
+			continue
+		}
+		shares := false
+		for _, part := range of {
+			shares = shares || in[part] > 1
+			lists[part]++
+			p.Common = max(p.Common, lists[part])
+		}
+		if shares {
+			p.Sharing++
+		}
+	}
+}
+
+func distinctParts(label, separator string) []string {
+	of := parts(label, separator)
+	slices.Sort(of)
+	return slices.Compact(of)
 }
 
 // parts are what a separator leaves of a label, without empty ones.

@@ -48,7 +48,8 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 	if err = s.compareRanks(ctx, err); err != nil {
 		return nil, cmp.Or(err, s.Close())
 	}
-	s.Tell(Message{Text: s.Data.Describe(), Detail: true})
+	training := o.RunDir != "" && !o.SampleFeatures && !s.Config.Data.Embedded()
+	s.Tell(Message{Text: s.Data.Describe(), Detail: !training}) // a wrong reading of labels must not go unseen
 	if text := s.Data.DescribeLeftOut(); text != "" {
 		s.Log.Warn("left out", "pictures", len(s.Data.LeftOut), "allowed", s.Config.Data.MaxBadSamples)
 		s.Tell(Message{Topic: "data", Text: text, Always: true})

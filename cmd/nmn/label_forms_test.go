@@ -258,3 +258,26 @@ func TestTrain_NamesTheFlagOfAForm(t *testing.T) {
 	}
 	wantUsage(t, call(t, onManifest(file, t.TempDir(), "--set", "data.label_form=guess")...), "want auto")
 }
+
+// A table as Excel saves it, whose cells hold lists: what the labels were taken for is said, whoever watches.
+func TestTrain_SaysWhichLabelsItFound(t *testing.T) {
+	t.Parallel()
+	w := &formWriter{t, t.TempDir(), 36}
+	w.pictures(func(i int) string { return fmt.Sprintf("%d.png", i) })
+	table := "\ufeffFile Name;Tags\r\n"
+	for i := range w.n {
+		table += fmt.Sprintf("%d.png;%s, thing\r\n", i, colours[i%2])
+	}
+	w.file("list.csv", table)
+	c := call(t, "train", filepath.Join(w.dir, "list.csv"), "--preset", "scenes", "--batch-size", "8", "--epochs", "1",
+		"--device", "cpu", "--run-dir", filepath.Join(t.TempDir(), "run"))
+	if c.code != 0 {
+		t.Fatalf("exit code %d, %s", c.code, c.err)
+	}
+	for _, part := range []string{"3 classes, 2.00 labels each", "most often thing (28), ",
+		"separated by commas in the column Tags", "CSV with path (File Name), Tags"} {
+		if !strings.Contains(c.err, part) {
+			t.Errorf("no %q in what is said:\n%s", part, c.err)
+		}
+	}
+}

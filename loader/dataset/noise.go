@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"nmn/internal/setting"
+	"nmn/internal/visible"
 	"nmn/labels"
 	"nmn/labels/inject"
 	"nmn/loader"
@@ -104,6 +107,22 @@ func (d *Splits) survey(ctx context.Context, c *Config) (err error) {
 
 func rounded(r inject.Rate) string { return fmt.Sprintf("%.3f", float64(r)) }
 
+// mostFrequent are the three classes on most training bags, with their numbers.
+func (d *Splits) mostFrequent() string {
+	classes := make([]int, len(d.Census.Positive))
+	for k := range classes {
+		classes[k] = k
+	}
+	slices.SortStableFunc(classes, func(a, b int) int { return d.Census.Positive[b] - d.Census.Positive[a] })
+	var most []string
+	for _, k := range classes[:min(3, len(classes))] {
+		if n := d.Census.Positive[k]; n > 0 {
+			most = append(most, fmt.Sprintf("%s (%d)", visible.Line(d.Train.Vocabulary.Word(k).Text), n))
+		}
+	}
+	return strings.Join(most, ", ")
+}
+
 // Describe says in a few lines what the data is.
 func (d *Splits) Describe() string {
 	size := func(s *loader.Set) int {
@@ -115,6 +134,9 @@ func (d *Splits) Describe() string {
 	line := fmt.Sprintf("data    %s: %d training, %d validation, %d test %s,\n        %d classes, %.2f labels each",
 		d.Train.Name, d.Train.Len(), size(d.Validation), size(d.Test), d.Train.Noun(), len(d.Census.Positive),
 		float64(d.Census.Labels())/float64(d.Census.Bags))
+	if most := d.mostFrequent(); most != "" {
+		line += ",\n        most often " + most
+	}
 	if s := d.noisy; s != nil && !math.IsNaN(float64(s.Mean.Q01)) {
 		line += fmt.Sprintf("\nlabels  %.1f %% of those that hold are missing,\n        %.1f %% of the others are incorrect "+
 			"(mean over words, against the %s)",

@@ -30,7 +30,7 @@ func openCSV(ctx context.Context, name string) (*csvRecords, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCSV(text, maxLine)
+	c, err := newCSV(text, maxLine, false)
 	if err != nil {
 		_ = closer.Close() // it was only read
 		return nil, fmt.Errorf("features: %q: %w", name, err)
@@ -42,8 +42,11 @@ func openCSV(ctx context.Context, name string) (*csvRecords, error) {
 // maxColumns bounds the columns of a table of text: names and places of more take long, and such a table is a mistake.
 const maxColumns = 1 << 19
 
-// newCSV reads the header. most bounds the bytes of a row.
-func newCSV(text *bufio.Reader, most int64) (*csvRecords, error) {
+// UnnamedColumn begins the names of columns without one in a Sheet, as in pandas, which writes its index so.
+const UnnamedColumn = "Unnamed: "
+
+// newCSV reads the header. most bounds the bytes of a row. unnamed says that columns without a name get one.
+func newCSV(text *bufio.Reader, most int64, unnamed bool) (*csvRecords, error) {
 	limit := &lineLimit{r: text, most: most, left: most}
 	c := &csvRecords{csv: csv.NewReader(limit), limit: limit}
 	c.csv.Comma = Separator(text)
@@ -69,8 +72,11 @@ func newCSV(text *bufio.Reader, most int64) (*csvRecords, error) {
 		case !c.header:
 			c.names = append(c.names, strconv.Itoa(i+1))
 			c.first = append(c.first, strings.Clone(field))
+		case field == "" && !unnamed:
+			return nil, formatf("line 1: column %d has no name; give it one, or remove it (pandas writes its index there "+
+				"without index=False)", i+1)
 		case field == "":
-			return nil, formatf("line 1: column %d has no name", i+1)
+			c.names = append(c.names, UnnamedColumn+strconv.Itoa(i))
 		default:
 			c.names = append(c.names, strings.Clone(field))
 		}

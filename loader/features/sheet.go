@@ -11,7 +11,7 @@ type Sheet struct{ records *csvRecords }
 
 // NewSheet reads the header. A row of more bytes than most is an error.
 func NewSheet(text *bufio.Reader, most int64) (*Sheet, error) {
-	records, err := newCSV(text, most)
+	records, err := newCSV(text, most, true)
 	if err != nil {
 		return nil, err
 	}

@@ -280,7 +280,7 @@ func FuzzCSV(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := newCSV(bufio.NewReader(strings.NewReader(string(b))), maxLine)
+		c, err := newCSV(bufio.NewReader(strings.NewReader(string(b))), maxLine, false)
 		if err != nil {
 			if !errors.Is(err, ErrFormat) {
 				t.Errorf("an error of no kind: %v", err)

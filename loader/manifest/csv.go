@@ -41,7 +41,9 @@ func newCSVRows(text *bufio.Reader, o Options, stated *statement) (*csvRows, err
 	}
 	c := &csvRows{sheet: sheet, layout: Columns{Format: "CSV"}, at: map[string]int{}, named: map[string]string{},
 		stated: stated}
-	ignored := func(column string) bool { return marked(o.Ignore, column) }
+	ignored := func(column string) bool {
+		return marked(o.Ignore, column) || strings.HasPrefix(column, features.UnnamedColumn)
+	}
 	find := findIn(slices.DeleteFunc(slices.Clone(sheet.Columns()), ignored))
 	if stated == nil {
 		if c.asked, err = find.labels(&o); err != nil {

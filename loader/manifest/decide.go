@@ -21,6 +21,7 @@ type survey struct {
 	cells  []string // different ones, in the order of the rows
 	seen   map[string]bool
 	bytes  int
+	rows   int  // that have a cell which is not empty
 	words  bool // some cell is neither 0 nor 1
 }
 
@@ -30,7 +31,10 @@ func newSurvey(column string) *survey {
 
 // add looks at a cell, which is copied.
 func (s *survey) add(cell string) {
-	if cell == "" || cell == noneCell || cell == unknownCell || s.seen[cell] || s.bytes > maxSurveyed {
+	if cell == "" || cell == noneCell || cell == unknownCell {
+		return
+	}
+	if s.rows++; s.seen[cell] || s.bytes > maxSurveyed {
 		return
 	}
 	cell = strings.Clone(cell)
@@ -133,6 +137,9 @@ func (s *survey) bySeparator(o *Options) (Form, error) {
 		}
 		return FormBlanks, nil
 	}
+	if form, err := s.byCommas(o); form != "" || err != nil {
+		return form, err
+	}
 	for _, by := range []struct {
 		form         Form
 		name         string
@@ -148,6 +155,24 @@ func (s *survey) bySeparator(o *Options) (Form, error) {
 		}
 	}
 	return FormSingle, nil
+}
+
+// byCommas decides if most cells hold a comma. They are lists if one part is in half of them, such as "cat, animal" and
+// "dog, animal". If fewer parts are shared, as by names of people, or if hardly a cell is there twice, as no name of a
+// class is, that is not certain. The form is empty if commas say nothing.
+func (s *survey) byCommas(o *Options) (Form, error) {
+	p := loader.CountPacked(s.cells, ",")
+	switch {
+	case p.Lists < 2 || 2*p.Lists < p.Labels || o.Words != nil:
+		return "", nil
+	case p.Common > 1 && 2*p.Common >= p.Lists:
+		return FormCommas, nil
+	case float64(p.Sharing) < doubtfulCommas*float64(p.Lists) && s.rows >= 2*p.Labels:
+		return "", nil
+	}
+	return "", fmt.Errorf("it is not clear whether %q is one label: %d of %d different cells hold a comma, %d of these "+
+		"share a part with another cell; say whether the parts are labels (`data.label_form` %s) or a cell is one "+
+		"(`data.label_form` %s)", loader.Excerpt(p.Example), p.Lists, p.Labels, p.Sharing, FormCommas, FormSingle)
 }
 
 // choose finds the column of the labels among those that were looked at: the only one that does not hold 0 and 1. Where

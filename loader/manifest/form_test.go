@@ -74,6 +74,20 @@ func TestParse_FindsHowListsAreStated(t *testing.T) {
 	}
 }
 
+// A part that is in most lists shows that they are lists, however few of them differ.
+func TestParse_CommasInMostCells(t *testing.T) {
+	for name, content := range map[string]string{
+		"Excel":      "filename;tags\r\na.jpg;cat, animal\r\nb.jpg;dog, animal\r\nc.jpg;cat, animal\r\n",
+		"quotes":     "filename,tags\na.jpg,\"cat, animal\"\nb.jpg,\"dog, animal\"\n",
+		"JSON lines": `{"file": "a.jpg", "tags": "cat, animal"}` + "\n" + `{"file": "b.jpg", "tags": "dog, animal"}`,
+	} {
+		m := parsed(t, content)
+		if m.Form != FormCommas || m.named(m.Rows[1].Labels) != "animal,dog" || len(m.Labels) != 3 {
+			t.Errorf("%s: %s, %q", name, m.Form, m.Labels)
+		}
+	}
+}
+
 // JSON lines may hold the same as text.
 func TestParse_FindsHowJSONLinesStateLists(t *testing.T) {
 	for _, c := range []struct {
@@ -168,6 +182,11 @@ func TestParse_RefusesWhatIsNotClear(t *testing.T) {
 	}{
 		{"path,label\na.jpg,0\nb.jpg,1\n", []string{"two classes", "`data.label_form`"}, []Form{FormIntegers, FormColumns}},
 		{"path,labels\na.jpg,dog\nb.jpg,cat\nc.jpg,\"dog,cat\"\n", []string{`"dog,cat" is one label`, "commas", "single"},
+			[]Form{FormCommas, FormSingle}},
+		{"path,labels\na.jpg,\"Smith, J\"\nb.jpg,\"Smith, A\"\nc.jpg,\"Hill, B\"\nd.jpg,\"Hall, J\"\ne.jpg,\"Ash, D\"\n",
+			[]string{`"Smith, J" is one label`, "5 of 5 different cells", "3 of these share"}, []Form{FormCommas, FormSingle}},
+		{"path,labels\na.jpg,\"red shoe, wall\"\nb.jpg,\"table, window\"\nc.jpg,hat\n",
+			[]string{`"red shoe, wall" is one label`, "2 of 3 different cells", "0 of these share"},
 			[]Form{FormCommas, FormSingle}},
 		{"path,labels\na.jpg,[dog]\nb.jpg,cat\n", []string{`"[dog]"`, `"cat"`, "json or single"}, []Form{FormSingle}},
 		{"path,label,tags\na.jpg,dog,x\nb.jpg,cat,y\n", []string{`"label" and "tags"`, "`data.features.list_column`"}, nil},
