@@ -70,3 +70,26 @@ func TestAuditRun_WritesAManifestOfFolders(t *testing.T) {
 	}
 	learns(t, fixed)
 }
+
+// A table with a row for each picture and label stays one: a label that is missing gets a row of its own.
+func TestAuditRun_WritesRowsOfPicturesAndLabels(t *testing.T) {
+	t.Parallel()
+	file := manifestOf(t, 40, "Image,Tag", func(i int) string {
+		return fmt.Sprintf("%d.png,%s\n%d.png,thing%d", i, colours[i%3], i, i%2)
+	})
+	folder, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
+	must(t, "audit", folder, "--noise-rates", "folds:2")
+	id := trainIDs(t, folder)[0]
+	var n int
+	fmt.Sscan(id, &n)
+	c := decided(t, folder, fixed, [3]string{id, colours[n%3], "1"}, [3]string{id, colours[(n+1)%3], "0"},
+		[3]string{id, colours[(n+2)%3], "0"})
+	row := func(label string) string { return fmt.Sprintf("\n%d.png,%s\n", n, label) }
+	got := read(t, fixed)
+	if strings.Contains(got, row(colours[n%3])) || !strings.Contains(got, row(colours[(n+1)%3])) ||
+		!strings.Contains(got, row(colours[(n+2)%3])) || strings.Count(got, "\n") != 82 ||
+		!strings.Contains(c.err, "the same manifest") {
+		t.Errorf("%s\n%s", c.err, got)
+	}
+	learns(t, fixed)
+}

@@ -176,7 +176,7 @@ func TestTrain_EvidenceIsOfTheRun(t *testing.T) {
 	if err := os.WriteFile(evidence, bytes.Replace(text, []byte("-"), []byte(""), 1), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	wantUsage(t, call(t, goOn(dir)...), "evidence.csv has changed since this run began")
+	wantUsage(t, call(t, append(goOn(dir), "-q")...), "evidence.csv has changed since this run began")
 	wantUsage(t, call(t, byEvidence(features, "", dir, "--arm", "stage1")...), "--run-dir")
 }
 

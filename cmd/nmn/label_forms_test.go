@@ -134,6 +134,17 @@ func labelForms() map[string]labelForm {
 					return strings.Join(cells, ",")
 				})
 			}},
+		"pairs": {form: manifest.FormPairs, source: "list.csv", says: "a row for each picture and label, in the column Tag",
+			write: func(w *formWriter) {
+				w.pictures(func(i int) string { return fmt.Sprintf("%d.png", i) })
+				rows := "Image,Tag\n"
+				for i := range w.n {
+					for _, label := range w.of(i) {
+						rows += fmt.Sprintf("%d.png,%s\n", i, label)
+					}
+				}
+				w.file("list.csv", rows)
+			}},
 		"integers": {form: manifest.FormIntegers, source: "list.csv",
 			says:   "the number of one for each row in the column label",
 			single: true, write: func(w *formWriter) {

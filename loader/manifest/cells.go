@@ -16,6 +16,8 @@ type statement struct {
 	column string
 	form   Form
 	words  []string // names of classes by number, of FormIntegers; nil for the numbers themselves
+	// pairs says that rows of one picture may each state one of its labels, and pairsAsked that somebody has said so.
+	pairs, pairsAsked bool
 }
 
 // names parts a cell into names. Empty and "-" are lists of nothing; empty names stay, to be refused.

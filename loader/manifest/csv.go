@@ -95,6 +95,9 @@ func (c *csvRows) sort(path string, find columnFinder, ignored func(string) bool
 		case fields[name] != "" && (fields[name] != pathColumn || name == path):
 			c.take(fields[name], i)
 			c.layout.Used = append(c.layout.Used, name)
+		case c.stated != nil && c.stated.pairs && name == find(confidenceColumn):
+			c.take(confidenceColumn, i)
+			c.layout.Used = append(c.layout.Used, name)
 		case strings.HasPrefix(name, truthPrefix):
 			c.truth = append(c.truth, labelColumn{i, name, name[len(truthPrefix):]})
 		case strings.HasPrefix(name, countsPrefix):
@@ -176,7 +179,7 @@ func (c *csvRows) columns() Columns { return c.layout }
 
 func (c *csvRows) state(m *Manifest) {
 	m.Form, m.LabelsColumn = c.stated.form, c.stated.column
-	m.Separator = m.Form.separator()
+	m.Separator, m.Confidence = m.Form.separator(), c.named[confidenceColumn]
 	if m.Form == FormList && c.bars && !c.semicolons {
 		m.Separator = "|"
 	}
@@ -205,6 +208,9 @@ func (c *csvRows) lists(r *record) error {
 	r.path, r.hasPath = c.cell(pathColumn)
 	r.id, _ = c.cell(idColumn)
 	r.split, r.hasSplit = c.cell(splitColumn)
+	if at, ok := c.at[confidenceColumn]; ok {
+		r.denied = denies(c.sheet.Text(at))
+	}
 	if cell, ok := c.cell(framesColumn); ok {
 		r.frames = SplitNames(cell)
 	}

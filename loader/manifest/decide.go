@@ -52,6 +52,11 @@ func (s *survey) every(has func(string) bool) bool {
 
 func (s *survey) some(has func(string) bool) bool { return slices.ContainsFunc(s.cells, has) }
 
+func isNumber(cell string) bool {
+	_, ok := wholeNumber(cell)
+	return ok
+}
+
 func bracketed(cell string) bool {
 	return len(cell) > 1 && cell[0] == '[' && cell[len(cell)-1] == ']'
 }
@@ -63,9 +68,16 @@ func (s *survey) decide(o *Options) (*statement, error) {
 		return nil, fmt.Errorf("column %q: %w", s.column, err)
 	}
 	of := &statement{column: s.column, form: form}
+	if of.pairsAsked = form == FormPairs; of.pairsAsked {
+		if of.form = FormSingle; s.every(isNumber) {
+			of.form = FormIntegers
+		}
+	}
+	found := o.Form == "" || o.Form == FormAuto
+	of.pairs = of.pairsAsked || found && (form == FormSingle || form == FormIntegers)
 	// Words that are numbers are names themselves, such as those of a model that has learned numbered classes.
 	numbers := slices.ContainsFunc(o.Words, func(word string) bool { _, ok := wholeNumber(word); return ok })
-	if form == FormIntegers && !numbers {
+	if of.form == FormIntegers && !numbers {
 		of.words = o.Words
 	}
 	return of, nil
@@ -75,7 +87,6 @@ func (s *survey) form(o *Options) (Form, error) {
 	if o.Form != "" && o.Form != FormAuto {
 		return o.Form, nil
 	}
-	number := func(cell string) bool { _, ok := wholeNumber(cell); return ok }
 	switch {
 	case s.every(bracketed):
 		return FormJSON, nil
@@ -91,7 +102,7 @@ func (s *survey) form(o *Options) (Form, error) {
 			return form, nil
 		}
 	}
-	if s.every(number) {
+	if s.every(isNumber) {
 		if s.binary() {
 			return "", fmt.Errorf("its cells are 0 and 1: say whether these are two classes (`data.label_form` "+
 				"integers), or whether a label %q holds where there is a 1 (`data.label_form` columns)", s.column)

@@ -12,6 +12,19 @@ func (m *Manifest) Describe() string {
 	if len(m.Labels) == 1 {
 		line = "labels: 1 class, " + m.stated()
 	}
+	for _, note := range []struct {
+		rows      int
+		one, many string
+	}{{m.Repeated, "1 row says what another row says, and counts once",
+		"%d rows say what other rows say, and count once"},
+		{m.Denied, "1 row of confidence 0 gives no label", "%d rows of confidence 0 give no label"}} {
+		switch {
+		case note.rows == 1:
+			line += "; " + note.one
+		case note.rows > 1:
+			line += "; " + fmt.Sprintf(note.many, note.rows)
+		}
+	}
 	return line
 }
 
@@ -34,6 +47,8 @@ func (m *Manifest) stated() string {
 		return "a column of 0 and 1 for each"
 	case FormSingle:
 		return "one name for each row " + in
+	case FormPairs:
+		return "a row for each picture and label, " + in
 	case FormIntegers:
 		return "the number of one for each row " + in
 	case FormCommas:

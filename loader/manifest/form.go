@@ -5,8 +5,8 @@ import "nmn/internal/setting"
 // Form is how a source states which labels its pictures have.
 type Form string
 
-// The forms. Of a source of the first five every row has one line of a text file; those of the others are a folder, or
-// a file that describes all pictures at once.
+// The forms. The last four are those of folders, or of a file that describes all pictures at once; sources of the
+// others are text files with rows.
 const (
 	FormAuto     Form = "auto"     // found by looking at the source; no manifest that was read has it
 	FormList     Form = "list"     // names in one cell, separated by ; or |
@@ -14,6 +14,7 @@ const (
 	FormBlanks   Form = "blanks"   // names in one cell, separated by blanks
 	FormJSON     Form = "json"     // an array of names: in one cell as text, or as JSON lines have it
 	FormSingle   Form = "single"   // one name in one cell, whatever characters it has
+	FormPairs    Form = "pairs"    // one name or number in one cell, and as many rows for a picture as it has labels
 	FormIntegers Form = "integers" // the number of a class in one cell, from 0
 	FormColumns  Form = "columns"  // a column of 0 and 1 for each label
 	FormFolders  Form = "folders"  // a folder of pictures for each label (ImageFolder)
@@ -25,7 +26,7 @@ const (
 // Forms lists all forms, that which is found first.
 func Forms() []Form {
 	return []Form{FormAuto, FormFolders, FormCOCO, FormVOC, FormYOLO, FormList, FormCommas, FormBlanks, FormJSON,
-		FormSingle, FormColumns, FormIntegers}
+		FormSingle, FormPairs, FormColumns, FormIntegers}
 }
 
 // Values lists all forms.

@@ -11,19 +11,22 @@ import (
 	"maps"
 	"nmn/loader"
 	"slices"
+	"strings"
 )
 
 // jsonRows reads a manifest as JSON lines: {"path": "a.jpg", "labels": ["dog"], "split": "train"}.
 type jsonRows struct {
-	lines  *bufio.Scanner
-	line   int
-	seen   map[string]bool // keys
-	keys   []string        // of the last row
-	find   columnFinder    // among them
-	o      Options
-	key    string     // of the labels, in the rows so far
-	stated *statement // of labels that are no arrays; nil while there were none
-	survey *survey    // takes these, where it is not known yet how they are stated
+	lines *bufio.Scanner
+	line  int
+	seen  map[string]bool // keys
+	keys  []string        // of the last row
+	find  columnFinder    // among them
+	o     Options
+	// confidence is the key of the confidence of rows with one label; empty for none.
+	confidence string
+	key        string     // of the labels, in the rows so far
+	stated     *statement // of labels that are no arrays; nil while there were none
+	survey     *survey    // takes these, where it is not known yet how they are stated
 }
 
 func newJSONRows(text *bufio.Reader, o Options, stated *statement) *jsonRows {
@@ -52,6 +55,10 @@ func (j *jsonRows) columns() Columns {
 		}
 		delete(j.seen, name)
 	}
+	if j.confidence != "" {
+		c.Used = append(c.Used, j.confidence)
+		delete(j.seen, j.confidence)
+	}
 	c.Ignored = slices.Sorted(maps.Keys(j.seen))
 	return c
 }
@@ -59,7 +66,7 @@ func (j *jsonRows) columns() Columns {
 func (j *jsonRows) state(m *Manifest) {
 	m.Form, m.JSONLines, m.LabelsColumn = FormJSON, true, j.key
 	if j.stated != nil {
-		m.Form, m.Separator = j.stated.form, j.stated.form.separator()
+		m.Form, m.Separator, m.Confidence = j.stated.form, j.stated.form.separator(), j.confidence
 	}
 }
 
@@ -131,6 +138,9 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 		}
 	}
 	r.columns[pathColumn] = cmp.Or(path, pathColumn)
+	if key := find(confidenceColumn); key != "" && j.stated != nil && j.stated.pairs {
+		j.confidence, r.denied = key, denies(strings.Trim(string(fields[key]), `"`))
+	}
 	var counts map[string]int
 	for _, field := range []struct {
 		name, want string

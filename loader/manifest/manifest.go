@@ -33,6 +33,12 @@ type Manifest struct {
 	JSONLines    bool   // a text file is JSON lines, not CSV
 	LabelsColumn string // the column, or the key, of the labels; empty where there is no such one
 	Separator    string // what stands between the names in a cell; empty for forms without one
+	Confidence   string // the column, or the key, that is 0 where a row gives no label; empty for none
+	// Lines are those that a row has besides its first one. Rows of FormPairs have their first line there too.
+	Lines []Line
+
+	Repeated int // rows that say what an earlier one says
+	Denied   int // rows that give no label because of Confidence
 
 	found   bool              // every row's file was found when the folder was read
 	columns map[string]string // what the file calls columns
@@ -60,6 +66,13 @@ func (r *Row) at() string {
 		return fmt.Sprintf("picture %q", loader.Excerpt(r.Files[0]))
 	}
 	return fmt.Sprintf("line %d", r.Line)
+}
+
+// Line is one of several lines that describe a row.
+type Line struct {
+	Number int
+	Row    int   // the number of the first line of the row
+	Label  int32 // of FormPairs, the label that the line states, as an index of Manifest.Labels; -1 for none
 }
 
 // LabelCount is how many people gave a label to a row.
@@ -208,6 +221,7 @@ func parse(name string, text *bufio.Reader, o Options, stated *statement) (*Mani
 		return nil, err
 	}
 	b := newBuilder(name, o.Images)
+	b.stated = stated
 	for {
 		record, err := records.next()
 		if errors.Is(err, io.EOF) {
@@ -226,6 +240,7 @@ func parse(name string, text *bufio.Reader, o Options, stated *statement) (*Mani
 	}
 	b.manifest.Columns = records.columns()
 	records.state(b.manifest)
+	b.finish()
 	return b.manifest, nil
 }
 
@@ -236,6 +251,7 @@ type record struct {
 	hasPath, hasSplit     bool
 	frames, labels, truth []string // frames or truth nil: not given
 	counts                []namedCount
+	denied                bool              // the picture does not have the label
 	columns               map[string]string // what the file calls columns, if not by our names
 }
 

@@ -166,7 +166,10 @@ func TestParse_ErrorsNamePlaceAndCure(t *testing.T) {
 		{"path,dog\na.jpg,NaN\n", "line 2, column \"dog\": \"NaN\" is neither 0 nor 1"},
 		{"path,dog\na.jpg,1\nb.jpg,\n", "line 3, column \"dog\""},
 		{"path,height\na.jpg,480\n", "`data.features.ignore_columns`"},
-		{"path,labels\na.jpg,x\na.jpg,y\n", "line 3, column \"path\": \"a.jpg\" repeats line 2"},
+		{"path,labels\na.jpg,x;z\na.jpg,y\n", "line 3, column \"path\": \"a.jpg\" repeats line 2 and says something else"},
+		{"Image,Tags,Split\na.jpg,x,train\na.jpg,y,test\n", "line 3, column \"Split\": \"a.jpg\" is in another split on " +
+			"line 2"},
+		{"path,tag,truth\na.jpg,x,x\na.jpg,y,x\n", "line 3, column \"path\": \"a.jpg\" repeats line 2 and says"},
 		{"path,labels,id\na.jpg,x,1\nb.jpg,y,1\n", "\"1\" repeats line 2"},
 		{"path,labels\n,x\n", "column \"path\": it is empty"},
 		{"frames,labels\n,x\n", "column \"path\": it is missing"},

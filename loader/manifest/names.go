@@ -18,6 +18,9 @@ const (
 	labelsColumn = "labels"
 	truthColumn  = "truth"
 	countsColumn = "counts"
+
+	// confidenceColumn says of a row with one label, as of Open Images, whether the picture has it.
+	confidenceColumn = "confidence"
 )
 
 // fieldNames are all columns that a manifest may have besides columns of single labels.

@@ -19,12 +19,17 @@ import (
 type builder struct {
 	manifest *Manifest
 	labels   map[string]int32
-	ids      map[string]int // lines
+	ids      map[string]int // rows by their identifiers
+	files    map[string]int // rows by their files, if rows may state one label each and have identifiers
 	folders  []string       // absolute names of the folder of the pictures
+	stated   *statement     // how labels are stated; nil if that does not matter to rows of one picture
+	paired   bool           // some rows state further labels of a picture
+	byFile   bool           // identifiers differ between rows of one picture
 }
 
 func newBuilder(name, folder string) *builder {
-	b := &builder{manifest: &Manifest{File: name, Folder: folder}, labels: map[string]int32{}, ids: map[string]int{}}
+	b := &builder{manifest: &Manifest{File: name, Folder: folder}, labels: map[string]int32{}, ids: map[string]int{},
+		files: map[string]int{}}
 	if folder == "" {
 		return b
 	}
@@ -66,13 +71,10 @@ func (b *builder) add(r *record) error {
 	if err := row.place(r); err != nil {
 		return err
 	}
-	if first, ok := b.ids[row.ID]; ok && r.line == 0 {
-		return fmt.Errorf("the picture %q is described twice; remove one of the two", loader.Excerpt(row.ID))
-	} else if ok {
-		return columnError(r.idColumn(), fmt.Errorf("%q repeats line %d; remove one of the rows, or give each an id of "+
-			"its own (without the column, the id is the path)", loader.Excerpt(row.ID), first))
+	if r.denied {
+		b.manifest.Denied++
+		r.labels = nil
 	}
-	b.ids[row.ID] = r.line
 	if err := b.split(&row, r); err != nil {
 		return columnError(r.column(splitColumn), err)
 	}
@@ -90,7 +92,10 @@ func (b *builder) add(r *record) error {
 			return columnError(r.column(countsColumn), err)
 		}
 	}
-	b.manifest.Rows = append(b.manifest.Rows, row)
+	if at, ok := b.earlier(&row, r); ok {
+		return b.again(at, &row, r)
+	}
+	b.keep(row, r)
 	return nil
 }
 

@@ -32,6 +32,16 @@ func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) 
 	if !Lines(m.Form) {
 		return 0, fmt.Errorf("%s: labels of the form %s are no lines: %w", m.File, m.Form, ErrForm)
 	}
+	if m.Form == manifest.FormPairs {
+		stated, err := pairStatements(ctx, m)
+		if err == nil {
+			err = checkPairs(m, &l, stated)
+		}
+		if err != nil {
+			return 0, err
+		}
+		return rewritePairs(ctx, m, &l, stated, path)
+	}
 	of := rowsOf(m)
 	var single map[string]string
 	if m.Form == manifest.FormSingle || m.Form == manifest.FormIntegers {
@@ -65,6 +75,11 @@ func rowsOf(m *manifest.Manifest) manifestRows {
 	of := manifestRows{m, make(map[int]int, len(m.Rows))}
 	for i := range m.Rows {
 		of.at[m.Rows[i].Line] = i
+	}
+	for _, line := range m.Lines { // that say the same as the first line of their row
+		if i, ok := of.at[line.Row]; ok {
+			of.at[line.Number] = i
+		}
 	}
 	return of
 }
@@ -105,22 +120,32 @@ func (r manifestRows) sheet() sheet {
 
 // statements are what states each name that a row has alone: a cell, or a value of JSON.
 func (r manifestRows) statements(ctx context.Context) (map[string]string, error) {
-	in, err := loader.OpenText(ctx, r.m.File)
+	return statementsOf(ctx, r.m, func(line int) string {
+		if names := r.names(line); len(names) == 1 {
+			return names[0]
+		}
+		return ""
+	})
+}
+
+// statementsOf are what states each name that a line has alone; name gives it, empty for none.
+func statementsOf(ctx context.Context, m *manifest.Manifest, name func(line int) string) (map[string]string, error) {
+	in, err := loader.OpenText(ctx, m.File)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
 	stated := map[string]string{}
 	take := func(line int, text string) {
-		if names := r.names(line); len(names) == 1 {
-			stated[names[0]] = text
+		if name := name(line); name != "" {
+			stated[name] = text
 		}
 	}
 	text := bufio.NewReaderSize(in, 1<<16)
-	if r.m.JSONLines {
+	if m.JSONLines {
 		for number := 1; ; number++ {
 			line, err := text.ReadBytes('\n')
-			if start, end, err := valueOf(line, r.m.LabelsColumn); err == nil {
+			if start, end, err := valueOf(line, m.LabelsColumn); err == nil {
 				take(number, string(line[start:end]))
 			}
 			if errors.Is(err, io.EOF) {
@@ -132,7 +157,7 @@ func (r manifestRows) statements(ctx context.Context) (map[string]string, error)
 		}
 	}
 	records := newRecords(text, io.Discard, features.Separator(text))
-	s := r.sheet()
+	s := sheet{list: m.LabelsColumn}
 	columns, err := s.header(records)
 	at := slices.Index(columns, s.list)
 	for err == nil {

@@ -40,8 +40,18 @@ func (r *records) next() (err error) {
 
 // copy writes the record with some cells replaced, by column.
 func (r *records) copy(cells map[int]string) error {
+	return r.write(r.take(), cells)
+}
+
+// take is the text of the record, which counts as copied. It is good until the next record is read.
+func (r *records) take() []byte {
 	raw := r.read.Next(int(r.csv.InputOffset() - r.offset))
 	r.offset = r.csv.InputOffset()
+	return raw
+}
+
+// write writes the text of the record with some cells replaced, by column.
+func (r *records) write(raw []byte, cells map[int]string) error {
 	if len(cells) > 0 {
 		var err error
 		if raw, err = replaced(raw, r.comma, len(r.fields), cells); err != nil {
