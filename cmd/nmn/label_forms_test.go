@@ -211,7 +211,8 @@ func TestTrain_OnFoldersOfPictures(t *testing.T) {
 	}
 	loose := t.TempDir()
 	writePictures(t, loose, 3)
-	wantUsage(t, call(t, "config", "--images", loose), "cat/1.jpg")
+	wantUsage(t, call(t, "train", "--images", loose), "there are 3 pictures in it and no labels", "cat/1.jpg",
+		"with this folder as --images")
 }
 
 // Numbers of classes in features are labels, in a file of their own or in a column; predict leaves the column out too,

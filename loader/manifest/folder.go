@@ -144,10 +144,47 @@ func (r *folderReader) form() (Form, error) {
 	case r.pictures.nested():
 		return FormFolders, nil
 	case len(r.pictures.pictures) > 0:
-		return "", fmt.Errorf("there are %d pictures in it and nothing says what they show; want %s, annotations of "+
-			"Pascal VOC or COCO, or label files of YOLO; or name a file of labels", len(r.pictures.pictures), Tree)
+		return "", unlabelled(len(r.pictures.pictures), r.pictures.withExtension(tables...))
 	}
-	return "", fmt.Errorf("there are no pictures in it; want %s", Tree)
+	return "", unlabelled(0, nil)
+}
+
+// tables are the endings of files that may state labels of pictures.
+var tables = []string{".csv", ".tsv", ".jsonl", ".json"}
+
+// unlabelled says what is missing in a folder of pictures in which nothing states labels. beside are tables in it.
+func unlabelled(pictures int, beside []string) error {
+	switch {
+	case pictures == 0:
+		return fmt.Errorf("there are no pictures in it; want %s", Tree)
+	case len(beside) > 0:
+		return fmt.Errorf("there are %d pictures in it and no labels; if %s states them, name that file", pictures,
+			loader.Excerpt(beside[0]))
+	}
+	return fmt.Errorf("there are %d pictures in it and no labels: nothing says what they show; give a file of labels or "+
+		"captions, with this folder as `data.images`; or annotations of Pascal VOC or COCO, or label files of YOLO; or make "+
+		"%s", pictures, Tree)
+}
+
+// Unlabelled says what is missing in a folder with pictures, but without folders of pictures; nil for other folders.
+func Unlabelled(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil || IsTree(folder) {
+		return nil // whatever is wrong is something else
+	}
+	l := listing{folder: folder}
+	n := 0
+	for _, entry := range entries {
+		if picture.IsName(entry.Name()) {
+			n++
+		} else {
+			l.others = append(l.others, entry.Name())
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return unlabelled(n, l.withExtension(tables...))
 }
 
 // add keeps a picture with its labels. known are labels that it has; a file that was found needs no further look.

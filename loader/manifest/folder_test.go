@@ -375,3 +375,58 @@ func FuzzCells(f *testing.F) {
 		_, _ = s.names(cell)
 	})
 }
+
+// Folders of labels that hold no picture are named, and folders inside them are not.
+func TestRead_NamesEmptyFolders(t *testing.T) {
+	for name, c := range map[string]struct {
+		pictures []string
+		folders  []string
+		want     string
+	}{
+		"a label": {[]string{"cat/1.jpg", "dog/deep/2.jpg"}, []string{"horse", "cat/more", "dog/deep/er"},
+			"1 folder of a label without a picture that can be read: horse"},
+		"labels in splits": {[]string{"train/cat/1.jpg", "val/cat/2.jpg"}, []string{"train/dog", "val/emu/x", "test"},
+			"3 folders of labels without a picture that can be read: test, train/dog, val/emu"},
+		"many": {[]string{"cat/1.jpg"}, strings.Fields("b0 b1 b2 b3 b4 b5 b6 b7 b8 b9"),
+			"10 folders of labels without a picture that can be read: b0, b1, b2, b3, b4, b5, b6, b7 and 2 more"},
+		"none": {[]string{"cat/1.jpg"}, nil, ""},
+	} {
+		files := map[string]string{}
+		for _, file := range c.pictures {
+			files[file] = ""
+		}
+		dir := folderWith(t, files)
+		for _, folder := range c.folders {
+			if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(folder)), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, err := Read(t.Context(), dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(m.Columns.Ignored, "; "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A folder of pictures without labels says so, and names a table that may have them.
+func TestRead_FolderWithoutLabels(t *testing.T) {
+	for table, want := range map[string]string{
+		"note.txt": "there are 2 pictures in it and no labels: nothing says what they show; give a file of labels or captions",
+		"tags.csv": "there are 2 pictures in it and no labels; if tags.csv states them, name that file",
+	} {
+		dir := folderWith(t, map[string]string{"1.jpg": "", "2.jpg": "", table: ""})
+		_, err := Read(t.Context(), dir, Options{})
+		if err == nil || !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", table, err)
+		}
+		if err := Unlabelled(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", table, err)
+		}
+	}
+	if err := Unlabelled(folderWith(t, map[string]string{"cat/1.jpg": ""})); err != nil {
+		t.Errorf("a folder for each label: %v", err)
+	}
+}

@@ -14,12 +14,13 @@ import (
 	"nmn/loader/picture"
 )
 
-// listing are the files in a folder and in all folders in it, by their paths in it, with slashes, sorted. Names that
+// listing are the files and folders in a folder and in all folders in it, by their paths in it, with slashes, sorted. Names that
 // begin with a dot are left out.
 type listing struct {
 	folder   string
 	pictures []string
 	others   []string
+	folders  []string        // all below the folder, with those that hold nothing
 	has      map[string]bool // pictures; nil until it is asked for
 	odd      bool            // a picture is no regular file
 }
@@ -42,6 +43,9 @@ func list(ctx context.Context, folder string) (*listing, error) {
 			}
 			return nil
 		case entry.IsDir():
+			if file != "." {
+				l.folders = append(l.folders, file)
+			}
 			return ctx.Err()
 		case len(l.pictures)+len(l.others) == maxFiles:
 			return fmt.Errorf("more than %d files", maxFiles)

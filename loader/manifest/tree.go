@@ -17,6 +17,7 @@ func (r *folderReader) tree() error {
 		return err
 	}
 	var loose []string
+	filled := map[string]bool{} // folders at the top and of labels that hold pictures
 	for _, file := range r.pictures.pictures {
 		split, rest := "", file
 		if splits {
@@ -29,6 +30,8 @@ func (r *folderReader) tree() error {
 			loose = append(loose, file)
 			continue
 		}
+		top := strings.TrimSuffix(file, "/"+rest)
+		filled[top], filled[strings.TrimSuffix(file, rest)+label] = true, true
 		if err := r.add(file, split, []string{label}); err != nil {
 			return err
 		}
@@ -43,11 +46,45 @@ func (r *folderReader) tree() error {
 	if len(loose) > 0 {
 		r.notes = append(r.notes, skipped(loose, "picture in no folder of a label", "pictures in no folder of a label"))
 	}
+	if empty := r.empty(splits, filled); len(empty) > 0 {
+		r.notes = append(r.notes, emptyFolders(empty))
+	}
 	r.notes = append(r.notes, r.pictures.foreign()...)
 	if others := slices.DeleteFunc(slices.Clone(r.pictures.others), picture.IsForeignName); len(others) > 0 {
 		r.notes = append(r.notes, skipped(others, "file that is no picture", "files that are no pictures"))
 	}
 	return nil
+}
+
+// empty are the folders of labels that hold no picture: at the top, or below a split.
+func (r *folderReader) empty(splits bool, filled map[string]bool) []string {
+	var empty []string
+	for _, folder := range r.pictures.folders {
+		top, label, below := strings.Cut(folder, "/")
+		switch {
+		case filled[folder], strings.Contains(label, "/"): // a folder in that of a label
+		case !below, splits && filled[top]:
+			empty = append(empty, folder)
+		}
+	}
+	return empty
+}
+
+// emptyFolders names folders of labels that hold no picture.
+func emptyFolders(empty []string) string {
+	const shown = 8
+	noun, more := "folders of labels", ""
+	switch n := len(empty); {
+	case n == 1:
+		noun = "folder of a label"
+	case n > shown:
+		more = fmt.Sprintf(" and %d more", n-shown)
+	}
+	names := slices.Clone(empty[:min(shown, len(empty))])
+	for i, name := range names {
+		names[i] = loader.Excerpt(name)
+	}
+	return fmt.Sprintf("%d %s without a picture that can be read: %s%s", len(empty), noun, strings.Join(names, ", "), more)
 }
 
 // splitFolders reports whether the folders at the top are those of splits, with folders of labels in them: where all of
