@@ -21,7 +21,8 @@ func dryRun(ctx context.Context, p *program, s *run.Session) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.Backend.Name(), s.Data.Describe()); err != nil {
+	if _, err := fmt.Fprintf(p.out, "device      %s\n%s\n", s.Backend.Name(),
+		withFlags(s.Data.Describe())); err != nil {
 		return err
 	}
 	for i, line := range c.DescribeChoices() {

@@ -293,3 +293,30 @@ func TestTrain_SaysWhichLabelsItFound(t *testing.T) {
 		}
 	}
 }
+
+// Classes that differ in spelling alone are named, with the setting that joins them, and joined they stay in a run.
+func TestTrain_ClassesWhoseNamesAreAlike(t *testing.T) {
+	t.Parallel()
+	file := manifestOf(t, 36, "Image,Label", func(i int) string {
+		return fmt.Sprintf("%d.png,%s", i, []string{"red", "Red", "red ", "blue"}[i%4])
+	})
+	dir := filepath.Join(t.TempDir(), "run")
+	plan := must(t, onManifest(file, dir, "--dry-run")...)
+	doctor := must(t, "doctor", file, "--preset", "scenes", "--no-steps", "--device", "cpu")
+	for said, in := range map[string]string{"nearly equal: red and Red; data.join_labels true": plan,
+		"differ in case, blanks, hyphens or underscores alone: 1 group": doctor, "data.join_labels true": doctor} {
+		if !strings.Contains(in, said) {
+			t.Errorf("no %q in\n%s", said, in)
+		}
+	}
+	joined := []string{"--set", "data.join_labels=true"}
+	if out := must(t, append([]string{"doctor", file, "--preset", "scenes", "--no-steps", "--device", "cpu"},
+		joined...)...); strings.Contains(out, "alike") || !strings.Contains(out, "labels: 2 classes") {
+		t.Errorf("joined: %s", out)
+	}
+	must(t, onManifest(file, dir, append(joined, "--arm", "stage1")...)...)
+	if o, err := run.ReadOutcome(dir); err != nil || o.Evaluation.Classes != 2 {
+		t.Errorf("outcome %+v, %v", o, err)
+	}
+	must(t, "eval", dir, "--split", "train")
+}

@@ -93,6 +93,7 @@ type Config struct {
 	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures with labels by name (docs/labels.md)"`
 	LabelForm     manifest.Form `yaml:"label_form,omitempty" help:"<form> in which the manifest states labels; empty finds it"`
 	PathColumn    string        `yaml:"path_column,omitempty" help:"<column> of a manifest that names the pictures; empty finds it"`
+	JoinLabels    bool          `yaml:"join_labels,omitempty" help:"make one class of labels that differ in case, blanks, hyphens or underscores alone"`
 	SkipDifficult bool          `yaml:"skip_difficult,omitempty" help:"Pascal VOC: ignore objects that are marked difficult"`
 
 	// Features: files of vectors.

@@ -31,6 +31,9 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 		return err
 	}
 	d.labelSource = describeColumns(table)
+	if vocabulary == nil {
+		d.alike = describeAlike(whole.Vocabulary.Texts(), "if they are one class, write them alike")
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}

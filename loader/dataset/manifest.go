@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"nmn/internal/visible"
 	"nmn/loader"
 	"nmn/loader/manifest"
 	"nmn/text"
@@ -40,6 +42,9 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		}
 	}
 	d.labelSource, d.labelsAreNames = m.Describe()+"\n        "+m.Columns.String(), namesLabels(c, m)
+	if known == nil {
+		d.alike = describeAlike(vocabulary.Texts(), "`data.join_labels` true makes one class of each")
+	}
 	d.readFolder("data.manifest", m.File, m.Sources)
 	for i := range m.Rows {
 		d.readFolder("data.images", folder, m.Rows[i].Files)
@@ -66,6 +71,24 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	return nil
 }
 
+// describeAlike names classes whose names are nearly equal, and what joins them; empty for none.
+func describeAlike(words []string, cure string) string {
+	groups := loader.AlikeNames(words)
+	if len(groups) == 0 {
+		return ""
+	}
+	const shown = 3
+	names := make([]string, min(shown, len(groups)))
+	for i := range names {
+		names[i] = visible.Line(strings.Join(groups[i], " and "))
+	}
+	line := "nearly equal: " + strings.Join(names, ", ")
+	if n := len(groups) - shown; n > 0 {
+		line += fmt.Sprintf(" and %d more", n)
+	}
+	return line + "; " + cure
+}
+
 // namesLabels reports whether labels are names without doubt: each stands alone where it is given, or somebody has said
 // how they are stated.
 func namesLabels(c *Config, m *manifest.Manifest) bool {
@@ -79,7 +102,7 @@ func namesLabels(c *Config, m *manifest.Manifest) bool {
 func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabulary) (*manifest.Manifest, error) {
 	path := c.ManifestPath()
 	o := manifest.Options{Form: c.LabelForm, LabelColumns: c.Features.LabelColumns, ListColumn: c.Features.ListColumn,
-		PathColumn: c.PathColumn, Ignore: c.Features.Ignore, Images: c.Images, LessDifficult: c.SkipDifficult}
+		PathColumn: c.PathColumn, Ignore: c.Features.Ignore, Images: c.Images, LessDifficult: c.SkipDifficult, JoinLabels: c.JoinLabels}
 	if known != nil {
 		o.Words = known.Texts()
 	}

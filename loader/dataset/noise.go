@@ -146,6 +146,9 @@ func (d *Splits) Describe() string {
 	if d.labelSource != "" {
 		line += "\n        " + d.labelSource
 	}
+	if d.alike != "" {
+		line += "\n        " + d.alike
+	}
 	if d.learned != "" {
 		line += "\n        " + d.learned
 	}

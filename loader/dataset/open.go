@@ -37,6 +37,7 @@ type Splits struct {
 	Flips       labels.FlipRates
 	injected    struct{ train, validation *inject.Injection } // flips, nil for none
 	labelSource string                                        // of features or a manifest, for people
+	alike       string                                        // classes whose names are nearly equal, for people
 	// labels are names without doubt, whatever they look like
 	labelsAreNames  bool
 	learned         string   // what evidence there is, for people

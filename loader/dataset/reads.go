@@ -68,6 +68,7 @@ var readings = []reading{
 	{key: "manifest", by: []Kind{Manifest}},
 	{key: "label_form", by: []Kind{Manifest}},
 	{key: "path_column", by: []Kind{Manifest}},
+	{key: "join_labels", by: []Kind{Manifest}},
 	{key: "skip_difficult", by: []Kind{Manifest}},
 
 	{key: "features.train.features", by: []Kind{Features}},

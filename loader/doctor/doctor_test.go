@@ -285,6 +285,16 @@ func TestExamine_LabelsThatLookLikeLists(t *testing.T) {
 	wantFinding(t, examine(t, named, packed), doctor.Warning, "packed-labels")
 }
 
+func TestExamine_ClassesWhoseNamesAreAlike(t *testing.T) {
+	alike := split(t, "train", soundBags(t, "train", 4), "Dog", "cat", "dog")
+	joinable := options()
+	joinable.JoinLabels = true
+	f := wantFinding(t, examine(t, joinable, alike), doctor.Warning, "alike-classes")
+	if !slices.Equal(f.Examples, []string{"Dog and dog"}) || !strings.Contains(f.Cure, "`data.join_labels`") {
+		t.Errorf("%q; %s", f.Examples, f.Cure)
+	}
+}
+
 func TestExamine_BagsWithoutLabel(t *testing.T) {
 	train := soundBags(t, "train", 20)
 	train[0].captions = []string{"nothing"}

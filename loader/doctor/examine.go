@@ -34,6 +34,8 @@ type Options struct {
 	Named bool
 	// Found, where not nil, is called with what labels and identifiers show, before pictures or rows are read.
 	Found func([]Finding)
+	// JoinLabels says that classes come from labels that data.join_labels can join.
+	JoinLabels bool
 	// Progress, where not nil, is called with how far a pass is. Calls do not overlap.
 	Progress func(Progress)
 }
@@ -102,6 +104,7 @@ func Examine(ctx context.Context, splits []Split, o Options) (*Report, error) {
 	}
 	r.labelFindings()
 	r.packedLabels(splits, &o)
+	r.alikeLabels(splits, &o)
 	r.compareBags(splits)
 	if o.Found != nil {
 		o.Found(slices.Clone(r.Findings))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"nmn/loader"
 )
@@ -151,5 +152,28 @@ func (r *Report) packedLabels(splits []Split, o *Options) {
 	if o.Named {
 		f.Weight = Warning
 	}
+	r.add(f)
+}
+
+// alikeLabels finds classes whose names differ in spelling alone. Words of captions are spelled by the vocabulary.
+func (r *Report) alikeLabels(splits []Split, o *Options) {
+	if len(splits) == 0 || !o.JoinLabels && splits[0].Set.Vectors == nil {
+		return
+	}
+	groups := loader.AlikeNames(splits[0].Set.Vocabulary.Texts())
+	if len(groups) == 0 {
+		return
+	}
+	f := Finding{Weight: Warning, Kind: "alike-classes",
+		Text: fmt.Sprintf("classes whose names differ in case, blanks, hyphens or underscores alone: %s; each is learned "+
+			"by itself", counted(len(groups), "group")),
+		Cure: "if they are one class, write them alike"}
+	if o.JoinLabels {
+		f.Cure += ", or set `data.join_labels` true"
+	}
+	for _, group := range groups {
+		f.Examples = append(f.Examples, strings.Join(group, " and "))
+	}
+	f.Examples = some(f.Examples)
 	r.add(f)
 }

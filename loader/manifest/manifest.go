@@ -37,6 +37,9 @@ type Manifest struct {
 	// Lines are those that a row has besides its first one. Rows of FormPairs have their first line there too.
 	Lines []Line
 
+	// Joined are spellings of labels that stand for another one, by what they stand for in Labels.
+	Joined map[string]string
+
 	Repeated int // rows that say what an earlier one says
 	Denied   int // rows that give no label because of Confidence
 
@@ -100,6 +103,8 @@ type Options struct {
 	Ignore       []string // patterns on the names of columns that are left out
 	Words        []string // the classes, where they are known: numbers of classes count from the first
 	Images       string   // the folder of the pictures; empty for that of the source
+	// JoinLabels makes one label of those that differ in case, blanks, hyphens or underscores alone.
+	JoinLabels bool
 	// LessDifficult leaves out what annotations of VOC call difficult; else it is labels as well.
 	LessDifficult bool
 }
@@ -116,6 +121,15 @@ const (
 // (.gz). Everything wrong with a source is an error that wraps ErrAnnotations and names file, line, column and the
 // cure.
 func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
+	m, err := readAny(ctx, path, o)
+	if err == nil && o.JoinLabels {
+		m.join(o.Words)
+	}
+	return m, err
+}
+
+// readAny is Read without joining labels.
+func readAny(ctx context.Context, path string, o Options) (*Manifest, error) {
 	extension := strings.ToLower(filepath.Ext(path))
 	switch {
 	case isFolder(path):

@@ -30,6 +30,7 @@ func COCO(ctx context.Context, m *manifest.Manifest, l Labels, path string) (row
 			ids[file] = m.Rows[i].ID
 		}
 	}
+	l.joined = m.Joined
 	return rewrite(ctx, m.File, path, func(in io.Reader, out io.Writer) (int, error) {
 		data, err := io.ReadAll(io.LimitReader(in, mostCOCO))
 		if err != nil {
@@ -83,7 +84,7 @@ func (c *coco) edit(data []byte, out io.Writer) (int, error) {
 	}
 	c.names, c.rows, c.has = map[json.Number]string{}, map[json.Number][]uint8{}, map[json.Number][]bool{}
 	for _, category := range c.Categories {
-		c.names[category.ID] = strings.TrimSpace(category.Name) // as annotation.ReadInstances takes it
+		c.names[category.ID] = c.labels.word(strings.TrimSpace(category.Name)) // as annotation.ReadInstances takes it
 	}
 	for _, image := range c.Images {
 		file := filepath.ToSlash(filepath.Clean(filepath.FromSlash(image.File))) // likewise

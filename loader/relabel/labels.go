@@ -1,6 +1,7 @@
 package relabel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,12 @@ import (
 type Labels struct {
 	Words []string           // of the K classes; other labels of a row stay what they are
 	Rows  map[string][]uint8 // of K labels, 0 or 1, by the identifier of the bag; bags that are not there stay as they are
+
+	joined map[string]string // other spellings of words that a file may have
 }
+
+// word is the word that a name of the file stands for.
+func (l *Labels) word(name string) string { return cmp.Or(l.joined[name], name) }
 
 // ErrForm is wrapped by errors about files that are not as the data were read from them.
 var ErrForm = errors.New("cannot be written in its form")
@@ -33,8 +39,8 @@ func (l *Labels) Names(id string, current []string) (names []string, changed boo
 	class := l.classes()
 	has := make(map[string]bool, len(current))
 	for _, name := range current {
-		has[name] = true
-		if c, known := class[name]; known && row[c] == 0 {
+		has[l.word(name)] = true
+		if c, known := class[l.word(name)]; known && row[c] == 0 {
 			changed = true
 			continue
 		}

@@ -186,3 +186,24 @@ func TestManifest_KeepsWhatIsNotALabel(t *testing.T) {
 		}
 	}
 }
+
+// Labels that were joined are corrected in each spelling, and others keep theirs.
+func TestManifest_CorrectsJoinedLabels(t *testing.T) {
+	for name, c := range map[string]struct{ file, from, want string }{
+		"lists": {"m.csv", "path,labels\na.jpg,DOG;Dog;bird\nb.jpg,dog;Cat;cat\nc.jpg,Cat;Bird\n",
+			"path,labels\na.jpg,bird;cat\nb.jpg,dog;Cat;cat\nc.jpg,Bird;dog\n"},
+		"columns": {"m.csv", "path,Dog,dog,cat,DOG\na.jpg,1,1,0,0\nb.jpg,1,0,0,1\nc.jpg,0,0,1,0\nd.jpg,0,1,0,0\n",
+			"path,Dog,dog,cat,DOG\na.jpg,0,0,1,0\nb.jpg,1,0,0,1\nc.jpg,0,1,0,0\nd.jpg,0,1,0,0\n"},
+		"columns that say so already": {"m.csv", "path,Dog,dog,cat\na.jpg,1,0,1\nb.jpg,1,1,0\nc.jpg,1,0,0\nd.jpg,0,1,0\n",
+			"path,Dog,dog,cat\na.jpg,0,0,1\nb.jpg,1,1,0\nc.jpg,1,0,0\nd.jpg,0,1,0\n"},
+		"pairs": {"m.csv", "path,tag\na.jpg,Dog\na.jpg,bird\nb.jpg,dog\nb.jpg,Cat\nc.jpg,Cat\nb.jpg,cat\nd.jpg,dog\n",
+			"path,tag\na.jpg,cat\na.jpg,bird\nb.jpg,dog\nb.jpg,Cat\nc.jpg,dog\nb.jpg,cat\nd.jpg,dog\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _, err := rewritten(t, c.file, c.from, manifest.Options{JoinLabels: true, Words: []string{"cat", "dog", "bird"}})
+			if err != nil || got != c.want {
+				t.Errorf("%v: %q, want\n%q", err, got, c.want)
+			}
+		})
+	}
+}

@@ -95,29 +95,59 @@ func (s *sheet) flags(r *records, columns []string, id string) (map[int]string, 
 	}
 	cells := map[int]string{}
 	for c, word := range s.labels.Words {
-		at := c
-		if columns != nil {
-			at = slices.Index(columns, word)
+		if row[c] == loader.UnknownLabel {
+			continue // as it is
 		}
-		if at < 0 || at >= len(r.fields) {
+		at := []int{c}
+		if columns != nil {
+			at = s.columnsOf(columns, word)
+		}
+		if len(at) == 0 || at[0] >= len(r.fields) {
 			if row[c] == 0 {
 				continue // a label that no row can have
 			}
 			return nil, fmt.Errorf("line %d: there is no column %q: %w", r.line, word, ErrForm)
 		}
-		if row[c] == loader.UnknownLabel {
-			continue // as it is
-		}
-		now := strings.TrimSpace(r.fields[at])
-		stated, ok := flag(now, row[c] == 1)
-		if !ok {
-			return nil, fmt.Errorf("line %d, column %q: %q is neither 0 nor 1: %w", r.line, word, now, ErrForm)
-		}
-		if isOn(now) != (row[c] == 1) {
-			cells[at] = stated
+		if err := s.flag(r, at, word, row[c] == 1, cells); err != nil {
+			return nil, err
 		}
 	}
 	return cells, nil
+}
+
+// columnsOf are the columns of a word: with its own name, and with other spellings of it.
+func (s *sheet) columnsOf(columns []string, word string) []int {
+	var at []int
+	for i, name := range columns {
+		if name == word {
+			at = slices.Insert(at, 0, i)
+		} else if s.labels.joined[name] == word {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// flag has the columns of a word say whether a row has it.
+func (s *sheet) flag(r *records, at []int, word string, on bool, cells map[int]string) error {
+	stated := false // in any of them
+	for _, column := range at {
+		stated = stated || column < len(r.fields) && isOn(strings.TrimSpace(r.fields[column]))
+	}
+	for i, column := range at {
+		if column >= len(r.fields) {
+			continue
+		}
+		now := strings.TrimSpace(r.fields[column])
+		cell, ok := flag(now, on)
+		if !ok {
+			return fmt.Errorf("line %d, column %q: %q is neither 0 nor 1: %w", r.line, word, now, ErrForm)
+		}
+		if on && !stated && i == 0 || !on && isOn(now) {
+			cells[column] = cell
+		}
+	}
+	return nil
 }
 
 // names is the cell of a list, where it changes.
