@@ -90,9 +90,11 @@ func (b *builder) finish() {
 	} else {
 		m.Lines = slices.DeleteFunc(m.Lines, func(l Line) bool { return l.Number == l.Row })
 	}
-	if b.byFile { // identifiers are of rows, not of pictures
+	if b.paired && b.byFile { // identifiers are of rows, not of pictures
 		for i := range m.Rows {
-			m.Rows[i].ID = m.Rows[i].Files[0]
+			if row := &m.Rows[i]; len(row.Files) == 1 {
+				row.ID = row.Files[0]
+			}
 		}
 	}
 }

@@ -57,6 +57,10 @@ func TestParse_OneLabelEachIsNoPair(t *testing.T) {
 	if m := parsed(t, one); m.Form != FormSingle || m.Rows[1].ID != "2" || len(m.Lines) != 0 {
 		t.Errorf("%+v", m)
 	}
+	const twice = "id,path,label\n1,a.jpg,cat\n2,b.jpg,dog\n3,a.jpg,cat\n" // keeps its identifiers
+	if m := parsed(t, twice); m.Form != FormSingle || len(m.Rows) != 2 || m.Rows[0].ID != "1" || m.Repeated != 1 {
+		t.Errorf("%+v", m)
+	}
 	const repeated = "path,label\na.jpg,cat\nb.jpg,dog\na.jpg,cat\n"
 	m := parsed(t, repeated)
 	if m.Form != FormSingle || len(m.Rows) != 2 || m.Repeated != 1 || len(m.Lines) != 1 {
