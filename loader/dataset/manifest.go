@@ -102,7 +102,8 @@ func namesLabels(c *Config, m *manifest.Manifest) bool {
 func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabulary) (*manifest.Manifest, error) {
 	path := c.ManifestPath()
 	o := manifest.Options{Form: c.LabelForm, LabelColumns: c.Features.LabelColumns, ListColumn: c.Features.ListColumn,
-		PathColumn: c.PathColumn, Ignore: c.Features.Ignore, Images: c.Images, LessDifficult: c.SkipDifficult, JoinLabels: c.JoinLabels}
+		PathColumn: c.PathColumn, Ignore: c.Features.Ignore, Images: c.Images,
+		LessDifficult: c.SkipDifficult, JoinLabels: c.JoinLabels}
 	if known != nil {
 		o.Words = known.Texts()
 	}

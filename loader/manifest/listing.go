@@ -14,8 +14,8 @@ import (
 	"nmn/loader/picture"
 )
 
-// listing are the files and folders in a folder and in all folders in it, by their paths in it, with slashes, sorted. Names that
-// begin with a dot are left out.
+// listing are the files and folders in a folder and in all folders in it, by their paths in it, with slashes, sorted.
+// Names that begin with a dot are left out.
 type listing struct {
 	folder   string
 	pictures []string

@@ -200,7 +200,8 @@ func TestManifest_CorrectsJoinedLabels(t *testing.T) {
 			"path,tag\na.jpg,cat\na.jpg,bird\nb.jpg,dog\nb.jpg,Cat\nc.jpg,dog\nb.jpg,cat\nd.jpg,dog\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, _, err := rewritten(t, c.file, c.from, manifest.Options{JoinLabels: true, Words: []string{"cat", "dog", "bird"}})
+			got, _, err := rewritten(t, c.file, c.from,
+				manifest.Options{JoinLabels: true, Words: []string{"cat", "dog", "bird"}})
 			if err != nil || got != c.want {
 				t.Errorf("%v: %q, want\n%q", err, got, c.want)
 			}

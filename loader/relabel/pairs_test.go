@@ -58,7 +58,8 @@ func TestManifest_PairsWithoutLabelsAndWithNumbers(t *testing.T) {
 	if err := os.WriteFile(from, []byte("file,y\na.jpg,0\na.jpg,1.0\nb.jpg,1.0\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	m, err := manifest.Read(t.Context(), from, manifest.Options{Form: manifest.FormPairs, Words: []string{"cat", "dog", "emu"}})
+	m, err := manifest.Read(t.Context(), from,
+		manifest.Options{Form: manifest.FormPairs, Words: []string{"cat", "dog", "emu"}})
 	if err != nil {
 		t.Fatal(err)
 	}
