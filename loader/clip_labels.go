@@ -27,6 +27,10 @@ type ClipLabel struct {
 // LabelsName is the file of labels in a folder of frames, beside their index.
 const LabelsName = "labels.jsonl"
 
+// ClipLabelsExample shows what such a file looks like, for messages.
+const ClipLabelsExample = `{"format":"nmn-labels","version":1} in its first line, then {"clip":"a.mp4","labels":["dog"]} ` +
+	`or {"clip":"b.mp4","labels":["cat","grass"]}`
+
 // The name and version of the format of label files.
 const (
 	labelsFormat  = "nmn-labels"

@@ -31,7 +31,8 @@ func OpenClipLabels(path string) (*ClipLabels, error) {
 	}
 	l := &ClipLabels{lines: lines, buffers: sync.Pool{New: func() any { return new([]byte) }}}
 	if err := l.readHeader(); err != nil {
-		return nil, errors.Join(fmt.Errorf("labels %q, line 1: %w: %w", path, err, ErrAnnotations), lines.Close())
+		return nil, errors.Join(fmt.Errorf("labels %q, line 1: %w; want %s; a table of clips is given as the data instead, "+
+			"and the folder of their frames by `data.images`: %w", path, err, ClipLabelsExample, ErrAnnotations), lines.Close())
 	}
 	return l, nil
 }

@@ -2,10 +2,9 @@ package loader
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	slashed "path"
-	"strings"
 	"sync"
 
 	"nmn/loader/picture"
@@ -90,18 +89,21 @@ func framePlace(r *shard.Record, frame int) string {
 		frame, Excerpt(r.Clip), r.Shard, f.Offset, f.Size)
 }
 
-// ClipTable finds clips by their name.
+// Settings are those that the frames were taken with, as the index states them: JSON, empty if it does not.
+func (c *Clips) Settings() json.RawMessage { return c.reader.Header().Settings }
+
+// ClipTable finds clips by their name, as ClipNames does.
 type ClipTable struct {
 	clips   *Clips
-	records map[string]*shard.Record
+	names   ClipNames
+	records []shard.Record
 	broken  error // the first line of the index that cannot be used
 }
 
-// Table reads the whole index, and holds it: a kilobyte for a clip of 26 frames. The name of a clip is that of its
-// file, without folders and ending: "TrainValVideo/video7.mp4" is video7. Two clips of one name are an error; a line
-// of the index that cannot be used is one only once a clip is asked for that no other line has.
+// Table reads the whole index, and holds it: a kilobyte for a clip of 26 frames. A line of the index that cannot be
+// used is an error only once a clip is asked for that no other line has.
 func (c *Clips) Table() (*ClipTable, error) {
-	t := &ClipTable{clips: c, records: make(map[string]*shard.Record, c.Len())}
+	t := &ClipTable{clips: c, records: make([]shard.Record, 0, c.Len())}
 	for i := range c.Len() {
 		record, err := c.reader.Record(i)
 		if errors.Is(err, shard.ErrFormat) {
@@ -113,42 +115,45 @@ func (c *Clips) Table() (*ClipTable, error) {
 		if err != nil {
 			return nil, fmt.Errorf("frames: %w", err)
 		}
-		name := clipBase(record.Clip)
-		if first, ok := t.records[name]; ok {
-			return nil, fmt.Errorf("frames: the clips %q and %q of the index are both %q by name: keep one",
-				Excerpt(first.Clip), Excerpt(record.Clip), Excerpt(name))
-		}
-		t.records[name] = &record
+		t.names.Add(record.Clip)
+		t.records = append(t.records, record)
 	}
 	return t, nil
 }
 
-// clipBase is the name under which annotations know a clip.
-func clipBase(clip string) string {
-	base := slashed.Base(clip)
-	return strings.TrimSuffix(base, slashed.Ext(base))
+// Names are those of all clips, in the order of the index.
+func (t *ClipTable) Names() []string { return t.names.Names() }
+
+// Find is the place in Names of the clip that a name means, or an error that says why its frames cannot be used.
+func (t *ClipTable) Find(clip string) (int, error) {
+	i, err := t.names.Find(clip)
+	switch {
+	case err != nil:
+		return -1, fmt.Errorf("%w (%q)", err, t.clips.dir)
+	case i >= 0:
+		return i, nil
+	case t.broken != nil:
+		return -1, fmt.Errorf("%w in %q, unless they are in a line of the index that cannot be used: %w",
+			ErrNoFrames, t.clips.dir, t.broken)
+	}
+	return -1, fmt.Errorf("%w in %q", ErrNoFrames, t.clips.dir)
 }
 
 // Has returns why the frames of a clip cannot be used, nil where they can.
 func (t *ClipTable) Has(clip string) error {
-	if _, ok := t.records[clip]; ok {
-		return nil
-	}
-	if t.broken != nil {
-		return fmt.Errorf("%w in %q, unless they are in a line of the index that cannot be used: %w",
-			ErrNoFrames, t.clips.dir, t.broken)
-	}
-	return fmt.Errorf("%w in %q", ErrNoFrames, t.clips.dir)
+	_, err := t.Find(clip)
+	return err
 }
 
 // Source gives the frames of clips by name: bag i is ids[i].
 func (t *ClipTable) Source(ids []string) (*ClipSource, error) {
 	s := &ClipSource{clips: t.clips, limits: picture.DefaultLimits(), bags: make([]*shard.Record, len(ids))}
 	for i, id := range ids {
-		if err := t.Has(id); err != nil {
+		at, err := t.Find(id)
+		if err != nil {
 			return nil, fmt.Errorf("frames: bag %d (%s): %w", i, Excerpt(id), err)
 		}
-		s.bags[i] = t.records[id]
+		s.bags[i] = &t.records[at]
 	}
 	return s, nil
 }

@@ -263,9 +263,18 @@ func TestClips_TwoOfOneName(t *testing.T) {
 	if err := w.Finish(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mustOpenClips(t, dir).Table(); err == nil ||
+	table, err := mustOpenClips(t, dir).Table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Has("video1"); !errors.Is(err, ErrSameName) ||
 		!strings.Contains(err.Error(), `"a/video1.mp4" and "b/video1.webm"`) {
 		t.Errorf("error %v, want one that names both", err)
+	}
+	for _, name := range []string{"a/video1", "video1.mp4", "b/video1.webm"} {
+		if err := table.Has(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -152,7 +152,7 @@ func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.K
 		images = one.Text()
 	}
 	if set == "" && images != "" && !file.has("data.set") && !s.gives("data.set") &&
-		manifest.IsTree(images) {
+		(manifest.IsTree(images) || dataset.HasFrames(images)) {
 		fallback, set = PaperCOCOPreset, dataset.Manifest
 	}
 	if pretrained { // what is learned is features

@@ -243,11 +243,17 @@ func (s *sources) data(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	labels := slices.ContainsFunc(s.given, func(one *run.Setting) bool { return one.Key == "data.features.train.labels" })
-	if ending := strings.ToLower(filepath.Ext(strings.TrimSuffix(args[0], ".gz"))); labels &&
-		(ending == ".csv" || ending == ".tsv") {
+	gives := func(key string) bool {
+		return slices.ContainsFunc(s.given, func(one *run.Setting) bool { return one.Key == key })
+	}
+	ending := strings.ToLower(filepath.Ext(strings.TrimSuffix(args[0], ".gz")))
+	switch table := ending == ".csv" || ending == ".tsv"; {
+	case table && gives("data.features.train.labels"):
 		found = dataset.Recognised{Kind: dataset.Features, Key: "features.train.features",
 			Text: "features, for --labels has their labels"}
+	case table && gives("data.images") && found.Kind == dataset.Features:
+		found = dataset.Recognised{Kind: dataset.Manifest, Key: "manifest",
+			Text: "a list of pictures or clips, for --images has them"}
 	}
 	of := []*run.Setting{run.TextSetting("data.set", string(found.Kind), false)}
 	if found.Key != "" {

@@ -51,7 +51,7 @@ func execute(ctx context.Context, args []string, t *terminal) int {
 	if code == exitUsage {
 		line += fmt.Sprintf(" (see '%s --help')", p.path(root))
 	}
-	fmt.Fprintln(p.err, p.paint(p.err, red, "nmn:")+" "+line)
+	fmt.Fprintln(p.err, p.paint(p.err, red, "nmn:")+" "+line+tellVideos(err, args))
 	return code
 }
 

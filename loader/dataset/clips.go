@@ -44,7 +44,7 @@ func (d *Splits) openClips(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	d.Train = whole
+	d.Train, d.taken = whole, train.clips.Settings()
 	for _, split := range []struct {
 		folder string
 		to     **loader.Set
@@ -106,7 +106,8 @@ func (d *Splits) openFolder(dir, file string) (*clipData, error) {
 	d.alsoClose(clips)
 	labels, err := loader.OpenClipLabels(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: clips need a line of labels each, in the order of their index (docs/video.md)", err)
+		err = fmt.Errorf("%w: clips need a line of labels each, in the order of their index: %s; or give a table of the "+
+			"clips instead (`data.manifest` TABLE.csv `data.images` %s; docs/video.md)", err, loader.ClipLabelsExample, dir)
 	}
 	if err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ type Config struct {
 
 	// Captions: COCO files. Without validation captions, shares of the training pictures are held out.
 	Captions        string  `yaml:"captions" help:"COCO caption <file> of the training pictures"`
-	Images          string  `yaml:"images" help:"<folder> of the training pictures"`
+	Images          string  `yaml:"images" help:"<folder> of the training pictures, or of the frames of clips"`
 	ValCaptions     string  `yaml:"val_captions" help:"COCO caption <file> of validation and test pictures"`
 	ValImages       string  `yaml:"val_images" help:"<folder> of their pictures; empty for that of the training pictures"`
 	ValidationShare float64 `yaml:"validation_share" help:"<share> of the training data held out for validation, if no file names any" range:"[0,1)"`
@@ -89,8 +89,9 @@ type Config struct {
 	ShuffleWindow int `yaml:"shuffle_window,omitempty" help:"clips: <blocks> of neighbours that are mixed with each other" range:"[0,]"`
 
 	// Manifest: a list of pictures, or of clips as frames, with labels by name, or a folder of pictures and labels.
-	// Images is the folder of the pictures, empty for that of the manifest; alone it is a folder for each label.
-	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures with labels by name (docs/labels.md)"`
+	// Images is the folder of the pictures, or of the frames of the clips, empty for that of the manifest; alone it is a
+	// folder for each label.
+	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures or clips with labels by name (docs/labels.md)"`
 	LabelForm     manifest.Form `yaml:"label_form,omitempty" help:"<form> in which the manifest states labels; empty finds it"`
 	PathColumn    string        `yaml:"path_column,omitempty" help:"<column> of a manifest that names the pictures; empty finds it"`
 	JoinLabels    bool          `yaml:"join_labels,omitempty" help:"make one class of labels that differ in case, blanks, hyphens or underscores alone"`

@@ -134,12 +134,17 @@ func (d *Splits) readClips(key, folder, labels string) {
 	if folder == "" {
 		return
 	}
-	d.readFile(key+"."+shard.IndexName, filepath.Join(folder, shard.IndexName))
 	if labels != "" {
 		d.readFile("data.clip_labels", labels)
 	} else {
 		d.readFile(key+"."+loader.LabelsName, filepath.Join(folder, loader.LabelsName))
 	}
+	d.readFrames(key, folder)
+}
+
+// readFrames takes in the index of a folder of frames by content, and its shards or pictures.
+func (d *Splits) readFrames(key, folder string) {
+	d.readFile(key+"."+shard.IndexName, filepath.Join(folder, shard.IndexName))
 	for _, pattern := range []string{"*.tar", "*/*.jpg"} {
 		files, _ := fs.Glob(os.DirFS(folder), pattern) // fails for a bad pattern alone
 		frames := files[:0]

@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,11 +24,15 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 			return err
 		}
 	}
-	m, err := d.readManifest(ctx, c, known)
+	m, clips, err := d.readManifest(ctx, c, known)
 	if err != nil {
 		return err
 	}
 	folder := m.Folder
+	if clips != nil {
+		d.alsoClose(clips)
+		d.taken = clips.Settings()
+	}
 	if err := refusePackedManifest(c, m); err != nil {
 		return err
 	}
@@ -46,8 +51,13 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 		d.alike = describeAlike(vocabulary.Texts(), "`data.join_labels` true makes one class of each")
 	}
 	d.readFolder("data.manifest", m.File, m.Sources)
+	if clips != nil {
+		d.readFrames("data.images", folder)
+	}
 	for i := range m.Rows {
-		d.readFolder("data.images", folder, m.Rows[i].Files)
+		if clips == nil {
+			d.readFolder("data.images", folder, m.Rows[i].Files)
+		}
 	}
 	if err := d.foreignLabels(c, m, vocabulary); err != nil {
 		return err
@@ -58,6 +68,11 @@ func (d *Splits) openManifest(ctx context.Context, c *Config) error {
 	}{{loader.TrainSplit, &d.Train}, {loader.ValidationSplit, &d.Validation}, {loader.TestSplit, &d.Test}} {
 		if *part.to, err = m.Set(part.split, vocabulary, c.CaptionsPerBag, folder); err != nil {
 			return err
+		}
+		if set := *part.to; set != nil && clips != nil {
+			if set.Source, err = clips.source(m, set); err != nil {
+				return err
+			}
 		}
 	}
 	if d.Train == nil {
@@ -98,8 +113,10 @@ func namesLabels(c *Config, m *manifest.Manifest) bool {
 }
 
 // readManifest reads the source and looks for its pictures; known are the classes, nil where the labels are to become
-// them. Rows whose files are missing are left out up to the limit on bad samples.
-func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabulary) (*manifest.Manifest, error) {
+// them. Rows whose files are missing are left out up to the limit on bad samples. If the rows are clips in a folder of
+// frames, that is opened too; else clips is nil.
+func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabulary) (m *manifest.Manifest,
+	clips *rowClips, err error) {
 	path := c.ManifestPath()
 	o := manifest.Options{Form: c.LabelForm, LabelColumns: c.Features.LabelColumns, ListColumn: c.Features.ListColumn,
 		PathColumn: c.PathColumn, Ignore: c.Features.Ignore, Images: c.Images,
@@ -107,27 +124,34 @@ func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabu
 	if known != nil {
 		o.Words = known.Texts()
 	}
-	m, err := manifest.Read(ctx, path, o)
-	if err != nil {
-		return nil, whereItStarted(err, path)
-	}
 	missing := 0
 	var first error
 	var leftOut func(error)
 	if c.MaxBadSamples > 0 {
 		leftOut = func(err error) {
 			missing, first = missing+1, cmp.Or(first, err)
-			d.options.Log.Warn("row is left out", "file", m.File, "reason", err)
+			d.options.Log.Warn("row is left out", "file", path, "reason", err)
 		}
 	}
-	if err := m.FindFiles(ctx, m.Folder, leftOut); err != nil {
-		return nil, err
+	if m, clips, err = readRows(ctx, path, c.Images, o, leftOut); err != nil {
+		return nil, nil, err
+	}
+	noun := "frames"
+	if clips == nil {
+		noun = "picture"
+		if err := m.FindFiles(ctx, m.Folder, leftOut); err != nil {
+			return nil, nil, err
+		}
 	}
 	if missing > c.MaxBadSamples {
-		return nil, fmt.Errorf("%s: %d rows have no usable picture in %s, first %w; `data.max_bad_samples` allows %d", m.File,
-			missing, m.Folder, first, c.MaxBadSamples)
+		err := fmt.Errorf("%s: %d rows have no usable %s in %s, first %w; `data.max_bad_samples` allows %d", m.File, missing,
+			noun, m.Folder, first, c.MaxBadSamples)
+		if clips != nil {
+			err = errors.Join(err, clips.Close())
+		}
+		return nil, nil, err
 	}
-	return m, nil
+	return m, clips, nil
 }
 
 // assignSplits holds out validation and test rows, where the file does not say which they are.

@@ -32,6 +32,7 @@ func (d *Splits) openMSRVTT(ctx context.Context, c *Config) error {
 		return whereItStarted(err, c.FramesDir)
 	}
 	d.alsoClose(clips)
+	d.taken = clips.Settings()
 	frames, err := clips.Table()
 	if err != nil {
 		return err

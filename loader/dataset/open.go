@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -50,6 +51,9 @@ type Splits struct {
 	LeftOut []loader.BadSample // training bags that cannot be used, by their places before they were left out
 	leftOf  string             // of how many what, for people
 
+	taken  json.RawMessage // what the frames of clips were taken with, as their index states it
+	taking *Taking
+
 	cleanValidation *loader.Set // validation before labels were flipped
 
 	Census *loader.Census     // of the training labels, noisy
@@ -63,6 +67,9 @@ func (d *Splits) OriginalIDs() []string {
 	}
 	return d.originalIDs
 }
+
+// Taking says how the frames of the training clips were taken; nil if the data are no clips.
+func (d *Splits) Taking() *Taking { return d.taking }
 
 // EvaluationSplit returns the split that figures are measured on, and its name.
 func (d *Splits) EvaluationSplit() (*loader.Set, string) {
@@ -116,6 +123,7 @@ func Open(ctx context.Context, c *Config, o Options) (*Splits, error) {
 		err = d.leaveOut(ctx)
 	}
 	if err == nil {
+		d.taking = takingOf(d.Train, d.taken)
 		d.clean, d.cleanValidation = d.Train, d.Validation
 		err = d.injectNoise(ctx, c)
 	}

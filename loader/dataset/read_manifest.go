@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"nmn/loader/manifest"
@@ -22,5 +23,9 @@ func ReadManifest(ctx context.Context, c *Config, o Options) (*manifest.Manifest
 			return nil, err
 		}
 	}
-	return d.readManifest(ctx, c, known)
+	m, clips, err := d.readManifest(ctx, c, known)
+	if clips != nil {
+		err = errors.Join(err, clips.Close())
+	}
+	return m, err
 }

@@ -50,6 +50,9 @@ func recogniseFolder(path string) (Recognised, error) {
 	if _, err := os.Stat(filepath.Join(path, loader.LabelsName)); err == nil {
 		return Recognised{Clips, "clips", "clips with labels in " + loader.LabelsName}, nil
 	}
+	if HasFrames(path) {
+		return Recognised{Manifest, "manifest", "frames of clips, whose folders are their labels"}, nil
+	}
 	return Recognised{Manifest, "manifest", "a folder of pictures with labels"}, nil
 }
 
@@ -100,7 +103,7 @@ func recogniseTable(ctx context.Context, path string) (Recognised, error) {
 func ofPictures(columns, cells []string) string {
 	for i, column := range columns {
 		if manifest.NamesPictures(column) ||
-			len(cells) == len(columns) && picture.IsName(strings.TrimSpace(cells[i])) && noNumbers(cells) {
+			len(cells) == len(columns) && namesFile(cells[i]) && noNumbers(cells) {
 			return column
 		}
 	}
@@ -113,6 +116,12 @@ func ofPictures(columns, cells []string) string {
 		return ""
 	}
 	return columns[id]
+}
+
+// namesFile reports whether a cell is the name of a picture or a video.
+func namesFile(cell string) bool {
+	name := strings.TrimSpace(cell)
+	return picture.IsName(name) || picture.IsVideoName(name)
 }
 
 // noNumbers reports whether a row has no numbers but 0 and 1, as labels of pictures have them. Rows of features may

@@ -13,14 +13,14 @@ import (
 	"syscall"
 
 	"nmn/internal/input"
+	"nmn/loader/picture"
 )
 
 // endings of the names of files that are taken for clips when a folder is searched.
-func endings() []string {
-	return []string{".3gp", ".asf", ".avi", ".flv", ".gif", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg",
-		".mts", ".mxf",
-		".ogv", ".ts", ".vob", ".webm", ".wmv", ".y4m"}
-}
+func endings() []string { return append([]string{".gif"}, picture.VideoExtensions()...) }
+
+// IsName reports whether a file's name ends like that of a clip, in upper or lower case.
+func IsName(name string) bool { return slices.Contains(endings(), strings.ToLower(filepath.Ext(name))) }
 
 // Search lists the clips of paths: files as they are named, folders with all clips below, in the order of
 // their names. A clip of the only folder is named by its path in it, others by the path as given.
@@ -60,8 +60,7 @@ func Search(paths []string) ([]Source, error) {
 func below(folder string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.Type()&^fs.ModeSymlink != 0 ||
-			!slices.Contains(endings(), strings.ToLower(filepath.Ext(file))) {
+		if err != nil || entry.Type()&^fs.ModeSymlink != 0 || !IsName(file) {
 			return err
 		}
 		inside, err := filepath.Rel(folder, file)

@@ -32,7 +32,7 @@ func fieldNames() []string {
 // these names. Identifiers name the files then.
 var (
 	pathNames = []string{"file", "filename", "filepath", "fname", "image", "imagepath", "imagefile", "imagename", "img",
-		"imgpath", "imgname", "picture", "photo"}
+		"imgpath", "imgname", "picture", "photo", "clip", "clippath", "video", "videopath", "videoid"}
 	lastPathNames = []string{imageIDName, idColumn}
 )
 

@@ -152,6 +152,9 @@ func unreadable(data []byte) string {
 		return fmt.Sprintf("its format is %s, which is not read: convert it to JPEG or PNG, as magick IN OUT.jpg of "+
 			"ImageMagick does", name)
 	}
+	if name := VideoFormat(data); name != "" {
+		return fmt.Sprintf("it is a video (%s), not a picture: nmn frames takes frames of it", name)
+	}
 	return fmt.Sprintf("no picture of a known format: %d bytes that start with %x", len(data), data[:min(8, len(data))])
 }
 

@@ -1,0 +1,364 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	slashed "path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nmn/internal/durable"
+	"nmn/loader"
+	"nmn/loader/manifest"
+	"nmn/loader/picture"
+	"nmn/loader/shard"
+)
+
+// HasFrames reports whether a folder holds the frames of clips as nmn frames keeps them.
+func HasFrames(folder string) bool {
+	return folder != "" && durable.Exists(filepath.Join(folder, shard.IndexName))
+}
+
+// Taking says how frames are taken of clips: what nmn frames notes in their index.
+type Taking struct {
+	Frames  int `json:"frames"`  // of a clip, at most
+	Size    int `json:"size"`    // longest side that they are shrunk to, 0 for none
+	Quality int `json:"quality"` // of the JPEG files, 0 if it is not known
+}
+
+// takingOf is that of a training set; nil if it has no clips. settings are those of the index of its frames: if they do
+// not say it, clips have as many frames as the longest.
+func takingOf(set *loader.Set, settings json.RawMessage) *Taking {
+	if !set.Videos() {
+		return nil
+	}
+	t := new(Taking)
+	if json.Unmarshal(settings, t) != nil || t.Frames < 1 {
+		return &Taking{Frames: set.LongestBag()}
+	}
+	return t
+}
+
+// VideoError means that training data name videos whose frames were not taken yet.
+type VideoError struct {
+	Where  string // a row of a table, or a file
+	Video  string
+	Format string // of the file; empty if its name alone says what it is
+	// Clips is the folder of the videos, and Frames one for their frames.
+	Clips, Frames string
+	// Table says that labels are in a table: data.images is to name the frames. Else they take the place of the folder.
+	Table bool
+}
+
+func (e *VideoError) Error() string {
+	format := ""
+	if e.Format != "" {
+		format = " (" + e.Format + ")"
+	}
+	instead := "in the place of " + e.Clips
+	if e.Table {
+		instead = "by `data.images`"
+	}
+	return fmt.Sprintf("%s: %q is a video%s: training reads frames, which nmn frames takes once; give their folder %s",
+		e.Where, loader.Excerpt(e.Video), format, instead)
+}
+
+// readRows reads the table or the folder of a manifest. If its pictures are clips in a folder of frames, it opens them
+// too, and each row is found by its name; else clips is nil. Rows without frames go to leftOut, which may be nil.
+func readRows(ctx context.Context, path, images string, o manifest.Options, leftOut func(error)) (
+	m *manifest.Manifest, clips *rowClips, err error) {
+	frames := images
+	if HasFrames(path) {
+		frames = path
+	}
+	if HasFrames(frames) {
+		return readClipRows(ctx, path, frames, o, leftOut)
+	}
+	m, err = manifest.Read(ctx, path, o)
+	if err != nil {
+		if found := videosIn(path); found != nil {
+			err = found
+		}
+		return nil, nil, whereItStarted(err, path)
+	}
+	return m, nil, framesOfRows(ctx, m)
+}
+
+// problems is the file in which nmn frames notes clips that it left out.
+const problems = "problems.jsonl"
+
+// rowClips are the frames of the rows of a manifest.
+type rowClips struct {
+	*loader.ClipTable
+	*loader.Clips
+	folder string
+}
+
+// source gives the frames of the bags of a set.
+func (r *rowClips) source(m *manifest.Manifest, set *loader.Set) (loader.Source, error) {
+	files := make(map[string]string, len(m.Rows))
+	for i := range m.Rows {
+		files[m.Rows[i].ID] = m.Rows[i].Files[0]
+	}
+	names := make([]string, set.Len())
+	for i, id := range set.IDs {
+		names[i] = files[id]
+	}
+	return r.Source(names)
+}
+
+func readClipRows(ctx context.Context, path, frames string, o manifest.Options, leftOut func(error)) (
+	m *manifest.Manifest, clips *rowClips, err error) {
+	opened, err := loader.OpenClips(frames)
+	if err != nil {
+		return nil, nil, whereItStarted(err, frames)
+	}
+	clips = &rowClips{Clips: opened, folder: frames}
+	defer func() {
+		if clips == nil || err != nil {
+			err = errors.Join(err, opened.Close())
+		}
+	}()
+	if clips.ClipTable, err = opened.Table(); err != nil {
+		return nil, nil, err
+	}
+	if path == frames {
+		m, err = labelsOfClips(frames, clips.Names())
+		return m, clips, err
+	}
+	inFrames := o
+	o.Images = "" // absolute names are those of clips, not of frames
+	if m, err = manifest.Read(ctx, path, o); err == nil && isFolder(path) || m != nil && m.Form == manifest.FormCOCO {
+		m, err = manifest.Read(ctx, path, inFrames)
+		return m, nil, err
+	}
+	if err != nil {
+		return nil, nil, whereItStarted(err, path)
+	}
+	if m.Folder = frames; listsFiles(m) {
+		return m, nil, nil
+	}
+	return m, clips, clips.match(m, leftOut)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// listsFiles reports whether the rows of a manifest name pictures in its folder, and not clips.
+func listsFiles(m *manifest.Manifest) bool {
+	files := m.Rows[0].Files
+	return len(files) > 1 || picture.IsName(files[0]) &&
+		durable.Exists(filepath.Join(m.Folder, filepath.FromSlash(files[0])))
+}
+
+// rowAt says where a row stands.
+func rowAt(row *manifest.Row) string { return fmt.Sprintf("line %d", row.Line) }
+
+// labelsOfClips takes the labels of clips from their folders.
+func labelsOfClips(frames string, names []string) (*manifest.Manifest, error) {
+	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "/") }) {
+		return nil, fmt.Errorf("%s has frames of %d clips, and nothing says what they show: want a table with a row for each "+
+			"clip as the data, such as %s, and these frames by `data.images` %s; or frames of clips that lie in a folder for "+
+			"each label; or a file %s with %s: %w", frames, len(names), exampleTable(names[0]), frames, loader.LabelsName,
+			loader.ClipLabelsExample, loader.ErrAnnotations)
+	}
+	return manifest.ReadClips(frames, names)
+}
+
+// exampleTable shows a table of clips.
+func exampleTable(clip string) string {
+	return fmt.Sprintf("the lines \"clip,labels\" and %q", loader.Excerpt(clip)+",dog;grass")
+}
+
+// match finds the clips of all rows. No two rows may be of the same clip.
+func (r *rowClips) match(m *manifest.Manifest, leftOut func(error)) error {
+	taken := map[int]*manifest.Row{}
+	missing, all := 0, len(m.Rows)
+	var first, failed error
+	m.Rows = slices.DeleteFunc(m.Rows, func(row manifest.Row) bool {
+		i, err := r.Find(row.Files[0])
+		switch {
+		case failed != nil:
+			return false
+		case err != nil:
+			err = fmt.Errorf("%s, %s: the clip %q: %w", m.File, rowAt(&row), loader.Excerpt(row.Files[0]), err)
+			if missing++; leftOut != nil {
+				leftOut(err)
+			}
+			first = cmp.Or(first, err)
+			return true
+		case taken[i] != nil:
+			failed = fmt.Errorf("%s, %s and %s: both are the clip %q of %s: remove one of the two: %w", m.File,
+				rowAt(taken[i]), rowAt(&row), loader.Excerpt(r.Names()[i]), r.folder, loader.ErrAnnotations)
+			return false
+		}
+		taken[i] = &row
+		return false
+	})
+	switch {
+	case failed != nil:
+		return failed
+	case missing > 0 && (leftOut == nil || len(m.Rows) == 0):
+		why := ""
+		if info, err := os.Stat(filepath.Join(r.folder, problems)); err == nil && info.Size() > 0 {
+			why = "; " + problems + " there says which clips could not be read"
+		}
+		return fmt.Errorf("%d of %d rows have no frames, first: %w%s; take frames of these clips too, or leave them out "+
+			"(`data.max_bad_samples`)", missing, all, first, why)
+	}
+	return nil
+}
+
+// framesOfRows puts frames in the place of rows that name a folder of pictures, by the name of a clip. Rows that name
+// videos are a *VideoError.
+func framesOfRows(ctx context.Context, m *manifest.Manifest) error {
+	named := func(row manifest.Row) bool { return len(row.Files) == 1 && !picture.IsName(row.Files[0]) }
+	if m.Rows[0].Line == 0 || !slices.ContainsFunc(m.Rows, named) { // or no lines of a file
+		return nil
+	}
+	if _, err := os.Stat(m.Folder); err != nil {
+		return fmt.Errorf("%s: cannot look for its clips: %w", m.File, err)
+	}
+	folder, err := scanClips(ctx, m.Folder)
+	if err != nil {
+		return fmt.Errorf("%s: cannot look for its clips in %s: %w", m.File, m.Folder, err)
+	}
+	for i := range m.Rows {
+		row := &m.Rows[i]
+		if !named(*row) {
+			continue
+		}
+		at, err := folder.names.Find(row.Files[0])
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w: %w", m.File, rowAt(row), err, loader.ErrAnnotations)
+		}
+		if at >= 0 {
+			row.Files = folder.frames[at]
+			continue
+		}
+		if at, err = folder.videos.Find(row.Files[0]); err == nil && at < 0 {
+			continue // a file of another name, or none
+		}
+		if err == nil {
+			return folder.video(m, row, folder.videos.Name(at))
+		}
+		return folder.video(m, row, row.Files[0])
+	}
+	return nil
+}
+
+// clipFolder is what a folder has that rows may mean by a clip.
+type clipFolder struct {
+	folder string
+	names  loader.ClipNames // of folders that have pictures
+	frames [][]string       // of each, sorted
+	videos loader.ClipNames
+}
+
+// scanClips looks for folders of pictures and for videos below a folder.
+func scanClips(ctx context.Context, folder string) (*clipFolder, error) {
+	c := &clipFolder{folder: folder}
+	at := map[string]int{}
+	err := fs.WalkDir(os.DirFS(folder), ".", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case file != "." && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+		case entry.IsDir():
+		case picture.IsName(file) && slashed.Dir(file) != ".":
+			dir := slashed.Dir(file)
+			if _, seen := at[dir]; !seen {
+				at[dir] = c.names.Len()
+				c.names.Add(dir)
+				c.frames = append(c.frames, nil)
+			}
+			c.frames[at[dir]] = append(c.frames[at[dir]], file)
+		case isVideo(folder, file, entry):
+			c.videos.Add(file)
+		}
+		return nil
+	})
+	return c, err
+}
+
+// isVideo reports whether a file is a video, by its name; one without an ending by how it starts.
+func isVideo(folder, file string, entry fs.DirEntry) bool {
+	return picture.IsVideoName(file) || entry.Type().IsRegular() && slashed.Ext(file) == "" &&
+		videoFormat(filepath.Join(folder, filepath.FromSlash(file))) != ""
+}
+
+// videoFormat is the format of a video by how its file starts; empty if it is none or cannot be read.
+func videoFormat(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	start := make([]byte, 64)
+	n, _ := io.ReadFull(f, start) // a file may be shorter
+	return picture.VideoFormat(start[:n])
+}
+
+// video says that a row names a video, and what to do.
+func (c *clipFolder) video(m *manifest.Manifest, row *manifest.Row, file string) *VideoError {
+	clips := c.folder
+	if below := commonFolder(m); isFolder(filepath.Join(clips, below)) {
+		clips = filepath.Join(clips, below)
+	}
+	return &VideoError{Where: m.File + ", " + rowAt(row), Video: row.Files[0],
+		Format: videoFormat(filepath.Join(c.folder, filepath.FromSlash(file))), Clips: clips, Frames: framesBeside(clips),
+		Table: true}
+}
+
+// commonFolder is the folder below that of a manifest that all of its rows name.
+func commonFolder(m *manifest.Manifest) string {
+	common := slashed.Dir(m.Rows[0].Files[0])
+	for i := range m.Rows {
+		of := slashed.Dir(m.Rows[i].Files[0])
+		for common != slashed.Dir(common) && of != common && !strings.HasPrefix(of, common+"/") {
+			common = slashed.Dir(common)
+		}
+	}
+	return filepath.FromSlash(common)
+}
+
+// framesBeside is a folder for the frames of the clips in a folder.
+func framesBeside(clips string) string {
+	if base := filepath.Base(clips); base == "." || base == ".." || base == string(filepath.Separator) {
+		return "frames"
+	}
+	return filepath.Clean(clips) + "-frames"
+}
+
+// videosIn is a *VideoError if a folder has videos; nil if it has none, or is no folder.
+func videosIn(path string) error {
+	if !isFolder(path) {
+		return nil
+	}
+	c, err := scanClips(context.Background(), path)
+	if err != nil || c.videos.Len() == 0 || len(c.frames) > 0 {
+		return nil
+	}
+	file := c.videos.Name(0)
+	if !slices.ContainsFunc(c.videos.Names(), func(name string) bool { return strings.Contains(name, "/") }) {
+		return fmt.Errorf("%s has %d videos, first %q, and nothing says what they show: want a table with a row for each "+
+			"clip, such as %s, or a folder for each label with its videos in it: %w", path, c.videos.Len(), loader.Excerpt(file),
+			exampleTable(file), loader.ErrAnnotations)
+	}
+	return &VideoError{Where: path, Video: file, Format: videoFormat(filepath.Join(path, filepath.FromSlash(file))),
+		Clips: path, Frames: framesBeside(path)}
+}
