@@ -4,11 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"nmn/internal/durable"
+	"nmn/internal/visible"
+	"nmn/loader"
 	"nmn/loader/frames"
 	"nmn/loader/shard"
 	"nmn/run"
@@ -112,7 +118,11 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	}
 	p.tellShard(c.shard, "move the files or folders of all shards into one folder, then run nmn frames --rebuild-index "+
 		"on it")
-	_, err = fmt.Fprintln(p.out, tellFrames(sum))
+	next, err := nextOfFrames(c.options.Output)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "%s\n%s\n", tellFrames(sum), next)
 	return err
 }
 
@@ -201,6 +211,33 @@ func tellFrames(s frames.Summary) string {
 			frames.ProblemsName)
 	}
 	return line
+}
+
+// nextOfFrames says what comes after the frames of clips were taken: how nmn train gets their labels.
+func nextOfFrames(folder string) (string, error) {
+	train := "next    " + shellLine([]string{"nmn", "train", folder})
+	if durable.Exists(filepath.Join(folder, loader.LabelsName)) {
+		return train + "   # with the labels in " + loader.LabelsName, nil
+	}
+	for r, err := range shard.Records(folder) {
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return "", nil
+		case err != nil:
+			return "", err
+		case strings.Contains(r.Clip, "/"):
+			return train + "   # the folder of each clip is its label, as in " + visible.Line(r.Clip) + "\n" +
+				"        or with a table of labels: " + tableOfClips(folder), nil
+		}
+		return "next    write a table with a row for each clip (clip,labels and " + visible.Line(r.Clip) + ",dog;grass), then " +
+			"\n        " + tableOfClips(folder), nil
+	}
+	return "", nil
+}
+
+// tableOfClips is the command that trains on clips with labels in a table.
+func tableOfClips(folder string) string {
+	return shellLine([]string{"nmn", "train", "clips.csv", "--images", folder})
 }
 
 // tellFolder reports what a look at the folder has found, unless it has failed.
