@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"nmn/loader"
 	"nmn/model"
 	"nmn/model/backbone"
+	runfeatures "nmn/run/features"
 	"nmn/train"
 )
 
@@ -24,8 +26,13 @@ func (m *Model) throughBackbone(ctx context.Context, set *loader.Set, o *Reading
 		return nil, err
 	}
 	width := m.net.Config().Input
-	v := &loader.HeldVectors{Dim: width, Rows: make([]float32, set.Len()*width), Why: make([]error, set.Len())}
-	bad, err := m.backbone.Rows(ctx, set, m.backbone.Loader(o.Batch, math.MaxInt32, o.MaxPixels),
+	frames, offsets, err := runfeatures.FramesOf(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	v := &loader.HeldVectors{Dim: width, Rows: make([]float32, frames.Len()*width), Why: make([]error, set.Len()),
+		Offsets: offsets}
+	bad, err := m.backbone.Rows(ctx, frames, m.backbone.Loader(o.Batch, math.MaxInt32, o.MaxPixels),
 		[]model.Layer{about.Layer},
 		func(bag int, rows [][]float32) error {
 			if len(rows[0]) != width {
@@ -38,7 +45,8 @@ func (m *Model) throughBackbone(ctx context.Context, set *loader.Set, o *Reading
 		return nil, err
 	}
 	for _, b := range bad {
-		v.Why[b.Bag] = b.Err
+		bag := runfeatures.BagOf(offsets, b.Bag)
+		v.Why[bag] = cmp.Or(v.Why[bag], b.Err)
 	}
 	featured := *set
 	featured.Source, featured.Vectors, featured.Pictures = nil, v, set.Source

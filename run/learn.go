@@ -42,6 +42,15 @@ func (r *armRun) resumes() (bool, error) {
 	return fromRank0(r.session, durable.Exists(filepath.Join(r.dir, train.LastName)))
 }
 
+// clips says what the clips of the data are to the nets of the run; nil for pictures.
+func (r *armRun) clips() *train.Clips {
+	t := r.session.Data.Taking()
+	if t == nil {
+		return nil
+	}
+	return &train.Clips{ByFrame: r.config.ByFrame(), Frames: t.Frames, Size: t.Size, Quality: t.Quality}
+}
+
 // trainStage runs the stage, from the last checkpoint of the folder if it is resumed.
 func (r *armRun) trainStage(ctx context.Context, arm train.Arm, net *model.Net, plan *recipe.Plan,
 	resumed bool, eachEpoch func(context.Context) (*recipe.Judgement, error)) (reached train.Result, curve []report.Point,
@@ -53,8 +62,8 @@ func (r *armRun) trainStage(ctx context.Context, arm train.Arm, net *model.Net, 
 		Config: plan.Config, Stage: arm.Stage, Net: net, Start: began(r.start, r.planned), Data: plan.Data.Train,
 		Validation: plan.Data.Validation,
 		Loader:     l, Directory: r.dir, Online: plan.Online, Keep: r.keep, Group: r.session.ranks,
-		Backbone: r.session.backbone,
-		Wire:     r.config.Run.wire(),
+		Backbone: r.session.backbone, Clips: r.clips(),
+		Wire: r.config.Run.wire(),
 	}
 	if eachEpoch != nil {
 		options.AfterEpoch = func(ctx context.Context, at train.Position) error {

@@ -25,6 +25,8 @@ type PredictOptions struct {
 	Top int
 	// Observed predicts p(z=1), that people would say the word, instead of p(y=1), that it holds.
 	Observed bool
+	// FFmpeg is the program that takes the frames of videos, for a model of clips; empty for ffmpeg on the PATH.
+	FFmpeg string
 	// FeatureArray names the array of features in .npz and .safetensors; empty for that of the run.
 	FeatureArray string
 }
@@ -35,14 +37,18 @@ func DefaultPredictOptions() PredictOptions {
 }
 
 // Predict predicts the words of pictures, each path a file or a folder that is searched (dataset.FindPictures), or of
-// the rows of one file of features, for a model that takes those. Labels in that file are not read.
+// the rows of one file of features, for a model that takes those. Labels in that file are not read. For a model that has
+// learned clips, paths are videos and folders of frames (dataset.FindClips).
 func (m *Model) Predict(ctx context.Context, paths []string, o PredictOptions) (*Predictions, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	scorePaths := m.scorePictures
-	if m.TakesFeatures() {
+	switch {
+	case m.TakesFeatures():
 		scorePaths = m.scoreFeatures
+	case m.checkpoint.Clips != nil:
+		scorePaths = m.scoreClips
 	}
 	p, scores, err := scorePaths(ctx, paths, &o)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	FromPredictions ThresholdSource = "what was predicted"
 )
 
-// Predictions are what a model says of N bags, pictures or rows of features.
+// Predictions are what a model says of N bags: pictures, clips or rows of features.
 type Predictions struct {
 	Vocabulary *text.Vocabulary // the K words
 	// Probabilities is N×K, a row for each bag that could be read.
@@ -37,6 +37,8 @@ type Predictions struct {
 	Bad []loader.BadSample
 	// Skipped are files of the folders that were not read, because their names are not those of pictures.
 	Skipped []string
+	// Clips says that bags are clips: videos, or folders of frames.
+	Clips bool
 
 	set   *loader.Set
 	names []string // of all bags, for tables
@@ -53,7 +55,7 @@ type Prediction struct {
 // Len is the number of bags that could be read.
 func (p *Predictions) Len() int { return len(p.index) }
 
-// ID names a bag: a picture by its path, a row of features by its identifier.
+// ID names a bag: a picture or a clip by its path, a row of features by its identifier.
 func (p *Predictions) ID(row int) string { return p.set.IDs[p.index[row]] }
 
 // Words are those of a bag that are predicted, the most probable first; never nil.

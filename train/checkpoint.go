@@ -56,6 +56,19 @@ type Checkpoint struct {
 	Pictures *Pictures `json:"pictures,omitempty"`
 	// Backbone is the pretrained net that makes features of pictures for this one; nil for none.
 	Backbone *Backbone `json:"backbone,omitempty"`
+	// Clips says how clips are read; nil for a net that has learned pictures or features of pictures.
+	Clips *Clips `json:"clips,omitempty"`
+}
+
+// Clips says what a bag is to a net that has learned clips.
+type Clips struct {
+	// ByFrame says that the net looks at each frame alone. The score of a clip is then the maximum over its frames.
+	ByFrame bool `json:"by_frame,omitempty"`
+	// Frames are how many of a clip are taken at most, Size is the longest side that they are shrunk to, 0 for none, and
+	// Quality that of their JPEG files, 0 if it is not known.
+	Frames  int `json:"frames"`
+	Size    int `json:"size,omitempty"`
+	Quality int `json:"quality,omitempty"`
 }
 
 // Backbone says which pretrained net makes the features that a net learns from.

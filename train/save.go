@@ -68,7 +68,7 @@ func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
 		Updates:  t.optimizer.updates,
 		Best:     t.keeper.best,
 	}
-	about.Backbone = t.Backbone
+	about.Backbone, about.Clips = t.Backbone, t.Clips
 	if l := t.Loader; t.Net.Config().Input == 0 {
 		about.Pictures = &Pictures{l.Fit, cmp.Or(l.Resize, picture.FilterBilinear),
 			cmp.Or(l.Orientation, picture.OrientationIgnore)}

@@ -52,6 +52,8 @@ type Options struct {
 	Keep func(*Evaluated) error
 	// Backbone is the pretrained net that Data has the features of, which checkpoints tell; nil for none.
 	Backbone *Backbone
+	// Clips says what the clips of Data are to the net, which checkpoints tell; nil for pictures.
+	Clips *Clips
 	// Group are the ranks that train this net together; nil for this process alone.
 	Group ranks.Group
 	// Wire is how gradients travel between them. Runs of one training must agree on it.

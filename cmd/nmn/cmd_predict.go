@@ -38,11 +38,14 @@ func newPredict(p *program) *cobra.Command {
 		format: predictText}
 	cmd := &cobra.Command{
 		Use:   "predict MODEL PATH...",
-		Short: "Tell the words of pictures or features",
+		Short: "Tell the words of pictures, clips or features",
 		Long: `Tell which words hold for pictures, with their probabilities. MODEL is a run folder or a
 checkpoint; each PATH a picture (JPEG, PNG, GIF, WebP, BMP, TIFF) or a folder, which is searched for
 pictures; files in it with other names are counted on standard error, and in JSON marked
 "skipped". Pictures are turned and resized as in training (docs/pictures.md).
+For a model of clips, each PATH is a video, or a folder that is searched for videos and for
+folders of frames; each clip has one answer. Frames of videos are taken by ffmpeg 5.1 or newer,
+as those that the model has learned (docs/video.md).
 For a model on features, PATH is one file of them, as nmn train --features takes it; labels
 in it are not read.
 Words are those whose probability p(y=1) reaches the threshold: by default the one that
@@ -55,6 +58,7 @@ such an escape; in text also what would not show, such as \x1b.`,
 		Example: `  nmn predict runs/fd holiday/ --top 5
   nmn predict runs/fd photo.jpg --threshold 0.3 --json
   nmn predict runs/fd pictures/ --format csv > scores.csv
+  nmn predict runs/clips holiday.mp4 frames/
   nmn predict runs/mine new.npy --output p.npy`,
 		Args: arguments(p, cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.predict(cmd.Context(), p, args[0], args[1:]) },
@@ -76,6 +80,8 @@ such an escape; in text also what would not show, such as \x1b.`,
 		"`pictures` that cannot be read and are left out before prediction stops")
 	d.int(&c.options.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`; 0 for the most that can be, "+
 		"700 million")
+	under(cmd, "Clips").file(&c.options.FFmpeg, "ffmpeg", "`program` to take frames of videos with (default ffmpeg on the "+
+		"PATH)")
 	under(cmd, "Features").string(&c.options.FeatureArray, "feature-array",
 		"`name` of the array of features in .npz and .safetensors (default that of the run)")
 	out := under(cmd, "Output")
@@ -137,9 +143,13 @@ func (c *predictCommand) check() error {
 
 // tellThreshold says which threshold holds, unless it was given.
 func tellThreshold(p *program, predictions *run.Predictions) {
+	these := "these pictures"
+	if predictions.Clips {
+		these = "these clips"
+	}
 	source := map[run.ThresholdSource]string{
 		run.FromRun:         "the training data, told from out-of-fold scores",
-		run.FromPredictions: "these pictures",
+		run.FromPredictions: these,
 	}[predictions.ThresholdFrom]
 	if source != "" && !p.quiet {
 		fmt.Fprintf(p.err, "threshold %.3f, of the best expected F1 on %s; --threshold sets another\n",
@@ -164,9 +174,10 @@ func (p *program) tellSkipped(files []string) {
 	}
 }
 
-// predicted is a picture with its words, or a file that was skipped.
+// predicted is a picture or a clip with its words, or a file that was skipped.
 type predicted struct {
-	Picture string           `json:"picture"`
+	Picture string           `json:"picture,omitempty"`
+	Clip    string           `json:"clip,omitempty"`
 	Words   []run.Prediction `json:"words"`
 	Skipped bool             `json:"skipped,omitempty"`
 }
@@ -177,7 +188,7 @@ func (p predicted) String() string {
 	for i, w := range p.Words {
 		parts[i] = fmt.Sprintf("%s %.2f", visible.Line(w.Word), w.Probability)
 	}
-	return visible.Line(p.Picture) + ": " + strings.Join(parts, ", ")
+	return visible.Line(cmp.Or(p.Picture, p.Clip)) + ": " + strings.Join(parts, ", ")
 }
 
 func (c *predictCommand) write(p *program, predictions *run.Predictions) error {
@@ -185,15 +196,22 @@ func (c *predictCommand) write(p *program, predictions *run.Predictions) error {
 		return predictions.WriteTable(p.out)
 	}
 	pictures := make([]predicted, 0, predictions.Len())
+	add := func(name string, words []run.Prediction, skipped bool) {
+		one := predicted{Picture: name, Words: words, Skipped: skipped}
+		if predictions.Clips {
+			one.Picture, one.Clip = "", name
+		}
+		pictures = append(pictures, one)
+	}
 	for id, words := range predictions.All() {
-		pictures = append(pictures, predicted{Picture: id, Words: words})
+		if c.format == predictJSON {
+			id = visible.Name(id)
+		}
+		add(id, words, false)
 	}
 	if c.format == predictJSON {
 		for _, file := range predictions.Skipped {
-			pictures = append(pictures, predicted{Picture: file, Words: []run.Prediction{}, Skipped: true})
-		}
-		for i := range pictures {
-			pictures[i].Picture = visible.Name(pictures[i].Picture)
+			add(visible.Name(file), []run.Prediction{}, true)
 		}
 		return writeJSON(p.out, pictures)
 	}

@@ -10,9 +10,9 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// framesOf returns the pictures of a set, each a bag of its own, and the offset at which each bag begins; offsets are
+// FramesOf returns the pictures of a set, each a bag of its own, and the offset at which each bag begins; offsets are
 // nil if a bag is one picture. Labels are left out: they are not read there.
-func framesOf(ctx context.Context, set *loader.Set) (frames *loader.Set, offsets []int, err error) {
+func FramesOf(ctx context.Context, set *loader.Set) (frames *loader.Set, offsets []int, err error) {
 	if !set.Videos() {
 		return set, nil, nil
 	}
@@ -31,8 +31,8 @@ func framesOf(ctx context.Context, set *loader.Set) (frames *loader.Set, offsets
 	return frames, index.Offsets(), nil
 }
 
-// bagOf is the bag that a frame is of.
-func bagOf(offsets []int, frame int) int {
+// BagOf is the bag that a frame is of.
+func BagOf(offsets []int, frame int) int {
 	if offsets == nil {
 		return frame
 	}

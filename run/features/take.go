@@ -130,7 +130,7 @@ func (t *taking) name() (string, error) {
 func (t *taking) find(ctx context.Context) (have int, err error) {
 	for _, set := range t.Data.Distinct() {
 		v := new(frameView)
-		if v.set, v.offsets, err = framesOf(ctx, set); err != nil {
+		if v.set, v.offsets, err = FramesOf(ctx, set); err != nil {
 			return 0, err
 		}
 		v.keys = make([]keys, v.set.Len())
@@ -230,7 +230,7 @@ func (t *taking) compute(ctx context.Context, all int) (why map[featureKey]error
 		for _, b := range bad {
 			frame := v.missing[b.Bag]
 			why[v.keys[frame].picture] = b.Err
-			bag := bagOf(v.offsets, frame)
+			bag := BagOf(v.offsets, frame)
 			if len(first) == 0 || first[len(first)-1].Bag != bag {
 				first = append(first, loader.BadSample{Bag: bag, Err: b.Err})
 			}
@@ -253,7 +253,7 @@ func (t *taking) vectors(set *loader.Set, why map[featureKey]error) (loader.Vect
 		key := of.keys[frame].picture
 		row, ok := t.store.rows[key]
 		if !ok {
-			bag := bagOf(of.offsets, frame)
+			bag := BagOf(of.offsets, frame)
 			if v.Why[bag] == nil {
 				usable--
 			}
@@ -277,7 +277,7 @@ func (b *Backbone) Sample(ctx context.Context, o *Options) (all time.Duration, e
 	if err != nil {
 		return 0, err
 	}
-	learned, _, err := framesOf(ctx, t.Data.Train)
+	learned, _, err := FramesOf(ctx, t.Data.Train)
 	if err != nil {
 		return 0, err
 	}
@@ -308,7 +308,7 @@ func (b *Backbone) Sample(ctx context.Context, o *Options) (all time.Duration, e
 		all = time.Duration(float64(time.Since(began)) / float64(timed) * float64(framesIn(t.Data)))
 	}
 	return all, t.Data.Replace(func(set *loader.Set) (loader.Vectors, error) {
-		frames, offsets, err := framesOf(ctx, set)
+		frames, offsets, err := FramesOf(ctx, set)
 		if err != nil {
 			return nil, err
 		}

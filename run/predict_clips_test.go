@@ -1,0 +1,204 @@
+package run_test
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nmn/loader/frames"
+	"nmn/loader/scenes"
+	"nmn/loader/shard"
+	"nmn/run"
+	"nmn/train"
+)
+
+// clipFolders are folders of frames with labels for training and for the test, and the settings that all tests have.
+func clipFolders(t *testing.T, form shard.Form) (learned, tested string, common []string) {
+	t.Helper()
+	dir := t.TempDir()
+	words, err := scenes.Vocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := words.WriteFile(filepath.Join(dir, run.VocabularyFile)); err != nil {
+		t.Fatal(err)
+	}
+	for split, n := range map[string]int{"train": 12, "test": 5} {
+		kept := shard.DefaultConfig()
+		kept.Form = form
+		if err := scenes.WriteMoving(t.Context(), scenes.MovingConfig{Seed: 1, Split: split, N: n, Frames: 3}, kept,
+			filepath.Join(dir, split)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	learned = filepath.Join(dir, "train")
+	return learned, filepath.Join(dir, "test"), []string{"data.clips=" + learned, "data.noise=0", "arm=stage1",
+		"data.vocabulary=" + filepath.Join(dir, run.VocabularyFile), "train.stage1_epochs=1", "train.flip=false",
+		"run.device=cpu", "run.threads=1"}
+}
+
+// What is predicted of clips is what their evaluation scores: frame by frame, joined by noisy-or or as means, and behind
+// a backbone.
+func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
+	t.Parallel()
+	_, tested, common := clipFolders(t, shard.Shards)
+	weights := withBackbone(t, 1).Net.Backbone
+	for name, more := range map[string][]string{
+		"frames":          nil,
+		"mil":             {"net.mil=true", "train.batch_bags_mil=4"},
+		"mil of frames":   {"net.mil=true", "data.video_level=frame"},
+		"mil, in chunks":  {"net.mil=true", "train.batch_bags_mil=4", "train.chunk_frames=2"},
+		"means":           {"data.video_level=video", "train.batch_bags=4"},
+		"backbone, means": {"net.backbone=" + weights, "net.arch=mlp", "net.hidden=[]", "net.input_size=32"},
+		"backbone, mil": {"net.backbone=" + weights, "net.arch=mlp", "net.hidden=[]", "net.input_size=32",
+			"net.mil=true"},
+		"backbone, frames": {"net.backbone=" + weights, "net.arch=mlp", "net.hidden=[]", "net.input_size=32",
+			"data.video_level=frame"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given, err := run.ParseSettings(slices.Concat(common, []string{"data.test_clips=" + tested}, more)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var c run.Config
+			if err := (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c); err != nil {
+				t.Fatal(err)
+			}
+			s, err := run.Open(t.Context(), c, run.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			dir := filepath.Join(t.TempDir(), "run")
+			if _, err := s.Train(t.Context(), dir); err != nil {
+				t.Fatal(err)
+			}
+			m, err := run.OpenModel(t.Context(), dir, run.ModelOptions{Run: run.Resources{Device: "cpu"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			l := s.Config.Loader()
+			l.BatchBags = 2
+			want, err := train.Score(t.Context(), m.Net(), s.Config.Scored(s.Data.Test), l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Len() != 5 || !got.Clips || got.ID(1) != filepath.Join(tested, s.Data.Test.IDs[1]) {
+				t.Errorf("%d answers, of clips %t, the second is %q", got.Len(), got.Clips, got.ID(1))
+			}
+			for i, p := range want.Prob.Float32s() {
+				if math.Abs(float64(p-got.Probabilities[i])) > 1e-6 {
+					t.Fatalf("probability %d is %v, the evaluation has %v", i, got.Probabilities[i], p)
+				}
+			}
+			if c := m.Checkpoint().Clips; c == nil || c.Frames != 3 || c.ByFrame != s.Config.ByFrame() {
+				t.Errorf("the checkpoint says %+v of clips", c)
+			}
+		})
+	}
+}
+
+// Folders of pictures are clips, and so is a picture; what cannot be read is named.
+func TestPredict_FoldersOfFrames(t *testing.T) {
+	t.Parallel()
+	_, tested, common := clipFolders(t, shard.Folder)
+	given, err := run.ParseSettings(append(common, "data.validation_share=.2", "data.test_share=.2", "net.mil=true")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c run.Config
+	if err := (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c); err != nil {
+		t.Fatal(err)
+	}
+	s, err := run.Open(t.Context(), c, run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := s.Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.OpenModel(dir, run.Last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	indexed, err := m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(tested, shard.IndexName)); err != nil {
+		t.Fatal(err)
+	}
+	o := run.DefaultPredictOptions()
+	var skipped []string
+	o.Skipped = func(files []string) { skipped = files }
+	plain, err := m.Predict(t.Context(), []string{tested}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(plain.Probabilities, indexed.Probabilities) || len(skipped) == 0 {
+		t.Errorf("folders of pictures give %v, those with an index %v; skipped %q", plain.Probabilities,
+			indexed.Probabilities, skipped)
+	}
+	one := plain.ID(2)
+	o.Shard = run.Shard{Number: 2, Of: 2}
+	o.Threshold = 0
+	part, err := m.Predict(t.Context(), []string{tested}, o)
+	if err != nil || part.Len() != 3 || part.ID(0) != one {
+		t.Fatalf("the second part of two: %v, %v", part, err)
+	}
+	o.Shard = run.Shard{}
+	pictures, err := filepath.Glob(filepath.Join(one, "*.jpg"))
+	if err != nil || len(pictures) != 3 {
+		t.Fatal(pictures, err)
+	}
+	if single, err := m.Predict(t.Context(), pictures[:1], o); err != nil || single.Len() != 1 {
+		t.Errorf("a picture: %v, %v", single, err)
+	}
+	if err := os.WriteFile(pictures[1], []byte("\xff\xd8\xff"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	bad, err := m.Predict(t.Context(), []string{tested}, o)
+	if err != nil || bad.Len() != 4 || len(bad.Bad) != 1 || !strings.Contains(bad.Bad[0].Err.Error(), pictures[1]) {
+		t.Errorf("a broken frame: %+v, %v", bad, err)
+	}
+	video := filepath.Join(t.TempDir(), "clip.mkv")
+	if err := os.WriteFile(video, []byte("\x1a\x45\xdf\xa3"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.FFmpeg = filepath.Join(t.TempDir(), "no-ffmpeg")
+	if _, err := m.Predict(t.Context(), []string{video}, o); err == nil || !strings.Contains(err.Error(),
+		"get ffmpeg 5.1") {
+		t.Errorf("without ffmpeg: %v", err)
+	}
+	if _, err := frames.Find(t.Context(), ""); err == nil {
+		o.FFmpeg = ""
+		if _, err := m.Predict(t.Context(), []string{video}, o); err == nil || !strings.Contains(err.Error(),
+			"clip.mkv") {
+			t.Errorf("a broken video: %v", err)
+		}
+		if both, err := m.Predict(t.Context(), []string{video, pictures[0]}, o); err != nil || both.Len() != 1 {
+			t.Errorf("a broken video and a picture: %+v, %v", both, err)
+		}
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := m.Predict(cancelled, []string{video}, o); err == nil {
+			t.Error("a cancelled prediction has no error")
+		}
+	}
+	if _, err := m.Predict(t.Context(), []string{t.TempDir()}, o); err == nil || !strings.Contains(err.Error(),
+		"no video") {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
