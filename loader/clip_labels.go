@@ -28,8 +28,8 @@ type ClipLabel struct {
 const LabelsName = "labels.jsonl"
 
 // ClipLabelsExample shows what such a file looks like, for messages.
-const ClipLabelsExample = `{"format":"nmn-labels","version":1} in its first line, then {"clip":"a.mp4","labels":["dog"]} ` +
-	`or {"clip":"b.mp4","labels":["cat","grass"]}`
+const ClipLabelsExample = `{"format":"nmn-labels","version":1} in its first line, then {"clip":"a.mp4","labels":` +
+	`["dog"]} or {"clip":"b.mp4","labels":["cat","grass"]}`
 
 // The name and version of the format of label files.
 const (

@@ -37,8 +37,8 @@ func DefaultPredictOptions() PredictOptions {
 }
 
 // Predict predicts the words of pictures, each path a file or a folder that is searched (dataset.FindPictures), or of
-// the rows of one file of features, for a model that takes those. Labels in that file are not read. For a model that has
-// learned clips, paths are videos and folders of frames (dataset.FindClips).
+// the rows of one file of features, for a model that takes those. Labels in that file are not read. For a model that
+// has learned clips, paths are videos and folders of frames (dataset.FindClips).
 func (m *Model) Predict(ctx context.Context, paths []string, o PredictOptions) (*Predictions, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

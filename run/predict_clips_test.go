@@ -41,7 +41,7 @@ func clipFolders(t *testing.T, form shard.Form) (learned, tested string, common 
 		"run.device=cpu", "run.threads=1"}
 }
 
-// What is predicted of clips is what their evaluation scores: frame by frame, joined by noisy-or or as means, and behind
+// What is predicted of clips is what their evaluation scores: frame by frame, joined by noisy-or or as means, and with
 // a backbone.
 func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 	t.Parallel()

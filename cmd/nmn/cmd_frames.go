@@ -229,8 +229,8 @@ func nextOfFrames(folder string) (string, error) {
 			return train + "   # the folder of each clip is its label, as in " + visible.Line(r.Clip) + "\n" +
 				"        or with a table of labels: " + tableOfClips(folder), nil
 		}
-		return "next    write a table with a row for each clip (clip,labels and " + visible.Line(r.Clip) + ",dog;grass), then " +
-			"\n        " + tableOfClips(folder), nil
+		return "next    write a table with a row for each clip (clip,labels and " + visible.Line(r.Clip) +
+			",dog;grass), then\n        " + tableOfClips(folder), nil
 	}
 	return "", nil
 }

@@ -80,8 +80,8 @@ such an escape; in text also what would not show, such as \x1b.`,
 		"`pictures` that cannot be read and are left out before prediction stops")
 	d.int(&c.options.MaxPixels, "max-pixels", "largest picture that is decoded, in `pixels`; 0 for the most that can be, "+
 		"700 million")
-	under(cmd, "Clips").file(&c.options.FFmpeg, "ffmpeg", "`program` to take frames of videos with (default ffmpeg on the "+
-		"PATH)")
+	under(cmd, "Clips").file(&c.options.FFmpeg, "ffmpeg", "`program` to take frames of videos with (default ffmpeg on "+
+		"the PATH)")
 	under(cmd, "Features").string(&c.options.FeatureArray, "feature-array",
 		"`name` of the array of features in .npz and .safetensors (default that of the run)")
 	out := under(cmd, "Output")
