@@ -33,8 +33,8 @@ func clipTable(t *testing.T, folder string, n int) string {
 	return path
 }
 
-// The way from videos to an answer for each: two commands as they are printed, the model, and its predictions. These are
-// the same from videos and from their frames.
+// The way from videos to an answer for each: two commands as they are printed, the model, and its predictions. These
+// are the same from videos and from their frames.
 func TestTrain_VideosByTwoCommands(t *testing.T) {
 	const clips = 6
 	folder, aside := clipFolder(t, clips), t.TempDir()

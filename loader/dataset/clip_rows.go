@@ -167,8 +167,8 @@ func rowAt(row *manifest.Row) string { return fmt.Sprintf("line %d", row.Line) }
 func labelsOfClips(frames string, names []string) (*manifest.Manifest, error) {
 	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "/") }) {
 		return nil, fmt.Errorf("%s has frames of %d clips, and nothing says what they show: want a table with a row for "+
-			"each clip as the data, such as %s, and these frames by `data.images` %s; or frames of clips that lie in a folder for "+
-			"each label; or a file %s with %s: %w", frames, len(names), exampleTable(names[0]), frames, loader.LabelsName,
+			"each clip as the data, such as %s, and these frames by `data.images` %s; or frames of clips that lie in a folder "+
+			"for each label; or a file %s with %s: %w", frames, len(names), exampleTable(names[0]), frames, loader.LabelsName,
 			loader.ClipLabelsExample, loader.ErrAnnotations)
 	}
 	return manifest.ReadClips(frames, names)
