@@ -83,7 +83,7 @@ func readRows(ctx context.Context, path, images string, o manifest.Options, left
 	}
 	m, err = manifest.Read(ctx, path, o)
 	if err != nil {
-		if found := videosIn(path); found != nil {
+		if found := videosIn(ctx, path); found != nil {
 			err = found
 		}
 		return nil, nil, whereItStarted(err, path)
@@ -345,11 +345,11 @@ func framesBeside(clips string) string {
 }
 
 // videosIn is a *VideoError if a folder has videos; nil if it has none, or is no folder.
-func videosIn(path string) error {
+func videosIn(ctx context.Context, path string) error {
 	if !isFolder(path) {
 		return nil
 	}
-	c, err := scanClips(context.Background(), path)
+	c, err := scanClips(ctx, path)
 	if err != nil || c.videos.Len() == 0 || len(c.frames) > 0 {
 		return nil
 	}
