@@ -168,15 +168,16 @@ func (s *survey) bySeparator(o *Options) (Form, error) {
 	return FormSingle, nil
 }
 
-// byCommas decides if most cells hold a comma. They are lists if one part is in half of them, such as "cat, animal" and
-// "dog, animal". If fewer parts are shared, as by names of people, or if hardly a cell is there twice, as no name of a
-// class is, that is not certain. The form is empty if commas say nothing.
+// byCommas decides if most cells hold a comma. They are lists if one part is in half of them, such as "cat, animal"
+// and "dog, animal", or if all share parts and there are twice as many lists as parts. If fewer parts are shared, as by
+// names of people, or if hardly a cell is there twice, as no name of a class is, that is not certain. The form is empty
+// if commas say nothing.
 func (s *survey) byCommas(o *Options) (Form, error) {
 	p := loader.CountPacked(s.cells, ",")
 	switch {
 	case p.Lists < 2 || 2*p.Lists < p.Labels || o.Words != nil:
 		return "", nil
-	case p.Common > 1 && 2*p.Common >= p.Lists:
+	case p.Common > 1 && 2*p.Common >= p.Lists, p.Sharing == p.Lists && 2*p.Parts <= p.Lists:
 		return FormCommas, nil
 	case float64(p.Sharing) < doubtfulCommas*float64(p.Lists) && s.rows >= 2*p.Labels:
 		return "", nil

@@ -86,6 +86,17 @@ func TestParse_CommasInMostCells(t *testing.T) {
 			t.Errorf("%s: %s, %q", name, m.Form, m.Labels)
 		}
 	}
+	// Every list in the order of the classes, and no class in half of them.
+	table, n := "filename;tags\n", 0
+	for i := range 9 {
+		for j := i + 1; j < 9; j++ {
+			n++
+			table += fmt.Sprintf("%d.jpg;class %d, class %d\n", n, i, j)
+		}
+	}
+	if m := parsed(t, table); m.Form != FormCommas || len(m.Labels) != 9 {
+		t.Errorf("%d lists of 9 classes: %s, %q", n, m.Form, m.Labels)
+	}
 }
 
 // JSON lines may hold the same as text.
