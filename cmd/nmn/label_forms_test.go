@@ -302,7 +302,7 @@ func TestTrain_ClassesWhoseNamesAreAlike(t *testing.T) {
 	})
 	dir := filepath.Join(t.TempDir(), "run")
 	plan := must(t, onManifest(file, dir, "--dry-run")...)
-	doctor := must(t, "doctor", file, "--preset", "scenes", "--no-steps", "--device", "cpu")
+	doctor := must(t, "doctor", file, "--preset", "scenes", "--device", "cpu")
 	for said, in := range map[string]string{"nearly equal: red and Red; data.join_labels true": plan,
 		"differ in case, blanks, hyphens or underscores alone: 1 group": doctor, "data.join_labels true": doctor} {
 		if !strings.Contains(in, said) {
@@ -310,7 +310,7 @@ func TestTrain_ClassesWhoseNamesAreAlike(t *testing.T) {
 		}
 	}
 	joined := []string{"--set", "data.join_labels=true"}
-	if out := must(t, append([]string{"doctor", file, "--preset", "scenes", "--no-steps", "--device", "cpu"},
+	if out := must(t, append([]string{"doctor", file, "--preset", "scenes", "--device", "cpu"},
 		joined...)...); strings.Contains(out, "alike") || !strings.Contains(out, "labels: 2 classes") {
 		t.Errorf("joined: %s", out)
 	}
