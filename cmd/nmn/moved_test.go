@@ -45,7 +45,7 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "other")
 	must(t, "scenes", other, "--number", "40", "--seed", "9")
-	wantUsage(t, call(t, goOn(run, place(other)...)...), "has changed since this run began")
+	wantUsage(t, call(t, append(goOn(run, place(other)...), "-q")...), "has changed since this run began")
 	must(t, goOn(run, place(moved)...)...)
 	if got, want := readBytes(t, filepath.Join(run, "last.safetensors")), readBytes(t,
 		filepath.Join(work, "whole", "last.safetensors")); string(got) != string(want) {
@@ -187,6 +187,6 @@ func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
 	}
 	added := filepath.Join(tree, colours[0], "new.png")
 	write(t, added, string(readBytes(t, filepath.Join(tree, colours[0], "0.png"))))
-	wantUsage(t, call(t, args("3")...), added+" was not there when this run began: take it away, or begin anew: with another "+
-		"--run-dir, or, with nmn train and nmn caption train, by --restart")
+	wantUsage(t, call(t, append(args("3"), "-q")...), added+" was not there when this run began: take it away, or begin "+
+		"anew: with another --run-dir, or, with nmn train and nmn caption train, by --restart")
 }
