@@ -178,8 +178,8 @@ var scenarios = []scenario{
 	writing("figure3", "figure3 f.svg g.svg", nil, "f.svg", "g.svg"),
 }
 
-// writesNothing are the commands of nmn that write no file, or none but what the system is asked for, and so are in no
-// scenario.
+// writesNothing are the commands that are in no scenario, and why: they write no file, or none that a scenario can
+// have written.
 var writesNothing = map[string]string{
 	"audit compare":  "prints a table",
 	"bench":          "holds commands",
@@ -196,4 +196,5 @@ var writesNothing = map[string]string{
 	"eval":           "prints scores",
 	"version":        "prints a version",
 	"weights":        "prints what a file holds",
+	"weights get":    "writes, and wants a network: package download has its faults",
 }
