@@ -60,7 +60,7 @@ func (n *ClipNames) Find(name string) (int, error) {
 // Name is the name of a clip as it was added.
 func (n *ClipNames) Name(i int) string { return n.whole[i] }
 
-// Names are those of all clips, as they were added.
+// Names lists the names of all clips, as they were added.
 func (n *ClipNames) Names() []string { return n.whole }
 
 // Len is the number of clips.
@@ -73,8 +73,8 @@ func clipParts(clip string) []string {
 
 // withoutEnding leaves out of a name the ending of a video.
 func withoutEnding(clip string) string {
-	if extension := slashed.Ext(clip); picture.IsVideoName(clip) || strings.EqualFold(extension, ".gif") {
-		return strings.TrimSuffix(clip, extension)
+	if picture.IsClipName(clip) {
+		return strings.TrimSuffix(clip, slashed.Ext(clip))
 	}
 	return clip
 }

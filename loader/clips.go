@@ -121,7 +121,7 @@ func (c *Clips) Table() (*ClipTable, error) {
 	return t, nil
 }
 
-// Names are those of all clips, in the order of the index.
+// Names lists the names of all clips, in the order of the index.
 func (t *ClipTable) Names() []string { return t.names.Names() }
 
 // Find is the place in Names of the clip that a name means, or an error that says why its frames cannot be used.

@@ -17,7 +17,7 @@ const scratchVariable = "NMN_SCRATCH"
 const scratchPrefix = "nmn-py-"
 
 // endWithCaller ends the work of the program, so that what was done is saved, once the program that lent the folder has
-// died. leave then removes the folder, which nobody else would do; it is called when the work has ended.
+// died. leave, which is called when the work has ended, then removes the folder.
 func endWithCaller(end context.CancelCauseFunc, folder string, in io.Reader) (leave func() error) {
 	if !filepath.IsAbs(folder) || !strings.HasPrefix(filepath.Base(folder), scratchPrefix) {
 		return func() error { return nil }

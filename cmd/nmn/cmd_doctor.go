@@ -37,7 +37,7 @@ wrong with it: pictures that cannot be decoded, exact copies within and across s
 identifiers and captions in two splits, labels on no bag or on all, bags without labels,
 features that are missing, constant or on different scales. Every finding has a weight
 (error: a run would fail; warning; note) and says what to do. Nothing is trained: nmn train
---dry-run tells time and memory. The exit code is 1 where a run would fail. Nothing is
+--dry-run prints time and memory. The exit code is 1 where a run would fail. Nothing is
 written but --output, and --augmentations, a page that shows some pictures as they are
 and as training would change them at random. See docs/doctor.md and docs/augmentation.md.
 

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,8 +20,8 @@ func tellVideos(err error, args []string) string {
 	return "\n  " + shellLine(take) + "\n  " + shellLine(append([]string{"nmn"}, withFrames(videos, args)...))
 }
 
-// withFrames are the arguments of a command with a folder of frames in the place of that of the videos, or beside the
-// table.
+// withFrames are the arguments of a command with a folder of frames in the place of that of the videos, or added to
+// those that name a table.
 func withFrames(v *dataset.VideoError, args []string) []string {
 	same := func(path string) bool { return filepath.Clean(path) == filepath.Clean(v.Clips) }
 	replaced := slices.Clone(args)
@@ -49,17 +48,11 @@ func withFrames(v *dataset.VideoError, args []string) []string {
 	return replaced
 }
 
-// plainWord is what no shell takes apart.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
 // shellLine is a command as a shell reads it.
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = word
-		if !plainWord.MatchString(word) {
-			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
+		quoted[i] = argument(word)
 	}
 	return strings.Join(quoted, " ")
 }

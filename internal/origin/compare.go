@@ -39,7 +39,7 @@ func (now List) Since(ctx context.Context, then List) (kept List, d *Difference,
 		}
 	}
 	now = slices.Clone(now)
-	err = inParallel(len(now), func(i int) (err error) {
+	err = inParallel(ctx, len(now), func(i int) (err error) {
 		f, old := &now[i], was[now[i].Name]
 		if f.Digest != "" || old.Digest == "" || f.Size != old.Size {
 			return nil

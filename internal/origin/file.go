@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,9 +9,10 @@ import (
 	"io"
 	"os"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"nmn/internal/parallel"
 )
 
 // Place is a file that something is made from.
@@ -45,7 +47,7 @@ func Find(ctx context.Context, places []Place, content bool) (List, error) {
 			list = append(list, File{Place: p})
 		}
 	}
-	err := inParallel(len(list), func(i int) error { return list[i].find(ctx, content) })
+	err := inParallel(ctx, len(list), func(i int) error { return list[i].find(ctx, content) })
 	if err != nil {
 		return nil, err
 	}
@@ -75,28 +77,22 @@ func (f *File) find(ctx context.Context, content bool) error {
 // atOnce is how many files are looked at together: a file server takes its time for each.
 const atOnce = 16
 
-// inParallel calls a function for 0 to n-1, and returns the error of the lowest that fails.
-func inParallel(n int, do func(i int) error) error {
+// inParallel calls a function for 0 to n-1 until one call fails or ctx is done. It returns the error of the lowest
+// number that failed, or that of ctx.
+func inParallel(ctx context.Context, n int, do func(i int) error) error {
 	errs := make([]error, n)
-	var next atomic.Int64
 	var failed atomic.Bool
-	var group sync.WaitGroup
-	for range min(atOnce, n) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && !failed.Load(); i = int(next.Add(1)) - 1 {
-				if errs[i] = do(i); errs[i] != nil {
-					failed.Store(true)
-				}
+	done := parallel.Run(ctx, n, atOnce, func() func(int) {
+		return func(i int) {
+			if failed.Load() {
+				return
 			}
-		})
-	}
-	group.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
+			if errs[i] = do(i); errs[i] != nil {
+				failed.Store(true)
+			}
 		}
-	}
-	return nil
+	})
+	return cmp.Or(append(errs, done)...)
 }
 
 // Digest is the SHA-256 of a file in hex.

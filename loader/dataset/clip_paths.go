@@ -41,8 +41,8 @@ type ClipPaths struct {
 }
 
 // FindClips lists the clips that paths name: a video, a picture as a clip of one frame, and a folder, which is searched
-// with all folders in it: for videos, for folders of frames that nmn frames has written, and for pictures, of which
-// those of one folder are the frames of one clip. They come in the order of their paths. That there are none is an
+// with all folders in it: for videos, for folders of frames that nmn frames has written, and for pictures. The pictures
+// in one folder are the frames of one clip. Clips come in the order of their paths. That there are none is an
 // error.
 func FindClips(ctx context.Context, paths []string) (_ *ClipPaths, err error) {
 	c := &ClipPaths{}
@@ -56,7 +56,7 @@ func FindClips(ctx context.Context, paths []string) (_ *ClipPaths, err error) {
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("cannot find the clips: %w", err)
-		case !info.IsDir() && (takenForClip(path) || videoFormat(path) != ""):
+		case !info.IsDir() && (picture.IsClipName(path) || videoFormat(path) != ""):
 			c.Clips = append(c.Clips, ClipPath{Path: path, Video: path})
 			continue
 		case !info.IsDir():
@@ -82,11 +82,6 @@ func FindClips(ctx context.Context, paths []string) (_ *ClipPaths, err error) {
 	return c, nil
 }
 
-// takenForClip reports whether a file is a clip by its name.
-func takenForClip(path string) bool {
-	return picture.IsVideoName(path) || strings.EqualFold(filepath.Ext(path), ".gif")
-}
-
 func (c *ClipPaths) search(ctx context.Context, folder string) error {
 	frames := map[string]int{} // clips by their folder
 	return filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
@@ -96,7 +91,7 @@ func (c *ClipPaths) search(ctx context.Context, folder string) error {
 		case entry.IsDir() && HasFrames(file):
 			return cmp.Or(c.open(file), fs.SkipDir)
 		case entry.IsDir():
-		case entry.Type()&^fs.ModeSymlink == 0 && takenForClip(file):
+		case entry.Type()&^fs.ModeSymlink == 0 && picture.IsClipName(file):
 			c.Clips = append(c.Clips, ClipPath{Path: file, Video: file})
 		case entry.Type()&^fs.ModeSymlink == 0 && picture.IsName(file):
 			dir := filepath.Dir(file)

@@ -16,12 +16,6 @@ import (
 	"nmn/loader/picture"
 )
 
-// endings of the names of files that are taken for clips when a folder is searched.
-func endings() []string { return append([]string{".gif"}, picture.VideoExtensions()...) }
-
-// IsName reports whether a file's name ends like that of a clip, in upper or lower case.
-func IsName(name string) bool { return slices.Contains(endings(), strings.ToLower(filepath.Ext(name))) }
-
 // Search lists the clips of paths: files as they are named, folders with all clips below, in the order of
 // their names. A clip of the only folder is named by its path in it, others by the path as given.
 func Search(paths []string) ([]Source, error) {
@@ -50,7 +44,7 @@ func Search(paths []string) ([]Source, error) {
 	slices.SortFunc(all, func(a, b Source) int { return strings.Compare(a.Name, b.Name) })
 	all = slices.CompactFunc(all, func(a, b Source) bool { return a.Name == b.Name })
 	if len(all) == 0 {
-		return nil, fmt.Errorf("frames: there is no clip (%s) in %s", strings.Join(endings(), " "),
+		return nil, fmt.Errorf("frames: there is no clip (%s) in %s", strings.Join(picture.ClipExtensions(), " "),
 			strings.Join(paths, ", "))
 	}
 	return all, nil
@@ -60,7 +54,7 @@ func Search(paths []string) ([]Source, error) {
 func below(folder string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.Type()&^fs.ModeSymlink != 0 || !IsName(file) {
+		if err != nil || entry.Type()&^fs.ModeSymlink != 0 || !picture.IsClipName(file) {
 			return err
 		}
 		inside, err := filepath.Rel(folder, file)

@@ -152,14 +152,14 @@ func (r *folderReader) form() (Form, error) {
 // tables are the endings of files that may state labels of pictures.
 var tables = []string{".csv", ".tsv", ".jsonl", ".json"}
 
-// unlabelled says what is missing in a folder of pictures in which nothing states labels. beside are tables in it.
-func unlabelled(pictures int, beside []string) error {
+// unlabelled says what is missing in a folder of pictures in which nothing states labels. lists are tables in it.
+func unlabelled(pictures int, lists []string) error {
 	switch {
 	case pictures == 0:
 		return fmt.Errorf("there are no pictures in it; want %s", Tree)
-	case len(beside) > 0:
+	case len(lists) > 0:
 		return fmt.Errorf("there are %d pictures in it and no labels; if %s states them, name that file", pictures,
-			loader.Excerpt(beside[0]))
+			loader.Excerpt(lists[0]))
 	}
 	return fmt.Errorf("there are %d pictures in it and no labels: nothing says what they show; give a file of labels or "+
 		"captions, with this folder as `data.images`; or annotations of Pascal VOC or COCO, or label files of YOLO; or make "+

@@ -5,7 +5,7 @@ import "nmn/internal/setting"
 // Form is how a source states which labels its pictures have.
 type Form string
 
-// The forms. The last four are those of folders, or of a file that describes all pictures at once; sources of the
+// The forms. The last four are forms of folders, or of a file that describes all pictures at once; sources of the
 // others are text files with rows.
 const (
 	FormAuto     Form = "auto"     // found by looking at the source; no manifest that was read has it

@@ -17,6 +17,14 @@ func IsVideoName(name string) bool {
 	return slices.Contains(VideoExtensions(), strings.ToLower(filepath.Ext(name)))
 }
 
+// ClipExtensions are the endings of files that are taken for clips where clips are looked for: of videos, and .gif.
+func ClipExtensions() []string { return append([]string{".gif"}, VideoExtensions()...) }
+
+// IsClipName reports whether a file's name ends with one of ClipExtensions, in upper or lower case.
+func IsClipName(name string) bool {
+	return slices.Contains(ClipExtensions(), strings.ToLower(filepath.Ext(name)))
+}
+
 // videos are the formats of video files, by how they start.
 var videos = []struct {
 	name  string

@@ -19,6 +19,7 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/internal/lock"
+	"nmn/internal/origin"
 	"nmn/run/weights/pretrained"
 )
 
@@ -37,7 +38,7 @@ type Options struct {
 	Client *http.Client
 	// Silence is how long a connection may bring nothing; 0 for a minute.
 	Silence time.Duration
-	// Progress takes how many bytes are there, and of how many; nil for nobody.
+	// Progress takes how many bytes are there, and of how many; it may be nil.
 	Progress func(done, total int64)
 }
 
@@ -47,7 +48,7 @@ type Options struct {
 func File(ctx context.Context, f pretrained.File, folder string, o Options) (path string, err error) {
 	path = f.Path(folder)
 	if durable.Exists(path) {
-		return path, check(f, path)
+		return path, check(ctx, f, path)
 	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return "", err
@@ -88,17 +89,12 @@ func File(ctx context.Context, f pretrained.File, folder string, o Options) (pat
 }
 
 // check compares a file that is there with the digest.
-func check(f pretrained.File, path string) error {
-	file, err := os.Open(path)
+func check(ctx context.Context, f pretrained.File, path string) error {
+	got, err := origin.Digest(ctx, path)
 	if err != nil {
 		return err
 	}
-	digest := sha256.New()
-	_, err = io.Copy(digest, file)
-	if err := cmp.Or(err, file.Close()); err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(digest.Sum(nil)); got != f.SHA256 {
+	if got != f.SHA256 {
 		return fmt.Errorf("%s is there with the SHA-256 %s, and the publisher's file has %s: remove it, and download it "+
 			"again", path, got, f.SHA256)
 	}
