@@ -1,4 +1,4 @@
-# Images of nmn; docs/containers.md tells how they are run.
+# Images of nmn; docs/guide/containers.md tells how they are run.
 #
 #   docker build --target cpu  -t nmn:cpu  .    one static binary and nothing else
 #   docker build --target cuda -t nmn:cuda .    with the CUDA engine, for hosts with a graphics card
@@ -107,7 +107,7 @@ ENTRYPOINT ["nmn"]
 CMD ["--help"]
 
 # Ranks on many hosts: Open MPI, and an ssh server that runs without root, by which mpirun reaches the workers of an
-# MPIJob. The keys are the job's; docs/kubernetes.md tells how they get here.
+# MPIJob. The keys are the job's; docs/guide/kubernetes.md tells how they get here.
 FROM ${CUDA_IMAGE} AS cuda-mpi
 # NCCL comes with the base image.
 RUN ldconfig -p | grep -q libnccl.so.2

@@ -30,7 +30,7 @@ audit: build $(AUDIT)/pictures/pictures.csv ## find wrong labels of scenes, corr
 $(AUDIT)/pictures/pictures.csv: | build
 	./nmn scenes $(AUDIT)/pictures --number 4000 --flips 0.3:0.05
 
-cuda: ## build ./nmn with CUDA (needs a C compiler, CUDA 13 and cuDNN 9: docs/cuda.md)
+cuda: ## build ./nmn with CUDA (needs a C compiler, CUDA 13 and cuDNN 9: docs/guide/cuda.md)
 	$(GO) run ./tools/toolkit exec $(GO) build -tags cuda -ldflags "-s -w" -o nmn ./cmd/nmn
 
 cuda-toolkit: ## install the pinned CUDA 13, cuDNN 9 and NCCL into build/cuda-toolkit (1.7 GB, needs pip)
@@ -39,7 +39,7 @@ cuda-toolkit: ## install the pinned CUDA 13, cuDNN 9 and NCCL into build/cuda-to
 train-gpu: cuda ## train on noisy scenes on the first GPU and print the table
 	./nmn experiment --preset scenes --device cuda --run-dir $(RUNS)/scenes-gpu
 
-offline-bundle: ## pack build/nmn-gpu-bundle.tar.xz, tests and benchmarks for a GPU host without Go and network (docs/cuda.md)
+offline-bundle: ## pack build/nmn-gpu-bundle.tar.xz, tests and benchmarks for a GPU host without Go and network (docs/guide/cuda.md)
 	bench/bundle.sh
 
 kernels: ## write the launches of the CUDA kernels and compile them (needs make cuda-toolkit)
@@ -61,7 +61,7 @@ test: ## run all tests, or those of PACKAGES
 check: ## in about a minute: format, vet, lint, imports, and short tests of what differs from the last commit (or from NMN_BASE)
 	.ci/check
 
-check-all: ## run everything that a release needs, for hours: .ci/run on all packages, and for longer (docs/design.md)
+check-all: ## run everything that a release needs, for hours: .ci/run on all packages, and for longer (docs/background/design.md)
 	.ci/run --all
 
 flaky: ## run all tests ROUNDS times (default 10) in random order at GOMAXPROCS 1, 2 and 8 beside busy loops, and list what failed once
@@ -80,7 +80,7 @@ ranks: ## vet a build with MPI and test it under mpirun (needs a C compiler and 
 	CGO_ENABLED=1 $(GO) test -count 1 -tags $(MPI) ./ranks/...
 	CGO_ENABLED=1 .ci/test -count 1 -tags $(MPI) -short -run MPI ./cmd/nmn
 
-chaos: ## kills, faults, signals and full disks over all commands that write, for CHAOS_MINUTES (default 10; Linux; docs/reliability.md)
+chaos: ## kills, faults, signals and full disks over all commands that write, for CHAOS_MINUTES (default 10; Linux; docs/background/reliability.md)
 	$(GO) run ./tools/chaos --minutes $${CHAOS_MINUTES:-10} $(CHAOS)
 
 OTHER_PLATFORMS = linux/arm64 linux/386 darwin/arm64 windows/amd64

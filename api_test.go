@@ -16,16 +16,16 @@ import (
 	"testing"
 )
 
-// publicPackage is a row of the table of public packages in docs/library.md.
+// publicPackage is a row of the table of public packages in docs/guide/library.md.
 var publicPackage = regexp.MustCompile("(?m)^\\| `([a-z/]+)` ")
 
 // TestAPI_IsAsWritten holds what other programs build upon: api.txt lists it, and a change of it shows in a diff.
 func TestAPI_IsAsWritten(t *testing.T) {
-	_, table, found := strings.Cut(readFile(t, "docs/library.md"), "## Public packages")
+	_, table, found := strings.Cut(readFile(t, "docs/guide/library.md"), "## Public packages")
 	table, _, _ = strings.Cut(table, "\n## ")
 	rows := publicPackage.FindAllStringSubmatch(table, -1)
 	if !found || len(rows) < 3 {
-		t.Fatalf("docs/library.md lists %d public packages, want 3 at least", len(rows))
+		t.Fatalf("docs/guide/library.md lists %d public packages, want 3 at least", len(rows))
 	}
 	var api bytes.Buffer
 	api.WriteString("# What the public packages declare. go test . -run API -update writes it.\n")

@@ -92,9 +92,9 @@ func readTable(t *testing.T) table {
 	return read
 }
 
-const designPage = "docs/design.md"
+const designPage = "docs/background/design.md"
 
-// drawnLayers are the layers that docs/design.md draws in a box, from the top down.
+// drawnLayers are the layers that docs/background/design.md draws in a box, from the top down.
 func drawnLayers(text string) (drawn [][]string) {
 	_, section, _ := strings.Cut(text, "\n## The packages\n")
 	section, _, _ = strings.Cut(section, "\n## ")

@@ -19,11 +19,11 @@ var (
 
 // Links between pages lead somewhere, and the pages for contributors name paths that exist.
 func TestPages_LinksAndPathsExist(t *testing.T) {
-	pages, err := filepath.Glob("docs/*.md")
+	pages, err := filepath.Glob("docs/*/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	forContributors := []string{"CONTRIBUTING.md", "docs/design.md", "docs/glossary.md"}
+	forContributors := []string{"CONTRIBUTING.md", "docs/background/design.md", "docs/reference/glossary.md"}
 	for _, page := range append(pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md") {
 		text := readFile(t, page)
 		for _, match := range link.FindAllStringSubmatch(text, -1) {

@@ -41,7 +41,7 @@ func TestSizes_OfPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		if info.Size() > most {
-			t.Errorf("%s has %d bytes, the limit is %d; docs/library.md lists what weighs what", program, info.Size(), most)
+			t.Errorf("%s has %d bytes, the limit is %d; docs/guide/library.md lists what weighs what", program, info.Size(), most)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains the recipe of cross-fitting beside the paper's plain form on Mulan's features, and holds every figure
-# against what a correct implementation showed before this one: docs/acceptance.md.
+# against what a correct implementation showed before this one: docs/background/acceptance.md.
 #
 #   NMN_DATA=FOLDER bench/acceptance.sh [-s SEEDS] [-o OUT] [NAME]
 #

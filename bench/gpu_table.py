@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes figures of what bench/gpu.sh has run, and the table for docs/benchmarks.md of them.
+"""Makes figures of what bench/gpu.sh has run, and the table for docs/background/benchmarks.md of them.
 
     gpu_table.py curve FIGURES PRECISION CPU_LOG GPU_LOG   how far the losses of two runs are apart
     gpu_table.py idle FIGURES LOG DMON                     how long a card waited in a run

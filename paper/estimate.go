@@ -40,7 +40,7 @@ type UnitEstimate struct {
 	Disk     int64
 }
 
-// Times of steps that were measured (docs/benchmarks.md, two cores of an AMD EPYC with AVX-512): of VGG16 for a
+// Times of steps that were measured (docs/background/benchmarks.md, two cores of an AMD EPYC with AVX-512): of VGG16 for a
 // picture of 224 pixels in batches of four, for one of 565 and of its forward pass, of the captioner in batches of 32
 // captions, and of the net for scenes for 32 pictures, which tells this machine from that one.
 const (
@@ -86,7 +86,7 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 		}
 	}
 	if p.Settings.real() && len(p.Units) > 0 {
-		e.How = fmt.Sprintf("Times are those of docs/benchmarks.md on two cores, times %.2g: that is how much longer a step "+
+		e.How = fmt.Sprintf("Times are those of docs/background/benchmarks.md on two cores, times %.2g: that is how much longer a step "+
 			"on scenes takes on this device. A graphics card gains more on large nets than on those of scenes, which keep it "+
 			"waiting: a dry run of nmn train there tells.", scale)
 	}

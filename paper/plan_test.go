@@ -49,7 +49,7 @@ func planned(p *Plan) string {
 	return b.String()
 }
 
-// Every size has the runs and the sizes of docs/reproduce.md.
+// Every size has the runs and the sizes of docs/guide/reproduce.md.
 func TestNew_PlansWhatTheManualSays(t *testing.T) {
 	const scenes = "nets on scenes in scenes for table1, table2, figure4, observed, beyond: [stage1 baseline nmn-fi " +
 		"nmn-fd], MIL both, at [0 0.2 0.4 0.6 0.8]; "

@@ -29,7 +29,7 @@ func EvaluationTables(r *eval.Result) []*Table {
 // against.
 func SummaryTable(title string, r *eval.Result) *Table {
 	t := &Table{Title: title, Columns: []Column{{Name: "measure", Text: true}},
-		Notes: []string{"In %, but for the Brier score. docs/evaluation.md explains each."}}
+		Notes: []string{"In %, but for the Brier score. docs/guide/evaluation.md explains each."}}
 	var against []*eval.MultiLabel
 	for _, kind := range []struct {
 		name   string

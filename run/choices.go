@@ -64,7 +64,7 @@ func (c *Config) chooseNet() {
 
 // choosePictures chooses how pictures are read: upright and with a filter that smooths, or by a paper's protocol as
 // they are stored and with one that does not. Unless a preset is named, half of them are mirrored and the weights are
-// averaged, as with scenes (docs/training.md says what was measured).
+// averaged, as with scenes (docs/guide/training.md says what was measured).
 func (c *Config) choosePictures(g given) {
 	if !c.Data.Decodes() {
 		return

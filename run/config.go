@@ -27,7 +27,7 @@ type Config struct {
 	// Size selects the quick or the full form of a preset of scenes.
 	Size Size `yaml:"size" help:"<size> of the scenes presets: quick is 4,000 pictures, full 16,000" values:"quick,full,auto"`
 	// Arm is what is trained; empty leaves the choice to the recipe.
-	Arm   recipe.Name    `yaml:"arm" help:"<arm> to train (docs/evaluation.md lists them)"`
+	Arm   recipe.Name    `yaml:"arm" help:"<arm> to train (docs/guide/evaluation.md lists them)"`
 	Data  dataset.Config `yaml:"data"`
 	Net   NetConfig      `yaml:"net"`
 	Train train.Config   `yaml:"train"`

@@ -84,7 +84,7 @@ func failure(kind, what string, err error) doctor.Finding {
 	line := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	cure := "as the message says; nmn train would stop with it"
 	if errors.Is(err, kernels.ErrNoDriver) || errors.Is(err, kernels.ErrOldDriver) {
-		cure = "install NVIDIA's driver 580 or newer, see docs/cuda.md; or let `run.device` be cpu"
+		cure = "install NVIDIA's driver 580 or newer, see docs/guide/cuda.md; or let `run.device` be cpu"
 	}
 	return doctor.Finding{Weight: doctor.Error, Kind: kind, Text: what + ": " + line, Cure: cure}
 }

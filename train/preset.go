@@ -45,7 +45,7 @@ func InformedNoise() NoiseConfig {
 
 // ScenesPreset is the training of the scenes data set at full size: 3 and 3 epochs of AdamW on batches of 32. What
 // keeps it from learning noisy labels by heart (mirroring, averages of the weights, decay) was chosen by the loss on
-// held-out noisy labels (docs/training.md). The noise model starts informed, near the mean rates of 40 % noise, and U
+// held-out noisy labels (docs/guide/training.md). The noise model starts informed, near the mean rates of 40 % noise, and U
 // learns at a tenth of the rate: at the full rate the noise model does the classifying.
 func ScenesPreset() Config {
 	c := Paper()

@@ -29,7 +29,7 @@ labels that are missing. The probability comes from out-of-fold scores, of nets 
 learned the label, and from the noise rates of each word. Write a page to look through
 suspects in a browser, apply what was decided there, or let all suspects be corrected up to a
 wanted precision. Every bag gets a score of how well its labels fit; with --features,
-outliers and near-duplicates are found too. See docs/audit.md.
+outliers and near-duplicates are found too. See docs/guide/audit.md.
 
 DATA is what nmn train takes: the command trains on it, in --run-dir, and audits the run. RUN
 is the folder of a finished run: data, labels, pictures and out-of-fold scores are found

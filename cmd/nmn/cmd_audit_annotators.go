@@ -34,7 +34,7 @@ with ; or | between them, or JSON lines. Every label that an annotator does not 
 counts as a 0, but for those in a column unknown, and those that a column asked does not
 list. If every answer has exactly one label, labels are taken to exclude each other:
 each annotator has a confusion matrix, and each bag one label. Where bags have one
-annotator each, --scores of a classifier are needed. See docs/annotators.md.`,
+annotator each, --scores of a classifier are needed. See docs/guide/annotators.md.`,
 		Example: `  nmn audit annotators --labels crowd.csv
   nmn audit annotators --labels crowd.csv --annotators reliability.csv --consensus labels.csv
   nmn audit annotators --labels crowd.jsonl --scores oof.csv --output labels.jsonl --evidence E.npy --json`,

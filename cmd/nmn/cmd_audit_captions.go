@@ -38,7 +38,7 @@ should agree, with each other and with a classifier that has not learned them; t
 do not, because of words that they have and words that they lack, give themselves away. No
 clean label is used, and no picture is needed. Files are those of COCO and MSR-VTT, or CSV
 and JSON lines with bag and caption. Where captions do not identify themselves, nothing is
-dropped, and it is said why. See docs/captions-audit.md.`,
+dropped, and it is said why. See docs/guide/captions-audit.md.`,
 		Example: `  nmn audit captions --captions captions_train2014.json --output own.csv
   nmn audit captions --captions train_val_annotation.zip --apply kept.json --precision 0.95
   nmn audit captions --captions captions.csv --page captions.html --images pictures/

@@ -52,7 +52,7 @@ captions does, without Java: BLEU-1 to 4, METEOR 1.5, ROUGE-L and CIDEr-D. Files
 COCO results or annotations, an object of lists, JSON lines or CSV (id, caption), of any
 program. METEOR matches words and stems by itself; --meteor-data names METEOR's own
 resource files for its list of function words, WordNet synonyms and paraphrases.
-See docs/captions.md.`,
+See docs/guide/captions.md.`,
 		Example: `  nmn caption eval --results generated.json --references captions_val2014.json --partial
   nmn caption eval --results r.csv --references refs.json --meteor-data meteor/resources --output scores.csv`,
 		Args: refuseArguments,

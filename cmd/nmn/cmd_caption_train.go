@@ -39,7 +39,7 @@ CIDEr-D on clips that were held out rises no more. The run folder holds config.y
 result.json.
 An interrupt saves first, and the same command again goes on as if nothing had happened. A
 folder with another run is refused; --restart removes it. Defaults come from --preset small.
-See docs/captions.md.`,
+See docs/guide/captions.md.`,
 		Example: `  nmn caption train --features p.npy --clips clips.csv --captions train_val_annotation.zip \
     --val-features v.npy --val-clips v.csv --preset paper --run-dir runs/captions
   nmn caption train --features x.safetensors --clips clips.csv --captions captions.json`,

@@ -39,7 +39,7 @@ features that are missing, constant or on different scales. Every finding has a 
 (error: a run would fail; warning; note) and says what to do. Nothing is trained: nmn train
 --dry-run prints time and memory. The exit code is 1 where a run would fail. Nothing is
 written but --output, and --augmentations, a page that shows some pictures as they are
-and as training would change them at random. See docs/doctor.md and docs/augmentation.md.
+and as training would change them at random. See docs/guide/doctor.md and docs/guide/augmentation.md.
 
 With --coco FOLDER or --msrvtt FOLDER, look at COCO 2014 and MSR-VTT as
 they were published instead: names and counts of pictures, clips and captions, digests of

@@ -55,7 +55,7 @@ DATA is what nmn train takes; without it, scenes.`,
 	}
 	sourceFlags(cmd, &e.sources, run.Auto, run.Quick, run.Full)
 	r := under(cmd, "Experiment")
-	chosen(r, &e.Arms, "arms", "`arms` to train, as arm,... (docs/evaluation.md tells what each is)", recipe.Names()...)
+	chosen(r, &e.Arms, "arms", "`arms` to train, as arm,... (docs/guide/evaluation.md lists them)", recipe.Names()...)
 	enum(r, &e.MIL, "mil", "without or with instances joined by noisy-or, or `both`", experiment.WithoutMIL,
 		experiment.WithMIL, experiment.BothMIL)
 	r.floats(&e.ReplaceCaptions, "replace-captions",

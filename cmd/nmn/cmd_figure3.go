@@ -20,7 +20,7 @@ func newFigure3(p *program) *cobra.Command {
 missing and for an incorrect label, without noise model and with one. Each FILE ends in
 .svg; without any, figure3.svg is written to the current folder.`,
 		Example: `  nmn figure3
-  nmn figure3 docs/figure3.svg`,
+  nmn figure3 docs/background/figure3.svg`,
 		ValidArgsFunction: completeFiles("svg"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			if len(files) == 0 {

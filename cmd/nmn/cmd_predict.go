@@ -42,10 +42,10 @@ func newPredict(p *program) *cobra.Command {
 		Long: `Tell which words hold for pictures, with their probabilities. MODEL is a run folder or a
 checkpoint; each PATH a picture (JPEG, PNG, GIF, WebP, BMP, TIFF) or a folder, which is searched for
 pictures; files in it with other names are counted on standard error, and in JSON marked
-"skipped". Pictures are turned and resized as in training (docs/pictures.md).
+"skipped". Pictures are turned and resized as in training (docs/guide/pictures.md).
 For a model of clips, each PATH is a video, or a folder that is searched for videos and for
 folders of frames; each clip has one answer. Frames of videos are taken by ffmpeg 5.1 or newer,
-as those that the model has learned (docs/video.md).
+as those that the model has learned (docs/guide/video.md).
 For a model on features, PATH is one file of them, as nmn train --features takes it; labels
 in it are not read.
 Words are those whose probability p(y=1) reaches the threshold: by default the one that

@@ -27,7 +27,7 @@ func newRates(p *program) *cobra.Command {
 		Long: `Estimate for each word how often it is missing where it should be (q01) and there
 where it should not be (q10), with intervals, from the scores of any program and the
 labels alone. Scores must be out-of-fold: made by a model that was not trained on the
-bag. Words whose rates cannot be told say why. See docs/audit.md.`,
+bag. Words whose rates cannot be told say why. See docs/guide/audit.md.`,
 		Example: `  nmn rates --scores oof.csv --labels labels.csv
   nmn rates --scores oof.npy --logits --labels labels.npy --output rates.csv --json`,
 		Args: refuseArguments,

@@ -38,7 +38,7 @@ Without data all of it is made in miniature on scenes and moving scenes. With --
 --msrvtt and --init it is the paper's protocol: all arms, 0 to 80 % of captions replaced; a
 part whose data are missing is skipped with a word. What is complete is not run again; what
 was interrupted goes on. --dry-run tells parts, hours and gigabytes. A job array does the
-runs at once, as of nmn experiment: --tasks, --task and --collect. See docs/reproduce.md.`,
+runs at once, as of nmn experiment: --tasks, --task and --collect. See docs/guide/reproduce.md.`,
 		Example: `  nmn reproduce --dry-run
   nmn reproduce --only table1,figure3
   nmn reproduce --size full --seeds 1,2,3,4,5 --run-dir runs/full

@@ -141,7 +141,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestRoot_HelpIsGolden(t *testing.T) { golden(t, "help.txt", must(t, "--help")) }
 
-// TestReference_TellsEveryCommand holds docs/cli.md to the help of the commands.
+// TestReference_TellsEveryCommand holds docs/reference/cli.md to the help of the commands.
 func TestReference_TellsEveryCommand(t *testing.T) {
 	holdPage(t, "cli.md", reference(t))
 }
@@ -149,7 +149,7 @@ func TestReference_TellsEveryCommand(t *testing.T) {
 // bounds are the words of a range.
 var bounds = regexp.MustCompile(`^(at least|more than) -?[\d.e]+( and (at most|less than) [\d.e]+)?$`)
 
-// TestReference_TellsEverySetting holds docs/settings.md to the declarations of the settings.
+// TestReference_TellsEverySetting holds docs/reference/settings.md to the declarations of the settings.
 func TestReference_TellsEverySetting(t *testing.T) {
 	holdPage(t, "settings.md", settingsReference())
 	for _, config := range []any{&run.Config{}, &session.Config{}} {
@@ -167,7 +167,7 @@ func TestReference_TellsEverySetting(t *testing.T) {
 // holdPage holds a page of docs to what is generated.
 func holdPage(t *testing.T, name, want string) {
 	t.Helper()
-	path := filepath.Join("..", "..", "docs", name)
+	path := filepath.Join("..", "..", "docs", "reference", name)
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
 			t.Fatal(err)
@@ -370,7 +370,7 @@ func TestFigure3_WritesSVG(t *testing.T) {
 	}
 }
 
-// settingsReference is the page docs/settings.md.
+// settingsReference is the page docs/reference/settings.md.
 func settingsReference() string {
 	var b strings.Builder
 	b.WriteString("# Settings\n\nEvery setting of a run has a key. Change one with `--set KEY=VALUE`, or in a YAML file " +

@@ -184,7 +184,7 @@ func TestDevice_DoctorNamesTheDriverAsTheCure(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing.so")
 	for name, libcuda := range map[string]string{"no driver": missing, "an old one": fakeDriver(t, oldDriver)} {
 		got := on(t, libcuda, missing, t.TempDir(), tiny("doctor", "--device", "cuda")...)
-		for _, said := range []string{"a run does not begin", "driver 580 or newer", "docs/cuda.md", "--device"} {
+		for _, said := range []string{"a run does not begin", "driver 580 or newer", "docs/guide/cuda.md", "--device"} {
 			if got.code != exitFailure || !strings.Contains(got.out, said) {
 				t.Errorf("%s: exit code %d, want %q in %s%s", name, got.code, said, got.out, got.err)
 			}

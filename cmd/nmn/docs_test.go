@@ -17,7 +17,7 @@ import (
 // are: those in blocks of code, those within sentences, and the examples of the help. Nothing is run.
 func TestDocs_CommandLinesAreTaken(t *testing.T) {
 	t.Parallel()
-	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

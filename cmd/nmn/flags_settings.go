@@ -55,7 +55,7 @@ var flagHelp = map[string]string{
 		"noise",
 	"epochs":     "`epochs` of both stages",
 	"batch-size": "`pictures` of a batch, or auto: as many as make steps fast and fit in memory",
-	"augment":    "random changes of pictures: none, light or strong (docs/augmentation.md)",
+	"augment":    "random changes of pictures: none, light or strong (docs/guide/augmentation.md)",
 }
 
 // add declares flags of a run's settings under a heading.

@@ -34,6 +34,6 @@ func (r group) shard(to *run.Shard, of string) {
 // tellShard says how the output of a shard is joined with the others.
 func (p *program) tellShard(s run.Shard, how string) {
 	if s.Of > 0 && !p.quiet {
-		fmt.Fprintf(p.err, "shard %v is written; %s (docs/cluster.md#shards)\n", s, how)
+		fmt.Fprintf(p.err, "shard %v is written; %s (docs/guide/cluster.md#shards)\n", s, how)
 	}
 }

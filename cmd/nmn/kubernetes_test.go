@@ -51,8 +51,8 @@ func TestKubernetes_JobsAreOfThisProgram(t *testing.T) {
 	}
 }
 
-// An Indexed Job has a pod for each task of stage 1 of its experiment, the Job that docs/kubernetes.md makes of it one
-// for each task, and the job of the tables reads the same experiment.
+// An Indexed Job has a pod for each task of stage 1 of its experiment, the Job that docs/guide/kubernetes.md makes
+// of it one for each task, and the job of the tables reads the same experiment.
 func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 	skipShort(t, "starts processes")
 	t.Parallel()
@@ -89,12 +89,12 @@ func TestKubernetes_ArraysHaveAPodForEachTask(t *testing.T) {
 		t.Errorf("%d pods for stage 1: %s", completions, table)
 	}
 	count := strings.TrimSpace(must(t, append(same, "--tasks", "--count")...))
-	page, err := os.ReadFile("../../docs/kubernetes.md")
+	page, err := os.ReadFile("../../docs/guide/kubernetes.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if all := fmt.Sprintf("s/completions: %d/completions: %s/", completions, count); !strings.Contains(string(page), all) {
-		t.Errorf("docs/kubernetes.md does not say %q", all)
+		t.Errorf("docs/guide/kubernetes.md does not say %q", all)
 	}
 	for i, arg := range task {
 		if arg == number {

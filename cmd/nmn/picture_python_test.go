@@ -114,10 +114,10 @@ func predictedHere(t *testing.T, file, folder string) map[string][]float64 {
 	return values
 }
 
-// snippet is the block of Python in docs/weights.md that defines a function.
+// snippet is the block of Python in docs/guide/weights.md that defines a function.
 func snippet(t *testing.T, function string) string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "weights.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "guide", "weights.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +126,11 @@ func snippet(t *testing.T, function string) string {
 			return code
 		}
 	}
-	t.Fatalf("docs/weights.md defines no %s", function)
+	t.Fatalf("docs/guide/weights.md defines no %s", function)
 	return ""
 }
 
-// The blocks of docs/weights.md give what nmn predict does, from the pictures' files on.
+// The blocks of docs/guide/weights.md give what nmn predict does, from the pictures' files on.
 func TestPredict_PythonOfTheDocsGivesTheSame(t *testing.T) {
 	python := os.Getenv("NMN_PYTHON")
 	if python == "" {

@@ -15,7 +15,7 @@ const (
 	progressJSON = "json"
 )
 
-// stage is how far something is. As JSON it is for the program that called this one; see docs/cli.md.
+// stage is how far something is. As JSON it is for the program that called this one; see docs/reference/cli.md.
 type stage struct {
 	Title string `json:"title"` // what is being done
 	Done  int    `json:"done"`

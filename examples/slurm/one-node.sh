@@ -1,5 +1,5 @@
 #!/bin/bash
-# A training on the four cards of one node: one rank a card. docs/cluster.md tells how it goes on.
+# A training on the four cards of one node: one rank a card. docs/guide/cluster.md tells how it goes on.
 #
 #   sbatch examples/slurm/one-node.sh captions.json --images train2014 --arm nmn-fd ...   # flags of nmn train
 #

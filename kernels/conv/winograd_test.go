@@ -55,7 +55,7 @@ func (r reference) offNorm(got []float32) float64 {
 	return math.Sqrt(off / norm)
 }
 
-// compareWinograd holds a result to the accuracy that docs/cpu.md states: for each element a bound by
+// compareWinograd holds a result to the accuracy that docs/background/cpu.md states: for each element a bound by
 // the largest, since errors spread over a tile; for all of them a norm.
 func (r reference) compareWinograd(t *testing.T, got []float32) {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 
 // What resampling does not see: rates of words are not estimated anew from each resample, so that deviations are
 // widened, and the model of captions is not quite true, however many there are. Both were found on captions of COCO
-// with captions replaced, whose true shares the intervals then held in 202 of 210 sets (docs/captions-audit.md).
+// with captions replaced, whose true shares the intervals then held in 202 of 210 sets (docs/guide/captions-audit.md).
 const (
 	wider      = 1.5
 	modelDoubt = .025

@@ -91,7 +91,7 @@ type Config struct {
 	// Manifest: a list of pictures, or of clips as frames, with labels by name, or a folder of pictures and labels.
 	// Images is the folder of the pictures, or of the frames of the clips, empty for that of the manifest; alone it is a
 	// folder for each label.
-	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures or clips with labels by name (docs/labels.md)"`
+	Manifest      string        `yaml:"manifest,omitempty" help:"<file> or folder of pictures or clips with labels by name (docs/guide/labels.md)"`
 	LabelForm     manifest.Form `yaml:"label_form,omitempty" help:"<form> in which the manifest states labels; empty finds it"`
 	PathColumn    string        `yaml:"path_column,omitempty" help:"<column> of a manifest that names the pictures; empty finds it"`
 	JoinLabels    bool          `yaml:"join_labels,omitempty" help:"make one class of labels that differ in case, blanks, hyphens or underscores alone"`
@@ -102,7 +102,7 @@ type Config struct {
 
 	// Evidence is a file of log-likelihood ratios, .npy or .csv, that the classifier learns in place of the training
 	// labels: a row for each bag before validation and test are held out, or rows that name their bags.
-	Evidence string `yaml:"evidence,omitempty" help:"<file> of log-likelihood ratios to learn in place of labels (docs/evidence.md)"`
+	Evidence string `yaml:"evidence,omitempty" help:"<file> of log-likelihood ratios to learn in place of labels (docs/guide/evidence.md)"`
 
 	// Noise is injected into the training labels: a share of captions to replace, or a file.
 	Noise     float64 `yaml:"noise" help:"<share> of each training picture's captions to replace by captions of other pictures" range:"[0,1)"`

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// brokenPromise is a promise of docs/reliability.md that a change of the program breaks: chaos must notice it.
+// brokenPromise is a promise of docs/background/reliability.md that a change of the program breaks: chaos must notice it.
 type brokenPromise struct {
 	promise, how string
 	file         string // of the module

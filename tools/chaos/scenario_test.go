@@ -13,7 +13,7 @@ import (
 // commandsOfThePage reads the reference of the command line: the help of each command, by its words.
 func commandsOfThePage(t *testing.T) map[string]string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/cli.md")
+	page, err := os.ReadFile("../../docs/reference/cli.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func commandsOfThePage(t *testing.T) map[string]string {
 		all[string(page[head[2]:head[3]])] = string(page[head[1]:end])
 	}
 	if len(all) < 20 {
-		t.Fatalf("%d commands in docs/cli.md", len(all))
+		t.Fatalf("%d commands in docs/reference/cli.md", len(all))
 	}
 	return all
 }
@@ -59,7 +59,7 @@ func TestScenarios_HaveAllCommands(t *testing.T) {
 	}
 	for name := range tried {
 		if help[name] == "" {
-			t.Errorf("a scenario is of nmn %s, which docs/cli.md does not have", name)
+			t.Errorf("a scenario is of nmn %s, which docs/reference/cli.md does not have", name)
 		}
 	}
 }

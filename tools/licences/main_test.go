@@ -87,7 +87,7 @@ func TestSBOM_NamesWhatIsLinked(t *testing.T) {
 // The page names what the builds link, no more and no less.
 func TestPage_ListsWhatIsLinked(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
-	page, err := os.ReadFile(filepath.Join("docs", "licences.md"))
+	page, err := os.ReadFile(filepath.Join("docs", "reference", "licences.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,12 +117,12 @@ func TestPage_ListsWhatIsLinked(t *testing.T) {
 	}
 	for _, m := range want {
 		if !slices.Contains(listed, m) {
-			t.Errorf("docs/licences.md lacks %s, which is linked", m)
+			t.Errorf("docs/reference/licences.md lacks %s, which is linked", m)
 		}
 	}
 	for _, m := range listed {
 		if !slices.Contains(want, m) {
-			t.Errorf("docs/licences.md names %s, which no build links", m)
+			t.Errorf("docs/reference/licences.md names %s, which no build links", m)
 		}
 	}
 }
