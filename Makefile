@@ -4,7 +4,7 @@ RUNS ?= runs
 PACKAGES ?= ./...
 export CGO_ENABLED ?= 0
 
-.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test check check-all flaky race ranks chaos format golangci lint types vet fuzz mutate sbom vulnerabilities module clean
+.PHONY: help build wheel train audit cuda cuda-toolkit train-gpu offline-bundle kernels emulate test check check-all flaky race ranks chaos format golangci lint prose types vet fuzz mutate sbom vulnerabilities module clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +104,14 @@ golangci: $(GOLANGCI)
 build/golangci-lint:
 	@echo 'building golangci-lint into build/, once: some four minutes of a processor'
 	GOBIN=$(CURDIR)/build $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+VALE = $(or $(shell command -v vale),build/vale)
+
+prose: $(VALE) ## hold pages and comments to the words and sentences of .ci/vale (the first time it needs a C compiler)
+	git ls-files -z '*.md' '*.go' '*.py' '*.cu' '*.cuh' '*.h' '*.sh' | xargs -0 $(VALE) --output line
+
+build/vale:
+	GOBIN=$(CURDIR)/build CGO_ENABLED=1 $(GO) install github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
 
 vet: ## vet for other platforms and without assembly, which compiles everything for each
 	$(GO) vet -tags noasm ./...
