@@ -96,7 +96,8 @@ func agreeWithImage(t *testing.T, file string, p pod, target string, image *stag
 	}
 }
 
-// Launcher and workers of an MPIJob are of one image, whose ssh server finds the keys where the job has them mounted.
+// Launcher and workers of an MPIJob use one image, whose ssh server looks for the keys in the folder where the
+// job mounts them.
 func TestKubernetes_MPIJobsAgreeWithTheImages(t *testing.T) {
 	_, stages := readDockerfile(t)
 	for file, target := range map[string]string{"mpijob.yaml": "mpi", "mpijob-cuda.yaml": "cuda-mpi"} {

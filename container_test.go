@@ -90,7 +90,7 @@ func pinned(t *testing.T, file, expression string) string {
 	return found[0][1]
 }
 
-// minor cuts a version behind its second number.
+// minor cuts a version after its second number.
 func minor(version string) string {
 	parts := strings.SplitN(version, ".", 3)
 	return strings.Join(parts[:min(2, len(parts))], ".")
@@ -103,7 +103,7 @@ func TestDockerfile_BuildsWithTheVersionsOfTheSources(t *testing.T) {
 		patch(t, got) < patch(t, language) {
 		t.Errorf("GO_IMAGE is of %q, go.mod wants %s", got, language)
 	}
-	// The C library and Open MPI of the build are those of the image.
+	// The image has the C library and the Open MPI of the build.
 	if tagged(t, versions["DEBIAN_IMAGE"], "debian"); !strings.Contains(versions["DEBIAN_IMAGE"], ":12.") ||
 		!strings.Contains(versions["GO_IMAGE"], "-bookworm@") {
 		t.Errorf("DEBIAN_IMAGE is %q, GO_IMAGE %q: want one release", versions["DEBIAN_IMAGE"], versions["GO_IMAGE"])
@@ -144,7 +144,7 @@ func TestDockerfile_ImagesRunWithoutRoot(t *testing.T) {
 		if base == "scratch" && len(s.all("RUN")) != 0 {
 			t.Errorf("%s runs a command where nothing is", name)
 		}
-		// A number, since no image without /etc/passwd knows names, and hosts check that it is not 0.
+		// A number, since an image without /etc/passwd has no names, and hosts check that it is not 0.
 		if user := s.all("USER"); len(user) != 1 || !regexp.MustCompile(`^[1-9]\d+:[1-9]\d+$`).MatchString(user[0]) {
 			t.Errorf("%s runs as %q", name, user)
 		}
@@ -165,7 +165,7 @@ func TestDockerfile_ImagesRunWithoutRoot(t *testing.T) {
 	}
 }
 
-// What a tag names can be exchanged behind it; what a digest names cannot.
+// A tag can be moved to another image; a digest cannot.
 func TestCompose_PinsImagesAndHasNoPasswordOfItsOwn(t *testing.T) {
 	var compose struct {
 		Services map[string]struct {

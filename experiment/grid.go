@@ -15,7 +15,7 @@ import (
 
 // Grid is an experiment: arms × noise levels × seeds, each combination in a run folder of its own.
 type Grid struct {
-	// Config is what all runs share. Its arm, noise, seed and MIL are replaced by those of each run.
+	// Config is the configuration that all runs share. Each run sets its own arm, noise, seed and MIL.
 	Config run.Config
 	Arms   []recipe.Name
 	// Chosen says that the caller has named Arms; without it ResolveArms may choose others.
@@ -23,7 +23,7 @@ type Grid struct {
 	Reference       recipe.Name // arm that the others are compared with, next to the baseline; empty for none
 	MIL             MIL
 	ReplaceCaptions []float64           // shares of captions to replace; none for that of the configuration
-	Flips           []dataset.FlipLevel // labels to flip, for data without captions; none for those of the configuration
+	Flips           []dataset.FlipLevel // labels to flip, for data without captions; empty for the configured flips
 	Seeds           []uint64            // of noise, start and order
 	Dir             string              // folder of all runs
 
@@ -33,7 +33,7 @@ type Grid struct {
 
 	heading string // of the noise level and seed in progress, until it has been said
 	reused  int    // runs that were complete
-	pace    *pace  // of the runs so far; nil for tasks, which are of several processes
+	pace    *pace  // of the runs so far; nil for tasks, which run in several processes
 }
 
 // New returns an experiment of the paper's arms without MIL, at the noise of the configuration and with seed 1, whose
@@ -71,7 +71,7 @@ func (g *Grid) Resolve() error {
 	return g.ResolveNoise()
 }
 
-// chooseArms takes those of the recipe beside those of the paper where nobody names any.
+// chooseArms adds the arms of the recipe to the arms of the paper if the user names no arms.
 func (g *Grid) chooseArms() {
 	settings := g.Config.Settings()
 	if !settings.Estimates() || g.Chosen {

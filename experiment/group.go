@@ -61,7 +61,7 @@ func (m *members) recipeDir() string {
 	return filepath.Join(m.dir, run.RecipeFolder+recipe.Suffix(m.config.Net.MIL))
 }
 
-// options are those of an arm: its folder, and stage 1 where it starts from that.
+// options returns the options of an arm: its folder, and stage 1 if the arm starts from it.
 func (m *members) options(name recipe.Name) (o run.ArmOptions, err error) {
 	arm, err := name.ForTraining(m.config.Net.MIL)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"nmn/run"
 )
 
-// pace reckons how long the runs to come take by the time that those before them took, each kind, with MIL and without,
-// by its own epochs. A timing before the first run cannot know what other programs will do.
+// pace estimates the time of the remaining runs from the time of the finished ones: each kind, with MIL and
+// without, by its own epochs. A timing taken before the first run cannot foresee what other programs will do.
 type pace struct {
 	kinds map[bool]*kindPace // by MIL
 	runs  int                // to come
@@ -23,7 +23,8 @@ type kindPace struct {
 	left  float64       // epochs of the runs to come
 }
 
-// epochs is how many a run of an arm trains, with those of the recipe that only this arm needs.
+// epochs returns the number of epochs that a run of an arm trains, with the epochs of the recipe that only
+// this arm needs.
 func (g *Grid) epochs(name recipe.Name, mil bool) float64 {
 	c := g.Config
 	c.Arm = name
@@ -63,7 +64,7 @@ func (g *Grid) newPace(groups int) *pace {
 	return p
 }
 
-// ran counts a run of so many epochs: reused, or trained in a time.
+// ran counts a run of the given number of epochs: reused, or trained in the time took.
 func (p *pace) ran(mil bool, epochs float64, reused bool, took time.Duration) {
 	k := p.kinds[mil]
 	k.left -= epochs
@@ -94,7 +95,7 @@ func (p *pace) left() (left time.Duration, seen bool) {
 	return left, seen
 }
 
-// tell says how long the runs to come take; nothing after the last one.
+// tell reports how long the remaining runs take. After the last run it reports nothing.
 func (p *pace) tell(s *run.Session) {
 	if p.runs < 1 {
 		return
@@ -106,7 +107,7 @@ func (p *pace) tell(s *run.Session) {
 	}
 	text := fmt.Sprintf("about %v for %s, by the time that those so far took", left.Round(time.Second), more)
 	if !seen {
-		text += "; runs with MIL and without are not told apart yet"
+		text += "; runs with MIL may take longer than runs without"
 	}
 	s.Tell(run.Message{Topic: "left", Text: text})
 }

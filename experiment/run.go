@@ -9,8 +9,8 @@ import (
 	"nmn/run"
 )
 
-// Run trains everything that is not complete yet, and writes the tables and the page of the experiment. The session
-// is of the experiment's configuration.
+// Run trains everything that is not complete yet, and writes the tables and the page of the experiment. The
+// session s has the experiment's configuration.
 func (g *Grid) Run(ctx context.Context, s *run.Session) (o *Outcome, err error) {
 	if err := g.Settle(ctx, s); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ type shownTable struct {
 	details bool
 }
 
-// formats are those of the tables in the folder of an experiment.
+// formats are the file formats of the tables in the folder of an experiment.
 var formats = [...]struct {
 	format report.Format
 	name   string
@@ -122,7 +122,7 @@ func summaries(tables []shownTable) []*report.Table {
 	return shown
 }
 
-// tables are those of the experiment, the main one first.
+// tables returns the tables of the experiment, the main one first.
 func (g *Grid) tables(runs []report.Run) ([]shownTable, error) {
 	several := len(g.Seeds) > 1
 	var tables []shownTable

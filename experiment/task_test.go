@@ -14,7 +14,7 @@ import (
 	"nmn/run"
 )
 
-// open opens the session of a grid, which tells of its messages.
+// open opens the session of a grid and passes its messages to a function.
 func open(t *testing.T, g *Grid, told func(string)) *run.Session {
 	t.Helper()
 	s, err := run.Open(t.Context(), g.Config, run.Options{Observer: run.Observer{
@@ -82,7 +82,7 @@ func TestRunTask_BesideOtherProcesses(t *testing.T) {
 	}
 }
 
-// Task numbers are those of the configuration, whatever is complete.
+// Task numbers follow the configuration, whatever is complete.
 func TestTasks_AreNumberedByTheConfiguration(t *testing.T) {
 	g := New(run.DefaultConfig(), "runs")
 	g.Arms, g.Chosen = []recipe.Name{recipe.FD, recipe.Baseline}, true
@@ -113,7 +113,7 @@ func TestRanges_AsJobArraysTakeThem(t *testing.T) {
 	}
 }
 
-// Runs of cards, which compute in another precision, are collected where there is no card.
+// Runs of graphics cards, which compute in another precision, can be collected on a machine without a card.
 func TestCollect_TakesRunsOfOtherDevices(t *testing.T) {
 	g := tinyGrid(t)
 	s := open(t, g, untold)

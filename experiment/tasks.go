@@ -10,7 +10,7 @@ import (
 	"nmn/run"
 )
 
-// Task is one run of an experiment, which a job of its own can do beside others.
+// Task is one run of an experiment. Tasks can run at the same time as separate jobs.
 type Task struct {
 	Number int         `json:"task"` // from 0
 	Arm    recipe.Name `json:"arm"`

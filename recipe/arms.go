@@ -20,16 +20,17 @@ const (
 	FD       Name = "nmn-fd"
 )
 
-// The arms of the recipe, for which noise rates are estimated first. HeldRates learns through a noise model that holds
-// them. SoftLabels learns what nets that have not seen a label believe of it.
+// The arms of the recipe. Noise rates are estimated before they train. HeldRates learns through a noise model
+// that keeps these rates fixed. SoftLabels learns the posterior of each label, computed from nets that have
+// not seen the label.
 const (
 	HeldRates  Name = "held-rates"
 	SoftLabels Name = "soft-labels"
 )
 
-// CaptionFilter learns from the captions that are of their own bags: captions are judged by the others of their bag
-// and by scores. Rates are estimated from what those that are kept say; where most are foreign, all are learned as
-// evidence.
+// CaptionFilter learns from the captions that belong to their own bags. Captions are judged by the other
+// captions of their bag and by scores. Noise rates are estimated from the captions that are kept. If most
+// captions are foreign, all captions are learned as evidence.
 const CaptionFilter Name = "caption-filter"
 
 // EM is the baseline of the paper's appendix, expectation-maximisation: from stage 1 on, every epoch learns from
@@ -44,14 +45,14 @@ const (
 	ASL           Name = "asl"            // by the losses of these names
 	LLR           Name = "ll-r"
 	LLCt          Name = "ll-ct"
-	Pruned        Name = "pruned" // without the labels that the out-of-fold audit believes wrong
+	Pruned        Name = "pruned" // without the labels that the out-of-fold audit finds wrong
 	Clean         Name = "clean"  // from the true labels: the ceiling
 )
 
 // Arm is a row of the tables: what is trained, from where, by which loss and through which noise model.
 type Arm struct {
 	Name Name
-	// Title is what tables call it; with MIL " + MIL" stands behind it.
+	// Title is the arm's name in tables; with MIL, " + MIL" follows it.
 	Title string
 	// Meaning says what it is in a line; {stage1} stands for the length of stage 1, {stage2} for that of stage 2, both
 	// in words such as "3 epochs".
@@ -66,7 +67,7 @@ type Arm struct {
 	Rival bool
 	// NoiseRates says that it learns through rates that are known before: estimated, or of a file.
 	NoiseRates bool
-	// Folds says that it learns from what nets of folds say of labels that they have not seen.
+	// Folds is true if the arm learns from predictions by nets of folds for labels that they have not seen.
 	Folds bool
 	// Captions says that it needs captions, and learns those that are judged to be of their bags.
 	Captions bool
@@ -92,15 +93,15 @@ func Arms() []Arm {
 			Meaning: "{stage2} more with a noise model that sees each picture's features"},
 		{Name: CaptionFilter, Title: "caption filter", Stage: 2, Noise: model.FeatureIndependent, NoiseRates: true,
 			Captions: true, plan: (*planner).captions,
-			Meaning: "more on the captions that are of their pictures, and through the rates of what these leave out"},
+			Meaning: "more on the captions that belong to their pictures, through the rates of the labels that these leave out"},
 		{Name: HeldRates, Title: "held rates", Stage: 2, Noise: model.FeatureIndependent, NoiseRates: true,
 			plan:    (*planner).heldRates,
 			Meaning: "more with a noise model whose rates were estimated from the noisy labels alone, and are held"},
 		{Name: SoftLabels, Title: "soft labels", Stage: 2, Noise: model.FeatureIndependent, Folds: true,
 			plan:    (*planner).softLabels,
-			Meaning: "more on what nets that have not seen a label believe of it"},
+			Meaning: "more on posteriors of the labels, by nets that have not seen them"},
 		{Name: EM, Title: "EM", Stage: 2, Noise: model.FeatureIndependent, plan: (*planner).em,
-			Meaning: "{stage2} more on beliefs that are renewed after each, the rates with them (expectation-maximisation)"},
+			Meaning: "{stage2} more on posteriors of the labels; posteriors and rates are renewed after each (expectation-maximisation)"},
 		{Name: Forward, Title: "forward", Stage: 1, Noise: model.FeatureIndependent, Rival: true, NoiseRates: true,
 			plan:    (*planner).forward,
 			Meaning: "from the start through the rates of the recipe or file, held (forward correction)"},
@@ -114,7 +115,7 @@ func Arms() []Arm {
 			Meaning: "from the start, the labels 0 with the largest losses taken as 1"},
 		{Name: Pruned, Title: "pruned", Stage: 1, Noise: model.NoNoise, Rival: true, Folds: true,
 			plan:    (*planner).pruned,
-			Meaning: "from the start without the labels that nets of folds believe wrong"},
+			Meaning: "from the start without the labels that nets of folds find wrong"},
 		{Name: Clean, Title: "clean labels", Stage: 1, Noise: model.NoNoise, Rival: true, Taught: true,
 			plan:    (*planner).clean,
 			Meaning: "from the start on the true labels: the ceiling"},
@@ -124,7 +125,7 @@ func Arms() []Arm {
 // Values lists all arms.
 func (Name) Values() []string { return setting.Texts(Names()) }
 
-// Names are those of all arms, in the order of tables.
+// Names returns the names of all arms, in the order of tables.
 func Names() []Name {
 	all := Arms()
 	names := make([]Name, len(all))
@@ -134,7 +135,7 @@ func Names() []Name {
 	return names
 }
 
-// PaperArms are those of the paper's tables.
+// PaperArms returns the arms of the paper's tables.
 func PaperArms() []Name { return []Name{Stage1, Baseline, FI, FD} }
 
 // Arm is the row of an arm, and whether there is one.
@@ -168,7 +169,7 @@ func (a Name) Title(mil bool) string {
 	return title
 }
 
-// folder is what the run folder of an arm is called among those of others.
+// folder returns the name of an arm's run folder, which distinguishes it from the folders of other arms.
 func (a Name) folder(mil bool) string { return string(a) + Suffix(mil) }
 
 // Rival reports whether an arm trains a net of its own for as long as both stages, instead of going on from
@@ -186,7 +187,7 @@ func (a Name) Noise() model.NoiseMode {
 	return model.NoNoise
 }
 
-// ForTraining returns the arm as package train knows it, with or without MIL.
+// ForTraining returns the arm as package train defines it, with or without MIL.
 func (a Name) ForTraining(mil bool) (train.Arm, error) {
 	e, ok := a.Arm()
 	if !ok {
@@ -195,7 +196,7 @@ func (a Name) ForTraining(mil bool) (train.Arm, error) {
 	return train.Arm{Name: a.folder(mil), MIL: mil, Stage: e.Stage, Noise: e.Noise}, nil
 }
 
-// Suffix stands behind the name of an arm in the folder of its run.
+// Suffix follows the name of an arm in the folder of its run.
 func Suffix(mil bool) string {
 	if mil {
 		return "-mil"

@@ -35,17 +35,18 @@ const (
 type witnessed struct {
 	*misplaced.Result
 	input misplaced.Input
-	kept  *loader.Set // nil where nothing is left out: after a refusal, or where all are learned as evidence
-	// unsaid is what the captions kept leave out, for each class, told by their repeats; nil where none are left out.
+	kept  *loader.Set // nil if nothing is left out: after a refusal, or if all captions are learned as evidence
+	// unsaid is the share of each class that the kept captions leave out, estimated from their repeats; nil
+	// if no captions are left out.
 	unsaid []float64
 	found  *report.FoundCaptions // for people
 }
 
-// captions plans CaptionFilter: captions that belong to other bags are left out, stage 1 goes on with those that are
-// kept for as long again, and stage 2 goes on from there through the rates of what these leave out. What stage 1 has
-// learned of foreign captions fades: a net that starts afresh loses two points of AP. If most captions are foreign, all
-// of them are learned as evidence, weighted by how probably they are of their bags. If captions cannot be told apart,
-// the arm is HeldRates.
+// captions plans CaptionFilter. Captions that belong to other bags are left out. Stage 1 goes on with the kept
+// captions for as many epochs again, and stage 2 goes on from there through the rates of the labels that these
+// captions leave out. What stage 1 has learned from foreign captions fades; a net that starts afresh loses two
+// points of AP. If most captions are foreign, all of them are learned as evidence, weighted by the probability
+// that they belong to their bags. If foreign captions cannot be distinguished, the arm is HeldRates.
 func (p *planner) captions(ctx context.Context) error {
 	w, err := p.recipe.witness(ctx, filepath.Dir(p.start))
 	if err != nil {

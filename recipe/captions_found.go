@@ -39,11 +39,11 @@ func (r *Recipe) foundCaptions(ctx context.Context, w *witnessed) *report.FoundC
 	switch {
 	case w.Refusal != "":
 	case w.kept == nil:
-		out.Use = "all are learned as evidence, weighted by how probably they are of their bags"
+		out.Use = "all are learned as evidence, weighted by the probability that they belong to their pictures"
 	default:
 		out.Use = fmt.Sprintf("%d are left out", out.Dropped)
 		if bags := set.Len() - w.kept.Len(); bags > 0 {
-			out.Use += fmt.Sprintf(", and bags that have no other: %d", bags)
+			out.Use += fmt.Sprintf(", and pictures without any other caption: %d", bags)
 		}
 	}
 	if foreign := replacedCaptions(set); foreign != nil {
@@ -56,7 +56,7 @@ func (r *Recipe) foundCaptions(ctx context.Context, w *witnessed) *report.FoundC
 	return out
 }
 
-// replacedCaptions are those that were replaced, where noise was injected; nil where none was.
+// replacedCaptions returns the captions that were replaced, if noise was injected, and nil otherwise.
 func replacedCaptions(set *loader.Set) [][]bool {
 	foreign, any := make([][]bool, len(set.CaptionsInUse)), false
 	for n, of := range set.CaptionsInUse {

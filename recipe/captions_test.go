@@ -12,7 +12,8 @@ import (
 	"nmn/train"
 )
 
-// loneCaptions is a set in which every bag has one caption, which what a fakeTrainer says of the bag does not tell.
+// loneCaptions returns a set in which every bag has one caption, which the scores of a fakeTrainer do not
+// predict.
 func loneCaptions(t *testing.T, bags int) *loader.Set {
 	t.Helper()
 	s := namedSet(t, bags)
@@ -51,8 +52,8 @@ func captionsRecipe(t *testing.T, f *fakeTrainer, set *loader.Set, messages *[]s
 	return r
 }
 
-// Captions without a word for or against them are taken as they are: no other net is trained, the arm is HeldRates, and
-// people hear why.
+// Captions without evidence for or against them are taken as they are: no other net is trained, the arm is
+// HeldRates, and a message gives the reason.
 func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 	f, messages := &fakeTrainer{}, []string(nil)
 	r := captionsRecipe(t, f, loneCaptions(t, 300), &messages)
@@ -92,7 +93,8 @@ func TestCaptions_AreJudgedOnce(t *testing.T) {
 	}
 }
 
-// Captions that differ from those of their bag were replaced; nothing is known where none does.
+// Captions that differ from the other captions of their bag were replaced; if none differs, nothing is
+// inferred.
 func TestReplacedCaptions(t *testing.T) {
 	own := [][][]int32{{{0}, {1, 2}}, {{}, {3}}}
 	set := &loader.Set{Captions: own, CaptionsInUse: own}

@@ -17,11 +17,11 @@ import (
 // EMFolder is the folder, below that of a run, of the nets that the arm em trains before its last.
 const EMFolder = "em"
 
-// em plans the baseline of the paper's appendix, expectation-maximisation, from the classifier of stage 1 and the
-// start of the noise model. Each epoch of stage 2 is a round: what is believed of every label given the scores of
-// the net so far and the rates (E-step) is what the next epoch learns (M-step of the classifier), and the rates are
-// those of the expected counts (M-step of the rates). All rounds but the last are trained here; the last is the
-// run itself, so that the arm learns for as many epochs as its rivals.
+// em plans the baseline of the paper's appendix, expectation-maximisation, from the classifier of stage 1 and
+// the start of the noise model. Each epoch of stage 2 is a round. The E-step computes the posterior of every
+// label from the scores of the net so far and the rates. The next epoch learns these posteriors (M-step of the
+// classifier), and the rates follow from the expected counts (M-step of the rates). All rounds but the last
+// are trained here. The last round is the run itself, so that the arm trains for as many epochs as its rivals.
 func (p *planner) em(ctx context.Context) error {
 	set := p.Data.Train
 	z, k := set.Labels.Uint8s(), set.Vocabulary.Len()
@@ -71,7 +71,7 @@ type emClassifier struct {
 	net     string // folder of the net so far
 	rounds  int    // that have been trained
 	logits  []float32
-	scored  string // folder of the net that logits are of; empty for none
+	scored  string // folder of the net that computed the logits; empty if there is none
 }
 
 // seed is that of a round: an order and dropout of its own, as epochs of one training have.

@@ -13,8 +13,8 @@ import (
 	"nmn/train"
 )
 
-// Each round of EM goes on from the net before it, by draws of its own, on what that net believes of the labels; the
-// last round is the run itself.
+// Each round of EM goes on from the net before it, with its own random numbers, and learns the posteriors that
+// this net gives. The last round is the run itself.
 func TestEM_RoundsGoOnFromEachOther(t *testing.T) {
 	const dir, first = "run", "stage1"
 	f := &fakeTrainer{}

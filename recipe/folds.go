@@ -118,8 +118,7 @@ func epochFile(dir string, epoch int) string {
 	return filepath.Join(dir, fmt.Sprintf("epoch-%02d.safetensors", epoch))
 }
 
-// run trains one net. One that is trained already is opened to see that it is of this run, and nothing
-// more.
+// run trains one net. If it is trained already, run only opens it to check that it belongs to this run.
 func (f *fold) run(ctx context.Context) error {
 	r := f.recipe
 	title := fmt.Sprintf("fold %d of %d", f.number+1, f.plan.Folds)
@@ -147,7 +146,7 @@ func (f *fold) run(ctx context.Context) error {
 		}})
 }
 
-// keep writes the scores of the held-out bags after an epoch, before the checkpoint that is behind it.
+// keep writes the scores of the held-out bags after an epoch, before the checkpoint of that epoch.
 func (f *fold) keep(dir string, e *train.Evaluated) error {
 	loss := train.Measure("loss", e.Result)
 	if !loss.Defined() {

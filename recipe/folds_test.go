@@ -58,8 +58,8 @@ type fakeTrainer struct {
 
 func (f *fakeTrainer) Prepare(_ context.Context, dir string) error { return os.MkdirAll(dir, 0o777) }
 
-// Score says of a net that was trained n times that all labels are n/2 likely, in log-odds, and a half more for those
-// of odd bags.
+// Score gives all labels log-odds of n/2 for a net that was trained n times, and a half more to the labels of
+// odd bags.
 func (f *fakeTrainer) Score(_ context.Context, dir string, set *loader.Set) ([]float32, error) {
 	f.scored = append(f.scored, dir)
 	logits := make([]float32, 2*set.Len())
@@ -99,7 +99,7 @@ func (f *fakeTrainer) TrainNet(_ context.Context, t Training) error {
 	return nil
 }
 
-// crossFitted is a recipe with three folds of seven bags, of which the first holds three out.
+// crossFitted returns a recipe with three folds of seven bags; the first fold holds three out.
 func crossFitted(t *testing.T, seed uint64, trainer Trainer) *Recipe {
 	t.Helper()
 	s := Settings{NoiseRates: FoldsOf + "3", Recipe: Config{Form: Estimate, FoldEpochs: 2}, Train: train.ScenesPreset()}
@@ -181,7 +181,7 @@ func TestFolds_BestEpochIsThatOfAllBags(t *testing.T) {
 	}
 }
 
-// Whoever goes on with a run, or makes it again, deals the bags to the same folds.
+// A run that goes on, or is made again, deals the bags to the same folds.
 func TestFoldPlan_IsOfTheSeedAndKept(t *testing.T) {
 	dealt := func(r *Recipe) string {
 		plan, err := r.foldPlan(t.Context())

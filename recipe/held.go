@@ -47,7 +47,7 @@ func (r *Recipe) trainingRates() *labels.Rates {
 	return q
 }
 
-// meanHeld is the mean of q01 over the words of which the repeats of captions tell.
+// meanHeld is the mean of q01 over the words whose rate is estimated from the repeats of captions.
 func (r *Recipe) meanHeld() float64 {
 	q, sum, words := r.trainingRates(), 0.0, 0.0
 	for c, unsaid := range r.unsaid {
@@ -72,9 +72,9 @@ func heldRates(q []float64) []float32 {
 	return out
 }
 
-// beliefs are rho = p(y=1|z,o) of every label, and with raised rates the mean of it and p(y=1|o), so that
-// what is wrong in rho is not learned by heart. A label of a class whose noise is not known is believed, and one
-// that nobody knows is not learned.
+// beliefs returns the posterior rho = p(y=1|z,o) of every label. With raised rates it returns the mean of rho
+// and p(y=1|o), so that the net does not memorise what is wrong in rho. A label whose class has no known noise
+// is taken as it is, and an unknown label is not learned.
 func (r *Recipe) beliefs() *dense.Dense {
 	z, q := r.data.Train.Labels.Uint8s(), r.found.TrainingRates()
 	k := len(q.Q01)
@@ -98,8 +98,8 @@ func (r *Recipe) beliefs() *dense.Dense {
 	return dense.New(dense.WithShape(len(z)/k, k), dense.WithBacking(rho))
 }
 
-// pruned are the labels as targets, those unknown that the out-of-fold audit believes wrong: with a
-// posterior beyond one half.
+// pruned returns the labels as targets. Labels that the out-of-fold audit finds wrong, with a posterior beyond
+// one half, are unknown.
 func (r *Recipe) pruned() *dense.Dense {
 	z, n := r.data.Train.Labels.Uint8s(), r.held(r.settings.Train).Noise
 	k, out := len(n.Q01), make([]float32, len(z))

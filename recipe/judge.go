@@ -25,12 +25,12 @@ type Judgement struct {
 	NotMeasured string `json:"not_measured,omitempty"`
 	// PlugInFrom names the probabilities that the threshold of the best expected F1 was found from.
 	PlugInFrom string `json:"plug_in_from,omitempty"`
-	// RateRemarks sum up the estimate of the noise rates that the net holds, as people were told; nil where it holds
-	// none.
+	// RateRemarks sum up the estimate of the noise rates that the net holds, in the words of the message
+	// that the user read; nil if the net holds none.
 	RateRemarks []string `json:"rate_remarks,omitempty"`
 	// RatesHeld says that the net learned through rates that were held, and none were renewed on the way.
 	RatesHeld bool `json:"rates_held,omitempty"`
-	// Captions are what was found of them before training; nil where nobody looked.
+	// Captions holds the findings about captions before training; nil if they were not examined.
 	Captions *report.FoundCaptions `json:"captions,omitempty"`
 	// Audit is nil where the true labels of the training set are not known.
 	Audit *report.AuditFigures `json:"audit,omitempty"`
@@ -63,9 +63,9 @@ type Judge struct {
 	Group  ranks.Group // the ranks that score together; nil for this process alone
 }
 
-// Judge evaluates a net. No label has a part in the threshold: it is that of out-of-fold
-// probabilities where the plan has them, else of the net's own on the validation set, else on that of
-// training. The scores are those of the judged set.
+// Judge evaluates a net. The judged labels have no part in the threshold: it comes from out-of-fold
+// probabilities if the plan has them, else from the net's own on the validation set, else from its own on the
+// training set. The scores belong to the judged set.
 func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgement, *train.Scores, error) {
 	out := &Judgement{Audit: plan.audit, RateRemarks: plan.RateRemarks, RatesHeld: plan.Config.Noise.Frozen && j.Arm != EM,
 		Captions: plan.Captions}
@@ -92,7 +92,7 @@ func (j *Judge) Judge(ctx context.Context, net *model.Net, plan *Plan) (*Judgeme
 	out.PlugInFrom = from
 	set, _ := j.Data.EvaluationSplit()
 	learned := j.Data.Train
-	if plan.Captions != nil { // its rates are those of the captions that were kept
+	if plan.Captions != nil { // its rates describe the captions that were kept
 		learned = plan.Data.Train
 	}
 	result, scores, err := EvaluateNet(ctx, j.Group, j.Log, net, set, learned, l, plan.Unestimated,
@@ -125,9 +125,10 @@ func (j *Judge) threshold(ctx context.Context, net *model.Net, plan *Plan, own *
 	return theta, from, err
 }
 
-// EvaluateNet scores a set on the ranks of g, in batches of l.BatchBags, and holds the scores against what the set
-// knows. noisy, where not nil, is the training set, whose labels and truth give the true noise rates. The rates of
-// unestimated words are what the noise model began with: they count for nothing, and the words get the remark instead.
+// EvaluateNet scores a set on the ranks of g, in batches of l.BatchBags, and compares the scores with the
+// labels and the truth of the set. noisy, if not nil, is the training set, whose labels and truth give the
+// true noise rates. The rates of unestimated words are only the start of the noise model: they count for
+// nothing, and the words get the remark instead.
 func EvaluateNet(ctx context.Context, g ranks.Group, log *slog.Logger, net *model.Net, set, noisy *loader.Set,
 	l loader.Config, unestimated map[string]string, o eval.Options) (*eval.Result, *train.Scores, error) {
 	scores, err := train.ScoreTogether(ctx, g, net, set, l, nil)
@@ -158,7 +159,7 @@ func EvaluateNet(ctx context.Context, g ranks.Group, log *slog.Logger, net *mode
 type labelScores struct {
 	Index  []int     // of the bags that could be read
 	Logits []float32 // of p(y=1|I)
-	Doubts []float32 // log-odds that a label is wrong, through the noise model where there is one
+	Doubts []float32 // log-odds that a label is wrong, through the noise model if there is one
 }
 
 func scoreLabels(ctx context.Context, g ranks.Group, net *model.Net, set *loader.Set,
@@ -198,7 +199,7 @@ func (s *labelScores) add(bag int, labels []uint8, logits, q01, q10 []float32) {
 	}
 }
 
-// audit holds the doubts against the truth of the set, but for labels that nobody knows.
+// audit compares the doubts with the truth of the set, except for unknown labels.
 func (s *labelScores) audit(set *loader.Set, from string) (*report.AuditFigures, error) {
 	k := set.Vocabulary.Len()
 	given, truth := set.Labels.Uint8s(), set.Truth.Uint8s()

@@ -14,7 +14,7 @@ import (
 // OnlineFile is the file of a recipe's folder with the scores of rates online.
 const (
 	OnlineFile  = "online.safetensors" // scores of the first epoch of stage 1
-	onlineIndex = "index"              // tensor of the bags that its rows are of
+	onlineIndex = "index"              // tensor with the bag of each row
 )
 
 // keepOnline keeps the scores that stage 1 gives.
@@ -54,7 +54,7 @@ func (r *Recipe) estimateOnline(ctx context.Context) error {
 	return r.find(ctx, &round{best: 1, logits: logits})
 }
 
-// onlineScores reads the scores that stage 1 has left, and the bags that they are of.
+// onlineScores reads the scores that stage 1 has left, and the bag of each row.
 func (r *Recipe) onlineScores() (logits []float32, index []int, err error) {
 	path := filepath.Join(r.dir, OnlineFile)
 	if logits, index, err = readOnline(path); err != nil {
@@ -67,8 +67,8 @@ func (r *Recipe) onlineScores() (logits []float32, index []int, err error) {
 	return logits, index, nil
 }
 
-// ReadOnline reads the scores that stage 1 of a run with rates online has left in the folder of its recipe, and the
-// training bags that its rows are of. An error wraps fs.ErrNotExist where there are none.
+// ReadOnline reads the scores that stage 1 of a run with rates online has left in the folder of its recipe,
+// and the training bag of each row. An error wraps fs.ErrNotExist if there are none.
 func ReadOnline(dir string) (logits []float32, index []int, err error) {
 	return readOnline(filepath.Join(dir, OnlineFile))
 }

@@ -20,20 +20,20 @@ type Plan struct {
 	From         string          // checkpoint that stage 2 starts from instead of that of stage 1; empty for that
 	Files        []string        // of the recipe's folder, which say what the plan is
 	Stage1Epochs int             // epochs of stage 1 that this training includes, where their number is fixed
-	// Threshold is the probability from which a label is predicted for the best expected F1, found from
-	// the out-of-fold probabilities; nil where there are none.
+	// Threshold is the probability from which a label is predicted for the best expected F1. It is found
+	// from the out-of-fold probabilities; nil if there are none.
 	Threshold     *float64
 	thresholdFrom string // what they are called
-	// Online takes the scores of the first epoch; nil where nobody needs them.
+	// Online takes the scores of the first epoch; nil if they are not needed.
 	Online func(context.Context, *train.Scores) error
-	// Unestimated are the words whose noise model holds no rates that were estimated, each with what to say of them, and
-	// RateRemarks sum the estimate up; both are nil where the net does not hold rates of the recipe.
+	// Unestimated are the words whose noise model holds no estimated rates, each with a remark. RateRemarks
+	// sum the estimate up. Both are nil if the net does not hold rates of the recipe.
 	Unestimated map[string]string
 	RateRemarks []string
-	// Captions are what was found of them; nil where nobody looked.
+	// Captions holds the findings about captions; nil if they were not examined.
 	Captions *report.FoundCaptions
-	// audit says how well the out-of-fold probabilities find the wrong labels; nil where there are none,
-	// or no truth.
+	// audit reports how well the out-of-fold probabilities find the wrong labels; nil without such
+	// probabilities or without truth.
 	audit *report.AuditFigures
 }
 
@@ -186,7 +186,7 @@ func (p *planner) baselineEarly(context.Context) error {
 	return nil
 }
 
-// forward holds the rates of the recipe, or those of a file.
+// forward holds the rates of the recipe, or the rates of a file.
 func (p *planner) forward(ctx context.Context) error {
 	if p.onlineRates() {
 		if err := p.recipe.estimateOnline(ctx); err != nil {
@@ -213,7 +213,7 @@ func (p *planner) forwardTrue(context.Context) error {
 	return nil
 }
 
-// pruned leaves out the labels that the out-of-fold audit believes wrong.
+// pruned leaves out the labels that the out-of-fold audit finds wrong.
 func (p *planner) pruned(ctx context.Context) error {
 	if err := p.recipe.throughRates(ctx); err != nil {
 		return err
@@ -228,7 +228,7 @@ func (p *planner) clean(context.Context) error {
 	return nil
 }
 
-// holdEstimate holds the rates of the recipe, and keeps what is to be said of them.
+// holdEstimate holds the rates of the recipe, and keeps the remarks on them.
 func (p *planner) holdEstimate() {
 	p.Config = p.recipe.held(p.Config)
 	p.Unestimated, p.RateRemarks = p.recipe.unestimated(), p.recipe.remarks()
@@ -237,8 +237,8 @@ func (p *planner) holdEstimate() {
 // limit sets the epochs of stage 2, which then end it.
 func (p *Plan) limit(epochs int) { p.Config.Stage2Epochs, p.Config.Patience = epochs, 0 }
 
-// outOfFold sets what is known from out-of-fold logits: the threshold, and how well the wrong labels are found,
-// through the rates that are held where the logits are of p(y=1).
+// outOfFold sets what follows from out-of-fold logits: the threshold, and how well the wrong labels are found.
+// If held, the logits predict the true label, and labels are doubted through the held rates.
 func (p *planner) outOfFold(logits []float32, held bool) (err error) {
 	set := p.recipe.data.Train
 	if err = p.setThreshold(logits, fromOutOfFold); err != nil || set.Truth == nil {

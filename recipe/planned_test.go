@@ -13,8 +13,8 @@ import (
 	"nmn/train"
 )
 
-// found is a recipe of three folds whose nets are trained: the classifier alone is best after 4 epochs, through the
-// noise model after so many more.
+// found returns a recipe of three folds whose nets are trained: the classifier alone is best after 4 epochs,
+// through the noise model after the given number more.
 func found(t *testing.T, more int) *Recipe {
 	t.Helper()
 	r := crossFitted(t, 1, &fakeTrainer{})
@@ -117,8 +117,8 @@ func TestMakePlan_HoldsRatesAsTheyAre(t *testing.T) {
 	}
 }
 
-// Scores of nets that know no noise are of the observed label, and doubt a label by themselves; those of nets that
-// were trained through rates are of the true one, and doubt it through these rates.
+// Nets without a noise model predict the observed label, and their scores doubt a label by themselves. Nets
+// that were trained through rates predict the true label, and doubt the observed one through these rates.
 func TestOutOfFold_AuditsThroughTheRatesOfTheNets(t *testing.T) {
 	r := found(t, 2)
 	set := r.data.Train

@@ -66,7 +66,7 @@ func (r *Recipe) find(ctx context.Context, round *round) (err error) {
 	r.tell()
 	return r.save(ctx, func() error {
 		if durable.Exists(filepath.Join(r.dir, NoisyScoresFile)) {
-			return nil // by another arm, which has kept more beside the same
+			return nil // another arm has written it, with more in it
 		}
 		return r.write(ScoresFile, round, true)
 	})
@@ -92,7 +92,7 @@ func (p *Plan) setThreshold(logits []float32, from string) error {
 	return err
 }
 
-// tell reports what was found: to people in a line, to the log word by word.
+// tell reports the result: one line for the user, and each word in the log.
 func (r *Recipe) tell() {
 	for _, c := range r.found.Classes {
 		r.log.Info("noise rates", "word", c.Word, "q01", c.Q01, "q10", c.Q10, "trained_with", c.Trainable(), "believed",
@@ -130,7 +130,7 @@ func (r *Recipe) remarks() []string {
 		source)}
 	if r.unsaid != nil {
 		lines = append(lines, fmt.Sprintf("held are means of these and of what the captions repeat of each other, q01 %.3f "+
-			"over the labels of which they tell, also where the scores tell nothing", r.meanHeld()))
+			"over the labels that captions repeat, with or without rates from scores", r.meanHeld()))
 	}
 	if r.settings.Recipe.Floor {
 		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them",
@@ -151,20 +151,20 @@ func (r *Recipe) remarks() []string {
 	if unknown > 0 {
 		instead := "their labels are taken as they are"
 		if r.unsaid != nil {
-			instead = "what captions repeat does, where it tells"
+			instead = "rates come from what captions repeat, if they repeat the label"
 		}
 		lines = append(lines,
-			fmt.Sprintf("%d of %d labels: the scores do not tell their noise; %s", unknown, k, instead))
+			fmt.Sprintf("%d of %d labels: the scores do not show their noise; %s", unknown, k, instead))
 	}
 	if weak > 0 {
 		lines = append(lines,
-			fmt.Sprintf("%d of %d labels: the scores tell little of their noise; they are given nearly the rates of all "+
+			fmt.Sprintf("%d of %d labels: the scores show little of their noise; they get nearly the rates of all "+
 				"labels, to train with and not for an audit",
 				weak, k))
 	}
 	if clean > 0 {
 		lines = append(lines,
-			fmt.Sprintf("%d of %d labels: rates not told from 0. Their labels are clean, or their noise depends on how hard "+
+			fmt.Sprintf("%d of %d labels: rates cannot be distinguished from 0. Their labels are clean, or their noise depends on how hard "+
 				"each of the %s is, which scores cannot show",
 				clean, k, r.data.Train.Noun()))
 	}
@@ -176,8 +176,8 @@ func (r *Recipe) remarks() []string {
 	return lines
 }
 
-// write keeps the scores of a round with all that nmn rates and nmn audit need. Scores of nets that know
-// no noise are calibrated for the audit; those of the others are of the true label already.
+// write keeps the scores of a round with all that nmn rates and nmn audit need. Scores of nets without a noise
+// model are calibrated for the audit. Scores of the other nets predict the true label already.
 func (r *Recipe) write(name string, round *round, calibrate bool) error {
 	set := r.scored
 	in := audit.Input{Bags: set.Len(), Classes: set.Vocabulary.Len(), Logits: round.logits, Labels: set.Labels.Uint8s(),

@@ -13,9 +13,9 @@ import (
 	"nmn/train"
 )
 
-// Recipe estimates noise rates from scores of nets that have not seen the bag, and says how the arms of one group are
-// then trained: those of one noise level, seed and setting of MIL. What it finds is the same for all of them, and is
-// found when the first of them needs it.
+// Recipe estimates noise rates from scores of nets that have not seen the bag, and plans how the arms of one
+// group are then trained. A group has one noise level, seed and setting of MIL. The estimate is the same for
+// all arms of the group, and is computed when the first of them needs it.
 type Recipe struct {
 	settings Settings        // of stage 1
 	data     *dataset.Splits // of the group
@@ -28,10 +28,11 @@ type Recipe struct {
 	alike    func(ctx context.Context, most int) ([][]int, error)
 
 	plain, noisy *round      // trained without and with the noise model; nil before
-	scored       *loader.Set // the bags that plain is of: all that are learned, or with online scores some
+	scored       *loader.Set // the bags that plain scores: all training bags, or with online scores some of them
 	found        *rates.Result
 	floor        rates.Floor // that they were raised to; zero for none
-	// what captions leave out by their repeats, for each class; nil where labels are of no captions kept
+	// what captions leave out by their repeats, for each class; nil if the labels do not come from kept
+	// captions
 	unsaid []float64
 	judged *witnessed // of the captions; nil before
 }
@@ -46,7 +47,7 @@ type Options struct {
 	Dir      string          // folder of the recipe
 	Trainer  Trainer
 	Log      *slog.Logger
-	Message  func(topic, text string) // takes what people should know; nil for nobody
+	Message  func(topic, text string) // takes messages for the user; may be nil
 	// Save calls write, which writes whole files of the recipe: of several ranks, one does. Nil calls it here.
 	Save func(ctx context.Context, write func() error) error
 	// ByFrame has nets of folds learn the frames of videos one by one, and score whole videos. Data that are split by
@@ -77,12 +78,13 @@ func New(o Options) *Recipe {
 		message: o.Message, keep: o.Save, byFrame: o.ByFrame, alike: o.Alike}
 }
 
-// Estimate trains the nets of folds on the labels as they are, or goes on where that was interrupted, estimates the
-// rates from what they say of bags that they have not seen, and keeps both in the folder, in ScoresFile and RatesFile.
+// Estimate trains the nets of folds on the labels as they are, or goes on after an interruption, estimates the
+// rates from their scores of bags that they have not seen, and keeps both in the folder, in ScoresFile and
+// RatesFile.
 func (r *Recipe) Estimate(ctx context.Context) error { return r.estimate(ctx) }
 
-// save calls write, which writes whole files and may be called again. A disk that is full gets a moment, of which the
-// log has a warning.
+// save calls write, which writes whole files and may be called again. If the disk is full, save logs a warning
+// and tries again after a moment.
 func (r *Recipe) save(ctx context.Context, write func() error) error {
 	if r.keep != nil {
 		return r.keep(ctx, write)
@@ -90,8 +92,8 @@ func (r *Recipe) save(ctx context.Context, write func() error) error {
 	return durable.Patiently(ctx, durable.WarnFull(r.log), write)
 }
 
-// Trainer trains the nets that a recipe asks for. Package run implements it: a recipe knows nothing of devices,
-// records and checkpoints of a run folder.
+// Trainer trains the nets that a recipe asks for. Package run implements it, so that a recipe does not depend
+// on devices, records and checkpoints of a run folder.
 type Trainer interface {
 	// Prepare makes the folder of a recipe, or takes the one that the same run has left.
 	Prepare(ctx context.Context, dir string) error
@@ -113,8 +115,8 @@ type Training struct {
 	Targets *dense.Dense    // in place of the labels; nil for these
 	// Evidence is learned in place of labels and targets: log-likelihood ratios of what was observed; nil for none.
 	Evidence *dense.Dense
-	// Online takes the scores of the first epoch; nil for nobody.
+	// Online takes the scores of the first epoch; may be nil.
 	Online func(context.Context, *train.Scores) error
-	// Evaluated takes each evaluation, before the checkpoint that is behind it; nil for nobody.
+	// Evaluated takes each evaluation, before the checkpoint of its epoch is written; may be nil.
 	Evaluated func(*train.Evaluated) error
 }

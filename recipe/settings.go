@@ -35,14 +35,14 @@ const (
 type Config struct {
 	// Form is filled in when a configuration is resolved, so that a file keeps its meaning when the default changes.
 	Form Form `yaml:"form,omitempty" help:"where stage 2 gets noise rates: estimate (from held-out scores, then fixed) or paper (learned)" values:"estimate,paper"`
-	// Captions chooses the arm where nobody names one and labels come from captions; empty is Labels.
+	// Captions chooses the arm if the user names none and the labels come from captions; empty is Labels.
 	Captions CaptionsForm `yaml:"captions,omitempty" help:"what captions are: witness finds those of other pictures, labels only reads words" values:"witness,labels"`
 	// FoldEpochs is how many epochs the nets of folds are trained for, 0 for 15.
 	FoldEpochs int `yaml:"fold_epochs,omitempty" help:"<epochs> of the nets of folds; 0 for 15" range:"[0,]"`
 	// Epochs of stage 2 of the arms caption-filter, held-rates and soft-labels, 0 for those that the recipe finds.
 	Epochs int `yaml:"epochs,omitempty" help:"<epochs> of stage 2 of caption-filter, held-rates and soft-labels; 0 for their own" range:"[0,]"`
-	// Floor raises the rates as far as the labels let them, and has soft-labels believe the net half as much as
-	// the label: for noise that depends on the sample.
+	// Floor raises the rates as far as the labels let them, and gives the net's prediction half the weight
+	// of the label in soft-labels: for noise that depends on the sample.
 	Floor bool `yaml:"floor,omitempty" help:"raise the rates as far as the labels let them, for noise that depends on the bag"`
 }
 
@@ -52,7 +52,7 @@ const (
 	FoldsOf = "folds:"
 )
 
-// DefaultFolds are the folds where nobody says how many.
+// DefaultFolds is the number of folds if none is given.
 const (
 	DefaultFolds      = 5
 	defaultFoldEpochs = 15
@@ -134,9 +134,9 @@ func (s *Settings) Validate() error {
 			"arm forward learns through rates that are known before: give `recipe.form` estimate, or `noise_rates` FILE")
 	case s.Arm == Pruned && s.Folds() == 0:
 		return errors.New(
-			"arm pruned leaves out what nets of folds believe wrong: give `recipe.form` estimate `noise_rates` folds:5")
+			"arm pruned leaves out the labels that nets of folds find wrong: give `recipe.form` estimate `noise_rates` folds:5")
 	case s.Arm == EM && (s.Train.MaxSteps > 0 || s.Train.Overfit || s.Train.Stage2Epochs < 1):
-		return errors.New("arm em renews what it believes of the labels after every epoch of stage 2: give " +
+		return errors.New("arm em renews the posteriors of the labels after every epoch of stage 2: give " +
 			"`train.stage2_epochs` of at least 1, and leave out `train.max_steps` and `train.overfit`")
 	case !s.Estimates() && s.NoiseRates != "" && s.FromTraining():
 		return fmt.Errorf("rates are %s, which belongs to `recipe.form` estimate", s.NoiseRates)
@@ -190,7 +190,7 @@ func (s *Settings) ValidateEvidence() error {
 			s.Arm)
 	case !s.Train.Loss.IsZero():
 		return setting.Errorf("train.loss.kind",
-			"loss %s is of labels, and `data.evidence` has a loss of its own: leave out one of the two",
+			"loss %s needs labels, and `data.evidence` has a loss of its own: leave one of them out",
 			s.Train.Loss.Name())
 	}
 	return nil
@@ -227,7 +227,7 @@ func (s *Settings) Fits(d *dataset.Splits) error {
 		return setting.Errorf("arm", "arm %s needs rates that are estimated: %s", s.Arm, why)
 	case e.Taught && !d.Train.KnowsTruth():
 		return setting.Errorf("arm",
-			"arm %s needs the true labels of the training set, which %s does not tell: inject noise (`data.noise`, "+
+			"arm %s needs the true labels of the training set, which %s does not have: inject noise (`data.noise`, "+
 				"`data.flips`), give `data.features.train.truth`, or leave the arm out",
 			s.Arm, d.Train.Name)
 	case e.Captions && d.Train.CaptionsInUse == nil:
@@ -237,7 +237,7 @@ func (s *Settings) Fits(d *dataset.Splits) error {
 			s.Arm, d.Train.Name)
 	case s.Arm == EM && d.Train.HasUnknown():
 		return setting.Errorf("arm",
-			"arm em believes every label in part, and %s has labels that nobody knows: give `arm` soft-labels, held-rates or "+
+			"arm em needs every label, and %s has unknown labels: give `arm` soft-labels, held-rates or "+
 				"baseline", d.Train.Name)
 	case s.Arm == EM && d.Train.Rows != nil:
 		return setting.Errorf("arm",
@@ -263,8 +263,8 @@ func (s *Settings) rounds(arms []Name) int {
 	return 1
 }
 
-// ExtraEpochs is what a recipe trains besides its arms, in epochs of stage 1 on all bags: the nets of folds, and the
-// stage 1 of caption-filter on the captions that it keeps, which may need its own folds.
+// ExtraEpochs is what a recipe trains in addition to its arms, in epochs of stage 1 on all bags: the nets of
+// folds, and the stage 1 of caption-filter on the captions that it keeps, which may need its own folds.
 func (s *Settings) ExtraEpochs(arms []Name) int {
 	if !s.Estimates() {
 		return 0

@@ -183,7 +183,7 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 	}
 }
 
-// The price of folds is told before it is paid.
+// The cost of folds is reported before they are trained.
 func TestSettings_Cost(t *testing.T) {
 	folds := settings(Estimate, func(s *Settings) { s.NoiseRates = "folds:4" })
 	if got, want := folds.ExtraEpochs([]Name{Baseline}), 1*3*15; got != want {

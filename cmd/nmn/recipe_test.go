@@ -200,7 +200,7 @@ func TestRecipe_InventsNoNoiseForWordsItCannotTell(t *testing.T) {
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
-	if !strings.Contains(c.err, "1 of 6 labels: the scores do not tell their noise") ||
+	if !strings.Contains(c.err, "1 of 6 labels: the scores do not show their noise") ||
 		strings.Contains(c.err, "noise held") {
 		t.Errorf("said: %s", c.err)
 	}
@@ -251,7 +251,7 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 	if c.code != exitOK {
 		t.Fatal(c.err)
 	}
-	const said = "1 of 6 labels: the scores do not tell their noise; their labels are taken as they are"
+	const said = "1 of 6 labels: the scores do not show their noise; their labels are taken as they are"
 	const unknown = "1 of 6 words not estimated: "
 	for name, text := range map[string]string{"the terminal": c.err,
 		"report.html": string(readBytes(t, filepath.Join(dir, report.HTMLFile))),
@@ -384,7 +384,7 @@ func TestRecipe_ClassesWithoutPositivesOrNegatives(t *testing.T) {
 		says     string
 	}{
 		{map[int]string{0: "0", 1: "1"},
-			"of 5 labels: the scores do not tell their noise; their labels are taken as they are"},
+			"of 5 labels: the scores do not show their noise; their labels are taken as they are"},
 		{map[int]string{0: "0", 1: "1", 2: "0", 3: "1", 4: "0"}, "none of 5 labels"},
 	} {
 		var b strings.Builder
@@ -535,7 +535,7 @@ func TestRecipe_PicturesEstimateOnline(t *testing.T) {
 		t.Errorf("arms %v", arms)
 	}
 	if !strings.Contains(c.err, "from the scores of 48 pictures") ||
-		!strings.Contains(c.err, "labels: the scores do not tell their noise") {
+		!strings.Contains(c.err, "labels: the scores do not show their noise") {
 		t.Errorf("said: %s", c.err)
 	}
 }

@@ -61,7 +61,7 @@ func examine(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// observe makes up true labels, scores that tell them apart fairly well, and observed labels.
+// observe makes up true labels, scores that separate them fairly well, and observed labels.
 func observe(bags, classes int) (scores []float32, labels, truth []uint8) {
 	chance := rand.New(rand.NewPCG(1, 2))
 	for range bags * classes {

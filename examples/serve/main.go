@@ -97,7 +97,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// predict tells the words of a picture.
+// predict returns the labels of a picture.
 func (h *handler) predict(ctx context.Context, body io.Reader) ([]run.Prediction, error) {
 	dir, err := os.MkdirTemp("", "nmn-serve-")
 	if err != nil {

@@ -18,13 +18,14 @@
 set -euo pipefail
 runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
 
-# NCCL says once by which network it goes; a line with NET/Socket on a cluster with InfiniBand is a mistake to mend first.
+# NCCL logs once which network it uses. On a cluster with InfiniBand, a line with NET/Socket is a mistake to
+# fix first.
 export NCCL_DEBUG=${NCCL_DEBUG:-WARN}
 
 # As in one-node.sh: five minutes before the end of the job's time all ranks save and end, and the job is queued again.
 warned='' step=''
 trap 'warned=yes; [ -z "$step" ] || kill -USR1 "$step" || true' USR1
-# srun must be told the processors of a rank: since SLURM 22.05 it does not take them from sbatch.
+# Give srun the processors of a rank: since SLURM 22.05 it does not take them from sbatch.
 srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-8}" --cpu-bind=cores \
   nmn train --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@" &
 step=$! code=0

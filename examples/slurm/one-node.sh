@@ -1,17 +1,6 @@
 #!/bin/bash
-# A training on the four cards of one node: one rank a card. docs/guide/cluster.md tells how it goes on.
+# Trains on the four cards of one node, one rank a card. docs/guide/cluster.md describes how the run goes on.
 #
-#   sbatch examples/slurm/one-node.sh captions.json --images train2014 --arm nmn-fd ...   # flags of nmn train
-#
-#SBATCH --job-name=nmn
-#SBATCH --nodes=1
-#SBATCH --ntasks-per-node=4
-#SBATCH --gpus-per-node=4
-#SBATCH --cpus-per-task=8
-#SBATCH --time=24:00:00
-#SBATCH --signal=B:USR1@180
-#SBATCH --requeue
-#SBATCH --open-mode=append
 set -euo pipefail
 runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
 
@@ -20,7 +9,7 @@ runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
 # Every rank sees the four cards and takes the one of its local rank.
 warned='' step=''
 trap 'warned=yes; [ -z "$step" ] || kill -USR1 "$step" || true' USR1
-# srun must be told the processors of a rank: since SLURM 22.05 it does not take them from sbatch.
+# Give srun the processors of a rank: since SLURM 22.05 it does not take them from sbatch.
 srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-8}" --cpu-bind=cores \
   nmn train --device cuda --threads "${SLURM_CPUS_PER_TASK:-8}" --run-dir "$runs" "$@" &
 step=$! code=0

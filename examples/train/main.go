@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// learn trains in a folder and tells what comes out.
+// learn trains in a folder and prints the result.
 func learn(ctx context.Context, dir string, out io.Writer) error {
 	points, folder := filepath.Join(dir, "points.csv"), filepath.Join(dir, "run")
 	if err := os.WriteFile(points, []byte(table(1200)), 0o666); err != nil {
@@ -77,7 +77,7 @@ func attempt(ctx context.Context, config run.Config, observer run.Observer,
 	return session.Train(ctx, folder)
 }
 
-// predict tells the labels of the corners of the square.
+// predict prints the labels of the corners of the square.
 func predict(ctx context.Context, folder, corners string, out io.Writer) error {
 	if err := os.WriteFile(corners, []byte("x,y\n-1,-1\n1,-1\n-1,1\n1,1\n"), 0o666); err != nil {
 		return err
