@@ -129,8 +129,8 @@ func (r *Recipe) remarks() []string {
 	lines := []string{fmt.Sprintf("q01 %.3f, q10 %.4f over all labels, from %s", r.found.PooledQ01, r.found.PooledQ10,
 		source)}
 	if r.unsaid != nil {
-		lines = append(lines, fmt.Sprintf("held are means of these and of what the captions repeat of each other, q01 %.3f "+
-			"over the labels that captions repeat, with or without rates from scores", r.meanHeld()))
+		lines = append(lines, fmt.Sprintf("the held rates are means of these and of rates from what captions "+
+			"repeat of each other: q01 %.3f over the labels that captions repeat", r.meanHeld()))
 	}
 	if r.settings.Recipe.Floor {
 		lines = append(lines, fmt.Sprintf("raised to at least q01 %.3f, q10 %.4f, as far as the labels let them",

@@ -201,7 +201,7 @@ func (s *Settings) Inestimable(d *dataset.Splits) string {
 	n, batch := d.Train.Len(), s.Train.Batch(s.MIL)
 	switch {
 	case s.NoiseRates == Online && !d.Train.Videos() && n <= batch:
-		return fmt.Sprintf("%d %s are one batch of %d, and rates are told from the second half of the batches of an "+
+		return fmt.Sprintf("%d %s are one batch of %d, and rates are estimated from the second half of the batches of an "+
 			"epoch: lower the batch size",
 			n, d.Train.Noun(), batch)
 	case s.Folds() > 0 && d.Train.Rows != nil:
