@@ -26,8 +26,9 @@ type ArmOptions struct {
 	From    string         // checkpoint of stage 1, for arms of stage 2
 	Recipe  *recipe.Recipe // of the group of arms; nil for the paper's plain form
 	Heading string         // for people, when training begins; empty for none
-	// Planning keeps other processes away from the recipe of the group while the arm is planned, which may train and
-	// write there, until the function that it returns is called; nil where nobody else works on the group.
+	// Planning keeps other processes away from the recipe of the group while the arm is planned, since
+	// planning may train and write there, until the returned function is called. It is nil if no other
+	// process works on the group.
 	Planning func(context.Context) (release func() error, err error)
 }
 
@@ -158,9 +159,9 @@ func (r *armRun) reuse(ctx context.Context, o *Outcome) (err error) {
 	})
 }
 
-// reaches reports whether the last checkpoint of a folder is not of an earlier step than its result, as it is where
-// somebody has put the checkpoint before in the place of a damaged one. A result whose checkpoint is not there any more
-// stays one.
+// reaches reports whether the last checkpoint of a folder has reached the step of its result. It has not if
+// the user has replaced a damaged checkpoint by the one before. A result whose checkpoint is gone stays a
+// result.
 func reaches(dir string, steps int) bool {
 	last, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
 	return err != nil || last.Position.Step >= steps
@@ -180,7 +181,7 @@ func (r *armRun) trainAndJudge(ctx context.Context) (o *Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if plan.Evidence != nil { // which knows the noise already
+	if plan.Evidence != nil { // which includes the noise already
 		arm.Noise = model.NoNoise
 	}
 	resumed, err := r.resumes()

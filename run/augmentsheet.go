@@ -29,7 +29,7 @@ const (
 func AugmentationSheet(ctx context.Context, c *Config, log *slog.Logger) (sheet *report.Sheet, err error) {
 	if c.Train.Augmentations() == "" {
 		return nil, setting.Errorf("train.augment", "nothing is augmented: give `train.augment`, or one of the settings "+
-			"beside it, such as `train.augment.random_crop.area`")
+			"next to it, such as `train.augment.random_crop.area`")
 	}
 	config := *c
 	data, err := config.openLeniently(ctx, log)
@@ -39,7 +39,7 @@ func AugmentationSheet(ctx context.Context, c *Config, log *slog.Logger) (sheet 
 	defer func() { err = cmp.Or(err, data.Close()) }()
 	set := data.Train
 	if set.Vectors != nil {
-		return nil, setting.Errorf("train.augment", "features cannot be shown: a sheet of augmentations is of pictures")
+		return nil, setting.Errorf("train.augment", "features cannot be shown: a sheet of augmentations shows pictures")
 	}
 	reading := config.Train.Reading(config.Loader(), config.Net.Model(set.Vocabulary.Len(), 0, ""), 1)
 	reading.MaxBadSamples = set.Len()
@@ -64,7 +64,7 @@ func AugmentationSheet(ctx context.Context, c *Config, log *slog.Logger) (sheet 
 // sheetNotes say what the sheet does not show.
 func (c *Config) sheetNotes() []string {
 	notes := []string{"Each picture is what the network sees of it in that epoch of stage 1; all frames of a clip are " +
-		"changed alike, of which the middle one is shown. Validation, test and prediction see pictures as they are."}
+		"changed alike, and the middle one is shown. Validation, test and prediction see pictures as they are."}
 	if settings := c.Settings(); settings.Estimates() && c.NoiseRates == recipe.Online {
 		notes = append(notes, "The noise rates come from scores of the first epoch: a run begins with the second what "+
 			"is shown here from the first on, but for mirrored pictures.")

@@ -23,7 +23,7 @@ const (
 	fewestTried = 8
 	// fastEnough is the share of the best speed from which a smaller batch is taken.
 	fastEnough = .95
-	// A candidate is timed for at most so many steps, and begins none after so long.
+	// A candidate is timed for at most candidateSteps steps, and starts none after candidateTime.
 	candidateSteps = 4
 	candidateTime  = 2 * time.Second
 )
@@ -130,8 +130,8 @@ func (c *Config) KeepBatch(dir string) {
 	}
 }
 
-// settleBatch finds a number for a batch size that is automatic, and tells it. The configuration has it from then on,
-// so that a run that is resumed goes on with it whatever the speed is by then.
+// settleBatch chooses a number if the batch size is automatic, and reports it. The configuration keeps the
+// number, so that a resumed run goes on with it, whatever the speed is by then.
 func (s *Session) settleBatch(ctx context.Context) error {
 	t, mil := &s.Config.Train, s.Config.Net.MIL
 	number := t.Batch(mil)
@@ -165,7 +165,7 @@ func (s *Session) chooseBatch(ctx context.Context) (*batchChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	arm := arms[len(arms)-1] // with the noise model, where there is one
+	arm := arms[len(arms)-1] // with the noise model, if there is one
 	census, err := s.Data.Train.Census(ctx)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (s *Session) chooseBatch(ctx context.Context) (*batchChoice, error) {
 	return b, b.choose(func(bags int) (float64, error) { return s.speed(ctx, arm, bags) })
 }
 
-// speed is how many bags a second steps of so many take.
+// speed returns the number of bags a second at a given batch size.
 func (s *Session) speed(ctx context.Context, arm train.Arm, bags int) (float64, error) {
 	tried := *s
 	tried.Config.Train.BatchBags, tried.Config.Train.BatchBagsMIL = bags, bags
@@ -195,9 +195,9 @@ func (s *Session) speed(ctx context.Context, arm train.Arm, bags int) (float64, 
 	return float64(m.Bags) / m.Step.Seconds(), nil
 }
 
-// mostInMemory is the largest power of two of bags, of the longest videos, that the device's memory holds beside the
-// net and the state of the optimizer, and the host's memory those that are read ahead; 1 where not even one fits, whose
-// error tells more.
+// mostInMemory is the largest power of two of bags, of the longest videos, that fits into memory: into the
+// device's next to the net and the state of the optimizer, and into the host's with the bags that are read
+// ahead. It is 1 if not even one fits; the error of that step explains more.
 func (s *Session) mostInMemory(arm train.Arm, longest int) (bags int, err error) {
 	net, err := s.FreshNet(arm)
 	if err != nil {

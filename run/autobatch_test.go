@@ -10,7 +10,7 @@ import (
 	"nmn/train"
 )
 
-// saturating is a device whose steps have a cost of their own beside that of the bags.
+// saturating is a device whose steps have a fixed cost in addition to the cost of the bags.
 func saturating(step float64) func(int) (float64, error) {
 	return func(bags int) (float64, error) { return float64(bags) / (step + float64(bags)), nil }
 }

@@ -21,7 +21,7 @@ import (
 type Backbone struct {
 	net     *runfeatures.Backbone
 	session *Session
-	owned   bool // the session is of this net alone
+	owned   bool // the session exists for this net alone
 }
 
 // OpenBackbone opens the pretrained net of a file of weights. about says what its
@@ -166,9 +166,10 @@ func (b backboneRows) Rows(ctx context.Context, set *loader.Set, l loader.Config
 	return bad, err
 }
 
-// takeFeatures puts what the backbone of the configuration says of pictures in the place of those, of all splits. What
-// the folder has is not computed again. sample takes those of a few pictures, to tell how long all would last, and
-// gives the others numbers that mean nothing.
+// takeFeatures replaces the pictures of all splits by features that the backbone of the configuration computes
+// from them. Features that the folder holds are not computed again. If sample is set, takeFeatures computes
+// the features of a few pictures only, to estimate the time for all, and fills the others with meaningless
+// numbers.
 func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, progress func(done, of int)) (
 	err error) {
 	n := &s.Config.Net
@@ -205,8 +206,10 @@ func (s *Session) checkBeforeFeatures(dir string) error {
 	return checkFolder(dir, ofRun, &s.Config)
 }
 
-// BackboneText describes the pretrained net that the features of the session are of; empty where they are of none.
+// BackboneText describes the pretrained net that computed the session's features; empty if the data are no
+// such features.
 func (s *Session) BackboneText() string { return s.backbone.String() }
 
-// FeatureTime is how long it lasts to take the features of all pictures, where the session was to tell; else 0.
+// FeatureTime is the estimated time to compute the features of all pictures, if the session was opened to
+// estimate it; else 0.
 func (s *Session) FeatureTime() time.Duration { return s.features }

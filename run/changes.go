@@ -30,7 +30,7 @@ func FirstChange(a, b *Config) (key, was, is string) {
 	return folder.ChangedKey(x, y, mayChange, convExact, gradients)
 }
 
-// flatten maps the keys of a configuration to their values, as runs are told apart by them.
+// flatten maps the keys of a configuration to their values; runs differ if these differ.
 func flatten(c *Config) map[string]string {
 	values := folder.Flatten(c)
 	for key, before := range unsaid() {
@@ -41,7 +41,7 @@ func flatten(c *Config) map[string]string {
 	return values
 }
 
-// unsaid are the values of settings that runs do not tell, since there was nothing else when they did not say so.
+// unsaid are the values of settings that older runs do not record, since they had no other value then.
 func unsaid() map[string]string {
 	return map[string]string{gradients: GradientsFP32}
 }

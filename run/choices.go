@@ -28,7 +28,7 @@ type given struct {
 	preset bool          // by name, not by the data
 	net    bool          // or the preset, which has one
 	arm    bool          // which one a run trains
-	arms   []recipe.Name // it, or those of an experiment; nil for those that the recipe chooses
+	arms   []recipe.Name // it, or the arms of an experiment; nil if the recipe chooses them
 	start  bool          // of the noise model, which is then to be learned
 	// setting reports whether a setting was given, by its key; nil only where a preset is named.
 	setting func(key string) bool
@@ -57,7 +57,7 @@ func (c *Config) chooseNet() {
 	}
 	if name := model.RecogniseResNet(file); name != "" {
 		c.Net.Arch = NetName(name)
-		c.note("net.arch", "the weights are of this net")
+		c.note("net.arch", "the weights belong to this net")
 	}
 	_ = file.Close() // it was only read
 }
@@ -110,7 +110,7 @@ func (c *Config) form(g given) (form recipe.Form, why string) {
 		{g.start, "the noise model's start is given"},
 		{settings.RatesFile() != "", "rates are given"},
 		{c.Stage1 != "", "stage 1 is given"},
-		{c.Train.MaxSteps > 0, "training ends after so many steps"},
+		{c.Train.MaxSteps > 0, "`train.max_steps` ends training"},
 		{c.Train.Overfit, "training is to learn by heart"},
 	} {
 		if o.holds {
@@ -170,7 +170,7 @@ func (c *Config) RecipeArm() (arm recipe.Name, why string) {
 	case c.Recipe.Captions == recipe.Witness:
 		return recipe.CaptionFilter, "it learns from the captions that are judged right"
 	case settings.Folds() > 0:
-		return recipe.SoftLabels, "it learns from what nets that have not seen a label believe of it"
+		return recipe.SoftLabels, "it learns the posteriors of labels, by nets that have not seen them"
 	}
 	return recipe.HeldRates, "its noise model holds the estimated rates"
 }

@@ -50,8 +50,8 @@ func TestRecipe_JudgesCaptionsWhereItCan(t *testing.T) {
 	}
 }
 
-// Captions that are not in memory are labels and nothing more, unless somebody has asked for the arm, which is then
-// refused; data too small for rates are learned by the plain form.
+// Captions that are not in memory are plain labels, unless the user has asked for the arm, which is then
+// refused. Data that are too small for rates are learned by the plain form.
 func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}})
 	if err != nil {
@@ -148,7 +148,7 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 	}
 }
 
-// Pictures of one's own are mirrored and weights averaged, unless somebody says otherwise or names a preset.
+// A user's own pictures are mirrored and weights averaged, unless the user says otherwise or names a preset.
 func TestSources_MirrorAndAverageWherePicturesAreLearned(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "own.yaml")
 	if err := os.WriteFile(file, []byte("train:\n  flip: false\n"), 0o600); err != nil {

@@ -17,7 +17,7 @@ const (
 	ComparedApart    = 4 // on which the arms differ most
 )
 
-// SideBySide gathers what arms say of the same bags.
+// SideBySide gathers the predictions of several arms for the same bags.
 type SideBySide struct {
 	arms  []report.ComparedArm
 	shown []*report.Scored
@@ -58,8 +58,8 @@ func chosenHow(bags, drawn int) string {
 		drawn-ComparedByChance, bags-ComparedByChance)
 }
 
-// besideStage1 puts an arm of stage 2 beside the net that it started from; nil where it is not known what that net
-// said of the same bags.
+// besideStage1 compares an arm of stage 2 with the net that it started from. It returns nil if the predictions
+// of that net for the same bags are not known.
 func (r *armRun) besideStage1(ctx context.Context, page *report.Run, set *loader.Set) (*report.Comparison, error) {
 	if r.from == "" || page.Scored == nil {
 		return nil, nil
@@ -77,7 +77,7 @@ func (r *armRun) besideStage1(ctx context.Context, page *report.Run, set *loader
 	}
 	slices.Reverse(beside.arms)
 	slices.Reverse(beside.shown)
-	c := beside.Comparison("Beside the net that it started from", NewShownPictures(ctx, set))
+	c := beside.Comparison("Next to the net that it started from", NewShownPictures(ctx, set))
 	return &c, ctx.Err()
 }
 

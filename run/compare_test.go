@@ -8,7 +8,7 @@ import (
 	"nmn/report"
 )
 
-// The first bags are those that chance gives; behind them stand those on which the arms differ most.
+// The first bags are drawn by chance; the bags on which the arms differ most follow.
 func TestComparedBags_ChanceFirstThenDifference(t *testing.T) {
 	arms := []report.ComparedArm{{Name: "a"}, {Name: "b"}}
 	shown := []*report.Scored{{}, {}}

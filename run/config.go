@@ -33,7 +33,7 @@ type Config struct {
 	Train train.Config   `yaml:"train"`
 	// Stage1 is a checkpoint of stage 1 that stage 2 starts from; empty trains stage 1 first.
 	Stage1 string `yaml:"stage1" help:"<checkpoint> of stage 1 to start from; empty trains stage 1"`
-	// NoiseRates is a file of the noise model's rates at the start, for each word, instead of those of
+	// NoiseRates is a file with the initial rates of the noise model for each word, instead of the rates of
 	// Train.Noise; with the recipe estimate also folds:N, nets that estimate them.
 	NoiseRates string `yaml:"noise_rates" help:"<source> of the noise rates: a file with word, q01 and q10; folds:N; or online"`
 	// Recipe says how stage 2 comes by its noise model.
@@ -77,7 +77,7 @@ const (
 	NetVGG16  NetName = "vgg16"
 	NetScenes NetName = "scenes"
 	NetMLP    NetName = "mlp" // on features: hidden layers and one logit for each class
-	// The residual nets are those of model.ResNets.
+	// The residual nets that model.ResNets lists.
 	NetResNet18  NetName = "resnet18"
 	NetResNet34  NetName = "resnet34"
 	NetResNet50  NetName = "resnet50"
@@ -119,9 +119,9 @@ type NetConfig struct {
 	Pixels      PixelRange `yaml:"pixels" help:"<scale> of pixels that vgg16 sees: unit for torchvision's weights, raw for Caffe's" values:"unit,raw"`
 	NoisePool   string     `yaml:"noise_pool" help:"<pooling> of the features that the noise model sees" values:"mean,max"`
 	NoiseDetach bool       `yaml:"noise_detach" help:"keep the noise model's gradient out of the features"`
-	// Weights is a file that the classifier starts from, empty for a random start. Of those of other
-	// programs the last layer is left, unless WeightsClassifier asks for it. WeightsChannels is the order of a
-	// picture's channels in it, empty for that of its format.
+	// Weights is a file that the classifier starts from, empty for a random start. The last layer of files
+	// by other programs is left out, unless WeightsClassifier asks for it. WeightsChannels is the order of
+	// a picture's channels in it, empty for the order of its format.
 	Weights           string       `yaml:"weights" help:"<file> that the classifier starts from: .pth, .safetensors, .npz or .caffemodel"`
 	WeightsChannels   ChannelOrder `yaml:"weights_channels,omitempty" help:"<order> of a picture's channels in that file; empty for that of its format" values:"rgb,bgr"`
 	WeightsClassifier bool         `yaml:"weights_classifier,omitempty" help:"take the last layer from that file too"`
@@ -129,8 +129,9 @@ type NetConfig struct {
 	// net mlp to learn; InputSize is that of its input then. BackboneLayer is empty for its usual layer.
 	Backbone      string      `yaml:"backbone,omitempty" help:"<file> of a pretrained net that computes features of the pictures once"`
 	BackboneLayer model.Layer `yaml:"backbone_layer,omitempty" help:"<layer> of the backbone; empty for its first" values:"cls,mean,cls+mean,embedding,pool5,fc7"`
-	// These say what tensors do not (package backbone); 0 and empty are as in the published nets of a layout.
-	// BackboneMean and BackboneDeviation are of red, green and blue, from 0 to 1.
+	// These settings give what tensors do not hold (package backbone); 0 and empty stand for the values of
+	// the published nets of a layout. BackboneMean and BackboneDeviation are for red, green and blue, from
+	// 0 to 1.
 	BackboneGELU      vit.GELU  `yaml:"backbone_gelu,omitempty" help:"a transformer's <form> of GELU; empty for that of its layout" values:"exact,tanh,quick"`
 	BackboneHeads     int       `yaml:"backbone_heads,omitempty" help:"a transformer's <number> of heads; 0 for a 64th of its width" range:"[0,]"`
 	BackboneResize    int       `yaml:"backbone_resize,omitempty" help:"<pixels> of the shorter side before the middle is cut out; 0 for the net's share" range:"[0,]"`
@@ -138,13 +139,13 @@ type NetConfig struct {
 	BackboneDeviation []float32 `yaml:"backbone_deviation,flow,omitempty" help:"<red,green,blue> from 0 to 1 that it divides them by; empty for its layout's"`
 }
 
-// BackboneOptions are what the configuration says of a pretrained net beside its file.
+// BackboneOptions returns the settings of a pretrained net, apart from its file.
 func (n *NetConfig) BackboneOptions() backbone.Options {
 	return backbone.Options{Size: n.InputSize, Resize: n.BackboneResize, Mean: n.BackboneMean,
 		Deviation: n.BackboneDeviation, GELU: n.BackboneGELU, Heads: n.BackboneHeads}
 }
 
-// hasBackboneOptions reports whether anything is said that is of a pretrained net alone.
+// hasBackboneOptions reports whether a setting is given that only a pretrained net has.
 func (n *NetConfig) hasBackboneOptions() bool {
 	return n.BackboneLayer != "" || n.BackboneResize != 0 || n.BackboneGELU != "" || n.BackboneHeads != 0 ||
 		len(n.BackboneMean)+len(n.BackboneDeviation) > 0
@@ -175,7 +176,8 @@ const (
 type Resources struct {
 	// Device is auto, cpu, cuda, or cuda:n for the graphics card of number n; empty is auto, the fastest there is.
 	Device string `yaml:"device" help:"<device> that computes: auto, cpu, cuda or cuda:n"`
-	// Precision is that of the device once it is open: the file of a run tells what it was trained in.
+	// Precision is the device's precision once it is open: the file of a run records the precision of its
+	// training.
 	Precision    tensor.Precision `yaml:"precision" help:"<format> of numbers; auto is bf16 on a card that has it, fp32 on the CPU" values:"auto,fp32,tf32,bf16"`
 	ConvExact    bool             `yaml:"conv_exact" help:"compute convolutions on the CPU without Winograd: slower, closer by about a bit"`
 	SyncLaunches bool             `yaml:"sync_launches,omitempty" help:"wait for each kernel of a graphics card, so that a fault names it; slow"`

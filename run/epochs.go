@@ -25,15 +25,15 @@ type EpochFigures struct {
 	recipe.Judgement     // without the figures of single words
 }
 
-// epochRecord is the file of them. It is written anew with each row, before the checkpoint that is behind
-// the epoch, so that a run that goes on from a checkpoint has the rows of all epochs before.
+// epochRecord is the file of epoch figures. It is written anew with each row, before the checkpoint of that
+// epoch, so that a run that goes on from a checkpoint has the rows of all earlier epochs.
 type epochRecord struct {
 	path    string
 	rows    []EpochFigures
 	missing error // why the file lacks rows: the disk was full
 }
 
-// openEpochs goes on with the record of a folder behind a step; -1 begins anew.
+// openEpochs goes on with the record of a folder after a step; -1 begins anew.
 func openEpochs(dir string, step int) (*epochRecord, error) {
 	r := &epochRecord{path: filepath.Join(dir, EpochsFile)}
 	if step < 0 {
@@ -76,7 +76,7 @@ func (r *epochRecord) flush() error {
 	return nil
 }
 
-// observer flushes before a run may be resumed behind the rows.
+// observer flushes the rows before a checkpoint is written from which a run may go on.
 func (r *epochRecord) observer() train.Observer {
 	return train.Observer{Saved: func(train.Saved) { _ = r.flush() }} // the error stays for the next time
 }
@@ -120,7 +120,7 @@ func parseEpochs(data []byte) ([]EpochFigures, error) {
 	return rows, nil
 }
 
-// epochsOf are the rows for reports, counted from the end of a stage 1 of so many epochs.
+// epochsOf returns the rows for reports, counted from the end of a stage 1 of the given number of epochs.
 func epochsOf(rows []EpochFigures, before int) []report.Epoch {
 	var out []report.Epoch
 	for _, f := range rows {

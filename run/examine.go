@@ -23,7 +23,7 @@ type Examination struct {
 	Stated string `json:"stated,omitempty"` // how a manifest states its labels, for people
 }
 
-// WriteData tells people what there is: the report's table, and how a manifest states its labels.
+// WriteData prints a summary of the data: the report's table, and how a manifest gives its labels.
 func (e *Examination) WriteData(out io.Writer) error {
 	if err := e.Report.WriteData(out); err != nil || e.Stated == "" {
 		return err
@@ -131,8 +131,8 @@ func (c *Config) lookAt(data *dataset.Splits, o *ExamineOptions) doctor.Options 
 	return look
 }
 
-// opens opens what a run needs besides its data: device, features of a backbone, noise rates and nets. They are checked
-// and not used.
+// opens opens all that a run needs in addition to its data: device, features of a backbone, noise rates and
+// nets. They are checked and not used.
 func (c Config) opens(ctx context.Context, data *dataset.Splits, o *ExamineOptions) (err error) {
 	if err := c.ValidateLoss(); err != nil {
 		return err

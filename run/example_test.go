@@ -37,7 +37,8 @@ func folder() string {
 	return dir
 }
 
-// Train an arm of the paper, NMN-FD, on the built-in scenes, with 40 % of their captions replaced by those of others.
+// Train an arm of the paper, NMN-FD, on the built-in scenes, with 40 % of their captions replaced by captions
+// of other pictures.
 func Example() {
 	ctx, dir := context.Background(), folder()
 	defer os.RemoveAll(dir)

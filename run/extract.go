@@ -36,8 +36,8 @@ func DefaultExtractOptions() ExtractOptions {
 		Split: "train"}
 }
 
-// Extract runs the model over pictures, or without paths over a split of its data, and gives what layers say of each.
-// Files of features appear when all is there; memory is that of a batch.
+// Extract runs the model over pictures, or without paths over a split of its data, and returns the outputs of
+// layers for each. Files of features appear when they are complete. Memory is bounded by a batch.
 func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) ([]runfeatures.Extracted, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (m modelRows) Rows(ctx context.Context, set *loader.Set, l loader.Config, l
 
 func noTruth(split string) error {
 	return setting.Errorf("", "extract: the true labels of the %s split are not known: leave out `extract.output_truth`, "+
-		"or give data that tell them (scenes)", split)
+		"or give data that have them (scenes)", split)
 }
 
 // checkFrames refuses a row for each frame if a split has no videos.

@@ -14,8 +14,8 @@ import (
 	"nmn/train"
 )
 
-// behind is a configuration of painted data behind the net of withBackbone.
-func behind(t *testing.T, set dataset.Kind, mil bool) run.Config {
+// backboned is a configuration of painted data with the net of withBackbone as their backbone.
+func backboned(t *testing.T, set dataset.Kind, mil bool) run.Config {
 	t.Helper()
 	weights, c := withBackbone(t, 1).Net.Backbone, run.Config{}
 	texts := []string{"data.set=" + string(set), "net.backbone=" + weights, "net.input_size=32",
@@ -38,7 +38,7 @@ func behind(t *testing.T, set dataset.Kind, mil bool) run.Config {
 
 // Each frame of a clip has features of its own, those that extract gives it, which are kept and not computed again.
 func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
-	c, dir := behind(t, dataset.MovingScenes, true), t.TempDir()
+	c, dir := backboned(t, dataset.MovingScenes, true), t.TempDir()
 	open := func() (s *run.Session, taken int) {
 		t.Helper()
 		s, err := run.Open(t.Context(), c, run.Options{RunDir: dir, FeaturesTaken: func(int, int) { taken++ }})
@@ -104,7 +104,7 @@ func TestTrain_BehindABackboneOnClips(t *testing.T) {
 		"means":  func(c *run.Config) {},
 		"mil":    func(c *run.Config) { c.Net.MIL = true },
 	} {
-		c := behind(t, dataset.MovingScenes, false)
+		c := backboned(t, dataset.MovingScenes, false)
 		change(&c)
 		c.Arm, c.Recipe.Form, c.NoiseRates, c.Train.Stage1Epochs, c.Train.Patience = "stage1", "paper", "", 2, 0
 		s, err := run.Open(t.Context(), c, run.Options{})
@@ -146,15 +146,15 @@ func TestConfig_BackboneJoinsFramesAlone(t *testing.T) {
 	c := withBackbone(t, 8)
 	c.Net.MIL = true
 	if _, err := run.Open(t.Context(), c, run.Options{}); err == nil || !strings.Contains(err.Error(),
-		"these are no clips") {
+		"these data are no clips") {
 		t.Errorf("noisy-or over single pictures: %v", err)
 	}
-	c = behind(t, dataset.Scenes, false)
+	c = backboned(t, dataset.Scenes, false)
 	c.Net.MIL = true
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "these are no clips") {
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "these data are no clips") {
 		t.Errorf("noisy-or over single scenes: %v", err)
 	}
-	c = behind(t, dataset.Scenes, false)
+	c = backboned(t, dataset.Scenes, false)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 0, 0, 0
 	if err := c.Complete(); err != nil || c.Data.TrainSize != 4000 {
 		t.Errorf("scenes whose number nobody says are %d: %v", c.Data.TrainSize, err)

@@ -14,8 +14,8 @@ const FeaturesFolder = "features"
 // OnFeatures reports whether a net learns features, of files or of a backbone.
 func (c *Config) OnFeatures() bool { return c.Data.Set == dataset.Features || c.Net.Backbone != "" }
 
-const noCells = "`net.mil` joins the frames of clips behind `net.backbone`, which gives each picture one vector, and " +
-	"these are no clips: leave out one"
+const noCells = "`net.mil` joins the frames of clips, but `net.backbone` makes one vector of a picture, and " +
+	"these data are no clips: leave out one of the two"
 
 // validateBackbone refuses what does not go with features that are taken of pictures once.
 func (c *Config) validateBackbone() error {
@@ -24,7 +24,7 @@ func (c *Config) validateBackbone() error {
 	switch {
 	case n.Backbone == "":
 		return wrong("net.backbone", "`net.backbone_layer`, `net.backbone_gelu`, `net.backbone_heads`, "+
-			"`net.backbone_resize`, `net.backbone_mean` and `net.backbone_deviation` are of a pretrained net: name its weights "+
+			"`net.backbone_resize`, `net.backbone_mean` and `net.backbone_deviation` need a pretrained net: name its weights "+
 			"(`net.backbone` FILE)")
 	case d.Set == dataset.Features && d.Features.Train.Features != "":
 		return wrong("net.backbone", "`net.backbone` takes features of pictures, and `data.features.train.features` are "+
@@ -38,15 +38,15 @@ func (c *Config) validateBackbone() error {
 	case n.MIL && !d.Videos() && d.Set != dataset.Manifest:
 		return wrong("net.mil", noCells)
 	case n.Weights != "":
-		return wrong("net.weights", "`net.weights` are what the net starts from that learns, behind that of `net.backbone`: "+
+		return wrong("net.weights", "`net.weights` would start the net that is trained on the features of `net.backbone`: "+
 			"leave out one")
 	case len(n.Depths)+len(n.Widths) > 0 || n.FC6 != 0 || n.FC7 != 0 || n.FC6Kernel != 0 || n.FC6Pad != 0:
 		return wrong("net.backbone", "net.depths, widths, fc6, fc7, fc6_kernel and fc6_pad are for nets on pictures that "+
-			"learn; behind `net.backbone` there are hidden layers (`net.hidden`)")
+			"learn; on top of `net.backbone` use hidden layers (`net.hidden`)")
 	case c.Train.Flip:
 		return wrong("train.flip", "`net.backbone` computes features once, of pictures as they are: leave out `train.flip`")
 	case d.Fit != "":
-		return wrong("data.fit", "`net.backbone` knows how pictures are to be cropped: leave out `data.fit`")
+		return wrong("data.fit", "`net.backbone` decides how pictures are cropped: leave out `data.fit`")
 	}
 	options := n.BackboneOptions()
 	if err := options.Validate(); err != nil {
@@ -55,8 +55,8 @@ func (c *Config) validateBackbone() error {
 	return nil
 }
 
-// CheckInstances refuses noisy-or over single pictures behind a backbone; videos says whether the data have bags of
-// several frames.
+// CheckInstances refuses noisy-or over single pictures with a backbone. videos says whether the data have bags
+// of several frames.
 func (c *Config) CheckInstances(videos bool) error {
 	if c.Net.Backbone == "" || !c.Net.MIL || videos {
 		return nil
@@ -64,8 +64,8 @@ func (c *Config) CheckInstances(videos bool) error {
 	return setting.Errorf("net.mil", noCells)
 }
 
-// FeaturesOf is the folder of features of the run that a folder belongs to: its own, or that of a folder above, for a
-// stage or a run of an experiment; empty where there is none.
+// FeaturesOf returns the folder of features of the run that a folder belongs to: its own, or for a stage or a
+// run of an experiment the one of a folder above. It is empty if there is none.
 func FeaturesOf(folder string) string {
 	at := folder
 	for range 4 {

@@ -18,7 +18,7 @@ import (
 	"nmn/run"
 )
 
-// withBackbone is a manifest of pictures behind VGG16 of few channels, without its fully connected layers.
+// withBackbone is a manifest of pictures with a narrow VGG16 as backbone, without its fully connected layers.
 func withBackbone(t *testing.T, pictures int) run.Config {
 	t.Helper()
 	dir, stream := t.TempDir(), rng.New(9)

@@ -66,7 +66,7 @@ func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string)
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// learned are the settings that say what is learned, and how, but for those of the device.
+// learned returns the settings that determine what is learned, and how, except for the device.
 func (c *Config) learned() map[string]string {
 	values := flatten(c)
 	maps.DeleteFunc(values, func(k, _ string) bool {

@@ -6,7 +6,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// A finished result is of one precision; an interrupted run may go on in another one, as it may on
+// A finished result belongs to one precision. An interrupted run may go on in another precision, as it may on
 // another device.
 func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 	ran := DefaultConfig()

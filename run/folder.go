@@ -18,7 +18,7 @@ import (
 	"nmn/train"
 )
 
-// Files of a run folder, beside the checkpoints of package train and the page of package report.
+// Files of a run folder, in addition to the checkpoints of package train and the page of package report.
 const (
 	ConfigFile     = "config.yaml"
 	VocabularyFile = "vocabulary.txt"
@@ -75,8 +75,8 @@ func SaveConfigOf(dir string, b Build, text func(*Build) ([]byte, error)) (err e
 	return durable.Save(filepath.Join(dir, ConfigFile), data)
 }
 
-// runFiles are the files of a run folder, beside checkpoints; recipeFiles those of the folder of a recipe, with the
-// folders of its rounds; nets of folds have those of a run and the scores of epochs.
+// runFiles are the files of a run folder, without checkpoints. recipeFiles are the files of the folder of a
+// recipe, with the folders of its rounds. Nets of folds have the files of a run and the scores of epochs.
 var (
 	runFiles = []string{ConfigFile, DataFile, LeftOutFile, VocabularyFile, ResultFile, EpochsFile, dataset.FlipsFile,
 		dataset.ValidationFlipsFile, LogFile, report.HTMLFile, report.RatesFile}
@@ -143,12 +143,12 @@ func LockBeside(ctx context.Context, dir string, log *slog.Logger) (release func
 // TidyLock removes the locks of a folder, in it and next to it, if the process that held them has died. A lock that is
 // held stays.
 func TidyLock(dir string) error {
-	return errors.Join(lock.Tidy(filepath.Join(dir, folder.LockFile)), lock.Tidy(folder.Beside(dir)))
+	return errors.Join(lock.Tidy(filepath.Join(dir, folder.LockFile)), lock.Tidy(folder.NextTo(dir)))
 }
 
-// Save calls write, which writes whole files of a run or of an experiment and may be called again. A disk that is full
-// gets a moment, of which the log has a warning: see durable.Patiently. Of several ranks rank 0 alone writes, once all
-// have come here, and the others wait for it.
+// Save calls write, which writes whole files of a run or of an experiment and may be called again. If the disk
+// is full, Save logs a warning and waits for a moment: see durable.Patiently. With several ranks, rank 0 alone
+// writes once all have called Save, and the others wait for it.
 func (s *Session) Save(ctx context.Context, write func() error) error {
 	if err := s.agree(nil); err != nil {
 		return err
@@ -165,8 +165,8 @@ func SaveFiles(ctx context.Context, log *slog.Logger, write func() error) error 
 	return durable.Patiently(ctx, durable.WarnFull(log), write)
 }
 
-// RefuseForeign refuses a folder in which one of the files or folders that are written there is somebody's: one that
-// lacks what is always made first, which mark names.
+// RefuseForeign refuses a folder that holds one of the files or folders in written, but not mark, which a run
+// always makes first: such a folder belongs to another program.
 func RefuseForeign(dir, mark string, written ...string) error {
 	if durable.Exists(filepath.Join(dir, mark)) {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"nmn/train"
 )
 
-// What lies in a folder that no run has written is somebody's, a configuration too.
+// Files in a folder that no run has written belong to the user, a configuration too.
 func TestTrain_OverwritesNoFileOfOthers(t *testing.T) {
 	c := tiny(t)
 	s := opened(t, c, Options{})

@@ -140,7 +140,7 @@ func afterStage1(dir string, curve []report.Point) []report.Point {
 	return first
 }
 
-// warnBroken tells of lines of the log that could not be read.
+// warnBroken warns about lines of the log that could not be read.
 func (r *armRun) warnBroken(lines int) {
 	if lines > 0 {
 		r.session.Log.Warn("broken lines of the log were left out", "dir", r.dir, "count", lines)

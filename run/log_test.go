@@ -16,8 +16,8 @@ import (
 	"nmn/train"
 )
 
-// A process that is killed has written about steps that its last checkpoint does not have. They are made again, and
-// the log tells of each step once.
+// A killed process has logged steps after its last checkpoint. They are made again, and the log has each step
+// once.
 func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
 	}
 }
 
-// loggedSteps are the steps that a log tells of; none may have this loss.
+// loggedSteps returns the steps in a log; none may have this loss.
 func loggedSteps(t *testing.T, path string, mark float64) (steps []int) {
 	t.Helper()
 	content, err := os.ReadFile(path)

@@ -81,8 +81,9 @@ type Measured struct {
 	Batch  int           // bags of a full step
 	Mean   float64       // bags of a step of an epoch: the last one of an epoch may have fewer
 	Steps  int           // of the stage
-	// Reckoned says that no step was made: Step follows from operations, which took so long in the pass of one frame.
-	Reckoned bool
+	// Estimated reports that no step was made: Step is estimated from operations and from the measured time
+	// of the pass of one frame.
+	Estimated bool
 }
 
 // Needs says how much memory the steps take on the device, and of how much, where that is known.
@@ -134,7 +135,7 @@ func (s *Session) Measure(ctx context.Context, arm train.Arm) (m Measured, err e
 	return s.measureNet(ctx, arm, net, MeasureSteps, MeasureTime)
 }
 
-// measureNet times at most so many steps, for about as long as the limit.
+// measureNet times at most the given number of steps, for about as long as the limit.
 func (s *Session) measureNet(ctx context.Context, arm train.Arm, net *model.Net, steps int,
 	limit time.Duration) (m Measured, err error) {
 	c := &s.Config
@@ -163,7 +164,7 @@ func (s *Session) measureNet(ctx context.Context, arm train.Arm, net *model.Net,
 	case ctx.Err() == nil: // what has ended the steps is that this rank has seen enough, or another one has
 		err = nil
 	}
-	if err := s.agree(Interrupted(err)); err != nil { // of which rank the context has ended
+	if err := s.agree(Interrupted(err)); err != nil { // the rank whose context has ended
 		return m, err
 	}
 	m.Step, m.Bags, m.Images = watch.best.Duration, watch.best.Bags, watch.best.Images

@@ -13,7 +13,7 @@ import (
 	"nmn/train"
 )
 
-// done is a step of so many pictures that took so long.
+// done is a step of some pictures that took some time.
 func done(bags int, took time.Duration) train.StepDone {
 	return train.StepDone{Progress: train.Progress{Duration: took}, Bags: bags, Images: bags}
 }
@@ -86,7 +86,8 @@ func (c *counted) Sum(x []float32, wire ranks.Wire) error {
 	return c.Group.Sum(x, wire)
 }
 
-// An interrupt of one rank while steps are timed, which others end likewise once they have seen enough, ends all ranks.
+// If one rank is interrupted while steps are timed, all ranks end with an interrupt, although the others end
+// their timing early too once they have seen enough.
 func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
 	c := DefaultConfig()
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 64, 0, 1

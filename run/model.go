@@ -18,8 +18,9 @@ import (
 	"nmn/train"
 )
 
-// Model is a trained net on a device. It predicts the words of pictures and features, extracts what its layers say of
-// them, and is evaluated on the data of its run. It must be closed, and is for one goroutine at a time.
+// Model is a trained net on a device. It predicts the words of pictures and features, extracts the outputs of
+// its layers for them, and is evaluated on the data of its run. It must be closed, and must not be used by
+// several goroutines at once.
 type Model struct {
 	net        *model.Net
 	checkpoint *train.Checkpoint
@@ -29,8 +30,8 @@ type Model struct {
 
 	backbone *runfeatures.Backbone // once it was needed; nil for none
 
-	session *Session // with the device, and the data of the run once somebody needs them
-	owned   bool     // the session is of this model alone
+	session *Session // with the device, and the data of the run once they are needed
+	owned   bool     // the session exists for this model alone
 }
 
 // ModelOptions say which checkpoint of a run folder is opened, and on which device.
@@ -42,7 +43,7 @@ type ModelOptions struct {
 	Run Resources
 	// Log is nil for nowhere.
 	Log *slog.Logger
-	// Message is called with what device it is; nil for nobody.
+	// Message is called with the name of the device; may be nil.
 	Message func(Message)
 }
 
@@ -108,7 +109,7 @@ func (m *Model) Close() error {
 // Vocabulary has the words of the model, in the order of its classes.
 func (m *Model) Vocabulary() *text.Vocabulary { return m.vocabulary }
 
-// Checkpoint says what the file of the model says beside its weights.
+// Checkpoint returns what the model's file holds in addition to its weights.
 func (m *Model) Checkpoint() *train.Checkpoint { return m.checkpoint }
 
 // Net is the net itself. It is closed with the model.
@@ -130,7 +131,7 @@ func (m *Model) openData(ctx context.Context, labelMemory int) (*Session, error)
 	}
 	if !durable.Exists(filepath.Join(m.folder, ConfigFile)) {
 		return nil, setting.Errorf("",
-			"%s lies in no run folder, which would tell its data: open a session on them, and the model there", m.file)
+			"%s lies in no run folder, which would name its data: open a session on the data, and the model there", m.file)
 	}
 	var c Config
 	if err := (Sources{}).ResolveFolder(m.folder, &c); err != nil {
@@ -169,8 +170,8 @@ func (m *Model) compareData(ctx context.Context, c *Config, d *dataset.Splits, l
 	return err
 }
 
-// split is a split of the data of the model's session or run, whose words are those of the model, with the session that
-// has the data and the configuration that the split is read with.
+// split returns a split of the data of the model's session or run, with the words of the model. It also
+// returns the session that has the data, and the configuration that the split is read with.
 func (m *Model) split(ctx context.Context, name string) (*loader.Set, *Session, *Config, error) {
 	memory := 0
 	if name == "train" {

@@ -85,8 +85,8 @@ func (q NoiseQuery) Answer(ctx context.Context, o Options) (*report.NoiseReport,
 	return q.report(l)
 }
 
-// read takes the rates of a feature-independent model, which needs no data: what the run knows of the true
-// ones is in its q.csv.
+// read takes the rates of a feature-independent model, which needs no data: the true rates that the run has
+// found are in its q.csv.
 func (q NoiseQuery) read(o Options, l *learntRates) (err error) {
 	s := newSession(o)
 	s.Config = *q.Config

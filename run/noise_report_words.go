@@ -39,8 +39,8 @@ func (q NoiseQuery) report(l *learntRates) (*report.NoiseReport, error) {
 	return r, nil
 }
 
-// estimatesOf finds what a recipe has estimated: in the folder of the run, or beside it, where nmn
-// experiment keeps what all arms of a seed share. Empty where there is none.
+// estimatesOf returns the file of the rates that a recipe has estimated. It is in the folder of the run, or
+// next to it, where nmn experiment keeps what all arms of a seed share. The path is empty if there is no file.
 func (l *learntRates) estimatesOf(folder string) string {
 	shared := filepath.Join(folder, "..", RecipeFolder+recipe.Suffix(l.Model.MIL))
 	for _, dir := range []string{filepath.Join(folder, RecipeFolder), shared} {

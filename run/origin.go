@@ -58,9 +58,9 @@ func (s *Session) sameData(ctx context.Context, dir string, c *Config, d *datase
 // copy.
 const notedBytes = 2 << 30
 
-// PrepareFolder makes a folder for runs of the session's data, or takes the one that it has. One with another run, of a
-// run that began with other files, or in which one of the files that are written there is somebody's, is refused with a
-// *ConfigError.
+// PrepareFolder makes a folder for runs of the session's data, or takes an existing one. It refuses with a
+// *ConfigError a folder that holds another run, a run that began with other files, or files of the user under
+// the names of written.
 func (s *Session) PrepareFolder(ctx context.Context, dir string, written ...string) error {
 	writes := func(name string) bool {
 		return name == ConfigFile || name == DataFile || name == LeftOutFile || slices.Contains(written, name)
@@ -78,7 +78,7 @@ func (s *Session) prepareFolder(ctx context.Context, dir string, kind folder.Kin
 		if err := folder.Claim(dir, isRunFile); err != nil {
 			return err
 		}
-		// The configuration comes first: without it the other files would be somebody's.
+		// The configuration comes first: without it the other files would count as the user's.
 		if err := c.writeConfig(dir); err != nil {
 			return err
 		}

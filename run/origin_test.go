@@ -40,8 +40,8 @@ func vectors(t *testing.T, file string, seed uint64) Config {
 	return c
 }
 
-// A result is of the features that it was found from: other ones in the same file are refused by its name, and the
-// first ones are welcome again.
+// A result belongs to the features that it was computed from: other features in the same file are refused by
+// the file's name, and the first ones are accepted again.
 func TestTrain_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
 	c := vectors(t, file, 1)
@@ -73,7 +73,7 @@ func TestTrain_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	}
 }
 
-// Whoever reads that results are shown must not read an error after it, and no results.
+// After a message that results are shown, no error may follow without any results.
 func TestTrain_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
 	c := vectors(t, file, 1)
@@ -146,7 +146,7 @@ func TestTrain_NotesTheDataOfOlderRunsOnce(t *testing.T) {
 	}
 }
 
-// What a model is measured on afterwards may be other data than those of its run: that is said.
+// A model may later be evaluated on other data than its run's: a message says so.
 func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
 	if _, err := opened(t, vectors(t, file, 1), Options{}).Train(t.Context(), dir); err != nil {

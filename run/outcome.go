@@ -34,7 +34,7 @@ func (o *Outcome) Report(c *Config, name string) (*report.Run, error) {
 	}, nil
 }
 
-// weightsText says what the weights of the model are, where they are not those of its last step.
+// weightsText says which weights the model has, if they are not the weights of its last step.
 func (c *Config) weightsText() string {
 	if c.Train.EMA == 0 {
 		return ""
@@ -42,8 +42,8 @@ func (c *Config) weightsText() string {
 	return fmt.Sprintf("averages of all steps, of decay %g (EMA)", c.Train.EMA)
 }
 
-// startOf says how the noise model of an arm came by its rates, on scenes, where tables have arms that
-// know nothing of the noise beside ones that start from its true rates.
+// startOf says where the noise model of an arm took its rates from. It does so on scenes, where tables show
+// arms without knowledge of the noise next to arms that start near its true rates.
 func (c *Config) startOf(a recipe.Name) string {
 	informed, settings := train.InformedNoise(), c.Settings()
 	switch {
@@ -58,8 +58,8 @@ func (c *Config) startOf(a recipe.Name) string {
 	return ""
 }
 
-// paperData reports whether the published figures may stand beside: COCO's train2014 with 1,000 words, or
-// MSR-VTT with 1,087.
+// paperData reports whether the published figures can be compared: the data are COCO's train2014 with 1,000
+// words, or MSR-VTT with 1,087.
 func (c *Config) paperData(o *Outcome) bool {
 	if o.Evaluation == nil {
 		return false
@@ -82,7 +82,7 @@ type Outcome struct {
 	Steps       int              `json:"steps"`
 	Loss        float64          `json:"loss"` // of the last step
 	Seconds     float64          `json:"seconds"`
-	Split       string           `json:"split"` // that the evaluation is of
+	Split       string           `json:"split"` // that was evaluated
 	recipe.Judgement
 	// Threshold is the probability from which to predict a label, found from out-of-fold scores; nil where
 	// there are none.
@@ -90,7 +90,7 @@ type Outcome struct {
 	// Before is the length of stage 1, where the epochs of this run include it and it is fixed.
 	Before int   `json:"stage1_epochs,omitempty"`
 	Build  Build `json:"build"`
-	// Backbone is the pretrained net that the features are of; nil where they are of none.
+	// Backbone is the pretrained net that produced the features, or nil.
 	Backbone *train.Backbone `json:"backbone,omitempty"`
 	// LeftOut says which training bags could not be used; empty for none.
 	LeftOut string `json:"left_out,omitempty"`
@@ -99,7 +99,7 @@ type Outcome struct {
 	Start  *Start  `json:"start,omitempty"`
 	Recipe []Start `json:"recipe,omitempty"`
 
-	epochs []EpochFigures // from a file of their own; nil where none were asked for
+	epochs []EpochFigures // from a file of their own; nil if none were asked for
 	shown  *report.Scored // for the file alone: see ReadShown
 }
 
@@ -156,7 +156,7 @@ func (s *Start) same(ctx context.Context, dir string, d *dataset.Splits) (bool, 
 	return err == nil && now[0].Digest == s.SHA256, err
 }
 
-// ReadOutcome reads the result of a folder; nil where there is none.
+// ReadOutcome reads the result of a folder; nil if there is none.
 func ReadOutcome(dir string) (*Outcome, error) { return loadResult[Outcome](dir) }
 
 func loadResult[T any](dir string) (*T, error) {

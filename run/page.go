@@ -60,7 +60,7 @@ func pageScores(ctx context.Context, s *train.Scores, set *loader.Set, split str
 	return out, ctx.Err()
 }
 
-// noClass stands for no class of which a bag is the surest.
+// noClass is the value for a bag that is the surest of no class.
 const noClass = -1
 
 // shownLabels are the surest of what is predicted of a bag and of what it lacks: the word that it is shown

@@ -74,7 +74,7 @@ func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 	}
 }
 
-// What an experiment shows of a run is in the file of its result, and not in the outcome that people are told.
+// What an experiment shows of a run is in its result file, and not in the outcome that is printed.
 func TestReadShown_IsWhatTheResultFileHolds(t *testing.T) {
 	dir := t.TempDir()
 	shown := func(want *report.Scored) {

@@ -109,7 +109,7 @@ func (m *Model) scoreFeatures(ctx context.Context, paths []string,
 	if o.FeatureArray != "" {
 		f.Array = o.FeatureArray
 	}
-	// a list of labels tells which columns are no features
+	// a list of labels shows which columns are no features
 	of := f.Options(f.HeldOut(dataset.FeatureFiles{Features: paths[0]}), nil)
 	of.Unlabelled = true
 	table, err := m.openFeatures(ctx, of)
@@ -159,7 +159,7 @@ func (m *Model) score(ctx context.Context, set *loader.Set, o *PredictOptions) (
 	return p, scores, nil
 }
 
-// loader is how the model reads bags that are named, and not those of a configuration.
+// loader returns how the model reads bags that are named on the command line, and not in a configuration.
 func (m *Model) loader(r *Reading) loader.Config {
 	l := loader.DefaultConfig()
 	l.BatchBags, l.MaxBadSamples, l.MaxPixels = r.Batch, r.MaxBadSamples, r.MaxPixels
@@ -184,7 +184,7 @@ func (p *Predictions) cut(o *PredictOptions, folder string) (err error) {
 		return nil
 	}
 	if o.Shard.Of > 0 {
-		return setting.Errorf("", "predict: the run has kept no threshold, and one shard of the pictures tells none for "+
+		return setting.Errorf("", "predict: the run has kept no threshold, and one shard of the pictures gives none for "+
 			"all: give `predict.threshold`, `predict.top` or `predict.format` csv")
 	}
 	p.ThresholdFrom = FromPredictions

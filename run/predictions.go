@@ -25,7 +25,7 @@ const (
 	FromPredictions ThresholdSource = "what was predicted"
 )
 
-// Predictions are what a model says of N bags: pictures, clips or rows of features.
+// Predictions are a model's predictions for N bags: pictures, clips or rows of features.
 type Predictions struct {
 	Vocabulary *text.Vocabulary // the K words
 	// Probabilities is N×K, a row for each bag that could be read.
@@ -35,14 +35,15 @@ type Predictions struct {
 	ThresholdFrom ThresholdSource
 	// Bad are the bags that could not be read, and why.
 	Bad []loader.BadSample
-	// Skipped are files of the folders that were not read, because their names are not those of pictures.
+	// Skipped are the files of the folders that were not read, because their names do not end as names of
+	// pictures do.
 	Skipped []string
 	// Clips says that bags are clips: videos, or folders of frames.
 	Clips bool
 
 	set   *loader.Set
 	names []string // of all bags, for tables
-	index []int    // which bags the rows are of
+	index []int    // the bag of each row
 	top   int      // words of each bag, 0 for no limit
 }
 
@@ -58,7 +59,7 @@ func (p *Predictions) Len() int { return len(p.index) }
 // ID names a bag: a picture or a clip by its path, a row of features by its identifier.
 func (p *Predictions) ID(row int) string { return p.set.IDs[p.index[row]] }
 
-// Words are those of a bag that are predicted, the most probable first; never nil.
+// Words returns the predicted words of a bag, the most probable first; never nil.
 func (p *Predictions) Words(row int) []Prediction {
 	words, k := []Prediction{}, p.Vocabulary.Len()
 	for class, q := range p.Probabilities[row*k : (row+1)*k] {
@@ -103,8 +104,8 @@ func CheckPredictionsFile(path string) error {
 	return setting.Errorf("", "the file for the probabilities is %q, want a name that ends in .npy or .csv", path)
 }
 
-// WriteFile writes all probabilities, whatever the threshold: as the table of WriteTable to a .csv, as an N×K matrix of
-// float32 to a .npy. A row is of a bag that could be read.
+// WriteFile writes all probabilities, whatever the threshold: as the table of WriteTable to a .csv, as an N×K
+// matrix of float32 to a .npy. There is a row for each bag that could be read.
 func (p *Predictions) WriteFile(path string) error {
 	if err := CheckPredictionsFile(path); err != nil {
 		return err

@@ -72,7 +72,7 @@ func (c *Config) scenes(size Size) {
 	}
 }
 
-// MovingFrames are those of a clip of moving scenes in the quick size, and where nobody says.
+// MovingFrames is the number of frames of a clip of moving scenes in the quick size, and by default.
 const MovingFrames = 8
 
 // MovingScenes lays the preset of that name over a configuration.

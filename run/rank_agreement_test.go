@@ -75,7 +75,7 @@ func patches(t *testing.T, number, side, border, quality int) []byte {
 	return b.Bytes()
 }
 
-// estimate trains the nets of folds in a folder, and returns the plan file and what was said of folds.
+// estimate trains the nets of folds in a folder, and returns the plan file and the messages about folds.
 func estimate(ctx context.Context, c run.Config, g ranks.Group, dir string) (plan string, said []string, err error) {
 	s, err := run.Open(ctx, c, run.Options{Group: g, Observer: run.Observer{Message: func(m run.Message) {
 		if m.Topic == "folds" {

@@ -144,7 +144,7 @@ func (c *Config) refuseRanks(ranks int) error {
 		loss = train.PaperLoss(arm.Loss)
 	}
 	if loss.Large() {
-		return setting.Errorf("arm", "loss %s looks for the largest losses of a whole batch, of which each of %d ranks has "+
+		return setting.Errorf("arm", "loss %s looks for the largest losses of a whole batch, and each of %d ranks has only "+
 			"a part: start this without mpirun or srun", loss.Name(), ranks)
 	}
 	return nil

@@ -21,10 +21,11 @@ type Reading struct {
 	Fit           picture.Fit // how pictures get onto the canvas; empty for as in training
 	MaxPixels     int         // pictures of more are not decoded; 0 for no limit but picture.PixelCeiling
 	Shard         Shard       // part of the bags
-	// LeftOut is called with the bags of a set that could not be read, before the others are used; nil if no one asks.
+	// LeftOut is called with the bags of a set that could not be read, before the others are used; may be
+	// nil.
 	LeftOut func(bad []loader.BadSample, set *loader.Set)
-	// Skipped is called with the files of folders, where there are some, that were not read because their names are not
-	// those of pictures; nil for nobody.
+	// Skipped is called with the files in folders that were not read, because their names do not end as
+	// names of pictures do; may be nil.
 	Skipped func(files []string)
 }
 

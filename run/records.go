@@ -27,10 +27,10 @@ const (
 // records are the files of a run folder that grow with training; nil on ranks that have none.
 type records struct {
 	log   *telemetry.Log
-	board *telemetry.Board // nil where nobody asked for it
+	board *telemetry.Board // nil if it is off
 }
 
-// OpenLog opens the log of a run folder behind a step, -1 for a new run, and writes the configuration first.
+// OpenLog opens the log of a run folder after a step, -1 for a new run, and writes the configuration first.
 func OpenLog(dir string, step int, config any) (*telemetry.Log, error) {
 	log, err := telemetry.OpenLog(filepath.Join(dir, LogFile), step)
 	if err != nil {
@@ -48,7 +48,8 @@ func OpenLog(dir string, step int, config any) (*telemetry.Log, error) {
 	return log, nil
 }
 
-// openRecords opens them behind a step, -1 for a new run. validation is the set that is evaluated on the way, or nil.
+// openRecords opens the records after a step, -1 for a new run. validation is the set that is evaluated during
+// training, or nil.
 func openRecords(dir string, step int, c *Config, validation *loader.Set) (*records, error) {
 	log, err := OpenLog(dir, step, c)
 	if err != nil {
@@ -113,7 +114,7 @@ type logLine struct {
 	Truth   *float64 `json:"true_map"`
 	Human   *float64 `json:"human_ap"`
 	Labels  *float64 `json:"map"`
-	// Images and Milliseconds are of an epoch.
+	// Images and Milliseconds are totals of an epoch.
 	Images       float64 `json:"images"`
 	Milliseconds float64 `json:"epoch_ms"`
 }

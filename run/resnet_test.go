@@ -71,7 +71,7 @@ func TestResNet_PaintedScenesAreMadeTwiceAsLarge(t *testing.T) {
 	}
 }
 
-// A file of a residual net says which one it is, unless somebody names the net or a preset.
+// A file of a residual net determines its architecture, unless the user names a net or a preset.
 func TestResNet_ArchitectureOfTheFile(t *testing.T) {
 	config, err := model.ResNet("resnet34", 2, false)
 	if err != nil {

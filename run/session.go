@@ -43,7 +43,7 @@ type ObserverOf[O any] struct {
 	Trained func()
 }
 
-// Tell passes a message on.
+// Tell passes on a message.
 func (o ObserverOf[O]) Tell(m Message) {
 	if o.Message != nil {
 		o.Message(m)
@@ -70,7 +70,7 @@ type Message struct {
 	// Topic is what it is about in a word, such as device, data or rates; empty where the text says so.
 	Topic string
 	Text  string // a line or several
-	// Detail is of interest for those who watch or have asked for details, and for nobody else.
+	// Detail marks messages that are shown only while a user watches or has asked for details.
 	Detail bool
 	// Always is for those too who have asked for silence: without it they would take a result for another one.
 	Always bool
@@ -100,23 +100,23 @@ type Session struct {
 	Log     *slog.Logger
 	Observe Observer
 
-	backbone *train.Backbone // that the features are of; nil where they are of none
+	backbone *train.Backbone // the net that produced the features; nil if the data are no such features
 	features time.Duration   // that taking all of them would last; 0 where they were taken
 
 	ranks    ranks.Group // never nil
 	prepared bool
 	restart  bool // Options.Restart
 
-	// weightsShown says that people know what was taken from a file of weights, of which every net of an experiment
-	// takes the same: it is shared with the sessions that With returns. Nil shows it each time.
+	// weightsShown is set once the summary of loaded weights has been printed. The sessions that With
+	// returns share it, since every net of an experiment loads the same file. If nil, every load prints.
 	weightsShown *bool
 	seen         *seenBags // shared in the same way
 }
 
-// Options are what a session of classifiers needs beside a configuration.
+// Options are what a session of classifiers needs in addition to a configuration.
 type Options = OptionsOf[train.Observer]
 
-// OptionsOf are what a session needs beside a configuration; steps are watched by an O.
+// OptionsOf are what a session needs in addition to a configuration; an O observes its steps.
 type OptionsOf[O any] struct {
 	Log      *slog.Logger // nil for nowhere
 	Observer ObserverOf[O]
@@ -134,7 +134,8 @@ type OptionsOf[O any] struct {
 	// SampleFeatures times a backbone on a few pictures, and goes on with features that mean nothing. Pictures that cannot
 	// be used are not looked for.
 	SampleFeatures bool
-	// FeaturesTaken is called with how many of all pictures a backbone has seen; nil for nobody.
+	// FeaturesTaken is called with the number of pictures that a backbone has processed, and of all; may be
+	// nil.
 	FeaturesTaken func(done, of int)
 }
 
@@ -162,7 +163,7 @@ func (s *Session) openDevice() error {
 	return nil
 }
 
-// Tell passes a message to the observer of the session.
+// Tell passes a message to the session's observer.
 func (s *Session) Tell(m Message) { s.Observe.Tell(m) }
 
 // OpenDevice opens the device of a configuration and sets the precision there to that of the device. note says why
@@ -171,7 +172,7 @@ func OpenDevice(r *Resources, log *slog.Logger) (backend kernels.Backend, note s
 	return openDevice(r, 0, log)
 }
 
-// openDevice is OpenDevice for the process of a number among those of its host.
+// openDevice is OpenDevice for the process with a given number on its host.
 func openDevice(r *Resources, local int, log *slog.Logger) (backend kernels.Backend, note string, err error) {
 	backend, note, err = kernels.Open(kernels.Config{Device: r.Device, Local: local, Threads: r.Threads,
 		Precision: r.Precision,
@@ -187,9 +188,9 @@ func openDevice(r *Resources, local int, log *slog.Logger) (backend kernels.Back
 	return backend, note, nil
 }
 
-// DeviceMessage says which device is used and, where there is a note, why it is not another one. In a program that was
-// built for graphics cards the note is no mere detail: whoever installed it has a card, and wants to know that it
-// idles.
+// DeviceMessage says which device is used and, if there is a note, why another one is not. In a program that
+// was built for graphics cards the note is not a mere detail: its user has a card, and needs to be warned that
+// it idles.
 func DeviceMessage(backend kernels.Backend, note string) Message {
 	if note == "" {
 		return Message{Topic: "device", Text: backend.Name(), Detail: true}

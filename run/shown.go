@@ -26,8 +26,8 @@ func drawBags(s *train.Scores, set *loader.Set) []int {
 	return rows[:min(drawnBags, len(rows))]
 }
 
-// ReadShown reads what the page of an experiment shows of a run beside others; nil for a run that is not complete, or
-// whose set has no labels.
+// ReadShown reads what the page of an experiment shows of a run next to others. It returns nil for a run that
+// is not complete, or whose set has no labels.
 func ReadShown(dir string) (*report.Scored, error) {
 	result, err := loadResult[struct {
 		Shown *report.Scored `json:"shown"`

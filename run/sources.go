@@ -46,7 +46,7 @@ func (s Sources) Resolve(c *Config) error {
 	}
 	resolved.Arm = recipe.FD
 	if (set == dataset.Captions || set == dataset.MSRVTT) && s.File == "" && s.Preset == "" {
-		resolved.Data.KeepFunctionWords = false // nobody asks for the paper's protocol
+		resolved.Data.KeepFunctionWords = false // the paper's protocol was not asked for
 	}
 	if set != "" { // noise is injected into data of others only where it is asked for
 		resolved.Data.Set, resolved.Data.Noise = set, 0
@@ -59,7 +59,7 @@ func (s Sources) Resolve(c *Config) error {
 		return err
 	}
 	chosenFrom := &resolved.Data
-	if c.Build != nil { // of a run, which knows what it reads
+	if c.Build != nil { // a run wrote it, and it names the files that it reads
 		c.places().ComeFrom(c.Build.Folder, filepath.Dir(s.File))
 		of := c.Data
 		chosenFrom = &of
@@ -116,7 +116,7 @@ func (s Sources) find(key string) *Setting {
 	return nil
 }
 
-// keys are those of the settings.
+// keys returns the keys of the settings.
 func (s Sources) keys() []string {
 	keys := make([]string, len(s.Settings))
 	for i, one := range s.Settings {
@@ -125,9 +125,8 @@ func (s Sources) keys() []string {
 	return keys
 }
 
-// Base finds the preset and its size, empty where nobody names one: from the sources, else from the
-// file, else by the data, which are captions, clips, features or a manifest where a file of them is named, and else
-// empty.
+// Base finds the preset and its size, empty if none is named: from the sources, else from the file, else by
+// the kind of the data, if a file of captions, clips, features or a manifest is named.
 func (s Sources) Base(file *Document) (name PresetName, size Size, set dataset.Kind) {
 	fallback := ScenesPreset
 	for _, of := range []struct {
@@ -179,8 +178,8 @@ func (s Sources) given(file *Document, arm recipe.Name) given {
 	return c
 }
 
-// Complete fills in what is left open, as Sources.Resolve does, and checks the rest. A configuration that was resolved
-// stays what it is. arms are those of an experiment, where they are named. Open does so by itself.
+// Complete fills in what is left open, as Sources.Resolve does, and checks the rest. A resolved configuration
+// does not change. arms are the arms of an experiment, if they are named. Open calls Complete.
 func (c *Config) Complete(arms ...recipe.Name) error {
 	g := given{preset: true, net: true, arm: c.Arm != "", arms: arms}
 	if g.arm && arms == nil {
@@ -204,7 +203,7 @@ func (s Sources) ResolveFolder(folder string, c *Config) error {
 		return err
 	}
 	if own := filepath.Join(folder, VocabularyFile); c.Data.Vocabulary == "" && durable.Exists(own) {
-		// classes are those of the model, whatever the captions are now
+		// the model's classes stay, whatever the captions are now
 		c.Data.Vocabulary, c.Data.VocabularyOfModel = own, true
 	}
 	if !s.gives("run.precision") { // that of the run may be one that this device lacks

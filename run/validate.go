@@ -39,9 +39,9 @@ func (c *Config) validateNames() error {
 	case c.Net.Arch.IsResNet() && (c.Net.FC6 != 0 || c.Net.FC7 != 0 || c.Net.FC6Kernel != 0 || c.Net.FC6Pad != 0 ||
 		c.Net.Dropout > 0):
 		return fmt.Errorf("net.fc6, fc7, fc6_kernel, fc6_pad and dropout are for nets with layers fc6 and fc7; net.arch %s "+
-			"has one layer behind its stages, fc: leave them out", c.Net.Arch)
+			"has one layer after its stages, fc: leave them out", c.Net.Arch)
 	case c.Net.Arch.IsResNet() && c.Net.Pixels == PixelsRaw:
-		return fmt.Errorf("net.pixels is raw, as Caffe's weights of vgg16 want it; those of %s want unit", c.Net.Arch)
+		return fmt.Errorf("net.pixels is raw, which Caffe's weights of vgg16 need; weights of %s need unit", c.Net.Arch)
 	case (c.Net.Arch == NetMLP) != (c.Data.Set == dataset.Features):
 		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (`data.features.train.features` "+
 			"FILE), the others are for pictures",
@@ -121,6 +121,6 @@ func (c *Config) ValidateLoss() error {
 	if c.Train.Loss.IsZero() || c.Arm.Noise() == model.NoNoise {
 		return nil
 	}
-	return fmt.Errorf("loss %s is of the classifier alone, and arm %s has a noise model, which learns by the likelihood "+
+	return fmt.Errorf("loss %s is for the classifier alone, and arm %s has a noise model, which learns by the likelihood "+
 		"of the labels: give `arm` baseline or `arm` stage1, or leave out `train.loss`", c.Train.Loss.Name(), c.Arm)
 }

@@ -25,7 +25,7 @@ func (c *Config) level() string {
 // ByFrame reports whether frames of videos are learned one by one.
 func (c *Config) ByFrame() bool {
 	return c.Data.VideoLevel == dataset.LevelFrame || c.Data.VideoLevel != dataset.LevelVideo && !c.Net.MIL &&
-		c.Net.Backbone == "" // a head learns whole clips unless it is told otherwise
+		c.Net.Backbone == "" // a head learns whole clips by default
 }
 
 func (c *Config) validateVideo() error {

@@ -11,7 +11,7 @@ import (
 type Workload struct {
 	Parameters int     // of the classifier
 	Noise      int     // parameters of the noise model
-	Pictures   int     // of a step with a full batch, or with all bags where there are fewer, in the mean
+	Pictures   int     // mean of a step with a full batch, or with all bags if there are fewer
 	FLOP       float64 // of a step
 	// Chunks are what maps and gradients of a batch of the longest videos take, whole and then in chunks of half as
 	// many frames each time; none of pictures.
@@ -39,7 +39,7 @@ func (s *Session) Workload(ctx context.Context, c *Config, arm train.Arm, net *m
 	return w, nil
 }
 
-// chunks are those of so many bags of the longest videos, down to an eighth of the frames.
+// chunks returns chunks of the given number of the longest videos, down to an eighth of the frames.
 func chunks(net *model.Net, bags, longest int) (all []Chunk) {
 	if longest < 2 {
 		return nil

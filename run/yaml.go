@@ -92,7 +92,7 @@ func (d *Document) has(key string) bool {
 	return n != nil && !(n.Kind == yaml.ScalarNode && n.Value == "")
 }
 
-// text is the value of a key; empty where there is none.
+// text returns the value of a key; empty if there is none.
 func (d *Document) text(key string) string {
 	if n := d.find(key); n != nil && n.Kind == yaml.ScalarNode {
 		return n.Value
@@ -100,7 +100,7 @@ func (d *Document) text(key string) string {
 	return ""
 }
 
-// find looks a key up; nil where there is none.
+// find looks a key up; nil if there is none.
 func (d *Document) find(key string) *yaml.Node {
 	n := d.root
 	for name := range strings.SplitSeq(key, ".") {

@@ -12,7 +12,7 @@ import (
 	"nmn/train"
 )
 
-// A folder tells a setting that only one of two runs has.
+// Runs that differ in a setting that only one of them has are different runs.
 func TestConfig_LossMakesAnotherRun(t *testing.T) {
 	bce, asl := DefaultConfig(), DefaultConfig()
 	asl.Train.Loss = train.PaperLoss(train.Asymmetric)

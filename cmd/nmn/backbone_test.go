@@ -368,7 +368,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 	c := call(t, slices.DeleteFunc(backboneRun(manifest, weights, dir, "--seed", "2", "-v"), func(s string) bool {
 		return s == "-q"
 	})...)
-	if c.code != exitOK || !strings.Contains(c.err, "those of 90 pictures were taken before; 0 are left") {
+	if c.code != exitOK || !strings.Contains(c.err, "the folder has features of 90 pictures; 0 are left") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 
@@ -453,7 +453,7 @@ func TestExperiment_TakesFeaturesOnce(t *testing.T) {
 		t.Errorf("%d kinds of features in %d folders, want one", len(found), all)
 	}
 	args[slices.Index(args, dir)] = filepath.Join(work, "other")
-	wantUsage(t, call(t, append(args, "--mil", "both")...), "these are no clips")
+	wantUsage(t, call(t, append(args, "--mil", "both")...), "these data are no clips")
 }
 
 func TestTrain_BackboneRefusals(t *testing.T) {
@@ -465,7 +465,7 @@ func TestTrain_BackboneRefusals(t *testing.T) {
 	for want, more := range map[string][]string{
 		"of pictures as they are": {"--augment", "light"},
 		"leave out train.flip":    {"--set", "train.flip=true"},
-		"these are no clips":      {"--mil"},
+		"these data are no clips": {"--mil"},
 		"it has pool5":            {"--set", "net.backbone_layer=embedding"},
 		"--init":                  {"--init", weights},
 		"--net":                   {"--net", "vgg16"},

@@ -140,7 +140,7 @@ func TestAuditRun_RefusesOtherLabelsThanThoseLearned(t *testing.T) {
 	wantUsage(t, call(t, "audit", dir, "--noise-rates", "folds:2", "--apply", "--output", file),
 		"which the run has learned from")
 	write(t, file, strings.Replace(read(t, file), "red", "green", 1))
-	wantUsage(t, call(t, "audit", dir), "an audit is of the data that the run has learned")
+	wantUsage(t, call(t, "audit", dir), "an audit needs the data that the run has learned")
 }
 
 // Each form of labels: train, audit, decide, and train on what was written.

@@ -146,7 +146,7 @@ func measuredText(m run.Measured, w run.Workload) string {
 	line := fmt.Sprintf("            %s, %d steps of %.1f ms (%.3g images/s, %.1f GFLOP/s): about %v\n",
 		m.Needs(), m.Steps, m.Step.Seconds()*1e3, speed,
 		w.FLOP/float64(w.Pictures)*speed/1e9, m.Total().Round(time.Second))
-	if m.Reckoned {
+	if m.Estimated {
 		return line + "            reckoned from operations and the time of one picture: no step was made\n"
 	}
 	if !m.Full() {

@@ -22,7 +22,7 @@ func TestWeights_WhatIsInAFile(t *testing.T) {
 		!strings.Contains(v["misfit"].(string), "features.0.weight") {
 		t.Errorf("%v", v)
 	}
-	if text := must(t, "weights", file); !strings.Contains(text, "not those of VGG16") ||
+	if text := must(t, "weights", file); !strings.Contains(text, "not the weights of VGG16") ||
 		!strings.Contains(text, "2×3") {
 		t.Errorf("%s", text)
 	}

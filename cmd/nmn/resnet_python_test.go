@@ -157,7 +157,7 @@ func TestInit_VariantsOfResNetsAreRefused(t *testing.T) {
 	for c, want := range wants {
 		file := filepath.Join(dir, c.String(), "net.safetensors")
 		told := must(t, "weights", file)
-		if !strings.Contains(told, "not those of resnet50") || !strings.Contains(told, want) {
+		if !strings.Contains(told, "not the weights of resnet50") || !strings.Contains(told, want) {
 			t.Errorf("%s: nmn weights says\n%s", c, told[:min(500, len(told))])
 		}
 	}

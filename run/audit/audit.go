@@ -20,8 +20,8 @@ import (
 // Folder is the folder of a run with what its audit has made: the scores of nets of folds, and the page.
 const Folder = "audit"
 
-// Audit is a finished run whose labels are looked through: its data with what nets say of training bags that they have
-// not learned. It must be closed, and is for one goroutine.
+// Audit looks through the labels of a finished run: it holds the run's data, with scores of training bags by
+// nets that have not learned them. It must be closed, and must not be used by several goroutines at once.
 //
 //	a, err := runaudit.Open(ctx, "runs/mine", runaudit.Options{})
 //	if err != nil {
@@ -30,7 +30,7 @@ const Folder = "audit"
 //	defer a.Close()
 //	scores, err := a.Scores(ctx)                      // that the run has left
 //	if err == nil && !scores.Complete() {
-//		scores, err = a.TrainFolds(ctx, a.Offer(2, 0)) // or those of nets of two folds
+//		scores, err = a.TrainFolds(ctx, a.Offer(2, 0)) // or scores of nets of two folds
 //	}
 //	if err != nil {
 //		return err
@@ -49,7 +49,7 @@ type Options struct {
 	run.Options
 	// Device computes nets of folds; empty for the device of the run.
 	Device string
-	// Threads are those of the CPU; 0 for those of the run.
+	// Threads is the number of CPU threads; 0 takes the run's.
 	Threads int
 }
 
@@ -85,7 +85,7 @@ func (a *Audit) check(ctx context.Context) error {
 		return setting.Errorf("", "%s: its labels are not held in memory, which an audit needs", s.Data.Train.Name)
 	}
 	if err := s.SameData(ctx, a.Dir); err != nil {
-		return fmt.Errorf("an audit is of the data that the run has learned: %w", err)
+		return fmt.Errorf("an audit needs the data that the run has learned: %w", err)
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func chosen[T any](matrix []T, rows []int, k int) []T {
 	return out
 }
 
-// HasPictures reports whether the bags are of pictures or clips.
+// HasPictures reports whether the bags hold pictures or clips.
 func (a *Audit) HasPictures() bool { return a.session.Data.Train.Preview() != nil }
 
 // Picture is a small picture of a training bag, the middle frame of a clip, as JPEG. An error wraps loader.ErrCorrupt

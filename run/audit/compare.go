@@ -13,9 +13,9 @@ import (
 	"nmn/train"
 )
 
-// CompareLabels says of finished runs on the same bags how their labels differ from those of the first, how many are
-// wrong where the truth is known, and what the runs are worth. Bags that the first run has not learned do not count,
-// and those that another lacks are refused.
+// CompareLabels reports, for finished runs on the same bags, how their labels differ from the labels of the
+// first run, how many are wrong if the truth is known, and how well the runs do. Bags that the first run has
+// not learned do not count. If another run lacks a bag of the first, CompareLabels refuses it.
 func CompareLabels(ctx context.Context, dirs []string, log *slog.Logger) (runs []report.LabelledRun, err error) {
 	var first *loader.Set
 	for _, dir := range dirs {
@@ -43,7 +43,7 @@ func CompareLabels(ctx context.Context, dirs []string, log *slog.Logger) (runs [
 	return runs, nil
 }
 
-// labelledRun describes a run with its labels beside those of the first.
+// labelledRun describes a run, with its labels next to the labels of the first.
 func labelledRun(dir string, set, first *loader.Set) (*report.LabelledRun, error) {
 	o, err := run.ReadOutcome(dir)
 	if err != nil {

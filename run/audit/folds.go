@@ -17,14 +17,14 @@ import (
 type Offer struct {
 	Folds, Epochs int
 	Images        int64         // frames or rows that are learned, all nets and epochs together
-	Time          time.Duration // at the speed of the run, 0 where its log does not tell
+	Time          time.Duration // at the speed of the run, 0 if its log does not show it
 }
 
-// Epochs of nets of folds, where nobody says how many: as stage 1 of the run, but no more than the recipe trains.
+// Epochs of nets of folds by default: as many as stage 1 of the run, but no more than the recipe trains.
 const mostFoldEpochs = 15
 
-// Offer is what so many folds cost. Epochs are those of each net, 0 for as many as stage 1 of the run has, at most 15;
-// on features it is 15.
+// Offer returns the cost of a number of folds. epochs is the number of epochs of each net; 0 takes as many as
+// stage 1 of the run, at most 15, and 15 on features.
 func (a *Audit) Offer(folds, epochs int) Offer {
 	c := &a.session.Config
 	if epochs == 0 {
@@ -53,7 +53,8 @@ func (a *Audit) DefaultFolds() int {
 	return recipe.DefaultFolds
 }
 
-// speed is how many images stage 1 of the run has learned in a second, by its log; 0 where that does not tell.
+// speed is the number of images a second that stage 1 of the run has learned, from its log; 0 if the log does
+// not show it.
 func (a *Audit) speed() float64 {
 	for _, folder := range []string{run.Stage1Folder, ""} {
 		if v := run.LogSpeed(filepath.Join(a.Dir, folder)); v > 0 {
@@ -97,13 +98,13 @@ func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
 	return scores, err
 }
 
-// folds are those of the run itself.
+// folds returns the number of folds of the run itself.
 func (a *Audit) folds() int {
 	settings := a.session.Config.Settings()
 	return settings.Folds()
 }
 
-// foldSettings are those of the run for nets of folds: stage 1 alone, by epochs.
+// foldSettings returns the run's settings for nets of folds: stage 1 alone, with the epochs of the offer.
 func (a *Audit) foldSettings(o Offer) (recipe.Settings, error) {
 	s := a.session.Config.Settings()
 	s.Arm, s.Stage1, s.NoiseRates = recipe.Stage1, "", fmt.Sprintf("%s%d", recipe.FoldsOf, o.Folds)
@@ -118,7 +119,7 @@ func (a *Audit) foldSettings(o Offer) (recipe.Settings, error) {
 	return s, nil
 }
 
-// Interrupted reports whether nets of so many folds were begun and not finished.
+// Interrupted reports whether nets of this number of folds were begun and not finished.
 func (a *Audit) Interrupted(folds int) bool {
 	dir := a.foldsFolder(folds)
 	return durable.Exists(filepath.Join(dir, recipe.FoldsFile)) && !durable.Exists(filepath.Join(dir, recipe.RatesFile))

@@ -114,7 +114,7 @@ func (a *Audit) listedForm(m *manifest.Manifest) *labelForm {
 		learn: func(c *run.Config, path string) { learnManifest(c, path, folder) }}
 }
 
-// learnManifest has a configuration learn a new manifest that says of which split each row is.
+// learnManifest has a configuration learn a new manifest that gives the split of each row.
 func learnManifest(c *run.Config, path, folder string) {
 	d, base := &c.Data, run.BaseConfig().Data
 	d.Set, d.Manifest, d.Images, d.LabelForm = dataset.Manifest, path, folder, ""
@@ -122,7 +122,7 @@ func learnManifest(c *run.Config, path, folder string) {
 	d.Features.LabelColumns, d.Features.Ignore = base.Features.LabelColumns, base.Features.Ignore
 }
 
-// splits are those of all bags of the run, as a manifest names them.
+// splits returns the split of every bag of the run, by the names that manifests use.
 func (a *Audit) splits() map[string]string {
 	of := map[string]string{}
 	for split, set := range a.sets {

@@ -25,7 +25,7 @@ type Corrected struct {
 	Rows   int    // that have changed; -1 where all are new
 	Note   string // what else there is to know; empty for nothing
 	Lost   bool   // the form of the data could not hold the labels, and another one has less in it
-	Config string // file of the configuration that learns these labels; empty where nothing can
+	Config string // file of the configuration that learns these labels; empty if no configuration can
 }
 
 // labelForm is how labels of some data are written.
@@ -34,7 +34,7 @@ type labelForm struct {
 	endings []string // of the file
 	note    string
 	write   func(ctx context.Context, l relabel.Labels, path string) (rows int, err error)
-	// learn has a configuration learn the file; nil where nothing can.
+	// learn has a configuration learn the file; nil if no configuration can.
 	learn func(c *run.Config, path string)
 }
 
@@ -72,7 +72,8 @@ func (a *Audit) formOf(ctx context.Context, path string) (*labelForm, error) {
 
 func isCSV(path string) bool { return ending(path) == ".csv" }
 
-// refuseSource refuses to write over the data of the run: decisions are of the labels as they are there.
+// refuseSource refuses to write over the data of the run, since decisions refer to the labels as they stand
+// there.
 func (a *Audit) refuseSource(path string) error {
 	d := &a.session.Config.Data
 	sources := []string{d.Manifest, d.Captions, d.Features.Train.Features, d.Features.Train.Labels, d.MSRVTT}
@@ -94,9 +95,9 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && x == y
 }
 
-// WriteLabels writes corrected labels, a row for each bag of the report, in the form that the data of the run came in,
-// and beside them a configuration that learns them as the run did, FILE.yaml. Where the run has injected noise, the
-// labels are the noisy ones with what was corrected, and the configuration injects none.
+// WriteLabels writes corrected labels, a row for each bag of the report, in the form of the run's data. Next
+// to them it writes FILE.yaml, a configuration that learns them as the run did. If the run has injected noise,
+// the labels are the noisy ones with the corrections, and the configuration injects none.
 func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []uint8, path string) (*Corrected, error) {
 	form, err := a.formOf(ctx, path)
 	if err != nil {

@@ -23,8 +23,8 @@ type OutOfFold struct {
 	Bags   []int     // that have scores, as rows of the training split, ascending
 	All    int       // training bags
 	Logits []float32 // a row for each of Bags, a column for each class
-	// Plain are the logits that the rates are to be estimated from, where Logits are of nets that were trained through
-	// the rates; else nil.
+	// Plain are the logits from which the rates are estimated, if Logits come from nets that were trained
+	// through the rates; else nil.
 	Plain  []float32
 	Raised bool // these rates were raised (recipe.Config.Floor)
 }
@@ -35,8 +35,9 @@ func (s *OutOfFold) Complete() bool { return len(s.Bags) == s.All }
 // foldsOf matches the folders of nets of folds that an audit has trained.
 const foldsOf = "folds-"
 
-// Scores are the scores that the folders of run and audit hold: those of all training bags, where there are some, else
-// those of a part, as a run with rates online leaves them; none at all are no error.
+// Scores returns the scores that the folders of run and audit hold: scores of all training bags if there are
+// any, else scores of a part, as a run with rates online leaves them. It is no error if there are no scores at
+// all.
 func (a *Audit) Scores(ctx context.Context) (*OutOfFold, error) {
 	s, err := a.foldsOfRun()
 	if s != nil || err != nil {
@@ -73,7 +74,7 @@ func (a *Audit) foldsOfRun() (*OutOfFold, error) {
 	return plain, nil
 }
 
-// trainedFolds are the numbers of folds of which the audit has a folder, the largest first.
+// trainedFolds returns the numbers of folds for which the audit has a folder, the largest first.
 func (a *Audit) trainedFolds() []int {
 	names, _ := filepath.Glob(filepath.Join(a.Folder(), foldsOf+"*"))
 	var all []int
@@ -91,7 +92,8 @@ func (a *Audit) foldsFolder(folds int) string {
 	return filepath.Join(a.Folder(), foldsOf+strconv.Itoa(folds))
 }
 
-// trained are the scores of so many folds that an audit has trained to the end; nil where there are none.
+// trained returns the scores of nets of this number of folds, if an audit has trained them to the end; else
+// nil.
 func (a *Audit) trained(folds int) (*OutOfFold, error) {
 	dir := a.foldsFolder(folds)
 	if !durable.Exists(filepath.Join(dir, recipe.RatesFile)) { // which comes last
@@ -110,7 +112,7 @@ func (a *Audit) trained(folds int) (*OutOfFold, error) {
 func (a *Audit) PartialScores() (*OutOfFold, error) {
 	train := a.session.Data.Train
 	out := &OutOfFold{All: train.Len(), From: "nowhere"}
-	if a.session.Config.ByFrame() && train.Videos() { // which are of frames
+	if a.session.Config.ByFrame() && train.Videos() { // those scores are for frames
 		return out, nil
 	}
 	logits, index, err := recipe.ReadOnline(filepath.Join(a.Dir, run.RecipeFolder))
@@ -120,7 +122,7 @@ func (a *Audit) PartialScores() (*OutOfFold, error) {
 	k := train.Vocabulary.Len()
 	if err == nil && (len(logits) != len(index)*k || slices.Min(append(index, 0)) < 0 ||
 		slices.Max(append(index, 0)) >= train.Len()) {
-		err = fmt.Errorf("%d scores of %d bags are not those of %d bags × %d classes", len(logits), len(index),
+		err = fmt.Errorf("%d scores of %d bags, where %d bags × %d classes are needed", len(logits), len(index),
 			train.Len(), k)
 	}
 	if err != nil {
@@ -136,8 +138,8 @@ func (a *Audit) PartialScores() (*OutOfFold, error) {
 	return out, nil
 }
 
-// readScores reads a file of scores and puts it into the order of the training bags; nil where there is none. Of
-// another vocabulary, or of bags that the data do not have, it is an error.
+// readScores reads a file of scores and puts it into the order of the training bags. It returns nil if there
+// is no file. A file with another vocabulary, or with bags that the data lack, is an error.
 func (a *Audit) readScores(path string) (*OutOfFold, error) {
 	if !durable.Exists(path) {
 		return nil, nil
@@ -148,13 +150,14 @@ func (a *Audit) readScores(path string) (*OutOfFold, error) {
 	}
 	train := a.session.Data.Train
 	if !slices.Equal(m.Words, train.Vocabulary.Texts()) {
-		return nil, setting.Errorf("", "%s: its words are not those of the data of the run: remove it with its folder", path)
+		return nil, setting.Errorf("", "%s: its classes differ from the classes of the run's data: remove it with "+
+			"its folder", path)
 	}
 	at := make([]int, train.Len())
 	for row, id := range m.IDs {
 		bag, ok := a.rows[id]
 		if !ok {
-			return nil, setting.Errorf("", "%s: there is no training bag %.60q, of which it has scores: remove it with "+
+			return nil, setting.Errorf("", "%s has scores of %.60q, which is not in the training data: remove it with "+
 				"its folder", path, id)
 		}
 		at[bag] = row + 1

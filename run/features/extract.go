@@ -18,7 +18,7 @@ type Output struct {
 	Layers []model.Layer
 	// Outputs are files for the rows, .npy or .safetensors, one for each layer; none where Row takes them.
 	Outputs []string
-	// Row takes the rows of a bag, one for each layer, good until it returns; nil if no one takes them.
+	// Row takes the rows of a bag, one for each layer, good until it returns; may be nil.
 	Row func(bag int, rows [][]float32) error
 	// PerFrame gives each frame of a video a row, named CLIP#FRAME, and not each video.
 	PerFrame bool
@@ -43,7 +43,8 @@ type Extracted struct {
 type Net interface {
 	// Width is the number of features of a layer.
 	Width(layer model.Layer) (int, error)
-	// Rows shows what layers say of each bag, in order, and returns those that cannot be read.
+	// Rows passes on the outputs of layers for each bag, in order, and returns the bags that cannot be
+	// read.
 	Rows(ctx context.Context, set *loader.Set, l loader.Config, layers []model.Layer,
 		write func(bag int, rows [][]float32) error) ([]loader.BadSample, error)
 }
@@ -81,7 +82,7 @@ func (x *Extraction) Run(ctx context.Context) (done []Extracted, err error) {
 	defer func() { err = errors.Join(err, kept.close()) }()
 	done, err = x.pass(ctx, kept)
 	if errors.Is(err, errOtherRows) {
-		x.Log.Warn("rows that were extracted before differ from those of now: all are extracted again")
+		x.Log.Warn("the rows from an earlier extraction differ: all are extracted again")
 		if err := kept.clear(); err != nil {
 			return nil, err
 		}

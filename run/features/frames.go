@@ -31,7 +31,7 @@ func FramesOf(ctx context.Context, set *loader.Set) (frames *loader.Set, offsets
 	return frames, index.Offsets(), nil
 }
 
-// BagOf is the bag that a frame is of.
+// BagOf returns the bag that a frame belongs to.
 func BagOf(offsets []int, frame int) int {
 	if offsets == nil {
 		return frame

@@ -47,7 +47,7 @@ const (
 	partBags = "bags" // a partRange
 )
 
-// partRange says which bags the rows of a part are of: all from one to before another but for the bad ones.
+// partRange gives the bags of the rows of a part: all from one up to another, except the bad ones.
 type partRange struct {
 	From, To int
 	Bad      []int
@@ -120,7 +120,7 @@ func globbed(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
-// part reads of which bags a part is, and gives its rows to a function, if there is one.
+// part reads the range of a part, and passes its rows to a function if there is one.
 func (k *keptRows) part(path string, of *partRange, take func(rows [][]float32) error) error {
 	file, err := safetensors.Open(path)
 	if err != nil {
@@ -128,7 +128,7 @@ func (k *keptRows) part(path string, of *partRange, take func(rows [][]float32) 
 	}
 	defer file.Close()
 	if file.Metadata[partKey] != k.key {
-		return errors.New("it is of other pictures, another net or another layer")
+		return errors.New("it holds rows of other pictures, another net or another layer")
 	}
 	if err := json.Unmarshal([]byte(file.Metadata[partBags]), of); err != nil {
 		return err

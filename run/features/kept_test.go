@@ -91,7 +91,7 @@ func (e *extraction) run(ctx context.Context, net *fakeNet, about string) error 
 	return err
 }
 
-// files are those of the folder, hidden ones and folders too.
+// files returns the files of the folder, hidden ones and folders too.
 func (e *extraction) files() map[string]string {
 	e.t.Helper()
 	entries, err := os.ReadDir(e.dir)

@@ -8,8 +8,8 @@ import (
 	"nmn/loader/dataset"
 )
 
-// writeNames writes what the rows are: identifiers, labels where there are any, and the clips of frames. index are
-// the bags that have a row, ascending.
+// writeNames writes what the rows are: identifiers, labels if there are any, and the clips of frames. index
+// holds the bags that have a row, ascending.
 func (x *Extraction) writeNames(ctx context.Context, index []int) error {
 	o := x.Output
 	if o.IDs != "" || o.Labels != "" || o.Truth != "" {
@@ -60,14 +60,15 @@ func (x *Extraction) writeLabels(ctx context.Context, index []int) error {
 	return nil
 }
 
-// clipRows knows the clips that rows of frames belong to.
+// clipRows maps rows of frames to their clips.
 type clipRows struct {
 	videos *loader.Set
 	index  *loader.FrameIndex
 }
 
-// write writes a CSV table with a line for each clip that has a row: its identifier, its first row from 0 and the
-// number of its rows. frames are those of the rows, ascending; a frame that could not be read has none.
+// write writes a CSV table with a line for each clip that has a row: its identifier, its first row from 0 and
+// the number of its rows. frames holds the frames of the rows, ascending. A frame that could not be read has
+// no row.
 func (c *clipRows) write(ctx context.Context, path string, frames []int) error {
 	clips := dataset.NewClipTable()
 	var row loader.Row

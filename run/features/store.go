@@ -18,7 +18,7 @@ import (
 	"nmn/run/folder"
 )
 
-// featureKey tells a picture, or a kind of features, apart from others.
+// featureKey identifies a picture, or a kind of features.
 type featureKey [16]byte
 
 func keyOf(text string) (key featureKey) {
@@ -29,14 +29,14 @@ func keyOf(text string) (key featureKey) {
 
 func (k featureKey) String() string { return hex.EncodeToString(k[:]) }
 
-// Parts of a store are written after so many rows or so much time, so that an interruption costs little.
+// Parts of a store are written after partRows rows or partTime, so that an interruption costs little.
 const (
 	partRows = 1024
 	partTime = 20 * time.Second
 )
 
-// A part is a .safetensors with the tensor partName, n×width, and three lists of keys of its rows, in hex, one behind
-// the other.
+// A part is a .safetensors with the tensor partName, n×width, and three lists of the keys of its rows, in hex,
+// one after the other.
 const (
 	partName    = "features"
 	partKeys    = "pictures"

@@ -21,7 +21,7 @@ import (
 	"nmn/model/vit"
 )
 
-// Options say of which pictures features are taken, and how.
+// Options says which pictures features are computed for, and how.
 type Options struct {
 	Data      *dataset.Splits
 	Layer     model.Layer
@@ -100,7 +100,7 @@ func (b *Backbone) Take(ctx context.Context, folder string, o *Options) (err err
 	}
 	text := fmt.Sprintf("the features of %d pictures are taken", pictures-have)
 	if have > 0 {
-		text = fmt.Sprintf("those of %d pictures were taken before; %d are left", have, pictures-have)
+		text = fmt.Sprintf("the folder has features of %d pictures; %d are left", have, pictures-have)
 	}
 	t.Tell(text, have == pictures)
 	why, err := t.compute(ctx, pictures-have)
@@ -268,7 +268,8 @@ func (t *taking) vectors(set *loader.Set, why map[featureKey]error) (loader.Vect
 	return v, nil
 }
 
-// sampled is how many pictures tell how long all last, behind a first batch, which makes buffers.
+// sampled is the number of pictures from which the time for all is estimated, after a first batch, which
+// allocates buffers.
 const sampled = 2 * featureBatch
 
 // Sample times a few pictures, and returns how long all would last. Features that mean nothing take the place of all.

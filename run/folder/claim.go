@@ -22,16 +22,18 @@ type Kind struct {
 
 // Found answers questions about the configuration that was found in a folder.
 type Found struct {
-	// Written reports whether a run has written it: all note their build there, and nobody else does.
+	// Written reports whether a run has written the configuration. All runs, and only runs, note their
+	// build there.
 	Written func() bool
 	// Changed names the setting that this run has otherwise; an empty key is none.
 	Changed func() (key, was, is string)
 }
 
-// Check refuses a folder that is not for this run. err is that of reading the configuration there, one that wraps
-// fs.ErrNotExist where there is none; found is asked only where it was read. Without a configuration that a run has
-// written, a file that this run would overwrite is somebody's. The folder of another run that has not begun is for this
-// one: a mistake in its settings has ended it before anything was learned.
+// Check refuses a folder that is not for this run. err is the error of reading the configuration there; it
+// wraps fs.ErrNotExist if there is none. found is called only if the configuration was read. If no run has
+// written a configuration, a file that this run would overwrite belongs to the user or another program. The
+// folder of another run that has not begun can be taken: a mistake in its settings has ended it before
+// anything was learned.
 func Check(dir string, kind Kind, err error, found Found) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !found.Written():
@@ -78,7 +80,7 @@ func refuseForeign(dir string, kind Kind) error {
 	for _, e := range entries {
 		if kind.Writes(e.Name()) {
 			return setting.Errorf("run_dir",
-				"%s would be overwritten, and is not of a run, for no run has written a %s beside it: name another `run_dir`, or "+
+				"%s would be overwritten, and no run has written it, since there is no %s next to it: name another `run_dir`, or "+
 					"move it away",
 				filepath.Join(dir, e.Name()), kind.Config)
 		}
@@ -101,7 +103,7 @@ func Claim(dir string, ours func(name string) bool) error {
 func Clear(dir string, kind Kind, err error, found Found, below ...string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !found.Written():
-		return nil // Check refuses what is somebody else's
+		return nil // Check refuses a folder of another program
 	case err != nil:
 		return err
 	}

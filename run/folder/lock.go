@@ -38,14 +38,14 @@ func Lock(ctx context.Context, dir string, log *slog.Logger) (release func() err
 	return take(ctx, dir, filepath.Join(dir, LockFile), log)
 }
 
-// LockBeside is Lock by a file next to the folder, DIR.lock. The folder may have a lock of its own besides, or not be
-// there.
+// LockBeside is Lock by a file next to the folder, DIR.lock. The folder may have a lock of its own too, or not
+// exist.
 func LockBeside(ctx context.Context, dir string, log *slog.Logger) (release func() error, err error) {
-	return take(ctx, dir, Beside(dir), log)
+	return take(ctx, dir, NextTo(dir), log)
 }
 
-// Beside is the file of LockBeside.
-func Beside(dir string) string { return filepath.Clean(dir) + ".lock" }
+// NextTo returns the path of the lock file that LockBeside uses.
+func NextTo(dir string) string { return filepath.Clean(dir) + ".lock" }
 
 func take(ctx context.Context, dir, path string, log *slog.Logger) (release func() error, err error) {
 	var held *lock.Lock

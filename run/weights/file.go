@@ -128,10 +128,10 @@ func (f *File) Text(all string) string {
 	const most = 100
 	var b strings.Builder
 	if f.Checkpoint {
-		fmt.Fprintf(&b, "weights %s: a checkpoint of nmn, %d tensors with those of the optimizer; nmn export "+
+		fmt.Fprintf(&b, "weights %s: a checkpoint of nmn, %d tensors with the optimizer's; nmn export "+
 			"writes the net's alone\n", visible.Line(f.File), len(f.Tensors))
 	} else {
-		not := "not those of " + cmp.Or(f.resNet, "VGG16")
+		not := "not the weights of " + cmp.Or(f.resNet, "VGG16")
 		if f.otherTransformer {
 			not = "a vision transformer that is not computed here"
 		}

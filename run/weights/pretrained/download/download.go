@@ -206,7 +206,7 @@ func (d *download) restart() error {
 	return d.part.Truncate(0)
 }
 
-// keep writes what came. Of what was not written whole, the digest knows nothing.
+// keep writes the bytes that came. The digest skips bytes that were not written whole.
 func (d *download) keep(b []byte) error {
 	n, err := d.part.Write(b)
 	d.done += int64(n)

@@ -69,8 +69,8 @@ func TestFile_BringsTheFileOnce(t *testing.T) {
 	}
 }
 
-// An interrupted download is gone on with from the bytes that are there, across redirects, and also by a server that
-// knows no ranges.
+// An interrupted download goes on after the bytes that are there, across redirects, and also from a server
+// without support for ranges.
 func TestFile_GoesOn(t *testing.T) {
 	const there = 300_000
 	for name, serve := range map[string]http.HandlerFunc{
@@ -137,7 +137,7 @@ func TestFile_GoesOnByItselfWhenConnectionsBreak(t *testing.T) {
 	}
 }
 
-// breaking ends a connection after so many bytes.
+// breaking ends a connection after some bytes.
 type breaking struct {
 	http.ResponseWriter
 	left int

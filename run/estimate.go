@@ -25,14 +25,15 @@ const (
 	// parameterBytes are moved for each parameter of a step: the weight is read twice, and gradient, weight, momentum and
 	// average are read and written.
 	parameterBytes = 40
-	// copiedBytes are copied so many times to measure how fast memory is. The first makes its pages.
+	// copiedBytes are copied several times to measure the speed of memory. The first copy touches its
+	// pages.
 	copiedBytes = 64 << 20
 	copies      = 4
 )
 
-// Estimator says how long steps of the arms of a session take, within seconds whatever the net is. Short steps are made
-// and timed. Long ones, such as VGG16's on a CPU, are reckoned from their operations and the time of one pass, forward
-// and backward, of one blank frame, which is measured once.
+// Estimator estimates how long steps of the arms of a session take, within seconds whatever the net is. Short
+// steps are made and timed. Long ones, such as VGG16's on a CPU, are estimated from their operations and the
+// time of one pass, forward and backward, of one blank frame, which is measured once.
 type Estimator struct {
 	session          *Session
 	perFLOP, perByte float64 // in nanoseconds; 0 before they are measured
@@ -59,7 +60,7 @@ func (e *Estimator) Estimate(ctx context.Context, arm train.Arm, w *Workload, ne
 	batch := s.Config.Train.Batch(arm.MIL)
 	perEpoch := (census.Bags + batch*s.Config.Train.Accumulate - 1) / (batch * s.Config.Train.Accumulate)
 	s.countSteps(&m, arm, perEpoch)
-	m.Reckoned, m.Bags, m.Images = true, min(m.Batch, census.Bags), w.Pictures
+	m.Estimated, m.Bags, m.Images = true, min(m.Batch, census.Bags), w.Pictures
 	m.Memory = net.Bytes() + s.Config.Train.StateBytes(net) + s.stepBytes(net, min(batch, census.Bags), census.Longest)
 	if free, known := s.freeOnCPU(); known {
 		m.Free = free

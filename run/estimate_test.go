@@ -44,8 +44,9 @@ func estimated(t *testing.T, ctx context.Context, c Config) (all []Measured, err
 	return all, nil
 }
 
-// A large net is reckoned without a step: the time follows its operations, and the memory is that of a step.
-func TestEstimate_LargeNetsAreReckoned(t *testing.T) {
+// The time of a large net is estimated without a step: it follows the net's operations, and the memory is that
+// of a step.
+func TestEstimate_LargeNetsAreEstimated(t *testing.T) {
 	c := DefaultConfig()
 	c.Net.Arch, c.Net.Width, c.Train.BatchBags, c.Train.Stage1Epochs = NetVGG16, .25, 16, 2
 	all, err := estimated(t, t.Context(), c)
@@ -56,7 +57,7 @@ func TestEstimate_LargeNetsAreReckoned(t *testing.T) {
 		t.Fatalf("%d estimates, want stage 1 and the arm", len(all))
 	}
 	m := all[0]
-	if !m.Reckoned || m.Step <= 0 || m.Bags != 16 || m.Images != 16 || m.Steps != 2*5 || m.Mean != 14 || !m.Full() {
+	if !m.Estimated || m.Step <= 0 || m.Bags != 16 || m.Images != 16 || m.Steps != 2*5 || m.Mean != 14 || !m.Full() {
 		t.Errorf("%+v, want 10 steps of 16 pictures", m)
 	}
 	c.Train.BatchBags = 64
@@ -69,7 +70,7 @@ func TestEstimate_LargeNetsAreReckoned(t *testing.T) {
 	}
 }
 
-// What a reckoned step needs is what the step takes.
+// The estimated memory of a step is the memory that the step takes.
 func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
 	c := DefaultConfig()
 	c.Net.Arch, c.Net.Width, c.Train.BatchBags, c.Train.MaxSteps = NetVGG16, .125, 8, 1
@@ -98,8 +99,8 @@ func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	const small = 1 << 10 // the norm of the gradients, and the like
-	if d := made.Memory - all[0].Memory; !all[0].Reckoned || made.Reckoned || d < 0 || d > small {
-		t.Errorf("reckoned %d bytes, taken %d", all[0].Memory, made.Memory)
+	if d := made.Memory - all[0].Memory; !all[0].Estimated || made.Estimated || d < 0 || d > small {
+		t.Errorf("estimated %d bytes, taken %d", all[0].Memory, made.Memory)
 	}
 }
 
@@ -114,7 +115,7 @@ func TestEstimate_ShortStepsAreMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all[0].Reckoned || all[0].Step <= 0 {
+	if all[0].Estimated || all[0].Step <= 0 {
 		t.Errorf("%+v", all[0])
 	}
 }
@@ -129,7 +130,7 @@ func TestEstimate_EndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A file of weights that a run would refuse is refused before any time is reckoned.
+// A file of weights that a run would refuse is refused before any time is estimated.
 func TestBlankNet_RefusesWeightsOfNothing(t *testing.T) {
 	c := DefaultConfig()
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Run.Device = 16, 0, 1, "cpu"
