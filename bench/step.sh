@@ -7,7 +7,8 @@
 # of vit-s14-16x224 and vit-b16-8x224, and with -avx2 behind them the same without AVX-512; by default 4x224
 # 1x565 32x48 resnet50-8x224 gemm 4x224-avx2 gemm-avx2. Steps have MIL and the feature-dependent noise model.
 # PyTorch runs in both layouts, ResNets with batch norm folded into the convolutions and frozen behind them,
-# transformers as they are and compiled; the best counts.
+# transformers as they are and compiled, VGG16 at 224 pixels also with linear layers at its end; the best counts. A row of
+# its own compares with PyTorch in bfloat16, in which VGG16 with linear layers is measured.
 # PYTHON names a Python with torch, and timm for transformers. FIGURES, by default build/bench/figures.jsonl, gets a JSON line for each
 # measurement; the table of ratios is printed at the end. The machine must
 # be quiet: PyTorch's threads wait for each other, and lose far more to a busy neighbour than nmn does.
@@ -87,6 +88,14 @@ theirs() {
       return ;;
     resnet*) norms="folded frozen" ;;
   esac
+  # At 224 pixels a PyTorch user writes VGG16's last layers as linear ones.
+  if [ "${1%-avx2}" = 4x224 ]; then
+    for form in "" -bf16; do
+      # shellcheck disable=SC2046
+      on "$1" "$python" bench/torch_step.py $(arguments "$1") --layout nhwc --linear ${form:+--precision bf16} |
+        keep "$1" "nhwc-linear$form"
+    done
+  fi
   for layout in nchw nhwc; do
     for form in $norms; do
       # shellcheck disable=SC2046

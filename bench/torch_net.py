@@ -15,10 +15,10 @@ NETS = {"vgg16": (VGG16, 1000, 224), "scenes": (SCENES, 36, 48),
         **{name: (shape, 1000, 224) for name, shape in RESNETS.items()}}
 
 
-def make(model, classes, width=1.0, mil=True, nmn=True, norms="folded"):
-    """A network of NETS."""
+def make(model, classes, width=1.0, mil=True, nmn=True, norms="folded", linear=False):
+    """A network of NETS. linear: a VGG16 whose last layers are linear, for pictures of its own size alone."""
     kind = ResNet if model in RESNETS else Net
-    return kind(NETS[model][0], classes, width, mil, nmn, **(dict(norms=norms) if kind is ResNet else {}))
+    return kind(NETS[model][0], classes, width, mil, nmn, **(dict(norms=norms) if kind is ResNet else dict(linear=linear)))
 
 
 def widened(channels, width):
@@ -26,7 +26,7 @@ def widened(channels, width):
 
 
 class Net(nn.Module):
-    def __init__(self, shape, classes, width=1.0, mil=True, nmn=True):
+    def __init__(self, shape, classes, width=1.0, mil=True, nmn=True, linear=False):
         super().__init__()
         wide = lambda channels: widened(channels, width)
         channels, layers = 3, []
@@ -38,16 +38,23 @@ class Net(nn.Module):
                 layers.append(nn.MaxPool2d(2, 2, ceil_mode=True))
         self.blocks = nn.Sequential(*layers)
         fc6, kernel, fc7 = shape["fc"]
-        self.fc6, self.fc7 = nn.Conv2d(channels, wide(fc6), kernel, padding=shape.get("fc6_pad", 0)), nn.Conv2d(wide(fc6), wide(fc7), 1)
-        self.fc8 = nn.Conv2d(wide(fc7), classes, 1)
+        self.linear = linear
+        if linear:  # fc6 sees a single cell, and torchvision's VGG16 is written like this
+            self.fc6, self.fc7 = nn.Linear(channels * kernel * kernel, wide(fc6)), nn.Linear(wide(fc6), wide(fc7))
+            self.fc8 = nn.Linear(wide(fc7), classes)
+        else:
+            self.fc6 = nn.Conv2d(channels, wide(fc6), kernel, padding=shape.get("fc6_pad", 0))
+            self.fc7, self.fc8 = nn.Conv2d(wide(fc6), wide(fc7), 1), nn.Conv2d(wide(fc7), classes, 1)
         self.confidence = nn.Linear(channels, 4 * classes) if nmn else None
         self.mil, self.dropout = mil, shape["dropout"]
 
     def forward(self, x, bags):
         features = self.blocks(x)
-        h = F.dropout(F.relu(self.fc6(features)), self.dropout, self.training)
+        h = features.flatten(1) if self.linear else features
+        h = F.dropout(F.relu(self.fc6(h)), self.dropout, self.training)
         h = F.dropout(F.relu(self.fc7(h)), self.dropout, self.training)
-        return head(self, self.fc8(h), features, bags)
+        logits = self.fc8(h)
+        return head(self, logits[:, :, None] if self.linear else logits, features, bags)
 
 
 class FrozenNorm(nn.Module):

@@ -43,6 +43,7 @@ def arguments():
     p.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
     p.add_argument("--layout", choices=["nchw", "nhwc"], default="nhwc")
     p.add_argument("--compile", nargs="?", const="default", choices=MODES, help="by torch.compile, in this mode")
+    p.add_argument("--linear", action="store_true", help="last layers of VGG16 as linear ones, at its own size")
     p.add_argument("--norms", choices=["folded", "frozen"], default="folded",
                    help="batch norm of a ResNet: in the convolutions, or behind them with frozen statistics")
     p.add_argument("--graph", action="store_true", help="the whole step as one CUDA graph")
@@ -61,7 +62,7 @@ class Bench:
         _, classes, size = NETS[a.model]
         a.classes, a.size = a.classes or classes, a.size or size
         self.a, layout = a, torch.channels_last if a.layout == "nhwc" else torch.contiguous_format
-        self.net = make(a.model, a.classes, a.width, not a.no_mil, not a.no_nmn, a.norms).to(a.device, memory_format=layout)
+        self.net = make(a.model, a.classes, a.width, not a.no_mil, not a.no_nmn, a.norms, a.linear).to(a.device, memory_format=layout)
         pictures = torch.randn(a.batch * a.frames, 3, a.size, a.size, device=a.device)
         self.x = pictures.contiguous(memory_format=layout)
         self.z = (torch.rand(a.batch, a.classes, device=a.device) < 0.02).float()
