@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
-"""Holds nmn audit annotators against cleanlab.multiannotator (CROWDLAB) on simulated annotators.
+"""Compares nmn audit annotators with cleanlab.multiannotator (CROWDLAB) on simulated annotators.
 
   pip install cleanlab scipy
-  python bench/annotators.py ./nmn
+  python bench/annotators.py ./nmn [KIND...]
 
-Each setting is 1,000 bags with one or five labels of two values, labelled by some of 5 or 50 annotators whose rates are
-drawn, of whom every fifth may guess. cleanlab knows problems of one label: it is given each label by itself, with
-the probabilities of a classifier, which it needs. nmn is given all labels at once, or one by one, without the
-classifier and with it.
-Prints, as means over seeds: the share of right labels of the consensus, the AUC of finding its wrong ones by the
-method's own confidence, the rank correlation of the annotators' estimated with their true accuracy, and seconds.
+Each setting has 1,000 bags with one or five labels of two values, labelled by some of 5 to 50 annotators. Kinds:
+
+  rates        each annotator has rates of its own, and every fifth may guess: nmn's own model
+  constant     as rates, but three of ten annotators always give the same labels
+  adversarial  as rates, but two of ten annotators swap 0 and 1 in four of five answers
+  colluding    as rates, but three of ten annotators copy one list of guesses
+  hard         every bag has a difficulty, and annotators err more often on difficult bags
+
+cleanlab takes problems of one label: it gets each label by itself, with the probabilities of a classifier, which it
+needs. nmn gets all labels at once, or one by one, without the classifier and with it.
+
+Prints means over seeds: the share of right labels of the consensus, the AUC of finding its wrong ones by the method's
+own confidence, the rank correlation of the annotators' estimated with their true accuracy, and seconds.
 """
 import csv
 import json
@@ -32,6 +39,8 @@ SETTINGS = [
     (5, 2, 5, .2, 0), (5, 3, 5, .2, 0), (50, 2, 5, .2, 0), (50, 3, 5, .2, 0), (50, 5, 5, .2, 0), (50, 3, 5, 0, 0),
     (50, 3, 5, .2, 1), (50, 5, 5, .2, 1),
 ]
+KINDS = {"rates": SETTINGS, **{kind: [(10, 3, 1, 0, 0), (10, 5, 1, 0, 0), (10, 3, 5, 0, 0), (10, 5, 5, 0, 0), (50, 5, 5, 0, 0)]
+                               for kind in ("constant", "adversarial", "colluding", "hard")}}
 
 
 def sigmoid(x):
@@ -42,7 +51,7 @@ def logit(p):
     return np.log(p) - np.log1p(-p)
 
 
-def simulate(annotators, each, labels, guess, spread, seed):
+def simulate(kind, annotators, each, labels, guess, spread, seed):
     """Returns truth N×K, labels N×J×K with NaN where an annotator did not look, and a classifier's probabilities N×K."""
     r = np.random.default_rng([seed, annotators, each, labels, int(10 * guess), int(spread)])
     prior = np.linspace(.15, .4, labels) if labels > 1 else np.array([.3])
@@ -53,10 +62,23 @@ def simulate(annotators, each, labels, guess, spread, seed):
     q01 = sigmoid(logit(q01)[:, None] + spread * r.normal(size=(1, labels)))
     q10 = sigmoid(logit(q10)[:, None] + spread * r.normal(size=(1, labels)))
     z = np.full((BAGS, annotators, labels), np.nan)
+    more = np.random.default_rng([seed, annotators, each, labels, 7])  # so that the kind changes no other draw
+    hardness = more.normal(size=BAGS) if kind == "hard" else np.zeros(BAGS)
+    given = more.random((annotators, labels)) < .5  # the answers of constant annotators
+    copied = more.random((BAGS, labels)) < prior  # the answers of colluding ones
     for i in range(BAGS):
         who = r.permutation(annotators)[:each]
         u = r.random((each, labels))
-        z[i, who] = np.where(y[i], u >= q01[who], u < q10[who])
+        miss, invent = sigmoid(logit(q01[who]) + 1.5 * hardness[i]), sigmoid(logit(q10[who]) + 1.5 * hardness[i])
+        answers = np.where(y[i], u >= miss, u < invent)
+        for a, j in enumerate(who):
+            if kind == "constant" and j % 10 < 3:
+                answers[a] = given[j]
+            elif kind == "colluding" and j % 10 < 3:
+                answers[a] = copied[i]
+            elif kind == "adversarial" and j % 10 < 2:
+                answers[a] = np.where(more.random(labels) < .8, ~y[i], y[i])
+        z[i, who] = answers
     score = 1.5 * r.normal(np.where(y, .75, -.75))  # an AUC of .86, calibrated
     return y, z, sigmoid(score + logit(prior))
 
@@ -124,23 +146,23 @@ def nmn(program, scores, *flags):
     return run
 
 
-def main(program):
+def main(program, *kinds):
     warnings.filterwarnings("ignore")
     methods = {"votes": votes, "cleanlab": crowdlab, "nmn": nmn(program, False), "nmn, scores": nmn(program, True)}
     methods["nmn, by label"] = nmn(program, False, "--by-label")
     methods["nmn, scores, by label"] = nmn(program, True, "--by-label")
-    print("| annotators | of a bag | labels | guess | spread | method | right | AUC of wrong | rank of accuracy | seconds |")
-    print("|--:|--:|--:|--:|--:|:--|--:|--:|--:|--:|")
-    for setting in SETTINGS:
-        drawn = [simulate(*setting, seed) for seed in SEEDS]
+    print("| kind | annotators | of a bag | labels | guess | spread | method | right | AUC of wrong | rank of accuracy | seconds |")
+    print("|:--|--:|--:|--:|--:|--:|:--|--:|--:|--:|--:|")
+    for kind, setting in ((kind, setting) for kind in kinds or KINDS for setting in KINDS[kind]):
+        drawn = [simulate(kind, *setting, seed) for seed in SEEDS]
         for name, method in methods.items():
             if "by label" in name and setting[2] == 1:
                 continue
             figures = np.array([judge(y, z, *method(y, z, p)) for y, z, p in drawn]).mean(0)
-            print("| %d | %d | %d | %g | %g |" % setting, name, "| %.3f | %.3f | %.3f | %.2f |" % tuple(figures), flush=True)
+            print(f"| {kind} | %d | %d | %d | %g | %g |" % setting, name, "| %.3f | %.3f | %.3f | %.2f |" % tuple(figures), flush=True)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= KINDS.keys():
         sys.exit(__doc__)
-    main(sys.argv[1])
+    main(*sys.argv[1:])
