@@ -11,8 +11,9 @@ type mark struct {
 	kind uint8
 }
 
-// Kinds of marks. An annotator who was asked about all classes adds the weight of an absent label, w0, to every class
-// of the bag; marks are what differs from that. Of an annotator who was asked about some, marks are all there is.
+// Kinds of marks. An annotator who was asked about all classes adds the weight of an absent label, w0, to
+// every class of the bag; the marks are the differences from that. For an annotator who was asked about some
+// classes, the marks are the whole sum.
 const (
 	given     uint8 = iota // w1 in place of w0
 	unknown                // nothing in place of w0
@@ -21,7 +22,7 @@ const (
 	markKinds              // their number
 )
 
-// ones and zeros are how many labels 1 and 0 a mark adds to those of its row.
+// ones and zeros are the numbers of labels 1 and 0 that a mark adds to the counts of its row.
 var (
 	ones  = [markKinds]float64{given: 1, askedYes: 1}
 	zeros = [markKinds]float64{given: -1, unknown: -1, askedNo: 1}
@@ -56,11 +57,11 @@ func gathered[T any](count, n int, list func(int) int, value func(int) T) lists[
 // cells are the labels by bag and class. A cell is a bag and a class that a row names; all other classes of a bag are
 // alike but for their prior, and have no cell of their own.
 type cells struct {
-	first []int32 // N+1: cells first[i] to first[i+1]-1 are of bag i, ascending by class
+	first []int32 // N+1: bag i has cells first[i] to first[i+1]-1, ascending by class
 	bag   []int32
 	class []int32
-	marks lists[mark]  // of each cell
-	whole lists[int32] // of each bag, the annotators who were asked about all classes
+	marks lists[mark]  // per cell
+	whole lists[int32] // per bag: the annotators who were asked about all classes
 }
 
 // compile makes the cells of an input that has been checked.

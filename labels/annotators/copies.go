@@ -6,26 +6,28 @@ import (
 	"slices"
 )
 
-// Bounds of who is taken to copy: of the bags that two annotators share, how many they answer alike, and how much more
-// often than their agreement with others explains, as a share and in standard deviations.
+// Thresholds above which an annotator counts as a copy of another one: the number of bags that both answered
+// alike, and the excess over the agreement that their agreement with others explains, as a share and in
+// standard deviations.
 const (
 	leastPairs     = 20
 	leastAlike     = .9
 	leastExcess    = .2
 	leastDeviation = 5
-	mostOfBag      = 16 // annotators of a bag who are compared
+	mostOfBag      = 16 // annotators of a bag that are compared
 )
 
-// copies marks the answers that repeat one of the same bag by an annotator who answers nearly always alike, though
-// neither agrees with others as much: who copies is no second witness. If annotators err independently, two of them
-// agree, beyond chance, as often as the product of what each agrees with a typical one. Annotators who are wrong in the
-// same way but by themselves agree less than copies do. n is how many annotators repeat another one.
+// copies marks the answers that repeat another annotator's answer for the same bag. Two annotators copy if
+// they answer nearly always alike although neither agrees as much with others. A copy is no second witness.
+// If annotators err independently, two of them agree, beyond chance, as often as the product of their
+// agreements with a typical annotator. Annotators who make the same mistakes independently agree less than
+// copies do. n is the number of annotators who repeat another one.
 func (in *Input) copies() (repeats []bool, n int) {
 	repeats = make([]bool, len(in.Rows))
 	rows := gathered(in.Annotators, len(in.Rows), func(i int) int { return int(in.Rows[i].Annotator) },
 		func(i int) int32 { return int32(i) }).all
 	bags := gathered(in.Bags, len(rows), func(i int) int { return int(in.Rows[rows[i]].Bag) },
-		func(i int) int32 { return rows[i] }) // of each bag, rows ascending by annotator
+		func(i int) int32 { return rows[i] }) // per bag: rows ascending by annotator
 	first := in.first(in.alike(bags))
 	copier := make([]bool, in.Annotators)
 	type given struct{ first, class int32 }
@@ -68,7 +70,7 @@ func (in *Input) alike(bags lists[int32]) map[pairOf]alike {
 	return pairs
 }
 
-// first is, for each annotator, the first of those who copy from each other.
+// first returns, for each annotator, the first annotator of its group of copies.
 func (in *Input) first(pairs map[pairOf]alike) []int32 {
 	chance, classes := 0., make([]float64, in.Classes)
 	for i := range in.Rows {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// logJoint returns the log probabilities of what annotators say of a label, with it and without it, as the model is
-// printed.
+// logJoint returns the log probabilities of the annotators' answers for a label, with the label and without
+// it, as the model is documented.
 func logJoint(e *estimator, rows []*Row, bag, class int) (with, without float64) {
 	base := e.base(bag, class)
 	with, without = -math.Log1p(math.Exp(-base)), -math.Log1p(math.Exp(base))
@@ -39,7 +39,7 @@ func rowsOf(in *Input) [][]*Row {
 	return of
 }
 
-// logLikelihood is that of all labels, by the rates and base rates that an estimator has.
+// logLikelihood returns the log likelihood of all labels under the rates and base rates of an estimator.
 func logLikelihood(e *estimator) (sum float64) {
 	for i, rows := range rowsOf(e.in) {
 		for k := range e.in.Classes {
@@ -74,8 +74,8 @@ func logPriors(e *estimator) (pairs, classes float64) {
 // shift moves a rate on the scale of logits.
 func shift(q *float64, by float64) { *q = 1 / (1 + math.Exp(-math.Log(*q/(1-*q))-by)) }
 
-// shifts are functions that each move one parameter of an estimator: the rates of one annotator, or of all together for
-// a negative one, and behind them the base rates of the classes.
+// shifts returns functions that each move one parameter of an estimator: the rates of one annotator, or of
+// all annotators if annotator is negative, and then the base rates of the classes.
 func shifts(e *estimator, annotator int) (rates, classes []func(by float64)) {
 	each := func(rate func(q *pair) *float64) func(float64) {
 		return func(by float64) {
@@ -147,7 +147,7 @@ func covarianceOf(f func() float64, parameters []func(by float64)) [][]float64 {
 	return m
 }
 
-// exact are options that end where nothing is to be gained.
+// exact returns options that iterate until nothing can be gained.
 func exact() Options {
 	o := DefaultOptions()
 	o.Iterations, o.Tolerance, o.Confidence = 20_000, 1e-15, .8
@@ -197,7 +197,8 @@ func exactly(t *testing.T, in *Input) *estimator {
 	return e
 }
 
-// Where the estimate ends, no rate and no base rate could be better, and the objective is the log posterior.
+// At the end of the estimate no rate and no base rate can be improved, and the objective is the log
+// posterior.
 func TestEstimate_EndsAtTheMaximumOfThePosterior(t *testing.T) {
 	for name, in := range modelled(t) {
 		e := exactly(t, in)
@@ -279,7 +280,7 @@ func TestResult_IntervalsAreThoseOfTheCurvature(t *testing.T) {
 				q  float64
 				in Interval
 			}{{a.Q01, a.Q01Interval}, {a.Q10, a.Q10Interval}} {
-				const z = 1.2815515655446004 // 80 % of a normal distribution lie within so many deviations
+				const z = 1.2815515655446004 // 80 % of a normal distribution lie within z standard deviations
 				low, high := of.q, of.q
 				shift(&low, -z*math.Sqrt(own[i][i]+common[i][i]))
 				shift(&high, z*math.Sqrt(own[i][i]+common[i][i]))
@@ -292,7 +293,7 @@ func TestResult_IntervalsAreThoseOfTheCurvature(t *testing.T) {
 	}
 }
 
-// The standard error of informedness is that of a sum of two rates, which are not independent.
+// Informedness is a sum of two rates that are not independent, and its standard error accounts for that.
 func TestInformedness_HasTheErrorOfASum(t *testing.T) {
 	q, v := pair{.2, .1}, information{.04, .01, .09}
 	value, deviation := q.informedness(v)
@@ -406,7 +407,7 @@ func TestRetreat_HalvesTheStep(t *testing.T) {
 	}
 }
 
-// Where the iterations end the estimate, what is returned goes together.
+// If the estimate stops at its iteration limit, the returned figures are still consistent with each other.
 func TestEstimate_EndsAfterItsIterations(t *testing.T) {
 	for name, in := range modelled(t) {
 		o := exact()

@@ -13,7 +13,7 @@ const (
 	mostRate  = 1 - leastRate
 )
 
-// pair is a confusion pair: how often labels are missing where they should be, and there where they should not be.
+// pair holds the error rates of labels: q01 is the rate of missing labels, q10 the rate of added ones.
 type pair struct{ q01, q10 float64 }
 
 // weights are the log likelihood ratios of a label that is given, and of one that is not.
@@ -27,21 +27,21 @@ type estimator struct {
 	overlap      overlap
 	cells        *cells
 	options      Options
-	pairs        []pair    // of each annotator
-	free         []bool    // of each annotator: its pair is its own; others keep that of all annotators
-	prior        []float64 // of each class without logits: logit pi
+	pairs        []pair    // per annotator
+	free         []bool    // per annotator: it has its own pair; others keep the pooled pair
+	prior        []float64 // per class without logits: logit pi
 	mostPrior    float64   // the largest, in the end
-	a, b         []float64 // of each class with logits: slope and offset
+	a, b         []float64 // per class with logits: slope and offset
 	stepA, stepB []float64 // their last change
-	center       pair      // of the prior of pairs
+	center       pair      // mean of the prior of pairs
 	weight       pair      // its strengths, in labels
 	pooled       bool      // all annotators have one pair
 
-	markWeight  [][markKinds]float64 // of each annotator, by kind of mark
-	wholeWeight []float64            // of each annotator: w0
-	rho         []float64            // of each cell: p(y=1 | labels)
-	whole       []float64            // of each bag: the log likelihood ratio of classes without marks
-	asked       []counts             // of each annotator: all labels, and those that are given
+	markWeight  [][markKinds]float64 // per annotator, by kind of mark
+	wholeWeight []float64            // per annotator: w0
+	rho         []float64            // per cell: p(y=1 | labels)
+	whole       []float64            // per bag: the log likelihood ratio of classes without marks
+	asked       []counts             // per annotator: all labels, and those that are given
 	blocks      []sums
 	total       sums
 	objective   float64
@@ -60,10 +60,10 @@ type step struct {
 // sums are what the expectation leaves to the maximisation, over some bags.
 type sums struct {
 	likelihood float64
-	true1      []float64 // of each annotator: expected true labels among those that it gave
+	true1      []float64 // per annotator: expected true labels among those that it gave
 	true0      []float64 // and among those that it did not give
-	class      []float64 // of each class: expected true labels
-	calibrated []slope   // of each class, with logits
+	class      []float64 // per class: expected true labels
+	calibrated []slope   // per class, with logits
 	points     []float64 // of each point of the grid of log likelihood ratios: bags
 }
 
@@ -125,7 +125,7 @@ func (e *estimator) inBlocks(f func(s *sums, from, to int)) {
 // inParts calls f for 0 to n-1, each once and one at a time, from as many goroutines as there are processors.
 func inParts(n int, f func(part int)) { parallel.Blocks(n, 1, func(part, _ int) { f(part) }) }
 
-// clear sets all sums to 0, and add adds those of another.
+// clear sets all sums to 0, and add adds the sums of another.
 func (s *sums) clear() {
 	s.likelihood = 0
 	clear(s.true1)
@@ -149,7 +149,7 @@ func (s *sums) add(o *sums) {
 	}
 }
 
-// vote makes the first expectation: a label holds with the share of those asked who gave it.
+// vote makes the first expectation: the probability of a label is the share of annotators asked who gave it.
 func (e *estimator) vote() {
 	e.total.clear()
 	for i := range e.in.Bags {
@@ -249,7 +249,7 @@ func (e *estimator) expectBag(s *sums, back background, i int) {
 		s.answered(marks, rho)
 	}
 	s.likelihood += likelihood
-	expected = max(expected, 0) // where all is certain, rounding may go below
+	expected = max(expected, 0) // if all labels are certain, rounding may give less than 0
 	for _, j := range e.cells.whole.of(i) {
 		s.true0[j] += expected
 	}

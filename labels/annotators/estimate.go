@@ -10,10 +10,11 @@ import (
 // phases in which annotators have pairs of their own, with a prior estimated before each.
 const phases = 4
 
-// Estimate finds the reliability of each annotator and the probability of each label. It begins with the share of
-// votes, goes on with one pair of rates for all annotators, and then gives each its own. If that contradicts the votes
-// and an estimate that takes each label by itself, it takes the latter. Classes that exclude each other have a model of
-// their own. Errors wrap ErrInput or ErrUnidentified, or are those of the options or of ctx.
+// Estimate finds the reliability of each annotator and the probability of each label. It starts from the
+// share of votes, then fits one pair of rates for all annotators, and then one pair for each. If the result
+// contradicts both the votes and an estimate that treats each label separately, Estimate returns the separate
+// one. Classes that exclude each other have a model of their own. Errors wrap ErrInput or ErrUnidentified, or
+// come from the options or ctx.
 func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	exclusive := in.exclusive()
 	switch {
@@ -46,7 +47,7 @@ func estimateLabels(ctx context.Context, in *Input, o Options) (*Result, error) 
 	switch {
 	case err == nil:
 		if alone, _ := joined.unexplained(); !contradicts(found, alone, leastLabels) {
-			return r, nil // it is annotators who are bad, and no sum of labels that hides it
+			return r, nil // the annotators are bad; summing labels did not hide it
 		}
 		r = joined
 	case ctx.Err() != nil:
@@ -71,8 +72,8 @@ func estimateTogether(ctx context.Context, in *Input, o Options) (*Result, error
 	return e.result(), nil
 }
 
-// unexplained are the answers that differ from the consensus, and those that differ from the votes, on labels of which
-// three or more annotators were asked.
+// unexplained returns the number of answers that differ from the consensus, and the number that differ from
+// the votes. It counts only labels that three or more annotators were asked about.
 func (r *Result) unexplained() (found, votes float64) {
 	for i := range r.Bags {
 		r.Each(i, func(c Cell) {
@@ -91,9 +92,9 @@ func (r *Result) unexplained() (found, votes float64) {
 	return found, votes
 }
 
-// Shares by which an estimate may leave more answers unexplained than a simpler one. To weigh annotators costs some: a
-// seventh where a fifth of them are adversaries, of whom labels by themselves and accuracies know too. To believe
-// annotators who always say the same nearly doubles them.
+// Ratios by which an estimate may leave more answers unexplained than a simpler one. Weighting annotators has
+// a cost: a seventh more if a fifth of them are adversaries, which separate labels and accuracies also
+// detect. Trusting annotators who always give the same answer nearly doubles the unexplained answers.
 const (
 	leastLabels   = .1 // than labels by themselves, and votes
 	leastMatrices = .2 // than accuracies
@@ -147,7 +148,7 @@ func (in *Input) checkWith(o Options) error {
 	return in.check()
 }
 
-// checked reports who looked at the same bags, or why nothing can be estimated.
+// checked returns which annotators looked at the same bags, or an error if nothing can be estimated.
 func (in *Input) checked(o Options) (overlap, error) {
 	if err := in.checkWith(o); err != nil {
 		return overlap{}, err

@@ -107,7 +107,7 @@ func dense(in *Input, r *Result) (posterior, votes []float64) {
 }
 
 func TestEstimate_PosteriorIsCalibratedAndAboveVotes(t *testing.T) {
-	pairs := append(some(15, pair{.1, .01}, pair{.5, .05}), some(5, pair{.7, .3}, pair{.7, .3})...) // and 5 who guess
+	pairs := append(some(15, pair{.1, .01}, pair{.5, .05}), some(5, pair{.7, .3}, pair{.7, .3})...) // and 5 annotators who guess
 	c := crowd{bags: 2000, pairs: pairs, prior: frequencies(6, .05, .4), each: 4, seed: 3}
 	in, truth := c.simulated()
 	r := estimated(t, in)
@@ -143,7 +143,7 @@ func TestEstimate_PosteriorIsCalibratedAndAboveVotes(t *testing.T) {
 	}
 }
 
-// Rates that differ among labels are told of, and those that do not are not.
+// Rates that differ among labels are reported, and rates that do not are not.
 func TestEstimate_MisfitOfRatesThatDifferAmongLabels(t *testing.T) {
 	for seed := range uint64(2) {
 		c := crowd{bags: 1000, pairs: some(30, pair{.1, .02}, pair{.5, .1}), prior: frequencies(6, .1, .4), each: 3,
@@ -152,7 +152,7 @@ func TestEstimate_MisfitOfRatesThatDifferAmongLabels(t *testing.T) {
 		if r := estimated(t, in); len(r.Misfit) > 0 {
 			t.Errorf("seed %d: the same rates for all labels, and misfit of %v", seed, r.Misfit)
 		}
-		// Class 2 from annotators who add it often.
+		// Annotators often add class 2.
 		for j := range c.pairs {
 			c.pairs[j].q10 = .35
 		}
@@ -168,7 +168,7 @@ func TestEstimate_MisfitOfRatesThatDifferAmongLabels(t *testing.T) {
 		if err != nil || !slices.Contains(r.Misfit, 2) {
 			t.Errorf("seed %d: other rates of class 2, %v, and misfit of %v", seed, err, r.Misfit)
 		}
-		// They leave so many answers unexplained that labels are taken by themselves.
+		// Too many answers stay unexplained, so labels are estimated separately.
 		r = estimated(t, in)
 		o := DefaultOptions()
 		o.ByLabel = true
@@ -448,7 +448,7 @@ func TestEstimate_RefusesWhatCannotBeTold(t *testing.T) {
 	}
 }
 
-// finite fails where a figure that must exist does not.
+// finite fails if a figure that must exist is not finite.
 func finite(t *testing.T, r *Result) {
 	t.Helper()
 	p := make([]float64, r.Classes)
@@ -481,7 +481,8 @@ func TestEstimate_Remarks(t *testing.T) {
 	if r := estimated(t, flipped); !slices.Contains(r.Annotators[8].Remarks, Reversed) {
 		t.Errorf("of one who says the opposite: %+v", r.Annotators[8])
 	}
-	// One more who always says the same, one who looks at two bags, one who is alone, one who looks at none.
+	// One more annotator who always gives the same answer, one who looks at two bags, one who shares no bag,
+	// and one who looks at none.
 	in.Annotators += 4
 	for i := range int32(300) {
 		in.Rows = append(in.Rows, Row{Bag: i, Annotator: 9, Given: []int32{2}})
@@ -565,7 +566,7 @@ func TestEstimate_Extremes(t *testing.T) {
 	})
 }
 
-// Annotators who always give the two most frequent of several labels are not believed, not even if a few of their
+// Annotators who always give the two most frequent of several labels are not trusted, even if a few of their
 // labels differ.
 func TestEstimate_AnnotatorsOfTheSameLabelsDoNotDecide(t *testing.T) {
 	if testing.Short() {

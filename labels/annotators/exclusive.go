@@ -9,11 +9,11 @@ import (
 	"nmn/internal/parallel"
 )
 
-// exclusive estimates classes that exclude each other: every answer is one class. It is the model of Dawid and Skene
-// with a confusion matrix for each annotator, p(answer k | true class l). Rows of the matrix have a Dirichlet prior
-// whose mean extends the model of Hovy et al. (MACE, NAACL 2013): the annotator knows the class with probability
-// knows_j, confuses it as others do with probability confuses_j, or guesses from a distribution of its own, whatever is
-// true.
+// exclusive estimates classes that exclude each other: every answer is one class. It is the model of Dawid
+// and Skene with a confusion matrix for each annotator, p(answer k | true class l). Rows of the matrix have a
+// Dirichlet prior. Its mean extends the model of Hovy et al. (MACE, NAACL 2013): the annotator answers
+// correctly with probability knows_j, confuses the class as others do with probability confuses_j, or else
+// guesses from its own distribution, independent of the truth.
 //
 //	mean_jlk = knows_j [k = l] + confuses_j confusion_lk + (1 - knows_j - confuses_j) guess_jk
 //
@@ -24,32 +24,34 @@ type exclusive struct {
 	options Options
 	overlap overlap
 	answers lists[answer] // different answers of each annotator
-	bags    lists[int32]  // of each bag: places in answers.all of its answers that repeat no other
-	rows    lists[vote]   // of each annotator
+	bags    lists[int32]  // per bag: positions in answers.all of its answers that are not copies
+	rows    lists[vote]   // per annotator
 
 	rates  []float64 // answers × K: p(answer | true class)
 	counts []float64 // answers × K: expected true classes
 	truths []float64 // annotators × K: expected true classes
-	shares []share   // of each annotator
+	shares []share   // per annotator
 	all    share     // center of their prior
-	wrong  []float64 // K × K: confusion, p(answer | true class) of an annotator who confuses it as others do
+	wrong  []float64 // K × K: p(answer | true class) of an annotator who confuses classes as others do
 	rho    []float64 // N×K: p(true class | answers)
 	prior  []float64 // K: probability of each class
 	a, b   []float64 // with logits: slope and offset of each class
 	base   []float64 // with logits, N×K: probability of each class before any answer
 
-	strength  []float64 // of each annotator: of the prior of its matrix, in answers of one true class
+	strength  []float64 // per annotator: strength of its matrix's prior, in answers per true class
 	objective []float64
 	plain     float64 // answers that the first phase does not explain
 }
 
-// answer is a class that an annotator gave, and how often it guesses it when it does not know.
+// answer is a class that an annotator gave, and how often it guesses that class when it does not recognise
+// the true one.
 type answer struct {
 	class int32
 	guess float64
 }
 
-// share is how often an annotator knows the class, and how often it confuses it as others do; else it guesses.
+// share holds the probabilities that an annotator recognises the class and that it confuses the class as
+// others do. Otherwise it guesses.
 type share struct{ knows, confuses float64 }
 
 // vote is a row of an annotator.
@@ -116,9 +118,9 @@ func newExclusive(in *Input, o Options, seen overlap, repeats []bool) *exclusive
 	return x
 }
 
-// estimateExclusive begins with the shares of votes. In its first phase matrices are the means of their priors, without
-// shared confusions. The next phases are not taken if they leave much more answers unexplained: where annotators err
-// alike, matrices may explain the answers by classes that have changed places.
+// estimateExclusive starts from the shares of votes. In its first phase the matrices are the means of their
+// priors, without shared confusions. Later phases are discarded if they leave many more answers unexplained:
+// if annotators err alike, the matrices may explain the answers by swapped classes.
 func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, error) {
 	seen, err := in.checked(o)
 	if err != nil {
@@ -176,7 +178,7 @@ func (x *exclusive) vote() {
 	}
 }
 
-// of is the posterior of a bag.
+// of returns the posterior of a bag.
 func (x *exclusive) of(bag int) []float64 { return x.rho[bag*x.in.Classes : (bag+1)*x.in.Classes] }
 
 // likely is the most probable class of a bag.
@@ -339,7 +341,8 @@ func (x *exclusive) count(j int) {
 	}
 }
 
-// confuse sums up the wrong answers of all annotators, those of each as far as it knows the class.
+// confuse sums the wrong answers of all annotators, each weighted by the probability that the annotator
+// recognises the class.
 func (x *exclusive) confuse() {
 	classes := x.in.Classes
 	inPieces(classes, someClasses, func(_, from, to int) {
@@ -526,8 +529,8 @@ func (x *exclusive) evidences(bag int, evidence []float64) {
 	}
 }
 
-// logOdds turns log probabilities, less any constant, into log-odds. The sum over all other classes is taken without
-// the largest where it is left out, since 1 - p would lose what is close to 0.
+// logOdds turns log probabilities, less any constant, into log-odds. For the largest one it sums over all
+// other classes, because 1 - p would lose precision close to 0.
 func logOdds(logs []float64) {
 	most := largest(logs)
 	top, second, sum := logs[most], math.Inf(-1), 0.

@@ -14,8 +14,8 @@ import (
 // oneClass describes simulated annotators of classes that exclude each other.
 type oneClass struct {
 	bags        int
-	frequencies []float64     // of the classes
-	matrices    [][][]float64 // of each annotator: p(answer | true class)
+	frequencies []float64     // class frequencies
+	matrices    [][][]float64 // per annotator: p(answer | true class)
 	least, most int           // annotators of a bag
 	hard        float64       // share of bags on which everybody but a constant annotator guesses half of the answers
 	seed        uint64
@@ -49,7 +49,8 @@ func (c oneClass) drawn() (Input, []int) {
 	return in, truth
 }
 
-// coin is the matrix of an annotator who is right with probability accuracy, and else gives any other class.
+// coin is the matrix of an annotator who is right with probability accuracy, and otherwise gives any other
+// class.
 func coin(classes int, accuracy float64) [][]float64 {
 	m := make([][]float64, classes)
 	for l := range m {
@@ -69,7 +70,7 @@ func always(classes, k int) [][]float64 {
 	return m
 }
 
-// lazyCrowd has ten annotators, of whom two always give the first class and one is nearly always wrong.
+// lazyCrowd has ten annotators. Two always give the first class and one is nearly always wrong.
 func lazyCrowd(seed uint64) oneClass {
 	matrices := [][][]float64{always(5, 0), always(5, 0), coin(5, .1)}
 	for j := range 7 {
@@ -78,8 +79,8 @@ func lazyCrowd(seed uint64) oneClass {
 	return oneClass{3000, []float64{.34, .24, .18, .14, .1}, matrices, 3, 5, .5, seed}
 }
 
-// right is the share of bags whose most probable class is the true one, and votes that of the votes, of which tied ones
-// count by their share.
+// right returns the share of bags whose most probable class is the true one, and the same share for majority
+// votes. Tied votes count by their share.
 func right(r *Result, in Input, truth []int) (found, votes float64) {
 	counts, p := make([]float64, in.Bags*in.Classes), make([]float64, in.Classes)
 	for _, row := range in.Rows {
@@ -103,8 +104,8 @@ func right(r *Result, in Input, truth []int) (found, votes float64) {
 	return found / float64(in.Bags), votes / float64(in.Bags)
 }
 
-// Rates of one pair made two annotators who always give one class the truth: 34 % were right, and none was said to be
-// wrong.
+// A model with one pair of rates took two annotators who always give one class for the truth: 34 % of the
+// bags were right, and no label was reported as wrong.
 func TestEstimate_AnnotatorsOfOneClassDoNotDecide(t *testing.T) {
 	for seed := range uint64(3) {
 		in, truth := lazyCrowd(seed).drawn()
@@ -161,7 +162,7 @@ func TestEstimate_CopiesAreNoSecondWitness(t *testing.T) {
 	}
 }
 
-// An annotator who is nearly always right agrees with others like that, and copies no one.
+// An annotator who is nearly always right agrees with similar annotators, but copies none of them.
 func TestCopies_NotOfTheBest(t *testing.T) {
 	c := oneClass{bags: 1000, frequencies: []float64{.5, .3, .2}, least: 4, most: 4, seed: 1}
 	for j := range 10 {
@@ -308,7 +309,7 @@ func TestExclusive_UnusualCrowds(t *testing.T) {
 			in.Rows = append(in.Rows, Row{Bag: l[0], Annotator: l[1], Given: []int32{l[2]}})
 			in.Bags, in.Annotators = max(in.Bags, int(l[0])+1), max(in.Annotators, int(l[1])+1)
 		}
-		in.Classes = 3 // nobody gives the last one
+		in.Classes = 3 // no annotator gives the last one
 		return in
 	}
 	p := make([]float64, 3)
@@ -389,7 +390,7 @@ func TestTemper_WhereBagsDifferInDifficulty(t *testing.T) {
 	}
 }
 
-// told is all that a result tells, to the last digit.
+// told prints all figures of a result, to the last digit.
 func told(r *Result) string {
 	var b strings.Builder
 	parts := r.parts

@@ -74,7 +74,7 @@ func distinct(m *table.Matrix) ([]string, error) {
 	return m.IDs, nil
 }
 
-// columns are the scores as logits, of the vocabulary's words where there is one and else of all columns.
+// columns returns the scores as logits: the columns of the vocabulary if there is one, otherwise all columns.
 func (f Files) columns(m *table.Matrix, o *ReadOptions) ([]float32, error) {
 	values := m.Values
 	if !f.Logits {

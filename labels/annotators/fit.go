@@ -6,7 +6,7 @@ import "math"
 type fit struct {
 	e                *estimator
 	true1, untrue    float64   // pairs of labels expected over all bags if a class held everywhere, and nowhere
-	observed, square []float64 // of each class: pairs, and the sum of their squares over bags
+	observed, square []float64 // per class: pairs, and the sum of their squares over bags
 }
 
 func newFit(e *estimator) *fit {
@@ -30,14 +30,14 @@ func (f *fit) observe(c Cell) {
 	f.square[c.Class] += n * n
 }
 
-// Bounds beyond which a class is told of: in standard deviations, and as a share of what is explained.
+// Thresholds above which a class is reported: in standard deviations, and as a share of what is explained.
 const (
 	misfitDeviations = 4
 	misfitShare      = .2
 )
 
-// misfit lists the classes whose pairs are not explained. Where annotators were asked about some classes only, what to
-// expect is not known, and none is told of.
+// misfit lists the classes whose pairs the model does not explain. If annotators were asked about some
+// classes only, the expected number is unknown and no class is reported.
 func (f *fit) misfit() (list []int) {
 	for i := range f.e.in.Rows {
 		if r := &f.e.in.Rows[i]; r.Asked != nil || len(r.Unknown) > 0 {

@@ -43,13 +43,13 @@ func (d direct) bag(s *sums, bag int) (expected, likelihood float64) {
 
 func (d direct) finish(*sums) {}
 
-// grid sums over classes once for each point of a grid. What a bag gives depends on nothing but the log likelihood
-// ratio of labels that nobody gave, whole, so that it is interpolated; and as sums over bags take the transposed
-// weights, sums by class and by bag agree.
+// grid sums over classes once for each point of a grid. The sums of a bag depend only on whole, its log
+// likelihood ratio of labels that no annotator gave, so they are interpolated. Sums over bags use the
+// transposed weights, so sums by class and by bag agree.
 type grid struct {
 	e                    *estimator
-	lo                   float64   // of the first point
-	expected, likelihood []float64 // of each point
+	lo                   float64   // value of the first point
+	expected, likelihood []float64 // per point
 }
 
 func newGrid(e *estimator, lo float64, points int) *grid {

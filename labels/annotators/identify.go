@@ -2,13 +2,13 @@ package annotators
 
 import "fmt"
 
-// overlap is who looked at the same bags.
+// overlap describes which annotators looked at the same bags.
 type overlap struct {
-	shared []int // of each annotator: bags that another one looked at too
-	bags   []int // of each annotator
+	shared []int // per annotator: bags that another one looked at too
+	bags   []int // per annotator
 	most   int   // annotators of a bag
-	groups int   // of annotators whose bags are connected
-	named  int   // classes that somebody gave
+	groups int   // groups of annotators whose bags are connected
+	named  int   // classes that at least one annotator gave
 }
 
 func (in *Input) overlap() overlap {
@@ -53,8 +53,8 @@ func (in *Input) overlap() overlap {
 	return o
 }
 
-// identifiable says why the reliabilities of annotators cannot be told, nil where they can. Errors wrap
-// ErrUnidentified.
+// identifiable returns an error if the reliabilities of annotators cannot be estimated, nil if they can.
+// Errors wrap ErrUnidentified.
 func (in *Input) identifiable(o overlap) error {
 	active := 0
 	for _, n := range o.bags {

@@ -11,18 +11,18 @@ import (
 var (
 	// ErrInput reports rows that no table of labels can have: an index out of range, a bag twice by one annotator.
 	ErrInput = errors.New("labels cannot be used")
-	// ErrUnidentified reports labels that do not tell who is reliable, whatever is computed from them.
+	// ErrUnidentified reports labels from which no computation can find out which annotators are reliable.
 	ErrUnidentified = errors.New("reliabilities cannot be told")
 )
 
-// Row is what one annotator said of one bag.
+// Row is one annotator's answer for one bag.
 type Row struct {
 	Bag, Annotator int32
-	Line           int32   // where it stands in its file, for messages; 0 where there is none
+	Line           int32   // line in its file, for messages; 0 if there is no file
 	Given          []int32 // classes whose label was given, ascending
 	Unknown        []int32 // classes that the annotator left open, ascending; none of Given
-	// Asked are the classes that the annotator was asked about, ascending; nil for all. What was asked, and is neither
-	// given nor unknown, counts as a label 0.
+	// Asked lists the classes that the annotator was asked about, ascending; nil for all. A class that was
+	// asked about, and is neither given nor unknown, counts as a label 0.
 	Asked []int32
 }
 
@@ -88,7 +88,7 @@ func (in *Input) checkRow(r *Row) error {
 	return nil
 }
 
-// checkRepeats refuses an annotator who has two rows for one bag.
+// checkRepeats refuses an annotator with two rows for one bag.
 func (in *Input) checkRepeats() error {
 	first := make(map[int64]int, len(in.Rows))
 	for i, r := range in.Rows {

@@ -2,8 +2,9 @@ package annotators
 
 import "math"
 
-// information is the observed information of an annotator's pair, on the scale of logits (Louis, JRSS B 44, 1982): what
-// would be known if the truth were, less what its being hidden takes away. The other annotators are held.
+// information is the observed information of an annotator's pair, on the scale of logits (Louis, JRSS B 44,
+// 1982): the information if the truth were known, less the part lost because it is hidden. The other
+// annotators are held fixed.
 type information struct{ i01, both, i10 float64 }
 
 // uncertain are sums of p(y=1) p(y=0) over the labels of an annotator, those that it gave and those that it did not.

@@ -76,8 +76,8 @@ func (in *Input) only(class int) *Input {
 // join adds up the results of single classes.
 type join struct {
 	r                    *Result
-	variance01, variance []float64 // of each annotator: of the sums of missed and of invented labels
-	prior                []int     // of each annotator: classes whose rates are mostly those of all
+	variance01, variance []float64 // per annotator: variances of the sums of missed and of invented labels
+	prior                []int     // per annotator: classes whose rates are mostly the pooled ones
 	skipped              int
 }
 
@@ -91,7 +91,7 @@ func newJoin(in *Input, o Options) *join {
 	return j
 }
 
-// skip notes a class that nobody gave.
+// skip notes a class that no annotator gave.
 func (j *join) skip(in *Input, class int) {
 	j.skipped++
 	j.r.Expected = append(j.r.Expected, 0)
@@ -174,7 +174,7 @@ func (j *join) finish(in *Input) *Result {
 	return r
 }
 
-// rates are those of one annotator, over all labels.
+// rates sets the rates of one annotator over all labels.
 func (j *join) rates(i int) {
 	a := &j.r.Annotators[i]
 	positive := a.Given - a.Incorrect + a.Missing

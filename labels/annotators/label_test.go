@@ -47,7 +47,8 @@ func TestEstimate_OneLabelByLabel(t *testing.T) {
 }
 
 func TestEstimate_ByLabelRemarks(t *testing.T) {
-	// Class 1 is one that nobody names; annotator 7 guesses, 8 gives class 0 always, 9 is alone, 10 idle, 11 reversed.
+	// No annotator gives class 1; annotator 7 guesses, 8 always gives class 0, 9 shares no bag, 10 is idle,
+	// 11 is reversed.
 	c := crowd{bags: 500, pairs: append(some(7, pair{.1, .02}, pair{.3, .1}), pair{.6, .4}), prior: frequencies(3, .2, .4),
 		each: 4, seed: 6}
 	in, truth := c.simulated()
@@ -88,9 +89,9 @@ func TestEstimate_ByLabelRemarks(t *testing.T) {
 	}
 }
 
-// What is found of two labels by themselves is summed up, and rates are shares of all labels.
+// The separate results of two labels are summed, and rates are shares of all labels.
 func TestJoin_OfTwoLabels(t *testing.T) {
-	const z = 1.2815515655446004 // of a confidence of 80 %
+	const z = 1.2815515655446004 // for a confidence of 80 %
 	// around a rate, as wide as a standard error of its own
 	within := func(q, deviation float64) Interval {
 		i := Interval{q, q}
@@ -108,7 +109,7 @@ func TestJoin_OfTwoLabels(t *testing.T) {
 			Iterations: 7, Objective: -100 * class, pairs: 4 * class, asked: 9, Consensus: 5, Incorrect: .5, Missing: class,
 			Prior: []float64{class / 10}, Expected: []float64{4 * class}, Notes: []string{"n", "m"}, parts: []part{{}},
 			Annotators: []Annotator{
-				// of 100 labels 20 are true: 16 of 20 given are, and 4 are missing
+				// 20 of 100 labels are true: 16 of the 20 given, and 4 that are missing
 				{Asked: 100, Given: 20, Incorrect: 4, Missing: 4, Told: true, Q01: .2, Q01Interval: within(.2, .05*class), Q10: .05,
 					Q10Interval: within(.05, .02), both: 3, named: 4 * class, Remarks: []Remark{MostlyPrior}},
 				{Asked: 100, Given: 20 * (2 - class), Incorrect: 4 * (2 - class), Missing: 4, Told: class == 1, Q01: .2,
@@ -184,7 +185,7 @@ func TestEstimate_ByLabelIsBounded(t *testing.T) {
 	}
 }
 
-// Intervals that are told hold the rate, and there are none where labels say nothing.
+// Reported intervals hold the rate, and there are none if the labels carry no information.
 func TestEstimate_IntervalsHoldTheRate(t *testing.T) {
 	for seed := range uint64(6) {
 		c := crowd{bags: 30, pairs: some(6, pair{.2, .2}, pair{.5, .5}), prior: frequencies(2, .2, .5), each: 2, seed: seed}

@@ -91,8 +91,8 @@ func (e *estimator) penalty() float64 {
 	return sum
 }
 
-// Bounds of the estimated strength of the prior, in labels. Its logarithm has a wide normal prior itself, so that few
-// annotators, who by chance are alike, do not make it as large as it can be.
+// Bounds of the estimated strength of the prior, in labels. Its logarithm has a wide normal prior, so that a
+// few annotators who are alike by chance do not drive it to its upper bound.
 const (
 	leastStrength, mostStrength = 1., 1e4
 	typicalStrength             = 20.
@@ -115,10 +115,11 @@ func (e *estimator) shrink() {
 // trials are answers of an annotator to labels of one kind, and how many of them are wrong.
 type trials struct{ wrong, all float64 }
 
-// evident are the answers of each annotator to true labels, and to those that do not hold. After the phase in which all
-// have one pair they are as expected. Later that would understate how much annotators differ, since what is expected
-// was computed with pairs drawn together: an annotator then has as many answers as would tell as much of its rate if
-// the truth were known, and the share of wrong ones that has led to its rate beside the prior.
+// evident returns the answers of each annotator to true labels, and to labels that do not hold. After the
+// phase with one pooled pair they are the expected counts. Later, expected counts would understate how much
+// annotators differ, because they were computed with pairs drawn together. Then each annotator gets the
+// number of answers that would carry the same information on its rate if the truth were known, and the share
+// of wrong ones that led to its rate, without the prior.
 func (e *estimator) evident() (missed, invented []trials) {
 	if e.pooled {
 		for j := range e.pairs {

@@ -7,13 +7,13 @@ type Cell struct {
 	Evidence float64 // log p(labels | y=1) - log p(labels | y=0)
 	Given    int     // annotators who gave it
 	Asked    int     // annotators who were asked for it
-	Holds    bool    // somebody was asked, and p is at least .5 or, of classes that exclude each other, the largest
+	Holds    bool    // it was asked about, and p is at least .5 or, if classes exclude each other, the largest
 
-	at int // its place among the cells of the estimator; -1 where no row names it
+	at int // its position among the cells of the estimator; -1 if no row names it
 }
 
-// Each calls f for the labels of a bag that a row names or that probably hold, ascending by
-// class. All others have nobody who gave them.
+// Each calls f for the labels of a bag that a row names or that probably hold, ascending by class. No
+// annotator gave any other label.
 func (r *Result) Each(bag int, f func(Cell)) {
 	for _, p := range r.parts {
 		p.each(bag, func(c Cell) {
@@ -27,7 +27,7 @@ func (e *estimator) each(bag int, f func(Cell)) {
 	at, end := e.cells.first[bag], e.cells.first[bag+1]
 	whole := len(e.cells.whole.of(bag))
 	next := 0
-	// In most bags no class is likely that nobody names: then they are not gone through.
+	// In most bags no class is probable unless a row names it; then the loop is skipped.
 	if e.prior != nil && e.mostPrior+e.whole[bag] < 0 {
 		next = e.in.Classes
 	}
@@ -76,7 +76,8 @@ func (e *estimator) posterior(bag int, p []float64) {
 	}
 }
 
-// Evidence writes log p(labels | y=1) - log p(labels | y=0) of all classes of a bag; 0 where nobody was asked.
+// Evidence writes log p(labels | y=1) - log p(labels | y=0) for all classes of a bag; 0 if no annotator was
+// asked.
 func (r *Result) Evidence(bag int, evidence []float64) {
 	clear(evidence)
 	for _, part := range r.parts {

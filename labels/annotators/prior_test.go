@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Answers count less the more of them an annotator has, for they tell of one annotator.
+// The more answers an annotator has, the less each counts, because all describe one annotator.
 func TestBetaPrior_WeightsAnnotators(t *testing.T) {
-	// Of 20 labels' strength: 20/30 of 1 in 10, 20/120 of 30 in 100, and half a label of either kind.
+	// A strength of 20 labels gives 20/30 of 1 in 10, 20/120 of 30 in 100, and half a label of either kind.
 	want := (.5 + 2./3*1 + 1./6*30) / (1 + 2./3*10 + 1./6*100)
 	mean, strength := betaPrior([]trials{{1, 10}, {30, 100}}, 20)
 	if math.Abs(mean-want) > 1e-12 || strength != 20 {
@@ -21,7 +21,7 @@ func TestBetaPrior_WeightsAnnotators(t *testing.T) {
 			t.Errorf("%v: mean %.6f, want %.6f", c.counts, mean, c.mean)
 		}
 	}
-	// Of many annotators without a mistake the rate is the least that there is.
+	// If many annotators make no mistake, the rate is the smallest allowed one.
 	none := make([]trials, 1000)
 	for i := range none {
 		none[i] = trials{0, 1e9}
@@ -75,12 +75,12 @@ func TestBestStrength_IsTheMostLikely(t *testing.T) {
 	}
 }
 
-// Where the truth is beyond doubt, what rates tell of each annotator is what can be counted.
+// If the truth is certain, the information on each annotator's rates equals the counts.
 func TestEvident_IsWhatCanBeCounted(t *testing.T) {
 	c := crowd{bags: 200, pairs: some(12, pair{.05, .01}, pair{.3, .1}), prior: frequencies(3, .2, .4), each: 12, seed: 5}
 	in, truth := c.simulated()
 	e := exactly(t, &in)
-	e.free[0] = false // it has the rates of all, and says nothing of how much annotators differ
+	e.free[0] = false // it has the pooled rates and carries no information on how much annotators differ
 	missed, invented := e.evident()
 	if len(missed) != 11 || len(invented) != 11 {
 		t.Fatalf("answers of %d and %d annotators, want 11", len(missed), len(invented))
@@ -118,7 +118,8 @@ func TestEvident_IsWhatCanBeCounted(t *testing.T) {
 	}
 }
 
-// Hidden truth tells less of an annotator than known truth: never more than it has answers, however few.
+// Hidden truth carries less information on an annotator than known truth: never more than its number of
+// answers, however few.
 func TestEvident_IsNeverMoreThanWhatWasAnswered(t *testing.T) {
 	in := modelled(t)["direct"]
 	in.Rows = append(in.Rows, Row{Bag: 0, Annotator: 6, Given: []int32{}, Asked: []int32{1}})
@@ -143,7 +144,7 @@ func TestEvident_IsNeverMoreThanWhatWasAnswered(t *testing.T) {
 	}
 }
 
-// Strengths that are given are kept, and draw each rate as so many labels do.
+// Given strengths are kept, and draw each rate as that number of labels does.
 func TestEstimate_KeepsAGivenStrength(t *testing.T) {
 	c := crowd{bags: 200, pairs: some(5, pair{.1, .02}, pair{.5, .2}), prior: frequencies(3, .2, .4), each: 3, seed: 5}
 	in, _ := c.simulated()

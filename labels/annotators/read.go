@@ -32,12 +32,12 @@ type Table struct {
 	File           string
 	BagIDs         []string // in the order in which they are met, or as ReadOptions has them
 	AnnotatorNames []string // in the order in which they are met
-	Words          []string // of the classes; in the order in which they are met, or as ReadOptions has them
+	Words          []string // names of the classes, in order of appearance or as in ReadOptions
 	Outside        int      // labels that were left out, for they are none of ReadOptions.Words
 	Ignored        []string // columns that are none of the table's
 }
 
-// ReadOptions say what a table is about, where it is not for its rows to say.
+// ReadOptions describe a table beyond its rows.
 type ReadOptions struct {
 	Words []string // the classes; nil for all labels that are met. Other labels are left out, and counted
 	Bags  []string // the bags; nil for all that are met. Another bag is an error
@@ -128,7 +128,7 @@ func (b *builder) reader(text *bufio.Reader) (rowReader, error) {
 	return c, err
 }
 
-// csvRows reads a table; columns are their places, -1 where there is none.
+// csvRows reads a table. Its columns are positions, -1 if absent.
 type csvRows struct {
 	sheet                                  *features.Sheet
 	bag, annotator, labels, unknown, asked int
@@ -233,7 +233,7 @@ func (r *record) fromJSON(content []byte) error {
 	return nil
 }
 
-// columnError says which column of a row is wrong.
+// columnError names the column that is wrong.
 func columnError(column string, err error) error { return fmt.Errorf("column %q: %w", column, err) }
 
 // builder checks rows and keeps them.
@@ -241,7 +241,7 @@ type builder struct {
 	table                   *Table
 	bags, annotators, words map[string]int32
 	fixedBags, fixedWords   bool
-	lines                   map[int64]int32 // of each bag and annotator
+	lines                   map[int64]int32 // per bag and annotator
 }
 
 func newBuilder(name string, o ReadOptions) *builder {
@@ -304,7 +304,7 @@ func (b *builder) bag(id string) (int32, error) {
 		"its rows out", loader.Excerpt(id))
 }
 
-// index is the number of a name, a new one where it is met for the first time.
+// index returns the number of a name, a new one when the name first appears.
 func index(numbers map[string]int32, names *[]string, name string, check func(string) error) (int32, error) {
 	if i, ok := numbers[name]; ok {
 		return i, nil
@@ -320,7 +320,7 @@ func index(numbers map[string]int32, names *[]string, name string, check func(st
 	return i, nil
 }
 
-// indices are those of labels, ascending and never nil; a label given twice counts once.
+// indices returns the indices of labels, ascending and never nil; a label given twice counts once.
 func (b *builder) indices(names []string) ([]int32, error) {
 	list := make([]int32, 0, len(names))
 	for _, name := range names {

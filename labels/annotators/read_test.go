@@ -183,7 +183,7 @@ func shortest(t *testing.T, v float64) string {
 	return string(b)
 }
 
-// What is written is read back by the readers of tables, and says what the result says.
+// The table readers read the written files back, and get the figures of the result.
 func TestReport_FilesReadBack(t *testing.T) {
 	c := crowd{bags: 60, pairs: some(5, pair{.1, .02}, pair{.4, .1}), prior: frequencies(3, .2, .6), each: 3, seed: 2}
 	in, _ := c.simulated()
@@ -298,7 +298,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What nobody was asked is unknown, whatever is frequent.
+// A label that no annotator was asked about is unknown, however frequent its class is.
 func TestReport_ConsensusLeavesOutWhatNobodyAnswered(t *testing.T) {
 	header := "bag,annotator,labels,unknown,asked\n"
 	labels := header + "a,x,cat,,\na,y,cat,,\na,z,cat,,\nb,x,cat;dog,,\nb,y,cat,,\nb,z,cat;dog,,\n"

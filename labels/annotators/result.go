@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Remark is what a reader must know of an annotator.
+// Remark is a warning about an annotator.
 type Remark string
 
 // The remarks.
@@ -26,17 +26,17 @@ type Annotator struct {
 	Asked  float64 // labels 0 and 1
 	Given  float64 // labels 1
 
-	Q01, Q10                 float64 // missing where it holds, given where it does not
+	Q01, Q10                 float64 // missing if it holds, given if it does not
 	Q01Interval, Q10Interval Interval
 	Told                     bool    // the rates are the annotator's own, and have intervals
-	Informedness             float64 // 1 - q01 - q10: 1 for one who is always right, 0 for chance
+	Informedness             float64 // 1 - q01 - q10: 1 for an annotator who is always right, 0 for chance
 	Accuracy                 float64 // expected share of right labels among those asked
 	Incorrect, Missing       float64 // labels expected to be wrong among those given, and among those not given
-	// Agreement with the consensus is 2 |both| / (|given| + |consensus|); NaN where neither has a label.
+	// Agreement with the consensus is 2 |both| / (|given| + |consensus|); NaN if both are empty.
 	Agreement float64
 	Remarks   []Remark
 
-	both, named float64 // what Agreement is a quotient of
+	both, named float64 // numerator and denominator of Agreement
 }
 
 // model is an estimate of the labels of each bag.
@@ -56,26 +56,27 @@ type part struct {
 type Result struct {
 	Bags, Classes int
 	Annotators    []Annotator
-	Prior         []float64 // of each class, the frequency pi of true labels; nil with logits
-	A, B          []float64 // of each class with logits o: A o + B is the logit of p(y=1) before any label; else nil
-	Expected      []float64 // of each class: true labels
+	Prior         []float64 // per class: frequency pi of true labels; nil with logits
+	A, B          []float64 // per class, with logits o: A o + B is the logit of p(y=1) before any label; else nil
+	Expected      []float64 // per class: true labels
 	// Pooled is the center of the prior of all pairs, and Strengths its weights in labels.
 	PooledQ01, PooledQ10   float64
 	Strength01, Strength10 float64
 	Confidence             float64
 	Iterations             int
 	Objective              float64 // log likelihood and log density of the priors
-	Agreement              float64 // of two annotators of a bag: 2 |both| / (|given| + |given|); NaN where none share one
+	Agreement              float64 // of two annotators of a bag: 2 |both| / (|given| + |given|); NaN if no pair shares a bag
 	Consensus              int     // labels that probably hold, as Cell has it
-	Incorrect, Missing     float64 // of the consensus, expected
+	Incorrect, Missing     float64 // expected errors of the consensus
 	// Misfit are the classes on which annotators agree much more, or much less, than their rates explain: rates differ
 	// among labels. Ascending.
 	Misfit []int
-	// Exclusive is that every answer has exactly one class, and so has the truth: the consensus has one class for each
-	// bag that somebody answered. Rates are then means over classes, and strengths are in answers of one true class.
+	// Exclusive is set if every answer has exactly one class. Then the truth has one class too, and the
+	// consensus has one class for each bag with an answer. Rates are then means over classes, and strengths
+	// are in answers of one true class.
 	Exclusive    bool
 	Notes        []string
-	pairs, asked float64 // what Agreement is a quotient of
+	pairs, asked float64 // numerator and denominator of Agreement
 	parts        []part  // by class; not all classes have one
 }
 
@@ -104,8 +105,8 @@ func (e *estimator) result() *Result {
 	return r
 }
 
-// An annotator who says the same everywhere is remarked on from so many bags and expected wrong labels on: where true
-// labels are rare, to say nothing of a few bags is right.
+// Least numbers of bags and of expected wrong labels before an annotator who always gives the same answer
+// gets a remark. If true labels are rare, giving the same answer for a few bags is right.
 const (
 	leastSame  = 5
 	leastWrong = 3
@@ -158,8 +159,9 @@ func (a *Annotator) remarkInformed(value, reach float64) {
 	}
 }
 
-// agreement sums up the consensus, how annotators agree with it, and among themselves. It returns for each annotator
-// twice its labels that are of the consensus, and its labels with those of the consensus that it was asked about.
+// agreement sums the consensus, the agreement of annotators with it, and the agreement among annotators. For
+// each annotator it returns twice the number of its labels in the consensus, and the number of its labels
+// plus the number of consensus labels that it was asked about.
 func (e *estimator) agreement(r *Result) (both, named []float64) {
 	both, named = make([]float64, e.in.Annotators), make([]float64, e.in.Annotators)
 	pairs, all := 0.0, 0.0
@@ -167,7 +169,7 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 	p := make([]float64, e.in.Classes)
 	for i := range e.in.Bags {
 		if len(e.cells.whole.of(i)) == 0 && e.cells.first[i] == e.cells.first[i+1] {
-			e.posterior(i, p) // nobody answered: its labels are unknown, and none of the consensus
+			e.posterior(i, p) // no answer: its labels are unknown, and none is in the consensus
 			for _, expected := range p {
 				r.Missing -= expected
 			}
@@ -177,7 +179,7 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 		e.each(i, func(c Cell) {
 			yes := 0.0
 			if c.Holds || c.Asked == 0 {
-				r.Missing -= c.P // of all that is expected, see below
+				r.Missing -= c.P // subtracted from all expected labels, see below
 			}
 			if c.Holds {
 				yes = 1
@@ -210,7 +212,7 @@ func (e *estimator) agreement(r *Result) (both, named []float64) {
 	return both, named
 }
 
-// same reports who gave the same labels to all bags.
+// same marks the annotators who gave the same labels to all bags.
 func (in *Input) same() []bool {
 	first := make([]int, in.Annotators) // row, counted from 1
 	same := make([]bool, in.Annotators)
@@ -225,7 +227,7 @@ func (in *Input) same() []bool {
 	return same
 }
 
-// note says what holds of all annotators together.
+// note adds the remarks that hold for all annotators together.
 func (r *Result) note(in *Input, o overlap, told bool) {
 	active, alone := 0, 0
 	for j, n := range o.bags {

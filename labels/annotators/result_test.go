@@ -18,18 +18,18 @@ func asked3() *Input {
 		{Bag: 1, Given: []int32{}}, {Bag: 1, Annotator: 1, Given: []int32{2}}}}
 }
 
-// What is given, what was asked for, and who agrees with whom can be counted.
+// Labels given, labels asked about and agreements equal the counts.
 func TestAgreement_OfThreeAnnotators(t *testing.T) {
 	e := newEstimator(asked3(), DefaultOptions())
 	copy(e.rho, []float64{.9, .7, .6, .3}) // three labels of bag 0, one of bag 1
 	copy(e.total.class, []float64{.9, .7, 1.1})
 	for k := range e.prior {
-		e.prior[k] = -100 // no label holds that nobody gave
+		e.prior[k] = -100 // only labels that an annotator gave can hold
 	}
 	e.mostPrior = -100
 	var r Result
 	both, named := e.agreement(&r)
-	// Of the pairs of annotators that could share a label one does, that of label 0 of bag 0; 2 of 7 answers.
+	// One pair of annotators shares a label of those that could, label 0 of bag 0; 2 of 7 answers.
 	if r.Agreement != 2./7 || r.Consensus != 3 || math.Abs(r.Incorrect-.8) > 1e-12 || math.Abs(r.Missing-.5) > 1e-12 {
 		t.Errorf("agreement %.3f, %d labels, %.3f incorrect and %.3f missing", r.Agreement, r.Consensus, r.Incorrect,
 			r.Missing)
@@ -51,7 +51,7 @@ func TestAgreement_OfThreeAnnotators(t *testing.T) {
 		want) {
 		t.Errorf("%+v, want %+v", cells, want)
 	}
-	e.vote() // shares of those who were asked
+	e.vote() // shares of the annotators asked
 	if want := []float64{2. / 3, 1, 1. / 3, .5}; !slices.Equal(e.rho, want) {
 		t.Errorf("votes %g, want %g", e.rho, want)
 	}
@@ -75,7 +75,7 @@ func TestMisfit_IsFarFromWhatRatesExplain(t *testing.T) {
 	e := newEstimator(&Input{Bags: 10, Annotators: 2, Classes: 1, Rows: []Row{{Given: []int32{0}},
 		{Annotator: 1, Given: []int32{}}, {Bag: 1, Given: []int32{}}}}, DefaultOptions())
 	e.pairs = []pair{{.2, .1}, {.4, .3}}
-	f := newFit(e) // of one bag of two
+	f := newFit(e) // fit of one bag of two
 	if math.Abs(f.true1-2*.8*.6) > 1e-12 || math.Abs(f.untrue-2*.1*.3) > 1e-12 {
 		t.Errorf("%g pairs where the label holds, %g where it does not", f.true1, f.untrue)
 	}
@@ -85,7 +85,7 @@ func TestMisfit_IsFarFromWhatRatesExplain(t *testing.T) {
 		t.Errorf("%g pairs, of squares %g", f.observed, f.square)
 	}
 	f.true1, f.untrue = 20, 10
-	e.total.class[0] = 2 // of 10 bags: 12 pairs are expected
+	e.total.class[0] = 2 // in 10 bags: 12 pairs are expected
 	for _, c := range []struct {
 		observed, square float64
 		told             bool
@@ -190,7 +190,7 @@ func TestNote_SaysWhatHoldsOfAll(t *testing.T) {
 	}
 }
 
-// An annotator who says the same of all bags is remarked on from five bags and three wrong labels on.
+// An annotator who gives all bags the same labels gets a remark from five bags and three wrong labels on.
 func TestResult_RemarksOnTheSameLabelsFromSomeBagsOn(t *testing.T) {
 	for _, c := range []struct {
 		bags, wrong int
@@ -202,7 +202,7 @@ func TestResult_RemarksOnTheSameLabelsFromSomeBagsOn(t *testing.T) {
 				in.Rows = append(in.Rows, Row{Bag: i, Annotator: j, Given: []int32{i % 3}})
 			}
 		}
-		for n := range c.bags { // of bags with class 1 where it is wrong, and with class 0 where it is right
+		for n := range c.bags { // class 1 is wrong in these bags, class 0 is right
 			bag := int32(3 * n)
 			if n < c.wrong {
 				bag++

@@ -1,15 +1,15 @@
 package annotators
 
-// shared is the observed information of what annotators have in common: a shift of all logits of q01 and one of all
-// logits of q10, with the frequency of each class left free. Where few annotators look at a bag it is this that labels
-// leave open: whether all of them miss more, or less is there. Its inverse is added to the covariance of each pair as
-// it is when the others are held.
+// shared is the observed information on what annotators have in common: a shift of all logits of q01 and one
+// of all logits of q10, with the frequency of each class free. If few annotators look at each bag, labels
+// leave this open: either all annotators miss more, or fewer labels are true. Its inverse is added to the
+// covariance that each pair has while the others are held fixed.
 type shared struct {
 	e         *estimator
-	uncertain []uncertain // of each annotator
+	uncertain []uncertain // per annotator
 	missing   information // sums of p(y=1) p(y=0) times the slopes of a label's log-odds
-	class     []coupled   // of each class
-	weights   []coupled   // of each point of the grid
+	class     []coupled   // per class
+	weights   []coupled   // per grid point
 	grid      *grid
 }
 
@@ -25,7 +25,7 @@ func (c *coupled) add(v float64, s slopes) {
 // slopes are the derivatives of a label's log-odds by the shifts.
 type slopes struct{ s01, s10 float64 }
 
-// slopes are those of labels 1 and labels 0 by one annotator.
+// slopes returns the slopes of labels 1 and labels 0 by one annotator.
 func (q pair) slopes(ones, zeros float64) slopes {
 	return slopes{zeros*(1-q.q01) - ones*q.q01, zeros*q.q10 - ones*(1-q.q10)}
 }
@@ -64,7 +64,7 @@ func (h *shared) take(v float64, s slopes) {
 	h.missing.i10 += v * s.s10 * s.s10
 }
 
-// cell puts a cell in the place of a label that nobody gave, and returns by how much p(y=1) p(y=0) differs.
+// cell replaces a label that no annotator gave by a cell, and returns the change of p(y=1) p(y=0).
 func (h *shared) cell(at int, whole slopes) float64 {
 	e := h.e
 	i, k := int(e.cells.bag[at]), int(e.cells.class[at])
@@ -131,7 +131,7 @@ func (h *shared) finish() {
 	})
 }
 
-// covariance is that of the shifts; ok is false where labels leave them open.
+// covariance returns the covariance of the shifts; ok is false if labels do not determine them.
 func (h *shared) covariance() (v information, ok bool) {
 	e := h.e
 	known := information{-h.missing.i01, -h.missing.both, -h.missing.i10}
@@ -143,7 +143,7 @@ func (h *shared) covariance() (v information, ok bool) {
 	for k, c := range h.class {
 		frequency := e.baseVariance(k) - c.one
 		if frequency <= 0 {
-			continue // the class says nothing of the shifts, and takes nothing away
+			continue // the class carries no information on the shifts
 		}
 		known.i01 -= c.s01 * c.s01 / frequency
 		known.both -= c.s01 * c.s10 / frequency

@@ -53,7 +53,7 @@ func (c crowd) simulated() (Input, []bool) {
 				mean = c.informed
 			}
 			p := c.prior[at%len(c.prior)]
-			// The log-odds of y, given a normal score: the best that a classifier can know.
+			// The log-odds of y given a normal score: the best that any classifier can do.
 			in.Logits[at] = float32(2*c.informed*s.Normal(mean, 1) + math.Log(p/(1-p)))
 		}
 	}

@@ -27,7 +27,7 @@ func TestSummary_AsJSON(t *testing.T) {
 		`"remarks":["no better than chance"]},{"annotator":"bob","bags":0,"shared":0,"asked":0,"given":0,"q01":0.5,` +
 		`"q01_interval":null,"q10":0.5,"q10_interval":null,"informedness":0,"accuracy":null,"expected_incorrect":0,` +
 		`"expected_missing":0,"agreement":null,"remarks":[]}]}`
-	// Of 4 labels 1 is wrong, and of 3.5 true ones .5 is lacking.
+	// 1 of 4 labels is wrong, and .5 of 3.5 true ones are missing.
 	want :=
 		`{"bags":3,"labels":2,"rows":4,"labels_outside":5,"exclusive":false,"agreement":0.6,"all_annotators":{"q01":0.3,"q10":0.1,` +
 			`"strength01":7,"strength10":9},"consensus":{"labels":4,"expected_incorrect":1,"expected_missing":0.5,` +
@@ -84,7 +84,7 @@ func tableOf(t *testing.T, in *Input) string {
 func TestAuditFiles_ReadsAndEstimates(t *testing.T) {
 	c := crowd{bags: 1000, pairs: some(30, pair{.1, .02}, pair{.5, .1}), prior: frequencies(24, .1, .4), each: 3, seed: 1}
 	in, _ := c.simulated()
-	for j := range c.pairs { // class 2 is given where it does not hold much more often
+	for j := range c.pairs { // class 2 is added far more often than it holds
 		c.pairs[j].q10 = .35
 	}
 	often, _ := c.simulated()

@@ -18,8 +18,8 @@ import (
 
 // Extensions of the names of files that are written.
 var (
-	LabelFormats    = []string{".csv", ".jsonl"} // of WriteLabelsFile and WriteConsensusFile
-	EvidenceFormats = []string{".npy", ".csv"}   // of WriteEvidenceFile
+	LabelFormats    = []string{".csv", ".jsonl"} // for WriteLabelsFile and WriteConsensusFile
+	EvidenceFormats = []string{".npy", ".csv"}   // for WriteEvidenceFile
 )
 
 // Report is what was found in a file of labels.
@@ -28,8 +28,8 @@ type Report struct {
 	*Result
 }
 
-// WriteAnnotatorsFile writes the table of annotators as CSV, a row for each in the order in which they are met. Rates
-// without an interval are those of all annotators together. Cells are empty where a figure does not exist.
+// WriteAnnotatorsFile writes the table of annotators as CSV, one row each in order of appearance. Rates
+// without an interval are the pooled ones. Cells are empty if a figure does not exist.
 func (r *Report) WriteAnnotatorsFile(path string) error {
 	return durable.CSV(path, 0o644, func(w *csv.Writer) error {
 		if err := w.Write([]string{"annotator", "bags", "shared", "asked", "given", "q01", "q01_low", "q01_high", "q10",
@@ -102,9 +102,10 @@ func (r *Report) WriteLabelsFile(path string) error {
 	return extensionError(path, LabelFormats)
 }
 
-// WriteConsensusFile writes the labels that probably hold: as .csv, a table of 0 and 1 with a row for each bag, named
-// in a column id, and a column for each class; or as .jsonl, a manifest of pictures that are named by their bags. What
-// nobody was asked is unknown: an empty field of the table. Bags that nobody answered are no lines of the manifest.
+// WriteConsensusFile writes the labels that probably hold. A .csv file is a table of 0 and 1 with a row for
+// each bag, named in a column id, and a column for each class. A .jsonl file is a manifest of pictures that
+// are named by their bags. Labels that no annotator was asked about are unknown: the field of the table is
+// empty. Bags without any answer are omitted from the manifest.
 func (r *Report) WriteConsensusFile(path string) error {
 	row, rows := make([]uint8, r.Result.Classes), gathered(r.Result.Bags, len(r.Rows),
 		func(i int) int { return int(r.Rows[i].Bag) }, func(i int) int32 { return int32(i) })

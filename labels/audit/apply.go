@@ -41,7 +41,7 @@ func (r *Report) checkApply(how labels.Apply) error {
 	return EnoughToApply(given, decided)
 }
 
-// Candidates are the suspects that may be corrected although nobody has decided on them, the surest first.
+// Candidates are the suspects without a decision that may be corrected, the surest first.
 func (r *Report) Candidates(how labels.Apply) []Suspect {
 	if how == "" {
 		return nil
@@ -53,7 +53,7 @@ func (r *Report) Candidates(how labels.Apply) []Suspect {
 	return slices.DeleteFunc(slices.Clone(open), func(s Suspect) bool { return r.IsPooled(int(s.Class)) })
 }
 
-// whyNone says why none of the candidates is corrected.
+// whyNone explains why none of the candidates is corrected.
 func (r *Report) whyNone(c labels.Correction, candidates []Suspect) (why string) {
 	switch open := len(r.Open()); {
 	case len(candidates) > 0:

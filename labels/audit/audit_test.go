@@ -176,7 +176,7 @@ func noisy(bags, classes int) Input {
 	return in
 }
 
-// With the right rates the probabilities are what happens: so many are wrong among the first as
+// With the right rates the probabilities match the outcomes: among the first suspects as many are wrong as
 // expected, and expected numbers per class are near the true ones.
 func TestAtPrecision_KeepsWhatItPromises(t *testing.T) {
 	in := noisy(4000, 5)
@@ -320,8 +320,8 @@ func TestJudge_EqualRatesGiveTheOrderOfTheDifference(t *testing.T) {
 	near(t, "precision at 50", float64(j.Posterior.PrecisionAt[50]), float64(j.Difference.PrecisionAt[50]))
 }
 
-// By hand. Of the labels that are there the wrong one comes first: AP 1. Of those that are not it comes second: AP 1/2.
-// Of all the wrong ones come first and fourth: AP (1/1 + 2/4)/2.
+// By hand. Among the labels given, the wrong one comes first: AP 1. Among the labels not given, it comes
+// second: AP 1/2. Among all, the wrong ones come first and fourth: AP (1/1 + 2/4)/2.
 func TestRank_ByHand(t *testing.T) {
 	scores := []float32{.9, .5, .8, .3}
 	z, truth := []uint8{1, 1, 0, 0}, []uint8{0, 1, 0, 1}
@@ -336,7 +336,7 @@ func TestRank_ByHand(t *testing.T) {
 	near(t, "precision of the first two", float64(r.PrecisionAt[2]), .5)
 }
 
-// Labels of a class of unknown rates come behind all others in the order that is judged.
+// Labels of a class with unknown rates come after all others in the order that is judged.
 func TestJudge_ClassesOfUnknownRatesComeLast(t *testing.T) {
 	in := small()
 	in.Truth = []uint8{1, 0, 0, 1, 0, 1} // "dog" is wrong of the first and the last bag

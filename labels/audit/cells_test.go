@@ -85,7 +85,7 @@ func TestFromEstimate_TakesBeliefs(t *testing.T) {
 	}
 }
 
-// What several models say of a label is their weighted mean, and labels of a class keep the order of their scores.
+// Several models are combined by their weighted mean, and labels of a class keep the order of their scores.
 func TestRun_AveragesWhatAClassMayBe(t *testing.T) {
 	s := rng.New(5)
 	const bags = 400
@@ -166,7 +166,7 @@ func TestRun_CalibratesByClass(t *testing.T) {
 	}
 }
 
-// Names are written for people and for grep, not for a page.
+// Names are written as plain text, readable and searchable by grep, not escaped for a page.
 func TestWriteSuspectLines_KeepsNamesAsTheyAre(t *testing.T) {
 	in := small()
 	in.IDs[0] = "cats & <dogs>.jpg"

@@ -18,10 +18,11 @@ const (
 	mostCombined = 1e9
 )
 
-// combine returns scores of each class that take the other classes into account. A net that has learned little takes
-// sand for water; its score of sand says which. A linear model of the label of a class has its own score, and the
-// scores of the partners that say most of what its own leaves open. Each fifth of the bags is scored by the weights
-// that the labels of the others give. Noise cannot be predicted, but errors of the net can, and would look like noise.
+// combine returns scores of each class that take the other classes into account. A net that has learned
+// little confuses sand with water, and its score of sand shows which it is. A linear model of the label of a
+// class uses the class's own score and the scores of the partners that explain most of what its own score
+// leaves open. Each fifth of the bags is scored by weights fitted to the labels of the other four. Noise
+// cannot be predicted, but errors of the net can, and would look like noise.
 //
 // It returns nil for a single class, for more bags and classes than it has time for, and for input with errors, which
 // others report.
@@ -100,7 +101,8 @@ func (k *combination) scores() []float64 {
 	return out
 }
 
-// moments are sums over the bags of a fold. With r = z - p and v = p(1-p) they are of r, v, r x, v x and v x².
+// moments are sums over the bags of a fold. With r = z - p and v = p(1-p), they are the sums of r, v, r x, v
+// x and v x².
 type moments struct{ r, v, rx, vx, vxx float64 }
 
 // moments computes them for the score of each class.

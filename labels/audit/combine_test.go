@@ -51,7 +51,7 @@ func confused(seed uint64, bags, classes int) Input {
 	return in
 }
 
-// first40 is what the first 40 suspects are said to be worth, and how many are wrong.
+// first40 returns the expected and the true number of wrong labels among the first 40 suspects.
 func first40(in *Input, suspects []Suspect) (said, wrong float64) {
 	for _, s := range suspects[:40] {
 		said += s.Error() / 40
@@ -87,7 +87,7 @@ func TestScores_ErrorsOfTheNetAreNotNoise(t *testing.T) {
 	}
 }
 
-// Weights that had learned the labels that they score would tell random ones apart.
+// Weights fitted to the labels that they score would separate random ones.
 func TestCombine_HoldsLabelsOut(t *testing.T) {
 	s := rng.New(5)
 	in := Input{Bags: 60, Classes: 40}

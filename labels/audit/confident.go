@@ -8,10 +8,11 @@ import (
 	"nmn/labels"
 )
 
-// confident finds the labels of one class that confident learning holds to be wrong, the least self-confident first. A
-// bag is confidently of the class, or confidently not, if the classifier is as sure as it is on average on bags with
-// that label. The table of labels against confident guesses, scaled to the number of labels, is how many of each kind
-// are wrong, and so many of the least self-confident are taken, less those where the classifier sides with the label.
+// confident finds the labels of one class that confident learning considers wrong, the least self-confident
+// first. A bag is confidently positive (or negative) if the classifier is at least as sure as it is on
+// average on bags with that label. The table of labels against confident guesses, scaled to the number of
+// labels, gives the number of wrong labels of each kind. That number of the least self-confident labels is
+// taken, less those on which the classifier agrees with the label.
 func confident(probabilities []float32, z []uint8) []int {
 	joint := labels.CountConfident(z, 2, func(i int, p []float64) {
 		p[1] = float64(probabilities[i])

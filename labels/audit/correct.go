@@ -18,9 +18,9 @@ type Change struct {
 	Rule string // "accepted", or the rule that stood in for a person
 }
 
-// Corrected returns the labels with the accepted decisions and the given suspects carried out, and
-// every change in the order of bags and classes. A decision comes before the rule: what was rejected
-// stays, whatever the suspects say.
+// Corrected returns the labels after applying the accepted decisions and the given suspects, and every change
+// in the order of bags and classes. Decisions take precedence over the rule: a rejected suspect keeps its
+// label.
 func Corrected(in Input, d Decisions, automatic []Suspect, rule string) ([]uint8, []Change, error) {
 	if err := in.check(); err != nil {
 		return nil, nil, err
@@ -67,7 +67,7 @@ func WriteLabels(path string, in Input, labels []uint8) error {
 	})
 }
 
-// changeColumns are those of a record of changes.
+// changeColumns are the columns of a record of changes.
 var changeColumns = []string{"id", "word", "original", "corrected", "p_wrong", "rho", "rule", "version"}
 
 // changeRecords say where every changed label came from: bag and word, the label before and after, the probability that

@@ -104,7 +104,7 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 	}
 }
 
-// badDecisions are files that are refused, with what the message says.
+// badDecisions are files that are refused, with a part of the error message.
 var badDecisions = map[string][2]string{
 	"empty":    {"", "d.csv: the file is empty"},
 	"column":   {"id,word,decision\n", `d.csv:1: there is no column "given"`},
@@ -173,7 +173,7 @@ func TestRun_RefusesBadInput(t *testing.T) {
 	}
 }
 
-// The record lies beside the labels by a name that nobody has given.
+// The record is written next to the labels, under a derived name.
 func TestCorrect_RefusesToOverwriteWhatIsNoRecordOfChanges(t *testing.T) {
 	in := small()
 	found, err := Run(in, .5)

@@ -17,12 +17,12 @@ const (
 // Cell is a label of a bag and a class.
 type Cell struct{ Bag, Class int32 }
 
-// Decisions are the verdicts of people.
+// Decisions are the verdicts of a reviewer.
 type Decisions map[Cell]labels.Verdict
 
-// decisions is the form of a file of decisions: id, word, given (0 or 1, the label as it was when somebody looked at
-// it) and decision (accept or reject) of each label. A bag or a word that the audit does not have, and a label that is
-// no longer what it was, are errors.
+// decisions returns the form of a file of decisions. Its columns for each label are id, word, given (0 or 1,
+// the label at the time of review) and decision (accept or reject). A bag or a word that the audit does not
+// have, and a label that has changed since, are errors.
 func (in *Input) decisions() *labels.Decisions[Cell] {
 	bags, classes := positions(in.Bags, in.ID), positions(in.Classes, in.Word)
 	return &labels.Decisions[Cell]{Columns: []string{"id", "word", "given", "decision"}, Needed: 4,
@@ -59,7 +59,7 @@ func positions(n int, name func(int) string) map[string]int32 {
 	return out
 }
 
-// Undecided are the suspects that nobody has decided about.
+// Undecided returns the suspects without a decision.
 func (d Decisions) Undecided(suspects []Suspect) []Suspect {
 	if len(d) == 0 {
 		return suspects

@@ -42,7 +42,7 @@ func (in *Input) Finding(at int, s Suspect) Finding {
 	}
 }
 
-// ratesOf says whose rates a class is audited with.
+// ratesOf names the origin of a class's rates.
 func (in *Input) ratesOf(class int) string {
 	if in.IsPooled(class) {
 		return PooledRates
@@ -75,8 +75,9 @@ func WriteSuspectsFile(path string, in Input, suspects []Suspect) error {
 	}.WriteFile(path, "suspects")
 }
 
-// SuspectFields are those of an array of suspects: the bag and the class, counted from 0 in the order of the scores,
-// the probability that the label is wrong, p(y=1|I) without the label, the label, and whether the rates are pooled.
+// SuspectFields are the fields of an array of suspects: the bag and the class, counted from 0 in the order of
+// the scores, the probability that the label is wrong, p(y=1|I) without the label, the label, and whether the
+// rates are pooled.
 func SuspectFields() []npy.Field {
 	return []npy.Field{{Name: "row", Type: "<i4"}, {Name: "class", Type: "<i4"}, {Name: "p_wrong", Type: "<f8"},
 		{Name: "p", Type: "<f8"}, {Name: "given", Type: "|u1"}, {Name: "pooled", Type: "|b1"}}

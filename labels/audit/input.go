@@ -19,20 +19,21 @@ type Input struct {
 	Combined []float32
 	Labels   []uint8       // N×K, observed labels z, 0 or 1, or table.Unknown: these are not audited
 	Rates    *labels.Rates // noise rates; a class whose rates are NaN is not audited
-	// A and B calibrate the logits, A o + B for each class; nil where they are of p(y=1) already, as from
-	// nets that were trained through the noise model.
+	// A and B calibrate the logits, A o + B for each class. They are nil if the logits already describe
+	// p(y=1), as for nets that were trained through the noise model.
 	A, B []float64
 	// Beliefs are the noise models that each class may have. Labels of a class that has some are judged by all of them,
 	// in place of rates and calibration. It may be nil.
 	Beliefs [][]rates.Belief
-	// Pooled marks the classes whose own labels tell little of their noise, so that the other classes do. It may be nil.
+	// Pooled marks the classes whose own labels carry too little information on their noise, so that the
+	// rates come from all classes. It may be nil.
 	Pooled []bool
 	// Recalibration corrects the log-odds of labels to be wrong; nil takes them as they are.
 	Recalibration *Recalibration
 
 	Words []string // names of the classes; nil for their numbers
 	IDs   []string // names of the bags; nil for their numbers
-	Truth []uint8  // N×K, true labels, where they are known; for Judge
+	Truth []uint8  // N×K, true labels, if known; for Judge
 }
 
 // FromEstimate takes the Beliefs that rates.Estimate has of each class. Rates are the mean ones. A class without
@@ -50,7 +51,7 @@ func (in *Input) FromEstimate(r *rates.Result) {
 	}
 }
 
-// IsPooled reports whether the rates of a class are those of all classes together.
+// IsPooled reports whether a class uses the rates of all classes together.
 func (in *Input) IsPooled(class int) bool { return in.Pooled != nil && in.Pooled[class] }
 
 // ID is the name of a bag, or its number, counted from 1.

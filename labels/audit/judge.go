@@ -18,8 +18,8 @@ type Judgement struct {
 	// Difference ranks by |z - p| of the uncalibrated scores. Self-confidence and normalised margin give
 	// the same order.
 	Difference Ranking `json:"difference"`
-	// Confident is what confident learning flags, class by class, with the posterior's precision at as
-	// many labels beside it.
+	// Confident is the set that confident learning flags, class by class. It includes the precision of the
+	// same number of labels by posterior.
 	Confident Flagged `json:"confident"`
 }
 
@@ -28,12 +28,12 @@ type Flagged struct {
 	Labels    int         `json:"labels"`
 	Precision eval.Number `json:"precision"`
 	Recall    eval.Number `json:"recall"`
-	// PosteriorPrecision is that of as many labels by posterior.
+	// PosteriorPrecision is the precision of the same number of labels by posterior.
 	PosteriorPrecision eval.Number `json:"posterior_precision"`
 }
 
-// Judge compares an audit with the true labels of in. Its memory is that of the labels that are wrong and of some
-// columns, not that of all cells.
+// Judge compares an audit with the true labels of in. Its memory grows with the wrong labels and a few
+// columns, not with all cells.
 func Judge(in Input, at []int) (*Judgement, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -81,7 +81,8 @@ func (in *Input) differences(bag int, row []float32) {
 	}
 }
 
-// posteriorScores gives the margins of the cells of a row; those of classes that are not audited come last.
+// posteriorScores returns a function that writes the margins of a row's cells. Classes that are not audited
+// come last.
 func (in *Input) posteriorScores() func(bag int, row []float32) {
 	posteriors := in.posteriors()
 	return func(bag int, row []float32) {

@@ -13,14 +13,15 @@ type Outcome struct {
 	Accepted          int         `json:"accepted"`
 	Rejected          int         `json:"rejected"`
 	Automatic         int         `json:"automatic"`
-	ExpectedPrecision eval.Number `json:"expected_precision"` // of the automatic ones
+	ExpectedPrecision eval.Number `json:"expected_precision"` // of the automatic corrections
 	Labels            string      `json:"labels"`
 	Changes           string      `json:"changes"`
 	Reason            string      `json:"reason,omitempty"` // why none was corrected automatically, if that was asked for
 }
 
-// Correct carries out the decisions and the correction, writes the corrected labels and the record of changes, and
-// notes the outcome. A *setting.Error says that there are too few labels, see EnoughToApply; nothing is written then.
+// Correct applies the decisions and the correction, writes the corrected labels and the record of changes,
+// and notes the outcome. If there are too few labels (see EnoughToApply), it returns a *setting.Error and
+// writes nothing.
 func (r *Report) Correct(c labels.Correction) error {
 	if err := r.checkApply(c.Apply); err != nil {
 		return err

@@ -16,7 +16,7 @@ type posterior struct {
 	// label 1 is, and that y=1. Between two places a table is linear, so that the scores of a class keep their order.
 	first, perLogit float64
 	tables          [3][]float64
-	// What people have decided corrects the log-odds of both kinds; nil corrects nothing.
+	// recalibration corrects the log-odds of both kinds by the reviewer's decisions; nil corrects nothing.
 	recalibration *Recalibration
 }
 
@@ -44,7 +44,7 @@ func (p *posterior) uncorrected(z uint8, score float32) float64 {
 	return s
 }
 
-// logit is that of p(y=1|I).
+// logit returns the logit of p(y=1|I).
 func (p *posterior) logit(score float32) float64 {
 	if p.tables[2] != nil {
 		return p.at(2, score)
@@ -108,7 +108,7 @@ func (p *posterior) tabulate(models []rates.Belief, low, high float64) {
 	}
 	for at := range places {
 		score := low + float64(at)/p.perLogit
-		var is, isNot [3]float64 // of each table the probability and its complement, which 1 - p would round
+		var is, isNot [3]float64 // per table: the probability and its complement, because 1 - p would round
 		for i, m := range models {
 			o := m.A*score + m.B
 			for table, s := range [3]float64{o + logOdds[i][0], -o - logOdds[i][1], o} {

@@ -6,8 +6,8 @@ import (
 	"nmn/eval"
 )
 
-// Rank compares an order of labels with the truth: scores are larger where a label is more likely
-// to be wrong, and may be of any unit. Precision is that of the first so many of all. Errors wrap eval.ErrShape or
+// Rank compares an order of labels with the truth. Scores are larger if a label is more likely to be wrong,
+// and may have any unit. The precision of the first n labels counts all of them. Errors wrap eval.ErrShape or
 // eval.ErrValue.
 func Rank(scores []float32, labels, truth []uint8, at []int) (Ranking, error) {
 	if len(labels) != len(truth) || len(scores) != len(labels) {

@@ -18,8 +18,8 @@ type Ranking struct {
 	PrecisionAt map[int]eval.Number `json:"precision_at"`
 }
 
-// order is an order of N×K cells by descending score, of which some are wrong; unknown labels are not in it. Scores are
-// not kept: they are asked for in rows, by several goroutines at once.
+// order is an order of N×K cells by descending score, some of them wrong. Unknown labels are not in it.
+// Scores are not stored: several goroutines request them row by row at once.
 type order struct {
 	bags, classes int
 	labels        []uint8
@@ -27,10 +27,10 @@ type order struct {
 	scores        func(bag int, row []float32)
 }
 
-// tally counts the cells that come before places of an order: those of the wrong cells, which alone are sorted. The
-// memory is that of the wrong cells, whatever the number of the others.
+// tally counts the cells ranked above each wrong cell. Only the wrong cells are sorted, so its memory grows
+// with the wrong cells, whatever the number of the others.
 type tally struct {
-	keys  []uint32    // of wrong cells, each once, ascending: the first has the largest score
+	keys  []uint32    // keys of wrong cells, each once, ascending: the first has the largest score
 	wrong [2][]int    // wrong cells of a key with label 0 and 1
 	less  [2][]uint32 // right cells from beyond the key before, up to this one and without it
 	equal [2][]uint32 // right cells with this key
@@ -60,7 +60,8 @@ func (o *order) count() *tally {
 	return t
 }
 
-// countRight counts the right cells between the keys of the wrong ones: those of a block are sorted, and go along them.
+// countRight counts the right cells between the keys of the wrong ones: the cells of a block are sorted, and
+// merged with the keys.
 func (o *order) countRight(t *tally) {
 	for z := range t.less {
 		t.less[z], t.equal[z] = make([]uint32, len(t.keys)), make([]uint32, len(t.keys))
@@ -165,8 +166,8 @@ func (o *order) ranking(at []int) Ranking {
 		PrecisionAt: o.precisionAt(t, at)}
 }
 
-// precisionAt is the share of wrong cells among the first k, for each k; equal scores are in the order of cells. It is
-// undefined where there are fewer cells, or k is 0.
+// precisionAt returns the share of wrong cells among the first k, for each k; equal scores are in the order
+// of cells. It is undefined if there are fewer cells, or k is 0.
 func (o *order) precisionAt(t *tally, at []int) map[int]eval.Number {
 	out, known := make(map[int]eval.Number, len(at)), 0
 	for _, z := range o.labels {

@@ -10,15 +10,16 @@ import (
 	"nmn/labels/rates"
 )
 
-// Recalibration corrects the log-odds m of labels to be wrong, given what people have decided on some of them:
+// Recalibration corrects the log-odds m that labels are wrong, given a reviewer's decisions on some of them:
 //
 //	m' = s·g(m) + t_z
 //	g(m) = m up to ±8, and ±(8 + log(1+|m|-8)/10) beyond
 //
-// s is the slope, which all labels share. t_z is the shift of the labels z: t_0 for labels that may be missing, t_1 for
-// labels that may be incorrect. As s is above 0 and g increases, labels of a kind keep their order. Weak nets give some
-// labels very large log-odds; g bounds these, so that decisions can move them. The parameters are the most probable
-// ones given the decisions, where an accepted label is wrong and a rejected one is right,
+// s is the slope, which all labels share. t_z is the shift of the labels z: t_0 for labels that may be
+// missing, t_1 for labels that may be incorrect. As s is above 0 and g increases, labels of a kind keep their
+// order. Weak nets give some labels very large log-odds; g bounds these, so that decisions can move them. The
+// parameters are the most probable ones given the decisions, if an accepted suspect is wrong and a rejected
+// one is right,
 //
 //	max  Σ log σ(±m') - (log s)²/(2·¼²) - (t_0² + t_1²)/2
 //
@@ -44,14 +45,14 @@ func flattened(m float64) float64 {
 	return m
 }
 
-// of is m' of a label z.
+// of returns m' of a label z.
 func (r *Recalibration) of(z uint8, m float64) float64 { return r.Slope*flattened(m) + r.Shift[z] }
 
-// Decided compares what people have decided with what was expected of these labels before. Only labels of audited
-// classes count.
+// Decided compares the reviewer's decisions with the expectation for these labels before them. Only labels of
+// audited classes count.
 type Decided struct {
 	Labels   int     `json:"labels"`
-	Suspects int     `json:"suspects"` // of the labels, before the recalibration
+	Suspects int     `json:"suspects"` // over the labels, before the recalibration
 	Wrong    int     `json:"wrong"`    // accepted
 	Expected float64 `json:"expected"` // labels that were expected to be wrong
 	// Recalibration is what follows from it for all labels.
@@ -139,8 +140,8 @@ func recalibrated(verdicts []verdictOn) Recalibration {
 	return Recalibration{Slope: math.Exp(at[0]), Shift: [2]float64{at[1], at[2]}}
 }
 
-// penalty is the negative logarithm of the posterior probability of log s, t_0 and t_1, up to a constant, with its
-// gradient and expected curvature, of which the lower triangle is set.
+// penalty returns the negative logarithm of the posterior probability of log s, t_0 and t_1, up to a
+// constant, with its gradient and expected curvature. Only the lower triangle of the curvature is set.
 func penalty(verdicts []verdictOn, at [3]float64) (cost float64, gradient [3]float64, curvature [9]float64) {
 	for i, deviation := range []float64{slopeDeviation, shiftDeviation, shiftDeviation} {
 		precision := 1 / (deviation * deviation)

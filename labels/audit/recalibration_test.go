@@ -15,7 +15,7 @@ import (
 	"nmn/labels/rates"
 )
 
-// logit is that of a probability.
+// logit returns the log-odds of a probability.
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }
 
 // verdicts returns n verdicts on labels z with a probability of p. The first ones are wrong.
@@ -30,7 +30,7 @@ func TestRecalibrated_KnownCases(t *testing.T) {
 	for name, c := range map[string]struct {
 		verdicts []verdictOn
 		z        uint8
-		p        float64 // of another label
+		p        float64 // probability of another label
 		low      float64
 		high     float64
 	}{
@@ -82,7 +82,7 @@ func TestRecalibration_KeepsTheOrderWithinAKind(t *testing.T) {
 	}
 }
 
-// decisionFile writes verdicts on the first of some suspects, of which each nth is accepted.
+// decisionFile writes verdicts on the first suspects; each nth is accepted.
 func decisionFile(t *testing.T, in *Input, suspects []Suspect, accepted int) string {
 	t.Helper()
 	text := "id,word,given,decision\n"
@@ -100,8 +100,8 @@ func decisionFile(t *testing.T, in *Input, suspects []Suspect, accepted int) str
 	return path
 }
 
-// What people reject makes all numbers less sure, and is the same for any number of ranks; an empty file changes
-// nothing.
+// Rejected suspects make all numbers less sure. The result does not depend on the number of ranks, and an
+// empty file changes nothing.
 func TestScores_DecisionsRecalibrateTheRest(t *testing.T) {
 	in := drawn(2*blockRows+100, 5)
 	o := Options{Estimation: rates.DefaultOptions(), MinError: .5}

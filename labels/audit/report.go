@@ -17,17 +17,18 @@ type Options struct {
 	// NoiseRates is a file with the noise rates of each word; empty for an estimate from the scores, by Estimation.
 	NoiseRates string
 	Estimation rates.Options
-	// Calibrate calibrates the scores by the columns a and b of NoiseRates, which were estimated from the same scores.
-	// Without it they are taken as those of the true labels.
+	// Calibrate calibrates the scores by the columns a and b of NoiseRates, which were estimated from the
+	// same scores. Without it the scores count as scores of the true labels.
 	Calibrate bool
 	// MinError is the least probability of being wrong of a suspect; 0 lists every label that is audited.
 	MinError float64
-	// Plain are logits of nets that know no noise, of the same bags and classes, from which the rates are estimated; the
-	// scores are then of nets that were trained through the noise model, and taken as those of the true labels. Nil
-	// estimates from the scores themselves.
+	// Plain are logits of the same bags and classes from nets trained without the noise model; the rates are
+	// estimated from them. The scores then come from nets that were trained through the noise model, and
+	// count as scores of the true labels. If Plain is nil, the rates are estimated from the scores
+	// themselves.
 	Plain []float32
-	// Decisions is a file with decisions of people, as the page saves it, which recalibrate the probabilities of all
-	// labels; empty for none.
+	// Decisions is a file with a reviewer's decisions, as the page saves it. They recalibrate the
+	// probabilities of all labels. Empty for none.
 	Decisions string
 	// Raise raises the estimated rates as far as the labels let them, as those were that nets were trained through.
 	Raise bool
@@ -40,9 +41,9 @@ type Report struct {
 	MinError  float64
 	Estimate  *rates.Result // nil where rates were given
 	Judgement *Judgement    // nil where the true labels are not known
-	Decisions Decisions     // of people; nil for none
+	Decisions Decisions     // of a reviewer; nil for none
 	Decided   *Decided      // how they compare with what was expected; nil without one on an audited class
-	Outcome   *Outcome      // of Correct; nil where nothing was corrected
+	Outcome   *Outcome      // of Correct; nil if nothing was corrected
 
 	table *rows.Table
 }
@@ -107,7 +108,7 @@ func (r *Report) Table() *rows.Table {
 	return r.table
 }
 
-// SetNeighbours adds what features tell of the bags.
+// SetNeighbours adds the results from features to the bags.
 func (r *Report) SetNeighbours(n *neighbours.Result) {
 	r.Table().Neighbours = n
 	r.table.Rank(r.sameLabels)
@@ -123,7 +124,7 @@ func (r *Report) sameLabels(i, j int) bool {
 	return bytes.Equal(r.Labels[i*k:(i+1)*k], r.Labels[j*k:(j+1)*k])
 }
 
-// findRates sets the rates to those of a file, or to an estimate.
+// findRates reads the rates from a file or estimates them.
 func (r *Report) findRates(ctx context.Context, scores *eval.Input, o Options) error {
 	if o.NoiseRates == "" {
 		return r.estimateRates(ctx, scores, o)
@@ -146,7 +147,7 @@ func (r *Report) readRates(scores *eval.Input, o Options) error {
 	return nil
 }
 
-// estimateRates estimates them from scores of nets that know no noise.
+// estimateRates estimates the rates from scores of nets trained without the noise model.
 func (r *Report) estimateRates(ctx context.Context, scores *eval.Input, o Options) (err error) {
 	in := rates.InputOf(scores)
 	if o.Plain != nil {
@@ -173,5 +174,5 @@ func (r *Report) estimateRates(ctx context.Context, scores *eval.Input, o Option
 	return nil
 }
 
-// Open are the suspects that nobody has decided on.
+// Open are the suspects without a decision.
 func (r *Report) Open() []Suspect { return r.Decisions.Undecided(r.Suspects) }

@@ -15,8 +15,8 @@ import (
 	"nmn/labels/rates"
 )
 
-// photographs draws a small set with scores that are nearly perfect: 108 bags of 20 classes, of which few bags have
-// one, and 5 % of the labels wrong.
+// photographs draws a small set with scores that are nearly perfect: 108 bags of 20 classes, each class on
+// few bags, and 5 % of the labels wrong.
 func photographs(seed uint64, bags, classes int) (Input, rates.Input) {
 	s := rng.New(seed)
 	in := Input{Bags: bags, Classes: classes}

@@ -8,7 +8,7 @@ type sorter struct {
 	more []uint32
 }
 
-// room is an empty slice for so many keys, one of two.
+// room returns one of two buffers as an empty slice with capacity for n keys.
 func (s *sorter) room(which, n int) []uint32 {
 	s.own[which] = slices.Grow(s.own[which][:0], n)
 	return s.own[which]
@@ -18,7 +18,7 @@ func (s *sorter) room(which, n int) []uint32 {
 func (s *sorter) sort(keys []uint32) {
 	const (
 		bits   = 11
-		digits = 3 // of 11 bits cover a key
+		digits = 3 // 3 digits of 11 bits cover a key
 	)
 	if len(keys) < 1<<bits {
 		slices.Sort(keys)

@@ -12,12 +12,13 @@ type Counts struct {
 	Bags       int `json:"bags"`
 	Labels     int `json:"labels"`         // that are there, of all classes
 	Audited    int `json:"audited_labels"` // known labels, there or not, of audited classes
-	Suspects   int `json:"suspects"`       // of the audited labels
+	Suspects   int `json:"suspects"`       // among the audited labels
 	Open       int `json:"open_suspects"`  // without a decision
 	Classes    int `json:"classes"`        // all of them
 	Pooled     int `json:"pooled_classes"` // audited with pooled rates
 	NotAudited int `json:"classes_not_audited"`
-	// Labels that are expected to be wrong, of classes with rates of their own: of pooled ones nothing is claimed.
+	// Labels that are expected to be wrong, in classes with rates of their own; nothing is claimed for pooled
+	// classes.
 	Incorrect float64 `json:"expected_incorrect"`
 	Missing   float64 `json:"expected_missing"`
 }
@@ -88,7 +89,7 @@ type ClassSummary struct {
 	Missing           int               `json:"missing_suspects"`
 }
 
-// Summary has at most so many of the suspects, the first ones.
+// Summary includes at most top of the suspects, the first ones.
 func (r *Report) Summary(top int) Summary {
 	counts := r.Counts()
 	out := Summary{Bags: counts.Bags, Counts: counts, Total: counts.Suspects, Suspects: []Finding{}, Truth: r.Judgement,

@@ -57,7 +57,7 @@ type Result struct {
 	// equal ones in the order of bags and classes.
 	Suspects []Suspect
 	Classes  []Class
-	// Rows tell of each bag how well all of its labels fit; only classes that are audited have a say.
+	// Rows describe how well all labels of each bag fit; only audited classes count.
 	Rows []rows.Score
 }
 
@@ -65,16 +65,16 @@ type Result struct {
 type Class struct {
 	Positives         int     // observed labels
 	Audited           bool    // its noise rates are known
-	Pooled            bool    // they are those of all classes together: what is expected is no claim
+	Pooled            bool    // rates of all classes together: the expected numbers are no claim
 	ExpectedIncorrect float64 // labels that are there and should not be
 	ExpectedMissing   float64 // labels that should be there
 	Incorrect         int     // suspects
 	Missing           int
 }
 
-// Run computes the probability of every label to be wrong and ranks those where it is at least
-// minError, from 0 to 1. With log-odds all along, labels that are wrong with near certainty keep their
-// order. Results do not depend on the number of processors.
+// Run computes the probability of every label to be wrong and ranks the labels with at least minError, from 0
+// to 1. It computes in log-odds throughout, so labels that are wrong with near certainty keep their order.
+// Results do not depend on the number of processors.
 func Run(in Input, minError float64) (*Result, error) {
 	if err := in.check(); err != nil {
 		return nil, err

@@ -11,7 +11,8 @@ import (
 	"nmn/labels"
 )
 
-// withGaps are bags with true and given labels; with gaps, behind each there is one whose labels are unknown.
+// withGaps returns bags with true and given labels; with gaps, each is followed by one whose labels are
+// unknown.
 func withGaps(t *testing.T, gaps bool) Input {
 	t.Helper()
 	const bags, classes = 300, 4
@@ -73,7 +74,7 @@ func TestRun_LeavesUnknownLabelsOut(t *testing.T) {
 	if err != nil || judged.Wrong < 20 {
 		t.Fatal(err, judged)
 	}
-	for k := range judged.Posterior.PrecisionAt { // what is undefined is equal to nothing
+	for k := range judged.Posterior.PrecisionAt { // undefined values equal nothing
 		for _, pair := range [][2]Ranking{{judged.Posterior, wanted.Posterior}, {judged.Difference, wanted.Difference}} {
 			if a, b := pair[0].PrecisionAt[k], pair[1].PrecisionAt[k]; a != b && (a == a || b == b) {
 				t.Errorf("precision at %d is %v, want %v", k, a, b)

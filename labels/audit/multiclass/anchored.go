@@ -2,8 +2,8 @@ package multiclass
 
 import "math"
 
-// mostAnchored is the most classes whose anchors decide. Of so few classes the shifts of the calibration can take the
-// place of a direction of the noise, so that the likelihood decides little.
+// mostAnchored is the largest number of classes for which anchors decide. With so few classes, the shifts of
+// the calibration can imitate a direction of the noise, and the likelihood decides little.
 const mostAnchored = 3
 
 // The anchors of a class are its surest rows: so large a share of the rows with its label, and no fewer than

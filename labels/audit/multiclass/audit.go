@@ -23,7 +23,7 @@ type Suspect struct {
 	Row, Given int32
 	Suggested  int32   // the most probable class; the label's own if no other is more probable
 	Wrong      float64 // probability that the label is wrong, 1 - ρ_z
-	P          float64 // ρ of the class suggested: that of a corrected label to be right
+	P          float64 // ρ of the class suggested: the probability that the corrected label is right
 }
 
 // Report is what an audit has found.
@@ -37,16 +37,16 @@ type Report struct {
 	MinError  float64
 	Classes   []Class
 	Table     *rows.Table
-	Agreement float64    // share of rows whose highest score is that of the label
-	Confident Confident  // what confident learning says
+	Agreement float64    // share of rows whose label has the highest score
+	Confident Confident  // result of confident learning
 	Judgement *Judgement // nil where true classes are not known
-	Outcome   *Outcome   // of Correct; nil where nothing was corrected
+	Outcome   *Outcome   // of Correct; nil if nothing was corrected
 }
 
 // Class sums up a class.
 type Class struct {
 	Labels   int     // rows that are labelled so
-	Suspects int     // of them
+	Suspects int     // suspects among them
 	True     float64 // rows that are expected to be of the class
 	Right    float64 // T_yy, the share of them that are labelled so
 	// Confused is the class that they are labelled most often otherwise, and ConfusedRate how often.
@@ -90,7 +90,7 @@ func (r *Report) Known() (n int) {
 	return n
 }
 
-// SetNeighbours adds what features tell of the rows, and ranks them anew.
+// SetNeighbours adds the results from features to the rows, and ranks them anew.
 func (r *Report) SetNeighbours(n *neighbours.Result) {
 	r.Table.Neighbours = n
 	r.Table.Rank(r.sameLabel)
@@ -143,8 +143,8 @@ func (r *Report) rank() {
 	r.Table.Rank(r.sameLabel)
 }
 
-// suspected are the suspects of labels, which have an order. Of unknown noise the posterior flags nothing, and
-// confident learning does.
+// suspected returns the suspects among labels in order. If the noise is unknown, the posterior flags nothing,
+// and confident learning does.
 func (r *Report) suspected(all []Suspect) []Suspect {
 	if r.Noise == Unknown && r.MinError <= FlaggedToo {
 		pruned := make([]bool, r.Rows)

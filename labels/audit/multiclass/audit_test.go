@@ -26,8 +26,9 @@ func transition(k int, rate float64) []float64 {
 	return t
 }
 
-// draw draws rows with true classes, labels through t, and the scores of a classifier that has learned from such
-// labels, p(z|x), where learned is true, or of one that knows the classes but is too sure of them.
+// draw draws rows with true classes, labels through t, and scores. If learned is true, the scores come from a
+// classifier that has learned from such labels, p(z|x). Otherwise they come from one that was trained on the
+// true classes but is too sure.
 func draw(seed uint64, n, k int, t []float64, learned bool) *Input {
 	s, in := rng.New(seed, 1), &Input{Rows: n, Classes: k}
 	p := make([]float64, k)
@@ -80,9 +81,9 @@ func audited(t *testing.T, in *Input) *Report {
 	return r
 }
 
-// The matrix that the labels were drawn through is found, from scores that are too sure and from those of a
-// classifier that has learned the noise; the posterior is as often right as it says, and finds more than confident
-// learning.
+// The audit finds the matrix that the labels were drawn through, both from scores that are too sure and from
+// scores of a classifier that has learned the noise. The posterior is right as often as it predicts, and
+// finds more than confident learning.
 func TestAudit_FindsTheTransitionMatrix(t *testing.T) {
 	const k = 5
 	want := transition(k, .3)

@@ -9,19 +9,19 @@ import (
 	"nmn/labels"
 )
 
-// Confident is what confident learning says of the labels.
+// Confident is the result of confident learning.
 type Confident struct {
 	Joint []int // K×K, see labels.Joint
 	// Flagged are the rows whose label is wrong by the joint's off-diagonal, less those where the label has the highest
 	// score; ascending.
 	Flagged []int
-	// Pruned are the rows that pruning by the rate of noise flags, ascending: of each pair of classes as many as the
-	// joint, scaled to the numbers of labels, has of them, those whose other score exceeds that of the label most.
+	// Pruned are the rows that pruning by the rate of noise flags, ascending. For each pair of classes their
+	// number comes from the joint, scaled to the numbers of labels. The rows taken are those whose other
+	// score exceeds the score of the label most.
 	Pruned []int
 }
 
-// SelfConfidence is the score of the label given; of two labels of a row the less self-confident is more likely
-// wrong.
+// SelfConfidence returns the score of the given label. The lower it is, the more likely the label is wrong.
 func (in *Input) SelfConfidence(row int) float64 {
 	return float64(in.Scores[row*in.Classes+int(in.Labels[row])])
 }
@@ -61,7 +61,7 @@ func confidentOf(in *Input) Confident {
 	return c
 }
 
-// excess is by how much another score of a row exceeds that of its label.
+// excess is the difference between another score of a row and the score of its label.
 type excess struct {
 	row int32
 	by  float32
@@ -94,7 +94,7 @@ func (in *Input) pruned(joint []int, known []int32, sizes []int) (all []int) {
 			scores := in.Scores[int(i)*k:][:k]
 			own := scores[z]
 			for y, p := range scores {
-				if p-own > least[y] && most[y] > 0 { // of equal ones the first row stays
+				if p-own > least[y] && most[y] > 0 { // on ties the first row stays
 					if largest[y] = append(largest[y], excess{i, p - own}); len(largest[y]) >= 2*most[y] {
 						keep(y)
 					}

@@ -41,9 +41,9 @@ func atPrecision(suspects []Suspect, precision float64) int {
 
 var changeColumns = []string{"id", "original", "corrected", "p_wrong", "p_corrected", "rule", "version"}
 
-// Correct gives the surest suspects the classes suggested, as many as the precision allows, writes all labels and the
-// record of changes beside them, and notes the outcome. A *setting.Error says that there are too few labels; nothing is
-// written then.
+// Correct gives the surest suspects the classes suggested, up to the wanted precision. It writes all labels,
+// writes the record of changes next to them, and notes the outcome. If there are too few labels, it returns a
+// *setting.Error and writes nothing.
 func (r *Report) Correct(c labels.Correction) error {
 	if n := r.Known(); n < labels.EnoughToApply && c.Apply == labels.ApplyCareful {
 		return setting.Errorf("audit.apply", "%d labels are too few for `audit.apply` alone, which needs %d of them: look "+

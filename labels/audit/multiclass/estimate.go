@@ -62,7 +62,7 @@ type Model struct {
 	True    []float64 // K, expected number of rows of each class, among all rows
 
 	given []float64 // T by label, T_yz at z*K+y; nil unless Noise is Directed or Learned
-	rate  float64   // of even noise, as it is fitted: 0 if Noise is Unknown
+	rate  float64   // rate of even noise as fitted: 0 if Noise is Unknown
 	held  bool      // T is not fitted
 	floor float64   // least logarithm of a score
 	level simd.Level
@@ -74,7 +74,7 @@ const (
 	mostRate   = .9
 )
 
-// What decides between kinds of noise: gains in the logarithm of the likelihood of labels that were held out.
+// Thresholds that decide between kinds of noise: gains in the log likelihood of held-out labels.
 const (
 	evenGain     = 3.
 	directedGain = 10.
@@ -92,9 +92,9 @@ const (
 	fitRows  = 10_000
 )
 
-// estimate fits the kinds of noise, each with its own calibration of the scores, and takes the one that held-out labels
-// speak for. It ends with the error of ctx once that is done; others wrap eval.ErrShape or eval.ErrValue. Of many rows
-// it sees every n-th.
+// estimate fits the kinds of noise, each with its own calibration of the scores, and returns the one that
+// held-out labels support. If ctx is cancelled, it returns the error of ctx; other errors wrap eval.ErrShape
+// or eval.ErrValue. If there are many rows, it uses every n-th.
 func estimate(ctx context.Context, in Input, o Options) (*Model, error) {
 	level, err := simd.Detect()
 	if err = cmp.Or(err, o.Validate()); err == nil {
@@ -132,8 +132,8 @@ func estimate(ctx context.Context, in Input, o Options) (*Model, error) {
 	return chosen, nil
 }
 
-// leastScore is what scores of 0 count as, half of the smallest other one: of a forest or of neighbours 0 is no
-// certainty.
+// leastScore replaces scores of 0. It is half of the smallest other score: for a forest or for nearest
+// neighbours, 0 is no certainty.
 func (in *Input) leastScore() float64 {
 	least := float32(1)
 	for _, p := range in.Scores {

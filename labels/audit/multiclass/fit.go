@@ -18,7 +18,7 @@ const (
 	maxStep, maxRateStep = .3, 1.
 	minSlope, maxSlope   = .2, 8.
 	maxShift             = 10.
-	minOdds, maxOdds     = -9., 3. // of the rate, logarithms
+	minOdds, maxOdds     = -9., 3. // bounds of the rate, as logarithms
 	settled              = 1e-3    // gain of the objective that is worth no other iteration
 	leastIterations      = 6
 )
@@ -31,8 +31,8 @@ type fitting struct {
 	err     error // the first; sums are 0 from then on
 }
 
-// kinds fits every kind of noise to the rows of a side. The likelihood of even noise may have two peaks, so that fit
-// begins twice. Of too many classes Directed is that of even noise.
+// kinds fits every kind of noise to the rows of a side. The likelihood of even noise may have two peaks, so
+// fit starts from two points. If there are too many classes, Directed is the fit of even noise.
 func (f *fitting) kinds(m Model, side int) [kinds]*Model {
 	var out [kinds]*Model
 	m.Noise = Unknown
@@ -97,7 +97,7 @@ func (m *Model) prior() float64 {
 
 // step is a step of the parameters.
 type step struct {
-	odds, slope float64 // of logarithms
+	odds, slope float64 // both are logarithms
 	shifts      []float64
 }
 

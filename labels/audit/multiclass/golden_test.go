@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func rounded(v any) any {
 	switch v := v.(type) {
 	case float64:
-		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64) // what was just written
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64) // the value that was just written
 		return v
 	case []any:
 		for i := range v {
@@ -29,8 +29,8 @@ func rounded(v any) any {
 	return v
 }
 
-// Whole audits, of scores that have learned the noise and of such as have not, say what they said. That it is right is
-// held by the other tests, within what chance allows.
+// Whole audits repeat their recorded results, for scores that have learned the noise and for scores that have
+// not. Other tests check that the results are right, within chance.
 func TestAudit_IsGolden(t *testing.T) {
 	for name, learned := range map[string]bool{"learned": true, "sure": false} {
 		in := draw(11, 400, 4, transition(4, .25), learned)

@@ -15,7 +15,7 @@ type Input struct {
 	Rows, Classes int
 	Scores        []float32 // N×K probabilities of a classifier that has not learned the label, out-of-fold
 	Labels        []int32   // N, the class that each row is labelled with, from 0; table.UnknownClass is left out
-	Truth         []int32   // N, true classes; nil where they are not known
+	Truth         []int32   // N, true classes; nil if unknown
 	Words, IDs    []string  // names of classes and rows; nil for their numbers
 	// Column and Named are the form of the file of labels, for corrected ones.
 	Column string
@@ -46,8 +46,8 @@ func (in *Input) known() []int32 {
 	return out
 }
 
-// HasForm reports whether the labels are one class for each row, and the scores a column for each class. Of files
-// that cannot be read it says no: whoever reads them whole finds the place of the error.
+// HasForm reports whether the labels are one class for each row, and the scores a column for each class. It
+// returns false for files that cannot be read; reading them in full finds the place of the error.
 func HasForm(f eval.Files) bool {
 	labels, err := table.Columns(f.Labels)
 	if err != nil || labels != 1 {
@@ -60,8 +60,8 @@ func HasForm(f eval.Files) bool {
 // sumSlack is how far from 1 the probabilities of a row may sum up, for they may have been rounded.
 const sumSlack = .02
 
-// readFiles reads scores, labels and, where they are named, true labels. Where scores are log-odds they become
-// probabilities by softmax. Errors about content wrap those of package table.
+// readFiles reads scores, labels and, if named, true labels. Log-odds become probabilities by softmax. Errors
+// about content wrap the errors of package table.
 func readFiles(f eval.Files) (*Input, error) {
 	scores, err := table.ReadScores(f.Scores, f.Logits)
 	if err != nil {

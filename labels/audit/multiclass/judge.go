@@ -19,13 +19,14 @@ type Judgement struct {
 	Suggested eval.Number `json:"suggested_right"`
 }
 
-// Ranking tells how well an order finds the wrong labels.
+// Ranking measures how well an order finds the wrong labels.
 type Ranking struct {
 	AP          eval.Number         `json:"ap"`
 	PrecisionAt map[int]eval.Number `json:"precision_at"`
 }
 
-// Flagged is what confident learning flags, with the precision of as many rows by posterior beside it.
+// Flagged describes the rows that confident learning flags, and the precision of the same number of rows by
+// posterior.
 type Flagged struct {
 	Labels             int         `json:"labels"`
 	Precision          eval.Number `json:"precision"`

@@ -8,26 +8,28 @@ import (
 	"nmn/internal/parallel"
 )
 
-// leastUnmixed is the least probability of a class if scores are taken apart: what is left of it is their error.
+// leastUnmixed is the least probability of a class when scores are separated by the inverse; smaller values
+// are error.
 const leastUnmixed = 1e-3
 
 // unmixLimit is the most multiplications for taking the scores of all rows apart.
 const unmixLimit = 50e9
 
-// What shows a ceiling of the scores: of the rows that have a class as the likeliest, those from the 5 % to the 30 %
-// with the highest scores of it have nearly the same.
+// Thresholds that detect a ceiling of the scores. Among the rows for which a class is the likeliest, the rows
+// from the top 5 % to the top 30 % by its score have nearly the same score.
 const (
 	ceilingFrom, ceilingTo = .05, .3
 	ceilingRows            = 20
-	ceilingSpread          = .1 // of what lies between the ceiling and 1/K
+	ceilingSpread          = .1 // share of the range between the ceiling and 1/K
 	leastCeiling           = .5
 	mostCeiling            = .9
 )
 
-// learned is the model for a classifier that has learned the noise by heart, whose scores are p(z|x): sure rows of a
-// class have the scores T_yz (Patrini et al., 2017), so that they pile up at a ceiling, where a classifier that is not
-// sure of any row spreads. With p̂ the scores of a row, p(y|x) is u, the solution of sum over y of T_yz u_y = p̂_z. It
-// is nil if there is no ceiling, if T has no inverse to speak of, or if there are too many classes.
+// learned returns the model for a classifier that has memorised the noise, whose scores are p(z|x). Sure rows
+// of a class have the scores T_yz (Patrini et al., 2017), so they pile up at a ceiling; the scores of a
+// classifier that is not sure of any row spread. With p̂ the scores of a row, p(y|x) is u, the solution of
+// sum over y of T_yz u_y = p̂_z. The result is nil if there is no ceiling, if T is close to singular, or if
+// there are too many classes.
 func (m Model) learned(in *Input, likeliest [][]int32) *Model {
 	k := m.Classes
 	if float64(in.Rows)*float64(k)*float64(k) > unmixLimit {
@@ -114,7 +116,7 @@ func ceilings(in *Input, likeliest [][]int32) []float64 {
 	return t
 }
 
-// inverted is the inverse of a matrix by elimination with the largest pivots; nil where it is singular.
+// inverted returns the inverse of a matrix by elimination with the largest pivots; nil if it is singular.
 func inverted(a []float64, n int) []float64 {
 	a, out := slices.Clone(a), make([]float64, n*n)
 	for i := range n {

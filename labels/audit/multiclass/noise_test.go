@@ -81,7 +81,8 @@ func TestAudit_NoiseAtTheBoundary(t *testing.T) {
 	}
 }
 
-// A classifier that underfits has no score near 1 and knows no noise: its scores reach no ceiling, they spread.
+// A classifier that underfits has no score near 1 and has not learned noise: its scores spread instead of
+// reaching a ceiling.
 func TestAudit_UnderfittingIsNoNoise(t *testing.T) {
 	for _, slope := range []float64{.1, .2, .5} {
 		in := draw(29, 4000, 5, even(0, 5), false)
@@ -92,7 +93,7 @@ func TestAudit_UnderfittingIsNoNoise(t *testing.T) {
 	}
 }
 
-// Of two classes the likelihood does not tell the direction of noise; labels of the surest rows do.
+// With two classes the likelihood does not reveal the direction of noise; labels of the surest rows do.
 func TestAudit_TwoClassesOfWhichOneIsNoisy(t *testing.T) {
 	in := draw(25, 1500, 2, []float64{.65, .35, 0, 1}, true)
 	r := audited(t, in)
@@ -138,7 +139,7 @@ func TestAudit_LittleToGoBy(t *testing.T) {
 	}
 }
 
-// What is pruned is what the definition says, pair of classes by pair, each with all of its rows in order.
+// The pruned rows match the definition, computed pair of classes by pair, each with all of its rows in order.
 func TestConfident_PrunesByTheRateOfNoise(t *testing.T) {
 	const k = 4
 	in := draw(27, 900, k, transition(k, .3), false)

@@ -10,15 +10,16 @@ import (
 // parts are what rows are cut into for sums, whatever the number of processors.
 const parts = 8
 
-// What a pass sums up over rows: the likelihood, and the gradients and squares of gradients of the log-odds of the
-// rate, of the logarithm of the slope, and of each shift; then, if T is free, its cells by label.
+// Sums over rows that a pass computes: the likelihood, and the gradients and squares of gradients of the
+// log-odds of the rate, of the logarithm of the slope, and of each shift; then, if T is free, its cells by
+// label.
 const (
 	likelihood = iota
 	wrong
 	wrongSquare
 	slope
 	slopeSquare
-	cross // of the gradients of rate and slope
+	cross // product of the gradients of rate and slope
 	shift
 )
 

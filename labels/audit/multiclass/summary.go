@@ -12,7 +12,7 @@ type Summary struct {
 	Pooled     float64         `json:"pooled_rate"`
 	Slope      float64         `json:"slope"`
 	Noise      string          `json:"noise"`
-	Agreement  float64         `json:"agreement"` // share of bags whose highest score is that of the label
+	Agreement  float64         `json:"agreement"` // share of bags whose label has the highest score
 	Classes    []ClassSummary  `json:"classes"`
 	Transition [][]eval.Number `json:"transition"`      // T_yz = p(z|y): rows are true classes
 	Joint      [][]int         `json:"confident_joint"` // rows are labels
@@ -54,7 +54,7 @@ func (r *Report) Finding(at int) Finding {
 		P: s.P, Rank: int64(at) + 1}
 }
 
-// Summary has at most so many of the suspects and rows, the first ones.
+// Summary includes at most top of the suspects and rows, the first ones.
 func (r *Report) Summary(top int) Summary {
 	k := r.Input.Classes
 	out := Summary{Bags: r.Input.Rows, Form: "classes", Pooled: r.Pooled, Slope: r.A, Noise: r.Noise.String(),

@@ -1,12 +1,12 @@
-// Package neighbours finds rows that stand apart and rows that are there twice, by the distances of their feature
-// vectors ("embeddings") to their k nearest neighbours. The neighbours are exact: every pair of rows is held against
-// each other, by blocked matrix products on all processors. N rows are compared in N² products of D numbers, and
-// [Find] says what that costs before it begins.
+// Package neighbours finds rows that stand apart and rows that occur twice, by the distances of their feature
+// vectors ("embeddings") to their k nearest neighbours. The neighbours are exact: every pair of rows is
+// compared, by blocked matrix products on all processors. N rows take N² products of D numbers, and [Find]
+// reports that cost before it begins.
 //
-// The rules are those of cleanlab's Datalab (Kuan and Mueller, "Back to the Basics: Revisiting Out-of-Distribution
-// Detection Baselines", 2022): a row is an outlier by its mean distance to its neighbours, and a near-duplicate where
-// the nearest is far nearer than neighbours usually are. Unlike there, near-duplicates form groups: whatever is
-// connected.
+// The rules come from cleanlab's Datalab (Kuan and Mueller, "Back to the Basics: Revisiting
+// Out-of-Distribution Detection Baselines", 2022). A row is an outlier by its mean distance to its
+// neighbours. It is a near-duplicate if its nearest neighbour is far nearer than neighbours usually are.
+// Unlike Datalab, this package merges connected near-duplicates into groups.
 package neighbours
 
 import "errors"

@@ -8,9 +8,9 @@ import (
 	"nmn/loader/features"
 )
 
-// File finds the neighbours of n bags by a file of features, as package features reads it. Where both have names, ids
-// and an identifier for each row of features, rows are matched by them, and features of other bags are left out;
-// otherwise both must have the same rows in the same order. Errors about content name the file.
+// File finds the neighbours of n bags in a file of features that package features can read. If ids is given
+// and the features have identifiers, rows are matched by them, and features of other bags are left out.
+// Otherwise both must have the same rows in the same order. Errors about content name the file.
 func File(ctx context.Context, path string, ids []string, n int, o Options) (r *Result, err error) {
 	t, err := features.Open(ctx, features.Options{Features: path, Unlabelled: true})
 	if err != nil {
@@ -27,7 +27,7 @@ func File(ctx context.Context, path string, ids []string, n int, o Options) (r *
 	return r, nil
 }
 
-// rowsOf are those of n bags, found by their ids where both have some.
+// rowsOf returns the rows of n bags, matched by ids if both have ids.
 func rowsOf(t *features.Table, ids []string, n int) (Rows, error) {
 	if ids != nil && t.IDs != nil {
 		return matched(t, ids)

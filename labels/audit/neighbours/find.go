@@ -22,7 +22,7 @@ type search struct {
 	n, d    int
 	k       int
 	metric  Metric
-	x       []float32 // N×D: of length 1 for Cosine, less their mean for Euclidean
+	x       []float32 // N×D: scaled to length 1 for Cosine, less their mean for Euclidean
 	zero    []bool    // rows of zeros, for Cosine
 	exact   []int32   // for each row the first one that is equal to it
 	bias    []float32 // -|x|²/2 for Euclidean, nil for Cosine
@@ -161,8 +161,8 @@ func (s *search) center() {
 	}
 }
 
-// distance is that of two rows, in float64. Of rows of length 1 the cosine is 1 - |x - y|²/2, which loses no digits
-// where they are close.
+// distance returns the distance of two rows in float64. For rows of length 1 the cosine is 1 - |x - y|²/2,
+// which loses no digits when rows are close.
 func (s *search) distance(i, j int) float64 {
 	if s.exact[i] == s.exact[j] {
 		return 0

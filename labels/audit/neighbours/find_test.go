@@ -50,7 +50,7 @@ func find(t *testing.T, rows Rows, set func(*Options)) *Result {
 	return r
 }
 
-// Distances are those of the definition in float64, computed for all pairs, over several chunks and blocks.
+// Distances equal the definition in float64, computed for all pairs, over several chunks and blocks.
 func TestFind_IsThatOfAllPairs(t *testing.T) {
 	for _, c := range []struct {
 		rows, width int

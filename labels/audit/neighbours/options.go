@@ -15,9 +15,9 @@ const (
 	Euclidean Metric = "euclidean" // |x - y|
 )
 
-// Options are the settings of Find; DefaultOptions has those of Datalab.
+// Options are the settings of Find; DefaultOptions returns the defaults of Datalab.
 type Options struct {
-	K      int    // neighbours, fewer where there are fewer rows
+	K      int    // neighbours; fewer if there are fewer rows
 	Metric Metric // empty: euclidean up to 3 features, cosine for more
 	// Outlier is how many interquartile ranges above the third quartile the mean distance of an outlier lies.
 	Outlier float64
@@ -55,7 +55,7 @@ const maxK = 1000
 // direct is the most features that distances are computed from one by one: products of few features lose digits.
 const direct = 3
 
-// metric is the one that is meant for so many features.
+// metric returns the metric to use for the given number of features.
 func (o Options) metric(width int) Metric {
 	if o.Metric == "" && width <= direct {
 		return Euclidean

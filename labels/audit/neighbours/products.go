@@ -20,7 +20,8 @@ const (
 // float64.
 const spare = 8
 
-// candidates are the rows with the largest products with one row so far, the largest first; of equal ones the first.
+// candidates are the rows with the largest products with one row so far, the largest first; on ties the first
+// row.
 type candidates struct {
 	products []float32
 	rows     []int32
@@ -113,7 +114,7 @@ func newBlock(level simd.Level, tile, wide, d int) *block {
 		t: simd.Tile{Taps: 1, Depth: d, DstStride: wide}}
 }
 
-// compare holds the rows of a block, from first on, against a chunk; found are those of the block.
+// compare compares the rows of a block, from first on, with a chunk; found are the candidates of the block.
 func (s *search) compare(b *block, panels []float32, lo, hi, first int, found []candidates) {
 	n := min(blockRows, s.n-first)
 	for i := range b.offsets {

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Result is what the neighbours of N rows tell.
+// Result describes the neighbours of N rows.
 type Result struct {
 	Metric Metric
 	K      int
 	Rows   []Row
-	// MedianMean is the median of Row.Mean, and MedianNearest that of Row.Distance.
+	// MedianMean is the median of Row.Mean, and MedianNearest the median of Row.Distance.
 	MedianMean, MedianNearest float64
 	// OutlierAbove is the mean distance above which a row is an outlier, and DuplicateBelow the distance below which two
 	// rows are near-duplicates.
@@ -19,7 +19,7 @@ type Result struct {
 	Groups                       []Group
 }
 
-// Row is what its neighbours tell of a row.
+// Row describes one row by its neighbours.
 type Row struct {
 	Nearest  int     // the row that is nearest
 	Distance float64 // to it

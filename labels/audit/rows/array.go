@@ -8,10 +8,10 @@ import (
 	"nmn/format/npy"
 )
 
-// Fields are those of an array of rows: the quality, NaN where no class is audited; the probability that the worst
-// label is wrong, likewise; the class of that label and the class suggested, -1 for none; the number of suspects; and
-// the rank from 1. Classes and rows are counted from 0, groups of near-duplicates from 1, with 0 for none. With
-// features there follows what these tell.
+// Fields are the fields of an array of rows: the quality; the probability that the worst label is wrong (both
+// NaN if no class is audited); the class of that label and the class suggested, -1 for none; the number of
+// suspects; and the rank from 1. Classes and rows are counted from 0, groups of near-duplicates from 1, with
+// 0 for none. With features, the fields of the neighbours follow.
 func (t *Table) Fields() []npy.Field {
 	fields := []npy.Field{{Name: "quality", Type: "<f8"}, {Name: "p_wrong", Type: "<f8"}, {Name: "class", Type: "<i4"},
 		{Name: "suggested", Type: "<i4"}, {Name: "suspects", Type: "<i4"}, {Name: "rank", Type: "<i4"}}

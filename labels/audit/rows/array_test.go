@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// An array has its rows in the order of the scores; what other formats leave out is NaN, -1 or 0.
+// An array has its rows in the order of the scores. Values that other formats leave out are NaN, -1 or 0.
 func TestTable_WritesAnArray(t *testing.T) {
 	for _, features := range []bool{false, true} {
 		table := example(t)

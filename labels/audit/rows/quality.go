@@ -3,7 +3,7 @@ package rows
 // newest is the weight of the next label in the quality of a row.
 const newest = .8
 
-// keptWrong is how many of a row's labels have a say: that of the others is below 2^-53.
+// keptWrong is the number of a row's labels that count: the weight of the others is below 2^-53.
 const keptWrong = 24
 
 // Aggregate makes one score of the labels of a row. Add them one by one, and Reset it before the next row.
@@ -16,8 +16,8 @@ const keptWrong = 24
 // "Identifying Incorrect Annotations in Multi-Label Classification Data", 2022, where s_k is the classifier's
 // probability of the label given).
 type Aggregate struct {
-	wrong [keptWrong]float64 // of the least right labels, descending
-	n     int                // of them
+	wrong [keptWrong]float64 // the least right labels, descending
+	n     int                // number of them
 }
 
 // Reset makes it ready for another row.
@@ -41,12 +41,12 @@ func (a *Aggregate) Add(wrong float64) {
 	a.wrong[at] = wrong
 }
 
-// Quality is the score of the row, 0 to 1, and false where it has no label.
+// Quality returns the score of the row, 0 to 1, and false if it has no label.
 func (a *Aggregate) Quality() (float64, bool) {
 	if a.n == 0 {
 		return 0, false
 	}
-	average := a.wrong[a.n-1] // of the s_k it would be 1 - this, for the average is linear
+	average := a.wrong[a.n-1] // with s_k it would be 1 - this, because the average is linear
 	for k := a.n - 2; k >= 0; k-- {
 		average = newest*a.wrong[k] + (1-newest)*average
 	}

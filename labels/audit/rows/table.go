@@ -8,11 +8,11 @@ import (
 	"nmn/labels/audit/neighbours"
 )
 
-// Score is what an audit of labels tells of a row.
+// Score is the result of an audit for a row.
 type Score struct {
-	Quality  float64 // 0 to 1: how well all labels fit; of no meaning where Worst is negative
+	Quality  float64 // 0 to 1: how well all labels fit; meaningless if Worst is negative
 	Suspects int32   // labels that are probably wrong
-	Worst    int32   // the class whose label is most probably wrong; -1 where no class is audited
+	Worst    int32   // the class whose label is most probably wrong; -1 if no class is audited
 	Wrong    float64 // the probability that it is
 	// Suggested is the class that the row probably belongs to, where classes exclude each other; else -1.
 	Suggested int32
@@ -21,7 +21,7 @@ type Score struct {
 // Table is what is known of N rows.
 type Table struct {
 	Scores []Score
-	// Neighbours are those in the space of features; nil where there are none.
+	// Neighbours are the neighbours in the space of features; nil if there are none.
 	Neighbours *neighbours.Result
 	IDs, Words []string // names of rows and classes; nil for their numbers, counted from 1
 	// Kind is how the worst label of a row would be wrong.
@@ -62,11 +62,11 @@ func (t *Table) Rank(same func(i, j int) bool) {
 // Len is the number of rows.
 func (t *Table) Len() int { return len(t.Scores) }
 
-// Row is a row with names in place of numbers, as files have it. What is not known is absent.
+// Row is a row with names instead of numbers, as in files. Unknown values are absent.
 type Row struct {
 	ID   string `json:"id" parquet:"id"`
 	Rank int64  `json:"rank" parquet:"rank"` // from 1
-	// Quality is absent where no class is audited.
+	// Quality is absent if no class is audited.
 	Quality  *float64 `json:"quality,omitempty" parquet:"quality,optional"`
 	Suspects int64    `json:"suspects" parquet:"suspects"` // labels that are probably wrong
 	// Word is the class whose label is most probably wrong, Kind how it would be, and Wrong how probably it is.

@@ -11,10 +11,10 @@ import (
 // Formats are the endings of files of rows.
 var Formats = append(records.Formats(), ".npy")
 
-// WriteFile writes the rows in their rank, in the format that the ending of the name decides: one of Formats. Rows
-// are written as they are made, and the file appears when it is whole. The columns are those of [Row]; what is not
-// known is empty, or absent in JSON lines. An array has the rows in their order of the scores instead, with numbers in
-// place of names: see Fields.
+// WriteFile writes the rows in the order of their rank. The extension of the name selects one of Formats.
+// Rows are written as they are made, and the file appears when it is complete. The columns are the fields of
+// [Row]; unknown values are empty, or absent in JSON lines. An array has the rows in the order of the scores
+// instead, with numbers instead of names: see Fields.
 func (t *Table) WriteFile(path string) error {
 	rows := func(yield func(Row, error) bool) {
 		for rank := range t.Len() {
