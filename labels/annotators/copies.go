@@ -2,67 +2,81 @@ package annotators
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"math"
 	"slices"
 )
 
-// Thresholds above which an annotator counts as a copy of another one: the number of bags that both answered
-// alike, and the excess over the agreement that their agreement with others explains, as a share and in
-// standard deviations.
+// Thresholds above which two annotators count as copies of each other. Agreement is beyond chance, Cohen's kappa: 1 for
+// equal answers, 0 for chance. The excess is over the agreement that their agreement with others explains, and is
+// also given in standard deviations.
 const (
-	leastPairs     = 20
-	leastAlike     = .9
-	leastExcess    = .2
+	leastChance    = 10. // labels on which two annotators would differ by chance
+	leastAlike     = .85
+	leastExcess    = .25
 	leastDeviation = 5
 	mostOfBag      = 16 // annotators of a bag that are compared
 )
 
-// copies marks the answers that repeat another annotator's answer for the same bag. Two annotators copy if
-// they answer nearly always alike although neither agrees as much with others. A copy is no second witness.
-// If annotators err independently, two of them agree, beyond chance, as often as the product of their
-// agreements with a typical annotator. Annotators who make the same mistakes independently agree less than
-// copies do. n is the number of annotators who repeat another one.
-func (in *Input) copies() (repeats []bool, n int) {
+// copies marks the rows that repeat another annotator's row for the same bag. Two annotators copy if they answer nearly
+// always alike although neither agrees as much with others. A copy is no second witness. If annotators err
+// independently, two of them agree, beyond chance, as often as the product of their agreements with a typical
+// annotator. Annotators who make the same mistakes independently agree less than copies do. n is the number of
+// annotators who repeat another one. Annotators marked in apart copy from no one; apart may be nil.
+func (in *Input) copies(apart []bool) (repeats []bool, n int) {
 	repeats = make([]bool, len(in.Rows))
 	rows := gathered(in.Annotators, len(in.Rows), func(i int) int { return int(in.Rows[i].Annotator) },
 		func(i int) int32 { return int32(i) }).all
 	bags := gathered(in.Bags, len(rows), func(i int) int { return int(in.Rows[rows[i]].Bag) },
 		func(i int) int32 { return rows[i] }) // per bag: rows ascending by annotator
-	first := in.first(in.alike(bags))
+	first := in.first(in.agreements(bags), apart)
 	copier := make([]bool, in.Annotators)
-	type given struct{ first, class int32 }
 	for i := range in.Bags {
-		seen := map[given]bool{}
-		for _, row := range bags.of(i) {
-			a := given{first[in.Rows[row].Annotator], in.Rows[row].Given[0]}
-			if repeats[row] = seen[a]; repeats[row] && !copier[in.Rows[row].Annotator] {
-				copier[in.Rows[row].Annotator] = true
+		list := bags.of(i)
+		for at, row := range list {
+			r := &in.Rows[row]
+			repeats[row] = slices.ContainsFunc(list[:at], func(earlier int32) bool {
+				other := &in.Rows[earlier]
+				return first[other.Annotator] == first[r.Annotator] && r.answers(other)
+			})
+			if repeats[row] && !copier[r.Annotator] {
+				copier[r.Annotator] = true
 				n++
 			}
-			seen[a] = true
 		}
 	}
 	return repeats, n
 }
 
-// pairOf is two annotators, the lower number first, and alike how many bags they share and answer alike.
+// answers reports whether two rows give the same answers.
+func (r *Row) answers(o *Row) bool {
+	return slices.Equal(r.Given, o.Given) && slices.Equal(r.Unknown, o.Unknown) && slices.Equal(r.Asked, o.Asked) &&
+		(r.Asked == nil) == (o.Asked == nil)
+}
+
+// pairOf is two annotators, the lower number first. agreement sums the labels on which they differ, and on which they
+// would differ by chance, over the labels that both answered.
 type (
-	pairOf struct{ a, b int32 }
-	alike  struct{ bags, same float64 }
+	pairOf    struct{ a, b int32 }
+	agreement struct{ differ, chance float64 }
 )
 
-func (in *Input) alike(bags lists[int32]) map[pairOf]alike {
-	pairs := map[pairOf]alike{}
+// kappa is the agreement beyond chance.
+func (a agreement) kappa() float64 { return 1 - a.differ/a.chance }
+
+func (in *Input) agreements(bags lists[int32]) map[pairOf]agreement {
+	chance, whole := in.chance()
+	pairs := map[pairOf]agreement{}
 	for i := range in.Bags {
 		rows := bags.of(i)
 		rows = rows[:min(len(rows), mostOfBag)]
 		for n, row := range rows {
 			for _, other := range rows[:n] {
-				at := pairOf{in.Rows[other].Annotator, in.Rows[row].Annotator}
+				r, o := &in.Rows[row], &in.Rows[other]
+				at := pairOf{o.Annotator, r.Annotator}
 				c := pairs[at]
-				if c.bags++; in.Rows[row].Given[0] == in.Rows[other].Given[0] {
-					c.same++
-				}
+				c.compare(r, o, chance, whole)
 				pairs[at] = c
 			}
 		}
@@ -70,27 +84,91 @@ func (in *Input) alike(bags lists[int32]) map[pairOf]alike {
 	return pairs
 }
 
-// first returns, for each annotator, the first annotator of its group of copies.
-func (in *Input) first(pairs map[pairOf]alike) []int32 {
-	chance, classes := 0., make([]float64, in.Classes)
+// compare adds the labels that two rows both answer. chance and whole come from Input.chance.
+func (a *agreement) compare(r, o *Row, chance []float64, whole float64) {
+	if r.Asked != nil || o.Asked != nil {
+		asked := r.Asked
+		if asked == nil {
+			asked = o.Asked
+		}
+		for _, k := range asked {
+			x, ok := r.answer(k)
+			if y, both := o.answer(k); ok && both {
+				if a.chance += chance[k]; x != y {
+					a.differ++
+				}
+			}
+		}
+		return
+	}
+	a.chance += whole
+	for _, rows := range [...][2]*Row{{r, o}, {o, r}} {
+		for _, k := range rows[0].Given {
+			if given, ok := rows[1].answer(k); ok && !given {
+				a.differ++
+			}
+		}
+	}
+	for _, k := range r.Unknown {
+		a.chance -= chance[k]
+	}
+	for _, k := range o.Unknown {
+		if _, ok := r.answer(k); ok {
+			a.chance -= chance[k]
+		}
+	}
+}
+
+// answer returns the label of a class, if the row has one.
+func (r *Row) answer(class int32) (given, ok bool) {
+	_, given = slices.BinarySearch(r.Given, class)
+	_, unknown := slices.BinarySearch(r.Unknown, class)
+	_, asked := slices.BinarySearch(r.Asked, class)
+	return given, !unknown && (asked || r.Asked == nil)
+}
+
+// chance returns the probability that two answers differ by chance, for each class, and the sum.
+func (in *Input) chance() (classes []float64, sum float64) {
+	classes = make([]float64, in.Classes)
+	given, asked, whole := make([]float64, in.Classes), make([]float64, in.Classes), 0.
 	for i := range in.Rows {
-		classes[in.Rows[i].Given[0]] += 1 / float64(len(in.Rows))
+		r := &in.Rows[i]
+		for _, k := range r.Given {
+			given[k]++
+		}
+		for _, k := range r.Unknown {
+			asked[k]--
+		}
+		if r.Asked == nil {
+			whole++
+		}
+		for _, k := range r.Asked {
+			asked[k]++
+		}
 	}
-	for _, p := range classes {
-		chance += p * p
+	for k := range classes {
+		if n := asked[k] + whole; n > 0 {
+			p := given[k] / n
+			classes[k] = 2 * p * (1 - p)
+			sum += classes[k]
+		}
 	}
+	return classes, sum
+}
+
+// first returns, for each annotator, the first of the annotators who copy from each other.
+func (in *Input) first(pairs map[pairOf]agreement, apart []bool) []int32 {
 	agree := make([][]float64, in.Annotators)
 	for at, c := range pairs {
-		if c.bags >= leastPairs {
-			rate := (c.same/c.bags - chance) / (1 - chance) // not a number if all answers are one class
-			agree[at.a], agree[at.b] = append(agree[at.a], rate), append(agree[at.b], rate)
+		if c.chance >= leastChance {
+			agree[at.a], agree[at.b] = append(agree[at.a], c.kappa()), append(agree[at.b], c.kappa())
 		}
 	}
 	typical := make([]float64, in.Annotators)
 	var all []float64
-	for j, rates := range agree {
-		if len(rates) > 0 {
-			typical[j] = max(median(rates), .02)
+	for j, kappas := range agree {
+		if len(kappas) > 0 {
+			typical[j] = max(median(kappas), .02)
 			all = append(all, typical[j])
 		}
 	}
@@ -104,10 +182,12 @@ func (in *Input) first(pairs map[pairOf]alike) []int32 {
 	middle := median(all)
 	var copied []pairOf
 	for at, c := range pairs {
-		expected := chance + (1-chance)*min(typical[at.a]*typical[at.b]/middle, 1)
-		rate, deviation := c.same/c.bags, math.Sqrt(expected*(1-expected)/c.bags)
-		if c.bags >= leastPairs && min(len(agree[at.a]), len(agree[at.b])) >= 3 && rate >= leastAlike &&
-			rate-expected > max(leastExcess, leastDeviation*deviation) {
+		if apart != nil && (apart[at.a] || apart[at.b]) {
+			continue
+		}
+		expected := min(typical[at.a]*typical[at.b]/middle, 1)
+		if c.chance >= leastChance && min(len(agree[at.a]), len(agree[at.b])) >= 3 && c.kappa() >= leastAlike &&
+			c.kappa()-expected > max(leastExcess, leastDeviation*math.Sqrt((1-expected)/c.chance)) {
 			copied = append(copied, at)
 		}
 	}
@@ -126,4 +206,107 @@ func (in *Input) first(pairs map[pairOf]alike) []int32 {
 func median(list []float64) float64 {
 	slices.Sort(list)
 	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
+}
+
+// leastVariation is the least variation of an annotator's answers, compared with the variation of all answers.
+const leastVariation = .25
+
+// constant marks the annotators whose answers hardly vary. They agree without copying, and their rates show what
+// their answers are worth.
+func (in *Input) constant() []bool {
+	_, all := in.chance()
+	constant := make([]bool, in.Annotators)
+	rows := gathered(in.Annotators, len(in.Rows), func(i int) int { return int(in.Rows[i].Annotator) },
+		func(i int) int32 { return int32(i) })
+	given := make([]float64, in.Classes)
+	for j := range constant {
+		var named []int32
+		for _, i := range rows.of(j) {
+			for _, k := range in.Rows[i].Given {
+				if given[k]++; given[k] == 1 {
+					named = append(named, k)
+				}
+			}
+		}
+		variation := 0.
+		for _, k := range named {
+			p := given[k] / float64(len(rows.of(j)))
+			variation += 2 * p * (1 - p)
+			given[k] = 0
+		}
+		constant[j] = variation < leastVariation*all
+	}
+	return constant
+}
+
+// estimateOnce is an estimate from the rows that repeat no other one. The rates of annotators who copy are then the
+// expected shares over all their rows, without intervals.
+func estimateOnce(ctx context.Context, in *Input, o Options,
+	estimate func(context.Context, *Input, Options) (*Result, error)) (*Result, error) {
+	if err := in.checkWith(o); err != nil {
+		return nil, err
+	}
+	repeats, n := in.copies(in.constant())
+	if n == 0 {
+		return estimate(ctx, in, o)
+	}
+	once := *in
+	once.Rows = nil
+	for i, repeat := range repeats {
+		if !repeat {
+			once.Rows = append(once.Rows, in.Rows[i])
+		}
+	}
+	r, err := estimate(ctx, &once, o)
+	if err != nil {
+		return nil, err
+	}
+	p := make([]float64, in.Classes)
+	for i, repeat := range repeats {
+		if repeat {
+			r.Posterior(int(in.Rows[i].Bag), p)
+			r.Annotators[in.Rows[i].Annotator].repeat(&in.Rows[i], p)
+		}
+	}
+	r.Notes = append(r.Notes, copiesNote(n))
+	return r, nil
+}
+
+// repeat adds a row that repeats another annotator's. p are the probabilities of the labels of its bag.
+func (a *Annotator) repeat(r *Row, p []float64) {
+	a.Bags++
+	a.Shared++
+	for k, p := range p {
+		given, ok := r.answer(int32(k))
+		if !ok {
+			continue
+		}
+		a.Asked++
+		if given {
+			a.Given++
+			a.Incorrect += 1 - p
+			a.named++
+		} else {
+			a.Missing += p
+		}
+		if p >= .5 {
+			a.named++
+			if given {
+				a.both += 2
+			}
+		}
+	}
+	positive := a.Given - a.Incorrect + a.Missing
+	rate := func(wrong, all float64) float64 { return min(max(wrong/max(all, leastRate), leastRate), mostRate) }
+	a.Q01, a.Q10 = rate(a.Missing, positive), rate(a.Incorrect, a.Asked-positive)
+	a.Q01Interval, a.Q10Interval = Interval{math.NaN(), math.NaN()}, Interval{math.NaN(), math.NaN()}
+	a.Told, a.Remarks = false, []Remark{Copies}
+	a.Informedness = 1 - a.Q01 - a.Q10
+	a.Accuracy = 1 - (a.Incorrect+a.Missing)/a.Asked
+	a.Agreement = a.both / a.named // NaN for 0/0
+}
+
+func copiesNote(n int) string {
+	return fmt.Sprintf("%d annotators answer as another one does, more often than their agreement with others explains: "+
+		"equal answers of such annotators for a bag count once.", n)
 }

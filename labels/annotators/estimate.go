@@ -19,11 +19,11 @@ func Estimate(ctx context.Context, in Input, o Options) (*Result, error) {
 	exclusive := in.exclusive()
 	switch {
 	case o.ByLabel:
-		return byLabel(ctx, &in, o)
+		return estimateOnce(ctx, &in, o, byLabel)
 	case exclusive && in.matrices() <= mostMatrices:
 		return estimateExclusive(ctx, &in, o)
 	}
-	r, err := estimateLabels(ctx, &in, o)
+	r, err := estimateOnce(ctx, &in, o, estimateLabels)
 	if err == nil && exclusive {
 		r.Notes = append(r.Notes, fmt.Sprintf("Every answer has exactly one label, but %d rows × %d labels are too many "+
 			"for confusion matrices: labels are taken as if they did not exclude each other.", len(in.Rows), in.Classes))

@@ -2,7 +2,6 @@ package annotators
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -126,7 +125,7 @@ func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	repeats, copiers := in.copies()
+	repeats, copiers := in.copies(nil)
 	run := func(phases int) (*exclusive, error) {
 		x := newExclusive(in, o, seen, repeats)
 		x.vote()
@@ -150,8 +149,7 @@ func estimateExclusive(ctx context.Context, in *Input, o Options) (*Result, erro
 	x.temper()
 	r := x.result()
 	if copiers > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d annotators answer as another one does, more often than their agreement "+
-			"with others explains: equal answers of such annotators for a bag count once.", copiers))
+		r.Notes = append(r.Notes, copiesNote(copiers))
 	}
 	return r, nil
 }

@@ -169,7 +169,7 @@ func TestCopies_NotOfTheBest(t *testing.T) {
 		c.matrices = append(c.matrices, coin(3, []float64{.6, .98}[j/6]))
 	}
 	in, _ := c.drawn()
-	if _, n := in.copies(); n != 0 {
+	if _, n := in.copies(nil); n != 0 {
 		t.Errorf("%d annotators are taken to copy", n)
 	}
 }

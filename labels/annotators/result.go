@@ -17,6 +17,7 @@ const (
 	MostlyPrior Remark = "too few bags to tell from the others: mostly the rates of all annotators"
 	Alone       Remark = "shares no bag with another annotator: the rates of all annotators"
 	Idle        Remark = "looked at no bag"
+	Copies      Remark = "answers as another annotator does: equal answers count once, and no interval is estimated"
 )
 
 // Annotator is what was found of one annotator. Expected numbers are sums of probabilities over its labels.
