@@ -60,7 +60,7 @@ func (t *Trainer) fetchBatches(ctx context.Context) error {
 // trainBatch is the numeric part of a step. It allocates nothing once it has seen the shapes of its
 // batches, and waits once, for the losses and the norm of the gradients: a graphics card works on
 // gradients while the next batch is uploaded, and on the update while the next step begins (the order of
-// both streams: docs/guide/cuda.md).
+// both streams: docs/background/cuda-kernels.md).
 func (t *Trainer) trainBatch(ctx context.Context, batches []*loader.Batch, e *StepDone) error {
 	defer t.section("")
 	if err := t.begin(batches, e); err != nil {

@@ -131,7 +131,7 @@ func number(digits []byte) int {
 }
 
 const resourcesHead = "# What every kernel of kernels.fatbin takes of a multiprocessor: " +
-	`docs/guide/cuda.md tells how to read it.
+	`docs/background/cuda-kernels.md explains the columns.
 # Written by make kernels; go test ./tools/launchgen compares it with the fatbin where cuobjdump is on the PATH.
 `
 
