@@ -19,7 +19,7 @@ const (
 	killedLate = "kill-time" // SIGKILL at a random time
 	signalled  = "signal"    // SIGINT, SIGTERM, SIGHUP or SIGUSR1
 	twice      = "signals"   // two of them
-	unheard    = "pipe"      // nobody reads standard output or standard error
+	unheard    = "pipe"      // standard output or standard error is closed
 	failsOnce  = "once"      // one call fails
 	failsShort = "passing"   // calls fail for some milliseconds
 	failsOn    = "lasting"   // calls fail until the program ends
@@ -163,7 +163,7 @@ var meaning = map[string]string{
 	killedLate: "killed at a random time",
 	signalled:  "interrupt, hangup, termination or a scheduler's warning",
 	twice:      "two signals, one soon after the other",
-	unheard:    "nobody reads standard output or standard error",
+	unheard:    "standard output or standard error is closed",
 	failsOnce:  "one call fails (disk full, input/output error, quota, read-only, too many files)",
 	failsShort: "calls fail for a moment",
 	failsOn:    "calls fail until the end",
