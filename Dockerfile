@@ -1,18 +1,17 @@
-# Images of nmn; docs/guide/containers.md tells how they are run.
+# Images of nmn. docs/guide/containers.md explains how to run them.
 #
 #   docker build --target cpu  -t nmn:cpu  .    one static binary and nothing else
 #   docker build --target cuda -t nmn:cuda .    with the CUDA engine, for hosts with a graphics card
 #   docker build --target mpi  -t nmn:mpi  .    with Open MPI and an ssh server, for ranks on many hosts
 #   docker build --target cuda-mpi -t nmn:cuda-mpi .    both
 #
-# Base images are pinned by the digest of their index, so that a build of today is one of next year; the tag
-# beside it says what the digest is. container_test.go holds the versions to go.mod and
-# tools/toolkit/requirements.txt.
+# Base images are pinned by the digest of their index, so that builds repeat. The tag names the version of the
+# digest. container_test.go compares the versions with go.mod and tools/toolkit/requirements.txt.
 ARG GO_IMAGE=golang:1.26.8-bookworm@sha256:9fdc884aacc3bec89b20ffc69f4bb369c78210e3e4f600387b5128b12c199f81
 ARG DEBIAN_IMAGE=debian:12.12-slim@sha256:d5d3f9c23164ea16f31852f95bd5959aad1c5e854332fe00f7b3a20fcc9f635c
 ARG CUDA_IMAGE=nvidia/cuda:13.0.1-runtime-ubuntu24.04@sha256:c3fde347d52d578c84fd644bc177bc7ec333feaf11550d990da4084d7612e4c7
 
-# The host's own Go compiles for the platform that is asked for: no emulation.
+# The host's Go cross-compiles for the requested platform, without emulation.
 FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS modules
 WORKDIR /src
 ENV GOTOOLCHAIN=local GOFLAGS=-mod=readonly
@@ -32,15 +31,15 @@ RUN mkdir /out/runs
 RUN --mount=type=cache,target=/go/pkg/mod \
     go run ./tools/licences /out/licenses
 
-# The compiler of CUDA and the headers of cuDNN, pinned by digest. They depend on nothing else of the
-# sources, so that a change of those does not install them anew.
+# The CUDA compiler and the headers of cuDNN, pinned by digest. This stage uses no other source
+# file, so that changes elsewhere do not install them again.
 FROM modules AS toolkit
 RUN apt-get update && apt-get install --yes --no-install-recommends python3-pip && rm -rf /var/lib/apt/lists/*
 COPY tools/toolkit tools/toolkit
 RUN --mount=type=cache,target=/root/.cache \
     go run ./tools/toolkit install
 
-# The kernels that are checked in must be what this compiler makes of their sources, byte for byte.
+# This compiler must produce the checked-in kernels from their sources, byte for byte.
 FROM toolkit AS build-cuda
 ARG REVISION=
 COPY . .
@@ -52,13 +51,13 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     go run ./tools/toolkit exec \
     go build -tags cuda -trimpath -ldflags="-s -w -buildid= -X nmn/run.revision=${REVISION}" -o /out/nmn ./cmd/nmn
 RUN mkdir /out/runs /out/cache
-# cuDNN comes from the wheel that the headers are of, with its licence.
+# cuDNN comes from the wheel that contains its headers and its licence.
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache \
     go run ./tools/licences /out/licenses -tags=cuda && \
     mkdir /out/licenses/cudnn && cp build/cuda-toolkit/nvidia_cudnn_cu13-*.dist-info/licenses/* /out/licenses/cudnn && \
     cp -rL build/cuda-toolkit/nvidia/cudnn/lib /out/cudnn && rm -f /out/cudnn/*.a /out/cudnn/*.py
 
-# Open MPI is linked, by a C compiler: these programs are for the kind of processor that builds them.
+# A C compiler links Open MPI, so these programs run on the kind of processor that builds them.
 FROM modules AS build-mpi
 ARG TARGETARCH
 ARG REVISION=
@@ -96,8 +95,8 @@ COPY --from=build-cuda /out/licenses /licenses
 COPY --from=build-cuda /out/nmn /usr/local/bin/nmn
 COPY --from=build-cuda --chown=65532:65532 /out/runs /runs
 COPY --from=build-cuda --chown=65532:65532 /out/cache /cache
-# The cache folder keeps which convolutions were fastest on a card, and what the driver has compiled for
-# a card that is newer than the kernels.
+# The cache folder stores the fastest convolutions of a card, and the driver's compiled code for cards newer
+# than the kernels.
 ENV XDG_CACHE_HOME=/cache CUDA_CACHE_PATH=/cache/driver NMN_METRICS_ADDR=0.0.0.0:9090
 USER 65532:65532
 WORKDIR /
@@ -106,8 +105,8 @@ EXPOSE 9090
 ENTRYPOINT ["nmn"]
 CMD ["--help"]
 
-# Ranks on many hosts: Open MPI, and an ssh server that runs without root, by which mpirun reaches the workers of an
-# MPIJob. The keys are the job's; docs/guide/kubernetes.md tells how they get here.
+# Ranks on many hosts: Open MPI, and an ssh server without root, through which mpirun reaches the workers of an
+# MPIJob. The job brings the keys (docs/guide/kubernetes.md).
 FROM ${CUDA_IMAGE} AS cuda-mpi
 # NCCL comes with the base image.
 RUN ldconfig -p | grep -q libnccl.so.2

@@ -1,4 +1,4 @@
-# Needs only Go, except where a target says so. `make help` lists the targets.
+# Needs only Go, unless a target names more. `make help` lists the targets.
 GO ?= go
 RUNS ?= runs
 PACKAGES ?= ./...
@@ -20,7 +20,7 @@ train: build ## train on noisy scenes and print the table (up to 8 minutes on tw
 
 AUDIT = $(RUNS)/audit
 
-audit: build $(AUDIT)/pictures/pictures.csv ## find wrong labels of scenes, correct them, train again, print what it gained (three minutes on two cores)
+audit: build $(AUDIT)/pictures/pictures.csv ## find wrong labels of scenes, correct them, train again, print the gain (three minutes on two cores)
 	./nmn train --preset scenes $(AUDIT)/pictures/pictures.csv --set data.test_share=0.2 --epochs 12 --run-dir $(AUDIT)/before
 	./nmn audit $(AUDIT)/before --noise-rates folds:2 --apply --precision 0.8 --output $(AUDIT)/fixed.csv
 	./nmn train --config $(AUDIT)/fixed.yaml --run-dir $(AUDIT)/after
@@ -58,13 +58,13 @@ test check flaky race ranks: export TMPDIR := $(shell .ci/memory)
 test: ## run all tests, or those of PACKAGES
 	.ci/test $(PACKAGES)
 
-check: ## in about a minute: format, vet, lint, imports, and short tests of what differs from the last commit (or from NMN_BASE)
+check: ## in about a minute: format, vet, lint, imports, and short tests of packages that differ from the last commit (or from NMN_BASE)
 	.ci/check
 
-check-all: ## run everything that a release needs, for hours: .ci/run on all packages, and for longer (docs/background/design.md)
+check-all: ## run all release checks, for hours: .ci/run on all packages, and for longer (docs/background/design.md)
 	.ci/run --all
 
-flaky: ## run all tests ROUNDS times (default 10) in random order at GOMAXPROCS 1, 2 and 8 beside busy loops, and list what failed once
+flaky: ## run all tests ROUNDS times (default 10) in random order at GOMAXPROCS 1, 2 and 8 next to busy loops, and list each failure
 	.ci/flaky $${ROUNDS:-10} $(PACKAGES)
 
 listed = $(shell $(GO) list $(PACKAGES))
@@ -80,12 +80,12 @@ ranks: ## vet a build with MPI and test it under mpirun (needs a C compiler and 
 	CGO_ENABLED=1 $(GO) test -count 1 -tags $(MPI) ./ranks/...
 	CGO_ENABLED=1 .ci/test -count 1 -tags $(MPI) -short -run MPI ./cmd/nmn
 
-chaos: ## kills, faults, signals and full disks over all commands that write, for CHAOS_MINUTES (default 10; Linux; docs/background/reliability.md)
+chaos: ## try kills, faults, signals and full disks on all commands that write, for CHAOS_MINUTES (default 10; Linux; docs/background/reliability.md)
 	$(GO) run ./tools/chaos --minutes $${CHAOS_MINUTES:-10} $(CHAOS)
 
 OTHER_PLATFORMS = linux/arm64 linux/386 darwin/arm64 windows/amd64
 
-lint: format types golangci ## gofmt, golangci-lint and vet; types alone for other platforms and without assembly, which takes seconds
+lint: format types golangci ## run gofmt, golangci-lint and vet, and check types for other platforms and without assembly
 
 types:
 	$(GO) vet ./...
@@ -102,18 +102,18 @@ golangci: $(GOLANGCI)
 	$(GOLANGCI) run --allow-parallel-runners $(LINTED)
 
 build/golangci-lint:
-	@echo 'building golangci-lint into build/, once: some four minutes of a processor'
+	@echo 'building golangci-lint into build/, once: about four minutes of a processor'
 	GOBIN=$(CURDIR)/build $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 VALE = $(or $(shell command -v vale),build/vale)
 
-prose: $(VALE) ## hold pages and comments to the words and sentences of .ci/vale (the first time it needs a C compiler)
+prose: $(VALE) ## check the prose of pages and comments by the rules of .ci/vale (the first time it needs a C compiler)
 	git ls-files -z '*.md' '*.html' '*.js' '*.go' '*.py' '*.cu' '*.cuh' '*.h' '*.sh' | xargs -0 $(VALE) --output line
 
 build/vale:
 	GOBIN=$(CURDIR)/build CGO_ENABLED=1 $(GO) install github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
 
-vet: ## vet for other platforms and without assembly, which compiles everything for each
+vet: ## vet for other platforms and without assembly (compiles everything for each)
 	$(GO) vet -tags noasm ./...
 	for platform in $(OTHER_PLATFORMS); do GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) vet ./... || exit; done
 
@@ -124,10 +124,10 @@ sbom: ## write a bill of materials of the program, build/nmn.cdx.json (CycloneDX
 	mkdir -p build
 	$$($(GO) -C tools/extern tool -n cyclonedx-gomod) app -json -std -licenses -noserial -main cmd/nmn -output build/nmn.cdx.json .
 
-vulnerabilities: ## look up what the program calls in Go's database of vulnerabilities (needs vuln.go.dev)
+vulnerabilities: ## check the program's dependencies against Go's database of vulnerabilities (needs vuln.go.dev)
 	$$($(GO) -C tools/extern tool -n govulncheck) ./...
 
-mutate: ## make small mistakes in PACKAGES (default all), print those that no test finds, and write the scores into build/mutation.md (MUTANTS of each package, default 12)
+mutate: ## make small mistakes in PACKAGES (default all), print the mistakes that no test finds, and write the scores into build/mutation.md (MUTANTS of each package, default 12)
 	$(GO) run ./tools/mutate --per-package $${MUTANTS:-12} --table build/mutation.md $(PACKAGES)
 
 module: ## rename the module, so that others can require it: make module MODULE=host/owner/nmn (GNU sed)
@@ -136,5 +136,5 @@ module: ## rename the module, so that others can require it: make module MODULE=
 		xargs -0 sed -i "s#\"$$old/#\"$(MODULE)/#g; s#-X $$old/#-X $(MODULE)/#; s#^module $$old\(/\|\$$\)#module $(MODULE)\1#"
 	git ls-files -z '*.go' | xargs -0 gofmt -w
 
-clean: ## remove what was built
+clean: ## remove built files
 	rm -rf nmn build dist

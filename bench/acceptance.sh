@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Trains the recipe of cross-fitting beside the paper's plain form on Mulan's features, and holds every figure
-# against what a correct implementation showed before this one: docs/background/acceptance.md.
+# Trains the recipe of cross-fitting and the paper's plain form on Mulan's features, and compares every figure
+# with the bands in docs/background/acceptance.md.
 #
 #   NMN_DATA=FOLDER bench/acceptance.sh [-s SEEDS] [-o OUT] [NAME]
 #
-# NAME is a data set of Mulan, by default scene, the only one with figures to hold against. FOLDER/mulan holds
-# NAME-train.arff.gz, NAME-test.arff.gz (or NAME-train-sparse.arff.gz and so on) and NAME.xml. SEEDS are
-# 1,2,3,4,5,6,7,8 where nothing is said, OUT is build/acceptance/NAME; what is complete there is not trained again.
-# NMN names the program, by default the one of this checkout, which is built. The table is printed as Markdown and
-# kept in OUT/acceptance.md.
+# NAME is a data set of Mulan. The default, scene, is the only one with bands. FOLDER/mulan holds
+# NAME-train.arff.gz, NAME-test.arff.gz (or NAME-train-sparse.arff.gz and so on) and NAME.xml. The defaults are
+# 1,2,3,4,5,6,7,8 for SEEDS and build/acceptance/NAME for OUT. Complete runs in OUT are not trained again. NMN
+# names the program. By default it is built from this checkout. The table is printed as Markdown and stored in
+# OUT/acceptance.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seeds=1,2,3,4,5,6,7,8 out=
@@ -42,7 +42,7 @@ fi
   --set recipe.form=estimate --set noise_rates=folds:5 --set recipe.fold_epochs=15 --arms stage1,baseline,nmn-fi,held-rates,soft-labels --set train.stage2_epochs=12 --set recipe.epochs=12 \
   --set 'train.noise.miss_rate=[0.036]' --set 'train.noise.false_rate=[0.036]' --set train.noise.weight_multiplier=1 --set train.noise.bias_multiplier=1 --set each_epoch=true >/dev/null
 
-# The audit by |z - p| of the scores of nets that know no noise, and by the posterior of the others.
+# The audit by |z - p| of the scores of nets without a noise model, and by the posterior of the other nets.
 for recipe in "$out"/flips-*/seed-*/recipe; do
   case $recipe in */flips-0-0/*) continue ;; esac
   files=(--logits --labels "$recipe/labels.csv" --truth "$recipe/truth.csv" --top 0 --json)

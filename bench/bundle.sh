@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Packs what a GPU host without Go and without network needs: bench/bundle.sh [ARCHIVE | --folder]
+# Packs everything for a GPU host without Go and without network: bench/bundle.sh [ARCHIVE | --folder]
 #
 # The archive, by default build/nmn-gpu-bundle.tar.xz, unpacks to nmn-gpu/: nmn with CUDA, the test binaries
 # of all packages with tests for a card, each in its folder with its testdata, and bench/. On that host:
 #
 #   tar xf nmn-gpu-bundle.tar.xz && nmn-gpu/bench/gpu.sh
 #
-# without xz python3 -m tarfile -e nmn-gpu-bundle.tar.xz. An archive whose name ends in .tar.gz is packed by gzip, in
-# seconds, and has twice the bytes. --folder leaves the archive out and makes build/bundle/nmn-gpu alone.
+# or, without xz, python3 -m tarfile -e nmn-gpu-bundle.tar.xz. An archive named .tar.gz is packed by gzip in
+# seconds and is twice as large. --folder makes only the folder build/bundle/nmn-gpu.
 #
-# The same sources and tools give the same archive. Needs what make cuda needs.
+# Equal sources and tools give equal archives. Needs everything that make cuda needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 archive=${1:-build/nmn-gpu-bundle.tar.xz}
@@ -28,7 +28,7 @@ for package in $packages; do
 done
 mkdir "$folder/bench"
 cp bench/gpu.sh bench/gpu_parts.sh bench/*.py "$folder/bench/"
-# The names of our own kernels, for profilers.
+# The names of nmn's kernels, for profilers.
 sed -n 's/.*__global__ void .*/&/p; /__launch_bounds__([^)]*)$/{n;p;}' kernels/*/*.cu |
   grep -o '[a-z0-9_]* *(' | tr -d ' (' | grep -v '^__' | sort -u >"$folder/kernels.txt"
 if [ "$(wc -l <"$folder/kernels.txt")" != "$(cat kernels/*/*.cu | grep -c '__global__')" ]; then
@@ -42,7 +42,7 @@ pack=(gzip -9n)
 case $archive in
   *.tar.xz) pack=(xz -9 --threads=1) ;;
   *) most=$((2 * most)) ;;
-esac # threads would share out the bytes, and find less
+esac # several threads compress blocks apart, and less well
 mkdir -p "$(dirname "$archive")"
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$(dirname "$folder")" -cf - nmn-gpu | "${pack[@]}" >"$archive"
 bytes=$(stat -c %s "$archive")

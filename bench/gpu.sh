@@ -1,25 +1,31 @@
 #!/usr/bin/env bash
-# Tests and measures the CUDA engine on a card, beside PyTorch: bench/gpu.sh [--resume] [PART...]
+# Tests and measures the CUDA engine on a card, and PyTorch for comparison: bench/gpu.sh [--resume] [PART...]
 #
-# Runs from an unpacked bundle (bench/bundle.sh), or from a checkout, where it makes the bundle's folder
-# first. Needs a driver, Python 3.8 (PYTHON names one) and, for PyTorch's side, torch in it; libcudnn may be
-# torch's. Parts, what matters most first:
+# Runs from an unpacked bundle (bench/bundle.sh), or from a checkout, in which it first makes the bundle's
+# folder. Needs a driver and Python 3.8 (PYTHON names one), with torch for the comparison. libcudnn may come
+# from torch. Parts, the most important first:
 #
 #   facts warmup headline tests ops machine shapes curves idle ranks profile sanitizer large
 #
-# Each has a limit of time (LIMITS="headline=300 tests=200" sets others), all together have TOTAL seconds
-# (default 540). One that fails, hangs or cannot run does not keep the next from running. Results are written
-# as they come, to OUT (default build/gpu): table.md, figures.jsonl, parts.txt, log.txt, ops.json, ncu.csv,
-# device.json (for cuda/cudnn/testdata), plans.tar.gz. They are whole whenever the script is stopped or killed.
+# Each part has a time limit (LIMITS="headline=300 tests=200" sets others), and all together have TOTAL seconds
+# (default 540). If a part fails, hangs or cannot run, the next one still runs. Results are written as they come
+# to OUT (default build/gpu): table.md, figures.jsonl, parts.txt, log.txt, ops.json, ncu.csv, device.json (for
+# cuda/cudnn/testdata) and plans.tar.gz. They are whole even if the script is killed.
 #
-# --resume goes on with the results in OUT: parts that ran, and measurements that are there, are not repeated.
-# Results of another commit or card are put aside, as without --resume all are: in OUT/before. Plans stay. CACHE is a
-# folder for plans and compiled code that later calls find again (default: cache in the bundle). No setting of the card
-# is changed.
+# --resume continues with the results in OUT and repeats no finished part or measurement. Results of another
+# commit or card move to OUT/before. Without --resume all results move there. Plans stay. CACHE is a folder for
+# plans and compiled code of later calls (default: cache in the bundle). No setting of the card is changed.
 #
-# Exit code 0: all parts ran; 1: one failed; 2: it could not begin; 3: none failed, but some were left out or not
-# finished, with the reason in parts.txt; 143: stopped. REHEARSAL=1 runs the script itself in miniature, on the CPU
-# of PyTorch and on what NMN_LIBCUDA and NMN_LIBCUDNN name: the host emulator. Its figures mean nothing.
+# Exit codes:
+#
+#   0    all parts ran
+#   1    one failed
+#   2    it could not begin
+#   3    none failed, but some were left out or not finished, with the reason in parts.txt
+#   143  stopped
+#
+# REHEARSAL=1 runs the script in miniature on PyTorch's CPU and on the emulator that NMN_LIBCUDA and
+# NMN_LIBCUDNN name. Its figures mean nothing.
 set -uo pipefail
 script=$(readlink -f "${BASH_SOURCE[0]}")
 root=$(dirname "$(dirname "$script")")
@@ -27,17 +33,17 @@ order=(facts warmup headline tests ops machine shapes curves idle ranks profile 
 declare -A limit=([facts]=60 [warmup]=80 [headline]=280 [tests]=150 [ops]=30 [machine]=50 [shapes]=240 [curves]=60
   [idle]=60 [ranks]=50 [profile]=60 [sanitizer]=170 [large]=150)
 python=${PYTHON:-python3}
-left_out=75   # exit code of a part that cannot run here; its last line says why
-unfinished=76 # of one that ran out of time
+left_out=75   # exit code of a part that cannot run here; its last line gives the reason
+unfinished=76 # exit code of a part that ran out of time
 
 now() { printf '%(%s)T' -1; }
 die() { echo "gpu.sh: $*" >&2; exit 2; }
-# unpack ARCHIVE FOLDER, by Python, for not every host has xz.
+# unpack ARCHIVE FOLDER uses Python, because some hosts lack xz.
 unpack() { "$python" -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$1" "$2" 2>/dev/null; }
-# tabulate makes the table anew; whoever reads it finds the old one or the new one.
+# tabulate writes the table again. Readers find either the old or the new version.
 tabulate() { "$python" "$root/bench/gpu_table.py" table "$OUT" >"$OUT/table.new" && mv -f "$OUT/table.new" "$OUT/table.md"; }
 
-if [ "${1:-}" = --one ]; then # one part, in a process of its own that can be stopped
+if [ "${1:-}" = --one ]; then # one part, in a separate process that can be stopped
   # shellcheck source=bench/gpu_parts.sh
   . "$root/bench/gpu_parts.sh"
   one_part "$2"
@@ -76,19 +82,19 @@ fi
 SECONDS=0
 mkdir -p "${OUT:=$PWD/build/gpu}" || die "cannot make the folder $OUT"
 OUT=$(readlink -f "$OUT")
-# Only one at a time writes there. What a killed one has left behind holds the lock until it ends.
+# Only one script at a time writes there. Processes left by a killed script hold the lock until they end.
 exec 9<"$OUT"
 if command -v flock >/dev/null && ! flock -w 20 9; then die "another gpu.sh is at work in $OUT"; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$cache" 2>/dev/null && [ -w "$cache" ] || cache=$work/cache
 cache=$(readlink -m "$cache")
-# Tools of a driver or a toolkit that are not on the PATH.
+# Tools of a driver or a toolkit outside the PATH.
 for folder in ${GPU_TOOLS-/usr/local/nvidia/bin /usr/local/cuda/bin /opt/nvidia/nsight-compute/*}; do
   if [ -d "$folder" ]; then PATH=$PATH:$folder; fi
 done
-# library VARIABLE NAME PACKAGE has nmn take a library of this Python where the host has none: it may be of an environment
-# that nmn does not find.
+# library VARIABLE NAME PACKAGE makes nmn use a library of this Python if the host has none. The Python
+# environment may be one that nmn does not find.
 library() {
   local folder
   if [ -n "${!1:-}" ] || ldconfig -p 2>/dev/null | grep -q "$2"; then return 0; fi
@@ -101,7 +107,7 @@ if [ -z "${REHEARSAL:-}" ]; then
 fi
 export OUT work MAIN=$$ XDG_CACHE_HOME=$cache TORCHINDUCTOR_CACHE_DIR=$cache/inductor TRITON_CACHE_DIR=$cache/triton
 
-# What the results are of: commit and card.
+# The subject of the results: commit and card.
 subject() {
   local cards="a rehearsal"
   [ -n "${REHEARSAL:-}" ] || cards=$(timeout 20 nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null) || cards=
@@ -113,7 +119,7 @@ subject=$(subject)
 if [ -n "$resume" ] && [ -s "$OUT/parts.txt" ]; then
   read -r before <"$OUT/parts.txt"
   if [ "$before" != "$subject" ]; then
-    echo "gpu.sh: the results in $OUT are of ${before#\# }, and this is ${subject#\# }: they go to $OUT/before" >&2
+    echo "gpu.sh: the results in $OUT come from ${before#\# }, and this is ${subject#\# }: they go to $OUT/before" >&2
     resume=
   fi
 else
@@ -130,7 +136,7 @@ fi
 touch "$OUT/figures.jsonl" "$OUT/log.txt"
 if [ ! -d "$cache/nmn" ] && [ -s "$OUT/plans.tar.gz" ]; then tar xzf "$OUT/plans.tar.gz" -C "$cache"; fi
 
-# state PART TEXT keeps what is known of a part, a line each.
+# state PART TEXT stores the state of a part, one line each.
 state() {
   { grep -v "^$1: " "$OUT/parts.txt"; echo "$1: $2"; } >"$OUT/parts.new"
   mv -f "$OUT/parts.new" "$OUT/parts.txt"
@@ -140,10 +146,10 @@ stopped='' child=''
 stop() { stopped=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null; }
 trap stop TERM INT HUP
 
-# part NAME runs one part within its limit and what is left of all; $result is the exit code of the script so far.
+# part NAME runs one part within its limit and the remaining total. $result is the script's exit code so far.
 result=0
 part() {
-  local name=$1 began=$SECONDS left=$((total - SECONDS - 2)) seconds told code offset reasons
+  local name=$1 began=$SECONDS left=$((total - SECONDS - 2)) seconds outcome code offset reasons
   seconds=$((limit[$name] < left ? limit[$name] : left))
   if [ "$seconds" -lt 5 ]; then
     state "$name" "left out: no time left of $total s"
@@ -162,23 +168,23 @@ part() {
   tail -c "+$offset" "$OUT/log.txt" >"$work/part.log"
   reasons=$(grep -hE '^(failed|cut|left out): |^--- FAIL|^nmn: ' "$work/part.log" | cut -c1-160 | sed -n 1,4p | paste -sd';')
   if [ -n "$stopped" ]; then
-    told="not finished: stopped" result=143
+    outcome="not finished: stopped" result=143
   else
     case "$code" in
-      0) told="ran" ;;
-      "$left_out") told=$(tail -n 1 "$work/part.log") ;;
-      "$unfinished") told="not finished: $reasons" ;;
-      124 | 137) told="not finished: out of time after $seconds s; $reasons" ;;
-      *) told="failed with exit code $code: ${reasons:-$(tail -n 1 "$work/part.log")}" ;;
+      0) outcome="ran" ;;
+      "$left_out") outcome=$(tail -n 1 "$work/part.log") ;;
+      "$unfinished") outcome="not finished: $reasons" ;;
+      124 | 137) outcome="not finished: out of time after $seconds s; $reasons" ;;
+      *) outcome="failed with exit code $code: ${reasons:-$(tail -n 1 "$work/part.log")}" ;;
     esac
-    case "$told" in
+    case "$outcome" in
       ran) ;;
       failed*) result=1 ;;
       *) [ $result != 0 ] || result=3 ;;
     esac
   fi
-  state "$name" "$told ($((SECONDS - began)) s of ${limit[$name]})"
-  echo "$name: $told ($((SECONDS - began)) s of ${limit[$name]})"
+  state "$name" "$outcome ($((SECONDS - began)) s of ${limit[$name]})"
+  echo "$name: $outcome ($((SECONDS - began)) s of ${limit[$name]})"
   if [ -d "$cache/nmn" ]; then
     tar czf "$work/plans.tar.gz" -C "$cache" nmn && cp "$work/plans.tar.gz" "$OUT/plans.new" && mv -f "$OUT/plans.new" "$OUT/plans.tar.gz"
   fi

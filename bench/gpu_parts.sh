@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The parts of bench/gpu.sh, which reads this file. Each runs in a process of its own, until $ENDS at most.
+# The parts of bench/gpu.sh, which sources this file. Each runs in a separate process, until $ENDS at most.
 # shellcheck disable=SC2154 # root, python, left_out, unfinished and now are gpu.sh's; OUT, work, MAIN, ENDS it exports
 
 leave_out() { echo "left out: $*"; exit "$left_out"; }
@@ -10,9 +10,9 @@ need_card() {
   grep -q '^GPU' "$work/cards.txt" || leave_out "nvidia-smi sees no card: $(sed -n 1p "$work/cards.txt")"
 }
 
-# torch_sees reports whether PyTorch sees the card. Importing it takes seconds, so that the answer is kept.
+# torch_sees reports whether PyTorch sees the card. Importing torch takes seconds, so the answer is stored.
 torch_sees() {
-  local sees='torch.cuda.is_available()' # that of a rehearsal computes on the CPU
+  local sees='torch.cuda.is_available()' # in a rehearsal PyTorch computes on the CPU
   [ -z "${REHEARSAL:-}" ] || sees=True
   if [ ! -e "$work/torch.txt" ] && within 90 "$python" -c "import torch; assert $sees" 2>"$work/torch.err"; then
     : >"$work/torch.txt"
@@ -21,8 +21,8 @@ torch_sees() {
 }
 no_torch() { echo "$python has no torch that sees the card ($(sed -n '$p' "$work/torch.err" 2>/dev/null))"; }
 
-# The two shapes of the paper: a video of 26 frames with instances, 32 pictures without. Training for the loss
-# curves and for the share of time that the card waits. What else is measured.
+# The two shapes of the paper: a video of 26 frames with instances, and 32 pictures without. Then training for
+# the loss curves and for the time that the card waits, and the other measurements.
 video=(--model vgg16 --batch 1 --frames 26 --size 565)
 pictures=(--model vgg16 --batch 32 --size 224 --no-mil)
 profiled=(--model vgg16 --batch 1 --frames 4 --size 565)
@@ -31,7 +31,7 @@ often=(--warmup 5 --repeats 20)
 once=(--warmup 1 --repeats 1)
 curve=(--preset scenes --mil --set data.train_size=1600 --set train.max_steps=50)
 idle=(--preset scenes --net vgg16 --input-size 565 --mil --set train.batch_bags_mil=4 --set train.max_steps=1500)
-forms=(eager "eager, one graph" compiled "compiled, graphs") # of PyTorch, those first that take least to begin
+forms=(eager "eager, one graph" compiled "compiled, graphs") # of PyTorch, the fastest to start first
 mib=2048 sizes=4096,8192 peer_device=cuda noise=(--frames 26 --cells 144)
 if [ -n "${REHEARSAL:-}" ]; then
   video=(--model vgg16 --width 0.01 --batch 1 --frames 2 --size 200 --classes 5)
@@ -45,8 +45,8 @@ if [ -n "${REHEARSAL:-}" ]; then
   mib=4 sizes=64,96 peer_device=cpu noise=(--frames 2 --cells 9)
 fi
 
-# within SECONDS COMMAND... runs a command for so long at most, and no longer than the part may last. Its exit code
-# is 124 where the time was too short.
+# within SECONDS COMMAND... runs a command for at most that long, and no longer than the part may last. Its exit
+# code is 124 if the time was too short.
 within() {
   local seconds=$1 left=$((ENDS - $(now))) code
   shift
@@ -59,12 +59,12 @@ within() {
   [ "$code" != 137 ] || code=124
   return "$code"
 }
-# What runs has a process group of its own, which the end of this process does not end.
+# Commands run in a separate process group, which survives the end of this process.
 end='kill -TERM $(jobs -p) 2>/dev/null; wait; exit 143'
 trap "$end" TERM INT
 
-# beside COMMAND... runs one of several measurements at once; together waits for all of them.
-beside() {
+# parallel COMMAND... starts one of several parallel measurements. together waits for all of them.
+parallel() {
   (
     trap "$end" TERM INT
     "$@"
@@ -85,7 +85,8 @@ together() {
 }
 
 failed=0 cut=0 absent='' round=1
-# judge CODE WHAT tells of a command that has not succeeded; the part goes on, and says so at its end.
+# judge CODE WHAT reports a command that did not succeed. The part continues, and reports the failure at its
+# end.
 judge() {
   case "$1" in
     0) return 0 ;;
@@ -96,11 +97,12 @@ judge() {
 }
 measured() { "$python" "$root/bench/table.py" has "$OUT/figures.jsonl" "$1" "$2" "$round"; } # CASE WHO
 
-# since BEGAN is the time from there, in seconds with three decimals; clock gives such a BEGAN.
+# since BEGAN prints the time since then, in seconds with three decimals. clock prints such a BEGAN.
 clock() { date +%s%N; }
 since() { local ms=$((($(clock) - $1) / 1000000)); printf '%d.%03d' $((ms / 1000)) $((ms % 1000)); }
 
-# keep CASE WHO COMMAND... runs a measurement for at most a minute, or $each seconds, and keeps its JSON at once.
+# keep CASE WHO COMMAND... runs a measurement for at most a minute, or $each seconds, and stores its JSON at
+# once.
 keep() {
   local case=$1 who=$2 began took code
   shift 2
@@ -115,14 +117,14 @@ keep() {
   tabulate
 }
 
-# precisions lists those that nmn has on a card, the fastest first.
+# precisions lists nmn's precisions on a card, the fastest first.
 precisions() {
   local all="bf16 tf32 fp32"
   [ -z "${REHEARSAL:-}" ] || all="bf16 fp32" # the emulator has no TF32
   echo "$all"
 }
 ours() { keep "$1" nmn "$root/nmn" bench step --device cuda --precision "${1#* }" --json "${@:2}"; } # CASE FLAGS...
-# theirs CASE FORM FLAGS... is PyTorch's side of the same.
+# theirs CASE FORM FLAGS... measures the case in PyTorch.
 theirs() {
   local how=()
   case $2 in
@@ -132,8 +134,8 @@ theirs() {
   esac
   keep "$1" "$2" "$python" "$root/bench/torch_step.py" --device "$peer_device" --layout nhwc --norm --precision "${1#* }" "${@:3}" ${how[@]+"${how[@]}"}
 }
-# by_turns CASE ROUNDS FLAGS... measures nmn and PyTorch by turns: all forms of PyTorch in the first round, the best
-# of them in the others.
+# by_turns CASE ROUNDS FLAGS... measures nmn and PyTorch by turns, with all forms of PyTorch in the first round
+# and the best form in the others.
 by_turns() {
   local case=$1 rounds=$2 form best
   shift 2
@@ -150,7 +152,7 @@ by_turns() {
   done
   round=1
 }
-# clocks logs the state of the card, to explain figures that do not fit.
+# clocks logs the state of the card, to explain unexpected figures.
 clocks() {
   [ -n "${REHEARSAL:-}" ] ||
     within 10 nvidia-smi --query-gpu=clocks.sm,clocks.mem,temperature.gpu,power.draw --format=csv,noheader
@@ -167,10 +169,10 @@ part_facts() {
   judge $? "the card's description"
 }
 
-# How long it takes from the start of the program to the end of its first steps: without plans, and with them.
+# The time from the start of the program to the end of its first steps, without plans and with them.
 part_warmup() {
   local start
-  for start in "first start" "later start"; do # the log says what it waits for
+  for start in "first start" "later start"; do # the log shows what it waits for
     XDG_CACHE_HOME=$work/starts each=90 keep "$start" nmn "$root/nmn" bench step --device cuda --precision bf16 --json -vv "${video[@]}" "${once[@]}"
   done
   if [ -d "$work/starts" ]; then cp -Rn "$work/starts/." "$XDG_CACHE_HOME/"; fi
@@ -190,28 +192,28 @@ suite() {
   "$python" "$root/bench/gpu_table.py" suite "$OUT/figures.jsonl" "$name" "$code" "$(since "$began")" <"$work/suite $name.txt"
   judge "$code" "tests $name after $(since "$began") s" >>"$work/suite $name.txt"
 }
-# Operations of cuDNN's; each case chooses plans first.
+# cuDNN's operations. Each case first chooses plans.
 convolutions='^(Conv|ConvAdd|ConvGradData|ConvGradDataBias|ConvGradFilter|Linear|PrepareLinear|PatchEmbed|LSTM|LSTMGrad|CrossEntropy)$'
 export NMN_TEST_PLANS=$XDG_CACHE_HOME/tests
 
 part_tests() {
   if [ -n "${REHEARSAL:-}" ]; then
-    beside suite "kernels" kernels 60 -test.short -test.run '^TestCUDA_Conforms$/^(fp32|bf16)$/^(Zero|SGD)$'
-    beside suite "nets" model 60 -test.short -test.run TinyNet
+    parallel suite "kernels" kernels 60 -test.short -test.run '^TestCUDA_Conforms$/^(fp32|bf16)$/^(Zero|SGD)$'
+    parallel suite "nets" model 60 -test.short -test.run TinyNet
   else
-    suite "engine" cuda 30 -test.short # by itself: it takes all memory of the card
-    beside suite "kernels bf16" kernels 90 -test.short -test.run '^TestCUDA_Conforms$/^bf16$' -test.skip "^TestCUDA_Conforms\$/./$convolutions"
-    beside suite "nets" model 90 -test.short -test.run 'TinyNet|CUDA'
-    beside suite "training" train 120 -test.short -test.run 'TinyNet|CUDA'
-    beside suite "cuDNN" cuda/cudnn 120 -test.short -test.run 'TestCard_'
-    beside suite "convolutions bf16" kernels 120 -test.short -test.run "^TestCUDA_Conforms\$/^bf16\$/$convolutions"
-    beside suite "kernels, the rest" kernels 120 -test.short -test.run CUDA -test.skip '^TestCUDA_Conforms$/^bf16$'
+    suite "engine" cuda 30 -test.short # alone, because it takes all memory of the card
+    parallel suite "kernels bf16" kernels 90 -test.short -test.run '^TestCUDA_Conforms$/^bf16$' -test.skip "^TestCUDA_Conforms\$/./$convolutions"
+    parallel suite "nets" model 90 -test.short -test.run 'TinyNet|CUDA'
+    parallel suite "training" train 120 -test.short -test.run 'TinyNet|CUDA'
+    parallel suite "cuDNN" cuda/cudnn 120 -test.short -test.run 'TestCard_'
+    parallel suite "convolutions bf16" kernels 120 -test.short -test.run "^TestCUDA_Conforms\$/^bf16\$/$convolutions"
+    parallel suite "kernels, the rest" kernels 120 -test.short -test.run CUDA -test.skip '^TestCUDA_Conforms$/^bf16$'
   fi
   together
   tell_suites
 }
 
-# tell_suites logs what the suites have written, each under its name.
+# tell_suites logs the output of each suite under its name.
 tell_suites() {
   tail -n +1 "$work"/suite*.txt 2>/dev/null
   tabulate
@@ -288,7 +290,7 @@ part_idle() {
   "$python" "$root/bench/gpu_table.py" idle "$OUT/figures.jsonl" "$work/idle/log.jsonl" "$work/dmon.txt" || judge 1 "the waits of a run"
 }
 
-# NCCL on one card: with one rank, and with two where it lets them. Sums between cards one card cannot show.
+# NCCL on one card, with one rank, and with two if NCCL allows them. One card cannot show sums between cards.
 part_ranks() {
   local ranks test refused
   if [ -n "${REHEARSAL:-}" ]; then export NMN_LIBNCCL=${NMN_LIBNCCL:-${NMN_LIBCUDA:-}}; fi
@@ -325,15 +327,15 @@ part_profile() {
   "$python" "$root/bench/gpu_table.py" ncu "$OUT/figures.jsonl" "$OUT/ncu.csv" || judge 1 "the profile's figures"
 }
 
-# Our own kernels under each tool, all tools at once: operations of cuDNN's are left out, and so are the sizes of the real
-# network. Those of its operations that have kernels of ours too come by themselves.
+# nmn's kernels under each tool, all tools at once, without cuDNN's operations and without the sizes of the real
+# network. Convolutions that also use nmn's kernels run separately.
 part_sanitizer() {
   command -v compute-sanitizer >/dev/null || leave_out "no compute-sanitizer on the PATH"
   local tool recurrent='^(LSTM|LSTMGrad|CrossEntropy)$'
   cd "$root/kernels" || return 1
   for tool in memcheck racecheck initcheck synccheck; do
-    beside sanitize "$tool" "$tool" -test.run '^TestCUDA_Conforms$/^(bf16|fp32)$' -test.skip "^TestCUDA_Conforms\$/./$convolutions"
-    beside sanitize "$tool, recurrent" "$tool" -test.run "^TestCUDA_Conforms\$/^fp32\$/$recurrent"
+    parallel sanitize "$tool" "$tool" -test.run '^TestCUDA_Conforms$/^(bf16|fp32)$' -test.skip "^TestCUDA_Conforms\$/./$convolutions"
+    parallel sanitize "$tool, recurrent" "$tool" -test.run "^TestCUDA_Conforms\$/^fp32\$/$recurrent"
   done
   together
   tabulate
@@ -352,7 +354,7 @@ sanitize() { # NAME TOOL FLAGS...
   judge "$code" "$name"
 }
 
-# The sizes of the real network, which take long to compute in float64 beside.
+# The sizes of the real network. Their float64 reference takes long to compute.
 part_large() {
   [ -z "${REHEARSAL:-}" ] || leave_out "too large for a rehearsal"
   local precision

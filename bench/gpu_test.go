@@ -374,7 +374,7 @@ func TestGPU_IsWholeWheneverItIsKilled(t *testing.T) {
 	}
 	h.program("nvidia-smi", `if [ "$1" = -L ]; then echo "GPU 0: another card"; else echo "another card"; fi`+"\n")
 	out = h.run(0, "--resume", "facts")
-	if !strings.Contains(out, "are of v1, a card, and this is v1, another card: they go to "+h.out+"/before") ||
+	if !strings.Contains(out, "come from v1, a card, and this is v1, another card: they go to "+h.out+"/before") ||
 		h.measured()["gemm fp32 8, nmn 1"] != 0 || !strings.Contains(h.read("before/figures.jsonl"), "gemm fp32") {
 		t.Error(out)
 	}

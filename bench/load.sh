@@ -3,12 +3,11 @@
 #
 #   bench/load.sh [-r ROUNDS] [-o FIGURES] [-s SIZE] [-w WORKERS] [-p PROGRAM] [-z RESIZE] [-f FIT] FOLDER
 #
-# nmn runs with each decoder, its own with each instruction set. PyTorch's DataLoader runs with float canvases, mean
-# subtracted, and with uint8 ones, and the better of them counts; with -z antialias Pillow has a try too. FIT is
-# longest or square. PYTHON names a Python with torch and torchvision,
-# PROGRAM another nmn than the one that is built here. FIGURES, by default build/bench/load.jsonl, gets a
-# JSON line for each measurement; the table of ratios is printed at the end. Ratios are of times: a half
-# is twice as fast.
+# nmn runs with each decoder, its own with each instruction set. PyTorch's DataLoader runs with float canvases,
+# mean subtracted, and with uint8 ones. The better of them counts. With -z antialias Pillow runs too. FIT is
+# longest or square. PYTHON names a Python with torch and torchvision, and PROGRAM another nmn than the one
+# built here. FIGURES, by default build/bench/load.jsonl, gets a JSON line for each measurement. The table of
+# ratios is printed at the end. A ratio of one half is twice as fast.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=3 figures=build/bench/load.jsonl size=565 workers=2 resize=bilinear fit=longest program='' python=${PYTHON:-python3}
@@ -43,7 +42,7 @@ mkdir -p "$(dirname "$figures")"
 : >"$figures"
 setting=(--size "$size" --workers "$workers" --batch 8 --warmup 1 --repeats 3 --resize "$resize" --fit "$fit")
 
-# keep CASE WHO keeps the figures of a measurement.
+# keep CASE WHO stores the figures of a measurement.
 keep() { "$python" bench/table.py add "$figures" "$1" "$2" "$round"; }
 
 ours() { # with each decoder
@@ -62,7 +61,7 @@ theirs() {
   done
 }
 
-# on NAME COMMAND... runs a command with the instruction set that the name of a case ends with.
+# on NAME COMMAND... runs a command with the instruction set at the end of the case's name.
 on() {
   local set=${1#* }
   shift
@@ -75,7 +74,7 @@ for name in "std avx2" "go generic" "go avx2" "go avx512"; do
 done
 [ ${#names[@]} -gt 0 ] || { echo "load.sh: $program cannot load $1" >&2; exit 1; }
 for ((round = 1; round <= rounds; round++)); do
-  turns=(ours theirs) # who begins changes, so that a slow drift of the machine favours nobody
+  turns=(ours theirs) # the order changes, so that a slow drift of the machine favours neither
   ((round % 2)) || turns=(theirs ours)
   for turn in "${turns[@]}"; do $turn "$1"; done
 done

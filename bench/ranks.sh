@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Ranks on one host's processors, by turns: a training step of nmn in one process of two threads, and on ranks of one thread
-# each by Open MPI, and as many processes that have nothing to do with each other, each with its share: what a step of ranks
-# takes more than theirs is communication. Of PyTorch in one process of two threads, and on as many ranks by DistributedDataParallel over Gloo.
+# Measures a training step on one host's processors, by turns: nmn in one process of two threads, nmn on ranks
+# of one thread each by Open MPI, and the same number of independent processes, each with a rank's share. The
+# difference between ranks and independent processes is communication. PyTorch runs in one process of two
+# threads, and on the same number of ranks by DistributedDataParallel over Gloo.
 #
 #   bench/ranks.sh [-r ROUNDS] [-n RANKS] [-o FIGURES] [-m MODEL] [-b BATCH] [-s SIZE]
 #
-# By default 3 rounds, 2 and 4 ranks ("2 4"), VGG16, a batch of 4 pictures of 224 pixels: that of all ranks together. Steps
-# have MIL and the feature-dependent noise model. PyTorch runs in both layouts; the better one counts. PYTHON names a Python
-# with torch, and without one nmn runs alone; NMN a program built with the tag mpi, else one is built. FIGURES, by default
-# build/bench/ranks.jsonl, gets a JSON line for each measurement, and a table is printed at the end.
+# The defaults are 3 rounds, 2 and 4 ranks ("2 4"), VGG16, and a batch of 4 pictures of 224 pixels for all ranks
+# together. Steps have MIL and the feature-dependent noise model. PyTorch runs in both layouts, and the better
+# one counts. PYTHON names a Python with torch. Without torch nmn runs alone. NMN names a program built with the
+# tag mpi. By default one is built. FIGURES, by default build/bench/ranks.jsonl, gets a JSON line for each
+# measurement. A table is printed at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=3 ranks="2 4" figures=build/bench/ranks.jsonl model=vgg16 batch=4 size=224 python=${PYTHON:-python3}
@@ -43,12 +45,12 @@ mkdir -p "$(dirname "$figures")"
 : >"$figures"
 scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT
-# Every process may use every processor: what holds a rank to one core holds its threads to it.
+# Every process may use every processor. Binding a rank to one core would bind all its threads.
 launch=(mpirun --oversubscribe --bind-to none)
 [ "$(id -u)" != 0 ] || launch+=(--allow-run-as-root)
 shape=(--model "$model" --batch "$batch" --size "$size" --warmup 1 --repeats 3)
 
-# measure WHO runs one of them once: nmn, nmn-2 on two ranks, torch-nchw, ddp-4-nhwc.
+# measure WHO runs one of these once: nmn, nmn-2 on two ranks, torch-nchw, ddp-4-nhwc.
 measure() {
   local who=$1 layout=${1##*-} n
   case $who in
@@ -63,7 +65,7 @@ measure() {
   esac | "$python" bench/table.py add "$figures" "${batch}x$size" "$who" "$round"
 }
 
-# apart N runs N processes at once, each with the share of a rank, and gives the figures of the slowest.
+# apart N runs N processes at once, each with the share of a rank, and prints the figures of the slowest.
 apart() {
   local n=$1 i running=()
   for ((i = 0; i < n; i++)); do
@@ -83,6 +85,6 @@ if [ -n "$torch" ]; then
 fi
 for ((round = 1; round <= rounds; round++)); do
   for who in "${turns[@]}"; do measure "$who"; done
-  turns=("${turns[@]:1}" "${turns[0]}") # another begins, so that a slow drift of the machine favours nobody
+  turns=("${turns[@]:1}" "${turns[0]}") # the order changes, so that a slow drift of the machine favours none
 done
 "$python" bench/ranks_table.py table "$figures"

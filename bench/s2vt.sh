@@ -3,12 +3,12 @@
 #
 #   bench/s2vt.sh [-r ROUNDS] [-t THREADS] [-o FIGURES]
 #
-# PyTorch runs in its forms, each once a round: layers over padded sequences or over frames and words in turn, time
-# or captions first, logits of the words that are said alone. The best of them counts. PYTHON names a Python with
-# torch. FIGURES, by default build/bench/s2vt.jsonl, gets a JSON line for each measurement; the table of ratios
-# is printed at the end. With more threads than one the machine must be quiet: PyTorch's threads wait for each
-# other, and lose far more to a busy neighbour than nmn does. With -t 1 the time of the processor is comparable
-# on a busy machine too.
+# PyTorch runs each of its forms once a round: layers over padded sequences or over frames and words in turn,
+# with time or captions first, and logits only for target words. The best form counts. PYTHON names a Python
+# with torch. FIGURES, by default build/bench/s2vt.jsonl, gets a JSON line for each measurement. The table of
+# ratios is printed at the end. With more than one thread the machine must be idle: PyTorch's threads wait for
+# each other, and lose far more to other load than nmn does. With -t 1 the processor's time can be compared on a
+# busy machine too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=3 threads=0 figures=build/bench/s2vt.jsonl python=${PYTHON:-python3}
@@ -31,7 +31,7 @@ mkdir -p "$(dirname "$figures")"
 : >"$figures"
 sizes=(--batch 32 --warmup 2 --repeats 8 --threads "$threads")
 
-# keep WHO keeps the figures of a measurement.
+# keep WHO stores the figures of a measurement.
 keep() { "$python" bench/table.py add "$figures" "s2vt 32×26, $threads threads" "$1" "$round"; }
 ours() { build/nmn-bench bench step --model s2vt "${sizes[@]}" --device cpu --json | keep nmn; }
 theirs() {
@@ -43,7 +43,7 @@ theirs() {
   done
 }
 
-for ((round = 1; round <= rounds; round++)); do # who begins changes, so that a slow drift of the machine favours nobody
+for ((round = 1; round <= rounds; round++)); do # the order changes, so that a slow drift of the machine favours neither
   turns=(ours theirs)
   ((round % 2)) || turns=(theirs ours)
   for turn in "${turns[@]}"; do $turn; done

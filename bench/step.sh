@@ -3,15 +3,16 @@
 #
 #   bench/step.sh [-r ROUNDS] [-o FIGURES] [CASE...]
 #
-# Cases: 4x224 and 1x565 (VGG16, pictures × pixels), 32x48 (the scenes net), resnet50-8x224, gemm, the features
-# of vit-s14-16x224 and vit-b16-8x224, and with -avx2 behind them the same without AVX-512; by default 4x224
-# 1x565 32x48 resnet50-8x224 gemm 4x224-avx2 gemm-avx2. Steps have MIL and the feature-dependent noise model.
-# PyTorch runs in both layouts, ResNets with batch norm folded into the convolutions and frozen behind them,
-# transformers as they are and compiled, VGG16 at 224 pixels also with linear layers at its end; the best counts. A row of
-# its own compares with PyTorch in bfloat16, in which VGG16 with linear layers is measured.
-# PYTHON names a Python with torch, and timm for transformers. FIGURES, by default build/bench/figures.jsonl, gets a JSON line for each
-# measurement; the table of ratios is printed at the end. The machine must
-# be quiet: PyTorch's threads wait for each other, and lose far more to a busy neighbour than nmn does.
+# Cases: 4x224 and 1x565 (VGG16, pictures × pixels), 32x48 (the scenes net), resnet50-8x224, gemm, and the
+# features of vit-s14-16x224 and vit-b16-8x224. A case that ends in -avx2 runs without AVX-512. The default is
+# 4x224 1x565 32x48 resnet50-8x224 gemm 4x224-avx2 gemm-avx2. Steps have MIL and the feature-dependent noise
+# model. PyTorch runs in both layouts, ResNets with folded and with frozen batch norm, transformers as they are
+# and compiled, and VGG16 at 224 pixels also with linear layers at its end. The best form counts. A separate row
+# compares with PyTorch in bfloat16, which is measured for VGG16 with linear layers.
+#
+# PYTHON names a Python with torch, and timm for transformers. FIGURES, by default build/bench/figures.jsonl,
+# gets a JSON line for each measurement. The table of ratios is printed at the end. The machine must be idle:
+# PyTorch's threads wait for each other, and lose far more to other load than nmn does.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=3 figures=build/bench/figures.jsonl python=${PYTHON:-python3}
@@ -36,7 +37,7 @@ CGO_ENABLED=0 go build -o build/nmn-bench ./cmd/nmn
 mkdir -p "$(dirname "$figures")"
 : >"$figures"
 
-# on CASE COMMAND... runs a command with the instructions of the case.
+# on CASE COMMAND... runs a command with the instruction set of the case.
 on() {
   local name=$1
   shift
@@ -46,7 +47,7 @@ on() {
   esac
 }
 
-# arguments CASE tells both what to measure.
+# arguments CASE prints the arguments for both programs.
 arguments() {
   case ${1%-avx2} in
     4x224) echo --model vgg16 --batch 4 --size 224 --warmup 1 --repeats 3 ;;
@@ -59,10 +60,10 @@ arguments() {
   esac
 }
 
-# keep CASE WHO keeps the figures of a measurement.
+# keep CASE WHO stores the figures of a measurement.
 keep() { "$python" bench/table.py add "$figures" "$1" "$2" "$round"; }
 
-# ours CASE and theirs CASE measure once.
+# ours CASE and theirs CASE measure a case once.
 ours() {
   local what=step
   case ${1%-avx2} in
@@ -106,7 +107,7 @@ theirs() {
 }
 
 for ((round = 1; round <= rounds; round++)); do
-  for name in "$@"; do # who begins changes, so that a slow drift of the machine favours nobody
+  for name in "$@"; do # the order changes, so that a slow drift of the machine favours neither
     turns=(ours theirs)
     ((round % 2)) || turns=(theirs ours)
     for turn in "${turns[@]}"; do $turn "$name"; done

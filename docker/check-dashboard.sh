@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Trains on scenes, lets a real Prometheus watch by the configuration of this folder, and asks it every
-# query of the dashboard: each must give data. Needs Go, prometheus, promtool and python3.
+# Trains on scenes, starts a real Prometheus with the configuration of this folder, and runs every query of the
+# dashboard. Each must return data. Needs Go, prometheus, promtool and python3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 metrics=127.0.0.1:${METRICS_PORT:-19090} prometheus=127.0.0.1:${PROMETHEUS_PORT:-19091}
@@ -16,7 +16,7 @@ trap cleanup EXIT
 promtool check config docker/prometheus.yml
 promtool test rules docker/rules.test.yml
 go build -o "$folder/nmn" ./cmd/nmn
-# A picture that cannot be read is among those of the training, so that there is something to count.
+# One training picture cannot be read, so that bad samples are counted.
 "$folder/nmn" scenes --number 640 "$folder/scenes" >/dev/null
 picture=$(find "$folder/scenes/images" -type f | sort | tail -1)
 : >"$picture"
@@ -31,7 +31,7 @@ echo "training for ${SECONDS_OF_TRAINING:=60} s"
 sleep "$SECONDS_OF_TRAINING"
 kill -0 "${pids[0]}" || { tail -5 "$folder/train.log"; exit 1; }
 
-# The dashboard's variables are filled in as Grafana does; its queries come one a line, behind their panel.
+# The dashboard's variables are filled in as Grafana does. Each line is a panel and its query.
 python3 - docker/grafana/dashboards/training.json >"$folder/queries" <<'PYTHON'
 import json, sys
 for panel in json.load(open(sys.argv[1]))["panels"]:

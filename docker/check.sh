@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Builds the images and starts their programs in roots of their own, without network and as the user
-# of the image: what a container does, without an engine that runs one. Needs root (chroot, unshare)
-# and a builder of images:
+# Builds the images and starts their programs as a container would, without a container engine: in separate root
+# folders, without network and as the user of the image. Needs root (chroot, unshare) and a builder of images:
 #
 #   sudo docker/check.sh                               with docker
 #   sudo BUILDER="buildah build --layers" docker/check.sh cuda
@@ -14,14 +13,14 @@ trap 'rm -rf --one-file-system "$folder"' EXIT
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
-# inside ROOT COMMAND... runs as the user of the images, with nothing of this host's environment.
+# inside ROOT COMMAND... runs a command as the user of the images, with an empty environment.
 inside() {
   local root=$1
   shift
   unshare --net env --ignore-environment PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot --userspec=65532:65532 "$root" "$@"
 }
 
-# said CODE WORDS COMMAND... runs a command, which must end with the code and write the words.
+# said CODE WORDS COMMAND... runs a command, which must end with the code and print the words.
 said() {
   local code=$1 words=$2 got=0
   shift 2
@@ -81,7 +80,7 @@ cuda() {
   without_card "$bare"
 }
 
-# without_card ROOT: auto computes on the CPU and says why, cuda tells what is missing.
+# without_card ROOT: auto computes on the CPU and prints the reason, cuda names the missing part.
 without_card() {
   said 0 "computing on the CPU: cuda: cannot open libcuda" inside "$1" nmn train --device auto --arm stage1 "${quick[@]}" --run-dir runs/auto
   said 1 "cannot open libcuda.*driver" inside "$1" nmn train --device cuda --run-dir runs/cuda
@@ -99,9 +98,9 @@ mpi() {
   ranks "$root"
 }
 
-# ranks ROOT: the ssh server runs as the user of the image; mpirun starts ranks by it; a host without the job's key is
-# refused. All of it has a network, mounts and processes of its own: they end with it, and nothing of this host's is
-# mounted where files are removed.
+# ranks ROOT: the ssh server runs as the user of the image, mpirun starts ranks through it, and a host without
+# the job's key is refused. Network, mounts and processes are separate namespaces that end with the test, so
+# nothing of this host is mounted in folders that are removed.
 ranks() {
   local root=$1
   job "$root"
@@ -118,7 +117,7 @@ ranks() {
     user /usr/sbin/sshd -De -f /etc/ssh/nmn/sshd_config &
     for try in $(seq 50); do user ssh 127.0.0.1 true && break; sleep .1; done
     echo "a session: $(user ssh 127.0.0.1 env | tr "\n" " ")"
-    # Two names of one host are two hosts to mpirun, which starts the second by the ssh server.
+    # mpirun treats two names of one host as two hosts, and starts the second through the ssh server.
     ranks() { user env HOME=/home/nmn timeout 300 mpirun --host 127.0.0.1:1,127.0.0.2:1 -n 2 --bind-to none \
       --mca btl_tcp_if_include lo --mca oob_tcp_if_include lo "$@"; }
     ranks sh -c "echo rank \$OMPI_COMM_WORLD_RANK of \$OMPI_COMM_WORLD_SIZE"
@@ -134,7 +133,8 @@ ranks() {
   [ "$(stat -c %u "$root/runs/ranks/result.json")" = 65532 ] || fail "two ranks left no result"
 }
 
-# job ROOT lays the keys of a job where the operator has a Secret mounted: root's, for all to read.
+# job ROOT writes the keys of a job to the mount point of the operator's Secret. They belong to root and all can
+# read them.
 job() {
   local keys=$1/home/nmn/.ssh
   mkdir -p "$keys"

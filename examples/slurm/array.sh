@@ -1,23 +1,23 @@
 #!/bin/bash
-# An experiment whose runs are the tasks of job arrays, each on a card of its own: first the runs of stage 1, then the runs
-# that go on from it, and a job after all that makes tables and page. To be run, not queued:
+# Runs an experiment as job arrays, each run on its own card: first stage 1, then the runs that continue from
+# it, and a job for tables and page. Run this script directly, without sbatch:
 #
-#   examples/slurm/array.sh runs/experiment --size full --seeds 1,2,3   # the folder, which all nodes see; then flags of
+#   examples/slurm/array.sh runs/experiment --size full --seeds 1,2,3   # a folder that all nodes see; then flags of
 #                                                                       # nmn experiment
 #   MOST=8 examples/slurm/array.sh ...                                  # no more than 8 tasks at once
 #
-# A task that was interrupted is queued again and goes on. The same command queues what is not complete yet.
+# An interrupted task is queued again and continues. The same command queues the tasks that are not complete.
 set -euo pipefail
 [ $# -gt 0 ] || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
 folder=$1
 shift
 mkdir -p "$folder"
 
-# words COMMAND... quotes a command for --wrap, which is a script. TASK stands for the number of the task.
+# words COMMAND... quotes a command for the script of --wrap. TASK stands for the number of the task.
 words() { printf '%q ' "$@" | sed 's/ TASK / "$SLURM_ARRAY_TASK_ID" /'; }
 
-# task COMMAND... is a script that runs a command as a step of the job. SLURM warns the script by SIGUSR1, which it passes
-# on; a step that was not done by then is queued again, as in one-node.sh.
+# task COMMAND... prints a script that runs a command as a step of the job. SLURM sends the script SIGUSR1, and
+# the script passes it on. A step that had not finished by then is queued again, as in one-node.sh.
 task() {
   cat <<'END'
 warned='' step=''

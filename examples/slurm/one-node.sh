@@ -4,9 +4,9 @@
 set -euo pipefail
 runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
 
-# Three minutes before the end of the job's time SLURM sends this script SIGUSR1, and srun passes it on to every rank:
-# all save at the same step and end. The job is then queued again, and goes on from there. One that is cancelled is not.
-# Every rank sees the four cards and takes the one of its local rank.
+# Three minutes before the job's time ends SLURM sends SIGUSR1 to this script, and srun passes it on to every
+# rank. All ranks save at the same step and end. The job is then queued again and continues. A cancelled job is
+# not. Every rank sees the four cards and takes the card of its local rank.
 warned='' step=''
 trap 'warned=yes; [ -z "$step" ] || kill -USR1 "$step" || true' USR1
 # Give srun the processors of a rank: since SLURM 22.05 it does not take them from sbatch.
@@ -15,6 +15,6 @@ srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-8}"
 step=$! code=0
 [ -z "$warned" ] || kill -USR1 "$step" || true # the warning came before there was a step
 wait "$step" || code=$?
-[ "$code" != 138 ] || { code=0; wait "$step" || code=$?; } # 138 is SIGUSR1: it has ended the wait, not the step
+[ "$code" != 138 ] || { code=0; wait "$step" || code=$?; } # 138 is SIGUSR1, which ended the wait and not the step
 [ -z "$warned" ] || [ "$code" = 0 ] || scontrol requeue "$SLURM_JOB_ID"
 exit "$code"
