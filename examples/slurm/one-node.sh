@@ -1,6 +1,17 @@
 #!/bin/bash
-# Trains on the four cards of one node, one rank a card. docs/guide/cluster.md describes how the run goes on.
+# Trains on the four cards of one node, with one rank for each card (docs/guide/cluster.md).
 #
+#   sbatch examples/slurm/one-node.sh captions.json --images train2014 --arm nmn-fd ...   # flags of nmn train
+#
+#SBATCH --job-name=nmn
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=4
+#SBATCH --gpus-per-node=4
+#SBATCH --cpus-per-task=8
+#SBATCH --time=24:00:00
+#SBATCH --signal=B:USR1@180
+#SBATCH --requeue
+#SBATCH --open-mode=append
 set -euo pipefail
 runs=${RUNS:-$PWD/runs/$SLURM_JOB_ID}
 
