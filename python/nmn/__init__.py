@@ -1,20 +1,20 @@
 """Learn from noisy labels, and find the wrong ones.
 
-The work is done by the program ``nmn``, which the wheel brings along.
+The program ``nmn``, which the wheel contains, does the work.
 
 NoisyLabelClassifier      classifier that learns from noisy labels, an estimator of scikit-learn
 find_label_issues         labels that are probably wrong, from scores of any classifier
-get_label_quality_scores  how well the labels of each row fit
-estimate_rates            how often labels are missing and incorrect
+get_label_quality_scores  a score of each row or label, low if probably wrong
+estimate_rates            shares of missing and incorrect labels of each class
 evaluate                  measures of scores against labels
 train, Run                training as ``nmn train`` does it, and the folder of a run
 extract                   features of pictures
 caption_issues            captions that belong to other pictures
 caption_metrics           BLEU, METEOR, ROUGE-L and CIDEr-D
 log_to_mlflow             a run folder in MLflow
-NmnError, UsageError      what goes wrong
+NmnError, UsageError      exceptions
 
-``help(nmn.NoisyLabelClassifier)`` and so on describe them. Modules whose names begin with ``_`` are not for use.
+``help(nmn.NoisyLabelClassifier)`` and so on describe them. Modules whose names begin with ``_`` are private.
 """
 
 from __future__ import annotations

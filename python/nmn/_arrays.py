@@ -1,4 +1,4 @@
-"""Arrays as files that the program reads: what is on disk already is passed on, anything else is written once."""
+"""Arrays as files for the program. Arrays that are on disk are passed on, others are written once."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ __all__ = ["as_npy", "blocks", "shape_of", "whole_file"]
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-#: Types of features that the program reads as they are.
+#: Types of features that the program reads without conversion.
 FEATURES: tuple[str, ...] = ("f4", "f8", "f2", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
 
 _BLOCK_BYTES = 8 << 20
 
 
 def is_path(value: object) -> bool:
-    """Report whether a value names a file rather than holding numbers."""
+    """Report whether a value is the path of a file."""
     return isinstance(value, (str, os.PathLike))
 
 
 def checked_path(path: PathLike, name: str) -> str:
-    """Return the absolute path of a file, which must be there.
+    """Return the absolute path of an existing file.
 
     Raises
     ------
     FileNotFoundError
-        Where there is no such file.
+        If there is no such file.
     IsADirectoryError
-        Where the path names a folder.
+        If the path names a folder.
 
     """
     text = os.path.abspath(os.path.expanduser(os.fspath(path)))
@@ -45,10 +45,10 @@ def checked_path(path: PathLike, name: str) -> str:
 
 
 def whole_file(array: object) -> str | None:
-    """Return the `.npy` file that an array maps from its first byte to its last, and ``None`` where there is none.
+    """Return the `.npy` file that an array maps completely, or ``None``.
 
-    A view of a part, a map that is private to the process (``mmap_mode="c"``) and a map of raw bytes have no such
-    file. Writes to a shared map are flushed, so that another process sees them.
+    It returns ``None`` for a view of a part, a private map (``mmap_mode="c"``) and a map of raw bytes. Writes to a
+    shared map are flushed, so that another process sees them.
     """
     if not isinstance(array, np.ndarray) or array.size == 0:
         return None
@@ -86,7 +86,7 @@ def _read_header(file: IO[bytes]) -> tuple[Sequence[int], bool, np.dtype[Any]]:
         return np.lib.format.read_array_header_1_0(file)
     if version == (2, 0):
         return np.lib.format.read_array_header_2_0(file)
-    raise ValueError("a version of .npy that is passed on by none")
+    raise ValueError("unknown version of .npy")
 
 
 def shape_of(value: Any, name: str) -> tuple[int, ...]:
@@ -95,9 +95,9 @@ def shape_of(value: Any, name: str) -> tuple[int, ...]:
     Raises
     ------
     ValueError
-        Where rows differ in length.
+        If rows differ in length.
     TypeError
-        Where the value is no array at all.
+        If the value is not an array.
 
     """
     shape = getattr(value, "shape", None)
@@ -107,14 +107,14 @@ def shape_of(value: Any, name: str) -> tuple[int, ...]:
 
 
 def as_array(value: Any, name: str) -> npt.NDArray[Any]:
-    """Return lists, Series and tables as one array; arrays themselves as they are.
+    """Return lists, Series and tables as one array. Arrays are returned unchanged.
 
     Raises
     ------
     TypeError
-        Where the value is sparse, or no array at all.
+        If the value is sparse or not an array.
     ValueError
-        Where rows differ in length.
+        If rows differ in length.
 
     """
     if isinstance(value, np.ndarray):
@@ -130,16 +130,16 @@ def as_array(value: Any, name: str) -> npt.NDArray[Any]:
         raise TypeError(f"{name} is {_kind(value)}: pass an array, a table or the path of a .npy file")
     try:
         with warnings.catch_warnings():
-            # Before NumPy 1.24 rows of several lengths are a warning, and become an array of lists.
+            # NumPy before 1.24 only warns about rows of several lengths and makes an array of lists.
             warnings.filterwarnings("error", "Creating an ndarray from ragged")
             array = np.asarray(value)
     except (ValueError, UserWarning) as error:
-        raise ValueError(f"{name} is no array, {error}: rows need the same length") from error
+        raise ValueError(f"{name} is not an array, {error}: rows need the same length") from error
     return array
 
 
 def is_sparse(value: object) -> bool:
-    """Report whether a value is a sparse matrix of SciPy, by what it can do."""
+    """Report whether a value has the methods of a sparse SciPy matrix."""
     return hasattr(value, "tocsr") and hasattr(value, "nnz")
 
 
@@ -148,9 +148,9 @@ def _kind(value: object) -> str:
 
 
 def blocks(value: Any, name: str) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-    """Yield the first row and the rows of an array or a table, some megabytes at a time.
+    """Yield blocks of some megabytes: the number of the first row, and the rows.
 
-    A table of several types is brought to one array block by block, never as a whole.
+    A table with several types is converted block by block.
     """
     table = value if hasattr(value, "iloc") and hasattr(value, "to_numpy") else None
     array = value if table is not None else as_array(value, name)
@@ -171,23 +171,23 @@ def as_npy(
     finite: bool = True,
     keep: npt.NDArray[np.bool_] | None = None,
 ) -> str:
-    """Return the path of a file with an array, which is written only where it is not on disk.
+    """Return the path of a file with an array, and write it only if it is not on disk.
 
     Parameters
     ----------
     array_or_path : array, memory map, Series, DataFrame, nested lists, str or path
-        A path is passed on, and so is the file of a memory map that covers the whole of a `.npy` in one of `dtypes`.
-        Anything else is written, some megabytes at a time.
+        A path is passed on, and so is the file of a memory map of a whole `.npy` in one of `dtypes`. Anything else is
+        written block by block.
     folder : path
-        Where to write, as ``name + ".npy"``.
+        If to write, as ``name + ".npy"``.
     name : str
-        The argument, as messages call it.
+        Name of the argument in messages.
     dtypes : sequence of str
-        Types that stay as they are; others are brought to the first.
+        Accepted types. Others are converted to the first.
     finite : bool
-        Refuse NaN and infinite values of what is written.
+        Refuse NaN and infinite values in arrays that are written.
     keep : ndarray of bool, optional
-        The rows that are written, of an array.
+        The rows to write.
 
     Returns
     -------
@@ -197,11 +197,11 @@ def as_npy(
     Raises
     ------
     FileNotFoundError, IsADirectoryError
-        Where a path names no file.
+        If a path names no file.
     TypeError
-        Where values are no numbers.
+        If values are not numbers.
     ValueError
-        Where there are no rows, rows differ in length, or a value is NaN or infinite, with its row.
+        If there are no rows, rows differ in length, or a value is NaN or infinite. The message names the row.
 
     """
     if is_path(array_or_path):
@@ -213,7 +213,7 @@ def as_npy(
     value = array_or_path if hasattr(array_or_path, "iloc") else as_array(array_or_path, name)
     shape = tuple(int(n) for n in value.shape)
     if not shape or 0 in shape:
-        raise ValueError(f"{name} has shape {shape}, and there is nothing in it: pass at least one row")
+        raise ValueError(f"{name} has shape {shape} and is empty: pass at least one row")
     dtype = _stored(value, allowed, name)
     path = os.path.join(os.path.abspath(os.fspath(folder)), name + ".npy")
     if keep is not None:
@@ -255,12 +255,12 @@ def _narrowed(numbers: npt.NDArray[Any], dtype: np.dtype[Any], name: str, start:
 
 
 def as_numbers(part: npt.NDArray[Any], name: str, start: int) -> npt.NDArray[Any]:
-    """Return rows as numbers; objects are converted where each is one.
+    """Return rows as numbers. Objects are converted.
 
     Raises
     ------
     TypeError
-        Where a value is no number, with its row and column.
+        If a value is not a number. The message names row and column.
 
     """
     if part.dtype.kind == "c":
@@ -289,19 +289,19 @@ def _culprit(part: npt.NDArray[Any], start: int) -> tuple[int, str, object]:
 
 
 def first_place(mask: npt.NDArray[Any], start: int = 0) -> tuple[int, str]:
-    """Return row and column, as text, of the first entry of a mask that holds."""
+    """Return the row and, as text, the column of the first true entry of a mask."""
     index = np.unravel_index(int(np.argmax(mask)), mask.shape)
     column = f", column {', '.join(str(int(i)) for i in index[1:])}" if len(index) > 1 else ""
     return start + int(index[0]), column
 
 
 def check_finite(numbers: npt.NDArray[Any], name: str, start: int = 0) -> None:
-    """Refuse NaN, infinity and what float32 does not hold, with the first row that has some.
+    """Refuse NaN, infinity and values too large for float32, and name the first row with one.
 
     Raises
     ------
     ValueError
-        Where there is one.
+        If there is such a value.
 
     """
     if numbers.dtype.kind != "f":
@@ -323,7 +323,7 @@ def check_finite(numbers: npt.NDArray[Any], name: str, start: int = 0) -> None:
 
 
 def refused(path: str, name: str) -> ValueError | None:
-    """Return why a `.npy` of features cannot be used, with the place, and None if its values are not the reason."""
+    """Return the error of bad values in a `.npy` of features, with their place. None if its values are fine."""
     if not path.endswith(".npy"):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Commands of the program on scores and labels that answer in JSON."""
+"""Commands on scores and labels whose output is JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["asked", "files", "has_several", "noise", "threads"]
 
 
 def has_several(inputs: _inputs.Inputs) -> bool:
-    """Report whether the program takes the labels as several for each row, by the rule of ``nmn audit``."""
+    """Report whether rows may have several labels, by the rule of ``nmn audit``."""
     if inputs.multi_label is not None:
         return inputs.multi_label
     if inputs.labels.lower().endswith(".csv"):
@@ -24,7 +24,7 @@ def has_several(inputs: _inputs.Inputs) -> bool:
 
 
 def _columns(path: str) -> int:
-    """Return the number of columns of a `.csv` beside ``id``."""
+    """Return the number of columns of a `.csv`, without ``id``."""
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         header = [c.strip().strip('"') for c in file.readline().split(",")]
     return len(header) - (header[0] == "id")
@@ -38,32 +38,32 @@ def threads(n_jobs: int | None) -> list[str]:
     if n_jobs is None or n_jobs == -1:
         return []
     if n_jobs < 1:
-        raise ValueError(f"n_jobs is {n_jobs}: want at least 1, or None for one on each processor")
+        raise ValueError(f"n_jobs is {n_jobs}: want at least 1, or None for one for each processor")
     return ["--threads", str(int(n_jobs))]
 
 
 def noise(
     inputs: _inputs.Inputs, several: bool, noise_rates: Any, calibrate: bool, n_jobs: int | None, folder: str
 ) -> list[str]:
-    """Return the flags of ``nmn audit`` that say where its noise rates come from."""
+    """Return the flags of ``nmn audit`` for the source of its noise rates."""
     if several:
         return threads(n_jobs) + _rates(noise_rates, calibrate, inputs, folder)
     if noise_rates is not None or calibrate:
-        raise ValueError("noise_rates are for several labels a row, and each of these has one: leave them out")
+        raise ValueError("noise_rates need several labels a row, and these rows have one: leave noise_rates out")
     return []
 
 
 def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> list[str]:
-    """Write rates that are given as the program reads them: by the names that it has for the columns."""
+    """Write given rates to a file, under the names that the program has for the columns."""
     flags = ["--calibrate"] if calibrate else []
     if rates is None:
         if calibrate:
-            raise ValueError("calibrate belongs to noise_rates: pass those that estimate_rates returns")
+            raise ValueError("calibrate needs noise_rates: pass the table that estimate_rates returns")
         return []
     if _arrays.is_path(rates):
         return ["--noise-rates", _arrays.checked_path(rates, "noise_rates"), *flags]
     if inputs.width is None:
-        raise ValueError("noise_rates: pass the file of rates where pred_probs is a file of text")
+        raise ValueError("noise_rates: pass a file of rates if pred_probs is a text file")
     names = ["q01", "q10", *(["a", "b"] if calibrate else [])]
     try:
         columns = [np.array(rates[name], np.float64) for name in names]
@@ -73,26 +73,28 @@ def _rates(rates: Any, calibrate: bool, inputs: _inputs.Inputs, folder: str) -> 
         ) from error
     for name, column in zip(names, columns):
         if column.shape != (inputs.width,):
-            raise ValueError(f"noise_rates: {column.size} of {name} for {inputs.width} classes: want one for each")
+            raise ValueError(
+                f"noise_rates: {column.size} of {name} for {inputs.width} classes: want one for each class"
+            )
         wrong = (column < 0) | (column > 1)
         if name in ("q01", "q10") and wrong.any():
             raise ValueError(
                 f"noise_rates: {name} of {inputs.names(inputs.width)[wrong][0]!r} is {column[wrong][0]:g}: want a rate "
-                f"from 0 to 1, or NaN if it is not known"
+                f"from 0 to 1, or NaN if it is unknown"
             )
-    believed = ~np.isnan(columns[0]) & ~np.isnan(columns[1])
+    usable = ~np.isnan(columns[0]) & ~np.isnan(columns[1])
     if "usable" in rates:
-        believed &= np.asarray(rates["usable"], bool)
+        usable &= np.asarray(rates["usable"], bool)
     path = os.path.join(folder, "rates.csv")
     with open(path, "w", encoding="utf-8") as file:
         file.write(",".join(["word", *names]) + "\n")
         for k in range(inputs.width):
-            cells = [repr(float(c[k])) if believed[k] else "" for c in columns]
+            cells = [repr(float(c[k])) if usable[k] else "" for c in columns]
             file.write(",".join([str(k + 1), *cells]) + "\n")
     return ["--noise-rates", path, *flags]
 
 
-#: What messages call arguments, by what the program calls its settings.
+#: Names of arguments in messages, by the program's names of settings.
 _ARGUMENTS = {
     "noise rates: Confidence": "confidence",
     "noise rates: MinPositives": "min_labels",
@@ -104,7 +106,7 @@ _ARGUMENTS = {
 
 
 def asked(arguments: list[str], inputs: _inputs.Inputs, logits: bool, scores: str = "pred_probs") -> dict[str, Any]:
-    """Run a command that answers in JSON. Values that it refuses become a ValueError that names the argument."""
+    """Run a command and return its JSON. If it refuses values, raise a ValueError that names the argument."""
     try:
         out = _program.call(arguments, names={inputs.scores: scores, inputs.labels: "labels", **_ARGUMENTS})
     except NmnError as error:

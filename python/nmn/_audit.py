@@ -1,4 +1,4 @@
-"""Noise rates and measures of scores that somebody has."""
+"""Noise rates and measures from scores of any classifier."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def estimate_rates(
     noise_rates_floor: bool = False,
     n_jobs: int | None = None,
 ) -> Table:
-    """Estimate how often each class is missing where it should be, and there where it should not be.
+    """Estimate the shares of missing and incorrect labels of each class.
 
     Parameters
     ----------
@@ -38,25 +38,26 @@ def estimate_rates(
     confidence : float
         Probability that an interval holds the rate.
     min_labels : int, optional
-        Least labels, there and not there, of a class whose rates are believed; 10 by default.
+        A class needs this many positive and negative labels for usable rates; 10 by default.
     min_slope : float, optional
-        Least slope of scores, as a factor; .05 where features hardly predict some classes, .3 by default.
+        Least slope of scores, as a factor; .3 by default. Use .05 if features hardly predict some classes.
     noise_rates_floor : bool
-        Raise the rates as far as the labels let them, for noise that is suspected to depend on the row.
+        Raise the rates to their upper bound, if the noise may depend on the row.
 
     Returns
     -------
     table
-        Several labels each: a row for each class, with ``labels``, ``true_labels`` (expected), ``q01`` (missing
-        though true) and ``q10`` (there though untrue) with the ends of their intervals (``q01_low``, ``q01_high``,
-        ...), ``auc``, the calibration ``a`` and ``b``, ``threshold`` (best expected F1), ``usable`` (whether the rates
-        can be believed), and ``remarks``, which say why not, or that a rate is not told from 0. One label each: the
-        matrix p(label | true class), a row for each true class and a column for each label.
+        With several labels a row, a row for each class. Columns are ``labels``, ``true_labels`` (expected), ``q01``
+        (share of true labels that are missing) and ``q10`` (share of false labels that are given) with the ends of
+        their intervals (``q01_low``, ``q01_high``, ...), ``auc``, the calibration ``a`` and ``b``, ``threshold`` (best
+        expected F1), ``usable`` (whether the rates are reliable), and ``remarks``, which give the reason if they are
+        not, or if a rate does not differ from 0. With one label a row, the matrix p(label | true class): a row for each
+        true class and a column for each label.
 
     Raises
     ------
     ValueError, TypeError, NmnError
-        As `find_label_issues` does.
+        As in `find_label_issues`.
     """
     with _program.scratch() as place:
         folder = str(place)
@@ -107,14 +108,14 @@ def estimate_rates(
 
 
 def _class_names(found: Sequence[Mapping[str, Any]], inputs: _inputs.Inputs) -> list[Any]:
-    """Return the names of classes: those of a file of text are known to the program alone."""
+    """Return the names of classes. Only the program has the names from a text file."""
     if inputs.classes is None and inputs.width is None:
         return [c["word"] for c in found]
     return list(inputs.names(len(found)))
 
 
 def _number(value: Any) -> float:
-    """Return a number of JSON; what is undefined is null there."""
+    """Return a number of JSON. Null becomes NaN."""
     return float("nan") if value is None else float(value)
 
 
@@ -137,17 +138,17 @@ def evaluate(
     top_k: int | None = None,
     per_class: bool = False,
 ) -> Table:
-    """Hold scores against labels: average precision, F1, calibration.
+    """Compare scores with labels: average precision, F1, calibration.
 
     Parameters
     ----------
     labels : array, Series, DataFrame, lists, str or path
-        Labels that were observed, in one of the forms of `find_label_issues`; ``None`` where `truth` alone is given.
-        One label each counts as one column for each class.
+        Observed labels, in one of the forms of `find_label_issues`, or ``None`` if only `truth` is given. One label
+        a row counts as one column for each class.
     scores : array, DataFrame, str or path
         Of shape (N, K): probabilities, or log-odds with `logits`.
     truth : array, Series, DataFrame, lists, str or path, optional
-        True labels, where they are known.
+        True labels, if they are known.
     logits : bool
         Scores are log-odds.
     classes : sequence, optional
@@ -155,26 +156,26 @@ def evaluate(
     threshold : float
         Probability from which a label is predicted.
     plug_in : float, optional
-        A second threshold; by default that of the best expected F1 of these scores.
+        A second threshold. By default the threshold of the best expected F1 of these scores.
     top_k : int, optional
-        Labels that are predicted for each row by the top-k measures; 3 by default.
+        Number of labels that top-k measures predict for each row; 3 by default.
     per_class : bool
-        Return the measures of each class in place of those of all.
+        Return the measures of each class instead of all classes together.
 
     Returns
     -------
     table
         A row for each reference (``labels``, ``truth``): ``ap`` (the mAP), ``op``, ``or``, ``of1``, ``cp``, ``cr``,
-        ``cf1``, ``macro_f1`` at the threshold, the same with ``_plug_in`` and ``_top_k``, ``brier``, ``ece``,
+        ``cf1``, ``macro_f1`` at the threshold, and again with ``_plug_in`` and ``_top_k``, ``brier``, ``ece``,
         ``log_loss``, and the thresholds. With `per_class` a row for each class and columns such as ``labels_ap``.
 
     Raises
     ------
     ValueError, TypeError, NmnError
-        As `find_label_issues` does.
+        As in `find_label_issues`.
     """
     if labels is None and truth is None:
-        raise ValueError("labels and truth are None: pass one of them to hold the scores against")
+        raise ValueError("labels and truth are None: pass one of them to compare the scores with")
     with _program.scratch() as place:
         folder = str(place)
         files: list[str] = []
@@ -182,7 +183,7 @@ def evaluate(
         for value, called in ((labels, "labels"), (truth, "truth")):
             if value is None:
                 continue
-            given = scores if inputs is None else inputs.scores  # which are on disk by then
+            given = scores if inputs is None else inputs.scores  # which are on disk now
             value = _columns_of(value, given, classes, called)
             inputs = _inputs.inputs_of(value, given, folder, names=(called, "scores"), classes=classes)
             classes = inputs.classes
@@ -202,7 +203,7 @@ def evaluate(
 
 
 def _columns_of(labels: Any, scores: Any, classes: Sequence[Any] | None, name: str) -> Any:
-    """Return one label each as a column for each class, and anything else as it is."""
+    """Return one label a row as a column for each class, and anything else unchanged."""
     array = labels
     if _arrays.is_path(labels):
         if not os.fspath(labels).lower().endswith(".npy"):

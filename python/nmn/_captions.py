@@ -1,4 +1,4 @@
-"""Captions: those that belong to other pictures, and how good generated ones are."""
+"""Captions that belong to other pictures, and measures of generated captions."""
 
 from __future__ import annotations
 
@@ -29,47 +29,46 @@ def caption_issues(
     precision: float = 0.9,
     seed: int | None = None,
 ) -> Table:
-    """Find captions that stand under the wrong picture or clip, from the captions alone.
+    """Find captions that belong to another picture or clip, from the captions alone.
 
     Parameters
     ----------
     captions : mapping, list, DataFrame, Series, str or path
         A mapping from each bag (picture or clip) to its captions; a list with a list of captions for each bag; a table
         with a column ``caption`` and one of ``bag``, ``image_id`` and ``video_id``; a Series of captions indexed by
-        bag; or a file that ``nmn audit captions`` takes (COCO, MSR-VTT, `.csv`, `.jsonl`).
+        bag; or a file for ``nmn audit captions`` (COCO, MSR-VTT, `.csv`, `.jsonl`).
     scores : array, DataFrame, str or path, optional
-        Out-of-fold scores of a classifier: a row for each bag, a column for each word; the columns of a DataFrame are
+        Out-of-fold scores of a classifier: a row for each bag, a column for each word. The columns of a DataFrame name
         the words, and its index the bags.
     score_ids : sequence, optional
         The bags of the rows of an array of scores; by default all bags, in their order.
     logits : bool
         Scores are log-odds.
     vocabulary : sequence of str, str or path, optional
-        The words that captions are judged by, or the file of a vocabulary.
+        The words used to compare captions, or the file of a vocabulary.
     vocabulary_size : int, optional
-        How many of the most frequent words of the captions are taken, where `vocabulary` names none; 1,000 by default.
+        Number of most frequent caption words to use without `vocabulary`; 1,000 by default.
     precision : float
-        Share of the captions marked as ``foreign`` that are expected to be of other bags indeed.
+        Expected share of captions marked as ``foreign`` that do belong to other bags.
     seed : int, optional
-        Of what captions are compared with.
+        Seed of the captions that each caption is compared with.
 
     Returns
     -------
     table
-        A row for each caption, the least probable first: ``bag``, ``caption``, ``own`` (the probability that it is of
-        its bag), and ``foreign`` (whether it should be dropped at this precision). Of a table or a Series the index is
-        that of the caption in it; of a mapping or a list the rows are numbered in their order; of a file the index is
-        the id of the caption. ``attrs`` of a DataFrame hold ``foreign_share``, its ``interval``, ``refused`` (why
-        nothing is dropped) and ``remarks``.
+        A row for each caption, the least probable first: ``bag``, ``caption``, ``own`` (the probability that it
+        belongs to its bag), and ``foreign`` (whether to drop it at this precision). The index is that of the caption in
+        a table or Series, the place in a mapping or list, or the id in a file. ``attrs`` of a DataFrame hold
+        ``foreign_share``, its ``interval``, ``refused`` (the reason if nothing is dropped) and ``remarks``.
 
     Raises
     ------
     ValueError
-        Where there are no captions, or scores and bags disagree.
+        If there are no captions, or scores and bags disagree.
     TypeError
-        Where a caption is no text.
+        If a caption is not text.
     NmnError
-        Where the program fails.
+        If the program fails.
     """
     if not 0 < precision <= 1:
         raise ValueError(f"precision is {precision}: want above 0 to 1")
@@ -118,14 +117,14 @@ def caption_issues(
 
 
 def _dropped(own: np.ndarray[Any, Any], said: Mapping[str, Any]) -> np.ndarray[Any, Any]:
-    """Return the captions below the threshold, none where it is refused to drop some."""
+    """Return the captions below the threshold, or none if dropping is refused."""
     if not said["dropped"]:
         return np.zeros(len(own), bool)
     return np.asarray(own < said["threshold"])
 
 
 def _column(values: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Return names as a column: of their own type where it is one."""
+    """Return names as a column, of their own type if they share one."""
     if all(isinstance(v, (int, np.integer)) for v in values):
         return np.asarray(values, np.int64)
     out = np.empty(len(values), object)
@@ -134,7 +133,7 @@ def _column(values: Sequence[Any]) -> np.ndarray[Any, Any]:
 
 
 def _flat(captions: Any, name: str) -> tuple[list[Any], list[str], Any]:
-    """Return bag and text of each caption, and the index that names captions, where there is one."""
+    """Return bag and text of each caption, and the index of the captions or None."""
     if is_table(captions):
         columns = list(captions.columns)
         bag = next((c for c in _BAG if c in columns), None)
@@ -188,7 +187,7 @@ def _checked(bags: list[Any], texts: Sequence[Any], name: str) -> list[Any]:
 
 
 def _written(folder: str, name: str, bags: Sequence[Any], texts: Sequence[str]) -> str:
-    """Write captions as JSON lines; the id of each is its place."""
+    """Write captions as JSON lines. The id of a caption is its place."""
     path = os.path.join(folder, name)
     with open(path, "w", encoding="utf-8", errors="surrogatepass") as file:
         for i, (bag, text) in enumerate(zip(bags, texts)):
@@ -201,12 +200,12 @@ def _vocabulary(vocabulary: Any, size: int | None, folder: str) -> list[str]:
     if vocabulary is None:
         return [] if size is None else ["--vocab-size", str(int(size))]
     if size is not None:
-        raise ValueError("vocabulary_size is for the words of the captions: leave it out, or leave out vocabulary")
+        raise ValueError("vocabulary_size and vocabulary exclude each other: leave out one")
     return ["--vocab", _words(vocabulary, folder)]
 
 
 def _words(vocabulary: Any, folder: str) -> str:
-    """Return the file of a vocabulary; words that are given become one, without parts of speech."""
+    """Return the file of a vocabulary. Given words are written to one, without parts of speech."""
     if _arrays.is_path(vocabulary):
         return _arrays.checked_path(vocabulary, "vocabulary")
     words = [str(w) for w in vocabulary]
@@ -224,7 +223,7 @@ def _score_arguments(
 ) -> list[str]:
     if scores is None:
         if logits or ids is not None:
-            raise ValueError("logits and score_ids belong to scores: pass these too")
+            raise ValueError("logits and score_ids need scores: pass scores too")
         return []
     flags = ["--logits"] if logits else []
     if _arrays.is_path(scores):
@@ -260,7 +259,7 @@ def caption_metrics(
     meteor_data: str | os.PathLike[str] | None = None,
     per_caption: bool = False,
 ) -> Any:
-    """Score generated captions against those that people wrote: BLEU, METEOR, ROUGE-L and CIDEr-D, without Java.
+    """Compare generated captions with reference captions: BLEU, METEOR, ROUGE-L and CIDEr-D, without Java.
 
     Parameters
     ----------
@@ -269,11 +268,11 @@ def caption_metrics(
         COCO's results (a list of ``{"image_id": ..., "caption": ...}``), a table with ``image_id`` and ``caption``, a
         Series indexed by id, or a file.
     references : mapping, list, DataFrame, Series, str or path
-        The captions that people wrote, one or several for each: likewise, with lists of captions.
+        The reference captions, one or several for each id, in the forms of `results`, with lists of captions.
     partial : bool
-        Leave references without a generated caption aside in place of refusing them.
+        Ignore references without a generated caption instead of refusing them.
     split : {"train", "validate", "test"}, optional
-        Of MSR-VTT's annotations as `references`, the clips that count.
+        The split to use if `references` are MSR-VTT's annotations.
     meteor_data : str or path, optional
         Folder of METEOR's resource files, for synonyms and paraphrases.
     per_caption : bool
@@ -282,17 +281,17 @@ def caption_metrics(
     Returns
     -------
     dict of str to float, or table
-        ``"BLEU-1"`` to ``"BLEU-4"``, ``"METEOR"``, ``"ROUGE-L"`` and ``"CIDEr-D"`` of the whole set, fractions (CIDEr-D
-        goes to 10). With `per_caption` a table with a row for each caption, in the order of `results`.
+        ``"BLEU-1"`` to ``"BLEU-4"``, ``"METEOR"``, ``"ROUGE-L"`` and ``"CIDEr-D"`` of the whole set, from 0 to 1
+        (CIDEr-D to 10). With `per_caption` a table with a row for each caption, in the order of `results`.
 
     Raises
     ------
     ValueError
-        Where an id is without results or references, or there are two results of one.
+        If an id lacks results or references, or has two results.
     TypeError
-        Where a caption is no text.
+        If a caption is not text.
     NmnError
-        Where the program fails.
+        If the program fails.
     """
     with _program.scratch() as at:
         folder = str(at)
@@ -334,10 +333,10 @@ def _check_ids(ids: Mapping[str, Any], references: Any, partial: bool) -> None:
     known = {str(b) for b in bags}
     strange = next((v for k, v in ids.items() if k not in known), None)
     if strange is not None:
-        raise ValueError(f"results names {strange!r}, of which there are no references: add some, or leave it out")
+        raise ValueError(f"results names {strange!r}, which has no references: add some, or leave it out")
     absent = next((b for b in bags if str(b) not in ids), None)
     if absent is not None and not partial:
-        raise ValueError(f"references names {absent!r}, of which there is no result: add it, or pass partial=True")
+        raise ValueError(f"references names {absent!r}, which has no result: add it, or pass partial=True")
 
 
 def _of_each(path: str, ids: Mapping[str, Any]) -> Table:

@@ -1,4 +1,4 @@
-"""A classifier that learns from noisy labels, as an estimator of scikit-learn."""
+"""A scikit-learn classifier that learns from noisy labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["NoisyLabelClassifier"]
 _MODEL, _STATE = "model.safetensors", "estimator.json"
 
 
-#: The settings that the arguments of a classifier are.
+#: The settings for the arguments of a classifier.
 _KEYS = {
     "arm": ("arm",),
     "recipe": ("recipe.form",),
@@ -42,111 +42,111 @@ _KEYS = {
 }
 
 
-#: The arguments that are whole numbers.
+#: Arguments that are whole numbers.
 _WHOLE = ("epochs", "fold_epochs", "recipe_epochs", "batch_size", "patience", "threads")
 
 
 class NoisyLabelClassifier(_estimator.Parameters):
-    """Classifier that learns from labels of which some are missing and some are wrong.
+    """Classifier that learns from labels that are partly missing or wrong.
 
-    A linear classifier, or a net of a few hidden layers, on feature vectors. It estimates how often each label goes
-    missing and is made up, from scores of nets that have not seen the rows, trains through that noise, and ranks the
-    labels that are probably wrong. Everything is done by ``nmn train``, with the same numbers bit for bit.
+    It is a linear classifier, or a net with a few hidden layers, on feature vectors. From out-of-fold scores it
+    estimates how often each label is missing or incorrect. It accounts for that noise in training, and ranks the labels
+    that are probably wrong. ``nmn train`` does the work, so the numbers are the same bit for bit.
 
     Rows may have several labels (an indicator matrix, or a list of names for each row) or one of two or more classes
-    (strings or integers), which becomes one column for each class inside.
+    (strings or integers).
 
     Parameters
     ----------
     hidden_layers : sequence of int, default=(256, 256)
-        Widths of the hidden layers; none, ``()``, makes a linear classifier.
+        Widths of the hidden layers. ``()`` makes a linear classifier.
     arm : str, optional
-        What is trained: ``"soft-labels"`` (the default of the program: rates are estimated, and each label is learned
-        as it is believed), ``"held-rates"`` (rates are estimated, and the noise model is held), ``"baseline"`` (no
-        noise model), ``"stage1"``, ``"nmn-fi"``, ``"nmn-fd"`` and others of ``nmn train --arm``.
+        What is trained: ``"soft-labels"`` (default; targets are the estimated probabilities of the true labels),
+        ``"held-rates"`` (the noise model has estimated rates, held fixed), ``"baseline"`` (no noise model),
+        ``"stage1"``, ``"nmn-fi"``, ``"nmn-fd"`` and others of ``nmn train --arm``.
     recipe : {"estimate", "paper"}, optional
-        Whether noise rates are estimated before and held, or learned with the net.
+        Whether noise rates are estimated first and held fixed, or learned with the net.
     noise_rates : str, path, DataFrame or array, optional
-        Where the noise rates come from: ``"folds:N"``, nets of N folds (5 by default), or known ones, as a table with
-        the columns q01 and q10, an array of shape (K, 2), one pair for all classes, or the path of a file.
+        Source of the noise rates: ``"folds:N"``, nets of N folds (5 by default), or known rates, as a table with the
+        columns q01 and q10, an array of shape (K, 2), one pair for all classes, or the path of a file.
     miss_rate, false_rate : float or sequence of float, optional
-        Where the noise model starts that learns with the net: p(label missing | it holds) and p(label there | it does
-        not hold), for all classes or for each.
+        Starting rates of a noise model that is learned with the net: p(label missing | it is true) and p(label given |
+        it is false), for all classes or for each.
     epochs : int, optional
-        Most epochs of each stage; folds or held-out labels usually end them sooner. 100 by default.
+        Largest number of epochs of each stage, 100 by default. Folds or held-out labels usually end a stage earlier.
     fold_epochs : int, optional
         Epochs of the nets of folds, 15 by default.
     recipe_epochs : int, optional
-        Epochs of stage 2 where rates are estimated, 3 by default.
+        Epochs of stage 2 with estimated rates, 3 by default.
     batch_size : int, default=64
         Rows of a step.
     learning_rate : float, default=0.001
         Size of the steps.
     optimizer : {"adam", "adamw", "sgd"}, default="adam"
-        How steps are made.
+        The optimizer.
     weight_decay : float, default=0.0
         Factor of the penalty on weights.
     dropout : float, optional
         Share of hidden cells set to 0 in training, .5 by default.
     standardise : bool, default=True
-        Bring each feature to mean 0 and deviation 1 over the training rows.
+        Scale each feature to mean 0 and deviation 1 over the training rows.
     validation_share : float, default=0.0
-        Share of the rows whose labels are held out to end a stage; folds do without.
+        Share of rows held out to end a stage. Folds do not need it.
     patience : int, optional
-        End a stage after so many validations without a new best, where there are held-out rows.
+        With held-out rows, end a stage after this number of validations without a new best.
     threshold : "auto", "f1" or float, default="auto"
-        Least probability of a label that is predicted. "auto" is `threshold_` for rows with several labels, and the
-        most probable class for rows with one. "f1" and a number hold for two classes too: "f1" is `threshold_` there,
-        which expects the best F1 of the second class, where "auto" expects the most right rows.
+        Least probability of a predicted label. "auto" is `threshold_` for rows with several labels, and the most
+        probable class for rows with one. "f1" and numbers also apply to two exclusive classes. There "f1" is
+        `threshold_`, which gives the best expected F1 of the second class, and "auto" the most correct rows.
     min_error : float or None, default=0.5
-        Least probability of being wrong of a label in `label_issues_`; 0 ranks all, None leaves the list out. With one
-        label for each row it is that of `find_label_issues`.
+        Least probability of being wrong for labels in `label_issues_`. 0 ranks all labels, None makes no list. With one
+        label for each row it works as in `find_label_issues`.
     empty_classes : {"error", "keep"}, default="error"
-        Whether a class that holds on no row is refused, or kept as one that is never learned.
+        Whether a class without a row is an error, or kept and never learned.
     classes : sequence, optional
-        Names or numbers of the classes and their order. Without it they are the columns of y, or what occurs in it.
+        Names or numbers of the classes, in order. By default the columns of y, or the values in it.
     unknown : scalar, optional
-        With one label for each row, the value of y that means an unknown label, such as -1, next to NaN and None. By
-        default -1 is a class like others.
+        With one label for each row, the value of y for an unknown label, such as -1. NaN and None always mean unknown.
+        By default -1 is a class.
     random_state : int, RandomState or None, default=None
-        Seed of weights, order, dropout and folds. None is the seed 1: results are always the same.
+        Seed of weights, order, dropout and folds. None is seed 1, so results are reproducible.
     threads : int, optional
-        Threads that compute; None is one for each processor. Results do not depend on it.
+        Number of threads. None is one for each processor. Results do not depend on it.
     device : str, optional
         ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
     run_folder : path, optional
-        Folder that keeps the whole run: page, log, checkpoints, figures. Without it nothing is left on disk.
+        Folder that keeps the whole run: page, log, checkpoints, figures. Without it nothing stays on disk.
     options : mapping, optional
-        Any other setting by its key, which ``nmn config`` lists, such as ``{"train.ema": 0.999}``.
+        Other settings by key, such as ``{"train.ema": 0.999}``. ``nmn config`` lists them.
     verbose : bool, default=False
-        Show a progress bar, where tqdm is installed.
+        Show a progress bar if tqdm is installed.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes: names or numbers as they came, in the order of columns.
+        The classes, as given in y, in the order of columns.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X was a table whose columns are all text.
+        Names of the features, if X was a table whose columns are all text.
     noise_rates_ : DataFrame, or structured array without pandas
-        For each class q01, p(label missing | it holds), and q10, p(label there | it does not hold), with intervals of
-        95 %, the number of labels, and remarks.
+        For each class q01, p(label missing | it is true), and q10, p(label given | it is false), with 95 % intervals,
+        the number of labels, and remarks.
     label_issues_ : DataFrame, or structured array without pandas
-        Labels that are probably wrong, the surest first: the row, the label, what was given, and the probability. With
-        one label for each row, `suggested` is the class that the row has if the one given is wrong. It has the index of
-        X or y, if one of them is a table.
+        Labels that are probably wrong, the surest first: row, label, given value and probability. With one label for
+        each row, `suggested` is the class of the row if the given one is wrong. It has the index of X or y, if one of
+        them is a table.
     noise_matrix_ : DataFrame, or array without pandas, of shape (n_classes, n_classes)
-        Of rows with one of three or more classes: p(label given | true class), a row for each true class.
+        p(given label | true class), a row for each true class. Only for rows with one of three or more classes.
     threshold_ : float
-        The threshold θ* of the best expected F1, told from out-of-fold scores.
+        The threshold θ* of the best expected F1, estimated from out-of-fold scores.
 
     Notes
     -----
-    The same numbers come from ``nmn train X.npy --labels Y.npy --set data.validation_share=0 --set
-    data.test_share=0`` and ``nmn predict``. A label of which nothing is known teaches nothing, and is in no noise
-    rate and no issue; a row without any known label is left out of training. If a 0 in a matrix only means that nobody
-    has said so, pass 0, not -1: that the label may be missing is what `noise_rates_` are about.
+    ``nmn train X.npy --labels Y.npy --set data.validation_share=0 --set data.test_share=0`` and ``nmn predict`` give
+    the same numbers. Unknown labels are not learned and appear in no noise rate and no issue. Rows without a known
+    label are left out of training. If a label in a matrix may simply have been overlooked, pass 0, not -1:
+    `noise_rates_` estimates how often that happened.
 
     Examples
     --------
@@ -225,12 +225,12 @@ class NoisyLabelClassifier(_estimator.Parameters):
         Parameters
         ----------
         X : array, memory map or DataFrame of shape (n_samples, n_features), or path of a .npy
-            Features. What is a whole ``.npy`` on disk is read from there.
+            Features. A whole ``.npy`` on disk is not copied.
         y : array, Series, DataFrame, sparse matrix, lists or path of a .npy
             Labels: an indicator matrix (1, 0, and -1, NaN or None for unknown), a list of names for each row, or one
             label for each row (NaN, None and `unknown` for unknown). One column is one label for each row.
         **refused
-            ``sample_weight`` and the like are refused with a word.
+            ``sample_weight`` and other arguments are refused.
 
         Returns
         -------
@@ -239,18 +239,16 @@ class NoisyLabelClassifier(_estimator.Parameters):
         Raises
         ------
         TypeError
-            For weights of rows, and values that are no numbers or labels.
+            For weights of rows, and values that are not numbers or labels.
         ValueError
-            For shapes that disagree, NaN and infinite features, labels of one class alone, a class without a row, and
+            For shapes that disagree, NaN or infinite features, labels of only one class, a class without a row, and
             settings that the program refuses.
         NmnError
-            Where training fails.
+            If training fails.
         """
         self._refuse(refused)
         if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: pass labels too"
-            )
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None: pass labels")
         X = _open(X)
         shape = _arrays.shape_of(X, "X")
         _estimator.check_matrix(shape)
@@ -278,8 +276,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
         given = {k: v for k, v in given.items() if v is not None}
         if "sample_weight" in given:
             raise TypeError(
-                "sample_weight is not supported: rows count alike. Leave out rows that do not count, and unsure labels "
-                "go into y as they are: their noise is what is estimated"
+                "sample_weight is not supported: all rows count alike. Leave out rows that should not count, and keep "
+                "uncertain labels in y: their noise is estimated"
             )
         if given:
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(given))!r}")
@@ -294,11 +292,11 @@ class NoisyLabelClassifier(_estimator.Parameters):
         _estimator.check_same_rows(rows, len(labels))
         known = ~labels.unknown_rows()
         if not known.any():
-            raise ValueError("y holds no known label at all: pass 1 and 0, or names, for some rows at least")
+            raise ValueError("y holds no known label: pass 1 and 0, or names, for some rows at least")
         if labels.exclusive and len(labels.classes) < 2:
             raise ValueError(
                 f"y holds only one class, {_plain(labels.classes[0])!r}, in {len(labels)} samples: a classifier needs "
-                f"rows of at least two; several labels for each row go into a matrix or lists"
+                f"rows of at least two. Pass several labels for each row as a matrix or lists"
             )
         if self.min_error is not None and not 0 <= self.min_error <= 1:
             raise ValueError(f"min_error is {self.min_error!r}: want 0 to 1, or None for no list of issues")
@@ -320,8 +318,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
         if len(empty):
             more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
             raise ValueError(
-                f"y has no row with the class {_plain(empty[0])!r}{more}, and nothing can be learned of it: leave "
-                f"out its column, or pass empty_classes='keep'"
+                f"y has no row with the class {_plain(empty[0])!r}{more}, so it cannot be learned: leave out "
+                f"its column, or pass empty_classes='keep'"
             )
 
     def _train(
@@ -393,19 +391,20 @@ class NoisyLabelClassifier(_estimator.Parameters):
         rates = self._fitted().rates
         if rates is None:
             raise AttributeError(
-                "noise_rates_ are of trainings that estimate or learn them, and this had no noise model: leave out arm"
+                "noise_rates_ needs a training that estimates or learns rates, and this had no noise model: leave "
+                "out arm"
             )
         classes = self.classes_[1:] if self._is_binary() else self.classes_
         return _table({"class": classes, **rates})
 
     @property
     def noise_matrix_(self) -> Any:
-        """How rows of each class are labelled."""
+        """p(given label | true class), a row for each true class."""
         matrix = self._fitted().matrix
         if matrix is None:
             raise AttributeError(
-                "noise_matrix_ is of rows with one of three or more classes, whose scores by folds were audited; "
-                "noise_rates_ is of each class alone"
+                "noise_matrix_ needs rows with one of three or more classes and an audit by folds; noise_rates_ has "
+                "the rates of each class"
             )
         try:
             import pandas
@@ -419,8 +418,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
         issues = self._fitted().issues
         if issues is None:
             raise AttributeError(
-                "label_issues_ needs scores of rows by nets that have not seen them: leave out arm, recipe and "
-                "noise_rates, or pass recipe='estimate', and min_error other than None"
+                "label_issues_ needs out-of-fold scores: leave out arm, recipe and noise_rates, or pass "
+                "recipe='estimate', and min_error other than None"
             )
         out = {"row": issues["row"]}
         if self._form != "one":
@@ -440,8 +439,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
         unsure = int(np.sum((rates["q01_low"] == 0) & (rates["q10_low"] == 0)))
         if unsure:
             warnings.warn(
-                f"label_issues_ is empty, and the noise rates of {unsure} of {len(rates['q01'])} classes cannot be "
-                f"told from 0: their labels are right, or the features do not show which are wrong. noise_rates_ has "
+                f"label_issues_ is empty, and the noise rates of {unsure} of {len(rates['q01'])} classes do not differ "
+                f"from 0: their labels are right, or the features do not show which are wrong. noise_rates_ has "
                 f"intervals and remarks; more rows or other features narrow them, and min_error=0 ranks all labels",
                 UserWarning,
                 stacklevel=3,
@@ -485,7 +484,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Of the true labels, not of the noisy ones. Rows sum up to 1 where each row has one class.
+            Probabilities of the true labels, not of the noisy ones. Rows sum to 1 if each row has one class.
         """
         return self._as_probabilities(self._probabilities(X))
 
@@ -506,7 +505,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Above 0 where `predict` says so; of several classes that exclude each other the largest is predicted.
+            Above 0 for predicted labels. With several exclusive classes the largest is predicted.
         """
         p = self._probabilities(X).astype(np.float64)
         if self._form == "one" and not self._is_binary():
@@ -533,8 +532,8 @@ class NoisyLabelClassifier(_estimator.Parameters):
         Returns
         -------
         ndarray or list of lists
-            In the form that `fit` was given: an indicator matrix of 0 and 1, a list of names for each row, or one
-            class for each row.
+            In the form of y in `fit`: an indicator matrix of 0 and 1, a list of names for each row, or one class for
+            each row.
         """
         p = self._probabilities(X)
         if self._form == "one" and not self._is_binary():
@@ -548,16 +547,16 @@ class NoisyLabelClassifier(_estimator.Parameters):
         return holds.astype(np.int64)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose labels are all predicted as they are in y.
+        """Return the share of rows whose labels are all predicted correctly.
 
         Parameters
         ----------
         X : array, memory map or DataFrame of shape (n_samples, n_features), or path of a .npy
             Features.
         y : array, Series, DataFrame, sparse matrix, lists or path of a .npy
-            Labels, as for `fit`; unknown ones are not asked about.
+            Labels, as for `fit`. Unknown labels do not count.
         sample_weight : array of shape (n_samples,), optional
-            How much each row counts.
+            Weight of each row.
 
         Returns
         -------
@@ -587,7 +586,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
         Parameters
         ----------
         path : path
-            The file, which appears when it is whole.
+            The file. It appears only when it is complete.
         """
         trained = self._fitted()
         state = {
@@ -616,7 +615,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> NoisyLabelClassifier:
-        """Read an estimator that `save` has written. Nothing in the file is executed.
+        """Read an estimator written by `save`. Nothing in the file is executed.
 
         Parameters
         ----------
@@ -630,9 +629,9 @@ class NoisyLabelClassifier(_estimator.Parameters):
         Raises
         ------
         FileNotFoundError
-            Where there is no such file.
+            If there is no such file.
         ValueError
-            Where it is not one that `save` has written.
+            If it was not written by `save`.
         """
         name = _arrays.checked_path(path, "path")
         try:
@@ -640,7 +639,7 @@ class NoisyLabelClassifier(_estimator.Parameters):
                 state = json.loads(file.read(_STATE))
                 model = file.read(_MODEL)
             if state["format"] != 1:
-                raise ValueError(f"of format {state['format']}, which a later version writes")
+                raise ValueError(f"format {state['format']} is from a later version")
             out = cls(**state["params"])
             out._form = str(state["form"])
             out.classes_ = _labels._vector(state["classes"])
@@ -654,22 +653,24 @@ class NoisyLabelClassifier(_estimator.Parameters):
             out._trained = _training.Trained(model, out.threshold_, *tables, matrix)
         except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
             raise ValueError(
-                f"path: {name!r} is no file of {cls.__name__}.save ({error}): name one, or fit again"
+                f"path: {name!r} is no file of {cls.__name__}.save ({error}): pass such a file, or fit again"
             ) from error
         return out
 
 
 def _open(X: Any) -> Any:
-    """Map a `.npy` that is named into memory."""
+    """Map a `.npy` into memory if X is a path."""
     if not _arrays.is_path(X):
         return X
     path = _arrays.checked_path(X, "X")
     if not path.endswith(".npy"):
-        raise ValueError(f"X: {os.path.basename(path)!r} is no .npy: convert it by `nmn features FILE --output x.npy`")
+        raise ValueError(
+            f"X: {os.path.basename(path)!r} is no .npy: convert it with `nmn features FILE --output x.npy`"
+        )
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
-        raise ValueError(f"X: {path!r} cannot be read, {error}: write it by numpy.save") from error
+        raise ValueError(f"X: {path!r} cannot be read, {error}: write it with numpy.save") from error
 
 
 def _seed(random_state: Any) -> int | None:
@@ -692,13 +693,13 @@ def _number(value: Any) -> float:
 
 
 def _logit(p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return log-odds, finite also where a probability has been rounded to 0 or 1."""
+    """Return log-odds, finite even if a probability was rounded to 0 or 1."""
     p = np.clip(p, 1e-38, None)
     return np.asarray(np.log(p) - np.log(np.maximum(1 - p, 2.0**-25)))
 
 
 def _all_classes(y: Any, classes: npt.NDArray[Any], unknown: Any) -> list[Any]:
-    """Return the classes, followed by those that occur in y alone: predictions for these are wrong."""
+    """Return the classes, then classes that occur only in y. Predictions for the latter are wrong."""
     known = [c.item() if isinstance(c, np.generic) else c for c in classes]
     found = _labels.labels_of(y, name="y", one=True, unknown=unknown).classes
     plain = [c.item() if isinstance(c, np.generic) else c for c in found]
@@ -706,12 +707,12 @@ def _all_classes(y: Any, classes: npt.NDArray[Any], unknown: Any) -> list[Any]:
 
 
 def _index_of(table: Any) -> Any:
-    """Return the index of a table or a Series, and None of anything else."""
+    """Return the index of a table or a Series, or None."""
     return table.index if hasattr(table, "iloc") and hasattr(table, "index") else None
 
 
 def _index_to(index: Any) -> list[Any] | None:
-    """Return an index as `save` writes it."""
+    """Return an index in the form for `save`."""
     if index is None:
         return None
     values = index.to_numpy()
@@ -719,7 +720,7 @@ def _index_to(index: Any) -> list[Any] | None:
 
 
 def _index_from(saved: Sequence[Any] | None) -> Any:
-    """Return the index that `save` has written, if pandas is installed."""
+    """Return the saved index, or None without pandas."""
     if saved is None:
         return None
     try:
@@ -732,7 +733,7 @@ def _index_from(saved: Sequence[Any] | None) -> Any:
 
 
 def _table(columns: Mapping[str, npt.NDArray[Any]], index: Any = None) -> Any:
-    """Return columns as a DataFrame where pandas is there, else as a structured array."""
+    """Return columns as a DataFrame if pandas is installed, else as a structured array."""
     try:
         import pandas
     except ImportError:
@@ -745,7 +746,7 @@ def _table(columns: Mapping[str, npt.NDArray[Any]], index: Any = None) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON holds it."""
+    """Return a value in a form for JSON."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, np.generic):

@@ -1,4 +1,4 @@
-"""The filters of confident learning, which cleanlab computes."""
+"""Filters of confident learning, computed by cleanlab."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["issues"]
 
 
 def issues(data: Labelled, by: str, per_class: bool, **more: Any) -> npt.NDArray[Any]:
-    """Return what cleanlab finds: a mask or ranked indices of rows, or with `per_class` a mask of labels.
+    """Return cleanlab's issues: a mask or ranked indices of rows, or with `per_class` a mask of labels.
 
     Parameters
     ----------
     data : Labelled
-        Labels and probabilities, all of them known.
+        Labels and probabilities, without unknown labels.
     by : str
         cleanlab's `filter_by`.
     per_class : bool
-        Of several labels each, judge each label in place of each row.
+        With several labels a row, judge each label instead of each row.
     **more
         cleanlab's other arguments.
 
@@ -40,14 +40,14 @@ def issues(data: Labelled, by: str, per_class: bool, **more: Any) -> npt.NDArray
     except ImportError as error:
         raise NmnError(
             f"filter_by={by!r} is a filter of cleanlab, which is not installed: pip install cleanlab, or leave "
-            f"filter_by out for the noise model"
+            f"out filter_by to use the noise model"
         ) from error
     given: Any = data.at(slice(None))
     unknown = (given == UNKNOWN).any(axis=1) if data.several else given < 0
     if unknown.any():
         raise ValueError(
             f"labels has an unknown label at row {int(unknown.argmax())}, and cleanlab takes none: leave out such "
-            f"rows, or leave filter_by out for the noise model"
+            f"rows, or leave out filter_by to use the noise model"
         )
     if data.several:
         given = [np.flatnonzero(row).tolist() for row in given]

@@ -1,11 +1,11 @@
-"""What goes wrong."""
+"""Exceptions of the package."""
 
 from __future__ import annotations
 
 
 class NmnError(RuntimeError):
-    """The program could not do what it was asked for: data, files, device, training that diverged."""
+    """The program failed because of data, files, the device or diverged training."""
 
 
 class UsageError(NmnError, ValueError):
-    """A mistake in the call: an argument, a value, a setting, a folder that holds another run."""
+    """The call is wrong: an argument, a value, a setting, or a folder with another run."""

@@ -1,4 +1,4 @@
-"""What scikit-learn expects of an estimator, without importing it before it is asked for."""
+"""The interface of a scikit-learn estimator, without importing scikit-learn until it is needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Self = TypeVar("_Self", bound="Parameters")
 class Parameters:
     """Parameters of the constructor, by name."""
 
-    # Releases before 1.6 ask for it; later ones ask __sklearn_tags__.
+    # For releases before 1.6. Later ones use __sklearn_tags__.
     _estimator_type = "classifier"
 
     @classmethod
@@ -30,7 +30,7 @@ class Parameters:
         Parameters
         ----------
         deep : bool
-            Of no effect: no parameter is an estimator.
+            Without effect, because no parameter is an estimator.
 
         Returns
         -------
@@ -73,7 +73,7 @@ class Parameters:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _repr_html_(self) -> str | None:
-        """Return the diagram of scikit-learn, which notebooks show, unless its settings want text."""
+        """Return scikit-learn's diagram for notebooks, unless its settings ask for text."""
         try:
             import sklearn
             from sklearn.utils import estimator_html_repr
@@ -85,23 +85,23 @@ class Parameters:
         return diagram
 
     def get_metadata_routing(self) -> Any:
-        """Return which metadata the methods take, for the metadata routing of scikit-learn.
+        """Return the metadata that methods accept, for the metadata routing of scikit-learn.
 
         Returns
         -------
         MetadataRequest
-            `score` takes `sample_weight`, which `set_score_request` asks for.
+            `score` accepts `sample_weight` after `set_score_request`.
         """
         return copy.deepcopy(self._requests())
 
     def set_score_request(self: _Self, *, sample_weight: bool | str | None) -> _Self:
-        """Say whether scores are weighted where scikit-learn routes metadata.
+        """Set whether scikit-learn's metadata routing passes weights to `score`.
 
         Parameters
         ----------
         sample_weight : bool, str or None
-            True passes ``sample_weight`` to `score`, a text passes what has this name, False passes nothing, and None
-            makes ``sample_weight`` an error.
+            True passes ``sample_weight`` to `score`, a text passes the metadata of this name, False passes nothing, and
+            None makes ``sample_weight`` an error.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class Parameters:
         return requests
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn, from 1.6 on, is to know of the estimator."""
+        """Return the tags of the estimator, for scikit-learn from 1.6 on."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         return Tags(
@@ -134,7 +134,7 @@ class Parameters:
         )
 
     def _more_tags(self) -> dict[str, Any]:
-        """Return the same for releases before 1.6."""
+        """Return the tags of the estimator, for releases before 1.6."""
         return {"requires_y": True, "multilabel": True}
 
 
@@ -151,7 +151,7 @@ def check_same_rows(rows: int, labels: int) -> None:
     Raises
     ------
     ValueError
-        Where they differ.
+        If they differ.
     """
     if rows != labels:
         raise ValueError(
@@ -166,7 +166,7 @@ def check_matrix(shape: tuple[int, ...]) -> None:
     Raises
     ------
     ValueError
-        Where they are not.
+        If they are not.
     """
     if len(shape) != 2:
         got = {0: "scalar array", 1: "1D array"}.get(len(shape), f"array with dim {len(shape)}")
@@ -181,7 +181,7 @@ def check_matrix(shape: tuple[int, ...]) -> None:
 
 
 def not_fitted(estimator: object) -> Exception:
-    """Return the error of an estimator that was not fitted, of scikit-learn's kind where that is there."""
+    """Return the error for an estimator that was not fitted: scikit-learn's, if installed."""
     message = f"This {type(estimator).__name__} instance is not fitted yet: call fit(X, y) first, or load a saved one"
     try:
         from sklearn.exceptions import NotFittedError
@@ -192,11 +192,11 @@ def not_fitted(estimator: object) -> Exception:
 
 
 class NotFitted(ValueError, AttributeError):
-    """An estimator was asked before it was fitted."""
+    """An estimator was used before it was fitted."""
 
 
 def warn_column(y: Any) -> None:
-    """Warn that a matrix or a table of one column was taken as one label for each row."""
+    """Warn that a matrix or table of one column is read as one label for each row."""
     kind: type[Warning] = UserWarning
     if "sklearn" in sys.modules:
         from sklearn.exceptions import DataConversionWarning
@@ -211,12 +211,12 @@ def warn_column(y: Any) -> None:
 
 
 def feature_names(X: Any) -> npt.NDArray[Any] | None:
-    """Return the columns of a table, where all are text; a mixture is an error.
+    """Return the columns of a table if all are text. A mixture is an error.
 
     Raises
     ------
     TypeError
-        Where some are text and some are not.
+        If some are text and some are not.
     """
     columns = getattr(X, "columns", None)
     if columns is None or not hasattr(X, "shape"):
@@ -235,12 +235,12 @@ def feature_names(X: Any) -> npt.NDArray[Any] | None:
 
 
 def check_feature_names(estimator: object, X: Any) -> None:
-    """Compare the columns of a table with those of the one that was fitted.
+    """Compare the columns of a table with the columns in `fit`.
 
     Raises
     ------
     ValueError
-        Where they are others, or in another order.
+        If names or order differ.
     """
     fitted = getattr(estimator, "feature_names_in_", None)
     given = feature_names(X)

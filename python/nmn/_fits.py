@@ -1,4 +1,4 @@
-"""How well labels fit scores, by the usual measures: low where a label is probably wrong."""
+"""Scores of label quality by the usual measures, low if a label is probably wrong."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = [
 
 RANKINGS = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
 
-#: The least mean probability of a class, and the least that entropies are divided by.
+#: The least mean probability of a class, and the least divisor of entropies.
 _LEAST_THRESHOLD = 2e-6
 _LEAST_DIVISOR = 1e-6
 
-#: Columns that are brought to one order together.
+#: Number of columns that are transposed together.
 _TOGETHER = 16
 
-#: Weight of the next worse label in the average of a row, and how many of the worst have a say: the weights of the
+#: Weight of the next worse label in the average of a row, and number of worst labels that count. The weights of the
 #: others are below the rounding of numbers.
 _NEWEST = 0.8
 _WORST = 25
@@ -38,13 +38,13 @@ Ints = npt.NDArray[np.int64]
 
 
 def of_rows(data: Labelled, by: str, rows: Ints, *, adjust: bool = False) -> npt.NDArray[np.float64]:
-    """Return how well the labels of some rows fit.
+    """Return the quality of some rows.
 
-    Of several labels a row it is the average that the worst of them dominate,
+    With several labels a row it is an average that the worst labels dominate,
 
         e_1 = s_(1),  e_k = .8 s_(k) + .2 e_(k-1),  e_K
 
-    over those that are known, in descending order. It is NaN if no label of the row is known.
+    over the known labels, in descending order. It is NaN if no label of the row is known.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def of_rows(data: Labelled, by: str, rows: Ints, *, adjust: bool = False) -> npt
     rows : ndarray of shape (M,)
         Their numbers.
     adjust : bool
-        Whether probabilities of each class are measured from its mean where it is given.
+        Whether to measure probabilities of a class from their mean over rows with that label.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def of_rows(data: Labelled, by: str, rows: Ints, *, adjust: bool = False) -> npt
 
 
 def of_cells(data: Labelled, by: str, rows: Ints, classes: Ints, *, adjust: bool = False) -> npt.NDArray[np.float64]:
-    """Return how well single labels of several a row fit; as `of_rows`."""
+    """Return the quality of single labels, with several labels a row. See `of_rows`."""
     means = _means(data) if adjust else None
     out = np.empty(len(rows))
     for part in parts(len(rows), data.scores.width):
@@ -88,7 +88,7 @@ def of_cells(data: Labelled, by: str, rows: Ints, classes: Ints, *, adjust: bool
 
 
 def of_all(data: Labelled, by: str, *, adjust: bool = False) -> npt.NDArray[np.float64]:
-    """Return how well each label of several a row fits, of shape (N, K); NaN where it is unknown."""
+    """Return the quality of each label, of shape (N, K), with several labels a row. Unknown labels are NaN."""
     means = _means(data) if adjust else None
     out = np.empty((data.scores.rows, data.scores.width))
     for part in parts(*out.shape):
@@ -98,7 +98,7 @@ def of_all(data: Labelled, by: str, *, adjust: bool = False) -> npt.NDArray[np.f
 
 
 def _of_classes(p: Array, given: Ints, by: str, means: npt.NDArray[np.float64] | None) -> Array:
-    """Return the fits of one label each."""
+    """Return the quality of rows with one label."""
     if means is not None:
         p = p - means + means.max()
         p = p / p.sum(axis=1, keepdims=True)
@@ -114,7 +114,7 @@ def _of_classes(p: Array, given: Ints, by: str, means: npt.NDArray[np.float64] |
 
 
 def _of_two(p: Array, given: npt.NDArray[np.uint8], by: str, means: npt.NDArray[np.float64] | None) -> Array:
-    """Return the fits of labels of a class that is there or not; `means` has two for each class."""
+    """Return the quality of labels that are present or absent. `means` has two values for each class."""
     other = 1 - p
     if means is not None:
         most = means.max(axis=-1)
@@ -135,17 +135,17 @@ def _plogp(p: Array) -> Array:
 
 
 def _weighted(entropy: Array, fit: Array) -> Array:
-    """Return a fit of 0 to 1 that falls with the entropy over the probability of the label."""
+    """Return a quality from 0 to 1 that falls with the entropy over the probability of the label."""
     ratio = entropy / np.maximum(fit, _LEAST_DIVISOR)
     return np.asarray(np.log(ratio + 1) / np.maximum(ratio, _LEAST_DIVISOR))
 
 
 def _averaged(fits: Array, unknown: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Return the average of each row that the worst labels dominate."""
+    """Return the average of each row, dominated by the worst labels."""
     values = fits.astype(np.float64)
     if unknown.any():
         values[unknown] = -np.inf
-        best = values.max(axis=1, keepdims=True)  # repeated at the start of the average it changes nothing
+        best = values.max(axis=1, keepdims=True)  # repeating it at the start of the average changes nothing
         values = np.where(unknown, np.where(np.isfinite(best), best, np.nan), values)
     n = min(values.shape[1], _WORST)
     if n < values.shape[1]:
@@ -159,7 +159,7 @@ def _averaged(fits: Array, unknown: npt.NDArray[np.bool_]) -> npt.NDArray[np.flo
 
 
 def columns(data: Labelled) -> Iterator[tuple[int, npt.NDArray[np.uint8], Array]]:
-    """Yield the number, labels and probabilities of each class of several."""
+    """Yield the number, labels and probabilities of each class, with several labels a row."""
     for first in range(0, data.scores.width, _TOGETHER):
         last = min(first + _TOGETHER, data.scores.width)
         p = data.scores.columns(first, last)
@@ -171,7 +171,7 @@ def columns(data: Labelled) -> Iterator[tuple[int, npt.NDArray[np.uint8], Array]
 
 
 def _means(data: Labelled) -> npt.NDArray[np.float64]:
-    """Return the mean probability of each class where it is given; of several, of absence and presence of each."""
+    """Return the mean probability of each class over rows with that label, or of its absence and presence."""
     if data.several:
         out = np.empty((data.scores.width, 2))
         for k, z, p in columns(data):
@@ -186,14 +186,14 @@ def _means(data: Labelled) -> npt.NDArray[np.float64]:
 
 
 def thresholds(given: Ints, fit: Array, classes: int) -> npt.NDArray[np.float64]:
-    """Return the mean probability of each class where it is given, and more than any where it never is."""
+    """Return the mean probability of each class over rows with that label. Unused classes get a value above 1."""
     n = np.bincount(given, minlength=classes)
     sums = np.bincount(given, weights=fit, minlength=classes)
     return np.asarray(np.maximum(np.where(n > 0, sums / np.maximum(n, 1), 2), _LEAST_THRESHOLD))
 
 
 def thresholds_of_column(present: npt.NDArray[np.bool_], p: Array) -> npt.NDArray[np.float64]:
-    """Return the mean of 1 - p where a label is absent, and of p where it is present; as `thresholds`."""
+    """Return the mean of 1 - p over absent labels, and of p over present labels. See `thresholds`."""
     n = int(np.count_nonzero(present))
     there = float(p.sum(where=present, dtype=np.float64))
     gone = float(len(p) - n - (p.sum(dtype=np.float64) - there))

@@ -1,4 +1,4 @@
-"""Scores and labels of the functions on them, as the files that the program reads."""
+"""Scores and labels as files that the program reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Inputs", "check_values", "diagnosed", "inputs_of", "opened", "shape_
 
 _LABEL_TYPES = ("u1", "?", "i1", "i2", "i4", "i8", "u2", "u4", "u8", "f4", "f8", "f2")
 
-#: Lists of labels that are made rows of a matrix together.
+#: Number of lists of labels that are converted together.
 _TOGETHER = 1 << 15
 
 
@@ -32,13 +32,13 @@ class Inputs:
     scores, labels : str
         The files.
     multi_label : bool or None
-        Whether a row may have several classes; ``None`` where only the program can tell, from a file.
+        Whether a row may have several classes. ``None`` if only the program can find out, from a file.
     rows, width : int or None
-        Shape of the scores, where it is known without reading a file of text.
+        Shape of the scores. ``None`` for a text file.
     classes : sequence or None
-        Names of the classes in the order of the columns; ``None`` for their numbers.
+        Names of the classes in the order of columns. ``None`` for numbers.
     index : array or None
-        The index of the table or Series that the rows came from.
+        The index of the table or Series with the rows.
     gaps : bool
         Whether labels may be unknown: -1 in the file of labels, or NaN.
     """
@@ -53,13 +53,13 @@ class Inputs:
     gaps: bool = False
 
     def names(self, width: int) -> npt.NDArray[Any]:
-        """Return what the classes are called: their names, or their numbers from 0."""
+        """Return the names of the classes, or their numbers from 0."""
         if self.classes is None:
             return np.arange(width)
         names = np.asarray(self.classes)
         if names.ndim == 1 and len({type(c) for c in self.classes}) == 1:
             return names
-        names = np.empty(width, object)  # of several types, which an array would all make text
+        names = np.empty(width, object)  # an array would convert mixed types to text
         names[:] = list(self.classes)
         return names
 
@@ -75,17 +75,17 @@ def inputs_of(
     unknown: Any = None,
     gaps: bool = False,
 ) -> Inputs:
-    """Bring labels and scores to files; what is a file already stays where it is.
+    """Write labels and scores to files. Existing files are used in place.
 
-    With `gaps` labels may be unknown: the files hold -1 in place of a label or of a class. `unknown` is the value that
-    means so in a vector of labels, next to None and NaN.
+    With `gaps` labels may be unknown: the files hold -1 for an unknown label or class. `unknown` is a value that means
+    unknown in a vector of labels. None and NaN always do.
 
     Raises
     ------
     ValueError
-        Where shapes, indices or names of classes disagree, or labels are unknown without `gaps`.
+        If shapes, indices or names of classes disagree, or labels are unknown without `gaps`.
     TypeError
-        Where an argument is of a type that holds no labels or scores.
+        If the type of an argument cannot hold labels or scores.
     """
     called, scored = names
     index = _one_index(labels, scores, names)
@@ -121,7 +121,7 @@ def inputs_of(
 
 
 def _one_column(labels: Any, scores: tuple[int, ...]) -> Any:
-    """Return labels of one column as a vector if there are scores of several classes, and others as they are."""
+    """Return labels of one column as a vector if scores have several classes. Others are unchanged."""
     shape: tuple[int, ...] = getattr(labels, "shape", ())
     if len(shape) != 2 or shape[1] != 1 or scores[-1] == 1 or _arrays.is_sparse(labels):
         return labels
@@ -133,14 +133,14 @@ def _one_index(labels: Any, scores: Any, names: tuple[str, str]) -> Any:
     found = [v.index for v in (labels, scores) if hasattr(v, "iloc") and hasattr(v, "index")]
     if len(found) == 2 and len(found[0]) == len(found[1]) and not found[0].equals(found[1]):
         raise ValueError(
-            f"{names[0]} and {names[1]} have rows of different names: bring them to one order, for example by "
+            f"{names[0]} and {names[1]} have rows of different names: reorder one of them, for example by "
             f"{names[0]}.reindex({names[1]}.index), or pass {names[0]}.to_numpy()"
         )
     return found[0] if found else None
 
 
 def shape_of(scores: Any, name: str) -> tuple[int, ...] | None:
-    """Return the shape of scores; ``None`` for a file of text."""
+    """Return the shape of scores, or ``None`` for a text file."""
     if _arrays.is_path(scores):
         path = _arrays.checked_path(scores, name)
         if not path.lower().endswith(".npy"):
@@ -148,7 +148,7 @@ def shape_of(scores: Any, name: str) -> tuple[int, ...] | None:
         return _file_shape(path, name)
     shape = _arrays.shape_of(scores, name)
     if 0 in shape:
-        raise ValueError(f"{name} has shape {shape}, and there is nothing in it: pass at least one row")
+        raise ValueError(f"{name} has shape {shape} and is empty: pass at least one row")
     return shape
 
 
@@ -156,7 +156,7 @@ def _file_shape(path: str, name: str) -> tuple[int, ...]:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{name}: {path!r} cannot be read as .npy, {error}: write it by numpy.save") from error
+        raise ValueError(f"{name}: {path!r} cannot be read as .npy, {error}: write it with numpy.save") from error
     return tuple(int(n) for n in array.shape)
 
 
@@ -192,7 +192,7 @@ def _label_file(
         assert plain is not None
         _check_width(known, width, name, scored)
         if classes is None and known.classes.dtype.kind not in "iu":
-            classes = known.classes.tolist()  # names that labels alone have
+            classes = known.classes.tolist()  # names from the labels
     if multi_label is not None and multi_label != (plain.ndim == 2):
         raise ValueError(
             f"multi_label is {multi_label}, and {name} is of shape {plain.shape}: pass "
@@ -215,7 +215,7 @@ def _label_file(
 
 
 def _plain(labels: Any, gaps: bool) -> npt.NDArray[Any] | None:
-    """Return arrays that the program can read as they are: matrices, and vectors of numbers of classes."""
+    """Return an array that the program can read unchanged: a matrix or a vector of class numbers. Otherwise None."""
     if not isinstance(labels, np.ndarray):
         return None
     if labels.ndim == 2 and (labels.dtype.kind in "bu" or (gaps and labels.dtype == np.int8)) and labels.size:
@@ -226,7 +226,7 @@ def _plain(labels: Any, gaps: bool) -> npt.NDArray[Any] | None:
 
 
 def _offered(labels: Any, classes: Sequence[Any] | None, width: int | None, unknown: Any) -> Sequence[Any] | None:
-    """Return the classes that labels are found among: those that are named, or numbers of columns."""
+    """Return the possible classes: the given names, or the numbers of columns."""
     if classes is not None or width is None:
         return classes
     if is_table(labels) or isinstance(labels, (str, dict)) or not hasattr(labels, "__iter__"):
@@ -247,7 +247,7 @@ def _flat(labels: Any) -> Any:
 
 
 def _check_width(known: _labels.Labels, width: int | None, name: str, scored: str) -> None:
-    """Refuse another number of classes than of columns; names without those of columns are theirs, sorted."""
+    """Refuse a number of classes that differs from the number of columns."""
     if width is not None and len(known.classes) != width:
         raise ValueError(
             f"{name} has {len(known.classes)} classes and {scored} has {width} columns: name the columns by "
@@ -261,13 +261,13 @@ def _refuse_unknown(known: _labels.Labels, name: str) -> None:
     if values.dtype.kind not in "bu" and bool((values < 0).any()):
         row = int(np.argwhere(values < 0)[0][0])
         raise ValueError(
-            f"{name} has an unknown label at row {row}: only labels that were given can be judged; leave such rows "
-            f"out, or put 0 where nobody gave the label"
+            f"{name} has an unknown label at row {row}: only known labels can be evaluated; leave out such rows, "
+            f"or write 0 if the label was not given"
         )
 
 
 def _are_lists(labels: Any) -> bool:
-    """Report whether labels are lists of numbers of classes, as cleanlab takes them: no row has a number twice."""
+    """Report whether labels are lists of class numbers, as in cleanlab."""
     values = labels.to_numpy() if hasattr(labels, "to_numpy") and not is_table(labels) else labels
     if isinstance(values, np.ndarray) and (values.ndim != 1 or values.dtype.kind != "O"):
         return False
@@ -277,9 +277,9 @@ def _are_lists(labels: Any) -> bool:
 
 
 def _from_lists(labels: Any, width: int, folder: str, name: str) -> str | None:
-    """Write lists of numbers of classes as a matrix; ``None`` where they are names, or rows of a matrix.
+    """Write lists of class numbers as a matrix. Return ``None`` if they are names, or rows of a matrix.
 
-    Lists of as many numbers as there are classes, one of which comes twice in a row, are rows of 0 and 1.
+    Lists are rows of 0 and 1 if each has one number for each class and one of them repeats a number.
     """
     rows = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
     if all(len(row) == width for row in rows) and any(len(set(row)) < width for row in rows):
@@ -297,7 +297,7 @@ def _from_lists(labels: Any, width: int, folder: str, name: str) -> str | None:
 
 
 def _block(rows: Sequence[Any], width: int, name: str, start: int) -> npt.NDArray[np.uint8] | None:
-    """Return some lists as rows of 0 and 1; ``None`` where they hold names."""
+    """Return some lists as rows of 0 and 1, or ``None`` if they hold names."""
     flat = list(itertools.chain.from_iterable(rows))
     if not all(map(_is_number, set(map(type, flat)))):
         return None
@@ -324,9 +324,9 @@ def _is_number(kind: type) -> bool:
 
 
 def diagnosed(inputs: Inputs, name: str, logits: bool, labels: str = "labels") -> ValueError | None:
-    """Return what is wrong with values that the program refused, with the place and the cure.
+    """Return the error of values that the program refused, with their place and a fix.
 
-    Looking for it only where the program has found something costs nothing in the good case.
+    Valid values are never searched, so they cost nothing.
     """
     for path, called in ((inputs.scores, name), (inputs.labels, labels)):
         if not path.lower().endswith(".npy"):
@@ -338,7 +338,7 @@ def diagnosed(inputs: Inputs, name: str, logits: bool, labels: str = "labels") -
                 what, cure = "want finite numbers", "score these rows again, or leave them out"
                 if not logits and not bad.any():
                     bad = (part < 0) | (part > 1)
-                    what, cure = "want probabilities from 0 to 1", "pass logits=True where they are log-odds"
+                    what, cure = "want probabilities from 0 to 1", "pass logits=True if they are log-odds"
                     if inputs.multi_label is False and not bad.any():
                         _check_sums(part, name, start)
             elif part.ndim == 2:
@@ -346,7 +346,7 @@ def diagnosed(inputs: Inputs, name: str, logits: bool, labels: str = "labels") -
                 what, cure = "want 0 or 1", "pass one label for each row as a vector, or lists of classes"
                 if inputs.gaps:
                     bad &= (part != _labels.UNKNOWN) & (part == part)
-                    what += ", or -1 where it is unknown"
+                    what += ", or -1 if it is unknown"
             else:
                 continue
             if bad.any():
@@ -356,7 +356,7 @@ def diagnosed(inputs: Inputs, name: str, logits: bool, labels: str = "labels") -
     return None
 
 
-#: How far from 1 the program lets the scores of a row sum.
+#: Largest difference from 1 that the program allows for the sum of a row.
 _SLACK = 0.02
 
 
@@ -367,25 +367,25 @@ def _check_sums(part: npt.NDArray[Any], name: str, start: int) -> None:
         row = int(np.argmax(off))
         raise ValueError(
             f"{name} sums to {total[row]:.4g} at row {start + row}, want 1: with one label for each row the classes "
-            f"exclude each other; pass {name} / {name}.sum(axis=1, keepdims=True), or if they do not exclude each "
-            f"other a matrix of 0 and 1 as labels"
+            f"exclude each other; pass {name} / {name}.sum(axis=1, keepdims=True), or, if they do not exclude each "
+            f"other, pass labels as a matrix of 0 and 1"
         )
 
 
 def opened(inputs: Inputs, logits: bool, several: bool, what: str) -> Labelled:
-    """Return scores and labels as arrays that are mapped."""
+    """Return scores and labels as mapped arrays."""
     for path, name in ((inputs.scores, "pred_probs"), (inputs.labels, "labels")):
         if not path.lower().endswith(".npy"):
             raise ValueError(
-                f"{name}: {os.path.basename(path)!r} is a file of text, and {what} works on arrays: read it, for "
-                f"example by pandas, and pass that"
+                f"{name}: {os.path.basename(path)!r} is a text file, and {what} needs arrays: read it, for "
+                f"example with pandas, and pass the result"
             )
     scores = np.load(inputs.scores, mmap_mode="r", allow_pickle=False)
     return Labelled(Scores(scores, logits, not several), np.load(inputs.labels, mmap_mode="r", allow_pickle=False))
 
 
 def check_values(data: Labelled, inputs: Inputs, logits: bool) -> None:
-    """Refuse scores that are no probabilities and labels that are none, as the program does."""
+    """Refuse invalid scores and labels, as the program does."""
     for part in parts(data.scores.rows, data.scores.width):
         p = data.scores.values[part]
         if data.several and data.labels.dtype.kind != "b":

@@ -1,4 +1,4 @@
-"""Labels that are probably wrong, by the noise model or by the filters of cleanlab."""
+"""Find labels that are probably wrong, by the noise model or by a cleanlab filter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["find_label_issues"]
 _OWN_RANKINGS = ("quality", "p_wrong")
 _RANKINGS = (*_OWN_RANKINGS, *_fits.RANKINGS)
 
-#: cleanlab's, of version 2.9.0.
+#: Filters of cleanlab 2.9.0.
 _FILTERS = (
     "prune_by_noise_rate",
     "prune_by_class",
@@ -135,87 +135,87 @@ def find_label_issues(
     verbose: bool = False,
     low_memory: bool = False,
 ) -> Any:
-    """Find labels that are probably wrong, from scores of a classifier that has not learned them.
+    """Find labels that are probably wrong, from out-of-fold scores of a classifier.
 
-    The signature is that of ``cleanlab.filter.find_label_issues`` and of
-    ``cleanlab.multilabel_classification.filter.find_label_issues``. Without `filter_by` a label is an issue if the
-    posterior of the noise model, given label and score, says that it is wrong with a probability of at least
-    `min_error`; the rates of the noise are estimated from the same scores. With it cleanlab answers.
+    The signature equals ``cleanlab.filter.find_label_issues`` and
+    ``cleanlab.multilabel_classification.filter.find_label_issues``. A label is an issue if the noise model, given label
+    and score, estimates a probability of at least `min_error` that it is wrong. Noise rates are estimated from the same
+    scores. With `filter_by`, cleanlab decides instead.
 
     Parameters
     ----------
     labels : array, Series, DataFrame, lists, str or path
-        Of N rows. Several labels each: a matrix of 0 and 1 of shape (N, K), or a list of classes for each row, as
-        cleanlab takes them (numbers 0 to K-1, or names). One label each: a vector of numbers 0 to K-1 or of names.
-        Unknown ones (NaN, None, -1 in a matrix, and `unknown`) are never issues and count for nothing. A path names a
-        file that ``nmn audit --labels`` takes: `.npy`, `.csv`, or a manifest.
+        Labels of N rows. Several labels a row: a matrix of 0 and 1 of shape (N, K), or a list of classes for each row,
+        as in cleanlab (numbers 0 to K-1, or names). One label a row: a vector of numbers 0 to K-1 or of names. Unknown
+        labels (NaN, None, -1 in a matrix, and `unknown`) are ignored and never issues. A path names a file for ``nmn
+        audit --labels``: `.npy`, `.csv`, or a manifest.
     pred_probs : array, DataFrame, str or path
-        Scores of shape (N, K), out-of-fold: by a classifier that was not trained on the row. float32 is passed on
-        without a copy from a memory map of a whole `.npy`, and so is a path.
+        Scores of shape (N, K), out of fold: from a classifier that was not trained on the row. A path, or a memory map
+        of a whole float32 `.npy`, is not copied.
     details : bool
-        Return a table of the issues, the surest first, in place of a mask or indices.
+        Return a table of the issues, the surest first, instead of a mask or indices.
     return_indices_ranked_by : str, optional
-        ``None`` returns a mask, anything else the rows with issues, those first whose labels fit least:
+        ``None`` returns a mask. Otherwise return the rows with issues, the worst first, by:
 
-        - ``"quality"``: by the noise model, all labels of a row together; without `filter_by`.
-        - ``"p_wrong"``: by the noise model, the row first that has the surest issue; without `filter_by`.
+        - ``"quality"``: the noise model, all labels of a row together; without `filter_by`.
+        - ``"p_wrong"``: the noise model, the surest issue of a row; without `filter_by`.
         - ``"self_confidence"``: the score of the given label.
-        - ``"normalized_margin"``: the score of the given label less the largest of another.
-        - ``"confidence_weighted_entropy"``: the entropy of the scores over that of the given label.
+        - ``"normalized_margin"``: the score of the given label minus the largest other score.
+        - ``"confidence_weighted_entropy"``: the entropy of the scores over the score of the given label.
 
-        Of several labels a row the last three are averages that the worst labels of the row dominate, as cleanlab's.
+        With several labels a row, the last three are averages dominated by the worst labels of the row, as in cleanlab.
     multi_label : bool, optional
-        Whether a row may have several labels. By default it is seen from the labels.
+        Whether a row may have several labels. By default decided by the form of the labels.
     per_class : bool
-        Of several labels each, return a mask of shape (N, K), or ranked (row, class) pairs of shape (M, 2).
+        With several labels a row, return a mask of shape (N, K), or ranked (row, class) pairs of shape (M, 2).
     min_error : float
-        Least probability of being wrong of an issue. 0 ranks every label that is audited. One label each: up to .5, the
-        default, there are at least as many issues as confident learning prunes by the rate of noise. If labels show no
-        noise that is the same for all rows of a class, the issues are the rows that it prunes.
+        Least probability that an issue is wrong. 0 ranks every audited label. With one label a row and up to .5, the
+        default, there are at least as many issues as confident learning prunes by the rate of noise. If the labels show
+        no noise that is equal for all rows of a class, the issues are the rows that confident learning prunes.
     frac_noise : float
-        Keep so large a share of the issues alone, the surest; from above 0 to 1. With `filter_by` cleanlab's.
+        Keep only this share of the issues, the surest; above 0 and up to 1. With `filter_by`, cleanlab's argument.
     logits : bool
-        Scores are log-odds (of one label each: logits of a softmax) in place of probabilities.
+        Scores are log-odds (with one label a row: logits of a softmax) instead of probabilities.
     classes : sequence, optional
-        Names of the columns of `pred_probs`, in their order. By default those of a DataFrame, else numbers.
+        Names of the columns of `pred_probs`, in order. By default the columns of a DataFrame, else numbers.
     unknown : scalar, optional
-        In a vector of labels, the value that means an unknown label, such as -1.
+        In a vector of labels, the value for an unknown label, such as -1.
     noise_rates : table, mapping, str or path, optional
-        ``q01`` and ``q10`` of each class in place of an estimate, as `estimate_rates` returns them, or a file of
-        ``nmn rates --output``. They are taken for certain, where an estimate is not. Classes whose rates are NaN or not
-        ``usable`` are left out. For several labels each.
+        ``q01`` and ``q10`` of each class instead of an estimate, as returned by `estimate_rates`, or a file of ``nmn
+        rates --output``. They are treated as exact, while estimates have uncertainty. Classes whose rates are NaN or
+        not ``usable`` are left out. Only for several labels a row.
     calibrate : bool
-        Calibrate the scores by ``a`` and ``b`` of `noise_rates`, which were estimated from the same scores. Without it
-        they are taken as those of the true labels, as those of nets are that were trained through the noise model.
+        Calibrate the scores by ``a`` and ``b`` of `noise_rates`, if these were estimated from the same scores. Without
+        it, scores must be probabilities of the true labels, as from nets trained with the noise model.
     filter_by : str, optional
-        One of cleanlab's filters in place of the noise model: ``"prune_by_noise_rate"``, ``"prune_by_class"``,
+        A filter of cleanlab to use instead of the noise model: ``"prune_by_noise_rate"``, ``"prune_by_class"``,
         ``"both"``, ``"confident_learning"``, ``"predicted_neq_given"``, ``"low_normalized_margin"``,
-        ``"low_self_confidence"``. cleanlab must be installed, and takes no unknown labels.
+        ``"low_self_confidence"``. cleanlab must be installed. It accepts no unknown labels.
     num_to_remove_per_class, min_examples_per_class, confident_joint : optional
-        cleanlab's, with `filter_by`.
+        Arguments of cleanlab, with `filter_by`.
     rank_by_kwargs : mapping, optional
-        ``{"adjust_pred_probs": True}`` ranks by scores that are measured from the mean of their class.
+        ``{"adjust_pred_probs": True}`` subtracts the mean of each class from scores before ranking.
     n_jobs : int, optional
-        Threads that estimate rates; by default one for each processor. Results do not depend on it. With `filter_by`
-        the processes of cleanlab.
+        Number of threads; by default one for each processor. Results do not depend on it. With `filter_by`, the number
+        of cleanlab's processes.
     verbose, low_memory : bool
-        cleanlab's, with `filter_by`; else without effect.
+        Arguments of cleanlab, with `filter_by`; otherwise without effect.
 
     Returns
     -------
     ndarray or table
         A mask of bools of shape (N,), or with `per_class` (N, K); indices (int64) of rows, or pairs; or a table with
-        ``row``, ``class``, ``given``, ``p_wrong`` and more. It is a DataFrame where pandas is installed, indexed by the
-        index of `labels` or `pred_probs` where one of them has one, else a dictionary of arrays.
+        ``row``, ``class``, ``given``, ``p_wrong`` and more. The table is a DataFrame with the index of `labels` or
+        `pred_probs` if pandas is installed, else a dictionary of arrays.
 
     Raises
     ------
     ValueError
-        Where shapes disagree, a score is no probability, or an argument is out of range. ``UsageError`` is one.
+        If shapes disagree, a score is not a probability, or an argument is out of range. Includes ``UsageError``.
     TypeError
-        Where an argument is of a type that holds no labels or scores.
+        If the type of an argument cannot hold labels or scores.
     NmnError
-        Where the program fails, or cleanlab is wanted and not installed.
+        If the program fails, or cleanlab is needed and not installed.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def find_label_issues(
         )
         several = _asking.has_several(inputs)
         if per_class and not several:
-            raise ValueError("per_class is for several labels a row, and each of these has one: leave it out")
+            raise ValueError("per_class needs several labels a row, and these rows have one: leave per_class out")
         data = None
         if filter_by is not None or by in _fits.RANKINGS:
             data = _inputs.opened(inputs, logits, several, filter_by or f"return_indices_ranked_by={by!r}")
@@ -288,22 +288,22 @@ def find_label_issues(
 
 
 def _ranking(by: str | None, filter_by: str | None, more: Mapping[str, Any] | None) -> bool:
-    """Check what issues are ranked by, and return whether probabilities are adjusted for it."""
+    """Check the ranking, and return whether probabilities are adjusted for it."""
     if by is not None and by not in _RANKINGS:
         raise ValueError(f"return_indices_ranked_by is {by!r}: choose None or one of {', '.join(_RANKINGS)}")
     if filter_by is not None and by in _OWN_RANKINGS:
         raise ValueError(
-            f"return_indices_ranked_by is {by!r}, which the noise model gives, and filter_by is {filter_by!r}: choose "
-            f"one of {', '.join(_fits.RANKINGS)}, or leave filter_by out"
+            f"return_indices_ranked_by is {by!r}, a ranking of the noise model, and filter_by is {filter_by!r}: choose "
+            f"one of {', '.join(_fits.RANKINGS)}, or leave out filter_by"
         )
     strange = [name for name in more or {} if name != "adjust_pred_probs"]
     if strange:
-        raise ValueError(f"rank_by_kwargs has {strange[0]!r}: the one that there is is adjust_pred_probs")
+        raise ValueError(f"rank_by_kwargs has {strange[0]!r}: only adjust_pred_probs is supported")
     adjust = bool((more or {}).get("adjust_pred_probs"))
     if adjust and by not in ("self_confidence", "normalized_margin"):
         raise ValueError(
-            f"rank_by_kwargs: adjust_pred_probs is for the rankings self_confidence and normalized_margin, and "
-            f"return_indices_ranked_by is {by!r}: choose one of them, or leave it out"
+            f"rank_by_kwargs: adjust_pred_probs needs the ranking self_confidence or normalized_margin, and "
+            f"return_indices_ranked_by is {by!r}: choose one of them, or leave adjust_pred_probs out"
         )
     return adjust
 
@@ -312,13 +312,13 @@ def _check_filter(by: str | None, own: Mapping[str, bool], filters: Mapping[str,
     """Refuse arguments of the noise model with a filter, and arguments of filters without one."""
     if by is None:
         for name in filters:
-            raise ValueError(f"{name} is for a filter of cleanlab's: pass filter_by= too, or leave {name} out")
+            raise ValueError(f"{name} needs a filter of cleanlab: pass filter_by= too, or leave {name} out")
         return
     if by not in _FILTERS:
         raise ValueError(f"filter_by is {by!r}: choose one of {', '.join(_FILTERS)}, or None for the noise model")
     for name, given in own.items():
         if given:
-            raise ValueError(f"{name} is for the noise model, and filter_by is {by!r}: leave one of them out")
+            raise ValueError(f"{name} needs the noise model, and filter_by is {by!r}: leave one of them out")
 
 
 def _kept(n: int, share: float) -> int:
@@ -348,7 +348,7 @@ def _of_rows(
 
 
 def _ranked(rows: npt.NDArray[Any], mask: npt.NDArray[np.bool_], by: str | None) -> npt.NDArray[np.int64]:
-    """Return the rows with issues; equal ones stay in their order."""
+    """Return the rows with issues. Equal rows keep their order."""
     at = np.flatnonzero(mask).astype(np.int64)
     key = -rows["p_wrong"][at] if by == "p_wrong" else rows["rank"][at]
     return at[np.argsort(key, kind="stable")]
@@ -409,7 +409,7 @@ def _details(
 
 
 def _suggested(rows: npt.NDArray[Any], at: npt.NDArray[np.int64], inputs: _inputs.Inputs) -> npt.NDArray[np.int64]:
-    """Return the class of each row if the one given is wrong."""
+    """Return the class of each row if the given one is wrong."""
     if not inputs.scores.lower().endswith(".npy"):
         return np.asarray(np.where(rows["suggested"] < 0, rows["class"], rows["suggested"]), np.int64)
     scores = np.load(inputs.scores, mmap_mode="r", allow_pickle=False)[at]

@@ -1,4 +1,4 @@
-"""Labels in the forms that people have them, brought to one: a matrix of 1, 0 and -1, or a class of each row."""
+"""Convert labels of any form to a matrix of 1, 0 and -1, or to a class for each row."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Labels:
     Attributes
     ----------
     form : str
-        How they came: ``"indicator"`` (a matrix), ``"names"`` (a list for each row) or ``"one"`` (one label each).
+        Form of the input: ``"indicator"`` (a matrix), ``"names"`` (a list for each row) or ``"one"`` (one label a row).
     classes : ndarray of shape (K,)
-        Names or numbers of the classes, as they came, in the order of columns. Of an array without names 0 to K-1.
+        Names or numbers of the classes as given, in the order of columns. 0 to K-1 for an array without names.
     matrix : ndarray of shape (N, K) or None
-        1 where a label holds, 0 where it does not, -1 where it is unknown; ``uint8`` or ``bool`` where none is.
-        ``None`` for one label each.
+        1 for a true label, 0 for a false one, -1 for an unknown one. ``uint8`` or ``bool`` if all are known. ``None``
+        for one label a row.
     numbers : ndarray of shape (N,) or None
-        Of one label each the place of its class in `classes`, -1 where it is unknown; else ``None``.
+        For one label a row, the place of its class in `classes`, or -1 if unknown. Otherwise ``None``.
 
     """
 
@@ -47,7 +47,7 @@ class Labels:
 
     @property
     def exclusive(self) -> bool:
-        """Whether each row has one class alone."""
+        """Whether each row has exactly one class."""
         return self.form == "one"
 
     @property
@@ -61,7 +61,7 @@ class Labels:
         return [_text(c) for c in self.classes]
 
     def indicator(self) -> npt.NDArray[Any]:
-        """Return the matrix; one label each becomes one column for each class, of unknown ones a row of -1."""
+        """Return the matrix. One label a row becomes one column for each class, and an unknown label a row of -1."""
         if self.matrix is not None:
             return self.matrix
         assert self.numbers is not None
@@ -72,7 +72,7 @@ class Labels:
         return out
 
     def unknown_rows(self) -> npt.NDArray[np.bool_]:
-        """Return the rows of which no label is known."""
+        """Return the rows without a known label."""
         if self.numbers is not None:
             return self.numbers < 0
         assert self.matrix is not None
@@ -81,7 +81,7 @@ class Labels:
         return np.asarray((self.matrix == UNKNOWN).all(axis=1))
 
     def some_unknown(self) -> bool:
-        """Report whether a label of a row is unknown and another is known."""
+        """Report whether a row has both known and unknown labels."""
         if self.matrix is None or self.matrix.dtype.kind in "bu":
             return False
         unknown = self.matrix == UNKNOWN
@@ -96,24 +96,23 @@ def labels_of(
     one: bool | None = None,
     unknown: Any = None,
 ) -> Labels:
-    """Bring labels to one form.
+    """Convert labels to one form.
 
     Parameters
     ----------
     Y : array, Series, DataFrame, sparse matrix, lists, str or path
-        An indicator matrix of bool, integers or floats (1 and 0; -1, NaN or None where a label is unknown; columns of
-        a DataFrame name the classes), a list of the names that hold for each row (None where they are unknown), one
-        label for each row (strings or integers; None or NaN if it is unknown), or the path of a `.npy` with one of the
-        arrays.
+        An indicator matrix of bool, integers or floats (1 and 0, or -1, NaN or None if unknown; columns of a DataFrame
+        name the classes), a list of names for each row (None if unknown), one label for each row (strings or integers;
+        None or NaN if unknown), or the path of a `.npy` with one of the arrays.
     classes : sequence, optional
-        The classes and their order. Without it they are the columns, or what occurs, sorted.
+        The classes, in order. By default the columns, or the sorted values.
     name : str
-        What messages call the argument.
+        Name of the argument in messages.
     one : bool, optional
         Whether a vector or a matrix of one column is one label for each row. By default a vector is and a matrix is
         not.
     unknown : scalar, optional
-        The value that means an unknown label, of one label for each row, next to None and NaN.
+        With one label for each row, a value for an unknown label. None and NaN always mean unknown.
 
     Returns
     -------
@@ -122,10 +121,10 @@ def labels_of(
     Raises
     ------
     TypeError
-        Where the values are no labels.
+        If the values are not labels.
     ValueError
-        Where there are none, rows differ in length, a value is neither 1, 0 nor unknown, or a name is not among
-        `classes`; with row, value and cure.
+        If there are no labels, rows differ in length, a value is neither 1, 0 nor unknown, or a name is not among
+        `classes`. The message names row, value and a fix.
 
     """
     if _arrays.is_path(Y):
@@ -148,16 +147,18 @@ def labels_of(
 def _load(path: Any, name: str) -> npt.NDArray[Any]:
     text = _arrays.checked_path(path, name)
     if not text.endswith(".npy"):
-        raise ValueError(f"{name}: {os.path.basename(text)!r} is no .npy: read it, say by pandas, and pass that")
+        raise ValueError(
+            f"{name}: {os.path.basename(text)!r} is no .npy: read it, for example with pandas, and pass the result"
+        )
     try:
         array: npt.NDArray[Any] = np.load(text, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
-        raise ValueError(f"{name}: {text!r} cannot be read, {error}: write it by numpy.save") from error
+        raise ValueError(f"{name}: {text!r} cannot be read, {error}: write it with numpy.save") from error
     return array
 
 
 def _dense(matrix: Any, name: str) -> npt.NDArray[np.uint8]:
-    """Make a sparse indicator matrix dense, of bytes at once."""
+    """Convert a sparse indicator matrix to a dense one of bytes."""
     coo = matrix.tocoo()
     _check_shape(tuple(coo.shape), name)
     values = _known(np.asarray(coo.data)[:, None], name, np.asarray(coo.row))[:, 0]
@@ -185,7 +186,7 @@ def _is_text(table: Any) -> bool:
 
 
 def _listed(rows: list[Any]) -> npt.NDArray[Any]:
-    """Return lists as an array of numbers where they are one, and of objects else."""
+    """Return lists as an array of numbers if possible, else of objects."""
     if not rows:
         return np.empty(0, object)
     if any(isinstance(r, (list, tuple, set, frozenset, np.ndarray)) for r in rows):
@@ -204,7 +205,7 @@ def _listed(rows: list[Any]) -> npt.NDArray[Any]:
 
 
 def _numbers_of_classes(rows: Sequence[Any]) -> bool:
-    """Report whether rows of one length are lists of numbers of classes rather than rows of 0 and 1."""
+    """Report whether rows of equal length are lists of class numbers rather than rows of 0 and 1."""
     for r in rows:
         for v in () if _is_unknown(r) else r:
             if isinstance(v, (int, np.integer)) and v not in (0, 1, -1):
@@ -219,18 +220,20 @@ def _array(Y: npt.NDArray[Any], classes: Sequence[Any] | None, name: str, one: b
         _check_shape(Y.shape, name)
         return _indicator(Y, None, classes, name)
     if Y.ndim != 1:
-        raise ValueError(f"{name} has shape {Y.shape}: pass a matrix with a column for each class, or one label each")
+        raise ValueError(
+            f"{name} has shape {Y.shape}: pass a matrix with a column for each class, or one label for each row"
+        )
     if len(Y) == 0:
         raise ValueError(f"{name} is empty: pass at least one row")
     if Y.dtype.kind == "O" and any(isinstance(v, (list, tuple, set, frozenset, np.ndarray)) for v in Y):
-        rows = _listed(list(Y))  # a Series of lists may hold rows of a matrix, as a list of lists does
+        rows = _listed(list(Y))  # a Series of lists may hold rows of a matrix
         return _names(Y, classes, name) if rows.ndim == 1 else _indicator(rows, None, classes, name)
     return _one(Y, classes, name, unknown)
 
 
 def _check_shape(shape: tuple[int, ...], name: str) -> None:
     if len(shape) != 2 or 0 in shape:
-        raise ValueError(f"{name} has shape {shape}, and there is nothing in it: pass at least one row and one class")
+        raise ValueError(f"{name} has shape {shape} and is empty: pass at least one row and one class")
 
 
 def _indicator(Y: npt.NDArray[Any], columns: Sequence[Any] | None, classes: Sequence[Any] | None, name: str) -> Labels:
@@ -244,12 +247,12 @@ def _indicator(Y: npt.NDArray[Any], columns: Sequence[Any] | None, classes: Sequ
 
 
 def _only_bits(Y: npt.NDArray[Any], name: str) -> bool:
-    """Report whether bytes are 0 and 1 alone, so that they are taken as they are."""
+    """Report whether bytes are only 0 and 1, so that no conversion is needed."""
     return Y.dtype == np.uint8 and all(part.max() <= 1 for _, part in _arrays.blocks(Y, name))
 
 
 def _known(part: npt.NDArray[Any], name: str, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return rows of a matrix as bytes of 1, 0 and -1, of which `rows` are the numbers."""
+    """Return rows of a matrix as bytes of 1, 0 and -1. `rows` are their numbers."""
     if part.dtype.kind == "b":
         return part.view(np.uint8)
     if part.dtype.kind == "O":
@@ -264,8 +267,8 @@ def _known(part: npt.NDArray[Any], name: str, rows: npt.NDArray[Any]) -> npt.NDA
         i, column = _arrays.first_place(wrong)
         value = part[wrong][0]
         raise ValueError(
-            f"{name} holds {value} at row {int(rows[i])}{column}, want 1, 0, or NaN, None or -1 where a label is "
-            f"unknown: probabilities are no labels, and classes that exclude each other go into a vector"
+            f"{name} holds {value} at row {int(rows[i])}{column}, want 1, 0, or NaN, None or -1 for an unknown "
+            f"label: probabilities are not labels, and exclusive classes need a vector"
         )
     if not unknown.any():
         return part.astype(np.uint8)
@@ -284,7 +287,7 @@ def _numeric(part: npt.NDArray[Any], name: str, rows: npt.NDArray[Any]) -> npt.N
         if not isinstance(value, (bool, int, float, np.bool_, np.number)):
             raise TypeError(
                 f"{name} holds {value!r} at row {int(rows[index[0]])}, column {index[1]}: a matrix holds 1, 0 and "
-                f"None; names of labels go into a list for each row"
+                f"None; pass names of labels as a list for each row"
             )
         out[index] = float(value)
     return out
@@ -294,21 +297,21 @@ def _chosen(matrix: npt.NDArray[Any], columns: Sequence[Any], classes: Sequence[
     names = list(columns if classes is None else classes)
     if len(set(names)) < len(names):
         twice = next(n for i, n in enumerate(names) if n in names[:i])
-        raise ValueError(f"{name} has two classes that are called {twice!r}: rename one of them, or leave it out")
+        raise ValueError(f"{name} has two classes called {twice!r}: rename one of them, or leave it out")
     given = _vector(columns)
     if classes is None:
         return Labels("indicator", given, matrix)
     wanted = list(classes)
     if [*given] == list(range(len(columns))) and len(wanted) == len(columns):
-        return Labels("indicator", _vector(wanted), matrix)  # an array has no names of its own
+        return Labels("indicator", _vector(wanted), matrix)  # an array has no names
     place = {c: i for i, c in enumerate(columns)}
     strange = [c for c in columns if c not in set(wanted)]
     if strange or len(place) != len(columns):
         column = (strange or columns)[0]
-        raise ValueError(f"{name} has the column {column!r}, which is not among the classes {wanted!r}, or twice")
+        raise ValueError(f"{name} has the column {column!r}, which is not among the classes {wanted!r}, or repeated")
     absent = [c for c in wanted if c not in place]
     if absent:
-        raise ValueError(f"{name} has no column {absent[0]!r}: add it, of 0 or of -1 where the label is unknown")
+        raise ValueError(f"{name} has no column {absent[0]!r}: add it, with 0, or with -1 for unknown labels")
     if list(columns) == wanted:
         return Labels("indicator", given, matrix)
     return Labels("indicator", _vector(wanted), np.ascontiguousarray(matrix[:, [place[c] for c in wanted]]))
@@ -331,7 +334,7 @@ def _names(Y: npt.NDArray[Any], classes: Sequence[Any] | None, name: str) -> Lab
             found.setdefault(v, i)
     order = list(classes) if classes is not None else _sorted(found, name)
     if not order:
-        raise ValueError(f"{name} names no label at all: name some, or pass `classes`")
+        raise ValueError(f"{name} names no label: name some, or pass `classes`")
     place = {_plain(c): k for k, c in enumerate(order)}
     for v, i in found.items():
         if v not in place:
@@ -350,7 +353,7 @@ def _sorted(values: Iterable[Any], name: str) -> list[Any]:
     try:
         return sorted(values)
     except TypeError as error:
-        raise TypeError(f"{name} mixes labels of several types, {error}: use strings or integers alone") from error
+        raise TypeError(f"{name} mixes labels of several types, {error}: use only strings or only integers") from error
 
 
 def _one(Y: npt.NDArray[Any], classes: Sequence[Any] | None, name: str, means_unknown: Any) -> Labels:
@@ -367,7 +370,7 @@ def _one(Y: npt.NDArray[Any], classes: Sequence[Any] | None, name: str, means_un
     else:
         found = np.unique(values)
         if Y.dtype.kind == "f" and unknown.any():
-            found = found.astype(np.int64)  # NaN alone made them floats
+            found = found.astype(np.int64)  # they are floats only because of NaN
     order = _vector(list(classes)) if classes is not None else found
     if len(order) == 0:
         raise ValueError(f"{name} holds no known label: pass some that are neither None nor NaN")
@@ -390,7 +393,7 @@ def _place(place: dict[Any, int], value: Any, name: str, row: int, order: npt.ND
     try:
         return place[value]
     except KeyError:
-        cure = "; pass unknown=-1 if it means that the label is unknown" if value == UNKNOWN else ""
+        cure = "; pass unknown=-1 if it means unknown" if value == UNKNOWN else ""
         raise ValueError(
             f"{name} holds the label {value!r} at row {row}, which is not among the classes {_listing(order)}{cure}"
         ) from None
@@ -419,13 +422,13 @@ def _check_whole(Y: npt.NDArray[Any], unknown: npt.NDArray[np.bool_], name: str)
     if broken.any():
         row, _ = _arrays.first_place(broken)
         raise ValueError(
-            f"Unknown label type: {name} holds {Y[row]} at row {row}, which is no class but a continuous value: "
+            f"Unknown label type: {name} holds {Y[row]} at row {row}, a continuous value and not a class: "
             f"this is a classifier, pass strings or integers"
         )
 
 
 def _is_unknown(value: Any) -> bool:
-    """Report whether a value stands for no answer: None, NaN, pandas.NA and NaT."""
+    """Report whether a value means unknown: None, NaN, pandas.NA and NaT."""
     if value is None:
         return True
     if isinstance(value, (str, bytes, list, tuple, set, frozenset, np.ndarray)):
@@ -436,12 +439,12 @@ def _is_unknown(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return a scalar of NumPy as Python's own, which hashes and compares alike."""
+    """Return a NumPy scalar as a Python scalar."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _vector(values: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return classes as an array: of one type where they have one, of objects else."""
+    """Return classes as an array of their common type, else of objects."""
     plain = [_plain(v) for v in values]
     kinds = {type(v) for v in plain}
     if len(kinds) == 1 and kinds <= {str, int, bool, float}:

@@ -1,4 +1,4 @@
-"""What the program writes to standard error: log lines, progress, and in the end what went wrong."""
+"""Parse the program's standard error: log lines, progress and the final error."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from types import TracebackType
 
 from nmn._progress import Bar
 
-# How much of what could not be understood is kept for an error.
+# Number of unparsed lines that are kept for an error.
 _KEPT = 20
 
 _LEVELS = {"DEBUG": logging.DEBUG, "INFO": logging.INFO, "WARN": logging.WARNING, "ERROR": logging.ERROR}
 _RECORD = re.compile(r'time=\S+ level=([A-Z]+)\S* msg=("(?:[^"\\]|\\.)*"|\S*) ?(.*)', re.DOTALL)
 _PREFIX = "nmn: "
-#: Rows and columns of arrays, which the program counts from 1 and Python from 0.
+#: Rows and columns of arrays. The program counts from 1, Python from 0.
 _PLACE = re.compile(r"\b(row) ([1-9]\d*)(?:(, column )([1-9]\d*))?")
-#: How the program begins a message about the value of a flag, which is an argument here.
+#: Start of a message about the value of a flag, which is an argument in Python.
 _FLAG = re.compile(
     r'^invalid argument ("[^"]*") for "(?:-\w, )?--([a-z-]+)" flag: (?:strconv\.\w+: parsing "[^"]*": )?'
 )
 
 
 class Messages:
-    """Takes the lines one by one; log lines go to the logger ``nmn``.
+    """Parses lines one by one. Log lines go to the logger ``nmn``.
 
     Parameters
     ----------
     progress
-        Title of the bar; None for none.
+        Title of the progress bar, or None for no bar.
     names
-        What to call things instead of what the program calls them.
+        Replacements in messages, by the program's names.
     """
 
     def __init__(self, progress: str | None, names: Mapping[str, str]) -> None:
@@ -44,7 +44,7 @@ class Messages:
         self._rest: deque[str] = deque(maxlen=_KEPT)
 
     def flags(self) -> list[str]:
-        """List the flags that have the program log what the logger takes, and write progress and errors as JSON."""
+        """Return the flags that set the log level of the logger, and progress and errors as JSON."""
         flags = []
         for level, flag in ((logging.DEBUG, "-vv"), (logging.INFO, "-v")):
             if self._log.isEnabledFor(level):
@@ -53,7 +53,7 @@ class Messages:
         return [*flags, "--progress=json"]
 
     def take(self, line: str) -> None:
-        """Take a line."""
+        """Parse a line."""
         record = _RECORD.fullmatch(line)
         if record:
             self._log.log(_LEVELS.get(record[1], logging.INFO), "%s", self._named(_text(record[2], record[3])))
@@ -69,13 +69,13 @@ class Messages:
             self._log.info("%s", self._named(line))
 
     def error(self) -> str:
-        """Return what the program says went wrong; empty where it says nothing."""
+        """Return the program's error, or an empty text."""
         text = re.sub(r" \(see '[^']* --help'\)$", "", "; ".join(self._error))
         text = _FLAG.sub(lambda m: f"{m[2].replace('-', '_')} is {m[1]}: ", text)
         return re.sub(r": value not allowed$", "", text)
 
     def rest(self) -> str:
-        """Return the last lines that are neither log nor error."""
+        """Return the last lines that are neither log lines nor errors."""
         return self._named("; ".join(self._rest))
 
     def _named(self, text: str) -> str:
@@ -95,10 +95,10 @@ class Messages:
 
 
 def _text(message: str, attributes: str) -> str:
-    """Join a message as Go's log quotes it with its attributes."""
+    """Join a message, quoted by Go's log, with its attributes."""
     if message.startswith('"'):
         try:
             message = str(json.loads(message))
-        except ValueError:  # Go escapes what JSON does not, such as \x1b
+        except ValueError:  # Go has escapes that JSON has not, such as \x1b
             message = message[1:-1]
     return f"{message} ({attributes})" if attributes else message

@@ -1,4 +1,4 @@
-"""A run folder as a run of MLflow."""
+"""Log a run folder to MLflow."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from nmn._run import Run
 
 __all__ = ["log_to_mlflow"]
 
-#: Events of log.jsonl, and what their metrics are called.
+#: Events of log.jsonl, and the prefixes of their metrics.
 _EVENTS = {"step": "train/", "epoch": "epoch/", "evaluation": "validation/"}
-#: What is no setting and no figure: the place of a line in the log.
+#: Keys that are neither settings nor figures.
 _PLACES = ("time", "level", "msg", "step", "epoch", "resumed_at")
 _ARTIFACTS = ("config.yaml", "report.html", "q.csv")
 
@@ -24,15 +24,15 @@ _ARTIFACTS = ("config.yaml", "report.html", "q.csv")
 def log_to_mlflow(run: str | os.PathLike[str] | Run, *, name: str | None = None) -> str:
     """Log a run folder to MLflow: settings as parameters, metrics by step, and the page of the run.
 
-    MLflow's own settings say where to: ``mlflow.set_tracking_uri``, ``mlflow.set_experiment`` and its environment
-    variables. The active run is used if there is one.
+    ``mlflow.set_tracking_uri``, ``mlflow.set_experiment`` and MLflow's environment variables set the destination. The
+    active run is used if there is one.
 
     Parameters
     ----------
     run : path or Run
         The folder of a run, which need not be complete.
     name : str, optional
-        Name of the run that is started; that of the folder by default.
+        Name of the new MLflow run; the folder's name by default.
 
     Returns
     -------
@@ -59,14 +59,14 @@ def log_to_mlflow(run: str | os.PathLike[str] | Run, *, name: str | None = None)
     metrics = []
     with open(log, encoding="utf-8") as lines:
         for line in lines:
-            if not line.endswith("}\n"):  # a process that was killed had not finished it
+            if not line.endswith("}\n"):  # cut off when a process was killed
                 continue
             record = json.loads(line)
             event, time, step = (record.get(key) for key in ("msg", "time", "step"))
             for key in _PLACES:
                 record.pop(key, None)
             if event == "configuration":
-                # MLflow takes no brackets: betas[0] is betas.0.
+                # MLflow allows no brackets: betas[0] is betas.0.
                 params = {key.replace("[", ".").replace("]", ""): value for key, value in record.items()}
             elif event in _EVENTS:
                 metrics += [
@@ -92,6 +92,6 @@ def log_to_mlflow(run: str | os.PathLike[str] | Run, *, name: str | None = None)
 
 
 def _milliseconds(time: str) -> int:
-    """Read a time as Go writes it, whose fraction Python 3.9 does not take."""
+    """Parse a time of Go's log. Python 3.9 does not accept its fraction."""
     whole = re.sub(r"\.\d+", "", time).replace("Z", "+00:00")
     return int(datetime.datetime.fromisoformat(whole).timestamp() * 1000)

@@ -1,4 +1,4 @@
-"""Features of pictures by a net that is there already."""
+"""Features of pictures from a trained net."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def extract(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Any:
-    """Take features of pictures by a pretrained net, or by one that was trained here.
+    """Compute features of pictures with a pretrained net, or with one trained by nmn.
 
     Parameters
     ----------
@@ -38,11 +38,10 @@ def extract(
         A file of a pretrained net (vision transformers of torchvision, timm, DINOv2 and CLIP, ResNets, VGG16:
         `.safetensors`, `.pth`, `.npz`, `.caffemodel`), or the folder or a checkpoint of a run of ``nmn train``.
     paths : str, path, sequence, array or Series
-        A folder, which is searched for pictures in the order of their names, or pictures, whose features come in their
-        order.
+        A folder, whose pictures are sorted by name, or pictures, whose order is kept.
     layer : str, optional
         ``cls``, ``mean``, ``cls+mean`` or ``embedding`` of transformers, ``pool5``, ``fc7`` or ``probabilities`` of
-        others. By default the usual one of the net.
+        others. By default the net's usual layer.
     input_size : int, optional
         Height and width of the input of a pretrained net, in pixels.
     batch_size : int
@@ -50,12 +49,12 @@ def extract(
     device : str
         ``auto``, ``cpu``, ``cuda`` or ``cuda:N``.
     skip_unreadable : bool
-        Leave out pictures that cannot be read; `return_paths` tells which are there.
+        Leave out pictures that cannot be read. `return_paths` returns the remaining ones.
     return_paths : bool
         Also return the paths of the rows.
     output : str or path, optional
-        A `.npy` to keep the features in. Without it they are on disk, without a name, for as long as the array lives
-        (in memory on Windows).
+        A `.npy` for the features. Without it they are in an unnamed file that exists as long as the array (in memory on
+        Windows).
     n_jobs : int, optional
         Threads; by default one for each processor. Results do not depend on it.
     progress : bool
@@ -69,11 +68,11 @@ def extract(
     Raises
     ------
     FileNotFoundError
-        Where weights or a picture are not there.
+        If weights or a picture do not exist.
     ValueError
-        Where there are no pictures, or an argument does not fit the net.
+        If there are no pictures, or an argument does not fit the net.
     NmnError
-        Where a picture cannot be read, or the program fails.
+        If a picture cannot be read, or the program fails.
     """
     if output is not None and not os.fspath(output).lower().endswith(".npy"):
         raise ValueError(f"output is {os.fspath(output)!r}: want the name of a file that ends in .npy")
@@ -93,7 +92,7 @@ def extract(
             arguments += ["--layer", layer]
         if input_size is not None:
             if not pretrained:
-                raise ValueError("input_size is for a file of weights; a run knows its own: leave it out")
+                raise ValueError("input_size is only for a file of weights, because a run has its own: leave it out")
             arguments += ["--input-size", str(int(input_size))]
         if not skip_unreadable:
             arguments += ["--max-bad-samples", "0"]
@@ -109,16 +108,16 @@ def extract(
 
 
 def _repeated(array: npt.NDArray[Any], rows: list[str], places: list[str]) -> tuple[npt.NDArray[Any], list[str]]:
-    """Return the row of each place, for pictures that are named more than once and were computed once."""
+    """Return the row of each place. Pictures that are named more than once were computed once."""
     at = {name: i for i, name in enumerate(rows)}
     kept = [name for name in places if name in at]
     return array[[at[name] for name in kept]], kept
 
 
 def _pictures(paths: Any, folder: str) -> tuple[list[str], list[str] | None]:
-    """Return the arguments that name pictures, and where some are named more than once all names.
+    """Return the arguments that name pictures, and all names if some are repeated, else None.
 
-    A folder is named itself, and pictures by a file with a list of them, however long it is.
+    Folders are passed by name, pictures as a file with a list of any length.
     """
     if _arrays.is_path(paths):
         path = os.path.abspath(os.path.expanduser(os.fspath(paths)))
@@ -145,7 +144,7 @@ def _pictures(paths: Any, folder: str) -> tuple[list[str], list[str] | None]:
 
 
 def _mapped(file: str, *, keep: bool) -> npt.NDArray[np.float32]:
-    """Return an array on disk. Where its file is not kept, it loses its name, and its room when the array goes."""
+    """Return an array on disk. Unless its file is kept, it is removed and freed with the array."""
     if not keep and os.name == "nt":
         loaded: npt.NDArray[np.float32] = np.load(file)
         return loaded

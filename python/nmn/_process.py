@@ -1,4 +1,4 @@
-"""A process whose messages are read line by line, and which is given time to save."""
+"""A process that reads messages line by line, and saves when interrupted."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from collections.abc import Iterator, Sequence
 from types import FrameType, TracebackType
 from typing import IO, Any
 
-# How long waiting for a line may keep Python from noticing an interrupt: for ever, except on Windows, where a thread
-# that waits notices none.
+# Longest wait for a line in seconds. Waiting threads do not notice interrupts on Windows, so they wake up there.
 _PATIENCE = 0.1 if sys.platform == "win32" else None
 
 
 class Process:
-    """The program while it runs.
+    """The running program.
 
-    Leaving the context waits for its end. An exception on the way, such as an interrupt, is passed
-    on to the program, which saves then.
+    Leaving the context waits for its end. An exception inside, such as an interrupt, interrupts the
+    program, which then saves.
 
     Attributes
     ----------
     output : str
         Standard output, once it has ended.
     code : int
-        Exit code, once it has ended; the negative signal where one has ended it.
+        Exit code, once it has ended. Negative if a signal ended it.
     interrupted : bool
         Whether an interrupt reached this process while it waited.
     """
@@ -56,7 +55,7 @@ class Process:
             raise
 
     def _take_interrupts(self) -> None:
-        """Take interrupts over from Python, which would raise anywhere: between two lines, and in the start too."""
+        """Handle interrupts ourselves. Python would raise anywhere, also during the start."""
         is_main = threading.current_thread() is threading.main_thread()
         if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._handler = signal.signal(signal.SIGINT, self._interrupt)
@@ -72,11 +71,11 @@ class Process:
     def _start(
         self, command: Sequence[str], capture: bool, cwd: str | os.PathLike[str] | None, scratch: str | None
     ) -> None:
-        # In a group of its own: the interrupt of a terminal, which goes to all of the group, would reach the program
-        # twice, and the second one ends it without saving.
+        # In a group of its own. Otherwise a terminal's interrupt, which goes to the whole group, would reach the
+        # program twice, and the second interrupt ends it without saving.
         self._process = subprocess.Popen(
             list(command),
-            # However this process dies, the pipe closes then: the program ends, and removes the folder.
+            # If this process dies, the pipe closes. The program then ends and removes the folder.
             stdin=subprocess.DEVNULL if scratch is None else subprocess.PIPE,
             stdout=subprocess.PIPE if capture else None,
             stderr=subprocess.PIPE,
@@ -90,7 +89,7 @@ class Process:
             if stream is not None:
                 self._threads.append(threading.Thread(target=read, args=(stream,), daemon=True))
                 self._threads[-1].start()
-        if self.interrupted:  # before there was a process
+        if self.interrupted:  # before the process existed
             self.interrupt()
 
     def _read_messages(self, stream: IO[str]) -> None:
@@ -102,13 +101,13 @@ class Process:
         self.output = stream.read()
 
     def messages(self) -> Iterator[str]:
-        """Yield the lines of standard error until it is closed, over interrupts too."""
+        """Yield the lines of standard error until it closes, also after interrupts."""
         while True:
             try:
                 line = self._lines.get(timeout=_PATIENCE)
             except queue.Empty:
                 continue
-            except KeyboardInterrupt:  # of a handler that is not Python's
+            except KeyboardInterrupt:  # from a handler other than Python's
                 self.interrupt()
                 continue
             if line is None:
@@ -116,7 +115,7 @@ class Process:
             yield line
 
     def interrupt(self) -> None:
-        """Have the program save and end, or end at once if it was told before."""
+        """Make the program save and end. A second interrupt ends it at once."""
         self.interrupted = True
         if self._process is None:
             return
@@ -140,7 +139,7 @@ class Process:
                 for thread in self._threads:
                     thread.join()
                 break
-            except KeyboardInterrupt:  # of a handler that is not Python's
+            except KeyboardInterrupt:  # from a handler other than Python's
                 self.interrupt()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
@@ -153,5 +152,5 @@ def _own_group() -> dict[str, Any]:
         return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
     if sys.version_info >= (3, 11):
         return {"process_group": 0}
-    # The session before 3.11: Linux schedules a new one as a group of its own, which on a busy machine starts later.
+    # Before 3.11 a new session. Linux schedules sessions as groups, so it may start later on a busy machine.
     return {"start_new_session": True}

@@ -1,4 +1,4 @@
-"""The program ``nmn`` as a process: where it is, how it is called, and what becomes of what it says."""
+"""Find the program ``nmn``, call it, and raise its errors as exceptions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from nmn._process import Process
 
 _DISTRIBUTION = "nmn-noisy-labels"
 
-#: Where Linux keeps files in memory.
+#: Folder of Linux for files in memory.
 MEMORY = "/dev/shm"
 
-_ROOM = "let the environment variable TMPDIR name a folder with room that can be written to"
-_SHORT = re.compile(r"requested and \d+ written|[Nn]ot enough free space")  # NumPy's, which have no number
+_ROOM = "set the environment variable TMPDIR to a writable folder with room"
+_SHORT = re.compile(r"requested and \d+ written|[Nn]ot enough free space")  # messages of NumPy, without an error number
 
 
 def program() -> str:
@@ -35,9 +35,8 @@ def program() -> str:
     Returns
     -------
     str
-        The path that the environment variable ``NMN_PROGRAM`` names; else the program that lies in
-        the package, that which the wheel has installed beside Python's scripts, or that on the
-        ``PATH``.
+        The path in the environment variable ``NMN_PROGRAM``, else the program in the package, in
+        Python's scripts folder (installed by the wheel), or on the ``PATH``.
 
     Raises
     ------
@@ -47,7 +46,9 @@ def program() -> str:
     named = os.environ.get("NMN_PROGRAM")
     if named:
         if not os.path.isfile(named):
-            raise NmnError(f"NMN_PROGRAM names {named}, which is no file: let it name the program nmn, or unset it")
+            raise NmnError(
+                f"NMN_PROGRAM names {named}, which is no file: set it to the path of the program nmn, or unset it"
+            )
         return named
     file = "nmn.exe" if os.name == "nt" else "nmn"
     for folder in _folders():
@@ -56,12 +57,12 @@ def program() -> str:
             return path
     found = shutil.which("nmn")
     if found is None:
-        raise NmnError(f"the program nmn is neither where the wheel installs it nor on the PATH: {_cure()}")
+        raise NmnError(f"the program nmn is neither installed by the wheel nor on the PATH: {_cure()}")
     return found
 
 
 def _cure() -> str:
-    """Return what brings the program back. It names the wheel that was installed, as far as pip has noted it."""
+    """Return instructions to restore the program. They name the installed wheel if pip recorded it."""
     import importlib.metadata  # these take longer to import than the rest of the package
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
@@ -73,18 +74,18 @@ def _cure() -> str:
         if url.scheme == "file" and url.path.endswith(".whl"):
             wheel = url2pathname(url.path)
     return (
-        f"install the wheel again (pip install --force-reinstall {wheel}), or let the environment variable NMN_PROGRAM "
-        f"name the program"
+        f"install the wheel again (pip install --force-reinstall {wheel}), or set the environment variable NMN_PROGRAM "
+        f"to its path"
     )
 
 
 def _folders() -> Iterator[str]:
-    """Yield the folders that may hold what the wheel has installed, the likeliest first."""
+    """Yield the folders that may hold the installed program, the likeliest first."""
     package = Path(__file__).resolve().parent
     yield str(package / "bin")
     yield sysconfig.get_path("scripts")
     yield str(package.parent / "bin")  # pip install --target
-    with contextlib.suppress(KeyError):  # a scheme that this system lacks
+    with contextlib.suppress(KeyError):  # the system lacks this scheme
         yield sysconfig.get_path("scripts", "nt_user" if os.name == "nt" else "posix_user")
 
 
@@ -98,24 +99,22 @@ def call(
 ) -> str:
     """Run the program and wait for it.
 
-    An interrupt is passed on: the program saves and ends, and then ``KeyboardInterrupt`` is raised
-    with what it said; a second one ends it at once. What the program logs goes to
-    ``logging.getLogger("nmn")``, and it logs as much as that logger takes.
+    An interrupt is passed on. The program saves and ends, and ``KeyboardInterrupt`` is raised with
+    its message. A second interrupt ends it at once. Log lines go to ``logging.getLogger("nmn")``,
+    whose level sets how much is logged.
 
     Parameters
     ----------
     arguments
         The command with its flags, without the program's name.
     capture
-        Whether what is written to standard output is returned; without, it goes where that of this
-        process goes.
+        Whether to return standard output. Otherwise it goes to this process's standard output.
     progress
-        Title of a bar that shows how far the program is; None for no bar.
+        Title of a progress bar, or None for no bar.
     cwd
         Folder in which the program runs.
     names
-        What messages call things, by what the program calls them: the argument ``X`` in the place
-        of a file in a temporary folder.
+        Replacements in messages, by the program's names: the argument ``X`` for a temporary file.
 
     Returns
     -------
@@ -154,11 +153,13 @@ def call(
 def _not_started(path: str, cwd: str | os.PathLike[str] | None, error: OSError) -> NmnError:
     if cwd is not None and not os.path.isdir(cwd):
         return UsageError(f"{os.fspath(cwd)} is no folder, so nothing can run there")
-    return NmnError(f"{path} cannot be started ({error.strerror}), as if it were made for another machine: {_cure()}")
+    return NmnError(
+        f"{path} cannot be started ({error.strerror}), probably because it was made for another machine: {_cure()}"
+    )
 
 
 def _unsaid(path: str, code: int, said: str) -> NmnError:
-    """Make the error of a program that ended without saying why as nmn does."""
+    """Return the error of a program that ended without a message of nmn."""
     if code < 0 or code == 137:  # by a signal
         number = -code if code < 0 else 9
         more = ", as the system does when memory runs out" if number == 9 else ""
@@ -178,15 +179,15 @@ def _is_ours(path: str) -> bool:
 
 @contextlib.contextmanager
 def scratch(parent: str | None = None) -> Iterator[Path]:
-    """Give a temporary folder, and remove it with all that is in it whatever happens.
+    """Make a temporary folder, and always remove it with its content.
 
-    The program removes it if this process is killed while the program runs. Other folders that killed processes have
-    left are removed when the next one is made.
+    If this process is killed while the program runs, the program removes the folder. Other folders of killed processes
+    are removed when the next one is made.
 
     Parameters
     ----------
     parent
-        Folder in which it is made; None for that of temporary files.
+        Parent folder, or None for the folder of temporary files.
 
     Yields
     ------
@@ -196,7 +197,7 @@ def scratch(parent: str | None = None) -> Iterator[Path]:
     Raises
     ------
     NmnError
-        If it cannot be made, or has no room for what is written to it.
+        If it cannot be made, or has no room left.
     """
     try:
         for place in {parent or tempfile.gettempdir(), tempfile.gettempdir(), MEMORY}:
@@ -213,7 +214,7 @@ def scratch(parent: str | None = None) -> Iterator[Path]:
         raise
     finally:
         _LENT.reset(lent)
-        # Windows keeps files that are mapped into memory.
+        # Windows does not remove mapped files.
         shutil.rmtree(folder, ignore_errors=sys.platform == "win32")
         if held is not None:
             os.close(held)
@@ -226,11 +227,11 @@ _LENT: contextvars.ContextVar[str | None] = contextvars.ContextVar("_LENT", defa
 
 
 def _held_folder(parent: str | None) -> tuple[Path, int | None]:
-    """Make a folder and hold it locked as long as this process, or a fork of it, lives; None is held without locks."""
+    """Make a folder, locked as long as this process or a fork of it lives. The lock is None without locks."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent))
         held = _lock(folder, wait=True)
-        if folder.exists():  # else another process took it for abandoned before it was locked
+        if folder.exists():  # else another process removed it before it was locked
             return folder, held
         if held is not None:
             os.close(held)
@@ -246,7 +247,7 @@ def _remove_abandoned(parent: Path) -> None:
 
 
 def _lock(folder: Path, *, wait: bool) -> int | None:
-    """Lock a folder of this user; None where another process has, or where the system has no such locks."""
+    """Lock a folder of this user. None if another process holds the lock, or the system has no locks."""
     if sys.platform == "win32":
         return None
     import fcntl

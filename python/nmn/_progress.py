@@ -1,4 +1,4 @@
-"""A bar that shows how far the program is, in terminals and notebooks."""
+"""A progress bar for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 class Bar:
-    """A bar of tqdm, where that is installed; else nothing is shown.
+    """A tqdm bar, or nothing if tqdm is not installed.
 
     Parameters
     ----------
     title
-        What stands before the bar, where the program does not say what it is doing.
+        Text before the bar, unless the program sends a title.
     """
 
     def __init__(self, title: str) -> None:
@@ -22,12 +22,12 @@ class Bar:
         self._of: tuple[str, int] | None = None
 
     def take(self, line: str) -> bool:
-        """Move the bar, and report whether the line was one of progress.
+        """Move the bar, and report whether the line was a progress event.
 
         Parameters
         ----------
         line
-            An object with the key ``progress``, in JSON.
+            A JSON object with the key ``progress``.
         """
         try:
             event = json.loads(line)["progress"]
@@ -47,14 +47,14 @@ class Bar:
         self.close()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # without widgets, notebooks have bars of text
+                warnings.simplefilter("ignore")  # without widgets, notebooks show text bars
                 from tqdm.auto import tqdm
         except ImportError:
             return
         self._shown = tqdm(total=total, desc=title, unit=unit)
 
     def close(self) -> None:
-        """Leave the bar as it is."""
+        """End the bar, which stays visible."""
         if self._shown is not None:
             self._shown.close()
             self._shown = None

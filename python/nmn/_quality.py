@@ -1,4 +1,4 @@
-"""How well every label fits the scores, by the noise model or by the usual measures."""
+"""Scores of label quality, by the noise model or by the usual measures."""
 
 from __future__ import annotations
 
@@ -32,42 +32,42 @@ def get_label_quality_scores(
     calibrate: bool = False,
     n_jobs: int | None = None,
 ) -> npt.NDArray[np.float64]:
-    """Score how well the labels of each row fit, from 0 to 1: the lower, the more probably wrong.
+    """Score the labels of each row from 0 to 1. Low scores are probably wrong labels.
 
-    The signature is that of ``cleanlab.rank.get_label_quality_scores`` and of
-    ``cleanlab.multilabel_classification.get_label_quality_scores``, and so are the numbers of their methods.
+    Signature and the numbers of cleanlab's methods equal ``cleanlab.rank.get_label_quality_scores`` and
+    ``cleanlab.multilabel_classification.get_label_quality_scores``.
 
     Parameters
     ----------
     labels, pred_probs, multi_label, logits, classes, unknown, n_jobs
         As for `find_label_issues`.
     method : str
-        What the score of a label is:
+        The score of a label:
 
         - ``"quality"``: the probability that it is right, by the noise model.
         - ``"self_confidence"``: the score of the given label.
-        - ``"normalized_margin"``: half of 1 and the score of the given label less the largest of another.
+        - ``"normalized_margin"``: half of 1 plus the score of the given label minus the largest other score.
         - ``"confidence_weighted_entropy"``: falls with the entropy of the scores over the score of the given label.
 
-        Of several labels a row the score of the row is their average that the worst labels dominate.
+        With several labels a row, the score of the row is an average that the worst labels dominate.
     adjust_pred_probs : bool
-        Measure scores from the mean of their class; for ``"self_confidence"`` and ``"normalized_margin"``.
+        Subtract the mean of each class from scores; for ``"self_confidence"`` and ``"normalized_margin"``.
     per_class : bool
-        Of several labels each, score each label in place of each row.
+        With several labels a row, score each label instead of each row.
     noise_rates, calibrate
-        As of `find_label_issues`; for ``"quality"``.
+        As for `find_label_issues`, with ``"quality"``.
 
     Returns
     -------
     ndarray
         A score for each row, of shape (N,), or with `per_class` for each label, of shape (N, K), in the order of the
-        rows and columns of `pred_probs`. Labels that are unknown, or by ``"quality"`` of classes that are not audited,
+        rows and columns of `pred_probs`. Unknown labels, and by ``"quality"`` labels of classes that are not audited,
         are NaN and do not count in the score of their row. A row without other labels is NaN.
 
     Raises
     ------
     ValueError, TypeError, NmnError
-        As `find_label_issues` does.
+        As in `find_label_issues`.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def get_label_quality_scores(
         )
         several = _asking.has_several(inputs)
         if per_class and not several:
-            raise ValueError("per_class is for several labels a row, and each of these has one: leave it out")
+            raise ValueError("per_class needs several labels a row, and these rows have one: leave per_class out")
         if method == _OWN:
             noise = _asking.noise(inputs, several, noise_rates, calibrate, n_jobs, folder)
             return _by_noise(inputs, logits, per_class, noise, os.path.join(folder, "scores.npy"))
@@ -102,18 +102,18 @@ def _check(method: str, adjust: bool, noise_rates: Any, calibrate: bool) -> None
         raise ValueError(f"method is {method!r}: choose one of {', '.join(_METHODS)}")
     if adjust and method not in ("self_confidence", "normalized_margin"):
         raise ValueError(
-            f"adjust_pred_probs is for the methods self_confidence and normalized_margin, and method is {method!r}: "
-            f"choose one of them, or leave it out"
+            f"adjust_pred_probs needs method self_confidence or normalized_margin, and method is {method!r}: "
+            f"choose one of them, or leave adjust_pred_probs out"
         )
     for given, name in ((noise_rates is not None, "noise_rates"), (calibrate, "calibrate")):
         if given and method != _OWN:
-            raise ValueError(f"{name} is for method={_OWN!r}, and method is {method!r}: leave one of them out")
+            raise ValueError(f"{name} needs method={_OWN!r}, and method is {method!r}: leave one of them out")
 
 
 def _by_noise(
     inputs: _inputs.Inputs, logits: bool, per_class: bool, noise: list[str], file: str
 ) -> npt.NDArray[np.float64]:
-    """Return the scores of the noise model, which the program writes to a file."""
+    """Return the scores of the noise model, from a file written by the program."""
     arguments = ["audit", *_asking.files(inputs, logits), "--json", "--top", "0", *noise]
     if not per_class:
         _asking.asked([*arguments, "--rows", file], inputs, logits)

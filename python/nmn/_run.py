@@ -1,4 +1,4 @@
-"""The folder of a run, with its tables, figures and pages."""
+"""A run folder with its tables, figures and pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Run"]
 
 
 class Figure:
-    """A drawing, which a notebook shows.
+    """A drawing for notebooks.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ class Figure:
 
 
 class Page:
-    """A page of HTML, which a notebook shows in a frame and a browser opens from `path`.
+    """An HTML page. Notebooks show it in a frame, browsers open `path`.
 
     Parameters
     ----------
     path
-        An HTML file that loads nothing from anywhere.
+        A self-contained HTML file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -62,12 +62,12 @@ class Page:
 
 
 class Run:
-    """A run, by its folder; what it holds is read when it is asked for.
+    """A run folder. Files are read when an attribute is used.
 
     Parameters
     ----------
     folder : path
-        What ``nmn train --run-dir`` has written, in Python or on the command line.
+        The folder of ``nmn.train`` or ``nmn train --run-dir``.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Run:
     Raises
     ------
     NmnError
-        Where there is no run.
+        If the folder holds no run.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -90,15 +90,15 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether it has ended; the call that began it goes on with one that has not."""
+        """Whether the run has ended. The call that started it resumes a run that has not."""
         return (self.folder / "result.json").is_file()
 
     @property
     def config(self) -> dict[str, Any]:
         """The settings by their keys, such as ``data.noise``, with defaults.
 
-        Numbers, bools, texts and lists are Python's; what is not set is ``None`` or empty. A setting that does not
-        exist any more in this version of the program is an error.
+        Values are numbers, bools, texts and lists. Unset values are ``None`` or empty. A setting that this version of
+        the program no longer has is an error.
         """
         file = self._file("config.yaml")
         text = _program.call(["config", f"--config={file}", "--json"])
@@ -107,10 +107,10 @@ class Run:
 
     @property
     def result(self) -> dict[str, Any]:
-        """What ``nmn train --json`` writes: the evaluation and what was found on the way."""
+        """The output of ``nmn train --json``: the evaluation and other results."""
         with open(self._file("result.json"), encoding="utf-8") as file:
             result: dict[str, Any] = json.load(file)
-        result.pop("shown", None)  # which is for the page of an experiment
+        result.pop("shown", None)  # only for the page of an experiment
         return result
 
     @property
@@ -121,7 +121,7 @@ class Run:
 
     @property
     def metrics(self) -> _tables.Table:
-        """A row for each measure, a column for each group of words; shares of 1, NaN where nothing is known."""
+        """A row for each measure and a column for each group of classes. Fractions, or NaN if unknown."""
         evaluation = self.result.get("evaluation") or {}
         groups = list(evaluation.get("group_size", {}))
         rows: dict[str, Mapping[str, Any]] = {}
@@ -140,22 +140,22 @@ class Run:
 
     @property
     def history(self) -> _tables.Table:
-        """A row for each epoch and each validation, with the figures of ``log.jsonl``; ``msg`` tells them apart."""
+        """A row for each epoch and each validation, with the figures of ``log.jsonl``. ``msg`` distinguishes them."""
         rows: dict[tuple[Any, ...], dict[str, Any]] = {}
         with open(self._file("log.jsonl"), encoding="utf-8") as lines:
             for line in lines:
-                if not line.endswith("}\n"):  # a process that was killed had not finished it
+                if not line.endswith("}\n"):  # cut off when a process was killed
                     continue
                 row = json.loads(line)
                 if row["msg"] in ("epoch", "evaluation", "validation"):
-                    # A run that goes on may tell of the last one again.
+                    # A resumed run may log the last one again.
                     rows[row["msg"], row["step"], row["epoch"]] = row
         names = dict.fromkeys(name for row in rows.values() for name in row if name not in ("time", "level"))
         return _tables.frame({name: _column([row.get(name) for row in rows.values()]) for name in names})
 
     @property
     def noise_rates(self) -> _tables.Table:
-        """A row for each class: q01, p(label missing | it holds), and q10, p(label there | it does not hold)."""
+        """A row for each class: q01, p(label missing | it is true), and q10, p(label given | it is false)."""
         estimated = self.folder / "recipe" / "rates.csv"
         return _table(estimated if estimated.is_file() else self._file("q.csv"), index="word")
 
@@ -175,11 +175,11 @@ class Run:
         Parameters
         ----------
         samples : array, path, or sequence of paths
-            Rows of features for a run on features; else pictures, or folders of them.
+            Rows of features for a run on features, otherwise pictures or folders of them.
         checkpoint : {"last", "best"}, optional
-            The checkpoint to take; the last by default.
+            The checkpoint to use; the last by default.
         observed : bool
-            Whether to predict that the label is given, in the place of that it holds.
+            Whether to predict the given (noisy) label instead of the true one.
 
         Returns
         -------
@@ -205,7 +205,7 @@ class Run:
     def _file(self, name: str) -> Path:
         path = self.folder / name
         if not path.is_file():
-            raise NmnError(f"{self.folder} has no {name} yet: the call that began the run goes on with it")
+            raise NmnError(f"{self.folder} has no {name} yet: repeat the call that started the run to finish it")
         return path
 
     def _repr_html_(self) -> str:
@@ -218,7 +218,7 @@ class Run:
 
 
 def _collect(rows: dict[str, Mapping[str, Any]], name: str, value: Any, groups: Sequence[str]) -> None:
-    """Gather what has a value for each group, by the path to it."""
+    """Collect values that exist for each group, by their path."""
     if not isinstance(value, Mapping):
         return
     of_groups = [value[g] for g in groups if g in value]
@@ -248,7 +248,7 @@ def _float(value: Any) -> float:
 
 
 def _column(values: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Make numbers of what holds nothing else; nothing is NaN then."""
+    """Return a column of numbers if it holds nothing else, with NaN for missing values."""
     if all(v is None or v == "" or (isinstance(v, (int, float)) and not isinstance(v, bool)) for v in values):
         return np.array([_float(v) for v in values])
     return np.array(["" if v is None else v for v in values], object)
@@ -260,7 +260,7 @@ def _table(path: Path, index: str) -> _tables.Table:
 
 
 def _read(file: io.TextIOBase | Any, index: str | int) -> _tables.Table:
-    """Read a table with a header; columns of numbers become such."""
+    """Read a table with a header. Numeric columns become numbers."""
     header, *body = csv.reader(file)
     columns = {name: _numbers([row[i] for row in body]) for i, name in enumerate(header)}
     name = header[index] if isinstance(index, int) else index

@@ -1,4 +1,4 @@
-"""Scores and labels that are read a part at a time, as arrays or from files that are mapped."""
+"""Scores and labels that are read in parts, from arrays or mapped files."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["UNKNOWN", "Array", "Labelled", "Scores", "as_bytes", "parts", "sugge
 
 Array = npt.NDArray[Any]
 
-#: Bytes of scores that are worked on together.
+#: Bytes of scores that are processed together.
 _TOGETHER = 1 << 22
 
-#: What stands for an unknown label in a matrix of bytes.
+#: An unknown label in a matrix of bytes.
 UNKNOWN = 255
 
 
 def parts(rows: int, width: int) -> Iterator[slice]:
-    """Yield runs of rows that fit into the cache of a processor together."""
+    """Yield slices of rows that fit into the processor's cache."""
     step = max(1, _TOGETHER // (8 * width))
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))
@@ -34,9 +34,9 @@ class Scores:
     Attributes
     ----------
     values : ndarray of shape (N, K)
-        What is stored.
+        The stored values.
     logits : bool
-        Whether it is log-odds, or logits of a softmax.
+        Whether the values are log-odds, or logits of a softmax.
     exclusive : bool
         Whether the classes of a row exclude each other.
     """
@@ -64,7 +64,7 @@ class Scores:
         return _expit(part) if self.logits else part
 
     def columns(self, first: int, last: int) -> Array:
-        """Return some columns of several labels a row, each contiguous: of shape (last - first, N)."""
+        """Return some columns, each contiguous, of shape (last - first, N), with several labels a row."""
         out = np.empty((last - first, self.rows), self._numbers(self.values[:0]).dtype)
         for part in parts(self.rows, self.width):
             out[:, part] = self.values[part, first:last].T
@@ -89,8 +89,8 @@ class Labelled:
     scores : Scores
         The scores, of shape (N, K).
     labels : ndarray
-        One label each: the number of its class, of shape (N,); negative where it is unknown. Several: 1 and 0 and
-        anything else for unknown, of shape (N, K).
+        One label a row: the number of its class, of shape (N,), negative if unknown. Several: 1, 0, and any other
+        value for unknown, of shape (N, K).
     """
 
     scores: Scores
@@ -107,7 +107,7 @@ class Labelled:
 
 
 def as_bytes(labels: Array) -> npt.NDArray[np.uint8]:
-    """Return labels of several a row as bytes of 1, 0 and `UNKNOWN`."""
+    """Return a matrix of labels as bytes of 1, 0 and `UNKNOWN`."""
     if labels.dtype.kind == "b":
         return labels.view(np.uint8)
     if labels.dtype == np.uint8:
@@ -119,16 +119,16 @@ def as_bytes(labels: Array) -> npt.NDArray[np.uint8]:
 
 
 def suggested(found: Array, given: Array, p: Array) -> Array:
-    """Return the class that each row has if the one given is wrong: the one found, or else by scores the best other.
+    """Return the class of each row if the given one is wrong: the one found, or else the best other one by score.
 
     Parameters
     ----------
     found : ndarray of shape (M,)
-        The class that is more probable than the one given; negative if there is none.
+        A class that is more probable than the given one, or negative if there is none.
     given : ndarray of shape (M,)
         The class given.
     p : ndarray of shape (M, K)
-        Scores, of which the largest counts.
+        Scores. The largest other score counts.
     """
     others = np.array(p, np.float64)
     others[np.arange(len(given)), given] = -np.inf

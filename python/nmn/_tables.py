@@ -1,4 +1,4 @@
-"""Tables: of pandas where it is installed, else dictionaries of arrays."""
+"""Tables: DataFrames if pandas is installed, else dictionaries of arrays."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["Table", "frame", "is_table"]
 if TYPE_CHECKING:
     from pandas import DataFrame as Table  # which is Any if pandas is not installed
 else:
-    #: A ``pandas.DataFrame``, or without pandas a dictionary of arrays of one length.
+    #: A ``pandas.DataFrame``, or without pandas a dictionary of arrays of equal length.
     Table = Any
 
 
 def is_table(value: object) -> bool:
-    """Report whether a value is a DataFrame, by what it can do."""
+    """Report whether a value has the attributes of a DataFrame."""
     return hasattr(value, "columns") and hasattr(value, "iloc")
 
 
@@ -29,13 +29,13 @@ def frame(columns: Mapping[str, Any], *, index: Any = None, index_name: str | No
     Parameters
     ----------
     columns : mapping of str to array
-        In their order.
+        The columns, in order.
     index : sequence or pandas.Index, optional
-        What names the rows. In a dictionary it is a column of its own, called `index_name` or ``"index"``.
+        Names of the rows. A dictionary holds it as a column `index_name` or ``"index"``.
     index_name : str, optional
-        Its name.
+        Name of the index.
     **attributes
-        What is known of the whole: the ``attrs`` of a DataFrame; a dictionary leaves them out.
+        The ``attrs`` of a DataFrame. A dictionary has none.
 
     Returns
     -------

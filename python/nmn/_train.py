@@ -1,4 +1,4 @@
-"""Training as on the command line, with the settings of a configuration file as keywords."""
+"""Training as on the command line, with settings as keywords."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from nmn._run import Run
 
 __all__ = ["train"]
 
-#: What a configuration starts from: flags of their own.
+#: Settings that have flags of their own.
 _BASES = ("preset", "size")
 
-#: Settings whose files hold features, and those whose files hold labels.
+#: Settings for files of features, and settings for files of labels.
 _FEATURES = tuple(f"data.features.{split}.features" for split in ("train", "validation", "test"))
 _LABELS = tuple(
     f"data.features.{split}.{kind}" for split in ("train", "validation", "test") for kind in ("labels", "truth")
@@ -31,9 +31,9 @@ def train(
     progress: bool = True,
     **settings: Any,
 ) -> Run:
-    """Train as ``nmn train`` does, and return the finished run.
+    """Train like ``nmn train``, and return the finished run.
 
-    An interrupt saves first, and the same call again goes on as if nothing had happened. A folder with another run is
+    An interrupt saves first. Repeat the call to continue as if the run had not stopped. A folder with another run is
     refused.
 
     Parameters
@@ -44,13 +44,13 @@ def train(
     run_dir : path, optional
         Folder of the run; ``runs/train`` by default.
     restart : bool
-        Whether to begin again: the run that is in the folder is removed.
+        Whether to remove the run in the folder and start again.
     progress : bool
-        Whether a bar shows how far it is, where tqdm is installed.
+        Whether to show a progress bar, if tqdm is installed.
     **settings
-        Settings that are laid over `config`: the key of a configuration file with ``__`` between its parts, as in
+        Settings that override `config`: the key of a configuration file with ``__`` between its parts, as in
         ``data__noise=0.2``, or sections as mappings, ``data={"noise": 0.2}``. ``data__features__train__features`` and
-        its like take arrays too, ``...__labels`` and ``...__truth`` labels in every form that the estimator takes.
+        similar keys also accept arrays, ``...__labels`` and ``...__truth`` labels in every form of the estimator.
 
     Returns
     -------
@@ -60,18 +60,18 @@ def train(
     Raises
     ------
     UsageError
-        For settings that do not exist, with the name of the nearest one, or that do not go together.
+        For settings that do not exist, with the name of the closest one, or that exclude each other.
     NmnError
         If the training fails.
     KeyboardInterrupt
-        If it was interrupted, after it has saved.
+        If it was interrupted, after saving.
 
     Examples
     --------
     >>> run = nmn.train(preset="scenes", train__stage1_epochs=2)  # doctest: +SKIP
     >>> run.noise_rates  # doctest: +SKIP
     """
-    arguments = ["train", "--json", "--progress=json"]  # with which messages name settings by their keys
+    arguments = ["train", "--json", "--progress=json"]  # messages then name settings by their keys
     if restart:
         arguments.append("--restart")
     folder = os.fspath("runs/train" if run_dir is None else run_dir)
@@ -90,10 +90,10 @@ def train(
 
 
 def _flat(settings: Mapping[str, Any], between: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield single settings with their whole keys, those of sections within sections too."""
+    """Yield single settings with their full keys, also from nested sections."""
     for name, value in settings.items():
         if not isinstance(name, str):
-            raise UsageError(f"settings have names, not {name!r}: name them as a configuration file does")
+            raise UsageError(f"the name of a setting is {name!r}: use the keys of a configuration file")
         key = prefix + name.replace(between, ".")
         if isinstance(value, Mapping) and value:
             yield from _flat(value, ".", key + ".")
@@ -119,7 +119,7 @@ def _yaml(key: str, value: Any) -> str:
 
 
 def _write_arrays(given: dict[str, Any], folder: Path) -> dict[str, str]:
-    """Put files in the place of arrays, and return what messages call them."""
+    """Replace arrays by files, and return the names of these files in messages."""
     names: dict[str, str] = {}
     for key in _FEATURES:
         if key in given and not _arrays.is_path(given[key]):

@@ -1,4 +1,4 @@
-"""A training of the program on arrays, and what it leaves behind that an estimator keeps."""
+"""Train on arrays, and return the results that an estimator keeps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from nmn import _arrays, _program, _scores
 from nmn._errors import NmnError, UsageError
 
-#: Least free memory for which scratch folders lie in it.
+#: Least free memory for scratch folders in memory.
 _ROOM = 512 << 20
 
 _SAFE = re.compile(r"[^\W_][\w .:+()/-]{0,200}")
@@ -29,10 +29,10 @@ _SAFE = re.compile(r"[^\W_][\w .:+()/-]{0,200}")
 
 @contextlib.contextmanager
 def quick_scratch(size: int) -> Iterator[Path]:
-    """Give a temporary folder that is removed whatever happens, in memory where `size` bytes leave much of that.
+    """Make a temporary folder that is always removed, in memory if `size` bytes leave enough of it.
 
-    Files that a training writes are synced one by one, which a disk makes much slower than the training of some
-    hundred rows. ``TMPDIR`` names another place.
+    Training syncs each file that it writes. On a disk this takes much longer than training on some hundred rows.
+    ``TMPDIR`` names another place.
     """
     memory = _program.MEMORY
     fits = False
@@ -45,7 +45,7 @@ def quick_scratch(size: int) -> Iterator[Path]:
 
 @dataclasses.dataclass
 class Trained:
-    """What is left of a training."""
+    """Results of a training."""
 
     model: bytes
     threshold: float
@@ -55,7 +55,7 @@ class Trained:
 
 
 def safe_names(names: Sequence[str]) -> list[str]:
-    """Return names of classes as the program takes them: as they are, or numbers where one would be misread."""
+    """Return names of classes for the program: unchanged, or numbers if one would be misread."""
     named = [f"class {n}" if _is_number(n) else n for n in names]
     if len(set(named)) == len(named) and all(_SAFE.fullmatch(n) and n == n.strip() for n in named):
         return named
@@ -63,7 +63,7 @@ def safe_names(names: Sequence[str]) -> list[str]:
 
 
 def _is_number(text: str) -> bool:
-    """Report whether a name in the header of a table would be taken for a value."""
+    """Report whether a name in the header of a table reads as a number."""
     try:
         float(text)
     except ValueError:
@@ -72,18 +72,18 @@ def _is_number(text: str) -> bool:
 
 
 def flags(settings: Mapping[str, Any]) -> list[str]:
-    """Return settings, by their keys, as flags of the program.
+    """Return settings as flags of the program.
 
     Raises
     ------
     TypeError
-        For a value that no setting can hold.
+        If no setting can hold a value.
     """
     return [f"--set={key}={yaml_of(key, value)}" for key, value in settings.items() if value is not None]
 
 
 def yaml_of(key: str, value: Any) -> str:
-    """Write a value such that YAML reads it as it is; JSON is YAML."""
+    """Return a value as JSON, which YAML reads."""
     try:
         return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -102,7 +102,7 @@ def _plain(value: Any) -> Any:
 
 @dataclasses.dataclass
 class Job:
-    """A training: files of features and labels, names of classes, settings, and where it is done."""
+    """A training: files of features and labels, names of classes, settings and folder."""
 
     features: str
     labels: npt.NDArray[Any]
@@ -113,11 +113,11 @@ class Job:
     min_error: float | None = 0.5
     exclusive: npt.NDArray[np.int64] | None = None
     progress: str | None = None
-    #: What messages call settings, by their keys.
+    #: Names of settings in messages, by key.
     arguments: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def run(self, folder: Path) -> Trained:
-        """Train in a scratch folder, or in the run folder where there is one."""
+        """Train in the run folder, or in a scratch folder without one."""
         run = Path(self.run_folder) if self.run_folder else folder / "run"
         vocabulary = str(folder / "classes.txt")
         Path(vocabulary).write_text("".join(f"{n}\n" for n in self.names), encoding="utf-8")
@@ -175,7 +175,7 @@ class Job:
         return None
 
     def _audit(self, trained: Trained, run: Path, folder: Path) -> None:
-        """Rank the labels by how probably they are wrong, where there are scores of nets that have not seen them."""
+        """Rank the labels by the probability that they are wrong, if there are out-of-fold scores."""
         recipe = run / "recipe"
         scores = recipe / "oof-noise.csv"
         logits = ["--logits", f"--noise-rates={recipe / 'rates.csv'}"]
@@ -202,7 +202,7 @@ class Job:
         }
 
     def _audit_exclusive(self, trained: Trained, scores: Path, folder: Path) -> None:
-        """Rank rows of which each has one class, by the matrix of noise between classes."""
+        """Rank rows with one class each, by the matrix of noise between classes."""
         assert self.exclusive is not None
         lines = np.loadtxt(scores, delimiter=",", skiprows=1, ndmin=2)
         at, p = lines[:, 0].astype(np.int64) - 1, shares(sigmoid(lines[:, 1:]))  # rows that are not held out
@@ -228,12 +228,12 @@ class Job:
 
 
 def _kept_with(run: Path, folder: Path, file: str) -> str:
-    """Move a file from the scratch folder to the data of a run, which goes on and is audited from there.
+    """Move a file from the scratch folder to the data of a run, for resuming and audits.
 
     Raises
     ------
     UsageError
-        Where the run has other data.
+        If the run has other data.
     """
     if Path(file).parent != folder:
         return file
@@ -264,12 +264,12 @@ def read_table(path: Path) -> dict[str, list[str]]:
 
 
 def rates_of(rates: Any, classes: int) -> tuple[list[float], list[float]]:
-    """Return q01 and q10 of each class, from a table, a matrix with two columns, or two numbers for all.
+    """Return q01 and q10 of each class, from a table, a matrix with two columns, or one pair for all classes.
 
     Raises
     ------
     ValueError
-        Where they are not that many probabilities.
+        If the number of probabilities is wrong.
     """
     if hasattr(rates, "columns") and {"q01", "q10"} <= set(rates.columns):
         rates = np.column_stack([rates["q01"], rates["q10"]])
@@ -288,7 +288,7 @@ def rates_of(rates: Any, classes: int) -> tuple[list[float], list[float]]:
 
 
 def called(arguments: Sequence[str], features: str, **more: Any) -> str:
-    """Run the program on a file of features. Values that it refuses become a ValueError that names their place."""
+    """Run the program on a file of features. If it refuses values, raise a ValueError that names their place."""
     try:
         return _program.call(arguments, **more)
     except NmnError as error:
@@ -305,14 +305,14 @@ def sigmoid(logits: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 
 def shares(p: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Return probabilities of single classes as shares of their sum, which are even where all are 0."""
+    """Return probabilities of single classes divided by their sum, or equal ones if all are 0."""
     p = p.astype(np.float64)
     total = p.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(p, total, out=np.full_like(p, 1 / p.shape[1]), where=total > 0))
 
 
 def probabilities(model: bytes, X: Any, threads: int | None) -> npt.NDArray[np.float32]:
-    """Return p(y=1) of each class for each row, as ``nmn predict`` computes it."""
+    """Return p(y=1) of each class for each row, computed by ``nmn predict``."""
     size = len(model) + int(np.prod(getattr(X, "shape", (0,)))) * 8
     with quick_scratch(size) as folder:
         features = _arrays.as_npy(X, folder, "X")

@@ -9,5 +9,5 @@ import pytest
 
 @pytest.fixture(autouse=True, scope="session")
 def interrupts_are_heard() -> None:
-    """Hear SIGINT, which a shell has its jobs in the background ignore, and with them all that they start."""
+    """Receive SIGINT, which background jobs of a shell and their children ignore."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

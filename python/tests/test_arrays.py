@@ -68,13 +68,13 @@ def test_tables(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("value", "error", "words"),
     [
-        ([[1, 2], [3]], ValueError, "X is no array.*same length"),
+        ([[1, 2], [3]], ValueError, "X is not an array.*same length"),
         ([[1.0, np.nan]], ValueError, r"Input X contains NaN at row 0, column 1: .*nan_to_num"),
         ([[1.0, 2.0], [np.inf, 0]], ValueError, r"X contains infinity at row 1, column 0"),
         ([[1, None]], ValueError, r"X contains NaN at row 0, column 1"),
         ([[{"a": 1}, 2]], TypeError, r"row 0, column 0; .*convert"),
         ([[1j, 2]], ValueError, "Complex data not supported"),
-        (np.empty((0, 3)), ValueError, r"X has shape \(0, 3\), and there is nothing in it"),
+        (np.empty((0, 3)), ValueError, r"X has shape \(0, 3\) and is empty"),
         (np.empty((3, 0)), ValueError, r"X has shape \(3, 0\)"),
         ([[0, 1e300]], ValueError, r"Input X contains a value too large for dtype\('float32'\) at row 0, column 1"),
         (None, TypeError, "X is None"),

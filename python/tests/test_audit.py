@@ -410,7 +410,7 @@ BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
     ("an error above 1", np.eye(2, dtype=int), np.eye(2), {"min_error": 1.1}, "min_error is 1.1: want 0 to 1"),
     ("a share", np.eye(2, dtype=int), np.eye(2), {"frac_noise": 0}, "frac_noise is 0: want above 0 to 1"),
     ("threads", np.eye(2, dtype=int), np.eye(2), {"n_jobs": 0}, "n_jobs is 0"),
-    ("cells of one label each", [0, 1], np.eye(2), {"per_class": True}, "per_class is for several labels"),
+    ("cells of one label each", [0, 1], np.eye(2), {"per_class": True}, "per_class needs several labels"),
     ("of another form", [0, 1], np.eye(2), {"multi_label": True}, "multi_label is True"),
     ("rates", np.eye(2, dtype=int), np.eye(2), {"noise_rates": {"q01": [0.1]}}, "noise_rates: want q01, q10"),
     (
@@ -420,7 +420,7 @@ BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
         {"noise_rates": {"q01": [0, 2], "q10": [0, 0]}},
         "q01 of .*1.* is 2: want",
     ),
-    ("calibration", np.eye(2, dtype=int), np.eye(2), {"calibrate": True}, "calibrate belongs to noise_rates"),
+    ("calibration", np.eye(2, dtype=int), np.eye(2), {"calibrate": True}, "calibrate needs noise_rates"),
     ("too few rates", np.eye(2, dtype=int), np.eye(2), {"noise_rates": {"q01": [0.1], "q10": [0.1]}}, "for 2 classes"),
 ]
 
@@ -429,7 +429,7 @@ BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
 def test_bad_input_names_the_argument(labels: Any, scores: Any, more: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         nmn.find_label_issues(labels, scores, **more)
-    if not more:  # as where nothing is asked of the program
+    if not more:  # the program is not called
         with pytest.raises(ValueError, match=says):
             nmn.find_label_issues(labels, scores, filter_by="both")
 

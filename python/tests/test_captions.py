@@ -30,7 +30,7 @@ def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def described(bags: int = 300, of_each: int = 5, seed: int = 4) -> tuple[list[list[str]], set[int]]:
-    """Return captions of bags of one thing each, some replaced by those of others, and the places of these."""
+    """Return captions of bags with one object each, some replaced by captions of other bags, and their places."""
     rng = np.random.default_rng(seed)
     words = [f"{a}{b}" for a in ("ant", "bee", "cow", "dog", "eel", "fox") for b in ("house", "wood", "field", "river")]
     things = rng.integers(0, len(words), bags)

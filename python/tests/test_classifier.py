@@ -39,7 +39,7 @@ LONGER: dict[str, Any] = {**QUICK, "fold_epochs": 12, "epochs": 12}
 
 
 def data(rows: int = 240, classes: int = 3, seed: int = 0) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return features and a matrix of labels that they tell."""
+    """Return features and a matrix of labels that depend on them."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(rows, 6)).astype(np.float32)
     return X, (X[:, :classes] + 0.3 * random.normal(size=(rows, classes)) > 0.4).astype(np.uint8)
@@ -203,7 +203,7 @@ def test_one_class_each() -> None:
     np.testing.assert_allclose(matrix.sum(axis=1), 1)
     assert (matrix.argmax(axis=1) == range(4)).all()
     assert np.abs(np.diag(matrix) - 0.85).max() < 0.15
-    with pytest.raises(AttributeError, match="noise_matrix_ is of rows with one of three"):
+    with pytest.raises(AttributeError, match="noise_matrix_ needs rows with one of three"):
         nmn.NoisyLabelClassifier(**QUICK).fit(*data()).noise_matrix_  # noqa: B018
 
 
@@ -363,10 +363,10 @@ def test_issues_have_the_index_of_the_table(tmp_path: pathlib.Path) -> None:
 
 def test_no_issues_are_explained_if_rates_cannot_be_told_from_0() -> None:
     random = np.random.default_rng(2)
-    X, Y = random.normal(size=(120, 3)), random.integers(2, size=(120, 2))  # which X does not tell
+    X, Y = random.normal(size=(120, 3)), random.integers(2, size=(120, 2))  # independent of X
     model = nmn.NoisyLabelClassifier(**QUICK).fit(X, Y)
     with pytest.warns(
-        UserWarning, match=r"label_issues_ is empty, and the noise rates of 2 of 2 classes cannot be told"
+        UserWarning, match=r"label_issues_ is empty, and the noise rates of 2 of 2 classes do not differ"
     ):
         assert len(model.label_issues_) == 0
 
@@ -428,7 +428,7 @@ def saved(X: npt.NDArray[Any]) -> str:
         (lambda X, Y: (X, Y[1:]), ValueError, "inconsistent numbers of samples: X has 240 rows and y 239"),
         (lambda X, Y: (X, Y * 0), ValueError, r"y has no row with the class 0 and 2 more.*empty_classes='keep'"),
         (lambda X, Y: (X, Y * [1, 0, 1]), ValueError, r"y has no row with the class 1,.*leave out its column"),
-        (lambda X, Y: (X, Y.astype(int) * 0 - 1), ValueError, "y holds no known label at all"),
+        (lambda X, Y: (X, Y.astype(int) * 0 - 1), ValueError, "y holds no known label:"),
         (lambda X, Y: (X, np.ones(len(Y))), ValueError, "y holds only one class, 1.0"),
         (lambda X, Y: (np.where(X > 2, np.inf, X), Y), ValueError, r"X contains infinity at row \d+, column \d: leave"),
         (lambda X, Y: (large(X), Y), ValueError, r"^Input X contains a value too large for .* at row 13, column 1"),
@@ -463,7 +463,7 @@ def test_wrong_settings_are_refused() -> None:
         ({"hidden_layers": 16}, r"^hidden_layers is 16: pass the width of each hidden layer, such as \(256, 256\)"),
         ({"hidden_layers": (0,)}, r"^hidden_layers is \(0,\)"),
         ({"random_state": -5}, "^random_state is -5: pass an integer from 0"),
-        ({"classes": ["a", "b", "a"]}, "^y has two classes that are called 'a'"),
+        ({"classes": ["a", "b", "a"]}, "^y has two classes called 'a'"),
         ({"options": {"no_such.setting": 1}}, "there is no setting no_such.setting"),
         ({"random_state": "x"}, "random_state is 'x'"),
         ({"empty_classes": "x"}, "empty_classes is 'x', want"),

@@ -189,19 +189,19 @@ def test_average_of_a_row_is_that_of_all_its_labels() -> None:
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
     ("a filter", {"filter_by": "prune"}, "filter_by is 'prune': choose one of prune_by_noise_rate, .* None"),
-    ("a ranking of the model", {"filter_by": "both", "return_indices_ranked_by": "quality"}, "the noise model gives"),
-    ("an error", {"filter_by": "both", "min_error": 0.9}, "min_error is for the noise model"),
-    ("rates", {"filter_by": "both", "noise_rates": {}}, "noise_rates is for the noise model"),
-    ("a table", {"filter_by": "both", "details": True}, "details is for the noise model"),
+    ("a ranking of the model", {"filter_by": "both", "return_indices_ranked_by": "quality"}, "a ranking of the noise model"),
+    ("an error", {"filter_by": "both", "min_error": 0.9}, "min_error needs the noise model"),
+    ("rates", {"filter_by": "both", "noise_rates": {}}, "noise_rates needs the noise model"),
+    ("a table", {"filter_by": "both", "details": True}, "details needs the noise model"),
     (
         "numbers of the model",
         {"num_to_remove_per_class": [1] * 5},
-        "is for a filter of cleanlab's: pass filter_by= too",
+        "needs a filter of cleanlab: pass filter_by= too",
     ),
-    ("left of the model", {"min_examples_per_class": 0}, "min_examples_per_class is for a filter of cleanlab's: pass"),
-    ("a joint of the model", {"confident_joint": np.eye(5)}, "confident_joint is for a filter of cleanlab's"),
+    ("left of the model", {"min_examples_per_class": 0}, "min_examples_per_class needs a filter of cleanlab: pass"),
+    ("a joint of the model", {"confident_joint": np.eye(5)}, "confident_joint needs a filter of cleanlab"),
     ("a keyword", {"rank_by_kwargs": {"x": 1}}, "rank_by_kwargs has 'x'"),
-    ("adjusted", {"rank_by_kwargs": {"adjust_pred_probs": True}}, "adjust_pred_probs is for the rankings"),
+    ("adjusted", {"rank_by_kwargs": {"adjust_pred_probs": True}}, "adjust_pred_probs needs the ranking"),
     ("threads", {"filter_by": "both", "n_jobs": 0}, "n_jobs is 0"),
 ]
 
@@ -221,5 +221,5 @@ def test_bad_scores_and_files(tmp_path: Any) -> None:
         with pytest.raises(ValueError, match=r"pred_probs holds .* at row 7, column 2"):
             nmn.find_label_issues(z, bad, filter_by="both")
     (tmp_path / "p.csv").write_text("id,a\nx,0.5\ny,0.2\n")
-    with pytest.raises(ValueError, match=r"'p.csv' is a file of text.*pandas"):
+    with pytest.raises(ValueError, match=r"'p.csv' is a text file.*pandas"):
         nmn.find_label_issues([[0], []], tmp_path / "p.csv", filter_by="both", multi_label=True)

@@ -147,7 +147,7 @@ def test_sparse() -> None:
         ([[1, 0], ["dog", 1]], TypeError, "names the label 'dog'|mixes labels"),
         (np.array([[1, {}], [0, 1]], object), TypeError, r"Y holds \{\} at row 0, column 1"),
         ([["a"], "b"], TypeError, r"Y holds 'b' at row 1 and lists elsewhere: pass \['b'\]"),
-        ([[], []], ValueError, "there is nothing|names no label"),
+        ([[], []], ValueError, "is empty|names no label"),
         ([["a"], [2.5]], TypeError, r"Y names the label 2\.5 at row 1"),
         ([0.1, 0.7], ValueError, r"Unknown label type: Y holds 0\.1 at row 0"),
         ([0, np.inf], ValueError, "Y contains infinity at row 1"),

@@ -240,7 +240,7 @@ def test_a_temporary_folder_is_removed_whatever_happens():
 
 @pytest.fixture
 def real():
-    """Give the real program, where there is one."""
+    """Return the real program, if it exists."""
     try:
         return program()
     except nmn.NmnError as error:
@@ -293,7 +293,7 @@ def test_it_runs_beside_the_main_thread(fake):
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path, monkeypatch):
-    """A process that is killed cannot remove its scratch folder: the next one does, and leaves those of the living."""
+    """A killed process cannot remove its scratch folder. The next one does, and keeps folders of running processes."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     code = "import sys; from nmn._program import scratch\nwith scratch() as f: print(f, flush=True); sys.stdin.read()"

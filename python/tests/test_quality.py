@@ -219,11 +219,11 @@ def test_every_form_has_its_rows_in_their_order(by: str, tmp_path: Path) -> None
 
 BAD: list[tuple[str, Any, Any, dict[str, Any], str]] = [
     ("a method", SEVERAL, P, {"method": "margin"}, "method is 'margin': choose one of quality, self_confidence"),
-    ("adjusted quality", SEVERAL, P, {"adjust_pred_probs": True}, "adjust_pred_probs is for the methods self_conf"),
-    ("rates", SEVERAL, P, {"method": "self_confidence", "noise_rates": {}}, "noise_rates is for method='quality'"),
-    ("calibration", SEVERAL, P, {"calibrate": True}, "calibrate belongs to noise_rates"),
-    ("rates of one label", ONE, P, {"noise_rates": {}}, "noise_rates are for several labels a row"),
-    ("cells of one label", ONE, P, {"per_class": True}, "per_class is for several labels a row"),
+    ("adjusted quality", SEVERAL, P, {"adjust_pred_probs": True}, "adjust_pred_probs needs method self_conf"),
+    ("rates", SEVERAL, P, {"method": "self_confidence", "noise_rates": {}}, "noise_rates needs method='quality'"),
+    ("calibration", SEVERAL, P, {"calibrate": True}, "calibrate needs noise_rates"),
+    ("rates of one label", ONE, P, {"noise_rates": {}}, "noise_rates need several labels a row"),
+    ("cells of one label", ONE, P, {"per_class": True}, "per_class needs several labels a row"),
     ("a column", [0] * 4, P[:, :1], {"method": "self_confidence"}, "pred_probs has one column"),
     ("threads", SEVERAL, P, {"n_jobs": 0}, "n_jobs is 0"),
     ("rows", SEVERAL, P[:3], {}, "labels has 4 rows and pred_probs has 3"),
@@ -248,5 +248,5 @@ def test_files_of_text_are_for_the_noise_model(tmp_path: Path) -> None:
     for each in (False, True):
         want = nmn.get_label_quality_scores(z, p, per_class=each)
         assert (nmn.get_label_quality_scores(tmp_path / "z.csv", tmp_path / "p.csv", per_class=each) == want).all()
-    with pytest.raises(ValueError, match=r"'p.csv' is a file of text, and method='self_confidence' works on arrays"):
+    with pytest.raises(ValueError, match=r"'p.csv' is a text file, and method='self_confidence' needs arrays"):
         nmn.get_label_quality_scores(tmp_path / "z.csv", tmp_path / "p.csv", method="self_confidence")

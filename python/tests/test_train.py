@@ -54,7 +54,7 @@ def test_settings_are_written_as_yaml():
 
 @pytest.fixture(autouse=True)
 def real():
-    """Skip where there is no program."""
+    """Skip if the program is missing."""
     try:
         program()
     except nmn.NmnError as error:

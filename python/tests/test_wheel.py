@@ -1,4 +1,4 @@
-"""The wheels in dist/, where there are any: what pip of each platform takes, and that nothing is missing."""
+"""Check the wheels in dist/, if there are any: that pip of each platform accepts them, and that nothing is missing."""
 
 from __future__ import annotations
 
