@@ -189,7 +189,11 @@ def test_average_of_a_row_is_that_of_all_its_labels() -> None:
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
     ("a filter", {"filter_by": "prune"}, "filter_by is 'prune': choose one of prune_by_noise_rate, .* None"),
-    ("a ranking of the model", {"filter_by": "both", "return_indices_ranked_by": "quality"}, "a ranking of the noise model"),
+    (
+        "a ranking of the model",
+        {"filter_by": "both", "return_indices_ranked_by": "quality"},
+        "a ranking of the noise model",
+    ),
     ("an error", {"filter_by": "both", "min_error": 0.9}, "min_error needs the noise model"),
     ("rates", {"filter_by": "both", "noise_rates": {}}, "noise_rates needs the noise model"),
     ("a table", {"filter_by": "both", "details": True}, "details needs the noise model"),
