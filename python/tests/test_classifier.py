@@ -457,7 +457,7 @@ def test_wrong_settings_are_refused() -> None:
     for settings, words in (
         ({"learning_rate": "fast"}, '^learning_rate: "fast" is not a number'),
         ({"arm": "leg"}, "arm"),
-        ({"arm": "clean", "noise_rates": None}, "true labels of the training set, which X does not tell"),
+        ({"arm": "clean", "noise_rates": None}, "true labels of the training set, which X does not have"),
         ({"epochs": -1}, "^epochs is -1, want at least 0"),
         ({"epochs": 1.5}, r"^epochs is 1\.5: pass a whole number"),
         ({"hidden_layers": 16}, r"^hidden_layers is 16: pass the width of each hidden layer, such as \(256, 256\)"),
