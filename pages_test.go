@@ -17,15 +17,21 @@ var (
 	notInSlug = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// Links between pages lead somewhere, and the pages for contributors name paths that exist.
+// Links between pages lead somewhere, docs/README.md lists every page, and pages for contributors name existing paths.
 func TestPages_LinksAndPathsExist(t *testing.T) {
 	pages, err := filepath.Glob("docs/*/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	const contents = "docs/README.md"
+	list := readFile(t, contents)
 	forContributors := []string{"CONTRIBUTING.md", "docs/background/design.md", "docs/reference/glossary.md"}
-	for _, page := range append(pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md") {
+	for _, page := range append(pages, "README.md", contents, "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md") {
 		text := readFile(t, page)
+		rest, inDocs := strings.CutPrefix(page, "docs/")
+		if inDocs && page != contents && !strings.Contains(list, "("+rest+")") {
+			t.Errorf("%s does not list %s", contents, page)
+		}
 		for _, match := range link.FindAllStringSubmatch(text, -1) {
 			file, anchor, _ := strings.Cut(match[1], "#")
 			if strings.Contains(file, ":") {
