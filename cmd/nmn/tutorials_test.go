@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,6 +31,7 @@ func TestTutorials(t *testing.T) {
 var fenced = regexp.MustCompile("(?ms)^#+ ([^\n]*)$|^```([a-z]+)\n(.*?)^```$")
 
 // typePage runs the sh and python blocks of a page in turn. A text block shows lines of the output above it, in any order.
+// With -update, lines that are not printed become the printed lines that are most like them.
 func typePage(t *testing.T, page string) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -38,7 +40,7 @@ func typePage(t *testing.T, page string) {
 	folder, python := t.TempDir(), pythonWithNumPy()
 	env := tutorialEnvironment(t)
 	var title, output string
-	skipped := ""
+	skipped, updated := "", string(text)
 	for _, block := range fenced.FindAllStringSubmatch(string(text), -1) {
 		switch heading, language, code := block[1], block[2], block[3]; {
 		case heading != "":
@@ -51,10 +53,18 @@ func typePage(t *testing.T, page string) {
 			output = runBlock(t, exec.Command("bash", "-euo", "pipefail", "-c", code), folder, env)
 		case language == "python":
 			output = runBlock(t, exec.Command(python, "-c", code), folder, env)
+		case language == "text" && *rewrite:
+			updated = strings.Replace(updated, code, printedLike(code, output), 1)
 		case language == "text":
 			for _, line := range notPrinted(code, output) {
-				t.Errorf("under %q the page shows a line that is not printed:\n%s\nprinted:\n%s", title, line, output)
+				t.Errorf("under %q the page shows a line that is not printed (-update replaces it):\n%s\nprinted:\n%s",
+					title, line, output)
 			}
+		}
+	}
+	if updated != string(text) {
+		if err := os.WriteFile(page, []byte(updated), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
@@ -123,11 +133,13 @@ var (
 	rules   = regexp.MustCompile(`-{2,}`)
 )
 
-// notPrinted returns the lines of a page that the output lacks. Figures may differ: other processors add in other orders.
+// plain returns a line without what may differ: other processors add in other orders, and figures set the width of columns.
+func plain(line string) string {
+	return strings.Join(strings.Fields(rules.ReplaceAllString(numeral.ReplaceAllString(line, "0"), "-")), " ")
+}
+
+// notPrinted returns the lines of a page that the output lacks.
 func notPrinted(page, output string) (missing []string) {
-	plain := func(text string) string {
-		return strings.Join(strings.Fields(rules.ReplaceAllString(numeral.ReplaceAllString(text, "0"), "-")), " ")
-	}
 	printed := make(map[string]bool)
 	for line := range strings.Lines(output) {
 		printed[plain(line)] = true
@@ -138,4 +150,32 @@ func notPrinted(page, output string) (missing []string) {
 		}
 	}
 	return missing
+}
+
+// printedLike replaces each line of a page by the line of the output that shares most words with it.
+func printedLike(page, output string) string {
+	var replaced strings.Builder
+	for line := range strings.Lines(page) {
+		best, most := line, 0
+		if strings.TrimSpace(line) != "..." && !strings.Contains(output, line) {
+			for other := range strings.Lines(output) {
+				if shared := sharedWords(plain(line), plain(other)); shared > most {
+					best, most = other, shared
+				}
+			}
+		}
+		replaced.WriteString(best)
+	}
+	return replaced.String()
+}
+
+// sharedWords counts the words of a that b has, and takes off the words that b has more than a.
+func sharedWords(a, b string) (n int) {
+	words := strings.Fields(b)
+	for _, word := range strings.Fields(a) {
+		if i := slices.Index(words, word); i >= 0 {
+			n, words = n+2, slices.Delete(words, i, i+1)
+		}
+	}
+	return n - len(words)
 }
