@@ -61,6 +61,13 @@ func TestPages_LinksAndPathsExist(t *testing.T) {
 	}
 }
 
+// A newcomer reads the README in a few minutes. What is longer belongs to docs.
+func TestPages_ReadmeIsShort(t *testing.T) {
+	if lines := strings.Count(readFile(t, "README.md"), "\n"); lines > 150 {
+		t.Errorf("README.md has %d lines, want at most 150", lines)
+	}
+}
+
 // slugs are the anchors of a page's headings.
 func slugs(text string) (all []string) {
 	for _, match := range heading.FindAllStringSubmatch(text, -1) {
