@@ -19,7 +19,7 @@ func (p *Plan) page(ctx context.Context, o *Options, f *found,
 	verdicts []claims.Verdict) (*report.Reproduction, error) {
 	page := &report.Reproduction{Title: "Reproduction of Learning from Noisy Labels with Noise Modeling Network",
 		Lead: p.lead(), Facts: p.facts(f, verdicts), Rerun: p.rerun()}
-	page.Claims = claims.Tables(verdicts)
+	page.Claims, page.Plots = claims.Tables(verdicts), claims.Plots(verdicts)
 	if slices.ContainsFunc(verdicts, func(v claims.Verdict) bool { return v.Data != "" }) {
 		last := len(page.Claims) - 1 // the comparisons
 		page.Claims, page.Details = page.Claims[:last], page.Claims[last:]

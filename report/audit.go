@@ -1,19 +1,21 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"nmn/labels"
 	"nmn/labels/audit"
 )
 
-// AuditTables show what an audit has found: the first suspects, none of them for 0, the classes with the most labels
-// expected to be wrong, all of them for 0, and where the truth is known what became of the ranking.
+// AuditTables returns the tables of an audit: the first top suspects (0 for none), the classes with the most labels
+// expected to be wrong (0 for all), and, if the true labels are known, how well the ranking finds wrong labels.
 func AuditTables(r *audit.Report, top, classes int) []*Table {
 	var tables []*Table
 	if top > 0 {
-		tables = append(tables, suspectTable(r.Input, r.Suspects[:min(top, len(r.Suspects))]))
+		tables = append(tables, suspectTable(r, r.Suspects[:min(top, len(r.Suspects))]))
 	}
 	counts := r.Counts()
 	byClass := auditClassTable(r, classes)
@@ -25,7 +27,7 @@ func AuditTables(r *audit.Report, top, classes int) []*Table {
 	if r.Judgement != nil {
 		tables = append(tables, JudgementTable(r.Judgement))
 	}
-	tables = append(tables, rowTables(r.Table(), top, counts.Audited)...)
+	tables = append(tables, rowTables(r.Table(), top, counts.Audited, samplesOf(r))...)
 	if r.Outcome != nil {
 		last := tables[len(tables)-1]
 		last.Notes = append(last.Notes, correctionNote(r.Outcome))
@@ -33,47 +35,53 @@ func AuditTables(r *audit.Report, top, classes int) []*Table {
 	return tables
 }
 
-// countNotes say how many labels and suspects there are, and what to expect of them.
+// samplesOf returns the plural noun for what the labels belong to.
+func samplesOf(r *audit.Report) string { return cmp.Or(r.Samples, "samples") }
+
+// sampleOf returns the singular noun.
+func sampleOf(r *audit.Report) string { return strings.TrimSuffix(samplesOf(r), "s") }
+
+// countNotes returns the numbers of labels and suspects in sentences. The page and the command line both show them.
 func countNotes(r *audit.Report, c audit.Counts) []string {
-	s := fmt.Sprintf("%d bags have %d labels. %s", c.Bags, c.Labels,
-		suspectCount(c.Suspects, c.Audited, "audited labels, there or not,", r.MinError))
-	which := ""
+	s := fmt.Sprintf("%d %s have %d labels. %s.", c.Bags, samplesOf(r), c.Labels,
+		suspectCount(c.Suspects, c.Audited, "audited labels, present or absent,", r.MinError))
+	which := "suspects"
 	if c.Pooled > 0 {
-		which = " of classes with rates of their own"
+		which += " of classes with their own rates"
 	}
 	if c.Open < c.Suspects {
 		which += " without a decision"
-		s += fmt.Sprintf(", %d of them without a decision", c.Open)
+		s += fmt.Sprintf(" %d suspects have no decision yet.", c.Open)
 	}
 	if k := audit.AtPrecision(r.Candidates(labels.ApplyCareful), .9); k > 0 {
-		s += fmt.Sprintf("; the first %d%s have an expected precision of 90 %%", k, which)
+		s += fmt.Sprintf(" The first %d %s have an expected precision of 90 %%.", k, which)
 	}
-	wrong := fmt.Sprintf("%.0f labels are expected to be incorrect, and %.0f to be missing", math.Round(c.Incorrect),
-		math.Round(c.Missing))
+	wrong := fmt.Sprintf("About %.0f labels are expected to be incorrect, and %.0f to be missing.",
+		math.Round(c.Incorrect), math.Round(c.Missing))
 	if c.Pooled > 0 {
-		wrong += ", without those of classes marked *"
+		wrong += " Classes with pooled rates (marked *) are not counted."
 	}
-	return []string{s + ".", wrong + "."}
+	return []string{s, wrong}
 }
 
-// suspectCount says how many labels of all are listed, and by which least probability of being wrong.
+// suspectCount returns a sentence with the number of suspects and the probability from which a label is one.
 func suspectCount(suspects, all int, labels string, least float64) string {
 	if least == 0 {
-		return fmt.Sprintf("Of %d %s %d are ranked, the right ones too", all, labels, suspects)
+		return fmt.Sprintf("%d of %d %s are ranked, including those that are probably right", suspects, all, labels)
 	}
-	return fmt.Sprintf("Of %d %s %d are wrong with a probability of at least %g", all, labels, suspects, least)
+	return fmt.Sprintf("%d of %d %s are wrong with a probability of at least %g", suspects, all, labels, least)
 }
 
-// correctionNote says what was corrected and where it is written.
+// correctionNote returns a sentence about the corrected labels and the files they are written to.
 func correctionNote(o *audit.Outcome) string {
-	s := fmt.Sprintf("%d labels are corrected in %s (%d accepted, %d by the "+
-		"rule", o.Changed, o.Labels, o.Accepted, o.Automatic)
+	s := fmt.Sprintf("%d labels are corrected in %s: %d by your decisions and %d automatically", o.Changed, o.Labels,
+		o.Accepted, o.Automatic)
 	if o.ExpectedPrecision.Defined() {
 		s += fmt.Sprintf(" with an expected precision of %.1f %%", 100*o.ExpectedPrecision)
 	}
-	s += fmt.Sprintf("; %d rejected); %s tells why.", o.Rejected, o.Changes)
+	s += fmt.Sprintf(". You kept %d suspects as they are. %s lists every change with its reason.", o.Rejected, o.Changes)
 	if o.Reason != "" {
-		s += " None is corrected by the rule: " + o.Reason + "."
+		s += " No label is corrected automatically: " + o.Reason + "."
 	}
 	return s
 }

@@ -9,9 +9,9 @@ import (
 	"nmn/labels/audit/multiclass"
 )
 
-// ClassAuditTables show what an audit of labels of classes that exclude each other has found: the first suspects, none
-// of them for 0, the classes with the most suspects, all of them for 0, and where the truth is known what became of the
-// ranking.
+// ClassAuditTables returns the tables of an audit of classes that exclude each other: the first top suspects (0 for
+// none), the classes with the most suspects (0 for all), and, if the true labels are known, how well the ranking finds
+// wrong labels.
 func ClassAuditTables(r *multiclass.Report, top, classes int) []*Table {
 	var tables []*Table
 	if top > 0 {
@@ -21,14 +21,14 @@ func ClassAuditTables(r *multiclass.Report, top, classes int) []*Table {
 	if r.Judgement != nil {
 		tables = append(tables, classJudgement(r.Judgement))
 	}
-	tables = append(tables, rowTables(r.Table, top, r.Known())...)
+	tables = append(tables, rowTables(r.Table, top, r.Known(), "samples")...)
 	if o := r.Outcome; o != nil {
 		s := fmt.Sprintf("%d labels are corrected in %s", o.Changed, o.Labels)
 		if o.ExpectedPrecision.Defined() {
 			s += fmt.Sprintf(" with an expected precision of %.1f %%", 100*o.ExpectedPrecision)
 		}
 		last := tables[len(tables)-1]
-		last.Notes = append(last.Notes, s+"; "+o.Changes+" tells why.")
+		last.Notes = append(last.Notes, s+". "+o.Changes+" lists every change with its reason.")
 	}
 	return tables
 }
@@ -36,7 +36,7 @@ func ClassAuditTables(r *multiclass.Report, top, classes int) []*Table {
 func classSuspects(r *multiclass.Report, top int) *Table {
 	t := &Table{
 		Title: "Labels that are probably wrong",
-		Columns: []Column{{Name: "bag", Text: true}, {Name: "label", Text: true}, {Name: "suggested", Text: true},
+		Columns: []Column{{Name: "sample", Text: true}, {Name: "label", Text: true}, {Name: "suggested", Text: true},
 			{Name: "p(wrong)", Decimals: 4}, {Name: "p(suggested)", Decimals: 4}},
 	}
 	surely := 0
@@ -45,7 +45,7 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 	}
 	note := suspectCount(surely, r.Known(), "labels", r.MinError) + "."
 	if len(r.Suspects) > surely {
-		note += fmt.Sprintf(" With the labels that confident learning prunes, the suspects are %d.", len(r.Suspects))
+		note += fmt.Sprintf(" Suspects with the labels that confident learning flags: %d.", len(r.Suspects))
 	}
 	t.Notes = []string{note + fmt.Sprintf(" The confident joint flags %d.", len(r.Confident.Flagged))}
 	for at := range top {
@@ -56,7 +56,7 @@ func classSuspects(r *multiclass.Report, top int) *Table {
 	return t
 }
 
-// noiseNote says which kind of noise was found.
+// noiseNote returns a sentence about the kind of noise.
 func noiseNote(r *multiclass.Report) string {
 	rate := fmt.Sprintf("labels are wrong at a rate of %.3f", r.Pooled)
 	switch r.Noise {
@@ -65,13 +65,13 @@ func noiseNote(r *multiclass.Report) string {
 	case multiclass.Directed:
 		return "Noise depends on the class: " + rate + "."
 	case multiclass.Learned:
-		return "Noise depends on the class, and the scores have learned it, for they reach a ceiling: " + rate + "."
+		return "Noise depends on the class, and the classifier has learned it, because its scores reach a ceiling: " + rate + "."
 	}
-	note := "The labels show no noise that is the same for all bags of a class. Either few labels are wrong, or wrong " +
-		"ones lie where classes overlap, and scores cannot tell which. p(wrong) orders the labels by self-confidence and " +
-		"normalised margin, and is half of the doubt of the scores, no estimate of how many labels are wrong."
+	note := "The labels show no noise that is equal for all samples of a class. Either few labels are wrong, or the wrong " +
+		"ones belong to classes that overlap, which the scores cannot separate. p(wrong) ranks the labels by " +
+		"self-confidence and normalised margin. It does not estimate how many labels are wrong."
 	if r.MinError <= multiclass.FlaggedToo {
-		note += " The suspects are what confident learning prunes."
+		note += " The suspects are the labels that confident learning flags."
 	}
 	return note
 }
@@ -80,9 +80,9 @@ func classNoise(r *multiclass.Report, most int) *Table {
 	t := &Table{
 		Title: "By class",
 		Columns: []Column{{Name: "class", Text: true}, {Name: "labels"}, {Name: "suspects"},
-			{Name: "bags, expected", Decimals: 1},
+			{Name: "samples, expected", Decimals: 1},
 			{Name: "labelled right", Decimals: 3}, {Name: "else mostly", Text: true}, {Name: "at rate", Decimals: 3}},
-		Notes: []string{noiseNote(r), fmt.Sprintf("The highest score is that of the label on %.1f %% of the bags.",
+		Notes: []string{noiseNote(r), fmt.Sprintf("The given label has the highest score on %.1f %% of the samples.",
 			100*r.Agreement)},
 	}
 	order := make([]int, len(r.Classes))
@@ -93,7 +93,7 @@ func classNoise(r *multiclass.Report, most int) *Table {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Classes[b].Suspects, r.Classes[a].Suspects) })
 		order = order[:most]
 		slices.Sort(order)
-		t.Notes = append(t.Notes, fmt.Sprintf("The %d of %d classes with the most suspects.", most, len(r.Classes)))
+		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the %d of %d classes with the most suspects.", most, len(r.Classes)))
 	}
 	for _, y := range order {
 		c := r.Classes[y]
@@ -115,7 +115,7 @@ func classJudgement(j *multiclass.Judgement) *Table {
 	c := j.Confident
 	note := "Confident learning " + flagged(c.Labels, c.Precision, c.Recall, c.PosteriorPrecision)
 	if j.Suggested.Defined() {
-		note += fmt.Sprintf(" Of suspects that are wrong, %.1f %% get the true class suggested.", 100*j.Suggested)
+		note += fmt.Sprintf(" The suggested class is right for %.1f %% of the suspects that are wrong.", 100*j.Suggested)
 	}
 	t.Notes = append(t.Notes, note)
 	return t

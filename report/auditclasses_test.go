@@ -22,10 +22,10 @@ func TestClassAuditTables_SayThatNoiseIsUnknown(t *testing.T) {
 	}
 	in.Labels[24] = 1
 	for least, says := range map[float64][]string{
-		.5: {"0 are wrong with a probability of at least 0.5", "confident learning prunes, the suspects are 1.",
+		.5: {"0 of 40 labels are wrong with a probability of at least 0.5", "Suspects with the labels that confident learning flags: 1.",
 			"show no noise",
-			"what confident learning prunes."},
-		.9: {"0 are wrong with a probability of at least 0.9", "show no noise"},
+			"The suspects are the labels that confident learning flags."},
+		.9: {"0 of 40 labels are wrong with a probability of at least 0.9", "show no noise"},
 	} {
 		o := multiclass.DefaultOptions()
 		o.MinError = least
@@ -43,7 +43,7 @@ func TestClassAuditTables_SayThatNoiseIsUnknown(t *testing.T) {
 				t.Errorf("%g: %q is not in %s", least, s, text)
 			}
 		}
-		if strings.Contains(text, "prunes") != (least <= multiclass.FlaggedToo) {
+		if strings.Contains(text, "labels that confident learning flags") != (least <= multiclass.FlaggedToo) {
 			t.Errorf("%g: %s", least, text)
 		}
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the page
 	"encoding/base64"
@@ -9,6 +10,7 @@ import (
 	"hash/fnv"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"nmn/eval"
@@ -23,24 +25,25 @@ var (
 	//go:embed auditpage/page.css
 	auditPageStyle string
 	//go:embed auditpage/decide.js
-	decideScript string // of all pages on which people decide
+	decideScript string // shared by the pages of audits
 	//go:embed auditpage/page.js
 	auditPageScript string
 )
 
 var auditPageTemplate = template.Must(template.New("audit").Parse(auditPageHTML))
 
-// AuditPage is one HTML file, without anything from elsewhere, in which people look through suspects,
-// accept or reject them, and save their decisions as audit.ReadDecisions reads them. Its fields are
-// what the script of the page works on.
+// AuditPage is one self-contained HTML file to look through suspects, decide on each of them, and save the decisions
+// in the form that Options.Decisions of an audit reads. The script of the page reads its fields.
 type AuditPage struct {
 	Name    string       `json:"name"`
-	Key     string       `json:"key"` // of the decisions that the browser keeps: pages of other audits have others
+	Key     string       `json:"key"` // under which the browser keeps the decisions; other suspects have another key
 	Counts  audit.Counts `json:"counts"`
+	Summary []string     `json:"summary"` // sentences with the counts, as on the command line
+	Samples string       `json:"samples"` // what the labels belong to, such as "pictures"
 	Classes []AuditClass `json:"classes"`
-	Items   []AuditItem  `json:"items"`   // the first of the suspects without a decision
+	Items   []AuditItem  `json:"items"`   // suspects without a decision, the surest of each class in turn
 	Images  []string     `json:"images"`  // data: URLs
-	Decided string       `json:"decided"` // how decisions compare with what was expected; empty for none
+	Decided string       `json:"decided"` // compares the decisions with the expected ones; empty without decisions
 }
 
 // AuditClass is a class on the page.
@@ -48,7 +51,7 @@ type AuditClass struct {
 	Word        string          `json:"word"`
 	Labels      int             `json:"labels"`
 	Audited     bool            `json:"audited"`
-	Pooled      bool            `json:"pooled"` // with the rates of all words together
+	Pooled      bool            `json:"pooled"` // with the rates of all classes together
 	Q01         eval.Number     `json:"q01"`
 	Q10         eval.Number     `json:"q10"`
 	Q01Interval *rates.Interval `json:"q01_interval"`
@@ -69,10 +72,12 @@ type AuditItem struct {
 	Image *int       `json:"image"`
 }
 
-// NewAuditPage describes the first so many suspects that nobody has decided on. picture gives a bag's picture as
-// JPEG, nil for none; it is asked once for each bag, in the order of the suspects, and may be nil.
+// NewAuditPage returns a page with at most items suspects that have no decision yet, a mix of all classes (see mixed).
+// picture returns the picture of a bag as JPEG, or nil. It is called once for each bag, in the order of the page, and
+// may be nil.
 func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int) []byte) *AuditPage {
-	p := &AuditPage{Name: name, Counts: r.Counts(), Items: []AuditItem{}, Images: []string{}}
+	p := &AuditPage{Name: name, Counts: r.Counts(), Items: []AuditItem{}, Images: []string{}, Samples: samplesOf(r)}
+	p.Summary = countNotes(r, p.Counts)
 	if r.Decided != nil {
 		p.Decided = r.Decided.Note
 	}
@@ -89,10 +94,9 @@ func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int)
 		}
 		p.Classes = append(p.Classes, shown)
 	}
-	open := r.Open()
 	hash := fnv.New64a()
 	images := map[int32]*int{}
-	for _, s := range open[:min(items, len(open))] {
+	for _, s := range mixed(r.Open(), items) {
 		item := AuditItem{ID: r.ID(int(s.Bag)), Class: int(s.Class), Kind: s.Kind(), Given: s.Given, Wrong: s.Error(),
 			P: s.P}
 		if picture != nil {
@@ -110,7 +114,32 @@ func NewAuditPage(name string, r *audit.Report, items int, picture func(bag int)
 	return p
 }
 
-// estimated adds what an estimate of the rates tells.
+// mixed picks at most n suspects of a ranking, half of them by rank and half of them the surest of each class, and
+// returns them in turn: first the surest of every class, then the second of every class, and so on.
+func mixed(suspects []audit.Suspect, n int) []audit.Suspect {
+	type placed struct {
+		audit.Suspect
+		place, turn int // in the ranking, and among the suspects of the class
+	}
+	all, seen := make([]placed, len(suspects)), map[int32]int{}
+	for i, s := range suspects {
+		all[i] = placed{s, i, seen[s.Class]}
+		seen[s.Class]++
+	}
+	inTurn := func(a, b placed) int { return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(a.place, b.place)) }
+	if n < len(all) {
+		slices.SortFunc(all[n/2:], inTurn) // the first half stays as ranked
+		all = all[:n]
+	}
+	slices.SortFunc(all, inTurn)
+	out := make([]audit.Suspect, len(all))
+	for i, p := range all {
+		out[i] = p.Suspect
+	}
+	return out
+}
+
+// estimated adds intervals and remarks of estimated rates.
 func (c *AuditClass) estimated(e *rates.Class) {
 	if c.Audited {
 		c.Q01Interval, c.Q10Interval = &e.Q01Interval, &e.Q10Interval
@@ -122,7 +151,7 @@ func (c *AuditClass) estimated(e *rates.Class) {
 	c.Remarks = strings.Join(remarks, "; ")
 }
 
-// add takes a picture in and returns its place.
+// add appends a picture and returns its index, or nil without a picture.
 func (p *AuditPage) add(jpeg []byte) *int {
 	if len(jpeg) == 0 {
 		return nil
@@ -150,7 +179,7 @@ func (p *AuditPage) Write(w io.Writer) error {
 	}{p, template.CSS(pageColours + auditPageStyle), newPageScript(decideScript + auditPageScript)})
 }
 
-// pageScript is the one script that a page may run, with the hash by which its policy knows it.
+// pageScript is the only script that the policy of a page allows, with its hash.
 type pageScript struct {
 	Text template.JS
 	Hash string // SHA-256 in base64

@@ -81,7 +81,7 @@ func TestAuditPage_HoldsTheSuspectsAndNothingFromElsewhere(t *testing.T) {
 		t.Fatalf("%d items of %d", len(got.Items), got.Counts.Suspects)
 	}
 	for i, item := range got.Items {
-		s := r.Suspects[i]
+		s := mixed(r.Suspects, 3)[i]
 		if item.ID != r.ID(int(s.Bag)) || item.Class != int(s.Class) || item.Kind != s.Kind() ||
 			item.Given != s.Given || item.Wrong != s.Error() || item.P != s.P {
 			t.Errorf("item %d is %+v, want %+v", i, item, s)
@@ -130,6 +130,36 @@ func TestAuditPage_OfNothingIsAPage(t *testing.T) {
 	}
 }
 
+// The page starts with the surest suspect of each class, whatever the class with most suspects. Half of the places go
+// to the surest of all.
+func TestMixed_TakesClassesInTurn(t *testing.T) {
+	var all []audit.Suspect
+	for i, class := range []int32{0, 0, 0, 0, 0, 0, 1, 2, 1} {
+		all = append(all, audit.Suspect{Bag: int32(i), Class: class})
+	}
+	for n, want := range map[int][]int32{9: {0, 6, 7, 1, 8, 2, 3, 4, 5}, 6: {0, 6, 7, 1, 8, 2}, 4: {0, 6, 7, 1}, 1: {0}, 0: {}} {
+		got := []int32{}
+		for _, s := range mixed(all, n) {
+			got = append(got, s.Bag)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%d places: suspects %v, want %v", n, got, want)
+		}
+	}
+}
+
+// The page shows the sentences with the counts that the command line prints.
+func TestAuditPage_SaysWhatTheTablesSay(t *testing.T) {
+	r := auditedInput()
+	r.Samples = "pictures"
+	tables := AuditTables(r, 0, 0)
+	page := NewAuditPage("name", r, 1, nil)
+	if len(page.Summary) == 0 || !reflect.DeepEqual(page.Summary, tables[0].Notes[:len(page.Summary)]) ||
+		!strings.HasPrefix(page.Summary[0], "3 pictures have 4 labels. 4 of 6 audited labels") {
+		t.Errorf("the page has %q, the tables have %q", page.Summary, tables[0].Notes)
+	}
+}
+
 // The browser keeps decisions by the key: other suspects must have another.
 func TestAuditPage_KeyTellsAuditsApart(t *testing.T) {
 	r := auditedInput()
@@ -145,7 +175,7 @@ func TestAuditPage_KeyTellsAuditsApart(t *testing.T) {
 func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 	r := auditedInput()
 	var b bytes.Buffer
-	if err := Write(&b, CSV, suspectTable(r.Input, r.Suspects), auditClassTable(r, 0)); err != nil {
+	if err := Write(&b, CSV, suspectTable(r, r.Suspects), auditClassTable(r, 0)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"\na.jpg,cat,missing,0.988968663,0.9975273768,0.2,0.1\n",
@@ -175,7 +205,7 @@ func TestAuditTables_ShowWhatIsUnknownAsDashes(t *testing.T) {
 			for _, of := range []struct {
 				positives int
 				why       string
-			}{{0, "on no bag"}, {r.Bags, "on every bag"}, {1, "too few labels"}} {
+			}{{0, "on no sample"}, {r.Bags, "on every sample"}, {1, "too few labels"}} {
 				class.Positives = of.positives
 				cells := auditClassTable(r, 0).Rows[c].Cells
 				if got := cells[len(cells)-1].Text; got != of.why {

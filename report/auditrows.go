@@ -11,27 +11,29 @@ import (
 // rowsShown is how many rows and groups the tables show at most.
 const rowsShown = 10
 
-// rowTables show the rows whose labels fit least, where features are known near-duplicates, and how much was found.
-func rowTables(t *rows.Table, top, labels int) []*Table {
+// rowTables returns the rows whose labels fit least, near-duplicates if there are features, and the totals. samples
+// is the plural noun for the rows.
+func rowTables(t *rows.Table, top, labels int, samples string) []*Table {
 	var tables []*Table
 	if n := min(top, rowsShown, t.Len()); n > 0 {
-		tables = append(tables, rowTable(t.Top(n)))
+		tables = append(tables, rowTable(t.Top(n), samples))
 		if groups := t.Groups(n); len(groups) > 0 {
-			tables = append(tables, duplicateTable(groups))
+			tables = append(tables, duplicateTable(groups, samples))
 		}
 	}
-	return append(tables, foundTable(t.Summary(labels)))
+	return append(tables, foundTable(t.Summary(labels), samples))
 }
 
-// rowTable lists rows, the one whose labels fit least first.
-func rowTable(top []rows.Row) *Table {
+// rowTable lists rows. The row whose labels fit least comes first.
+func rowTable(top []rows.Row, samples string) *Table {
 	t := &Table{
-		Title: "Bags whose labels fit least",
+		Title: capital(samples) + " whose labels fit least",
 		Columns: []Column{
-			{Name: "bag", Text: true}, {Name: "quality", Decimals: 4}, {Name: "suspects"},
+			{Name: strings.TrimSuffix(samples, "s"), Text: true}, {Name: "quality", Decimals: 4}, {Name: "suspects"},
 			{Name: "most probably wrong", Text: true}, {Name: "p(wrong)", Decimals: 4},
 		},
-		Notes: []string{"Quality is an average of the probabilities of a bag's labels to be right that the worst dominate."},
+		Notes: []string{"Quality is between 0 and 1. It averages the probabilities that the labels of a row are right, and the " +
+			"least probable labels weigh most."},
 	}
 	suggested, outliers := false, false
 	for _, r := range top {
@@ -61,6 +63,9 @@ func rowTable(top []rows.Row) *Table {
 	return t
 }
 
+// capital returns s with an upper-case first letter.
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
 func known(v *float64) Cell {
 	if v == nil {
 		return number(eval.Undefined())
@@ -69,8 +74,8 @@ func known(v *float64) Cell {
 }
 
 // duplicateTable lists groups of near-duplicates.
-func duplicateTable(groups []rows.Group) *Table {
-	t := &Table{Title: "Near-duplicates", Columns: []Column{{Name: "bags", Text: true}, {Name: "copies"},
+func duplicateTable(groups []rows.Group, samples string) *Table {
+	t := &Table{Title: "Near-duplicates", Columns: []Column{{Name: samples, Text: true}, {Name: "copies"},
 		{Name: "features", Text: true}, {Name: "labels", Text: true}}}
 	for _, g := range groups {
 		const most = 4
@@ -90,9 +95,9 @@ func duplicateTable(groups []rows.Group) *Table {
 	return t
 }
 
-// foundTable sums up what was found, of every kind.
-func foundTable(s rows.Summary) *Table {
-	t := &Table{Title: "In all", Columns: []Column{{Name: "found", Text: true}, {Name: "number"}, {Name: "of"},
+// foundTable returns the totals of everything that was found.
+func foundTable(s rows.Summary, samples string) *Table {
+	t := &Table{Title: "Totals", Columns: []Column{{Name: "found", Text: true}, {Name: "number"}, {Name: "of"},
 		{Name: "share (%)", Decimals: 2}}}
 	add := func(what string, n, of int) {
 		share := eval.Undefined()
@@ -102,15 +107,15 @@ func foundTable(s rows.Summary) *Table {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{words(what), count(n), count(of), number(share)}})
 	}
 	add("suspects", s.Suspects, s.Labels)
-	add("bags with suspects", s.SuspectRows, s.Rows)
+	add(samples+" with suspects", s.SuspectRows, s.Rows)
 	if s.Outliers == nil {
 		return t
 	}
 	add("outliers", *s.Outliers, s.Rows)
 	add("near-duplicates", *s.Duplicates, s.Rows)
-	add("of them exact duplicates", *s.Exact, s.Rows)
+	add("exact duplicates", *s.Exact, s.Rows)
 	add("groups of near-duplicates with different labels", *s.Conflicts, *s.Groups)
-	t.Notes = []string{fmt.Sprintf("By %s distance: outliers are farther than %.4g from their neighbours on average, "+
-		"near-duplicates are closer than %.4g to another bag.", s.Metric, *s.OutlierAbove, *s.NearBelow)}
+	t.Notes = []string{fmt.Sprintf("Distances are %s. Outliers have a mean distance above %.4g from their neighbours. "+
+		"Near-duplicates are closer than %.4g to another row.", s.Metric, *s.OutlierAbove, *s.NearBelow)}
 	return t
 }

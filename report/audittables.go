@@ -13,12 +13,13 @@ import (
 	"nmn/labels/rates"
 )
 
-// suspectTable lists suspects, the surest first.
-func suspectTable(in audit.Input, suspects []audit.Suspect) *Table {
+// suspectTable lists suspects. The surest comes first.
+func suspectTable(r *audit.Report, suspects []audit.Suspect) *Table {
+	in := &r.Input
 	t := &Table{
 		Title: "Labels that are probably wrong",
 		Columns: []Column{
-			{Name: "bag", Text: true}, {Name: "word", Text: true}, {Name: "label is", Text: true},
+			{Name: sampleOf(r), Text: true}, {Name: "label", Text: true}, {Name: "is", Text: true},
 			{Name: "p(wrong)", Decimals: 4}, {Name: "p(y=1)", Decimals: 4}, {Name: "q01", Decimals: 3},
 			{Name: "q10", Decimals: 4},
 		},
@@ -39,22 +40,22 @@ func suspectTable(in audit.Input, suspects []audit.Suspect) *Table {
 	return t
 }
 
-// pooledMark stands behind words that are audited with pooled rates, and pooledNote says what it means.
+// pooledMark follows the names of classes that are audited with pooled rates. pooledNote explains it.
 const (
 	pooledMark = " *"
-	pooledNote = "* its own labels say little of its noise: judged by the noise of the other words, and no precision is " +
-		"claimed."
+	pooledNote = "* has too few labels for its own noise rates. It is audited with the pooled rates of the other classes, " +
+		"and no precision is claimed."
 )
 
-// auditClassTable sums up classes: how many of their labels are expected to be wrong, and suspects. It
-// lists the most classes, those with the most labels expected to be wrong, in class order; 0 for all.
-// An estimate of the rates tells why a class is not audited.
+// auditClassTable has a row for each class: labels, labels expected to be wrong, and suspects. If most is not 0, it
+// lists only the most classes with the most labels expected to be wrong, in class order. Estimated rates give the
+// reason why a class is not audited.
 func auditClassTable(r *audit.Report, most int) *Table {
 	counts, all := r.Counts(), r.Result.Classes
 	t := &Table{
 		Title: "By class",
 		Columns: []Column{
-			{Name: "word", Text: true}, {Name: "labels"}, {Name: "incorrect, expected", Decimals: 1},
+			{Name: "label", Text: true}, {Name: "labels"}, {Name: "incorrect, expected", Decimals: 1},
 			{Name: "suspected incorrect"}, {Name: "missing, expected", Decimals: 1}, {Name: "suspected missing"},
 			{Name: "q01", Decimals: 3}, {Name: "q10", Decimals: 4},
 		},
@@ -83,7 +84,7 @@ func auditClassTable(r *audit.Report, most int) *Table {
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
 	if len(t.Rows) < counts.Classes {
-		t.Notes = append(t.Notes, fmt.Sprintf("The %d of %d classes with the most labels expected to be wrong.",
+		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the %d of %d classes with the most labels expected to be wrong.",
 			len(t.Rows), counts.Classes))
 	}
 	if counts.Pooled > 0 {
@@ -91,14 +92,13 @@ func auditClassTable(r *audit.Report, most int) *Table {
 	}
 	if counts.NotAudited > 0 {
 		t.Notes = append(t.Notes,
-			fmt.Sprintf("%d of %d classes are not audited: nothing tells how noisy their labels are, and no noise is made up "+
-				"for them.",
-				counts.NotAudited, counts.Classes))
+			fmt.Sprintf("%d of %d classes are not audited, because their noise rates are unknown.", counts.NotAudited,
+				counts.Classes))
 	}
 	return t
 }
 
-// whyNotAudited tells why a class is left out, and nothing of one that is not.
+// whyNotAudited returns the reason why a class is not audited, or "" if it is.
 func whyNotAudited(r *audit.Report, class int) string {
 	switch n := r.Result.Classes[class].Positives; {
 	case r.Result.Classes[class].Audited:
@@ -106,9 +106,9 @@ func whyNotAudited(r *audit.Report, class int) string {
 	case r.Estimate == nil:
 		return "no rates given"
 	case n == 0:
-		return "on no bag"
+		return "on no " + sampleOf(r)
 	case n == knownLabels(r, class):
-		return "on every bag"
+		return "on every " + sampleOf(r)
 	}
 	var why []string
 	for _, d := range r.Estimate.Classes[class].Diagnoses {
@@ -119,7 +119,7 @@ func whyNotAudited(r *audit.Report, class int) string {
 	return strings.Join(why, "; ")
 }
 
-// knownLabels is how many labels of a class are known.
+// knownLabels counts the known labels of a class.
 func knownLabels(r *audit.Report, class int) (n int) {
 	for i := class; i < len(r.Labels); i += r.Input.Classes {
 		if r.Labels[i] != table.Unknown {
@@ -129,8 +129,8 @@ func knownLabels(r *audit.Report, class int) (n int) {
 	return n
 }
 
-// noisiest are the most classes with the most labels expected to be wrong, in class order. Classes with pooled rates,
-// for which nothing is claimed, come last.
+// noisiest returns the most classes with the most labels expected to be wrong, in class order. Classes with pooled
+// rates are taken last, because no precision is claimed for them.
 func noisiest(classes []audit.Class, most int) []int {
 	order := make([]int, len(classes))
 	for c := range order {
@@ -151,27 +151,27 @@ func noisiest(classes []audit.Class, most int) []int {
 	return order
 }
 
-// JudgementTable holds the audit and its rivals against the truth.
+// JudgementTable compares the audit and its rivals with the true labels.
 func JudgementTable(j *audit.Judgement) *Table {
 	t := judgementTable(j.Wrong, []string{"AP", "AP, incorrect", "AP, missing"}, []ranking{
 		{"posterior", []eval.Number{j.Posterior.AP, j.Posterior.IncorrectAP, j.Posterior.MissingAP}, j.Posterior.PrecisionAt},
 		{"|z - p|", []eval.Number{j.Difference.AP, j.Difference.IncorrectAP, j.Difference.MissingAP},
 			j.Difference.PrecisionAt}})
 	c := j.Confident
-	t.Notes = append(t.Notes, "Confident learning, class by class, "+flagged(c.Labels, c.Precision, c.Recall,
-		c.PosteriorPrecision)+" Self-confidence and normalised margin order labels as |z - p| does.")
+	t.Notes = append(t.Notes, "Confident learning, applied to each class, "+flagged(c.Labels, c.Precision, c.Recall,
+		c.PosteriorPrecision)+" Self-confidence and normalised margin rank the labels of a class as |z - p| does.")
 	return t
 }
 
-// ranking is how well an order of labels finds the wrong ones.
+// ranking measures how well an order of labels finds the wrong ones.
 type ranking struct {
 	name        string
 	ap          []eval.Number
 	precisionAt map[int]eval.Number
 }
 
-// judgementTable holds rankings against the truth, the average precisions of each in columns of these names and its
-// precision at the places of the first one.
+// judgementTable compares rankings with the true labels. The columns ap hold their average precisions, followed by the
+// precision at the ranks that the first ranking has.
 func judgementTable(wrong int, ap []string, rankings []ranking) *Table {
 	t := &Table{Title: fmt.Sprintf("Finding the %d wrong labels (%%)", wrong),
 		Columns: []Column{{Name: "ranked by", Text: true}}}
@@ -196,11 +196,11 @@ func judgementTable(wrong int, ap []string, rankings []ranking) *Table {
 	return t
 }
 
-// flagged says how well confident learning does beside as many labels by posterior.
+// flagged compares the labels that confident learning flags with an equal number of labels ranked by posterior.
 func flagged(labels int, precision, recall, posterior eval.Number) string {
 	s := fmt.Sprintf("flags %d labels", labels)
 	if precision.Defined() {
-		s += fmt.Sprintf(": precision %.2f %%, recall %.2f %%; the posterior's first %d have precision %.2f %%",
+		s += fmt.Sprintf(": precision %.2f %%, recall %.2f %%. The first %d labels by posterior have precision %.2f %%",
 			100*precision, 100*recall, labels, 100*posterior)
 	}
 	return s + "."

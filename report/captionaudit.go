@@ -9,9 +9,9 @@ import (
 	"nmn/labels/misplaced/captions"
 )
 
-// CaptionAuditTables show what an audit of captions has found: how many are of other bags, those that are least
-// probably of theirs with the words that speak against them, none of them for 0, and where the truth is known how well
-// the foreign ones are found. outcome is what was applied, nil for nothing.
+// CaptionAuditTables returns the tables of an audit of captions: how many belong to other bags, the first top suspects
+// with the words that make them suspect (0 for none), and, if the truth is known, how well foreign captions are found.
+// outcome is nil if nothing was applied.
 func CaptionAuditTables(r *captions.Report, top int, outcome *captions.Outcome) []*Table {
 	s := r.Summary(top, outcome)
 	tables := []*Table{captionSummaryTable(&s)}
@@ -24,10 +24,10 @@ func CaptionAuditTables(r *captions.Report, top int, outcome *captions.Outcome) 
 	return tables
 }
 
-// captionSummaryTable says how many captions there are, are of other bags and are dropped.
+// captionSummaryTable counts the captions, the captions that belong to other bags, and the dropped ones.
 func captionSummaryTable(s *captions.Summary) *Table {
-	t := &Table{Title: "Captions of other bags", Columns: []Column{
-		{Name: "captions"}, {Name: "bags"}, {Name: "words"}, {Name: "foreign (%)", Decimals: 1},
+	t := &Table{Title: "Captions that belong to other pictures", Columns: []Column{
+		{Name: "captions"}, {Name: "pictures"}, {Name: "words"}, {Name: "foreign (%)", Decimals: 1},
 		{Name: "from", Decimals: 1}, {Name: "to", Decimals: 1}, {Name: "dropped"},
 		{Name: "expected precision (%)", Decimals: 1},
 	}}
@@ -44,10 +44,10 @@ func captionSummaryTable(s *captions.Summary) *Table {
 	return t
 }
 
-// worstCaptions lists captions with what speaks against them.
+// worstCaptions lists captions with the words that make them suspect.
 func worstCaptions(worst []captions.Finding) *Table {
-	t := &Table{Title: "Captions that are least probably of their bags", Columns: []Column{
-		{Name: "caption", Text: true}, {Name: "bag", Text: true}, {Name: "p(own)", Decimals: 4},
+	t := &Table{Title: "Captions that probably belong to other pictures", Columns: []Column{
+		{Name: "caption", Text: true}, {Name: "picture", Text: true}, {Name: "p(own)", Decimals: 4},
 		{Name: "text", Text: true}, {Name: "words against it", Text: true},
 	}}
 	for _, f := range worst {
@@ -56,11 +56,12 @@ func worstCaptions(worst []captions.Finding) *Table {
 			words(shortened(f.Text, 60)), words(reasons(&f)),
 		}})
 	}
-	t.Notes = []string{"Words after a minus are those that the others have and the caption lacks."}
+	t.Notes = []string{"p(own) is the probability that a caption belongs to its picture. Words after a minus are in the other captions of " +
+		"the picture, but not in this one."}
 	return t
 }
 
-// reasons are the words that speak against a caption, those that it lacks after a minus.
+// reasons lists the words that make a caption suspect. Words that it lacks follow a minus.
 func reasons(f *captions.Finding) string {
 	var all []string
 	for _, word := range f.Against {
@@ -72,7 +73,7 @@ func reasons(f *captions.Finding) string {
 	return strings.Join(all, ", ")
 }
 
-// shortened is the beginning of a text of at most so many characters.
+// shortened returns at most most characters of a text.
 func shortened(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -80,18 +81,18 @@ func shortened(s string, most int) string {
 	return strings.TrimSpace(string([]rune(s)[:most-1])) + "…"
 }
 
-// captionNotes say what is dropped and why not, and what is unusual.
+// captionNotes returns sentences about the dropped captions, and remarks.
 func captionNotes(s *captions.Summary) []string {
 	var notes []string
 	switch {
 	case s.Refused != "":
 		notes = append(notes, "Nothing is dropped: "+s.Refused+".")
 	case s.Dropped == 0:
-		notes = append(notes, fmt.Sprintf("Nothing is dropped: no caption is more likely of another bag than of "+
-			"its own, at an expected precision of %g %%.", 100*s.Precision))
+		notes = append(notes, fmt.Sprintf("Nothing is dropped: no caption belongs to another picture with an expected "+
+			"precision of %g %%.", 100*s.Precision))
 	default:
-		notes = append(notes, fmt.Sprintf("Dropped are captions of their bags with a probability below %.3g, which keeps "+
-			"the expected precision at %g %% or above.", s.Threshold, 100*s.Precision))
+		notes = append(notes, fmt.Sprintf("Captions with p(own) below %.3g are dropped. Their expected precision is at "+
+			"least %g %%.", s.Threshold, 100*s.Precision))
 	}
 	for _, remark := range s.Remarks {
 		notes = append(notes, strings.ToUpper(remark[:1])+remark[1:]+".")
@@ -102,21 +103,21 @@ func captionNotes(s *captions.Summary) []string {
 	return notes
 }
 
-// captionOutcome says what was dropped and where the others are.
+// captionOutcome returns a sentence about the dropped captions and the file with the others.
 func captionOutcome(o *captions.Outcome) string {
-	out := fmt.Sprintf("%s has %d captions; %d are dropped (%d by the threshold, %d by people", o.File, o.Kept, o.Dropped,
+	out := fmt.Sprintf("%s has %d captions. %d are dropped (%d by probability, %d by your decisions", o.File, o.Kept, o.Dropped,
 		o.Automatic, o.Decided)
 	if o.Rescued > 0 {
-		out += fmt.Sprintf("; %d are kept by people alone", o.Rescued)
+		out += fmt.Sprintf("; your decisions keep %d more", o.Rescued)
 	}
 	out += ")"
 	if o.EmptyBags > 0 {
-		out += fmt.Sprintf("; bags without any caption left: %d", o.EmptyBags)
+		out += fmt.Sprintf(". %d pictures have no caption left", o.EmptyBags)
 	}
 	return out + "."
 }
 
-// captionJudgementTable holds an audit against the captions that are known to be foreign.
+// captionJudgementTable compares an audit with the captions that are known to be foreign.
 func captionJudgementTable(j *captions.Judgement) *Table {
 	return &Table{
 		Title: fmt.Sprintf("Finding the %d foreign captions", j.Foreign),

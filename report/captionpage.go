@@ -25,75 +25,75 @@ var (
 	captionPageScript string
 )
 
-// captionPageTemplate is the page of labels with what is said of captions instead.
+// captionPageTemplate is the page of labels with other texts.
 var captionPageTemplate = template.Must(template.Must(template.New("captions").Parse(auditPageHTML)).Parse(
 	captionPageHTML))
 
-// CaptionPage is one HTML file, without anything from elsewhere, in which people look at captions that are probably of
-// other pictures, decide about them, and save their decisions as captions.ReadDecisions reads them. Its fields are what
-// the script of the page works on.
+// CaptionPage is one self-contained HTML file to look at captions that probably belong to other pictures, decide on each
+// of them, and save the decisions in the form that captions.ReadDecisions reads. The script of the page reads its
+// fields.
 type CaptionPage struct {
 	Name     string             `json:"name"`
-	Key      string             `json:"key"` // of the decisions that the browser keeps: pages of other audits have others
+	Key      string             `json:"key"` // under which the browser keeps the decisions; other suspects have another key
 	Captions int                `json:"captions"`
 	AllBags  int                `json:"all_bags"`
 	Foreign  eval.Number        `json:"foreign"`
 	Interval *captions.Interval `json:"interval"`
 	Refused  string             `json:"refused"`
-	Total    int                `json:"total"` // suspects, of which Items are the first
+	Total    int                `json:"total"` // number of suspects; Items holds the first
 	Items    []CaptionItem      `json:"items"`
-	Bags     []CaptionBag       `json:"bags"` // those of the items
+	Bags     []CaptionBag       `json:"bags"` // of the items
 	Images   []string           `json:"images"`
 }
 
 // CaptionItem is a suspect on the page: caption At of bag Bag of the page.
 type CaptionItem struct {
 	ID          string   `json:"id"`
-	Label       string   `json:"label"` // ID as people see it
+	Label       string   `json:"label"` // printable form of ID
 	Bag         int      `json:"bag"`
 	At          int      `json:"at"`
 	Own         float64  `json:"own"`
 	Dropped     bool     `json:"dropped"` // by the threshold
-	Against     []string `json:"against"` // its words that speak against it
-	Lacks       []string `json:"lacks"`   // words of its bag that it lacks
+	Against     []string `json:"against"` // words that make the caption suspect
+	Lacks       []string `json:"lacks"`   // words of the other captions that it lacks
 	Fingerprint string   `json:"fingerprint"`
 }
 
-// CaptionBag is a bag on the page with its captions, or some of them; More are not shown.
+// CaptionBag is a bag on the page with its first captions. More counts the captions that are not shown.
 type CaptionBag struct {
 	ID       string         `json:"id"`
 	Captions []ShownCaption `json:"captions"`
 	More     int            `json:"more"`
 	Image    *int           `json:"image"`
 
-	at map[int]int // places of captions in Captions
+	at map[int]int // positions of captions in Captions
 }
 
-// ShownCaption is a caption as people see it: what does not show is written as in Go.
+// ShownCaption is the printable form of a caption. Characters without a glyph are escaped as in Go.
 type ShownCaption struct {
 	Text string  `json:"text"`
 	Own  float64 `json:"own"`
 	Cut  int     `json:"cut"` // characters that are left out at the end
 }
 
-// Limits of what the page shows: captions of a bag beside its suspects, and characters of a caption.
+// Limits of the page: captions of a bag in addition to its suspects, and characters of a caption.
 const (
 	captionsShown   = 20
 	charactersShown = 500
 )
 
-// CaptionPageOptions say what is on the page.
+// CaptionPageOptions choose the captions on the page.
 type CaptionPageOptions struct {
 	Items    int     // most suspects
-	MinError float64 // least probability of a suspect to be of another bag
-	// Decisions leave out the captions that somebody has decided about.
+	MinError float64 // least probability that a suspect belongs to another bag
+	// Decisions are earlier decisions. Captions with one are left out.
 	Decisions captions.Decisions
-	// Picture gives a bag's picture as JPEG, nil for none. It is asked once for each bag, in the order of the suspects,
+	// Picture returns the picture of a bag as JPEG, or nil. It is called once for each bag, in the order of the suspects,
 	// and may be nil.
 	Picture func(bag int) []byte
 }
 
-// NewCaptionPage describes the captions that are least probably of their bags.
+// NewCaptionPage returns a page with the captions that least probably belong to their bags.
 func NewCaptionPage(name string, r *captions.Report, o CaptionPageOptions) *CaptionPage {
 	s := r.Summary(0, nil)
 	p := &CaptionPage{Name: name, Captions: s.Captions, AllBags: s.Bags, Foreign: s.Foreign, Interval: s.Interval,
@@ -180,7 +180,7 @@ func shownCaption(text string, own float64) ShownCaption {
 		}
 		shown = text[:end]
 	}
-	shown = strings.Join(strings.Fields(shown), " ") // line breaks too are blanks here
+	shown = strings.Join(strings.Fields(shown), " ") // line breaks become blanks
 	return ShownCaption{Text: visible.Line(shown), Own: own, Cut: max(0, all-charactersShown)}
 }
 

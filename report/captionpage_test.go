@@ -172,8 +172,8 @@ func TestCaptionAuditTables_SayWhatIsDroppedAndWhyNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"kept.csv has 1 captions; 3 are dropped (1 by the threshold, 2 by people; 4 are kept by people alone)",
-		"bags without any caption left: 5", "p(own) text words against it", "<b>"} {
+		"kept.csv has 1 captions. 3 are dropped (1 by probability, 2 by your decisions; your decisions keep 4 more)",
+		"5 pictures have no caption left.", "p(own) text words against it", "<b>"} {
 		if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

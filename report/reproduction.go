@@ -13,30 +13,32 @@ import (
 
 var reproductionTemplate = htmlTemplate("reproduction", htmlFile("reproduction.html"))
 
-// Reproduction is what was made of the tables and figures of a paper: one page of HTML, without anything from
-// elsewhere, and the same as Markdown.
+// Reproduction holds the tables and figures of a paper that were made again. It can be written as one self-contained
+// page of HTML, and as Markdown.
 type Reproduction struct {
 	Title  string
 	Lead   []string    // paragraphs
 	Facts  []Explained // what was run, by which program
 	Claims []*Table
-	// Details is what the claims follow from, folded away.
+	// Plots are the claims as the page draws them; Claims and Details are the tables, folded there.
+	Plots []PlottedClaim
+	// Details are the comparisons that decide the claims.
 	Details []*Table
 	Parts   []ReproducedPart
-	Rerun   []string // how to run it again, a paragraph each
-	// Settings are all settings of what was run, folded away on the page: what it is, and the text of its configuration.
+	Rerun   []string // how to run it again, in paragraphs
+	// Settings are titles and texts of all configurations, folded on the page.
 	Settings []Explained
 }
 
-// ReproducedPart is a table or a figure.
+// ReproducedPart is a table or a figure of the paper.
 type ReproducedPart struct {
 	ID, Title string
-	Skip      string   // why it was not made; empty where it was
-	Notes     []string // what one must know to read it, a paragraph each
+	Skip      string   // why it was not made; empty if it was
+	Notes     []string // how to read it, in paragraphs
 	Tables    []*Table
-	Apart     []*Table // published figures of other data, folded away
-	Levels    []Run    // drawn as AP against the share of replaced captions; nil for nothing
-	Figure3   string   // name of the file of the paper's Figure 3, which is drawn here; empty for none
+	Apart     []*Table // published figures of other data, folded
+	Levels    []Run    // drawn as AP against the share of replaced captions; nil for no chart
+	Figure3   string   // file name of the paper's Figure 3, which is drawn here; empty for none
 	Compared  []Comparison
 }
 
@@ -61,14 +63,17 @@ func (r *Reproduction) WriteHTML(w io.Writer) error {
 			Shown: pageTables(p.Tables), Others: pageTables(p.Apart), Sides: comparisonSections(p.ID+"-arms", p.Compared)})
 	}
 	return reproductionTemplate.Execute(w, struct {
-		Style           template.CSS
-		Page            *Reproduction
-		Claims, Details []pageTable
-		Parts           []reproducedSection
-	}{template.CSS(pageStyle + htmlFile("bags.css")), r, pageTables(r.Claims), pageTables(r.Details), parts})
+		Style    template.CSS
+		Page     *Reproduction
+		Verdicts []VerdictCount
+		Groups   []claimGroup
+		Tables   []pageTable
+		Parts    []reproducedSection
+	}{template.CSS(pageStyle + htmlFile("bags.css") + htmlFile("claims.css")), r, verdictCounts(r.Plots), claimGroups(r.Plots),
+		pageTables(slices.Concat(r.Claims, r.Details)), parts})
 }
 
-// charts are those of a part.
+// charts draws the charts of a part.
 func (p *ReproducedPart) charts() ([]numbered, error) {
 	if p.Figure3 != "" {
 		return []numbered{{Chart: derivativeChart(0, "(a) Missing label: z = 0, y = 1")},
@@ -77,8 +82,8 @@ func (p *ReproducedPart) charts() ([]numbered, error) {
 	return levelCharts(p.Levels)
 }
 
-// levelCharts draw AP with human agreement against the share of replaced captions, a line for each arm, without and
-// with MIL apart, where there are several levels.
+// levelCharts draws AP with human agreement against the share of replaced captions, with a line for each arm. Arms
+// without and with MIL have separate charts. One level alone has none.
 func levelCharts(runs []Run) ([]numbered, error) {
 	cells, err := group(runs)
 	if err != nil {
@@ -127,7 +132,7 @@ func levelCharts(runs []Run) ([]numbered, error) {
 	return out, nil
 }
 
-// WriteMarkdown writes the same without pictures.
+// WriteMarkdown writes the page as Markdown without pictures.
 func (r *Reproduction) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	escaped := func(s string) string { return markdownEscapes.Replace(s) }
@@ -181,7 +186,7 @@ func (p *ReproducedPart) markdown(b *strings.Builder) error {
 	return nil
 }
 
-// table says in words what arms say of bags.
+// table lists the predictions of arms in text.
 func (c *Comparison) table() *Table {
 	t := &Table{Title: c.Title, Columns: []Column{{Name: "bag", Text: true}}, Stacked: true,
 		Notes: []string{"✓ predicted and right, ✗ predicted and incorrect, + missing: against the " + c.Against + " of the " +
@@ -203,17 +208,17 @@ func (c *Comparison) table() *Table {
 	return t
 }
 
-// Facts is a table of what is called how, for a terminal.
+// Facts returns a table of names and values for a terminal.
 func Facts(title string, facts []Explained) *Table {
-	t := &Table{Title: title, Columns: []Column{{Name: "what", Text: true}, {Name: "value", Text: true}}}
+	t := &Table{Title: title, Columns: []Column{{Name: "name", Text: true}, {Name: "value", Text: true}}}
 	for _, f := range facts {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{words(f.Name), words(f.Meaning)}})
 	}
 	return t
 }
 
-// TextCell is a cell of words, and NumberCell one of a number without a spread.
+// TextCell returns a cell of text.
 func TextCell(s string) Cell { return words(s) }
 
-// NumberCell is a cell of a number without a spread; an undefined one is a dash.
+// NumberCell returns a cell with a number and no spread. An undefined number is shown as a dash.
 func NumberCell(v eval.Number) Cell { return number(v) }

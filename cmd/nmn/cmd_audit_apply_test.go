@@ -80,7 +80,7 @@ func TestAudit_AppliesNothingAfterRejections(t *testing.T) {
 		t.Errorf("decisions %v", d)
 	}
 	tables := must(t, args...)
-	for _, want := range []string{d["note"].(string), "None is corrected by the rule: no label without a decision is " +
+	for _, want := range []string{d["note"].(string), "No label is corrected automatically: no label without a decision is " +
 		"wrong"} {
 		if !strings.Contains(strings.Join(strings.Fields(tables), " "), want) {
 			t.Errorf("the tables lack %q:\n%s", want, tables)

@@ -63,7 +63,8 @@ func TestAudit_CountsAreTheSameEverywhere(t *testing.T) {
 					Labels             float64
 					Incorrect, Missing any
 				}
-				Items []any
+				Items   []any
+				Summary []string
 			}
 			data := regexp.MustCompile(`(?s)<script id="data"[^>]*>(.*?)</script>`).FindStringSubmatch(read(t, page))
 			if err := json.Unmarshal([]byte(data[1]), &shown); err != nil {
@@ -105,18 +106,18 @@ func TestAudit_CountsAreTheSameEverywhere(t *testing.T) {
 			}
 
 			tables := strings.Join(strings.Fields(must(t, onScores("audit", dir, args...)...)), " ")
-			wants := []string{
-				fmt.Sprintf("%d bags have %d labels. Of %d audited labels, there or not, %d are wrong", of("bags"), of("labels"),
-					of("audited_labels"), of("suspects")),
-				fmt.Sprintf("%d labels are expected to be incorrect, and %d to be missing", of("expected_incorrect"),
+			wants := append(shown.Summary, []string{ // which the page shows
+				fmt.Sprintf("%d samples have %d labels. %d of %d audited labels, present or absent, are wrong", of("bags"), of("labels"),
+					of("suspects"), of("audited_labels")),
+				fmt.Sprintf("About %d labels are expected to be incorrect, and %d to be missing.", of("expected_incorrect"),
 					of("expected_missing")),
 				fmt.Sprintf("suspects %d %d ", of("suspects"), of("audited_labels")),
 				fmt.Sprintf("%d of %d classes: *", of("pooled_classes"), of("classes")),
 				fmt.Sprintf("%d of %d classes are not audited", of("classes_not_audited"), of("classes")),
-				"on every bag",
-			}
+				"on every sample",
+			}...)
 			if name == "decisions" {
-				wants = append(wants, fmt.Sprintf("%d of them without a decision", of("open_suspects")))
+				wants = append(wants, fmt.Sprintf("%d suspects have no decision yet.", of("open_suspects")))
 			}
 			for _, want := range wants {
 				if !strings.Contains(tables, want) {

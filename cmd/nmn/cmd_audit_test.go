@@ -156,7 +156,7 @@ func TestAudit_RanksAndJudges(t *testing.T) {
 	}
 	table := must(t, onScores("audit", dir, "--format", "markdown")...)
 	if !strings.Contains(table, "**Labels that are probably wrong**") ||
-		!strings.Contains(table, "1 of 3 classes: \\* its own labels say little") {
+		!strings.Contains(table, "1 of 3 classes: \\* has too few labels for its own noise rates") {
 		t.Errorf("tables:\n%s", table)
 	}
 }
@@ -196,7 +196,7 @@ func TestAudit_RanksAllLabels(t *testing.T) {
 	}
 	table := must(t, onScores("audit", dir, "--noise-rates", rates, "--min-error", "0")...)
 	if !strings.Contains(strings.Join(strings.Fields(table), " "),
-		"Of 1597 audited labels, there or not, 1597 are ranked, the right ones too; the first ") {
+		"1597 of 1597 audited labels, present or absent, are ranked, including those that are probably right. The first ") {
 		t.Error(table)
 	}
 	fixed := correctedAt(t, dir, "--noise-rates", rates)
@@ -509,7 +509,7 @@ func TestAudit_OneSidedLabels(t *testing.T) {
 	write(t, labels, b.String())
 	for _, table := range []string{must(t, onScores("audit", dir)...),
 		must(t, onScores("audit", dir, "--top", "0")...)} {
-		for _, want := range []string{"on no bag", "on every bag", "2 of 3 classes are not audited"} {
+		for _, want := range []string{"on no sample", "on every sample", "2 of 3 classes are not audited"} {
 			if !strings.Contains(table, want) {
 				t.Errorf("the table lacks %q:\n%s", want, table)
 			}

@@ -38,6 +38,8 @@ type Options struct {
 type Report struct {
 	Input
 	*Result
+	// Samples names what the labels belong to in reports, such as "pictures"; empty means "samples".
+	Samples   string
 	MinError  float64
 	Estimate  *rates.Result // nil where rates were given
 	Judgement *Judgement    // nil where the true labels are not known

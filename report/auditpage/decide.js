@@ -1,16 +1,16 @@
 "use strict";
-// What the pages of audits share: people decide about data.items, one after the other. A page has, after this script,
-// step (cards at first), matches(i), card(i), draw(), picture(i) with its name, texts of what is empty, and csv() of the
-// decisions; it calls begin() with its verdicts at the end.
+// Shared by the pages of audits, on which you decide about data.items one by one. The script of a page follows this one.
+// It defines step (the number of cards at first), matches(i), card(i), draw(), picture(i), says(i), texts for empty lists,
+// and csv(), and it ends with a call of begin().
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = id => document.getElementById(id);
 const whole = n => Math.round(n).toLocaleString("en");
 
-// Decisions by number of the item; kept by the browser too, where it lets a page do so.
+// Decisions by number of the item. The browser keeps them too, if it lets a page do so.
 const store = "nmn-audit-" + data.key;
 const decisions = new Map(load());
 const history = [];
-let kind = "all", state = "open", current = -1, shown = 0, columns = () => 1;
+let kind = "all", state = "open", current = -1, shown = 0, columns = () => 1, arrange = list => list;
 
 const some = (n, one, many) => whole(n) + " " + (n === 1 ? one : many);
 // percent never shows a probability as certain.
@@ -31,7 +31,7 @@ function element(tag, className, text) {
 
 let visible = [];
 function filter() {
-  visible = data.items.map((_, i) => i).filter(i => matches(i));
+  visible = arrange(data.items.map((_, i) => i).filter(i => matches(i)));
   shown = Math.min(step, visible.length);
   current = visible.length ? visible[0] : -1;
 }
@@ -46,7 +46,7 @@ function mark(scroll) {
   }
 }
 
-// decide notes a verdict on the current item (null takes it back) and goes on to the next one.
+// decide stores a verdict on the current item (null removes it) and moves to the next one.
 function decide(verdict) {
   if (current < 0) return;
   const i = current, place = visible.indexOf(i);
@@ -58,13 +58,13 @@ function decide(verdict) {
 }
 function undo() {
   const last = history.pop();
-  if (!last) return toast("Nothing to take back");
+  if (!last) return toast("Nothing to undo");
   const [i, before] = last;
   if (before) decisions.set(i, before); else decisions.delete(i);
   keep();
   refresh(i);
 }
-// refresh draws anew without losing the place.
+// refresh redraws and keeps the place.
 function refresh(next) {
   const had = shown;
   filter();
@@ -94,13 +94,13 @@ function drawCards() {
   empty.hidden = visible.length > 0;
   if (!visible.length) {
     const done = data.items.length && [...data.items.keys()].every(i => decisions.has(i));
-    const [title, text] = !data.items.length ? none : state === "open" && done ? ["All decided", apply] : ["Nothing here", "No suspect passes these filters."];
+    const [title, text] = !data.items.length ? none : state === "open" && done ? ["All decided", apply] : ["Nothing here", "No suspect matches these filters."];
     empty.replaceChildren(element("strong", "", title), text);
   }
   mark(false);
 }
 
-// box is the card of an item, with its picture, on which one can click to enlarge it.
+// box returns the card of an item with its picture. A click on the picture enlarges it.
 function box(i, className) {
   const e = element("li", className), [image, name] = picture(i);
   e.tabIndex = -1; e.dataset.item = i;
@@ -118,7 +118,7 @@ function box(i, className) {
   return [e, frame];
 }
 
-// buttons are those of the verdicts of an item: [verdict, text, style, hint].
+// buttons returns the buttons for the verdicts [verdict, text, style, hint] on an item.
 function buttons(i, verdicts) {
   const actions = element("div", "actions"), said = decisions.get(i);
   for (const [verdict, text, style, hint] of verdicts) {
@@ -130,7 +130,7 @@ function buttons(i, verdicts) {
   return actions;
 }
 
-// zoom shows the picture of the current item as large as the window; the keys go on as before.
+// zoom shows the picture of the current item as large as the window. All keys still work.
 function zoom() {
   if (at("zoom").open) return at("zoom").close();
   if (current < 0 || picture(current)[0] == null) return toast("There is no picture to enlarge");
@@ -146,7 +146,7 @@ function drawZoom() {
   at("zoom-name").textContent = name + ": " + says(current);
 }
 
-// drawProgress tells how many items are decided, and how many with the verdict.
+// drawProgress shows how many items are decided, and how many with the verdict.
 function drawProgress(verdict) {
   const n = data.items.length, said = [...decisions.values()], first = said.filter(v => v === verdict).length;
   at("decided").textContent = whole(said.length) + " of " + whole(n) + " decided";
@@ -157,7 +157,7 @@ function drawProgress(verdict) {
 function field(s) { return /[",\r\n]/.test(s) || s !== s.trim() ? '"' + s.replaceAll('"', '""') + '"' : s; }
 // save downloads the decisions.
 function save(name) {
-  if (!decisions.size) return toast("Nothing is decided yet");
+  if (!decisions.size) return toast("No decision yet");
   const a = element("a");
   a.href = URL.createObjectURL(new Blob([csv()], { type: "text/csv" }));
   a.download = name;
@@ -183,8 +183,8 @@ function segments(id, set) {
   return all;
 }
 
-// begin has buttons and keys do what a page says, unless keys are typed into a field or meant for the browser. The focus
-// leaves the field of search with Enter, so that what is typed then decides.
+// begin binds buttons and keys. Keys that are typed into a field or meant for the browser are left alone. Enter moves the
+// focus out of the search field, so that the next key decides.
 function begin(file, verdicts, found) {
   const kinds = segments("kinds", v => kind = v);
   segments("states", v => state = v);

@@ -1,8 +1,8 @@
-// data.classes and data.items as Go wrote them (AuditPage); an item names its class and picture by number.
-let chosen = -1;
+// data.classes and data.items come from Go (AuditPage). An item refers to its class and its picture by number.
+let chosen = -1, order = "mixed";
 const step = 60;
 
-// matches tells whether an item passes the filters, leaving out that of classes where asked.
+// matches reports whether an item passes the filters. anyClass ignores the filter of classes.
 function matches(i, anyClass) {
   const item = data.items[i], said = decisions.get(i);
   return (anyClass || chosen < 0 || item.class === chosen) && (kind === "all" || item.kind === kind) &&
@@ -11,7 +11,9 @@ function matches(i, anyClass) {
 
 const picture = i => [data.items[i].image, data.items[i].id];
 const says = i => (data.items[i].kind === "incorrect" ? "labelled " : "not labelled ") + data.classes[data.items[i].class].word;
-const none = ["No label is under suspicion", "Nothing is wrong with the probability that was asked for. nmn audit --min-error lowers it."];
+const none = ["No suspects", "No label is wrong with the required probability. nmn audit --min-error lowers it."];
+// The items come as a mix of classes.
+arrange = list => order === "mixed" ? list : list.sort((a, b) => data.items[b].wrong - data.items[a].wrong || a - b);
 const apply = "Save the decisions (S) and apply them with nmn audit --decisions.";
 
 function card(i) {
@@ -19,19 +21,19 @@ function card(i) {
   const [e, frame] = box(i, "card " + item.kind);
   frame.append(element("span", "tag", item.kind));
   const body = element("div", "body"), claim = element("p", "claim"), name = element("b", "", c.word);
-  if (item.kind === "incorrect") claim.append("Labelled ", name, ", probably not there");
-  else claim.append("Not labelled ", name, ", probably there");
+  if (item.kind === "incorrect") claim.append("Labelled ", name, ", but probably it is not there");
+  else claim.append("Not labelled ", name, ", but probably it is there");
   const chance = element("div", "chance"), track = element("div", "track"), fill = element("div", "fill");
   fill.style.width = 100 * item.wrong + "%"; track.append(fill);
   chance.append(track, element("span", "", percent(item.wrong)));
   chance.title = "probability that the label is wrong";
-  const score = element("p", "facts", "likely there by the scores alone: " + percent(item.p));
-  score.title = "the classifier's probability that " + c.word + " is there, without looking at the label";
-  if (c.pooled) chance.title += ", by the noise of the other words: the labels of this one say little of their own, and nothing is claimed of it";
+  const score = element("p", "facts", "score of the classifier: " + percent(item.p));
+  score.title = "probability that " + c.word + " is there, estimated by a classifier that has not seen the label";
+  if (c.pooled) chance.title += ", by the noise rates of all classes together: this class has too few labels for its own";
   if (c.pooled) claim.append(" (pooled rates)");
   body.append(claim, chance, score, element("p", "facts", item.id));
-  e.append(body, buttons(i, [["accept", "Accept", "yes", "the label is wrong, and is changed (A)"],
-    ["reject", "Reject", "no", "the label is right, and stays (R)"]]));
+  const texts = item.kind === "incorrect" ? ["Wrong: remove it", "Right: keep it"] : ["Missing: add it", "Right: leave it out"];
+  e.append(body, buttons(i, [["accept", texts[0], "yes", "change the label (A)"], ["reject", texts[1], "no", "leave the label as it is (R)"]]));
   return e;
 }
 
@@ -52,21 +54,19 @@ function drawClasses() {
     .sort((a, b) => counts[b] - counts[a] || a - b);
   const rows = order.map(c => {
     const k = data.classes[c];
-    return row(c, k.word, counts[c], k.audited ? "missing " + percent(k.q01, 0) + " · incorrect " + percent(k.q10) + (k.pooled ? " (pooled)" : "") : "not audited");
+    return row(c, k.word + (k.pooled ? " *" : ""), counts[c], k.audited ? "missing " + percent(k.q01, 0) + " · incorrect " + percent(k.q10) + (k.pooled ? " (pooled)" : "") : "not audited");
   });
   if (!wanted) rows.unshift(row(-1, "All classes", all, ""));
-  if (!rows.length) rows.push(element("li", "none", "No class of that name"));
+  if (!rows.length) rows.push(element("li", "none", "No class matches"));
   at("classes").replaceChildren(...rows);
 }
 
 function drawSummary() {
   const box = at("summary");
   if (chosen < 0) {
-    const n = data.counts, open = n.open_suspects < n.suspects ? ", " + whole(n.open_suspects) + " of them without a decision" : "";
-    const most = data.items.length < n.open_suspects ? ". The page shows the surest " + whole(data.items.length) : "";
-    box.replaceChildren(element("h2", "", whole(visible.length) + (visible.length === 1 ? " suspect" : " suspects")),
-      element("p", "", whole(n.bags) + " bags have " + whole(n.labels) + " labels. Of " + whole(n.audited_labels) + " audited labels, there or not, " + whole(n.suspects) + " are suspects" + open + most + "."),
-      element("p", "", "About " + whole(n.expected_incorrect) + " labels are expected to be incorrect, and " + whole(n.expected_missing) + " to be missing" + (n.pooled_classes ? ", without those of classes with pooled rates" : "") + "."));
+    const n = data.counts;
+    box.replaceChildren(element("h2", "", some(visible.length, "suspect", "suspects")), ...data.summary.map(s => element("p", "", s)));
+    if (data.items.length < n.open_suspects) box.append(element("p", "", "This page shows " + whole(data.items.length) + " of " + some(n.open_suspects, "suspect", "suspects") + ": the surest of all, and the surest of each class."));
     if (n.pooled_classes) box.append(element("p", "", whole(n.pooled_classes) + " of " + whole(n.classes) + " classes have pooled rates."));
     if (n.classes_not_audited) box.append(element("p", "", whole(n.classes_not_audited) + " of " + whole(n.classes) + " classes are not audited."));
     if (data.decided) box.append(element("p", "", data.decided));
@@ -74,11 +74,11 @@ function drawSummary() {
   }
   const c = data.classes[chosen], range = i => i ? " (" + percent(i.low) + " to " + percent(i.high) + ")" : "";
   const lines = [element("h2", "", c.word)];
-  if (c.pooled) lines.push(element("p", "", whole(c.labels) + " labels, which say little of their own noise: judged by the noise of the other words, and nothing is claimed."));
+  if (c.pooled) lines.push(element("p", "", some(c.labels, "label", "labels") + ". They are too few for noise rates of their own, so the pooled rates of all classes are used. No precision is claimed."));
   else if (c.audited) {
-    lines.push(element("p", "", whole(c.labels) + " labels; about " + whole(c.incorrect) + " of them incorrect, and " + whole(c.missing) + " more missing."),
-      element("p", "", "Missing where it should be: " + percent(c.q01) + range(c.q01_interval) + ". There where it should not be: " + percent(c.q10) + range(c.q10_interval) + "."));
-  } else lines.push(element("p", "", whole(c.labels) + " labels. This class is not audited: its noise rates cannot be told."));
+    lines.push(element("p", "", some(c.labels, "label", "labels") + ". About " + whole(c.incorrect) + " of them are incorrect, and " + whole(c.missing) + " more are missing."),
+      element("p", "", "Of the " + data.samples + " that show it, " + percent(c.q01) + range(c.q01_interval) + " lack the label. Of the others, " + percent(c.q10) + range(c.q10_interval) + " have it."));
+  } else lines.push(element("p", "", some(c.labels, "label", "labels") + ". This class is not audited, because its noise rates are unknown."));
   if (c.remarks) lines.push(element("p", "remark", c.remarks));
   box.replaceChildren(...lines);
 }
@@ -95,6 +95,7 @@ function csv() {
   return ["id,word,given,decision", ...rows].join("\n") + "\n";
 }
 
+segments("orders", v => order = v);
 begin("decisions.csv", { a: () => decide("accept"), r: () => decide("reject") }, (wanted, first) => {
   drawClasses();
   if (first) at("classes").querySelector("button")?.click();

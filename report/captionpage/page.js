@@ -1,6 +1,6 @@
-// data.items and data.bags as Go wrote them (CaptionPage); an item names its bag, and its caption in that bag, by number.
+// data.items and data.bags come from Go (CaptionPage). An item refers to its picture (a bag) and its caption by number.
 let wanted = "";
-const step = 40, listed = 20; // cards, and captions of a bag beside the suspect, that are shown at first
+const step = 40, listed = 20; // cards, and captions on a card, that are shown at first
 
 function matches(i) {
   const item = data.items[i], bag = data.bags[item.bag], said = decisions.get(i);
@@ -9,7 +9,7 @@ function matches(i) {
     (!wanted || bag.captions[item.at].text.toLowerCase().includes(wanted) || bag.id.toLowerCase().includes(wanted));
 }
 
-// marked is a text with words of it marked where they stand by themselves, in either case.
+// marked appends a text to box and marks whole words in it, in upper or lower case.
 function marked(box, text, words) {
   const parts = words.map(w => w.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).sort((a, b) => b.length - a.length);
   if (!parts.length) { box.append(text); return box; }
@@ -25,22 +25,22 @@ function marked(box, text, words) {
 
 const picture = i => [data.bags[data.items[i].bag].image, data.bags[data.items[i].bag].id];
 const says = i => data.bags[data.items[i].bag].captions[data.items[i].at].text;
-const none = ["No caption is under suspicion", "None is of another picture with the probability that was asked for. nmn audit captions --min-error lowers it."];
+const none = ["No suspects", "No caption belongs to another picture with the required probability. nmn audit captions --min-error lowers it."];
 const apply = "Save the decisions (S) and apply them with nmn audit captions --decisions.";
 
 function card(i) {
   const item = data.items[i], bag = data.bags[item.bag], [e] = box(i, "suspect");
   const body = element("div", "body"), claim = element("div", "claim-bar");
-  const chance = element("b", "", percent(1 - item.own) + " foreign");
-  chance.title = "probability that the marked caption is of another picture";
-  claim.append(chance, element("span", "id", "bag " + bag.id), element("span", "id", "caption " + item.label),
-    element("span", "", item.dropped ? "dropped by the threshold" : "kept by the threshold"));
+  const chance = element("b", "", "of another picture: " + percent(1 - item.own));
+  chance.title = "probability that the marked caption belongs to another picture";
+  claim.append(chance, element("span", "id", "picture " + bag.id), element("span", "id", "caption " + item.label),
+    element("span", "", item.dropped ? "dropped by probability" : "kept by probability"));
   const list = element("ul", "captions");
   let more = bag.more;
   bag.captions.forEach((c, n) => {
     if (n >= listed && n !== item.at) return void more++;
     const li = element("li", n === item.at ? "suspected" : ""), own = element("span", "own", c.own < .005 ? "< 1 %" : c.own > .995 ? "> 99 %" : Math.round(100 * c.own) + " %");
-    own.title = "probability that this caption is of this picture";
+    own.title = "probability that this caption belongs to this picture";
     const text = marked(element("span"), c.text || "(nothing)", n === item.at ? item.against : []);
     if (c.cut) text.append(element("span", "cut", " … and " + some(c.cut, "more character", "more characters")));
     li.append(own, text);
@@ -53,23 +53,24 @@ function card(i) {
   }
   body.append(claim, list);
   if (item.lacks.length) {
-    const why = element("p", "why", "Does not mention what the others do: ");
+    const why = element("p", "why", "Not mentioned, but in the other captions: ");
     why.append(element("span", "", item.lacks.join(", ")));
     body.append(why);
   }
-  body.append(buttons(i, [["drop", "Drop", "yes", "the caption is of another picture (A or D)"],
-    ["keep", "Keep", "no", "the caption is of this picture (R)"]]));
+  body.append(buttons(i, [["drop", "Wrong: drop it", "yes", "the caption belongs to another picture (A or D)"],
+    ["keep", "Right: keep it", "no", "the caption belongs to this picture (R)"]]));
   e.append(body);
   return e;
 }
 
 function drawSummary() {
-  const most = data.items.length < data.total ? "The surest " + whole(data.items.length) + " of " + some(data.total, "suspect", "suspects") + ". " : "";
+  const most = data.items.length < data.total ? "This page shows the surest " + whole(data.items.length) + " of " + some(data.total, "suspect", "suspects") + "." : "";
   const range = data.interval ? " (" + percent(data.interval.low) + " to " + percent(data.interval.high) + ")" : "";
-  const share = data.foreign == null ? "nobody knows how many are of other bags." : "about " + percent(data.foreign) + range + " are estimated to be of other bags.";
+  const share = data.foreign == null ? "The number that belongs to other pictures is unknown." : "About " + percent(data.foreign) + range + " of them belong to other pictures.";
   const lines = [element("h2", "", some(visible.length, "suspect", "suspects")),
-    element("p", "", most + "Of " + some(data.captions, "caption", "captions") + " of " + some(data.all_bags, "bag", "bags") + ", " + share)];
-  if (data.refused) lines.push(element("p", "remark", "Nothing is dropped on these grounds: " + data.refused + "."));
+    element("p", "", some(data.captions, "caption", "captions") + " of " + some(data.all_bags, "picture", "pictures") + ". " + share)];
+  if (most) lines.push(element("p", "", most));
+  if (data.refused) lines.push(element("p", "remark", "No caption is dropped by probability: " + data.refused + "."));
   at("summary").replaceChildren(...lines);
 }
 

@@ -133,7 +133,12 @@ func (a *Audit) Rank(ctx context.Context, s *OutOfFold, o audit.Options) (*audit
 	if o.NoiseRates == "" {
 		o.Plain, o.Raise = s.Plain, s.Raised
 	}
-	return audit.Scores(ctx, &in, o)
+	r, err := audit.Scores(ctx, &in, o)
+	if err != nil {
+		return nil, err
+	}
+	r.Samples = a.session.Config.Data.Samples()
+	return r, nil
 }
 
 // chosen are some rows of a matrix of k columns.

@@ -1,0 +1,92 @@
+package claims
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"nmn/eval"
+	"nmn/report"
+)
+
+// confidence is the level of the intervals that plots show.
+const confidence = .95
+
+// Plots returns the verdicts as the page of a reproduction draws them.
+func Plots(verdicts []Verdict) []report.PlottedClaim {
+	var all []report.PlottedClaim
+	for i := range verdicts {
+		v := &verdicts[i]
+		c := report.PlottedClaim{Claim: v.Claim, Where: v.Where, Data: v.Data, Beyond: v.Beyond,
+			Verdict: string(v.Outcome), Reason: v.Reason, Kind: v.Outcome.kind()}
+		if v.Data != "" {
+			one := comparisons(verdicts[i : i+1])
+			one.Title, one.Notes = "All figures", nil
+			c.Figures = one
+		}
+		names := v.shortNames()
+		for j := range v.Comparisons {
+			if d := &v.Comparisons[j]; d.plotted() {
+				c.Differences = append(c.Differences, d.difference95(names[j]))
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// kind maps an outcome to the colour and sign of a plot.
+func (o Outcome) kind() report.VerdictKind {
+	switch o {
+	case Confirmed:
+		return report.ClaimConfirmed
+	case NotConfirmed:
+		return report.ClaimRefuted
+	}
+	return report.ClaimOpen
+}
+
+// plotted reports whether the difference is in points, where more is better: errors and bounds have other units.
+func (d *Comparison) plotted() bool {
+	return d.Right.Arm != "" && !lessIsBetter(d.Left.Metric) && (d.Mean.Defined() || d.Published.Defined())
+}
+
+// difference95 returns the mean difference with its confidence interval. Fewer than fewestSeeds seeds have no interval.
+func (d *Comparison) difference95(name string) report.ClaimDifference {
+	out := report.ClaimDifference{Name: name, Mean: d.Mean, Low: d.Mean, High: d.Mean, Published: d.Published,
+		Kind: d.Outcome.kind()}
+	if n := float64(len(d.Differences)); len(d.Differences) >= fewestSeeds && d.Spread.Defined() {
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
+		half := t * float64(d.Spread) / math.Sqrt(n)
+		out.Low, out.High = d.Mean-eval.Number(half), d.Mean+eval.Number(half)
+	}
+	return out
+}
+
+// shortNames returns names of the comparisons that hold what differs between them, such as the level of noise.
+func (v *Verdict) shortNames() []string {
+	parts := make([][4]string, len(v.Comparisons))
+	differs := [4]bool{}
+	for i := range v.Comparisons {
+		d := &v.Comparisons[i]
+		parts[i] = [4]string{title(d.Left.Arm) + " – " + title(d.Right.Arm), d.Left.Metric,
+			fmt.Sprintf("%.4g %% noise", math.Round(100*d.Missing)), d.Words}
+		for k := range differs {
+			differs[k] = differs[k] || parts[i][k] != parts[0][k]
+		}
+	}
+	differs[2] = differs[2] || !differs[0] && !differs[1] && !differs[3]
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		var shown []string
+		for k := range p {
+			if differs[k] {
+				shown = append(shown, p[k])
+			}
+		}
+		names[i] = strings.Join(shown, ", ")
+	}
+	return names
+}

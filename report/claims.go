@@ -1,0 +1,174 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"nmn/eval"
+	"nmn/report/chart"
+)
+
+// VerdictKind chooses the colour and the sign of a verdict.
+type VerdictKind string
+
+// The kinds of verdicts. They are classes of the page's style.
+const (
+	ClaimConfirmed VerdictKind = "confirmed"
+	ClaimRefuted   VerdictKind = "refuted"
+	ClaimOpen      VerdictKind = "undecided"
+)
+
+// Mark is the sign of the verdict, which does not need colour.
+func (k VerdictKind) Mark() string {
+	switch k {
+	case ClaimConfirmed:
+		return "✓"
+	case ClaimRefuted:
+		return "✗"
+	}
+	return "?"
+}
+
+// PlottedClaim is a claim of a paper with its verdict and the differences that decide it.
+type PlottedClaim struct {
+	Claim, Where, Data string // Where is empty for a claim that the paper does not make, Data if there are no results
+	Beyond             bool   // the paper does not make the claim
+	Verdict, Reason    string
+	Kind               VerdictKind
+	Differences        []ClaimDifference
+	Figures            *Table // every comparison, folded; nil for none
+}
+
+// ClaimDifference is the difference between two arms. A positive one supports the claim.
+type ClaimDifference struct {
+	Name            string
+	Mean, Low, High eval.Number // over seeds; an interval from Mean to Mean is not drawn
+	Published       eval.Number // undefined if the paper has none
+	Kind            VerdictKind
+}
+
+// claimSection is a claim as the page shows it.
+type claimSection struct {
+	*PlottedClaim
+	Charts []pageChart
+	Tables []pageTable
+}
+
+// claimGroup is the claims of the paper, or those beyond it.
+type claimGroup struct {
+	Title  string
+	Claims []claimSection
+}
+
+// VerdictCount is the number of claims with a verdict.
+type VerdictCount struct {
+	Kind    VerdictKind
+	Verdict string
+	Count   int
+}
+
+// verdictCounts counts the verdicts in the order confirmed, refuted, undecided.
+func verdictCounts(claims []PlottedClaim) []VerdictCount {
+	var out []VerdictCount
+	for _, kind := range []VerdictKind{ClaimConfirmed, ClaimRefuted, ClaimOpen} {
+		c := VerdictCount{Kind: kind}
+		for i := range claims {
+			if claims[i].Kind == kind {
+				c.Verdict = claims[i].Verdict
+				c.Count++
+			}
+		}
+		if c.Count > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// claimGroups returns the claims as sections. The charts of all claims share one axis, so that they can be compared.
+func claimGroups(claims []PlottedClaim) []claimGroup {
+	axis := claimAxis(claims)
+	groups := []claimGroup{{Title: "What the paper claims"}, {Title: "Claims beyond the paper"}}
+	for i := range claims {
+		c := &claims[i]
+		s := claimSection{PlottedClaim: c}
+		if chart := claimChart(c, axis); chart != nil {
+			s.Charts = pageCharts("claim-"+strconv.Itoa(i+1), []numbered{{Chart: chart}})
+		}
+		if c.Figures != nil {
+			s.Tables = pageTables([]*Table{c.Figures})
+		}
+		at := 0
+		if c.Beyond {
+			at = 1
+		}
+		groups[at].Claims = append(groups[at].Claims, s)
+	}
+	var out []claimGroup
+	for _, g := range groups {
+		if len(g.Claims) > 0 {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// claimAxis holds all differences and 0.
+func claimAxis(claims []PlottedClaim) chart.Axis {
+	a := chart.Axis{Label: "difference in points; right of 0 supports the claim"}
+	for i := range claims {
+		for _, d := range claims[i].Differences {
+			for _, v := range []eval.Number{d.Mean, d.Low, d.High, d.Published} {
+				if v.Defined() {
+					a.Min, a.Max = min(a.Min, float64(v)), max(a.Max, float64(v))
+				}
+			}
+		}
+	}
+	room := max(.1, .04*(a.Max-a.Min))
+	a.Min, a.Max = a.Min-room, a.Max+room
+	return a
+}
+
+// leftNames is the length of names that fit to the left of a chart on a telephone too.
+const leftNames = 16
+
+// claimChart is a forest plot: a row for each difference, with its interval and the published difference. It is nil
+// without differences.
+func claimChart(c *PlottedClaim, axis chart.Axis) *chart.Chart {
+	if len(c.Differences) == 0 {
+		return nil
+	}
+	out := &chart.Chart{X: axis, Summary: "Each row is a difference between two arms. A difference right of 0 supports " +
+		"the claim: " + c.Claim}
+	kinds := map[VerdictKind]chart.Mark{
+		ClaimConfirmed: {Shape: chart.Dot, Color: chart.Green},
+		ClaimRefuted:   {Shape: chart.Square, Color: chart.Red},
+		ClaimOpen:      {Shape: chart.Triangle, Color: chart.Grey},
+	}
+	zero := chart.Mark{Shape: chart.Thin, Color: chart.Ink,
+		Points: []chart.Point{{X: 0, Y: -.5}, {X: 0, Y: float64(len(c.Differences)) - .5}}}
+	published := chart.Mark{Shape: chart.Diamond, Color: chart.Purple, Faint: true}
+	var marks []chart.Mark
+	for i, d := range c.Differences {
+		out.Rows = append(out.Rows, d.Name)
+		out.Above = out.Above || utf8.RuneCountInString(d.Name) > leftNames
+		at := func(v eval.Number) chart.Point { return chart.Point{X: float64(v), Y: float64(i)} }
+		if d.Published.Defined() {
+			published.Points = append(published.Points, at(d.Published))
+		}
+		if !d.Mean.Defined() {
+			continue
+		}
+		sign := kinds[d.Kind]
+		if d.High-d.Low > 0 && !math.IsInf(float64(d.High), 0) {
+			marks = append(marks, chart.Mark{Shape: chart.Thin, Color: sign.Color, Points: []chart.Point{at(d.Low), at(d.High)}})
+		}
+		sign.Points = []chart.Point{at(d.Mean)}
+		marks = append(marks, sign)
+	}
+	out.Marks = append([]chart.Mark{zero, published}, marks...)
+	out.Title = c.Claim
+	return out
+}
