@@ -47,7 +47,7 @@ func (p *Plan) addCaptions(part Part, of source) error {
 	return p.addCaptioners(part, of, e)
 }
 
-// addVideoCaptions plans those of Table 4 on MSR-VTT, on the concepts of the nets of Table 3.
+// addVideoCaptions plans the captioners of Table 4 on MSR-VTT, on the concepts of the nets of Table 3.
 func (p *Plan) addVideoCaptions(part Part, of source) error {
 	n := need{levels: []float64{0}, arms: table4.Arms(), mil: experiment.WithMIL}
 	if err := p.addGrid(part, of, n); err != nil {

@@ -24,8 +24,8 @@ type likelihood struct {
 	NLL         float64 `json:"nll"`         // nats a bag
 }
 
-// compareEM adds what package claims needs of EM beside joint training: the small problem, and the likelihoods of the
-// nets of both.
+// compareEM adds the figures for the claims about EM and joint training: the small problem, and the
+// likelihoods of the nets of both.
 func (p *Plan) compareEM(ctx context.Context, o *Options, f *found) error {
 	part := p.part(EM)
 	if part == nil {

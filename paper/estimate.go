@@ -25,7 +25,7 @@ type Estimate struct {
 	Units []UnitEstimate
 	Time  time.Duration // of what is not complete yet
 	Disk  int64         // bytes that its folder has at the end
-	// How tells where the times come from.
+	// How is a sentence about the origin of the times.
 	How string
 }
 
@@ -40,9 +40,10 @@ type UnitEstimate struct {
 	Disk     int64
 }
 
-// Times of steps that were measured (docs/background/benchmarks.md, two cores of an AMD EPYC with AVX-512): of VGG16 for a
-// picture of 224 pixels in batches of four, for one of 565 and of its forward pass, of the captioner in batches of 32
-// captions, and of the net for scenes for 32 pictures, which tells this machine from that one.
+// Measured times of steps (docs/background/benchmarks.md, two cores of an AMD EPYC with AVX-512): VGG16 on a
+// picture of 224 pixels in batches of four, VGG16 on a picture of 565 pixels and its forward pass, the
+// captioner in batches of 32 captions, and the net for scenes on 32 pictures. The last one compares this
+// machine with that one.
 const (
 	step224    = 588 * time.Millisecond / 4
 	forward224 = 130 * time.Millisecond / 4
@@ -71,8 +72,8 @@ const (
 	msrvttClips               = msrvttTrain + msrvttJudged
 )
 
-// Estimate tells how long the plan takes on this machine, and how much it writes. It trains a few steps on scenes, and
-// writes nothing.
+// Estimate estimates how long the plan takes on this machine and how much it writes. It trains a few steps on
+// scenes, and writes nothing.
 func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 	tasks, err := p.Tasks()
 	if err != nil {
@@ -120,7 +121,7 @@ func (u *UnitEstimate) left(whole time.Duration, runs int) time.Duration {
 	return time.Duration(float64(whole) * float64(u.Tasks-u.Complete) / float64(runs))
 }
 
-// scaled reports whether the times of some units are those of another machine.
+// scaled reports whether the times of some units come from another machine.
 func (p *Plan) scaled() bool {
 	return slices.ContainsFunc(p.Units, func(u Unit) bool { return u.Captions != nil || p.Settings.real() })
 }

@@ -9,13 +9,13 @@ import (
 	"nmn/loader/published"
 )
 
-// cocoFiles are those of COCO that the paper's protocol reads.
+// cocoFiles are the files of COCO in the paper's protocol.
 type cocoFiles struct {
 	train, val, trainImages, valImages, words string
 	digests                                   []published.File
 }
 
-// msrvttFiles are those of MSR-VTT.
+// msrvttFiles are the files of MSR-VTT.
 type msrvttFiles struct {
 	annotation, frames string
 	digests            []published.File

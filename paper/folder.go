@@ -40,7 +40,7 @@ func (p *Plan) lockFolder(ctx context.Context, o *Options) (release func() error
 	return run.LockFolder(ctx, p.Settings.Dir, o.log())
 }
 
-// claim makes the folder, or refuses one that is of something else.
+// claim makes the folder. It refuses a folder with other files.
 func (p *Plan) claim() error {
 	if err := p.check(); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (p *Plan) claim() error {
 	return durable.SaveJSON(path, planRecord{planForm, p.Settings})
 }
 
-// check refuses a folder with another reproduction, or with files of somebody's that would be overwritten.
+// check refuses a folder with another reproduction, or with other files that would be overwritten.
 func (p *Plan) check() error {
 	dir := p.Settings.Dir
 	path := filepath.Join(dir, planFile)

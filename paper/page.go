@@ -275,8 +275,8 @@ func (p *Plan) showArms(f *found, part *PlannedPart, out *report.ReproducedPart)
 	return nil
 }
 
-// showPictures shows what arms say of the same pictures, those with MIL at 40 % of replaced captions and the first
-// seed.
+// showPictures shows the predictions of arms for the same pictures: the arms with MIL, at 40 % of replaced
+// captions, with the first seed.
 func (p *Plan) showPictures(ctx context.Context, o *Options, f *found, out *report.ReproducedPart) error {
 	runs := p.ofPart(f, &PlannedPart{Name: Figure4, Data: p.part(Figure4).Data})
 	var beside run.SideBySide

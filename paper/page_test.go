@@ -17,7 +17,7 @@ import (
 	"nmn/text"
 )
 
-// figures are those of an evaluation, all different.
+// figures are the measures of an evaluation, all different.
 func figures(v float64) eval.Measures {
 	n := func(plus float64) eval.Number { return eval.Number(v + plus) }
 	labels := func(plus float64) *eval.MultiLabel {
@@ -34,7 +34,7 @@ func figures(v float64) eval.Measures {
 	return eval.Measures{Human: h, Labels: labels(.01), Truth: labels(.02)}
 }
 
-// madeUp is what the runs of a plan could have left, with figures that tell where they are from.
+// madeUp returns results that the runs of a plan could have left. Their figures show their origin.
 func madeUp(p *Plan) *found {
 	f := &found{}
 	for i := range p.Units {
@@ -277,14 +277,14 @@ func TestPage_WithoutComparisons(t *testing.T) {
 	}
 }
 
-// Figure 4 shows the pictures of its own grid, and what the runs of the first seed say of them.
+// Figure 4 shows the pictures of its own grid, and the predictions of the runs with the first seed.
 func TestShow_PicturesOfTheFirstSeed(t *testing.T) {
 	s := tiny(t, Table3, Figure4)
 	s.Seeds = []uint64{9, 7}
 	p := planOf(t, s)
 	f := madeUp(p)
 	for _, r := range f.units[1].runs {
-		says := "{" // of the other seed, which nobody reads
+		says := "{" // of the other seed, which is not read
 		if r.Seed == 9 {
 			says = object(t, map[string]report.Scored{"shown": {Curves: eval.ByGroup[[]eval.CurvePoint]{
 				All: []eval.CurvePoint{{}}},

@@ -19,8 +19,8 @@ import (
 	"nmn/run"
 )
 
-// Hours on the paper's data are those of the steps and forward passes over its pictures, or over the frames of its
-// clips.
+// Hours on the paper's data are the sum of steps and forward passes over its pictures, or over the frames of
+// its clips.
 func TestRealTime_IsThatOfStepsAndForwardPasses(t *testing.T) {
 	for _, c := range []struct {
 		data  string
@@ -96,12 +96,12 @@ func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
 		t.Errorf("of nothing that is left %+v (%v)", e, err)
 	}
 	u := UnitEstimate{Tasks: 4, Complete: 3}
-	if left := u.left(16*time.Hour, 8); left != 2*time.Hour { // a run of the eight, four of which are another unit's
+	if left := u.left(16*time.Hour, 8); left != 2*time.Hour { // one run of eight; four belong to another unit
 		t.Errorf("%v is left", left)
 	}
 }
 
-// A part is made of the runs that it needs and of no other: of estimated rates those of their own folder alone.
+// A part uses the runs that it needs and no other. Runs with estimated rates come from their own folder.
 func TestOfPart_TakesTheRunsOfThePart(t *testing.T) {
 	p := planOf(t, tiny(t, Table2, Beyond))
 	f := &found{}

@@ -106,7 +106,7 @@ func TestNew_OfOnePart(t *testing.T) {
 	for part, want := range map[Part]struct {
 		data  string
 		tasks int
-		runs  []string // below the folder of the first seed, those of the first level
+		runs  []string // below the folder of the first seed, at the first level
 	}{
 		Table1: {claims.Scenes, 3 * 8, []string{"stage1", "baseline", "nmn-fi", "nmn-fd", "stage1-mil", "baseline-mil",
 			"nmn-fi-mil", "nmn-fd-mil"}},
@@ -145,7 +145,7 @@ func TestNew_OfOnePart(t *testing.T) {
 	}
 }
 
-// Grids of which another has all runs fall away, and that one is noted to be for their parts.
+// A grid is dropped if another grid has all its runs. The other grid then serves its parts.
 func TestFold_KeepsEachRunOnce(t *testing.T) {
 	for only, want := range map[string]string{
 		"table2 figure4":          "scenes: table2, figure4",
@@ -199,7 +199,7 @@ func TestFold_KeepsGridsWithOneRunOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Resources, seeds and weights of the settings are those of all nets and captioners.
+// All nets and captioners have the resources, seeds and weights of the settings.
 func TestNew_PassesSettingsOn(t *testing.T) {
 	s := Defaults(t.TempDir())
 	s.Seeds, s.Run.Device, s.Run.Threads = []uint64{7, 9}, "cpu", 3

@@ -175,7 +175,7 @@ func remove(t *testing.T, path ...string) {
 	}
 }
 
-// TestRun_ShowsWhatWasSkipped writes a page of parts of which only the figure without data can be made.
+// TestRun_ShowsWhatWasSkipped writes a page if only the figure without data can be made.
 func TestRun_ShowsWhatWasSkipped(t *testing.T) {
 	s, want := shaped(t)
 	s.Only, s.COCO = []Part{Table1, Figure3}, t.TempDir()

@@ -22,7 +22,7 @@ type record struct {
 	Parts    []recordedPart   `json:"parts"`
 	Units    []recordedUnit   `json:"units"`
 	Verdicts []verdict        `json:"verdicts"`
-	Results  []claims.Result  `json:"results"` // but for those of single words, which the folders of the runs have
+	Results  []claims.Result  `json:"results"` // without single words, which the folders of the runs have
 }
 
 type recordedPart struct {
@@ -37,7 +37,7 @@ type recordedUnit struct {
 	Files  []origin.File `json:"files,omitempty"` // that settings name
 	Config string        `json:"config"`          // YAML, without arm, noise, seed and MIL
 	Runs   []recordedRun `json:"runs,omitempty"`
-	// Seconds are of all runs; of nothing else in this file does a second run have others.
+	// Seconds is the time of all runs. It is the only field that differs when the run is repeated.
 	Seconds float64 `json:"seconds"`
 }
 

@@ -46,7 +46,7 @@ func TestRecord_OfRunsWhoseResultIsGoneOrDamaged(t *testing.T) {
 	}
 }
 
-// The record has all that is needed to run it again, and every figure but those of single words.
+// The record has all that is needed to repeat the run, and every figure except the figures of single words.
 func TestRecord_HoldsWhatWasFound(t *testing.T) {
 	s := Defaults(filepath.Join(t.TempDir(), "r"))
 	s.Seeds, s.Only = []uint64{1}, []Part{Observed, Figure3}

@@ -222,8 +222,8 @@ func sameBytes(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// TestRun_InterruptedTenTimes ends a reproduction ten times after a few steps, and holds what it writes in the end to
-// that of one that nobody disturbed.
+// TestRun_InterruptedTenTimes ends a reproduction ten times after a few steps. In the end its files must
+// equal the files of an undisturbed reproduction.
 func TestRun_InterruptedTenTimes(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -391,7 +391,7 @@ func TestWithSession_EndsWithTheContext(t *testing.T) {
 	}
 }
 
-// free fails if somebody holds the folder.
+// free fails if a process holds the folder.
 func free(t *testing.T, dir string) {
 	t.Helper()
 	release, err := run.LockFolder(t.Context(), dir, slog.New(slog.DiscardHandler))

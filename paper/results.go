@@ -15,7 +15,7 @@ import (
 	"nmn/text"
 )
 
-// results are the figures of all runs, for the claims. Those of single words come behind the others of a run.
+// results returns the figures of all runs, for the claims. The figures of single words come last in each run.
 func (p *Plan) results(f *found) (all []claims.Result) {
 	for _, r := range p.runs(f, func(*Unit, *report.Run) bool { return true }) {
 		all = append(all, p.resultsOf(f, &r)...)
@@ -28,7 +28,7 @@ func (p *Plan) results(f *found) (all []claims.Result) {
 	return append(all, f.em...)
 }
 
-// unitOf is the unit that a run is of.
+// unitOf returns the unit with a run.
 func (p *Plan) unitOf(f *found, r *report.Run) *Unit {
 	for i := range f.units {
 		for _, other := range f.units[i].runs {
@@ -107,7 +107,7 @@ type dataDigest struct {
 	SHA256 string `json:"sha256"`
 }
 
-// digestsOf are those of the sets of a session whose data are without noise.
+// digestsOf returns the digests of the sets of a session whose data have no noise.
 func digestsOf(ctx context.Context, s *run.Session) (all []dataDigest, err error) {
 	judged, name := s.Data.EvaluationSplit()
 	for _, of := range []struct {

@@ -16,12 +16,12 @@ import (
 	"nmn/run"
 )
 
-// Options are what a reproduction needs beside its plan.
+// Options are the resources of a reproduction.
 type Options struct {
 	Log        *slog.Logger // nil for nowhere
 	Observe    run.Observer // of the nets
 	Captioning session.Observer
-	Tell       func(run.Message)  // what people may want to know; nil for nobody
+	Tell       func(run.Message)  // receives messages for the user; nil for none
 	Extracted  func(done, of int) // as of table4.Experiment
 }
 
@@ -33,7 +33,7 @@ func (o *Options) tell(format string, args ...any) {
 
 // found is what the runs of a reproduction have left.
 type found struct {
-	units []foundUnit         // as those of the plan
+	units []foundUnit         // in the order of the plan
 	small []appendix.Solution // of the appendix, for each seed
 	em    []claims.Result     // of the appendix
 }
@@ -123,7 +123,7 @@ func (o *Options) log() *slog.Logger {
 	return o.Log
 }
 
-// runs are those of all grids, each once, that a function picks.
+// runs returns the runs of all grids that pick selects, each once.
 func (p *Plan) runs(f *found, pick func(u *Unit, r *report.Run) bool) []report.Run {
 	var all []report.Run
 	seen := map[string]bool{}

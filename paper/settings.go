@@ -14,7 +14,7 @@ import (
 	"nmn/run"
 )
 
-// Size is how much is made and trained where there are no data of the paper.
+// Size is the amount of generated data and training without the paper's data.
 type Size string
 
 // The sizes.
@@ -27,7 +27,7 @@ const (
 // Sizes lists all sizes.
 func Sizes() []Size { return []Size{Quick, Full, Smoke} }
 
-// Part is a table or a figure, or what stands beside them.
+// Part is a table or a figure of the paper, or an addition to them.
 type Part string
 
 // The parts, in the order of the page.

@@ -14,8 +14,8 @@ import (
 	"nmn/run"
 )
 
-// Task is a run of a reproduction, all captioners of Table 4 on moving scenes, or the concepts of a net or a captioner
-// on MSR-VTT, which a job of its own can do beside others.
+// Task is a job that can run next to others: a run of a reproduction, all captioners of Table 4 on moving
+// scenes, or on MSR-VTT the concepts of a net or a captioner.
 type Task struct {
 	Number   int    `json:"task"` // from 0
 	What     string `json:"what"` // for people
@@ -65,8 +65,8 @@ func (p *Plan) Tasks() ([]Task, error) {
 	return all, nil
 }
 
-// addPieces adds the tasks of Table 4 on MSR-VTT: behind each net of Table 3 its concepts, and behind these a
-// captioner.
+// addPieces adds the tasks of Table 4 on MSR-VTT. Each net of Table 3 is followed by its concepts, and these
+// by a captioner.
 func (p *Plan) addPieces(all *[]Task, at map[string]int, unit int) error {
 	u := &p.Units[unit]
 	for _, piece := range u.Captions.Pieces() {
@@ -91,8 +91,8 @@ func (p *Plan) addPieces(all *[]Task, at map[string]int, unit int) error {
 // String names the task for people.
 func (t *Task) String() string { return fmt.Sprintf("task %d (%s on %s)", t.Number, t.What, t.Data) }
 
-// RunTask does one task, safely beside others, as experiment.Grid.RunTask does. Captioners on moving scenes are one
-// task, which one process does at a time.
+// RunTask does one task. Like experiment.Grid.RunTask, it is safe while other processes do other tasks. The
+// captioners on moving scenes are one task, which one process does at a time.
 func (p *Plan) RunTask(ctx context.Context, o Options, number int) (t *Task, reused bool, err error) {
 	tasks, err := p.Tasks()
 	if err != nil {

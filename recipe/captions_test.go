@@ -74,7 +74,7 @@ func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 		t.Errorf("the noise model is %+v, not that of held-rates", p.Config.Noise)
 	}
 	said := strings.Join(messages, "\n")
-	if !strings.Contains(said, "witness: Captions are taken as they are: "+p.Captions.Refused) {
+	if !strings.Contains(said, "witness: Captions are used as they are: "+p.Captions.Refused) {
 		t.Errorf("people hear %q", said)
 	}
 }

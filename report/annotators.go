@@ -9,8 +9,8 @@ import (
 	"nmn/labels/annotators"
 )
 
-// AnnotatorTable shows the annotators of an audit, the least reliable first: at most so many, all of them for 0. Its
-// notes tell what to expect of the labels that hold.
+// AnnotatorTable lists the annotators of an audit, the least reliable first. It has at most top of them, or
+// all if top is 0. Its notes report the expected errors of the consensus labels.
 func AnnotatorTable(r *annotators.Report, top int) *Table {
 	t := &Table{
 		Title: fmt.Sprintf("Reliability of %d annotators from %d rows on %d bags × %d labels: q01 = p(not given | true), "+

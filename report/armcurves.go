@@ -55,7 +55,7 @@ func bothMIL(arms []ComparedArm) bool {
 	return slices.ContainsFunc(arms, func(a ComparedArm) bool { return a.MIL != arms[0].MIL })
 }
 
-// armColor gives an arm and the same with MIL one colour: the dashes tell them apart.
+// armColor gives an arm without and with MIL one colour. Dashes distinguish them.
 func armColor(arms []ComparedArm, i int) chart.Color {
 	at := 0
 	for _, a := range arms[:i] {

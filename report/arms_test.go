@@ -1,6 +1,6 @@
 package report
 
-// titles are those of arms as the program has them, in the order of tables.
+// titles are the titles of arms in the program, in the order of tables.
 var titles = []struct{ arm, title string }{
 	{Stage1, "stage 1"}, {Baseline, "baseline"}, {"baseline-early", "baseline, in time"}, {nmnFI, "NMN-FI"},
 	{nmnFD, "NMN-FD"}, {"held-rates", "held rates"}, {"soft-labels", "soft labels"}, {"forward", "forward"},

@@ -26,7 +26,7 @@ type SheetRow struct {
 
 // SheetCell is a bag in an epoch.
 type SheetCell struct {
-	JPEG    []byte // nil for a picture that cannot be used, of which Lines says why
+	JPEG    []byte // nil for a picture that cannot be used; Lines has the reason
 	Lines   []string
 	Labels  []SheetLabel
 	Further int // labels that are not shown

@@ -10,7 +10,7 @@ func CaptionTable(r *metrics.Result, meteorModules string) *Table {
 	return CaptionScores("Captions", r.All, len(r.Captions), meteorModules)
 }
 
-// CaptionScores is CaptionTable for scores of so many captions, under a title.
+// CaptionScores is CaptionTable for the scores of one set of captions, with a title.
 func CaptionScores(title string, s metrics.Scores, captions int, meteorModules string) *Table {
 	t := &Table{
 		Title: title,

@@ -40,6 +40,14 @@ type PlottedClaim struct {
 	Figures            *Table // every comparison, folded; nil for none
 }
 
+// Because is the reason as a sentence.
+func (c *PlottedClaim) Because() string {
+	if c.Reason == "" {
+		return ""
+	}
+	return capital(c.Reason)
+}
+
 // ClaimDifference is the difference between two arms. A positive one supports the claim.
 type ClaimDifference struct {
 	Name            string
@@ -147,9 +155,8 @@ func claimChart(c *PlottedClaim, axis chart.Axis) *chart.Chart {
 		ClaimRefuted:   {Shape: chart.Square, Color: chart.Red},
 		ClaimOpen:      {Shape: chart.Triangle, Color: chart.Grey},
 	}
-	zero := chart.Mark{Shape: chart.Thin, Color: chart.Ink,
-		Points: []chart.Point{{X: 0, Y: -.5}, {X: 0, Y: float64(len(c.Differences)) - .5}}}
-	published := chart.Mark{Shape: chart.Diamond, Color: chart.Purple, Faint: true}
+	zero := chart.Mark{Shape: chart.Thin, Color: chart.Ink}
+	published := chart.Mark{Shape: chart.Diamond, Color: chart.Purple}
 	var marks []chart.Mark
 	for i, d := range c.Differences {
 		out.Rows = append(out.Rows, d.Name)
@@ -167,6 +174,14 @@ func claimChart(c *PlottedClaim, axis chart.Axis) *chart.Chart {
 		}
 		sign.Points = []chart.Point{at(d.Mean)}
 		marks = append(marks, sign)
+	}
+	top := -.5
+	if out.Above {
+		top = -.1 // below the names
+	}
+	for i := range out.Rows {
+		y := float64(i)
+		zero.Points = append(zero.Points, chart.Point{X: 0, Y: y + top}, chart.Point{X: 0, Y: y + .5})
 	}
 	out.Marks = append([]chart.Mark{zero, published}, marks...)
 	out.Title = c.Claim

@@ -2,8 +2,8 @@ package report
 
 import "fmt"
 
-// Comparison shows what several arms say of the same bags, side by side, as the paper's Figure 4 does, and
-// their precision against recall.
+// Comparison shows the predictions of several arms for the same bags side by side, like the paper's Figure 4,
+// and their precision against recall.
 type Comparison struct {
 	Title          string
 	Against, Split string // as of Scored
@@ -18,7 +18,7 @@ func (c *Comparison) Dashed() bool { return bothMIL(c.Arms) }
 // SplitName is what people call the split.
 func (c *Comparison) SplitName() string { return splitName(c.Split) }
 
-// ComparedBag is a bag with what arms say of it.
+// ComparedBag is a bag with the predictions of arms.
 type ComparedBag struct {
 	ShownBag // without labels
 	Says     []ArmWords
@@ -36,7 +36,7 @@ type comparisonSection struct {
 	Curves []pageChart
 }
 
-// comparisonSections are those of all; name tells their charts apart from others of the page.
+// comparisonSections converts comparisons for a page. name makes the ids of their charts unique.
 func comparisonSections(name string, all []Comparison) []comparisonSection {
 	var sections []comparisonSection
 	for i, c := range all {

@@ -18,7 +18,7 @@ func comparedArm(name string, mil bool) ComparedArm {
 	return a
 }
 
-// What arms say stands beside the picture, told apart as in the paper's Figure 4.
+// The predictions of arms are next to the picture, marked as in the paper's Figure 4.
 func TestExperimentPage_ArmsSideBySide(t *testing.T) {
 	says := func(kind LabelKind, p float64) []ShownLabel { return []ShownLabel{{markup, p, kind, false}} }
 	c := Comparison{Title: markup, Against: "true labels", Split: "test", Chosen: "1 bags",
@@ -36,7 +36,7 @@ func TestExperimentPage_ArmsSideBySide(t *testing.T) {
 	}
 	page := b.String()
 	for _, part := range []string{`<li class="incorrect"><i>✗</i>`, `<li class="missing"><i>&#43;</i>`,
-		"data:image/jpeg;base64,anBlZw==", "no word, and none holds"} {
+		"data:image/jpeg;base64,anBlZw==", "no label predicted, and none is right"} {
 		if strings.Count(page, part) < 2 {
 			t.Errorf("the page does not tell %q twice", part)
 		}

@@ -1,5 +1,5 @@
-// Package report is for changes of tables, plots and pages that show what runs have found: the layout of the tables of
-// "Learning from Noisy Labels with Noise Modeling Network" with the published figures next to ours, an experiment table
-// with mean and spread over seeds, and the paper's Figure 3. It knows evaluations ([nmn/eval.Result]) and the small
-// description [Run], and nothing of how training is done.
+// Package report writes the tables, plots and pages about runs: the tables of "Learning from Noisy Labels
+// with Noise Modeling Network" with the published figures next to ours, tables of experiments with mean and
+// spread over seeds, the paper's Figure 3, and the HTML pages of runs, experiments and audits. It depends on
+// evaluations ([nmn/eval.Result]) and on the short description [Run], but not on training.
 package report

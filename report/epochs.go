@@ -25,9 +25,9 @@ func EpochTable(runs []Run) (*Table, error) {
 	return t, nil
 }
 
-// BestEpochTable has one row for each noise level and arm, at the epoch with the highest AP in the mean
-// over its seeds: against the truth where known, else with human agreement, else against labels. The
-// choice looks at the figures that it shows, for every arm alike, which no one can do who has no truth.
+// BestEpochTable has one row for each noise level and arm, at the epoch with the highest mean AP over its
+// seeds: against the true labels if known, otherwise with human agreement, otherwise against the labels. The
+// choice uses the figures that the table shows, which is possible only if the truth is known.
 func BestEpochTable(runs []Run) (*Table, error) {
 	t, err := epochTable(runs,
 		"Every arm at its best epoch, which is chosen on the truth of the test set for every arm alike",
@@ -90,7 +90,7 @@ func (c cellOf) after(epoch int) []Run {
 	return runs
 }
 
-// bestEpoch is the first of the common epochs with the highest AP; none where there are none.
+// bestEpoch returns the first common epoch with the highest AP, or nil if there is no common epoch.
 func (c cellOf) bestEpoch() []int {
 	epochs := c.commonEpochs()
 	for _, m := range measureTable(true)[:3] {

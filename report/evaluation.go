@@ -9,8 +9,8 @@ import (
 	"nmn/text"
 )
 
-// EvaluationTables shows one evaluation: every measure by part of speech and over all words, then
-// the same of the observed prediction where there is one.
+// EvaluationTables shows one evaluation: every measure by part of speech and over all classes, and the same
+// measures of the observed prediction if there is one.
 func EvaluationTables(r *eval.Result) []*Table {
 	tables := []*Table{measuresTable("By part of speech", r, &r.Measures)}
 	if r.Observed != nil {

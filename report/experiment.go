@@ -50,13 +50,13 @@ func ExperimentTable(runs []Run) (*Table, error) {
 	return t, nil
 }
 
-// source is a column that tells where figures come from.
+// source is a column with the origin of figures.
 type source struct {
 	name string
 	of   func(*Run) string
 }
 
-// sourcesOf are those that any run tells.
+// sourcesOf returns the columns that any run has.
 func sourcesOf(cells []cellOf) []source {
 	all := []source{
 		{thresholdColumn, func(r *Run) string { return r.ThresholdFrom }},
@@ -96,7 +96,7 @@ func overSeeds(values []eval.Number) Cell {
 	return Cell{Value: mean, Spread: spread}
 }
 
-// SeedTable has one row for each run: the figures behind ExperimentTable.
+// SeedTable has one row for each run: the figures that ExperimentTable averages.
 func SeedTable(runs []Run) (*Table, error) {
 	cells, err := group(runs)
 	if err != nil {

@@ -24,8 +24,8 @@ type ExperimentPage struct {
 // Explained is a row of the tables with what it is, in a line.
 type Explained struct{ Name, Meaning string }
 
-// LinkedRun is a run with its folder and page, as paths from the folder of the experiment with slashes. The
-// page is empty where there is none.
+// LinkedRun is a run with its folder and page, as paths from the folder of the experiment with slashes. Page
+// is empty for a run without one.
 type LinkedRun struct {
 	*Run
 	Folder, Page string

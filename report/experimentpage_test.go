@@ -38,7 +38,7 @@ func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 	}
 }
 
-// Runs are told apart by the first form of AP that all of them have.
+// The page compares runs by the first form of AP that all of them have.
 func TestExperimentPage_FigureThatEveryRunHas(t *testing.T) {
 	known, unknown := Run{Arm: Baseline, Result: drawnResult(.5)}, Run{Arm: Baseline, Seed: 1, Result: drawnResult(.7)}
 	unknown.Result.Truth = nil

@@ -44,9 +44,9 @@ func TestFoundCaptions_AreAsTheGoldenFiles(t *testing.T) {
 		elements["details"] != 1 {
 		t.Errorf("elements %v", elements)
 	}
-	for _, part := range []string{markup, "41.2 % of 500 captions seem to belong to other bags (39.5 to 43.0 %): 190 are",
-		"7 captions have no witness, and are kept.", "AUC 0.944, 90.0 % of those left out, and 9.3 % of those kept.",
-		"caption 2, of its bag with p = 0.000"} {
+	for _, part := range []string{markup, "41.2 % of 500 captions probably belong to other pictures (39.5 to 43.0 %): 190 are",
+		"7 captions have no witness, and are kept.", "AUC 0.944, 90.0 % of the captions left out and 9.3 % of the captions kept.",
+		"caption 2, right with p = 0.000"} {
 		if !strings.Contains(content, part) {
 			t.Errorf("the page does not say %q", part)
 		}
@@ -60,12 +60,12 @@ func TestFoundCaptions_SayWhatIsKnown(t *testing.T) {
 	f := foundCaptions()
 	f.Low, f.High, f.Remarks, f.Dropped = eval.Undefined(), eval.Undefined(), nil, 0
 	if got, want := f.Lines(), []string{
-		"41.2 % of 500 captions seem to belong to other bags: 190 are left out, and with them 3 bags that have no other",
+		"41.2 % of 500 captions probably belong to other pictures: 190 are left out, and with them 3 bags that have no other",
 		"200 captions are known to be replaced: AUC 0.944"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("without an interval, nothing left out: %q", got)
 	}
 	f = &FoundCaptions{Captions: 20, Refused: "20 captions are too few", Truth: f.Truth}
-	if got := f.Lines(); !reflect.DeepEqual(got, []string{"Captions are taken as they are: 20 captions are too few"}) {
+	if got := f.Lines(); !reflect.DeepEqual(got, []string{"Captions are used as they are: 20 captions are too few"}) {
 		t.Errorf("after a refusal: %q", got)
 	}
 	if tables := mentionRateTables(f.Rates); len(tables) != 0 {

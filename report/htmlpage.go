@@ -29,7 +29,8 @@ func htmlFile(name string) string {
 	return string(content)
 }
 
-// pageColours are those of all pages, in light and dark; pageStyle adds the looks of text, tables and charts.
+// pageColours are the colours of all pages, in light and dark. pageStyle adds the style of text, tables and
+// charts.
 var (
 	pageColours = htmlFile("colours.css")
 	pageStyle   = pageColours + htmlFile("page.css") + htmlFile("chart.css")
@@ -53,16 +54,16 @@ type pageRow struct {
 type pageCell struct {
 	Text       string
 	Left, Bold bool
-	Heads      bool   // it says what the row is of
+	Heads      bool   // it is the heading of the row
 	Name       string // of the column, where rows are stacked
 }
 
-// Short tells that the text stays on one line: names do, sentences do not.
+// Short reports whether the text stays on one line, as names do.
 func (c pageCell) Short() bool { return utf8.RuneCountInString(c.Text) <= 32 }
 
 func (t *Table) page() pageTable {
 	out := pageTable{Title: t.Title, Columns: t.Columns, Notes: t.Notes, Stacked: t.Stacked}
-	heads := max(0, slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == "arm" || c.Name == "word" }))
+	heads := max(0, slices.IndexFunc(t.Columns, func(c Column) bool { return slices.Contains([]string{"arm", "word", "label", "class"}, c.Name) }))
 	for n, row := range t.Rows {
 		shown := pageRow{Cells: make([]pageCell, len(row.Cells)), Rule: row.Rule && n > 0}
 		for i, c := range row.Cells {

@@ -6,7 +6,7 @@ import (
 	"nmn/eval"
 )
 
-// LabelledRun is a run beside one on other labels of the same bags.
+// LabelledRun is a run compared with a run on other labels of the same bags.
 type LabelledRun struct {
 	Name      string `json:"name"`
 	Bags      int    `json:"bags"` // that were learned
@@ -17,7 +17,7 @@ type LabelledRun struct {
 	Known     bool   `json:"truth_known"`
 	Incorrect int    `json:"incorrect"`
 	Missing   int    `json:"missing"`
-	Split     string `json:"split"`         // that the figures are of
+	Split     string `json:"split"`         // of the evaluation
 	Truth     bool   `json:"against_truth"` // they are against true labels
 	// From 0 to 1.
 	AP  eval.Number `json:"ap"`

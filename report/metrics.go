@@ -48,8 +48,8 @@ func audited(of func(*AuditFigures) eval.Number) func(*Run) eval.Number {
 	return orUndefined(func(r *Run) *AuditFigures { return r.Audit }, of)
 }
 
-// metrics lists the columns. AP refers to the true labels, mAP to the labels of the test set, and
-// the rest to the true labels where every run knows them. The first three are forms of AP.
+// metrics lists the columns. AP refers to the true labels, mAP to the labels of the test set, and all others
+// to the true labels if every run has them. The first three are forms of AP.
 func measureTable(known bool) []metric {
 	ref := labelsOf
 	if known {
@@ -109,14 +109,14 @@ func measureTable(known bool) []metric {
 	}
 }
 
-// Columns that tell where the threshold θ* and the audit of a row come from.
+// Columns with the origin of the threshold θ* and of the audit.
 const (
 	thresholdColumn = "θ* from"
 	auditColumn     = "audit by"
 )
 
-// mainMeasures are those of a summary, furtherMeasures those of its details; without a known truth
-// mAP (labels) is among the main ones.
+// mainMeasures are the measures of a summary, and furtherMeasures the measures of its details. Without known
+// truth, mAP (labels) is a main measure too.
 var (
 	mainMeasures    = []string{"AP (truth)", "human AP", "OF1", "CF1", "OF1 at θ*", "CF1 at θ*", "Brier"}
 	furtherMeasures = []string{"ECE", "q01 error", "q10 error", "audit AP", "audit AP, z=1", "audit AP, z=0",

@@ -5,18 +5,18 @@ import (
 	"nmn/report/chart"
 )
 
-// chartedWords is the number of words up to which a chart can be read.
+// chartedWords is the number of classes up to which a chart is readable.
 const chartedWords = 100
 
-// noiseCharts are both rates side by side, each with the words that have the highest rates, from the top, as many as
-// most. A rate is a dot on a bar from 0, or on the quantiles of a feature-dependent model (5 to 95 % thin, 25 to 75 %
-// thick). The true rate is a cross line, and the interval that scores give lies below. The legend names what is known.
+// noiseCharts draws both rates side by side, each with the most classes that have the highest rates. A rate is a dot on a
+// bar from 0, or on the quantiles of a feature-dependent model (5 to 95 % thin, 25 to 75 % thick). The true rate is a
+// cross line, and the interval estimated from scores lies below the bar.
 func noiseCharts(r *NoiseReport, most int) []numbered {
 	var out []numbered
 	rows := min(most, len(r.Q01.Words))
 	for _, side := range r.sides() {
 		c := &chart.Chart{Title: side.title, Rows: []string{}, X: chart.Axis{Label: "rate", Max: reach(side.Words[:rows])},
-			Summary: "The rate of each word, the highest first."}
+			Summary: "The rate of each class, the highest first."}
 		for _, w := range side.Words[:rows] {
 			c.Rows = append(c.Rows, w.Word)
 		}
@@ -26,7 +26,7 @@ func noiseCharts(r *NoiseReport, most int) []numbered {
 	return out
 }
 
-// reach is the end of the axis: it makes room for whatever is drawn.
+// reach returns the end of the axis, so that all marks fit.
 func reach(list []WordRate) float64 {
 	top := 0.0
 	to := func(v eval.Number) {
@@ -47,10 +47,10 @@ func reach(list []WordRate) float64 {
 	return max(1.05*top, 1e-6)
 }
 
-// strips are the marks of words that were estimated, a row for each, the first at the top.
+// strips returns the marks of classes with rates, a row for each, the first at the top.
 func strips(list []WordRate) []chart.Mark {
-	thin := chart.Mark{Name: "5 to 95 % of the bags", Shape: chart.Thin, Color: chart.Blue, Faint: true}
-	thick := chart.Mark{Name: "25 to 75 % of the bags", Shape: chart.Thick, Color: chart.Blue, Faint: true}
+	thin := chart.Mark{Name: "5 to 95 % of the samples", Shape: chart.Thin, Color: chart.Blue, Faint: true}
+	thick := chart.Mark{Name: "25 to 75 % of the samples", Shape: chart.Thick, Color: chart.Blue, Faint: true}
 	bar := chart.Mark{Shape: chart.Thick, Color: chart.Blue, Faint: true}
 	estimate := chart.Mark{Name: "interval of the estimate from scores", Shape: chart.Thin, Color: chart.Green, Lift: 7}
 	truth := chart.Mark{Name: "true rate", Shape: chart.Upright, Color: chart.Red}
@@ -64,7 +64,7 @@ func strips(list []WordRate) []chart.Mark {
 		if q := w.Spread; q != nil {
 			thin.Points = append(thin.Points, at(q.Quantiles[0]), at(q.Quantiles[4]))
 			thick.Points = append(thick.Points, at(q.Quantiles[1]), at(q.Quantiles[3]))
-			rate.Name = "mean over the bags"
+			rate.Name = "mean over the samples"
 		} else {
 			bar.Points = append(bar.Points, at(0), at(float64(w.Rate)))
 		}

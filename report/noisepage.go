@@ -14,7 +14,7 @@ var (
 
 var noisePageTemplate = htmlTemplate("noise", noisePageHTML)
 
-// WritePage writes one HTML file, without anything from elsewhere, with the chart and all tables.
+// WritePage writes one self-contained HTML file with the charts and all tables.
 func (r *NoiseReport) WritePage(w io.Writer) error {
 	page := struct {
 		Style   template.CSS

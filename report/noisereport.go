@@ -10,48 +10,45 @@ import (
 	"nmn/labels/rates"
 )
 
-// NoiseReport is what the noise model of a run has learnt.
+// NoiseReport holds the noise rates of a run.
 type NoiseReport struct {
 	Run              string `json:"run"`
 	FeatureDependent bool   `json:"feature_dependent"`
-	Epoch            int    `json:"epoch"` // of the stage, that the checkpoint is of
+	Epoch            int    `json:"epoch"` // of the checkpoint, in its stage
 	Step             int    `json:"step"`
-	// Split, Bags and LeftOut say whose rates a feature-dependent model was asked for, and how many bags
-	// could not be read.
+	// A feature-dependent model has rates for each bag of Split. LeftOut counts the bags that could not be read.
 	Split   string `json:"split,omitempty"`
 	Bags    int    `json:"bags,omitempty"`
 	LeftOut int    `json:"left_out,omitempty"`
-	// Levels are those of the quantiles of each spread.
+	// Levels are the levels of the quantiles in each spread.
 	Levels []float64  `json:"quantile_levels,omitempty"`
-	Q01    RateReport `json:"q01"` // p(z=0|y=1), how often a word goes missing
-	Q10    RateReport `json:"q10"` // p(z=1|y=0), how often it is made up
+	Q01    RateReport `json:"q01"` // p(z=0|y=1), how often a label is missing
+	Q10    RateReport `json:"q10"` // p(z=1|y=0), how often a label is incorrect
 }
 
-// RateReport is one of the two rates, of all words: means over the words, and the words, the highest rate
-// first.
+// RateReport is one of the two rates: its mean over the classes, and the classes with the highest rate first.
 type RateReport struct {
 	Mean  eval.Number `json:"mean"`
 	True  eval.Number `json:"true"`
-	Error eval.Number `json:"error"` // mean distance from the true rates, of words where they are known
+	Error eval.Number `json:"error"` // mean distance from the true rates, over classes with known rates
 	Words []WordRate  `json:"words"`
-	// Departures are the bags farthest from the mean of their class.
+	// Departures are the bags that differ most from the mean of their class.
 	Departures []RateDeparture `json:"departures,omitempty"`
 }
 
-// WordRate is a rate of one word.
+// WordRate is a rate of one class.
 type WordRate struct {
 	Word   string        `json:"word"`
-	Rate   eval.Number   `json:"rate"` // of a feature-dependent model the mean over bags
+	Rate   eval.Number   `json:"rate"` // mean over bags in a feature-dependent model
 	Spread *rates.Spread `json:"spread,omitempty"`
 	True   eval.Number   `json:"true"`
 	Error  eval.Number   `json:"error"`            // distance from the true rate
-	Remark string        `json:"remark,omitempty"` // why there is no rate, where the other words have some
-	// Estimate is what was estimated from out-of-fold scores before training; nil where nothing was.
+	Remark string        `json:"remark,omitempty"` // why this class has no rate
+	// Estimate is the rate estimated from out-of-fold scores before training; nil for none.
 	Estimate *WordEstimate `json:"estimate,omitempty"`
 }
 
-// WordEstimate is a rate from scores, undefined where it is not to be believed, with its interval and what
-// a reader must know.
+// WordEstimate is a rate estimated from scores, with its interval and remarks. An unreliable rate is undefined.
 type WordEstimate struct {
 	Rate    eval.Number `json:"rate"`
 	Low     eval.Number `json:"low"`
@@ -59,7 +56,7 @@ type WordEstimate struct {
 	Remarks string      `json:"remarks,omitempty"`
 }
 
-// RateDeparture is a bag whose rate lies far from the mean of the word.
+// RateDeparture is a bag whose rate differs from the mean of the class.
 type RateDeparture struct {
 	ID   string  `json:"id"`
 	Word string  `json:"word"`
@@ -67,7 +64,7 @@ type RateDeparture struct {
 	Mean float64 `json:"mean"`
 }
 
-// NewRateReport sums up the rates of words, which it puts into order.
+// NewRateReport sorts rates of classes and returns their report.
 func NewRateReport(list []WordRate) RateReport {
 	for i := range list {
 		list[i].Error = eval.Number(math.Abs(float64(list[i].Rate - list[i].True)))
@@ -80,7 +77,7 @@ func NewRateReport(list []WordRate) RateReport {
 				n++
 			}
 		}
-		return eval.Number(sum / float64(n)) // of nothing it is undefined
+		return eval.Number(sum / float64(n)) // undefined for no rates
 	}
 	slices.SortStableFunc(list, func(a, b WordRate) int { return cmp.Compare(b.Rate, a.Rate) })
 	return RateReport{
@@ -90,25 +87,26 @@ func NewRateReport(list []WordRate) RateReport {
 	}
 }
 
-// noiseSide is one of the rates with what to call it.
+// noiseSide is one of the rates with its names.
 type noiseSide struct {
 	*RateReport
 	symbol, truth  string
 	title, heading string
+	kind           string // of error
 	decimals       int
 }
 
 func (r *NoiseReport) sides() [2]noiseSide {
 	return [2]noiseSide{
-		{RateReport: &r.Q01, symbol: "q01", truth: "T01", title: "Missing: q01 = p(z=0|y=1)",
-			heading: "Words most often missing", decimals: 3},
-		{RateReport: &r.Q10, symbol: "q10", truth: "T10", title: "Made up: q10 = p(z=1|y=0)",
-			heading: "Words most often made up", decimals: 4},
+		{RateReport: &r.Q01, symbol: "q01", truth: "T01", title: "Missing labels: q01 = p(z=0|y=1)",
+			heading: "Labels most often missing", kind: "missing", decimals: 3},
+		{RateReport: &r.Q10, symbol: "q10", truth: "T10", title: "Incorrect labels: q10 = p(z=1|y=0)",
+			heading: "Labels most often incorrect", kind: "incorrect", decimals: 4},
 	}
 }
 
-// Tables show the report: means, the most words of each rate with the highest (0 for all), and bags that
-// depart from the mean of their class.
+// Tables returns the report as tables: means, the most classes with the highest rates (0 for all), and the bags that
+// differ most from the mean of their class.
 func (r *NoiseReport) Tables(most int) []*Table {
 	tables := []*Table{r.summary()}
 	for _, side := range r.sides() {
@@ -124,7 +122,7 @@ func (r *NoiseReport) Tables(most int) []*Table {
 
 func (r *NoiseReport) summary() *Table {
 	t := &Table{
-		Title: fmt.Sprintf("Noise model of %s, %s, epoch %d, step %d: means over %d words", r.Run, r.kind(), r.Epoch,
+		Title: fmt.Sprintf("Noise model of %s, %s, epoch %d, step %d: means over %d classes", r.Run, r.kind(), r.Epoch,
 			r.Step, len(r.Q01.Words)),
 		Columns: []Column{{Name: "rate", Text: true}, {Name: "mean", Decimals: 4}, {Name: "true", Decimals: 4},
 			{Name: "mean error", Decimals: 4}},
@@ -136,13 +134,30 @@ func (r *NoiseReport) summary() *Table {
 	t.dropEmptyColumns()
 	if r.FeatureDependent {
 		note := fmt.Sprintf(
-			"Rates of each bag of the %s split (%d bags); what stands for a word is the mean over them.", r.Split,
+			"Every sample of the %s split (%d samples) has its own rates. The rates of a class are means over the samples.", r.Split,
 			r.Bags)
 		if r.LeftOut > 0 {
-			note += fmt.Sprintf(" %d more could not be read.", r.LeftOut)
+			note += fmt.Sprintf(" %d more samples could not be read.", r.LeftOut)
 		}
 		t.Notes = append(t.Notes, note)
 	}
+	return t
+}
+
+// noiseTable sums up both rates, with the class that has the highest one.
+func noiseTable(r *NoiseReport) *Table {
+	t := &Table{Title: "Noise rates", Columns: []Column{{Name: "kind of error", Text: true}, {Name: "rate", Text: true},
+		{Name: "mean", Decimals: 3}, {Name: "true mean", Decimals: 3}, {Name: "highest", Decimals: 3},
+		{Name: "of", Text: true}}}
+	for _, side := range r.sides() {
+		row := Row{Cells: []Cell{words(side.kind + " labels"), words(side.symbol), number(side.Mean), number(side.True),
+			number(eval.Undefined()), words("")}}
+		if len(side.Words) > 0 {
+			row.Cells[4], row.Cells[5] = number(side.Words[0].Rate), words(side.Words[0].Word)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.dropEmptyColumns()
 	return t
 }
 
@@ -155,7 +170,7 @@ func (r *NoiseReport) kind() string {
 
 func (s noiseSide) table(most int) *Table {
 	figure := func(name string) Column { return Column{Name: name, Decimals: s.decimals} }
-	t := &Table{Title: s.heading, Columns: []Column{{Name: "word", Text: true}, figure(s.symbol), figure("sd")}}
+	t := &Table{Title: s.heading, Columns: []Column{{Name: "label", Text: true}, figure(s.symbol), figure("sd")}}
 	for _, level := range rates.SpreadLevels {
 		t.Columns = append(t.Columns, figure(fmt.Sprintf("%g %%", 100*level)))
 	}
@@ -164,7 +179,7 @@ func (s noiseSide) table(most int) *Table {
 	shown := s.Words
 	if most > 0 && most < len(shown) {
 		shown = shown[:most]
-		t.Notes = append(t.Notes, fmt.Sprintf("The first %d of %d words.", most, len(s.Words)))
+		t.Notes = append(t.Notes, fmt.Sprintf("The table shows the first %d of %d classes.", most, len(s.Words)))
 	}
 	remarks := false
 	for _, w := range shown {
@@ -182,7 +197,7 @@ func (s noiseSide) table(most int) *Table {
 	return t
 }
 
-// cells are those of the columns of a table, all of them.
+// cells returns the cells for all columns of a table.
 func (w WordRate) cells() []Cell {
 	row := []Cell{words(w.Word), number(w.Rate)}
 	if w.Spread != nil {
@@ -205,8 +220,8 @@ func (w WordRate) cells() []Cell {
 
 func (s noiseSide) departures() *Table {
 	t := &Table{
-		Title: "Where " + s.symbol + " departs most from the mean of its word",
-		Columns: []Column{{Name: "bag", Text: true}, {Name: "word", Text: true}, {Name: s.symbol, Decimals: s.decimals},
+		Title: "Samples whose " + s.symbol + " differs most from the mean of the class",
+		Columns: []Column{{Name: "sample", Text: true}, {Name: "label", Text: true}, {Name: s.symbol, Decimals: s.decimals},
 			{Name: "mean", Decimals: s.decimals}},
 	}
 	for _, d := range s.Departures {

@@ -17,7 +17,7 @@ import (
 // markup is a word that must not become part of a page.
 const markup = `</td><b>&"odd"</svg>`
 
-// noiseOf is a report of so many words with rates that rise, the last word full of markup.
+// noiseOf returns a report on words with rising rates. The last word is full of markup.
 func noiseOf(words int, featureDependent bool) *NoiseReport {
 	side := func(scale float64) RateReport {
 		list := make([]WordRate, words)
@@ -61,7 +61,7 @@ func TestNoiseReport_SumsUpAndSorts(t *testing.T) {
 	if err := Write(&b, Text, noiseOf(5, true).Tables(0)...); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"sd", "95 %", "T01", "not predictable", "train split (300 bags)", "picture-7"} {
+	for _, part := range []string{"sd", "95 %", "T01", "not predictable", "train split (300 samples)", "picture-7"} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("the tables do not tell %q:\n%s", part, b.String())
 		}
@@ -125,7 +125,7 @@ func TestNoisePage_ShowsEveryClass(t *testing.T) {
 		if elements["figure"] != 2 || elements["text"] < 2*charted || elements["table"] < 3 || elements["b"] != 0 {
 			t.Errorf("%d words: elements %v", c.words, elements)
 		}
-		if cut := strings.Contains(content, "The 100 words"); cut != (c.words > chartedWords) {
+		if cut := strings.Contains(content, "The 100 labels"); cut != (c.words > chartedWords) {
 			t.Errorf("%d words: told that the chart is cut: %v", c.words, cut)
 		}
 		for _, elsewhere := range []string{"src=", "href=\"http", "@import", "<?xml"} {

@@ -21,7 +21,7 @@ type numbered struct {
 	note    string
 }
 
-// pageCharts are charts as parts of a page; name tells those of a page apart from its others.
+// pageCharts converts charts for a page. name makes their ids unique.
 func pageCharts(name string, charts []numbered) []pageChart {
 	var out []pageChart
 	for i, c := range charts {
@@ -37,10 +37,10 @@ func pageCharts(name string, charts []numbered) []pageChart {
 	return out
 }
 
-// everyOther tells neighbours apart in grey: such lines are dashed.
+// everyOther reports whether line i is dashed, which distinguishes neighbours in grey.
 func everyOther(i int) bool { return i%2 == 1 }
 
-// spread picks at most so many of n numbers evenly, with the first and the last.
+// spread picks at most most of n numbers evenly, including the first and the last.
 func spread(n, most int) []int {
 	var out []int
 	for i := range min(n, most) {

@@ -65,8 +65,8 @@ const (
 	levelColumn     = "level"
 )
 
-// addPaperRows adds an arm, its observed prediction where there is one, and what the paper printed
-// for them; it reports whether the paper had anything.
+// addPaperRows adds an arm, its observed prediction if it has one, and the figures that the paper prints for
+// them. It reports whether the paper prints any.
 func (t *Table) addPaperRows(c cellOf) (published bool) {
 	paper := c.runs[0].PaperData
 	name := c.runs[0].armName()

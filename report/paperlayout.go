@@ -138,7 +138,7 @@ func (t *Table) armRows(table int, cells []cellOf, c, of cellOf) []Row {
 	return append(rows, row)
 }
 
-// at finds the runs of an arm at a level of noise; nil where there are none.
+// at finds the runs of an arm at a level of noise, or returns nil.
 func at(cells []cellOf, noise float64, arm string, mil bool) *cellOf {
 	i := slices.IndexFunc(cells, func(c cellOf) bool { return near(c.noise, noise) && c.arm == arm && c.mil == mil })
 	if i < 0 {
@@ -195,8 +195,8 @@ func seedsNote(cells []cellOf) string {
 	return fmt.Sprintf("Mean ± standard deviation over %d to %d seeds.", least, most)
 }
 
-// PublishedLayout is Table 1, 2 or 3 of the paper with the published figures alone, to stand beside those of other
-// data.
+// PublishedLayout is Table 1, 2 or 3 of the paper with the published figures alone, for comparison with
+// tables of other data.
 func PublishedLayout(table int) (*Table, error) {
 	t, err := blankLayout(table, 2, "")
 	if err != nil {
@@ -235,8 +235,9 @@ func publishedOn(table int) string {
 	return "COCO"
 }
 
-// ObservedTable puts the prediction of the observed labels, p(z=1|I), beside that of the true ones, for the arms of the
-// runs that have both: average precision with human agreement in percent, over seeds.
+// ObservedTable compares the prediction of the observed labels, p(z=1|I), with the prediction of the true
+// labels, for the arms of the runs that have both: average precision with human agreement in percent, over
+// seeds.
 func ObservedTable(runs []Run) (*Table, error) {
 	cells, err := group(runs)
 	if err != nil {

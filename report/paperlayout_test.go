@@ -9,8 +9,7 @@ import (
 	"nmn/text"
 )
 
-// humanRun is a run of which only the average precision with human agreement is known: v of nouns, v + .01 of all
-// words.
+// humanRun is a run with average precision with human agreement alone: v of nouns, v + .01 of all words.
 func humanRun(arm string, mil bool, noise float64, seed uint64, v eval.Number) Run {
 	ap := eval.ByGroup[eval.Number]{Group: make([]eval.Number, text.POSCount), All: v + .01}
 	for p := range ap.Group {

@@ -62,8 +62,8 @@ func TestPublished_EveryArmOfEveryTable(t *testing.T) {
 	}
 }
 
-// The text of the paper: at every level FD is ahead of the baseline, and the observed prediction is behind
-// the clean one.
+// The text of the paper: at every level FD is above the baseline, and the observed prediction is below the
+// clean one.
 func TestPublished_OrderOfTheArms(t *testing.T) {
 	for _, noise := range []float64{0, .2, .4, .6, .8} {
 		for _, mil := range []bool{false, true} {

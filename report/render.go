@@ -117,8 +117,8 @@ const noteColumns = 100
 // Wrap breaks a text between words into lines of at most 100 columns, as the notes of tables are.
 func Wrap(s string) string { return wrapped(s, noteColumns) }
 
-// wrapped breaks a text between words into lines of at most so many characters; a longer word stays
-// whole on its line.
+// wrapped breaks a text between words into lines of at most columns characters. A longer word stays whole on
+// its line.
 func wrapped(s string, columns int) string {
 	var b strings.Builder
 	at := 0
@@ -173,7 +173,7 @@ func (t *Table) csv(b *strings.Builder) error {
 	return w.Error()
 }
 
-// tenDigits is more than any figure here means, and leaves out what floating-point sums leave behind.
+// tenDigits prints more digits than any figure here needs, and hides the rounding errors of sums.
 func tenDigits(v eval.Number) string {
 	if !v.Defined() {
 		return ""

@@ -188,8 +188,8 @@ func (p *ReproducedPart) markdown(b *strings.Builder) error {
 
 // table lists the predictions of arms in text.
 func (c *Comparison) table() *Table {
-	t := &Table{Title: c.Title, Columns: []Column{{Name: "bag", Text: true}}, Stacked: true,
-		Notes: []string{"✓ predicted and right, ✗ predicted and incorrect, + missing: against the " + c.Against + " of the " +
+	t := &Table{Title: c.Title, Columns: []Column{{Name: "picture", Text: true}}, Stacked: true,
+		Notes: []string{"✓ predicted and right, ✗ predicted but incorrect, + missing, compared with the " + c.Against + " of the " +
 			c.SplitName() + " set. " + c.Chosen + "."}}
 	for _, a := range c.Arms {
 		t.Columns = append(t.Columns, Column{Name: a.Name, Text: true})

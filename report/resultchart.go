@@ -10,8 +10,8 @@ import (
 	"nmn/report/chart"
 )
 
-// mainMetric is the measure that arms are compared by: AP against the truth where every run knows it, else with human
-// agreement, else against the labels.
+// mainMetric is the measure that compares arms: AP against the truth if every run has it, otherwise with
+// human agreement, otherwise against the labels.
 func mainMetric(runs []Run) metric {
 	all := measureTable(true)
 	for _, m := range all[:2] {
@@ -116,7 +116,7 @@ func (t *Table) spreadTitle(what, single string) {
 	t.Title = what + single
 }
 
-// printed is a value as a column prints it, so that equal figures are not told apart by what nobody sees.
+// printed is a value as a column prints it, so that figures that look equal are equal.
 func (c Cell) printed(column Column) eval.Number {
 	if !c.Value.Defined() {
 		return c.Value

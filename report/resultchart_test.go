@@ -54,7 +54,7 @@ func TestResultCharts_ARowForEachArm(t *testing.T) {
 	}
 }
 
-// Titles claim a deviation where there is one alone.
+// Titles mention a deviation only if the table has one.
 func TestTables_OfOneSeedClaimNoDeviation(t *testing.T) {
 	runs := allTitled(Run{Arm: Baseline, Result: drawnResult(.5)}, Run{Arm: nmnFI, Result: drawnResult(.6)})
 	for name, f := range map[string]func([]Run) (*Table, error){"experiment": ExperimentTable, "paired": againstBaseline,
@@ -90,10 +90,10 @@ func TestMarkBest_EqualInPrintIsEqual(t *testing.T) {
 	}
 }
 
-// What the page says of the rates is true of the run.
+// The text of the page about the rates matches the run.
 func TestWriteHTML_SaysHowTheRatesCameAbout(t *testing.T) {
-	const learnt, held, estimate, none = "that the noise model has learnt", "none was learnt",
-		"The estimate that was held in training", "No word was given rates of its own"
+	const learnt, held, estimate, none = "The noise model has learned these rates", "were set before training and did not change",
+		"The rates were estimated before training", "No class has rates of its own"
 	for _, c := range []struct {
 		held      bool
 		remarks   []string
@@ -125,8 +125,8 @@ func TestWriteHTML_SaysHowTheRatesCameAbout(t *testing.T) {
 }
 
 func TestWriteHTML_SaysWhatWasJudgedOn(t *testing.T) {
-	for split, want := range map[string]string{"": "on 200 bags and 3 words",
-		"test": "on 200 bags of the test set and 3 words"} {
+	for split, want := range map[string]string{"": "on 200 samples and 3 words",
+		"test": "on 200 samples of the test set and 3 words"} {
 		r := shownRun()
 		r.Split = split
 		if !strings.Contains(htmlOf(t, r), want) {
@@ -155,11 +155,11 @@ func TestPageTables_WithoutColumnsThatSayNothing(t *testing.T) {
 	}
 	var b bytes.Buffer
 	list := []ranked{{eval.Word{Word: "x", POS: "Others"}, .5}}
-	if err := Write(&b, CSV, wordTable("words", list)); err != nil || strings.Contains(b.String(), "POS") {
+	if err := Write(&b, CSV, wordTable("words", "words", list)); err != nil || strings.Contains(b.String(), "POS") {
 		t.Errorf("%v\n%s", err, &b)
 	}
 	list[0].word.POS = "NN"
-	if notes := pageTables([]*Table{wordTable("words", list)})[0].Notes; len(notes) != 1 ||
+	if notes := pageTables([]*Table{wordTable("words", "words", list)})[0].Notes; len(notes) != 1 ||
 		notes[0] != "Parts of speech: NN nouns." {
 		t.Errorf("notes %q", notes)
 	}

@@ -42,9 +42,9 @@ type Run struct {
 	Augment  string  // how training pictures and labels were changed at random, for people; empty for not at all
 	Seed     uint64
 	Level    string // of a run on videos: FrameLevel or VideoLevel; empty for pictures
-	// PaperData says that the data are those of the paper's Tables 1 and 2 (COCO captions, train2014,
-	// vocabulary of 1,000 words), or with a level of Table 3 (MSR-VTT, 1,087 words), so that the published
-	// figures may stand beside.
+	// PaperData is set if the data are the data of the paper's Tables 1 and 2 (COCO captions, train2014,
+	// vocabulary of 1,000 words), or with a level of Table 3 (MSR-VTT, 1,087 words). The published figures
+	// are then shown too.
 	PaperData bool
 
 	// Samples names what has labels, for example "pictures"; empty for bags.
@@ -53,17 +53,17 @@ type Run struct {
 	Result *eval.Result // nil before the evaluation
 	// NotMeasured says why Result has no measures; empty if it has some.
 	NotMeasured string
-	Split       string // that Result is of, for example "test"; empty where it is not known
+	Split       string // split of Result, for example "test"; empty if unknown
 	// ThresholdFrom names the probabilities that the threshold θ* was found from; empty where they are those
 	// of the evaluation. Audit is nil where the truth of the training labels is not known.
 	ThresholdFrom string
 	Audit         *AuditFigures
-	Epochs        []Epoch // evaluations after each epoch, in their order; nil where none were asked for
+	Epochs        []Epoch // evaluations after each epoch, in their order; nil for none
 
-	// What follows is for the page of one run alone.
-	// Features says of which pretrained net the features are; empty where they are of none.
+	// The fields from here on are used by the page of one run. Features names the pretrained net that
+	// produced the features, or is empty.
 	Features string
-	Weights  string       // what they are, where they are not those of the last step
+	Weights  string       // which weights were evaluated; empty for the weights of the last step
 	Config   string       // resolved configuration, as YAML
 	Curve    []Point      // in the order of the steps
 	Rates    labels.Table // per word; nil without a noise model
@@ -71,7 +71,7 @@ type Run struct {
 	RateRemarks []string
 	// RatesHeld says that the rates were held in training: then the noise model has learnt none.
 	RatesHeld bool
-	// Captions are what was found of them before training; nil where nobody looked.
+	// Captions is the audit of the captions before training; nil if they were not audited.
 	Captions *FoundCaptions
 	Scored   *Scored     // nil where single scores are not at hand
 	Compared *Comparison // with other arms; nil for none

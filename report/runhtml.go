@@ -13,12 +13,14 @@ import (
 
 var runHTMLTemplate = htmlTemplate("run", htmlFile("run.html"))
 
-// runHTML is what the page of a run shows, in its order.
+// runHTML is the content of the page of a run, in its order.
 type runHTML struct {
 	Style           template.CSS
 	Title           string
 	Facts           []string
-	Against, Judged string // what Figures are held against, and on what
+	Against, Judged string // the labels that Figures compare with, and the set
+	Samples, Sample string // nouns for what has labels, such as "pictures" and "picture"
+	Classes, Class  string // nouns for classes: "words" and "word", or "labels" and "label"
 	Figures         []headline
 	NotMeasured     string // why there are no figures; empty if there are some
 	Measures        []pageTable
@@ -28,29 +30,34 @@ type runHTML struct {
 	Stripped        int
 	Captions        *FoundCaptions
 	MentionRates    []pageTable
-	Noise           bool     // there is a noise model
-	RateRemarks     []string // of the estimate that it holds; nil where there is none
+	Noise           bool     // the run has a noise model
+	RateRemarks     []string // about the estimate that the model holds; nil for none
 	RatesHeld       bool     // in training
-	Rated           bool     // there are rates to show
-	Unestimated     []string // of words without an estimate
+	Rated           bool     // the run has rates to show
+	NoiseTable      []pageTable
+	Unestimated     []string // sentences about classes without an estimate
 	Words           []pageTable
 	Scored          *Scored
 	Compared        *comparisonSection
 	Config          string
 }
 
-// headline is a figure with what it is.
+// headline is a measure with its value and its meaning.
 type headline struct{ Name, Value, Meaning string }
 
 // strippedWords is the length of the chart of the noisiest words.
 const strippedWords = 20
 
-// WriteHTML writes the page of a run as one HTML file that loads nothing from anywhere: figures, curves,
-// noise rates, words, bags and configuration, as far as the run has them.
+// WriteHTML writes the page of a run as one self-contained HTML file: measures, curves, noise rates, classes, samples
+// and configuration, as far as the run has them.
 func (r *Run) WriteHTML(w io.Writer) error {
 	name := r.armName()
 	p := runHTML{Style: template.CSS(pageStyle + htmlFile("run.css") + htmlFile("bags.css")), Title: name,
 		Facts: r.facts(), Scored: r.Scored, Config: strings.TrimRight(r.Config, "\n")}
+	p.Samples, p.Sample, p.Classes, p.Class = r.samples(), strings.TrimSuffix(r.samples(), "s"), "labels", "label"
+	if r.Result != nil && ClassNoun(r.Result) == "words" {
+		p.Classes, p.Class = "words", "word"
+	}
 	if r.Name != "" {
 		p.Title = r.Name + ": " + name
 	}
@@ -58,7 +65,7 @@ func (r *Run) WriteHTML(w io.Writer) error {
 		p.Figures, p.NotMeasured = headlines(r), r.NotMeasured
 		p.Against, p.Judged = "the labels", judgedOn(r)
 		if e.Truth != nil {
-			p.Against = "what truly holds"
+			p.Against = "the true labels"
 		}
 		if e.Measured() {
 			p.Measures, p.Words = pageTables(EvaluationTables(e)), pageTables(WordTables(e, wordsShown))
@@ -83,11 +90,14 @@ func (r *Run) WriteHTML(w io.Writer) error {
 	return runHTMLTemplate.Execute(w, &p)
 }
 
-// draw makes the charts.
+// draw adds charts and noise rates.
 func (p *runHTML) draw(r *Run) {
 	known := estimatedRates(r.Rates)
 	p.Noise, p.RateRemarks, p.Unestimated = len(r.Rates) > 0, r.RateRemarks, unestimatedNotes(r.Rates)
 	p.RatesHeld, p.Rated = r.RatesHeld, len(known) > 0
+	if p.Rated {
+		p.NoiseTable = pageTables([]*Table{noiseTable(noiseOfRates(known))})
+	}
 	p.Stripped = min(strippedWords, len(known))
 	p.Training = pageCharts("training", trainingCharts(r.Curve))
 	if r.Scored != nil && r.Result != nil && r.NotMeasured == "" {
@@ -99,7 +109,7 @@ func (p *runHTML) draw(r *Run) {
 	}
 }
 
-// noiseOfRates are rates as charts of noise take them.
+// noiseOfRates converts rates for the charts of noise.
 func noiseOfRates(list labels.Table) *NoiseReport {
 	side := func(of func(labels.Row) (rate, truth float64)) RateReport {
 		out := make([]WordRate, len(list))
@@ -115,21 +125,21 @@ func noiseOfRates(list labels.Table) *NoiseReport {
 	}
 }
 
-// meanings tell the headline figures in a sentence, by the names of metrics.
+// meanings explain the main measures in a sentence. Bags and words are replaced by the nouns of the data.
 var meanings = []struct{ name, meaning string }{
-	{"AP (truth)", "Average precision against what truly holds: how well a word ranks the bags, mean over words."},
-	{"human AP", "Average precision that asks for no more agreement than people reach among themselves."},
+	{"AP (truth)", "Average precision against the true labels: how well a word ranks the bags, as a mean over words."},
+	{"human AP", "Average precision up to the recall that people reach among themselves."},
 	{"mAP (labels)",
-		"Average precision against the labels of this set: how well a word ranks the bags, mean over words."},
-	{"OF1", "F1 of all predictions at p ≥ 0.5 as one list: frequent words count most."},
-	{"CF1", "F1 of the mean precision and recall of words at p ≥ 0.5: every word counts the same."},
-	{"OF1 at θ*", "The same as OF1 where p reaches the threshold θ*, found without the labels of this set."},
-	{"CF1 at θ*", "The same as CF1 where p reaches the threshold θ*."},
-	{"Brier", "Mean squared distance of probability and answer: smaller is better."},
-	{"ECE", "How far probabilities lie from how often words hold: smaller is better, 0 is calibrated."},
+		"Average precision against the labels of this set: how well a word ranks the bags, as a mean over words."},
+	{"OF1", "F1 of all predictions with p ≥ 0.5 together. Frequent words count most."},
+	{"CF1", "F1 of the mean precision and recall of words with p ≥ 0.5. Every word counts equally."},
+	{"OF1 at θ*", "OF1 with the threshold θ* instead of 0.5. θ* is found without the labels of this set."},
+	{"CF1 at θ*", "CF1 with the threshold θ* instead of 0.5."},
+	{"Brier", "Mean squared error of the probabilities. Smaller is better."},
+	{"ECE", "Calibration error: distance of probabilities from frequencies. Smaller is better."},
 }
 
-// judgedOn says what the figures of a run were measured on.
+// judgedOn names the samples and classes that the measures are about.
 func judgedOn(r *Run) string {
 	set := ""
 	switch r.Split {
@@ -140,7 +150,7 @@ func judgedOn(r *Run) string {
 	return fmt.Sprintf("%d %s%s and %d %s", r.Result.Bags, r.samples(), set, r.Result.Classes, ClassNoun(r.Result))
 }
 
-// headlines are the main figures that the run has.
+// headlines returns the main measures of the run.
 func headlines(r *Run) []headline {
 	var out []headline
 	all := measureTable(r.Result.Truth != nil)
@@ -160,7 +170,7 @@ func headlines(r *Run) []headline {
 			h.Value += " %"
 		}
 		if strings.HasSuffix(m.name, "θ*") {
-			h.Meaning += fmt.Sprintf(" Here it is %.3f.", r.Result.PlugIn)
+			h.Meaning += fmt.Sprintf(" Here θ* is %.3f.", r.Result.PlugIn)
 		}
 		out = append(out, h)
 	}

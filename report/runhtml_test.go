@@ -43,7 +43,7 @@ func htmlOf(t *testing.T, r *Run) string {
 	return b.String()
 }
 
-// drawn are left out of the golden file: their coordinates are those of package chart.
+// drawn matches drawings, which the golden file leaves out: package chart tests their coordinates.
 var drawn = regexp.MustCompile(`(?s)<svg.*?</svg>`)
 
 func TestWriteHTML_IsAsTheGoldenFile(t *testing.T) {
@@ -55,8 +55,8 @@ func TestWriteHTML_IsAsTheGoldenFile(t *testing.T) {
 func TestWriteHTML_ShowsEverySectionInOrder(t *testing.T) {
 	content, elements := parsed(t, []byte(htmlOf(t, shownRun())))
 	at := 0
-	for _, heading := range []string{"What it is worth", "Training", "Precision and recall", "Noise of the labels",
-		"Words", "What it says of single bags", "Configuration"} {
+	for _, heading := range []string{"Quality", "Training", "Precision and recall", "Noise of the labels",
+		"Words", "Predictions for single samples", "Configuration"} {
 		next := strings.Index(content[at:], "\n"+heading+"\n")
 		if next < 0 {
 			t.Fatalf("%q is missing, or not behind the section before", heading)
@@ -66,7 +66,7 @@ func TestWriteHTML_ShowsEverySectionInOrder(t *testing.T) {
 	if elements["figure"] != 7 || elements["img"] != 1 || elements["article"] != 2 || elements["section"] != 7 {
 		t.Errorf("elements %v", elements)
 	}
-	for _, part := range []string{"AP (truth)", "60.0 %", "human AP", "OF1 at θ*", "Here it is 0.312.", "ECE", "> 99.9",
+	for _, part := range []string{"AP (truth)", "60.0 %", "human AP", "OF1 at θ*", "Here θ* is 0.312.", "ECE", "> 99.9",
 		"< 0.1", "61.0", "✗", "seed: 7"} {
 		if !strings.Contains(content, part) {
 			t.Errorf("the page does not tell %q", part)
@@ -108,7 +108,7 @@ func TestWriteHTML_OfWhatTheRunHas(t *testing.T) {
 	r.Result.Truth, r.Rates, r.Scored = nil, nil, nil
 	page := htmlOf(t, r)
 	if _, elements := parsed(t, []byte(page)); elements["section"] != 4 || !strings.Contains(page, "mAP (labels)") ||
-		!strings.Contains(page, "Against the labels, on 200 bags") {
+		!strings.Contains(page, "Measured against the labels, on 200 samples") {
 		t.Errorf("without truth, rates and scores: %v", elements)
 	}
 	r.Epochs = []Epoch{{Number: 1, Result: drawnResult(.12)}}

@@ -18,8 +18,8 @@ const (
 	RatesFile = "q.csv"
 )
 
-// WriteRun writes the page of one run into its folder, and q.csv for a run that has noise rates. Files appear whole or
-// not at all.
+// WriteRun writes the page of one run into its folder, and q.csv for a run that has noise rates. Files are written
+// completely or not at all.
 func WriteRun(folder string, r *Run) error {
 	if r.Rates != nil {
 		if err := r.Rates.WriteFile(filepath.Join(folder, RatesFile), r.Rates.LearntColumns()); err != nil {
@@ -40,7 +40,7 @@ func WriteRun(folder string, r *Run) error {
 // wordsShown is the length of lists of best and worst words on a page.
 const wordsShown = 10
 
-// roundedDuration is a duration as people want it: in seconds, and a short one more finely.
+// roundedDuration rounds a duration to seconds, and a short one more finely.
 func roundedDuration(d time.Duration) time.Duration {
 	switch {
 	case d < time.Second:
@@ -51,10 +51,10 @@ func roundedDuration(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// samples names what has labels.
-func (r *Run) samples() string { return cmp.Or(r.Samples, "bags") }
+// samples returns the plural noun for what has labels.
+func (r *Run) samples() string { return cmp.Or(r.Samples, "samples") }
 
-// counts says how much was evaluated, if there are measures.
+// counts returns how many samples and classes were evaluated.
 func (r *Run) counts() string {
 	if r.NotMeasured != "" {
 		return "nothing"
@@ -62,7 +62,7 @@ func (r *Run) counts() string {
 	return fmt.Sprintf("%d %s, %d %s", r.Result.Bags, r.samples(), r.Result.Classes, ClassNoun(r.Result))
 }
 
-// ClassNoun names the classes of an evaluation, for people: words of captions, or else labels.
+// ClassNoun returns the noun for the classes of an evaluation: "words" of captions, otherwise "labels".
 func ClassNoun(r *eval.Result) string {
 	if r.CaptionsPerBag > 0 || r.GroupSize.Group != nil {
 		return "words"
@@ -70,7 +70,7 @@ func ClassNoun(r *eval.Result) string {
 	return "labels"
 }
 
-// facts tell what was trained and how, but for the arm, which the title of the page names.
+// facts returns what was trained and how. The arm is in the title of the page.
 func (r *Run) facts() (facts []string) {
 	add := func(name, value string) { facts = append(facts, name+": "+value) }
 	if r.Dataset != "" {
@@ -78,7 +78,7 @@ func (r *Run) facts() (facts []string) {
 	}
 	if r.Flips != (Flips{}) {
 		add("flipped labels", r.Flips.String()+" (percent)")
-	} else if r.Noise > 0 { // which is 0 where there are no captions
+	} else if r.Noise > 0 { // 0 without captions
 		add("replaced captions", noiseCell(r.Noise).Text+" %")
 	}
 	if r.LeftOut != "" {

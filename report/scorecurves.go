@@ -15,7 +15,7 @@ func recallCharts(curves eval.ByGroup[[]eval.CurvePoint], at *eval.Measures) []n
 	if len(curves.All) == 0 {
 		return nil
 	}
-	all := recallChart("All words")
+	all := recallChart("All predictions")
 	all.Marks = []chart.Mark{{Color: chart.Blue, Points: curvePoints(curves.All)}}
 	all.Summary = "Precision against recall of all predictions as one list."
 	if at != nil {
@@ -105,8 +105,8 @@ func cuts(m *eval.Measures) []chart.Mark {
 	return marks
 }
 
-// rateCharts are the estimated rates of words against the true ones, q01 and q10 side by side. A right estimate lies on
-// the dashed line. A rate without true values has no chart.
+// rateCharts draws the estimated rates of classes against the true ones, q01 and q10 side by side. A right estimate lies
+// on the dashed line. A rate without true values has no chart.
 func rateCharts(rates labels.Table) []numbered {
 	var out []numbered
 	for _, side := range []struct {
@@ -114,8 +114,8 @@ func rateCharts(rates labels.Table) []numbered {
 		color chart.Color
 		of    func(labels.Row) (truth, estimate float64)
 	}{
-		{"Missing: q01", chart.Blue, func(r labels.Row) (truth, estimate float64) { return r.T01, r.Q01 }},
-		{"Made up: q10", chart.Red, func(r labels.Row) (truth, estimate float64) { return r.T10, r.Q10 }},
+		{"Missing labels: q01", chart.Blue, func(r labels.Row) (truth, estimate float64) { return r.T01, r.Q01 }},
+		{"Incorrect labels: q10", chart.Red, func(r labels.Row) (truth, estimate float64) { return r.T10, r.Q10 }},
 	} {
 		dots := chart.Mark{Shape: chart.Dot, Color: side.color}
 		top := 0.0
@@ -131,7 +131,7 @@ func rateCharts(rates labels.Table) []numbered {
 		}
 		top = min(1, max(1.05*top, 1e-6))
 		out = append(out, numbered{Chart: &chart.Chart{Title: side.title,
-			Summary: "The model's against the true rate, a dot for each word; on the dashed line the two are the same.",
+			Summary: "The rate in the model against the true rate, a dot for each class. On the dashed line they are equal.",
 			X:       chart.Axis{Label: "true rate", Max: top}, Y: chart.Axis{Label: "rate in the model", Max: top},
 			Marks: []chart.Mark{{Color: chart.Grey, Dashed: true, Points: []chart.Point{{X: 0, Y: 0}, {X: top, Y: top}}},
 				dots}}})

@@ -13,7 +13,7 @@ type Scored struct {
 	Against string                          `json:"against"` // what the scores are held against: "true labels" or "labels"
 	Split   string                          `json:"split"`   // for example "test"
 	Curves  eval.ByGroup[[]eval.CurvePoint] `json:"curves"`
-	// Right and Wrong are bags about a word of which the arm is surest, rightly and wrongly.
+	// Right and Wrong are the bags with the surest predictions of the arm that are right, and that are wrong.
 	Right []ShownBag `json:"-"`
 	Wrong []ShownBag `json:"-"`
 	// Drawn are bags drawn by chance, the same for all arms, without pictures.
@@ -46,7 +46,7 @@ type ShownLabel struct {
 	Surest bool      `json:"-"` // of the bag: why it is shown
 }
 
-// LabelKind tells what a prediction is worth.
+// LabelKind is the outcome of a prediction.
 type LabelKind string
 
 // The kinds, as the paper's Figure 4 marks them: incorrect ones red, missing ones green.
@@ -56,7 +56,7 @@ const (
 	MissingLabel   LabelKind = "missing"   // it holds and is not predicted
 )
 
-// Mark tells the kinds apart without colour.
+// Mark is the sign of the kind, which does not need colour.
 func (k LabelKind) Mark() string {
 	switch k {
 	case IncorrectLabel:

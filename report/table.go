@@ -17,8 +17,8 @@ type Table struct {
 	Columns []Column
 	Rows    []Row
 	Notes   []string
-	// Stacked says that rows hold sentences: on the narrow screen of a telephone a page shows each row as a block with
-	// the names of the columns beside what they hold.
+	// Stacked is set if rows hold sentences. On the narrow screen of a telephone, a page shows each row as a
+	// block, with the name of the column next to each cell.
 	Stacked bool
 }
 
@@ -157,8 +157,8 @@ func (t *Table) Summary() *Table {
 	})
 }
 
-// Details is the same with calibration, noise rates and audit, which Summary leaves out; nil where there
-// are none of them.
+// Details returns the columns that Summary leaves out: calibration, noise rates and audit. It returns nil if
+// there are none.
 func (t *Table) Details() *Table {
 	details := func(measure string) bool { return slices.Contains(furtherMeasures, measure) }
 	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return details(measureOf(c)) }) {

@@ -13,7 +13,7 @@ type CaptionRow struct {
 	Aside bool
 }
 
-// table4Columns are those of the paper's Table 4, in its order.
+// table4Columns are the columns of the paper's Table 4, in its order.
 var table4Columns = []struct {
 	name string
 	of   func(metrics.Scores) float64

@@ -9,7 +9,8 @@ import (
 	"nmn/text"
 )
 
-// Labels by name have no parts of speech, and no table has a column of them; those of captions do.
+// Labels given by name have no parts of speech, and no table has a column for them. Words of captions have
+// parts of speech.
 func TestTables_HavePartsOfSpeechWhereWordsDo(t *testing.T) {
 	for pos, want := range map[text.POS]bool{text.Others: false, text.NN: true} {
 		r := &eval.Result{Words: []eval.Word{{Word: "dog", POS: pos.String()}}}

@@ -11,29 +11,30 @@ import (
 	"nmn/labels"
 )
 
-// ranked is a word with the figure that it is ranked by.
+// ranked is a class with the measure that ranks it.
 type ranked struct {
 	word eval.Word
 	by   eval.Number
 }
 
-// WordTables lists the n best and the n worst words by average precision: with human agreement
-// where there are captions, else against the true labels, else against the labels. So few words have one list.
+// WordTables lists the n best and the n worst classes by average precision: with human agreement if there are captions,
+// otherwise against the true labels, otherwise against the labels. At most n classes share one list.
 func WordTables(r *eval.Result, n int) []*Table {
 	list, by := rankedWords(r)
+	noun := ClassNoun(r)
 	if len(list) <= n {
-		return []*Table{wordTable(fmt.Sprintf("Words by %s, the best first", by), list)}
+		return []*Table{wordTable(fmt.Sprintf("%s by %s, the best first", capital(noun), by), noun, list)}
 	}
 	worst := slices.Clone(list[len(list)-n:])
 	slices.Reverse(worst)
 	tables := []*Table{
-		wordTable(fmt.Sprintf("Best %d words by %s", n, by), list[:n]),
-		wordTable(fmt.Sprintf("Worst %d words by %s", n, by), worst),
+		wordTable(fmt.Sprintf("Best %d %s by %s", n, noun, by), noun, list[:n]),
+		wordTable(fmt.Sprintf("Worst %d %s by %s", n, noun, by), noun, worst),
 	}
 	return tables
 }
 
-// rankedWords orders the words whose figure is defined, best first, equal ones in class order.
+// rankedWords orders the classes with a defined measure, the best first. Ties keep the class order.
 func rankedWords(r *eval.Result) ([]ranked, string) {
 	by, of := "AP against labels", func(w *eval.Word) eval.Number {
 		if w.Labels == nil {
@@ -57,10 +58,10 @@ func rankedWords(r *eval.Result) ([]ranked, string) {
 	return list, by
 }
 
-func wordTable(title string, list []ranked) *Table {
+func wordTable(title, noun string, list []ranked) *Table {
 	t := &Table{Title: title, Columns: []Column{
-		{Name: "word", Text: true}, {Name: posColumn, Text: true}, {Name: "AP", Decimals: 2},
-		{Name: "P at human recall", Decimals: 2}, {Name: "bags with it"}, {Name: "F1", Decimals: 2},
+		{Name: strings.TrimSuffix(noun, "s"), Text: true}, {Name: posColumn, Text: true}, {Name: "AP", Decimals: 2},
+		{Name: "P at human recall", Decimals: 2}, {Name: "number"}, {Name: "F1", Decimals: 2},
 	}}
 	for _, w := range list {
 		phr, bags, f1 := eval.Undefined(), dash, eval.Undefined()
@@ -79,12 +80,12 @@ func wordTable(title string, list []ranked) *Table {
 	return t
 }
 
-// estimatedRates are the rows of words whose rates are known.
+// estimatedRates returns the rows with known rates.
 func estimatedRates(all labels.Table) labels.Table {
 	return slices.DeleteFunc(slices.Clone(all), func(r labels.Row) bool { return math.IsNaN(r.Q01) && math.IsNaN(r.Q10) })
 }
 
-// unestimatedNotes say of which words the rates were not estimated, a line for each reason; nil where there are none.
+// unestimatedNotes returns a sentence for each reason why rates were not estimated.
 func unestimatedNotes(all labels.Table) (notes []string) {
 	byReason := map[string][]string{}
 	var reasons []string
@@ -103,19 +104,19 @@ func unestimatedNotes(all labels.Table) (notes []string) {
 		if len(words) > wordsShown {
 			list += ", ..."
 		}
-		notes = append(notes, fmt.Sprintf("%d of %d words %s (%s).", len(words), len(all), reason, list))
+		notes = append(notes, fmt.Sprintf("%d of %d classes %s (%s).", len(words), len(all), reason, list))
 	}
 	return notes
 }
 
-// RateTables lists the n words that most often go missing (q01) and are most often made up (q10), of those whose rates
-// are known, and says of which they are not.
+// RateTables lists the n classes that are most often missing (q01) and most often incorrect (q10). Notes name the
+// classes without known rates.
 func RateTables(rates labels.Table, n int) []*Table {
 	table := func(title string, of func(labels.Row) float64) *Table {
 		list := estimatedRates(rates)
 		slices.SortStableFunc(list, func(a, b labels.Row) int { return cmp.Compare(of(b), of(a)) })
 		t := &Table{Title: title, Columns: []Column{
-			{Name: "word", Text: true}, {Name: posColumn, Text: true},
+			{Name: "class", Text: true}, {Name: posColumn, Text: true},
 			{Name: "q01", Decimals: 3}, {Name: "T01", Decimals: 3}, {Name: "q10", Decimals: 3},
 			{Name: "T10", Decimals: 3},
 		}}
@@ -131,6 +132,6 @@ func RateTables(rates labels.Table, n int) []*Table {
 	}
 	return []*Table{
 		table("Most often missing: largest q01 = p(z=0|y=1)", func(r labels.Row) float64 { return r.Q01 }),
-		table("Most often made up: largest q10 = p(z=1|y=0)", func(r labels.Row) float64 { return r.Q10 }),
+		table("Most often incorrect: largest q10 = p(z=1|y=0)", func(r labels.Row) float64 { return r.Q10 }),
 	}
 }

@@ -217,7 +217,7 @@ func TestCaptionsArm_SaysWhyCaptionsAreNotJudged(t *testing.T) {
 	few := []string{"--set", "data.train_size=32"}
 	c := call(t, tiny("train", append([]string{"--arm", "caption-filter", "--noise", "0.4", "--batch-size", "8",
 		"--run-dir", dir}, few...)...)...)
-	if c.code != exitOK || !strings.Contains(c.err, "witness Captions are taken as they are: 160 captions are too few") {
+	if c.code != exitOK || !strings.Contains(c.err, "witness Captions are used as they are: 160 captions are too few") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
 	found := captionsOf(t, dir)

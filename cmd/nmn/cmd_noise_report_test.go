@@ -82,7 +82,7 @@ func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
 	}
 	page := filepath.Join(t.TempDir(), "noise.html")
 	if text := must(t, "noise", "report", dir, "--words", "3", "--output", page); !strings.Contains(text,
-		"The first 3 of 36 words.") {
+		"The table shows the first 3 of 36 classes.") {
 		t.Errorf("--words is not heeded:\n%s", text)
 	}
 	content, err := os.ReadFile(page)

@@ -252,7 +252,7 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 		t.Fatal(c.err)
 	}
 	const said = "1 of 6 labels: the scores do not show their noise; their labels are taken as they are"
-	const unknown = "1 of 6 words not estimated: "
+	const unknown = "1 of 6 classes not estimated: "
 	for name, text := range map[string]string{"the terminal": c.err,
 		"report.html": string(readBytes(t, filepath.Join(dir, report.HTMLFile))),
 		"result.json": string(readBytes(t, filepath.Join(dir, run.ResultFile)))} {

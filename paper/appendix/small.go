@@ -16,7 +16,7 @@ import (
 	"nmn/paper/claims"
 )
 
-// Size of the small problem: bags, classes, and features of which the first is 1.
+// Size of the small problem: bags, classes, and features. The first feature is 1.
 const (
 	bags     = 400
 	classes  = 2
@@ -34,8 +34,8 @@ type Solution struct {
 	// RateGap is the mean difference of the noise rates that both end at, and LikelihoodGap that of the log-likelihood,
 	// in nats a bag.
 	RateGap, LikelihoodGap float64
-	// Rounds are those that EM needs, each with a classifier that is fitted to the end; Gradients are those of all bags
-	// that joint training needs.
+	// Rounds counts the rounds of EM, each of which fits the classifier completely. Gradients counts the
+	// gradients over all bags in joint training.
 	Rounds, Gradients int
 }
 
@@ -95,7 +95,7 @@ type problem struct {
 	weights [][]float64 // classes × features
 }
 
-// draw makes features, linear truths and noisy labels; the classifier knows nothing yet.
+// draw makes features, linear truths and noisy labels. The classifier starts untrained.
 func draw(seed uint64) *problem {
 	s := rng.New(rng.Derive(seed, "appendix/small"))
 	p := &problem{labels: make([]uint8, bags*classes)}

@@ -73,7 +73,7 @@ func first(reasons []string) string {
 	return reasons[0]
 }
 
-// decide says what the differences of a comparison show, one of so many.
+// decide sets the outcome of a comparison. of is the number of comparisons of the claim.
 func (d *Comparison) decide(of int) {
 	if d.Reason != "" {
 		d.Outcome = NotTested

@@ -111,7 +111,7 @@ func TestValidate_NamesTheFirstFault(t *testing.T) {
 	}
 }
 
-// Levels and seeds are told in the words of the tables.
+// The tables print levels and seeds.
 func TestTables_TellSeedsBoundsAndPublishedFigures(t *testing.T) {
 	c := Comparison{Left: Side{Metric: GradientGap, Mean: 2e-3}, Bound: .01, Seeds: []uint64{1, 2, 3}, P: .02}
 	d := Comparison{Left: Side{Metric: GradientGap, Mean: 5e-3}, Bound: .01, Seeds: []uint64{1, 2, 3, 4}, P: .01,

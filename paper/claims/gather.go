@@ -14,7 +14,7 @@ import (
 	"nmn/recipe"
 )
 
-// cell is what the figures of several seeds are of.
+// cell identifies a figure. It has a value for each seed.
 type cell struct {
 	data    string
 	side    side
@@ -22,7 +22,7 @@ type cell struct {
 	words   string
 }
 
-// figures are results by what they are of.
+// figures are results by cell.
 type figures struct {
 	seeds  map[cell]map[uint64]float64
 	faults map[cell]string                        // why the figures of a cell cannot be used
@@ -58,7 +58,7 @@ func gather(results []Result) *figures {
 	return f
 }
 
-// put returns the map below a key, made where there is none.
+// put returns the inner map of a key, and makes it if it is missing.
 func put[K, L comparable, V any](m map[K]map[L]V, key K) map[L]V {
 	if m[key] == nil {
 		m[key] = map[L]V{}
@@ -66,8 +66,9 @@ func put[K, L comparable, V any](m map[K]map[L]V, key K) map[L]V {
 	return m[key]
 }
 
-// levels are those at which a claim is looked at: all where it needs every one, else those with both sides of a
-// comparison, or with one where no level has both; none where there are no results at all.
+// levels returns the levels of noise at which a claim is tested. A claim that needs every level is tested at
+// all of them. Any other claim is tested at the levels with both sides of a comparison, or, if no level has
+// both, at the levels with one side. Without results there are no levels.
 func (f *figures) levels(c *claim, data string) []float64 {
 	var whole, partly []float64
 	for _, missing := range c.levels {

@@ -10,7 +10,7 @@ import (
 	"nmn/text"
 )
 
-// claim is what somebody says, as comparisons that follow from the data and the levels of the results alone.
+// claim is a statement as a list of comparisons. They depend on the data and the levels of the results alone.
 type claim struct {
 	id, text, where string
 	beyond          bool
@@ -35,9 +35,10 @@ type side struct{ arm, metric string }
 var (
 	pictures = []string{Scenes, COCO}
 	videos   = []string{MovingScenes, MSRVTT}
-	// everyLevel are those of the paper's Tables 1 and 2.
+	// everyLevel are the levels of the paper's Tables 1 and 2.
 	everyLevel = []float64{0, .2, .4, .6, .8}
-	// anyLevel is for videos, of which the paper has one level without saying which: the noise of the captions.
+	// anyLevel is for videos. The paper has one level for them, the noise of the captions, and does not state
+	// it.
 	anyLevel = []float64{0, .2, .4, .6, .8}
 )
 
@@ -74,7 +75,7 @@ const (
 	fixedPointBound = .02 // of rates that two ways of optimisation end at
 )
 
-// all are the claims, those of the paper first.
+// all returns all claims. The paper's claims come first.
 func all() []claim { return slices.Concat(ofDetection(), ofVideos(), ofEM(), ofBeyond()) }
 
 // ofDetection are the claims about pictures.
@@ -143,7 +144,7 @@ func ofVideos() []claim {
 	}
 }
 
-// ofEM are those of the appendix and of the section on training that refers to it.
+// ofEM returns the claims of the appendix, and of the section on training that refers to it.
 func ofEM() []claim {
 	return []claim{
 		{id: "em-function",

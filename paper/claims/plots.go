@@ -65,14 +65,27 @@ func (d *Comparison) difference95(name string) report.ClaimDifference {
 	return out
 }
 
+// arms names the arms of a comparison. If all comparisons are between the same two arms, only MIL is named.
+func (v *Verdict) arms(d *Comparison) string {
+	base := func(arm string) string { return strings.TrimSuffix(arm, MIL) }
+	for i := range v.Comparisons {
+		if o := &v.Comparisons[i]; base(o.Left.Arm) != base(d.Left.Arm) || base(o.Right.Arm) != base(d.Right.Arm) {
+			return title(d.Left.Arm) + " – " + title(d.Right.Arm)
+		}
+	}
+	if strings.HasSuffix(d.Left.Arm, MIL) {
+		return "MIL"
+	}
+	return ""
+}
+
 // shortNames returns names of the comparisons that hold what differs between them, such as the level of noise.
 func (v *Verdict) shortNames() []string {
 	parts := make([][4]string, len(v.Comparisons))
 	differs := [4]bool{}
 	for i := range v.Comparisons {
 		d := &v.Comparisons[i]
-		parts[i] = [4]string{title(d.Left.Arm) + " – " + title(d.Right.Arm), d.Left.Metric,
-			fmt.Sprintf("%.4g %% noise", math.Round(100*d.Missing)), d.Words}
+		parts[i] = [4]string{v.arms(d), d.Left.Metric, fmt.Sprintf("%.4g %% noise", math.Round(100*d.Missing)), d.Words}
 		for k := range differs {
 			differs[k] = differs[k] || parts[i][k] != parts[0][k]
 		}
@@ -81,8 +94,8 @@ func (v *Verdict) shortNames() []string {
 	names := make([]string, len(parts))
 	for i, p := range parts {
 		var shown []string
-		for k := range p {
-			if differs[k] {
+		for _, k := range []int{3, 1, 2, 0} {
+			if differs[k] && p[k] != "" {
 				shown = append(shown, p[k])
 			}
 		}

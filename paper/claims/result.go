@@ -14,8 +14,8 @@ type Result struct {
 	Part string
 	// Data are Scenes, MovingScenes, COCO, MSRVTT or SmallProblem.
 	Data string
-	// Arm is the name of the arm; with MIL the suffix MIL stands behind it, as in "nmn-fd-mil". On videos an arm
-	// without MIL is the classifier of frames, and one with MIL that of videos.
+	// Arm is the name of the arm, with the suffix MIL for an arm with MIL, as in "nmn-fd-mil". On videos an
+	// arm without MIL classifies frames, and an arm with MIL classifies videos.
 	Arm string
 	// Missing is the share of captions that were replaced, 0 to 1: what takes right labels away and adds wrong ones.
 	Missing float64
@@ -38,7 +38,7 @@ const (
 	SmallProblem = "small problem" // of the appendix: see package appendix
 )
 
-// MIL stands behind the name of an arm with multiple-instance learning.
+// MIL ends the name of an arm with multiple-instance learning.
 const MIL = "-mil"
 
 // Metrics of results.
@@ -116,7 +116,7 @@ func (r Result) key() Result {
 	return r
 }
 
-// order sorts results by what they are of, so that nothing depends on the order in which they came.
+// order sorts results by everything but their value, so that nothing depends on the order of input.
 func order(a, b Result) int {
 	return cmp.Or(cmp.Compare(a.Data, b.Data), cmp.Compare(a.Arm, b.Arm), cmp.Compare(a.Missing, b.Missing),
 		cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.Words, b.Words), cmp.Compare(a.Metric, b.Metric),

@@ -11,8 +11,8 @@ import (
 	"nmn/eval"
 )
 
-// tTest is the two-sided probability of a mean at least this far from 0 where there is no difference: Student's t test
-// of paired differences. It is undefined for fewer than two.
+// tTest is the two-sided probability of a mean at least this far from 0 if there is no difference: Student's
+// t test of paired differences. It is undefined for fewer than two.
 func tTest(differences []float64) eval.Number {
 	n := float64(len(differences))
 	if n < 2 {

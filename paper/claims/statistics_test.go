@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The expected probabilities are those of SciPy 1.17: ttest_1samp, and wilcoxon with correction=True and
+// The expected probabilities come from SciPy 1.17: ttest_1samp, and wilcoxon with correction=True and
 // method="asymptotic".
 func TestTTest_AgreesWithSciPy(t *testing.T) {
 	for _, test := range []struct {

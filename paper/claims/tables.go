@@ -151,7 +151,7 @@ func (v *Verdict) spread() string {
 	return "± " + strings.TrimPrefix(signed(greatest), "+")
 }
 
-// test tells how many comparisons there are, how many are confirmed, and by how many seeds.
+// test returns the number of comparisons, how many are confirmed, and the number of seeds.
 func (v *Verdict) test() string {
 	fewest, most, confirmed, worst := math.MaxInt, 0, 0, 0.0
 	for _, d := range v.Comparisons {
@@ -235,7 +235,7 @@ func probability(p eval.Number) string {
 	return fmt.Sprintf("%.2g", float64(p))
 }
 
-// String tells the units that are ahead, and the probability.
+// String returns the number of units that are ahead, and the probability.
 func (u Units) String() string {
 	if u.Count == 0 {
 		return dash

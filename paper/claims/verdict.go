@@ -12,15 +12,15 @@ const (
 	NotTested    Outcome = "not tested"
 )
 
-// Verdict is what the results say of a claim on one kind of data.
+// Verdict is the outcome of a claim on one kind of data.
 type Verdict struct {
 	ID    string
 	Claim string // the claim in a sentence
 	Where string // where the paper makes it; empty for what goes beyond the paper
 	// Beyond says that the paper does not claim it.
 	Beyond bool
-	// Data are those of the results; empty where there are none for this claim, and comparisons hold published figures
-	// alone.
+	// Data names the data of the results. It is empty if there are no results for this claim. The comparisons
+	// then hold published figures alone.
 	Data string
 	// Outcome is Confirmed where all comparisons are, NotConfirmed where one of them is the other way beyond chance,
 	// and else NotTested. Reason says why in the last two cases.
@@ -39,11 +39,11 @@ type Comparison struct {
 	Bound float64
 	// Published is the paper's difference, from two figures of one table; undefined where it prints none.
 	Published eval.Number
-	// Seeds are those that both sides have, in order, and Differences those of each.
+	// Seeds are the seeds that both sides have, in order. Differences has one difference for each seed.
 	Seeds       []uint64
 	Differences []float64
-	// Mean and Spread (sample standard deviation) are over seeds, and P is the two-sided probability of the paired
-	// t test; undefined where there are too few seeds.
+	// Mean and Spread (sample standard deviation) are over seeds, and P is the two-sided probability of the
+	// paired t test. They are undefined if there are too few seeds.
 	Mean, Spread, P eval.Number
 	// Units is the paired test over single words or bags, whose differences are means over seeds. It does not decide:
 	// its probability is about other words or pictures for the same nets.
@@ -61,7 +61,7 @@ type Side struct {
 
 // Units is a paired test over words or bags.
 type Units struct {
-	Count int // 0 where there are no single results
-	Ahead int // of which left is better
+	Count int // 0 without single results
+	Ahead int // units on which left is better
 	P     eval.Number
 }

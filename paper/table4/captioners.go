@@ -103,8 +103,8 @@ func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64
 	return scores, always, err
 }
 
-// places are the files of the caller that captioners learn from, with features in a folder; those of moving scenes are
-// made anew.
+// places are the files of the caller for captioners that learn from features in a folder. The features of
+// moving scenes are generated.
 func (e *Experiment) places(folder string) (all []origin.Place) {
 	if len(e.Features) == 0 { // concepts of nets follow from their configuration, or are known by their fingerprint
 		return nil
@@ -145,7 +145,7 @@ func (e *Experiment) join(ctx context.Context, c *clips, folder string,
 	return sets, files, nil
 }
 
-// judge scores the best checkpoint of a captioner and keeps what it said beside it.
+// judge scores the best checkpoint of a captioner and writes its captions next to it.
 func (e *Experiment) judge(ctx context.Context, judged *captioner.Set, dir, checkpoint string,
 	backend kernels.Backend) (_ *metrics.Scores, err error) {
 	net, about, err := captioner.OpenNet(filepath.Join(dir, checkpoint), backend)

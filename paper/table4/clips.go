@@ -12,10 +12,10 @@ import (
 	"nmn/loader/annotation"
 )
 
-// clips are those of the experiment: captions, and folders of features.
+// clips are the clips of the experiment: captions, and folders of features.
 type clips struct {
 	title string // for the heading of the table
-	// captions of each split; of the test split nil where there is none, and validation clips are judged.
+	// captions of each split. The test split is nil if there is none, and validation clips are scored.
 	captions map[string]*metrics.Captions
 	held     map[string]bool // training clips that end the training of a captioner, where they are not a split
 	rows     []row
@@ -35,7 +35,7 @@ const (
 	splitTest       = "test"
 )
 
-// judged is the split that the table is of.
+// judged is the split that the table scores.
 func (c *clips) judged() string {
 	if c.captions[splitTest] != nil {
 		return splitTest

@@ -26,12 +26,12 @@ import (
 // frame by each of them, and a captioner on each of these. What is complete in its folder is not run again.
 type Experiment struct {
 	Nets      run.Config     // of the nets, on moving scenes; the device is that of the captioners
-	Captioner session.Config // of the captioners; its data are those of the experiment
+	Captioner session.Config // of the captioners, with the data of the experiment
 	PerClip   int            // captions of a clip of the moving scenes
-	Features  []Features     // concept probabilities of the caller instead of those of moving scenes
+	Features  []Features     // concept probabilities of the caller, instead of moving scenes
 	Captions  string         // file of the captions of the clips in Features
-	// Videos are nets on the frames of MSR-VTT at one level of noise, whose concepts take the place of those of moving
-	// scenes. Their runs with MIL are trained where they are not complete. Nil for other clips.
+	// Videos are nets on the frames of MSR-VTT at one level of noise. Their concepts replace the concepts of
+	// moving scenes. Runs with MIL that are not complete are trained. It is nil for other clips.
 	Videos *experiment.Grid
 	Seeds  []uint64        // of noise, nets and captioners
 	Dir    string          // folder of everything
@@ -40,15 +40,16 @@ type Experiment struct {
 	Log        *slog.Logger // nil for nowhere
 	Observe    run.Observer // of the nets
 	Captioning session.Observer
-	// Extracted is called with how many of the frames of a split have their concept probabilities; nil for nobody.
+	// Extracted is called with the number of frames of a split that have concept probabilities. It may be
+	// nil.
 	Extracted func(done, of int)
 
 	rows []report.CaptionRow
 }
 
-// Features is a folder of concept probabilities with a name for the table. The folder has train.npy, train.csv,
-// validation.npy, validation.csv and, where there are test clips, test.npy and test.csv: a row for each frame, and
-// the rows of each clip.
+// Features is a folder of concept probabilities with a name for the table. The folder has train.npy,
+// train.csv, validation.npy, validation.csv and, if there are test clips, test.npy and test.csv: a row for
+// each frame, and the rows of each clip.
 type Features struct{ Name, Folder string }
 
 // Arms are the nets of the paper's table.
@@ -107,9 +108,10 @@ func (e *Experiment) nets() run.Config {
 	return c
 }
 
-// Run trains everything that is not complete yet, and writes the tables to the folder and returns them: that of the
-// experiment, and the one of the paper, which is of other clips. What is wrong in the experiment is a *setting.Error.
-// Where the context ends, what was done has been saved, the error wraps run.ErrInterrupted, and Run goes on.
+// Run trains everything that is not complete, writes the tables to the folder, and returns them: the table of
+// the experiment, and the paper's table, which is about other clips. A wrong experiment is a *setting.Error.
+// If the context ends, finished work has been saved, the error wraps run.ErrInterrupted, and the next Run
+// continues.
 func (e *Experiment) Run(ctx context.Context) (tables []*report.Table, err error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
@@ -155,12 +157,12 @@ func (e *Experiment) defaults() {
 	}
 }
 
-// Rows are what Run has found: those of the nets in the order of Arms or of Features, with the scores of each seed, and
-// behind them bounds to compare with. Nil before.
+// Rows returns the results of Run: nets in the order of Arms or Features, with the scores of each seed,
+// followed by bounds for comparison. It is nil before Run.
 func (e *Experiment) Rows() []report.CaptionRow { return e.rows }
 
-// tables are those of the experiment and of the paper. Figures of moving scenes, or of features of the caller, and
-// those of the paper are tables of their own.
+// tables returns the table of the experiment and the paper's table. They are separate, because they are about
+// other clips.
 func (e *Experiment) tables(c *clips, rows []report.CaptionRow) []*report.Table {
 	table := report.Table4("Captions of "+c.title, rows)
 	table.Notes = append(table.Notes,
@@ -182,7 +184,7 @@ const truth = "truth"
 const (
 	captionersFolder = "captioners" // made first
 	conceptsFolder   = "concepts"   // the nets
-	featuresFolder   = "features"   // what they say of each frame
+	featuresFolder   = "features"   // concepts of each frame
 )
 
 // features is the folder of the concept probabilities of a net.
@@ -190,8 +192,8 @@ func (e *Experiment) features(seed uint64, arm string) string {
 	return filepath.Join(e.Dir, featuresFolder, fmt.Sprintf("seed-%d", seed), arm)
 }
 
-// Folders are those of all nets and captioners that the experiment consists of, in the order in which they are trained.
-// Nets that lie elsewhere are not among them.
+// Folders returns the folders of all nets and captioners of the experiment, in the order of training. Nets in
+// other places are not included.
 func (e *Experiment) Folders() (nets, captioners []string, err error) {
 	if e.Videos == nil && len(e.Features) == 0 {
 		grid := e.grid(filepath.Join(e.Dir, conceptsFolder))
@@ -221,7 +223,7 @@ func (e *Experiment) grid(dir string) experiment.Grid {
 	return grid
 }
 
-// names are those of the captioners of a seed.
+// names returns the names of the captioners of a seed.
 func (e *Experiment) names() (all []string) {
 	for _, f := range e.Features {
 		all = append(all, f.Name)

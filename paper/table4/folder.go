@@ -24,7 +24,7 @@ func (e *Experiment) takeFolder(ctx context.Context, alone bool) (release func()
 	return release, nil
 }
 
-// makeFolder refuses a folder of somebody else's files, and makes one.
+// makeFolder makes the folder, and refuses one with other files.
 func (e *Experiment) makeFolder() error {
 	if err := run.RefuseForeign(e.Dir, captionersFolder, append(experiment.TableFiles(), featuresFolder,
 		conceptsFolder)...); err != nil {

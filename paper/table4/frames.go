@@ -14,8 +14,8 @@ import (
 	"nmn/train"
 )
 
-// extractVideos writes what the net of a piece says of every frame of the training clips and of those that the table is
-// of, as nmn extract does. A split that is written already is left as it is.
+// extractVideos writes the concepts of a net for every frame of the training clips and of the clips in the
+// table, as nmn extract does. A split that is already written is left as it is.
 func (e *Experiment) extractVideos(ctx context.Context, s *run.Session, p Piece) (err error) {
 	net, err := e.Net(p)
 	if err != nil {
@@ -56,8 +56,8 @@ func (e *Experiment) extractVideos(ctx context.Context, s *run.Session, p Piece)
 	return nil
 }
 
-// extractSplit writes the probabilities of all frames of a set of clips, and which rows are those of which clip, to
-// files of a name.
+// extractSplit writes the probabilities of all frames of a set of clips to files of a name, with the rows of
+// each clip.
 func (e *Experiment) extractSplit(ctx context.Context, s *run.Session, dir string, set *loader.Set,
 	name string) (err error) {
 	net, checkpoint, err := train.OpenNet(filepath.Join(dir, train.LastName), s.Backend)

@@ -34,7 +34,7 @@ func (p Piece) String() string {
 	return fmt.Sprintf("concepts of %s, seed %d", p.Arm.Title(true), p.Seed)
 }
 
-// Pieces are those of the experiment on videos, each captioner behind its concepts.
+// Pieces returns the pieces of the experiment on videos. Each captioner follows its concepts.
 func (e *Experiment) Pieces() (all []Piece) {
 	for _, seed := range e.Seeds {
 		for _, arm := range Arms() {
@@ -65,9 +65,9 @@ func (e *Experiment) Net(p Piece) (*experiment.Task, error) {
 	return &tasks[i], nil
 }
 
-// RunPiece does a piece of the experiment on videos, safely beside processes that do others, and before it those that
-// it needs, the net among them. A process that comes to a piece that another one is doing waits for its end. The
-// session is of the configuration of Videos. reused reports that the piece was complete.
+// RunPiece does a piece of the experiment on videos, after the pieces that it needs, including the net.
+// Several processes can do pieces at once. A process waits if another process is already doing the piece. The
+// session must have the configuration of Videos. reused reports that the piece was complete.
 func (e *Experiment) RunPiece(ctx context.Context, s *run.Session, p Piece) (reused bool, err error) {
 	e.defaults()
 	release, err := e.takeFolder(ctx, false)
@@ -158,8 +158,8 @@ func (e *Experiment) captionVideos(ctx context.Context, p Piece) (err error) {
 	})
 }
 
-// videoCaptions are the captions of the clips of Videos: a share of the training clips ends the training of captioners,
-// so that nothing is chosen by the clips that the table is of.
+// videoCaptions returns the captions of the clips of Videos. A share of the training clips ends the training
+// of captioners, so that nothing is chosen by the clips in the table.
 func (e *Experiment) videoCaptions(ctx context.Context, judged string) (c *clips, err error) {
 	file := e.Videos.Config.Data.MSRVTT
 	c = &clips{captions: map[string]*metrics.Captions{}}

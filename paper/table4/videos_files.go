@@ -20,13 +20,13 @@ const (
 // concepts is what conceptsFile holds.
 type concepts struct {
 	Net    string   `json:"net"`    // fingerprint of the run
-	Judged string   `json:"judged"` // the split of the data that the table is of
+	Judged string   `json:"judged"` // split of the data that the table scores
 	Splits []string `json:"splits"` // that are written
 }
 
 // scored is what scoresFile holds.
 type scored struct {
-	Net       string            `json:"net"`       // fingerprint of the run that the concepts are of
+	Net       string            `json:"net"`       // fingerprint of the run with the concepts
 	Captioner string            `json:"captioner"` // fingerprint
 	Split     string            `json:"split"`     // that was scored
 	Clips     int               `json:"clips"`     // of it
@@ -61,7 +61,8 @@ func (e *Experiment) readConcepts(p Piece) (*concepts, error) {
 	return c, nil
 }
 
-// readScores reads the scores of a captioner; nil where there are none, or they are of another one.
+// readScores reads the scores of a captioner. It returns nil if they are missing or belong to another
+// captioner.
 func (e *Experiment) readScores(p Piece) (*scored, error) {
 	net, err := e.netFingerprint(p)
 	if err != nil || net == "" {

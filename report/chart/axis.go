@@ -37,7 +37,7 @@ type tick struct {
 	label string
 }
 
-// ticks are at round numbers, at most six, all with the decimals that tell them apart.
+// ticks returns at most six round numbers, with the decimals needed to distinguish them.
 func (a Axis) ticks() []tick {
 	step := a.Step
 	if step <= 0 {

@@ -36,7 +36,7 @@ type Mark struct {
 	Shape  Shape
 	Color  Color
 	Dashed bool // lines
-	Faint  bool // for what lies behind others
+	Faint  bool // drawn with less opacity
 	Points []Point
 	Lift   float64 // pixels that it lies below its place, to keep clear of other marks of a row
 }
@@ -59,7 +59,7 @@ const (
 	Upright
 )
 
-// Color is one of a palette whose colours people tell apart who do not see all of them, in light and dark.
+// Color is one of a palette that colour-blind readers can distinguish, in light and dark.
 type Color int
 
 // The palette, after Okabe and Ito, darker where a line would be too faint on white.
@@ -75,7 +75,7 @@ const (
 	colors
 )
 
-// Colors is the number of colours that tell series apart.
+// Colors is the number of colours for series.
 const Colors = int(Ink)
 
 var onWhite = [colors]color.NRGBA{{0, 114, 178, 255}, {196, 78, 0, 255}, {0, 125, 92, 255}, {168, 80, 138, 255},
@@ -106,7 +106,7 @@ func (c *Chart) settled() *Chart {
 	return &s
 }
 
-// axis finds bounds where none are given, and widens those between which there is nothing.
+// axis finds missing bounds, and widens bounds that are equal.
 func (c *Chart) axis(a Axis, of func(Point) float64) Axis {
 	if a.Min == 0 && a.Max == 0 {
 		a.Min, a.Max = math.Inf(1), math.Inf(-1)

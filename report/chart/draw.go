@@ -5,7 +5,7 @@ import "unicode/utf8"
 // place is a place in the frame as shares of its width and height, from the left and the top.
 type place struct{ x, y float64 }
 
-// canvas is what a frame is drawn on. Lengths are pixels beside the place.
+// canvas is what a frame is drawn on. Lengths are in pixels from the place.
 type canvas interface {
 	line(points []place, m *Mark)
 	grid(from, to place)

@@ -38,7 +38,8 @@ func Write(w io.Writer, columns int, charts ...*Chart) error {
 	return writeSVG(w, width, y, panels)
 }
 
-// panel is a chart with its place on a drawing: left and head are the room beside and above its frame.
+// panel is a chart with its place on a drawing. left and head are the room to the left of its frame and above
+// it.
 type panel struct {
 	*Chart
 	x, y, left, head, width float64

@@ -9,9 +9,9 @@ import (
 	"nmn/internal/visible"
 )
 
-// Inline is the chart as a part of a page: title, legend and labels of axes are the page's own text, and those of the
-// ticks have its font and size at every width of the page. The page's style has the classes (Style). The id is one that
-// no other element of the page has.
+// Inline returns the chart as a part of a page. Title, legend and labels of axes are text of the page. The
+// labels of ticks have the font and size of the page at every width. The style of the page defines the
+// classes. No other element of the page may have the id.
 func (c *Chart) Inline(id string) template.HTML {
 	s := c.settled().niced()
 	var b strings.Builder
