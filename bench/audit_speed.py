@@ -55,7 +55,7 @@ def generate(folder, rows, classes, seed=1):
 
 
 def measured(command):
-    """Wall-clock seconds, those of the processors, peak memory in MB, and output of a process."""
+    """Wall-clock seconds, processor seconds, peak memory in MB, and output of a process."""
     start = time.perf_counter()
     with tempfile.TemporaryFile() as out:
         p = subprocess.Popen(command, stdout=out)

@@ -113,7 +113,7 @@ def family(pid):
 
 
 def resident(pid):
-    """Bytes of memory that a process shares with nobody; all resident ones where the system does not tell."""
+    """Private memory of a process in bytes, or its resident memory if the system does not report it."""
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

@@ -72,7 +72,7 @@ class Bench:
         self.optimizer.step()
 
     def sums(self):
-        """All gradients summed with nothing beside it, in pieces of DDP's size."""
+        """All gradients summed with nothing else running, in pieces of DDP's size."""
         flat = torch.cat([p.grad.flatten() for p in self.net.parameters()])
         dist.barrier()
         began = time.perf_counter()

@@ -24,7 +24,7 @@ CUT = 124  # exit code of what a limit of time has ended
 
 
 def steps(path):
-    """The lines of a run's log that tell a step."""
+    """The lines of a run's log with a step."""
     return [m for m in lines_of(path) if m.get("msg") == "step"]
 
 
@@ -47,7 +47,7 @@ def idle(figures, log, dmon):
     while busy and busy[0] == 0:
         busy.pop(0)  # before the run begins
     while busy and busy[-1] == 0:
-        busy.pop()  # behind its end
+        busy.pop()  # after its end
     if not measured:
         sys.exit("gpu_table.py: too few steps to tell how long the card waited")
     total = sum(m["step_ms"] for m in measured)
@@ -120,7 +120,7 @@ class Table:
         return [m for m in self.figures if m["case"] == case and (who is None or m["who"] == who)]
 
     def median(self, case, who, figure):
-        """Over the rounds; None where nothing was measured."""
+        """Over the rounds; None without measurements."""
         values = [m[figure] for m in self.of(case, who) if figure in m]
         return statistics.median(values) if values else None
 

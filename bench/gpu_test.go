@@ -174,7 +174,7 @@ func (h *cardHost) figures() int {
 	return strings.Count(h.read("figures.jsonl"), "\n")
 }
 
-// free waits until what a killed script has left behind has ended.
+// free waits until the processes that a killed script has left have ended.
 func (h *cardHost) free() {
 	h.t.Helper()
 	cmd := exec.Command("bash", "-c", `exec 9<"$1"; flock 9`, "bash", h.out)
@@ -259,7 +259,7 @@ func TestGPU_MeasuresTheHeadlineFirstAndByTurns(t *testing.T) {
 	}
 	for _, tool := range []string{"profile: left out: no ncu (Nsight Compute)",
 		"sanitizer: left out: no compute-sanitizer"} {
-		if !strings.Contains(out, "\n"+tool+" on the PATH (") { // behind it stand the seconds that asking took
+		if !strings.Contains(out, "\n"+tool+" on the PATH (") { // the seconds of the query follow
 			t.Errorf("no line %q in %s", tool, out)
 		}
 	}
@@ -380,7 +380,7 @@ func TestGPU_IsWholeWheneverItIsKilled(t *testing.T) {
 	}
 }
 
-// The profiler and the sanitizer get our own kernels, and what they find is told.
+// The profiler and the sanitizer run our own kernels, and their findings are printed.
 func TestGPU_TellsWhatToolsFind(t *testing.T) {
 	t.Parallel()
 	h := newCardHost(t)
@@ -443,7 +443,7 @@ func TestGPU_BeginsAnewAndPutsAsideWhatWasThere(t *testing.T) {
 	}
 }
 
-// One card shows NCCL with one rank; that it refuses a second one is told, and is no failure.
+// One card shows NCCL with one rank. Its refusal of a second rank is reported and is no failure.
 func TestGPU_RanksOnOneCard(t *testing.T) {
 	t.Parallel()
 	h := newCardHost(t)

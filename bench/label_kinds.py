@@ -75,7 +75,7 @@ def by_cleanlab(z, scores):
 
 
 def tenths(said, wrong):
-    """For each tenth of probability: labels, the mean of what is said of them, the share that is wrong."""
+    """For each tenth of probability: labels, the mean probability, the share that is wrong."""
     place = np.minimum((10 * said).astype(int), 9)
     for t in range(10):
         if (here := place == t).any():

@@ -144,7 +144,7 @@ def tags(letters, rest, rng):
 
 
 def exchange(captions, y, rng):
-    """Replaces some captions of each picture by those of others, half of them by those of pictures like it."""
+    """Replaces some captions of each picture by captions of other pictures, half of them of similar ones."""
     n = len(captions)
     out = [list(c) for c in captions]
     for i in range(n):

@@ -17,7 +17,7 @@ func TestRanks_RefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Ratios are of measurements of one round, so that a machine that slows down changes none of them.
+// Ratios compare measurements of one round, so that a machine that slows down changes none of them.
 func TestRanksTable_RatiosArePaired(t *testing.T) {
 	figures := filepath.Join(t.TempDir(), "figures.jsonl")
 	var lines strings.Builder

@@ -1,6 +1,6 @@
 """Times the convolutions of ResNet-50 one by one in PyTorch: 8 pictures of 224 pixels, channels last, two threads.
 
-The shapes are those of BenchmarkResNet50 in kernels/conv. Each line has milliseconds, the least of some runs, of the
+The shapes come from BenchmarkResNet50 in kernels/conv. Each line has milliseconds, the least of some runs, of the
 forward pass with bias and ReLU (and the shortcut, where a block ends), of the data gradient and of the filter gradient.
 """
 

@@ -87,7 +87,7 @@ class S2VT(nn.Module):
 
 
 def batch(a):
-    """Features, words that are seen and words that are to be said, with steps first unless told otherwise."""
+    """Features, input words and target words, with steps first by default."""
     lengths = [LENGTHS[i % len(LENGTHS)] for i in range(a.batch)]
     steps = max(lengths) + 1
     features = torch.rand(a.frames, a.batch, a.features)

@@ -1,4 +1,4 @@
-// Package bench holds scripts that measure nmn beside PyTorch; its tests run them without either.
+// Package bench holds scripts that compare nmn with PyTorch. Its tests run the scripts without either.
 package bench
 
 import (
@@ -148,7 +148,8 @@ func TestLoad_RefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Joints, flags, distances and scores of rows are those of cleanlab. NMN_PYTHON names a Python that has it.
+// Joints, flags, distances and scores of rows equal the results of cleanlab. NMN_PYTHON names a Python that
+// has it.
 func TestAuditRows_AreThoseOfCleanlab(t *testing.T) {
 	python := os.Getenv("NMN_PYTHON")
 	if python == "" || exec.Command(python, "-c", "import cleanlab, sklearn").Run() != nil {

@@ -24,7 +24,7 @@ FIGURES = {"step_ms": "step, ms", "step_cpu_ms": "step, ms of all processors", "
 
 
 def append(path, *lines):
-    """Writes lines of figures at once, behind the line that a kill has cut off if there is one."""
+    """Writes lines of figures at once, after a line that a kill has cut off if there is one."""
     with open(path, "ab+") as out:
         torn = b""
         if out.seek(0, os.SEEK_END):
@@ -58,7 +58,7 @@ def add(path, case, who, round, seconds=None):
 
 
 def has(path, case, who, round):
-    """A case of matrix products has a number behind its name."""
+    """The name of a case of matrix products ends in a number."""
     sys.exit(not any(m["who"] == who and m.get("round", 1) == int(round) and (m["case"] == case or "size" in m and m["case"] == f"{case} {m['size']}")
                      for m in lines_of(path)))
 

@@ -71,7 +71,7 @@ class FrozenNorm(nn.Module):
 
 class ResNet(nn.Module):
     """A residual net as torchvision has it, fully convolutional, with its batch norm folded into the convolutions'
-    weights and biases or frozen behind them."""
+    weights and biases or frozen after them."""
 
     def __init__(self, shape, classes, width=1.0, mil=True, nmn=True, norms="folded"):
         super().__init__()

@@ -86,7 +86,7 @@ class Bench:
         self.optimizer.step()
 
     def record(self):
-        """Makes of the work one graph, after steps on a stream beside, in which memory and algorithms are found."""
+        """Captures the work as one graph, after warm-up steps on another stream that allocate memory and choose algorithms."""
         beside = torch.cuda.Stream()
         beside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(beside):

@@ -151,7 +151,7 @@ func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
 	maps.DeleteFunc(got, func(_ string, n int) bool { return n == 0 })
 	want := map[string]int{"cuGraphLaunch": 2, "cuMemcpyDtoHAsync": 1, "cuStreamSynchronize": 1,
 		"cuMemcpyHtoDAsync":    3, // features, integers, Adam's constants
-		"cuStreamWriteValue32": 2} // a mark behind each graph
+		"cuStreamWriteValue32": 2} // a mark after each graph
 	if !maps.Equal(got, want) {
 		t.Errorf("calls of the driver in a step: %v, want %v", got, want)
 	}

@@ -23,8 +23,8 @@ var frame = train.Frame[Checkpoint]{
 	Step:       func(c *Checkpoint) int { return c.Position.Step },
 }
 
-// Checkpoint is what a checkpoint holds beside its tensors: the net's parameters by their names, and the
-// optimizer's moments, named optimizer.m.<parameter> and optimizer.v.<parameter>.
+// Checkpoint is the content of a checkpoint without its tensors. The tensors are the parameters of the net by
+// their names, and the moments of the optimizer, named optimizer.m.<parameter> and optimizer.v.<parameter>.
 type Checkpoint struct {
 	Format   int         `json:"format"`
 	Model    s2vt.Config `json:"model"`
@@ -40,7 +40,7 @@ type Position struct {
 	Epoch int `json:"epoch"` // the current one, from 1; one more than the limit at the end
 	Batch int `json:"batch"` // batches of the epoch that have been used
 	Step  int `json:"step"`  // updates so far
-	// Captions, Words and LossSum are of the current epoch so far.
+	// Captions, Words and LossSum cover the current epoch so far.
 	Captions int     `json:"captions"`
 	Words    int     `json:"words"`
 	LossSum  float64 `json:"loss_sum"`

@@ -15,7 +15,7 @@ import (
 // maxClipFrames bounds the frames of a clip.
 const maxClipFrames = 10_000
 
-// readClipRows reads which rows of a file of features are the frames of which clip, see parseClipRows.
+// readClipRows reads the rows of each clip in a file of features, see parseClipRows.
 func readClipRows(path string, rows int) (clips []clipRows, err error) {
 	file, err := input.OpenFile(path)
 	if err != nil {

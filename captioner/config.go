@@ -35,7 +35,7 @@ type Config struct {
 	// CheckpointMinutes is the most time between two checkpoints, 0 for no limit: the first step that ends later is
 	// followed by one. Checkpoints do not name it: it changes nothing in them.
 	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-" help:"most <minutes> between checkpoints, within an epoch too; 0 for no limit" range:"[0,1e9]"`
-	// Patience ends training after so many validations without a new best; 0 trains to the limit.
+	// Patience ends training after this number of validations without a new best; 0 trains to the limit.
 	Patience int `yaml:"patience" json:"patience" help:"end after this many <validations> without a better CIDEr-D; 0 for never" range:"[0,1e9]"`
 }
 
@@ -49,7 +49,7 @@ func DefaultConfig() Config {
 		CheckpointMinutes: train.DefaultCheckpointMinutes, Patience: 5}
 }
 
-// Steps is the number of updates of a training whose epochs have so many batches, if patience does not end it.
+// Steps is the number of updates with a number of batches in each epoch, if patience does not end training.
 func (c Config) Steps(batches int) int { return c.limits().Total(batches) }
 
 func (c Config) limits() train.Limits {

@@ -1,3 +1,3 @@
-// Package captioner is for changes of how captioners learn: the vocabulary of captions, clips with the features of
-// their frames and captions of people, training with its checkpoints, and the captions that are generated.
+// Package captioner trains captioners and generates captions. It holds the vocabulary, clips with the features of
+// their frames and their reference captions, training with checkpoints, and generation.
 package captioner

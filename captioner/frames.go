@@ -11,8 +11,7 @@ import (
 // ErrInput is wrapped by all errors about data that do not fit each other or the captioner.
 var ErrInput = errors.New("data that cannot be captioned")
 
-// FrameFeatures are clips with features of each of their frames. They are as those of a Source, and may
-// be read by several goroutines at once.
+// FrameFeatures are clips with features for each frame, as in a Source. They are safe for concurrent reads.
 type FrameFeatures interface {
 	Clips() int
 	ID(clip int) string
@@ -26,7 +25,7 @@ type FrameFeatures interface {
 // nmn extract --per-frame writes them, or a row for each clip.
 type FrameFiles struct {
 	Features string // .npy, .npz, .safetensors, or a table with features
-	Array    string // in .npz and .safetensors; may be empty where there is one
+	Array    string // in .npz and .safetensors; may be empty if the file has one array
 	Clips    string // .csv: clip, first row, rows; empty where each row is a clip
 	IDs      []string
 	// PerRow is the number of frames in a row, one after another, where each row is a clip: T of an
@@ -64,7 +63,7 @@ func OpenFrames(ctx context.Context, o FrameFiles) (*FrameFile, error) {
 	return f, nil
 }
 
-// arrange finds out which rows are those of which clip.
+// arrange finds the rows of each clip.
 func (f *FrameFile) arrange(o FrameFiles) (err error) {
 	rows, width := f.table.Rows.Len(), f.table.Rows.Width()
 	switch {
@@ -129,9 +128,9 @@ func (f *FrameFile) Features(clip int, dst []float32) error {
 	return nil
 }
 
-// Fit says whether a captioner for so many frames of such a width can caption clips. Another width or
-// more frames are errors that wrap ErrInput, and so are clips that all have fewer frames, unless that is
-// allowed: a captioner has not learned from such.
+// Fit checks that a captioner for a number of frames and a width can caption clips. Another width or more
+// frames are errors that wrap ErrInput. Clips that all have fewer frames are an error too unless fewer is
+// set, because the captioner has not learned from such clips.
 func Fit(f FrameFeatures, frames, width int, fewer bool) error {
 	switch {
 	case f.Width() != width:

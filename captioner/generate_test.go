@@ -8,8 +8,8 @@ import (
 	"nmn/captioner/s2vt"
 )
 
-// Clips go through the net in batches, each with its own frames; captions, identifiers and probabilities are those of
-// every clip alone.
+// Clips go through the net in batches, each with its own frames. Captions, identifiers and probabilities
+// equal the results for single clips.
 func TestGenerate_CaptionsOfBatchesAreThoseOfEachClip(t *testing.T) {
 	r := newRig()
 	r.config.Epochs = 10

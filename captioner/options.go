@@ -23,7 +23,7 @@ type Options struct {
 	Validate func(context.Context, *s2vt.Net) (metrics.Scores, error)
 	// Directory holds the checkpoints last.safetensors, previous.safetensors and best.safetensors; empty for none.
 	Directory string
-	// Clock tells the time for Config.CheckpointMinutes; nil for time.Now.
+	// Clock returns the time for Config.CheckpointMinutes; nil for time.Now.
 	Clock     func() time.Time
 	Observers []Observer
 }

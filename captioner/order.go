@@ -28,8 +28,8 @@ func pairsOf(s Source) []pair {
 const window = 32
 
 // order cuts the pairs of an epoch into batches. It depends on seed and epoch alone. A step lasts as long as
-// the longest caption of its batch: the pairs, put into a random order, are sorted by length among those of
-// a window of batches, and the batches then come in a random order too. Each pair comes once.
+// the longest caption of its batch. The pairs are shuffled and sorted by length within a window of batches,
+// and then the batches are shuffled. Each pair comes once.
 type order struct {
 	pairs   []int // by place
 	batch   int

@@ -13,7 +13,7 @@ import (
 	"nmn/loader/scenes"
 )
 
-// SceneCaptions are so many sentences on each clip of a split of the embedded moving scenes.
+// SceneCaptions returns perClip sentences for each clip of a split of the embedded moving scenes.
 func SceneCaptions(config scenes.MovingConfig, perClip int) (*metrics.Captions, error) {
 	ids, captions, err := scenes.MovingCaptions(config, perClip)
 	if err != nil {
@@ -26,8 +26,8 @@ func SceneCaptions(config scenes.MovingConfig, perClip int) (*metrics.Captions, 
 	return c, nil
 }
 
-// WriteScenes writes a split of the moving scenes to a folder, which it makes: captions.json, truth.npy with what
-// each frame shows, and truth.csv with the rows of each clip. captions are those of SceneCaptions.
+// WriteScenes writes a split of the moving scenes to a folder, which it makes: captions.json, truth.npy with
+// the content of each frame, and truth.csv with the rows of each clip. captions come from SceneCaptions.
 func WriteScenes(dir string, config scenes.MovingConfig, captions *metrics.Captions) error {
 	if err := WriteSceneTruth(filepath.Join(dir, "truth"), config, captions.IDs); err != nil {
 		return err
@@ -35,8 +35,8 @@ func WriteScenes(dir string, config scenes.MovingConfig, captions *metrics.Capti
 	return durable.SaveJSON(filepath.Join(dir, CaptionsFile), captions.Of)
 }
 
-// WriteSceneTruth writes what every frame of a split shows, a row of 0 and 1 each, to base.npy, and the rows of each
-// clip to base.csv. It makes the folder. ids are those of the clips.
+// WriteSceneTruth writes the content of every frame of a split, a row of 0 and 1, to base.npy, and the rows
+// of each clip to base.csv. It makes the folder. ids are the ids of the clips.
 func WriteSceneTruth(base string, config scenes.MovingConfig, ids []string) error {
 	if err := os.MkdirAll(filepath.Dir(base), 0o777); err != nil {
 		return err

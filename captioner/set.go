@@ -249,8 +249,8 @@ func (s *Set) Pairs() int {
 	return n
 }
 
-// MostFrequent is the caption that is written most often among those of all clips, as words; the first
-// in alphabetical order of equal ones. It is what a captioner without features says.
+// MostFrequent returns the most frequent caption of all clips as words. Ties are resolved in alphabetical
+// order. It is the output of a captioner without features.
 func (s *Set) MostFrequent() string {
 	counts := map[string]int{}
 	for _, texts := range s.texts {

@@ -10,16 +10,15 @@ type Source interface {
 	// Frames is the largest number of frames of a clip, Width the number of features of a frame.
 	Frames() int
 	Width() int
-	// Features writes Frames()×Width() features of a clip into dst, frame by frame. Frames that the clip
-	// has not got are behind those that it has, and 0.
+	// Features writes Frames()×Width() features of a clip into dst, frame by frame. Missing frames come last
+	// and are 0.
 	Features(clip int, dst []float32) error
 	// Captions are the word ids of a clip's captions, without BOS and EOS; the caller leaves them as they
 	// are. A clip may have none.
 	Captions(clip int) [][]int32
 }
 
-// Ragged is a Source that knows how many frames each of its clips has got. Of the others all frames are
-// taken as frames, zeros too.
+// Ragged is a Source with a number of frames for each clip. In any other Source all frames count, zeros too.
 type Ragged interface {
 	Source
 	// FrameCount is the number of frames of a clip, 1 to Frames().

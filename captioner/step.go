@@ -57,7 +57,7 @@ func (t *Trainer) fetch(samples []int) error {
 	return nil
 }
 
-// maxGraphs is how many recorded pieces of work are kept: captions of a set have about so many lengths.
+// maxGraphs is the number of recorded graphs that are kept. Captions of a set have about this many lengths.
 const maxGraphs = 32
 
 // work is a piece of work of a step that comes again: the gradients of a shape of batch with their norm or, where
@@ -136,7 +136,7 @@ func (t *Trainer) failed(e *StepDone, err error) error {
 		e.Step, e.Epoch, len(clips), clips[:min(shown, len(clips))], err)
 }
 
-// clips are those of the step.
+// clips returns the clips of the step.
 func (t *Trainer) clips() (ids []string) {
 	for _, sample := range t.samples {
 		ids = append(ids, t.Data.ID(t.pairs[sample].clip))

@@ -24,7 +24,7 @@ type Trainer struct {
 	steps     int
 
 	at      Position
-	saved   Position // of last.safetensors as this process knows it
+	saved   Position // of the last.safetensors that this process wrote or read
 	keeper  train.CheckpointStore
 	replace train.ReplaceFunc[Checkpoint] // writes checkpoints
 	order   order                         // of the epoch
@@ -123,7 +123,7 @@ func (t *Trainer) Close() error {
 // Result is how training ended.
 type Result struct {
 	Position Position
-	Best     Best // its Step is 0 where nothing was validated
+	Best     Best // its Step is 0 without validation
 }
 
 // Run goes on to the end. When ctx ends, Run finishes the step that it is at, saves last.safetensors and

@@ -68,7 +68,7 @@ type rig struct {
 	validate  func(context.Context, *s2vt.Net) (metrics.Scores, error)
 	source    func(*reel) Source // nil for the reel itself
 	device    func(testing.TB) kernels.Backend
-	words     []string // nil for those of the reel
+	words     []string // nil for the words of the reel
 }
 
 func newRig() rig {

@@ -18,7 +18,7 @@ import (
 const (
 	Pad       int32 = s2vt.PAD      // where a caption has ended
 	Begin     int32 = s2vt.BOS      // before the first word
-	End       int32 = s2vt.EOS      // behind the last word
+	End       int32 = s2vt.EOS      // after the last word
 	Unknown   int32 = s2vt.Reserved // a word that is not in the vocabulary
 	firstWord       = Unknown + 1
 )
@@ -29,15 +29,14 @@ var specials = [firstWord]string{"<pad>", "<bos>", "<eos>", "<unk>"}
 // ErrOtherWords means that a vocabulary belongs to another run.
 var ErrOtherWords = errors.New("the vocabulary is of another run")
 
-// maxWordBytes bounds a word: what is longer is a mistake of whoever typed it.
+// maxWordBytes bounds a word. A longer one is a typing error.
 const maxWordBytes = 100
 
 // maxWords bounds a vocabulary, and with it the last layer of a captioner.
 const maxWords = 1_000_000
 
-// Words is a caption vocabulary. Ids are 0 for padding, 1 and 2 for the begin and the end of a caption,
-// 3 for an unknown word, and then those of the words, the most frequent first. It is immutable and safe
-// for concurrent use.
+// Words is a caption vocabulary. Id 0 is padding, 1 and 2 are the begin and the end of a caption, 3 is an
+// unknown word, and the words follow, the most frequent first. It is immutable and safe for concurrent use.
 type Words struct {
 	words  []string // the special ones too
 	counts []int    // occurrences in the captions that it was built from, 0 of the special ones

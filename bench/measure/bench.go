@@ -1,7 +1,7 @@
-// Package bench measures the speed of training on this machine: whole steps and each of their operations on random
-// pictures, how fast pictures are loaded and foreign captions found, and what the device can do at most.
+// Package measure measures the speed of this machine: whole training steps and their operations on random pictures,
+// loading of pictures, search for foreign captions, and the limits of the device.
 //
-// Every function returns figures, whose JSON form is that of nmn bench --json.
+// Every function returns figures. nmn bench --json prints their JSON form.
 package measure
 
 import (
@@ -20,15 +20,15 @@ import (
 type Options struct {
 	Repeats int // measured runs, at least 1; their median counts
 	Warmup  int // runs before them, which do not count
-	// Threads are those of the CPU's backend, 0 for one for each processor. They are noted in the figures; the backend
-	// that is measured has them already.
+	// Threads is the number of threads of the CPU backend, 0 for one for each processor. The figures include
+	// it. The measured backend already has its threads.
 	Threads int
 	// Group are the ranks that are measured together, with batches of all of them in steps, and the captions of all in
 	// Witness; nil for this process alone. Other measurements leave it out.
 	Group ranks.Group
 }
 
-// ErrRepeats is returned where nothing would be measured.
+// ErrRepeats is returned if nothing would be measured.
 var ErrRepeats = errors.New("bench: at least one run is measured, after none or more")
 
 func (o Options) validate() error {

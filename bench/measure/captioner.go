@@ -16,7 +16,7 @@ import (
 // CaptionerName is that of the captioner in figures.
 const CaptionerName = "s2vt"
 
-// Captioner is a captioner that is measured, with the batches that it gets. Sizes of 0 are those of the paper.
+// Captioner is a captioner to measure, with its batches. Sizes of 0 stand for the sizes of the paper.
 type Captioner struct {
 	Batch      int // captions of a step
 	Frames     int // of a clip
@@ -35,7 +35,7 @@ func (n Captioner) Model() s2vt.Config {
 	return c
 }
 
-// CaptionFigures are those of whole training steps of a captioner.
+// CaptionFigures are measurements of whole training steps of a captioner.
 type CaptionFigures struct {
 	Model      string  `json:"model"`
 	Batch      int     `json:"batch"`  // captions
@@ -50,17 +50,17 @@ type CaptionFigures struct {
 	StepMS        float64 `json:"step_ms"` // median
 	StepMinMS     float64 `json:"step_min_ms"`
 	StepMaxMS     float64 `json:"step_max_ms"`
-	StepCPUMS     float64 `json:"step_cpu_ms,omitempty"` // mean, of all processors; 0 where the system does not tell
+	StepCPUMS     float64 `json:"step_cpu_ms,omitempty"` // mean, of all processors; 0 if the system does not report it
 	CaptionsPerS  float64 `json:"captions_per_s"`
 	GFLOPS        float64 `json:"gflops"` // products of the whole step, for each second
 	GFLOP         float64 `json:"gflop"`
 	PeakMemoryMiB float64 `json:"peak_memory_mib"`   // of the process, while training
-	DeviceMiB     float64 `json:"device_memory_mib"` // likewise, of the device
+	DeviceMiB     float64 `json:"device_memory_mib"` // peak memory of the device
 
 	Products map[string]int `json:"products,omitempty"` // shapes that each library of a graphics card computes
 }
 
-// CaptionStep measures whole training steps of a fresh captioner, on random clips with captions as long as those of
+// CaptionStep measures whole training steps of a fresh captioner, on random clips with captions as long as in
 // MSR-VTT.
 func CaptionStep(ctx context.Context, backend kernels.Backend, n Captioner, o Options) (f *CaptionFigures, err error) {
 	if err := o.validate(); err != nil {
@@ -126,10 +126,10 @@ func (n Captioner) figures(backend kernels.Backend, clips *randomClips, o Option
 	}
 }
 
-// captionFLOP counts multiplications and additions of a step, the products with the weights alone: each is
-// made once forward and, but for the first layer's, twice back. Steps behind the end of a caption count, though the
-// host leaves most of them out, so that rates compare with those of padded sequences; logits are of the words that are
-// said.
+// captionFLOP counts multiplications and additions of a step, in the products with the weights alone: each is
+// made once forward and, except in the first layer, twice backward. Steps after the end of a caption count,
+// although the host leaves most of them out, so that rates compare with padded sequences. Logits count for
+// generated words alone.
 func captionFLOP(c s2vt.Config, captions, longest, said int) float64 {
 	n, frames, spoken := float64(captions), float64(c.Frames), float64(longest)
 	e, d, h := float64(c.Embedding), float64(c.Words), float64(c.Hidden)

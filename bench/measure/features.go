@@ -11,14 +11,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// FeatureFigures are those of the features of pictures.
+// FeatureFigures are measurements of computing the features of pictures.
 type FeatureFigures struct {
 	Model string `json:"model"`
 	Batch int    `json:"batch"` // pictures
 	Size  int    `json:"size"`  // pixels
 	Setting
 	ImageMS       float64 `json:"image_ms"`               // of a picture, by the median of the batches
-	ImageCPUMS    float64 `json:"image_cpu_ms,omitempty"` // mean, of all processors; 0 where the system does not tell
+	ImageCPUMS    float64 `json:"image_cpu_ms,omitempty"` // mean, of all processors; 0 if the system does not report it
 	ImagesPerS    float64 `json:"images_per_s"`
 	PeakMemoryMiB float64 `json:"peak_memory_mib"`   // of the process
 	DeviceMiB     float64 `json:"device_memory_mib"` // weights and buffers
@@ -96,7 +96,7 @@ func Features(backend kernels.Backend, t Transformer, o Options) (f *FeatureFigu
 	return f, nil
 }
 
-// randomPixels are so many pictures, as they are uploaded.
+// randomPixels returns random pictures in the form of an upload.
 func randomPixels(pictures int, size [2]int) *tensor.Dense {
 	values, stream := make([]uint8, pictures*size[0]*size[1]*3), rng.New(2)
 	for i := range values {

@@ -17,7 +17,7 @@ func TestFeatures_OfATransformer(t *testing.T) {
 	}
 }
 
-// The weights are those of the nets that the names stand for.
+// The number of weights equals that of the nets with these names.
 func TestTransformers_AreTheNetsOfTheirNames(t *testing.T) {
 	for name, want := range map[TransformerName]struct {
 		net     string

@@ -21,13 +21,13 @@ import (
 
 // Loading says how pictures are loaded.
 type Loading struct {
-	Options               // its Threads are of no use here
+	Options               // Threads is not used here
 	Loader  loader.Config // MaxBadSamples apart: broken pictures are counted
 	Images  int           // pictures of a pass, the files from their beginning as often as needed; 0 for each file once
 	StepMS  float64       // milliseconds that the consumer takes for each batch, as a device does
 }
 
-// LoadFigures are those of loading pictures: medians of the passes, but for the extremes.
+// LoadFigures are measurements of loading pictures: medians of the passes, except for the extremes.
 type LoadFigures struct {
 	Folder      string    `json:"folder"`
 	Decoder     string    `json:"decoder"`
@@ -46,7 +46,7 @@ type LoadFigures struct {
 	ImagesMin   float64   `json:"images_per_s_min"`
 	ImagesMax   float64   `json:"images_per_s_max"`
 	ImageMS     float64   `json:"image_ms"`               // of the clock
-	ImageCPUMS  float64   `json:"image_cpu_ms,omitempty"` // of all processors; 0 where the system does not tell
+	ImageCPUMS  float64   `json:"image_cpu_ms,omitempty"` // of all processors; 0 if the system does not report it
 	BytesPerS   float64   `json:"bytes_per_s"`            // of files
 	WaitMS      float64   `json:"wait_ms"`                // for a batch
 	WaitShare   float64   `json:"wait_share"`             // of the time
@@ -118,7 +118,7 @@ func repeated(folder string, files []string, n int) (all []string, bytes int64, 
 	return all, bytes, nil
 }
 
-// unlabelled is a set of files that may repeat, and whose labels nobody reads.
+// unlabelled is a set of files that may repeat. Its labels are not used.
 func unlabelled(name string, files []string, source loader.Source) (*loader.Set, error) {
 	vocabulary, err := text.NewVocabulary([]text.Word{{Text: "unknown"}})
 	if err != nil {
@@ -167,7 +167,7 @@ func medianFigure(passes []pass, figure func(pass) float64) float64 {
 	return middle(values)
 }
 
-// summarize computes the figures of passes over so many batches and bytes.
+// summarize computes the figures of passes over a number of batches and bytes.
 func (f *LoadFigures) summarize(passes []pass, batches int, bytes int64) {
 	perS := func(p pass) float64 { return rate(float64(p.images), p.took) }
 	perImage := func(d time.Duration, p pass) float64 { return milliseconds(d) / float64(p.images) }

@@ -11,7 +11,7 @@ import (
 	"nmn/run"
 )
 
-// ProductFigures are those of products of square matrices.
+// ProductFigures are measurements of products of square matrices.
 type ProductFigures struct {
 	Device    string    `json:"device"`
 	Precision string    `json:"precision"`
@@ -81,7 +81,7 @@ func randomTensor(arena *tensor.Arena, device tensor.Device, stream *rng.Stream,
 	return t, device.Upload(t, tensor.HostArray(dtype, values))
 }
 
-// MemoryFigures are those of copies within the memory of a device.
+// MemoryFigures are measurements of copies within the memory of a device.
 type MemoryFigures struct {
 	Device  string    `json:"device"`
 	Threads int       `json:"threads"` // 0: one for each processor
@@ -92,8 +92,8 @@ type MemoryFigures struct {
 	Build   run.Build `json:"build"`
 }
 
-// Memory measures copies of so many MiB, bytes read and bytes written counted: the floor of every operation that does
-// little arithmetic.
+// Memory measures copies of mib MiB, and counts bytes read and bytes written. It is the lower bound for every
+// operation with little arithmetic.
 func Memory(backend kernels.Backend, mib int, o Options) (f *MemoryFigures, err error) {
 	if err := o.validate(); err != nil {
 		return nil, err

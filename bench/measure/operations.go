@@ -28,7 +28,7 @@ type Operation struct {
 	Algorithm string  `json:"algorithm,omitempty"`
 }
 
-// OperationFigures are those of all operations of a step.
+// OperationFigures are measurements of all operations of a step.
 type OperationFigures struct {
 	NetFigures
 	TotalMS float64     `json:"total_ms"` // of the operations, one step
@@ -107,8 +107,8 @@ func (f *OperationFigures) compare(backend kernels.Backend, o Options) error {
 	return nil
 }
 
-// recorded is a recorder of a backend. On a card it knows the memory, so that a net is not held against the memory
-// of the host.
+// recorded is a recorder of a backend. On a card it has the memory of the card, so that a net is not limited
+// by the memory of the host.
 func recorded(r *profile.Recorder, backend kernels.Backend) kernels.Backend {
 	if card, ok := backend.(kernels.Card); ok {
 		return recordedCard{r, card}

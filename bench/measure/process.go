@@ -15,8 +15,8 @@ func allocations() uint64 {
 	return m.Mallocs
 }
 
-// peakMemory is the largest resident size of the process in bytes where the system tells it, as Linux
-// does, else the memory that Go has taken.
+// peakMemory returns the largest resident size of the process in bytes if the system reports it, as Linux
+// does, otherwise the memory that Go has taken.
 func peakMemory() uint64 {
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		for line := range strings.Lines(string(status)) {
@@ -33,10 +33,10 @@ func peakMemory() uint64 {
 	return m.Sys
 }
 
-// processorTime is what this process has taken of all processors, in steps of a hundredth of a second,
-// where the system tells it, as Linux does; else 0.
+// processorTime returns the time that this process has used on all processors, in hundredths of a second, if
+// the system reports it, as Linux does, otherwise 0.
 func processorTime() time.Duration {
-	const user, system, tick = 11, 12, 10 * time.Millisecond // fields behind the name
+	const user, system, tick = 11, 12, 10 * time.Millisecond // fields after the name
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return 0

@@ -11,10 +11,10 @@ import (
 	"nmn/ranks"
 )
 
-// RankFigures are those of steps that several ranks make together; without others nothing of it.
+// RankFigures are measurements of steps that several ranks make together. One rank alone has none.
 type RankFigures struct {
 	Ranks         int       `json:"ranks,omitempty"`
-	SumsMS        float64   `json:"sums_ms,omitempty"` // all gradients summed over the ranks, with nothing beside it
+	SumsMS        float64   `json:"sums_ms,omitempty"` // all gradients summed over the ranks, with nothing else running
 	GradientBytes int       `json:"gradient_bytes,omitempty"`
 	RankMemoryMiB []float64 `json:"rank_memory_mib,omitempty"` // the most that each process held
 }
@@ -29,7 +29,7 @@ func (o Options) shared(n Net) (Net, error) {
 	return n, nil
 }
 
-// together measures what ranks have beside their steps, of which each held so much memory. Every rank calls it.
+// together measures the sums of ranks and the memory of all of them. Every rank calls it.
 func (o Options) together(net *model.Net, memory float64) (f RankFigures, err error) {
 	g := ranks.Of(o.Group)
 	if g.Size() == 1 {

@@ -9,7 +9,7 @@ import (
 	"nmn/ranks/local"
 )
 
-// Every rank makes the steps and knows the memory of all; the figures of a step are the same on each.
+// Every rank makes the steps and has the memory of all ranks. The figures of a step are equal on each.
 func TestStep_OnRanks(t *testing.T) {
 	const ranks = 3
 	net := tiny

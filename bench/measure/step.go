@@ -14,13 +14,13 @@ import (
 	"nmn/train"
 )
 
-// StepFigures are those of whole training steps.
+// StepFigures are measurements of whole training steps.
 type StepFigures struct {
 	NetFigures
 	StepMS        float64 `json:"step_ms"` // median
 	StepMinMS     float64 `json:"step_min_ms"`
 	StepMaxMS     float64 `json:"step_max_ms"`
-	StepCPUMS     float64 `json:"step_cpu_ms,omitempty"` // mean, of all ranks; 0 where the system does not tell
+	StepCPUMS     float64 `json:"step_cpu_ms,omitempty"` // mean, of all ranks; 0 if the system does not report it
 	DataWaitMS    float64 `json:"data_wait_ms"`          // of the step, median: the part that waits for pictures
 	ForwardMS     float64 `json:"forward_ms"`            // without dropout, pixels to loss
 	BackwardMS    float64 `json:"backward_ms"`           // what forward and update leave of the step
@@ -29,13 +29,14 @@ type StepFigures struct {
 	GFLOPS        float64 `json:"gflops"` // convolutions of the whole step, for each second
 	GFLOP         float64 `json:"gflop"`
 	PeakMemoryMiB float64 `json:"peak_memory_mib"`   // of the process, while training
-	DeviceMiB     float64 `json:"device_memory_mib"` // likewise, of the device
+	DeviceMiB     float64 `json:"device_memory_mib"` // peak memory of the device
 	AllocsPerStep float64 `json:"allocs_per_step"`
 	RankFigures
 }
 
-// Step measures whole training steps on random pictures in memory: upload, forward, backward and update. Of several
-// ranks every one calls it; a step takes as long as on the slowest, and forward and update are those of its own share.
+// Step measures whole training steps on random pictures in memory: upload, forward, backward and update. If
+// there are several ranks, every rank calls it. A step takes as long as on the slowest rank. Forward and
+// update are the times of the rank's own share.
 func Step(ctx context.Context, backend kernels.Backend, n Net, o Options) (*StepFigures, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ type TransformerName string
 const (
 	ViTS14 TransformerName = "vit-s14" // DINOv2's, with LayerScale
 	ViTB16 TransformerName = "vit-b16"
-	ViTL14 TransformerName = "vit-l14" // DINOv2's likewise
+	ViTL14 TransformerName = "vit-l14" // of DINOv2 too
 )
 
 // TransformerNames lists them.

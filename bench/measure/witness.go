@@ -16,7 +16,7 @@ import (
 	"nmn/run"
 )
 
-// WitnessFigures are those of finding captions that belong to other bags.
+// WitnessFigures are measurements of finding captions that belong to other bags.
 type WitnessFigures struct {
 	Source     string    `json:"source"` // file of the captions, or generated
 	Bags       int       `json:"bags"`
@@ -30,7 +30,7 @@ type WitnessFigures struct {
 	S          float64   `json:"s"` // median; captions and scores are in memory
 	MinS       float64   `json:"s_min"`
 	MaxS       float64   `json:"s_max"`
-	CPUS       float64   `json:"cpu_s,omitempty"` // of all processors; 0 where the system does not tell
+	CPUS       float64   `json:"cpu_s,omitempty"` // of all processors; 0 if the system does not report it
 	CaptionsS  float64   `json:"captions_per_s"`
 	PeakMiB    float64   `json:"peak_memory_mib"` // of the program, captions and scores included
 	Replaced   float64   `json:"replaced"`        // share of the captions
@@ -73,7 +73,7 @@ func Witness(ctx context.Context, c *Captions, o Options) (*WitnessFigures, erro
 	return f, nil
 }
 
-// figures are those of what was found, times apart.
+// figures returns the results without times.
 func (c *Captions) figures(found *misplaced.Result) *WitnessFigures {
 	f := &WitnessFigures{Source: c.Source, Bags: len(found.Own), Words: c.Input.Classes,
 		Scored: c.Input.Scores != nil, Foreign: found.Foreign, Refusal: string(found.Refusal)}
@@ -109,10 +109,10 @@ func digest(found *misplaced.Result) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// AUC is the probability that a replaced caption was given less than one that was not, where equal ones count half;
-// NaN where there are not both.
+// AUC is the probability that a replaced caption scores less than one that was not replaced. Ties count half.
+// It is NaN unless there are both.
 func (c *Captions) AUC(found *misplaced.Result) float64 {
-	counts := map[float64][2]float64{} // own and foreign captions of each probability, of which there are not many
+	counts := map[float64][2]float64{} // own and foreign captions of each probability; there are not many probabilities
 	for n, of := range c.Foreign {
 		for i, replaced := range of {
 			at := found.Own[n][i]
@@ -134,7 +134,7 @@ func (c *Captions) AUC(found *misplaced.Result) float64 {
 	return pairs / own / below
 }
 
-// String tells the figures to people.
+// String returns the figures as text.
 func (f *WitnessFigures) String() string {
 	scores := "text alone"
 	if f.Scored {

@@ -9,11 +9,11 @@ import (
 	"nmn/labels/misplaced"
 )
 
-// Captions are captions of which some were replaced by those of other bags, as witness.Find gets them.
+// Captions are captions in the form for witness.Find. Some were replaced by captions of other bags.
 type Captions struct {
 	Source  string
 	Input   misplaced.Input
-	Foreign [][]bool // for each bag and caption whether it was replaced; nil where nobody knows
+	Foreign [][]bool // for each bag and caption whether it was replaced; nil if unknown
 }
 
 // GeneratedCaptions says what captions are made like.
@@ -21,11 +21,11 @@ type GeneratedCaptions struct {
 	Bags, PerBag int
 	Words        int     // of the vocabulary
 	Replaced     float64 // share of each bag's captions
-	Scores       bool    // logits of a classifier that knows something of what the bags show
+	Scores       bool    // logits of a classifier that partly recognises the content of the bags
 	Seed         uint64
 }
 
-// Sizes of generated data, far beyond those of real captions.
+// Limits of generated data, far above real captions.
 const (
 	mostGenerated = 200_000_000 // captions, and numbers of scores
 	mostWords     = 100_000
@@ -49,7 +49,7 @@ func (g *GeneratedCaptions) Validate() error {
 }
 
 const (
-	topicWords   = 25  // of a topic, that tells what a bag may show
+	topicWords   = 25  // of a topic, from which the words of a bag are drawn
 	visibleWords = 8   // that a bag shows
 	offTopic     = .35 // of these
 	saidWords    = 11  // that a caption draws, with repeats
@@ -57,8 +57,9 @@ const (
 	functional   = 20  // most frequent words, which say nothing of what a bag shows
 )
 
-// Make draws captions: words are as frequent as Zipf's law has it, each bag shows words of a topic, and a third of
-// what its captions say is of what it shows. Where captions are replaced, each is by a random one of another bag.
+// Make draws captions. Words are as frequent as in Zipf's law. Each bag shows words of a topic, and a third
+// of the words in its captions are words that it shows. A replaced caption is a random caption of another
+// bag.
 func (g *GeneratedCaptions) Make() *Captions {
 	d := newDrawer(g.Words)
 	shown, own := make([][]int32, g.Bags), make([][][]int32, g.Bags)

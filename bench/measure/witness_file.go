@@ -17,8 +17,8 @@ import (
 // CaptionFile says which captions of a file are judged.
 type CaptionFile struct {
 	File     string  // COCO's form or MSR-VTT's
-	Bags     int     // the first so many; 0 for all
-	PerBag   int     // the first so many by their ids; 0 for 5, of MSR-VTT 20
+	Bags     int     // the first bags; 0 for all
+	PerBag   int     // the first captions by their ids; 0 for 5, and for 20 in MSR-VTT
 	Words    int     // of the vocabulary: the most frequent ones of these captions
 	Replaced float64 // share of each bag's captions, a whole number of captions
 	Seed     uint64  // that draws them

@@ -22,7 +22,8 @@ type found struct {
 	recallTrue          float64 // had all foreign captions been dropped, and no other
 }
 
-// labelsOf counts labels that captions make, against those of other captions: true ones, and all of both.
+// labelsOf counts the labels that captions make and compares them with the labels of other captions: true
+// labels, and all labels of both.
 func labelsOf(captions, other [][]int32, use func(int) bool) (right, made, wanted int) {
 	labels, clean := map[int32]bool{}, map[int32]bool{}
 	for i, caption := range captions {
@@ -45,7 +46,7 @@ func labelsOf(captions, other [][]int32, use func(int) bool) (right, made, wante
 	return right, len(labels), len(clean)
 }
 
-// judge finds foreign captions among those of c; clean are the captions before some were replaced.
+// judge finds foreign captions in c. clean are the captions before some were replaced.
 func judge(t *testing.T, c *Captions, clean [][][]int32) (f found, r *misplaced.Result) {
 	t.Helper()
 	r, err := misplaced.Find(t.Context(), c.Input, misplaced.DefaultOptions())
@@ -81,9 +82,9 @@ func judge(t *testing.T, c *Captions, clean [][][]int32) (f found, r *misplaced.
 	return f, r
 }
 
-// Foreign captions are found among real ones, from the text alone. What is wanted was found in a trial of the same
-// model, with a margin for other draws: captions in doubt fall to one side together, so that precision and recall are
-// exchanged for each other. Where nothing was replaced, nothing is dropped.
+// Foreign captions are found among real ones, from the text alone. The required figures come from a trial of
+// the model, with a margin for other draws: doubtful captions fall to one side together, so that precision
+// and recall trade off. If no caption was replaced, none is dropped.
 func TestWitness_RealCaptions(t *testing.T) {
 	data := os.Getenv("NMN_DATA")
 	if data == "" {

@@ -49,7 +49,7 @@ func TestGeneratedCaptions_AreLikeRealOnes(t *testing.T) {
 	}
 }
 
-// What is measured is told: the captions, and how well those that were replaced are found.
+// The measurement is printed: the captions, and how well the replaced ones are found.
 func TestWitness_TellsWhatItMeasured(t *testing.T) {
 	for _, scores := range []bool{false, true} {
 		g := fewCaptions
@@ -75,7 +75,7 @@ func TestWitness_TellsWhatItMeasured(t *testing.T) {
 	if err != nil || f.AUC != nil || f.Replaced != 0 {
 		t.Errorf("nothing replaced: %+v, %v", f, err)
 	}
-	g.PerBag = 1 // nobody agrees with a single caption
+	g.PerBag = 1 // no other caption can agree with a single one
 	if f, err = Witness(t.Context(), g.Make(), Options{Repeats: 1}); err != nil || f.Refusal == "" || f.Low != nil ||
 		!strings.Contains(f.String(), "refused: "+f.Refusal) {
 		t.Errorf("one caption a bag: %+v, %v", f, err)
@@ -113,8 +113,8 @@ func TestCaptions_NameWhatCannotBeMade(t *testing.T) {
 	}
 }
 
-// What it must not fall behind on one core is 30 s for either; an AMD EPYC (Zen 5) takes 8 s for as many captions as
-// COCO has, and 3 s for those of MSR-VTT.
+// The limit on one core is 30 s for either. An AMD EPYC (Zen 5) takes 8 s for the number of captions in COCO,
+// and 3 s for MSR-VTT.
 func BenchmarkWitness(b *testing.B) {
 	for name, g := range map[string]GeneratedCaptions{
 		"COCO":    {Bags: 82783, PerBag: 5, Words: 1000, Replaced: .4},

@@ -63,7 +63,7 @@ func (d *drawer) visible(stream *rng.Stream) []int32 {
 	return slices.Compact(words)
 }
 
-// caption draws what is said of a bag that shows some words.
+// caption draws a caption for a bag that shows some words.
 func (d *drawer) caption(stream *rng.Stream, visible []int32) []int32 {
 	words := make([]int32, 0, saidWords)
 	for range saidWords {

@@ -132,8 +132,8 @@ func (a *aligner) shareSense(c, r string) bool {
 type path struct {
 	chosen []*match // by where they start in the reference
 	used   [2][]bool
-	next   int // first word of the reference behind the last match
-	end    int // word of the candidate behind the last match, where that reaches up to here; -1 otherwise
+	next   int // first word of the reference after the last match
+	end    int // word of the candidate after the last match, if that reaches up to here; -1 otherwise
 	// What paths are compared by. METEOR counts the matches with whole numbers, in which one word that is
 	// not matched exactly is worth nothing, and a pair of them one.
 	weight           [2]int

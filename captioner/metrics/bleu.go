@@ -10,7 +10,7 @@ type BLEUCount struct {
 	ReferenceLength int `json:"reference_length"`
 	// Guess counts the n-grams of the candidates, for n from 1.
 	Guess [maxOrder]int `json:"guess"`
-	// Correct counts those of them that a reference has, each at most as often as one reference has it.
+	// Correct counts the n-grams that a reference has, each at most as often as one reference has it.
 	Correct [maxOrder]int `json:"correct"`
 }
 
@@ -63,8 +63,8 @@ func (c *BLEUCount) add(d BLEUCount) {
 	}
 }
 
-// scores are geometric means of the precisions up to each order, times the brevity penalty. The small
-// numbers are those of the COCO evaluation; they keep an order without a hit from being 0.
+// scores returns geometric means of the precisions up to each order, times the brevity penalty. The small
+// numbers come from the COCO evaluation. They keep an order without a hit from being 0.
 func (c BLEUCount) scores() (s [maxOrder]float64) {
 	const tiny, small = 1e-15, 1e-9
 	product := 1.

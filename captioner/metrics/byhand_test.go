@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// The cases of this file are small enough to be computed by hand; the arithmetic stands beside them.
+// The cases of this file are small enough to compute by hand. The arithmetic is in the comments.
 
-// Three captions. Of seven times "the" two are right, for no reference has it more often. "a red ball" lies
-// between references of 4 and 2 words, of which the shorter counts. "a dog" is 2 words short.
+// Three captions. Of seven times "the" two are right, because no reference has it more often. "a red ball"
+// has references of 4 and 2 words, and the shorter one counts. "a dog" is 2 words short.
 //
 //	                 words  reference  1-grams  2-grams  3-grams  4-grams
 //	7 times "the"      7        7        2/7      0/6      0/5      0/4
@@ -48,8 +48,9 @@ func TestROUGE_ByHand(t *testing.T) {
 	near(t, "ROUGE-L", r.All.ROUGEL, 1.22/1.72/2, 1e-12)
 }
 
-// The word "a" is in the references of both clips and weighs log(2/2) = 0; every other n-gram is in those of one at
-// most and weighs log(2/1), which cancels in the cosines. In units of log 2, with counts clipped to the reference's:
+// The word "a" is in the references of both clips and weighs log(2/2) = 0. Every other n-gram is in the references of at
+// most one clip and weighs log(2/1), which cancels in the cosines. In units of log 2, with counts clipped to the
+// reference:
 //
 //	"a dog dog runs" ~ "a dog runs"
 //	  1-grams: dog 2, runs 1 ~ dog 1, runs 1: (1·1 + 1·1) / (√5 √2)
@@ -87,12 +88,12 @@ func TestMeteor_ByHand(t *testing.T) {
 	near(t, "METEOR", r.All.METEOR, 3.25/4*(1-.6*math.Pow(2./5, .2)), 1e-12)
 }
 
-// "run" has the stem of "runs" and "running". Such a word alone is worth nothing in METEOR's whole numbers, so that
-// the search takes it or not by what else it changes.
+// "run" has the stem of "runs" and "running". In METEOR's whole numbers such a word alone adds nothing, so that other
+// effects decide whether the search takes it.
 //
-//   - Behind "red" it continues a chunk. The alignments with and without it then differ in the distance alone, by
-//     which words are moved. METEOR charges the distance of a match to the alignment that goes without: it is taken.
-//   - Behind "blue", which has no match, it would be a chunk of its own: it is left out.
+//   - After "red" it continues a chunk. The alignments with and without it differ only in the distance by which words
+//     move. METEOR charges the distance of a match to the alignment without it, so the match is taken.
+//   - After "blue", which has no match, it would be a chunk of its own, and is left out.
 func TestMeteor_AWordByItsStemAlone(t *testing.T) {
 	for _, c := range []struct {
 		candidate, reference string
@@ -106,7 +107,7 @@ func TestMeteor_AWordByItsStemAlone(t *testing.T) {
 	}
 }
 
-// METEOR follows 40 alignments at a time. With so many repeated words that decides what is found: with 20 it would be
+// METEOR follows 40 alignments at a time. With these repeated words that decides what is found: with 20 it would be
 // 8 chunks, with 80 it would be 6.
 func TestMeteor_FollowsFortyAlignments(t *testing.T) {
 	c := NewMeteor().aligner().align(strings.Fields("runs dog runs dog dog red runs red red dog red dog"),

@@ -57,8 +57,8 @@ func (c *cider) vector(words []string) vector {
 	return v
 }
 
-// likeness of a candidate to a reference at each order: the cosine, with the candidate's weights clipped to
-// those of the reference.
+// likeness of a candidate to a reference at each order: the cosine, with the weights of the candidate clipped
+// to the weights of the reference.
 func (v *vector) likeness(reference *vector) (cosine [maxOrder]float64) {
 	for _, g := range v.ngrams {
 		w := reference.weights[g]

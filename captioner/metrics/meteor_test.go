@@ -158,7 +158,7 @@ func broken(t *testing.T) string {
 	return dir
 }
 
-// The stems are those of Snowball's own list.
+// The stems come from Snowball's own list.
 func TestStemmer_SnowballsList(t *testing.T) {
 	dir := os.Getenv("NMN_DATA")
 	if dir == "" {

@@ -18,7 +18,7 @@ var ErrFormat = errors.New("not a file of captions that can be read")
 // identified is a caption with the identifier of its picture.
 type identified struct{ id, caption string }
 
-// Captions are those of each picture, in the order of the file.
+// Captions are the captions of each picture, in the order of the file.
 type Captions struct {
 	IDs []string // each once, in the order in which they first come
 	Of  map[string][]string
@@ -225,9 +225,9 @@ func (c *Captions) readCSV(content []byte) error {
 	}
 }
 
-// Join puts candidates and references together. Every picture has one candidate, and each of them has
-// references; what is wrong is named. References without a candidate are an error too, for scores of some
-// pictures are not those of all, unless partial allows it.
+// Join pairs candidates and references. Every picture must have one candidate and at least one reference.
+// Errors name the picture. References without a candidate are an error too unless partial is set, because
+// scores of some pictures are not comparable with scores of all.
 func Join(candidates, references *Captions, partial bool) ([]Item, error) {
 	items := make([]Item, len(candidates.IDs))
 	for i, id := range candidates.IDs {

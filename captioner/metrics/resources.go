@@ -107,7 +107,7 @@ var endings = [][2]string{
 	{"er", ""}, {"est", ""}, {"er", "e"}, {"est", "e"},
 }
 
-// base is the base form of a regular one, empty where none is known.
+// base returns the base form of a regular word form, or "" if none is known.
 func (s *synonyms) base(word string) string {
 	if strings.HasSuffix(word, "ss") || len(word) <= 2 {
 		return word
@@ -187,10 +187,10 @@ func (a *aligner) matchPhrases() {
 	}
 }
 
-// folders are where METEOR keeps its files, below its resources and beside.
+// folders are the places of METEOR's files, below its resources and next to them.
 var folders = []string{"", "function", "synonym", "nonbreaking", "data"}
 
-// openResource finds a file, plain or compressed. It returns nil where there is none.
+// openResource opens a file, plain or compressed. It returns nil if the file does not exist.
 func openResource(dir, name string) (io.ReadCloser, string, error) {
 	for _, folder := range folders {
 		for _, ending := range []string{"", ".gz"} {

@@ -1,8 +1,7 @@
 package metrics
 
-// rouge is ROUGE-L (Lin, 2004): the F measure, with recall weighing more, of the longest common
-// subsequence; of the best precision and the best recall among the references, possibly those of
-// different ones.
+// rouge is ROUGE-L (Lin, 2004): the F measure of the longest common subsequence, in which recall weighs more.
+// It uses the best precision and the best recall among the references, which may belong to different ones.
 func (r *Result) rouge(items []item) {
 	for i, it := range items {
 		s := rougeL(it)

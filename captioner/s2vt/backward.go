@@ -107,8 +107,8 @@ func (n *Net) backward(p *plan) error {
 	return n.backwardLower(p)
 }
 
-// backwardLSTM turns the gates of a layer into their gradients, from dh of its states, and computes those of
-// its own parameters.
+// backwardLSTM turns the gates of a layer into their gradients, from dh of its states, and computes the
+// gradients of its own parameters.
 func (n *Net) backwardLSTM(p *plan, l *layer, own lstm) error {
 	dcLast, err := n.backwardTail(p, l, own)
 	if err != nil {

@@ -43,7 +43,7 @@ func (n *Net) Greedy(clips [][]float32, o BeamOptions) (captions []Caption, err 
 	return captions, nil
 }
 
-// likeliest is the word of the largest log-probability; -1 where none is a number.
+// likeliest returns the word with the largest log-probability, or -1 if none is a number.
 func (d *decoding) likeliest(logProbs []float32) int32 {
 	best := int32(-1)
 	for w, p := range logProbs {

@@ -11,7 +11,7 @@ import (
 	"nmn/kernels/simd"
 )
 
-// talkative is a net whose words follow from what it sees: its weights are larger than those of a start.
+// talkative is a net whose words depend on its input: its weights are larger than initial weights.
 func talkative(t *testing.T, device kernels.Backend, c Config) *Net {
 	t.Helper()
 	n := newNet(t, device, c)
@@ -166,8 +166,8 @@ func TestBeam_OfWidth1IsGreedy(t *testing.T) {
 	}
 }
 
-// Each clip is captioned as if it were alone, in every bit, whatever beams stand beside it and however many
-// frames other clips have; and the log-probability of a caption is what the loss of a step says about it.
+// Each clip is captioned as if it were alone, in every bit, whatever other beams the batch has and however
+// many frames other clips have. The log-probability of a caption equals its loss in a step.
 func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
 	c := small()
 	c.Vocabulary, c.Hidden, c.Frames = 400, 70, 26

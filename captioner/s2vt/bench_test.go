@@ -6,8 +6,8 @@ import (
 	"nmn/internal/rng"
 )
 
-// paperBatch is a batch of 32 clips of 26 frames with 1,000 concepts, whose captions have about as many words
-// as those of MSR-VTT: 9.3 in the mean.
+// paperBatch is a batch of 32 clips of 26 frames with 1,000 concepts. The mean length of its captions is
+// about the mean of MSR-VTT, 9.3 words.
 func paperBatch(c Config) *Batch {
 	stream, b := rng.New(4), &Batch{}
 	for i := range 32 {

@@ -11,7 +11,7 @@ type BeamOptions struct {
 	// LengthPenalty a divides the log-probability of a hypothesis of L words (EOS among them) by L^a before
 	// hypotheses are compared: 0 for none, which favours short captions; 1 for the mean over words.
 	LengthPenalty float64
-	// Never are words that are not said, beside PAD and BOS, which never are: the unknown word, say.
+	// Never are words that are never generated, in addition to PAD and BOS: for example the unknown word.
 	Never []int32
 }
 

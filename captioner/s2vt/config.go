@@ -6,7 +6,7 @@ import "fmt"
 const (
 	PAD = 0 // no word; never learned and never said
 	BOS = 1 // before the first word; never said
-	EOS = 2 // behind the last one
+	EOS = 2 // after the last one
 	// Reserved is the first id of a word that a caption may have.
 	Reserved = 3
 )

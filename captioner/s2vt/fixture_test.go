@@ -30,7 +30,7 @@ func golden(t *testing.T, device kernels.Backend, f *conform.Fixture) (*Net, *Ba
 	return n, b
 }
 
-// goldenValues are those of a parameter. The fixture has lstm2.Wx in one piece.
+// goldenValues returns the values of a parameter. The fixture has lstm2.Wx in one piece.
 func goldenValues(f *conform.Fixture, group, name string, c Config) conform.Array {
 	from, to := 0, c.Hidden
 	switch name {
@@ -70,8 +70,8 @@ func TestGolden_LossLogitsAndAllGradients(t *testing.T) {
 	})
 }
 
-// checkWords compares what the net computes of each word. The fixture has logits behind the end of a caption
-// too, which nobody needs.
+// checkWords compares the results for each word. The fixture also has logits after the end of a caption,
+// which are not used.
 func checkWords(t *testing.T, n *Net, b *Batch, f *conform.Fixture) {
 	t.Helper()
 	p, err := n.planFor(b)

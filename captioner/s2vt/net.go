@@ -20,7 +20,7 @@ type Net struct {
 	weights, grads *tensor.Arena
 	p              parameters
 	all            []*weight
-	params         []*param.Param // those of all
+	params         []*param.Param // of all layers
 	lowerBias      *tensor.Tensor // of LSTM 1, as a table of one row
 	shut           *tensor.Tensor // 1×4H: added to gates, it keeps h at 0
 	seeds          param.Seeds    // of dropout, by site
@@ -99,10 +99,10 @@ func (n *Net) Close() error {
 // last word before anything is learned (Jozefowicz, Zaremba, Sutskever 2015).
 const forgetBias = 1
 
-// Init draws all weights from uniform distributions: within 1/sqrt(columns) for the layers, as PyTorch draws
-// those of Linear, and within 1/sqrt(H) for all of an LSTM; words from the normal distribution of deviation
-// 1/sqrt(D), so that they are about 1 long. Biases start at 0, those of the forget gates at 1. Each parameter
-// has a stream of its own, so that it does not depend on the others.
+// Init draws all weights. Layers have uniform weights within 1/sqrt(columns), as in PyTorch's Linear, and
+// LSTMs within 1/sqrt(H). Words come from a normal distribution with deviation 1/sqrt(D), so that their
+// length is about 1. Biases start at 0, and the biases of the forget gates at 1. Each parameter has its own
+// random stream, so that it does not depend on the others.
 func (n *Net) Init(seed uint64) error {
 	hidden := 1 / math.Sqrt(float64(n.config.Hidden))
 	for _, p := range n.all {

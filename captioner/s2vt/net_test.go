@@ -72,7 +72,7 @@ func uneven(c Config) *Batch {
 	return b
 }
 
-// gradients copies those of all parameters from the device.
+// gradients copies the gradients of all parameters from the device.
 func gradients(t testing.TB, n *Net) map[string][]float32 {
 	t.Helper()
 	all := map[string][]float32{}

@@ -33,7 +33,7 @@ type plan struct {
 	tail         *planTail      // nil where the batch has none
 
 	outputs, doutputs *tensor.Tensor // M×H: states that say a word
-	results, losses   *tensor.Tensor // 4+M: norm of the gradients, and behind a gap the losses; M, these
+	results, losses   *tensor.Tensor // 4+M: norm of the gradients, a gap, and the losses; M, the losses
 
 	ints                    *tensor.Tensor // all of the following
 	missing, frameKeys      *tensor.Tensor // T·N
@@ -58,9 +58,9 @@ type layer struct {
 	gates, h, c *tensor.Tensor // T+L×N×4H, T+L×N×H
 
 	gatesRows, gatesFrames, gatesWords *tensor.Tensor // all, T·N and L·N rows of ×1×1×4H
-	gatesLater                         *tensor.Tensor // all rows but those of the first step
+	gatesLater                         *tensor.Tensor // all rows without the first step
 	framesFlat, wordsFlat              *tensor.Tensor // T·N×4H, L·N×4H
-	hRows, hEarlier                    *tensor.Tensor // all rows of ×1×1×H, and all but those of the last step
+	hRows, hEarlier                    *tensor.Tensor // all rows of ×1×1×H, and all without the last step
 	hWords                             *tensor.Tensor // L·N×H
 	tail                               *layerTail     // nil where the batch has none; gates, h and c end before it
 }
@@ -74,9 +74,9 @@ type host struct {
 	results                 []float32
 }
 
-// roundedWords is the number of words of a batch, rounded up to so many parts of its places for words that few shapes
-// of batches occur: a graphics card looks for the best way to compute each of them, and records each. What is added
-// says nothing: it changes neither losses nor gradients.
+// roundedWords is the number of words of a batch, rounded up to a part of its places for words, so that
+// batches have few different shapes. A graphics card searches the best way to compute each shape, and records
+// it. The added places have no words: they change neither losses nor gradients.
 func roundedWords(words, steps, clips int) int { return ceilTo(words, part(steps, clips)) }
 
 // part is an eighth of the places for words, as a multiple of rounded.

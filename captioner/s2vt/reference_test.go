@@ -37,7 +37,7 @@ func (r *reference) take(t *testing.T, n *Net) {
 	}
 }
 
-// features are those of a clip as numbers that a test may move.
+// features returns the features of a clip as numbers that a test may change.
 func (r *reference) features(b *Batch, clip int) []float64 {
 	if r.inputs[clip] == nil {
 		for _, v := range b.Features[clip] {
@@ -78,7 +78,7 @@ func (r *reference) lstm(name string, below, h, c []float64) (h1, c1 []float64) 
 	return h1, c1
 }
 
-// tick is a step of both layers; x and v are what they see beside each other, nil for 0.
+// tick is a step of both layers. x and v are their inputs, nil for 0.
 func (r *reference) tick(s state, x, v []float64) state {
 	zero := make([]float64, 4*r.config.Hidden)
 	below := zero

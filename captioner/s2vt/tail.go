@@ -7,9 +7,9 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// tail is the last steps of a batch, in which so many clips at most still say words. Clips then stand in the order of
-// their captions' lengths, and the rows of the others are left out of these steps: few captions are as long as the
-// longest. Steps is 0 where no rows are left out.
+// tail is the last steps of a batch, in which at most clips clips still have words. Clips are sorted by the
+// length of their captions, and the rows of finished clips are left out of these steps, because few captions
+// are as long as the longest. Steps is 0 if no rows are left out.
 type tail struct{ steps, clips int }
 
 // tailOf chooses the tail that saves the most rows, if these are worth a second start of the LSTMs. A graphics card,
@@ -133,8 +133,8 @@ func (n *Net) runLSTM(l *layer, own lstm) error {
 	return n.backend.LSTM(t.h, t.c, t.gates, own.wh.W, t.h0, t.c0)
 }
 
-// backwardTail turns the gates of the tail into their gradients, and adds to those of the step before. It returns the
-// gradient of the cells there, nil where there is no tail.
+// backwardTail turns the gates of the tail into their gradients, and adds to the gradients of the step
+// before. It returns the gradient of the cells there, or nil without a tail.
 func (n *Net) backwardTail(p *plan, l *layer, own lstm) (*tensor.Tensor, error) {
 	if l.tail == nil {
 		return nil, nil

@@ -43,8 +43,8 @@ type DataConfig struct {
 	// Partial leaves out clips without captions and captions without clips, instead of refusing them.
 	Partial    bool   `yaml:"partial" help:"leave out clips without captions and captions without clips"`
 	Vocabulary string `yaml:"vocabulary" help:"vocabulary <file> of nmn caption vocab; empty builds one"`
-	// CaptionsRecipe Witness leaves out training captions that are of other clips, as the other captions of their clips
-	// tell; Labels, and empty, learns all.
+	// CaptionsRecipe selects training captions. Witness leaves out captions that probably belong to other
+	// clips, judged by the other captions of their clips. Labels, and empty, use all captions.
 	CaptionsRecipe recipe.CaptionsForm `yaml:"captions_recipe,omitempty" help:"witness leaves out captions of other clips, labels learns all" values:"witness,labels"`
 }
 
@@ -101,7 +101,7 @@ func (s *Search) Validate() error {
 	return nil
 }
 
-// Generation says how captions are generated. One word more than those of the longest caption is its end.
+// Generation returns the settings for generating captions. The longest caption has one more word for its end.
 func (s *Search) Generation() captioner.Generation {
 	g := captioner.DefaultGeneration()
 	g.Batch = s.Batch
@@ -109,7 +109,8 @@ func (s *Search) Generation() captioner.Generation {
 	return g
 }
 
-// Model is the net for clips of at most so many frames with width features each, and for so many ids of words.
+// Model returns the net for clips of at most frames frames with width features each, and for a number of word
+// ids.
 func (c *Config) Model(frames, width, words int) s2vt.Config {
 	return s2vt.Config{Frames: frames, Features: width, Vocabulary: words,
 		Embedding: c.Net.Embedding, Words: c.Net.Words, Hidden: c.Net.Hidden, Dropout: c.Net.Dropout}

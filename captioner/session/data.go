@@ -26,13 +26,13 @@ type Data struct {
 	Words      *captioner.Words
 	Train      *captioner.Set
 	Validation *captioner.Set // nil where no clips were held out
-	Places     []origin.Place // the files that they were read from, by which a run knows its data again
+	Places     []origin.Place // the files that were read; a run compares them when it resumes
 
 	files []*captioner.FrameFile // that Close closes
 }
 
-// OpenData reads words and captions and opens features, which stay on disk. What was left out goes to tell, which may
-// be nil. Close the data.
+// OpenData reads words and captions and opens features, which stay on disk. It reports captions that it leaves out
+// by a message, unless the callback is nil. Close the data.
 func (c *DataConfig) OpenData(ctx context.Context, words captioner.WordOptions,
 	tell func(run.Message)) (*Data, error) {
 	if tell == nil {
@@ -107,13 +107,15 @@ func (o *opening) open(ctx context.Context) error {
 	return nil
 }
 
-// Captions are judged by so many of the most frequent words, and kept from this probability to be of their clip.
+// Captions are audited by this number of the most frequent words, and kept if they belong to their clip with
+// this probability.
 const (
 	judgedBy = 1000
 	keepFrom = .5
 )
 
-// leaveOutForeign leaves out the training captions that are of other clips, as far as the captions of a clip tell.
+// leaveOutForeign leaves out training captions that belong to other clips, judged by the other captions of a
+// clip.
 func (o *opening) leaveOutForeign(ctx context.Context) error {
 	if o.config.CaptionsRecipe != recipe.Witness {
 		return nil
@@ -161,7 +163,7 @@ func (o *opening) features(ctx context.Context, c ClipFiles) (*captioner.FrameFi
 	return f, err
 }
 
-// validation opens the clips to judge by, whose frames must be like those of training.
+// validation opens the validation clips. Their frames must be like the training frames.
 func (o *opening) validation(ctx context.Context) error {
 	v := o.config.Validation
 	v.Array = o.config.Train.Array

@@ -29,12 +29,12 @@ type Outcome struct {
 	Words       int     `json:"words"`
 	Clips       int     `json:"clips"`
 	Captions    int     `json:"captions"`
-	// Validation are the scores of the best checkpoint; nil where nothing was held out.
+	// Validation are the scores of the best checkpoint; nil without validation clips.
 	Validation *metrics.Scores `json:"validation,omitempty"`
 	Build      run.Build       `json:"build"`
 }
 
-// ReadOutcome reads the result of a folder; nil where there is none.
+// ReadOutcome reads the result of a folder, or returns nil if there is none.
 func ReadOutcome(dir string) (*Outcome, error) {
 	return durable.LoadJSON[Outcome](filepath.Join(dir, run.ResultFile), "remove the file to score again")
 }
@@ -66,8 +66,8 @@ func clearFolder(dir string) error {
 	return folder.Clear(dir, ofCaptioner, err, folder.Found{Written: func() bool { return there.Build != nil }})
 }
 
-// prepare makes the folder. One with another run, with another vocabulary, or of a run that began with other files, is
-// refused, and so is one of somebody else's files.
+// prepare makes the folder. It refuses a folder with another run, with another vocabulary, with a run on
+// other files, or with other files.
 func (s *Session) prepare(ctx context.Context, dir string) error {
 	there, err := ReadConfig(dir)
 	err = folder.Check(dir, ofCaptioner, err, folder.Found{
@@ -100,7 +100,7 @@ func (s *Session) prepare(ctx context.Context, dir string) error {
 		}
 	}
 	return run.SaveFiles(ctx, s.Log, func() error {
-		// The configuration comes first: without it the other files would be somebody's.
+		// The configuration comes first, because without it the other files would not belong to a run.
 		if err := s.Config.save(dir, run.ThisBuild()); err != nil {
 			return err
 		}
@@ -135,7 +135,8 @@ func (s *Session) sameData(ctx context.Context, dir string) (origin.List, error)
 	return folder.SameData(ctx, dir, now, s.Log)
 }
 
-// isRunFile reports whether a file of a run folder is written aside by this package; those of checkpoints are not.
+// isRunFile reports whether this package writes a file of a run folder. Checkpoints are written by another
+// package.
 func isRunFile(name string) bool {
 	ours := []string{run.ConfigFile, run.DataFile, captioner.WordsFile, run.ResultFile, run.LogFile}
 	return slices.Contains(ours, name)

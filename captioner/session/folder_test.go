@@ -14,7 +14,7 @@ import (
 	"nmn/train"
 )
 
-// What lies in a folder that no run has written is somebody's, a configuration too.
+// Files that no run has written are never overwritten, not even a configuration.
 func TestSession_OverwritesNoFileOfOthers(t *testing.T) {
 	c := sceneConfig(t)
 	s, _ := openSession(t, c)
@@ -52,7 +52,7 @@ func (h hook) Handle(context.Context, slog.Record) error {
 func (h hook) WithAttrs([]slog.Attr) slog.Handler { return h }
 func (h hook) WithGroup(string) slog.Handler      { return h }
 
-// Whoever reads that results are shown must not read an error after it, and no results.
+// A message that results are printed must not be followed by an error and no results.
 func TestSession_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 	c, dir := sceneConfig(t), filepath.Join(t.TempDir(), "run")
 	c.Train.MaxSteps = 2

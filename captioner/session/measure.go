@@ -11,8 +11,8 @@ import (
 	"nmn/train"
 )
 
-// stopwatch takes the mean of the steps with the most captions: they differ in length, and the last one of an epoch may
-// have a single caption and is done in no time. The first step makes buffers, and counts only where there is no other.
+// stopwatch takes the mean over the steps with the most captions. The last step of an epoch may have a single
+// caption and take no time. The first step allocates buffers, and counts only if there is no other.
 type stopwatch struct {
 	captions int // of the steps that count
 	taken    time.Duration
@@ -31,8 +31,8 @@ func (w *stopwatch) see(e captioner.StepDone) {
 
 func (w *stopwatch) mean() time.Duration { return w.taken / time.Duration(max(w.counted, 1)) }
 
-// Measure times a few steps without saving anything; in what it returns, bags are captions. The steps are those of the
-// whole training, and validation is not in them.
+// Measure times a few steps without saving anything. In its result, bags are captions. The number of steps is
+// for the whole training without validation.
 func (s *Session) Measure(ctx context.Context) (m run.Measured, err error) {
 	net, err := s.newNet()
 	if err != nil {

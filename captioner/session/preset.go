@@ -22,9 +22,9 @@ const (
 // Presets lists all presets.
 func Presets() []Preset { return []Preset{Paper, Small, MovingScenes} }
 
-// FromPreset is where a configuration starts from. What the paper does not say of its captioner (section 4.4), such
-// as rates, batches and dropout, is as the authors of S2VT have it, or an ordinary choice. An unknown name is a
-// *setting.Error.
+// FromPreset returns a configuration to start from. Settings that the paper does not state (section 4.4),
+// such as rates, batches and dropout, come from the authors of S2VT or are common choices. An unknown name is
+// a *setting.Error.
 func FromPreset(name Preset) (Config, error) {
 	c := Config{Preset: name, Device: "auto", Words: captioner.WordOptions{MinCount: 1},
 		Train: captioner.DefaultConfig(),

@@ -19,7 +19,7 @@ import (
 // Observer receives what people may want to know while a captioner is trained.
 type Observer = run.ObserverOf[captioner.Observer]
 
-// Options are what a session needs beside a configuration.
+// Options are the resources of a session.
 type Options = run.OptionsOf[captioner.Observer]
 
 // Session is a device with the data of a configuration, on which a captioner is trained. Sessions on sets that were
@@ -94,7 +94,8 @@ func (s *Session) newNet() (*s2vt.Net, error) {
 	return net, nil
 }
 
-// trainerOptions are those of a trainer, without observers; dir is empty for one that saves nothing.
+// trainerOptions returns the options of a trainer, without observers. dir is empty for a trainer that saves
+// nothing.
 func (s *Session) trainerOptions(net *s2vt.Net, dir string) captioner.Options {
 	o := captioner.Options{Config: s.Config.Train, Net: net, Words: s.Data.Words, Data: s.Data.Train, Directory: dir}
 	if s.Data.Validation == nil {

@@ -18,7 +18,7 @@ import (
 	"nmn/train"
 )
 
-// Train is Run, and says where nothing was run again.
+// Train is Run with a message if nothing was left to train.
 func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
 	o, reused, err := s.Run(ctx, dir)
 	if err == nil && reused {
@@ -84,9 +84,8 @@ func (s *Session) finished(ctx context.Context, dir, identity string) (*Outcome,
 	})
 }
 
-// reaches reports whether the last checkpoint of a folder is not of an earlier step than its result, as it is where
-// somebody has put the checkpoint before in the place of a damaged one. A result whose checkpoint is not there any more
-// stays one.
+// reaches reports whether the last checkpoint of a folder is at least as late as its result. It is earlier if
+// a damaged checkpoint was replaced by the previous one. A result without a checkpoint stays valid.
 func reaches(dir string, steps int) bool {
 	last, err := captioner.ReadCheckpoint(filepath.Join(dir, train.LastName))
 	return err != nil || last.Position.Step >= steps

@@ -1,9 +1,9 @@
-// Package appendix compares joint training with expectation-maximisation, as the appendix of the paper does on paper.
+// Package appendix compares joint training with expectation-maximisation (EM), the subject of the paper's appendix.
 //
-// The appendix says that both maximise the same likelihood of the noisy labels, and that the classifier gets the same
-// gradient from both. Solve holds that against numbers, on a small problem whose optimum both can reach: the gradient
-// of the operation that trains nets against that of EM's auxiliary function and against differences of the likelihood,
-// and the noise rates that both end at. That joint training comes to it earlier, which the paper says without a figure,
-// is a matter of nets: Likelihood is how well one explains the noisy labels that it has learned from, after as many
-// epochs as another.
+// According to the appendix, both maximise one likelihood of the noisy labels, and the classifier gets equal gradients
+// from both. Solve checks this with numbers, on a small problem whose optimum both can reach. It compares the gradient
+// of the operation that trains nets with the gradient of EM's auxiliary function and with differences of the
+// likelihood, and it compares the noise rates of both optima. The paper also claims, without a figure, that joint
+// training converges earlier. That is tested on nets: Likelihood measures how well a net explains the noisy labels it
+// has learned from, after equal numbers of epochs.
 package appendix

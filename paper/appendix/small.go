@@ -34,7 +34,7 @@ type Solution struct {
 	// RateGap is the mean difference of the noise rates that both end at, and LikelihoodGap that of the log-likelihood,
 	// in nats a bag.
 	RateGap, LikelihoodGap float64
-	// Rounds counts the rounds of EM, each of which fits the classifier completely. Gradients counts the
+	// Rounds counts the rounds of EM. Each round fits the classifier completely. Gradients counts the
 	// gradients over all bags in joint training.
 	Rounds, Gradients int
 }

@@ -1,5 +1,5 @@
-// Package table4 is the last experiment of the paper: captioners on the concept probabilities of nets that were
-// trained with and without a noise model, in the layout of its Table 4.
+// Package table4 runs the last experiment of the paper: captioners on the concept probabilities of nets that were
+// trained with and without a noise model. Its tables have the layout of the paper's Table 4.
 package table4
 
 import (

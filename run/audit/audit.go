@@ -28,7 +28,7 @@ const Folder = "audit"
 //		return err
 //	}
 //	defer a.Close()
-//	scores, err := a.Scores(ctx)                      // that the run has left
+//	scores, err := a.Scores(ctx)                      // of the run
 //	if err == nil && !scores.Complete() {
 //		scores, err = a.TrainFolds(ctx, a.Offer(2, 0)) // or scores of nets of two folds
 //	}
