@@ -30,7 +30,7 @@ func ReadCaptions(ctx context.Context, path, split string) (_ *metrics.Captions,
 	case msrvtt:
 		return readMSRVTT(ctx, path, split)
 	case strings.EqualFold(filepath.Ext(path), ".gz"):
-		return nil, fmt.Errorf("captions %q: only those of MSR-VTT may be compressed: unpack the file", path)
+		return nil, fmt.Errorf("captions %q: only captions of MSR-VTT may be compressed: unpack the file", path)
 	}
 	f, err := input.Open(ctx, path)
 	if err != nil {

@@ -70,7 +70,7 @@ func (f *FrameFile) arrange(o FrameFiles) (err error) {
 	case o.PerRow < 0:
 		return fmt.Errorf("features %q: %d frames in a row, want at least 1: %w", o.Features, o.PerRow, ErrInput)
 	case o.Clips != "" && f.perRow > 1:
-		return fmt.Errorf("features %q: either a row has a frame and %q tells the clips, or a row has %d frames: %w",
+		return fmt.Errorf("features %q: a row has either one frame, with the clips in %q, or %d frames: %w",
 			o.Features, o.Clips, f.perRow, ErrInput)
 	case width%f.perRow != 0:
 		return fmt.Errorf("features %q: rows of %d numbers are not %d frames: %w",

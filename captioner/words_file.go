@@ -94,7 +94,7 @@ func parseWords(name string, r io.Reader) (*Words, error) {
 	}
 	w, err := NewWords(words, counts)
 	if err == nil && w.Fingerprint() != fingerprint {
-		err = fmt.Errorf("its %d words are not those of its first line (fingerprints %.12s and %.12s): it was "+
+		err = fmt.Errorf("its %d words do not match its first line (fingerprints %.12s and %.12s): it was "+
 			"changed or cut short",
 			len(words), w.Fingerprint(), fingerprint)
 	}

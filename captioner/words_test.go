@@ -149,17 +149,17 @@ func TestParseWords_NamesWhatIsWrong(t *testing.T) {
 	good := b.String()
 	header, _, _ := strings.Cut(good, "\n")
 	for want, content := range map[string]string{
-		"line 1: the file is empty":           "",
-		"line 1: not the header":              "dog, NN, 3\n",
-		`line 1: version "2"`:                 strings.Replace(good, " 1 ", " 2 ", 1),
-		"line 1: the header lacks":            "nmn-caption-words 1\na\t2\n",
-		`line 2: "a 2" is not`:                header + "\na 2\n",
-		"line 3: count \"01\"":                header + "\na\t2\ndog\t01\n",
-		"line 3: longer than":                 header + "\na\t2\n" + strings.Repeat("x", 10000),
-		"it was changed or cut short":         strings.TrimSuffix(good, "dog\t1\n"),
-		`word 3 repeats "a"`:                  good + "a\t2\n",
-		"line 2: \"a\\xff\" is not UTF-8":     header + "\na\xff\t2\n",
-		"its 2 words are not those of its fi": strings.Replace(good, "dog", "cat", 1),
+		"line 1: the file is empty":            "",
+		"line 1: not the header":               "dog, NN, 3\n",
+		`line 1: version "2"`:                  strings.Replace(good, " 1 ", " 2 ", 1),
+		"line 1: the header lacks":             "nmn-caption-words 1\na\t2\n",
+		`line 2: "a 2" is not`:                 header + "\na 2\n",
+		"line 3: count \"01\"":                 header + "\na\t2\ndog\t01\n",
+		"line 3: longer than":                  header + "\na\t2\n" + strings.Repeat("x", 10000),
+		"it was changed or cut short":          strings.TrimSuffix(good, "dog\t1\n"),
+		`word 3 repeats "a"`:                   good + "a\t2\n",
+		"line 2: \"a\\xff\" is not UTF-8":      header + "\na\xff\t2\n",
+		"its 2 words do not match its first l": strings.Replace(good, "dog", "cat", 1),
 	} {
 		if _, err := parseWords("f", strings.NewReader(content)); !errors.Is(err, ErrFormat) ||
 			!strings.Contains(err.Error(), want) {

@@ -92,17 +92,16 @@ func (p *Plan) likelihood(ctx context.Context, o *Options, r *report.Run,
 func (p *Plan) emTables(f *found) []*report.Table {
 	number := func(v float64) report.Cell { return report.NumberCell(eval.Number(v)) }
 	text := func(v float64) report.Cell { return report.TextCell(fmt.Sprintf("%.1e", v)) }
-	small := &report.Table{Title: "A small problem, solved by both ways to the end",
+	small := &report.Table{Title: "A small problem, solved completely in both ways",
 		Columns: []report.Column{{Name: "seed"}, {Name: "gap of gradients"}, {Name: "gap of noise rates"},
 			{Name: "gap of likelihoods, nats a bag"}, {Name: "rounds of EM"}, {Name: "gradients of joint training"}},
-		Notes: []string{"A logistic classifier of two classes on 400 bags, with noise that depends on the true label. In " +
-			"a round of EM the " +
-			"classifier is fitted to the end."}}
+		Notes: []string{"A logistic classifier of two classes on 400 bags, with noise that depends on the true label. Each " +
+			"round of EM fits the classifier completely."}}
 	for _, s := range f.small {
 		small.Rows = append(small.Rows, report.Row{Cells: []report.Cell{number(float64(s.Seed)), text(s.GradientGap),
 			text(s.RateGap), text(s.LikelihoodGap), number(float64(s.Rounds)), number(float64(s.Gradients))}})
 	}
-	nets := &report.Table{Title: "How well nets explain the noisy labels that they have learned, after as many epochs",
+	nets := &report.Table{Title: "How well nets explain their noisy training labels, after equal numbers of epochs",
 		Columns: []report.Column{{Name: "arm", Text: true}, {Name: "seed"}, {Name: "-log p(z|I), nats a bag", Decimals: 4}}}
 	for _, r := range f.em {
 		if r.Metric == claims.NLL {

@@ -79,7 +79,7 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimate{How: "Times are those of steps that were timed now, on this machine."}
+	e := &Estimate{How: "The times were measured now, on this machine."}
 	scale := 0.0
 	if p.scaled() {
 		if scale, err = p.speed(ctx, &o); err != nil {
@@ -87,9 +87,9 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 		}
 	}
 	if p.Settings.real() && len(p.Units) > 0 {
-		e.How = fmt.Sprintf("Times are those of docs/background/benchmarks.md on two cores, times %.2g: that is how much longer a step "+
-			"on scenes takes on this device. A graphics card gains more on large nets than on those of scenes, which keep it "+
-			"waiting: a dry run of nmn train there tells.", scale)
+		e.How = fmt.Sprintf("The times come from docs/background/benchmarks.md, on two cores, multiplied by %.2g. That is the "+
+			"measured ratio for a step on scenes. A graphics card gains more on large nets than on scenes: nmn train --dry-run "+
+			"measures it.", scale)
 	}
 	for i := range p.Units {
 		u := &p.Units[i]
@@ -246,7 +246,7 @@ func (p *Plan) Tables(e *Estimate) []*report.Table {
 		plan := "made"
 		if part.Skip != "" {
 			plan = "skipped, see below"
-			note := fmt.Sprintf("Skipped of %s: %s.", part.Data, p.renamed(part.Skip))
+			note := fmt.Sprintf("Skipped on %s: %s.", part.Data, p.renamed(part.Skip))
 			if !slices.Contains(parts.Notes, note) {
 				parts.Notes = append(parts.Notes, note)
 			}
@@ -262,12 +262,12 @@ func (p *Plan) Tables(e *Estimate) []*report.Table {
 		units.Rows = append(units.Rows, report.Row{Cells: []report.Cell{report.TextCell(u.Title),
 			report.TextCell(names(u.Parts)), number(float64(u.Tasks)), number(float64(u.Complete)), number(u.Time.Hours()),
 			number(float64(u.Disk) / 1e9)}})
-		note := fmt.Sprintf("What %s read: %s.", u.Title, strings.Join(u.Reads, ", "))
+		note := fmt.Sprintf("%s: reads %s.", u.Title, strings.Join(u.Reads, ", "))
 		if len(u.Reads) > 0 && !slices.Contains(units.Notes, note) {
 			units.Notes = append(units.Notes, note)
 		}
 	}
-	units.Notes = append(units.Notes, fmt.Sprintf("In all about %.4g hours from here, and %.3g GB in %s at the end. %s "+
+	units.Notes = append(units.Notes, fmt.Sprintf("About %.4g hours remain. In the end, %.3g GB are in %s. %s "+
 		"Nothing was written.", math.Round(100*e.Time.Hours())/100, float64(e.Disk)/1e9, p.Settings.Dir, e.How))
 	return []*report.Table{parts, units}
 }

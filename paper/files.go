@@ -66,7 +66,7 @@ func findMSRVTT(ctx context.Context, dir string, want published.MSRVTTSize) (f *
 func whyNot(f *published.Folder) (text string) {
 	for _, finding := range f.Findings {
 		if finding.Weight == doctor.Error {
-			text = fmt.Sprintf("%s; to mend it, %s", finding.Text, finding.Cure)
+			text = fmt.Sprintf("%s; to fix it, %s", finding.Text, finding.Cure)
 			if !strings.Contains(text, f.Dir) {
 				text = f.Dir + ": " + text
 			}
@@ -74,7 +74,7 @@ func whyNot(f *published.Folder) (text string) {
 		}
 	}
 	if n := f.Errors() - 1; n > 0 {
-		text += fmt.Sprintf(" (and %d more, which nmn doctor tells)", n)
+		text += fmt.Sprintf(" (and %d more, which nmn doctor lists)", n)
 	}
 	return text
 }

@@ -41,13 +41,12 @@ func (p *Plan) page(ctx context.Context, o *Options, f *found,
 
 func (p *Plan) lead() []string {
 	if p.Settings.real() {
-		return []string{"The paper's protocol on the paper's data. Published figures stand below ours, each of one run."}
+		return []string{"The paper's protocol on the paper's data. Published figures are below ours. Each of them comes from one run."}
 	}
-	lines := []string{"The paper's protocol in miniature, on pictures and clips that are made up. Figures are to be " +
-		"compared " +
-		"with each other, not with those of the paper, which are of photographs and videos and stand apart."}
+	lines := []string{"The paper's protocol in miniature, on generated pictures and clips. Compare its figures with each other, and not " +
+		"with the paper's figures, which are about photographs and videos."}
 	if p.Settings.Size == Smoke {
-		lines = append(lines, "This is the size smoke, which shows that everything runs: its figures mean nothing.")
+		lines = append(lines, "The size smoke only shows that everything runs. Its figures mean nothing.")
 	}
 	return lines
 }
@@ -65,7 +64,7 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 		facts[0] = report.Explained{Name: "protocol", Meaning: "the paper's"}
 		init := p.Settings.Init
 		if init == "" {
-			init = "none: nets start by chance, and will fall short of the paper's, which start from ImageNet"
+			init = "none: nets start at random, and will be worse than the paper's, which start from ImageNet"
 		}
 		facts = append(facts, report.Explained{Name: "weights", Meaning: init})
 	}
@@ -87,9 +86,8 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 	facts = append(facts, report.Explained{Name: "verdicts", Meaning: fmt.Sprintf("%d confirmed, %d not confirmed, %d "+
 		"not tested "+
 		"well enough", counts[claims.Confirmed], counts[claims.NotConfirmed], counts[claims.NotTested])},
-		report.Explained{Name: "choices", Meaning: "No epoch, rate or threshold is chosen by test data: nets are those of " +
-			"their last " +
-			"step, and captioners those of the best CIDEr-D on clips that no figure is of."})
+		report.Explained{Name: "choices", Meaning: "Test data choose no epoch, rate or threshold. Nets are taken after their last " +
+			"step, and captioners at their best CIDEr-D on clips outside the test set."})
 	return facts
 }
 
@@ -140,9 +138,8 @@ func (p *Plan) rerun() []string {
 	if len(only) < len(Parts()) {
 		line += " `reproduce.only` " + strings.ReplaceAll(names(only), " ", "")
 	}
-	return []string{p.renamed(line), RecordFile + " beside this page has all settings, versions, seeds, digests of " +
-		"data and files, and every " +
-		"figure. On the same kind of processor the same program writes the same bytes."}
+	return []string{p.renamed(line), RecordFile + " next to this page has all settings, versions, seeds, digests of " +
+		"data and files, and every figure. On one kind of processor, one program always writes equal bytes."}
 }
 
 // show makes what is shown of a part.
@@ -159,7 +156,7 @@ func (p *Plan) show(ctx context.Context, o *Options, f *found, part *PlannedPart
 		p.showCaptions(f, out)
 	case Figure3:
 		out.Figure3 = figureFile
-		out.Notes = []string{fmt.Sprintf("As published, of the closed form alone: no data. Both rates are %g.",
+		out.Notes = []string{fmt.Sprintf("Drawn from the closed form, without data. Both rates are %g.",
 			report.Figure3Rate)}
 	case Figure4:
 		return out, p.showPictures(ctx, o, f, out)
@@ -223,9 +220,8 @@ func startNote(runs []report.Run) string {
 	if !slices.ContainsFunc(runs, madeUp) {
 		return ""
 	}
-	return "Noise models start near the mean rates at 40 % replaced captions, at every level: prior knowledge of these " +
-		"data, " +
-		"which the paper's start, a flip of .036, is not. It is a setting of the preset and was not chosen for this page."
+	return "At every level, noise models start near the mean rates at 40 % replaced captions. This uses prior knowledge of " +
+		"the data, unlike the paper's start, a flip of .036. It is a setting of the preset, and was not chosen for this page."
 }
 
 // showCaptions shows Table 4.
@@ -267,10 +263,9 @@ func (p *Plan) showArms(f *found, part *PlannedPart, out *report.ReproducedPart)
 	}
 	if part.Name == EM {
 		out.Tables = append(out.Tables, p.emTables(f)...)
-		out.Notes = append(out.Notes, "Each epoch of EM's second stage is a round: what is believed of every label "+
-			"(E-step) is what the "+
-			"classifier learns next (M-step), with rates of the expected counts. All arms learn for as many epochs. The paper "+
-			"proves that both optimise the same function, and gives no figures.")
+		out.Notes = append(out.Notes, "Each epoch of EM's second stage is a round. The classifier learns (M-step) the "+
+			"posteriors of all labels (E-step), with the rates of the expected counts. All arms learn for equal numbers of "+
+			"epochs. The paper proves that both optimise one function, and gives no figures.")
 	}
 	return nil
 }
@@ -297,12 +292,11 @@ func (p *Plan) showPictures(ctx context.Context, o *Options, f *found, out *repo
 	}
 	set, _ := s.Data.EvaluationSplit()
 	out.Compared = []report.Comparison{beside.Comparison(
-		fmt.Sprintf("Words of the arms with MIL, seed %d", p.Settings.Seeds[0]), run.NewShownPictures(ctx, set))}
+		fmt.Sprintf("Predictions of the arms with MIL, seed %d", p.Settings.Seeds[0]), run.NewShownPictures(ctx, set))}
 	for i := range out.Compared[0].Arms { // the figure has no curves
 		out.Compared[0].Arms[i].Curves = eval.ByGroup[[]eval.CurvePoint]{}
 	}
-	out.Notes = []string{"Pictures are drawn by their names alone, before anything is scored, and those on which arms " +
-		"differ most are chosen " +
-		"among 64: nobody has picked them by hand."}
+	out.Notes = []string{"64 pictures are drawn by their names alone, before anything is scored. The page shows the pictures on " +
+		"which the arms differ most. None was picked by hand."}
 	return cmp.Or(ctx.Err(), s.Close())
 }

@@ -147,12 +147,12 @@ func TestPage_InMiniature(t *testing.T) {
 	p := planOf(t, s)
 	f := madeUp(p)
 	f.units[1].missing = 1
-	const start = "  note: Noise models start near the mean rates at 40 % replaced captions, at every level: prior " +
-		"knowledge of these data, which the paper's start, a flip of .036, is not. It is a setting of the preset and was " +
-		"not chosen for this page.\n"
-	sameText(t, described(pageOf(t, p, f)), "lead: The paper's protocol in miniature, on pictures and clips that are "+
-		"made up. Figures are to be compared with each other, not with those of the paper, which are of photographs and "+
-		`videos and stand apart.
+	const start = "  note: At every level, noise models start near the mean rates at 40 % replaced captions. This uses " +
+		"prior knowledge of the data, unlike the paper's start, a flip of .036. It is a setting of the preset, and was not " +
+		"chosen for this page.\n"
+	sameText(t, described(pageOf(t, p, f)), "lead: The paper's protocol in miniature, on generated pictures and "+
+		"clips. Compare its figures with each other, and not with the paper's figures, which are about photographs and "+
+		`videos.
 size: quick
 seeds: 1, 2
 table1, table2, observed, beyond: scenes, train of 40, test of 10; stage 1, baseline, NMN-FI, NMN-FD at 0, 20, 40, `+
@@ -164,8 +164,8 @@ table4: moving-scenes, 500 clips of 8 frames to learn from, 100 to end a caption
 beyond: scenes, train of 40, test of 10; held rates, caption filter at 20, 40, 60 % replaced captions `+
 		`(MIL off), 6 + 4 epochs
 verdicts: 0 confirmed, 0 not confirmed, 19 not tested well enough
-choices: No epoch, rate or threshold is chosen by test data: nets are those of their last step, and captioners those `+
-		"of the best CIDEr-D on clips that no figure is of.\n"+
+choices: Test data choose no epoch, rate or threshold. Nets are taken after their last step, and captioners at `+
+		"their best CIDEr-D on clips outside the test set.\n"+
 		"again: nmn reproduce `reproduce.size` quick `reproduce.seeds` 1,2 `reproduce.only` "+
 		`table1,table2,table3,table4,figure3,observed,beyond
 settings: All settings of nets on scenes, for table1, table2, observed, beyond: config of scenes
@@ -186,9 +186,9 @@ table4: Table 4: captions of videos
   table: 3 rows, Captions of clips
   apart: Published: Table 4 of the paper, validation clips of MSR-VTT
 figure3: Figure 3: the derivative of the loss  figure3.svg
-  note: As published, of the closed form alone: no data. Both rates are 0.05.
+  note: Drawn from the closed form, without data. Both rates are 0.05.
 observed: The observed distribution under much noise
-  table: 2 rows, Prediction of observed labels beside that of true ones, average precision with human agreement (%)
+  table: 2 rows, Prediction of observed and of true labels, average precision with human agreement (%)
 beyond: Beyond the paper: estimated rates, and captions as witnesses
   table: 12 rows, Experiment: mean ± standard deviation over seeds
   table: 9 rows, Paired differences against baseline: mean ± standard deviation over seeds
@@ -232,8 +232,8 @@ func TestPage_OnThePapersData(t *testing.T) {
 	for of, with := range map[string]string{s.COCO: "COCO", s.MSRVTT: "MSRVTT", s.Init: "INIT"} {
 		described = strings.ReplaceAll(described, of, with)
 	}
-	sameText(t, described, "lead: The paper's protocol on the paper's data. Published figures stand below ours, each of "+
-		`one run.
+	sameText(t, described, "lead: The paper's protocol on the paper's data. Published figures are below ours. Each of them "+
+		`comes from one run.
 protocol: the paper's
 seeds: 1, 2, 3
 weights: INIT
@@ -241,8 +241,8 @@ table1: coco, train of 40, test of 10; stage 1, baseline, NMN-FI, NMN-FD at 0 % 
 		`(MIL both), 3 + 2 epochs
 observed: coco, train of 40, test of 10; NMN-FD at 80 % replaced captions (MIL both), 3 + 2 epochs
 verdicts: 0 confirmed, 0 not confirmed, 19 not tested well enough
-choices: No epoch, rate or threshold is chosen by test data: nets are those of their last step, and captioners those `+
-		"of the best CIDEr-D on clips that no figure is of.\n"+
+choices: Test data choose no epoch, rate or threshold. Nets are taken after their last step, and captioners at `+
+		"their best CIDEr-D on clips outside the test set.\n"+
 		"again: nmn reproduce `--size` quick `--seeds` 1,2,3 `--coco` COCO `--msrvtt` MSRVTT `--init` INIT `--only` "+
 		`table1,table3,observed
 settings: All settings of nets on coco, for table1: config of coco
@@ -252,7 +252,7 @@ table1: Table 1: concept detection without replaced captions
 table3: Table 3: concept detection in videos MSRVTT has clips and no folder frames: have nmn frames write it from `+
 		`MSRVTT/TrainValVideo
 observed: The observed distribution under much noise
-  table: 2 rows, Prediction of observed labels beside that of true ones, average precision with human agreement (%)
+  table: 2 rows, Prediction of observed and of true labels, average precision with human agreement (%)
 `)
 	facts := p.facts(f, []claims.Verdict{{Outcome: claims.Confirmed}, {Outcome: claims.NotTested},
 		{Outcome: claims.NotConfirmed}, {Outcome: claims.Confirmed}, {Outcome: claims.Confirmed},
@@ -297,7 +297,7 @@ func TestShow_PicturesOfTheFirstSeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := shown.Compared[0]
-	if c.Title != "Words of the arms with MIL, seed 9" || len(c.Arms) != 4 || len(c.Arms[0].Curves.All) > 0 ||
+	if c.Title != "Predictions of the arms with MIL, seed 9" || len(c.Arms) != 4 || len(c.Arms[0].Curves.All) > 0 ||
 		len(c.Bags) != 1 || len(c.Bags[0].JPEG) == 0 {
 		t.Errorf("%+v", c)
 	}
@@ -350,7 +350,7 @@ func TestRerun_NamesTheSettings(t *testing.T) {
 		}
 		p.Settings.Init = ""
 		if got := p.facts(&found{units: make([]foundUnit, len(p.Units))}, nil)[2]; got.Name != "weights" ||
-			!strings.Contains(got.Meaning, "none: nets start by chance") {
+			!strings.Contains(got.Meaning, "none: nets start at random") {
 			t.Errorf("without weights: %+v", got)
 		}
 	}

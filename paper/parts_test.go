@@ -201,15 +201,15 @@ func TestSlower_IsByThePicture(t *testing.T) {
 func TestWhyNot_NamesTheFirstFinding(t *testing.T) {
 	f := &published.Folder{Dir: "coco", Findings: []doctor.Finding{{Weight: doctor.Warning, Text: "odd"},
 		{Weight: doctor.Error, Text: "a is missing", Cure: "unpack it"}}}
-	if got := whyNot(f); got != "coco: a is missing; to mend it, unpack it" {
+	if got := whyNot(f); got != "coco: a is missing; to fix it, unpack it" {
 		t.Error(got)
 	}
 	f.Findings = append(f.Findings, doctor.Finding{Weight: doctor.Error, Text: "b"}, doctor.Finding{Weight: doctor.Error})
-	if got := whyNot(f); got != "coco: a is missing; to mend it, unpack it (and 2 more, which nmn doctor tells)" {
+	if got := whyNot(f); got != "coco: a is missing; to fix it, unpack it (and 2 more, which nmn doctor lists)" {
 		t.Error(got)
 	}
 	f.Findings[1].Text = "coco/a is missing"
-	if got := whyNot(f); !strings.HasPrefix(got, "coco/a is missing; to mend it") {
+	if got := whyNot(f); !strings.HasPrefix(got, "coco/a is missing; to fix it") {
 		t.Error(got)
 	}
 	f.Findings = f.Findings[:1]
@@ -261,7 +261,7 @@ func TestTables_OfThePlan(t *testing.T) {
 | table4 | Four | msrvtt | skipped, see below |
 | figure3 | Curve | none | made |
 
-Skipped of msrvtt: no --clips.
+Skipped on msrvtt: no --clips.
 
 **What is trained**
 
@@ -272,10 +272,10 @@ Skipped of msrvtt: no --clips.
 | more | beyond | 0 | 0 | 0.00 | 0.00 |
 | scenes | table2 | 0 | 0 | 0.00 | 0.00 |
 
-What nets read: a, b.
+nets: reads a, b.
 
-What more read: c.
+more: reads c.
 
-In all about 1.51 hours from here, and 2.35 GB in runs/r at the end. How. Nothing was written.
+About 1.51 hours remain. In the end, 2.35 GB are in runs/r. How. Nothing was written.
 `)
 }

@@ -52,8 +52,8 @@ func (p Part) title() string {
 			"captions",
 		Table3: "Table 3: concept detection in videos", Table4: "Table 4: captions of videos",
 		Figure3:  "Figure 3: the derivative of the loss",
-		Figure4:  "Figure 4: what the nets say of pictures, at 40 % replaced captions",
-		Observed: "The observed distribution under much noise", EM: "Appendix: joint training beside " +
+		Figure4:  "Figure 4: predictions for pictures, at 40 % replaced captions",
+		Observed: "The observed distribution under much noise", EM: "Appendix: joint training and " +
 			"expectation-maximisation",
 		Beyond: "Beyond the paper: estimated rates, and captions as witnesses",
 	}[p]

@@ -112,7 +112,7 @@ func TestEstimate_OfThePapersProtocol(t *testing.T) {
 	if err := report.Write(&b, report.Text, p.Tables(e)...); err != nil {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"skipped, see below", "Skipped of msrvtt", "captions_train2014.json", "vgg16.pth",
+	for _, says := range []string{"skipped, see below", "Skipped on msrvtt", "captions_train2014.json", "vgg16.pth",
 		"Nothing was written"} {
 		if !strings.Contains(b.String(), says) {
 			t.Errorf("the plan does not say %q:\n%s", says, b.String())

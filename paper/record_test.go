@@ -166,17 +166,17 @@ func TestEM_ComparesWithWhatIsKnown(t *testing.T) {
 	if err := report.Write(&b, report.Markdown, p.emTables(f)...); err != nil {
 		t.Fatal(err)
 	}
-	sameText(t, b.String(), `**A small problem, solved by both ways to the end**
+	sameText(t, b.String(), `**A small problem, solved completely in both ways**
 
 | seed | gap of gradients | gap of noise rates | gap of likelihoods, nats a bag | rounds of EM | gradients of joint `+
 		`training |
 |--:|--:|--:|--:|--:|--:|
 | 1 | 2.0e-08 | 3.0e-03 | 4.0e-05 | 60 | 700 |
 
-A logistic classifier of two classes on 400 bags, with noise that depends on the true label. In a round of EM the `+
-		`classifier is fitted to the end.
+A logistic classifier of two classes on 400 bags, with noise that depends on the true label. Each round `+
+		`of EM fits the classifier completely.
 
-**How well nets explain the noisy labels that they have learned, after as many epochs**
+**How well nets explain their noisy training labels, after equal numbers of epochs**
 
 | arm | seed | -log p(z\|I), nats a bag |
 |:--|--:|--:|

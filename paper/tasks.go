@@ -177,7 +177,6 @@ func (e *MissingError) Error() string {
 	for _, t := range e.Tasks {
 		numbers = append(numbers, t.Number)
 	}
-	return fmt.Sprintf("%d of %d tasks are not complete: %s; do them with `experiment.task`, or give "+
-		"`experiment.partial` "+
-		"for a page of what is there", len(e.Tasks), e.All, experiment.Ranges(numbers))
+	return fmt.Sprintf("%d of %d tasks are not complete: %s; run them with `experiment.task`, or use "+
+		"`experiment.partial` for a page of the complete ones", len(e.Tasks), e.All, experiment.Ranges(numbers))
 }

@@ -13,10 +13,10 @@ import (
 // all if top is 0. Its notes report the expected errors of the consensus labels.
 func AnnotatorTable(r *annotators.Report, top int) *Table {
 	t := &Table{
-		Title: fmt.Sprintf("Reliability of %d annotators from %d rows on %d bags × %d labels: q01 = p(not given | true), "+
+		Title: fmt.Sprintf("Reliability of %d annotators from %d rows on %d samples × %d labels: q01 = p(not given | true), "+
 			"q10 = p(given | not true)", len(r.AnnotatorNames), len(r.Rows), r.Result.Bags, r.Result.Classes),
 		Columns: []Column{
-			{Name: "annotator", Text: true}, {Name: "bags"}, {Name: "given"}, {Name: "q01", Decimals: 3},
+			{Name: "annotator", Text: true}, {Name: "samples"}, {Name: "given"}, {Name: "q01", Decimals: 3},
 			{Name: "q01 low", Decimals: 3}, {Name: "q01 high", Decimals: 3}, {Name: "q10", Decimals: 4},
 			{Name: "q10 low", Decimals: 4}, {Name: "q10 high", Decimals: 4}, {Name: "1-q01-q10", Decimals: 3},
 			{Name: "accuracy", Decimals: 3}, {Name: "incorrect", Decimals: 1}, {Name: "missing", Decimals: 1},
@@ -51,26 +51,26 @@ func annotatorNotes(r *annotators.Report, shown int) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if all := len(r.AnnotatorNames); shown < all {
-		add("The %d least reliable of %d annotators are listed.", shown, all)
+		add("The table lists the %d least reliable of %d annotators.", shown, all)
 	}
-	add("All annotators together: q01 %.3f, q10 %.4f, which weigh as much as %.0f true and %.0f untrue labels of an "+
+	add("All annotators together: q01 %.3f, q10 %.4f, with the weight of %.0f true and %.0f untrue labels of an "+
 		"annotator. Intervals are of %g %%.", r.PooledQ01, r.PooledQ10, r.Strength01, r.Strength10, 100*r.Confidence)
-	consensus := fmt.Sprintf("%d labels hold with a probability of at least .5", r.Consensus)
+	consensus := fmt.Sprintf("%d labels are true with a probability of at least .5", r.Consensus)
 	switch wrong, lacking := r.ConsensusShares(); {
 	case r.Exclusive:
-		add("Every answer has exactly one label: labels are taken to exclude each other. Rates are means over labels.")
-		consensus = fmt.Sprintf("%d bags have their most probable label; expected of them: %.1f %% are wrong", r.Consensus,
+		add("Every answer has exactly one label, so labels exclude each other. Rates are means over labels.")
+		consensus = fmt.Sprintf("%d samples have their most probable label. About %.1f %% of these are expected to be wrong", r.Consensus,
 			100*wrong)
 	case wrong.Defined() && lacking.Defined():
-		consensus += fmt.Sprintf("; expected of them: %.1f %% are wrong, and %.1f %% of the true labels are not among them",
+		consensus += fmt.Sprintf(". About %.1f %% of these are expected to be wrong, and %.1f %% of the true labels to be missing",
 			100*wrong, 100*lacking)
 	}
 	notes = append(notes, consensus+".")
 	if n := r.Outside; n > 0 {
-		add("%d labels are left out: the vocabulary, or the scores, lack them.", n)
+		add("%d labels are left out, because the vocabulary or the scores lack them.", n)
 	}
 	if len(r.Ignored) > 0 {
-		add("Columns that are not used: %s.", strings.Join(r.Ignored, ", "))
+		add("Unused columns: %s.", strings.Join(r.Ignored, ", "))
 	}
 	return append(notes, r.Result.Notes...)
 }

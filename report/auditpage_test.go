@@ -231,7 +231,7 @@ func TestRateEstimateTable_LeavesOutWhatIsNotKnown(t *testing.T) {
 	for _, c := range table.Columns {
 		names = append(names, c.Name)
 	}
-	if want := []string{"word", "labels", "true, est.", "a", "b", "remarks"}; !reflect.DeepEqual(names, want) {
+	if want := []string{"label", "labels", "true, est.", "a", "b", "remarks"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("columns %q", names)
 	}
 	if len(table.Notes) != 2 || !strings.Contains(table.Notes[0], "90 %") ||

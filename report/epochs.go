@@ -30,13 +30,13 @@ func EpochTable(runs []Run) (*Table, error) {
 // choice uses the figures that the table shows, which is possible only if the truth is known.
 func BestEpochTable(runs []Run) (*Table, error) {
 	t, err := epochTable(runs,
-		"Every arm at its best epoch, which is chosen on the truth of the test set for every arm alike",
+		"Every arm at its best epoch, chosen by the true labels of the test set",
 		func(c cellOf) []int { return c.bestEpoch() })
 	if err != nil {
 		return nil, err
 	}
-	t.Notes = append(t.Notes, "The epoch, counted from the end of stage 1 where the length of stage 1 is fixed, is that "+
-		"with the highest AP in these very figures: an upper bound of stopping in time, not a result.")
+	t.Notes = append(t.Notes, "The epoch has the highest AP in this table. It counts from the end of stage 1 if the length of "+
+		"stage 1 is fixed. This is an upper bound for early stopping, not a result.")
 	return t, nil
 }
 

@@ -18,7 +18,7 @@ func EvaluationTables(r *eval.Result) []*Table {
 	}
 	if r.OutsideRange > 0 {
 		tables[0].Notes = append(tables[0].Notes, fmt.Sprintf(
-			"%d scores lie outside 0 to 1: they are no probabilities, so F1 at a threshold, Brier score and calibration error "+
+			"%d scores lie outside 0 to 1 and are no probabilities. F1 at a threshold, Brier score and calibration error "+
 				"mean little.",
 			r.OutsideRange))
 	}
@@ -29,7 +29,7 @@ func EvaluationTables(r *eval.Result) []*Table {
 // against.
 func SummaryTable(title string, r *eval.Result) *Table {
 	t := &Table{Title: title, Columns: []Column{{Name: "measure", Text: true}},
-		Notes: []string{"In %, but for the Brier score. docs/guide/evaluation.md explains each."}}
+		Notes: []string{"In %, except for the Brier score. docs/guide/evaluation.md explains each measure."}}
 	var against []*eval.MultiLabel
 	for _, kind := range []struct {
 		name   string
@@ -71,7 +71,7 @@ func SummaryTable(title string, r *eval.Result) *Table {
 	}
 	if h := r.Human; h != nil {
 		ap := number(100 * h.AP.All)
-		t.Notes[0] += " AP that asks for no more agreement than people reach (human AP): " +
+		t.Notes[0] += " AP up to the recall that people reach (human AP): " +
 			ap.display(Column{Decimals: 1}) + " %."
 	}
 	return t

@@ -130,5 +130,5 @@ func notesOn(known bool) string {
 		what = "the true labels"
 	}
 	return "AP, F1, ECE and audit in percent. F1, Brier and ECE are against " + what +
-		"; OF1 and CF1 are at probability 0.5 unless said, θ* is the threshold of the best expected F1."
+		". OF1 and CF1 use the probability 0.5 unless stated. θ* is the threshold with the best expected F1."
 }

@@ -45,8 +45,8 @@ func LabelGainTable(runs []LabelledRun) *Table {
 		if runs[0].Truth {
 			against = "the true labels of"
 		}
-		t.Notes = append(t.Notes, fmt.Sprintf("Labels are those of the bags that each run has learned, %d words each; AP "+
-			"and F1, in percent, are against %s its %s split.", runs[0].Classes, against, runs[0].Split))
+		t.Notes = append(t.Notes, fmt.Sprintf("The labels belong to the samples that each run has learned, with %d classes. AP "+
+			"and F1 are in percent, against %s its %s split.", runs[0].Classes, against, runs[0].Split))
 	}
 	return t
 }

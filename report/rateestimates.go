@@ -15,10 +15,10 @@ import (
 // classes.
 func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float64) *Table {
 	t := &Table{
-		Title: fmt.Sprintf("Noise rates of %d classes from %d bags: q01 = p(missing | true), q10 = p(observed | not "+
+		Title: fmt.Sprintf("Noise rates of %d classes from %d samples: q01 = p(missing | true), q10 = p(observed | not "+
 			"true)", len(r.Classes), r.Bags),
 		Columns: []Column{
-			{Name: "word", Text: true}, {Name: "labels"}, {Name: "true, est.", Decimals: 1},
+			{Name: "label", Text: true}, {Name: "labels"}, {Name: "true, est.", Decimals: 1},
 			{Name: "q01", Decimals: 3}, {Name: "q01 low", Decimals: 3}, {Name: "q01 high", Decimals: 3},
 			{Name: "T01", Decimals: 3}, {Name: "q10", Decimals: 4}, {Name: "q10 low", Decimals: 4},
 			{Name: "q10 high", Decimals: 4}, {Name: "T10", Decimals: 4}, {Name: "a", Decimals: 2},
@@ -55,7 +55,7 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 		}})
 	}
 	t.dropEmptyColumns()
-	intervals := fmt.Sprintf("Intervals of %g %% are those of the class's own labels.", 100*r.Confidence)
+	intervals := fmt.Sprintf("Intervals of %g %% come from the labels of each class alone.", 100*r.Confidence)
 	if enough {
 		intervals = fmt.Sprintf("All classes together: q01 %.3f, q10 %.4f. %s", r.PooledQ01, r.PooledQ10, intervals)
 	}
@@ -64,32 +64,32 @@ func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float6
 	case !enough:
 		t.Notes = append(t.Notes, "Not estimated: "+TooFewText(len(r.Classes))+".")
 	case unusable > 0:
-		t.Notes = append(t.Notes, fmt.Sprintf("The rates of %d of %d classes are not to be believed, for the reason "+
-			"in their remarks: they are not used for an audit.",
+		t.Notes = append(t.Notes, fmt.Sprintf("The rates of %d of %d classes are unreliable, for the reason in their "+
+			"remarks. An audit does not use them.",
 			unusable, len(r.Classes)))
 	}
 	return t
 }
 
-// TooFewText says that no rates could be estimated, to people at a terminal and on pages.
+// TooFewText is the reason why no rates could be estimated.
 func TooFewText(labels int) string {
-	return fmt.Sprintf("none of %d labels has enough labels of both kinds to tell its noise by", labels)
+	return fmt.Sprintf("none of %d labels is present and absent often enough to estimate its noise", labels)
 }
 
 // RateReportTable is RateEstimateTable of a report, with notes on its thresholds and its error.
 func RateReportTable(r *rates.Report) *Table {
 	t := RateEstimateTable(r.Result, r.Truth, r.Thresholds)
 	t.Notes = append(t.Notes, fmt.Sprintf(
-		"Calibrated probabilities, sigmoid(a o + b), have their best expected F1 from %.3f on (theta of each word "+
-			"in its column).", r.Threshold))
+		"Calibrated probabilities, sigmoid(a o + b), have their best expected F1 at the threshold %.3f (column theta for each "+
+			"label).", r.Threshold))
 	if r.Floor != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf(
-			"Rates are raised to at least q01 %.3f and q10 %.4f, as far as the labels let "+
-				"them.", r.Floor.Q01, r.Floor.Q10))
+			"Rates are raised to at least q01 %.3f and q10 %.4f, as far as the labels "+
+				"allow.", r.Floor.Q01, r.Floor.Q10))
 	}
 	if r.MeanError != nil {
 		t.Notes = append(t.Notes, fmt.Sprintf(
-			"Mean error against the true labels (T01, T10), over words whose rates are believed: q01 %.3f, q10 %.4f.",
+			"Mean error against the true labels (T01, T10), over labels with reliable rates: q01 %.3f, q10 %.4f.",
 			r.MeanError.Q01, r.MeanError.Q10))
 	}
 	return t

@@ -23,7 +23,7 @@ type RankFigures struct {
 func (o Options) shared(n Net) (Net, error) {
 	g := ranks.Of(o.Group)
 	if n.Batch < g.Size() {
-		return n, fmt.Errorf("bench: a batch of %d bags has not one for each of %d ranks", n.Batch, g.Size())
+		return n, fmt.Errorf("bench: a batch of %d samples is too small for %d ranks", n.Batch, g.Size())
 	}
 	n.Batch = (n.Batch + g.Size() - 1 - g.Rank()) / g.Size()
 	return n, nil

@@ -140,7 +140,7 @@ func (f *WitnessFigures) String() string {
 	if f.Scored {
 		scores = "with scores"
 	}
-	text := fmt.Sprintf("%d captions of %d bags, %.1f of %d words each, %.0f %% replaced, %s (%s)\n"+
+	text := fmt.Sprintf("%d captions of %d pictures, %.1f of %d words each, %.0f %% replaced, %s (%s)\n"+
 		"%.2f s (%.2f to %.2f), %.0f captions/s, peak memory %.0f MiB\n",
 		f.Captions, f.Bags, f.Mentions, f.Words, 100*f.Replaced, scores, f.Source,
 		f.S, f.MinS, f.MaxS, f.CaptionsS, f.PeakMiB)

@@ -36,12 +36,12 @@ func (g *GeneratedCaptions) Validate() error {
 	replaced := g.Replaced * float64(g.PerBag)
 	switch {
 	case g.Bags < 2 || g.PerBag < 1 || g.Bags > mostGenerated/g.PerBag:
-		return fmt.Errorf("bench: %d bags of %d captions, want 2 or more of 1 or more, %d captions in all at most",
+		return fmt.Errorf("bench: %d pictures with %d captions each, want at least 2 with at least 1, and at most %d captions in all",
 			g.Bags, g.PerBag, mostGenerated)
 	case g.Words < 1 || g.Words > mostWords:
 		return fmt.Errorf("bench: %d words, want 1 to %d", g.Words, mostWords)
 	case g.Scores && g.Bags > mostGenerated/g.Words:
-		return fmt.Errorf("bench: %d bags × %d words are more than %d scores", g.Bags, g.Words, mostGenerated)
+		return fmt.Errorf("bench: %d pictures × %d words are more than %d scores", g.Bags, g.Words, mostGenerated)
 	case !(g.Replaced >= 0 && replaced <= float64(g.PerBag)):
 		return fmt.Errorf("bench: a share of %g cannot be replaced, want 0 to 1", g.Replaced)
 	}

@@ -30,7 +30,7 @@ func (c *CaptionFile) Validate() error {
 	case c.File == "":
 		return errors.New("bench: the file of captions has no name")
 	case c.Bags < 0 || c.PerBag < 0 || c.PerBag > loader.MaxCaptions:
-		return fmt.Errorf("bench: %d bags and %d captions of each, want 0 or more, of each at most %d",
+		return fmt.Errorf("bench: %d pictures and %d captions of each, want 0 or more, and at most %d of each",
 			c.Bags, c.PerBag, loader.MaxCaptions)
 	case c.Words < 1 || c.Words > mostWords:
 		return fmt.Errorf("bench: %d words, want 1 to %d", c.Words, mostWords)

@@ -126,15 +126,15 @@ func TestLoadMeteor_NamesWhatIsWrong(t *testing.T) {
 		return resources(t, files)
 	}
 	for want, dir := range map[string]string{
-		"there is no english.words":          without("function/english.words"),
-		"no english.synsets":                 without("synonym/english.synsets.gz"),
-		"synsets.gz, line 2: a set":          with("synonym/english.synsets.gz", "goose\nseven\n"),
-		"english.synsets ends within":        with("synonym/english.synsets.gz", "goose\n7\nbird\n"),
-		"line 1: a probability is":           with("data/paraphrase-en.gz", "quickly\nat once\n.5\n"),
-		"ends within a pair, at line 2":      with("data/paraphrase-en.gz", ".5\nquickly\n"),
-		"english.exceptions ends within":     with("synonym/english.exceptions", "goose\n"),
-		"synsets.gz: gzip: invalid header":   broken(t),
-		"english.words, behind line 0: capt": with("function/english.words", strings.Repeat("x", 2<<20)),
+		"there is no english.words":           without("function/english.words"),
+		"no english.synsets":                  without("synonym/english.synsets.gz"),
+		"synsets.gz, line 2: a set":           with("synonym/english.synsets.gz", "goose\nseven\n"),
+		"english.synsets ends within":         with("synonym/english.synsets.gz", "goose\n7\nbird\n"),
+		"line 1: a probability is":            with("data/paraphrase-en.gz", "quickly\nat once\n.5\n"),
+		"ends within a pair, at line 2":       with("data/paraphrase-en.gz", ".5\nquickly\n"),
+		"english.exceptions ends within":      with("synonym/english.exceptions", "goose\n"),
+		"synsets.gz: gzip: invalid header":    broken(t),
+		"english.words, after line 0: captio": with("function/english.words", strings.Repeat("x", 2<<20)),
 	} {
 		if _, err := LoadMeteor(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

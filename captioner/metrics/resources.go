@@ -232,7 +232,7 @@ func readLines(dir, name string, f func(line string) error) (found bool, err err
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return true, fmt.Errorf("%s, behind line %d: %w: %w", path, number, ErrInput, err)
+		return true, fmt.Errorf("%s, after line %d: %w: %w", path, number, ErrInput, err)
 	}
 	return true, nil
 }
@@ -248,7 +248,7 @@ func readPairs(dir, name string, f func(first, second string) error) (found bool
 		return f(first, line)
 	})
 	if err == nil && odd {
-		err = fmt.Errorf("%s ends within an entry, behind %.40q: %w", name, first, ErrInput)
+		err = fmt.Errorf("%s ends within an entry, after %.40q: %w", name, first, ErrInput)
 	}
 	return found, err
 }

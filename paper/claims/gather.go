@@ -168,7 +168,7 @@ func (d *Comparison) pair(left, right map[uint64]float64) string {
 	case n < fewestSeeds:
 		return fmt.Sprintf("too few seeds: %d, and %d are needed", n, fewestSeeds)
 	case d.Right.Arm != "" && same(a) && same(b):
-		return "the figures of all seeds are the same, as those of one run are"
+		return "the figures of all seeds are equal, as if they came from one run"
 	}
 	return ""
 }

@@ -93,7 +93,7 @@ func ofDetection() []claim {
 			where: tables + " and All-MIL; section on incorrect labels",
 			data:  pictures, levels: everyLevel[:4], every: true,
 			pairs: []pair{against(fi, baseline), against(fi+MIL, baseline+MIL)}},
-		{id: "fi-80", text: "At 80 % of noise NMN-FI falls behind the baseline: there the noise model has to see features.",
+		{id: "fi-80", text: "At 80 % of noise NMN-FI is below the baseline: such a noise model has to see features.",
 			where: "Table 2 at 80 %; section on incorrect labels",
 			data:  pictures, levels: []float64{.8}, every: true,
 			pairs: []pair{against(baseline, fi), against(baseline+MIL, fi+MIL)}},
@@ -131,7 +131,7 @@ func ofVideos() []claim {
 			pairs: []pair{against(fi, baseline), against(fd, baseline), against(fi+MIL, baseline+MIL),
 				against(fd+MIL, baseline+MIL)}},
 		{id: "fd-fi-video",
-			text:  "As classifiers of videos NMN-FD is above NMN-FI (of frames the paper's figures are the other way).",
+			text:  "As classifiers of videos NMN-FD is above NMN-FI (for frames the paper's figures are the other way).",
 			where: "Table 3, training level video", data: videos, levels: anyLevel, pairs: []pair{against(fd+MIL, fi+MIL)}},
 		{id: "words-video",
 			text:  "On videos NMN-FD gains on verbs, nouns and adjectives.",
@@ -173,9 +173,9 @@ func ofBeyond() []claim {
 		{id: "rates-brier", beyond: true, data: pictures, levels: noisy, pairs: []pair{measured(Brier, heldRates, fi)},
 			text: "Estimated rates give better probabilities (Brier) than rates that are learned with the net."},
 		{id: "witness-baseline", beyond: true, data: pictures, levels: noisy, pairs: []pair{against(captionFilter, baseline)},
-			text: "Captions as witnesses: the classifier of those judged to be of their pictures is above the baseline."},
+			text: "Caption filter: a classifier trained on the captions that belong to their pictures is above the baseline."},
 		{id: "witness-rates", beyond: true, data: pictures, levels: noisy, pairs: []pair{against(captionFilter, heldRates)},
-			text: "Captions as witnesses find more than estimated rates alone: the caption filter is above held rates."},
+			text: "The caption filter is better than estimated rates alone: it is above held rates."},
 	}
 }
 

@@ -63,15 +63,15 @@ func summary(heading string, verdicts []Verdict, beyond bool) *report.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	if !beyond {
-		t.Notes = []string{fmt.Sprintf("Figures are differences, the first arm less the second, in the measure of the "+
-			"claim; of several comparisons the least and the greatest mean over seeds, and the greatest standard deviation. A "+
-			"claim is confirmed where every comparison is, by Student's t test of the differences of equal seeds (two-sided, p "+
-			"below %g, at least %d seeds); it is not confirmed where one comparison is the other way with p below %g divided "+
-			"by their number. Everything else has not been tested well enough, and the reason stands there.", significance,
+		t.Notes = []string{fmt.Sprintf("Figures are differences, the first arm minus the second, in the measure of the "+
+			"claim. For several comparisons they are the smallest and the largest mean over seeds, and the largest standard "+
+			"deviation. A claim is confirmed if every comparison is confirmed by Student's t test of the differences of equal "+
+			"seeds (two-sided, p below %g, at least %d seeds). It is not confirmed if one comparison is the other way with p "+
+			"below %g divided by their number. Every other claim is not tested well enough, and the verdict has the reason.", significance,
 			fewestSeeds,
 			significance),
-			"Published figures are the paper's, which prints no spread. On data that are not the paper's they tell what the " +
-				"paper found, and not what ours should be."}
+			"Published figures come from the paper, which prints no spread. On other data than the paper's, they are no " +
+				"targets for ours."}
 	}
 	return t
 }
@@ -198,9 +198,9 @@ func comparisons(verdicts []Verdict) *report.Table {
 			last = v.ID + v.Data
 		}
 	}
-	t.Notes = []string{"Both sides as means over the seeds that both have, in percent where the paper prints percent; " +
-		"differences with their standard deviation over seeds, and p of the paired t test. Words ahead, of single words or " +
-		"clips, with p of Wilcoxon's signed-rank test, are about these nets and other words; they decide nothing."}
+	t.Notes = []string{"Both sides are means over their common seeds, in percent if the paper prints percent. Differences have " +
+		"their standard deviation over seeds and p of the paired t test. Words ahead counts single words or clips, with p of " +
+		"Wilcoxon's signed-rank test. It is about these nets on other words, and decides nothing."}
 	return t
 }
 

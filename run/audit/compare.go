@@ -66,8 +66,8 @@ func labelledRun(dir string, set, first *loader.Set) (*report.LabelledRun, error
 	for i, id := range first.IDs {
 		row, ok := at[id]
 		if !ok {
-			return nil, setting.Errorf("", "%s has not learned the bag %.60q, which the first run has: compare runs on "+
-				"the same bags", dir, id)
+			return nil, setting.Errorf("", "%s lacks %.60q, which the first run has learned: compare runs on "+
+				"equal data", dir, id)
 		}
 		for c, other := range column {
 			z, was := valueAt(set, row, other), first.Labels.Uint8s()[i*k+c]

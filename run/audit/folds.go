@@ -93,7 +93,7 @@ func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
 	}
 	scores, err := a.trained(o.Folds)
 	if err == nil && scores == nil {
-		err = fmt.Errorf("%s: its scores are not of all training bags: remove the folder to train its nets again", dir)
+		err = fmt.Errorf("%s lacks scores of some training samples: remove the folder to train its nets again", dir)
 	}
 	return scores, err
 }
