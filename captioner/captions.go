@@ -48,10 +48,10 @@ func readMSRVTT(ctx context.Context, path, split string) (*metrics.Captions, err
 	return ofSplit(m, path, split)
 }
 
-// maxStream bounds what is read of a pipe, which is held in memory: the annotations of COCO are 65 MB.
+// maxStream bounds the bytes read from a pipe, which are held in memory. The annotations of COCO are 65 MB.
 const maxStream = 1 << 30
 
-// readStream reads a pipe, which can be read once: its form is that of its content.
+// readStream reads a pipe, which can be read once. The content decides its form.
 func readStream(ctx context.Context, path, split string) (_ *metrics.Captions, err error) {
 	f, err := input.OpenStream(ctx, path)
 	if err != nil {
@@ -72,7 +72,7 @@ func readStream(ctx context.Context, path, split string) (_ *metrics.Captions, e
 	return metrics.Read(filepath.Base(path), bytes.NewReader(content)) // refuses what is too large
 }
 
-// ofSplit are the captions of the clips of a split, of all where it is empty.
+// ofSplit returns the captions of the clips of a split, or of all if it is empty.
 func ofSplit(m *annotation.MSRVTT, path, split string) (*metrics.Captions, error) {
 	c := &metrics.Captions{Of: map[string][]string{}}
 	for i := range m.Clips {

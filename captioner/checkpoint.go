@@ -13,7 +13,7 @@ import (
 	"nmn/train"
 )
 
-// frame is what the checkpoints of captioners have in common.
+// frame is the common part of checkpoints of captioners.
 var frame = train.Frame[Checkpoint]{
 	Key:        "nmn.captioner",
 	Room:       "captioning",
@@ -35,7 +35,7 @@ type Checkpoint struct {
 	Best     Best        `json:"best"` // at this time; its Step is 0 for none yet
 }
 
-// Position is where training stands.
+// Position is the progress of training.
 type Position struct {
 	Epoch int `json:"epoch"` // the current one, from 1; one more than the limit at the end
 	Batch int `json:"batch"` // batches of the epoch that have been used

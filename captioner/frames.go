@@ -28,8 +28,8 @@ type FrameFiles struct {
 	Array    string // in .npz and .safetensors; may be empty if the file has one array
 	Clips    string // .csv: clip, first row, rows; empty where each row is a clip
 	IDs      []string
-	// PerRow is the number of frames in a row, one after another, where each row is a clip: T of an
-	// array of clips × T × features. 0 is 1.
+	// PerRow is the number of frames in a row, one after another, if each row is a clip: T of an array of
+	// clips × T × features. 0 is 1.
 	PerRow int
 }
 

@@ -97,7 +97,7 @@ func TestOpenFrames_NamesWhatIsWrong(t *testing.T) {
 		"2 identifiers for the 6 rows":        {Features: x, IDs: []string{"a", "b"}},
 		"rows of 4 numbers are not 3 frames":  {Features: x, IDs: strings.Split("abcdef", ""), PerRow: 3},
 		"want at least 1":                     {Features: x, IDs: strings.Split("abcdef", ""), PerRow: -1},
-		"a row has either one frame":            {Features: x, Clips: clips("clip,first,rows\na,0,6\n"), PerRow: 2},
+		"a row has either one frame":          {Features: x, Clips: clips("clip,first,rows\na,0,6\n"), PerRow: 2},
 		"line 1: want the header":             {Features: x, Clips: clips("id,first,rows\na,0,6\n")},
 		"there are none":                      {Features: x, Clips: clips("clip,first,rows\n")},
 		"line 3: clip \"a\" repeats line 2":   {Features: x, Clips: clips("clip,first,rows\na,0,2\na,2,2\n")},

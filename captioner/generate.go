@@ -8,7 +8,7 @@ import (
 	"nmn/captioner/s2vt"
 )
 
-// Generation says how captions are generated.
+// Generation is the settings for generating captions.
 type Generation struct {
 	// Search looks for the likeliest words. A beam of width 1 takes the likeliest word at each step.
 	Search s2vt.BeamOptions
@@ -16,8 +16,7 @@ type Generation struct {
 	Batch int
 }
 
-// DefaultGeneration takes the likeliest word at each step, up to 30 of them, and never says that a word is
-// unknown.
+// DefaultGeneration takes the likeliest word at each step, up to 30 of them, and never the unknown word.
 func DefaultGeneration() Generation {
 	return Generation{Search: s2vt.BeamOptions{Width: 1, MaxLength: 31, Never: []int32{Unknown}}, Batch: 32}
 }
@@ -68,7 +67,7 @@ func Generate(ctx context.Context, net *s2vt.Net, words *Words, f FrameFeatures,
 	return generated, nil
 }
 
-// Judge scores a captioner on clips with captions of people.
+// Judge scores a captioner on clips with reference captions.
 type Judge struct {
 	Words *Words
 	Data  *Set

@@ -7,7 +7,7 @@ import (
 	"nmn/internal/rng"
 )
 
-// pair is what is learned from at once: a clip with one of its captions.
+// pair is a clip with one of its captions.
 type pair struct {
 	clip  int
 	words []int32

@@ -13,11 +13,11 @@ import (
 type Generated struct {
 	ID      string
 	Caption string
-	// LogProbability is that of its words and its end, the natural logarithm.
+	// LogProbability is the natural logarithm of the probability of its words and its end.
 	LogProbability float64
 }
 
-// imageID writes an identifier as COCO results have it: a number where it is one.
+// imageID writes an identifier as COCO results have it: as a number if it is one.
 func imageID(id string) any {
 	if n, err := strconv.ParseInt(id, 10, 64); err == nil && strconv.FormatInt(n, 10) == id {
 		return n

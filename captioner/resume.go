@@ -40,10 +40,10 @@ func (t *Trainer) Resume(path string) error {
 	})
 }
 
-// free are the settings that may change when training is resumed: they do not change what a step does.
+// free are the settings that may change when training is resumed, because they do not change a step.
 var free = []string{"epochs", "max_steps", "log_steps", "validate_epochs", "checkpoint_steps", "patience"}
 
-// sameRun returns nil where training can go on from a checkpoint, else the first thing that differs.
+// sameRun returns nil if training can continue from a checkpoint, otherwise the first difference.
 func (t *Trainer) sameRun(c *Checkpoint) error {
 	if err := cmp.Or(train.SameModel(c.Model, t.Net.Config()), c.Words.Same(t.Words)); err != nil {
 		return err

@@ -7,13 +7,13 @@ import (
 	"nmn/train"
 )
 
-// save writes last.safetensors where anything has changed since it was written, and keeps it as the best
-// where the last validation says so. A disk that is full gets a moment.
+// save writes last.safetensors if anything has changed since it was written, and keeps it as the best if the
+// last validation was the best. If the disk is full, it waits a moment.
 func (t *Trainer) save() error {
 	return t.keeper.Finish(t.state, observers(t.Observers))
 }
 
-// trySave is save where training goes on: a full disk does not end it.
+// trySave is save during training: a full disk does not end it.
 func (t *Trainer) trySave() error {
 	return t.keeper.Try(t.state(), observers(t.Observers))
 }
@@ -36,7 +36,7 @@ func (t *Trainer) hold(most int64) (*train.Held, error) {
 	return train.Hold(about, tensors, most, t.replace)
 }
 
-// checkpoint is that of the training as it is now. Tensors are read from the net when they are written.
+// checkpoint returns a checkpoint of the current state. Tensors are read from the net when they are written.
 func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
 	about := &Checkpoint{Format: train.CheckpointFormat, Model: t.Net.Config(), Words: t.Words, Data: t.data,
 		Config: t.Config, Position: t.at, Best: t.best()}

@@ -47,7 +47,7 @@ func WriteSceneTruth(base string, config scenes.MovingConfig, ids []string) erro
 	return WriteClips(base+".csv", ids, config.Frames)
 }
 
-// WriteClips writes the table of the rows of each clip, where all have as many rows.
+// WriteClips writes the table of the rows of each clip, for clips with equal numbers of rows.
 func WriteClips(path string, ids []string, rows int) error {
 	table := dataset.NewClipTable()
 	for i, id := range ids {

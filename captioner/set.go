@@ -30,7 +30,7 @@ type LeftOut struct {
 	TooLong         int // captions of more words than asked for
 }
 
-// String says what was left out; empty for nothing.
+// String describes the omissions; empty for none.
 func (l LeftOut) String() string {
 	var parts []string
 	for _, part := range []struct {
@@ -45,7 +45,7 @@ func (l LeftOut) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// JoinOptions say what is left out.
+// JoinOptions choose what to leave out.
 type JoinOptions struct {
 	// Partial leaves out clips without captions and captions without features; else they are errors.
 	Partial bool
@@ -53,8 +53,8 @@ type JoinOptions struct {
 	MaxWords int
 }
 
-// Texts goes through the captions of clips that have features, except for those to skip: what a vocabulary is
-// made of.
+// Texts iterates over the captions of clips with features, except for skipped ones. A vocabulary is built
+// from them.
 func Texts(f FrameFeatures, captions *metrics.Captions, skip map[string]bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for clip := range f.Clips() {
@@ -165,7 +165,7 @@ func (s *Set) Features(clip int, dst []float32) error { return s.features.Featur
 // Captions are the word ids of the captions of a clip, without Begin and End.
 func (s *Set) Captions(clip int) [][]int32 { return s.ids[clip] }
 
-// References are the captions of a clip as people wrote them.
+// References are the reference captions of a clip.
 func (s *Set) References(clip int) []string { return s.texts[clip] }
 
 // Subset is some of the clips, in the order given.
@@ -179,8 +179,8 @@ func (s *Set) Subset(clips []int) *Set {
 	return sub
 }
 
-// Mentions lists, for each clip and caption that is learned, which of the most frequent words it says: their numbers
-// from 0, ascending and each once, and below classes. Captions can be judged by them.
+// Mentions lists, for each clip and training caption, its words among the most frequent ones: their numbers
+// from 0, ascending, each once, and below classes. An audit of captions uses them.
 func (s *Set) Mentions(classes int) [][][]int32 {
 	out := make([][][]int32, len(s.ids))
 	for clip, captions := range s.ids {
@@ -199,8 +199,8 @@ func (s *Set) Mentions(classes int) [][][]int32 {
 	return out
 }
 
-// Keep is the clips with those captions alone that are kept, for each of those that are learned whether it is. Clips
-// without any are left out; nil where no clip is left. References stay.
+// Keep returns the clips with a part of their training captions. keep has a value for each of them. Clips
+// without any are left out, and the result is nil without clips. References stay.
 func (s *Set) Keep(kept [][]bool) *Set {
 	out := &Set{features: s.features, Left: s.Left}
 	for clip, captions := range s.ids {
@@ -272,7 +272,7 @@ func (s *Set) MostFrequent() string {
 	return best
 }
 
-// Constant says one caption of every clip.
+// Constant returns one caption for every clip.
 func (s *Set) Constant(caption string) []Generated {
 	generated := make([]Generated, s.Clips())
 	for clip := range generated {

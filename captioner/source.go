@@ -1,7 +1,7 @@
 package captioner
 
-// Source is what a captioner learns from: clips with the features of their frames, and with captions. It
-// serves one goroutine at a time, and what it says about a clip never changes.
+// Source is the training data of a captioner: clips with the features of their frames, and with captions. It
+// serves one goroutine at a time, and always returns equal data for a clip.
 type Source interface {
 	// Clips is the number of clips.
 	Clips() int

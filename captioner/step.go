@@ -111,7 +111,7 @@ type passes struct {
 	gradients, update func() error
 }
 
-// do does work, recorded where that is possible.
+// do runs work, as a recorded graph if possible.
 func (t *Trainer) do(usual bool, w work, run func() error) error {
 	if !usual {
 		return run()

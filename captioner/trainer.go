@@ -109,7 +109,7 @@ func (t *Trainer) Batches() int { return (len(t.pairs) + t.Config.Batch - 1) / t
 // Steps is the number of updates of the whole training, if patience does not end it.
 func (t *Trainer) Steps() int { return t.steps }
 
-// Position is where training stands.
+// Position is the progress of training.
 func (t *Trainer) Position() Position { return t.at }
 
 // DeviceBytes is the device memory of net and optimizer.
@@ -126,10 +126,10 @@ type Result struct {
 	Best     Best // its Step is 0 without validation
 }
 
-// Run goes on to the end. When ctx ends, Run finishes the step that it is at, saves last.safetensors and
-// returns an error that wraps train.ErrInterrupted. A loss or gradient that is not finite ends it with a
-// *train.NonFiniteError; the parameters and the checkpoints are then as before that step. What is best by
-// validation is in best.safetensors; the net is left as the last step has made it.
+// Run trains to the end. When ctx ends, Run finishes the current step, saves last.safetensors and returns an
+// error that wraps train.ErrInterrupted. A loss or gradient that is not finite ends it with a
+// *train.NonFiniteError; parameters and checkpoints are then as before that step. best.safetensors has the
+// best net by validation. The net in memory is the net after the last step.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	err := train.SaveInterrupted(ctx, t.run(ctx), t.at.Epoch, t.at.Step, t.steps, t.save)
 	return Result{Position: t.at, Best: t.best()}, err

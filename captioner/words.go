@@ -67,7 +67,7 @@ func NewWords(words []string, counts []int) (*Words, error) {
 	return w, nil
 }
 
-// checkWord refuses what is no token of a caption.
+// checkWord refuses a text that is not a token of a caption.
 func checkWord(word string) error {
 	switch {
 	case word == "":
@@ -92,7 +92,8 @@ func (w *Words) Len() int { return len(w.words) }
 // Word is how an id is written.
 func (w *Words) Word(id int32) string { return w.words[id] }
 
-// Count is how often a word is in the captions that the vocabulary was built from; 0 where that is unknown.
+// Count is the number of times that a word is in the captions that the vocabulary was built from; 0 if
+// unknown.
 func (w *Words) Count(id int32) int { return w.counts[id] }
 
 // AtLeast is the number of words, without the special ones, that occur at least n times.
@@ -149,8 +150,8 @@ func (w *Words) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Same returns nil where another vocabulary has the same ids, else an error that wraps ErrOtherWords and
-// names the first difference.
+// Same returns nil if another vocabulary has equal ids, otherwise an error that wraps ErrOtherWords and names
+// the first difference.
 func (w *Words) Same(other *Words) error {
 	for id := range min(w.Len(), other.Len()) {
 		if a, b := w.words[id], other.words[id]; a != b {

@@ -17,7 +17,7 @@ func Tokens(caption string) []string {
 	return slices.DeleteFunc(text.Tokenizer{}.Append(nil, caption), text.IsPunctuation)
 }
 
-// WordOptions say which words of the captions get an id.
+// WordOptions choose the words of the captions that get an id.
 type WordOptions struct {
 	Size     int `yaml:"size" help:"most frequent <words> of the vocabulary; 0 for all" range:"[0,]"`
 	MinCount int `yaml:"min_count" help:"least <occurrences> of a word" range:"[0,]"`

@@ -90,7 +90,7 @@ func (u *Unit) noise() float64 {
 	return u.Captions.Nets.Data.Noise
 }
 
-// trainCaptions trains captioners, or reads what they have left.
+// trainCaptions trains captioners, or reads their results.
 func (p *Plan) trainCaptions(ctx context.Context, o *Options, u *Unit) (*foundUnit, error) {
 	if unit, err := p.readCaptions(u); err != nil || unit != nil && unit.missing == 0 {
 		return unit, err
@@ -113,7 +113,7 @@ func (p *Plan) trainCaptions(ctx context.Context, o *Options, u *Unit) (*foundUn
 	return p.captionUnit(u, scores)
 }
 
-// observed is the experiment of captioners with what those who look on want to know.
+// observed is the experiment of captioners with its observers.
 func (p *Plan) observed(o *Options, u *Unit) *table4.Experiment {
 	e := *u.Captions
 	e.Log, e.Observe, e.Captioning, e.Extracted = o.Log, o.Observe, o.Captioning, o.Extracted
@@ -147,7 +147,7 @@ func (p *Plan) readCaptions(u *Unit) (*foundUnit, error) {
 	return p.captionUnit(u, scores)
 }
 
-// captionScores are the scores that are there, nil where not all are, and how many tasks are not complete.
+// captionScores returns the scores, or nil if some are missing, and the number of incomplete tasks.
 func (p *Plan) captionScores(u *Unit) (scores *captionScores, missing int, err error) {
 	e := u.Captions
 	if e.Videos == nil {

@@ -18,7 +18,7 @@ import (
 // these.
 const likelihoodFile = "likelihood.json"
 
-// likelihood is that of a run.
+// likelihood is the likelihood of a run.
 type likelihood struct {
 	Fingerprint string  `json:"fingerprint"` // of the run
 	NLL         float64 `json:"nll"`         // nats a bag
@@ -65,7 +65,7 @@ func (p *Plan) compareEM(ctx context.Context, o *Options, f *found) error {
 	return run.SaveFiles(ctx, o.log(), func() error { return durable.SaveJSON(path, known) })
 }
 
-// likelihood is that of a run, from the file where it has it.
+// likelihood returns the likelihood of a run, from its file if it has one.
 func (p *Plan) likelihood(ctx context.Context, o *Options, r *report.Run,
 	known map[string]likelihood) (float64, error) {
 	outcome, err := run.ReadOutcome(r.Name)

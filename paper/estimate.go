@@ -20,7 +20,7 @@ import (
 	"nmn/run"
 )
 
-// Estimate is what a reproduction needs, before it starts.
+// Estimate is the cost of a reproduction, before it starts.
 type Estimate struct {
 	Units []UnitEstimate
 	Time  time.Duration // of what is not complete yet
@@ -29,7 +29,7 @@ type Estimate struct {
 	How string
 }
 
-// UnitEstimate is that of a unit.
+// UnitEstimate is the cost of a unit.
 type UnitEstimate struct {
 	Title    string
 	Parts    []Part
@@ -238,7 +238,7 @@ func (p *Plan) reads(u *Unit) (all []string) {
 	return all
 }
 
-// Tables show the plan with an estimate: the parts, and what is trained for them.
+// Tables returns the plan with an estimate: the parts, and the training for them.
 func (p *Plan) Tables(e *Estimate) []*report.Table {
 	parts := &report.Table{Title: "Parts", Columns: []report.Column{{Name: "part", Text: true}, {Name: "what", Text: true},
 		{Name: "data", Text: true}, {Name: "plan", Text: true}}}

@@ -29,7 +29,8 @@ type counts struct {
 
 func publishedCounts() counts { return counts{published.COCOCounts(), published.MSRVTTCounts()} }
 
-// findCOCO looks at the folder of COCO; missing says why the paper's protocol cannot be run on it, and what to do.
+// findCOCO examines the folder of COCO. missing is the reason why the paper's protocol cannot be run on it,
+// and the cure.
 func findCOCO(ctx context.Context, dir string, want published.COCOSize) (f *cocoFiles, missing string, err error) {
 	found, err := published.COCO(ctx, dir, want)
 	if err != nil {

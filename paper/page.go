@@ -14,7 +14,7 @@ import (
 	"nmn/run"
 )
 
-// page makes what is shown of all parts.
+// page makes the page of all parts.
 func (p *Plan) page(ctx context.Context, o *Options, f *found,
 	verdicts []claims.Verdict) (*report.Reproduction, error) {
 	page := &report.Reproduction{Title: "Reproduction of Learning from Noisy Labels with Noise Modeling Network",
@@ -51,7 +51,7 @@ func (p *Plan) lead() []string {
 	return lines
 }
 
-// facts are what was run.
+// facts describe the run.
 func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 	build := run.ThisBuild()
 	program := "nmn " + build.Version
@@ -91,7 +91,7 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 	return facts
 }
 
-// unitText says what a unit trained on, in a line.
+// unitText describes the training data of a unit, in a line.
 func unitText(u *Unit, f *foundUnit) string {
 	if e := u.Captions; e != nil && e.Videos != nil {
 		return fmt.Sprintf("the concepts of all frames by the nets with MIL of %s; %.4g %% of the training clips end a "+
@@ -121,7 +121,7 @@ func unitText(u *Unit, f *foundUnit) string {
 
 func epochsText(first, second int) string { return fmt.Sprintf("%d + %d epochs", first, second) }
 
-// rerun says how to run it again.
+// rerun describes how to run it again.
 func (p *Plan) rerun() []string {
 	s := &p.Settings
 	line := fmt.Sprintf("nmn reproduce `reproduce.size` %s `reproduce.seeds` %s", s.Size,
@@ -142,7 +142,7 @@ func (p *Plan) rerun() []string {
 		"data and files, and every figure. On one kind of processor, one program always writes equal bytes."}
 }
 
-// show makes what is shown of a part.
+// show makes the content of a part.
 func (p *Plan) show(ctx context.Context, o *Options, f *found, part *PlannedPart) (*report.ReproducedPart, error) {
 	out := &report.ReproducedPart{ID: string(part.Name), Title: part.Title, Skip: part.Skip}
 	if part.Skip != "" {
@@ -214,7 +214,7 @@ func (p *Plan) showDetection(f *found, part *PlannedPart, out *report.Reproduced
 	return nil
 }
 
-// startNote says how noise models start, on data that are made up.
+// startNote describes how noise models start on generated data.
 func startNote(runs []report.Run) string {
 	madeUp := func(r report.Run) bool { return r.Dataset == claims.Scenes || r.Dataset == claims.MovingScenes }
 	if !slices.ContainsFunc(runs, madeUp) {

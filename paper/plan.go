@@ -14,7 +14,7 @@ import (
 	"nmn/run"
 )
 
-// Plan is what a reproduction consists of.
+// Plan is the parts and the training of a reproduction.
 type Plan struct {
 	Settings Settings
 	Parts    []PlannedPart // those that were asked for, in the order of the page
@@ -22,7 +22,7 @@ type Plan struct {
 
 	files []published.File // annotations of the paper's data, with their digests
 
-	// Rename puts the names that a program has for settings into texts for people; nil for the keys.
+	// Rename replaces the keys of settings in texts by the names in a program; nil for the keys.
 	Rename func(text string) string
 }
 
@@ -34,8 +34,8 @@ type PlannedPart struct {
 	Skip  string // why it cannot be made; empty where it can
 }
 
-// Unit is something to train in a folder of its own below that of the reproduction: a grid of runs, or the captioners
-// of Table 4. Grids of the same data share a folder, and runs that several of them have are trained once.
+// Unit is training with its own folder below the folder of the reproduction: a grid of runs, or the
+// captioners of Table 4. Grids on equal data share a folder, and their common runs are trained once.
 type Unit struct {
 	Title    string
 	Data     string
@@ -45,7 +45,7 @@ type Unit struct {
 	parts    []Part             // that it is for
 }
 
-// Titles of parts, for people.
+// Titles of parts.
 func (p Part) title() string {
 	return map[Part]string{
 		Table1: "Table 1: concept detection without replaced captions", Table2: "Table 2: concept detection with replaced " +
@@ -59,7 +59,7 @@ func (p Part) title() string {
 	}[p]
 }
 
-// kind is what a part is made of.
+// kind is the source of a part.
 type kind int
 
 const (
@@ -89,8 +89,9 @@ type need struct {
 	estimated bool // by the recipe that estimates rates
 }
 
-// figure4Noise and observedNoise are the shares of replaced captions at which the paper has its Figure 4 and gives
-// figures of the observed distribution; emNoise is that at which EM is compared, which the paper leaves open.
+// figure4Noise and observedNoise are the shares of replaced captions in the paper's Figure 4 and in its
+// figures of the observed distribution. emNoise is the share for the comparison with EM, which the paper does
+// not state.
 const (
 	figure4Noise  = .4
 	observedNoise = .8
@@ -120,8 +121,8 @@ func (p Part) needs() []need {
 	return nil
 }
 
-// New plans a reproduction. Folders of the paper's data are looked at, and their annotations read. Nothing is trained
-// or written. What is wrong in the settings is a *setting.Error.
+// New plans a reproduction. It examines folders of the paper's data and reads their annotations. Nothing is
+// trained or written. Wrong settings are a *setting.Error.
 func New(ctx context.Context, s Settings) (*Plan, error) { return plan(ctx, s, publishedCounts()) }
 
 // plan is New for data sets of other sizes.
@@ -196,7 +197,7 @@ func (u *Unit) asked() (all []string) {
 	return all
 }
 
-// source is where the runs of a kind of parts come from.
+// source is the origin of the runs for a kind of parts.
 type source struct {
 	name, missing string
 	config        func() run.Config
@@ -232,7 +233,7 @@ func (p *Plan) data(ctx context.Context, want counts) (map[kind]source, error) {
 	return map[kind]source{ofPictures: pictures, ofClips: clips, ofCaptions: clips}, nil
 }
 
-// add plans what a part is trained from.
+// add plans the training for a part.
 func (p *Plan) add(part Part, of source) error {
 	if part.kind() == ofCaptions {
 		return p.addCaptions(part, of)

@@ -13,7 +13,7 @@ import (
 	"nmn/run"
 )
 
-// record is what RecordFile holds: all that is needed to run the reproduction again, and what it has found.
+// record is the content of RecordFile: everything needed to run the reproduction again, and its results.
 type record struct {
 	Form     int              `json:"form"`
 	Program  run.Build        `json:"program"`

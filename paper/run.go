@@ -31,14 +31,14 @@ func (o *Options) tell(format string, args ...any) {
 	}
 }
 
-// found is what the runs of a reproduction have left.
+// found is the results of the runs of a reproduction.
 type found struct {
 	units []foundUnit         // in the order of the plan
 	small []appendix.Solution // of the appendix, for each seed
 	em    []claims.Result     // of the appendix
 }
 
-// foundUnit is what a unit has left.
+// foundUnit is the results of a unit.
 type foundUnit struct {
 	runs     []report.Run // of a grid
 	config   string       // of a grid, without arm, noise and seed
@@ -47,9 +47,9 @@ type foundUnit struct {
 	missing  int            // tasks that are not complete
 }
 
-// Run trains everything that is not complete yet, and writes the page, the Markdown and the file with all that is
-// needed to run it again. Where the context ends, what was done has been saved, the error wraps run.ErrInterrupted,
-// and Run goes on.
+// Run trains everything that is not complete, and writes the page, the Markdown and the record to repeat the
+// run. If the context ends, finished work has been saved, the error wraps run.ErrInterrupted, and the next
+// Run continues.
 func (p *Plan) Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	release, err := p.lockFolder(ctx, &o)
 	if err != nil {
@@ -70,8 +70,8 @@ func (p *Plan) Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	return out, interrupted(ctx, err)
 }
 
-// interrupted makes an error after the end of the context one that wraps run.ErrInterrupted: what was done is saved,
-// also where it was not a training that was interrupted.
+// interrupted wraps an error after the end of the context in run.ErrInterrupted: finished work is saved, even
+// if no training was interrupted.
 func interrupted(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || errors.Is(err, run.ErrInterrupted) {
 		return err
@@ -79,7 +79,7 @@ func interrupted(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", run.ErrInterrupted, err)
 }
 
-// train trains what is not complete of a unit.
+// train trains the incomplete runs of a unit.
 func (p *Plan) train(ctx context.Context, o *Options, u *Unit) (*foundUnit, error) {
 	if u.Captions != nil {
 		return p.trainCaptions(ctx, o, u)
@@ -90,7 +90,7 @@ func (p *Plan) train(ctx context.Context, o *Options, u *Unit) (*foundUnit, erro
 	})
 }
 
-// withSession calls f with a session of a grid, and notes what the data are.
+// withSession calls f with a session of a grid, and stores digests of the data.
 func (p *Plan) withSession(ctx context.Context, o *Options, g *experiment.Grid,
 	f func(*run.Session) ([]report.Run, int, error)) (unit *foundUnit, err error) {
 	s, err := run.Open(ctx, g.Config, run.Options{Log: o.Log, Observer: o.Observe})
@@ -111,7 +111,7 @@ func (p *Plan) withSession(ctx context.Context, o *Options, g *experiment.Grid,
 	return unit, err
 }
 
-// folder is that of a unit.
+// folder is the folder of a unit.
 func (p *Plan) folder(u *Unit) string {
 	return filepath.Join(p.Settings.Dir, filepath.FromSlash(u.Folder))
 }

@@ -48,7 +48,7 @@ func Parts() []Part {
 	return []Part{Table1, Table2, Table3, Table4, Figure3, Figure4, Observed, EM, Beyond}
 }
 
-// Settings say what is reproduced.
+// Settings choose what to reproduce.
 type Settings struct {
 	Size  Size     `json:"size"`
 	Only  []Part   `json:"-"` // nil for all
@@ -59,8 +59,8 @@ type Settings struct {
 	MSRVTT string `json:"msrvtt,omitempty"`
 	Init   string `json:"init,omitempty"`
 	Dir    string `json:"-"`
-	// Run are the resources of nets and captioners. They change nothing that is computed but for the precision of the
-	// device.
+	// Run are the resources of nets and captioners. Except for the precision of the device, they do not
+	// change the results.
 	Run run.Resources `json:"-"`
 }
 

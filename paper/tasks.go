@@ -88,7 +88,7 @@ func (p *Plan) addPieces(all *[]Task, at map[string]int, unit int) error {
 	return nil
 }
 
-// String names the task for people.
+// String is the printed name of the task.
 func (t *Task) String() string { return fmt.Sprintf("task %d (%s on %s)", t.Number, t.What, t.Data) }
 
 // RunTask does one task. Like experiment.Grid.RunTask, it is safe while other processes do other tasks. The
@@ -123,8 +123,8 @@ func (p *Plan) RunTask(ctx context.Context, o Options, number int) (t *Task, reu
 	return t, reused, interrupted(ctx, err)
 }
 
-// Collect writes what Run writes, of runs that are complete, and trains nothing. Where some are missing it writes
-// nothing, and the error is a *MissingError; with partial it shows what is there.
+// Collect writes the files of Run from complete runs, and trains nothing. If some are missing it writes
+// nothing, and the error is a *MissingError. With partial it shows the complete ones.
 func (p *Plan) Collect(ctx context.Context, o Options, partial bool) (out *Outcome, err error) {
 	tasks, err := p.Tasks()
 	if err != nil {
@@ -155,7 +155,7 @@ func (p *Plan) Collect(ctx context.Context, o Options, partial bool) (out *Outco
 	return p.write(ctx, &o, f)
 }
 
-// finished reads what a unit has left.
+// finished reads the results of a unit.
 func (p *Plan) finished(ctx context.Context, o *Options, u *Unit) (*foundUnit, error) {
 	if u.Captions != nil {
 		return p.readCaptions(u)
@@ -166,7 +166,7 @@ func (p *Plan) finished(ctx context.Context, o *Options, u *Unit) (*foundUnit, e
 	})
 }
 
-// MissingError says which tasks are not complete.
+// MissingError lists the tasks that are not complete.
 type MissingError struct {
 	Tasks []Task
 	All   int // how many there are

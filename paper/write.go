@@ -12,7 +12,7 @@ import (
 	"nmn/run"
 )
 
-// Outcome is what a reproduction has found.
+// Outcome is the result of a reproduction.
 type Outcome struct {
 	Results  []claims.Result
 	Verdicts []claims.Verdict
@@ -65,7 +65,7 @@ type file struct {
 	content []byte
 }
 
-// contents are the files that are written, the page last: it is what people look for.
+// contents are the files to write. The page comes last.
 func (p *Plan) contents(ctx context.Context, f *found, out *Outcome) (all []file, err error) {
 	record, err := p.record(ctx, f, out)
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *Plan) contents(ctx context.Context, f *found, out *Outcome) (all []file
 	return append(all, file{PageFile, page.Bytes()}), nil
 }
 
-// part is a part of the plan that can be made; nil where it is not in it.
+// part returns a part of the plan, or nil if it is not in it.
 func (p *Plan) part(name Part) *PlannedPart {
 	for i := range p.Parts {
 		if p.Parts[i].Name == name && p.Parts[i].Skip == "" {

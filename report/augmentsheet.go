@@ -9,7 +9,8 @@ import (
 
 var sheetTemplate = htmlTemplate("sheet", htmlFile("sheet.html"))
 
-// Sheet shows what augmentations make of some bags: a row for each bag, and a column for what it is and for each epoch.
+// Sheet shows augmentations of some bags: a row for each bag, with a column for the original and for each
+// epoch.
 type Sheet struct {
 	Name    string   // of the data
 	Applied string   // the augmentations, for people
@@ -32,7 +33,7 @@ type SheetCell struct {
 	Further int // labels that are not shown
 }
 
-// SheetLabel is what is learned of a label: Share is empty for all of it.
+// SheetLabel is a label to learn. Share is empty if it counts fully.
 type SheetLabel struct{ Word, Share string }
 
 // Picture is the picture as an address; empty for none.
@@ -56,7 +57,7 @@ func (s *Sheet) WriteHTML(w io.Writer) error {
 	}{template.CSS(pageStyle + htmlFile("bags.css") + htmlFile("sheet.css")), shown})
 }
 
-// visible is the row with names from files as people can read them.
+// visible returns the row with printable names.
 func (r SheetRow) visible() SheetRow {
 	out := SheetRow{ID: visible.Line(r.ID), Cells: make([]SheetCell, len(r.Cells))}
 	for i, c := range r.Cells {

@@ -15,7 +15,7 @@ type Comparison struct {
 // Dashed reports whether the curves of some arms are.
 func (c *Comparison) Dashed() bool { return bothMIL(c.Arms) }
 
-// SplitName is what people call the split.
+// SplitName is the printed name of the split.
 func (c *Comparison) SplitName() string { return splitName(c.Split) }
 
 // ComparedBag is a bag with the predictions of arms.

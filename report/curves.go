@@ -13,8 +13,8 @@ const fewPoints = 40
 // rowsOfNumbers is the length of a table of the numbers of a curve.
 const rowsOfNumbers = 40
 
-// trainingCharts draw the loss and, where it was measured, the validation AP over the steps of a run; none where
-// nothing was measured. Each stage has its own line and colour.
+// trainingCharts draws the loss and, if it was measured, the validation AP over the steps of a run. Without
+// measurements there are no charts. Each stage has its own line and colour.
 func trainingCharts(curve []Point) []numbered {
 	var out []numbered
 	for _, panel := range []struct {

@@ -21,7 +21,7 @@ type ExperimentPage struct {
 	Compared []Comparison
 }
 
-// Explained is a row of the tables with what it is, in a line.
+// Explained is a name with its meaning, in a line.
 type Explained struct{ Name, Meaning string }
 
 // LinkedRun is a run with its folder and page, as paths from the folder of the experiment with slashes. Page

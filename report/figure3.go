@@ -13,9 +13,8 @@ import (
 //
 //	dL/do = p1 - rho_1 = p1 (1-p1) (q_z0 - q_z1) / (q_z0 (1-p1) + q_z1 p1)
 //
-// rho_1 being the posterior of y = 1 given the observed label z (section on missing and incorrect
-// labels, where the likelihood's derivative rho - p is given). Without noise it is p1 - z, also where
-// the quotient is 0/0.
+// Here rho_1 is the posterior of y = 1 given the observed label z (section on missing and incorrect labels,
+// which gives the likelihood's derivative rho - p). Without noise it is p1 - z, also if the quotient is 0/0.
 func LossDerivative(z int, p1, q01, q10 float64) float64 {
 	if q01 == 0 && q10 == 0 {
 		return p1 - float64(z)
@@ -30,10 +29,9 @@ func LossDerivative(z int, p1, q01, q10 float64) float64 {
 // Figure3Rate is the value of q01 and q10 in the paper's Figure 3.
 const Figure3Rate = 0.05
 
-// Figure3 draws the paper's Figure 3 as SVG: the derivative of the loss against p1, for a
-// missing label (z = 0) and an incorrect one (z = 1), without a noise model and with one whose rates
-// are both 0.05. Where the prediction contradicts the label, the noise model takes the gradient
-// back to zero.
+// Figure3 draws the paper's Figure 3 as SVG: the derivative of the loss against p1, for a missing label (z =
+// 0) and an incorrect one (z = 1), without a noise model and with one whose rates are both 0.05. If the
+// prediction contradicts the label, the noise model takes the gradient back to zero.
 func Figure3(w io.Writer) error {
 	return chart.Write(w, 2, derivativeChart(0, "(a) Missing label: z = 0, y = 1"),
 		derivativeChart(1, "(b) Incorrect label: z = 1, y = 0"))

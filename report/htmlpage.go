@@ -99,8 +99,8 @@ var tablesTemplate = htmlTemplate("sections", `{{range .}}<section>
 {{template "table" .}}</section>
 {{end}}`)
 
-// sameNoise takes the column of noise out of a table of one level, and says it in a note: what is the same in all rows
-// is in the way on a telephone.
+// sameNoise removes the column of noise from a table with one level, and prints the level in a note instead.
+// This saves space on telephones.
 func (t *pageTable) sameNoise() {
 	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == noiseColumn })
 	if at < 0 || len(t.Rows) < 2 || slices.ContainsFunc(t.Rows, func(r pageRow) bool {

@@ -13,7 +13,8 @@ type LabelledRun struct {
 	Classes   int    `json:"classes"`
 	Positives int    `json:"labels"`  // that are there
 	Differ    int    `json:"changed"` // labels that the first run has otherwise
-	// Known says that the true labels are known, and Incorrect and Missing how many of the labels differ from them.
+	// Known is set if the true labels are known. Incorrect and Missing count the labels that differ from
+	// them.
 	Known     bool   `json:"truth_known"`
 	Incorrect int    `json:"incorrect"`
 	Missing   int    `json:"missing"`

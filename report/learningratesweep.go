@@ -8,8 +8,8 @@ import (
 	"nmn/report/chart"
 )
 
-// SweepPoint is a step of a range test of the learning rate. Loss is comparable from step to step: the mean loss of the
-// start, changed as that of the step's batch has changed.
+// SweepPoint is a step of a range test of the learning rate. Loss is comparable between steps: it is the mean
+// loss at the start plus the changes of the losses of the batches.
 type SweepPoint struct{ LearningRate, Loss, Smoothed float64 }
 
 // LearningRateSweep draws the losses of a range test of the learning rate as SVG, with the rate that it suggests, 0

@@ -7,10 +7,10 @@ import (
 	"nmn/eval"
 )
 
-// PairedTable compares every arm with another, such as the baseline, at the same noise level, MIL setting and
-// seed: the mean difference of each measure over the seeds that both have, its sample standard deviation,
-// and in how many of those seeds the arm is ahead in AP. A positive difference is better for AP, F1 and
-// audit, a negative one for Brier, ECE and errors. Rows exist only where the other arm has been run.
+// PairedTable compares every arm with a reference such as the baseline, at equal noise level, MIL setting and
+// seed: the mean difference of each measure over their common seeds, its sample standard deviation, and the
+// number of seeds in which the arm is ahead in AP. A positive difference is better for AP, F1 and audit, a
+// negative one for Brier, ECE and errors. Rows exist only if the reference has been run.
 func PairedTable(runs []Run, reference string) (*Table, error) {
 	cells, err := group(runs)
 	if err != nil {
@@ -72,8 +72,8 @@ func differences(m metric, a, b []Run) []eval.Number {
 	return out
 }
 
-// ahead counts the seeds in which a is better in AP: against the truth where known, else with human
-// agreement, else against labels.
+// ahead counts the seeds in which a is better in AP: against the truth if known, otherwise with human
+// agreement, otherwise against labels.
 func ahead(a, b []Run) string {
 	for _, m := range measureTable(true)[:3] {
 		better, defined := 0, 0

@@ -10,11 +10,11 @@ import (
 	"nmn/text"
 )
 
-// PaperTable lays runs out like the paper's Tables 1 and 2, and runs on videos like Table 3: one row for each noise
-// level and arm, and whether frames or videos are learned, average precision with human agreement in percent, means
-// over the words of each part of speech and over all. Several seeds are averaged. Where the data are the paper's, the
-// published figures stand in a row of their own below ours. The best of our arms is bold, with and without MIL apart.
-// Runs without caption counts have no such figure and show dashes.
+// PaperTable lays runs out like the paper's Tables 1 and 2, and runs on videos like Table 3: one row for each
+// noise level and arm, and for videos also for each training level. Its figures are average precision with
+// human agreement in percent, means over the words of each part of speech and over all. Several seeds are
+// averaged. On the paper's data, the published figures have their own row below ours. The best of our arms is
+// bold, separately with and without MIL. Runs without caption counts show dashes.
 func PaperTable(runs []Run) (*Table, error) {
 	cells, err := group(runs)
 	if err != nil {
@@ -152,7 +152,7 @@ func groupNames() []string {
 	return append(names, "All")
 }
 
-// publishedFor finds the figures of Tables 1 and 2 for an arm, or of Table 3 where it has a level.
+// publishedFor finds the figures of Tables 1 and 2 for an arm, or of Table 3 for an arm with a level.
 func publishedFor(k cellKey, level string) (Published, bool) {
 	for _, p := range PublishedRows() {
 		if p.Level == level && !p.Cited && p.Arm == k.arm && p.MIL == k.mil && near(p.Noise, k.noise) {

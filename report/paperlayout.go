@@ -56,9 +56,10 @@ func layoutRow[T any](table int, first Cell, arm string, g eval.ByGroup[T], mil 
 
 func same(c Cell) Cell { return c }
 
-// PaperLayout lays runs out as the paper's Table 1, 2 or 3: average precision with human agreement in percent, a row
-// for each arm and a column for each part of speech, mean and standard deviation over seeds. Where the data are the
-// paper's, the published figures stand in a row below each arm. The best of our arms is bold, of each block.
+// PaperLayout lays runs out as the paper's Table 1, 2 or 3: average precision with human agreement in
+// percent, a row for each arm and a column for each part of speech, mean and standard deviation over seeds.
+// On the paper's data, the published figures follow in a row below each arm. The best of our arms is bold in
+// each block.
 func PaperLayout(table int, runs []Run) (*Table, error) {
 	decimals := 1 // of a spread over seeds more would mean nothing
 	if slices.ContainsFunc(runs, func(r Run) bool { return r.PaperData }) {
@@ -105,7 +106,7 @@ func PaperLayout(table int, runs []Run) (*Table, error) {
 	return t, nil
 }
 
-// armRows are the row of an arm and, on the data of the paper, that of its published figures.
+// armRows returns the row of an arm and, on the paper's data, a row with its published figures.
 func (t *Table) armRows(table int, cells []cellOf, c, of cellOf) []Row {
 	mil, first := overSeeds(nil), c.noiseCell()
 	if with := at(cells, c.noise, c.arm, true); table == 2 && with != nil {
@@ -177,7 +178,7 @@ func (t *Table) markBlock(table, first int) {
 	}
 }
 
-// seedsNote says over how many seeds the figures are.
+// seedsNote returns a sentence with the number of seeds.
 func seedsNote(cells []cellOf) string {
 	least, most := 0, 0
 	for i, c := range cells {

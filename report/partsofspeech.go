@@ -7,11 +7,11 @@ import (
 	"nmn/text"
 )
 
-// partsOfSpeech are the groups of words as people call them.
+// partsOfSpeech are the names of the groups of words.
 var partsOfSpeech = [text.POSCount]string{"nouns", "verbs", "adjectives", "determiners", "pronouns", "prepositions",
 	"other words"}
 
-// groupTitle is what a chart calls a group: "nouns (NN)".
+// groupTitle is the name of a group in a chart: "nouns (NN)".
 func groupTitle(p text.POS) string {
 	if p == text.Others {
 		return partsOfSpeech[p]
@@ -19,7 +19,7 @@ func groupTitle(p text.POS) string {
 	return partsOfSpeech[p] + " (" + p.String() + ")"
 }
 
-// spellOut adds a note to a table of a page that says what its abbreviations of parts of speech mean.
+// spellOut adds a note to a table of a page that explains its abbreviations of parts of speech.
 func (t *pageTable) spellOut() {
 	var meanings []string
 	for p, name := range partsOfSpeech[:text.Others] {
@@ -41,7 +41,7 @@ func (t *pageTable) spellOut() {
 
 const posColumn = "POS"
 
-// dropPOS leaves the column of parts of speech out where no word of the table has one.
+// dropPOS removes the column of parts of speech if no word of the table has one.
 func (t *Table) dropPOS() {
 	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == posColumn })
 	if at < 0 || slices.ContainsFunc(t.Rows, func(r Row) bool {

@@ -10,9 +10,8 @@ import (
 	"nmn/labels/rates"
 )
 
-// RateEstimateTable shows noise rates per class with their intervals, the calibration of the scores
-// and what a reader must know of a class. The true rates may be nil, and so may the thresholds of the
-// classes.
+// RateEstimateTable shows noise rates per class with their intervals, the calibration of the scores, and
+// remarks. The true rates and the thresholds of the classes may be nil.
 func RateEstimateTable(r *rates.Result, truth *labels.Rates, thresholds []float64) *Table {
 	t := &Table{
 		Title: fmt.Sprintf("Noise rates of %d classes from %d samples: q01 = p(missing | true), q10 = p(observed | not "+

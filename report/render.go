@@ -17,7 +17,7 @@ import (
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "\n",
 	" ")
 
-// visible is the table for people: names and words of files cannot move a cursor or begin a line.
+// visible returns the printable table: names and words from files cannot move a cursor or begin a line.
 func (t *Table) visible() *Table {
 	line := func(s string) string { return visible.Line(strings.ReplaceAll(s, "\n", " ")) }
 	shown := &Table{Title: line(t.Title), Stacked: t.Stacked}

@@ -103,7 +103,7 @@ func resultChart(m metric, cells []cellOf) *chart.Chart {
 	return c
 }
 
-// spreadTitle says what the figures of a table are, as its cells have them: over seeds, or of a single one.
+// spreadTitle completes a title with the kind of figures in the cells: over seeds, or of one seed.
 func (t *Table) spreadTitle(what, single string) {
 	for _, row := range t.Rows {
 		for _, c := range row.Cells {

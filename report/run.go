@@ -10,8 +10,7 @@ import (
 	"nmn/labels"
 )
 
-// Arms of the paper's tables, as they are called in configuration files. What other arms there are, and what all of
-// them are called, those who make a Run say.
+// Arms of the paper's tables, by their names in configuration files. Callers that make a Run name other arms.
 const (
 	Stage1   = "stage1"   // VGG16: the classifier alone
 	Baseline = "baseline" // VGG16*: the classifier alone, trained as long as the others
@@ -19,7 +18,7 @@ const (
 	nmnFD    = "nmn-fd"   // feature-dependent noise model
 )
 
-// What a training sample of videos is.
+// The training samples of videos.
 const (
 	FrameLevel = "frame" // each frame, with the labels of its video
 	VideoLevel = "video" // the video, as one bag
@@ -30,8 +29,8 @@ type Run struct {
 	Name    string // for headings, for example the run folder
 	Dataset string // for example "scenes" or "coco"
 	Arm     string // Stage1, Baseline, nmnFI, nmnFD or another name
-	// ArmTitle is what tables call the arm without MIL, where the data are not the paper's; empty for its name.
-	// ArmPlace orders the arms in tables.
+	// ArmTitle is the title of the arm without MIL in tables of other data than the paper's; empty for its
+	// name. ArmPlace orders the arms in tables.
 	ArmTitle string
 	ArmPlace int
 	MIL      bool    // with the multiple-instance layer
@@ -51,11 +50,11 @@ type Run struct {
 	Samples string
 
 	Result *eval.Result // nil before the evaluation
-	// NotMeasured says why Result has no measures; empty if it has some.
+	// NotMeasured is the reason why Result has no measures; empty if it has some.
 	NotMeasured string
 	Split       string // split of Result, for example "test"; empty if unknown
-	// ThresholdFrom names the probabilities that the threshold θ* was found from; empty where they are those
-	// of the evaluation. Audit is nil where the truth of the training labels is not known.
+	// ThresholdFrom names the probabilities that the threshold θ* was found from; empty for the evaluated
+	// ones. Audit is nil if the truth of the training labels is unknown.
 	ThresholdFrom string
 	Audit         *AuditFigures
 	Epochs        []Epoch // evaluations after each epoch, in their order; nil for none
@@ -67,9 +66,9 @@ type Run struct {
 	Config   string       // resolved configuration, as YAML
 	Curve    []Point      // in the order of the steps
 	Rates    labels.Table // per word; nil without a noise model
-	// RateRemarks sum up the estimate that the noise model holds; nil where it has learnt its rates.
+	// RateRemarks describe the estimated rates that the noise model holds; nil if it has learned its rates.
 	RateRemarks []string
-	// RatesHeld says that the rates were held in training: then the noise model has learnt none.
+	// RatesHeld is set if the rates did not change in training.
 	RatesHeld bool
 	// Captions is the audit of the captions before training; nil if they were not audited.
 	Captions *FoundCaptions
@@ -108,7 +107,7 @@ func (r *Run) armName() string {
 
 func (r *Run) armTitle() string { return cmp.Or(r.ArmTitle, r.Arm) }
 
-// paperName is what the paper calls an arm.
+// paperName is the paper's name for an arm.
 func paperName(arm string, mil bool) string {
 	suffix := ""
 	if mil {
@@ -195,7 +194,7 @@ const noiseColumn = "noise %"
 // Flips are the mean probabilities with which labels were flipped.
 type Flips = labels.FlipRates
 
-// noiseCell is the noise level of a row in percent: that of captions, or of missing and of incorrect
+// noiseCell is the noise level of a row in percent: the level of captions, or of missing and of incorrect
 // labels.
 func (k cellKey) noiseCell() Cell {
 	if k.flips == (Flips{}) {

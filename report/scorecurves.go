@@ -60,7 +60,7 @@ type namedCurve struct {
 	points []eval.CurvePoint
 }
 
-// recallTable has the precision of curves where they come to a tenth of recall, two tenths and so on.
+// recallTable has the precision of curves at a tenth of recall, two tenths and so on.
 func recallTable(curves []namedCurve) *Table {
 	t := &Table{Columns: []Column{{Name: "recall", Decimals: 1}}}
 	for _, c := range curves {
@@ -83,7 +83,7 @@ func recallTable(curves []namedCurve) *Table {
 	return t
 }
 
-// cuts mark what is predicted at the thresholds, by shape and colour.
+// cuts marks the predictions at the thresholds, by shape and colour.
 func cuts(m *eval.Measures) []chart.Mark {
 	judged := cmp.Or(m.Truth, m.Labels)
 	if judged == nil {

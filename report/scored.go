@@ -8,7 +8,8 @@ import (
 	"nmn/eval"
 )
 
-// Scored is what pages show of single scores: that of the run, and in JSON what that of an experiment needs.
+// Scored holds the single scores that pages show: all of them for the page of the run, and in JSON the part
+// for the page of an experiment.
 type Scored struct {
 	Against string                          `json:"against"` // what the scores are held against: "true labels" or "labels"
 	Split   string                          `json:"split"`   // for example "test"
@@ -20,10 +21,10 @@ type Scored struct {
 	Drawn []ShownBag `json:"drawn"`
 }
 
-// SplitName is what people call the split.
+// SplitName is the printed name of the split.
 func (s *Scored) SplitName() string { return splitName(s.Split) }
 
-// splitName is what people call a split: the training set, and not the train set.
+// splitName is the printed name of a split: the training set, not the train set.
 func splitName(split string) string {
 	if split == "train" {
 		return "training"
@@ -31,7 +32,7 @@ func splitName(split string) string {
 	return split
 }
 
-// ShownBag is a bag with what is predicted of it.
+// ShownBag is a bag with its predictions.
 type ShownBag struct {
 	ID     string       `json:"id"`
 	JPEG   []byte       `json:"-"` // small; nil for none
@@ -80,7 +81,7 @@ func jpegURL(jpeg []byte) string {
 	return "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(jpeg)
 }
 
-// Percent is the probability for people: what is not certain is never shown as 0 or 100.
+// Percent prints the probability. An uncertain one is never printed as 0 or 100.
 func (l *ShownLabel) Percent() string {
 	switch {
 	case l.P < .001:

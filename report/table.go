@@ -11,7 +11,7 @@ import (
 	"nmn/eval"
 )
 
-// Table is a heading, columns and rows, which can be written in any Format. Notes stand below it.
+// Table is a heading, columns and rows, followed by notes. It can be written in any Format.
 type Table struct {
 	Title   string
 	Columns []Column
@@ -22,7 +22,7 @@ type Table struct {
 	Stacked bool
 }
 
-// Column describes the cells below a heading. Decimals is for people; CSV and JSON have ten
+// Column describes the cells below a heading. Decimals applies to printed tables. CSV and JSON have ten
 // significant digits.
 type Column struct {
 	Name     string
@@ -39,8 +39,8 @@ type Row struct {
 	aside bool // shown for comparison: not a candidate for the best of its block
 }
 
-// Cell is words, or a number with an optional spread. An undefined number is shown as a dash. Where
-// a cell has both, Text is for people and Value for CSV and JSON.
+// Cell is text, or a number with an optional spread. An undefined number is printed as a dash. If a cell has
+// both, Text is printed, and CSV and JSON have Value.
 type Cell struct {
 	Text   string
 	Value  eval.Number
@@ -63,10 +63,10 @@ func whole(v float64) Cell {
 
 func count(n int) Cell { return whole(float64(n)) }
 
-// dash stands for a figure that does not exist.
+// dash is printed for a figure that does not exist.
 const dash = "–"
 
-// display writes a cell for people.
+// display prints a cell.
 func (c Cell) display(column Column) string {
 	switch {
 	case c.Text != "":

@@ -5,7 +5,7 @@ import (
 	"nmn/eval"
 )
 
-// CaptionRow is a captioner, or what stands in for one, with its scores for each seed.
+// CaptionRow is a captioner, or a bound for comparison, with its scores for each seed.
 type CaptionRow struct {
 	Name   string
 	Scores []metrics.Scores

@@ -16,7 +16,7 @@ import (
 	"nmn/run"
 )
 
-// Options say how something is measured.
+// Options are the settings of a measurement.
 type Options struct {
 	Repeats int // measured runs, at least 1; their median counts
 	Warmup  int // runs before them, which do not count
@@ -38,7 +38,7 @@ func (o Options) validate() error {
 	return nil
 }
 
-// Setting is where and how something was measured.
+// Setting is the place and the settings of a measurement.
 type Setting struct {
 	Device     string    `json:"device"`
 	Precision  string    `json:"precision"`
@@ -93,7 +93,7 @@ func milliseconds(d time.Duration) float64 { return d.Seconds() * 1e3 }
 
 func mebibytes(bytes uint64) float64 { return float64(bytes) / (1 << 20) }
 
-// rate is work for each second, 0 where no time was seen.
+// rate is work per second, or 0 if no time was measured.
 func rate(work float64, d time.Duration) float64 {
 	if d <= 0 {
 		return 0

@@ -13,7 +13,7 @@ import (
 	"nmn/train"
 )
 
-// CaptionerName is that of the captioner in figures.
+// CaptionerName is the name of the captioner in figures.
 const CaptionerName = "s2vt"
 
 // Captioner is a captioner to measure, with its batches. Sizes of 0 stand for the sizes of the paper.

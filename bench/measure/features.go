@@ -31,7 +31,7 @@ type Transformer struct {
 	Size  int // height and width of the input in pixels; 0 for that of its weights
 }
 
-// Validate refuses what the transformer cannot take.
+// Validate refuses input that the transformer cannot take.
 func (t Transformer) Validate() error {
 	c, _, err := t.recognise(newRandomWeights(t.Name))
 	if err != nil {

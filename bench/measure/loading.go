@@ -19,7 +19,7 @@ import (
 	"nmn/text"
 )
 
-// Loading says how pictures are loaded.
+// Loading is the settings for loading pictures.
 type Loading struct {
 	Options               // Threads is not used here
 	Loader  loader.Config // MaxBadSamples apart: broken pictures are counted

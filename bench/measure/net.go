@@ -34,11 +34,11 @@ func (n Net) Model() model.Config {
 	return c.Model(classes, 0, noise)
 }
 
-// bagFrames is the number of pictures of a bag, and pictures that of a step.
+// bagFrames is the number of pictures of a bag, and pictures the number of a step.
 func (n Net) bagFrames() int { return max(n.Frames, 1) }
 func (n Net) pictures() int  { return n.Batch * n.bagFrames() }
 
-// NetFigures say what was measured of a net.
+// NetFigures describe the measured net.
 type NetFigures struct {
 	Model  string  `json:"model"`
 	Size   int     `json:"size"`

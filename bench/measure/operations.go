@@ -34,7 +34,7 @@ type OperationFigures struct {
 	TotalMS float64     `json:"total_ms"` // of the operations, one step
 	GFLOPS  float64     `json:"gflops"`   // convolutions, in the time of all operations
 	Ops     []Operation `json:"ops"`
-	// What the device reaches in one large product and in a copy within its memory, as measured after the steps.
+	// The speed of the device in one large product and in a copy within its memory, measured after the steps.
 	ProductGFLOPS float64 `json:"product_gflops"`
 	CopyGBPerS    float64 `json:"copy_gb_per_s"`
 }

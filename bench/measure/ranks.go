@@ -19,7 +19,7 @@ type RankFigures struct {
 	RankMemoryMiB []float64 `json:"rank_memory_mib,omitempty"` // the most that each process held
 }
 
-// shared is what a rank computes of the batches of all.
+// shared is the share of a rank in the batches.
 func (o Options) shared(n Net) (Net, error) {
 	g := ranks.Of(o.Group)
 	if n.Batch < g.Size() {

@@ -16,7 +16,7 @@ type Captions struct {
 	Foreign [][]bool // for each bag and caption whether it was replaced; nil if unknown
 }
 
-// GeneratedCaptions says what captions are made like.
+// GeneratedCaptions describes generated captions.
 type GeneratedCaptions struct {
 	Bags, PerBag int
 	Words        int     // of the vocabulary

@@ -14,7 +14,7 @@ import (
 	"nmn/text"
 )
 
-// CaptionFile says which captions of a file are judged.
+// CaptionFile chooses captions of a file.
 type CaptionFile struct {
 	File     string  // COCO's form or MSR-VTT's
 	Bags     int     // the first bags; 0 for all

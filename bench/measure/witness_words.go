@@ -46,7 +46,7 @@ func choose(stream *rng.Stream, cumulative []float64) int {
 	return min(i, len(cumulative)-1)
 }
 
-// visible draws what a bag shows: most of it of one topic.
+// visible draws the content of a bag: most of it comes from one topic.
 func (d *drawer) visible(stream *rng.Stream) []int32 {
 	topic := stream.Intn(len(d.topics))
 	words := make([]int32, 0, visibleWords)

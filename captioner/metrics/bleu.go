@@ -4,7 +4,7 @@ import "math"
 
 // BLEUCount is what BLEU (Papineni et al., 2002) is computed from.
 type BLEUCount struct {
-	// Length is that of all candidates, in words.
+	// Length is the length of all candidates, in words.
 	Length int `json:"length"`
 	// ReferenceLength sums, over the candidates, the length of the reference that is nearest in length.
 	ReferenceLength int `json:"reference_length"`

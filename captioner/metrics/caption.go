@@ -1,5 +1,5 @@
-// Package caption scores captions against the captions that people wrote: BLEU, ROUGE-L, CIDEr-D and
-// METEOR 1.5, as the evaluation of COCO captions computes them, without Java.
+// Package caption scores captions against reference captions: BLEU, ROUGE-L, CIDEr-D and METEOR 1.5, computed
+// as in the evaluation of COCO captions, without Java.
 //
 // Scores of one caption and of the whole set are fractions, CIDEr-D apart, which goes to 10. Candidates and
 // references are words, as Tokens makes them: lower case, in the manner of the Penn Treebank, without
@@ -15,10 +15,10 @@ import (
 	"nmn/text"
 )
 
-// ErrInput is wrapped by all errors about what is to be scored.
+// ErrInput is wrapped by all errors about the input.
 var ErrInput = errors.New("captions cannot be scored")
 
-// Item is a picture or clip: what was generated and what people wrote.
+// Item is a picture or clip with its generated caption and its references.
 type Item struct {
 	ID         string
 	Candidate  string

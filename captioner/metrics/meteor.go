@@ -121,7 +121,7 @@ func (c *meteorCount) score(modules int) float64 {
 	return max(score, 0)
 }
 
-// stemmer is Snowball's for English; it remembers, for captions say the same words over and over.
+// stemmer is Snowball's stemmer for English. It caches stems, because captions repeat their words.
 type stemmer struct {
 	env   *snowballstem.Env
 	known map[string]string

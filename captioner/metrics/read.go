@@ -71,7 +71,7 @@ func invalidUTF8(content []byte) int {
 	}
 }
 
-// maxFile bounds what is read into memory: the annotations of COCO are 65 MB.
+// maxFile bounds the bytes read into memory. The annotations of COCO are 65 MB.
 const maxFile = 1 << 30
 
 func (c *Captions) read(content []byte) error {

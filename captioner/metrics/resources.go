@@ -164,7 +164,7 @@ func (m *Meteor) loadParaphrases(dir string) error {
 	return nil
 }
 
-// matchPhrases adds what paraphrases say about either side.
+// matchPhrases adds the matches of paraphrases on either side.
 func (a *aligner) matchPhrases() {
 	for side := range 2 {
 		of, in := a.words[1-side], a.words[side] // paraphrases in this side of phrases in the other

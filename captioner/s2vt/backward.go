@@ -27,7 +27,7 @@ func (n *Net) Step(b *Batch, o StepOptions) (loss float64, err error) {
 	return loss, err
 }
 
-// Place lays out a batch and uploads it: the work that follows is that of this batch alone, until the next is placed.
+// Place lays out a batch and uploads it. All work uses this batch until the next one is placed.
 func (n *Net) Place(b *Batch, o StepOptions) (Work, error) {
 	if n.all[0].G == nil {
 		return Work{}, fmt.Errorf("s2vt: a step without gradients: call Learn first")
@@ -77,14 +77,15 @@ func (n *Net) Wait(w Work) (loss, norm float64, err error) {
 	return loss / float64(p.clips), float64(p.host.results[0]), nil
 }
 
-// say computes the losses of all words, and the gradients of the states that say them and of the last layer.
+// say computes the losses of all words, and the gradients of the states that generate them and of the last
+// layer.
 func (n *Net) say(w Work) error {
 	p := w.plan
 	return n.backend.CrossEntropy(p.losses, p.doutputs, n.p.outW.G, n.p.outB.G, p.outputs, n.p.outW.W,
 		n.p.outB.W, p.target, 1/float32(p.clips))
 }
 
-// backward sends the gradient of the states that say words down to all other parameters.
+// backward propagates the gradient of the states that generate words to all other parameters.
 func (n *Net) backward(p *plan) error {
 	if err := n.dropGrad(p.doutputs, p.rowKeys, outputSite); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Batch is clips with a caption each. The net keeps nothing of it.
+// Batch is clips with a caption each. The net keeps no reference to it.
 type Batch struct {
 	// Features of each clip, frame by frame: 1 to Config.Frames times Config.Features of them.
 	Features [][]float32
@@ -18,7 +18,7 @@ type Batch struct {
 	Samples []int
 }
 
-// Words is the number of words to say, with an EOS for each caption.
+// Words is the number of words to generate, with an EOS for each caption.
 func (b *Batch) Words() int {
 	words := len(b.Captions)
 	for _, caption := range b.Captions {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Greedy says the likeliest word at every step, of equally likely ones that of the lowest id, and gives a
-// caption for each clip. clips are features as in Batch; o.Width is ignored.
+// Greedy takes the likeliest word at every step, and of equally likely words the one with the lowest id. It
+// returns a caption for each clip. clips are features as in Batch. o.Width is ignored.
 func (n *Net) Greedy(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
 	o.Width = 1
 	d, err := n.startDecoding(clips, o)
@@ -54,12 +54,12 @@ func (d *decoding) likeliest(logProbs []float32) int32 {
 	return best
 }
 
-// Beam looks for the caption of the best Score of each clip. Width hypotheses go on from step to step: the
-// likeliest of all that add a word to one of the step before. One that says EOS is done and keeps its place.
-// The search of a clip ends when all are done, when none that goes on can come to a better score, or at
-// MaxLength, where hypotheses are cut off. Equally likely ones are ranked by the lower word, then by the rank
-// of what they go on from, and equal scores by the one that was done first. Memory for clips·Width·V numbers
-// is needed.
+// Beam searches for the caption with the best Score of each clip. Width hypotheses continue from step to
+// step: the likeliest of all that add a word to a hypothesis of the step before. One that ends with EOS is
+// done and keeps its place. The search of a clip ends when all are done, when no other can reach a better
+// score, or at MaxLength, which cuts hypotheses off. Ties are resolved by the lower word, then by the rank of
+// the hypothesis before. Equal scores are resolved by the one that was done first. Memory for clips·Width·V
+// numbers is needed.
 func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err error) {
 	d, err := n.startDecoding(clips, o)
 	if err != nil {
@@ -82,8 +82,8 @@ func (n *Net) Beam(clips [][]float32, o BeamOptions) (captions []Caption, err er
 	return captions, nil
 }
 
-// goOn adds a word to the hypotheses of each clip, and moves those that are done to found. last says that no
-// word can follow.
+// goOn adds a word to the hypotheses of each clip, and moves finished ones to found. last is set if no word
+// can follow.
 func (d *decoding) goOn(live []hypothesis, logProbs []float32, found [][]Caption, o BeamOptions,
 	last bool) (still []hypothesis, err error) {
 	for from, to := 0, 0; from < len(live); from = to {
@@ -110,8 +110,8 @@ func (d *decoding) goOn(live []hypothesis, logProbs []float32, found [][]Caption
 	return still, nil
 }
 
-// decided reports whether no hypothesis that goes on can reach a better score than what was found. A further
-// word makes none likelier, and the length that it is divided by ends at MaxLength.
+// decided reports whether no unfinished hypothesis can reach a better score than the finished ones. A further
+// word makes none likelier, and MaxLength bounds the length that divides it.
 func decided(found []Caption, going []hypothesis, o BeamOptions) bool {
 	if len(found) == 0 {
 		return false
@@ -179,7 +179,7 @@ func (d *decoding) best(live []hypothesis, from, to int, logProbs []float32, cou
 	return all
 }
 
-// say adds a word to a hypothesis that stood in a row.
+// say adds a word to the hypothesis of a row.
 func (h hypothesis) say(word int32, logProb float64, row int) hypothesis {
 	return hypothesis{
 		clip:    h.clip,

@@ -6,7 +6,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// capacity is what the buffers hold, in rows.
+// capacity is the size of the buffers, in rows.
 type capacity struct{ frames, words, outputs int }
 
 // memory is the whole buffers, at capacity, without shape.

@@ -2,7 +2,7 @@ package s2vt
 
 import "fmt"
 
-// BeamOptions say how captions are searched for.
+// BeamOptions are the settings of the search for captions.
 type BeamOptions struct {
 	// Width is the number of hypotheses of each clip, from 1.
 	Width int
@@ -34,7 +34,7 @@ func (o BeamOptions) Validate(vocabulary int) error {
 	return nil
 }
 
-// Caption is what the net says about a clip.
+// Caption is a generated caption of a clip.
 type Caption struct {
 	Words   []int32 // without EOS
 	LogProb float64 // of the words, and of EOS where it was said; natural logarithm

@@ -19,8 +19,8 @@ type hypothesis struct {
 	words   []int32 // all of them, without BOS
 }
 
-// decoding says words for the clips of a batch. LSTM 1 sees no words, so that its states are known for all
-// steps before the first word is said; only LSTM 2 and the words differ between the hypotheses of a clip.
+// decoding generates words for the clips of a batch. LSTM 1 reads no words, so that its states are known for
+// all steps before the first word. Only LSTM 2 and the words differ between the hypotheses of a clip.
 type decoding struct {
 	net     *Net
 	plan    *plan

@@ -1,6 +1,6 @@
 package s2vt
 
-// site is a place where the net has dropout.
+// site is a place with dropout in the net.
 type site int
 
 const (

@@ -5,7 +5,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// forward computes the states that say words from the batch that lies in a plan.
+// forward computes the states that generate words from the batch in a plan.
 func (n *Net) forward(p *plan) error {
 	if err := n.embedFrames(p); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (n *Net) addWords(p *plan) error {
 	return n.backend.Add(p.upper.gatesWords, p.product)
 }
 
-// drop puts zeros into the rows of a tensor of a plan, where the net has dropout and learns.
+// drop applies dropout to the rows of a tensor of a plan in training.
 func (n *Net) drop(p *plan, x, keys *tensor.Tensor, s site) error {
 	if n.config.Dropout == 0 || !p.learns {
 		return nil

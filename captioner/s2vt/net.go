@@ -30,7 +30,7 @@ type Net struct {
 	memory   memory
 	plans    map[planKey]*plan
 
-	// How a batch is arranged, where its rows are packed: see tail.
+	// The order of a batch if its rows are packed: see tail.
 	wide           bool // rows are never left out
 	lengths, order []int
 	arrangement    Batch
@@ -58,13 +58,13 @@ func New(c Config, backend kernels.Backend) (*Net, error) {
 	return n, nil
 }
 
-// shutGate is a pre-activation at which a gate lets nothing through: its sigmoid is 0, or, where a device's
-// approximation does not reach that, less than 1e-37.
+// shutGate is a pre-activation that closes a gate: its sigmoid is 0, or less than 1e-37 if a device's
+// approximation does not reach 0.
 const shutGate = -1e4
 
-// buildConstants makes what the steps without an input from below get in its place. Where the gates to the
-// cell and from it are shut, h is 0, and of the cell nothing is left when the first frame adds to it; nor
-// does a gradient go through these gates.
+// buildConstants makes the constant inputs of steps without an input from below. If the gates to the cell and
+// from it are closed, h is 0, and the cell is empty when the first frame adds to it. No gradient passes these
+// gates.
 func (n *Net) buildConstants() (err error) {
 	gates := 4 * n.config.Hidden
 	if n.lowerBias, err = n.p.lstm1.b.W.Reshape(1, gates); err != nil {
@@ -80,7 +80,7 @@ func (n *Net) buildConstants() (err error) {
 	return n.backend.Upload(n.shut, tensor.HostArray(tensor.Float32, values))
 }
 
-// Config is what the net was made from.
+// Config is the configuration of the net.
 func (n *Net) Config() Config { return n.config }
 
 // Backend is the device that the net lives on.
@@ -95,8 +95,8 @@ func (n *Net) Close() error {
 	return errors.Join(n.buffers.Close(), n.grads.Close(), n.weights.Close())
 }
 
-// forgetBias is what the gates that keep a cell start with, so that states last from the first frame to the
-// last word before anything is learned (Jozefowicz, Zaremba, Sutskever 2015).
+// forgetBias is the initial bias of the gates that keep a cell, so that states last from the first frame to
+// the last word before training (Jozefowicz, Zaremba, Sutskever 2015).
 const forgetBias = 1
 
 // Init draws all weights. Layers have uniform weights within 1/sqrt(columns), as in PyTorch's Linear, and

@@ -11,8 +11,8 @@ import (
 // plan is a shape of batch: views of the net's buffers, which all plans share. A batch must be used up before
 // the next one is laid out.
 //
-// Rows of a step and a clip are in the order of steps, so that a phase is a run of rows: T·N rows of frames,
-// then L·N rows of words, or fewer where the batch has a tail.
+// Rows of a step and a clip are in the order of steps, so that a phase is a range of rows: T·N rows of
+// frames, then L·N rows of words, or fewer if the batch has a tail.
 type plan struct {
 	planKey
 
@@ -65,7 +65,7 @@ type layer struct {
 	tail                               *layerTail     // nil where the batch has none; gates, h and c end before it
 }
 
-// host is what a batch is laid out in before it is uploaded: views of memory that all plans share.
+// host holds a batch before it is uploaded: views of memory that all plans share.
 type host struct {
 	features                []float32
 	missing, frameKeys      []int32
@@ -135,7 +135,7 @@ func (n *Net) hold(key planKey) error {
 	return nil
 }
 
-// upload sends what a batch was laid out in.
+// upload uploads the host's batch.
 func (p *plan) upload(device tensor.Device) error {
 	if err := device.Upload(p.features, p.featuresIn); err != nil {
 		return err

@@ -39,7 +39,8 @@ func (n *Net) tailOf(b *Batch, frames int) (best tail) {
 	return best
 }
 
-// arranged is the batch with the longest captions first, where it has a tail, until the net forgets it.
+// arranged returns the batch with the longest captions first if it has a tail. It is valid until the next
+// batch.
 func (n *Net) arranged(b *Batch) *Batch {
 	if n.tailOf(b, n.longest(b.Features)).steps == 0 {
 		return b
@@ -124,7 +125,7 @@ func (p *plan) viewTail(m *memory, v *viewer, end, hidden int) {
 	}
 }
 
-// runLSTM runs a layer whose gates have what they get from below.
+// runLSTM runs a layer whose gates already have their input from below.
 func (n *Net) runLSTM(l *layer, own lstm) error {
 	if err := n.backend.LSTM(l.h, l.c, l.gates, own.wh.W, nil, nil); err != nil || l.tail == nil {
 		return err

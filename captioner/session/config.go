@@ -33,9 +33,9 @@ type Config struct {
 // DataConfig are the clips to learn from and those to judge by.
 type DataConfig struct {
 	Train ClipFiles `yaml:"train"`
-	// Validation names clips to judge by. Its array is that of Train, and so are its captions where it has none.
+	// Validation names validation clips. They have the array of Train, and by default also its captions.
 	Validation ClipFiles `yaml:"validation"`
-	// ValidationShare of the training clips is held out where Validation has no features.
+	// ValidationShare of the training clips is held out if Validation has no features.
 	ValidationShare float64 `yaml:"validation_share" help:"<share> of the clips held out for validation" range:"[0,1)"`
 	Seed            uint64  `yaml:"seed" help:"<seed> of which clips are held out"`
 	// MaxWords is the longest caption to learn, 0 for no limit. Longer ones are left out.

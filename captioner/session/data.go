@@ -184,7 +184,7 @@ func (o *opening) validation(ctx context.Context) error {
 	return err
 }
 
-// join joins features and captions and says what was left out.
+// join joins features and captions and reports what was left out.
 func (o *opening) join(what string, f captioner.FrameFeatures, c *metrics.Captions,
 	options captioner.JoinOptions) (*captioner.Set, error) {
 	set, err := captioner.Join(f, c, o.Words, options)

@@ -7,7 +7,7 @@ import (
 	"nmn/loader"
 )
 
-// ClipFiles name features of clips and captions of people.
+// ClipFiles names features of clips and reference captions.
 type ClipFiles struct {
 	Features string `yaml:"features" help:"<file> of features as nmn extract writes it: a row for each frame, or for each clip"`
 	Array    string `yaml:"array,omitempty" help:"<name> of the array in .npz and .safetensors files; empty for the only one"`

@@ -18,7 +18,7 @@ import (
 	"nmn/train"
 )
 
-// Outcome is what a complete run has found: result.json.
+// Outcome is the result of a complete run: result.json.
 type Outcome struct {
 	Fingerprint string  `json:"fingerprint"` // of configuration and data
 	Epochs      int     `json:"epochs"`
@@ -117,7 +117,7 @@ func (c Config) save(dir string, b run.Build) error {
 	return run.SaveConfigOf(dir, b, func(b *run.Build) ([]byte, error) { c.Build = b; return c.YAML() })
 }
 
-// keepPlaces notes in the configuration of a complete run where its files lie now.
+// keepPlaces stores the current places of the files in the configuration of a complete run.
 func (c *Config) keepPlaces(dir string) error {
 	there, err := ReadConfig(dir)
 	if err != nil || !there.Data.places().Take(c.Data.places()) {
@@ -142,8 +142,8 @@ func isRunFile(name string) bool {
 	return slices.Contains(ours, name)
 }
 
-// fingerprint identifies what a run computes: settings but for where files lie, words, captions, and features of three
-// clips.
+// fingerprint identifies the computation of a run: settings without the places of files, words, captions, and
+// features of three clips.
 func (s *Session) fingerprint() (string, error) {
 	h := sha256.New()
 	c := s.Config

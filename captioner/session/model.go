@@ -42,7 +42,7 @@ func OpenModel(file string, backend kernels.Backend) (*Model, error) {
 // Close gives back the net; the device is its owner's.
 func (m *Model) Close() error { return m.net.Close() }
 
-// HasWords holds the vocabulary of a file against that of the model.
+// HasWords compares the vocabulary of a file with the vocabulary of the model.
 func (m *Model) HasWords(file string) error {
 	words, err := captioner.ReadWords(file)
 	if err != nil {

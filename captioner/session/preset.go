@@ -51,7 +51,7 @@ func FromPreset(name Preset) (Config, error) {
 	return c, nil
 }
 
-// DefaultConfig is that of the preset Small.
+// DefaultConfig is the preset Small.
 func DefaultConfig() Config {
 	c, _ := FromPreset(Small) // it is there
 	return c

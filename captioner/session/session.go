@@ -16,7 +16,7 @@ import (
 	"nmn/run"
 )
 
-// Observer receives what people may want to know while a captioner is trained.
+// Observer receives messages and progress while a captioner is trained.
 type Observer = run.ObserverOf[captioner.Observer]
 
 // Options are the resources of a session.

@@ -27,10 +27,11 @@ func (s *Session) Train(ctx context.Context, dir string) (*Outcome, error) {
 	return o, err
 }
 
-// Run trains the captioner in a folder, or goes on where it was interrupted. What is complete is read and not run
-// again, and reused reports that. A folder of another run is refused with a *setting.Error that says what differs,
-// unless Options.Restart removes that run, and one that another process is writing with an error that wraps
-// run.ErrLocked. Where the context ends, what was done has been saved, and the error wraps run.ErrInterrupted.
+// Run trains the captioner in a folder, or continues after an interruption. A complete run is read and not
+// repeated, and reused reports that. A folder of another run is refused with a *setting.Error that names the
+// difference, unless Options.Restart removes that run. A folder that another process is writing is refused
+// with an error that wraps run.ErrLocked. If the context ends, finished work has been saved, and the error
+// wraps run.ErrInterrupted.
 func (s *Session) Run(ctx context.Context, dir string) (o *Outcome, reused bool, err error) {
 	identity, err := s.fingerprint()
 	if err != nil {

@@ -31,8 +31,8 @@ type Solution struct {
 	Seed uint64
 	// GradientGap is the largest difference between the gradients that both give the classifier.
 	GradientGap float64
-	// RateGap is the mean difference of the noise rates that both end at, and LikelihoodGap that of the log-likelihood,
-	// in nats a bag.
+	// RateGap is the mean difference of the final noise rates, and LikelihoodGap the difference of the final
+	// log-likelihoods, in nats a bag.
 	RateGap, LikelihoodGap float64
 	// Rounds counts the rounds of EM. Each round fits the classifier completely. Gradients counts the
 	// gradients over all bags in joint training.

@@ -10,7 +10,7 @@ import (
 
 // Result is one figure of one trained net: a measure over some words, for one seed.
 type Result struct {
-	// Part is what the figure was made for, such as "table1"; it does not matter to the claims.
+	// Part names the part that the figure was made for, such as "table1". Claims do not use it.
 	Part string
 	// Data are Scenes, MovingScenes, COCO, MSRVTT or SmallProblem.
 	Data string
@@ -23,9 +23,9 @@ type Result struct {
 	// Words are All, a part of speech ("NN", "VB", "JJ", ...), or one word by Word. One clip or picture is named by
 	// bag in the same place.
 	Words string
-	// Metric is what was measured, one of those below.
+	// Metric is the measure, one of the constants below.
 	Metric string
-	// Value is in points of percent where the paper prints percent: AP of 29.13, CIDEr of 34.8.
+	// Value is in percent points if the paper prints percent: AP of 29.13, CIDEr of 34.8.
 	Value float64
 }
 

@@ -35,9 +35,9 @@ type Comparison struct {
 	Left, Right Side
 	Missing     float64
 	Words       string // All or a part of speech
-	// Bound is what the left side is to be below, where the right has no arm.
+	// Bound is the upper bound for the left side if the right side has no arm.
 	Bound float64
-	// Published is the paper's difference, from two figures of one table; undefined where it prints none.
+	// Published is the paper's difference, from two figures of one table; undefined if the paper prints none.
 	Published eval.Number
 	// Seeds are the seeds that both sides have, in order. Differences has one difference for each seed.
 	Seeds       []uint64

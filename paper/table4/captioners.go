@@ -65,8 +65,8 @@ func openFeatures(ctx context.Context, folder, split string) (*captioner.FrameFi
 		Clips: filepath.Join(folder, split+".csv")})
 }
 
-// captioned trains a captioner on the features of a row and scores it, and what says the most frequent caption of the
-// training clips of all clips.
+// captioned trains a captioner on the features of a row and scores it. It also scores a captioner that always
+// generates the most frequent training caption.
 func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64, words *captioner.Words,
 	backend kernels.Backend) (scores *metrics.Scores, always report.CaptionRow, err error) {
 	sets, files, err := e.join(ctx, c, r.folder(seed), words)

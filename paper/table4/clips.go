@@ -21,7 +21,7 @@ type clips struct {
 	rows     []row
 }
 
-// row is a captioner of the table: what it is called, and where its features are for a seed.
+// row is a captioner of the table: its name, and the place of its features for a seed.
 type row struct {
 	name, title string
 	folder      func(seed uint64) string

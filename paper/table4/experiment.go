@@ -22,8 +22,8 @@ import (
 	"nmn/run"
 )
 
-// Experiment is the table with all that it is made from: nets on moving scenes, the concept probabilities of every
-// frame by each of them, and a captioner on each of these. What is complete in its folder is not run again.
+// Experiment is the table with everything that it needs: nets on moving scenes, the concept probabilities of
+// every frame by each net, and a captioner on each of these. What is complete in its folder is not run again.
 type Experiment struct {
 	Nets      run.Config     // of the nets, on moving scenes; the device is that of the captioners
 	Captioner session.Config // of the captioners, with the data of the experiment
@@ -147,7 +147,7 @@ func (e *Experiment) captionedClips(ctx context.Context) (c *clips, rows []repor
 	return c, rows, err
 }
 
-// defaults are what is left open.
+// defaults fills empty fields.
 func (e *Experiment) defaults() {
 	if e.Meteor == nil {
 		e.Meteor = metrics.NewMeteor()

@@ -26,7 +26,7 @@ type Piece struct {
 	Captioner bool
 }
 
-// String names the piece for people.
+// String is the printed name of the piece.
 func (p Piece) String() string {
 	if p.Captioner {
 		return fmt.Sprintf("captioner on %s, seed %d", p.Arm.Title(true), p.Seed)
@@ -44,7 +44,7 @@ func (e *Experiment) Pieces() (all []Piece) {
 	return all
 }
 
-// PieceFolder is where a piece leaves what it makes.
+// PieceFolder is the folder with the results of a piece.
 func (e *Experiment) PieceFolder(p Piece) string {
 	if p.Captioner {
 		return e.captioner(p.Seed, string(p.Arm))
@@ -111,7 +111,7 @@ func (e *Experiment) pieceDone(p Piece) (done bool, err error) {
 	return done, err
 }
 
-// trainNet trains the net of a piece, and what that goes on from, where they are not complete.
+// trainNet trains the net of a piece, and first the run that it continues, if they are not complete.
 func (e *Experiment) trainNet(ctx context.Context, s *run.Session, p Piece) error {
 	net, err := e.Net(p)
 	if err != nil {

@@ -35,8 +35,8 @@ type scored struct {
 	Always    report.CaptionRow `json:"always"` // what the most frequent caption scores
 }
 
-// Complete reports whether a piece is, by what lies in its folder; another net, or another captioner, makes it one that
-// is not.
+// Complete reports whether a piece is complete, by the files in its folder. Files of another net or captioner
+// do not count.
 func (e *Experiment) Complete(p Piece) (bool, error) {
 	if p.Captioner {
 		s, err := e.readScores(p)
@@ -46,7 +46,8 @@ func (e *Experiment) Complete(p Piece) (bool, error) {
 	return c != nil && len(c.Splits) == 2, err
 }
 
-// readConcepts reads what is written of the concepts of a piece; nil where that is nothing, or of another net.
+// readConcepts reads the description of the concepts of a piece. It returns nil if there is none, or if it
+// belongs to another net.
 func (e *Experiment) readConcepts(p Piece) (*concepts, error) {
 	p.Captioner = false
 	net, err := e.netFingerprint(p)
@@ -80,7 +81,7 @@ func (e *Experiment) readScores(p Piece) (*scored, error) {
 	return s, nil
 }
 
-// netFingerprint is that of the run of a piece; empty where it is not complete.
+// netFingerprint is the fingerprint of the run of a piece, or "" if it is not complete.
 func (e *Experiment) netFingerprint(p Piece) (string, error) {
 	net, err := e.Net(p)
 	if err != nil {
@@ -93,8 +94,8 @@ func (e *Experiment) netFingerprint(p Piece) (string, error) {
 	return o.Fingerprint, nil
 }
 
-// Finished reads the table of an experiment on videos all of whose captioners are complete: what its clips are called,
-// the modules of METEOR, and the rows as of Rows. Rows are nil where a captioner is not complete.
+// Finished reads the table of an experiment on videos: the name of its clips, the modules of METEOR, and the
+// rows as in Rows. Rows are nil if a captioner is not complete.
 func (e *Experiment) Finished() (title, modules string, rows []report.CaptionRow, err error) {
 	var always report.CaptionRow
 	for _, arm := range Arms() {

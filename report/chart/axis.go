@@ -74,7 +74,7 @@ func roundStep(least float64) float64 {
 	return 10 * power
 }
 
-// number is a label: with thousands apart, or as a power of ten where that would be long.
+// number is a label: with separated thousands, or as a power of ten if that would be long.
 func number(v float64, decimals int, step float64) string {
 	var s string
 	switch {

@@ -1,5 +1,5 @@
-// Package chart draws small charts: into pages, where their text has the page's own font and size at every width, and
-// into SVG files of their own.
+// Package chart draws small charts: into pages, with the font and size of the page at every width, and into
+// SVG files.
 package chart
 
 import (
@@ -13,16 +13,17 @@ type Chart struct {
 	Title   string
 	Summary string // what there is to see, in a sentence, for people who do not see it
 	X, Y    Axis
-	// Rows are names from the top to the bottom: row i lies at y = i, and the axis Y is not used. Nil where y is a number.
+	// Rows are names from the top to the bottom. Row i is at y = i, and the axis Y is not used. Nil if y is a
+	// number.
 	Rows []string
-	// Above has the names of rows stand above them, where they may be long, instead of at their left.
+	// Above puts the names of rows above them instead of to their left, so that they may be long.
 	Above bool
-	// Values stand at the right end above rows whose names do; nil for none.
+	// Values are at the right end above rows with names above them; nil for none.
 	Values []string
 	Marks  []Mark // the later lie above the earlier
 }
 
-// Axis is what a direction of the frame means. Without bounds, both 0, it holds all marks.
+// Axis is the scale of a direction. Without bounds, both 0, it holds all marks.
 type Axis struct {
 	Label    string
 	Min, Max float64
@@ -41,10 +42,10 @@ type Mark struct {
 	Lift   float64 // pixels that it lies below its place, to keep clear of other marks of a row
 }
 
-// Point is a place by the axes. What is not finite has no place and is left out.
+// Point is a place on the axes. Points that are not finite are left out.
 type Point struct{ X, Y float64 }
 
-// Shape is what a mark looks like.
+// Shape is the shape of a mark.
 type Shape int
 
 // The shapes. Line joins its points; Thick and Thin join pairs of points, as intervals of a row; the others are signs.
@@ -62,7 +63,7 @@ const (
 // Color is one of a palette that colour-blind readers can distinguish, in light and dark.
 type Color int
 
-// The palette, after Okabe and Ito, darker where a line would be too faint on white.
+// The palette, after Okabe and Ito. Colours that are too faint for lines on white are darker.
 const (
 	Blue Color = iota
 	Red
@@ -81,7 +82,7 @@ const Colors = int(Ink)
 var onWhite = [colors]color.NRGBA{{0, 114, 178, 255}, {196, 78, 0, 255}, {0, 125, 92, 255}, {168, 80, 138, 255},
 	{150, 104, 0, 255}, {42, 138, 190, 255}, {107, 107, 107, 255}, {29, 33, 37, 255}}
 
-// Bounds of what is drawn: beyond them the arithmetic of axes runs out of the range of numbers.
+// Bounds of drawings. Beyond them the arithmetic of axes overflows.
 const (
 	mostDrawn  = 1e300 // of a coordinate
 	mostPoints = 1500  // of a line: more than pixels show nothing more
@@ -123,8 +124,8 @@ func (c *Chart) axis(a Axis, of func(Point) float64) Axis {
 // Empty reports whether no mark has a place.
 func (c *Chart) Empty() bool { return len(c.settled().Marks) == 0 }
 
-// drawable are points that have a place: those that are not finite are left out, with their partner where they come in
-// pairs, and huge ones lie at the bound.
+// drawable returns the points that can be drawn. Points that are not finite are left out, together with their
+// partner in a pair. Huge ones are moved to the bound.
 func drawable(points []Point, shape Shape) []Point {
 	var out []Point
 	pairs := shape == Thick || shape == Thin
@@ -151,7 +152,7 @@ func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 func within(x float64) float64 { return min(max(x, -mostDrawn), mostDrawn) }
 
-// legend are the marks that stand for the names, in the order of their first.
+// legend returns the first mark of each name, in their order.
 func (c *Chart) legend() []Mark {
 	var out []Mark
 	for _, m := range c.Marks {

@@ -82,10 +82,10 @@ func (c *Chart) mark(on canvas, m *Mark) {
 	}
 }
 
-// share is where a number lies between the bounds of an axis; what is beyond them lies just outside.
+// share is the position of a number between the bounds of an axis. A number beyond them is just outside.
 func share(v float64, a Axis) float64 { return min(max((v-a.Min)/(a.Max-a.Min), -.02), 1.02) }
 
-// longestName is the length of the names of rows that stand at the left.
+// longestName is the length of the names of rows to the left.
 const longestName = 18
 
 func shortened(name string) string {
@@ -110,7 +110,7 @@ func (c *Chart) leftRunes() int {
 	return most
 }
 
-// height is that of the frame in pixels.
+// height is the height of the frame in pixels.
 func (c *Chart) height() float64 {
 	switch {
 	case c.Rows == nil:

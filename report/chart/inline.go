@@ -168,5 +168,5 @@ func rounded(v float64) float64 {
 	return r + 0 // never -0
 }
 
-// escaped is a text as markup, in which what is not seen shows.
+// escaped returns a text as markup, with escapes for invisible characters.
 func escaped(s string) string { return template.HTMLEscapeString(visible.Line(s)) }

@@ -44,7 +44,7 @@ type Audit struct {
 	listed  *manifest.Manifest // that the data came from, once it was asked for
 }
 
-// Options are what an audit needs, apart from the folder of a run.
+// Options are the settings of an audit, apart from the folder of a run.
 type Options struct {
 	run.Options
 	// Device computes nets of folds; empty for the device of the run.
@@ -109,7 +109,7 @@ func (a *Audit) Config() *run.Config { return &a.session.Config }
 // Data are the data of the run.
 func (a *Audit) Data() *dataset.Splits { return a.session.Data }
 
-// Folder is the folder of what the audit makes.
+// Folder is the folder with the files of the audit.
 func (a *Audit) Folder() string { return filepath.Join(a.Dir, Folder) }
 
 // Lock keeps other audits of the run out until release is called; see Session.Lock.
@@ -153,8 +153,8 @@ func chosen[T any](matrix []T, rows []int, k int) []T {
 // HasPictures reports whether the bags hold pictures or clips.
 func (a *Audit) HasPictures() bool { return a.session.Data.Train.Preview() != nil }
 
-// Picture is a small picture of a training bag, the middle frame of a clip, as JPEG. An error wraps loader.ErrCorrupt
-// where it cannot be read, or the bag has none.
+// Picture returns a small picture of a training bag, the middle frame of a clip, as JPEG. An error wraps
+// loader.ErrCorrupt if it cannot be read, or the bag has none.
 func (a *Audit) Picture(ctx context.Context, id string) ([]byte, error) {
 	row, ok := a.rows[id]
 	if !ok || !a.HasPictures() {

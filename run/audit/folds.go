@@ -13,7 +13,7 @@ import (
 	"nmn/run"
 )
 
-// Offer is a number of folds, whose nets give every training bag a score, and what it costs to train them.
+// Offer is a number of folds, whose nets score every training bag, and the cost of training them.
 type Offer struct {
 	Folds, Epochs int
 	Images        int64         // frames or rows that are learned, all nets and epochs together
@@ -64,9 +64,9 @@ func (a *Audit) speed() float64 {
 	return 0
 }
 
-// TrainFolds trains the nets of an offer, or goes on where that was interrupted, and keeps what they say in the folder
-// of the audit, where Scores finds it. Nets that are there already are not trained again. When ctx ends, what was done
-// is saved, and the error wraps ErrInterrupted.
+// TrainFolds trains the nets of an offer, or continues after an interruption, and keeps their scores in the
+// folder of the audit, where Scores finds them. Complete nets are not trained again. When ctx ends, finished
+// work is saved, and the error wraps ErrInterrupted.
 func (a *Audit) TrainFolds(ctx context.Context, o Offer) (*OutOfFold, error) {
 	there, err := a.foldsOfRun()
 	if there == nil || o.Folds != a.folds() {

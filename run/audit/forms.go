@@ -41,12 +41,12 @@ func (a *Audit) labelForm(ctx context.Context) (*labelForm, error) {
 	}
 }
 
-// ending is that of a text file, without the one of its compression, in small letters.
+// ending is the extension of a text file in lower case, without the extension of its compression.
 func ending(path string) string {
 	return strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")))
 }
 
-// manifestForm writes the manifest as it is, but for labels.
+// manifestForm writes the manifest as it is, except for labels.
 func (a *Audit) manifestForm(ctx context.Context) (*labelForm, error) {
 	m, err := a.manifest(ctx)
 	if err != nil {

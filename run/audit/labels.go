@@ -55,8 +55,8 @@ func (a *Audit) CheckLabelFile(ctx context.Context, path string) error {
 	return a.refuseSource(path)
 }
 
-// formOf is the form of a file: that of the data, or for other manifests than tables a new one where the name asks for
-// it.
+// formOf is the form of a file: the form of the data, or, for manifests other than tables, a new manifest if
+// the name asks for it.
 func (a *Audit) formOf(ctx context.Context, path string) (*labelForm, error) {
 	form, err := a.labelForm(ctx)
 	if err == nil && a.session.Config.Data.Set == dataset.Manifest && isCSV(path) &&

@@ -54,7 +54,7 @@ func (a *Audit) Scores(ctx context.Context) (*OutOfFold, error) {
 	return a.PartialScores()
 }
 
-// foldsOfRun are the scores of the folds of the run itself; nil where it has none of all bags.
+// foldsOfRun returns the scores of the folds of the run itself, or nil if it does not have them for all bags.
 func (a *Audit) foldsOfRun() (*OutOfFold, error) {
 	dir, settings := filepath.Join(a.Dir, run.RecipeFolder), a.session.Config.Settings()
 	if settings.Folds() == 0 {
