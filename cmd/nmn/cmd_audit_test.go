@@ -522,7 +522,7 @@ func TestAudit_OneSidedLabels(t *testing.T) {
 		}
 	}
 	write(t, labels, strings.ReplaceAll(b.String(), ",1", ",0"))
-	if table := must(t, onScores("rates", dir)...); !strings.Contains(table, "none of 3 labels has enough labels") ||
+	if table := must(t, onScores("rates", dir)...); !strings.Contains(table, "none of 3 labels is present and absent often enough") ||
 		strings.Contains(table, "All classes together") {
 		t.Errorf("all labels equal:\n%s", table)
 	}

@@ -20,7 +20,7 @@ func TestBenchWitness_FieldsForMachines(t *testing.T) {
 		}
 	}
 	out := must(t, "bench", "witness", "--bags", "300", "--words", "100")
-	if !strings.Contains(out, "1500 captions of 300 bags") || !strings.Contains(out, "AUC") {
+	if !strings.Contains(out, "1500 captions of 300 pictures") || !strings.Contains(out, "AUC") {
 		t.Errorf("got %s", out)
 	}
 }

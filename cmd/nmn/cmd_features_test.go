@@ -219,7 +219,7 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 		"--set", "train.patience=0", "--set", "recipe.form=estimate", "--noise-rates", "folds:2",
 		"--set", "recipe.fold_epochs=2",
 		"--set", "recipe.epochs=1", "--run-dir", filepath.Join(dir, "run"))
-	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 labels has enough labels of both kinds") {
+	if c.code != exitOK || !strings.Contains(c.err, "rates   none of 2 labels is present and absent often enough") {
 		t.Fatalf("exit code %d, %s", c.code, c.err)
 	}
 	rates := read(t, filepath.Join(dir, "run", report.RatesFile))

@@ -3,6 +3,7 @@ package claims
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -100,6 +101,11 @@ func (v *Verdict) shortNames() []string {
 			}
 		}
 		names[i] = strings.Join(shown, ", ")
+	}
+	if slices.Contains(names, "") { // MIL alone differs
+		for i := range names {
+			names[i] = map[string]string{"": "without MIL", "MIL": "with MIL"}[names[i]]
+		}
 	}
 	return names
 }

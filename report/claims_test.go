@@ -1,0 +1,41 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"nmn/eval"
+)
+
+// The page shows verdicts as words with a sign and a class of the style, a chart of differences, and folded figures.
+func TestReproduction_ShowsClaimsAsAPlot(t *testing.T) {
+	r := &Reproduction{Title: "x", Plots: []PlottedClaim{
+		{Claim: "A is better" + markup, Where: "Table 1", Data: "scenes", Verdict: "confirmed", Kind: ClaimConfirmed,
+			Figures:     &Table{Title: "All figures", Columns: []Column{{Name: "p"}}, Rows: []Row{{Cells: []Cell{figure(.01)}}}},
+			Differences: []ClaimDifference{{Name: "20 % noise", Mean: 2, Low: 1, High: 3, Published: 1.5, Kind: ClaimConfirmed}}},
+		{Claim: "B is better", Data: "scenes", Verdict: "not confirmed", Reason: "it is not", Kind: ClaimRefuted},
+		{Claim: "C is better", Beyond: true, Verdict: "not tested", Kind: ClaimOpen,
+			Differences: []ClaimDifference{{Name: "a name that is too long for the left side", Mean: eval.Undefined(),
+				Low: eval.Undefined(), High: eval.Undefined(), Published: -4, Kind: ClaimOpen}}},
+	}}
+	var b bytes.Buffer
+	if err := r.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, want := range []string{`<span class="verdict confirmed"><i aria-hidden="true">✓</i> confirmed</span> on scenes`,
+		`<span class="verdict refuted"><i aria-hidden="true">✗</i> not confirmed</span>`, "It is not.",
+		`<span class="verdict undecided"><i aria-hidden="true">?</i> not tested</span>`, "Claims beyond the paper",
+		"<summary>Source and figures</summary>", `id="claim-1-1-t"`, `id="claim-3-1-t"`, ">20 % noise</text>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if a := claimAxis(r.Plots); a.Min >= -4 || a.Max <= 3 {
+		t.Errorf("axis %+v does not hold all differences", a)
+	}
+	if strings.Contains(page, markup) || claimChart(&r.Plots[1], claimAxis(r.Plots)) != nil {
+		t.Error("markup of a claim is not escaped, or a claim without differences has a chart")
+	}
+}
