@@ -32,7 +32,7 @@ type runHTML struct {
 	MentionRates    []pageTable
 	Noise           bool     // the run has a noise model
 	RateRemarks     []string // about the estimate that the model holds; nil for none
-	RatesHeld       bool     // in training
+	RatesFrom       string   // sentence about the origin of the rates
 	Rated           bool     // the run has rates to show
 	NoiseTable      []pageTable
 	Unestimated     []string // sentences about classes without an estimate
@@ -94,8 +94,9 @@ func (r *Run) WriteHTML(w io.Writer) error {
 func (p *runHTML) draw(r *Run) {
 	known := estimatedRates(r.Rates)
 	p.Noise, p.RateRemarks, p.Unestimated = len(r.Rates) > 0, r.RateRemarks, unestimatedNotes(r.Rates)
-	p.RatesHeld, p.Rated = r.RatesHeld, len(known) > 0
+	p.Rated = len(known) > 0
 	if p.Rated {
+		p.RatesFrom = r.ratesFrom()
 		p.NoiseTable = pageTables([]*Table{noiseTable(noiseOfRates(known))})
 	}
 	p.Stripped = min(strippedWords, len(known))
@@ -107,6 +108,17 @@ func (p *runHTML) draw(r *Run) {
 	if len(known) > 0 {
 		p.Strips = pageCharts("words", noiseCharts(noiseOfRates(known), strippedWords))
 	}
+}
+
+// ratesFrom is a sentence about the origin of the noise rates.
+func (r *Run) ratesFrom() string {
+	switch {
+	case len(r.RateRemarks) > 0:
+		return "The rates were estimated before training."
+	case r.RatesHeld:
+		return "The rates were set before training and did not change."
+	}
+	return "The noise model has learned these rates."
 }
 
 // noiseOfRates converts rates for the charts of noise.
