@@ -5,8 +5,9 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// planAhead has a backend that makes plans for convolutions begin with those of a batch, while its pictures are still
-// on their way: the forward pass first, then the gradients from the last layer down.
+// planAhead makes the backend plan its convolutions while the pictures of the first batch are still on their
+// way: the forward pass first, then the gradients from the last layer down. It does nothing for backends
+// without such plans.
 func (n *Net) planAhead(p *Plan, training bool) {
 	planner, ok := n.backend.(conv.Planner)
 	if !ok || len(p.chunks) == 0 {

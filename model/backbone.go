@@ -2,7 +2,7 @@ package model
 
 import "fmt"
 
-// NodeKind says what a node of a backbone computes.
+// NodeKind is the operation of a node of a backbone.
 type NodeKind uint8
 
 // The kinds of nodes.
@@ -16,19 +16,19 @@ const (
 // the net and map i+1 the output of node i.
 type Node struct {
 	Kind NodeKind
-	// Name is that of the layer of a convolution, conv3_2 or layer1.0.conv1: its parameters are backbone.NAME.weight
-	// and backbone.NAME.bias. File is its name in weight files.
+	// Name is the layer name of a convolution, such as conv3_2 or layer1.0.conv1. Its parameters are
+	// backbone.NAME.weight and backbone.NAME.bias. File is its name in weight files.
 	Name, File string
 	X          int // the map that it reads
 	// Shortcut is the map that is added to the convolution before the ReLU; 0 for none.
 	Shortcut int
 	H, W, C  int // of its output, for one frame
-	// Kernel, Stride and Pad are those of a convolution.
+	// Kernel, Stride and Pad are the geometry of a convolution.
 	Kernel, Stride, Pad int
 	ReLU                bool
 }
 
-// Backbone lists the operations from the input to the last feature map; a net on features has none.
+// Backbone lists the operations from the input to the last feature map. A net on features has none.
 func (c Config) Backbone() []Node {
 	g := graph{height: c.Size, width: c.width()}
 	if c.Residual != Plain {
@@ -62,7 +62,8 @@ func (g *graph) conv(x int, node Node) int {
 	return len(g.nodes)
 }
 
-// pool adds a pool of map x and returns its map; windows of either kind leave half of the rows and columns, rounded up.
+// pool adds a pool of map x and returns its map. Windows of either kind halve the rows and columns, rounded
+// up.
 func (g *graph) pool(x int, kind NodeKind) int {
 	h, w := g.size(x)
 	g.nodes = append(g.nodes, Node{Kind: kind, X: x, H: (h + 1) / 2, W: (w + 1) / 2, C: g.nodes[x-1].C})

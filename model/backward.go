@@ -9,30 +9,31 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// StepOptions are what changes from one step to the next.
+// StepOptions are the options that change from one step to the next.
 type StepOptions struct {
 	// Scale multiplies all gradients: 1/bags for the mean over the bags of an update.
 	Scale float32
-	// DropoutSeed selects the masks, together with the plan's keys; it should change every epoch.
+	// DropoutSeed selects the masks, together with the plan's keys. It should change every epoch.
 	DropoutSeed uint64
 	// Accumulate adds to the gradients of the steps before instead of overwriting them.
 	Accumulate bool
 	// WithoutNoise trains the classifier alone: Labels are taken as targets, which may be soft or
 	// unknown, and the noise model gets no gradient (its gradients are left as they are).
 	WithoutNoise bool
-	// Asymmetric makes the loss the asymmetric one; the zero value is the cross-entropy. It is for training
-	// without a noise model.
+	// Asymmetric selects the asymmetric loss. The zero value is the cross-entropy. It requires a net without
+	// a noise model.
 	Asymmetric noise.AsymmetricLoss
-	// LargeLosses treats labels 0 of the batch with large losses; likewise.
+	// LargeLosses treats zero labels of the batch with large losses specially. It requires a net without a
+	// noise model.
 	LargeLosses LargeLosses
-	// Evidence says that Labels are log-likelihood ratios of what was observed (noise.StepParams); likewise. It goes
-	// with neither of the two.
+	// Evidence is set if Labels are log-likelihood ratios of the observations (noise.StepParams). It requires
+	// a net without a noise model, and excludes Asymmetric and LargeLosses.
 	Evidence bool
 	// InputGradient computes the gradient with respect to X too, into DX.
 	InputGradient bool
-	// Done, where set, is called for each of the Gradients, in their order, behind the calls that complete them.
+	// Done, if set, is called for each of the Gradients, in their order, after the calls that complete them.
 	Done func(layer int) error
-	// Part leaves a part of the step out; the zero value does it all.
+	// Part selects a part of the step; the zero value does it all.
 	Part StepPart
 }
 
@@ -41,15 +42,16 @@ type StepPart int
 
 const (
 	WholeStep StepPart = iota
-	// UpperPart is the way forward and, backward, all but the blocks of convolutions, for the frames that go backward
-	// last where they go in chunks.
+	// UpperPart is the forward pass, and the backward pass without the blocks of convolutions. If frames go
+	// in chunks, it leaves out only the blocks of the chunk that goes backward last.
 	UpperPart
-	// LowerPart is the rest, behind UpperPart of the same plan. Nothing may come between them that uses the plan.
+	// LowerPart is the rest. It must follow UpperPart of the same plan, with no other use of the plan between
+	// them.
 	LowerPart
 )
 
-// Step computes the loss of the batch in X and Labels, and the gradients of all parameters that are
-// not frozen. It changes no parameter.
+// Step computes the loss of the batch in X and Labels, and the gradients of all parameters that are not
+// frozen. It changes no parameter.
 func (n *Net) Step(p *Plan, o StepOptions) error {
 	if err := n.Prepare(o); err != nil {
 		return err
@@ -110,8 +112,8 @@ func (n *Net) holdInputGradient(p *Plan) (err error) {
 	return err
 }
 
-// backwardNoise computes the gradients of U and b, and of g(X) into dPooled; where there are several chunks
-// that of the g of each frame too.
+// backwardNoise computes the gradients of U and b, and the gradient of g(X) into dPooled. If there are
+// several chunks, it also computes the gradient of the g of each frame.
 func (n *Net) backwardNoise(p *Plan, o StepOptions) error {
 	l := n.noise
 	n.sections.begin(backwardPass, "noise")
@@ -135,7 +137,7 @@ func (n *Net) backwardNoise(p *Plan, o StepOptions) error {
 	return n.backend.BagPoolGrad(p.dMeans, p.dPooledN, p.means, p.Pooled, p.bags, n.config.poolKind(), false)
 }
 
-// backward sends the dLogits of a chunk down to the lowest layer that learns. noisy says that there is a
+// backward sends the dLogits of a chunk down to the lowest layer that learns. noisy is set if there is a
 // gradient of the pooled features.
 func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 	lowest := n.lowest(o.InputGradient)
@@ -165,7 +167,7 @@ func (n *Net) backward(c *chunk, o StepOptions, noisy bool) error {
 	return n.backwardUnits(c, o, lowest)
 }
 
-// backwardLower is what backward leaves out of an UpperPart.
+// backwardLower does the part of backward that UpperPart leaves out.
 func (n *Net) backwardLower(p *Plan, o StepOptions) error {
 	lowest := n.lowest(o.InputGradient)
 	if lowest >= len(n.units) {
@@ -175,8 +177,8 @@ func (n *Net) backwardLower(p *Plan, o StepOptions) error {
 	return n.backwardUnits(&p.chunks[0], o, lowest)
 }
 
-// backwardHead computes the gradient of the input of layer i of the head from that of its output. Where
-// the noise model sees this input, its gradient of g joins.
+// backwardHead computes the gradient of the input of layer i of the head from the gradient of its output. If
+// the noise model reads this input, its gradient of g is added.
 func (n *Net) backwardHead(c *chunk, i int, dy *tensor.Tensor, noisy bool) error {
 	l := n.fc[i]
 	x, mask := n.belowHead(c, i)
@@ -197,9 +199,9 @@ func (n *Net) backwardHead(c *chunk, i int, dy *tensor.Tensor, noisy bool) error
 	return n.backend.DropoutGrad(x.dy, x.dy, c.keys, n.masks.Of[i-1], float32(n.config.Dropout))
 }
 
-// belowHead is the input of layer i of the head, and the mask of its gradient. Behind another layer the
-// input is 0 where either the ReLU or the dropout of that layer is, so that one mask serves both, and
-// DropoutGrad then scales what was kept; a pool masks by itself, and the input of the net has no mask.
+// belowHead is the input of layer i of the head, and the mask of its gradient. The input after another layer
+// is 0 wherever that layer's ReLU or dropout is 0, so one mask serves both, and DropoutGrad then scales the
+// kept values. A pool masks by itself, and the input of the net has no mask.
 func (n *Net) belowHead(c *chunk, i int) (x output, mask *tensor.Tensor) {
 	if i > 0 {
 		return c.hidden[i-1], c.hidden[i-1].y

@@ -7,8 +7,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// lowest is the position of the first layer that learns, counted over the units of the backbone and then the layers of
-// the head; the gradient of the input wants all of them.
+// lowest is the position of the first layer that learns, counted over the units of the backbone and then the
+// layers of the head. The gradient of the input needs all of them.
 func (n *Net) lowest(input bool) int {
 	if input {
 		return 0
@@ -24,7 +24,7 @@ func (n *Net) lowest(input bool) int {
 	return len(n.units) + head
 }
 
-// learns reports whether a parameter of a layer does; a pool has none.
+// learns reports whether a parameter of a layer learns. A pool has no parameters.
 func (l *layer) learns() bool { return l.w != nil && (l.w.G != nil || l.b.G != nil) }
 
 // findNeeded finds the maps whose gradient is needed because something learns below them.
@@ -35,7 +35,8 @@ func (n *Net) findNeeded() {
 	}
 }
 
-// mask is what masks the gradient of a unit's output: the output of its ReLU. The gradient of a pool masks by itself.
+// mask is the mask of a unit's output gradient: the output of its ReLU. The gradient of a pool masks by
+// itself.
 func (u *unit) mask(out output) *tensor.Tensor {
 	if u != nil && u.Kind == Convolution && u.ReLU {
 		return out.y
@@ -81,8 +82,8 @@ func (n *Net) backwardUnits(c *chunk, o StepOptions, lowest int) error {
 	return nil
 }
 
-// backwardConv computes the gradient of a convolution's input, or adds to what those above have made of it. That of its
-// shortcut is dy, which is in its place.
+// backwardConv computes the gradient of a convolution's input, or adds to the gradient from the units above.
+// The gradient of its shortcut is dy, which shares its memory.
 func (n *Net) backwardConv(c *chunk, u *unit, dy *tensor.Tensor, o StepOptions) error {
 	x, params := c.at(u.X), u.params()
 	var mask *tensor.Tensor

@@ -6,9 +6,9 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// chunk is a run of frames of a plan that go through the layers together: all of them, or some where a
-// batch is larger than the memory. Chunks of a plan share the outputs of the layers and their gradients;
-// logits and the pooled features of each frame, which are small, stay for the noise model.
+// chunk is a run of frames of a plan that go through the layers together: all of them, or some if a batch is
+// larger than the memory. Chunks of a plan share the outputs of the layers and their gradients. Logits and
+// the pooled features of each frame, which are small, are kept for the noise model.
 type chunk struct {
 	pixels, sizes, flips, keys *tensor.Tensor // of its frames
 	x, dx                      *tensor.Tensor // input; dx is nil without InputGradient
@@ -17,8 +17,8 @@ type chunk struct {
 	features                   *tensor.Tensor // the map that the noise model sees
 	logits, dLogits            *tensor.Tensor
 
-	// The features pooled: over the bags where the chunk is the whole plan, else over each frame, and bags
-	// is nil.
+	// The pooled features. If the chunk is the whole plan, they are pooled over the bags. Otherwise they are
+	// pooled over each frame, and bags is nil.
 	pooled, dPooled, bags *tensor.Tensor
 }
 
@@ -30,11 +30,11 @@ func (c *chunk) at(m int) output {
 	return c.maps[m-1]
 }
 
-// ChunkFrames limits how many frames go through the layers together, 0 for no limit. A batch of more is cut
-// into chunks of about the same size, whatever bags the frames belong to. In training every chunk but the
-// last goes forward twice: first all of them for the logits, from which the noise model and the noisy-or
-// find the gradients of all logits of a bag; then each again, followed at once by its backward pass. The
-// gradients are those of the batch in one piece, except for the order of sums.
+// ChunkFrames limits how many frames go through the layers together, 0 for no limit. A larger batch is cut
+// into chunks of about equal size, regardless of the frames' bags. In training every chunk but the last goes
+// forward twice. First all chunks go forward for the logits, from which the noise model and the noisy-or
+// compute the gradients of all logits of a bag. Then each chunk goes forward again, followed at once by its
+// backward pass. The gradients equal the gradients of the batch in one piece, except for the order of sums.
 func (n *Net) ChunkFrames(frames int) error {
 	if frames < 0 {
 		return fmt.Errorf("model: chunks of %d frames, want at least 1, or 0 for whole batches", frames)
@@ -50,9 +50,9 @@ func (n *Net) ChunkFrames(frames int) error {
 	return n.buffers.Close()
 }
 
-// chunkOf is the number of frames of the chunks of a batch, of which the last may have fewer. Devices want
-// tensors at multiples of 16 bytes, which may take up to three frames more than the limit. A net on
-// features has nothing to save.
+// chunkOf is the number of frames in a chunk of a batch. The last chunk may have fewer. Devices need tensors
+// at multiples of 16 bytes, which may take up to three frames more than the limit. A net on features uses
+// whole batches.
 func (n *Net) chunkOf(frames int) int {
 	if n.limit == 0 || frames <= n.limit || n.config.Input > 0 {
 		return frames
@@ -95,7 +95,7 @@ func (n *Net) viewChunks(p *Plan, v *viewer) {
 	}
 }
 
-// viewLayers cuts outputs and gradients of so many frames.
+// viewLayers cuts outputs and gradients of this number of frames.
 func (n *Net) viewLayers(c *chunk, v *viewer, frames int) {
 	shapes, l := n.shapes(), n.memory.layout
 	all := make([]output, len(l.maps))
@@ -113,8 +113,8 @@ func (n *Net) viewLayers(c *chunk, v *viewer, frames int) {
 	c.features = features.y
 }
 
-// backwardChunks goes backward through the chunks of a plan, the last one first: what the layers made of it
-// is still there, what they made of the others is computed again.
+// backwardChunks goes backward through the chunks of a plan, the last one first. The outputs of the last
+// chunk still exist, and the outputs of the others are computed again.
 func (n *Net) backwardChunks(p *Plan, o StepOptions, noisy bool) error {
 	done, part := o.Done, o.Part
 	for i := len(p.chunks) - 1; i >= 0; i-- {

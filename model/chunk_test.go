@@ -57,8 +57,8 @@ func values(t testing.TB, n *Net, from *tensor.Tensor) []float32 {
 	return v
 }
 
-// However a batch is cut, logits and dropout are the same bit for bit, and so is all that the noise model
-// makes of them where it sees no means; gradients are the same except for the order of their sums.
+// However a batch is cut, logits and dropout are equal bit for bit. So are the results of the noise model if
+// it sees no means. Gradients are equal except for the order of their sums.
 func TestChunks_GradientsAreThoseOfTheWholeBatch(t *testing.T) {
 	for name, change := range map[string]func(*Config, *StepOptions){
 		"fd":           func(*Config, *StepOptions) {},
@@ -198,7 +198,7 @@ func TestChunks_SayWhatTheyCannot(t *testing.T) {
 
 // limited is a device with little free memory, which reports how much.
 type limited struct {
-	kernels.Card // what is not below is not called
+	kernels.Card // methods not listed below are not called
 	kernels.Backend
 	free int
 }
@@ -223,7 +223,7 @@ func (l *limited) Free(t *tensor.Tensor) error {
 func (l *limited) FreeBytes() (int, error) { return l.free, nil }
 func (l *limited) MostBytes() int          { return 0 }
 
-// A bag that does not fit in one piece is said to fit in chunks, and does.
+// If a bag does not fit in one piece, the error proposes chunks, and with these it fits.
 func TestPlan_TellsWhichChunksWouldFit(t *testing.T) {
 	counting := newNet(t, openCPU(t, 1), small(FeatureDependent))
 	room := counting.ChunkBytes(26, 1, 7, true)

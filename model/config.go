@@ -23,31 +23,32 @@ type Config struct {
 	// Size is the height of the input in pixels, and its width unless Width is set.
 	Size  int `yaml:"size" json:"size"`
 	Width int `yaml:"width,omitempty" json:"width,omitempty"`
-	// Residual makes the net a residual one of such blocks; empty is VGG.
+	// Residual makes the net a residual net with these blocks; empty is VGG.
 	Residual Residual `yaml:"residual,omitempty" json:"residual,omitempty"`
-	// Depths and Widths give, for each block, the number of 3×3 convolutions and their channels; of a residual net, for
-	// each stage, the number of blocks and the channels of their inner convolutions. Its stem has those of the first.
+	// Depths and Widths give, for each block, the number of 3×3 convolutions and their channels. For a
+	// residual net they give, for each stage, the number of blocks and the channels of their inner
+	// convolutions. Its stem has the channels of the first stage.
 	Depths []int `yaml:"depths" json:"depths"`
 	Widths []int `yaml:"widths" json:"widths"`
-	// LastPool ends the last block with a max pool as all others end. It is VGG's, as FC6 to Dropout are: a residual net
-	// has one layer behind its stages.
+	// LastPool ends the last block with a max pool, as all other blocks end. LastPool and FC6 to Dropout
+	// belong to VGG: a residual net has one layer after its stages.
 	LastPool bool `yaml:"last_pool" json:"last_pool"`
-	// FC6 and FC7 are the channels of the convolutions that stand for the fully connected layers;
-	// fc6 has FC6Kernel×FC6Kernel cells and padding FC6Pad, fc7 and fc8 are 1×1.
+	// FC6 and FC7 are the channels of the convolutions that replace the fully connected layers. fc6 has
+	// FC6Kernel×FC6Kernel cells and padding FC6Pad, fc7 and fc8 are 1×1.
 	FC6       int     `yaml:"fc6" json:"fc6"`
 	FC7       int     `yaml:"fc7" json:"fc7"`
 	FC6Kernel int     `yaml:"fc6_kernel" json:"fc6_kernel"`
 	FC6Pad    int     `yaml:"fc6_pad" json:"fc6_pad"`
 	Dropout   float64 `yaml:"dropout" json:"dropout"` // after all fully connected layers but the last, in [0, 1)
-	// Input is the length of the feature vectors that the net takes in place of pictures, 0 for pictures.
-	// A net on features has no blocks; Hidden are the widths of its layers before the last, in the place
-	// of fc6 and fc7: none makes it linear.
+	// Input is the length of the feature vectors that the net takes instead of pictures, 0 for pictures. A
+	// net on features has no blocks. Hidden are the widths of its layers before the last, instead of fc6 and
+	// fc7. Without any it is linear.
 	Input  int   `yaml:"input,omitempty" json:"input,omitempty"`
 	Hidden []int `yaml:"hidden,flow,omitempty" json:"hidden,omitempty"`
-	// Standardised says that features come on the scale of the training data, which weight files keep.
+	// Standardised is set if features come on the scale of the training data, which weight files keep.
 	Standardised bool `yaml:"standardised,omitempty" json:"standardised,omitempty"`
-	// MIL makes every cell of the score map, or of a net on features every vector of a bag, an instance and joins them by
-	// noisy-or; without it they are averaged to one logit.
+	// MIL makes every cell of the score map an instance, or every vector of a bag for a net on features, and
+	// joins instances by noisy-or. Without it they are averaged to one logit.
 	MIL bool `yaml:"mil" json:"mil"`
 	// Noise, NoisePool and NoiseDetach describe the noise model: its kind, how g(X) pools the last
 	// feature map over the cells of a bag, and whether the gradient of g stops there.
@@ -86,8 +87,8 @@ func Scenes(classes int, mil bool) Config {
 	}
 }
 
-// MLP is a net on feature vectors of a width: a 1×1 picture of so many channels, hidden layers with ReLU
-// and dropout .5, and one logit for each class. Without hidden layers it is linear. Where it has a
+// MLP is a net on feature vectors of a width: a 1×1 picture with that number of channels, hidden layers with
+// ReLU and dropout .5, and one logit for each class. Without hidden layers it is linear. If it has a
 // feature-dependent noise model, g(X) is the last hidden layer, or the features themselves.
 func MLP(width, classes int, hidden []int) Config {
 	return Config{
@@ -101,8 +102,7 @@ func MLP(width, classes int, hidden []int) Config {
 	}
 }
 
-// Narrow multiplies the channels of all hidden layers by a factor, rounded to a multiple of 8 and at
-// least 8.
+// Narrow multiplies the channels of all hidden layers by a factor, rounded to a multiple of 8 and at least 8.
 func (c Config) Narrow(factor float64) Config {
 	scale := func(channels int) int { return max(8, int(float64(channels)*factor/8+.5)*8) }
 	scaled := func(all []int) []int {
@@ -123,7 +123,7 @@ func (c Config) Narrow(factor float64) Config {
 	return c
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field that is out of range.
 func (c Config) Validate() error {
 	positive := func(field string, value int) error {
 		if value < 1 || value > 1<<20 {

@@ -40,9 +40,9 @@ func (c Config) LayerWidth(l Layer) (int, error) {
 	return 0, fmt.Errorf("model: layer %q cannot be extracted, want one of %v", l, layers)
 }
 
-// Extract returns what a layer says about the bags of a plan after Forward: N×LayerWidth of float32. Pool5
-// and FC7 are means over the cells of all frames of a bag, whatever the noise model pools with, and
-// overwrite room, which is of that shape; Probabilities are those of the plan and need none.
+// Extract returns the output of a layer for the bags of a plan after Forward: N×LayerWidth of float32. Pool5
+// and FC7 are means over the cells of all frames of a bag, whatever pooling the noise model uses. They
+// overwrite room, which has that shape. Probabilities come from the plan and need no room.
 func (n *Net) Extract(room *tensor.Tensor, p *Plan, l Layer) (*tensor.Tensor, error) {
 	if _, err := n.config.LayerWidth(l); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// extracted downloads what a layer says about the bags of a plan.
+// extracted downloads the output of a layer for the bags of a plan.
 func extracted(t *testing.T, n *Net, p *Plan, l Layer) []float32 {
 	t.Helper()
 	width, err := n.config.LayerWidth(l)

@@ -11,7 +11,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// tooLarge is the error that says what would fit when a batch did not. It is called with the buffers given back.
+// tooLarge returns an error with the batch size that would fit. It is called after the buffers were freed.
 func (n *Net) tooLarge(frames, bags int, training bool, err error) error {
 	err = fmt.Errorf("model: cannot hold a batch of %d frames in %d bags: %w", frames, bags, err)
 	if !errors.Is(err, kernels.ErrOutOfMemory) && !errors.Is(err, host.ErrFull) {
@@ -40,8 +40,8 @@ func FreeBytes(backend kernels.Backend) (bytes int, known bool) {
 	return int(min(free, math.MaxInt)), known
 }
 
-// checkHost holds the buffers of a capacity against the memory of the host, where they lie there: a program that takes
-// more than there is, is ended without a word. A card refuses by itself.
+// checkHost compares the buffers of a capacity with the free memory of the host, if they lie there. The
+// system kills a program that takes more without a message. A card refuses by itself.
 func (n *Net) checkHost(c capacity) error {
 	if _, card := n.backend.(kernels.Card); card {
 		return nil
@@ -50,7 +50,7 @@ func (n *Net) checkHost(c capacity) error {
 }
 
 // largestChunk is the largest number of frames, less than all, that may go through the layers together so
-// that the buffers fill so many bytes at most; 0 for none.
+// that the buffers need at most this number of bytes; 0 for none.
 func (n *Net) largestChunk(frames, bags int, training bool, bytes int) int {
 	if n.config.Input > 0 {
 		return 0
@@ -58,14 +58,14 @@ func (n *Net) largestChunk(frames, bags int, training bool, bytes int) int {
 	return sort.Search(frames-1, func(i int) bool { return n.ChunkBytes(frames, bags, i+1, training) > bytes })
 }
 
-// ChunkBytes is the memory of the buffers for a batch of frames in bags of which so many go through the
-// layers together, counted without taking it.
+// ChunkBytes returns the buffer memory for a batch of frames in bags with chunks of this number of frames. It
+// allocates nothing.
 func (n *Net) ChunkBytes(frames, bags, chunk int, training bool) int {
 	return n.planBytes(capacity{frames: frames, bags: bags, chunk: chunk, training: training})
 }
 
-// largest is the number of bags, below bags and with as many frames each, whose buffers fill so many bytes
-// at most.
+// largest is the number of bags, below bags and with equally many frames each, whose buffers need at most
+// this number of bytes.
 func (n *Net) largest(frames, bags int, training bool, bytes int) int {
 	lo, hi := 0, bags // lo fits, hi does not
 	for hi-lo > 1 {
@@ -80,8 +80,8 @@ func (n *Net) largest(frames, bags int, training bool, bytes int) int {
 	return lo
 }
 
-// planBytes is the memory of the buffers of a capacity, counted without taking it; more than there can be where a
-// tensor would have too many values.
+// planBytes returns the buffer memory of a capacity without allocating it. It returns more than any memory if
+// a tensor would have too many values.
 func (n *Net) planBytes(c capacity) int {
 	counted := *n
 	counted.buffers, counted.plans = tensor.NewArena(counter{n.backend}), map[planKey]*Plan{}

@@ -9,7 +9,8 @@ import (
 	host "nmn/internal/memory"
 )
 
-// A batch that no machine can hold is refused before memory is taken, with what would fit.
+// A batch that no machine can hold is refused before memory is taken, and the error names the size that would
+// fit.
 func TestPlan_IsHeldAgainstTheMemoryOfTheHost(t *testing.T) {
 	if _, known := host.Free(); !known || strconv.IntSize < 64 {
 		t.Skip("this system does not say how much memory is free")

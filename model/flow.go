@@ -7,20 +7,22 @@ type unit struct {
 
 	// below is the unit that made the map that it reads, nil for the input of the net.
 	below *unit
-	// first and final say that, going backward, it is the first and the last that adds to the gradient of the map that it
-	// reads. The first overwrites what the memory holds; the last applies the mask of the ReLU below.
+	// first and final are set if, in the backward pass, the unit is the first or the last to add to the
+	// gradient of the map it reads. The first overwrites the memory, and the last applies the mask of the
+	// ReLU below.
 	first, final bool
-	// alone says that the gradient of its output comes from one unit above, which can therefore take the gradient of its
-	// bias along.
+	// alone is set if the gradient of its output comes from a single unit above, which can then also compute
+	// the gradient of its bias.
 	alone bool
-	// shares is the map in whose memory its output lies; 0 for one of its own.
+	// shares is the map whose memory holds its output; 0 if it has its own memory.
 	shares int
 }
 
 // newUnits makes the units of nodes without layers.
 //
-// A shortcut costs neither an operation nor a copy: the gradient of a block's output is that of its shortcut too, so
-// that both are one tensor, to which the lowest convolutions of the block add theirs when the others have read it.
+// A shortcut costs neither an operation nor a copy. The gradient of a block's output is also the gradient of
+// its shortcut, so both are one tensor. The lowest convolutions of the block add their gradients to it after
+// the others have read it.
 func newUnits(nodes []Node) []*unit {
 	units := make([]*unit, len(nodes))
 	readers, carried := make([][]int, len(nodes)+1), make([]bool, len(nodes)+1) // of each map

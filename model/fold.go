@@ -9,7 +9,7 @@ import (
 	"nmn/format/safetensors"
 )
 
-// normEpsilon is what torchvision and timm add to the variances of their residual nets.
+// normEpsilon is the constant that torchvision and timm add to the variances of their residual nets.
 const normEpsilon = 1e-5
 
 // The tensors of batch normalisation, in the place of a layer's name with its point.
@@ -26,14 +26,14 @@ const (
 //
 //	w'[k] = w[k] · s[k]    b'[k] = shift[k] + (b[k] - mean[k]) · s[k]
 //
-// with b = 0 where the convolution has no bias. Nothing is read before it is asked for.
+// with b = 0 if the convolution has no bias. Tensors are read only when needed.
 type folded struct {
 	Source
 	names []string
-	norms map[string]string // of a convolution's weight or bias in names: its normalisation, with the point behind it
+	norms map[string]string // normalisation of a convolution's weight or bias, with a final point
 }
 
-// normOf is the name that the normalisation behind a convolution of a residual net has, with a point behind it.
+// normOf returns the name of the normalisation after a convolution of a residual net, with a final point.
 func normOf(conv string) string {
 	if strings.HasSuffix(conv, "downsample.0") {
 		return strings.TrimSuffix(conv, "0") + "1."
@@ -42,8 +42,8 @@ func normOf(conv string) string {
 	return conv[:i] + "bn" + conv[i+len("conv"):] + "."
 }
 
-// fold folds the normalisations of a residual net's file. A file without any is returned as it is: it is one of nmn's
-// own, or of somebody else who has folded them.
+// fold folds the normalisations of a residual net's file. A file without any is returned unchanged: its
+// normalisations are already folded, by nmn or by another program.
 func (n *Net) fold(f Source) (Source, error) {
 	there := map[string]bool{}
 	for _, name := range f.Names() {
@@ -61,7 +61,7 @@ func (n *Net) fold(f Source) (Source, error) {
 	for _, u := range n.units {
 		weight, bias := u.File+".weight", u.File+".bias"
 		if u.Kind != Convolution || !there[weight] {
-			continue // what is missing is reported with the names that are looked for
+			continue // a missing tensor is reported later, with the names looked for
 		}
 		norm := normOf(u.File)
 		if err := checkNorm(f, there, u, norm); err != nil {
@@ -82,7 +82,7 @@ func (n *Net) fold(f Source) (Source, error) {
 	return of, nil
 }
 
-// checkNorm checks names and shapes of the normalisation behind a convolution.
+// checkNorm checks names and shapes of the normalisation after a convolution.
 func checkNorm(f Source, there map[string]bool, u *unit, norm string) error {
 	names := []string{norm + normGain, norm + normShift, norm + normMean, norm + normVariance}
 	if own := u.File + ".bias"; there[own] {

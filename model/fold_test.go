@@ -23,7 +23,7 @@ func weightsOf(t testing.TB, path string) map[string]safetensors.Tensor {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if dtype == safetensors.I64 { // num_batches_tracked, whose values nobody reads
+		if dtype == safetensors.I64 { // num_batches_tracked, whose values are not read
 			all[name] = safetensors.Tensor{Name: name, Shape: []int{1}, Data: []float32{0}}
 			continue
 		}
@@ -55,7 +55,7 @@ func fileOf(t testing.TB, tensors map[string]safetensors.Tensor) *safetensors.Fi
 	return f
 }
 
-// The filters and biases that are read are those of the equation, for a convolution with a bias of its own too.
+// Loaded filters and biases follow the equation, also for a convolution with a bias of its own.
 func TestFold_IsTheEquation(t *testing.T) {
 	tensors := weightsOf(t, "testdata/resnet_basic.safetensors")
 	own := []float32{1, -2, 3, -4}
@@ -98,7 +98,7 @@ func TestFold_IsTheEquation(t *testing.T) {
 	}
 }
 
-// What a file lacks, has beyond the net, or has in another shape is named, with what to do about it.
+// The error names a missing tensor, an unknown one or one of another shape, and gives advice.
 func TestFold_NamesTheTensorAtFault(t *testing.T) {
 	type tensors = map[string]safetensors.Tensor
 	vector := func(values ...float32) safetensors.Tensor {
@@ -214,7 +214,7 @@ func TestRecogniseResNet(t *testing.T) {
 	}
 }
 
-// foldSeed is a file of a net of two blocks of one channel each, with normalisations, in half floats.
+// foldSeed is a file of a net with two blocks of one channel each, with normalisations, in half floats.
 func foldSeed(f *testing.F) []byte {
 	f.Helper()
 	var header, data bytes.Buffer

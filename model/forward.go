@@ -7,8 +7,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Normalize turns the plan's pixels into its input X: flips, mean and scale. Features need none of that:
-// they are uploaded into X. A plan of several chunks does so by itself, chunk by chunk.
+// Normalize turns the plan's pixels into its input X: flips, mean and scale. Features do not need it: they
+// are uploaded into X. A plan of several chunks does it by itself, chunk by chunk.
 func (n *Net) Normalize(p *Plan) error {
 	if len(p.chunks) > 1 {
 		return nil
@@ -115,13 +115,13 @@ func (n *Net) pool(c *chunk) error {
 	return n.backend.BagPool(c.pooled, c.features, c.bags, n.config.poolKind())
 }
 
-// forwardNoise computes O = U g(X) + b; without features O is the bias itself.
+// forwardNoise computes O = U g(X) + b. Without features O is the bias itself.
 func (n *Net) forwardNoise(p *Plan) error {
 	n.sections.begin(forwardPass, "noise")
 	if n.config.Noise != FeatureDependent {
 		return nil
 	}
-	if p.means != nil { // all frames of a bag have as many cells: their g make that of the bag
+	if p.means != nil { // all frames of a bag have equally many cells: the mean of their g is the bag's g
 		if err := n.backend.BagPool(p.Pooled, p.means, p.bags, n.config.poolKind()); err != nil {
 			return err
 		}

@@ -7,9 +7,9 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Gradients lists the parameters that learn in the order in which a step completes their gradients: first those of the
-// noise model, then layer by layer from the classifier down. There is an entry for every layer, empty where nothing of
-// it learns. Which parameters learn, Freeze says.
+// Gradients lists the learning parameters in the order in which a step completes their gradients: first the
+// noise model's, then layer by layer from the classifier down. There is an entry for every layer, which is
+// empty if no parameter of it learns. Freeze selects the parameters that learn.
 func (n *Net) Gradients() [][]*Param {
 	all := [][]*Param{learning(n.noise)}
 	for i := len(n.fc) - 1; i >= 0; i-- {
@@ -36,7 +36,7 @@ func learning(l layer) (some []*Param) {
 	return some
 }
 
-// done says that the gradients of a layer are complete.
+// done reports that the gradients of a layer are complete.
 func (o *StepOptions) done(layer int) error {
 	if o.Done == nil {
 		return nil
@@ -47,7 +47,7 @@ func (o *StepOptions) done(layer int) error {
 // zeroBlock is how many zeros go to a device at once.
 const zeroBlock = 1 << 18
 
-// ClearGradients sets the gradients of all parameters that learn to 0.
+// ClearGradients sets the gradients of all learning parameters to 0.
 func (n *Net) ClearGradients() error {
 	zeros := make([]float32, zeroBlock)
 	for _, p := range n.all {

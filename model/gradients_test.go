@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Whatever learns, and in however many chunks, the gradients of a layer are complete when the step says so, in the
-// order of Gradients, and every gradient is said to be.
+// Whichever parameters learn, and in any number of chunks, a layer's gradients are complete when the step
+// reports them, in the order of Gradients. Every gradient is reported.
 func TestStep_SaysWhenGradientsAreComplete(t *testing.T) {
 	for name, frozen := range map[string]func(*Param) bool{
 		"all learn":           func(*Param) bool { return false },

@@ -9,7 +9,7 @@ import (
 	"nmn/internal/rng"
 )
 
-// InitConfig says how a network starts.
+// InitConfig configures the starting values of a network.
 type InitConfig struct {
 	Seed uint64
 	// ClassifierDeviation is the standard deviation of the last layer's weights.
@@ -18,8 +18,8 @@ type InitConfig struct {
 	ClassifierBias []float32
 	// NoiseDeviation is the standard deviation of U.
 	NoiseDeviation float64
-	// Q01 = p(z=0|y=1) and Q10 = p(z=1|y=0) at the start, for each class or a single
-	// one for all; they set the noise model's bias.
+	// Q01 = p(z=0|y=1) and Q10 = p(z=1|y=0) at the start, for each class or a single one for all. They set
+	// the noise model's bias.
 	Q01, Q10 []float32
 }
 
@@ -31,14 +31,15 @@ func PaperInit(seed uint64) InitConfig {
 		NoiseDeviation: .001, Q01: []float32{flip}, Q10: []float32{flip}}
 }
 
-// Init draws all weights from normal distributions: with He et al.'s deviation for layers with a ReLU (less for
-// nets on features), with the configured ones for the last layer and the noise model. Biases start at 0
-// elsewhere. Each parameter has a stream of its own, so that it does not depend on the others.
+// Init draws all weights from normal distributions. Layers with a ReLU use He et al.'s deviation (less for
+// nets on features). The last layer and the noise model use the configured deviations. Other biases start at
+// 0. Each parameter has its own random stream, so that it does not depend on the others.
 //
-// A residual net, which has no batch normalisation to hold its scale, starts as Zhang et al., "Fixup Initialization:
-// Residual Learning Without Normalization" (2019) have it: the last convolution of each block is 0, so that at first
-// every block passes on its shortcut, and the others of the block are drawn with He et al.'s deviation times
-// L^(-1/(2m-2)), with L blocks in the net and m convolutions in a block. Stem and shortcuts have He et al.'s.
+// A residual net has no batch normalisation to control its scale. It starts as in Zhang et al., "Fixup
+// Initialization: Residual Learning Without Normalization" (2019): the last convolution of each block is 0,
+// so that at first every block passes on its shortcut. The others of the block are drawn with He et al.'s
+// deviation times L^(-1/(2m-2)), with L blocks in the net and m convolutions in a block. Stem and shortcuts
+// use He et al.'s deviation.
 func (n *Net) Init(c InitConfig) error {
 	classifier, err := spread("classifier bias", c.ClassifierBias, n.config.Classes)
 	if err != nil {
@@ -85,9 +86,9 @@ func (n *Net) SetRates(q01, q10 []float32) error {
 	return n.noise.b.SetValues(n.backend, values)
 }
 
-// hiddenDeviation is that of the weights of a layer with a ReLU: He et al.'s, which keeps the scale of
-// pictures through many layers. The few layers of a net on features start smaller, as PyTorch's Linear
-// does: with He's they fit what the labels have wrong before they rank well.
+// hiddenDeviation is the deviation of the weights of a layer with a ReLU. He et al.'s deviation keeps the
+// scale of pictures through many layers. The few layers of a net on features start smaller, as PyTorch's
+// Linear does. With He et al.'s deviation they fit wrong labels before they rank well.
 func (n *Net) hiddenDeviation(fanIn int) float64 {
 	if n.config.Input > 0 {
 		return math.Sqrt(1 / (3 * float64(fanIn)))
@@ -95,7 +96,7 @@ func (n *Net) hiddenDeviation(fanIn int) float64 {
 	return math.Sqrt(2 / float64(fanIn))
 }
 
-// branchFactor is what the deviation of a convolution in a residual block is multiplied by; 1 elsewhere.
+// branchFactor is the factor on the deviation of a convolution in a residual block; 1 elsewhere.
 func (n *Net) branchFactor(p *Param) float64 {
 	if n.config.Residual == Plain {
 		return 1

@@ -10,13 +10,13 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// LargeLosses says what becomes of the labels 0 of a batch whose losses are largest.
+// LargeLosses configures the treatment of the zero labels of a batch with the largest losses.
 type LargeLosses struct {
 	Treatment Treatment
-	Count     int // of them in the batch
+	Count     int // number of treated labels in the batch
 }
 
-// Treatment is what becomes of a label with a large loss.
+// Treatment is the treatment of a label with a large loss.
 type Treatment uint8
 
 // Treatments.
@@ -31,13 +31,12 @@ const (
 type large struct {
 	count    *tensor.Tensor // int32 1; nil until it is first needed
 	host     *dense.Dense
-	sent     int  // what count was made from
+	sent     int  // value that count was made from
 	uploaded bool // whether it has been uploaded
 }
 
-// Prepare brings what a step reads beside its batch up to date on the device, where it has changed: the
-// seeds of dropout and the count of large losses. Step does so by itself; before a step that was recorded
-// is replayed it must be called.
+// Prepare updates the inputs of a step on the device other than its batch, if they have changed: the seeds of
+// dropout and the count of large losses. Step calls it by itself. Call it before replaying a recorded step.
 func (n *Net) Prepare(o StepOptions) error {
 	if err := n.masks.Upload(n.backend, o.DropoutSeed); err != nil {
 		return wrapped(err)
@@ -65,8 +64,8 @@ func (n *Net) prepareLarge(o LargeLosses) error {
 	return nil
 }
 
-// targets is what a step learns: the plan's labels, or what becomes of them where large losses are
-// treated. These are looked for among the logits of bags, which takes a pass of its own over the logits.
+// targets returns the targets of a step: the plan's labels, or labels adjusted for large losses. Finding the
+// large losses takes a separate pass over the logits of bags.
 func (n *Net) targets(p *Plan, o StepOptions, noisy bool) (*tensor.Tensor, error) {
 	var instead float32
 	switch o.LargeLosses.Treatment {

@@ -9,9 +9,9 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// life is from which operation of a step to which a tensor holds what is needed, and where it lies in the memory that
-// all maps and their gradients share. Operations are numbered as they run: of M maps, 0 to M compute the maps and the
-// logits, and M+1 to 2M+1 go backward from the logits to the first map.
+// life is the range of operations of a step during which a tensor holds a needed value, and its place in the
+// memory that all maps and their gradients share. Operations are numbered as they run. With M maps, 0 to M
+// compute the maps and the logits, and M+1 to 2M+1 go backward from the logits to the first map.
 type life struct {
 	from, to int
 	at, size int // elements
@@ -20,9 +20,9 @@ type life struct {
 // overlaps reports whether both hold something at one time.
 func (l *life) overlaps(o *life) bool { return l.from <= o.to && o.from <= l.to }
 
-// layout is where the outputs of all layers but the last lie, and their gradients: nearly all the memory of a step. The
-// gradients of the lowest layers are as large as their maps, and lie where the maps of higher layers were, which have
-// been used up by then. Without training a map gives way as soon as it has been read.
+// layout places the outputs of all layers but the last, and their gradients: nearly all the memory of a step.
+// The gradients of the lowest layers are as large as their maps. They take the place of the maps of higher
+// layers, which have been used up by then. Without training a map is overwritten as soon as it has been read.
 type layout struct {
 	maps, gradients []*life // no gradients without training
 	size            int     // elements
@@ -55,8 +55,9 @@ func (n *Net) layout(frames int, training bool) (layout, error) {
 	return l, err
 }
 
-// lives finds when the maps of a backbone, and the hidden ones of a head above, hold what is needed. The gradient of a
-// sum is the gradient of its shortcut too: they are one life, and so are maps that share memory.
+// lives finds when the maps of a backbone, and the hidden ones of a head above, hold needed values. The
+// gradient of a sum is also the gradient of its shortcut: they are one life, and so are maps that share
+// memory.
 func lives(units []*unit, hidden int, training bool) (maps, gradients []*life) {
 	count := len(units) + hidden
 	back := func(op int) int { return 2*count + 1 - op }
@@ -97,11 +98,11 @@ func lives(units []*unit, hidden int, training bool) (maps, gradients []*life) {
 	return maps, gradients
 }
 
-// place gives each life a place where it overwrites none that overlaps it, the largest first, each as low as it can
-// lie. It returns the size of all.
+// place gives each life a place that overlaps no other life at the same time, the largest first, each as low
+// as possible. It returns the total size.
 func place(all []*life) (size int, err error) {
 	slices.SortStableFunc(all, func(a, b *life) int { return b.size - a.size })
-	var placed []*life // by where they lie
+	var placed []*life // ordered by place
 	for _, l := range all {
 		if slices.Contains(placed, l) {
 			continue

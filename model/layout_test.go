@@ -7,7 +7,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// played is the memory of the maps while a step is played through: who wrote last where.
+// played is the memory of the maps while a test plays through a step: the last writer of each place.
 type played struct {
 	t      *testing.T
 	name   string
@@ -33,7 +33,7 @@ func (p *played) lives(what string, l *life) {
 	}
 }
 
-// read fails unless what was written last wherever it lies.
+// read fails unless the tensor was the last one written anywhere in its place.
 func (p *played) read(by, what string, l *life) {
 	p.t.Helper()
 	p.lives(what, l)
@@ -50,7 +50,8 @@ func (p *played) read(by, what string, l *life) {
 	p.t.Errorf("%s: %s reads %s, which was never written", p.name, by, what)
 }
 
-// Each operation of a step finds what it reads, by the operations themselves: forward.go and backward.go.
+// Each operation of a step finds its inputs intact. The order of operations follows forward.go and
+// backward.go.
 func TestLayout_KeepsWhatIsStillRead(t *testing.T) {
 	resnet, err := ResNet("resnet50", 20, true)
 	if err != nil {
@@ -107,7 +108,7 @@ func (p *played) play(n *Net, l layout, training bool) {
 		readMap("Extract", len(l.maps))
 		return
 	}
-	dy := func(m int) string { // the gradient of a sum is that of its shortcut
+	dy := func(m int) string { // the gradient of a sum is also its shortcut's
 		for m > 0 && m <= units && n.units[m-1].Shortcut > 0 {
 			m = n.units[m-1].Shortcut
 		}
@@ -138,7 +139,7 @@ func (p *played) play(n *Net, l layout, training bool) {
 	readMap("the end", units+n.config.tap())
 }
 
-// The memory of a step is hardly more than its maps; without training it is what two or three of them take.
+// The memory of a step is hardly more than its maps. Without training it is the memory of two or three maps.
 func TestLayout_TakesLittle(t *testing.T) {
 	resnet, err := ResNet("resnet50", 20, true)
 	if err != nil {

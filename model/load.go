@@ -18,19 +18,19 @@ var ErrOtherModel = errors.New("the weights are of another model")
 // Source are the named tensors of a file. A *safetensors.File is one.
 type Source = param.Source
 
-// Need says whether a file must set a parameter.
+// Need is whether a file must set a parameter.
 type Need int
 
 const (
-	Required Need = iota // an error where the file lacks it or has it in another shape
+	Required Need = iota // an error if the file lacks it or has another shape
 	Optional             // left as it is then
 	Unwanted             // left as it is, whatever the file has
 )
 
 // LoadReport lists which tensors of a file set which parameters.
 type LoadReport struct {
-	// Arch names a residual net of ResNets; empty for other nets. Folded says that batch normalisation was folded into its
-	// convolutions as it was read.
+	// Arch names a residual net of ResNets; empty for other nets. Folded is set if batch normalisation was
+	// folded into its convolutions on reading.
 	Arch    string   `json:"arch,omitempty"`
 	Folded  bool     `json:"folded,omitempty"`
 	Taken   []Match  `json:"taken"`
@@ -47,9 +47,9 @@ type Match struct {
 	As     []int             `json:"as"`              // here: K×C×R×S, or the length of a bias
 }
 
-// Load sets parameters from a file. Every parameter must be there in its shape, except those
-// that optional accepts (nil: none), and the standard of features where the net has one. Weights that are
-// not finite are an error. After an error of reading some parameters have been set.
+// Load sets parameters from a file. Every parameter must be there in its shape, except the parameters that
+// optional accepts (nil: none). So must the standard of features if the net has one. Weights that are not
+// finite are an error. After an error of reading some parameters have been set.
 func (n *Net) Load(f Source, optional func(*Param) bool) (LoadReport, error) {
 	return n.LoadAs(f, func(p *Param) Need {
 		if optional != nil && optional(p) {
@@ -60,7 +60,7 @@ func (n *Net) Load(f Source, optional func(*Param) bool) (LoadReport, error) {
 }
 
 // LoadAs is Load with a choice for each parameter. Names and shapes of all are checked before anything is
-// set; then one parameter after the other is read, in blocks.
+// set. Then the parameters are read one after the other, in blocks.
 func (n *Net) LoadAs(f Source, need func(*Param) Need) (LoadReport, error) {
 	f, err := n.source(f)
 	if err != nil {
@@ -82,8 +82,8 @@ func (n *Net) LoadAs(f Source, need func(*Param) Need) (LoadReport, error) {
 	return report, nil
 }
 
-// MatchFile reports what LoadAs would take into a network of a configuration, by names and shapes alone. Nothing
-// is read, and the parameters of the network have no memory.
+// MatchFile reports what LoadAs would load into a network of a configuration, by names and shapes alone. It
+// reads no values, and the parameters of the network need no memory.
 func MatchFile(config Config, backend kernels.Backend, f Source, need func(*Param) Need) (_ LoadReport, err error) {
 	if err := config.Validate(); err != nil {
 		return LoadReport{}, err
@@ -98,7 +98,7 @@ func MatchFile(config Config, backend kernels.Backend, f Source, need func(*Para
 	return n.match(f, need)
 }
 
-// source is a file as this network reads it: that of a residual net with its batch normalisations folded.
+// source returns a file as this network reads it: a residual net's batch normalisations are folded.
 func (n *Net) source(f Source) (Source, error) {
 	if n.config.Residual == Plain {
 		return f, nil
@@ -149,7 +149,7 @@ func (n *Net) match(f Source, need func(*Param) Need) (report LoadReport, err er
 	return report, nil
 }
 
-// refuse is the error that says why a parameter cannot be set.
+// refuse returns an error with the reason why a parameter cannot be set.
 func refuse(p *Param, m Match, there []string) error {
 	if m.Tensor != "" {
 		return fmt.Errorf("model: %s is %v in the file and %v in this network: %w",

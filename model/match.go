@@ -7,8 +7,8 @@ import (
 	"nmn/kernels"
 )
 
-// MatchVGG16 reports what the convolutional and hidden layers of VGG16 would take of a file, as MatchFile does; its
-// classifier takes nothing. misfit says why they take none of it, or is nil.
+// MatchVGG16 reports what the convolutional and hidden layers of VGG16 would load from a file, as MatchFile
+// does. Its classifier loads nothing. misfit is the reason why none of the file fits, or nil.
 func MatchVGG16(f Source) (report LoadReport, misfit, err error) {
 	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// feedFeatures uploads random features and labels, of bags of as many frames each, and returns the features.
+// feedFeatures uploads random features and labels, of bags of equally many frames, and returns the features.
 func feedFeatures(t testing.TB, n *Net, p *Plan) (x, z []float32) {
 	t.Helper()
 	s := rng.New(5)
@@ -49,8 +49,8 @@ func feedFeatures(t testing.TB, n *Net, p *Plan) (x, z []float32) {
 	return x, z
 }
 
-// plainLoss is the loss of a net on features without dropout, summed over bags of as many rows each, written in float64
-// as the equations stand.
+// plainLoss is the loss of a net on features without dropout, summed over bags of equally many rows, written
+// in float64 as in the equations.
 func plainLoss(c Config, params map[string][]float64, x []float64, z []float32) float64 {
 	loss, bags := 0.0, len(z)/c.Classes
 	for bag := range bags {
@@ -104,7 +104,7 @@ func plainLoss(c Config, params map[string][]float64, x []float64, z []float32) 
 	return loss
 }
 
-// plainRow is what the noise model sees of a row, and its logits.
+// plainRow returns the noise model's input for a row, and the row's logits.
 func plainRow(c Config, params map[string][]float64, a []float64) (pooled, logits []float64) {
 	for i, fc := range c.head() {
 		if i == len(c.head())-1 {
@@ -132,7 +132,7 @@ func widen(values []float32) []float64 {
 	return out
 }
 
-// All gradients of linear and deep nets on features, and that of the features, are the central
+// All gradients of linear and deep nets on features, and the gradient of the features, are the central
 // differences of the plain equations.
 func TestMLP_GradientsAreThoseOfTheEquations(t *testing.T) {
 	type bags struct {

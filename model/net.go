@@ -9,9 +9,9 @@ import (
 	"nmn/model/param"
 )
 
-// Net is a network on a device: parameters, and buffers for the batches that went through it. It
-// serves one goroutine at a time. The precision of the device decides whether feature maps are float32 or
-// bfloat16; parameters, their gradients, logits, everything of the noise model and the loss are float32.
+// Net is a network on a device: parameters, and buffers for its batches. It serves one goroutine at a time.
+// The precision of the device decides whether feature maps are float32 or bfloat16. Parameters, their
+// gradients, logits, the noise model and the loss are float32.
 type Net struct {
 	config  Config
 	backend kernels.Backend
@@ -32,7 +32,7 @@ type Net struct {
 
 	buffers  *tensor.Arena
 	limit    int // of the frames that go through the layers together, 0 for none
-	multiple int // what chunks are rounded up to, frames
+	multiple int // chunk sizes are rounded up to this number of frames
 	capacity capacity
 	plans    map[planKey]*Plan
 	memory   memory
@@ -47,7 +47,7 @@ type layer struct {
 	pad, stride int
 }
 
-// params are what the convolution of a layer needs.
+// params returns the parameters of a layer's convolution.
 func (l *layer) params() conv.Params {
 	p := conv.Params{Pad: l.pad}
 	if l.stride > 1 {
@@ -171,7 +171,7 @@ func (c Config) maps(backend kernels.Backend) tensor.DType {
 	return backend.Precision().Maps()
 }
 
-// held is how many channels the input has on a device: those of a picture may be followed by zeros.
+// held is the number of input channels on a device. Zeros may follow the channels of a picture.
 func (c Config) held(backend kernels.Backend) int {
 	if c.Input > 0 {
 		return c.Input
@@ -179,7 +179,7 @@ func (c Config) held(backend kernels.Backend) int {
 	return backend.Precision().Pixels()
 }
 
-// Config is what the network was made from.
+// Config returns the configuration that the network was made from.
 func (n *Net) Config() Config { return n.config }
 
 // Backend is the device that the network lives on.
@@ -188,8 +188,7 @@ func (n *Net) Backend() kernels.Backend { return n.backend }
 // Params lists all parameters from the input to the classes, then the noise model.
 func (n *Net) Params() []*Param { return n.all }
 
-// Freeze sets which parameters learn. It frees the gradients of those that do not, and sets all
-// gradients to 0.
+// Freeze sets which parameters learn. It frees the gradients of the others, and sets all gradients to 0.
 func (n *Net) Freeze(frozen func(*Param) bool) error {
 	if err := n.grads.Close(); err != nil {
 		return err

@@ -33,8 +33,8 @@ func namesOf(p *Param) []string {
 	return all
 }
 
-// filter makes the weight and bias of a convolution over maps of held channels, of which files know c. flat
-// stores the weight as a matrix, as torchvision does for fully connected layers.
+// filter makes the weight and bias of a convolution over maps of held channels. Files hold the first c
+// channels. flat stores the weight as a matrix, as torchvision does for fully connected layers.
 func (n *Net) filter(name, file string, k, r, s, c, held int, flat bool) (w, b *Param, err error) {
 	w = &Param{Name: name + ".weight", File: file + ".weight", Shape: []int{k, c, r, s}, CHW: true}
 	if flat {
@@ -51,7 +51,7 @@ func (n *Net) filter(name, file string, k, r, s, c, held int, flat bool) (w, b *
 	return w, b, nil
 }
 
-// copyFilter gives a weight of the layers over feature maps its copy, where the device wants one.
+// copyFilter makes the copy of a weight of the layers over feature maps, if the device needs one.
 func (n *Net) copyFilter(w *Param) (err error) {
 	if n.maps == tensor.Float32 {
 		return nil

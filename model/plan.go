@@ -7,12 +7,12 @@ import (
 	"nmn/model/param"
 )
 
-// Plan is one shape of batch: T frames in N bags. It holds views of the network's buffers; plans of
-// one network share memory, so that a batch must be used up before the next one is uploaded.
+// Plan is one shape of batch: T frames in N bags. It holds views of the network's buffers. Plans of one
+// network share memory, so finish with a batch before you upload the next one.
 //
-// All frames go through the layers together, unless ChunkFrames says that there are too many: then they
-// go in chunks, and what the layers make of a chunk is overwritten by the next. X, Features and DX are
-// nil in such a plan.
+// All frames go through the layers together, unless there are more than ChunkFrames allows. Then they go in
+// chunks, and each chunk overwrites the layer outputs of the chunk before. X, Features and DX are nil in such
+// a plan.
 type Plan struct {
 	Frames, Bags int
 
@@ -30,28 +30,28 @@ type Plan struct {
 
 	// Results.
 	Logits     *tensor.Tensor // T×h×w×K
-	Features   *tensor.Tensor // T×h×w×D: the map that the noise model sees (pool5; the last hidden layer)
+	Features   *tensor.Tensor // T×h×w×D: the noise model's input map (pool5; the last hidden layer)
 	Pooled     *tensor.Tensor // N×D: g(X); only with a feature-dependent noise model
 	Confidence *tensor.Tensor // N×2×2×K, or 1×2×2×K for a feature-independent model; nil for none
 	Prob       *tensor.Tensor // N×K: p(y=1|I)
 	Observed   *tensor.Tensor // N×K: p(z=1|I)
 	BagLogit   *tensor.Tensor // N×K: log-odds of Prob
 	Posterior  *tensor.Tensor // N×K: p(y=1|z,I), after a step or a Forward with labels
-	Loss       *tensor.Tensor // N: likewise
+	Loss       *tensor.Tensor // N: loss of each bag
 	// DX is the gradient of the input, after a step with InputGradient.
 	DX *tensor.Tensor
 
 	chunks   []chunk
-	means    *tensor.Tensor // T×1×1×D: g of each frame; nil where there is one chunk
+	means    *tensor.Tensor // T×1×1×D: g of each frame; nil if there is one chunk
 	dMeans   *tensor.Tensor // its gradient
 	dLogits  *tensor.Tensor // as Logits
-	targets  *tensor.Tensor // N×K: what is learned of Labels where large losses are treated
+	targets  *tensor.Tensor // N×K: targets of the step if large losses are treated
 	dO, dOf  *tensor.Tensor // N×2×2×K and the same as N×1×1×4K
 	pooledF  *tensor.Tensor // Pooled as N×1×1×D
 	dPooled  *tensor.Tensor // N×1×1×D
 	dPooledN *tensor.Tensor // the same as N×D
 	confF    *tensor.Tensor // Confidence as N×1×1×4K
-	bags     *tensor.Tensor // Offsets, or nil where every frame is a bag
+	bags     *tensor.Tensor // Offsets, or nil if every frame is a bag
 }
 
 // output is the output of a layer and its gradient, each only while it is needed ([Net.layout]).
@@ -69,11 +69,11 @@ type capacity struct {
 type memory struct {
 	pixels, sizes, flips, keys, offsets, labels *tensor.Tensor
 	x                                           *tensor.Tensor
-	// of the layers but the last, and their gradients, as layout says
+	// outputs of the layers but the last, and their gradients, placed by layout
 	maps                                      *tensor.Tensor
 	layout                                    layout
 	logits                                    *tensor.Tensor
-	means, dMeans                             *tensor.Tensor // of frames; nil where no batch goes in chunks
+	means, dMeans                             *tensor.Tensor // of frames; nil if no batch goes in chunks
 	dLogits, dO, pooled, dPooled, confidence  *tensor.Tensor
 	targets                                   *tensor.Tensor
 	prob, observed, bagLogit, posterior, loss *tensor.Tensor
@@ -82,7 +82,7 @@ type memory struct {
 // shape is the output of one layer for one frame.
 type shape struct{ h, w, c int }
 
-// shapes lists the outputs of all layers for one frame: those of the backbone, then the head.
+// shapes lists the outputs of all layers for one frame: first the backbone's, then the head's.
 func (n *Net) shapes() []shape {
 	var all []shape
 	for _, u := range n.units {
@@ -95,10 +95,10 @@ func (n *Net) shapes() []shape {
 	return all
 }
 
-// Plan returns the buffers for a batch of T frames in N bags (N = T for images). A batch larger than
-// any before moves the buffers: plans made earlier are then invalid. Asking again for a known shape
-// allocates nothing. training reserves memory for gradients too. What the host has no memory for is refused before any
-// is taken, with what would fit.
+// Plan returns the buffers for a batch of T frames in N bags (N = T for images). A batch larger than any
+// before moves the buffers: earlier plans are then invalid. Asking again for a known shape allocates nothing.
+// training also reserves memory for gradients. If the host lacks memory, Plan returns an error before it
+// allocates any, with the size that would fit.
 func (n *Net) Plan(frames, bags int, training bool) (*Plan, error) {
 	if frames < 1 || bags < 1 || bags > frames {
 		return nil, fmt.Errorf("model: a batch of %d frames in %d bags: every bag needs a frame", frames, bags)

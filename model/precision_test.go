@@ -22,8 +22,9 @@ func near(t *testing.T, what string, p tensor.Precision, off float64) {
 	}
 }
 
-// nearGradient bounds that of a gradient. A ReLU or a maximum decides otherwise for a share of cells that is
-// about the rounding; the gradients of those cells go elsewhere, which as a norm is the share's root.
+// nearGradient limits the error of a gradient. A ReLU or a maximum decides otherwise for a share of cells
+// that is about the rounding. The gradients of those cells go elsewhere. As a norm that is the root of the
+// share.
 func nearGradient(t *testing.T, what string, p tensor.Precision, off float64) {
 	t.Helper()
 	if most := 2 * math.Sqrt(rounding[p]); !(off <= most) {
@@ -31,7 +32,7 @@ func nearGradient(t *testing.T, what string, p tensor.Precision, off float64) {
 	}
 }
 
-// distance is the norm of the difference over that of the wanted.
+// distance is the norm of the difference divided by the norm of want.
 func distance[T float32 | float64](got []float32, want []T) float64 {
 	if len(got) != len(want) {
 		return math.NaN()
@@ -70,7 +71,7 @@ func parameterGradients(t testing.TB, n *Net) map[string][]float32 {
 	return all
 }
 
-// channelsHeld are the input channels of a filter that files know, all elements of a bias.
+// channelsHeld are the input channels of a filter that files hold. For a bias they are all elements.
 func channelsHeld(p *Param) int {
 	if p.W.Rank() != 4 {
 		return p.W.Dim(-1)
@@ -107,7 +108,7 @@ func TestTinyNet_StepInTF32AndBF16(t *testing.T) {
 	})
 }
 
-// aligned is a net whose channels are multiples of 8, except for the classes, as those of real networks are.
+// aligned is a net whose channels are multiples of 8 as in real networks, except for the classes.
 func aligned(mil bool, pool string) Config {
 	return Config{Classes: 5, Size: 21, Depths: []int{2, 1}, Widths: []int{8, 16}, LastPool: true,
 		FC6: 24, FC7: 16, FC6Kernel: 3, Dropout: .3, MIL: mil, Noise: FeatureDependent, NoisePool: pool,
@@ -212,8 +213,8 @@ func (c counted) Alloc(dtype tensor.DType, shape ...int) (*tensor.Tensor, error)
 	return tensor.OfAddress(256, dtype, shape...)
 }
 
-// Feature maps and their gradients take half of the memory in bfloat16; what is float32 stays, and filters
-// have copies.
+// In bfloat16, feature maps and their gradients take half of the memory. Float32 values keep their size, and
+// filters have copies.
 func TestBytes_TellTheTruthInBF16(t *testing.T) {
 	bytes := func(p tensor.Precision) (params, buffers int) {
 		n, err := New(VGG16(20, true), counted{openCPU(t, 1), p})

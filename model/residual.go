@@ -7,12 +7,12 @@ import (
 	"nmn/kernels/pool"
 )
 
-// Residual says what blocks a backbone is made of.
+// Residual is the kind of the blocks of a backbone.
 type Residual string
 
 // The kinds of blocks.
 const (
-	Plain      Residual = ""           // VGG's convolutions, one behind the other
+	Plain      Residual = ""           // VGG's convolutions, one after the other
 	Basic      Residual = "basic"      // of ResNet-18 and 34: two 3×3 convolutions and a shortcut
 	Bottleneck Residual = "bottleneck" // of ResNet-50 and deeper: 1×1, 3×3, 1×1 and a shortcut
 )
@@ -37,7 +37,7 @@ var resNets = []struct {
 	{"resnet101", Bottleneck, []int{3, 4, 23, 3}},
 }
 
-// ResNets lists the names that ResNet knows.
+// ResNets lists the names that ResNet accepts.
 func ResNets() []string {
 	names := make([]string, len(resNets))
 	for i, known := range resNets {
@@ -46,12 +46,12 @@ func ResNets() []string {
 	return names
 }
 
-// ResNet is a residual net (He et al., "Deep Residual Learning for Image Recognition", 2016) of a name of ResNets, as
-// torchvision has it: where a bottleneck halves the map, its 3×3 convolution has the stride. Batch normalisation is
-// folded into the convolutions, and each has a bias in its place. The head is one 1×1 convolution on the map of
-// the last stage: with MIL every cell of that is an instance and the input has 448 pixels (14×14 cells); without, the
-// logits of the 7×7 cells of 224 pixels are averaged, which is the linear layer on averaged features that the net
-// has elsewhere.
+// ResNet is a residual net (He et al., "Deep Residual Learning for Image Recognition", 2016) with a name of
+// ResNets, in torchvision's variant: if a bottleneck halves the map, its 3×3 convolution has the stride.
+// Batch normalisation is folded into the convolutions, and each has a bias instead. The head is one 1×1
+// convolution on the map of the last stage. With MIL every cell of that map is an instance and the input has
+// 448 pixels (14×14 cells). Without MIL the logits of the 7×7 cells of 224 pixels are averaged. This equals
+// the linear layer on averaged features that the net usually has.
 func ResNet(name string, classes int, mil bool) (Config, error) {
 	for _, known := range resNets {
 		if known.name != name {
@@ -71,7 +71,7 @@ func ResNet(name string, classes int, mil bool) (Config, error) {
 	return Config{}, fmt.Errorf("model: there is no residual net %q, want one of %v", name, ResNets())
 }
 
-// ResNetName is the known residual net that a configuration has the blocks of, whatever its widths; empty for none.
+// ResNetName returns the known residual net with the blocks of a configuration, of any width; empty for none.
 func (c Config) ResNetName() string {
 	for _, known := range resNets {
 		if known.residual == c.Residual && slices.Equal(known.depths, c.Depths) {
@@ -96,8 +96,8 @@ func (g *graph) residual(c Config) {
 	}
 }
 
-// block adds a block on map x. Its shortcut is x itself, or a 1×1 convolution of it where the block changes the shape;
-// that one stands right before the convolution that adds it.
+// block adds a block on map x. Its shortcut is x itself, or a 1×1 convolution of it if the block changes the
+// shape. That convolution comes right before the convolution that adds it.
 func (g *graph) block(x int, prefix string, kind Residual, width, stride int) int {
 	conv := func(name string, kernel, stride, channels int) Node {
 		return Node{Name: prefix + name, File: prefix + name, C: channels, Kernel: kernel, Stride: stride, Pad: kernel / 2,

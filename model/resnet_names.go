@@ -12,8 +12,8 @@ import (
 // maxDepth is more blocks than a stage of any known net has.
 const maxDepth = 64
 
-// RecogniseResNet names the residual net of ResNets whose blocks a file has under the names of torchvision and timm;
-// widths and what else there is are not looked at. It is empty where the file is of none.
+// RecogniseResNet returns the residual net of ResNets whose blocks a file holds under the names of
+// torchvision and timm. It ignores widths and other tensors. It returns an empty string if there is none.
 func RecogniseResNet(f Source) string {
 	c := Config{Residual: Basic}
 	seen := map[[2]int]bool{}
@@ -56,7 +56,7 @@ func blockOf(name string) (stage, block int, layer string, ok bool) {
 	return stage, block, parts[2], err == nil && block >= 0 && block < maxDepth
 }
 
-// ofResNet reports whether a tensor has a name as those of a residual net have.
+// ofResNet reports whether a tensor has a name from a residual net.
 func ofResNet(name string) bool {
 	name = strings.TrimPrefix(name, "backbone.")
 	for _, start := range [...]string{"conv1.", "bn1.", "layer1.", "layer2.", "layer3.", "layer4.", "stem."} {
@@ -107,7 +107,7 @@ func (n *Net) checkVariant(f Source) error {
 		ErrOtherModel)
 }
 
-// describe names a residual net for people.
+// describe names a residual net in messages.
 func (c Config) describe() string {
 	if name := c.ResNetName(); name != "" {
 		return name
@@ -115,8 +115,8 @@ func (c Config) describe() string {
 	return fmt.Sprintf("a residual net of %v blocks", c.Depths)
 }
 
-// MatchResNet reports what a residual net of a name of ResNets would take of a file, as MatchFile does; its classifier
-// takes nothing. misfit says why it takes none of it, or is nil.
+// MatchResNet reports what a residual net with a name of ResNets would load from a file, as MatchFile does.
+// Its classifier loads nothing. misfit is the reason why none of the file fits, or nil.
 func MatchResNet(name string, f Source) (report LoadReport, misfit, err error) {
 	config, err := ResNet(name, 1, false)
 	if err != nil {

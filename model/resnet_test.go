@@ -141,7 +141,8 @@ func TestResNet_GradientIsTheSlopeOfTheLoss(t *testing.T) {
 	}
 }
 
-// Whatever rests, what learns gets the gradient that it gets when all learn, and is told of in order.
+// Whatever is frozen, each learning parameter gets the gradient that it gets when all learn. Gradients are
+// reported in order.
 func TestResNet_FreezeLeavesOtherGradientsAsTheyWere(t *testing.T) {
 	for _, kind := range []Residual{Basic, Bottleneck} {
 		for _, chunk := range []int{0, 4} {
@@ -230,7 +231,8 @@ func TestResNet_StepAllocatesNothingAndFollowsNoThreads(t *testing.T) {
 	}
 }
 
-// Published counts: those of torchvision less the parameters of batch normalisation beyond one bias for each channel.
+// Published counts: torchvision's, less the parameters of batch normalisation beyond one bias for each
+// channel.
 func TestResNet_HasTorchvisionsNamesAndTheKnownSizes(t *testing.T) {
 	for name, want := range map[string]struct {
 		parameters int // torchvision's, with gain and shift of each channel

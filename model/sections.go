@@ -2,7 +2,7 @@ package model
 
 import "nmn/kernels"
 
-// sections name the layers to a profiler where the device has one.
+// sections name the layers for a profiler if the device has one.
 type sections struct {
 	to    kernels.Card         // nil for none
 	names [2]map[string]string // of forward and backward sections, by layer: made once
@@ -21,7 +21,7 @@ func newSections(backend kernels.Backend) sections {
 	return s
 }
 
-// begin ends the section before and begins that of a layer, unless it is in it.
+// begin ends the current section and begins the section of a layer, unless that is current.
 func (s *sections) begin(pass int, layer string) {
 	if s.to == nil {
 		return

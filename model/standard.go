@@ -14,11 +14,11 @@ const (
 	scaleName = "input.scale"
 )
 
-// standard is what features are brought to the scale of the training data with: (x - mean) · scale.
+// standard is the transformation of features to the scale of the training data: (x - mean) · scale.
 type standard struct{ mean, scale []float32 }
 
-// SetStandard keeps the standard of the features that the net learns from. Whoever feeds the net applies
-// it; the net keeps it with its weights. Its configuration must say that features are standardised.
+// SetStandard sets the standard of the features that the net learns from. The net only stores it with its
+// weights; the caller standardises the input. The configuration must be Standardised.
 func (n *Net) SetStandard(mean, scale []float32) error {
 	if d := n.config.Input; !n.config.Standardised || len(mean) != d || len(scale) != d {
 		return fmt.Errorf("model: a standard of %d means and %d scales for a net on %d features, standardised %t",
@@ -28,10 +28,10 @@ func (n *Net) SetStandard(mean, scale []float32) error {
 	return nil
 }
 
-// Standard is what SetStandard or Load set; nil for none.
+// Standard returns the standard from SetStandard or Load; nil for none.
 func (n *Net) Standard() (mean, scale []float32) { return n.standard.mean, n.standard.scale }
 
-// tensors are those of the standard in a weight file.
+// tensors are the tensors of the standard in a weight file.
 func (s *standard) tensors() []safetensors.Tensor {
 	if s.mean == nil {
 		return nil
@@ -41,7 +41,7 @@ func (s *standard) tensors() []safetensors.Tensor {
 		{Name: scaleName, DType: safetensors.F32, Shape: shape, Data: s.scale}}
 }
 
-// loadStandard takes the standard of a weight file, where the net is to have one.
+// loadStandard loads the standard of a weight file, if the net has one.
 func (n *Net) loadStandard(f Source) error {
 	if !n.config.Standardised {
 		return nil

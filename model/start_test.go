@@ -10,15 +10,16 @@ import (
 	"nmn/format/safetensors"
 )
 
-// wide is a net on pictures whose layers have weights enough to tell their deviation by.
+// wide is a net on pictures whose layers have enough weights to measure their deviation.
 func wide() Config {
 	c := small(FeatureDependent)
 	c.Depths, c.Widths, c.FC6, c.FC7, c.Classes = []int{2}, []int{24}, 32, 48, 40
 	return c
 }
 
-// Weights before a ReLU start with He et al.'s deviation, sqrt(2/n) for n inputs of a unit, in nets on pictures,
-// and with that of PyTorch's Linear, sqrt(1/(3n)), in nets on features; those of the last layer as configured.
+// Weights before a ReLU start with He et al.'s deviation, sqrt(2/n) for n inputs of a unit, in nets on
+// pictures. In nets on features they start with the deviation of PyTorch's Linear, sqrt(1/(3n)). The last
+// layer starts as configured.
 func TestInit_DeviationsOfLayers(t *testing.T) {
 	he := func(inputs float64) float64 { return math.Sqrt(2 / inputs) }
 	linear := func(inputs float64) float64 { return math.Sqrt(1 / (3 * inputs)) }

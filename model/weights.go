@@ -10,9 +10,9 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Weights lists all parameters for a weight file, under torchvision's names and in its layouts where
-// it has them, so that a net with the depths of VGG16 loads in PyTorch. The data is read from the
-// device when it is written, one parameter at a time.
+// Weights lists all parameters for a weight file, under torchvision's names and layouts if it has them, so
+// that a net with the depths of VGG16 loads in PyTorch. The data is read from the device when it is written,
+// one parameter at a time.
 func (n *Net) Weights() []safetensors.Tensor {
 	return append(param.Tensors(n.backend, n.all), n.standard.tensors()...)
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The loss of a step by asl is that of Ridnik et al.'s equation, with the exponent of each kind of label:
-// L = - z (1-p)^gamma+ log p - (1-z) m^gamma- log(1-m), m = max(p - margin, 0).
+// The loss of an asl step follows the equation of Ridnik et al., with an exponent for each kind of label: L =
+// - z (1-p)^gamma+ log p - (1-z) m^gamma- log(1-m), m = max(p - margin, 0).
 func TestLoss_AsymmetricIsThatOfItsEquation(t *testing.T) {
 	for _, loss := range []LossConfig{
 		{Kind: Asymmetric, GammaPositive: 1, GammaNegative: 3, Margin: .1},

@@ -9,7 +9,7 @@ import (
 	"nmn/model"
 )
 
-// Scores are of the pictures as they are, whatever a net is trained with.
+// Scoring reads unchanged pictures, whatever augmentations training uses.
 func TestScore_PicturesAreNotAugmented(t *testing.T) {
 	r := newRig()
 	plain := trainerLoader(r.options(t))
@@ -28,8 +28,8 @@ func TestScore_PicturesAreNotAugmented(t *testing.T) {
 	}
 }
 
-// What is scored in the first epoch before it is learned are pictures as they are, so that the whole of that epoch
-// learns from them; the second does not.
+// Bags that the first epoch scores before learning from them are not augmented, and so the whole first epoch
+// is not. The second epoch is augmented.
 func TestOnline_TheFirstEpochIsNotAugmented(t *testing.T) {
 	var want, got *Scores
 	plain := newTrainer(t, online(t, 1, &want))
@@ -74,7 +74,7 @@ func TestResume_OtherAugmentationsAreAnotherRun(t *testing.T) {
 	}
 }
 
-// Mixtures are learned as what they are: the loss of a batch is that of its mixed labels.
+// The loss of a mixed batch is computed against its mixed labels.
 func TestStep_LearnsMixedLabels(t *testing.T) {
 	r := newRig()
 	r.config.Augment = augment.Config{Mixup: 1}

@@ -4,15 +4,14 @@ import (
 	"nmn/format/safetensors"
 )
 
-// rawPrefix is that of the weights as they learn in checkpoints that hold their averages under the parameters'
-// own names.
+// rawPrefix names the raw weights in checkpoints whose parameter names hold the averages.
 const rawPrefix = "optimizer.w."
 
 // averageDecay is how much an average keeps of itself at the t-th update, from 1: little of its start at first,
 // as in TensorFlow's ExponentialMovingAverage and torch_ema.
 func averageDecay(decay float64, t int) float64 { return min(decay, float64(1+t)/float64(10+t)) }
 
-// startAverages makes the averages what the weights are.
+// startAverages sets the averages to the current weights.
 func (o *Optimizer) startAverages() error {
 	for _, e := range o.averaged {
 		if err := o.backend.Copy(e.Average, e.W); err != nil {
@@ -32,7 +31,7 @@ func (o *Optimizer) advance() error {
 	return o.backend.Average(o.entries, float32(1-averageDecay(o.config.Average, o.updates)))
 }
 
-// exchange swaps weights and averages; nothing where there are none.
+// exchange swaps weights and averages. It does nothing if there are no averages.
 func (o *Optimizer) exchange() error {
 	if o.config.Average == 0 {
 		return nil

@@ -74,7 +74,7 @@ func TestAverage_OfTheWeightsOfAllStepsWithItsWarmUp(t *testing.T) {
 	}
 }
 
-// What learns does not depend on whether it is averaged; whoever opens a checkpoint gets the averages.
+// Averaging does not change what is learned. Checkpoints hold the averages under the parameters' names.
 func TestAverage_ChangesNothingThatLearnsAndIsWhatCheckpointsHold(t *testing.T) {
 	r := averaging(t)
 	plain := r

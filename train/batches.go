@@ -50,15 +50,15 @@ func (t *Trainer) read(ctx context.Context, list []*loader.Batch) ([]*loader.Bat
 	return list, nil
 }
 
-// ahead is what was read for the next step while a graphics card works on this one.
+// ahead is the batch read for the next step while a graphics card works on this one.
 type ahead struct {
 	batches []*loader.Batch
-	err     error // that reading ended with; it is of the next step
+	err     error // error that ended the reading; it belongs to the next step
 	fetched bool
 }
 
-// stageNext begins to upload the batch that comes next, batch i of this step or the first one of the next,
-// where the device can do so while it computes.
+// stageNext begins to upload the next batch: batch i of this step or the first batch of the next step. It
+// does nothing if the device cannot upload while it computes.
 func (t *Trainer) stageNext(ctx context.Context, i int, e *StepDone) error {
 	if !t.feed.ahead() {
 		return nil
@@ -80,7 +80,7 @@ func (t *Trainer) stageNext(ctx context.Context, i int, e *StepDone) error {
 	return t.stage(t.next.batches[0])
 }
 
-// stage begins to upload a batch, unless all of it is of other ranks.
+// stage begins to upload a batch, unless all of its bags belong to other ranks.
 func (t *Trainer) stage(batch *loader.Batch) error {
 	if batch.N == 0 {
 		return nil
@@ -113,7 +113,7 @@ func release(list []*loader.Batch) []*loader.Batch {
 
 // reportBad reports bags that were left out since it was last asked.
 func (t *Trainer) reportBad() {
-	if t.ranks.many { // then those of all ranks are reported, when they meet
+	if t.ranks.many { // with several ranks the meeting reports the bad bags of all ranks
 		return
 	}
 	count := t.loader.Stats().BadSamples

@@ -47,7 +47,7 @@ func open(t testing.TB, c kernels.Config) kernels.Backend {
 	return backend
 }
 
-// planFolders are where the cards of a test keep their plans, by the test's name.
+// planFolders holds the folder of saved plans for each test, by the test's name.
 var planFolders sync.Map
 
 // planFolder is one for all cards that a test opens: a real card takes the plan that it has measured as the fastest,
@@ -64,8 +64,7 @@ func planFolder(t testing.TB) string {
 // which computes.
 func late(t *testing.T, streams string) { t.Setenv(emulator.LateVariable, streams) }
 
-// recordable are settings whose steps are recorded, each with something of its own that changes from step
-// to step.
+// recordable are settings whose steps are recorded. Each has an input that changes from step to step.
 func recordable() map[string]func(*rig) {
 	all := resumable()
 	all["ragged bags, fd"] = func(r *rig) {
@@ -207,7 +206,7 @@ func TestCUDA_AMissingEventShows(t *testing.T) {
 // emulates reports whether the driver is the emulator.
 func emulates() bool { return strings.Contains(os.Getenv("NMN_LIBCUDA"), "emulator") }
 
-// calls reads what the driver was called since the log had so many bytes.
+// calls counts the driver calls in the log after its first from bytes.
 func calls(t *testing.T, path string, from int) map[string]int {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -288,7 +287,7 @@ func TestCUDA_TellsAProfilerLayersAndPhases(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
 		reported[line]++
 	}
-	// The second step records, so that its layers are enqueued too; the third replays.
+	// The second step records, and so also enqueues its layers. The third step replays.
 	for name, want := range map[string]int{"take the batch": 6, "gradients": 3, "wait": 6, "update": 3,
 		"stage the next batch": 3, "scores": 3,
 		"forward conv1_1": 4, "forward fc8": 4, "forward noise": 4, "backward fc8": 2, "backward conv1_1": 2} {

@@ -26,7 +26,7 @@ var (
 // CheckpointFormat is the version of the JSON of a checkpoint that this program writes and reads.
 const CheckpointFormat = 1
 
-// frame is what the checkpoints of classifiers have in common.
+// frame is the common part of the checkpoints of classifiers.
 var frame = Frame[Checkpoint]{
 	Key:        "nmn.checkpoint",
 	Room:       "training",
@@ -36,54 +36,57 @@ var frame = Frame[Checkpoint]{
 	Step:       func(c *Checkpoint) int { return c.Position.Step },
 }
 
-// Checkpoint is what a checkpoint holds beside its tensors. The file holds the parameters under
-// torchvision's names, which PyTorch reads, and the optimizer's moments beside them in the same
-// layout, named optimizer.m.<parameter> and optimizer.v.<parameter>.
+// Checkpoint is the metadata of a checkpoint file. The file also holds the parameters under torchvision's
+// names, which PyTorch reads. The optimizer's moments have the same layout and are named
+// optimizer.m.<parameter> and optimizer.v.<parameter>.
 type Checkpoint struct {
 	Format int          `json:"format"`
 	Model  model.Config `json:"model"`
 	Words  []ClassWord  `json:"words"` // in class order
 	Data   DataID       `json:"data"`  // what it was trained on
 	Stage  int          `json:"stage"`
-	// Start is the SHA-256 of the checkpoint of stage 1 that it began from; empty if it began from none, and in files of
-	// older programs.
+	// Start is the SHA-256 of the stage 1 checkpoint that this stage started from. It is empty if there was
+	// none, and in files of older versions.
 	Start    string   `json:"start,omitempty"`
 	Config   Config   `json:"config"`
 	Position Position `json:"position"`
 	Updates  int      `json:"updates"` // since the optimizer was fresh
 	Best     []Best   `json:"best"`    // at this time, the best first
-	// Pictures says how pictures were read; nil for a net on features, and where an older program has written it.
+	// Pictures describes how pictures were read. It is nil for a net on features, and in files of older
+	// versions.
 	Pictures *Pictures `json:"pictures,omitempty"`
-	// Backbone is the pretrained net that makes features of pictures for this one; nil for none.
+	// Backbone is the pretrained net that turns pictures into features for this net; nil for none.
 	Backbone *Backbone `json:"backbone,omitempty"`
-	// Clips says how clips are read; nil for a net that has learned pictures or features of pictures.
+	// Clips describes how clips are read. It is nil for a net that has learned pictures or features of
+	// pictures.
 	Clips *Clips `json:"clips,omitempty"`
 }
 
-// Clips says what a bag is to a net that has learned clips.
+// Clips describes the bags of a net that has learned clips.
 type Clips struct {
-	// ByFrame says that the net looks at each frame alone. The score of a clip is then the maximum over its frames.
+	// ByFrame is set if the net scores each frame alone. The score of a clip is then the maximum over its
+	// frames.
 	ByFrame bool `json:"by_frame,omitempty"`
-	// Frames are how many of a clip are taken at most, Size is the longest side that they are shrunk to, 0 for none, and
-	// Quality that of their JPEG files, 0 if it is not known.
+	// Frames is the maximum number of frames of a clip. Size is the longest side that they are shrunk to, 0
+	// for none. Quality is the quality of their JPEG files, 0 if it is unknown.
 	Frames  int `json:"frames"`
 	Size    int `json:"size,omitempty"`
 	Quality int `json:"quality,omitempty"`
 }
 
-// Backbone says which pretrained net makes the features that a net learns from.
+// Backbone names the pretrained net that produces the features that a net learns from.
 type Backbone struct {
 	File     string                `json:"file"` // as it was named
 	SHA256   string                `json:"sha256"`
 	Net      string                `json:"net"` // for people
 	Layer    model.Layer           `json:"layer"`
 	Pictures picture.Preprocessing `json:"pictures"`
-	// GELU and Heads are those of a transformer.
+	// GELU and Heads describe a transformer.
 	GELU  vit.GELU `json:"gelu,omitempty"`
 	Heads int      `json:"heads,omitempty"`
 }
 
-// String describes it for people; empty where there is none.
+// String describes the backbone in text. It is empty for nil.
 func (b *Backbone) String() string {
 	if b == nil {
 		return ""
@@ -91,7 +94,7 @@ func (b *Backbone) String() string {
 	return fmt.Sprintf("%s of %s (%s, sha256 %.12s…); pictures: %s", b.Layer, b.Net, b.File, b.SHA256, b.Pictures)
 }
 
-// Pictures says how pictures become the input of a net, beside its size, mean and scale.
+// Pictures describes how pictures become the input of a net, apart from size, mean and scale.
 type Pictures struct {
 	Fit         picture.Fit         `json:"fit"`
 	Resize      picture.Filter      `json:"resize"`
@@ -112,7 +115,7 @@ type DataID struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// Vocabulary is that of the classes.
+// Vocabulary returns the names of the classes.
 func (c *Checkpoint) Vocabulary() (*text.Vocabulary, error) {
 	words := make([]text.Word, len(c.Words))
 	for i, w := range c.Words {
@@ -152,7 +155,7 @@ func OpenNet(path string, backend kernels.Backend) (net *model.Net, read *Checkp
 	return net, read, err
 }
 
-// check refuses numbers that make no sense, and a network that a file of so many tensors cannot hold.
+// check refuses impossible numbers, and a network too large for a file with this number of tensors.
 func (c *Checkpoint) check(tensors int) error {
 	p := c.Position
 	switch {
@@ -186,7 +189,7 @@ func (c *Checkpoint) check(tensors int) error {
 	return nil
 }
 
-// parameters counts in floats, where a hostile configuration cannot overflow.
+// parameters counts in floating point, so that a hostile configuration cannot overflow.
 func parameters(c model.Config) float64 {
 	if c.Input > 0 {
 		total, width := 0.0, float64(c.Input)
@@ -211,7 +214,7 @@ func parameters(c model.Config) float64 {
 	return total + float64(c.FC6)*float64(c.FC7) + float64(c.FC7)*float64(c.Classes)
 }
 
-// residualParameters counts the weights of a residual net likewise, block by block.
+// residualParameters counts the weights of a residual net, block by block.
 func residualParameters(c model.Config) float64 {
 	block := func(channels, width float64) (weights, out float64) {
 		if c.Residual == model.Bottleneck {

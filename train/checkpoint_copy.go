@@ -6,7 +6,7 @@ import (
 	"nmn/format/safetensors"
 )
 
-// Hold copies a checkpoint into memory, of at most so many bytes, to be written by replace later.
+// Hold copies a checkpoint of at most this many bytes into memory. replace writes it later.
 func Hold[About any](about *About, tensors []safetensors.Tensor, most int64, replace ReplaceFunc[About]) (*Held,
 	error) {
 	size := safetensors.Bytes(tensors)

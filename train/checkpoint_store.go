@@ -14,7 +14,7 @@ import (
 	"nmn/internal/durable"
 )
 
-// Names of the checkpoints in a folder. Where more than one best is kept, each is also best-<step>.safetensors.
+// Names of the checkpoints in a folder. If more than one best is kept, each is also best-<step>.safetensors.
 const (
 	LastName     = "last.safetensors"
 	PreviousName = "previous.safetensors" // the last one before LastName
@@ -28,30 +28,31 @@ type Best struct {
 	Value float64 `json:"value"` // that it is judged by
 }
 
-// Name is the file of the checkpoint where more than one best is kept.
+// Name returns the file name of the checkpoint if more than one best is kept.
 func (b Best) Name() string { return fmt.Sprintf("best-%d.safetensors", b.Step) }
 
 var bestFile = regexp.MustCompile(`^best-(\d+)\.safetensors$`)
 
-// CheckpointStore writes the checkpoints of a folder and keeps the best of them, of a classifier or a captioner.
+// CheckpointStore writes the checkpoints of a folder and keeps the best of them. It serves classifiers and
+// captioners.
 type CheckpointStore struct {
 	CheckpointStoreOptions
-	best  []Best // the best first; of equal values the earlier one
+	best  []Best // best first; of equal values the earlier one comes first
 	waits bool   // a new best has no file yet
 
 	held    []heldBest // best checkpoints that found no room on the disk, by their steps
 	tried   time.Time  // when a checkpoint was written, or could not be
-	missing error      // why the last one could not be written; nil where it was
+	missing error      // why the last one could not be written; nil if it was
 }
 
-// CheckpointStoreOptions are what a CheckpointStore goes by.
+// CheckpointStoreOptions configure a CheckpointStore.
 type CheckpointStoreOptions struct {
 	Directory string // empty for no checkpoints
-	Count     int    // of best checkpoints that are kept beside the last one
+	Count     int    // best checkpoints kept in addition to the last one
 	Lower     bool   // the best have the lowest values, not the highest
 	Minutes   float64
 	Clock     func() time.Time               // nil for time.Now
-	Step      func(path string) (int, error) // that a checkpoint is of
+	Step      func(path string) (int, error) // returns the step of a checkpoint
 }
 
 // NewCheckpointStore keeps the checkpoints of a folder.
@@ -68,8 +69,7 @@ func (k *CheckpointStore) Best() []Best { return k.best }
 // Waits reports whether one of the best has no file yet: the next Save gives it one.
 func (k *CheckpointStore) Waits() bool { return k.waits || len(k.held) > 0 }
 
-// Offer takes a validated step into the table where it is better than what is there, and reports
-// whether it was.
+// Offer adds a validated step to the table if it is better than an entry there, and reports whether it did.
 func (k *CheckpointStore) Offer(b Best) bool {
 	at := len(k.best)
 	for at > 0 && k.better(b, k.best[at-1]) {
@@ -91,8 +91,8 @@ func (k *CheckpointStore) better(a, b Best) bool {
 	return a.Value > b.Value
 }
 
-// commit gives the checkpoint that was just written to a path its names among the best, and removes
-// what is not among them any more. The names are hard links: files are replaced, never changed.
+// commit links the checkpoint just written to path under its names among the best, and removes the
+// checkpoints that are no longer among the best. The names are hard links: files are replaced, never changed.
 func (k *CheckpointStore) commit(path string) error {
 	if !k.waits {
 		return nil
@@ -144,9 +144,9 @@ func (k *CheckpointStore) prune() error {
 	return nil
 }
 
-// Restore takes over the table of a checkpoint of a step. The process may have been killed after it
-// wrote the checkpoint and before it gave it its names, which then wait for the next save, or before
-// it removed what is no longer among the best.
+// Restore takes over the table of a checkpoint of a step. The process may have been killed after it wrote the
+// checkpoint and before it linked its names. The next save then links them. The process may also have been
+// killed before it removed checkpoints that are no longer among the best.
 func (k *CheckpointStore) Restore(best []Best, step int) error {
 	k.best = slices.Clone(best[:min(len(best), k.Count)])
 	if k.Directory == "" {

@@ -118,8 +118,8 @@ func TestResume_KilledDuringValidationValidatesAgain(t *testing.T) {
 	}
 }
 
-// What Keep could not keep is there again after a resume, even where the process is asked to end at the same moment and
-// saves where it stands.
+// A validation that Keep failed to keep is repeated after a resume, even if the process is asked to end at
+// that moment and saves its state.
 func TestRun_ValidationThatIsNotKeptIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	r := validating(t)
@@ -174,7 +174,7 @@ func TestRun_NewBestIsSavedBeforeTheNextStep(t *testing.T) {
 	run(t, r.trainer(t))
 }
 
-// Who asks whether a training hangs hears from a validation, however long it is.
+// A long validation reports each batch, so that a watchdog sees that training is alive.
 func TestRun_ReportsEachBatchOfAValidation(t *testing.T) {
 	r := validating(t)
 	o := r.options(t)

@@ -244,7 +244,7 @@ func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 	}
 }
 
-// parseBytes reads a file of one tensor with this description of a checkpoint.
+// parseBytes reads a file of one tensor with the given metadata of a checkpoint.
 func parseBytes(t testing.TB, metadata string) (*Checkpoint, error) {
 	t.Helper()
 	var b bytes.Buffer

@@ -45,60 +45,61 @@ type NoiseConfig struct {
 type Config struct {
 	Seed uint64 `yaml:"seed" json:"seed" help:"<seed> of the start, the order and dropout"`
 
-	// Stage1Epochs train the classifier alone; Stage2Epochs go on from there, with a noise model or
-	// (baseline) without. 0 sets no limit: MaxSteps must then be set.
+	// Stage1Epochs is the number of epochs of the classifier alone. Stage2Epochs continue from there, with a
+	// noise model or (baseline) without. 0 sets no limit: MaxSteps must then be set.
 	Stage1Epochs int `yaml:"stage1_epochs" json:"stage1_epochs" help:"<epochs> of stage 1, the classifier alone" range:"[0,1e12]"`
 	Stage2Epochs int `yaml:"stage2_epochs" json:"stage2_epochs" help:"<epochs> of stage 2" range:"[0,1e12]"`
-	// MaxSteps ends each stage after so many steps, 0 for no limit.
+	// MaxSteps ends each stage after this number of steps; 0 for no limit.
 	MaxSteps int `yaml:"max_steps" json:"max_steps" help:"end each stage after this many <steps>, 0 for no limit" range:"[0,1e12]"`
 	// BatchBags is the number of bags in a batch without MIL, BatchBagsMIL with MIL. AutoBatch leaves it to the
 	// run, which finds a number before anything is trained.
 	BatchBags    int `yaml:"batch_bags" json:"batch_bags" help:"<pictures> of a batch without MIL; 0 for as many as make steps fast and fit in memory" range:"[0,1048576]"`
 	BatchBagsMIL int `yaml:"batch_bags_mil" json:"batch_bags_mil" help:"<pictures> or videos of a batch with MIL; 0 for as many as make steps fast and fit in memory" range:"[0,1048576]"`
-	// Accumulate is the number of batches whose gradients make one step. The gradient is the mean over
-	// the bags of all of them, as if they were one batch. The last step of an epoch may have fewer.
+	// Accumulate is the number of batches whose gradients make one step. The gradient is the mean over all of
+	// their bags, as if they were one batch. The last step of an epoch may have fewer batches.
 	Accumulate int `yaml:"accumulate" json:"accumulate" help:"<batches> whose gradients make one step" range:"[1,1048576]"`
-	// ChunkFrames is the number of frames that go through the layers together, 0 for whole batches. Less
-	// takes less memory and more time; the gradient is that of the whole batch (model.Net.ChunkFrames).
+	// ChunkFrames is the number of frames that go through the layers together, 0 for whole batches. Smaller
+	// chunks use less memory and take more time. The gradient is the gradient of the whole batch
+	// (model.Net.ChunkFrames).
 	ChunkFrames int `yaml:"chunk_frames,omitempty" json:"chunk_frames,omitempty" help:"<frames> that go through the net together, 0 for whole batches; gradients are the same" range:"[0,1048576]"`
-	// Overfit trains on the first batches of the first epoch at every step, to see that a net can
-	// learn them by heart. Epochs have as many steps as otherwise.
+	// Overfit trains on the first batches of the first epoch at every step, to check that a net can memorise
+	// them. Epochs keep their number of steps.
 	Overfit bool `yaml:"overfit" json:"overfit" help:"train on the first batch at every step, to see that the net can learn it"`
 	// Flip mirrors every picture with probability one half in each epoch.
 	Flip bool `yaml:"flip" json:"flip" help:"mirror half of the pictures"`
-	// Augment are further changes of pictures and labels, drawn anew in each epoch. Where the first epoch is scored
-	// before it is learned from (Options.Online), they begin with the second.
+	// Augment are further random changes of pictures and labels, drawn anew in each epoch. If Options.Online
+	// scores the first epoch before it is learned from, they begin with the second.
 	Augment augment.Config `yaml:"augment,omitempty" json:"augment,omitzero"`
 
 	UpdateConfig `yaml:",inline"`
 
-	// Loss is that of the classifier, in both stages; a noise model has its own.
+	// Loss is the loss of the classifier, in both stages. A noise model has its own.
 	Loss LossConfig `yaml:"loss,omitempty" json:"loss,omitzero"`
 
 	LearningRateConfig `yaml:",inline"`
 
-	// WeightDecay is coupled (L2): it is added to the gradient, wd·w. That of adamw is decoupled: it takes
-	// lr·wd·w off the weight and leaves the gradient. Biases are spared unless DecayBiases is set.
+	// WeightDecay is coupled (L2): it adds wd·w to the gradient. For adamw it is decoupled: it subtracts
+	// lr·wd·w from the weight and leaves the gradient. Biases do not decay unless DecayBiases is set.
 	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay" help:"<factor> of the L2 penalty, or of the decoupled decay of adamw" range:"[0,3.4e38]"`
 	DecayBiases bool    `yaml:"decay_biases" json:"decay_biases" help:"apply weight decay to biases too"`
 	// ClipNorm limits the Euclidean norm of the gradient of all parameters together; 0 for no limit.
 	ClipNorm float64 `yaml:"clip_norm" json:"clip_norm" help:"limit on the <norm> of the gradient, 0 for none" range:"[0,3.4e38]"`
-	// EMA is the decay of a moving average of all parameters that learn, the noise model's too; 0 for none.
-	// After t updates of a stage the average has taken min(EMA, (1+t)/(10+t)) of itself and the rest of the
-	// weights. Whatever looks at the net takes the average: validations, the next stage, and all who read a
-	// checkpoint. The weights themselves go on learning, and are there for a run that is resumed.
+	// EMA is the decay of a moving average of all parameters that learn, including the noise model's; 0 for
+	// none. Update t of a stage keeps min(EMA, (1+t)/(10+t)) of the average and takes the rest from the
+	// weights. Validations, the next stage and readers of checkpoints use the average. The raw weights
+	// continue to learn, and are saved for a resumed run.
 	EMA float64 `yaml:"ema" json:"ema" help:"<decay> of a moving average of the weights, which is validated and kept as the model; 0 for none" range:"[0,1)"`
-	// LayerDecay multiplies the learning rate of the l-th layer below the last by its l-th power, beside all
-	// other multipliers; 0 for none. The noise model has the pace of the last layer.
+	// LayerDecay multiplies the learning rate of the l-th layer below the last by its l-th power, in addition
+	// to all other multipliers; 0 for none. The noise model learns at the rate of the last layer.
 	LayerDecay float64 `yaml:"layer_decay,omitempty" json:"layer_decay,omitempty" help:"<factor> of the learning rate from each layer to the one below it; 0 for none" range:"[0,1]"`
 	// LearningRates are multipliers by name. The last rule that matches a parameter counts. A pattern
 	// that matches no parameter is an error.
 	LearningRates []Rule `yaml:"learning_rates" json:"learning_rates" help:"learning-rate multipliers of parameters, a list of {pattern, multiplier}"`
-	// Freeze are patterns of parameters that do not learn; they go before all multipliers.
+	// Freeze are patterns of parameters that do not learn. They override all multipliers.
 	Freeze []string `yaml:"freeze,flow" json:"freeze" help:"parameters that do not learn, as <pattern,...>, such as backbone.conv[12]_*"`
 
-	// ClassifierStart is base-rate or label-means; ClassifierDeviation the standard deviation of
-	// fc8's weights at the start.
+	// ClassifierStart is base-rate or label-means. ClassifierDeviation is the standard deviation of fc8's
+	// weights at the start.
 	ClassifierStart     string      `yaml:"classifier_start" json:"classifier_start" help:"<bias> of the last layer at the start" values:"base-rate,label-means"`
 	BaseRateLogit       float64     `yaml:"base_rate_logit" json:"base_rate_logit" help:"that bias in <log-odds>, for base-rate" range:"[-10000,10000]"`
 	ClassifierDeviation float64     `yaml:"classifier_deviation" json:"classifier_deviation" help:"standard <deviation> of the last layer's weights at the start" range:"[0,3.4e38]"`
@@ -116,17 +117,17 @@ type Config struct {
 	// CheckpointMinutes is the most time between two checkpoints, within epochs too, 0 for no limit: the first step
 	// that ends later is followed by one. Checkpoints do not name it: it changes nothing in them.
 	CheckpointMinutes float64 `yaml:"checkpoint_minutes" json:"-" help:"most <minutes> between checkpoints, within an epoch too; 0 for no limit" range:"[0,1e12]"`
-	// KeepBest is the number of best checkpoints kept beside the last one, judged by the validation
-	// measure BestBy, one of Measures.
+	// KeepBest is the number of best checkpoints kept in addition to the last one, by the validation measure
+	// BestBy, one of Measures.
 	KeepBest int    `yaml:"keep_best" json:"keep_best" help:"best <checkpoints> kept in addition to the last" range:"[0,1000]"`
 	BestBy   string `yaml:"best_by" json:"best_by" help:"validation <measure> that decides which checkpoint is best" values:"human_ap,loss,map,true_map,of1,true_of1,cf1,true_cf1,brier,true_brier,ece,true_ece"`
-	// Patience ends a stage after so many validations without a new best, and goes back to the best
-	// there was: what the stage leaves behind is the best checkpoint, also where its limit of epochs ends
-	// it. 0 trains to the limit and leaves the last.
+	// Patience ends a stage after this number of validations without a new best, and returns to the best
+	// checkpoint. The stage also returns to it if its limit of epochs ends it. 0 trains to the limit and
+	// keeps the last weights.
 	Patience int `yaml:"patience" json:"patience,omitempty" help:"end a stage after this many <validations> without a new best and take the best; 0 for never" range:"[0,1e12]"`
 }
 
-// AutoBatch stands for a number of bags that is not known yet.
+// AutoBatch stands for a number of bags that is not chosen yet.
 const AutoBatch = 0
 
 // DefaultConfig is Paper.
@@ -148,8 +149,8 @@ func (c Config) Epochs(stage int) int {
 	return c.Stage2Epochs
 }
 
-// Augmentations lists how pictures and labels are changed at random, mirrored ones included, for people; empty where
-// they stay as they are.
+// Augmentations lists the random changes of pictures and labels in text, mirroring included. It is empty if
+// there are none.
 func (c Config) Augmentations() string {
 	text := c.Augment.String()
 	switch {
@@ -167,7 +168,7 @@ func (c Config) optimizer() OptimizerConfig {
 		ClipNorm: c.ClipNorm, Accumulate: c.Accumulate, Average: c.EMA}
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field that is out of range.
 func (c Config) Validate() error {
 	if err := cmp.Or(setting.Check("train.", c), c.LearningRateConfig.Validate()); err != nil {
 		return err

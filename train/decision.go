@@ -14,14 +14,14 @@ type Decision struct {
 	Sureness   float64 // |log-odds|
 }
 
-// Mistake reports whether the decision is wrong; Hit reports whether it says, rightly, that the word holds.
+// Mistake reports whether the decision is wrong. Hit reports whether it rightly predicts the label.
 func Mistake(logOdds float32, answer uint8) bool {
 	return answer != loader.UnknownLabel && (logOdds > 0) != (answer != 0)
 }
 func Hit(logOdds float32, answer uint8) bool { return logOdds > 0 && answer == 1 }
 
-// Surest finds the decisions of a kind that were taken most surely: the surest of each row of N×classes
-// log-odds, at most so many, and of one class no more than perClass (0 for any number).
+// Surest finds the most certain decisions of a kind, at most one for each row of N×classes log-odds. It
+// returns at most limit decisions, and at most perClass of one class (0 for any number).
 func Surest(logOdds []float32, answers []uint8, classes int, kind func(logOdds float32, answer uint8) bool, most,
 	perClass int) []Decision {
 	var found []Decision

@@ -7,7 +7,7 @@ import (
 	"nmn/ranks"
 )
 
-// device is what a stage keeps on the net's device beside the net.
+// device holds what a stage keeps on the net's device in addition to the net.
 type device struct {
 	optimizer *Optimizer
 	results   *results
@@ -18,14 +18,14 @@ type device struct {
 	profiler  kernels.Card // nil for none
 }
 
-// section names what follows to a profiler.
+// section names the following work for a profiler.
 func (d *device) section(name string) {
 	if d.profiler != nil {
 		d.profiler.Section(name)
 	}
 }
 
-// open makes all of it, for batches of at most so many bags.
+// open allocates all of it, for batches of at most this number of bags.
 func (t *Trainer) open(bags int) error {
 	d, backend := &t.device, t.Net.Backend()
 	d.replays = newReplays(backend)

@@ -13,9 +13,9 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Evaluate compares scores with whatever the set knows: its labels, its true labels, its caption
-// counts, which must be in memory. Where the noisy training set is given, the true rates that estimated ones are
-// compared with come from its labels and truth; nil leaves them out.
+// Evaluate compares scores with everything that the set holds in memory: its labels, its true labels and its
+// caption counts. If the noisy training set is given, its labels and truth give the true rates to compare the
+// estimated rates with. If noisy is nil, they are left out.
 func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, error) {
 	if set.Rows != nil {
 		return nil, fmt.Errorf("training: scores of %q are held against labels that are not in memory: hold them",
@@ -33,7 +33,7 @@ func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, 
 		Counts:         rows(set.Counts, s.Index),
 		CaptionsPerBag: set.CaptionsPerBag,
 	}
-	if set.CaptionsPerBag < 2 { // nobody agrees with a single caption: there are no measures of people
+	if set.CaptionsPerBag < 2 { // human agreement needs several captions
 		in.Counts, in.CaptionsPerBag = nil, 0
 	}
 	in.IDs = make([]string, in.Bags)
@@ -52,8 +52,9 @@ func Evaluate(s *Scores, set, noisy *loader.Set, o eval.Options) (*eval.Result, 
 	return eval.Evaluate(in, o)
 }
 
-// Answers are what the rows of scores are compared with, N×K of 0 or 1: what truly holds where the set knows
-// it (truth is then true), else its labels, else what any caption mentions; nil where it knows none.
+// Answers returns the labels that the rows of scores are compared with, N×K of 0 or 1. They are the true
+// labels if the set has them (truth is then true), else its labels, else every class that any caption
+// mentions. They are nil if the set has none of these.
 func Answers(s *Scores, set *loader.Set) (answers []uint8, truth bool) {
 	switch {
 	case set.Truth != nil:
@@ -68,7 +69,8 @@ func Answers(s *Scores, set *loader.Set) (answers []uint8, truth bool) {
 	return answers, false
 }
 
-// TrueRates are those of the labels of a set against its truth; nil where that is not known.
+// TrueRates returns the noise rates of a set's labels, computed from the true labels. It is nil if these are
+// unknown.
 func TrueRates(set *loader.Set) (*labels.Rates, error) {
 	if !set.KnowsTruth() {
 		return nil, nil
@@ -98,7 +100,7 @@ func rows(m *dense.Dense, index []int) []uint8 {
 	return out
 }
 
-// logits are log-odds, infinite where a probability is 0 or 1.
+// logits returns log-odds, infinite if a probability is 0 or 1.
 func logits(probabilities []float32) []float32 {
 	out := make([]float32, len(probabilities))
 	for i, p := range probabilities {
@@ -107,13 +109,13 @@ func logits(probabilities []float32) []float32 {
 	return out
 }
 
-// evaluate validates the net as it is, or the averages of its weights where there are some, once for each step.
+// evaluate validates the net, once for each step. If there are averages of the weights, it validates these.
 func (t *Trainer) evaluate(ctx context.Context) error {
 	if t.Validation == nil || t.at.Evaluated == t.at.Step {
 		return nil
 	}
 	began := time.Now()
-	t.leaveEpoch() // its workers would compete with those of the validation
+	t.leaveEpoch() // its workers would compete with the workers of the validation
 	config := t.Options.loaderConfig()
 	var scores *Scores
 	err := t.optimizer.onAverages(func() (err error) {

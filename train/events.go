@@ -7,8 +7,8 @@ import (
 	"nmn/loader"
 )
 
-// ObserverOf receives what happens while a net learns, as events of its own kind. Every function may be nil, is
-// called from the goroutine of Run, and delays it.
+// ObserverOf receives the events of training as types of the caller's choice. Every function may be nil. Each
+// is called from the goroutine of Run and delays it.
 type ObserverOf[Step, Epoch, Evaluation any] struct {
 	Step      func(Step)
 	Epoch     func(Epoch)
@@ -23,7 +23,7 @@ type ObserverOf[Step, Epoch, Evaluation any] struct {
 // Observer receives the events of a stage of a classifier.
 type Observer = ObserverOf[StepDone, EpochDone, Evaluated]
 
-// Progress is what the events of every step have in common, of a classifier or a captioner.
+// Progress holds the fields common to every step, of a classifier or a captioner.
 type Progress struct {
 	Epoch, Step  int     // from 1
 	Steps        int     // of the whole training
@@ -33,7 +33,7 @@ type Progress struct {
 	// DataWait is the part of Duration that the step waited for data.
 	DataWait, Duration time.Duration
 	DeviceBytes        int
-	// Log says that the step falls on the interval of logging, or is the first or the last.
+	// Log is set on the logging interval and for the first and the last step.
 	Log bool
 }
 
@@ -46,10 +46,10 @@ func (p *Progress) Due(every int) bool {
 	return p.Step%every == 0 || p.Step == 1 || p.Step == p.Steps
 }
 
-// leastLogged is the number of steps that are logged at least, of a run that has as many.
+// leastLogged is the minimum number of logged steps, of a run with that number of steps or more.
 const leastLogged = 50
 
-// NonFinite is the error of a step whose loss or gradient is not finite; nil where both are.
+// NonFinite returns an error if the loss or the gradient of the step is not finite, else nil.
 func (p *Progress) NonFinite() *NonFiniteError {
 	if finite(p.Loss) && finite(p.GradNorm) {
 		return nil
@@ -74,11 +74,11 @@ type StepDone struct {
 	RankTimes
 }
 
-// RankTimes say how the ranks of a step went along; all are 0 where there is one.
+// RankTimes are the times of the ranks in a step. All are 0 with a single rank.
 type RankTimes struct {
 	Ranks int
-	// Wait is how long this rank waited for others, and MostWait the longest that any rank did; DataWait is of this
-	// rank, MostDataWait the longest of any.
+	// Wait is how long this rank waited for others, and MostWait the longest wait of any rank. DataWait
+	// belongs to this rank, MostDataWait is the longest of any.
 	Wait, MostWait, MostDataWait time.Duration
 	Slowest                      int // the rank that waited least: the others waited for it
 }
@@ -104,8 +104,8 @@ type EpochDone struct {
 type Evaluated struct {
 	Epoch, Step int
 	Result      *eval.Result
-	Scores      *Scores // of the validation set, that Result is of
-	// Best says that the checkpoint of this step joins the best, Value is its measure BestBy.
+	Scores      *Scores // of the validation set; Result is computed from them
+	// Best is set if the checkpoint of this step joins the best. Value is its measure BestBy.
 	Best     bool
 	Value    float64
 	Duration time.Duration
@@ -120,13 +120,13 @@ type Saved struct {
 	Duration    time.Duration
 }
 
-// Unsaved says that a checkpoint found no room on the disk, and that training goes on without it for now.
+// Unsaved reports a checkpoint that did not fit on the disk. Training continues without it for now.
 type Unsaved struct {
 	Epoch, Step int
 	Err         error
 }
 
-// BadSamples says that bags could not be read and were left out.
+// BadSamples reports bags that could not be read and were left out.
 type BadSamples struct {
 	New   []loader.BadSample // since the last of these events
 	Count int                // different bags of training and validation in the stage so far, of this process

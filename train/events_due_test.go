@@ -2,7 +2,7 @@ package train
 
 import "testing"
 
-// The curve of a short training has points, and that of a long one no more than asked for.
+// The curve of a short training has points, and the curve of a long one has no more than requested.
 func TestDue_ShortTrainingsLogMoreOften(t *testing.T) {
 	for _, c := range []struct{ steps, every, want int }{{12, 20, 12}, {100, 20, 51}, {1000, 20, 51}, {5000, 20, 251},
 		{40, 1, 40}} {

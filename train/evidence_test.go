@@ -15,8 +15,8 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// evidenceOf is evidence for the labels of a set: of one size, of half of it for every fifth label, and none for
-// every seventh.
+// evidenceOf returns evidence for the labels of a set: the given size, half of it for every fifth label, and
+// none for every seventh.
 func evidenceOf(labels *dense.Dense, size float32) *dense.Dense {
 	z := labels.Uint8s()
 	values := make([]float32, len(z))
@@ -32,7 +32,7 @@ func evidenceOf(labels *dense.Dense, size float32) *dense.Dense {
 	return dense.New(dense.WithShape(labels.Shape()...), dense.WithBacking(values))
 }
 
-// Evidence that leaves no doubt teaches what the labels teach, some of them unknown.
+// Certain evidence teaches what labels teach, some of them unknown.
 func TestEvidence_WithoutDoubtTeachesWhatLabelsTeach(t *testing.T) {
 	for _, mil := range []bool{false, true} {
 		var losses [2][]float64
@@ -62,7 +62,7 @@ func TestEvidence_WithoutDoubtTeachesWhatLabelsTeach(t *testing.T) {
 	}
 }
 
-// No evidence teaches nothing: without decay of weights every parameter stays what it was.
+// Evidence of 0 teaches nothing: without weight decay every parameter keeps its value.
 func TestEvidence_OfNothingTeachesNothing(t *testing.T) {
 	r := newRig()
 	r.config.WeightDecay = 0

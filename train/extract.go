@@ -10,9 +10,9 @@ import (
 	"nmn/model"
 )
 
-// Extract runs a net over a set in order, as Score does, and writes what layers say about each bag: a row for
-// each layer, of its width, good until write returns. All come from one forward pass. It returns the bags that
-// could not be read and have no rows. Memory is that of a batch, however many bags there are.
+// Extract runs a net over a set in order, as Score does, and writes the outputs of layers for each bag: a row
+// for each layer, valid until write returns. All come from one forward pass. It returns the bags that could
+// not be read, which have no rows. It needs the memory of one batch, however large the set.
 func Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, layers []model.Layer,
 	write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
 	x := &extractor{net: net, arena: tensor.NewArena(net.Backend()), write: write, rows: make([][]float32, len(layers))}
@@ -27,7 +27,7 @@ func Extract(ctx context.Context, net *model.Net, set *loader.Set, config loader
 	return wholeSet(ctx, net, set, config, x.outputs, x.add)
 }
 
-// hold makes room for what layers say about so many bags.
+// hold makes room for the layer outputs of this number of bags.
 func (x *extractor) hold(layers []model.Layer, bags int) error {
 	for _, layer := range layers {
 		width, err := x.net.Config().LayerWidth(layer)
@@ -53,14 +53,14 @@ type extractor struct {
 	write  func(bag int, rows [][]float32) error
 }
 
-// extractedLayer has room on the device for what a layer says about the largest batch.
+// extractedLayer has room on the device for the outputs of a layer for the largest batch.
 type extractedLayer struct {
 	name  model.Layer
 	width int
 	room  *tensor.Tensor
 }
 
-// outputs lists the rows of the layers, which it computes behind the forward pass.
+// outputs lists the rows of the layers, computed after the forward pass.
 func (x *extractor) outputs(plan *model.Plan) ([]*tensor.Tensor, error) {
 	x.list = x.list[:0]
 	for _, l := range x.layers {

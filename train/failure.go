@@ -19,8 +19,9 @@ var (
 	ErrNonFinite = errors.New("loss or gradient is not finite")
 )
 
-// SaveInterrupted returns the error of a training that ended with err at a step. If ctx or the context of another rank
-// has ended, it saves what has been done, and the error wraps ErrInterrupted and what ended the context.
+// SaveInterrupted returns the error of a training that ended with err at a step. If ctx or the context of
+// another rank has ended, it saves the state. The error then wraps ErrInterrupted and the cause of the ended
+// context.
 func SaveInterrupted(ctx context.Context, err error, epoch, step, steps int, save func() error) error {
 	cause := interruption(ctx, err)
 	if cause == nil {
@@ -33,7 +34,8 @@ func SaveInterrupted(ctx context.Context, err error, epoch, step, steps int, sav
 	return err
 }
 
-// interruption is what has ended the context of a training, or of another rank's, where err comes of it; else nil.
+// interruption returns the cause that ended the context of this training or of another rank, if err comes
+// from it. Else it returns nil.
 func interruption(ctx context.Context, err error) error {
 	var lost *ranks.LostError
 	switch {
@@ -53,8 +55,8 @@ type NonFiniteError struct {
 	LearningRate       float64
 	Loss, GradientNorm float64
 	IDs                []string // bags of the step
-	// Tensor names what was not finite where that was seen when a checkpoint was to be written. Then the step was
-	// made, and of the other fields only Epoch and Step are set.
+	// Tensor names the tensor that was not finite if this was found when a checkpoint was written. The step
+	// was already made then, and only the fields Epoch and Step are also set.
 	Tensor string
 }
 
@@ -83,7 +85,7 @@ func listed(ids []string) string {
 // Unwrap gives ErrNonFinite.
 func (e *NonFiniteError) Unwrap() error { return ErrNonFinite }
 
-// failed adds to an error the step and the bags that it came from; a NonFiniteError names them by itself.
+// failed adds the step and its bags to an error. A NonFiniteError already names them.
 func (t *Trainer) failed(e *StepDone, err error) error {
 	if broken := (*NonFiniteError)(nil); errors.As(err, &broken) {
 		return err

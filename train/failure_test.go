@@ -9,7 +9,7 @@ import (
 	"nmn/ranks"
 )
 
-// The interrupt of another rank ends a training as one of its own does: with a checkpoint.
+// An interrupt of another rank ends a training with a checkpoint, as an interrupt of this rank does.
 func TestInterrupted_ByAnotherRank(t *testing.T) {
 	for _, c := range []struct {
 		cause error

@@ -20,7 +20,8 @@ import (
 	"nmn/tools/emulator"
 )
 
-// freed lists what a log of calls shows as taken and not given back, of which the driver refused some.
+// freed lists the allocations that a log of calls shows as not freed. refused counts allocations that the
+// driver refused.
 func freed(t *testing.T, log string, refused map[string]int) {
 	t.Helper()
 	counts := calls(t, log, 0)
@@ -106,7 +107,8 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 	}
 }
 
-// Memory that is full at the first step: the message says how many bags would fit, and so many do.
+// If memory is full at the first step, the message names the batch size that would fit, and that size does
+// fit.
 func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 	if !emulates() {
 		t.Skip("needs the emulator")
@@ -140,7 +142,7 @@ func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 	freed(t, log, map[string]int{"cuMemAlloc": 2}) // of the run's plan, and of that of one bag too many
 }
 
-// A card that does not hold one bag says so.
+// A card that cannot hold one bag is reported as such.
 func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
 	if !emulates() {
 		t.Skip("needs the emulator")
@@ -160,7 +162,7 @@ func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
 	}
 }
 
-// An interrupted pass shows what it has begun, and gives everything back.
+// An interrupted pass delivers the batches it has begun, and frees everything.
 func TestCUDA_AnInterruptedPassLeavesNothing(t *testing.T) {
 	if !emulates() {
 		t.Skip("needs the emulator, which counts calls")

@@ -14,9 +14,10 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Features takes what layers of a pretrained net say of the bags of a set, in order: a row for each layer, good until
-// write returns. That of a bag of several frames is the mean of theirs. It returns the bags that could not be read and
-// have no rows. At most config.BatchBags frames go through the net at once, on which no row depends.
+// Features computes the outputs of layers of a pretrained net for the bags of a set, in order: a row for each
+// layer, valid until write returns. The row of a bag of several frames is the mean over its frames. Features
+// returns the bags that could not be read, which have no rows. At most config.BatchBags frames go through the
+// net at once. Rows do not depend on that number.
 func Features(ctx context.Context, net backbone.Net, set *loader.Set, config loader.Config,
 	layers []model.Layer, write func(bag int, rows [][]float32) error) (bad []loader.BadSample, err error) {
 	p := &featurePass{net: net, layers: layers, most: config.BatchBags}
@@ -44,7 +45,7 @@ type featurePass struct {
 	layers []model.Layer
 	widths []int
 	most   int         // frames that go through the net at once
-	frames [][]float32 // what layers say of the frames of a batch
+	frames [][]float32 // layer outputs for the frames of a batch
 	bags   [][]float32 // of its bags
 	row    [][]float32 // of one bag
 }
@@ -96,7 +97,7 @@ func (p *featurePass) run(ctx context.Context, epoch *loader.Epoch,
 	}
 }
 
-// compute takes the frames of a batch through the net, and the means of those of a bag.
+// compute runs the frames of a batch through the net, and averages the rows of each bag's frames.
 func (p *featurePass) compute(batch *loader.Batch) error {
 	size, pixels := p.net.Info().Pictures.Crop, batch.Pixels.Uint8s()
 	for i, width := range p.widths {

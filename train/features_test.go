@@ -15,7 +15,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// meansNet says of a picture the means of its channels, and how many pictures came with it at most.
+// meansNet returns the means of a picture's channels, and counts the pictures of the largest batch.
 type meansNet struct {
 	info   backbone.Info
 	most   int

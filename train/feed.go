@@ -9,13 +9,13 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// feed brings batches to the net's device. Where the device can upload beside its computing, a batch is
-// staged while the one before is worked on; elsewhere it is uploaded when it is taken.
+// feed brings batches to the net's device. If the device can upload while it computes, a batch is staged
+// while the earlier one is in work. Otherwise a batch is uploaded when it is taken.
 type feed struct {
 	backend kernels.Backend
 	scoring bool          // no labels or keys of dropout are needed
-	beside  kernels.Feed  // nil where uploads wait for their turn
-	staged  *loader.Batch // what beside holds
+	beside  kernels.Feed  // nil if uploads wait for their turn
+	staged  *loader.Batch // the batch that has been uploaded early
 	arrays  []*dense.Dense
 	tensors []*tensor.Tensor
 }
@@ -34,8 +34,8 @@ func newFeed(backend kernels.Backend) (*feed, error) {
 // ahead reports whether staging a batch early helps.
 func (f *feed) ahead() bool { return f.beside != nil }
 
-// stage begins to upload a batch. The batch must not be released before it is dropped, or taken and the device
-// waited for: its pixels are read where they are.
+// stage begins to upload a batch. The batch must not be released before it is dropped, or before it is taken
+// and the device is waited for: the device reads its pixels in place.
 func (f *feed) stage(b *loader.Batch) error {
 	f.staged = nil
 	if b.Vectors != nil {
@@ -53,7 +53,8 @@ func (f *feed) stage(b *loader.Batch) error {
 	return nil
 }
 
-// learned is what the classifier learns from a batch: soft targets or evidence where there are any, else the labels.
+// learned returns what the classifier learns from a batch: its soft targets or evidence if it has any, else
+// its labels.
 func learned(b *loader.Batch) *dense.Dense {
 	if b.Targets != nil {
 		return b.Targets
@@ -83,7 +84,7 @@ func (f *feed) take(p *model.Plan, b *loader.Batch) error {
 	return f.beside.Take(f.tensors)
 }
 
-// drop forgets what was staged and not taken. Then no upload is under way from a batch.
+// drop discards the staged batch. After it no upload is reading from a batch.
 func (f *feed) drop() error {
 	f.staged = nil
 	if f.beside == nil {
@@ -92,7 +93,7 @@ func (f *feed) drop() error {
 	return f.beside.Wait()
 }
 
-// memory is where batches lie that the device reads by itself; nil where there is none.
+// memory is the memory of batches that the device reads directly; nil if there is none.
 func (f *feed) memory() loader.Memory {
 	if f.beside == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"nmn/format/safetensors"
 )
 
-// finiteTensors are tensors whose writing fails with a *NonFiniteError where a float32 of them is not finite.
+// finiteTensors wraps tensors so that writing one with a non-finite float32 fails with a *NonFiniteError.
 func finiteTensors(tensors []safetensors.Tensor) []safetensors.Tensor {
 	checked := make([]safetensors.Tensor, len(tensors))
 	for i, t := range tensors {
@@ -41,8 +41,9 @@ func (f *finiteWriter) Write(b []byte) (int, error) {
 // mostGradient is the largest norm of a gradient whose square is finite in float32, in which moments are kept.
 var mostGradient = math.Sqrt(math.MaxFloat32)
 
-// NonFinite is the error of a step whose loss or gradient is not finite, or whose gradient is so large that its
-// squares, which Adam keeps, would not be; nil where all are. The norm is that of the gradient before clipping.
+// NonFinite returns an error if the loss or the gradient of a step is not finite, or if the squares of the
+// gradient, which Adam keeps, would overflow. Otherwise it returns nil. The norm is the norm of the gradient
+// before clipping.
 func (o *Optimizer) NonFinite(p *Progress) *NonFiniteError {
 	squares := o.config.Optimizer != SGD && o.config.ClipNorm == 0
 	if squares && p.GradNorm > mostGradient {

@@ -8,7 +8,8 @@ import (
 	"nmn/internal/durable"
 )
 
-// PrepareDirectory makes a folder for checkpoints, or removes what a killed process left there unfinished.
+// PrepareDirectory creates a folder for checkpoints, and removes unfinished files of a killed process from
+// it.
 func PrepareDirectory(path string) error {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return fmt.Errorf("training: cannot make the folder of checkpoints: %w", err)
@@ -16,12 +17,12 @@ func PrepareDirectory(path string) error {
 	return removeLeftovers(path)
 }
 
-// IsCheckpoint reports whether a name is one of those of checkpoints in a folder.
+// IsCheckpoint reports whether a file name is the name of a checkpoint.
 func IsCheckpoint(name string) bool {
 	return name == LastName || name == PreviousName || name == BestName || bestFile.MatchString(name)
 }
 
-// removeLeftovers deletes what a killed process left of files it was writing.
+// removeLeftovers deletes unfinished files of a killed process.
 func removeLeftovers(directory string) error {
 	entries, err := os.ReadDir(directory)
 	if err != nil {

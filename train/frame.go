@@ -9,22 +9,22 @@ import (
 	"nmn/format/safetensors"
 )
 
-// Frame is what all checkpoints of a kind have in common: those of classifiers, or those of captioners. A file
-// holds the tensors of a net and of its optimizer, and About as JSON under a key of its metadata. Checksums of
-// header and tensors are compared as they are read.
+// Frame is the common part of all checkpoints of a kind, classifiers or captioners. A file holds the tensors
+// of a net and of its optimizer, and About as JSON under a key of its metadata. Reading checks the checksums
+// of header and tensors.
 type Frame[About any] struct {
 	Key    string // of the metadata
 	Room   string // that errors name first
 	Writer string // of such files, for errors
-	// Check refuses what makes no sense in a file of so many tensors. Parameters is the number of parameters of
-	// the net, in floating point, where a hostile configuration cannot overflow.
+	// Check refuses metadata that is impossible for a file with this number of tensors. Parameters is the
+	// number of parameters of the net, in floating point, so that a hostile configuration cannot overflow.
 	Check      func(about *About, tensors int) error
 	Parameters func(*About) float64
-	Step       func(*About) int // that a checkpoint is of
+	Step       func(*About) int // returns the step of a checkpoint
 }
 
-// With opens a checkpoint, calls f and closes it. Errors name the file; where it is cut short or damaged, they
-// wrap ErrCorrupt, and name the way on where there is the checkpoint before it.
+// With opens a checkpoint, calls f and closes it. Errors name the file. If the file is cut short or damaged,
+// they wrap ErrCorrupt, and describe how to continue from the previous checkpoint if there is one.
 func (k Frame[About]) With(path string, f func(*About, *safetensors.File) error) error {
 	err := k.with(path, f)
 	if err != nil {
@@ -33,8 +33,8 @@ func (k Frame[About]) With(path string, f func(*About, *safetensors.File) error)
 	return err
 }
 
-// Resume is With for a training that goes on from a checkpoint of its own folder. Where the last one is damaged and
-// there is none before it, the error names how to begin anew.
+// Resume is With for a training that continues from a checkpoint in its own folder. If the last checkpoint is
+// damaged and there is no previous one, the error describes how to start over.
 func (k Frame[About]) Resume(path string, f func(*About, *safetensors.File) error) error {
 	err := k.with(path, f)
 	if err == nil {
@@ -127,8 +127,8 @@ func (k Frame[About]) Write(path string, about *About, tensors []safetensors.Ten
 // ReplaceFunc is the type of Frame.Replace.
 type ReplaceFunc[About any] func(path, previous string, about *About, tensors []safetensors.Tensor) (int64, error)
 
-// Replace is Write that gives what was at path until then the name previous, unless that is empty. Numbers that are
-// not finite, with which the checkpoint could not be read, are a *NonFiniteError.
+// Replace is Write, but keeps the earlier file at path under the name previous, unless that is empty.
+// Non-finite numbers, which would make the checkpoint unreadable, are a *NonFiniteError.
 func (k Frame[About]) Replace(path, previous string, about *About, tensors []safetensors.Tensor) (size int64,
 	err error) {
 	meta, err := json.Marshal(about)

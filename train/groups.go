@@ -9,12 +9,12 @@ import (
 // Group are the parameters of a layer that learn alike.
 type Group struct {
 	Layer string // as rules name it, without .weight or .bias: backbone.conv1_1, head.fc8, nmn
-	// Parameters are weight, bias, or both where they learn alike.
+	// Parameters are weight, bias, or both if they learn alike.
 	Parameters   []string
 	Numbers      int     // in all of them
-	Multiplier   float64 // of the learning rate; 0 for what is frozen
+	Multiplier   float64 // of the learning rate; 0 if frozen
 	LearningRate float64 // the learning rate of the schedule's height times the multiplier
-	Decay        float64 // weight decay; that of the weights, where biases are spared
+	Decay        float64 // weight decay; of the weights if biases do not decay
 }
 
 // Groups lists how the parameters of a net learn, layer by layer from the input on.

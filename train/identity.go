@@ -15,7 +15,7 @@ import (
 	"nmn/text"
 )
 
-// identity is what must agree for a checkpoint to be resumed.
+// identity holds what must agree for a checkpoint to be resumed.
 type identity struct {
 	words []ClassWord
 	data  DataID
@@ -80,11 +80,13 @@ func sameWords(a, b *text.Vocabulary) error {
 	return nil
 }
 
-// free are the settings that may change when a run is resumed: they do not change what a step does.
+// free are the settings that may change when a run is resumed, because they do not change the result of a
+// step.
 var free = []string{"stage1_epochs", "stage2_epochs", "max_steps", "log_steps", "evaluate_epochs", "evaluate_steps",
 	"checkpoint_epochs", "checkpoint_steps", "keep_best"}
 
-// sameRun returns nil where a stage can go on from a checkpoint, else an error that names the first difference.
+// sameRun returns nil if a stage can continue from a checkpoint, else an error that names the first
+// difference.
 func (c *Checkpoint) sameRun(o Options, here identity) error {
 	if err := c.sameWords(o.Data.Vocabulary); err != nil {
 		return err
@@ -118,8 +120,8 @@ func (c *Checkpoint) sameRun(o Options, here identity) error {
 	return SameSettings(c.Config, o.Config, allowed...)
 }
 
-// SameModel returns nil where the net of a checkpoint is configured like the one here, else an
-// error that names the first difference of their configurations and wraps ErrOtherModel.
+// SameModel returns nil if the nets have equal configurations. Otherwise it returns an error that names the
+// first difference and wraps ErrOtherModel.
 func SameModel(there, here any) error {
 	if field, there, here := firstDifference(there, here); field != "" {
 		return fmt.Errorf("its model has %s = %s, this one %s: %w", field, there, here, ErrOtherModel)
@@ -136,11 +138,11 @@ func SameSettings(there, here any, free ...string) error {
 	return nil
 }
 
-// firstDifference compares two values of one type by their JSON, field by field in alphabetic order;
-// an empty field means that they are equal except for the fields to skip. An empty list equals none.
+// firstDifference compares two values of one type by their JSON, field by field in alphabetic order. An empty
+// field means that they are equal, apart from the fields to skip. An empty list equals an absent one.
 func firstDifference(a, b any, skip ...string) (field, there, here string) {
 	x, y := fields(a), fields(b)
-	all := maps.Clone(x) // those that are left out of one where they are empty are in the other
+	all := maps.Clone(x) // JSON leaves out empty fields: take the names of both
 	maps.Copy(all, y)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !slices.Contains(skip, name) && !reflect.DeepEqual(x[name], y[name]) && !(empty(x[name]) && empty(y[name])) {
@@ -155,7 +157,7 @@ func empty(v any) bool {
 	return v == nil || ok && len(list) == 0
 }
 
-// fields are those of a struct; configurations hold nothing that JSON cannot.
+// fields returns the fields of a struct as JSON values. A configuration always marshals.
 func fields(v any) map[string]any {
 	var m map[string]any
 	if encoded, err := json.Marshal(v); err == nil {

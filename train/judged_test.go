@@ -17,14 +17,14 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Each save gives the new checkpoint its own name among the best; best.safetensors changes hands only where it is
-// better than all before it.
+// Each save links the new checkpoint under its own name among the best. best.safetensors changes only if the
+// new one is better than all earlier ones.
 func TestKeeper_BestStaysUntilThereIsABetterOne(t *testing.T) {
 	dir := t.TempDir()
 	k := NewCheckpointStore(CheckpointStoreOptions{Directory: dir, Count: 2})
 	for i, c := range []struct {
 		value float64
-		best  string // what is in best.safetensors then: the step it is of
+		best  string // the step of best.safetensors at that time
 		kept  []string
 	}{
 		{.5, "1", []string{"best-1.safetensors"}},
@@ -100,8 +100,8 @@ func TestMeasure_TakesEachFigureFromItsPlace(t *testing.T) {
 	if len(Measures()) != len(want) {
 		t.Errorf("measures %q", Measures())
 	}
-	// With a noise model, what training lowers is the loss of the observed label, past it: only that may be watched
-	// for the end of training.
+	// With a noise model, training lowers the loss of the observed label through it. Only that loss may
+	// decide when training ends.
 	r.Observed = &eval.Measures{Labels: figures(40)}
 	if got := Measure("loss", r); got != 46 {
 		t.Errorf("the loss of a net with a noise model is %v, want that of the observed labels, 46", got)
@@ -137,7 +137,8 @@ func TestTrueRates_CountLabelsAgainstTheTruth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of 4 cats 1 is missed, of 1 other none is called a cat; there is no dog, and 1 of 5 others is called one.
+	// 1 of 4 cats is missed, and the 1 other is not called a cat. There is no dog, and 1 of 5 others is
+	// called one.
 	if r.Q01[0] != .25 || r.Q10[0] != 0 || !math.IsNaN(r.Q01[1]) || r.Q10[1] != .2 {
 		t.Errorf("q01 %v and q10 %v, want [0.25 NaN] and [0 0.2]", r.Q01, r.Q10)
 	}

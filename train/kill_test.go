@@ -28,7 +28,7 @@ func killable(directory string) rig {
 	return r
 }
 
-// goOn resumes where there is a checkpoint and runs to the end.
+// goOn resumes if there is a checkpoint, and runs to the end.
 func goOn(t *testing.T, r rig) {
 	t.Helper()
 	trainer := r.trainer(t)
@@ -53,7 +53,7 @@ func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {
 	}
 	unbroken, directory := t.TempDir(), t.TempDir()
 	goOn(t, killable(unbroken))
-	const kills, mostSteps = 6, 7 // with the two steps ahead fewer than the 60 of all
+	const kills, mostSteps = 6, 7 // together with the two steps ahead fewer than all 60
 	draw := rng.New(1)
 	for n := range kills {
 		command := exec.Command(os.Args[0], "-test.run=^TestKilledAtRandom")

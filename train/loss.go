@@ -23,12 +23,13 @@ const (
 // Losses lists them, the usual one first.
 func Losses() []string { return []string{crossEntropy, Asymmetric, RejectLarge, CorrectLarge} }
 
-// LossConfig is what the classifier is trained by, without a noise model. The zero value is the
-// cross-entropy. A field of another loss than Kind must be 0; start from PaperLoss.
+// LossConfig configures the loss of the classifier without a noise model. The zero value is the
+// cross-entropy. Fields of other losses than Kind must be 0. Start from PaperLoss.
 type LossConfig struct {
 	Kind string `yaml:"kind" json:"kind" help:"<loss> of the classifier, for arms without a noise model" values:"bce,asl,ll-r,ll-ct"`
 
-	// Of asl: L = - z (1-p)^GammaPositive log p - (1-z) m^GammaNegative log(1-m), where m = max(p - Margin, 0).
+	// For asl: L = - z (1-p)^GammaPositive log p - (1-z) m^GammaNegative log(1-m), with m = max(p - Margin,
+	// 0).
 	GammaNegative float64 `yaml:"gamma_negative,omitempty" json:"gamma_negative,omitempty" help:"asl: <exponent> that weighs labels 0" range:"[0,100]"`
 	GammaPositive float64 `yaml:"gamma_positive,omitempty" json:"gamma_positive,omitempty" help:"asl: <exponent> that weighs labels 1" range:"[0,100]"`
 	Margin        float64 `yaml:"margin,omitempty" json:"margin,omitempty" help:"asl: <probability> below which a label 0 has no loss" range:"[0,0.99]"`
@@ -67,7 +68,7 @@ func (l *LossConfig) UnmarshalYAML(unmarshal func(any) error) error {
 // IsZero reports whether the loss is the cross-entropy, which files do not mention.
 func (l LossConfig) IsZero() bool { return l == LossConfig{} || l == LossConfig{Kind: crossEntropy} }
 
-// Name is that of Losses.
+// Name returns the loss's name among Losses.
 func (l LossConfig) Name() string {
 	if l.Kind == "" {
 		return crossEntropy
@@ -124,10 +125,10 @@ func (l LossConfig) asymmetric() noise.AsymmetricLoss {
 	}
 }
 
-// Large reports whether the loss treats large losses, which are told from all others of a batch.
+// Large reports whether the loss treats the largest losses of a batch separately.
 func (l LossConfig) Large() bool { return l.Kind == RejectLarge || l.Kind == CorrectLarge }
 
-// largeLosses says what becomes of large losses among so many labels of a batch.
+// largeLosses returns how the step treats large losses among this number of labels of a batch.
 func (l LossConfig) largeLosses(epoch, labels int) model.LargeLosses {
 	var treatment model.Treatment
 	switch l.Kind {

@@ -116,8 +116,7 @@ func TestLoss_IsOfTheRun(t *testing.T) {
 	check(t, r.trainer(t).Resume(filepath.Join(r.directory, LastName)))
 }
 
-// What is unknown of a class teaches its row of the last layer nothing, and its bias neither; the rest
-// learns.
+// Unknown targets of a class teach neither its row of the last layer nor its bias. The rest learns.
 func TestTargets_UnknownOnesTeachNothing(t *testing.T) {
 	for _, loss := range []LossConfig{{}, PaperLoss(Asymmetric), {Kind: CorrectLarge, Delta: 20}} {
 		r := newRig()

@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// FindLearningRate makes the steps of a sweep as a Trainer of the options would make its first, each at the rate of the
-// sweep in the place of the schedule, until the loss has grown out of bounds. Before, it makes the same steps at a rate
-// that changes no weight, with the same batches and dropout: what a sweep changes is told from what batches differ in.
-// The weights of the net are not what they were; nothing is written, validated or averaged. The result depends on the
-// options alone, as that of a Trainer does.
+// FindLearningRate makes the steps that a Trainer with these options would make first, at the rates of the
+// sweep instead of the schedule, until the loss has grown out of bounds. Earlier it makes the same steps at a
+// rate that changes no weight, with equal batches and dropout. The difference separates the effect of the
+// sweep from the variation between batches. The weights of the net change. Nothing is written, validated or
+// averaged. The result depends on the options alone, as the result of a Trainer does.
 func FindLearningRate(ctx context.Context, o Options, sweep LearningRateSweep) (*LearningRateSearch, error) {
 	if !(sweep.First > 0 && sweep.Last > sweep.First) || sweep.Steps < 2 {
 		return nil, fmt.Errorf("training: a sweep of %d steps from %g to %g: want at least 2, to a higher rate",
@@ -36,10 +36,10 @@ func FindLearningRate(ctx context.Context, o Options, sweep LearningRateSweep) (
 	return finder.search(over), nil
 }
 
-// noRate is a learning rate that float32 knows and that moves no weight by a bit, but for zeros.
+// noRate is a learning rate that float32 can represent and that changes no weight by a bit, except zeros.
 const noRate = 1e-30
 
-// sweep makes steps at the rates of a sweep until see says that it is over, or the loss is no number any more.
+// sweep makes steps at the rates of a sweep until see returns true or the loss is not a number.
 func (o Options) sweep(ctx context.Context, rates LearningRateSweep,
 	see func(StepDone) (over bool)) (over bool, err error) {
 	inner, stop := context.WithCancel(ctx)
@@ -65,5 +65,5 @@ func (o Options) sweep(ctx context.Context, rates LearningRateSweep,
 	default:
 		return false, err
 	}
-	return over, t.ranks.agree(context.Cause(ctx)) // that of one rank may have ended at the last step
+	return over, t.ranks.agree(context.Cause(ctx)) // the context of one rank may have ended at the last step
 }

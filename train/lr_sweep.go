@@ -26,19 +26,19 @@ type LearningRatePoint struct {
 	Smoothed     float64 `json:"smoothed"` // mean loss of the start, and mean of the changes around
 }
 
-// LearningRateSearch is what a sweep has found.
+// LearningRateSearch is the result of a sweep.
 type LearningRateSearch struct {
 	Points []LearningRatePoint `json:"-"`
-	// Start is the mean loss of the batches of all points with the weights of the start.
+	// Start is the mean loss of the batches of all points with the starting weights.
 	Start float64 `json:"-"`
 	// Diverged reports whether the sweep ended before its last rate because the loss had grown out of bounds.
 	Diverged bool `json:"diverged"`
-	// Steepest is the rate at which the smoothed loss falls fastest against the logarithm of the rate; 0 where it
-	// does not fall.
+	// Steepest is the rate at which the smoothed loss falls fastest against the logarithm of the rate, or 0
+	// if it does not fall.
 	Steepest float64 `json:"steepest"`
-	// Edge is the rate from which the loss is not below that of the start any more; 0 where that did not come.
+	// Edge is the rate from which the loss is no longer below its start, or 0 if that did not happen.
 	Edge float64 `json:"edge"`
-	// Lowest is the rate of the least smoothed loss; 0 where the loss does not fall.
+	// Lowest is the rate of the lowest smoothed loss, or 0 if the loss does not fall.
 	Lowest float64 `json:"lowest"`
 	// Suggested is a third of Lowest: rates about the lowest loss still learn, but no longer settle.
 	Suggested float64 `json:"suggested"`
@@ -50,8 +50,8 @@ type LearningRateSearch struct {
 // Shapes of the smoothing and of the end of a sweep.
 const (
 	smoothedAround = 5    // steps on each side of the mean: a third of a decade of DefaultSweep
-	trailing       = .8   // what the mean that ends a sweep keeps of itself at each step
-	outOfBounds    = 4.0  // times the least of those means is the end
+	trailing       = .8   // share that the mean that ends a sweep keeps of itself at each step
+	outOfBounds    = 4.0  // a sweep ends at this multiple of the lowest mean
 	belowLowest    = 3    // how far below the rate of the lowest loss the suggestion is
 	leastFall      = .003 // of the loss of the start: less is no fall
 )
@@ -63,7 +63,7 @@ type learningRateFinder struct {
 	mean, least float64 // of the trailing mean
 }
 
-// add takes a step, and reports whether the loss has grown out of bounds.
+// add records a step, and reports whether the loss has grown out of bounds.
 func (f *learningRateFinder) add(step int, rate, loss float64) (over bool) {
 	if math.IsNaN(loss) || math.IsInf(loss, 0) || step > len(f.starts) {
 		return true
@@ -123,8 +123,8 @@ func (s *LearningRateSearch) lowest() int {
 	return lowest
 }
 
-// steepest is the point up to the lowest one at which the smoothed loss falls most from as many steps before it as
-// after it.
+// steepest returns the point at which the smoothed loss falls most, compared over equal numbers of steps on
+// both sides. It looks no further than the lowest point.
 func (s *LearningRateSearch) steepest(lowest int) int {
 	best, most := lowest, 0.0
 	for i := smoothedAround; i <= min(lowest, len(s.Points)-1-smoothedAround); i++ {

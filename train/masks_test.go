@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Dropout draws other masks at every step of one batch, and in every epoch of the same bags. The rate of learning is
+// Dropout draws new masks at every step of one batch, and in every epoch for equal bags. The learning rate is
 // so small that no weight changes: without masks the losses are equal.
 func TestDropout_MasksAreDrawnAnew(t *testing.T) {
 	for name, change := range map[string]func(*rig){

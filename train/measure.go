@@ -43,8 +43,8 @@ var measures = func() []measure {
 	return all
 }()
 
-// observedLoss is the loss against observed labels: of the observed prediction where there is a noise
-// model, as in training.
+// observedLoss is the loss against observed labels. With a noise model it is the loss of the observed
+// prediction, as in training.
 func observedLoss(r *eval.Result) eval.Number {
 	m := r.Labels
 	if r.Observed != nil {
@@ -53,10 +53,10 @@ func observedLoss(r *eval.Result) eval.Number {
 	return multiLabel(m, func(m *eval.MultiLabel) eval.Number { return m.LogLoss })
 }
 
-// Measures names the figures that Config.BestBy may be: human_ap (average precision with human
-// agreement); loss (what training lowers: the negative log-likelihood of the observed labels); against
-// the observed labels map, of1, cf1 (at threshold 0.5), brier and ece; and the same against true labels,
-// with true_ before. loss, brier and ece are better when lower, all others when higher.
+// Measures lists the figures that Config.BestBy may name. human_ap is average precision with human agreement.
+// loss is what training lowers: the negative log-likelihood of the observed labels. map, of1, cf1 (at
+// threshold 0.5), brier and ece are computed against the observed labels, and with the prefix true_ against
+// true labels. loss, brier and ece are better when lower, all others when higher.
 func Measures() []string {
 	names := make([]string, len(measures))
 	for i, m := range measures {
@@ -65,8 +65,8 @@ func Measures() []string {
 	return names
 }
 
-// Measure is a figure of an evaluation by its name, over all words; undefined where the data does not
-// give it.
+// Measure returns a figure of an evaluation by its name, over all classes. It is undefined if the data lacks
+// what the figure needs.
 func Measure(name string, r *eval.Result) eval.Number {
 	for _, m := range measures {
 		if m.name == name {

@@ -26,8 +26,8 @@ func (o *Optimizer) Moments() (all []safetensors.Tensor) {
 	return all
 }
 
-// CheckMoments looks for all of the state in a checkpoint before any is read. The error wraps ErrCorrupt or
-// ErrOtherModel.
+// CheckMoments checks that a checkpoint holds the complete state before any of it is read. The error wraps
+// ErrCorrupt or ErrOtherModel.
 func (o *Optimizer) CheckMoments(f *safetensors.File) error {
 	return o.each(func(p *param.Param, name string, _ *tensor.Tensor) error {
 		if !f.Has(name) {
@@ -45,9 +45,9 @@ func (o *Optimizer) CheckMoments(f *safetensors.File) error {
 	})
 }
 
-// LoadMoments reads the state of a checkpoint that was saved after so many updates. Where there are averages, they are
-// what the parameters were read as, and the parameters themselves are read now. Numbers that no optimizer
-// makes are an error that wraps ErrCorrupt.
+// LoadMoments reads the state of a checkpoint that was saved after this number of updates. If there are
+// averages, the parameters read so far are the averages, and LoadMoments reads the raw parameters. Numbers
+// that no optimizer produces are an error that wraps ErrCorrupt.
 func (o *Optimizer) LoadMoments(f *safetensors.File, updates int) error {
 	o.updates = updates
 	if err := o.loadAverages(f); err != nil {
@@ -73,8 +73,8 @@ func corrupt(err error) error {
 	return err
 }
 
-// each calls f for every moment with its name in checkpoints, and for the weights that these hold beside their
-// averages.
+// each calls f for every moment with its name in checkpoints, and for the raw weights that checkpoints with
+// averages also hold.
 func (o *Optimizer) each(f func(p *param.Param, name string, state *tensor.Tensor) error) error {
 	for i, p := range o.params {
 		if err := f(p, momentPrefix+p.File, o.entries[i].M); err != nil {

@@ -50,8 +50,8 @@ func EachNoiseRates(ctx context.Context, net *model.Net, set *loader.Set, config
 	})
 }
 
-// bagRates visits the rates of each row of a confidence map of k classes: of each bag, or one for all of a
-// feature-independent noise model.
+// bagRates visits the noise rates in each row of the transition probabilities of k classes. There is a row
+// for each bag, or a single row for a feature-independent noise model.
 func bagRates(confidence []float32, k int, visit func(q01, q10 []float32)) error {
 	q01, q10 := make([]float32, k), make([]float32, k)
 	for values := confidence; len(values) > 0; values = values[4*k:] {

@@ -22,8 +22,8 @@ func (t *Trainer) firstOnline() int {
 	return firstScored(t.loader.Batches(), t.Config.Batch(t.Net.Config().MIL)*t.Net.Config().Classes)
 }
 
-// firstScored is the batch in the middle of an epoch, or a later one where there would be more scores than are
-// kept. Batches come in random order, so that the last are a sample.
+// firstScored is the batch in the middle of an epoch, or a later one if that would give more scores than are
+// kept. Batches come in random order, so the last ones are a random sample.
 func firstScored(batches, scoresOfBatch int) int {
 	return max((batches+1)/2, batches-max(1, onlineScores/scoresOfBatch))
 }
@@ -36,9 +36,9 @@ func (t *Trainer) newOnline() *scorer {
 	return s
 }
 
-// scoreOnline scores the bags of the step at hand before the net learns from them, where it is asked for
-// and they are of the second half of the first epoch: by then the net knows something, and nothing of
-// them. No dropout.
+// scoreOnline scores the bags of this step before the net learns from them, if requested and if they are in
+// the second half of the first epoch. By then the net has learned from other bags, but not from these. There
+// is no dropout.
 func (t *Trainer) scoreOnline() error {
 	if t.Online == nil || t.at.Epoch != 1 {
 		return nil
@@ -122,7 +122,7 @@ func (t *Trainer) giveOnline(ctx context.Context) error {
 	return t.ranks.agree(err)
 }
 
-// onlineTensors are what a checkpoint must keep of scores that were not handed out yet.
+// onlineTensors are the scores not handed out yet, which a checkpoint must keep.
 func (t *Trainer) onlineTensors() []safetensors.Tensor {
 	if t.online == nil || t.at.Epoch != 1 {
 		return nil

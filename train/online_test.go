@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// online is a rig whose first epoch has 5 batches, of which the last two are scored.
+// online is a rig whose first epoch has 5 batches. The last two are scored.
 func online(t *testing.T, threads int, got **Scores, observers ...Observer) Options {
 	t.Helper()
 	r := newRig()
@@ -52,7 +52,8 @@ func TestOnline_ScoresBagsBeforeTheyAreLearned(t *testing.T) {
 	}
 }
 
-// Scoring changes nothing of what is learned, and neither an interruption nor threads change the scores.
+// Scoring does not change what is learned. Neither an interruption nor the number of threads changes the
+// scores.
 func TestOnline_EqualWhateverHappens(t *testing.T) {
 	t.Parallel()
 	plain := newRig()

@@ -13,11 +13,11 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// OptimizerConfig is what an Optimizer does with gradients.
+// OptimizerConfig configures an Optimizer.
 type OptimizerConfig struct {
 	UpdateConfig
-	// WeightDecay is coupled (L2): it is added to the gradient, wd·w; that of adamw is decoupled. Biases are
-	// spared unless DecayBiases is set.
+	// WeightDecay is coupled (L2): it adds wd·w to the gradient. For adamw it is decoupled. Biases do not
+	// decay unless DecayBiases is set.
 	WeightDecay float64
 	DecayBiases bool
 	// ClipNorm limits the Euclidean norm of the gradient of all parameters together; 0 for no limit.
@@ -28,9 +28,9 @@ type OptimizerConfig struct {
 	Average float64
 }
 
-// Optimizer holds the state of SGD, Adam or AdamW beside parameters that learn, of a classifier or a captioner. It
-// serves one goroutine. A step of one batch is [Optimizer.Begin], [Optimizer.Measure], [Optimizer.Update] and
-// [Optimizer.End]: the second and the third enqueue work that can be recorded.
+// Optimizer holds the state of SGD, Adam or AdamW for the parameters that learn, of a classifier or a
+// captioner. It serves one goroutine. A step of one batch is [Optimizer.Begin], [Optimizer.Measure],
+// [Optimizer.Update] and [Optimizer.End]. Measure and Update enqueue work that can be recorded.
 type Optimizer struct {
 	config  OptimizerConfig
 	backend kernels.Backend
@@ -42,7 +42,7 @@ type Optimizer struct {
 	averaged []update.Entry
 	updates  int // since the state was fresh: the exponent of Adam's bias correction
 
-	recorder kernels.Card   // nil where steps are not recorded
+	recorder kernels.Card   // nil if steps are not recorded
 	scalar   *tensor.Tensor // a float32 on the device: the bags of an accumulated step, or the norm
 	host     *dense.Dense   // and on the host
 }
@@ -70,7 +70,7 @@ func NewOptimizer(backend kernels.Backend, params []*param.Param, multipliers []
 	return o, nil
 }
 
-// optimizerOf freezes what does not learn in a net and makes fresh state for the rest.
+// optimizerOf freezes the parameters of a net that do not learn, and makes fresh state for the rest.
 func optimizerOf(net *model.Net, c Config) (*Optimizer, error) {
 	factors, err := multipliers(c, net.Params())
 	if err != nil {
@@ -123,8 +123,8 @@ func (o *Optimizer) allocate() error {
 	return o.startAverages()
 }
 
-// scale is what the gradients of a batch are multiplied with: 1/bags for their mean, and 1 where they are
-// summed over several batches whose bags are not counted yet.
+// scale is the factor on the gradients of a batch: 1/bags for their mean, and 1 if they are summed over
+// several batches whose bags are not counted yet.
 func (o *Optimizer) scale(bags int) float32 {
 	if o.config.Accumulate > 1 {
 		return 1
@@ -132,8 +132,8 @@ func (o *Optimizer) scale(bags int) float32 {
 	return 1 / float32(bags)
 }
 
-// begin sets what the step's update depends on: the learning rate, and the number of bags. On a device
-// that records steps it is uploaded here, for neither may change within recorded work.
+// begin sets the inputs of the step's update: the learning rate and the number of bags. A device that records
+// steps gets them by an upload here, because neither may change within recorded work.
 func (o *Optimizer) begin(rate float64, bags int) error {
 	for i := range o.entries {
 		factor := 1.0
@@ -166,8 +166,8 @@ func (o *Optimizer) resting() bool {
 }
 
 // measure makes the gradients the mean over the bags of the step and writes their Euclidean norm, which is
-// not finite when any of them is not. Gradients that were summed over several batches are divided by the
-// number of their bags: clipped to a norm of 1 from a norm of bags.
+// not finite if any of them is not. Gradients summed over several batches are divided by the number of their
+// bags: a gradient whose norm is that number is scaled to norm 1.
 func (o *Optimizer) measure(norm *tensor.Tensor) error {
 	if o.config.Accumulate > 1 {
 		if err := o.backend.Clip(o.entries, o.scalar, 1); err != nil {
@@ -193,7 +193,7 @@ func (o *Optimizer) update(norm *tensor.Tensor) error {
 	return o.backend.Adam(o.entries, o.adam())
 }
 
-// adam is the constants of the next update; the zero value for SGD.
+// adam returns the constants of the next update; the zero value for SGD.
 func (o *Optimizer) adam() update.AdamParams {
 	if o.config.Optimizer == SGD {
 		return update.AdamParams{}

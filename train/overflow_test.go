@@ -11,7 +11,8 @@ import (
 	"nmn/model"
 )
 
-// A gradient may overflow where the loss does not. The step is not made then: one NaN in a weight is soon in all.
+// A gradient may overflow although the loss does not. The step is not made then: one NaN in a weight soon
+// spreads to all.
 func TestRun_GradientThatOverflowsChangesNothing(t *testing.T) {
 	net := noisy(t, model.NoNoise, 2, 3)
 	for name, v := range map[string]float32{

@@ -12,20 +12,21 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// outputs lists what the host is to have of a batch after its forward pass: tensors of float32, of its plan or
-// computed behind it. For a plan it always lists the same ones: where the work is recorded, it is asked no more.
+// outputs lists the tensors of a batch that the host reads after its forward pass. They are float32 tensors
+// of the batch's plan, or computed after it. For one plan it must always list the same tensors, because
+// recorded work does not call it again.
 type outputs func(*model.Plan) ([]*tensor.Tensor, error)
 
-// pass brings batches forward through a net, without dropout or labels, and what outputs lists to the host. On a
-// device that uploads and downloads beside its computing two batches may be on their way, and work of a shape that
-// comes again is recorded and replayed, as in a training step. Buffers are those of the net, which training shares;
-// a pass adds room for the results of a batch and, for the next one, where it is uploaded to.
+// pass runs batches forward through a net, without dropout or labels, and copies the tensors that outputs
+// lists to the host. If the device uploads and downloads while it computes, two batches may be under way.
+// Work of a recurring shape is recorded and replayed, as in a training step. Training shares the net's
+// buffers. A pass adds room for the results of a batch and for the upload of the next one.
 type pass struct {
 	net      *model.Net
 	outputs  outputs
 	feed     *feed
-	full     bool          // the device has no memory for a batch beside the buffers: batches wait for their turn
-	drain    kernels.Drain // nil where each batch is waited for
+	full     bool          // the device has no memory for a second batch: batches wait for their turn
+	drain    kernels.Drain // nil if each batch is waited for
 	replays  *replays
 	profiler kernels.Card // nil for none
 	arena    *tensor.Arena
@@ -38,15 +39,15 @@ type pass struct {
 	values [][]float32
 }
 
-// passResults is where the results of a shape of batch lie: one behind the other, so that one download brings all.
+// passResults holds the results of one shape of batch, next to each other, so that one download brings all.
 type passResults struct {
 	all  *tensor.Tensor
 	each []*tensor.Tensor // views of all
-	host *dense.Dense     // where there is no drain
+	host *dense.Dense     // used if there is no drain
 }
 
-// newPass makes a pass over several batches, or over one, beside which there is nothing to do: then it takes nothing
-// of the device but room for results.
+// newPass makes a pass over one or several batches. A pass over one batch has nothing to overlap with, and so
+// allocates only room for results on the device.
 func newPass(net *model.Net, outputs outputs, several bool) (*pass, error) {
 	backend := net.Backend()
 	p := &pass{net: net, outputs: outputs, feed: &feed{backend: backend}, replays: &replays{},
@@ -62,7 +63,7 @@ func newPass(net *model.Net, outputs outputs, several bool) (*pass, error) {
 	return p, nil
 }
 
-// open makes what batches go by beside each other.
+// open makes what overlapping batches need.
 func (p *pass) open(backend kernels.Backend) (err error) {
 	p.replays = newReplays(backend)
 	fed, err := newFeed(backend)
@@ -76,7 +77,7 @@ func (p *pass) open(backend kernels.Backend) (err error) {
 	return err
 }
 
-// begin enqueues the work on a batch. Where there is a drain, its results may be waited for after the next begin.
+// begin enqueues the work on a batch. With a drain, its results may be waited for after the next begin.
 func (p *pass) begin(batch *loader.Batch) error {
 	err := p.start(batch)
 	if err != nil {
@@ -85,7 +86,7 @@ func (p *pass) begin(batch *loader.Batch) error {
 	return nil
 }
 
-// section names what follows to a profiler.
+// section names the following work for a profiler.
 func (p *pass) section(name string) {
 	if p.profiler != nil {
 		p.profiler.Section(name)
@@ -95,7 +96,7 @@ func (p *pass) section(name string) {
 func (p *pass) start(batch *loader.Batch) (err error) {
 	defer p.section("")
 	p.section("take the batch")
-	if p.feed.ahead() && !p.full { // before the plan, which waits for the batch before where it must grow
+	if p.feed.ahead() && !p.full { // before the plan: if the plan must grow, it waits for the earlier batch
 		err := p.feed.stage(batch)
 		if p.full = errors.Is(err, kernels.ErrOutOfMemory); err != nil && !p.full {
 			return err
@@ -213,7 +214,7 @@ func (p *pass) wait(r *passResults) ([]float32, error) {
 	return r.host.Float32s(), nil
 }
 
-// close waits for what is under way and frees what the pass holds.
+// close waits for work under way and frees the pass's memory.
 func (p *pass) close() error {
 	var errs []error
 	if p.drain != nil {

@@ -115,7 +115,7 @@ func TestCUDA_RecordedTrainingInBF16EqualsUnrecordedBitForBit(t *testing.T) {
 	}
 }
 
-// Checkpoints are float32 whatever the precision: what was begun in one goes on in another.
+// Checkpoints are float32 in every precision, so a run can continue in another precision.
 func TestCUDA_CheckpointsGoOnInAnotherPrecision(t *testing.T) {
 	r := descent(tensor.BF16)
 	r.directory = t.TempDir()

@@ -9,8 +9,8 @@ import (
 	"nmn/tools/conform"
 )
 
-// Some updates of the fixtures' net in reduced precision: losses stay near the golden ones, by the rounding of
-// a loss and what so many steps may carry on, and fall from step to step as those do.
+// Some updates of the fixtures' net in reduced precision. Losses stay near the golden ones, within the
+// rounding of a loss and the drift of this number of steps, and fall from step to step.
 func TestTinyNet_OptimizersInTF32AndBF16(t *testing.T) {
 	params := conform.LoadFixture(t, "tiny_net_params")
 	for p, rounding := range map[tensor.Precision]float64{tensor.TF32: 0x1p-10, tensor.BF16: 0x1p-8} {

@@ -6,11 +6,10 @@ import "nmn/internal/setting"
 // the softmax of log-odds -6.58 and -9.87 (Misra et al., "Seeing through the Human Reporting Bias").
 const paperFlip = .03592
 
-// Paper is the training of the paper (section 4): 3 epochs of the classifier, 2 more in the second
-// stage, SGD with momentum at a learning rate of 1.5e-4. What the paper leaves open is chosen so:
-// 32 pictures in a batch without MIL and 1 bag with it, momentum .9, weight decay 5e-4 but not on
-// biases, the last layer at 10 (weights) and 20 (biases) times the rate as in Fang et al., and the
-// noise model likewise.
+// Paper is the training of the paper (section 4): 3 epochs of the classifier, 2 more in the second stage, SGD
+// with momentum at a learning rate of 1.5e-4. The paper leaves some settings open. They are chosen here as 32
+// pictures in a batch without MIL and 1 bag with it, momentum .9, and weight decay 5e-4 but not on biases.
+// The last layer and the noise model learn at 10 (weights) and 20 (biases) times the rate, as in Fang et al.
 func Paper() Config {
 	return Config{
 		Seed: 1, Stage1Epochs: 3, Stage2Epochs: 2, BatchBags: 32, BatchBagsMIL: 1, Accumulate: 1,
@@ -43,10 +42,11 @@ func InformedNoise() NoiseConfig {
 	return NoiseConfig{Q01: []float32{.35}, Q10: []float32{.16}, WeightMultiplier: .1, BiasMultiplier: 1}
 }
 
-// ScenesPreset is the training of the scenes data set at full size: 3 and 3 epochs of AdamW on batches of 32. What
-// keeps it from learning noisy labels by heart (mirroring, averages of the weights, decay) was chosen by the loss on
-// held-out noisy labels (docs/guide/training.md). The noise model starts informed, near the mean rates of 40 % noise, and U
-// learns at a tenth of the rate: at the full rate the noise model does the classifying.
+// ScenesPreset is the training of the scenes data set at full size: 3 and 3 epochs of AdamW on batches of 32.
+// Mirroring, averages of the weights and decay keep it from memorising noisy labels. They were chosen by the
+// loss on held-out noisy labels (docs/guide/training.md). The noise model starts informed, near the mean
+// rates of 40 % noise. U learns at a tenth of the rate, because at the full rate the noise model takes over
+// the classification.
 func ScenesPreset() Config {
 	c := Paper()
 	c.Stage2Epochs, c.BatchBagsMIL = 3, 32
@@ -65,10 +65,10 @@ func ScenesQuick() Config {
 	return c
 }
 
-// MovingPreset is the training of the moving scenes: as ScenesPreset, with 5 and 3 epochs, 8 videos in a
-// batch with MIL, and a noise model that starts near the mean rates of 40 % noise there: a caption describes
-// one frame, and so leaves out more than one of a still picture. Frames of a clip look alike and are soon learned by
-// heart: they get a larger decay.
+// MovingPreset is the training of the moving scenes. It is ScenesPreset with 5 and 3 epochs and 8 videos in a
+// batch with MIL. The noise model starts near the mean rates of 40 % noise there: a caption describes one
+// frame, and so leaves out more of a video than of a still picture. Frames of a clip look alike and are soon
+// memorised, so the decay is larger.
 func MovingPreset() Config {
 	c := ScenesPreset()
 	c.Stage1Epochs, c.Stage2Epochs, c.BatchBagsMIL, c.WeightDecay = 5, 3, 8, .5
@@ -76,8 +76,8 @@ func MovingPreset() Config {
 	return c
 }
 
-// FeaturesPreset is the training of a head on features: batches of 64, Adam at 1e-3, and as many epochs
-// as the loss on held-out noisy labels goes down.
+// FeaturesPreset is the training of a head on features: batches of 64, Adam at 1e-3, and epochs for as long
+// as the loss on held-out noisy labels falls.
 func FeaturesPreset() Config {
 	c := Paper()
 	c.Stage1Epochs, c.Stage2Epochs, c.BatchBags, c.BatchBagsMIL = 100, 100, 64, 64

@@ -11,8 +11,8 @@ import (
 	"nmn/format/safetensors"
 )
 
-// wayOn adds to the error of a last checkpoint that cannot be read how to go on from the one before it, where that is
-// there; named reports whether it is.
+// wayOn adds to the error of an unreadable last checkpoint how to continue from the previous one, if there is
+// one. named reports whether it did.
 func (k Frame[About]) wayOn(path string, err error) (_ error, named bool) {
 	var reading *fs.PathError
 	unreadable := errors.Is(err, ErrCorrupt) || errors.As(err, &reading) && !errors.Is(err, fs.ErrNotExist)
@@ -70,7 +70,7 @@ func removeCommand(path string) string {
 	return "rm " + shellWord(path)
 }
 
-// shellWord quotes a word where a POSIX shell would read it as something else.
+// shellWord quotes a word if a POSIX shell would interpret it.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return r < 0x80 && (strings.ContainsRune("/._-+=:,@%", r) || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' ||

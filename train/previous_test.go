@@ -42,7 +42,8 @@ func TestSave_KeepsTheGenerationBeforeInAFileOfItsOwn(t *testing.T) {
 	}
 }
 
-// damage changes a byte of a file, for all of its names, so far from its start for its length.
+// damage changes a byte of a file, for all of its names. share gives the position as a fraction of its
+// length.
 func damage(t *testing.T, path string, share float64) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -58,7 +59,7 @@ func damage(t *testing.T, path string, share float64) {
 	check(t, f.Close())
 }
 
-// What the message says is what helps: the command is run as it stands.
+// The command in the error message works as printed.
 func TestResume_DamagedCheckpointNamesTheWayOnAndItWorks(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -106,8 +107,8 @@ func goOnFromPrevious(t *testing.T, share float64) {
 	}
 }
 
-// Without a whole checkpoint before it, there is nothing to go on from: the message says how to begin anew, and that
-// gives the same net as the unbroken run.
+// If both the last and the previous checkpoint are damaged, the message describes how to start over. The new
+// run gives the net of the unbroken run.
 func TestResume_DamagedCheckpointWithoutOneBeforeIsBegunAnew(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

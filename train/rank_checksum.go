@@ -23,8 +23,7 @@ func digest(net *model.Net) ([]byte, error) {
 	return sum.Sum(nil), nil
 }
 
-// other compares the weights of all ranks, and returns the first rank whose weights are not those of rank 0; 0 for
-// none.
+// other compares the weights of all ranks. It returns the first rank whose weights differ from rank 0, or 0.
 func (r *rankState) other(net *model.Net) (rank int, err error) {
 	own, err := digest(net)
 	if err = ranks.Agree(r.group, err); err != nil {

@@ -7,7 +7,7 @@ import (
 	"nmn/model"
 )
 
-// lastRead is the last batch of which this rank has bags; -1 for none.
+// lastRead is the last batch with bags of this rank; -1 for none.
 func lastRead(batches []*loader.Batch) int {
 	last := len(batches) - 1
 	for last >= 0 && batches[last].N == 0 {
@@ -16,7 +16,7 @@ func lastRead(batches []*loader.Batch) int {
 	return last
 }
 
-// reduce sums the gradients of all ranks and computes their norm. Without any bags this rank adds nothing.
+// reduce sums the gradients of all ranks and computes their norm. A rank without bags adds zeros.
 func (t *Trainer) reduce(nothing bool) error {
 	r := &t.ranks
 	if !r.many {
@@ -40,9 +40,9 @@ func (t *Trainer) reduce(nothing bool) error {
 	return t.replays.do(work{norm: true}, t.passes.measure)
 }
 
-// gradientsTogether computes the gradients of the last batch of a step while it sums the gradients of all ranks. Each
-// bucket begins when the pass completes it. A sum of several ranks cannot be recorded: on a device that records, the
-// pass is recorded in two parts, and buckets begin after each.
+// gradientsTogether computes the gradients of the last batch of a step while it sums the gradients of all
+// ranks. Each bucket begins when the pass completes it. A sum of several ranks cannot be recorded. On a
+// device that records, the pass is therefore recorded in two parts, and buckets begin after each.
 func (t *Trainer) gradientsTogether(w work) error {
 	p := &t.passes
 	if !t.replays.records() {

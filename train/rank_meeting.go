@@ -12,14 +12,14 @@ import (
 	"nmn/ranks"
 )
 
-// Before each step the ranks meet: each tells how many bags it has of each batch, which bags it could not read, whether
-// it was interrupted or cannot go on; rank 0 also whether a checkpoint is due. So all end at the same step, save at
-// the same step, and divide by the same number of bags.
+// Before each step the ranks meet. Each sends the number of bags it has of each batch, the bags it could not
+// read, and whether it was interrupted or failed. Rank 0 also sends whether a checkpoint is due. So all ranks
+// end at the same step, save at the same step, and divide by the same number of bags.
 
 // rankBatch is how many bags and frames the ranks have of a batch together.
 type rankBatch struct{ bags, frames int }
 
-// What a rank says of itself at a meeting.
+// States that a rank sends at a meeting.
 const (
 	goesOn byte = iota
 	wantsToSave
@@ -27,11 +27,11 @@ const (
 	failedHere
 )
 
-// longestTold bounds the text of an error that is told to other ranks.
+// longestTold limits the text of an error sent to other ranks.
 const longestTold = 4096
 
-// fetchTogether waits for the batches of a step, on all ranks: none at the end of the epoch. As one process does, it
-// passes over a batch of which no rank could read a bag.
+// fetchTogether waits for the batches of a step, on all ranks. It returns none at the end of the epoch. Like
+// a single process, it skips batches without any readable bag.
 func (t *Trainer) fetchTogether(ctx context.Context) error {
 	for {
 		err := t.fetch(ctx)
@@ -47,7 +47,7 @@ func (t *Trainer) fetchTogether(ctx context.Context) error {
 	}
 }
 
-// keepReadable gives back the batches of which nobody could read a bag, and reports whether there was none.
+// keepReadable releases the batches without a readable bag on any rank, and reports whether there was none.
 func (t *Trainer) keepReadable() bool {
 	r, kept := &t.ranks, 0
 	for i, batch := range t.held {
@@ -64,8 +64,8 @@ func (t *Trainer) keepReadable() bool {
 	return all
 }
 
-// meet tells the other ranks what this one has read, or that it failed, and hears the same from them. An error of any
-// rank is one of all.
+// meet sends the other ranks what this one has read or its failure, and receives theirs. An error of any rank
+// is an error on all.
 func (t *Trainer) meet(ctx context.Context, failure error) error {
 	r := &t.ranks
 	r.tell(t, ctx, failure)
@@ -78,7 +78,7 @@ func (t *Trainer) meet(ctx context.Context, failure error) error {
 	return r.hear(t, all, failure)
 }
 
-// tell writes what this rank has to tell.
+// This rank's message for a meeting.
 func (r *rankState) tell(t *Trainer, ctx context.Context, failure error) {
 	status := goesOn
 	switch {
@@ -117,7 +117,7 @@ func (r *rankState) tell(t *Trainer, ctx context.Context, failure error) {
 	}
 }
 
-// hear takes in what all ranks have told. failure is this rank's own.
+// All ranks' messages are read. failure is this rank's own.
 func (r *rankState) hear(t *Trainer, all [][]byte, failure error) error {
 	r.counts, r.save = r.counts[:0], false
 	for range t.held {
@@ -156,8 +156,8 @@ func (r *rankState) hear(t *Trainer, all [][]byte, failure error) error {
 	return nil
 }
 
-// take adds what one rank tells of its batches to that of the others, and reports whether it is at the same step with
-// the same batches.
+// take adds the batches of one rank's message to the sums of the others. It reports whether that rank is at
+// the same step with the same batches.
 func (r *rankState) take(t *Trainer, h *heardRank) bool {
 	if h.number() != t.at.Step || h.number() != len(t.held) {
 		return false
@@ -183,7 +183,7 @@ func (r *rankState) take(t *Trainer, h *heardRank) bool {
 	return !h.cut
 }
 
-// badThere is what is wrong with a picture that another rank has read, in its words.
+// badThere is the error text of a picture that another rank could not read.
 type badThere string
 
 func (e badThere) Error() string { return string(e) }

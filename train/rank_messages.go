@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// heardRank reads what a rank has told.
+// heardRank reads a rank's message.
 type heardRank struct {
 	rest []byte
 	cut  bool
@@ -33,7 +33,7 @@ func (h *heardRank) text() string {
 	return s
 }
 
-// part is what the ranks tell each other at the end of a step, in this order.
+// part indexes the values that the ranks exchange at the end of a step, in this order.
 const (
 	partLoss = iota
 	partDataWait
@@ -41,7 +41,7 @@ const (
 	parts
 )
 
-// sumUp makes of the losses of this rank's bags those of all, and finds who waited for whom.
+// sumUp adds the losses of all ranks' bags, and finds which rank waited for which.
 func (t *Trainer) sumUp(loss float64, e *StepDone) (float64, error) {
 	r := &t.ranks
 	if !r.many {
@@ -74,7 +74,8 @@ func (t *Trainer) sumUp(loss float64, e *StepDone) (float64, error) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// idsTogether are the bags of a step of all ranks; where the loss of some ranks is not finite, of those alone.
+// idsTogether returns the bags of a step on all ranks. If the loss of some ranks is not finite, it returns
+// their bags alone.
 func (t *Trainer) idsTogether(broken bool) ([]string, error) {
 	r := &t.ranks
 	number := func(n int) { r.told = binary.LittleEndian.AppendUint64(r.told, uint64(n)) }

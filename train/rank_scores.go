@@ -11,8 +11,8 @@ import (
 	"nmn/ranks"
 )
 
-// Ranks score a set together: each takes batches that follow one another, and one gathering at the end brings what all
-// have found. A rank that is done waits for the others.
+// Ranks score a set together. Each takes consecutive batches, and one gathering at the end exchanges the
+// scores. A rank that has finished waits for the others.
 
 // wholeBatches is how this rank reads its part of a set. Bags that cannot be read are counted over all ranks
 // (gatherBad).
@@ -30,14 +30,15 @@ type toldBad struct {
 	ID, Text string
 }
 
-// told is what one rank sends of its pass.
+// The message of a rank about its pass.
 type told struct {
 	Bags int
 	Bad  []toldBad
 }
 
-// gatherBad returns the bags that the ranks could not read in their parts of a pass. Too many of them are an error, and
-// so is a set without any that can be read. failure is what has gone wrong on this rank, and is an error on all.
+// gatherBad returns the bags that the ranks could not read in their parts of a pass. It is an error if they
+// are too many, or if no bag of the set can be read. failure is the error of this rank, and becomes an error
+// on all.
 func gatherBad(g ranks.Group, set *loader.Set, config loader.Config, bags int, bad []loader.BadSample,
 	failure error) ([]loader.BadSample, error) {
 	if g.Size() == 1 {
@@ -71,8 +72,8 @@ type scoredRows struct {
 	Rates []float32   // of rateMean
 }
 
-// gather replaces the rows from one on, which only this rank has, by those of all ranks, in the order of the ranks. If
-// order is not nil they are put into its order.
+// gather replaces the rows from the given one on, which only this rank has, by the rows of all ranks in the
+// order of the ranks. If order is not nil, it puts the rows into its order.
 func (s *scorer) gather(g ranks.Group, from int, order func(bag int) int) error {
 	if g.Size() == 1 {
 		return nil
@@ -107,7 +108,8 @@ func (s *scorer) gather(g ranks.Group, from int, order func(bag int) int) error 
 	return nil
 }
 
-// join adds the row of a bag, one of several. A video of which two ranks have scored frames gets the maximum.
+// join adds one of several rows of a bag. If two ranks scored frames of one video, the video gets the
+// maximum.
 func (s *scorer) join(bag, row int, rows [][]float32) error {
 	k, at := s.classes, len(s.index)-1
 	again := s.videos != nil && at >= 0 && s.index[at] == bag
@@ -127,7 +129,7 @@ func (s *scorer) join(bag, row int, rows [][]float32) error {
 	return nil
 }
 
-// joinRates adds the rates of a rank's bags. Those of a feature-independent noise model are the same everywhere.
+// joinRates adds the rates of a rank's bags. A feature-independent noise model has equal rates for all bags.
 func (s *scorer) joinRates(each []float32) {
 	for k := s.classes; len(each) > 0; each = each[2*k:] {
 		if s.rates.bags == 0 || s.net.Config().Noise != model.FeatureIndependent {

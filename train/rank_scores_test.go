@@ -32,13 +32,13 @@ func scoreOnRanks(t *testing.T, n int, f func(g ranks.Group) error) []error {
 		all.Go(func() { errs[i] = f(g) })
 	}
 	all.Wait()
-	for runtime.NumGoroutine() > before { // until the test's own deadline, which shows what is left
+	for runtime.NumGoroutine() > before { // until the test's own deadline, which lists the goroutines
 		time.Sleep(time.Millisecond) // those that are inside a picture end by themselves
 	}
 	return errs
 }
 
-// netsOf are as many equal nets with a set for each, as ragged makes them.
+// netsOf returns n equal nets, each with a set, as ragged makes them.
 type netsOf struct {
 	nets   []*model.Net
 	sets   []*loader.Set
@@ -54,7 +54,7 @@ func raggedNets(t *testing.T, n int) (of netsOf) {
 	return of
 }
 
-// spoilt are scenes of which some cannot be read: each fifth, and the four of one batch.
+// spoilt are scenes with unreadable bags: each fifth one, and the four of one batch.
 type spoilt struct{ loader.Source }
 
 func (s spoilt) Frames(bag int) int { return s.Source.Frames(bag) }
@@ -66,7 +66,7 @@ func (s spoilt) Read(ctx context.Context, bag, frame int, p *picture.Picture) er
 	return s.Source.Read(ctx, bag, frame, p)
 }
 
-// judged is what a user of the package gets of a set: scores, left-out bags and measures, as they are printed.
+// judged returns what a caller of the package sees of a set: scores, left-out bags and measures, as printed.
 func judged(on ranks.Group, net *model.Net, set *loader.Set, config loader.Config) ([]byte, error) {
 	scores, err := ScoreTogether(context.Background(), on, net, set, config, nil)
 	if err != nil {
@@ -127,7 +127,8 @@ func TestScoreTogether_EqualInEveryBitWhateverIsLeftOut(t *testing.T) {
 	}
 }
 
-// The limit on bags that are left out is that of all ranks together, and the error is that of one process.
+// The limit on left-out bags counts the bags of all ranks together, and the error equals the error of one
+// process.
 func TestScoreTogether_TooManyBadSamplesAreCountedOverAllRanks(t *testing.T) {
 	of := raggedNets(t, 3)
 	for _, set := range of.sets {
@@ -150,7 +151,7 @@ func TestScoreTogether_TooManyBadSamplesAreCountedOverAllRanks(t *testing.T) {
 	}
 }
 
-// unread are scenes of which one cannot be read for a reason that is not the picture's.
+// unread are scenes with a bag that cannot be read for a reason other than its picture.
 type unread struct {
 	loader.Source
 	bag int
@@ -167,7 +168,8 @@ func (u unread) Read(ctx context.Context, bag, frame int, p *picture.Picture) er
 	return u.Source.Read(ctx, bag, frame, p)
 }
 
-// ended checks that the first of some ranks has ended with an error of its own, and the others with one that names it.
+// ended checks that the rank culprit has ended with its own error, and the others with an error that names
+// it.
 func ended(t *testing.T, what string, culprit int, errs []error, own error) {
 	t.Helper()
 	for rank, err := range errs {

@@ -13,8 +13,8 @@ import (
 	"nmn/ranks"
 )
 
-// watched is what a stage tells of its scores: validations with their figures, online scores, and which pictures were
-// left out of validations.
+// watched records the scores of a stage: validations with their figures, online scores, and the pictures left
+// out of validations.
 type watched struct{ bytes.Buffer }
 
 func (w *watched) observe(o Options) Options {
@@ -33,7 +33,8 @@ func (w *watched) observe(o Options) Options {
 	return o
 }
 
-// scoredStages are rigs whose weights stay what they are, so that all numbers of ranks must have the same scores.
+// scoredStages are rigs whose weights do not change, so that the scores must be equal for all numbers of
+// ranks.
 func scoredStages(t *testing.T, n int) []Options {
 	t.Helper()
 	all := make([]Options, n)
@@ -86,7 +87,8 @@ func TestTrainer_ScoresOnRanksWhatOneRankScores(t *testing.T) {
 	}
 }
 
-// A rank that is interrupted amid a validation ends the stage on all, which then goes on where it was.
+// A rank that is interrupted during a validation ends the stage on all ranks. The stage then continues from
+// there.
 func TestTrainer_AnInterruptAmidAValidationEndsAllRanks(t *testing.T) {
 	skipRanks(t)
 	const n = 3

@@ -14,7 +14,7 @@ import (
 // little that the first sums begin early in the backward pass.
 const bucketBytes = 25 << 20
 
-// ranks are what a Trainer needs to learn together with others. On one rank it holds the group and nothing else.
+// ranks are the state that a Trainer needs to learn with other ranks. With one rank it holds only the group.
 type rankState struct {
 	group   ranks.Group
 	many    bool
@@ -24,17 +24,17 @@ type rankState struct {
 	buckets int
 	begun   int // of this step
 
-	told   []byte        // what this rank tells
+	told   []byte        // this rank's message
 	counts []rankBatch   // of the batches of the step
 	save   bool          // rank 0 asks for a checkpoint before this step
 	wait   time.Duration // of this step, for other ranks
 
-	badTold int // bags that this rank could not read, of which the others know
+	badTold int // bags that this rank could not read and has reported to the others
 	bad     []loader.BadSample
 	isBad   map[int]bool // bags in bad
 }
 
-// share is what this rank reads.
+// share returns this rank's share of the reading.
 func (r *rankState) share() loader.Share {
 	if !r.many {
 		return loader.Share{}
@@ -45,7 +45,7 @@ func (r *rankState) share() loader.Share {
 // writes reports whether this rank is the one that writes whole checkpoints.
 func (r *rankState) writes() bool { return r.group.Rank() == 0 }
 
-// open makes the buckets of a net's gradients, and what sums them.
+// open makes the buckets of a net's gradients, and the operation that sums them.
 func (r *rankState) open(net *model.Net, wire ranks.Wire) (err error) {
 	if !r.many {
 		return nil
@@ -102,7 +102,7 @@ func (r *rankState) layerDone(layer int) error {
 	return r.beginTo(r.after[layer] + 1)
 }
 
-// beginTo begins the sums of all buckets before one that have not begun.
+// beginTo begins the sums of all buckets before end that have not begun.
 func (r *rankState) beginTo(end int) error {
 	for ; r.begun < end; r.begun++ {
 		if err := r.reducer.Begin(r.begun); err != nil {
@@ -124,7 +124,7 @@ func (r *rankState) close() error {
 	return reducer.Close()
 }
 
-// agree returns an error on all ranks where one of them has one.
+// agree returns an error on all ranks if any of them has one.
 func (r *rankState) agree(err error) error {
 	if !r.many {
 		return err
@@ -132,7 +132,7 @@ func (r *rankState) agree(err error) error {
 	return ranks.Agree(r.group, err)
 }
 
-// first is what rank 0 says.
+// first returns rank 0's value of yes on all ranks.
 func (r *rankState) first(yes bool) (bool, error) {
 	if !r.many {
 		return yes, nil

@@ -9,8 +9,8 @@ import (
 	"nmn/model"
 )
 
-// Ranks on cards record the gradients in two parts, with the sums between them, and learn the same as without
-// recording, bit for bit; and what one card learns, to the order of sums.
+// Ranks on cards record the gradients in two parts, with the sums between them. They learn bit for bit what
+// they learn without recording, and up to the order of sums what one card learns.
 func TestCUDA_RanksRecordTheirSteps(t *testing.T) {
 	for name, change := range map[string]func(*rig){
 		"uneven, dropout": func(r *rig) { r.bags, r.dropout = 21, .3 },

@@ -18,7 +18,7 @@ import (
 	"nmn/ranks"
 )
 
-// unreadable are scenes of which one gives an error that is not about its picture.
+// unreadable are scenes with one that gives an error unrelated to its picture.
 type unreadable struct {
 	loader.Source
 	err error
@@ -80,7 +80,7 @@ func TestRanks_BadSamplesCountOnAllTogether(t *testing.T) {
 	}
 }
 
-// What a rank could not read is told on all, by name.
+// A bag that one rank could not read is reported by name on all ranks.
 func TestRanks_BadSamplesAreNamedOnAll(t *testing.T) {
 	r := newRig()
 	r.source = func(s loader.Source) loader.Source { return broken{s} }
@@ -256,7 +256,7 @@ func TestRanks_WithOtherBatchesAreRefused(t *testing.T) {
 	}
 }
 
-// A step tells how many ranks there are, and of all images.
+// A step reports the number of ranks, and the images of all ranks.
 func TestRanks_StepsTellOfAllRanks(t *testing.T) {
 	r := newRig()
 	r.bags, r.config.MaxSteps = 40, 3
@@ -294,7 +294,7 @@ func TestRanks_EndWithOneThatIsLost(t *testing.T) {
 	}
 }
 
-// All ranks find the same rates, which are those of one but for the order of sums.
+// All ranks find equal rates, which match one rank's except for the order of sums.
 func TestRanks_FindTheSameLearningRate(t *testing.T) {
 	t.Parallel()
 	skipRanks(t)
@@ -321,7 +321,7 @@ func TestRanks_FindTheSameLearningRate(t *testing.T) {
 	}
 }
 
-// An interrupt of one rank at the very step with which a sweep is over ends all of them, as at any other step.
+// If one rank is interrupted at the very step that ends a sweep, all ranks end, as at any other step.
 func TestRanks_InterruptedAtTheLastStepOfASweep(t *testing.T) {
 	t.Parallel()
 	skipRanks(t)

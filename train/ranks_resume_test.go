@@ -21,7 +21,7 @@ type rankRun struct {
 	rig
 	resume bool
 	stop   int // after this step one rank is interrupted; 0 for none
-	// stopped is that rank.
+	// stopped is the rank that is interrupted.
 	stopped int
 	killed  bool // it does not end, it is gone
 }
@@ -58,11 +58,11 @@ func (r rankRun) on(t *testing.T, n int) []outcome {
 	return all
 }
 
-// errKilled is what others learn of a rank that is gone.
+// errKilled is the error that other ranks receive when a rank is gone.
 var errKilled = errors.New("it was killed")
 
-// One rank after the other is killed at a step, twenty times; each time the job goes on from the last checkpoint. It
-// ends as one that nobody touched, in every bit.
+// Ranks are killed one after the other at a step, twenty times. Each time the job continues from the last
+// checkpoint. It ends bit for bit like an undisturbed job.
 func TestRanks_KilledTwentyTimesEqualUnbroken(t *testing.T) {
 	t.Parallel()
 	skipRanks(t)
@@ -99,8 +99,8 @@ func TestRanks_KilledTwentyTimesEqualUnbroken(t *testing.T) {
 	}
 }
 
-// Interrupted on one of so many ranks, at any step, the stage goes on with as many or with others: within an epoch,
-// too, and with the same numbers.
+// A stage that is interrupted on one of n ranks, at any step, continues with n ranks or another number. It
+// also does so within an epoch, and with equal numbers.
 func TestRanks_ResumeWithAnyNumberOfRanks(t *testing.T) {
 	t.Parallel()
 	skipRanks(t)
@@ -153,7 +153,7 @@ func TestRanks_ResumeWithAnyNumberOfRanks(t *testing.T) {
 	}
 }
 
-// Whichever ranks are interrupted, and by whatever, all stop at the same step and say so.
+// Whichever ranks are interrupted, and for whatever reason, all stop at the same step and report it.
 func TestRanks_AnInterruptionOfOneIsOneOfAll(t *testing.T) {
 	for stopped := range 3 {
 		r := newRig()
@@ -173,7 +173,7 @@ func TestRanks_AnInterruptionOfOneIsOneOfAll(t *testing.T) {
 	}
 }
 
-// Whether a checkpoint is due by the clock, the clock of rank 0 says.
+// The clock of rank 0 decides when a checkpoint is due by time.
 func TestRanks_SaveByTheClockOfTheFirst(t *testing.T) {
 	r := newRig()
 	r.config.CheckpointMinutes, r.config.MaxSteps, r.directory = 2.5, 9, t.TempDir()
@@ -212,7 +212,7 @@ func TestRanks_PatienceGoesBackToTheBestOfTheFirst(t *testing.T) {
 	}
 }
 
-// A checkpoint that one process wrote and one that several wrote are of one form: none says how many there were.
+// Checkpoints have the same form for any number of ranks, and do not record that number.
 func TestRanks_CheckpointsDoNotSayHowManyThereWere(t *testing.T) {
 	var folders []string
 	for _, pair := range []int{1, 3} {

@@ -7,7 +7,7 @@ import (
 	"nmn/ranks"
 )
 
-// echo is the group of a rank whose only peer says and adds what it does itself, and allocates nothing.
+// echo is the group of a rank whose only peer repeats its messages and sums. It allocates nothing.
 type echo struct {
 	ranks.Alone
 	heard [2][]byte
@@ -29,7 +29,7 @@ func (*echo) Sum(x []float32, _ ranks.Wire) error {
 	return nil
 }
 
-// Meeting, summing and telling allocate nothing once shapes are known, apart from what a group does.
+// Meetings, sums and messages allocate nothing after the first step, apart from the group's own allocations.
 func TestRanks_AStepAllocatesNothingOnceShapesAreKnown(t *testing.T) {
 	for name, change := range map[string]func(*rig){
 		"mil, fd, adam": func(r *rig) { r.mil, r.noise, r.dropout = true, model.FeatureDependent, .3 },

@@ -35,7 +35,7 @@ func asRanks(t *testing.T, n int, f func(g ranks.Group)) {
 	all.Wait()
 }
 
-// outcome is what a rank has after a run.
+// outcome is the state of a rank after a run.
 type outcome struct {
 	weights  map[string][]float32
 	moments  [][]float32
@@ -45,7 +45,7 @@ type outcome struct {
 	err      error
 }
 
-// learnOn runs a rig on n ranks; change, where set, changes it for one of them.
+// learnOn runs a rig on n ranks. change, if not nil, changes the rig of one rank.
 func learnOn(t *testing.T, r rig, n int, change func(rank int, r *rig)) []outcome {
 	t.Helper()
 	all := make([]outcome, n)
@@ -60,7 +60,7 @@ func learnOn(t *testing.T, r rig, n int, change func(rank int, r *rig)) []outcom
 		result, err := trainer.Run(context.Background())
 		out.position, out.err, out.graphs = result.Position, err, trainer.replays.Graphs()
 		out.weights, out.moments = weights(t, trainer.Net), momentsOf(t, trainer)
-		if _, err := g.Gather(nil); err != nil { // nobody leaves before all are done
+		if _, err := g.Gather(nil); err != nil { // no rank leaves before all are done
 			t.Errorf("rank %d at the end: %v", g.Rank(), err)
 		}
 	})
@@ -83,8 +83,8 @@ func momentsOf(t *testing.T, trainer *Trainer) (all [][]float32) {
 	return all
 }
 
-// farApart is how far weights may differ between two numbers of ranks, relative to their norm: rounding gives
-// 1e-6, and 3e-5 where sums in another order have sent a maximum another way. One rank's gradient that is wrong by a
+// farApart is how far weights may differ between two numbers of ranks, relative to their norm. Rounding gives
+// 1e-6, and 3e-5 if another order of sums has moved a maximum. One rank's gradient that is wrong by a
 // hundredth gives at least 7e-3.
 const farApart = 1e-4
 
@@ -128,7 +128,7 @@ func rankSettings() map[string]func(*rig) {
 	return settings
 }
 
-// broken are scenes of which some cannot be read, a whole batch of one bag among them.
+// broken are scenes with unreadable bags, including a whole batch of one bag.
 type broken struct{ loader.Source }
 
 func (s broken) Read(ctx context.Context, bag, frame int, p *picture.Picture) error {
@@ -150,7 +150,7 @@ func TestRanks_LearnWhatOneRankLearns(t *testing.T) {
 	t.Parallel()
 	skipRanks(t)
 	settings := rankSettings()
-	if testing.Short() { // what ranks do apart from each other, and in parts
+	if testing.Short() { // what ranks do separately, and in parts
 		maps.DeleteFunc(settings, func(name string, _ func(*rig)) bool {
 			return !slices.Contains([]string{"accumulation, last step of a bag", "more ranks than bags", "chunks of clips",
 				"adamw, averages, layer decay"}, name)

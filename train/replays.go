@@ -7,20 +7,20 @@ import (
 	"nmn/model"
 )
 
-// maxGraphs is how many recorded pieces of work are kept; that which was not used for longest goes first.
+// maxGraphs is the number of recorded pieces of work to keep. The least recently used one is dropped first.
 const maxGraphs = 16
 
 // work is a piece of work that comes again in the same shape: the gradients of a batch, or an update.
 type work struct {
 	plan       *model.Plan // of the batch; nil for the update. A plan's memory never moves
-	accumulate bool        // the gradients join those of the batches before
+	accumulate bool        // add the gradients to the gradients of the earlier batches
 	last       bool        // of the step's batches: the norm of the gradients is computed too
 	scores     bool        // no gradients: a pass forward alone
 
-	// With several ranks a step is cut where their sums come in between.
+	// With several ranks the sums cut a step into pieces.
 	all  int            // bags of the step, of all ranks; 0 on one
 	part model.StepPart // of the gradients
-	norm bool           // no gradients: their norm, once they are those of all ranks
+	norm bool           // computes no gradients but their norm, after they are summed over all ranks
 }
 
 // String names the work in the errors of its graph.
@@ -38,9 +38,9 @@ func (w work) String() string {
 	return fmt.Sprintf("%s of %d frames in %d bags", what, w.plan.Frames, w.plan.Bags)
 }
 
-// replays do work that comes again (kernels.GraphCache), unless it differs from what was recorded.
+// replays repeats recurring work (kernels.GraphCache), unless it differs from the recorded work.
 type replays struct {
-	*kernels.GraphCache[work]      // nil where nothing comes again
+	*kernels.GraphCache[work]      // nil if no work recurs
 	direct                    bool // recorded work is left aside for now
 }
 

@@ -10,8 +10,8 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// results gather what the host must know about a step, the norm of its gradients and the losses of its bags,
-// so that one download brings it all.
+// results gathers the values of a step that the host needs, the norm of its gradients and the losses of its
+// bags, so that one download brings all.
 type results struct {
 	backend kernels.Backend
 	memory  *tensor.Arena
@@ -26,7 +26,7 @@ type results struct {
 // batchPlace is a batch of a step and the number of its bags.
 type batchPlace struct{ batch, bags int }
 
-// newResults makes room for steps of so many batches of at most so many bags.
+// newResults makes room for steps of this number of batches, each with at most this number of bags.
 func newResults(backend kernels.Backend, batches, bags int) (*results, error) {
 	r := &results{
 		backend: backend,

@@ -6,11 +6,11 @@ import (
 	"nmn/format/safetensors"
 )
 
-// Resume goes back to a checkpoint of the same stage: weights, optimizer, position and the table of
-// the best. It must be called before Run. The checkpoint must be of the same model, words, data,
-// stage, seed and settings; the limits and intervals of Config may differ, so that a stage can be made
-// longer. The error wraps ErrOtherModel, ErrOtherRun or ErrCorrupt; after one that does not, the net
-// may have been changed in part. Several ranks, which need not be as many as they were, call it together.
+// Resume returns to a checkpoint of the same stage: weights, optimizer, position and the table of the best.
+// Call it before Run. The checkpoint must have the same model, vocabulary, data, stage, seed and settings.
+// Only the limits and intervals of Config may differ, so that a stage can be made longer. The error wraps
+// ErrOtherModel, ErrOtherRun or ErrCorrupt. After any other error the net may have been changed in part.
+// Several ranks call Resume together. Their number may differ from before.
 func (t *Trainer) Resume(path string) error {
 	return t.ranks.agree(frame.Resume(path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := c.sameRun(t.Options, t.identity); err != nil {

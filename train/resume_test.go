@@ -68,7 +68,7 @@ func resumable() map[string]func(*rig) {
 	}
 }
 
-// allAugmentations has each of them on.
+// allAugmentations turns every augmentation on.
 func allAugmentations() augment.Config {
 	c := augment.Strong.Config()
 	c.Jitter, c.Erasing.Value, c.Mixup = augment.Light.Config().Jitter, augment.FillNoise, .4

@@ -13,7 +13,7 @@ import (
 	"nmn/format/safetensors"
 )
 
-// rewritten is a copy of a checkpoint whose tensors were changed; one whose change is nil is left out.
+// rewritten is a copy of a checkpoint with changed tensors. A tensor whose change is nil is left out.
 func rewritten(t *testing.T, path string, change func(x *safetensors.Tensor) *safetensors.Tensor) string {
 	t.Helper()
 	f, err := safetensors.Open(path)
@@ -35,8 +35,8 @@ func rewritten(t *testing.T, path string, change func(x *safetensors.Tensor) *sa
 	return other
 }
 
-// All of the optimizer's state is looked at before the net is touched: a checkpoint that cannot be resumed leaves the
-// net as it was.
+// The optimizer's state is checked completely before the net is changed. A checkpoint that cannot be resumed
+// leaves the net unchanged.
 func TestResume_LooksAtMomentsBeforeItChangesTheNet(t *testing.T) {
 	const moment = "optimizer.v.classifier.6.bias" // the last
 	path := trained(t, short())
@@ -113,7 +113,7 @@ func other(v any) any {
 		}
 		return changed
 	}
-	return 1 // of a setting that is left out where it is 0
+	return 1 // of a setting that is left out if it is 0
 }
 
 // A run goes on with the settings that it was begun with, except for those listed here, which change no step.

@@ -9,8 +9,8 @@ import (
 	"nmn/model"
 )
 
-// noiseNames are the parameters of a noise model. Patterns may name them even where a net has none,
-// so that one configuration serves both stages and all arms.
+// noiseNames are the parameters of a noise model. Patterns may name them even if a net has none, so that one
+// configuration serves both stages and all arms.
 var noiseNames = [...]string{"nmn.weight", "nmn.bias"}
 
 // multipliers gives each parameter its learning-rate multiplier, 0 for frozen ones.
@@ -29,12 +29,12 @@ func multipliers(c Config, params []*model.Param) (map[*model.Param]float64, err
 	return all, nil
 }
 
-// layerOf is the name of the layer that a parameter is of.
+// layerOf returns the name of a parameter's layer.
 func layerOf(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".weight"), ".bias")
 }
 
-// blockOf is the name of what counts as one layer where rates decay with depth: a residual block, such as
+// blockOf returns the name of the unit that counts as one layer for LayerDecay: a residual block such as
 // backbone.layer3.0, else the layer itself.
 func blockOf(name string) string {
 	parts := strings.SplitN(name, ".", 4)
@@ -44,8 +44,8 @@ func blockOf(name string) string {
 	return layerOf(name)
 }
 
-// layersBelow says how many layers each layer is below the last one of the classifier. The noise model is beside it.
-// Parameters come in their order from the input on.
+// layersBelow counts for each layer how far it is below the last layer of the classifier. The noise model is
+// at the level of the last layer. Parameters come in their order from the input on.
 func layersBelow(params []*model.Param) map[string]int {
 	var layers []string
 	for _, p := range params {
@@ -61,7 +61,7 @@ func layersBelow(params []*model.Param) map[string]int {
 	return below
 }
 
-// multiplier applies, in order, the pace of the noise model, the rules, and what is frozen.
+// multiplier applies, in order, the multiplier of the noise model, the rules, and freezing.
 func (c Config) multiplier(name string) float64 {
 	m := 1.0
 	switch name {

@@ -8,18 +8,18 @@ import (
 	"nmn/loader/picture"
 )
 
-// save writes last.safetensors where anything has changed since it was written, and keeps it as one
-// of the best where the last validation says so. A disk that is full gets a moment.
+// save writes last.safetensors if anything has changed since the last save, and keeps it as one of the best
+// if the last validation was among them. If the disk is full, it waits a moment.
 func (t *Trainer) save() error {
 	return t.saveTogether(func() error { return t.keeper.Finish(t.state, observers(t.Observers)) })
 }
 
-// trySave is save where training goes on: a full disk does not end it.
+// trySave is save while training continues: a full disk does not end it.
 func (t *Trainer) trySave() error {
 	return t.saveTogether(func() error { return t.keeper.Try(t.state(), observers(t.Observers)) })
 }
 
-// saveTogether saves on all ranks, whose weights must be the same. Where one of them cannot, that ends the stage on
+// saveTogether saves on all ranks, whose weights must be equal. If it fails on one rank, the stage ends on
 // all.
 func (t *Trainer) saveTogether(save func() error) error {
 	if t.Directory == "" {
@@ -54,7 +54,8 @@ func (t *Trainer) hold(most int64) (*Held, error) {
 	return Hold(about, tensors, most, t.replace)
 }
 
-// checkpoint is that of the stage as it is now. Tensors are read from the net when they are written.
+// checkpoint returns the checkpoint of the stage's current state. Tensors are read from the net when they are
+// written.
 func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
 	about := &Checkpoint{
 		Format:   CheckpointFormat,

@@ -15,8 +15,8 @@ import (
 // fullEnv names the environment variable that marks the test process whose files may not grow.
 const fullEnv = "NMN_TEST_FILE_LIMIT"
 
-// A limit on the size of files stands for a full disk; it holds for a whole process, so the test runs
-// itself in another one.
+// A limit on the size of files stands for a full disk. It applies to a whole process, so the test runs itself
+// in another process.
 func TestSave_DiskFullNamesFileAndNeedAndKeepsTheOldCheckpoint(t *testing.T) {
 	if directory := os.Getenv(fullEnv); directory != "" {
 		saveOnFullDisk(t, directory)
@@ -59,8 +59,9 @@ func saveOnFullDisk(t *testing.T, directory string) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { check(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)) }() // what measures coverage writes more
-	synctest.Test(t, func(t *testing.T) {                                         // its last attempts wait for room
+	// coverage writes further files
+	defer func() { check(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)) }()
+	synctest.Test(t, func(t *testing.T) { // its last attempts wait for room
 		r := short()
 		r.config.MaxSteps, r.directory = 5, directory
 		trainer := r.trainer(t)

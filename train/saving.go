@@ -11,7 +11,7 @@ import (
 	"nmn/internal/durable"
 )
 
-// DefaultCheckpointMinutes is the time between checkpoints by the clock where nobody has chosen another.
+// DefaultCheckpointMinutes is the default time between checkpoints by the clock.
 const DefaultCheckpointMinutes = 15
 
 // retryAfter is how long a checkpoint that found no room on the disk waits for the next attempt.
@@ -24,9 +24,11 @@ const mostHeld = 1<<31 - 1
 type State struct {
 	Epoch, Step int
 	Changed     bool // since the last checkpoint was written
-	// Write writes it to a path, and gives what was there until then the name previous, where that is not empty.
+	// Write writes the checkpoint to a path. It keeps the earlier file under the name previous, if that is
+	// not empty.
 	Write func(path, previous string) (size int64, err error)
-	// Hold copies it into memory, of at most so many bytes, and returns what writes the copy.
+	// Hold copies the checkpoint into memory, at most this many bytes, and returns a function that writes the
+	// copy.
 	Hold func(most int64) (*Held, error)
 }
 
@@ -42,7 +44,7 @@ type heldBest struct {
 	*Held
 }
 
-// Teller is told of checkpoints: Observers are one.
+// Teller receives events about checkpoints. Observers implement it.
 type Teller interface {
 	Saved(Saved)
 	Unsaved(Unsaved)
@@ -64,8 +66,8 @@ func (k *CheckpointStore) Due() bool {
 	return k.Minutes > 0 && now.Sub(k.tried).Minutes() >= k.Minutes
 }
 
-// Try is Save for a training that goes on: where the disk is full, it tells so and returns nil. A new best is then held
-// in memory; any other checkpoint is left out, and Due asks for another one soon.
+// Try is Save for a training that continues. If the disk is full, it reports that and returns nil. It then
+// holds a new best in memory. It skips any other checkpoint, and Due soon asks for another one.
 func (k *CheckpointStore) Try(s State, tell Teller) error {
 	resting := k.missing != nil && k.Clock().Sub(k.tried) < retryAfter
 	if resting && k.waits {
@@ -87,8 +89,8 @@ func (k *CheckpointStore) Try(s State, tell Teller) error {
 	return nil
 }
 
-// Finish is Save for a training that ends or is interrupted: a disk that is full gets a moment (durable.Patiently), and
-// that is told. state is asked before each try.
+// Finish is Save for a training that ends or is interrupted. If the disk is full, it reports that and waits
+// for room (durable.Patiently). It calls state before each try.
 func (k *CheckpointStore) Finish(state func() State, tell Teller) error {
 	return durable.Patiently(context.Background(), func(err error) {
 		s := state()
@@ -96,8 +98,8 @@ func (k *CheckpointStore) Finish(state func() State, tell Teller) error {
 	}, func() error { return k.Save(state(), tell) })
 }
 
-// Save writes last.safetensors where anything has changed since it was written, and keeps it as one of the best where
-// the last Offer says so. What was last.safetensors until then becomes previous.safetensors.
+// Save writes last.safetensors if anything has changed since the last save, and keeps it as one of the best
+// if the last Offer was among them. The earlier last.safetensors becomes previous.safetensors.
 func (k *CheckpointStore) Save(s State, tell Teller) error {
 	if k.Directory == "" || !s.Changed && !k.waits && len(k.held) == 0 {
 		k.waits = false
@@ -117,7 +119,8 @@ func (k *CheckpointStore) Save(s State, tell Teller) error {
 	return nil
 }
 
-// write writes what has no file yet. The best come first: a checkpoint is never without the best ones that it names.
+// write writes the files that are not written yet. The best come first: a checkpoint is never without the
+// best ones that it names.
 func (k *CheckpointStore) write(s State) (e Saved, err error) {
 	if err := k.writeHeld(); err != nil {
 		return e, err

@@ -51,7 +51,7 @@ func TestDue_ByTheClock(t *testing.T) {
 	}
 }
 
-// What happens in a training, as far as it does not depend on when it is saved.
+// history records the events of a training that do not depend on when it is saved.
 type history struct {
 	Losses []float64
 	Epochs []EpochDone
@@ -72,7 +72,7 @@ func (h *history) observer() Observer {
 	}
 }
 
-// clocked is a trainer of a rig that tells its history, with online scores.
+// clocked is a trainer of a rig that records its history, with online scores.
 func clocked(t *testing.T, r rig, h *history) *Trainer {
 	t.Helper()
 	r.observers = append(slices.Clone(r.observers), h.observer())
@@ -163,8 +163,8 @@ func simple(all []Evaluated) (texts []string) {
 // errFull is the error of a full disk, as a failed write has it.
 var errFull = &os.PathError{Op: "write", Path: "last.safetensors", Err: syscall.ENOSPC}
 
-// crowded is a rig that validates and saves often, on a disk that is full from a step until another: while it is, what
-// was to be replaced stays.
+// crowded is a rig that validates and saves often. Its disk is full from a step until another. During that
+// time the old files remain.
 func crowded(t *testing.T, r rig, from, until int) (trainer *Trainer, unsaved *[]int) {
 	t.Helper()
 	unsaved = new([]int)

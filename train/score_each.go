@@ -11,10 +11,10 @@ import (
 	"nmn/ranks"
 )
 
-// EachScore runs a net over a set in order, as Score does, and visits the logits of p(y=1|I) of each bag that can be
-// read, with q01 and q10 of each class as the noise model has them for this bag; they are nil without a noise model.
-// The slices hold until visit returns. Each rank of g, nil for this process alone, visits a part of the set: the parts
-// follow one another in the order of the ranks.
+// EachScore runs a net over a set in order, as Score does. It visits the logits of p(y=1|I) of each readable
+// bag, with q01 and q10 of each class from the noise model for this bag. Without a noise model these are nil.
+// The slices are valid until visit returns. Each rank of g, nil for this process alone, visits a part of the
+// set. The parts follow one another in the order of the ranks.
 func EachScore(ctx context.Context, g ranks.Group, net *model.Net, set *loader.Set, config loader.Config,
 	visit func(bag int, logits, q01, q10 []float32)) error {
 	g = ranks.Of(g)

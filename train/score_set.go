@@ -11,8 +11,9 @@ import (
 	"nmn/model"
 )
 
-// wholeSet runs a net over a set in order, without labels, and shows each batch with what outputs lists for it, which
-// holds until each returns. It returns the bags that could not be read; with none left that is an error.
+// wholeSet runs a net over a set in order, without labels. It calls each with every batch and the values that
+// outputs lists, which are valid until each returns. It returns the bags that could not be read. It is an
+// error if none can be read.
 func wholeSet(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config, outputs outputs,
 	each func(*loader.Batch, [][]float32) error) ([]loader.BadSample, error) {
 	config.Share = loader.Share{}
@@ -38,7 +39,7 @@ func inOrder(ctx context.Context, net *model.Net, set *loader.Set, config loader
 	return s.through(ctx, each)
 }
 
-// through shows all batches, and closes what reads them.
+// through visits all batches, and closes their reader.
 func (s *scoring) through(ctx context.Context, each func(*loader.Batch, [][]float32) error) (bags int,
 	bad []loader.BadSample, err error) {
 	bags, err = s.pass.run(ctx, s.epoch, each)
@@ -53,7 +54,8 @@ type scoring struct {
 	epoch  *loader.Epoch
 }
 
-// runner takes batches through a net and shows what the host is to have of each, which holds until each returns.
+// runner runs batches through a net and passes the results of each to the host. They are valid until each
+// returns.
 type runner interface {
 	run(ctx context.Context, epoch *loader.Epoch, each func(*loader.Batch, [][]float32) error) (bags int, err error)
 	close() error
@@ -75,7 +77,7 @@ func openScoring(ctx context.Context, net *model.Net, set *loader.Set, config lo
 	opened := &scoring{pass: p}
 	defer func() {
 		if err != nil {
-			_ = opened.close() // what comes of the error
+			_ = opened.close() // it follows from the error
 		}
 	}()
 	config.Memory = p.feed.memory()
@@ -98,9 +100,9 @@ func (s *scoring) close() error {
 	return s.pass.close()
 }
 
-// run scores the batches of an epoch. Where the device can, batch n+1 is uploaded while batch n is computed, and its
-// work is enqueued before the host waits for the results of batch n: the device never waits for the host. It returns
-// the number of bags.
+// run scores the batches of an epoch. If the device can, it uploads batch n+1 while it computes batch n, and
+// enqueues the work on n+1 before the host waits for the results of batch n. The device then never waits for
+// the host. run returns the number of bags.
 func (p *pass) run(ctx context.Context, epoch *loader.Epoch, each func(*loader.Batch, [][]float32) error) (bags int,
 	err error) {
 	var before *loader.Batch // its work is enqueued

@@ -18,7 +18,7 @@ import (
 	"nmn/tools/emulator"
 )
 
-// Recorded passes equal those that are launched call by call bit for bit, and those of the host by rounding.
+// Recorded passes equal passes launched call by call bit for bit, and passes of the host up to rounding.
 func TestCUDA_ScoresAsTheHostDoes(t *testing.T) {
 	net, set, config := ragged(t, nil)
 	host := asUsers(t, net, set, config)
@@ -181,7 +181,7 @@ func TestCUDA_ABatchIsOneGraphAndOneDownload(t *testing.T) {
 	}
 }
 
-// One batch has nothing beside it: no stream, pinned memory or graph is made for it.
+// A pass over one batch has nothing to overlap with, so it makes no stream, pinned memory or graph.
 func TestCUDA_APassOverOneBatchTakesNothingMore(t *testing.T) {
 	if !emulates() {
 		t.Skip("needs the emulator, which counts calls")
@@ -228,7 +228,7 @@ func TestCUDA_AFullCardScoresWithoutStaging(t *testing.T) {
 	}
 }
 
-// Validation between recorded steps takes no memory of the card that is left behind: its buffers are the net's.
+// A validation between recorded steps keeps no memory of the card: it uses the net's buffers.
 func TestCUDA_ValidationSharesTheBuffersOfTraining(t *testing.T) {
 	late(t, "all")
 	r := newRig()

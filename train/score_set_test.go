@@ -14,8 +14,8 @@ import (
 	"nmn/model"
 )
 
-// ragged is a net with all that can be asked of it and bags of one frame or two, in batches of which shapes come
-// again; the last is smaller.
+// ragged is a net with every option, and bags of one or two frames, in batches with recurring shapes. The
+// last batch is smaller.
 func ragged(t testing.TB, device func(testing.TB) kernels.Backend) (*model.Net, *loader.Set, loader.Config) {
 	t.Helper()
 	r := newRig()
@@ -37,7 +37,7 @@ func ragged(t testing.TB, device func(testing.TB) kernels.Backend) (*model.Net, 
 // layersOfRagged are extracted in the tests.
 var layersOfRagged = []model.Layer{model.Pool5, model.FC7, model.Probabilities}
 
-// plainly is what a net says about a set when each batch is uploaded, waited for and downloaded before the next: the
+// plainly scores a set with each batch uploaded, computed and downloaded before the next. It returns the
 // scores, the rates of each bag, and the rows of layers.
 func plainly(t *testing.T, net *model.Net, set *loader.Set, config loader.Config) (of [][]float32) {
 	t.Helper()
@@ -90,7 +90,7 @@ func forward(net *model.Net, batch *loader.Batch) (*model.Plan, error) {
 	return plan, net.Forward(plan, false)
 }
 
-// asUsers is the same by what users of the package call.
+// asUsers returns the results of plainly by the package's public functions.
 func asUsers(t *testing.T, net *model.Net, set *loader.Set, config loader.Config) (of [][]float32) {
 	t.Helper()
 	scores, err := Score(t.Context(), net, set, config)

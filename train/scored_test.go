@@ -28,7 +28,7 @@ func rowsSet(t *testing.T, rows rowsOf, words ...string) *loader.Set {
 	return set
 }
 
-// Scores are of the pictures as they are, without dropout and in the order of the set, whatever training does.
+// Scoring reads unchanged pictures without dropout, in the order of the set, whatever training does.
 func TestScore_LooksAtPicturesAsTheyAre(t *testing.T) {
 	r := newRig()
 	o := r.options(t)
@@ -72,8 +72,8 @@ func standardNets(t *testing.T) (plain, standard *model.Net, standardised, raw r
 	return plain, standard, standardised, raw
 }
 
-// A net that learned from standardised features is shown them so: by the mean and scale that it was saved with, not
-// those that somebody else has.
+// A net that learned from standardised features scores with the mean and scale that it was saved with, not
+// with another set's.
 func TestScore_BringsFeaturesOntoTheStandardOfTheNet(t *testing.T) {
 	plain, net, standardised, raw := standardNets(t)
 	want, err := Score(t.Context(), plain, rowsSet(t, standardised, "a", "b", "c"), loader.DefaultConfig())

@@ -15,23 +15,24 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Scores are what a net says about the bags of a set.
+// Scores are the predictions of a net for the bags of a set.
 type Scores struct {
 	// Index lists which bags of the set the rows are: all, in their order, but those that could not
 	// be read.
 	Index []int
 	// Bad are those that could not be read, and why.
 	Bad []loader.BadSample
-	// Logits is N×K of float32: the bag's log-odds of p(y=1|I), which keep apart what rounds to
-	// probability 1. Prob is p(y=1|I), Observed p(z=1|I); without a noise model they are equal.
+	// Logits is N×K of float32: the bag's log-odds of p(y=1|I), which distinguish probabilities that round to
+	// 1. Prob is p(y=1|I), Observed p(z=1|I). Without a noise model they are equal.
 	Logits, Prob, Observed *dense.Dense
-	// Rates are the estimated transition rates of each class: those of b for a feature-independent
-	// noise model, and the mean over the bags for a feature-dependent one; nil for none.
+	// Rates are the estimated transition rates of each class. A feature-independent noise model gives the
+	// rates of its biases b, and a feature-dependent one the mean over the bags. It is nil without a noise
+	// model.
 	Rates *labels.Rates
 }
 
-// LogitsOf returns the logits of all bags of the set, bags×K. A bag that could not be read gets the mean of the other
-// bags in each class.
+// LogitsOf returns the logits of all bags of the set, bags×K. A bag that could not be read gets the mean of
+// the other bags in each class.
 func (s *Scores) LogitsOf(bags int) []float32 {
 	logits := s.Logits.Float32s()
 	if len(s.Index) == bags {
@@ -51,16 +52,17 @@ func (s *Scores) LogitsOf(bags int) []float32 {
 	return all
 }
 
-// Score runs a net over a set in order, in batches of config.BatchBags. Of the rest of config, Fit,
-// Workers, Prefetch, MaxBadSamples and MaxPixels count. No labels are read. Where the set is ByFrame, bags
-// of a batch are frames, and so are those that could not be read.
+// Score runs a net over a set in order, in batches of config.BatchBags. It also uses config's Fit, Workers,
+// Prefetch, MaxBadSamples and MaxPixels, and ignores the rest. It reads no labels. If the set is ByFrame, the
+// bags of a batch and the unreadable bags are frames.
 func Score(ctx context.Context, net *model.Net, set *loader.Set, config loader.Config) (*Scores, error) {
 	return ScoreTogether(ctx, nil, net, set, config, nil)
 }
 
-// ScoreTogether is Score on the ranks of a group, nil for this process alone. Each rank scores a part of the batches,
-// and one gathering at the end gives all scores to every rank, bit for bit as one process has them. What is wrong on
-// one rank is an error on all. scored, if not nil, is called with the number of bags of each batch of this rank.
+// ScoreTogether is Score on the ranks of a group, nil for this process alone. Each rank scores a part of the
+// batches, and one gathering at the end gives all scores to every rank, bit for bit equal to the scores of
+// one process. An error of one rank is an error on all. scored, if not nil, is called with the number of bags
+// of each batch of this rank.
 func ScoreTogether(ctx context.Context, g ranks.Group, net *model.Net, set *loader.Set, config loader.Config,
 	scored func(bags int)) (*Scores, error) {
 	g = ranks.Of(g)
@@ -98,8 +100,8 @@ type scorer struct {
 	logits, prob, observed []float32
 	rates                  rateMean
 	common                 int                // rows that all ranks have, the first ones
-	videos                 *loader.FrameIndex // where bags are scored by their frames, else nil
-	list                   []*tensor.Tensor   // what outputs lists
+	videos                 *loader.FrameIndex // set if bags are scored by their frames, else nil
+	list                   []*tensor.Tensor   // the tensors that outputs lists
 }
 
 func newScorer(net *model.Net, bags int) *scorer {
@@ -115,8 +117,8 @@ func newLogitScorer(net *model.Net, bags int) *scorer {
 		rates: newRateMean(k, false)}
 }
 
-// outputs lists the logits of a batch, its probabilities where they are collected, and its confidence map where
-// there is one.
+// outputs lists the logits of a batch, its probabilities if they are collected, and its transition
+// probabilities if there is a noise model.
 func (s *scorer) outputs(p *model.Plan) ([]*tensor.Tensor, error) {
 	s.list = append(s.list[:0], p.BagLogit)
 	if s.prob != nil {
@@ -128,7 +130,7 @@ func (s *scorer) outputs(p *model.Plan) ([]*tensor.Tensor, error) {
 	return s.list, nil
 }
 
-// add takes the scores of one batch, values of what outputs lists.
+// add takes the scores of one batch: the values of the tensors that outputs lists.
 func (s *scorer) add(batch *loader.Batch, values [][]float32) error {
 	for i, v := range values[0] {
 		if math.IsNaN(float64(v)) {
@@ -155,7 +157,7 @@ func (s *scorer) add(batch *loader.Batch, values [][]float32) error {
 	return s.rates.add(s.net, values[len(rows)])
 }
 
-// collected are the rows of all bags, in the order of outputs.
+// collected returns the rows of all bags, in the order of outputs.
 func (s *scorer) collected() [][]float32 {
 	if s.prob == nil {
 		return [][]float32{s.logits}
@@ -216,7 +218,7 @@ func newRateMean(classes int, kept bool) rateMean {
 	return rateMean{miss: make([]float64, classes), wrong: make([]float64, classes), kept: kept}
 }
 
-// add takes the confidence map of a batch; one that is the same for all bags is taken once.
+// add takes the transition probabilities of a batch. It takes probabilities that are equal for all bags once.
 func (m *rateMean) add(net *model.Net, confidence []float32) error {
 	if net.Config().Noise == model.FeatureIndependent && m.bags > 0 {
 		return nil

@@ -22,7 +22,7 @@ type UpdateConfig struct {
 	Epsilon   float64 `yaml:"epsilon" json:"epsilon" help:"<term> of adam and adamw that is added to the root" range:"(0,3.4e38]"`
 }
 
-// Schedules of the learning rate. Warm-up comes before each of them.
+// Schedules of the learning rate. Each begins after the warm-up.
 const (
 	Constant = "constant"
 	StepDown = "step"   // times StepFactor every StepEvery steps
@@ -41,7 +41,7 @@ type LearningRateConfig struct {
 	CosineFloor  float64 `yaml:"cosine_floor" json:"cosine_floor" help:"schedule cosine: <share> of the rate at the end" range:"[0,1]"`
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field that is out of range.
 func (c OptimizerConfig) Validate() error {
 	switch {
 	case !(c.WeightDecay >= 0 && c.WeightDecay <= math.MaxFloat32):
@@ -54,7 +54,7 @@ func (c OptimizerConfig) Validate() error {
 	return setting.Check("train.", c.UpdateConfig)
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field that is out of range.
 func (c LearningRateConfig) Validate() error {
 	switch {
 	case c.Schedule == StepDown && c.StepEvery < 1:

@@ -8,7 +8,7 @@ import (
 	"nmn/model"
 )
 
-// Arm is what a stage trains. Which arms there are, and what they are for, package recipe knows.
+// Arm is the kind of net that a stage trains. Package recipe lists the arms and their purposes.
 type Arm struct {
 	Name  string // as folders have it, such as nmn-fd or nmn-fd-mil
 	MIL   bool
@@ -16,7 +16,7 @@ type Arm struct {
 	Noise model.NoiseMode
 }
 
-// First is the arm of stage 1 that an arm starts from; an arm of stage 1 is its own.
+// First returns the arm of stage 1 that an arm starts from. An arm of stage 1 returns itself.
 func (a Arm) First() Arm {
 	if a.MIL {
 		return Arm{Name: "stage1-mil", MIL: true, Stage: 1, Noise: model.NoNoise}
@@ -35,18 +35,19 @@ func (a Arm) Model(base model.Config) (model.Config, error) {
 	return base, nil
 }
 
-// NewNet makes the arm's network on a device and gives it its start: drawn from the seed, with the
-// label means of the training set where the configuration asks for them, and in stage 2 with the
-// classifier of the checkpoint from, written by stage 1 on the same words. The noise model starts as
-// Config.Noise says. Features come on the standard of the training set, where it has one; stage 2 takes
-// that of its checkpoint. The caller must Close the net.
+// NewNet makes the arm's network on a device and initialises it. Weights are drawn from the seed. If
+// configured, the biases start at the label means of the training set. In stage 2 the classifier comes from
+// the checkpoint from, written by stage 1 for the same vocabulary. The noise model starts as Config.Noise
+// describes. Features are standardised as in the training set, if it has a standard. Stage 2 takes the
+// standard of its checkpoint. The caller must Close the net.
 func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set,
 	from string) (*model.Net, error) {
 	net, _, err := a.StartNet(base, backend, c, data, from)
 	return net, err
 }
 
-// StartNet is NewNet, and returns the SHA-256 of the checkpoint that was read, for Options.Start; empty for none.
+// StartNet is NewNet, and also returns the SHA-256 of the checkpoint it read, for Options.Start. It is empty
+// if there was none.
 func (a Arm) StartNet(base model.Config, backend kernels.Backend, c Config, data *loader.Set,
 	from string) (_ *model.Net, digest string, err error) {
 	config, err := a.Model(base)

@@ -33,10 +33,10 @@ func start(net *model.Net, c Config, data *loader.Set) error {
 	})
 }
 
-// labelLogits gives each class the bias with which a net that sees nothing predicts the class's share m
-// of positive labels: logit(m), and with MIL over S instances logit(1-(1-m)^(1/S)), for the noisy-or
-// of S such instances is m; S counts the cells of all frames of a bag, by their mean. A class that no bag
-// has counts as half a bag, one that all have as all but half.
+// labelLogits gives each class the bias at which a net without input predicts the class's share m of positive
+// labels: logit(m), and with MIL over S instances logit(1-(1-m)^(1/S)), because the noisy-or of S such
+// instances is m. S is the mean number of cells in all frames of a bag. A class without positive bags counts
+// as half a bag, and a class without negative bags as all but half a bag.
 func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 	if data.Len() == 0 {
 		return nil, fmt.Errorf("training: the set %q has no bags to take label means from", data.Name)
@@ -62,8 +62,8 @@ func labelLogits(data *loader.Set, c model.Config) ([]float32, error) {
 	return logits, nil
 }
 
-// loadClassifier takes the classifier of a checkpoint, and returns the SHA-256 of its file; the noise model stays as it
-// is.
+// loadClassifier loads the classifier of a checkpoint, and returns the SHA-256 of its file. It leaves the
+// noise model unchanged.
 func loadClassifier(net *model.Net, path string, data *loader.Set) (digest string, err error) {
 	err = frame.With(path, func(c *Checkpoint, file *safetensors.File) error {
 		if err := c.sameWords(data.Vocabulary); err != nil {

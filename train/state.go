@@ -2,8 +2,8 @@ package train
 
 import "nmn/model"
 
-// StateBytes is the device memory that an optimizer keeps beside the parameters of a net that learn, and their
-// gradients.
+// StateBytes returns the device memory that an optimizer needs in addition to the learning parameters of a
+// net and their gradients.
 func (c Config) StateBytes(net *model.Net) (bytes int) {
 	arrays := 1
 	if c.Optimizer != SGD {

@@ -87,7 +87,7 @@ func (t *Trainer) trainBatch(ctx context.Context, batches []*loader.Batch, e *St
 	return err
 }
 
-// begin sets what does not change within a step.
+// begin sets the values that do not change within a step.
 func (t *Trainer) begin(batches []*loader.Batch, e *StepDone) error {
 	for i, batch := range batches {
 		of := rankBatch{batch.N, batch.T}
@@ -109,7 +109,8 @@ func (t *Trainer) setRate(e *StepDone) error {
 	return err
 }
 
-// gradients feeds a batch of a step to the net and adds its gradients to those of the batches before.
+// gradients feeds a batch of a step to the net and adds its gradients to the gradients of the earlier
+// batches.
 func (t *Trainer) gradients(batch *loader.Batch, last bool) error {
 	plan, err := t.Net.Plan(batch.T, batch.N, true)
 	if err != nil {
@@ -162,7 +163,8 @@ type passes struct {
 	options model.StepOptions
 
 	gradients, lower, measure, update func() error
-	done                              func(layer int) error // begins the sums of what a layer completes
+	// begins the sums of the gradients that a layer completes
+	done func(layer int) error
 }
 
 // enqueueGradients goes from the pixels of a batch to its gradients, and after the last batch to their norm.
@@ -213,7 +215,7 @@ func (t *Trainer) finish(e *StepDone) error {
 // dropoutPurpose keeps the masks of the stages apart.
 var dropoutPurpose = [...]string{"train/dropout/stage1", "train/dropout/stage2"}
 
-// dropoutSeed changes with the epoch, and the masks within it with the keys of the batch; a batch
+// dropoutSeed changes with the epoch. Within an epoch the masks change with the keys of the batch. A batch
 // that comes at every step gets another mask each time.
 func (t *Trainer) dropoutSeed() uint64 {
 	seed := rng.Derive(t.Config.Seed, dropoutPurpose[t.Stage-1])

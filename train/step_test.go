@@ -73,7 +73,7 @@ func TestStep_AccumulatedBatchesEqualOneLargeBatch(t *testing.T) {
 	}
 }
 
-// Chunks change the order of sums, not what is learned.
+// Chunks change the order of sums, not the result of learning.
 func TestStep_ChunksLearnWhatWholeBatchesDo(t *testing.T) {
 	var nets [2]*model.Net
 	for i, chunk := range []int{0, 5} {
@@ -177,7 +177,7 @@ func TestRun_NonFiniteLossStopsWithStepRateAndBagsAndKeepsWhatWasGood(t *testing
 	check(t, fresh.Resume(filepath.Join(r.directory, LastName)))
 }
 
-// holes is a source of which some bags cannot be read.
+// holes is a source with unreadable bags.
 type holes struct {
 	loader.Source
 	bad map[int]bool

@@ -51,7 +51,7 @@ func held(t testing.TB, set *loader.Set) *loader.Set {
 	return held
 }
 
-// views are what a set of clips is learned as.
+// views are the forms in which a set of clips is learned.
 var views = map[string]func(t *testing.T, s *loader.Set) *loader.Set{
 	"video": func(_ *testing.T, s *loader.Set) *loader.Set { return s },
 	"frame": func(t *testing.T, s *loader.Set) *loader.Set {
@@ -93,8 +93,8 @@ func streamOptions(t *testing.T, data *loader.Set, directory string) Options {
 	return o
 }
 
-// TestRun_LearnsTheSameOfStreamedLabels holds runs on labels in a file to runs on labels in memory: every
-// weight, and the fingerprint by which one goes on where the other has stopped.
+// TestRun_LearnsTheSameOfStreamedLabels compares runs on labels in a file with runs on labels in memory.
+// Every weight is equal, and so is the fingerprint, so that one run can continue the other.
 func TestRun_LearnsTheSameOfStreamedLabels(t *testing.T) {
 	t.Parallel()
 	stream := streamed(t, "train", 30)

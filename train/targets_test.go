@@ -45,7 +45,7 @@ func classifier(t *testing.T, net *model.Net) map[string][]float32 {
 	return all
 }
 
-// Targets go past the noise model: where they equal the labels, a net with a frozen one learns what a net
+// Targets bypass the noise model. If they equal the labels, a net with a frozen noise model learns what a net
 // without one learns from the labels.
 func TestTargets_TeachTheClassifierPastTheNoiseModel(t *testing.T) {
 	plain := newRig()

@@ -27,19 +27,20 @@ type rig struct {
 	observers        []Observer
 	validation       bool
 	device           func(t testing.TB) kernels.Backend // nil for the host
-	source           func(loader.Source) loader.Source  // what becomes of the scenes, nil for nothing
+	source           func(loader.Source) loader.Source  // replaces the scenes, nil for no change
 	stage            int                                // 0 for 1
-	soft             float32                            // how far targets are from the labels; 0 for none
+	soft             float32                            // distance of the targets from the labels; 0 for none
 	unknown          bool                               // of the targets some are
-	certainty        float32                            // how large evidence in place of labels is; 0 for none
-	clock            func() time.Time                   // nil for that of the machine
+	certainty        float32                            // size of the evidence that replaces labels; 0 for none
+	clock            func() time.Time                   // nil for the machine's clock
 	badAllowed       int                                // bags that cannot be read
 	group            ranks.Group                        // nil for this process alone
 	wire             ranks.Wire
 	residual         model.Residual // of a residual net in the place of that for scenes
 }
 
-// plainScenes is the preset of scenes without what it does against noise: Adam at a constant rate, as in the fixtures.
+// plainScenes is the preset of scenes without its measures against noise: Adam at a constant rate, as in the
+// fixtures.
 func plainScenes() Config {
 	c := ScenesPreset()
 	c.Optimizer, c.WeightDecay, c.WarmupSteps, c.Flip, c.EMA = Adam, 0, 0, false, 0
@@ -85,7 +86,7 @@ func sceneSet(t testing.TB, split string, n int) *loader.Set {
 	return set
 }
 
-// pictures are the sources of all sets so far: each paints a picture once.
+// pictures are the sources of all sets made so far: each paints a picture once.
 var pictures sync.Map
 
 // films are scenes whose bags have one frame or two, so that batches of equal numbers of frames and bags

@@ -23,53 +23,54 @@ type Options struct {
 	Net    *model.Net // ready to learn: from Arm.NewNet. The Trainer does not close it
 	Start  string     // SHA-256 of the checkpoint that Net starts from; empty for none
 	Data   *loader.Set
-	// Validation is what Config.EvaluateEpochs and EvaluateSteps judge; nil for no validation.
+	// Validation is the set that Config.EvaluateEpochs and EvaluateSteps evaluate; nil for no validation.
 	Validation *loader.Set
-	// Loader says how pictures are read: Fit, Workers, Prefetch, MaxBadSamples, MaxPixels. Batch
-	// size, canvas, order, flips, augmentations and seed are set by the Trainer. Targets, where there are any, are what
-	// the classifier learns instead of the labels, by Config.Loss and past the noise model, which must
-	// then be frozen. Those that are loader.Unknown are left out. Evidence takes their place likewise, with a loss
-	// of its own: -log(p e^E + 1 - p) for each label, see noise.Ops.
+	// Loader configures how pictures are read: Fit, Workers, Prefetch, MaxBadSamples, MaxPixels. The Trainer
+	// sets batch size, canvas, order, flips, augmentations and seed. If there are Targets, the classifier
+	// learns them instead of the labels, by Config.Loss and bypassing the noise model, which must then be
+	// frozen. Targets of loader.Unknown are left out. Evidence also replaces the labels, with a loss of its
+	// own: -log(p e^E + 1 - p) for each label, see noise.Ops.
 	Loader loader.Config
 	// Directory holds the checkpoints last.safetensors, previous.safetensors, best.safetensors and
-	// best-<step>.safetensors; empty for none. All ranks see it, and rank 0 writes there.
+	// best-<step>.safetensors. It is empty for none. All ranks see it, and rank 0 writes there.
 	Directory string
-	// Clock tells the time for Config.CheckpointMinutes; nil for time.Now.
+	// Clock returns the time for Config.CheckpointMinutes; nil for time.Now.
 	Clock     func() time.Time
 	Observers []Observer
-	// Online, where set, is given at the end of the first epoch the logits of the bags of its second
-	// half, each from before the net learned from it, in the order of the epoch: logits alone, and of large
-	// sets those of the last bags, so many that there are about 67 million. It may be given them again after an
-	// interruption.
+	// Online, if set, is called at the end of the first epoch with logits of the bags of its second half,
+	// each computed before the net learned from the bag, in the order of the epoch. The scores hold logits
+	// alone. For large sets they cover the last bags, up to about 67 million numbers. After an interruption
+	// Online may be called again.
 	Online func(context.Context, *Scores) error
-	// AfterEpoch, where set, is called at the end of each epoch with the net as it is then, its weights averaged
-	// where Config.EMA asks for it, before a
-	// checkpoint counts the epoch as done, and also where a limit of steps ends the stage within one. It may run
-	// the net, and must not change it. It may be called again for the same epoch after an interruption.
+	// AfterEpoch, if set, is called at the end of each epoch with the net as it is then, before a checkpoint
+	// counts the epoch as done. With Config.EMA the weights are averaged. It is also called if a limit of
+	// steps ends the stage within an epoch. It may run the net, and must not change it. After an interruption
+	// it may be called again for an epoch.
 	AfterEpoch func(context.Context, Position) error
-	// Keep, where set, is given each validation before it counts as done. Where it fails, the stage ends with its error,
-	// and a resumed one validates again.
+	// Keep, if set, is called with each validation before it counts as done. If it fails, the stage ends with
+	// its error, and a resumed stage validates again.
 	Keep func(*Evaluated) error
-	// Backbone is the pretrained net that Data has the features of, which checkpoints tell; nil for none.
+	// Backbone is the pretrained net that produced Data's features; nil for none. Checkpoints record it.
 	Backbone *Backbone
-	// Clips says what the clips of Data are to the net, which checkpoints tell; nil for pictures.
+	// Clips describes how Data presents clips to the net; nil for pictures. Checkpoints record it.
 	Clips *Clips
 	// Group are the ranks that train this net together; nil for this process alone.
 	Group ranks.Group
-	// Wire is how gradients travel between them. Runs of one training must agree on it.
+	// Wire is the number format of gradients between ranks. All ranks must use the same one.
 	Wire ranks.Wire
 }
 
-// Position is where a stage stands.
+// Position is the progress of a stage.
 type Position struct {
 	Epoch int `json:"epoch"` // the current one, from 1; one more than the limit at the end
 	Batch int `json:"batch"` // batches of the epoch that have been used
 	Step  int `json:"step"`  // updates so far
-	// Bags, Images and LossSum are of the current epoch so far.
+	// Bags, Images and LossSum count the current epoch so far.
 	Bags    int     `json:"bags"`
 	Images  int     `json:"images"`
 	LossSum float64 `json:"loss_sum"`
-	// Loss is that of the last step, in the epoch before where this one has none yet.
+	// Loss is the loss of the last step. Before the first step of an epoch it is the loss of the epoch
+	// before.
 	Loss float64 `json:"loss"`
 	// Evaluated is the step of the last validation, 0 for none yet.
 	Evaluated int `json:"evaluated"`
@@ -82,7 +83,7 @@ type Result struct {
 	Position
 	// Best are the best checkpoints kept, the best one first.
 	Best []Best
-	// Validation is the last evaluation; nil where there was none in this process.
+	// Validation is the last evaluation; nil if this process made none.
 	Validation *eval.Result
 }
 
@@ -99,15 +100,15 @@ type Trainer struct {
 
 	at       Position
 	steps    int
-	saved    Position // of last.safetensors as this process knows it
+	saved    Position // of last.safetensors, as far as this process has seen it
 	result   Result
 	bad      int // pictures of the training set that were left out so far
-	unscored int // likewise of the validation set
+	unscored int // unreadable bags of the validation set
 	epoch    *loader.Epoch
-	held     []*loader.Batch // of the step; with Overfit, of all steps
+	held     []*loader.Batch // batches of the step; with Overfit, of all steps
 	bags     int             // of the step, of all ranks
 	next     ahead
-	online   *scorer   // of the first epoch; nil for none yet
+	online   *scorer   // scores of the first epoch; nil for none yet
 	over     bool      // the net has the averages of its weights
 	started  time.Time // of this process's part of the epoch
 	dataWait time.Duration
@@ -145,12 +146,13 @@ func New(o Options) (*Trainer, error) {
 	return t, nil
 }
 
-// prepare makes what reads batches, into memory of the device where it has some, and the folder of checkpoints.
+// prepare makes the readers of batches, into memory of the device if it has some, and the folder of
+// checkpoints.
 func (t *Trainer) prepare() (err error) {
 	config := t.Options.loaderConfig()
 	config.Memory = t.feed.memory()
 	if config.Share = t.ranks.share(); t.ranks.many {
-		config.MaxBadSamples = math.MaxInt32 // those of all ranks are counted when they meet
+		config.MaxBadSamples = math.MaxInt32 // the ranks count the bad samples of all ranks when they meet
 	}
 	if t.loader, err = loader.New(t.Data, config); err != nil {
 		return err
@@ -212,7 +214,7 @@ func (o *Options) check() error {
 	return sameWords(o.Data.Vocabulary, o.Validation.Vocabulary)
 }
 
-// fits checks that a set has what a net takes: pictures, or vectors of its length.
+// fits checks that a set has the input of a net: pictures, or vectors of its length.
 func fits(net *model.Net, set *loader.Set) error {
 	width := 0
 	if set.Vectors != nil {
@@ -235,13 +237,13 @@ func (o *Options) loaderConfig() loader.Config {
 	c := o.Config.Reading(o.Loader, o.Net.Config(), o.Stage)
 	c.Standard = standardOf(o.Net)
 	if o.Online != nil {
-		c.AugmentFrom = 2 // scores are of pictures as they are, and of one bag each
+		c.AugmentFrom = 2 // scores use unchanged pictures, each of one bag
 	}
 	return c
 }
 
-// Reading is how a stage reads the data for a net of this configuration: its batches, their order, flips and
-// augmentations. What it does not say is as in l.
+// Reading returns the loader configuration of a stage for a net of this configuration: its batches, their
+// order, flips and augmentations. Other fields come from l.
 func (c Config) Reading(l loader.Config, net model.Config, stage int) loader.Config {
 	l.BatchBags, l.Size = c.Batch(net.MIL), net.Size
 	l.Shuffle, l.Flip, l.DropLast = true, c.Flip, false
@@ -250,7 +252,7 @@ func (c Config) Reading(l loader.Config, net model.Config, stage int) loader.Con
 	return l
 }
 
-// meanColour is what a net sees as 0, but for the part of a grey level.
+// meanColour is the net's mean pixel, rounded to grey levels, so that it normalises to about 0.
 func meanColour(net model.Config) (colour [3]uint8) {
 	for c, mean := range net.Mean {
 		colour[c] = uint8(min(max(mean+.5, 0), 255))
@@ -258,7 +260,7 @@ func meanColour(net model.Config) (colour [3]uint8) {
 	return colour
 }
 
-// standardOf is the scale that a net's features come on; nil for none.
+// standardOf returns the standardisation of a net's features; nil for none.
 func standardOf(net *model.Net) *loader.Standard {
 	mean, scale := net.Standard()
 	if mean == nil {
@@ -275,28 +277,28 @@ func (t *Trainer) StepsPerEpoch() int {
 // Steps is the number of updates of the whole stage.
 func (t *Trainer) Steps() int { return t.limits().Total(t.StepsPerEpoch()) }
 
-// limits are those of the stage.
+// limits returns the limits of the stage.
 func (t *Trainer) limits() Limits {
 	return Limits{t.Config.Epochs(t.Stage), t.Config.MaxSteps, t.Config.Patience}
 }
 
-// Position is where the stage stands.
+// Position returns the progress of the stage.
 func (t *Trainer) Position() Position { return t.at }
 
 // DeviceBytes is the device memory of net and optimizer.
 func (t *Trainer) DeviceBytes() int { return t.Net.Bytes() + t.optimizer.Bytes() }
 
-// Close gives the memory of the optimizer and of recorded steps back; the net stays.
+// Close frees the memory of the optimizer and of recorded steps. The net stays.
 func (t *Trainer) Close() error {
 	t.leaveEpoch()
 	return t.device.close()
 }
 
-// Run goes on to the end of the stage. When ctx ends, Run finishes the step that it is at, saves
-// last.safetensors and returns an error that wraps ErrInterrupted. A loss or gradient that is not
-// finite ends it with a *NonFiniteError; the parameters and the checkpoints are then as before that
-// step. The Result has the position and the best checkpoints in any case. After the end of the stage the net has the
-// averages of its weights where Config.EMA asks for them.
+// Run continues to the end of the stage. When ctx ends, Run finishes the current step, saves last.safetensors
+// and returns an error that wraps ErrInterrupted. A loss or gradient that is not finite ends it with a
+// *NonFiniteError. The parameters and the checkpoints are then as before that step. The Result has the
+// position and the best checkpoints in any case. After the end of the stage the net has the averages of its
+// weights if Config.EMA is set.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	err := t.useWeights()
 	if err == nil {
@@ -341,7 +343,7 @@ func (t *Trainer) useWeights() error {
 	return t.optimizer.exchange()
 }
 
-// interrupted is Interrupted, on all ranks where one of them was.
+// interrupted is Interrupted, on all ranks if any of them was interrupted.
 func (t *Trainer) interrupted(ctx context.Context, err error) error {
 	if t.ranks.many && ctx.Err() == nil && errors.Is(err, context.Canceled) {
 		ended, end := context.WithCancelCause(ctx)
@@ -351,7 +353,7 @@ func (t *Trainer) interrupted(ctx context.Context, err error) error {
 	return SaveInterrupted(ctx, err, t.at.Epoch, t.at.Step, t.steps, t.save)
 }
 
-// betweenSteps does what falls on the number of steps.
+// betweenSteps does the work that is due by the number of steps.
 func (t *Trainer) betweenSteps(ctx context.Context) error {
 	if due(t.at.Step, t.Config.EvaluateSteps) {
 		if err := t.ranks.agree(t.evaluate(ctx)); err != nil {
@@ -359,7 +361,7 @@ func (t *Trainer) betweenSteps(ctx context.Context) error {
 		}
 	}
 	if due(t.at.Step, t.Config.CheckpointSteps) || t.at.Step > 0 && !t.ranks.many && t.keeper.Due() {
-		return t.trySave() // several ranks agree on what is due by rank 0's clock within the step
+		return t.trySave() // several ranks decide by rank 0's clock within the step
 	}
 	return nil
 }
@@ -398,11 +400,11 @@ func (t *Trainer) afterEpoch(ctx context.Context) error {
 	if t.AfterEpoch == nil {
 		return nil
 	}
-	t.leaveEpoch() // its workers would compete with those of the callback
+	t.leaveEpoch() // its workers would compete with the workers of the callback
 	return t.ranks.agree(t.optimizer.onAverages(func() error { return t.AfterEpoch(ctx, t.at) }))
 }
 
-// endStage validates what has changed since the last validation, and saves.
+// endStage validates if the net has changed since the last validation, and saves.
 func (t *Trainer) endStage(ctx context.Context) error {
 	if t.Config.EvaluateEpochs > 0 || t.Config.EvaluateSteps > 0 {
 		if err := t.ranks.agree(t.evaluate(ctx)); err != nil {
@@ -423,8 +425,8 @@ func (t *Trainer) endStage(ctx context.Context) error {
 	return t.save()
 }
 
-// backToBest takes the parameters of the best checkpoint, where patience asks for it and the last ones
-// are not the best.
+// backToBest loads the parameters of the best checkpoint, if Patience is set and the last parameters are not
+// the best.
 func (t *Trainer) backToBest() error {
 	if t.Config.Patience == 0 || len(t.keeper.best) == 0 || t.keeper.best[0].Step == t.at.Step {
 		return nil
@@ -466,7 +468,7 @@ func (t *Trainer) leaveEpoch() {
 		t.epoch.Close()
 		t.epoch = nil
 	}
-	_ = t.feed.drop() // where this fails the device is lost, and whatever is done on it next says so
+	_ = t.feed.drop() // if this fails, the device is lost, and its next operation reports that
 	t.next = ahead{batches: release(t.next.batches)}
 	if !t.Config.Overfit {
 		t.held = release(t.held)

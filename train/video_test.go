@@ -68,7 +68,7 @@ func TestScore_ByFrameIsTheMaximumOverTheFrames(t *testing.T) {
 	}
 }
 
-// Frame level and video level both learn clips; validation at frame level scores videos.
+// Training at frame level and at video level learns clips. Validation at frame level scores videos.
 func TestRun_LearnsVideosAtBothLevels(t *testing.T) {
 	t.Parallel()
 	for name, byFrame := range map[string]bool{"frame": true, "video": false} {
@@ -103,7 +103,7 @@ func TestRun_LearnsVideosAtBothLevels(t *testing.T) {
 	}
 }
 
-// The noisy-or over the cells of all frames of a clip begins at the share of positive labels.
+// The noisy-or over the cells of all frames of a clip starts at the share of positive labels.
 func TestStart_LabelMeansPredictThePrevalenceOfVideos(t *testing.T) {
 	r := newRig()
 	r.mil, r.config.ClassifierDeviation = true, 0

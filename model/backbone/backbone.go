@@ -16,26 +16,26 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// ErrOther is wrapped by errors about files with weights of none of the networks that are known here.
+// ErrOther is wrapped by errors about files with weights of an unknown network.
 var ErrOther = errors.New("weights of no network that features are taken from")
 
 // Net takes features of pictures. It serves one goroutine at a time, and must be closed.
 type Net interface {
 	// Info describes it.
 	Info() *Info
-	// Features writes what layers say of N pictures: row i holds N×width numbers of layers[i]. pixels are N×S×S×3 of
-	// uint8, prepared as Info says.
+	// Features writes the outputs of layers for N pictures: row i holds N×width numbers of layers[i]. pixels
+	// are N×S×S×3 of uint8, prepared as Info describes.
 	Features(pixels *dense.Dense, layers []model.Layer, rows [][]float32) error
 	// Close gives the memory on the device back.
 	Close() error
 }
 
-// Info describes a net and what it wants of pictures.
+// Info describes a net and the preparation of its pictures.
 type Info struct {
-	Name     string                // for people, such as ViT-S/14 or VGG16
-	Pictures picture.Preprocessing // what is fed to it
-	Layers   []Layer               // that features can be taken of; the first is the usual one
-	// GELU and Heads are those of a transformer, empty and 0 of another net.
+	Name     string                // for display, such as ViT-S/14 or VGG16
+	Pictures picture.Preprocessing // preparation of the input
+	Layers   []Layer               // layers with features; the first is the default
+	// GELU and Heads describe a transformer; empty and 0 for other nets.
 	GELU  vit.GELU
 	Heads int
 }
@@ -58,10 +58,10 @@ func (i *Info) Width(name model.Layer) (int, error) {
 	return 0, fmt.Errorf("%s has no layer %q to take features of; it has %s", i.Name, name, strings.Join(known, ", "))
 }
 
-// Default is the layer that is taken where none is named.
+// Default returns the layer to use if none is named.
 func (i *Info) Default() model.Layer { return i.Layers[0].Name }
 
-// String is a line for people.
+// String describes the net in one line.
 func (i *Info) String() string {
 	var layers []string
 	for _, l := range i.Layers {
@@ -81,11 +81,12 @@ type kind struct {
 	open func(file *weights.File, backend kernels.Backend) (Net, error)
 }
 
-// recognise finds out which net a file is of. Where it is another kind of net, the error wraps ErrOther, and the others
-// are tried.
+// recognise finds out which net a file holds. If it is another kind of net, the error wraps ErrOther, and the
+// other kinds are tried.
 type recognise func(file *weights.File, o *Options, backend kernels.Backend) (*kind, error)
 
-// Recognise says which network a file of weights is of, by its tensors alone: no element is read.
+// Recognise returns which network a file of weights holds, by its tensors' names and shapes alone. It reads
+// no element.
 func Recognise(path string, o Options, backend kernels.Backend) (info *Info, err error) {
 	file, err := openFile(path)
 	if err != nil {

@@ -39,7 +39,7 @@ func widthsOf(c model.Config, file *weights.File, backend kernels.Backend) (map[
 	return out, nil
 }
 
-// resnet is a residual net of a name that package model knows, with channels of any number.
+// resnet opens a residual net that package model has under this name, with any number of channels.
 func resnet(name string, file *weights.File, o *Options, backend kernels.Backend) (*kind, error) {
 	c, err := model.ResNet(name, 1, false)
 	if err != nil {
@@ -64,8 +64,9 @@ func resnet(name string, file *weights.File, o *Options, backend kernels.Backend
 		backend)
 }
 
-// vgg16 recognises VGG16 under the names that package model knows, with channels of any number. Files without the fully
-// connected layers have the last feature map alone, and so have inputs that are too small for those.
+// vgg16 recognises VGG16 under the names of package model, with any number of channels. Files without the
+// fully connected layers give the last feature map alone. They therefore accept inputs too small for the
+// fully connected layers.
 func vgg16(file *weights.File, o *Options, backend kernels.Backend) (*kind, error) {
 	c := model.VGG16(1, false)
 	out, err := widthsOf(c, file, backend)
@@ -83,7 +84,7 @@ func vgg16(file *weights.File, o *Options, backend kernels.Backend) (*kind, erro
 	if whole {
 		c.FC6, c.FC7 = out["head.fc6"], out["head.fc7"]
 	} else {
-		c.FC6, c.FC7, c.FC6Kernel = 1, 1, 1 // of which nothing is read
+		c.FC6, c.FC7, c.FC6Kernel = 1, 1, 1 // these layers are not read
 	}
 	pre := picture.TorchvisionPreprocessing()
 	if file.BGR { // Caffe's, from whose pixels the mean alone was subtracted
@@ -190,7 +191,7 @@ func (n *convNet) upload(plan *model.Plan, pixels *dense.Dense) error {
 		n.backend.Upload(plan.Offsets, dense.New(dense.WithShape(count+1), dense.WithBacking(offsets))))
 }
 
-// take brings what a layer says to the host.
+// take copies the output of a layer to the host.
 func (n *convNet) take(plan *model.Plan, layer model.Layer, row []float32) error {
 	width, err := n.info.Width(layer)
 	if err != nil {

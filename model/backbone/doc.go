@@ -1,5 +1,6 @@
-// Package backbone takes features of pictures from pretrained networks: it recognises which one a file of weights is
-// of, knows what that one wants of a picture, and says what its layers make of it. Such a net is only run forward.
+// Package backbone computes features of pictures with pretrained networks. It recognises the network in a
+// file of weights, prepares pictures as that network needs them, and returns the outputs of its layers. Such
+// a net only runs forward.
 //
 //	net, err := backbone.Open("dinov2.safetensors", backbone.Options{}, backend) // as it was trained
 //	if err != nil {

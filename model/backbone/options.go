@@ -9,21 +9,22 @@ import (
 	"nmn/model/vit"
 )
 
-// Options say what the tensors of a file do not. The zero value is what the published nets of its layout have.
+// Options give properties that the tensors of a file do not show. The zero value is the published net of its
+// layout.
 type Options struct {
 	// Size is the height and width of the input in pixels, 0 for that which the net was trained with.
 	Size int
-	// Resize is how many pixels the shorter side of a picture gets before the middle is cut out, at least Size; 0 keeps
-	// the share that is cut out.
+	// Resize is the size of a picture's shorter side before the middle is cut out, at least Size. 0 keeps the
+	// layout's share.
 	Resize int
-	// Mean and Deviation are of values from 0 to 1 in red, green and blue: three numbers each, or none.
+	// Mean and Deviation apply to values from 0 to 1 in red, green and blue: three numbers each, or none.
 	Mean, Deviation []float32
 	// GELU is the form of the activation, and Heads how many the attention has, of a transformer.
 	GELU  vit.GELU
 	Heads int
 }
 
-// Validate names the first field that is out of range, whatever the net.
+// Validate returns an error that names the first field that is out of range for any net.
 func (o *Options) Validate() error {
 	for _, f := range []struct {
 		key   string
@@ -42,7 +43,7 @@ func (o *Options) Validate() error {
 			return fmt.Errorf("`%s` has %d numbers, want three: of red, green and blue", f.key, len(f.values))
 		}
 		for _, v := range f.values {
-			// Means of 123 and deviations of 58 are of values from 0 to 255.
+			// Means of 123 and deviations of 58 belong to values from 0 to 255.
 			if !(v >= 0) || f.above && v == 0 || v > 2 || math.IsNaN(float64(v)) {
 				return fmt.Errorf("`%s` is %v, want numbers of pixel values from 0 to 1, as 0.5,0.5,0.5", f.key, f.values)
 			}
@@ -59,7 +60,8 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// pictures is what becomes of pictures with these options, where the layout wants pre.
+// pictures returns the preparation of pictures with these options, starting from the layout's preparation
+// pre.
 func (o *Options) pictures(pre picture.Preprocessing) picture.Preprocessing {
 	if o.Size > 0 {
 		pre = pre.At(o.Size)

@@ -11,7 +11,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// What tensors do not say can be said, and changes what the net computes.
+// Options set properties that tensors do not show, and change the net's output.
 func TestOpen_Options(t *testing.T) {
 	backend, path := openCPU(t), smallTransformer(t)
 	pixels, stream := make([]uint8, 32*32*3), rng.New(1)

@@ -64,7 +64,8 @@ func openCPU(t *testing.T) kernels.Backend {
 	return backend
 }
 
-// A vision transformer is told with its layers, takes pictures of other sizes, and gives several layers at once.
+// A vision transformer is recognised with its layers, accepts other sizes of pictures, and returns several
+// layers at once.
 func TestOpen_VisionTransformer(t *testing.T) {
 	backend, path := openCPU(t), smallTransformer(t)
 	for _, size := range []int{0, 48} {
@@ -95,7 +96,7 @@ func TestOpen_VisionTransformer(t *testing.T) {
 	}
 }
 
-// What does not fit is said with the name of the tensor, and not that the file is of no known network.
+// The error names the tensor that does not fit, instead of calling the network unknown.
 func TestOpen_RefusesVisionTransformers(t *testing.T) {
 	backend := openCPU(t)
 	one := safetensors.Tensor{Name: "blocks.0.attn.q_norm.weight", Shape: []int{1}, Data: make([]float32, 1)}

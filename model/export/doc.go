@@ -10,13 +10,13 @@ import (
 	"nmn/model"
 )
 
-// ErrNoNoise is returned where a noise model is asked for and the network has none.
+// ErrNoNoise is returned if a noise model is requested and the network has none.
 var ErrNoNoise = errors.New("export: the network has no noise model, and no p(z=1) beside p(y=1)")
 
 // noisePrefix begins the names of the noise model's parameters.
 const noisePrefix = "nmn."
 
-// tensors are the weights of a net as files have them, with those of the noise model or without.
+// tensors are the weights of a net for a file, with or without the noise model's.
 func tensors(net *model.Net, noise bool) ([]safetensors.Tensor, error) {
 	if noise && net.Config().Noise == model.NoNoise {
 		return nil, ErrNoNoise

@@ -98,7 +98,7 @@ func TestExport_ANoiseModelThatIsNotThereIsRefused(t *testing.T) {
 	}
 }
 
-// A file that cannot be written says so, whatever is being written when the disk is full.
+// A file that cannot be written is an error, whatever is being written when the disk is full.
 func TestExport_ErrorsOfTheWriterComeBack(t *testing.T) {
 	net := newNet(t, noisy())
 	full := errors.New("no space left")

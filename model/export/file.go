@@ -12,32 +12,32 @@ import (
 	"nmn/model"
 )
 
-// Endings are those of files that File writes.
+// Endings lists the endings of the files that File writes.
 var Endings = []string{".onnx", ".safetensors", ".npz"}
 
-// Ending is that of a file's name, as Endings has it where it is one of them.
+// Ending returns the ending of a file's name in lower case, as in Endings.
 func Ending(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
-// FileOptions say what is written to a file.
+// FileOptions configure the content of a file.
 type FileOptions struct {
-	// GraphOptions are those of an .onnx. With Observed the weights of the noise model go to other files too.
+	// GraphOptions apply to .onnx files. Observed adds the weights of the noise model to other files too.
 	GraphOptions
-	// Metadata is that of a .safetensors.
+	// Metadata is the metadata of a .safetensors file.
 	Metadata map[string]string
 }
 
-// Written tells what File has written.
+// Written describes a file that File has written.
 type Written struct {
 	File    string   `json:"file"`
 	Tensors int      `json:"tensors"`
 	Bytes   int64    `json:"bytes"`
 	Classes int      `json:"classes"`
 	Outputs []string `json:"outputs,omitempty"` // of an .onnx
-	// Folded says that the convolutions hold what batch normalisation did elsewhere: each has a bias.
+	// Folded is set if batch normalisation is folded into the convolutions, so that each has a bias.
 	Folded bool `json:"folded,omitempty"`
 }
 
-// String describes it for people.
+// String describes it in text.
 func (w Written) String() string {
 	text := fmt.Sprintf("%s: %d tensors, %d classes, %d bytes", w.File, w.Tensors, w.Classes, w.Bytes)
 	if len(w.Outputs) > 0 {
@@ -49,8 +49,8 @@ func (w Written) String() string {
 	return text
 }
 
-// File writes a net in the format that the ending of the name says. The file is streamed aside and gets its name when
-// it is whole.
+// File writes a net in the format of the name's ending. The file is written under another name, and renamed
+// when it is complete.
 func File(path string, net *model.Net, o FileOptions) (done Written, err error) {
 	done = Written{File: path, Classes: net.Config().Classes, Folded: net.Config().Residual != model.Plain}
 	f, err := durable.Create(path, 0o666)

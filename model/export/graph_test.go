@@ -16,14 +16,14 @@ type graph struct {
 	metadata        map[string]string
 }
 
-// node is an operation with its attributes; one integer is a list of one.
+// node is an operation with its attributes. One integer is a list of one.
 type node struct {
 	op              string
 	inputs, outputs []string
 	attributes      map[string][]int
 }
 
-// attribute is the first integer of an attribute, or what ONNX has where the attribute is left out.
+// attribute is the first integer of an attribute, or ONNX's default if the attribute is left out.
 func (n *node) attribute(name string, otherwise int) int {
 	if values, given := n.attributes[name]; given {
 		return values[0]
@@ -65,7 +65,7 @@ func fields(t *testing.T, message []byte) (all []field) {
 	return all
 }
 
-// readGraph takes a model apart. The numbers of fields are those of onnx.proto3.
+// readGraph parses a model. The numbers of fields come from onnx.proto3.
 func readGraph(t *testing.T, model []byte) *graph {
 	t.Helper()
 	g := &graph{constants: map[string]array{}, metadata: map[string]string{}}
@@ -151,8 +151,8 @@ func readTensor(t *testing.T, message []byte) (name string, a array) {
 	return name, a
 }
 
-// run computes the outputs of a graph from a value for each input. What an operation gives is rounded to float32, as
-// programs that run graphs hold it.
+// run computes the outputs of a graph from a value for each input. The result of each operation is rounded to
+// float32, as runtimes do.
 func (g *graph) run(t *testing.T, inputs map[string]array) map[string]array {
 	t.Helper()
 	values := map[string]array{}

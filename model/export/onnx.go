@@ -18,24 +18,24 @@ const (
 	Observed      = "observed"      // N×K: p(z=1)
 )
 
-// GraphOptions say what a graph takes and gives.
+// GraphOptions configure the inputs and outputs of a graph.
 type GraphOptions struct {
 	// Observed adds the output p(z=1) of the noise model.
 	Observed bool
-	// Pixels makes the input of pictures pixels from 0 to 255, which the graph normalises; without, whoever
-	// runs it does.
+	// Pixels makes the graph take pixels from 0 to 255 and normalise them. Without it the caller of the graph
+	// normalises.
 	Pixels bool
-	// Fit, Resize and Orientation say how pictures were read in training; they go along as metadata. Empty ones are left
-	// out.
+	// Fit, Resize and Orientation describe how pictures were read in training. They are written as metadata.
+	// Empty ones are left out.
 	Fit, Resize, Orientation string
 	// Words of the classes and Version of the program go along as metadata.
 	Words   []string
 	Version string
 }
 
-// ONNX writes the computation of a net from pictures or features to probabilities. Every picture is a bag;
-// height and width may be other than in training, for the network is convolutional throughout. It returns
-// the number of tensors that are parameters.
+// ONNX writes the computation of a net from pictures or features to probabilities. Every picture is a bag.
+// Height and width may differ from training, because the network is fully convolutional. It returns the
+// number of tensors that are parameters.
 func ONNX(w io.Writer, net *model.Net, o GraphOptions) (int, error) {
 	if o.Observed && net.Config().Noise == model.NoNoise {
 		return 0, ErrNoNoise
@@ -73,14 +73,14 @@ type builder struct {
 	present, absent string // p(y=1) and p(y=0)
 }
 
-// reading is what a net has made of its input: names of values in the graph.
+// reading holds the names of the values in the graph that the net computes from its input.
 type reading struct {
 	logits   string // N×K, or N×K×h×w of the cells of pictures
 	features string // g(X) before it is pooled: N×D, or N×D×h×w
 	cells    bool   // whether there are h×w
 }
 
-// param adds a parameter as a constant of a shape, that of its filters where none is given.
+// param adds a parameter as a constant of a shape, by default its filter's shape.
 func (b *builder) param(name string, shape ...int) string {
 	p := b.params[name]
 	if len(shape) == 0 {
@@ -143,7 +143,7 @@ func (b *builder) maxPool(x string, side int, more onnx.Attribute) string {
 		onnx.Attribute{Name: "strides", Ints: []int{2, 2}}, more)
 }
 
-// conv adds a convolution, and a ReLU where asked for.
+// conv adds a convolution, and a ReLU if requested.
 func (b *builder) conv(x, layer string, stride, pad int, relu bool) string {
 	shape := b.params[layer+".weight"].FilterShape()
 	attributes := []onnx.Attribute{{Name: "kernel_shape", Ints: shape[2:]},
@@ -158,8 +158,8 @@ func (b *builder) conv(x, layer string, stride, pad int, relu bool) string {
 	return b.graph.Op("Relu", []string{y})
 }
 
-// features goes from feature vectors to logits. Where the net keeps a standard, the graph applies it, with
-// missing features (NaN) at the mean.
+// features goes from feature vectors to logits. If the net has a standard, the graph applies it, with missing
+// features (NaN) at the mean.
 func (b *builder) features() reading {
 	c := b.config
 	b.graph.Inputs = []onnx.Value{{Name: featuresInput, Dims: []onnx.Dim{{Name: "batch"}, {Size: c.Input}}}}
@@ -187,7 +187,7 @@ func (b *builder) gemm(x, w, bias string) string {
 	return b.graph.Op("Gemm", []string{x, w, bias}, onnx.Attribute{Name: "transB", Int: 1})
 }
 
-// describe says in the metadata what the input is.
+// describe describes the input in the metadata.
 func (b *builder) describe(o GraphOptions) []onnx.Entry {
 	c := b.config
 	if c.Input > 0 {

@@ -14,8 +14,8 @@ import (
 
 const graphBatch = 3
 
-// oddScenes is a net on pictures of 21×27 pixels, of which each of three pools leaves a row or a column over:
-// 21, 11, 6, 3 rows and 27, 14, 7, 4 columns. fc6 has padding 1, so that 3×4 cells remain.
+// oddScenes is a net on pictures of 21×27 pixels. Each of three pools leaves a row or a column over: 21, 11,
+// 6, 3 rows and 27, 14, 7, 4 columns. fc6 has padding 1, so that 3×4 cells remain.
 func oddScenes(change func(*model.Config)) model.Config {
 	c := model.Scenes(4, true).Narrow(.25)
 	c.Size, c.Width, c.FC6Pad = 21, 27, 1
@@ -109,9 +109,9 @@ func unsettle(t *testing.T, net *model.Net, bias float32) {
 	}
 }
 
-// drawInput draws a batch: as the graph takes it, and as the layers of the net do, which is normalised and, for
-// pictures, N×H×W×3. Some features are missing, where the net has a standard: those are NaN for the graph, and 0,
-// which is the mean, for the net.
+// drawInput draws a batch twice: as the input of the graph, and as the input of the net's layers, which is
+// normalised and, for pictures, N×H×W×3. If the net has a standard, some features are missing. Those are NaN
+// for the graph, and 0, which is the mean, for the net.
 func drawInput(net *model.Net, pixels bool) (input array, prepared []float32) {
 	c, stream := net.Config(), rng.New(11)
 	if c.Input > 0 {
@@ -176,7 +176,7 @@ func exported(t *testing.T, net *model.Net, o GraphOptions) *graph {
 	return readGraph(t, file.Bytes())
 }
 
-// near holds probabilities against those of the net, to five digits.
+// near compares probabilities with the net's, to five digits.
 func near(t *testing.T, what string, got array, want []float32, classes int) {
 	t.Helper()
 	if !slices.Equal(got.shape, []int{graphBatch, classes}) {
@@ -190,7 +190,7 @@ func near(t *testing.T, what string, got array, want []float32, classes int) {
 	}
 }
 
-// Whoever runs a graph learns from its metadata what to feed it.
+// The metadata of a graph describe its input.
 func TestONNX_MetadataSayWhatTheInputIs(t *testing.T) {
 	pictures, features := newNet(t, oddScenes(func(*model.Config) {})), newNet(t, model.MLP(2, 1, nil))
 	for _, c := range []struct {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// array is a value of a graph: row-major, or a scalar where it has no shape. Truth is 1, falsehood 0.
+// array is a value of a graph: row-major, or a scalar if it has no shape. True is 1, false is 0.
 type array struct {
 	shape []int
 	data  []float64
@@ -19,7 +19,7 @@ func zeros(shape ...int) array {
 	return array{shape, make([]float64, n)}
 }
 
-// operators are those of opset 17 that our graphs have, after https://onnx.ai/onnx/operators.
+// operators are the operations of opset 17 that our graphs use, after https://onnx.ai/onnx/operators.
 var operators = map[string]func(n *node, x []array) []array{
 	"Abs":   each(math.Abs),
 	"Atanh": each(math.Atanh),
@@ -73,8 +73,8 @@ func each(f func(float64) float64) func(*node, []array) []array {
 	}
 }
 
-// broadcast applies f to operands that are stretched to a common shape as NumPy does it: shapes are aligned at their
-// last dimension, and those of size 1 are repeated.
+// broadcast applies f to operands that are stretched to a common shape as in NumPy: shapes are aligned at
+// their last dimension, and dimensions of size 1 are repeated.
 func broadcast(f func(...float64) float64) func(*node, []array) []array {
 	return func(_ *node, x []array) []array {
 		var shape []int // reversed until it is whole
@@ -180,7 +180,7 @@ func convolve(n *node, operands []array) []array {
 	return []array{y}
 }
 
-// maxPool is the largest element of each window; in ceil mode windows may reach over the border.
+// maxPool is the largest element of each window. In ceil mode windows may reach over the border.
 func maxPool(n *node, operands []array) []array {
 	x, kernel, strides := operands[0], n.attributes["kernel_shape"], n.attributes["strides"]
 	height, width := x.shape[2], x.shape[3]
@@ -214,7 +214,7 @@ func maxPool(n *node, operands []array) []array {
 	return []array{y}
 }
 
-// gemm is x·w + bias, with w transposed where transB says so.
+// gemm is x·w + bias. transB transposes w.
 func gemm(n *node, operands []array) []array {
 	x, w, bias := operands[0], operands[1], operands[2]
 	across, down, outputs := 1, w.shape[1], w.shape[1] // strides of w along outputs and along inputs
@@ -233,7 +233,7 @@ func gemm(n *node, operands []array) []array {
 	return []array{y}
 }
 
-// split cuts N×C into as many equal parts of the columns as the operation has outputs.
+// split cuts the columns of N×C into equal parts, one for each output of the operation.
 func split(n *node, operands []array) []array {
 	if n.attribute("axis", 0) != 1 {
 		panic("this test splits columns only")

@@ -11,13 +11,13 @@ import (
 	"nmn/model"
 )
 
-// foldedKey is what metadata say of a residual net's weights under, and foldedText what they say.
+// foldedKey is the metadata key for a residual net's folded weights, and foldedText its value.
 const (
 	foldedKey  = "batch_norm"
 	foldedText = "batch normalisation is folded into weights and biases of the convolutions"
 )
 
-// Safetensors writes the weights with metadata and checksums; noise takes those of the noise model along. It
+// Safetensors writes the weights with metadata and checksums. noise includes the noise model's weights. It
 // returns the number of tensors.
 func Safetensors(w io.WriteSeeker, net *model.Net, noise bool, meta map[string]string) (int, error) {
 	all, err := tensors(net, noise)

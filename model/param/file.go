@@ -19,13 +19,13 @@ type Source interface {
 	Names() []string
 	// Info returns the type and the shape of a tensor.
 	Info(name string) (safetensors.DType, []int, error)
-	// Elements starts reading a tensor: each call of what it returns gives the next len(dst) elements,
+	// Elements starts reading a tensor. Each call of the returned function gives the next len(dst) elements,
 	// row-major, as float32.
 	Elements(name string) (func(dst []float32) error, error)
 }
 
-// Tensor is a float32 tensor in the shape of W for a file, under a name: W itself, or optimizer state beside
-// it. It is read from the device when it is written.
+// Tensor is a float32 tensor in the shape of W for a file, under a name: W itself, or optimizer state. It is
+// read from the device when it is written.
 func (p *Param) Tensor(d tensor.Device, name string, t *tensor.Tensor) safetensors.Tensor {
 	return safetensors.Tensor{
 		Name:  name,
@@ -61,7 +61,7 @@ func (p *Param) Write(w io.Writer, d tensor.Device, t *tensor.Tensor) error {
 	})
 }
 
-// Read sets a tensor in the shape of W from one of a file, as Write has written it. Where the tensor is W,
+// Read sets a tensor in the shape of W from a tensor of a file, as Write has written it. If the tensor is W,
 // its copy is set too. Numbers that are not finite are an error that wraps ErrNumber.
 func (p *Param) Read(f Source, name string, d tensor.Device, t *tensor.Tensor) error {
 	return p.read(f, name, d, t, -math.MaxFloat32)
@@ -95,7 +95,7 @@ func (p *Param) read(f Source, name string, d tensor.Device, t *tensor.Tensor, l
 	})
 }
 
-// set uploads a block of rows; for rows of W those of its copy too.
+// set uploads a block of rows. For rows of W it also sets the rows of the copy.
 func (p *Param) set(d tensor.Device, t *tensor.Tensor, b block) error {
 	if err := d.Upload(b.rows, tensor.HostArray(tensor.Float32, b.held)); err != nil || t != p.W || p.Copy == nil {
 		return err
@@ -133,11 +133,11 @@ type block struct {
 	first       int            // row
 	rows        *tensor.Tensor // on the device
 	held, filed []float32      // room for its numbers, as memory has them and as files do
-	bytes       []byte         // room for those of filed
+	bytes       []byte         // room for the bytes of filed
 }
 
-// blockLen is how many numbers go between host and device at once: about a MiB of them, for parameters may
-// take hundreds.
+// blockLen is how many numbers go between host and device at once. It is about a MiB, because a parameter may
+// be hundreds of MiB.
 const blockLen = 1 << 18
 
 // blocks calls f for one block of rows after the other.

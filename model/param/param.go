@@ -7,19 +7,18 @@ type Param struct {
 	// Name is the stable name that patterns match: backbone.conv3_2.weight, head.fc6.bias,
 	// nmn.weight (U, 2×2×K×1×1×D flattened to 4K×1×1×D), nmn.bias (b, 2×2×K).
 	Name string
-	// File is the name in weight files: torchvision's where it has one (features.14.weight,
-	// classifier.0.bias), else Name.
+	// File is the name in weight files: torchvision's if it has one (features.14.weight, classifier.0.bias),
+	// else Name.
 	File string
 	// Shape is the shape in weight files.
 	Shape []int
-	// CHW says that files order filters K,C,R,S, where memory holds K,R,S,C.
+	// CHW is set if files order filters K,C,R,S. Memory holds K,R,S,C.
 	CHW bool
-	// W and its gradient are float32; G is nil while nothing is to be learned. The filter of the first layer
-	// of a net on pictures may have more channels than files know, for the sake of the device's convolutions:
-	// they stay 0.
+	// W and its gradient are float32. G is nil unless W learns. The filter of the first layer of a net on
+	// pictures may have more channels than files, as the device's convolutions require: these stay 0.
 	W, G *tensor.Tensor
-	// Copy is W in bfloat16 where the device computes in it, else nil: what the convolutions read. Every
-	// change of W must reach it; updates do so by update.Entry.
+	// Copy is W in bfloat16 if the device computes in it, else nil. Convolutions read it. Every change of W
+	// must be copied to it; update.Entry does so.
 	Copy *tensor.Tensor
 	// Bias marks parameters that weight decay spares by default.
 	Bias bool
@@ -28,8 +27,7 @@ type Param struct {
 	Frozen bool
 }
 
-// FileLen is the number of elements in weight files: less than that of W where W has channels that files
-// lack.
+// FileLen is the number of elements in weight files. It is less than W's if W has channels that files lack.
 func (p *Param) FileLen() int {
 	n := 1
 	for _, d := range p.Shape {
@@ -38,7 +36,7 @@ func (p *Param) FileLen() int {
 	return n
 }
 
-// Filter is what convolutions read: W, or its copy.
+// Filter returns the tensor that convolutions read: W, or its copy.
 func (p *Param) Filter() *tensor.Tensor {
 	if p.Copy != nil {
 		return p.Copy
@@ -46,7 +44,7 @@ func (p *Param) Filter() *tensor.Tensor {
 	return p.W
 }
 
-// Channels are the input channels of a filter that files know.
+// Channels are the input channels of a filter in files.
 func (p *Param) Channels() int { return p.W.Dim(3) * p.FileLen() / p.W.Len() }
 
 // FilterShape is K×C×R×S of a layer's weight, in which it has the order of files too, and the file's shape of
@@ -59,8 +57,8 @@ func (p *Param) FilterShape() []int {
 	return []int{w[0], p.Channels(), w[1], w[2]}
 }
 
-// Encode orders values from memory as files have them. values are whole rows of W, or of optimizer state
-// beside it, all of them or some, dst as many of the file, and they do not overlap.
+// Encode reorders values from memory order to file order. values are whole rows of W, or of optimizer state,
+// all of them or some. dst holds equally many rows of the file. They do not overlap.
 func (p *Param) Encode(dst, values []float32) { p.permute(dst, values, true) }
 
 // Decode undoes Encode. Channels that files lack become 0.
@@ -90,7 +88,7 @@ func (p *Param) permute(dst, src []float32, encode bool) {
 	}
 }
 
-// Padded puts the numbers of a file, ordered as in memory, into as many channels as W has; the rest is 0.
+// Padded spreads the numbers of a file, ordered as in memory, over W's channels. The rest is 0.
 func (p *Param) Padded(values []float32) []float32 {
 	if len(values) == p.W.Len() {
 		return values

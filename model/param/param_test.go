@@ -19,8 +19,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// filter is a parameter of two filters of 3×1 cells over four channels, of which files know three, and a tensor
-// of state beside it. W and the state count from 0 where files have numbers.
+// filter is a parameter of two filters of 3×1 cells over four channels, and a tensor of its state. Files hold
+// three of the channels. W and the state count from 0 in the channels that files hold.
 func filter(t *testing.T) (p *Param, state *tensor.Tensor, device *tensor.CPU) {
 	t.Helper()
 	device = tensor.NewCPU(1, "")
@@ -89,7 +89,7 @@ func TestRead_RefusesNumbersThatNoTrainingMakes(t *testing.T) {
 	}
 }
 
-// What is larger than a block goes block by block.
+// Large parameters are read and written block by block.
 func TestParam_BlocksAreTheWhole(t *testing.T) {
 	device := tensor.NewCPU(1, "")
 	t.Cleanup(func() { check(t, device.Close()) })
@@ -121,7 +121,7 @@ func TestViews_KeepTheFirstError(t *testing.T) {
 	}
 }
 
-// Convolutions read the copy in the device's own numbers where there is one.
+// Convolutions read the copy in the device's number format if there is one.
 func TestParam_FilterIsTheCopyWhereThereIsOne(t *testing.T) {
 	p, _, _ := filter(t)
 	w := p.W

@@ -9,16 +9,16 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Seeds hold the seeds of dropout on the device: they change from epoch to epoch, while a step that was
-// recorded reads the same memory whenever it is replayed. The zero value is that of a net without dropout.
+// Seeds hold the seeds of dropout on the device. They change from epoch to epoch, while a recorded step reads
+// the same memory whenever it is replayed. The zero value suits a net without dropout.
 type Seeds struct {
 	// Of has the seed of each place with dropout: int32 2, its lower and its upper word.
 	Of []*tensor.Tensor
 
 	purposes []string       // keep the masks of the places apart
-	all      *tensor.Tensor // int32 M×2, the memory behind Of
+	all      *tensor.Tensor // int32 M×2, the memory of the tensors from Of
 	host     *dense.Dense
-	sent     uint64 // what all was made from
+	sent     uint64 // seed that all was made from
 	uploaded bool   // whether it has been uploaded
 }
 
@@ -36,7 +36,7 @@ func NewSeeds(arena *tensor.Arena, purposes []string) (s Seeds, err error) {
 	return s, v.Err
 }
 
-// Upload derives the seeds of all places from one seed and uploads them, unless the device has them already.
+// Upload derives the seeds of all places from one seed and uploads them, unless the device already has them.
 func (s *Seeds) Upload(device tensor.Device, seed uint64) error {
 	if s.all == nil || s.uploaded && s.sent == seed {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Each place with dropout has masks of its own, and all have others when the seed changes, as it does every epoch.
+// Each place with dropout has its own masks, and all masks change with the seed, as in every epoch.
 func TestSeeds_DifferByPlaceAndSeed(t *testing.T) {
 	device := tensor.NewCPU(1, "")
 	defer func() { check(t, device.Close()) }()

@@ -2,8 +2,7 @@ package param
 
 import "nmn/kernels/tensor"
 
-// Views cuts views of a net's memory and keeps the first error. What is cut from nothing, or after an error,
-// is nothing.
+// Views cuts views of a net's memory and keeps the first error. A view of nil, or after an error, is nil.
 type Views struct{ Err error }
 
 // Rows views the rows [from, to).

@@ -7,21 +7,21 @@ import (
 	"nmn/loader/picture"
 )
 
-// Config describes a vision transformer and what it wants of a picture. Recognise makes one; of its fields Size, Heads,
-// GELU, Epsilon and those of pictures may be changed before New, the others are what the tensors say.
+// Config describes a vision transformer and its input. Recognise makes one. Before New you may change the
+// fields Size, Heads, GELU, Epsilon and the fields of pictures. The others follow from the tensors.
 type Config struct {
 	Layout Layout `json:"layout"`
 
 	Patch int `json:"patch"` // height and width of a patch in pixels
 	Width int `json:"width"` // D, numbers of a token
 	Depth int `json:"depth"` // blocks
-	// Heads of the attention. Tensors do not say how many there are: 0 where no published net is as wide.
+	// Heads of the attention. Tensors do not show their number: it is 0 if no published net has this width.
 	Heads  int `json:"heads"`
 	Hidden int `json:"hidden"` // width of the layer inside the MLP of a block
-	// Registers are tokens beside the class token that stand for no patch (Darcet et al., 2024).
+	// Registers are tokens for no patch, in addition to the class token (Darcet et al., 2024).
 	Registers int `json:"registers"`
-	// PatchBias, PreNorm and LayerScale say which parts there are: a bias of the patch embedding, a norm before the
-	// blocks (CLIP), factors on what a block adds (DINOv2).
+	// PatchBias, PreNorm and LayerScale are set if the net has these parts: a bias of the patch embedding, a
+	// norm before the blocks (CLIP), factors on the output of a block (DINOv2).
 	PatchBias  bool `json:"patch_bias"`
 	PreNorm    bool `json:"pre_norm"`
 	LayerScale bool `json:"layer_scale"`
@@ -37,7 +37,7 @@ type Config struct {
 
 	// Size is the height and width of the input in pixels, multiples of Patch.
 	Size [2]int `json:"size"`
-	// Pictures is what becomes of a picture before that. Its Crop is the Size of a square input.
+	// Pictures is the preparation of a picture before that. Its Crop is the Size of a square input.
 	Pictures picture.Preprocessing `json:"pictures"`
 }
 
@@ -59,7 +59,7 @@ func (g GELU) Validate() error {
 	return nil
 }
 
-// Layer is what features are taken of the tokens after the last norm.
+// Layer selects the tokens after the last norm that features are computed from.
 type Layer string
 
 // Layers.
@@ -98,7 +98,7 @@ func (c Config) WithSize(size int) Config {
 	return c
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field that is out of range.
 func (c Config) Validate() error {
 	const most = 1 << 16
 	if c.Heads == 0 {
@@ -157,7 +157,7 @@ func (c Config) validateSize() error {
 // patches is the number of patches along each side of the input.
 func (c Config) patches() (h, w int) { return c.Size[0] / c.Patch, c.Size[1] / c.Patch }
 
-// prefix is the number of tokens before those of patches.
+// prefix is the number of tokens before the patch tokens.
 func (c Config) prefix() int { return 1 + c.Registers }
 
 // Tokens is the number of tokens of a picture: the class token, registers and patches.

@@ -42,7 +42,7 @@ func loaded(t testing.TB, backend kernels.Backend, c Config, f Source, m *Mappin
 			t.Error(err)
 		}
 	})
-	for range 2 { // which leaves what once does
+	for range 2 { // a second pass must leave the same result
 		if err := n.Load(f, m); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func loaded(t testing.TB, backend kernels.Backend, c Config, f Source, m *Mappin
 	return n
 }
 
-// upload puts pixels into a plan for as many pictures as they are.
+// upload puts pixels into a plan for their number of pictures.
 func upload(t testing.TB, n *Net, pixels []uint8) *Plan {
 	t.Helper()
 	c := n.Config()
@@ -64,7 +64,7 @@ func upload(t testing.TB, n *Net, pixels []uint8) *Plan {
 	return p
 }
 
-// features are those of a layer after Forward.
+// features returns the features of a layer after Forward.
 func features(t testing.TB, n *Net, p *Plan, l Layer) []float32 {
 	t.Helper()
 	width, err := n.Config().LayerWidth(l)
@@ -81,7 +81,7 @@ func features(t testing.TB, n *Net, p *Plan, l Layer) []float32 {
 	return rows
 }
 
-// outcome is what a program computed with a net: pixels and features for some sizes of the input.
+// outcome is the result of another program with a net: pixels and features for some sizes of the input.
 type outcome struct {
 	size   [2]int
 	pixels []uint8
@@ -133,7 +133,7 @@ func outcomes(t testing.TB, path string) (all []outcome) {
 	return all
 }
 
-// outPath is where the outcome of a file of weights lies.
+// outPath is the path of the outcome for a file of weights.
 func outPath(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + "_out.safetensors"
 }
@@ -152,7 +152,8 @@ func farthest(got, want []float32) float64 {
 	return most
 }
 
-// compare holds features of a file of weights against what its program computed; heads 0 leaves them as recognised.
+// compare compares features of a file of weights with the outcome of its program. heads 0 leaves them as
+// recognised.
 func compare(t *testing.T, backend kernels.Backend, path string, heads int, most float64) {
 	t.Helper()
 	f := openWeights(t, path)

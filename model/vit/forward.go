@@ -24,7 +24,7 @@ func (g GELU) kind() activationKind {
 	return transformer.Exact
 }
 
-// normalization is what Normalize takes for pixels from 0 to 255.
+// normalization returns the parameters of Normalize for pixels from 0 to 255.
 func (c Config) normalization() (p pixels.Params) {
 	for i := range 3 {
 		p.Mean[i], p.Scale[i] = 255*c.Pictures.Mean[i], float32(1/(255*float64(c.Pictures.Deviation[i])))
@@ -54,8 +54,8 @@ func (n *Net) Forward(p *Plan) error {
 	return n.backend.Linear(p.embedded, p.parts, n.projection, nil, transformer.LinearParams{Prepared: true})
 }
 
-// Features takes pixels, uint8 N×H×W×3, through the net, and writes what layers say of the N pictures: rows[i] holds
-// N×LayerWidth numbers of layers[i].
+// Features runs pixels, uint8 N×H×W×3, through the net, and writes the outputs of layers for the N pictures:
+// rows[i] holds N×LayerWidth numbers of layers[i].
 func (n *Net) Features(pixels *dense.Dense, layers []Layer, rows [][]float32) error {
 	if len(layers) != len(rows) {
 		return fmt.Errorf("vit: %d layers, and room for %d", len(layers), len(rows))
@@ -121,8 +121,8 @@ func (n *Net) normalize(y, x *tensor.Tensor, by norm) error {
 	return n.backend.LayerNorm(y, x, by.gain, by.bias, n.config.Epsilon)
 }
 
-// Extract copies what a layer says about the pictures of a plan after Forward to the host: rows has N×LayerWidth
-// numbers.
+// Extract copies the output of a layer for the pictures of a plan to the host after Forward: rows has
+// N×LayerWidth numbers.
 func (n *Net) Extract(rows []float32, p *Plan, l Layer) error {
 	width, err := n.config.LayerWidth(l)
 	if err != nil {

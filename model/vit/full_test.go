@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Nets of full size with random weights give what PyTorch gives, from the files that their programs write. NMN_PYTHON
-// names a Python that has some of torchvision, timm and transformers; what it lacks is left out.
+// Nets of full size with random weights give the features of PyTorch, from the files that its programs write.
+// NMN_PYTHON names a Python with some of torchvision, timm and transformers. Missing ones are skipped.
 func TestFull_FeaturesAreThoseOfPyTorch(t *testing.T) {
 	// One of each architecture. Files with other names of the same weights are tested on small nets.
 	names := []string{"torchvision", "timm_dinov2", "hf_clip"}

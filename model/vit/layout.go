@@ -6,8 +6,9 @@ import (
 	"nmn/loader/picture"
 )
 
-// names are what a layout calls its tensors. Of several words each is looked for in turn; an empty list means that the
-// layout has no such part. Names of a block stand behind block, which holds the number of the block as #.
+// names are a layout's names of tensors. If there are several names, each is tried in turn. An empty list
+// means that the layout has no such part. Names of a block are appended to block, in which # stands for the
+// number of the block.
 type names struct {
 	class, registers, position []string
 	patch                      []string // with .weight, and perhaps .bias
@@ -19,7 +20,7 @@ type names struct {
 	fc1, fc2                   []string
 	scale1, scale2             []string
 	projection                 []string // in full
-	// transposed says that the projection is D×E, and not E×D.
+	// transposed is set if the projection is D×E, not E×D.
 	transposed bool
 	// idle are beginnings of names of tensors that features need nothing of.
 	idle []string
@@ -28,7 +29,8 @@ type names struct {
 // layout is a way in which weights of vision transformers are kept.
 type layout struct {
 	name Layout
-	// mark is a tensor that this layout has, and those behind it in the list lack; prefixes may stand before all names.
+	// mark is a tensor that this layout has and the later ones in the list lack. prefixes may precede all
+	// names.
 	mark     string
 	prefixes []string
 	names    names
@@ -111,7 +113,7 @@ var layouts = [...]layout{
 	},
 }
 
-// dinoNames are those of timm, which Meta's DINOv2 has too.
+// dinoNames are timm's names, which Meta's DINOv2 also uses.
 func dinoNames() names {
 	return names{
 		class: []string{"cls_token"}, registers: []string{"reg_token", "register_tokens"}, position: []string{"pos_embed"},
@@ -122,26 +124,27 @@ func dinoNames() names {
 	}
 }
 
-// known is what tensors do not say.
+// known are properties that tensors do not show.
 type known struct {
 	epsilon    float32
 	gelu       GELU
 	resampling Interpolation
-	// withRegisters is the interpolation of nets with registers, where it is another.
+	// withRegisters is the interpolation of nets with registers, if it differs.
 	withRegisters Interpolation
-	// pictures is what the layout wants of pictures: for the size that there are position embeddings for, or, where that
-	// is fixed, for its own.
+	// pictures is the layout's preparation of pictures. It depends on the size of the position embeddings, or
+	// is fixed.
 	pictures picture.Preprocessing
 	fixed    bool
 }
 
-// timmPreprocessing is that of timm's nets that were trained on ImageNet-21k, as vit_base_patch16_224.
+// timmPreprocessing is the preparation of timm's nets trained on ImageNet-21k, such as vit_base_patch16_224.
 func timmPreprocessing() picture.Preprocessing {
 	half := [3]float32{.5, .5, .5}
 	return picture.Preprocessing{Resize: 248, Filter: picture.FilterBicubic, Crop: 224, Mean: half, Deviation: half}
 }
 
-// heads is how many the published nets of a width have: 64 numbers each, but for the largest. 0 is not known.
+// heads returns the number of heads of published nets of a width: one for each 64 numbers, except for the
+// largest. It returns 0 if unknown.
 func heads(width int) int {
 	switch {
 	case width == 1280, width == 1408, width == 1664: // ViT-H, g and G
@@ -152,7 +155,7 @@ func heads(width int) int {
 	return width / 64
 }
 
-// find looks for the layout of names, and for what stands before them.
+// find looks for the layout of names, and for their prefix.
 func find(has func(name string) bool) (*layout, string) {
 	for i := range layouts {
 		l := &layouts[i]

@@ -7,8 +7,8 @@ import (
 	"nmn/model/param"
 )
 
-// Load sets all parameters from a file, by the mapping that Recognise made of it. Numbers that are not finite are an
-// error that names the tensor and wraps param.ErrNumber; some parameters have been set then.
+// Load sets all parameters from a file, by the mapping that Recognise made of it. Numbers that are not finite
+// are an error that names the tensor and wraps param.ErrNumber. Some parameters have been set then.
 func (n *Net) Load(f Source, m *Mapping) error {
 	set, outside := 0, map[string][]float32{}
 	for _, match := range m.Taken {
@@ -36,7 +36,7 @@ func (n *Net) Load(f Source, m *Mapping) error {
 	return n.setTokens(outside)
 }
 
-// readAll reads the tensors of a parameter, one behind the other.
+// readAll reads the tensors of a parameter, one after the other.
 func readAll(f Source, m *Match) ([]float32, error) {
 	count, err := tensor.Elements(m.Shape)
 	if err != nil {
@@ -75,7 +75,7 @@ func (n *Net) set(to slot, values []float32) error {
 	return n.backend.PrepareLinear(to.t)
 }
 
-// reordered turns filters of 3 colours × cells into cells × channels, of which those beyond the colours are 0.
+// reordered turns filters of 3 colours × cells into cells × channels. The channels after the colours are 0.
 func reordered(values []float32, cells, channels int) []float32 {
 	filters := len(values) / (3 * cells)
 	out := make([]float32, filters*cells*channels)
@@ -100,8 +100,8 @@ func transposed(values []float32, shape []int) []float32 {
 	return out
 }
 
-// setTokens makes what Tokens takes: the tokens before the patches with their positions, and those of the patches,
-// interpolated to the grid of the input.
+// setTokens computes the inputs of Tokens: the tokens before the patches with their positions, and the
+// positions of the patches, interpolated to the grid of the input.
 func (n *Net) setTokens(values map[string][]float32) error {
 	c := n.config
 	class, registers, position := values["class"], values["registers"], values["position"]

@@ -9,7 +9,7 @@ import (
 
 // Errors about files.
 var (
-	// ErrOther is wrapped by Recognise where a file holds no vision transformer at all.
+	// ErrOther is wrapped by Recognise if a file holds no vision transformer at all.
 	ErrOther = errors.New("not the weights of a vision transformer")
 	// ErrWeights is wrapped by errors about tensors of a vision transformer that are missing, too many or of another
 	// shape, and about architectures that are not computed here.
@@ -34,7 +34,7 @@ const (
 	OpenAI      Layout = "OpenAI, CLIP"
 )
 
-// Mapping says which tensors of a file make which parameters.
+// Mapping maps the tensors of a file to parameters.
 type Mapping struct {
 	Taken  []Match  `json:"taken"`
 	Unused []string `json:"unused"` // tensors that features need nothing of

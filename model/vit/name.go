@@ -2,7 +2,7 @@ package vit
 
 import "fmt"
 
-// Name is what publications call a net of this size: ViT-S/14; by its width where it is none of those.
+// Name returns the published name of a net of this size, such as ViT-S/14, or a name by its width.
 func (c Config) Name() string {
 	size, known := map[int]string{192: "Ti", 384: "S", 768: "B", 1024: "L", 1280: "H", 1408: "g", 1664: "G"}[c.Width]
 	if !known {
@@ -11,7 +11,7 @@ func (c Config) Name() string {
 	return fmt.Sprintf("ViT-%s/%d", size, c.Patch)
 }
 
-// Layers lists what features can be taken of the net.
+// Layers lists the layers with features.
 func (c Config) Layers() []Layer {
 	if c.Projection == 0 {
 		return layers[:3]

@@ -8,8 +8,8 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// Net is a vision transformer on a device. It serves one goroutine at a time. Where the device computes in bfloat16,
-// what the layers hand on and the weights of their products are of that type; features are float32.
+// Net is a vision transformer on a device. It serves one goroutine at a time. If the device computes in
+// bfloat16, the activations and the weights of products are bfloat16. Features are float32.
 type Net struct {
 	config  Config
 	backend kernels.Backend
@@ -17,10 +17,10 @@ type Net struct {
 	kind    activationKind
 
 	params *tensor.Arena
-	slots  map[string]slot // where parameters of files go
+	slots  map[string]slot // memory of the parameters in files
 
 	patch            linear
-	prefix, position *tensor.Tensor // R×D and L×D: what Tokens takes
+	prefix, position *tensor.Tensor // R×D and L×D: the inputs of Tokens
 	pre, norm        norm
 	blocks           []block
 	projection       *tensor.Tensor // E×D; nil for none
@@ -37,14 +37,14 @@ type linear struct{ w, b *tensor.Tensor }
 // norm is the gain and the bias of a layer norm.
 type norm struct{ gain, bias *tensor.Tensor }
 
-// block is an attention and an MLP, each behind a norm and added to what went in.
+// block is an attention and an MLP, each applied after a norm and added to its input.
 type block struct {
 	norm1, norm2       norm
 	qkv, out, fc1, fc2 linear
 	scale1, scale2     *tensor.Tensor // of LayerScale; nil for none
 }
 
-// slot is the memory of a parameter, and in what order it has the numbers of files.
+// slot is the memory of a parameter, and the order of its numbers compared with files.
 type slot struct {
 	t    *tensor.Tensor
 	form form
@@ -55,7 +55,7 @@ type form uint8
 
 const (
 	asFiled form = iota
-	patches      // D×P×P×C where files have D×3×P×P
+	patches      // D×P×P×C; files have D×3×P×P
 	product      // as PrepareLinear leaves it
 )
 
@@ -147,10 +147,10 @@ func (b *builder) block(name string) block {
 	return made
 }
 
-// channels is how many numbers a pixel has on the device: those behind the colours are 0.
+// channels is the number of channels of a pixel on the device. Those after the colours are 0.
 func (n *Net) channels() int { return n.backend.Precision().Pixels() }
 
-// Config is what the net was made from.
+// Config returns the configuration that the net was made from.
 func (n *Net) Config() Config { return n.config }
 
 // Bytes is the device memory of parameters and buffers.

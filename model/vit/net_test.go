@@ -35,7 +35,7 @@ func tiny(t testing.TB, backend kernels.Backend, name string, change func(*Confi
 // at sets the size of the input.
 func at(h, w int) func(*Config) { return func(c *Config) { c.Size = [2]int{h, w} } }
 
-// noise draws pixels for so many pictures.
+// noise draws pixels for this number of pictures.
 func noise(c Config, pictures int) []uint8 {
 	pixels, stream := make([]uint8, pictures*c.Size[0]*c.Size[1]*3), rng.New(3)
 	for i := range pixels {
@@ -118,8 +118,7 @@ func TestExtract_RefusesWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// Each way of making positions fit another grid gives features of its own: none is taken for another by the tests
-// against PyTorch.
+// Each kind of interpolation gives features of its own, so that the tests against PyTorch distinguish them.
 func TestResample_KindsDiffer(t *testing.T) {
 	kinds := []Interpolation{Plain, Antialiased, Offset, Aligned}
 	for _, size := range [][2]int{{24, 24}, {12, 8}} {
@@ -137,7 +136,7 @@ func TestResample_KindsDiffer(t *testing.T) {
 	}
 }
 
-// What is constant stays so: the weights of each cell add up to 1.
+// A constant stays constant: the weights of each cell add up to 1.
 func TestResample_KeepsAConstant(t *testing.T) {
 	values := slices.Repeat([]float32{3, -2}, 5*5)
 	for _, kind := range []Interpolation{Plain, Antialiased, Offset, Aligned} {
@@ -276,7 +275,7 @@ func TestLoad_RefusesAnothersMapping(t *testing.T) {
 	}
 }
 
-// Batches of known sizes take no memory, and a smaller one has room in that of a larger.
+// Batches of known sizes allocate nothing, and a smaller one fits in the memory of a larger one.
 func TestPlan_TakesMemoryOnce(t *testing.T) {
 	n := tiny(t, openCPU(t, 2), "hf_clip.safetensors", nil)
 	if _, err := n.Plan(0); err == nil {

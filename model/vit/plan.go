@@ -11,31 +11,32 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Plan is a batch of N pictures. Plans of one net share memory, so that a batch must be used up before the next one is
-// uploaded.
+// Plan is a batch of N pictures. Plans of one net share memory, so finish with a batch before you upload the
+// next one.
 type Plan struct {
 	N int
 	// Pixels are uint8 N×H×W×3, red, green and blue: upload a batch into them.
 	Pixels *tensor.Tensor
 
-	x        *tensor.Tensor // N×H×W×C: pixels as the net wants them
+	x        *tensor.Tensor // N×H×W×C: pixels in the net's layout
 	patches  *tensor.Tensor // N×L×D
-	tokens   *tensor.Tensor // N×T×D: what the blocks add to
-	normed   *tensor.Tensor // N×T×D: behind a norm, and what the attention makes of it
+	tokens   *tensor.Tensor // N×T×D: the residual stream
+	normed   *tensor.Tensor // N×T×D: output of a norm, then of the attention
 	qkv      *tensor.Tensor // N×T×3D
 	hidden   *tensor.Tensor // N×T×Hidden
 	cells    *tensor.Tensor // normed as (N·T)×1×1×D
-	bags     *tensor.Tensor // int32: where the parts of a picture's tokens begin
-	parts    *tensor.Tensor // (N·parts)×D: their means, those of the class token first
+	bags     *tensor.Tensor // int32: first token of each part of a picture's tokens
+	parts    *tensor.Tensor // (N·parts)×D: their means, the class token's first
 	embedded *tensor.Tensor // (N·parts)×E; nil for none
 
 	hostParts, hostEmbedded *dense.Dense
 }
 
-// memory is the whole buffers, at capacity. What is not needed at the same time lies in the same one.
+// memory holds the whole buffers, at capacity. Tensors that are not needed at the same time share one.
 type memory struct{ pixels, tokens, normed, wide, bags, parts, embedded *tensor.Tensor }
 
-// parts are the tokens that are joined to one vector each: the class token, registers where there are some, patches.
+// parts are the groups of tokens that are averaged to one vector each: the class token, registers if there
+// are any, patches.
 func (c Config) parts() []int {
 	h, w := c.patches()
 	if c.Registers > 0 {
@@ -44,9 +45,9 @@ func (c Config) parts() []int {
 	return []int{1, h * w}
 }
 
-// Plan returns the buffers for a batch of so many pictures. More than ever before move the buffers: plans made earlier
-// are then invalid. Asking again for a known number allocates nothing. What the host has no memory for is refused
-// before any is taken.
+// Plan returns the buffers for a batch of this number of pictures. More than ever before move the buffers:
+// earlier plans are then invalid. Asking again for a known number allocates nothing. If the host lacks
+// memory, Plan returns an error before it allocates any.
 func (n *Net) Plan(pictures int) (*Plan, error) {
 	if pictures < 1 {
 		return nil, fmt.Errorf("vit: a batch of %d pictures, want 1 at least", pictures)
@@ -125,7 +126,7 @@ func (n *Net) grow(pictures int) error {
 	return nil
 }
 
-// uploadBags writes where the parts of each picture's tokens begin, and where the last one ends.
+// uploadBags writes the first token of each part of each picture's tokens, and the end of the last part.
 func (n *Net) uploadBags(to *tensor.Tensor, pictures int) error {
 	parts := n.config.parts()
 	starts := make([]int32, 1, pictures*len(parts)+1)

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// Interpolation is how position embeddings that were learned for one grid of patches are made to fit another. All are
-// bicubic; at the borders the last row or column is repeated.
+// Interpolation is the way to fit position embeddings, learned for one grid of patches, to another grid. All
+// are bicubic. At the borders the last row or column is repeated.
 type Interpolation string
 
-// The kinds, each as the program does it that the weights are of.
+// The kinds, each as in the program that the weights come from.
 const (
 	// Plain aligns the corners of the outermost cells: Hugging Face's DINOv2 and CLIP.
 	Plain Interpolation = "bicubic"
-	// Antialiased makes the filter as wide as the new cells where there are fewer of them, and leaves out what is beyond
-	// the border: timm, open_clip, DINOv2 with registers.
+	// Antialiased widens the filter to the new cells if these are fewer, and leaves out cells beyond the
+	// border: timm, open_clip, DINOv2 with registers.
 	Antialiased Interpolation = "bicubic, antialiased"
 	// Offset takes the ratio of the grids a little off, (n + .1)/grid: DINOv2's original.
 	Offset Interpolation = "bicubic, offset .1"
@@ -30,7 +30,7 @@ func (i Interpolation) validate() error {
 	return fmt.Errorf("vit: interpolation is %q, want %q, %q, %q or %q", i, Plain, Antialiased, Offset, Aligned)
 }
 
-// resample turns embeddings of grid×grid cells, D numbers each, into those of h×w cells.
+// resample turns embeddings of grid×grid cells, D numbers each, into embeddings of h×w cells.
 func (i Interpolation) resample(values []float32, grid, h, w, d int) []float32 {
 	if h == grid && w == grid {
 		return values
@@ -68,7 +68,7 @@ type tap struct {
 	weight float64
 }
 
-// taps lists, for each of n cells, those of the old grid along one side.
+// taps lists, for each of n cells, its source cells of the old grid along one side.
 func (i Interpolation) taps(grid, n int) [][]tap {
 	all := make([][]tap, n)
 	ratio := float64(grid) / float64(n) // old cells for each new one
@@ -98,7 +98,8 @@ func (i Interpolation) taps(grid, n int) [][]tap {
 	return all
 }
 
-// widened lists the old cells under the filter of new cell j, which is ratio times as wide where that is more than 1.
+// widened lists the old cells under the filter of new cell j. The filter is ratio times as wide if ratio is
+// more than 1.
 func widened(ratio float64, j, grid int) []tap {
 	scale := max(ratio, 1)
 	centre, reach := ratio*(float64(j)+.5), 2*scale

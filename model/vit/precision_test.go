@@ -9,7 +9,7 @@ import (
 	"nmn/tools/conform"
 )
 
-// Features in the precisions of a card are off by what its numbers are rounded by, a few times over, and are float32.
+// Features in a card's precisions differ by a few roundings of its number format, and are float32.
 func TestTinyNet_FeaturesInTF32AndBF16(t *testing.T) {
 	for precision, rounding := range map[tensor.Precision]float64{tensor.TF32: 0x1p-11, tensor.BF16: 0x1p-9} {
 		t.Run(string(precision), func(t *testing.T) {

@@ -12,9 +12,10 @@ import (
 	"nmn/loader/picture"
 )
 
-// Recognise tells by names and shapes which vision transformer a file holds, what it wants of pictures, and which
-// tensors make which parameters. No element is read. An error wraps ErrOther where it is none, and ErrWeights where a
-// tensor is missing, of another shape or one too many, or stands for what is not computed here.
+// Recognise finds by names and shapes which vision transformer a file holds, how it needs pictures, and which
+// tensors make which parameters. It reads no element. An error wraps ErrOther if the file holds none. It
+// wraps ErrWeights if a tensor is missing, has another shape, is unknown, or belongs to a part that is not
+// computed here.
 func Recognise(f Source) (Config, *Mapping, error) {
 	r := reader{file: f, there: map[string]bool{}, used: map[string]bool{}}
 	for _, name := range f.Names() {
@@ -35,7 +36,7 @@ func Recognise(f Source) (Config, *Mapping, error) {
 		r.missing("blocks.0.norm1.weight", []int{c.Width}, first)
 	}
 	for i := range c.Depth {
-		if r.err != nil { // numbers of blocks may be as high as names can say
+		if r.err != nil { // names can give any number of blocks
 			break
 		}
 		r.block(&c, i)
@@ -81,7 +82,7 @@ func (r *reader) first(all []string, ending string) string {
 	return ""
 }
 
-// shape is that of a tensor, whose elements must be floats.
+// shape returns the shape of a tensor, whose elements must be floats.
 func (r *reader) shape(name string) []int {
 	dtype, shape, err := r.file.Info(name)
 	if err != nil {
@@ -96,7 +97,7 @@ func (r *reader) shape(name string) []int {
 	return shape
 }
 
-// take makes a parameter of tensors, which all are of the wanted shape; dimensions of 1 before it are left out.
+// take makes a parameter of tensors, which all have the wanted shape. Leading dimensions of 1 are left out.
 func (r *reader) take(param string, want []int, tensors ...string) {
 	m := Match{Param: param, Tensors: tensors}
 	for _, name := range tensors {
@@ -118,7 +119,7 @@ func (r *reader) take(param string, want []int, tensors ...string) {
 	r.mapping.Taken = append(r.mapping.Taken, m)
 }
 
-// need is take of the first of some names; one of them must be there.
+// need is take of the first of some names that exists. One of them must exist.
 func (r *reader) need(param string, want []int, all []string, ending string) {
 	name := r.first(all, ending)
 	if name == "" {
@@ -143,7 +144,7 @@ func (r *reader) linear(param string, all []string, out, in int) {
 	r.need(param+".bias", []int{out}, all, ".bias")
 }
 
-// config takes what stands before the blocks.
+// config takes the parts before the blocks.
 func (r *reader) config() Config {
 	k := &r.layout.known
 	c := Config{
@@ -165,11 +166,11 @@ func (r *reader) config() Config {
 		r.norm("pre", r.names.pre, c.Width)
 	}
 	c.Heads, c.Depth = heads(c.Width), r.depth()
-	if c.GELU == Quick && c.Width >= 1280 { // of which OpenAI has published none
+	if c.GELU == Quick && c.Width >= 1280 { // OpenAI has published no such net
 		c.GELU = Exact
 	}
 	size := c.Grid * c.Patch
-	// which has LayerScale too; DINOv2 has positions for 518
+	// timm's DeiT III, which also has LayerScale; DINOv2 has positions for 518
 	deit3 := c.Layout == TimmDINOv2 && (size == 224 || size == 384)
 	if k.fixed && !deit3 {
 		return c.WithSize(k.pictures.Crop)
@@ -181,7 +182,7 @@ func (r *reader) config() Config {
 	return c
 }
 
-// patches takes the patch embedding, whose filter tells the patch and the width of tokens.
+// patches takes the patch embedding. Its filter gives the size of a patch and the width of tokens.
 func (r *reader) patches(c *Config) {
 	name := r.first(r.names.patch, ".weight")
 	shape := r.shape(name)
@@ -200,7 +201,7 @@ func (r *reader) patches(c *Config) {
 	}
 }
 
-// positions takes the position embeddings, of which some may be of tokens that stand before the patches.
+// positions takes the position embeddings. Some may belong to tokens before the patches.
 func (r *reader) positions(c *Config) {
 	name := r.first(r.names.position, "")
 	if name == "" {
@@ -214,7 +215,8 @@ func (r *reader) positions(c *Config) {
 	}
 	order := []int{1, 0, 1 + c.Registers}
 	if c.Registers > 0 && r.layout.name != HFDINOv2 && r.layout.name != DINOv2 {
-		order = []int{0, 1, 1 + c.Registers} // timm gives none to the tokens before the patches where it has registers
+		// timm gives no positions to the tokens before the patches if it has registers
+		order = []int{0, 1, 1 + c.Registers}
 	}
 	for _, before := range order {
 		if root := int(math.Sqrt(float64(count - before))); count > before && root*root == count-before {
@@ -241,7 +243,7 @@ func (r *reader) depth() int {
 	return depth
 }
 
-// block takes block i. The first one tells which parts there are.
+// block takes block i. The first block shows which parts there are.
 func (r *reader) block(c *Config, i int) {
 	start := strings.Replace(r.names.block, "#", strconv.Itoa(i), 1)
 	in := func(all []string) []string {

@@ -33,7 +33,7 @@ var fixtures = []struct {
 	{"openai.safetensors", OpenAI},
 }
 
-// tinyHeads is how many heads the nets of testdata have: with 24 numbers no layout can know.
+// tinyHeads is the number of heads of the nets of testdata: no layout determines it for a width of 24.
 const tinyHeads = 3
 
 func openWeights(t testing.TB, path string) *weights.File {
@@ -50,7 +50,7 @@ func openWeights(t testing.TB, path string) *weights.File {
 	return f
 }
 
-// listed is a file of names and shapes alone; all elements are 0.
+// listed is a file with names and shapes alone. All elements are 0.
 type listed struct {
 	names  []string
 	dtypes map[string]safetensors.DType
@@ -99,7 +99,7 @@ func (l *listed) Elements(string) (func([]float32) error, error) {
 	return func(dst []float32) error { clear(dst); return nil }, nil
 }
 
-// listing is what a file of testdata lists.
+// listing reads the names and shapes of a file of testdata.
 func listing(t testing.TB, name string) *listed {
 	t.Helper()
 	f := openWeights(t, filepath.Join("testdata", name))
@@ -114,7 +114,7 @@ func listing(t testing.TB, name string) *listed {
 	return l
 }
 
-// timmNames are those of a net of timm, of so many blocks.
+// timmNames are the tensors of a timm net with this number of blocks.
 func timmNames(width, depth, hidden, patch, positions int) *listed {
 	l := list()
 	add := func(name string, shape ...int) { l.add(safetensors.F32, name, shape...) }
@@ -151,7 +151,8 @@ func recognised(t *testing.T, f Source) (Config, *Mapping) {
 	return c, m
 }
 
-// What the nets of testdata are, what they want of pictures, and what of their files is passed over.
+// The kinds of the nets of testdata, their preparation of pictures, and the tensors of their files that are
+// skipped.
 func TestRecognise_EveryLayout(t *testing.T) {
 	dino := Config{Patch: 7, Width: 24, Depth: 2, Hidden: 40, PatchBias: true, LayerScale: true, GELU: Exact,
 		Epsilon: 1e-6, Grid: 4, Positioned: 1, Size: [2]int{224, 224}, Pictures: picture.DINOv2Preprocessing()}
@@ -216,7 +217,7 @@ func TestRecognise_EveryLayout(t *testing.T) {
 	}
 }
 
-// What tensors do not say is that of the published nets of their size.
+// Properties that tensors do not show come from the published nets of their size.
 func TestRecognise_PublishedNets(t *testing.T) {
 	for _, test := range []struct {
 		name                string
@@ -245,7 +246,7 @@ func TestRecognise_PublishedNets(t *testing.T) {
 	}
 }
 
-// OpenAI's CLIP, with the quick GELU, ends at ViT-L; wider ones are others', with the exact form.
+// OpenAI's CLIP with the quick GELU ends at ViT-L. Wider ones come from others and have the exact form.
 func TestRecognise_GELUOfWideCLIP(t *testing.T) {
 	for width, want := range map[int]GELU{1024: Quick, 1280: Exact, 1664: Exact} {
 		l := list()
@@ -271,7 +272,7 @@ func TestRecognise_GELUOfWideCLIP(t *testing.T) {
 	}
 }
 
-// Registers may have positions as the class token has, or the class token alone, or none of them.
+// Registers and the class token may both have positions, or the class token alone, or neither.
 func TestRecognise_PositionsBeforeThePatches(t *testing.T) {
 	for _, before := range []int{0, 1, 5} {
 		c, _ := recognised(t, timmNames(384, 1, 1536, 14, 37*37+before).with("reg_token", 1, 4, 384))
@@ -282,7 +283,7 @@ func TestRecognise_PositionsBeforeThePatches(t *testing.T) {
 	}
 }
 
-// What is passed over may hold anything.
+// Skipped tensors may hold anything.
 func TestRecognise_TextTowersMayBeOfAnyKind(t *testing.T) {
 	_, m := recognised(t, listing(t, "hf_clip.safetensors").with("text_model.encoder.rope.weight", 3))
 	if !slices.Contains(m.Unused, "text_model.encoder.rope.weight") {
@@ -310,7 +311,7 @@ func TestRecognise_ErrorsOfTheFile(t *testing.T) {
 
 var errUnreadable = errors.New("cannot be read")
 
-// unreadable is a file of which a tensor cannot be read.
+// unreadable is a file with a tensor that cannot be read.
 type unreadable struct {
 	*listed
 	name string
@@ -353,7 +354,7 @@ func TestRecognise_NamesTheTensorAtFault(t *testing.T) {
 						continue // a net may be without
 					case match.Param == "patch.weight", match.Param == "class", match.Param == "pre.weight",
 						match.Param == "blocks.0.scale1", match.Param == "blocks.0.fc1.weight":
-						continue // what the layout or the parts of a block are known by
+						continue // the layout or the parts of a block are recognised by it
 					}
 					refused("a file without", name, l.without(name))
 				}
@@ -404,7 +405,7 @@ func (l *listed) lines() string {
 	return b.String()
 }
 
-// parsed undoes lines; what is no tensor is left out.
+// parsed undoes lines; lines that are not tensors are left out.
 func parsed(text string) *listed {
 	l := list()
 	for line := range strings.Lines(text) {
@@ -422,8 +423,8 @@ func parsed(text string) *listed {
 	return l
 }
 
-// Whatever names and shapes a file has, it is refused or all of it is accounted for, and the configuration is one that
-// a net can be made of.
+// Whatever names and shapes a file has, it is refused or all of it is accounted for, and a net can be made
+// from the configuration.
 func FuzzRecognise(f *testing.F) {
 	for _, fixture := range fixtures {
 		f.Add(listing(f, fixture.name).lines())
@@ -455,7 +456,7 @@ func FuzzRecognise(f *testing.F) {
 	})
 }
 
-// Numbers that say nothing keep their kind.
+// Numbers without information keep their kind.
 func TestParsed_UndoesLines(t *testing.T) {
 	l := listing(t, "timm.safetensors")
 	if got := parsed(l.lines()).lines(); got != l.lines() || math.MaxInt32 < len(got) {

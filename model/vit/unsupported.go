@@ -4,7 +4,8 @@ import "strings"
 
 const swiGLU = "SwiGLU (as DINOv2's largest net, giant, has it)"
 
-// unsupported are parts of vision transformers that are not computed here, by what names of their tensors hold.
+// unsupported lists parts of vision transformers that are not computed here, by substrings of their tensors'
+// names.
 var unsupported = [...]struct{ part, what string }{
 	{".mlp.w12.", swiGLU},
 	{".mlp.weights_in.", swiGLU},
@@ -37,8 +38,8 @@ func (r *reader) refuseUnsupported() error {
 	return nil
 }
 
-// refusePacked names SwiGLU where gate and values are packed into one layer, as timm does it: its first layer is then
-// twice as wide as the second one takes.
+// refusePacked names SwiGLU if gate and values are packed into one layer, as in timm: its first layer is then
+// twice as wide as the input of the second one.
 func (r *reader) refusePacked(fc2 string, hidden int) {
 	if fc2 == "" {
 		return
